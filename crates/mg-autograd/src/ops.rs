@@ -162,7 +162,7 @@ fn joint(row: Row, a: (DType, Standing), b: (DType, Standing)) -> Result<DType> 
         let text = "truth values are not subtracted; `^` says where they differ, `~` turns them over";
         return Err(Error::new("sub", ErrorKind::DType(text.into())));
     }
-    Ok(DType::result_type([a, b]))
+    Ok(if a.0 == b.0 { a.0 } else { DType::result_type([a, b]) })
 }
 
 /// The row for operands of a joint dtype, and the dtype in which it takes them.

@@ -5,9 +5,9 @@ use mg_device::{Buffer, DType, Device, Error, Layout, Shape};
 use mg_kernels::library::Shaped;
 use smallvec::SmallVec;
 use std::any::Any;
-use std::cell::UnsafeCell;
+use std::cell::{Cell, UnsafeCell};
 use std::panic::Location;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 
 /// In the place of an operation's signature.
@@ -177,19 +177,62 @@ unsafe impl Send for Inner {}
 // SAFETY: as above.
 unsafe impl Sync for Inner {}
 
+/// What a thread's calls say of the nodes that they make. One place: each look into a thread's own memory is a call.
+struct Here {
+    /// Whether nodes inherit [`Node::is_tracked`].
+    tracking: Cell<bool>,
+    /// The line that asked, and the operation that a person called, from the outermost [`at`] and [`within`].
+    line: Cell<Option<&'static Location<'static>>>,
+    called: Cell<Option<&'static str>>,
+}
+
 thread_local! {
-    static TRACKING: std::cell::Cell<bool> = const { std::cell::Cell::new(true) };
-    static LINE: std::cell::Cell<Option<&'static Location<'static>>> = const { std::cell::Cell::new(None) };
-    static CALLED: std::cell::Cell<Option<&'static str>> = const { std::cell::Cell::new(None) };
+    static HERE: Here =
+        const { Here { tracking: Cell::new(true), line: Cell::new(None), called: Cell::new(None) } };
 }
 
 /// While it lives, nodes made on this thread are said to come from another line (and operation) than the caller's.
-pub struct At(Option<&'static Location<'static>>, Option<&'static str>);
+pub struct At {
+    /// Whether the line, and the operation, are this guard's: those of an outer one stay.
+    line: bool,
+    called: bool,
+}
 
 impl Drop for At {
+    #[inline]
     fn drop(&mut self) {
-        LINE.set(self.0);
-        CALLED.set(self.1);
+        if self.line || self.called {
+            self.end();
+        }
+    }
+}
+
+impl At {
+    fn begin(line: &'static Location<'static>, op: Option<&'static str>) -> At {
+        HERE.with(|here| {
+            let at = At {
+                line: here.line.get().is_none(),
+                called: op.is_some() && here.called.get().is_none(),
+            };
+            if at.line {
+                here.line.set(Some(line));
+            }
+            if at.called {
+                here.called.set(op);
+            }
+            at
+        })
+    }
+
+    fn end(&self) {
+        HERE.with(|here| {
+            if self.line {
+                here.line.set(None);
+            }
+            if self.called {
+                here.called.set(None);
+            }
+        });
     }
 }
 
@@ -197,36 +240,34 @@ impl Drop for At {
 /// belongs to the line that the user wrote. An outer guard wins.
 #[must_use = "the line is forgotten when this is dropped"]
 pub fn at(line: &'static Location<'static>) -> At {
-    At(LINE.replace(Some(LINE.get().unwrap_or(line))), CALLED.get())
+    At::begin(line, None)
 }
 
 /// As [`at`], and checks of indices made meanwhile name the operation `op` when they fail.
 #[must_use = "the line is forgotten when this is dropped"]
 pub fn within(op: &'static str, line: &'static Location<'static>) -> At {
-    let at = at(line);
-    CALLED.set(Some(CALLED.get().unwrap_or(op)));
-    at
+    At::begin(line, Some(op))
 }
 
 /// The line that nodes made on this thread are said to come from: the caller's, but within [`at`].
 #[track_caller]
 pub fn line() -> &'static Location<'static> {
-    LINE.get().unwrap_or(Location::caller())
+    HERE.with(|here| here.line.get()).unwrap_or(Location::caller())
 }
 
 /// The operation that a person called, by [`within`]; otherwise `op`.
 pub(crate) fn called(op: &'static str) -> &'static str {
-    CALLED.get().unwrap_or(op)
+    HERE.with(|here| here.called.get()).unwrap_or(op)
 }
 
 /// Whether nodes made on this thread inherit [`Node::is_tracked`] from their sources.
 pub fn is_tracking() -> bool {
-    TRACKING.get()
+    HERE.with(|here| here.tracking.get())
 }
 
 /// Switches the inheritance of [`Node::is_tracked`] on or off for this thread; answers with what it was.
 pub fn set_tracking(on: bool) -> bool {
-    TRACKING.replace(on)
+    HERE.with(|here| here.tracking.replace(on))
 }
 
 static SEQUENCE: AtomicU64 = AtomicU64::new(1);
@@ -258,20 +299,34 @@ pub fn last_failure() -> u64 {
 
 thread_local! {
     /// Since when something is not there any more that this thread wrote over last; 0 where somebody has asked.
-    static OVERWRITTEN: std::cell::Cell<u64> = const { std::cell::Cell::new(0) };
+    static OVERWRITTEN: Cell<u64> = const { Cell::new(0) };
 }
+
+/// How many threads have an [`OVERWRITTEN`] of which nobody has asked, ended ones among them. Every call asks, and mostly
+/// there is none.
+static UNASKED: AtomicUsize = AtomicUsize::new(0);
 
 /// Whether this thread has written over something that graphs have, since it was asked last.
 #[inline]
 #[must_use]
 pub fn has_overwritten() -> bool {
-    OVERWRITTEN.get() != 0
+    UNASKED.load(Ordering::Relaxed) != 0 && OVERWRITTEN.get() != 0
 }
 
 /// Since when that is gone, as [`Overwritten`] says it; forgets it.
 #[must_use]
 pub fn take_overwritten() -> u64 {
-    OVERWRITTEN.replace(0)
+    put_overwritten(0)
+}
+
+fn put_overwritten(since: u64) -> u64 {
+    let before = OVERWRITTEN.replace(since);
+    match (before, since) {
+        (0, 1..) => UNASKED.fetch_add(1, Ordering::Relaxed),
+        (1.., 0) => UNASKED.fetch_sub(1, Ordering::Relaxed),
+        (0, 0) | (1.., 1..) => 0,
+    };
+    before
 }
 
 impl Node {
@@ -292,7 +347,7 @@ impl Node {
         value: OnceLock<Result<Value, Error>>,
     ) -> Node {
         let signature = signature_of(op.signature(), &shape, dtype, device);
-        let location = LINE.get().unwrap_or(Location::caller());
+        let location = line();
         Node::again(op, signature, sources, (shape, dtype, device), value, location)
     }
 
@@ -315,7 +370,7 @@ impl Node {
             }
         }
         // Gradients flow through floats alone.
-        if !TRACKING.get() || !dtype.is_float() {
+        if flags & TRACKED != 0 && !(dtype.is_float() && is_tracking()) {
             flags &= !TRACKED;
         }
         if let Some(Ok(value)) = value.get()
@@ -558,7 +613,7 @@ impl Node {
 
     /// Says that what the node stood for was written to: a walk that reads its value from now on reads what is gone.
     pub fn overwrite(&self, line: &'static Location<'static>, since: u64) {
-        OVERWRITTEN.set(since);
+        put_overwritten(since);
         self.0.flags.fetch_and(!TAKEN_BACK, Ordering::Relaxed);
         self.rare().overwritten.get_or_init(|| Overwritten { line, since });
     }
@@ -683,7 +738,7 @@ impl Inner {
 thread_local! {
     /// While a node is dropped on this thread: where the sources of those that go with it are put. A plain address, so that
     /// it is there still when a thread that ends drops what its other locals hold.
-    static DROPPED: std::cell::Cell<*mut Dropped> = const { std::cell::Cell::new(std::ptr::null_mut()) };
+    static DROPPED: Cell<*mut Dropped> = const { Cell::new(std::ptr::null_mut()) };
 }
 
 /// Sources whose nodes are gone.

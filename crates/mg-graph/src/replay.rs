@@ -19,6 +19,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::panic::Location;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// One realisation of a run. Nodes are remembered, not held: holding them would change what later plans may overwrite.
 pub(crate) struct Step {
@@ -92,6 +93,9 @@ thread_local! {
     static TRACE: RefCell<Option<Trace>> = const { RefCell::new(None) };
 }
 
+/// How many threads record: every operation asks whether its own does, which needs no look into the thread where none does.
+static RECORDINGS: AtomicUsize = AtomicUsize::new(0);
+
 /// Runs `f` and answers with what was launched meanwhile on this thread. With `may_read` the host may read values meanwhile, of which
 /// the answer tells.
 ///
@@ -104,6 +108,7 @@ pub fn record<R>(may_read: bool, f: impl FnOnce() -> R) -> Result<(R, Trace)> {
         return Err(Error::new("jit", ErrorKind::Value("a recording within a recording".into())));
     }
     let start = crate::node::next_sequence();
+    RECORDINGS.fetch_add(1, Ordering::Relaxed);
     TRACE.set(Some(Trace {
         start,
         steps: vec![],
@@ -116,6 +121,7 @@ pub fn record<R>(may_read: bool, f: impl FnOnce() -> R) -> Result<(R, Trace)> {
     impl Drop for Stop {
         fn drop(&mut self) {
             TRACE.with_borrow_mut(|t| *t = None);
+            RECORDINGS.fetch_sub(1, Ordering::Relaxed);
         }
     }
     let _stop = Stop;
@@ -143,8 +149,9 @@ pub fn started() -> u64 {
 }
 
 /// Whether this thread records a step.
+#[inline]
 pub fn is_recording() -> bool {
-    TRACE.with_borrow(Option::is_some)
+    RECORDINGS.load(Ordering::Relaxed) != 0 && TRACE.with_borrow(Option::is_some)
 }
 
 /// Says that the host reads a value: what follows may depend on it in ways that no recording sees.

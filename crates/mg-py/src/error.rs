@@ -77,8 +77,38 @@ thread_local! {
     static IN_HANDLER: Cell<bool> = const { Cell::new(false) };
     /// Set while this thread forks.
     static FORKER: Cell<bool> = const { Cell::new(false) };
-    /// What the signal handler raised.
+    /// What the signal handler raised, or code of Python's within the engine.
     static RAISED: RefCell<Option<PyErr>> = const { RefCell::new(None) };
+}
+
+/// Threads that have something in [`RAISED`], or are in a handler: every call asks, and mostly there is none.
+static DISTURBED: AtomicUsize = AtomicUsize::new(0);
+
+/// Whether this thread is in the middle of a computation, in a signal handler.
+#[inline]
+fn is_in_handler() -> bool {
+    DISTURBED.load(Ordering::Relaxed) != 0 && IN_HANDLER.get()
+}
+
+/// Keeps an exception for whoever called the engine.
+fn raise(error: PyErr) {
+    DISTURBED.fetch_add(1, Ordering::Relaxed);
+    if RAISED.replace(Some(error)).is_some() {
+        DISTURBED.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// The exception that is kept for whoever called the engine, which is this call.
+#[inline]
+fn take_raised() -> Option<PyErr> {
+    if DISTURBED.load(Ordering::Relaxed) == 0 {
+        return None;
+    }
+    let raised = RAISED.take();
+    if raised.is_some() {
+        DISTURBED.fetch_sub(1, Ordering::Relaxed);
+    }
+    raised
 }
 
 /// Between launches, signals are looked for at most this often.
@@ -111,7 +141,7 @@ pub fn exception(error: &Error) -> PyErr {
         ErrorKind::OutOfMemory { .. } => PyMemoryError::new_err(text),
         ErrorKind::Singular(_) => LinAlgError::new_err(text),
         ErrorKind::Io(_) => PyOSError::new_err(text),
-        ErrorKind::Cancelled => RAISED.take().unwrap_or_else(|| PyKeyboardInterrupt::new_err(())),
+        ErrorKind::Cancelled => take_raised().unwrap_or_else(|| PyKeyboardInterrupt::new_err(())),
         _ => PyRuntimeError::new_err(text),
     }
 }
@@ -141,7 +171,7 @@ fn guarded<T>(f: impl FnOnce() -> Result<T>) -> std::result::Result<Result<T>, B
 
 fn answer<T>(result: std::result::Result<Result<T>, Box<dyn Any + Send>>) -> PyResult<T> {
     match result {
-        Ok(Ok(value)) => match RAISED.take() {
+        Ok(Ok(value)) => match take_raised() {
             None => Ok(value),
             // The engine stopped work that it had begun by itself, and whose failure concerns nobody here.
             Some(error) => Err(error),
@@ -157,7 +187,7 @@ pub fn build<T: Send>(py: Python<'_>, f: impl FnOnce() -> Result<T> + Send) -> P
     if anomaly::is_on() {
         return noted(py, f);
     }
-    if BUSY.load(Ordering::Relaxed) != 0 || IN_HANDLER.get() {
+    if BUSY.load(Ordering::Relaxed) != 0 || is_in_handler() {
         return compute(py, f);
     }
     let result = guarded(f);
@@ -205,7 +235,7 @@ pub fn shown_line(py: Python<'_>, name: &str, number: i32) -> PyResult<String> {
 /// Runs what may take long: other Python threads run meanwhile.
 #[inline]
 pub fn compute<T: Send>(py: Python<'_>, f: impl FnOnce() -> Result<T> + Send) -> PyResult<T> {
-    if IN_HANDLER.get() {
+    if is_in_handler() {
         return Err(in_handler());
     }
     enter(py);
@@ -230,7 +260,7 @@ pub fn _before_fork(py: Python<'_>) {
     FORKING.fetch_add(1, Ordering::SeqCst);
     // Other hooks of this fork may compute.
     FORKER.set(true);
-    while BUSY.load(Ordering::SeqCst) != 0 && !IN_HANDLER.get() {
+    while BUSY.load(Ordering::SeqCst) != 0 && !is_in_handler() {
         wait(py);
     }
 }
@@ -284,14 +314,16 @@ fn interrupted() -> bool {
     }
     LAST.store(now, Ordering::Relaxed);
     let raised = Python::try_attach(|py| {
+        DISTURBED.fetch_add(1, Ordering::Relaxed);
         IN_HANDLER.set(true);
         let raised = py.check_signals();
         IN_HANDLER.set(false);
+        DISTURBED.fetch_sub(1, Ordering::Relaxed);
         raised
     });
     match raised {
         Some(Err(error)) => {
-            RAISED.set(Some(error));
+            raise(error);
             true
         }
         _ => false,
@@ -306,7 +338,7 @@ pub fn listen() {
 /// As [`in_python`], for code whose exception the engine is to hand on: whoever called the engine raises it.
 pub fn told_by_python<T>(f: impl FnOnce(Python<'_>) -> PyResult<T>) -> Result<T> {
     in_python(f).map_err(|raised| {
-        RAISED.set(Some(raised));
+        raise(raised);
         Error::new("python", ErrorKind::Cancelled)
     })
 }

@@ -3,9 +3,9 @@
 use mg_autograd::{Index, Operand, Selection};
 use mg_device::DType;
 use pyo3::exceptions::{PyIndexError, PyTypeError};
-use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyEllipsis, PyInt, PySlice, PyTuple};
+use pyo3::types::{PyBool, PyEllipsis, PyInt, PySlice, PyString, PyTuple};
+use pyo3::{ffi, intern};
 
 use crate::error::{build, compute};
 use crate::nested;
@@ -17,15 +17,16 @@ fn item(obj: &Bound<'_, PyAny>) -> PyResult<Index> {
         return Ok(Index::At(integer(obj)?));
     }
     if let Ok(slice) = obj.cast::<PySlice>() {
-        let part = |name: &str| -> PyResult<Option<isize>> {
+        let py = obj.py();
+        let part = |name: &Bound<'_, PyString>| -> PyResult<Option<isize>> {
             let end = slice.getattr(name)?;
             if end.is_none() { Ok(None) } else { clamped(&end).map(Some) }
         };
-        let step = part("step")?.unwrap_or(1);
+        let step = part(intern!(py, "step"))?.unwrap_or(1);
         if step == 0 {
             return Err(pyo3::exceptions::PyValueError::new_err("a slice's step cannot be 0"));
         }
-        return Ok(Index::Slice { start: part("start")?, end: part("stop")?, step });
+        return Ok(Index::Slice { start: part(intern!(py, "start"))?, end: part(intern!(py, "stop"))?, step });
     }
     if obj.is_none() {
         return Ok(Index::NewAxis);

@@ -1,20 +1,20 @@
 //! Lines of Python that have written over what graphs have saved, for the errors that tell of it.
 //!
-//! Only writes to something that somebody else still has are remembered, as code objects and line numbers: no text is made before an
-//! error wants it.
+//! Only writes to something that somebody else still has are remembered, as code objects and places in them: which line that is, and
+//! its text, is looked up when an error wants it. (Lines are found by walking over a function's table of them from its beginning.)
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
 
 use mg_autograd::anomaly;
-use pyo3::ffi;
 use pyo3::prelude::*;
+use pyo3::{ffi, intern};
 
-/// A write: its time in the engine, and who made it.
+/// A write: its time in the engine, and who made it: the code, and the byte of it that is executed.
 struct Write {
     since: u64,
     code: Py<PyAny>,
-    line: i32,
+    at: Py<PyAny>,
 }
 
 static WRITES: Mutex<VecDeque<Write>> = Mutex::new(VecDeque::new());
@@ -34,18 +34,18 @@ fn remember_line(py: Python<'_>) {
     let since = mg_graph::take_overwritten();
     // SAFETY: the interpreter's lock is held. The frame is borrowed from the interpreter, which runs it, and may be null; its code is
     // a new reference, or null.
-    let (code, line) = unsafe {
+    let (code, frame) = unsafe {
         let frame = ffi::PyEval_GetFrame();
         if frame.is_null() {
             return;
         }
         let code = Bound::from_owned_ptr_or_opt(py, ffi::PyFrame_GetCode(frame).cast());
-        (code, ffi::PyFrame_GetLineNumber(frame))
+        (code, Borrowed::from_ptr(py, frame.cast()))
     };
-    let Some(code) = code else { return };
+    let (Some(code), Ok(at)) = (code, frame.getattr(intern!(py, "f_lasti"))) else { return };
     let mut writes = WRITES.lock().unwrap_or_else(PoisonError::into_inner);
     let oldest = if writes.len() >= MOST { writes.pop_front() } else { None };
-    writes.push_back(Write { since, code: code.unbind(), line });
+    writes.push_back(Write { since, code: code.unbind(), at: at.unbind() });
     drop(writes);
     drop(oldest);
 }
@@ -54,12 +54,20 @@ fn remember_line(py: Python<'_>) {
 pub fn told() -> Option<String> {
     let since = anomaly::take_stale()?;
     Python::attach(|py| {
-        let (code, line) = {
+        let (code, at) = {
             let writes = WRITES.lock().unwrap_or_else(PoisonError::into_inner);
             let found = writes.iter().rev().find(|write| write.since == since)?;
-            (found.code.clone_ref(py), found.line)
+            (found.code.clone_ref(py), found.at.clone_ref(py))
         };
-        let name: String = code.bind(py).getattr("co_filename").ok()?.extract().ok()?;
-        crate::error::shown_line(py, &name, line).ok()
+        let (code, at) = (code.bind(py), at.extract(py).ok()?);
+        let name: String = code.getattr("co_filename").ok()?.extract().ok()?;
+        crate::error::shown_line(py, &name, line_of(code, at)?).ok()
     })
+}
+
+/// The line of a code object's byte.
+fn line_of(code: &Bound<'_, PyAny>, at: i32) -> Option<i32> {
+    let lines = code.call_method0("co_lines").ok()?;
+    let mut lines = lines.try_iter().ok()?.filter_map(|part| part.ok()?.extract::<(i32, i32, Option<i32>)>().ok());
+    lines.find(|(from, to, _)| (*from..*to).contains(&at)).and_then(|(.., line)| line)
 }

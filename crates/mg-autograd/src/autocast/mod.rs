@@ -8,6 +8,7 @@ mod lists;
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use mg_device::{DType, Device, Error, ErrorKind, Result};
 
@@ -102,6 +103,9 @@ thread_local! {
     static CONVERTED: RefCell<Option<Converted>> = const { RefCell::new(None) };
 }
 
+/// Whether any thread was in a region at some time: every operation asks, and most programs have none.
+static EVER: AtomicBool = AtomicBool::new(false);
+
 /// What this thread's regions say.
 #[must_use]
 pub fn autocast_state() -> AutocastState {
@@ -111,8 +115,11 @@ pub fn autocast_state() -> AutocastState {
 /// Sets what this thread's regions say; answers with what it was. [`autocast`] and [`AutocastGuard`] restore it by
 /// themselves.
 pub fn set_autocast_state(state: AutocastState) -> AutocastState {
-    ON.set(state.enabled != [false; 2]);
-    if !ON.get() {
+    let says = state.enabled != [false; 2];
+    ON.set(says);
+    if says {
+        EVER.store(true, Ordering::Relaxed);
+    } else {
         clear_autocast_cache();
     }
     STATE.replace(state)
@@ -174,7 +181,7 @@ pub fn autocast<T>(dtype: DType, f: impl FnOnce() -> T) -> Result<T> {
 /// Whether an operation that is called now has to ask how it runs.
 #[inline]
 pub(crate) fn is_on() -> bool {
-    ON.get()
+    EVER.load(Ordering::Relaxed) && ON.get()
 }
 
 /// Until it is dropped, operations run in the dtypes that they are given.

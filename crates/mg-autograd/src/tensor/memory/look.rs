@@ -33,6 +33,11 @@ impl Tensor {
 
     /// As [`Tensor::node`], which no recording is told of.
     pub(crate) fn current(&self) -> Node {
+        if let State::Alone(Some(held)) = &*self.state()
+            && let Some(node) = held.sound()
+        {
+            return node.clone();
+        }
         let mut garbage = Garbage::new();
         let line = match &mut *self.state() {
             State::Alone(Some(held)) => return held.current(&mut garbage),

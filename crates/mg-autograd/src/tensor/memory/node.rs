@@ -36,6 +36,15 @@ impl Held {
         Held { node: own(node), counted: false }
     }
 
+    /// The node, unless computing it has failed: see [`Held::current`].
+    #[inline]
+    pub(super) fn sound(&self) -> Option<&Node> {
+        match self.node.value() {
+            Some(Err(_)) => None,
+            Some(Ok(_)) | None => Some(&self.node),
+        }
+    }
+
     /// The node; what it stood for before, where computing it failed and somebody was told of that.
     pub(super) fn current(&mut self, garbage: &mut Garbage) -> Node {
         while let Some(Err(error)) = self.node.value()
