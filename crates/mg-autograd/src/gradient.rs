@@ -189,14 +189,12 @@ fn share_of(node: &Node, sources: &Sources, i: usize, gradient: &Node) -> Result
             let (op, shape) = (node.op().name(), made.shape());
             anomaly::tell_stale(found.since);
             let what = format!(
-                "{op} needs for its gradient a value of shape {shape} that was changed in place since{} \
-                 (changed at {}, {op} at {})",
-                anomaly::saved_at(node),
-                found.line,
-                node.location()
+                "{op} needs for its gradient a value of shape {shape} that was changed in place since{}",
+                anomaly::saved_at(node)
             );
             let error = Error::new("backward", ErrorKind::Gradient(what));
-            return Err(error.with_location(node.location()));
+            let lines = format!(" (changed at {}, {op} at {})", found.line, node.location());
+            return Err(error.with_location(node.location()).with_aside(lines));
         }
         if made.sequence() >= before {
             match made.op() {

@@ -11,8 +11,14 @@ impl Tensor {
     /// A view, of a kind that any layout has.
     #[track_caller]
     pub(crate) fn seen(&self, view: View, shape: Shape) -> Result<Tensor> {
+        self.seen_through(&[(&view, shape)])
+    }
+
+    /// As [`Tensor::seen`], of a view of a view.
+    #[track_caller]
+    pub(crate) fn seen_through(&self, views: &[(&View, Shape)]) -> Result<Tensor> {
         let none = || Error::new("view", ErrorKind::Internal("a layout that has no such view".into()));
-        self.view(&view, shape).ok_or_else(none)
+        self.view_through(views).ok_or_else(none)
     }
 
     #[track_caller]
@@ -105,7 +111,7 @@ impl Tensor {
                     own.device,
                     new.device()
                 );
-                return Err(Error::new("assign", ErrorKind::Device(text)));
+                return Err(Error::new("assign", ErrorKind::UnlikeDevices(text)));
             }
             // Memory that is somebody else's stays that: what is written is what is in it now.
             // And what has a history stays what it is when its origin is written to later.

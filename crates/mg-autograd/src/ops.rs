@@ -3,7 +3,7 @@
 use crate::autocast;
 use crate::caller::public;
 use crate::gradient::no_grad;
-use crate::surface::{Answer, Kind, Operation, Param, Place, Returns};
+use crate::surface::{Answer, Kind, OfIntegers, Operation, Param, Place, Returns};
 use crate::tensor::Tensor;
 use mg_device::{DType, Device, Error, ErrorKind, Result, Shape, Standing};
 use mg_graph::{LiveScalar, Node, cell_bits, cell_bits_of_int, same_device};
@@ -79,15 +79,12 @@ impl Operand {
     /// As [`Operand::beside`], of the number on the left in an operation: where that answers with floats the number is one at once, and
     /// not one of `other`'s integers first, which it may not fit.
     #[track_caller]
-    pub fn left_of(self, operation: &str, other: &Tensor) -> Tensor {
-        match (operation, self) {
-            ("float_power", number) => Tensor::from_node(number.on(DType::F64, other.device())),
-            (
-                "div" | "atan2" | "copysign" | "hypot" | "xlogy" | "xlog1py" | "zeta" | "logaddexp"
-                | "logaddexp2" | "gammainc" | "gammaincc",
-                Operand::Int(number),
-            ) => Operand::Float(number as f64).beside(other),
-            (_, number) => number.beside(other),
+    pub fn left_of(self, operation: &Operation, other: &Tensor) -> Tensor {
+        match (operation.of_integers, self) {
+            (_, Operand::Tensor(t)) => t,
+            (OfIntegers::Doubles, number) => Tensor::from_node(number.on(DType::F64, other.device())),
+            (OfIntegers::Floats, Operand::Int(number)) => Operand::Float(number as f64).beside(other),
+            (OfIntegers::Floats | OfIntegers::Integers, number) => number.beside(other),
         }
     }
 
@@ -354,6 +351,11 @@ macro_rules! described {
             variadic: false,
             each: false,
             reads: false,
+            row: Some(Row::$Name),
+            of_integers: of_integers(Row::$Name),
+            compares: matches!(Row::$Name.class(), Class::Compare),
+            divides: matches!(Row::$Name, Row::Fmod),
+            warns: false,
             answers: &[],
             returns: Returns::Tensor,
             call: |args| {
@@ -383,6 +385,19 @@ mg_kernels::for_each_row!(described);
 /// cases, `softplus` is declared.
 const fn is_public(row: Row) -> bool {
     !matches!(row, Row::Gate | Row::Where | Row::Pow | Row::IntPow | Row::NextAfter | Row::Softplus)
+}
+
+/// What a row's operation makes of integers.
+const fn of_integers(row: Row) -> OfIntegers {
+    match (row, row.class()) {
+        (Row::Div, _) => OfIntegers::Floats,
+        // Integers are whole already, and have remainders that are. (Of floats the op table says more than of its class.)
+        (Row::Floor | Row::Ceil | Row::Round | Row::Trunc | Row::Fmod, _) => OfIntegers::Integers,
+        (_, Class::Float) => OfIntegers::Floats,
+        (_, Class::Numeric | Class::Integer | Class::Compare | Class::Logic | Class::Select) => {
+            OfIntegers::Integers
+        }
+    }
 }
 
 /// Where Python has a row.

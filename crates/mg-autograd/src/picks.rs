@@ -225,10 +225,10 @@ impl Tensor {
             let taken: usize = index.iter().map(Index::axes).sum();
             if taken > rank {
                 let text = format!("{taken} indices for a tensor of {rank} axes");
-                return Err(error(ErrorKind::Shape(text)));
+                return Err(error(ErrorKind::Indices(text)));
             }
             if index.iter().filter(|i| matches!(i, Index::Rest)).count() > 1 {
-                return Err(error(ErrorKind::Value("an index can have one ... only".into())));
+                return Err(error(ErrorKind::Indices("an index can have one ... only".into())));
             }
             let (mut t, mut axis, mut picks) = (self.clone(), 0usize, vec![]);
             for item in index {
@@ -418,7 +418,7 @@ impl Selection {
             let masked = shape.get(*axis..*axis + index.rank()).unwrap_or(&[]);
             if *masked != *index.shape() {
                 let text = format!("a mask of shape {} for axes of sizes {masked:?}", index.shape());
-                return Err(error(ErrorKind::Shape(text)));
+                return Err(error(ErrorKind::Indices(text)));
             }
             for (i, found) in found(index)?.into_iter().enumerate() {
                 plan.axes.push(*axis + i);
@@ -428,7 +428,7 @@ impl Selection {
         for index in &plan.indices {
             let (a, b) = (plan.shape, index.shape());
             plan.shape = Shape::broadcast(&a, &b).ok_or_else(|| {
-                error(ErrorKind::Shape(format!("indices of shapes {a} and {b} do not broadcast")))
+                error(ErrorKind::Indices(format!("indices of shapes {a} and {b} do not broadcast")))
             })?;
         }
         let wide = signed(&plan.shape);
@@ -753,7 +753,7 @@ fn masked_value(t: &Tensor, axis: usize, mask: &Tensor, value: &Operand) -> Resu
     let (rank, masked) = (shape.rank(), mask.rank());
     if shape.get(axis..axis + masked) != Some(&mask.shape()[..]) || masked == 0 {
         let text = format!("a mask of shape {} at axis {axis} of shape {shape}", mask.shape());
-        return Err(error(ErrorKind::Shape(text)));
+        return Err(error(ErrorKind::Indices(text)));
     }
     let mut wide = vec![1isize; rank];
     for (size, &n) in wide[axis..].iter_mut().zip(mask.shape().iter()) {

@@ -50,7 +50,7 @@ fn devices_are_never_mixed() {
     let Some((gpu, _lock)) = device() else { return };
     let x = on_cpu(numbers(3, 1), &[3]);
     let error = x.try_add(x.to(gpu).unwrap()).unwrap_err();
-    assert!(matches!(error.kind(), ErrorKind::Device(_)), "{error}");
+    assert!(matches!(error.kind(), ErrorKind::UnlikeDevices(_)), "{error}");
     assert!(error.to_string().contains("cpu") && error.to_string().contains("cuda:0"), "{error}");
 }
 

@@ -120,7 +120,7 @@ fn devices_are_never_mixed() {
         x.assign(&y).unwrap_err(),
     ];
     for error in errors {
-        assert!(matches!(error.kind(), ErrorKind::Device(_)), "{error}");
+        assert!(matches!(error.kind(), ErrorKind::UnlikeDevices(_)), "{error}");
         let text = error.to_string();
         assert!(text.contains("cuda:0") && text.contains("cuda:1"), "{text}");
         assert!(text.contains("cuda_devices.rs"), "{text}");

@@ -394,7 +394,7 @@ fn unlike_devices() {
     let Ok(cuda) = Device::cuda(0) else { return };
     let there = Tensor::from_node(mg_graph::Node::scalar(1.0, DType::F32, cuda, false));
     let error = matrix().to(Device::cpu()).unwrap().try_add(&there).unwrap_err();
-    assert!(matches!(error.kind(), ErrorKind::Device(_)));
+    assert!(matches!(error.kind(), ErrorKind::UnlikeDevices(_)));
     let text = error.to_string();
     assert!(text.contains("tensors must be on the same device (no implicit device transfers)"), "{text}");
     assert!(text.contains("cpu") && text.contains("cuda:0"), "{text}");

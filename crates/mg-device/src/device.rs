@@ -217,7 +217,7 @@ impl FromStr for Device {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Device`] for anything else.
+    /// [`ErrorKind::Value`] for anything else.
     // The caller is `str::parse`, whose line in the standard library tells nobody anything.
     fn from_str(text: &str) -> Result<Device> {
         let ordinal = match text {
@@ -232,7 +232,7 @@ impl FromStr for Device {
             Some(n) => Device::cuda_unchecked(n),
             None => {
                 let text = format!("{text:?} is not a device; devices are \"cpu\", \"cuda\" and \"cuda:N\"");
-                Err(Error::new("device", ErrorKind::Device(text)))
+                Err(Error::new("device", ErrorKind::Value(text)))
             }
         }
     }

@@ -79,9 +79,15 @@ pub enum ErrorKind {
     /// The operation does not take this dtype, or these dtypes together.
     #[error("{0}")]
     DType(String),
-    /// A device is missing, or operands are on different devices.
+    /// A device is missing, or cannot do what is asked.
     #[error("{0}")]
     Device(String),
+    /// Operands are on different devices.
+    #[error("{0}")]
+    UnlikeDevices(String),
+    /// Indices that do not fit what they are to pick from: more of them than axes, a mask of another shape.
+    #[error("{0}")]
+    Indices(String),
     /// An index is outside its axis. Valid are `-size..size`.
     #[error("index {index} is out of range for axis {axis} of size {size}")]
     Index {
@@ -159,6 +165,8 @@ struct Inner {
     kind: ErrorKind,
     op: Cow<'static, str>,
     location: &'static Location<'static>,
+    /// See [`Error::with_aside`].
+    aside: String,
     /// Shared by all copies of the error.
     reported: Arc<AtomicBool>,
 }
@@ -170,7 +178,8 @@ impl Error {
     #[must_use]
     pub fn new(op: &'static str, kind: ErrorKind) -> Error {
         let reported = Arc::default();
-        Error(Box::new(Inner { kind, op: Cow::Borrowed(op), location: Location::caller(), reported }))
+        let aside = String::new();
+        Error(Box::new(Inner { kind, op: Cow::Borrowed(op), location: Location::caller(), aside, reported }))
     }
 
     /// The same error, reported at `location`: for work that fails later than the line that asked for it.
@@ -184,6 +193,14 @@ impl Error {
     #[must_use]
     pub fn with_op(mut self, op: impl Into<Cow<'static, str>>) -> Error {
         self.0.op = op.into();
+        self
+    }
+
+    /// The same error with a text that is shown behind its kind's, of what concerns who writes Rust alone: its lines, its types.
+    /// Who tells the error in another language has the kind without it.
+    #[must_use]
+    pub fn with_aside(mut self, aside: impl Into<String>) -> Error {
+        self.0.aside = aside.into();
         self
     }
 
@@ -220,7 +237,7 @@ impl Error {
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {} ({})", self.op(), self.kind(), self.location())
+        write!(f, "{}: {}{} ({})", self.op(), self.kind(), self.0.aside, self.location())
     }
 }
 
@@ -283,7 +300,10 @@ mod tests {
         assert_eq!(e.location().line(), line);
         assert_eq!(e.to_string(), format!("add: no ({}:{}:17)", file!(), line));
         assert_eq!(format!("{e:?}"), e.to_string());
-        assert_eq!(e.with_op("sub").op(), "sub");
+        assert_eq!(e.clone().with_op("sub").op(), "sub");
+        let e = e.with_aside(" (made there)");
+        assert_eq!(e.to_string(), format!("add: no (made there) ({}:{}:17)", file!(), line));
+        assert_eq!(e.kind().to_string(), "no");
     }
 
     #[test]

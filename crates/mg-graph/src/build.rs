@@ -69,7 +69,7 @@ pub fn same_device<N: Borrow<Node>>(op: &'static str, nodes: &[N]) -> Result<Dev
         if node.device() != device {
             return Err(Error::new(
                 op,
-                ErrorKind::Device(format!(
+                ErrorKind::UnlikeDevices(format!(
                     "tensors must be on the same device (no implicit device transfers), got {device} and {}",
                     node.device()
                 )),
@@ -208,12 +208,18 @@ impl Node {
         Node::pending(op, smallvec![self.clone()], *self.shape(), self.dtype(), self.device())
     }
 
+    /// The value, where a view of it is a layout and nothing to compute: in memory that is there, without a history. A recording is to
+    /// see what it is a view of.
+    fn known(&self) -> Option<&crate::node::Value> {
+        match self.value() {
+            Some(Ok(value)) if !self.is_tracked() && !crate::replay::is_recording() => Some(value),
+            Some(Ok(_) | Err(_)) | None => None,
+        }
+    }
+
     #[track_caller]
     fn view(&self, view: View, shape: Shape) -> Node {
-        // A view of memory that is there is a layout, nothing to compute. A recording is to see what it is a view of.
-        if let Some(Ok(value)) = self.value()
-            && !self.is_tracked()
-            && !crate::replay::is_recording()
+        if let Some(value) = self.known()
             && let Some(layout) = view.apply(&value.layout, &shape)
         {
             return Node::from_value(crate::node::Value { buffer: value.buffer.clone(), layout });
@@ -224,10 +230,7 @@ impl Node {
     /// Another node for the same value, with the same history.
     #[track_caller]
     pub fn alias(&self) -> Node {
-        if let Some(Ok(value)) = self.value()
-            && !self.is_tracked()
-            && !crate::replay::is_recording()
-        {
+        if let Some(value) = self.known() {
             return Node::from_value(value.clone());
         }
         let op = Op::View(View::Reshape);
@@ -250,6 +253,28 @@ impl Node {
             return Err(shape_error("reshape", text));
         }
         Ok(self.view(View::Reshape, shape))
+    }
+
+    /// Each element `count` times along one more axis, the last.
+    ///
+    /// # Errors
+    ///
+    /// More axes or elements than there can be.
+    #[track_caller]
+    pub fn repeated(&self, count: usize) -> Result<Node> {
+        let mut dims: SmallVec<[usize; 8]> = self.shape().iter().copied().chain([1]).collect();
+        let one = Shape::new(&dims)?;
+        if let Some(last) = dims.last_mut() {
+            *last = count;
+        }
+        let many = countable("expand", &dims)?;
+        if let Some(value) = self.known()
+            && let Some(layout) = View::Reshape.apply(&value.layout, &one)
+            && let Some(layout) = View::Expand.apply(&layout, &many)
+        {
+            return Ok(Node::from_value(crate::node::Value { buffer: value.buffer.clone(), layout }));
+        }
+        self.reshape(one)?.expand(many)
     }
 
     /// Axes reordered: axis `i` of the result is axis `axes[i]`.

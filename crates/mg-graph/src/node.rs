@@ -210,10 +210,8 @@ impl Drop for At {
 impl At {
     fn begin(line: &'static Location<'static>, op: Option<&'static str>) -> At {
         HERE.with(|here| {
-            let at = At {
-                line: here.line.get().is_none(),
-                called: op.is_some() && here.called.get().is_none(),
-            };
+            let at =
+                At { line: here.line.get().is_none(), called: op.is_some() && here.called.get().is_none() };
             if at.line {
                 here.line.set(Some(line));
             }

@@ -77,8 +77,8 @@ pub struct Trace {
     /// Nodes that are older were there before the step.
     pub(crate) start: u64,
     steps: Vec<Step>,
-    /// What the host read of a value within the step, for people.
-    host_read: Option<String>,
+    /// That the host read a value within the step, and where.
+    host_read: Option<Error>,
     /// The host may: the step is then not replayed.
     may_read: bool,
     /// With the number of steps before it.
@@ -158,7 +158,7 @@ pub fn is_recording() -> bool {
 #[track_caller]
 pub fn note_host_read() {
     let line = Location::caller();
-    note_read(|| format!("the host reads a value inside the step, at {line}"));
+    note_read(|| error("the host reads a value inside the step".into()).with_aside(format!(", at {line}")));
 }
 
 /// Whether the host may read values within the step that is being recorded.
@@ -168,13 +168,13 @@ pub fn may_read() -> bool {
 
 /// As [`note_host_read`], of a value that is printed: formatting does not say for which line.
 pub fn note_printing() {
-    note_read(|| "a tensor is printed inside the step, for which the host reads its value".into());
+    note_read(|| error("a tensor is printed inside the step, for which the host reads its value".into()));
 }
 
-fn note_read(text: impl FnOnce() -> String) {
+fn note_read(error: impl FnOnce() -> Error) {
     TRACE.with_borrow_mut(|trace| {
         if let Some(trace) = trace {
-            trace.host_read.get_or_insert_with(text);
+            trace.host_read.get_or_insert_with(error);
         }
     });
 }
@@ -341,8 +341,8 @@ impl Trace {
     #[track_caller]
     pub fn host_read(&self) -> Option<Error> {
         // Not in a closure, which would hide the caller's line.
-        let text = self.host_read.as_ref()?;
-        Some(error(text.clone()))
+        let read = self.host_read.clone()?;
+        Some(read.with_location(Location::caller()))
     }
 
     /// Whether the host does something at each replay.
@@ -372,7 +372,10 @@ fn origin_of(x: &Seen, y: &Seen, first: &Recorded, second: &Recorded, made: [&Po
             };
             match (at(*s1, *c1, first.generator), at(*s2, *c2, second.generator)) {
                 (Some(a), Some(b)) if a == b => From::Random(b),
-                _ => return Err(error(format!("other random numbers the second time, at {}", y.line))),
+                _ => {
+                    let error = error("other random numbers the second time".into());
+                    return Err(error.with_aside(format!(", at {}", y.line)));
+                }
             }
         }
         (Some(SourceKind::Live { scalar: s1, .. }), Some(SourceKind::Live { scalar: s2, .. }))
@@ -390,13 +393,14 @@ fn origin_of(x: &Seen, y: &Seen, first: &Recorded, second: &Recorded, made: [&Po
                 (_, _, Some(a), Some(b)) if same_elements(a, b) => From::Constant(b.clone()),
                 _ => {
                     let text = "a tensor was not the same both times: make it an argument";
-                    return Err(error(format!("{text} (made at {})", y.line)));
+                    return Err(error(text.into()).with_aside(format!(" (made at {})", y.line)));
                 }
             }
         }
         _ => {
             let text = "a number was not the same both times: make it an argument or a tensor";
-            return Err(error(format!("{text} (or a LiveScalar; written at {})", y.line)));
+            let aside = format!(" (or a LiveScalar; written at {})", y.line);
+            return Err(error(text.into()).with_aside(aside));
         }
     })
 }
@@ -414,8 +418,8 @@ impl Replay {
     #[track_caller]
     pub fn new(first: Recorded, second: Recorded) -> Result<Replay> {
         let (before, now) = (first.trace, second.trace);
-        if let Some(text) = before.host_read.as_ref().or(now.host_read.as_ref()) {
-            return Err(error(text.clone()));
+        if let Some(read) = before.host_read.as_ref().or(now.host_read.as_ref()) {
+            return Err(read.clone().with_location(Location::caller()));
         }
         if before.steps.len() != now.steps.len() {
             let text = format!("{} plans the first time, {} the second", before.steps.len(), now.steps.len());
@@ -426,7 +430,8 @@ impl Replay {
         for (a, b) in before.steps.iter().zip(&now.steps) {
             if a.plan.key != b.plan.key {
                 let line = b.results.first().map_or(String::new(), |seen| format!(", at {}", seen.line));
-                return Err(error(format!("the step launched something else the second time{line}")));
+                let text = "the step launched something else the second time";
+                return Err(error(text.into()).with_aside(line));
             }
             let mut read = vec![];
             for ((position, x), (_, y)) in a.read.iter().zip(&b.read) {

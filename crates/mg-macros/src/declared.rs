@@ -37,6 +37,11 @@ pub struct Surface {
     pub in_place_only: bool,
     pub each: bool,
     pub reads: bool,
+    pub integers: bool,
+    pub doubles: bool,
+    pub compares: bool,
+    pub divides: bool,
+    pub warns: bool,
 }
 
 /// What stands in the attribute: the table's name, and whether the plain functions answer with a `Result`.
@@ -125,6 +130,11 @@ fn surface(attribute: &Attribute) -> Result<Surface> {
             "variadic" => found.variadic = true,
             "each" => found.each = true,
             "reads" => found.reads = true,
+            "integers" => found.integers = true,
+            "doubles" => found.doubles = true,
+            "compares" => found.compares = true,
+            "divides" => found.divides = true,
+            "warns" => found.warns = true,
             "alias" => found.aliases.push(text(&meta)?),
             "keywords_from" => found.keywords_from = Some(text(&meta)?),
             "answers" => {

@@ -244,6 +244,12 @@ fn description(operation: &Operation, is_fallible: bool) -> TokenStream {
     let (aliases, answers) = (&surface.aliases, &surface.answers);
     let (in_place, view, variadic) = (surface.in_place, surface.view, surface.variadic);
     let (each, reads) = (surface.each, surface.reads);
+    let (compares, divides, warns) = (surface.compares, surface.divides, surface.warns);
+    let of_integers = match (surface.integers, surface.doubles) {
+        (true, _) => format_ident!("Integers"),
+        (false, true) => format_ident!("Doubles"),
+        (false, false) => format_ident!("Floats"),
+    };
     let has_receiver = operation.has_receiver;
     let mut by_keyword = false;
     let params = operation.params.iter().map(|param| {
@@ -294,6 +300,11 @@ fn description(operation: &Operation, is_fallible: bool) -> TokenStream {
             variadic: #variadic,
             each: #each,
             reads: #reads,
+            row: None,
+            of_integers: crate::surface::OfIntegers::#of_integers,
+            compares: #compares,
+            divides: #divides,
+            warns: #warns,
             answers: &[#(#answers),*],
             returns: <#result as crate::surface::Fallible>::RETURNS,
             call: |args| {

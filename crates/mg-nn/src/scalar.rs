@@ -59,7 +59,7 @@ impl Neuron {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Shape`] if there are not as many inputs as weights; [`ErrorKind::Device`] if values are on unlike
+    /// [`ErrorKind::Shape`] if there are not as many inputs as weights; [`ErrorKind::UnlikeDevices`] if values are on unlike
     /// devices.
     #[track_caller]
     pub fn forward(&self, inputs: impl Into<Span>) -> Result<Value> {

@@ -111,7 +111,7 @@ fn a_perceptron_moves_to_a_device() {
     model.to(device).unwrap();
     assert!(model.parameters().iter().zip(before).all(|(p, x)| p.device() == device && p.data() == x));
     let here = Span::from([1.0, 2.0]);
-    assert!(matches!(model.forward(&here).unwrap_err().kind(), ErrorKind::Device(_)));
+    assert!(matches!(model.forward(&here).unwrap_err().kind(), ErrorKind::UnlikeDevices(_)));
     let there: Span = here.iter().map(|x| x.to(device).unwrap()).collect();
     assert_eq!(model.forward(&there).unwrap()[0].device(), device);
 }

@@ -116,8 +116,7 @@ const SIGNALS_EVERY: Duration = Duration::from_millis(20);
 
 /// The Python exception for an engine's error. Its text has no place in our Rust: the traceback shows the user's line.
 pub fn exception(error: &Error) -> PyErr {
-    let text = format!("{}: {}", error.op(), error.kind());
-    let mut text = without_lines(&text);
+    let mut text = format!("{}: {}", error.op(), error.kind());
     if let ErrorKind::Gradient(_) = error.kind()
         && let Some(line) = writes::told()
     {
@@ -125,32 +124,24 @@ pub fn exception(error: &Error) -> PyErr {
     }
     match error.kind() {
         ErrorKind::DType(_) => raised(dtype_error, text),
-        ErrorKind::Index { .. } | ErrorKind::Axis { .. } => PyIndexError::new_err(text),
-        // Masks and indices that do not fit; not the value that is written.
-        ErrorKind::Shape(why)
-            if error.op() == "index" && (why.starts_with("a mask") || why.contains("indices")) =>
-        {
+        ErrorKind::Index { .. } | ErrorKind::Indices(_) | ErrorKind::Axis { .. } => {
             PyIndexError::new_err(text)
         }
-        ErrorKind::Shape(_) | ErrorKind::Value(_) => raised(argument_error, text),
-        ErrorKind::Format(_) => PyValueError::new_err(text),
         // Operands that do not go together are the caller's mistake; a device that is not there is the machine's state.
-        ErrorKind::Device(why) if why.contains("on the same device") || why.contains("is not a device") => {
+        ErrorKind::Shape(_) | ErrorKind::Value(_) | ErrorKind::UnlikeDevices(_) => {
             raised(argument_error, text)
         }
+        ErrorKind::Format(_) => PyValueError::new_err(text),
         ErrorKind::OutOfMemory { .. } => PyMemoryError::new_err(text),
         ErrorKind::Singular(_) => LinAlgError::new_err(text),
         ErrorKind::Io(_) => PyOSError::new_err(text),
         ErrorKind::Cancelled => take_raised().unwrap_or_else(|| PyKeyboardInterrupt::new_err(())),
+        ErrorKind::Device(_) | ErrorKind::Gradient(_) | ErrorKind::Cuda(_) | ErrorKind::Internal(_) => {
+            PyRuntimeError::new_err(text)
+        }
+        // A kind that is new to this file, which no other crate's compiler can be told of.
         _ => PyRuntimeError::new_err(text),
     }
-}
-
-/// The text up to where it tells a line, or a type, of our Rust.
-fn without_lines(text: &str) -> String {
-    let ends = [", at crates/", ", at /", " (made at ", " (changed at ", " (or a LiveScalar"];
-    let end = ends.iter().filter_map(|word| text.find(word)).min();
-    text[..end.unwrap_or(text.len())].to_owned()
 }
 
 /// The exception for a panic: a mistake of ours, which must not look like the end of the interpreter.

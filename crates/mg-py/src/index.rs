@@ -2,7 +2,7 @@
 
 use mg_autograd::{Index, Operand, Selection};
 use mg_device::DType;
-use pyo3::exceptions::{PyIndexError, PyTypeError};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyEllipsis, PyInt, PySlice, PyString, PyTuple};
 use pyo3::{ffi, intern};
@@ -26,7 +26,11 @@ fn item(obj: &Bound<'_, PyAny>) -> PyResult<Index> {
         if step == 0 {
             return Err(pyo3::exceptions::PyValueError::new_err("a slice's step cannot be 0"));
         }
-        return Ok(Index::Slice { start: part(intern!(py, "start"))?, end: part(intern!(py, "stop"))?, step });
+        return Ok(Index::Slice {
+            start: part(intern!(py, "start"))?,
+            end: part(intern!(py, "stop"))?,
+            step,
+        });
     }
     if obj.is_none() {
         return Ok(Index::NewAxis);
@@ -98,16 +102,7 @@ fn selection(of: &PyTensor, index: &Bound<'_, PyAny>) -> PyResult<Selection> {
         Ok(tuple) => tuple.iter().map(|i| item(&i)).collect::<PyResult<_>>()?,
         Err(_) => vec![item(index)?],
     };
-    let py = index.py();
-    let rank = build(py, || Ok(of.t.rank()))?;
-    let taken: usize = items.iter().map(Index::axes).sum();
-    if taken > rank {
-        return Err(PyIndexError::new_err(format!("{taken} indices for a tensor of {rank} axes")));
-    }
-    if items.iter().filter(|i| matches!(i, Index::Rest)).count() > 1 {
-        return Err(PyIndexError::new_err("an index can have one ... only"));
-    }
-    build(py, || of.t.selection(&items))
+    build(index.py(), || of.t.selection(&items))
 }
 
 #[pymethods]

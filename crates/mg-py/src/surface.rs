@@ -271,8 +271,8 @@ fn call<'py>(
     if huge && !matches!(&args[0], Arg::Tensor(t) if t.dtype().is_float()) {
         return Err(PyValueError::new_err("an integer beyond 2**63 does not fit the tensor's dtype"));
     }
-    if operation.name.ends_with("_loss") {
-        unlike_sizes(py, operation, &args)?;
+    if operation.warns {
+        unlike_sizes(py, &args)?;
     }
     let given = Given { args: &args };
     if form == Form::InPlace
@@ -287,12 +287,8 @@ fn call<'py>(
 }
 
 /// Warns where a loss of differences broadcasts, as PyTorch does: a target `[n]` beside an output `[n, 1]` makes n² of them.
-fn unlike_sizes(py: Python<'_>, operation: &Operation, args: &[Arg<'_>]) -> PyResult<()> {
-    let ("mse_loss" | "l1_loss" | "smooth_l1_loss" | "huber_loss", [Arg::Tensor(x), Arg::Tensor(y), ..]) =
-        (operation.name, args)
-    else {
-        return Ok(());
-    };
+fn unlike_sizes(py: Python<'_>, args: &[Arg<'_>]) -> PyResult<()> {
+    let [Arg::Tensor(x), Arg::Tensor(y), ..] = args else { return Ok(()) };
     // What does not broadcast is an error.
     if x.shape() == y.shape() || Shape::broadcast(&x.shape(), &y.shape()).is_none() {
         return Ok(());
@@ -335,7 +331,7 @@ fn left_number(seats: &Seats<'_, '_>) -> PyResult<Option<Tensor>> {
         _ => None,
     });
     let (Some(beside), Some(number)) = (tensors.next(), nested::scalar(object)?) else { return Ok(None) };
-    Ok(Some(number.operand.left_of(seats.operation.name, &beside.get().t)))
+    Ok(Some(number.operand.left_of(seats.operation, &beside.get().t)))
 }
 
 /// Calls an operation. One that answers with a value, or looks at values for its result's shape, waits for them, which other

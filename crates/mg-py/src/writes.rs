@@ -68,6 +68,7 @@ pub fn told() -> Option<String> {
 /// The line of a code object's byte.
 fn line_of(code: &Bound<'_, PyAny>, at: i32) -> Option<i32> {
     let lines = code.call_method0("co_lines").ok()?;
-    let mut lines = lines.try_iter().ok()?.filter_map(|part| part.ok()?.extract::<(i32, i32, Option<i32>)>().ok());
+    let mut lines =
+        lines.try_iter().ok()?.filter_map(|part| part.ok()?.extract::<(i32, i32, Option<i32>)>().ok());
     lines.find(|(from, to, _)| (*from..*to).contains(&at)).and_then(|(.., line)| line)
 }

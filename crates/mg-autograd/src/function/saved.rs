@@ -57,11 +57,11 @@ impl Saved {
     ///
     /// One that was changed in place since; a graph that was let go.
     pub fn tensors(&self) -> Result<Vec<Option<Tensor>>> {
-        let fail = |text: String| Err(Error::new("saved_tensors", ErrorKind::Gradient(text)));
+        let error = |text: String| Error::new("saved_tensors", ErrorKind::Gradient(text));
         let Some(entries) = locked(&self.entries).clone() else {
-            return fail(
+            return Err(error(
                 "the graph was let go after an earlier backward; pass retain_graph=True to that one".into(),
-            );
+            ));
         };
         let mut out = Vec::with_capacity(entries.len());
         for entry in entries {
@@ -72,12 +72,9 @@ impl Saved {
                     (false, None) => Some(Tensor::from_node(node)),
                     (false, Some(found)) => {
                         crate::anomaly::tell_stale(found.since);
-                        let text = format!(
-                            "a saved tensor of shape {} was changed in place since (changed at {})",
-                            node.shape(),
-                            found.line
-                        );
-                        return fail(text);
+                        let text =
+                            format!("a saved tensor of shape {} was changed in place since", node.shape());
+                        return Err(error(text).with_aside(format!(" (changed at {})", found.line)));
                     }
                 },
                 Entry::Result(value, at) => match self.call.get().and_then(WeakNode::upgrade) {

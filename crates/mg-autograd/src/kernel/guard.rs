@@ -7,11 +7,6 @@ use super::{Builder, Constant, Kernel, Part, Slopes, Step};
 use mg_device::Result;
 use std::sync::Arc;
 
-/// The operations that divide integers.
-pub(super) fn divides(name: &str) -> bool {
-    matches!(name, "floor_divide" | "remainder" | "fmod")
-}
-
 impl Slopes {
     fn kernel(&self) -> &Arc<Kernel> {
         match self {
@@ -24,7 +19,7 @@ impl Kernel {
     /// Whether an element that is 0 may be divided by somewhere in it, or in its gradient.
     fn may_divide(&self) -> bool {
         let within = |step: &Step| match step {
-            Step::Call(operation, _) => divides(operation.name),
+            Step::Call(operation, _) => operation.divides,
             Step::Kernel(kernel, ..) => kernel.may_divide(),
             Step::Argument(_)
             | Step::Constant(_)
@@ -51,7 +46,7 @@ impl Kernel {
                         Part::Constant(constant) => Part::Constant(constant.clone()),
                     };
                     let mut parts: Vec<Part> = parts.iter().map(moved).collect();
-                    if let (true, Some(divisor)) = (divides(operation.name), parts.get_mut(1)) {
+                    if let (true, Some(divisor)) = (operation.divides, parts.get_mut(1)) {
                         let of = match divisor {
                             Part::Value(of) => *of,
                             Part::Constant(constant) => {

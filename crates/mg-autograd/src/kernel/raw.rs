@@ -109,7 +109,7 @@ impl Raw {
                     )));
                 }
                 if *device.get_or_insert(own) != own {
-                    return self.fail(ErrorKind::Device("takes tensors on the same device".into()));
+                    return self.fail(ErrorKind::UnlikeDevices("takes tensors on the same device".into()));
                 }
             }
         }

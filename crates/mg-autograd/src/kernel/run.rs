@@ -7,7 +7,7 @@
 use super::{Constant, Kernel, Part, Sort, Step, plain, sort_of};
 use crate::creation::default_device;
 use crate::ops::{Operand, kind};
-use crate::surface::{Answer, Arg, Given, Kind, Operation};
+use crate::surface::{Answer, Arg, Given, Kind, OfIntegers, Operation};
 use crate::tensor::Tensor;
 use crate::tensor::memory::untracked;
 use mg_device::{DType, Device, Error, ErrorKind, Result, Shape, Standing};
@@ -163,16 +163,14 @@ impl Run {
             Part::Value(at) => Run::standing(&values[*at]).0.is_float(),
             Part::Constant(constant) => matches!(constant, Constant::Float(_)),
         };
-        let as_float = is_weak && (!keeps_integers(operation.name) || parts.iter().any(is_float));
+        let as_float =
+            is_weak && (operation.of_integers != OfIntegers::Integers || parts.iter().any(is_float));
         let first = given.iter().find_map(|v| if let Val::Tensor(t) = v { Some(t) } else { None });
         let tensor = |value: &Val| -> Tensor {
             match (value, first) {
                 (Val::Tensor(t), _) => t.clone(),
                 (Val::Weak(t), Some(_)) => self.beside(t, &kinds),
-                (Val::Number(Operand::Int(n)), Some(first)) if operation.name == "div" => {
-                    Operand::Float(*n as f64).beside(first)
-                }
-                (Val::Number(number), Some(first)) => number.clone().beside(first),
+                (Val::Number(number), Some(first)) => number.clone().left_of(operation, first),
                 (value, None) => {
                     let t = self.whole(value);
                     if as_float && t.dtype().is_int() {
@@ -336,62 +334,4 @@ fn number(constant: &Constant) -> Option<Operand> {
         Constant::Bool(b) => Some(Operand::Bool(*b)),
         Constant::Text(_) | Constant::Missing => None,
     }
-}
-
-/// Whether an operation makes integers, or truth values, of integers.
-fn keeps_integers(name: &str) -> bool {
-    matches!(
-        name,
-        "add"
-            | "sub"
-            | "rsub"
-            | "mul"
-            | "neg"
-            | "positive"
-            | "abs"
-            | "sign"
-            | "square"
-            | "relu"
-            | "pow"
-            | "maximum"
-            | "minimum"
-            | "fmax"
-            | "fmin"
-            | "clamp"
-            | "clamp_min"
-            | "clamp_max"
-            | "fmod"
-            | "remainder"
-            | "floor_divide"
-            | "floor"
-            | "ceil"
-            | "round"
-            | "trunc"
-            | "gcd"
-            | "lcm"
-            | "eq"
-            | "ne"
-            | "lt"
-            | "le"
-            | "gt"
-            | "ge"
-            | "isclose"
-            | "isnan"
-            | "isinf"
-            | "isfinite"
-            | "isposinf"
-            | "isneginf"
-            | "isreal"
-            | "signbit"
-            | "logical_and"
-            | "logical_or"
-            | "logical_xor"
-            | "logical_not"
-            | "bitwise_and"
-            | "bitwise_or"
-            | "bitwise_xor"
-            | "bitwise_not"
-            | "bitwise_left_shift"
-            | "bitwise_right_shift"
-    )
 }

@@ -1,6 +1,7 @@
 //! What is left out of a kernel that was written down: steps that nobody reads, and gates that stop nothing.
 
 use super::{Kernel, Part, Step};
+use mg_kernels::Row;
 
 /// The values that a step reads.
 fn read_by(step: &Step, mut each: impl FnMut(usize)) {
@@ -73,7 +74,7 @@ pub(super) fn without_idle_gates(kernel: &mut Kernel) {
     }
     // A branch and its other side are taken apart by one choice.
     let root = |at: usize| match &kernel.steps[at] {
-        Step::Call(operation, parts) if operation.name == "logical_not" => match parts[..] {
+        Step::Call(operation, parts) if operation.row == Some(Row::Not) => match parts[..] {
             [Part::Value(of)] => of,
             _ => at,
         },

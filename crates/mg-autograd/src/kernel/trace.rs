@@ -3,8 +3,7 @@
 //! A function marked `#[kernel]` is called once with numbers that write down what is done with them. Each knows in which branch it was
 //! made; one that is read in a branch further in is read as that branch reads it ([`Builder::within`]).
 
-use super::guard::divides;
-use super::{Builder, Constant, Kernel, Part, Sort};
+use super::{Builder, Constant, Kernel, Part, Sort, elementwise};
 use mg_device::{Error, ErrorKind, Result};
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -101,7 +100,8 @@ impl Trace {
 
     fn call(&mut self, name: &str, values: &[S]) -> S {
         let mut parts: Vec<Part> = values.iter().map(|&v| Part::Value(self.read(v))).collect();
-        if let (true, Some(Part::Value(divisor))) = (divides(name), parts.get_mut(1)) {
+        let divides = elementwise().get(name).is_some_and(|operation| operation.divides);
+        if let (true, Some(Part::Value(divisor))) = (divides, parts.get_mut(1)) {
             *divisor = self.shielded(*divisor);
         }
         let at = self.once(format!("{name} {parts:?}"), |b| b.call(name, &parts));

@@ -129,7 +129,7 @@ impl Tensor {
     /// # Errors
     ///
     /// Truth values; a `max_val` below 0 for unsigned integers; a `min_val` above `max_val`.
-    #[surface(nn, in_place)]
+    #[surface(nn, in_place, integers)]
     pub fn hardtanh(&self, #[default(-1.0)] min_val: f64, #[default(1.0)] max_val: f64) -> Result<Tensor> {
         let x = ordered("hardtanh", self)?;
         let fail = |text: String| Err(Error::new("hardtanh", ErrorKind::Value(text)));
@@ -150,7 +150,7 @@ impl Tensor {
     /// # Errors
     ///
     /// Truth values.
-    #[surface(nn, in_place)]
+    #[surface(nn, in_place, integers)]
     pub fn relu6(&self) -> Result<Tensor> {
         Ok(Tensor::from_node(between(&ordered("relu6", self)?, 0.0, 6.0)))
     }
@@ -259,7 +259,7 @@ impl Tensor {
     /// # Errors
     ///
     /// Truth values.
-    #[surface(function, nn, in_place)]
+    #[surface(function, nn, in_place, integers)]
     pub fn threshold(&self, threshold: f64, value: f64) -> Result<Tensor> {
         let x = ordered("threshold", self)?;
         let below = Node::apply(Row::Le, &[&x, &x.lit(threshold)]);

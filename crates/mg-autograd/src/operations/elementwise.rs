@@ -136,7 +136,7 @@ impl Tensor {
     /// # Errors
     ///
     /// Shapes that do not broadcast, unlike devices.
-    #[surface(method, function, in_place, alias = "greater")]
+    #[surface(method, function, in_place, alias = "greater", integers, compares)]
     pub fn gt(&self, other: Operand) -> Result<Tensor> {
         ops::apply_reflected(Row::Lt, other, self)
     }
@@ -146,7 +146,7 @@ impl Tensor {
     /// # Errors
     ///
     /// Shapes that do not broadcast, unlike devices.
-    #[surface(method, function, in_place, alias = "greater_equal")]
+    #[surface(method, function, in_place, alias = "greater_equal", integers, compares)]
     pub fn ge(&self, other: Operand) -> Result<Tensor> {
         ops::apply_reflected(Row::Le, other, self)
     }
@@ -156,7 +156,7 @@ impl Tensor {
     /// # Errors
     ///
     /// Truth values; an `alpha` that is a float where the result is not, or a tensor; shapes that do not broadcast.
-    #[surface(function, keywords_from = "alpha")]
+    #[surface(function, keywords_from = "alpha", integers)]
     pub fn rsub(&self, other: Operand, #[default(Operand::Int(1))] alpha: Operand) -> Result<Tensor> {
         other.beside(self).sub_scaled(self, alpha)
     }
@@ -167,7 +167,7 @@ impl Tensor {
     ///
     /// Shapes that do not broadcast, unlike devices, truth values. An integer divided by zero is found when the value is
     /// computed.
-    #[surface(method, function, in_place)]
+    #[surface(method, function, in_place, integers, divides)]
     pub fn remainder(&self, other: Operand) -> Result<Tensor> {
         ops::remainder(self, other)
     }
@@ -177,7 +177,7 @@ impl Tensor {
     /// # Errors
     ///
     /// As `remainder`.
-    #[surface(method, function, in_place)]
+    #[surface(method, function, in_place, integers, divides)]
     pub fn floor_divide(&self, other: Operand) -> Result<Tensor> {
         ops::floor_divide("floor_divide", self, other)
     }
@@ -189,7 +189,7 @@ impl Tensor {
     ///
     /// Shapes that do not broadcast, unlike devices; a negative whole number as the exponent of an integer tensor (in a
     /// tensor of exponents it gives 0, but for the bases 1 and −1); truth values on both sides.
-    #[surface(method, function, in_place)]
+    #[surface(method, function, in_place, integers)]
     pub fn pow(&self, exponent: Operand) -> Result<Tensor> {
         ops::power(self, exponent)
     }
@@ -199,7 +199,7 @@ impl Tensor {
     /// # Errors
     ///
     /// Shapes that do not broadcast, unlike devices.
-    #[surface(method, function, in_place)]
+    #[surface(method, function, in_place, doubles)]
     pub fn float_power(&self, exponent: Operand) -> Result<Tensor> {
         let exponent = match exponent {
             Operand::Tensor(t) => Operand::Tensor(t.to_dtype(DType::F64)),
@@ -218,7 +218,7 @@ impl Tensor {
     ///
     /// No bound; truth values; a number as bound that every value of an integer dtype is beyond; shapes that do not
     /// broadcast, unlike devices.
-    #[surface(method, function, in_place, alias = "clip")]
+    #[surface(method, function, in_place, alias = "clip", integers)]
     pub fn clamp(
         &self,
         #[default(None)] min: Option<Operand>,
@@ -232,7 +232,7 @@ impl Tensor {
     /// # Errors
     ///
     /// As `clamp`.
-    #[surface(method, function, in_place)]
+    #[surface(method, function, in_place, integers)]
     pub fn clamp_min(&self, min: Operand) -> Result<Tensor> {
         ops::clamped(self, Some(min), None)
     }
@@ -242,7 +242,7 @@ impl Tensor {
     /// # Errors
     ///
     /// As `clamp`.
-    #[surface(method, function, in_place)]
+    #[surface(method, function, in_place, integers)]
     pub fn clamp_max(&self, max: Operand) -> Result<Tensor> {
         ops::clamped(self, None, Some(max))
     }
@@ -263,7 +263,7 @@ impl Tensor {
     /// # Errors
     ///
     /// Floats.
-    #[surface(method, function, in_place)]
+    #[surface(method, function, in_place, integers)]
     pub fn bitwise_not(&self) -> Result<Tensor> {
         match self.dtype() {
             DType::Bool => self.try_logical_not(),
@@ -277,17 +277,20 @@ impl Tensor {
     }
 
     /// Whether elements are no numbers.
+    #[surface(integers)]
     pub fn isnan(&self) -> Result<Tensor> {
         self.try_ne(self)
     }
 
     /// Whether elements are infinite.
+    #[surface(integers)]
     pub fn isinf(&self) -> Result<Tensor> {
         let x = float(self);
         Ok(Tensor::from_node(x.map(Row::Abs).eq(&infinity(&x))))
     }
 
     /// Whether elements are neither infinite nor no numbers.
+    #[surface(integers)]
     pub fn isfinite(&self) -> Result<Tensor> {
         // Integers are, also those that no f16 holds.
         let x = self.node();
@@ -296,23 +299,27 @@ impl Tensor {
     }
 
     /// Whether elements are +∞.
+    #[surface(integers)]
     pub fn isposinf(&self) -> Result<Tensor> {
         let x = float(self);
         Ok(Tensor::from_node(x.eq(&infinity(&x))))
     }
 
     /// Whether elements are −∞.
+    #[surface(integers)]
     pub fn isneginf(&self) -> Result<Tensor> {
         let x = float(self);
         Ok(Tensor::from_node(x.eq(&x.lit(f64::NEG_INFINITY))))
     }
 
     /// True for every element: all numbers here are real.
+    #[surface(integers)]
     pub fn isreal(&self) -> Result<Tensor> {
         Ok(self.detach().ones_like().to_dtype(DType::Bool))
     }
 
     /// Whether the sign is minus, also that of a zero and of NaN.
+    #[surface(integers)]
     pub fn signbit(&self) -> Result<Tensor> {
         let x = float(self);
         let one = x.lit(1.0);
@@ -336,27 +343,31 @@ impl Tensor {
     }
 
     /// The tensor itself: its numbers are real.
-    #[surface(function)]
+    #[surface(function, integers)]
     pub fn real(&self) -> Result<Tensor> {
         Ok(self.clone())
     }
 
     /// The tensor itself: the conjugate of a real number is that number.
+    #[surface(integers)]
     pub fn conj(&self) -> Result<Tensor> {
         Ok(self.clone())
     }
 
     /// The tensor itself: the conjugate of a real number is that number.
+    #[surface(integers)]
     pub fn conj_physical(&self) -> Result<Tensor> {
         Ok(self.clone())
     }
 
     /// The tensor itself: nothing of it is left to be conjugated.
+    #[surface(integers)]
     pub fn resolve_conj(&self) -> Result<Tensor> {
         Ok(self.clone())
     }
 
     /// The tensor itself: nothing of it is left to be negated.
+    #[surface(integers)]
     pub fn resolve_neg(&self) -> Result<Tensor> {
         Ok(self.clone())
     }
@@ -366,6 +377,7 @@ impl Tensor {
     /// # Errors
     ///
     /// Truth values.
+    #[surface(integers)]
     pub fn positive(&self) -> Result<Tensor> {
         match self.dtype() {
             DType::Bool => {
@@ -434,7 +446,7 @@ impl Tensor {
 
     /// NaN and infinities replaced by numbers: `nan`, and the largest and the least number of the dtype unless others are
     /// given. Integers stay.
-    #[surface(method, function, in_place)]
+    #[surface(method, function, in_place, integers)]
     pub fn nan_to_num(
         &self,
         #[default(Some(0.0))] nan: Option<f64>,
@@ -483,7 +495,7 @@ impl Tensor {
     /// # Errors
     ///
     /// A `value` that is a float where the tensors are of integers; shapes that do not broadcast, unlike devices.
-    #[surface(method, function, in_place, keywords_from = "value")]
+    #[surface(method, function, in_place, keywords_from = "value", integers)]
     pub fn addcmul(
         &self,
         tensor1: &Tensor,
@@ -575,7 +587,7 @@ impl Tensor {
     /// # Errors
     ///
     /// Shapes that do not broadcast, unlike devices or dtypes.
-    #[surface(method, function, in_place)]
+    #[surface(method, function, in_place, integers)]
     pub fn heaviside(&self, values: &Tensor) -> Result<Tensor> {
         if self.dtype() != values.dtype() {
             let text = format!("takes two tensors of one dtype, got {} and {}", self.dtype(), values.dtype());
@@ -596,6 +608,7 @@ impl Tensor {
     /// # Errors
     ///
     /// Shapes that do not broadcast, unlike devices.
+    #[surface(integers)]
     pub fn fmax(&self, other: Operand) -> Result<Tensor> {
         let ([a, b], _) = joined("fmax", [self.into(), other])?;
         Ok(Tensor::from_node(is_nan(&b).choose(&a, &is_nan(&a).choose(&b, &extreme(Row::Maximum, &a, &b)))))
@@ -606,6 +619,7 @@ impl Tensor {
     /// # Errors
     ///
     /// Shapes that do not broadcast, unlike devices.
+    #[surface(integers)]
     pub fn fmin(&self, other: Operand) -> Result<Tensor> {
         let ([a, b], _) = joined("fmin", [self.into(), other])?;
         Ok(Tensor::from_node(is_nan(&b).choose(&a, &is_nan(&a).choose(&b, &extreme(Row::Minimum, &a, &b)))))
@@ -756,6 +770,7 @@ impl Tensor {
     /// # Errors
     ///
     /// Shapes that do not broadcast, unlike devices or dtypes; a negative tolerance.
+    #[surface(integers)]
     pub fn isclose(
         &self,
         other: &Tensor,

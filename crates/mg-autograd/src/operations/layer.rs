@@ -10,8 +10,7 @@ use mg_macros::operations;
 
 /// Rows of a table `[n, size]` by positions `[m]`, i64.
 fn rows(table: &Node, at: &Node) -> Result<Node> {
-    let (m, size) = (at.shape()[0], table.shape()[1]);
-    table.gather(0, &at.reshape(Shape::of(&[m, 1]))?.expand(Shape::of(&[m, size]))?)
+    table.gather(0, &at.repeated(table.shape()[1])?)
 }
 
 /// A table, and positions in it of any shape, one after the other.

@@ -139,7 +139,7 @@ impl Labels {
         }
         if target.device() != x.device() {
             let text = format!("labels on {} for numbers on {}", target.device(), x.device());
-            return fail(ErrorKind::Device(text));
+            return fail(ErrorKind::UnlikeDevices(text));
         }
         // A label that is known is told of here, before anything is made of it.
         let may_ignore = match known_indices(op, target, 0..classes as i64, ignore)? {
@@ -207,7 +207,7 @@ impl Tensor {
     /// # Errors
     ///
     /// Shapes that do not broadcast, unlike devices; another reduction than "mean", "sum" and "none".
-    #[surface(nn, keywords_from = "reduction")]
+    #[surface(nn, keywords_from = "reduction", warns)]
     pub fn mse_loss(
         &self,
         target: &Tensor,
@@ -223,7 +223,7 @@ impl Tensor {
     /// # Errors
     ///
     /// Shapes that do not broadcast, unlike devices; another reduction than "mean", "sum" and "none".
-    #[surface(nn, keywords_from = "reduction")]
+    #[surface(nn, keywords_from = "reduction", warns)]
     pub fn l1_loss(
         &self,
         target: &Tensor,
@@ -238,7 +238,7 @@ impl Tensor {
     /// # Errors
     ///
     /// Shapes that do not broadcast, unlike devices; a `beta` below 0; another reduction than "mean", "sum" and "none".
-    #[surface(nn, keywords_from = "reduction")]
+    #[surface(nn, keywords_from = "reduction", warns)]
     pub fn smooth_l1_loss(
         &self,
         target: &Tensor,
@@ -261,7 +261,7 @@ impl Tensor {
     /// # Errors
     ///
     /// Shapes that do not broadcast, unlike devices; a `delta` that is not above 0; another reduction than "mean", "sum" and "none".
-    #[surface(nn)]
+    #[surface(nn, warns)]
     pub fn huber_loss(
         &self,
         target: &Tensor,

@@ -337,8 +337,8 @@ impl Tensor {
         if at < 0 || at >= size as isize {
             return Err(Error::new("select", ErrorKind::Index { index: index as i64, axis, size }));
         }
-        let line = self.sliced(axis, at as usize, 1, 1)?;
-        line.seen(View::Reshape, shape.remove(axis))
+        let one = View::Slice { axis: axis as u8, start: at as i64, step: 1 };
+        self.seen_through(&[(&one, shape.with(axis, 1)), (&View::Reshape, shape.remove(axis))])
     }
 
     /// Axes backwards: a copy, as PyTorch has it. [`Tensor::slice`] by −1 is a view.

@@ -211,7 +211,7 @@ fn quantiles(
     }
     if q.device() != t.device() {
         let text = format!("q on {}, the tensor on {}", q.device(), t.device());
-        return refused(op, ErrorKind::Device(text));
+        return refused(op, ErrorKind::UnlikeDevices(text));
     }
     // A device that would have to be waited for is not asked: there, what is outside is taken to be 0 or 1.
     if given.is_none()

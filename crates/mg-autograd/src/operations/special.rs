@@ -154,7 +154,7 @@ impl Tensor {
     /// # Errors
     ///
     /// What is no integer, shapes that do not broadcast, unlike devices.
-    #[surface(method, function, in_place)]
+    #[surface(method, function, in_place, integers)]
     pub fn gcd(&self, other: Operand) -> Result<Tensor> {
         let ([a, b], dtype) = whole("gcd", self, other)?;
         Ok(Tensor::from_node(pairwise(PairKind::Gcd, &a, &b)?.cast(dtype)))
@@ -165,7 +165,7 @@ impl Tensor {
     /// # Errors
     ///
     /// What is no integer, shapes that do not broadcast, unlike devices.
-    #[surface(method, function, in_place)]
+    #[surface(method, function, in_place, integers)]
     pub fn lcm(&self, other: Operand) -> Result<Tensor> {
         let ([a, b], dtype) = whole("lcm", self, other)?;
         let divisor = pairwise(PairKind::Gcd, &a, &b)?;

@@ -424,7 +424,7 @@ fn unlike_devices(op: &'static str, a: &Value, b: &Value) -> Error {
         a.device(),
         b.device()
     );
-    Error::new(op, ErrorKind::Device(text))
+    Error::new(op, ErrorKind::UnlikeDevices(text))
 }
 
 #[cold]

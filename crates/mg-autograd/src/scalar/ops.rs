@@ -143,7 +143,7 @@ impl Value {
     ///
     /// # Errors
     ///
-    /// [`Device`](mg_device::ErrorKind::Device) if the exponent is a value on another device.
+    /// [`UnlikeDevices`](mg_device::ErrorKind::UnlikeDevices) if the exponent is a value on another device.
     #[track_caller]
     pub fn try_pow(&self, exponent: impl Into<Number>) -> Result<Value> {
         match exponent.into() {
@@ -166,7 +166,7 @@ macro_rules! binary_operator {
             ///
             /// # Errors
             ///
-            /// [`Device`](mg_device::ErrorKind::Device) if the two are on unlike devices.
+            /// [`UnlikeDevices`](mg_device::ErrorKind::UnlikeDevices) if the two are on unlike devices.
             #[track_caller]
             pub fn $try_method(&self, other: impl Into<Number>) -> Result<Value> {
                 match other.into() {

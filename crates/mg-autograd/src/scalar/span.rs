@@ -66,7 +66,7 @@ impl Span {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Shape`] if there are neither as many weights as inputs nor one more; [`ErrorKind::Device`] if the
+    /// [`ErrorKind::Shape`] if there are neither as many weights as inputs nor one more; [`ErrorKind::UnlikeDevices`] if the
     /// values are on unlike devices.
     #[track_caller]
     pub fn affine(&self, inputs: &Span) -> Result<Value> {

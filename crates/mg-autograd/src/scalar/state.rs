@@ -113,7 +113,7 @@ impl GraphState {
     /// # Errors
     ///
     /// [`ErrorKind::Format`] for an operation that does not exist, operands that do not fit it or do not come before it,
-    /// and roots that are not there; [`ErrorKind::Device`] for operands on unlike devices.
+    /// and roots that are not there; [`ErrorKind::UnlikeDevices`] for operands on unlike devices.
     pub fn build(&self) -> Result<Vec<Value>> {
         self.build_on(Vec::new())
     }

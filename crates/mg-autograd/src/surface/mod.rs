@@ -11,6 +11,7 @@ use crate::ops::Operand;
 use crate::tensor::memory::may_be_borrowed;
 use crate::tensor::{Tensor, in_place};
 use mg_device::{Error, ErrorKind, Result};
+use mg_kernels::Row;
 
 pub use arguments::{
     Answer, Arg, FromArg, Given, Integers, Kind, Order, Pairing, Returned, Returns, Sections, Varied,
@@ -48,6 +49,18 @@ pub struct Param {
     pub keyword_only: bool,
 }
 
+/// What an operation that works element by element makes of integers, of which truth values count as some.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum OfIntegers {
+    /// Integers, or truth values.
+    Integers,
+    /// Floats of the default dtype: a number on its left is one at once, and not first an integer of the other operand's dtype,
+    /// which it may not fit.
+    Floats,
+    /// As `Floats`, in f64.
+    Doubles,
+}
+
 /// An operation of the public surface.
 pub struct Operation {
     /// Its name.
@@ -72,6 +85,16 @@ pub struct Operation {
     pub each: bool,
     /// Whether values decide the result's shape, and are computed for that.
     pub reads: bool,
+    /// The row of the op table that it is, if it is one.
+    pub row: Option<Row>,
+    /// What it makes of integers.
+    pub of_integers: OfIntegers,
+    /// Whether it answers with where a comparison of its operands holds.
+    pub compares: bool,
+    /// Whether it divides integers by its second operand, which may be 0 then where nobody looks.
+    pub divides: bool,
+    /// Whether a target of another size than the input is told of: a loss of differences broadcasts, which is hardly ever meant.
+    pub warns: bool,
     /// The names of several results.
     pub answers: &'static [&'static str],
     /// What it answers with.
@@ -170,9 +193,8 @@ pub fn written(tensor: &Tensor, operation: impl FnOnce(&Tensor) -> Result<Tensor
 
 /// The answer of a comparison that is written into a tensor of floats: as in PyTorch it has a history of what was compared, along
 /// which zeros flow. Other answers as they are.
-fn compared(name: &str, answer: Tensor, tensor: &Tensor, args: &Given<'_, '_>) -> Tensor {
-    let compares = matches!(name, "eq" | "ne" | "lt" | "le" | "gt" | "ge");
-    if !compares || !tensor.dtype().is_float() || !mg_graph::is_tracking() {
+fn compared(operation: &Operation, answer: Tensor, tensor: &Tensor, args: &Given<'_, '_>) -> Tensor {
+    if !operation.compares || !tensor.dtype().is_float() || !mg_graph::is_tracking() {
         return answer;
     }
     let others = args.args[1..].iter().filter_map(|arg| match arg {
@@ -219,10 +241,67 @@ pub fn call_in_place(operation: &'static Operation, args: &Given<'_, '_>) -> Res
             };
             match answer {
                 Answer::Tensor(answer) if operation.in_place => {
-                    Ok(compared(operation.name, answer, operand, args))
+                    Ok(compared(operation, answer, operand, args))
                 }
                 _ => Err(Error::new(operation.name, ErrorKind::Value("has no twin in place".into()))),
             }
         })
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::elementwise;
+    use mg_device::DType;
+
+    /// What an operation answers with for `x` and, in the place of each other tensor, `y`; `None` where it wants something else.
+    fn answer(operation: &Operation, x: &Tensor, y: &Tensor) -> Option<Tensor> {
+        let mut args = vec![Arg::Tensor(x)];
+        for param in operation.params {
+            args.push(match (param.default, param.kind) {
+                (Some(_), _) => Arg::Missing,
+                (None, Kind::Tensor) => Arg::Tensor(y),
+                (None, Kind::Operand) => Arg::Operand(Operand::Tensor(y.clone())),
+                (None, Kind::Float) => Arg::Float(1.0),
+                (None, Kind::Int) => Arg::Int(1),
+                (None, _) => return None,
+            });
+        }
+        match (operation.call)(&Given { args: &args }) {
+            Ok(Answer::Tensor(answer)) => Some(answer),
+            Ok(_) | Err(_) => None,
+        }
+    }
+
+    #[test]
+    fn operations_make_of_integers_what_their_declarations_say() {
+        let (x, y) = (Tensor::from_slice(&[1i64, 2]), Tensor::from_slice(&[1i64, 1]));
+        let (mut looked_at, mut unlike) = (0, vec![]);
+        for operation in elementwise().values() {
+            let Some(answer) = answer(operation, &x, &y) else { continue };
+            looked_at += 1;
+            let found = match answer.dtype() {
+                DType::F64 => OfIntegers::Doubles,
+                dtype if dtype.is_float() => OfIntegers::Floats,
+                _ => OfIntegers::Integers,
+            };
+            if found != operation.of_integers {
+                unlike.push((operation.name, found, operation.of_integers));
+            }
+        }
+        assert!(looked_at > 100, "{looked_at}");
+        assert!(unlike.is_empty(), "(name, what it makes of integers, what is declared): {unlike:?}");
+    }
+
+    #[test]
+    fn operations_that_divide_integers_are_declared_to() {
+        let (x, zero) = (Tensor::from_slice(&[1i64, 2]), Tensor::from_slice(&[0i64, 0]));
+        let dividing: Vec<&str> = elementwise()
+            .values()
+            .filter(|o| answer(o, &x, &zero).is_some_and(|t| t.realize().is_err()) != o.divides)
+            .map(|o| o.name)
+            .collect();
+        assert!(dividing.is_empty(), "declared otherwise: {dividing:?}");
+    }
 }

@@ -235,7 +235,7 @@ fn unlike_devices_are_an_error_that_names_both() {
     for (op, error) in errors {
         let error = error.unwrap_err();
         assert_eq!(error.op(), op);
-        assert_eq!(*error.kind(), ErrorKind::Device(text.into()));
+        assert_eq!(*error.kind(), ErrorKind::UnlikeDevices(text.into()));
         assert!(error.location().file().ends_with("main.rs"));
     }
     let panic = thread::spawn(move || &a + &b).join().unwrap_err();

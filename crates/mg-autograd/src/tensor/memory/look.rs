@@ -123,15 +123,24 @@ impl Tensor {
     /// A view of this tensor, through which it can be written; `None` where its elements do not lie so that there can be one.
     #[track_caller]
     pub(crate) fn view(&self, view: &View, shape: Shape) -> Option<Tensor> {
+        self.view_through(&[(view, shape)])
+    }
+
+    /// As [`Tensor::view`], of a view of a view (and so on), each with its shape.
+    #[track_caller]
+    pub(crate) fn view_through(&self, views: &[(&View, Shape)]) -> Option<Tensor> {
         let made_at = mg_graph::line();
         if mg_graph::is_recording() {
             // The recording is to know whose part it is.
             self.node();
         }
         let (line, layout, region) = self.line();
+        let through = |layout: Layout| {
+            views.iter().try_fold(layout, |layout, (view, shape)| view.apply(&layout, shape))
+        };
         let (layout, region) = match region {
-            Some(region) => (view.apply(&layout, &shape)?, Some(view.apply(&region, &shape)?)),
-            None => (view.apply(&layout, &shape)?, None),
+            Some(region) => (through(layout)?, Some(through(region)?)),
+            None => (through(layout)?, None),
         };
         let is_asked = self.requires_grad() && crate::is_grad_enabled();
         let known = if is_asked || mg_graph::is_recording() {
@@ -139,7 +148,9 @@ impl Tensor {
             // another part of the whole the next time.
             let own_node = self.current();
             let whole = line.node();
-            let node = view_of(&own_node, view, shape).unwrap_or_else(|error| Node::failed(error, &own_node));
+            let node = views.iter().fold(own_node, |of, (view, shape)| {
+                view_of(&of, view, *shape).unwrap_or_else(|error| Node::failed(error, &of))
+            });
             Some(Known::new(Held::new(node), &whole))
         } else {
             None

@@ -23,7 +23,8 @@ fn seen(whole: &Node, layout: &Layout) -> Result<Node> {
             Some((axis, start, step, n)) => whole.slice(axis, start, step, n)?,
             None => whole.clone(),
         };
-        let turned = sliced.permute(&order)?;
+        // Axes of one position come and go by themselves.
+        let turned = if order.is_sorted() { sliced } else { sliced.permute(&order)? };
         let narrow =
             (0..shape.rank()).fold(shape, |s, d| if layout.strides()[d] == 0 { s.with(d, 1) } else { s });
         return turned.reshape(narrow)?.expand(shape);
@@ -70,6 +71,7 @@ fn viewed(of: &Node, view: &View, shape: Shape) -> Result<Node> {
 struct Axes {
     /// The axis, the first position, the distance and how many.
     slice: Option<(usize, usize, isize, usize)>,
+    /// All axes; where they stay as they are, those of one position left out.
     order: SmallVec<[usize; 8]>,
 }
 
@@ -118,7 +120,9 @@ impl Axes {
                 return None;
             }
         }
-        order.extend((0..rank).filter(|&k| seen[k].is_none()));
+        if !order.is_sorted() {
+            order.extend((0..rank).filter(|&k| seen[k].is_none()));
+        }
         Some(Axes { slice, order })
     }
 }

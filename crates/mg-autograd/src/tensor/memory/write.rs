@@ -149,7 +149,8 @@ impl Tensor {
         let mut garbage = Garbage::new();
         let line = mg_graph::line();
         let mut state = self.state();
-        match &mut *state {
+        // Whose node it is that was written: of a part the whole's, since nobody may ever ask for the part again.
+        let written = match &mut *state {
             State::Alone(Some(held)) if !is_borrowed(&held.node) => {
                 let old = held.current(&mut garbage);
                 jit::note_cell_change(self, &old);
@@ -167,16 +168,19 @@ impl Tensor {
                 if counted {
                     self.count();
                 }
+                self.current()
             }
             State::Alone(_) => {
                 drop(state);
                 let (line_of, ..) = self.line();
                 line_of.write(None, Writing { value, line, since })?;
+                line_of.node()
             }
             State::Whole(whole) => {
                 let whole = whole.clone();
                 drop(state);
                 whole.write(None, Writing { value, line, since })?;
+                whole.node()
             }
             State::Part(part) => {
                 // What it has seen so far is not wanted any more, and would keep the memory from being written at once; but for its history, where
@@ -188,12 +192,12 @@ impl Tensor {
                 let part = Part { known: None, line: part.line.clone(), ..**part };
                 drop(state);
                 part.line.write(Some(&part), Writing { value, line, since })?;
+                part.line.node()
             }
-        }
-        let node = self.current();
-        settle(&node);
+        };
+        settle(&written);
         // What was computed at once fails at once.
-        match node.value() {
+        match written.value() {
             Some(Err(error)) => {
                 error.report();
                 Err(error.clone())
