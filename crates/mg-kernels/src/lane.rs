@@ -68,6 +68,18 @@ pub trait FloatLane: Lane {
     fn fma(self, b: Self, c: Self) -> Self;
     /// The correctly rounded square root.
     fn sqrt(self) -> Self;
+    /// `self / o` where nothing comes near the ends of the format: `o` and the quotient between 2⁻¹⁰⁰ and 2¹²⁵ in single precision
+    /// and `self` above 2⁻¹⁰⁰, or zero. Elsewhere an executor may answer with anything.
+    #[inline(always)]
+    fn quotient(self, o: Self) -> Self {
+        self.div(o)
+    }
+    /// The square root of a positive number that does not come near the ends of the format: above 2⁻¹⁰⁰ in single precision.
+    /// Elsewhere an executor may answer with anything.
+    #[inline(always)]
+    fn root(self) -> Self {
+        self.sqrt()
+    }
     /// `low` below it, `high` above it, NaN for NaN; neither bound is zero.
     #[inline(always)]
     fn between(self, low: Self, high: Self) -> Self {

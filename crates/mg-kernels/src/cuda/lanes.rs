@@ -149,6 +149,27 @@ macro_rules! float {
             fn sqrt(self) -> Self {
                 $Name(op1($kind, concat!("sqrt.rn.", $t), self.0))
             }
+            // The steps by which the assembler makes a division and a root of ordinary numbers, correctly rounded, without its test
+            // for others: a branch for each element.
+            fn quotient(self, o: Self) -> Self {
+                if $kind != Kind::F {
+                    return self.div(o);
+                }
+                let minus = Lane::neg(o);
+                let one = Lane::lit(self, 1.0);
+                let rough = $Name(op1($kind, "rcp.approx.ftz.f32", o.0));
+                let inverse = rough.fma(minus.fma(rough, one), rough);
+                let first = self.fma(inverse, Lane::lit(self, 0.0));
+                minus.fma(first, self).fma(inverse, first)
+            }
+            fn root(self) -> Self {
+                if $kind != Kind::F {
+                    return FloatLane::sqrt(self);
+                }
+                let rough = $Name(op1($kind, "rsqrt.approx.ftz.f32", self.0));
+                let (first, half) = (Lane::mul(rough, self), Lane::mul(rough, Lane::lit(self, 0.5)));
+                Lane::neg(first).fma(first, self).fma(half, first)
+            }
             fn between(self, low: Self, high: Self) -> Self {
                 if $kind == Kind::F && capability() >= AMPERE {
                     let x = op2($kind, concat!("max.NaN.", $t), self.0, low.0);

@@ -12,12 +12,7 @@ use crate::lane::{FloatLane, Format};
 pub fn erf<L: FloatLane>(x: L) -> L {
     let one = x.lit(1.0);
     let magnitude = x.abs();
-    let square = x.mul(x);
-    let near = match x.format() {
-        Format::Single => horner(square, NEAR_SINGLE),
-        Format::Double => horner(square, NEAR_DOUBLE),
-    };
-    let near = magnitude.fma(near, magnitude);
+    let near = near(magnitude);
     // From here on the result rounds to 1.
     let most = lit(x, 3.95, 5.95);
     let distance = L::select(most.lt(magnitude), most, magnitude).sub(one);
@@ -28,6 +23,17 @@ pub fn erf<L: FloatLane>(x: L) -> L {
     let reduced = Reduced::new(exponent, 1);
     let far = reduced.power().neg().fma(reduced.scale(), one);
     with_sign(L::select(magnitude.lt(one), near, far), x)
+}
+
+/// erf x on [−1, 1].
+#[inline(always)]
+pub(super) fn near<L: FloatLane>(x: L) -> L {
+    let square = x.mul(x);
+    let series = match x.format() {
+        Format::Single => horner(square, NEAR_SINGLE),
+        Format::Double => horner(square, NEAR_DOUBLE),
+    };
+    x.fma(series, x)
 }
 
 /// erf x/x − 1 in x² on [0, 1], with relative error 2⁻²⁹ of erf x.

@@ -1,25 +1,21 @@
 //! The complementary error function, as it is and scaled, and the inverse of the error function.
 
 use super::exp::exp_of_sum;
-use super::{erf, horner, lit, log, with_sign};
+use super::erf::near as erf_near;
+use super::{horner, lit, log, with_sign};
 use crate::lane::{FloatLane, Format};
 
-/// e^(x²)·erfc x for x ≥ 0: a polynomial in (x − k)/(x + k) over 1 + 2x, after Shepherd and Laframboise, "Chebyshev
+/// e^(x²)·erfc x for x from 0 to 2⁵³: a polynomial in (x − k)/(x + k) over 1 + 2x, after Shepherd and Laframboise, "Chebyshev
 /// approximation of (1 + 2x) exp(x²) erfc x in 0 ≤ x < ∞", Math. Comp. 36, 1981.
 #[inline(always)]
-fn scaled<L: FloatLane>(a: L) -> L {
-    // Beyond this 1/(x·√π) is as good, and nothing overflows.
-    let most = lit(a, 1.6777216e7, 9007199254740992.0);
-    let far = most.lt(a);
-    let b = L::select(far, most, a);
-    let (one, k) = (a.lit(1.0), lit(a, 2.0, 4.0));
-    let q = b.sub(k).div(b.add(k));
-    let series = match a.format() {
+fn scaled<L: FloatLane>(b: L) -> L {
+    let (one, k) = (b.lit(1.0), lit(b, 2.0, 4.0));
+    let q = b.sub(k).quotient(b.add(k));
+    let series = match b.format() {
         Format::Single => horner(q, ERFCX_SINGLE),
         Format::Double => horner(q, ERFCX_DOUBLE),
     };
-    let result = series.div(b.fma(a.lit(2.0), one));
-    L::select(far, a.lit(0.5641895835477563).div(a), result)
+    series.quotient(b.fma(b.lit(2.0), one))
 }
 
 /// 1 − erf x, within 4.00 ulp in single and 4.80 in double precision where the result is a normal number.
@@ -28,13 +24,12 @@ pub fn erfc<L: FloatLane>(x: L) -> L {
     let a = x.abs();
     // From here on it rounds to 0.
     let most = lit(x, 10.1, 27.3);
-    let a = L::select(a.lt(most), a, most);
+    let a = L::select(most.lt(a), most, a);
     let square = a.mul(a);
     let lost = a.fma(a, square.neg());
     let result = exp_of_sum(square.neg(), lost.neg()).mul(scaled(a));
     let result = L::select(x.lt(x.lit(0.0)), x.lit(2.0).sub(result), result);
-    let result = L::select(a.lt(x.lit(0.5)), x.lit(1.0).sub(erf(x)), result);
-    L::select(x.is_nan(), x, result)
+    L::select(a.lt(x.lit(0.5)), x.lit(1.0).sub(erf_near(x)), result)
 }
 
 /// e^(x²)·erfc x, within 4.00 ulp in single and 5.00 in double precision.
@@ -46,7 +41,12 @@ pub fn erfcx<L: FloatLane>(x: L) -> L {
     let square = b.mul(b);
     let lost = b.fma(b, square.neg());
     let power = exp_of_sum(square, lost);
-    let right = scaled(a);
+    // Beyond this 1/(x·√π) is as good, and nothing overflows.
+    let most = lit(x, 1.6777216e7, 9007199254740992.0);
+    let distant = most.lt(a);
+    let [right] = L::seldom(distant, [scaled(L::select(distant, most, a))], |_| {
+        [x.lit(0.5641895835477563).div(a)]
+    });
     let left = power.add(power).sub(right);
     let result = L::select(x.lt(x.lit(0.0)), left, right);
     L::select(x.is_nan(), x, result)
@@ -62,20 +62,23 @@ pub fn erfinv<L: FloatLane>(x: L) -> L {
     let one = x.lit(1.0);
     let a = x.abs();
     let w = log(one.sub(a).mul(one.add(a))).neg();
-    let root = w.sqrt();
     let factor = match x.format() {
-        Format::Single => L::select(
-            w.lt(x.lit(5.0)),
-            horner(w.sub(x.lit(2.5)), INV_NEAR_SINGLE),
-            horner(root.sub(x.lit(3.2)), INV_FAR_SINGLE),
-        ),
+        Format::Single => {
+            let near = horner(w.sub(x.lit(2.5)), INV_NEAR_SINGLE);
+            let [factor] = L::seldom(x.lit(5.0).le(w), [near], |_| [horner(w.sqrt().sub(x.lit(3.2)), INV_FAR_SINGLE)]);
+            factor
+        }
         Format::Double => {
-            let far = L::select(
-                w.lt(x.lit(16.0)),
-                horner(root.sub(x.lit(3.25)), INV_MID_DOUBLE),
-                horner(root.sub(x.lit(5.05)), INV_FAR_DOUBLE),
-            );
-            L::select(w.lt(x.lit(6.25)), horner(w.sub(x.lit(3.125)), INV_NEAR_DOUBLE), far)
+            let near = horner(w.sub(x.lit(3.125)), INV_NEAR_DOUBLE);
+            let [factor] = L::seldom(x.lit(6.25).le(w), [near], |_| {
+                let root = w.sqrt();
+                [L::select(
+                    w.lt(x.lit(16.0)),
+                    horner(root.sub(x.lit(3.25)), INV_MID_DOUBLE),
+                    horner(root.sub(x.lit(5.05)), INV_FAR_DOUBLE),
+                )]
+            });
+            factor
         }
     };
     let result = L::select(a.eq(one), with_sign(x.lit(f64::INFINITY), x), factor.mul(x));

@@ -1,11 +1,9 @@
 //! eˣ − 1 and ln(1 + x), which keep their digits next to zero.
 
 use super::exp::Reduced;
-use super::log::{
-    DOUBLE, LN2_REST_DOUBLE, LN2_REST_SINGLE, LN2_SHORT_DOUBLE, LN2_SHORT_SINGLE, SINGLE, split,
-};
-use super::{horner, lit};
-use crate::lane::{FloatLane, Format};
+use super::log::{DOUBLE, LN2_REST_DOUBLE, LN2_REST_SINGLE, LN2_SHORT_DOUBLE, LN2_SHORT_SINGLE, SINGLE};
+use super::{MAGIC_DOUBLE, MAGIC_SINGLE, fraction_bits, horner, lit};
+use crate::lane::{BitLane, FloatLane, Format};
 
 /// eˣ − 1, within 0.95 ulp in single and 1.00 in double precision.
 ///
@@ -31,29 +29,45 @@ pub fn expm1<L: FloatLane>(x: L) -> L {
 }
 
 /// ln(1 + x), within 0.85 ulp in single and 0.85 in double precision. −1 gives −∞, what is below it NaN.
-///
-/// The logarithm of u = 1 + x as in [`log`](super::log()), and what u lost by its rounding over u.
 #[inline(always)]
 pub fn log1p<L: FloatLane>(x: L) -> L {
-    let (zero, one, infinity) = (x.lit(0.0), x.lit(1.0), x.lit(f64::INFINITY));
-    let u = one.add(x);
-    // Whichever of the summands is the larger.
-    let large = one.lt(x.abs());
-    let (first, second) = (L::select(large, x, one), L::select(large, one, x));
-    let lost = first.sub(u).add(second).div(u);
-    let (n, significand) = split(u, 0x3f2a_aaab, 0x3fe5_5555_5555_5555);
-    let f = significand.sub(one);
+    let (minus, infinity) = (x.lit(-1.0), x.lit(f64::INFINITY));
+    let result = L::select(x.lt(infinity), log1p_inside(x), x);
+    let result = L::select(x.eq(minus), infinity.neg(), result);
+    let result = L::select(x.lt(minus), x.lit(f64::NAN), result);
+    let tiny = lit(x, 2.9802322387695312e-8, 5.551115123125783e-17);
+    L::select(x.abs().lt(tiny), x, result)
+}
+
+/// ln(1 + x) for finite x above −1; a zero may lose its sign.
+///
+/// The logarithm of 1 + x = 2ᵏ·(1 + f) as in [`log`](super::log()), with k from the rounded sum: f is (2⁻ᵏ − 1) + 2⁻ᵏ·x, of which both terms
+/// are exact, and the sum too but for k = 1.
+#[inline(always)]
+pub(super) fn log1p_inside<L: FloatLane>(x: L) -> L {
+    let one = x.lit(1.0);
+    let bits = one.add(x).to_bits();
+    let (least, field) = match x.format() {
+        Format::Single => (0x3f2a_aaab, -1 << 23),
+        Format::Double => (0x3fe5_5555_5555_5555, -1 << 52),
+    };
+    let distance = bits.sub(bits.lit(least));
+    let power = distance.and(bits.lit(field));
+    let part = L::from_bits(x.to_bits().sub(power));
+    // From 2²⁻ᵏ, which is a normal number where 2⁻ᵏ need not be.
+    let less = L::from_bits(x.lit(4.0).to_bits().sub(power)).fma(x.lit(0.25), one.neg());
+    let f = part.add(less);
+    let lost = part.sub(f.sub(less));
+    let magic = lit(x, MAGIC_SINGLE, MAGIC_DOUBLE);
+    let n = L::from_bits(distance.sar(fraction_bits(x)).add(magic.to_bits())).sub(magic);
     let series = match x.format() {
         Format::Single => horner(f, SINGLE),
         Format::Double => horner(f, DOUBLE),
     };
     let whole = n.mul(lit(x, LN2_SHORT_SINGLE, LN2_SHORT_DOUBLE));
     let sum = whole.add(f);
-    let tail = n.fma(lit(x, LN2_REST_SINGLE, LN2_REST_DOUBLE), whole.sub(sum).add(f)).add(lost);
-    let result = sum.add(f.mul(f).fma(f.fma(series, x.lit(-0.5)), tail));
-    let result = L::select(x.lt(infinity), result, x);
-    let result = L::select(u.eq(zero), infinity.neg(), result);
-    let result = L::select(u.lt(zero), x.lit(f64::NAN), result);
-    let tiny = lit(x, 2.9802322387695312e-8, 5.551115123125783e-17);
-    L::select(x.abs().lt(tiny), x, result)
+    let tail = n.fma(lit(x, LN2_REST_SINGLE, LN2_REST_DOUBLE), whole.sub(sum).add(f));
+    // What was lost over 1 + f.
+    let tail = tail.add(f.neg().fma(lost, lost));
+    sum.add(f.mul(f).fma(f.fma(series, x.lit(-0.5)), tail))
 }

@@ -19,33 +19,32 @@ pub fn lgamma<L: FloatLane>(x: L) -> L {
     let a = x.abs();
     // ln |Γ(−a)| = ln(π/|sin πa|) − ln Γ(1 + a).
     let b = L::select(negative, one.add(a), a);
-    let big = x.lit(8.5).le(b);
-    // Where the polynomial is taken, and the product of the steps that lead there.
-    let lower = b.lt(half);
-    let low = b.lt(x.lit(1.5));
-    let mut at = L::select(lower, b, L::select(low, b.sub(one), b.sub(two)));
-    let below = L::select(lower, b.mul(b.add(one)), b);
-    let mut above = one;
-    for _ in 0..6 {
-        let far = half.lt(at);
-        above = L::select(far, above.mul(at.add(one)), above);
-        at = L::select(far, at.sub(one), at);
-    }
-    let ln = log(L::select(big, b, L::select(low, below, above)));
-    let polynomial = match x.format() {
-        Format::Single => horner(at, GAMMA_SINGLE),
-        Format::Double => horner(at, GAMMA_DOUBLE),
-    };
-    let near = at.fma(polynomial, L::select(low, ln.neg(), ln));
-    let r = one.div(b);
-    let square = r.mul(r);
-    let series = match x.format() {
-        Format::Single => horner(square, STIRLING_SINGLE),
-        Format::Double => horner(square, STIRLING_DOUBLE),
-    };
-    let rest = r.fma(series, x.lit(0.4189385332046727));
-    let far = b.sub(half).fma(ln.sub(one), rest);
-    let positive = L::select(big, far, near);
+    // A polynomial about 2 where its argument is at most ½, of b itself or from one or two steps below.
+    let (lower, low) = (b.lt(half), b.lt(x.lit(1.5)));
+    let at = L::select(lower, b, L::select(low, b.sub(one), b.sub(two)));
+    let step = L::select(lower, b.mul(b.add(one)), b);
+    let near = at.fma(about_two(at), log(L::select(low, step, one)).neg());
+    let [positive] = L::seldom(L::not(b.lt(x.lit(2.5))), [near], |_| {
+        let big = x.lit(8.5).le(b);
+        // Where the polynomial is taken, and the product of the steps that lead there.
+        let mut at = b.sub(two);
+        let mut above = one;
+        for _ in 0..6 {
+            let far = half.lt(at);
+            above = L::select(far, above.mul(at.add(one)), above);
+            at = L::select(far, at.sub(one), at);
+        }
+        let ln = log(L::select(big, b, above));
+        let near = at.fma(about_two(at), ln);
+        let r = one.div(b);
+        let square = r.mul(r);
+        let series = match x.format() {
+            Format::Single => horner(square, STIRLING_SINGLE),
+            Format::Double => horner(square, STIRLING_DOUBLE),
+        };
+        let rest = r.fma(series, x.lit(0.4189385332046727));
+        [L::select(big, b.sub(half).fma(ln.sub(one), rest), near)]
+    });
     // ln π less the logarithm: a quotient might overflow.
     let [result] = L::seldom(negative, [positive], |[positive]| {
         let sine = sine_of_turns(a).0;
@@ -95,6 +94,15 @@ pub fn digamma<L: FloatLane>(x: L) -> L {
     let result = L::select(a.eq(x.lit(f64::INFINITY)), L::select(negative, x.lit(f64::NAN), a), result);
     let result = L::select(a.eq(zero), with_sign(x.lit(f64::INFINITY), x).neg(), result);
     L::select(x.is_nan(), x, result)
+}
+
+/// ln Γ(2 + t)/t on [−½, ½].
+#[inline(always)]
+fn about_two<L: FloatLane>(t: L) -> L {
+    match t.format() {
+        Format::Single => horner(t, GAMMA_SINGLE),
+        Format::Double => horner(t, GAMMA_DOUBLE),
+    }
 }
 
 /// |sin πa|, and cos πa with the sign that makes their quotient that of the tangent, for a ≥ 0.

@@ -1,7 +1,8 @@
 //! The hyperbolic sine and cosine, and the inverse hyperbolic functions.
 
 use super::exp::exp_of_sum;
-use super::{horner, lit, log1p, with_sign};
+use super::expm1::log1p_inside;
+use super::{horner, lit, with_sign};
 use crate::lane::{FloatLane, Format};
 
 /// sinh x, within 1.60 ulp in single and 1.70 in double precision.
@@ -54,12 +55,13 @@ pub fn asinh<L: FloatLane>(x: L) -> L {
     let large = lit(x, 1073741824.0, 1152921504606846976.0).lt(a);
     let b = L::select(large, one, a);
     let square = b.mul(b);
-    let more = b.add(square.div(one.add(one.add(square).sqrt())));
-    let result = log1p(L::select(large, a, more));
+    let more = b.add(square.quotient(one.add(one.add(square).root())));
+    let result = log1p_inside(L::select(large, a, more));
     let result = L::select(large, result.add(x.lit(std::f64::consts::LN_2)), result);
-    // What is so small is its own result, the sign of zero included.
+    // What is so small is its own result, the sign of zero included, and what is infinite.
     let tiny = lit(x, 2.9802322387695312e-8, 5.551115123125783e-17);
-    L::select(tiny.lt(a), with_sign(result.abs(), x), x)
+    let inside = L::both(tiny.lt(a), a.lt(x.lit(f64::INFINITY)));
+    L::select(inside, with_sign(result.abs(), x), x)
 }
 
 /// arcosh x, within 1.90 ulp in single and 1.90 in double precision; NaN below 1.
@@ -69,8 +71,9 @@ pub fn acosh<L: FloatLane>(x: L) -> L {
     let large = lit(x, 1073741824.0, 1152921504606846976.0).lt(x);
     let more = L::select(large, one, x).sub(one);
     let root = more.fma(more, more.add(more)).sqrt();
-    let result = log1p(L::select(large, x, more.add(root)));
+    let result = log1p_inside(L::select(large, x, more.add(root)));
     let result = L::select(large, result.add(x.lit(std::f64::consts::LN_2)), result);
+    let result = L::select(x.lt(x.lit(f64::INFINITY)), result, x);
     L::select(x.lt(one), x.lit(f64::NAN), result)
 }
 
@@ -79,10 +82,11 @@ pub fn acosh<L: FloatLane>(x: L) -> L {
 pub fn atanh<L: FloatLane>(x: L) -> L {
     let a = x.abs();
     let one = x.lit(1.0);
-    let result = log1p(a.add(a).div(one.sub(a))).mul(x.lit(0.5));
+    let result = log1p_inside(a.add(a).quotient(one.sub(a))).mul(x.lit(0.5));
+    let edge = L::select(a.eq(one), x.lit(f64::INFINITY), x.lit(f64::NAN));
+    let result = with_sign(L::select(a.lt(one), result.abs(), edge), x);
     let tiny = lit(x, 2.9802322387695312e-8, 5.551115123125783e-17);
-    let result = L::select(one.lt(a), x.lit(f64::NAN), with_sign(result.abs(), x));
-    L::select(tiny.lt(a), result, x)
+    L::select(a.lt(tiny), x, result)
 }
 
 /// (sinh t − t)/t³ in t² for |t| ≤ 1, with errors 2⁻³² and 2⁻⁷¹.

@@ -11,9 +11,7 @@ use crate::lane::{BitLane, FloatLane, Format};
 pub fn sin<L: FloatLane>(x: L) -> L {
     let turned = Quadrant::of(x.abs());
     let sign = turned.count.shl(bits(x) - 2).xor(x.to_bits());
-    let result = turned.sine_or_cosine(turned.count, sign);
-    // Below this the products of the reduction leave the format, and sin x rounds to x.
-    L::select(x.abs().lt(lit(x, 0.000244140625, 7.450580596923828e-9)), x, result)
+    unless_tiny(x, turned.sine_or_cosine(turned.count, sign))
 }
 
 /// cos x, the angle in radians, for every finite x; NaN for an infinite one. It errs by at most 0.94 ulp in single and
@@ -31,8 +29,16 @@ pub fn cos<L: FloatLane>(x: L) -> L {
 pub fn tan<L: FloatLane>(x: L) -> L {
     let turned = Quadrant::of(x.abs());
     let result = turned.tangent();
-    let result = L::from_bits(result.to_bits().xor(x.to_bits().and(sign_bit(x))));
-    L::select(x.abs().lt(lit(x, 0.000244140625, 7.450580596923828e-9)), x, result)
+    unless_tiny(x, L::from_bits(result.to_bits().xor(x.to_bits().and(sign_bit(x)))))
+}
+
+/// `result`, or `x` where that rounds to it, and the products of the reduction leave the format: those of double precision.
+#[inline(always)]
+fn unless_tiny<L: FloatLane>(x: L, result: L) -> L {
+    match x.format() {
+        Format::Single => result,
+        Format::Double => L::select(x.abs().lt(x.lit(7.450580596923828e-9)), x, result),
+    }
 }
 
 /// An angle as a number of right angles and a rest of at most half of one.
@@ -50,25 +56,51 @@ impl<L: FloatLane> Quadrant<L> {
     /// Reduces `x` ≥ 0 by the method of Payne and Hanek, "Radian reduction for trigonometric functions", SIGNUM
     /// Newsletter 18, 1983: x·2/π is formed modulo 4 from those digits of 2/π only that decide it. In place of their
     /// integers there are floating-point products on fixed grids, so that all sums but the last are exact.
+    ///
+    /// In single precision that is done from 2²⁰ on only, and below it what W. J. Cody and W. Waite do, "Software Manual for the
+    /// Elementary Functions", 1980.
     #[inline(always)]
     fn of(x: L) -> Self {
         match x.format() {
             Format::Single => {
-                let (x, digits) = window_single(x);
-                Self::from_window(x, digits)
+                let near = x.lt(x.lit(1048576.0));
+                let [shifted, rest, rest_tail] = L::seldom(L::not(near), Self::near_single(x), |_| {
+                    let (x, digits) = window_single(x);
+                    Self::from_window(x, digits)
+                });
+                Quadrant { count: shifted.to_bits(), rest, rest_tail }
             }
             Format::Double => {
                 let (x, digits) = window_double(x);
-                Self::from_window(x, digits)
+                let [shifted, rest, rest_tail] = Self::from_window(x, digits);
+                Quadrant { count: shifted.to_bits(), rest, rest_tail }
             }
         }
     }
 
+    /// For `x` below 2²⁰: x − n·π/2 with π/2 as a sum of three numbers. The first product and difference are exact: both are
+    /// multiples of 2⁻²³ (below 1, of 2⁻²⁴), and the difference is less than 1. The second product is smaller than 2⁻⁵, and its last place
+    /// finer than that grid, so that what its sum with the first loses is found by two subtractions, whichever is the larger.
+    #[inline(always)]
+    fn near_single(x: L) -> [L; 3] {
+        let magic = x.lit(MAGIC_SINGLE);
+        let shifted = x.fma(x.lit(std::f64::consts::FRAC_2_PI), magic);
+        let minus = magic.sub(shifted);
+        let first = minus.fma(x.lit(FRAC_PI_2), x);
+        let half_pi_low = x.lit(-4.371139e-8);
+        let second = minus.mul(half_pi_low);
+        let second_tail = minus.fma(half_pi_low, second.neg());
+        let rest = first.add(second);
+        let rest_tail = second.sub(rest.sub(first)).add(second_tail);
+        [shifted, rest, minus.fma(x.lit(-1.7151245e-15), rest_tail)]
+    }
+
     /// With p the precision, `digits[0]` is even and from 0 to 2ᵖ, and each following digit is at most half the grid of
     /// the one before and on a grid that is 2¹⁻ᵖ times as fine; the last one has p places. With 2ᵗ ≤ `x` < 2ᵗ⁺¹, t is at
-    /// most 18 for four digits in single and 52 for five in double precision.
+    /// most 18 for four digits in single and 52 for five in double precision. A number whose low bits are those of [`Self::count`], the
+    /// rest and its error.
     #[inline(always)]
-    fn from_window<const N: usize>(x: L, digits: [L; N]) -> Self {
+    fn from_window<const N: usize>(x: L, digits: [L; N]) -> [L; 3] {
         // Multiples of four drop out.
         let four = lit(x, MAGIC_SINGLE * 4.0, MAGIC_DOUBLE * 4.0);
         let product = x.mul(digits[0]);
@@ -107,7 +139,7 @@ impl<L: FloatLane> Quadrant<L> {
         let correction = tail.fma(high, turns.mul(low));
         let rest = turns.fma(high, correction);
         let rest_tail = turns.fma(high, rest.neg()).add(correction);
-        Quadrant { count: shifted.to_bits(), rest, rest_tail }
+        [shifted, rest, rest_tail]
     }
 
     /// The tangent of the angle: sine over cosine of the rest, or −cosine over sine, each as a sum of two numbers.
@@ -131,7 +163,7 @@ impl<L: FloatLane> Quadrant<L> {
         let numerator_tail = L::select(even, sine_tail, cosine_tail.neg());
         let denominator = L::select(even, cosine, sine);
         let denominator_tail = L::select(even, cosine_tail, sine_tail);
-        let inverse = one.div(denominator);
+        let inverse = one.quotient(denominator);
         let quotient = numerator.mul(inverse);
         let remainder = quotient.neg().fma(denominator, numerator).add(numerator_tail);
         quotient.neg().fma(denominator_tail, remainder).fma(inverse, quotient)
@@ -159,16 +191,14 @@ impl<L: FloatLane> Quadrant<L> {
 #[inline(always)]
 fn window_single<L: FloatLane>(x: L) -> (L, [L; 4]) {
     let (_, scale, [first, second, third, fourth]) = WINDOWS[0];
-    let near = [scale, first, second, third, fourth].map(|number| x.lit(number));
-    let [scale, digits @ ..] = L::seldom(x.lit(WINDOWS[1].0).le(x), near, |mut all| {
-        for &(least, scale, [first, second, third, fourth]) in &WINDOWS[1..] {
-            let beyond = x.lit(least).le(x);
-            for (number, next) in all.iter_mut().zip([scale, first, second, third, fourth]) {
-                *number = L::select(beyond, x.lit(next), *number);
-            }
+    let mut all = [scale, first, second, third, fourth].map(|number| x.lit(number));
+    for &(least, scale, [first, second, third, fourth]) in &WINDOWS[1..] {
+        let beyond = x.lit(least).le(x);
+        for (number, next) in all.iter_mut().zip([scale, first, second, third, fourth]) {
+            *number = L::select(beyond, x.lit(next), *number);
         }
-        all
-    });
+    }
+    let [scale, digits @ ..] = all;
     (x.mul(scale), digits)
 }
 
