@@ -1,8 +1,10 @@
 // Sums by index, the adjoint of a gather: zeros, with x[.., j, ..] added at index[.., j, ..] in the order of j.
 //
 // Each element of the result has one thread, which adds what belongs to it in order: no atomics, the same bits every time.
-// Where the axis is short (or rows are long) every target looks through all indices that may name it; otherwise positions
-// are sorted by target first, stably (by sort.cu). Sums of integers are the same in any order: atomics add those of 32 and 64 bits.
+// Where the axis is short (or rows are long) every target looks through all indices that may name it. Otherwise, where few positions
+// meet, those of a target are linked, in whatever order atomics do that, and who adds them puts them in order first. Where many meet,
+// positions are sorted by target, stably (by sort.cu): the launches for that are there in any case, and do nothing where no target
+// has more than can be linked. Sums of integers are the same in any order: atomics add those of 32 and 64 bits.
 #include "index.cuh"
 
 #ifdef V_SUM
@@ -22,8 +24,9 @@ __device__ __forceinline__ SUM add(SUM a, SUM b) { return a + b; }
 #endif
 
 // ROW, STRIP: elements of a row that a warp has, where it looks through all indices and where these are sorted. SUMS, EACH: sums that a
-// block has of its own, and elements that it adds to them at a time.
-enum : u32 { THREADS = 256, WARPS = THREADS / 32, ROW = 32, STRIP = 128, SUMS = 2048, TIMES = 4, EACH = THREADS * TIMES };
+// block has of its own, and elements that it adds to them at a time. FEW, LINKED: positions of a target that are linked, where a thread
+// and where a warp adds them.
+enum : u32 { THREADS = 256, WARPS = THREADS / 32, ROW = 32, STRIP = 128, SUMS = 2048, TIMES = 4, EACH = THREADS * TIMES, FEW = 16, LINKED = 32 };
 
 struct Scatter {
     void* out;
@@ -32,6 +35,9 @@ struct Scatter {
     Fault* fault;
     const u32* keys;       // sorted targets, and the positions they come from
     const u32* positions;
+    const u32* heads;      // of each row of the result one more than a position, or 0, and of each position the next one
+    const u32* next;
+    u32* crowded;          // whether a target has more positions than are linked
     u64 count;             // elements of the result
     u64 sorted;            // how many keys
     i64 limit;             // size of the result's axis
@@ -111,12 +117,92 @@ extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_consta
 }
 #endif
 
+#ifdef V_LISTS
+// A thread an element of the result: it puts the positions that are linked to its target in order, and adds.
+extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_constant__ Scatter p) {
+    u64 element = (u64)blockIdx.x * THREADS + threadIdx.x;
+    if (element >= p.count) return;
+    u64 row = p.wide ? element / p.row.size : (u64)p.row.divide((u32)element);
+    i64 column = (i64)(element - row * p.row.size) * p.x_column;
+    const T* x = (const T*)p.x;
+    u32 link = p.heads[row];
+    SUM sum = SUM(0);
+    if (link) {
+        i64 at[2];
+        u32 other = p.next[link - 1];
+        if (!other) {
+            p.places.offsets(link - 1, at);
+            sum = add(sum, widen(x[at[1] + column]));
+        } else {
+            u32 order[FEW], more = ~0u;
+#pragma unroll
+            for (u32 i = 0; i < FEW; i++) order[i] = ~0u;
+            order[0] = link - 1;
+#pragma unroll 1
+            for (link = other; link && more == ~0u; link = p.next[link - 1]) {
+                more = link - 1;
+#pragma unroll
+                for (u32 i = 0; i < FEW; i++) {
+                    u32 least = min(order[i], more);
+                    more = max(order[i], more);
+                    order[i] = least;
+                }
+            }
+            if (more != ~0u) {
+                *p.crowded = 1;
+                return;
+            }
+#pragma unroll
+            for (u32 i = 0; i < FEW; i++) {
+                if (order[i] == ~0u) break;
+                p.places.offsets(order[i], at);
+                sum = add(sum, widen(x[at[1] + column]));
+            }
+        }
+    }
+    narrow(sum, ((T*)p.out)[element]);
+}
+#endif
+
+#ifdef V_CHAINS
+// A warp up to 128 neighbouring elements of a long row, whose positions are linked: each lane has one of them.
+extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_constant__ Scatter p) {
+    if (*p.crowded) return;
+    u32 strips = (p.row.size + STRIP - 1) / STRIP;
+    u64 warp = (u64)blockIdx.x * WARPS + threadIdx.x / 32;
+    u32 lane = threadIdx.x % 32;
+    u64 row = warp / strips;
+    if (row * p.row.size >= p.count) return;
+    u32 column = (u32)(warp - row * strips) * STRIP + lane;
+    const T* x = (const T*)p.x;
+    u32 mine = ~0u, n = 0;
+    for (u32 link = p.heads[row]; link && n < LINKED; link = p.next[link - 1], n++)
+        if (lane == n) mine = link - 1;
+    u32 rank = 0;
+    for (u32 i = 0; i < n; i++) rank += __shfl_sync(~0u, mine, i) < mine;
+    i64 offset[2] = {};
+    if (lane < n) p.places.offsets(mine, offset);
+    SUM sum[4] = {};
+#pragma unroll 2
+    for (u32 i = 0; i < n; i++) {
+        u32 who = __ffs(__ballot_sync(~0u, lane < n && rank == i)) - 1;
+        const T* from = x + __shfl_sync(~0u, offset[1], who) + (i64)column * p.x_column;
+#pragma unroll
+        for (u32 c = 0; c < 4; c++)
+            if (column + c * 32 < p.row.size) sum[c] = add(sum[c], widen(from[(i64)(c * 32) * p.x_column]));
+    }
+    for (u32 c = 0; c < 4; c++)
+        if (column + c * 32 < p.row.size) narrow(sum[c], ((T*)p.out)[row * p.row.size + column + c * 32]);
+}
+#endif
+
 #ifdef V_SEGMENTS
 // The positions of a target stand side by side among the sorted ones: who has the first of them adds all. Targets that have none are
 // zero already. From LONG positions on a warp reads them together, and adds them one after the other all the same.
 constexpr u32 LONG = 16;
 
 extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_constant__ Scatter p) {
+    if (p.crowded && !*p.crowded) return;
     u64 unit = (u64)blockIdx.x * THREADS + threadIdx.x;
     u32 lane = threadIdx.x % 32, first = 0, column = 0, key = ~0u;
     bool begins = false, is_long = false;
@@ -165,6 +251,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_consta
 #ifdef V_STRIPS
 // A warp up to 128 neighbouring elements of a long row. It looks for its target's positions 32 at a time.
 extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_constant__ Scatter p) {
+    if (p.crowded && !*p.crowded) return;
     u32 strips = (p.row.size + STRIP - 1) / STRIP;
     u64 warp = (u64)blockIdx.x * WARPS + threadIdx.x / 32;
     u32 lane = threadIdx.x % 32;
@@ -215,11 +302,13 @@ struct Keys {
     u64 count;
     i64 limit;
     i64 stride;      // rows of the result from one place along the axis to the next
+    const u32* crowded;  // where it is known whether keys are wanted
     Axes<2> places;  // around the rows of x: of the index, and of the rows of the result, without the axis
 };
 
 // What is sorted: the row of the result that each position goes to. What is out of range goes behind all.
 extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_constant__ Keys p) {
+    if (p.crowded && !*p.crowded) return;
     u64 position = (u64)blockIdx.x * THREADS + threadIdx.x;
     if (position >= p.count) return;
     i64 at[2];
@@ -228,6 +317,37 @@ extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_consta
     bool valid = index >= 0 && index < p.limit;
     if (!valid) report(p.fault, index);
     p.keys[position] = valid ? (u32)(at[1] + index * p.stride) : ~0u;
+}
+#endif
+
+#ifdef V_LINKS
+struct Links {
+    const i64* index;
+    u32* heads;
+    u32* next;
+    u32* lengths;    // how many positions a row of the result has, where that is counted
+    u32* crowded;
+    Fault* fault;
+    u64 count;
+    i64 limit;
+    i64 stride;      // as of keys
+    Axes<2> places;
+};
+
+// Links each position to the row of the result that it goes to.
+extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_constant__ Links p) {
+    u64 position = (u64)blockIdx.x * THREADS + threadIdx.x;
+    if (position >= p.count) return;
+    i64 at[2];
+    p.places.offsets(position, at);
+    i64 index = p.index[at[0]];
+    if (index < 0 || index >= p.limit) {
+        report(p.fault, index);
+        return;
+    }
+    u64 row = (u64)(at[1] + index * p.stride);
+    p.next[position] = atomicExch(p.heads + row, (u32)position + 1);
+    if (p.lengths && atomicAdd(p.lengths + row, 1) == LINKED) *p.crowded = 1;
 }
 #endif
 

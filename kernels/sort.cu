@@ -33,6 +33,7 @@ struct Order {
     u32 together;     // lines that a block has
     u32 which;        // what is picked
     u32 floats;       // whether there is NaN
+    const u32* wanted;  // where it is known whether a pass is to do anything
 };
 
 __device__ __forceinline__ u32 lane_of() { return threadIdx.x & 31; }
@@ -181,6 +182,7 @@ __device__ __forceinline__ u32 load(const Order& p, u64 row, u64 tile, K (&key)[
 #if V_COUNT
 // How often each digit is met in each tile.
 extern "C" __global__ void __launch_bounds__(256) V_NAME(const __grid_constant__ Order p) {
+    if (p.wanted && !*p.wanted) return;
     __shared__ u32 counts[WARPS][DIGITS];
     u64 row = blockIdx.x / p.tiles, tile = blockIdx.x - row * p.tiles;
     K key[EACH];
@@ -202,6 +204,7 @@ extern "C" __global__ void __launch_bounds__(256) V_NAME(const __grid_constant__
 #if V_SUM
 // What stands before each tile of a digit's, and how many there are of the digit: a block for each digit of each line.
 extern "C" __global__ void __launch_bounds__(256) V_NAME(const __grid_constant__ Order p) {
+    if (p.wanted && !*p.wanted) return;
     __shared__ u32 sums[2][WARPS];
     u32* counts = p.counts + (u64)blockIdx.x * p.tiles;
     u32 carry = 0;
@@ -221,6 +224,7 @@ extern "C" __global__ void __launch_bounds__(256) V_NAME(const __grid_constant__
 #if V_MOVE
 // Brings the elements of each tile to their places in the line.
 extern "C" __global__ void __launch_bounds__(256) V_NAME(const __grid_constant__ Order p) {
+    if (p.wanted && !*p.wanted) return;
     __shared__ Ranks s;
     __shared__ u32 shifts[DIGITS];  // from a place in the sorted tile to that in the line
     __shared__ u32 sums[WARPS];

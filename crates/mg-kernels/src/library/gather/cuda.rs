@@ -5,7 +5,7 @@ use crate::cuda::library::args::index::{Axes, Divisor};
 use crate::cuda::library::args::{self, Address, OUTPUT, input};
 use crate::cuda::library::axes::{WIDE, countable};
 use crate::cuda::library::constants::gather::BLOCK;
-use crate::cuda::library::constants::scatter::{EACH, ROW, STRIP, SUMS, THREADS, WARPS};
+use crate::cuda::library::constants::scatter::{EACH, FEW, LINKED, ROW, STRIP, SUMS, THREADS, WARPS};
 use crate::cuda::library::constants::sort::{BITS, DIGITS, TILE};
 use crate::cuda::library::many::{self, TAKEN};
 use crate::cuda::library::{Launch, Plan, Pointer, copy, launch};
@@ -137,7 +137,11 @@ pub fn scatter_add(dtype: DType, x: &Layout, index: &Layout, axis: usize, size: 
         count.saturating_mul(length) / 32
     };
     let sorts = steps > LOOK && targets < u32::MAX as usize && positions < WIDE;
-    let sorted = Sorted::new(positions, targets);
+    let mut sorted = Sorted::new(positions, targets);
+    // Where some four times as many positions as there are on average can be linked to each target.
+    let most = if row >= ROW { LINKED / 4 } else { FEW / 8 };
+    let links = sorts && positions <= targets.saturating_mul(most);
+    let linked = links.then(|| sorted.link(targets, row >= ROW));
     let wide = count.max(positions * row) >= WIDE;
     let without = |layout: &Layout| {
         let mut strides: SmallVec<[isize; MAX_RANK]> = layout.strides()[..first].into();
@@ -151,6 +155,9 @@ pub fn scatter_add(dtype: DType, x: &Layout, index: &Layout, axis: usize, size: 
         fault: FAULT,
         keys: sorts.then_some((Pointer::Workspace, sorted.last.0 as u64)),
         positions: sorts.then_some((Pointer::Workspace, sorted.last.1 as u64)),
+        heads: linked.map(|linked| (Pointer::Workspace, linked.heads as u64)),
+        next: linked.map(|linked| (Pointer::Workspace, linked.next as u64)),
+        crowded: linked.map(|linked| (Pointer::Workspace, linked.crowded as u64)),
         count: count as u64,
         sorted: positions as u64,
         limit: size as i64,
@@ -174,8 +181,18 @@ pub fn scatter_add(dtype: DType, x: &Layout, index: &Layout, axis: usize, size: 
     if !sorts {
         return Ok(Plan { launches: smallvec![last], ..Plan::default() });
     }
-    let mut launches = sorted.launches(&shape, first, index, axis, size)?;
-    if name == "segments" {
+    let places = Positions { shape: &shape, first, index, axis, size };
+    let mut launches = SmallVec::new();
+    if let Some(linked) = linked {
+        launches.extend(linked.launches(&places, positions)?);
+        let (name, blocks) = match row >= ROW {
+            true => ("chains", (targets * row.div_ceil(STRIP)).div_ceil(WARPS)),
+            false => ("lists", count.div_ceil(THREADS)),
+        };
+        launches.push(launch("scatter_add", &format!("scatter_{name}_{kind}"), blocks, &args)?);
+    }
+    launches.extend(sorted.launches(&places)?);
+    if name == "segments" && linked.is_none() {
         // What nothing is added to.
         launches.extend(copy::fill(bytes, count, 0)?.launches);
     }
@@ -222,6 +239,68 @@ fn added(kind: &str, x: &Layout, index: &Layout, axis: usize, size: usize) -> Re
     Ok(Some(plan))
 }
 
+/// What is added where: an index, seen by the rows of elements that share one.
+struct Positions<'a> {
+    shape: &'a Shape,
+    /// Axes before the elements of a row.
+    first: usize,
+    index: &'a Layout,
+    axis: usize,
+    /// Of the result along the axis.
+    size: usize,
+}
+
+impl Positions<'_> {
+    /// The distance along the axis between rows of the result, and where all positions are: of the index, and of rows without the axis.
+    fn places(&self) -> (i64, Axes<2>) {
+        let &Positions { shape, first, index, axis, size } = self;
+        let rows = Layout::contiguous(Shape::of(&shape.with(axis, size)[..first]));
+        let mut strides: SmallVec<[isize; MAX_RANK]> = rows.strides().into();
+        let stride = std::mem::replace(&mut strides[axis], 0);
+        (stride as i64, Axes::of(&shape[..first], [&index.strides()[..first], &strides], false))
+    }
+}
+
+/// Where positions that are linked to their targets lie in the workspace.
+#[derive(Clone, Copy)]
+struct Linked {
+    /// Whether a target has more than are linked; behind it what begins as zeros.
+    crowded: usize,
+    heads: usize,
+    /// How many each target has, where that is counted.
+    lengths: Option<usize>,
+    next: usize,
+}
+
+impl Linked {
+    /// The launches that link `count` positions.
+    fn launches(&self, positions: &Positions, count: usize) -> Result<SmallVec<[Launch; 2]>> {
+        const OP: &str = "scatter_add";
+        let at = |offset: usize| Some((Pointer::Workspace, offset as u64));
+        let there = |pointer| match pointer {
+            Pointer::Output(_) => (Pointer::Workspace, self.crowded as u64),
+            Pointer::Input(_) | Pointer::Workspace | Pointer::Tickets | Pointer::Fault => (pointer, 0),
+        };
+        let zeros = copy::fill(4, (self.next - self.crowded) / 4, 0)?.launches;
+        let mut launches: SmallVec<[Launch; 2]> = zeros.into_iter().map(|launch| launch.moved(there)).collect();
+        let (stride, places) = positions.places();
+        let args = args::scatter::Links {
+            index: input(1),
+            heads: at(self.heads),
+            next: at(self.next),
+            lengths: self.lengths.and_then(at),
+            crowded: at(self.crowded),
+            fault: FAULT,
+            count: count as u64,
+            limit: positions.size as i64,
+            stride,
+            places,
+        };
+        launches.push(launch(OP, "scatter_links", count.div_ceil(THREADS), &args)?);
+        Ok(launches)
+    }
+}
+
 /// Where keys and positions lie in the workspace while they are sorted: twice each, and the counts of tiles and of all.
 struct Sorted {
     count: usize,
@@ -233,6 +312,8 @@ struct Sorted {
     bytes: usize,
     /// Where keys and positions lie in the end.
     last: (usize, usize),
+    /// Where it is known whether they are wanted: always, if that is nowhere.
+    wanted: Option<usize>,
 }
 
 impl Sorted {
@@ -243,31 +324,36 @@ impl Sorted {
         let kept = [(0, list), (2 * list, 3 * list)];
         let counts = 4 * list;
         let totals = counts + (DIGITS * count.div_ceil(TILE) * 4).next_multiple_of(256);
-        Sorted { count, passes, kept, counts, totals, bytes: totals + DIGITS * 4, last: kept[passes % 2] }
+        Sorted { count, passes, kept, counts, totals, bytes: totals + DIGITS * 4, last: kept[passes % 2], wanted: None }
+    }
+
+    /// Has positions linked first, and sorts only where those of a target are too many for that.
+    fn link(&mut self, targets: usize, counted: bool) -> Linked {
+        let list = |n: usize| (n * 4).next_multiple_of(256);
+        let crowded = self.bytes.next_multiple_of(256);
+        let heads = crowded + 256;
+        let behind = heads + list(targets);
+        let next = if counted { behind + list(targets) } else { behind };
+        self.bytes = next + list(self.count);
+        self.wanted = Some(crowded);
+        Linked { crowded, heads, lengths: counted.then_some(behind), next }
     }
 
     /// The launches after which the keys of all positions lie sorted in their last place.
-    fn launches(
-        &self,
-        shape: &Shape,
-        first: usize,
-        index: &Layout,
-        axis: usize,
-        size: usize,
-    ) -> Result<SmallVec<[Launch; 2]>> {
+    fn launches(&self, positions: &Positions) -> Result<SmallVec<[Launch; 2]>> {
         const OP: &str = "scatter_add";
         let at = |offset: usize| Some((Pointer::Workspace, offset as u64));
-        let rows = Layout::contiguous(Shape::of(&shape.with(axis, size)[..first]));
-        let mut strides: SmallVec<[isize; MAX_RANK]> = rows.strides().into();
-        let stride = std::mem::replace(&mut strides[axis], 0);
+        let wanted = self.wanted.and_then(at);
+        let (stride, places) = positions.places();
         let args = args::scatter::Keys {
             index: input(1),
             keys: at(self.kept[0].0),
             fault: FAULT,
             count: self.count as u64,
-            limit: size as i64,
-            stride: stride as i64,
-            places: Axes::of(&shape[..first], [&index.strides()[..first], &strides], false),
+            limit: positions.size as i64,
+            stride,
+            crowded: wanted,
+            places,
         };
         let mut launches = SmallVec::new();
         launches.push(launch(OP, "scatter_keys", self.count.div_ceil(THREADS), &args)?);
@@ -294,6 +380,7 @@ impl Sorted {
                 together: 1,
                 which: 0,
                 floats: 0,
+                wanted,
             };
             for (name, blocks) in [("count_b32", tiles), ("sum", DIGITS), ("move_b32", tiles)] {
                 launches.push(launch(OP, &format!("order_{name}"), blocks, &args)?);

@@ -90,6 +90,7 @@ impl Problem<'_> {
             together: self.together as u32,
             which,
             floats: self.x.dtype.is_float().into(),
+            wanted: None,
         }
     }
 }
