@@ -120,7 +120,8 @@ fn found_there(mask: &Tensor) -> Result<Vec<Tensor>> {
     let shape = mask.shape();
     let numel = shape.numel();
     let line = mask.node().reshape(Shape::of(&[numel]))?;
-    let number = line.cast(DType::I64);
+    // Of a tile they fit any number; smaller ones take fewer instructions.
+    let number = line.cast(DType::I32);
     let whole = numel / TILE * TILE;
     let mut counts = vec![];
     if whole > 0 {
@@ -135,7 +136,7 @@ fn found_there(mask: &Tensor) -> Result<Vec<Tensor>> {
         [one] => one.clone(),
         all => Node::concat(&all.iter().collect::<Vec<_>>(), 0)?,
     };
-    let ends = Tensor::from_node(counts).try_cumsum(0, None)?;
+    let ends = Tensor::from_node(counts.cast(DType::I64)).try_cumsum(0, None)?;
     let last = ends.select(0, -1)?.item::<i64>()?;
     let found = usize::try_from(last).unwrap_or(0);
     let at = Node::library(Compact { found }.into(), &[&line, &ends.node()])?;
@@ -200,7 +201,9 @@ pub(crate) fn positions(index: &Tensor, of: &Tensor, axis: usize, n: usize) -> R
     if negative == Some(false) && !is_recording() {
         return Ok(index);
     }
-    Tensor::where_(&index.try_lt(0i64)?, index.try_add(n as i64)?, &index)
+    // What is too small stays as it is, and is told so.
+    let is_counted = index.try_lt(0i64)?.try_logical_and(&index.try_ge(-(n as i64))?)?;
+    Tensor::where_(&is_counted, index.try_add(n as i64)?, &index)
 }
 
 /// Computes an index of nothing: what is picked with it has no elements, so nobody would compute it and find it out of range.

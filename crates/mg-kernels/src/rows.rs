@@ -636,12 +636,16 @@ impl Row {
             Row::IntPow => 250,
             Row::Lgamma | Row::Digamma => 180,
             Row::Pow | Row::Fmod => 160,
-            Row::Sin | Row::Cos | Row::Tan => 120,
-            Row::Erfc | Row::Erfcx | Row::Erfinv | Row::Ndtri | Row::Atan2 => 100,
+            Row::Erfcx | Row::Erfinv | Row::Ndtri => 100,
             Row::I0e
             | Row::I1e
             | Row::Erf
+            | Row::Erfc
+            | Row::Sin
+            | Row::Cos
+            | Row::Tan
             | Row::Atan
+            | Row::Atan2
             | Row::Asin
             | Row::Acos
             | Row::Softplus

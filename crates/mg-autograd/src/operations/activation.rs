@@ -189,7 +189,10 @@ impl Tensor {
     #[surface(nn, in_place)]
     pub fn mish(&self) -> Result<Tensor> {
         let x = float(self);
-        Ok(Tensor::from_node(x.mul(&x.map(Row::Softplus).map(Row::Tanh))))
+        // With e = eˣ the tangent is (e² + 2e)/(e² + 2e + 2), which is 1 long before e² overflows.
+        let e = Node::apply(Row::Minimum, &[&x, &x.lit(20.0)]).map(Row::Exp);
+        let part = e.mul(&e.add(&e.lit(2.0)));
+        Ok(Tensor::from_node(x.mul(&part.div(&part.add(&part.lit(2.0))))))
     }
 
     /// `x / (1 + |x|)`. Integers become f32.

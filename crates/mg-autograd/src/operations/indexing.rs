@@ -828,6 +828,8 @@ impl Tensor {
                 let is_there = self.try_ne(0i64)?.to_vec::<bool>()?.contains(&true);
                 Tensor::from_vec(Vec::<i64>::new(), &[usize::from(is_there), 0])?.to(self.device())
             }
+            // Positions along one axis are rows of one already.
+            [one] => one.reshape(&[-1, 1]),
             axes => Tensor::stack(axes, 1),
         })
     }
@@ -846,6 +848,9 @@ impl Tensor {
     }
 
     fn found(&self) -> Result<Vec<Tensor>> {
-        picks::found(&self.try_ne(0i64)?)
+        match self.is_bool() {
+            true => picks::found(self),
+            false => picks::found(&self.try_ne(0i64)?),
+        }
     }
 }

@@ -392,10 +392,19 @@ impl Tensor {
             return wrong_value(format!("a plane has two axes, got {a} twice"));
         }
         let (first, second) = (a as isize, b as isize);
+        // A quarter is a view whose axes are exchanged and one of them turned round: one copy.
+        let quarter = |turned: usize| {
+            let x = self.node();
+            let n = x.shape()[turned];
+            let mut order: Axes = (0..rank).collect();
+            order.swap(a, b);
+            let view = x.slice(turned, n.saturating_sub(1), -1, n)?.permute(&order)?;
+            Ok(Tensor::from_node(view.copy()))
+        };
         match k.rem_euclid(4) {
-            1 => self.flip(&[second])?.transpose(first, second)?.contiguous(),
+            1 => quarter(b),
             2 => self.flip(&[first, second]),
-            3 => self.flip(&[first])?.transpose(first, second)?.contiguous(),
+            3 => quarter(a),
             _ => Ok(Tensor::from_node(self.node().copy())),
         }
     }

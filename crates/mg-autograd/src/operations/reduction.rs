@@ -48,10 +48,19 @@ fn counted(t: &Tensor, row: Row, dim: &[isize], keepdim: bool) -> Result<Node> {
     holds.reduce(ReduceKind::Sum, mask(&node, dim)?, keepdim)
 }
 
-/// What `any` and `all` answer: truth values, and of u8 numbers 0 and 1.
-fn truth(of: &Tensor, count: &Node, row: Row) -> Tensor {
-    let holds = Node::apply(row, &[count, &count.lit(0.0)]);
-    Tensor::from_node(if of.dtype() == DType::U8 { holds.cast(DType::U8) } else { holds })
+/// What `any` (where `row` is [`Row::Ne`]) and `all` answer: truth values, and of u8 numbers 0 and 1.
+fn truth(t: &Tensor, row: Row, dim: &[isize], keepdim: bool) -> Result<Tensor> {
+    let node = t.node();
+    let holds = if node.shape().numel() == 0 {
+        let count = counted(t, row, dim, keepdim)?;
+        Node::apply(row, &[&count, &count.lit(0.0)])
+    } else {
+        // The largest, or smallest, of truth values: numbers of 32 bits, of which there may be any number.
+        let holds = if t.is_bool() { node.clone() } else { Node::apply(Row::Ne, &[&node, &node.lit(0.0)]) };
+        let kind = if row == Row::Ne { ReduceKind::Max } else { ReduceKind::Min };
+        holds.cast(DType::I32).reduce(kind, mask(&node, dim)?, keepdim)?.cast(DType::Bool)
+    };
+    Ok(Tensor::from_node(if t.dtype() == DType::U8 { holds.cast(DType::U8) } else { holds }))
 }
 
 /// Bessel's correction: PyTorch's `correction`, or its older `unbiased`.
@@ -362,7 +371,7 @@ impl Tensor {
     ///
     /// An axis out of range or named twice.
     pub fn any(&self, #[default(&[])] dim: &[isize], #[default(false)] keepdim: bool) -> Result<Tensor> {
-        Ok(truth(self, &counted(self, Row::Ne, dim, keepdim)?, Row::Ne))
+        truth(self, Row::Ne, dim, keepdim)
     }
 
     /// Whether no element is zero, of all or over some axes: a truth value, and of u8 a u8.
@@ -371,7 +380,7 @@ impl Tensor {
     ///
     /// An axis out of range or named twice.
     pub fn all(&self, #[default(&[])] dim: &[isize], #[default(false)] keepdim: bool) -> Result<Tensor> {
-        Ok(truth(self, &counted(self, Row::Eq, dim, keepdim)?, Row::Eq))
+        truth(self, Row::Eq, dim, keepdim)
     }
 
     /// How many elements are not zero (i64), of all or over some axes.

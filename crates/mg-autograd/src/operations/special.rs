@@ -238,19 +238,20 @@ impl Tensor {
     #[surface(special)]
     pub fn entr(&self) -> Result<Tensor> {
         unary(self, |x| {
-            let zero = x.lit(0.0);
-            let outside = or(&x.lt(&zero), &x.eq(&zero));
-            let safe = outside.choose(&x.lit(1.0), x);
-            let inside = safe.mul(&safe.map(Row::Log)).neg();
-            // The slope at 0 is that of a root: infinite.
-            let at_zero = x.eq(&zero);
-            let one = x.lit(1.0);
-            let root = at_zero.choose(&x.add(&one).sub(&one), &one).map(Row::Sqrt);
-            // Below 0 the slope is no number, as that of the logarithm of nothing.
-            let is_below = x.lt(&zero);
-            let below = and(&is_below, &x.lit(f64::NEG_INFINITY).lt(x)).choose(x, &x.lit(-1.0));
-            let nothing = below.add(&below.map(Row::Abs)).map(Row::Log);
-            is_below.choose(&nothing, &at_zero.choose(&root, &inside))
+            // Below 0 it is the logarithm of nothing, −∞ with a slope that is no number: one of 0 times an infinite one.
+            let (zero, is_zero) = (x.lit(0.0), x.eq(&x.lit(0.0)));
+            let finite = x.eq(&x.lit(f64::NEG_INFINITY)).choose(&x.lit(-1.0), x);
+            let positive = finite.add(&finite.map(Row::Abs)).scale(0.5);
+            let ln = is_zero.choose(&x.lit(1.0), &positive).map(Row::Log);
+            let some = zero.lt(x).choose(&x.neg(), &x.lit(1.0)).mul(&ln);
+            // The slope at 0 is infinite, as that of more than any number times x.
+            let steep = match x.dtype() {
+                DType::F64 => 1e200,
+                DType::F16 => 6e4,
+                _ => 1e30,
+            };
+            let start = is_zero.choose(x, &zero).scale(steep).scale(steep);
+            is_zero.choose(&start, &some)
         })
     }
 
