@@ -302,6 +302,19 @@ fn sums_by_index_look_or_sort() {
     }
 }
 
+/// Where many positions meet at each place, they are sorted and nothing is linked before.
+#[test]
+fn sums_by_index_link_where_few_meet() {
+    let first = |positions: usize, row: usize, size: usize| {
+        let index = dense(&[positions, 1]).expand(&Shape::from([positions, row])).unwrap();
+        sound(scatter_add(DType::F32, &dense(&[positions, row]), &index, 0, size))[1].kernel.name
+    };
+    assert_eq!(first(200_000, 1, 100_000), "scatter_links");
+    assert_eq!(first(200_001, 1, 100_000), "order_count_b32");
+    assert_eq!(first(80_000, 32, 10_000), "scatter_links");
+    assert_eq!(first(80_001, 32, 10_000), "order_count_b32");
+}
+
 #[test]
 fn sums_of_one_value_for_all_are_rows() {
     // A gradient of ones has no strides at all.
@@ -312,7 +325,8 @@ fn sums_of_one_value_for_all_are_rows() {
         let launches = sound(scatter_add(DType::F32, x, &index, 0, 8192));
         let names: Vec<&str> = launches.iter().map(|launch| launch.kernel.name).collect();
         let pass = ["order_count_b32", "order_sum", "order_move_b32"];
-        let expected = [&["scatter_keys"][..], &pass, &pass, &["scatter_strips_f32"]].concat();
+        let linked = ["fill_b32", "scatter_links", "scatter_chains_f32"];
+        let expected = [&linked[..], &["scatter_keys"], &pass, &pass, &["scatter_strips_f32"]].concat();
         assert_eq!(names, expected);
     }
 }

@@ -189,8 +189,9 @@ impl Tensor {
     #[surface(nn, in_place)]
     pub fn mish(&self) -> Result<Tensor> {
         let x = float(self);
-        // With e = eˣ the tangent is (e² + 2e)/(e² + 2e + 2), which is 1 long before e² overflows.
-        let e = Node::apply(Row::Minimum, &[&x, &x.lit(20.0)]).map(Row::Exp);
+        // With e = eˣ the tangent is (e² + 2e)/(e² + 2e + 2), which rounds to 1 before e² overflows.
+        let most = if x.dtype() == DType::F16 { 5.0 } else { 20.0 };
+        let e = Node::apply(Row::Minimum, &[&x, &x.lit(most)]).map(Row::Exp);
         let part = e.mul(&e.add(&e.lit(2.0)));
         Ok(Tensor::from_node(x.mul(&part.div(&part.add(&part.lit(2.0))))))
     }

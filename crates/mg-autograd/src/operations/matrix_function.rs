@@ -15,7 +15,7 @@ use mg_kernels::library::{Demand, Rule};
 use mg_kernels::{Algebra, ReduceKind, Row, Rules};
 use mg_macros::operations;
 
-fn epsilon(dtype: DType) -> f64 {
+pub(super) fn epsilon(dtype: DType) -> f64 {
     if dtype == DType::F64 { f64::EPSILON } else { f64::from(f32::EPSILON) }
 }
 

@@ -73,8 +73,8 @@ fn ranks(x: &Node) -> Result<Node> {
 
 /// The runs of a line.
 struct Runs {
-    /// Where each begins but the first, counted from the line's second element on.
-    others: Node,
+    /// Where each begins.
+    starts: Node,
     /// Elements of the line.
     length: usize,
 }
@@ -82,20 +82,12 @@ struct Runs {
 impl Runs {
     /// `differs` says of each element but the first whether it begins a run. How many there are is looked at.
     fn of(differs: &Node) -> Result<Runs> {
-        let mask = Tensor::from_node(differs.clone());
-        match picks::found(&mask)?.pop() {
-            Some(others) => Ok(Runs { others: others.node(), length: differs.shape()[0] + 1 }),
+        let first = Node::scalar(1.0, DType::Bool, differs.device(), true).expand(Shape::of(&[1]))?;
+        let mask = Node::concat(&[&first, differs], 0)?;
+        match picks::found(&Tensor::from_node(mask))?.pop() {
+            Some(starts) => Ok(Runs { starts: starts.node(), length: differs.shape()[0] + 1 }),
             None => refused("unique", ErrorKind::Internal("a line without an axis".into())),
         }
-    }
-
-    fn one(&self, value: f64) -> Result<Node> {
-        Node::scalar(value, DType::I64, self.others.device(), true).expand(Shape::of(&[1]))
-    }
-
-    /// Where each begins.
-    fn starts(&self) -> Result<Node> {
-        Node::concat(&[&self.one(0.0)?, &self.others.add(&self.others.lit(1.0))], 0)
     }
 
     /// How long each is, if that is wanted.
@@ -103,18 +95,15 @@ impl Runs {
         if !wanted {
             return Ok(None);
         }
-        let others = self.others.add(&self.others.lit(1.0));
-        let ends = Node::concat(&[&others, &self.one(self.length as f64)?], 0)?;
-        Ok(Some(ends.sub(&self.starts()?)))
+        let end = Node::scalar(self.length as f64, DType::I64, self.starts.device(), true);
+        let others = self.starts.slice(0, 1, 1, self.starts.shape()[0] - 1)?;
+        let ends = Node::concat(&[&others, &end.expand(Shape::of(&[1]))?], 0)?;
+        Ok(Some(ends.sub(&self.starts)))
     }
 
     /// The first element of each.
     fn firsts(&self, line: &Node) -> Result<Node> {
-        if self.length == 1 {
-            return Ok(line.copy());
-        }
-        let others = line.slice(0, 1, 1, self.length - 1)?.gather(0, &self.others)?;
-        Node::concat(&[&line.slice(0, 0, 1, 1)?, &others], 0)
+        line.gather(0, &self.starts)
     }
 }
 
@@ -340,7 +329,7 @@ impl Tensor {
         let found = Runs::of(&differs)?;
         let counts = found.counts(return_counts)?;
         let inverse = if return_inverse { Some(back(&runs(&differs)?, &at)?) } else { None };
-        let first = Tensor::from_node(at.gather(0, &found.starts()?)?);
+        let first = Tensor::from_node(at.gather(0, &found.starts)?);
         let values = self.index_select(axis as isize, &first)?.node();
         Ok(asked(values, inverse, counts))
     }
@@ -386,7 +375,7 @@ impl Tensor {
         let found = Runs::of(&differs)?;
         let counts = found.counts(return_counts)?;
         let inverse = if return_inverse { Some(runs(&differs)?) } else { None };
-        let values = self.index_select(axis as isize, &Tensor::from_node(found.starts()?))?.node();
+        let values = self.index_select(axis as isize, &Tensor::from_node(found.starts))?.node();
         Ok(asked(values, inverse, counts))
     }
 }

@@ -1,6 +1,7 @@
 //! Special functions that are composed of rows.
 
-use super::elementwise::{and, binary, floats, joined, or, unary};
+use super::elementwise::{and, binary, floats, joined, unary};
+use super::matrix_function::epsilon;
 use crate::ops::Operand;
 use crate::tensor::Tensor;
 use crate::tensor::memory::untracked;
@@ -246,9 +247,10 @@ impl Tensor {
             let some = zero.lt(x).choose(&x.neg(), &x.lit(1.0)).mul(&ln);
             // The slope at 0 is infinite, as that of more than any number times x.
             let steep = match x.dtype() {
-                DType::F64 => 1e200,
                 DType::F16 => 6e4,
-                _ => 1e30,
+                DType::F64 => 1e200,
+                // The exponents of bf16 are those of f32.
+                _single => 1e30,
             };
             let start = is_zero.choose(x, &zero).scale(steep).scale(steep);
             is_zero.choose(&start, &some)
@@ -265,14 +267,21 @@ impl Tensor {
     #[surface(special)]
     pub fn log_ndtr(&self) -> Result<Tensor> {
         unary(self, |x| {
-            let below = x.lt(&x.lit(-1.0));
-            // ln(½ erfcx(−x/√2)) − x²/2 where it is small; ln(1 − ½ erfc(x/√2)) elsewhere.
-            let low = below.choose(x, &x.lit(-1.0));
-            let left = low.scale(-FRAC_1_SQRT_2).map(Row::Erfcx).scale(0.5).map(Row::Log);
-            let left = left.sub(&low.map(Row::Square).scale(0.5));
-            let high = below.choose(&x.lit(-1.0), x);
-            let right = high.scale(FRAC_1_SQRT_2).map(Row::Erfc).scale(-0.5).map(Row::Log1p);
-            below.choose(&left, &right)
+            // With t = x/√2: ln(½ erfcx(−t)) − t² below 0, ln(1 − ½ erfcx(t)·e^(−t²)) from there on.
+            let t = x.scale(FRAC_1_SQRT_2);
+            let below = t.lt(&t.lit(0.0));
+            let half = below.choose(&t.neg(), &t).map(Row::Erfcx).scale(0.5);
+            let square = t.map(Row::Square);
+            let part = below.choose(&half.sub(&half.lit(1.0)), &half.mul(&square.neg().map(Row::Exp)).neg());
+            // Where that would round to −1, the logarithm is nothing beside the square.
+            let last = match x.dtype() {
+                DType::F16 => f64::powi(2.0, -11),
+                DType::BF16 => f64::powi(2.0, -8),
+                other => 4.0 * epsilon(other),
+            };
+            let least = part.lit(last - 1.0);
+            let part = Node::apply(Row::Maximum, &[&part, &least]);
+            part.map(Row::Log1p).sub(&below.choose(&square, &square.lit(0.0)))
         })
     }
 
