@@ -164,6 +164,8 @@ pub struct Error(Box<Inner>);
 struct Inner {
     kind: ErrorKind,
     op: Cow<'static, str>,
+    /// In which part of a whole it happened, and whether that names the operation too.
+    place: Option<(Box<str>, bool)>,
     location: &'static Location<'static>,
     /// See [`Error::with_aside`].
     aside: String,
@@ -178,8 +180,8 @@ impl Error {
     #[must_use]
     pub fn new(op: &'static str, kind: ErrorKind) -> Error {
         let reported = Arc::default();
-        let aside = String::new();
-        Error(Box::new(Inner { kind, op: Cow::Borrowed(op), location: Location::caller(), aside, reported }))
+        let (op, location, aside) = (Cow::Borrowed(op), Location::caller(), String::new());
+        Error(Box::new(Inner { kind, op, place: None, location, aside, reported }))
     }
 
     /// The same error, reported at `location`: for work that fails later than the line that asked for it.
@@ -202,6 +204,33 @@ impl Error {
     pub fn with_aside(mut self, aside: impl Into<String>) -> Error {
         self.0.aside = aside.into();
         self
+    }
+
+    /// The same error, told of a part of a whole: a layer of a model by its path, an item of a data set. The innermost part that is
+    /// known is the one that is told; `of` is what the part is called where it fails as itself, so that `encoder.3.linear: takes …`
+    /// does not say `linear` twice.
+    ///
+    /// ```
+    /// use mg_device::{Error, ErrorKind};
+    ///
+    /// let e = Error::new("layer_norm", ErrorKind::Value("no".into()));
+    /// assert!(e.clone().within("encoder.norm", "LayerNorm").to_string().starts_with("encoder.norm: no"));
+    /// assert!(e.within("item 3", "").to_string().starts_with("item 3: layer_norm: no"));
+    /// ```
+    #[must_use]
+    pub fn within(mut self, place: impl Into<Box<str>>, of: &str) -> Error {
+        if self.0.place.is_none() {
+            let plain = |name: &str| name.replace('_', "").to_ascii_lowercase();
+            let is_own = plain(&self.0.op) == plain(of);
+            self.0.place = Some((place.into(), is_own));
+        }
+        self
+    }
+
+    /// The part of a whole that it was told of, if it was.
+    #[must_use]
+    pub fn place(&self) -> Option<&str> {
+        self.0.place.as_ref().map(|(place, _)| &**place)
     }
 
     /// What went wrong.
@@ -237,7 +266,12 @@ impl Error {
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}{} ({})", self.op(), self.kind(), self.0.aside, self.location())
+        match &self.0.place {
+            Some((place, true)) => write!(f, "{place}: ")?,
+            Some((place, false)) => write!(f, "{place}: {}: ", self.op())?,
+            None => write!(f, "{}: ", self.op())?,
+        }
+        write!(f, "{}{} ({})", self.kind(), self.0.aside, self.location())
     }
 }
 

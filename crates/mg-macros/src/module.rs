@@ -90,7 +90,7 @@ pub fn derive(input: &DeriveInput) -> Result<TokenStream> {
     let (generics, arguments, bounds) = input.generics.split_for_impl();
     let forward = match no_forward {
         true => quote! { #path::no_forward(#text) },
-        false => quote! { #name::forward(self, input) },
+        false => quote! { #path::told(self, #name::forward(self, input)) },
     };
     let input = if no_forward { quote!(_) } else { quote!(input) };
     Ok(quote! {

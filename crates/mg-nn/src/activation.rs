@@ -3,7 +3,7 @@
 use mg_autograd::Tensor;
 use mg_device::{DType, Error, ErrorKind, Result};
 
-use crate::module::Module;
+use crate::module::{Module, told};
 use crate::{fields, init};
 
 macro_rules! activations {
@@ -154,7 +154,7 @@ impl PReLU {
 
 impl Module for PReLU {
     fn forward(&self, x: &Tensor) -> Result<Tensor> {
-        x.try_prelu(&self.weight)
+        told(self, x.try_prelu(&self.weight))
     }
     fields!(weight);
 

@@ -5,7 +5,7 @@ use mg_device::{DType, Error, ErrorKind, Result};
 
 use crate::dropout::Dropout;
 use crate::linear::Linear;
-use crate::module::{Mode, Module, Visitor};
+use crate::module::{Mode, Module, Visitor, told};
 use crate::norm::LayerNorm;
 use crate::{fields, init};
 
@@ -111,7 +111,7 @@ impl MultiheadAttention {
             }
             _ => None,
         };
-        let (output, _) = Tensor::try_multi_head_attention_forward(
+        let made = Tensor::try_multi_head_attention_forward(
             &turned(query)?,
             &turned(key)?,
             &turned(value)?,
@@ -137,8 +137,8 @@ impl MultiheadAttention {
             None,
             true,
             attend.is_causal,
-        )?;
-        turned(&output)
+        );
+        turned(&told(self, made)?.0)
     }
 }
 

@@ -3,7 +3,7 @@
 use mg_autograd::Tensor;
 use mg_device::Result;
 
-use crate::module::{Module, Visitor};
+use crate::module::{Module, Visitor, told_of};
 
 /// Modules one after another, each on what the one before it answers. Their names are `0`, `1`, ….
 ///
@@ -54,7 +54,11 @@ impl From<Vec<Box<dyn Module>>> for Sequential {
 
 impl Module for Sequential {
     fn forward(&self, input: &Tensor) -> Result<Tensor> {
-        self.0.iter().try_fold(input.clone(), |x, module| module.forward(&x))
+        let mut x = input.clone();
+        for (i, module) in self.0.iter().enumerate() {
+            x = told_of(self, i, module.forward(&x))?;
+        }
+        Ok(x)
     }
     fn visit<'a>(&'a self, visitor: &mut Visitor<'a>) {
         for (i, module) in self.0.iter().enumerate() {

@@ -3,7 +3,7 @@
 use mg_autograd::{Padding, Tensor};
 use mg_device::{DType, Error, ErrorKind, Result};
 
-use crate::module::Module;
+use crate::module::{Module, told};
 use crate::{fields, init};
 
 /// How a convolution walks over its input, with PyTorch's defaults.
@@ -172,7 +172,7 @@ macro_rules! convolutions {
                     Some(sizes) => Padding::Sizes(sizes),
                     None => Padding::Word("same"),
                 };
-                x.$op(&self.weight, self.bias.as_ref(), stride, padding, dilation, *groups)
+                told(self, x.$op(&self.weight, self.bias.as_ref(), stride, padding, dilation, *groups))
             }
             fields!(weight, bias);
 
@@ -276,7 +276,8 @@ macro_rules! transposes {
         impl Module for $Name {
             fn forward(&self, x: &Tensor) -> Result<Tensor> {
                 let ConvTransposeOptions { stride, padding, output_padding, dilation, groups, .. } = &self.options;
-                x.$op(&self.weight, self.bias.as_ref(), stride, padding, output_padding, *groups, dilation)
+                let (weight, bias) = (&self.weight, self.bias.as_ref());
+                told(self, x.$op(weight, bias, stride, padding, output_padding, *groups, dilation))
             }
             fields!(weight, bias);
 

@@ -70,7 +70,7 @@ pub use linear::{Embedding, Linear};
 pub use loss::{BCEWithLogitsLoss, CrossEntropyLoss, MSELoss, NLLLoss, Reduction};
 /// Makes a module of a struct: see [`Module`](trait@Module).
 pub use mg_macros::Module;
-pub use module::{Mode, Module, Register, RegisterBuffer, Visitor, no_forward};
+pub use module::{Mode, Module, Register, RegisterBuffer, Visitor, no_forward, told};
 pub use norm::{
     BatchNorm1d, BatchNorm2d, BatchNorm3d, GroupNorm, InstanceNorm1d, InstanceNorm2d, InstanceNorm3d,
     LayerNorm, NormOptions, RMSNorm,

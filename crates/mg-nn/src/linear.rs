@@ -3,7 +3,7 @@
 use mg_autograd::Tensor;
 use mg_device::{DType, Result};
 
-use crate::module::Module;
+use crate::module::{Module, told};
 use crate::{fields, init};
 
 /// `x Wᵀ + b` on the last axis.
@@ -51,7 +51,7 @@ impl Linear {
 
 impl Module for Linear {
     fn forward(&self, x: &Tensor) -> Result<Tensor> {
-        x.try_linear(&self.weight, self.bias.as_ref())
+        told(self, x.try_linear(&self.weight, self.bias.as_ref()))
     }
     fields!(weight, bias);
 
@@ -93,7 +93,7 @@ impl Embedding {
 impl Module for Embedding {
     /// An index outside the table is found here where it is known already, on the host; else when the value is computed.
     fn forward(&self, indices: &Tensor) -> Result<Tensor> {
-        indices.try_embedding(&self.weight, None)
+        told(self, indices.try_embedding(&self.weight, None))
     }
     fields!(weight);
 

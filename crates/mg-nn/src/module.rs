@@ -1,5 +1,7 @@
 //! [`Module`]: what networks are built of, and the walk over a tree of them.
 
+use std::collections::{BTreeMap, HashSet};
+use std::fmt::Display;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use mg_autograd::{Tensor, no_grad};
@@ -82,14 +84,8 @@ pub trait Module: Send + Sync {
     /// All parameters with their names, as PyTorch forms them: `0.weight`, `encoder.fc1.bias`. A parameter that several
     /// modules share is listed once, under its first name.
     fn named_parameters(&self) -> Vec<(String, Tensor)> {
-        let mut found: Vec<(String, Tensor)> = vec![];
-        walk("", visited(self), &mut |name, field| {
-            if let Field::Parameter(t) = field
-                && !found.iter().any(|(_, other)| other.is(t))
-            {
-                found.push((name, t.clone()));
-            }
-        });
+        let found = parameters_of(self);
+        Tensor::set_names(found.iter().map(|(name, t)| (name.as_str(), t)));
         found
     }
 
@@ -275,6 +271,13 @@ impl<T: Register> Register for Vec<T> {
     }
 }
 
+/// Named by its keys, in their order: `name.key`.
+impl<T: Register> Register for BTreeMap<String, T> {
+    fn register<'a>(&'a self, name: &str, visitor: &mut Visitor<'a>) {
+        self.iter().for_each(|(key, field)| field.register(&format!("{name}.{key}"), visitor));
+    }
+}
+
 /// A switch of its mode, for [`Module::train`].
 impl Register for Mode {
     fn register<'a>(&'a self, _: &str, visitor: &mut Visitor<'a>) {
@@ -334,6 +337,59 @@ macro_rules! fields {
     };
 }
 
+/// All parameters with their names, each once.
+fn parameters_of<M: Module + ?Sized>(module: &M) -> Vec<(String, Tensor)> {
+    let (mut found, mut known) = (vec![], HashSet::new());
+    walk("", visited(module), &mut |name, field| {
+        if let Field::Parameter(t) = field
+            && known.insert(t.id())
+        {
+            found.push((name, t.clone()));
+        }
+    });
+    found
+}
+
+/// Where a module is in the model whose parameters were asked for last: `None` where nobody asked, and where it has none.
+fn path_of<M: Module + ?Sized>(module: &M) -> Option<String> {
+    parameters_of(module).into_iter().find_map(|(own, t)| {
+        let name = t.name()?;
+        Some(name.strip_suffix(own.as_str())?.trim_end_matches('.').to_string())
+    })
+}
+
+/// A module's answer, whose error is told of the module: `encoder.3.linear: takes […, 64], got …`. The path is known once the model
+/// around it was asked for its parameters, as every optimiser, checkpoint and move to a device does.
+///
+/// # Errors
+///
+/// That of the answer.
+#[doc(hidden)]
+pub fn told<M: Module + ?Sized, T>(module: &M, answer: Result<T>) -> Result<T> {
+    answer.map_err(|error| {
+        if error.place().is_some() {
+            return error;
+        }
+        let of = std::any::type_name::<M>();
+        let of = of.split('<').next().and_then(|path| path.rsplit("::").next()).unwrap_or_default();
+        match path_of(module).filter(|path| !path.is_empty()) {
+            Some(path) => error.within(path, of),
+            None => error,
+        }
+    })
+}
+
+/// The answer of the child of this name, whose error is told of the child where that cannot tell by itself.
+pub(crate) fn told_of<M: Module + ?Sized, T>(module: &M, child: impl Display, answer: Result<T>) -> Result<T> {
+    answer.map_err(|error| {
+        if error.place().is_some() {
+            return error;
+        }
+        let path = path_of(module).filter(|path| !path.is_empty());
+        error.within(path.map_or_else(|| child.to_string(), |path| format!("{path}.{child}")), "")
+    })
+}
+
 fn visited<M: Module + ?Sized>(module: &M) -> Vec<(String, Field<'_>)> {
     let mut visitor = Visitor::default();
     module.visit(&mut visitor);
@@ -377,7 +433,8 @@ fn load(fields: Vec<(String, Field<'_>)>, state: &State) -> Result<()> {
     };
     let missing =
         own.iter().filter(|(name, _)| !state.tensors.contains_key(name)).map(|(name, _)| name.clone());
-    let known: std::collections::HashSet<&str> = own.iter().map(|(name, _)| name.as_str()).collect();
+    Tensor::set_names(own.iter().map(|(name, t)| (name.as_str(), *t)));
+    let known: HashSet<&str> = own.iter().map(|(name, _)| name.as_str()).collect();
     let unexpected = state.tensors.keys().filter(|name| !known.contains(name.as_str())).cloned();
     let misshapen = own.iter().filter_map(|(name, t)| {
         let (takes, got) = (t.shape(), state.tensors.get(name)?.shape());

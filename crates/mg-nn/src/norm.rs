@@ -3,7 +3,7 @@
 use mg_autograd::Tensor;
 use mg_device::{DType, Error, ErrorKind, Result};
 
-use crate::module::{Mode, Module, Visitor};
+use crate::module::{Mode, Module, Visitor, told};
 use crate::{fields, init};
 
 /// Normalises over the last axes to mean 0 and variance 1, then scales and shifts: Ba, Kiros and Hinton, "Layer
@@ -61,7 +61,8 @@ impl LayerNorm {
 
 impl Module for LayerNorm {
     fn forward(&self, x: &Tensor) -> Result<Tensor> {
-        x.try_layer_norm(&self.normalized_shape, self.weight.as_ref(), self.bias.as_ref(), self.eps)
+        let (weight, bias) = (self.weight.as_ref(), self.bias.as_ref());
+        told(self, x.try_layer_norm(&self.normalized_shape, weight, bias, self.eps))
     }
     fields!(weight, bias);
 
@@ -114,7 +115,7 @@ impl RMSNorm {
 
 impl Module for RMSNorm {
     fn forward(&self, x: &Tensor) -> Result<Tensor> {
-        x.try_rms_norm(&self.normalized_shape, self.weight.as_ref(), self.eps)
+        told(self, x.try_rms_norm(&self.normalized_shape, self.weight.as_ref(), self.eps))
     }
     fields!(weight);
 
@@ -172,7 +173,8 @@ impl GroupNorm {
 
 impl Module for GroupNorm {
     fn forward(&self, x: &Tensor) -> Result<Tensor> {
-        x.try_group_norm(self.num_groups, self.weight.as_ref(), self.bias.as_ref(), self.eps)
+        let (weight, bias) = (self.weight.as_ref(), self.bias.as_ref());
+        told(self, x.try_group_norm(self.num_groups, weight, bias, self.eps))
     }
     fields!(weight, bias);
 
@@ -336,11 +338,11 @@ macro_rules! by_channel {
                 let $own = &self.0;
                 if !$axes.contains(&$x.shape().rank()) {
                     let text = format!("takes {} axes, got shape {}", $axes.map(|n| n.to_string()).join(" or "), $x.shape());
-                    return Err(Error::new(stringify!($Name), ErrorKind::Shape(text)));
+                    return told(self, Err(Error::new(stringify!($Name), ErrorKind::Shape(text))));
                 }
                 let ($momentum, $training) = $own.step()?;
                 let ($mean, $var) = ($own.running_mean.as_ref(), $own.running_var.as_ref());
-                $y
+                told(self, $y)
             }
             fn visit<'a>(&'a self, visitor: &mut Visitor<'a>) {
                 self.0.visit(visitor);

@@ -4,7 +4,7 @@ use mg_autograd::Tensor;
 use mg_device::{DType, Error, ErrorKind, Result};
 
 use crate::init;
-use crate::module::{Mode, Module, Visitor};
+use crate::module::{Mode, Module, Visitor, told};
 
 /// How a recurrent layer is made, with PyTorch's defaults.
 #[derive(Clone, Debug, PartialEq)]
@@ -216,13 +216,14 @@ macro_rules! one_state {
             #[track_caller]
             pub fn run(&self, input: &Tensor, state: Option<&Tensor>) -> Result<(Tensor, Tensor)> {
                 let own = &self.0;
-                let (input, zeros, is_alone) = own.start(input)?;
+                let (input, zeros, is_alone) = told(self, own.start(input))?;
                 let state = state.map_or(Ok(zeros), |state| Layers::state(state, is_alone))?;
                 let RecurrentOptions { num_layers, bias, batch_first, dropout, bidirectional, .. } = own.options;
                 let training = own.mode.is_training();
-                let (output, end) = input.$op(
+                let made = input.$op(
                     &state, &own.parameters(), bias, num_layers, dropout, training, bidirectional, batch_first,
-                )?;
+                );
+                let (output, end) = told(self, made)?;
                 own.finish(output, end, is_alone)
             }
         }
@@ -260,14 +261,14 @@ impl LSTM {
         state: Option<(&Tensor, &Tensor)>,
     ) -> Result<(Tensor, (Tensor, Tensor))> {
         let own = &self.0;
-        let (input, zeros, is_alone) = own.start(input)?;
+        let (input, zeros, is_alone) = told(self, own.start(input))?;
         let state = match state {
             None => [zeros.clone(), zeros],
             Some((state, cell)) => [Layers::state(state, is_alone)?, Layers::state(cell, is_alone)?],
         };
         let RecurrentOptions { num_layers, bias, batch_first, dropout, bidirectional, .. } = own.options;
         let training = own.mode.is_training();
-        let (output, end, cell) = input.try_lstm(
+        let made = input.try_lstm(
             &state,
             &own.parameters(),
             bias,
@@ -276,7 +277,8 @@ impl LSTM {
             training,
             bidirectional,
             batch_first,
-        )?;
+        );
+        let (output, end, cell) = told(self, made)?;
         let (output, end) = own.finish(output, end, is_alone)?;
         let cell = if is_alone { cell.squeeze(Some(&[1]))? } else { cell };
         Ok((output, (end, cell)))

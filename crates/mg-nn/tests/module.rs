@@ -2,7 +2,7 @@
 #![allow(clippy::approx_constant, clippy::excessive_precision)] // numbers as PyTorch prints them
 
 use mg_autograd::{Tensor, no_grad};
-use mg_device::{DType, ErrorKind, Result};
+use mg_device::{DType, Device, ErrorKind, Result};
 use mg_nn::init::{self, Fan, Nonlinearity};
 use mg_nn::*;
 
@@ -414,4 +414,83 @@ fn initialisers_have_their_spread() {
     assert!(init::xavier_uniform_(&Tensor::zeros(&[3], DType::F32).unwrap(), 1.0).is_err());
     assert!(init::uniform_(&Tensor::zeros(&[3], DType::I64).unwrap(), 0.0, 1.0).is_err());
     assert!((Nonlinearity::LeakyRelu(5f64.sqrt()).gain() - (1.0f64 / 3.0).sqrt()).abs() < 1e-12);
+}
+
+/// Two layers, of which the second does not take what the first answers.
+#[derive(Module)]
+#[module(crate = mg_nn)]
+struct Block {
+    linear: Linear,
+    norm: LayerNorm,
+}
+
+impl Block {
+    fn new(features: usize, normalised: usize) -> Block {
+        Block { linear: Linear::new(features, 4).unwrap(), norm: LayerNorm::new(&[normalised]).unwrap() }
+    }
+
+    fn forward(&self, x: &Tensor) -> Result<Tensor> {
+        self.norm.forward(&self.linear.forward(x)?)
+    }
+}
+
+#[derive(Module)]
+#[module(crate = mg_nn)]
+struct Encoder {
+    encoder: Vec<Block>,
+    scale: Tensor,
+    head: Sequential,
+}
+
+impl Encoder {
+    fn forward(&self, x: &Tensor) -> Result<Tensor> {
+        let mut x = x.clone();
+        for block in &self.encoder {
+            x = block.forward(&x)?;
+        }
+        self.head.forward(&x)?.try_mul(&self.scale)
+    }
+}
+
+#[test]
+fn an_error_inside_a_model_names_the_layer_by_its_path() {
+    let encoder = |last: usize, head: Sequential| {
+        let scale = Tensor::ones(&[3], DType::F32).unwrap().requires_grad_(true).unwrap();
+        Encoder { encoder: vec![Block::new(8, 4), Block::new(last, 4)], scale, head }
+    };
+    let x = tensor(&[0.5; 16], &[2, 8]);
+    let told = |model: &dyn Module, x: &Tensor| model.forward(x).map(drop).unwrap_err().to_string();
+
+    let model = encoder(6, Sequential::new());
+    // Before anybody asked for its parameters, a model does not know what it is called.
+    assert!(told(&model, &x).starts_with("linear: takes […, 6], got [2, 4] ("), "{}", told(&model, &x));
+    model.parameters();
+    assert!(told(&model, &x).starts_with("encoder.1.linear: takes […, 6], got [2, 4] ("), "{}", told(&model, &x));
+    // A part that is asked for its own names keeps those of the whole.
+    model.encoder[1].parameters();
+    assert!(told(&model, &x).starts_with("encoder.1.linear: takes"), "{}", told(&model, &x));
+    // A part of another model is called as there.
+    let part = sequential![Flatten::default(), Block::new(8, 5)];
+    part.to(Device::cpu()).unwrap();
+    assert!(told(&part, &x).starts_with("1.norm: "), "{}", told(&part, &x));
+
+    // Layers without parameters are known by what is around them, and so is what a model does by itself.
+    let model = encoder(4, sequential![Flatten::default(), Unflatten { dim: 1, sizes: vec![3] }, Linear::new(4, 4).unwrap()]);
+    assert!(told(&model.head, &x).starts_with("1: unflatten: "), "{}", told(&model.head, &x));
+    model.load_state(&model.state()).unwrap();
+    assert!(told(&model, &x).starts_with("head.1: unflatten: "), "{}", told(&model, &x));
+    let model = sequential![Tanh, encoder(4, Sequential::new())];
+    model.parameters();
+    assert!(told(&model, &x).starts_with("1: mul: "), "{}", told(&model, &x));
+
+    let lstm = sequential![LSTM::new(3, 4).unwrap()];
+    lstm.parameters();
+    assert!(told(&lstm, &x).starts_with("0: takes [length, n, 3]"), "{}", told(&lstm, &x));
+    let attention = TransformerEncoder {
+        layers: vec![TransformerEncoderLayer::new(4, 2, 8, 0.0).unwrap()],
+        norm: None,
+    };
+    attention.parameters();
+    let e = told(&attention, &tensor(&[0.0; 30], &[2, 3, 5]));
+    assert!(e.starts_with("layers.0.self_attn: "), "{e}");
 }

@@ -2,6 +2,7 @@
 
 mod host;
 pub(crate) mod memory;
+mod name;
 
 pub(crate) use host::element;
 pub(crate) use memory::{Kept, Line, MemoryId, Place};
