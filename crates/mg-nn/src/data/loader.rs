@@ -67,8 +67,6 @@ impl Batches {
     /// Epoch `k`. It depends on `k` and the seed alone, not on the epochs asked for before, so training that is resumed
     /// goes on as it would have. Which samples `drop_last` leaves out changes with the epoch.
     ///
-    /// The shuffle is that of Fisher and Yates in Durstenfeld's form (Communications of the ACM 7, 1964).
-    ///
     /// # Panics
     ///
     /// Where memory does not suffice for the order; see [`Batches::try_epoch`].
@@ -92,10 +90,7 @@ impl Batches {
         })?;
         order.extend(0..self.n as i64);
         if let Some(seed) = self.shuffle_seed {
-            let mut random = SplitMix64::stream(seed, k);
-            for i in (1..order.len()).rev() {
-                order.swap(i, random.below(i as u64 + 1) as usize);
-            }
+            SplitMix64::stream(seed, k).shuffle(&mut order);
         }
         // `len` rounds up where the last batch is kept.
         order.truncate(self.len().saturating_mul(self.batch));
@@ -108,6 +103,13 @@ impl Epoch {
     #[must_use]
     pub fn order(&self) -> &[i64] {
         &self.order
+    }
+
+    /// The batch of this number; none behind the last.
+    #[must_use]
+    pub fn get(&self, number: usize) -> &[i64] {
+        let start = number.saturating_mul(self.batch).min(self.order.len());
+        &self.order[start..start.saturating_add(self.batch).min(self.order.len())]
     }
 
     /// The batches.

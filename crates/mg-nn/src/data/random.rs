@@ -35,6 +35,13 @@ impl SplitMix64 {
         }
     }
 
+    /// Shuffles, as Fisher and Yates in Durstenfeld's form (Communications of the ACM 7, 1964).
+    pub(super) fn shuffle<T>(&mut self, items: &mut [T]) {
+        for i in (1..items.len()).rev() {
+            items.swap(i, self.below(i as u64 + 1) as usize);
+        }
+    }
+
     /// Uniform in [0, 1), a multiple of 2⁻²⁴.
     pub(super) fn unit(&mut self) -> f32 {
         (self.next() >> 40) as f32 * (1.0 / (1u32 << 24) as f32)
