@@ -78,15 +78,8 @@ template <typename T>
 __device__ __forceinline__ u32 pack(T, float low, float high) { return to_bf16(low).bits | (u32)to_bf16(high).bits << 16; }
 
 // Stores four neighbouring sums of a row.
-//
-// The mark is a comment in the PTX that names the registers of the four values, the matrix of the batch, the row and the
-// first column (u32): code of the engine's own, an epilogue, is spliced in there as text.
 template <typename T>
-__device__ __forceinline__ void finish(const MatMul& p, u32 batch, u32 row, u32 col, float4 v) {
-    asm volatile("// mg.epilogue %0 %1 %2 %3 %4 %5 %6"
-                 : "+f"(v.x), "+f"(v.y), "+f"(v.z), "+f"(v.w)
-                 : "r"(batch), "r"(row), "r"(col));
-    if (!p.out) return;
+__device__ __forceinline__ void store_four(const MatMul& p, u32 batch, u32 row, u32 col, float4 v) {
     i64 at = ((i64)batch * p.m + row) * p.n + col;
     bool vector = p.flags & VECTOR;
     if (Is16<T>::value) {
@@ -111,6 +104,32 @@ __device__ __forceinline__ void finish(const MatMul& p, u32 batch, u32 row, u32 
             if (col + 3 < p.n) to[3] = v.w;
         }
     }
+}
+
+// As `store_four`, behind a mark.
+//
+// The mark is a comment in the PTX that names the registers of the four values, the matrix of the batch, the row and the
+// first column (u32): code of the engine's own, an epilogue, is spliced in there as text.
+template <typename T>
+__device__ __forceinline__ void finish(const MatMul& p, u32 batch, u32 row, u32 col, float4 v) {
+    asm volatile("// mg.epilogue %0 %1 %2 %3 %4 %5 %6"
+                 : "+f"(v.x), "+f"(v.y), "+f"(v.z), "+f"(v.w)
+                 : "r"(batch), "r"(row), "r"(col));
+    if (p.out) store_four<T>(p, batch, row, col, v);
+}
+
+// The same for four rows, each two below the one before, of which the first is there: what the code reads for one is under way while it
+// waits for another's. This mark names how far they are apart and their values one row after the other.
+template <typename T>
+__device__ __forceinline__ void finish_rows(const MatMul& p, u32 batch, u32 row, u32 col, float4 (&v)[4]) {
+    asm volatile("// mg.epilogues 2 %0 %1 %2 %3 %4 %5 %6 %7 %8 %9 %10 %11 %12 %13 %14 %15 %16 %17 %18"
+                 : "+f"(v[0].x), "+f"(v[0].y), "+f"(v[0].z), "+f"(v[0].w), "+f"(v[1].x), "+f"(v[1].y), "+f"(v[1].z), "+f"(v[1].w),
+                   "+f"(v[2].x), "+f"(v[2].y), "+f"(v[2].z), "+f"(v[2].w), "+f"(v[3].x), "+f"(v[3].y), "+f"(v[3].z), "+f"(v[3].w)
+                 : "r"(batch), "r"(row), "r"(col));
+    if (!p.out) return;
+#pragma unroll
+    for (u32 j = 0; j < 4; j++)
+        if (row + 2 * j < p.m) store_four<T>(p, batch, row + 2 * j, col, v[j]);
 }
 
 __device__ __forceinline__ void add(float4& sum, float4 x) {

@@ -173,15 +173,14 @@ __device__ __forceinline__ void store_marked(const MatMul& p, u32 slice, u32 row
             }
         }
         __syncwarp();
-        auto read = [&](u32 i) { return read16(slice + i * 256 + ((lane % 16 ^ (i % 4 * 2)) << 4)); };
-        float4 next = read(lane / 16);
+        u32 to_col = col + part % (BN / 64) * 64 + lane % 16 * 4;
 #pragma unroll 1
-        for (u32 i = lane / 16; i < 16; i += 2) {
-            // What comes next is read before what is spliced in here begins.
-            float4 v = next;
-            next = read((i + 2) % 16);
-            u32 to_row = row + part / (BN / 64) * 64 + i, to_col = col + part % (BN / 64) * 64 + lane % 16 * 4;
-            if (to_row < p.m && to_col < p.n) finish<T>(p, batch, to_row, to_col, v);
+        for (u32 i = lane / 16; i < 16; i += 8) {
+            float4 v[4];
+#pragma unroll
+            for (u32 j = 0; j < 4; j++) v[j] = read16(slice + (i + 2 * j) * 256 + ((lane % 16 ^ ((i + 2 * j) % 4 * 2)) << 4));
+            u32 to_row = row + part / (BN / 64) * 64 + i;
+            if (to_row < p.m && to_col < p.n) finish_rows<T>(p, batch, to_row, to_col, v);
         }
     }
 }

@@ -21,13 +21,26 @@ def check(code):
         raise RuntimeError(name.value.decode() if name.value else code)
 
 
+def at_mark(code, mark):
+    """What `code` says of a mark: of a row, or of several rows one after the other, of which the first is there."""
+    names = mark.split()[2:]
+    if mark.split()[1] == "mg.epilogue":
+        return code(names)
+    apart, *values, batch, row, column = names
+    text = []
+    for first in range(0, len(values), 4):
+        step = f".reg .b32 %below;add.u32 %below,{row},{first // 4 * int(apart)};"
+        text += ["{", step, code([*values[first : first + 4], batch, "%below", column]), "}"]
+    return "\n".join(text)
+
+
 def function(name, shared, code=None):
     """The kernel; with `code`, a function of what a product's mark names, spliced in at the mark."""
     if (name, code) not in FUNCTIONS:
         module, handle = ctypes.c_void_p(), ctypes.c_void_p()
         ptx = (HERE / "ptx" / f"{name}.ptx").read_text()
         if code:
-            lines = [code(line.split()[2:]) if line.startswith("// mg.epilogue") else line for line in ptx.split("\n")]
+            lines = [at_mark(code, line) if line.startswith("// mg.epilogue") else line for line in ptx.split("\n")]
             ptx = "\n".join(lines)
         # CU_JIT_OPTIMIZATION_LEVEL, as the engine passes it.
         level = next((int(line.split()[2]) for line in ptx.split("\n", 3)[:3] if line.startswith("// mg.level ")), None)

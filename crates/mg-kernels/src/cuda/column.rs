@@ -9,7 +9,7 @@ use super::ptx::{
 };
 use super::reduce::{Acc, Reduction, shared_address};
 use super::stage::Columns;
-use super::totals::leave_unless_last;
+use super::totals::{Wrote, leave_unless_last};
 use super::values::store;
 use crate::frame::{Frame, internal};
 use crate::program::{Class, Inst, Program, Val};
@@ -25,7 +25,8 @@ struct Column<'a> {
     ty: Op,
     /// The block's place.
     at: Place,
-    /// The first column of the thread's run, and whether there is one.
+    /// The thread's run among those of a row, its first column, and whether there is one.
+    group: Op,
     column: Op,
     p: Option<Op>,
     /// Added to a row's position within its batch.
@@ -89,7 +90,7 @@ pub(crate) fn emit(
     };
     let batch_rows = body.params.word(stage.rows as u32);
     let first_row = op2(Kind::D, "mul.wide.u32", place_of.batch, batch_rows);
-    let mut this = Column { body, stage, tid, ty, at: place_of, column, p, first_row, reduced };
+    let mut this = Column { body, stage, tid, ty, at: place_of, group, column, p, first_row, reduced };
     this.walk(batch_rows)?;
     let shared = this.join()?;
     let is_first = op2(Kind::P, "setp.eq.s32", this.ty, imm(0));
@@ -111,7 +112,7 @@ impl Column<'_> {
         let end = op2(Kind::R, "add.u32", from, each);
         let end = op2(Kind::R, "min.u32", end, batch_rows);
         let at = ptx::copy(op2(Kind::R, "add.u32", from, self.ty));
-        for step in [Columns::AT_A_TIME, 1] {
+        for step in [self.stage.at_a_time, 1] {
             let (again, done) = (label(), label());
             place(again);
             let last = op2(Kind::R, "add.u32", at, imm(((step - 1) * self.stage.down) as i64));
@@ -136,25 +137,27 @@ impl Column<'_> {
         let all = self.body.params.word(stage.chunks as u32);
         let block_row = op3(Kind::R, "mad.lo.u32", batch, all, chunk);
         let batch_row = op2(Kind::R, "mul.lo.u32", batch, all);
-        let column = self.column;
+        // The first values of all runs side by side, then the second ones, so that neighbours read what lies together.
+        let group = self.group;
         let address = |row: Op, r: usize| {
             let row = op2(Kind::R, "mul.lo.u32", row, imm(n as i64));
             let row = op2(Kind::R, "add.u32", row, imm(r as i64));
             let at = op3(Kind::D, "mad.lo.s64", wide(row), row_bytes, base);
-            op3(Kind::D, "mad.lo.s64", wide(column), imm64(8), at)
+            op3(Kind::D, "mad.lo.s64", wide(group), imm64(8), at)
         };
+        let step = stage.groups * 8;
         // Where the values of each begin; behind them, where these are.
         let firsts: Vec<usize> =
             (0..self.reduced.len()).map(|r| Columns::words(&stage.reduced[..r])).collect();
         for ((_, _, _, accs), &first) in self.reduced.iter().zip(&firsts) {
             let at = address(block_row, first);
             for (i, acc) in accs.iter().enumerate() {
-                ins!("@{writes} st.global.{} [{at}+{}], {}", bits_of(acc.value.0), i * 8, acc.value);
+                ins!("@{writes} st.global.{} [{at}+{}], {}", bits_of(acc.value.0), i * step, acc.value);
             }
             if accs.iter().any(|acc| acc.index.is_some()) {
                 let at = address(block_row, first + 1);
                 for (i, index) in accs.iter().enumerate().filter_map(|(i, acc)| Some((i, acc.index?))) {
-                    ins!("@{writes} st.global.b64 [{at}+{}], {index}", i * 8);
+                    ins!("@{writes} st.global.b64 [{at}+{}], {index}", i * step);
                 }
             }
         }
@@ -166,7 +169,7 @@ impl Column<'_> {
         let ticket = op2(Kind::D, "add.s64", ticket, imm64(4));
         let last = op2(Kind::R, "sub.u32", all, imm(1));
         let first = op2(Kind::P, "setp.eq.s32", self.tid, imm(0));
-        leave_unless_last(ticket, last, first, shared, None);
+        leave_unless_last(ticket, last, first, shared, Wrote::Those(writes));
         for ((_, _, reduction, accs), &first) in self.reduced.iter().zip(&firsts) {
             for acc in accs {
                 assign(acc.value, reduction.neutral());
@@ -191,10 +194,10 @@ impl Column<'_> {
                 for (i, acc) in accs.iter().enumerate() {
                     let value = reg(acc.value.0);
                     assign(value, reduction.neutral());
-                    ins!("@{inside} ld.global.cg.{} {value}, [{at}+{}]", bits_of(value.0), i * 8);
+                    ins!("@{inside} ld.global.cg.{} {value}, [{at}+{}]", bits_of(value.0), i * step);
                     let index = indices.map(|at| {
                         let index = ptx::copy(imm64(-1));
-                        ins!("@{inside} ld.global.cg.b64 {index}, [{at}+{}]", i * 8);
+                        ins!("@{inside} ld.global.cg.b64 {index}, [{at}+{}]", i * step);
                         index
                     });
                     loaded.push((*acc, Acc { value, index }));
@@ -308,10 +311,11 @@ impl Column<'_> {
         if self.stage.down == 1 {
             return Ok(0);
         }
-        let base = shared_address(0);
-        let mine = op3(Kind::R, "mad.lo.u32", self.tid, imm(vector as i64 * 8), base);
-        // Values of all threads, and behind them where these are.
-        let behind = (Columns::THREADS * vector * 8) as i64;
+        // The threads' first values side by side, then their second ones: neighbours meet no bank twice.
+        let mine = op3(Kind::R, "mad.lo.u32", self.tid, imm(8), shared_address(0));
+        let at = |i: usize| (i * Columns::THREADS * 8) as i64;
+        // Behind all values, where these are.
+        let behind = at(vector);
         for (_, _, reduction, accs) in &self.reduced {
             let half = ptx::copy(imm(self.stage.down as i64 / 2));
             let again = label();
@@ -323,21 +327,21 @@ impl Column<'_> {
             let still = op2(Kind::P, "setp.lt.u32", self.ty, twice);
             let gives = op2(Kind::P, "and.pred", gives, still);
             for (i, acc) in accs.iter().enumerate() {
-                ins!("@{gives} st.shared.{} [{mine}+{}], {}", bits_of(acc.value.0), i * 8, acc.value);
+                ins!("@{gives} st.shared.{} [{mine}+{}], {}", bits_of(acc.value.0), at(i), acc.value);
                 if let Some(index) = acc.index {
-                    ins!("@{gives} st.shared.b64 [{mine}+{}], {index}", behind + i as i64 * 8);
+                    ins!("@{gives} st.shared.b64 [{mine}+{}], {index}", behind + at(i));
                 }
             }
             ins!("bar.sync 0");
             let takes = op2(Kind::P, "setp.lt.u32", self.ty, half);
-            let theirs = op3(Kind::R, "mad.lo.u32", half, imm((self.stage.across * vector * 8) as i64), mine);
+            let theirs = op3(Kind::R, "mad.lo.u32", half, imm((self.stage.across * 8) as i64), mine);
             for (i, acc) in accs.iter().enumerate() {
                 let other = reg(acc.value.0);
                 assign(other, reduction.neutral());
-                ins!("@{takes} ld.shared.{} {other}, [{theirs}+{}]", bits_of(other.0), i as i64 * 8);
+                ins!("@{takes} ld.shared.{} {other}, [{theirs}+{}]", bits_of(other.0), at(i));
                 let index = acc.index.map(|_| {
                     let index = ptx::copy(imm64(-1));
-                    ins!("@{takes} ld.shared.b64 {index}, [{theirs}+{}]", behind + i as i64 * 8);
+                    ins!("@{takes} ld.shared.b64 {index}, [{theirs}+{}]", behind + at(i));
                     index
                 });
                 reduction.add_to(acc, Acc { value: other, index });

@@ -1,8 +1,8 @@
 //! Epilogues of matrix products: a program's instructions, spliced into the text of a prebuilt kernel at its marks.
 //!
 //! A mark is a comment that names the registers of four neighbouring elements of the product, the matrix of the batch, the
-//! row and the first column. The program is written there as a block with registers of its own; its parameters follow the
-//! kernel's.
+//! row and the first column; or of such fours of several rows, one after the other, and before them how far these rows are apart.
+//! The program is written there as a block with registers of its own; its parameters follow the kernel's.
 
 use super::body::{Body, Check, RowAt, Run, wide};
 use super::library::Prebuilt;
@@ -13,11 +13,15 @@ use crate::frame::{Form, Frame, Free, internal};
 use crate::program::{Class, Inst, Program};
 use mg_device::Result;
 use std::fmt::Write;
+use std::ops::Range;
 
-/// How a mark begins.
+/// How a mark begins, and one of several rows.
 const MARK: &str = "// mg.epilogue ";
-/// Elements that a mark names.
+const ROWS_MARK: &str = "// mg.epilogues ";
+/// Elements of a row that a mark names.
 const WIDTH: usize = 4;
+/// Fours of operands that are read before the first is used: as many as there are registers for beside the sums.
+const AHEAD: usize = 8;
 
 /// A kernel with an epilogue.
 pub(crate) struct Spliced {
@@ -60,6 +64,11 @@ impl Stage {
         let whole = columns.is_multiple_of(WIDTH) && frame.column_dims.last().is_none_or(|n| n % WIDTH == 0);
         Some(Stage { width: if whole { WIDTH } else { 1 }, operands: operands.to_vec(), product })
     }
+
+    /// Whether an operand is read element by element.
+    fn reads(&self, i: usize, class: Class) -> bool {
+        class == Class::Full && !self.operands.contains(&i)
+    }
 }
 
 /// Splices a program into a kernel. `product` are the positions of the operands that are the product's elements; the product
@@ -75,19 +84,23 @@ pub(crate) fn splice(
 ) -> Result<Option<Spliced>> {
     let frame = Frame::new(program, Free::Joined)?;
     let Some(stage) = Stage::new(program, &frame, product, rows, columns) else { return Ok(None) };
+    let Some(shape) = MarkShape::of(kernel) else { return Ok(None) };
     // Bytes of the kernel's own parameters.
-    let Some((own, entry)) = parameters(kernel).filter(|_| kernel.ptx().contains(MARK)) else {
-        return Ok(None);
-    };
+    let Some((own, entry)) = parameters(kernel) else { return Ok(None) };
     ptx::begin_for(capability(kernel));
     let mut body = Body::new(program, &frame, stage.width, aligned);
     let first = own.next_multiple_of(8);
     body.params.bytes.resize(first, 0);
     body.params.name = Some(entry);
-    let mark = Mark::read();
+    let mark = Mark::read(&mut body, shape, [rows, columns]);
     body.uniforms()?;
-    let runs = mark.runs(&mut body, &stage, rows, columns);
-    elements(&mut body, &stage, &mark, &runs)?;
+    let reads = frame.inputs.iter().enumerate().filter(|(i, input)| stage.reads(*i, input.class)).count();
+    let at_once = (AHEAD / reads.max(1)).clamp(1, shape.rows);
+    for first in (0..shape.rows).step_by(at_once) {
+        let of = first..shape.rows.min(first + at_once);
+        let runs = mark.runs(&mut body, &stage, of.clone());
+        elements(&mut body, &stage, &mark.elements[of.start * WIDTH..of.end * WIDTH], &runs)?;
+    }
     let Body { mut params, checks, .. } = body;
     let block = ptx::end();
     let total = params.bytes.len();
@@ -99,17 +112,44 @@ pub(crate) fn splice(
     Ok(Some(Spliced { text, params, checks }))
 }
 
+/// The rows that a mark names fours of, and how far they are apart.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct MarkShape {
+    rows: usize,
+    apart: usize,
+}
+
+impl MarkShape {
+    /// That of a kernel's marks, if it has any.
+    fn of(kernel: &Prebuilt) -> Option<MarkShape> {
+        let marks = |begin: &'static str| {
+            kernel.ptx().lines().find_map(move |line| Some(line.trim_start().strip_prefix(begin)?.split_whitespace()))
+        };
+        match marks(ROWS_MARK) {
+            Some(mut names) => {
+                let apart = names.next()?.parse().ok()?;
+                Some(MarkShape { rows: names.count().checked_sub(3)? / WIDTH, apart })
+            }
+            None => marks(MARK).map(|_| MarkShape { rows: 1, apart: 0 }),
+        }
+    }
+}
+
 /// What a mark names, by placeholders until the marks are met.
 struct Mark {
+    shape: MarkShape,
+    /// Of one row after the other.
     elements: Vec<Op>,
     batch: Op,
     row: Op,
     column: Op,
+    /// The product's rows and columns.
+    sizes: [Op; 2],
 }
 
 impl Mark {
-    fn read() -> Mark {
-        let elements = (0..WIDTH)
+    fn read(body: &mut Body, shape: MarkShape, sizes: [usize; 2]) -> Mark {
+        let elements = (0..shape.rows * WIDTH)
             .map(|j| {
                 let d = reg(Kind::F);
                 ins!("mov.f32 {d}, @V{j}@");
@@ -122,39 +162,50 @@ impl Mark {
             d
         };
         let (batch, row, column) = (word("@B@"), word("@R@"), word("@C@"));
-        Mark { elements, batch, row, column }
+        let sizes = sizes.map(|n| body.params.word(n as u32));
+        Mark { shape, elements, batch, row, column, sizes }
     }
 
-    /// Where the four elements lie: one run, or four of which those beyond the row are not there.
-    fn runs(&self, body: &mut Body, stage: &Stage, rows: usize, columns: usize) -> Vec<Run> {
-        let (n_rows, n_columns) = (body.params.word(rows as u32), body.params.word(columns as u32));
-        let line = if body.wide {
-            let line = op2(Kind::D, "mul.wide.u32", self.batch, n_rows);
-            let line = op2(Kind::D, "add.s64", line, wide(self.row));
-            op3(Kind::D, "mad.lo.s64", line, wide(n_columns), wide(self.column))
-        } else {
-            let line = op3(Kind::R, "mad.lo.u32", self.batch, n_rows, self.row);
-            op3(Kind::R, "mad.lo.u32", line, n_columns, self.column)
-        };
-        let mut runs = vec![body.run(line, None, 0)];
-        for j in 1..(WIDTH / stage.width) as i64 {
-            let c = op2(Kind::R, "add.u32", self.column, imm(j));
-            let p = op2(Kind::P, "setp.lt.u32", c, n_columns);
-            let at = if body.wide {
-                op2(Kind::D, "add.s64", line, ptx::imm64(j))
-            } else {
-                op2(Kind::R, "add.u32", line, imm(j))
+    /// Where the fours of elements of some of the rows lie: each one run, or four of which those beyond the row are not there. The first
+    /// row is there, others may not be.
+    fn runs(&self, body: &mut Body, stage: &Stage, of: Range<usize>) -> Vec<Run> {
+        let [n_rows, n_columns] = self.sizes;
+        let mut runs = vec![];
+        for i in of {
+            let row = match i {
+                0 => self.row,
+                _ => op2(Kind::R, "add.u32", self.row, imm((i * self.shape.apart) as i64)),
             };
-            runs.push(body.run(at, Some(p), 0));
+            let is_there = (i > 0).then(|| op2(Kind::P, "setp.lt.u32", row, n_rows));
+            let line = if body.wide {
+                let line = op2(Kind::D, "mul.wide.u32", self.batch, n_rows);
+                let line = op2(Kind::D, "add.s64", line, wide(row));
+                op3(Kind::D, "mad.lo.s64", line, wide(n_columns), wide(self.column))
+            } else {
+                let line = op3(Kind::R, "mad.lo.u32", self.batch, n_rows, row);
+                op3(Kind::R, "mad.lo.u32", line, n_columns, self.column)
+            };
+            runs.push(body.run(line, is_there, 0));
+            for j in 1..(WIDTH / stage.width) as i64 {
+                let c = op2(Kind::R, "add.u32", self.column, imm(j));
+                let p = op2(Kind::P, "setp.lt.u32", c, n_columns);
+                let p = is_there.map_or(p, |is_there| op2(Kind::P, "and.pred", p, is_there));
+                let at = if body.wide {
+                    op2(Kind::D, "add.s64", line, ptx::imm64(j))
+                } else {
+                    op2(Kind::R, "add.u32", line, imm(j))
+                };
+                runs.push(body.run(at, Some(p), 0));
+            }
         }
         runs
     }
 }
 
-/// The program over the elements of a mark.
-fn elements(body: &mut Body, stage: &Stage, mark: &Mark, runs: &[Run]) -> Result<()> {
+/// The program over elements of a mark.
+fn elements(body: &mut Body, stage: &Stage, elements: &[Op], runs: &[Run]) -> Result<()> {
     let (program, frame) = (body.program, body.frame);
-    let is_read = |i: usize| frame.inputs[i].class == Class::Full && !stage.operands.contains(&i);
+    let is_read = |i: usize| stage.reads(i, frame.inputs[i].class);
     let bases = (0..frame.inputs.len()).map(|i| is_read(i).then(|| body.origin(i))).collect();
     let at = RowAt { index: imm(0), p: None, bases };
     let needed: Vec<bool> = stage.product.iter().map(|is| !is).collect();
@@ -162,7 +213,7 @@ fn elements(body: &mut Body, stage: &Stage, mark: &Mark, runs: &[Run]) -> Result
     for v in 0..program.values.len() {
         if stage.product[v] {
             let dtype = program.values[v].dtype;
-            body.full[v] = mark.elements.iter().map(|&e| round(dtype, e)).collect();
+            body.full[v] = elements.iter().map(|&e| round(dtype, e)).collect();
         } else if !matches!(program.values[v].inst, Inst::Input(_)) && frame.classes[v] == Class::Full {
             body.full_value(v, runs)?;
         }
@@ -196,25 +247,22 @@ fn replace(kernel: &Prebuilt, own: usize, total: usize, block: &str) -> Result<S
     let mut text = String::with_capacity(kernel.ptx().len() + 4 * block.len());
     let mut sized = false;
     for line in kernel.ptx().lines() {
-        if let Some(names) = line.trim_start().strip_prefix(MARK) {
+        let line = line.trim_start();
+        let rows = line.strip_prefix(ROWS_MARK).and_then(|names| Some(names.trim_start().split_once(' ')?.1));
+        if let Some(names) = rows.or_else(|| line.strip_prefix(MARK)) {
             let names: Vec<&str> = names.split_whitespace().collect();
-            let [v0, v1, v2, v3, batch, row, column] = names[..] else {
+            let [elements @ .., batch, row, column] = &names[..] else {
                 return Err(internal("a mark that names something else"));
             };
             let mut here = block.to_string();
-            for (place, name) in [
-                ("@V0@", v0),
-                ("@V1@", v1),
-                ("@V2@", v2),
-                ("@V3@", v3),
-                ("@B@", batch),
-                ("@R@", row),
-                ("@C@", column),
-            ] {
+            for (j, name) in elements.iter().enumerate() {
+                here = here.replace(&format!("@V{j}@"), name);
+            }
+            for (place, name) in [("@B@", batch), ("@R@", row), ("@C@", column)] {
                 here = here.replace(place, name);
             }
             let _ = writeln!(text, "{{\n{here}}}");
-        } else if !sized && line.contains(&format!("[{own}]")) && line.trim_start().starts_with(".param") {
+        } else if !sized && line.contains(&format!("[{own}]")) && line.starts_with(".param") {
             text.push_str(&line.replace(&format!("[{own}]"), &format!("[{total}]")));
             text.push('\n');
             sized = true;

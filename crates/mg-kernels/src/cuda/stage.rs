@@ -6,7 +6,7 @@ use super::ptx::{HOPPER, Kind};
 use super::reduce::{Reduction, SHARED};
 use super::totals::{most_blocks, partial_bytes, reach};
 use crate::frame::{Form, Frame, internal};
-use crate::program::{Class, Inst, Over, Program, Val};
+use crate::program::{Class, Inst, Over, Program, Source, Val};
 use crate::walks::{Leaving, Walk, depths, walks};
 use mg_device::{DType, Result};
 
@@ -184,8 +184,12 @@ impl Rows {
     const HELD: usize = 16;
     /// Threads for a row that does not fit.
     const LONG: u32 = 512;
-    /// Elements of a row that are worth a block of their own.
-    const LEAST_SHARED: usize = 1 << 14;
+    /// Elements of a row that are worth a block of their own; of one that is walked several times.
+    const LEAST_SHARED: [usize; 2] = [1 << 14, 1 << 13];
+    /// Bytes of rows under way that stay in the second-level cache from one walk to the next.
+    const CACHED: usize = 16 << 20;
+    /// Blocks of these that a device runs at a time, in 32 registers a thread.
+    const LONG_AT_A_TIME: usize = 4 * Rows::MULTIPROCESSORS;
     /// Threads of a block whose rows are short.
     const SHORT: u32 = 128;
     /// Rows whose contributions to columns are added before they go to memory.
@@ -204,7 +208,9 @@ impl Rows {
     fn new(program: &Program, frame: &Frame, capability: u32) -> Result<Rows> {
         let mut rows = Rows::shaped(program, frame);
         if capability >= HOPPER && !rows.resident && !program.reduces(Over::Outer) {
-            rows.cluster = Rows::cluster_of(frame);
+            let walks = walks(program, &frame.classes, Leaving::Last).iter().filter(|w| !w.is_idle).count();
+            (rows.cluster, rows.threads) = Rows::cluster_of(program, frame, walks, rows.vector * rows.runs);
+            rows.block = rows.threads;
         }
         let totals = reductions(program, Over::All).count();
         rows.divide(program, frame, totals)?;
@@ -263,14 +269,32 @@ impl Rows {
         self.threads as usize * self.cluster
     }
 
-    /// Blocks that share a row that does not fit: as many as a cluster may have on every device with clusters, as long as all run at
-    /// once, two on a multiprocessor, and have something to do.
-    fn cluster_of(frame: &Frame) -> usize {
+    /// Blocks that share a row that does not fit, and their threads. Few rows are shared by as many as a cluster may have on every device with
+    /// clusters, as long as all run at once, two on a multiprocessor, and have something to do. Rows that are walked several times are shared
+    /// by so many that those under way stay in the second-level cache; what a thread takes of each stretch is `run` elements.
+    fn cluster_of(program: &Program, frame: &Frame, walks: usize, run: usize) -> (usize, u32) {
         let has_room = |n: &usize| {
             (1..=2 * Rows::MULTIPROCESSORS).contains(&(frame.rows * n))
-                && frame.columns >= n * Rows::LEAST_SHARED
+                && frame.columns >= n * Rows::LEAST_SHARED[0]
         };
-        [8, 4, 2].into_iter().find(has_room).unwrap_or(1)
+        if let Some(n) = [8, 4, 2].into_iter().find(has_room) {
+            return (n, Rows::LONG);
+        }
+        let read = frame.inputs.iter().filter(|i| i.class == Class::Full && i.source == Source::Buffer);
+        let bytes: usize = read.map(|i| i.dtype.size() * frame.columns).sum();
+        let under_way = |n: usize| (Rows::LONG_AT_A_TIME / n).min(frame.rows) * bytes;
+        let totals = reductions(program, Over::All).count();
+        let repeats = walks > 1 && (totals == 0 || frame.rows <= most_blocks(Rows::LONG, totals).min(Rows::MOST));
+        let is_enough = |n: &usize| under_way(*n) <= Rows::CACHED && frame.columns >= n * Rows::LEAST_SHARED[1];
+        match [2, 4, 8].into_iter().find(is_enough).filter(|_| repeats && under_way(1) > Rows::CACHED) {
+            Some(n) => {
+                // As many threads as end together.
+                let runs = frame.columns.div_ceil(n * run);
+                let threads = runs.div_ceil(runs.div_ceil(Rows::LONG as usize)).next_multiple_of(32);
+                (n, threads as u32)
+            }
+            None => (1, Rows::LONG),
+        }
     }
 
     /// How rows are divided among blocks, and where the partial results of chunks lie.
@@ -381,6 +405,8 @@ pub(crate) struct Columns {
     /// Of a chunk.
     pub(crate) chunk_rows: usize,
     pub(crate) chunks: usize,
+    /// Rows that a thread reads at a time.
+    pub(crate) at_a_time: usize,
     /// Stripes, chunks and batches are a dimension of the grid each: divisions are long.
     pub(crate) three: bool,
     /// The reductions, and what they reduce.
@@ -389,10 +415,13 @@ pub(crate) struct Columns {
 
 impl Columns {
     pub(crate) const THREADS: usize = 256;
-    /// Rows that a thread reads at a time.
-    pub(crate) const AT_A_TIME: usize = 4;
-    /// Blocks that are enough for any device.
-    const BLOCKS: usize = 768;
+    /// Rows that a thread reads at a time, where it does much with them and where it does little.
+    const AT_A_TIME: [usize; 2] = [4, 8];
+    /// Blocks that run at once, with as many registers as those rows take. No more: a second round begins when the first is over, and each
+    /// chunk is one more for the last block of a stripe to join.
+    const BLOCKS: [usize; 2] = [4 * Rows::MULTIPROCESSORS, 2 * Rows::MULTIPROCESSORS];
+    /// Instructions for each element that are little, and operands that are few.
+    const LITTLE: (usize, usize) = (4, 2);
     /// Stripes that have a counter each.
     const TICKETS: usize = 1 << 15;
 
@@ -409,8 +438,12 @@ impl Columns {
             .filter_map(|v| reduction(program, v, true).map(|(reduction, a)| (v, a, reduction)))
             .collect();
         let per_chunk = (batches * Columns::words(&reduced) * columns * 8).max(1);
-        let most = rows.div_ceil(down * Columns::AT_A_TIME).max(1);
-        let mut chunks = (Columns::BLOCKS / (stripes * batches).max(1)).clamp(1, most);
+        let operands = frame.inputs.iter().filter(|i| i.class == Class::Full).count();
+        let does_little = weight(program, frame) <= Columns::LITTLE.0 && operands <= Columns::LITTLE.1;
+        let at_a_time = Columns::AT_A_TIME[usize::from(does_little)];
+        let most = rows.div_ceil(down * at_a_time).max(1);
+        let once = Columns::BLOCKS[usize::from(does_little)];
+        let mut chunks = (once / (stripes * batches).max(1)).clamp(1, most);
         chunks = chunks.min((SCRATCH / per_chunk).max(1));
         if stripes * batches > Columns::TICKETS {
             chunks = 1;
@@ -431,6 +464,7 @@ impl Columns {
             rows,
             chunk_rows,
             chunks,
+            at_a_time,
             three,
             reduced,
         })
@@ -454,7 +488,7 @@ mod tests {
     use super::super::ptx::LEAST;
     use super::*;
     use crate::frame::Free;
-    use crate::program::{Operand, ReduceKind, Source, Value};
+    use crate::program::{Operand, ReduceKind, Value};
     use crate::rows::Row;
     use mg_device::MAX_RANK;
 
@@ -546,6 +580,10 @@ mod tests {
             (64, 1 << 20, 4),
             (64, 40_000, 2),
             (132, 40_000, 2),
+            // Rows that are walked twice stay in the second-level cache.
+            (16384, 40_000, 4),
+            (16384, 50_304, 8),
+            (16384, 20_000, 1),
             (133, 1 << 20, 1),
         ] {
             let p = softmax_like(rows, columns);

@@ -196,7 +196,7 @@ impl Among {
         }
         let last = op2(Kind::R, "sub.u32", self.count, imm(1));
         let flag = block.shared + totals.len() as u32 * SHARED;
-        leave_unless_last(self.ticket, last, first, flag, Some(first));
+        leave_unless_last(self.ticket, last, first, flag, Wrote::First);
         let mut loaded: Vec<Vec<Acc>> = totals.iter().map(|_| vec![]).collect();
         for u in 0..self.loads {
             let at = op2(Kind::R, "add.s32", block.tid, imm((u * block.threads) as i64));
@@ -213,15 +213,23 @@ impl Among {
     }
 }
 
+/// The threads that wrote what the block with the last ticket reads.
+#[derive(Clone, Copy)]
+pub(crate) enum Wrote {
+    /// The one that draws the block's ticket.
+    First,
+    /// Those for which this holds.
+    Those(Op),
+}
+
 /// All but the block that draws the last ticket end here; what others wrote before is seen by that one.
-/// `writer` is the thread that alone wrote what that one reads, which is `first`, if there is one.
-pub(crate) fn leave_unless_last(ticket: Op, last: Op, first: Op, shared: u32, writer: Option<Op>) {
+pub(crate) fn leave_unless_last(ticket: Op, last: Op, first: Op, shared: u32, wrote: Wrote) {
     let old = reg(Kind::R);
     // What was written is there before the block's ticket is drawn.
-    match writer {
-        Some(writer) => ins!("@{writer} membar.gl"),
-        None => {
-            ins!("membar.gl");
+    match wrote {
+        Wrote::First => ins!("@{first} membar.gl"),
+        Wrote::Those(writers) => {
+            ins!("@{writers} membar.gl");
             ins!("bar.sync 0");
         }
     }
