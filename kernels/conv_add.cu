@@ -57,20 +57,23 @@ extern "C" __global__ void __launch_bounds__(256) V_NAME(const __grid_constant__
     }
     const float4* part = p.parts + (u64)first * fours + at;
     float4 sum = make_float4(0, 0, 0, 0);
-    for (; block <= last; block += 4) {
-        float4 x[4];
+    // Few threads, and many parts: what is under way at a time decides how long it takes.
+    constexpr u32 AHEAD = 16;
+#pragma unroll 1
+    for (; block <= last; block += AHEAD) {
+        float4 x[AHEAD];
 #pragma unroll
-        for (u32 i = 0; i < 4; i++)
+        for (u32 i = 0; i < AHEAD; i++)
             if (block + i <= last) x[i] = __ldcg(part + i * apart);
 #pragma unroll
-        for (u32 i = 0; i < 4; i++)
+        for (u32 i = 0; i < AHEAD; i++)
             if (block + i <= last) {
                 sum.x = __fadd_rn(sum.x, x[i].x);
                 sum.y = __fadd_rn(sum.y, x[i].y);
                 sum.z = __fadd_rn(sum.z, x[i].z);
                 sum.w = __fadd_rn(sum.w, x[i].w);
             }
-        part += 4 * apart;
+        part += AHEAD * apart;
     }
     auto put = [&](u32 i, u32 row, float sum) {
         u32 n = neighbour + i, place = n / p.inner, channel = n - place * p.inner;
