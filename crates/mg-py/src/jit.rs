@@ -1,8 +1,9 @@
 //! `jit`: steps that are recorded and replayed.
 
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use mg_autograd::{Jit, Tensor};
 use mg_device::{Error, ErrorKind, Result};
@@ -11,9 +12,9 @@ use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::types::{PyCFunction, PyDict, PyTuple, PyWeakrefReference};
 
-use crate::error::{compute, exception, in_python};
+use crate::error::{compute, in_python};
 use crate::jit_answer::{Answer, Apart, Objects};
-use crate::jit_key::{Own, Sorts, Surroundings, Words, is_code};
+use crate::jit_key::{Run, Sorts, Surroundings, Words, is_code, watched_run};
 use crate::tensor::PyTensor;
 
 /// A call under way: what the engine's side needs to call Python, and what it brings back.
@@ -28,6 +29,8 @@ struct Call {
     raised: Option<PyErr>,
     /// What the function answered, if it was called.
     answered: Option<(Py<PyAny>, Answer, Objects)>,
+    /// What ran within it, if that was recorded.
+    ran: Option<Run>,
 }
 
 type Slot = Arc<Mutex<Option<Call>>>;
@@ -75,19 +78,6 @@ impl Recorded {
     }
 }
 
-/// How the function left something that it changes in each run.
-struct Left {
-    key: Vec<u64>,
-    held: Vec<Py<PyAny>>,
-    stale: Arc<AtomicBool>,
-}
-
-impl Left {
-    fn is(&self, key: &[u64]) -> bool {
-        self.key == key && !self.stale.load(Ordering::Relaxed)
-    }
-}
-
 /// A set of arguments and surroundings, in words.
 struct Known {
     hash: u64,
@@ -115,25 +105,18 @@ pub fn mixed(key: &[u64]) -> u64 {
 #[derive(Default)]
 struct All {
     known: Vec<Known>,
-    /// How often the function has changed what it finds around it.
-    changed: HashMap<u64, u8>,
-    /// What it changes each time, counting its calls, say: that is nothing to go by, as long as nobody else changes it.
-    changing: Arc<Vec<u64>>,
-    /// How it left that.
-    left: HashMap<u64, Left>,
-    /// How often somebody else has changed it: since the last replay, and in all.
-    touched: u8,
-    times: u64,
-    /// It gives tensors to what it finds around it, or changes the module that it is, each time: it is called as it is.
-    gives: bool,
+    /// Looked for at the first call, when what the function names has been defined, and again where more of it has run.
+    surroundings: Option<Arc<Surroundings>>,
+    /// Runs one after the other of which nothing could be kept, since they changed what the function finds around it.
+    changing: u32,
     last_was_replayed: bool,
     reason: Option<String>,
 }
 
 /// Sets of arguments and surroundings that are remembered; beyond it they are learnt anew.
 const KNOWN: usize = 64;
-/// Changes by others to what the function changes itself, without a replay between them, until it is called as it is.
-const TOUCHED: u8 = 8;
+/// Runs that change what the function finds around it, one after the other, until it is called as it is.
+const CHANGING: u32 = 64;
 /// Answers that one of them remembers.
 const ANSWERS: usize = 64;
 
@@ -142,8 +125,6 @@ const ANSWERS: usize = 64;
 #[pyclass(frozen, weakref, name = "Jit", module = "micrograd_rs")]
 pub struct PyJit {
     function: Py<PyAny>,
-    /// Looked for at the first call, when what the function names has been defined.
-    surroundings: OnceLock<Surroundings>,
     sorts: Sorts,
     /// What it reads of values makes it run as usual, and is no error.
     may_read: bool,
@@ -166,7 +147,7 @@ pub fn jit(py: Python<'_>, function: Py<PyAny>, may_read: bool) -> PyResult<PyJi
         return Err(PyTypeError::new_err("jit takes a function"));
     }
     let (sorts, recorded) = (Sorts::default(), Mutex::default());
-    Ok(PyJit { function, surroundings: OnceLock::new(), sorts, may_read, recorded })
+    Ok(PyJit { function, sorts, may_read, recorded })
 }
 
 /// Whether a step is being recorded on this thread, in which values may not be read.
@@ -190,7 +171,16 @@ fn step(slot: Slot) -> Step {
                 }
                 None => return Err(PyRuntimeError::new_err("jit: called outside of a call")),
             };
-            let result = function.call(args, kwargs.as_ref())?;
+            let result = match mg_graph::is_recording() {
+                true => {
+                    let (result, ran) = watched_run(py, || function.call(args, kwargs.as_ref()))?;
+                    if let Some(call) = &mut *locked(&slot) {
+                        call.ran = Some(ran);
+                    }
+                    result?
+                }
+                false => function.call(args, kwargs.as_ref())?,
+            };
             let (given, before) = match &mut *locked(&slot) {
                 Some(call) => (std::mem::take(&mut call.given), std::mem::take(&mut call.before)),
                 None => (vec![], Objects::new()),
@@ -220,42 +210,6 @@ impl PyJit {
 }
 
 impl PyJit {
-    /// Looks whether what the function changes in each run is as it has left it. Where somebody else has changed it, what was recorded
-    /// is not what the function would do now: that is answered with, to be dropped.
-    fn heed(&self, own: &[Own<'_>]) -> Vec<Known> {
-        if own.is_empty() {
-            return vec![];
-        }
-        let mut all = self.lock();
-        if own.iter().all(|own| all.left.get(&own.number).is_some_and(|left| left.is(&own.key))) {
-            return vec![];
-        }
-        all.touched = all.touched.saturating_add(1);
-        all.gives |= all.touched >= TOUCHED;
-        all.times += 1;
-        std::mem::take(&mut all.known)
-    }
-
-    /// Remembers how a run of the function has left what it changes.
-    fn leave(&self, py: Python<'_>, surroundings: &Surroundings, changing: &[u64]) -> PyResult<()> {
-        if changing.is_empty() {
-            return Ok(());
-        }
-        let mut words = Words::new(&self.sorts, false);
-        let (_, own) = surroundings.tell(py, &mut words, changing)?;
-        let mut left = HashMap::with_capacity(own.len());
-        for Own { number, key, held } in own {
-            let (held, stale) = watched(py, held)?;
-            left.insert(number, Left { key, held, stale });
-        }
-        let before = std::mem::replace(&mut self.lock().left, left);
-        // Not under the lock.
-        drop(before);
-        Ok(())
-    }
-}
-
-impl PyJit {
     /// Calls the function by way of a recording.
     fn run<'py>(
         &self,
@@ -265,7 +219,7 @@ impl PyJit {
         kwargs: Option<&Bound<'py, PyDict>>,
         tensors: &[Bound<'py, PyTensor>],
         given: &[Bound<'py, PyAny>],
-    ) -> PyResult<Bound<'py, PyAny>> {
+    ) -> PyResult<(Bound<'py, PyAny>, Option<Run>)> {
         let Recorded { jit, slot, answers, objects, .. } = recorded;
         *locked(slot) = Some(Call {
             function: self.function.clone_ref(py),
@@ -275,17 +229,18 @@ impl PyJit {
             before: std::mem::take(objects),
             raised: None,
             answered: None,
+            ran: None,
         });
         let handles: Vec<Tensor> = tensors.iter().map(|t| t.get().t.clone()).collect();
         let result = compute(py, || jit.call(&handles.iter().collect::<Vec<_>>()));
         let call = locked(slot).take();
-        let (raised, answered) = match call {
-            Some(Call { raised, answered, before, .. }) => {
+        let (raised, answered, ran) = match call {
+            Some(Call { raised, answered, before, ran, .. }) => {
                 // As it was, where the function was not called.
                 *objects = before;
-                (raised, answered)
+                (raised, answered, ran)
             }
-            None => (None, None),
+            None => (None, None, None),
         };
         if let Some(raised) = raised {
             return Err(raised);
@@ -300,10 +255,10 @@ impl PyJit {
                     answers.remove(&oldest);
                 }
                 answers.insert(jit.run(), answer);
-                Ok(result.into_bound(py))
+                Ok((result.into_bound(py), ran))
             }
             None => match answers.get(&jit.run()) {
-                Some(answer) => answer.put_together(py, &out, tensors, given),
+                Some(answer) => Ok((answer.put_together(py, &out, tensors, given)?, None)),
                 None => Err(PyRuntimeError::new_err("jit: replayed without having been recorded")),
             },
         }
@@ -324,38 +279,31 @@ impl PyJit {
         if mg_graph::is_recording() {
             return plainly();
         }
-        let surroundings = match self.surroundings.get() {
+        let surroundings = self.lock().surroundings.clone();
+        let surroundings = match surroundings {
             Some(known) => known,
             None => {
-                let found = Surroundings::of(self.function.bind(py))?;
-                self.surroundings.get_or_init(|| found)
+                let found = Arc::new(Surroundings::of(self.function.bind(py))?);
+                self.lock().surroundings.get_or_insert(found).clone()
             }
         };
-        let changing = self.lock().changing.clone();
-        let tell = |holds: bool| {
+        let tell = |surroundings: &Surroundings, holds: bool| {
             let mut words = Words::new(&self.sorts, holds);
             words.arguments(args, kwargs)?;
             let arguments = words.key.len();
-            let (told, own) = surroundings.tell(py, &mut words, &changing)?;
-            Ok::<_, PyErr>((words, told, arguments, own))
+            let told = surroundings.tell(py, &mut words)?;
+            Ok::<_, PyErr>((words, told, arguments))
         };
-        let (mut words, mut before, mut arguments, own) = tell(false)?;
-        // What was recorded before somebody else changed it.
-        let outdated = self.heed(&own);
-        drop(outdated);
+        let (mut words, mut before, mut arguments) = tell(&surroundings, false)?;
         let mut hash = mixed(&words.key);
         let take = |all: &mut All, hash: u64, key: &[u64]| {
             let found = all.known.iter_mut().find(|known| known.is(hash, key) && !known.is_stale());
             found.map(|known| known.recorded.take())
         };
-        let (mut taken, times) = {
+        let mut taken = {
             let mut all = self.lock();
             all.last_was_replayed = false;
-            let times = all.times;
-            let taken = if all.gives {
-                all.reason = Some(
-                    "the step changes the module that it is, gives tensors to objects that it knows from elsewhere, or others change what it changes".into(),
-                );
+            if all.changing >= CHANGING {
                 Some(None)
             } else if words.unknown {
                 all.reason = Some(
@@ -364,12 +312,11 @@ impl PyJit {
                 Some(None)
             } else {
                 take(&mut all, hash, &words.key)
-            };
-            (taken, times)
+            }
         };
         if taken.is_none() {
             // New: what is told by its address is held from now on, or seen to go.
-            (words, before, arguments, _) = tell(true)?;
+            (words, before, arguments) = tell(&surroundings, true)?;
             hash = mixed(&words.key);
             let mut new = Some(Box::new(Recorded::new(py, std::mem::take(&mut words.held), self.may_read)?));
             let mut dropped = vec![];
@@ -387,75 +334,73 @@ impl PyJit {
             // Not under the lock: what goes with them may be anybody's.
             drop((dropped, new));
         }
-        let Words { key, tensors, given, tensors_met, .. } = words;
+        let Words { key, tensors, given, rates, .. } = words;
         let taken = taken.flatten();
         // Another thread uses the recording, or this one further up.
-        let Some(mut recorded) = taken else {
-            let answer = plainly();
-            self.leave(py, surroundings, &changing)?;
-            return answer;
-        };
-        let answer = match recorded.plain {
-            true => plainly(),
-            false => self.run(py, &mut recorded, args, kwargs, &tensors, &given),
+        let Some(mut recorded) = taken else { return plainly() };
+        let (answer, ran) = match recorded.plain {
+            true => (plainly(), None),
+            false => match self.run(py, &mut recorded, args, kwargs, &tensors, &given) {
+                Ok((answer, ran)) => (Ok(answer), ran),
+                Err(error) => (Err(error), None),
+            },
         };
         let replayed = !recorded.plain && recorded.jit.is_replaying();
+        let mut reason = match recorded.plain {
+            true => Some("the step changes a list, a dictionary or an object that it is given".to_owned()),
+            false => recorded.jit.reason().map(|e| format!("{}: {}", e.op(), e.kind())),
+        };
+        // What a run has changed for good a replay would not.
+        let mut is_kept = true;
         if answer.is_ok() && !replayed && !recorded.plain {
-            let mut now = Words::new(&self.sorts, false);
-            now.arguments(args, kwargs)?;
+            let (now, after, arguments_now) = tell(&surroundings, false)?;
             let same = |(a, b): (&Bound<'_, PyTensor>, &Bound<'_, PyTensor>)| a.is(b);
-            let is_as_before = key.get(..arguments) == Some(&now.key[..])
+            let is_as_before = key.get(..arguments) == now.key.get(..arguments_now)
                 && tensors.len() == now.tensors.len()
                 && tensors.iter().zip(&now.tensors).all(same);
             recorded.plain = !is_as_before;
-        }
-        let reason = match recorded.plain {
-            true => Some("the step changes a list, a dictionary or an object that it is given".to_owned()),
-            false => recorded.jit.reason().map(|e| exception(e).value(py).to_string()),
-        };
-        let mut gives = false;
-        let changed = match &answer {
-            Ok(_) if !replayed => {
-                let mut now = Words::new(&self.sorts, false);
-                let after: HashMap<u64, _> =
-                    surroundings.tell(py, &mut now, &changing)?.0.into_iter().collect();
-                let is = |n: &u64| after.get(n).and_then(|range| now.key.get(range.clone()));
-                let was = |range: &std::ops::Range<usize>| key.get(range.clone());
-                // A tensor that stands somewhere after the call and did not before: a replay would not put it there.
-                gives = now.tensors_met.iter().any(|t| !tensors_met.contains(t));
-                before.iter().filter(|(n, range)| is(n) != was(range)).map(|(n, _)| *n).collect()
+            let is_other = |(was, is): (&Range<usize>, &Range<usize>)| {
+                key.get(was.clone()) != now.key.get(is.clone())
+            };
+            let changed = before.iter().zip(&after).position(is_other);
+            if let Some(at) = changed {
+                let name = surroundings.name(py, at);
+                reason = Some(format!("the step changes what it finds around it: {name}"));
+            } else if rates != now.rates {
+                reason = Some("the step changes a learning rate".to_owned());
+            } else if ran.as_ref().is_some_and(|ran| ran.draws) {
+                reason = Some("the step draws numbers from Python's random".to_owned());
             }
-            Ok(_) | Err(_) => vec![],
-        };
-        let mut outdated = None;
+            is_kept = changed.is_none() && rates == now.rates && !ran.as_ref().is_some_and(|ran| ran.draws);
+        }
+        // Code that ran for the first time: what that finds around it is looked at from now on.
+        let (mut key, mut found) = (key, None);
+        if let Some(ran) = &ran
+            && let Some(more) = surroundings.with(py, ran)?
+        {
+            let (mut words, ..) = tell(&more, true)?;
+            (recorded.held, recorded.stale) = watched(py, std::mem::take(&mut words.held))?;
+            is_kept &= !words.unknown;
+            (hash, key) = (mixed(&words.key), words.key);
+            found = Some(Arc::new(more));
+        }
+        let mut dropped = vec![];
         let mut all = self.lock();
-        let is_outdated = all.times != times;
-        match all.known.iter_mut().find(|known| known.is(hash, &key)) {
-            // While a thread used it, another has seen that it is of what was.
-            _ if is_outdated => outdated = Some(recorded),
-            Some(known) => known.recorded = Some(recorded),
-            None => all.known.push(Known { hash, key, recorded: Some(recorded) }),
+        if let Some(found) = found {
+            dropped.extend(all.known.drain(..));
+            all.surroundings = Some(found);
+        }
+        match all.known.iter_mut().position(|known| known.is(hash, &key)) {
+            Some(at) if is_kept => all.known[at].recorded = Some(recorded),
+            Some(at) => dropped.push(all.known.swap_remove(at)),
+            None if is_kept => all.known.push(Known { hash, key, recorded: Some(recorded) }),
+            None => dropped.push(Known { hash, key, recorded: Some(recorded) }),
         }
         (all.last_was_replayed, all.reason) = (replayed, reason);
-        if replayed {
-            all.touched = 0;
-        }
-        for number in changed {
-            let times = all.changed.entry(number).or_default();
-            *times = times.saturating_add(1);
-            // In a module something else may change later (its mode, a hook), and would not be seen.
-            if *times >= 2 && (gives || surroundings.is_module(py, number)?) {
-                all.gives = true;
-            } else if *times >= 2 && !all.changing.contains(&number) {
-                Arc::make_mut(&mut all.changing).push(number);
-            }
-        }
-        let changing = all.changing.clone();
+        all.changing = if is_kept { 0 } else { all.changing + 1 };
         drop(all);
-        drop(outdated);
-        if !replayed {
-            self.leave(py, surroundings, &changing)?;
-        }
+        // Not under the lock.
+        drop(dropped);
         answer
     }
 
@@ -512,17 +457,13 @@ impl PyJit {
     fn __traverse__(&self, visit: PyVisit<'_>) -> std::result::Result<(), PyTraverseError> {
         visit.call(&self.function)?;
         self.sorts.traverse(&visit)?;
-        if let Some(surroundings) = self.surroundings.get() {
-            surroundings.traverse(&visit)?;
-        }
         // Where the collector runs the interpreter stands still; a lock that is held then is held by who is about to use it.
         if let Ok(all) = self.recorded.try_lock() {
-            for object in all
-                .known
-                .iter()
-                .filter_map(|known| known.recorded.as_ref())
-                .flat_map(|recorded| &recorded.held)
-                .chain(all.left.values().flat_map(|left| &left.held))
+            if let Some(surroundings) = &all.surroundings {
+                surroundings.traverse(&visit)?;
+            }
+            for object in
+                all.known.iter().filter_map(|known| known.recorded.as_ref()).flat_map(|recorded| &recorded.held)
             {
                 visit.call(object)?;
             }

@@ -46,7 +46,7 @@ enum Kind {
 }
 
 /// What there is to tell of objects of a type.
-#[derive(Clone, PartialEq)]
+#[derive(Clone)]
 enum Sort {
     Tensor,
     None,
@@ -60,12 +60,11 @@ enum Sort {
     Dict,
     Code,
     Context,
-    Module,
+    Module(Arc<Object>),
     Object(Arc<Object>),
 }
 
 /// Of objects that are none of the others.
-#[derive(PartialEq)]
 struct Object {
     is_dataclass: bool,
     /// All that it is stands in its attributes: its class and those above it are written in Python.
@@ -74,18 +73,15 @@ struct Object {
     is_unknown: bool,
     /// A kernel, whose gradient may be another one later.
     is_kernel: bool,
+    is_optimizer: bool,
+    /// Its class and those above it that a program has written, whose attributes are its own too.
+    classes: Vec<Py<PyType>>,
     /// What it has in slots, not in a dictionary.
     slots: Vec<Interned>,
 }
 
 /// The name of an attribute.
 struct Interned(Py<PyString>);
-
-impl PartialEq for Interned {
-    fn eq(&self, other: &Interned) -> bool {
-        self.0.is(&other.0)
-    }
-}
 
 /// Types that were met, and what there is to tell of their objects: to ask each object anew takes most of a call's time.
 #[derive(Default)]
@@ -150,8 +146,17 @@ impl Sort {
             // There are no subclasses of it.
             Sort::Context
         } else if obj.is_instance(module_type(py)?)? {
-            Sort::Module
+            Sort::Module(Arc::new(Object::of(obj)?))
         } else {
+            Sort::Object(Arc::new(Object::of(obj)?))
+        })
+    }
+}
+
+impl Object {
+    fn of(obj: &Bound<'_, PyAny>) -> PyResult<Object> {
+        let py = obj.py();
+        {
             // Of the type: what an object answers for names that it does not have may be long in coming.
             let class = obj.get_type();
             // Arrays and buffers are read when tensors are made of them, and may hold other numbers by then.
@@ -159,7 +164,13 @@ impl Sort {
                 || class.hasattr(intern!(py, "__dlpack__"))?;
             let is_set = obj.is_instance_of::<PySet>() || obj.is_instance_of::<PyByteArray>();
             let mut slots = vec![];
+            let mut classes = vec![];
             for class in class.mro().iter() {
+                if let Ok(class) = class.cast::<PyType>()
+                    && is_of_a_program(&class.getattr(intern!(py, "__module__"))?)?
+                {
+                    classes.push(class.clone().unbind());
+                }
                 let Ok(names) = class.getattr(intern!(py, "__slots__")) else { continue };
                 let one = names.is_instance_of::<PyString>();
                 let all = if one { PyTuple::new(py, [names])?.into_any() } else { names };
@@ -167,15 +178,50 @@ impl Sort {
                     slots.push(Interned(name?.cast::<PyString>()?.clone().unbind()));
                 }
             }
-            Sort::Object(Arc::new(Object {
+            Ok(Object {
                 is_plain: is_plain(&class)?,
                 is_dataclass: class.hasattr(intern!(py, "__dataclass_fields__"))?,
-                is_unknown: is_array || is_set || is_deque(obj)?,
+                is_unknown: is_array || is_set || is_deque(obj)? || has_hidden_state(&class)?,
                 is_kernel: class.hasattr(intern!(py, "_is_kernel"))?,
+                is_optimizer: class.hasattr(intern!(py, "_is_optimizer"))?,
+                classes,
                 slots,
-            }))
-        })
+            })
+        }
     }
+}
+
+/// Whether objects of a class change by being used, or hold what is not looked into: iterators that are not files, generators of random numbers, what
+/// stands for another object.
+fn has_hidden_state(class: &Bound<'_, PyType>) -> PyResult<bool> {
+    let py = class.py();
+    if class.hasattr(intern!(py, "__next__"))? && !class.hasattr(intern!(py, "writable"))? {
+        return Ok(true);
+    }
+    let (module, name) = (class.getattr(intern!(py, "__module__"))?, class.name()?);
+    let (module, name) = (module.str()?.to_string_lossy().into_owned(), name.to_string_lossy().into_owned());
+    Ok(module.starts_with("numpy.random")
+        || matches!(
+            (&*module, &*name),
+            ("random", _) | ("builtins", "mappingproxy") | ("array", "array") | ("weakref", "ReferenceType" | "ref" | "ProxyType")
+        ))
+}
+
+/// Whether code, or a class, of a Python module is a program's, and not the package's or the language's.
+fn is_of_a_program(module: &Bound<'_, PyAny>) -> PyResult<bool> {
+    static KNOWN: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    let py = module.py();
+    let Ok(name) = module.cast::<PyString>() else { return Ok(true) };
+    let name = name.to_string_lossy();
+    let top = name.split('.').next().unwrap_or_default();
+    if matches!(top, "micrograd_rs" | "numpy" | "builtins") {
+        return Ok(false);
+    }
+    let known = KNOWN.get_or_try_init(py, || {
+        Ok::<_, PyErr>(py.import("sys")?.getattr("stdlib_module_names")?.unbind())
+    })?;
+    // `__main__` is among them in no version.
+    Ok(!known.bind(py).contains(top)?)
 }
 
 /// What is taken for granted, as it is now.
@@ -193,8 +239,8 @@ pub struct Words<'a, 'py> {
     met: Vec<usize>,
     /// Objects and containers among the arguments that are told by what is in them, in order.
     pub given: Vec<Bound<'py, PyAny>>,
-    /// Tensors that are told by identity.
-    pub tensors_met: Vec<usize>,
+    /// Learning rates, which replays read.
+    pub rates: Vec<u64>,
 }
 
 /// What is looked at of what surrounds a function.
@@ -237,7 +283,7 @@ impl<'a, 'py> Words<'a, 'py> {
             unknown: false,
             met: vec![],
             given: vec![],
-            tensors_met: vec![],
+            rates: vec![],
         }
     }
 
@@ -283,7 +329,6 @@ impl<'a, 'py> Words<'a, 'py> {
                 } else {
                     self.kind(Kind::Tensor);
                     self.key.push(t.get().t.id() as u64);
-                    self.tensors_met.push(t.get().t.id());
                     if self.holds {
                         self.held.push(obj.clone());
                     }
@@ -318,10 +363,12 @@ impl<'a, 'py> Words<'a, 'py> {
             | Sort::Dict
             | Sort::Code
             | Sort::Context
-            | Sort::Module
+            | Sort::Module(_)
             | Sort::Object(_)
                 if is_deep =>
             {
+                // What is in it is not looked at.
+                self.unknown |= !matches!(sort, Sort::Code);
                 self.kind(Kind::Object);
                 self.address(obj);
             }
@@ -351,7 +398,7 @@ impl<'a, 'py> Words<'a, 'py> {
             Sort::Code => {
                 self.kind(Kind::Object);
                 self.address(obj);
-                self.numbers_of(obj, look)?;
+                self.attributes_of(obj, look)?;
             }
             Sort::Context => {
                 // What it holds may be another thing in each call, thread and task.
@@ -359,8 +406,8 @@ impl<'a, 'py> Words<'a, 'py> {
                 self.address(obj);
                 self.tell(&context_value(obj)?, &look.deeper())?;
             }
-            Sort::Module => self.object(obj, look, None)?,
-            Sort::Object(of) => self.object(obj, look, Some(&of))?,
+            Sort::Module(of) => self.object(obj, look, &of, true)?,
+            Sort::Object(of) => self.object(obj, look, &of, false)?,
         }
         Ok(())
     }
@@ -405,14 +452,18 @@ impl<'a, 'py> Words<'a, 'py> {
     }
 
     /// A module, or an object of another kind.
-    fn object(&mut self, obj: &Bound<'py, PyAny>, look: &Look, of: Option<&Object>) -> PyResult<()> {
+    fn object(
+        &mut self,
+        obj: &Bound<'py, PyAny>,
+        look: &Look,
+        of: &Object,
+        is_module: bool,
+    ) -> PyResult<()> {
         let py = obj.py();
-        if look.arguments
-            && let Some(of) = of.filter(|of| of.is_plain)
-        {
+        if look.arguments && !is_module && of.is_plain {
             return self.plain(obj, look, of);
         }
-        if look.arguments && of.is_some_and(|of| of.is_dataclass) {
+        if look.arguments && !is_module && of.is_dataclass {
             let class = obj.get_type();
             self.kind(Kind::Fields);
             self.key.push(class.as_ptr() as u64);
@@ -425,8 +476,8 @@ impl<'a, 'py> Words<'a, 'py> {
             self.kind(Kind::End);
             return Ok(());
         }
-        self.unknown |= of.is_some_and(|of| of.is_unknown);
-        self.kind(if of.is_none() { Kind::Module } else { Kind::Object });
+        self.unknown |= of.is_unknown && !is_module;
+        self.kind(if is_module { Kind::Module } else { Kind::Object });
         self.address(obj);
         if self.met.contains(&(obj.as_ptr() as usize)) {
             self.kind(Kind::Met);
@@ -435,22 +486,28 @@ impl<'a, 'py> Words<'a, 'py> {
         self.met.push(obj.as_ptr() as usize);
         // Tensors of an object are told by identity, whoever holds it: a step reads them where it finds them.
         let inside = Look { arguments: false, names: look.names, depth: look.depth + 1 };
-        for name in of.iter().flat_map(|of| &of.slots) {
+        for class in &of.classes {
+            self.class(class.bind(py), &inside)?;
+        }
+        if of.is_optimizer {
+            return self.groups(obj, &inside);
+        }
+        for name in &of.slots {
             if let Ok(value) = obj.getattr(name.0.bind(py)) {
                 self.tell(&value, &inside)?;
             }
         }
-        if of.is_some_and(|of| of.is_kernel) {
+        if of.is_kernel {
             self.tell(&obj.getattr(intern!(py, "_gradient"))?, &inside)?;
         }
         let Ok(attributes) = obj.getattr(intern!(py, "__dict__")) else { return Ok(()) };
         let Ok(attributes) = attributes.cast_into::<PyDict>() else { return Ok(()) };
         for (name, value) in attributes.iter() {
             let Ok(name) = name.cast::<PyString>() else { continue };
-            let is_told = match of {
+            let is_told = match is_module {
                 // What a module's attributes are follows from what they are.
-                None => !name.is(intern!(py, "_kinds")),
-                Some(_) => look.names.is_none_or(|names| names.contains(&*name.to_string_lossy())),
+                true => !name.is(intern!(py, "_kinds")),
+                false => look.names.is_none_or(|names| names.contains(&*name.to_string_lossy())),
             };
             if is_told {
                 // Names of attributes are one object each.
@@ -461,38 +518,95 @@ impl<'a, 'py> Words<'a, 'py> {
         self.kind(Kind::End);
         Ok(())
     }
+
+    /// An optimiser: which parameters are in which group, with which options. Learning rates of the engine's optimisers are read by each
+    /// replay, and told apart.
+    fn groups(&mut self, optimizer: &Bound<'py, PyAny>, look: &Look) -> PyResult<()> {
+        let py = optimizer.py();
+        let is_ours = !optimizer.getattr(intern!(py, "_kind"))?.is_none();
+        let groups = optimizer.getattr(intern!(py, "param_groups"))?;
+        for group in groups.try_iter()? {
+            let group = group?;
+            let group = group.cast::<PyDict>()?;
+            self.kind(Kind::Dict);
+            for (name, value) in group.iter() {
+                let text = name.cast::<PyString>()?.to_string_lossy();
+                match &*text {
+                    "lr" if is_ours => self.rates.push(value.extract::<f64>().map_or(0, f64::to_bits)),
+                    "initial_lr" | "param_names" => {}
+                    _ => {
+                        self.key.push(hash_of(&*text));
+                        self.tell(&value, look)?;
+                    }
+                }
+            }
+            self.kind(Kind::End);
+        }
+        if !is_ours {
+            // What it remembers is Python's.
+            self.tell(&optimizer.getattr(intern!(py, "_own_state"))?, look)?;
+        }
+        self.kind(Kind::End);
+        Ok(())
+    }
+
+    /// What a class has under names that the function's code uses: its attributes are those of its objects, too.
+    fn class(&mut self, class: &Bound<'py, PyType>, look: &Look) -> PyResult<()> {
+        if self.met.contains(&(class.as_ptr() as usize)) || look.depth >= DEPTH {
+            return Ok(());
+        }
+        self.met.push(class.as_ptr() as usize);
+        let attributes = class.getattr(intern!(class.py(), "__dict__"))?;
+        for entry in attributes.call_method0(intern!(class.py(), "items"))?.try_iter()? {
+            let (name, value): (Bound<'py, PyString>, Bound<'py, PyAny>) = entry?.extract()?;
+            let text = name.to_string_lossy();
+            let is_told = match look.names {
+                Some(names) => names.contains(&*text),
+                None => !text.starts_with("__"),
+            };
+            if is_told && !is_descriptor(&value) {
+                self.key.push(hash_of(&*text));
+                self.tell(&value, &look.deeper())?;
+            }
+        }
+        self.kind(Kind::End);
+        Ok(())
+    }
+}
+
+/// Whether a class's attribute is what slots and dictionaries of its objects are found by.
+fn is_descriptor(value: &Bound<'_, PyAny>) -> bool {
+    let name = value.get_type().name();
+    name.is_ok_and(|name| matches!(&*name.to_string_lossy(), "member_descriptor" | "getset_descriptor"))
 }
 
 impl<'py> Words<'_, 'py> {
-    /// Numbers and texts that a Python module or a class has under names that the function's code uses.
-    fn numbers_of(&mut self, obj: &Bound<'py, PyAny>, look: &Look) -> PyResult<()> {
-        let (Some(names), true) =
-            (look.names, obj.is_instance_of::<PyModule>() || obj.is_instance_of::<PyType>())
-        else {
-            return Ok(());
-        };
-        // Of programs, not of the package and of what it is used with.
-        if let Ok(module) = obj.cast::<PyModule>()
-            && let Ok(name) = module.name()
-            && ["micrograd_rs", "numpy", "math", "torch", "builtins"]
-                .iter()
-                .any(|known| name.to_string_lossy().split('.').next() == Some(known))
-        {
+    /// What a Python module or a class of a program has under names that the function's code uses.
+    fn attributes_of(&mut self, obj: &Bound<'py, PyAny>, look: &Look) -> PyResult<()> {
+        let py = obj.py();
+        if let Ok(class) = obj.cast::<PyType>() {
+            for class in class.mro().iter() {
+                if let Ok(class) = class.cast::<PyType>()
+                    && is_of_a_program(&class.getattr(intern!(py, "__module__"))?)?
+                {
+                    self.class(class, look)?;
+                }
+            }
             return Ok(());
         }
-        let Ok(attributes) = obj.getattr(intern!(obj.py(), "__dict__")) else { return Ok(()) };
+        let (Some(names), Ok(module)) = (look.names, obj.cast::<PyModule>()) else { return Ok(()) };
+        if !is_of_a_program(&module.name()?.into_any())? || self.met.contains(&(obj.as_ptr() as usize)) {
+            return Ok(());
+        }
+        self.met.push(obj.as_ptr() as usize);
+        let attributes = module.dict();
         for name in names {
-            let Ok(value) = attributes.get_item(name) else { continue };
-            let plain = value.is_exact_instance_of::<PyInt>()
-                || value.is_exact_instance_of::<PyFloat>()
-                || value.is_exact_instance_of::<PyBool>()
-                || value.is_exact_instance_of::<PyString>()
-                || value.is_none();
-            if plain {
+            if let Some(value) = attributes.get_item(name)? {
                 self.key.push(hash_of(name));
-                self.tell(&value, look)?;
+                self.tell(&value, &look.deeper())?;
             }
         }
+        self.kind(Kind::End);
         Ok(())
     }
 }
@@ -583,29 +697,31 @@ pub fn is_code(obj: &Bound<'_, PyAny>) -> bool {
 }
 
 /// What a function finds around it: variables of functions that it was made in, globals that it names, the object that it is a
-/// method of; and as much of the functions that it names.
+/// method of; and as much of the functions that it names, and of all that were seen to run within it.
+#[derive(Default)]
 pub struct Surroundings {
     cells: Vec<Py<PyAny>>,
     globals: Vec<(Py<PyDict>, Py<PyString>)>,
     object: Option<Py<PyAny>>,
-    /// What is partly applied, and to what.
+    /// What is partly applied, and to what; defaults of functions; Python modules that are imported within.
     parts: Vec<Py<PyAny>>,
     names: HashSet<String>,
+    /// Some code asks for attributes by names that are not written in it.
+    is_any_name: bool,
+    /// Some code draws from NumPy's generators.
+    draws: bool,
+    /// Code that was read, and what of it was found already.
+    codes: Vec<Py<PyAny>>,
+    met: HashSet<usize>,
+    seen: HashSet<(usize, String)>,
 }
 
 impl Surroundings {
     /// Of a function, a method, or whatever else can be called.
     pub fn of(function: &Bound<'_, PyAny>) -> PyResult<Surroundings> {
-        let mut found = Surroundings {
-            cells: vec![],
-            globals: vec![],
-            object: None,
-            parts: vec![],
-            names: HashSet::new(),
-        };
+        let mut found = Surroundings::default();
         let mut stack = vec![function.clone()];
         let mut met = HashSet::new();
-        let mut seen = HashSet::new();
         while let Some(obj) = stack.pop() {
             if met.len() >= FUNCTIONS || !met.insert(obj.as_ptr() as usize) {
                 continue;
@@ -633,31 +749,15 @@ impl Surroundings {
                 Err(_) => obj,
             };
             let Ok(code) = obj.getattr("__code__") else { continue };
-            let names = names_of(&code)?;
-            if let Ok(cells) = obj.getattr("__closure__")
-                && let Ok(cells) = cells.cast_into::<PyTuple>()
-            {
-                for cell in cells.iter() {
-                    if seen.insert((cell.as_ptr() as usize, String::new())) {
-                        found.cells.push(cell.clone().unbind());
-                    }
-                    if let Ok(inner) = cell.getattr("cell_contents") {
-                        rules_of(&inner, &mut stack)?;
-                        methods_of(&inner, &mut stack)?;
-                        stack.push(inner);
-                    }
-                }
+            for inner in found.function(&obj)? {
+                rules_of(&inner, &mut stack)?;
+                methods_of(&inner, &mut stack)?;
+                stack.push(inner);
             }
             if let Ok(globals) = obj.getattr("__globals__")
                 && let Ok(globals) = globals.cast_into::<PyDict>()
             {
-                for name in &names {
-                    // A name that is none yet may be one before the next call.
-                    if seen.insert((globals.as_ptr() as usize, name.clone())) {
-                        let name = PyString::new(obj.py(), name).unbind();
-                        found.globals.push((globals.clone().unbind(), name));
-                    }
-                    let Some(value) = globals.get_item(name)? else { continue };
+                for value in found.code(&code, &globals)? {
                     if value.is_instance_of::<PyFunction>() {
                         stack.push(value);
                     } else if !is_code(&value) {
@@ -667,102 +767,287 @@ impl Surroundings {
                     }
                 }
             }
-            found.names.extend(names);
         }
+        found.look_for_draws(function.py())?;
         Ok(found)
     }
 
-    /// Shows the collector what is held.
-    pub fn traverse(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
-        self.cells.iter().chain(&self.object).chain(&self.parts).try_for_each(|object| visit.call(object))?;
-        self.globals.iter().try_for_each(|(globals, _)| visit.call(globals))
+    fn look_for_draws(&mut self, py: Python<'_>) -> PyResult<()> {
+        for value in self.all(py)?.into_iter().flatten() {
+            self.draws |= draws_from_numpy(&value, &self.names)?;
+        }
+        Ok(())
     }
 
-    /// What is there now: a number for each thing, and the thing. An empty cell has no contents, and a name may be none yet.
-    fn all<'py>(&self, py: Python<'py>) -> PyResult<Vec<(u64, Option<Bound<'py, PyAny>>)>> {
-        let mut all = Vec::with_capacity(self.cells.len() + self.globals.len() + self.parts.len() + 1);
-        let mut add = |value| all.push((all.len() as u64, value));
-        for cell in &self.cells {
-            add(cell.bind(py).getattr(intern!(py, "cell_contents")).ok());
+    /// These, and what the code that has run within the function finds around it; `None` if that is known.
+    pub fn with(&self, py: Python<'_>, run: &Run) -> PyResult<Option<Surroundings>> {
+        let new: Vec<_> =
+            run.codes.iter().filter(|(code, _)| !self.met.contains(&(code.as_ptr() as usize))).collect();
+        if new.is_empty() {
+            return Ok(None);
         }
-        for (globals, name) in &self.globals {
-            add(globals.bind(py).get_item(name.bind(py))?);
+        let mut found = Surroundings {
+            cells: self.cells.iter().map(|o| o.clone_ref(py)).collect(),
+            globals: self.globals.iter().map(|(g, n)| (g.clone_ref(py), n.clone_ref(py))).collect(),
+            object: self.object.as_ref().map(|o| o.clone_ref(py)),
+            parts: self.parts.iter().map(|o| o.clone_ref(py)).collect(),
+            names: self.names.clone(),
+            is_any_name: self.is_any_name,
+            draws: self.draws,
+            codes: self.codes.iter().map(|o| o.clone_ref(py)).collect(),
+            met: self.met.clone(),
+            seen: self.seen.clone(),
+        };
+        for (code, globals) in &new {
+            found.code(code.bind(py), globals.bind(py))?;
         }
-        for part in &self.parts {
-            add(Some(part.bind(py).clone()));
+        // A frame says what code it runs, not of which function: who refers to the code does.
+        let codes = PyTuple::new(py, new.iter().map(|(code, _)| code.bind(py)))?;
+        let referrers = py.import("gc")?.getattr("get_referrers")?.call1(codes)?;
+        for function in referrers.try_iter()? {
+            let function = function?;
+            let is_of = |code: &Bound<'_, PyAny>| new.iter().any(|(new, _)| new.bind(py).is(code));
+            if function.is_instance_of::<PyFunction>() && is_of(&function.getattr("__code__")?) {
+                found.function(&function)?;
+            }
         }
-        if let Some(object) = &self.object {
-            let object = object.bind(py);
-            if object.is_instance(module_type(py)?)? {
-                add(Some(object.clone()));
-            } else if let Ok(attributes) = object.getattr(intern!(py, "__dict__"))
-                && let Ok(attributes) = attributes.cast_into::<PyDict>()
+        found.look_for_draws(py)?;
+        Ok(Some(found))
+    }
+
+    /// What a function has of its own: variables of functions that it was made in, and defaults. Answers with what the variables hold.
+    fn function<'py>(&mut self, function: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyAny>>> {
+        let mut inner = vec![];
+        if let Ok(cells) = function.getattr("__closure__")
+            && let Ok(cells) = cells.cast_into::<PyTuple>()
+        {
+            for cell in cells.iter() {
+                if self.seen.insert((cell.as_ptr() as usize, String::new())) {
+                    self.cells.push(cell.clone().unbind());
+                }
+                inner.extend(cell.getattr("cell_contents"));
+            }
+        }
+        for name in ["__defaults__", "__kwdefaults__"] {
+            if let Ok(defaults) = function.getattr(name)
+                && !defaults.is_none()
+                && self.seen.insert((defaults.as_ptr() as usize, String::new()))
             {
-                for (name, value) in attributes.iter() {
-                    let Ok(name) = name.cast::<PyString>() else { continue };
-                    let name = name.to_string_lossy();
-                    if self.names.contains(&*name) {
-                        all.push((hash_of(&*name) | 1 << 63, Some(value)));
+                self.parts.push(defaults.unbind());
+            }
+        }
+        Ok(inner)
+    }
+
+    /// The names that code uses, and the globals and Python modules under them, which are answered with.
+    fn code<'py>(
+        &mut self,
+        code: &Bound<'py, PyAny>,
+        globals: &Bound<'py, PyDict>,
+    ) -> PyResult<Vec<Bound<'py, PyAny>>> {
+        let py = code.py();
+        let mut values = vec![];
+        if !self.met.insert(code.as_ptr() as usize) {
+            return Ok(values);
+        }
+        self.codes.push(code.clone().unbind());
+        let modules = py.import("sys")?.getattr("modules")?.cast_into::<PyDict>()?;
+        let (names, words) = names_of(code)?;
+        self.is_any_name |= names.iter().any(|name| matches!(&**name, "getattr" | "vars" | "__dict__"))
+            && asks_for_any_name(code)?;
+        for name in &names {
+            // A name that is none yet may be one before the next call.
+            if self.seen.insert((globals.as_ptr() as usize, name.clone())) {
+                let name = PyString::new(py, name).unbind();
+                self.globals.push((globals.clone().unbind(), name));
+            }
+            match globals.get_item(name)? {
+                Some(value) => values.push(value),
+                // Imported where it is used.
+                None => {
+                    if let Some(module) = modules.get_item(name)?
+                        && self.seen.insert((module.as_ptr() as usize, String::new()))
+                    {
+                        self.parts.push(module.unbind());
                     }
                 }
             }
         }
+        self.names.extend(names);
+        self.names.extend(words);
+        Ok(values)
+    }
+
+    /// Shows the collector what is held.
+    pub fn traverse(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
+        let held = self.cells.iter().chain(&self.object).chain(&self.parts).chain(&self.codes);
+        held.into_iter().try_for_each(|object| visit.call(object))?;
+        self.globals.iter().try_for_each(|(globals, _)| visit.call(globals))
+    }
+
+    /// What is there now: each thing's name, and the thing. An empty cell has no contents, and a name may be none yet.
+    fn all<'py>(&self, py: Python<'py>) -> PyResult<Vec<Option<Bound<'py, PyAny>>>> {
+        let mut all = Vec::with_capacity(self.cells.len() + self.globals.len() + self.parts.len() + 1);
+        for cell in &self.cells {
+            all.push(cell.bind(py).getattr(intern!(py, "cell_contents")).ok());
+        }
+        for (globals, name) in &self.globals {
+            all.push(globals.bind(py).get_item(name.bind(py))?);
+        }
+        for part in &self.parts {
+            all.push(Some(part.bind(py).clone()));
+        }
         Ok(all)
     }
 
-    /// Tells what is there now; answers with a number for each thing and which words it is. What the function itself changes in each
-    /// run is told apart: it is as the last run left it, or somebody else has changed it.
-    pub fn tell<'py>(
-        &self,
-        py: Python<'py>,
-        words: &mut Words<'_, 'py>,
-        changing: &[u64],
-    ) -> PyResult<(Told, Vec<Own<'py>>)> {
-        let look = Look { arguments: false, names: Some(&self.names), depth: 0 };
-        let (mut told, mut own) = (vec![], vec![]);
-        if let Some(object) = &self.object {
-            words.address(object.bind(py));
-        }
-        for (number, value) in self.all(py)? {
-            let tell = |into: &mut Words<'_, 'py>| match value {
-                Some(value) => into.tell(&value, &look),
-                None => {
-                    into.kind(Kind::End);
-                    Ok(())
-                }
-            };
-            if changing.contains(&number) {
-                let mut apart = Words::new(words.sorts, true);
-                tell(&mut apart)?;
-                words.unknown |= apart.unknown;
-                own.push(Own { number, key: apart.key, held: apart.held });
-            } else {
-                let start = words.key.len();
-                tell(words)?;
-                told.push((number, start..words.key.len()));
+    /// Tells what is there now; answers with which words each thing is.
+    pub fn tell<'py>(&self, py: Python<'py>, words: &mut Words<'_, 'py>) -> PyResult<Vec<Range<usize>>> {
+        let names = (!self.is_any_name).then_some(&self.names);
+        let look = Look { arguments: false, names, depth: 0 };
+        words.unknown |= self.draws;
+        let mut told = vec![];
+        for value in self.all(py)? {
+            let start = words.key.len();
+            match value {
+                Some(value) => words.tell(&value, &look)?,
+                None => words.kind(Kind::End),
             }
+            told.push(start..words.key.len());
         }
-        Ok((told, own))
+        if let Some(object) = &self.object {
+            let start = words.key.len();
+            words.tell(object.bind(py), &look)?;
+            told.push(start..words.key.len());
+        }
+        Ok(told)
     }
 
-    /// Whether the thing of this number is the module that is called, with all that is in it.
-    pub fn is_module(&self, py: Python<'_>, number: u64) -> PyResult<bool> {
-        let others = (self.cells.len() + self.globals.len() + self.parts.len()) as u64;
-        match &self.object {
-            Some(object) if number == others => object.bind(py).is_instance(module_type(py)?),
-            Some(_) | None => Ok(false),
+    /// What a thing is called that [`Surroundings::tell`] has answered with.
+    pub fn name(&self, py: Python<'_>, at: usize) -> String {
+        let global = at.checked_sub(self.cells.len()).and_then(|at| self.globals.get(at));
+        match (self.cells.get(at), global) {
+            (Some(cell), _) => {
+                let held = cell.bind(py).getattr("cell_contents").and_then(|held| held.get_type().name());
+                held.map_or_else(|_| "a variable".to_owned(), |name| format!("a variable that holds {name}"))
+            }
+            (None, Some((_, name))) => format!("{:?}", name.bind(py).to_string_lossy()),
+            (None, None) => "the object that it is a method of".to_owned(),
         }
     }
 }
 
-/// What was told: a number for each thing, and its words.
-pub type Told = Vec<(u64, Range<usize>)>;
+/// What ran while a function was recorded.
+#[derive(Default)]
+pub struct Run {
+    codes: Vec<(Py<PyAny>, Py<PyDict>)>,
+    /// It drew random numbers of which no recording knows.
+    pub draws: bool,
+}
 
-/// A thing that the function changes in each run: its words, and what is told by its address.
-pub struct Own<'py> {
-    pub number: u64,
-    pub key: Vec<u64>,
-    pub held: Vec<Bound<'py, PyAny>>,
+/// Calls `f`, and says what code of programs has run on this thread meanwhile.
+pub fn watched_run<T>(py: Python<'_>, f: impl FnOnce() -> T) -> PyResult<(T, Run)> {
+    let sys = py.import("sys")?;
+    let run = Arc::new(Mutex::new((Run::default(), HashSet::new())));
+    let seen = run.clone();
+    let watch = PyCFunction::new_closure(py, None, None, move |args, _| note_frame(args, &seen))?;
+    let before = sys.call_method0(intern!(py, "getprofile"))?;
+    sys.call_method1(intern!(py, "setprofile"), (watch,))?;
+    let restore = Restore { sys, before };
+    let result = f();
+    drop(restore);
+    let run = std::mem::take(&mut run.lock().unwrap_or_else(PoisonError::into_inner).0);
+    Ok((result, run))
+}
+
+/// Whoever was told of calls before is told of them again once this is dropped.
+struct Restore<'py> {
+    sys: Bound<'py, PyModule>,
+    before: Bound<'py, PyAny>,
+}
+
+impl Drop for Restore<'_> {
+    fn drop(&mut self) {
+        // It takes what it has answered with.
+        let _ = self.sys.call_method1(intern!(self.sys.py(), "setprofile"), (&self.before,));
+    }
+}
+
+/// Python tells of a call: of its frame, what happens, and what is called if that is no Python.
+fn note_frame(args: &Bound<'_, PyTuple>, run: &Mutex<(Run, HashSet<usize>)>) -> PyResult<()> {
+    let py = args.py();
+    let (frame, event) = (args.get_item(0)?, args.get_item(1)?);
+    let event = event.cast::<PyString>()?;
+    if event == "call" {
+        let code = frame.getattr(intern!(py, "f_code"))?;
+        {
+            let mut run = run.lock().unwrap_or_else(PoisonError::into_inner);
+            if !run.1.insert(code.as_ptr() as usize) {
+                return Ok(());
+            }
+        }
+        let globals = frame.getattr(intern!(py, "f_globals"))?.cast_into::<PyDict>()?;
+        let module = globals.get_item(intern!(py, "__name__"))?;
+        let is_known = match module {
+            Some(module) => !is_of_a_program(&module)?,
+            None => false,
+        };
+        if !is_known {
+            let mut run = run.lock().unwrap_or_else(PoisonError::into_inner);
+            run.0.codes.push((code.unbind(), globals.unbind()));
+        }
+    } else if event == "c_call" {
+        let called = args.get_item(2)?;
+        if let Ok(of) = called.getattr(intern!(py, "__self__"))
+            && !of.is_instance_of::<PyModule>()
+            && of.get_type().name()? == "Random"
+        {
+            run.lock().unwrap_or_else(PoisonError::into_inner).0.draws = true;
+        }
+    }
+    Ok(())
+}
+
+/// Whether something is NumPy's module of random numbers, NumPy in code that names that module, or one of its functions.
+fn draws_from_numpy(value: &Bound<'_, PyAny>, names: &HashSet<String>) -> PyResult<bool> {
+    if let Ok(module) = value.cast::<PyModule>() {
+        let name = module.name()?;
+        let name = name.to_string_lossy();
+        return Ok(name == "numpy.random" || name == "numpy" && names.contains("random"));
+    }
+    match value.getattr_opt(intern!(value.py(), "__self__"))? {
+        Some(of) => Ok(of.get_type().name()? == "RandomState"),
+        None => Ok(false),
+    }
+}
+
+/// Whether code asks for an attribute by a name that does not stand beside the question.
+fn asks_for_any_name(code: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let py = code.py();
+    let instructions: Vec<Bound<'_, PyAny>> =
+        py.import("dis")?.call_method1("get_instructions", (code,))?.try_iter()?.collect::<PyResult<_>>()?;
+    let text = |at: &Bound<'_, PyAny>, what: &str| -> PyResult<String> {
+        Ok(at.getattr(what)?.str()?.to_string_lossy().into_owned())
+    };
+    for (i, asks) in instructions.iter().enumerate() {
+        match &*text(asks, "argval")? {
+            "getattr" if text(asks, "opname")?.starts_with("LOAD_") => {
+                let mut is_written = false;
+                for next in &instructions[i + 1..] {
+                    let name = text(next, "opname")?;
+                    if name.starts_with("CALL") {
+                        break;
+                    }
+                    is_written |= name == "LOAD_CONST" && next.getattr("argval")?.is_instance_of::<PyString>();
+                }
+                if !is_written {
+                    return Ok(true);
+                }
+            }
+            "vars" | "__dict__" if text(asks, "opname")?.starts_with("LOAD_") => return Ok(true),
+            _ => {}
+        }
+    }
+    Ok(false)
 }
 
 /// Puts the methods of an object's class on the stack: those that Python code can call on it. The package's own know themselves.
@@ -819,9 +1104,9 @@ fn rules_of<'py>(object: &Bound<'py, PyAny>, stack: &mut Vec<Bound<'py, PyAny>>)
     Ok(())
 }
 
-/// The names that code and the code within it uses.
-fn names_of(code: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
-    let mut names = vec![];
+/// The names that code and the code within it uses, and the words that stand in it and could be names.
+fn names_of(code: &Bound<'_, PyAny>) -> PyResult<(Vec<String>, Vec<String>)> {
+    let (mut names, mut words) = (vec![], vec![]);
     let mut stack = vec![code.clone()];
     while let Some(code) = stack.pop() {
         let Ok(all) = code.getattr("co_names") else { continue };
@@ -832,8 +1117,14 @@ fn names_of(code: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
             let constant = constant?;
             if constant.is_instance_of::<PyCode>() {
                 stack.push(constant);
+            } else if let Ok(text) = constant.cast::<PyString>() {
+                // As `getattr` has it.
+                let text = text.to_string_lossy();
+                if text.len() < 64 && text.chars().all(|c| c.is_alphanumeric() || c == '_') {
+                    words.push(text.into_owned());
+                }
             }
         }
     }
-    Ok(names)
+    Ok((names, words))
 }

@@ -303,7 +303,7 @@ def test_long_histories_of_views_take_time_as_they_are_long(step):
         assert x.grad.tolist() == [1.0, 1.0, 1.0]
         return time.perf_counter() - start
 
-    short, long = min(took(10_000) for _ in range(3)), took(80_000)
+    short, long = min(took(20_000) for _ in range(3)), min(took(160_000) for _ in range(2))
     # In a quadratic way it would be 64 times as long.
     assert long < 32 * short
 
@@ -328,4 +328,4 @@ def test_what_is_found_among_equals_shares_its_gradient(name, values):
     found.backward()
     share = [v == found.item() or (math.isnan(v) and math.isnan(found.item())) for v in values]
     assert x.grad.tolist() == pytest.approx([s / sum(share) for s in share])
-    assert math.copysign(1.0, found.item()) == math.copysign(1.0, values[share.index(True)])
+    assert math.isnan(found.item()) or math.copysign(1.0, found.item()) == math.copysign(1.0, values[share.index(True)])

@@ -22,17 +22,14 @@ OPTIMISERS = [
 
 
 def test_replay():
-    calls = []
-
     @mg.jit
     def f(x, y):
         """Its words."""
-        calls.append(1)
         return (x * y + 1).sum()
 
     for i in range(6):
         close(f(mg.full((3,), float(i)), mg.ones(3)), 3 * i + 3)
-    assert f.is_replaying and len(calls) < 6, f.reason
+    assert f.is_replaying, f.reason
     assert f.__name__ == "f" and f.__doc__ == "Its words." and f.__wrapped__.__name__ == "f" and "jit(" in repr(f)
     # Another shape is recorded anew.
     close(f(mg.ones(2, 2), mg.ones(2, 2)), 8)
@@ -481,17 +478,14 @@ def test_objects_that_are_made_for_each_call_are_arguments_by_what_is_in_them(ki
             return {"x": mg.full((2,), float(i)), "scale": scale}
         return kind(x=mg.full((2,), float(i)), scale=scale)
 
-    calls = []
-
     @mg.jit
     def f(b):
-        calls.append(1)
         x, scale = (b["x"], b["scale"]) if kind is dict else (b.x, b.scale)
         return x * scale
 
     for i in range(8):
         assert f(make(i)).tolist() == [i, i]
-    assert f.is_replaying and len(calls) < 5, f.reason
+        assert f.is_replaying == (i >= 3) or i == 2, f.reason
     # Numbers in them are part of what is recorded.
     assert f(make(3, 2.0)).tolist() == [6, 6] and f(make(3)).tolist() == [3, 3]
 
@@ -565,7 +559,7 @@ def test_what_is_changed_in_arguments_and_around_is_changed_each_time():
         log(mg.full((1,), float(i)))
         assert kept.x.item() == 3 * i
     assert [y.item() for y in seen] == [3.0 * i for i in range(8)]
-    assert "gives tensors" in log.reason
+    assert "changes what it finds around it" in log.reason and not log.is_replaying
 
 
 class Settings:
@@ -578,7 +572,7 @@ class Settings:
     [lambda: {"calls": 0, "rate": 1.0}, lambda: [0, 1.0], lambda: {"log": [], "rate": 1.0}, Settings],
     ids=["dict", "list", "log", "object"],
 )
-def test_what_a_step_changes_itself_hides_nothing_that_others_change_beside_it(around):
+def test_a_step_that_changes_what_it_finds_around_it_is_called(around):
     state = around()
 
     def step(x):
@@ -602,14 +596,148 @@ def test_what_a_step_changes_itself_hides_nothing_that_others_change_beside_it(a
         else:
             state["rate"] = rate
 
-    f, replayed = mg.jit(step), 0
-    for k in range(40):
+    f = mg.jit(step)
+    for k in range(80):
         if k % 10 == 9:
             set_to(float(k))
         now = 1.0 if k < 9 else float(k - (k - 9) % 10)
         assert f(mg.tensor([2.0])).tolist() == [2.0 * now], k
-        replayed += f.is_replaying
-    assert replayed > 10
+        assert not f.is_replaying and "changes what it finds" in f.reason
+    counted = state.calls if isinstance(state, Settings) else state[0] if isinstance(state, list) else len(state["log"]) if "log" in state else state["calls"]
+    assert counted == 80
+
+
+class Inner:
+    rates = {"a": 1.0}
+
+    def __init__(self):
+        self.beta = 0.0
+
+    def __call__(self, x):
+        return x * self.beta
+
+
+class Outer:
+    def __init__(self):
+        self.inner, self.list = Inner(), [Inner()]
+
+    def step(self, x):
+        return self.inner(x) + self.list[0](x)
+
+
+FACTOR = 1.0
+FUNCTIONS = {"f": lambda x: x * FACTOR}
+
+
+def test_what_code_that_runs_within_a_step_finds_around_it_is_seen():
+    """Objects in objects, layers' settings, globals of functions in containers, attributes of classes, names that are made up."""
+    global FACTOR
+    outer, inner, name = Outer(), Inner(), ["be", "ta"]
+    settings = types.SimpleNamespace(scale=1.0)
+
+    class Scaled(nn.Module):
+        def __init__(self, settings):
+            super().__init__()
+            self.settings = settings
+
+        def forward(self, x):
+            return x * self.settings.scale
+
+    net = nn.Sequential(nn.Identity(), Scaled(settings))
+    hooked, seen = nn.Identity(), {"by": 1.0}
+    hooked.register_forward_hook(lambda module, inputs, answer: answer * seen["by"])
+    steps = [
+        (outer.step, lambda v: (setattr(outer.inner, "beta", v), setattr(outer.list[0], "beta", v)), 2.0),
+        (lambda x: net(x), lambda v: setattr(settings, "scale", v), 1.0),
+        (lambda x: hooked(x), lambda v: seen.__setitem__("by", v), 1.0),
+        (lambda x: FUNCTIONS["f"](x), lambda v: globals().__setitem__("FACTOR", v), 1.0),
+        (lambda x: x * Inner.rates["a"], lambda v: Inner.rates.__setitem__("a", v), 1.0),
+        (lambda x: x * inner.rates["a"], lambda v: Inner.rates.__setitem__("a", v), 1.0),
+        (lambda x: x * getattr(inner, "".join(name)), lambda v: setattr(inner, "beta", v), 1.0),
+    ]
+    x = mg.ones(1)
+    for step, change, factor in steps:
+        f = mg.jit(step)
+        change(1.0)
+        for _ in range(5):
+            assert f(x).item() == factor
+        assert f.is_replaying, f.reason
+        for v in (3.0, 4.0, 4.0, 4.0, 4.0, 1.0):
+            change(v)
+            assert f(x).item() == factor * v, step
+        assert f.is_replaying, f.reason
+        change(1.0)
+
+
+def test_a_step_that_draws_from_elsewhere_or_goes_through_an_iterator_is_called():
+    import itertools
+    import random
+
+    import numpy as np
+
+    turns, generator = itertools.cycle([1.0, 1.0, 1.0, 1.0, 5.0]), np.random.default_rng(0)
+    for step in (
+        lambda x: x * next(turns),
+        lambda x: x * random.choice([1.0, 1.0, 2.0]),
+        lambda x: x * float(generator.integers(2)),
+        lambda x: x * float(np.random.randint(2)),
+    ):
+        f = mg.jit(step)
+        for _ in range(10):
+            f(mg.ones(1))
+            assert not f.is_replaying and f.reason
+
+
+def test_what_a_step_changes_in_an_optimiser_is_changed_each_time():
+    w, v = (mg.ones(1, requires_grad=True) for _ in range(2))
+    sgd = optim.SGD([w], lr=1.0)
+    schedule = optim.lr_scheduler.ExponentialLR(sgd, 0.5)
+
+    @mg.jit
+    def step(x):
+        sgd.zero_grad()
+        (w * x).sum().backward()
+        sgd.step()
+        schedule.step()
+
+    for _ in range(7):
+        step(mg.ones(1))
+    assert w.item() == 1 - 1.984375 and sgd.param_groups[0]["lr"] == 0.5**7 and "learning rate" in step.reason
+
+    sgd = optim.SGD([w], lr=1.0)
+
+    @mg.jit
+    def both(x):
+        sgd.zero_grad()
+        (w * v * x).sum().backward()
+        sgd.step()
+
+    for i in range(12):
+        both(mg.ones(1))
+        if i == 4:
+            assert both.is_replaying and v.item() == 1.0
+            sgd.add_param_group({"params": [v]})
+    assert both.is_replaying and v.item() != 1.0
+
+
+def test_gradients_that_are_gathered_over_calls_that_are_counted():
+    w, count = mg.zeros(1, requires_grad=True), 0
+    sgd = optim.SGD([w], lr=1.0)
+
+    @mg.jit
+    def step(x):
+        nonlocal count
+        count += 1
+        (w * x).sum().backward()
+        if count % 4 == 0:
+            sgd.step()
+            sgd.zero_grad()
+
+    found = []
+    for _ in range(12):
+        step(mg.ones(1))
+        found.append(w.item())
+    assert found == [0.0] * 3 + [-4.0] * 4 + [-8.0] * 4 + [-12.0] and count == 12
 
 
 def test_a_step_whose_state_others_change_each_time_is_called():

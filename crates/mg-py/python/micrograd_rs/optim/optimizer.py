@@ -167,6 +167,8 @@ class Optimizer:
 
     # The engine's name for it; without one, `step` is Python's.
     _kind: ClassVar[str | None] = None
+    # What `jit` looks at are its groups.
+    _is_optimizer: ClassVar[bool] = True
     # Where it turns out to hold, a step changes nothing: set by `amp.GradScaler` for a step.
     _left_out: Tensor | None = None
 
