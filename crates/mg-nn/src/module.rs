@@ -380,7 +380,11 @@ pub fn told<M: Module + ?Sized, T>(module: &M, answer: Result<T>) -> Result<T> {
 }
 
 /// The answer of the child of this name, whose error is told of the child where that cannot tell by itself.
-pub(crate) fn told_of<M: Module + ?Sized, T>(module: &M, child: impl Display, answer: Result<T>) -> Result<T> {
+pub(crate) fn told_of<M: Module + ?Sized, T>(
+    module: &M,
+    child: impl Display,
+    answer: Result<T>,
+) -> Result<T> {
     answer.map_err(|error| {
         if error.place().is_some() {
             return error;

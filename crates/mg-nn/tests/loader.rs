@@ -88,9 +88,15 @@ fn errors_of_csv_name_the_file_and_the_line() {
     let e = says("x,y\n1,2\n3,three\n", DType::F32);
     assert_eq!(e.kind().to_string(), "a.csv:3: column \"y\" is \"three\", not a number");
     let e = says("x\n1.5\n", DType::I64);
-    assert_eq!(e.kind().to_string(), "a.csv:2: column \"x\" is \"1.5\", not an integer that an i64 has room for");
+    assert_eq!(
+        e.kind().to_string(),
+        "a.csv:2: column \"x\" is \"1.5\", not an integer that an i64 has room for"
+    );
     let e = says("x,y\n1,2\n\n,3\n", DType::F32);
-    assert_eq!(e.kind().to_string(), "a.csv:4: column \"x\" is empty, and nothing stands for what is missing");
+    assert_eq!(
+        e.kind().to_string(),
+        "a.csv:4: column \"x\" is empty, and nothing stands for what is missing"
+    );
     let filled = table("x,y\n1,\n,2\n").numbers(&[], DType::F32, Some(-1.0)).unwrap();
     assert_eq!(filled.to_vec::<f32>().unwrap(), [1.0, -1.0, -1.0, 2.0]);
     assert!(matches!(says("x\n1\n", DType::U8).kind(), ErrorKind::DType(_)));
@@ -202,7 +208,8 @@ fn batches_do_not_depend_on_the_number_of_threads() {
 fn no_more_is_made_ahead_than_was_asked_for() {
     let dataset = Squares::new(12);
     let asked = dataset.asked.clone();
-    let loader = DataLoader::new(dataset, LoaderOptions { prefetch_factor: 2, ..options(1, None, 2) }).unwrap();
+    let loader =
+        DataLoader::new(dataset, LoaderOptions { prefetch_factor: 2, ..options(1, None, 2) }).unwrap();
     let mut batches = loader.iter();
     batches.next().unwrap().unwrap();
     std::thread::sleep(Duration::from_millis(200));
@@ -219,9 +226,15 @@ fn a_failing_sample_is_told_by_its_number_and_the_loop_goes_on() {
         let made: Vec<_> = loader.iter().collect();
         assert!(made[0].is_ok() && made[1].is_ok());
         let text = made[2].as_ref().map(drop).unwrap_err().to_string();
-        assert!(text.starts_with("item 13 of the data set: get: unlucky (") && text.contains("loader.rs"), "{text}");
+        assert!(
+            text.starts_with("item 13 of the data set: get: unlucky (") && text.contains("loader.rs"),
+            "{text}"
+        );
 
-        let loader = DataLoader::new(Subset::new(Squares::new(20), vec![1, 17, 2]).unwrap(), options(1, None, workers));
+        let loader = DataLoader::new(
+            Subset::new(Squares::new(20), vec![1, 17, 2]).unwrap(),
+            options(1, None, workers),
+        );
         let loader = loader.unwrap();
         let mut batches = loader.iter();
         assert!(batches.next().unwrap().is_ok());
@@ -265,7 +278,9 @@ fn an_epoch_is_resumed_in_its_middle() {
     let loader = DataLoader::new(Squares::new(11), options(2, Some(3), 0)).unwrap();
     loader.iter().next();
     let state = loader.state();
-    for (samples, shuffle, says) in [(12, Some(3), "of 11 samples"), (11, Some(4), "shuffled by 3"), (11, None, "not shuffled")] {
+    for (samples, shuffle, says) in
+        [(12, Some(3), "of 11 samples"), (11, Some(4), "shuffled by 3"), (11, None, "not shuffled")]
+    {
         let other = DataLoader::new(Squares::new(samples), options(2, shuffle, 0)).unwrap();
         let e = other.load_state(&state).unwrap_err();
         assert!(e.to_string().contains(says), "{e}");
@@ -295,11 +310,18 @@ fn data_sets_are_made_of_others() {
     let [rows] = parts[0].batch(&[0, 6]).unwrap();
     assert_eq!(rows.to_vec::<i64>().unwrap(), [parts[0].indices()[0] as i64, parts[0].indices()[6] as i64]);
 
-    assert!(random_split(numbers(10), [7, 4], 4).map(drop).unwrap_err().to_string().contains("10, got [7, 4]"));
-    assert!(matches!(Subset::new(numbers(2), vec![2]).map(drop).unwrap_err().kind(), ErrorKind::Index { .. }));
+    assert!(
+        random_split(numbers(10), [7, 4], 4).map(drop).unwrap_err().to_string().contains("10, got [7, 4]")
+    );
+    assert!(matches!(
+        Subset::new(numbers(2), vec![2]).map(drop).unwrap_err().kind(),
+        ErrorKind::Index { .. }
+    ));
     assert!(TensorDataset::new([Tensor::arange(2), Tensor::arange(3)]).is_err());
     assert!(TensorDataset::new([Tensor::scalar(1.0f32)]).is_err());
-    let ragged = MapDataset::new(numbers(3), |[t]: [Tensor; 1]| Tensor::arange(t.item::<i64>()? as usize + 1).reshape(&[-1]));
+    let ragged = MapDataset::new(numbers(3), |[t]: [Tensor; 1]| {
+        Tensor::arange(t.item::<i64>()? as usize + 1).reshape(&[-1])
+    });
     let e = ragged.batch(&[0, 1]).map(drop).unwrap_err();
     assert!(e.to_string().starts_with("collate: "), "{e}");
     let e = DataLoader::new(Squares::new(3), options(0, None, 0)).map(drop).unwrap_err();

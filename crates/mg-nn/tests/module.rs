@@ -465,7 +465,11 @@ fn an_error_inside_a_model_names_the_layer_by_its_path() {
     // Before anybody asked for its parameters, a model does not know what it is called.
     assert!(told(&model, &x).starts_with("linear: takes […, 6], got [2, 4] ("), "{}", told(&model, &x));
     model.parameters();
-    assert!(told(&model, &x).starts_with("encoder.1.linear: takes […, 6], got [2, 4] ("), "{}", told(&model, &x));
+    assert!(
+        told(&model, &x).starts_with("encoder.1.linear: takes […, 6], got [2, 4] ("),
+        "{}",
+        told(&model, &x)
+    );
     // A part that is asked for its own names keeps those of the whole.
     model.encoder[1].parameters();
     assert!(told(&model, &x).starts_with("encoder.1.linear: takes"), "{}", told(&model, &x));
@@ -475,7 +479,10 @@ fn an_error_inside_a_model_names_the_layer_by_its_path() {
     assert!(told(&part, &x).starts_with("1.norm: "), "{}", told(&part, &x));
 
     // Layers without parameters are known by what is around them, and so is what a model does by itself.
-    let model = encoder(4, sequential![Flatten::default(), Unflatten { dim: 1, sizes: vec![3] }, Linear::new(4, 4).unwrap()]);
+    let model = encoder(
+        4,
+        sequential![Flatten::default(), Unflatten { dim: 1, sizes: vec![3] }, Linear::new(4, 4).unwrap()],
+    );
     assert!(told(&model.head, &x).starts_with("1: unflatten: "), "{}", told(&model.head, &x));
     model.load_state(&model.state()).unwrap();
     assert!(told(&model, &x).starts_with("head.1: unflatten: "), "{}", told(&model, &x));
@@ -486,10 +493,8 @@ fn an_error_inside_a_model_names_the_layer_by_its_path() {
     let lstm = sequential![LSTM::new(3, 4).unwrap()];
     lstm.parameters();
     assert!(told(&lstm, &x).starts_with("0: takes [length, n, 3]"), "{}", told(&lstm, &x));
-    let attention = TransformerEncoder {
-        layers: vec![TransformerEncoderLayer::new(4, 2, 8, 0.0).unwrap()],
-        norm: None,
-    };
+    let attention =
+        TransformerEncoder { layers: vec![TransformerEncoderLayer::new(4, 2, 8, 0.0).unwrap()], norm: None };
     attention.parameters();
     let e = told(&attention, &tensor(&[0.0; 30], &[2, 3, 5]));
     assert!(e.starts_with("layers.0.self_attn: "), "{e}");

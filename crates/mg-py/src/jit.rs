@@ -359,15 +359,14 @@ impl PyJit {
                 && tensors.len() == now.tensors.len()
                 && tensors.iter().zip(&now.tensors).all(same);
             recorded.plain = !is_as_before;
-            let is_other = |(was, is): (&Range<usize>, &Range<usize>)| {
-                key.get(was.clone()) != now.key.get(is.clone())
-            };
+            let is_other =
+                |(was, is): (&Range<usize>, &Range<usize>)| key.get(was.clone()) != now.key.get(is.clone());
             let changed = before.iter().zip(&after).position(is_other);
             if let Some(at) = changed {
                 let name = surroundings.name(py, at);
                 reason = Some(format!("the step changes what it finds around it: {name}"));
             } else if rates != now.rates {
-                reason = Some("the step changes a learning rate".to_owned());
+                reason = Some("the step changes options of an optimiser (a learning rate)".to_owned());
             } else if ran.as_ref().is_some_and(|ran| ran.draws) {
                 reason = Some("the step draws numbers from Python's random".to_owned());
             }
@@ -462,8 +461,11 @@ impl PyJit {
             if let Some(surroundings) = &all.surroundings {
                 surroundings.traverse(&visit)?;
             }
-            for object in
-                all.known.iter().filter_map(|known| known.recorded.as_ref()).flat_map(|recorded| &recorded.held)
+            for object in all
+                .known
+                .iter()
+                .filter_map(|known| known.recorded.as_ref())
+                .flat_map(|recorded| &recorded.held)
             {
                 visit.call(object)?;
             }

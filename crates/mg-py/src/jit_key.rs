@@ -203,7 +203,10 @@ fn has_hidden_state(class: &Bound<'_, PyType>) -> PyResult<bool> {
     Ok(module.starts_with("numpy.random")
         || matches!(
             (&*module, &*name),
-            ("random", _) | ("builtins", "mappingproxy") | ("array", "array") | ("weakref", "ReferenceType" | "ref" | "ProxyType")
+            ("random", _)
+                | ("builtins", "mappingproxy")
+                | ("array", "array")
+                | ("weakref", "ReferenceType" | "ref" | "ProxyType")
         ))
 }
 
@@ -217,9 +220,8 @@ fn is_of_a_program(module: &Bound<'_, PyAny>) -> PyResult<bool> {
     if matches!(top, "micrograd_rs" | "numpy" | "builtins") {
         return Ok(false);
     }
-    let known = KNOWN.get_or_try_init(py, || {
-        Ok::<_, PyErr>(py.import("sys")?.getattr("stdlib_module_names")?.unbind())
-    })?;
+    let known = KNOWN
+        .get_or_try_init(py, || Ok::<_, PyErr>(py.import("sys")?.getattr("stdlib_module_names")?.unbind()))?;
     // `__main__` is among them in no version.
     Ok(!known.bind(py).contains(top)?)
 }
@@ -239,7 +241,7 @@ pub struct Words<'a, 'py> {
     met: Vec<usize>,
     /// Objects and containers among the arguments that are told by what is in them, in order.
     pub given: Vec<Bound<'py, PyAny>>,
-    /// Learning rates, which replays read.
+    /// Options of optimisers that replays read.
     pub rates: Vec<u64>,
 }
 
@@ -452,13 +454,7 @@ impl<'a, 'py> Words<'a, 'py> {
     }
 
     /// A module, or an object of another kind.
-    fn object(
-        &mut self,
-        obj: &Bound<'py, PyAny>,
-        look: &Look,
-        of: &Object,
-        is_module: bool,
-    ) -> PyResult<()> {
+    fn object(&mut self, obj: &Bound<'py, PyAny>, look: &Look, of: &Object, is_module: bool) -> PyResult<()> {
         let py = obj.py();
         if look.arguments && !is_module && of.is_plain {
             return self.plain(obj, look, of);
@@ -519,8 +515,8 @@ impl<'a, 'py> Words<'a, 'py> {
         Ok(())
     }
 
-    /// An optimiser: which parameters are in which group, with which options. Learning rates of the engine's optimisers are read by each
-    /// replay, and told apart.
+    /// An optimiser: which parameters are in which group, with which options. Numbers among those of the engine's optimisers are read by
+    /// each replay (what is not heeded is refused where it is set), and told apart.
     fn groups(&mut self, optimizer: &Bound<'py, PyAny>, look: &Look) -> PyResult<()> {
         let py = optimizer.py();
         let is_ours = !optimizer.getattr(intern!(py, "_kind"))?.is_none();
@@ -531,9 +527,15 @@ impl<'a, 'py> Words<'a, 'py> {
             self.kind(Kind::Dict);
             for (name, value) in group.iter() {
                 let text = name.cast::<PyString>()?.to_string_lossy();
+                let is_read = is_ours
+                    && (value.is_exact_instance_of::<PyFloat>() || value.is_exact_instance_of::<PyTuple>());
                 match &*text {
-                    "lr" if is_ours => self.rates.push(value.extract::<f64>().map_or(0, f64::to_bits)),
                     "initial_lr" | "param_names" => {}
+                    _ if is_read => {
+                        let mut apart = Words::new(self.sorts, false);
+                        apart.tell(&value, look)?;
+                        self.rates.extend(apart.key);
+                    }
                     _ => {
                         self.key.push(hash_of(&*text));
                         self.tell(&value, look)?;
@@ -1037,7 +1039,8 @@ fn asks_for_any_name(code: &Bound<'_, PyAny>) -> PyResult<bool> {
                     if name.starts_with("CALL") {
                         break;
                     }
-                    is_written |= name == "LOAD_CONST" && next.getattr("argval")?.is_instance_of::<PyString>();
+                    is_written |=
+                        name == "LOAD_CONST" && next.getattr("argval")?.is_instance_of::<PyString>();
                 }
                 if !is_written {
                     return Ok(true);

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import collections
 import copy
 import math
 import pickle
 
 import micrograd_rs as mg
+
+
 import pytest
 from conftest import close
 from micrograd_rs import Tensor, nn, optim
@@ -556,3 +559,44 @@ def test_a_module_in_place_of_its_parameters_is_told():
     for module in (nn.Linear(1, 1), nn.Sequential(nn.Linear(1, 1))):
         with pytest.raises(TypeError, match=r"got (Linear|Sequential): pass its parameters\(\)"):
             optim.Adam(module)
+
+
+@pytest.mark.parametrize("forget", [
+    lambda o, w: o.state.clear(),
+    lambda o, w: o.state.pop(w),
+    lambda o, w: o.state.__delitem__(w),
+    lambda o, w: setattr(o, "state", collections.defaultdict(dict)),
+])
+@pytest.mark.parametrize("make", [lambda p: optim.SGD(p, lr=0.1, momentum=0.9), lambda p: optim.Adam(p, lr=0.1)])
+def test_what_is_taken_from_its_state_is_forgotten(make, forget):
+    def trained(change):
+        w = mg.ones(1, requires_grad=True)
+        o = make([w])
+        for i in range(6):
+            if i == 3:
+                o = change(o, w)
+            o.zero_grad()
+            (w * w).sum().backward()
+            o.step()
+        return w.item()
+
+    def forgetful(o, w):
+        kept = dict(o.state[w])
+        forget(o, w)
+        assert not o.state and kept
+        return o
+
+    assert trained(forgetful) == trained(lambda o, w: make([w])) != trained(lambda o, w: o)
+
+
+def test_what_is_put_into_its_state_is_remembered():
+    w = mg.ones(1, requires_grad=True)
+    o = optim.SGD([w], lr=0.1, momentum=0.9)
+    (w * w).sum().backward()
+    o.step()
+    entries = o.state[w]
+    o.state[w] = {**entries, "momentum_buffer": mg.full((1,), 5.0)}
+    assert o.state[w]["momentum_buffer"].item() == 5.0
+    before = w.item()
+    o.step()
+    assert w.item() == pytest.approx(before - 0.1 * (0.9 * 5.0 + 2.0))

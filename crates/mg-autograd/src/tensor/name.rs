@@ -78,7 +78,8 @@ mod tests {
     #[test]
     fn another_model_renames_what_it_takes() {
         let x = Tensor::scalar(1.0f32);
-        for (name, is_called) in [("a.weight", "a.weight"), ("weight", "a.weight"), ("b.weight", "b.weight")] {
+        for (name, is_called) in [("a.weight", "a.weight"), ("weight", "a.weight"), ("b.weight", "b.weight")]
+        {
             Tensor::set_names([(name, &x)]);
             assert_eq!(x.name().as_deref(), Some(is_called));
         }

@@ -123,7 +123,10 @@ impl MarkShape {
     /// That of a kernel's marks, if it has any.
     fn of(kernel: &Prebuilt) -> Option<MarkShape> {
         let marks = |begin: &'static str| {
-            kernel.ptx().lines().find_map(move |line| Some(line.trim_start().strip_prefix(begin)?.split_whitespace()))
+            kernel
+                .ptx()
+                .lines()
+                .find_map(move |line| Some(line.trim_start().strip_prefix(begin)?.split_whitespace()))
         };
         match marks(ROWS_MARK) {
             Some(mut names) => {

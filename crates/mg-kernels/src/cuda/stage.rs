@@ -284,8 +284,10 @@ impl Rows {
         let bytes: usize = read.map(|i| i.dtype.size() * frame.columns).sum();
         let under_way = |n: usize| (Rows::LONG_AT_A_TIME / n).min(frame.rows) * bytes;
         let totals = reductions(program, Over::All).count();
-        let repeats = walks > 1 && (totals == 0 || frame.rows <= most_blocks(Rows::LONG, totals).min(Rows::MOST));
-        let is_enough = |n: &usize| under_way(*n) <= Rows::CACHED && frame.columns >= n * Rows::LEAST_SHARED[1];
+        let repeats =
+            walks > 1 && (totals == 0 || frame.rows <= most_blocks(Rows::LONG, totals).min(Rows::MOST));
+        let is_enough =
+            |n: &usize| under_way(*n) <= Rows::CACHED && frame.columns >= n * Rows::LEAST_SHARED[1];
         match [2, 4, 8].into_iter().find(is_enough).filter(|_| repeats && under_way(1) > Rows::CACHED) {
             Some(n) => {
                 // As many threads as end together.

@@ -1,7 +1,7 @@
 //! The complementary error function, as it is and scaled, and the inverse of the error function.
 
-use super::exp::exp_of_sum;
 use super::erf::near as erf_near;
+use super::exp::exp_of_sum;
 use super::{horner, lit, log, with_sign};
 use crate::lane::{FloatLane, Format};
 
@@ -44,9 +44,8 @@ pub fn erfcx<L: FloatLane>(x: L) -> L {
     // Beyond this 1/(x·√π) is as good, and nothing overflows.
     let most = lit(x, 1.6777216e7, 9007199254740992.0);
     let distant = most.lt(a);
-    let [right] = L::seldom(distant, [scaled(L::select(distant, most, a))], |_| {
-        [x.lit(0.5641895835477563).div(a)]
-    });
+    let [right] =
+        L::seldom(distant, [scaled(L::select(distant, most, a))], |_| [x.lit(0.5641895835477563).div(a)]);
     let left = power.add(power).sub(right);
     let result = L::select(x.lt(x.lit(0.0)), left, right);
     L::select(x.is_nan(), x, result)
@@ -65,7 +64,8 @@ pub fn erfinv<L: FloatLane>(x: L) -> L {
     let factor = match x.format() {
         Format::Single => {
             let near = horner(w.sub(x.lit(2.5)), INV_NEAR_SINGLE);
-            let [factor] = L::seldom(x.lit(5.0).le(w), [near], |_| [horner(w.sqrt().sub(x.lit(3.2)), INV_FAR_SINGLE)]);
+            let [factor] =
+                L::seldom(x.lit(5.0).le(w), [near], |_| [horner(w.sqrt().sub(x.lit(3.2)), INV_FAR_SINGLE)]);
             factor
         }
         Format::Double => {

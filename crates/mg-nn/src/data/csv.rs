@@ -135,7 +135,9 @@ impl Table {
             };
             let shape = [self.len(), places.len()];
             let tensor = match dtype {
-                DType::I64 => Tensor::from_vec(self.parsed::<i64>(&places, missing.map(|x| x as i64))?, &shape),
+                DType::I64 => {
+                    Tensor::from_vec(self.parsed::<i64>(&places, missing.map(|x| x as i64))?, &shape)
+                }
                 DType::F64 => Tensor::from_vec(self.parsed::<f64>(&places, missing)?, &shape),
                 DType::F32 | DType::F16 | DType::BF16 => {
                     let missing = missing.map(|x| x as f32);
@@ -149,7 +151,8 @@ impl Table {
                 | DType::I8
                 | DType::I16
                 | DType::I32 => {
-                    let text = format!("takes a floating-point dtype or i64, got {dtype}: convert what it answers");
+                    let text =
+                        format!("takes a floating-point dtype or i64, got {dtype}: convert what it answers");
                     return Err(ErrorKind::DType(text));
                 }
             };
@@ -212,7 +215,11 @@ impl Table {
                 "{file}:{line}: column {column:?} is empty, and nothing stands for what is missing"
             ));
         }
-        let what = if is_wide && text.parse::<f64>().is_ok() { "an integer that an i64 has room for" } else { "a number" };
+        let what = if is_wide && text.parse::<f64>().is_ok() {
+            "an integer that an i64 has room for"
+        } else {
+            "a number"
+        };
         ErrorKind::Format(format!("{file}:{line}: column {column:?} is {text:?}, not {what}"))
     }
 }
@@ -231,7 +238,9 @@ fn out_of_memory(requested: usize) -> ErrorKind {
 fn parsed(file: String, bytes: &[u8], options: CsvOptions) -> Read<Table> {
     let delimiter = options.delimiter;
     if !delimiter.is_ascii() || ['"', '\n', '\r'].contains(&delimiter) {
-        let text = format!("takes a delimiter that is an ASCII character, no quote and no line's end, got {delimiter:?}");
+        let text = format!(
+            "takes a delimiter that is an ASCII character, no quote and no line's end, got {delimiter:?}"
+        );
         return Err(ErrorKind::Value(text));
     }
     // What some programs begin files with: the mark of UTF-8.
@@ -240,8 +249,7 @@ fn parsed(file: String, bytes: &[u8], options: CsvOptions) -> Read<Table> {
         let line = 1 + bytes[..e.valid_up_to()].iter().filter(|&&b| b == b'\n').count();
         ErrorKind::Format(format!("{file}:{line}: text that is no UTF-8"))
     })?;
-    let mut table =
-        Table { file, columns: vec![], text: String::new(), ends: vec![], lines: vec![] };
+    let mut table = Table { file, columns: vec![], text: String::new(), ends: vec![], lines: vec![] };
     table.text.try_reserve_exact(text.len()).map_err(|_| out_of_memory(text.len()))?;
     let mut records = Records { rest: text, line: 1, delimiter: delimiter as u8 };
     let refused = |file: &str, line: usize, text: &str| ErrorKind::Format(format!("{file}:{line}: {text}"));
@@ -252,7 +260,9 @@ fn parsed(file: String, bytes: &[u8], options: CsvOptions) -> Read<Table> {
             _ => names.push(field.to_string()),
         });
         match first {
-            Ok(None) => return Err(refused(&table.file, 1, "no row, where one should have the columns' names")),
+            Ok(None) => {
+                return Err(refused(&table.file, 1, "no row, where one should have the columns' names"));
+            }
             Ok(Some(_)) => {}
             Err((line, text)) => return Err(refused(&table.file, line, text)),
         }
@@ -299,7 +309,10 @@ struct Records<'a> {
 
 impl Records<'_> {
     /// The next row, told in pieces: a field's first one is new. Answers with the line in which the row begins, or what is wrong.
-    fn next(&mut self, mut piece: impl FnMut(&str, bool)) -> std::result::Result<Option<usize>, (usize, &'static str)> {
+    fn next(
+        &mut self,
+        mut piece: impl FnMut(&str, bool),
+    ) -> std::result::Result<Option<usize>, (usize, &'static str)> {
         while let Some(rest) = self.rest.strip_prefix('\n').or_else(|| self.rest.strip_prefix("\r\n")) {
             (self.rest, self.line) = (rest, self.line + 1);
         }

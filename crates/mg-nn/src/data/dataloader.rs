@@ -210,18 +210,30 @@ impl<D: Dataset + 'static> DataLoader<D> {
     pub fn load_state(&self, state: &State) -> Result<()> {
         let read = |name: &str| match state.metadata.get(name).map(|text| text.parse::<u64>()) {
             Some(Ok(number)) => Ok(number),
-            Some(Err(_)) => refuse(format!("the state of a loader has a number as {name}, not {:?}", state.metadata[name])),
+            Some(Err(_)) => refuse(format!(
+                "the state of a loader has a number as {name}, not {:?}",
+                state.metadata[name]
+            )),
             None => refuse(format!("the state of a loader has {name} too")),
         };
         let checked = || {
             let (samples, seed) = (self.dataset.len() as u64, self.options.shuffle);
             if read("samples")? != samples {
-                return refuse(format!("the state is of {} samples, the data set has {samples}", read("samples")?));
+                return refuse(format!(
+                    "the state is of {} samples, the data set has {samples}",
+                    read("samples")?
+                ));
             }
             let other = state.metadata.get("seed").map(|_| read("seed")).transpose()?;
             if other != seed {
-                let told = |seed: Option<u64>| seed.map_or("not shuffled".into(), |seed| format!("shuffled by {seed}"));
-                return refuse(format!("the state is of batches {}, here they are {}", told(other), told(seed)));
+                let told = |seed: Option<u64>| {
+                    seed.map_or("not shuffled".into(), |seed| format!("shuffled by {seed}"))
+                };
+                return refuse(format!(
+                    "the state is of batches {}, here they are {}",
+                    told(other),
+                    told(seed)
+                ));
             }
             let given = read("batches")?;
             if given > self.len() as u64 {

@@ -60,7 +60,8 @@ pub trait Dataset: Send + Sync {
     ///
     /// The first sample's that cannot be had, told of its number; samples that do not make up a batch.
     fn batch(&self, indices: &[usize]) -> Result<Batch<Self>> {
-        let sample = |&i: &usize| self.get(i).map_err(|error| error.within(format!("item {i} of the data set"), ""));
+        let sample =
+            |&i: &usize| self.get(i).map_err(|error| error.within(format!("item {i} of the data set"), ""));
         Collate::collate(indices.iter().map(sample).collect::<Result<_>>()?)
     }
 }
@@ -132,7 +133,11 @@ fn columns<T: Collate>(rows: impl Iterator<Item = Vec<T>>) -> Result<Vec<T::Batc
             columns.resize_with(row.len(), Vec::new);
         }
         if row.len() != columns.len() {
-            let text = format!("samples of {} and {} entries in one batch: all have to have as many", columns.len(), row.len());
+            let text = format!(
+                "samples of {} and {} entries in one batch: all have to have as many",
+                columns.len(),
+                row.len()
+            );
             return Err(Error::new("collate", ErrorKind::Shape(text)));
         }
         columns.iter_mut().zip(row).for_each(|(column, entry)| column.push(entry));
@@ -153,7 +158,8 @@ impl<T: Collate, const N: usize> Collate for [T; N] {
         let none = samples.is_empty();
         let made = columns(samples.into_iter().map(Vec::from))?;
         made.try_into().map_err(|made: Vec<_>| {
-            let text = if none { "a batch of no samples".into() } else { format!("{} columns of {N}", made.len()) };
+            let text =
+                if none { "a batch of no samples".into() } else { format!("{} columns of {N}", made.len()) };
             Error::new("collate", ErrorKind::Value(text))
         })
     }
@@ -212,7 +218,9 @@ impl<const N: usize> TensorDataset<N> {
     pub fn new(tensors: [Tensor; N]) -> Result<TensorDataset<N>> {
         let rows: Vec<Option<usize>> = tensors.iter().map(|t| t.shape().first().copied()).collect();
         match rows.first() {
-            Some(&Some(n)) if rows.iter().all(|&rows| rows == Some(n)) => Ok(TensorDataset { tensors, rows: n }),
+            Some(&Some(n)) if rows.iter().all(|&rows| rows == Some(n)) => {
+                Ok(TensorDataset { tensors, rows: n })
+            }
             _ => {
                 let shapes: Vec<String> = tensors.iter().map(|t| t.shape().to_string()).collect();
                 let text = format!("takes tensors of as many rows, got shapes [{}]", shapes.join(", "));
@@ -244,7 +252,8 @@ impl<const N: usize> Dataset for TensorDataset<N> {
 }
 
 fn of_as_many<const N: usize>(op: &'static str, tensors: Vec<Tensor>) -> Result<[Tensor; N]> {
-    let internal = |made: Vec<Tensor>| Error::new(op, ErrorKind::Internal(format!("{} tensors of {N}", made.len())));
+    let internal =
+        |made: Vec<Tensor>| Error::new(op, ErrorKind::Internal(format!("{} tensors of {N}", made.len())));
     tensors.try_into().map_err(internal)
 }
 
@@ -319,7 +328,8 @@ pub fn random_split<D: Dataset, const N: usize>(
     let mut order: Vec<usize> = (0..n).collect();
     SplitMix64::stream(seed, 0).shuffle(&mut order);
     let (dataset, mut rest) = (Arc::new(dataset), order.into_iter());
-    Ok(lengths.map(|length| Subset { dataset: dataset.clone(), indices: rest.by_ref().take(length).collect() }))
+    Ok(lengths
+        .map(|length| Subset { dataset: dataset.clone(), indices: rest.by_ref().take(length).collect() }))
 }
 
 /// Data sets one behind the other.

@@ -95,7 +95,9 @@ type Image = (Vec<u8>, [usize; 3]);
 fn made(op: &'static str, image: Read<Image>) -> Result<Tensor> {
     match image {
         Ok((elements, shape)) => {
-            let here = mg_autograd::with_default_device(mg_device::Device::cpu(), || Tensor::from_vec(elements, &shape));
+            let here = mg_autograd::with_default_device(mg_device::Device::cpu(), || {
+                Tensor::from_vec(elements, &shape)
+            });
             here?.map_err(|e| e.with_op(op))
         }
         Err(kind) => Err(Error::new(op, kind)),
@@ -103,7 +105,8 @@ fn made(op: &'static str, image: Read<Image>) -> Result<Tensor> {
 }
 
 fn decoded(name: &str, bytes: &[u8], mode: ImageMode) -> Read<Image> {
-    let damaged = |what: &str, e: &dyn std::fmt::Display| ErrorKind::Format(format!("{name}: a damaged {what}: {e}"));
+    let damaged =
+        |what: &str, e: &dyn std::fmt::Display| ErrorKind::Format(format!("{name}: a damaged {what}: {e}"));
     let (pixels, [height, width, channels]) = if bytes.starts_with(b"\x89PNG\r\n\x1a\n") {
         png(name, bytes).map_err(|failure| match failure {
             Failure::Damaged(text) => damaged("PNG", &text),
@@ -120,11 +123,16 @@ fn decoded(name: &str, bytes: &[u8], mode: ImageMode) -> Read<Image> {
     let wanted = mode.channels(channels);
     let area = height * width;
     if !(1..=4).contains(&channels) || pixels.len() != area * channels {
-        return Err(ErrorKind::Internal(format!("{name}: {} bytes of {height}x{width}x{channels}", pixels.len())));
+        return Err(ErrorKind::Internal(format!(
+            "{name}: {} bytes of {height}x{width}x{channels}",
+            pixels.len()
+        )));
     }
     let mut elements = reserved(name, area.saturating_mul(wanted))?;
     // One plane after another, from pixels side by side.
-    let plane = |elements: &mut Vec<u8>, value: &dyn Fn(&[u8]) -> u8| elements.extend(pixels.chunks_exact(channels).map(value));
+    let plane = |elements: &mut Vec<u8>, value: &dyn Fn(&[u8]) -> u8| {
+        elements.extend(pixels.chunks_exact(channels).map(value))
+    };
     // Which channels are colours: a gray one is all three.
     let colour = |i: usize| if channels < 3 { 0 } else { i };
     match mode {
@@ -147,7 +155,9 @@ fn decoded(name: &str, bytes: &[u8], mode: ImageMode) -> Read<Image> {
 
 fn reserved(name: &str, n: usize) -> Read<Vec<u8>> {
     if n > MOST_BYTES {
-        return Err(ErrorKind::Format(format!("{name}: an image of {n} bytes: at most {MOST_BYTES} are read")));
+        return Err(ErrorKind::Format(format!(
+            "{name}: an image of {n} bytes: at most {MOST_BYTES} are read"
+        )));
     }
     let mut bytes = vec![];
     bytes.try_reserve_exact(n).map_err(|_| ErrorKind::OutOfMemory {
@@ -278,7 +288,8 @@ fn found(root: &Path) -> Read<ImageFolder> {
         while let Some(inner) = folders.pop() {
             for path in entries(&inner)? {
                 let is_image = path.extension().and_then(|end| end.to_str());
-                let is_image = is_image.is_some_and(|end| ENDINGS.iter().any(|known| end.eq_ignore_ascii_case(known)));
+                let is_image =
+                    is_image.is_some_and(|end| ENDINGS.iter().any(|known| end.eq_ignore_ascii_case(known)));
                 // What a link leads to is not walked: it may lead back.
                 if path.is_dir() && !path.is_symlink() {
                     folders.push(path);
@@ -288,14 +299,18 @@ fn found(root: &Path) -> Read<ImageFolder> {
             }
         }
         if folder.samples.len() == before {
-            let text = format!("{} has no image: their names end in .{}", path.display(), ENDINGS.join(", ."));
+            let text =
+                format!("{} has no image: their names end in .{}", path.display(), ENDINGS.join(", ."));
             return Err(ErrorKind::Value(text));
         }
         folder.samples[before..].sort();
         folder.classes.push(path.file_name().unwrap_or_default().to_string_lossy().into_owned());
     }
     match folder.classes.is_empty() {
-        true => Err(ErrorKind::Value(format!("{} has no folders, of which each would be a class", root.display()))),
+        true => Err(ErrorKind::Value(format!(
+            "{} has no folders, of which each would be a class",
+            root.display()
+        ))),
         false => Ok(folder),
     }
 }

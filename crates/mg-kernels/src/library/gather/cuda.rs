@@ -282,7 +282,8 @@ impl Linked {
             Pointer::Input(_) | Pointer::Workspace | Pointer::Tickets | Pointer::Fault => (pointer, 0),
         };
         let zeros = copy::fill(4, (self.next - self.crowded) / 4, 0)?.launches;
-        let mut launches: SmallVec<[Launch; 2]> = zeros.into_iter().map(|launch| launch.moved(there)).collect();
+        let mut launches: SmallVec<[Launch; 2]> =
+            zeros.into_iter().map(|launch| launch.moved(there)).collect();
         let (stride, places) = positions.places();
         let args = args::scatter::Links {
             index: input(1),
@@ -324,7 +325,16 @@ impl Sorted {
         let kept = [(0, list), (2 * list, 3 * list)];
         let counts = 4 * list;
         let totals = counts + (DIGITS * count.div_ceil(TILE) * 4).next_multiple_of(256);
-        Sorted { count, passes, kept, counts, totals, bytes: totals + DIGITS * 4, last: kept[passes % 2], wanted: None }
+        Sorted {
+            count,
+            passes,
+            kept,
+            counts,
+            totals,
+            bytes: totals + DIGITS * 4,
+            last: kept[passes % 2],
+            wanted: None,
+        }
     }
 
     /// Has positions linked first, and sorts only where those of a target are too many for that.

@@ -158,6 +158,56 @@ class _Handle:
         self._of.pop(id(self), None)
 
 
+class _State(defaultdict[Tensor, Any]):
+    """What an engine's optimiser remembers, as it was asked for; what is changed here is changed there."""
+
+    def __init__(self, optimizer: Optimizer, entries: Mapping[Tensor, Any]) -> None:
+        super().__init__(dict, entries)
+        self._optimizer = optimizer
+
+    def write(self) -> None:
+        params = (p for group in self._optimizer.param_groups for p in group["params"])
+        self._optimizer._remember({i: self[p] for i, p in enumerate(params) if p in self})
+
+    def __setitem__(self, key: Tensor, value: Any) -> None:
+        super().__setitem__(key, value)
+        self.write()
+
+    def __missing__(self, key: Tensor) -> Any:
+        # Asked for, and not written.
+        super().__setitem__(key, entries := {})
+        return entries
+
+    def __delitem__(self, key: Tensor) -> None:
+        super().__delitem__(key)
+        self.write()
+
+    def clear(self) -> None:
+        super().clear()
+        self.write()
+
+    def pop(self, key: Tensor, *default: Any) -> Any:
+        value = super().pop(key, *default)
+        self.write()
+        return value
+
+    def popitem(self) -> tuple[Tensor, Any]:
+        item = super().popitem()
+        self.write()
+        return item
+
+    def update(self, *args: Any, **kwargs: Any) -> None:
+        super().update(*args, **kwargs)
+        self.write()
+
+    def __reduce__(self) -> Any:
+        return (_plain_state, (dict(self),))
+
+
+def _plain_state(entries: Mapping[Tensor, Any]) -> defaultdict[Tensor, Any]:
+    return defaultdict(dict, entries)
+
+
 class Optimizer:
     """What changes parameters by their gradients. Parameters come as tensors, or as dictionaries of tensors (under
     `params`) with options of their own; or with their names, as `named_parameters()` has them, which are kept as `param_names`.
@@ -176,14 +226,20 @@ class Optimizer:
 
     @property
     def state(self) -> defaultdict[Tensor, Any]:
-        """What it remembers of each parameter, by the parameter. Of an engine's optimiser it is a copy."""
+        """What it remembers of each parameter, by the parameter. Of an engine's optimiser the entries are copies; to put other entries there,
+        to remove some and to clear all of it changes what is remembered.
+        """
         if self._kind is None:
             return self._own_state
-        out: defaultdict[Tensor, Any] = defaultdict(dict)
         params = [p for group in self.param_groups for p in group["params"]]
-        for i, entries in self._remembered().items():
-            out[params[i]] = entries
-        return out
+        return _State(self, {params[i]: entries for i, entries in self._remembered().items()})
+
+    @state.setter
+    def state(self, state: Mapping[Tensor, Any]) -> None:
+        if self._kind is None:
+            self._own_state = defaultdict(dict, state)
+        else:
+            _State(self, state).write()
 
     def __init__(self, params: Parameters, defaults: dict[str, Any]) -> None:
         self.defaults = defaults
