@@ -7,7 +7,7 @@ use crate::surface::{Answer, Kind, OfIntegers, Operation, Param, Place, Returns}
 use crate::tensor::Tensor;
 use mg_device::{DType, Device, Error, ErrorKind, Result, Shape, Standing};
 use mg_graph::{LiveScalar, Node, cell_bits, cell_bits_of_int, same_device};
-use mg_kernels::rows::Class;
+use mg_kernels::rows::RowClass;
 use mg_kernels::{Algebra, Row, Rules};
 use smallvec::smallvec;
 
@@ -169,7 +169,7 @@ fn taken(row: Row, joint: DType) -> Result<(Row, DType)> {
         // True division, as in Python.
         Row::Div if !joint.is_float() => (row, DType::default_float()),
         Row::Pow if joint.is_int() => (Row::IntPow, joint),
-        _ if row.class() == Class::Integer && joint.is_float() => {
+        _ if row.class() == RowClass::Integer && joint.is_float() => {
             return Err(Error::new(row.name(), ErrorKind::DType(format!("takes integers, got {joint}"))));
         }
         _ => (row, row.operand(joint)),
@@ -353,7 +353,7 @@ macro_rules! described {
             reads: false,
             row: Some(Row::$Name),
             of_integers: of_integers(Row::$Name),
-            compares: matches!(Row::$Name.class(), Class::Compare),
+            compares: matches!(Row::$Name.class(), RowClass::Compare),
             divides: matches!(Row::$Name, Row::Fmod),
             warns: false,
             answers: &[],
@@ -393,10 +393,11 @@ const fn of_integers(row: Row) -> OfIntegers {
         (Row::Div, _) => OfIntegers::Floats,
         // Integers are whole already, and have remainders that are. (Of floats the op table says more than of its class.)
         (Row::Floor | Row::Ceil | Row::Round | Row::Trunc | Row::Fmod, _) => OfIntegers::Integers,
-        (_, Class::Float) => OfIntegers::Floats,
-        (_, Class::Numeric | Class::Integer | Class::Compare | Class::Logic | Class::Select) => {
-            OfIntegers::Integers
-        }
+        (_, RowClass::Float) => OfIntegers::Floats,
+        (
+            _,
+            RowClass::Numeric | RowClass::Integer | RowClass::Compare | RowClass::Logic | RowClass::Select,
+        ) => OfIntegers::Integers,
     }
 }
 

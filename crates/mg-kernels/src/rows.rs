@@ -11,7 +11,7 @@ use std::f64::consts::{FRAC_2_SQRT_PI, LN_2, LN_10, PI};
 
 /// Which dtypes a row takes and what it answers with.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
-pub enum Class {
+pub enum RowClass {
     /// Floats to the same float; integers and bool are promoted to f32 first.
     Float,
     /// Floats and integers to the same dtype; bool is promoted to i64 first.
@@ -104,42 +104,42 @@ macro_rules! body {
     (Select, $Name:ident, |$($a:ident),+| $body:expr) => {};
 }
 
-/// The body of a unary [`Class::Float`] row.
+/// The body of a unary [`RowClass::Float`] row.
 pub trait Float1 {
     /// The value of the operation.
     fn apply<L: FloatLane>(a: L) -> L;
 }
-/// The body of a binary [`Class::Float`] row.
+/// The body of a binary [`RowClass::Float`] row.
 pub trait Float2 {
     /// The value of the operation.
     fn apply<L: FloatLane>(a: L, b: L) -> L;
 }
-/// The body of a unary [`Class::Numeric`] row.
+/// The body of a unary [`RowClass::Numeric`] row.
 pub trait Numeric1 {
     /// The value of the operation.
     fn apply<L: Lane>(a: L) -> L;
 }
-/// The body of a binary [`Class::Numeric`] row.
+/// The body of a binary [`RowClass::Numeric`] row.
 pub trait Numeric2 {
     /// The value of the operation.
     fn apply<L: Lane>(a: L, b: L) -> L;
 }
-/// The body of a binary [`Class::Integer`] row.
+/// The body of a binary [`RowClass::Integer`] row.
 pub trait Integer2 {
     /// The value of the operation.
     fn apply<L: IntLane>(a: L, b: L) -> L;
 }
-/// The body of a [`Class::Compare`] row.
+/// The body of a [`RowClass::Compare`] row.
 pub trait Compare2 {
     /// The value of the operation.
     fn apply<L: Lane>(a: L, b: L) -> L::Mask;
 }
-/// The body of a unary [`Class::Logic`] row.
+/// The body of a unary [`RowClass::Logic`] row.
 pub trait Logic1 {
     /// The value of the operation.
     fn apply<T: Truth>(a: T) -> T;
 }
-/// The body of a binary [`Class::Logic`] row.
+/// The body of a binary [`RowClass::Logic`] row.
 pub trait Logic2 {
     /// The value of the operation.
     fn apply<T: Truth>(a: T, b: T) -> T;
@@ -169,8 +169,8 @@ macro_rules! op_table {
             }
 
             /// Which dtypes it takes and answers with.
-            pub const fn class(self) -> Class {
-                match self { $(Row::$Name => Class::$class),* }
+            pub const fn class(self) -> RowClass {
+                match self { $(Row::$Name => RowClass::$class),* }
             }
 
             /// How many operands it takes: 1, 2 or 3.
@@ -203,7 +203,7 @@ macro_rules! op_table {
             }
         }
 
-        /// Calls `callback!` with every row of the table: `[doc] Name "name" method try_method Class (operands);`
+        /// Calls `callback!` with every row of the table: `[doc] Name "name" method try_method RowClass (operands);`
         /// each.
         #[macro_export]
         macro_rules! for_each_row {
@@ -614,19 +614,23 @@ impl Row {
     /// The dtype in which operands of (promoted) dtype `of` are taken.
     pub fn operand(self, of: DType) -> DType {
         match self.class() {
-            Class::Float if !of.is_float() => DType::default_float(),
-            Class::Numeric if of == DType::Bool => DType::I64,
-            Class::Integer if !of.is_int() => DType::I64,
-            Class::Logic => DType::Bool,
-            Class::Float | Class::Numeric | Class::Integer | Class::Compare | Class::Select => of,
+            RowClass::Float if !of.is_float() => DType::default_float(),
+            RowClass::Numeric if of == DType::Bool => DType::I64,
+            RowClass::Integer if !of.is_int() => DType::I64,
+            RowClass::Logic => DType::Bool,
+            RowClass::Float
+            | RowClass::Numeric
+            | RowClass::Integer
+            | RowClass::Compare
+            | RowClass::Select => of,
         }
     }
 
     /// The dtype of the result for operands of dtype `of`.
     pub fn result(self, of: DType) -> DType {
         match self.class() {
-            Class::Compare | Class::Logic => DType::Bool,
-            Class::Float | Class::Numeric | Class::Integer | Class::Select => of,
+            RowClass::Compare | RowClass::Logic => DType::Bool,
+            RowClass::Float | RowClass::Numeric | RowClass::Integer | RowClass::Select => of,
         }
     }
 

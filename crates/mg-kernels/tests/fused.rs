@@ -3,7 +3,7 @@
 use mg_device::{DType, MAX_RANK};
 use mg_kernels::cpu::compile::{Compiled, set_fuse_from};
 use mg_kernels::cpu::run::{Args, InputArg};
-use mg_kernels::rows::Class as Takes;
+use mg_kernels::rows::RowClass;
 use mg_kernels::{Class, Inst, Operand, Over, Program, ReduceKind, Row, Source, Val, Value};
 
 /// A generator of small numbers (Marsaglia's xorshift64*).
@@ -65,13 +65,13 @@ fn program(rng: &mut Rng, rows: usize, columns: usize, n: usize) -> Program {
         if row == Row::Copysign {
             continue;
         }
-        if row.class() == Takes::Integer {
+        if row.class() == RowClass::Integer {
             continue;
         }
         let mut args = [0; 3];
         let mut complete = true;
         for (i, arg) in args.iter_mut().enumerate() {
-            let is_truth = row.class() == Takes::Logic || row.class() == Takes::Select && i == 0;
+            let is_truth = row.class() == RowClass::Logic || row.class() == RowClass::Select && i == 0;
             match of(&program, if is_truth { DType::Bool } else { DType::F32 }, rng) {
                 Some(v) => *arg = v,
                 None => complete = false,

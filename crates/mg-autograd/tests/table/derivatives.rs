@@ -7,7 +7,7 @@ use mg_autograd::{Tensor, gradcheck, gradgradcheck};
 use mg_device::{DType, Result};
 use mg_graph::Node;
 use mg_kernels::Row;
-use mg_kernels::rows::Class;
+use mg_kernels::rows::RowClass;
 
 /// Tight: the truncation error is about 10⁻¹¹, the rounding error 10⁻¹⁰.
 pub const TIGHT: Options = Options { eps: 1e-5, atol: 1e-6, rtol: 1e-5 };
@@ -29,7 +29,10 @@ fn apply(row: Row, x: &[Tensor]) -> Result<Tensor> {
 }
 
 fn rows() -> impl Iterator<Item = Row> {
-    Row::ALL.iter().copied().filter(|r| matches!(r.class(), Class::Float | Class::Numeric | Class::Select))
+    Row::ALL
+        .iter()
+        .copied()
+        .filter(|r| matches!(r.class(), RowClass::Float | RowClass::Numeric | RowClass::Select))
 }
 
 /// Numbers away from zero (where many rows have a kink), positive and, if the row is defined there, negative.
@@ -114,7 +117,7 @@ fn gradients_flow_through_layouts_of_operands() {
 #[test]
 fn a_row_without_a_gradient_gives_none() {
     let x = Tensor::from_slice(&[1.0f64, -2.0]).requires_grad_(true).unwrap();
-    for row in Row::ALL.iter().filter(|r| matches!(r.class(), Class::Compare)) {
+    for row in Row::ALL.iter().filter(|r| matches!(r.class(), RowClass::Compare)) {
         assert!(!row.is_differentiable(), "{}", row.name());
         let y = apply(*row, &[x.clone(), x.clone()]).unwrap();
         assert!(!y.requires_grad(), "{}", row.name());

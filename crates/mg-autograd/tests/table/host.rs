@@ -3,7 +3,7 @@
 use crate::common::{Array, Cell, indices, joint};
 use mg_device::{DType, bf16, f16};
 use mg_kernels::Row;
-use mg_kernels::rows::Class;
+use mg_kernels::rows::RowClass;
 use std::f64::consts::PI;
 
 unsafe extern "C" {
@@ -283,8 +283,8 @@ pub fn tolerance(row: Row, dtype: DType) -> u64 {
             _,
             DType::F32,
         ) => 4,
-        (_, Class::Float, DType::F64) => 4,
-        (_, Class::Float, _) => 1,
+        (_, RowClass::Float, DType::F64) => 4,
+        (_, RowClass::Float, _) => 1,
         _ => 0,
     }
 }
@@ -304,7 +304,7 @@ pub fn meant(row: Row, dtypes: &[DType]) -> Option<(Row, DType)> {
         Row::Pow if joined.is_int() => Row::IntPow,
         Row::NextAfter if !joined.is_float() => return None,
         _ if rounds && joined.is_bool() => return None,
-        _ if row.class() == Class::Integer && joined.is_float() => return None,
+        _ if row.class() == RowClass::Integer && joined.is_float() => return None,
         row => row,
     };
     let dtype = match row {

@@ -6,7 +6,7 @@ use mg_autograd::Tensor;
 use mg_device::{DType, ErrorKind, Result, bf16, f16};
 use mg_graph::Node;
 use mg_kernels::Row;
-use mg_kernels::rows::Class;
+use mg_kernels::rows::RowClass;
 
 const FLOATS: [DType; 4] = [DType::F64, DType::F32, DType::F16, DType::BF16];
 
@@ -199,7 +199,7 @@ fn unlike_dtypes_are_promoted() {
 
 #[test]
 fn exceptional_numbers_meet_each_other() {
-    for &row in Row::ALL.iter().filter(|r| r.class() != Class::Integer) {
+    for &row in Row::ALL.iter().filter(|r| r.class() != RowClass::Integer) {
         for dtype in FLOATS {
             let v: Vec<Cell> = special(dtype).into_iter().map(Cell::F).collect();
             let column = Array::new(&[v.len(), 1], dtype, v.clone()).pair();
@@ -232,7 +232,7 @@ fn floats_of_every_magnitude() {
         let v = f64::powi(2.0, rng.below(20) as i32 - 10) * rng.uniform(-1.0, 1.0);
         Cell::F(v).cast(dtype)
     };
-    for &row in Row::ALL.iter().filter(|r| r.arity() < 3 && r.class() != Class::Integer) {
+    for &row in Row::ALL.iter().filter(|r| r.arity() < 3 && r.class() != RowClass::Integer) {
         for dtype in FLOATS {
             let n = 20_000;
             for draw in [any as Draw, near as Draw] {
@@ -246,7 +246,7 @@ fn floats_of_every_magnitude() {
 
 /// Rows of numbers that take every float; half types have no neighbours of their own.
 fn in_every_float(row: Row) -> bool {
-    matches!(row.class(), Class::Float | Class::Numeric) && row != Row::NextAfter
+    matches!(row.class(), RowClass::Float | RowClass::Numeric) && row != Row::NextAfter
 }
 
 /// The result of a half type is that of f32, rounded once.

@@ -3,7 +3,7 @@
 use crate::common::Rng;
 use crate::spec::{Inferred, LIES, Lie, Spec};
 use mg_device::{DType, Layout, Shape};
-use mg_kernels::rows::Class;
+use mg_kernels::rows::RowClass;
 use mg_kernels::{ReduceKind, Row};
 
 /// What is done to a handle when its node has been made.
@@ -313,7 +313,7 @@ impl Maker {
         let row = if self.rng.chance(50) { self.rng.pick(&simple) } else { self.rng.pick(Row::ALL) };
         let a = self.any();
         let mut dtype = row.operand(self.dtype(a));
-        if row.class() == Class::Logic {
+        if row.class() == RowClass::Logic {
             dtype = DType::Bool;
         }
         if row.refuses_zero(dtype) {

@@ -7,7 +7,7 @@
 
 use super::CudaProgram;
 use crate::program::{Class, Inst, Operand, Over, Program, ReduceKind, Source, Val, Value};
-use crate::rows::{Class as RowClass, Row};
+use crate::rows::{Row, RowClass};
 use mg_device::{DType, Device, MAX_RANK, Result};
 
 /// Elements of elementwise work, and of what is reduced.

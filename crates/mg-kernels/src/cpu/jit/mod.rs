@@ -11,7 +11,7 @@ mod lane;
 
 use super::compile::{Len, Reg, Step};
 use super::loops::{Isa, isa};
-use crate::rows::{Class, Row};
+use crate::rows::{Row, RowClass};
 use emit::Inst;
 use mg_device::DType;
 
@@ -124,7 +124,7 @@ fn fits(step: &Step) -> bool {
         // Its loop leaves out most of the digits.
         Step::Map { row: Some((Row::Fmod, _)), .. } => false,
         Step::Map { row: Some((row, dtype)), len: Len::Full, .. } => match row.class() {
-            Class::Logic => true,
+            RowClass::Logic => true,
             _ => *dtype == DType::F32,
         },
         Step::Expand { dtype: DType::F32, .. } | Step::Stream { dtype: DType::F32, .. } => true,
@@ -170,12 +170,12 @@ fn one(run: &[Step], is_read_later: impl Fn(Reg) -> bool) -> Option<Fused> {
             Step::Map { dst, args, row: Some((row, _)), .. } => {
                 let args: Vec<lane::Id> = (0..row.arity())
                     .map(|i| match (row.class(), i) {
-                        (Class::Logic, _) | (Class::Select, 0) => truth(args[i]),
+                        (RowClass::Logic, _) | (RowClass::Select, 0) => truth(args[i]),
                         _ => number(args[i]),
                     })
                     .collect();
                 let value = lane::apply(row, &args)?;
-                let is_truth = matches!(row.class(), Class::Logic | Class::Compare);
+                let is_truth = matches!(row.class(), RowClass::Logic | RowClass::Compare);
                 let store = is_read_later(dst).then_some(match is_truth {
                     true => Inst::StoreMask(dst, value),
                     false => Inst::Store(dst, value),
