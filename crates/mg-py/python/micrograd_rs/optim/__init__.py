@@ -5,48 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .._names import Lazy as _Lazy
-from . import lr_scheduler
-from .kinds import (
-    ASGD,
-    LBFGS,
-    SGD,
-    Adadelta,
-    Adafactor,
-    Adagrad,
-    Adam,
-    Adamax,
-    AdamW,
-    Lion,
-    Muon,
-    NAdam,
-    RAdam,
-    RMSprop,
-    Rprop,
-)
+from . import kinds, lr_scheduler
+from .kinds import *
 from .optimizer import Optimizer
 
 if TYPE_CHECKING:
     from . import swa_utils
 
-__all__ = [
-    "ASGD",
-    "LBFGS",
-    "SGD",
-    "Adadelta",
-    "Adafactor",
-    "Adagrad",
-    "Adam",
-    "AdamW",
-    "Adamax",
-    "Lion",
-    "Muon",
-    "NAdam",
-    "Optimizer",
-    "RAdam",
-    "RMSprop",
-    "Rprop",
-    "lr_scheduler",
-    "swa_utils",
-]
+__all__ = ["Optimizer", "lr_scheduler", "swa_utils"]
+__all__ += kinds.__all__
 
 __getattr__ = _Lazy(__name__, ("swa_utils",))
