@@ -500,13 +500,14 @@ impl Plan {
         let shape = of.shape();
         let mut out: Option<Tensor> = None;
         for (&axis, index) in self.axes.iter().zip(&self.indices) {
+            // Once added up, a position beyond one axis could not be told from a good one, nor what it was.
+            let checked = match self.axes.len() {
+                1 => index.clone(),
+                _ => Tensor::from_node(index.node().guard(axis, shape[axis])),
+            };
             out = Some(match out {
-                None => index.clone(),
-                // Once added up, a position beyond one axis could not be told from a good one.
-                Some(before) => {
-                    let checked = Tensor::from_node(index.node().guard(axis, shape[axis]));
-                    before.try_mul(shape[axis] as i64)?.try_add(checked)?
-                }
+                None => checked,
+                Some(before) => before.try_mul(shape[axis] as i64)?.try_add(checked)?,
             });
         }
         let out = out.ok_or_else(|| error(ErrorKind::Internal("no indices".into())))?;

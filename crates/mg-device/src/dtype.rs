@@ -142,6 +142,50 @@ macro_rules! with_element {
     };
 }
 
+// Kernels that move elements by their size know of these, and take what is none of the first three for the last.
+const _: () = {
+    let mut i = 0;
+    while i < DType::ALL.len() {
+        assert!(matches!(DType::ALL[i].size(), 1 | 2 | 4 | 8));
+        i += 1;
+    }
+};
+
+/// As [`with_element!`], with truth values as the bytes that they are.
+#[macro_export]
+macro_rules! with_number {
+    ($dtype:expr, $T:ident => $e:expr) => {
+        $crate::with_element!(@ $dtype, $T, $e, F64 f64, F32 f32, F16 $crate::f16, BF16 $crate::bf16, I64 i64, I32 i32,
+            I16 i16, I8 i8, U64 u64, U32 u32, U16 u16, U8 u8, Bool u8)
+    };
+}
+
+/// The floating-point dtypes, for what takes these alone, or does with all others the same.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Float {
+    /// See [`DType::F64`].
+    F64,
+    /// See [`DType::F32`].
+    F32,
+    /// See [`DType::F16`].
+    F16,
+    /// See [`DType::BF16`].
+    BF16,
+}
+
+/// How many bits an element has, for what works on bits.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Width {
+    /// 8.
+    W8,
+    /// 16.
+    W16,
+    /// 32.
+    W32,
+    /// 64.
+    W64,
+}
+
 static DEFAULT_FLOAT: AtomicU8 = AtomicU8::new(DType::F32 as u8);
 
 impl DType {
@@ -150,6 +194,39 @@ impl DType {
     #[must_use]
     pub const fn is_float(self) -> bool {
         matches!(self.category(), Category::Float)
+    }
+
+    /// Which floating-point type it is; `None` for integers and `bool`.
+    #[inline]
+    #[must_use]
+    pub const fn float(self) -> Option<Float> {
+        match self {
+            DType::F64 => Some(Float::F64),
+            DType::F32 => Some(Float::F32),
+            DType::F16 => Some(Float::F16),
+            DType::BF16 => Some(Float::BF16),
+            DType::I64
+            | DType::I32
+            | DType::I16
+            | DType::I8
+            | DType::U64
+            | DType::U32
+            | DType::U16
+            | DType::U8
+            | DType::Bool => None,
+        }
+    }
+
+    /// How many bits an element has.
+    #[inline]
+    #[must_use]
+    pub const fn width(self) -> Width {
+        match self {
+            DType::F64 | DType::I64 | DType::U64 => Width::W64,
+            DType::F32 | DType::I32 | DType::U32 => Width::W32,
+            DType::F16 | DType::BF16 | DType::I16 | DType::U16 => Width::W16,
+            DType::I8 | DType::U8 | DType::Bool => Width::W8,
+        }
     }
 
     /// Whether it is an integer type; `bool` is not.

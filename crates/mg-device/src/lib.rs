@@ -34,7 +34,7 @@ pub use allocator::MemoryStats;
 pub use buffer::{Buffer, Exported};
 pub use collapse::{collapse, merge_dims};
 pub use device::Device;
-pub use dtype::{Category, DType, Element, Standing};
+pub use dtype::{Category, DType, Element, Float, Standing, Width};
 pub use error::{Error, ErrorKind, Result, Valid};
 pub use half::{bf16, f16};
 pub use layout::{Layout, Offsets};

@@ -194,6 +194,26 @@ def test_an_index_beyond_says_so():
         mg.zeros(4)[late].tolist()
 
 
+def test_an_index_that_is_computed_is_told_as_it_is():
+    """Not as it is counted from the beginning, nor as a position among all elements."""
+    late = mg.tensor([-5]) - 2
+    grid = mg.zeros(3, 4)
+    for read in (
+        lambda: mg.zeros(4)[late], lambda: mg.zeros(4).index_fill(0, late, 1.0), lambda: mg.zeros(4).take(late),
+        lambda: mg.zeros(4).index_put((late,), mg.tensor(1.0)),
+    ):
+        with pytest.raises(IndexError, match=r"index -7 is out of range for axis 0 of size 4"):
+            read().tolist()
+    with pytest.raises(IndexError, match=r"index -7 is out of range for axis 0 of size 3"):
+        grid[late, mg.tensor([1]) * 1].tolist()
+    with pytest.raises(IndexError, match=r"index -7 is out of range for axis 1 of size 4"):
+        grid[mg.tensor([1]) * 1, late].tolist()
+    with pytest.raises(IndexError, match=r"index -7 is out of range for axis 0 of size 3"):
+        grid[late, mg.tensor([1])] = 1.0
+        grid.tolist()
+    assert grid.sum().item() == 0
+
+
 def test_wrong_values():
     t = mg.zeros(2, 3)
     with pytest.raises(ValueError, match=r"\[4\]"):

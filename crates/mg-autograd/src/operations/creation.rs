@@ -5,7 +5,7 @@ use crate::checks::{unseen, valid};
 use crate::creation::{Generator, default_device, drawn_in, evenly_spaced, normal, takes_floats, uniform};
 use crate::ops::Operand;
 use crate::tensor::Tensor;
-use mg_device::{DType, Device, Error, ErrorKind, Result, Shape, Valid};
+use mg_device::{DType, Device, Error, ErrorKind, Float, Result, Shape, Valid};
 use mg_graph::{Node, cell_bits, cell_bits_of_int};
 use mg_kernels::{Algebra, ReduceKind, Row, Rules};
 use mg_macros::operations;
@@ -89,20 +89,13 @@ pub(crate) fn integers(
 
 /// The integers that a dtype holds, from 0 on; of floats those up to which it holds all.
 fn last_integer(dtype: DType) -> i128 {
-    match dtype {
-        DType::F64 => 1 << 53,
-        DType::F32 => 1 << 24,
-        DType::F16 => 1 << 11,
-        DType::BF16 => 1 << 8,
-        DType::Bool => 1,
-        DType::I64
-        | DType::I32
-        | DType::I16
-        | DType::I8
-        | DType::U64
-        | DType::U32
-        | DType::U16
-        | DType::U8 => dtype.int_range().map_or(0, |(_, last)| last),
+    match dtype.float() {
+        Some(Float::F64) => 1 << 53,
+        Some(Float::F32) => 1 << 24,
+        Some(Float::F16) => 1 << 11,
+        Some(Float::BF16) => 1 << 8,
+        // Truth values have no range of integers.
+        None => dtype.int_range().map_or(1, |(_, last)| last),
     }
 }
 

@@ -5,7 +5,7 @@ use crate::functional::without_slope;
 use crate::ops::{self, Operand};
 use crate::tensor::Tensor;
 use crate::tensor::memory::untracked;
-use mg_device::{DType, Error, ErrorKind, Result, Shape};
+use mg_device::{DType, Error, ErrorKind, Float, Result, Shape};
 use mg_graph::{Node, same_device};
 use mg_kernels::{Algebra, Row, Rules};
 use mg_macros::operations;
@@ -454,20 +454,12 @@ impl Tensor {
         #[default(None)] neginf: Option<f64>,
     ) -> Result<Tensor> {
         let x = self.node();
-        let largest = match x.dtype() {
-            DType::F64 => f64::MAX,
-            DType::F32 => f64::from(f32::MAX),
-            DType::F16 => 65504.0,
-            DType::BF16 => 3.389_531_389_251_535_5e38,
-            DType::I64
-            | DType::I32
-            | DType::I16
-            | DType::I8
-            | DType::U64
-            | DType::U32
-            | DType::U16
-            | DType::U8
-            | DType::Bool => return Ok(Tensor::from_node(x.alias())),
+        let largest = match x.dtype().float() {
+            Some(Float::F64) => f64::MAX,
+            Some(Float::F32) => f64::from(f32::MAX),
+            Some(Float::F16) => 65504.0,
+            Some(Float::BF16) => 3.389_531_389_251_535_5e38,
+            None => return Ok(Tensor::from_node(x.alias())),
         };
         let (high, low) = (posinf.unwrap_or(largest), neginf.unwrap_or(-largest));
         let y = is_nan(&x).choose(&x.lit(nan.unwrap_or(0.0)), &x);

@@ -1,7 +1,7 @@
 //! Optimisers that take parameters as matrices: Adafactor, Muon.
 
 use mg_autograd::Tensor;
-use mg_device::{DType, Result, Shape};
+use mg_device::{DType, Float, Result, Shape};
 
 use super::number::Number;
 use super::options::{OptionType, OptionValue, options};
@@ -186,20 +186,11 @@ impl AdafactorOptions {
 
 /// The distance from 1 to the next number.
 fn epsilon(dtype: DType) -> f64 {
-    match dtype {
-        DType::F64 => f64::EPSILON,
-        DType::F16 => f64::powi(2.0, -10),
-        DType::BF16 => f64::powi(2.0, -7),
-        DType::F32
-        | DType::I64
-        | DType::I32
-        | DType::I16
-        | DType::I8
-        | DType::U64
-        | DType::U32
-        | DType::U16
-        | DType::U8
-        | DType::Bool => f64::from(f32::EPSILON),
+    match dtype.float() {
+        Some(Float::F64) => f64::EPSILON,
+        Some(Float::F16) => f64::powi(2.0, -10),
+        Some(Float::BF16) => f64::powi(2.0, -7),
+        Some(Float::F32) | None => f64::from(f32::EPSILON),
     }
 }
 

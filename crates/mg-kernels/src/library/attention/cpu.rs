@@ -10,7 +10,7 @@ use crate::library::Operand;
 use crate::library::matmul::cpu::matmul;
 use crate::math;
 use half::slice::HalfFloatSliceExt;
-use mg_device::{DType, Layout, Shape, bf16, f16};
+use mg_device::{DType, Float, Layout, Shape, bf16, f16};
 use smallvec::SmallVec;
 
 /// Queries of a block.
@@ -143,11 +143,11 @@ pub(super) unsafe fn attention(attention: &Attention, s: &Sizes, operands: &[Ope
     let to = if dense { out } else { room(lie.iter().map(Layout::numel).sum()) };
     // SAFETY: this function's contract; half types are computed with as f32. What was computed has the elements of the results.
     unsafe {
-        match dtype {
-            DType::F64 => call::<f64>(attention, s, &operands, sums, to),
-            DType::F16 | DType::BF16 => widened(attention, s, &operands, sums, to),
+        match dtype.float() {
+            Some(Float::F64) => call::<f64>(attention, s, &operands, sums, to),
+            Some(Float::F16 | Float::BF16) => widened(attention, s, &operands, sums, to),
             // `Attention::sizes` takes no integers.
-            _ => call::<f32>(attention, s, &operands, sums, to),
+            Some(Float::F32) | None => call::<f32>(attention, s, &operands, sums, to),
         }
         let mut from = to;
         for layout in lie.iter().filter(|_| !dense) {

@@ -5,7 +5,7 @@ use crate::cpu::library::scratch::{self, Slot};
 use crate::cpu::library::{Shared, fill_zero};
 use crate::cpu::pool::parallel;
 use crate::library::matmul::cpu::matmul;
-use mg_device::{DType, Layout, Shape, bf16, f16};
+use mg_device::{DType, Float, Layout, Shape, bf16, f16};
 use std::ops::Range;
 
 /// Elements of the windows that are laid out at a time.
@@ -76,24 +76,15 @@ pub(super) unsafe fn conv(
             }
         }};
     }
-    match dtype {
+    match dtype.float() {
         // SAFETY: this function's contract.
-        DType::F32 => unsafe { run::<f32>(kind, g, a.cast(), b.cast(), out.cast()) },
+        Some(Float::F32) => unsafe { run::<f32>(kind, g, a.cast(), b.cast(), out.cast()) },
         // SAFETY: this function's contract.
-        DType::F64 => unsafe { run::<f64>(kind, g, a.cast(), b.cast(), out.cast()) },
-        DType::F16 => widened!(f16),
-        DType::BF16 => widened!(bf16),
-        // `Conv::result` refuses them.
+        Some(Float::F64) => unsafe { run::<f64>(kind, g, a.cast(), b.cast(), out.cast()) },
+        Some(Float::F16) => widened!(f16),
+        Some(Float::BF16) => widened!(bf16),
         // `Conv::result` takes floats alone.
-        DType::I64
-        | DType::I32
-        | DType::I16
-        | DType::I8
-        | DType::U64
-        | DType::U32
-        | DType::U16
-        | DType::U8
-        | DType::Bool => {}
+        None => {}
     }
 }
 

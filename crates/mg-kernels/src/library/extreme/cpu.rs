@@ -4,7 +4,7 @@ use super::Extreme;
 use crate::cpu::run::OutOfRange;
 use crate::library::Operand;
 use crate::library::sort::Element;
-use mg_device::{DType, MAX_RANK, bf16, f16};
+use mg_device::{MAX_RANK, with_number};
 
 /// # Safety
 ///
@@ -16,22 +16,7 @@ pub(super) unsafe fn extreme(
 ) -> std::result::Result<(), OutOfRange> {
     let [base, x, index] = operands else { return Ok(()) };
     // SAFETY: this function's contract; truth values are bytes.
-    unsafe {
-        match base.dtype {
-            DType::F64 => of::<f64>(extreme, base, x, index, out),
-            DType::F32 => of::<f32>(extreme, base, x, index, out),
-            DType::F16 => of::<f16>(extreme, base, x, index, out),
-            DType::BF16 => of::<bf16>(extreme, base, x, index, out),
-            DType::I64 => of::<i64>(extreme, base, x, index, out),
-            DType::I32 => of::<i32>(extreme, base, x, index, out),
-            DType::I16 => of::<i16>(extreme, base, x, index, out),
-            DType::I8 => of::<i8>(extreme, base, x, index, out),
-            DType::U64 => of::<u64>(extreme, base, x, index, out),
-            DType::U32 => of::<u32>(extreme, base, x, index, out),
-            DType::U16 => of::<u16>(extreme, base, x, index, out),
-            DType::U8 | DType::Bool => of::<u8>(extreme, base, x, index, out),
-        }
-    }
+    unsafe { with_number!(base.dtype, T => of::<T>(extreme, base, x, index, out)) }
 }
 
 /// Where an element stands, in an order that tells zeros apart: the larger stays.

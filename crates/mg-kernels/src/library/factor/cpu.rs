@@ -5,7 +5,7 @@ use crate::cpu::library::Shared;
 use crate::cpu::pool::parallel;
 use crate::cpu::run::OutOfRange;
 use crate::library::Operand;
-use mg_device::{DType, Shape};
+use mg_device::{Float, Shape};
 use mg_linalg::Real;
 use smallvec::SmallVec;
 use std::sync::{Mutex, PoisonError};
@@ -18,11 +18,11 @@ const PARALLEL: usize = 1 << 15;
 /// As [`crate::library::Kernel::cpu`].
 pub(super) unsafe fn factor(factor: &Factor, operands: &[Operand], out: *mut u8) -> Result<(), OutOfRange> {
     let [x] = operands else { return Ok(()) };
-    match x.dtype {
+    match x.dtype.float() {
         // SAFETY: this function's contract.
-        DType::F64 => unsafe { batch::<f64>(factor, x, out.cast()) },
+        Some(Float::F64) => unsafe { batch::<f64>(factor, x, out.cast()) },
         // SAFETY: as above; other dtypes were refused when the node was made.
-        _ => unsafe { batch::<f32>(factor, x, out.cast()) },
+        Some(Float::F32 | Float::F16 | Float::BF16) | None => unsafe { batch::<f32>(factor, x, out.cast()) },
     }
 }
 

@@ -5,7 +5,7 @@ use crate::cpu::library::{Shared, fill_zero};
 use crate::cpu::loops::{by_isa, isa};
 use crate::cpu::pool::{num_threads, parallel};
 use crate::cpu::run::OutOfRange;
-use mg_device::{DType, Layout, MAX_RANK, Shape, bf16, f16};
+use mg_device::{DType, Float, Layout, MAX_RANK, Shape, Width, bf16, f16};
 use std::ops::Range;
 use std::sync::Mutex;
 
@@ -265,15 +265,16 @@ pub unsafe fn scatter_add(
             unsafe { scatter_as::<$T>(x.cast(), lx, index.cast(), lindex, axis, size, out.cast()) }
         };
     }
-    match dtype {
-        DType::F32 => go!(f32),
-        DType::F64 => go!(f64),
-        DType::F16 => go!(f16),
-        DType::BF16 => go!(bf16),
-        DType::I64 | DType::U64 => go!(i64),
-        DType::I32 | DType::U32 => go!(i32),
-        DType::I16 | DType::U16 => go!(i16),
-        DType::I8 | DType::U8 | DType::Bool => go!(u8),
+    match (dtype.float(), dtype.width()) {
+        (Some(Float::F32), _) => go!(f32),
+        (Some(Float::F64), _) => go!(f64),
+        (Some(Float::F16), _) => go!(f16),
+        (Some(Float::BF16), _) => go!(bf16),
+        // Sums of integers have the same bits with a sign or without.
+        (None, Width::W64) => go!(i64),
+        (None, Width::W32) => go!(i32),
+        (None, Width::W16) => go!(i16),
+        (None, Width::W8) => go!(u8),
     }
 }
 

@@ -5,7 +5,7 @@ use super::{Lines, Scan, ScanKind, sums};
 use crate::cpu::convert::{bf16_from_f32, bf16_to_f32, f16_from_f32, f16_to_f32, round_bf16, round_f16};
 use crate::library::Operand;
 use crate::math;
-use mg_device::{DType, bf16, f16};
+use mg_device::{Float, Width, bf16, f16};
 
 /// What is carried from element to element.
 pub(super) trait State: Copy + Send + Sync {
@@ -204,7 +204,8 @@ impl<T: Wide> State for Sum<T> {
     type Out = T;
     const NONE: Self = Sum(T::As::ZERO);
     const TREE: bool = true;
-    const WIDE: bool = size_of::<T>() == 8;
+    // Not for f32, which has instructions of its own; half types are converted on the way.
+    const WIDE: bool = size_of::<T>() != 4;
     #[inline(always)]
     fn of(x: T, _: T, _: usize) -> Self {
         Sum(x.wide())
@@ -235,7 +236,8 @@ impl<T: Wide> State for Prod<T> {
     type Out = T;
     const NONE: Self = Prod(T::As::ONE);
     const TREE: bool = true;
-    const WIDE: bool = size_of::<T>() == 8;
+    // Not for f32, which has instructions of its own; half types are converted on the way.
+    const WIDE: bool = size_of::<T>() != 4;
     #[inline(always)]
     fn of(x: T, _: T, _: usize) -> Self {
         Prod(x.wide())
@@ -365,37 +367,27 @@ pub(super) unsafe fn scan(scan: &Scan, lines: Lines, operands: &[Operand], out: 
     }
     macro_rules! numbers {
         ($State:ident, $integers:expr) => {
-            match x.dtype {
-                DType::F32 => go!($State<f32>),
-                DType::F64 => go!($State<f64>),
-                DType::F16 => go!($State<f16>),
-                DType::BF16 => go!($State<bf16>),
+            match x.dtype.float() {
+                Some(Float::F32) => go!($State<f32>),
+                Some(Float::F64) => go!($State<f64>),
+                Some(Float::F16) => go!($State<f16>),
+                Some(Float::BF16) => go!($State<bf16>),
                 // `Scan::result` takes i64 where numbers are added or multiplied, and no other integers.
-                DType::I64
-                | DType::I32
-                | DType::I16
-                | DType::I8
-                | DType::U64
-                | DType::U32
-                | DType::U16
-                | DType::U8
-                | DType::Bool => $integers,
+                None => $integers,
             }
         };
     }
     macro_rules! extremes {
         ($smallest:literal) => {
-            match x.dtype {
-                DType::F32 => go!(Extreme<f32, $smallest>),
-                DType::F64 => go!(Extreme<f64, $smallest>),
-                DType::F16 => go!(Extreme<f16, $smallest>),
-                DType::BF16 => go!(Extreme<bf16, $smallest>),
-                DType::I32 => go!(Extreme<i32, $smallest>),
-                DType::U8 | DType::Bool => go!(Extreme<u8, $smallest>),
-                // `Scan::result` takes no integers but i64 besides.
-                DType::I64 | DType::I16 | DType::I8 | DType::U64 | DType::U32 | DType::U16 => {
-                    go!(Extreme<i64, $smallest>)
-                }
+            match (x.dtype.float(), x.dtype.width()) {
+                (Some(Float::F32), _) => go!(Extreme<f32, $smallest>),
+                (Some(Float::F64), _) => go!(Extreme<f64, $smallest>),
+                (Some(Float::F16), _) => go!(Extreme<f16, $smallest>),
+                (Some(Float::BF16), _) => go!(Extreme<bf16, $smallest>),
+                // `Scan::result` takes i64, i32, u8 and bool, and no integers besides.
+                (None, Width::W32) => go!(Extreme<i32, $smallest>),
+                (None, Width::W8) => go!(Extreme<u8, $smallest>),
+                (None, Width::W64 | Width::W16) => go!(Extreme<i64, $smallest>),
             }
         };
     }

@@ -4,7 +4,7 @@ use super::{Described, Lines, Scan, ScanKind};
 use crate::cuda::library::args::{self, OUTPUT, input};
 use crate::cuda::library::constants::scan::{EACH, THREADS, WARP, WARPS};
 use crate::cuda::library::{Plan, Pointer, Prebuilt, find, launch};
-use mg_device::{DType, Error, ErrorKind, Result};
+use mg_device::{DType, Error, ErrorKind, Float, Result};
 
 /// Blocks that keep a device busy.
 const BUSY: usize = 1 << 10;
@@ -13,20 +13,11 @@ const CLEARING: usize = 1 << 10;
 
 /// Bytes of what is carried from chunk to chunk: `State` of `scan.cu`.
 fn state_bytes(kind: ScanKind, dtype: DType) -> usize {
-    let narrow = match dtype {
-        DType::F16 | DType::BF16 => true,
+    let narrow = match dtype.float() {
+        Some(Float::F16 | Float::BF16) => true,
         // Exponentials in f64 would take longer than the memory does.
-        DType::F32 => kind == ScanKind::LogSumExp,
-        DType::F64
-        | DType::I64
-        | DType::I32
-        | DType::I16
-        | DType::I8
-        | DType::U64
-        | DType::U32
-        | DType::U16
-        | DType::U8
-        | DType::Bool => false,
+        Some(Float::F32) => kind == ScanKind::LogSumExp,
+        Some(Float::F64) | None => false,
     };
     let wide = if narrow { 4 } else { 8 };
     match kind {

@@ -5,7 +5,7 @@ use crate::cpu::library::Shared;
 use crate::cpu::pool::{num_threads, parallel};
 use crate::library::Operand;
 use crate::library::sort::Element;
-use mg_device::{DType, bf16, f16};
+use mg_device::with_number;
 
 /// Values that are worth a task.
 const TASK: usize = 1 << 12;
@@ -23,20 +23,7 @@ pub(super) unsafe fn search(search: &Search, operands: &[Operand], out: *mut i64
             unsafe { run::<$T>(search.right, sorted, values, Shared(out)) }
         };
     }
-    match sorted.dtype {
-        DType::F32 => go!(f32),
-        DType::F64 => go!(f64),
-        DType::F16 => go!(f16),
-        DType::BF16 => go!(bf16),
-        DType::I64 => go!(i64),
-        DType::I32 => go!(i32),
-        DType::I16 => go!(i16),
-        DType::I8 => go!(i8),
-        DType::U64 => go!(u64),
-        DType::U32 => go!(u32),
-        DType::U16 => go!(u16),
-        DType::U8 | DType::Bool => go!(u8),
-    }
+    with_number!(sorted.dtype, T => go!(T))
 }
 
 unsafe fn run<E: Element>(right: bool, sorted: &Operand, values: &Operand, out: Shared<*mut i64>) {

@@ -8,7 +8,7 @@ use super::{Sort, SortKind};
 use crate::cpu::library::{Shared, scratch};
 use crate::cpu::pool::{num_threads, parallel};
 use crate::library::{Operand, Shaped};
-use mg_device::{DType, bf16, f16};
+use mg_device::with_number;
 use std::ops::Range;
 
 /// Length from which a line is sorted by all threads, where there are fewer lines than these.
@@ -87,20 +87,7 @@ pub(super) unsafe fn sort(sort: &Sort, operands: &[Operand], out: *mut u8, resul
             unsafe { run::<$T>(sort, x, out, result) }
         };
     }
-    match x.dtype {
-        DType::F32 => go!(f32),
-        DType::F64 => go!(f64),
-        DType::F16 => go!(f16),
-        DType::BF16 => go!(bf16),
-        DType::I64 => go!(i64),
-        DType::I32 => go!(i32),
-        DType::I16 => go!(i16),
-        DType::I8 => go!(i8),
-        DType::U64 => go!(u64),
-        DType::U32 => go!(u32),
-        DType::U16 => go!(u16),
-        DType::U8 | DType::Bool => go!(u8),
-    }
+    with_number!(x.dtype, T => go!(T))
 }
 
 unsafe fn run<E: Element>(sort: &Sort, x: &Operand, out: *mut u8, result: &Shaped) {

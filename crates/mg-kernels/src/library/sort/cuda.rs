@@ -6,7 +6,7 @@ use crate::cuda::library::constants::nth::{CHOOSE, COUNT, COUNTS, FIND, PART, TA
 use crate::cuda::library::constants::sort::{BITS, DIGITS, TILE};
 use crate::cuda::library::{Plan, Pointer, copy, launch};
 use crate::library::{Described, Shaped};
-use mg_device::{DType, Error, ErrorKind, Result};
+use mg_device::{DType, Error, ErrorKind, Result, Width};
 
 /// Keys and positions between two passes, by bytes of the workspace.
 #[derive(Clone, Copy)]
@@ -99,21 +99,17 @@ impl Problem<'_> {
 pub(in crate::library) fn turn(dtype: DType, descending: bool) -> u64 {
     let width = 8 * dtype.size();
     let all = if descending { u64::MAX >> (64 - width) } else { 0 };
-    match dtype {
-        DType::I64 | DType::I32 | DType::I16 | DType::I8 => all ^ 1 << (width - 1),
-        DType::F64 | DType::F32 | DType::F16 | DType::BF16 => all,
-        DType::U64 | DType::U32 | DType::U16 | DType::U8 | DType::Bool => all,
-    }
+    if dtype.is_int() && dtype.is_signed() { all ^ 1 << (width - 1) } else { all }
 }
 
 /// What a kernel of a dtype is called: floats by name, all others by their size.
 pub(in crate::library) fn bits(dtype: DType) -> &'static str {
-    match dtype {
-        DType::F64 | DType::F32 | DType::F16 | DType::BF16 => dtype.name(),
-        DType::I64 | DType::U64 => "b64",
-        DType::I32 | DType::U32 => "b32",
-        DType::I16 | DType::U16 => "b16",
-        DType::I8 | DType::U8 | DType::Bool => "b8",
+    match dtype.width() {
+        _ if dtype.is_float() => dtype.name(),
+        Width::W64 => "b64",
+        Width::W32 => "b32",
+        Width::W16 => "b16",
+        Width::W8 => "b8",
     }
 }
 

@@ -17,11 +17,13 @@ pub(super) unsafe fn solve(_: &Triangular, _: &[Operand], _: *mut u8) {}
 #[cfg(feature = "linalg")]
 pub(super) unsafe fn solve(kernel: &Triangular, operands: &[Operand], out: *mut u8) {
     let [a, b] = operands else { return };
-    match a.dtype {
+    match a.dtype.float() {
         // SAFETY: this function's contract.
-        mg_device::DType::F64 => unsafe { batch::<f64>(kernel, a, b, out.cast()) },
+        Some(mg_device::Float::F64) => unsafe { batch::<f64>(kernel, a, b, out.cast()) },
         // SAFETY: as above; other dtypes were refused when the node was made.
-        _ => unsafe { batch::<f32>(kernel, a, b, out.cast()) },
+        Some(mg_device::Float::F32 | mg_device::Float::F16 | mg_device::Float::BF16) | None => unsafe {
+            batch::<f32>(kernel, a, b, out.cast())
+        },
     }
 }
 

@@ -17,7 +17,7 @@ use crate::library::After;
 use blocked::Matrices;
 use entry::{Bool, Entry};
 use half::{bf16, f16};
-use mg_device::{DType, Layout};
+use mg_device::{DType, Float, Layout, Width};
 use std::ops::Range;
 
 /// Multiplications from which a product is divided among threads.
@@ -58,16 +58,17 @@ pub unsafe fn matmul(
     let b = b.wrapping_add(lb.offset() * size);
     // SAFETY: by this function's contract.
     unsafe {
-        match dtype {
-            DType::F32 => run::<f32>(&problem, a, b, raw, after),
-            DType::F64 => run::<f64>(&problem, a, b, raw, after),
-            DType::F16 => run::<f16>(&problem, a, b, raw, after),
-            DType::BF16 => run::<bf16>(&problem, a, b, raw, after),
-            DType::I64 | DType::U64 => run::<i64>(&problem, a, b, raw, after),
-            DType::I32 | DType::U32 => run::<i32>(&problem, a, b, raw, after),
-            DType::I16 | DType::U16 => run::<i16>(&problem, a, b, raw, after),
-            DType::I8 | DType::U8 => run::<u8>(&problem, a, b, raw, after),
-            DType::Bool => run::<Bool>(&problem, a, b, raw, after),
+        match (dtype.float(), dtype.width()) {
+            (Some(Float::F32), _) => run::<f32>(&problem, a, b, raw, after),
+            (Some(Float::F64), _) => run::<f64>(&problem, a, b, raw, after),
+            (Some(Float::F16), _) => run::<f16>(&problem, a, b, raw, after),
+            (Some(Float::BF16), _) => run::<bf16>(&problem, a, b, raw, after),
+            (None, _) if dtype.is_bool() => run::<Bool>(&problem, a, b, raw, after),
+            // Sums and products of integers have the same bits with a sign or without.
+            (None, Width::W64) => run::<i64>(&problem, a, b, raw, after),
+            (None, Width::W32) => run::<i32>(&problem, a, b, raw, after),
+            (None, Width::W16) => run::<i16>(&problem, a, b, raw, after),
+            (None, Width::W8) => run::<u8>(&problem, a, b, raw, after),
         }
     }
 }

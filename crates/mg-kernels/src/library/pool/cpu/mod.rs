@@ -16,7 +16,7 @@ use columns::{fold, unfold};
 use element::Element;
 use joined::{largest, means};
 use largest::{largest_gradient, picked, positions};
-use mg_device::{DType, bf16, f16};
+use mg_device::{DType, Float, Width, bf16, f16, with_number};
 use spread::means_gradient;
 use std::ops::Range;
 
@@ -70,28 +70,18 @@ pub(super) unsafe fn pool(kind: PoolKind, g: &Geometry, dtype: DType, operands: 
     }
     macro_rules! floats {
         ($($narrow:ident)? => $call:ident) => {
-            match dtype {
-                DType::F64 => task!($($narrow)? => $call<f64>),
-                DType::F16 => task!($($narrow)? => $call<f16>),
-                DType::BF16 => task!($($narrow)? => $call<bf16>),
+            match dtype.float() {
+                Some(Float::F64) => task!($($narrow)? => $call<f64>),
+                Some(Float::F16) => task!($($narrow)? => $call<f16>),
+                Some(Float::BF16) => task!($($narrow)? => $call<bf16>),
                 // `Pool::result` takes no integers.
-                _ => task!($($narrow)? => $call<f32>),
+                Some(Float::F32) | None => task!($($narrow)? => $call<f32>),
             }
         };
     }
     macro_rules! numbers {
         ($call:ident) => {
-            match dtype {
-                DType::I64 => task!(narrow => $call<i64>),
-                DType::I32 => task!(narrow => $call<i32>),
-                DType::I16 => task!(narrow => $call<i16>),
-                DType::I8 => task!(narrow => $call<i8>),
-                DType::U64 => task!(narrow => $call<u64>),
-                DType::U32 => task!(narrow => $call<u32>),
-                DType::U16 => task!(narrow => $call<u16>),
-                DType::U8 | DType::Bool => task!(narrow => $call<u8>),
-                DType::F32 | DType::F64 | DType::F16 | DType::BF16 => floats!(narrow => $call),
-            }
+            with_number!(dtype, T => task!(narrow => $call<T>))
         };
     }
     let task: Task = match kind {
@@ -103,11 +93,11 @@ pub(super) unsafe fn pool(kind: PoolKind, g: &Geometry, dtype: DType, operands: 
         PoolKind::Mean if dtype == DType::I64 => task!(narrow => means<i64>),
         PoolKind::Mean => floats!(narrow => means),
         PoolKind::MeanGrad => floats!(narrow => means_gradient),
-        PoolKind::Unfold => match size {
-            1 => task!(narrow => unfold<u8>),
-            2 => task!(narrow => unfold<f16>),
-            4 => task!(narrow => unfold<f32>),
-            _ => task!(narrow => unfold<f64>),
+        PoolKind::Unfold => match dtype.width() {
+            Width::W8 => task!(narrow => unfold<u8>),
+            Width::W16 => task!(narrow => unfold<f16>),
+            Width::W32 => task!(narrow => unfold<f32>),
+            Width::W64 => task!(narrow => unfold<f64>),
         },
         PoolKind::Fold => floats!(narrow => fold),
     };
