@@ -1,10 +1,10 @@
 // Sums by index, the adjoint of a gather: zeros, with x[.., j, ..] added at index[.., j, ..] in the order of j.
 //
 // Each element of the result has one thread, which adds what belongs to it in order: no atomics, the same bits every time.
-// Where the axis is short (or rows are long) every target looks through all indices that may name it. Otherwise, where few positions
-// meet, those of a target are linked, in whatever order atomics do that, and who adds them puts them in order first. Where many meet,
-// positions are sorted by target, stably (by sort.cu): the launches for that are there in any case, and do nothing where no target
-// has more than can be linked. Sums of integers are the same in any order: atomics add those of 32 and 64 bits.
+// Where the axis is short (or rows are long) every target looks through all indices that may name it; otherwise positions are sorted by
+// target first, stably (by sort.cu). Of short rows those of a target are linked instead where few meet, in whatever order atomics do that,
+// and who adds them puts them in order: the launches that sort are there in any case, and do nothing where no target has more
+// than can be linked. Sums of integers are the same in any order: atomics add those of 32 and 64 bits.
 #include "index.cuh"
 
 #ifdef V_SUM
@@ -24,9 +24,8 @@ __device__ __forceinline__ SUM add(SUM a, SUM b) { return a + b; }
 #endif
 
 // ROW, STRIP: elements of a row that a warp has, where it looks through all indices and where these are sorted. SUMS, EACH: sums that a
-// block has of its own, and elements that it adds to them at a time. FEW, LINKED: positions of a target that are linked, where a thread
-// and where a warp adds them.
-enum : u32 { THREADS = 256, WARPS = THREADS / 32, ROW = 32, STRIP = 128, SUMS = 2048, TIMES = 4, EACH = THREADS * TIMES, FEW = 16, LINKED = 32 };
+// block has of its own, and elements that it adds to them at a time. FEW: positions of a target that are linked.
+enum : u32 { THREADS = 256, WARPS = THREADS / 32, ROW = 32, STRIP = 128, SUMS = 2048, TIMES = 4, EACH = THREADS * TIMES, FEW = 16 };
 
 struct Scatter {
     void* out;
@@ -164,38 +163,6 @@ extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_consta
 }
 #endif
 
-#ifdef V_CHAINS
-// A warp up to 128 neighbouring elements of a long row, whose positions are linked: each lane has one of them.
-extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_constant__ Scatter p) {
-    if (*p.crowded) return;
-    u32 strips = (p.row.size + STRIP - 1) / STRIP;
-    u64 warp = (u64)blockIdx.x * WARPS + threadIdx.x / 32;
-    u32 lane = threadIdx.x % 32;
-    u64 row = warp / strips;
-    if (row * p.row.size >= p.count) return;
-    u32 column = (u32)(warp - row * strips) * STRIP + lane;
-    const T* x = (const T*)p.x;
-    u32 mine = ~0u, n = 0;
-    for (u32 link = p.heads[row]; link && n < LINKED; link = p.next[link - 1], n++)
-        if (lane == n) mine = link - 1;
-    u32 rank = 0;
-    for (u32 i = 0; i < n; i++) rank += __shfl_sync(~0u, mine, i) < mine;
-    i64 offset[2] = {};
-    if (lane < n) p.places.offsets(mine, offset);
-    SUM sum[4] = {};
-#pragma unroll 2
-    for (u32 i = 0; i < n; i++) {
-        u32 who = __ffs(__ballot_sync(~0u, lane < n && rank == i)) - 1;
-        const T* from = x + __shfl_sync(~0u, offset[1], who) + (i64)column * p.x_column;
-#pragma unroll
-        for (u32 c = 0; c < 4; c++)
-            if (column + c * 32 < p.row.size) sum[c] = add(sum[c], widen(from[(i64)(c * 32) * p.x_column]));
-    }
-    for (u32 c = 0; c < 4; c++)
-        if (column + c * 32 < p.row.size) narrow(sum[c], ((T*)p.out)[row * p.row.size + column + c * 32]);
-}
-#endif
-
 #ifdef V_SEGMENTS
 // The positions of a target stand side by side among the sorted ones: who has the first of them adds all. Targets that have none are
 // zero already. From LONG positions on a warp reads them together, and adds them one after the other all the same.
@@ -251,7 +218,6 @@ extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_consta
 #ifdef V_STRIPS
 // A warp up to 128 neighbouring elements of a long row. It looks for its target's positions 32 at a time.
 extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_constant__ Scatter p) {
-    if (p.crowded && !*p.crowded) return;
     u32 strips = (p.row.size + STRIP - 1) / STRIP;
     u64 warp = (u64)blockIdx.x * WARPS + threadIdx.x / 32;
     u32 lane = threadIdx.x % 32;
@@ -325,8 +291,6 @@ struct Links {
     const i64* index;
     u32* heads;
     u32* next;
-    u32* lengths;    // how many positions a row of the result has, where that is counted
-    u32* crowded;
     Fault* fault;
     u64 count;
     i64 limit;
@@ -347,7 +311,6 @@ extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_consta
     }
     u64 row = (u64)(at[1] + index * p.stride);
     p.next[position] = atomicExch(p.heads + row, (u32)position + 1);
-    if (p.lengths && atomicAdd(p.lengths + row, 1) == LINKED) *p.crowded = 1;
 }
 #endif
 

@@ -5,7 +5,7 @@ use crate::cuda::library::args::index::{Axes, Divisor};
 use crate::cuda::library::args::{self, Address, OUTPUT, input};
 use crate::cuda::library::axes::{WIDE, countable};
 use crate::cuda::library::constants::gather::BLOCK;
-use crate::cuda::library::constants::scatter::{EACH, FEW, LINKED, ROW, STRIP, SUMS, THREADS, WARPS};
+use crate::cuda::library::constants::scatter::{EACH, FEW, ROW, STRIP, SUMS, THREADS, WARPS};
 use crate::cuda::library::constants::sort::{BITS, DIGITS, TILE};
 use crate::cuda::library::many::{self, TAKEN};
 use crate::cuda::library::{Launch, Plan, Pointer, copy, launch};
@@ -138,10 +138,9 @@ pub fn scatter_add(dtype: DType, x: &Layout, index: &Layout, axis: usize, size: 
     };
     let sorts = steps > LOOK && targets < u32::MAX as usize && positions < WIDE;
     let mut sorted = Sorted::new(positions, targets);
-    // Where some four times as many positions as there are on average can be linked to each target.
-    let most = if row >= ROW { LINKED / 4 } else { FEW / 8 };
-    let links = sorts && positions <= targets.saturating_mul(most);
-    let linked = links.then(|| sorted.link(targets, row >= ROW));
+    // Several times as many positions as there are on average can be linked to each target.
+    let links = sorts && row < ROW && positions <= targets.saturating_mul(FEW / 8);
+    let linked = links.then(|| sorted.link(targets));
     let wide = count.max(positions * row) >= WIDE;
     let without = |layout: &Layout| {
         let mut strides: SmallVec<[isize; MAX_RANK]> = layout.strides()[..first].into();
@@ -185,11 +184,7 @@ pub fn scatter_add(dtype: DType, x: &Layout, index: &Layout, axis: usize, size: 
     let mut launches = SmallVec::new();
     if let Some(linked) = linked {
         launches.extend(linked.launches(&places, positions)?);
-        let (name, blocks) = match row >= ROW {
-            true => ("chains", (targets * row.div_ceil(STRIP)).div_ceil(WARPS)),
-            false => ("lists", count.div_ceil(THREADS)),
-        };
-        launches.push(launch("scatter_add", &format!("scatter_{name}_{kind}"), blocks, &args)?);
+        launches.push(launch("scatter_add", &format!("scatter_lists_{kind}"), count.div_ceil(THREADS), &args)?);
     }
     launches.extend(sorted.launches(&places)?);
     if name == "segments" && linked.is_none() {
@@ -267,8 +262,6 @@ struct Linked {
     /// Whether a target has more than are linked; behind it what begins as zeros.
     crowded: usize,
     heads: usize,
-    /// How many each target has, where that is counted.
-    lengths: Option<usize>,
     next: usize,
 }
 
@@ -289,8 +282,6 @@ impl Linked {
             index: input(1),
             heads: at(self.heads),
             next: at(self.next),
-            lengths: self.lengths.and_then(at),
-            crowded: at(self.crowded),
             fault: FAULT,
             count: count as u64,
             limit: positions.size as i64,
@@ -338,15 +329,14 @@ impl Sorted {
     }
 
     /// Has positions linked first, and sorts only where those of a target are too many for that.
-    fn link(&mut self, targets: usize, counted: bool) -> Linked {
+    fn link(&mut self, targets: usize) -> Linked {
         let list = |n: usize| (n * 4).next_multiple_of(256);
         let crowded = self.bytes.next_multiple_of(256);
         let heads = crowded + 256;
-        let behind = heads + list(targets);
-        let next = if counted { behind + list(targets) } else { behind };
+        let next = heads + list(targets);
         self.bytes = next + list(self.count);
         self.wanted = Some(crowded);
-        Linked { crowded, heads, lengths: counted.then_some(behind), next }
+        Linked { crowded, heads, next }
     }
 
     /// The launches after which the keys of all positions lie sorted in their last place.
