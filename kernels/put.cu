@@ -41,24 +41,15 @@ extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_consta
     u64 units = p.outer * p.inner;
     if (p.last) {
         u64 all = units * p.count, first = (u64)blockIdx.x * BLOCK + threadIdx.x;
-        // Loads that depend on each other are made for all units at a time.
-        u64 to[TIMES];
-        u32 j[TIMES];
-#pragma unroll
+#pragma unroll 1
         for (int i = 0; i < (int)TIMES; i++) {
             u64 unit = first + i * (int)THREADS;
             if (unit >= all) continue;
             u64 row = p.inner == 1 ? unit : unit / p.inner;
-            u64 o = p.outer == 1 ? 0 : row / p.count;
-            j[i] = (u32)(row - o * p.count);
-            u64 at = (u64)p.index[j[i]];
-            to[i] = (o * p.n + at) * p.inner + (unit - row * p.inner);
-            j[i] = p.last[at] == j[i] + 1;
-        }
-#pragma unroll
-        for (int i = 0; i < (int)TIMES; i++) {
-            u64 unit = first + i * (int)THREADS;
-            if (unit < all && j[i]) out[to[i]] = value[p.one ? 0 : unit];
+            u64 e = unit - row * p.inner, o = p.outer == 1 ? 0 : row / p.count;
+            u64 j = row - o * p.count;
+            u64 at = (u64)p.index[j];
+            if (p.last[at] == (u32)j + 1) out[(o * p.n + at) * p.inner + e] = value[p.one ? 0 : unit];
         }
         return;
     }
