@@ -316,6 +316,8 @@ fn sums_by_index_link_where_few_meet() {
     assert_eq!(first(200_000, 1, 100_000), "scatter_links");
     assert_eq!(first(200_001, 1, 100_000), "order_count_b32");
     assert_eq!(first(100_000, 31, 50_000), "scatter_links");
+    assert_eq!(first(100_000, 1, 800_000), "scatter_links");
+    assert_eq!(first(100_000, 1, 800_001), "order_count_b32");
     // Rows are added by warps.
     assert_eq!(first(10_000, 32, 10_000), "order_count_b32");
 }

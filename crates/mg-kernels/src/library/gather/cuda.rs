@@ -138,8 +138,10 @@ pub fn scatter_add(dtype: DType, x: &Layout, index: &Layout, axis: usize, size: 
     };
     let sorts = steps > LOOK && targets < u32::MAX as usize && positions < WIDE;
     let mut sorted = Sorted::new(positions, targets);
-    // Several times as many positions as there are on average can be linked to each target.
-    let links = sorts && row < ROW && positions <= targets.saturating_mul(FEW / 8);
+    // Several times as many positions as there are on average can be linked to each target. Where there are far more targets than
+    // positions, their heads take longer than a sort.
+    let few = positions <= targets.saturating_mul(FEW / 8) && targets <= positions.saturating_mul(8);
+    let links = sorts && row < ROW && few;
     let linked = links.then(|| sorted.link(targets));
     let wide = count.max(positions * row) >= WIDE;
     let without = |layout: &Layout| {
