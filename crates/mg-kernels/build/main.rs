@@ -22,14 +22,18 @@ use std::{env, fs};
 /// What failed, in words.
 type Result<T> = std::result::Result<T, String>;
 
-const FOLDER: &str = "../../kernels/ptx";
-const SOURCES: &str = "../../kernels";
+/// Where the kernels are: in the package as it is published, where a link leads in the repository, and what it leads to, for checkouts
+/// that have no links.
+const PLACES: [&str; 2] = ["kernels", "../../kernels"];
 /// Words of a kernel's name that tell its dtype.
 const DTYPES: [&str; 14] =
     ["bf16", "bool", "f16", "f32", "f64", "i16", "i32", "i64", "i8", "tf32", "u16", "u32", "u64", "u8"];
 
 fn main() -> Result<()> {
-    println!("cargo::rerun-if-changed={FOLDER}");
+    let sources_at = PLACES.into_iter().map(Path::new).find(|place| place.is_dir());
+    let sources_at = sources_at.ok_or_else(|| format!("no folder {}", PLACES.join(" and no folder ")))?;
+    let folder = &sources_at.join("ptx");
+    println!("cargo::rerun-if-changed={}", folder.display());
     println!("cargo::rerun-if-changed=build");
     let out = PathBuf::from(env::var_os("OUT_DIR").ok_or("cargo sets OUT_DIR")?);
     // Not while developing: it takes some seconds.
@@ -37,8 +41,8 @@ fn main() -> Result<()> {
     let level = if release { 19 } else { 1 };
 
     let mut sources = Sources::default();
-    let facts = facts(&mut sources)?;
-    let families = families()?;
+    let facts = facts(sources_at, &mut sources)?;
+    let families = families(folder)?;
     let mut kernels: BTreeMap<String, String> = BTreeMap::new();
     let mut lists: Vec<Vec<(usize, usize)>> = Vec::new();
     let mut table = format!("static PACKS: [Pack; {}] = [\n", families.len());
@@ -46,7 +50,7 @@ fn main() -> Result<()> {
         let mut text = String::new();
         for name in names {
             let start = text.len();
-            text.push_str(&read(&Path::new(FOLDER).join(&name).with_extension("ptx"))?);
+            text.push_str(&read(&folder.join(&name).with_extension("ptx"))?);
             let Some(Facts { takes, bytes, fields, constants }) = facts.get(&name) else {
                 return Err(format!("ptx/{name}.ptx is of no kernel of variants.txt"));
             };
@@ -91,8 +95,7 @@ fn write(path: &Path, bytes: &[u8]) -> Result<()> {
 }
 
 /// What the sources say, by the kernel's name.
-fn facts(sources: &mut Sources) -> Result<BTreeMap<String, Facts>> {
-    let folder = Path::new(SOURCES);
+fn facts(folder: &Path, sources: &mut Sources) -> Result<BTreeMap<String, Facts>> {
     for entry in fs::read_dir(folder).map_err(|error| error.to_string())?.filter_map(|entry| entry.ok()) {
         let path = entry.path();
         if path.extension().is_some_and(|end| ["cu", "cuh", "txt"].iter().any(|known| end == *known)) {
@@ -110,9 +113,9 @@ fn threads(ptx: &str) -> Option<u32> {
 }
 
 /// The names of all kernels by what is left of a name without its dtype.
-fn families() -> Result<BTreeMap<String, Vec<String>>> {
+fn families(folder: &Path) -> Result<BTreeMap<String, Vec<String>>> {
     let mut families: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    for entry in fs::read_dir(FOLDER).map_err(|error| error.to_string())? {
+    for entry in fs::read_dir(folder).map_err(|error| error.to_string())? {
         let path = entry.map_err(|error| error.to_string())?.path();
         let Some(name) = path.file_stem().filter(|_| path.extension().is_some_and(|e| e == "ptx")) else {
             continue;

@@ -3,7 +3,7 @@
 use mg_autograd::Tensor;
 use mg_device::{DType, Error, ErrorKind, Result};
 
-use crate::module::{Module, told};
+use crate::module::{Mode, Module, told};
 use crate::{fields, init};
 
 macro_rules! activations {
@@ -239,6 +239,101 @@ impl Module for LogSoftmax {
 
     fn describe(&self) -> String {
         format!("LogSoftmax(dim={})", self.dim)
+    }
+}
+
+/// `e⁻ˣ/Σe⁻ˣ` along an axis.
+#[derive(Clone, Copy, Debug)]
+pub struct Softmin {
+    /// The axis; negative ones count from the end.
+    pub dim: isize,
+}
+
+impl Module for Softmin {
+    fn forward(&self, x: &Tensor) -> Result<Tensor> {
+        x.try_softmin(Some(self.dim), None)
+    }
+    fields!();
+
+    fn describe(&self) -> String {
+        format!("Softmin(dim={})", self.dim)
+    }
+}
+
+/// [`Softmax`] over the channels of each place, `[n, channels, height, width]` or without `n`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Softmax2d;
+
+impl Module for Softmax2d {
+    fn forward(&self, x: &Tensor) -> Result<Tensor> {
+        if ![3, 4].contains(&x.shape().rank()) {
+            let text = format!("takes [n, channels, height, width] or [channels, height, width], got shape {}", x.shape());
+            return Err(Error::new("Softmax2d", ErrorKind::Shape(text)));
+        }
+        x.try_softmax(Some(-3), None)
+    }
+    fields!();
+}
+
+/// `x`, or `value` where it is not above `threshold`.
+#[derive(Clone, Copy, Debug)]
+pub struct Threshold {
+    /// What counts as large.
+    pub threshold: f64,
+    /// What stands for the rest.
+    pub value: f64,
+}
+
+impl Module for Threshold {
+    fn forward(&self, x: &Tensor) -> Result<Tensor> {
+        x.try_threshold(self.threshold, self.value)
+    }
+    fields!();
+
+    fn describe(&self) -> String {
+        format!("Threshold(threshold={}, value={})", self.threshold, self.value)
+    }
+}
+
+/// `x`, or `w x` where negative, with a slope that is drawn from a range in training and is its middle otherwise: Xu et al., 2015.
+#[derive(Debug)]
+pub struct RReLU {
+    lower: f64,
+    upper: f64,
+    mode: Mode,
+}
+
+impl RReLU {
+    /// With slopes between two.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Value`] where the lower is above the upper.
+    #[track_caller]
+    pub fn new(lower: f64, upper: f64) -> Result<RReLU> {
+        if lower.is_nan() || upper.is_nan() || lower > upper {
+            let text = format!("takes slopes from a lower to an upper, got {lower} and {upper}");
+            return Err(Error::new("RReLU", ErrorKind::Value(text)));
+        }
+        Ok(RReLU { lower, upper, mode: Mode::default() })
+    }
+}
+
+impl Default for RReLU {
+    /// With slopes between 1/8 and 1/3.
+    fn default() -> RReLU {
+        RReLU { lower: 1.0 / 8.0, upper: 1.0 / 3.0, mode: Mode::default() }
+    }
+}
+
+impl Module for RReLU {
+    fn forward(&self, x: &Tensor) -> Result<Tensor> {
+        x.try_rrelu(self.lower, self.upper, self.mode.is_training())
+    }
+    fields!(mode);
+
+    fn describe(&self) -> String {
+        format!("RReLU(lower={}, upper={})", self.lower, self.upper)
     }
 }
 

@@ -169,6 +169,7 @@ pub struct TransformerEncoderLayer {
     pub norm2: LayerNorm,
     drops: [Dropout; 3],
     norm_first: bool,
+    gelu: bool,
 }
 
 impl TransformerEncoderLayer {
@@ -192,6 +193,7 @@ impl TransformerEncoderLayer {
             norm2: LayerNorm::new(&[d_model])?,
             drops: [Dropout::new(dropout)?, Dropout::new(dropout)?, Dropout::new(dropout)?],
             norm_first: false,
+            gelu: false,
         })
     }
 
@@ -199,6 +201,12 @@ impl TransformerEncoderLayer {
     #[must_use]
     pub fn norm_first(self) -> TransformerEncoderLayer {
         TransformerEncoderLayer { norm_first: true, ..self }
+    }
+
+    /// With the Gaussian error linear unit between the linear layers, not the rectifier.
+    #[must_use]
+    pub fn gelu(self) -> TransformerEncoderLayer {
+        TransformerEncoderLayer { gelu: true, ..self }
     }
 
     /// With what is not to be seen.
@@ -211,7 +219,8 @@ impl TransformerEncoderLayer {
         let [within, after_attention, after_linear] = &self.drops;
         let attention = |x: &Tensor| after_attention.forward(&self.self_attn.run(x, x, x, attend)?);
         let linear = |x: &Tensor| {
-            let hidden = within.forward(&self.linear1.forward(x)?.try_relu()?)?;
+            let hidden = self.linear1.forward(x)?;
+            let hidden = within.forward(&if self.gelu { hidden.try_gelu("none") } else { hidden.try_relu() }?)?;
             after_linear.forward(&self.linear2.forward(&hidden)?)
         };
         if self.norm_first {

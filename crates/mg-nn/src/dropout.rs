@@ -67,4 +67,6 @@ dropouts! {
     Dropout3d try_dropout3d;
     /// As [`Dropout`], and mean and variance stay what they were: for [`SELU`](crate::SELU). Klambauer et al., 2017.
     AlphaDropout try_alpha_dropout;
+    /// As [`AlphaDropout`], of whole channels.
+    FeatureAlphaDropout try_feature_alpha_dropout;
 }

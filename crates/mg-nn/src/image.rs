@@ -83,6 +83,24 @@ impl Module for PixelUnshuffle {
     }
 }
 
+/// Channels in another order, taken from each of `groups` in turn: `[n, groups · c, …]`.
+#[derive(Clone, Copy, Debug)]
+pub struct ChannelShuffle(
+    /// How many groups there are.
+    pub usize,
+);
+
+impl Module for ChannelShuffle {
+    fn forward(&self, x: &Tensor) -> Result<Tensor> {
+        x.try_channel_shuffle(self.0)
+    }
+    fields!();
+
+    fn describe(&self) -> String {
+        format!("ChannelShuffle(groups={})", self.0)
+    }
+}
+
 /// Borders around the last axes.
 #[derive(Clone, Debug)]
 pub struct Pad {
@@ -98,6 +116,16 @@ impl Pad {
     /// With zeros.
     pub fn zeros(padding: &[isize]) -> Pad {
         Pad { padding: padding.into(), mode: "constant", value: 0.0 }
+    }
+
+    /// With a number.
+    pub fn constant(padding: &[isize], value: f64) -> Pad {
+        Pad { padding: padding.into(), mode: "constant", value }
+    }
+
+    /// With what lies at the other end.
+    pub fn circular(padding: &[isize]) -> Pad {
+        Pad { padding: padding.into(), mode: "circular", value: 0.0 }
     }
 
     /// With what lies behind the border, as in a mirror.
@@ -139,5 +167,73 @@ impl Module for Unflatten {
 
     fn describe(&self) -> String {
         format!("Unflatten(dim={}, unflattened_size={:?})", self.dim, self.sizes)
+    }
+}
+
+/// The windows of an image as columns: `[n, c, height, width]` becomes `[n, c · places, windows]`. (im2col.)
+#[derive(Clone, Debug)]
+pub struct Unfold {
+    /// Sizes of a window.
+    pub kernel_size: [usize; 2],
+    /// The distance between a window's elements.
+    pub dilation: [usize; 2],
+    /// Zeros at both ends of each axis.
+    pub padding: [usize; 2],
+    /// From one window to the next.
+    pub stride: [usize; 2],
+}
+
+impl Unfold {
+    /// Windows at each place.
+    pub fn new(kernel_size: [usize; 2]) -> Unfold {
+        Unfold { kernel_size, dilation: [1; 2], padding: [0; 2], stride: [1; 2] }
+    }
+}
+
+impl Module for Unfold {
+    fn forward(&self, x: &Tensor) -> Result<Tensor> {
+        x.try_columns(&self.kernel_size, &self.dilation, &self.padding, &self.stride)
+    }
+    fields!();
+
+    fn describe(&self) -> String {
+        let Unfold { kernel_size, dilation, padding, stride } = self;
+        format!("Unfold(kernel_size={kernel_size:?}, dilation={dilation:?}, padding={padding:?}, stride={stride:?})")
+    }
+}
+
+/// Columns added where the windows of an image lie, as [`Unfold`] has them: `[n, c · places, windows]` becomes `[n, c, height, width]`. (col2im.)
+#[derive(Clone, Debug)]
+pub struct Fold {
+    /// Height and width.
+    pub output_size: [usize; 2],
+    /// Sizes of a window.
+    pub kernel_size: [usize; 2],
+    /// The distance between a window's elements.
+    pub dilation: [usize; 2],
+    /// Zeros at both ends of each axis.
+    pub padding: [usize; 2],
+    /// From one window to the next.
+    pub stride: [usize; 2],
+}
+
+impl Fold {
+    /// Windows at each place.
+    pub fn new(output_size: [usize; 2], kernel_size: [usize; 2]) -> Fold {
+        Fold { output_size, kernel_size, dilation: [1; 2], padding: [0; 2], stride: [1; 2] }
+    }
+}
+
+impl Module for Fold {
+    fn forward(&self, x: &Tensor) -> Result<Tensor> {
+        x.try_fold(&self.output_size, &self.kernel_size, &self.dilation, &self.padding, &self.stride)
+    }
+    fields!();
+
+    fn describe(&self) -> String {
+        let Fold { output_size, kernel_size, dilation, padding, stride } = self;
+        format!(
+            "Fold(output_size={output_size:?}, kernel_size={kernel_size:?}, dilation={dilation:?}, padding={padding:?}, stride={stride:?})"
+        )
     }
 }

@@ -30,10 +30,12 @@
 mod activation;
 pub mod amp;
 mod attention;
+mod cells;
 pub mod checkpoint;
 mod container;
 mod convolution;
 pub mod data;
+mod decoder;
 mod dropout;
 mod image;
 pub mod init;
@@ -55,29 +57,36 @@ pub mod watch;
 
 pub use activation::{
     CELU, ELU, Flatten, GELU, GLU, Hardshrink, Hardsigmoid, Hardswish, Hardtanh, Identity, Lambda, LeakyReLU,
-    LogSigmoid, LogSoftmax, Mish, PReLU, ReLU, ReLU6, SELU, SiLU, Sigmoid, Softmax, Softplus, Softshrink,
-    Softsign, Tanh, Tanhshrink,
+    LogSigmoid, LogSoftmax, Mish, PReLU, RReLU, ReLU, ReLU6, SELU, SiLU, Sigmoid, Softmax, Softmax2d, Softmin,
+    Softplus, Softshrink, Softsign, Tanh, Tanhshrink, Threshold,
 };
 pub use attention::{Attend, MultiheadAttention, TransformerEncoder, TransformerEncoderLayer};
+pub use cells::{GRUCell, LSTMCell, RNNCell};
 pub use container::Sequential;
 pub use convolution::{
     Conv1d, Conv2d, Conv3d, ConvOptions, ConvTranspose1d, ConvTranspose2d, ConvTranspose3d,
     ConvTransposeOptions,
 };
-pub use dropout::{AlphaDropout, Dropout, Dropout1d, Dropout2d, Dropout3d};
-pub use image::{Pad, PixelShuffle, PixelUnshuffle, Unflatten, Upsample};
-pub use linear::{Embedding, Linear};
-pub use loss::{BCEWithLogitsLoss, CrossEntropyLoss, MSELoss, NLLLoss, Reduction};
+pub use decoder::{Transformer, TransformerDecoder, TransformerDecoderLayer, TransformerOptions};
+pub use dropout::{AlphaDropout, Dropout, Dropout1d, Dropout2d, Dropout3d, FeatureAlphaDropout};
+pub use image::{ChannelShuffle, Fold, Pad, PixelShuffle, PixelUnshuffle, Unflatten, Unfold, Upsample};
+pub use linear::{BagMode, Bilinear, CosineSimilarity, Embedding, EmbeddingBag, Linear, PairwiseDistance};
+pub use loss::{
+    BCELoss, BCEWithLogitsLoss, CTCLoss, CosineEmbeddingLoss, CrossEntropyLoss, GaussianNLLLoss, HingeEmbeddingLoss,
+    HuberLoss, KLDivLoss, L1Loss, MSELoss, MarginRankingLoss, MultiLabelMarginLoss, MultiLabelSoftMarginLoss,
+    MultiMarginLoss, NLLLoss, PoissonNLLLoss, Reduction, SmoothL1Loss, SoftMarginLoss, TripletMarginLoss,
+};
 /// Makes a module of a struct: see [`Module`](trait@Module).
 pub use mg_macros::Module;
 pub use module::{Mode, Module, Register, RegisterBuffer, Visitor, no_forward, told};
 pub use norm::{
     BatchNorm1d, BatchNorm2d, BatchNorm3d, GroupNorm, InstanceNorm1d, InstanceNorm2d, InstanceNorm3d,
-    LayerNorm, NormOptions, RMSNorm,
+    LayerNorm, LocalResponseNorm, NormOptions, RMSNorm,
 };
 pub use pooling::{
     AdaptiveAvgPool1d, AdaptiveAvgPool2d, AdaptiveAvgPool3d, AdaptiveMaxPool1d, AdaptiveMaxPool2d,
-    AdaptiveMaxPool3d, AvgPool1d, AvgPool2d, AvgPool3d, MaxPool1d, MaxPool2d, MaxPool3d,
+    AdaptiveMaxPool3d, AvgPool1d, AvgPool2d, AvgPool3d, LPPool1d, LPPool2d, LPPool3d, MaxPool1d, MaxPool2d,
+    MaxPool3d, MaxUnpool1d, MaxUnpool2d, MaxUnpool3d,
 };
 pub use recurrent::{GRU, LSTM, RNN, RecurrentOptions};
 pub use state::State;

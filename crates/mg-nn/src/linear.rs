@@ -1,9 +1,9 @@
-//! Products with a matrix, and rows of one: [`Linear`], [`Embedding`].
+//! Products with a matrix, and rows of one: [`Linear`], [`Bilinear`], [`Embedding`], [`EmbeddingBag`].
 
 use mg_autograd::Tensor;
-use mg_device::{DType, Result};
+use mg_device::{DType, Error, ErrorKind, Result};
 
-use crate::module::{Module, told};
+use crate::module::{Module, no_forward, told};
 use crate::{fields, init};
 
 /// `x Wᵀ + b` on the last axis.
@@ -65,6 +65,7 @@ impl Module for Linear {
 pub struct Embedding {
     /// `[num_embeddings, embedding_dim]`.
     pub weight: Tensor,
+    padding_idx: Option<i64>,
 }
 
 impl Embedding {
@@ -86,19 +87,214 @@ impl Embedding {
     #[track_caller]
     pub fn with_options(num_embeddings: usize, embedding_dim: usize, dtype: DType) -> Result<Embedding> {
         let weight = Tensor::randn(&[num_embeddings, embedding_dim], dtype)?;
-        Ok(Embedding { weight: init::parameter(weight)? })
+        Ok(Embedding { weight: init::parameter(weight)?, padding_idx: None })
+    }
+
+    /// The row of this number is zeros, and stays what it is: no gradient reaches it. Negative numbers count from the end.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Index`] for a row that is not there.
+    #[track_caller]
+    pub fn padding_idx(self, row: i64) -> Result<Embedding> {
+        let size = self.weight.shape()[0];
+        let at = if row < 0 { row + size as i64 } else { row };
+        if !(0..size as i64).contains(&at) {
+            return Err(Error::new("Embedding", ErrorKind::Index { index: row, axis: 0, size }));
+        }
+        init::constant_(&self.weight.select(0, at as isize)?, 0.0)?;
+        Ok(Embedding { padding_idx: Some(at), ..self })
     }
 }
 
 impl Module for Embedding {
     /// An index outside the table is found here where it is known already, on the host; else when the value is computed.
     fn forward(&self, indices: &Tensor) -> Result<Tensor> {
-        told(self, indices.try_embedding(&self.weight, None))
+        told(self, indices.try_embedding(&self.weight, self.padding_idx))
     }
     fields!(weight);
 
     fn describe(&self) -> String {
         let shape = self.weight.shape();
-        format!("Embedding({}, {})", shape[0], shape[1])
+        let padding = self.padding_idx.map_or(String::new(), |row| format!(", padding_idx={row}"));
+        format!("Embedding({}, {}{padding})", shape[0], shape[1])
+    }
+}
+
+/// Bags of rows of a table, each as one vector: `[bags, embedding_dim]`.
+///
+/// ```
+/// use mg_autograd::Tensor;
+/// use mg_nn::{BagMode, EmbeddingBag};
+///
+/// let bags = EmbeddingBag::new(10, 3, BagMode::Sum)?;
+/// let rows = Tensor::from_slice(&[1i64, 2, 4, 5, 4]);
+/// let starts = Tensor::from_slice(&[0i64, 2]);
+/// assert_eq!(*bags.run(&rows, Some(&starts), None)?.shape(), [2, 3]);
+/// # Ok::<(), mg_device::Error>(())
+/// ```
+pub struct EmbeddingBag {
+    /// `[num_embeddings, embedding_dim]`.
+    pub weight: Tensor,
+    mode: BagMode,
+}
+
+/// How the rows of a bag become one vector.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum BagMode {
+    /// Their mean.
+    #[default]
+    Mean,
+    /// Their sum.
+    Sum,
+    /// Element by element the largest.
+    Max,
+}
+
+impl BagMode {
+    fn name(self) -> &'static str {
+        match self {
+            BagMode::Mean => "mean",
+            BagMode::Sum => "sum",
+            BagMode::Max => "max",
+        }
+    }
+}
+
+impl EmbeddingBag {
+    /// Drawn from the normal distribution of mean 0 and variance 1, in f32.
+    ///
+    /// # Errors
+    ///
+    /// Sizes that overflow; memory.
+    #[track_caller]
+    pub fn new(num_embeddings: usize, embedding_dim: usize, mode: BagMode) -> Result<EmbeddingBag> {
+        let Embedding { weight, .. } = Embedding::new(num_embeddings, embedding_dim)?;
+        Ok(EmbeddingBag { weight, mode })
+    }
+
+    /// The vectors of bags: of each line of `indices` `[bags, length]`, or of `indices` `[n]` from each of `offsets` to the next. `weights`
+    /// in the indices' shape are multiplied by, of sums alone.
+    ///
+    /// # Errors
+    ///
+    /// Shapes that do not fit; an index outside the table.
+    #[track_caller]
+    pub fn run(&self, indices: &Tensor, offsets: Option<&Tensor>, weights: Option<&Tensor>) -> Result<Tensor> {
+        told(self, indices.try_embedding_bag(&self.weight, offsets, self.mode.name(), weights, false, None))
+    }
+}
+
+impl Module for EmbeddingBag {
+    /// Of each line of `[bags, length]`.
+    fn forward(&self, indices: &Tensor) -> Result<Tensor> {
+        self.run(indices, None, None)
+    }
+    fields!(weight);
+
+    fn describe(&self) -> String {
+        let shape = self.weight.shape();
+        format!("EmbeddingBag({}, {}, mode='{}')", shape[0], shape[1], self.mode.name())
+    }
+}
+
+/// `x Aᵢ y + bᵢ` on the last axes of two inputs, for each output.
+pub struct Bilinear {
+    /// `[out_features, in1_features, in2_features]`.
+    pub weight: Tensor,
+    /// `[out_features]`.
+    pub bias: Option<Tensor>,
+}
+
+impl Bilinear {
+    /// With a bias or without, in f32, drawn uniformly from ±1/√`in1_features`.
+    ///
+    /// # Errors
+    ///
+    /// Sizes that overflow; memory.
+    #[track_caller]
+    pub fn new(in1_features: usize, in2_features: usize, out_features: usize, bias: bool) -> Result<Bilinear> {
+        let bound = init::default_bound(in1_features);
+        let drawn = |shape: &[usize]| init::uniform_parameter(shape, bound, DType::F32);
+        let weight = drawn(&[out_features, in1_features, in2_features])?;
+        Ok(Bilinear { weight, bias: if bias { Some(drawn(&[out_features])?) } else { None } })
+    }
+
+    /// Of `[…, in1_features]` and `[…, in2_features]`.
+    ///
+    /// # Errors
+    ///
+    /// Other sizes.
+    #[track_caller]
+    pub fn run(&self, first: &Tensor, second: &Tensor) -> Result<Tensor> {
+        told(self, Tensor::try_bilinear(first, second, &self.weight, self.bias.as_ref()))
+    }
+}
+
+impl Module for Bilinear {
+    fn forward(&self, _: &Tensor) -> Result<Tensor> {
+        no_forward("Bilinear")
+    }
+    fields!(weight, bias);
+
+    fn describe(&self) -> String {
+        let (shape, bias) = (self.weight.shape(), self.bias.is_some());
+        format!("Bilinear(in1_features={}, in2_features={}, out_features={}, bias={bias})", shape[1], shape[2], shape[0])
+    }
+}
+
+/// The cosine of the angle between vectors along an axis.
+#[derive(Clone, Copy, Debug)]
+pub struct CosineSimilarity {
+    /// The axis: 1.
+    pub dim: isize,
+    /// The smallest length: 1e−8.
+    pub eps: f64,
+}
+
+impl Default for CosineSimilarity {
+    fn default() -> CosineSimilarity {
+        CosineSimilarity { dim: 1, eps: 1e-8 }
+    }
+}
+
+impl CosineSimilarity {
+    /// Of tensors whose shapes broadcast.
+    ///
+    /// # Errors
+    ///
+    /// Shapes that do not; an axis that is not there.
+    #[track_caller]
+    pub fn run(&self, first: &Tensor, second: &Tensor) -> Result<Tensor> {
+        Tensor::try_cosine_similarity(first, second, self.dim, self.eps)
+    }
+}
+
+/// The norm of differences along the last axis.
+#[derive(Clone, Copy, Debug)]
+pub struct PairwiseDistance {
+    /// Of the norm: 2.
+    pub p: f64,
+    /// What is added to differences: 1e−6.
+    pub eps: f64,
+    /// The axis stays, of size 1: no.
+    pub keepdim: bool,
+}
+
+impl Default for PairwiseDistance {
+    fn default() -> PairwiseDistance {
+        PairwiseDistance { p: 2.0, eps: 1e-6, keepdim: false }
+    }
+}
+
+impl PairwiseDistance {
+    /// Of tensors whose shapes broadcast.
+    ///
+    /// # Errors
+    ///
+    /// Shapes that do not.
+    #[track_caller]
+    pub fn run(&self, first: &Tensor, second: &Tensor) -> Result<Tensor> {
+        Tensor::try_pairwise_distance(first, second, self.p, self.eps, self.keepdim)
     }
 }

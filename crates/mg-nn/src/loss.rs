@@ -26,16 +26,6 @@ impl Reduction {
     }
 }
 
-macro_rules! losses {
-    ($($(#[doc = $doc:literal])+ $Name:ident;)*) => {$(
-        $(#[doc = $doc])+
-        #[derive(Clone, Copy, Debug, Default)]
-        pub struct $Name {
-            /// What becomes of the single losses.
-            pub reduction: Reduction,
-        }
-    )*};
-}
 /// The cross entropy of logits `[classes]`, `[n, classes]` or `[n, classes, …]`, in nats. The target is integer labels in
 /// the logits' shape without the classes, or probabilities in the logits' shape.
 ///
@@ -65,15 +55,6 @@ pub struct CrossEntropyLoss {
     pub label_smoothing: f64,
 }
 
-losses! {
-    /// The negative log likelihood of integer labels `[n]` under log probabilities `[n, classes]` (or `[classes]`, `[n, classes, …]`).
-    NLLLoss;
-    /// Squared differences.
-    MSELoss;
-    /// The cross entropy of logits and probabilities of the same shape: `−y log σ(x) − (1 − y) log(1 − σ(x))`.
-    BCEWithLogitsLoss;
-}
-
 /// The label that does not count where none is named.
 const IGNORED: i64 = -100;
 
@@ -95,38 +76,153 @@ impl CrossEntropyLoss {
     }
 }
 
-impl NLLLoss {
-    /// The loss of log probabilities for labels.
-    ///
-    /// # Errors
-    ///
-    /// As [`Tensor::try_nll_loss`].
-    #[track_caller]
-    pub fn forward(&self, log_probabilities: &Tensor, labels: &Tensor) -> Result<Tensor> {
-        log_probabilities.try_nll_loss(labels, None, IGNORED, self.reduction.name())
-    }
+/// Losses as structs of what they are told, PyTorch's defaults unless a field says otherwise.
+macro_rules! losses {
+    ($(
+        $(#[doc = $doc:literal])+
+        $Name:ident { $($(#[doc = $of:literal])* $field:ident: $T:ty = $default:expr),* $(,)? } ($own:ident, $($x:ident),+) $name:ident $answer:expr;
+    )*) => {$(
+        $(#[doc = $doc])+
+        #[derive(Clone, Debug)]
+        pub struct $Name {
+            /// What becomes of the single losses: their mean.
+            pub reduction: Reduction,
+            $($(#[doc = $of])* pub $field: $T,)*
+        }
+
+        impl Default for $Name {
+            fn default() -> $Name {
+                $Name { reduction: Reduction::Mean, $($field: $default),* }
+            }
+        }
+
+        impl $Name {
+            /// The loss of these tensors.
+            ///
+            /// # Errors
+            ///
+            /// Shapes, dtypes and devices that do not go together.
+            #[track_caller]
+            pub fn forward(&self, $($x: &Tensor),+) -> Result<Tensor> {
+                let ($own, $name) = (self, self.reduction.name());
+                $answer
+            }
+        }
+    )*};
 }
 
-impl MSELoss {
-    /// The loss of outputs for targets, whose shapes broadcast.
-    ///
-    /// # Errors
-    ///
-    /// As [`Tensor::try_mse_loss`].
-    #[track_caller]
-    pub fn forward(&self, output: &Tensor, target: &Tensor) -> Result<Tensor> {
-        output.try_mse_loss(target, self.reduction.name(), None)
-    }
-}
-
-impl BCEWithLogitsLoss {
-    /// The loss of logits for probabilities.
-    ///
-    /// # Errors
-    ///
-    /// As [`Tensor::try_binary_cross_entropy_with_logits`].
-    #[track_caller]
-    pub fn forward(&self, logits: &Tensor, target: &Tensor) -> Result<Tensor> {
-        logits.try_binary_cross_entropy_with_logits(target, None, self.reduction.name(), None)
-    }
+losses! {
+    /// The negative log likelihood of integer labels `[n]` under log probabilities `[n, classes]` (or `[classes]`, `[n, classes, …]`).
+    NLLLoss {
+        /// A weight for each class, `[classes]`.
+        weight: Option<Tensor> = None,
+        /// The label of samples that do not count: −100 where none is named.
+        ignore_index: Option<i64> = None,
+    } (own, log_probabilities, labels) name
+        log_probabilities.try_nll_loss(labels, own.weight.as_ref(), own.ignore_index.unwrap_or(IGNORED), name);
+    /// Squared differences of an output and a target.
+    MSELoss {} (own, output, target) name { let _ = own; output.try_mse_loss(target, name, None) };
+    /// Magnitudes of differences of an output and a target.
+    L1Loss {} (own, output, target) name { let _ = own; output.try_l1_loss(target, name, None) };
+    /// Differences `d` below `beta` as `½d²/beta`, others as `d − ½beta`: Girshick, 2015.
+    SmoothL1Loss {
+        /// Where a difference is no longer small: 1.
+        beta: f64 = 1.0,
+    } (own, output, target) name output.try_smooth_l1_loss(target, name, own.beta);
+    /// Differences `d` below `delta` as `½d²`, others as `delta (d − ½delta)`: Huber, 1964.
+    HuberLoss {
+        /// Where a difference is no longer small: 1.
+        delta: f64 = 1.0,
+    } (own, output, target) name output.try_huber_loss(target, name, own.delta, None);
+    /// The cross entropy of probabilities and targets of the same shape: `−y log p − (1 − y) log(1 − p)`.
+    BCELoss {
+        /// Weights that broadcast to the shape.
+        weight: Option<Tensor> = None,
+    } (own, probabilities, target) name probabilities.try_binary_cross_entropy(target, own.weight.as_ref(), name);
+    /// The cross entropy of logits and probabilities of the same shape: `−y log σ(x) − (1 − y) log(1 − σ(x))`.
+    BCEWithLogitsLoss {
+        /// Weights that broadcast to the shape.
+        weight: Option<Tensor> = None,
+        /// Weights of the targets that are 1, broadcast to the shape.
+        pos_weight: Option<Tensor> = None,
+    } (own, logits, target) name
+        logits.try_binary_cross_entropy_with_logits(target, own.weight.as_ref(), name, own.pos_weight.as_ref());
+    /// The divergence of Kullback and Leibler of a target from log probabilities: `y (log y − x)`.
+    KLDivLoss {
+        /// The target is log probabilities, too: no.
+        log_target: bool = false,
+        /// The sum over the number of samples, whatever `reduction` says (PyTorch's `reduction="batchmean"`, the mathematical mean): no.
+        batch_mean: bool = false,
+    } (own, log_probabilities, target) name
+        log_probabilities.try_kl_div(target, if own.batch_mean { "batchmean" } else { name }, own.log_target);
+    /// The negative log likelihood of counts under Poisson distributions.
+    PoissonNLLLoss {
+        /// The input is the logarithm of the mean: yes.
+        log_input: bool = true,
+        /// With Stirling's approximation of what does not depend on the input: no.
+        full: bool = false,
+        /// What keeps the logarithm of a mean from being infinite: 1e−8.
+        eps: f64 = 1e-8,
+    } (own, input, target) name input.try_poisson_nll_loss(target, own.log_input, own.full, own.eps, name);
+    /// The negative log likelihood of targets under normal distributions with these means and variances.
+    GaussianNLLLoss {
+        /// With the constant that does not depend on the input: no.
+        full: bool = false,
+        /// The smallest variance: 1e−6.
+        eps: f64 = 1e-6,
+    } (own, mean, target, variance) name mean.try_gaussian_nll_loss(target, variance, own.full, own.eps, name);
+    /// `x` where the target is 1, and what `x` is below `margin` where it is −1.
+    HingeEmbeddingLoss {
+        /// How much is enough: 1.
+        margin: f64 = 1.0,
+    } (own, input, target) name input.try_hinge_embedding_loss(target, own.margin, name);
+    /// How much is missing for `target · (first − second)` to be `margin`.
+    MarginRankingLoss {
+        /// How much is enough: 0.
+        margin: f64 = 0.0,
+    } (own, first, second, target) name Tensor::try_margin_ranking_loss(first, second, target, own.margin, name);
+    /// `1 − cos` where the target is 1, and what the cosine is above `margin` where it is −1.
+    CosineEmbeddingLoss {
+        /// How much is little enough: 0.
+        margin: f64 = 0.0,
+    } (own, first, second, target) name Tensor::try_cosine_embedding_loss(first, second, target, own.margin, name);
+    /// How much is missing for the negative to be `margin` farther from the anchor than the positive: Balntas et al., 2016.
+    TripletMarginLoss {
+        /// How much is enough: 1.
+        margin: f64 = 1.0,
+        /// Of the norm: 2.
+        p: f64 = 2.0,
+        /// What is added to differences: 1e−6.
+        eps: f64 = 1e-6,
+        /// The negative's distance is that from the positive where that is smaller: no.
+        swap: bool = false,
+    } (own, anchor, positive, negative) name
+        Tensor::try_triplet_margin_loss(anchor, positive, negative, own.margin, own.p, own.eps, own.swap, name);
+    /// `log(1 + e^(−y x))` of targets that are 1 or −1.
+    SoftMarginLoss {} (own, input, target) name { let _ = own; input.try_soft_margin_loss(target, name) };
+    /// How much is missing for the label's score to be `margin` above the others, to the power of `p`.
+    MultiMarginLoss {
+        /// 1 or 2: 1.
+        p: i64 = 1,
+        /// How much is enough: 1.
+        margin: f64 = 1.0,
+        /// A weight for each class, `[classes]`.
+        weight: Option<Tensor> = None,
+    } (own, input, labels) name input.try_multi_margin_loss(labels, own.p, own.margin, own.weight.as_ref(), name);
+    /// As [`MultiMarginLoss`], of samples with several labels, behind which −1 stands.
+    MultiLabelMarginLoss {} (own, input, labels) name { let _ = own; input.try_multilabel_margin_loss(labels, name) };
+    /// The mean over classes of the cross entropy of logits and targets that are 0 or 1, `[n, classes]`.
+    MultiLabelSoftMarginLoss {
+        /// A weight for each class, `[classes]`.
+        weight: Option<Tensor> = None,
+    } (own, input, target) name input.try_multilabel_soft_margin_loss(target, own.weight.as_ref(), name);
+    /// The negative log likelihood of sequences of labels `[n, length]` under log probabilities `[time, n, classes]`, over all alignments: Graves et
+    /// al., "Connectionist temporal classification", 2006. Lengths are integers `[n]`.
+    CTCLoss {
+        /// The class that stands for no label: 0.
+        blank: i64 = 0,
+        /// What has no alignment counts as 0: no.
+        zero_infinity: bool = false,
+    } (own, log_probabilities, targets, input_lengths, target_lengths) name
+        log_probabilities.try_ctc_loss(targets, input_lengths, target_lengths, own.blank, name, own.zero_infinity);
 }

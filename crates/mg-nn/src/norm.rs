@@ -382,3 +382,34 @@ by_channel! {
         |x, own, mean, var, training, momentum|
         x.try_instance_norm(mean, var, own.weight.as_ref(), own.bias.as_ref(), training, momentum, own.options.eps);
 }
+
+/// Each channel over the sum of squares of those beside it: Krizhevsky, Sutskever and Hinton, 2012.
+#[derive(Clone, Copy, Debug)]
+pub struct LocalResponseNorm {
+    /// How many channels count, the one itself in their middle.
+    pub size: usize,
+    /// What the mean of squares is multiplied by: 1e−4.
+    pub alpha: f64,
+    /// The power: 0.75.
+    pub beta: f64,
+    /// What is added: 1.
+    pub k: f64,
+}
+
+impl LocalResponseNorm {
+    /// With PyTorch's numbers.
+    pub fn new(size: usize) -> LocalResponseNorm {
+        LocalResponseNorm { size, alpha: 1e-4, beta: 0.75, k: 1.0 }
+    }
+}
+
+impl Module for LocalResponseNorm {
+    fn forward(&self, x: &Tensor) -> Result<Tensor> {
+        x.try_local_response_norm(self.size, self.alpha, self.beta, self.k)
+    }
+    fields!();
+
+    fn describe(&self) -> String {
+        format!("LocalResponseNorm({}, alpha={}, beta={}, k={})", self.size, self.alpha, self.beta, self.k)
+    }
+}

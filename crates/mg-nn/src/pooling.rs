@@ -134,3 +134,87 @@ pools! {
     2 MaxPool2d try_max_pool2d_asked AvgPool2d try_avg_pool2d(COUNT) AdaptiveAvgPool2d try_adaptive_avg_pool2d AdaptiveMaxPool2d try_adaptive_max_pool2d_asked;
     3 MaxPool3d try_max_pool3d_asked AvgPool3d try_avg_pool3d(COUNT) AdaptiveAvgPool3d try_adaptive_avg_pool3d AdaptiveMaxPool3d try_adaptive_max_pool3d_asked;
 }
+
+macro_rules! norm_pools {
+    ($($axes:literal $Name:ident $pool:ident;)*) => {$(
+        /// The norm of each window: `(Σ xᵖ)^(1/p)`.
+        #[derive(Clone, Debug)]
+        pub struct $Name {
+            /// `p`.
+            pub norm_type: f64,
+            /// Sizes of a window.
+            pub kernel_size: [usize; $axes],
+            /// From one window to the next: those of the window where none are named.
+            pub stride: Option<[usize; $axes]>,
+            /// Windows that begin inside and end outside count: no.
+            pub ceil_mode: bool,
+        }
+
+        impl $Name {
+            /// Windows side by side.
+            pub fn new(norm_type: f64, kernel_size: [usize; $axes]) -> $Name {
+                $Name { norm_type, kernel_size, stride: None, ceil_mode: false }
+            }
+        }
+
+        impl Module for $Name {
+            fn forward(&self, x: &Tensor) -> Result<Tensor> {
+                let stride = self.stride.as_ref().map_or(&[][..], |s| s);
+                x.$pool(self.norm_type, &self.kernel_size, stride, self.ceil_mode)
+            }
+            fields!();
+
+            fn describe(&self) -> String {
+                let stride = self.stride.unwrap_or(self.kernel_size);
+                format!(
+                    "{}(norm_type={}, kernel_size={:?}, stride={stride:?}, ceil_mode={})",
+                    stringify!($Name), self.norm_type, self.kernel_size, self.ceil_mode
+                )
+            }
+        }
+    )*};
+}
+norm_pools! {
+    1 LPPool1d try_lp_pool1d;
+    2 LPPool2d try_lp_pool2d;
+    3 LPPool3d try_lp_pool3d;
+}
+
+macro_rules! unpools {
+    ($($axes:literal $Name:ident $unpool:ident $Max:literal;)*) => {$(
+        /// The largest elements put back where they came from, zeros elsewhere.
+        #[derive(Clone, Debug)]
+        pub struct $Name {
+            /// Sizes of a window.
+            pub kernel_size: [usize; $axes],
+            /// From one window to the next: those of the window where none are named.
+            pub stride: Option<[usize; $axes]>,
+            /// Places at both ends of each axis: 0.
+            pub padding: [usize; $axes],
+        }
+
+        impl $Name {
+            /// Windows side by side.
+            pub fn new(kernel_size: [usize; $axes]) -> $Name {
+                $Name { kernel_size, stride: None, padding: [0; $axes] }
+            }
+
+            #[doc = concat!("The elements at the places that pooling told (`Tensor::", $Max, "` with its indices), in an image of `output_size` or of the")]
+            /// smallest that there was.
+            ///
+            /// # Errors
+            ///
+            /// Shapes that do not fit, an index outside the image.
+            #[track_caller]
+            pub fn run(&self, x: &Tensor, indices: &Tensor, output_size: Option<&[usize]>) -> Result<Tensor> {
+                let stride = self.stride.as_ref().map_or(&[][..], |s| s);
+                x.$unpool(indices, &self.kernel_size, stride, &self.padding, output_size)
+            }
+        }
+    )*};
+}
+unpools! {
+    1 MaxUnpool1d try_max_unpool1d "try_max_pool1d_asked";
+    2 MaxUnpool2d try_max_unpool2d "try_max_pool2d_asked";
+    3 MaxUnpool3d try_max_unpool3d "try_max_pool3d_asked";
+}

@@ -19,6 +19,8 @@ pub struct RecurrentOptions {
     pub dropout: f64,
     /// Sequences are read backwards too, and outputs have both: no.
     pub bidirectional: bool,
+    /// An [`RNN`] has the rectifier where it would have the hyperbolic tangent: no. Others do not ask.
+    pub relu: bool,
     /// Of the parameters: f32.
     pub dtype: DType,
 }
@@ -31,6 +33,7 @@ impl Default for RecurrentOptions {
             batch_first: false,
             dropout: 0.0,
             bidirectional: false,
+            relu: false,
             dtype: DType::F32,
         }
     }
@@ -205,7 +208,7 @@ layers! {
 }
 
 macro_rules! one_state {
-    ($($Name:ident $op:ident;)*) => {$(
+    ($($Name:ident $op:ident $rectified:ident;)*) => {$(
         impl $Name {
             /// The outputs `[length, n, hidden]`, twice as many where sequences are read in both directions, and the states at the end
             /// `[layers · directions, n, hidden]`, from the states at the start (zeros where none are given).
@@ -220,9 +223,10 @@ macro_rules! one_state {
                 let state = state.map_or(Ok(zeros), |state| Layers::state(state, is_alone))?;
                 let RecurrentOptions { num_layers, bias, batch_first, dropout, bidirectional, .. } = own.options;
                 let training = own.mode.is_training();
-                let made = input.$op(
-                    &state, &own.parameters(), bias, num_layers, dropout, training, bidirectional, batch_first,
-                );
+                let of = if own.options.relu { Tensor::$rectified } else { Tensor::$op };
+                let weights = own.parameters();
+                let made =
+                    of(&input, &state, &weights, bias, num_layers, dropout, training, bidirectional, batch_first);
                 let (output, end) = told(self, made)?;
                 own.finish(output, end, is_alone)
             }
@@ -230,8 +234,8 @@ macro_rules! one_state {
     )*};
 }
 one_state! {
-    RNN try_rnn_tanh;
-    GRU try_gru;
+    RNN try_rnn_tanh try_rnn_relu;
+    GRU try_gru try_gru;
 }
 
 impl LSTM {

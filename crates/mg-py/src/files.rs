@@ -33,7 +33,7 @@ pub fn tensors_of(dict: &Bound<'_, PyDict>) -> PyResult<BTreeMap<String, Tensor>
 }
 
 /// An error of the system as `open` raises it: of the class for its code, and with the file's name.
-fn at(path: &Path) -> impl FnOnce(std::io::Error) -> PyErr {
+pub fn at(path: &Path) -> impl FnOnce(std::io::Error) -> PyErr {
     let path = path.as_os_str().to_owned();
     move |error| {
         let Some(code) = error.raw_os_error() else { return error.into() };

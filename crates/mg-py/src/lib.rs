@@ -9,6 +9,7 @@ mod arith;
 mod autocast;
 mod choice;
 mod custom;
+mod data;
 mod device;
 mod dlpack;
 mod dtype;
@@ -59,6 +60,8 @@ mod _micrograd_rs {
     use crate::choice::r#where;
     #[pymodule_export]
     use crate::custom::{PyBegun, PyHandle, PyHistory, PySaved};
+    #[pymodule_export]
+    use crate::data::{_image, PyTable, read_csv};
     #[pymodule_export]
     use crate::device::{
         PyDevice, get_default_device, get_float32_matmul_precision, set_default_device,

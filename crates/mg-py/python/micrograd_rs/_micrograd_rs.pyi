@@ -3382,6 +3382,22 @@ class Bytes:
     def __call__(self, text: str) -> Tensor: ...
     def __len__(self) -> _int: ...
 
+class Table:
+    @property
+    def columns(self) -> list[str]:
+        """The columns' names, in order."""
+    def __len__(self) -> _int: ...
+    def numbers(
+        self, columns: str | Sequence[str] | None = None, dtype: _DType | None = None, missing: _float | None = None
+    ) -> Tensor:
+        """Columns as numbers, `[rows, columns]`, or one of this name, `[rows]`; None is all of them. `dtype` is floating point or int64, and
+        an empty field becomes `missing`. Raises `ValueError`, which names file, line and column, for what is no number.
+        """
+    def labels(self, column: str) -> tuple[Tensor, list[str]]:
+        """A column as classes: int64 numbers `[rows]`, and the texts that they stand for, in their order."""
+    def strings(self, column: str) -> list[str]:
+        """The texts of a column."""
+
 class Characters:
     def __new__(cls, text: str) -> Self: ...
     @property
@@ -3758,6 +3774,12 @@ def _layer_norm_parameters(
 ) -> tuple[Tensor | None, Tensor | None]: ...
 def _mnist(folder: _Path) -> tuple[Tensor, Tensor, Tensor, Tensor]: ...
 def _drawn_digits(train: _int, test: _int, seed: _int) -> tuple[Tensor, Tensor, Tensor, Tensor]: ...
+def _image(path: _Path | None, bytes: bytes, mode: str) -> Tensor: ...
+def read_csv(path: _Path, *, delimiter: str = ",", header: _bool = True) -> Table:
+    """Reads a CSV file as RFC 4180 has it: `delimiter` parts fields, and with `header` the first row has the columns' names (else they are
+    "0", "1", …). Raises `ValueError`, which names file and line, where a row has another number of fields, a quote is not closed, or the
+    text is no UTF-8.
+    """
 def _batches(n: _int, batch: _int, shuffle_seed: _int | None, drop_last: _bool, epoch: _int) -> list[Tensor]: ...
 
 # Operations that are declared in the engine.

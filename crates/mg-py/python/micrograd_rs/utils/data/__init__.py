@@ -21,6 +21,7 @@ from .dataset import (
     TensorDataset,
     random_split,
 )
+from .files import ImageFolder, Table, decode_image, read_csv, read_image
 from .loader import DataLoader
 from .sampler import (
     BatchSampler,
@@ -38,6 +39,7 @@ __all__ = [
     "ConcatDataset",
     "DataLoader",
     "Dataset",
+    "ImageFolder",
     "IterableDataset",
     "RandomSampler",
     "Sampler",
@@ -45,13 +47,17 @@ __all__ = [
     "StackDataset",
     "Subset",
     "SubsetRandomSampler",
+    "Table",
     "TensorDataset",
     "WeightedRandomSampler",
     "WorkerInfo",
+    "decode_image",
     "default_collate",
     "default_convert",
     "get_worker_info",
     "random_split",
+    "read_csv",
+    "read_image",
 ]
 
 __getattr__ = _Lazy(__name__)

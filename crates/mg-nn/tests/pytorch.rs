@@ -1,0 +1,224 @@
+//! Layers and losses against what PyTorch 2.15 computes of the same weights and inputs.
+#![allow(clippy::approx_constant, clippy::excessive_precision)] // numbers as PyTorch prints them
+
+use mg_autograd::{Tensor, no_grad};
+use mg_device::{ErrorKind, Result};
+use mg_nn::*;
+
+/// `cos(k i)` of each element's number.
+fn waves(shape: &[usize], k: f64) -> Tensor {
+    let n: usize = shape.iter().product();
+    Tensor::from_vec((0..n).map(|i| (i as f64 * k).cos() as f32).collect(), shape).unwrap()
+}
+
+/// Gives all parameters, one after the other, halves of sines.
+fn filled<M: Module>(module: M) -> M {
+    let (_guard, mut k) = (no_grad(), 0);
+    for (_, p) in module.named_parameters() {
+        let drawn = (k..k + p.numel()).map(|i| ((i as f64 * 0.7).sin() * 0.5) as f32).collect();
+        p.assign(Tensor::from_vec(drawn, &p.shape()).unwrap()).unwrap();
+        k += p.numel();
+    }
+    module
+}
+
+#[track_caller]
+fn close(got: Result<Tensor>, want: &[f32]) {
+    let got = got.unwrap().to_vec::<f32>().unwrap();
+    let fits = got.iter().zip(want).all(|(g, w)| (g - w).abs() <= 3e-5 + 1e-5 * w.abs());
+    assert!(got.len() == want.len() && fits, "got {got:?}, want {want:?}");
+}
+
+fn labels(values: &[i64], shape: &[usize]) -> Tensor {
+    Tensor::from_vec(values.to_vec(), shape).unwrap()
+}
+
+fn names(module: &dyn Module) -> Vec<String> {
+    module.named_parameters().into_iter().map(|(name, _)| name).collect()
+}
+
+#[test]
+fn cells_make_one_step() {
+    let (x, h, c) = (waves(&[2, 3], 0.3), waves(&[2, 2], 0.9), waves(&[2, 2], 1.1));
+    let rnn = filled(RNNCell::new(3, 2).unwrap());
+    assert_eq!(names(&rnn), ["weight_ih", "weight_hh", "bias_ih", "bias_hh"]);
+    close(rnn.run(&x, Some(&h)), &[0.622477, 0.658458, 0.895788, 0.775636]);
+    let (next, cell) = filled(LSTMCell::new(3, 2).unwrap()).run(&x, Some((&h, &c))).unwrap();
+    close(Ok(next), &[-0.148179, -0.210922, -0.056964, -0.278929]);
+    close(Ok(cell), &[-0.186931, -0.243564, -0.101729, -0.448947]);
+    let gru = filled(GRUCell::new(3, 2).unwrap());
+    assert_eq!((gru.describe(), &gru.weight_hh.shape()[..]), ("GRUCell(3, 2)".to_string(), &[6, 2][..]));
+    close(gru.forward(&x), &[0.032275, -0.306955, -0.047596, -0.338265]);
+    let e = sequential![gru].forward(&waves(&[2, 4], 1.0)).map(drop).unwrap_err();
+    assert!(matches!(e.kind(), ErrorKind::Shape(_)), "{e}");
+    let options = RecurrentOptions { relu: true, ..RecurrentOptions::default() };
+    let rnn = filled(mg_nn::RNN::with_options(3, 2, options).unwrap());
+    close(rnn.forward(&waves(&[2, 1, 3], 0.3)), &[1.470179, 1.100494, 0.0, 0.515424]);
+}
+
+#[test]
+fn decoders_attend_to_a_memory() {
+    let (target, memory) = (waves(&[1, 3, 4], 0.3), waves(&[1, 2, 4], 0.9));
+    let causal = Attend { is_causal: true, ..Attend::default() };
+    let layer = filled(TransformerDecoderLayer::new(4, 2, 6, 0.0).unwrap());
+    close(layer.run(&target, &memory, causal, Attend::default()), &[-0.323605, 0.040339, -0.805256, -0.103517, -0.321721, 0.026463, -0.809328, -0.094957, -0.347871, 0.036679, -0.721258, -0.118134]);
+    let options = TransformerOptions {
+        d_model: 4,
+        num_heads: 2,
+        num_encoder_layers: 1,
+        num_decoder_layers: 1,
+        dim_feedforward: 6,
+        dropout: 0.0,
+        norm_first: true,
+    };
+    let model = filled(Transformer::new(options).unwrap());
+    let all = Attend::default();
+    close(model.run(&memory, &target, all, all, all), &[0.119897, 0.341474, -0.933102, -0.43449, 0.132301, 0.348951, -1.018521, -0.554435, 0.119799, 0.30787, -0.9829, -0.350494]);
+    assert_eq!(names(&model), [
+        "encoder.layers.0.self_attn.in_proj_weight",
+        "encoder.layers.0.self_attn.in_proj_bias",
+        "encoder.layers.0.self_attn.out_proj.weight",
+        "encoder.layers.0.self_attn.out_proj.bias",
+        "encoder.layers.0.linear1.weight",
+        "encoder.layers.0.linear1.bias",
+        "encoder.layers.0.linear2.weight",
+        "encoder.layers.0.linear2.bias",
+        "encoder.layers.0.norm1.weight",
+        "encoder.layers.0.norm1.bias",
+        "encoder.layers.0.norm2.weight",
+        "encoder.layers.0.norm2.bias",
+        "encoder.norm.weight",
+        "encoder.norm.bias",
+        "decoder.layers.0.self_attn.in_proj_weight",
+        "decoder.layers.0.self_attn.in_proj_bias",
+        "decoder.layers.0.self_attn.out_proj.weight",
+        "decoder.layers.0.self_attn.out_proj.bias",
+        "decoder.layers.0.multihead_attn.in_proj_weight",
+        "decoder.layers.0.multihead_attn.in_proj_bias",
+        "decoder.layers.0.multihead_attn.out_proj.weight",
+        "decoder.layers.0.multihead_attn.out_proj.bias",
+        "decoder.layers.0.linear1.weight",
+        "decoder.layers.0.linear1.bias",
+        "decoder.layers.0.linear2.weight",
+        "decoder.layers.0.linear2.bias",
+        "decoder.layers.0.norm1.weight",
+        "decoder.layers.0.norm1.bias",
+        "decoder.layers.0.norm2.weight",
+        "decoder.layers.0.norm2.bias",
+        "decoder.layers.0.norm3.weight",
+        "decoder.layers.0.norm3.bias",
+        "decoder.norm.weight",
+        "decoder.norm.bias",
+    ]);
+    model.decoder.layers[0].multihead_attn.out_proj.weight.to_vec::<f32>().unwrap();
+    let e = model.run(&memory, &waves(&[1, 3, 5], 0.3), all, all, all).map(drop).unwrap_err();
+    assert!(e.to_string().starts_with("decoder.layers.0.norm1: "), "{e}");
+    assert!(model.forward(&target).is_err());
+    let layer = filled(TransformerEncoderLayer::new(4, 2, 6, 0.0).unwrap().gelu());
+    close(layer.forward(&target), &[-1.171531, -0.624566, -0.173928, -0.190815, -1.093, -0.705771, -0.171423, -0.192508, -1.147832, -0.643698, -0.157758, -0.061976]);
+}
+
+#[test]
+fn tables_and_pairs() {
+    let (x, y) = (waves(&[2, 3], 0.3), waves(&[2, 3], 0.5));
+    close(filled(Bilinear::new(3, 2, 2, true).unwrap()).run(&x, &waves(&[2, 2], 0.9)), &[1.402807, -0.353533, 0.072847, 0.48351]);
+    let bags = filled(EmbeddingBag::new(4, 2, BagMode::Max).unwrap());
+    let offsets = labels(&[0, 3], &[2]);
+    close(bags.run(&labels(&[1, 2, 3, 0], &[4]), Some(&offsets), None), &[0.492725, 0.431605, 0.0, 0.322109]);
+    close(CosineSimilarity::default().run(&x, &y), &[0.987715, -0.249725]);
+    close(PairwiseDistance::default().run(&x, &y), &[0.29545, 1.292173]);
+
+    let table = Embedding::new(3, 2).unwrap().padding_idx(-1).unwrap();
+    let rows = table.forward(&labels(&[2, 0], &[2])).unwrap();
+    assert_eq!(rows.to_vec::<f32>().unwrap()[..2], [0.0, 0.0]);
+    rows.sum().backward().unwrap();
+    assert_eq!(table.weight.grad().unwrap().to_vec::<f32>().unwrap(), [1.0, 1.0, 0.0, 0.0, 0.0, 0.0]);
+    assert!(matches!(table.padding_idx(3).map(drop).unwrap_err().kind(), ErrorKind::Index { .. }));
+}
+
+#[test]
+fn layers_of_images() {
+    let x = waves(&[1, 4, 2, 2], 0.3);
+    close(LocalResponseNorm { alpha: 1.0, ..LocalResponseNorm::new(3) }.forward(&x), &[0.786639, 0.782035, 0.70056, 0.537551, 0.2598, 0.050234, -0.161915, -0.365404, -0.545931, -0.68427, -0.759442, -0.757201, -0.678899, -0.549915, -0.379533, -0.169266]);
+    close(ChannelShuffle(2).forward(&x), &[1.0, 0.955337, 0.825336, 0.62161, -0.737394, -0.904072, -0.989992, -0.98748, 0.362358, 0.070737, -0.227202, -0.504846, -0.896758, -0.725932, -0.490261, -0.210796]);
+    close(Softmax2d.forward(&x), &[0.539209, 0.569871, 0.561751, 0.510399, 0.284992, 0.235288, 0.19608, 0.165461, 0.094889, 0.088766, 0.091444, 0.102115, 0.080911, 0.106075, 0.150726, 0.222024]);
+    assert!(Softmax2d.forward(&waves(&[2, 3], 0.3)).is_err());
+    close(LPPool2d::new(2.0, [2, 2]).forward(&x), &[1.726339, 0.66543, 1.82107, 1.271198]);
+    let image = waves(&[1, 1, 2, 4], 0.3);
+    let (largest, places) = image.try_max_pool2d_asked(&[2, 2], &[], &[0], &[1], false, true).unwrap();
+    close(MaxUnpool2d::new([2, 2]).run(&largest, &places.unwrap(), None), &[1.0, 0.0, 0.825336, 0.0, 0.0, 0.0, 0.0, 0.0]);
+    let columns = Unfold::new([2, 2]).forward(&waves(&[1, 1, 3, 3], 0.3)).unwrap();
+    close(Ok(columns.clone()), &[1.0, 0.955337, 0.62161, 0.362358, 0.955337, 0.825336, 0.362358, 0.070737, 0.62161, 0.362358, -0.227202, -0.504846, 0.362358, 0.070737, -0.504846, -0.737394]);
+    close(Fold::new([3, 3], [2, 2]).forward(&columns), &[1.0, 1.910673, 0.825336, 1.24322, 1.449431, 0.141474, -0.227202, -1.009692, -0.737394]);
+    let line = waves(&[1, 1, 3], 0.3);
+    let bent = Pad::circular(&[1, 1]).forward(&line).unwrap().to_vec::<f32>().unwrap();
+    assert_eq!((bent[0], bent[4]), (bent[3], bent[1]));
+    assert_eq!(Pad::constant(&[1, 0], 7.0).forward(&line).unwrap().to_vec::<f32>().unwrap()[0], 7.0);
+}
+
+#[test]
+fn functions() {
+    let x = waves(&[2, 3], 0.3);
+    close(Softmin { dim: 1 }.forward(&x), &[0.308974, 0.323086, 0.36794, 0.248094, 0.32152, 0.430385]);
+    close(Threshold { threshold: 0.1, value: 20.0 }.forward(&x), &[1.0, 0.955337, 0.825336, 0.62161, 0.362358, 20.0]);
+    let rrelu = RReLU::default();
+    let drawn = rrelu.forward(&x.try_neg().unwrap()).unwrap().to_vec::<f32>().unwrap();
+    let slopes: Vec<f32> = drawn.iter().zip(x.to_vec::<f32>().unwrap()).map(|(y, x)| y / -x).collect();
+    assert!(slopes.iter().all(|s| (0.125..=0.3334).contains(s)) && slopes[0] != slopes[1], "{slopes:?}");
+    rrelu.eval();
+    close(rrelu.forward(&x), &[1.0, 0.955337, 0.825336, 0.62161, 0.362358, 0.070737]);
+    assert!(RReLU::new(0.5, 0.1).is_err());
+    let drop = FeatureAlphaDropout::new(0.5).unwrap();
+    drop.eval();
+    close(drop.forward(&x), &x.to_vec::<f32>().unwrap());
+}
+
+#[test]
+fn losses_are_pytorchs() {
+    let (x, y) = (waves(&[2, 3], 0.3), waves(&[2, 3], 0.5));
+    let (p, q) = (x.try_sigmoid().unwrap(), y.try_softmax(Some(-1), None).unwrap());
+    let (s, log) = (y.try_sign().unwrap(), x.try_log_softmax(Some(-1), None).unwrap());
+    let weight = || Some(Tensor::from_slice(&[1.0f32, 2.0, 3.0]));
+    close(L1Loss::default().forward(&x, &y), &[0.427341]);
+    close(SmoothL1Loss { beta: 0.5, ..Default::default() }.forward(&x, &y), &[0.256425]);
+    close(HuberLoss { delta: 0.3, ..Default::default() }.forward(&x, &y), &[0.094837]);
+    close(BCELoss::default().forward(&p, &q), &[0.847273]);
+    close(BCEWithLogitsLoss { pos_weight: weight(), ..Default::default() }.forward(&x, &q), &[0.968507]);
+    close(KLDivLoss { batch_mean: true, ..Default::default() }.forward(&log, &q), &[0.007971]);
+    close(PoissonNLLLoss::default().forward(&x, &q), &[1.767007]);
+    close(GaussianNLLLoss { full: true, ..Default::default() }.forward(&x, &y, &p), &[0.958053]);
+    close(HingeEmbeddingLoss::default().forward(&x, &s), &[0.828198]);
+    close(MarginRankingLoss { margin: 0.2, ..Default::default() }.forward(&x, &y, &s), &[0.395439]);
+    close(CosineEmbeddingLoss { margin: 0.1, ..Default::default() }.forward(&x, &y, &labels(&[1, -1], &[2])), &[0.006142]);
+    let opposite = y.try_neg().unwrap();
+    close(TripletMarginLoss { swap: true, ..Default::default() }.forward(&x, &y, &opposite), &[0.642169]);
+    close(SoftMarginLoss::default().forward(&x, &s), &[0.50862]);
+    close(MultiMarginLoss { p: 2, ..Default::default() }.forward(&x, &labels(&[2, 0], &[2])), &[0.56786]);
+    close(MultiLabelMarginLoss::default().forward(&x, &labels(&[1, 0, -1, 2, -1, 0], &[2, 3])), &[0.756305]);
+    let zero_one = s.try_add(1.0).unwrap().try_div(2.0).unwrap();
+    close(MultiLabelSoftMarginLoss::default().forward(&x, &zero_one), &[0.50862]);
+    let loss = NLLLoss { weight: weight(), ignore_index: Some(1), ..Default::default() };
+    close(loss.forward(&log, &labels(&[2, 1], &[2])), &[1.202875]);
+    let time = waves(&[4, 1, 3], 0.3).try_log_softmax(Some(-1), None).unwrap();
+    let (targets, lengths) = (labels(&[1, 2], &[1, 2]), labels(&[4], &[1]));
+    close(CTCLoss::default().forward(&time, &targets, &lengths, &labels(&[2], &[1])), &[0.848653]);
+    assert!(MSELoss { reduction: Reduction::None }.forward(&x, &y).unwrap().shape()[..] == [2, 3]);
+}
+
+#[test]
+fn modules_by_name_are_named_by_their_keys() {
+    #[derive(Module)]
+    #[module(crate = mg_nn)]
+    struct Heads {
+        heads: std::collections::BTreeMap<String, Linear>,
+    }
+    impl Heads {
+        fn forward(&self, x: &Tensor) -> Result<Tensor> {
+            self.heads["b"].forward(x)
+        }
+    }
+    let heads = ["b", "a"].map(|name| (name.to_string(), Linear::new(2, 3).unwrap())).into();
+    let model = Heads { heads };
+    assert_eq!(names(&model), ["heads.a.weight", "heads.a.bias", "heads.b.weight", "heads.b.bias"]);
+    assert_eq!(*model.forward(&waves(&[1, 2], 1.0)).unwrap().shape(), [1, 3]);
+}
