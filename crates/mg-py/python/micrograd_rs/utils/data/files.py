@@ -17,6 +17,10 @@ __getattr__ = _Lazy(__name__)
 _ENDINGS = (".png", ".jpg", ".jpeg")
 
 
+def _is_image(path: str) -> bool:
+    return path.lower().endswith(_ENDINGS)
+
+
 def read_image(path: str | os.PathLike[str], mode: str = "RGB") -> Tensor:
     """A PNG or JPEG file as a uint8 tensor `[channels, height, width]` on the processor.
 
@@ -35,7 +39,7 @@ def decode_image(data: bytes, mode: str = "RGB") -> Tensor:
     ...     "0000000a49444154789c636000000002000148afa4710000000049454e44ae426082"
     ... )
     >>> decode_image(black, "GRAY")
-    tensor([[[0]]], dtype=u8)
+    tensor([[[0]]], dtype=micrograd_rs.uint8)
     """
     return _image(None, data, mode)
 
@@ -59,15 +63,15 @@ class ImageFolder(Dataset[Any]):
         is_valid_file: Callable[[str], bool] | None = None,
         allow_empty: bool = False,
     ) -> None:
-        self.root = os.fspath(root)
+        self.root: str = os.fspath(root)
         self.transform = transform
         self.target_transform = target_transform
         self.loader = loader
-        self.classes = sorted(entry.name for entry in os.scandir(self.root) if entry.is_dir())
+        self.classes: list[str] = sorted(entry.name for entry in os.scandir(self.root) if entry.is_dir())
         if not self.classes:
             raise FileNotFoundError(f"ImageFolder: {self.root} has no folders, of which each would be a class")
         self.class_to_idx = {name: i for i, name in enumerate(self.classes)}
-        is_image = is_valid_file or (lambda path: path.lower().endswith(_ENDINGS))
+        is_image = is_valid_file or _is_image
         self.samples: list[tuple[str, int]] = []
         for name, number in self.class_to_idx.items():
             folder = os.path.join(self.root, name)
@@ -88,7 +92,7 @@ class ImageFolder(Dataset[Any]):
         """The number of each sample's class."""
         return [number for _, number in self.samples]
 
-    def __getitem__(self, index: Any) -> tuple[Any, Any]:
+    def __getitem__(self, index: int) -> tuple[Any, Any]:
         path, target = self.samples[index]
         image = self.loader(path)
         if self.transform is not None:
