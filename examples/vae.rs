@@ -55,7 +55,8 @@ impl Vae {
     fn loss(&self, x: &Tensor) -> Result<Tensor> {
         let (mean, log_variance) = self.encode(x)?;
         let z = &mean + (&log_variance / 2.0).exp() * Tensor::randn(&mean.shape(), mean.dtype())?;
-        let drawn = BCEWithLogitsLoss { reduction: Reduction::Sum, ..Default::default() }.forward(&self.decoder.forward(&z)?, x)?;
+        let drawn = BCEWithLogitsLoss { reduction: Reduction::Sum, ..Default::default() }
+            .forward(&self.decoder.forward(&z)?, x)?;
         // How far the code of an image is from the normal distribution that codes are drawn from.
         let apart = (mean.square() + log_variance.exp() - 1.0 - &log_variance).sum() * 0.5;
         Ok((drawn + apart) / x.size(0)? as f64)

@@ -18,7 +18,7 @@ pub struct Explanation {
 }
 
 /// A launch to look at.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct LaunchInfo {
     /// What it is: `program`, or the name of a library kernel.
     pub kind: String,
@@ -192,7 +192,7 @@ pub(crate) fn info(plan: &Plan, line: String, launch: &Launch, writer: &[Option<
 }
 
 /// `1234567` as `1.23 MB`.
-fn bytes(n: u64) -> String {
+pub(crate) fn bytes(n: u64) -> String {
     match n {
         0..1_000 => format!("{n} B"),
         1_000..1_000_000 => format!("{:.2} kB", n as f64 / 1e3),
@@ -202,7 +202,7 @@ fn bytes(n: u64) -> String {
 }
 
 /// Operations in order, runs of one name as `mul ×3`.
-fn joined(operations: &[String]) -> String {
+pub(crate) fn joined(operations: &[String]) -> String {
     let mut out = String::new();
     let mut i = 0;
     while i < operations.len() {

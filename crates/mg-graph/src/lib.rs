@@ -26,6 +26,7 @@ mod build;
 mod code;
 mod cpu;
 mod cuda;
+mod drawing;
 mod engine;
 mod execute;
 mod explain;

@@ -267,7 +267,10 @@ pub struct Softmax2d;
 impl Module for Softmax2d {
     fn forward(&self, x: &Tensor) -> Result<Tensor> {
         if ![3, 4].contains(&x.shape().rank()) {
-            let text = format!("takes [n, channels, height, width] or [channels, height, width], got shape {}", x.shape());
+            let text = format!(
+                "takes [n, channels, height, width] or [channels, height, width], got shape {}",
+                x.shape()
+            );
             return Err(Error::new("Softmax2d", ErrorKind::Shape(text)));
         }
         x.try_softmax(Some(-3), None)

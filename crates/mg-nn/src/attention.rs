@@ -220,7 +220,8 @@ impl TransformerEncoderLayer {
         let attention = |x: &Tensor| after_attention.forward(&self.self_attn.run(x, x, x, attend)?);
         let linear = |x: &Tensor| {
             let hidden = self.linear1.forward(x)?;
-            let hidden = within.forward(&if self.gelu { hidden.try_gelu("none") } else { hidden.try_relu() }?)?;
+            let hidden =
+                within.forward(&if self.gelu { hidden.try_gelu("none") } else { hidden.try_relu() }?)?;
             after_linear.forward(&self.linear2.forward(&hidden)?)
         };
         if self.norm_first {

@@ -224,7 +224,14 @@ impl Transformer {
     ///
     /// Other shapes.
     #[track_caller]
-    pub fn run(&self, source: &Tensor, target: &Tensor, of_source: Attend, of_target: Attend, memory: Attend) -> Result<Tensor> {
+    pub fn run(
+        &self,
+        source: &Tensor,
+        target: &Tensor,
+        of_source: Attend,
+        of_target: Attend,
+        memory: Attend,
+    ) -> Result<Tensor> {
         self.decoder.run(target, &self.encoder.run(source, of_source)?, of_target, memory)
     }
 }

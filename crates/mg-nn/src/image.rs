@@ -198,7 +198,9 @@ impl Module for Unfold {
 
     fn describe(&self) -> String {
         let Unfold { kernel_size, dilation, padding, stride } = self;
-        format!("Unfold(kernel_size={kernel_size:?}, dilation={dilation:?}, padding={padding:?}, stride={stride:?})")
+        format!(
+            "Unfold(kernel_size={kernel_size:?}, dilation={dilation:?}, padding={padding:?}, stride={stride:?})"
+        )
     }
 }
 

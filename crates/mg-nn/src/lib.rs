@@ -57,8 +57,8 @@ pub mod watch;
 
 pub use activation::{
     CELU, ELU, Flatten, GELU, GLU, Hardshrink, Hardsigmoid, Hardswish, Hardtanh, Identity, Lambda, LeakyReLU,
-    LogSigmoid, LogSoftmax, Mish, PReLU, RReLU, ReLU, ReLU6, SELU, SiLU, Sigmoid, Softmax, Softmax2d, Softmin,
-    Softplus, Softshrink, Softsign, Tanh, Tanhshrink, Threshold,
+    LogSigmoid, LogSoftmax, Mish, PReLU, RReLU, ReLU, ReLU6, SELU, SiLU, Sigmoid, Softmax, Softmax2d,
+    Softmin, Softplus, Softshrink, Softsign, Tanh, Tanhshrink, Threshold,
 };
 pub use attention::{Attend, MultiheadAttention, TransformerEncoder, TransformerEncoderLayer};
 pub use cells::{GRUCell, LSTMCell, RNNCell};
@@ -72,9 +72,10 @@ pub use dropout::{AlphaDropout, Dropout, Dropout1d, Dropout2d, Dropout3d, Featur
 pub use image::{ChannelShuffle, Fold, Pad, PixelShuffle, PixelUnshuffle, Unflatten, Unfold, Upsample};
 pub use linear::{BagMode, Bilinear, CosineSimilarity, Embedding, EmbeddingBag, Linear, PairwiseDistance};
 pub use loss::{
-    BCELoss, BCEWithLogitsLoss, CTCLoss, CosineEmbeddingLoss, CrossEntropyLoss, GaussianNLLLoss, HingeEmbeddingLoss,
-    HuberLoss, KLDivLoss, L1Loss, MSELoss, MarginRankingLoss, MultiLabelMarginLoss, MultiLabelSoftMarginLoss,
-    MultiMarginLoss, NLLLoss, PoissonNLLLoss, Reduction, SmoothL1Loss, SoftMarginLoss, TripletMarginLoss,
+    BCELoss, BCEWithLogitsLoss, CTCLoss, CosineEmbeddingLoss, CrossEntropyLoss, GaussianNLLLoss,
+    HingeEmbeddingLoss, HuberLoss, KLDivLoss, L1Loss, MSELoss, MarginRankingLoss, MultiLabelMarginLoss,
+    MultiLabelSoftMarginLoss, MultiMarginLoss, NLLLoss, PoissonNLLLoss, Reduction, SmoothL1Loss,
+    SoftMarginLoss, TripletMarginLoss,
 };
 /// Makes a module of a struct: see [`Module`](trait@Module).
 pub use mg_macros::Module;

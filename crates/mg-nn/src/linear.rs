@@ -180,7 +180,12 @@ impl EmbeddingBag {
     ///
     /// Shapes that do not fit; an index outside the table.
     #[track_caller]
-    pub fn run(&self, indices: &Tensor, offsets: Option<&Tensor>, weights: Option<&Tensor>) -> Result<Tensor> {
+    pub fn run(
+        &self,
+        indices: &Tensor,
+        offsets: Option<&Tensor>,
+        weights: Option<&Tensor>,
+    ) -> Result<Tensor> {
         told(self, indices.try_embedding_bag(&self.weight, offsets, self.mode.name(), weights, false, None))
     }
 }
@@ -213,7 +218,12 @@ impl Bilinear {
     ///
     /// Sizes that overflow; memory.
     #[track_caller]
-    pub fn new(in1_features: usize, in2_features: usize, out_features: usize, bias: bool) -> Result<Bilinear> {
+    pub fn new(
+        in1_features: usize,
+        in2_features: usize,
+        out_features: usize,
+        bias: bool,
+    ) -> Result<Bilinear> {
         let bound = init::default_bound(in1_features);
         let drawn = |shape: &[usize]| init::uniform_parameter(shape, bound, DType::F32);
         let weight = drawn(&[out_features, in1_features, in2_features])?;
@@ -239,7 +249,10 @@ impl Module for Bilinear {
 
     fn describe(&self) -> String {
         let (shape, bias) = (self.weight.shape(), self.bias.is_some());
-        format!("Bilinear(in1_features={}, in2_features={}, out_features={}, bias={bias})", shape[1], shape[2], shape[0])
+        format!(
+            "Bilinear(in1_features={}, in2_features={}, out_features={}, bias={bias})",
+            shape[1], shape[2], shape[0]
+        )
     }
 }
 

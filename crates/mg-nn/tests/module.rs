@@ -344,7 +344,8 @@ fn losses_are_pytorchs() {
 fn binary_cross_entropy_is_right_far_out_and_at_0() {
     let x = tensor(&[0.0, 30.0, -30.0, 100.0], &[4]).requires_grad_(true).unwrap();
     let y = tensor(&[0.25, 1.0, 0.0, 0.0], &[4]);
-    let loss = BCEWithLogitsLoss { reduction: Reduction::None, ..Default::default() }.forward(&x, &y).unwrap();
+    let loss =
+        BCEWithLogitsLoss { reduction: Reduction::None, ..Default::default() }.forward(&x, &y).unwrap();
     let got = vec(&loss);
     for (g, w) in got.iter().zip([std::f32::consts::LN_2, 9.3576e-14, 9.3576e-14, 100.0]) {
         assert!((g / w - 1.0).abs() < 1e-4, "{got:?}");

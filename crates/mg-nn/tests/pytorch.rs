@@ -61,7 +61,13 @@ fn decoders_attend_to_a_memory() {
     let (target, memory) = (waves(&[1, 3, 4], 0.3), waves(&[1, 2, 4], 0.9));
     let causal = Attend { is_causal: true, ..Attend::default() };
     let layer = filled(TransformerDecoderLayer::new(4, 2, 6, 0.0).unwrap());
-    close(layer.run(&target, &memory, causal, Attend::default()), &[-0.323605, 0.040339, -0.805256, -0.103517, -0.321721, 0.026463, -0.809328, -0.094957, -0.347871, 0.036679, -0.721258, -0.118134]);
+    close(
+        layer.run(&target, &memory, causal, Attend::default()),
+        &[
+            -0.323605, 0.040339, -0.805256, -0.103517, -0.321721, 0.026463, -0.809328, -0.094957, -0.347871,
+            0.036679, -0.721258, -0.118134,
+        ],
+    );
     let options = TransformerOptions {
         d_model: 4,
         num_heads: 2,
@@ -73,55 +79,73 @@ fn decoders_attend_to_a_memory() {
     };
     let model = filled(Transformer::new(options).unwrap());
     let all = Attend::default();
-    close(model.run(&memory, &target, all, all, all), &[0.119897, 0.341474, -0.933102, -0.43449, 0.132301, 0.348951, -1.018521, -0.554435, 0.119799, 0.30787, -0.9829, -0.350494]);
-    assert_eq!(names(&model), [
-        "encoder.layers.0.self_attn.in_proj_weight",
-        "encoder.layers.0.self_attn.in_proj_bias",
-        "encoder.layers.0.self_attn.out_proj.weight",
-        "encoder.layers.0.self_attn.out_proj.bias",
-        "encoder.layers.0.linear1.weight",
-        "encoder.layers.0.linear1.bias",
-        "encoder.layers.0.linear2.weight",
-        "encoder.layers.0.linear2.bias",
-        "encoder.layers.0.norm1.weight",
-        "encoder.layers.0.norm1.bias",
-        "encoder.layers.0.norm2.weight",
-        "encoder.layers.0.norm2.bias",
-        "encoder.norm.weight",
-        "encoder.norm.bias",
-        "decoder.layers.0.self_attn.in_proj_weight",
-        "decoder.layers.0.self_attn.in_proj_bias",
-        "decoder.layers.0.self_attn.out_proj.weight",
-        "decoder.layers.0.self_attn.out_proj.bias",
-        "decoder.layers.0.multihead_attn.in_proj_weight",
-        "decoder.layers.0.multihead_attn.in_proj_bias",
-        "decoder.layers.0.multihead_attn.out_proj.weight",
-        "decoder.layers.0.multihead_attn.out_proj.bias",
-        "decoder.layers.0.linear1.weight",
-        "decoder.layers.0.linear1.bias",
-        "decoder.layers.0.linear2.weight",
-        "decoder.layers.0.linear2.bias",
-        "decoder.layers.0.norm1.weight",
-        "decoder.layers.0.norm1.bias",
-        "decoder.layers.0.norm2.weight",
-        "decoder.layers.0.norm2.bias",
-        "decoder.layers.0.norm3.weight",
-        "decoder.layers.0.norm3.bias",
-        "decoder.norm.weight",
-        "decoder.norm.bias",
-    ]);
+    close(
+        model.run(&memory, &target, all, all, all),
+        &[
+            0.119897, 0.341474, -0.933102, -0.43449, 0.132301, 0.348951, -1.018521, -0.554435, 0.119799,
+            0.30787, -0.9829, -0.350494,
+        ],
+    );
+    assert_eq!(
+        names(&model),
+        [
+            "encoder.layers.0.self_attn.in_proj_weight",
+            "encoder.layers.0.self_attn.in_proj_bias",
+            "encoder.layers.0.self_attn.out_proj.weight",
+            "encoder.layers.0.self_attn.out_proj.bias",
+            "encoder.layers.0.linear1.weight",
+            "encoder.layers.0.linear1.bias",
+            "encoder.layers.0.linear2.weight",
+            "encoder.layers.0.linear2.bias",
+            "encoder.layers.0.norm1.weight",
+            "encoder.layers.0.norm1.bias",
+            "encoder.layers.0.norm2.weight",
+            "encoder.layers.0.norm2.bias",
+            "encoder.norm.weight",
+            "encoder.norm.bias",
+            "decoder.layers.0.self_attn.in_proj_weight",
+            "decoder.layers.0.self_attn.in_proj_bias",
+            "decoder.layers.0.self_attn.out_proj.weight",
+            "decoder.layers.0.self_attn.out_proj.bias",
+            "decoder.layers.0.multihead_attn.in_proj_weight",
+            "decoder.layers.0.multihead_attn.in_proj_bias",
+            "decoder.layers.0.multihead_attn.out_proj.weight",
+            "decoder.layers.0.multihead_attn.out_proj.bias",
+            "decoder.layers.0.linear1.weight",
+            "decoder.layers.0.linear1.bias",
+            "decoder.layers.0.linear2.weight",
+            "decoder.layers.0.linear2.bias",
+            "decoder.layers.0.norm1.weight",
+            "decoder.layers.0.norm1.bias",
+            "decoder.layers.0.norm2.weight",
+            "decoder.layers.0.norm2.bias",
+            "decoder.layers.0.norm3.weight",
+            "decoder.layers.0.norm3.bias",
+            "decoder.norm.weight",
+            "decoder.norm.bias",
+        ]
+    );
     model.decoder.layers[0].multihead_attn.out_proj.weight.to_vec::<f32>().unwrap();
     let e = model.run(&memory, &waves(&[1, 3, 5], 0.3), all, all, all).map(drop).unwrap_err();
     assert!(e.to_string().starts_with("decoder.layers.0.norm1: "), "{e}");
     assert!(model.forward(&target).is_err());
     let layer = filled(TransformerEncoderLayer::new(4, 2, 6, 0.0).unwrap().gelu());
-    close(layer.forward(&target), &[-1.171531, -0.624566, -0.173928, -0.190815, -1.093, -0.705771, -0.171423, -0.192508, -1.147832, -0.643698, -0.157758, -0.061976]);
+    close(
+        layer.forward(&target),
+        &[
+            -1.171531, -0.624566, -0.173928, -0.190815, -1.093, -0.705771, -0.171423, -0.192508, -1.147832,
+            -0.643698, -0.157758, -0.061976,
+        ],
+    );
 }
 
 #[test]
 fn tables_and_pairs() {
     let (x, y) = (waves(&[2, 3], 0.3), waves(&[2, 3], 0.5));
-    close(filled(Bilinear::new(3, 2, 2, true).unwrap()).run(&x, &waves(&[2, 2], 0.9)), &[1.402807, -0.353533, 0.072847, 0.48351]);
+    close(
+        filled(Bilinear::new(3, 2, 2, true).unwrap()).run(&x, &waves(&[2, 2], 0.9)),
+        &[1.402807, -0.353533, 0.072847, 0.48351],
+    );
     let bags = filled(EmbeddingBag::new(4, 2, BagMode::Max).unwrap());
     let offsets = labels(&[0, 3], &[2]);
     close(bags.run(&labels(&[1, 2, 3, 0], &[4]), Some(&offsets), None), &[0.492725, 0.431605, 0.0, 0.322109]);
@@ -139,17 +163,47 @@ fn tables_and_pairs() {
 #[test]
 fn layers_of_images() {
     let x = waves(&[1, 4, 2, 2], 0.3);
-    close(LocalResponseNorm { alpha: 1.0, ..LocalResponseNorm::new(3) }.forward(&x), &[0.786639, 0.782035, 0.70056, 0.537551, 0.2598, 0.050234, -0.161915, -0.365404, -0.545931, -0.68427, -0.759442, -0.757201, -0.678899, -0.549915, -0.379533, -0.169266]);
-    close(ChannelShuffle(2).forward(&x), &[1.0, 0.955337, 0.825336, 0.62161, -0.737394, -0.904072, -0.989992, -0.98748, 0.362358, 0.070737, -0.227202, -0.504846, -0.896758, -0.725932, -0.490261, -0.210796]);
-    close(Softmax2d.forward(&x), &[0.539209, 0.569871, 0.561751, 0.510399, 0.284992, 0.235288, 0.19608, 0.165461, 0.094889, 0.088766, 0.091444, 0.102115, 0.080911, 0.106075, 0.150726, 0.222024]);
+    close(
+        LocalResponseNorm { alpha: 1.0, ..LocalResponseNorm::new(3) }.forward(&x),
+        &[
+            0.786639, 0.782035, 0.70056, 0.537551, 0.2598, 0.050234, -0.161915, -0.365404, -0.545931,
+            -0.68427, -0.759442, -0.757201, -0.678899, -0.549915, -0.379533, -0.169266,
+        ],
+    );
+    close(
+        ChannelShuffle(2).forward(&x),
+        &[
+            1.0, 0.955337, 0.825336, 0.62161, -0.737394, -0.904072, -0.989992, -0.98748, 0.362358, 0.070737,
+            -0.227202, -0.504846, -0.896758, -0.725932, -0.490261, -0.210796,
+        ],
+    );
+    close(
+        Softmax2d.forward(&x),
+        &[
+            0.539209, 0.569871, 0.561751, 0.510399, 0.284992, 0.235288, 0.19608, 0.165461, 0.094889,
+            0.088766, 0.091444, 0.102115, 0.080911, 0.106075, 0.150726, 0.222024,
+        ],
+    );
     assert!(Softmax2d.forward(&waves(&[2, 3], 0.3)).is_err());
     close(LPPool2d::new(2.0, [2, 2]).forward(&x), &[1.726339, 0.66543, 1.82107, 1.271198]);
     let image = waves(&[1, 1, 2, 4], 0.3);
     let (largest, places) = image.try_max_pool2d_asked(&[2, 2], &[], &[0], &[1], false, true).unwrap();
-    close(MaxUnpool2d::new([2, 2]).run(&largest, &places.unwrap(), None), &[1.0, 0.0, 0.825336, 0.0, 0.0, 0.0, 0.0, 0.0]);
+    close(
+        MaxUnpool2d::new([2, 2]).run(&largest, &places.unwrap(), None),
+        &[1.0, 0.0, 0.825336, 0.0, 0.0, 0.0, 0.0, 0.0],
+    );
     let columns = Unfold::new([2, 2]).forward(&waves(&[1, 1, 3, 3], 0.3)).unwrap();
-    close(Ok(columns.clone()), &[1.0, 0.955337, 0.62161, 0.362358, 0.955337, 0.825336, 0.362358, 0.070737, 0.62161, 0.362358, -0.227202, -0.504846, 0.362358, 0.070737, -0.504846, -0.737394]);
-    close(Fold::new([3, 3], [2, 2]).forward(&columns), &[1.0, 1.910673, 0.825336, 1.24322, 1.449431, 0.141474, -0.227202, -1.009692, -0.737394]);
+    close(
+        Ok(columns.clone()),
+        &[
+            1.0, 0.955337, 0.62161, 0.362358, 0.955337, 0.825336, 0.362358, 0.070737, 0.62161, 0.362358,
+            -0.227202, -0.504846, 0.362358, 0.070737, -0.504846, -0.737394,
+        ],
+    );
+    close(
+        Fold::new([3, 3], [2, 2]).forward(&columns),
+        &[1.0, 1.910673, 0.825336, 1.24322, 1.449431, 0.141474, -0.227202, -1.009692, -0.737394],
+    );
     let line = waves(&[1, 1, 3], 0.3);
     let bent = Pad::circular(&[1, 1]).forward(&line).unwrap().to_vec::<f32>().unwrap();
     assert_eq!((bent[0], bent[4]), (bent[3], bent[1]));
@@ -160,7 +214,10 @@ fn layers_of_images() {
 fn functions() {
     let x = waves(&[2, 3], 0.3);
     close(Softmin { dim: 1 }.forward(&x), &[0.308974, 0.323086, 0.36794, 0.248094, 0.32152, 0.430385]);
-    close(Threshold { threshold: 0.1, value: 20.0 }.forward(&x), &[1.0, 0.955337, 0.825336, 0.62161, 0.362358, 20.0]);
+    close(
+        Threshold { threshold: 0.1, value: 20.0 }.forward(&x),
+        &[1.0, 0.955337, 0.825336, 0.62161, 0.362358, 20.0],
+    );
     let rrelu = RReLU::default();
     let drawn = rrelu.forward(&x.try_neg().unwrap()).unwrap().to_vec::<f32>().unwrap();
     let slopes: Vec<f32> = drawn.iter().zip(x.to_vec::<f32>().unwrap()).map(|(y, x)| y / -x).collect();
@@ -189,7 +246,10 @@ fn losses_are_pytorchs() {
     close(GaussianNLLLoss { full: true, ..Default::default() }.forward(&x, &y, &p), &[0.958053]);
     close(HingeEmbeddingLoss::default().forward(&x, &s), &[0.828198]);
     close(MarginRankingLoss { margin: 0.2, ..Default::default() }.forward(&x, &y, &s), &[0.395439]);
-    close(CosineEmbeddingLoss { margin: 0.1, ..Default::default() }.forward(&x, &y, &labels(&[1, -1], &[2])), &[0.006142]);
+    close(
+        CosineEmbeddingLoss { margin: 0.1, ..Default::default() }.forward(&x, &y, &labels(&[1, -1], &[2])),
+        &[0.006142],
+    );
     let opposite = y.try_neg().unwrap();
     close(TripletMarginLoss { swap: true, ..Default::default() }.forward(&x, &y, &opposite), &[0.642169]);
     close(SoftMarginLoss::default().forward(&x, &s), &[0.50862]);

@@ -17,6 +17,7 @@ import tempfile
 import time
 import warnings
 import zipfile
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -32,11 +33,37 @@ MEMORY = 3 << 30
 USUAL = (ValueError, TypeError, KeyError, OSError, RuntimeError, MemoryError, EOFError, IndexError, NotImplementedError)
 ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
 
+PNG = b"\x89PNG\r\n\x1a\n"
 NUMBERS = ["0", "-1", "1e309", "4294967296", "18446744073709551616", "9" * 40, "null", "true", "[]", "{}", '""', '"\\ud800"', "1.5"]
 
 
 def _idx() -> bytes:
     return struct.pack(">HBB3I", 0, 8, 3, 4, 5, 6) + bytes(range(120))
+
+
+def _chunk(kind: bytes, data: bytes) -> bytes:
+    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+
+def _png() -> bytes:
+    """Seven rows of five coloured pixels, each row filtered in another way."""
+    rows = b"".join(bytes([y % 5]) + bytes((x * y * 7) % 256 for x in range(15)) for y in range(7))
+    header = struct.pack(">IIBBBBB", 5, 7, 8, 2, 0, 0, 0)
+    return PNG + _chunk(b"IHDR", header) + _chunk(b"IDAT", zlib.compress(rows)) + _chunk(b"IEND", b"")
+
+
+def _jpeg() -> bytes:
+    """A gray square, the smallest file that there is; with Pillow, colours in several scans."""
+    try:
+        from PIL import Image  # type: ignore[import-not-found, unused-ignore]
+
+        file = io.BytesIO()
+        image = Image.new("RGB", (19, 13))
+        image.putdata([(x * 13 % 256, x * 7 % 256, x % 256) for x in range(19 * 13)])
+        image.save(file, "JPEG", progressive=True)
+        return file.getvalue()
+    except ImportError:
+        return (Path(__file__).parents[2] / "mg-nn" / "tests" / "gray.jpg").read_bytes()
 
 
 def seeds(folder: Path) -> dict[str, bytes]:
@@ -62,6 +89,9 @@ def seeds(folder: Path) -> dict[str, bytes]:
         "npz": (folder / "a.npz").read_bytes(),
         "compressed npz": (folder / "c.npz").read_bytes(),
         "npy": (folder / "a.npy").read_bytes(),
+        "csv": b'x,y,name\r\n1,2.5,"a, b"\r\n\r\n-3e2,,"say ""no"""\n7,8,c\n',
+        "png": _png(),
+        "jpeg": _jpeg(),
         "idx": _idx(),
         "idx.gz": gzip.compress(_idx(), mtime=0),
         "tokenizer": (folder / "t.json").read_bytes(),
@@ -122,11 +152,26 @@ def readers(folder: Path) -> dict[str, Callable[[Path], Any]]:
         data = mg.data.Mnist.load(folder / "mnist")
         return [data.train_images, data.train_labels]
 
+    def table(path: Path) -> Any:
+        from micrograd_rs.utils.data import read_csv
+
+        table = read_csv(path)
+        texts = [table.strings(name) for name in table.columns]
+        return [texts, table.labels(table.columns[-1]), table.numbers(table.columns[:2], missing=0)]
+
+    def image(path: Path) -> Any:
+        from micrograd_rs.utils.data import read_image
+
+        return [read_image(path, mode) for mode in ("UNCHANGED", "GRAY", "RGB", "RGB_ALPHA")]
+
     loads = {kind: mg.load for kind in ("whole", "npz", "compressed npz", "npy", "pt")}
     return {
         **loads,
         "safetensors": opened,
         "index": sharded,
+        "csv": table,
+        "png": image,
+        "jpeg": image,
         "idx": mnist,
         "idx.gz": mnist,
         "tokenizer": tokenizer,
@@ -184,6 +229,24 @@ def packed(data: bytes, draw: random.Random) -> bytes:
     return out.getvalue()
 
 
+def summed(data: bytes, draw: random.Random) -> bytes:
+    """A PNG with one of its chunks damaged, and its sums right."""
+    chunks: list[tuple[bytes, bytes]] = []
+    at = len(PNG)
+    while at < len(data):
+        (size,) = struct.unpack_from(">I", data, at)
+        chunks.append((data[at + 4 : at + 8], data[at + 8 : at + 8 + size]))
+        at += 12 + size
+    which = draw.randrange(len(chunks))
+    kind, content = chunks[which]
+    if kind == b"IDAT" and draw.random() < 0.5:
+        content = zlib.compress(damaged(zlib.decompress(content), draw))
+    else:
+        content = damaged(content, draw)
+    chunks[which] = kind, content
+    return PNG + b"".join(_chunk(kind, content) for kind, content in chunks)
+
+
 def work(seed: int, count: int, status: str) -> int:
     """So many files, one after the other, in this process."""
     import resource
@@ -204,9 +267,9 @@ def work(seed: int, count: int, status: str) -> int:
             kind = draw.choice(kinds)
             os.pwrite(told, f"{seed + at} {kind}".ljust(100).encode(), 0)
             data = right[kind]
-            archive = data[:2] == b"PK" and draw.random() < 0.7
+            inside = packed if data[:2] == b"PK" else summed if data.startswith(PNG) else damaged
             path = folder / "file"
-            path.write_bytes(packed(data, draw) if archive else damaged(data, draw))
+            path.write_bytes((inside if draw.random() < 0.7 else damaged)(data, draw))
             try:
                 looked_at(read[kind](path))
             except USUAL as error:

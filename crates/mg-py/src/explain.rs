@@ -43,6 +43,16 @@ impl PyExplanation {
         self.0.to_dot()
     }
 
+    /// The launches as an SVG picture: a box for each, with lines from those that it waits for.
+    fn svg(&self) -> String {
+        self.0.to_svg()
+    }
+
+    /// What a notebook shows: the picture.
+    fn _repr_html_(&self) -> String {
+        self.0.to_svg()
+    }
+
     fn __len__(&self) -> usize {
         self.0.launches.len()
     }

@@ -6,6 +6,7 @@ import collections
 import dataclasses
 import math
 import types
+from xml.etree import ElementTree
 
 import micrograd_rs as mg
 import pytest
@@ -274,6 +275,8 @@ def test_explain():
     launch = plan.launches[0]
     assert launch["bytes_read"] == 2 * 40_000 and launch["operations"] and launch["shape"] == (100, 100)
     assert plan.dot().startswith("digraph") and str(plan).strip() and plan.temporary_bytes >= 0
+    assert plan.svg().count("<rect ") == len(plan) and plan._repr_html_() == plan.svg()
+    ElementTree.fromstring(plan.svg())
     assert not loss.is_realized and loss.realize().is_realized
     assert len(mg.explain(loss)) == 0
     with pytest.raises(TypeError):
