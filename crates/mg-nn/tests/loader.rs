@@ -100,6 +100,11 @@ fn errors_of_csv_name_the_file_and_the_line() {
     let filled = table("x,y\n1,\n,2\n").numbers(&[], DType::F32, Some(-1.0)).unwrap();
     assert_eq!(filled.to_vec::<f32>().unwrap(), [1.0, -1.0, -1.0, 2.0]);
     assert!(matches!(says("x\n1\n", DType::U8).kind(), ErrorKind::DType(_)));
+    let e = table("x\n1\n").numbers(&[], DType::I64, Some(f64::NAN)).map(drop).unwrap_err();
+    assert!(
+        e.to_string().starts_with("numbers: takes an integer for what is missing of integers, got NaN"),
+        "{e}"
+    );
     let e = table("x,y\n1,2\n").labels("z").map(drop).unwrap_err();
     assert!(e.to_string().starts_with("labels: a.csv has no column \"z\": it has x, y ("), "{e}");
     let e = Table::read("/nowhere/a.csv", CsvOptions::default()).unwrap_err();

@@ -125,7 +125,7 @@ impl Table {
     /// # Errors
     ///
     /// [`ErrorKind::Format`], which names file, line and column, for what is no number, and for an empty field where nothing stands
-    /// for it. [`ErrorKind::Value`] for a column that is not there. [`ErrorKind::DType`] for a dtype that is neither floating point nor i64.
+    /// for it. [`ErrorKind::Value`] for a column that is not there, and for a `missing` that is no integer where integers are asked for. [`ErrorKind::DType`] for a dtype that is neither floating point nor i64.
     #[track_caller]
     pub fn numbers(&self, columns: &[&str], dtype: DType, missing: Option<f64>) -> Result<Tensor> {
         let made = || {
@@ -136,7 +136,13 @@ impl Table {
             let shape = [self.len(), places.len()];
             let tensor = match dtype {
                 DType::I64 => {
-                    Tensor::from_vec(self.parsed::<i64>(&places, missing.map(|x| x as i64))?, &shape)
+                    let whole = |x: f64| x.trunc() == x && x.abs() <= (1u64 << 53) as f64;
+                    if let Some(x) = missing.filter(|&x| !whole(x)) {
+                        let text = format!("takes an integer for what is missing of integers, got {x}");
+                        return Err(ErrorKind::Value(text));
+                    }
+                    let missing = missing.map(|x| x as i64);
+                    Tensor::from_vec(self.parsed::<i64>(&places, missing)?, &shape)
                 }
                 DType::F64 => Tensor::from_vec(self.parsed::<f64>(&places, missing)?, &shape),
                 DType::F32 | DType::F16 | DType::BF16 => {
