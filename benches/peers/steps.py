@@ -114,7 +114,7 @@ def case(name, tiny):
 
 
 def make(library, name, products, kind, device, tiny):
-    """A step, without arguments."""
+    """A step, without arguments, and what there is to say of it after it ran."""
     network, arguments, batch = case(name, tiny)
     library.manual_seed(0)
     model = networks(library)[network](*arguments).to(device)
@@ -139,8 +139,10 @@ def make(library, name, products, kind, device, tiny):
         optimiser.step()
         return loss
 
-    replayed = mg.jit(step) if kind == "ours jit" else step
-    return lambda: replayed(x, y)
+    if kind != "ours jit":
+        return lambda: step(x, y), lambda: ""
+    replayed = mg.jit(step)
+    return lambda: replayed(x, y), lambda: "" if replayed.is_replaying else f"  NOT REPLAYED: {replayed.reason}"
 
 
 def measure(step, synchronize, count):
@@ -178,15 +180,15 @@ def main():
         for kind in kinds:
             library = mg if kind.startswith("ours") else torch
             wait = library.cuda.synchronize if options.device == "cuda" else lambda: None
-            step = make(library, name, products, kind, options.device, options.tiny)
+            step, remarks = make(library, name, products, kind, options.device, options.tiny)
             first, best, before, after = measure(step, wait, 3 if options.tiny else 20)
             losses = f"loss {before:.4f} -> {after:.4f}"
-            print(f"{text:14s} {kind:14s} first {first:6.2f} s  step {best:8.3f} ms  {losses}", flush=True)
+            print(f"{text:14s} {kind:14s} first {first:6.2f} s  step {best:8.3f} ms  {losses}{remarks()}", flush=True)
             if options.profile and kind == "ours eager":
                 with mg.profiler.profile() as profile:
                     step().item()
                 print(profile.table(40), flush=True)
-            del step
+            del step, remarks
 
 
 if __name__ == "__main__":

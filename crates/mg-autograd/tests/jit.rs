@@ -42,6 +42,27 @@ fn state_written_between_replays_is_where_the_next_goes_on_from() -> Result<()> 
     Ok(())
 }
 
+/// However much of it waits: work that is computed by itself because there is so much of it would be cut elsewhere in each run.
+#[test]
+fn a_step_of_very_many_operations_is_replayed() -> Result<()> {
+    let state = Tensor::from_slice(&[0.0f32, 1.0]);
+    let mut step = jit(|x: &[Tensor]| {
+        let mut sum = x[0].clone();
+        for _ in 0..18_000 {
+            sum = &sum + &x[0];
+        }
+        state.assign(&state + &sum)?;
+        Ok(vec![state.sum()])
+    });
+    let one = Tensor::from_slice(&[1.0f32]);
+    for i in 1..=4 {
+        let sum = step.call(&[&one])?;
+        assert_eq!(sum[0].item::<f32>()?, 1.0 + 2.0 * 18_001.0 * i as f32);
+    }
+    assert!(step.is_replaying(), "{:?}", step.reason());
+    Ok(())
+}
+
 /// A replayed function within another is part of it.
 #[test]
 fn a_function_within_another_is_part_of_it() {

@@ -74,15 +74,7 @@ pub(crate) fn emit(program: &Program, frame: &Frame, stage: &Rows, aligned: bool
         ins!("bar.sync 0");
     }
     let blocks = stage.blocks as u32;
-    let (mut counted, mut place_of) = (blocks, cta);
-    if stage.cluster > 1 && !totals.is_empty() {
-        // The first block of a cluster has what its row adds.
-        let others = op2(Kind::P, "setp.ne.s32", special("%cluster_ctarank"), imm(0));
-        ins!("@{others} ret");
-        counted = blocks / stage.cluster as u32;
-        place_of = op2(Kind::R, "shr.u32", cta, imm(stage.cluster.trailing_zeros().into()));
-    }
-    finish_totals(&mut body, totals, counted, &Block { threads: stage.block, shared, tid, cta: place_of })?;
+    finish_totals(&mut body, totals, blocks, &Block { threads: stage.block, shared, tid, cta })?;
     let mut emitted = finish(body, total_shared, [blocks, 1, 1], stage.block);
     if !columns_out.is_empty() && stage.block <= Rows::AT_A_TIME / 2 {
         // Registers for several rows at a time on a multiprocessor: while one waits at a barrier, the others work.

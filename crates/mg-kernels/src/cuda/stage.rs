@@ -6,7 +6,7 @@ use super::ptx::{HOPPER, Kind};
 use super::reduce::{Reduction, SHARED};
 use super::totals::{most_blocks, partial_bytes, reach};
 use crate::frame::{Form, Frame, internal};
-use crate::program::{Class, Inst, Over, Program, Source, Val};
+use crate::program::{Class, Inst, Over, Program, Val};
 use crate::walks::{Leaving, Walk, depths, walks};
 use mg_device::{DType, Result};
 
@@ -184,12 +184,8 @@ impl Rows {
     const HELD: usize = 16;
     /// Threads for a row that does not fit.
     const LONG: u32 = 512;
-    /// Elements of a row that are worth a block of their own; of one that is walked several times.
-    const LEAST_SHARED: [usize; 2] = [1 << 14, 1 << 13];
-    /// Bytes of rows under way that stay in the second-level cache from one walk to the next.
-    const CACHED: usize = 16 << 20;
-    /// Blocks of these that a device runs at a time, in 32 registers a thread.
-    const LONG_AT_A_TIME: usize = 4 * Rows::MULTIPROCESSORS;
+    /// Elements of a row that are worth a block of their own.
+    const LEAST_SHARED: usize = 1 << 14;
     /// Threads of a block whose rows are short.
     const SHORT: u32 = 128;
     /// Rows whose contributions to columns are added before they go to memory.
@@ -208,9 +204,7 @@ impl Rows {
     fn new(program: &Program, frame: &Frame, capability: u32) -> Result<Rows> {
         let mut rows = Rows::shaped(program, frame);
         if capability >= HOPPER && !rows.resident && !program.reduces(Over::Outer) {
-            let walks = walks(program, &frame.classes, Leaving::Last).iter().filter(|w| !w.is_idle).count();
-            (rows.cluster, rows.threads) = Rows::cluster_of(program, frame, walks, rows.vector * rows.runs);
-            rows.block = rows.threads;
+            rows.cluster = Rows::cluster_of(frame);
         }
         let totals = reductions(program, Over::All).count();
         rows.divide(program, frame, totals)?;
@@ -269,34 +263,14 @@ impl Rows {
         self.threads as usize * self.cluster
     }
 
-    /// Blocks that share a row that does not fit, and their threads. Few rows are shared by as many as a cluster may have on every device with
-    /// clusters, as long as all run at once, two on a multiprocessor, and have something to do. Rows that are walked several times are shared
-    /// by so many that those under way stay in the second-level cache; what a thread takes of each stretch is `run` elements.
-    fn cluster_of(program: &Program, frame: &Frame, walks: usize, run: usize) -> (usize, u32) {
+    /// Blocks that share a row that does not fit: as many as a cluster may have on every device with clusters, as long as all run at
+    /// once, two on a multiprocessor, and have something to do.
+    fn cluster_of(frame: &Frame) -> usize {
         let has_room = |n: &usize| {
             (1..=2 * Rows::MULTIPROCESSORS).contains(&(frame.rows * n))
-                && frame.columns >= n * Rows::LEAST_SHARED[0]
+                && frame.columns >= n * Rows::LEAST_SHARED
         };
-        if let Some(n) = [8, 4, 2].into_iter().find(has_room) {
-            return (n, Rows::LONG);
-        }
-        let read = frame.inputs.iter().filter(|i| i.class == Class::Full && i.source == Source::Buffer);
-        let bytes: usize = read.map(|i| i.dtype.size() * frame.columns).sum();
-        let under_way = |n: usize| (Rows::LONG_AT_A_TIME / n).min(frame.rows) * bytes;
-        let totals = reductions(program, Over::All).count();
-        let repeats =
-            walks > 1 && (totals == 0 || frame.rows <= most_blocks(Rows::LONG, totals).min(Rows::MOST));
-        let is_enough =
-            |n: &usize| under_way(*n) <= Rows::CACHED && frame.columns >= n * Rows::LEAST_SHARED[1];
-        match [2, 4, 8].into_iter().find(is_enough).filter(|_| repeats && under_way(1) > Rows::CACHED) {
-            Some(n) => {
-                // As many threads as end together.
-                let runs = frame.columns.div_ceil(n * run);
-                let threads = runs.div_ceil(runs.div_ceil(Rows::LONG as usize)).next_multiple_of(32);
-                (n, threads as u32)
-            }
-            None => (1, Rows::LONG),
-        }
+        [8, 4, 2].into_iter().find(has_room).unwrap_or(1)
     }
 
     /// How rows are divided among blocks, and where the partial results of chunks lie.
@@ -490,7 +464,7 @@ mod tests {
     use super::super::ptx::LEAST;
     use super::*;
     use crate::frame::Free;
-    use crate::program::{Operand, ReduceKind, Value};
+    use crate::program::{Operand, ReduceKind, Source, Value};
     use crate::rows::Row;
     use mg_device::MAX_RANK;
 
@@ -582,10 +556,6 @@ mod tests {
             (64, 1 << 20, 4),
             (64, 40_000, 2),
             (132, 40_000, 2),
-            // Rows that are walked twice stay in the second-level cache.
-            (16384, 40_000, 4),
-            (16384, 50_304, 8),
-            (16384, 20_000, 1),
             (133, 1 << 20, 1),
         ] {
             let p = softmax_like(rows, columns);
