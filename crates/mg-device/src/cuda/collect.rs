@@ -15,6 +15,10 @@ use crate::error::Result;
 /// Launches with scratch memory of their own that may run at the same time.
 const SCRATCHES: usize = 4;
 
+/// Bytes of shared memory that a multiprocessor has, at most: CUDA C++ Programming Guide, "Technical Specifications per Compute
+/// Capability".
+const MOST_SHARED: u32 = 228 << 10;
+
 /// What a launch may use of which nobody said what it uses.
 const EVERYTHING: Range<u64> = 0..u64::MAX;
 
@@ -29,6 +33,9 @@ pub(super) struct Collected {
     order: Order,
     /// Scratch memory, and who used it last.
     scratches: Vec<(Address, Option<Position>)>,
+    multiprocessors: u32,
+    /// The last launch that has the device alone.
+    alone: Option<Position>,
 }
 
 /// Groups of launches in the order in which they were collected: with it, a collection that goes like one before need not
@@ -49,7 +56,7 @@ struct Work {
 }
 
 impl Collected {
-    pub(super) fn new(scratch: Address) -> Collected {
+    pub(super) fn new(scratch: Address, multiprocessors: u32) -> Collected {
         Collected {
             nodes: vec![],
             keep: vec![],
@@ -58,7 +65,15 @@ impl Collected {
             repeats: false,
             order: Order::default(),
             scratches: vec![(scratch, None)],
+            multiprocessors,
+            alone: None,
         }
+    }
+
+    /// Whether a launch has blocks for all multiprocessors of which each takes one whole: a block of another one finds no room beside
+    /// them.
+    fn is_alone(&self, node: &KernelNode) -> bool {
+        node.shared > MOST_SHARED / 2 && node.grid.iter().product::<u32>() >= self.multiprocessors
     }
 
     /// The work of before that is at the place of the one under way.
@@ -100,6 +115,7 @@ impl Collected {
             return self.find();
         }
         let (mut last, n) = (0, self.works.0.len());
+        self.alone = self.nodes.iter().rposition(|node| self.is_alone(node)).map(|at| at as Position);
         for (i, work) in self.works.0.iter().enumerate() {
             for after in &work.launches {
                 last = self.order.push(after);
@@ -138,9 +154,9 @@ impl Collected {
             Some(Some(after)) => after,
             Some(None) => {
                 self.diverge();
-                self.found()
+                self.found(&node)
             }
-            None => self.found(),
+            None => self.found(&node),
         };
         let Some(work) = self.works.0.last_mut() else { return };
         work.launches.push(after.clone());
@@ -151,9 +167,13 @@ impl Collected {
         self.nodes.push(node);
     }
 
-    /// What the next launch waits for, as found.
-    fn found(&mut self) -> Box<[Position]> {
+    /// What the next launch waits for, as found. Launches that have the device alone run one after the other: two would share it by
+    /// halves, and evict what the other one has in the second-level cache.
+    fn found(&mut self, node: &KernelNode) -> Box<[Position]> {
+        let next = self.nodes.len() as Position;
+        let before = if self.is_alone(node) { self.alone.replace(next) } else { None };
         let Some(work) = self.works.0.last_mut() else { return Box::default() };
+        work.after.extend(before);
         let after = self.order.reduced(std::mem::take(&mut work.after));
         work.after.push(self.order.push(&after));
         after.into()
@@ -209,6 +229,7 @@ impl Collected {
         self.close();
         self.before = Works::default();
         self.order = Order::default();
+        self.alone = None;
         self.scratches.iter_mut().for_each(|s| s.1 = None);
         Launches {
             nodes: std::mem::take(&mut self.nodes),
@@ -330,23 +351,17 @@ mod tests {
             for _ in 0..*launches {
                 let kernel = Kernel { function: std::ptr::null_mut() };
                 let args = args.to_ne_bytes().into();
-                let after = Box::default();
-                collected.push(KernelNode {
-                    kernel,
-                    grid: [1; 3],
-                    block: [1; 3],
-                    shared: 0,
-                    args,
-                    gate: [0; 2],
-                    after,
-                });
+                // Some have the device alone.
+                let grid = [if reads.len() == 2 { 4 } else { 1 }, 1, 1];
+                let (block, shared, after) = ([1; 3], 200 << 10, Box::default());
+                collected.push(KernelNode { kernel, grid, block, shared, args, gate: [0; 2], after });
             }
         }
         collected.take()
     }
 
     fn with_scratches() -> Collected {
-        let mut collected = Collected::new(1);
+        let mut collected = Collected::new(1, 4);
         collected.scratches.extend([(2, None), (3, None)]);
         collected
     }
@@ -361,6 +376,26 @@ mod tests {
         let launches = collect(&mut collected, before.works, &plans);
         assert_eq!(launches.nodes[3].args, launches.nodes[0].args);
         assert_eq!(*launches.nodes[3].after, [0]);
+    }
+
+    #[test]
+    fn launches_that_have_the_device_alone_follow_one_another() {
+        let mut collected = with_scratches();
+        let mut before = Works::default();
+        for _ in 0..2 {
+            collected.start(before);
+            let (whole, part) = (200 << 10, 16 << 10);
+            for (blocks, shared) in [(4, whole), (1, whole), (4, whole), (3, whole), (4, part), (8, whole)] {
+                collected.begin(vec![], vec![]);
+                let kernel = Kernel { function: std::ptr::null_mut() };
+                let (grid, block, args, after) = ([blocks, 1, 1], [1; 3], Box::default(), Box::default());
+                collected.push(KernelNode { kernel, grid, block, shared, args, gate: [0; 2], after });
+            }
+            let launches = collected.take();
+            let after: Vec<&[Position]> = launches.nodes.iter().map(|node| &*node.after).collect();
+            assert_eq!(after, [&[][..], &[], &[0], &[], &[], &[2]]);
+            before = launches.works;
+        }
     }
 
     proptest! {

@@ -226,7 +226,7 @@ impl Gpu {
             collects: AtomicBool::new(false),
             gate: AtomicU64::new(0),
             gate_bits: AtomicU64::new(0),
-            collected: Mutex::new(Collected::new(scratch)),
+            collected: Mutex::new(Collected::new(scratch, attributes[2] as u32)),
             staging: Mutex::default(),
             reached: Mutex::default(),
         })))
