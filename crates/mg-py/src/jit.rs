@@ -138,8 +138,8 @@ pub struct PyJit {
 /// knows from around it, and whether gradients are recorded. Where something differs the function runs as usual and is recorded
 /// for that case too. It may read and update tensors that it knows from elsewhere (parameters, optimisers' state), and answers
 /// with tensors, alone or in lists, tuples and dictionaries. To read a tensor's value within it is an error, unless `may_read` says that
-/// it may, and is then called each time; what it does besides work on tensors (printing, counting) happens only when it is not
-/// replayed, and `reason` says why it is not.
+/// it may, and is then called each time. So is a function that changes Python's objects around it (a counter, a list, a learning rate): leave that
+/// to the loop that calls it. What it prints is printed when it is not replayed, and `reason` says why it is not.
 #[pyfunction]
 #[pyo3(signature = (function, *, may_read=false))]
 pub fn jit(py: Python<'_>, function: Py<PyAny>, may_read: bool) -> PyResult<PyJit> {
