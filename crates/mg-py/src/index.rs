@@ -43,6 +43,10 @@ fn item(obj: &Bound<'_, PyAny>) -> PyResult<Index> {
     }
     if let Ok(t) = obj.cast::<PyTensor>() {
         let t = &t.get().t;
+        if t.dtype() == DType::U8 {
+            // PyTorch's masks were made of these once, and still are.
+            return Ok(Index::Tensor(t.to_dtype(DType::Bool)));
+        }
         // One integer is a position like any other; while a step is recorded, only one that the step itself made of a number.
         let looked_at = !mg_graph::is_recording() || t.is_data_of_step();
         if t.rank() == 0 && t.dtype().is_int() && looked_at {

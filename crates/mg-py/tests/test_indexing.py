@@ -572,3 +572,12 @@ def test_a_write_at_an_index_that_is_not_there_writes_nothing(jitted):
         assert b.tolist() == mg.arange(12.0).reshape(6, 2).tolist()
     f(b, good)
     assert b[:, 0].tolist() == [9, 2, 4, 9, 8, 10]
+
+
+def test_bytes_are_a_mask():
+    x = mg.arange(3)
+    assert x[mg.tensor([1, 0, 7], dtype=mg.uint8)].tolist() == [0, 2]
+    assert x[mg.tensor([1, 0, 1], dtype=mg.int8)].tolist() == [1, 0, 1]
+    assert x[mg.tensor(0, dtype=mg.uint8)].shape == (0, 3)
+    x[mg.tensor([0, 1, 0], dtype=mg.uint8)] = 9
+    assert x.tolist() == [0, 9, 2]
