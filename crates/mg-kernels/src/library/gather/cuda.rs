@@ -186,7 +186,12 @@ pub fn scatter_add(dtype: DType, x: &Layout, index: &Layout, axis: usize, size: 
     let mut launches = SmallVec::new();
     if let Some(linked) = linked {
         launches.extend(linked.launches(&places, positions)?);
-        launches.push(launch("scatter_add", &format!("scatter_lists_{kind}"), count.div_ceil(THREADS), &args)?);
+        launches.push(launch(
+            "scatter_add",
+            &format!("scatter_lists_{kind}"),
+            count.div_ceil(THREADS),
+            &args,
+        )?);
     }
     launches.extend(sorted.launches(&places)?);
     if name == "segments" && linked.is_none() {
