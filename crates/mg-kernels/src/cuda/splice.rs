@@ -95,7 +95,9 @@ pub(crate) fn splice(
     let mark = Mark::read(&mut body, shape, [rows, columns]);
     body.uniforms()?;
     let reads = frame.inputs.iter().enumerate().filter(|(i, input)| stage.reads(*i, input.class)).count();
-    let at_once = (AHEAD / reads.max(1)).clamp(1, shape.rows);
+    // Elements by themselves have an address and a condition each, for which there are no registers besides.
+    let ahead = if stage.width == WIDTH { AHEAD } else { 1 };
+    let at_once = (ahead / reads.max(1)).clamp(1, shape.rows);
     for first in (0..shape.rows).step_by(at_once) {
         let of = first..shape.rows.min(first + at_once);
         let runs = mark.runs(&mut body, &stage, of.clone());
