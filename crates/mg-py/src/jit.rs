@@ -386,7 +386,7 @@ impl PyJit {
         let mut dropped = vec![];
         let mut all = self.lock();
         if let Some(found) = found {
-            dropped.extend(all.known.drain(..));
+            dropped.append(&mut all.known);
             all.surroundings = Some(found);
         }
         match all.known.iter_mut().position(|known| known.is(hash, &key)) {
