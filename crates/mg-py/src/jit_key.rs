@@ -1,7 +1,7 @@
 //! What a replayed step takes for granted of Python: numbers, objects and modes, among its arguments and around it, in words
 //! that can be compared.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -24,6 +24,8 @@ use crate::tensor::PyTensor;
 const DEPTH: usize = 16;
 /// Functions whose names are looked for.
 const FUNCTIONS: usize = 256;
+/// Functions of one code whose variables are looked at: beyond that they are made in each call, and what they know is the call's own.
+const MADE: usize = 16;
 
 /// What stands before each thing, so that things of different kinds never look the same.
 #[derive(Clone, Copy)]
@@ -716,6 +718,8 @@ pub struct Surroundings {
     codes: Vec<Py<PyAny>>,
     met: HashSet<usize>,
     seen: HashSet<(usize, String)>,
+    /// How many functions of the same code were looked at since it was met.
+    made: HashMap<usize, usize>,
 }
 
 impl Surroundings {
@@ -783,9 +787,15 @@ impl Surroundings {
 
     /// These, and what the code that has run within the function finds around it; `None` if that is known.
     pub fn with(&self, py: Python<'_>, run: &Run) -> PyResult<Option<Surroundings>> {
-        let new: Vec<_> =
-            run.codes.iter().filter(|(code, _)| !self.met.contains(&(code.as_ptr() as usize))).collect();
-        if new.is_empty() {
+        let is_new = |code: &Py<PyAny>| !self.met.contains(&(code.as_ptr() as usize));
+        // Code that is known may be that of a function that was made since, with variables of its own.
+        let asked: Vec<_> = run
+            .codes
+            .iter()
+            .map(|(code, _)| code.bind(py))
+            .filter(|code| is_new(code.as_unbound()) || has_variables(code))
+            .collect();
+        if asked.is_empty() {
             return Ok(None);
         }
         let mut found = Surroundings {
@@ -799,22 +809,33 @@ impl Surroundings {
             codes: self.codes.iter().map(|o| o.clone_ref(py)).collect(),
             met: self.met.clone(),
             seen: self.seen.clone(),
+            made: self.made.clone(),
         };
-        for (code, globals) in &new {
+        let mut is_more = false;
+        for (code, globals) in run.codes.iter().filter(|(code, _)| is_new(code)) {
             found.code(code.bind(py), globals.bind(py))?;
+            is_more = true;
         }
         // A frame says what code it runs, not of which function: who refers to the code does.
-        let codes = PyTuple::new(py, new.iter().map(|(code, _)| code.bind(py)))?;
-        let referrers = py.import("gc")?.getattr("get_referrers")?.call1(codes)?;
+        let referrers = py.import("gc")?.getattr("get_referrers")?.call1(PyTuple::new(py, &asked)?)?;
         for function in referrers.try_iter()? {
             let function = function?;
-            let is_of = |code: &Bound<'_, PyAny>| new.iter().any(|(new, _)| new.bind(py).is(code));
-            if function.is_instance_of::<PyFunction>() && is_of(&function.getattr("__code__")?) {
+            if !function.is_instance_of::<PyFunction>() {
+                continue;
+            }
+            let code = function.getattr("__code__")?;
+            let known = found.made.get(&(code.as_ptr() as usize)).copied().unwrap_or(0);
+            if known < MADE && asked.iter().any(|asked| asked.is(&code)) {
+                let before = found.cells.len() + found.parts.len();
                 found.function(&function)?;
+                if found.cells.len() + found.parts.len() > before {
+                    found.made.insert(code.as_ptr() as usize, known + 1);
+                    is_more = true;
+                }
             }
         }
         found.look_for_draws(py)?;
-        Ok(Some(found))
+        Ok(is_more.then_some(found))
     }
 
     /// What a function has of its own: variables of functions that it was made in, and defaults. Answers with what the variables hold.
@@ -936,6 +957,11 @@ impl Surroundings {
             (None, None) => "the object that it is a method of".to_owned(),
         }
     }
+}
+
+/// Whether code uses variables of functions that it stands in.
+fn has_variables(code: &Bound<'_, PyAny>) -> bool {
+    code.getattr(intern!(code.py(), "co_freevars")).and_then(|names| names.len()).is_ok_and(|n| n > 0)
 }
 
 /// What ran while a function was recorded.

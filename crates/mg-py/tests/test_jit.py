@@ -672,6 +672,25 @@ def test_what_code_that_runs_within_a_step_finds_around_it_is_seen():
         change(1.0)
 
 
+def test_functions_that_are_put_in_the_place_of_others_have_variables_of_their_own():
+    def scaling(by):
+        return (lambda x: x * by[0]), by
+
+    held = {}
+    held["f"], first = scaling([2.0])
+    f = mg.jit(lambda x: held["f"](x))
+    for _ in range(5):
+        assert f(mg.ones(1)).item() == 2.0
+    assert f.is_replaying
+    held["f"], second = scaling([3.0])
+    for _ in range(5):
+        assert f(mg.ones(1)).item() == 3.0
+    assert f.is_replaying
+    second[0] = 4.0
+    assert f(mg.ones(1)).item() == 4.0
+    assert first == [2.0]
+
+
 def test_a_step_that_draws_from_elsewhere_or_goes_through_an_iterator_is_called():
     import itertools
     import random
