@@ -3,7 +3,7 @@
 use crate::caller::public;
 use crate::ops::{Operand, or_panic};
 use crate::tensor::Tensor;
-use crate::tensor::memory::may_be_borrowed;
+use crate::tensor::memory::{may_be_borrowed, untracked};
 use mg_device::{DType, Error, ErrorKind, Layout, MAX_RANK, Result, Shape};
 use mg_graph::{Node, View, cell_bits, cell_bits_of_int};
 
@@ -99,7 +99,11 @@ impl Tensor {
             self.check_writable()?;
             let dtype = own.dtype;
             let new = match value.into() {
-                Operand::Tensor(t) => t.node().cast(dtype),
+                // A node of its own for what it is now: what is written to the other tensor later is nothing to this one.
+                Operand::Tensor(t) => match t.node().cast(dtype) {
+                    new if new.is_tracked() || may_be_borrowed(&new) => new.copy(),
+                    new => untracked(&new),
+                },
                 Operand::Float(v) => Node::scalar_bits(cell_bits(v, dtype), dtype, own.device, false),
                 Operand::Int(v) => Node::scalar_bits(cell_bits_of_int(v, dtype), dtype, own.device, false),
                 Operand::Bool(v) => Node::scalar_bits(cell_bits(v.into(), dtype), dtype, own.device, false),
@@ -113,9 +117,6 @@ impl Tensor {
                 );
                 return Err(Error::new("assign", ErrorKind::UnlikeDevices(text)));
             }
-            // Memory that is somebody else's stays that: what is written is what is in it now.
-            // And what has a history stays what it is when its origin is written to later.
-            let new = if new.is_tracked() || may_be_borrowed(&new) { new.copy() } else { new };
             self.write(new.expand(own.shape)?)
         })
     }

@@ -329,3 +329,23 @@ def test_what_is_found_among_equals_shares_its_gradient(name, values):
     share = [v == found.item() or (math.isnan(v) and math.isnan(found.item())) for v in values]
     assert x.grad.tolist() == pytest.approx([s / sum(share) for s in share])
     assert math.isnan(found.item()) or math.copysign(1.0, found.item()) == math.copysign(1.0, values[share.index(True)])
+
+
+def test_what_was_copied_of_a_constant_stays_when_it_changes():
+    w, other = leaf([1.0, 2.0]), L.tensor([3.0, 4.0])
+    w.detach().copy_(other)
+    squares = (w * w).sum()
+    other.zero_()
+    squares.backward()
+    assert w.grad.tolist() == [6.0, 8.0]
+
+
+def test_a_replay_does_not_forget_that_what_it_overwrites_has_a_history():
+    told = []
+    for jit in (lambda f: f, L.jit):
+        x = L.zeros(3)
+        f = jit(lambda p: x.copy_(p))
+        for p in (L.ones(3), L.zeros(3), L.ones(3), leaf(2.0), L.ones(3), L.zeros(3)):
+            f(p)
+            told.append((x.requires_grad, x.tolist()))
+    assert told[:6] == told[6:]

@@ -11,10 +11,11 @@ pub(crate) use record::{
 };
 
 use crate::creation;
+use crate::tensor::memory::has_history;
 use crate::tensor::{Cell, Kept, MemoryId, Tensor};
 use history::{History, Walks};
 use mg_device::{DType, Device, Error, ErrorKind, Layout, Result};
-use mg_graph::{Computed, Node, Outside, Recorded, Replaced, Replay, Tag, Template, Trace};
+use mg_graph::{Computed, Node, Outside, Recorded, Replaced, Replay, Template, Trace};
 use record::{Lie, Spot};
 use smallvec::SmallVec;
 use std::collections::HashMap;
@@ -413,12 +414,10 @@ impl Run {
         if !shared.is_empty() && record.changed.iter().any(|(_, kept)| shared.contains(&kept.memory_id())) {
             return Err(refused("it writes to memory that several of its arguments are parts of"));
         }
-        let is_leaf = |node: &Node| matches!(node.tag(), Some(Tag::Owner(_)));
-        let alive = |node: &Node| node.is_tracked() && !is_leaf(node) && !node.is_released();
         let mut changed = vec![];
         for (spot, kept) in &record.changed {
             let node = kept.node();
-            if alive(&node) {
+            if has_history(&node) {
                 return Err(refused("a tensor that it has changed has a history that can be differentiated"));
             }
             if !kept.can_be_lent() {
@@ -432,7 +431,7 @@ impl Run {
             let then = match (grad.leaf.grad_now(), grad.before.as_ref().and_then(Option::as_ref)) {
                 (None, _) => GradAfter::None,
                 (Some(now), Some(before)) if now.is(before) => GradAfter::Same,
-                (Some(now), _) if now.line_of_view().is_none() && !alive(&now.current()) => {
+                (Some(now), _) if now.line_of_view().is_none() && !has_history(&now.current()) => {
                     GradAfter::New(after(&now.current())?)
                 }
                 (Some(_), _) => return Err(refused("it leaves a gradient that is a part of something else")),
@@ -494,7 +493,7 @@ impl Run {
                 Some(layout) => Output::Part(Home::Made(at), layout),
             });
         }
-        let (made, template) = match made.iter().any(alive) {
+        let (made, template) = match made.iter().any(has_history) {
             false => {
                 let base = |node: &Node| Ok(Base::Value(after(node)?, node.is_tracked()));
                 (made.iter().map(base).collect::<Result<_>>()?, None)

@@ -15,7 +15,7 @@ mod place;
 mod write;
 
 pub(crate) use line::Line;
-pub(crate) use node::{Held, apart, untracked};
+pub(crate) use node::{Held, apart, has_history, untracked};
 pub(crate) use place::{Kept, Place};
 
 use crate::tensor::Tensor;

@@ -206,6 +206,11 @@ pub(super) fn with_history(value: Node, old: &Node, leaf: bool, since: u64) -> N
     node
 }
 
+/// Whether gradients flow through a node to what it was computed of: it is no leaf's, and its graph was not let go.
+pub(crate) fn has_history(node: &Node) -> bool {
+    node.is_tracked() && !matches!(node.tag(), Some(Tag::Owner(_))) && !node.is_released()
+}
+
 /// Whether an operation in place, whose nodes are no older than `since`, has made a value of what was there before.
 pub(super) fn is_made_of(value: &Node, old: &Node, since: u64) -> bool {
     let mut stack: SmallVec<[Node; 8]> = SmallVec::new();
