@@ -61,16 +61,6 @@ pub fn install(
 const MATURIN: &str = "maturin>=1.16,<2";
 /// What packs it as small as its format allows.
 const ZOPFLI: &str = "zopfli>=0.2.3,<1";
-/// Packs a wheel anew, with the same files in the same order.
-const REPACK: &str = r#"
-import os, sys, zipfile
-from zopfli.zipfile import ZipFile
-path = sys.argv[1]
-with zipfile.ZipFile(path) as old, ZipFile(path + ".new", "w", zipfile.ZIP_DEFLATED) as new:
-    for entry in old.infolist():
-        new.writestr(entry, old.read(entry))
-os.replace(path + ".new", path)
-"#;
 /// What builds the wheel and tests it; `crates/mg-py/requirements-test.txt` adds to it, where there is one.
 const TOOLS: &[&str] = &[MATURIN, "numpy", "pytest", "mypy", "pyright[nodejs]"];
 /// Where the package is.
@@ -114,7 +104,7 @@ pub fn main(arguments: &[String]) -> Result<ExitCode> {
     // The format knows one compression only, and that can be done with more patience.
     venv.install("zopfli", &[ZOPFLI.to_owned()])?;
     for wheel in files(&out, "whl")? {
-        process::run(venv.python(&folder).args(["-c", REPACK]).arg(&wheel))?;
+        process::run(venv.python(&folder).arg("tools/repack.py").arg(&wheel))?;
     }
     if sdist {
         process::run(venv.python(&folder).args(["-m", "maturin", "sdist", "--out"]).arg(&out))?;
