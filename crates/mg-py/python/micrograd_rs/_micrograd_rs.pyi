@@ -2939,6 +2939,9 @@ class Explanation:
         """Bytes of temporary memory."""
     def dot(self) -> str:
         """The launches as a Graphviz drawing."""
+    def svg(self) -> str:
+        """The launches as an SVG picture: a box for each, with lines from those that it waits for."""
+    def _repr_html_(self) -> str: ...
     def __len__(self) -> _int: ...
 
 def jit(function: Callable[_P, _R], *, may_read: _bool = False) -> Jit[_P, _R]:
