@@ -101,6 +101,7 @@ impl Tensor {
             let new = match value.into() {
                 // A node of its own for what it is now: what is written to the other tensor later is nothing to this one.
                 Operand::Tensor(t) => match t.node().cast(dtype) {
+                    new if matches!(new.value(), Some(Err(_))) => new,
                     new if new.is_tracked() || may_be_borrowed(&new) => new.copy(),
                     new => untracked(&new),
                 },

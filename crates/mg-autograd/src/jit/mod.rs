@@ -627,7 +627,10 @@ impl Replaying {
             kept.push(found);
             nodes.push(node);
         }
-        let changes = |spot: &Spot| spot.find(arguments).is_some_and(|kept| kept.can_be_lent());
+        // What is overwritten had no history when the step was recorded; what is written to one that has goes on with it.
+        let changes = |spot: &Spot| {
+            spot.find(arguments).is_some_and(|kept| kept.can_be_lent() && !has_history(&kept.node()))
+        };
         if !run.changed.iter().all(|(spot, _)| changes(spot)) {
             return Fit::No;
         }

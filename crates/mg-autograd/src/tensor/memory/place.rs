@@ -1,7 +1,7 @@
 //! Where replayed steps find what they read and change, and how they have it to themselves meanwhile.
 
 use super::line::{Line, returned};
-use super::node::{Held, has_history, make_leaf, own};
+use super::node::{Held, make_leaf, own};
 use super::{MemoryId, State, is_borrowed, locked};
 use crate::tensor::{Cell, Tensor};
 use mg_device::Layout;
@@ -81,15 +81,13 @@ impl Kept {
         }
     }
 
-    /// Whether a step can have its value and put another in its place: all of a memory, which no other line sees, without a history that
-    /// the new value would have to go on with.
+    /// Whether a step can have its value and put another in its place: all of a memory, which no other line sees.
     pub(crate) fn can_be_lent(&self) -> bool {
         let is_alone = match self.line() {
             Some(line) => !line.is_shared(),
             None => matches!(self, Kept::Tensor(tensor) if tensor.layout().is_none()),
         };
-        let node = self.node();
-        is_alone && !is_borrowed(&node) && !has_history(&node)
+        is_alone && !is_borrowed(&self.node())
     }
 
     /// Takes the node away: whoever asks for it waits until [`Kept::put_back`].
