@@ -105,14 +105,14 @@ class Library:
 
         def restore() -> bool:
             for leaf, grad, value in kept:
-                if leaf.grad is not grad:
-                    try:
+                try:
+                    if leaf.grad is not grad:
                         leaf.grad = grad
-                    except RuntimeError:
-                        # The leaf's data has another shape since.
-                        return False
-                if grad is not None:
-                    grad.data.copy_(value)
+                    if grad is not None:
+                        grad.data.copy_(value)
+                except RuntimeError:
+                    # The leaf's data has another shape since; or its gradient is zeros without memory.
+                    return False
             return True
 
         return restore
