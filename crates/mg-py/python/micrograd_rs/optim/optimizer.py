@@ -175,7 +175,8 @@ class _State(defaultdict[Tensor, Any]):
 
     def __missing__(self, key: Tensor) -> Any:
         # Asked for, and not written.
-        super().__setitem__(key, entries := {})
+        entries: dict[str, Any] = {}
+        super().__setitem__(key, entries)
         return entries
 
     def __delitem__(self, key: Tensor) -> None:
@@ -223,6 +224,7 @@ class Optimizer:
     _left_out: Tensor | None = None
 
     param_groups: list[Any]
+    _own_state: defaultdict[Tensor, Any]
 
     @property
     def state(self) -> defaultdict[Tensor, Any]:
@@ -245,7 +247,7 @@ class Optimizer:
         self.defaults = defaults
         self.param_groups = []
         if self._kind is None:
-            self._own_state: defaultdict[Tensor, Any] = defaultdict(dict)
+            self._own_state = defaultdict(dict)
         if callable(getattr(params, "parameters", None)):
             raise TypeError(f"an optimiser takes tensors, got {type(params).__name__}: pass its parameters()")
         groups: list[Any] = [params] if isinstance(params, Tensor) else list(params)
