@@ -224,12 +224,22 @@ impl TransformerEncoderLayer {
                 within.forward(&if self.gelu { hidden.try_gelu("none") } else { hidden.try_relu() }?)?;
             after_linear.forward(&self.linear2.forward(&hidden)?)
         };
-        if self.norm_first {
-            let x = x.try_add(attention(&self.norm1.forward(x)?)?)?;
-            return x.try_add(linear(&self.norm2.forward(&x)?)?);
-        }
-        let x = self.norm1.forward(&x.try_add(attention(x)?)?)?;
-        self.norm2.forward(&x.try_add(linear(&x)?)?)
+        let x = beside(x, &self.norm1, self.norm_first, attention)?;
+        beside(&x, &self.norm2, self.norm_first, linear)
+    }
+}
+
+/// What a part of a transformer's layer makes of `x`, beside `x` itself: of `x` normalised, or else the sum is.
+#[track_caller]
+pub(crate) fn beside(
+    x: &Tensor,
+    norm: &LayerNorm,
+    norm_first: bool,
+    part: impl Fn(&Tensor) -> Result<Tensor>,
+) -> Result<Tensor> {
+    match norm_first {
+        true => x.try_add(part(&norm.forward(x)?)?),
+        false => norm.forward(&x.try_add(part(x)?)?),
     }
 }
 

@@ -3,7 +3,7 @@
 use mg_autograd::Tensor;
 use mg_device::Result;
 
-use crate::attention::{Attend, MultiheadAttention, TransformerEncoder, TransformerEncoderLayer};
+use crate::attention::{Attend, MultiheadAttention, TransformerEncoder, TransformerEncoderLayer, beside};
 use crate::dropout::Dropout;
 use crate::linear::Linear;
 use crate::module::{Module, Visitor, no_forward};
@@ -78,14 +78,9 @@ impl TransformerDecoderLayer {
             let hidden = within.forward(&self.linear1.forward(x)?.try_relu()?)?;
             after_linear.forward(&self.linear2.forward(&hidden)?)
         };
-        if self.norm_first {
-            let x = target.try_add(to_itself(&self.norm1.forward(target)?)?)?;
-            let x = x.try_add(to_memory(&self.norm2.forward(&x)?)?)?;
-            return x.try_add(linear(&self.norm3.forward(&x)?)?);
-        }
-        let x = self.norm1.forward(&target.try_add(to_itself(target)?)?)?;
-        let x = self.norm2.forward(&x.try_add(to_memory(&x)?)?)?;
-        self.norm3.forward(&x.try_add(linear(&x)?)?)
+        let x = beside(target, &self.norm1, self.norm_first, to_itself)?;
+        let x = beside(&x, &self.norm2, self.norm_first, to_memory)?;
+        beside(&x, &self.norm3, self.norm_first, linear)
     }
 }
 

@@ -1,5 +1,7 @@
 //! Checkpoints: what is saved comes back, what is broken is refused, and a failed save breaks nothing.
 
+mod directory;
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,31 +10,7 @@ use mg_device::{Buffer, DType, Element, ErrorKind, Shape};
 use mg_nn::checkpoint::{self, View};
 use proptest::prelude::*;
 
-/// A directory of this test, empty at the start and removed at the end.
-struct Dir(PathBuf);
-
-impl Dir {
-    fn new(test: &str) -> Dir {
-        let path = std::env::temp_dir().join(format!("mg-checkpoint-{}-{test}", std::process::id()));
-        let _ = fs::remove_dir_all(&path);
-        fs::create_dir_all(&path).unwrap();
-        Dir(path)
-    }
-
-    /// The names in it, sorted.
-    fn names(&self) -> Vec<String> {
-        let mut names: Vec<String> =
-            fs::read_dir(&self.0).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
-        names.sort();
-        names
-    }
-}
-
-impl Drop for Dir {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
+use directory::Dir;
 
 const NO_METADATA: BTreeMap<String, String> = BTreeMap::new();
 

@@ -1,5 +1,7 @@
 //! Data sets and batches: files that are right, files that are not, and digits drawn.
 
+mod directory;
+
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -10,23 +12,7 @@ use mg_device::{DType, ErrorKind, Shape};
 use mg_nn::data::{Batches, Mnist, digits, idx};
 use proptest::prelude::*;
 
-/// A directory of this test, empty at the start and removed at the end.
-struct Dir(PathBuf);
-
-impl Dir {
-    fn new(test: &str) -> Dir {
-        let path = std::env::temp_dir().join(format!("mg-nn-{}-{test}", std::process::id()));
-        let _ = fs::remove_dir_all(&path);
-        fs::create_dir_all(&path).unwrap();
-        Dir(path)
-    }
-}
-
-impl Drop for Dir {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
+use directory::Dir;
 
 fn idx_bytes(code: u8, sizes: &[u32], elements: &[u8]) -> Vec<u8> {
     let mut bytes = vec![0, 0, code, sizes.len() as u8];

@@ -1,7 +1,8 @@
 //! Readers of CSV and images, data sets, and the loader that makes batches of them on threads.
 
+mod directory;
+
 use std::fs;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -14,30 +15,7 @@ use mg_nn::data::{
 };
 use proptest::prelude::*;
 
-/// A directory of this test, empty at the start and removed at the end.
-struct Dir(PathBuf);
-
-impl Dir {
-    fn new(test: &str) -> Dir {
-        let path = std::env::temp_dir().join(format!("mg-nn-loader-{}-{test}", std::process::id()));
-        let _ = fs::remove_dir_all(&path);
-        fs::create_dir_all(&path).unwrap();
-        Dir(path)
-    }
-
-    fn file(&self, name: &str, bytes: &[u8]) -> PathBuf {
-        let path = self.0.join(name);
-        fs::create_dir_all(path.parent().unwrap_or(Path::new("."))).unwrap();
-        fs::write(&path, bytes).unwrap();
-        path
-    }
-}
-
-impl Drop for Dir {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
+use directory::Dir;
 
 fn table(text: &str) -> Table {
     Table::parse("a.csv", text.as_bytes(), CsvOptions::default()).unwrap()

@@ -14,7 +14,9 @@ use pyo3::types::{PyCFunction, PyDict, PyTuple, PyWeakrefReference};
 
 use crate::error::{compute, in_python};
 use crate::jit_answer::{Answer, Apart, Objects};
-use crate::jit_key::{Run, Sorts, Surroundings, Words, is_code, watched_run};
+use crate::jit_around::{Run, Surroundings, watched_run};
+use crate::jit_key::Words;
+use crate::jit_sort::{Sorts, is_code};
 use crate::tensor::PyTensor;
 
 /// A call under way: what the engine's side needs to call Python, and what it brings back.
@@ -350,7 +352,6 @@ impl PyJit {
             true => Some("the step changes a list, a dictionary or an object that it is given".to_owned()),
             false => recorded.jit.reason().map(|e| format!("{}: {}", e.op(), e.kind())),
         };
-        // What a run has changed for good a replay would not.
         let mut is_kept = true;
         if answer.is_ok() && !replayed && !recorded.plain {
             let (now, after, arguments_now) = tell(&surroundings, false)?;
@@ -361,16 +362,18 @@ impl PyJit {
             recorded.plain = !is_as_before;
             let is_other =
                 |(was, is): (&Range<usize>, &Range<usize>)| key.get(was.clone()) != now.key.get(is.clone());
-            let changed = before.iter().zip(&after).position(is_other);
-            if let Some(at) = changed {
-                let name = surroundings.name(py, at);
-                reason = Some(format!("the step changes what it finds around it: {name}"));
+            // What a run has changed for good a replay would not.
+            let against = if let Some(at) = before.iter().zip(&after).position(is_other) {
+                Some(format!("the step changes what it finds around it: {}", surroundings.name(py, at)))
             } else if rates != now.rates {
-                reason = Some("the step changes options of an optimiser (a learning rate)".to_owned());
+                Some("the step changes options of an optimiser (a learning rate)".to_owned())
             } else if ran.as_ref().is_some_and(|ran| ran.draws) {
-                reason = Some("the step draws numbers from Python's random".to_owned());
-            }
-            is_kept = changed.is_none() && rates == now.rates && !ran.as_ref().is_some_and(|ran| ran.draws);
+                Some("the step draws numbers from Python's random".to_owned())
+            } else {
+                None
+            };
+            is_kept = against.is_none();
+            reason = against.or(reason);
         }
         // Code that ran for the first time: what that finds around it is looked at from now on.
         let (mut key, mut found) = (key, None);

@@ -11,7 +11,7 @@ use pyo3::types::{PyBool, PyBytes, PyComplex, PyDict, PyFloat, PyInt, PyList, Py
 use crate::device::PyDevice;
 use crate::dtype::PyDType;
 use crate::jit::mixed;
-use crate::jit_key::{is_code, is_plain, namespace_type};
+use crate::jit_sort::{is_code, is_plain, namespace_type};
 use crate::tensor::PyTensor;
 
 /// How the function's answer is made of tensors.

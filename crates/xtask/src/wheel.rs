@@ -98,7 +98,7 @@ pub fn main(arguments: &[String]) -> Result<ExitCode> {
         std::fs::remove_file(&old).map_err(at(&old))?;
     }
     let mut build = venv.python(&folder);
-    build.args(["-m", "maturin", "build", "--interpreter", "python", "--compression-level", "9", "--out"]);
+    build.args(["-m", "maturin", "build", "--interpreter", "python", "--out"]);
     build.arg(&out).args(more);
     process::run(&mut build)?;
     // The format knows one compression only, and that can be done with more patience.

@@ -2,7 +2,7 @@
 
 use super::loops::{Isa, MapFn, by_isa};
 use crate::cell::Cell;
-use mg_device::DType;
+use mg_device::{DType, Float};
 
 #[inline(always)]
 unsafe fn map<A: Copy, R>(dst: *mut u8, a: *const u8, n: usize, f: impl Fn(A) -> R) {
@@ -233,20 +233,10 @@ pub fn load_loop(dtype: DType, isa: Isa) -> Option<MapFn> {
 
 /// From f32 in a tile to a half type in memory, rounded on the way; `None` for other dtypes.
 pub fn narrow_loop(dtype: DType, isa: Isa) -> Option<MapFn> {
-    match dtype {
-        DType::F16 => mapped!(isa, |v: f32| f16_from_f32(round_f16(v))),
-        DType::BF16 => mapped!(isa, |v: f32| bf16_from_f32(round_bf16(v))),
-        DType::F64
-        | DType::F32
-        | DType::I64
-        | DType::I32
-        | DType::I16
-        | DType::I8
-        | DType::U64
-        | DType::U32
-        | DType::U16
-        | DType::U8
-        | DType::Bool => None,
+    match dtype.float() {
+        Some(Float::F16) => mapped!(isa, |v: f32| f16_from_f32(round_f16(v))),
+        Some(Float::BF16) => mapped!(isa, |v: f32| bf16_from_f32(round_bf16(v))),
+        Some(Float::F64 | Float::F32) | None => None,
     }
 }
 

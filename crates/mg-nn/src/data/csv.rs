@@ -4,13 +4,12 @@
 //! two. Empty lines are no rows. A quote inside a field that does not begin with one is itself.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::Path;
 
 use mg_autograd::Tensor;
 use mg_device::{DType, Error, ErrorKind, Result};
 
-type Read<T> = std::result::Result<T, ErrorKind>;
+use super::read::{Read, contents, told};
 
 /// How a file is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,16 +62,8 @@ impl Table {
     /// [`ErrorKind::Value`] for a delimiter that is a quote, a line's end or no ASCII character.
     #[track_caller]
     pub fn read(path: impl AsRef<Path>, options: CsvOptions) -> Result<Table> {
-        let path = path.as_ref();
-        let read = || {
-            let file = path.display().to_string();
-            let bytes = fs::read(path).map_err(|e| ErrorKind::Io(format!("cannot read {file}: {e}")))?;
-            parsed(file, &bytes, options)
-        };
-        match read() {
-            Ok(table) => Ok(table),
-            Err(kind) => Err(Error::new("read_csv", kind)),
-        }
+        let read = contents(path.as_ref()).and_then(|(file, bytes)| parsed(file, &bytes, options));
+        told("read_csv", read)
     }
 
     /// Reads CSV from memory; `file` stands for the file's name in errors.
@@ -82,10 +73,7 @@ impl Table {
     /// As [`Table::read`].
     #[track_caller]
     pub fn parse(file: &str, bytes: &[u8], options: CsvOptions) -> Result<Table> {
-        match parsed(file.to_string(), bytes, options) {
-            Ok(table) => Ok(table),
-            Err(kind) => Err(Error::new("read_csv", kind)),
-        }
+        told("read_csv", parsed(file.to_string(), bytes, options))
     }
 
     /// The columns' names, in order.
@@ -164,10 +152,7 @@ impl Table {
             };
             tensor.map_err(|e| e.kind().clone())
         };
-        match made() {
-            Ok(tensor) => Ok(tensor),
-            Err(kind) => Err(Error::new("numbers", kind)),
-        }
+        told("numbers", made())
     }
 
     /// A column as classes: the number of each row's text among the texts that there are, i64 `[rows]`, and these in their order.

@@ -12,8 +12,7 @@ use zune_jpeg::zune_core::colorspace::ColorSpace;
 use zune_jpeg::zune_core::options::DecoderOptions;
 
 use super::dataset::Dataset;
-
-type Read<T> = std::result::Result<T, ErrorKind>;
+use super::read::{Read, contents, told};
 
 /// The most bytes that a decoded image may have: 1 GiB.
 const MOST_BYTES: usize = 1 << 30;
@@ -69,13 +68,8 @@ impl ImageMode {
 /// of more than a gigabyte.
 #[track_caller]
 pub fn read_image(path: impl AsRef<Path>, mode: ImageMode) -> Result<Tensor> {
-    let path = path.as_ref();
-    let read = || {
-        let name = path.display().to_string();
-        let bytes = fs::read(path).map_err(|e| ErrorKind::Io(format!("cannot read {name}: {e}")))?;
-        decoded(&name, &bytes, mode)
-    };
-    made("read_image", read())
+    let read = contents(path.as_ref()).and_then(|(name, bytes)| decoded(&name, &bytes, mode));
+    made("read_image", read)
 }
 
 /// Reads a PNG or JPEG from memory, as [`read_image`]. `name` stands for the file's name in errors.
@@ -93,15 +87,10 @@ type Image = (Vec<u8>, [usize; 3]);
 
 #[track_caller]
 fn made(op: &'static str, image: Read<Image>) -> Result<Tensor> {
-    match image {
-        Ok((elements, shape)) => {
-            let here = mg_autograd::with_default_device(mg_device::Device::cpu(), || {
-                Tensor::from_vec(elements, &shape)
-            });
-            here?.map_err(|e| e.with_op(op))
-        }
-        Err(kind) => Err(Error::new(op, kind)),
-    }
+    let (elements, shape) = told(op, image)?;
+    let here =
+        mg_autograd::with_default_device(mg_device::Device::cpu(), || Tensor::from_vec(elements, &shape));
+    here?.map_err(|e| e.with_op(op))
 }
 
 fn decoded(name: &str, bytes: &[u8], mode: ImageMode) -> Read<Image> {

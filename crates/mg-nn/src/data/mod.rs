@@ -18,6 +18,7 @@ mod images;
 mod loader;
 mod mnist;
 mod random;
+mod read;
 pub mod text;
 
 pub use csv::{CsvOptions, Table};

@@ -166,8 +166,7 @@ class _State(defaultdict[Tensor, Any]):
         self._optimizer = optimizer
 
     def write(self) -> None:
-        params = (p for group in self._optimizer.param_groups for p in group["params"])
-        self._optimizer._remember({i: self[p] for i, p in enumerate(params) if p in self})
+        self._optimizer._remember({i: self[p] for i, p in enumerate(self._optimizer._parameters()) if p in self})
 
     def __setitem__(self, key: Tensor, value: Any) -> None:
         super().__setitem__(key, value)
@@ -233,7 +232,7 @@ class Optimizer:
         """
         if self._kind is None:
             return self._own_state
-        params = [p for group in self.param_groups for p in group["params"]]
+        params = self._parameters()
         return _State(self, {params[i]: entries for i, entries in self._remembered().items()})
 
     @state.setter
@@ -270,19 +269,18 @@ class Optimizer:
             if not isinstance(p, Tensor):
                 raise TypeError(f"an optimiser takes tensors, got {type(p).__name__}")
         # What is no option stands beside them, as PyTorch's `foreach` and `fused` do, and goes with the state.
-        taken = {id(p) for group in self.param_groups for p in group["params"]}
+        taken = {id(p) for p in self._parameters()}
         if any(id(p) in taken for p in params):
             raise ValueError("a parameter is in more than one group")
         self.param_groups.append(_Group(self._kind, {"params": params, **self.defaults, **given, "params": params}))
 
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Removes the gradients of all parameters, or sets them to 0."""
-        for group in self.param_groups:
-            for p in group["params"]:
-                if set_to_none:
-                    p.grad = None
-                elif p.grad is not None:
-                    p.grad.zero_()
+        for p in self._parameters():
+            if set_to_none:
+                p.grad = None
+            elif p.grad is not None:
+                p.grad.zero_()
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """Changes every parameter that has a gradient. With a closure, calls it first, for the loss."""
@@ -299,6 +297,10 @@ class Optimizer:
         for hook in self._hooks("post"):
             hook(self, (closure,), {})
         return loss
+
+    def _parameters(self) -> list[Tensor]:
+        """The parameters of all groups, in order."""
+        return [p for group in self.param_groups for p in group["params"]]
 
     def _hooks(self, when: str) -> list[Callable[..., Any]]:
         return list(vars(self).get("_step_hooks", {}).get(when, {}).values())

@@ -1,0 +1,472 @@
+//! What surrounds a replayed step: what its code, and all code that was seen to run within it, finds by its names.
+
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use pyo3::gc::{PyTraverseError, PyVisit};
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::types::{PyCFunction, PyCode, PyDict, PyFunction, PyModule, PyString, PyTuple, PyType};
+
+use crate::jit_key::Words;
+use crate::jit_sort::{is_code, is_of_a_program, module_type};
+use crate::tensor::PyTensor;
+
+/// Functions whose names are looked for.
+const FUNCTIONS: usize = 256;
+/// Functions of one code whose variables are looked at: beyond that they are made in each call, and what they know is the call's own.
+const MADE: usize = 16;
+
+/// What a function finds around it: variables of functions that it was made in, globals that it names, the object that it is a
+/// method of; and as much of the functions that it names, and of all that were seen to run within it.
+#[derive(Default)]
+pub struct Surroundings {
+    cells: Vec<Py<PyAny>>,
+    globals: Vec<(Py<PyDict>, Py<PyString>)>,
+    object: Option<Py<PyAny>>,
+    /// What is partly applied, and to what; defaults of functions; Python modules that are imported within.
+    parts: Vec<Py<PyAny>>,
+    names: HashSet<String>,
+    /// Some code asks for attributes by names that are not written in it.
+    is_any_name: bool,
+    /// Some code draws from NumPy's generators.
+    draws: bool,
+    /// Code that was read, by its address, and what of it was found already.
+    codes: HashMap<usize, Py<PyAny>>,
+    seen: HashSet<(usize, String)>,
+    /// How many functions of the same code were looked at since it was met.
+    made: HashMap<usize, usize>,
+}
+
+impl Surroundings {
+    /// Of a function, a method, or whatever else can be called.
+    pub fn of(function: &Bound<'_, PyAny>) -> PyResult<Surroundings> {
+        let mut found = Surroundings::default();
+        let mut stack = vec![function.clone()];
+        let mut met = HashSet::new();
+        while let Some(obj) = stack.pop() {
+            if met.len() >= FUNCTIONS || !met.insert(obj.as_ptr() as usize) {
+                continue;
+            }
+            let bound =
+                obj.getattr("__self__").ok().filter(|o| !o.is_none() && !o.is_instance_of::<PyModule>());
+            if obj.is(function) {
+                // A method's object; an object that is called; what is partly applied.
+                let is_plain = obj.is_instance_of::<PyFunction>() || obj.is_instance_of::<PyCFunction>();
+                if let Some(object) = bound.or_else(|| (!is_plain).then(|| obj.clone())) {
+                    if !object.is_instance(module_type(obj.py())?)? {
+                        for part in ["func", "args", "keywords"] {
+                            if let Ok(part) = object.getattr(part) {
+                                found.parts.push(part.clone().unbind());
+                                stack.push(part);
+                            }
+                        }
+                    }
+                    methods_of(&object, &mut stack)?;
+                    found.object = Some(object.unbind());
+                }
+            }
+            let obj = match obj.getattr("__func__") {
+                Ok(inner) => inner,
+                Err(_) => obj,
+            };
+            let Ok(code) = obj.getattr("__code__") else { continue };
+            for inner in found.function(&obj)? {
+                rules_of(&inner, &mut stack)?;
+                methods_of(&inner, &mut stack)?;
+                stack.push(inner);
+            }
+            if let Ok(globals) = obj.getattr("__globals__")
+                && let Ok(globals) = globals.cast_into::<PyDict>()
+            {
+                for value in found.code(&code, &globals)? {
+                    if value.is_instance_of::<PyFunction>() {
+                        stack.push(value);
+                    } else if !is_code(&value) {
+                        methods_of(&value, &mut stack)?;
+                    } else {
+                        rules_of(&value, &mut stack)?;
+                    }
+                }
+            }
+        }
+        found.look_for_draws(function.py())?;
+        Ok(found)
+    }
+
+    fn copy(&self, py: Python<'_>) -> Surroundings {
+        let of = |all: &[Py<PyAny>]| all.iter().map(|o| o.clone_ref(py)).collect();
+        Surroundings {
+            cells: of(&self.cells),
+            globals: self.globals.iter().map(|(g, n)| (g.clone_ref(py), n.clone_ref(py))).collect(),
+            object: self.object.as_ref().map(|o| o.clone_ref(py)),
+            parts: of(&self.parts),
+            names: self.names.clone(),
+            is_any_name: self.is_any_name,
+            draws: self.draws,
+            codes: self.codes.iter().map(|(at, o)| (*at, o.clone_ref(py))).collect(),
+            seen: self.seen.clone(),
+            made: self.made.clone(),
+        }
+    }
+
+    fn look_for_draws(&mut self, py: Python<'_>) -> PyResult<()> {
+        for value in self.all(py)?.into_iter().flatten() {
+            self.draws |= draws_from_numpy(&value, &self.names)?;
+        }
+        Ok(())
+    }
+
+    /// These, and what the code that has run within the function finds around it; `None` if that is known.
+    pub fn with(&self, py: Python<'_>, run: &Run) -> PyResult<Option<Surroundings>> {
+        let is_new = |code: &Py<PyAny>| !self.codes.contains_key(&(code.as_ptr() as usize));
+        // Code that is known may be that of a function that was made since, with variables of its own.
+        let asked: Vec<_> = run
+            .codes
+            .iter()
+            .map(|(code, _)| code.bind(py))
+            .filter(|code| is_new(code.as_unbound()) || has_variables(code))
+            .collect();
+        if asked.is_empty() {
+            return Ok(None);
+        }
+        let mut found = self.copy(py);
+        let mut is_more = false;
+        for (code, globals) in run.codes.iter().filter(|(code, _)| is_new(code)) {
+            found.code(code.bind(py), globals.bind(py))?;
+            is_more = true;
+        }
+        // A frame says what code it runs, not of which function: who refers to the code does.
+        let referrers = py.import("gc")?.getattr("get_referrers")?.call1(PyTuple::new(py, &asked)?)?;
+        for function in referrers.try_iter()? {
+            let function = function?;
+            if !function.is_instance_of::<PyFunction>() {
+                continue;
+            }
+            let code = function.getattr("__code__")?;
+            let known = found.made.get(&(code.as_ptr() as usize)).copied().unwrap_or(0);
+            if known < MADE && asked.iter().any(|asked| asked.is(&code)) {
+                let before = found.cells.len() + found.parts.len();
+                found.function(&function)?;
+                if found.cells.len() + found.parts.len() > before {
+                    found.made.insert(code.as_ptr() as usize, known + 1);
+                    is_more = true;
+                }
+            }
+        }
+        found.look_for_draws(py)?;
+        Ok(is_more.then_some(found))
+    }
+
+    /// What a function has of its own: variables of functions that it was made in, and defaults. Answers with what the variables hold.
+    fn function<'py>(&mut self, function: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyAny>>> {
+        let mut inner = vec![];
+        if let Ok(cells) = function.getattr("__closure__")
+            && let Ok(cells) = cells.cast_into::<PyTuple>()
+        {
+            for cell in cells.iter() {
+                if self.seen.insert((cell.as_ptr() as usize, String::new())) {
+                    self.cells.push(cell.clone().unbind());
+                }
+                inner.extend(cell.getattr("cell_contents"));
+            }
+        }
+        for name in ["__defaults__", "__kwdefaults__"] {
+            if let Ok(defaults) = function.getattr(name)
+                && !defaults.is_none()
+                && self.seen.insert((defaults.as_ptr() as usize, String::new()))
+            {
+                self.parts.push(defaults.unbind());
+            }
+        }
+        Ok(inner)
+    }
+
+    /// The names that code uses, and the globals and Python modules under them, which are answered with.
+    fn code<'py>(
+        &mut self,
+        code: &Bound<'py, PyAny>,
+        globals: &Bound<'py, PyDict>,
+    ) -> PyResult<Vec<Bound<'py, PyAny>>> {
+        let py = code.py();
+        let mut values = vec![];
+        if self.codes.insert(code.as_ptr() as usize, code.clone().unbind()).is_some() {
+            return Ok(values);
+        }
+        let modules = py.import("sys")?.getattr("modules")?.cast_into::<PyDict>()?;
+        let (names, words) = names_of(code)?;
+        self.is_any_name |= names.iter().any(|name| matches!(&**name, "getattr" | "vars" | "__dict__"))
+            && asks_for_any_name(code)?;
+        for name in &names {
+            // A name that is none yet may be one before the next call.
+            if self.seen.insert((globals.as_ptr() as usize, name.clone())) {
+                let name = PyString::new(py, name).unbind();
+                self.globals.push((globals.clone().unbind(), name));
+            }
+            match globals.get_item(name)? {
+                Some(value) => values.push(value),
+                // Imported where it is used.
+                None => {
+                    if let Some(module) = modules.get_item(name)?
+                        && self.seen.insert((module.as_ptr() as usize, String::new()))
+                    {
+                        self.parts.push(module.unbind());
+                    }
+                }
+            }
+        }
+        self.names.extend(names);
+        self.names.extend(words);
+        Ok(values)
+    }
+
+    /// Shows the collector what is held.
+    pub fn traverse(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
+        let held = self.cells.iter().chain(&self.object).chain(&self.parts).chain(self.codes.values());
+        held.into_iter().try_for_each(|object| visit.call(object))?;
+        self.globals.iter().try_for_each(|(globals, _)| visit.call(globals))
+    }
+
+    /// What is there now: each thing's name, and the thing. An empty cell has no contents, and a name may be none yet.
+    fn all<'py>(&self, py: Python<'py>) -> PyResult<Vec<Option<Bound<'py, PyAny>>>> {
+        let mut all = Vec::with_capacity(self.cells.len() + self.globals.len() + self.parts.len() + 1);
+        for cell in &self.cells {
+            all.push(cell.bind(py).getattr(intern!(py, "cell_contents")).ok());
+        }
+        for (globals, name) in &self.globals {
+            all.push(globals.bind(py).get_item(name.bind(py))?);
+        }
+        for part in &self.parts {
+            all.push(Some(part.bind(py).clone()));
+        }
+        Ok(all)
+    }
+
+    /// Tells what is there now; answers with which words each thing is.
+    pub fn tell<'py>(&self, py: Python<'py>, words: &mut Words<'_, 'py>) -> PyResult<Vec<Range<usize>>> {
+        let names = (!self.is_any_name).then_some(&self.names);
+        words.unknown |= self.draws;
+        let mut things = self.all(py)?;
+        things.extend(self.object.as_ref().map(|object| Some(object.bind(py).clone())));
+        let mut told = Vec::with_capacity(things.len());
+        for thing in things {
+            let start = words.key.len();
+            words.known(thing.as_ref(), names)?;
+            told.push(start..words.key.len());
+        }
+        Ok(told)
+    }
+
+    /// What a thing is called that [`Surroundings::tell`] has answered with.
+    pub fn name(&self, py: Python<'_>, at: usize) -> String {
+        let global = at.checked_sub(self.cells.len()).and_then(|at| self.globals.get(at));
+        match (self.cells.get(at), global) {
+            (Some(cell), _) => {
+                let held = cell.bind(py).getattr("cell_contents").and_then(|held| held.get_type().name());
+                held.map_or_else(|_| "a variable".to_owned(), |name| format!("a variable that holds {name}"))
+            }
+            (None, Some((_, name))) => format!("{:?}", name.bind(py).to_string_lossy()),
+            (None, None) => "the object that it is a method of".to_owned(),
+        }
+    }
+}
+
+/// Whether code uses variables of functions that it stands in.
+fn has_variables(code: &Bound<'_, PyAny>) -> bool {
+    code.getattr(intern!(code.py(), "co_freevars")).and_then(|names| names.len()).is_ok_and(|n| n > 0)
+}
+
+/// What ran while a function was recorded.
+#[derive(Default)]
+pub struct Run {
+    codes: Vec<(Py<PyAny>, Py<PyDict>)>,
+    /// It drew random numbers of which no recording knows.
+    pub draws: bool,
+}
+
+/// Calls `f`, and says what code of programs has run on this thread meanwhile.
+pub fn watched_run<T>(py: Python<'_>, f: impl FnOnce() -> T) -> PyResult<(T, Run)> {
+    let sys = py.import("sys")?;
+    let run = Arc::new(Mutex::new((Run::default(), HashSet::new())));
+    let seen = run.clone();
+    let watch = PyCFunction::new_closure(py, None, None, move |args, _| note_frame(args, &seen))?;
+    let before = sys.call_method0(intern!(py, "getprofile"))?;
+    sys.call_method1(intern!(py, "setprofile"), (watch,))?;
+    let restore = Restore { sys, before };
+    let result = f();
+    drop(restore);
+    let run = std::mem::take(&mut run.lock().unwrap_or_else(PoisonError::into_inner).0);
+    Ok((result, run))
+}
+
+/// Whoever was told of calls before is told of them again once this is dropped.
+struct Restore<'py> {
+    sys: Bound<'py, PyModule>,
+    before: Bound<'py, PyAny>,
+}
+
+impl Drop for Restore<'_> {
+    fn drop(&mut self) {
+        // It takes what it has answered with.
+        let _ = self.sys.call_method1(intern!(self.sys.py(), "setprofile"), (&self.before,));
+    }
+}
+
+/// Python tells of a call: of its frame, what happens, and what is called if that is no Python.
+fn note_frame(args: &Bound<'_, PyTuple>, run: &Mutex<(Run, HashSet<usize>)>) -> PyResult<()> {
+    let py = args.py();
+    let (frame, event) = (args.get_item(0)?, args.get_item(1)?);
+    let event = event.cast::<PyString>()?;
+    if event == "call" {
+        let code = frame.getattr(intern!(py, "f_code"))?;
+        {
+            let mut run = run.lock().unwrap_or_else(PoisonError::into_inner);
+            if !run.1.insert(code.as_ptr() as usize) {
+                return Ok(());
+            }
+        }
+        let globals = frame.getattr(intern!(py, "f_globals"))?.cast_into::<PyDict>()?;
+        let module = globals.get_item(intern!(py, "__name__"))?;
+        let is_known = match module {
+            Some(module) => !is_of_a_program(&module)?,
+            None => false,
+        };
+        if !is_known {
+            let mut run = run.lock().unwrap_or_else(PoisonError::into_inner);
+            run.0.codes.push((code.unbind(), globals.unbind()));
+        }
+    } else if event == "c_call" {
+        let called = args.get_item(2)?;
+        if let Ok(of) = called.getattr(intern!(py, "__self__"))
+            && !of.is_instance_of::<PyModule>()
+            && of.get_type().name()? == "Random"
+        {
+            run.lock().unwrap_or_else(PoisonError::into_inner).0.draws = true;
+        }
+    }
+    Ok(())
+}
+
+/// Whether something is NumPy's module of random numbers, NumPy in code that names that module, or one of its functions.
+fn draws_from_numpy(value: &Bound<'_, PyAny>, names: &HashSet<String>) -> PyResult<bool> {
+    if let Ok(module) = value.cast::<PyModule>() {
+        let name = module.name()?;
+        let name = name.to_string_lossy();
+        return Ok(name == "numpy.random" || name == "numpy" && names.contains("random"));
+    }
+    match value.getattr_opt(intern!(value.py(), "__self__"))? {
+        Some(of) => Ok(of.get_type().name()? == "RandomState"),
+        None => Ok(false),
+    }
+}
+
+/// Whether code asks for an attribute by a name that does not stand beside the question.
+fn asks_for_any_name(code: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let py = code.py();
+    let instructions: Vec<Bound<'_, PyAny>> =
+        py.import("dis")?.call_method1("get_instructions", (code,))?.try_iter()?.collect::<PyResult<_>>()?;
+    let text = |at: &Bound<'_, PyAny>, what: &str| -> PyResult<String> {
+        Ok(at.getattr(what)?.str()?.to_string_lossy().into_owned())
+    };
+    for (i, asks) in instructions.iter().enumerate() {
+        match &*text(asks, "argval")? {
+            "getattr" if text(asks, "opname")?.starts_with("LOAD_") => {
+                let mut is_written = false;
+                for next in &instructions[i + 1..] {
+                    let name = text(next, "opname")?;
+                    if name.starts_with("CALL") {
+                        break;
+                    }
+                    is_written |=
+                        name == "LOAD_CONST" && next.getattr("argval")?.is_instance_of::<PyString>();
+                }
+                if !is_written {
+                    return Ok(true);
+                }
+            }
+            "vars" | "__dict__" if text(asks, "opname")?.starts_with("LOAD_") => return Ok(true),
+            _ => {}
+        }
+    }
+    Ok(false)
+}
+
+/// Puts the methods of an object's class on the stack: those that Python code can call on it. The package's own know themselves.
+fn methods_of<'py>(object: &Bound<'py, PyAny>, stack: &mut Vec<Bound<'py, PyAny>>) -> PyResult<()> {
+    if is_code(object) || object.cast::<PyTensor>().is_ok() {
+        return Ok(());
+    }
+    // What a kernel was read from knows what the kernel knows.
+    if object.get_type().hasattr(intern!(object.py(), "_is_kernel"))? {
+        stack.push(object.getattr(intern!(object.py(), "_function"))?);
+        let gradient = object.getattr(intern!(object.py(), "_gradient"))?;
+        if !gradient.is_none() {
+            methods_of(&gradient, stack)?;
+        }
+        return Ok(());
+    }
+    for class in object.get_type().getattr("__mro__")?.try_iter()? {
+        let class = class?;
+        let module = class.getattr("__module__")?;
+        let module = module.str()?.to_string_lossy().into_owned();
+        if module == "builtins" || module.starts_with("micrograd_rs") {
+            continue;
+        }
+        let attributes = class.getattr("__dict__")?;
+        for value in attributes.call_method0("values")?.try_iter()? {
+            let value = value?;
+            if value.is_instance_of::<PyFunction>() {
+                stack.push(value);
+            } else if let Ok(getter) = value.getattr("fget") {
+                stack.push(getter);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Puts what an `autograd.Function` does on the stack.
+fn rules_of<'py>(object: &Bound<'py, PyAny>, stack: &mut Vec<Bound<'py, PyAny>>) -> PyResult<()> {
+    if !object.is_instance_of::<PyType>() || !object.hasattr(intern!(object.py(), "_has_rules"))? {
+        return Ok(());
+    }
+    for class in object.getattr(intern!(object.py(), "__mro__"))?.try_iter()? {
+        let class = class?;
+        if class.getattr("__module__")?.str()?.to_string_lossy().starts_with("micrograd_rs") {
+            continue;
+        }
+        for value in class.getattr("__dict__")?.call_method0("values")?.try_iter()? {
+            let value = value?;
+            if value.is_instance_of::<PyFunction>() || value.hasattr(intern!(object.py(), "__func__"))? {
+                stack.push(value);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The names that code and the code within it uses, and the words that stand in it and could be names.
+fn names_of(code: &Bound<'_, PyAny>) -> PyResult<(Vec<String>, Vec<String>)> {
+    let (mut names, mut words) = (vec![], vec![]);
+    let mut stack = vec![code.clone()];
+    while let Some(code) = stack.pop() {
+        let Ok(all) = code.getattr("co_names") else { continue };
+        for name in all.try_iter()? {
+            names.push(name?.extract::<String>()?);
+        }
+        for constant in code.getattr("co_consts")?.try_iter()? {
+            let constant = constant?;
+            if constant.is_instance_of::<PyCode>() {
+                stack.push(constant);
+            } else if let Ok(text) = constant.cast::<PyString>() {
+                // As `getattr` has it.
+                let text = text.to_string_lossy();
+                if text.len() < 64 && text.chars().all(|c| c.is_alphanumeric() || c == '_') {
+                    words.push(text.into_owned());
+                }
+            }
+        }
+    }
+    Ok((names, words))
+}
