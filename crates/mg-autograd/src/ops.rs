@@ -346,7 +346,7 @@ macro_rules! described {
             places: places(Row::$Name),
             has_receiver: true,
             params: operands(Row::$Name),
-            in_place: is_public(Row::$Name) && !matches!(Row::$Name, Row::Erfcx | Row::Ndtri | Row::I0e | Row::I1e),
+            in_place: is_public(Row::$Name) && !matches!(Row::$Name, Row::Entr | Row::Erfcx | Row::Ndtri | Row::I0e | Row::I1e),
             view: false,
             variadic: false,
             each: false,
@@ -405,7 +405,7 @@ const fn of_integers(row: Row) -> OfIntegers {
 const fn places(row: Row) -> &'static [Place] {
     match row {
         row if !is_public(row) => &[],
-        Row::Erfcx | Row::Ndtri | Row::I0e | Row::I1e => &[Place::Special],
+        Row::Entr | Row::Erfcx | Row::Ndtri | Row::I0e | Row::I1e => &[Place::Special],
         Row::Erf
         | Row::Erfc
         | Row::Erfinv

@@ -84,10 +84,14 @@ pub struct Trace {
     /// With the number of steps before it.
     host_work: Vec<(usize, HostWork)>,
     undone: Vec<HostWork>,
+    assumed: Vec<Assumption>,
 }
 
 /// What the host does at each replay.
 type HostWork = Arc<dyn Fn() + Send + Sync>;
+
+/// Whether something is still so.
+type Assumption = Box<dyn Fn() -> bool + Send + Sync>;
 
 thread_local! {
     static TRACE: RefCell<Option<Trace>> = const { RefCell::new(None) };
@@ -116,6 +120,7 @@ pub fn record<R>(may_read: bool, f: impl FnOnce() -> R) -> Result<(R, Trace)> {
         may_read,
         host_work: vec![],
         undone: vec![],
+        assumed: vec![],
     }));
     struct Stop;
     impl Drop for Stop {
@@ -197,6 +202,16 @@ pub fn on_failed_replay(work: impl Fn() + Send + Sync + 'static) {
     TRACE.with_borrow_mut(|trace| {
         if let Some(trace) = trace {
             trace.undone.push(Arc::new(work));
+        }
+    });
+}
+
+/// Has the step that is being recorded, if one is, be replayed only where `holds` answers with true: for what the host has built into
+/// the step, as options that are constants in it. It is asked before each replay, and must not wait.
+pub fn assume(holds: impl Fn() -> bool + Send + Sync + 'static) {
+    TRACE.with_borrow_mut(|trace| {
+        if let Some(trace) = trace {
+            trace.assumed.push(Box::new(holds));
         }
     });
 }
@@ -328,6 +343,11 @@ fn error(text: String) -> Error {
 }
 
 impl Trace {
+    /// Whether all is so that the step was recorded with, as far as [`assume`] was told.
+    pub fn holds(&self) -> bool {
+        self.assumed.iter().all(|holds| holds())
+    }
+
     /// What this run computed, for a node that it left behind; `None` where the node is older.
     pub fn computed(&self, node: &Node) -> Option<Computed> {
         // The last one: the node of a value that was asked for twice is a result once.

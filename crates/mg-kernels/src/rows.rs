@@ -486,6 +486,10 @@ op_table! {
     Erfcx "erfcx" erfcx try_erfcx Float |a| math::erfcx(a);
     grad |g, x, y| [Some(g.mul(&x[0].mul(y).scale(2.0).sub(&y.lit(FRAC_2_SQRT_PI))))]
 
+    /// `−a ln a`; 0 at 0, and −∞ below.
+    Entr "entr" entr try_entr Float |a| math::entr(a);
+    grad |g, x, y| [Some(g.mul(&x[0].map(Row::Log).add(&y.lit(1.0)).neg()))]
+
     /// The inverse of the error function; NaN beyond 1.
     Erfinv "erfinv" erfinv try_erfinv Float |a| math::erfinv(a);
     grad |g, x, y| [Some(g.mul(&x[0].map(Row::Erfinv).map(Row::Square).map(Row::Exp).scale(1.0 / FRAC_2_SQRT_PI)))]
@@ -641,7 +645,8 @@ impl Row {
             Row::Lgamma | Row::Digamma => 180,
             Row::Pow | Row::Fmod => 160,
             Row::Erfcx | Row::Erfinv | Row::Ndtri => 100,
-            Row::I0e
+            Row::Entr
+            | Row::I0e
             | Row::I1e
             | Row::Erf
             | Row::Erfc

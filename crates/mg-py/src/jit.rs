@@ -13,7 +13,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyCFunction, PyDict, PyTuple, PyWeakrefReference};
 
 use crate::error::{compute, in_python};
-use crate::jit_answer::{Answer, Apart, Objects};
+use crate::jit_answer::{Answer, Apart, Objects, Parts};
 use crate::jit_around::{Run, Surroundings, watched_run};
 use crate::jit_key::Words;
 use crate::jit_sort::{Sorts, is_code};
@@ -260,7 +260,7 @@ impl PyJit {
                 Ok((result.into_bound(py), ran))
             }
             None => match answers.get(&jit.run()) {
-                Some(answer) => Ok((answer.put_together(py, &out, tensors, given)?, None)),
+                Some(answer) => Ok((answer.put_together(py, &mut Parts::new(&out, tensors, given))?, None)),
                 None => Err(PyRuntimeError::new_err("jit: replayed without having been recorded")),
             },
         }
@@ -291,7 +291,7 @@ impl PyJit {
         };
         let tell = |surroundings: &Surroundings, holds: bool| {
             let mut words = Words::new(&self.sorts, holds);
-            words.arguments(args, kwargs)?;
+            words.arguments(args, kwargs, surroundings.names())?;
             let arguments = words.key.len();
             let told = surroundings.tell(py, &mut words)?;
             Ok::<_, PyErr>((words, told, arguments))
@@ -307,10 +307,10 @@ impl PyJit {
             all.last_was_replayed = false;
             if all.changing >= CHANGING {
                 Some(None)
-            } else if words.unknown {
-                all.reason = Some(
-                    "something that the function is given or knows may change without being seen to".into(),
-                );
+            } else if let Some(what) = &words.unknown {
+                all.reason = Some(format!(
+                    "something that the function is given or knows may change without being seen to: {what}"
+                ));
                 Some(None)
             } else {
                 take(&mut all, hash, &words.key)
@@ -382,7 +382,7 @@ impl PyJit {
         {
             let (mut words, ..) = tell(&more, true)?;
             (recorded.held, recorded.stale) = watched(py, std::mem::take(&mut words.held))?;
-            is_kept &= !words.unknown;
+            is_kept &= words.unknown.is_none();
             (hash, key) = (mixed(&words.key), words.key);
             found = Some(Arc::new(more));
         }

@@ -11,7 +11,7 @@ use pyo3::types::{PyBool, PyBytes, PyComplex, PyDict, PyFloat, PyInt, PyList, Py
 use crate::device::PyDevice;
 use crate::dtype::PyDType;
 use crate::jit::mixed;
-use crate::jit_sort::{is_code, is_plain, namespace_type};
+use crate::jit_sort::{is_code, is_plain, namespace_type, slots_of};
 use crate::tensor::PyTensor;
 
 /// How the function's answer is made of tensors.
@@ -22,8 +22,8 @@ pub enum Answer {
     Tuple(Vec<Answer>),
     /// Of parts.
     List(Vec<Answer>),
-    /// Of parts, with their keys.
-    Dict(Vec<(Py<PyAny>, Answer)>),
+    /// Of keys and parts.
+    Dict(Vec<(Answer, Answer)>),
     /// A tuple with names.
     Named(Py<PyType>, Vec<Answer>),
     /// An object that the function makes, by its attributes.
@@ -32,6 +32,8 @@ pub enum Answer {
     Given(usize),
     /// What never changes, or is the same object each time.
     Fixed(Py<PyAny>),
+    /// The object that another part is, by its place: the number of tensors, lists, dictionaries and objects that were begun before.
+    Again(usize),
 }
 
 /// Objects in answers, by where they stand there.
@@ -46,12 +48,14 @@ pub struct Apart<'a> {
     given: &'a [Py<PyAny>],
     before: &'a Objects,
     now: Objects,
+    /// What has been begun, in order: held, so that nothing else is at its address.
+    begun: Vec<Py<PyAny>>,
 }
 
 impl<'a> Apart<'a> {
     /// Of a call that was given these objects, where those stood in the answer before.
     pub fn new(given: &'a [Py<PyAny>], before: &'a Objects) -> Apart<'a> {
-        Apart { tensors: vec![], given, before, now: Objects::new() }
+        Apart { tensors: vec![], given, before, now: Objects::new(), begun: vec![] }
     }
 
     /// The tensors, and the objects that stood in the answer.
@@ -61,7 +65,11 @@ impl<'a> Apart<'a> {
 
     /// An answer, or a part of one that stands somewhere; its tensors are appended to those of before.
     pub fn take(&mut self, obj: &Bound<'_, PyAny>, place: u64, depth: usize) -> PyResult<Answer> {
+        if let Some(at) = self.begun.iter().position(|begun| begun.is(obj)) {
+            return Ok(Answer::Again(at));
+        }
         if let Ok(t) = obj.cast::<PyTensor>() {
+            self.begun.push(obj.clone().unbind());
             self.tensors.push(t.get().t.clone());
             return Ok(Answer::Tensor(self.tensors.len() - 1));
         }
@@ -103,16 +111,23 @@ impl<'a> Apart<'a> {
         if let Ok(list) = obj.cast_exact::<PyList>()
             && deeper
         {
+            self.begun.push(obj.clone().unbind());
             return makes(self, list.iter().collect()).map(Answer::List);
         }
         if let Ok(dict) = obj.cast_exact::<PyDict>()
             && deeper
         {
-            let parts = makes(self, dict.values().iter().collect())?;
-            return Ok(Answer::Dict(dict.keys().iter().map(Bound::unbind).zip(parts).collect()));
+            self.begun.push(obj.clone().unbind());
+            let mut items = makes(self, dict.iter().flat_map(|(key, value)| [key, value]).collect())?.into_iter();
+            let mut pairs = vec![];
+            while let (Some(key), Some(value)) = (items.next(), items.next()) {
+                pairs.push((key, value));
+            }
+            return Ok(Answer::Dict(pairs));
         }
         let class = obj.get_type();
         if deeper && is_plain(&class)? {
+            self.begun.push(obj.clone().unbind());
             let attributes = attributes_of(obj)?;
             let parts = makes(self, attributes.iter().map(|(_, value)| value.clone()).collect())?;
             let names = attributes.into_iter().map(|(name, _)| name.unbind());
@@ -140,19 +155,9 @@ fn is_constant(obj: &Bound<'_, PyAny>) -> bool {
 /// The attributes of an object that is all in them.
 fn attributes_of<'py>(obj: &Bound<'py, PyAny>) -> PyResult<Vec<(Bound<'py, PyAny>, Bound<'py, PyAny>)>> {
     let mut found = vec![];
-    for class in obj.get_type().mro().iter() {
-        let Ok(names) = class.getattr("__slots__") else { continue };
-        let one = names.is_instance_of::<PyString>();
-        let all = if one { PyTuple::new(obj.py(), [names])?.into_any() } else { names };
-        for name in all.try_iter()? {
-            let name = name?;
-            let text = name.cast::<PyString>()?;
-            if text != "__dict__"
-                && text != "__weakref__"
-                && let Ok(value) = obj.getattr(text)
-            {
-                found.push((name, value));
-            }
+    for name in slots_of(&obj.get_type())? {
+        if let Ok(value) = obj.getattr(&name) {
+            found.push((name.into_any(), value));
         }
     }
     if let Ok(attributes) = obj.getattr("__dict__")
@@ -163,56 +168,85 @@ fn attributes_of<'py>(obj: &Bound<'py, PyAny>) -> PyResult<Vec<(Bound<'py, PyAny
     Ok(found)
 }
 
+/// What an answer is made of, in one call.
+pub struct Parts<'a, 'py> {
+    pub tensors: &'a [Tensor],
+    /// The tensors and the objects among the arguments.
+    pub arguments: &'a [Bound<'py, PyTensor>],
+    pub given: &'a [Bound<'py, PyAny>],
+    /// What was begun, in order.
+    begun: Vec<Bound<'py, PyAny>>,
+}
+
+impl<'a, 'py> Parts<'a, 'py> {
+    /// Of these tensors, in a call with these arguments.
+    pub fn new(
+        tensors: &'a [Tensor],
+        arguments: &'a [Bound<'py, PyTensor>],
+        given: &'a [Bound<'py, PyAny>],
+    ) -> Parts<'a, 'py> {
+        Parts { tensors, arguments, given, begun: vec![] }
+    }
+
+    fn begin(&mut self, obj: Bound<'py, PyAny>) -> Bound<'py, PyAny> {
+        self.begun.push(obj.clone());
+        obj
+    }
+}
+
 impl Answer {
-    /// The answer made of these tensors; one that is an argument is the argument itself.
-    pub fn put_together<'py>(
-        &self,
-        py: Python<'py>,
-        tensors: &[Tensor],
-        arguments: &[Bound<'py, PyTensor>],
-        given: &[Bound<'py, PyAny>],
-    ) -> PyResult<Bound<'py, PyAny>> {
-        let all = |parts: &[Answer]| {
-            parts.iter().map(|p| p.put_together(py, tensors, arguments, given)).collect::<PyResult<Vec<_>>>()
+    /// The answer made of these parts; a tensor that is an argument is the argument itself.
+    pub fn put_together<'py>(&self, py: Python<'py>, of: &mut Parts<'_, 'py>) -> PyResult<Bound<'py, PyAny>> {
+        let too_few = |what: &str| PyRuntimeError::new_err(format!("jit: an answer of fewer {what} than recorded"));
+        let all = |parts: &[Answer], of: &mut Parts<'_, 'py>| {
+            parts.iter().map(|part| part.put_together(py, of)).collect::<PyResult<Vec<_>>>()
         };
         Ok(match self {
-            Answer::Tensor(i) => match tensors.get(*i) {
-                Some(t) => match arguments.iter().find(|a| a.get().t.is(t)) {
+            Answer::Tensor(i) => {
+                let t = of.tensors.get(*i).ok_or_else(|| too_few("tensors"))?;
+                let made = match of.arguments.iter().find(|a| a.get().t.is(t)) {
                     Some(argument) => argument.clone().into_any(),
                     None => Bound::new(py, PyTensor::from(t.clone()))?.into_any(),
-                },
-                None => return Err(PyRuntimeError::new_err("jit: an answer of fewer tensors than recorded")),
-            },
-            Answer::Tuple(parts) => PyTuple::new(py, all(parts)?)?.into_any(),
-            Answer::List(parts) => PyList::new(py, all(parts)?)?.into_any(),
+                };
+                of.begin(made)
+            }
+            Answer::Tuple(parts) => PyTuple::new(py, all(parts, of)?)?.into_any(),
+            Answer::List(parts) => {
+                let list = PyList::empty(py);
+                of.begin(list.clone().into_any());
+                for part in parts {
+                    list.append(part.put_together(py, of)?)?;
+                }
+                list.into_any()
+            }
             Answer::Dict(items) => {
                 let dict = PyDict::new(py);
+                of.begin(dict.clone().into_any());
                 for (key, part) in items {
-                    dict.set_item(key, part.put_together(py, tensors, arguments, given)?)?;
+                    let key = key.put_together(py, of)?;
+                    dict.set_item(key, part.put_together(py, of)?)?;
                 }
                 dict.into_any()
             }
             Answer::Named(class, parts) => {
                 let made = py.get_type::<PyTuple>().getattr(intern!(py, "__new__"))?;
-                made.call1((class.bind(py), PyTuple::new(py, all(parts)?)?))?
+                made.call1((class.bind(py), PyTuple::new(py, all(parts, of)?)?))?
             }
             Answer::Object(class, parts) => {
                 // Not by way of what the class does when it is made, or written to: that is done.
                 let plain = py.get_type::<PyAny>();
                 let class = class.bind(py);
                 let maker = if class.is(namespace_type(py)?) { class } else { &plain };
-                let made = maker.call_method1(intern!(py, "__new__"), (class,))?;
+                let made = of.begin(maker.call_method1(intern!(py, "__new__"), (class,))?);
                 let set = plain.getattr(intern!(py, "__setattr__"))?;
                 for (name, part) in parts {
-                    set.call1((&made, name, part.put_together(py, tensors, arguments, given)?))?;
+                    set.call1((&made, name, part.put_together(py, of)?))?;
                 }
                 made
             }
-            Answer::Given(at) => match given.get(*at) {
-                Some(given) => given.clone(),
-                None => return Err(PyRuntimeError::new_err("jit: an answer of fewer objects than recorded")),
-            },
+            Answer::Given(at) => of.given.get(*at).ok_or_else(|| too_few("objects"))?.clone(),
             Answer::Fixed(obj) => obj.clone_ref(py).into_bound(py),
+            Answer::Again(at) => of.begun.get(*at).ok_or_else(|| too_few("parts"))?.clone(),
         })
     }
 }

@@ -15,8 +15,8 @@ use crate::tensor::PyTensor;
 
 /// Functions whose names are looked for.
 const FUNCTIONS: usize = 256;
-/// Functions of one code whose variables are looked at: beyond that they are made in each call, and what they know is the call's own.
-const MADE: usize = 16;
+/// Functions of one code whose variables are looked at.
+const MADE: usize = 256;
 
 /// What a function finds around it: variables of functions that it was made in, globals that it names, the object that it is a
 /// method of; and as much of the functions that it names, and of all that were seen to run within it.
@@ -32,6 +32,8 @@ pub struct Surroundings {
     is_any_name: bool,
     /// Some code draws from NumPy's generators.
     draws: bool,
+    /// There is more than is looked at.
+    is_endless: bool,
     /// Code that was read, by its address, and what of it was found already.
     codes: HashMap<usize, Py<PyAny>>,
     seen: HashSet<(usize, String)>,
@@ -46,7 +48,11 @@ impl Surroundings {
         let mut stack = vec![function.clone()];
         let mut met = HashSet::new();
         while let Some(obj) = stack.pop() {
-            if met.len() >= FUNCTIONS || !met.insert(obj.as_ptr() as usize) {
+            if met.len() >= FUNCTIONS {
+                found.is_endless = true;
+                break;
+            }
+            if !met.insert(obj.as_ptr() as usize) {
                 continue;
             }
             let bound =
@@ -105,6 +111,7 @@ impl Surroundings {
             names: self.names.clone(),
             is_any_name: self.is_any_name,
             draws: self.draws,
+            is_endless: self.is_endless,
             codes: self.codes.iter().map(|(at, o)| (*at, o.clone_ref(py))).collect(),
             seen: self.seen.clone(),
             made: self.made.clone(),
@@ -146,7 +153,13 @@ impl Surroundings {
             }
             let code = function.getattr("__code__")?;
             let known = found.made.get(&(code.as_ptr() as usize)).copied().unwrap_or(0);
-            if known < MADE && asked.iter().any(|asked| asked.is(&code)) {
+            if !asked.iter().any(|asked| asked.is(&code)) {
+                continue;
+            }
+            if known >= MADE {
+                is_more |= !found.is_endless;
+                found.is_endless = true;
+            } else {
                 let before = found.cells.len() + found.parts.len();
                 found.function(&function)?;
                 if found.cells.len() + found.parts.len() > before {
@@ -196,8 +209,15 @@ impl Surroundings {
         }
         let modules = py.import("sys")?.getattr("modules")?.cast_into::<PyDict>()?;
         let (names, words) = names_of(code)?;
-        self.is_any_name |= names.iter().any(|name| matches!(&**name, "getattr" | "vars" | "__dict__"))
+        self.is_any_name |= names.iter().any(|name| {
+            matches!(&**name, "__getattribute__" | "__getattr__" | "attrgetter" | "methodcaller" | "getattr_static")
+        });
+        self.is_any_name |= names
+            .iter()
+            .any(|name| matches!(&**name, "getattr" | "hasattr" | "vars" | "__dict__" | "dir" | "getmembers"))
             && asks_for_any_name(code)?;
+        // Variables under any name, too.
+        self.is_endless |= names.iter().any(|name| matches!(&**name, "globals" | "eval" | "exec"));
         for name in &names {
             // A name that is none yet may be one before the next call.
             if self.seen.insert((globals.as_ptr() as usize, name.clone())) {
@@ -243,10 +263,22 @@ impl Surroundings {
         Ok(all)
     }
 
+    /// The names of attributes that the function's code asks for; none where it may be any.
+    pub fn names(&self) -> Option<&HashSet<String>> {
+        (!self.is_any_name).then_some(&self.names)
+    }
+
     /// Tells what is there now; answers with which words each thing is.
     pub fn tell<'py>(&self, py: Python<'py>, words: &mut Words<'_, 'py>) -> PyResult<Vec<Range<usize>>> {
-        let names = (!self.is_any_name).then_some(&self.names);
-        words.unknown |= self.draws;
+        let names = self.names();
+        let why = match (self.draws, self.is_endless) {
+            (true, _) => Some("a generator of NumPy's"),
+            (false, true) => Some("variables and functions that are not all looked at"),
+            (false, false) => None,
+        };
+        if words.unknown.is_none() {
+            words.unknown = why.map(str::to_owned);
+        }
         let mut things = self.all(py)?;
         things.extend(self.object.as_ref().map(|object| Some(object.bind(py).clone())));
         let mut told = Vec::with_capacity(things.len());
@@ -370,23 +402,54 @@ fn asks_for_any_name(code: &Bound<'_, PyAny>) -> PyResult<bool> {
         Ok(at.getattr(what)?.str()?.to_string_lossy().into_owned())
     };
     for (i, asks) in instructions.iter().enumerate() {
+        if !text(asks, "opname")?.starts_with("LOAD_") {
+            continue;
+        }
         match &*text(asks, "argval")? {
-            "getattr" if text(asks, "opname")?.starts_with("LOAD_") => {
-                let mut is_written = false;
-                for next in &instructions[i + 1..] {
-                    let name = text(next, "opname")?;
-                    if name.starts_with("CALL") {
-                        break;
-                    }
-                    is_written |=
-                        name == "LOAD_CONST" && next.getattr("argval")?.is_instance_of::<PyString>();
-                }
-                if !is_written {
-                    return Ok(true);
-                }
-            }
-            "vars" | "__dict__" if text(asks, "opname")?.starts_with("LOAD_") => return Ok(true),
+            "getattr" | "hasattr" if !names_a_constant(&instructions[i + 1..])? => return Ok(true),
+            "vars" | "__dict__" | "dir" | "getmembers" => return Ok(true),
             _ => {}
+        }
+    }
+    // Functions that stand in it.
+    for constant in code.getattr("co_consts")?.try_iter()? {
+        let constant = constant?;
+        if constant.is_instance_of::<PyCode>() && asks_for_any_name(&constant)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Whether what follows is a call whose second argument is a constant text, and whose third, if there is one, is a constant or a variable.
+fn names_a_constant(following: &[Bound<'_, PyAny>]) -> PyResult<bool> {
+    let mut loaded: Vec<&Bound<'_, PyAny>> = vec![];
+    for next in following {
+        let name = next.getattr("opname")?.str()?.to_string_lossy().into_owned();
+        match &*name {
+            "PRECALL" | "CACHE" | "PUSH_NULL" | "EXTENDED_ARG" => {}
+            "CALL" => {
+                let n = next.getattr("arg")?.extract::<usize>()?;
+                let Some(at) = (loaded.len() + 1).checked_sub(n).filter(|_| matches!(n, 2 | 3)) else {
+                    return Ok(false);
+                };
+                // The object may take any number of instructions, the others take one each.
+                let simple = |of: &Bound<'_, PyAny>| -> PyResult<bool> {
+                    let name = of.getattr("opname")?.str()?.to_string_lossy().into_owned();
+                    Ok(matches!(&*name, "LOAD_CONST" | "LOAD_FAST" | "LOAD_GLOBAL" | "LOAD_DEREF" | "LOAD_NAME"))
+                };
+                let asked = loaded.get(at);
+                let is_text = match asked {
+                    Some(of) => {
+                        of.getattr("opname")?.eq("LOAD_CONST")?
+                            && of.getattr("argval")?.is_instance_of::<PyString>()
+                    }
+                    None => false,
+                };
+                return Ok(is_text && loaded[at..].iter().skip(1).map(|of| simple(of)).all(|is| matches!(is, Ok(true))));
+            }
+            other if other.starts_with("CALL") => return Ok(false),
+            _ => loaded.push(next),
         }
     }
     Ok(false)

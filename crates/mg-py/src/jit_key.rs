@@ -7,13 +7,15 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use pyo3::exceptions::PyLookupError;
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyFloat, PyList, PyModule, PyString, PyTuple, PyType};
+use pyo3::types::{PyByteArray, PyBytes, PyDict, PyFloat, PyList, PyModule, PyString, PyTuple, PyType};
 
-use crate::jit_sort::{Object, Sort, Sorts, classes_of, is_of_a_program};
+use crate::jit_sort::{Object, Sort, Sorts, classes_of, is_code, is_of_a_program};
 use crate::tensor::PyTensor;
 
 /// How deep containers and objects are looked into.
 const DEPTH: usize = 16;
+/// Bytes of an array that is told by what is in it.
+const ARRAY: usize = 4096;
 /// What stands before each thing, so that things of different kinds never look the same.
 #[derive(Clone, Copy)]
 enum Kind {
@@ -24,9 +26,15 @@ enum Kind {
     Int,
     Float,
     Text,
+    Bytes,
     Tuple,
     List,
+    Items,
     Dict,
+    Buffer,
+    Scalar,
+    Array,
+    Method,
     Fields,
     Module,
     Object,
@@ -44,8 +52,8 @@ pub struct Words<'a, 'py> {
     pub tensors: Vec<Bound<'py, PyTensor>>,
     /// What is told by its address, and must not be another thing at the same address later.
     pub held: Vec<Bound<'py, PyAny>>,
-    /// There is something that may change without its words changing.
-    pub unknown: bool,
+    /// There is something that may change without its words changing: of this type.
+    pub unknown: Option<String>,
     met: Vec<usize>,
     /// Objects and containers among the arguments that are told by what is in them, in order.
     pub given: Vec<Bound<'py, PyAny>>,
@@ -59,12 +67,19 @@ struct Look<'a> {
     arguments: bool,
     /// The attributes of objects that the function's code names.
     names: Option<&'a HashSet<String>>,
+    /// The attributes of classes that it names.
+    of_classes: Option<&'a HashSet<String>>,
     depth: usize,
 }
 
 impl Look<'_> {
     fn deeper(&self) -> Look<'_> {
         Look { depth: self.depth + 1, ..*self }
+    }
+
+    /// Into what is known to something else: its tensors are told by identity, whoever holds it, since a step reads them where it finds them.
+    fn outside(&self) -> Look<'_> {
+        Look { arguments: false, depth: self.depth + 1, ..*self }
     }
 }
 
@@ -83,7 +98,7 @@ impl<'a, 'py> Words<'a, 'py> {
             holds,
             tensors: vec![],
             held: vec![],
-            unknown: false,
+            unknown: None,
             met: vec![],
             given: vec![],
             rates: vec![],
@@ -101,13 +116,14 @@ impl<'a, 'py> Words<'a, 'py> {
         }
     }
 
-    /// The arguments of a call.
+    /// The arguments of a call of a function whose code names these attributes; none where it may name any.
     pub fn arguments(
         &mut self,
         args: &Bound<'py, PyTuple>,
         kwargs: Option<&Bound<'py, PyDict>>,
+        names: Option<&HashSet<String>>,
     ) -> PyResult<()> {
-        let look = Look { arguments: true, names: None, depth: 0 };
+        let look = Look { arguments: true, names: None, of_classes: names, depth: 0 };
         for arg in args.iter() {
             self.tell(&arg, &look)?;
         }
@@ -127,7 +143,9 @@ impl<'a, 'py> Words<'a, 'py> {
         names: Option<&HashSet<String>>,
     ) -> PyResult<()> {
         match thing {
-            Some(thing) => self.tell(thing, &Look { arguments: false, names, depth: 0 }),
+            Some(thing) => {
+                self.tell(thing, &Look { arguments: false, names, of_classes: names, depth: 0 })
+            }
             None => {
                 self.kind(Kind::End);
                 Ok(())
@@ -173,37 +191,80 @@ impl<'a, 'py> Words<'a, 'py> {
                 self.key.push(hash_of(obj.cast::<PyString>()?.to_string_lossy().as_bytes()));
             }
             Sort::Bytes => {
-                self.kind(Kind::Text);
+                self.kind(Kind::Bytes);
                 self.key.push(hash_of(obj.cast::<PyBytes>()?.as_bytes()));
             }
-            Sort::Tuple
-            | Sort::List
-            | Sort::Dict
+            Sort::Buffer => {
+                self.kind(Kind::Buffer);
+                let bytes = obj.cast::<PyByteArray>()?.to_vec();
+                self.key.push(hash_of(&bytes));
+            }
+            Sort::Scalar => {
+                self.kind(Kind::Scalar);
+                self.array(obj)?;
+            }
+            Sort::Array => {
+                self.kind(Kind::Array);
+                match obj.getattr(intern!(obj.py(), "nbytes"))?.extract::<usize>()? <= ARRAY {
+                    true => self.array(obj)?,
+                    // It is read when tensors are made of it, and may hold other numbers by then.
+                    false => self.is_unknown(obj)?,
+                }
+            }
+            Sort::Tuple(_)
+            | Sort::List(_)
+            | Sort::Items(_)
+            | Sort::Dict(_)
             | Sort::Code
+            | Sort::Function
+            | Sort::Builtin
+            | Sort::Method
+            | Sort::Around(_)
+            | Sort::Cached
             | Sort::Context
             | Sort::Module(_)
             | Sort::Object(_)
                 if is_deep =>
             {
                 // What is in it is not looked at.
-                self.unknown |= !matches!(sort, Sort::Code);
+                if !matches!(sort, Sort::Code) {
+                    self.is_unknown(obj)?;
+                }
                 self.kind(Kind::Object);
                 self.address(obj);
             }
-            Sort::Tuple => {
+            Sort::Tuple(has_attributes) => {
                 self.kind(Kind::Tuple);
-                self.key.push(obj.get_type_ptr() as u64);
+                self.address(obj.get_type().as_any());
                 self.all(obj.cast::<PyTuple>()?.iter(), look)?;
+                self.attributes_if(has_attributes, obj, look)?;
             }
-            Sort::List => {
+            Sort::List(has_attributes) => {
                 self.kind(Kind::List);
+                self.address(obj.get_type().as_any());
                 if look.arguments {
                     self.given.push(obj.clone());
                 }
                 self.all(obj.cast::<PyList>()?.iter(), look)?;
+                self.attributes_if(has_attributes, obj, look)?;
             }
-            Sort::Dict => {
+            Sort::Items(has_attributes) => {
+                // In the order in which it hands them out: another order is another thing, and what it answers may depend on that.
+                self.kind(Kind::Items);
+                self.address(obj.get_type().as_any());
+                if look.arguments {
+                    self.given.push(obj.clone());
+                }
+                let items: Vec<Bound<'py, PyAny>> = obj.try_iter()?.collect::<PyResult<_>>()?;
+                self.all(items.into_iter(), look)?;
+                if let Some(most) = obj.getattr_opt(intern!(obj.py(), "maxlen"))? {
+                    self.tell(&most, &look.deeper())?;
+                }
+                self.attributes_if(has_attributes, obj, look)?;
+            }
+            Sort::Dict(has_attributes) => {
                 self.kind(Kind::Dict);
+                self.address(obj.get_type().as_any());
                 if look.arguments {
                     self.given.push(obj.clone());
                 }
@@ -212,11 +273,39 @@ impl<'a, 'py> Words<'a, 'py> {
                     self.tell(&value, &look.deeper())?;
                 }
                 self.kind(Kind::End);
+                self.attributes_if(has_attributes, obj, look)?;
             }
             Sort::Code => {
                 self.kind(Kind::Object);
                 self.address(obj);
                 self.attributes_of(obj, look)?;
+            }
+            Sort::Function => self.function(obj, look)?,
+            Sort::Builtin => match obj.getattr_opt(intern!(obj.py(), "__self__"))? {
+                Some(of) if !of.is_none() && !is_code(&of) => self.method(obj, &of, look)?,
+                Some(_) | None => {
+                    self.kind(Kind::Object);
+                    self.address(obj);
+                }
+            },
+            Sort::Method => self.method(obj, &obj.getattr(intern!(obj.py(), "__self__"))?, look)?,
+            Sort::Around(names) => {
+                self.kind(Kind::Object);
+                self.address(obj);
+                for name in names {
+                    self.tell(&obj.getattr(*name)?, &look.outside())?;
+                }
+                self.attributes_if(obj.getattr_opt(intern!(obj.py(), "__dict__"))?.is_some(), obj, look)?;
+            }
+            Sort::Cached => {
+                self.kind(Kind::Object);
+                self.address(obj);
+                self.tell(&obj.getattr(intern!(obj.py(), "__wrapped__"))?, &look.outside())?;
+                // Of what it remembers one sees how much that is.
+                let info = obj.call_method0(intern!(obj.py(), "cache_info"))?;
+                for name in ["misses", "currsize"] {
+                    self.tell(&info.getattr(name)?, &look.deeper())?;
+                }
             }
             Sort::Context => {
                 // What it holds may be another thing in each call, thread and task.
@@ -227,6 +316,101 @@ impl<'a, 'py> Words<'a, 'py> {
             Sort::Module(of) => self.object(obj, look, &of, true)?,
             Sort::Object(of) => self.object(obj, look, &of, false)?,
         }
+        Ok(())
+    }
+
+    /// A method of an object.
+    fn method(&mut self, obj: &Bound<'py, PyAny>, of: &Bound<'py, PyAny>, look: &Look) -> PyResult<()> {
+        self.kind(Kind::Method);
+        // One that is not written in Python is found by its name.
+        match obj.getattr_opt(intern!(obj.py(), "__func__"))? {
+            Some(function) => self.tell(&function, &look.outside())?,
+            None => self.tell(&obj.getattr(intern!(obj.py(), "__name__"))?, &look.deeper())?,
+        }
+        self.tell(of, &look.outside())
+    }
+
+    fn is_unknown(&mut self, obj: &Bound<'py, PyAny>) -> PyResult<()> {
+        if self.unknown.is_none() {
+            self.unknown = Some(obj.get_type().name()?.to_string_lossy().into_owned());
+        }
+        Ok(())
+    }
+
+    /// A small array or number of NumPy's, by what is in it.
+    fn array(&mut self, obj: &Bound<'py, PyAny>) -> PyResult<()> {
+        let py = obj.py();
+        let dtype = obj.getattr(intern!(py, "dtype"))?;
+        if dtype.getattr(intern!(py, "hasobject"))?.is_truthy()? {
+            return self.is_unknown(obj);
+        }
+        self.address(obj.get_type().as_any());
+        self.key.push(hash_of(dtype.getattr(intern!(py, "str"))?.cast::<PyString>()?.to_string_lossy().as_bytes()));
+        for n in obj.getattr(intern!(py, "shape"))?.extract::<Vec<u64>>()? {
+            self.key.push(n);
+        }
+        self.kind(Kind::End);
+        let bytes = obj.call_method0(intern!(py, "tobytes"))?;
+        self.key.push(hash_of(bytes.cast::<PyBytes>()?.as_bytes()));
+        Ok(())
+    }
+
+    /// A function: which one, and what it has of its own, the variables of functions that it was made in among that.
+    fn function(&mut self, obj: &Bound<'py, PyAny>, look: &Look) -> PyResult<()> {
+        let py = obj.py();
+        self.kind(Kind::Object);
+        self.address(obj);
+        let is_looked_at = obj.getattr_opt(intern!(py, "__closure__"))?;
+        let of_its_own = [
+            obj.getattr(intern!(py, "__defaults__"))?,
+            obj.getattr(intern!(py, "__kwdefaults__"))?,
+            obj.getattr(intern!(py, "__dict__"))?,
+        ];
+        let is_simple = is_looked_at.as_ref().is_none_or(Bound::is_none)
+            && of_its_own[..2].iter().all(Bound::is_none)
+            && of_its_own[2].is_empty()?;
+        if is_simple || self.is_met(obj) {
+            return Ok(());
+        }
+        let inside = look.outside();
+        if let Some(cells) = is_looked_at.filter(|cells| !cells.is_none()) {
+            for cell in cells.cast::<PyTuple>()?.iter() {
+                match cell.getattr(intern!(py, "cell_contents")) {
+                    Ok(held) => self.tell(&held, &inside)?,
+                    // Nothing yet.
+                    Err(_) => self.kind(Kind::End),
+                }
+            }
+        }
+        of_its_own.iter().try_for_each(|own| self.tell(own, &inside))?;
+        self.kind(Kind::End);
+        Ok(())
+    }
+
+    /// Whether something was told already, which stands for it then.
+    fn is_met(&mut self, obj: &Bound<'py, PyAny>) -> bool {
+        let at = obj.as_ptr() as usize;
+        if let Some(first) = self.met.iter().position(|&met| met == at) {
+            self.kind(Kind::Met);
+            self.key.push(first as u64);
+            return true;
+        }
+        self.met.push(at);
+        false
+    }
+
+    /// What a container has in a dictionary of its own.
+    fn attributes_if(&mut self, has_any: bool, obj: &Bound<'py, PyAny>, look: &Look) -> PyResult<()> {
+        if !has_any {
+            return Ok(());
+        }
+        let attributes = obj.getattr(intern!(obj.py(), "__dict__"))?;
+        let Ok(attributes) = attributes.cast_into::<PyDict>() else { return self.is_unknown(obj) };
+        for (name, value) in attributes.iter() {
+            self.tell(&name, &look.deeper())?;
+            self.tell(&value, &look.deeper())?;
+        }
+        self.kind(Kind::End);
         Ok(())
     }
 
@@ -244,13 +428,13 @@ impl<'a, 'py> Words<'a, 'py> {
         let class = obj.get_type();
         self.kind(Kind::Fields);
         self.address(class.as_any());
-        if let Some(first) = self.met.iter().position(|&at| at == obj.as_ptr() as usize) {
-            self.kind(Kind::Met);
-            self.key.push(first as u64);
+        if self.is_met(obj) {
             return Ok(());
         }
-        self.met.push(obj.as_ptr() as usize);
         self.given.push(obj.clone());
+        for class in &of.classes {
+            self.class(class.bind(py), &look.outside())?;
+        }
         for name in &of.slots {
             match obj.getattr(name.0.bind(py)) {
                 Ok(value) => self.tell(&value, &look.deeper())?,
@@ -278,7 +462,10 @@ impl<'a, 'py> Words<'a, 'py> {
         if look.arguments && !is_module && of.is_dataclass {
             let class = obj.get_type();
             self.kind(Kind::Fields);
-            self.key.push(class.as_ptr() as u64);
+            self.address(class.as_any());
+            for class in &of.classes {
+                self.class(class.bind(py), &look.outside())?;
+            }
             let fields = class.getattr(intern!(py, "__dataclass_fields__"))?;
             for name in fields.try_iter()? {
                 let name = name?;
@@ -288,16 +475,15 @@ impl<'a, 'py> Words<'a, 'py> {
             self.kind(Kind::End);
             return Ok(());
         }
-        self.unknown |= of.is_unknown && !is_module;
+        if of.is_unknown && !is_module {
+            self.is_unknown(obj)?;
+        }
         self.kind(if is_module { Kind::Module } else { Kind::Object });
         self.address(obj);
-        if self.met.contains(&(obj.as_ptr() as usize)) {
-            self.kind(Kind::Met);
+        if self.is_met(obj) {
             return Ok(());
         }
-        self.met.push(obj.as_ptr() as usize);
-        // Tensors of an object are told by identity, whoever holds it: a step reads them where it finds them.
-        let inside = Look { arguments: false, names: look.names, depth: look.depth + 1 };
+        let inside = look.outside();
         for class in &of.classes {
             self.class(class.bind(py), &inside)?;
         }
@@ -370,15 +556,14 @@ impl<'a, 'py> Words<'a, 'py> {
 
     /// What a class has under names that the function's code uses: its attributes are those of its objects, too.
     fn class(&mut self, class: &Bound<'py, PyType>, look: &Look) -> PyResult<()> {
-        if self.met.contains(&(class.as_ptr() as usize)) || look.depth >= DEPTH {
+        if look.depth >= DEPTH || self.is_met(class.as_any()) {
             return Ok(());
         }
-        self.met.push(class.as_ptr() as usize);
         let attributes = class.getattr(intern!(class.py(), "__dict__"))?;
         for entry in attributes.call_method0(intern!(class.py(), "items"))?.try_iter()? {
             let (name, value): (Bound<'py, PyString>, Bound<'py, PyAny>) = entry?.extract()?;
             let text = name.to_string_lossy();
-            let is_told = match look.names {
+            let is_told = match look.of_classes {
                 Some(names) => names.contains(&*text),
                 None => !text.starts_with("__"),
             };
@@ -402,13 +587,14 @@ impl<'py> Words<'_, 'py> {
     /// What a Python module or a class of a program has under names that the function's code uses.
     fn attributes_of(&mut self, obj: &Bound<'py, PyAny>, look: &Look) -> PyResult<()> {
         if let Ok(class) = obj.cast::<PyType>() {
-            return classes_of(class)?.iter().try_for_each(|class| self.class(class, look));
+            // What a class is asked for may stand in the class of it.
+            let all = classes_of(class)?.into_iter().chain(classes_of(&class.get_type())?);
+            return all.into_iter().try_for_each(|class| self.class(&class, look));
         }
         let (Some(names), Ok(module)) = (look.names, obj.cast::<PyModule>()) else { return Ok(()) };
-        if !is_of_a_program(&module.name()?.into_any())? || self.met.contains(&(obj.as_ptr() as usize)) {
+        if !is_of_a_program(&module.name()?.into_any())? || self.is_met(obj) {
             return Ok(());
         }
-        self.met.push(obj.as_ptr() as usize);
         let attributes = module.dict();
         for name in names {
             if let Some(value) = attributes.get_item(name)? {

@@ -2,13 +2,14 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use pyo3::exceptions::PyBaseException;
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{
-    PyBool, PyByteArray, PyBytes, PyCFunction, PyDict, PyFloat, PyFunction, PyInt, PyList, PyModule, PySet,
-    PyString, PyTuple, PyType,
+    PyBool, PyByteArray, PyBytes, PyCFunction, PyDict, PyFloat, PyFrozenSet, PyFunction, PyInt, PyList, PyModule,
+    PySet, PyString, PyTuple, PyType,
 };
 
 use crate::tensor::PyTensor;
@@ -23,10 +24,28 @@ pub enum Sort {
     Float,
     Text,
     Bytes,
-    Tuple,
-    List,
-    Dict,
+    /// A tuple, list, set or queue, and whether it has attributes besides.
+    Tuple(bool),
+    List(bool),
+    Items(bool),
+    Dict(bool),
+    /// Bytes that can change.
+    Buffer,
+    /// A number of NumPy's.
+    Scalar,
+    /// An array of NumPy's.
+    Array,
+    /// Classes and modules.
     Code,
+    Function,
+    /// What is written in another language: of a module, or of an object.
+    Builtin,
+    /// A function of an object: that, and which.
+    Method,
+    /// What stands for something else, under these names.
+    Around(&'static [&'static str]),
+    /// A function that remembers its answers.
+    Cached,
     Context,
     Module(Arc<Object>),
     Object(Arc<Object>),
@@ -37,7 +56,7 @@ pub struct Object {
     pub is_dataclass: bool,
     /// All that it is stands in its attributes: its class and those above it are written in Python.
     pub is_plain: bool,
-    /// It can change, and is not looked into.
+    /// It can change, and is not looked into: it is written in something else than Python, and nothing more is known of it.
     pub is_unknown: bool,
     /// A kernel, whose gradient may be another one later.
     pub is_kernel: bool,
@@ -88,6 +107,9 @@ impl Sorts {
 impl Sort {
     fn of(obj: &Bound<'_, PyAny>) -> PyResult<Sort> {
         let py = obj.py();
+        let class = obj.get_type();
+        let has_attributes = || Ok::<_, PyErr>(obj.getattr_opt(intern!(py, "__dict__"))?.is_some());
+        let is = |module: &str, name: &str| is_type_named(&class, module, name);
         Ok(if obj.cast::<PyTensor>().is_ok() {
             Sort::Tensor
         } else if obj.is_none() {
@@ -103,13 +125,35 @@ impl Sort {
         } else if obj.is_exact_instance_of::<PyBytes>() {
             Sort::Bytes
         } else if obj.is_instance_of::<PyTuple>() {
-            Sort::Tuple
+            Sort::Tuple(has_attributes()?)
         } else if obj.is_instance_of::<PyList>() {
-            Sort::List
+            Sort::List(has_attributes()?)
         } else if obj.is_instance_of::<PyDict>() {
-            Sort::Dict
+            Sort::Dict(has_attributes()?)
+        } else if obj.is_instance_of::<PySet>() || obj.is_instance_of::<PyFrozenSet>() || is_deque(obj)? {
+            Sort::Items(has_attributes()?)
+        } else if obj.is_instance_of::<PyByteArray>() {
+            Sort::Buffer
+        } else if is_numpy(&class, "generic")? {
+            Sort::Scalar
+        } else if is_numpy(&class, "ndarray")? {
+            Sort::Array
+        } else if obj.is_instance_of::<PyFunction>() {
+            Sort::Function
+        } else if is("builtins", "method")? || is("builtins", "method-wrapper")? {
+            Sort::Method
+        } else if obj.is_instance_of::<PyCFunction>() {
+            Sort::Builtin
         } else if is_code(obj) {
             Sort::Code
+        } else if is("functools", "partial")? {
+            Sort::Around(&["func", "args", "keywords"])
+        } else if is("builtins", "staticmethod")? || is("builtins", "classmethod")? {
+            Sort::Around(&["__func__"])
+        } else if is("builtins", "property")? {
+            Sort::Around(&["fget"])
+        } else if is("functools", "_lru_cache_wrapper")? {
+            Sort::Cached
         } else if obj.get_type().is(context_type(py)?) {
             // There are no subclasses of it.
             Sort::Context
@@ -121,53 +165,131 @@ impl Sort {
     }
 }
 
+fn is_type_named(class: &Bound<'_, PyType>, module: &str, name: &str) -> PyResult<bool> {
+    Ok(class.name()? == name && class.getattr(intern!(class.py(), "__module__"))?.eq(module)?)
+}
+
+/// Whether a class is NumPy's of this name, or below it.
+fn is_numpy(class: &Bound<'_, PyType>, name: &str) -> PyResult<bool> {
+    for class in class.mro().iter() {
+        if is_type_named(&class.cast_into::<PyType>()?, "numpy", name)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
 impl Object {
     fn of(obj: &Bound<'_, PyAny>) -> PyResult<Object> {
         let py = obj.py();
         // Of the type: what an object answers for names that it does not have may be long in coming.
         let class = obj.get_type();
-        // Arrays and buffers are read when tensors are made of them, and may hold other numbers by then.
-        let is_array =
-            class.hasattr(intern!(py, "__array_interface__"))? || class.hasattr(intern!(py, "__dlpack__"))?;
-        let is_set = obj.is_instance_of::<PySet>() || obj.is_instance_of::<PyByteArray>();
-        let mut slots = vec![];
-        for class in class.mro().iter() {
-            let Ok(names) = class.getattr(intern!(py, "__slots__")) else { continue };
-            let one = names.is_instance_of::<PyString>();
-            let all = if one { PyTuple::new(py, [names])?.into_any() } else { names };
-            for name in all.try_iter()? {
-                slots.push(Interned(name?.cast::<PyString>()?.clone().unbind()));
-            }
-        }
         Ok(Object {
             is_plain: is_plain(&class)?,
             is_dataclass: class.hasattr(intern!(py, "__dataclass_fields__"))?,
-            is_unknown: is_array || is_set || is_deque(obj)? || has_hidden_state(&class)?,
+            is_unknown: has_hidden_state(&class)?,
             is_kernel: class.hasattr(intern!(py, "_is_kernel"))?,
             is_optimizer: class.hasattr(intern!(py, "_is_optimizer"))?,
             classes: classes_of(&class)?.into_iter().map(Bound::unbind).collect(),
-            slots,
+            slots: slots_of(&class)?.into_iter().map(|name| Interned(name.unbind())).collect(),
         })
     }
 }
 
-/// Whether objects of a class change by being used, or hold what is not looked into: iterators that are not files, generators of random numbers, what
-/// stands for another object.
+/// The names under which objects of a class are asked for what they have in slots.
+pub fn slots_of<'py>(class: &Bound<'py, PyType>) -> PyResult<Vec<Bound<'py, PyString>>> {
+    let py = class.py();
+    let mut slots = vec![];
+    for class in class.mro().iter() {
+        let class = class.cast_into::<PyType>()?;
+        let Ok(names) = class.getattr(intern!(py, "__dict__"))?.get_item(intern!(py, "__slots__")) else {
+            continue;
+        };
+        let one = names.is_instance_of::<PyString>();
+        let all = if one { PyTuple::new(py, [names])?.into_any() } else { names };
+        for name in all.try_iter()? {
+            let name = name?.cast_into::<PyString>()?;
+            let text = name.to_string_lossy();
+            // As within the class statement.
+            let is_private = text.starts_with("__") && !text.ends_with("__");
+            match &*text {
+                "__dict__" | "__weakref__" => {}
+                _ if is_private => {
+                    let of = class.name()?.to_string_lossy().trim_start_matches('_').to_owned();
+                    slots.push(PyString::new(py, &format!("_{of}{text}")));
+                }
+                _ => slots.push(name),
+            }
+        }
+    }
+    Ok(slots)
+}
+
+/// Whether objects of a class may change without any of their attributes changing: they are written in something else than Python, in
+/// part at least, and are none of those that are known not to. Iterators, generators of random numbers, buffers, references
+/// that let go, what stands for another object.
 fn has_hidden_state(class: &Bound<'_, PyType>) -> PyResult<bool> {
     let py = class.py();
     if class.hasattr(intern!(py, "__next__"))? && !class.hasattr(intern!(py, "writable"))? {
         return Ok(true);
     }
+    let is_array =
+        class.hasattr(intern!(py, "__array_interface__"))? || class.hasattr(intern!(py, "__dlpack__"))?;
+    if is_array {
+        return Ok(true);
+    }
+    for above in class.mro().iter() {
+        let above = above.cast_into::<PyType>()?;
+        if !is_written_in_python(&above)? && !is_constant_type(&above)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Whether what objects of a type are, beside their attributes, is the same for ever, or nothing that a step computes with: a type that is
+/// not written in Python.
+fn is_constant_type(class: &Bound<'_, PyType>) -> PyResult<bool> {
+    let py = class.py();
+    if class.is_subclass_of::<PyBaseException>()? {
+        return Ok(true);
+    }
     let (module, name) = (class.getattr(intern!(py, "__module__"))?, class.name()?);
     let (module, name) = (module.str()?.to_string_lossy().into_owned(), name.to_string_lossy().into_owned());
-    Ok(module.starts_with("numpy.random")
-        || matches!(
-            (&*module, &*name),
-            ("random", _)
-                | ("builtins", "mappingproxy")
-                | ("array", "array")
-                | ("weakref", "ReferenceType" | "ref" | "ProxyType")
-        ))
+    let top = module.split('.').next().unwrap_or_default();
+    Ok(match top {
+        // Numbers of the scalar engine are changed by whoever has them.
+        "micrograd_rs" => !matches!(&*name, "Value" | "Neuron" | "Layer" | "MLP"),
+        "builtins" => matches!(
+            &*name,
+            "object"
+                | "int"
+                | "float"
+                | "complex"
+                | "str"
+                | "bytes"
+                | "bool"
+                | "range"
+                | "slice"
+                | "ellipsis"
+                | "NotImplementedType"
+                | "code"
+                | "getset_descriptor"
+                | "member_descriptor"
+                | "method_descriptor"
+                | "classmethod_descriptor"
+                | "wrapper_descriptor"
+        ),
+        "numpy" => !matches!(&*module, "numpy.random") && matches!(&*name, "dtype" | "ufunc" | "_ArrayFunctionDispatcher")
+            || module == "numpy.dtypes",
+        // What is local to a thread stands in attributes, which are those of the thread that asks.
+        "_thread" => matches!(&*name, "lock" | "RLock" | "_local"),
+        "operator" => name == "itemgetter",
+        "decimal" => name == "Decimal",
+        "types" => matches!(&*name, "GenericAlias" | "UnionType" | "SimpleNamespace"),
+        "_io" | "datetime" | "re" | "_struct" | "typing" | "_typing" | "_abc" | "zoneinfo" => true,
+        _ => false,
+    })
 }
 
 /// A class and those above it that a program has written.
@@ -226,8 +348,6 @@ pub fn namespace_type<'py>(py: Python<'py>) -> PyResult<&'py Bound<'py, PyAny>> 
 /// Whether all that objects of a class are stands in their attributes: it and the classes above it are written in Python, and are
 /// classes like others. (What is written in C may keep more, and says nothing of it; members of an `Enum` are who they are.)
 pub fn is_plain(class: &Bound<'_, PyType>) -> PyResult<bool> {
-    /// Of a type that was made while the program runs.
-    const HEAP: u64 = 1 << 9;
     let py = class.py();
     let object = py.get_type::<PyAny>();
     if class.is(namespace_type(py)?) {
@@ -239,33 +359,37 @@ pub fn is_plain(class: &Bound<'_, PyType>) -> PyResult<bool> {
         return Ok(false);
     }
     for class in class.mro().iter() {
-        if class.is(&object) {
-            continue;
-        }
-        if class.getattr(intern!(py, "__flags__"))?.extract::<u64>()? & HEAP == 0 {
-            return Ok(false);
-        }
-        let own = class.getattr(intern!(py, "__dict__"))?;
-        let has = |name: &str| own.contains(name);
-        let base = class.getattr(intern!(py, "__base__"))?;
-        let sizes =
-            |class: &Bound<'_, PyAny>| class.getattr(intern!(py, "__basicsize__"))?.extract::<usize>();
-        let slots = match own.get_item(intern!(py, "__slots__")) {
-            Ok(slots) if slots.is_instance_of::<PyString>() => 1,
-            Ok(slots) => slots.len()?,
-            Err(_) => 0,
-        };
-        // What a class statement adds: slots, and a dictionary and weak references where there were none.
-        let written_in_python = match base.is(&object) {
-            true => has("__weakref__")? || has("__slots__")?,
-            false => true,
-        };
-        let most = size_of::<usize>() * (slots + 2);
-        if !written_in_python || sizes(&class)?.saturating_sub(sizes(&base)?) > most {
+        if !class.is(&object) && !is_written_in_python(&class.cast_into::<PyType>()?)? {
             return Ok(false);
         }
     }
     Ok(true)
+}
+
+/// Whether a class adds nothing to those above it but what a class statement adds.
+fn is_written_in_python(class: &Bound<'_, PyType>) -> PyResult<bool> {
+    /// Of a type that was made while the program runs.
+    const HEAP: u64 = 1 << 9;
+    let py = class.py();
+    if class.getattr(intern!(py, "__flags__"))?.extract::<u64>()? & HEAP == 0 {
+        return Ok(false);
+    }
+    let own = class.getattr(intern!(py, "__dict__"))?;
+    let has = |name: &str| own.contains(name);
+    let base = class.getattr(intern!(py, "__base__"))?;
+    let sizes = |class: &Bound<'_, PyAny>| class.getattr(intern!(py, "__basicsize__"))?.extract::<usize>();
+    let slots = match own.get_item(intern!(py, "__slots__")) {
+        Ok(slots) if slots.is_instance_of::<PyString>() => 1,
+        Ok(slots) => slots.len()?,
+        Err(_) => 0,
+    };
+    // Slots, and a dictionary and weak references where there were none.
+    let written_in_python = match base.is(py.get_type::<PyAny>()) {
+        true => has("__weakref__")? || has("__slots__")?,
+        false => true,
+    };
+    let most = size_of::<usize>() * (slots + 2);
+    Ok(written_in_python && sizes(class)?.saturating_sub(sizes(&base)?) <= most)
 }
 
 fn is_deque(obj: &Bound<'_, PyAny>) -> PyResult<bool> {

@@ -122,17 +122,11 @@ impl PyOptimizer {
         Ok(PyOptimizer { fields: group.fields(), group: Mutex::new(group) })
     }
 
-    /// Changes the options for steps to come, and what recorded ones heed for these too.
+    /// Changes the options for steps to come, replayed ones too.
     fn set_options(&self, py: Python<'_>, from: &Bound<'_, PyDict>) -> PyResult<()> {
         // Read without the lock: what reads them may run Python.
         let options = options(self.fields.iter().copied(), from)?;
         compute(py, || Ok(lock(&self.group).set_by_name(&options)))?.map_err(unfit)
-    }
-
-    /// Whether `jit` holds a step of it.
-    #[getter]
-    fn is_recorded(&self, py: Python<'_>) -> PyResult<bool> {
-        compute(py, || Ok(lock(&self.group).is_recorded()))
     }
 
     /// Changes every parameter that has a gradient, of several groups in one plan.
@@ -196,12 +190,6 @@ impl PyLBFGS {
     fn set_options(&self, py: Python<'_>, from: &Bound<'_, PyDict>) -> PyResult<()> {
         let options = lbfgs_options(from)?;
         build(py, || self.held()?.set_options(options))
-    }
-
-    /// Recorded steps are not held: it reads losses.
-    #[getter]
-    fn is_recorded(&self) -> bool {
-        false
     }
 
     /// A step; the closure answers with a loss whose gradients it has computed.

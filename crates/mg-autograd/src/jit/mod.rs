@@ -215,7 +215,8 @@ impl<F: FnMut(&[Tensor]) -> Result<Vec<Tensor>>> Jit<F> {
         self.runs += 1;
         self.run = self.runs;
         // Where NaN is looked for, each run is looked at.
-        if mg_graph::is_recording() || crate::anomaly::is_on() {
+        let is_part = mg_graph::is_recording() || arguments.iter().any(|t| t.current_is_traced());
+        if is_part || crate::anomaly::is_on() {
             return self.plainly(arguments);
         }
         Tensor::realize_all(arguments.iter().copied())?;
@@ -598,6 +599,9 @@ impl Replaying {
         let run = &self.run;
         if run.hooks != crate::hooks::changes() {
             return Fit::Gone;
+        }
+        if !run.trace.holds() {
+            return Fit::No;
         }
         for (spot, had, _) in &run.grads {
             let leaf = match spot.find(arguments) {

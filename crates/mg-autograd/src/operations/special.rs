@@ -46,7 +46,8 @@ fn right_of_zero(s: &Node, q: &Node) -> Node {
     sum
 }
 
-/// Σ 1/(q + k)ˢ over k ≥ 0. Left of zero, for whole s, the terms left of it are those of 1 − q, seen from there.
+/// Σ 1/(q + k)ˢ over k ≥ 0, for s > 1; no number below. Left of zero, for whole s, the terms left of it are those of 1 − q, seen from
+/// there.
 fn hurwitz(s: &Node, q: &Node) -> Node {
     let (zero, one) = (q.lit(0.0), q.lit(1.0));
     // At a pole and outside the domain other numbers stand in, so that nothing is 0 · ∞.
@@ -66,17 +67,17 @@ fn hurwitz(s: &Node, q: &Node) -> Node {
     let is_even = half.eq(&half.map(Row::Floor));
     let is_whole = order.eq(&order.map(Row::Floor));
     let signed = is_even.choose(&between, &between.neg());
-    let left = is_whole.choose(&signed, &signed.lit(f64::NAN));
+    // A factor, so that there is no slope either where there is no number.
+    let none_unless = |holds: &Node| holds.choose(&one, &q.lit(f64::NAN));
+    let left = signed.mul(&none_unless(&is_whole));
     let sum = is_left.choose(&right.add(&left), &right);
-    // At a pole the slope is that of 1/x at 0.
-    let is_slope = and(&pole, &q.lit(f64::NEG_INFINITY).lt(q));
-    let distance = is_slope.choose(&q.sub(&untracked(q)), &one);
-    let infinite = is_slope.choose(&one.div(&distance), &q.lit(f64::INFINITY));
     let first = Node::apply(Row::Pow, &[&part, &s.neg()]);
     // None of more than 1, as PyTorch and Cephes have it.
     let first = one.lt(&part).choose(&q.lit(f64::NAN), &first);
     let sum = is_endless.choose(&first, &sum);
-    let sum = pole.choose(&infinite, &sum);
+    // Of the first term at infinity Cephes has no ratio to the next ones.
+    let is_near = Node::apply(Row::Ne, &[q, &q.lit(f64::INFINITY)]);
+    let sum = sum.mul(&none_unless(&is_near));
     let sum = inside.choose(&sum, &q.lit(f64::NAN));
     // At 1 the sum is infinite wherever it begins, and its slope is that of −ψ.
     let mut at_one = q.lit(f64::INFINITY);
@@ -84,7 +85,37 @@ fn hurwitz(s: &Node, q: &Node) -> Node {
         let least = base.map(Row::Digamma).neg();
         at_one = at_one.add(&least.sub(&untracked(&least)));
     }
-    s.eq(&one).choose(&at_one, &sum)
+    let sum = s.eq(&one).choose(&at_one, &sum);
+    // At a pole the slopes are those of 1/x at 0, and at −∞ those of e⁻ˣ; elsewhere both are of other numbers, so that nothing is 0 · ∞.
+    let is_steep = and(&pole, &Node::apply(Row::Le, &[&one, s]));
+    let is_finite = q.lit(f64::NEG_INFINITY).lt(q);
+    let distance = and(&is_steep, &is_finite).choose(&q.sub(&untracked(q)), &one);
+    let end = is_finite.choose(&zero, &is_steep.choose(q, &zero)).neg().map(Row::Exp);
+    let infinite = is_finite.choose(&one.div(&distance), &end);
+    is_steep.choose(&infinite, &sum)
+}
+
+/// [`hurwitz`], with slopes by q also where s < 1: there the sum is no number, and its slope is −s · ζ(s + 1, q) all the same, as
+/// PyTorch has it.
+fn zeta(s: &Node, q: &Node) -> Node {
+    let sum = hurwitz(s, q);
+    if !(q.is_tracked() && mg_graph::is_tracking()) {
+        return sum;
+    }
+    let (one, none) = (q.lit(1.0), q.lit(f64::NAN));
+    let (s, from) = (untracked(s), untracked(q));
+    let next = s.add(&one);
+    let slope = s.mul(&hurwitz(&next, &from)).neg();
+    let bend = s.mul(&next).mul(&hurwitz(&next.add(&one), &from));
+    let distance = q.lit(f64::NEG_INFINITY).lt(q).choose(&q.sub(&from), &q.lit(0.0));
+    // Where it falls without end, as 1/x at 0.
+    let is_below = s.lt(&one);
+    let is_steep = and(&is_below, &slope.map(Row::Abs).eq(&slope.lit(f64::INFINITY)));
+    let is_even_there = and(&is_below, &Node::apply(Row::Ne, &[&slope.map(Row::Abs), &slope.lit(f64::INFINITY)]));
+    let finite = |slope: &Node| is_even_there.choose(slope, &one);
+    let near = finite(&slope).add(&finite(&bend.scale(0.5)).mul(&distance)).mul(&distance);
+    let far = one.div(&is_steep.choose(&distance, &one));
+    is_below.choose(&none.add(&is_steep.choose(&far, &near)), &sum)
 }
 
 /// The distribution function of the normal distribution.
@@ -235,28 +266,6 @@ impl Tensor {
         self.try_sigmoid()
     }
 
-    /// `−x ln x`; 0 at 0, and −∞ below. Integers become f32.
-    #[surface(special)]
-    pub fn entr(&self) -> Result<Tensor> {
-        unary(self, |x| {
-            // Below 0 it is the logarithm of nothing, −∞ with a slope that is no number: one of 0 times an infinite one.
-            let (zero, is_zero) = (x.lit(0.0), x.eq(&x.lit(0.0)));
-            let finite = x.eq(&x.lit(f64::NEG_INFINITY)).choose(&x.lit(-1.0), x);
-            let positive = finite.add(&finite.map(Row::Abs)).scale(0.5);
-            let ln = is_zero.choose(&x.lit(1.0), &positive).map(Row::Log);
-            let some = zero.lt(x).choose(&x.neg(), &x.lit(1.0)).mul(&ln);
-            // The slope at 0 is infinite, as that of more than any number times x.
-            let steep = match x.dtype() {
-                DType::F16 => 6e4,
-                DType::F64 => 1e200,
-                // The exponents of bf16 are those of f32.
-                _single => 1e30,
-            };
-            let start = is_zero.choose(x, &zero).scale(steep).scale(steep);
-            is_zero.choose(&start, &some)
-        })
-    }
-
     /// The distribution function of the normal distribution. Integers become f32.
     #[surface(special)]
     pub fn ndtr(&self) -> Result<Tensor> {
@@ -305,7 +314,7 @@ impl Tensor {
     /// Shapes that do not broadcast, unlike devices.
     #[surface(special)]
     pub fn zeta(&self, other: Operand) -> Result<Tensor> {
-        binary("zeta", self, other, hurwitz)
+        binary("zeta", self, other, zeta)
     }
 
     /// The derivative of order n of `digamma`. Integers become f32.

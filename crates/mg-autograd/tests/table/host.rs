@@ -227,6 +227,9 @@ pub fn reference(row: Row, dtype: DType, x: &[Cell]) -> Cell {
         Row::Acosh => float(acosh(f(0))),
         Row::Atanh => float(atanh(f(0))),
         Row::Erfc => float(erfc(f(0))),
+        Row::Entr if f(0) == 0.0 => float(0.0),
+        Row::Entr if f(0) < 0.0 => float(f64::NEG_INFINITY),
+        Row::Entr => float(-f(0) * f(0).ln()),
         Row::Erfcx => float(erfcx(f(0))),
         Row::Erfinv => float(erfinv(f(0))),
         Row::Ndtri => float(ndtri(f(0))),
@@ -268,7 +271,8 @@ pub fn tolerance(row: Row, dtype: DType) -> u64 {
         (Row::Erfcx | Row::Erfinv | Row::Ndtri | Row::I0e | Row::I1e, _, DType::F64) => 64,
         (Row::Erfc | Row::Asinh | Row::Acosh | Row::Atanh, _, DType::F64) => 8,
         (
-            Row::Erfc
+            Row::Entr
+            | Row::Erfc
             | Row::Erfcx
             | Row::Erfinv
             | Row::Ndtri

@@ -79,3 +79,14 @@ pub(super) const DOUBLE: [f64; 20] = [
     -0.2499999999999944,
     0.3333333333333317,
 ];
+
+/// −x ln x: 0 at 0, −∞ below; within 1.51 ulp where the logarithm is within 1.
+#[inline(always)]
+pub fn entr<L: FloatLane>(x: L) -> L {
+    let zero = x.lit(0.0);
+    let positive = zero.lt(x);
+    let safe = L::select(positive, x, x.lit(1.0));
+    let below = L::select(x.lt(zero), x.lit(f64::NEG_INFINITY), zero);
+    let result = L::select(positive, safe.mul(log(safe)).neg(), below);
+    L::select(x.is_nan(), x, result)
+}

@@ -39,7 +39,7 @@ pub use exp::exp;
 pub use expm1::{expm1, log1p};
 pub use gamma::{digamma, lgamma};
 pub use hyperbolic::{acosh, asinh, atanh, cosh, sinh};
-pub use log::log;
+pub use log::{entr, log};
 pub use pow::pow;
 pub use sigmoid::sigmoid;
 pub use sign::{copysign, nextafter};

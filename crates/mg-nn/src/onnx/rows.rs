@@ -90,6 +90,7 @@ pub(super) fn row(graph: &mut Graph, row: Row, x: &[Id], dtype: DType) -> Result
         }
         Row::Fmod => return Ok(graph.call_with("Mod", x, vec![("fmod", Attribute::Int(1))])),
         Row::Atan2
+        | Row::Entr
         | Row::Erfcx
         | Row::Erfinv
         | Row::Ndtri

@@ -4,12 +4,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use mg_autograd::{Operand, Tensor, no_grad};
 use mg_device::{DType, Device, Error, ErrorKind, Result};
-use mg_graph::{LiveScalar, Node, on_failed_replay, on_replay};
+use mg_graph::{LiveScalar, Node, assume, on_failed_replay, on_replay};
 
 use super::number::Number;
 use super::options::OptionValue;
 use super::rule::{Count, Rule, Step};
-use super::{Recorded, at_least_0, check_parameters, follow, load_slots, save_slots};
+use super::{at_least_0, check_parameters, follow, load_slots, save_slots};
 use crate::state::State;
 
 /// The steps of a parameter, and what follows from their number. All of it is the host's; replays read it anew.
@@ -91,7 +91,8 @@ pub(super) struct Group<R> {
     shared: [LiveScalar; 6],
     live: [LiveScalar; 5],
     initial_lr: Option<f64>,
-    recorded: Recorded,
+    /// Steps that `jit` has recorded hold for as long as this is the same.
+    era: Arc<()>,
     slots: Vec<Option<Slot<R>>>,
     /// While a step is being made.
     before: Vec<Before>,
@@ -110,9 +111,9 @@ impl<R: Rule> Group<R> {
         let slots = parameters.iter().map(|_| None).collect();
         let (shared, live) = (options.shared().map(LiveScalar::new), options.live().map(LiveScalar::new));
         let options = Arc::new(Mutex::new(options));
-        let recorded = Recorded::default();
+        let era = Arc::new(());
         let mut group =
-            Group { parameters, options, shared, live, initial_lr: None, recorded, slots, before: vec![] };
+            Group { parameters, options, shared, live, initial_lr: None, era, slots, before: vec![] };
         if R::IS_EAGER {
             let options = group.options();
             for (p, slot) in group.parameters.iter().zip(&mut group.slots) {
@@ -138,8 +139,6 @@ impl<R: Rule> Group<R> {
     #[track_caller]
     pub(super) fn set_options(&mut self, new: R) -> Result<()> {
         check(&new)?;
-        let old = self.options();
-        self.recorded.check(R::NAME, old.with_lr(new.lr()).is_heeded(&new))?;
         let (shared, live) = (new.shared(), new.live());
         for (held, value) in self.shared.iter().chain(&self.live).zip(shared.into_iter().chain(live)) {
             held.set(value);
@@ -187,7 +186,10 @@ impl<R: Rule> Group<R> {
         self.load_counted(&loaded)?;
         for ((slot, p), loaded) in self.slots.iter_mut().zip(&self.parameters).zip(loaded) {
             let Some((memory, count)) = loaded else {
-                *slot = None;
+                if slot.take().is_some() {
+                    // Steps that were recorded go on from what is forgotten here.
+                    self.era = Arc::new(());
+                }
                 if R::IS_EAGER {
                     begin(&options, &self.options, p, slot, &mut vec![false; R::MEMORY.len()])?;
                 }
@@ -199,7 +201,15 @@ impl<R: Rule> Group<R> {
                     for (held, loaded) in known.memory.iter_mut().zip(memory) {
                         match (&*held, loaded) {
                             (Some(held), Some(loaded)) => held.assign(loaded)?,
-                            (_, loaded) => *held = loaded,
+                            (None, None) => {}
+                            (Some(_), None) => {
+                                *held = None;
+                                self.era = Arc::new(());
+                            }
+                            (None, Some(loaded)) => {
+                                *held = Some(loaded);
+                                self.era = Arc::new(());
+                            }
                         }
                     }
                     known.clock.put(count);
@@ -325,11 +335,8 @@ impl<R: Rule> Group<R> {
                 .collect();
             let count = |j: usize| loaded[j].as_ref().map(|(_, count)| *count);
             let Some(first) = count(i).filter(|_| its.iter().all(|&j| count(j) == count(i))) else {
-                if self.recorded.is_recorded() {
-                    let text = "a step that jit has recorded counts these parameters together, and the state has other numbers \
-                                of steps for some of them";
-                    return Err(Error::new(R::NAME, ErrorKind::Value(text.into())));
-                }
+                // Steps that were recorded count these together.
+                self.era = Arc::new(());
                 for &j in &its {
                     if let Some(slot) = &mut self.slots[j] {
                         slot.counted = None;
@@ -384,15 +391,13 @@ pub trait ParamGroup: Send {
     /// The options by name.
     fn fields(&self) -> &'static [&'static str];
 
-    /// Changes options for steps to come, and what recorded steps heed for them too.
+    /// Changes options for steps to come: a step that `jit` has recorded with others is recorded anew, or goes on with them
+    /// where it reads them at each replay, as it does the learning rate.
     ///
     /// # Errors
     ///
-    /// Values that are no such options, those that do not fit, and what steps that `jit` has recorded would not heed.
+    /// Values that are no such options, and those that do not fit.
     fn set_by_name(&mut self, options: &[(&str, OptionValue)]) -> std::result::Result<(), OptionError>;
-
-    /// Whether `jit` holds a step of it.
-    fn is_recorded(&self) -> bool;
 
     /// What is remembered of each parameter.
     fn state(&self) -> State;
@@ -459,10 +464,6 @@ impl<R: Rule> ParamGroup for Group<R> {
         Ok(self.set_options(named(self.options(), options)?)?)
     }
 
-    fn is_recorded(&self) -> bool {
-        self.recorded.is_recorded()
-    }
-
     fn state(&self) -> State {
         self.save(0)
     }
@@ -472,7 +473,11 @@ impl<R: Rule> ParamGroup for Group<R> {
     }
 
     fn start(&mut self) {
-        self.recorded.note();
+        let (era, options, then) = (Arc::downgrade(&self.era), self.options.clone(), self.options());
+        assume(move || {
+            let now = locked(&options);
+            era.strong_count() > 0 && then.clone().with_lr(now.lr()).is_heeded(&now)
+        });
         let before = |slot: &Option<Slot<R>>| Before {
             was_known: slot.is_some(),
             begun: vec![false; R::MEMORY.len()],

@@ -54,9 +54,7 @@ pub use sign::{ASGD, ASGDOptions, Lion, LionOptions, Rprop, RpropOptions};
 
 use mg_autograd::Tensor;
 use mg_device::{DType, Error, ErrorKind, Result};
-use mg_graph::on_replay;
 use std::collections::HashMap;
-use std::sync::Arc;
 
 use crate::state::State;
 use group::Group;
@@ -129,8 +127,7 @@ pub trait Optimizer {
     fn state(&self) -> State;
 
     /// Remembers what [`Optimizer::state`] answered with, for parameters of the same shapes in the same order.
-    /// Steps that are replayed go on from it, but for what it has no entry of: a step that was recorded with that
-    /// keeps its own.
+    /// Steps that are replayed go on from it.
     ///
     /// # Errors
     ///
@@ -202,13 +199,12 @@ impl<R: Rule> ByRule<R> {
         self.groups[0].options()
     }
 
-    /// Changes the options of the first group for steps to come.
+    /// Changes the options of the first group for steps to come. Replayed steps read the learning rate, and what schedules
+    /// change beside it (momentum, betas), anew; with other options they are recorded anew.
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Value`] for options that [`ByRule::with_options`] does not take, and, while `jit` holds a step
-    /// of this optimiser, for others than the learning rate and what schedules change beside it: momentum and
-    /// betas.
+    /// [`ErrorKind::Value`] for options that [`ByRule::with_options`] does not take.
     #[track_caller]
     pub fn set_options(&mut self, options: R) -> Result<()> {
         self.groups[0].set_options(options)
@@ -228,12 +224,6 @@ impl<R: Rule> ByRule<R> {
     #[track_caller]
     pub fn set_options_of(&mut self, group: usize, options: R) -> Result<()> {
         self.group(group)?.set_options(options)
-    }
-
-    /// Whether `jit` holds a step of this optimiser.
-    #[must_use]
-    pub fn is_recorded(&self) -> bool {
-        self.groups.iter().any(ParamGroup::is_recorded)
     }
 
     fn together(&mut self) -> Vec<&mut dyn ParamGroup> {
@@ -416,36 +406,6 @@ fn follow(remembered: &mut Tensor, p: &Tensor) -> Result<()> {
         *remembered = remembered.to_dtype(p.dtype()).to(p.device())?.snapshot();
     }
     Ok(())
-}
-
-/// Whether `jit` holds a step, in which all options but the learning rate are constants. A recording keeps what it
-/// calls at each replay.
-#[derive(Default)]
-struct Recorded(Arc<()>);
-
-impl Recorded {
-    /// Called by each step.
-    fn note(&self) {
-        let held = self.0.clone();
-        on_replay(move || {
-            let _ = &held;
-        });
-    }
-
-    fn is_recorded(&self) -> bool {
-        Arc::strong_count(&self.0) > 1
-    }
-
-    /// Refuses what a recorded step would not heed; `fits` says whether it changes nothing but the learning rate.
-    #[track_caller]
-    fn check(&self, op: &'static str, fits: bool) -> Result<()> {
-        if fits || !self.is_recorded() {
-            return Ok(());
-        }
-        let text = "a step that jit has recorded heeds a change of the learning rate only; change other options before, or \
-                    make another optimiser and another step";
-        Err(Error::new(op, ErrorKind::Value(text.into())))
-    }
 }
 
 /// What is remembered under PyTorch's names, for parameters that are counted from `before`: tensors, and numbers as

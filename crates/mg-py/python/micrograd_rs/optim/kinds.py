@@ -373,11 +373,11 @@ class LBFGS(Optimizer):
         if closure is None:
             raise TypeError("LBFGS.step() takes a closure, which computes the loss and its gradients")
         with enable_grad():
-            core = self._group(0).core()
+            core = self._groups()[0].core()
             return core.step(closure) if core is not None else closure()
 
     def _remembered(self) -> dict[int, dict[str, Any]]:
-        flat = by_parameter(self._group(0).core().state()).get(0, {})
+        flat = by_parameter(self._groups()[0].core().state()).get(0, {})
         if not flat:
             return {}
         n = sum(name.startswith("old_dirs.") for name in flat)

@@ -18,15 +18,11 @@ __getattr__ = _Lazy(__name__)
 
 Parameters = Iterable[Tensor] | Iterable[tuple[str, Tensor]] | Iterable[Mapping[str, Any]]
 
-_RECORDED = "the parameters of an optimiser whose step jit has recorded cannot be changed; make another optimiser"
 _absent = object()
 
 
 class _Group(dict[str, Any]):
-    """Parameters, under `params`, and their options, which can be changed as those of any dictionary.
-
-    Steps read them. A step that `jit` has recorded heeds the learning rate alone; to change another option is an error then.
-    """
+    """Parameters, under `params`, and their options, which can be changed as those of any dictionary. Steps read them."""
 
     def __init__(self, kind: str | None, options: dict[str, Any]) -> None:
         super().__init__(options)
@@ -34,40 +30,35 @@ class _Group(dict[str, Any]):
         self._core: _Optimizer | _LBFGS | None = None
         # What the core was made on.
         self._params: list[Tensor] = []
-        self.core()
 
     def core(self) -> Any:
         """What changes these parameters with these options; None without parameters."""
-        params = self["params"]
-        if self._kind is None:
-            return None
-        if not self._is_on(params):
-            self._core, self._params = self._made(params), list(params)
-        elif self._core is not None:
+        if self._core is not None:
             self._core.set_options(self)
         return self._core
 
-    def _is_on(self, params: Sequence[Tensor]) -> bool:
+    def is_on(self, params: Sequence[Tensor]) -> bool:
+        """Whether its core was made on these."""
         return len(params) == len(self._params) and all(map(is_, params, self._params))
 
-    def _made(self, params: list[Tensor]) -> _Optimizer | _LBFGS | None:
-        """A new core, which remembers what the old one did of the parameters that are in both."""
-        old = self._core
-        if old is not None and old.is_recorded:
-            raise ValueError(_RECORDED)
-        if not params or self._kind is None:
-            return None
-        core = _LBFGS(params, self) if self._kind == "LBFGS" else _Optimizer(self._kind, params, self)
-        if old is not None:
-            known, state = {id(p): i for i, p in enumerate(self._params)}, by_parameter(old.state())
-            core.load_state(_flat({i: state.get(known.get(id(p), -1), {}) for i, p in enumerate(params)}))
-        return core
+    def remembered(self) -> dict[int, dict[str, Any]]:
+        """What its core remembers, by the number of the parameter."""
+        return {} if self._core is None else by_parameter(self._core.state())
+
+    def renew(self, memory: Mapping[Tensor, dict[str, Any]]) -> None:
+        """Makes a core on the parameters that it has now, which goes on from what was remembered of them."""
+        params = list(self["params"])
+        if self._kind is None or not params:
+            core = None
+        else:
+            core = _LBFGS(params, self) if self._kind == "LBFGS" else _Optimizer(self._kind, params, self)
+            if memory:
+                core.load_state(_flat({i: memory.get(p, {}) for i, p in enumerate(params)}))
+        self._core, self._params = core, params
 
     def _become(self, new: dict[str, Any]) -> None:
         # The core hears of it at once: steps that are replayed do not come by here.
         if self._core is not None:
-            if self._core.is_recorded and not self._is_on(new.get("params", ())):
-                raise ValueError(_RECORDED)
             # Options that are taken out are missed by the next step.
             with suppress(KeyError):
                 self._core.set_options(new)
@@ -223,6 +214,8 @@ class Optimizer:
     _left_out: Tensor | None = None
 
     param_groups: list[Any]
+    # The groups as they were when they were last asked for: parameters may be in others by the next time.
+    _stepped: list[_Group]
     _own_state: defaultdict[Tensor, Any]
 
     @property
@@ -245,6 +238,7 @@ class Optimizer:
     def __init__(self, params: Parameters, defaults: dict[str, Any]) -> None:
         self.defaults = defaults
         self.param_groups = []
+        self._stepped = []
         if self._kind is None:
             self._own_state = defaultdict(dict)
         if callable(getattr(params, "parameters", None)):
@@ -272,7 +266,9 @@ class Optimizer:
         taken = {id(p) for p in self._parameters()}
         if any(id(p) in taken for p in params):
             raise ValueError("a parameter is in more than one group")
-        self.param_groups.append(_Group(self._kind, {"params": params, **self.defaults, **given, "params": params}))
+        group = _Group(self._kind, {"params": params, **self.defaults, **given, "params": params})
+        group.renew({})
+        self.param_groups.append(group)
 
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Removes the gradients of all parameters, or sets them to 0."""
@@ -292,8 +288,8 @@ class Optimizer:
                 loss = closure()
         for hook in self._hooks("pre"):
             hook(self, (closure,), {})
-        cores = [core for i in range(len(self.param_groups)) if (core := self._group(i).core()) is not None]
-        _Optimizer.step(cores, self._left_out)
+        cores = [group.core() for group in self._groups()]
+        _Optimizer.step([core for core in cores if core is not None], self._left_out)
         for hook in self._hooks("post"):
             hook(self, (closure,), {})
         return loss
@@ -319,32 +315,38 @@ class Optimizer:
         """Has `hook(optimizer, args, kwargs)` be called after every step. The answer's `remove()` undoes it."""
         return self._hook("post", hook)
 
-    def _group(self, i: int) -> _Group:
-        """A group, made one where a plain dictionary was put among them."""
-        group = self.param_groups[i]
-        if not isinstance(group, _Group):
-            self.param_groups[i] = group = _Group(self._kind, {**group, "params": list(group["params"])})
-        return group
+    def _groups(self) -> list[_Group]:
+        """The groups, with what is remembered of their parameters, whichever group these were in before."""
+        before = self._stepped
+        for i, group in enumerate(self.param_groups):
+            if not isinstance(group, _Group):
+                # A plain dictionary was put among them.
+                self.param_groups[i] = _Group(self._kind, {**group, "params": list(group["params"])})
+        now: list[_Group] = list(self.param_groups)
+        stale = [group for group in now if not group.is_on(group["params"])]
+        if stale:
+            known = {id(group): group for group in (*before, *now)}.values()
+            memory = {group._params[i]: entries for group in known for i, entries in group.remembered().items()}
+            for group in stale:
+                group.renew(memory)
+        self._stepped = now
+        return now
 
     def _remembered(self) -> dict[int, dict[str, Any]]:
         """What it remembers, by the number of the parameter in all groups."""
         out: dict[int, dict[str, Any]] = {}
         before = 0
-        for i in range(len(self.param_groups)):
-            group = self._group(i)
-            params = group["params"]
-            core = group.core()
-            if core is not None:
-                out.update((before + i, entries) for i, entries in by_parameter(core.state()).items())
-            elif self._kind is None:
-                out.update((before + i, self.state[p]) for i, p in enumerate(params) if p in self.state)
-            before += len(params)
+        for group in self._groups():
+            if self._kind is None:
+                out.update((before + i, self.state[p]) for i, p in enumerate(group["params"]) if p in self.state)
+            else:
+                out.update((before + i, entries) for i, entries in group.remembered().items())
+            before += len(group["params"])
         return out
 
     def _remember(self, state: Mapping[int, Mapping[str, Any]]) -> None:
         before = 0
-        for i in range(len(self.param_groups)):
-            group = self._group(i)
+        for group in self._groups():
             params = group["params"]
             own = {j: state[before + j] for j in range(len(params)) if before + j in state}
             core = group.core()
@@ -380,11 +382,11 @@ class Optimizer:
         number = {k: i for i, k in enumerate(k for group in groups for k in group["params"])}
         self._remember({number[k]: entries for k, entries in state.items() if k in number})
         for i, options in enumerate(groups):
-            group = self._group(i)
+            group = self.param_groups[i]
             group._become({**options, "params": group["params"]})
 
     def __getstate__(self) -> dict[str, Any]:
-        own = {k: v for k, v in vars(self).items() if k not in ("param_groups", "_own_state", "_step_hooks", "_left_out")}
+        own = {k: v for k, v in vars(self).items() if k not in ("param_groups", "_own_state", "_step_hooks", "_left_out", "_stepped")}
         return {**own, "param_groups": [dict(group) for group in self.param_groups], "state": self._remembered()}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -393,6 +395,7 @@ class Optimizer:
         if self._kind is None:
             self._own_state = defaultdict(dict)
         self.param_groups = [_Group(self._kind, group) for group in groups]
+        self._stepped = []
         self._remember(remembered)
 
     def __repr__(self) -> str:
