@@ -131,6 +131,7 @@ impl Watch {
 impl Tensor {
     /// What is to be told of this tensor's gradient: that of a leaf whatever is written to it, or of a result as it is now.
     fn watch(&self) -> Result<Arc<Watch>> {
+        jit::refuse_replay("it registers a hook, or keeps the gradient of a result");
         let found = match self.keeps_grad() {
             true => {
                 CHANGES.fetch_add(1, Ordering::Relaxed);

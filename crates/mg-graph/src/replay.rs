@@ -171,6 +171,16 @@ pub fn may_read() -> bool {
     TRACE.with_borrow(|trace| trace.as_ref().is_none_or(|trace| trace.may_read))
 }
 
+/// Says that the step that is being recorded, if one is, needs values on the host, whoever is asked for them: it may read, and is called
+/// each time.
+pub fn needs_values() {
+    TRACE.with_borrow_mut(|trace| {
+        if let Some(trace) = trace {
+            trace.may_read = true;
+        }
+    });
+}
+
 /// As [`note_host_read`], of a value that is printed: formatting does not say for which line.
 pub fn note_printing() {
     note_read(|| error("a tensor is printed inside the step, for which the host reads its value".into()));
@@ -355,6 +365,11 @@ impl Trace {
             let result = s.results.iter().position(|seen| seen.sequence == node.sequence())?;
             Some(Computed { step, result })
         })
+    }
+
+    /// Whether the host may read values within the step.
+    pub fn may_read(&self) -> bool {
+        self.may_read
     }
 
     /// What the host read of a value within the step: why it cannot be replayed.

@@ -256,6 +256,7 @@ impl ByChannel {
             count.assign(count.try_add(1i64)?)?;
             if self.options.momentum.is_none() {
                 // The mean of all that was seen; the only number that a norm reads.
+                mg_graph::needs_values();
                 momentum = 1.0 / count.item::<i64>()?.max(1) as f64;
             }
         }

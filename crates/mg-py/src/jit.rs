@@ -158,6 +158,12 @@ pub fn _is_recording() -> bool {
     mg_graph::is_recording()
 }
 
+/// Says that the step that is being recorded, if one is, needs values on the host: it may read, and is called each time.
+#[pyfunction]
+pub fn _needs_values() {
+    mg_graph::needs_values();
+}
+
 fn locked(slot: &Slot) -> MutexGuard<'_, Option<Call>> {
     slot.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -363,10 +369,12 @@ impl PyJit {
             let is_other =
                 |(was, is): (&Range<usize>, &Range<usize>)| key.get(was.clone()) != now.key.get(is.clone());
             // What a run has changed for good a replay would not.
-            let against = if let Some(at) = before.iter().zip(&after).position(is_other) {
-                Some(format!("the step changes what it finds around it: {}", surroundings.name(py, at)))
-            } else if rates != now.rates {
+            let against = if rates != now.rates {
                 Some("the step changes options of an optimiser (a learning rate)".to_owned())
+            } else if let Some(at) = before.iter().zip(&after).position(is_other) {
+                Some(format!("the step changes what it finds around it: {}", surroundings.name(py, at)))
+            } else if ran.as_ref().is_some_and(|ran| ran.is_unwatched) {
+                Some("a profiler is told of all calls, so that it is not seen what runs within the step".to_owned())
             } else if ran.as_ref().is_some_and(|ran| ran.draws) {
                 Some("the step draws numbers from Python's random".to_owned())
             } else {

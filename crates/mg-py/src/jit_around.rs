@@ -45,6 +45,9 @@ impl Surroundings {
     /// Of a function, a method, or whatever else can be called.
     pub fn of(function: &Bound<'_, PyAny>) -> PyResult<Surroundings> {
         let mut found = Surroundings::default();
+        // Hooks of all layers.
+        let hooks = function.py().import("micrograd_rs.nn._hooks")?.getattr("everywhere")?;
+        found.parts.push(hooks.unbind());
         let mut stack = vec![function.clone()];
         let mut met = HashSet::new();
         while let Some(obj) = stack.pop() {
@@ -210,14 +213,25 @@ impl Surroundings {
         let modules = py.import("sys")?.getattr("modules")?.cast_into::<PyDict>()?;
         let (names, words) = names_of(code)?;
         self.is_any_name |= names.iter().any(|name| {
-            matches!(&**name, "__getattribute__" | "__getattr__" | "attrgetter" | "methodcaller" | "getattr_static")
+            matches!(
+                &**name,
+                "__getattribute__"
+                    | "__getattr__"
+                    | "attrgetter"
+                    | "methodcaller"
+                    | "getattr_static"
+                    | "asdict"
+                    | "astuple"
+            )
         });
         self.is_any_name |= names
             .iter()
             .any(|name| matches!(&**name, "getattr" | "hasattr" | "vars" | "__dict__" | "dir" | "getmembers"))
             && asks_for_any_name(code)?;
         // Variables under any name, too.
-        self.is_endless |= names.iter().any(|name| matches!(&**name, "globals" | "eval" | "exec"));
+        let has = |name: &str| names.iter().any(|own| own == name);
+        self.is_endless |= ["globals", "eval", "exec", "import_module", "__import__"].into_iter().any(has);
+        self.is_endless |= has("sys") && has("modules");
         for name in &names {
             // A name that is none yet may be one before the next call.
             if self.seen.insert((globals.as_ptr() as usize, name.clone())) {
@@ -315,6 +329,8 @@ pub struct Run {
     codes: Vec<(Py<PyAny>, Py<PyDict>)>,
     /// It drew random numbers of which no recording knows.
     pub draws: bool,
+    /// Somebody else is told of calls, in a way that cannot be taken up again.
+    pub is_unwatched: bool,
 }
 
 /// Calls `f`, and says what code of programs has run on this thread meanwhile.
@@ -324,6 +340,9 @@ pub fn watched_run<T>(py: Python<'_>, f: impl FnOnce() -> T) -> PyResult<(T, Run
     let seen = run.clone();
     let watch = PyCFunction::new_closure(py, None, None, move |args, _| note_frame(args, &seen))?;
     let before = sys.call_method0(intern!(py, "getprofile"))?;
+    if !before.is_none() && !before.is_callable() {
+        return Ok((f(), Run { is_unwatched: true, ..Run::default() }));
+    }
     sys.call_method1(intern!(py, "setprofile"), (watch,))?;
     let restore = Restore { sys, before };
     let result = f();
@@ -386,6 +405,9 @@ fn draws_from_numpy(value: &Bound<'_, PyAny>, names: &HashSet<String>) -> PyResu
         let name = module.name()?;
         let name = name.to_string_lossy();
         return Ok(name == "numpy.random" || name == "numpy" && names.contains("random"));
+    }
+    if !value.is_instance_of::<PyCFunction>() {
+        return Ok(false);
     }
     match value.getattr_opt(intern!(value.py(), "__self__"))? {
         Some(of) => Ok(of.get_type().name()? == "RandomState"),

@@ -179,7 +179,11 @@ impl<'a, 'py> Words<'a, 'py> {
                 self.kind(Kind::Int);
                 match obj.extract::<i64>() {
                     Ok(n) => self.key.push(n as u64),
-                    Err(_) => self.key.push(hash_of(obj.str()?.to_str()?.as_bytes())),
+                    // In hexadecimal, which has no limit.
+                    Err(_) => {
+                        let digits = obj.call_method1(intern!(obj.py(), "__format__"), ("x",))?;
+                        self.key.push(hash_of(digits.cast::<PyString>()?.to_str()?.as_bytes()));
+                    }
                 }
             }
             Sort::Float => {
@@ -188,7 +192,8 @@ impl<'a, 'py> Words<'a, 'py> {
             }
             Sort::Text => {
                 self.kind(Kind::Text);
-                self.key.push(hash_of(obj.cast::<PyString>()?.to_string_lossy().as_bytes()));
+                // By Python's own hash: not every text can be written as UTF-8.
+                self.key.push(obj.hash()? as u64);
             }
             Sort::Bytes => {
                 self.kind(Kind::Bytes);
@@ -222,6 +227,7 @@ impl<'a, 'py> Words<'a, 'py> {
             | Sort::Around(_)
             | Sort::Cached
             | Sort::Context
+            | Sort::Weak
             | Sort::Module(_)
             | Sort::Object(_)
                 if is_deep =>
@@ -312,6 +318,11 @@ impl<'a, 'py> Words<'a, 'py> {
                 self.kind(Kind::Object);
                 self.address(obj);
                 self.tell(&context_value(obj)?, &look.deeper())?;
+            }
+            Sort::Weak => {
+                self.kind(Kind::Object);
+                self.address(obj);
+                self.tell(&obj.call0()?, &look.outside())?;
             }
             Sort::Module(of) => self.object(obj, look, &of, true)?,
             Sort::Object(of) => self.object(obj, look, &of, false)?,
@@ -473,7 +484,8 @@ impl<'a, 'py> Words<'a, 'py> {
                 self.tell(&value, &look.deeper())?;
             }
             self.kind(Kind::End);
-            return Ok(());
+            let has_attributes = obj.getattr_opt(intern!(py, "__dict__"))?.is_some();
+            return self.attributes_if(has_attributes, obj, look);
         }
         if of.is_unknown && !is_module {
             self.is_unknown(obj)?;
@@ -505,6 +517,7 @@ impl<'a, 'py> Words<'a, 'py> {
             let is_told = match is_module {
                 // What a module's attributes are follows from what they are.
                 true => !name.is(intern!(py, "_kinds")),
+                false if of.is_used_by_others => true,
                 false => look.names.is_none_or(|names| names.contains(&*name.to_string_lossy())),
             };
             if is_told {
@@ -518,7 +531,7 @@ impl<'a, 'py> Words<'a, 'py> {
     }
 
     /// An optimiser: which parameters are in which group, with which options. Numbers among those of the engine's optimisers are read by
-    /// each replay (what is not heeded is refused where it is set), and told apart.
+    /// each replay (with those that are not it is recorded anew), and told apart.
     fn groups(&mut self, optimizer: &Bound<'py, PyAny>, look: &Look) -> PyResult<()> {
         let py = optimizer.py();
         let is_ours = !optimizer.getattr(intern!(py, "_kind"))?.is_none();
@@ -529,10 +542,12 @@ impl<'a, 'py> Words<'a, 'py> {
             self.kind(Kind::Dict);
             for (name, value) in group.iter() {
                 let text = name.cast::<PyString>()?.to_string_lossy();
+                // Unless the function's code asks for it, too.
                 let is_read = is_ours
-                    && (value.is_exact_instance_of::<PyFloat>() || value.is_exact_instance_of::<PyTuple>());
+                    && (value.is_exact_instance_of::<PyFloat>() || value.is_exact_instance_of::<PyTuple>())
+                    && look.names.is_some_and(|names| !names.contains(&*text));
                 match &*text {
-                    "initial_lr" | "param_names" => {}
+                    "param_names" => {}
                     _ if is_read => {
                         let mut apart = Words::new(self.sorts, false);
                         apart.tell(&value, look)?;
@@ -546,9 +561,14 @@ impl<'a, 'py> Words<'a, 'py> {
             }
             self.kind(Kind::End);
         }
-        if !is_ours {
-            // What it remembers is Python's.
-            self.tell(&optimizer.getattr(intern!(py, "_own_state"))?, look)?;
+        // What else it has: functions that are called before and after its steps, and, of one that is not the engine's, what it remembers.
+        let attributes = optimizer.getattr(intern!(py, "__dict__"))?;
+        for (name, value) in attributes.cast::<PyDict>()?.iter() {
+            let text = name.cast::<PyString>()?.to_string_lossy();
+            if !matches!(&*text, "param_groups" | "_stepped" | "_handed") {
+                self.key.push(hash_of(&*text));
+                self.tell(&value, look)?;
+            }
         }
         self.kind(Kind::End);
         Ok(())

@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{
     PyBool, PyByteArray, PyBytes, PyCFunction, PyDict, PyFloat, PyFrozenSet, PyFunction, PyInt, PyList, PyModule,
-    PySet, PyString, PyTuple, PyType,
+    PySet, PyString, PyTuple, PyType, PyWeakrefReference,
 };
 
 use crate::tensor::PyTensor;
@@ -47,6 +47,8 @@ pub enum Sort {
     /// A function that remembers its answers.
     Cached,
     Context,
+    /// A reference that lets go.
+    Weak,
     Module(Arc<Object>),
     Object(Arc<Object>),
 }
@@ -61,6 +63,8 @@ pub struct Object {
     /// A kernel, whose gradient may be another one later.
     pub is_kernel: bool,
     pub is_optimizer: bool,
+    /// The package's own code, or the language's, computes with what is in it, under names that no program's code has.
+    pub is_used_by_others: bool,
     /// Its class and those above it that a program has written, whose attributes are its own too.
     pub classes: Vec<Py<PyType>>,
     /// What it has in slots, not in a dictionary.
@@ -154,6 +158,8 @@ impl Sort {
             Sort::Around(&["fget"])
         } else if is("functools", "_lru_cache_wrapper")? {
             Sort::Cached
+        } else if obj.is_instance_of::<PyWeakrefReference>() {
+            Sort::Weak
         } else if obj.get_type().is(context_type(py)?) {
             // There are no subclasses of it.
             Sort::Context
@@ -184,16 +190,36 @@ impl Object {
         let py = obj.py();
         // Of the type: what an object answers for names that it does not have may be long in coming.
         let class = obj.get_type();
+        let is_kernel = class.hasattr(intern!(py, "_is_kernel"))?;
         Ok(Object {
             is_plain: is_plain(&class)?,
             is_dataclass: class.hasattr(intern!(py, "__dataclass_fields__"))?,
             is_unknown: has_hidden_state(&class)?,
-            is_kernel: class.hasattr(intern!(py, "_is_kernel"))?,
+            is_kernel,
             is_optimizer: class.hasattr(intern!(py, "_is_optimizer"))?,
+            // Of a kernel, its function is all.
+            is_used_by_others: !is_kernel && is_used_by_others(&class)?,
             classes: classes_of(&class)?.into_iter().map(Bound::unbind).collect(),
             slots: slots_of(&class)?.into_iter().map(|name| Interned(name.unbind())).collect(),
         })
     }
+}
+
+/// Whether a class, or one above it, is the package's or the language's, whose code computes with what is in their objects. (Of loggers, paths and
+/// the like a program sees nothing but what it asks for.)
+fn is_used_by_others(class: &Bound<'_, PyType>) -> PyResult<bool> {
+    for class in class.mro().iter() {
+        let module_name = class.getattr(intern!(class.py(), "__module__"))?.str()?;
+        let module = module_name.to_string_lossy();
+        let is_looked_through = matches!(
+            module.split('.').next().unwrap_or_default(),
+            "builtins" | "logging" | "pathlib" | "typing" | "abc" | "contextlib" | "numpy"
+        );
+        if !is_looked_through && !is_of_a_program(module_name.as_any())? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// The names under which objects of a class are asked for what they have in slots.
@@ -258,8 +284,11 @@ fn is_constant_type(class: &Bound<'_, PyType>) -> PyResult<bool> {
     let (module, name) = (module.str()?.to_string_lossy().into_owned(), name.to_string_lossy().into_owned());
     let top = module.split('.').next().unwrap_or_default();
     Ok(match top {
-        // Numbers of the scalar engine are changed by whoever has them.
-        "micrograd_rs" => !matches!(&*name, "Value" | "Neuron" | "Layer" | "MLP"),
+        // Numbers of the scalar engine are changed by whoever has them; the others keep something of the host's.
+        "micrograd_rs" => !matches!(
+            &*name,
+            "Value" | "Neuron" | "Layer" | "MLP" | "_Bar" | "_History" | "_EventWriter" | "_Schedule"
+        ),
         "builtins" => matches!(
             &*name,
             "object"
@@ -287,7 +316,8 @@ fn is_constant_type(class: &Bound<'_, PyType>) -> PyResult<bool> {
         "operator" => name == "itemgetter",
         "decimal" => name == "Decimal",
         "types" => matches!(&*name, "GenericAlias" | "UnionType" | "SimpleNamespace"),
-        "_io" | "datetime" | "re" | "_struct" | "typing" | "_typing" | "_abc" | "zoneinfo" => true,
+        "_io" => !matches!(&*name, "BytesIO" | "StringIO"),
+        "datetime" | "re" | "_struct" | "typing" | "_typing" | "_abc" | "ast" | "_ast" | "zoneinfo" => true,
         _ => false,
     })
 }
@@ -318,7 +348,30 @@ pub fn is_of_a_program(module: &Bound<'_, PyAny>) -> PyResult<bool> {
     let known = KNOWN
         .get_or_try_init(py, || Ok::<_, PyErr>(py.import("sys")?.getattr("stdlib_module_names")?.unbind()))?;
     // `__main__` is among them in no version.
-    Ok(!known.bind(py).contains(top)?)
+    if !known.bind(py).contains(top)? {
+        return Ok(true);
+    }
+    // A program may have a file of the same name, and then it is that which is imported.
+    let modules = py.import("sys")?.getattr("modules")?;
+    let file = match modules.cast::<PyDict>()?.get_item(top)? {
+        Some(module) => module.getattr_opt(intern!(py, "__file__"))?,
+        None => None,
+    };
+    match file.as_ref().map(|file| file.cast::<PyString>()) {
+        Some(Ok(file)) => Ok(!file.to_string_lossy().starts_with(home_of_the_language(py)?)),
+        Some(Err(_)) | None => Ok(false),
+    }
+}
+
+/// Where the language's own modules lie.
+fn home_of_the_language(py: Python<'_>) -> PyResult<&str> {
+    static HOME: PyOnceLock<String> = PyOnceLock::new();
+    let found = HOME.get_or_try_init(py, || {
+        let file: String = py.import("os")?.getattr("__file__")?.extract()?;
+        let end = file.rfind(['/', '\\']).unwrap_or(file.len());
+        Ok::<_, PyErr>(file[..end].to_owned())
+    })?;
+    Ok(found)
 }
 
 /// `nn.Module`.

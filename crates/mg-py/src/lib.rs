@@ -102,7 +102,7 @@ mod _micrograd_rs {
         uniform_, xavier_normal_, xavier_uniform_, zeros_,
     };
     #[pymodule_export]
-    use crate::jit::{_is_recording, PyJit, jit};
+    use crate::jit::{_is_recording, _needs_values, PyJit, jit};
     #[pymodule_export]
     use crate::kernel::{_elementwise, PyBuilder, PyKernel, PyRaw};
     #[pymodule_export]

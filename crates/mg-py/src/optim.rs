@@ -54,6 +54,10 @@ fn value(name: &str, given: &Bound<'_, PyAny>) -> PyResult<OptionValue> {
     {
         return Ok(OptionValue::Int(n));
     }
+    if given.cast::<PyTensor>().is_ok() {
+        // It may be another number in the next step.
+        mg_graph::needs_values();
+    }
     given.extract().map(OptionValue::Float).map_err(|e| PyTypeError::new_err(format!("option {name:?}: {e}")))
 }
 

@@ -69,6 +69,7 @@ impl PyGenerator {
 
     /// The state as a tensor of bytes: seed and position.
     fn get_state(&self, py: Python<'_>) -> PyResult<PyTensor> {
+        mg_graph::needs_values();
         Ok(build(py, || state(&self.0))?.into())
     }
 
@@ -120,6 +121,7 @@ pub fn seed() -> u64 {
 /// The seed of the generator of random tensors.
 #[pyfunction]
 pub fn initial_seed() -> u64 {
+    mg_autograd::refuse_replay("it asks for the seed of the generator of random numbers");
     global().0.state().0
 }
 

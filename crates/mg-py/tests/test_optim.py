@@ -275,12 +275,11 @@ def test_changes_under_jit():
             close([before - w.item()], [moved * group["lr"] / 3])
     assert step.is_replaying
     # So are other parameters.
-    other = Tensor([0.0], requires_grad=True)
-    other.grad = mg.ones(1)
-    group["params"] = [other]
+    group["params"] = [Tensor([0.0], requires_grad=True)]
     before = w.item()
-    step(mg.ones(1))
-    assert w.item() == before and other.item() != 0
+    for _ in range(5):
+        step(mg.ones(1))
+    assert w.item() == before and step.is_replaying, step.reason
 
 
 @pytest.mark.parametrize("copied", [copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))], ids=["deepcopy", "pickle"])

@@ -148,8 +148,8 @@ impl History {
         walk.passed.iter().filter_map(|&at| self.nodes.get(at)?.upgrade()).collect()
     }
 
-    /// Walks, and records it.
-    fn record(&self, seeds: &[(Node, Node)]) -> Option<(Through, Walk)> {
+    /// Walks, and records it, unless it reads values.
+    fn record(&self, seeds: &[(Node, Node)]) -> Option<(Through, Option<Walk>)> {
         let nodes: Vec<Option<Node>> = self.nodes.iter().map(WeakNode::upgrade).collect();
         let within: HashMap<u64, usize> =
             nodes.iter().enumerate().filter_map(|(at, node)| Some((node.as_ref()?.sequence(), at))).collect();
@@ -164,7 +164,8 @@ impl History {
         }
         let is_outside = |node: &Node| matches!(known.get(&node.sequence()), Some(Input::Outside(_)));
         let start = mg_graph::next_sequence();
-        let recorded = mg_graph::record(false, || {
+        // What a hook reads is its own affair: such a walk is gone each time.
+        let recorded = mg_graph::record(true, || {
             let mut found: Vec<(Node, Node)> = vec![];
             let passed =
                 walk(seeds.iter().cloned(), false, Reach::Within(&within), is_outside, |node, g| {
@@ -177,6 +178,9 @@ impl History {
             Ok::<_, mg_device::Error>((found, passed, inputs, made_of))
         });
         let (Ok((found, passed, inputs, made_of)), trace) = recorded.ok()? else { return None };
+        if trace.host_read().is_some() {
+            return Some((Through { gradients: found, passed }, None));
+        }
         let mut numbers = HashMap::new();
         for (number, &input) in inputs.iter().enumerate() {
             numbers.insert(self.node(input, seeds)?.sequence(), number);
@@ -203,7 +207,7 @@ impl History {
             shares,
             generator: self.generator,
         };
-        Some((Through { gradients: found, passed }, walk))
+        Some((Through { gradients: found, passed }, Some(walk)))
     }
 }
 
@@ -267,6 +271,10 @@ pub(crate) fn differentiate(
     if mg_graph::is_recording() || mg_graph::is_eager() {
         return None;
     }
+    // Whoever is told of a gradient is told by who walks over the graph as it is.
+    if history.roots.iter().any(|root| root.upgrade().is_some_and(|root| root.watch().is_some())) {
+        return None;
+    }
     // Another thread, or somebody further up, walks over one of the same kind.
     let mut known = history.walks.try_lock().ok()?;
     let pending: Vec<&Node> = answers.iter().map(|(_, g)| g).filter(|g| g.literal().is_none()).collect();
@@ -300,6 +308,9 @@ pub(crate) fn differentiate(
         return None;
     }
     let (through, walk) = history.record(answers)?;
-    known.add(walk);
+    match walk {
+        Some(walk) => known.add(walk),
+        None => known.disagreed = ATTEMPTS,
+    }
     Some(through)
 }

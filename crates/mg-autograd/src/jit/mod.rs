@@ -39,12 +39,30 @@ struct ArgumentKey {
 #[derive(PartialEq, Eq, Hash)]
 struct Key {
     arguments: Vec<ArgumentKey>,
+    modes: Modes,
+}
+
+/// What operations do otherwise, as it is set on this thread or for all.
+#[derive(PartialEq, Eq, Hash)]
+struct Modes {
     records_gradients: bool,
     autocast: crate::AutocastState,
     /// What tensors are of that are made without naming a dtype or a device.
     float: DType,
     device: Device,
     precision: &'static str,
+}
+
+impl Modes {
+    fn now() -> Modes {
+        Modes {
+            records_gradients: crate::is_grad_enabled(),
+            autocast: crate::autocast_state(),
+            float: DType::default_float(),
+            device: crate::default_device(),
+            precision: mg_graph::get_float32_matmul_precision(),
+        }
+    }
 }
 
 /// A function of tensors to tensors that is recorded when it is called and then replayed: no graph is built, no plan
@@ -291,14 +309,7 @@ impl Key {
                 shares: first(i, &|j| ids[j] == ids[i]),
             })
         });
-        Some(Key {
-            arguments: keys.collect::<Option<_>>()?,
-            records_gradients: crate::is_grad_enabled(),
-            autocast: crate::autocast_state(),
-            float: DType::default_float(),
-            device: crate::default_device(),
-            precision: mg_graph::get_float32_matmul_precision(),
-        })
+        Some(Key { arguments: keys.collect::<Option<_>>()?, modes: Modes::now() })
     }
 }
 
@@ -358,8 +369,14 @@ where
     let handles: Vec<Tensor> = arguments.iter().map(|&t| t.clone()).collect();
     record::begin(arguments);
     let (generator, drawn) = (creation::generator(), creation::drawn());
+    let modes = Modes::now();
     let recorded = mg_graph::record(may_read, || {
         let outputs = step(&handles)?;
+        if modes != Modes::now() {
+            refuse_replay(
+                "it leaves a mode otherwise than it found it (whether gradients are recorded, autocast, the default dtype or device)",
+            );
+        }
         let record = record::end();
         let mut waiting: Vec<Node> = record.changed.iter().map(|(_, kept)| kept.node()).collect();
         waiting.extend(record.grads.iter().filter_map(|g| Some(g.leaf.grad_now()?.current())));
@@ -376,7 +393,7 @@ where
     let (result, trace) = recorded?;
     let read = trace.host_read();
     if let Some(error) = &read
-        && !may_read
+        && !trace.may_read()
     {
         return Err(error.clone());
     }

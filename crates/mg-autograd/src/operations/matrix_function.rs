@@ -79,6 +79,7 @@ fn exponential(a: &Node) -> Result<Node> {
         let halvings = some.choose(&finite.choose(&halvings, &halvings.lit(0.0)), &halvings.lit(0.0)).copy();
         let all = crate::functional::all_axes(&halvings);
         let most = Tensor::from_node(halvings.reduce(ReduceKind::Max, all, false)?.cast(DType::F64));
+        mg_graph::needs_values();
         Ok::<_, Error>((halvings, most.to_vec::<f64>()?.first().copied().unwrap_or(0.0)))
     })?;
     let scale = set_aside(|| halvings.neg().map(Row::Exp2));
@@ -295,6 +296,7 @@ impl Tensor {
         };
         let ranks = set_aside(|| counted(&s, &least))?;
         let is_full = || -> Result<bool> {
+            mg_graph::needs_values();
             let least = Tensor::from_node(ranks.clone()).to_vec::<i64>()?.into_iter().min();
             Ok(least.is_none_or(|r| r == n as i64))
         };

@@ -154,8 +154,8 @@ impl<R: Rule> Group<R> {
         self.set_options(options)
     }
 
-    /// What is remembered of each parameter: tensors by name.
-    pub(super) fn save(&self, before: usize) -> State {
+    /// What is remembered of each parameter: tensors by name, as `handed` hands them out.
+    pub(super) fn save(&self, before: usize, handed: impl Fn(&Tensor) -> Tensor) -> State {
         let slots = self.slots.iter().map(|slot| {
             let Some(slot) = slot else { return (vec![], vec![]) };
             let (steps, kept) = match &slot.counted {
@@ -173,7 +173,7 @@ impl<R: Rule> Group<R> {
                 numbers.push(("step", steps));
             }
             numbers.extend(R::KEPT.iter().copied().zip(kept));
-            (slot.memory.iter().map(Option::as_ref).collect(), numbers)
+            (slot.memory.iter().map(|held| held.as_ref().map(&handed)).collect(), numbers)
         });
         save_slots(R::MEMORY, before, slots)
     }
@@ -399,7 +399,7 @@ pub trait ParamGroup: Send {
     /// Values that are no such options, and those that do not fit.
     fn set_by_name(&mut self, options: &[(&str, OptionValue)]) -> std::result::Result<(), OptionError>;
 
-    /// What is remembered of each parameter.
+    /// What is remembered of each parameter: the tensors that steps write to. Numbers, as that of steps, are copies.
     fn state(&self) -> State;
 
     /// Remembers what [`ParamGroup::state`] answered with.
@@ -465,7 +465,7 @@ impl<R: Rule> ParamGroup for Group<R> {
     }
 
     fn state(&self) -> State {
-        self.save(0)
+        self.save(0, Tensor::clone)
     }
 
     fn load_state(&mut self, state: &State) -> Result<()> {

@@ -152,6 +152,8 @@ impl LBFGS {
     /// The closure's, and whatever computing fails with. The parameters are then what they were before, and the step has not
     /// been made.
     pub fn step(&mut self, closure: Closure<'_>) -> Result<Tensor> {
+        // It decides by losses.
+        mg_graph::needs_values();
         let _guard = no_grad();
         let memory = self.memory.clone();
         let before: Vec<Tensor> = self.parameters.iter().map(Tensor::snapshot).collect();

@@ -271,7 +271,7 @@ impl<R: Rule> Optimizer for ByRule<R> {
         let mut state = State::default();
         let mut before = 0;
         for group in &self.groups {
-            state.tensors.extend(group.save(before).tensors);
+            state.tensors.extend(group.save(before, Tensor::snapshot).tensors);
             before += group.parameters().len();
         }
         state
@@ -413,14 +413,14 @@ fn follow(remembered: &mut Tensor, p: &Tensor) -> Result<()> {
 fn save_slots<'a>(
     names: &[&str],
     before: usize,
-    slots: impl Iterator<Item = (Vec<Option<&'a Tensor>>, Vec<(&'a str, Tensor)>)>,
+    slots: impl Iterator<Item = (Vec<Option<Tensor>>, Vec<(&'a str, Tensor)>)>,
 ) -> State {
     let mut state = State::default();
     for (i, (tensors, numbers)) in slots.enumerate() {
         let i = before + i;
         for (name, t) in names.iter().zip(tensors) {
             if let Some(t) = t {
-                state.tensors.insert(format!("{i}.{name}"), t.snapshot());
+                state.tensors.insert(format!("{i}.{name}"), t);
             }
         }
         for (name, value) in numbers {

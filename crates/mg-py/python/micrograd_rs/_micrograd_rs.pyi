@@ -2948,6 +2948,8 @@ def jit(function: Callable[_P, _R], *, may_read: _bool = False) -> Jit[_P, _R]:
     """Makes a replayed function of one that takes and answers with tensors. With `may_read` it may read values, and runs as usual then."""
 
 def _is_recording() -> _bool: ...
+def _needs_values() -> None:
+    """Says that the step that is being recorded, if one is, needs values on the host: it may read, and is called each time."""
 def set_printoptions(
     precision: _int | None = None,
     threshold: _float | None = None,
@@ -3599,10 +3601,9 @@ def sparse_(tensor: Tensor, sparsity: _float, std: _float = 0.01) -> Tensor:
 class _Optimizer:
     def __new__(cls, kind: str, parameters: Sequence[Tensor], options: dict[str, Any]) -> Self: ...
     def set_options(self, options: dict[str, Any]) -> None:
-        """Changes the options for steps to come, and what recorded ones heed for these too."""
+        """Changes the options for steps to come, replayed ones too."""
     @property
-    def is_recorded(self) -> _bool:
-        """Whether `jit` holds a step of it."""
+    def is_recorded(self) -> _bool: ...
     @staticmethod
     def step(groups: Sequence[_Optimizer], left_out: Tensor | None = None) -> None:
         """Changes every parameter that has a gradient, of several groups in one plan.
@@ -3696,8 +3697,7 @@ class _LBFGS:
     def __new__(cls, parameters: Sequence[Tensor], options: dict[str, Any]) -> Self: ...
     def set_options(self, options: dict[str, Any]) -> None: ...
     @property
-    def is_recorded(self) -> _bool:
-        """Recorded steps are not held: it reads losses."""
+    def is_recorded(self) -> _bool: ...
     def step(self, closure: Callable[[], Any]) -> Any:
         """A step; the closure answers with a loss whose gradients it has computed."""
     def state(self) -> dict[str, Tensor]: ...
@@ -4112,6 +4112,9 @@ def _special_erfc_(input: Tensor) -> Tensor:
 
 def _special_erfcx(input: Tensor) -> Tensor:
     """`e^(a²) · erfc a`."""
+
+def _special_entr(input: Tensor) -> Tensor:
+    """`−a ln a`; 0 at 0, and −∞ below."""
 
 def erfinv(input: Tensor) -> Tensor:
     """The inverse of the error function; NaN beyond 1."""
@@ -8662,9 +8665,6 @@ def _special_psi(input: Tensor) -> Tensor:
 
 def _special_expit(input: Tensor) -> Tensor:
     """`1 / (1 + e⁻ˣ)`. Integers become f32."""
-
-def _special_entr(input: Tensor) -> Tensor:
-    """`−x ln x`; 0 at 0, and −∞ below. Integers become f32."""
 
 def _special_ndtr(input: Tensor) -> Tensor:
     """The distribution function of the normal distribution. Integers become f32."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from .. import functional as F
-from .._micrograd_rs import Device, Tensor, dtype, ones, tensor, zeros
+from .._micrograd_rs import Device, Tensor, _needs_values, dtype, ones, tensor, zeros
 from ..autograd import no_grad
 from .module import Module, Parameter
 
@@ -102,6 +102,7 @@ class _BatchNorm(_Norm):
                 self.num_batches_tracked.add_(1)
             if momentum is None:
                 # The mean of all that was seen.
+                _needs_values()
                 momentum = 1.0 / float(self.num_batches_tracked.item())
         follows = not self.training or self.track_running_stats
         return F.batch_norm(

@@ -8,7 +8,7 @@ from contextlib import suppress
 from operator import is_
 from typing import Any, ClassVar, Self, cast
 
-from .._micrograd_rs import _LBFGS, Tensor, _Optimizer, from_dlpack, tensor
+from .._micrograd_rs import _LBFGS, Tensor, _needs_values, _Optimizer, from_dlpack, tensor
 from .._names import Lazy as _Lazy
 from ..autograd import enable_grad
 
@@ -149,23 +149,92 @@ class _Handle:
         self._of.pop(id(self), None)
 
 
+class _Entries(dict[str, Any]):
+    """What an engine's optimiser remembers of one parameter. Tensors are those that steps write to; what is put in their place is remembered
+    from then on.
+    """
+
+    def __init__(self, state: _State, entries: Mapping[str, Any]) -> None:
+        super().__init__(entries)
+        self._state = state
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        super().__setitem__(name, value)
+        self._state.write()
+
+    def __delitem__(self, name: str) -> None:
+        super().__delitem__(name)
+        self._state.write()
+
+    def update(self, *args: Any, **kwargs: Any) -> None:
+        super().update(*args, **kwargs)
+        self._state.write()
+
+    def __ior__(self, other: Any) -> Self:  # type: ignore[override, misc]
+        self.update(other)
+        return self
+
+    def setdefault(self, name: str, default: Any = None) -> Any:
+        if name not in self:
+            self[name] = default
+        return self[name]
+
+    def pop(self, name: str, *default: Any) -> Any:
+        value = super().pop(name, *default)
+        self._state.write()
+        return value
+
+    def popitem(self) -> tuple[str, Any]:
+        item = super().popitem()
+        self._state.write()
+        return item
+
+    def clear(self) -> None:
+        super().clear()
+        self._state.write()
+
+    def __reduce__(self) -> Any:
+        # Copies belong to no optimiser.
+        return dict, (dict(self),)
+
+
 class _State(defaultdict[Tensor, Any]):
     """What an engine's optimiser remembers, as it was asked for; what is changed here is changed there."""
 
     def __init__(self, optimizer: Optimizer, entries: Mapping[Tensor, Any]) -> None:
-        super().__init__(dict, entries)
+        super().__init__(dict)
+        for p, its in entries.items():
+            super().__setitem__(p, _Entries(self, its))
         self._optimizer = optimizer
+        self._numbers = self._read()
+
+    def _read(self) -> dict[int, float]:
+        """Numbers of the host, which are tensors here only, as they are now."""
+        return {id(t): t.item() for its in self.values() for t in its.values() if isinstance(t, Tensor) and t.ndim == 0 and t.is_cpu}
+
+    def refresh(self) -> None:
+        """Has the optimiser hear of numbers that were changed in place."""
+        if self._read() != self._numbers:
+            self.write()
 
     def write(self) -> None:
-        self._optimizer._remember({i: self[p] for i, p in enumerate(self._optimizer._parameters()) if p in self})
+        params, now = self._optimizer._parameters(), self._optimizer._remembered()
+        entries = {i: dict(self[p]) for i, p in enumerate(params) if p in self and self[p]}
+        for i, its in entries.items():
+            for name, value in its.items():
+                # Steps have been made since these numbers were asked for.
+                if name in now.get(i, {}) and id(value) in self._numbers and self._numbers[id(value)] == value.item():
+                    its[name] = now[i][name]
+        self._optimizer._remember(entries)
+        self._numbers = self._read()
 
     def __setitem__(self, key: Tensor, value: Any) -> None:
-        super().__setitem__(key, value)
+        super().__setitem__(key, _Entries(self, value))
         self.write()
 
     def __missing__(self, key: Tensor) -> Any:
         # Asked for, and not written.
-        entries: dict[str, Any] = {}
+        entries = _Entries(self, {})
         super().__setitem__(key, entries)
         return entries
 
@@ -196,7 +265,7 @@ class _State(defaultdict[Tensor, Any]):
 
 
 def _plain_state(entries: Mapping[Tensor, Any]) -> defaultdict[Tensor, Any]:
-    return defaultdict(dict, entries)
+    return defaultdict(dict, {p: dict(its) for p, its in entries.items()})
 
 
 class Optimizer:
@@ -216,17 +285,22 @@ class Optimizer:
     param_groups: list[Any]
     # The groups as they were when they were last asked for: parameters may be in others by the next time.
     _stepped: list[_Group]
+    # What was last asked for of what it remembers.
+    _handed: _State | None
     _own_state: defaultdict[Tensor, Any]
 
     @property
     def state(self) -> defaultdict[Tensor, Any]:
-        """What it remembers of each parameter, by the parameter. Of an engine's optimiser the entries are copies; to put other entries there,
-        to remove some and to clear all of it changes what is remembered.
+        """What it remembers of each parameter, by the parameter: tensors that steps write to. To write to them, to put others in their place, to
+        remove some and to clear all of it changes what is remembered.
         """
         if self._kind is None:
             return self._own_state
+        # Numbers of the host, as that of steps, are tensors here.
+        _needs_values()
         params = self._parameters()
-        return _State(self, {params[i]: entries for i, entries in self._remembered().items()})
+        self._handed = _State(self, {params[i]: entries for i, entries in self._remembered().items()})
+        return self._handed
 
     @state.setter
     def state(self, state: Mapping[Tensor, Any]) -> None:
@@ -238,7 +312,7 @@ class Optimizer:
     def __init__(self, params: Parameters, defaults: dict[str, Any]) -> None:
         self.defaults = defaults
         self.param_groups = []
-        self._stepped = []
+        self._stepped, self._handed = [], None
         if self._kind is None:
             self._own_state = defaultdict(dict)
         if callable(getattr(params, "parameters", None)):
@@ -318,6 +392,11 @@ class Optimizer:
     def _groups(self) -> list[_Group]:
         """The groups, with what is remembered of their parameters, whichever group these were in before."""
         before = self._stepped
+        if (handed := self._handed) is not None:
+            # Not again while it is written.
+            self._handed = None
+            handed.refresh()
+            self._handed = handed
         for i, group in enumerate(self.param_groups):
             if not isinstance(group, _Group):
                 # A plain dictionary was put among them.
@@ -386,7 +465,7 @@ class Optimizer:
             group._become({**options, "params": group["params"]})
 
     def __getstate__(self) -> dict[str, Any]:
-        own = {k: v for k, v in vars(self).items() if k not in ("param_groups", "_own_state", "_step_hooks", "_left_out", "_stepped")}
+        own = {k: v for k, v in vars(self).items() if k not in ("param_groups", "_own_state", "_step_hooks", "_left_out", "_stepped", "_handed")}
         return {**own, "param_groups": [dict(group) for group in self.param_groups], "state": self._remembered()}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -395,7 +474,7 @@ class Optimizer:
         if self._kind is None:
             self._own_state = defaultdict(dict)
         self.param_groups = [_Group(self._kind, group) for group in groups]
-        self._stepped = []
+        self._stepped, self._handed = [], None
         self._remember(remembered)
 
     def __repr__(self) -> str:

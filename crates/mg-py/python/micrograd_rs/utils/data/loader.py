@@ -10,7 +10,7 @@ from functools import partial
 from itertools import islice
 from typing import Any, Generic, TypeVar, cast
 
-from ..._micrograd_rs import Generator, Tensor, arange, realize, tensor
+from ..._micrograd_rs import Generator, Tensor, _needs_values, arange, realize, tensor
 from ..._names import Lazy as _Lazy
 from .collate import default_collate, default_convert
 from .dataset import Dataset, IterableDataset, gathers
@@ -150,6 +150,8 @@ class DataLoader(Generic[T_co]):
         self._resumed: dict[str, Any] | None = None
 
     def __iter__(self) -> Iterator[Any]:
+        # Samples are looked at on the host.
+        _needs_values()
         state, self._resumed = self._resumed, None
         epoch = _Epoch(self, state)
         self._current = weakref.ref(epoch)
