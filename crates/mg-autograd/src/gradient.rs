@@ -5,7 +5,7 @@ use crate::caller::named;
 use crate::function::{Arrived, Call, Onward};
 use crate::gathered::Gathered;
 use crate::history::History;
-use crate::hooks::Watch;
+use crate::hooks::{self, Watch};
 use crate::jit;
 use crate::rules;
 use crate::tensor::memory::{apart, locked, may_be_borrowed, settle, untracked};
@@ -134,7 +134,7 @@ pub(crate) fn leaf_of(node: &Node) -> Option<Tensor> {
 }
 
 /// The node that graphs have of a tensor whose numbers were changed since, and nothing else.
-fn as_computed(node: Node) -> Node {
+pub(crate) fn as_computed(node: Node) -> Node {
     match node.tag() {
         Some(Tag::History(history)) => history.clone(),
         Some(Tag::Owner(_) | Tag::Forgotten(_) | Tag::Replayed(_) | Tag::Output(..) | Tag::Call(_))
@@ -271,6 +271,7 @@ pub(crate) fn walk(
     wanted: impl Fn(&Node) -> bool,
     mut arrive: impl FnMut(&Node, Node) -> Result<()>,
 ) -> Result<Passed> {
+    hooks::follow_writes();
     let was = mg_graph::set_tracking(create_graph);
     let _restore = NoGrad(was);
     let mut front = Front::new();
@@ -292,7 +293,7 @@ pub(crate) fn walk(
         let mut gradient = gathered.whole()?;
         if let Some(watch) = Watch::of(&node) {
             gradient = watch.seen(gradient.expand(*node.shape())?)?;
-            watch.keep(&gradient, create_graph)?;
+            watch.keep(&node, &gradient, create_graph)?;
         }
         if wanted(&node) {
             arrive(&node, gradient.clone())?;

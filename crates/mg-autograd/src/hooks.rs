@@ -1,6 +1,6 @@
 //! Hooks: functions that are told of gradients when a walk has them, and may say others.
 
-use crate::gradient::accumulate;
+use crate::gradient::{accumulate, as_computed};
 use crate::jit;
 use crate::tensor::memory::locked;
 use crate::tensor::{Cell, Tensor};
@@ -33,6 +33,43 @@ pub struct HookHandle {
 static NUMBER: AtomicU64 = AtomicU64::new(1);
 /// How often hooks of leaves came or went: what was recorded before may not fit.
 static CHANGES: AtomicU64 = AtomicU64::new(0);
+
+/// Tensors that are no leaves and keep their gradients. The gradient belongs to what they are when a walk begins, whoever has written to them
+/// since they were asked to.
+static RETAINING: Mutex<Retaining> = Mutex::new(Retaining { cells: vec![], most: 64 });
+
+struct Retaining {
+    cells: Vec<Weak<Cell>>,
+    /// Those of tensors that are gone are removed when there are as many.
+    most: usize,
+}
+
+impl Retaining {
+    fn tidy(&mut self) {
+        self.cells.retain(|cell| cell.strong_count() > 0);
+        self.most = 64.max(2 * self.cells.len());
+    }
+}
+
+/// Makes tensors that keep their gradients known to what computes them now.
+pub(crate) fn follow_writes() {
+    let all: Vec<Tensor> = {
+        let mut retaining = locked(&RETAINING);
+        if retaining.cells.is_empty() {
+            return;
+        }
+        retaining.tidy();
+        retaining.cells.iter().filter_map(Weak::upgrade).map(Tensor).collect()
+    };
+    for t in all.iter().filter(|t| !t.keeps_grad()) {
+        let node = as_computed(t.current());
+        if node.is_tracked()
+            && let Some(watch) = Watch::made(&node)
+        {
+            *locked(&watch.keeper) = Arc::downgrade(&t.0);
+        }
+    }
+}
 
 /// A number that is another one when hooks of leaves came or went.
 pub(crate) fn changes() -> u64 {
@@ -95,11 +132,11 @@ impl Watch {
         Ok(gradient)
     }
 
-    /// Keeps a gradient, where a tensor is to have it.
-    pub(crate) fn keep(&self, gradient: &Node, create_graph: bool) -> Result<()> {
-        let keeper = locked(&self.keeper).upgrade();
-        match keeper {
-            Some(cell) => accumulate(&Tensor(cell), gradient.clone(), create_graph),
+    /// Keeps a gradient of a node, where that is what a tensor is now which is to have it.
+    pub(crate) fn keep(&self, node: &Node, gradient: &Node, create_graph: bool) -> Result<()> {
+        let keeper = locked(&self.keeper).upgrade().map(Tensor);
+        match keeper.filter(|t| !t.keeps_grad() && as_computed(t.current()).is(node)) {
+            Some(t) => accumulate(&t, gradient.clone(), create_graph),
             None => Ok(()),
         }
     }
@@ -196,7 +233,8 @@ impl Tensor {
         Ok(HookHandle { watch: Arc::downgrade(&watch), number })
     }
 
-    /// Keeps the gradient of this tensor in `grad` though it is the result of an operation. Leaves do that anyway.
+    /// Keeps the gradient of this tensor in `grad` though it is the result of an operation. Leaves do that anyway. Where the tensor is written
+    /// to, it is the gradient of what it is then.
     ///
     /// # Errors
     ///
@@ -204,20 +242,19 @@ impl Tensor {
     #[track_caller]
     pub fn retain_grad(&self) -> Result<()> {
         self.check_watchable("retain_grad")?;
-        if !self.keeps_grad() {
-            *locked(&self.watch()?.keeper) = Arc::downgrade(&self.0);
+        if !self.keeps_grad() && !self.0.retains.swap(true, Ordering::Relaxed) {
+            let mut retaining = locked(&RETAINING);
+            if retaining.cells.len() >= retaining.most {
+                retaining.tidy();
+            }
+            retaining.cells.push(Arc::downgrade(&self.0));
         }
         Ok(())
     }
 
     /// Whether it is the result of an operation whose gradient is kept.
     pub fn retains_grad(&self) -> bool {
-        if self.keeps_grad() {
-            return false;
-        }
-        let node = self.current();
-        let keeper = Watch::of(&node).and_then(|watch| locked(&watch.keeper).upgrade());
-        keeper.is_some_and(|cell| Arc::ptr_eq(&cell, &self.0))
+        self.0.retains.load(Ordering::Relaxed) && !self.keeps_grad() && self.requires_grad()
     }
 
     #[track_caller]

@@ -349,3 +349,40 @@ def test_a_replay_does_not_forget_that_what_it_overwrites_has_a_history():
             f(p)
             told.append((x.requires_grad, x.tolist()))
     assert told[:6] == told[6:]
+
+
+def test_a_gradient_that_is_kept_is_that_of_the_tensor_as_it_is():
+    def of(write, of=lambda h: h):
+        w = leaf([1.0, 1.0])
+        h = w * 2
+        kept = of(h)
+        kept.retain_grad()
+        total = write(h, kept)
+        assert kept.retains_grad
+        total.backward()
+        return None if kept.grad is None else kept.grad.tolist()
+
+    def unrecorded(h, _):
+        y = h + 1
+        with L.no_grad():
+            h.mul_(3)
+        return y.sum() + 2 * h.sum()
+
+    assert of(lambda h, _: h.mul_(3).sum()) == [1.0, 1.0]
+    assert of(lambda h, _: (h[0].mul_(3), h.sum())[1]) == [1.0, 1.0]
+    assert of(lambda h, _: (h.__setitem__(0, 7.0), (h * 5).sum())[1]) == [5.0, 5.0]
+    # What was made of it before it was written to is no part of that.
+    assert of(lambda h, _: (h + 1, h.mul_(3))[0].sum()) is None
+    assert of(unrecorded) == [3.0, 3.0]
+    assert of(lambda h, v: (h.mul_(3), h.sum() + v.sum())[1], lambda h: h[:1]) == [1.0]
+    assert of(lambda h, v: v.mul_(3).sum(), lambda h: h[:1]) == [1.0]
+    # Twice, and beside a hook, which stays with what it was registered for.
+    w = leaf([1.0, 1.0])
+    h = w * 2
+    told = []
+    h.register_hook(lambda g: told.append(g.tolist()))
+    h.retain_grad()
+    h.mul_(3)
+    h.mul_(5)
+    h.sum().backward()
+    assert (h.grad.tolist(), w.grad.tolist(), told) == ([1.0, 1.0], [30.0, 30.0], [[15.0, 15.0]])

@@ -43,6 +43,8 @@ pub(crate) struct Cell {
     grad: Mutex<Option<Tensor>>,
     /// Set by `requires_grad_`: a leaf, whose gradient is kept.
     leaf: AtomicBool,
+    /// Set by `retain_grad`: the gradient is kept though it is no leaf.
+    pub(crate) retains: AtomicBool,
     /// A leaf's hooks.
     pub(crate) watch: OnceLock<Arc<Watch>>,
 }

@@ -18,7 +18,8 @@ impl Tensor {
 
     pub(super) fn of_state(state: State, leaf: bool) -> Tensor {
         let watch = OnceLock::new();
-        Tensor(Arc::new(Cell { state: Mutex::new(state), grad: Mutex::new(None), leaf: leaf.into(), watch }))
+        let (state, grad) = (Mutex::new(state), Mutex::new(None));
+        Tensor(Arc::new(Cell { state, grad, leaf: leaf.into(), retains: false.into(), watch }))
     }
 
     pub(super) fn state(&self) -> MutexGuard<'_, State> {
