@@ -386,3 +386,27 @@ def test_a_gradient_that_is_kept_is_that_of_the_tensor_as_it_is():
     h.mul_(5)
     h.sum().backward()
     assert (h.grad.tolist(), w.grad.tolist(), told) == ([1.0, 1.0], [30.0, 30.0], [[15.0, 15.0]])
+
+
+def test_views_that_were_there_before_a_leaf_was_are_written_to_like_it():
+    x = L.ones(3)
+    view, detached = x[:1], x.detach()
+    x.requires_grad_()
+    for write in (lambda v: v.mul_(2), lambda v: v.__setitem__(0, 5.0), lambda v: v.zero_(), lambda v: v.view(1, 1).fill_(3.0)):
+        with pytest.raises(RuntimeError, match="leaf"):
+            write(view)
+    assert x.tolist() == [1.0, 1.0, 1.0]
+    with L.no_grad():
+        view.mul_(2)
+    detached[1] = 4.0
+    assert x.tolist() == [2.0, 4.0, 1.0]
+    x.requires_grad_(False)
+    view.mul_(2)
+    assert x.tolist() == [4.0, 4.0, 1.0]
+    # A view that is a leaf itself is nothing to the others.
+    x = L.ones(3)
+    view, other = x[:1], x[:2]
+    view.requires_grad_()
+    x.mul_(2)
+    other.mul_(2)
+    assert (x.tolist(), view.tolist()) == ([4.0, 4.0, 2.0], [4.0])

@@ -53,6 +53,8 @@ pub(super) struct LineState {
     pub(super) whole: Option<Held>,
     /// The tensor whose gradient is kept, if the line is a leaf.
     pub(super) leaf: Weak<Cell>,
+    /// The tensor that it was, if that was made a leaf since: what is left here are its views.
+    pub(super) left: Weak<Cell>,
     pub(super) shared: Option<Shared>,
     pub(super) given: Given,
 }
@@ -111,7 +113,7 @@ pub(super) struct Writing {
 
 impl Line {
     pub(super) fn new(whole: Held, leaf: Weak<Cell>, shared: Option<Shared>) -> Arc<Line> {
-        let state = LineState { whole: Some(whole), leaf, shared, given: Given::default() };
+        let state = LineState { whole: Some(whole), leaf, left: Weak::new(), shared, given: Given::default() };
         Arc::new(Line { state: Mutex::new(state), writing: Mutex::new(()) })
     }
 

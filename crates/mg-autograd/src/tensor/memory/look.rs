@@ -83,14 +83,18 @@ impl Tensor {
         state.shared.as_ref().and_then(|shared| shared.region)
     }
 
-    /// Whether it is a leaf that requires a gradient, or a view of one.
+    /// Whether it is a leaf that requires a gradient, or a view of one, even one that was made before the leaf was.
     pub(crate) fn is_of_leaf(&self) -> bool {
         let line = match &*self.state() {
             State::Alone(_) => return self.keeps_grad(),
             State::Whole(line) => line.clone(),
             State::Part(part) => part.line.clone(),
         };
-        locked(&line.state).leaf.strong_count() > 0
+        let state = locked(&line.state);
+        let left = state.left.upgrade();
+        let is_leaf = state.leaf.strong_count() > 0;
+        drop(state);
+        is_leaf || left.is_some_and(|cell| Tensor(cell).keeps_grad())
     }
 
     /// The line that the tensor is, or is a part of, with where it lies; made if it was alone.

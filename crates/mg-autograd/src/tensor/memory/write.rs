@@ -8,7 +8,7 @@ use crate::tensor::Tensor;
 use crate::transform::batch::{leaked, leaks};
 use mg_device::{Error, ErrorKind, Result};
 use mg_graph::Node;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 impl Tensor {
     /// Makes the tensor a leaf, or a constant. Views that were made of it stay what they were.
@@ -26,7 +26,10 @@ impl Tensor {
             garbage.push(std::mem::replace(held, Held { node, counted: false }));
         } else {
             let line = self.other_line(on.then_some(&weak));
-            *self.state() = State::Whole(line);
+            let old = std::mem::replace(&mut *self.state(), State::Whole(line));
+            if let State::Whole(views) = &old {
+                views.lock().left = if on { weak } else { Weak::new() };
+            }
         }
         self.count();
     }
