@@ -248,6 +248,12 @@ pub(crate) fn evenly_spaced(
     // From the nearer end, so that both ends are exact.
     let up = i.scale(step).add(&i.lit(start));
     let down = i.sub(&i.lit(gaps)).scale(step).add(&i.lit(end));
+    // Where an end is 0, nothing is added to the product with the step: its own zero has the step's sign.
+    let ended = |line: Node, at: f64, value: f64| match value == 0.0 && step < 0.0 {
+        true => Node::apply(Row::Eq, &[&i, &i.lit(at)]).choose(&i.lit(value), &line),
+        false => line,
+    };
+    let (up, down) = (ended(up, 0.0, start), ended(down, gaps, end));
     Ok(match steps {
         0 | 1 => up,
         _ => i.lt(&i.lit(steps as f64 / 2.0)).choose(&up, &down),

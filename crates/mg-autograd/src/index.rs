@@ -98,7 +98,9 @@ impl Tensor {
             let own = self.facts();
             self.check_writable()?;
             let dtype = own.dtype;
-            let new = match value.into() {
+            let value = value.into();
+            value.check_fits("assign", dtype)?;
+            let new = match value {
                 // A node of its own for what it is now: what is written to the other tensor later is nothing to this one.
                 Operand::Tensor(t) => match t.node().cast(dtype) {
                     new if matches!(new.value(), Some(Err(_))) => new,

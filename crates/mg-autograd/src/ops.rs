@@ -94,6 +94,30 @@ impl Operand {
         self.look().into_node(dtype, device)
     }
 
+    /// Refuses a number that a dtype of integers does not hold, as what is written into a tensor of it. As in PyTorch a float loses what is
+    /// behind the point, and negative integers are counted from the end of unsigned ones.
+    pub(crate) fn check_fits(&self, op: &'static str, dtype: DType) -> Result<()> {
+        let Some((least, largest)) = dtype.int_range() else { return Ok(()) };
+        let (fits, text) = match *self {
+            Operand::Tensor(_) | Operand::Bool(_) | Operand::Live(_) => return Ok(()),
+            Operand::Int(v) => {
+                let least = if least == 0 { -largest } else { least };
+                ((least..=largest).contains(&v.into()), v.to_string())
+            }
+            // Beyond 2^53 neighbouring floats are more than 1 apart: the largest of 64 bits is its neighbour above.
+            Operand::Float(v) => {
+                let beyond = if dtype == DType::U64 { f64::INFINITY } else { (largest + 1) as f64 };
+                let holds = v >= least as f64 && v < beyond && v <= u64::MAX as f64;
+                (holds, format!("{v:?}"))
+            }
+        };
+        if fits {
+            return Ok(());
+        }
+        let text = format!("the value {text} cannot be converted to {dtype} without overflow");
+        Err(Error::new(op, ErrorKind::Value(text)))
+    }
+
     fn look(&self) -> Term {
         match self {
             Operand::Tensor(t) => Term::Node(t.node()),
@@ -804,6 +828,7 @@ fn scaled(op: &'static str, beside: &Tensor, other: Operand, alpha: Operand) -> 
         }
         Operand::Float(_) | Operand::Live(_) | Operand::Int(_) | Operand::Bool(_) => {}
     }
+    alpha.check_fits(op, joint)?;
     let row = if joint.is_bool() { Row::And } else { Row::Mul };
     let (other, alpha) =
         (other.into_node(joint, node.device()), alpha.look().into_node(joint, node.device()));

@@ -739,6 +739,7 @@ fn last_writers(picked: &Tensor, n: usize) -> Result<(Tensor, Tensor)> {
 /// A number that is written into a tensor, in the tensor's dtype: an operation, so that recordings take it for the same number.
 pub(crate) fn written(number: Operand, t: &Tensor) -> Result<Tensor> {
     let (dtype, device) = (t.dtype(), t.device());
+    number.check_fits("write", dtype)?;
     let zero = |dtype| Tensor::zeros(&[], dtype)?.to(device);
     match number {
         Operand::Tensor(v) => Ok(v.to_dtype(dtype)),

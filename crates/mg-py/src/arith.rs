@@ -5,7 +5,7 @@
 
 use mg_autograd::surface::written;
 use mg_autograd::{Operand, Tensor};
-use mg_device::{Error, ErrorKind, Result};
+use mg_device::{DType, Error, ErrorKind, Result};
 use pyo3::basic::CompareOp;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -182,9 +182,43 @@ impl PyTensor {
         op: CompareOp,
     ) -> PyResult<Bound<'py, PyAny>> {
         let Some(other) = operand(other)? else { return Ok(py.NotImplemented().into_bound(py)) };
-        let result = self.binary(py, other, |a, b| compare(a, b, op))?;
+        let word = match op {
+            CompareOp::Lt => "lt",
+            CompareOp::Le => "le",
+            CompareOp::Eq => "eq",
+            CompareOp::Ne => "ne",
+            CompareOp::Gt => "gt",
+            CompareOp::Ge => "ge",
+        };
+        let result = match beyond(&self.t, &other.operand, other.huge, word) {
+            Some(always) => self.unary(py, |t| always_so(t, always))?,
+            None => self.binary(py, other, |a, b| compare(a, b, op))?,
+        };
         Ok(Bound::new(py, result)?.into_any())
     }
+}
+
+/// What a comparison of integers with a number says that none of them is as large as, by the operation's name: the same of all of them.
+pub fn beyond(t: &Tensor, number: &Operand, huge: bool, comparison: &str) -> Option<bool> {
+    let Operand::Float(v) = *number else { return None };
+    let dtype = t.dtype();
+    let fits = dtype.is_float() || dtype == DType::U64 && (0.0..=u64::MAX as f64).contains(&v);
+    if !huge || fits {
+        return None;
+    }
+    match comparison {
+        "eq" => Some(false),
+        "ne" => Some(true),
+        "lt" | "le" => Some(v > 0.0),
+        "gt" | "ge" => Some(v < 0.0),
+        _ => None,
+    }
+}
+
+/// Truth values of a tensor's shape, all of them the same.
+pub fn always_so(t: &Tensor, value: bool) -> Result<Tensor> {
+    let all = if value { t.try_ones_like()? } else { t.try_zeros_like()? };
+    Ok(all.to_dtype(DType::Bool))
 }
 
 fn compare(a: &Tensor, b: Operand, op: CompareOp) -> Result<Tensor> {

@@ -432,7 +432,19 @@ impl Builder {
                     Number::Float(_) | Number::Huge(_) => None,
                 };
                 let (least, largest) = dtype.int_range().unwrap_or((i64::MIN.into(), i64::MAX.into()));
-                match whole.filter(|n| (least..=largest).contains(n)) {
+                let fits = |n: &i128| match number {
+                    // As in PyTorch, negative integers are counted from the end of unsigned ones, and floats are not.
+                    Number::Bool(_) | Number::Int(_) | Number::Unsigned(_) if least == 0 => {
+                        (-largest..=largest).contains(n)
+                    }
+                    Number::Float(x) if x < least as f64 => false,
+                    Number::Bool(_)
+                    | Number::Int(_)
+                    | Number::Unsigned(_)
+                    | Number::Huge(_)
+                    | Number::Float(_) => (least..=largest).contains(n),
+                };
+                match whole.filter(fits) {
                     // Of a u64 the bits, which the conversion to the dtype keeps.
                     Some(n) => v.push(n as i64),
                     None => {

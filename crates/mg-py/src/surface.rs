@@ -21,7 +21,7 @@ use crate::error::{build, compute};
 use crate::format::{PyLayout, PyMemoryFormat};
 use crate::random::PyGenerator;
 use crate::tensor::{Other, PyTensor};
-use crate::{device, dtype, nested, size};
+use crate::{arith, device, dtype, nested, size};
 
 /// What is made of a result.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -268,6 +268,13 @@ fn call<'py>(
         };
     }
     let Read { borrowed, huge } = read;
+    if form == Form::Plain
+        && let [Arg::Tensor(t), Arg::Operand(other), ..] = &args[..]
+        && let Some(always) = arith::beyond(t, other, huge, operation.name)
+    {
+        let answer = build(py, || arith::always_so(t, always))?;
+        return answered(py, number, operation, Answer::Tensor(answer), borrowed);
+    }
     if huge && !matches!(&args[0], Arg::Tensor(t) if t.dtype().is_float()) {
         return Err(PyValueError::new_err("an integer beyond 2**63 does not fit the tensor's dtype"));
     }

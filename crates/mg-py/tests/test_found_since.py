@@ -410,3 +410,78 @@ def test_views_that_were_there_before_a_leaf_was_are_written_to_like_it():
     x.mul_(2)
     other.mul_(2)
     assert (x.tolist(), view.tolist()) == ([4.0, 4.0, 2.0], [4.0])
+
+
+# Numbers that integers do not hold.
+
+WRITES = {
+    "fill_": lambda x, v: x.fill_(v),
+    "masked_fill": lambda x, v: x.masked_fill(L.tensor([True, False]), v),
+    "index_fill": lambda x, v: x.index_fill(0, L.tensor([0]), v),
+    "scatter": lambda x, v: x.scatter(0, L.tensor([0]), v),
+    "x[0] =": lambda x, v: x.__setitem__(0, v),
+    "x[...] =": lambda x, v: x.__setitem__(..., v),
+    "x[[0]] =": lambda x, v: x.__setitem__([0], v),
+    "x[mask] =": lambda x, v: x.__setitem__(L.tensor([True, False]), v),
+    "new_full": lambda x, v: x.new_full((2,), v),
+    "full_like": lambda x, v: L.full_like(x, v),
+    "tensor": lambda x, v: L.tensor([v], dtype=x.dtype),
+}
+
+
+@pytest.mark.parametrize("write", WRITES.values(), ids=WRITES)
+def test_a_number_that_integers_do_not_hold_is_not_written(write):
+    refused = {
+        L.uint8: [256, -256, 300, math.nan, INF, -INF, 256.0, -0.5, 1e30, 2**40],
+        L.int8: [128, -129, math.nan, 128.0, -128.5],
+        L.int32: [2**31, -(2**31) - 1, 2.0**31],
+        L.int64: [2**63, math.nan, 1e30, -1e30],
+    }
+    for dtype, numbers in refused.items():
+        for number in numbers:
+            x = L.tensor([3, 4], dtype=dtype)
+            with pytest.raises(RuntimeError):
+                write(x, number)
+            assert x.tolist() == [3, 4]
+    for dtype, number, written in [
+        (L.uint8, -1, 255),
+        (L.uint8, -255, 1),
+        (L.uint8, 255.9, 255),
+        (L.int8, 127.9, 127),
+        (L.int8, -128, -128),
+        (L.int64, -(2.0**63), -(2**63)),
+        (L.int64, 2**63 - 1, 2**63 - 1),
+    ]:
+        x = L.tensor([3, 4], dtype=dtype)
+        answer = write(x, number)
+        assert (x if answer is None else answer)[0].item() == written
+    x = L.tensor([False, False])
+    answer = write(x, 2)
+    assert (x if answer is None else answer)[0].item() is True
+
+
+@pytest.mark.parametrize("number", [300, -300, 2**40])
+def test_a_factor_that_integers_do_not_hold_is_not_taken(number):
+    x = L.ones(2, dtype=L.uint8)
+    for f in (L.add, L.sub):
+        with pytest.raises(RuntimeError):
+            f(x, x, alpha=number)
+    assert L.add(x, x, alpha=-1).tolist() == [0, 0]
+
+
+def test_a_number_beyond_all_integers_equals_none_of_them():
+    for x in (L.tensor([1, -(2**63), 2**63 - 1]), L.tensor([1, 0, 255], dtype=L.uint8), L.tensor([True, False, True])):
+        for huge in (2**63, 2**70):
+            assert (x == huge).tolist() == [False] * 3 == (x > huge).tolist() == (x >= huge).tolist() == x.eq(huge).tolist()
+            assert (x != huge).tolist() == [True] * 3 == (x < huge).tolist() == (x <= huge).tolist() == x.ne(huge).tolist()
+            assert (huge > x).tolist() == [True] * 3
+        assert (x > -(2**70)).tolist() == [True] * 3
+        assert (x == -(2**70)).tolist() == [False] * 3
+
+
+@pytest.mark.parametrize(("start", "end"), [(1.0, 0.0), (0.0, -1.0), (0.0, -0.5), (3.0, 0.0)])
+@pytest.mark.parametrize("steps", [2, 3, 7])
+def test_the_ends_of_a_line_have_the_sign_that_they_were_given(start, end, steps):
+    line = L.linspace(start, end, steps)
+    assert (line[0].item(), line[-1].item()) == (start, end)
+    assert not line.tolist() or all(math.copysign(1.0, v) == 1.0 for v in line.tolist() if v == 0.0)

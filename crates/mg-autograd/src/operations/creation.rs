@@ -30,6 +30,7 @@ pub(super) fn on(device: Option<Device>) -> Result<Device> {
 /// A number everywhere.
 fn filled(op: &'static str, shape: &[usize], value: Operand, dtype: DType, device: Device) -> Result<Node> {
     device.check()?;
+    value.check_fits(op, dtype)?;
     let node = match value {
         Operand::Tensor(t) if t.rank() == 0 => t.node().cast(dtype).to_device(device)?,
         Operand::Tensor(t) => {
