@@ -49,6 +49,8 @@ fn item(obj: &Bound<'_, PyAny>) -> PyResult<Index> {
         }
         // One integer is a position like any other; while a step is recorded, only one that the step itself made of a number.
         let looked_at = !mg_graph::is_recording() || t.is_data_of_step();
+        // What differs from example to example is looked up as others are.
+        let looked_at = looked_at && !t.current_is_traced();
         if t.rank() == 0 && t.dtype().is_int() && looked_at {
             return Ok(Index::At(mg_graph::unrecorded(|| integer(obj))?));
         }

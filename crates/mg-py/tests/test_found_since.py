@@ -485,3 +485,36 @@ def test_the_ends_of_a_line_have_the_sign_that_they_were_given(start, end, steps
     line = L.linspace(start, end, steps)
     assert (line[0].item(), line[-1].item()) == (start, end)
     assert not line.tolist() or all(math.copysign(1.0, v) == 1.0 for v in line.tolist() if v == 0.0)
+
+
+def test_positions_and_factorisations_of_many_examples_at_once():
+    vmap = L.func.vmap
+    x, at = L.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]), L.tensor([2, -1])
+    assert vmap(lambda x, i: x[i])(x, at).tolist() == [3.0, 6.0]
+    assert vmap(lambda x, i: x[i], in_dims=(None, 0))(x, L.tensor([1, 0])).tolist() == [[4.0, 5.0, 6.0], [1.0, 2.0, 3.0]]
+    assert vmap(lambda x, i: x[..., i])(x, at).tolist() == [3.0, 6.0]
+    assert vmap(lambda x, i: L.func.grad(lambda x: x[i])(x))(x, L.tensor([2, 0])).tolist() == [[0.0, 0.0, 1.0], [1.0, 0.0, 0.0]]
+    with pytest.raises(IndexError):
+        vmap(lambda x, i: x[i])(x, L.tensor([0, 3])).tolist()
+    m = L.tensor([[[2.0, 1.0], [1.0, 3.0]], [[4.0, -1.0], [-1.0, 1.0]], [[1.0, 0.5], [0.5, 2.0]]], dtype=L.float64)
+    b = m[:, :, :1] + 1
+    for f in (
+        L.linalg.inv,
+        L.inverse,
+        L.linalg.pinv,
+        L.linalg.cholesky,
+        L.linalg.eigvalsh,
+        L.linalg.svdvals,
+        L.linalg.cond,
+        L.linalg.matrix_rank,
+        lambda m: L.linalg.eigh(m)[0],
+        lambda m: L.linalg.svd(m)[1],
+        lambda m: L.linalg.lu_factor(m)[0],
+        lambda m: L.linalg.solve(m, m[0]),
+        L.func.jacrev(L.linalg.inv),
+    ):
+        L.testing.assert_close(vmap(f)(m), L.stack([f(one) for one in m]))
+    L.testing.assert_close(vmap(L.linalg.solve)(m, b), L.linalg.solve(m, b))
+    m[1] = 0.0
+    with pytest.raises(L.linalg.LinAlgError):
+        vmap(L.linalg.inv)(m).tolist()

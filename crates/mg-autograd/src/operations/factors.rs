@@ -67,7 +67,8 @@ pub(super) fn factored(x: &Node, kind: FactorKind, demand: Demand) -> Result<Fac
     set_aside(|| {
         let packed = Node::library(factor.into(), &[&x.to_device(Device::cpu())?])?;
         let packed = packed.to_device(x.device())?;
-        if factor.is_checked() {
+        // What stands for many examples is computed, and refused, when they are.
+        if factor.is_checked() && !packed.is_traced() {
             mg_graph::realize(&[&packed])?;
         }
         let (m, n) = sides("factor", x.shape())?;
