@@ -518,3 +518,61 @@ def test_positions_and_factorisations_of_many_examples_at_once():
     m[1] = 0.0
     with pytest.raises(L.linalg.LinAlgError):
         vmap(L.linalg.inv)(m).tolist()
+
+
+def a_function(backward):
+    class Twice(L.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, g):
+            return backward(g)
+
+    return Twice
+
+
+@pytest.mark.parametrize("shape", [(1,), (2,), (2, 3)])
+def test_a_functions_gradient_has_its_inputs_shape_or_one_that_this_was_broadcast_to(shape):
+    x = L.ones(*shape, requires_grad=True)
+    for wrong in [lambda g: g.sum(), lambda g: L.ones(5, 7), lambda g: g.sum().reshape(1) if shape != (1,) else L.ones(())]:
+        with pytest.raises(RuntimeError, match="gradient 0 has the shape"):
+            a_function(wrong).apply(x).sum().backward()
+        assert x.grad is None
+    for right, times in [(lambda g: g.expand(3, *shape), 3.0), (lambda g: g[None], 1.0), (lambda g: g.double(), 1.0)]:
+        x.grad = None
+        a_function(right).apply(x).sum().backward()
+        assert x.grad.dtype == L.float32 and x.grad.shape == shape and (x.grad == times).all()
+
+
+def test_a_function_may_keep_the_input_that_it_has_changed():
+    class Double(L.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.mark_dirty(x)
+            x.mul_(2)
+            ctx.save_for_backward(x)
+            return x
+
+        @staticmethod
+        def backward(ctx, g):
+            (x,) = ctx.saved_tensors
+            return g * x
+
+    w = leaf([1.0, 2.0])
+    h = w * 3
+    y = Double.apply(h)
+    assert y is h
+    y.sum().backward()
+    assert w.grad.tolist() == [18.0, 36.0]
+    w = leaf([1.0, 2.0])
+    (first,) = L.autograd.grad(Double.apply(w * 3).sum(), w, create_graph=True)
+    (second,) = L.autograd.grad(first.sum(), w)
+    assert second.tolist() == [54.0, 108.0]
+    # What is written to it afterwards is not what was kept.
+    w = leaf([1.0])
+    y = Double.apply(w * 3)
+    y.add_(100)
+    y.sum().backward()
+    assert w.grad.tolist() == [18.0]

@@ -160,7 +160,9 @@ impl Begun {
                 results.iter().map(|t| if is_input(t) && !is_dirty(t) { t.detach() } else { t.clone() });
             return Ok(each.collect());
         }
-        let entries = marks.saved.iter().map(|t| saved::Entry::of(t.as_ref(), results, is_input));
+        // What an input was changed to is a result.
+        let as_it_came = |t: &Tensor| is_input(t) && !is_dirty(t);
+        let entries = marks.saved.iter().map(|t| saved::Entry::of(t.as_ref(), results, as_it_came));
         let saved = Arc::new(Saved::new(entries.collect()));
         let facts = |t: &Tensor| Facts { shape: t.shape(), dtype: t.dtype(), device: t.device() };
         let call = Call {
@@ -324,7 +326,7 @@ impl Call {
             return Err(self.fail(format!("the gradient {i} is on {got}, its input on {wanted}")));
         }
         let gradient = gradient.cast(source.dtype());
-        if of == to || of.rank() == 0 {
+        if of == to {
             return Ok(gradient);
         }
         if Shape::broadcast(&of, &to) != Some(of) {

@@ -27,11 +27,11 @@ impl Entry {
     pub(super) fn of(
         tensor: Option<&Tensor>,
         results: &[Tensor],
-        is_input: impl Fn(&Tensor) -> bool,
+        as_it_came: impl Fn(&Tensor) -> bool,
     ) -> Entry {
         let Some(tensor) = tensor else { return Entry::None };
         match results.iter().position(|t| t.is(tensor)) {
-            Some(at) if !is_input(tensor) => Entry::Result(untracked(&tensor.node()), at),
+            Some(at) if !as_it_came(tensor) => Entry::Result(untracked(&tensor.node()), at),
             _ => Entry::Tensor(tensor.clone(), tensor.node()),
         }
     }
