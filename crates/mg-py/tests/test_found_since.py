@@ -576,3 +576,19 @@ def test_a_function_may_keep_the_input_that_it_has_changed():
     y.add_(100)
     y.sum().backward()
     assert w.grad.tolist() == [18.0]
+
+
+def test_classes_below_zero_are_an_error_and_positions_below_zero_count_from_the_end():
+    for labels in ([-1], [2, -1], [[-3]]):
+        with pytest.raises(RuntimeError, match="non-negative"):
+            F.one_hot(L.tensor(labels))
+    assert F.one_hot(L.tensor([0, 2])).tolist() == [[1, 0, 0], [0, 0, 1]]
+    assert L.zeros(3).index_fill(0, L.tensor([0, -1]), 5).tolist() == [5, 0, 5]
+    assert L.zeros(2, 3).index_fill(1, L.tensor([-2]), 5).tolist() == [[0, 5, 0]] * 2
+    with pytest.raises(IndexError):
+        L.zeros(3).index_fill(0, L.tensor([-4]), 5)
+    fill = L.jit(lambda x, at: x.index_fill(0, at, 5.0))
+    for at in ([0], [-1], [1], [-2], [2]):
+        wanted = [0.0] * 3
+        wanted[at[0]] = 5.0
+        assert fill(L.zeros(3), L.tensor(at)).tolist() == wanted

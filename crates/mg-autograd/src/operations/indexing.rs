@@ -637,7 +637,8 @@ impl Tensor {
         let node = lined(self)?;
         let (axis, rank) = (axis_of(dim, node.shape().rank())?, node.shape().rank());
         let n = node.shape()[axis];
-        let (line, number) = (line(index, axis, node.shape())?, one(value, self)?);
+        let index = picks::positions(index, self, axis, n)?;
+        let (line, number) = (line(&index, axis, node.shape())?, one(value, self)?);
         if number.shape().rank() == 0
             && node.shape().numel() > 0
             && let Some(new) = put_at(&node, &line, &number, along(node.shape(), axis), axis)?

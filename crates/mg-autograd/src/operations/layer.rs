@@ -326,8 +326,14 @@ impl Tensor {
             0.. => num_classes,
             _ if at.shape().numel() == 0 => 0,
             _ => {
-                let largest = at.reduce(ReduceKind::Max, super::all_axes(&at), false)?;
-                Tensor::from_node(largest).item::<i64>()?.saturating_add(1)
+                let ends = [ReduceKind::Min, ReduceKind::Max];
+                let ends = ends.map(|kind| at.reduce(kind, super::all_axes(&at), false));
+                let [least, largest] = ends.map(|end| Tensor::from_node(end?).item::<i64>());
+                if let least @ ..0 = least? {
+                    let text = format!("class values must be non-negative, got {least}");
+                    return Err(Error::new(op, ErrorKind::Value(text)));
+                }
+                largest?.saturating_add(1)
             }
         };
         let fits = |n: &usize| *n <= isize::MAX as usize / 16;
