@@ -48,7 +48,8 @@ fn drop(op: &'static str, t: &Tensor, p: f64, training: bool, unit: Unit) -> Res
         at_least_two(op, t.shape())?;
     }
     let x = float(t);
-    let scaled = if p == 1.0 { x.lit(0.0) } else { x.scale(1.0 / (1.0 - p)) };
+    // Where nothing stays, what there was is still what it was made of: its gradient is 0.
+    let scaled = x.scale(if p == 1.0 { 0.0 } else { 1.0 / (1.0 - p) });
     Ok(Tensor::from_node(kept(&x, p, unit)?.choose(&scaled, &x.lit(0.0)).expand(*x.shape())?))
 }
 
