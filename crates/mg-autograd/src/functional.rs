@@ -330,15 +330,19 @@ pub(crate) fn wide(node: &Node) -> Node {
 
 /// Elements in the same order, of a dtype that kernels compare: integers of other dtypes become i32 or i64.
 pub(crate) fn comparable(node: &Node) -> Node {
-    match node.dtype() {
-        dtype if is_compared(dtype) => node.clone(),
-        // With the highest bit turned over, the order is that of numbers with a sign.
-        DType::U64 => {
-            let highest = Node::scalar_bits(1 << 63, DType::U64, node.device(), false);
+    let dtype = node.dtype();
+    if is_compared(dtype) {
+        return node.clone();
+    }
+    // The narrowest of those that are compared and hold every number of the dtype.
+    let holds = |wide: DType| DType::promote(wide, dtype) == wide;
+    match [DType::I32, DType::I64].into_iter().find(|&wide| holds(wide)) {
+        Some(wide) => node.cast(wide),
+        // u64: with the highest bit turned over, the order is that of numbers with a sign.
+        None => {
+            let highest = Node::scalar_bits(1 << 63, dtype, node.device(), false);
             Node::apply(Row::BitXor, &[node, &highest]).cast(DType::I64)
         }
-        DType::U32 => node.cast(DType::I64),
-        _ => node.cast(DType::I32),
     }
 }
 

@@ -1,5 +1,6 @@
 //! Element types: the tag that buffers carry ([`DType`]) and the Rust types behind it ([`Element`]).
 
+use std::ffi::CStr;
 use std::fmt;
 use std::str::FromStr;
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -19,10 +20,50 @@ pub enum Category {
     Float,
 }
 
-/// The table of dtypes: for each the variant, its Rust type, short name, names in PyTorch and NumPy (the first is how it is
-/// printed), category, and whether it has a sign. Everything else about a dtype follows from these.
+/// The table of dtypes, a row each, by which everything else asks: `for_each_dtype!([callback] with)` is `callback!((with) rows)`.
+///
+/// The columns: the variant; the short name; the Rust type; names in PyTorch and NumPy, of which the first is how it is printed; the
+/// category; whether it has a sign; bits of the exponent of a float, else 0; what PyTorch's older classes begin with (`FloatTensor`,
+/// `FloatStorage`), or ""; the code in Python's `struct`, which NumPy and the buffer protocol have too, or ""; DLPack's code of its
+/// kind; the number in ONNX's `TensorProto.DataType`; what it is, in words.
+#[macro_export]
+macro_rules! for_each_dtype {
+    ([$($callback:tt)+] $($with:tt)*) => {
+        $($callback)+! {
+            ($($with)*)
+            F64 f64 (f64) ["float64" "double"] Float true 11 "Double" c"d" 2 11
+                "IEEE 754 double precision.";
+            F32 f32 (f32) ["float32" "float" "single"] Float true 8 "Float" c"f" 2 1
+                "IEEE 754 single precision.";
+            F16 f16 ($crate::f16) ["float16" "half"] Float true 5 "Half" c"e" 2 10
+                "IEEE 754 half precision: 5 exponent bits, 10 of fraction.";
+            BF16 bf16 ($crate::bf16) ["bfloat16"] Float true 8 "BFloat16" c"" 4 16
+                "The upper half of an `f32`: 8 exponent bits, 7 of fraction.";
+            I64 i64 (i64) ["int64" "long"] Integer true 0 "Long" c"q" 0 7
+                "Signed 64-bit integer.";
+            I32 i32 (i32) ["int32" "int"] Integer true 0 "Int" c"i" 0 6
+                "Signed 32-bit integer.";
+            I16 i16 (i16) ["int16" "short"] Integer true 0 "Short" c"h" 0 5
+                "Signed 16-bit integer.";
+            I8 i8 (i8) ["int8"] Integer true 0 "Char" c"b" 0 3
+                "Signed 8-bit integer.";
+            U64 u64 (u64) ["uint64"] Integer false 0 "" c"Q" 1 13
+                "Unsigned 64-bit integer.";
+            U32 u32 (u32) ["uint32"] Integer false 0 "" c"I" 1 12
+                "Unsigned 32-bit integer.";
+            U16 u16 (u16) ["uint16"] Integer false 0 "" c"H" 1 4
+                "Unsigned 16-bit integer.";
+            U8 u8 (u8) ["uint8" "byte"] Integer false 0 "Byte" c"B" 1 2
+                "Unsigned 8-bit integer.";
+            Bool bool (bool) ["bool"] Bool false 0 "Bool" c"?" 6 9
+                "Truth value: one byte, 0 or 1.";
+        }
+    };
+}
+
 macro_rules! dtypes {
-    ($([$($doc:literal)+] $Name:ident $T:ty, $short:literal [$name:literal $($alias:literal)*] $category:ident $signed:literal;)*) => {
+    (() $($Name:ident $short:ident ($T:ty) [$name:literal $($alias:literal)*] $category:ident $signed:literal $exponent:literal
+        $legacy:literal $code:literal $dlpack:literal $onnx:literal $doc:literal;)*) => {
         /// The type of a tensor's elements.
         ///
         /// # Examples
@@ -38,12 +79,12 @@ macro_rules! dtypes {
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[repr(u8)]
         pub enum DType {
-            $($(#[doc = $doc])+ $Name,)*
+            $(#[doc = $doc] $Name,)*
         }
 
         impl DType {
             /// Every dtype.
-            pub const ALL: [DType; [$($short),*].len()] = [$(DType::$Name),*];
+            pub const ALL: [DType; [$($name),*].len()] = [$(DType::$Name),*];
 
             /// Bytes an element takes.
             #[inline]
@@ -59,7 +100,7 @@ macro_rules! dtypes {
             #[must_use]
             pub const fn name(self) -> &'static str {
                 match self {
-                    $(DType::$Name => $short,)*
+                    $(DType::$Name => stringify!($short),)*
                 }
             }
 
@@ -69,6 +110,14 @@ macro_rules! dtypes {
             pub const fn long_name(self) -> &'static str {
                 match self {
                     $(DType::$Name => $name,)*
+                }
+            }
+
+            /// All names that PyTorch and NumPy have for it: "float32", "float", "single".
+            #[must_use]
+            pub const fn names(self) -> &'static [&'static str] {
+                match self {
+                    $(DType::$Name => &[$name $(, $alias)*],)*
                 }
             }
 
@@ -90,55 +139,115 @@ macro_rules! dtypes {
                 }
             }
 
-            /// The dtype of a name, short or long.
-            fn named(name: &str) -> Option<DType> {
-                match name {
-                    $($short => Some(DType::$Name),)*
-                    _ => DType::by_long_name(name),
+            /// Bits of a float's exponent; what they and the sign leave is its fraction. 0 for what is no float.
+            #[must_use]
+            pub const fn exponent_bits(self) -> u32 {
+                match self {
+                    $(DType::$Name => $exponent,)*
                 }
             }
 
+            /// What the classes begin with that PyTorch once had for each dtype: "Float" of `FloatTensor` and `FloatStorage`. `None`
+            /// for those that never had one.
+            #[must_use]
+            pub const fn legacy_name(self) -> Option<&'static str> {
+                let name = match self {
+                    $(DType::$Name => $legacy,)*
+                };
+                if name.is_empty() { None } else { Some(name) }
+            }
+
+            /// The code in Python's module `struct` and in the buffer protocol; `None` where these have no such type, nor has NumPy.
+            #[must_use]
+            pub const fn struct_code(self) -> Option<&'static CStr> {
+                let code = match self {
+                    $(DType::$Name => $code,)*
+                };
+                if code.is_empty() { None } else { Some(code) }
+            }
+
+            /// DLPack's `DLDataTypeCode`, which tells the type together with its size.
+            #[must_use]
+            pub const fn dlpack_code(self) -> u8 {
+                match self {
+                    $(DType::$Name => $dlpack,)*
+                }
+            }
+
+            /// The number in `TensorProto.DataType` of ONNX.
+            #[must_use]
+            pub const fn onnx_number(self) -> i32 {
+                match self {
+                    $(DType::$Name => $onnx,)*
+                }
+            }
+
+            /// Which floating-point type it is; `None` for integers and `bool`.
+            #[inline]
+            #[must_use]
+            pub const fn float(self) -> Option<Float> {
+                match self {
+                    $(DType::$Name => of_category!($category { Some(Float::$Name) } { None } { None }),)*
+                }
+            }
+
+            /// The dtype of a name, short or long.
             #[allow(unreachable_patterns, reason = "the short name of bool is its long one")]
-            fn by_long_name(name: &str) -> Option<DType> {
+            fn named(name: &str) -> Option<DType> {
                 match name {
-                    $($name $(| $alias)* => Some(DType::$Name),)*
+                    $(stringify!($short) | $name $(| $alias)* => Some(DType::$Name),)*
                     _ => None,
                 }
             }
         }
+
+        $(of_category!($category {} { integer!($T, $Name); } {});)*
     };
 }
 
-dtypes! {
-    ["IEEE 754 double precision."] F64 f64, "f64" ["float64" "double"] Float true;
-    ["IEEE 754 single precision."] F32 f32, "f32" ["float32" "float" "single"] Float true;
-    ["IEEE 754 half precision: 5 exponent bits, 10 of fraction."] F16 f16, "f16" ["float16" "half"] Float true;
-    ["The upper half of an `f32`: 8 exponent bits, 7 of fraction."] BF16 bf16, "bf16" ["bfloat16"] Float true;
-    ["Signed 64-bit integer."] I64 i64, "i64" ["int64" "long"] Integer true;
-    ["Signed 32-bit integer."] I32 i32, "i32" ["int32" "int"] Integer true;
-    ["Signed 16-bit integer."] I16 i16, "i16" ["int16" "short"] Integer true;
-    ["Signed 8-bit integer."] I8 i8, "i8" ["int8"] Integer true;
-    ["Unsigned 64-bit integer."] U64 u64, "u64" ["uint64"] Integer false;
-    ["Unsigned 32-bit integer."] U32 u32, "u32" ["uint32"] Integer false;
-    ["Unsigned 16-bit integer."] U16 u16, "u16" ["uint16"] Integer false;
-    ["Unsigned 8-bit integer."] U8 u8, "u8" ["uint8" "byte"] Integer false;
-    ["Truth value: one byte, 0 or 1."] Bool bool, "bool" ["bool"] Bool false;
+/// One of three, for a float, an integer, a truth value.
+macro_rules! of_category {
+    (Float { $($float:tt)* } $integer:tt $bool:tt) => { $($float)* };
+    (Integer $float:tt { $($integer:tt)* } $bool:tt) => { $($integer)* };
+    (Bool $float:tt $integer:tt { $($bool:tt)* }) => { $($bool)* };
 }
 
 /// Evaluates an expression for the Rust type of a dtype: `with_element!(dtype, T => size_of::<T>())`.
 #[macro_export]
 macro_rules! with_element {
-    ($dtype:expr, $T:ident => $e:expr) => {
-        $crate::with_element!(@ $dtype, $T, $e, F64 f64, F32 f32, F16 $crate::f16, BF16 $crate::bf16, I64 i64, I32 i32,
-            I16 i16, I8 i8, U64 u64, U32 u32, U16 u16, U8 u8, Bool bool)
-    };
-    (@ $dtype:expr, $T:ident, $e:expr, $($Name:ident $Type:ty),*) => {
+    ((@$of:ident $dtype:expr, $T:ident => $e:expr)
+        $($Name:ident $short:ident $Type:tt $names:tt $category:ident $signed:literal $exponent:literal
+            $legacy:literal $code:literal $dlpack:literal $onnx:literal $doc:literal;)*) => {
         match $dtype {
-            $($crate::DType::$Name => {
-                type $T = $Type;
-                $e
-            })*
+            $($crate::DType::$Name => $crate::with_element!(@$of $category $Type $T $e),)*
         }
+    };
+    (@element $category:ident ($Type:ty) $T:ident $e:expr) => {{
+        type $T = $Type;
+        $e
+    }};
+    (@number Bool $Type:tt $T:ident $e:expr) => { $crate::with_element!(@element Bool (u8) $T $e) };
+    (@number $category:ident $Type:tt $T:ident $e:expr) => { $crate::with_element!(@element $category $Type $T $e) };
+    (@integer Integer $Type:tt $T:ident $e:expr) => { Some($crate::with_element!(@element Integer $Type $T $e)) };
+    (@integer $category:ident $Type:tt $T:ident $e:expr) => { None };
+    ($dtype:expr, $T:ident => $e:expr) => {
+        $crate::for_each_dtype!([$crate::with_element] @element $dtype, $T => $e)
+    };
+}
+
+/// As [`with_element!`], with truth values as the bytes that they are.
+#[macro_export]
+macro_rules! with_number {
+    ($dtype:expr, $T:ident => $e:expr) => {
+        $crate::for_each_dtype!([$crate::with_element] @number $dtype, $T => $e)
+    };
+}
+
+/// As [`with_element!`] for integers, as `Some`; `None` for floats and truth values.
+#[macro_export]
+macro_rules! with_integer {
+    ($dtype:expr, $T:ident => $e:expr) => {
+        $crate::for_each_dtype!([$crate::with_element] @integer $dtype, $T => $e)
     };
 }
 
@@ -150,15 +259,6 @@ const _: () = {
         i += 1;
     }
 };
-
-/// As [`with_element!`], with truth values as the bytes that they are.
-#[macro_export]
-macro_rules! with_number {
-    ($dtype:expr, $T:ident => $e:expr) => {
-        $crate::with_element!(@ $dtype, $T, $e, F64 f64, F32 f32, F16 $crate::f16, BF16 $crate::bf16, I64 i64, I32 i32,
-            I16 i16, I8 i8, U64 u64, U32 u32, U16 u16, U8 u8, Bool u8)
-    };
-}
 
 /// The floating-point dtypes, for what takes these alone, or does with all others the same.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -196,37 +296,31 @@ impl DType {
         matches!(self.category(), Category::Float)
     }
 
-    /// Which floating-point type it is; `None` for integers and `bool`.
-    #[inline]
-    #[must_use]
-    pub const fn float(self) -> Option<Float> {
-        match self {
-            DType::F64 => Some(Float::F64),
-            DType::F32 => Some(Float::F32),
-            DType::F16 => Some(Float::F16),
-            DType::BF16 => Some(Float::BF16),
-            DType::I64
-            | DType::I32
-            | DType::I16
-            | DType::I8
-            | DType::U64
-            | DType::U32
-            | DType::U16
-            | DType::U8
-            | DType::Bool => None,
-        }
-    }
-
     /// How many bits an element has.
     #[inline]
     #[must_use]
     pub const fn width(self) -> Width {
-        match self {
-            DType::F64 | DType::I64 | DType::U64 => Width::W64,
-            DType::F32 | DType::I32 | DType::U32 => Width::W32,
-            DType::F16 | DType::BF16 | DType::I16 | DType::U16 => Width::W16,
-            DType::I8 | DType::U8 | DType::Bool => Width::W8,
+        match self.size() {
+            1 => Width::W8,
+            2 => Width::W16,
+            4 => Width::W32,
+            // There are no others: see the assertion above.
+            _ => Width::W64,
         }
+    }
+
+    /// NumPy's name of the type and its byte order: "<f4", "|u1"; `None` where NumPy has no such type.
+    #[must_use]
+    pub fn numpy_name(self) -> Option<String> {
+        self.struct_code()?;
+        let kind = match self.category() {
+            Category::Float => 'f',
+            Category::Integer if self.is_signed() => 'i',
+            Category::Integer => 'u',
+            Category::Bool => 'b',
+        };
+        let order = if self.size() == 1 { '|' } else { '<' };
+        Some(format!("{order}{kind}{}", self.size()))
     }
 
     /// Whether it is an integer type; `bool` is not.
@@ -435,15 +529,16 @@ element! {
     bool, Bool, |s| f64::from(u8::from(s)), s.into(), |v| v != 0.0, |i| i != 0;
 }
 
-macro_rules! integers {
-    ($($T:ident $dtype:ident),*) => {
+macro_rules! integer {
+    ($T:ty, $Name:ident) => {
         element! {
-            $($T, $dtype, |s| s as f64, i64::try_from(s).unwrap_or(i64::MAX), |v| v as $T,
-                |i| $T::try_from(i).unwrap_or(if i < 0 { $T::MIN } else { $T::MAX });)*
+            $T, $Name, |s| s as f64, i64::try_from(s).unwrap_or(i64::MAX), |v| v as $T,
+                |i| <$T>::try_from(i).unwrap_or(if i < 0 { <$T>::MIN } else { <$T>::MAX });
         }
     };
 }
-integers!(i64 I64, i32 I32, i16 I16, i8 I8, u64 U64, u32 U32, u16 U16, u8 U8);
+
+for_each_dtype!([dtypes]);
 
 /// `v` as an f32 whose last bit says whether anything was lost, so that rounding once more, to a half type, gives what
 /// rounding `v` at once would have given (Boldo and Melquiond, "Emulation of FMA and correctly rounded sums", 2008).

@@ -25,9 +25,13 @@ type Result<T> = std::result::Result<T, String>;
 /// Where the kernels are: in the package as it is published, where a link leads in the repository, and what it leads to, for checkouts
 /// that have no links.
 const PLACES: [&str; 2] = ["kernels", "../../kernels"];
-/// Words of a kernel's name that tell its dtype.
-const DTYPES: [&str; 14] =
-    ["bf16", "bool", "f16", "f32", "f64", "i16", "i32", "i64", "i8", "tf32", "u16", "u32", "u64", "u8"];
+/// Whether a word of a kernel's name tells its dtype: f32, bf16, tf32, u8, bool.
+fn is_dtype(word: &str) -> bool {
+    let kind = word.trim_end_matches(|c: char| c.is_ascii_digit());
+    word == "bool"
+        || (matches!(kind, "f" | "bf" | "tf" | "i" | "u")
+            && matches!(&word[kind.len()..], "8" | "16" | "32" | "64"))
+}
 
 fn main() -> Result<()> {
     let sources_at = PLACES.into_iter().map(Path::new).find(|place| place.is_dir());
@@ -121,7 +125,7 @@ fn families(folder: &Path) -> Result<BTreeMap<String, Vec<String>>> {
             continue;
         };
         let name = name.to_str().ok_or("a kernel's name is text")?;
-        let family: Vec<&str> = name.split('_').filter(|word| !DTYPES.contains(word)).collect();
+        let family: Vec<&str> = name.split('_').filter(|word| !is_dtype(word)).collect();
         families.entry(family.join("_")).or_default().push(name.to_owned());
     }
     // As the names are ordered, not the folder: the same files make the same program.

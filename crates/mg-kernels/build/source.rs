@@ -262,11 +262,13 @@ fn fields(body: &str) -> Result<Vec<Field>> {
 /// Bytes of a number of C.
 fn bytes(kind: &str) -> Option<usize> {
     match kind {
-        "i8" | "u8" => Some(1),
-        "i16" | "u16" | "f16" | "bf16" => Some(2),
-        "i32" | "u32" | "float" | "tf32" => Some(4),
-        "i64" | "u64" | "double" => Some(8),
-        _ => None,
+        "float" | "tf32" => Some(4),
+        "double" => Some(8),
+        _ => {
+            let bits =
+                ["i", "u", "f", "bf"].iter().find_map(|sort| kind.strip_prefix(sort)?.parse::<usize>().ok());
+            bits.filter(|bits| matches!(bits, 8 | 16 | 32 | 64)).map(|bits| bits / 8)
+        }
     }
 }
 

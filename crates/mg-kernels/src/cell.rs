@@ -3,7 +3,7 @@
 //! There are fewer cells than dtypes. What is narrower than its cell is computed in it and brought back to the dtype after
 //! each instruction: half types are rounded, integers wrapped. Rows are thus compiled for cells, not for dtypes.
 
-use mg_device::DType;
+use mg_device::{DType, Width};
 
 /// What values are held in.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -56,36 +56,21 @@ impl Cell {
 /// An integer dtype whose sums, differences and products have the same bits, in two's complement: kernels that do nothing
 /// else with integers need one of the two. Other dtypes are their own.
 pub const fn same_sums(dtype: DType) -> DType {
-    match dtype {
-        DType::U64 => DType::I64,
-        DType::U32 => DType::I32,
-        DType::U16 => DType::I16,
-        DType::I8 => DType::U8,
-        DType::F64
-        | DType::F32
-        | DType::F16
-        | DType::BF16
-        | DType::I64
-        | DType::I32
-        | DType::I16
-        | DType::U8
-        | DType::Bool => dtype,
+    if !dtype.is_int() {
+        return dtype;
+    }
+    match dtype.width() {
+        Width::W64 => DType::I64,
+        Width::W32 => DType::I32,
+        Width::W16 => DType::I16,
+        Width::W8 => DType::U8,
     }
 }
 
 /// Whether the kernels that put elements in order take the dtype. Integers of other dtypes are cast to one of these first.
 pub const fn is_compared(dtype: DType) -> bool {
-    match dtype {
-        DType::F64
-        | DType::F32
-        | DType::F16
-        | DType::BF16
-        | DType::I64
-        | DType::I32
-        | DType::U8
-        | DType::Bool => true,
-        DType::I16 | DType::I8 | DType::U64 | DType::U32 | DType::U16 => false,
-    }
+    // Of integers these three have kernels: a new one has none until it stands here.
+    !dtype.is_int() || matches!(dtype, DType::I64 | DType::I32 | DType::U8)
 }
 
 /// Evaluates an expression for the type that stands for a dtype's cell, as `Some`; `None` for a cell that is not listed:

@@ -186,13 +186,10 @@ fn header(order: &[&View<'_>], metadata: &BTreeMap<String, String>) -> Outcome<V
     let mut offset = 0;
     for view in order {
         let end = offset + view.bytes.len();
-        let info = TensorInfo {
-            dtype: to_file(view.dtype),
-            shape: view.shape.to_vec(),
-            data_offsets: (offset, end),
-        };
         let name = serde_json::to_string(view.name).map_err(json)?;
-        text += &format!("{name}:{},", serde_json::to_string(&info).map_err(json)?);
+        let dtype = serde_json::to_string(&name_in_file(view.dtype)).map_err(json)?;
+        let shape = serde_json::to_string(&view.shape.to_vec()).map_err(json)?;
+        text += &format!("{name}:{{\"dtype\":{dtype},\"shape\":{shape},\"data_offsets\":[{offset},{end}]}},");
         offset = end;
     }
     if text.len() > 1 {
@@ -294,7 +291,7 @@ impl Place {
     fn known(&self, name: &str, path: &Path) -> Outcome<(DType, Shape)> {
         let wrong = |text: String| ErrorKind::Format(format!("{}: {text}", path.display()));
         let dtype = from_file(self.dtype).ok_or_else(|| {
-            let known = DType::ALL.map(|d| to_file(d).to_string()).join(", ");
+            let known = DType::ALL.map(name_in_file).join(", ");
             wrong(format!("tensor {name:?} is {}; taken are {known}", self.dtype))
         })?;
         let shape = Shape::new(&self.shape)
@@ -455,26 +452,30 @@ fn diagnose(header: &[u8], e: &serde_json::Error) -> String {
     other()
 }
 
-fn to_file(dtype: DType) -> Dtype {
-    match dtype {
-        DType::F64 => Dtype::F64,
-        DType::F32 => Dtype::F32,
-        DType::F16 => Dtype::F16,
-        DType::BF16 => Dtype::BF16,
-        DType::I64 => Dtype::I64,
-        DType::I32 => Dtype::I32,
-        DType::I16 => Dtype::I16,
-        DType::I8 => Dtype::I8,
-        DType::U64 => Dtype::U64,
-        DType::U32 => Dtype::U32,
-        DType::U16 => Dtype::U16,
-        DType::U8 => Dtype::U8,
-        DType::Bool => Dtype::BOOL,
-    }
+/// What the format calls a dtype: the short name in capitals.
+fn name_in_file(dtype: DType) -> String {
+    dtype.name().to_ascii_uppercase()
 }
 
 fn from_file(dtype: Dtype) -> Option<DType> {
-    DType::ALL.into_iter().find(|&d| to_file(d) == dtype)
+    let name = dtype.to_string();
+    DType::ALL.into_iter().find(|&d| name_in_file(d) == name)
+}
+
+#[cfg(test)]
+mod names {
+    use super::*;
+
+    /// The crate that reads headers knows every dtype by the name that we write.
+    #[test]
+    fn the_format_has_every_dtype() {
+        for dtype in DType::ALL {
+            let known: Dtype = serde_json::from_value(name_in_file(dtype).into()).unwrap();
+            assert_eq!(known.bitsize(), 8 * dtype.size(), "{dtype}");
+            assert_eq!(from_file(known), Some(dtype));
+        }
+        assert_eq!(from_file(Dtype::C64), None);
+    }
 }
 
 #[cfg(all(test, target_os = "linux"))]

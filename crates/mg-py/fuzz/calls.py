@@ -72,7 +72,7 @@ class Calls:
 
         self.mg = mg
         self.rng = random.Random(seed)
-        self.dtypes = [getattr(mg, n) for n in "float64 float32 float16 bfloat16 int64 int32 int16 int8 uint64 uint32 uint16 uint8 bool".split() if hasattr(mg, n)]
+        self.dtypes = list(mg._micrograd_rs._DTYPES)
         self.pool: list[Any] = []
         self.others: list[Any] = []
         for _ in range(12):

@@ -13,12 +13,18 @@ from .run import BASIC, Library, Raised, by_halves, odd
 
 FLOATS = ("float64", "float32", "float16", "bfloat16")
 INTS = ("int64", "int32", "uint8", "int16", "int8")
-#: PyTorch knows little of them on the CPU.
-UNSIGNED = ("uint16", "uint32", "uint64")
 #: Numbers beyond this are not drawn further with.
 LARGE = 2.0**12
 
 Maker = Callable[["Draw"], "str | None"]
+
+
+def rare() -> list[str]:
+    """All other dtypes, the narrower first: PyTorch knows little of them on the CPU."""
+    import micrograd_rs as mg
+
+    names = [dtype.name for dtype in reversed(mg._micrograd_rs._DTYPES)]
+    return [name for name in names if name not in (*FLOATS, *INTS, "bool")]
 
 
 class Draw:

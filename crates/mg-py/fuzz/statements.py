@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .draw import FLOATS, UNSIGNED, Draw
+from .draw import FLOATS, Draw, rare
 from .operations import Operation, fits, index, operand
 
 #: Operations whose answer jumps: after a rounded number they are no longer drawn.
@@ -17,7 +17,7 @@ JUMPS = frozenset(
 def make(d: Draw) -> str:
     """A tensor of its own."""
     weighed = {"float64": 6, "float32": 9, "float16": 2, "bfloat16": 1, "int64": 3, "int32": 1, "uint8": 1, "int16": 0.7, "int8": 0.7, "bool": 2}
-    weighed |= dict.fromkeys(UNSIGNED, 0.2)
+    weighed |= dict.fromkeys(rare(), 0.2)
     known = [name for name in weighed if d.has(name)]
     dtype = d.rng.choices(known, [weighed[name] for name in known])[0]
     leaf = dtype in FLOATS and d.chance(0.55)

@@ -98,15 +98,7 @@ impl PyTensor {
 
     /// Whether its dtype has negative numbers.
     fn is_signed(&self, py: Python<'_>) -> PyResult<bool> {
-        use mg_device::Category;
-        build(py, || {
-            let dtype = self.t.dtype();
-            Ok(match dtype.category() {
-                Category::Float => true,
-                Category::Bool => false,
-                Category::Integer => !dtype.long_name().starts_with('u'),
-            })
-        })
+        build(py, || Ok(self.t.dtype().is_signed()))
     }
 
     /// Whether its only element is not 0.

@@ -5,7 +5,7 @@ use std::ffi::{CStr, c_void};
 
 use mg_autograd::Tensor;
 use mg_device::cuda::Gpu;
-use mg_device::{Buffer, Category, DType, Device, Exported, Layout, MAX_RANK, Shape};
+use mg_device::{Buffer, DType, Device, Exported, Layout, MAX_RANK, Shape};
 use mg_graph::{Node, Value};
 use pyo3::exceptions::{PyBufferError, PyTypeError, PyValueError};
 use pyo3::ffi;
@@ -73,12 +73,7 @@ const NEW: &CStr = c"dltensor_versioned";
 const NEW_USED: &CStr = c"used_dltensor_versioned";
 
 fn dl_type(dtype: DType) -> DLDataType {
-    let code = match dtype.category() {
-        Category::Float => 2 + 2 * u8::from(dtype == DType::BF16),
-        Category::Integer => u8::from(!dtype.is_signed()),
-        Category::Bool => 6,
-    };
-    DLDataType { code, bits: 8 * dtype.size() as u8, lanes: 1 }
+    DLDataType { code: dtype.dlpack_code(), bits: 8 * dtype.size() as u8, lanes: 1 }
 }
 
 fn from_dl_type(t: DLDataType) -> Option<DType> {

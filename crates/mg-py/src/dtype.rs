@@ -1,6 +1,6 @@
 //! `dtype`: what the elements are.
 
-use mg_device::DType;
+use mg_device::{Category, DType};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -39,19 +39,8 @@ fn plain(name: &str) -> &str {
 /// The dtype of the class that PyTorch once had for each: `FloatTensor` and its like, on the host or `cuda.FloatTensor`.
 fn older(name: &str) -> Option<DType> {
     let name = plain(name);
-    Some(match name.strip_prefix("cuda.").unwrap_or(name).strip_suffix("Tensor")? {
-        "Float" => DType::F32,
-        "Double" => DType::F64,
-        "Half" => DType::F16,
-        "BFloat16" => DType::BF16,
-        "Long" => DType::I64,
-        "Int" => DType::I32,
-        "Short" => DType::I16,
-        "Char" => DType::I8,
-        "Byte" => DType::U8,
-        "Bool" => DType::Bool,
-        _ => return None,
-    })
+    let older = name.strip_prefix("cuda.").unwrap_or(name).strip_suffix("Tensor")?;
+    DType::ALL.into_iter().find(|dtype| dtype.legacy_name() == Some(older))
 }
 
 /// The dtype that an argument names.
@@ -155,6 +144,53 @@ impl PyDType {
     #[getter]
     fn is_floating_point(&self) -> bool {
         self.0.is_float()
+    }
+
+    /// Whether it holds numbers below zero.
+    #[getter]
+    fn is_signed(&self) -> bool {
+        self.0.is_signed()
+    }
+
+    /// All names of it: "float32", "float", "single".
+    #[getter]
+    fn _names(&self) -> Vec<&'static str> {
+        self.0.names().to_vec()
+    }
+
+    /// What the array API calls its kind.
+    #[getter]
+    fn _kind(&self) -> &'static str {
+        match self.0.category() {
+            Category::Float => "real floating",
+            Category::Integer if self.0.is_signed() => "signed integer",
+            Category::Integer => "unsigned integer",
+            Category::Bool => "bool",
+        }
+    }
+
+    /// Bits of a float's exponent, else 0.
+    #[getter]
+    fn _exponent_bits(&self) -> u32 {
+        self.0.exponent_bits()
+    }
+
+    /// "Float" of `FloatTensor` and `FloatStorage`.
+    #[getter]
+    fn _legacy(&self) -> Option<&'static str> {
+        self.0.legacy_name()
+    }
+
+    /// The code in `struct`.
+    #[getter]
+    fn _code(&self) -> Option<&'static str> {
+        self.0.struct_code()?.to_str().ok()
+    }
+
+    /// NumPy's name of it, with the order of bytes: "<f4".
+    #[getter]
+    fn _numpy(&self) -> Option<String> {
+        self.0.numpy_name()
     }
 
     fn __repr__(&self) -> String {

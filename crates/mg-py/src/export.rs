@@ -81,8 +81,9 @@ impl PyTensor {
                 format!("NumPy reads the host's memory, and the tensor is on {device}: t.cpu().numpy()");
             return Err(PyTypeError::new_err(text));
         }
-        if dtype == DType::BF16 {
-            return Err(PyTypeError::new_err("NumPy has no bfloat16; convert first: t.float().numpy()"));
+        if dtype.struct_code().is_none() {
+            let text = format!("NumPy has no {}; convert first: t.float().numpy()", dtype.long_name());
+            return Err(PyTypeError::new_err(text));
         }
         numpy.call_method1("asarray", (pyo3::types::PyMemoryView::from(slf.as_any())?,))
     }
@@ -147,7 +148,7 @@ impl PyTensor {
         if !value.buffer.device().is_cpu() {
             return refuse("a tensor on a CUDA device has no buffer on the host; t.cpu() has");
         }
-        let Some(format) = format(value.buffer.dtype()) else {
+        let Some(format) = value.buffer.dtype().struct_code() else {
             return refuse("bfloat16 has no code in the buffer protocol; t.float() has");
         };
         let strided = flags & ffi::PyBUF_STRIDES == ffi::PyBUF_STRIDES;
@@ -330,25 +331,6 @@ impl Export {
             _exported: exported,
         }
     }
-}
-
-/// The dtype's code in the `struct` module.
-fn format(dtype: DType) -> Option<&'static CStr> {
-    Some(match dtype {
-        DType::F64 => c"d",
-        DType::F32 => c"f",
-        DType::F16 => c"e",
-        DType::BF16 => return None,
-        DType::I64 => c"q",
-        DType::I32 => c"i",
-        DType::I16 => c"h",
-        DType::I8 => c"b",
-        DType::U64 => c"Q",
-        DType::U32 => c"I",
-        DType::U16 => c"H",
-        DType::U8 => c"B",
-        DType::Bool => c"?",
-    })
 }
 
 /// A tensor on a NumPy array's own memory: what is written to the array is seen by operations that come later. Arrays that

@@ -82,28 +82,24 @@ impl View {
         };
         let foreign =
             if cfg!(target_endian = "little") { matches!(order, b'>' | b'!') } else { order == b'<' };
-        let dtype = match (code, bytes) {
-            (b"f", 4) => DType::F32,
-            (b"d", 8) => DType::F64,
-            (b"e", 2) => DType::F16,
-            (b"?", 1) => DType::Bool,
-            (b"b", 1) => DType::I8,
-            (b"B" | b"c", 1) => DType::U8,
-            (b"h", 2) => DType::I16,
-            (b"H", 2) => DType::U16,
-            (b"i" | b"l", 4) => DType::I32,
-            (b"I" | b"L", 4) => DType::U32,
-            (b"i" | b"l" | b"q" | b"n", 8) => DType::I64,
-            (b"L" | b"Q" | b"N", 8) => DType::U64,
-            _ => {
-                let what = match code {
-                    b"O" => "Python objects".to_string(),
-                    [b'Z', ..] => "complex numbers".to_string(),
-                    _ => format!("elements of format {format:?}"),
-                };
-                return Err(PyTypeError::new_err(format!("takes numbers, got an array of {what}")));
-            }
+        // Codes that are another's on some machines, by how wide they are on this one.
+        let own: &[u8] = match (code, bytes) {
+            (b"c", _) => b"B",
+            (b"l" | b"n", 4) => b"i",
+            (b"l" | b"n", 8) => b"q",
+            (b"L" | b"N", 4) => b"I",
+            (b"L" | b"N", 8) => b"Q",
+            _ => code,
         };
+        let known = |d: &DType| d.size() == bytes && d.struct_code().is_some_and(|c| c.to_bytes() == own);
+        let dtype = DType::ALL.into_iter().find(known).ok_or_else(|| {
+            let what = match code {
+                b"O" => "Python objects".to_string(),
+                [b'Z', ..] => "complex numbers".to_string(),
+                _ => format!("elements of format {format:?}"),
+            };
+            PyTypeError::new_err(format!("takes numbers, got an array of {what}"))
+        })?;
         Ok((dtype, foreign && bytes > 1))
     }
 

@@ -48,6 +48,7 @@ mod watch;
 mod writes;
 
 use pyo3::prelude::*;
+use pyo3::types::PyTuple;
 
 #[pymodule(gil_used = false)]
 mod _micrograd_rs {
@@ -143,9 +144,12 @@ mod _micrograd_rs {
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         crate::error::listen();
         crate::surface::install(module)?;
-        for dtype in mg_device::DType::ALL {
-            module.add(dtype.long_name(), crate::dtype::object(module.py(), dtype)?)?;
+        let dtypes = mg_device::DType::ALL.map(|dtype| crate::dtype::object(module.py(), dtype));
+        let dtypes = dtypes.into_iter().collect::<PyResult<Vec<_>>>()?;
+        for dtype in &dtypes {
+            module.add(dtype.get().0.long_name(), dtype)?;
         }
+        module.add("_DTYPES", PyTuple::new(module.py(), dtypes)?)?;
         use crate::format::{PyLayout, PyMemoryFormat};
         for format in [
             PyMemoryFormat::contiguous_format,

@@ -10,24 +10,39 @@ import pytest
 
 ROOT = Path(__file__).parents[3]
 CRATES = ROOT / "crates"
-WRITTEN_BY_TOOLS = "Written by tools/"
+WRITTEN_BY_TOOLS = re.compile("Written by (tools/|`?cargo xtask)")
 
 pytestmark = pytest.mark.skipif(not (ROOT / "docs").is_dir(), reason="the sources are not here")
 
 
-def named_in(word: str) -> list[str]:
-    """The files of the library, written by hand, in which a word stands."""
-    pattern = re.compile(rf"\b(?:{word})\b")
+LIBRARY = [f"crates/*/{part}" for part in ("src/**/*.rs", "python/**/*.py")]
+# Whatever somebody may have to write by hand: the library, its tests, its fuzzer, tools and builds, kernels in CUDA C.
+EVERYTHING = [f"{place}/**/*.{kind}" for place in ("crates", "src", "examples", "benches") for kind in ("rs", "py", "in", "toml", "sh")]
+EVERYTHING += ["kernels/**/*.cu", "kernels/**/*.cuh", "kernels/**/*.py", "kernels/*.txt"]
+DTYPES = {
+    "U16": r"""\bU16\b|(?i:uint_?16)|["']u16["']""",
+    # PTX has a type of that name, too.
+    "U32": r"\bU32\b|(?i:\bk?uint32\b)",
+}
+
+
+def named_in(pattern: str, places: list[str] = LIBRARY) -> list[str]:
+    """The files, written by hand, in which a word stands."""
+    compiled = re.compile(pattern)
     found: list[str] = []
-    for file in [*CRATES.glob("*/src/**/*.rs"), *(CRATES / "mg-py" / "python").glob("**/*.py")]:
+    for file in {file for place in places for file in ROOT.glob(place)} - {Path(__file__)}:
         text = file.read_text(encoding="utf-8")
-        if pattern.search(text) and WRITTEN_BY_TOOLS not in text[:300]:
+        if compiled.search(text) and not WRITTEN_BY_TOOLS.search(text[:300]):
             found.append(file.relative_to(ROOT).as_posix())
     return sorted(found)
 
 
+def word(name: str) -> str:
+    return rf"\b(?:{name})\b"
+
+
 @pytest.mark.parametrize(
-    ("word", "most"),
+    ("name", "most"),
     [
         ("swapdims", 1),  # a name of Python's alone
         ("lerp", 1),  # an operation that is composed
@@ -36,14 +51,29 @@ def named_in(word: str) -> list[str]:
         ("RMSNorm|RmsNorm", 4),  # a layer
     ],
 )
-def test_additions_touch_few_files(word: str, most: int) -> None:
-    files = named_in(word)
+def test_additions_touch_few_files(name: str, most: int) -> None:
+    files = named_in(word(name))
     assert 1 <= len(files) <= most, files
 
 
-@pytest.mark.parametrize(("page", "word"), [("add-a-dtype.md", "U16"), ("add-an-optimiser.md", "Lion|LionOptions")])
-def test_pages_link_to_all_that_is_touched(page: str, word: str) -> None:
-    text = (ROOT / "docs" / page).read_text(encoding="utf-8")
-    links = set(re.findall(r"\]\(\.\./([^)#]+)\)", text))
-    missing = [file for file in named_in(word) if file not in links]
-    assert not missing, f"docs/{page} does not tell of them"
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_a_dtype_is_written_in_few_files(dtype: str) -> None:
+    """Tests, formats of files, Python's names and stubs included: these read the table of dtypes."""
+    files = named_in(DTYPES[dtype], EVERYTHING)
+    assert "crates/mg-device/src/dtype.rs" in files
+    assert len(files) <= 5, files
+
+
+def linked(page: str) -> set[str]:
+    return set(re.findall(r"\]\(\.\./([^)#]+)\)", (ROOT / "docs" / page).read_text(encoding="utf-8")))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_the_page_of_dtypes_links_to_all_that_is_touched(dtype: str) -> None:
+    missing = set(named_in(DTYPES[dtype], EVERYTHING)) - linked("add-a-dtype.md")
+    assert not missing, "docs/add-a-dtype.md does not tell of them"
+
+
+def test_the_page_of_optimisers_links_to_all_that_is_touched() -> None:
+    missing = set(named_in(word("Lion|LionOptions"))) - linked("add-an-optimiser.md")
+    assert not missing, "docs/add-an-optimiser.md does not tell of them"

@@ -16,7 +16,7 @@ from micrograd_rs.autograd import gradcheck, gradgradcheck
 from micrograd_rs.kernels import Kernel, KernelError
 
 FLOATS = [mg.float64, mg.float32, mg.float16, mg.bfloat16]
-INTEGERS = [mg.int8, mg.int16, mg.int32, mg.int64, mg.uint8, mg.uint16, mg.uint32, mg.uint64]
+INTEGERS = [dtype for dtype in mg._micrograd_rs._DTYPES if dtype._kind.endswith("integer")]
 
 SCALE = 3.0
 TABLE = (0.5, -1.0, 2.0)
@@ -160,7 +160,7 @@ def test_integers(dtype):
     got = whole(mg.tensor(a, dtype=dtype), mg.tensor(b, dtype=dtype))
     assert got.dtype == dtype
     expected = of_elements(whole, a, b).astype(np.int64)
-    bits = {mg.int8: 8, mg.uint8: 8, mg.int16: 16, mg.uint16: 16, mg.int32: 32, mg.uint32: 32}.get(dtype, 64)
+    bits = 8 * dtype.itemsize
     difference = got.to(mg.int64).numpy() - expected
     assert not np.any(difference & ((1 << bits) - 1 if bits < 64 else -1)), (got, expected)
     assert swish(mg.tensor(a, dtype=dtype)).dtype == mg.float32

@@ -14,7 +14,7 @@ from micrograd_rs import Tensor
 numpy = pytest.importorskip("numpy")
 
 DTYPES = ["float64", "float32", "float16", "int64", "int32", "uint8", "bool"]
-INTEGERS = ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"]
+INTEGERS = [dtype.name for dtype in mg._micrograd_rs._DTYPES if dtype._kind.endswith("integer")]
 
 
 def some(dtype, shape=(2, 3, 4)):

@@ -1,4 +1,4 @@
-"""Writes what follows from the op table: the extension's stubs and the operations as functions.
+"""Writes what follows from the tables of dtypes and operations: the extension's stubs and the operations as functions.
 
     python tools/stubs.py           writes them
     python tools/stubs.py --check   says whether they are as they would be written
@@ -228,6 +228,7 @@ def with_words(text: str) -> str:
 def stubs() -> str:
     text = (HERE / "_micrograd_rs.pyi.in").read_text()
     text = text.replace("    # <operations>", methods())
+    text = text.replace("# <dtypes>", "\n".join(f"{dtype.name}: dtype" for dtype in rs._DTYPES))
     text = text.replace("# <filled>", filled()).replace("# <functions>", declared_functions())
     return with_words(text)
 
@@ -300,9 +301,30 @@ def functions_of(wanted: str, what: str) -> str:
     return "\n".join(lines)
 
 
+def kinds() -> str:
+    # `bool` hides what Python calls so: who wants it asks for it.
+    names = sorted(dtype.name for dtype in rs._DTYPES if not dtype.name == "bool")
+    lines = [
+        '"""The dtypes. Written by tools/stubs.py."""',
+        "",
+        "from __future__ import annotations",
+        "",
+        "from ._micrograd_rs import (",
+        *(f"    {name}," for name in names),
+        ")",
+        "",
+        "__all__ = [",
+        *(f'    "{name}",' for name in names),
+        "]",
+        "",
+    ]
+    return "\n".join(lines)
+
+
 def main() -> int:
     files = {
         PACKAGE / "_micrograd_rs.pyi": stubs(),
+        PACKAGE / "_kinds.py": kinds(),
         PACKAGE / "_ops.py": functions(),
         PACKAGE / "_nn_ops.py": functions_of("nn", "Operations that `nn.functional` has."),
         PACKAGE / "_linalg_ops.py": functions_of("linalg", "Operations that `linalg` has."),

@@ -5,7 +5,7 @@
 #![allow(dead_code)] // each test binary uses its part
 
 use mg_autograd::Tensor;
-use mg_device::{DType, Device, Element, Result, Shape, bf16, f16};
+use mg_device::{DType, Device, Element, Result, Shape, bf16, f16, with_element, with_integer};
 
 /// An element, exactly: floats of every width, integers of every width, truth values.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -96,20 +96,13 @@ impl Array {
             Tensor::from_vec(values.collect(), shape).unwrap()
         }
         let cells = self.data.iter();
-        match self.dtype {
-            DType::F64 => make(&self.shape, cells.map(|c| c.f())),
-            DType::F32 => make(&self.shape, cells.map(|c| c.f() as f32)),
-            DType::F16 => make(&self.shape, cells.map(|c| f16::from_f64(c.f()))),
-            DType::BF16 => make(&self.shape, cells.map(|c| bf16::from_f64(c.f()))),
-            DType::I64 => make(&self.shape, cells.map(|c| c.i() as i64)),
-            DType::I32 => make(&self.shape, cells.map(|c| c.i() as i32)),
-            DType::I16 => make(&self.shape, cells.map(|c| c.i() as i16)),
-            DType::I8 => make(&self.shape, cells.map(|c| c.i() as i8)),
-            DType::U64 => make(&self.shape, cells.map(|c| c.i() as u64)),
-            DType::U32 => make(&self.shape, cells.map(|c| c.i() as u32)),
-            DType::U16 => make(&self.shape, cells.map(|c| c.i() as u16)),
-            DType::U8 => make(&self.shape, cells.map(|c| c.i() as u8)),
-            DType::Bool => make(&self.shape, cells.map(|c| c.b())),
+        let integers = with_integer!(self.dtype, T => {
+            make(&self.shape, cells.clone().map(|c| T::try_from(c.i()).unwrap_or_else(|e| panic!("{c:?}: {e}"))))
+        });
+        match integers {
+            Some(made) => made,
+            None if self.dtype.is_bool() => make(&self.shape, cells.map(|c| c.b())),
+            None => with_element!(self.dtype, T => make(&self.shape, cells.map(|c| T::from_f64(c.f())))),
         }
     }
 

@@ -66,21 +66,9 @@ fn wider(a: DType, b: DType) -> DType {
         (_, None) if of.is_bool() => true,
         (_, None) => d == of || d.is_float() && d.size() > of.size(),
     };
-    let narrow = [
-        DType::Bool,
-        DType::U8,
-        DType::I8,
-        DType::U16,
-        DType::I16,
-        DType::U32,
-        DType::I32,
-        DType::U64,
-        DType::I64,
-        DType::F16,
-        DType::BF16,
-        DType::F32,
-        DType::F64,
-    ];
+    // Truth values, integers, floats, the narrower first, of integers those without a sign.
+    let mut narrow = DType::ALL;
+    narrow.sort_by_key(|d| (category(*d), d.size(), d.is_signed(), *d));
     narrow.into_iter().find(|&d| holds(d, a) && holds(d, b)).unwrap()
 }
 

@@ -1,7 +1,7 @@
 //! Descriptions of graphs: what a node is made of, so that the same graph can be built again with other data.
 
 use crate::common::{Rng, buffer_of};
-use mg_device::{Buffer, DType, Device, Layout, Result, Shape, bf16, f16};
+use mg_device::{Buffer, Category, DType, Device, Float, Layout, Result, Shape, bf16, f16};
 use mg_graph::{Node, Value};
 use mg_kernels::{ReduceKind, Row};
 use std::sync::OnceLock;
@@ -327,19 +327,19 @@ fn element(dtype: DType, rng: &mut Rng) -> u64 {
         6..20 => rng.below(9) as f64 - 4.0,
         _ => (rng.unit() - 0.5) * 8.0,
     };
-    match dtype {
-        DType::F64 => float.to_bits(),
-        DType::F32 => (float as f32).to_bits() as u64,
-        DType::F16 => f16::from_f64(float).to_bits() as u64,
-        DType::BF16 => bf16::from_f64(float).to_bits() as u64,
-        DType::I64 | DType::U64 if special == 0 => rng.next(),
-        DType::I32 | DType::U32 if special == 0 => rng.next() & 0xffff_ffff,
-        DType::I64 => (rng.below(41) as i64 - 20) as u64,
-        DType::I32 => (rng.below(41) as i32 - 20) as u32 as u64,
-        DType::U64 | DType::U32 => rng.below(41) as u64,
-        DType::I16 | DType::U16 => rng.next() & 0xffff,
-        DType::I8 | DType::U8 => rng.next() & 0xff,
-        DType::Bool => rng.next() & 1,
+    let bits = u64::MAX >> (64 - 8 * dtype.size());
+    match (dtype.float(), dtype.category()) {
+        (Some(Float::F64), _) => float.to_bits(),
+        (Some(Float::F32), _) => (float as f32).to_bits() as u64,
+        (Some(Float::F16), _) => f16::from_f64(float).to_bits() as u64,
+        (Some(Float::BF16), _) => bf16::from_f64(float).to_bits() as u64,
+        (None, Category::Bool) => rng.next() & 1,
+        // Wide integers are small but for some: sums and products of the others only wrap.
+        (None, _) if dtype.size() < 4 || special == 0 => rng.next() & bits,
+        (None, _) => {
+            let least = if dtype.is_signed() { -20 } else { 0 };
+            (rng.below(41) as i64 + least) as u64 & bits
+        }
     }
 }
 

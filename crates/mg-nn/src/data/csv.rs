@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use mg_autograd::Tensor;
-use mg_device::{DType, Error, ErrorKind, Result};
+use mg_device::{DType, Error, ErrorKind, Float, Result};
 
 use super::read::{Read, contents, told};
 
@@ -122,8 +122,13 @@ impl Table {
                 _ => columns.iter().map(|column| self.place(column)).collect::<Read<_>>()?,
             };
             let shape = [self.len(), places.len()];
-            let tensor = match dtype {
-                DType::I64 => {
+            let tensor = match dtype.float() {
+                Some(Float::F64) => Tensor::from_vec(self.parsed::<f64>(&places, missing)?, &shape),
+                Some(Float::F32 | Float::F16 | Float::BF16) => {
+                    let missing = missing.map(|x| x as f32);
+                    Tensor::from_vec(self.parsed::<f32>(&places, missing)?, &shape).map(|t| t.to_dtype(dtype))
+                }
+                None if dtype == DType::I64 => {
                     let whole = |x: f64| x.trunc() == x && x.abs() <= (1u64 << 53) as f64;
                     if let Some(x) = missing.filter(|&x| !whole(x)) {
                         let text = format!("takes an integer for what is missing of integers, got {x}");
@@ -132,19 +137,7 @@ impl Table {
                     let missing = missing.map(|x| x as i64);
                     Tensor::from_vec(self.parsed::<i64>(&places, missing)?, &shape)
                 }
-                DType::F64 => Tensor::from_vec(self.parsed::<f64>(&places, missing)?, &shape),
-                DType::F32 | DType::F16 | DType::BF16 => {
-                    let missing = missing.map(|x| x as f32);
-                    Tensor::from_vec(self.parsed::<f32>(&places, missing)?, &shape).map(|t| t.to_dtype(dtype))
-                }
-                DType::Bool
-                | DType::U8
-                | DType::U16
-                | DType::U32
-                | DType::U64
-                | DType::I8
-                | DType::I16
-                | DType::I32 => {
+                None => {
                     let text =
                         format!("takes a floating-point dtype or i64, got {dtype}: convert what it answers");
                     return Err(ErrorKind::DType(text));

@@ -101,7 +101,7 @@ impl Graph {
     }
 
     pub fn cast(&mut self, x: Id, dtype: DType) -> Id {
-        let to = Attribute::Int(super::proto::number_of(dtype));
+        let to = Attribute::Int(dtype.onnx_number().into());
         self.call_with("Cast", &[x], vec![("to", to)])
     }
 }

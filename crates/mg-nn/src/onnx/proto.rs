@@ -37,32 +37,13 @@ impl Message {
     }
 }
 
-/// The number of a dtype in `TensorProto.DataType`.
-pub(super) fn number_of(dtype: DType) -> i64 {
-    match dtype {
-        DType::F32 => 1,
-        DType::U8 => 2,
-        DType::I8 => 3,
-        DType::U16 => 4,
-        DType::I16 => 5,
-        DType::I32 => 6,
-        DType::I64 => 7,
-        DType::Bool => 9,
-        DType::F16 => 10,
-        DType::F64 => 11,
-        DType::U32 => 12,
-        DType::U64 => 13,
-        DType::BF16 => 16,
-    }
-}
-
 /// A `TensorProto`.
 pub(super) fn tensor(name: &str, dtype: DType, dims: &[usize], data: &[u8]) -> Message {
     let mut message = Message::default();
     for &n in dims {
         message.int(1, n as i64);
     }
-    message.int(2, number_of(dtype));
+    message.int(2, dtype.onnx_number().into());
     if !name.is_empty() {
         message.bytes(8, name.as_bytes());
     }
@@ -82,7 +63,7 @@ pub(super) fn value(name: &str, dtype: DType, dims: &[Result<usize, &str>]) -> M
         };
         shape.message(1, &size);
     }
-    of.int(1, number_of(dtype)).message(2, &shape);
+    of.int(1, dtype.onnx_number().into()).message(2, &shape);
     kind.message(1, &of);
     message.bytes(1, name.as_bytes()).message(2, &kind);
     message

@@ -16,6 +16,7 @@ from __future__ import annotations
 import os as _os
 from builtins import bool as _bool
 
+from . import _kinds
 from . import _micrograd_rs as _rs
 from ._micrograd_rs import (
     MLP,
@@ -32,7 +33,6 @@ from ._micrograd_rs import (
     __version__,
     arange,
     as_tensor,
-    bfloat16,
     broadcast_shapes,
     can_cast,
     clear_autocast_cache,
@@ -44,9 +44,6 @@ from ._micrograd_rs import (
     empty_like,
     explain,
     eye,
-    float16,
-    float32,
-    float64,
     from_dlpack,
     from_numpy,
     full,
@@ -58,10 +55,6 @@ from ._micrograd_rs import (
     get_num_threads,
     get_rng_state,
     initial_seed,
-    int8,
-    int16,
-    int32,
-    int64,
     is_autocast_cache_enabled,
     is_autocast_enabled,
     is_grad_enabled,
@@ -92,10 +85,6 @@ from ._micrograd_rs import (
     set_rng_state,
     strided,
     tensor,
-    uint8,
-    uint16,
-    uint32,
-    uint64,
     where,
     zeros,
     zeros_like,
@@ -103,6 +92,7 @@ from ._micrograd_rs import (
 from ._micrograd_rs import bool as bool
 from ._dtypes import finfo, iinfo
 from ._names import Lazy as _Lazy
+from ._kinds import *
 from ._ops import *
 from ._size import Size
 from .autograd import enable_grad, inference_mode, is_inference_mode_enabled, no_grad, set_grad_enabled
@@ -249,7 +239,6 @@ __all__ = [
     "backends",
     "batch_norm",
     "binomial",
-    "bfloat16",
     "broadcast_shapes",
     "can_cast",
     "cat",
@@ -282,9 +271,6 @@ __all__ = [
     "fill",
     "fill_",
     "finfo",
-    "float16",
-    "float32",
-    "float64",
     "from_dlpack",
     "from_numpy",
     "frombuffer",
@@ -305,12 +291,8 @@ __all__ = [
     "inference_mode",
     "initial_seed",
     "instance_norm",
-    "int16",
-    "int32",
-    "int64",
     "is_autocast_cache_enabled",
     "is_autocast_enabled",
-    "int8",
     "is_complex",
     "is_conj",
     "is_deterministic_algorithms_warn_only_enabled",
@@ -385,10 +367,6 @@ __all__ = [
     "tokenizers",
     "to_dlpack",
     "typename",
-    "uint16",
-    "uint32",
-    "uint64",
-    "uint8",
     "unsafe_chunk",
     "unsafe_split",
     "unsafe_split_with_sizes",
@@ -400,6 +378,7 @@ __all__ = [
     "zeros",
     "zeros_like",
 ]
+__all__ += _kinds.__all__
 
 def is_tensor(obj: object) -> _bool:
     """Whether it is a tensor."""

@@ -127,10 +127,8 @@ def frombuffer(buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, req
     memory that can be written to, where NumPy is installed; else it is a copy.
     """
     kind = _rs.zeros(0, dtype=dtype)
-    formats: dict[str, Any] = {"float64": "d", "float32": "f", "float16": "e", "int64": "q", "int32": "i", "int16": "h", "int8": "b"}
-    formats |= {"uint8": "B", "uint16": "H", "uint32": "I", "uint64": "Q", "bool": "?"}
-    name = str(kind.dtype).rpartition(".")[2]
-    if name not in formats:
+    code = kind.dtype._code
+    if code is None:
         raise ValueError(f"a buffer has no elements of {kind.dtype}")
     flat = memoryview(buffer).cast("B")[offset:]
     if count < 0 and len(flat) % kind.itemsize:
@@ -139,7 +137,7 @@ def frombuffer(buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, req
     if count * kind.itemsize > len(flat):
         raise ValueError(f"requested buffer length ({count * kind.itemsize} bytes) after offset must not be greater than {len(flat)}")
     cast = getattr(flat[: count * kind.itemsize], "cast")
-    part = cast(formats[name])
+    part = cast(code)
     try:
         import numpy
     except ImportError:

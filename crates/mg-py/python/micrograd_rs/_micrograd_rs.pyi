@@ -57,6 +57,21 @@ class dtype:
     @property
     def is_floating_point(self) -> _bool:
         """Whether it is a floating-point type."""
+    @property
+    def is_signed(self) -> _bool:
+        """Whether it holds numbers below zero."""
+    @property
+    def _names(self) -> list[str]: ...
+    @property
+    def _kind(self) -> str: ...
+    @property
+    def _exponent_bits(self) -> _int: ...
+    @property
+    def _legacy(self) -> str | None: ...
+    @property
+    def _code(self) -> Any: ...
+    @property
+    def _numpy(self) -> str | None: ...
     def __eq__(self, other: object, /) -> _bool: ...
     def __ne__(self, other: object, /) -> _bool: ...
     def __hash__(self) -> _int: ...
@@ -77,6 +92,7 @@ uint32: dtype
 uint16: dtype
 uint8: dtype
 bool: dtype
+_DTYPES: tuple[dtype, ...]
 
 class memory_format:
     """The order of elements in memory that a program asks for: taken, and without effect."""

@@ -15,7 +15,8 @@ from collections import OrderedDict, defaultdict
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, cast
 
-from ._micrograd_rs import Device, Tensor, _rebuild
+from ._dtypes import NAMED as _NAMED
+from ._micrograd_rs import _DTYPES, Device, Tensor, _rebuild
 from ._names import Lazy as _Lazy
 from ._size import Size
 
@@ -27,27 +28,7 @@ __all__ = ["load_zip"]
 __getattr__ = _Lazy(__name__)
 
 # Storages by the names of their classes: dtype and bytes of an element.
-_STORAGES = {
-    "DoubleStorage": ("f64", 8),
-    "FloatStorage": ("f32", 4),
-    "HalfStorage": ("f16", 2),
-    "BFloat16Storage": ("bf16", 2),
-    "LongStorage": ("i64", 8),
-    "IntStorage": ("i32", 4),
-    "ShortStorage": ("i16", 2),
-    "CharStorage": ("i8", 1),
-    "ByteStorage": ("u8", 1),
-    "BoolStorage": ("bool", 1),
-}
-_DTYPES = {
-    **{"float64": "f64", "double": "f64", "float32": "f32", "float": "f32", "float16": "f16", "half": "f16"},
-    **{"bfloat16": "bf16", "int64": "i64", "long": "i64", "int32": "i32", "int": "i32", "int16": "i16", "short": "i16"},
-    **{"int8": "i8", "uint64": "u64", "uint32": "u32", "uint16": "u16", "uint8": "u8", "bool": "bool"},
-}
-_SIZES = {
-    **{"f64": 8, "f32": 4, "f16": 2, "bf16": 2, "i64": 8, "i32": 4, "i16": 2, "i8": 1},
-    **{"u64": 8, "u32": 4, "u16": 2, "u8": 1, "bool": 1},
-}
+_STORAGES = {f"{each._legacy}Storage": (each.short_name, each.itemsize) for each in _DTYPES if each._legacy}
 
 
 class _StorageType:
@@ -91,8 +72,8 @@ class _Unpickler(pickle.Unpickler):
             return found(self._archive)
         if module in ("torch", "torch.storage") and name in _STORAGES:
             return _StorageType(*_STORAGES[name])
-        if module == "torch" and name in _DTYPES:
-            return _Dtype(_DTYPES[name])
+        if module == "torch" and name in _NAMED:
+            return _Dtype(_NAMED[name].short_name)
         raise ValueError(
             f"{self._archive.path}: it names {module}.{name}. Only tensors and plain containers are read: "
             "save the state_dict() of what has one"
@@ -181,7 +162,7 @@ class _Archive:
         if not isinstance(storage, _Storage):
             raise self.wrong("a tensor without a storage")
         if dtype is not None and dtype != storage.dtype:
-            storage = _Storage(storage.data, dtype, _SIZES[dtype], storage.location)
+            storage = _Storage(storage.data, dtype, _NAMED[dtype].itemsize, storage.location)
         sizes, strides = tuple(size), tuple(stride)
         numbers = (offset, *sizes, *strides)
         if len(sizes) != len(strides) or any(type(n) is not int or n < 0 for n in numbers):

@@ -14,29 +14,15 @@ import zipfile
 from collections.abc import Callable, Mapping
 from typing import IO, Any, cast
 
-from ._micrograd_rs import Tensor, _rebuild, bfloat16
+from ._micrograd_rs import _DTYPES, Tensor, _rebuild
 from ._names import Lazy as _Lazy
 
 __all__ = ["load", "save", "savez", "savez_compressed"]
 
 __getattr__ = _Lazy(__name__)
 
-# NumPy's types by ours.
-_TYPES = {
-    "f64": "<f8",
-    "f32": "<f4",
-    "f16": "<f2",
-    "i64": "<i8",
-    "i32": "<i4",
-    "i16": "<i2",
-    "i8": "|i1",
-    "u64": "<u8",
-    "u32": "<u4",
-    "u16": "<u2",
-    "u8": "|u1",
-    "bool": "|b1",
-}
-_OURS = {code[1:]: name for name, code in _TYPES.items()}
+# Ours by NumPy's types.
+_OURS = {each._numpy[1:]: each.short_name for each in _DTYPES if each._numpy}
 
 _MAX_HEADER = 1 << 20
 
@@ -96,9 +82,9 @@ def read_npy(file: IO[bytes], where: str) -> Tensor:
 
 def _npy(t: Tensor) -> bytes:
     t = t.detach().cpu()
-    if t.dtype == bfloat16:
+    if t.dtype._numpy is None:
         t = t.float()
-    code = _TYPES[t.dtype.short_name]
+    code = t.dtype._numpy
     header = f"{{'descr': '{code}', 'fortran_order': False, 'shape': {tuple(t.shape)}, }}"
     padded = header + " " * (-(10 + len(header) + 1) % 64) + "\n"
     start = b"\x93NUMPY\x01\x00" + struct.pack("<H", len(padded)) + padded.encode("latin-1")

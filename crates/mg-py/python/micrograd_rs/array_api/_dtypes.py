@@ -15,16 +15,12 @@ from .._micrograd_rs import promote_types as _promote_types
 __all__ = ["__array_namespace_info__", "astype", "can_cast", "finfo", "iinfo", "isdtype", "result_type"]
 
 # Those of the standard that there are, by kind; the smaller ones first.
-_NAMES = {
-    "bool": ["bool"],
-    "signed integer": ["int8", "int16", "int32", "int64"],
-    "unsigned integer": ["uint8", "uint16", "uint32", "uint64"],
-    "real floating": ["float32", "float64"],
-    "complex floating": [],
-}
 _KINDS: dict[str, dict[str, dtype]] = {
-    kind: {name: getattr(_rs, name) for name in names if hasattr(_rs, name)} for kind, names in _NAMES.items()
+    kind: {each.name: each for each in reversed(_rs._DTYPES) if each._kind == kind}
+    for kind in ("bool", "signed integer", "unsigned integer", "real floating", "complex floating")
 }
+# Half types, which the standard does not know.
+_KINDS["real floating"] = {name: each for name, each in _KINDS["real floating"].items() if each.itemsize >= 4}
 _KINDS["integral"] = {**_KINDS["signed integer"], **_KINDS["unsigned integer"]}
 _KINDS["numeric"] = {**_KINDS["integral"], **_KINDS["real floating"]}
 ALL: dict[str, dtype] = {**_KINDS["bool"], **_KINDS["numeric"]}
@@ -82,11 +78,7 @@ def isdtype(dtype: dtype, kind: dtype | str | tuple[dtype | str, ...]) -> builti
 
 
 def _kind_of(type: dtype) -> str:
-    for kind in _NAMES:
-        if isdtype(type, kind):
-            return kind
-    # Half types, which the standard does not know.
-    return "real floating"
+    return type._kind
 
 
 def can_cast(from_: dtype | Tensor, to: dtype, /) -> builtins.bool:
