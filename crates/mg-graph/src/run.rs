@@ -51,7 +51,7 @@ impl<B: Bindings> Memory<'_, B> {
         match arg.bind.loc {
             Loc::Slot(slot) => self.planned[slot].device,
             Loc::Node(node) => self.value(node).map_or(Device::cpu(), |v| v.buffer.device()),
-            _ => Device::cpu(),
+            Loc::Stored(_) | Loc::Product => Device::cpu(),
         }
     }
 
@@ -78,7 +78,7 @@ impl<B: Bindings> Memory<'_, B> {
             Loc::Node(node) => self
                 .value(node)
                 .map_or((std::ptr::null(), 0), |v| (v.buffer.as_ptr(), v.layout.offset() as isize)),
-            _ => (std::ptr::null(), 0),
+            Loc::Stored(_) | Loc::Product => (std::ptr::null(), 0),
         };
         (base, with_offset(&arg.layout, offset + arg.bind.delta))
     }
@@ -104,7 +104,7 @@ impl Failures {
     pub(crate) fn at(&self, bind: &Bind) -> Option<Error> {
         match bind.loc {
             Loc::Slot(slot) => self.of(slot).cloned(),
-            _ => None,
+            Loc::Node(_) | Loc::Stored(_) | Loc::Product => None,
         }
     }
 

@@ -656,11 +656,15 @@ impl Tensor {
     pub fn nextafter(&self, other: Operand) -> Result<Tensor> {
         let ([a, b], dtype) = joined("nextafter", [self.into(), other])?;
         // The bits after the point, and the exponent of the least number that has all of them.
-        let (bits, least): (f64, f64) = match dtype {
-            DType::F32 | DType::F64 => return Ok(Tensor::from_node(Node::map(Row::NextAfter, &[&a, &b])?)),
-            DType::F16 => (10.0, -14.0),
-            DType::BF16 => (7.0, -126.0),
-            _ => return Err(Error::new("nextafter", ErrorKind::DType(format!("takes floats, got {dtype}")))),
+        let (bits, least): (f64, f64) = match dtype.float() {
+            Some(Float::F32 | Float::F64) => {
+                return Ok(Tensor::from_node(Node::map(Row::NextAfter, &[&a, &b])?));
+            }
+            Some(Float::F16) => (10.0, -14.0),
+            Some(Float::BF16) => (7.0, -126.0),
+            None => {
+                return Err(Error::new("nextafter", ErrorKind::DType(format!("takes floats, got {dtype}"))));
+            }
         };
         // In f32, which holds all of theirs and what lies between.
         let (x, y) = (a.cast(DType::F32), b.cast(DType::F32));

@@ -106,7 +106,9 @@ impl Axis {
                 // Beyond the last element there is none, and its weight is 0.
                 let next = match self.beyond {
                     Beyond::Zeros => next,
-                    _ => Node::apply(Row::Minimum, &[&next, &at.lit(self.size as f64 - 1.0)]),
+                    Beyond::Border | Beyond::Reflection => {
+                        Node::apply(Row::Minimum, &[&next, &at.lit(self.size as f64 - 1.0)])
+                    }
                 };
                 vec![self.tap(&floor, Some(rest)), self.tap(&next, Some(share))]
             }

@@ -265,7 +265,7 @@ fn quantiles(
             let high = sorted.gather(axis, &above.cast(DType::I64))?;
             let weight = match between {
                 Between::Midpoint => below.lit(0.5),
-                _ => ranks.sub(&below),
+                Between::Linear | Between::Lower | Between::Higher | Between::Nearest => ranks.sub(&below),
             };
             // Equal ones stay what they are: infinities have no difference.
             let same = untracked(&low).eq(&untracked(&high));

@@ -5,7 +5,7 @@ use super::matrix_function::epsilon;
 use crate::ops::Operand;
 use crate::tensor::Tensor;
 use crate::tensor::memory::untracked;
-use mg_device::{DType, Error, ErrorKind, Result, Shape};
+use mg_device::{DType, Error, ErrorKind, Float, Result, Shape};
 use mg_graph::Node;
 use mg_kernels::library::{Pair, PairKind};
 use mg_kernels::{Algebra, Row, Rules};
@@ -283,10 +283,10 @@ impl Tensor {
             let square = t.map(Row::Square);
             let part = below.choose(&half.sub(&half.lit(1.0)), &half.mul(&square.neg().map(Row::Exp)).neg());
             // Where that would round to −1, the logarithm is nothing beside the square.
-            let last = match x.dtype() {
-                DType::F16 => f64::powi(2.0, -11),
-                DType::BF16 => f64::powi(2.0, -8),
-                other => 4.0 * epsilon(other),
+            let last = match x.dtype().float() {
+                Some(Float::F16) => f64::powi(2.0, -11),
+                Some(Float::BF16) => f64::powi(2.0, -8),
+                Some(Float::F32 | Float::F64) | None => 4.0 * epsilon(x.dtype()),
             };
             let least = part.lit(last - 1.0);
             let part = Node::apply(Row::Maximum, &[&part, &least]);

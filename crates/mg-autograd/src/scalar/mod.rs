@@ -263,7 +263,7 @@ impl Value {
         match self.node().form {
             // SAFETY: in these two forms `b` is a number.
             Form::NumberRight | Form::NumberLeft => Some(unsafe { self.node().b.number }),
-            _ => None,
+            Form::Leaf | Form::Unary | Form::Both | Form::Spans => None,
         }
     }
 
@@ -276,7 +276,10 @@ impl Value {
         let (g, out) = (node.grad(), node.data());
         let grad = match node.form {
             Form::NumberRight => node.op.grad_y(g, other, number, out),
-            _ => node.op.grad_x(g, number, other, out),
+            // What has a number has it on one of two sides.
+            Form::NumberLeft | Form::Leaf | Form::Unary | Form::Both | Form::Spans => {
+                node.op.grad_x(g, number, other, out)
+            }
         };
         Some((number, grad))
     }

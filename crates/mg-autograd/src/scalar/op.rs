@@ -160,7 +160,16 @@ impl Op {
             // 0ʸ is 0 for every y ≥ 0 nearby (PyTorch answers so too), where 0 · ln 0 would say NaN.
             Op::Pow if x == 0.0 && y >= 0.0 => 0.0,
             Op::Pow => g * (out * x.ln()),
-            _ => 0.0,
+            // They have one operand, or none, or spans of them.
+            Op::Leaf
+            | Op::Neg
+            | Op::Relu
+            | Op::Exp
+            | Op::Log
+            | Op::Tanh
+            | Op::Sigmoid
+            | Op::To
+            | Op::Affine => 0.0,
         }
     }
 }

@@ -8,7 +8,7 @@
 use super::loops::{Isa, by_isa};
 use crate::cell::Cell;
 use crate::program::ReduceKind;
-use mg_device::DType;
+use mg_device::{DType, Float};
 
 /// Elements that are added by one tree.
 pub const BLOCK: usize = 512;
@@ -110,10 +110,10 @@ impl Reducer {
             match Cell::of(result) {
                 Cell::F64 => dst.cast::<f64>().write_unaligned(value),
                 Cell::F32 => {
-                    let rounded = match result {
-                        DType::F16 => half::f16::from_f64(value).to_f32(),
-                        DType::BF16 => half::bf16::from_f64(value).to_f32(),
-                        _ => value as f32,
+                    let rounded = match result.float() {
+                        Some(Float::F16) => half::f16::from_f64(value).to_f32(),
+                        Some(Float::BF16) => half::bf16::from_f64(value).to_f32(),
+                        Some(Float::F32 | Float::F64) | None => value as f32,
                     };
                     dst.cast::<f32>().write_unaligned(rounded);
                 }

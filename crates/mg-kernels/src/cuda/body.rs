@@ -98,7 +98,7 @@ impl<'a> Body<'a> {
     pub(crate) fn origin(&mut self, input: usize) -> Op {
         match self.frame.inputs[input].source {
             Source::Buffer => self.params.field(Field::Input(input as u16)),
-            _ => self.params.field(Field::Base(input as u16)),
+            Source::Index | Source::Random => self.params.field(Field::Base(input as u16)),
         }
     }
 
@@ -404,7 +404,7 @@ impl<'a> Body<'a> {
         let found = match self.frame.classes[i] {
             Class::Uniform => self.uniform[i],
             Class::Row => self.row[i].get(row).copied(),
-            _ => self.full[i].get(e).copied(),
+            Class::Full | Class::Column | Class::Total => self.full[i].get(e).copied(),
         };
         found.ok_or_else(|| internal("a value that is not known yet"))
     }
@@ -585,6 +585,6 @@ fn zero_of(dtype: DType) -> Op {
             ins!("setp.ne.s32 {d}, 0, 0");
             d
         }
-        kind => copy(Op(kind, Opnd::Imm(0))),
+        kind @ (Kind::R | Kind::D | Kind::F | Kind::G | Kind::H) => copy(Op(kind, Opnd::Imm(0))),
     }
 }

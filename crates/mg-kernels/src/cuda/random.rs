@@ -2,7 +2,7 @@
 
 use super::lanes::{Pred, select};
 use super::ptx::{Kind, Op, assign, copy, imm, imm64, ins, label, op1, op2, place, reg};
-use mg_device::DType;
+use mg_device::{DType, Float};
 
 fn halves(a: Op) -> (Op, Op) {
     let (low, high) = (reg(Kind::R), reg(Kind::R));
@@ -43,12 +43,15 @@ fn words_of(dtype: DType) -> usize {
 /// The block that a number at a position is of, and which of its numbers that is.
 fn place_of(dtype: DType, at: Op) -> (Op, Op) {
     let (low, _) = halves(at);
-    match dtype {
-        DType::F64 => {
+    match dtype.float() {
+        Some(Float::F64) => {
             let half = op2(Kind::D, "shr.u64", at, imm(1));
             (op2(Kind::D, "or.b64", half, imm64(i64::MIN)), op2(Kind::R, "and.b32", low, imm(1)))
         }
-        _ => (op2(Kind::D, "shr.u64", at, imm(2)), op2(Kind::R, "and.b32", low, imm(3))),
+        // The others are drawn in f32.
+        Some(Float::F32 | Float::F16 | Float::BF16) | None => {
+            (op2(Kind::D, "shr.u64", at, imm(2)), op2(Kind::R, "and.b32", low, imm(3)))
+        }
     }
 }
 

@@ -38,7 +38,7 @@ impl Reduction {
             ReduceKind::Max | ReduceKind::Min | ReduceKind::ArgMax | ReduceKind::ArgMin => {
                 match kind_of(self.dtype) {
                     Kind::P => Kind::R,
-                    kind => kind,
+                    kind @ (Kind::R | Kind::D | Kind::F | Kind::G | Kind::H) => kind,
                 }
             }
         }
@@ -119,7 +119,7 @@ impl Reduction {
             Kind::G => "f64",
             Kind::D if self.dtype == DType::U64 => "u64",
             Kind::D => "s64",
-            _ => "s32",
+            Kind::R | Kind::P | Kind::H => "s32",
         };
         let is_float = matches!(kind, Kind::F | Kind::G);
         let two = |name: &str| op2(kind, &format!("{name}.{t}"), x, y);
@@ -247,7 +247,10 @@ impl Reduction {
             (Kind::F, Kind::F) => round(dtype, value),
             (Kind::F, Kind::G) => cast(DType::F32, DType::F64, value),
             (Kind::R, Kind::P) => op2(Kind::P, "setp.ne.s32", value, imm(0)),
-            _ => value,
+            (own, wanted) if own == wanted => value,
+            (own, wanted) => {
+                return Err(internal(&format!("a partial result in {own:?} for a value in {wanted:?}")));
+            }
         })
     }
 }
@@ -335,7 +338,7 @@ fn shuffle(a: Op, offset: u32) -> Op {
             ins!("mov.b64 {d}, {{{low}, {high}}}");
             d
         }
-        kind => {
+        kind @ (Kind::R | Kind::F | Kind::P | Kind::H) => {
             let d = reg(kind);
             ins!("shfl.sync.bfly.b32 {d}, {a}, {offset}, 31, -1");
             d

@@ -289,7 +289,7 @@ pub(crate) fn from_cell(dtype: DType, cell: Op) -> Op {
             op1(Kind::F, "mov.b32", bits)
         }
         Kind::P => op2(Kind::P, "setp.ne.s64", cell, zero(Kind::D)),
-        _ => low(cell),
+        Kind::R | Kind::H => low(cell),
     }
 }
 
@@ -299,7 +299,7 @@ fn cleared(kind: Kind) -> Op {
     match kind {
         Kind::P => ins!("setp.ne.s32 {d}, 0, 0"),
         Kind::H => ins!("mov.b16 {d}, 0"),
-        _ => assign(d, zero(kind)),
+        Kind::R | Kind::D | Kind::F | Kind::G => assign(d, zero(kind)),
     }
     d
 }
@@ -522,10 +522,10 @@ pub(crate) fn store_vector(dtype: DType, address: Op, offset: i64, values: &[Op]
         DType::I8 | DType::U8 | DType::Bool => values
             .chunks(4)
             .map(|v| {
-                let byte = |v: Op| match dtype {
-                    DType::Bool => as_number(v),
-                    DType::I8 => op2(Kind::R, "and.b32", v, imm(0xff)),
-                    _ => v,
+                let byte = |v: Op| match dtype.is_signed() {
+                    true => op2(Kind::R, "and.b32", v, imm(0xff)),
+                    false if dtype.is_bool() => as_number(v),
+                    false => v,
                 };
                 let mut word = byte(v[0]);
                 for (i, &next) in v.iter().enumerate().skip(1) {

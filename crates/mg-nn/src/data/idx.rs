@@ -90,30 +90,18 @@ fn from_reader(name: &str, mut source: impl BufRead, limit: usize) -> std::resul
     }
 }
 
-/// The dtype of the format's code for element types.
-fn dtype_of(code: u8) -> Option<DType> {
-    Some(match code {
-        0x08 => DType::U8,
-        0x09 => DType::I8,
-        0x0b => DType::I16,
-        0x0c => DType::I32,
-        0x0d => DType::F32,
-        0x0e => DType::F64,
-        _ => return None,
-    })
-}
+/// Elements in the format's order of bytes, as a buffer.
+type ToBuffer = fn(&[u8]) -> Buffer;
 
-/// Elements of one of the format's dtypes, from its byte order.
-fn to_buffer(dtype: DType, bytes: &[u8]) -> Buffer {
-    match dtype {
-        DType::F64 => Buffer::from_vec(elements(bytes, f64::from_be_bytes)),
-        DType::F32 => Buffer::from_vec(elements(bytes, f32::from_be_bytes)),
-        DType::I32 => Buffer::from_vec(elements(bytes, i32::from_be_bytes)),
-        DType::I16 => Buffer::from_vec(elements(bytes, i16::from_be_bytes)),
-        DType::I8 => Buffer::from_vec(elements(bytes, i8::from_be_bytes)),
-        _ => Buffer::from_vec(bytes.to_vec()),
-    }
-}
+/// The format's element types: code, dtype, how they are read.
+const TYPES: [(u8, DType, ToBuffer); 6] = [
+    (0x08, DType::U8, |bytes| Buffer::from_vec(bytes.to_vec())),
+    (0x09, DType::I8, |bytes| Buffer::from_vec(elements(bytes, i8::from_be_bytes))),
+    (0x0b, DType::I16, |bytes| Buffer::from_vec(elements(bytes, i16::from_be_bytes))),
+    (0x0c, DType::I32, |bytes| Buffer::from_vec(elements(bytes, i32::from_be_bytes))),
+    (0x0d, DType::F32, |bytes| Buffer::from_vec(elements(bytes, f32::from_be_bytes))),
+    (0x0e, DType::F64, |bytes| Buffer::from_vec(elements(bytes, f64::from_be_bytes))),
+];
 
 fn elements<const N: usize, T>(bytes: &[u8], convert: impl Fn([u8; N]) -> T) -> Vec<T> {
     bytes.as_chunks::<N>().0.iter().map(|&chunk| convert(chunk)).collect()
@@ -126,8 +114,8 @@ fn decode(name: &str, mut source: impl Read, limit: usize) -> std::result::Resul
             format!("{name}: not an IDX file: it starts with {:02x} {:02x}, not 00 00", magic[0], magic[1]);
         return Err(ErrorKind::Format(text));
     }
-    let dtype = dtype_of(magic[2]).ok_or_else(|| {
-        let types = "0x08 (u8), 0x09 (i8), 0x0b (i16), 0x0c (i32), 0x0d (f32) and 0x0e (f64)";
+    let (_, dtype, to_buffer) = TYPES.into_iter().find(|of| of.0 == magic[2]).ok_or_else(|| {
+        let types = TYPES.map(|(code, dtype, _)| format!("{code:#04x} ({dtype})")).join(", ");
         ErrorKind::Format(format!("{name}: type code {:#04x} is none of IDX, which has {types}", magic[2]))
     })?;
     let rank = usize::from(magic[3]);
@@ -170,7 +158,7 @@ fn decode(name: &str, mut source: impl Read, limit: usize) -> std::result::Resul
         }
         Err(e) => return Err(failure(name, &e)),
     }
-    Ok(Idx { shape, data: to_buffer(dtype, &bytes) })
+    Ok(Idx { shape, data: to_buffer(&bytes) })
 }
 
 fn header(

@@ -125,7 +125,11 @@ fn fits(step: &Step) -> bool {
         Step::Map { row: Some((Row::Fmod, _)), .. } => false,
         Step::Map { row: Some((row, dtype)), len: Len::Full, .. } => match row.class() {
             RowClass::Logic => true,
-            _ => *dtype == DType::F32,
+            RowClass::Float
+            | RowClass::Numeric
+            | RowClass::Integer
+            | RowClass::Compare
+            | RowClass::Select => *dtype == DType::F32,
         },
         Step::Expand { dtype: DType::F32, .. } | Step::Stream { dtype: DType::F32, .. } => true,
         _ => false,

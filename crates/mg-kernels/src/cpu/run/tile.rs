@@ -180,7 +180,7 @@ impl Tile<'_, '_> {
             if let Some(reg) = input.direct {
                 let at = match input.class {
                     Class::Full => input.outer.offset(row) + column as isize,
-                    _ => input.outer.offset(row),
+                    Class::Uniform | Class::Row | Class::Column | Class::Total => input.outer.offset(row),
                 };
                 self.ptrs[reg as usize] =
                     arg.ptr.wrapping_offset(at * input.dtype.size() as isize).cast_mut();

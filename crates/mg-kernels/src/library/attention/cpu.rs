@@ -162,9 +162,10 @@ unsafe fn convert(dtype: DType, from: *const u8, n: usize, to: *mut f32) {
     // SAFETY: the caller's addresses are valid for `n`.
     unsafe {
         let to = std::slice::from_raw_parts_mut(to, n);
-        match dtype {
-            DType::F16 => std::slice::from_raw_parts(from.cast::<f16>(), n).convert_to_f32_slice(to),
-            _ => std::slice::from_raw_parts(from.cast::<bf16>(), n).convert_to_f32_slice(to),
+        match dtype.float() {
+            Some(Float::F16) => std::slice::from_raw_parts(from.cast::<f16>(), n).convert_to_f32_slice(to),
+            Some(Float::BF16) => std::slice::from_raw_parts(from.cast::<bf16>(), n).convert_to_f32_slice(to),
+            Some(Float::F32 | Float::F64) | None => unreachable!("the callers have half types"),
         }
     }
 }
@@ -174,9 +175,14 @@ unsafe fn convert_back(dtype: DType, from: *const f32, n: usize, to: *mut u8) {
     // SAFETY: the caller's addresses are valid for `n`.
     unsafe {
         let from = std::slice::from_raw_parts(from, n);
-        match dtype {
-            DType::F16 => std::slice::from_raw_parts_mut(to.cast::<f16>(), n).convert_from_f32_slice(from),
-            _ => std::slice::from_raw_parts_mut(to.cast::<bf16>(), n).convert_from_f32_slice(from),
+        match dtype.float() {
+            Some(Float::F16) => {
+                std::slice::from_raw_parts_mut(to.cast::<f16>(), n).convert_from_f32_slice(from);
+            }
+            Some(Float::BF16) => {
+                std::slice::from_raw_parts_mut(to.cast::<bf16>(), n).convert_from_f32_slice(from);
+            }
+            Some(Float::F32 | Float::F64) | None => unreachable!("the callers have half types"),
         }
     }
 }

@@ -6,7 +6,7 @@ use crate::cuda::library::copy::{self, fill};
 use crate::cuda::library::{Launch, Plan, Pointer, TICKETS, launch};
 use crate::library::matmul::Precision;
 use crate::library::{Described, Target};
-use mg_device::{DType, Error, ErrorKind, Layout, Result};
+use mg_device::{DType, Error, ErrorKind, Float, Layout, Result};
 use smallvec::SmallVec;
 
 pub(super) const OP: &str = "attention";
@@ -105,10 +105,10 @@ enum Way {
 /// The choice, by what is known when a plan is made.
 fn way(part: Part, s: &Sizes, dtype: DType, target: Target) -> Way {
     let size = s.width.max(s.depth);
-    let tiles = match dtype {
-        DType::F16 | DType::BF16 if target.capability >= 80 => HALVES,
-        DType::F32 if target.capability >= 80 && target.precision == Precision::High => TF32,
-        _ => &[],
+    let tiles = match dtype.float().filter(|_| target.capability >= 80) {
+        Some(Float::F16 | Float::BF16) => HALVES,
+        Some(Float::F32) if target.precision == Precision::High => TF32,
+        Some(Float::F32 | Float::F64) | None => &[],
     };
     let name = if dtype == DType::F32 { "tf32" } else { dtype.name() };
     match tiles.iter().find(|(most, _)| size <= *most) {

@@ -113,11 +113,13 @@ unsafe fn run<E: Element>(sort: &Sort, x: &Operand, out: *mut u8, result: &Shape
                 (..=32, ..=0x1_0000_0000) => first::<E, u64>(sort, &lines, results, out),
                 _ => first::<E, u128>(sort, &lines, results, out),
             },
-            kind => match (E::BITS, length as u64) {
-                (..=16, ..=0x1_0000) => select::each::<E, u32>(kind, sort.count, &lines, indices),
-                (..=32, ..=0x1_0000_0000) => select::each::<E, u64>(kind, sort.count, &lines, indices),
-                _ => select::each::<E, u128>(kind, sort.count, &lines, indices),
-            },
+            kind @ (SortKind::Nth | SortKind::Median | SortKind::NanMedian | SortKind::Mode) => {
+                match (E::BITS, length as u64) {
+                    (..=16, ..=0x1_0000) => select::each::<E, u32>(kind, sort.count, &lines, indices),
+                    (..=32, ..=0x1_0000_0000) => select::each::<E, u64>(kind, sort.count, &lines, indices),
+                    _ => select::each::<E, u128>(kind, sort.count, &lines, indices),
+                }
+            }
         }
     }
 }
@@ -213,7 +215,11 @@ unsafe fn first<E: Element, W: Word>(sort: &Sort, lines: &Lines<E>, results: usi
                     let to = out.get().cast::<E>().add(start);
                     words.iter().enumerate().for_each(|(i, w)| to.add(i).write(x[w.with() as usize]));
                 }
-                _ => {
+                SortKind::Indices
+                | SortKind::Nth
+                | SortKind::Median
+                | SortKind::NanMedian
+                | SortKind::Mode => {
                     let to = out.get().cast::<i64>().add(start);
                     words.iter().enumerate().for_each(|(i, w)| to.add(i).write(w.with() as i64));
                 }

@@ -11,9 +11,10 @@ use crate::cuda::library::args::{self, OUTPUT, input};
 use crate::cuda::library::constants::matmul_any::{BARE, MAX_BATCH_RANK, VECTOR};
 use crate::cuda::library::many;
 use crate::cuda::library::{Launch, Plan, Pointer, Prebuilt, find};
+use crate::frame::internal;
 use crate::same_sums;
 use mg_device::cuda::{Elements, Moved};
-use mg_device::{DType, Error, ErrorKind, Layout, MAX_RANK, Result, Shape};
+use mg_device::{DType, Error, ErrorKind, Float, Layout, MAX_RANK, Result, Shape};
 use smallvec::{SmallVec, smallvec};
 use std::array::from_fn;
 use tiles::{ANY, Division, F32, HALF, MULTIPROCESSORS, TF32, Tile};
@@ -217,7 +218,7 @@ fn plan_by(problem: &Problem, takes: impl Fn(&str) -> bool, splits: Option<usize
     let p = arguments(problem, tile, division)?;
     let mut launch = if tile.hopper {
         // Those that the device has room for at a time; each takes tile after tile.
-        Launch::of("matmul", kernel, blocks.min(MULTIPROCESSORS), &with_maps(problem, tile, p))?
+        Launch::of("matmul", kernel, blocks.min(MULTIPROCESSORS), &with_maps(problem, tile, p)?)?
     } else {
         Launch::of("matmul", kernel, blocks, &p)?
     };
@@ -234,12 +235,12 @@ fn choose(
 ) -> Result<Option<(&'static Prebuilt, &'static Tile, Division)>> {
     let Merged { ref batch, m, n, k, .. } = problem.merged;
     let count = batch.numel();
-    let (kind, tiles): (&str, &'static [Tile]) = match (problem.dtype, problem.precision) {
-        (DType::F32, Precision::Highest) => ("f32", F32),
-        (DType::F32, Precision::High) => ("tf32", TF32),
-        (DType::F16, _) => ("f16", HALF),
-        (DType::BF16, _) => ("bf16", HALF),
-        _ => ("", &[]),
+    let (kind, tiles): (&str, &'static [Tile]) = match (problem.dtype.float(), problem.precision) {
+        (Some(Float::F32), Precision::Highest) => ("f32", F32),
+        (Some(Float::F32), Precision::High) => ("tf32", TF32),
+        (Some(Float::F16), _) => ("f16", HALF),
+        (Some(Float::BF16), _) => ("bf16", HALF),
+        (Some(Float::F64) | None, _) => ("", &[]),
     };
     let form = match problem.lines() {
         [Some(Lines::K), Some(Lines::Mn)] => "kn",
@@ -355,13 +356,14 @@ fn takes_maps(problem: &Problem) -> bool {
 }
 
 /// The argument with the operands and the result as the copy engine takes them.
-fn with_maps(problem: &Problem, tile: &Tile, p: args::matmul::MatMul) -> args::matmul_wgmma::Wgmma {
+fn with_maps(problem: &Problem, tile: &Tile, p: args::matmul::MatMul) -> Result<args::matmul_wgmma::Wgmma> {
     let Merged { batch, m, n, k, a_strides, b_strides, a_batch, b_batch } = &problem.merged;
     let size = problem.dtype.size();
-    let (elements, stored) = match problem.dtype {
-        DType::F16 => (Elements::F16, Elements::F16),
-        DType::BF16 => (Elements::BF16, Elements::BF16),
-        _ => (Elements::TF32, Elements::F32),
+    let (elements, stored) = match problem.dtype.float() {
+        Some(Float::F16) => (Elements::F16, Elements::F16),
+        Some(Float::BF16) => (Elements::BF16, Elements::BF16),
+        Some(Float::F32) => (Elements::TF32, Elements::F32),
+        Some(Float::F64) | None => return Err(internal("a dtype without tiles of this kind")),
     };
     // A dimension of one has no stride that matters, but the driver asks for a multiple of 16.
     let bytes = |count: usize, stride: isize| if count > 1 { stride as usize * size } else { 16 };
@@ -379,12 +381,12 @@ fn with_maps(problem: &Problem, tile: &Tile, p: args::matmul::MatMul) -> args::m
     let out = (problem.epilogue.is_none() && stores_boxes(problem)).then(|| {
         Moved::boxes(stored, [*n, *m, batch.numel()], &[n * size, m * n * size], [128 / size, 16, 1])
     });
-    args::matmul_wgmma::Wgmma {
+    Ok(args::matmul_wgmma::Wgmma {
         p,
         a: Some(((Pointer::Input(0), 0), operand(*m, tile.m, *a_strides, a_batch[0], lines_a))),
         b: Some(((Pointer::Input(1), 0), operand(*n, tile.n, across, b_batch[0], lines_b))),
         out: out.map(|out| ((Pointer::Output(0), 0), out)),
-    }
+    })
 }
 
 /// Whether the copy engine can store the result.

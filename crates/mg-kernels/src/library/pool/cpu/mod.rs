@@ -119,7 +119,14 @@ pub(super) unsafe fn pool(kind: PoolKind, g: &Geometry, dtype: DType, operands: 
     // What is added in another type than it lies in.
     let sums = match kind {
         PoolKind::MaxGrad | PoolKind::Fold if size == 2 => g.inputs().div_ceil(2),
-        _ => 0,
+        PoolKind::MaxGrad
+        | PoolKind::Fold
+        | PoolKind::Max
+        | PoolKind::MaxAt
+        | PoolKind::MaxPick
+        | PoolKind::Mean
+        | PoolKind::MeanGrad
+        | PoolKind::Unfold => 0,
     };
     let words = 5 * row_words(g) + sums;
     let run = |index: usize| {
@@ -138,7 +145,13 @@ fn parts(kind: PoolKind, g: &Geometry) -> usize {
             let lines = g.axes[outer(g)].input;
             (g.inputs() / (1 << 16)).clamp(1, 64).min(lines)
         }
-        _ => 1,
+        PoolKind::Max
+        | PoolKind::MaxAt
+        | PoolKind::MaxPick
+        | PoolKind::Mean
+        | PoolKind::MeanGrad
+        | PoolKind::Unfold
+        | PoolKind::Fold => 1,
     }
 }
 
