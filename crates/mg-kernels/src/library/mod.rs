@@ -18,6 +18,8 @@ pub mod put;
 pub mod scan;
 pub mod search;
 pub mod sort;
+#[cfg(test)]
+mod testing;
 pub mod triangular;
 
 use crate::cpu::run::OutOfRange;

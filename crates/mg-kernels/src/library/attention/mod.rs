@@ -5,6 +5,8 @@
 mod cpu;
 mod cuda;
 mod hopper;
+#[cfg(test)]
+mod tests;
 
 use super::{Described, Kernel, Operand, Shaped, Structure, Target};
 use crate::cpu::run::OutOfRange;

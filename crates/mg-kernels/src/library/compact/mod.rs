@@ -1,5 +1,8 @@
 //! Positions of what holds in a mask.
 
+#[cfg(test)]
+mod tests;
+
 use super::{Described, Kernel, Operand, Shaped, Structure, Target};
 use crate::cpu::run::OutOfRange;
 use crate::cuda::library::args::{self, OUTPUT, input};

@@ -6,6 +6,8 @@
 
 mod cpu;
 mod cuda;
+#[cfg(test)]
+mod tests;
 
 use super::{Described, Kernel, Library, Operand, Shaped, Structure, Target};
 use crate::cpu::run::OutOfRange;

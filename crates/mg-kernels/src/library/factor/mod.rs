@@ -9,6 +9,8 @@
 
 #[cfg(feature = "linalg")]
 mod cpu;
+#[cfg(test)]
+mod tests;
 
 use super::{Described, Kernel, Operand, Shaped, Structure, Target};
 use crate::cpu::run::OutOfRange;

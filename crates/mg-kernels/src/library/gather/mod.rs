@@ -3,6 +3,8 @@
 mod cpu;
 pub mod cuda;
 mod rows;
+#[cfg(test)]
+mod tests;
 
 use super::{Described, Kernel, Library, Operand, Shaped, Structure, Target};
 use crate::cpu::run::OutOfRange;

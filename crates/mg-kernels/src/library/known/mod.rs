@@ -6,6 +6,8 @@
 //! differentiation" (2008), and where a matrix is not square those of PyTorch.
 
 mod rules;
+#[cfg(test)]
+mod tests;
 
 use super::{Described, Kernel, Operand, Shaped, Structure, Target};
 use crate::cpu::run::OutOfRange;

@@ -3,6 +3,8 @@
 pub(crate) mod cpu;
 pub mod cuda;
 mod merged;
+#[cfg(test)]
+mod tests;
 
 use super::{After, Described, Kernel, Operand, Shaped, Structure, Target};
 use crate::cpu::run::OutOfRange;

@@ -7,6 +7,8 @@
 mod cpu;
 mod cuda;
 mod geometry;
+#[cfg(test)]
+mod tests;
 
 use super::{Described, Kernel, Library, Operand, Shaped, Structure, Target};
 use crate::cpu::run::OutOfRange;

@@ -4,6 +4,8 @@ mod chain;
 mod cpu;
 mod cuda;
 mod sums;
+#[cfg(test)]
+mod tests;
 mod walk;
 
 use super::{Described, Kernel, Library, Operand, Shaped, Structure, Target};

@@ -2,6 +2,8 @@
 
 mod cpu;
 mod cuda;
+#[cfg(test)]
+mod tests;
 
 use super::{Described, Kernel, Operand, Shaped, Structure, Target};
 use crate::cpu::run::OutOfRange;

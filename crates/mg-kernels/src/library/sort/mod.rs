@@ -4,6 +4,8 @@ mod cpu;
 mod cuda;
 mod keys;
 mod select;
+#[cfg(test)]
+mod tests;
 mod words;
 
 pub(super) use cuda::{bits, turn};

@@ -1,0 +1,159 @@
+//! Attention against a softmax over all keys in f64, and its gradients against differences.
+
+use super::{Attention, AttentionKind};
+use crate::library::testing::{Array, assert_close, computed, refused};
+use mg_device::{DType, ErrorKind};
+
+const SCALE: f64 = 0.4;
+
+fn attention(kind: AttentionKind, causal: bool, masked: bool) -> Attention {
+    Attention { kind, causal, masked, scale: SCALE.to_bits() }
+}
+
+/// The means `[b, l, h, v]`, heads side by side, and the logarithms of the sums `[b, h, l]`.
+fn naive(q: &Array, k: &Array, v: &Array, mask: Option<&Array>, causal: bool) -> (Vec<f64>, Vec<f64>) {
+    let ([batch, heads, queries, width], [_, shared, keys, _]) = (sizes(q), sizes(k));
+    let depth = sizes(v)[3];
+    let mut means = vec![0.0; batch * queries * heads * depth];
+    let mut sums = vec![];
+    for (b, h, l) in
+        (0..batch).flat_map(|b| (0..heads).flat_map(move |h| (0..queries).map(move |l| (b, h, l))))
+    {
+        let of = h / (heads / shared);
+        let score = |s: usize| -> f64 {
+            let product: f64 = (0..width).map(|e| q.at(&[b, h, l, e]) * k.at(&[b, of, s, e])).sum();
+            let added = match mask {
+                _ if causal && s > l => f64::NEG_INFINITY,
+                Some(m) if m.dtype.is_bool() => {
+                    if m.at(&[0, 0, l, s]) == 0.0 {
+                        f64::NEG_INFINITY
+                    } else {
+                        0.0
+                    }
+                }
+                Some(m) => m.at(&[0, 0, l, s]),
+                None => 0.0,
+            };
+            SCALE * product + added
+        };
+        let weights: Vec<f64> = (0..keys).map(|s| score(s).exp()).collect();
+        let sum: f64 = weights.iter().sum();
+        sums.push(sum.ln());
+        for d in 0..depth {
+            let mean: f64 = (0..keys).map(|s| weights[s] * v.at(&[b, of, s, d])).sum();
+            means[((b * queries + l) * heads + h) * depth + d] = mean / sum;
+        }
+    }
+    (means, sums)
+}
+
+fn sizes(a: &Array) -> [usize; 4] {
+    a.shape.dims().try_into().unwrap()
+}
+
+/// Queries, keys, values: four heads of queries on two of keys.
+fn operands(dtype: DType, queries: usize, keys: usize) -> [Array; 3] {
+    [
+        Array::some(dtype, &[2, 4, queries, 3], 1),
+        Array::some(dtype, &[2, 2, keys, 3], 2),
+        Array::some(dtype, &[2, 2, keys, 5], 3),
+    ]
+}
+
+/// No mask, one of truth values in which each query has its first key, one of numbers.
+fn masks(dtype: DType, queries: usize, keys: usize) -> [Option<Array>; 3] {
+    let mut truth = Array::some(DType::Bool, &[1, 1, queries, keys], 4);
+    truth.values.iter_mut().step_by(keys).for_each(|first| *first = 1.0);
+    let wide = if dtype == DType::F64 { DType::F64 } else { DType::F32 };
+    [None, Some(truth), Some(Array::some(wide, &[1, 1, queries, keys], 5))]
+}
+
+#[test]
+fn means_are_those_of_a_softmax() {
+    for (dtype, within) in [(DType::F64, 1e-12), (DType::F32, 1e-5), (DType::F16, 4e-3), (DType::BF16, 3e-2)]
+    {
+        for (queries, keys, causal) in [(1, 1, false), (5, 70, false), (33, 33, true)] {
+            let [q, k, v] = operands(dtype, queries, keys);
+            for mask in masks(dtype, queries, keys) {
+                let kernel = attention(AttentionKind::Forward, causal, mask.is_some());
+                let mut all = vec![&q, &k, &v];
+                all.extend(&mask);
+                let (means, sums) = naive(&q, &k, &v, mask.as_ref(), causal);
+                let got = computed(&kernel, &all).unwrap();
+                assert_close(&got.values[..means.len()], &means, within);
+                if matches!(dtype, DType::F64 | DType::F32) {
+                    assert_close(&got.values[means.len()..], &sums, within);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn gradients_are_slopes() {
+    for (queries, keys, causal) in [(3, 7, false), (6, 6, true)] {
+        let [q, k, v] = operands(DType::F64, queries, keys);
+        for mask in masks(DType::F64, queries, keys) {
+            let mut all = vec![&q, &k, &v];
+            all.extend(&mask);
+            let line = computed(&attention(AttentionKind::Forward, causal, mask.is_some()), &all).unwrap();
+            let g = Array::some(DType::F64, &[2, 4, queries, 5], 6);
+            all.extend([&line, &g]);
+            let got = computed(&attention(AttentionKind::Backward, causal, mask.is_some()), &all).unwrap();
+            let loss = |q: &Array, k: &Array, v: &Array| -> f64 {
+                let (means, _) = naive(q, k, v, mask.as_ref(), causal);
+                let at = |b, h, l, d| means[((b * queries + l) * 4 + h) * 5 + d];
+                let places = crate::library::testing::places(&[2, 4, queries, 5]);
+                places.iter().map(|p| at(p[0], p[1], p[2], p[3]) * g.at(p)).sum()
+            };
+            // Where an element's gradient lies: heads of a position side by side, of all three where there are as many keys as queries.
+            let joined = queries == keys;
+            let rows = [4 * 3, 2 * 3, 2 * 5];
+            let place = |which: usize, p: &[usize], size: usize| match (joined, which) {
+                (true, _) => {
+                    (p[0] * queries + p[2]) * 28 + rows[..which].iter().sum::<usize>() + p[1] * size + p[3]
+                }
+                (false, 0) => (p[0] * queries + p[2]) * 12 + p[1] * 3 + p[3],
+                (false, _) => {
+                    2 * queries * 12
+                        + (p[0] * keys + p[2]) * 16
+                        + rows[1..which].iter().sum::<usize>()
+                        + p[1] * size
+                        + p[3]
+                }
+            };
+            for which in 0..3 {
+                let of = [&q, &k, &v][which];
+                let size = sizes(of)[3];
+                for (i, p) in crate::library::testing::places(&sizes(of)).iter().enumerate() {
+                    let moved = |by: f64| {
+                        let mut all = [q.clone(), k.clone(), v.clone()];
+                        all[which].values[i] += by;
+                        loss(&all[0], &all[1], &all[2])
+                    };
+                    let slope = (moved(1e-5) - moved(-1e-5)) / 2e-5;
+                    assert_close(&[got.values[place(which, p, size)]], &[slope], 1e-7);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn what_does_not_fit_is_refused() {
+    let [q, k, v] = operands(DType::F32, 3, 4);
+    let forward = attention(AttentionKind::Forward, false, false);
+    assert!(matches!(refused(&forward, &[&q, &k]), ErrorKind::Shape(_)));
+    assert!(matches!(refused(&forward, &[&q, &v, &k]), ErrorKind::Shape(_)));
+    let [wide, ..] = operands(DType::F64, 3, 4);
+    assert!(matches!(refused(&forward, &[&wide, &k, &v]), ErrorKind::DType(_)));
+    let masked = attention(AttentionKind::Forward, false, true);
+    assert!(matches!(
+        refused(&masked, &[&q, &k, &v, &Array::some(DType::Bool, &[1, 1, 3, 3], 1)]),
+        ErrorKind::Shape(_)
+    ));
+    assert!(matches!(
+        refused(&attention(AttentionKind::Backward, false, false), &[&q, &k, &v]),
+        ErrorKind::Shape(_)
+    ));
+}

@@ -1,0 +1,63 @@
+//! Elements and sums by index against loops.
+
+use super::{Gather, ScatterAdd};
+use crate::cpu::run::OutOfRange;
+use crate::library::Kernel;
+use crate::library::testing::{Array, computed, places, refused};
+use mg_device::{DType, ErrorKind};
+
+const WRAPS: Gather = Gather { axis: 1, wraps: true, called: "take" };
+
+#[test]
+fn elements_are_those_that_indices_name() {
+    for dtype in DType::ALL {
+        let x = Array::some(dtype, &[3, 4, 2], 1);
+        let index = Array::indices(&[3, 5, 2], (0..30).map(|i| i * 5 % 8 - 4));
+        let want = places(&[3, 5, 2]).into_iter().map(|p| {
+            let at = index.at(&p) as i64;
+            x.at(&[p[0], if at < 0 { at + 4 } else { at } as usize, p[2]])
+        });
+        let want = Array::new(dtype, &[3, 5, 2], want);
+        assert_eq!(computed(&WRAPS, &[&x, &index]).unwrap(), want, "{dtype}");
+    }
+}
+
+#[test]
+fn sums_are_in_the_order_of_the_indices() {
+    for dtype in DType::ALL.into_iter().filter(|d| !d.is_bool()) {
+        let x = Array::some(dtype, &[2, 6, 3], 3);
+        let index = Array::indices(&[2, 6, 3], (0..36).map(|i| i * 7 % 4));
+        let mut want = Array::new(dtype, &[2, 5, 3], [0.0; 30]);
+        for p in places(&[2, 6, 3]) {
+            let to = (p[0] * 5 + index.at(&p) as usize) * 3 + p[2];
+            // In f32, or in f64 where that is the dtype; half types are rounded once.
+            let sum = want.values[to] + x.at(&p);
+            want.values[to] = if dtype == DType::F64 || dtype.is_int() { sum } else { f64::from(sum as f32) };
+        }
+        let want = Array::new(dtype, &[2, 5, 3], want.values);
+        let sums = ScatterAdd { axis: 1, size: 5, called: "scatter_add" };
+        assert_eq!(computed(&sums, &[&x, &index]).unwrap(), want, "{dtype}");
+    }
+    // Integers wrap.
+    let x = Array::new(DType::U8, &[3], [200.0, 100.0, 7.0]);
+    let sums = ScatterAdd { axis: 0, size: 1, called: "scatter_add" };
+    assert_eq!(computed(&sums, &[&x, &Array::indices(&[3], [0, 0, 0])]).unwrap().values, [51.0]);
+}
+
+#[test]
+fn indices_are_checked() {
+    let x = Array::some(DType::F32, &[3, 4, 2], 1);
+    let index = |at| Array::indices(&[3, 1, 2], [0, 1, 2, 3, at, 0]);
+    assert_eq!(WRAPS.places(&[x.shaped()]), 4);
+    for at in [4, -5] {
+        assert_eq!(computed(&WRAPS, &[&x, &index(at)]), Err(OutOfRange { index: at, size: 4 }));
+    }
+    let strict = Gather { wraps: false, ..WRAPS };
+    assert_eq!(computed(&strict, &[&x, &index(-1)]), Err(OutOfRange { index: -1, size: 4 }));
+    let sums = ScatterAdd { axis: 1, size: 3, called: "scatter_add" };
+    let values = Array::some(DType::F32, &[3, 1, 2], 1);
+    assert_eq!(computed(&sums, &[&values, &index(0)]), Err(OutOfRange { index: 3, size: 3 }));
+    assert!(matches!(refused(&WRAPS, &[&x, &values]), ErrorKind::DType(_)));
+    assert!(matches!(refused(&WRAPS, &[&x, &Array::indices(&[3, 1, 1], [0; 3])]), ErrorKind::Shape(_)));
+    assert!(matches!(refused(&sums, &[&x, &index(0)]), ErrorKind::Shape(_)));
+}
