@@ -14,7 +14,7 @@ use crate::transform::batch::{leaked, leaks};
 use mg_device::{Error, ErrorKind, Result, Shape};
 use mg_graph::{Kernel, Map, Node, Op, Overwritten, SourceKind, Sources, Tag};
 use mg_kernels::library::{Library, Pool, PoolKind};
-use mg_kernels::{Algebra, Row};
+use mg_kernels::{Algebra, ReduceKind, Row};
 use smallvec::SmallVec;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -94,10 +94,9 @@ fn seeds(op: &'static str, roots: &[&Tensor], given: &[Option<&Tensor>]) -> Resu
         let seed = match given.get(i).copied().flatten() {
             Some(seed) => {
                 let seed = seed.node();
-                if seed.shape() != node.shape()
-                    || seed.dtype() != node.dtype()
-                    || seed.device() != node.device()
-                {
+                // As in PyTorch, numbers are taken as the result's.
+                let seed = if seed.dtype() == node.dtype() { seed } else { seed.cast(node.dtype()) };
+                if seed.shape() != node.shape() || seed.device() != node.device() {
                     let text = format!(
                         "a seed gradient {} {} for a result {} {}",
                         seed.dtype(),
@@ -439,10 +438,30 @@ pub(crate) fn walk(
     Ok(passed)
 }
 
+/// Whether the gradient of a node reads no value: not its own, nor its sources'.
+fn reads_nothing(node: &Node) -> bool {
+    match node.tag() {
+        None | Some(Tag::Owner(_)) => {}
+        Some(Tag::History(_) | Tag::Forgotten(_) | Tag::Replayed(_) | Tag::Output(..) | Tag::Call(_)) => {
+            return false;
+        }
+    }
+    match node.op() {
+        Op::View(_) | Op::Map(Map::Copy | Map::Cast | Map::Row(Row::Add | Row::Sub | Row::Neg)) => true,
+        // What is divided or multiplied by is a number of the program, no value.
+        Op::Map(Map::Row(Row::Mul | Row::Div)) => {
+            node.sources().iter().filter(|source| source.literal().is_none()).count() == 1
+        }
+        Op::Reduce(kind, _) => *kind == ReduceKind::Sum,
+        Op::Kernel(Kernel::Concat { .. } | Kernel::Write { .. } | Kernel::Transfer) => true,
+        Op::Source(_) | Op::Map(_) | Op::Kernel(Kernel::Library(_)) => false,
+    }
+}
+
 impl Backward {
-    /// Lets the graph go, unless it is kept.
+    /// Lets the graph go, unless it is kept. As in PyTorch, one of which no value was saved stays, and may be walked again.
     fn release(self, passed: &Passed) {
-        if !(self.retain_graph || self.create_graph) {
+        if !(self.retain_graph || self.create_graph || passed.iter().all(reads_nothing)) {
             for node in passed {
                 node.release();
                 // What is kept for another walk may keep the node.

@@ -113,7 +113,8 @@ pub(super) struct Writing {
 
 impl Line {
     pub(super) fn new(whole: Held, leaf: Weak<Cell>, shared: Option<Shared>) -> Arc<Line> {
-        let state = LineState { whole: Some(whole), leaf, left: Weak::new(), shared, given: Given::default() };
+        let state =
+            LineState { whole: Some(whole), leaf, left: Weak::new(), shared, given: Given::default() };
         Arc::new(Line { state: Mutex::new(state), writing: Mutex::new(()) })
     }
 
