@@ -374,7 +374,10 @@ impl PyJit {
             } else if let Some(at) = before.iter().zip(&after).position(is_other) {
                 Some(format!("the step changes what it finds around it: {}", surroundings.name(py, at)))
             } else if ran.as_ref().is_some_and(|ran| ran.is_unwatched) {
-                Some("a profiler is told of all calls, so that it is not seen what runs within the step".to_owned())
+                Some(
+                    "a profiler is told of all calls, so that it is not seen what runs within the step"
+                        .to_owned(),
+                )
             } else if ran.as_ref().is_some_and(|ran| ran.draws) {
                 Some("the step draws numbers from Python's random".to_owned())
             } else {

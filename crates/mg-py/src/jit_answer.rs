@@ -118,7 +118,8 @@ impl<'a> Apart<'a> {
             && deeper
         {
             self.begun.push(obj.clone().unbind());
-            let mut items = makes(self, dict.iter().flat_map(|(key, value)| [key, value]).collect())?.into_iter();
+            let mut items =
+                makes(self, dict.iter().flat_map(|(key, value)| [key, value]).collect())?.into_iter();
             let mut pairs = vec![];
             while let (Some(key), Some(value)) = (items.next(), items.next()) {
                 pairs.push((key, value));
@@ -197,7 +198,8 @@ impl<'a, 'py> Parts<'a, 'py> {
 impl Answer {
     /// The answer made of these parts; a tensor that is an argument is the argument itself.
     pub fn put_together<'py>(&self, py: Python<'py>, of: &mut Parts<'_, 'py>) -> PyResult<Bound<'py, PyAny>> {
-        let too_few = |what: &str| PyRuntimeError::new_err(format!("jit: an answer of fewer {what} than recorded"));
+        let too_few =
+            |what: &str| PyRuntimeError::new_err(format!("jit: an answer of fewer {what} than recorded"));
         let all = |parts: &[Answer], of: &mut Parts<'_, 'py>| {
             parts.iter().map(|part| part.put_together(py, of)).collect::<PyResult<Vec<_>>>()
         };

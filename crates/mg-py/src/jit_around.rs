@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyCFunction, PyCode, PyDict, PyFunction, PyModule, PyString, PyTuple, PyType};
 
 use crate::jit_key::Words;
-use crate::jit_sort::{is_code, is_of_a_program, module_type};
+use crate::jit_sort::{Language, is_code, is_of_a_program, module_type};
 use crate::tensor::PyTensor;
 
 /// Functions whose names are looked for.
@@ -210,7 +210,7 @@ impl Surroundings {
         if self.codes.insert(code.as_ptr() as usize, code.clone().unbind()).is_some() {
             return Ok(values);
         }
-        let modules = py.import("sys")?.getattr("modules")?.cast_into::<PyDict>()?;
+        let modules = Language::known(py)?.modules(py);
         let (names, words) = names_of(code)?;
         self.is_any_name |= names.iter().any(|name| {
             matches!(
@@ -224,10 +224,9 @@ impl Surroundings {
                     | "astuple"
             )
         });
-        self.is_any_name |= names
-            .iter()
-            .any(|name| matches!(&**name, "getattr" | "hasattr" | "vars" | "__dict__" | "dir" | "getmembers"))
-            && asks_for_any_name(code)?;
+        self.is_any_name |= names.iter().any(|name| {
+            matches!(&**name, "getattr" | "hasattr" | "vars" | "__dict__" | "dir" | "getmembers")
+        }) && asks_for_any_name(code)?;
         // Variables under any name, too.
         let has = |name: &str| names.iter().any(|own| own == name);
         self.is_endless |= ["globals", "eval", "exec", "import_module", "__import__"].into_iter().any(has);
@@ -338,7 +337,13 @@ pub fn watched_run<T>(py: Python<'_>, f: impl FnOnce() -> T) -> PyResult<(T, Run
     let sys = py.import("sys")?;
     let run = Arc::new(Mutex::new((Run::default(), HashSet::new())));
     let seen = run.clone();
-    let watch = PyCFunction::new_closure(py, None, None, move |args, _| note_frame(args, &seen))?;
+    Language::known(py)?;
+    let watch = PyCFunction::new_closure(py, None, None, move |args, _| {
+        // What cannot be seen is no failure of what runs.
+        if note_frame(args, &seen).is_err() {
+            seen.lock().unwrap_or_else(PoisonError::into_inner).0.is_unwatched = true;
+        }
+    })?;
     let before = sys.call_method0(intern!(py, "getprofile"))?;
     if !before.is_none() && !before.is_callable() {
         return Ok((f(), Run { is_unwatched: true, ..Run::default() }));
@@ -458,7 +463,10 @@ fn names_a_constant(following: &[Bound<'_, PyAny>]) -> PyResult<bool> {
                 // The object may take any number of instructions, the others take one each.
                 let simple = |of: &Bound<'_, PyAny>| -> PyResult<bool> {
                     let name = of.getattr("opname")?.str()?.to_string_lossy().into_owned();
-                    Ok(matches!(&*name, "LOAD_CONST" | "LOAD_FAST" | "LOAD_GLOBAL" | "LOAD_DEREF" | "LOAD_NAME"))
+                    Ok(matches!(
+                        &*name,
+                        "LOAD_CONST" | "LOAD_FAST" | "LOAD_GLOBAL" | "LOAD_DEREF" | "LOAD_NAME"
+                    ))
                 };
                 let asked = loaded.get(at);
                 let is_text = match asked {
@@ -468,7 +476,8 @@ fn names_a_constant(following: &[Bound<'_, PyAny>]) -> PyResult<bool> {
                     }
                     None => false,
                 };
-                return Ok(is_text && loaded[at..].iter().skip(1).map(|of| simple(of)).all(|is| matches!(is, Ok(true))));
+                return Ok(is_text
+                    && loaded[at..].iter().skip(1).map(|of| simple(of)).all(|is| matches!(is, Ok(true))));
             }
             other if other.starts_with("CALL") => return Ok(false),
             _ => loaded.push(next),

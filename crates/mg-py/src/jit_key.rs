@@ -143,9 +143,7 @@ impl<'a, 'py> Words<'a, 'py> {
         names: Option<&HashSet<String>>,
     ) -> PyResult<()> {
         match thing {
-            Some(thing) => {
-                self.tell(thing, &Look { arguments: false, names, of_classes: names, depth: 0 })
-            }
+            Some(thing) => self.tell(thing, &Look { arguments: false, names, of_classes: names, depth: 0 }),
             None => {
                 self.kind(Kind::End);
                 Ok(())
@@ -356,7 +354,9 @@ impl<'a, 'py> Words<'a, 'py> {
             return self.is_unknown(obj);
         }
         self.address(obj.get_type().as_any());
-        self.key.push(hash_of(dtype.getattr(intern!(py, "str"))?.cast::<PyString>()?.to_string_lossy().as_bytes()));
+        self.key.push(hash_of(
+            dtype.getattr(intern!(py, "str"))?.cast::<PyString>()?.to_string_lossy().as_bytes(),
+        ));
         for n in obj.getattr(intern!(py, "shape"))?.extract::<Vec<u64>>()? {
             self.key.push(n);
         }

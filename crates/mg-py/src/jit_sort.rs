@@ -8,8 +8,8 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{
-    PyBool, PyByteArray, PyBytes, PyCFunction, PyDict, PyFloat, PyFrozenSet, PyFunction, PyInt, PyList, PyModule,
-    PySet, PyString, PyTuple, PyType, PyWeakrefReference,
+    PyBool, PyByteArray, PyBytes, PyCFunction, PyDict, PyFloat, PyFrozenSet, PyFunction, PyInt, PyList,
+    PyModule, PySet, PyString, PyTuple, PyType, PyWeakrefReference,
 };
 
 use crate::tensor::PyTensor;
@@ -309,8 +309,11 @@ fn is_constant_type(class: &Bound<'_, PyType>) -> PyResult<bool> {
                 | "classmethod_descriptor"
                 | "wrapper_descriptor"
         ),
-        "numpy" => !matches!(&*module, "numpy.random") && matches!(&*name, "dtype" | "ufunc" | "_ArrayFunctionDispatcher")
-            || module == "numpy.dtypes",
+        "numpy" => {
+            !matches!(&*module, "numpy.random")
+                && matches!(&*name, "dtype" | "ufunc" | "_ArrayFunctionDispatcher")
+                || module == "numpy.dtypes"
+        }
         // What is local to a thread stands in attributes, which are those of the thread that asks.
         "_thread" => matches!(&*name, "lock" | "RLock" | "_local"),
         "operator" => name == "itemgetter",
@@ -337,7 +340,6 @@ pub fn classes_of<'py>(class: &Bound<'py, PyType>) -> PyResult<Vec<Bound<'py, Py
 
 /// Whether code, or a class, of a Python module is a program's, and not the package's or the language's.
 pub fn is_of_a_program(module: &Bound<'_, PyAny>) -> PyResult<bool> {
-    static KNOWN: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
     let py = module.py();
     let Ok(name) = module.cast::<PyString>() else { return Ok(true) };
     let name = name.to_string_lossy();
@@ -345,33 +347,51 @@ pub fn is_of_a_program(module: &Bound<'_, PyAny>) -> PyResult<bool> {
     if matches!(top, "micrograd_rs" | "numpy" | "builtins") {
         return Ok(false);
     }
-    let known = KNOWN
-        .get_or_try_init(py, || Ok::<_, PyErr>(py.import("sys")?.getattr("stdlib_module_names")?.unbind()))?;
+    let language = Language::known(py)?;
     // `__main__` is among them in no version.
-    if !known.bind(py).contains(top)? {
+    if !language.names.bind(py).contains(top)? {
         return Ok(true);
     }
     // A program may have a file of the same name, and then it is that which is imported.
-    let modules = py.import("sys")?.getattr("modules")?;
-    let file = match modules.cast::<PyDict>()?.get_item(top)? {
+    let file = match language.modules.bind(py).get_item(top)? {
         Some(module) => module.getattr_opt(intern!(py, "__file__"))?,
         None => None,
     };
     match file.as_ref().map(|file| file.cast::<PyString>()) {
-        Some(Ok(file)) => Ok(!file.to_string_lossy().starts_with(home_of_the_language(py)?)),
+        Some(Ok(file)) => Ok(!file.to_string_lossy().starts_with(&language.home)),
         Some(Err(_)) | None => Ok(false),
     }
 }
 
-/// Where the language's own modules lie.
-fn home_of_the_language(py: Python<'_>) -> PyResult<&str> {
-    static HOME: PyOnceLock<String> = PyOnceLock::new();
-    let found = HOME.get_or_try_init(py, || {
-        let file: String = py.import("os")?.getattr("__file__")?.extract()?;
-        let end = file.rfind(['/', '\\']).unwrap_or(file.len());
-        Ok::<_, PyErr>(file[..end].to_owned())
-    })?;
-    Ok(found)
+/// What is known of the language.
+pub struct Language {
+    /// The names of its own modules, and where they lie.
+    names: Py<PyAny>,
+    home: String,
+    /// All modules that were imported.
+    modules: Py<PyDict>,
+}
+
+impl Language {
+    /// All modules that were imported, by name.
+    pub fn modules<'py>(&self, py: Python<'py>) -> &Bound<'py, PyDict> {
+        self.modules.bind(py)
+    }
+
+    /// Looked for once, and not while another function's frame is the innermost: that may have no `__import__`.
+    pub fn known(py: Python<'_>) -> PyResult<&Language> {
+        static KNOWN: PyOnceLock<Language> = PyOnceLock::new();
+        KNOWN.get_or_try_init(py, || {
+            let sys = py.import("sys")?;
+            let file: String = py.import("os")?.getattr("__file__")?.extract()?;
+            let end = file.rfind(['/', '\\']).unwrap_or(file.len());
+            Ok(Language {
+                names: sys.getattr("stdlib_module_names")?.unbind(),
+                home: file[..end].to_owned(),
+                modules: sys.getattr("modules")?.cast_into::<PyDict>()?.unbind(),
+            })
+        })
+    }
 }
 
 /// `nn.Module`.

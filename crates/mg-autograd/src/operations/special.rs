@@ -111,11 +111,21 @@ fn zeta(s: &Node, q: &Node) -> Node {
     // Where it falls without end, as 1/x at 0.
     let is_below = s.lt(&one);
     let is_steep = and(&is_below, &slope.map(Row::Abs).eq(&slope.lit(f64::INFINITY)));
-    let is_even_there = and(&is_below, &Node::apply(Row::Ne, &[&slope.map(Row::Abs), &slope.lit(f64::INFINITY)]));
+    let is_even_there =
+        and(&is_below, &Node::apply(Row::Ne, &[&slope.map(Row::Abs), &slope.lit(f64::INFINITY)]));
     let finite = |slope: &Node| is_even_there.choose(slope, &one);
     let near = finite(&slope).add(&finite(&bend.scale(0.5)).mul(&distance)).mul(&distance);
     let far = one.div(&is_steep.choose(&distance, &one));
     is_below.choose(&none.add(&is_steep.choose(&far, &near)), &sum)
+}
+
+/// `scaled` times e^|x|; where that is beyond all numbers, `sign` times it, so that the slope is not what two infinities leave.
+fn grown(scaled: &Node, x: &Node, sign: &Node) -> Node {
+    let growth = x.map(Row::Abs).map(Row::Exp);
+    let is_beyond = growth.eq(&growth.lit(f64::INFINITY));
+    let near = is_beyond.choose(&x.lit(0.0), x).map(Row::Abs).map(Row::Exp);
+    let beyond = is_beyond.choose(x, &x.lit(0.0)).map(Row::Abs).map(Row::Exp);
+    is_beyond.choose(&sign.mul(&beyond), &scaled.mul(&near))
 }
 
 /// The distribution function of the normal distribution.
@@ -297,13 +307,13 @@ impl Tensor {
     /// The modified Bessel function of the first kind and order 0. Integers become f32.
     #[surface(method, function, special, in_place)]
     pub fn i0(&self) -> Result<Tensor> {
-        unary(self, |x| x.map(Row::I0e).mul(&x.map(Row::Abs).map(Row::Exp)))
+        unary(self, |x| grown(&x.map(Row::I0e), x, &x.lit(1.0)))
     }
 
     /// The modified Bessel function of the first kind and order 1. Integers become f32.
     #[surface(special)]
     pub fn i1(&self) -> Result<Tensor> {
-        unary(self, |x| x.map(Row::I1e).mul(&x.map(Row::Abs).map(Row::Exp)))
+        unary(self, |x| grown(&x.map(Row::I1e), x, &x.map(Row::Sign)))
     }
 
     /// Hurwitz's zeta function, Σ 1/(q + k)ˣ over k ≥ 0, for x > 1. ∞ at whole numbers q that are not positive. Integers become

@@ -2964,8 +2964,6 @@ def jit(function: Callable[_P, _R], *, may_read: _bool = False) -> Jit[_P, _R]:
     """Makes a replayed function of one that takes and answers with tensors. With `may_read` it may read values, and runs as usual then."""
 
 def _is_recording() -> _bool: ...
-def _needs_values() -> None:
-    """Says that the step that is being recorded, if one is, needs values on the host: it may read, and is called each time."""
 def set_printoptions(
     precision: _int | None = None,
     threshold: _float | None = None,
