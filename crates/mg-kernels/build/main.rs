@@ -25,6 +25,10 @@ type Result<T> = std::result::Result<T, String>;
 /// Where the kernels are: in the package as it is published, where a link leads in the repository, and what it leads to, for checkouts
 /// that have no links.
 const PLACES: [&str; 2] = ["kernels", "../../kernels"];
+/// Bytes of text up to which families are compressed together. A pack is unpacked as a whole when the first of its kernels is wanted, which takes
+/// a few milliseconds for so many; four times as many would be smaller by a twelfth.
+const PACK: u64 = 512 << 10;
+
 /// Whether a word of a kernel's name tells its dtype: f32, bf16, tf32, u8, bool.
 fn is_dtype(word: &str) -> bool {
     let kind = word.trim_end_matches(|c: char| c.is_ascii_digit());
@@ -46,11 +50,11 @@ fn main() -> Result<()> {
 
     let mut sources = Sources::default();
     let facts = facts(sources_at, &mut sources)?;
-    let families = families(folder)?;
+    let packs = packs(families(folder)?, folder)?;
     let mut kernels: BTreeMap<String, String> = BTreeMap::new();
     let mut lists: Vec<Vec<(usize, usize)>> = Vec::new();
-    let mut table = format!("static PACKS: [Pack; {}] = [\n", families.len());
-    for (number, names) in families.into_values().enumerate() {
+    let mut table = format!("static PACKS: [Pack; {}] = [\n", packs.len());
+    for (number, names) in packs.into_iter().enumerate() {
         let mut text = String::new();
         for name in names {
             let start = text.len();
@@ -88,6 +92,30 @@ fn main() -> Result<()> {
     write(&out.join("prebuilt.rs"), table.as_bytes())?;
     write(&out.join("arguments.rs"), sources.structs()?.as_bytes())?;
     write(&out.join("constants.rs"), sources.constants().as_bytes())
+}
+
+/// Families that are compressed together: neighbours whose names begin with the same word, which say much the same, up to [`PACK`] bytes.
+fn packs(families: BTreeMap<String, Vec<String>>, folder: &Path) -> Result<Vec<Vec<String>>> {
+    let mut packs: Vec<Vec<String>> = Vec::new();
+    let (mut last, mut filled) = (String::new(), 0);
+    for (family, names) in families {
+        let sizes = names.iter().map(|name| {
+            let path = folder.join(name).with_extension("ptx");
+            path.metadata().map(|about| about.len()).map_err(|error| format!("{}: {error}", path.display()))
+        });
+        let bytes: u64 = sizes.sum::<Result<u64>>()?;
+        let word = family.split('_').next().unwrap_or_default();
+        match packs.last_mut().filter(|_| word == last && filled + bytes <= PACK) {
+            Some(pack) => pack.extend(names),
+            None => {
+                packs.push(names);
+                filled = 0;
+            }
+        }
+        filled += bytes;
+        last = word.to_owned();
+    }
+    Ok(packs)
 }
 
 fn read(path: &Path) -> Result<String> {

@@ -150,4 +150,4 @@ def test_wheel_is_small():
 
     files = [f for f in Path(mg.__file__).parent.rglob("*") if f.is_file() and f.suffix != ".pyc"]
     size = sum(len(zlib.compress(f.read_bytes(), 6)) for f in files)
-    assert size < 10.7e6 and (Path(mg.__file__).parent / "py.typed").exists()
+    assert size < 10.5e6 and (Path(mg.__file__).parent / "py.typed").exists()

@@ -22,7 +22,7 @@ const QUICK_EXAMPLES: &[(&str, &[&str])] = &[
 
 /// What `cargo test` takes: everything but the Python module, whose tests are Python's, and which links to a Python
 /// only when it is loaded by one.
-fn tested(workspace: &Workspace) -> &'static str {
+pub(super) fn tested(workspace: &Workspace) -> &'static str {
     if workspace.existing("crates/mg-py").is_some() { "--workspace --exclude mg-py" } else { "--workspace" }
 }
 
@@ -59,11 +59,14 @@ pub fn doctest(workspace: &Workspace, counts: &mut Counts) -> Result<Outcome> {
 
 pub fn examples(workspace: &Workspace, _: &mut Counts) -> Result<Outcome> {
     process::run(workspace.cargo("build --release --examples").args(tested(workspace).split(' ')))?;
+    // As they were built: `cargo run` chooses this package alone, whose dependencies have fewer features then, and would build them all again.
+    let built = workspace.target().join("release/examples");
     for (example, arguments) in
         QUICK_EXAMPLES.iter().filter(|(name, _)| workspace.has_target("example", name))
     {
-        let mut run = workspace.cargo("run --release --example");
-        process::run(run.arg(example).arg("--").args(*arguments).env_remove("MNIST_DIR"))?;
+        let program = built.join(format!("{example}{}", std::env::consts::EXE_SUFFIX));
+        let mut run = process::command(program, &workspace.root);
+        process::run(run.args(*arguments).env_remove("MNIST_DIR"))?;
     }
     Ok(Outcome::Done)
 }

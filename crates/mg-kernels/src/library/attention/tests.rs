@@ -24,13 +24,7 @@ fn naive(q: &Array, k: &Array, v: &Array, mask: Option<&Array>, causal: bool) ->
             let product: f64 = (0..width).map(|e| q.at(&[b, h, l, e]) * k.at(&[b, of, s, e])).sum();
             let added = match mask {
                 _ if causal && s > l => f64::NEG_INFINITY,
-                Some(m) if m.dtype.is_bool() => {
-                    if m.at(&[0, 0, l, s]) == 0.0 {
-                        f64::NEG_INFINITY
-                    } else {
-                        0.0
-                    }
-                }
+                Some(m) if m.dtype.is_bool() => m.at(&[0, 0, l, s]).ln(),
                 Some(m) => m.at(&[0, 0, l, s]),
                 None => 0.0,
             };
