@@ -189,8 +189,36 @@ fn groups_of_blocks(corpus: &mut Vec<(String, Program)>) {
     }
 }
 
+/// A cross entropy with its gradient, whose rows are walked three times.
+fn long_rows(corpus: &mut Vec<(String, Program)>) {
+    for (dtype, columns) in
+        [(DType::BF16, 50304), (DType::F16, 50301), (DType::F32, 20_000), (DType::F64, 10_000)]
+    {
+        let wide = if dtype == DType::F64 { DType::F64 } else { DType::F32 };
+        let mut b = Build::new(&[300, columns], 0, 1);
+        let x = b.load(dtype);
+        let x = b.push(Inst::Cast(x), wide);
+        let label = b.input(Source::Buffer, DType::I64, &[1, 0]);
+        let place = b.input(Source::Index, DType::I64, &[0, 1]);
+        let max = b.reduce(ReduceKind::Max, Over::Inner, x);
+        let shifted = b.map(Row::Sub, wide, &[x, max]);
+        let e = b.map(Row::Exp, wide, &[shifted]);
+        let sum = b.reduce(ReduceKind::Sum, Over::Inner, e);
+        let here = b.map(Row::Eq, DType::I64, &[label, place]);
+        let share = b.map(Row::Div, wide, &[e, sum]);
+        let less = b.map(Row::Sub, wide, &[share, sum]);
+        let d = b.map(Row::Where, wide, &[here, less, share]);
+        let d = b.push(Inst::Cast(d), dtype);
+        let log = b.map(Row::Log, wide, &[sum]);
+        b.out(d, Class::Full);
+        b.out(log, Class::Row);
+        corpus.push((format!("cross_entropy_{dtype}_{columns}_100000"), b.0));
+    }
+}
+
 fn corpus() -> Vec<(String, Program)> {
     let mut corpus = vec![];
+    long_rows(&mut corpus);
     groups_of_blocks(&mut corpus);
     reductions(&mut corpus);
     row_programs(&mut corpus);

@@ -1,13 +1,19 @@
 //! The body of a kernel: a program's values over the elements that a thread holds.
 
-use super::lanes::{Pred, select};
+use super::lanes::{F32, Pred, select};
 use super::params::{Field, Params};
-use super::ptx::{Kind, Op, Opnd, copy, imm, imm64, ins, op1, op2, op3, reg};
+use super::ptx::{
+    AMPERE, Kind, Op, Opnd, assign, capability, copy, imm, imm64, ins, label, op1, op2, op3, place, reg,
+};
 use super::random;
 use super::reduce::{Acc, Reduction};
 use super::stage::reduction;
-use super::values::{apply, cast, from_cell, kind_of, load, load_vector, round, store_vector};
+use super::values::{
+    apply, cast, from_cell, kind_of, load, load_and_keep, load_kept, load_vector, round, store_vector,
+};
 use crate::frame::{Frame, Walked, internal};
+use crate::lane::Lane;
+use crate::math;
 use crate::program::{Class, Inst, Program, Source, Val};
 use crate::rows::Row;
 use mg_device::{DType, Result};
@@ -54,6 +60,8 @@ pub(crate) struct Body<'a> {
     pub(crate) vector: usize,
     /// Whether addresses are aligned for accesses of whole runs.
     pub(crate) aligned: bool,
+    /// By operand, where in shared memory its row is kept, if it is, and whether it is there already.
+    pub(crate) kept: Vec<Option<(Op, bool)>>,
     pub(crate) wide: bool,
     pub(crate) uniform: Vec<Option<Op>>,
     /// By value, for each row at a time.
@@ -73,6 +81,7 @@ impl<'a> Body<'a> {
             checks: vec![],
             vector,
             aligned,
+            kept: vec![None; frame.inputs.len()],
             wide: frame.is_wide(),
             uniform: vec![None; n],
             row: vec![vec![]; n],
@@ -197,6 +206,16 @@ impl<'a> Body<'a> {
         let walked = &frame.inputs[input];
         let n = self.vector;
         let last = walked.column.last().copied().unwrap_or(0);
+        if let Some((first, is_there)) = self.kept[input] {
+            let column =
+                if run.column.0 == Kind::D { op1(Kind::R, "cvt.u32.u64", run.column) } else { run.column };
+            let place = op3(Kind::R, "mad.lo.u32", column, imm(walked.dtype.size() as i64), first);
+            if is_there {
+                return load_kept(walked.dtype, place, n, run.p);
+            }
+            let at = self.advance(base, &run.coords, &walked.column, walked);
+            return load_and_keep(walked.dtype, at, place, n, run.p);
+        }
         let at = self.advance(base, &run.coords, &walked.column, walked);
         if last == 0 {
             let one = self.element(input, at, run.p);
@@ -417,6 +436,10 @@ impl<'a> Body<'a> {
                 out.extend(hits);
                 continue;
             }
+            if let Some(powers) = self.powers(v, u, run.row) {
+                out.extend(powers);
+                continue;
+            }
             for i in 0..self.vector {
                 let e = u * self.vector + i;
                 // Of the same operands as the element before it: its value.
@@ -455,6 +478,38 @@ impl<'a> Body<'a> {
         let within = op2(Kind::P, "setp.lt.u64", distance, imm64(n as i64));
         let distance = select(Pred(within), op1(Kind::R, "cvt.u32.u64", distance), imm(-1));
         Some((0..n).map(|i| op2(Kind::P, "setp.eq.s32", distance, imm(i as i64))).collect())
+    }
+
+    /// The exponentials of a run, if the value is that: where none of them comes near the ends of the format, by fewer instructions.
+    fn powers(&self, v: usize, u: usize, row: usize) -> Option<Vec<Op>> {
+        let Inst::Map(Row::Exp, [a, ..]) = self.program.values[v].inst else { return None };
+        let dtype = self.program.values[v].dtype;
+        let n = self.vector;
+        if n < 4 || kind_of(dtype) != Kind::F || capability() < AMPERE {
+            return None;
+        }
+        let x: Vec<Op> =
+            (u * n..(u + 1) * n).map(|e| self.full_operand(a, e, row).ok()).collect::<Option<_>>()?;
+        if x.windows(2).all(|x| x[0] == x[1]) {
+            return None;
+        }
+        let sizes = x.iter().map(|&x| op1(Kind::F, "abs.f32", x));
+        let largest = sizes.reduce(|x, y| op2(Kind::F, "max.NaN.f32", x, y))?;
+        let bound = F32(largest).lit(math::EXP_INSIDE);
+        let inside = op2(Kind::P, "setp.le.f32", largest, bound.0);
+        let out: Vec<Op> = x.iter().map(|_| reg(Kind::F)).collect();
+        let (far, done) = (label(), label());
+        ins!("@!{inside} bra L{far}");
+        for (&d, &x) in out.iter().zip(&x) {
+            assign(d, round(dtype, math::exp_inside(F32(x)).0));
+        }
+        ins!("bra L{done}");
+        place(far);
+        for (&d, &x) in out.iter().zip(&x) {
+            assign(d, round(dtype, math::exp(F32(x)).0));
+        }
+        place(done);
+        Some(out)
     }
 
     /// Whether the operands of a value at element `e` are those at the element before it. (Random numbers are operands.)

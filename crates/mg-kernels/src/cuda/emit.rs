@@ -17,6 +17,8 @@ pub(crate) struct Emitted {
     pub(crate) checks: Vec<Check>,
     pub(crate) grid: [u32; 3],
     pub(crate) block: u32,
+    /// Bytes of shared memory that a launch gives it.
+    pub(crate) shared: u32,
     /// The launch that makes columns of what this one leaves in the scratch memory.
     pub(crate) then: Option<Followup>,
 }
@@ -38,6 +40,8 @@ pub(crate) const SCRATCH: usize = 12 << 20;
 pub(crate) struct Target {
     /// The least capability of GPUs that run it.
     pub(crate) capability: u32,
+    /// Bytes of shared memory for each of two blocks of a multiprocessor.
+    pub(crate) half: u32,
     /// Addresses allow accesses of whole runs.
     pub(crate) aligned: bool,
     /// See [`map::emit`].
@@ -48,10 +52,10 @@ pub(crate) struct Target {
 
 /// Writes the kernel for a program.
 pub(crate) fn emit(program: &Program, target: Target) -> Result<Emitted> {
-    let Target { capability, aligned, list, scratch } = target;
+    let Target { capability, half, aligned, list, scratch } = target;
     let frame = Frame::new(program, Free::Joined)?;
     ptx::begin_for(capability);
-    match Stage::new(program, &frame, list, capability)? {
+    match Stage::new(program, &frame, list, (capability, half))? {
         Stage::Elements(stage) => map::emit(program, &frame, &stage, aligned, list),
         Stage::Rows(stage) => row::emit(program, &frame, &stage, aligned),
         Stage::Columns(stage) => column::emit(program, &frame, &stage, aligned, scratch),
@@ -108,5 +112,5 @@ pub(crate) fn finish(body: Body, shared: u32, grid: [u32; 3], block: u32) -> Emi
     }
     text.push_str(&inner);
     text.push_str("\tret;\n}\n");
-    Emitted { text, params, checks, grid, block, then: None }
+    Emitted { text, params, checks, grid, block, shared: 0, then: None }
 }

@@ -97,10 +97,24 @@ struct Variant {
     then: Option<Box<CudaProgram>>,
 }
 
+/// Bytes of shared memory that two blocks of a multiprocessor may each have, of a compute capability (CUDA C++ Programming Guide, "Technical
+/// specifications per compute capability"; a block takes 1 KiB besides).
+fn half_of_shared(major: u32, minor: u32) -> u32 {
+    let whole = match (major, minor) {
+        (..=6, _) => 0,
+        (7, _) => 64,
+        (8, 0 | 7) => 164,
+        (8, _) | (12.., _) => 100,
+        (9..=11, _) => 228,
+    };
+    (whole / 2_u32).saturating_sub(1) << 10
+}
+
 /// A program made ready for CUDA: independent of addresses, constants and offsets.
 pub struct CudaProgram {
     device: Device,
     capability: u32,
+    half: u32,
     elements: usize,
     elementwise: bool,
     /// For operands and outputs, what their addresses must be multiples of for accesses of whole runs.
@@ -127,14 +141,24 @@ impl CudaProgram {
     /// # Errors
     ///
     /// As [`CudaProgram::new`].
-    pub fn of_capability(program: &Program, device: Device, (major, _): (u32, u32)) -> Result<CudaProgram> {
+    pub fn of_capability(
+        program: &Program,
+        device: Device,
+        (major, minor): (u32, u32),
+    ) -> Result<CudaProgram> {
         let capability = [HOPPER, AMPERE].into_iter().find(|&least| major * 10 >= least).unwrap_or(LEAST);
-        let this = CudaProgram::at(program, device, capability, 0)?;
+        let half = half_of_shared(major, minor);
+        let this = CudaProgram::at(program, device, (capability, half), 0)?;
         this.variant(true)?;
         Ok(this)
     }
 
-    fn at(program: &Program, device: Device, capability: u32, scratch: u32) -> Result<CudaProgram> {
+    fn at(
+        program: &Program,
+        device: Device,
+        (capability, half): (u32, u32),
+        scratch: u32,
+    ) -> Result<CudaProgram> {
         let frame = Frame::new(program, Free::Joined)?;
         let vector = (16 / widest(program, &frame)).clamp(1, 8);
         let align = |size: usize| (size * vector).min(16);
@@ -159,6 +183,7 @@ impl CudaProgram {
         Ok(CudaProgram {
             device,
             capability,
+            half,
             elements: frame.rows * frame.columns,
             elementwise: frame.form == Form::Map && !program.reduces(Over::All),
             input_alignment,
@@ -208,13 +233,13 @@ impl CudaProgram {
 
     fn made(&self, which: usize) -> Result<&Variant> {
         let made = self.variants[which].get_or_init(|| {
-            let (capability, scratch) = (self.capability, self.scratch);
-            let target = Target { capability, aligned: which != 1, list: which == 2, scratch };
+            let (capability, half, scratch) = (self.capability, self.half, self.scratch);
+            let target = Target { capability, half, aligned: which != 1, list: which == 2, scratch };
             let mut emitted = emit(&self.program, target)?;
             let then = match &emitted.then {
                 Some(f) => {
                     let from = (SCRATCH + SCRATCH / 4) as u32;
-                    Some(Box::new(CudaProgram::at(&f.program, self.device, capability, from)?))
+                    Some(Box::new(CudaProgram::at(&f.program, self.device, (capability, half), from)?))
                 }
                 None => None,
             };
@@ -253,7 +278,7 @@ impl CudaProgram {
         let scratch = || *scratch.get_or_init(|| gpu.scratch());
         emitted.pack(gpu, args, guarded, &scratch, &mut packed)?;
         // SAFETY: the parameters are those that the text declares; their addresses are the caller's.
-        unsafe { gpu.launch(kernel, emitted.grid, [emitted.block, 1, 1], 0, &packed, origin)? };
+        unsafe { gpu.launch(kernel, emitted.grid, [emitted.block, 1, 1], emitted.shared, &packed, origin)? };
         let (Some(followup), Some(program)) = (&emitted.then, &variant.then) else { return Ok(()) };
         let input = |&from: &u32| InputArg {
             ptr: std::ptr::without_provenance((scratch() + u64::from(from)) as usize),

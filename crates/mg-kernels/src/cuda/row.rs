@@ -47,6 +47,12 @@ pub(crate) fn emit(program: &Program, frame: &Frame, stage: &Rows, aligned: bool
     let cta = special("%ctaid.x");
     let totals = start_totals(&body);
     let columns_out = start_columns(stage, tid);
+    if aligned && stage.kept_bytes > 0 {
+        let first = reg(Kind::R);
+        ins!("mov.u32 {first}, kept");
+        let place = |&at: &u32| (op2(Kind::R, "add.s32", first, imm(at.into())), false);
+        body.kept = stage.kept.iter().map(|at| at.as_ref().map(place)).collect();
+    }
     let lane = match (stage.slots, stage.cluster) {
         (1, 1) => tid,
         (1, _) => op3(Kind::R, "mad.lo.u32", special("%cluster_ctarank"), imm(stage.threads.into()), tid),
@@ -76,6 +82,15 @@ pub(crate) fn emit(program: &Program, frame: &Frame, stage: &Rows, aligned: bool
     let blocks = stage.blocks as u32;
     finish_totals(&mut body, totals, blocks, &Block { threads: stage.block, shared, tid, cta })?;
     let mut emitted = finish(body, total_shared, [blocks, 1, 1], stage.block);
+    if stage.kept_bytes > 0 {
+        let limit = ".minnctapersm 2\n{";
+        emitted.text = emitted.text.replacen('{', limit, 1);
+        if aligned {
+            let memory = ".extern .shared .align 16 .b8 kept[];\n.visible .entry";
+            emitted.text = emitted.text.replacen(".visible .entry", memory, 1);
+            emitted.shared = stage.kept_bytes;
+        }
+    }
     if !columns_out.is_empty() && stage.block <= Rows::AT_A_TIME / 2 {
         // Registers for several rows at a time on a multiprocessor: while one waits at a barrier, the others work.
         let limit = format!(".minnctapersm {}\n{{", stage.at_once());
@@ -372,6 +387,14 @@ impl Row<'_> {
         let runs = self.runs(Some(at), rows);
         self.body.full.iter_mut().for_each(Vec::clear);
         self.body.load_full(&walk.needed, rows, &runs)?;
+        for (v, value) in program.values.iter().enumerate() {
+            if let (Inst::Input(i), true) = (value.inst, walk.needed[v]) {
+                // From now on it is read from where it was kept.
+                if let Some((_, is_there)) = &mut self.body.kept[usize::from(i)] {
+                    *is_there = true;
+                }
+            }
+        }
         for (v, &is_needed) in walk.needed.iter().enumerate() {
             let is_op = !matches!(program.values[v].inst, Inst::Input(_) | Inst::Reduce(..));
             if is_needed && is_op && self.body.frame.classes[v] == Class::Full {

@@ -2,11 +2,11 @@
 //! where partial results lie. All of it is decided here, from shapes, strides and dtypes alone, before a line of text is written.
 
 use super::emit::{SCRATCH, weight, widest};
-use super::ptx::{HOPPER, Kind};
+use super::ptx::{AMPERE, HOPPER, Kind};
 use super::reduce::{Reduction, SHARED};
 use super::totals::{most_blocks, partial_bytes, reach};
 use crate::frame::{Form, Frame, internal};
-use crate::program::{Class, Inst, Over, Program, Val};
+use crate::program::{Class, Inst, Over, Program, Source, Val};
 use crate::walks::{Leaving, Walk, depths, walks};
 use mg_device::{DType, Result};
 
@@ -19,11 +19,12 @@ pub(crate) enum Stage {
 }
 
 impl Stage {
-    /// `list`: the program is one of several that a launch runs; `capability`: the least one of GPUs that it is for.
-    pub(crate) fn new(program: &Program, frame: &Frame, list: bool, capability: u32) -> Result<Stage> {
+    /// `list`: the program is one of several that a launch runs; `gpu`: the least capability of GPUs that it is for, and the bytes of shared memory
+    /// for each of two blocks of a multiprocessor.
+    pub(crate) fn new(program: &Program, frame: &Frame, list: bool, gpu: (u32, u32)) -> Result<Stage> {
         Ok(match frame.form {
             Form::Map => Stage::Elements(Elements::new(program, frame, list)),
-            Form::Row => Stage::Rows(Rows::new(program, frame, capability)?),
+            Form::Row => Stage::Rows(Rows::new(program, frame, gpu)?),
             Form::Column => Stage::Columns(Columns::new(program, frame)?),
         })
     }
@@ -147,6 +148,10 @@ pub(crate) struct Rows {
     pub(crate) in_shared: Option<[u32; 2]>,
     /// Bytes from one of them to the next.
     pub(crate) shared_step: u32,
+    /// By operand, where in shared memory the row is kept that is walked several times, in bytes; empty where none is.
+    pub(crate) kept: Vec<Option<u32>>,
+    /// Bytes of all of those.
+    pub(crate) kept_bytes: u32,
     pub(crate) walks: Walks,
 }
 
@@ -184,6 +189,8 @@ impl Rows {
     const HELD: usize = 16;
     /// Threads for a row that does not fit.
     const LONG: u32 = 512;
+    /// Threads for one that is kept in shared memory, of which two blocks have 40 registers each.
+    const KEPT: u32 = 800;
     /// Elements of a row that are worth a block of their own.
     const LEAST_SHARED: usize = 1 << 14;
     /// Threads of a block whose rows are short.
@@ -201,18 +208,21 @@ impl Rows {
     /// Bytes of shared memory that a block has without asking.
     const MOST_SHARED: usize = 48 << 10;
 
-    fn new(program: &Program, frame: &Frame, capability: u32) -> Result<Rows> {
+    fn new(program: &Program, frame: &Frame, (capability, half): (u32, u32)) -> Result<Rows> {
         let mut rows = Rows::shaped(program, frame);
         if capability >= HOPPER && !rows.resident && !program.reduces(Over::Outer) {
             rows.cluster = Rows::cluster_of(frame);
         }
         let totals = reductions(program, Over::All).count();
-        rows.divide(program, frame, totals)?;
-        rows.share(program, frame, totals);
         rows.walks = match rows.resident {
             true => Walks::Resident(steps(program, frame)),
             false => Walks::Long(walks(program, &frame.classes, Leaving::Last)),
         };
+        if capability >= AMPERE && rows.cluster == 1 && !program.reduces(Over::Outer) {
+            rows.keep(program, frame, totals, half as usize);
+        }
+        rows.divide(program, frame, totals)?;
+        rows.share(program, frame, totals);
         Ok(rows)
     }
 
@@ -249,6 +259,8 @@ impl Rows {
             sums: vec![],
             in_shared: None,
             shared_step: 0,
+            kept: vec![],
+            kept_bytes: 0,
             walks: Walks::Resident(vec![]),
         }
     }
@@ -271,6 +283,54 @@ impl Rows {
                 && frame.columns >= n * Rows::LEAST_SHARED
         };
         [8, 4, 2].into_iter().find(has_room).unwrap_or(1)
+    }
+
+    /// What the first walk over a row that does not fit in registers keeps in shared memory for the others, if that leaves room for another block: one
+    /// reads its row while the other computes. Each thread reads what it wrote itself.
+    fn keep(&mut self, program: &Program, frame: &Frame, totals: usize, half: usize) {
+        let Walks::Long(walks) = &self.walks else { return };
+        let is_walked_again = |i: usize| {
+            let needed = |w: &&Walk| {
+                let is = |v: usize| program.values[v].inst == Inst::Input(i as u16) && w.needed[v];
+                (0..program.values.len()).any(is)
+            };
+            walks.iter().filter(needed).count() > 1
+        };
+        let n = self.vector;
+        let mut bytes = 0;
+        let kept: Vec<Option<u32>> = (0..frame.inputs.len())
+            .map(|i| {
+                let walked = &frame.inputs[i];
+                let size = walked.dtype.size();
+                let others = walked.column.iter().rev().skip(1).chain(&walked.row);
+                let is_dense =
+                    walked.column.last() == Some(&1) && others.clone().all(|s| s % n as isize == 0);
+                let changes = walked.row.iter().any(|&s| s != 0);
+                let is_kept = walked.class == Class::Full
+                    && walked.source == Source::Buffer
+                    && is_dense
+                    && changes
+                    && (n * size).is_multiple_of(4)
+                    && n > 1
+                    && is_walked_again(i);
+                is_kept.then(|| {
+                    let at = bytes;
+                    bytes += (frame.columns * size).next_multiple_of(16);
+                    at as u32
+                })
+            })
+            .collect();
+        let inner = reductions(program, Over::Inner).count();
+        let beside = (inner + totals) * SHARED as usize + 16;
+        if bytes == 0 || bytes + beside > half {
+            return;
+        }
+        let groups = frame.columns.div_ceil(n * self.runs);
+        let stretches = groups.div_ceil(Rows::KEPT as usize);
+        self.threads = groups.div_ceil(stretches).next_multiple_of(32) as u32;
+        self.block = self.threads;
+        self.kept = kept;
+        self.kept_bytes = bytes as u32;
     }
 
     /// How rows are divided among blocks, and where the partial results of chunks lie.
@@ -464,7 +524,7 @@ mod tests {
     use super::super::ptx::LEAST;
     use super::*;
     use crate::frame::Free;
-    use crate::program::{Operand, ReduceKind, Source, Value};
+    use crate::program::{Operand, ReduceKind, Value};
     use crate::rows::Row;
     use mg_device::MAX_RANK;
 
@@ -485,7 +545,7 @@ mod tests {
     }
 
     fn staged(program: &Program) -> Stage {
-        Stage::new(program, &Frame::new(program, Free::Joined).unwrap(), false, HOPPER).unwrap()
+        Stage::new(program, &Frame::new(program, Free::Joined).unwrap(), false, (HOPPER, 113 << 10)).unwrap()
     }
 
     /// `x − max(x)` over rows, squared and added up over rows: two reductions of which one waits for the other.
@@ -547,7 +607,9 @@ mod tests {
     fn a_few_long_rows_are_shared_by_blocks_that_all_run_at_once() {
         let shared = |p: &Program, capability| {
             let frame = Frame::new(p, Free::Joined).unwrap();
-            let Stage::Rows(s) = Stage::new(p, &frame, false, capability).unwrap() else { panic!("no rows") };
+            let Stage::Rows(s) = Stage::new(p, &frame, false, (capability, 0)).unwrap() else {
+                panic!("no rows")
+            };
             (s.cluster, s.blocks)
         };
         for (rows, columns, cluster) in [

@@ -308,9 +308,26 @@ fn at(p: Option<Op>) -> String {
     p.map_or(String::new(), |p| format!("@{p} "))
 }
 
+/// Which memory an address is of.
+#[derive(Clone, Copy)]
+enum State {
+    Global,
+    Shared,
+}
+
+impl State {
+    fn name(self) -> &'static str {
+        match self {
+            State::Global => "global",
+            State::Shared => "shared",
+        }
+    }
+}
+
 /// Words of 32 bits from memory, by the widest accesses that `bytes` are (16 at most).
-fn load_words(address: Op, offset: i64, words: usize, p: Option<Op>) -> Vec<Op> {
+fn load_words(state: State, address: Op, offset: i64, words: usize, p: Option<Op>) -> Vec<Op> {
     let mut out = vec![];
+    let state = state.name();
     let mut done = 0;
     while done < words {
         let n = match words - done {
@@ -323,10 +340,16 @@ fn load_words(address: Op, offset: i64, words: usize, p: Option<Op>) -> Vec<Op> 
         let guard = at(p);
         match n {
             4 => {
-                ins!("{guard}ld.global.v4.b32 {{{}, {}, {}, {}}}, [{address}+{from}]", d[0], d[1], d[2], d[3])
+                ins!(
+                    "{guard}ld.{state}.v4.b32 {{{}, {}, {}, {}}}, [{address}+{from}]",
+                    d[0],
+                    d[1],
+                    d[2],
+                    d[3]
+                )
             }
-            2 => ins!("{guard}ld.global.v2.b32 {{{}, {}}}, [{address}+{from}]", d[0], d[1]),
-            _ => ins!("{guard}ld.global.b32 {}, [{address}+{from}]", d[0]),
+            2 => ins!("{guard}ld.{state}.v2.b32 {{{}, {}}}, [{address}+{from}]", d[0], d[1]),
+            _ => ins!("{guard}ld.{state}.b32 {}, [{address}+{from}]", d[0]),
         }
         out.extend(d);
         done += n;
@@ -334,7 +357,8 @@ fn load_words(address: Op, offset: i64, words: usize, p: Option<Op>) -> Vec<Op> 
     out
 }
 
-fn store_words(address: Op, offset: i64, words: &[Op], p: Option<Op>) {
+fn store_words(state: State, address: Op, offset: i64, words: &[Op], p: Option<Op>) {
+    let state = state.name();
     let mut done = 0;
     while done < words.len() {
         let w = &words[done..];
@@ -342,15 +366,15 @@ fn store_words(address: Op, offset: i64, words: &[Op], p: Option<Op>) {
         let guard = at(p);
         done += match w.len() {
             4.. => {
-                ins!("{guard}st.global.v4.b32 [{address}+{to}], {{{}, {}, {}, {}}}", w[0], w[1], w[2], w[3]);
+                ins!("{guard}st.{state}.v4.b32 [{address}+{to}], {{{}, {}, {}, {}}}", w[0], w[1], w[2], w[3]);
                 4
             }
             2.. => {
-                ins!("{guard}st.global.v2.b32 [{address}+{to}], {{{}, {}}}", w[0], w[1]);
+                ins!("{guard}st.{state}.v2.b32 [{address}+{to}], {{{}, {}}}", w[0], w[1]);
                 2
             }
             _ => {
-                ins!("{guard}st.global.b32 [{address}+{to}], {}", w[0]);
+                ins!("{guard}st.{state}.b32 [{address}+{to}], {}", w[0]);
                 1
             }
         };
@@ -364,7 +388,24 @@ pub(crate) fn load_vector(dtype: DType, address: Op, offset: i64, n: usize, p: O
     if n == 1 || bytes < 4 {
         return (0..n).map(|i| load(dtype, address, offset + (i * dtype.size()) as i64, p)).collect();
     }
-    let words = load_words(address, offset, bytes / 4, p);
+    let words = load_words(State::Global, address, offset, bytes / 4, p);
+    elements_of(dtype, words)
+}
+
+/// As [`load_vector`], from what a run has in shared memory; `n` elements are words.
+pub(crate) fn load_kept(dtype: DType, place: Op, n: usize, p: Option<Op>) -> Vec<Op> {
+    elements_of(dtype, load_words(State::Shared, place, 0, n * dtype.size() / 4, p))
+}
+
+/// As [`load_vector`], and keeps what was read in shared memory.
+pub(crate) fn load_and_keep(dtype: DType, address: Op, place: Op, n: usize, p: Option<Op>) -> Vec<Op> {
+    let words = load_words(State::Global, address, 0, n * dtype.size() / 4, p);
+    store_words(State::Shared, place, 0, &words, p);
+    elements_of(dtype, words)
+}
+
+/// The elements that words have, as registers.
+fn elements_of(dtype: DType, words: Vec<Op>) -> Vec<Op> {
     match dtype {
         DType::F32 => words.into_iter().map(|w| op1(Kind::F, "mov.b32", w)).collect(),
         DType::I32 => words,
@@ -498,8 +539,9 @@ pub(crate) fn store_vector(dtype: DType, address: Op, offset: i64, values: &[Op]
             .map(|v| {
                 // Rounded already: the low halves are zero.
                 let (low, high) = (op1(Kind::R, "mov.b32", v[0]), op1(Kind::R, "mov.b32", v[1]));
-                let low = op2(Kind::R, "shr.u32", low, imm(16));
-                op2(Kind::R, "or.b32", low, high)
+                let d = reg(Kind::R);
+                ins!("prmt.b32 {d}, {low}, {high}, 0x7632");
+                d
             })
             .collect(),
         DType::F16 => values
@@ -535,7 +577,7 @@ pub(crate) fn store_vector(dtype: DType, address: Op, offset: i64, values: &[Op]
             })
             .collect(),
     };
-    store_words(address, offset, &words, p);
+    store_words(State::Global, address, offset, &words, p);
 }
 
 /// One element to memory.

@@ -15,6 +15,18 @@ pub fn exp<L: FloatLane>(x: L) -> L {
     reduced.times_power(reduced.power())
 }
 
+/// |x| up to which [`exp_inside`] is eˣ in single precision.
+pub const EXP_INSIDE: f64 = 86.0;
+
+/// As [`exp`], bit by bit, for |`x`| up to [`EXP_INSIDE`] (in double precision 700), where neither eˣ nor a power of two that it is made by leaves the
+/// format's normal numbers: n is added to the exponent.
+#[inline(always)]
+pub fn exp_inside<L: FloatLane>(x: L) -> L {
+    let reduced = Reduced::new(x, 0);
+    let places = fraction_bits(x);
+    L::from_bits(reduced.count.shl(places).add(reduced.power().to_bits()))
+}
+
 /// eˣ = (1 + [`Reduced::sum`])·2ⁿ with |sum| < 0.42, by Cody and Waite, "Software Manual for the Elementary
 /// Functions", 1980.
 #[derive(Clone, Copy)]
@@ -164,4 +176,24 @@ pub(super) fn exp_of_minus_magnitude<L: FloatLane>(x: L) -> (L, L) {
     let reduced = Reduced::new(L::select(y.lt(least), least, y), 2);
     let power = reduced.power();
     (reduced.times_power(power), reduced.times_power(reduced.power_tail(power)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{EXP_INSIDE, exp, exp_inside};
+
+    #[test]
+    fn inside_the_normal_numbers_both_ways_give_the_same_bits() {
+        let bound = (EXP_INSIDE as f32).to_bits();
+        // Every 97th number up to the bound, and those beside it, with both signs.
+        for bits in (0..bound).step_by(97).chain(bound - 100..=bound) {
+            for x in [f32::from_bits(bits), -f32::from_bits(bits)] {
+                assert_eq!(exp_inside(x).to_bits(), exp(x).to_bits(), "{x:e}");
+            }
+        }
+        for i in 0..=2_000_000 {
+            let x = (f64::from(i) - 1e6) * 7e-4;
+            assert_eq!(exp_inside(x).to_bits(), exp(x).to_bits(), "{x:e}");
+        }
+    }
 }
