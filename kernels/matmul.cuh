@@ -25,7 +25,7 @@ struct MatMul {
     u32 splits;  // how many blocks share a tile
     u32 k_part;  // how much of k each of them takes, a multiple of the tile's depth
     u32 flags;
-    u32 reserved;
+    u32 uneven;  // 1 where blocks take unlike numbers of parts, and parts are of unlike depth (matmul_wgmma.cu)
 };
 
 // The tile, part of k and matrix of the batch that this block computes.

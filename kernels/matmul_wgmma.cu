@@ -28,12 +28,55 @@ struct Wgmma {
 // A tile that is this block's turn, and its part of k. Blocks that run together share rows and columns of the operands, as in `Place`.
 struct Turn {
     u32 row, col, k_begin, k_end, split, batch, tile;
+    u32 parts;  // of the tile; 0 where the block has no turn
+
+    // Where there are fewer tiles than blocks, so that all blocks have the same depth to compute: the first `tiles` blocks take the first `k_part` of each
+    // tile, the next ones the second, as often as there are so many blocks. What is left of each tile goes to the others, to each whole ones as long as
+    // its depth lasts, and the last tiles in slices. (Osama and others, "Stream-K", 2023, but that blocks that run together are at the same places of k.)
+    __device__ __forceinline__ u32 share(const MatMul& p, u32 round) {
+        const u32 tiles = p.tiles_m * p.tiles_n, block = blockIdx.x, each = p.k_part;
+        const u32 whole = p.k / each, left = p.k - whole * each;
+        split = block / tiles;
+        k_begin = split * each;
+        k_end = k_begin + each;
+        parts = 0;
+        const u32 others = gridDim.x - whole * tiles, mine = block - whole * tiles;
+        const u32 rounds = left > 0 ? each / left : 0;
+        const u32 apart = left > 0 && rounds * others < tiles ? tiles - rounds * others : 0;
+        u32 slices = left > 0 ? 1 : 0, depth = left;
+        if (apart > 0) {
+            depth = (left + others / apart * BK - 1) / (others / apart * BK) * BK;
+            slices = (left + depth - 1) / depth;
+        }
+        if (split < whole) {
+            u32 id = block - split * tiles;
+            if (round == 0) parts = whole + (id < tiles - apart ? (left > 0 ? 1 : 0) : slices);
+            return id;
+        }
+        u32 id = mine + round * others;
+        split = whole;
+        k_begin = whole * each;
+        k_end = p.k;
+        if (round < rounds) {
+            if (id < tiles) parts = whole + 1;
+            return id;
+        }
+        id = mine / slices;
+        split += mine - id * slices;
+        k_begin += (mine - id * slices) * depth;
+        k_end = min(k_begin + depth, p.k);
+        if (id < apart) parts = whole + slices;
+        return tiles - apart + id;
+    }
 
     __device__ __forceinline__ Turn(const MatMul& p, u32 id) {
         constexpr u32 group = 8;
         u32 tiles = p.tiles_m * p.tiles_n, first = 0;
         split = batch = 0;
-        if (p.splits > 1) {
+        parts = p.splits;
+        if (p.uneven) {
+            id = share(p, id / gridDim.x);
+        } else if (p.splits > 1) {
             u32 rest = id / p.splits;
             split = id - rest * p.splits;
             id = rest;
@@ -50,8 +93,10 @@ struct Turn {
         u32 height = min(group, p.tiles_m - first);
         u32 tile_n = id / height;
         u32 tile_m = first + id - tile_n * height;
-        k_begin = split * p.k_part;
-        k_end = min(k_begin + p.k_part, p.k);
+        if (!p.uneven) {
+            k_begin = split * p.k_part;
+            k_end = min(k_begin + p.k_part, p.k);
+        }
         row = tile_m * BM;
         col = tile_n * BN;
         tile = (batch * p.tiles_m + tile_m) * p.tiles_n + tile_n;
@@ -82,16 +127,16 @@ __device__ __forceinline__ bool joined(const MatMul& p, const Turn& at, u32 warp
     __threadfence();
     __syncwarp();
     u32 ticket = 0;
-    if (lane == 0) ticket = atomicInc(p.tickets + at.tile * WARPS + warp, p.splits - 1);
+    if (lane == 0) ticket = atomicInc(p.tickets + at.tile * WARPS + warp, at.parts - 1);
     ticket = __shfl_sync(~0u, ticket, 0);
-    if (ticket != p.splits - 1) return false;
+    if (ticket != at.parts - 1) return false;
     __threadfence();
 #pragma unroll
     for (int i = 0; i < PARTS; i++)
 #pragma unroll
         for (int j = 0; j < SUMS; j++) sum[i][j] = 0;
 #pragma unroll 1
-    for (u32 s = 0; s < p.splits; s++, partial += ALL) {
+    for (u32 s = 0; s < at.parts; s++, partial += ALL) {
 #pragma unroll
         for (int i = 0; i < PARTS; i++)
 #pragma unroll
@@ -204,7 +249,11 @@ extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), 1) V_NAME(const
     __syncthreads();
 
     // One axis of a batch at most.
-    const u32 turns = p.tiles_m * p.tiles_n * p.splits * p.batch_shape[0];
+    u32 turns = p.tiles_m * p.tiles_n * p.splits * p.batch_shape[0];
+    if (p.uneven) {
+        const u32 left = p.k % p.k_part;
+        turns = gridDim.x * (left > 0 ? p.k_part / left + 1 : 1);
+    }
     u32 stage = 0, parity = 0;
     auto next = [&]() {
         if (++stage == STAGES) stage = 0, parity ^= 1;
@@ -216,6 +265,7 @@ extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), 1) V_NAME(const
 #pragma unroll 1
             for (u32 turn = blockIdx.x; turn < turns; turn += gridDim.x) {
                 Turn at(p, turn);
+                if (at.parts == 0) continue;
                 // Operands that are the same for the whole batch have a stride of zero there.
                 u32 batch_a = p.a_batch[0] ? at.batch : 0, batch_b = p.b_batch[0] ? at.batch : 0;
 #pragma unroll 1
@@ -245,6 +295,7 @@ extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), 1) V_NAME(const
             // Lanes that went ways of their own meet again: the products ask for whole warps.
             __syncwarp();
             Turn at(p, turn);
+            if (at.parts == 0) continue;
             float sum[PARTS][SUMS];
 #pragma unroll
             for (int i = 0; i < PARTS; i++)
@@ -273,7 +324,7 @@ extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), 1) V_NAME(const
             if (before < STAGES) release(before);
 #pragma unroll
             for (int i = 0; i < PARTS; i++) settle(sum[i]);
-            if (p.splits > 1 && !joined(p, at, warp - 4, lane, sum)) continue;
+            if (at.parts > 1 && !joined(p, at, warp - 4, lane, sum)) continue;
             u32 row = at.row + group * PARTS * 64 + warp % 4 * 16;
             if (bare)
                 store_bare(p, slice, row, at.col, at.batch, lane, sum);

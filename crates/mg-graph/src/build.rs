@@ -458,8 +458,43 @@ impl Node {
         if axes & ((1u32 << rank) - 1) as AxisSet == 0 && !kind.is_arg() {
             return Ok(self.cast(dtype));
         }
+        let shape = Shape::of(&kept[..n]);
+        if let Some((source, axes)) = self.before_merging(kind, axes) {
+            return source.reduce(kind, axes, false)?.reshape(shape);
+        }
         let op = Op::Reduce(kind, axes);
-        Ok(Node::pending(op, smallvec![self.clone()], Shape::of(&kept[..n]), dtype, self.device()))
+        Ok(Node::pending(op, smallvec![self.clone()], shape, dtype, self.device()))
+    }
+
+    /// What a view that only merges axes sees, and the axes over which it is reduced there: a reduction over the first axes that is to share a launch
+    /// with the elementwise work that it reads has to have the same space (the gradient of a bias, of what a product had as a matrix).
+    fn before_merging(&self, kind: ReduceKind, axes: AxisSet) -> Option<(Node, AxisSet)> {
+        let Op::View(View::Reshape) = self.op() else { return None };
+        let sources = self.sources();
+        let source = sources.first()?;
+        let rank = self.shape().rank();
+        let keeps_last = rank > 1 && axes >> (rank - 1) & 1 == 0 && self.shape()[rank - 1] > 1;
+        if kind.is_arg() || !keeps_last || !matches!(source.op(), Op::Map(_)) {
+            return None;
+        }
+        let mut inner = source.shape().iter().enumerate().peekable();
+        let mut over: AxisSet = 0;
+        for (axis, &size) in self.shape().iter().enumerate() {
+            let mut merged = 1;
+            // Axes of size 1 behind it belong to it as well.
+            while let Some(&(d, &n)) = inner.peek() {
+                if merged == size && n != 1 {
+                    break;
+                }
+                merged *= n;
+                over |= (axes >> axis & 1) << d;
+                inner.next();
+            }
+            if merged != size {
+                return None;
+            }
+        }
+        Some((source.clone(), over))
     }
 
     /// The matrix product of `[…, m, k]` and `[…, k, n]`; batch dimensions broadcast. Operands have at least two axes.

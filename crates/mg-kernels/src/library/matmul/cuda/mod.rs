@@ -210,7 +210,7 @@ fn plan_by(problem: &Problem, takes: impl Fn(&str) -> bool, splits: Option<usize
     let Some((kernel, tile, division)) = choose(problem, takes, splits)? else { return Ok(None) };
     let (tiles_m, tiles_n) = (m.div_ceil(tile.m), n.div_ceil(tile.n));
     let splits = division.splits;
-    let blocks = tiles_m * tiles_n * splits * count;
+    let blocks = if division.uneven { MULTIPROCESSORS } else { tiles_m * tiles_n * splits * count };
     if !fits(blocks) {
         let text = format!("{count} products of {m} by {n}: {blocks} tiles, at most 2^31 - 1 are taken");
         return Err(Error::new("matmul", ErrorKind::Shape(text)));
@@ -279,7 +279,8 @@ fn choose(
         None if takes(ANY.name) && (tiles.is_empty() || problem.capability < 80) => {
             let Some(mut division) = divide(&ANY) else { return Ok(None) };
             if !matches!(problem.dtype, DType::F32 | DType::F16 | DType::BF16) {
-                division = Division { splits: 1, k_part: k.next_multiple_of(ANY.k), ..division };
+                division =
+                    Division { splits: 1, k_part: k.next_multiple_of(ANY.k), uneven: false, ..division };
             }
             (format!("matmul_{}_any", same_sums(problem.dtype).name()), &ANY, division)
         }
@@ -328,6 +329,7 @@ fn arguments(problem: &Problem, tile: &Tile, division: Division) -> Result<args:
         splits: division.splits as u32,
         k_part: division.k_part as u32,
         flags,
+        uneven: division.uneven.into(),
     })
 }
 

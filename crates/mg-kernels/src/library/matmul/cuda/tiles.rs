@@ -137,10 +137,53 @@ pub(super) const HALF: &[Tile] = &[
 /// How blocks divide a product.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Division {
+    /// Blocks that share a tile, at most.
     pub(super) splits: usize,
     pub(super) k_part: usize,
+    /// Parts are of unlike depth, see [`Shares`].
+    pub(super) uneven: bool,
     /// Microseconds, by the table.
     pub(super) time: f64,
+}
+
+/// Fewer tiles than multiprocessors, divided so that all of these have about the same depth to compute; `Turn::share` in `kernels/matmul_wgmma.cu` says
+/// which block computes what.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Shares {
+    /// The depth of what the first blocks take.
+    each: usize,
+    /// What the busiest block computes.
+    longest: usize,
+    /// Parts of a tile, at most, and of all of them.
+    parts: usize,
+    all: usize,
+}
+
+impl Shares {
+    /// For depths that are multiples of `step`; the depth of what blocks take is the one with which the busiest has the least to do.
+    fn new(tiles: usize, k: usize, step: usize) -> Option<Shares> {
+        let least = (tiles * k.div_ceil(step)).div_ceil(MULTIPROCESSORS).max(1);
+        let all = (least..=least + least / 4).filter_map(|each| Shares::of(tiles, k, step, each * step));
+        all.min_by_key(|shares| shares.longest)
+    }
+
+    fn of(tiles: usize, k: usize, step: usize, each: usize) -> Option<Shares> {
+        let (whole, left) = (k / each, k % each);
+        let others = MULTIPROCESSORS.checked_sub(whole * tiles)?;
+        if left == 0 {
+            return Some(Shares { each, longest: each, parts: whole, all: whole * tiles });
+        }
+        let rounds = each / left;
+        let apart = tiles.saturating_sub(rounds * others);
+        if apart == 0 {
+            return Some(Shares { each, longest: each, parts: whole + 1, all: (whole + 1) * tiles });
+        }
+        let most = others.checked_div(apart).filter(|&n| n > 0)?;
+        let depth = left.div_ceil(most * step) * step;
+        let slices = left.div_ceil(depth);
+        let all = whole * tiles + (tiles - apart) + apart * slices;
+        Some(Shares { each, longest: each.max(rounds * left + depth), parts: whole + slices, all })
+    }
 }
 
 impl Tile {
@@ -177,13 +220,32 @@ impl Tile {
         let alone = (splits * self.m * self.n * 4) as f64;
         let joined = join.once + join.each * splits as f64 + join.byte * bytes + join.alone * alone;
         let joined = if splits > 1 { joined } else { 0.0 };
-        Some(Division { splits, k_part, time: self.time(tiles * splits, k_part) + joined })
+        Some(Division { splits, k_part, uneven: false, time: self.time(tiles * splits, k_part) + joined })
+    }
+
+    /// The product in parts of unlike depth; `None` where there are as many tiles as multiprocessors, or the kernel cannot.
+    pub(super) fn shared_out(&self, batch: usize, m: usize, n: usize, k: usize) -> Option<Division> {
+        let tiles = m.div_ceil(self.m) * n.div_ceil(self.n);
+        if !self.hopper || batch != 1 || tiles >= MULTIPROCESSORS || k == 0 {
+            return None;
+        }
+        let Shares { each, longest, parts, all } = Shares::new(tiles, k, self.k)?;
+        let (join, bytes) = (self.join, self.m * self.n * 4);
+        if parts < 2 || tiles * join.tickets > TICKETS || tiles * parts * bytes > MAX_PARTIALS {
+            return None;
+        }
+        let joined = join.once
+            + join.each * parts as f64
+            + join.byte * (2 * all * bytes) as f64
+            + join.alone * (parts * bytes) as f64;
+        let time = self.once + self.depth.last()? * longest as f64 / 1024.0 + joined;
+        Some(Division { splits: parts, k_part: each, uneven: true, time })
     }
 
     /// The number of blocks for each tile that finishes first.
     pub(super) fn divide(&self, batch: usize, m: usize, n: usize, k: usize) -> Division {
         let stages = k.div_ceil(self.k).max(1);
-        let mut best = Division { splits: 1, k_part: stages * self.k, time: f64::INFINITY };
+        let mut best = Division { splits: 1, k_part: stages * self.k, uneven: false, time: f64::INFINITY };
         for splits in 1..=stages.min(MAX_SPLITS) {
             match self.divided(batch, m, n, k, splits) {
                 // A little is not worth the memory.
@@ -192,7 +254,10 @@ impl Tile {
                 None => break,
             }
         }
-        best
+        match self.shared_out(batch, m, n, k) {
+            Some(division) if division.time < best.time * 0.97 => division,
+            Some(_) | None => best,
+        }
     }
 }
 
@@ -220,6 +285,76 @@ mod tests {
         };
         // Where one operand is not aligned, small tiles alone have kernels.
         tiles.iter().flat_map(of).collect()
+    }
+
+    /// What each block computes, as `Turn::share` has it: tile, depths, and how many parts the tile has.
+    fn turns(
+        tiles: usize,
+        k: usize,
+        step: usize,
+        each: usize,
+    ) -> Vec<(usize, usize, std::ops::Range<usize>, usize)> {
+        let (whole, left) = (k / each, k % each);
+        let others = MULTIPROCESSORS - whole * tiles;
+        let rounds = if left > 0 { each / left } else { 0 };
+        let apart = if left > 0 { tiles.saturating_sub(rounds * others) } else { 0 };
+        let (mut slices, mut depth) = (usize::from(left > 0), left);
+        if apart > 0 {
+            depth = left.div_ceil(others / apart * step) * step;
+            slices = left.div_ceil(depth);
+        }
+        let mut out = vec![];
+        for block in 0..MULTIPROCESSORS {
+            let (split, id) = (block / tiles, block % tiles);
+            if split < whole {
+                let parts = whole + if id < tiles - apart { usize::from(left > 0) } else { slices };
+                out.push((block, id, split * each..(split + 1) * each, parts));
+                continue;
+            }
+            let mine = block - whole * tiles;
+            for round in 0..rounds {
+                let id = mine + round * others;
+                if id < tiles {
+                    out.push((block, id, whole * each..k, whole + 1));
+                }
+            }
+            if let (Some(id), true) = (mine.checked_div(slices), apart > 0) {
+                let from = whole * each + mine % slices * depth;
+                if id < apart {
+                    out.push((block, tiles - apart + id, from..(from + depth).min(k), whole + slices));
+                }
+            }
+        }
+        out
+    }
+
+    #[test]
+    fn unlike_parts_cover_each_tile_once() {
+        for tiles in [1, 2, 18, 24, 36, 54, 65, 66, 67, 72, 96, 131] {
+            for k in [64, 640, 1000, 4096, 16384, 16392] {
+                let Some(s) = Shares::new(tiles, k, 64) else { continue };
+                let turns = turns(tiles, k, 64, s.each);
+                assert_eq!(turns.len(), s.all, "{tiles} tiles, {k}: {s:?}");
+                for tile in 0..tiles {
+                    let mut of: Vec<_> = turns.iter().filter(|t| t.1 == tile).collect();
+                    of.sort_by_key(|t| t.2.start);
+                    assert!(
+                        of.iter().all(|t| t.3 == of.len() && !t.2.is_empty()),
+                        "{tiles} tiles, {k}: {of:?}"
+                    );
+                    let ends = of.iter().map(|t| t.2.end);
+                    let starts = of.iter().map(|t| t.2.start).skip(1).chain([k]);
+                    assert!(of[0].2.start == 0 && ends.eq(starts), "{tiles} tiles, {k}: {of:?}");
+                    assert!(of.len() <= s.parts);
+                }
+                let depth = |block| turns.iter().filter(|t| t.0 == block).map(|t| t.2.len()).sum::<usize>();
+                let longest = (0..MULTIPROCESSORS).map(depth).max();
+                assert!(longest.is_some_and(|n| n <= s.longest), "{tiles} tiles, {k}: {s:?}");
+            }
+        }
+        // The gradient of a weight of 3072 by 768 over 16384 rows: 82 % of what one even division leaves.
+        let s = Shares::new(72, 16384, 64).unwrap();
+        assert_eq!((s.each, s.longest, s.parts), (8960, 8960, 6));
     }
 
     #[test]
