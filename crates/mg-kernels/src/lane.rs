@@ -86,6 +86,11 @@ pub trait FloatLane: Lane {
         let x = Self::select(self.lt(low), low, self);
         Self::select(high.lt(x), high, x)
     }
+    /// `low` below it, NaN for NaN; the bound is not zero.
+    #[inline(always)]
+    fn at_least(self, low: Self) -> Self {
+        Self::select(self.lt(low), low, self)
+    }
     /// The bit pattern as a signed integer.
     fn to_bits(self) -> Self::Bits;
     /// The number with this bit pattern.

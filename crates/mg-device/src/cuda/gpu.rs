@@ -515,6 +515,10 @@ impl Gpu {
         // CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
         // SAFETY: the function lives as long as the process.
         let code = unsafe { (self.api.function_set)(kernel.function, 8, bytes as c_int) };
+        self.check("cuFuncSetAttribute", code)?;
+        // CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, in percent: left to the driver, it may be room for one block where two would fit.
+        // SAFETY: as above.
+        let code = unsafe { (self.api.function_set)(kernel.function, 9, 100) };
         self.check("cuFuncSetAttribute", code)
     }
 

@@ -480,7 +480,7 @@ impl<'a> Body<'a> {
         Some((0..n).map(|i| op2(Kind::P, "setp.eq.s32", distance, imm(i as i64))).collect())
     }
 
-    /// The exponentials of a run, if the value is that: where none of them comes near the ends of the format, by fewer instructions.
+    /// The exponentials of a run, if the value is that: where none of them is large, by fewer instructions.
     fn powers(&self, v: usize, u: usize, row: usize) -> Option<Vec<Op>> {
         let Inst::Map(Row::Exp, [a, ..]) = self.program.values[v].inst else { return None };
         let dtype = self.program.values[v].dtype;
@@ -493,15 +493,14 @@ impl<'a> Body<'a> {
         if x.windows(2).all(|x| x[0] == x[1]) {
             return None;
         }
-        let sizes = x.iter().map(|&x| op1(Kind::F, "abs.f32", x));
-        let largest = sizes.reduce(|x, y| op2(Kind::F, "max.NaN.f32", x, y))?;
-        let bound = F32(largest).lit(math::EXP_INSIDE);
-        let inside = op2(Kind::P, "setp.le.f32", largest, bound.0);
+        let largest = x.iter().copied().reduce(|x, y| op2(Kind::F, "max.NaN.f32", x, y))?;
+        let bound = F32(largest).lit(math::EXP_BELOW);
+        let below = op2(Kind::P, "setp.le.f32", largest, bound.0);
         let out: Vec<Op> = x.iter().map(|_| reg(Kind::F)).collect();
         let (far, done) = (label(), label());
-        ins!("@!{inside} bra L{far}");
+        ins!("@!{below} bra L{far}");
         for (&d, &x) in out.iter().zip(&x) {
-            assign(d, round(dtype, math::exp_inside(F32(x)).0));
+            assign(d, round(dtype, math::exp_below(F32(x)).0));
         }
         ins!("bra L{done}");
         place(far);

@@ -178,6 +178,12 @@ macro_rules! float {
                 let x = Lane::select(self.lt(low), low, self);
                 Lane::select(high.lt(x), high, x)
             }
+            fn at_least(self, low: Self) -> Self {
+                if $kind == Kind::F && capability() >= AMPERE {
+                    return $Name(op2($kind, concat!("max.NaN.", $t), self.0, low.0));
+                }
+                Lane::select(self.lt(low), low, self)
+            }
             fn to_bits(self) -> $Bits {
                 $Bits(match self.0.1 {
                     Opnd::Imm(bits) => Op($bits_kind, Opnd::Imm(bits)),

@@ -15,16 +15,18 @@ pub fn exp<L: FloatLane>(x: L) -> L {
     reduced.times_power(reduced.power())
 }
 
-/// |x| up to which [`exp_inside`] is eˣ in single precision.
-pub const EXP_INSIDE: f64 = 86.0;
+/// x up to which [`exp_below`] is eˣ.
+pub const EXP_BELOW: f64 = 64.0;
 
-/// As [`exp`], bit by bit, for |`x`| up to [`EXP_INSIDE`] (in double precision 700), where neither eˣ nor a power of two that it is made by leaves the
-/// format's normal numbers: n is added to the exponent.
+/// As [`exp`], bit by bit, for `x` up to [`EXP_BELOW`], by fewer instructions: n + 32 is added to the exponent, which no longer leaves the format's normal
+/// numbers then, and 2⁻³² rounds what does.
 #[inline(always)]
-pub fn exp_inside<L: FloatLane>(x: L) -> L {
-    let reduced = Reduced::new(x, 0);
-    let places = fraction_bits(x);
-    L::from_bits(reduced.count.shl(places).add(reduced.power().to_bits()))
+pub fn exp_below<L: FloatLane>(x: L) -> L {
+    let x = x.at_least(lit(x, -104.0, -746.0));
+    // In double precision n goes down to −1076: 64 for 32.
+    let reduced = Reduced::by(x, lit(x, MAGIC_SINGLE + 32.0, MAGIC_DOUBLE + 64.0));
+    let more = L::from_bits(reduced.count.shl(fraction_bits(x)).add(reduced.power().to_bits()));
+    more.mul(lit(x, 2f64.powi(-32), 2f64.powi(-64)))
 }
 
 /// eˣ = (1 + [`Reduced::sum`])·2ⁿ with |sum| < 0.42, by Cody and Waite, "Software Manual for the Elementary
@@ -50,7 +52,13 @@ impl<L: FloatLane> Reduced<L> {
     /// `biases` 1 [`Reduced::scale`], with 2 [`Reduced::times_power`].
     #[inline(always)]
     pub fn new(x: L, biases: u32) -> Self {
-        let (n, high, count) = reduce(x, biases);
+        Reduced::by(x, magic(x, biases))
+    }
+
+    /// Reduces `x`, of which `magic` less the format's own is added to n in `count`: even, so that what lies between two numbers goes to the same.
+    #[inline(always)]
+    fn by(x: L, magic: L) -> Self {
+        let (n, high, count) = reduce(x, magic);
         let low = lit(x, LN2_LOW_SINGLE, LN2_LOW_DOUBLE);
         let base = n.fma(low, high);
         let base_tail = n.fma(low, high.sub(base));
@@ -111,10 +119,15 @@ impl<L: FloatLane> Reduced<L> {
     }
 }
 
-/// −n, `x` − n·ln 2 but for the low part of ln 2, and the bits n + `biases`·bias stands in.
+/// What makes a whole number of what it is added to, and adds so many of the exponent's biases to its bits.
 #[inline(always)]
-fn reduce<L: FloatLane>(x: L, biases: u32) -> (L, L, L::Bits) {
-    let magic = lit(x, MAGIC_SINGLE + 127.0 * f64::from(biases), MAGIC_DOUBLE + 1023.0 * f64::from(biases));
+fn magic<L: FloatLane>(x: L, biases: u32) -> L {
+    lit(x, MAGIC_SINGLE + 127.0 * f64::from(biases), MAGIC_DOUBLE + 1023.0 * f64::from(biases))
+}
+
+/// −n, `x` − n·ln 2 but for the low part of ln 2, and the bits that n and what `magic` adds stand in.
+#[inline(always)]
+fn reduce<L: FloatLane>(x: L, magic: L) -> (L, L, L::Bits) {
     let shifted = x.fma(x.lit(LOG2_E), magic);
     let n = magic.sub(shifted);
     (n, n.fma(x.lit(LN_2), x), shifted.to_bits())
@@ -140,7 +153,7 @@ fn halves<L: FloatLane>(count: L::Bits, places: u32) -> (L, L) {
 /// before its last rounding it errs by 0.3 ulp.
 #[inline(always)]
 pub(super) fn exp_of_sum<L: FloatLane>(x: L, x_tail: L) -> L {
-    let (n, high, count) = reduce(x, 2);
+    let (n, high, count) = reduce(x, magic(x, 2));
     let low = n.fma(lit(x, LN2_LOW_SINGLE, LN2_LOW_DOUBLE), x_tail);
     let base = high.add(low);
     let base_tail = high.sub(base).add(low);
@@ -180,20 +193,24 @@ pub(super) fn exp_of_minus_magnitude<L: FloatLane>(x: L) -> (L, L) {
 
 #[cfg(test)]
 mod tests {
-    use super::{EXP_INSIDE, exp, exp_inside};
+    use super::{EXP_BELOW, exp, exp_below};
 
     #[test]
-    fn inside_the_normal_numbers_both_ways_give_the_same_bits() {
-        let bound = (EXP_INSIDE as f32).to_bits();
-        // Every 97th number up to the bound, and those beside it, with both signs.
-        for bits in (0..bound).step_by(97).chain(bound - 100..=bound) {
-            for x in [f32::from_bits(bits), -f32::from_bits(bits)] {
-                assert_eq!(exp_inside(x).to_bits(), exp(x).to_bits(), "{x:e}");
-            }
-        }
-        for i in 0..=2_000_000 {
-            let x = (f64::from(i) - 1e6) * 7e-4;
-            assert_eq!(exp_inside(x).to_bits(), exp(x).to_bits(), "{x:e}");
+    fn below_the_bound_both_ways_give_the_same_bits() {
+        let same = |x: f32| assert_eq!(exp_below(x).to_bits(), exp(x).to_bits(), "{x:e}");
+        let bound = (EXP_BELOW as f32).to_bits();
+        // Every 97th number up to the bound, and those beside it; below zero down to the least.
+        (0..bound).step_by(97).chain(bound - 100..=bound).for_each(|bits| same(f32::from_bits(bits)));
+        let least = f32::NEG_INFINITY.to_bits();
+        ((-0.0f32).to_bits()..least)
+            .step_by(197)
+            .chain(least - 100..=least)
+            .for_each(|bits| same(f32::from_bits(bits)));
+        // What is not a normal number.
+        ((-87.0f32).to_bits()..(-105.0f32).to_bits()).for_each(|bits| same(f32::from_bits(bits)));
+        assert!(exp_below(f32::NAN).is_nan());
+        for x in (0..=2_000_000).map(|i| f64::from(i).mul_add(4.1e-4, -756.0)) {
+            assert_eq!(exp_below(x).to_bits(), exp(x).to_bits(), "{x:e}");
         }
     }
 }

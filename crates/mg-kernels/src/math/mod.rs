@@ -35,7 +35,7 @@ pub use base::{exp2, log2, log10};
 pub use bessel::{i0e, i1e};
 pub use erf::erf;
 pub use erfc::{erfc, erfcx, erfinv, ndtri};
-pub use exp::{EXP_INSIDE, exp, exp_inside};
+pub use exp::{EXP_BELOW, exp, exp_below};
 pub use expm1::{expm1, log1p};
 pub use gamma::{digamma, lgamma};
 pub use hyperbolic::{acosh, asinh, atanh, cosh, sinh};

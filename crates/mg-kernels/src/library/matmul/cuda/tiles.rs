@@ -160,7 +160,9 @@ struct Shares {
 }
 
 impl Shares {
-    /// For depths that are multiples of `step`; the depth of what blocks take is the one with which the busiest has the least to do.
+    /// For depths that are multiples of `step`; the depth of what blocks take is the one with which the busiest has the least to do. Where that is less than
+    /// half of a tile's, even parts are faster: blocks at three or more places of k leave less of the operands in the second-level cache for one another
+    /// (measured: 54 tiles 96 µs for 85, 18 tiles 44 for 37).
     fn new(tiles: usize, k: usize, step: usize) -> Option<Shares> {
         let least = (tiles * k.div_ceil(step)).div_ceil(MULTIPROCESSORS).max(1);
         let all = (least..=least + least / 4).filter_map(|each| Shares::of(tiles, k, step, each * step));
@@ -169,6 +171,9 @@ impl Shares {
 
     fn of(tiles: usize, k: usize, step: usize, each: usize) -> Option<Shares> {
         let (whole, left) = (k / each, k % each);
+        if whole > 1 {
+            return None;
+        }
         let others = MULTIPROCESSORS.checked_sub(whole * tiles)?;
         if left == 0 {
             return Some(Shares { each, longest: each, parts: whole, all: whole * tiles });
