@@ -216,8 +216,33 @@ fn long_rows(corpus: &mut Vec<(String, Program)>) {
     }
 }
 
+/// A gradient of GELU behind a bias, which is summed over rows as it is written.
+fn sums_beside_elements(corpus: &mut Vec<(String, Program)>) {
+    for (dtype, columns) in [(DType::BF16, 3072), (DType::F32, 257)] {
+        let mut b = Build::new(&[4096, columns], 0, 1);
+        let (g, h) = (b.load(dtype), b.load(dtype));
+        let bias = b.input(Source::Buffer, DType::F32, &[0, 1]);
+        let cast = |b: &mut Build, v: Val, to: DType| b.push(Inst::Cast(v), to);
+        let bias = cast(&mut b, bias, dtype);
+        let x = b.map(Row::Add, dtype, &[h, bias]);
+        let (x, g) = (cast(&mut b, x, DType::F32), cast(&mut b, g, DType::F32));
+        let erf = b.map(Row::Erf, DType::F32, &[x]);
+        let square = b.map(Row::Square, DType::F32, &[x]);
+        let power = b.map(Row::Exp, DType::F32, &[square]);
+        let slope = b.map(Row::Mul, DType::F32, &[power, x]);
+        let slope = b.map(Row::Add, DType::F32, &[slope, erf]);
+        let d = b.map(Row::Mul, DType::F32, &[slope, g]);
+        let d = cast(&mut b, d, dtype);
+        let sum = b.reduce(ReduceKind::Sum, Over::Outer, d);
+        b.out(d, Class::Full);
+        b.out(sum, Class::Column);
+        corpus.push((format!("sum_beside_gelu_{dtype}_100000"), b.0));
+    }
+}
+
 fn corpus() -> Vec<(String, Program)> {
     let mut corpus = vec![];
+    sums_beside_elements(&mut corpus);
     long_rows(&mut corpus);
     groups_of_blocks(&mut corpus);
     reductions(&mut corpus);

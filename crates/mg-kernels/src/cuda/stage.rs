@@ -189,6 +189,9 @@ impl Rows {
     const HELD: usize = 16;
     /// Threads for a row that does not fit.
     const LONG: u32 = 512;
+    /// Walks from which on it pays to keep what they read: with fewer, what more blocks at a time hide is worth more (a cross entropy alone, of two walks:
+    /// 1.26 ms for 1.12).
+    const AGAIN: usize = 3;
     /// Threads for one that is kept in shared memory, of which two blocks have 40 registers each.
     const KEPT: u32 = 800;
     /// Elements of a row that are worth a block of their own.
@@ -294,7 +297,7 @@ impl Rows {
                 let is = |v: usize| program.values[v].inst == Inst::Input(i as u16) && w.needed[v];
                 (0..program.values.len()).any(is)
             };
-            walks.iter().filter(needed).count() > 1
+            walks.iter().filter(needed).count() >= Rows::AGAIN
         };
         let n = self.vector;
         let mut bytes = 0;
