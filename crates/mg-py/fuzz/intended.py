@@ -142,6 +142,10 @@ OUTCOMES = [
 
 OUTCOMES += [
     (
+        "A view that has become a leaf, or was given other data, is a tensor of its own; PyTorch goes on calling it a view.",
+        lambda line, wanted, got: "Can't detach views in-place" in wanted and not got,
+    ),
+    (
         "Truth values have no product of matrices; the reference has one where nothing is multiplied.",
         lambda line, wanted, got: not wanted and re.search(r"\b\w+: does not take bool and bool|truth values have no sums of products", got) is not None,
     ),
@@ -697,6 +701,24 @@ DIFFERENCES += [
         and found.what == "requires_grad"
         and found.detail.startswith("True, want False")
         and re.search(r"L\.(zeros|ones|empty)\(.*\b0\b", str(program)) is not None,
+    ),
+    (
+        "What was written to memory has a history for all who see it, whichever of them is made a constant later; PyTorch finds that out only when it "
+        "is asked for it.",
+        lambda program, found, reference: found.what == "requires_grad"
+        and found.detail.startswith("True, want False")
+        and "detach_()" in str(program),
+    ),
+    (
+        "A byte with its sign turned is no byte: PyTorch's rule for the slope of zeta makes 56 of -200.",
+        lambda program, found, reference: "zeta(" in str(program) and "uint8" in str(program) and len(pairs(found)) > 0,
+    ),
+    (
+        "A distance of 0 has no slope, of any order; PyTorch's second one is 0 times infinity.",
+        lambda program, found, reference: re.search(r"\b(dist|norm|vector_norm|cdist|pdist)\(", str(program)) is not None
+        and "create_graph=True" in str(program)
+        and len(pairs(found)) > 0
+        and all(math.isfinite(got) and math.isnan(wanted) for got, wanted in pairs(found)),
     ),
     (
         "A view that was made before its base became a leaf is a constant; PyTorch says that it requires a gradient, and gives it none.",

@@ -9,6 +9,7 @@ leaf, and refusing a second walk. Numbers are computed in f64 and rounded to the
 from __future__ import annotations
 
 import threading
+import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -64,6 +65,9 @@ class Track:
         self.leaf: Leaf | None = None
         #: The leaf that it was before it was made a constant: made one again, it is that one.
         self.former: Leaf | None = None
+        #: The tensor that the others are views of; and whether it is a leaf of its own since.
+        self.first: weakref.ref[Tensor] | None = None
+        self.left: weakref.ref[Tensor] | None = None
 
 
 def category(name: str) -> int:
@@ -114,6 +118,8 @@ class Tensor:
     def __init__(self, storage: np.ndarray, at: np.ndarray, track: Track) -> None:
         self.storage, self.at, self.track = storage, at, track
         self.grad: Tensor | None = None
+        if track.first is None:
+            track.first = weakref.ref(self)
 
     # What it is.
 
@@ -211,7 +217,10 @@ class Tensor:
         if requires_grad and not self._apart():
             raise AttributeError("elements in one place")
         old = self.track.leaf or self.track.former
+        if self.track.first is not None and self.track.first() is self:
+            self.track.left = weakref.ref(self)
         self.track = Track(self.storage.size)
+        self.track.first = weakref.ref(self)
         self.track.former = old
         if requires_grad:
             self.track.requires_grad = True
@@ -432,6 +441,9 @@ class Tensor:
         if not self._apart():
             raise RuntimeError("its elements share places: which is written last is nobody's measure")
         np.broadcast_to(source.at, at.shape)
+        left = self.track.left() if self.track.left is not None else None
+        if mode.grad and left is not None and left.requires_grad:
+            raise RuntimeError("a view of a leaf that requires a gradient is written to in place")
         if mode.grad and self.track.leaf is not None and self.track.requires_grad:
             raise RuntimeError("a leaf that requires a gradient is written to in place")
         recorded = mode.grad and (self.requires_grad or source.requires_grad) and self.dtype.is_floating_point

@@ -301,11 +301,11 @@ mod tests {
     ) -> Vec<(usize, usize, std::ops::Range<usize>, usize)> {
         let (whole, left) = (k / each, k % each);
         let others = MULTIPROCESSORS - whole * tiles;
-        let rounds = if left > 0 { each / left } else { 0 };
+        let rounds = each.checked_div(left).unwrap_or(0);
         let apart = if left > 0 { tiles.saturating_sub(rounds * others) } else { 0 };
         let (mut slices, mut depth) = (usize::from(left > 0), left);
-        if apart > 0 {
-            depth = left.div_ceil(others / apart * step) * step;
+        if let Some(parts) = others.checked_div(apart) {
+            depth = left.div_ceil(parts * step) * step;
             slices = left.div_ceil(depth);
         }
         let mut out = vec![];
