@@ -661,3 +661,15 @@ def test_a_seed_gradient_is_taken_in_the_results_dtype(dtype):
     assert w.grad.dtype == L.float32 and w.grad.tolist() == [2.0, 6.0]
     (g,) = L.autograd.grad(w * 2, w, L.tensor([1, 3], dtype=dtype))
     assert g.dtype == L.float32 and g.tolist() == [2.0, 6.0]
+
+
+@pytest.mark.parametrize("reduced", [lambda t: t.sum(0), lambda t: t.amin(dim=0), lambda t: t.prod(dim=0), lambda t: t.flatten(0, 1).sum(0)])
+def test_what_is_summed_is_what_requires_the_gradient(reduced):
+    leaf = L.tensor([[1.0, 2.0]]).clone().requires_grad_()
+    answer = reduced(leaf if reduced(leaf).ndim == 1 else leaf[None])
+    assert answer.requires_grad
+    answer.sum().backward()
+    assert leaf.grad.tolist() == [[1, 1]]
+    view = (leaf * 2).reshape(2, 1, 1, 1).squeeze(-1)
+    grad = L.autograd.grad(view.sum((0, 1)).sum(), view)[0]
+    assert grad.tolist() == [[[1]], [[1]]]
