@@ -279,11 +279,19 @@ class Calls:
                 elif how < 0.65 and result.requires_grad:
                     result.sum().backward()
         except ERRORS as error:
-            if "internal error" in str(error) or "panick" in str(error):
-                return f"{text}: {type(error).__name__}: {error}"
+            if "internal error" in worded(error) or "panick" in worded(error):
+                return f"{text}: {type(error).__name__}: {worded(error)}"
         except BaseException as error:
-            return f"{text}: {type(error).__name__}: {error}"
+            return f"{text}: {type(error).__name__}: {worded(error)}"
         return None
+
+
+def worded(error: BaseException) -> str:
+    """What an error says. A key that is missing may be a tensor, which has no value to say."""
+    try:
+        return str(error)
+    except ERRORS as other:
+        return f"<{type(other).__name__}>"
 
 
 #: Names of what was looked at already.
