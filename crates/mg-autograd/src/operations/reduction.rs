@@ -558,8 +558,10 @@ impl Tensor {
         let others = mask(&node, &[])? & !axis_mask(&node, dim)?;
         let norm = norm_of(&node, p, others, true)?;
         let (limit, one) = (norm.lit(maxnorm), norm.lit(1.0));
-        let factor = limit.div(&norm.add(&norm.lit(1e-7)));
-        Ok(Tensor::from_node(node.mul(&limit.lt(&norm).choose(&factor, &one))))
+        let is_long = limit.lt(&norm);
+        // Of a short one nothing is divided by: in f16 there is no 10⁻⁷.
+        let factor = limit.div(&is_long.choose(&norm.add(&norm.lit(1e-7)), &one));
+        Ok(Tensor::from_node(node.mul(&is_long.choose(&factor, &one))))
     }
 
     /// Differences of neighbours along an axis, taken `n` times; of truth values, whether they differ. `prepend` and `append`

@@ -119,15 +119,6 @@ fn zeta(s: &Node, q: &Node) -> Node {
     is_below.choose(&none.add(&is_steep.choose(&far, &near)), &sum)
 }
 
-/// `scaled` times e^|x|; where that is beyond all numbers, `sign` times it, so that the slope is not what two infinities leave.
-fn grown(scaled: &Node, x: &Node, sign: &Node) -> Node {
-    let growth = x.map(Row::Abs).map(Row::Exp);
-    let is_beyond = growth.eq(&growth.lit(f64::INFINITY));
-    let near = is_beyond.choose(&x.lit(0.0), x).map(Row::Abs).map(Row::Exp);
-    let beyond = is_beyond.choose(x, &x.lit(0.0)).map(Row::Abs).map(Row::Exp);
-    is_beyond.choose(&sign.mul(&beyond), &scaled.mul(&near))
-}
-
 /// The distribution function of the normal distribution.
 fn normal(x: &Node) -> Node {
     x.scale(-FRAC_1_SQRT_2).map(Row::Erfc).scale(0.5)
@@ -307,13 +298,21 @@ impl Tensor {
     /// The modified Bessel function of the first kind and order 0. Integers become f32.
     #[surface(method, function, special, in_place)]
     pub fn i0(&self) -> Result<Tensor> {
-        unary(self, |x| grown(&x.map(Row::I0e), x, &x.lit(1.0)))
+        unary(self, |x| {
+            let growth = x.map(Row::Abs).map(Row::Exp);
+            // Beyond all numbers so is the slope, and not what two infinities leave. Of an infinite number there is no value: PyTorch has it as ∞ times 0.
+            let infinite = x.lit(f64::INFINITY);
+            let is_beyond = and(&growth.eq(&infinite), &x.map(Row::Abs).lt(&infinite));
+            let of = |x: &Node| x.map(Row::Abs).map(Row::Exp);
+            let beyond = of(&is_beyond.choose(x, &x.lit(0.0)));
+            is_beyond.choose(&beyond, &x.map(Row::I0e).mul(&of(&is_beyond.choose(&x.lit(0.0), x))))
+        })
     }
 
     /// The modified Bessel function of the first kind and order 1. Integers become f32.
     #[surface(special)]
     pub fn i1(&self) -> Result<Tensor> {
-        unary(self, |x| grown(&x.map(Row::I1e), x, &x.map(Row::Sign)))
+        unary(self, |x| x.map(Row::I1e).mul(&x.map(Row::Abs).map(Row::Exp)))
     }
 
     /// Hurwitz's zeta function, Σ 1/(q + k)ˣ over k ≥ 0, for x > 1. ∞ at whole numbers q that are not positive. Integers become
