@@ -469,8 +469,8 @@ impl Node {
     /// What a view that only merges axes sees, and the axes over which it is reduced there: a reduction over the first axes that is to share a launch
     /// with the elementwise work that it reads has to have the same space (the gradient of a bias, of what a product had as a matrix).
     fn before_merging(&self, kind: ReduceKind, axes: AxisSet) -> Option<(Node, AxisSet)> {
-        // Who asks for gradients may ask for that of the view.
-        if self.is_tracked() && crate::is_tracking() {
+        // Where histories are recorded the view is a part of one, or parts with one.
+        if crate::is_tracking() {
             return None;
         }
         let Op::View(View::Reshape) = self.op() else { return None };
