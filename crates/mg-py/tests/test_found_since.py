@@ -673,3 +673,12 @@ def test_what_is_summed_is_what_requires_the_gradient(reduced):
     view = (leaf * 2).reshape(2, 1, 1, 1).squeeze(-1)
     grad = L.autograd.grad(view.sum((0, 1)).sum(), view)[0]
     assert grad.tolist() == [[[1]], [[1]]]
+
+
+def test_what_is_detached_stays_so_when_it_is_summed():
+    leaf = L.tensor([[0.0, 0.0]], requires_grad=True)
+    assert not leaf.clone().detach().amin(dim=0).requires_grad
+    assert L.tensor([float("inf")]).i0().isnan().item() and L.tensor([100.0]).i0().isinf().item()
+    short = L.zeros(3, 2, dtype=L.float16, requires_grad=True)
+    short.renorm(1, 0, 1.0).sum().backward()
+    assert short.grad.tolist() == [[1, 1]] * 3
