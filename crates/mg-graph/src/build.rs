@@ -481,6 +481,10 @@ impl Node {
         if kind.is_arg() || !keeps_last || !matches!(source.op(), Op::Map(_)) {
             return None;
         }
+        // The sum of a single element is not always that element: −0 and nothing are 0.
+        if (0..rank).any(|axis| axes >> axis & 1 == 1 && self.shape()[axis] == 1) {
+            return None;
+        }
         let mut inner = source.shape().iter().enumerate().peekable();
         let mut over: AxisSet = 0;
         for (axis, &size) in self.shape().iter().enumerate() {

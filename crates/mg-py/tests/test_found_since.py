@@ -682,3 +682,15 @@ def test_what_is_detached_stays_so_when_it_is_summed():
     short = L.zeros(3, 2, dtype=L.float16, requires_grad=True)
     short.renorm(1, 0, 1.0).sum().backward()
     assert short.grad.tolist() == [[1, 1]] * 3
+
+
+def test_a_conversion_reads_what_was_there():
+    """It happens where the result is stored, and the memory of what is converted may be taken over by another result of the same launch."""
+    for dtype in (L.float16, L.bfloat16):
+        for _ in range(2):
+            x, most = L.tensor([1.25, 0.5]) + 0, L.tensor(3.0) + 0
+            L.realize(x, most)
+            larger, converted = L.maximum(x, most), x.to(dtype)
+            del x
+            L.realize(converted, larger)
+            assert converted.tolist() == [1.25, 0.5] and larger.tolist() == [3, 3]

@@ -103,7 +103,7 @@ fn is_donated(program: &Program, donated: &[Option<usize>], v: usize) -> bool {
 fn outlives_reads(program: &Program, donated: &[Option<usize>], input: usize) -> bool {
     let Some(output) = donated.get(input).copied().flatten() else { return true };
     let writer = program.outputs[output].0 as usize;
-    // Values that are read from the operand's place: itself, and checks of it.
+    // Values that are read from the operand's place: itself, checks of it, and conversions, of which some happen where an output is stored.
     let mut here: Vec<bool> = Vec::with_capacity(program.values.len());
     for (v, value) in program.values.iter().enumerate() {
         let is_later = v > writer && program.args(v as Val).any(|a| here[a as usize]);
@@ -111,7 +111,8 @@ fn outlives_reads(program: &Program, donated: &[Option<usize>], input: usize) ->
             Inst::Input(i) => i as usize == input,
             Inst::Guard(a, _) => here[a as usize],
             Inst::Const(_) | Inst::Map(..) | Inst::Cast(_) | Inst::Reduce(..) if is_later => return false,
-            Inst::Const(_) | Inst::Map(..) | Inst::Cast(_) | Inst::Reduce(..) => false,
+            Inst::Cast(a) => here[a as usize],
+            Inst::Const(_) | Inst::Map(..) | Inst::Reduce(..) => false,
         });
     }
     !program.outputs.iter().any(|&(v, _)| here[v as usize])
