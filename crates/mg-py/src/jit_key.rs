@@ -109,6 +109,12 @@ impl<'a, 'py> Words<'a, 'py> {
         self.key.push(kind as u64);
     }
 
+    /// An object, by its address.
+    fn object_at(&mut self, obj: &Bound<'py, PyAny>) {
+        self.kind(Kind::Object);
+        self.address(obj);
+    }
+
     fn address(&mut self, obj: &Bound<'py, PyAny>) {
         self.key.push(obj.as_ptr() as u64);
         if self.holds {
@@ -234,8 +240,7 @@ impl<'a, 'py> Words<'a, 'py> {
                 if !matches!(sort, Sort::Code) {
                     self.is_unknown(obj)?;
                 }
-                self.kind(Kind::Object);
-                self.address(obj);
+                self.object_at(obj);
             }
             Sort::Tuple(has_attributes) => {
                 self.kind(Kind::Tuple);
@@ -244,21 +249,13 @@ impl<'a, 'py> Words<'a, 'py> {
                 self.attributes_if(has_attributes, obj, look)?;
             }
             Sort::List(has_attributes) => {
-                self.kind(Kind::List);
-                self.address(obj.get_type().as_any());
-                if look.arguments {
-                    self.given.push(obj.clone());
-                }
+                self.container(Kind::List, obj, look);
                 self.all(obj.cast::<PyList>()?.iter(), look)?;
                 self.attributes_if(has_attributes, obj, look)?;
             }
             Sort::Items(has_attributes) => {
                 // In the order in which it hands them out: another order is another thing, and what it answers may depend on that.
-                self.kind(Kind::Items);
-                self.address(obj.get_type().as_any());
-                if look.arguments {
-                    self.given.push(obj.clone());
-                }
+                self.container(Kind::Items, obj, look);
                 let items: Vec<Bound<'py, PyAny>> = obj.try_iter()?.collect::<PyResult<_>>()?;
                 self.all(items.into_iter(), look)?;
                 if let Some(most) = obj.getattr_opt(intern!(obj.py(), "maxlen"))? {
@@ -267,43 +264,31 @@ impl<'a, 'py> Words<'a, 'py> {
                 self.attributes_if(has_attributes, obj, look)?;
             }
             Sort::Dict(has_attributes) => {
-                self.kind(Kind::Dict);
-                self.address(obj.get_type().as_any());
-                if look.arguments {
-                    self.given.push(obj.clone());
-                }
-                for (name, value) in obj.cast::<PyDict>()?.iter() {
-                    self.tell(&name, &look.deeper())?;
-                    self.tell(&value, &look.deeper())?;
-                }
-                self.kind(Kind::End);
+                self.container(Kind::Dict, obj, look);
+                self.entries(obj.cast::<PyDict>()?, look)?;
                 self.attributes_if(has_attributes, obj, look)?;
             }
             Sort::Code => {
-                self.kind(Kind::Object);
-                self.address(obj);
+                self.object_at(obj);
                 self.attributes_of(obj, look)?;
             }
             Sort::Function => self.function(obj, look)?,
             Sort::Builtin => match obj.getattr_opt(intern!(obj.py(), "__self__"))? {
                 Some(of) if !of.is_none() && !is_code(&of) => self.method(obj, &of, look)?,
                 Some(_) | None => {
-                    self.kind(Kind::Object);
-                    self.address(obj);
+                    self.object_at(obj);
                 }
             },
             Sort::Method => self.method(obj, &obj.getattr(intern!(obj.py(), "__self__"))?, look)?,
             Sort::Around(names) => {
-                self.kind(Kind::Object);
-                self.address(obj);
+                self.object_at(obj);
                 for name in names {
                     self.tell(&obj.getattr(*name)?, &look.outside())?;
                 }
                 self.attributes_if(obj.getattr_opt(intern!(obj.py(), "__dict__"))?.is_some(), obj, look)?;
             }
             Sort::Cached => {
-                self.kind(Kind::Object);
-                self.address(obj);
+                self.object_at(obj);
                 self.tell(&obj.getattr(intern!(obj.py(), "__wrapped__"))?, &look.outside())?;
                 // Of what it remembers one sees how much that is.
                 let info = obj.call_method0(intern!(obj.py(), "cache_info"))?;
@@ -313,13 +298,11 @@ impl<'a, 'py> Words<'a, 'py> {
             }
             Sort::Context => {
                 // What it holds may be another thing in each call, thread and task.
-                self.kind(Kind::Object);
-                self.address(obj);
+                self.object_at(obj);
                 self.tell(&context_value(obj)?, &look.deeper())?;
             }
             Sort::Weak => {
-                self.kind(Kind::Object);
-                self.address(obj);
+                self.object_at(obj);
                 self.tell(&obj.call0()?, &look.outside())?;
             }
             Sort::Module(of) => self.object(obj, look, &of, true)?,
@@ -369,8 +352,7 @@ impl<'a, 'py> Words<'a, 'py> {
     /// A function: which one, and what it has of its own, the variables of functions that it was made in among that.
     fn function(&mut self, obj: &Bound<'py, PyAny>, look: &Look) -> PyResult<()> {
         let py = obj.py();
-        self.kind(Kind::Object);
-        self.address(obj);
+        self.object_at(obj);
         let is_looked_at = obj.getattr_opt(intern!(py, "__closure__"))?;
         let of_its_own = [
             obj.getattr(intern!(py, "__defaults__"))?,
@@ -417,7 +399,21 @@ impl<'a, 'py> Words<'a, 'py> {
         }
         let attributes = obj.getattr(intern!(obj.py(), "__dict__"))?;
         let Ok(attributes) = attributes.cast_into::<PyDict>() else { return self.is_unknown(obj) };
-        for (name, value) in attributes.iter() {
+        self.entries(&attributes, look)
+    }
+
+    /// A container that can change: of which type, and, among arguments, that it was given.
+    fn container(&mut self, kind: Kind, obj: &Bound<'py, PyAny>, look: &Look) {
+        self.kind(kind);
+        self.address(obj.get_type().as_any());
+        if look.arguments {
+            self.given.push(obj.clone());
+        }
+    }
+
+    /// What is in a dictionary, in its order.
+    fn entries(&mut self, of: &Bound<'py, PyDict>, look: &Look) -> PyResult<()> {
+        for (name, value) in of.iter() {
             self.tell(&name, &look.deeper())?;
             self.tell(&value, &look.deeper())?;
         }

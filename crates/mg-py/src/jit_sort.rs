@@ -310,9 +310,7 @@ fn is_constant_type(class: &Bound<'_, PyType>) -> PyResult<bool> {
                 | "wrapper_descriptor"
         ),
         "numpy" => {
-            !matches!(&*module, "numpy.random")
-                && matches!(&*name, "dtype" | "ufunc" | "_ArrayFunctionDispatcher")
-                || module == "numpy.dtypes"
+            matches!(&*name, "dtype" | "ufunc" | "_ArrayFunctionDispatcher") || module == "numpy.dtypes"
         }
         // What is local to a thread stands in attributes, which are those of the thread that asks.
         "_thread" => matches!(&*name, "lock" | "RLock" | "_local"),

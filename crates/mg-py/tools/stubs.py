@@ -259,22 +259,33 @@ def _function(method: _Method) -> _Method:
 '''
 
 
-def functions() -> str:
-    declared = [name for name, _ in place("function")]
-    methods = sorted({*FUNCTIONS} - set(declared))
-    lines = [
-        '"""Operations as functions: those that are declared, and methods of tensors. Written by tools/stubs.py."""',
+def taken(names: list[str]) -> list[str]:
+    """The lines that take names over from the extension."""
+    return ["from ._micrograd_rs import (", *(f"    {name}," for name in names), ")"]
+
+
+def module(what: str, imports: list[str], names: list[str]) -> list[str]:
+    """The lines that a module of written names begins with."""
+    return [
+        f'"""{what} Written by tools/stubs.py."""',
         "",
         "from __future__ import annotations",
         "",
-        "from ._micrograd_rs import (",
-        *(f"    {name}," for name in sorted(["Tensor", *declared], key=lambda n: (n != "Tensor", n))),
-        ")",
+        *imports,
         "",
         "__all__ = [",
-        *(f'    "{name}",' for name in sorted([*declared, *methods])),
+        *(f'    "{name}",' for name in names),
         "]",
         "",
+    ]
+
+
+def functions() -> str:
+    declared = [name for name, _ in place("function")]
+    methods = sorted({*FUNCTIONS} - set(declared))
+    imported = sorted(["Tensor", *declared], key=lambda n: (n != "Tensor", n))
+    lines = [
+        *module("Operations as functions: those that are declared, and methods of tensors.", taken(imported), sorted([*declared, *methods])),
         METHOD_AS_FUNCTION,
         *(f"{name} = _function(Tensor.{name})" for name in methods),
         "",
@@ -285,16 +296,7 @@ def functions() -> str:
 def functions_of(wanted: str, what: str) -> str:
     found = place(wanted)
     lines = [
-        f'"""{what} Written by tools/stubs.py."""',
-        "",
-        "from __future__ import annotations",
-        "",
-        "from . import _micrograd_rs as _rs",
-        "",
-        "__all__ = [",
-        *(f'    "{name}",' for name, _ in found),
-        "]",
-        "",
+        *module(what, ["from . import _micrograd_rs as _rs"], [name for name, _ in found]),
         *(f"{name} = _rs.{inner}" for name, inner in found),
         "",
     ]
@@ -304,21 +306,7 @@ def functions_of(wanted: str, what: str) -> str:
 def kinds() -> str:
     # `bool` hides what Python calls so: who wants it asks for it.
     names = sorted(dtype.name for dtype in rs._DTYPES if not dtype.name == "bool")
-    lines = [
-        '"""The dtypes. Written by tools/stubs.py."""',
-        "",
-        "from __future__ import annotations",
-        "",
-        "from ._micrograd_rs import (",
-        *(f"    {name}," for name in names),
-        ")",
-        "",
-        "__all__ = [",
-        *(f'    "{name}",' for name in names),
-        "]",
-        "",
-    ]
-    return "\n".join(lines)
+    return "\n".join(module("The dtypes.", taken(names), names))
 
 
 def main() -> int:

@@ -299,13 +299,12 @@ impl Tensor {
     #[surface(method, function, special, in_place)]
     pub fn i0(&self) -> Result<Tensor> {
         unary(self, |x| {
-            let growth = x.map(Row::Abs).map(Row::Exp);
             // Beyond all numbers so is the slope, and not what two infinities leave. Of an infinite number there is no value: PyTorch has it as ∞ times 0.
-            let infinite = x.lit(f64::INFINITY);
-            let is_beyond = and(&growth.eq(&infinite), &x.map(Row::Abs).lt(&infinite));
-            let of = |x: &Node| x.map(Row::Abs).map(Row::Exp);
-            let beyond = of(&is_beyond.choose(x, &x.lit(0.0)));
-            is_beyond.choose(&beyond, &x.map(Row::I0e).mul(&of(&is_beyond.choose(&x.lit(0.0), x))))
+            let (zero, infinite) = (x.lit(0.0), x.lit(f64::INFINITY));
+            let growth = |x: &Node| x.map(Row::Abs).map(Row::Exp);
+            let is_beyond = and(&growth(x).eq(&infinite), &x.map(Row::Abs).lt(&infinite));
+            let near = x.map(Row::I0e).mul(&growth(&is_beyond.choose(&zero, x)));
+            is_beyond.choose(&growth(&is_beyond.choose(x, &zero)), &near)
         })
     }
 

@@ -21,47 +21,10 @@ Parameters = Iterable[Tensor] | Iterable[tuple[str, Tensor]] | Iterable[Mapping[
 _absent = object()
 
 
-class _Group(dict[str, Any]):
-    """Parameters, under `params`, and their options, which can be changed as those of any dictionary. Steps read them."""
-
-    def __init__(self, kind: str | None, options: dict[str, Any]) -> None:
-        super().__init__(options)
-        self._kind = kind
-        self._core: _Optimizer | _LBFGS | None = None
-        # What the core was made on.
-        self._params: list[Tensor] = []
-
-    def core(self) -> Any:
-        """What changes these parameters with these options; None without parameters."""
-        if self._core is not None:
-            self._core.set_options(self)
-        return self._core
-
-    def is_on(self, params: Sequence[Tensor]) -> bool:
-        """Whether its core was made on these."""
-        return len(params) == len(self._params) and all(map(is_, params, self._params))
-
-    def remembered(self) -> dict[int, dict[str, Any]]:
-        """What its core remembers, by the number of the parameter."""
-        return {} if self._core is None else by_parameter(self._core.state())
-
-    def renew(self, memory: Mapping[Tensor, dict[str, Any]]) -> None:
-        """Makes a core on the parameters that it has now, which goes on from what was remembered of them."""
-        params = list(self["params"])
-        if self._kind is None or not params:
-            core = None
-        else:
-            core = _LBFGS(params, self) if self._kind == "LBFGS" else _Optimizer(self._kind, params, self)
-            if memory:
-                core.load_state(_flat({i: memory.get(p, {}) for i, p in enumerate(params)}))
-        self._core, self._params = core, params
+class _Told(dict[str, Any]):
+    """A dictionary of something else's, which hears of every change."""
 
     def _become(self, new: dict[str, Any]) -> None:
-        # The core hears of it at once: steps that are replayed do not come by here.
-        if self._core is not None:
-            # Options that are taken out are missed by the next step.
-            with suppress(KeyError):
-                self._core.set_options(new)
         super().clear()
         super().update(new)
 
@@ -102,6 +65,50 @@ class _Group(dict[str, Any]):
     def __reduce__(self) -> Any:
         # Copies belong to no optimiser.
         return dict, (dict(self),)
+
+
+class _Group(_Told):
+    """Parameters, under `params`, and their options, which can be changed as those of any dictionary. Steps read them."""
+
+    def __init__(self, kind: str | None, options: dict[str, Any]) -> None:
+        super().__init__(options)
+        self._kind = kind
+        self._core: _Optimizer | _LBFGS | None = None
+        # What the core was made on.
+        self._params: list[Tensor] = []
+
+    def core(self) -> Any:
+        """What changes these parameters with these options; None without parameters."""
+        if self._core is not None:
+            self._core.set_options(self)
+        return self._core
+
+    def is_on(self, params: Sequence[Tensor]) -> bool:
+        """Whether its core was made on these."""
+        return len(params) == len(self._params) and all(map(is_, params, self._params))
+
+    def remembered(self) -> dict[int, dict[str, Any]]:
+        """What its core remembers, by the number of the parameter."""
+        return {} if self._core is None else by_parameter(self._core.state())
+
+    def renew(self, memory: Mapping[Tensor, dict[str, Any]]) -> None:
+        """Makes a core on the parameters that it has now, which goes on from what was remembered of them."""
+        params = list(self["params"])
+        if self._kind is None or not params:
+            core = None
+        else:
+            core = _LBFGS(params, self) if self._kind == "LBFGS" else _Optimizer(self._kind, params, self)
+            if memory:
+                core.load_state(_flat({i: memory.get(p, {}) for i, p in enumerate(params)}))
+        self._core, self._params = core, params
+
+    def _become(self, new: dict[str, Any]) -> None:
+        # The core hears of it at once: steps that are replayed do not come by here.
+        if self._core is not None:
+            # Options that are taken out are missed by the next step.
+            with suppress(KeyError):
+                self._core.set_options(new)
+        super()._become(new)
 
 
 def by_parameter(state: Mapping[str, Tensor]) -> dict[int, dict[str, Any]]:
@@ -149,7 +156,7 @@ class _Handle:
         self._of.pop(id(self), None)
 
 
-class _Entries(dict[str, Any]):
+class _Entries(_Told):
     """What an engine's optimiser remembers of one parameter. Tensors are those that steps write to; what is put in their place is remembered
     from then on.
     """
@@ -158,44 +165,9 @@ class _Entries(dict[str, Any]):
         super().__init__(entries)
         self._state = state
 
-    def __setitem__(self, name: str, value: Any) -> None:
-        super().__setitem__(name, value)
+    def _become(self, new: dict[str, Any]) -> None:
+        super()._become(new)
         self._state.write()
-
-    def __delitem__(self, name: str) -> None:
-        super().__delitem__(name)
-        self._state.write()
-
-    def update(self, *args: Any, **kwargs: Any) -> None:
-        super().update(*args, **kwargs)
-        self._state.write()
-
-    def __ior__(self, other: Any) -> Self:  # type: ignore[override, misc]
-        self.update(other)
-        return self
-
-    def setdefault(self, name: str, default: Any = None) -> Any:
-        if name not in self:
-            self[name] = default
-        return self[name]
-
-    def pop(self, name: str, *default: Any) -> Any:
-        value = super().pop(name, *default)
-        self._state.write()
-        return value
-
-    def popitem(self) -> tuple[str, Any]:
-        item = super().popitem()
-        self._state.write()
-        return item
-
-    def clear(self) -> None:
-        super().clear()
-        self._state.write()
-
-    def __reduce__(self) -> Any:
-        # Copies belong to no optimiser.
-        return dict, (dict(self),)
 
 
 class _State(defaultdict[Tensor, Any]):
