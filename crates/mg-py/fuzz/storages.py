@@ -325,12 +325,14 @@ class Tensor:
         return bool(self._array().flags.c_contiguous)
 
     def transpose(self, a: int, b: int) -> Tensor:
-        return self._view_of(self.at.swapaxes(_axis(a, self), _axis(b, self)) if self.ndim else self.at)
+        first, second = _axis(a, self), _axis(b, self)
+        return self._view_of(self.at.swapaxes(first, second) if self.ndim else self.at)
 
     swapaxes = transpose
 
     def movedim(self, a: int, b: int) -> Tensor:
-        return self._view_of(np.moveaxis(self.at, _axis(a, self), _axis(b, self)) if self.ndim else self.at)
+        source, destination = _axis(a, self), _axis(b, self)
+        return self._view_of(np.moveaxis(self.at, source, destination) if self.ndim else self.at)
 
     def t(self) -> Tensor:
         if self.ndim > 2:
