@@ -461,17 +461,23 @@ pub(crate) fn put(base: &Tensor, indices: &[Tensor], values: &Tensor, accumulate
         return Err(error(ErrorKind::Value("takes at least one index".into())));
     }
     let values = values.to_dtype(base.dtype());
+    // A mask without axes picks of an axis of size 1 that it adds.
+    let of = if selection.view.rank() == base.rank() { base } else { &selection.view };
+    let shaped = |new: Tensor| if new.rank() == base.rank() { Ok(new) } else { new.reshape(&signed(&base.shape())) };
     if accumulate {
-        return selection.plan()?.added(base, &values);
+        return shaped(selection.plan()?.added(of, &values)?);
     }
     if let Some(new) = selection.chosen(&Operand::Tensor(values.clone()))? {
-        return Ok(new);
+        return shaped(new);
     }
     let plan = selection.plan()?;
-    if let Some(new) = plan.put(&base.node(), 0, base, &values)? {
-        return Ok(Tensor::from_node(new));
+    if let Some(new) = plan.put(&of.node(), 0, of, &values)? {
+        return shaped(Tensor::from_node(new));
     }
-    Ok(plan.replaced(base, &values)?.unwrap_or_else(|| base.copy()))
+    match plan.replaced(of, &values)? {
+        Some(new) => shaped(new),
+        None => Ok(base.copy()),
+    }
 }
 
 impl Plan {
