@@ -887,7 +887,9 @@ Tensor.mm, Tensor.dot = _of_rank(2), _of_rank(1)
 def where(condition: Tensor, a: Any, b: Any) -> Tensor:
     c = condition.value
     if c.ndim > max(x.ndim if isinstance(x, Tensor) else 0 for x in (a, b)):
-        a = a if isinstance(a, Tensor) else _number(a, promoted(a))
+        # The dtype is told before an operand gets axes, which would count for more then.
+        meeting = promoted(a, b)
+        a = a.to(dtypes[meeting]) if isinstance(a, Tensor) else _number(a, meeting)
         return where(condition, a.expand(c.shape), b)
     choose = _elementwise(lambda x, y: np.where(c, x, y), lambda x, y: c * 1.0, lambda x, y: ~c * 1.0)
     return choose(a, b)

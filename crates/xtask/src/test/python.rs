@@ -89,9 +89,8 @@ pub fn ptxas(workspace: &Workspace, _: &mut Counts) -> Result<Outcome> {
     // The emitter's, by the test that compares their hashes.
     let texts = workspace.target().join("programs");
     let mut write = process::command(cargo_program(), &workspace.root);
-    // Of all packages, as the tests were built: of this one alone its dependencies have fewer features, and would be built again.
-    write.args(["test", "--release", "--quiet", "--test", "single_operations"]);
-    write.args(super::rust::tested(workspace).split(' '));
+    // Of all packages, as the tests were built.
+    write.args(["test", "--release", "--quiet", "--workspace", "--test", "single_operations"]);
     process::run(write.env("MG_PTX_TEXTS", &texts))?;
     all.extend(files(&texts, "ptx")?);
     for file in all {

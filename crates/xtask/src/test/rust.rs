@@ -20,12 +20,6 @@ const QUICK_EXAMPLES: &[(&str, &[&str])] = &[
     ("resnet", &["1", "128", "8"]),
 ];
 
-/// What `cargo test` takes: everything but the Python module, whose tests are Python's, and which links to a Python
-/// only when it is loaded by one.
-pub(super) fn tested(workspace: &Workspace) -> &'static str {
-    if workspace.existing("crates/mg-py").is_some() { "--workspace --exclude mg-py" } else { "--workspace" }
-}
-
 fn component(workspace: &Workspace, subcommand: &str, name: &str) -> Result<()> {
     let installed = process::output(workspace.cargo(subcommand).arg("--version"));
     installed
@@ -47,18 +41,19 @@ pub fn clippy(workspace: &Workspace, _: &mut Counts) -> Result<Outcome> {
 }
 
 pub fn test(workspace: &Workspace, counts: &mut Counts) -> Result<Outcome> {
-    counts
-        .run(workspace.cargo("test --release --tests --no-fail-fast").args(tested(workspace).split(' ')))?;
+    // All packages in each step: of one alone its dependencies have fewer features, and would be built again. The Python module is among
+    // them for its features; its tests are Python's.
+    counts.run(&mut workspace.cargo("test --release --tests --no-fail-fast --workspace"))?;
     Ok(Outcome::Done)
 }
 
 pub fn doctest(workspace: &Workspace, counts: &mut Counts) -> Result<Outcome> {
-    counts.run(workspace.cargo("test --release --doc --no-fail-fast").args(tested(workspace).split(' ')))?;
+    counts.run(&mut workspace.cargo("test --release --doc --no-fail-fast --workspace"))?;
     Ok(Outcome::Done)
 }
 
 pub fn examples(workspace: &Workspace, _: &mut Counts) -> Result<Outcome> {
-    process::run(workspace.cargo("build --release --examples").args(tested(workspace).split(' ')))?;
+    process::run(&mut workspace.cargo("build --release --examples --workspace"))?;
     // As they were built: `cargo run` chooses this package alone, whose dependencies have fewer features then, and would build them all again.
     let built = workspace.target().join("release/examples");
     for (example, arguments) in
