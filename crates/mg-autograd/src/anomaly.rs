@@ -9,8 +9,14 @@ use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU8, Ordering};
 
-/// Off; on; on, and gradients are looked at for NaN.
+/// What is on: these bits.
 static MODE: AtomicU8 = AtomicU8::new(0);
+/// NaN is looked for, or lines are shown where gradients fail.
+const ANOMALY: u8 = 1;
+/// Gradients are looked at for NaN.
+const NAN: u8 = 2;
+/// Lines are remembered for somebody else: a profile.
+const LINES_ONLY: u8 = 4;
 /// Lines of nodes by their sequences, as another language knows them.
 static LINES: Mutex<VecDeque<(Range<u64>, String)>> = Mutex::new(VecDeque::new());
 /// How many are remembered.
@@ -19,23 +25,53 @@ const MOST: usize = 1 << 18;
 /// Whether NaN is looked for.
 #[inline]
 pub fn is_on() -> bool {
-    MODE.load(Ordering::Relaxed) != 0
+    MODE.load(Ordering::Relaxed) & ANOMALY != 0
 }
 
 /// Whether gradients are looked at.
 pub fn checks_nan() -> bool {
-    MODE.load(Ordering::Relaxed) == 2
+    MODE.load(Ordering::Relaxed) & NAN != 0
 }
 
 /// Looks for NaN from now on, or no longer: each gradient that `backward` and `grad` compute is looked at, and the first with a NaN is
 /// an error that names the operation and the line that called it. Without `check_nan` lines are remembered, and nothing is looked at. All
 /// is slower by far: every operation is computed by itself.
 pub fn set_detect_anomaly(on: bool, check_nan: bool) {
-    MODE.store(if on { 1 + u8::from(check_nan) } else { 0 }, Ordering::Relaxed);
-    if !on {
+    set(ANOMALY | NAN, if on { ANOMALY | if check_nan { NAN } else { 0 } } else { 0 });
+}
+
+/// Sets some bits of what is on; nothing is remembered where nobody wants it.
+fn set(bits: u8, to: u8) {
+    let changed = |mode: u8| Some((mode & !bits) | to);
+    // Never refused.
+    let before = MODE.fetch_update(Ordering::Relaxed, Ordering::Relaxed, changed).unwrap_or_else(|mode| mode);
+    if (before & !bits) | to == 0 {
         let lines = std::mem::take(&mut *locked(&LINES));
         drop(lines);
     }
+}
+
+/// Whether who calls from another language is to [`note`] lines.
+#[inline]
+pub fn remembers() -> bool {
+    MODE.load(Ordering::Relaxed) != 0
+}
+
+/// Remembers lines from now on, or no longer, whether or not NaN is looked for.
+pub fn set_remembering(on: bool) {
+    set(LINES_ONLY, if on { LINES_ONLY } else { 0 });
+}
+
+/// The lines that are remembered, by the sequences of the nodes that they made; what is within another call stands before that.
+pub fn lines() -> Vec<(Range<u64>, String)> {
+    locked(&LINES).iter().cloned().collect()
+}
+
+/// The line in another language that made a node, if it is remembered.
+pub(crate) fn noted(node: &Node) -> Option<String> {
+    let lines = locked(&LINES);
+    // What is within another call was noted first.
+    lines.iter().find(|(made, _)| made.contains(&node.sequence())).map(|(_, line)| line.clone())
 }
 
 /// Remembers the line, in another language, that made the nodes of these sequences.
@@ -47,11 +83,31 @@ pub fn note(made: Range<u64>, line: String) {
     lines.push_back((made, line));
 }
 
+/// While it lives, nodes that are made belong to the line, in another language, that made a node, where lines are remembered: a gradient to
+/// the operation that it is of.
+pub(crate) struct Belongs(Option<(u64, String)>);
+
+impl Belongs {
+    #[inline]
+    pub(crate) fn to(node: &Node) -> Belongs {
+        let known = if remembers() { noted(node) } else { None };
+        Belongs(known.map(|line| (mg_graph::next_sequence(), line)))
+    }
+}
+
+impl Drop for Belongs {
+    fn drop(&mut self) {
+        if let Some((before, line)) = self.0.take() {
+            let after = mg_graph::next_sequence();
+            if after > before {
+                note(before..after, line);
+            }
+        }
+    }
+}
+
 fn line_of(node: &Node) -> String {
-    let lines = locked(&LINES);
-    // What is within another call was noted first.
-    let found = lines.iter().find(|(made, _)| made.contains(&node.sequence())).map(|(_, line)| line.clone());
-    found.unwrap_or_else(|| node.location().to_string())
+    noted(node).unwrap_or_else(|| node.location().to_string())
 }
 
 /// The line that made a node and saved something for its gradient, where lines are remembered; else nothing.

@@ -368,6 +368,7 @@ pub(crate) fn walk(
             return Err(Error::new("backward", ErrorKind::Gradient(text.into())));
         }
         let _at = mg_graph::at(node.location());
+        let _belongs = anomaly::Belongs::to(&node);
         if let Some(call) = Call::of(&node) {
             let arrived = calls.remove(&node.sequence()).unwrap_or_default();
             let needed = || {

@@ -463,7 +463,8 @@ pub(crate) fn put(base: &Tensor, indices: &[Tensor], values: &Tensor, accumulate
     let values = values.to_dtype(base.dtype());
     // A mask without axes picks of an axis of size 1 that it adds.
     let of = if selection.view.rank() == base.rank() { base } else { &selection.view };
-    let shaped = |new: Tensor| if new.rank() == base.rank() { Ok(new) } else { new.reshape(&signed(&base.shape())) };
+    let shaped =
+        |new: Tensor| if new.rank() == base.rank() { Ok(new) } else { new.reshape(&signed(&base.shape())) };
     if accumulate {
         return shaped(selection.plan()?.added(of, &values)?);
     }

@@ -94,7 +94,7 @@ fn address<T>(of: *const T) -> u64 {
 
 /// Where a node comes from.
 fn origin_of<B: Bindings>(graph: &B, node: usize, name: &'static str) -> plan::Origin {
-    let unknown = || plan::Origin { op: name, axis: 0, line: std::panic::Location::caller() };
+    let unknown = || plan::Origin { op: name, axis: 0, line: std::panic::Location::caller(), sequence: 0 };
     graph.origin(node).unwrap_or_else(unknown)
 }
 

@@ -55,6 +55,8 @@ pub(crate) struct Origin {
     pub(crate) op: &'static str,
     pub(crate) axis: usize,
     pub(crate) line: &'static Location<'static>,
+    /// The node's, when the plan or the recording was made of it.
+    pub(crate) sequence: u64,
 }
 
 impl Origin {
@@ -64,7 +66,7 @@ impl Origin {
             Op::Kernel(Kernel::Library(kernel)) => (kernel.called(), kernel.axis()),
             op => (op.name(), 0),
         };
-        Origin { op, axis, line: inner.location }
+        Origin { op, axis, line: inner.location, sequence: inner.seq }
     }
 }
 

@@ -1,7 +1,8 @@
 //! What launches take: each is timed where all of them are made.
 
+use std::cell::RefCell;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use mg_device::Device;
@@ -23,6 +24,20 @@ pub struct TimedLaunch {
     pub start: Duration,
     /// How long it took.
     pub duration: Duration,
+    /// The sequence of the node that it computes, for who knows lines of another language by it; that of the recorded one in a
+    /// step that is replayed.
+    pub sequence: u64,
+    /// The line of another language that called, where [`profile_caller`] said one.
+    pub caller: Option<Arc<str>>,
+}
+
+thread_local! {
+    static CALLER: RefCell<Option<Arc<str>>> = const { RefCell::new(None) };
+}
+
+/// Says which line of another language calls on this thread, for launches that are noted from now on; answers with what was said before.
+pub fn profile_caller(line: Option<Arc<str>>) -> Option<Arc<str>> {
+    CALLER.replace(line)
 }
 
 /// Beyond so many nothing more is noted.
@@ -88,12 +103,22 @@ fn end<B: Bindings>(plan: &Plan, graph: &B, launch: &Launch, start: Instant) {
     let origin = launch.origin(graph);
     let line = format!("{}:{}", origin.line.file(), origin.line.line());
     let launch_info = info(plan, line, launch, &[]);
+    let sequence = graph.origin(launch.node).map_or(0, |of| of.sequence);
+    let caller = CALLER.with_borrow(Clone::clone);
     let mut noted = noted();
     let Some(began) = noted.began else { return };
     if noted.launches.len() < MOST {
         let start = start.saturating_duration_since(began);
         let (operation, device) = (origin.name, launch.device);
-        noted.launches.push(TimedLaunch { launch: launch_info, operation, device, start, duration });
+        noted.launches.push(TimedLaunch {
+            launch: launch_info,
+            operation,
+            device,
+            start,
+            duration,
+            sequence,
+            caller,
+        });
     }
 }
 

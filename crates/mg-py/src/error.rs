@@ -5,7 +5,7 @@ use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::writes;
@@ -81,7 +81,7 @@ thread_local! {
     static RAISED: RefCell<Option<PyErr>> = const { RefCell::new(None) };
 }
 
-/// Threads that have something in [`RAISED`], or are in a handler: every call asks, and mostly there is none.
+/// Threads that have something in [`RAISED`], or are in a handler, and one for a profile: every call asks, and mostly there is none.
 static DISTURBED: AtomicUsize = AtomicUsize::new(0);
 
 /// Whether this thread is in the middle of a computation, in a signal handler.
@@ -175,7 +175,7 @@ fn answer<T>(result: std::result::Result<Result<T>, Box<dyn Any + Send>>) -> PyR
 /// Runs what builds graphs: short work, done under the interpreter's lock unless another thread is in the engine.
 #[inline]
 pub fn build<T: Send>(py: Python<'_>, f: impl FnOnce() -> Result<T> + Send) -> PyResult<T> {
-    if anomaly::is_on() {
+    if anomaly::remembers() {
         return noted(py, f);
     }
     if BUSY.load(Ordering::Relaxed) != 0 || is_in_handler() {
@@ -189,11 +189,17 @@ pub fn build<T: Send>(py: Python<'_>, f: impl FnOnce() -> Result<T> + Send) -> P
 /// As [`compute`], and remembers the line of Python that it is called from: what is made here came from there.
 #[cold]
 fn noted<T: Send>(py: Python<'_>, f: impl FnOnce() -> Result<T> + Send) -> PyResult<T> {
+    if is_in_handler() {
+        return Err(in_handler());
+    }
+    let line = line(py).ok();
     let before = mg_graph::next_sequence();
-    let answer = compute(py, f);
+    let outer = mg_graph::profile_caller(line.as_deref().map(Into::into));
+    let answer = computed(py, f);
+    mg_graph::profile_caller(outer);
     let after = mg_graph::next_sequence();
     if after > before
-        && let Ok(line) = line(py)
+        && let Some(line) = line
     {
         anomaly::note(before..after, line);
     }
@@ -206,13 +212,24 @@ fn line(py: Python<'_>) -> PyResult<String> {
     loop {
         let name: String = frame.getattr("f_code")?.getattr("co_filename")?.extract()?;
         let back = frame.getattr("f_back")?;
-        if name.contains("micrograd_rs") && name.contains("site-packages") && !back.is_none() {
+        if is_ours(py, &name)? && !back.is_none() {
             frame = back;
             continue;
         }
         let number: i32 = frame.getattr("f_lineno")?.extract()?;
-        return shown_line(py, &name, number);
+        // As errors show it, or as a trace does.
+        return if anomaly::is_on() { shown_line(py, &name, number) } else { Ok(format!("{name}:{number}")) };
     }
+}
+
+/// Whether a file is one of this package's.
+fn is_ours(py: Python<'_>, name: &str) -> PyResult<bool> {
+    static FOLDER: PyOnceLock<String> = PyOnceLock::new();
+    let folder = FOLDER.get_or_try_init(py, || -> PyResult<String> {
+        let init: String = py.import("micrograd_rs")?.getattr("__file__")?.extract()?;
+        Ok(init.strip_suffix("__init__.py").unwrap_or(&init).to_owned())
+    })?;
+    Ok(name.starts_with(folder.as_str()))
 }
 
 /// A line as errors tell it.
@@ -226,9 +243,39 @@ pub fn shown_line(py: Python<'_>, name: &str, number: i32) -> PyResult<String> {
 /// Runs what may take long: other Python threads run meanwhile.
 #[inline]
 pub fn compute<T: Send>(py: Python<'_>, f: impl FnOnce() -> Result<T> + Send) -> PyResult<T> {
+    // All that is rare is behind one question.
+    if DISTURBED.load(Ordering::Relaxed) != 0 {
+        return disturbed(py, f);
+    }
+    computed(py, f)
+}
+
+#[cold]
+fn disturbed<T: Send>(py: Python<'_>, f: impl FnOnce() -> Result<T> + Send) -> PyResult<T> {
     if is_in_handler() {
         return Err(in_handler());
     }
+    if PROFILES.load(Ordering::Relaxed) { noted(py, f) } else { computed(py, f) }
+}
+
+/// Whether calls say where they come from, for a profile.
+static PROFILES: AtomicBool = AtomicBool::new(false);
+
+/// Has calls remember the lines of Python that they come from, or no longer.
+pub fn profiles(on: bool) {
+    if PROFILES.swap(on, Ordering::Relaxed) == on {
+        return;
+    }
+    if on {
+        DISTURBED.fetch_add(1, Ordering::Relaxed);
+    } else {
+        DISTURBED.fetch_sub(1, Ordering::Relaxed);
+    }
+    anomaly::set_remembering(on);
+}
+
+#[inline]
+fn computed<T: Send>(py: Python<'_>, f: impl FnOnce() -> Result<T> + Send) -> PyResult<T> {
     enter(py);
     let result = py.detach(|| {
         let result = guarded(f);

@@ -373,6 +373,33 @@ def test_broken_files_of_pytorchs(tmp_path):
         mg.load(path)
 
 
+def test_small_files_of_pytorchs_that_would_be_large(tmp_path):
+    path, four = tmp_path / "l.pt", struct.pack("<4f", 1, 2, 3, 4)
+    # Lists of the same list twice, sixty times: 2^60 of them, were each made by itself.
+    archive(path, b"]" + b"".join(b"q%c](h%ch%ce" % (i, i, i) for i in range(60)) + b".")
+    got, depth = mg.load(path), 0
+    while got:
+        assert got[0] is got[1]
+        got, depth = got[0], depth + 1
+    assert depth == 60
+    # What contains itself does so here.
+    archive(path, b"]q\0h\0a.")
+    assert (got := mg.load(path))[0] is got
+    # A value that is remembered under a large number asks for no room for all before it.
+    resource = pytest.importorskip("resource")
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    archive(path, b"]r\xff\xff\xff\x1f.")
+    assert mg.load(path) == []
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 1 << 20
+    # What was expanded takes its storage's room.
+    archive(path, rebuilt(size=(1 << 20, 1 << 20), stride=(0, 0), offset=2), [("0", four)])
+    got = mg.load(path)
+    assert got.shape == (1 << 20, 1 << 20) and got[7, 1234].item() == 3
+    archive(path, b"ccollections\ndefaultdict\n(c__builtin__\nset\ntR(I1\nctorch\nfloat32\nu.")
+    got = mg.load(path)
+    assert got == {1: mg.float32} and got[5] == set()
+
+
 def test_npz(tmp_path):
     np = pytest.importorskip("numpy")
     ours = {d: of(d) for d in DTYPES if d != "bf16"} | {"empty": mg.zeros(0, 2), "one": mg.tensor(3.0), "turned": mg.randn(2, 3).t()}

@@ -61,7 +61,9 @@ class _Ordered(OrderedDict[Any, Any]):
         pass
 
 
-class _Unpickler(pickle.Unpickler):
+# The one that is written in Python: the other makes room for as many remembered values as a number in the file says, which may be
+# any, before there is one.
+class _Unpickler(pickle._Unpickler):  # type: ignore[name-defined, misc, unused-ignore]  # pyright: ignore
     def __init__(self, file: io.BytesIO, archive: _Archive) -> None:
         super().__init__(file, encoding="utf-8")
         self._archive = archive
@@ -91,6 +93,8 @@ class _Archive:
         self._storages: dict[str, _Storage] = {}
         # One tensor of what was the same storage, and the same part of it.
         self._tensors: dict[Any, Tensor] = {}
+        # What containers became, by their identity, and they themselves, so that their numbers stay theirs.
+        self._made: dict[int, tuple[Any, Any]] = {}
         names = [name for name in archive.namelist() if name == "data.pkl" or name.endswith("/data.pkl")]
         if len(names) != 1:
             raise self.wrong("a zip file that neither PyTorch nor NumPy wrote")
@@ -122,20 +126,37 @@ class _Archive:
             raise self.wrong(f"its pickle cannot be read: {type(error).__name__}: {error}") from None
 
     def _plain(self, value: Any) -> Any:
-        """A value with ours in place of what stood for PyTorch's."""
-        if type(value) is _Ordered:
-            return OrderedDict((self._plain(k), self._plain(v)) for k, v in value.items())
-        if type(value) is dict:
-            entries = cast("dict[Any, Any]", value)  # type: ignore[redundant-cast]
-            return {self._plain(k): self._plain(v) for k, v in entries.items()}
-        if type(value) in (list, tuple, set):
-            items = cast("list[Any]", value)
-            return type(value)([self._plain(item) for item in items])
+        """A value with ours in place of what stood for PyTorch's. What is in it several times is made once."""
+        if type(value) in (_Ordered, defaultdict, dict, list, tuple, set):
+            made = self._made.get(id(value))
+            return self._container(value) if made is None else made[1]
         if isinstance(value, _Dtype):
             return _rebuild(b"", [0], value.name, "cpu", False).dtype
         if isinstance(value, _Storage):
             return self._line(value)
         return value
+
+    def _container(self, value: Any) -> Any:
+        if isinstance(value, dict):
+            entries = cast("dict[Any, Any]", value)  # type: ignore[redundant-cast]
+            named: dict[Any, Any] = {}
+            if isinstance(value, _Ordered):
+                named = OrderedDict()
+            elif isinstance(value, defaultdict):
+                named = defaultdict(cast("Any", value).default_factory)
+            # Known before it is whole: it may contain itself.
+            self._made[id(value)] = entries, named  # pyright: ignore[reportUnknownArgumentType]
+            named.update((self._plain(k), self._plain(v)) for k, v in entries.items())
+            return named
+        if isinstance(value, list):
+            items = cast("list[Any]", value)  # type: ignore[redundant-cast]
+            listed: list[Any] = []
+            self._made[id(value)] = items, listed  # pyright: ignore[reportUnknownArgumentType]
+            listed.extend(self._plain(item) for item in items)
+            return listed
+        made = type(value)([self._plain(item) for item in value])
+        self._made[id(value)] = value, made
+        return made
 
     def storage(self, pid: Any) -> _Storage:
         if not isinstance(pid, tuple) or len(cast("tuple[Any, ...]", pid)) < 5 or pid[0] != "storage":  # type: ignore[redundant-cast]
@@ -180,6 +201,9 @@ class _Archive:
             made = line[:0].reshape(sizes)
         elif offset == 0 and _is_dense(sizes, strides) and _product(sizes) == count:
             made = line.reshape(sizes)
+        elif _product(sizes) > count:
+            # What was expanded stays so: its elements need not have room.
+            made = line.as_strided(sizes, strides, offset)
         else:
             made = line.as_strided(sizes, strides, offset).clone().contiguous()
         self._tensors[id(storage), offset, sizes, strides] = made

@@ -6,7 +6,8 @@
     print(prof.table())
 
 `trace.json` is shown by Perfetto (ui.perfetto.dev) and `chrome://tracing`. Work is done when a value is looked at: what is to be in the
-profile has to be computed within. On a CUDA device each launch is waited for, so the whole takes longer than without; a step that is
+profile has to be computed within. Each launch tells the line of Python that called its operation, outside of this package; of a gradient, that of the
+operation it belongs to; of a recorded step, or of what was made before the profile began, the line that has it computed. On a CUDA device each launch is waited for, so the whole takes longer than without; a step that is
 replayed there as a graph is one launch of the driver, and is not in it.
 """
 
@@ -57,8 +58,8 @@ class profile:
 
     @property
     def launches(self) -> list[dict[str, Any]]:
-        """The launches in order: the operation that was called, what it became, shape, operations, bytes, `start` and `duration` in
-        seconds.
+        """The launches in order: the operation that was called, what it became, shape, operations, bytes, the `line` of
+        Python (`file:number`), `start` and `duration` in seconds.
         """
         return self._done().launches
 
