@@ -9,8 +9,9 @@ pub use mg_device::{
     Buffer, DType, Device, Element, Error, ErrorKind, Layout, MemoryStats, Result, Shape, bf16, f16,
 };
 pub use mg_graph::{
-    Explanation, LaunchInfo, LiveScalar, PlanStats, clear_plans, explain, get_float32_matmul_precision,
-    is_eager, on_replay, plan_stats, set_eager, set_float32_matmul_precision,
+    Explanation, LaunchInfo, LiveScalar, PlanStats, TimedLaunch, chrome_trace, clear_plans, explain,
+    get_float32_matmul_precision, is_eager, on_replay, plan_stats, profile_start, profile_stop, set_eager,
+    set_float32_matmul_precision,
 };
 pub use mg_nn as nn;
 
