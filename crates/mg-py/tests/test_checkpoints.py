@@ -373,6 +373,27 @@ def test_broken_files_of_pytorchs(tmp_path):
         mg.load(path)
 
 
+@pytest.mark.parametrize("kind", [zipfile.ZIP_DEFLATED, zipfile.ZIP_LZMA])
+@pytest.mark.parametrize("name", ["a/data.pkl", "a.npy"])
+def test_damaged_compression_is_the_files_fault(tmp_path, kind, name):
+    path = tmp_path / "d.zip"
+    with zipfile.ZipFile(path, "w", kind) as out:
+        out.writestr(name, bytes(range(250)))
+    data = bytearray(path.read_bytes())
+    start = 30 + len(name)
+    data[start : start + 12] = b"\xff" * 12
+    path.write_bytes(data)
+    with pytest.raises(ValueError, match="d.zip"):
+        mg.load(path)
+
+
+def test_no_elements_of_a_size_beyond_all(tmp_path):
+    header = b"{'descr': '<f4', 'fortran_order': False, 'shape': (0, %d)}" % 2**70
+    (tmp_path / "z.npy").write_bytes(b"\x93NUMPY\x01\0" + struct.pack("<H", len(header)) + header)
+    with pytest.raises(ValueError, match="more elements"):
+        mg.load(tmp_path / "z.npy")
+
+
 def test_small_files_of_pytorchs_that_would_be_large(tmp_path):
     path, four = tmp_path / "l.pt", struct.pack("<4f", 1, 2, 3, 4)
     # Lists of the same list twice, sixty times: 2^60 of them, were each made by itself.
@@ -391,6 +412,12 @@ def test_small_files_of_pytorchs_that_would_be_large(tmp_path):
     archive(path, b"]r\xff\xff\xff\x1f.")
     assert mg.load(path) == []
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 1 << 20
+    archive(path, b"]\x96\x00\x00\x00\xba\x00\x00\x00\x00ab")
+    with pytest.raises(ValueError, match="its pickle"):
+        mg.load(path)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 1 << 20
+    archive(path, pickle.dumps(bytearray(b"abc"), protocol=5))
+    assert mg.load(path) == bytearray(b"abc")
     # What was expanded takes its storage's room.
     archive(path, rebuilt(size=(1 << 20, 1 << 20), stride=(0, 0), offset=2), [("0", four)])
     got = mg.load(path)

@@ -10,15 +10,17 @@ from __future__ import annotations
 
 import io
 import pickle
+import struct
 import zipfile
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from ._dtypes import NAMED as _NAMED
 from ._micrograd_rs import _DTYPES, Device, Tensor, _rebuild
 from ._names import Lazy as _Lazy
 from ._size import Size
+from .npz import is_damage
 
 if TYPE_CHECKING:
     from .serialization import _Where
@@ -68,6 +70,16 @@ class _Unpickler(pickle._Unpickler):  # type: ignore[name-defined, misc, unused-
         super().__init__(file, encoding="utf-8")
         self._archive = archive
 
+    # Opcodes, as the class that this one is made of has them.
+    dispatch: ClassVar[Any] = dict(pickle._Unpickler.dispatch)  # type: ignore[attr-defined, unused-ignore]  # pyright: ignore
+
+    def _byte_array(self) -> None:
+        """The file's bytes before there is room for them: a length alone asks for none."""
+        (length,) = struct.unpack("<Q", cast("Any", self).read(8))
+        cast("Any", self).append(bytearray(cast("Any", self).read(length)))
+
+    dispatch[pickle.BYTEARRAY8[0]] = _byte_array
+
     def find_class(self, module: str, name: str) -> Any:  # type: ignore[override, unused-ignore]
         found = _FOUND.get((module, name))
         if found is not None:
@@ -111,6 +123,10 @@ class _Archive:
             raise self.wrong(f"{name} is missing") from None
         except (zipfile.BadZipFile, EOFError, RuntimeError, NotImplementedError) as error:
             raise self.wrong(f"{name}: {error}") from None
+        except Exception as error:
+            if is_damage(error):
+                raise self.wrong(f"{name}: {error}") from None
+            raise
 
     def load(self) -> Any:
         order = f"{self._root}byteorder"

@@ -31,6 +31,11 @@ def _wrong(where: str, text: str) -> ValueError:
     return ValueError(f"{where}: {text}")
 
 
+def is_damage(error: Exception) -> bool:
+    """Whether it is what a decompressor says of what it cannot read."""
+    return type(error).__module__ in ("zlib", "lzma", "_lzma")
+
+
 def read_npy(file: IO[bytes], where: str) -> Tensor:
     """A tensor of an `.npy` file."""
     head = file.read(10)
@@ -64,7 +69,7 @@ def read_npy(file: IO[bytes], where: str) -> Tensor:
     count = 1
     for n in sizes:
         count *= n
-    if count * size >= sys.maxsize:
+    if count * size >= sys.maxsize or max(sizes, default=0) > sys.maxsize:
         raise _wrong(where, f"shape {sizes}: more elements than there can be")
     # A shape alone asks for no memory: as much is read as is there.
     raw = file.read(count * size + 1)
@@ -179,7 +184,7 @@ def read_npz(archive: zipfile.ZipFile, where: str) -> dict[str, Tensor]:
             except (zipfile.BadZipFile, EOFError, RuntimeError, OverflowError) as error:
                 raise _wrong(where, f"{info.filename}: {error}") from None
             except Exception as error:
-                if type(error).__module__ == "zlib":
+                if is_damage(error):
                     raise _wrong(where, f"{info.filename}: {error}") from None
                 raise
     return tensors
