@@ -94,11 +94,11 @@ fn several<'py>(obj: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyTensor>>> 
 
 /// The gradients of the sum of `outputs` with respect to `inputs`, which may be any tensors on the way. Nothing is
 /// accumulated. An input that the outputs do not depend on is an error, None with `allow_unused`, or zeros with
-/// `materialize_grads`. With `is_grads_batched` the first axis of each of `grad_outputs` counts gradients, and so does that of the answers:
+/// `materialize_grads`. `only_inputs` is always so. With `is_grads_batched` the first axis of each of `grad_outputs` counts gradients, and so does that of the answers:
 /// as if the function was called for each of them, in one walk.
 #[pyfunction]
-#[pyo3(signature = (outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=false, allow_unused=None,
-    is_grads_batched=false, materialize_grads=false))]
+#[pyo3(signature = (outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=false, only_inputs=true,
+    allow_unused=None, is_grads_batched=false, materialize_grads=false))]
 #[allow(clippy::too_many_arguments)]
 pub fn grad<'py>(
     py: Python<'py>,
@@ -107,10 +107,16 @@ pub fn grad<'py>(
     grad_outputs: Option<&Bound<'py, PyAny>>,
     retain_graph: Option<bool>,
     create_graph: bool,
+    only_inputs: bool,
     allow_unused: Option<bool>,
     is_grads_batched: bool,
     materialize_grads: bool,
 ) -> PyResult<Bound<'py, PyTuple>> {
+    if !only_inputs {
+        let text =
+            "grad: only_inputs=False is gone from PyTorch too: backward() adds to the grad of all leaves";
+        return Err(PyValueError::new_err(text));
+    }
     if materialize_grads && allow_unused == Some(false) {
         let text = "grad: materialize_grads gives zeros for inputs that are not used: allow_unused is True or not given";
         return Err(PyValueError::new_err(text));

@@ -128,7 +128,8 @@ impl<'a, 'py> Seats<'a, 'py> {
         let find = |wanted: &str| self.operation.params.iter().position(|p| p.name == wanted);
         if self.operation.has_receiver
             && (matches!(name, "input" | "self")
-                || matches!(name, "x" | "y" | "a" | "A") && find(name).is_none())
+                || matches!(name, "x" | "y" | "a" | "A" | "tensor" | "theta" | "log_probs")
+                    && find(name).is_none())
         {
             return Some(0);
         }
@@ -143,6 +144,7 @@ impl<'a, 'py> Seats<'a, 'py> {
             "a_min" => Some("min"),
             "a_max" => Some("max"),
             "ddof" => Some("correction"),
+            "b" => Some("other"),
             _ => None,
         };
         let found = find(name).or_else(|| synonym.and_then(find));
@@ -160,6 +162,58 @@ impl<'a, 'py> Seats<'a, 'py> {
         }
         Ok(())
     }
+}
+
+/// How losses were told of their reduction before it had a name.
+#[derive(Default)]
+struct OldReduction {
+    size_average: Option<bool>,
+    reduce: Option<bool>,
+}
+
+impl OldReduction {
+    /// Whether this is one of the two arguments: then it is kept.
+    fn reads(
+        &mut self,
+        operation: &Operation,
+        name: &str,
+        object: Borrowed<'_, '_, PyAny>,
+    ) -> PyResult<bool> {
+        let seat = match name {
+            "size_average" => &mut self.size_average,
+            "reduce" => &mut self.reduce,
+            _ => return Ok(false),
+        };
+        if !operation.params.iter().any(|p| p.name == "reduction") {
+            return Ok(false);
+        }
+        *seat = if object.is_none() { None } else { Some(object.is_truthy()?) };
+        Ok(true)
+    }
+
+    /// The reduction that they stand for, where either was given: it counts more than one by name.
+    fn means(&self) -> Option<&'static str> {
+        if self.size_average.is_none() && self.reduce.is_none() {
+            return None;
+        }
+        Some(match (self.reduce.unwrap_or(true), self.size_average.unwrap_or(true)) {
+            (true, true) => "mean",
+            (true, false) => "sum",
+            (false, _) => "none",
+        })
+    }
+}
+
+/// What PyTorch's losses take by position after those that ours do: the two old switches around what is told before the reduction, and
+/// what is told after it.
+fn old_order(operation: &'static Operation) -> impl Iterator<Item = &'static str> {
+    let named = || operation.params.iter().filter(|p| p.keyword_only).map(|p| p.name);
+    // It is younger than the switches.
+    let is_old = operation.name != "linear_cross_entropy" && named().any(|name| name == "reduction");
+    let before = named().take_while(|&name| name != "reduction");
+    let from = named().skip_while(|&name| name != "reduction");
+    let order = std::iter::once("size_average").chain(before).chain(std::iter::once("reduce")).chain(from);
+    order.filter(move |_| is_old)
 }
 
 /// How many arguments may be given by position.
@@ -200,14 +254,40 @@ fn call<'py>(
         }
     }
     let mut seats = Seats { operation, seats: SmallVec::from_elem(None, count) };
-    let mut form = form;
+    let (mut form, mut old) = (form, OldReduction::default());
     let most = first + positional_params(operation);
     // The last list by position may be given as its items.
     let spread = operation.variadic && most > 0 && positional.len() >= most && {
         let last = most - 1;
         positional.len() > most || positional.get(last).is_some_and(|o| !size::is_list(o))
     };
-    let alone = if spread { most - 1 } else { positional.len() };
+    let mut alone = if spread { most - 1 } else { positional.len() };
+    // PyTorch's functions of `nn.functional` end with whether the result is written into the tensor.
+    if alone == most + 1
+        && operation.in_place
+        && (operation.places.contains(&Place::Nn) || operation.name == "relu")
+        && let Some(last) = positional.last().filter(|last| last.is_exact_instance_of::<PyBool>())
+    {
+        form = if last.is_truthy()? { Form::InPlace } else { form };
+        alone = most;
+    }
+    // Losses went on with what has to be named now.
+    if alone > most && old_order(operation).next().is_some() {
+        let mut names = old_order(operation);
+        for &object in &positional[most..] {
+            let Some(name) = names.next() else {
+                return Err(
+                    seats.complain(&format!("got {} positional arguments, too many", positional.len()))
+                );
+            };
+            if !old.reads(operation, name, object)?
+                && let Some(at) = seats.named(name)
+            {
+                seats.sit(at, object)?;
+            }
+        }
+        alone = most;
+    }
     if alone > most {
         let text = format!("takes {most} positional arguments but {} were given", positional.len());
         return Err(seats.complain(&text));
@@ -224,6 +304,9 @@ fn call<'py>(
         // PyTorch's functions of `nn.functional` take their twin's name as a switch.
         if name == "inplace" && operation.in_place {
             form = if object.is_truthy()? { Form::InPlace } else { form };
+            continue;
+        }
+        if old.reads(operation, name, object)? {
             continue;
         }
         let Some(at) = seats.named(name) else {
@@ -268,6 +351,11 @@ fn call<'py>(
         };
     }
     let Read { borrowed, huge } = read;
+    if let Some(at) = operation.params.iter().position(|p| p.name == "reduction")
+        && let Some(reduction) = old.means()
+    {
+        args[first + at] = Arg::Text(reduction);
+    }
     if form == Form::Plain
         && let [Arg::Tensor(t), Arg::Operand(other), ..] = &args[..]
         && let Some(always) = arith::beyond(t, other, huge, operation.name)
@@ -320,6 +408,8 @@ fn without_effect(operation: &Operation, name: &str, object: Borrowed<'_, '_, Py
         "pin_memory" if makes => object.is_none() || object.extract::<bool>().is_ok(),
         // NumPy's functions of the same names name these.
         "out" | "dtype" => object.is_none(),
+        // What PyTorch's own modules tell these functions of where they were called.
+        "_stacklevel" => matches!(operation.name, "softmax" | "log_softmax" | "softmin"),
         _ => false,
     })
 }

@@ -7,6 +7,7 @@ import pickle
 import micrograd_rs as mg
 import pytest
 from micrograd_rs import nn
+from micrograd_rs.nn import functional as F
 
 
 def test_compile_reads_values_and_goes_on():
@@ -214,3 +215,93 @@ def test_whole_numbers_alone_are_sizes():
     assert nn.Parameter(mg.Tensor(2, 3)).requires_grad and mg.Tensor(5).tolist() == 5.0 and mg.Tensor([1, 2], (2, 1)).shape == (2, 1)
     with pytest.raises(TypeError):
         mg.Tensor(2.5, 3, 4, 5, 6, 7)
+
+
+def test_results_are_written_in_place_by_position():
+    x = mg.tensor([-1.0, 0.25, 2.0])
+    for function, args in [
+        (F.relu, ()), (F.leaky_relu, (0.2,)), (F.elu, (1.0,)), (F.hardtanh, (-0.5, 1.0)), (F.threshold, (0.5, 3.0)), (F.silu, ()),
+        (F.dropout, (0.0, True)),
+    ]:  # fmt: skip
+        there = x.clone()
+        assert function(there, *args, True) is there and there.tolist() == function(x, *args).tolist() == function(x, *args, False).tolist()
+    with pytest.raises(TypeError, match="takes 1 positional"):
+        F.relu(x, 2)
+
+
+def test_losses_take_their_old_switches():
+    a, b = mg.tensor([[1.0, 2.0], [3.0, 5.0]]), mg.tensor([[0.0, 2.0], [1.0, 1.0]])
+    label = mg.tensor([1, 0])
+    assert F.mse_loss(a, b, size_average=False).item() == F.mse_loss(a, b, False).item() == nn.MSELoss(False)(a, b).item() == 21.0
+    assert F.mse_loss(a, b, reduce=False).tolist() == nn.MSELoss(reduce=False)(a, b).tolist() == [[1.0, 0.0], [4.0, 16.0]]
+    # They count more than the reduction's name, and None says nothing.
+    assert nn.MSELoss(size_average=True, reduction="sum")(a, b).item() == F.mse_loss(a, b, size_average=True, reduction="sum").item() == 5.25
+    assert F.mse_loss(a, b, None, None, "sum").item() == 21.0
+    assert F.nll_loss(a, label, None, False).item() == nn.NLLLoss(None, False)(a, label).item() == -5.0
+    assert F.nll_loss(a, label, None, False, 0).item() == nn.NLLLoss(None, False, 0)(a, label).item() == -2.0
+    wanted = F.cross_entropy(a, label, reduction="sum", label_smoothing=0.1).item()
+    assert F.cross_entropy(a, label, None, None, -100, None, "sum", 0.1).item() == wanted
+    assert nn.CrossEntropyLoss(None, None, -100, None, "sum", 0.1)(a, label).item() == wanted
+    assert F.kl_div(a, b, None, None, "batchmean").item() == nn.KLDivLoss(None, None, "batchmean")(a, b).item()
+    assert nn.SmoothL1Loss(None, None, "sum", 2.0)(a, b).item() == F.smooth_l1_loss(a, b, None, None, "sum", 2.0).item()
+    assert F.multi_margin_loss(a, label, 1, 1.0, None, False).item() == nn.MultiMarginLoss(1, 1.0, None, False)(a, label).item()
+    for call in [lambda: F.mse_loss(a, b, None, None, "sum", None, 1), lambda: F.softmax(a, 1, size_average=True)]:
+        with pytest.raises(TypeError):
+            call()
+
+
+def test_functions_look_up_in_tables_as_modules_do():
+    table, at = mg.ones(3, 4), mg.tensor([0, 2])
+    assert F.embedding(at, table, None, 1.0).tolist() == [[0.5] * 4] * 2 and table.tolist() == [[0.5] * 4, [1.0] * 4, [0.5] * 4]
+    table = mg.ones(2, 1, requires_grad=True)
+    F.embedding(mg.tensor([0, 0, 1]), table, scale_grad_by_freq=True, sparse=False).sum().backward()
+    assert table.grad.tolist() == [[1.0], [1.0]]
+    assert F.embedding_bag(mg.tensor([0, 1, 1]), table, mg.tensor([0, 2]), None, 2.0, False, "sum").tolist() == [[2.0], [1.0]]
+    assert F.gumbel_softmax(mg.zeros(2, 3), 1.0, True, 1e-10, -1).sum().item() == 2.0
+
+
+def test_arguments_have_pytorchs_names():
+    x = mg.ones(2, requires_grad=True)
+    (g,) = mg.autograd.grad(outputs=(x * x).sum(), inputs=x, create_graph=True, retain_graph=True, only_inputs=True)
+    assert g.tolist() == [2.0, 2.0]
+    with pytest.raises(ValueError, match="only_inputs"):
+        mg.autograd.grad(x.sum(), x, only_inputs=False)
+    assert [t.tolist() for t in mg.split(tensor=mg.arange(3), split_size_or_sections=2)] == [[0, 1], [2]]
+    assert mg.tensordot(a=mg.ones(2), b=mg.ones(2), dims=1).item() == 2.0
+    assert F.affine_grid(theta=mg.eye(2, 3)[None], size=[1, 1, 2, 2], align_corners=True).flatten().tolist() == [-1, -1, 1, -1, -1, 1, 1, 1]
+    assert F.softmax(mg.zeros(2), dim=0, _stacklevel=3).tolist() == [0.5, 0.5]
+
+
+def test_files_take_pickles_arguments(tmp_path):
+    import pickle
+
+    mg.save({"a": mg.ones(2)}, tmp_path / "x", pickle_module=pickle, pickle_protocol=4)
+    assert mg.load(tmp_path / "x", "cpu", pickle, weights_only=None, mmap=None)["a"].tolist() == [1.0, 1.0]
+
+
+def test_names_are_where_programs_look_for_them():
+    from micrograd_rs import GradScaler
+    from micrograd_rs.nn.modules.loss import _Loss, _WeightedLoss
+    from micrograd_rs.nn.modules.transformer import _get_clones
+    from micrograd_rs.optim.lr_scheduler import LRScheduler, _LRScheduler
+    from micrograd_rs.optim.optimizer import required
+    from micrograd_rs.types import Device, Number
+    from micrograd_rs.utils.data.dataloader import DataLoader, default_collate
+    from micrograd_rs.utils.dlpack import from_dlpack, to_dlpack
+    from micrograd_rs.utils.hooks import RemovableHandle
+
+    import micrograd_rs.backends.cudnn as cudnn
+    import micrograd_rs.multiprocessing as mp
+
+    assert cudnn is mg.backends.cudnn and mp.get_context("spawn") and GradScaler is mg.amp.GradScaler and _LRScheduler is LRScheduler
+    assert isinstance(nn.MSELoss(), _Loss) and isinstance(nn.NLLLoss(), _WeightedLoss) and not isinstance(nn.MSELoss(), _WeightedLoss)
+    assert DataLoader is mg.utils.data.DataLoader and default_collate is mg.utils.data.default_collate
+    assert Device is mg.Device and isinstance(1.5, Number) and repr(required) == "<required parameter>" and len(_get_clones(nn.ReLU(), 2)) == 2
+    assert from_dlpack(to_dlpack(mg.ones(2))).tolist() == [1.0, 1.0]
+    told = []
+    layer = nn.Linear(2, 2)
+    handle = layer.register_backward_hook(lambda module, inside, outside: told.append(outside[0].shape))
+    assert isinstance(handle, RemovableHandle)
+    layer(mg.ones(1, 2, requires_grad=True)).sum().backward()
+    assert told == [(1, 2)]
+    assert mg.cuda.is_bf16_supported() in (True, False) and mg.cuda.is_initialized() == mg.cuda.is_available() and mg.cuda.init() is None

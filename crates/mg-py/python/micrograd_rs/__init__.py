@@ -117,6 +117,7 @@ if TYPE_CHECKING:
         kernels,
         linalg,
         metrics,
+        multiprocessing,
         nn,
         npz,
         onnx,
@@ -129,9 +130,10 @@ if TYPE_CHECKING:
         special,
         testing,
         tokenizers,
+        types,
         utils,
     )
-    from .amp import autocast
+    from .amp import GradScaler, autocast
     from .func import vmap
     from .profiler import profile
     from .kernels import kernel
@@ -216,6 +218,7 @@ __all__ = [
     "Explanation",
     "FloatTensor",
     "Generator",
+    "GradScaler",
     "HalfTensor",
     "IntTensor",
     "Jit",
@@ -317,6 +320,7 @@ __all__ = [
     "manual_seed",
     "memory_format",
     "metrics",
+    "multiprocessing",
     "nan",
     "narrow_copy",
     "nn",
@@ -367,6 +371,7 @@ __all__ = [
     "tokenizers",
     "to_dlpack",
     "typename",
+    "types",
     "unsafe_chunk",
     "unsafe_split",
     "unsafe_split_with_sizes",
@@ -385,7 +390,7 @@ def is_tensor(obj: object) -> _bool:
     return isinstance(obj, Tensor)
 
 
-def save(obj: _Any, f: _Any) -> None:
+def save(obj: _Any, f: _Any, pickle_module: _Any = None, pickle_protocol: _Any = None) -> None:
     """Writes tensors, numbers, text and containers of them (a model's `state_dict()`, …) to a file, a safetensors file, which takes the
     place of an older one in one step. See `micrograd_rs.serialization`.
     """
@@ -394,13 +399,20 @@ def save(obj: _Any, f: _Any) -> None:
     write(obj, f)
 
 
-def load(f: _Any, map_location: _Any = None, *, weights_only: _bool = True, mmap: _bool = False) -> _Any:
+def load(
+    f: _Any,
+    map_location: _Any = None,
+    pickle_module: _Any = None,
+    *,
+    weights_only: _bool | None = True,
+    mmap: _bool | None = False,
+) -> _Any:
     """What is in a file: one that `save` wrote, any safetensors file, PyTorch's `.pt`, NumPy's `.npy` and `.npz`. Nothing in it is
     executed. See `micrograd_rs.serialization`.
     """
     from .serialization import load as read
 
-    return read(f, map_location, weights_only=weights_only, mmap=mmap)
+    return read(f, map_location, pickle_module, weights_only=weights_only, mmap=mmap)
 
 
 # A child of a fork has none of the parent's threads: nobody may be in the engine when it is made.
@@ -426,6 +438,7 @@ __getattr__ = _Lazy(__name__, (
         "jit",
         "linalg",
         "metrics",
+        "multiprocessing",
         "nn",
         "npz",
         "onnx",
@@ -438,10 +451,12 @@ __getattr__ = _Lazy(__name__, (
         "special",
         "testing",
         "tokenizers",
+        "types",
         "utils",
     ),
     {
         "BFloat16Tensor": "_legacy",
+        "GradScaler": "amp",
         "BoolTensor": "_legacy",
         "ByteTensor": "_legacy",
         "CharTensor": "_legacy",

@@ -3308,13 +3308,14 @@ def grad(
     grad_outputs: Tensor | Sequence[Tensor | None] | None = None,
     retain_graph: _bool | None = None,
     create_graph: _bool = False,
+    only_inputs: _bool = True,
     allow_unused: _bool | None = None,
     is_grads_batched: _bool = False,
     materialize_grads: _bool = False,
 ) -> tuple[Any, ...]:
     """The gradients of the sum of `outputs` with respect to `inputs`, which may be any tensors on the way. Nothing is
     accumulated. An input that the outputs do not depend on is an error, None with `allow_unused`, or zeros with
-    `materialize_grads`. With `is_grads_batched` the first axis of each of `grad_outputs` counts gradients, and so does that of the answers:
+    `materialize_grads`. `only_inputs` is always so. With `is_grads_batched` the first axis of each of `grad_outputs` counts gradients, and so does that of the answers:
     as if the function was called for each of them, in one walk.
     """
 def backward(

@@ -8,10 +8,15 @@ from typing import Any as _Any
 
 from . import _nn_ops, _ops
 from ._micrograd_rs import Tensor as _Tensor
+from ._micrograd_rs import zeros as _zeros
 from ._names import Lazy as _Lazy
 from ._nn_ops import *
+from ._nn_ops import embedding as _embedding
+from ._nn_ops import embedding_bag as _embedding_bag
+from ._nn_ops import gumbel_softmax as _gumbel_softmax
 from ._nn_ops import pairwise_distance as _pairwise_distance
 from ._ops import *
+from .autograd import no_grad as _no_grad
 
 __all__ = [
     "adaptive_max_pool1d_with_indices",
@@ -28,6 +33,83 @@ __all__ = [
 ]
 __all__ += _ops.__all__
 __all__ += _nn_ops.__all__
+
+
+def _table_as_used(
+    input: _Tensor, weight: _Tensor, max_norm: float | None, norm_type: float, scale_grad_by_freq: bool
+) -> _Tensor:
+    if max_norm is None and not scale_grad_by_freq:
+        return weight
+    table, at, rows = weight, input.detach().flatten(), weight.shape[0]
+    if max_norm is not None:
+        with _no_grad():
+            used = _zeros(rows, 1, dtype="bool", device=table.device).index_fill(0, at, True)
+            table.copy_(table.renorm(norm_type, 0, max_norm).where(used, table))
+    if scale_grad_by_freq:
+        count = _zeros(rows, dtype=table.dtype, device=table.device)
+        count = count.index_add(0, at, _zeros(at.numel(), dtype=table.dtype, device=table.device) + 1)
+        divided = table / count.clamp_min(1).unsqueeze(1)
+        table = divided + (table - divided).detach()
+    return table
+
+
+def embedding(
+    input: _Tensor,
+    weight: _Tensor,
+    padding_idx: int | None = None,
+    max_norm: float | None = None,
+    norm_type: float = 2.0,
+    scale_grad_by_freq: bool = False,
+    sparse: bool = False,
+) -> _Tensor:
+    """The rows of a table `weight` `[n, size]` that integers of any shape name.
+
+    The row `padding_idx` gets no gradient. With `max_norm`, rows that are looked up are scaled to be no longer (by the norm `norm_type`),
+    in the table. With `scale_grad_by_freq` a row's gradient is divided by how often it is looked up. Gradients are dense, with `sparse` too.
+    """
+    del sparse
+    return _embedding(input, _table_as_used(input, weight, max_norm, norm_type, scale_grad_by_freq), padding_idx)
+
+
+def embedding_bag(
+    input: _Tensor,
+    weight: _Tensor,
+    offsets: _Tensor | None = None,
+    max_norm: float | None = None,
+    norm_type: float = 2.0,
+    scale_grad_by_freq: bool = False,
+    mode: str = "mean",
+    sparse: bool = False,
+    per_sample_weights: _Tensor | None = None,
+    include_last_offset: bool = False,
+    padding_idx: int | None = None,
+) -> _Tensor:
+    """Sums, means or largest (`mode` "sum", "mean", "max") of rows of a table `weight` `[n, size]`: of each row of integers `[bags, k]`, or
+    of the integers `[k]` from each of `offsets` to the next (with `include_last_offset` the last one is an end).
+
+    `per_sample_weights`, of the integers' shape, multiply what is summed; `padding_idx` does not count. `max_norm`, `norm_type` and
+    `scale_grad_by_freq` are as in `embedding`. Gradients are dense, with `sparse` too.
+    """
+    del sparse
+    return _embedding_bag(
+        input,
+        _table_as_used(input, weight, max_norm, norm_type, scale_grad_by_freq),
+        offsets,
+        mode=mode,
+        per_sample_weights=per_sample_weights,
+        include_last_offset=include_last_offset,
+        padding_idx=padding_idx,
+    )
+
+
+def gumbel_softmax(
+    logits: _Tensor, tau: float = 1.0, hard: bool = False, eps: float = 1e-10, dim: int = -1
+) -> _Tensor:
+    """A sample from the distributions that `logits` tell of along an axis, softened with the temperature `tau` (Jang et al., Maddison et al.,
+    2017); with `hard`, ones and zeros that have the softened sample's gradient. `eps` changes nothing, as in PyTorch.
+    """
+    del eps
+    return _gumbel_softmax(logits, tau, hard, dim)
 
 
 def triplet_margin_with_distance_loss(

@@ -194,13 +194,15 @@ class _Where:
         return t.to(to)
 
 
-def save(obj: Any, f: Place) -> None:
+def save(obj: Any, f: Place, pickle_module: Any = None, pickle_protocol: int | None = None) -> None:
     """Writes tensors, numbers, text and containers of them (a model's and an optimiser's `state_dict()`, a generator's state, …) to a
     file: a safetensors file, described in `micrograd_rs.serialization`.
 
     An older file is replaced in one step: a full disk, or a process that is killed, leaves that as it is. `f` may be an open
-    file, too. Raises `TypeError` with the place of what cannot be saved.
+    file, too. Nothing is pickled, so PyTorch's `pickle_module` and `pickle_protocol` change nothing. Raises `TypeError` with the place of
+    what cannot be saved.
     """
+    del pickle_module, pickle_protocol
     writer = _Writer()
     structure = json.dumps(writer.of(obj, ""), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     if hasattr(f, "write"):
@@ -213,12 +215,20 @@ def save(obj: Any, f: Place) -> None:
     save_safetensors(writer.tensors, cast("str", f), {_KEY: structure})
 
 
-def load(f: Place, map_location: Any = None, *, weights_only: bool = True, mmap: bool = False) -> Any:
+def load(
+    f: Place,
+    map_location: Any = None,
+    pickle_module: Any = None,
+    *,
+    weights_only: bool | None = True,
+    mmap: bool | None = False,
+) -> Any:
     """What is in a file: one that `save` wrote, any safetensors file (a dictionary of tensors), the index of several of them, PyTorch's
     `.pt` and `.pth`, NumPy's `.npy` and `.npz`.
 
     `map_location` is a device, or a dictionary or function from where tensors were to where they go. Nothing in a file is executed: of
-    PyTorch's files tensors and plain containers are read, and whatever else they name is an error (`weights_only` is always so).
+    PyTorch's files tensors and plain containers are read, and whatever else they name is an error (`weights_only` is always so, and
+    there is no `pickle_module`).
     With `mmap`, tensors of a safetensors file are read when their elements are.
     """
     where = _Where(map_location)
@@ -228,8 +238,8 @@ def load(f: Place, map_location: Any = None, *, weights_only: bool = True, mmap:
             with open(path, "wb") as file:
                 file.write(cast("Any", f).read())
             return _load(path, where, False)
-    del weights_only
-    return _load(os.fspath(cast("str", f)), where, mmap)
+    del weights_only, pickle_module
+    return _load(os.fspath(cast("str", f)), where, bool(mmap))
 
 
 def _load(path: str, where: _Where, mmap: bool) -> Any:

@@ -8,6 +8,7 @@ False
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 from .. import _micrograd_rs as _rs
@@ -123,5 +124,9 @@ mkl = _Absent()
 mkldnn = _Absent()
 mps = _Absent()
 openmp = _Absent()
+
+# `import micrograd_rs.backends.cudnn as cudnn` finds it, as a module would be found.
+for _name in __all__:
+    sys.modules[f"{__name__}.{_name}"] = globals()[_name]
 
 __getattr__ = _Lazy(__name__)

@@ -27,8 +27,11 @@ __all__ = [
     "get_device_name",
     "get_device_properties",
     "get_rng_state",
+    "init",
     "initial_seed",
     "is_available",
+    "is_bf16_supported",
+    "is_initialized",
     "manual_seed",
     "manual_seed_all",
     "max_memory_allocated",
@@ -72,6 +75,20 @@ def _device(device: Device | str | int | None) -> Device:
 def is_available() -> bool:
     """Whether there is a CUDA device to use."""
     return Device.is_cuda_available()
+
+
+def init() -> None:
+    """Does nothing: a device is made ready when it is first used."""
+
+
+def is_initialized() -> bool:
+    """Whether a device could be used: each is made ready when it is first used."""
+    return is_available()
+
+
+def is_bf16_supported(including_emulation: bool = True) -> bool:
+    """Whether the current device computes in bf16: all that are taken do; without `including_emulation`, whether its own instructions do."""
+    return is_available() and (including_emulation or get_device_capability() >= (8, 0))
 
 
 def device_count() -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Self
 
 from .. import functional as F
-from .._micrograd_rs import Device, Tensor, _embedding_parameters, dtype, zeros
+from .._micrograd_rs import Device, Tensor, _embedding_parameters, dtype
 from ..autograd import no_grad
 from .init import normal_
 from .module import Module
@@ -73,17 +73,7 @@ class _Table(Module):
         """The table as it is looked up in: rows that are used are no longer than `max_norm`, which changes the
         table; and each of them has its gradient divided by how often it is used, with `scale_grad_by_freq`.
         """
-        table, at = self.weight, input.detach().flatten()
-        if self.max_norm is not None:
-            with no_grad():
-                used = zeros(self.num_embeddings, 1, dtype="bool", device=table.device).index_fill(0, at, True)
-                table.copy_(table.renorm(self.norm_type, 0, self.max_norm).where(used, table))
-        if self.scale_grad_by_freq:
-            count = zeros(self.num_embeddings, dtype=table.dtype, device=table.device)
-            count = count.index_add(0, at, zeros(at.numel(), dtype=table.dtype, device=table.device) + 1)
-            divided = table / count.clamp_min(1).unsqueeze(1)
-            table = divided + (table - divided).detach()
-        return table
+        return F._table_as_used(input, self.weight, self.max_norm, self.norm_type, self.scale_grad_by_freq)
 
     def extra_repr(self) -> str:
         text = f"{self.num_embeddings}, {self.embedding_dim}"
@@ -159,7 +149,7 @@ class Embedding(_Table):
 
     def forward(self, input: Tensor) -> Tensor:
         plain = self.max_norm is None and not self.scale_grad_by_freq
-        return F.embedding(input, self.weight if plain else self._used(input), self.padding_idx)
+        return F._embedding(input, self.weight if plain else self._used(input), self.padding_idx)
 
 
 class EmbeddingBag(_Table):
@@ -235,7 +225,7 @@ class EmbeddingBag(_Table):
         self, input: Tensor, offsets: Tensor | None = None, per_sample_weights: Tensor | None = None
     ) -> Tensor:
         plain = self.max_norm is None and not self.scale_grad_by_freq
-        return F.embedding_bag(
+        return F._embedding_bag(
             input,
             self.weight if plain else self._used(input),
             offsets,

@@ -470,6 +470,10 @@ class Module:
         their place. Tuples: of the positional arguments, None for what is no tensor, and of the result's tensors."""
         return _hooks.add(self._hooks_of("backward"), Hook(hook), prepend)
 
+    def register_backward_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """As `register_full_backward_hook`, by the name that it had."""
+        return self.register_full_backward_hook(hook)
+
     def register_state_dict_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """Calls `hook(module, prefix, keep_vars)` before `state_dict` collects."""
         return _hooks.add(self._hooks_of("state_pre"), Hook(hook))

@@ -360,3 +360,7 @@ class ChainedScheduler(_Several):
 
 # The cycles stand on the classes above.
 from .cycles import CosineAnnealingWarmRestarts, CyclicLR, OneCycleLR, ReduceLROnPlateau  # noqa: E402
+
+
+# By the name that it had.
+_LRScheduler = LRScheduler

@@ -240,6 +240,16 @@ def _plain_state(entries: Mapping[Tensor, Any]) -> defaultdict[Tensor, Any]:
     return defaultdict(dict, {p: dict(its) for p, its in entries.items()})
 
 
+class _Required:
+    """Stands for a default that there is none of."""
+
+    def __repr__(self) -> str:
+        return "<required parameter>"
+
+
+required = _Required()
+
+
 class Optimizer:
     """What changes parameters by their gradients. Parameters come as tensors, or as dictionaries of tensors (under
     `params`) with options of their own; or with their names, as `named_parameters()` has them, which are kept as `param_names`.

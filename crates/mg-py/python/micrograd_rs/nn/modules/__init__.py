@@ -38,9 +38,16 @@ class _Part(ModuleType):
     """One of PyTorch's modules: it has what `nn` has, and the classes that others are derived of."""
 
     def __getattr__(self, name: str) -> Any:
-        from .. import containers, convolutions, norms
+        from .. import containers, convolutions, losses, norms, transformer
 
-        bases = {"_ConvNd": convolutions._Conv, "_BatchNorm": norms._BatchNorm, "_NormBase": norms._Norm}
+        bases = {
+            "_BatchNorm": norms._BatchNorm,
+            "_ConvNd": convolutions._Conv,
+            "_Loss": losses._Loss,
+            "_NormBase": norms._Norm,
+            "_WeightedLoss": losses._WeightedLoss,
+            "_get_clones": transformer._copies,
+        }
         if name in bases:
             return bases[name]
         return getattr(containers if name == "OrderedDict" else _nn, name)

@@ -1,0 +1,6 @@
+"""Python's `multiprocessing`, under PyTorch's name: a tensor that is sent to another process is copied."""
+
+from __future__ import annotations
+
+from multiprocessing import *
+from multiprocessing import __all__ as __all__
