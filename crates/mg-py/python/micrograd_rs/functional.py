@@ -10,7 +10,8 @@ from . import _nn_ops, _ops
 from ._micrograd_rs import Tensor as _Tensor
 from ._micrograd_rs import zeros as _zeros
 from ._names import Lazy as _Lazy
-from ._nn_ops import *
+# Tables and Gumbel's samples have arguments here that Rust has no use for.
+from ._nn_ops import *  # pyright: ignore[reportAssignmentType]
 from ._nn_ops import embedding as _embedding
 from ._nn_ops import embedding_bag as _embedding_bag
 from ._nn_ops import gumbel_softmax as _gumbel_softmax
@@ -53,7 +54,7 @@ def _table_as_used(
     return table
 
 
-def embedding(
+def embedding(  # type: ignore[no-redef]
     input: _Tensor,
     weight: _Tensor,
     padding_idx: int | None = None,
@@ -71,7 +72,7 @@ def embedding(
     return _embedding(input, _table_as_used(input, weight, max_norm, norm_type, scale_grad_by_freq), padding_idx)
 
 
-def embedding_bag(
+def embedding_bag(  # type: ignore[no-redef]
     input: _Tensor,
     weight: _Tensor,
     offsets: _Tensor | None = None,
@@ -102,7 +103,7 @@ def embedding_bag(
     )
 
 
-def gumbel_softmax(
+def gumbel_softmax(  # type: ignore[no-redef]
     logits: _Tensor, tau: float = 1.0, hard: bool = False, eps: float = 1e-10, dim: int = -1
 ) -> _Tensor:
     """A sample from the distributions that `logits` tell of along an axis, softened with the temperature `tau` (Jang et al., Maddison et al.,

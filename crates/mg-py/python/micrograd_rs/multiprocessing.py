@@ -2,5 +2,5 @@
 
 from __future__ import annotations
 
-from multiprocessing import *
+from multiprocessing import *  # pyright: ignore[reportWildcardImportFromLibrary]
 from multiprocessing import __all__ as __all__

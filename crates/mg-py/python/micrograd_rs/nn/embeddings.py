@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Self
 
+from .. import _nn_ops
 from .. import functional as F
 from .._micrograd_rs import Device, Tensor, _embedding_parameters, dtype
 from ..autograd import no_grad
@@ -149,7 +150,7 @@ class Embedding(_Table):
 
     def forward(self, input: Tensor) -> Tensor:
         plain = self.max_norm is None and not self.scale_grad_by_freq
-        return F._embedding(input, self.weight if plain else self._used(input), self.padding_idx)
+        return _nn_ops.embedding(input, self.weight if plain else self._used(input), self.padding_idx)
 
 
 class EmbeddingBag(_Table):
@@ -225,7 +226,7 @@ class EmbeddingBag(_Table):
         self, input: Tensor, offsets: Tensor | None = None, per_sample_weights: Tensor | None = None
     ) -> Tensor:
         plain = self.max_norm is None and not self.scale_grad_by_freq
-        return F._embedding_bag(
+        return _nn_ops.embedding_bag(
             input,
             self.weight if plain else self._used(input),
             offsets,
