@@ -3,7 +3,7 @@
 use crate::autocast::{AutocastGuard, AutocastState, autocast_state};
 use crate::creation::{self, Generator};
 use crate::function::{Begun, Marks, Rule, Saved, Way};
-use crate::gradient::enable_grad;
+use crate::gradient::{enable_grad, is_leaf};
 use crate::tensor::Tensor;
 use crate::tensor::memory::untracked;
 use crate::transform::reached;
@@ -78,22 +78,24 @@ pub fn checkpoint(function: impl Recompute + 'static, keeps_random: bool) -> Res
     let start = mg_graph::next_sequence();
     let results = function.call()?;
     let roots: Vec<Node> = results.iter().map(Tensor::node).collect();
-    if !roots.iter().any(|node| node.is_tracked() && node.sequence() >= start) {
+    // A leaf is older, whatever its node is: where its data was written before, that is made when it is read next.
+    let older = |node: &Node| node.sequence() < start || is_leaf(node);
+    if !roots.iter().any(|node| node.is_tracked() && !older(node)) {
         return Ok(results);
     }
     let differs: Vec<bool> = roots.iter().map(Node::is_tracked).collect();
     // What it was made of, as far as gradients flow there; all that was made on the way is as if no gradient had been recorded.
     let made = reached(&roots, |node| node.is_tracked());
-    let (before, on_the_way): (Vec<_>, Vec<_>) = made.into_values().partition(|node| node.sequence() < start);
+    let (before, on_the_way): (Vec<_>, Vec<_>) = made.into_values().partition(older);
     let direct: std::collections::HashSet<u64> =
         on_the_way.iter().flat_map(crate::transform::behind).map(|node| node.sequence()).collect();
     let sources: Sources = before.into_iter().filter(|node| direct.contains(&node.sequence())).collect();
     on_the_way.iter().for_each(|node| node.set_tracked(false));
     let rule = Arc::new(Again { function, generator, autocast: autocast_state() });
     let begun = Begun::of_nodes(sources);
-    let seen = |t: &Tensor, node: &Node| match node.sequence() >= start {
-        true => Tensor::from_node(untracked(node)),
-        false => t.clone(),
+    let seen = |t: &Tensor, node: &Node| match older(node) {
+        true => t.clone(),
+        false => Tensor::from_node(untracked(node)),
     };
     let results: Vec<Tensor> = results.iter().zip(&roots).map(|(t, node)| seen(t, node)).collect();
     let constant =

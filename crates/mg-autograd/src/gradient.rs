@@ -120,7 +120,7 @@ fn seeds(op: &'static str, roots: &[&Tensor], given: &[Option<&Tensor>]) -> Resu
 }
 
 /// Whether a node is a leaf's: the walk ends there.
-fn is_leaf(node: &Node) -> bool {
+pub(crate) fn is_leaf(node: &Node) -> bool {
     matches!(node.tag(), Some(Tag::Owner(_)))
 }
 
@@ -605,7 +605,11 @@ pub fn backward(
 ) -> Result<()> {
     if let Some(inputs) = inputs {
         let found = gradients("backward", roots, inputs, seeds_given, how)?;
-        let of = |(leaf, gradient): (&Tensor, Option<Node>)| Some((leaf.clone(), gradient?));
+        // A result that keeps its gradient has it from the walk.
+        let of = |(t, gradient): (&Tensor, Option<Node>)| match t.retains_grad() {
+            true => None,
+            false => Some((t.clone(), gradient?)),
+        };
         return put(inputs.iter().copied().zip(found).filter_map(of).collect(), how)
             .map_err(named("backward"));
     }

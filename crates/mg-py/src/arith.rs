@@ -118,10 +118,24 @@ operators! {
     __and__ __rand__ __iand__ |a, b| a.try_bitwise_and(b), |b, a| b.try_bitwise_and(a);
     __or__ __ror__ __ior__ |a, b| a.try_bitwise_or(b), |b, a| b.try_bitwise_or(a);
     __xor__ __rxor__ __ixor__ |a, b| a.try_bitwise_xor(b), |b, a| b.try_bitwise_xor(a);
-    __matmul__ __rmatmul__ __imatmul__ matmul, |b, a| match a {
-        Operand::Tensor(a) => a.try_matmul(b),
-        number => matmul(b, number),
-    };
+}
+
+/// A product of matrices has no form in place: `a @= b` is another tensor by the name of `a`, as in PyTorch.
+#[pymethods]
+impl PyTensor {
+    fn __matmul__<'py>(&self, py: Python<'py>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let Some(other) = operand(other)? else { return Ok(py.NotImplemented().into_bound(py)) };
+        Ok(Bound::new(py, self.binary(py, other, matmul)?)?.into_any())
+    }
+
+    fn __rmatmul__<'py>(&self, py: Python<'py>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let Some(other) = operand(other)? else { return Ok(py.NotImplemented().into_bound(py)) };
+        let product = |b: &Tensor, a: Operand| match a {
+            Operand::Tensor(a) => a.try_matmul(b),
+            number => matmul(b, number),
+        };
+        Ok(Bound::new(py, self.binary(py, other, product)?)?.into_any())
+    }
 }
 
 #[pymethods]

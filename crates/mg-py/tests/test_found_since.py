@@ -694,3 +694,69 @@ def test_a_conversion_reads_what_was_there():
             del x
             L.realize(converted, larger)
             assert converted.tolist() == [1.25, 0.5] and larger.tolist() == [3, 3]
+
+
+def test_modes_hold_within_generators_alone():
+    x = L.ones(1, requires_grad=True)
+
+    @L.no_grad()
+    def steps(n):
+        for _ in range(n):
+            got = yield (x * 2).requires_grad
+        return got
+
+    body = steps(2)
+    assert next(body) is False and (x * 2).requires_grad
+    assert body.send("a") is False and (x * 2).requires_grad
+    with pytest.raises(StopIteration) as end:
+        body.send("b")
+    assert end.value.value == "b" and (x * 2).requires_grad
+
+    @L.inference_mode()
+    def guarded():
+        try:
+            yield (x * 2).requires_grad
+        except KeyError:
+            yield L.is_inference_mode_enabled()
+
+    body = guarded()
+    assert next(body) is False and not L.is_inference_mode_enabled()
+    assert body.throw(KeyError()) is True and not L.is_inference_mode_enabled()
+    body.close()
+
+
+def test_a_kept_gradient_that_is_asked_for_is_counted_once():
+    p = L.tensor([1.0, 2.0], requires_grad=True)
+    h = p * 1
+    h.retain_grad()
+    (h * h).sum().backward(inputs=[h])
+    assert h.grad.tolist() == [2, 4] and p.grad is None
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda w: w.data.fill_(3.0),
+        lambda w: w.detach().mul_(3),
+        lambda w: w.data[0:1].fill_(3.0),
+        lambda w: L.no_grad()(lambda: w[0].add_(2))(),
+    ],
+)
+def test_checkpoints_find_leaves_whose_data_was_written(write):
+    w = L.nn.Parameter(L.ones(2))
+    x = L.ones(2, requires_grad=True)
+    write(w)
+    L.utils.checkpoint.checkpoint(lambda a: a * w, x, use_reentrant=False).sum().backward()
+    assert w.grad.tolist() == [1, 1] and x.grad.tolist() == w.tolist()
+
+
+def test_truth_values_without_axes_as_indices():
+    x = L.tensor([1.0, 2.0, 3.0], requires_grad=True)
+    put = x.index_put((L.tensor(True),), L.tensor(5.0), accumulate=True)
+    assert put.tolist() == [6, 7, 8]
+    assert x.index_put((L.tensor(False),), L.tensor(5.0)).tolist() == [1, 2, 3]
+    put.sum().backward()
+    assert x.grad.tolist() == [1, 1, 1]
+    for dtype in (L.bfloat16, L.int16):
+        t = L.tensor(1).to(dtype)
+        assert t.index_put((L.tensor(True),), L.tensor(4).to(dtype)).item() == 4

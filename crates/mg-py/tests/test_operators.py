@@ -248,9 +248,9 @@ def test_in_place():
         whole += 0.5
     with pytest.raises(ValueError, match=r"\[2\]"):
         whole += mg.tensor([1, 2, 3])
-    m = mg.eye(2)
+    before = m = mg.eye(2)
     m @= mg.tensor([[1.0, 2], [3, 4]])
-    assert m.tolist() == [[1, 2], [3, 4]]
+    assert m.tolist() == [[1, 2], [3, 4]] and before.tolist() == [[1, 0], [0, 1]]
     truth = mg.tensor([True, False])
     truth &= True
     truth |= mg.tensor([False, True])

@@ -151,6 +151,9 @@ class inference_mode:
     def __call__(self, function: Callable[P, R]) -> Callable[P, R]:
         from functools import wraps
 
+        if _is_generator(function):
+            return _stepped(function, lambda: inference_mode(self.mode))  # type: ignore[no-any-return]
+
         @wraps(function)
         def switched(*args: P.args, **kwargs: P.kwargs) -> R:
             with inference_mode(self.mode):
@@ -164,8 +167,45 @@ def is_inference_mode_enabled() -> bool:
     return _inference.on
 
 
+def _is_generator(function: Any) -> bool:
+    # The flag of code with a `yield`, as `inspect.CO_GENERATOR` says, which takes long to import.
+    return bool(getattr(getattr(function, "__code__", None), "co_flags", 0) & 0x20)
+
+
+def _stepped(function: Any, switched: Callable[[], Any]) -> Any:
+    """A generator function whose body runs switched, and not what is done between its values."""
+    from functools import wraps
+
+    @wraps(function)
+    def steps(*args: Any, **kwargs: Any) -> Any:
+        body = function(*args, **kwargs)
+        try:
+            with switched():
+                value = next(body)
+            while True:
+                try:
+                    sent = yield value
+                except GeneratorExit:
+                    with switched():
+                        body.close()
+                    raise
+                except BaseException as error:
+                    with switched():
+                        value = body.throw(error)
+                else:
+                    with switched():
+                        value = body.send(sent)
+        except StopIteration as end:
+            return end.value
+
+    return steps
+
+
 def _decorated(function: Callable[P, R], mode: bool) -> Callable[P, R]:
     from functools import wraps
+
+    if _is_generator(function):
+        return _stepped(function, lambda: set_grad_enabled(mode))  # type: ignore[no-any-return]
 
     @wraps(function)
     def switched(*args: P.args, **kwargs: P.kwargs) -> R:
