@@ -436,6 +436,11 @@ class Tensor:
 
     # Writes.
 
+    def _check_left(self) -> None:
+        left = self.track.left() if self.track.left is not None else None
+        if mode.grad and left is not None and left.requires_grad:
+            raise RuntimeError("a view of a leaf that requires a gradient is written to in place")
+
     def _write(self, source: Any) -> Tensor:
         """Numbers and slopes, into the positions of this tensor."""
         source = source if isinstance(source, Tensor) else _number(source, self.dtype.name)
@@ -443,9 +448,7 @@ class Tensor:
         if not self._apart():
             raise RuntimeError("its elements share places: which is written last is nobody's measure")
         np.broadcast_to(source.at, at.shape)
-        left = self.track.left() if self.track.left is not None else None
-        if mode.grad and left is not None and left.requires_grad:
-            raise RuntimeError("a view of a leaf that requires a gradient is written to in place")
+        self._check_left()
         if mode.grad and self.track.leaf is not None and self.track.requires_grad:
             raise RuntimeError("a leaf that requires a gradient is written to in place")
         recorded = mode.grad and (self.requires_grad or source.requires_grad) and self.dtype.is_floating_point
@@ -495,6 +498,7 @@ class Tensor:
             raise RuntimeError("not one number")
         if not self.requires_grad and not isinstance(value, Tensor):
             # Also where elements share places.
+            self._check_left()
             self.storage[self.at] = converted(np.asarray(value), self.dtype.name)
             return self
         return self._write(value)
