@@ -161,7 +161,9 @@ class _Scheduled(LRScheduler):
 
     def _of_groups(self, rate: Callable[[float, float, int], float]) -> list[float]:
         groups = self.optimizer.param_groups
-        return [rate(group["lr"], base, self.last_epoch) for group, base in zip(groups, self.base_lrs, strict=True)]
+        # Groups that came after the schedule was made go on from the rate that they came with.
+        bases = [*self.base_lrs, *(group["lr"] for group in groups[len(self.base_lrs) :])]
+        return [rate(group["lr"], base, self.last_epoch) for group, base in zip(groups, bases, strict=True)]
 
     def get_lr(self) -> list[float]:
         schedule = self._schedule()
