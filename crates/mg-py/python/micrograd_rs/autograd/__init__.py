@@ -9,7 +9,7 @@ from .._names import Lazy as _Lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Generator
     from typing import Any, ParamSpec, Self, TypeVar, overload
 
     from . import anomaly_mode, function, functional
@@ -177,7 +177,7 @@ def _stepped(function: Any, switched: Callable[[], Any]) -> Any:
     from functools import wraps
 
     @wraps(function)
-    def steps(*args: Any, **kwargs: Any) -> Any:
+    def steps(*args: Any, **kwargs: Any) -> Generator[Any, Any, Any]:
         body = function(*args, **kwargs)
         try:
             with switched():
