@@ -408,6 +408,21 @@ impl Selection {
         Ok(None)
     }
 
+    /// `of`, which is what is picked of, with `values` where the selection picks, or added there.
+    fn with(&self, of: &Tensor, values: &Tensor, accumulate: bool) -> Result<Tensor> {
+        if accumulate {
+            return self.plan()?.added(of, values);
+        }
+        if let Some(new) = self.chosen(&Operand::Tensor(values.clone()))? {
+            return Ok(new);
+        }
+        let plan = self.plan()?;
+        if let Some(new) = plan.put(&of.node(), 0, of, values)? {
+            return Ok(Tensor::from_node(new));
+        }
+        Ok(plan.replaced(of, values)?.unwrap_or_else(|| of.copy()))
+    }
+
     fn plan(&self) -> Result<Plan> {
         let of = &self.view;
         let shape = of.shape();
@@ -461,24 +476,11 @@ pub(crate) fn put(base: &Tensor, indices: &[Tensor], values: &Tensor, accumulate
         return Err(error(ErrorKind::Value("takes at least one index".into())));
     }
     let values = values.to_dtype(base.dtype());
+    if selection.view.rank() == base.rank() {
+        return selection.with(base, &values, accumulate);
+    }
     // A mask without axes picks of an axis of size 1 that it adds.
-    let of = if selection.view.rank() == base.rank() { base } else { &selection.view };
-    let shaped =
-        |new: Tensor| if new.rank() == base.rank() { Ok(new) } else { new.reshape(&signed(&base.shape())) };
-    if accumulate {
-        return shaped(selection.plan()?.added(of, &values)?);
-    }
-    if let Some(new) = selection.chosen(&Operand::Tensor(values.clone()))? {
-        return shaped(new);
-    }
-    let plan = selection.plan()?;
-    if let Some(new) = plan.put(&of.node(), 0, of, &values)? {
-        return shaped(Tensor::from_node(new));
-    }
-    match plan.replaced(of, &values)? {
-        Some(new) => shaped(new),
-        None => Ok(base.copy()),
-    }
+    selection.with(&selection.view, &values, accumulate)?.reshape(&signed(&base.shape()))
 }
 
 impl Plan {

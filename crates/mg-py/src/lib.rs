@@ -127,7 +127,7 @@ mod _micrograd_rs {
     #[pymodule_export]
     use crate::show::{get_num_threads, set_num_threads, set_printoptions};
     #[pymodule_export]
-    use crate::surface::{_operations, _rows};
+    use crate::surface::{_old_reduction, _operations, _rows};
     #[pymodule_export]
     use crate::tensor::PyTensor;
     #[pymodule_export]

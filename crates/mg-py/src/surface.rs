@@ -204,6 +204,16 @@ impl OldReduction {
     }
 }
 
+/// The reduction that the two old switches of losses stand for, where either was given.
+#[pyfunction]
+pub fn _old_reduction(
+    size_average: Option<Bound<'_, PyAny>>,
+    reduce: Option<Bound<'_, PyAny>>,
+) -> PyResult<Option<&'static str>> {
+    let is_on = |switch: Option<Bound<'_, PyAny>>| switch.map(|s| s.is_truthy()).transpose();
+    Ok(OldReduction { size_average: is_on(size_average)?, reduce: is_on(reduce)? }.means())
+}
+
 /// What PyTorch's losses take by position after those that ours do: the two old switches around what is told before the reduction, and
 /// what is told after it.
 fn old_order(operation: &'static Operation) -> impl Iterator<Item = &'static str> {

@@ -39,6 +39,9 @@ __all__ += _nn_ops.__all__
 def _table_as_used(
     input: _Tensor, weight: _Tensor, max_norm: float | None, norm_type: float, scale_grad_by_freq: bool
 ) -> _Tensor:
+    """The table as it is looked up in: rows that are used are no longer than `max_norm`, which changes the table; and each of them has its
+    gradient divided by how often it is used, with `scale_grad_by_freq`.
+    """
     if max_norm is None and not scale_grad_by_freq:
         return weight
     table, at, rows = weight, input.detach().flatten(), weight.shape[0]

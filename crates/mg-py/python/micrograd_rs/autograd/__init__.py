@@ -67,7 +67,7 @@ class set_grad_enabled:
         # The switch was for the function, not for the code around it.
         if self._before:
             _set_grad_enabled(self._before.pop())
-        return _decorated(function, self.mode)
+        return _decorated(function, set_grad_enabled, self.mode)
 
 
 class _Switch:
@@ -85,7 +85,7 @@ class _Switch:
     def __new__(cls, function: Any = None) -> Any:
         # `@no_grad` is as good as `@no_grad()`.
         if function is not None:
-            return _decorated(function, cls.mode)
+            return _decorated(function, set_grad_enabled, cls.mode)
         return object.__new__(cls)
 
     def __init__(self, function: Any = None) -> None:
@@ -98,7 +98,7 @@ class _Switch:
         _set_grad_enabled(self._before.pop())
 
     def __call__(self, function: Callable[P, R]) -> Callable[P, R]:
-        return _decorated(function, self.mode)
+        return _decorated(function, set_grad_enabled, self.mode)
 
 
 class no_grad(_Switch):
@@ -149,17 +149,7 @@ class inference_mode:
         _set_grad_enabled(before)
 
     def __call__(self, function: Callable[P, R]) -> Callable[P, R]:
-        from functools import wraps
-
-        if _is_generator(function):
-            return _stepped(function, lambda: inference_mode(self.mode))  # type: ignore[no-any-return]
-
-        @wraps(function)
-        def switched(*args: P.args, **kwargs: P.kwargs) -> R:
-            with inference_mode(self.mode):
-                return function(*args, **kwargs)
-
-        return switched
+        return _decorated(function, inference_mode, self.mode)
 
 
 def is_inference_mode_enabled() -> bool:
@@ -167,33 +157,28 @@ def is_inference_mode_enabled() -> bool:
     return _inference.on
 
 
-def _is_generator(function: Any) -> bool:
-    # The flag of code with a `yield`, as `inspect.CO_GENERATOR` says, which takes long to import.
-    return bool(getattr(getattr(function, "__code__", None), "co_flags", 0) & 0x20)
-
-
-def _stepped(function: Any, switched: Callable[[], Any]) -> Any:
-    """A generator function whose body runs switched, and not what is done between its values."""
+def _stepped(function: Any, block: Callable[[bool], Any], mode: bool) -> Any:
+    """A generator function whose body runs in a mode, and not what is done between its values."""
     from functools import wraps
 
     @wraps(function)
     def steps(*args: Any, **kwargs: Any) -> Generator[Any, Any, Any]:
         body = function(*args, **kwargs)
         try:
-            with switched():
+            with block(mode):
                 value = next(body)
             while True:
                 try:
                     sent = yield value
                 except GeneratorExit:
-                    with switched():
+                    with block(mode):
                         body.close()
                     raise
                 except BaseException as error:
-                    with switched():
+                    with block(mode):
                         value = body.throw(error)
                 else:
-                    with switched():
+                    with block(mode):
                         value = body.send(sent)
         except StopIteration as end:
             return end.value
@@ -201,21 +186,20 @@ def _stepped(function: Any, switched: Callable[[], Any]) -> Any:
     return steps
 
 
-def _decorated(function: Callable[P, R], mode: bool) -> Callable[P, R]:
+def _decorated(function: Callable[P, R], block: Callable[[bool], Any], mode: bool) -> Callable[P, R]:
+    """A function whose body runs in a mode."""
     from functools import wraps
 
-    if _is_generator(function):
-        return _stepped(function, lambda: set_grad_enabled(mode))  # type: ignore[no-any-return]
+    # The flag of code with a `yield`, as `inspect.CO_GENERATOR` says, which takes long to import.
+    if getattr(getattr(function, "__code__", None), "co_flags", 0) & 0x20:
+        return _stepped(function, block, mode)  # type: ignore[no-any-return]
 
     @wraps(function)
-    def switched(*args: P.args, **kwargs: P.kwargs) -> R:
-        before = _set_grad_enabled(mode)
-        try:
+    def within(*args: P.args, **kwargs: P.kwargs) -> R:
+        with block(mode):
             return function(*args, **kwargs)
-        finally:
-            _set_grad_enabled(before)
 
-    return switched
+    return within
 
 
 # What is needed by some is imported when it is first used.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-from .. import _nn_ops
 from .. import functional as F
 from .._micrograd_rs import Device, Tensor, _embedding_parameters, dtype
 from ..autograd import no_grad
@@ -69,12 +68,6 @@ class _Table(Module):
         """Draws the table anew."""
         normal_(self.weight)
         self._clear_padding()
-
-    def _used(self, input: Tensor) -> Tensor:
-        """The table as it is looked up in: rows that are used are no longer than `max_norm`, which changes the
-        table; and each of them has its gradient divided by how often it is used, with `scale_grad_by_freq`.
-        """
-        return F._table_as_used(input, self.weight, self.max_norm, self.norm_type, self.scale_grad_by_freq)
 
     def extra_repr(self) -> str:
         text = f"{self.num_embeddings}, {self.embedding_dim}"
@@ -149,8 +142,9 @@ class Embedding(_Table):
         )
 
     def forward(self, input: Tensor) -> Tensor:
-        plain = self.max_norm is None and not self.scale_grad_by_freq
-        return _nn_ops.embedding(input, self.weight if plain else self._used(input), self.padding_idx)
+        return F.embedding(
+            input, self.weight, self.padding_idx, self.max_norm, self.norm_type, self.scale_grad_by_freq
+        )
 
 
 class EmbeddingBag(_Table):
@@ -225,12 +219,14 @@ class EmbeddingBag(_Table):
     def forward(
         self, input: Tensor, offsets: Tensor | None = None, per_sample_weights: Tensor | None = None
     ) -> Tensor:
-        plain = self.max_norm is None and not self.scale_grad_by_freq
-        return _nn_ops.embedding_bag(
+        return F.embedding_bag(
             input,
-            self.weight if plain else self._used(input),
+            self.weight,
             offsets,
-            mode=self.mode,
+            self.max_norm,
+            self.norm_type,
+            self.scale_grad_by_freq,
+            self.mode,
             per_sample_weights=per_sample_weights,
             include_last_offset=self.include_last_offset,
             padding_idx=self.padding_idx,

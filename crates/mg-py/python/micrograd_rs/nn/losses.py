@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from .. import functional as F
-from .._micrograd_rs import Tensor
+from .._micrograd_rs import Tensor, _old_reduction
 from .layers import PairwiseDistance
 from .module import Module
 
 
 class _Loss(Module):
     def __init__(self, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean") -> None:
-        # The two switches are how the reduction was told before it had a name; they count more.
-        if size_average is not None or reduce is not None:
-            reduction = ("mean" if size_average in (None, True) else "sum") if reduce in (None, True) else "none"
+        reduction = _old_reduction(size_average, reduce) or reduction
         if reduction not in ("mean", "sum", "none"):
             raise ValueError(f'a reduction is "mean", "sum" or "none", got {reduction!r}')
         self.reduction = reduction
@@ -43,8 +41,6 @@ class CrossEntropyLoss(_WeightedLoss):
     `weight` has a number for each class, samples with the label `ignore_index` do not count, and
     `label_smoothing` is the part of each target that is spread evenly over all classes.
     """
-
-    weight: Tensor | None
 
     def __init__(
         self,
@@ -76,8 +72,6 @@ class NLLLoss(_WeightedLoss):
 
     `weight` has a number for each class, samples with the label `ignore_index` do not count.
     """
-
-    weight: Tensor | None
 
     def __init__(
         self,
@@ -146,7 +140,6 @@ class BCELoss(_WeightedLoss):
 class BCEWithLogitsLoss(_WeightedLoss):
     """The cross entropy of logits and probabilities of the same shape; `weight` and `pos_weight` broadcast to it."""
 
-    weight: Tensor | None
     pos_weight: Tensor | None
 
     def __init__(
@@ -331,8 +324,6 @@ class SoftMarginLoss(_Loss):
 
 class MultiMarginLoss(_WeightedLoss):
     """What other scores are above a label's less `margin`, to the power `p` and times the label's `weight`."""
-
-    weight: Tensor | None
 
     def __init__(
         self,
