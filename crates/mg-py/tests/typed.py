@@ -83,6 +83,13 @@ def scalars() -> None:
         p.data -= 0.1 * p.grad
 
 
+def functions_around_operations() -> None:
+    table = mg.zeros(3, 2)
+    assert_type(F.embedding(mg.tensor([0, 2]), table, max_norm=1.0), Tensor)
+    assert_type(F.embedding_bag(mg.tensor([[0, 2]]), table, scale_grad_by_freq=True), Tensor)
+    assert_type(F.gumbel_softmax(table, eps=1e-10), Tensor)
+
+
 def mistakes() -> None:
     Tensor([1.0]) + "x"  # type: ignore[operator]  # pyright: ignore[reportOperatorIssue, reportUnusedExpression]
     mg.zeros("x")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType, reportCallIssue]

@@ -8,6 +8,7 @@ The built package must be importable: what has a row in the op table is asked of
 
 from __future__ import annotations
 
+import ast
 import inspect
 import sys
 from pathlib import Path
@@ -293,10 +294,16 @@ def functions() -> str:
     return "\n".join(lines)
 
 
-def functions_of(wanted: str, what: str) -> str:
+def defined(path: Path) -> set[str]:
+    """The functions that a module writes itself."""
+    return {item.name for item in ast.parse(path.read_text()).body if isinstance(item, ast.FunctionDef)}
+
+
+def functions_of(wanted: str, what: str, around: set[str] | frozenset[str] = frozenset()) -> str:
+    """The operations of a place. Those `around` which others of their names are written are not for everybody."""
     found = place(wanted)
     lines = [
-        *module(what, ["from . import _micrograd_rs as _rs"], [name for name, _ in found]),
+        *module(what, ["from . import _micrograd_rs as _rs"], [name for name, _ in found if name not in around]),
         *(f"{name} = _rs.{inner}" for name, inner in found),
         "",
     ]
@@ -314,7 +321,7 @@ def main() -> int:
         PACKAGE / "_micrograd_rs.pyi": stubs(),
         PACKAGE / "_kinds.py": kinds(),
         PACKAGE / "_ops.py": functions(),
-        PACKAGE / "_nn_ops.py": functions_of("nn", "Operations that `nn.functional` has."),
+        PACKAGE / "_nn_ops.py": functions_of("nn", "Operations that `nn.functional` has.", defined(PACKAGE / "functional.py")),
         PACKAGE / "_linalg_ops.py": functions_of("linalg", "Operations that `linalg` has."),
         PACKAGE / "_windows_ops.py": functions_of("windows", "Operations that `signal.windows` has."),
         PACKAGE / "_special_ops.py": functions_of("special", "Operations that `special` has."),

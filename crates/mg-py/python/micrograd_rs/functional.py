@@ -10,11 +10,7 @@ from . import _nn_ops, _ops
 from ._micrograd_rs import Tensor as _Tensor
 from ._micrograd_rs import zeros as _zeros
 from ._names import Lazy as _Lazy
-# Tables and Gumbel's samples have arguments here that Rust has no use for.
-from ._nn_ops import *  # pyright: ignore[reportAssignmentType]
-from ._nn_ops import embedding as _embedding
-from ._nn_ops import embedding_bag as _embedding_bag
-from ._nn_ops import gumbel_softmax as _gumbel_softmax
+from ._nn_ops import *
 from ._nn_ops import pairwise_distance as _pairwise_distance
 from ._ops import *
 from .autograd import no_grad as _no_grad
@@ -23,8 +19,11 @@ __all__ = [
     "adaptive_max_pool1d_with_indices",
     "adaptive_max_pool2d_with_indices",
     "adaptive_max_pool3d_with_indices",
+    "embedding",
+    "embedding_bag",
     "fractional_max_pool2d_with_indices",
     "fractional_max_pool3d_with_indices",
+    "gumbel_softmax",
     "sigmoid",
     "tanh",
     "triplet_margin_with_distance_loss",
@@ -57,7 +56,7 @@ def _table_as_used(
     return table
 
 
-def embedding(  # type: ignore[no-redef]
+def embedding(
     input: _Tensor,
     weight: _Tensor,
     padding_idx: int | None = None,
@@ -72,10 +71,10 @@ def embedding(  # type: ignore[no-redef]
     in the table. With `scale_grad_by_freq` a row's gradient is divided by how often it is looked up. Gradients are dense, with `sparse` too.
     """
     del sparse
-    return _embedding(input, _table_as_used(input, weight, max_norm, norm_type, scale_grad_by_freq), padding_idx)
+    return _nn_ops.embedding(input, _table_as_used(input, weight, max_norm, norm_type, scale_grad_by_freq), padding_idx)
 
 
-def embedding_bag(  # type: ignore[no-redef]
+def embedding_bag(
     input: _Tensor,
     weight: _Tensor,
     offsets: _Tensor | None = None,
@@ -95,7 +94,7 @@ def embedding_bag(  # type: ignore[no-redef]
     `scale_grad_by_freq` are as in `embedding`. Gradients are dense, with `sparse` too.
     """
     del sparse
-    return _embedding_bag(
+    return _nn_ops.embedding_bag(
         input,
         _table_as_used(input, weight, max_norm, norm_type, scale_grad_by_freq),
         offsets,
@@ -106,14 +105,14 @@ def embedding_bag(  # type: ignore[no-redef]
     )
 
 
-def gumbel_softmax(  # type: ignore[no-redef]
+def gumbel_softmax(
     logits: _Tensor, tau: float = 1.0, hard: bool = False, eps: float = 1e-10, dim: int = -1
 ) -> _Tensor:
     """A sample from the distributions that `logits` tell of along an axis, softened with the temperature `tau` (Jang et al., Maddison et al.,
     2017); with `hard`, ones and zeros that have the softened sample's gradient. `eps` changes nothing, as in PyTorch.
     """
     del eps
-    return _gumbel_softmax(logits, tau, hard, dim)
+    return _nn_ops.gumbel_softmax(logits, tau, hard, dim)
 
 
 def triplet_margin_with_distance_loss(
