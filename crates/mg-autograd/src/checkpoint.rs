@@ -5,10 +5,11 @@ use crate::creation::{self, Generator};
 use crate::function::{Begun, Marks, Rule, Saved, Way};
 use crate::gradient::{enable_grad, is_leaf};
 use crate::tensor::Tensor;
-use crate::tensor::memory::untracked;
-use crate::transform::reached;
+use crate::tensor::memory::{TakenIn, untracked};
+use crate::transform::{behind, reached};
 use mg_device::Result;
 use mg_graph::{Node, Sources};
+use std::collections::HashSet;
 use std::sync::Arc;
 
 /// Computes results, and again when a walk comes by.
@@ -55,7 +56,8 @@ impl<R: Recompute> Rule for Again<R> {
 /// Calls a function and keeps nothing of what it computes on the way: where its gradient is asked for, it is called again. Memory for
 /// time: of a deep network, with a checkpoint around each of its parts, only what goes from part to part is kept.
 ///
-/// The gradient is that of what the function computes the second time, with respect to everything that it uses. With `keeps_random` it
+/// The gradient is that of what the function computes the second time, with respect to everything that it uses. A function that writes to
+/// what was there before, or answers with a view of that, is called once, and what it computes is kept. With `keeps_random` it
 /// draws the random numbers of the first time again.
 ///
 /// ```
@@ -75,25 +77,46 @@ impl<R: Recompute> Rule for Again<R> {
 #[track_caller]
 pub fn checkpoint(function: impl Recompute + 'static, keeps_random: bool) -> Result<Vec<Tensor>> {
     let generator = keeps_random.then(|| Generator::global().state());
+    let taken_in = TakenIn::noted();
     let start = mg_graph::next_sequence();
     let results = function.call()?;
     let roots: Vec<Node> = results.iter().map(Tensor::node).collect();
-    // A leaf is older, whatever its node is: where its data was written before, that is made when it is read next.
-    let older = |node: &Node| node.sequence() < start || is_leaf(node);
-    if !roots.iter().any(|node| node.is_tracked() && !older(node)) {
+    // What they were made of, as far as gradients flow there.
+    let made = reached(&roots, Node::is_tracked);
+    // A leaf is older, whatever its node is: where its data was written before, that is made when it is read next. So are views of what was
+    // written before.
+    let mut older: HashSet<u64> = HashSet::new();
+    for (&sequence, node) in &made {
+        let is_of_older = || behind(node).iter().all(|n| !n.is_tracked() || older.contains(&n.sequence()));
+        if sequence < start || is_leaf(node) || taken_in.has(node) && is_of_older() {
+            older.insert(sequence);
+        }
+    }
+    drop(taken_in);
+    let is_older = |node: &Node| older.contains(&node.sequence());
+    if !roots.iter().any(|node| node.is_tracked() && !is_older(node)) {
         return Ok(results);
     }
     let differs: Vec<bool> = roots.iter().map(Node::is_tracked).collect();
-    // What it was made of, as far as gradients flow there; all that was made on the way is as if no gradient had been recorded.
-    let made = reached(&roots, |node| node.is_tracked());
-    let (before, on_the_way): (Vec<_>, Vec<_>) = made.into_values().partition(older);
-    let direct: std::collections::HashSet<u64> =
-        on_the_way.iter().flat_map(crate::transform::behind).map(|node| node.sequence()).collect();
+    let (before, on_the_way): (Vec<_>, Vec<_>) = made.into_values().partition(is_older);
+    let direct: HashSet<u64> = on_the_way.iter().flat_map(behind).map(|node| node.sequence()).collect();
     let sources: Sources = before.into_iter().filter(|node| direct.contains(&node.sequence())).collect();
+    // To call it again would change what it changes in place again; and a view of what was there before stays one. What such a function
+    // computes is kept.
+    let changes = sources.iter().any(|node| node.overwritten().is_some_and(|found| found.since >= start));
+    let was_there = |node: &Node| node.sequence() < start || is_older(node);
+    let is_view = |(t, node): (&Tensor, &Node)| {
+        let line = t.line_of_view().filter(|_| t.layout().is_some() && !was_there(node));
+        line.is_some_and(|line| was_there(&line.node()))
+    };
+    if changes || results.iter().zip(&roots).any(is_view) {
+        return Ok(results);
+    }
+    // All that was made on the way is as if no gradient had been recorded.
     on_the_way.iter().for_each(|node| node.set_tracked(false));
     let rule = Arc::new(Again { function, generator, autocast: autocast_state() });
     let begun = Begun::of_nodes(sources);
-    let seen = |t: &Tensor, node: &Node| match older(node) {
+    let seen = |t: &Tensor, node: &Node| match is_older(node) {
         true => t.clone(),
         false => Tensor::from_node(untracked(node)),
     };

@@ -290,16 +290,16 @@ pub(crate) fn walk(
     }
     while let Some((_, (node, gathered))) = front.pop_last() {
         let mut gradient = gathered.whole()?;
-        if let Some(watch) = Watch::of(&node) {
+        let is_beyond = matches!(reach, Reach::Within(nodes) if !nodes.contains_key(&node.sequence()));
+        // What is beyond is met again by the walk that this one is a part of: its hooks are called there, when all of its gradient is known.
+        if let Some(watch) = Watch::of(&node).filter(|_| !is_beyond) {
             gradient = watch.seen(gradient.expand(*node.shape())?)?;
             watch.keep(&node, &gradient, create_graph)?;
         }
         if wanted(&node) {
             arrive(&node, gradient.clone())?;
         }
-        if let Reach::Within(nodes) = reach
-            && !nodes.contains_key(&node.sequence())
-        {
+        if is_beyond {
             continue;
         }
         match node.tag() {

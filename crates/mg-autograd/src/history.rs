@@ -71,7 +71,8 @@ impl History {
 impl Tensor {
     /// The operation that computed it, where it requires a gradient and is no leaf.
     pub fn grad_fn(&self) -> Option<History> {
+        let is_asked = self.requires_grad();
         let node = self.current();
-        (node.is_tracked() && !self.keeps_grad()).then(|| History::of(&node).0)
+        (is_asked && !self.keeps_grad()).then(|| History::of(&node).0)
     }
 }

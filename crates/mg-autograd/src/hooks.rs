@@ -254,7 +254,7 @@ impl Tensor {
 
     /// Whether it is the result of an operation whose gradient is kept.
     pub fn retains_grad(&self) -> bool {
-        self.0.retains.load(Ordering::Relaxed) && !self.keeps_grad() && self.requires_grad()
+        self.requires_grad() && !self.keeps_grad() && self.0.retains.load(Ordering::Relaxed)
     }
 
     #[track_caller]

@@ -108,6 +108,11 @@ impl<'a> Apart<'a> {
         if is_same {
             return Ok(fixed());
         }
+        if is_code(obj) {
+            // A function that the step has made may have any of its tensors in it.
+            mg_autograd::refuse_replay("its answer has a function or a class that was not in the one before");
+            return Ok(fixed());
+        }
         if let Ok(list) = obj.cast_exact::<PyList>()
             && deeper
         {
@@ -150,7 +155,6 @@ fn is_constant(obj: &Bound<'_, PyAny>) -> bool {
         || obj.is_exact_instance_of::<PyBytes>()
         || obj.is_instance_of::<PyDType>()
         || obj.is_instance_of::<PyDevice>()
-        || is_code(obj)
 }
 
 /// The attributes of an object that is all in them.

@@ -760,3 +760,35 @@ def test_truth_values_without_axes_as_indices():
     for dtype in (L.bfloat16, L.int16):
         t = L.tensor(1).to(dtype)
         assert t.index_put((L.tensor(True),), L.tensor(4).to(dtype)).item() == 4
+
+
+def checkpointed(f, a):
+    return L.utils.checkpoint.checkpoint(f, a, use_reentrant=False)
+
+
+def test_checkpoints_of_functions_that_write_to_what_they_are_given():
+    x = L.ones(2, requires_grad=True)
+    checkpointed(lambda a: a.mul_(3), x * 2).sum().backward()
+    assert x.grad.tolist() == [6, 6]
+    x = L.tensor([-1.0, 2.0], requires_grad=True)
+    h = x * 2
+    checkpointed(L.nn.Sequential(L.nn.ReLU(inplace=True), L.nn.Tanh()), h).sum().backward()
+    assert x.grad.tolist() == [0, pytest.approx(2 * (1 - math.tanh(4) ** 2), rel=1e-3)] and h.tolist() == [0, 4]
+    x = L.ones(2, requires_grad=True)
+    h = x * 2
+    seen = checkpointed(lambda a: a.view(2, 1), h)
+    seen.mul_(3)
+    assert h.tolist() == [6, 6]
+
+
+def test_checkpoints_find_views_that_were_written():
+    w, x = L.ones(2, 2, requires_grad=True), L.ones(2, 2, requires_grad=True)
+    h = (w * 2).t()
+    h.mul_(2)
+    checkpointed(lambda a: h * a, x).sum().backward()
+    assert w.grad.tolist() == [[4, 4], [4, 4]] and x.grad.tolist() == [[4, 4], [4, 4]]
+    table = L.nn.Embedding(3, 2)
+    with L.no_grad():
+        table.weight[0].fill_(0.0)
+    checkpointed(lambda i: table(i) * 2, L.tensor([0, 1])).sum().backward()
+    assert table.weight.grad.tolist() == [[2, 2], [2, 2], [0, 0]]

@@ -561,3 +561,128 @@ def test_named_tuples_within_a_step():
     step = mg.jit(lambda v: collections.namedtuple("Pair", "a b")(v, v * 2).b)
     for _ in range(5):
         assert step(x).tolist() == [2, 4]
+
+
+def gradients_with_a_hook(f, hooked):
+    """Of the arguments of six calls; `hooked` computes what is given, calls, and answers with a loss."""
+    found = []
+    for _ in range(6):
+        w = mg.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
+        hooked(f, w).backward()
+        found.append(w.grad.tolist())
+    return found
+
+
+def hook_on_what_is_given(f, w):
+    h = w * 2
+    h.register_hook(lambda g: g * 2)
+    return f(h)[0].sum() + h.sum()
+
+
+def kept_gradient_of_what_is_given(f, w):
+    h = w * 2
+    h.retain_grad()
+    loss = f(h)[1].sum()
+    h.register_hook(lambda g: g * 3)
+    return loss
+
+
+def two_steps_in_a_row(f, w):
+    y = f(w)[0]
+    y.register_hook(lambda g: g * 3)
+    return f(y)[1].sum()
+
+
+def hook_on_an_answer_that_is_an_argument(f, w):
+    h = w * 1
+    answer = f(h)[2]
+    answer.register_hook(lambda g: g * 3)
+    return (answer * f(h)[0]).sum()
+
+
+def hook_on_an_answer_that_is_a_view(f, w):
+    a, b, _ = f(w)
+    a.register_hook(lambda g: g * 3)
+    return (a * a).sum() + (b * b).sum()
+
+
+@pytest.mark.parametrize(
+    "hooked",
+    [
+        hook_on_what_is_given,
+        kept_gradient_of_what_is_given,
+        two_steps_in_a_row,
+        hook_on_an_answer_that_is_an_argument,
+        hook_on_an_answer_that_is_a_view,
+    ],
+)
+def test_hooks_around_a_replay(hooked):
+    def step(h):
+        t = (h * 2).t()
+        return t, t.sin(), h
+
+    f = mg.jit(step)
+    assert gradients_with_a_hook(f, hooked) == gradients_with_a_hook(step, hooked)
+    assert f.is_replaying
+
+
+def test_a_kept_gradient_of_a_replays_answer():
+    @mg.jit
+    def f(w):
+        t = (w * 2).t()
+        return t, t * 2
+
+    for _ in range(5):
+        w = mg.ones(2, 2, requires_grad=True)
+        y, z = f(w)
+        y.retain_grad()
+        ((y * y).sum() + (z * z).sum()).backward()
+        assert y.grad.tolist() == [[20, 20], [20, 20]]
+    assert f.is_replaying
+
+
+def test_what_known_tensors_are_is_looked_at_though_their_numbers_are_not():
+    a, b = nn.Parameter(mg.ones(2)), nn.Parameter(mg.ones(2) * 3).requires_grad_(False)
+
+    @mg.jit
+    def decayed(v):
+        loss = (a * v).sum()
+        for p in (a, b):
+            if p.requires_grad:
+                loss = loss + (p**2).sum()
+        return loss
+
+    assert [decayed(mg.ones(2)).item() for _ in range(5)] == [4] * 5 and decayed.is_replaying
+    b.requires_grad_(True)
+    assert [decayed(mg.ones(2)).item() for _ in range(5)] == [22] * 5 and decayed.is_replaying
+
+    c = mg.ones(3)
+    f = mg.jit(lambda v: v * c.shape[0] * c.ndim * len(c))
+    assert [f(x).tolist() for _ in range(4)] == [[9, 18]] * 4 and f.is_replaying
+    c.unsqueeze_(0)
+    assert [f(x).tolist() for _ in range(4)] == [[2, 4]] * 4 and f.is_replaying
+
+    m = nn.Linear(2, 3)
+    g = mg.jit(lambda v: v * m.weight.shape[0])
+    assert [g(x).tolist() for _ in range(4)] == [[3, 6]] * 4 and g.is_replaying
+    m.weight.data = mg.ones(5, 2)
+    assert g(x).tolist() == [5, 10]
+
+    d = mg.ones(2)
+    h = mg.jit(lambda v: v * (2 if d.is_leaf else 3) * (5 if d.dtype == mg.float32 else 7))
+    assert [h(x).tolist() for _ in range(4)] == [[10, 20]] * 4 and h.is_replaying
+    d.data = mg.ones(2, dtype=mg.float64)
+    assert h(x).tolist() == [14, 28]
+
+
+def test_functions_in_answers():
+    f = mg.jit(lambda v: lambda other: v * other)
+    assert [f(mg.tensor([float(i)]))(x).tolist() for i in range(5)] == [[i * 1.0, i * 2.0] for i in range(5)]
+    assert "function" in f.reason
+    g = mg.jit(lambda v: (v * 2, mg.relu, float))
+    assert [g(mg.tensor([float(i)]))[0].item() for i in range(5)] == [0, 2, 4, 6, 8] and g.is_replaying
+    assert g(x)[1] is mg.relu
+    h = mg.jit(lambda v: (v * 2).add)
+    assert [h(mg.tensor([float(i)]))(1).item() for i in range(5)] == [1, 3, 5, 7, 9]
+    k = mg.jit(lambda v: type("Made", (), {"t": v * 2}))
+    assert [k(mg.tensor([float(i)])).t.item() for i in range(5)] == [0, 2, 4, 6, 8]

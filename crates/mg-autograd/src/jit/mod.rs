@@ -6,7 +6,7 @@ mod record;
 pub(crate) use history::differentiate;
 pub use record::refuse_replay;
 pub(crate) use record::{
-    note_cell_change, note_draw, note_grad, note_hook, note_leaf, note_line, note_line_change,
+    note_asked, note_cell_change, note_draw, note_grad, note_hook, note_leaf, note_line, note_line_change,
     note_line_read, note_other_memory, note_read, note_seed, note_shared_write, note_taken_in, was_there,
 };
 
@@ -16,7 +16,7 @@ use crate::tensor::{Cell, Kept, MemoryId, Tensor};
 use history::{History, Walks};
 use mg_device::{DType, Device, Error, ErrorKind, Layout, Result};
 use mg_graph::{Computed, Node, Outside, Recorded, Replaced, Replay, Template, Trace};
-use record::{Lie, Spot};
+use record::{Lie, Spot, Told};
 use smallvec::SmallVec;
 use std::collections::HashMap;
 use std::panic::Location;
@@ -166,6 +166,8 @@ enum Output {
     Same(Spot),
     Made(usize),
     Part(Home, Layout),
+    /// A part of something that the step made, whose own node gradients flow through: by its number among the template's roots.
+    PartOfGraph(usize, Layout, usize),
 }
 
 /// Memory that a step makes for its answers.
@@ -196,6 +198,8 @@ struct Run {
     outputs: Vec<Output>,
     generator: (u64, u64),
     drawn: u64,
+    /// What tensors told of themselves whose numbers it does not read.
+    asked: Vec<(Spot, Told)>,
     /// What hooks leaves had.
     hooks: u64,
 }
@@ -317,6 +321,17 @@ impl Known {
     /// Takes a run that was recorded; it is replayed from now on if it agrees with the one before.
     #[track_caller]
     fn add(&mut self, run: Run) -> Result<()> {
+        // One of other arguments that were the same in both of its runs: of any, then.
+        for known in self.replays.iter_mut().filter(|known| known.tied.iter().any(Option::is_some)) {
+            if let Ok((replay, tied)) = Replaying::of_two(&known.run, &run)
+                && tied.iter().zip(&known.tied).any(|(now, before)| now.is_none() && before.is_some())
+            {
+                *known = Replaying { replay, run, tied, walks: Walks::default() };
+                self.run = None;
+                (self.disagreed, self.pause) = (0, 0);
+                return Ok(());
+            }
+        }
         let Some(before) = self.run.take() else {
             self.run = Some(Box::new(run));
             return Ok(());
@@ -459,6 +474,8 @@ impl Run {
         let mut made: Vec<Node> = vec![];
         let mut lines: Vec<(MemoryId, usize)> = vec![];
         let mut answers = vec![];
+        // Answers that are views of those, by their numbers, and the nodes that they stand for.
+        let mut parts: Vec<(usize, Node)> = vec![];
         for t in outputs {
             if let Some(i) = arguments.iter().position(|a| a.is(t)) {
                 answers.push(Output::Argument(i));
@@ -508,7 +525,10 @@ impl Run {
             };
             answers.push(match t.layout() {
                 None => Output::Made(at),
-                Some(layout) => Output::Part(Home::Made(at), layout),
+                Some(layout) => {
+                    parts.push((answers.len(), t.current()));
+                    Output::Part(Home::Made(at), layout)
+                }
             });
         }
         let (made, template) = match made.iter().any(has_history) {
@@ -517,6 +537,14 @@ impl Run {
                 (made.iter().map(base).collect::<Result<_>>()?, None)
             }
             true => {
+                let bases = made.len();
+                parts.retain(|(_, node)| has_history(node));
+                for (at, node) in parts {
+                    if let Some(Output::Part(Home::Made(home), layout)) = answers.get(at) {
+                        answers[at] = Output::PartOfGraph(*home, *layout, made.len());
+                        made.push(node);
+                    }
+                }
                 let template = Template::of(&made, &trace, &record.outside, generator)?;
                 // What it changes is not what a gradient is made of.
                 let is_changed = |spot: &Spot| record.changed.iter().any(|(changed, _)| changed.is(spot));
@@ -525,9 +553,15 @@ impl Run {
                 if reads_changed || record.changed.iter().any(|(_, kept)| template.has(&kept.node())) {
                     return Err(refused("its answer has the history of what it changes"));
                 }
-                ((0..made.len()).map(Base::Node).collect(), Some(template))
+                ((0..bases).map(Base::Node).collect(), Some(template))
             }
         };
+        // What is read is looked at in each call anyway; what is not there any more was the step's own.
+        let is_left = |spot: &Spot| {
+            let found = spot.find(arguments).is_some();
+            found && !record.slots.iter().any(|other| other.is(spot))
+        };
+        let asked = record.asked.into_values().filter(|(spot, _)| is_left(spot)).collect();
         Ok(Run {
             number: 0,
             trace,
@@ -542,6 +576,7 @@ impl Run {
             outputs: answers,
             generator,
             drawn,
+            asked,
             hooks: crate::hooks::changes(),
         })
     }
@@ -560,7 +595,15 @@ impl Run {
             (Output::Argument(a), Output::Argument(b)) | (Output::Made(a), Output::Made(b)) => a == b,
             (Output::Same(a), Output::Same(b)) => a.is(b),
             (Output::Part(a, la), Output::Part(b, lb)) => home(a, b) && la == lb,
-            (Output::Argument(_) | Output::Made(_) | Output::Same(_) | Output::Part(..), _) => false,
+            (Output::PartOfGraph(a, la, na), Output::PartOfGraph(b, lb, nb)) => (a, la, na) == (b, lb, nb),
+            (
+                Output::Argument(_)
+                | Output::Made(_)
+                | Output::Same(_)
+                | Output::Part(..)
+                | Output::PartOfGraph(..),
+                _,
+            ) => false,
         };
         all(&self.slots, &other.slots, Spot::is)
             && self.lies == other.lies
@@ -619,6 +662,13 @@ impl Replaying {
         }
         if !run.trace.holds() {
             return Fit::No;
+        }
+        for (spot, told) in &run.asked {
+            match spot.find(arguments) {
+                Some(Kept::Tensor(tensor)) if Told::of(&tensor) == *told => {}
+                Some(_) => return Fit::No,
+                None => return Fit::Gone,
+            }
         }
         for (spot, had, _) in &run.grads {
             let leaf = match spot.find(arguments) {
@@ -776,6 +826,10 @@ impl Replaying {
             },
             Output::Made(at) => bases.get(*at).cloned().ok_or_else(lost),
             Output::Part(Home::Made(at), layout) => Ok(bases.get(*at).ok_or_else(lost)?.part(*layout)),
+            Output::PartOfGraph(at, layout, root) => {
+                let node = graph.get(*root).cloned().ok_or_else(lost)?;
+                Ok(bases.get(*at).ok_or_else(lost)?.part_that_is(*layout, node))
+            }
             Output::Part(Home::Spot(spot), layout) => match spot.find(arguments) {
                 Some(kept) => Ok(kept.part(*layout)),
                 None => Err(lost()),

@@ -6,6 +6,7 @@ use mg_graph::Node;
 use smallvec::SmallVec;
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 
 /// Where something stands that a step reads or changes.
@@ -66,6 +67,32 @@ impl Lie {
     }
 }
 
+/// What a tensor tells of itself without its numbers being looked at.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Told {
+    shape: Shape,
+    dtype: DType,
+    device: Device,
+    /// Whether gradients flow to it, end there, and are kept there though they do not.
+    tracked: bool,
+    leaf: bool,
+    retains: bool,
+}
+
+impl Told {
+    pub(super) fn of(tensor: &Tensor) -> Told {
+        let (facts, node) = (tensor.facts(), tensor.current());
+        Told {
+            shape: facts.shape,
+            dtype: facts.dtype,
+            device: facts.device,
+            tracked: node.is_tracked(),
+            leaf: tensor.keeps_grad(),
+            retains: tensor.0.retains.load(Ordering::Relaxed),
+        }
+    }
+}
+
 /// A leaf whose gradient the step has to do with.
 pub(super) struct GradOf {
     pub(super) leaf: Tensor,
@@ -89,6 +116,8 @@ pub(super) struct Record {
     homes: Vec<(usize, Weak<Cell>)>,
     pub(super) changed: Vec<(Spot, Kept)>,
     pub(super) grads: Vec<GradOf>,
+    /// Tensors that were asked for what they are, by their addresses, and what they told.
+    pub(super) asked: HashMap<usize, (Spot, Told)>,
     /// Why the step cannot be replayed.
     pub(super) refused: Option<&'static str>,
 }
@@ -184,6 +213,20 @@ fn note_node(node: &Node, spot: impl FnOnce(&Record) -> Spot) {
         r.slots.push(spot);
         r.lies.push(Lie::of(node));
         r.outside.insert(node.sequence(), r.slots.len() - 1);
+    });
+}
+
+/// Notes that the step has asked a tensor for its shape, its dtype, or whether it takes part in gradients.
+pub(crate) fn note_asked(tensor: &Tensor) {
+    let at = tensor.id();
+    let is_known = |r: &mut Record| r.asked.contains_key(&at) || r.arguments.iter().any(|t| t.is(tensor));
+    if noting(is_known) != Some(false) || !tensor.was_known(was_there) {
+        return;
+    }
+    let told = Told::of(tensor);
+    noting(|r| {
+        let spot = r.spot(tensor);
+        r.asked.insert(at, (spot, told));
     });
 }
 

@@ -71,7 +71,7 @@ impl Tensor {
 
     /// Sizes of the axes.
     pub fn shape(&self) -> Shape {
-        self.facts().shape
+        self.told().shape
     }
 
     /// The size of one axis; negative axes count from the end.
@@ -99,12 +99,12 @@ impl Tensor {
 
     /// The dtype.
     pub fn dtype(&self) -> DType {
-        self.facts().dtype
+        self.told().dtype
     }
 
     /// The device.
     pub fn device(&self) -> Device {
-        self.facts().device
+        self.told().device
     }
 
     /// The same values on another device, through which gradients flow; the tensor itself where it is there already.
@@ -163,7 +163,7 @@ impl Tensor {
 
     /// Whether it is where gradients end: made by the user rather than by operations on what requires a gradient.
     pub fn is_leaf(&self) -> bool {
-        self.0.leaf.load(Ordering::Relaxed) || !self.requires_grad()
+        !self.requires_grad() || self.0.leaf.load(Ordering::Relaxed)
     }
 
     /// Makes it a leaf whose gradient is kept, or a constant.

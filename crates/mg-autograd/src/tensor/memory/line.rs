@@ -7,6 +7,8 @@ use crate::jit;
 use crate::tensor::Cell;
 use mg_device::{Error, ErrorKind, Layout, Result, Shape};
 use mg_graph::{Node, Op, Tag};
+use std::cell::RefCell;
+use std::ops::Range;
 use std::panic::Location;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, Weak};
 use std::time::Duration;
@@ -123,7 +125,7 @@ impl Line {
     }
 
     /// The whole, with what other lines have written.
-    pub(super) fn node(&self) -> Node {
+    pub(crate) fn node(&self) -> Node {
         let mut garbage = Garbage::new();
         let mut state = self.lock();
         state.look(&mut garbage);
@@ -354,10 +356,57 @@ pub(super) fn covers(layout: &Layout, whole: &Shape) -> bool {
     layout.is_contiguous() && layout.offset() == 0 && layout.numel() == whole.numel()
 }
 
+thread_local! {
+    /// The sequences of nodes that stand for what was written earlier, made since somebody began to note them on this thread; and how
+    /// many do.
+    static TAKEN_IN: RefCell<(u32, Vec<Range<u64>>)> = const { RefCell::new((0, vec![])) };
+}
+
+/// Notes which nodes are made because somebody has asked for what was written earlier: they are younger than they look.
+pub(crate) struct TakenIn(());
+
+impl TakenIn {
+    /// From now on.
+    pub(crate) fn noted() -> TakenIn {
+        TAKEN_IN.with_borrow_mut(|(depth, _)| *depth += 1);
+        TakenIn(())
+    }
+
+    /// Whether a node is one of them.
+    pub(crate) fn has(&self, node: &Node) -> bool {
+        TAKEN_IN.with_borrow(|(_, ranges)| {
+            let at = ranges.partition_point(|range| range.end <= node.sequence());
+            ranges.get(at).is_some_and(|range| range.contains(&node.sequence()))
+        })
+    }
+}
+
+impl Drop for TakenIn {
+    fn drop(&mut self) {
+        TAKEN_IN.with_borrow_mut(|(depth, ranges)| {
+            *depth -= 1;
+            if *depth == 0 {
+                ranges.clear();
+            }
+        });
+    }
+}
+
+/// Runs what makes nodes for what was written earlier.
+fn taking_in<R>(f: impl FnOnce() -> R) -> R {
+    if TAKEN_IN.with_borrow(|(depth, _)| *depth == 0) {
+        return f();
+    }
+    let start = mg_graph::next_sequence();
+    let made = f();
+    TAKEN_IN.with_borrow_mut(|(_, ranges)| ranges.push(start..mg_graph::next_sequence()));
+    made
+}
+
 impl LineState {
     /// Looks for what other lines have written. Before a step that is being recorded, that was there before it.
     pub(super) fn look(&mut self, garbage: &mut Garbage) {
-        if self.shared.is_some() && mg_graph::unrecorded(|| self.take_in(garbage)) {
+        if self.shared.is_some() && taking_in(|| mg_graph::unrecorded(|| self.take_in(garbage))) {
             jit::note_taken_in(self.whole.as_ref().map(|held| &held.node));
         }
     }
@@ -407,20 +456,12 @@ impl LineState {
 }
 
 impl Part {
-    pub(super) fn node(&mut self, garbage: &mut Garbage) -> Node {
-        let whole = self.line.node();
-        if let Some(known) = &self.known
-            && known.of == whole.sequence()
-        {
-            return known.held.node.clone();
-        }
-        if mg_graph::is_recording() {
-            jit::note_line_read(&self.line, &whole);
-        }
+    /// A node for what it is of the whole as that is now.
+    fn made_of(&self, whole: &Node) -> Node {
         let _at = mg_graph::at(self.made_at);
         // A view has the history of what it is a view of, whether gradients are recorded now or not.
         let was = mg_graph::set_tracking(true);
-        let node = part_of(&whole, &self.layout);
+        let node = part_of(whole, &self.layout);
         mg_graph::set_tracking(was);
         // Where only the numbers of the whole have changed, the view is the same to those who differentiate.
         let numbers_only = |known: &Known| match whole.tag() {
@@ -435,7 +476,20 @@ impl Part {
             (_, node) => node,
         };
         let like = || Node::scalar(0.0, whole.dtype(), whole.device(), true);
-        let node = own(node.unwrap_or_else(|error| Node::failed(error, &like())));
+        own(node.unwrap_or_else(|error| Node::failed(error, &like())))
+    }
+
+    pub(super) fn node(&mut self, garbage: &mut Garbage) -> Node {
+        let whole = self.line.node();
+        if let Some(known) = &self.known
+            && known.of == whole.sequence()
+        {
+            return known.held.node.clone();
+        }
+        if mg_graph::is_recording() {
+            jit::note_line_read(&self.line, &whole);
+        }
+        let node = taking_in(|| self.made_of(&whole));
         if !node.is_tracked() {
             self.line.lock().given.add(&node);
         }

@@ -49,6 +49,13 @@ impl Tensor {
         line.node()
     }
 
+    /// What it is, whatever its value.
+    pub(crate) fn told(&self) -> Facts {
+        self.note_asked();
+        self.facts()
+    }
+
+    /// As [`Tensor::told`], which no recording is told of.
     pub(crate) fn facts(&self) -> Facts {
         // The line may be with a replayed step, which needs this tensor's lock to put it back: not under that.
         let (line, shape) = match &*self.state() {
@@ -61,8 +68,32 @@ impl Tensor {
         Facts { shape: shape.unwrap_or(facts.shape), ..facts }
     }
 
+    /// Whether what it stands for is known already, as far as `was_there` says of its node. (A view that nobody has asked for has none.)
+    pub(crate) fn was_known(&self, was_there: impl Fn(&Node) -> bool) -> bool {
+        let line = match &*self.state() {
+            State::Alone(Some(held)) => return was_there(&held.node),
+            State::Alone(None) => unreachable!("it is there: see `state`"),
+            State::Part(part) => return part.known.as_ref().is_some_and(|known| was_there(&known.held.node)),
+            State::Whole(line) => line.clone(),
+        };
+        was_there(&line.node())
+    }
+
     /// Whether gradients flow to it.
     pub fn requires_grad(&self) -> bool {
+        self.note_asked();
+        self.is_tracked()
+    }
+
+    /// Tells a recording that it was asked for what it is.
+    fn note_asked(&self) {
+        if mg_graph::is_recording() {
+            jit::note_asked(self);
+        }
+    }
+
+    /// As [`Tensor::requires_grad`], which no recording is told of.
+    pub(crate) fn is_tracked(&self) -> bool {
         let line = match &*self.state() {
             State::Alone(Some(held)) => return held.node.is_tracked(),
             State::Alone(None) => unreachable!("it is there: see `state`"),
@@ -215,6 +246,14 @@ impl Tensor {
     pub(crate) fn part(&self, layout: Layout) -> Tensor {
         let (line, ..) = self.line();
         Tensor::of_part(line, layout, None, mg_graph::line(), None)
+    }
+
+    /// As [`Tensor::part`], which stands for a node that was made of the memory as it is now.
+    #[track_caller]
+    pub(crate) fn part_that_is(&self, layout: Layout, node: Node) -> Tensor {
+        let (line, ..) = self.line();
+        let known = Known::new(Held::new(node), &line.node());
+        Tensor::of_part(line, layout, None, mg_graph::line(), Some(known))
     }
 
     /// Where a view lies among the elements of what it is a view of; `None` for what is no view.

@@ -14,7 +14,7 @@ mod part;
 mod place;
 mod write;
 
-pub(crate) use line::Line;
+pub(crate) use line::{Line, TakenIn};
 pub(crate) use node::{Held, apart, has_history, untracked};
 pub(crate) use place::{Kept, Place};
 
