@@ -69,7 +69,7 @@ pub fn tensor(
     PyTensor::finished(py, t, device, requires_grad)
 }
 
-/// A tensor as it is; anything else as by `tensor`.
+/// A tensor as it is; a NumPy array by its own memory, as by `from_numpy`, where dtype and device are the array's; anything else as by `tensor`.
 #[pyfunction]
 #[pyo3(signature = (data, dtype=None, device=None))]
 pub fn as_tensor<'py>(
@@ -87,7 +87,18 @@ pub fn as_tensor<'py>(
         {
             Ok(t.clone())
         }
-        _ => Bound::new(py, PyTensor::finished(py, nested::tensor(data, wanted)?, device, false)?),
+        _ => {
+            let on_host = there.unwrap_or_else(mg_autograd::default_device).is_cpu();
+            // What cannot be shared, or is no array of numbers at all, is copied, or told of there.
+            if on_host
+                && data.hasattr("__array_interface__")?
+                && let Ok(Some(t)) = crate::import::shared(data)
+                && wanted.is_none_or(|d| d == t.dtype())
+            {
+                return Bound::new(py, PyTensor::borrowed(t));
+            }
+            Bound::new(py, PyTensor::finished(py, nested::tensor(data, wanted)?, device, false)?)
+        }
     }
 }
 

@@ -792,3 +792,44 @@ def test_checkpoints_find_views_that_were_written():
         table.weight[0].fill_(0.0)
     checkpointed(lambda i: table(i) * 2, L.tensor([0, 1])).sum().backward()
     assert table.weight.grad.tolist() == [[2, 2], [2, 2], [0, 0]]
+
+
+def test_parameters_are_on_the_memory_of_what_they_are_made_of():
+    x = L.ones(2)
+    p = L.nn.Parameter(x)
+    p.data.add_(1)
+    assert x.tolist() == [2, 2]
+    x.add_(1)
+    assert p.tolist() == [3, 3]
+    flat = L.zeros(4)
+    a, b = L.nn.Parameter(flat[:2]), L.nn.Parameter(flat[2:])
+    flat.copy_(L.tensor([1.0, 2.0, 3.0, 4.0]))
+    assert a.tolist() == [1, 2] and b.tolist() == [3, 4]
+    (a.sum() + b.sum() * 2).backward()
+    L.optim.SGD([a, b], 0.5).step()
+    assert flat.tolist() == [0.5, 1.5, 2, 3] and a.grad.tolist() == [1, 1]
+    layer = L.nn.Linear(2, 2)
+    tied = L.nn.Parameter(layer.weight.data)
+    with L.no_grad():
+        tied.zero_()
+    assert layer.weight.tolist() == [[0, 0], [0, 0]]
+
+
+def test_arrays_are_taken_as_they_are():
+    numpy = pytest.importorskip("numpy")
+    for take in (L.as_tensor, L.asarray, lambda a: L.as_tensor(a, dtype=L.float32, device="cpu")):
+        a = numpy.zeros(3, dtype=numpy.float32)
+        t = take(a)
+        t[0] = 5
+        a[2] = 7
+        assert a.tolist() == [5, 0, 7] and t.tolist() == [5, 0, 7]
+    # What is of another dtype, or may not be written, is copied.
+    a = numpy.zeros(3)
+    t = L.as_tensor(a, dtype=L.float32)
+    a[0] = 1
+    assert t.tolist() == [0, 0, 0]
+    a.flags.writeable = False
+    t = L.as_tensor(a)
+    t[1] = 9
+    assert a.tolist() == [1, 0, 0]
+    assert L.as_tensor(numpy.float32(3)).item() == 3

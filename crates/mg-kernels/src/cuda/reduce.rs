@@ -85,7 +85,10 @@ impl Reduction {
             (Kind::D, Kind::P) => cast(DType::Bool, DType::I64, value),
             (Kind::D, Kind::R) => op1(Kind::D, "cvt.s64.s32", value),
             (Kind::R, Kind::P) => as_number(value),
-            _ => value,
+            (to, from) => {
+                debug_assert_eq!(to, from, "an element that is no partial result yet");
+                value
+            }
         };
         Acc { value, index: if self.kind.is_arg() { index } else { None } }
     }

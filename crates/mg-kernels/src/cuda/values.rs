@@ -170,22 +170,19 @@ pub(crate) fn cast(from: DType, to: DType, a: Op) -> Op {
                 DType::I64 => op1(kind, &format!("cvt.rzi.s64.{t}"), a),
                 DType::U64 => op1(kind, &format!("cvt.rzi.u64.{t}"), a),
                 DType::I32 => op1(kind, &format!("cvt.rzi.s32.{t}"), a),
-                _ => {
-                    // The narrower ones by way of 32 bits, which saturate as well.
-                    let (s, low, high) = match to.int_range() {
-                        Some((0, high)) => ("u32", 0, high as i64),
-                        Some((low, high)) => ("s32", low as i64, high as i64),
-                        None => ("s32", i32::MIN as i64, i32::MAX as i64),
-                    };
-                    let word = op1(Kind::R, &format!("cvt.rzi.{s}.{t}"), a);
-                    match to {
-                        DType::U32 => op1(Kind::D, "cvt.u64.u32", word),
-                        _ if low == 0 => op2(Kind::R, "min.u32", word, imm(high)),
-                        _ => {
-                            let least = op2(Kind::R, "max.s32", word, imm(low));
-                            op2(Kind::R, "min.s32", least, imm(high))
-                        }
-                    }
+                DType::U32 => op1(Kind::D, "cvt.u64.u32", op1(Kind::R, &format!("cvt.rzi.u32.{t}"), a)),
+                // The narrower ones by way of 32 bits, which saturate as well.
+                DType::U8 | DType::U16 => {
+                    let word = op1(Kind::R, &format!("cvt.rzi.u32.{t}"), a);
+                    op2(Kind::R, "min.u32", word, imm(if to == DType::U8 { 0xff } else { 0xffff }))
+                }
+                DType::I8 | DType::I16 => {
+                    let (low, high) = if to == DType::I8 { (-0x80, 0x7f) } else { (-0x8000, 0x7fff) };
+                    let word = op1(Kind::R, &format!("cvt.rzi.s32.{t}"), a);
+                    op2(Kind::R, "min.s32", op2(Kind::R, "max.s32", word, imm(low)), imm(high))
+                }
+                DType::F64 | DType::F32 | DType::F16 | DType::BF16 | DType::Bool => {
+                    unreachable!("no integer: see `kind_of`")
                 }
             };
             select(is_nan(a), zero(whole.0), whole)
@@ -193,7 +190,8 @@ pub(crate) fn cast(from: DType, to: DType, a: Op) -> Op {
         (Kind::F, Kind::P) => op2(Kind::P, "setp.neu.f32", a, zero(Kind::F)),
         (Kind::G, Kind::P) => op2(Kind::P, "setp.neu.f64", a, zero(Kind::G)),
         (Kind::D, Kind::P) => op2(Kind::P, "setp.ne.s64", a, zero(Kind::D)),
-        _ => op2(Kind::P, "setp.ne.s32", a, imm(0)),
+        (Kind::R, Kind::P) => op2(Kind::P, "setp.ne.s32", a, imm(0)),
+        (Kind::H, _) | (_, Kind::H) => unreachable!("a register of 16 bits holds no value: see `kind_of`"),
     }
 }
 

@@ -56,8 +56,8 @@ class _ParameterType(type):
 
 
 class Parameter(metaclass=_ParameterType):
-    """A tensor that is trained: a leaf that requires a gradient. `Parameter(t)` makes one; what `Tensor(data)`
-    makes is one.
+    """A tensor that is trained: a leaf that requires a gradient. `Parameter(t)` makes one, on the memory of `t`: what is written to either is
+    seen by the other. What `Tensor(data)` makes is one.
 
     What was made a parameter stays one without `requires_grad`: it is frozen, and part of the module's state.
     """
@@ -65,7 +65,7 @@ class Parameter(metaclass=_ParameterType):
     def __new__(cls, data: Any = None, requires_grad: bool = True) -> Any:
         if data is None:
             data = empty(0)
-        t = data.detach().clone().realize() if isinstance(data, Tensor) else Tensor(data, requires_grad=False)
+        t = data.detach().realize() if isinstance(data, Tensor) else Tensor(data, requires_grad=False)
         mark(t)
         return t.requires_grad_(requires_grad)
 
