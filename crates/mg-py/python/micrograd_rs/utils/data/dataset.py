@@ -41,7 +41,7 @@ class Dataset(Generic[T_co]):
 
 
 class IterableDataset(Dataset[T_co]):
-    """Samples one after another: a subclass has `__iter__`. Each worker of a loader iterates by itself; `get_worker_info()` says
+    """Samples one after another: a subclass has `__iter__`. Each worker of a loader iterates over its own copy; `get_worker_info()` says
     which one it is, so that each can take its part.
     """
 

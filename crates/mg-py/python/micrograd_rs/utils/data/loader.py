@@ -9,13 +9,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import islice
 from typing import Any, Generic, TypeVar, cast
+from warnings import warn
 
 from ..._micrograd_rs import Generator, Tensor, _needs_values, arange, realize, tensor
 from ..._names import Lazy as _Lazy
 from .collate import default_collate, default_convert
 from .dataset import Dataset, IterableDataset, gathers
 from .sampler import BatchSampler, Drawn, RandomSampler, Sampler, SequentialSampler, new_seed
-from .workers import Job, Parts, Pool
+from .workers import Job, Kit, Parts, Pool
 
 __all__ = ["DataLoader"]
 
@@ -73,7 +74,17 @@ class DataLoader(Generic[T_co]):
     each of them are made ahead. Batches come in the samplers' order, which does not depend on the number of workers: it is drawn
     from `generator` (or the default one) when an epoch begins. An exception in a worker is raised in the loop, with a note that names the item.
 
-    `state_dict()` between two batches and `load_state_dict()` before a loop go on in the middle of an epoch, with the same order.
+    Each worker has a copy of the data set and of `collate_fn`, made when its epoch begins (with `persistent_workers` once), and makes every
+    `num_workers`th batch. `get_worker_info().dataset` is the copy. Objects, lists and dictionaries are copied; tensors, arrays, tables, the
+    entries of containers of more than a thousand, and what cannot be copied (open files, generators: a warning names them) are shared. Data
+    sets say otherwise by `__getstate__` or `__deepcopy__`.
+
+    What samples draw from `random` and `numpy.random` is a worker's own stream, seeded by `get_worker_info().seed` (`initial_seed()` there), and
+    the same in each run. Random tensors without a generator of their own come from the one of all threads, in the order in which workers ask:
+    give them one (`generator=`), an attribute of the data set that `worker_init_fn` seeds.
+
+    `state_dict()` between two batches and `load_state_dict()` before a loop go on in the middle of an epoch, with the same order; the workers'
+    streams begin anew.
 
     A `TensorDataset`, or a `Subset` of one, with no `collate_fn` of one's own is gathered in one operation for a batch, on the device
     where its tensors are. `pin_memory`, `multiprocessing_context` and `in_order` are taken and change nothing.
@@ -146,6 +157,7 @@ class DataLoader(Generic[T_co]):
         self._has_batches = batch_size is not None or batch_sampler is not None
         self.collate_fn: Callable[[Any], Any] = collate_fn or (default_collate if self._has_batches else default_convert)
         self._pool: Pool | None = None
+        self._has_warned = False
         self._current: weakref.ref[_Epoch] | None = None
         self._resumed: dict[str, Any] | None = None
 
@@ -191,7 +203,11 @@ class DataLoader(Generic[T_co]):
     def _workers(self, seed: int) -> Pool:
         pool = self._pool
         if pool is None or pool.process != os.getpid():
-            pool = Pool(self.num_workers, seed, self.dataset, self.worker_init_fn, self._is_iterable)
+            pool = Pool(self.num_workers, seed, self.dataset, self.collate_fn, self.worker_init_fn)
+            if pool.kept and not self._has_warned:
+                self._has_warned = True
+                what = ", ".join(pool.kept[:5]) + (", …" if len(pool.kept) > 5 else "")
+                warn(f"DataLoader: workers share what cannot be copied: {what}; make it in worker_init_fn, or when it is first used", stacklevel=4)
             if self.persistent_workers:
                 self._pool = pool
         return pool
@@ -217,6 +233,7 @@ class _Epoch:
         jobs = self._of_iterable(skipped) if loader._is_iterable else self._of_numbers(state, skipped)
         self.given = skipped
         self._jobs = jobs
+        self._kit = Kit(loader.dataset, loader.collate_fn)
         self._pool = loader._workers(self.seed) if loader.num_workers else None
         self._ahead: deque[Job] = deque()
 
@@ -228,7 +245,7 @@ class _Epoch:
         while True:
             if self._pool is None:
                 job = next(self._jobs, None)
-                made = None if job is None else job.make()
+                made = None if job is None else job.make(self._kit)
             else:
                 wanted = (loader.prefetch_factor or 2) * loader.num_workers
                 while len(self._ahead) < wanted and (job := next(self._jobs, None)) is not None:
@@ -282,20 +299,18 @@ class _Epoch:
             order = batches.batches(self._order(inner))
         else:
             order = batches
-        return self._fetched(islice(iter(order), skipped, None))
+        return self._fetched(islice(iter(order), skipped, None), skipped)
 
-    def _fetched(self, order: Iterator[Any]) -> Iterator[Job]:
+    def _fetched(self, order: Iterator[Any], skipped: int) -> Iterator[Job]:
         loader = self._loader
-        dataset, collate, ahead = loader.dataset, loader.collate_fn, loader.num_workers > 0
+        n, has_batches = loader.num_workers, loader._has_batches
 
-        has_batches = loader._has_batches
+        def make(indices: Any, kit: Kit) -> Any:
+            made = kit.collate(_samples(kit.dataset, indices) if has_batches else _sample(kit.dataset, indices))
+            return _computed(made) if n else made
 
-        def make(indices: Any) -> Any:
-            made = collate(_samples(dataset, indices) if has_batches else _sample(dataset, indices))
-            return _computed(made) if ahead else made
-
-        for indices in order:
-            yield Job(partial(make, indices))
+        for i, indices in enumerate(order, skipped):
+            yield Job(partial(make, indices), i % max(1, n))
 
     def _gathered(self, inner: Any, skipped: int) -> Iterator[Job] | None:
         """Batches that are gathered by tensors of their rows, for data sets and samplers that know how."""
@@ -316,32 +331,31 @@ class _Epoch:
         rows = rows.to(_device_of(loader.dataset))
         # Numbers out of range are found here, not in the middle of the epoch.
         realize(rows)
-        size, ahead, dataset = loader.batch_sampler.batch_size, loader.num_workers > 0, loader.dataset
+        size, n = loader.batch_sampler.batch_size, loader.num_workers
         end = len(rows) - len(rows) % size if loader.batch_sampler.drop_last else len(rows)
 
-        def make(start: int) -> Any:
-            batch = dataset._gather(rows[start : min(start + size, end)])
-            return _computed(batch) if ahead else batch
+        def make(start: int, kit: Kit) -> Any:
+            batch = kit.dataset._gather(rows[start : min(start + size, end)])
+            return _computed(batch) if n else batch
 
-        return (Job(partial(make, start)) for start in range(skipped * size, end, size))
+        return (Job(partial(make, start), start // size % max(1, n)) for start in range(skipped * size, end, size))
 
     def _of_iterable(self, skipped: int) -> Iterator[Job]:
         loader = self._loader
         n = max(1, loader.num_workers)
-        size, collate, ahead = loader.batch_size, loader.collate_fn, loader.num_workers > 0
-        dataset, drop_last = loader.dataset, loader.drop_last
-        parts = [Parts(lambda: iter(dataset)) for _ in range(n)]
+        size, ahead, drop_last = loader.batch_size, loader.num_workers > 0, loader.drop_last
+        parts = [Parts() for _ in range(n)]
         finished = [False] * n
         # What was given before is made again, by the worker that it belongs to, and dropped.
         self._dropped = skipped
 
-        def make(worker: int) -> Any:
-            taken = parts[worker].take(size or 1)
+        def make(worker: int, kit: Kit) -> Any:
+            taken = parts[worker].take(kit.dataset, size or 1)
             if len(taken) < (size or 1):
                 finished[worker] = True
                 if not taken or (size is not None and drop_last):
                     return _Nothing
-            made = collate(taken if size is not None else taken[0])
+            made = kit.collate(taken if size is not None else taken[0])
             return _computed(made) if ahead else made
 
         def jobs() -> Iterator[Job]:

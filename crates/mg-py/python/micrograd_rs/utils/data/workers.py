@@ -10,6 +10,8 @@ from queue import SimpleQueue
 from typing import Any
 
 from ..._names import Lazy as _Lazy
+from . import streams
+from .copies import Copier
 
 __all__ = ["WorkerInfo", "get_worker_info"]
 
@@ -36,9 +38,9 @@ def get_worker_info() -> WorkerInfo | None:
 class Job:
     """A batch to be made."""
 
-    def __init__(self, make: Callable[[], Any], worker: int = 0) -> None:
+    def __init__(self, make: Callable[[Kit], Any], worker: int) -> None:
         self.make = make
-        # Which one makes it, where that matters.
+        # Which one makes it: what it draws, and what its data set remembers, are its own.
         self.worker = worker
         self.done = threading.Event()
         self.value: Any = None
@@ -53,11 +55,20 @@ class Job:
         return self.value
 
 
-def _work(jobs: SimpleQueue[Job | None], info: WorkerInfo, start: Callable[[int], Any] | None) -> None:
+@dataclass(frozen=True)
+class Kit:
+    """What a batch is made with."""
+
+    dataset: Any
+    collate: Callable[[Any], Any]
+
+
+def _work(jobs: SimpleQueue[Job | None], info: WorkerInfo, kit: Kit, start: Callable[[int], Any] | None) -> None:
     # A worker holds nothing of the loader but this queue: who drops the loader ends it.
     _local.info = info
     failed: BaseException | None = None
     try:
+        streams.take(info.seed)
         if start is not None:
             start(info.id)
     except BaseException as error:
@@ -67,7 +78,7 @@ def _work(jobs: SimpleQueue[Job | None], info: WorkerInfo, start: Callable[[int]
         try:
             if failed is not None:
                 raise failed
-            job.value = job.make()
+            job.value = job.make(kit)
         except BaseException as error:
             if failed is None:
                 error.add_note(f"in worker {info.id} of a DataLoader")
@@ -75,48 +86,63 @@ def _work(jobs: SimpleQueue[Job | None], info: WorkerInfo, start: Callable[[int]
         job.done.set()
         # Nothing of it is kept while the next one is waited for.
         del job
+    streams.end()
 
 
 class Pool:
-    """Workers. Each has a queue of its own where it matters which one does the work."""
+    """Workers, each with a queue, a data set and streams of random numbers of its own."""
 
-    def __init__(self, n: int, seed: int, dataset: Any, start: Callable[[int], Any] | None, apart: bool) -> None:
-        self.n = n
+    def __init__(self, n: int, seed: int, dataset: Any, collate: Callable[[Any], Any], start: Callable[[int], Any] | None) -> None:
         self.process = os.getpid()
-        self.queues: list[SimpleQueue[Job | None]] = [SimpleQueue() for _ in range(n if apart else 1)]
-        for i in range(n):
-            info = WorkerInfo(i, n, seed + i, dataset)
-            queue = self.queues[i % len(self.queues)]
-            threading.Thread(target=_work, args=(queue, info, start), name=f"DataLoader worker {i}", daemon=True).start()
+        self.queues: list[SimpleQueue[Job | None]] = [SimpleQueue() for _ in range(n)]
+        # What each worker shares with the others, although it is no data.
+        self.kept: list[str] = []
+        threads: list[threading.Thread] = []
+        for i, queue in enumerate(self.queues):
+            copier = Copier()
+            kit = Kit(copier.of(dataset, type(dataset).__name__), copier.of(collate, "collate_fn"))
+            begin = copier.of(start, "worker_init_fn")
+            self.kept = copier.kept
+            arguments = (queue, WorkerInfo(i, n, seed + i, kit.dataset), kit, begin)
+            threads.append(threading.Thread(target=_work, args=arguments, name=f"DataLoader worker {i}", daemon=True))
+        for thread in threads:
+            streams.begin()
+            try:
+                thread.start()
+            except BaseException:
+                streams.end()
+                self.close()
+                raise
 
     def put(self, job: Job) -> Job:
         """Has a batch be made."""
-        self.queues[job.worker % len(self.queues)].put(job)
+        self.queues[job.worker].put(job)
         return job
 
     def close(self) -> None:
         """Ends the workers, after what they have been given."""
         # Threads of another process are not there in a fork's child.
         if self.process == os.getpid():
-            for i in range(self.n):
-                self.queues[i % len(self.queues)].put(None)
+            for queue in self.queues:
+                queue.put(None)
 
     def __del__(self) -> None:
-        self.close()
+        # Without queues it has not come to have workers.
+        if hasattr(self, "queues"):
+            self.close()
 
 
 class Parts:
     """One worker's part of a data set that is iterated: asked for by that worker alone."""
 
-    def __init__(self, begin: Callable[[], Iterator[Any]]) -> None:
-        self._begin = begin
+    def __init__(self) -> None:
         self._items: Iterator[Any] | None = None
         self.count = 0
 
-    def take(self, n: int) -> list[Any]:
+    def take(self, dataset: Any, n: int) -> list[Any]:
         """The next samples, fewer where there are no more."""
         if self._items is None:
-            self._items = self._begin()
+            self._items = iter(dataset)
         taken: list[Any] = []
         for _ in range(n):
             try:

@@ -1,0 +1,225 @@
+"""Generators of random numbers that every worker has for itself: Python's `random` and NumPy's `numpy.random`, which are one for a process.
+
+While there are workers, these two ask which thread draws. A worker draws from its own stream, all other threads from the one that they
+always had, which goes on as if there were no workers.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import sys
+import threading
+from typing import Any
+
+from ..._names import Lazy as _Lazy
+from ...random import _seeds
+
+__all__ = ["begin", "end", "take"]
+
+__getattr__ = _Lazy(__name__)
+
+
+class _Slot:
+    """Where a stream of NumPy's is kept while others draw."""
+
+    def __init__(self, state: Any = None) -> None:
+        self.state = state
+
+
+class _Mine(threading.local):
+    """What this thread draws from; outside of workers, from what there was."""
+
+    random: random.Random | None = None
+    numpy: _Slot | None = None
+
+
+_mine = _Mine()
+_everybody = _Slot()
+_guard = threading.Lock()
+_workers = 0
+# Of `random`, the functions that do not go by its methods.
+_NAMES = ("random", "getrandbits", "seed", "getstate", "setstate")
+_before: dict[str, Any] = {}
+_inst: Any = getattr(random, "_inst", None)
+
+
+class _PerThread(random.Random):
+    """What Python's generator becomes."""
+
+    def random(self) -> float:
+        own = _mine.random
+        return super().random() if own is None else own.random()
+
+    def getrandbits(self, k: int, /) -> int:
+        own = _mine.random
+        return super().getrandbits(k) if own is None else own.getrandbits(k)
+
+    def seed(self, a: Any = None, version: int = 2) -> None:
+        own = _mine.random
+        (super() if own is None else own).seed(a, version)
+
+    def getstate(self) -> tuple[Any, ...]:
+        own = _mine.random
+        return super().getstate() if own is None else own.getstate()
+
+    def setstate(self, state: tuple[Any, ...]) -> None:
+        own = _mine.random
+        (super() if own is None else own).setstate(state)
+
+    # The other half of a pair of normal numbers.
+    @property
+    def gauss_next(self) -> float | None:  # type: ignore[override]
+        own = _mine.random
+        return (vars(self) if own is None else vars(own))["gauss_next"]  # type: ignore[no-any-return]
+
+    @gauss_next.setter
+    def gauss_next(self, value: float | None) -> None:
+        own = _mine.random
+        (vars(self) if own is None else vars(own))["gauss_next"] = value
+
+
+class _Lock:
+    """The lock that every draw of NumPy's takes: who takes it finds the thread's own stream."""
+
+    def __init__(self, numbers: Any, lock: Any) -> None:
+        self._numbers, self._lock = numbers, lock
+        self._holder = self._depth = 0
+        self._now = _everybody
+
+    def __enter__(self) -> None:
+        me = threading.get_ident()
+        if self._holder != me:
+            self._lock.acquire()
+            self._holder = me
+        self._depth += 1
+        mine = _mine.numpy or _everybody
+        if self._depth == 1:
+            try:
+                self.turn(mine)
+            except BaseException:
+                self.__exit__()
+                raise
+
+    def __exit__(self, *_: object) -> None:
+        self._depth -= 1
+        if not self._depth:
+            self._holder = 0
+            self._lock.release()
+
+    def acquire(self, *_: Any) -> bool:
+        self.__enter__()
+        return True
+
+    def release(self) -> None:
+        self.__exit__()
+
+    def turn(self, mine: _Slot) -> None:
+        """Whose stream the next numbers are of."""
+        if mine is self._now:
+            return
+        self._now.state = self._numbers.get_state(legacy=False)
+        self._numbers.set_state(mine.state)
+        self._now = mine
+
+
+class _NumPy:
+    """NumPy's generator, while there are workers."""
+
+    def __init__(self, numpy: Any) -> None:
+        self._of = numpy.random
+        self._own = self._of.get_bit_generator()
+        kind = type(self._own)
+        # Threads that wait for the lock that there was hold off those that take the new one.
+        self.lock = lock = _Lock(self._of, self._own.lock)
+        self.kind: Any = kind
+        # Its states name the class that they are of.
+        self._put(type(kind.__name__, (kind,), {"lock": property(lambda _: lock)})(0))
+
+    def _put(self, generator: Any) -> None:
+        with self.lock:
+            self.lock.turn(_everybody)
+            state = self._of.get_state(legacy=False)
+            self._of.set_bit_generator(generator)
+            self._of.set_state(state)
+
+    def slot(self, seed: int) -> _Slot:
+        return _Slot(self._of.RandomState(self.kind(seed)).get_state(legacy=False))
+
+    def undo(self) -> None:
+        self._put(self._own)
+
+
+_numpy: _NumPy | None = None
+
+
+def begin() -> None:
+    """A worker is about to be there."""
+    global _workers, _numpy
+    with _guard:
+        if not _workers and type(_inst) is random.Random:
+            _before.update({name: getattr(random, name) for name in _NAMES})
+            _inst.__class__ = _PerThread
+            for name in _NAMES:
+                setattr(random, name, getattr(_inst, name))
+        numpy = sys.modules.get("numpy")
+        # Before version 1.24 its generator could not be given another lock.
+        if _numpy is None and numpy is not None and hasattr(getattr(numpy, "random", None), "set_bit_generator"):
+            _numpy = _NumPy(numpy)
+        _workers += 1
+
+
+def take(seed: int) -> None:
+    """This thread is a worker with streams of its own."""
+    _seeds.worker = seed
+    if type(_inst) is _PerThread:
+        _mine.random = random.Random(seed)
+    numpy = _numpy
+    if numpy is not None:
+        _mine.numpy = numpy.slot(seed)
+
+
+def end() -> None:
+    """This worker has done its work. After the last one everything is as it was."""
+    global _workers, _numpy
+    _mine.random = _mine.numpy = _seeds.worker = None
+    with _guard:
+        _workers -= 1
+        if _workers:
+            return
+        if type(_inst) is _PerThread:
+            ours = {name: getattr(_inst, name) for name in _NAMES}
+            _inst.__class__ = random.Random
+            for name, function in _before.items():
+                # Somebody else may have put another one there meanwhile.
+                if getattr(random, name) == ours[name]:
+                    setattr(random, name, function)
+        if _numpy is not None:
+            _numpy.undo()
+            _numpy = None
+
+
+def _before_fork() -> None:
+    # Nobody else holds a lock when a fork's child begins.
+    _guard.acquire()
+    if _numpy is not None:
+        _numpy.lock.__enter__()
+
+
+def _after_fork() -> None:
+    if _numpy is not None:
+        _numpy.lock.__exit__()
+    _guard.release()
+
+
+def _after_fork_in_child() -> None:
+    """In a fork's child there are no workers."""
+    global _workers
+    _after_fork()
+    if _workers:
+        _workers = 1
+        end()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork_in_child)

@@ -1,0 +1,297 @@
+"""Workers of a loader: each has a data set and streams of random numbers of its own."""
+
+from __future__ import annotations
+
+import functools
+import os
+import random
+import threading
+import time
+import warnings
+
+import micrograd_rs as mg
+import pytest
+from micrograd_rs.utils.data import ConcatDataset, DataLoader, Dataset, IterableDataset, TensorDataset, get_worker_info
+from micrograd_rs.utils.data.copies import LARGE, Copier
+
+
+class Counted(Dataset):
+    """Which knows how often it was asked."""
+
+    def __init__(self, n=12):
+        self.n, self.asked, self.seen = n, 0, []
+
+    def __len__(self):
+        return self.n
+
+    def __getitem__(self, i):
+        self.asked += 1
+        self.seen.append(i)
+        time.sleep(0.001 * (i % 3))
+        return i, self.asked, len(self.seen), get_worker_info().id
+
+
+def test_every_worker_has_a_copy():
+    data = Counted()
+    for _ in range(2):
+        batches = [[column.tolist() for column in batch] for batch in DataLoader(data, batch_size=2, num_workers=2)]
+        # Batches go round the workers, whichever is ready first.
+        assert [batch[3] for batch in batches] == [[0, 0], [1, 1]] * 3
+        assert [batch[1] for batch in batches] == [batch[2] for batch in batches] == [[1, 2], [1, 2], [3, 4], [3, 4], [5, 6], [5, 6]]
+    assert data.asked == 0 and data.seen == []
+    # Workers that stay go on with theirs.
+    loader = DataLoader(data, batch_size=2, num_workers=3, persistent_workers=True)
+    epochs = [[column.tolist() for column in batch] for _ in range(2) for batch in loader]
+    assert [batch[1] for batch in epochs] == [[1, 2]] * 3 + [[3, 4]] * 3 + [[5, 6]] * 3 + [[7, 8]] * 3
+    with_one = DataLoader(data, batch_size=3, num_workers=1)
+    assert [batch[1].tolist() for batch in with_one] == [[1, 2, 3], [4, 5, 6], [7, 8, 9], [10, 11, 12]]
+
+
+class Span(IterableDataset):
+    def __init__(self, start, end):
+        self.start, self.end = start, end
+
+    def __iter__(self):
+        return iter(range(self.start, self.end))
+
+
+def own_part(_):
+    info = get_worker_info()
+    data = info.dataset
+    start, end = data.start, data.end
+    n = -(-(end - start) // info.num_workers)
+    data.start = start + info.id * n
+    data.end = min(data.start + n, end)
+
+
+def test_an_initialised_part_of_what_is_iterated():
+    """The example in PyTorch's documentation of IterableDataset."""
+    data = Span(0, 8)
+    loader = DataLoader(data, batch_size=2, num_workers=2, worker_init_fn=own_part)
+    for _ in range(2):
+        assert [batch.tolist() for batch in loader] == [[0, 1], [4, 5], [2, 3], [6, 7]]
+    assert (data.start, data.end) == (0, 8)
+
+    class Cursor(IterableDataset):
+        def __iter__(self):
+            self.k = 0
+            while self.k < 4:
+                self.k += 1
+                yield self.k
+
+    assert [batch.tolist() for batch in DataLoader(Cursor(), num_workers=2)] == [[1], [1], [2], [2], [3], [3], [4], [4]]
+
+
+def test_a_file_that_each_opens(tmp_path):
+    path = tmp_path / "numbers"
+    path.write_bytes(bytes(range(200)))
+    opened = []
+
+    class File(Dataset):
+        file = None
+
+        def __len__(self):
+            return 200
+
+        def __getitem__(self, i):
+            if self.file is None:
+                self.file = open(path, "rb", buffering=0)
+                opened.append(self.file)
+            self.file.seek(i)
+            time.sleep(0.0002)
+            return self.file.read(1)[0]
+
+    assert [v for batch in DataLoader(File(), batch_size=5, num_workers=4) for v in batch.tolist()] == list(range(200))
+    assert len(opened) == 4
+    for file in opened:
+        file.close()
+    # One that is open already cannot be copied, and who looks on is told.
+    data = File()
+    data.file = open(path, "rb")
+    loader = DataLoader(data, num_workers=2)
+    with pytest.warns(UserWarning, match=r"cannot be copied: File.file \(BufferedReader\)"):
+        next(iter(loader))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        next(iter(loader))
+    data.file.close()
+
+
+def test_what_is_copied_and_what_is_shared():
+    class Part:
+        def __init__(self):
+            self.words = {"a": [1, 2]}
+
+    class Prepared:
+        def __getstate__(self):
+            return {"kept": 1}
+
+        def __setstate__(self, state):
+            self.__dict__.update(state, opened=True)
+
+    class Slotted:
+        __slots__ = ("a", "b")
+
+    class Data(Dataset):
+        def __init__(self):
+            self.x, self.array = mg.zeros(3), [mg.ones(2)]
+            self.part = self.same = Part()
+            self.method, self.bound = self.told, functools.partial(Data.told, self)
+            self.lock, self.rng, self.generator = threading.Lock(), random.Random(3), mg.Generator().manual_seed(3)
+            self.big, self.table = [[i] for i in range(LARGE + 1)], {i: [i] for i in range(LARGE + 1)}
+            self.prepared, self.slotted, self.items = Prepared(), Slotted(), iter([1, 2, 3])
+            self.slotted.a = [1]
+            self.empty = object()
+            self.myself = self
+            self.pair, self.set = (1, [2]), {"a"}
+            self.datasets = ConcatDataset([TensorDataset(mg.arange(1)) for _ in range(LARGE + 1)])
+
+        def told(self):
+            return self
+
+    data = Data()
+    copier = Copier()
+    made = copier.of(data, "Data")
+    assert not copier.kept and type(made) is Data and made is not data and made.myself is made
+    assert made.x is data.x and made.array is not data.array and made.array[0] is data.array[0] and made.empty is data.empty
+    assert made.part is made.same is not data.part and made.part.words == {"a": [1, 2]} and made.part.words["a"] is not data.part.words["a"]
+    assert made.told() is made and made.method() is made and made.bound() is made
+    assert made.lock is not data.lock and made.rng is not data.rng and made.rng.random() == data.rng.random()
+    assert made.generator is not data.generator and made.generator.initial_seed() == 3
+    # Of large containers the container alone.
+    assert made.big is not data.big and made.big[7] is data.big[7] and made.table is not data.table and made.table[7] is data.table[7]
+    assert made.prepared.opened and made.prepared.kept == 1 and made.slotted.a == [1] and made.slotted.a is not data.slotted.a
+    assert next(made.items) == 1 and list(data.items) == [1, 2, 3]
+    assert made.pair == (1, [2]) and made.pair[1] is not data.pair[1] and made.set == {"a"} and made.set is not data.set
+    assert made.datasets.datasets[5] is not data.datasets.datasets[5]
+    assert made.datasets.datasets[5].tensors[0] is data.datasets.datasets[5].tensors[0]
+    # What a class says of its copies holds.
+    data.generated = (i for i in range(3))
+    made = (copier := Copier()).of(data, "Data")
+    assert copier.kept == ["Data.generated (generator)"] and made.generated is data.generated
+
+
+def test_arrays_are_shared():
+    np = pytest.importorskip("numpy")
+
+    class Data(Dataset):
+        def __init__(self):
+            self.array, self.rng = np.zeros(5), np.random.default_rng(3)
+
+    data = Data()
+    made = Copier().of(data, "Data")
+    assert made.array is data.array and made.rng is not data.rng and made.rng.random() == data.rng.random()
+
+
+def test_a_function_that_is_the_data_sets():
+    class Data(Counted):
+        def __getitem__(self, i):
+            self.asked += 1
+            return i
+
+        def collate(self, items):
+            return items, self.asked, id(self)
+
+    data = Data(8)
+    batches = list(DataLoader(data, batch_size=2, num_workers=2, collate_fn=data.collate))
+    assert [items for items, _, _ in batches] == [[0, 1], [2, 3], [4, 5], [6, 7]]
+    assert [asked for _, asked, _ in batches] == [2, 2, 4, 4]
+    assert len({mine for _, _, mine in batches} - {id(data)}) == 2
+
+
+class Drawing(Dataset):
+    def __len__(self):
+        return 24
+
+    def __getitem__(self, i):
+        time.sleep(0.0003 * (i % 3))
+        return random.random(), random.gauss(0, 1), random.randint(0, 10**6), random.choice(range(100))
+
+
+def drawn(**options):
+    random.seed(5)
+    mg.manual_seed(5)
+    got = [[column.tolist() for column in batch] for batch in DataLoader(Drawing(), batch_size=2, num_workers=2, **options)]
+    return got, random.random(), random.gauss(0, 1)
+
+
+def test_random_numbers_do_not_depend_on_timing():
+    functions = {name: getattr(random, name) for name in ("random", "getrandbits", "seed", "getstate", "setstate", "gauss")}
+    first = drawn()
+    assert all(drawn() == first for _ in range(5))
+    values = [value for batch in first[0] for value in batch[0]]
+    assert len(set(values)) == len(values)
+    # The stream of all others goes on as if there were no workers.
+    random.seed(5)
+    assert first[1:] == (random.random(), random.gauss(0, 1))
+    # Seeds of one's own, as PyTorch's notes on reproducibility have them.
+    own = drawn(worker_init_fn=lambda i: random.seed(mg.initial_seed() % 2**32))
+    assert own == drawn(worker_init_fn=lambda i: random.seed(mg.initial_seed() % 2**32)) and own[0][0][0] != own[0][1][0]
+    fixed = drawn(worker_init_fn=lambda i: random.seed(7))
+    r = random.Random(7)
+    assert fixed[0][0][0][0] == fixed[0][1][0][0] == r.random()
+    for _ in range(100):
+        if type(random._inst) is random.Random:
+            break
+        time.sleep(0.02)
+    assert {name: getattr(random, name) for name in functions} == functions
+
+
+def test_numpys_random_numbers_do_not_depend_on_timing():
+    np = pytest.importorskip("numpy")
+    if not hasattr(np.random, "set_bit_generator"):
+        pytest.skip("NumPy before 1.24 has one generator for all threads")
+    early = np.random.standard_normal
+
+    class Data(Drawing):
+        def __getitem__(self, i):
+            time.sleep(0.0003 * (i % 3))
+            return np.random.rand(), early(), np.random.permutation(9), np.random.randint(0, 10**6)
+
+    def run():
+        np.random.seed(5)
+        mg.manual_seed(5)
+        got = [[column.tolist() for column in batch] for batch in DataLoader(Data(), batch_size=2, num_workers=3)]
+        return got, np.random.rand(), np.random.standard_normal()
+
+    first = run()
+    assert all(run() == first for _ in range(5))
+    values = [value for batch in first[0] for value in batch[0]]
+    assert len(set(values)) == len(values)
+    np.random.seed(5)
+    assert first[1:] == (np.random.rand(), np.random.standard_normal())
+    for _ in range(100):
+        if type(np.random.get_bit_generator()) is np.random.MT19937:
+            break
+        time.sleep(0.02)
+    assert type(np.random.get_bit_generator()) is np.random.MT19937
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+def test_a_fork_has_no_workers():
+    pytest.importorskip("numpy")
+    it = iter(DataLoader(Drawing(), num_workers=2))
+    next(it)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        child = os.fork()
+    if child == 0:
+        import numpy as np
+
+        ok = type(random._inst) is random.Random and type(np.random.get_bit_generator()) is np.random.MT19937
+        os._exit(0 if ok and 0 <= np.random.rand() < 1 else 1)
+    assert os.waitpid(child, 0)[1] == 0
+    assert len(list(it)) == 23
+
+
+def test_seeds():
+    seeds = []
+    before = mg.initial_seed()
+
+    def start(i):
+        seeds.append((i, get_worker_info().seed, mg.initial_seed()))
+
+    list(DataLoader(Drawing(), num_workers=3, worker_init_fn=start))
+    seeds.sort()
+    base = seeds[0][1]
+    assert seeds == [(i, base + i, base + i) for i in range(3)] and mg.initial_seed() == before
