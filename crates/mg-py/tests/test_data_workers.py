@@ -12,6 +12,7 @@ import warnings
 import micrograd_rs as mg
 import pytest
 from micrograd_rs.utils.data import ConcatDataset, DataLoader, Dataset, IterableDataset, TensorDataset, get_worker_info
+from micrograd_rs.utils.data import streams
 from micrograd_rs.utils.data.copies import LARGE, Copier
 
 
@@ -208,6 +209,15 @@ class Drawing(Dataset):
         return random.random(), random.gauss(0, 1), random.randint(0, 10**6), random.choice(range(100))
 
 
+def no_workers():
+    """Those of loops that have ended, too, have done their work."""
+    for _ in range(200):
+        if not streams._workers:
+            return
+        time.sleep(0.02)
+    raise AssertionError("there are workers still")
+
+
 def drawn(**options):
     random.seed(5)
     mg.manual_seed(5)
@@ -216,6 +226,7 @@ def drawn(**options):
 
 
 def test_random_numbers_do_not_depend_on_timing():
+    no_workers()
     functions = {name: getattr(random, name) for name in ("random", "getrandbits", "seed", "getstate", "setstate", "gauss")}
     first = drawn()
     assert all(drawn() == first for _ in range(5))
@@ -230,11 +241,8 @@ def test_random_numbers_do_not_depend_on_timing():
     fixed = drawn(worker_init_fn=lambda i: random.seed(7))
     r = random.Random(7)
     assert fixed[0][0][0][0] == fixed[0][1][0][0] == r.random()
-    for _ in range(100):
-        if type(random._inst) is random.Random:
-            break
-        time.sleep(0.02)
-    assert {name: getattr(random, name) for name in functions} == functions
+    no_workers()
+    assert type(random._inst) is random.Random and {name: getattr(random, name) for name in functions} == functions
 
 
 def test_numpys_random_numbers_do_not_depend_on_timing():
@@ -260,10 +268,7 @@ def test_numpys_random_numbers_do_not_depend_on_timing():
     assert len(set(values)) == len(values)
     np.random.seed(5)
     assert first[1:] == (np.random.rand(), np.random.standard_normal())
-    for _ in range(100):
-        if type(np.random.get_bit_generator()) is np.random.MT19937:
-            break
-        time.sleep(0.02)
+    no_workers()
     assert type(np.random.get_bit_generator()) is np.random.MT19937
 
 
