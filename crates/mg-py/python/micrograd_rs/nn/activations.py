@@ -5,7 +5,7 @@ from __future__ import annotations
 from .. import functional as F
 from .._micrograd_rs import Device, Tensor, dtype, full
 from ..autograd import no_grad
-from .module import Module, Parameter
+from .module import Module, Parameter, is_another
 
 
 class _InPlace(Module):
@@ -285,6 +285,8 @@ class PReLU(Module):
         self.num_parameters = num_parameters
         self.init = init
         self.weight = Parameter(full((num_parameters,), init, dtype=dtype, device=device))
+        if is_another(self, PReLU, "reset_parameters"):
+            self.reset_parameters()
 
     def forward(self, input: Tensor) -> Tensor:
         return F.prelu(input, self.weight)

@@ -14,11 +14,14 @@ from .parameter import Parameter
 _Size = int | Sequence[int]
 
 
-class _Conv(Module):
-    """Weight and bias are drawn uniformly from ±1/√(elements of a kernel over all channels that it sees)."""
+class _ConvNd(Module):
+    """What convolutions share, with PyTorch's arguments. Weight and bias are drawn uniformly from ±1/√(elements of a kernel over all channels that it
+    sees).
+    """
 
-    axes: ClassVar[int]
-    transposed: ClassVar[bool] = False
+    # Without one in the class, as many as the kernel has.
+    axes: int
+    transposed: bool = False
     convolve: ClassVar[Callable[..., Tensor]]
     weight: Tensor
     bias: Tensor | None
@@ -31,13 +34,19 @@ class _Conv(Module):
         stride: _Size,
         padding: _Size | str,
         dilation: _Size,
+        transposed: bool,
         output_padding: _Size,
         groups: int,
         bias: bool,
         padding_mode: str,
-        device: Device | str | None,
-        dtype: dtype | str | None,
+        device: Device | str | None = None,
+        dtype: dtype | str | None = None,
     ) -> None:
+        if not hasattr(type(self), "axes"):
+            if isinstance(kernel_size, int):
+                raise TypeError("takes a kernel_size of as many numbers as there are axes, got one")
+            self.axes = len(kernel_size)
+        self.transposed = transposed
         if groups < 1:
             raise ValueError(f"groups are at least 1, got {groups}")
         for name, channels in (("in_channels", in_channels), ("out_channels", out_channels)):
@@ -104,12 +113,9 @@ class _Conv(Module):
                 sides += [self.padding[axis]] * 2
         return sides
 
-    def forward(self, input: Tensor) -> Tensor:
-        padding: str | tuple[int, ...] = self.padding
-        if self.padding_mode != "zeros":
-            input, padding = F.pad(input, self._margins(), self.padding_mode), (0,) * self.axes
-        sizes = (self.stride, padding, self.dilation, self.groups)
-        return type(self).convolve(input, self.weight, self.bias, *sizes)
+    @property
+    def _reversed_padding_repeated_twice(self) -> list[int]:
+        return self._margins()
 
     def extra_repr(self) -> str:
         parts = [f"{self.in_channels}, {self.out_channels}, kernel_size={self.kernel_size}, stride={self.stride}"]
@@ -128,7 +134,7 @@ class _Conv(Module):
         return ", ".join(parts)
 
 
-class _ConvForward(_Conv):
+class _ConvForward(_ConvNd):
     def __init__(
         self,
         in_channels: int,
@@ -143,8 +149,18 @@ class _ConvForward(_Conv):
         device: Device | str | None = None,
         dtype: dtype | str | None = None,
     ) -> None:
-        sizes = (kernel_size, stride, padding, dilation, 0)
+        sizes = (kernel_size, stride, padding, dilation, False, 0)
         super().__init__(in_channels, out_channels, *sizes, groups, bias, padding_mode, device, dtype)
+
+    def _conv_forward(self, input: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+        """The convolution with a weight and a bias, for classes that make them of `self.weight` and `self.bias`."""
+        padding: str | tuple[int, ...] = self.padding
+        if self.padding_mode != "zeros":
+            input, padding = F.pad(input, self._margins(), self.padding_mode), (0,) * self.axes
+        return type(self).convolve(input, weight, bias, self.stride, padding, self.dilation, self.groups)
+
+    def forward(self, input: Tensor) -> Tensor:
+        return self._conv_forward(input, self.weight, self.bias)
 
 
 class Conv1d(_ConvForward):
@@ -177,28 +193,8 @@ class Conv3d(_ConvForward):
     convolve = staticmethod(F.conv3d)
 
 
-class _ConvTranspose(_Conv):
+class _ConvTransposeNd(_ConvNd):
     transposed = True
-
-    def __init__(
-        self,
-        in_channels: int,
-        out_channels: int,
-        kernel_size: _Size,
-        stride: _Size = 1,
-        padding: _Size = 0,
-        output_padding: _Size = 0,
-        groups: int = 1,
-        bias: bool = True,
-        dilation: _Size = 1,
-        padding_mode: str = "zeros",
-        device: Device | str | None = None,
-        dtype: dtype | str | None = None,
-    ) -> None:
-        if isinstance(padding, str):
-            raise TypeError(f"padding of a transposed convolution is numbers, got {padding!r}")
-        sizes = (kernel_size, stride, padding, dilation, output_padding)
-        super().__init__(in_channels, out_channels, *sizes, groups, bias, padding_mode, device, dtype)
 
     def _output_padding(self, input: Tensor, output_size: Sequence[int] | None) -> tuple[int, ...]:
         """What the output lacks to an asked size."""
@@ -224,6 +220,28 @@ class _ConvTranspose(_Conv):
         more = self._output_padding(input, output_size)
         sizes: tuple[Any, ...] = (self.stride, self.padding, more, self.groups, self.dilation)
         return type(self).convolve(input, self.weight, self.bias, *sizes)
+
+
+class _ConvTranspose(_ConvTransposeNd):
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: _Size,
+        stride: _Size = 1,
+        padding: _Size = 0,
+        output_padding: _Size = 0,
+        groups: int = 1,
+        bias: bool = True,
+        dilation: _Size = 1,
+        padding_mode: str = "zeros",
+        device: Device | str | None = None,
+        dtype: dtype | str | None = None,
+    ) -> None:
+        if isinstance(padding, str):
+            raise TypeError(f"padding of a transposed convolution is numbers, got {padding!r}")
+        sizes = (kernel_size, stride, padding, dilation, True, output_padding)
+        super().__init__(in_channels, out_channels, *sizes, groups, bias, padding_mode, device, dtype)
 
 
 class ConvTranspose1d(_ConvTranspose):

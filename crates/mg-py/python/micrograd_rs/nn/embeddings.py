@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any, Self
 
 from .. import functional as F
-from .._micrograd_rs import Device, Tensor, _embedding_parameters, dtype
+from .._micrograd_rs import Device, Tensor, _embedding_parameters, dtype, empty
 from ..autograd import no_grad
 from .init import normal_
-from .module import Module
+from .module import Module, is_another
 from .parameter import Parameter
 
 
@@ -51,15 +51,19 @@ class _Table(Module):
                 raise ValueError(f"takes a table [{num_embeddings}, {embedding_dim}], got {weight.shape}")
             self.weight = Parameter(weight, requires_grad=not freeze)
             return
+        if is_another(self, _Table, "reset_parameters"):
+            self.weight = Parameter(empty((num_embeddings, embedding_dim), device=device, dtype=dtype), requires_grad=not freeze)
+            self.reset_parameters()
+            return
         table = _embedding_parameters(num_embeddings, embedding_dim, dtype)
         if device is not None:
             table.data = table.detach().to(device)
         self.weight = table
         if freeze:
             table.requires_grad_(False)
-        self._clear_padding()
+        self._fill_padding_idx_with_zero()
 
-    def _clear_padding(self) -> None:
+    def _fill_padding_idx_with_zero(self) -> None:
         if self.padding_idx is not None:
             with no_grad():
                 self.weight[self.padding_idx] = 0
@@ -67,7 +71,7 @@ class _Table(Module):
     def reset_parameters(self) -> None:
         """Draws the table anew."""
         normal_(self.weight)
-        self._clear_padding()
+        self._fill_padding_idx_with_zero()
 
     def extra_repr(self) -> str:
         text = f"{self.num_embeddings}, {self.embedding_dim}"

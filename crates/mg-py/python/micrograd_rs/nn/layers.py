@@ -15,7 +15,7 @@ from .._micrograd_rs import (
 )
 from ..autograd import no_grad
 from .init import uniform_
-from .module import Module, Parameter
+from .module import Module, Parameter, is_another
 
 
 def _bound(count: int) -> float:
@@ -42,8 +42,13 @@ class Linear(Module):
     ) -> None:
         self.in_features = in_features
         self.out_features = out_features
+        if is_another(self, Linear, "reset_parameters"):
+            self.weight: Tensor = Parameter(empty((out_features, in_features), device=device, dtype=dtype))
+            self.register_parameter("bias", Parameter(empty(out_features, device=device, dtype=dtype)) if bias else None)
+            self.reset_parameters()
+            return
         weight, offset = _linear_parameters(in_features, out_features, bias, dtype)
-        self.weight: Tensor = weight
+        self.weight = weight
         self.register_parameter("bias", offset)
         if device is not None:
             self.to(device)
@@ -80,13 +85,13 @@ class Bilinear(Module):
         self.in1_features = in1_features
         self.in2_features = in2_features
         self.out_features = out_features
-        bound = _bound(in1_features)
 
-        def drawn(*shape: int) -> Any:
-            return Parameter(uniform_(empty(shape, device=device, dtype=dtype), -bound, bound))
+        def made(*shape: int) -> Any:
+            return Parameter(empty(shape, device=device, dtype=dtype))
 
-        self.weight: Tensor = drawn(out_features, in1_features, in2_features)
-        self.register_parameter("bias", drawn(out_features) if bias else None)
+        self.weight: Tensor = made(out_features, in1_features, in2_features)
+        self.register_parameter("bias", made(out_features) if bias else None)
+        self.reset_parameters()
 
     def reset_parameters(self) -> None:
         """Draws weight and bias anew."""
@@ -154,6 +159,8 @@ class LayerNorm(Module):
         self.register_parameter("bias", offset if bias else None)
         if device is not None:
             self.to(device)
+        if is_another(self, LayerNorm, "reset_parameters"):
+            self.reset_parameters()
 
     weight: Tensor | None
     bias: Tensor | None

@@ -22,7 +22,7 @@ from .convolutions import (
     ConvTranspose1d,
     ConvTranspose2d,
     ConvTranspose3d,
-    _Conv,
+    _ConvNd,
     _Size,
 )
 from .layers import Linear
@@ -34,7 +34,7 @@ from .norms import (
     InstanceNorm1d,
     InstanceNorm2d,
     InstanceNorm3d,
-    _Norm,
+    _NormBase,
 )
 from .parameter import UninitializedBuffer, UninitializedParameter, is_lazy, materialize
 
@@ -104,7 +104,7 @@ class LazyLinear(LazyModuleMixin, Linear):
             self.reset_parameters()
 
 
-class _LazyNorm(LazyModuleMixin, _Norm):
+class _LazyNormBase(LazyModuleMixin, _NormBase):
     """A normalisation by channel whose number of channels is the size of the first input's axis 1."""
 
     def __init__(
@@ -131,7 +131,7 @@ class _LazyNorm(LazyModuleMixin, _Norm):
     def initialize_parameters(self, input: Tensor) -> None:
         """Parameters and statistics for an input `[n, channels, …]`."""
         if self.has_uninitialized_params():
-            self._check(input)
+            self._check_input_dim(input)
             alone = input.dim() != self.axes[-1]
             self.num_features = input.shape[self._channels if alone else 1]
             with no_grad():
@@ -144,25 +144,25 @@ class _LazyNorm(LazyModuleMixin, _Norm):
     _channels: ClassVar[int] = 1
 
 
-class LazyBatchNorm1d(_LazyNorm, BatchNorm1d):
+class LazyBatchNorm1d(_LazyNormBase, BatchNorm1d):
     """`BatchNorm1d` for as many channels as the first input has."""
 
     cls_to_become = BatchNorm1d
 
 
-class LazyBatchNorm2d(_LazyNorm, BatchNorm2d):
+class LazyBatchNorm2d(_LazyNormBase, BatchNorm2d):
     """`BatchNorm2d` for as many channels as the first input has."""
 
     cls_to_become = BatchNorm2d
 
 
-class LazyBatchNorm3d(_LazyNorm, BatchNorm3d):
+class LazyBatchNorm3d(_LazyNormBase, BatchNorm3d):
     """`BatchNorm3d` for as many channels as the first input has."""
 
     cls_to_become = BatchNorm3d
 
 
-class _LazyInstanceNorm(_LazyNorm):
+class _LazyInstanceNorm(_LazyNormBase):
     _channels = 0
 
     def __init__(
@@ -197,7 +197,7 @@ class LazyInstanceNorm3d(_LazyInstanceNorm, InstanceNorm3d):
     cls_to_become = InstanceNorm3d
 
 
-class _LazyConv(LazyModuleMixin, _Conv):
+class _LazyConvXdMixin(LazyModuleMixin, _ConvNd):
     """A convolution whose number of channels is that of the first input."""
 
     def _start(self, bias: bool, device: Device | str | None, dtype: dtype | str | None) -> None:
@@ -226,7 +226,7 @@ class _LazyConv(LazyModuleMixin, _Conv):
             self.reset_parameters()
 
 
-class _LazyConvForward(_LazyConv):
+class _LazyConvForward(_LazyConvXdMixin):
     def __init__(
         self,
         out_channels: int,
@@ -240,12 +240,12 @@ class _LazyConvForward(_LazyConv):
         device: Device | str | None = None,
         dtype: dtype | str | None = None,
     ) -> None:
-        sizes = (kernel_size, stride, padding, dilation, 0)
-        _Conv.__init__(self, 0, out_channels, *sizes, groups, bias, padding_mode, device, dtype)
+        sizes = (kernel_size, stride, padding, dilation, False, 0)
+        _ConvNd.__init__(self, 0, out_channels, *sizes, groups, bias, padding_mode, device, dtype)
         self._wait()
 
 
-class _LazyConvTranspose(_LazyConv):
+class _LazyConvTranspose(_LazyConvXdMixin):
     def __init__(
         self,
         out_channels: int,
@@ -260,8 +260,8 @@ class _LazyConvTranspose(_LazyConv):
         device: Device | str | None = None,
         dtype: dtype | str | None = None,
     ) -> None:
-        sizes = (kernel_size, stride, padding, dilation, output_padding)
-        _Conv.__init__(self, 0, out_channels, *sizes, groups, bias, padding_mode, device, dtype)
+        sizes = (kernel_size, stride, padding, dilation, True, output_padding)
+        _ConvNd.__init__(self, 0, out_channels, *sizes, groups, bias, padding_mode, device, dtype)
         self._wait()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Self, TypeVar
 
@@ -45,6 +46,33 @@ def _checked(module: Module, name: object, kind: str) -> str:
     return name
 
 
+def is_another(module: Module, base: type[Module], *methods: str) -> bool:
+    """Whether a subclass says of itself how it does what one of these methods does."""
+    return any(getattr(type(module), method) is not getattr(base, method) for method in methods)
+
+
+def _copied(value: Any, memo: dict[int, Any]) -> Any:
+    """A deep copy of what a module has."""
+    if not isinstance(value, Tensor):
+        return copy.deepcopy(value, memo)
+    # What was computed of parameters is computed anew before it is used.
+    copied = copy.deepcopy(value, memo) if value.is_leaf else value.detach().clone()
+    mark_as(copied, marks_of(value))
+    if isinstance(value, Parameter):
+        mark(copied)
+        copied.grad = None
+    return copied
+
+
+class _Moves(threading.local):
+    """Tensors that an `_apply` has made, on this thread, and that are not computed yet."""
+
+    made: list[Tensor] | None = None
+
+
+_moves = _Moves()
+
+
 def _tell_where(error: Exception, module: Module) -> None:
     """Puts the place of the module that failed before an error's words: `encoder.3.linear: takes […, 64], got …`. A number
     alone does not say what fails: `3 (Linear): takes …`.
@@ -84,21 +112,27 @@ class Module:
     def __init__(self, *_: Any, **__: Any) -> None:
         pass
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        """A module of its own on copies of the parameters, which have no gradients yet."""
-        module = self.__class__.__new__(self.__class__)
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        """A module of its own on copies of the parameters, which have no gradients yet. As everything that can be pickled it is asked for
+        what it consists of by `__reduce_ex__` and `__getstate__`, and told by `__setstate__`.
+        """
+        made: Any = self.__reduce_ex__(4)
+        if isinstance(made, str):
+            return self
+        make, arguments, state, items, entries = (*made, None, None, None)[:5]
+        module = make(*[copy.deepcopy(argument, memo) for argument in arguments])
         memo[id(self)] = module
-        for name, value in vars(self).items():
-            # What was computed of parameters is computed anew before it is used.
-            result = isinstance(value, Tensor) and not value.is_leaf
-            copied = value.detach().clone() if result else copy.deepcopy(value, memo)
-            if isinstance(value, Tensor):
-                mark_as(copied, marks_of(value))
-                if isinstance(value, Parameter):
-                    mark(copied)
-            object.__setattr__(module, name, copied)
-        for parameter in module.parameters():
-            parameter.grad = None
+        if state is not None:
+            same = type(state) is dict  # pyright: ignore[reportUnknownArgumentType]
+            copied = {name: _copied(value, memo) for name, value in state.items()} if same else copy.deepcopy(state, memo)
+            if hasattr(module, "__setstate__"):
+                module.__setstate__(copied)
+            else:
+                vars(module).update(copied)
+        for item in items or ():
+            module.append(copy.deepcopy(item, memo))
+        for key, value in entries or ():
+            module[copy.deepcopy(key, memo)] = copy.deepcopy(value, memo)
         return module
 
     def __copy__(self) -> Self:
@@ -357,30 +391,41 @@ class Module:
         their gradients: optimisers that have them go on, and what shares them shares them still. Buffers are
         replaced, unless nothing changes.
         """
-        done: set[int] = set()
-        moved: list[Tensor] = []
-        for module in self.modules() if recurse else (self,):
-            for name, kind in list(module._kinds.items()):
-                t = vars(module).get(name)
-                if not isinstance(t, Tensor) or id(t) in done:
-                    continue
-                given = t.detach()
-                new = fn(given)
-                if new is given:
-                    continue
-                moved.append(new)
-                if kind != "parameter":
-                    mark_as(new, marks_of(t))
-                    object.__setattr__(module, name, new)
-                    continue
-                done.add(id(t))
-                grad = None if t.grad is None else fn(t.grad.detach())
-                t.data = new
-                if grad is not None and t.grad is not None:
-                    t.grad.data = grad
-                    moved.append(grad)
-        realize(moved)
+        # All of it is computed at once, when the outermost module is through.
+        outermost = _moves.made is None
+        moved: list[Tensor] = [] if _moves.made is None else _moves.made
+        _moves.made = moved
+        try:
+            if recurse:
+                for child in self.children():
+                    child._apply(fn)
+            self._apply_own(fn, moved)
+        finally:
+            if outermost:
+                _moves.made = None
+        if outermost:
+            realize(moved)
         return self
+
+    def _apply_own(self, fn: Callable[[Tensor], Tensor], moved: list[Tensor]) -> None:
+        for name, kind in list(self._kinds.items()):
+            t = vars(self).get(name)
+            if not isinstance(t, Tensor):
+                continue
+            given = t.detach()
+            new = fn(given)
+            if new is given:
+                continue
+            moved.append(new)
+            if kind != "parameter":
+                mark_as(new, marks_of(t))
+                object.__setattr__(self, name, new)
+                continue
+            grad = None if t.grad is None else fn(t.grad.detach())
+            t.data = new
+            if grad is not None and t.grad is not None:
+                t.grad.data = grad
+                moved.append(grad)
 
     def to(self, *args: Any, **kwargs: Any) -> Self:
         """Puts parameters and buffers on another device, into another dtype (floating-point ones), or both:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from .. import functional as F
 from .._micrograd_rs import Device, Tensor, _needs_values, dtype, ones, tensor, zeros
 from ..autograd import no_grad
-from .module import Module, Parameter
+from .module import Module, Parameter, is_another
 
 
 def _reset(weight: Tensor | None, bias: Tensor | None) -> None:
@@ -19,7 +20,7 @@ def _reset(weight: Tensor | None, bias: Tensor | None) -> None:
             bias.fill_(0)
 
 
-class _Norm(Module):
+class _NormBase(Module):
     """Normalisation by channel, with running statistics or without."""
 
     weight: Tensor | None
@@ -29,17 +30,20 @@ class _Norm(Module):
     num_batches_tracked: Tensor | None
     # The numbers of axes that inputs have, the last of them with a batch.
     axes: ClassVar[tuple[int, ...]]
+    # Since the second there is `num_batches_tracked`.
+    _version = 2
 
     def __init__(
         self,
         num_features: int,
-        eps: float,
-        momentum: float | None,
-        affine: bool,
-        track_running_stats: bool,
-        device: Device | str | None,
-        dtype: dtype | str | None,
-        bias: bool,
+        eps: float = 1e-5,
+        momentum: float | None = 0.1,
+        affine: bool = True,
+        track_running_stats: bool = True,
+        device: Device | str | None = None,
+        dtype: dtype | str | None = None,
+        *,
+        bias: bool = True,
     ) -> None:
         self.num_features = num_features
         self.eps = eps
@@ -54,6 +58,8 @@ class _Norm(Module):
         self.register_buffer("running_mean", zeros(shape, device=device, dtype=dtype) if tracked else None)
         self.register_buffer("running_var", ones(shape, device=device, dtype=dtype) if tracked else None)
         self.register_buffer("num_batches_tracked", tensor(0, device=device) if tracked else None)
+        if is_another(self, _NormBase, "reset_parameters", "reset_running_stats"):
+            self.reset_parameters()
 
     def reset_running_stats(self) -> None:
         """Forgets what was seen."""
@@ -67,10 +73,19 @@ class _Norm(Module):
         self.reset_running_stats()
         _reset(self.weight, self.bias)
 
-    def _check(self, input: Tensor) -> None:
+    def _check_input_dim(self, input: Tensor) -> None:
+        if not hasattr(type(self), "axes"):
+            raise NotImplementedError(f"{type(self).__name__} does not say what axes inputs have: write its _check_input_dim()")
         if input.dim() not in self.axes:
             counts = " or ".join(str(n) for n in self.axes)
             raise ValueError(f"{type(self).__name__} takes {counts} axes, got shape {tuple(input.shape)}")
+
+    def _load_from_state_dict(self, state_dict: Any, prefix: str, local_metadata: Mapping[str, Any], *rest: Any) -> None:
+        key = f"{prefix}num_batches_tracked"
+        if local_metadata.get("version", 1) < 2 and self.track_running_stats and key not in state_dict:
+            # Files of PyTorch before 0.4.1.
+            state_dict[key] = self.num_batches_tracked if self.num_batches_tracked is not None else tensor(0)
+        super()._load_from_state_dict(state_dict, prefix, local_metadata, *rest)
 
     def extra_repr(self) -> str:
         return (
@@ -79,23 +94,11 @@ class _Norm(Module):
         )
 
 
-class _BatchNorm(_Norm):
-    def __init__(
-        self,
-        num_features: int,
-        eps: float = 1e-5,
-        momentum: float | None = 0.1,
-        affine: bool = True,
-        track_running_stats: bool = True,
-        device: Device | str | None = None,
-        dtype: dtype | str | None = None,
-        *,
-        bias: bool = True,
-    ) -> None:
-        super().__init__(num_features, eps, momentum, affine, track_running_stats, device, dtype, bias)
+class _BatchNorm(_NormBase):
+    """Batch normalisation of inputs with any axes that `_check_input_dim` lets by."""
 
     def forward(self, input: Tensor) -> Tensor:
-        self._check(input)
+        self._check_input_dim(input)
         momentum = self.momentum
         if self.training and self.num_batches_tracked is not None:
             with no_grad():
@@ -139,7 +142,7 @@ class BatchNorm3d(_BatchNorm):
     axes = (5,)
 
 
-class _InstanceNorm(_Norm):
+class _InstanceNorm(_NormBase):
     def __init__(
         self,
         num_features: int,
@@ -152,11 +155,15 @@ class _InstanceNorm(_Norm):
         *,
         bias: bool = True,
     ) -> None:
-        super().__init__(num_features, eps, momentum, affine, track_running_stats, device, dtype, bias)
+        super().__init__(num_features, eps, momentum, affine, track_running_stats, device, dtype, bias=bias)
+
+    def _get_no_batch_dim(self) -> int:
+        """How many axes an input without a batch has."""
+        return self.axes[0]
 
     def forward(self, input: Tensor) -> Tensor:
-        self._check(input)
-        alone = input.dim() == self.axes[0]
+        self._check_input_dim(input)
+        alone = input.dim() == self._get_no_batch_dim()
         output = F.instance_norm(
             input.unsqueeze(0) if alone else input,
             self.running_mean,
@@ -219,6 +226,8 @@ class GroupNorm(Module):
         self.register_parameter("weight", Parameter(ones(shape, device=device, dtype=dtype)) if affine else None)
         offset = Parameter(zeros(shape, device=device, dtype=dtype)) if affine and bias else None
         self.register_parameter("bias", offset)
+        if is_another(self, GroupNorm, "reset_parameters"):
+            self.reset_parameters()
 
     def reset_parameters(self) -> None:
         """Ones and zeros, as at first."""
@@ -252,6 +261,8 @@ class RMSNorm(Module):
         self.elementwise_affine = elementwise_affine
         weight = Parameter(ones(self.normalized_shape, device=device, dtype=dtype)) if elementwise_affine else None
         self.register_parameter("weight", weight)
+        if is_another(self, RMSNorm, "reset_parameters"):
+            self.reset_parameters()
 
     def reset_parameters(self) -> None:
         """Ones, as at first."""

@@ -67,7 +67,14 @@ class MaxPool3d(_MaxPool):
     pool = staticmethod(F.max_pool3d)
 
 
-class AvgPool1d(Module):
+class _AvgPoolNd(Module):
+    """What averages over windows."""
+
+    def extra_repr(self) -> str:
+        return _windows(self)
+
+
+class AvgPool1d(_AvgPoolNd):
     """The mean of each window over the last axis."""
 
     def __init__(
@@ -88,11 +95,8 @@ class AvgPool1d(Module):
         sizes = (self.kernel_size, self.stride, self.padding)
         return F.avg_pool1d(input, *sizes, self.ceil_mode, self.count_include_pad)
 
-    def extra_repr(self) -> str:
-        return _windows(self)
 
-
-class _AvgPool(Module):
+class _AvgPool(_AvgPoolNd):
     pool: ClassVar[Callable[..., Tensor]]
 
     def __init__(
@@ -114,9 +118,6 @@ class _AvgPool(Module):
     def forward(self, input: Tensor) -> Tensor:
         sizes = (self.kernel_size, self.stride, self.padding)
         return type(self).pool(input, *sizes, self.ceil_mode, self.count_include_pad, self.divisor_override)
-
-    def extra_repr(self) -> str:
-        return _windows(self)
 
 
 class AvgPool2d(_AvgPool):

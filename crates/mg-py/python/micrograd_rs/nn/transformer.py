@@ -82,17 +82,13 @@ class _Layer(Module):
             setattr(self, f"dropout{i}", Dropout(dropout))
         self.activation = _activation(activation)
 
-    def _self_attended(self, x: Tensor, mask: Tensor | None, padding: Tensor | None, is_causal: bool) -> Tensor:
+    def _sa_block(self, x: Tensor, attn_mask: Tensor | None, key_padding_mask: Tensor | None, is_causal: bool = False) -> Tensor:
+        """What self-attention adds."""
         attention: MultiheadAttention = self.self_attn
         found, _ = attention(
-            x, x, x, attn_mask=mask, key_padding_mask=padding, need_weights=False, is_causal=is_causal
+            x, x, x, attn_mask=attn_mask, key_padding_mask=key_padding_mask, need_weights=False, is_causal=is_causal
         )
         result: Tensor = self.dropout1(found)
-        return result
-
-    def _fed_forward(self, x: Tensor, dropout: str) -> Tensor:
-        x = self.linear2(self.dropout(self.activation(self.linear1(x))))
-        result: Tensor = getattr(self, dropout)(x)
         return result
 
 
@@ -111,6 +107,11 @@ class TransformerEncoderLayer(_Layer):
 
     self_attn: MultiheadAttention
 
+    def _ff_block(self, x: Tensor) -> Tensor:
+        """What the linear layers add."""
+        result: Tensor = self.dropout2(self.linear2(self.dropout(self.activation(self.linear1(x)))))
+        return result
+
     def forward(
         self,
         src: Tensor,
@@ -120,10 +121,10 @@ class TransformerEncoderLayer(_Layer):
     ) -> Tensor:
         mask, padding = _float_mask(src_mask, src), _float_mask(src_key_padding_mask, src)
         if self.norm_first:
-            x = src + self._self_attended(self.norm1(src), mask, padding, is_causal)
-            return x + self._fed_forward(self.norm2(x), "dropout2")
-        x = self.norm1(src + self._self_attended(src, mask, padding, is_causal))
-        result: Tensor = self.norm2(x + self._fed_forward(x, "dropout2"))
+            x = src + self._sa_block(self.norm1(src), mask, padding, is_causal)
+            return x + self._ff_block(self.norm2(x))
+        x = self.norm1(src + self._sa_block(src, mask, padding, is_causal))
+        result: Tensor = self.norm2(x + self._ff_block(x))
         return result
 
 
@@ -135,13 +136,19 @@ class TransformerDecoderLayer(_Layer):
     self_attn: MultiheadAttention
     multihead_attn: MultiheadAttention
 
-    def _attended(
-        self, x: Tensor, memory: Tensor, mask: Tensor | None, padding: Tensor | None, is_causal: bool
+    def _mha_block(
+        self, x: Tensor, mem: Tensor, attn_mask: Tensor | None, key_padding_mask: Tensor | None, is_causal: bool = False
     ) -> Tensor:
+        """What attention to the memory adds."""
         found, _ = self.multihead_attn(
-            x, memory, memory, attn_mask=mask, key_padding_mask=padding, need_weights=False, is_causal=is_causal
+            x, mem, mem, attn_mask=attn_mask, key_padding_mask=key_padding_mask, need_weights=False, is_causal=is_causal
         )
         result: Tensor = self.dropout2(found)
+        return result
+
+    def _ff_block(self, x: Tensor) -> Tensor:
+        """What the linear layers add."""
+        result: Tensor = self.dropout3(self.linear2(self.dropout(self.activation(self.linear1(x)))))
         return result
 
     def forward(
@@ -159,12 +166,12 @@ class TransformerDecoderLayer(_Layer):
         other = memory_mask, memory_key_padding_mask, memory_is_causal
         x = tgt
         if self.norm_first:
-            x = x + self._self_attended(self.norm1(x), *own)
-            x = x + self._attended(self.norm2(x), memory, *other)
-            return x + self._fed_forward(self.norm3(x), "dropout3")
-        x = self.norm1(x + self._self_attended(x, *own))
-        x = self.norm2(x + self._attended(x, memory, *other))
-        result: Tensor = self.norm3(x + self._fed_forward(x, "dropout3"))
+            x = x + self._sa_block(self.norm1(x), *own)
+            x = x + self._mha_block(self.norm2(x), memory, *other)
+            return x + self._ff_block(self.norm3(x))
+        x = self.norm1(x + self._sa_block(x, *own))
+        x = self.norm2(x + self._mha_block(x, memory, *other))
+        result: Tensor = self.norm3(x + self._ff_block(x))
         return result
 
 
