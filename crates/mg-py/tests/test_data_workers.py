@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import gc
 import os
 import random
 import threading
@@ -211,6 +212,7 @@ class Drawing(Dataset):
 
 def no_workers():
     """Those of loops that have ended, too, have done their work."""
+    gc.collect()
     for _ in range(200):
         if not streams._workers:
             return

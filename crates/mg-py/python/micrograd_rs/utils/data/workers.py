@@ -67,22 +67,24 @@ def _work(jobs: SimpleQueue[Job | None], info: WorkerInfo, kit: Kit, start: Call
     # A worker holds nothing of the loader but this queue: who drops the loader ends it.
     _local.info = info
     failed: BaseException | None = None
+    why = ""
     try:
         streams.take(info.seed)
         if start is not None:
             start(info.id)
     except BaseException as error:
         error.add_note(f"in worker_init_fn of worker {info.id} of a DataLoader")
-        failed = error
+        failed, why = error, f"worker_init_fn of worker {info.id} of a DataLoader failed: {error!r}"
     while (job := jobs.get()) is not None:
-        try:
-            if failed is not None:
-                raise failed
-            job.value = job.make(kit)
-        except BaseException as error:
-            if failed is None:
+        if why:
+            # Not kept: it has the loop's frames once it was raised there, and these the workers.
+            job.error, failed = failed or RuntimeError(why), None
+        else:
+            try:
+                job.value = job.make(kit)
+            except BaseException as error:
                 error.add_note(f"in worker {info.id} of a DataLoader")
-            job.error = error
+                job.error = error
         job.done.set()
         # Nothing of it is kept while the next one is waited for.
         del job
