@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import functools
 import pickle
 
 import micrograd_rs as mg
@@ -188,7 +189,8 @@ def test_what_modules_make_of_states():
         other.load_state_dict({"1.w": mg.ones(2)})
     with pytest.raises(ValueError, match="1.w"):
         other.load_state_dict({"0._extra_state": {"count": 6}, "1.w": mg.ones(3), "1.weight": mg.ones(4)})
-    assert other[0].count == 5
+    # What fits was loaded.
+    assert other[0].count == 6
 
 
 def test_states_with_assign():
@@ -350,3 +352,115 @@ def test_summaries():
     with pytest.raises(ValueError):
         nn.summary(net, (32, 7))
     assert not net._forward_hooks
+
+
+def test_assignments_over_what_is_registered():
+    """As in PyTorch: what has a kind takes that kind, or None."""
+    net = nn.Module()
+    net.part, net.weight = nn.Linear(1, 1), nn.Parameter(mg.ones(2))
+    net.register_buffer("mean", mg.zeros(2))
+    net.register_buffer("kept", None, persistent=False)
+    for name, value in (("part", 5), ("part", mg.ones(1)), ("weight", 5), ("weight", nn.Linear(1, 1)), ("weight", mg.ones(2)), ("mean", 5), ("kept", "a")):
+        before = getattr(net, name)
+        with pytest.raises(TypeError, match=f"'{name}' is a (module|parameter|buffer)"):
+            setattr(net, name, value)
+        assert getattr(net, name) is before
+    net.kept = mg.ones(1)
+    assert dict(net.named_buffers()).keys() == {"mean", "kept"} and "kept" not in net.state_dict()
+    for name in ("part", "weight", "mean"):
+        setattr(net, name, None)
+        assert getattr(net, name) is None
+    net.part, net.mean = nn.Parameter(mg.ones(1)), nn.Linear(1, 1)
+    assert [name for name, _ in net.named_parameters()] == ["part", "mean.weight", "mean.bias"] and list(net._modules) == ["mean"]
+    del net.part
+    net.part = 5
+    assert net.part == 5 and "part" not in net._parameters
+
+
+def test_errors_in_properties_are_their_own():
+    class Net(nn.Module):
+        @property
+        def w(self):
+            return self.a.nothing
+
+        @functools.cached_property
+        def c(self):
+            raise AttributeError("not yet")
+
+    net = Net()
+    net.a = nn.Linear(1, 1)
+    with pytest.raises(AttributeError, match="'Linear' has no attribute 'nothing'"):
+        net.w
+    with pytest.raises(AttributeError, match="not yet"):
+        net.c
+    with pytest.raises(AttributeError, match="'Net' has no attribute 'b'"):
+        net.b
+
+
+def test_states_that_fit_in_part():
+    """`load_state_dict` has loaded what fits when it raises."""
+    net = nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 3))
+    state = {"0.weight": mg.ones(2, 2), "0.bias": mg.zeros(2), "1.weight": mg.ones(4, 2), "1.bias": mg.full((3,), 7.0)}
+    with pytest.raises(RuntimeError, match=r"size mismatch for 1.weight \(takes \(3, 2\), got \(4, 2\)\)"):
+        net.load_state_dict(state)
+    assert net[0].weight.tolist() == [[1, 1], [1, 1]] and net[1].bias.tolist() == [7, 7, 7]
+    with pytest.raises(RuntimeError, match="Missing"):
+        net.load_state_dict({"0.weight": mg.zeros(2, 2), "more": mg.ones(1)})
+    assert net[0].weight.tolist() == [[0, 0], [0, 0]]
+
+
+def test_states_of_old_batch_norms():
+    state = nn.BatchNorm1d(2).state_dict()
+    assert state._metadata[""] == {"version": 2} and nn.InstanceNorm1d(2, track_running_stats=True).state_dict()._metadata[""]["version"] == 2
+    del state["num_batches_tracked"]
+    norm = nn.BatchNorm1d(2)
+    with pytest.raises(RuntimeError, match="num_batches_tracked"):
+        norm.load_state_dict(state)
+    state._metadata[""]["version"] = 1
+    norm.num_batches_tracked.fill_(3)
+    assert repr(norm.load_state_dict(state)) == "<All keys matched successfully>" and norm.num_batches_tracked.item() == 3
+    # What has no versions is old.
+    assert nn.Sequential(nn.BatchNorm1d(2)).load_state_dict({f"0.{name}": t for name, t in state.items()}).missing_keys == []
+
+
+def test_copies_share_what_is_registered():
+    class Net(nn.Module):
+        def __init__(self):
+            self.a, self.w, self.x = nn.Linear(1, 1), nn.Parameter(mg.ones(1)), 1
+            self.register_buffer("b", mg.zeros(1))
+
+    net = Net()
+    made = copy.copy(net)
+    assert made is not net and made.a is net.a and made.w is net.w
+    made.a, made.w, made.x, made.more = nn.Linear(2, 2), nn.Parameter(mg.zeros(3)), 2, nn.Tanh()
+    assert net.a is made.a and net.w is made.w and net.x == 1 and net.more is made.more
+    net.double()
+    assert made.b is net.b and made.b.dtype == mg.float64
+    del net.more
+    assert not hasattr(made, "more")
+    third = copy.copy(made)
+    third.register_parameter("v", nn.Parameter(mg.ones(1)))
+    assert net.v is third.v
+    # In its own place it is by itself.
+    made._modules = {"a": nn.Tanh()}
+    assert isinstance(made.a, nn.Tanh) and isinstance(net.a, nn.Linear) and third.a is net.a
+    assert copy.deepcopy(third).a is not third.a
+    del made, third
+    net.a = nn.Linear(3, 3)
+
+    class Told(nn.Module):
+        def __getstate__(self):
+            return {**self.__dict__, "told": True}
+
+    assert copy.copy(Told()).told
+
+
+def test_parts_that_are_set():
+    net = nn.Sequential(nn.Linear(1, 1), nn.Tanh())
+    net._modules = {"x": nn.ReLU(), "y": None}
+    assert list(net._modules) == ["x", "y"] and isinstance(net.x, nn.ReLU) and not hasattr(net, "0")
+    net.register_buffer("b", mg.ones(1), persistent=False)
+    net._buffers = {"b": mg.zeros(1), "c": mg.zeros(1)}
+    assert list(net.state_dict()) == ["c"]
+    net._parameters = {}
+    assert list(net.parameters()) == []

@@ -57,6 +57,9 @@ def test_registration():
     net.scale = nn.Parameter(mg.ones(1))
     del net.scale
     assert len(list(net.parameters())) == 4 and not hasattr(net, "scale")
+    with pytest.raises(TypeError, match="'hidden' is a module"):
+        net.hidden = 5
+    del net.hidden
     net.hidden = 5
     assert len(list(net.parameters())) == 2
 

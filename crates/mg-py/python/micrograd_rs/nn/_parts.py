@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, MutableMapping
+from collections.abc import Iterator, Mapping, MutableMapping
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary, WeakSet
 
 if TYPE_CHECKING:
     from .module import Module
+
+
+# Modules that `copy.copy` made of each other: what is registered with one is registered with all.
+twins: WeakKeyDictionary[Module, WeakSet[Module]] = WeakKeyDictionary()
+
+
+def put(module: Module, name: str, value: Any) -> None:
+    """Sets what is registered under a name."""
+    object.__setattr__(module, name, value)
+    if twins:
+        for twin in twins.get(module, ()):
+            vars(twin)[name] = value
 
 
 class Parts(MutableMapping[str, Any]):
@@ -25,12 +38,26 @@ class Parts(MutableMapping[str, Any]):
         kinds = self._module._kinds
         if kinds.get(name) not in self._kinds:
             kinds[name] = self._kinds[0]
-        object.__setattr__(self._module, name, value)
+        put(self._module, name, value)
 
     def __delitem__(self, name: str) -> None:
         if self._module._kinds.get(name) not in self._kinds:
             raise KeyError(name)
         delattr(self._module, name)
+
+    def become(self, parts: Mapping[str, Any]) -> None:
+        """Has these in place of those that there are."""
+        given, before = dict(parts), dict(self._module._kinds)
+        # From now on it is by itself.
+        object.__setattr__(self._module, "_kinds", dict(before))
+        twins.pop(self._module, set()).discard(self._module)
+        for name in list(self):
+            del self[name]
+        for name, value in given.items():
+            # A buffer that was not saved is not from now on either.
+            if before.get(name) in self._kinds:
+                self._module._kinds[name] = before[name]
+            self[name] = value
 
     def __iter__(self) -> Iterator[str]:
         return iter([name for name, kind in self._module._kinds.items() if kind in self._kinds])

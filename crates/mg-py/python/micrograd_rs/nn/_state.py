@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from .._micrograd_rs import Tensor, as_tensor, realize
 from ..autograd import no_grad
 from . import _hooks
+from ._parts import put
 from .parameter import Parameter, mark, mark_as, marks_of, is_lazy, materialize
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ class State(OrderedDict[str, Any]):
 
 
 class Findings(list[str]):
-    """What does not fit, and what is to be written if everything does."""
+    """What does not fit, and what is to be written."""
 
     def __init__(self, assign: bool) -> None:
         super().__init__()
@@ -110,9 +111,7 @@ def load_own(
     unexpected_keys: list[str],
     error_msgs: list[str],
 ) -> None:
-    """Finds what a module's own parameters and buffers become. Nothing is written before all of the state was
-    looked at.
-    """
+    """Finds what a module's own parameters and buffers become. It is written when all of the state was looked at, at once."""
     for hook in _own(module, "load_pre"):
         hook.call(module, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs)
     found = error_msgs if isinstance(error_msgs, Findings) else Findings(False)
@@ -150,7 +149,7 @@ def load_own(
             unexpected_keys.append(key)
         elif key.startswith(prefix) and "." in key[len(prefix) :] and key[len(prefix) :].split(".", 1)[0] in own:
             unexpected_keys.append(key)
-    if found is not error_msgs and not error_msgs:
+    if found is not error_msgs:
         _write(found)
 
 
@@ -177,7 +176,7 @@ def _taken(module: Module, name: str, t: Tensor, value: Tensor) -> Callable[[], 
         elif value.requires_grad:
             new = value.detach()
         mark_as(new, marks)
-        object.__setattr__(module, name, new)
+        put(module, name, new)
         return new
 
     return take
@@ -215,9 +214,7 @@ def load(module: Module, state_dict: Any, strict: bool, assign: bool) -> Incompa
 
     after: list[tuple[Module, _hooks.Hook]] = []
     walk(module, state, "")
-    fits = not found and not (strict and (missing or unexpected))
-    if fits:
-        _write(found)
+    _write(found)
     # They may say that what is missing is not.
     for part, hook in after:
         hook.call(part, keys)
@@ -229,6 +226,4 @@ def load(module: Module, state_dict: Any, strict: bool, assign: bool) -> Incompa
     if problems:
         head = f"Error(s) in loading state_dict for {type(module).__name__}:"
         raise StateError("\n\t".join([head, *problems]))
-    if not fits:
-        _write(found)
     return keys

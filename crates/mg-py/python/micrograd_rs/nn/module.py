@@ -5,13 +5,15 @@ from __future__ import annotations
 import copy
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cached_property
 from typing import Any, Self, TypeVar
+from weakref import WeakSet
 
 from .._micrograd_rs import Device, Tensor, dtype, empty_like, realize
 from .._names import unknown
 from . import _hooks, _state
 from ._hooks import Hook, Hooks, RemovableHandle
-from ._parts import Parts
+from ._parts import Parts, put, twins
 from ._state import IncompatibleKeys
 from .parameter import (
     Buffer,
@@ -135,11 +137,21 @@ class Module:
             module[copy.deepcopy(key, memo)] = copy.deepcopy(value, memo)
         return module
 
-    def __copy__(self) -> Self:
-        """A module of its own with the same parameters and parts."""
-        module = self.__class__.__new__(self.__class__)
-        vars(module).update(vars(self))
-        object.__setattr__(module, "_kinds", dict(self._kinds))
+    def __copy__(self) -> Any:
+        """Another module of the same parameters and parts: what is registered with one of them is registered with both, as in PyTorch, and
+        all else is each one's own.
+        """
+        made: Any = self.__reduce_ex__(4)
+        if isinstance(made, str):
+            return self
+        make, arguments, state = (*made, None)[:3]
+        module = make(*arguments)
+        if state is not None:
+            module.__setstate__(state)
+        if isinstance(module, Module) and module._kinds is self._kinds:
+            together = twins.setdefault(self, WeakSet([self]))
+            together.add(module)
+            twins[module] = together
         return module
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
@@ -161,7 +173,7 @@ class Module:
             object.__setattr__(self, name, value)
             return
         kind = self._kinds.get(name)
-        if isinstance(value, Module):
+        if isinstance(value, Module) and kind != "parameter":
             kind, value = "module", _registered(self, "module", name, value)
         elif isinstance(value, Buffer):
             kind = "buffer" if buffers_known[id(value)][1] else "transient"
@@ -170,27 +182,31 @@ class Module:
             kind = "parameter"
             mark(value)
             value = _registered(self, "parameter", name, value)
-        elif isinstance(value, Tensor):
-            if kind == "parameter":
-                text = f"{name!r} is a parameter and takes one: nn.Parameter(t), or write into it under no_grad()"
-                raise TypeError(text)
-            kind = None if kind == "module" else kind
-        elif value is not None:
-            kind = None
+        elif value is not None and kind is not None and not (isinstance(value, Tensor) and kind in ("buffer", "transient")):
+            takes = "it takes one (nn.Parameter(t)), or numbers written into it under no_grad()" if kind == "parameter" else "it takes one"
+            what = "buffer" if kind == "transient" else kind
+            raise TypeError(f"{name!r} is a {what}, and {takes}, or None; got {_what(value)}. Delete it first to have something else there")
         if kind is None:
-            self._kinds.pop(name, None)
+            object.__setattr__(self, name, value)
         else:
             self._kinds[name] = kind
-        object.__setattr__(self, name, value)
+            put(self, name, value)
 
     def __delattr__(self, name: str) -> None:
-        self._kinds.pop(name, None)
+        registered = self._kinds.pop(name, None) is not None
         object.__delattr__(self, name)
+        if registered and twins:
+            for twin in twins.get(self, ()):
+                vars(twin).pop(name, None)
 
     def __getattr__(self, name: str) -> Any:
         # Only called for what is not there.
         if name in _HOOKS:
             return self._hooks_of(_HOOKS[name])
+        found = getattr(type(self), name, None)
+        if isinstance(found, (property, cached_property)):
+            # It is there, and what it looked for was not: its own error says what.
+            return found.__get__(self, type(self))
         known = [*dir(type(self)), *vars(self)]
         raise AttributeError(unknown(f"'{type(self).__name__}'", name, known))
 
@@ -203,7 +219,7 @@ class Module:
         elif param is not None:
             raise TypeError(f"{name!r} takes a parameter: nn.Parameter(t); got {_what(param)}")
         self._kinds[name] = "parameter"
-        object.__setattr__(self, name, param)
+        put(self, name, param)
 
     def register_buffer(self, name: str, tensor: Any, persistent: bool = True) -> None:
         """Makes a tensor one that is saved with the parameters (if `persistent`) and not trained."""
@@ -213,7 +229,7 @@ class Module:
                 raise TypeError(f"{name!r} takes a tensor or None, got {type(tensor).__name__}")
             tensor = _registered(self, "buffer", name, tensor)
         self._kinds[name] = "buffer" if persistent else "transient"
-        object.__setattr__(self, name, tensor)
+        put(self, name, tensor)
 
     def add_module(self, name: str, module: Any) -> None:
         """Makes a module a part of this one under this name."""
@@ -223,7 +239,7 @@ class Module:
         if module is not None:
             module = _registered(self, "module", name, module)
         self._kinds[name] = "module"
-        object.__setattr__(self, name, module)
+        put(self, name, module)
 
     register_module = add_module
 
@@ -231,13 +247,25 @@ class Module:
     def _modules(self) -> Parts:
         return Parts(self, ("module",))
 
+    @_modules.setter
+    def _modules(self, parts: Mapping[str, Any]) -> None:
+        self._modules.become(parts)
+
     @property
     def _parameters(self) -> Parts:
         return Parts(self, ("parameter",))
 
+    @_parameters.setter
+    def _parameters(self, parts: Mapping[str, Any]) -> None:
+        self._parameters.become(parts)
+
     @property
     def _buffers(self) -> Parts:
         return Parts(self, ("buffer", "transient"))
+
+    @_buffers.setter
+    def _buffers(self, parts: Mapping[str, Any]) -> None:
+        self._buffers.become(parts)
 
     @property
     def _non_persistent_buffers_set(self) -> set[str]:
@@ -419,7 +447,7 @@ class Module:
             moved.append(new)
             if kind != "parameter":
                 mark_as(new, marks_of(t))
-                object.__setattr__(self, name, new)
+                put(self, name, new)
                 continue
             grad = None if t.grad is None else fn(t.grad.detach())
             t.data = new
@@ -594,7 +622,7 @@ class Module:
         if `strict`. Arrays and tensors of other libraries are taken too.
 
         An error (a ValueError and a RuntimeError) that lists them, if any are missing or not known (if `strict`)
-        or of another shape; then nothing was changed.
+        or of another shape; what fits was loaded before.
         """
         return _state.load(self, state_dict, strict, assign)
 
