@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 import copy
+import io
 import math
 import pickle
 
@@ -607,3 +608,133 @@ def test_what_is_put_into_its_state_is_remembered():
     before = w.item()
     o.step()
     assert w.item() == pytest.approx(before - 0.1 * (0.9 * 5.0 + 2.0))
+
+
+def _one(kind, **options):
+    p = mg.nn.Parameter(mg.ones(3))
+    return p, kind([p], **options)
+
+
+def _go(p, o, n=1):
+    for _ in range(n):
+        p.grad = p.detach() * 0.5
+        o.step()
+
+
+KINDS = ["Adam", "AdamW", "Adamax", "NAdam", "RAdam", "ASGD", "Adafactor", "Adagrad", "RMSprop", "Adadelta", "Rprop", "SGD"]
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_a_state_is_as_new_as_what_it_is_of(name):
+    """As in PyTorch: tensors and numbers of `state_dict()` are those that later steps write to."""
+    kind = getattr(mg.optim, name)
+    options = {"momentum": 0.9} if name == "SGD" else {}
+    p, o = _one(kind, **options)
+    _go(p, o)
+    state = o.state_dict()
+    snapshot = copy.deepcopy(state)
+    assert type(snapshot["state"]) is dict
+    _go(p, o, 2)
+
+    def plain(state):
+        return {i: {k: v.tolist() for k, v in its.items()} for i, its in state["state"].items()}
+
+    assert plain(state) == plain(o.state_dict()) != plain(snapshot)
+    # To load it changes nothing.
+    before, q = plain(o.state_dict()), p.detach().clone().realize()
+    o.load_state_dict(state)
+    assert plain(o.state_dict()) == before
+    # What it is saved as is of one moment; and in another optimiser it goes on as here.
+    saved = io.BytesIO()
+    mg.save(state, saved)
+    saved.seek(0)
+    loaded = mg.load(saved)
+    assert plain(loaded) == before
+    other = mg.nn.Parameter(q)
+    second = kind([other], **options)
+    second.load_state_dict(state)
+    _go(p, o, 2)
+    _go(other, second, 2)
+    assert other.tolist() == p.tolist() and plain(second.state_dict()) == plain(o.state_dict()) == plain(state)
+    assert pickle.loads(pickle.dumps(state))["param_groups"] == state["param_groups"]
+
+
+def test_a_state_that_was_changed_stays_changed():
+    p, o = _one(mg.optim.Adam)
+    _go(p, o)
+    state = o.state_dict()
+    state["state"][0]["step"] = mg.tensor(7.0)
+    del state["state"][0]["exp_avg"]
+    state["state"][5] = {"step": mg.tensor(3.0)}
+    _go(p, o)
+    assert state["state"][0]["step"].item() == 7 and sorted(state["state"][0]) == ["exp_avg_sq", "step"] and dict(state["state"])[5]["step"].item() == 3
+    assert {**state["state"]}[0]["exp_avg_sq"].tolist() == o.state_dict()["state"][0]["exp_avg_sq"].tolist()
+    assert repr(state["state"]) == repr(dict(state["state"])) and state["state"] == state["state"].copy() and len(state["state"]) == 2
+    # Before the first step there is nothing, and that stays so.
+    p, o = _one(mg.optim.Adam)
+    state = o.state_dict()
+    _go(p, o)
+    assert dict(state["state"]) == {} and state["state"].get(0) is None
+    o.load_state_dict(state)
+    assert dict(o.state_dict()["state"]) == {}
+    # Steps that are replayed are seen as well.
+    p, o = _one(mg.optim.Adam)
+
+    @mg.jit
+    def step(x):
+        o.zero_grad()
+        (p * x).sum().backward()
+        o.step()
+
+    step(mg.ones(3))
+    state = o.state_dict()
+    for _ in range(5):
+        step(mg.ones(3))
+    assert state["state"][0]["step"].item() == 6
+
+
+def test_hooks_of_states():
+    p, o = _one(mg.optim.SGD, momentum=0.9)
+    _go(p, o)
+    told = []
+    handles = [
+        o.register_state_dict_pre_hook(lambda opt: told.append(("pre", opt is o))),
+        o.register_state_dict_post_hook(lambda opt, state: {**state, "more": 1}),
+        o.register_state_dict_post_hook(lambda opt, state: told.append(("first", "more" in state)), prepend=True),
+        o.register_load_state_dict_pre_hook(lambda opt, state: {**state, "param_groups": [{**g, "lr": 7.0} for g in state["param_groups"]]}),
+        o.register_load_state_dict_post_hook(lambda opt: told.append(("post", opt.param_groups[0]["lr"]))),
+    ]
+    state = o.state_dict()
+    assert state["more"] == 1 and told == [("pre", True), ("first", False)]
+    o.load_state_dict(state)
+    assert o.param_groups[0]["lr"] == 7.0 and told[-1] == ("post", 7.0) and state["param_groups"][0]["lr"] != 7.0
+    for handle in handles:
+        handle.remove()
+    assert "more" not in o.state_dict() and len(told) == 3
+
+    class Own(mg.optim.Optimizer):
+        def step(self, closure=None):
+            self.state[p]["n"] = self.state[p].get("n", 0) + 1
+
+    own = Own([p], {})
+    own.step()
+    own.register_state_dict_post_hook(lambda opt, state: {**state, "own": True})
+    state = own.state_dict()
+    own.step()
+    assert state["own"] and state["state"][0]["n"] == 2
+
+
+def test_a_constant_rate_resumed_at_its_end():
+    def resumed(last_epoch, **options):
+        o = mg.optim.SGD([mg.nn.Parameter(mg.ones(1))], 0.1)
+        o.param_groups[0]["initial_lr"] = 0.4
+        s = mg.optim.lr_scheduler.ConstantLR(o, 0.5, last_epoch=last_epoch, **options)
+        rates = [o.param_groups[0]["lr"]]
+        for _ in range(2):
+            s.step()
+            rates.append(o.param_groups[0]["lr"])
+        return rates
+
+    # PyTorch's.
+    assert resumed(4) == [0.2, 0.2, 0.2] and resumed(3) == [0.1, 0.2, 0.2] and resumed(5) == [0.1, 0.1, 0.1]
+    assert resumed(2, total_iters=3) == [0.2, 0.2, 0.2]

@@ -261,6 +261,12 @@ class ConstantLR(_Scheduled):
     def _schedule(self) -> _Schedule:
         return _Schedule.constant(self.factor, self.total_iters)
 
+    def get_lr(self) -> list[float]:
+        if self._is_initial and self.last_epoch == self.total_iters != 0:
+            # Resumed right where it ends: the rates are those that it had changed.
+            return [group["lr"] / self.factor for group in self.optimizer.param_groups]
+        return super().get_lr()
+
 
 class PolynomialLR(_Scheduled):
     """Down to 0 at epoch `total_iters` by a power of what is left."""

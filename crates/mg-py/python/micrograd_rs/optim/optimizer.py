@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from operator import is_
 from typing import Any, ClassVar, Self, cast
@@ -19,6 +19,7 @@ __getattr__ = _Lazy(__name__)
 Parameters = Iterable[Tensor] | Iterable[tuple[str, Tensor]] | Iterable[Mapping[str, Any]]
 
 _absent = object()
+_changed = object()
 
 
 class _Told(dict[str, Any]):
@@ -149,11 +150,11 @@ def options_of(arguments: Mapping[str, Any]) -> dict[str, Any]:
 class _Handle:
     """What `remove()`s a hook."""
 
-    def __init__(self, hooks: dict[int, Callable[..., Any]]) -> None:
+    def __init__(self, hooks: dict[_Handle, Callable[..., Any]]) -> None:
         self._of = hooks
 
     def remove(self) -> None:
-        self._of.pop(id(self), None)
+        self._of.pop(self, None)
 
 
 class _Entries(_Told):
@@ -234,6 +235,70 @@ class _State(defaultdict[Tensor, Any]):
 
     def __reduce__(self) -> Any:
         return (_plain_state, (dict(self),))
+
+
+class _Live(dict[int, Any]):
+    """The state of an engine's optimiser by numbers, for those parameters that had one when it was asked for: what is remembered of each is looked up
+    whenever somebody looks, so that the numbers that the engine keeps are as new as the tensors that steps write to.
+    """
+
+    def __init__(self, optimizer: Optimizer, entries: Mapping[int, Mapping[str, Any]]) -> None:
+        super().__init__({i: dict(its) for i, its in entries.items()})
+        self._of, self._params = optimizer, optimizer._parameters()
+        # What was put here, and was not changed by hand.
+        self._put = {i: dict(its) for i, its in entries.items()}
+
+    def _renewed(self) -> Self:
+        of = self._of
+        by_id = {id(p): i for i, p in enumerate(of._parameters())}
+        now = of._remembered()
+        for i, put in self._put.items():
+            its: dict[str, Any] | None = super().get(i)
+            if its is None:
+                continue
+            new = now.get(by_id.get(id(self._params[i]), -1), {})
+            kept = {name for name in put if its.get(name, _absent) is put[name]}
+            for name in kept - new.keys():
+                del its[name]
+            taken = {name: value for name, value in new.items() if name in kept or (name not in put and name not in its)}
+            its.update(taken)
+            self._put[i] = {**dict.fromkeys(put.keys() - kept, _changed), **taken}
+        return self
+
+    def __getitem__(self, key: int) -> Any:
+        return super(_Live, self._renewed()).__getitem__(key)
+
+    def get(self, key: int, default: Any = None) -> Any:
+        return super(_Live, self._renewed()).get(key, default)
+
+    def __iter__(self) -> Iterator[int]:
+        # Also what has `dict(state)` and `{**state}` ask for each entry.
+        return super(_Live, self._renewed()).__iter__()
+
+    def values(self) -> Any:
+        return super(_Live, self._renewed()).values()
+
+    def items(self) -> Any:
+        return super(_Live, self._renewed()).items()
+
+    def __setitem__(self, key: int, value: Any) -> None:
+        self._put.pop(key, None)
+        super().__setitem__(key, value)
+
+    def __eq__(self, other: object) -> bool:
+        return super(_Live, self._renewed()).__eq__(other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return super(_Live, self._renewed()).__repr__()
+
+    def copy(self) -> dict[int, Any]:
+        return dict(self.items())
+
+    def __reduce__(self) -> Any:
+        # Copies are snapshots.
+        return dict, (self.copy(),)
 
 
 def _plain_state(entries: Mapping[Tensor, Any]) -> defaultdict[Tensor, Any]:
@@ -357,10 +422,14 @@ class Optimizer:
     def _hooks(self, when: str) -> list[Callable[..., Any]]:
         return list(vars(self).get("_step_hooks", {}).get(when, {}).values())
 
-    def _hook(self, when: str, hook: Callable[..., Any]) -> _Handle:
+    def _hook(self, when: str, hook: Callable[..., Any], prepend: bool = False) -> _Handle:
         hooks = vars(self).setdefault("_step_hooks", {}).setdefault(when, {})
         handle = _Handle(hooks)
-        hooks[id(handle)] = hook
+        others = dict(hooks) if prepend else {}
+        if prepend:
+            hooks.clear()
+        hooks[handle] = hook
+        hooks.update(others)
         return handle
 
     def register_step_pre_hook(self, hook: Callable[[Optimizer, Any, Any], None]) -> _Handle:
@@ -370,6 +439,26 @@ class Optimizer:
     def register_step_post_hook(self, hook: Callable[[Optimizer, Any, Any], None]) -> _Handle:
         """Has `hook(optimizer, args, kwargs)` be called after every step. The answer's `remove()` undoes it."""
         return self._hook("post", hook)
+
+    def register_state_dict_pre_hook(self, hook: Callable[[Optimizer], None], prepend: bool = False) -> _Handle:
+        """Has `hook(optimizer)` be called before `state_dict` collects. The answer's `remove()` undoes it."""
+        return self._hook("state_pre", hook, prepend)
+
+    def register_state_dict_post_hook(
+        self, hook: Callable[[Optimizer, dict[str, Any]], dict[str, Any] | None], prepend: bool = False
+    ) -> _Handle:
+        """Has `hook(optimizer, state_dict)` be called with what `state_dict` collected; what it answers with (not None) takes its place."""
+        return self._hook("state_post", hook, prepend)
+
+    def register_load_state_dict_pre_hook(
+        self, hook: Callable[[Optimizer, dict[str, Any]], dict[str, Any] | None], prepend: bool = False
+    ) -> _Handle:
+        """Has `hook(optimizer, state_dict)` be called with a shallow copy of what is loaded; what it answers with (not None) takes its place."""
+        return self._hook("load_pre", hook, prepend)
+
+    def register_load_state_dict_post_hook(self, hook: Callable[[Optimizer], None], prepend: bool = False) -> _Handle:
+        """Has `hook(optimizer)` be called after a state was loaded. The answer's `remove()` undoes it."""
+        return self._hook("load_post", hook, prepend)
 
     def _groups(self) -> list[_Group]:
         """The groups, with what is remembered of their parameters, whichever group these were in before."""
@@ -421,19 +510,32 @@ class Optimizer:
             before += len(params)
 
     def state_dict(self) -> dict[str, Any]:
-        """What it remembers of each parameter, by the parameter's number, and the options of each group."""
+        """What it remembers of each parameter, by the parameter's number, and the options of each group. As in PyTorch it shows later steps too:
+        `copy.deepcopy(o.state_dict())` is a snapshot.
+        """
+        for hook in self._hooks("state_pre"):
+            hook(self)
         groups: list[dict[str, Any]] = []
         before = 0
         for group in self.param_groups:
             n = len(group["params"])
             groups.append({**{k: v for k, v in group.items() if k != "params"}, "params": list(range(before, before + n))})
             before += n
-        return {"state": self._remembered(), "param_groups": groups}
+        remembered = self._remembered()
+        state: dict[str, Any] = {"state": remembered if self._kind is None else _Live(self, remembered), "param_groups": groups}
+        for hook in self._hooks("state_post"):
+            changed = hook(self, state)
+            state = state if changed is None else changed
+        return state
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
         """Remembers what `state_dict` answered with, and takes over its options, for parameters of the same shapes in the same
         order.
         """
+        state_dict = dict(state_dict)
+        for hook in self._hooks("load_pre"):
+            changed = hook(self, state_dict)
+            state_dict = state_dict if changed is None else changed
         state, groups = state_dict["state"], state_dict["param_groups"]
         if len(groups) != len(self.param_groups):
             raise ValueError(f"a state of {len(groups)} groups of parameters, for {len(self.param_groups)}")
@@ -445,6 +547,8 @@ class Optimizer:
         for i, options in enumerate(groups):
             group = self.param_groups[i]
             group._become({**options, "params": group["params"]})
+        for hook in self._hooks("load_post"):
+            hook(self)
 
     def __getstate__(self) -> dict[str, Any]:
         own = {k: v for k, v in vars(self).items() if k not in ("param_groups", "_own_state", "_step_hooks", "_left_out", "_stepped", "_handed")}
