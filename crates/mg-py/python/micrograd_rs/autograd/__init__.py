@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator
     from typing import Any, ParamSpec, Self, TypeVar, overload
 
-    from . import anomaly_mode, function, functional
+    from . import anomaly_mode, function, functional, graph, profiler
     from .anomaly_mode import detect_anomaly, is_anomaly_check_nan_enabled, is_anomaly_enabled, set_detect_anomaly
     from .function import Function
     from ._gradcheck import GradcheckError, gradcheck, gradgradcheck
@@ -33,12 +33,14 @@ __all__ = [
     "grad",
     "gradcheck",
     "gradgradcheck",
+    "graph",
     "inference_mode",
     "is_anomaly_check_nan_enabled",
     "is_anomaly_enabled",
     "is_grad_enabled",
     "is_inference_mode_enabled",
     "no_grad",
+    "profiler",
     "set_detect_anomaly",
     "set_grad_enabled",
 ]
@@ -205,7 +207,7 @@ def _decorated(function: Callable[P, R], block: Callable[[bool], Any], mode: boo
 # What is needed by some is imported when it is first used.
 __getattr__ = _Lazy(
     __name__,
-    ("anomaly_mode", "function", "functional"),
+    ("anomaly_mode", "function", "functional", "graph", "profiler"),
     {
         "Function": "function",
         "GradcheckError": "_gradcheck",

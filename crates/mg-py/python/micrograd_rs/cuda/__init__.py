@@ -1,75 +1,138 @@
 """CUDA devices under PyTorch's names. A device is named by a Device, by "cuda:1", or by its number; None is the default device
 where that is a CUDA device, and the first otherwise.
 
-All work of a device is done on one stream, so there are no streams to choose. `Device` has the same and more.
+All work of a device is done on one stream: streams are that one, and events are points in its work. `Device` has the same and more. Where there
+is no such device, what asks whether there is one, or how much of its memory is used, answers so (False, 0); everything else is a RuntimeError.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from .. import _micrograd_rs as _rs
 from .._micrograd_rs import Device, Tensor, initial_seed, manual_seed, seed
 from .._micrograd_rs import get_rng_state as _get_rng_state
 from .._micrograd_rs import set_rng_state as _set_rng_state
 from .._names import Lazy as _Lazy
+from ._devices import device_of as _device
+from .streams import (
+    CUDAGraph,
+    Event,
+    Stream,
+    StreamContext,
+    current_stream,
+    default_stream,
+    graph,
+    make_graphed_callables,
+    set_stream,
+    stream,
+)
 
 if TYPE_CHECKING:
-    from . import amp
+    from collections.abc import Iterable
+    from typing import Any, Self
+
+    from .. import Generator
+    from . import amp, memory, nvtx
 
 __all__ = [
+    "CUDAGraph",
     "DeviceProperties",
+    "Event",
+    "OutOfMemoryError",
+    "Stream",
+    "StreamContext",
     "amp",
+    "can_device_access_peer",
     "current_device",
+    "current_stream",
+    "default_stream",
+    "device",
     "device_count",
+    "device_of",
     "empty_cache",
     "get_device_capability",
     "get_device_name",
     "get_device_properties",
+    "get_per_process_memory_fraction",
     "get_rng_state",
+    "get_rng_state_all",
+    "graph",
+    "has_half",
+    "has_magma",
     "init",
     "initial_seed",
+    "ipc_collect",
     "is_available",
     "is_bf16_supported",
+    "is_current_stream_capturing",
     "is_initialized",
+    "is_tf32_supported",
+    "make_graphed_callables",
     "manual_seed",
     "manual_seed_all",
     "max_memory_allocated",
+    "max_memory_cached",
+    "max_memory_reserved",
+    "mem_get_info",
+    "memory",
     "memory_allocated",
+    "memory_cached",
     "memory_reserved",
     "memory_stats",
+    "memory_summary",
+    "nvtx",
+    "reset_max_memory_allocated",
+    "reset_max_memory_cached",
     "reset_peak_memory_stats",
     "seed",
     "seed_all",
+    "set_device",
+    "set_per_process_memory_fraction",
     "set_rng_state",
+    "set_rng_state_all",
+    "set_stream",
+    "stream",
     "synchronize",
 ]
 
 
-class DeviceProperties(NamedTuple):
-    """What a device is: its product's name, its memory in bytes, its compute capability."""
+OutOfMemoryError = MemoryError
+has_half = True
+has_magma = False
+
+
+@dataclass(frozen=True, repr=False)
+class DeviceProperties:
+    """What a device is: its product's name, its memory in bytes, its compute capability, and how much it has of what (sizes in bytes, rates in
+    kHz, the bus in bits).
+    """
 
     name: str
     total_memory: int
     major: int
     minor: int
+    multi_processor_count: int
+    warp_size: int
+    max_threads_per_multi_processor: int
+    max_threads_per_block: int
+    regs_per_multiprocessor: int
+    shared_memory_per_block: int
+    shared_memory_per_block_optin: int
+    shared_memory_per_multiprocessor: int
+    L2_cache_size: int
+    clock_rate: int
+    memory_clock_rate: int
+    memory_bus_width: int
+    is_integrated: int
+    is_multi_gpu_board: int
 
-
-def _device(device: Device | str | int | None) -> Device:
-    if device is None:
-        default = _rs.get_default_device()
-        return default if default.is_cuda() else Device.cuda()
-    if isinstance(device, int) and not isinstance(device, bool):
-        if device < 0:
-            raise ValueError(f"takes the number of a CUDA device, got {device}")
-        return Device.cuda(device)
-    if isinstance(device, str):
-        device = Device(device)
-    if not isinstance(device, Device):
-        raise TypeError(f'takes a Device, "cuda", "cuda:N" or a number, got {device!r}')
-    if not device.is_cuda():
-        raise ValueError(f"takes a CUDA device, got {str(device)!r}")
-    return Device.cuda(device.index or 0)
+    def __repr__(self) -> str:
+        return (
+            f"DeviceProperties(name={self.name!r}, major={self.major}, minor={self.minor}, total_memory={self.total_memory >> 20}MB, "
+            f"multi_processor_count={self.multi_processor_count}, L2_cache_size={self.L2_cache_size >> 20}MB)"
+        )
 
 
 def is_available() -> bool:
@@ -113,8 +176,10 @@ def get_device_capability(device: Device | str | int | None = None) -> tuple[int
 
 def get_device_properties(device: Device | str | int | None = None) -> DeviceProperties:
     """What the device is."""
+    from ._driver import attributes
+
     device = _device(device)
-    return DeviceProperties(device.name, device.total_memory() or 0, *get_device_capability(device))
+    return DeviceProperties(device.name, device.total_memory() or 0, *get_device_capability(device), **attributes(device))
 
 
 def synchronize(device: Device | str | int | None = None) -> None:
@@ -123,29 +188,87 @@ def synchronize(device: Device | str | int | None = None) -> None:
 
 
 def memory_stats(device: Device | str | int | None = None) -> dict[str, int]:
-    """What the allocator holds, in bytes: active, cached, peak; and how often it handed out memory, and from its cache."""
-    return _device(device).memory_stats()
+    """What the allocator holds, in bytes: active, cached, peak; and how often it handed out memory, and from its cache. The first three also under
+    PyTorch's names (`allocated_bytes.all.current`, …). Empty where there is no CUDA device.
+    """
+    if not is_available():
+        return {}
+    stats = _device(device).memory_stats()
+    for kind in ("allocated", "active"):
+        stats[f"{kind}_bytes.all.current"], stats[f"{kind}_bytes.all.peak"] = stats["active"], stats["peak"]
+    stats["reserved_bytes.all.current"] = stats["active"] + stats["cached"]
+    stats["reserved_bytes.all.peak"] = max(stats["reserved_bytes.all.current"], stats["peak"])
+    return stats
 
 
 def memory_allocated(device: Device | str | int | None = None) -> int:
-    """Bytes in use by tensors."""
-    return memory_stats(device)["active"]
+    """Bytes in use by tensors; 0 where there is no CUDA device."""
+    return memory_stats(device).get("active", 0)
 
 
 def max_memory_allocated(device: Device | str | int | None = None) -> int:
-    """The most bytes that were in use at once since the start, or since `reset_peak_memory_stats`."""
-    return memory_stats(device)["peak"]
+    """The most bytes that were in use at once since the start, or since `reset_peak_memory_stats`; 0 where there is no CUDA device."""
+    return memory_stats(device).get("peak", 0)
 
 
 def memory_reserved(device: Device | str | int | None = None) -> int:
-    """Bytes in use and kept for reuse."""
+    """Bytes in use and kept for reuse; 0 where there is no CUDA device."""
+    return memory_stats(device).get("reserved_bytes.all.current", 0)
+
+
+def max_memory_reserved(device: Device | str | int | None = None) -> int:
+    """The most bytes that were in use and kept for reuse at once, without what was kept and given back since (`empty_cache`)."""
+    return memory_stats(device).get("reserved_bytes.all.peak", 0)
+
+
+memory_cached = memory_reserved
+max_memory_cached = max_memory_reserved
+
+
+def mem_get_info(device: Device | str | int | None = None) -> tuple[int, int]:
+    """Bytes of a device's memory that nobody uses, and all of them, by the driver."""
+    from ._driver import memory
+
+    return memory(_device(device))
+
+
+def memory_summary(device: Device | str | int | None = None, abbreviated: bool = False) -> str:
+    """`memory_stats` as a table."""
+    device = _device(device)
     stats = memory_stats(device)
-    return stats["active"] + stats["cached"]
+    rows = [("in use", "active"), ("kept for reuse", "cached"), ("peak", "peak")]
+    lines = [f"{'memory of ' + str(device):24} {'MiB':>12}", *(f"{text:24} {stats[name] / 2**20:12.1f}" for text, name in rows)]
+    return "\n".join([*lines, f"{'times handed out':24} {stats['allocations']:12}", f"{'of these reused':24} {stats['hits']:12}", ""])
+
+
+def ipc_collect() -> None:
+    """Does nothing: processes share no memory of devices."""
+
+
+_fractions: dict[int, float] = {}
+
+
+def set_per_process_memory_fraction(fraction: float, device: Device | str | int | None = None) -> None:
+    """Lets tensors and what is kept for reuse take no more than this part of a device's memory; a MemoryError is what goes beyond."""
+    if not 0 <= fraction <= 1:
+        raise ValueError(f"set_per_process_memory_fraction: takes a part from 0 to 1, got {fraction}")
+    device = _device(device)
+    device.set_memory_limit(int(fraction * (device.total_memory() or 0)) if fraction < 1 else None)
+    _fractions[device.index or 0] = fraction
+
+
+def get_per_process_memory_fraction(device: Device | str | int | None = None) -> float:
+    """What `set_per_process_memory_fraction` said last, or 1."""
+    return _fractions.get(_device(device).index or 0, 1.0)
 
 
 def reset_peak_memory_stats(device: Device | str | int | None = None) -> None:
     """Sets the peak to what is in use now."""
     _device(device).reset_peak()
+
+
+reset_max_memory_allocated = reset_peak_memory_stats
+reset_max_memory_cached = reset_peak_memory_stats
 
 
 def empty_cache() -> None:
@@ -174,4 +297,84 @@ def set_rng_state(new_state: Tensor, device: int | str | Device | None = None) -
     _set_rng_state(new_state)
 
 
-__getattr__ = _Lazy(__name__, ("amp",))
+def get_rng_state_all() -> list[Tensor]:
+    """The state of the generator of random tensors, once for each device."""
+    return [_get_rng_state() for _ in range(device_count())]
+
+
+def set_rng_state_all(new_states: Iterable[Tensor]) -> None:
+    """Lets the generator of random tensors, which all devices share, go on from the first of some states; of none, from where it is."""
+    for state in [*new_states][:1]:
+        _set_rng_state(state)
+
+
+def set_device(device: Device | str | int | None) -> None:
+    """Says that "cuda" is the first device, as it is; a negative number says nothing. RuntimeError for another device: it is named where it
+    is used, "cuda:1", or is the default device (`set_default_device`).
+    """
+    if isinstance(device, int) and device < 0:
+        return
+    wanted = _device(device)
+    if wanted.index:
+        text = f'"cuda" is the first device always: name {str(wanted)!r} where it is used, or call set_default_device({str(wanted)!r})'
+        raise RuntimeError(f"set_device: {text}")
+
+
+class device:
+    """A block in which "cuda" is a device: the first, as it is (see `set_device`)."""
+
+    def __init__(self, device: Device | str | int | None) -> None:
+        self.idx = -1 if device is None else device
+
+    def __enter__(self) -> Self:
+        set_device(self.idx)
+        return self
+
+    def __exit__(self, *_: object) -> None: ...
+
+
+class device_of(device):
+    """A block in which "cuda" is the device that a tensor is on; for a tensor that is on none, as it is."""
+
+    def __init__(self, obj: Tensor) -> None:
+        super().__init__(obj.device if obj.is_cuda else None)
+
+
+def is_tf32_supported() -> bool:
+    """Whether the current device multiplies in tf32: from compute capability 8.0 on."""
+    return is_available() and get_device_capability() >= (8, 0)
+
+
+def can_device_access_peer(device: Device | str | int | None, peer_device: Device | str | int | None) -> bool:
+    """Whether a device reads another one's memory by itself."""
+    from ._driver import reaches
+
+    return reaches(_device(device), _device(peer_device))
+
+
+def is_current_stream_capturing() -> bool:
+    """Whether a step is being recorded on this thread."""
+    return _rs._is_recording()
+
+
+def _legacy_class(name: str) -> Any:
+    from .. import _legacy
+
+    of_cpu = getattr(_legacy, name)
+    return _legacy._made(name, of_cpu.dtype, on_cuda=True)
+
+
+_CLASSES = ("BFloat16Tensor", "BoolTensor", "ByteTensor", "CharTensor", "DoubleTensor", "FloatTensor", "HalfTensor", "IntTensor", "LongTensor", "ShortTensor")
+_others = _Lazy(__name__, ("amp", "memory", "nvtx"))
+
+
+def __getattr__(name: str) -> Any:
+    if name in _CLASSES:
+        made = globals()[name] = _legacy_class(name)
+        return made
+    if name == "default_generators":
+        from ..random import default_generator
+
+        generators: tuple[Generator, ...] = (default_generator,) * device_count()
+        return generators
+    return _others(name)

@@ -53,7 +53,7 @@ from .activations import (
     Tanhshrink,
     Threshold,
 )
-from .attention import MultiheadAttention
+from .multihead import MultiheadAttention
 from .containers import ModuleDict, ModuleList, ParameterDict, ParameterList, Sequential
 from .convolutions import Conv1d, Conv2d, Conv3d, ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
 from .embeddings import Embedding, EmbeddingBag

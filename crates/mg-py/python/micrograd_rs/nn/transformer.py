@@ -9,7 +9,7 @@ from typing import ClassVar
 from .. import functional as F
 from .._micrograd_rs import Device, Tensor, dtype, full
 from .activations import Dropout
-from .attention import MultiheadAttention
+from .multihead import MultiheadAttention
 from .containers import ModuleList
 from .init import xavier_uniform_
 from .layers import LayerNorm, Linear
