@@ -15,16 +15,22 @@ Densities, divergences and entropies are compositions of the engine's operations
 
 from __future__ import annotations
 
+import sys
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
 from .._names import Lazy as _Lazy
-from . import constraints, kl, transforms
+from . import constraint_registry, constraints, kl, transforms
 from .composed import (
     Independent,
+    LogisticNormal,
     LogNormal,
     MixtureSameFamily,
     RelaxedBernoulli,
     RelaxedOneHotCategorical,
     TransformedDistribution,
 )
+from .constraint_registry import biject_to, transform_to
 from .continuous import (
     Beta,
     Cauchy,
@@ -53,18 +59,26 @@ from .discrete import (
 )
 from .distribution import Distribution, ExponentialFamily
 from .kl import kl_divergence, register_kl
+from .matrices import LKJCholesky, LowRankMultivariateNormal, Wishart
 from .multivariate import Dirichlet, MultivariateNormal
+from .tails import ContinuousBernoulli, FisherSnedecor, GeneralizedPareto, InverseGamma, Kumaraswamy, Pareto, VonMises
 from .transforms import (
     AbsTransform,
     AffineTransform,
+    CatTransform,
     ComposeTransform,
+    CorrCholeskyTransform,
+    CumulativeDistributionTransform,
     ExpTransform,
     IndependentTransform,
+    LowerCholeskyTransform,
+    PositiveDefiniteTransform,
     PowerTransform,
     ReshapeTransform,
     SigmoidTransform,
     SoftmaxTransform,
     SoftplusTransform,
+    StackTransform,
     StickBreakingTransform,
     TanhTransform,
     Transform,
@@ -77,24 +91,36 @@ __all__ = [
     "Bernoulli",
     "Beta",
     "Binomial",
+    "CatTransform",
     "Categorical",
     "Cauchy",
     "Chi2",
     "ComposeTransform",
+    "ContinuousBernoulli",
+    "CorrCholeskyTransform",
+    "CumulativeDistributionTransform",
     "Dirichlet",
     "Distribution",
     "ExpTransform",
     "Exponential",
     "ExponentialFamily",
+    "FisherSnedecor",
     "Gamma",
+    "GeneralizedPareto",
     "Geometric",
     "Gumbel",
     "HalfCauchy",
     "HalfNormal",
     "Independent",
     "IndependentTransform",
+    "InverseGamma",
+    "Kumaraswamy",
+    "LKJCholesky",
     "Laplace",
     "LogNormal",
+    "LogisticNormal",
+    "LowRankMultivariateNormal",
+    "LowerCholeskyTransform",
     "MixtureSameFamily",
     "Multinomial",
     "MultivariateNormal",
@@ -102,7 +128,9 @@ __all__ = [
     "Normal",
     "OneHotCategorical",
     "OneHotCategoricalStraightThrough",
+    "Pareto",
     "Poisson",
+    "PositiveDefiniteTransform",
     "PowerTransform",
     "RelaxedBernoulli",
     "RelaxedOneHotCategorical",
@@ -110,19 +138,47 @@ __all__ = [
     "SigmoidTransform",
     "SoftmaxTransform",
     "SoftplusTransform",
+    "StackTransform",
     "StickBreakingTransform",
     "StudentT",
     "TanhTransform",
     "Transform",
     "TransformedDistribution",
     "Uniform",
+    "VonMises",
     "Weibull",
+    "Wishart",
+    "biject_to",
+    "constraint_registry",
     "constraints",
     "identity_transform",
     "kl",
     "kl_divergence",
     "register_kl",
+    "transform_to",
     "transforms",
+    "utils",
 ]
 
-__getattr__ = _Lazy(__name__)
+if TYPE_CHECKING:
+    from . import utils
+
+
+class _Part(ModuleType):
+    """One of PyTorch's modules: it has what the package has."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(sys.modules[__package__], name)
+
+
+# `from micrograd_rs.distributions.normal import Normal` finds it.
+for _part in (
+    "bernoulli", "beta", "binomial", "categorical", "cauchy", "chi2", "continuous_bernoulli", "dirichlet", "exp_family", "exponential",
+    "fishersnedecor", "gamma", "generalized_pareto", "geometric", "gumbel", "half_cauchy", "half_normal", "independent", "inverse_gamma",
+    "kumaraswamy", "laplace", "lkj_cholesky", "log_normal", "logistic_normal", "lowrank_multivariate_normal", "mixture_same_family",
+    "multinomial", "multivariate_normal", "negative_binomial", "normal", "one_hot_categorical", "pareto", "poisson", "relaxed_bernoulli",
+    "relaxed_categorical", "studentT", "transformed_distribution", "uniform", "von_mises", "weibull", "wishart",
+):  # fmt: skip
+    sys.modules[f"{__name__}.{_part}"] = globals()[_part] = _Part(f"{__name__}.{_part}", f"What `distributions` has, as `torch.distributions.{_part}` does.")
+
+__getattr__ = _Lazy(__name__, ("utils",))

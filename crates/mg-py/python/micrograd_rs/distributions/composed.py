@@ -13,7 +13,7 @@ from .constraints import Constraint
 from .continuous import Normal, uniform
 from .discrete import Bernoulli, Categorical
 from .distribution import Distribution, tensors
-from .transforms import ComposeTransform, ExpTransform, SigmoidTransform, Transform
+from .transforms import ComposeTransform, ExpTransform, SigmoidTransform, StickBreakingTransform, Transform
 
 
 class Independent(Distribution):
@@ -42,8 +42,7 @@ class Independent(Distribution):
         return Independent(base, self.reinterpreted_batch_ndims, validate_args=False)
 
     def _summed(self, t: Tensor) -> Tensor:
-        n = self.reinterpreted_batch_ndims
-        return t.sum(tuple(range(-n, 0))) if n else t
+        return _summed(t, self.reinterpreted_batch_ndims)
 
     @property
     def support(self) -> Constraint:
@@ -139,6 +138,10 @@ class MixtureSameFamily(Distribution):
         return f"MixtureSameFamily(\n  {self.mixture_distribution},\n  {self.component_distribution})"
 
 
+def _summed(t: Tensor, axes: int) -> Tensor:
+    return t.sum(tuple(range(-axes, 0))) if axes else t
+
+
 class TransformedDistribution(Distribution):
     """What transforms make of a distribution's events, one after the other."""
 
@@ -153,12 +156,19 @@ class TransformedDistribution(Distribution):
         parts = [transforms] if isinstance(transforms, Transform) else list(transforms)
         whole = ComposeTransform(parts)
         self.transforms = parts
-        axes = max(len(base_distribution.event_shape), whole.event_dim)
-        shape = whole.forward_shape((*base_distribution.batch_shape, *base_distribution.event_shape))
-        missing = axes - len(base_distribution.event_shape)
-        self.base_dist = Independent(base_distribution, missing) if missing > 0 else base_distribution
         self.has_rsample = base_distribution.has_rsample
-        cut = len(shape) - axes
+        given = (*base_distribution.batch_shape, *base_distribution.event_shape)
+        if len(given) < whole.domain.event_dim:
+            raise ValueError(f"base_distribution needs to have shape with size at least {whole.domain.event_dim}, but got {given}.")
+        shape = whole.forward_shape(given)
+        before = whole.inverse_shape(shape)
+        if before != given:
+            # Parameters of transforms make the batch larger.
+            base_distribution = base_distribution.expand(before[: len(before) - len(base_distribution.event_shape)])
+        missing = whole.domain.event_dim - len(base_distribution.event_shape)
+        self.base_dist = Independent(base_distribution, missing) if missing > 0 else base_distribution
+        more = whole.codomain.event_dim - whole.domain.event_dim
+        cut = len(shape) - max(whole.codomain.event_dim, len(self.base_dist.event_shape) + more)
         super().__init__(shape[:cut], shape[cut:], validate_args)
 
     def expand(self, batch_shape: Sequence[int], _instance: Any = None) -> Any:
@@ -196,12 +206,11 @@ class TransformedDistribution(Distribution):
         total: Tensor | None = None
         for transform in reversed(self.transforms):
             x = transform.undo(y)
-            piece = transform.log_abs_det_jacobian(x, y)
-            extra = axes - transform.event_dim
-            piece = piece.sum(tuple(range(-extra, 0))) if extra else piece
+            axes += transform.domain.event_dim - transform.codomain.event_dim
+            piece = _summed(transform.log_abs_det_jacobian(x, y), axes - transform.domain.event_dim)
             total = piece if total is None else total + piece
             y = x
-        base = self.base_dist.log_prob(y)
+        base = _summed(self.base_dist.log_prob(y), axes - len(self.base_dist.event_shape))
         return base if total is None else base - total
 
     def _below(self, value: Tensor) -> Tensor:
@@ -260,6 +269,36 @@ class LogNormal(TransformedDistribution):
         return self.base_dist.entropy() + self.loc
 
 
+class LogisticNormal(TransformedDistribution):
+    """Probabilities of `k + 1` classes: `k` normal numbers, of mean `loc` and deviation `scale`, say what part of the rest of a stick each takes
+    (`StickBreakingTransform`).
+    """
+
+    has_rsample = True
+
+    def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None) -> None:
+        base: Distribution = Normal(loc, scale, validate_args)
+        if not base.batch_shape:
+            base = base.expand((1,))
+        super().__init__(base, StickBreakingTransform(), validate_args)
+
+    @property
+    def _normal(self) -> Any:
+        return getattr(self.base_dist, "base_dist")
+
+    @property
+    def loc(self) -> Tensor:
+        """The means of the normal numbers."""
+        loc: Tensor = self._normal.loc
+        return loc
+
+    @property
+    def scale(self) -> Tensor:
+        """Their deviations."""
+        scale: Tensor = self._normal.scale
+        return scale
+
+
 class _LogisticNoise(Distribution):
     """Logits with logistic noise, divided by a temperature."""
 
@@ -268,6 +307,10 @@ class _LogisticNoise(Distribution):
     def __init__(self, temperature: Tensor, logits: Tensor) -> None:
         self.temperature, self.logits = temperature, logits
         super().__init__(logits.shape)
+
+    def expand(self, batch_shape: Sequence[int], _instance: Any = None) -> Any:
+        shape = tuple(batch_shape)
+        return _LogisticNoise(self.temperature.expand(shape), self.logits.expand(shape))
 
     def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         u = uniform(self.logits, self._extended_shape(sample_shape))
@@ -288,6 +331,12 @@ class RelaxedBernoulli(TransformedDistribution):
         self.temperature, noise = tensors(temperature, choice.logits)
         super().__init__(_LogisticNoise(self.temperature, noise), SigmoidTransform(), validate_args)
         self._choice = choice
+
+    def expand(self, batch_shape: Sequence[int], _instance: Any = None) -> Any:
+        new = super().expand(batch_shape)
+        new._choice = self._choice.expand(batch_shape)
+        new.temperature = self.temperature.expand(tuple(batch_shape))
+        return new
 
     @property
     def probs(self) -> Tensor:
@@ -311,6 +360,13 @@ class RelaxedOneHotCategorical(Distribution):
         self.temperature = temperature
         shape = self._choice.param_shape
         super().__init__(shape[:-1], shape[-1:], validate_args)
+
+    def expand(self, batch_shape: Sequence[int], _instance: Any = None) -> Any:
+        new = self.__class__.__new__(self.__class__)
+        new.__dict__.update(self.__dict__)
+        new._choice = self._choice.expand(batch_shape)
+        new._batch_shape = Size(batch_shape)
+        return new
 
     @property
     def probs(self) -> Tensor:

@@ -4,39 +4,53 @@
 >>> from micrograd_rs.distributions import constraints
 >>> constraints.positive.check(mg.tensor([1.0, -2.0])).tolist()
 [True, False]
+
+`transform_to(constraint)` and `biject_to(constraint)` (`constraint_registry`) are maps of all numbers to those that lie in one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
 
 from .. import linalg
 from .._micrograd_rs import Tensor
 from .._names import Lazy as _Lazy
+from .._ops import cat as _cat
+from .._ops import stack as _stack
 
 __all__ = [
     "Constraint",
+    "MixtureSameFamilyConstraint",
     "boolean",
+    "cat",
+    "corr_cholesky",
     "dependent",
+    "dependent_property",
     "greater_than",
     "greater_than_eq",
     "half_open_interval",
     "independent",
     "integer_interval",
     "interval",
+    "is_dependent",
     "less_than",
     "lower_cholesky",
     "lower_triangular",
+    "multinomial",
     "nonnegative",
     "nonnegative_integer",
     "one_hot",
     "positive",
     "positive_definite",
     "positive_integer",
+    "positive_semidefinite",
     "real",
     "real_vector",
     "simplex",
+    "square",
+    "stack",
+    "symmetric",
     "unit_interval",
 ]
 
@@ -44,103 +58,296 @@ __all__ = [
 class Constraint:
     """A set of numbers, or of events of `event_dim` axes: `check(value)` says which lie in it."""
 
-    def __init__(
-        self, name: str, test: Callable[[Tensor], Tensor], *, is_discrete: bool = False, event_dim: int = 0
-    ) -> None:
-        self.name = name
-        self.is_discrete = is_discrete
-        self.event_dim = event_dim
-        self._test = test
+    is_discrete: Any = False
+    event_dim: Any = 0
+    _named: ClassVar[tuple[str, ...]] = ()
 
     def check(self, value: Tensor) -> Tensor:
         """Which events lie in it."""
-        return self._test(value)
+        raise NotImplementedError(f"{type(self).__name__} does not say what lies in it")
 
     def __repr__(self) -> str:
-        return self.name
+        name = type(self).__name__.removeprefix("_")
+        return f"{name}({', '.join(f'{key}={getattr(self, key)}' for key in self._named)})"
 
 
-def _greater_than(lower_bound: Any) -> Constraint:
-    return Constraint(f"GreaterThan(lower_bound={lower_bound})", lambda x: x > lower_bound)
+class _Dependent(Constraint):
+    """What depends on parameters."""
+
+    def __init__(self, *, is_discrete: bool = False, event_dim: int = 0) -> None:
+        self.is_discrete, self.event_dim = is_discrete, event_dim
+
+    def __call__(self, *, is_discrete: bool | None = None, event_dim: int | None = None) -> _Dependent:
+        return _Dependent(
+            is_discrete=self.is_discrete if is_discrete is None else is_discrete,
+            event_dim=self.event_dim if event_dim is None else event_dim,
+        )
+
+    def check(self, value: Tensor) -> Tensor:
+        raise ValueError("Cannot determine validity of dependent constraint")
 
 
-def _greater_than_eq(lower_bound: Any) -> Constraint:
-    return Constraint(f"GreaterThanEq(lower_bound={lower_bound})", lambda x: x >= lower_bound)
+def is_dependent(constraint: object) -> bool:
+    """Whether what lies in it depends on parameters."""
+    return isinstance(constraint, _Dependent)
 
 
-def _less_than(upper_bound: Any) -> Constraint:
-    return Constraint(f"LessThan(upper_bound={upper_bound})", lambda x: x < upper_bound)
+class dependent_property(property, _Dependent):
+    """A property, `support` as a rule, that answers with a constraint; of the class itself, one that depends on parameters."""
+
+    def __init__(self, fn: Callable[..., Any] | None = None, *, is_discrete: bool = False, event_dim: int = 0) -> None:
+        property.__init__(self, fn)
+        _Dependent.__init__(self, is_discrete=is_discrete, event_dim=event_dim)
+
+    def __call__(self, fn: Callable[..., Any]) -> dependent_property:  # type: ignore[override]  # pyright: ignore[reportIncompatibleMethodOverride]
+        return dependent_property(fn, is_discrete=self.is_discrete, event_dim=self.event_dim)
 
 
-def _interval(lower_bound: Any, upper_bound: Any) -> Constraint:
-    text = f"Interval(lower_bound={lower_bound}, upper_bound={upper_bound})"
-    return Constraint(text, lambda x: (x >= lower_bound) & (x <= upper_bound))
+class _Real(Constraint):
+    def check(self, value: Tensor) -> Tensor:
+        return value == value
 
 
-def _half_open_interval(lower_bound: Any, upper_bound: Any) -> Constraint:
-    text = f"HalfOpenInterval(lower_bound={lower_bound}, upper_bound={upper_bound})"
-    return Constraint(text, lambda x: (x >= lower_bound) & (x < upper_bound))
+class _Boolean(Constraint):
+    is_discrete = True
+
+    def check(self, value: Tensor) -> Tensor:
+        return (value == 0) | (value == 1)
 
 
-def _integer_interval(lower_bound: Any, upper_bound: Any) -> Constraint:
-    text = f"IntegerInterval(lower_bound={lower_bound}, upper_bound={upper_bound})"
-    return Constraint(text, lambda x: (x % 1 == 0) & (x >= lower_bound) & (x <= upper_bound), is_discrete=True)
+class _GreaterThan(Constraint):
+    """Numbers above a bound."""
+
+    _named = ("lower_bound",)
+
+    def __init__(self, lower_bound: Any) -> None:
+        self.lower_bound = lower_bound
+
+    def check(self, value: Tensor) -> Tensor:
+        return value > self.lower_bound
 
 
-def _integer_from(lower_bound: Any) -> Constraint:
-    text = f"IntegerGreaterThan(lower_bound={lower_bound})"
-    return Constraint(text, lambda x: (x % 1 == 0) & (x >= lower_bound), is_discrete=True)
+class _GreaterThanEq(_GreaterThan):
+    """Numbers that are not below a bound."""
+
+    def check(self, value: Tensor) -> Tensor:
+        return value >= self.lower_bound
 
 
-def _independent(base: Constraint, reinterpreted_batch_ndims: int) -> Constraint:
-    def test(value: Tensor) -> Tensor:
-        inside = base.check(value)
-        for _ in range(reinterpreted_batch_ndims):
+class _LessThan(Constraint):
+    """Numbers below a bound."""
+
+    _named = ("upper_bound",)
+
+    def __init__(self, upper_bound: Any) -> None:
+        self.upper_bound = upper_bound
+
+    def check(self, value: Tensor) -> Tensor:
+        return value < self.upper_bound
+
+
+class _Interval(Constraint):
+    """Numbers from a bound to another."""
+
+    _named = ("lower_bound", "upper_bound")
+
+    def __init__(self, lower_bound: Any, upper_bound: Any) -> None:
+        self.lower_bound, self.upper_bound = lower_bound, upper_bound
+
+    def check(self, value: Tensor) -> Tensor:
+        return (value >= self.lower_bound) & (value <= self.upper_bound)
+
+
+class _HalfOpenInterval(_Interval):
+    """Numbers from a bound to another, without that."""
+
+    def check(self, value: Tensor) -> Tensor:
+        return (value >= self.lower_bound) & (value < self.upper_bound)
+
+
+class _IntegerInterval(_Interval):
+    """Whole numbers from a bound to another."""
+
+    is_discrete = True
+
+    def check(self, value: Tensor) -> Tensor:
+        return (value % 1 == 0) & super().check(value)
+
+
+class _IntegerGreaterThan(_GreaterThan):
+    """Whole numbers that are not below a bound."""
+
+    is_discrete = True
+
+    def check(self, value: Tensor) -> Tensor:
+        return (value % 1 == 0) & (value >= self.lower_bound)
+
+
+class _IndependentConstraint(Constraint):
+    """Events all of whose last axes' parts lie in another constraint."""
+
+    def __init__(self, base_constraint: Constraint, reinterpreted_batch_ndims: int) -> None:
+        self.base_constraint = base_constraint
+        self.reinterpreted_batch_ndims = reinterpreted_batch_ndims
+        self.is_discrete = base_constraint.is_discrete
+        self.event_dim = base_constraint.event_dim + reinterpreted_batch_ndims
+
+    def check(self, value: Tensor) -> Tensor:
+        inside = self.base_constraint.check(value)
+        for _ in range(self.reinterpreted_batch_ndims):
             inside = inside.all(-1)
         return inside
 
-    text = f"IndependentConstraint({base}, {reinterpreted_batch_ndims})"
-    axes = base.event_dim + reinterpreted_batch_ndims
-    return Constraint(text, test, is_discrete=base.is_discrete, event_dim=axes)
+    def __repr__(self) -> str:
+        return f"IndependentConstraint({self.base_constraint}, {self.reinterpreted_batch_ndims})"
 
 
-def _is_simplex(x: Tensor) -> Tensor:
-    return (x >= 0).all(-1) & ((x.sum(-1) - 1).abs() < 1e-6)
+class MixtureSameFamilyConstraint(Constraint):
+    """Events that lie where those of all components of a mixture do."""
+
+    def __init__(self, base_constraint: Constraint) -> None:
+        self.base_constraint = base_constraint
+        self.is_discrete, self.event_dim = base_constraint.is_discrete, base_constraint.event_dim
+
+    def check(self, value: Tensor) -> Tensor:
+        return self.base_constraint.check(value.unsqueeze(-1 - self.event_dim)).all(-1)
+
+    def __repr__(self) -> str:
+        return f"MixtureSameFamilyConstraint({self.base_constraint})"
 
 
-def _is_one_hot(x: Tensor) -> Tensor:
-    return ((x == 0) | (x == 1)).all(-1) & (x.sum(-1) == 1)
+class _Simplex(Constraint):
+    event_dim = 1
+
+    def check(self, value: Tensor) -> Tensor:
+        return (value >= 0).all(-1) & ((value.sum(-1) - 1).abs() < 1e-6)
 
 
-def _is_lower(x: Tensor) -> Tensor:
-    return (x.tril() == x).flatten(-2).all(-1)
+class _OneHot(Constraint):
+    is_discrete = True
+    event_dim = 1
+
+    def check(self, value: Tensor) -> Tensor:
+        return ((value == 0) | (value == 1)).all(-1) & (value.sum(-1) == 1)
 
 
-def _is_positive_definite(x: Tensor) -> Tensor:
-    alike = ((x - x.mT).abs() <= 1e-6).flatten(-2).all(-1)
-    return alike & (linalg.cholesky_ex(x)[1] == 0)
+class _Multinomial(Constraint):
+    """Counts that are so many together, or fewer."""
+
+    is_discrete = True
+    event_dim = 1
+
+    def __init__(self, upper_bound: Any) -> None:
+        self.upper_bound = upper_bound
+
+    def check(self, value: Tensor) -> Tensor:
+        return (value >= 0).all(-1) & (value.sum(-1) <= self.upper_bound)
 
 
-dependent = Constraint("Dependent()", lambda x: x == x)
-boolean = Constraint("Boolean()", lambda x: (x == 0) | (x == 1), is_discrete=True)
-real = Constraint("Real()", lambda x: x == x)
-real_vector = _independent(real, 1)
-positive = _greater_than(0.0)
-nonnegative = _greater_than_eq(0.0)
-unit_interval = _interval(0.0, 1.0)
-nonnegative_integer = _integer_from(0)
-positive_integer = _integer_from(1)
-simplex = Constraint("Simplex()", _is_simplex, event_dim=1)
-one_hot = Constraint("OneHot()", _is_one_hot, is_discrete=True, event_dim=1)
-lower_triangular = Constraint("LowerTriangular()", _is_lower, event_dim=2)
-lower_cholesky = Constraint("LowerCholesky()", lambda x: _is_lower(x) & (x.diagonal(0, -2, -1) > 0).all(-1), event_dim=2)
-positive_definite = Constraint("PositiveDefinite()", _is_positive_definite, event_dim=2)
-greater_than = _greater_than
-greater_than_eq = _greater_than_eq
-less_than = _less_than
-interval = _interval
-half_open_interval = _half_open_interval
-integer_interval = _integer_interval
-independent = _independent
+class _LowerTriangular(Constraint):
+    event_dim = 2
+
+    def check(self, value: Tensor) -> Tensor:
+        return (value.tril() == value).flatten(-2).all(-1)
+
+
+class _LowerCholesky(_LowerTriangular):
+    def check(self, value: Tensor) -> Tensor:
+        return super().check(value) & (value.diagonal(0, -2, -1) > 0).all(-1)
+
+
+class _CorrCholesky(_LowerCholesky):
+    """Cholesky factors of correlations: rows of length 1."""
+
+    def check(self, value: Tensor) -> Tensor:
+        # As many roundings as a row has parts.
+        room = 10 * value.shape[-1] * 2.0 ** -(52 if value.itemsize == 8 else 23)
+        return super().check(value) & ((value.norm(dim=-1) - 1).abs() < room).all(-1)
+
+
+class _Square(Constraint):
+    event_dim = 2
+
+    def check(self, value: Tensor) -> Tensor:
+        return value.new_full(value.shape[:-2], value.shape[-2] == value.shape[-1]).bool()
+
+
+class _Symmetric(_Square):
+    def check(self, value: Tensor) -> Tensor:
+        if value.shape[-2] != value.shape[-1]:
+            return super().check(value)
+        return ((value - value.mT).abs() <= 1e-6).flatten(-2).all(-1)
+
+
+class _PositiveSemidefinite(_Symmetric):
+    def check(self, value: Tensor) -> Tensor:
+        alike = super().check(value)
+        return alike & (linalg.eigvalsh(value) >= 0).all(-1) if bool(alike.all()) else alike
+
+
+class _PositiveDefinite(_Symmetric):
+    def check(self, value: Tensor) -> Tensor:
+        alike = super().check(value)
+        return alike & (linalg.cholesky_ex(value)[1] == 0) if value.shape[-2] == value.shape[-1] else alike
+
+
+class _Cat(Constraint):
+    """Events whose parts along an axis, of `lengths`, lie in one constraint each."""
+
+    def __init__(self, cseq: Sequence[Constraint], dim: int = 0, lengths: Sequence[int] | None = None) -> None:
+        self.cseq, self.dim = list(cseq), dim
+        self.lengths = [1] * len(self.cseq) if lengths is None else list(lengths)
+        if len(self.lengths) != len(self.cseq):
+            raise ValueError(f"cat: takes as many lengths as constraints, got {len(self.lengths)} and {len(self.cseq)}")
+        self.is_discrete = any(c.is_discrete for c in self.cseq)
+        self.event_dim = max(c.event_dim for c in self.cseq)
+
+    def check(self, value: Tensor) -> Tensor:
+        parts = value.split(self.lengths, self.dim)
+        return _cat([c.check(part) for c, part in zip(self.cseq, parts, strict=True)], self.dim)
+
+
+class _Stack(Constraint):
+    """Events whose parts along an axis lie in one constraint each."""
+
+    def __init__(self, cseq: Sequence[Constraint], dim: int = 0) -> None:
+        self.cseq, self.dim = list(cseq), dim
+        self.is_discrete = any(c.is_discrete for c in self.cseq)
+        axes = max(c.event_dim for c in self.cseq)
+        self.event_dim = axes + 1 if dim + axes < 0 else axes
+
+    def check(self, value: Tensor) -> Tensor:
+        parts = value.unbind(self.dim)
+        return _stack([c.check(part) for c, part in zip(self.cseq, parts, strict=True)], self.dim)
+
+
+dependent = _Dependent()
+boolean = _Boolean()
+one_hot = _OneHot()
+real = _Real()
+real_vector = _IndependentConstraint(real, 1)
+positive = _GreaterThan(0.0)
+nonnegative = _GreaterThanEq(0.0)
+unit_interval = _Interval(0.0, 1.0)
+nonnegative_integer = _IntegerGreaterThan(0)
+positive_integer = _IntegerGreaterThan(1)
+simplex = _Simplex()
+lower_triangular = _LowerTriangular()
+lower_cholesky = _LowerCholesky()
+corr_cholesky = _CorrCholesky()
+square = _Square()
+symmetric = _Symmetric()
+positive_semidefinite = _PositiveSemidefinite()
+positive_definite = _PositiveDefinite()
+greater_than = _GreaterThan
+greater_than_eq = _GreaterThanEq
+less_than = _LessThan
+interval = _Interval
+half_open_interval = _HalfOpenInterval
+integer_interval = _IntegerInterval
+independent = _IndependentConstraint
+multinomial = _Multinomial
+cat = _Cat
+stack = _Stack
 
 __getattr__ = _Lazy(__name__)

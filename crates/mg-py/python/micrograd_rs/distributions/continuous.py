@@ -280,6 +280,7 @@ class Chi2(Gamma):
     def __init__(self, df: Any, validate_args: bool | None = None) -> None:
         half = 0.5 * df if isinstance(df, Tensor) else 0.5 * float(df)
         super().__init__(half, 0.5, validate_args)
+        self._check_parameter("df", self.df)
 
     @property
     def df(self) -> Tensor:

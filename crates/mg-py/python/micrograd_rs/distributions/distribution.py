@@ -46,14 +46,19 @@ class Distribution:
         self._event_shape = Size(event_shape)
         if validate_args is not None:
             self._validate_args = validate_args
-        if self._validate_args and not _is_recording():
-            for name, constraint in self.arg_constraints.items():
-                value = self.__dict__.get(name)
-                if isinstance(value, Tensor) and not bool(constraint.check(value.detach()).all()):
-                    raise ValueError(
-                        f"Expected parameter {name} (Tensor of shape {tuple(value.shape)}) of distribution {self!r} to "
-                        f"satisfy the constraint {constraint!r}, but found invalid values:\n{value.detach()}"
-                    )
+        for name in self.arg_constraints:
+            self._check_parameter(name, self.__dict__.get(name))
+
+    def _check_parameter(self, name: str, value: Any) -> None:
+        """ValueError for a parameter that does not lie where it should."""
+        constraint = self.arg_constraints[name]
+        if not self._validate_args or _is_recording() or not isinstance(value, Tensor) or constraints.is_dependent(constraint):
+            return
+        if not bool(constraint.check(value.detach()).all()):
+            raise ValueError(
+                f"Expected parameter {name} (Tensor of shape {tuple(value.shape)}) of distribution {self!r} to "
+                f"satisfy the constraint {constraint!r}, but found invalid values:\n{value.detach()}"
+            )
 
     @staticmethod
     def set_default_validate_args(value: bool) -> None:

@@ -8,14 +8,16 @@ from typing import Any
 
 from .. import _ops as ops
 from .. import linalg
-from .._micrograd_rs import Tensor, where
+from .._micrograd_rs import Tensor, broadcast_shapes, where
 from .._names import Lazy as _Lazy
-from .composed import Independent
+from ..special import multigammaln
+from .composed import Independent, LogNormal, TransformedDistribution
 from .continuous import Beta, Cauchy, Exponential, Gamma, Gumbel, HalfCauchy, HalfNormal, Laplace, Normal, Uniform, Weibull, EULER
-from .composed import LogNormal
 from .discrete import Bernoulli, Binomial, Categorical, Geometric, OneHotCategorical, Poisson
 from .distribution import Distribution
+from .matrices import LowRankMultivariateNormal, Wishart
 from .multivariate import Dirichlet, MultivariateNormal
+from .tails import ContinuousBernoulli, InverseGamma, Pareto
 
 __all__ = ["kl_divergence", "register_kl"]
 
@@ -168,20 +170,13 @@ def _cauchy(p: Cauchy, q: Cauchy) -> Tensor:
 @register_kl(Gumbel, Gumbel)
 def _gumbel(p: Gumbel, q: Gumbel) -> Tensor:
     ratio, away = p.scale / q.scale, (p.loc - q.loc) / q.scale
-    return -ratio.log() - away + ratio * EULER + (-away + (1 + ratio).lgamma()).exp() - (1 + EULER)
+    return -ratio.log() + away + ratio * EULER + (-away + (1 + ratio).lgamma()).exp() - (1 + EULER)
 
 
 @register_kl(Uniform, Uniform)
 def _uniform(p: Uniform, q: Uniform) -> Tensor:
     result = ((q.high - q.low) / (p.high - p.low)).log()
     return where((q.low > p.low) | (q.high < p.high), math.inf, result)
-
-
-@register_kl(Uniform, Normal)
-def _uniform_normal(p: Uniform, q: Normal) -> Tensor:
-    common = p.high - p.low
-    first = (math.sqrt(2 * math.pi) * q.scale / common).log()
-    return first + 0.5 * (common**2 / 12 + ((p.high + p.low - 2 * q.loc) / 2) ** 2) / q.scale**2
 
 
 @register_kl(Normal, Laplace)
@@ -202,6 +197,194 @@ def _multivariate(p: MultivariateNormal, q: MultivariateNormal) -> Tensor:
     away = (q.loc - p.loc).expand(ours.shape[:-1]).unsqueeze(-1)
     distance = linalg.solve_triangular(theirs, away, upper=False).square().sum((-2, -1))
     return log_dets + 0.5 * (spread + distance - p.event_shape[0])
+
+
+@register_kl(LowRankMultivariateNormal, LowRankMultivariateNormal)
+@register_kl(MultivariateNormal, LowRankMultivariateNormal)
+@register_kl(LowRankMultivariateNormal, MultivariateNormal)
+def _low_rank(p: Any, q: Any) -> Tensor:
+    if p.event_shape != q.event_shape:
+        raise ValueError("KL-divergence between two Multivariate Normals with different event shapes cannot be computed")
+    away, half = q.loc - p.loc, 0.5 * p.event_shape[0]
+    if isinstance(q, MultivariateNormal):
+        # What is left of p's factor and diagonal once q's root is divided out.
+        n = p.event_shape[0]
+        batch = tuple(broadcast_shapes(away.shape[:-1], p.batch_shape, q.batch_shape))
+        parts = (p.cov_factor, p.cov_diag.sqrt().diag_embed(), away.unsqueeze(-1))
+        whole = ops.cat([part.expand((*batch, *part.shape[-2:])) for part in parts], -1)
+        left = linalg.solve_triangular(q.scale_tril.expand((*batch, n, n)), whole, upper=False)
+        spread = left.square().sum((-2, -1))
+        log_det = q.scale_tril.diagonal(0, -2, -1).log().sum(-1)
+        return log_det - p._half_log_det() + 0.5 * spread - half
+    # By Woodbury's identity: q's inverse is that of its diagonal, less a square of few rows.
+    few = linalg.solve_triangular(q._small(), (q.cov_factor / q.cov_diag.unsqueeze(-1)).mT, upper=False)
+    if isinstance(p, MultivariateNormal):
+        spread = (p.variance / q.cov_diag).sum(-1) - (few @ p.scale_tril).square().sum((-2, -1))
+        ours = p.scale_tril.diagonal(0, -2, -1).log().sum(-1)
+    else:
+        less = (few @ p.cov_factor).square().sum((-2, -1)) + (few.square() * p.cov_diag.unsqueeze(-2)).sum((-2, -1))
+        spread, ours = (p.variance / q.cov_diag).sum(-1) - less, p._half_log_det()
+    return q._half_log_det() - ours + 0.5 * (spread + q.distance(away)) - half
+
+
+@register_kl(Wishart, Wishart)
+def _wishart(p: Wishart, q: Wishart) -> Tensor:
+    n = p.event_shape[0]
+    log_dets = q._half_log_det() - p._half_log_det()
+    trace = (q.precision_matrix * p.covariance_matrix).sum((-2, -1))
+    gammas = multigammaln(q.df / 2, n) - multigammaln(p.df / 2, n)
+    return q.df * log_dets + p.df / 2 * (trace - n) + gammas + (p.df - q.df) / 2 * p.digammas()
+
+
+@register_kl(TransformedDistribution, TransformedDistribution)
+def _transformed(p: TransformedDistribution, q: TransformedDistribution) -> Tensor:
+    """What one map does to both does not change how far they are apart."""
+    if p.transforms != q.transforms or p.event_shape != q.event_shape:
+        raise NotImplementedError("KL(p || q) of transformed distributions is implemented for the same transforms and event shapes alone")
+    return kl_divergence(p.base_dist, q.base_dist)
+
+
+@register_kl(InverseGamma, InverseGamma)
+def _inverse_gamma(p: InverseGamma, q: InverseGamma) -> Tensor:
+    return kl_divergence(p.base_dist, q.base_dist)
+
+
+# The others are −H(p) − E_p[log q], by moments of p.
+
+
+def _mean_log(p: Any) -> Tensor:
+    """The expected logarithm of positive numbers."""
+    if isinstance(p, Beta):
+        return p.concentration1.digamma() - (p.concentration1 + p.concentration0).digamma()
+    if isinstance(p, Exponential):
+        return -EULER - p.rate.log()
+    if isinstance(p, Pareto):
+        return p.scale.log() + 1 / p.alpha
+    return _mean_log_between(p.low, p.high)
+
+
+def _mean_log_between(low: Tensor, high: Tensor) -> Tensor:
+    """The mean of the logarithm from one number to another, neither below 0."""
+    return (ops.xlogy(high, high) - ops.xlogy(low, low)) / (high - low) - 1
+
+
+def _mean_power(p: Any, scale: Tensor) -> Tensor:
+    """The expected `e^(−x / scale)`."""
+    if isinstance(p, Exponential):
+        return p.rate * scale / (1 + p.rate * scale)
+    if isinstance(p, Gamma):
+        return (1 + 1 / (p.rate * scale)) ** -p.concentration
+    if isinstance(p, Normal):
+        return (-p.loc / scale + 0.5 * (p.scale / scale) ** 2).exp()
+    return scale / (p.high - p.low) * ((-p.low / scale).exp() - (-p.high / scale).exp())
+
+
+def _ends(p: Any) -> tuple[Any, Any]:
+    """Where it lies: from, to."""
+    if isinstance(p, (Beta, ContinuousBernoulli)):
+        return 0.0, 1.0
+    if isinstance(p, Uniform):
+        return p.low, p.high
+    if isinstance(p, Pareto):
+        return p.scale, math.inf
+    return (0.0, math.inf) if isinstance(p, (Exponential, Gamma)) else (-math.inf, math.inf)
+
+
+def _within(p: Any, q: Any, result: Tensor) -> Tensor:
+    """Infinite where p lies in part where q does not."""
+    (low, high), (least, most) = _ends(p), _ends(q)
+    outside: Any = (low < least) | (high > most)
+    if isinstance(outside, bool):
+        return result + math.inf if outside else result
+    return where(outside, math.inf, result)
+
+
+for _p in (Beta, ContinuousBernoulli, Exponential, Gamma, Gumbel, Laplace, Pareto, Uniform):
+
+    @register_kl(_p, Normal)
+    def _to_normal(p: Any, q: Normal) -> Tensor:
+        spread = (p.variance + (p.mean - q.loc) ** 2) / (2 * q.scale**2)
+        return q.scale.log() + 0.5 * math.log(2 * math.pi) + spread - p.entropy()
+
+
+for _p in (Beta, ContinuousBernoulli, Gamma, Pareto, Uniform):
+
+    @register_kl(_p, Exponential)
+    def _to_exponential(p: Any, q: Exponential) -> Tensor:
+        return _within(p, q, q.rate * p.mean - q.rate.log() - p.entropy())
+
+
+for _p in (Beta, Exponential, Pareto, Uniform):
+
+    @register_kl(_p, Gamma)
+    def _to_gamma(p: Any, q: Gamma) -> Tensor:
+        a, b = q.concentration, q.rate
+        return _within(p, q, a.lgamma() - a * b.log() - (a - 1) * _mean_log(p) + b * p.mean - p.entropy())
+
+
+for _p in (Exponential, Gamma, Normal, Uniform):
+
+    @register_kl(_p, Gumbel)
+    def _to_gumbel(p: Any, q: Gumbel) -> Tensor:
+        away = (p.mean - q.loc) / q.scale
+        return q.scale.log() + away + (q.loc / q.scale).exp() * _mean_power(p, q.scale) - p.entropy()
+
+
+for _p in (Beta, ContinuousBernoulli):
+
+    @register_kl(_p, Uniform)
+    def _to_uniform(p: Any, q: Uniform) -> Tensor:
+        return _within(p, q, (q.high - q.low).log() - p.entropy())
+
+
+for _p in (Beta, ContinuousBernoulli, Uniform):
+
+    @register_kl(_p, ContinuousBernoulli)
+    def _to_continuous_bernoulli(p: Any, q: ContinuousBernoulli) -> Tensor:
+        return _within(p, q, -p.mean * q.logits - (-q.probs).log1p() - q._log_factor() - p.entropy())
+
+
+@register_kl(Uniform, Beta)
+def _uniform_beta(p: Uniform, q: Beta) -> Tensor:
+    inside = _within(p, q, p.low * 0)
+    low, high = p.low.clamp(0, 1), p.high.clamp(0, 1)
+    one, other = _mean_log_between(low, high), _mean_log_between(1 - high, 1 - low)
+    return inside + q._normalizer() - (q.concentration1 - 1) * one - (q.concentration0 - 1) * other - p.entropy()
+
+
+@register_kl(Uniform, Pareto)
+@register_kl(Pareto, Pareto)
+def _to_pareto(p: Any, q: Pareto) -> Tensor:
+    return _within(p, q, (q.alpha + 1) * _mean_log(p) - q.alpha.log() - q.alpha * q.scale.log() - p.entropy())
+
+
+@register_kl(Bernoulli, Poisson)
+def _bernoulli_poisson(p: Bernoulli, q: Poisson) -> Tensor:
+    return q.rate - p.probs * q.rate.log() - p.entropy()
+
+
+# What lies in part where the other does not.
+_OUTSIDE: list[tuple[type, tuple[type, ...]]] = [
+    (Beta, (Pareto,)),
+    (ContinuousBernoulli, (Pareto,)),
+    (Exponential, (Beta, ContinuousBernoulli, Pareto, Uniform)),
+    (Gamma, (Beta, ContinuousBernoulli, Pareto, Uniform)),
+    (Gumbel, (Beta, ContinuousBernoulli, Exponential, Gamma, Pareto, Uniform)),
+    (Laplace, (Beta, ContinuousBernoulli, Exponential, Gamma, Pareto, Uniform)),
+    (Normal, (Beta, ContinuousBernoulli, Exponential, Gamma, Pareto, Uniform)),
+    (Pareto, (Beta, ContinuousBernoulli, Uniform)),
+    (Poisson, (Bernoulli, Binomial)),
+]
+
+
+def _infinite(p: Any, q: Any) -> Tensor:
+    shape = ops.broadcast_tensors(p.mean, q.mean)[0].shape
+    return p.mean.new_full(tuple(shape), math.inf)
+
+
+for _p, _others in _OUTSIDE:
+    for _q in _others:
+        register_kl(_p, _q)(_infinite)
 
 
 __getattr__ = _Lazy(__name__)
