@@ -46,11 +46,6 @@ NOT_YET = """
     special.laguerre_polynomial_l special.legendre_polynomial_p special.modified_bessel_i0 special.modified_bessel_i1 special.modified_bessel_k0
     special.modified_bessel_k1 special.scaled_modified_bessel_k0 special.scaled_modified_bessel_k1 special.shifted_chebyshev_polynomial_t
     special.shifted_chebyshev_polynomial_u special.shifted_chebyshev_polynomial_v special.shifted_chebyshev_polynomial_w special.spherical_bessel_j0
-    distributions.CatTransform distributions.ContinuousBernoulli distributions.CorrCholeskyTransform
-    distributions.CumulativeDistributionTransform distributions.FisherSnedecor distributions.GeneralizedPareto distributions.InverseGamma
-    distributions.Kumaraswamy distributions.LKJCholesky distributions.LogisticNormal distributions.LowRankMultivariateNormal
-    distributions.LowerCholeskyTransform distributions.Pareto distributions.PositiveDefiniteTransform distributions.StackTransform
-    distributions.VonMises distributions.Wishart distributions.biject_to distributions.transform_to
     utils.checkpoint.create_selective_checkpoint_contexts utils.checkpoint.set_checkpoint_debug_enabled utils.checkpoint.set_checkpoint_early_stop
     utils.checkpoint.CheckpointPolicy utils.checkpoint.CheckpointError func.replace_all_batch_norm_modules_
 """

@@ -1,4 +1,4 @@
-"""The graph behind a result, and hooks of several tensors, as `torch.autograd.graph` has them.
+"""The graph behind a result, as `torch.autograd.graph` has it.
 
 >>> import micrograd_rs as mg
 >>> from micrograd_rs.autograd.graph import get_gradient_edge
@@ -13,16 +13,14 @@ that hooks of saved tensors have no place. `utils.checkpoint` keeps less.
 from __future__ import annotations
 
 from contextlib import contextmanager
-from threading import Lock
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn
 
 from .._micrograd_rs import GradNode as Node
 from .._micrograd_rs import Tensor
 from .._names import Lazy as _Lazy
-from ..nn._hooks import RemovableHandle
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Generator, Sequence
 
 __all__ = [
     "GradientEdge",
@@ -54,52 +52,20 @@ def get_gradient_edge(tensor: Tensor) -> GradientEdge:
         raise RuntimeError("It is not possible to get the gradient edge for a Tensor that does not require gradients")
     node = tensor.grad_fn
     if node is None:
-        node = tensor.view_as(tensor).grad_fn.next_functions[0][0]
+        # A view of it comes from where its gradient is kept.
+        view = tensor.view_as(tensor).grad_fn
+        node = None if view is None else view.next_functions[0][0]
+    assert node is not None
     return GradientEdge(node, 0)
 
 
-class _Handles(RemovableHandle):
-    """Several handles as one."""
-
-    def __init__(self, handles: list[Any]) -> None:
-        super().__init__({})
-        self._handles = handles
-
-    def remove(self) -> None:
-        for handle in self._handles:
-            handle.remove()
-
-
 def register_multi_grad_hook(
-    tensors: Sequence[Tensor], fn: Callable[[Sequence[Tensor | None]], None], *, mode: Literal["all", "any"] = "all"
-) -> RemovableHandle:
-    """Calls a function with the gradients of several tensors, in their order, each time that a pass backwards has computed all of them. A pass
-    that does not reach one of them does not call it. (PyTorch calls it then, with None for that one.)
-
-    NotImplementedError for the mode "any": `register_hook` on each tensor is called with its gradient.
+    tensors: Sequence[Tensor], fn: Callable[..., None], *, mode: Literal["all", "any"] = "all"
+) -> NoReturn:
+    """NotImplementedError: a hook does not know which pass backwards calls it, so that gradients of two could be taken for one's. `register_hook`
+    on each tensor is called with its gradient; what is to be done when all are there is done after `backward()`.
     """
-    if mode == "any":
-        raise NotImplementedError('register_multi_grad_hook: the mode "any" is not here: call register_hook on each of the tensors')
-    if mode != "all":
-        raise ValueError(f'register_multi_grad_hook: takes "all" or "any" as mode, got {mode!r}')
-    lock, found = Lock(), dict[int, Tensor]()
-
-    def noted(i: int) -> Callable[[Tensor], None]:
-        def hook(grad: Tensor) -> None:
-            with lock:
-                # A second one before the others came is of another pass.
-                if i in found:
-                    found.clear()
-                found[i] = grad
-                if len(found) < len(tensors):
-                    return
-                grads = [found[k] for k in range(len(tensors))]
-                found.clear()
-            fn(grads)
-
-        return hook
-
-    return _Handles([t.register_hook(noted(i)) for i, t in enumerate(tensors)])
+    raise NotImplementedError("register_multi_grad_hook: call register_hook on each of the tensors, or do what is to be done after backward()")
 
 
 _WHY = "what operations keep for the gradient is part of their history, with nothing to pack: to keep less, utils.checkpoint.checkpoint(function, *args)"
@@ -122,7 +88,7 @@ class save_on_cpu:
 
 
 @contextmanager
-def disable_saved_tensors_hooks(error_message: str) -> Iterator[None]:
+def disable_saved_tensors_hooks(error_message: str) -> Generator[None]:
     """A block without hooks of saved tensors, as everything is: what makes some has an error of its own."""
     yield
 

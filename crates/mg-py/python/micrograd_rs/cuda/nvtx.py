@@ -15,7 +15,7 @@ from ..profiler._ranges import pushed as _pushed
 from ..profiler._ranges import record_function as _record
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator
 
 __all__ = ["mark", "range", "range_end", "range_pop", "range_push", "range_start"]
 
@@ -55,7 +55,7 @@ def mark(msg: str) -> None:
 
 
 @contextmanager
-def range(msg: str, *args: Any, **kwargs: Any) -> Iterator[None]:
+def range(msg: str, *args: Any, **kwargs: Any) -> Generator[None]:
     """A block, or a function, as a range; the message is formatted with what else is given."""
     range_push(msg.format(*args, **kwargs))
     try:

@@ -168,7 +168,7 @@ class _Part(ModuleType):
     """One of PyTorch's modules: it has what the package has."""
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(sys.modules[__package__], name)
+        return getattr(sys.modules[__name__], name)
 
 
 # `from micrograd_rs.distributions.normal import Normal` finds it.

@@ -10,7 +10,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, overload
 
 from .._names import Lazy as _Lazy
 from . import constraints, transforms
@@ -28,10 +28,18 @@ class ConstraintRegistry:
     def __init__(self) -> None:
         self._known: dict[type, _Factory] = {}
 
+    @overload
+    def register(self, constraint: Constraint | type[Constraint], factory: None = None) -> Callable[[_Factory], _Factory]: ...
+    @overload
+    def register(self, constraint: Constraint | type[Constraint], factory: _Factory) -> _Factory: ...
     def register(self, constraint: Constraint | type[Constraint], factory: _Factory | None = None) -> Any:
         """Says by which function of a constraint the transform to it is made; without one it stands above the function."""
         if factory is None:
-            return lambda function: self.register(constraint, function)  # pyright: ignore[reportUnknownLambdaType, reportUnknownVariableType]
+
+            def decorate(function: _Factory) -> _Factory:
+                return self.register(constraint, function)
+
+            return decorate
         kind = constraint if isinstance(constraint, type) else type(constraint)
         if not issubclass(kind, Constraint):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise TypeError(f"Expected constraint to be either a Constraint subclass or instance, but got {constraint}")

@@ -124,14 +124,14 @@ class _GreaterThan(Constraint):
         self.lower_bound = lower_bound
 
     def check(self, value: Tensor) -> Tensor:
-        return value > self.lower_bound
+        return value.gt(self.lower_bound)
 
 
 class _GreaterThanEq(_GreaterThan):
     """Numbers that are not below a bound."""
 
     def check(self, value: Tensor) -> Tensor:
-        return value >= self.lower_bound
+        return value.ge(self.lower_bound)
 
 
 class _LessThan(Constraint):
@@ -143,7 +143,7 @@ class _LessThan(Constraint):
         self.upper_bound = upper_bound
 
     def check(self, value: Tensor) -> Tensor:
-        return value < self.upper_bound
+        return value.lt(self.upper_bound)
 
 
 class _Interval(Constraint):
@@ -155,14 +155,14 @@ class _Interval(Constraint):
         self.lower_bound, self.upper_bound = lower_bound, upper_bound
 
     def check(self, value: Tensor) -> Tensor:
-        return (value >= self.lower_bound) & (value <= self.upper_bound)
+        return value.ge(self.lower_bound) & value.le(self.upper_bound)
 
 
 class _HalfOpenInterval(_Interval):
     """Numbers from a bound to another, without that."""
 
     def check(self, value: Tensor) -> Tensor:
-        return (value >= self.lower_bound) & (value < self.upper_bound)
+        return value.ge(self.lower_bound) & value.lt(self.upper_bound)
 
 
 class _IntegerInterval(_Interval):
@@ -180,7 +180,7 @@ class _IntegerGreaterThan(_GreaterThan):
     is_discrete = True
 
     def check(self, value: Tensor) -> Tensor:
-        return (value % 1 == 0) & (value >= self.lower_bound)
+        return (value % 1 == 0) & value.ge(self.lower_bound)
 
 
 class _IndependentConstraint(Constraint):
@@ -241,7 +241,7 @@ class _Multinomial(Constraint):
         self.upper_bound = upper_bound
 
     def check(self, value: Tensor) -> Tensor:
-        return (value >= 0).all(-1) & (value.sum(-1) <= self.upper_bound)
+        return (value >= 0).all(-1) & value.sum(-1).le(self.upper_bound)
 
 
 class _LowerTriangular(Constraint):

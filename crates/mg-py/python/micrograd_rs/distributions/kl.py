@@ -215,7 +215,8 @@ def _low_rank(p: Any, q: Any) -> Tensor:
         left = linalg.solve_triangular(q.scale_tril.expand((*batch, n, n)), whole, upper=False)
         spread = left.square().sum((-2, -1))
         log_det = q.scale_tril.diagonal(0, -2, -1).log().sum(-1)
-        return log_det - p._half_log_det() + 0.5 * spread - half
+        divergence: Tensor = log_det - p._half_log_det() + 0.5 * spread - half
+        return divergence
     # By Woodbury's identity: q's inverse is that of its diagonal, less a square of few rows.
     few = linalg.solve_triangular(q._small(), (q.cov_factor / q.cov_diag.unsqueeze(-1)).mT, upper=False)
     if isinstance(p, MultivariateNormal):
@@ -224,7 +225,8 @@ def _low_rank(p: Any, q: Any) -> Tensor:
     else:
         less = (few @ p.cov_factor).square().sum((-2, -1)) + (few.square() * p.cov_diag.unsqueeze(-2)).sum((-2, -1))
         spread, ours = (p.variance / q.cov_diag).sum(-1) - less, p._half_log_det()
-    return q._half_log_det() - ours + 0.5 * (spread + q.distance(away)) - half
+    divergence = q._half_log_det() - ours + 0.5 * (spread + q.distance(away)) - half
+    return divergence
 
 
 @register_kl(Wishart, Wishart)
@@ -276,7 +278,8 @@ def _mean_power(p: Any, scale: Tensor) -> Tensor:
         return (1 + 1 / (p.rate * scale)) ** -p.concentration
     if isinstance(p, Normal):
         return (-p.loc / scale + 0.5 * (p.scale / scale) ** 2).exp()
-    return scale / (p.high - p.low) * ((-p.low / scale).exp() - (-p.high / scale).exp())
+    between: Tensor = scale / (p.high - p.low) * ((-p.low / scale).exp() - (-p.high / scale).exp())
+    return between
 
 
 def _ends(p: Any) -> tuple[Any, Any]:
@@ -299,12 +302,15 @@ def _within(p: Any, q: Any, result: Tensor) -> Tensor:
     return where(outside, math.inf, result)
 
 
+_p: type
+_q: type
 for _p in (Beta, ContinuousBernoulli, Exponential, Gamma, Gumbel, Laplace, Pareto, Uniform):
 
     @register_kl(_p, Normal)
     def _to_normal(p: Any, q: Normal) -> Tensor:
         spread = (p.variance + (p.mean - q.loc) ** 2) / (2 * q.scale**2)
-        return q.scale.log() + 0.5 * math.log(2 * math.pi) + spread - p.entropy()
+        divergence: Tensor = q.scale.log() + 0.5 * math.log(2 * math.pi) + spread - p.entropy()
+        return divergence
 
 
 for _p in (Beta, ContinuousBernoulli, Gamma, Pareto, Uniform):
@@ -327,7 +333,8 @@ for _p in (Exponential, Gamma, Normal, Uniform):
     @register_kl(_p, Gumbel)
     def _to_gumbel(p: Any, q: Gumbel) -> Tensor:
         away = (p.mean - q.loc) / q.scale
-        return q.scale.log() + away + (q.loc / q.scale).exp() * _mean_power(p, q.scale) - p.entropy()
+        divergence: Tensor = q.scale.log() + away + (q.loc / q.scale).exp() * _mean_power(p, q.scale) - p.entropy()
+        return divergence
 
 
 for _p in (Beta, ContinuousBernoulli):
@@ -377,9 +384,8 @@ _OUTSIDE: list[tuple[type, tuple[type, ...]]] = [
 ]
 
 
-def _infinite(p: Any, q: Any) -> Tensor:
-    shape = ops.broadcast_tensors(p.mean, q.mean)[0].shape
-    return p.mean.new_full(tuple(shape), math.inf)
+def _infinite(p: Distribution, q: Distribution) -> Tensor:
+    return p.mean.new_full(tuple(broadcast_shapes(p.batch_shape, q.batch_shape)), math.inf)
 
 
 for _p, _others in _OUTSIDE:

@@ -710,7 +710,7 @@ class CumulativeDistributionTransform(_Rising):
         self.distribution = distribution
 
     @property
-    def domain(self) -> Constraint:  # type: ignore[override]
+    def domain(self) -> Constraint:
         return self.distribution.support
 
     def _call(self, x: Tensor) -> Tensor:

@@ -10,6 +10,9 @@ from typing import Any, NamedTuple
 from ._ranges import Range
 
 
+_Column = tuple[str, Callable[[Any], str]]
+
+
 class DeviceType(Enum):
     """Where an event was."""
 
@@ -159,7 +162,7 @@ class EventList(list[Any]):
     @property
     def self_cpu_time_total(self) -> float:
         """The microseconds of all, each counted once."""
-        return sum(event.self_cpu_time_total for event in self)
+        return float(sum(event.self_cpu_time_total for event in self))
 
     def total_average(self) -> FunctionEventAvg:
         """All of them summed."""
@@ -212,7 +215,7 @@ class EventList(list[Any]):
         def part(value: float, whole: float) -> str:
             return f"{value / whole:.2%}" if whole else "NaN"
 
-        columns: list[tuple[str, Callable[[Any], str]]] = [
+        columns: list[_Column] = [
             ("Name", lambda e: _cut(getattr(e, "name", e.key), max_name_column_width)),
             ("Self CPU %", lambda e: part(e.self_cpu_time_total, whole_cpu)),
             ("Self CPU", lambda e: time(e.self_cpu_time_total)),
@@ -222,16 +225,19 @@ class EventList(list[Any]):
         ]
         on_device = any(event.device_time_total for event in self)
         if on_device:
-            columns += [
+            of_devices: list[_Column] = [
                 ("Self CUDA", lambda e: time(e.self_device_time_total)),
                 ("Self CUDA %", lambda e: part(e.self_device_time_total, whole_device)),
                 ("CUDA total", lambda e: time(e.device_time_total)),
                 ("CUDA time avg", lambda e: time(e.device_time)),
             ]
+            columns += of_devices
         if self._memory:
-            columns += [("CPU Mem", lambda e: _bytes(e.cpu_memory_usage)), ("Self CPU Mem", lambda e: _bytes(e.self_cpu_memory_usage))]
+            columns.append(("CPU Mem", lambda e: _bytes(e.cpu_memory_usage)))
+            columns.append(("Self CPU Mem", lambda e: _bytes(e.self_cpu_memory_usage)))
             if any(event.device_memory_usage for event in self):
-                columns += [("CUDA Mem", lambda e: _bytes(e.device_memory_usage)), ("Self CUDA Mem", lambda e: _bytes(e.self_device_memory_usage))]
+                columns.append(("CUDA Mem", lambda e: _bytes(e.device_memory_usage)))
+                columns.append(("Self CUDA Mem", lambda e: _bytes(e.self_device_memory_usage)))
         columns.append(("# of Calls", lambda e: str(e.count)))
         if self._shapes:
             columns.append(("Input Shapes", lambda e: _cut(str([list(shape) for shape in e.input_shapes]), max_shapes_column_width)))

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from ..._names import Lazy as _Lazy
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator
 
     from . import bias, flex_attention
 
@@ -36,13 +36,12 @@ class SDPBackend(IntEnum):
 
 
 @contextmanager
-def sdpa_kernel(backends: SDPBackend | list[SDPBackend], set_priority: bool = False) -> Iterator[None]:
+def sdpa_kernel(backends: SDPBackend | list[SDPBackend], set_priority: bool = False) -> Generator[None]:
     """A block, or a function, in which attention is computed by one of some ways. There is one here for each shape, dtype and device, and
     its answer is that of each of them: the choice changes nothing. TypeError for what names no way.
     """
-    given: object = backends
-    for each in given if isinstance(given, list) else [given]:  # pyright: ignore[reportUnknownVariableType]
-        if not isinstance(each, SDPBackend):
+    for each in backends if isinstance(backends, list) else [backends]:
+        if not isinstance(each, SDPBackend):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise TypeError(f"sdpa_kernel: takes an SDPBackend or a list of them, got {backends!r}")
     yield
 

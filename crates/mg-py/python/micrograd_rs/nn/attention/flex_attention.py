@@ -130,7 +130,7 @@ class BlockMask:
 
     def sparsity(self) -> float:
         """The part of the blocks that let nothing through, in percent."""
-        return 100.0 * (1.0 - self._blocks.double().mean().item())
+        return 100.0 * (1.0 - float(self._blocks.double().mean().item()))
 
     def to(self, device: Device | str) -> BlockMask:
         """The same on another device."""
@@ -138,8 +138,8 @@ class BlockMask:
 
     def __getitem__(self, index: Any) -> BlockMask:
         """Some of the batch, or of the heads, or of the blocks of queries."""
-        parts = [*(index if isinstance(index, tuple) else (index,))]  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
-        parts = [slice(i, i + 1 or None) if isinstance(i, int) else i for i in parts]
+        given: tuple[Any, ...] = index if isinstance(index, tuple) else (index,)  # pyright: ignore[reportUnknownVariableType]
+        parts: list[Any] = [slice(i, i + 1 or None) if isinstance(i, int) else i for i in given]
         mask = self._mask
         for axis, part in enumerate(parts):
             if axis == 2:

@@ -1,0 +1,334 @@
+"""Names of PyTorch's that are neither layers nor operations: timers, CUDA's streams and memory where there is no device, attention by functions of
+scores, the graph of gradients.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+
+import micrograd_rs as mg
+import pytest
+from micrograd_rs import nn
+from micrograd_rs.nn import functional as F
+from micrograd_rs.nn.attention import SDPBackend, bias, sdpa_kernel
+from micrograd_rs.nn.attention.flex_attention import (
+    and_masks,
+    create_block_mask,
+    create_mask,
+    flex_attention,
+    noop_mask,
+    or_masks,
+)
+from micrograd_rs.utils import benchmark
+
+NO_CUDA = pytest.mark.skipif(mg.cuda.is_available(), reason="this machine has CUDA")
+
+
+# Timers.
+
+
+def test_timers_compute_what_they_time(monkeypatch):
+    x, w = mg.ones(8, 8), mg.ones(8, 8, requires_grad=True)
+    net = nn.Linear(8, 8)
+    optimizer = mg.optim.SGD(net.parameters(), lr=0.1)
+
+    def launches(stmt, setup="pass", runs=4, **names):
+        timed = benchmark.Timer(stmt, setup, globals={"x": x, "w": w, **names})
+        timed.timeit(1)
+        with mg.profile() as prof:
+            timed._take(runs)
+        return len(prof.launches)
+
+    assert launches("x @ x") >= 4 and launches("y = x @ x") >= 4 and launches("for i in range(2):\n    y = x @ x") >= 4
+    assert launches("y.mul_(2)", "y = x.clone()") >= 4 and launches("[x @ x, {'a': x + 1}]") >= 8
+    assert launches("(x @ w).sum().backward()") >= 4
+    before = net.weight.tolist()
+    assert launches("net(x).sum().backward(); optimizer.step(); optimizer.zero_grad()", net=net, optimizer=optimizer) >= 4
+    assert net.weight.tolist() != before
+    assert benchmark.Timer("torch.ones(2) + mg.ones(2)").timeit(2).number_per_run == 2
+
+
+def test_measurements_and_tables():
+    spec = {"label": "product", "sub_label": "[8, 8]"}
+    m = benchmark.Timer("a * a", "a = 3", description="ints", **spec).blocked_autorange(min_run_time=0.005)
+    assert sum(m.raw_times) >= 0.005 and 0 < m.median < 1e-3 and m.iqr >= 0 and m.mean > 0 and m.as_row_name == "[8, 8]" and m.title == "product: [8, 8]"
+    assert "product: [8, 8]\nints\nsetup: a = 3\n" in repr(m) and "1 thread" in repr(m)
+    known = benchmark.Measurement(10, [1e-4, 1.1e-4, 1.2e-4, 1.3e-4, 2e-4], m.task_spec)
+    assert known.times == [pytest.approx(t) for t in (1e-5, 1.1e-5, 1.2e-5, 1.3e-5, 2e-5)]
+    assert known.median == pytest.approx(1.2e-5) and known.iqr == pytest.approx(2e-6) and known.has_warnings and known.significant_figures == 1
+    assert len(benchmark.Measurement.merge([m, m, known])) == 1
+    other = benchmark.Measurement(1, [3.25e-3], benchmark.TaskSpec("b", "pass", label="product", sub_label="[8, 8]", description="lists"))
+    compare = benchmark.Compare([known, other])
+    assert "|  ints" in str(compare) and "lists" in str(compare) and "3250.0" in str(compare) and "Times are in microseconds (us)." in str(compare)
+    compare.trim_significant_figures()
+    assert "|    10  |   3250" in str(compare)
+    compare.colorize(rowwise=True)
+    compare.highlight_warnings()
+    assert "\033[92m" in str(compare) and "(! 17%)" in str(compare)
+    assert benchmark.Timer("1 + 1", num_threads=2).adaptive_autorange(min_run_time=0.001, max_run_time=0.1).num_threads == 2
+    threads = mg.get_num_threads()
+    with pytest.raises(ZeroDivisionError):
+        benchmark.Timer("1 / 0").timeit(1)
+    assert mg.get_num_threads() == threads
+    for wrong, text in (({"language": "c++"}, "Python"), ({"global_setup": "x"}, "global_setup")):
+        with pytest.raises(ValueError, match=text):
+            benchmark.Timer("1", **wrong)
+    with pytest.raises(SyntaxError, match="statement"):
+        benchmark.Timer("1 +")
+    with pytest.raises(ValueError, match="Measurement"):
+        benchmark.Compare([1.0])
+    assert benchmark.select_unit(2e-5) == ("us", 1e-6) and benchmark.trim_sigfig(1234.5, 2) == 1200.0
+
+
+# CUDA.
+
+
+@NO_CUDA
+def test_cuda_without_a_device():
+    cuda = mg.cuda
+    assert cuda.memory_allocated() == cuda.max_memory_allocated() == cuda.memory_reserved() == cuda.max_memory_reserved() == 0
+    assert cuda.memory_stats() == {} and cuda.get_rng_state_all() == [] and cuda.default_generators == () and not cuda.is_tf32_supported()
+    cuda.set_rng_state_all([])
+    cuda.empty_cache()
+    cuda.ipc_collect()
+    cuda.manual_seed_all(3)
+    cuda.set_device(-1)
+    with cuda.device(None), cuda.device_of(mg.ones(1)), cuda.stream(None):
+        pass
+    event = cuda.Event(enable_timing=True)
+    assert event.query() and "uninitialized" in repr(event)
+    for wrong in (
+        cuda.mem_get_info, cuda.memory_summary, cuda.Stream, cuda.current_stream, cuda.default_stream, cuda.reset_peak_memory_stats, event.record,
+        lambda: cuda.set_device(0), lambda: cuda.device(0).__enter__(), lambda: cuda.set_per_process_memory_fraction(0.5), lambda: cuda.get_device_properties(0),
+    ):  # fmt: skip
+        with pytest.raises(RuntimeError, match="cuda:0 cannot be used"):
+            wrong()
+    assert cuda.memory.memory_allocated is cuda.memory_allocated
+
+
+def test_cuda_by_errors_and_names():
+    cuda = mg.cuda
+    with pytest.raises(ValueError, match="enable_timing=True"):
+        cuda.Event().elapsed_time(cuda.Event())
+    with pytest.raises(ValueError, match="must be recorded"):
+        cuda.Event(enable_timing=True).elapsed_time(cuda.Event(enable_timing=True))
+    with pytest.raises(ValueError, match="takes a CUDA device"):
+        cuda.set_device("cpu")
+    with pytest.raises(ValueError, match="part from 0 to 1"):
+        cuda.set_per_process_memory_fraction(2.0)
+    for wrong in (cuda.CUDAGraph, lambda: cuda.graph(None)):
+        with pytest.raises(RuntimeError, match="jit"):
+            wrong()
+    f = cuda.make_graphed_callables(lambda x: x * 2, (mg.ones(1),))
+    assert [f(mg.ones(1)).item() for _ in range(4)] == [2.0] * 4 and f.is_replaying
+    assert len(cuda.make_graphed_callables((nn.ReLU(), nn.Tanh()), ((), ()))) == 2
+    try:
+        raise MemoryError("none left")
+    except cuda.OutOfMemoryError as error:
+        assert "none left" in str(error)
+    assert repr(cuda.FloatTensor) == "<class 'micrograd_rs.cuda.FloatTensor'>" and not isinstance(mg.ones(1), cuda.FloatTensor)
+    with pytest.raises(AttributeError, match="did you mean 'Event'"):
+        cuda.Events
+
+
+class Standing:
+    """What stands for a CUDA device here: its work is counted."""
+
+    index = 0
+
+    def __init__(self):
+        self.waits, self.allocations = 0, 0
+
+    def synchronize(self):
+        self.waits += 1
+
+    def memory_stats(self):
+        return {"allocations": self.allocations, "active": 3 << 20, "cached": 1 << 20, "peak": 5 << 20, "hits": 2}
+
+    def __str__(self):
+        return "cuda:0"
+
+
+def test_events_on_a_device_that_stands_for_one(monkeypatch):
+    from micrograd_rs.cuda import streams
+
+    device = Standing()
+    monkeypatch.setattr(streams, "_device", lambda _: device)
+    start, end = (mg.cuda.Event(enable_timing=True) for _ in range(2))
+    start.record()
+    device.allocations += 1
+    end.record(mg.cuda.current_stream())
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert start.elapsed_time(end) > 0 > end.elapsed_time(start)
+    again = mg.cuda.Stream().record_event(mg.cuda.Event(enable_timing=True))
+    again._time = end._time + 1e-6
+    with pytest.warns(UserWarning, match="nothing was computed on cuda:0"):
+        assert end.elapsed_time(again) == pytest.approx(1e-3)
+    waits = device.waits
+    plain = mg.cuda.Event()
+    plain.record()
+    assert device.waits == waits
+    plain.synchronize()
+    mg.cuda.Stream().synchronize()
+    mg.cuda.Stream().wait_event(plain)
+    mg.cuda.Stream().wait_stream(mg.cuda.Stream())
+    assert device.waits == waits + 2 and mg.cuda.Stream() == mg.cuda.default_stream() and mg.cuda.Stream().query()
+    with mg.cuda.stream(mg.cuda.Stream()), mg.cuda.Stream():
+        pass
+
+
+def test_memory_of_a_device_that_stands_for_one(monkeypatch):
+    device = Standing()
+    monkeypatch.setattr(mg.cuda, "_device", lambda _: device)
+    monkeypatch.setattr(mg.cuda, "is_available", lambda: True)
+    stats = mg.cuda.memory_stats()
+    assert stats["allocated_bytes.all.current"] == mg.cuda.memory_allocated() == 3 << 20 and stats["allocated_bytes.all.peak"] == 5 << 20
+    assert mg.cuda.memory_reserved() == 4 << 20 and mg.cuda.max_memory_reserved() == 5 << 20
+    assert "in use" in mg.cuda.memory_summary() and "3.0" in mg.cuda.memory_summary()
+
+
+def test_the_driver_is_asked_as_it_wants(monkeypatch):
+    """Which functions are called, with a library that stands for the driver's."""
+    from micrograd_rs.cuda import _driver
+
+    calls = []
+
+    class Library:
+        def __getattr__(self, name):
+            def function(*args):
+                calls.append(name)
+                if name == "cuMemGetInfo_v2":
+                    args[0]._obj.value, args[1]._obj.value = 7, 11
+                elif name == "cuDeviceGetAttribute":
+                    args[0]._obj.value = args[1].value
+                elif name == "cuCtxPushCurrent_v2" and args[0].value == 99:
+                    return 1
+                return 0
+
+            return function
+
+    monkeypatch.setattr(_driver, "_library", Library)
+    assert _driver.memory(Standing()) == (7, 11)
+    assert calls == [
+        "cuInit", "cuDeviceGet", "cuDevicePrimaryCtxRetain", "cuCtxPushCurrent_v2", "cuMemGetInfo_v2", "cuCtxPopCurrent_v2", "cuDevicePrimaryCtxRelease_v2",
+    ]  # fmt: skip
+    assert _driver.attributes(Standing())["multi_processor_count"] == 16
+    monkeypatch.setattr(Library, "cuMemGetInfo_v2", lambda *_: 201, raising=False)
+    calls.clear()
+    with pytest.raises(RuntimeError, match="cuMemGetInfo_v2: the CUDA driver answers with error 201"):
+        _driver.memory(Standing())
+    assert calls[-2:] == ["cuCtxPopCurrent_v2", "cuDevicePrimaryCtxRelease_v2"]
+
+
+# Attention.
+
+
+def test_ways_of_attention():
+    q = mg.rand(1, 2, 4, 8)
+    plain = F.scaled_dot_product_attention(q, q, q)
+    for backends in (SDPBackend.MATH, [SDPBackend.FLASH_ATTENTION, SDPBackend.EFFICIENT_ATTENTION]):
+        with sdpa_kernel(backends, set_priority=True):
+            assert mg.equal(F.scaled_dot_product_attention(q, q, q), plain)
+    with pytest.raises(TypeError, match="takes an SDPBackend"), sdpa_kernel("math"):
+        pass
+
+    @sdpa_kernel(SDPBackend.MATH)
+    def attend():
+        return F.scaled_dot_product_attention(q, q, q)
+
+    assert mg.equal(attend(), plain)
+    assert bias.causal_upper_left(2, 3).tolist() == [[True, False, False], [True, True, False]]
+    assert bias.causal_lower_right(2, 3).tolist() == [[True, True, False], [True, True, True]]
+    with pytest.raises(RuntimeError, match="2 sizes"):
+        bias.causal_upper_left(3)
+
+
+def written_out(q, k, v, score, mask, scale=None):
+    """Attention by the definition, score for score."""
+    out = mg.zeros(*q.shape[:3], v.shape[-1])
+    b, h, rows, columns = *q.shape[:3], k.shape[2]
+    scale = scale or 1 / math.sqrt(q.shape[-1])
+    for i in range(b):
+        for j in range(h):
+            for r in range(rows):
+                at = [c for c in range(columns) if mask(i, j, r, c)]
+                if at:
+                    scores = [score(((q[i, j, r] * k[i, j, c]).sum() * scale).item(), i, j, r, c) for c in at]
+                    weights = mg.tensor(scores).softmax(0)
+                    out[i, j, r] = sum(w * v[i, j, c] for w, c in zip(weights, at))
+    return out
+
+
+def test_scores_of_ones_own():
+    mg.manual_seed(4)
+    q, k, v = mg.randn(2, 2, 5, 4), mg.randn(2, 2, 6, 4), mg.randn(2, 2, 6, 3)
+    plain = flex_attention(q, k, v)
+    assert mg.allclose(plain, F.scaled_dot_product_attention(q, k, v), atol=1e-6)
+    table = mg.randn(2, 11)
+    made = flex_attention(q, k, v, score_mod=lambda s, b, h, i, j: s * 0.5 + table[h, i - j + 5] + b)
+    wanted = written_out(q, k, v, lambda s, b, h, i, j: s * 0.5 + table[h, i - j + 5].item() + b, lambda *_: True)
+    assert mg.allclose(made, wanted, atol=1e-5)
+    documents = mg.tensor([0, 0, 1, 1, 1, 2])
+
+    def same(b, h, i, j):
+        return (documents[i] == documents[j]) & (i >= j - 1) & (i != 4)
+
+    mask = create_block_mask(same, None, None, 5, 6, BLOCK_SIZE=2)
+    seen = create_mask(same, None, None, 5, 6)[0, 0].tolist()
+    made, lse = flex_attention(q, k, v, block_mask=mask, scale=0.7, return_lse=True)
+    assert mg.allclose(made, written_out(q, k, v, lambda s, *_: s, lambda b, h, i, j: seen[i][j], 0.7), atol=1e-5)
+    assert made[:, :, 4].abs().max() == 0 and bool((lse[:, :, 4] == -math.inf).all()) and lse.shape == (2, 2, 5)
+    assert mask.shape == (1, 1, 5, 6) and mask.to_dense()[0, 0].tolist() == [[1, 0, 0], [0, 1, 1], [0, 0, 0]]
+    assert mask.sparsity() == pytest.approx(600 / 9) and mask.numel() == 30
+    assert mask.full_kv_num_blocks.tolist() == [[[1, 1, 0]]] and mask.kv_num_blocks.tolist() == [[[0, 1, 0]]] and mask.kv_indices[0, 0, 1, 0] == 2
+    assert mask[0].shape == (1, 1, 5, 6) and mask[:, :, 1:].shape == (1, 1, 3, 6) and "BlockMask(shape=(1, 1, 5, 6)" in repr(mask)
+
+
+def test_gradients_of_scores_of_ones_own():
+    mg.manual_seed(6)
+    q, k, v, table = (mg.randn(*s).requires_grad_() for s in ((1, 4, 3, 4), (1, 2, 3, 4), (1, 2, 3, 4), (4, 5)))
+    made = flex_attention(q, k, v, score_mod=lambda s, b, h, i, j: s + table[h, i - j + 2], enable_gqa=True)
+    gradients = mg.autograd.grad(made.sin().sum(), (q, k, v, table))
+    i, j = mg.arange(3)[:, None], mg.arange(3)[None]
+    scores = q @ k.repeat_interleave(2, 1).mT / 2 + table[:, i - j + 2]
+    again = mg.autograd.grad((scores.softmax(-1) @ v.repeat_interleave(2, 1)).sin().sum(), (q, k, v, table))
+    for a, b in zip(gradients, again):
+        assert mg.allclose(a, b, atol=1e-5)
+    for wrong, text in (
+        (lambda: flex_attention(q, k, v), "enable_gqa"), (lambda: flex_attention(q[0], k, v), "4 axes"),
+        (lambda: flex_attention(q, q, q, block_mask=create_block_mask(noop_mask, None, None, 4, 3)), "of 4 queries and 3 keys, got 3 and 3"),
+    ):  # fmt: skip
+        with pytest.raises(ValueError, match=text):
+            wrong()
+    band = and_masks(lambda b, h, i, j: i >= j, lambda b, h, i, j: i - j < 2)
+    assert create_mask(band, 1, None, 3, 3)[0, 0].tolist() == [[True, False, False], [True, True, False], [False, True, True]]
+    either = or_masks(lambda b, h, i, j: i == j, lambda b, h, i, j: i == 0)
+    assert create_mask(either, None, 2, 2, 2).tolist() == [[[[True, True], [False, True]]] * 2]
+    assert create_mask(noop_mask, None, None, 2, 2).all()
+
+
+# The graph of gradients.
+
+
+def test_the_graph_of_gradients():
+    from micrograd_rs.autograd import graph
+
+    x = mg.ones(2, requires_grad=True)
+    y = x.exp()
+    edge = graph.get_gradient_edge(y)
+    assert isinstance(edge.node, graph.Node) and edge.node.name() == "ExpBackward0" and edge.output_nr == 0
+    leaf = graph.get_gradient_edge(x)
+    assert leaf.node.name() == edge.node.next_functions[0][0].name() and leaf.node.variable.data_ptr() == x.data_ptr()
+    with pytest.raises(RuntimeError, match="does not require gradients"):
+        graph.get_gradient_edge(mg.ones(1))
+    with pytest.raises(NotImplementedError, match="register_hook on each"):
+        graph.register_multi_grad_hook([x], print)
+    for wrong in (lambda: graph.saved_tensors_hooks(lambda t: t, lambda t: t), graph.save_on_cpu):
+        with pytest.raises(NotImplementedError, match="utils.checkpoint"):
+            wrong()
+    with pytest.raises(NotImplementedError, match=r"clone\(\)"):
+        graph.allow_mutation_on_saved_tensors()
+    with graph.disable_saved_tensors_hooks("none"):
+        assert x.exp().requires_grad
