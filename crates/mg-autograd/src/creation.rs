@@ -5,7 +5,7 @@ use crate::tensor::Tensor;
 use mg_device::{Buffer, DType, Device, Element, Error, ErrorKind, Layout, Result, Shape};
 use mg_graph::{Node, Value, cell_bits};
 use mg_kernels::{Algebra, Row, Rules};
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hasher};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError, RwLock};
@@ -54,13 +54,14 @@ impl Generator {
         Generator(Arc::new(Mutex::new((67_280_421_310_721, 0))))
     }
 
-    /// The generator that random tensors come from where none is named.
+    /// The generator that random tensors come from where none is named: one for all threads, but for those that have one of their own
+    /// ([`draw_from`]).
     pub fn global() -> Generator {
-        GENERATOR.clone()
+        OWN.with_borrow(|own| own.clone()).unwrap_or_else(|| GENERATOR.clone())
     }
 
-    fn is_global(&self) -> bool {
-        Arc::ptr_eq(&self.0, &GENERATOR.0)
+    fn is(&self, other: &Generator) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
     }
 
     /// Starts anew with a seed.
@@ -88,10 +89,11 @@ impl Generator {
 
     /// Takes `n` positions, and answers with the seed and the first of them.
     pub(crate) fn draw(generator: Option<&Generator>, n: usize) -> (u64, u64) {
-        let generator = generator.unwrap_or(&GENERATOR);
+        let global = Generator::global();
+        let generator = generator.unwrap_or(&global);
         // Whole blocks of Philox, so that neighbours never share one.
         let taken = n.next_multiple_of(4) as u64;
-        if generator.is_global() {
+        if generator.is(&global) {
             DRAWN.set(DRAWN.get().wrapping_add(taken));
         } else {
             // A replay goes on from where the global generator is, and knows of no other.
@@ -193,33 +195,63 @@ fn placed(buffer: Buffer) -> Result<Buffer> {
 
 /// Seeds the generator of random tensors: the same seed gives the same numbers, on every device, fused or not.
 pub fn manual_seed(seed: u64) {
-    GENERATOR.manual_seed(seed);
+    Generator::global().manual_seed(seed);
+}
+
+thread_local! {
+    /// What this thread draws from, if that is not what all do.
+    static OWN: RefCell<Option<Generator>> = const { RefCell::new(None) };
+}
+
+/// Makes this the generator of random tensors on this thread, or gives the thread the one of all again. Answers with what it had.
+///
+/// ```
+/// use mg_autograd::{Generator, Tensor, draw_from, manual_seed};
+/// use mg_device::DType;
+///
+/// manual_seed(1);
+/// let of_a_worker = std::thread::spawn(|| {
+///     draw_from(Some(Generator::new()));
+///     manual_seed(7);
+///     Tensor::rand(&[2], DType::F32)?.to_vec::<f32>()
+/// });
+/// let of_a_worker = of_a_worker.join().expect("it does not panic")?;
+/// let here = Tensor::rand(&[2], DType::F32)?.to_vec::<f32>()?;
+/// manual_seed(7);
+/// assert_eq!(Tensor::rand(&[2], DType::F32)?.to_vec::<f32>()?, of_a_worker);
+/// manual_seed(1);
+/// assert_eq!(Tensor::rand(&[2], DType::F32)?.to_vec::<f32>()?, here);
+/// # Ok::<(), mg_device::Error>(())
+/// ```
+pub fn draw_from(generator: Option<Generator>) -> Option<Generator> {
+    OWN.replace(generator)
 }
 
 /// The generator's seed and next position.
 pub(crate) fn generator() -> (u64, u64) {
-    GENERATOR.state()
+    Generator::global().state()
 }
 
 /// Runs `f` with the generator as it was once, and puts it back to what it is now: numbers that were drawn are drawn again.
 pub(crate) fn from_state<R>(seed: u64, position: u64, f: impl FnOnce() -> R) -> R {
-    struct Restore((u64, u64), u64);
+    struct Restore(Option<Generator>, u64);
     impl Drop for Restore {
         fn drop(&mut self) {
-            *GENERATOR.0.lock().unwrap_or_else(PoisonError::into_inner) = self.0;
+            draw_from(self.0.take());
             DRAWN.set(self.1);
         }
     }
-    let now =
-        std::mem::replace(&mut *GENERATOR.0.lock().unwrap_or_else(PoisonError::into_inner), (seed, position));
-    let _restore = Restore(now, DRAWN.get());
+    // Of this thread alone: others go on.
+    let once = Generator(Arc::new(Mutex::new((seed, position))));
+    let _restore = Restore(draw_from(Some(once)), DRAWN.get());
     f()
 }
 
 /// Takes positions that a replayed step has drawn.
 pub(crate) fn advance(n: u64) {
-    let mut generator = GENERATOR.0.lock().unwrap_or_else(PoisonError::into_inner);
-    generator.1 = generator.1.wrapping_add(n);
+    let generator = Generator::global();
+    let mut state = generator.0.lock().unwrap_or_else(PoisonError::into_inner);
+    state.1 = state.1.wrapping_add(n);
 }
 
 thread_local! {

@@ -49,7 +49,8 @@ pub use autocast::{AutocastGuard, AutocastState, autocast, autocast_state, set_a
 pub use check::{gradcheck, gradgradcheck};
 pub use checkpoint::{Recompute, checkpoint};
 pub use creation::{
-    Generator, default_device, manual_seed, set_default_device, set_default_device_here, with_default_device,
+    Generator, default_device, draw_from, manual_seed, set_default_device, set_default_device_here,
+    with_default_device,
 };
 pub use func::grads_of_batch;
 pub use function::apply;

@@ -116,7 +116,8 @@ mod _micrograd_rs {
     use crate::profile::{_profile_start, _profile_stop, PyProfile};
     #[pymodule_export]
     use crate::random::{
-        _default_generator, PyGenerator, get_rng_state, initial_seed, manual_seed, seed, set_rng_state,
+        _default_generator, _draw_from, PyGenerator, get_rng_state, initial_seed, manual_seed, seed,
+        set_rng_state,
     };
     #[pymodule_export]
     use crate::scalar::mlp::{PyLayer, PyMLP, PyNeuron};

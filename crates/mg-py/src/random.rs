@@ -104,6 +104,12 @@ fn global() -> PyGenerator {
     PyGenerator(Generator::global(), Device::cpu())
 }
 
+/// Gives this thread a generator of random tensors of its own, or the one of all threads again.
+#[pyfunction]
+pub fn _draw_from(generator: Option<&PyGenerator>) {
+    mg_autograd::draw_from(generator.map(|generator| generator.0.clone()));
+}
+
 /// Seeds the generator of random tensors, and answers with it: the same seed gives the same numbers, on every device.
 #[pyfunction]
 pub fn manual_seed(seed: &Bound<'_, PyAny>) -> PyResult<PyGenerator> {

@@ -302,3 +302,25 @@ def test_seeds():
     seeds.sort()
     base = seeds[0][1]
     assert seeds == [(i, base + i, base + i) for i in range(3)] and mg.initial_seed() == before
+
+
+class Augmented(Dataset):
+    """Samples with noise, that take some time."""
+
+    def __len__(self):
+        return 24
+
+    def __getitem__(self, i):
+        time.sleep(0.0003 * (i % 3))
+        return mg.rand(2), mg.randn(1), mg.randint(100, (1,))
+
+
+def test_random_tensors_of_workers_are_their_own():
+    def run():
+        mg.manual_seed(3)
+        found = [[part.tolist() for part in batch] for batch in DataLoader(Augmented(), batch_size=3, num_workers=3)]
+        return found, mg.rand(2).tolist()
+
+    first, after = run()
+    assert run() == (first, after) and run() == (first, after)
+    assert len({str(batch) for batch in first}) == 8

@@ -54,6 +54,7 @@ from ._micrograd_rs import (
     get_float32_matmul_precision,
     get_num_threads,
     get_rng_state,
+    initial_seed,
     is_autocast_cache_enabled,
     is_autocast_enabled,
     is_grad_enabled,
@@ -95,7 +96,7 @@ from ._kinds import *
 from ._ops import *
 from ._size import Size
 from .autograd import enable_grad, inference_mode, is_inference_mode_enabled, no_grad, set_grad_enabled
-from .random import default_generator, initial_seed
+from .random import default_generator
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import threading
 from contextlib import contextmanager
 
-from . import _micrograd_rs as _rs
 from ._micrograd_rs import (
     Generator,
     _default_generator,
     get_rng_state,
+    initial_seed,
     manual_seed,
     seed,
     set_rng_state,
@@ -33,20 +32,6 @@ __all__ = [
 ]
 
 default_generator = _default_generator()
-
-
-class _Seeds(threading.local):
-    """The seed of the worker of a loader that a thread is."""
-
-    worker: int | None = None
-
-
-_seeds = _Seeds()
-
-
-def initial_seed() -> int:
-    """The seed of the generator of random tensors; in a worker of a `DataLoader` the worker's seed, by which others are seeded there."""
-    return _rs.initial_seed() if _seeds.worker is None else _seeds.worker
 
 
 @contextmanager

@@ -79,9 +79,8 @@ class DataLoader(Generic[T_co]):
     entries of containers of more than a thousand, and what cannot be copied (open files, generators: a warning names them) are shared. Data
     sets say otherwise by `__getstate__` or `__deepcopy__`.
 
-    What samples draw from `random` and `numpy.random` is a worker's own stream, seeded by `get_worker_info().seed` (`initial_seed()` there), and
-    the same in each run. Random tensors without a generator of their own come from the one of all threads, in the order in which workers ask:
-    give them one (`generator=`), an attribute of the data set that `worker_init_fn` seeds.
+    What samples draw, random tensors and what comes from `random` and `numpy.random`, is of a worker's own streams, seeded by
+    `get_worker_info().seed` (`initial_seed()` there), and the same in each run.
 
     `state_dict()` between two batches and `load_state_dict()` before a loop go on in the middle of an epoch, with the same order; the workers'
     streams begin anew.

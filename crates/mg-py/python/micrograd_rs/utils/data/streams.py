@@ -1,6 +1,7 @@
-"""Generators of random numbers that every worker has for itself: Python's `random` and NumPy's `numpy.random`, which are one for a process.
+"""Generators of random numbers that every worker has for itself: that of random tensors, Python's `random` and NumPy's `numpy.random`, which
+are one for a process.
 
-While there are workers, these two ask which thread draws. A worker draws from its own stream, all other threads from the one that they
+While there are workers, the last two ask which thread draws. A worker draws from its own stream, all other threads from the one that they
 always had, which goes on as if there were no workers.
 """
 
@@ -12,8 +13,8 @@ import sys
 import threading
 from typing import Any
 
+from ..._micrograd_rs import Generator, _draw_from
 from ..._names import Lazy as _Lazy
-from ...random import _seeds
 
 __all__ = ["begin", "end", "take"]
 
@@ -171,7 +172,7 @@ def begin() -> None:
 
 def take(seed: int) -> None:
     """This thread is a worker with streams of its own."""
-    _seeds.worker = seed
+    _draw_from(Generator().manual_seed(seed))
     if type(_inst) is _PerThread:
         _mine.random = random.Random(seed)
     numpy = _numpy
@@ -182,7 +183,8 @@ def take(seed: int) -> None:
 def end() -> None:
     """This worker has done its work. After the last one everything is as it was."""
     global _workers, _numpy
-    _mine.random = _mine.numpy = _seeds.worker = None
+    _mine.random = _mine.numpy = None
+    _draw_from(None)
     with _guard:
         _workers -= 1
         if _workers:
