@@ -227,9 +227,17 @@ impl Node {
         Node::pending(Op::View(view), smallvec![self.clone()], shape, self.dtype(), self.device())
     }
 
-    /// Another node for the same value, with the same history.
+    /// Another node for the same value, with the same history: of a tensor of its own.
     #[track_caller]
     pub fn alias(&self) -> Node {
+        let alias = self.all_of();
+        alias.set_apart();
+        alias
+    }
+
+    /// A view of all of it as it is: what is written to the memory of the one is written to the other's.
+    #[track_caller]
+    pub fn all_of(&self) -> Node {
         if let Some(value) = self.known() {
             return Node::from_value(value.clone());
         }

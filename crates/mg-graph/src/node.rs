@@ -61,6 +61,8 @@ const READ_LATER: u32 = 32;
 const TRACED: u32 = 64;
 /// What was to be written over it could not be computed.
 const TAKEN_BACK: u32 = 128;
+/// It has the value of what it is a view of, and is another tensor's.
+const APART: u32 = 256;
 
 /// What the layer above has attached to a node.
 pub enum Tag {
@@ -616,6 +618,11 @@ impl Node {
         self.rare().overwritten.get_or_init(|| Overwritten { line, since });
     }
 
+    /// Says that it only has the value of what it is a view of, and is another tensor's: what is written to the one does not change the other.
+    pub(crate) fn set_apart(&self) {
+        self.0.flags.fetch_or(APART, Ordering::Relaxed);
+    }
+
     /// Says that the writing which [`Node::overwrite`] told of has failed: the value is what it was.
     pub fn take_back_overwrite(&self) {
         self.0.flags.fetch_or(TAKEN_BACK, Ordering::Relaxed);
@@ -641,7 +648,8 @@ impl Node {
             let found = node.0.rare.get()?.overwritten.get().copied();
             found.filter(|_| node.0.flags.load(Ordering::Relaxed) & TAKEN_BACK == 0)
         };
-        let is_view = |node: &Node| matches!(node.0.op, Op::View(_));
+        let is_apart = |node: &Node| node.0.flags.load(Ordering::Relaxed) & APART != 0;
+        let is_view = |node: &Node| matches!(node.0.op, Op::View(_)) && !is_apart(node);
         if found(self).is_some() || !is_view(self) {
             return found(self);
         }

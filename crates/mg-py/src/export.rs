@@ -404,14 +404,21 @@ impl PyTensor {
             device.to_string(),
             leaf,
         );
-        Ok((rebuild, arguments).into_pyobject(py)?.into_any())
+        Ok(match this.own_attributes(py) {
+            Some(attributes) => (rebuild, arguments, attributes).into_pyobject(py)?.into_any(),
+            None => (rebuild, arguments).into_pyobject(py)?.into_any(),
+        })
     }
 
     /// Another tensor on the same memory, which requires a gradient if this one does.
     fn __copy__(&self, py: Python<'_>) -> PyResult<PyTensor> {
         let t = &self.t;
         let copy = build(py, || t.detach().requires_grad_(t.requires_grad()))?;
-        Ok(if self.borrowed { PyTensor::borrowed(copy) } else { copy.into() })
+        let copy = PyTensor::of(copy, self.borrowed);
+        if let Some(attributes) = self.own_attributes(py) {
+            copy.take_attributes(&attributes)?;
+        }
+        Ok(copy)
     }
 
     /// A copy in memory of its own, with a copy of its gradient; tensors that share memory and are copied together share the
@@ -458,6 +465,10 @@ impl PyTensor {
             };
             let grad = py.import("copy")?.call_method1("deepcopy", (grad, memo))?;
             copy.get().set_grad(py, Some(grad.cast::<PyTensor>()?))?;
+        }
+        if let Some(attributes) = self.own_attributes(py) {
+            let attributes = py.import("copy")?.call_method1("deepcopy", (attributes, memo))?;
+            copy.get().take_attributes(attributes.cast::<PyDict>()?)?;
         }
         Ok(copy)
     }

@@ -71,6 +71,9 @@ impl<'a> Apart<'a> {
         if let Ok(t) = obj.cast::<PyTensor>() {
             self.begun.push(obj.clone().unbind());
             self.tensors.push(t.get().t.clone());
+            if t.get().own_attributes(obj.py()).is_some() {
+                mg_autograd::refuse_replay("its answer has a tensor with attributes");
+            }
             return Ok(Answer::Tensor(self.tensors.len() - 1));
         }
         if let Some(at) = self.given.iter().position(|given| given.is(obj)) {

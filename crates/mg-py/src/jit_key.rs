@@ -173,6 +173,10 @@ impl<'a, 'py> Words<'a, 'py> {
                         self.held.push(obj.clone());
                     }
                 }
+                if let Some(own) = t.get().own_attributes(obj.py()) {
+                    self.kind(Kind::Fields);
+                    self.entries(&own, &look.outside())?;
+                }
             }
             Sort::None => self.kind(Kind::None),
             Sort::Bool => {

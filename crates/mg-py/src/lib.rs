@@ -6,6 +6,7 @@
 mod about;
 mod amp;
 mod arith;
+mod attributes;
 mod autocast;
 mod choice;
 mod custom;

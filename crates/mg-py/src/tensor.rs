@@ -1,6 +1,6 @@
 //! `Tensor`: the handle that Python holds, and what it tells about itself.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use mg_autograd::{Operand, Tensor};
 use mg_device::cuda::Gpu;
@@ -28,6 +28,8 @@ pub struct PyTensor {
     pub borrowed: bool,
     /// Python's object of the gradient, while somebody has it: `t.grad is t.grad`.
     grad: Mutex<Option<Py<PyWeakrefReference>>>,
+    /// See `attributes`.
+    pub(crate) attributes: OnceLock<Py<PyDict>>,
 }
 
 impl From<Tensor> for PyTensor {
@@ -64,7 +66,7 @@ impl PyTensor {
     /// A tensor; `borrowed` says whether its memory is somebody else's.
     #[inline]
     pub fn of(t: Tensor, borrowed: bool) -> PyTensor {
-        PyTensor { t, borrowed, grad: Mutex::new(None) }
+        PyTensor { t, borrowed, grad: Mutex::new(None), attributes: OnceLock::new() }
     }
 
     /// A tensor whose memory is somebody else's.

@@ -1,6 +1,8 @@
 """What random programs have found since `test_found.py`, each as small as it got. Wanted is what PyTorch answers."""
 
+import copy
 import math
+import pickle
 import time
 
 import micrograd_rs as L
@@ -250,12 +252,6 @@ def test_what_a_step_counts_hides_no_other_change(cell):
         change(1.0 + k // 3)
         told.append(f(L.ones(1)).item())
     assert told == [1.0 + k // 3 for k in range(12)]
-
-
-def test_a_tensor_has_no_attributes_that_a_step_could_miss():
-    for t in (L.ones(1), L.nn.Parameter(L.ones(1))):
-        with pytest.raises(AttributeError):
-            t.scale = 2.0
 
 
 def test_what_was_copied_stays_when_its_origin_changes():
@@ -833,3 +829,65 @@ def test_arrays_are_taken_as_they_are():
     t[1] = 9
     assert a.tolist() == [1, 0, 0]
     assert L.as_tensor(numpy.float32(3)).item() == 3
+
+
+def test_what_was_copied_from_may_be_written():
+    w = L.tensor([0.0], requires_grad=True)
+    h = L.tensor([2.0]) * 1
+    with L.no_grad():
+        w.copy_(h)
+    y = w.exp() * w
+    h *= h
+    (g,) = L.autograd.grad(y, w)
+    assert g.item() == pytest.approx(3 * math.exp(2)) and h.item() == 4 and w.item() == 2
+    # What is written itself is told of.
+    y = w.exp() * w
+    with L.no_grad():
+        w.mul_(2)
+    with pytest.raises(RuntimeError, match="changed in place"):
+        L.autograd.grad(y, w)
+
+
+def test_tensors_take_attributes():
+    p = L.nn.Parameter(L.ones(2))
+    p.no_weight_decay = True
+    p.tag = ["a"]
+    assert p.no_weight_decay and vars(p) == {"no_weight_decay": True, "tag": ["a"]}
+    assert not hasattr(p, "other") and getattr(p, "other", 3) == 3
+    for copied in (copy.deepcopy(p), copy.copy(p), pickle.loads(pickle.dumps(p))):
+        assert vars(copied) == vars(p)
+    assert copy.deepcopy(p).tag is not p.tag and copy.copy(p).tag is p.tag
+    del p.tag
+    with pytest.raises(AttributeError, match="tag"):
+        p.tag  # noqa: B018
+    with pytest.raises(AttributeError, match="tag"):
+        del p.tag
+    for name in ("shape", "dtype", "mean"):
+        with pytest.raises(AttributeError, match=name):
+            setattr(p, name, 1)
+    p.grad = L.ones(2)
+    assert "grad" not in vars(p) and p.grad.tolist() == [1, 1]
+    del p.grad
+    assert p.grad is None
+    held = L.nn.Linear(2, 2)
+    held.weight.kind = "weight"
+    assert next(held.double().parameters()).kind == "weight"
+
+
+def test_replays_look_at_attributes_of_tensors():
+    w = L.ones(2)
+    w.scale = 2.0
+    f = L.jit(lambda x: (w * x).sum() * w.scale)
+    assert [f(L.ones(2)).item() for _ in range(4)] == [4] * 4 and f.is_replaying
+    w.scale = 3.0
+    assert [f(L.ones(2)).item() for _ in range(4)] == [6] * 4 and f.is_replaying
+
+    @L.jit
+    def counted(x):
+        x.count = getattr(x, "count", 0) + 1
+        y = x * 2
+        y.of = x.count
+        return y
+
+    x = L.ones(2)
+    assert [counted(x).of for _ in range(5)] == [1, 2, 3, 4, 5]

@@ -8,14 +8,14 @@ use smallvec::SmallVec;
 #[track_caller]
 pub(super) fn part_of(whole: &Node, layout: &Layout) -> Result<Node> {
     let part = seen(whole, layout)?;
-    Ok(if part.is(whole) { whole.alias() } else { part })
+    Ok(if part.is(whole) { whole.all_of() } else { part })
 }
 
 #[track_caller]
 fn seen(whole: &Node, layout: &Layout) -> Result<Node> {
     let shape = *layout.shape();
     if layout.is_contiguous() && layout.offset() == 0 && shape.numel() == whole.shape().numel() {
-        return if shape == *whole.shape() { Ok(whole.alias()) } else { whole.reshape(shape) };
+        return if shape == *whole.shape() { Ok(whole.all_of()) } else { whole.reshape(shape) };
     }
     if let Some(Axes { slice, order }) = Axes::of(whole.shape(), layout) {
         // As people write it: the scheduler and the rules of products know a transpose by its permutation.
@@ -41,7 +41,7 @@ fn seen(whole: &Node, layout: &Layout) -> Result<Node> {
 #[track_caller]
 pub(super) fn view_of(of: &Node, view: &View, shape: Shape) -> Result<Node> {
     let node = viewed(of, view, shape)?;
-    Ok(if node.is(of) { of.alias() } else { node })
+    Ok(if node.is(of) { of.all_of() } else { node })
 }
 
 #[track_caller]
