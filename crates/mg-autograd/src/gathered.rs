@@ -5,9 +5,10 @@ use crate::rules;
 use mg_device::{Layout, Result};
 use mg_graph::Node;
 use smallvec::SmallVec;
+use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// Parts up to which each new one is compared with all.
+/// Parts of any boxes up to which each new one is compared with all.
 const MOST: usize = 4096;
 
 /// A share that is zero but for a box of the gradient.
@@ -51,6 +52,56 @@ impl Part {
     fn meets(&self, other: &Part) -> bool {
         self.span.iter().zip(&other.span).all(|(a, b)| a.start < b.end && b.start < a.end)
     }
+
+    /// Its positions along an axis, if it is all of the gradient along the others.
+    fn along(&self, axis: usize) -> Option<&Range<usize>> {
+        let mut rest = self.span.iter().zip(self.whole.shape().iter()).enumerate();
+        rest.all(|(other, (span, &n))| other == axis || *span == (0..n)).then(|| self.span.get(axis))?
+    }
+}
+
+/// Parts that do not meet.
+#[derive(Clone)]
+pub(crate) struct Parts {
+    list: Vec<Part>,
+    /// Where all of them lie along one axis, and are everything along the others: that axis, and each one's end by its start. So that
+    /// many of them (elements, steps) are not compared each with each.
+    line: Option<(usize, BTreeMap<usize, usize>)>,
+}
+
+impl Parts {
+    fn of(part: Part) -> Parts {
+        let rank = part.span.len();
+        let line = (0..rank).find_map(|axis| {
+            let span = part.along(axis)?;
+            Some((axis, BTreeMap::from([(span.start, span.end)])))
+        });
+        Parts { list: vec![part], line }
+    }
+
+    /// Takes a part that meets none of them; others it gives back.
+    fn take(&mut self, part: Part) -> Option<Part> {
+        let Some((axis, ends)) = &mut self.line else { return self.compare(part) };
+        let Some(span) = part.along(*axis) else {
+            self.line = None;
+            return self.compare(part);
+        };
+        // Of those that begin before its end the last is the one that may reach into it.
+        if ends.range(..span.end).next_back().is_some_and(|(_, &end)| end > span.start) {
+            return Some(part);
+        }
+        ends.insert(span.start, span.end);
+        self.list.push(part);
+        None
+    }
+
+    fn compare(&mut self, part: Part) -> Option<Part> {
+        if self.list.len() >= MOST || self.list.iter().any(|p| p.meets(&part)) {
+            return Some(part);
+        }
+        self.list.push(part);
+        None
+    }
 }
 
 /// What has come in so far.
@@ -59,13 +110,13 @@ pub(crate) enum Gathered {
     /// One number for each element.
     Sum(Node),
     /// Parts that do not meet, and what else there is to be added: at least one part.
-    Parts(Vec<Part>, Option<Node>),
+    Parts(Parts, Option<Node>),
 }
 
 impl Gathered {
     pub(crate) fn of(share: Node) -> Gathered {
         match Part::of(&share) {
-            Some(part) => Gathered::Parts(vec![part], None),
+            Some(part) => Gathered::Parts(Parts::of(part), None),
             None => Gathered::Sum(share),
         }
     }
@@ -74,17 +125,15 @@ impl Gathered {
     pub(crate) fn add(&mut self, share: Node) {
         let plus = |sum: &Node, share: &Node| rules::add(sum, share);
         match (self, Part::of(&share)) {
-            (Gathered::Parts(parts, _), Some(part))
-                if parts.len() < MOST && !parts.iter().any(|p| p.meets(&part)) =>
-            {
-                parts.push(part);
-            }
-            (Gathered::Parts(_, rest), _) => {
-                *rest = Some(rest.as_ref().map_or_else(|| share.clone(), |rest| plus(rest, &share)));
+            (Gathered::Parts(parts, rest), part) => {
+                let part = part.map(|part| parts.take(part));
+                if !matches!(part, Some(None)) {
+                    *rest = Some(rest.as_ref().map_or_else(|| share.clone(), |rest| plus(rest, &share)));
+                }
             }
             (whole @ Gathered::Sum(_), Some(part)) => {
                 if let Gathered::Sum(sum) = whole {
-                    *whole = Gathered::Parts(vec![part], Some(sum.clone()));
+                    *whole = Gathered::Parts(Parts::of(part), Some(sum.clone()));
                 }
             }
             (Gathered::Sum(sum), None) => *sum = plus(sum, &share),
@@ -95,7 +144,7 @@ impl Gathered {
     pub(crate) fn nodes(&self) -> impl Iterator<Item = &Node> {
         let (parts, rest): (&[Part], Option<&Node>) = match self {
             Gathered::Sum(sum) => (&[], Some(sum)),
-            Gathered::Parts(parts, rest) => (parts, rest.as_ref()),
+            Gathered::Parts(parts, rest) => (&parts.list, rest.as_ref()),
         };
         parts.iter().map(|part| &part.value).chain(rest)
     }
@@ -105,7 +154,7 @@ impl Gathered {
         match self {
             Gathered::Sum(sum) => Ok(sum.clone()),
             Gathered::Parts(parts, rest) => {
-                let parts = laid(parts)?;
+                let parts = laid(&parts.list)?;
                 Ok(rest.as_ref().map_or_else(|| parts.clone(), |rest| rules::add(rest, &parts)))
             }
         }

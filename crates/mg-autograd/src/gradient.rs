@@ -157,30 +157,52 @@ fn computed_again(node: &Node, sources: &Sources) -> Result<Option<Node>> {
     }
 }
 
-/// The gradient of source `i` of a node, which must not be made of a value that is not there any more.
-fn share_of(node: &Node, sources: &Sources, i: usize, gradient: &Node) -> Result<Option<Node>> {
-    if let Op::View(_) = node.op() {
-        // Where elements lie is all that its gradient reads. (To ask what it is a view of would take as long as the way there.)
-        return rules::vjp(node, sources, i, gradient);
+/// The gradients of a node's sources, of which none must be made of a value that is not there any more.
+struct Shares<'a> {
+    node: &'a Node,
+    sources: &'a Sources,
+    gradient: &'a Node,
+    /// Where the sources lie in the node, where that is said of all of them at once.
+    places: rules::Places,
+    /// What was overwritten of that what the gradients may read: looked for once for all sources.
+    gone: SmallVec<[(&'a Node, Overwritten); 2]>,
+}
+
+impl<'a> Shares<'a> {
+    fn new(node: &'a Node, sources: &'a Sources, gradient: &'a Node) -> Shares<'a> {
+        let places = rules::places(node, sources);
+        let mut gone = SmallVec::new();
+        // Where elements lie is all that a view's gradient reads. (To ask what it is a view of would take as long as the way there.)
+        if !matches!(node.op(), Op::View(_)) {
+            // The node's own value is saved by the node itself.
+            gone.extend(stale(node, node.sequence()).map(|found| (node, found)));
+            gone.extend(sources.iter().filter_map(|s| Some((s, stale(s, node.sequence())?))));
+        }
+        Shares { node, sources, gradient, places, gone }
     }
-    let told = |n: &Node, saved_by: u64| n.overwritten().filter(|found| saved_by < found.since);
-    let stale = |n: &Node, saved_by: u64| {
-        let found = told(n, saved_by)?;
-        let Some(leaf) = leaf_of(n) else { return Some(found) };
-        // Where the writing has failed, and somebody was told of that, the leaf goes back to what it was.
-        leaf.current();
-        told(n, saved_by)
-    };
-    // The node's own value is saved by the node itself.
-    let own = stale(node, node.sequence());
-    let mut gone: SmallVec<[(&Node, Overwritten); 2]> = own.map(|found| (node, found)).into_iter().collect();
-    gone.extend(sources.iter().filter_map(|s| Some((s, stale(s, node.sequence())?))));
-    if gone.is_empty() {
-        return rules::vjp(node, sources, i, gradient);
+
+    fn of(&self, i: usize) -> Result<Option<Node>> {
+        let rule = |node: &Node| rules::vjp(node, self.sources, i, &self.places, self.gradient);
+        if self.gone.is_empty() { rule(self.node) } else { fresh(self, rule) }
     }
+}
+
+/// What was written over a value after it was saved.
+fn stale(n: &Node, saved_by: u64) -> Option<Overwritten> {
+    let told = || n.overwritten().filter(|found| saved_by < found.since);
+    let found = told()?;
+    let Some(leaf) = leaf_of(n) else { return Some(found) };
+    // Where the writing has failed, and somebody was told of that, the leaf goes back to what it was.
+    leaf.current();
+    told()
+}
+
+/// What a rule makes for a node of which something is gone: refused where it was made of that.
+fn fresh(shares: &Shares, rule: impl Fn(&Node) -> Result<Option<Node>>) -> Result<Option<Node>> {
+    let Shares { node, sources, ref gone, .. } = *shares;
     let before = mg_graph::next_sequence();
     let again = if gone.iter().any(|(n, _)| n.is(node)) { computed_again(node, sources)? } else { None };
-    let share = rules::vjp(again.as_ref().unwrap_or(node), sources, i, gradient)?;
+    let share = rule(again.as_ref().unwrap_or(node))?;
     // Whatever the rule made is younger; what it made that of is what it has read.
     let mut stack: Vec<Node> = share.iter().cloned().collect();
     while let Some(made) = stack.pop() {
@@ -419,12 +441,13 @@ pub(crate) fn walk(
         }
         // What is zero by structure is zero below, and nothing is computed for it.
         let is_zero = gradient.literal() == Some(0.0);
+        let shares = (!is_zero).then(|| Shares::new(&node, &sources, &gradient));
         for (i, source) in sources.iter().enumerate() {
             // A source that occurs twice is met twice, each time with its own share.
             if !passes(source) {
                 continue;
             }
-            let share = if is_zero { None } else { share_of(&node, &sources, i, &gradient)? };
+            let share = shares.as_ref().map_or(Ok(None), |shares| shares.of(i))?;
             if anomaly::is_on()
                 && let Some(share) = &share
             {
@@ -432,6 +455,7 @@ pub(crate) fn walk(
             }
             add(&mut front, source, share.unwrap_or_else(|| source.lit(0.0)));
         }
+        drop(shares);
         if !matches!(node.op(), Op::Source(_)) {
             passed.push(node);
         }

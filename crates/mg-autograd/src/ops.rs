@@ -88,6 +88,20 @@ impl Operand {
         }
     }
 
+    /// The operand divided by a tensor. A number is one even beside halves, which do not hold every number: it is multiplied with the
+    /// reciprocal, as in PyTorch.
+    ///
+    /// # Errors
+    ///
+    /// Shapes that do not broadcast, unlike devices.
+    #[track_caller]
+    pub fn divided_by(self, divisor: &Tensor) -> Result<Tensor> {
+        match self {
+            Operand::Tensor(t) => t.try_div(divisor),
+            number => reflected(Row::Div, number.look(), divisor),
+        }
+    }
+
     /// The operand as a node of a dtype: a number without axes, on a device.
     #[track_caller]
     pub(crate) fn on(self, dtype: DType, device: Device) -> Node {
@@ -149,6 +163,16 @@ impl Term {
             Term::Live(v) => Node::live(&v, dtype, device),
         }
     }
+}
+
+/// The dtype in which a row takes its second operand, the first being of `dtype`: a number (or a tensor without axes) that halves are
+/// multiplied with or divided by is not rounded to theirs before, as in PyTorch.
+fn second(row: Row, term: &Term, dtype: DType) -> DType {
+    let is_number = match term {
+        Term::Node(node) => node.shape().rank() == 0 && node.dtype() != dtype,
+        Term::Float(_) | Term::Int(_) | Term::Bool(_) | Term::Live(_) => true,
+    };
+    if is_number && dtype.is_half() && row.keeps_single() { DType::F32 } else { dtype }
 }
 
 /// A node's dtype, and how much it counts when it meets others.
@@ -264,7 +288,8 @@ fn binary(row: Row, a: &Tensor, b: Term) -> Result<Tensor> {
         return Ok(Tensor::from_node(cast(a, joint).alias()));
     }
     let (row, dtype) = taken(row, joint)?;
-    let b = b.into_node(dtype, a.device());
+    let of = second(row, &b, dtype);
+    let b = b.into_node(of, a.device());
     Ok(Tensor::from_node(Node::map_of(row, smallvec![cast(a, dtype), b])?))
 }
 
@@ -278,8 +303,14 @@ fn reflected(row: Row, a: Term, b: &Tensor) -> Result<Tensor> {
     }
     let b = b.node();
     let (row, dtype) = taken(row, joint(row, a.kind(), kind(&b))?)?;
-    let a = a.into_node(dtype, b.device());
-    Ok(Tensor::from_node(Node::map_of(row, smallvec![a, cast(b, dtype)])?))
+    let of = second(row, &a, dtype);
+    let (a, b) = (a.into_node(of, b.device()), cast(b, dtype));
+    if row == Row::Div && of != dtype {
+        // PyTorch has it so for every dtype; the number may be one that halves do not hold, the quotient need not.
+        let reciprocal = b.lit(1.0).div(&b);
+        return Ok(Tensor::from_node(Node::map_of(Row::Mul, smallvec![reciprocal, a])?));
+    }
+    Ok(Tensor::from_node(Node::map_of(row, smallvec![a, b])?))
 }
 
 /// `other ∘ tensor`.
@@ -532,7 +563,7 @@ impl Tensor {
     #[track_caller]
     pub fn try_fmod(&self, other: impl Into<Operand>) -> Result<Tensor> {
         public("fmod", || {
-            Ok(Tensor::from_node(Division::of("fmod", self.look(), other.into().look())?.fmod()))
+            Ok(Tensor::from_node(Division::remaining("fmod", self.look(), other.into().look())?.fmod()))
         })
     }
 
@@ -622,7 +653,7 @@ pub(crate) fn power(base: &Tensor, exponent: Operand) -> Result<Tensor> {
 /// The remainder with the sign of the divisor.
 #[track_caller]
 pub(crate) fn remainder(a: &Tensor, b: Operand) -> Result<Tensor> {
-    Ok(Tensor::from_node(Division::of("remainder", a.look(), b.look())?.remainder()))
+    Ok(Tensor::from_node(Division::remaining("remainder", a.look(), b.look())?.remainder()))
 }
 
 /// The quotient's largest whole number that is no larger.
@@ -691,10 +722,24 @@ pub(crate) fn clamped(t: &Tensor, min: Option<Operand>, max: Option<Operand>) ->
 struct Division {
     a: Node,
     b: Node,
+    /// The result's dtype.
+    dtype: DType,
 }
 
 impl Division {
+    /// Of which the remainder is wanted: a number is one of the tensor's dtype.
+    fn remaining(op: &'static str, a: Term, b: Term) -> Result<Division> {
+        let dtype = DType::result_type([a.kind(), b.kind()]);
+        Division::within(op, a, b, dtype)
+    }
+
+    /// Of which the quotient is wanted: halves that are divided by a number are divided in f32, and the quotient is rounded once.
     fn of(op: &'static str, a: Term, b: Term) -> Result<Division> {
+        let within = second(Row::Div, &b, DType::result_type([a.kind(), b.kind()]));
+        Division::within(op, a, b, within)
+    }
+
+    fn within(op: &'static str, a: Term, b: Term, within: DType) -> Result<Division> {
         let dtype = DType::result_type([a.kind(), b.kind()]);
         if dtype.is_bool() {
             let text = "truth values are not divided; convert to an integer or a float first";
@@ -704,13 +749,13 @@ impl Division {
             (Term::Node(n), _) | (_, Term::Node(n)) => n.device(),
             _ => crate::default_device(),
         };
-        let (a, b) = (a.into_node(dtype, device), b.into_node(dtype, device));
+        let (a, b) = (a.into_node(within, device), b.into_node(within, device));
         if Shape::broadcast(a.shape(), b.shape()).is_none() {
             let text = format!("shapes {} and {} cannot be broadcast together", a.shape(), b.shape());
             return Err(Error::new(op, ErrorKind::Shape(text)));
         }
         same_device(op, &[&a, &b])?;
-        Ok(Division { a, b })
+        Ok(Division { a, b, dtype })
     }
 
     /// With the sign of `a`.
@@ -739,7 +784,7 @@ impl Division {
     fn cut(&self) -> Node {
         let (a, b) = (&self.a, &self.b);
         let ratio = a.div(b);
-        if a.dtype().is_float() { ratio.map(Row::Trunc) } else { ratio }
+        if a.dtype().is_float() { ratio.map(Row::Trunc).cast(self.dtype) } else { ratio }
     }
 
     fn quotient(&self) -> Node {
@@ -761,7 +806,7 @@ impl Division {
         let near = even.lit(0.5).lt(&even.sub(&floor)).choose(&floor.add(&one), &floor);
         let whole = even.eq(&zero).choose(&ratio.mul(&zero), &near);
         // Rounded once more, which changes nothing, since a quotient that is whole has no gradient.
-        b.eq(&zero).choose(&ratio, &whole).map(Row::Floor)
+        b.eq(&zero).choose(&ratio, &whole).map(Row::Floor).cast(self.dtype)
     }
 }
 

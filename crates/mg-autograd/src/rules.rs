@@ -7,20 +7,41 @@ use mg_kernels::library::Library;
 use mg_kernels::{Algebra, ReduceKind, Row, Rules};
 use smallvec::SmallVec;
 
-/// The gradient of source `i` of a node with these sources, given the node's gradient; `None` where it is zero.
-pub(crate) fn vjp(node: &Node, sources: &Sources, i: usize, g: &Node) -> Result<Option<Node>> {
+/// Where each source begins in a node that lays them one after the other; empty for other nodes.
+pub(crate) type Places = Vec<usize>;
+
+/// The places of a node's sources.
+pub(crate) fn places(node: &Node, sources: &Sources) -> Places {
+    let Op::Kernel(Kernel::Concat { axis }) = node.op() else { return Places::new() };
+    let sizes = sources.iter().map(|source| source.shape()[usize::from(*axis)]);
+    let place = |end: &mut usize, size: usize| Some(std::mem::replace(end, *end + size));
+    sizes.scan(0, place).collect()
+}
+
+/// The gradient of source `i` of a node with these sources, which lie in it at these places, given the node's gradient; `None` where it
+/// is zero.
+pub(crate) fn vjp(
+    node: &Node,
+    sources: &Sources,
+    i: usize,
+    places: &Places,
+    g: &Node,
+) -> Result<Option<Node>> {
     let source = &sources[i];
     Ok(match node.op() {
         Op::Source(_) | Op::Map(Map::Guard { .. }) => None,
         Op::Map(Map::Copy) => Some(g.clone()),
         Op::Map(Map::Cast) => Some(g.cast(source.dtype())),
         Op::Map(Map::Row(_)) => match elementwise(node, sources, i, g) {
-            Some(gradient) => Some(sum_to(&gradient, node.shape(), source.shape())?),
+            // A factor may be f32 where the product is not.
+            Some(gradient) => {
+                Some(sum_to(&gradient, node.shape(), source.shape())?.cast(source.dtype()))
+            }
             None => None,
         },
         Op::View(view) => Some(through_view(node, source, view, g)?),
         Op::Reduce(kind, axes) => through_reduce(node, source, *kind, *axes, g)?,
-        Op::Kernel(kernel) => through_kernel(node, sources, i, kernel, &g.expand(*node.shape())?)?,
+        Op::Kernel(kernel) => through_kernel(node, sources, i, places, kernel, &g.expand(*node.shape())?)?,
     })
 }
 
@@ -231,6 +252,7 @@ fn through_kernel(
     node: &Node,
     sources: &Sources,
     i: usize,
+    places: &Places,
     kernel: &Kernel,
     g: &Node,
 ) -> Result<Option<Node>> {
@@ -243,8 +265,7 @@ fn through_kernel(
         }
         (Kernel::Concat { axis }, _) => {
             let axis = *axis as usize;
-            let before: usize = sources[..i].iter().map(|s| s.shape()[axis]).sum();
-            Some(g.slice(axis, before, 1, source.shape()[axis])?)
+            Some(g.slice(axis, places[i], 1, source.shape()[axis])?)
         }
         (Kernel::Transfer, _) => Some(g.to_device(source.device())?),
         // For a gradient that may be differentiated itself.

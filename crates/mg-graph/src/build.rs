@@ -143,8 +143,8 @@ impl Node {
         Node::pending(Op::Source(SourceKind::Random { seed, counter }), Sources::new(), shape, dtype, device)
     }
 
-    /// An elementwise operation on operands of the dtype that the row takes (the condition of `where` is bool);
-    /// shapes broadcast.
+    /// An elementwise operation on operands of the dtype that the row takes (the condition of `where` is bool; a factor or
+    /// divisor of a half type may be f32, see [`Row::keeps_single`]); shapes broadcast.
     ///
     /// # Errors
     ///
@@ -172,15 +172,15 @@ impl Node {
         }
         let device = same_device(name, &args)?;
         let values = if row == Row::Where { &args[1..] } else { &args[..] };
-        let of = values[0].dtype();
         let condition_ok = row != Row::Where || args[0].dtype() == DType::Bool;
-        if values.iter().any(|a| a.dtype() != of) || row.operand(of) != of || !condition_ok {
+        let taken = row.common(values.iter().map(Node::dtype)).filter(|&of| row.operand(of) == of);
+        let Some(of) = taken.filter(|_| condition_ok) else {
             let dtypes: Vec<_> = args.iter().map(|a| a.dtype().name()).collect();
             return Err(Error::new(
                 name,
                 ErrorKind::DType(format!("does not take {}", dtypes.join(" and "))),
             ));
-        }
+        };
         let shape = broadcast(name, &args)?;
         Ok(Node::pending(Op::Map(Map::Row(row)), args, shape, row.result(of), device))
     }

@@ -38,6 +38,12 @@ impl Node {
         if args.len() != 2 || !float {
             return None;
         }
+        // What is passed on is of the result's dtype, also where the other operand alone was.
+        let of = row.common([args[0].dtype(), args[1].dtype()])?;
+        let as_result = |node: &Node| match node.literal() {
+            Some(value) if node.dtype() != of => Node::scalar(value, of, node.device(), true),
+            Some(_) | None => node.cast(of),
+        };
         // Only what does not change the value for any operand, NaN and infinities included; a gradient that is zero
         // stays zero, as in every rule written as "no gradient".
         let (a, b) = (args[0].literal(), args[1].literal());
@@ -49,14 +55,15 @@ impl Node {
                 Row::Div => x / y,
                 _ => return None,
             };
-            return (v.is_finite()).then(|| args[0].lit(v));
+            return (v.is_finite()).then(|| Node::scalar(v, of, args[0].device(), true));
         }
         match (row, a, b) {
             (Row::Add, _, Some(0.0)) | (Row::Sub, _, Some(0.0)) => Some(args[0].clone()),
-            (Row::Mul, _, Some(1.0)) | (Row::Div, _, Some(1.0)) => Some(args[0].clone()),
-            (Row::Add, Some(0.0), _) | (Row::Mul, Some(1.0), _) => Some(args[1].clone()),
-            (Row::Mul, _, Some(-1.0)) => Some(Node::apply(Row::Neg, &[args[0]])),
-            (Row::Mul, Some(-1.0), _) => Some(Node::apply(Row::Neg, &[args[1]])),
+            (Row::Mul, _, Some(1.0)) | (Row::Div, _, Some(1.0)) => Some(as_result(args[0])),
+            (Row::Add, Some(0.0), _) => Some(args[1].clone()),
+            (Row::Mul, Some(1.0), _) => Some(as_result(args[1])),
+            (Row::Mul, _, Some(-1.0)) => Some(Node::apply(Row::Neg, &[&as_result(args[0])])),
+            (Row::Mul, Some(-1.0), _) => Some(Node::apply(Row::Neg, &[&as_result(args[1])])),
             _ => None,
         }
     }
@@ -74,6 +81,12 @@ impl Algebra for Node {
     #[track_caller]
     fn lit(&self, value: f64) -> Node {
         Node::scalar(value, self.dtype(), self.device(), true)
+    }
+
+    #[track_caller]
+    fn factor(&self, value: f64) -> Node {
+        let dtype = if self.dtype().is_half() { DType::F32 } else { self.dtype() };
+        Node::scalar(value, dtype, self.device(), true)
     }
 }
 

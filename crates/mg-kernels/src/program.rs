@@ -174,6 +174,13 @@ impl Program {
         args.into_iter().take(n)
     }
 
+    /// The dtype in which a row takes these operands (of `where`: that of its two values).
+    pub(crate) fn operand_dtype(&self, row: Row, args: [Val; 3]) -> DType {
+        let own = |a: Val| self.values[usize::from(a)].dtype;
+        let last = own(args[row.arity() - 1]);
+        if row.keeps_single() { row.common([own(args[0]), last]).unwrap_or(last) } else { last }
+    }
+
     /// How far each value reaches.
     pub fn classes(&self) -> Vec<Class> {
         let rank = self.space.len();

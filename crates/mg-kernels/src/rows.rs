@@ -33,6 +33,11 @@ pub trait Algebra: Clone {
     fn apply(row: Row, args: &[&Self]) -> Self;
     /// A literal of the dtype of `self` that broadcasts against it. Neutral literals are folded away.
     fn lit(&self, value: f64) -> Self;
+    /// A literal that `self` is multiplied with or divided by: as [`Algebra::lit`], but for half types in f32 (see
+    /// [`Row::keeps_single`]).
+    fn factor(&self, value: f64) -> Self {
+        self.lit(value)
+    }
 }
 
 macro_rules! body {
@@ -230,7 +235,7 @@ pub trait Rules: Algebra {
     }
     /// `self · value`.
     fn scale(&self, value: f64) -> Self {
-        self.mul(&self.lit(value))
+        self.mul(&self.factor(value))
     }
     /// `self / o`.
     fn div(&self, o: &Self) -> Self {
@@ -628,6 +633,25 @@ impl Row {
             | RowClass::Compare
             | RowClass::Select => of,
         }
+    }
+
+    /// Whether an operand may be f32 where the other is of a half type, which the result is of then: a factor or a divisor that was not
+    /// rounded to the half type before (65536 is beyond f16; 0.3 is another number in bf16). Half types are computed in f32 and rounded
+    /// once, so that it costs nothing.
+    pub const fn keeps_single(self) -> bool {
+        matches!(self, Row::Mul | Row::Div)
+    }
+
+    /// The dtype in which operands of these dtypes (of two of them the values, where the first is a condition) are taken together; `None`
+    /// where the row does not take them beside each other.
+    pub fn common(self, dtypes: impl IntoIterator<Item = DType>) -> Option<DType> {
+        let mut dtypes = dtypes.into_iter();
+        let first = dtypes.next()?;
+        dtypes.try_fold(first, |of, dtype| match (of, dtype) {
+            _ if of == dtype => Some(of),
+            (half, DType::F32) | (DType::F32, half) if self.keeps_single() && half.is_half() => Some(half),
+            _ => None,
+        })
     }
 
     /// The dtype of the result for operands of dtype `of`.

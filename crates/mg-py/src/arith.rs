@@ -63,7 +63,7 @@ fn divided(a: Operand, b: &Tensor) -> Result<Tensor> {
     };
     // As PyTorch has it, a number times the reciprocal, which has a dtype of its own in mixed precision.
     let ([b], _aside) = mg_autograd::autocast::taken("reciprocal", [b])?;
-    reflected(a, &b, |a, b| a.try_div(b))
+    a.divided_by(&b)
 }
 
 fn matmul(a: &Tensor, b: Operand) -> Result<Tensor> {
@@ -106,7 +106,10 @@ operators! {
         Operand::Bool(_) => b.try_sub(a),
         a => reflected(a, b, |a, b| a.try_sub(b)),
     };
-    __mul__ __rmul__ __imul__ |a, b| a.try_mul(b), |b, a| reflected(a, b, |a, b| a.try_mul(b));
+    __mul__ __rmul__ __imul__ |a, b| a.try_mul(b), |b, a| match a {
+        Operand::Tensor(a) => a.try_mul(b),
+        number => b.try_mul(number),
+    };
     __truediv__ __rtruediv__ __itruediv__ |a, b| a.try_div(b), |b, a| divided(a, b);
     __floordiv__ __rfloordiv__ __ifloordiv__
         |a, b| a.try_floor_divide(b), |b, a| reflected(a, b, |a, b| a.try_floor_divide(b));

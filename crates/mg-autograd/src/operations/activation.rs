@@ -1,5 +1,6 @@
 //! Activation functions.
 
+use super::elementwise::unary;
 use super::{axis_mask, float, set_aside, wide, with_noise};
 use crate::tensor::Tensor;
 use crate::tensor::memory::untracked;
@@ -68,9 +69,7 @@ impl Tensor {
     /// Sigmoid linear unit, `x σ(x)`. Integers become f32.
     #[surface(method, nn, in_place)]
     pub fn silu(&self) -> Result<Tensor> {
-        let own = float(self);
-        let x = wide(&own);
-        Ok(Tensor::from_node(x.mul(&x.map(Row::Sigmoid)).cast(own.dtype())))
+        unary(self, |x| x.mul(&x.map(Row::Sigmoid)))
     }
 
     /// `x`, or `negative_slope · x` where `x` is not positive. Integers become f32.
@@ -91,13 +90,13 @@ impl Tensor {
             return Err(Error::new("celu", ErrorKind::Value("alpha cannot be 0".into())));
         }
         let below = |x: &Node| x.scale(1.0 / alpha).map(Row::Expm1).scale(alpha);
-        Ok(Tensor::from_node(above_zero(&float(self), 1.0, below)))
+        unary(self, |x| above_zero(x, 1.0, below))
     }
 
     /// `x`, or `alpha (eˣ − 1)` where `x` is not positive (Clevert, Unterthiner and Hochreiter, 2015). Integers become f32.
     #[surface(nn, in_place)]
     pub fn elu(&self, #[default(1.0)] alpha: f64) -> Result<Tensor> {
-        Ok(Tensor::from_node(above_zero(&float(self), alpha, |x| x.map(Row::Expm1).scale(alpha))))
+        unary(self, |x| above_zero(x, alpha, |x| x.map(Row::Expm1).scale(alpha)))
     }
 
     /// `elu` with the scales that keep mean 0 and variance 1 from layer to layer (Klambauer et al., 2017). Integers become f32.
@@ -105,23 +104,19 @@ impl Tensor {
     pub fn selu(&self) -> Result<Tensor> {
         const ALPHA: f64 = 1.673_263_242_354_377_2;
         const SCALE: f64 = 1.050_700_987_355_480_5;
-        Ok(Tensor::from_node(
-            above_zero(&float(self), ALPHA, |x| x.map(Row::Expm1).scale(ALPHA)).scale(SCALE),
-        ))
+        unary(self, |x| above_zero(x, ALPHA, |x| x.map(Row::Expm1).scale(ALPHA)).scale(SCALE))
     }
 
     /// `log(1 + exp(beta · x)) / beta`, without overflow, and `x` where `beta · x` is above `threshold`. From a threshold of 20
     /// on that changes nothing that f32 could tell, and what is more exact is computed. Integers become f32.
     #[surface(method, function, nn, in_place)]
     pub fn softplus(&self, #[default(1.0)] beta: f64, #[default(20.0)] threshold: f64) -> Result<Tensor> {
-        let x = float(self);
-        let steep = x.scale(beta);
-        let soft = steep.map(Row::Softplus);
-        let soft = soft.div(&soft.lit(beta));
-        if threshold >= 20.0 {
-            return Ok(Tensor::from_node(soft));
-        }
-        Ok(Tensor::from_node(steep.lit(threshold).lt(&steep).choose(&x, &soft)))
+        unary(self, |x| {
+            let steep = x.scale(beta);
+            let soft = steep.map(Row::Softplus);
+            let soft = soft.div(&soft.lit(beta));
+            if threshold >= 20.0 { soft } else { steep.lit(threshold).lt(&steep).choose(x, &soft) }
+        })
     }
 
     /// `x`, no smaller than `min_val` and no larger than `max_val`; the gradient is 0 at the bounds. Integers stay.
@@ -188,12 +183,12 @@ impl Tensor {
     /// `x tanh(softplus(x))` (Misra, 2019). Integers become f32.
     #[surface(nn, in_place)]
     pub fn mish(&self) -> Result<Tensor> {
-        let x = float(self);
-        // With e = eˣ the tangent is (e² + 2e)/(e² + 2e + 2), which rounds to 1 before e² overflows.
-        let most = if x.dtype() == DType::F16 { 5.0 } else { 20.0 };
-        let e = Node::apply(Row::Minimum, &[&x, &x.lit(most)]).map(Row::Exp);
-        let part = e.mul(&e.add(&e.lit(2.0)));
-        Ok(Tensor::from_node(x.mul(&part.div(&part.add(&part.lit(2.0))))))
+        unary(self, |x| {
+            // With e = eˣ the tangent is (e² + 2e)/(e² + 2e + 2), which rounds to 1 before e² overflows.
+            let e = Node::apply(Row::Minimum, &[x, &x.lit(20.0)]).map(Row::Exp);
+            let part = e.mul(&e.add(&e.lit(2.0)));
+            x.mul(&part.div(&part.add(&part.lit(2.0))))
+        })
     }
 
     /// `x / (1 + |x|)`. Integers become f32.
@@ -206,23 +201,25 @@ impl Tensor {
     /// `x` times a sixth of `x + 3`, that no smaller than 0 and no larger than 6 (Howard et al., 2019). Integers become f32.
     #[surface(nn, in_place)]
     pub fn hardswish(&self) -> Result<Tensor> {
-        let x = float(self);
-        let (low, high) =
-            (Node::apply(Row::Le, &[&x, &x.lit(-3.0)]), Node::apply(Row::Le, &[&x.lit(3.0), &x]));
-        let inner = x.mul(&x.add(&x.lit(3.0)).div(&x.lit(6.0)));
-        // Where it is 0, −∞ makes NaN, as in PyTorch; the gradient there is 0.
-        Ok(Tensor::from_node(low.choose(&set_aside(|| x.mul(&x.lit(0.0))), &high.choose(&x, &inner))))
+        unary(self, |x| {
+            let (low, high) =
+                (Node::apply(Row::Le, &[x, &x.lit(-3.0)]), Node::apply(Row::Le, &[&x.lit(3.0), x]));
+            let inner = x.mul(&x.add(&x.lit(3.0)).div(&x.lit(6.0)));
+            // Where it is 0, −∞ makes NaN, as in PyTorch; the gradient there is 0.
+            low.choose(&set_aside(|| x.mul(&x.lit(0.0))), &high.choose(x, &inner))
+        })
     }
 
     /// A sixth of `x + 3`, that no smaller than 0 and no larger than 6. Integers become f32.
     #[surface(nn, in_place)]
     pub fn hardsigmoid(&self) -> Result<Tensor> {
-        let x = float(self);
-        let (six, moved) = (x.lit(6.0), x.add(&x.lit(3.0)));
-        let value = between(&moved, 0.0, 6.0);
-        // NaN stays, but not its slope, as in PyTorch.
-        let is_number = moved.eq(&moved);
-        Ok(Tensor::from_node(is_number.choose(&value, &untracked(&moved)).div(&six)))
+        unary(self, |x| {
+            let (six, moved) = (x.lit(6.0), x.add(&x.lit(3.0)));
+            let value = between(&moved, 0.0, 6.0);
+            // NaN stays, but not its slope, as in PyTorch.
+            let is_number = moved.eq(&moved);
+            is_number.choose(&value, &untracked(&moved)).div(&six)
+        })
     }
 
     /// `x`, or 0 where `|x|` is not above `lambd`; NaN stays. Integers become f32.
@@ -303,15 +300,16 @@ impl Tensor {
         #[default(None)] dim: Option<isize>,
         #[default(None)] dtype: Option<DType>,
     ) -> Result<Tensor> {
-        let node = float(&self.to_dtype(dtype.unwrap_or(self.dtype())));
-        let mask = axis_mask(&node, dim.unwrap_or(implicit(self)))?;
-        if node.shape().numel() == 0 {
-            return Ok(Tensor::from_node(node));
+        let own = float(&self.to_dtype(dtype.unwrap_or(self.dtype())));
+        let mask = axis_mask(&own, dim.unwrap_or(implicit(self)))?;
+        if own.shape().numel() == 0 {
+            return Ok(Tensor::from_node(own));
         }
+        let node = wide(&own);
         let e = node.sub(&crate::functional::largest(&node, mask)?).map(Row::Exp);
         // One division a row: its rounding costs at most one ulp, a division an element would cost a third of the time.
         let scale = node.lit(1.0).div(&e.reduce(ReduceKind::Sum, mask, true)?);
-        Ok(Tensor::from_node(e.mul(&scale)))
+        Ok(Tensor::from_node(e.mul(&scale).cast(own.dtype())))
     }
 
     /// `log softmax` along an axis, without overflow, after conversion to `dtype`. Integers become f32. Without `dim`, axis 1 is
@@ -326,14 +324,15 @@ impl Tensor {
         #[default(None)] dim: Option<isize>,
         #[default(None)] dtype: Option<DType>,
     ) -> Result<Tensor> {
-        let node = float(&self.to_dtype(dtype.unwrap_or(self.dtype())));
-        let mask = axis_mask(&node, dim.unwrap_or(implicit(self)))?;
-        if node.shape().numel() == 0 {
-            return Ok(Tensor::from_node(node));
+        let own = float(&self.to_dtype(dtype.unwrap_or(self.dtype())));
+        let mask = axis_mask(&own, dim.unwrap_or(implicit(self)))?;
+        if own.shape().numel() == 0 {
+            return Ok(Tensor::from_node(own));
         }
+        let node = wide(&own);
         let shifted = node.sub(&crate::functional::largest(&node, mask)?);
         let sum = shifted.map(Row::Exp).reduce(ReduceKind::Sum, mask, true)?;
-        Ok(Tensor::from_node(shifted.sub(&sum.map(Row::Log))))
+        Ok(Tensor::from_node(shifted.sub(&sum.map(Row::Log)).cast(own.dtype())))
     }
 
     /// The softmax of `−x`; see `softmax`.

@@ -425,11 +425,15 @@ impl Tensor {
     /// `log(x / (1 − x))`, after `x` was brought to between `eps` and `1 − eps`, if that is given. Integers become f32.
     #[surface(method, function, special, in_place)]
     pub fn logit(&self, #[default(None)] eps: Option<f64>) -> Result<Tensor> {
+        let own = float(self);
         unary(self, |x| {
             let x = match eps {
                 None => x.clone(),
                 Some(eps) => {
-                    let (low, high) = (x.lit(eps), x.lit(1.0 - eps));
+                    let (low, high) = (own.lit(eps), own.lit(1.0 - eps));
+                    // The bounds of halves are halves, as in PyTorch.
+                    let high = if own.dtype().is_half() { high.lit(1.0).sub(&low) } else { high };
+                    let (low, high) = (wide(&low), wide(&high));
                     let x = x.lt(&low).choose(&low, x);
                     high.lt(&x).choose(&high, &x)
                 }
@@ -475,7 +479,15 @@ impl Tensor {
     #[surface(method, function, in_place)]
     pub fn lerp(&self, end: &Tensor, weight: Operand) -> Result<Tensor> {
         takes_floats("lerp", self.dtype())?;
-        let ([a, b, w], dtype) = floats("lerp", [self.into(), end.into(), weight])?;
+        let ([a, b, w], dtype) = match weight {
+            Operand::Tensor(_) => floats("lerp", [self.into(), end.into(), weight])?,
+            Operand::Float(_) | Operand::Int(_) | Operand::Bool(_) | Operand::Live(_) => {
+                let ([a, b], dtype) = floats("lerp", [self.into(), end.into()])?;
+                // Not rounded to a half type before.
+                let w = weight.on(a.dtype(), a.device());
+                ([a, b, w], dtype)
+            }
+        };
         let (apart, one) = (b.sub(&a), w.lit(1.0));
         let near = a.add(&w.mul(&apart));
         let far = b.sub(&apart.mul(&one.sub(&w)));

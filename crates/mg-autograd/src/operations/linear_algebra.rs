@@ -49,6 +49,13 @@ fn added(op: &'static str, input: &Tensor, product: Tensor, beta: Operand, alpha
     if Shape::broadcast(&own, &shape) != Some(shape) {
         return misfit(op, format!("{own} does not broadcast to the product's shape {shape}"));
     }
+    let is_one = |factor: &Operand| matches!(factor, Operand::Int(1) | Operand::Float(1.0) | Operand::Bool(true));
+    let dtype = product.dtype();
+    if dtype.is_half() && input.dtype() == dtype && !(is_one(&beta) && is_one(&alpha)) {
+        // Half types are weighed and added in f32, and rounded once.
+        let (input, product) = (input.to_dtype(DType::F32), product.to_dtype(DType::F32));
+        return Ok(added(op, &input, product, beta, alpha)?.to_dtype(dtype));
+    }
     let product = weighed(op, &product, alpha)?;
     if matches!(beta, Operand::Int(0) | Operand::Float(0.0) | Operand::Bool(false)) {
         // It has a gradient all the same: zeros.

@@ -250,9 +250,9 @@ impl Tensor {
             return Err(Error::new("smooth_l1_loss", ErrorKind::Value(text)));
         }
         let (x, y) = level("smooth_l1_loss", self, target)?;
-        let d = x.sub(&y).map(Row::Abs);
+        let d = wide(&x).sub(&wide(&y)).map(Row::Abs);
         let each = if beta == 0.0 { d } else { rounded(&d, beta).scale(1.0 / beta) };
-        reduced("smooth_l1_loss", each, reduction)
+        reduced("smooth_l1_loss", each.cast(x.dtype()), reduction)
     }
 
     /// Differences `d` below `delta` as `½d²`, others as `delta (d − ½delta)` (Huber, 1964). Shapes broadcast, integers become f32.

@@ -315,7 +315,7 @@ impl<'a> Body<'a> {
             }
             Inst::Map(row, args) => {
                 let n = row.arity();
-                let of = self.dtype(args[n - 1]);
+                let of = self.program.operand_dtype(row, args);
                 let mut ops: SmallVec<[Op; 3]> = SmallVec::new();
                 for &a in &args[..n] {
                     ops.push(operand(self, a)?);

@@ -140,6 +140,12 @@ impl Trace<'_> {
                 let x = self.unexpanded(node, &sources, &x)?;
                 // The condition of a choice is of truth values: the dtype is the last operand's.
                 let dtype = sources.last().map_or(node.dtype(), Node::dtype);
+                if row.keeps_single() && sources.iter().any(|source| source.dtype() != node.dtype()) {
+                    // Halves beside a factor that was not rounded to theirs.
+                    let wide: Vec<Id> = x.iter().map(|&id| self.graph.cast(id, DType::F32)).collect();
+                    let made = rows::row(&mut self.graph, *row, &wide, DType::F32)?;
+                    return Ok(self.graph.cast(made, node.dtype()));
+                }
                 rows::row(&mut self.graph, *row, &x, dtype)
             }
             Op::Map(Map::Cast) => Ok(self.graph.cast(x[0], node.dtype())),

@@ -59,7 +59,7 @@ impl Compiler<'_> {
         let dtype = self.dtype(v);
         match self.program.values[v as usize].inst {
             Inst::Map(row, args) => {
-                let of = self.dtype(args[row.arity() - 1]);
+                let of = self.program.operand_dtype(row, args);
                 let f = map_loop(row, of, isa())
                     .ok_or_else(|| internal("a dtype that the operation does not take"))?;
                 if row.refuses_zero(of) {

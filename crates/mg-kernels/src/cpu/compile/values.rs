@@ -106,7 +106,7 @@ impl Compiler<'_> {
             }
             Inst::Map(row, args) => {
                 let n = row.arity();
-                let of = self.dtype(args[n - 1]);
+                let of = self.program.operand_dtype(row, args);
                 let f = map_loop(row, of, isa())
                     .ok_or_else(|| internal("a dtype that the operation does not take"))?;
                 let mut regs = [0; 3];

@@ -1,0 +1,189 @@
+"""Half types: what is rounded to them, and how often. Wanted is what PyTorch answers, unless another reason stands beside."""
+
+import math
+
+import micrograd_rs as L
+import pytest
+
+F = L.nn.functional
+HALVES = [L.float16, L.bfloat16]
+INF = math.inf
+
+
+def f16(*values, grad=False):
+    return L.tensor(list(values), dtype=L.float16, requires_grad=grad)
+
+
+def bf16(*values, grad=False):
+    return L.tensor(list(values), dtype=L.bfloat16, requires_grad=grad)
+
+
+def rounded(values, dtype):
+    """Numbers, rounded once."""
+    return L.tensor(values, dtype=L.float32).to(dtype).tolist()
+
+
+# A number that halves are multiplied with or divided by is not rounded to theirs before.
+
+
+@pytest.mark.parametrize("number", [65536.0, L.tensor(65536.0), L.tensor(65536.0, dtype=L.float64), 65536, L.tensor(65536)])
+def test_a_factor_may_be_one_that_halves_do_not_hold(number):
+    x = f16(1e-3, 0.5)
+    assert (x * number).dtype == L.float16
+    assert (x * number).tolist() == [65.5625, 32768.0]
+    assert x.mul(number).tolist() == L.mul(x, number).tolist() == [65.5625, 32768.0]
+    x *= number
+    assert x.tolist() == [65.5625, 32768.0]
+
+
+def test_a_number_on_the_left_is_a_factor_too():
+    x = f16(1e-3, 0.5)
+    assert (65536.0 * x).tolist() == [65.5625, 32768.0]
+    # PyTorch multiplies with the reciprocal.
+    assert (1e5 / f16(1e4, 3.0)).tolist() == [10.0, 33312.0]
+    assert (0.3 / bf16(0.9, 2.9, -3.7)).tolist() == [0.33203125, 0.10302734375, -0.0810546875]
+
+
+def test_a_divisor_may_be_one_that_halves_do_not_hold():
+    x = f16(1e-3, 0.5)
+    for number in (1e5, L.tensor(1e5), 100000):
+        assert (x / number).tolist() == f16(0.0, 5.0068e-06).tolist()
+    assert (x // 1e-5).tolist() == [100.0, 49984.0]
+    assert L.div(x, 1e-5, rounding_mode="trunc").tolist() == [100.0, 49984.0]
+    x /= 1e5
+    assert x.tolist() == f16(0.0, 5.0068e-06).tolist()
+
+
+@pytest.mark.parametrize("dtype", HALVES)
+def test_products_and_quotients_with_numbers_are_rounded_once(dtype):
+    x = L.linspace(-3.0, 3.0, 1000).to(dtype)
+    wide = x.float()
+    for number in (0.9, 0.3, 7.1):
+        assert (x * number).tolist() == (wide * number).to(dtype).tolist()
+        assert (x / number).tolist() == (wide / number).to(dtype).tolist()
+        assert (x // number).tolist() == (wide // number).to(dtype).tolist()
+        # What is added, compared or taken as a bound is a number of the dtype.
+        assert (x + number).tolist() == (wide + rounded(number, dtype)).to(dtype).tolist()
+        assert (x % number).tolist() == (wide % rounded(number, dtype)).to(dtype).tolist()
+        assert x.clamp(max=number).max().item() <= rounded(number, dtype)
+
+
+def test_gradients_keep_the_number():
+    x = f16(1e-3, 2e-3, grad=True)
+    ((x * x).sum() * 2048 * 16).backward()
+    assert x.grad.tolist() == [65.5625, 131.125]
+    for step in (lambda x: x * 0.9 / 0.3, L.jit(lambda x: x * 0.9 / 0.3)):
+        for _ in range(4):
+            x = bf16(0.9, 0.7, 1.3, 2.9, grad=True)
+            step(x).sum().backward()
+            assert x.grad.tolist() == [3.0] * 4
+    # Of a loss that is scaled by hand: the loss alone is beyond f16.
+    x = f16(1.0, grad=True)
+    (x.sum() * 1e-8 * 1e8).backward()
+    assert x.grad.tolist() == [0.0]
+
+
+def test_a_number_that_is_learned_has_a_gradient_of_its_own_dtype():
+    for step, by_c, by_x in (
+        (lambda x, c: x * c, 6.0, [rounded(0.3, L.float16)] * 3),
+        (lambda x, c: x / c, -66.6875, [3.333984375] * 3),
+    ):
+        x, c = f16(1.0, 2.0, 3.0, grad=True), L.tensor(0.3, requires_grad=True)
+        step(x, c).sum().backward()
+        assert (c.grad.dtype, c.grad.item()) == (L.float32, by_c)
+        assert x.grad.tolist() == by_x
+
+
+def test_numbers_beside_halves_in_transforms():
+    scaled = L.func.vmap(lambda x, s: x * s)(L.ones(2, 3).half(), L.tensor([0.3, 70000.0]))
+    assert scaled.tolist() == [[rounded(0.3, L.float16)] * 3, [INF] * 3]
+    _, slope = L.func.jvp(lambda s: f16(1.0, 0.3) * s, (L.tensor(0.3),), (L.tensor(2.0),))
+    assert (slope.dtype, slope.tolist()) == (L.float16, [2.0, rounded(0.60009765625, L.float16)])
+    _, slope = L.func.jvp(lambda x: x * 0.3 / 0.7, (f16(1.0, 0.3),), (f16(1.0, 2.0),))
+    assert slope.tolist() == f16(0.4287, 0.8574).tolist()
+
+
+@pytest.mark.parametrize("device", ["cpu"] + (["cuda"] if L.cuda.is_available() else []))
+def test_a_number_beside_halves_fused_or_not(device):
+    x = L.linspace(-2.0, 2.0, 5000, device=device).to(L.bfloat16)
+    fused = (((x * 0.3).exp() * 0.7) / 1.1).tolist()
+    a = x * 0.3
+    a.tolist()
+    b = a.exp()
+    b.tolist()
+    c = b * 0.7
+    c.tolist()
+    assert fused == (c / 1.1).tolist()
+
+
+def test_a_number_that_replays_read_anew():
+    x = f16(1e-3, 0.5)
+    step = L.jit(lambda x, s: x * s)
+    for s in (65536.0, 65536.0, 1e5, 2e5, 0.3):
+        wanted = (x.float() * s).half().tolist()
+        assert step(x, s).tolist() == wanted
+        assert step(x, L.tensor(s)).tolist() == wanted
+
+
+# What is composed of several steps is computed in float32.
+
+
+@pytest.mark.parametrize("dtype", HALVES)
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: F.leaky_relu(x, 0.3),
+        lambda x: F.elu(x, 0.3),
+        F.celu,
+        F.selu,
+        F.mish,
+        F.silu,
+        F.hardswish,
+        F.hardsigmoid,
+        lambda x: F.softplus(x, 0.3),
+        lambda x: F.rrelu(x, 0.1, 0.3),
+        lambda x: x.softmax(-1),
+        lambda x: x.log_softmax(-1),
+        lambda x: x.softmax(0),
+        lambda x: F.softmin(x, -1),
+        lambda x: x.lerp(x.detach().flip(0), 0.3),
+        lambda x: F.smooth_l1_loss(x, x.detach().flip(0), reduction="none", beta=0.3),
+    ],
+)
+def test_values_and_slopes_are_rounded_once(f, dtype):
+    x = L.linspace(-6.0, 6.0, 480).reshape(8, 60).to(dtype)
+    g = L.linspace(-2.0, 3.0, 480).reshape(60, 8).t().to(dtype)
+    half, wide = x.clone().requires_grad_(), x.float().requires_grad_()
+    y, exact = f(half), f(wide)
+    assert y.dtype == dtype
+    assert y.tolist() == exact.to(dtype).tolist()
+    y.backward(g)
+    exact.backward(g.float())
+    assert half.grad.tolist() == wide.grad.to(dtype).tolist()
+
+
+def test_slopes_near_three():
+    for f, wanted in ((F.hardsigmoid, 0.1669921875), (F.hardswish, 1.4921875)):
+        x = bf16(2.984375, grad=True)
+        f(x).backward()
+        assert x.grad.tolist() == [wanted]
+
+
+@pytest.mark.parametrize("dtype", HALVES)
+def test_a_softmax_of_halves_is_one_launch(dtype):
+    x = L.linspace(-6.0, 6.0, 64 * 96).reshape(64, 96).to(dtype).requires_grad_()
+    y = x.softmax(-1)
+    y.backward(L.ones(64, 96, dtype=dtype))
+    assert "1 launch," in str(L.explain(y, x.grad))
+
+
+@pytest.mark.parametrize("dtype", HALVES)
+def test_products_that_are_weighed_are_added_in_single_precision(dtype):
+    a, b, c = (L.linspace(-2.0, s, 36).reshape(1, 6, 6).to(dtype) for s in (1.0, 2.0, 3.0))
+    wanted = (c.float() * 0.3 + a.bmm(b).float() * 0.7).to(dtype)
+    assert c.baddbmm(a, b, beta=0.3, alpha=0.7).tolist() == wanted.tolist()
+    assert c[0].addmm(a[0], b[0], beta=0.3, alpha=0.7).tolist() == wanted[0].tolist()
+
+
+def test_the_bounds_of_logit_are_halves():
+    assert bf16(0.1, 0.5, 0.9).logit(0.3).tolist() == [-0.84375, 0.0, 0.84375]
