@@ -102,7 +102,8 @@ __device__ __forceinline__ W masked(const Arguments& p, u32 head, u32 query, u32
     W x = score * (W)p.scale;
     if (p.mask_kind) {
         u64 at = head / p.heads * p.mask_batch + head % p.heads * p.mask_head + query * p.mask_row + key;
-        if (p.mask_kind == 1) return ((const u8*)p.mask)[at] ? x : least();
+        // Added, as in PyTorch: a score that is no number stays none.
+        if (p.mask_kind == 1) return x + (((const u8*)p.mask)[at] ? (W)0 : least());
         x += ((const W*)p.mask)[at];
     }
     return x;

@@ -102,10 +102,11 @@ __device__ __forceinline__ void mask(const Arguments& p, const u32 (&heads)[2], 
             u64 at = (i & 2 ? from[1] : from[0]) + query * p.mask_row + key;
             if (query < p.queries && key < p.keys && ((const u8*)p.mask)[at]) taken |= 1u << i;
         }
+        // Added, as in PyTorch: a score that is no number stays none.
 #pragma unroll
         for (int j = 0; j < NT; j++)
 #pragma unroll
-            for (int e = 0; e < 4; e++) s[j][e] = taken & 1u << (j * 4 + e) ? s[j][e] * scale.before : -infinity();
+            for (int e = 0; e < 4; e++) s[j][e] = fmaf(s[j][e], scale.before, taken & 1u << (j * 4 + e) ? 0.0f : -infinity());
     } else if (scale.after == 1) {
 #pragma unroll
         for (int h = 0; h < 2; h++) {

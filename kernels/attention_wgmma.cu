@@ -123,7 +123,8 @@ __device__ __forceinline__ float masked(const Flash& p, u32 head, u32 query, u32
     if (query >= p.queries || key >= p.keys || (p.causal && key > query)) return -infinity();
 #if V_MASKED
     u64 at = head / p.heads * p.mask_batch + head % p.heads * p.mask_head + query * p.mask_row + key;
-    if (p.mask_kind == 1) return ((const u8*)p.mask)[at] ? score : -infinity();
+    // Added, as in PyTorch: a score that is no number stays none.
+    if (p.mask_kind == 1) return score + (((const u8*)p.mask)[at] ? 0.0f : -infinity());
     float added = ((const float*)p.mask)[at];
     score = fmaf(added, LOG2E, score);
     // The least number is no infinity: where all keys have it they share the weight.

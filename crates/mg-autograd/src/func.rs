@@ -251,7 +251,8 @@ pub fn grads_of_batch(
 }
 
 /// Applies a function of examples to batches of them: `axes` says along which axis the examples of each input lie, `None` for an input
-/// that is the same for all. The results have the examples along their first axis. The function is called once.
+/// that is the same for all. The results have the examples along their first axis. The function is called once; what it writes to an
+/// example is written to the batch.
 ///
 /// # Errors
 ///
@@ -283,7 +284,18 @@ pub fn vmap(
     }
     let Some(size) = size else { return fail("takes at least one input with an axis of examples".into()) };
     let results = f(&inside)?;
-    let results: Vec<&Tensor> = results.iter().collect();
+    let stand_ins: Vec<Tensor> =
+        inside.iter().zip(axes).filter_map(|(t, axis)| axis.map(|_| t.clone())).collect();
+    let written = traced.written(&stand_ins);
+    let results: Vec<&Tensor> = results.iter().chain(written.iter().map(|&i| &stand_ins[i])).collect();
     let (made, _) = traced.batched(&results, &given.iter().collect::<Vec<_>>(), size, randomness)?;
-    made.into_iter().zip(&results).map(|(made, result)| traced.in_front(made, result, size)).collect()
+    let made = made.into_iter().zip(&results).map(|(made, result)| traced.in_front(made, result, size));
+    let mut made = made.collect::<Result<Vec<Tensor>>>()?;
+    let values = made.split_off(made.len() - written.len());
+    // The function is at its end: what it has written is the caller's.
+    drop(traced);
+    for (i, value) in written.into_iter().zip(values) {
+        given[i].assign(&value)?;
+    }
+    Ok(made)
 }

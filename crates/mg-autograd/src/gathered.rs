@@ -107,6 +107,8 @@ impl Parts {
 /// What has come in so far.
 #[derive(Clone)]
 pub(crate) enum Gathered {
+    /// No gradient, not even one of zeros: a function of somebody's has said so, and nobody else has one.
+    Nothing,
     /// One number for each element.
     Sum(Node),
     /// Parts that do not meet, and what else there is to be added: at least one part.
@@ -125,6 +127,7 @@ impl Gathered {
     pub(crate) fn add(&mut self, share: Node) {
         let plus = |sum: &Node, share: &Node| rules::add(sum, share);
         match (self, Part::of(&share)) {
+            (nothing @ Gathered::Nothing, _) => *nothing = Gathered::of(share),
             (Gathered::Parts(parts, rest), part) => {
                 let part = part.map(|part| parts.take(part));
                 if !matches!(part, Some(None)) {
@@ -143,19 +146,21 @@ impl Gathered {
     /// What it is made of.
     pub(crate) fn nodes(&self) -> impl Iterator<Item = &Node> {
         let (parts, rest): (&[Part], Option<&Node>) = match self {
+            Gathered::Nothing => (&[], None),
             Gathered::Sum(sum) => (&[], Some(sum)),
             Gathered::Parts(parts, rest) => (&parts.list, rest.as_ref()),
         };
         parts.iter().map(|part| &part.value).chain(rest)
     }
 
-    /// The gradient so far.
-    pub(crate) fn whole(&self) -> Result<Node> {
+    /// The gradient so far, if there is one.
+    pub(crate) fn whole(&self) -> Result<Option<Node>> {
         match self {
-            Gathered::Sum(sum) => Ok(sum.clone()),
+            Gathered::Nothing => Ok(None),
+            Gathered::Sum(sum) => Ok(Some(sum.clone())),
             Gathered::Parts(parts, rest) => {
                 let parts = laid(&parts.list)?;
-                Ok(rest.as_ref().map_or_else(|| parts.clone(), |rest| rules::add(rest, &parts)))
+                Ok(Some(rest.as_ref().map_or_else(|| parts.clone(), |rest| rules::add(rest, &parts))))
             }
         }
     }

@@ -74,6 +74,19 @@ fn add(front: &mut Front, node: &Node, gradient: Node) {
     }
 }
 
+/// Comes to a node without a gradient for it.
+fn add_nothing(front: &mut Front, node: &Node) {
+    front.entry(node.sequence()).or_insert_with(|| (node.clone(), Gathered::Nothing));
+}
+
+/// The gradients of a call's results so far; the walk comes to the call when all of them are there.
+fn wait_for<'a>(front: &mut Front, calls: &'a mut HashMap<u64, Arrived>, call: &Node) -> &'a mut Arrived {
+    calls.entry(call.sequence()).or_insert_with(|| {
+        front.insert(call.sequence(), (call.clone(), Gathered::Sum(call.lit(0.0))));
+        Arrived::new()
+    })
+}
+
 /// Results and the gradients that a walk starts from.
 type Seeds = SmallVec<[(Node, Node); 2]>;
 
@@ -280,6 +293,16 @@ pub(crate) enum Reach<'a> {
     Within(&'a HashMap<u64, usize>),
 }
 
+impl Reach<'_> {
+    /// Whether a walk goes on to a node.
+    fn leads(self, node: &Node) -> bool {
+        match self {
+            Reach::All | Reach::Within(_) => true,
+            Reach::Only(nodes) => nodes.contains(&node.sequence()),
+        }
+    }
+}
+
 /// Nodes whose sources a walk has come to.
 pub(crate) type Passed = SmallVec<[Node; 32]>;
 
@@ -311,8 +334,34 @@ pub(crate) fn walk(
         add(&mut front, &node, seed);
     }
     while let Some((_, (node, gathered))) = front.pop_last() {
-        let mut gradient = gathered.whole()?;
         let is_beyond = matches!(reach, Reach::Within(nodes) if !nodes.contains_key(&node.sequence()));
+        let gradient = match (gathered.whole()?, node.tag()) {
+            (Some(gradient), _) => gradient,
+            // A replay is walked as one, with gradients of all of its answers.
+            (None, Some(Tag::Replayed(_))) => node.lit(0.0),
+            // Nor has what it is made of one by it: leaves keep theirs, or none.
+            (None, Some(Tag::Owner(_))) => continue,
+            (None, _) if is_beyond => continue,
+            (None, tag @ (Some(Tag::History(_) | Tag::Forgotten(_) | Tag::Output(..) | Tag::Call(_)) | None)) => {
+                match tag {
+                    Some(Tag::History(history)) => add_nothing(&mut front, history),
+                    Some(Tag::Output(call, _)) => {
+                        wait_for(&mut front, &mut calls, call);
+                    }
+                    Some(Tag::Forgotten(_) | Tag::Owner(_) | Tag::Call(_) | Tag::Replayed(_)) | None => {
+                        if let Some(Tag::Forgotten(history)) = tag {
+                            add_nothing(&mut front, history);
+                        }
+                        let leads = |s: &Node| reach.leads(s) || more.contains(&s.sequence());
+                        let sources = node.sources();
+                        sources.iter().filter(|s| s.is_tracked() && leads(s)).for_each(|s| add_nothing(&mut front, s));
+                    }
+                }
+                passed.push(node);
+                continue;
+            }
+        };
+        let mut gradient = gradient;
         // What is beyond is met again by the walk that this one is a part of: its hooks are called there, when all of its gradient is known.
         if let Some(watch) = Watch::of(&node).filter(|_| !is_beyond) {
             gradient = watch.seen(gradient.expand(*node.shape())?)?;
@@ -348,7 +397,8 @@ pub(crate) fn walk(
                     |n: &Node| matches!(n.tag(), Some(Tag::Replayed(other)) if Arc::ptr_eq(other, history));
                 let mut answers = vec![(node.clone(), gradient.clone())];
                 for (other, gathered) in front.values().filter(|(n, _)| is_its(n)) {
-                    answers.push((other.clone(), gathered.whole()?));
+                    let gradient = gathered.whole()?.unwrap_or_else(|| other.lit(0.0));
+                    answers.push((other.clone(), gradient));
                 }
                 // Whoever wants to be told of another one is told when the walk comes there.
                 let is_watched = answers[1..].iter().any(|(n, _)| Watch::of(n).is_some());
@@ -362,10 +412,7 @@ pub(crate) fn walk(
                 walked.push(Arc::as_ptr(history).cast());
             }
             Some(Tag::Output(call, at)) => {
-                let arrived = calls.entry(call.sequence()).or_insert_with(|| {
-                    front.insert(call.sequence(), (call.clone(), Gathered::Sum(call.lit(0.0))));
-                    Arrived::new()
-                });
+                let arrived = wait_for(&mut front, &mut calls, call);
                 // A result that was saved is met where the gradient was computed of it, too.
                 match arrived.iter_mut().find(|(other, _)| other == at) {
                     Some((_, sum)) => *sum = rules::add(sum, &gradient),
@@ -377,11 +424,7 @@ pub(crate) fn walk(
             Some(Tag::Replayed(_) | Tag::Call(_)) | None => {}
         }
         let sources: Sources = node.sources();
-        let leads = |s: &Node| match reach {
-            Reach::All | Reach::Within(_) => true,
-            Reach::Only(nodes) => nodes.contains(&s.sequence()),
-        };
-        let passes = |s: &Node| s.is_tracked() && (leads(s) || more.contains(&s.sequence()));
+        let passes = |s: &Node| s.is_tracked() && (reach.leads(s) || more.contains(&s.sequence()));
         if matches!(reach, Reach::Only(_)) && !node.is_released() && !sources.iter().any(passes) {
             continue;
         }
@@ -421,7 +464,10 @@ pub(crate) fn walk(
                             {
                                 anomaly::look(&node, call.name(), at, share)?;
                             }
-                            add(&mut front, source, share.unwrap_or_else(|| source.lit(0.0)));
+                            match share {
+                                Some(share) => add(&mut front, source, share),
+                                None => add_nothing(&mut front, source),
+                            }
                         }
                     }
                 }

@@ -27,7 +27,7 @@ pub enum Index {
     },
     /// A new axis of size 1.
     NewAxis,
-    /// A new axis of size 1 or 0: what a plain truth value selects.
+    /// A new axis of size 1 or 0: what a plain truth value selects. Beside tensors it is an index as they are, of one position or none.
     Truth(bool),
     /// All axes that nothing else is said of: `...`.
     Rest,
@@ -234,8 +234,17 @@ impl Tensor {
                 return Err(error(ErrorKind::Indices("an index can have one ... only".into())));
             }
             let (mut t, mut axis, mut picks) = (self.clone(), 0usize, vec![]);
+            let by_tensors = index.iter().any(|i| matches!(i, Index::Tensor(_)));
             for item in index {
                 match item {
+                    // Beside tensors it is one of them: the only position of a new axis, or none.
+                    Index::Truth(truth) if by_tensors => {
+                        t = t.unsqueeze(axis as isize)?;
+                        let places = Node::scalar_bits(0, DType::I64, t.device(), false);
+                        let places = places.expand(Shape::of(&[usize::from(*truth)]))?;
+                        picks.push(Pick { axis, index: Tensor::from_node(places) });
+                        axis += 1;
+                    }
                     Index::At(at) => t = t.select(axis as isize, *at)?,
                     Index::Slice { start, end, step } => {
                         let (from, n) = bounds(t.shape()[axis], *start, *end, *step)?;

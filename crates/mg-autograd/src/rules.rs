@@ -34,9 +34,7 @@ pub(crate) fn vjp(
         Op::Map(Map::Cast) => Some(g.cast(source.dtype())),
         Op::Map(Map::Row(_)) => match elementwise(node, sources, i, g) {
             // A factor may be f32 where the product is not.
-            Some(gradient) => {
-                Some(sum_to(&gradient, node.shape(), source.shape())?.cast(source.dtype()))
-            }
+            Some(gradient) => Some(sum_to(&gradient, node.shape(), source.shape())?.cast(source.dtype())),
             None => None,
         },
         Op::View(view) => Some(through_view(node, source, view, g)?),

@@ -148,6 +148,11 @@ impl PyTraced {
         answers(self.inside.clone())
     }
 
+    /// The positions of stand-ins that the function has written to.
+    fn written(&self, py: Python<'_>) -> PyResult<Vec<usize>> {
+        self.with(|traced| build(py, || Ok(traced.written(&self.inside))))
+    }
+
     /// Results for a batch, with the examples in front, and kernels that ran once for each example.
     fn batched(
         &self,

@@ -77,10 +77,10 @@ def test_gradients_keep_the_number():
             x = bf16(0.9, 0.7, 1.3, 2.9, grad=True)
             step(x).sum().backward()
             assert x.grad.tolist() == [3.0] * 4
-    # Of a loss that is scaled by hand: the loss alone is beyond f16.
-    x = f16(1.0, grad=True)
-    (x.sum() * 1e-8 * 1e8).backward()
-    assert x.grad.tolist() == [0.0]
+    # Of a loss that is scaled by hand: 1e5 is beyond f16, and its gradient is not.
+    x = f16(1e-3, 2e-3, grad=True)
+    ((x * x).sum() * 1e5 / 1e4).backward()
+    assert x.grad.tolist() == f16(0.02, 0.04).tolist()
 
 
 def test_a_number_that_is_learned_has_a_gradient_of_its_own_dtype():

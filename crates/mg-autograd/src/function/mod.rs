@@ -37,7 +37,8 @@ pub trait Rule: Send + Sync {
 
 /// How a walk goes on behind a call.
 pub enum Way {
-    /// To the inputs, with these gradients: one for each input, `None` where it is zero.
+    /// To the inputs, with these gradients: one for each input, `None` where there is none, so that a leaf that has no other keeps what it
+    /// has.
     Inputs(Vec<Option<Tensor>>),
     /// Through the results as they were computed again.
     Again(Vec<Tensor>),
@@ -386,7 +387,7 @@ pub trait Function: Send + Sync + 'static {
     /// Those of the function.
     fn forward(&self, context: &mut Context, inputs: &[Tensor]) -> Result<Vec<Tensor>>;
 
-    /// The gradients of the inputs, `None` where they are zero, of the tensors that were saved and the gradients of the results. (These
+    /// The gradients of the inputs, `None` where there is none, of the tensors that were saved and the gradients of the results. (These
     /// are zeros where there is none, unless [`Context::set_materialize_grads`] says otherwise.)
     ///
     /// # Errors

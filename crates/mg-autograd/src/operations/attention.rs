@@ -184,7 +184,8 @@ fn masked(scores: &Node, causal: bool, mask: Option<&Node>) -> Result<Node> {
         scores = taken.choose(&scores, &never);
     }
     Ok(match mask {
-        Some(mask) if mask.dtype() == DType::Bool => mask.choose(&scores, &never),
+        // Added, as in PyTorch: a score that is no number stays none.
+        Some(mask) if mask.dtype() == DType::Bool => scores.add(&mask.choose(&scores.lit(0.0), &never)),
         Some(mask) => scores.add(&mask.cast(scores.dtype())),
         None => scores,
     })
@@ -255,7 +256,7 @@ impl Tensor {
     /// Attention (Vaswani et al., 2017): for queries `[…, l, e]`, keys `[…, s, e]` and values `[…, s, v]`, the means `[…, l, v]` of the
     /// values by weights `softmax(scale · q kᵀ + mask)`. `scale` is 1/√e where it is not given. A mask broadcasts to `[…, l, s]`: of
     /// truth values, it says which keys take part; of numbers, what is added. With `is_causal` a query takes the keys up to its own position.
-    /// A query that takes no key is answered with 0. Weights are left out with probability `dropout_p`, and the others scaled by
+    /// A query that takes no key is answered with 0 (with NaN where a score is no number: a mask of truth values adds 0 or −∞). Weights are left out with probability `dropout_p`, and the others scaled by
     /// 1/(1 − `dropout_p`). With `enable_gqa` the third last axis counts heads, of which keys and values may have fewer: each of theirs serves as many
     /// neighbouring ones of the query.
     ///

@@ -1,7 +1,7 @@
 //! Convolutions.
 
 use crate::tensor::Tensor;
-use mg_device::{DType, Error, ErrorKind, Result, Shape};
+use mg_device::{DType, Error, ErrorKind, Layout, Result, Shape};
 use mg_graph::Node;
 use mg_kernels::library::{Conv, ConvKind};
 use mg_kernels::{Algebra, Rules};
@@ -182,6 +182,9 @@ impl Told<'_> {
         let mut conv = self.conv(ConvKind::Input, padding)?;
         let more = each(self.op, "padding", output_padding, self.axes)?;
         conv.sizes = [1; 3];
+        // Positions of the result that no window of a convolution reaches, since they are as many as a stride or more: so many are made
+        // by less padding before the axis (and left out again), and behind it, where there is none to take off, as zeros.
+        let mut beyond: [(usize, usize); 3] = [(0, 0); 3];
         for axis in 0..self.axes {
             let i = 3 - self.axes + axis;
             let (stride, dilation) = (conv.stride[i] as usize, conv.dilation[i] as usize);
@@ -193,12 +196,33 @@ impl Told<'_> {
             let spread = dilation * w.shape()[2 + axis].saturating_sub(1) + 1;
             let whole = (y.shape()[2 + axis].max(1) - 1) * stride + spread + more[i] as usize;
             let size = whole.checked_sub(2 * conv.padding[i] as usize);
-            conv.sizes[i] = match size.and_then(|n| u32::try_from(n).ok()) {
-                Some(n) => n,
-                None => return self.fail(format!("a padding of {padding:?} is more than {whole}")),
+            let Some(size) = size else {
+                return self.fail(format!("a padding of {padding:?} is more than {whole}"));
+            };
+            let reached = (more[i] as usize).min(stride - 1);
+            let rest = more[i] - reached as u32;
+            let before = rest.min(conv.padding[i]);
+            conv.padding[i] -= before;
+            beyond[axis] = (before as usize, (rest - before) as usize);
+            // What is made: without what is taken off before it, nor the zeros behind it.
+            let made = size + before as usize - (rest - before) as usize;
+            conv.sizes[i] = match u32::try_from(made) {
+                Ok(made) => made,
+                Err(_) => return self.fail(format!("a result of {made} positions is too long")),
             };
         }
-        self.finish(Node::library(conv.into(), &[&y, &w])?, bias, alone)
+        let mut x = Node::library(conv.into(), &[&y, &w])?;
+        for (axis, &(before, behind)) in beyond[..self.axes].iter().enumerate().map(|(i, b)| (2 + i, b)) {
+            let n = x.shape()[axis] - before;
+            x = x.slice(axis, before, 1, n)?;
+            if behind > 0 {
+                let whole = x.shape().with(axis, n + behind);
+                let dense = Layout::contiguous(whole);
+                let region = Layout::new(*x.shape(), dense.strides(), 0)?;
+                x = x.write_into(None, whole, region)?;
+            }
+        }
+        self.finish(x, bias, alone)
     }
 }
 

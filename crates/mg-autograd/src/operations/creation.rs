@@ -5,7 +5,7 @@ use crate::checks::{unseen, valid};
 use crate::creation::{Generator, default_device, drawn_in, evenly_spaced, normal, takes_floats, uniform};
 use crate::ops::Operand;
 use crate::tensor::Tensor;
-use mg_device::{DType, Device, Error, ErrorKind, Float, Result, Shape, Valid};
+use mg_device::{DType, Device, Error, ErrorKind, Float, Result, Shape, Valid, bf16, f16};
 use mg_graph::{Node, cell_bits, cell_bits_of_int};
 use mg_kernels::{Algebra, ReduceKind, Row, Rules};
 use mg_macros::operations;
@@ -69,8 +69,8 @@ pub(crate) fn integers(
     generator: Option<&Generator>,
 ) -> Result<Tensor> {
     let width = high - i128::from(low);
-    if width <= 0 || width > 1 << 63 {
-        return refused(op, format!("no integers from {low} up to {high}, or more than 2⁶³"));
+    if width <= 0 || width > 1 << 64 {
+        return refused(op, format!("no integers from {low} up to {high}, or more than 2⁶⁴"));
     }
     let bits = |width: f64| -> Result<Tensor> {
         let u = uniform(shape, DType::F64, device, generator)?;
@@ -79,6 +79,15 @@ pub(crate) fn integers(
     let whole = match width < 1 << 53 {
         // Below `width` also where the product is rounded up to it.
         true => bits(width as f64)?.try_minimum((width - 1) as i64)?,
+        false if width > 1 << 63 => {
+            let (upper, lower) = (bits(4_294_967_296.0)?, bits(4_294_967_296.0)?);
+            let all = upper.to_dtype(DType::U64).try_mul(1i64 << 32)?.try_add(lower.to_dtype(DType::U64))?;
+            let Ok(width) = u64::try_from(width) else {
+                return all.to_dtype(DType::I64).try_add(low);
+            };
+            let width = Tensor::from_node(Node::scalar_bits(width, DType::U64, device, false));
+            all.try_remainder(&width)?.to_dtype(DType::I64)
+        }
         false => {
             let (upper, lower) = (bits(4_294_967_296.0)?, bits(2_147_483_648.0)?);
             let all = upper.try_mul(1i64 << 31)?.try_add(lower)?;
@@ -100,12 +109,45 @@ fn last_integer(dtype: DType) -> i128 {
     }
 }
 
+/// Refuses bounds of random integers that a dtype does not hold.
+fn within(op: &'static str, low: i64, high: i64, dtype: DType) -> Result<()> {
+    let (least, most) = match dtype.float() {
+        Some(_) => return Ok(()),
+        None => dtype.int_range().unwrap_or((0, 1)),
+    };
+    let last = i128::from(high) - 1;
+    if i128::from(low) < least || last > most {
+        let text = format!("draws {dtype} from {least} to {most}, not from {low} to {last}");
+        return refused(op, text);
+    }
+    Ok(())
+}
+
+/// The largest number of a half type below one.
+fn before(number: f64, dtype: DType) -> f64 {
+    let value = |bits: u16| match dtype {
+        DType::F16 => f16::from_bits(bits).to_f64(),
+        _ => bf16::from_bits(bits).to_f64(),
+    };
+    let bits = match dtype {
+        DType::F16 => f16::from_f64(number).to_bits(),
+        _ => bf16::from_f64(number).to_bits(),
+    };
+    // Magnitudes are in the order of their bits, behind the sign.
+    match value(bits) {
+        near if near < number => near,
+        0.0 => value(0x8001),
+        near if near > 0.0 => value(bits - 1),
+        _ => value(bits + 1),
+    }
+}
+
 impl Tensor {
     /// Random integers from `low` up to `high`, which is left out.
     ///
     /// # Errors
     ///
-    /// Bounds with no integer between them; as [`Tensor::full`].
+    /// Bounds with no integer between them, or beyond an integer dtype; as [`Tensor::full`].
     #[track_caller]
     pub fn randint(
         low: i64,
@@ -115,6 +157,7 @@ impl Tensor {
         generator: Option<&Generator>,
     ) -> Result<Tensor> {
         public("randint", || {
+            within("randint", low, high, dtype)?;
             let whole = integers("randint", shape, (low, high.into()), default_device(), generator)?;
             Ok(whole.to_dtype(dtype))
         })
@@ -312,7 +355,7 @@ impl Tensor {
     ///
     /// # Errors
     ///
-    /// Bounds with no integer between them; a device that is not there.
+    /// Bounds with no integer between them, or beyond an integer dtype; a device that is not there.
     #[surface(function, keywords_from = "dtype")]
     pub fn randint_like(
         &self,
@@ -323,9 +366,10 @@ impl Tensor {
         #[default(false)] requires_grad: bool,
     ) -> Result<Tensor> {
         let (low, high) = high.map_or((0, low), |high| (low, high));
-        let device = device.unwrap_or(self.device());
+        let (device, dtype) = (device.unwrap_or(self.device()), dtype.unwrap_or(self.dtype()));
+        within("randint_like", low, high, dtype)?;
         let whole = integers("randint_like", &self.shape(), (low, high.into()), device, None)?;
-        finished(whole.to_dtype(dtype.unwrap_or(self.dtype())).node(), requires_grad)
+        finished(whole.to_dtype(dtype).node(), requires_grad)
     }
 
     /// Normal random numbers of a mean and a standard deviation, which are numbers or tensors that broadcast; of two numbers, in
@@ -463,15 +507,19 @@ impl Tensor {
         if from_.is_nan() || to.is_nan() || from_ > to {
             return refused("uniform", format!("takes bounds in order, got {from_} and {to}"));
         }
-        let u = uniform(&self.shape(), self.dtype(), self.device(), generator)?;
-        Ok(Tensor::from_node(match (from_, to) {
-            (0.0, 1.0) => u,
-            _ => u
-                .cast(drawn_in(self.dtype()))
-                .scale(to - from_)
-                .add(&u.cast(drawn_in(self.dtype())).lit(from_))
-                .cast(self.dtype()),
-        }))
+        let dtype = self.dtype();
+        let u = uniform(&self.shape(), dtype, self.device(), generator)?;
+        if (from_, to) == (0.0, 1.0) {
+            return Ok(Tensor::from_node(u));
+        }
+        let u = u.cast(drawn_in(dtype));
+        let drawn = u.scale(to - from_).add(&u.lit(from_));
+        // A half type may round what lies below `to` up to it: that becomes the number before it.
+        let drawn = match dtype.is_half() && from_ < to {
+            true => Node::apply(Row::Minimum, &[&drawn, &drawn.lit(before(to, dtype).max(from_))]),
+            false => drawn,
+        };
+        Ok(Tensor::from_node(drawn.cast(dtype)))
     }
 
     /// Normal random numbers of a mean and a standard deviation, in the tensor's shape and dtype.

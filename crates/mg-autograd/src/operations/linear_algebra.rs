@@ -49,7 +49,8 @@ fn added(op: &'static str, input: &Tensor, product: Tensor, beta: Operand, alpha
     if Shape::broadcast(&own, &shape) != Some(shape) {
         return misfit(op, format!("{own} does not broadcast to the product's shape {shape}"));
     }
-    let is_one = |factor: &Operand| matches!(factor, Operand::Int(1) | Operand::Float(1.0) | Operand::Bool(true));
+    let is_one =
+        |factor: &Operand| matches!(factor, Operand::Int(1) | Operand::Float(1.0) | Operand::Bool(true));
     let dtype = product.dtype();
     if dtype.is_half() && input.dtype() == dtype && !(is_one(&beta) && is_one(&alpha)) {
         // Half types are weighed and added in f32, and rounded once.

@@ -1,6 +1,7 @@
 //! Images read at places that are numbers: grids, and affine maps that make them.
 
 use super::wide;
+use crate::functional::without_slope;
 use crate::tensor::Tensor;
 use mg_device::{DType, Error, ErrorKind, Result, Shape};
 use mg_graph::{Node, same_device};
@@ -146,8 +147,8 @@ fn both(a: Option<Node>, b: Option<&Node>, row: Row) -> Option<Node> {
 impl Tensor {
     /// Images `[n, c, height, width]` read at the places of a grid `[n, h, w, 2]`, each an x and a y: −1 … 1 from one edge to the other (from one centre
     /// of an outermost element to the other, with `align_corners`); `[n, c, h, w]`. `mode` says what lies between elements: "bilinear",
-    /// "nearest" or "bicubic"; `padding_mode` what lies beyond them: "zeros", "border" or "reflection". Of images `[n, c, depth, height, width]` with a grid
-    /// `[n, d, h, w, 3]` likewise, but not bicubic. (Jaderberg et al., 2015.)
+    /// "nearest", whose grid has a gradient of 0, or "bicubic"; `padding_mode` what lies beyond them: "zeros", "border" or "reflection". Of images
+    /// `[n, c, depth, height, width]` with a grid `[n, d, h, w, 3]` likewise. (Jaderberg et al., 2015.)
     ///
     /// # Errors
     ///
@@ -193,9 +194,6 @@ impl Tensor {
         }
         if shape[2..].contains(&0) {
             return fail(ErrorKind::Shape(format!("takes images with elements, got shape {shape}")));
-        }
-        if between == Between::Cubic && axes == 3 {
-            return fail(ErrorKind::Value("a bicubic mode is for images of two axes".into()));
         }
         if !x.dtype().is_float() || grid.dtype() != x.dtype() {
             let text = format!("takes floats of one dtype, got {} and {}", x.dtype(), grid.dtype());
@@ -244,10 +242,15 @@ impl Tensor {
         }
         let out: Vec<usize> = [n, c].into_iter().chain(places[1..=axes].iter().copied()).collect();
         let out = Shape::new(&out)?;
-        Ok(Tensor::from_node(match sum {
-            Some(sum) => sum.cast(x.dtype()).reshape(out)?,
-            None => x.lit(0.0).expand(out)?,
-        }))
+        let sum = match sum {
+            // Nothing changes with the places, but there are some.
+            Some(sum) if between == Between::Nearest => {
+                without_slope(&sum, &numbers.slice(axes + 1, 0, 1, 1)?.reshape(line)?.expand(wanted)?)
+            }
+            Some(sum) => sum,
+            None => image.lit(0.0).expand(wanted)?,
+        };
+        Ok(Tensor::from_node(sum.cast(x.dtype()).reshape(out)?))
     }
 
     /// The grid `[n, h, w, 2]` with which `grid_sample` moves images of `size` `[n, c, h, w]` by affine maps `[n, 2, 3]`; or `[n, d, h, w, 3]` of

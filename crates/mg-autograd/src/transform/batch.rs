@@ -136,6 +136,12 @@ impl Traced {
         found.values().any(|node| matches!(node.op(), Op::Source(_)))
     }
 
+    /// Which of the stand-ins, as they were given for examples along an axis each, the function has written to, by their positions.
+    pub fn written(&self, inside: &[Tensor]) -> Vec<usize> {
+        let changed = inside.iter().zip(&self.placeholders).enumerate();
+        changed.filter(|(_, (t, placeholder))| !t.node().is(placeholder)).map(|(i, _)| i).collect()
+    }
+
     /// A result of examples in front: as it was made, or the same for all.
     ///
     /// # Errors

@@ -308,6 +308,9 @@ def vmap(
             places = _tree.broadcast(out_dims, made, "vmap: out_dims")
             if any(place is None and traced.differs(t) for t, place in zip(results, places, strict=True)):
                 raise ValueError("vmap: out_dims is None for a result that differs from example to example")
+            # What the function has written to its arguments is theirs once all results are made.
+            written = traced.written()
+            results += [inside[at[i]] for i in written]
             step = size if chunk_size is None else max(1, int(chunk_size))
             parts: list[list[Tensor]] = [[] for _ in results]
             for start in range(0, max(size, 1), max(step, 1)):
@@ -319,22 +322,28 @@ def vmap(
                     all_of.append(one)
         finally:
             traced.end()
+        wholes = [_joined(all_of) for all_of in parts]
+        for i, value in zip(written, wholes[len(places) :], strict=True):
+            given[i].copy_(value)
         answers: list[Any] = []
-        for result, all_of, place in zip(results, parts, places, strict=True):
+        for result, whole, place in zip(results, wholes, places, strict=False):
             if place is None:
                 answers.append(result)
                 continue
-            whole = all_of[0]
-            if len(all_of) > 1:
-                from ._ops import cat
-
-                whole = cat(all_of)
             if not -whole.ndim <= place < whole.ndim:
                 raise IndexError(f"vmap: out_dims has axis {place} for a result of {whole.ndim} axes")
             answers.append(whole if place == 0 else whole.movedim(0, place))
         return _tree.unflatten(answers, made)
 
     return batched
+
+
+def _joined(parts: list[Tensor]) -> Tensor:
+    if len(parts) == 1:
+        return parts[0]
+    from ._ops import cat
+
+    return cat(parts)
 
 
 def functional_call(

@@ -302,8 +302,9 @@ unsafe fn scored<T: Real>(row: *mut T, n: usize, scale: T, mask: Mask<T>) {
             }
             Mask::Bool(taken) => {
                 for i in 0..n {
-                    let v = (*row.add(i)).mul(scale);
-                    *row.add(i) = if *taken.add(i) != 0 { v } else { T::LEAST };
+                    // Added, as in PyTorch: a score that is no number stays none.
+                    let more = if *taken.add(i) != 0 { T::ZERO } else { T::LEAST };
+                    *row.add(i) = (*row.add(i)).mul(scale).add(more);
                 }
             }
             Mask::Number(more) => {

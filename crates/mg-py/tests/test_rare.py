@@ -1,0 +1,317 @@
+"""What is seldom asked, and was answered otherwise than by PyTorch: shapes, values and gradients are those of PyTorch."""
+
+import math
+import time
+
+import micrograd_rs as L
+import pytest
+
+F = L.nn.functional
+INF, NAN = math.inf, math.nan
+
+
+# Gradients of many parts of one tensor.
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        lambda x: [x[i] for i in range(len(x))],
+        list,
+        lambda x: x.unbind(),
+        lambda x: [x[i : i + 1].sum() for i in range(len(x) - 1, -1, -1)],
+    ],
+)
+def test_gradients_of_many_elements_take_time_by_their_number(parts):
+    n = 20000
+    x = L.arange(float(n)).requires_grad_()
+    begun = time.perf_counter()
+    (L.stack(tuple(parts(x))) * L.arange(float(n))).sum().backward()
+    got = x.grad.tolist()
+    # Some tenths of a second; it took minutes.
+    assert time.perf_counter() - begun < 30
+    assert sorted(got) == [float(i) for i in range(n)]
+
+
+def test_parts_that_meet_are_added():
+    x = L.arange(12.0).reshape(3, 4).requires_grad_()
+    parts = [x[0], x[2], x[1:], x[:, 1], x[0, 0], x[2, 1:3], x[1]]
+    sum((i + 1) * part.sum() for i, part in enumerate(parts)).backward()
+    assert x.grad.tolist() == [[6.0, 5.0, 1.0, 1.0], [10.0, 14.0, 10.0, 10.0], [5.0, 15.0, 11.0, 5.0]]
+
+
+def test_gradients_of_a_concatenation_know_their_places():
+    leaves = [L.ones(2, n, requires_grad=True) for n in (3, 0, 1, 2)]
+    (L.cat([leaves[0], leaves[1], leaves[2], leaves[0], leaves[3]], 1) * L.arange(18.0).reshape(2, 9)).sum().backward()
+    assert [leaf.grad.tolist() for leaf in leaves] == [
+        [[4.0, 6.0, 8.0], [22.0, 24.0, 26.0]],
+        [[], []],
+        [[3.0], [12.0]],
+        [[7.0, 8.0], [16.0, 17.0]],
+    ]
+
+
+# Attention: a mask of truth values adds 0 or -inf.
+
+
+@pytest.mark.parametrize("dtype", [L.float32, L.float64, L.float16, L.bfloat16])
+@pytest.mark.parametrize("lead", [(1, 1), (1, 1, 1)])
+def test_attention_of_scores_that_are_no_numbers(dtype, lead):
+    q, k, v = (L.ones(*lead, 3, 4, dtype=dtype) for _ in range(3))
+    q[..., 1, :] = NAN
+    mask = L.zeros(3, 3, dtype=L.bool)
+    mask[2] = True
+    answer = F.scaled_dot_product_attention(q, k, v, attn_mask=mask).reshape(3, 4)[:, 0].tolist()
+    assert str(answer) == "[0.0, nan, 1.0]"
+    q, k = L.ones(*lead, 3, 4, dtype=dtype), k.clone()
+    k[..., 2, :] = NAN
+    mask = L.tensor([[True, True, False], [True, False, False], [False, False, False]])
+    answer = F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
+    assert answer.isnan().all()
+    assert F.scaled_dot_product_attention(q, k, v, is_causal=True).reshape(3, 4)[:, 0].isnan().tolist() == [False, False, True]
+
+
+# Quantiles.
+
+
+def test_quantiles_beside_infinity():
+    x = L.tensor([-INF, 0.0])
+    assert [x.quantile(q).item() for q in (0.5, 0.6, 0.9, 1.0)] == [-INF, -INF, -INF, 0.0]
+    assert math.isnan(x.quantile(0.4).item())
+    x = L.tensor([3.0, -1.0, 7.0, 2.5], requires_grad=True)
+    y = L.quantile(x, L.tensor([0.1, 0.2, 0.6, 0.9]))
+    assert y.tolist() == pytest.approx([0.05, 1.1, 2.9, 5.8], abs=1e-6)
+    y.sum().backward()
+    assert x.grad.tolist() == pytest.approx([1.1, 1.1, 0.7, 1.1])
+
+
+# Truth values without axes beside tensors are indices as they are.
+
+
+@pytest.mark.parametrize("wrap", [lambda step: step, L.jit])
+def test_truth_values_beside_indices(wrap):
+    x = L.arange(6).reshape(2, 3)
+    for index, wanted in (
+        ((True, [0, 1]), [[0, 1, 2], [3, 4, 5]]),
+        ((True, [-1, 1], L.tensor(-3)), [3, 3]),
+        ((True, ..., L.tensor([-1])), [[2, 5]]),
+        ((slice(None), True, [0, 1]), [[0, 1], [3, 4]]),
+        ((True, slice(None), [0, 1]), [[0, 3], [1, 4]]),
+        ((None, True, [0, 1]), [[[0, 1, 2], [3, 4, 5]]]),
+        ((L.tensor([0, 1]), None, True), [[[0, 1, 2]], [[3, 4, 5]]]),
+        ((True,), [[[0, 1, 2], [3, 4, 5]]]),
+        ((True, 0), [[0, 1, 2]]),
+    ):
+        step = wrap(lambda x, index=index: x[index])
+        for _ in range(3):
+            assert step(x).tolist() == wanted
+    assert x[False, None, L.tensor([0])].shape == (0, 1, 3)
+    with pytest.raises(IndexError):
+        x[False, [0, 1]].tolist()
+
+
+def test_what_truth_values_beside_indices_pick_is_written_to():
+    x = L.arange(6).reshape(2, 3)
+    x[True, [0, 1], [1, 1]] = 9
+    assert x.tolist() == [[0, 9, 2], [3, 9, 5]]
+    x[False, [0], [1]] = 7
+    assert x.tolist() == [[0, 9, 2], [3, 9, 5]]
+    x = L.arange(6.0).reshape(2, 3).requires_grad_()
+    x[True, [0, 1], [1, 1]].sum().backward()
+    assert x.grad.tolist() == [[0.0, 1.0, 0.0], [0.0, 1.0, 0.0]]
+
+
+# Random numbers within their bounds.
+
+
+@pytest.mark.parametrize("dtype", [L.float16, L.bfloat16])
+@pytest.mark.parametrize("bounds", [(0, 1), (1, 2), (-2, -1), (-1, 0), (0, 2), (-3, 5), (1000, 1001)])
+def test_uniform_numbers_of_halves_stay_below_their_bound(dtype, bounds):
+    L.manual_seed(0)
+    low, high = bounds
+    x = L.empty(200_000, dtype=dtype).uniform_(low, high)
+    assert low <= x.min().item() and x.max().item() < (high if dtype == L.float16 or high < 1000 else 1002)
+    if high < 1000:
+        assert x.max().item() > high - 0.02 * max(1, high - low)
+
+
+def test_random_integers_that_the_dtype_does_not_hold():
+    for low, high, dtype in ((0, 300, L.uint8), (-1, 2, L.uint8), (0, 200, L.int8), (0, 3, L.bool), (0, 70000, L.int16)):
+        with pytest.raises((ValueError, RuntimeError), match="draws"):
+            L.randint(low, high, (8,), dtype=dtype)
+    with pytest.raises((ValueError, RuntimeError), match="draws"):
+        L.randint_like(L.zeros(3, dtype=L.uint8), 300)
+    assert L.randint(0, 256, (500,), dtype=L.uint8).max().item() > 200
+    assert L.randint(-128, 128, (500,), dtype=L.int8).min().item() < -60
+    assert set(L.randint(0, 2, (100,), dtype=L.bool).tolist()) == {True, False}
+    assert L.randint(0, 1000, (3,), dtype=L.float16).dtype == L.float16
+
+
+def test_random_integers_of_the_whole_range():
+    L.manual_seed(0)
+    x = L.randint(-(2**63), 2**63 - 1, (4000,)).tolist()
+    assert min(x) < -(2**62) and max(x) > 2**62
+    assert abs(sum(v > 0 for v in x) - 2000) < 200
+    assert len({v % 2**20 for v in x}) > 3900
+    x = L.randint(-(2**62) - 2**61, 2**62 + 2**61, (4000,)).tolist()
+    assert -(2**62) - 2**61 <= min(x) < -(2**62) and 2**62 < max(x) < 2**62 + 2**61
+
+
+# Transposed convolutions whose output padding is less than a dilation.
+
+
+def test_output_padding_between_stride_and_dilation():
+    x, w = L.arange(32.0).reshape(2, 4, 4), L.arange(72.0).reshape(4, 6, 3) / 10
+    at = lambda **how: F.conv_transpose1d(x, w, L.arange(6.0), **how)
+    whole = at(stride=1, dilation=4)
+    for padding in (0, 1, 2, 3):
+        for more in (0, 1, 2, 3):
+            got = at(stride=1, padding=padding, output_padding=more, dilation=4)
+            assert got.shape == (2, 6, 12 - 2 * padding + more)
+            # Less is cut off behind; where there is no more, the bias alone.
+            kept = whole[..., padding : min(12, 12 - padding + more)]
+            bias = L.arange(6.0).reshape(1, 6, 1).expand(2, 6, max(0, more - padding))
+            L.testing.assert_close(got, L.cat([kept, bias], 2))
+    with pytest.raises((ValueError, RuntimeError), match="output_padding"):
+        at(stride=2, output_padding=2, dilation=2)
+    assert L.nn.ConvTranspose2d(2, 3, 3, dilation=2, output_padding=1)(L.ones(1, 2, 4, 4)).shape == (1, 3, 9, 9)
+
+
+def test_gradients_of_output_padding():
+    w = (L.arange(36.0).reshape(2, 3, 3, 2) / 10).requires_grad_()
+    x = L.arange(36.0).reshape(2, 2, 3, 3).requires_grad_()
+    y = F.conv_transpose2d(x, w, stride=(1, 2), padding=(1, 2), output_padding=(2, 3), dilation=(3, 4))
+    (y * y).sum().backward()
+    assert y.shape == (2, 3, 9, 8)
+    assert (y.sum().item(), w.grad.sum().item()) == pytest.approx((17384.4004, 2157657.5))
+    assert x.grad[0, 0, 0].tolist() == pytest.approx([746.4, 715.32, 1110.96])
+
+
+# Images read at places.
+
+
+def test_bicubic_volumes():
+    x = (L.arange(240.0).reshape(1, 2, 4, 5, 6) % 7).requires_grad_()
+    grid = (L.arange(36.0).reshape(1, 2, 3, 2, 3) / 18 - 1.02).requires_grad_()
+    y = F.grid_sample(x, grid, mode="bicubic", padding_mode="border", align_corners=False)
+    wanted = [-1.1, 0.01, 1.47, 1.23, 2.22, 3.21, 3.89, 4.39, 4.33, 2.89, 2.61, -0.28]
+    assert y.flatten()[:12].tolist() == pytest.approx(wanted, abs=0.006)
+    (y * y).sum().backward()
+    assert grid.grad.flatten()[:6].tolist() == pytest.approx([1.6, 4.6, -0.1, 3.4, -3.7, 5.9], abs=0.06)
+
+
+def test_the_grid_of_the_nearest_has_a_gradient_of_zeros():
+    x, grid = L.arange(16.0).reshape(1, 1, 4, 4).requires_grad_(), L.zeros(1, 2, 2, 2).requires_grad_()
+    F.grid_sample(x, grid, mode="nearest", align_corners=False).sum().backward()
+    assert grid.grad.tolist() == L.zeros(1, 2, 2, 2).tolist() and x.grad.sum().item() == 4.0
+    grid = L.zeros(1, 2, 2, 2).requires_grad_()
+    F.grid_sample(x.detach(), grid, mode="nearest", align_corners=False).sum().backward()
+    assert grid.grad.abs().sum().item() == 0.0
+
+
+# Functions that say that there is no gradient.
+
+
+class Two(L.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, y):
+        return x * 2, y * 3
+
+    @staticmethod
+    def backward(ctx, g, h):
+        return g, None
+
+
+def leaves():
+    return L.ones(1, requires_grad=True), L.ones(1, requires_grad=True)
+
+
+def test_no_gradient_is_none():
+    x, y = leaves()
+    Two.apply(x, y)[0].sum().backward()
+    assert (x.grad.tolist(), y.grad) == ([1.0], None)
+    # Nor have those that it is made of.
+    x, y = leaves()
+    h = (y * 2).exp()
+    h.retain_grad()
+    a, b = Two.apply(x, h)
+    (a + b).sum().backward()
+    assert (x.grad.tolist(), y.grad, h.grad) == ([1.0], None, None)
+    # What has another one has that.
+    x, y = leaves()
+    a, b = Two.apply(x, y.exp())
+    (a + b + y).sum().backward()
+    assert (x.grad.tolist(), y.grad.tolist()) == ([1.0], [1.0])
+    x, y = leaves()
+    a, b = Two.apply(*Two.apply(x, y * 1))
+    (a + b).sum().backward()
+    assert (x.grad.tolist(), y.grad) == ([1.0], None)
+
+
+def test_an_optimiser_leaves_alone_what_has_no_gradient():
+    x, y = leaves()
+    optimizer = L.optim.SGD([x, y], lr=0.1, weight_decay=0.5)
+    for _ in range(2):
+        optimizer.zero_grad()
+        Two.apply(x, y)[0].sum().backward()
+        optimizer.step()
+    assert y.tolist() == [1.0] and x.item() != 1.0
+
+
+def test_no_gradient_is_unused():
+    x, y = leaves()
+    a, b = Two.apply(x, y)
+    assert L.autograd.grad((a + b).sum(), (x, y), allow_unused=True)[1] is None
+    x, y = leaves()
+    a, b = Two.apply(x, y)
+    with pytest.raises(RuntimeError):
+        L.autograd.grad((a + b).sum(), (x, y))
+    x, y = leaves()
+    step = L.jit(lambda x, y: Two.apply(x, y * 2)[0].sum())
+    for _ in range(4):
+        x.grad = y.grad = None
+        step(x, y).backward()
+        assert x.grad.tolist() == [1.0]
+
+
+# What a function under vmap writes to its arguments is theirs.
+
+
+def first_is_seven(a):
+    a[0] = 7
+    return a * 2
+
+
+def test_writes_under_vmap():
+    x = L.ones(2, 2)
+    assert L.func.vmap(first_is_seven)(x).tolist() == [[14.0, 2.0]] * 2
+    assert x.tolist() == [[7.0, 1.0]] * 2
+    x = L.ones(2, 2)
+    L.func.vmap(first_is_seven, in_dims=1)(x)
+    assert x.tolist() == [[7.0, 7.0], [1.0, 1.0]]
+    x = L.ones(4, 2)
+    assert L.func.vmap(first_is_seven, chunk_size=3)(x).tolist() == [[14.0, 2.0]] * 4
+    assert x.tolist() == [[7.0, 1.0]] * 4
+    x, y = L.ones(2, 3), L.arange(6.0).reshape(2, 3)
+
+    def both(a, b):
+        a.mul_(b)
+        b.add_(1)
+        return a.sum()
+
+    assert L.func.vmap(both)(x, y).tolist() == [3.0, 12.0]
+    assert (x.tolist(), y.tolist()) == ([[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]], [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
+
+
+def test_writes_under_vmap_have_gradients():
+    x = L.ones(2, 3, requires_grad=True)
+    h = x * 2
+    L.func.vmap(lambda a: a.mul_(3).sum())(h).sum().backward()
+    assert x.grad.tolist() == [[6.0] * 3] * 2 and h.tolist() == [[6.0] * 3] * 2
+    x = L.ones(2, 3, requires_grad=True)
+    h = x * 2
+    L.func.vmap(lambda a: a.mul_(3).sum())(h)
+    h.sum().backward()
+    assert x.grad.tolist() == [[6.0] * 3] * 2
+    with pytest.raises(RuntimeError):
+        L.func.vmap(lambda a: a.mul_(3).sum())(L.ones(2, 3, requires_grad=True))
