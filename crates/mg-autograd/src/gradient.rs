@@ -335,14 +335,17 @@ pub(crate) fn walk(
     }
     while let Some((_, (node, gathered))) = front.pop_last() {
         let is_beyond = matches!(reach, Reach::Within(nodes) if !nodes.contains_key(&node.sequence()));
-        let gradient = match (gathered.whole()?, node.tag()) {
+        let mut gradient = match (gathered.whole()?, node.tag()) {
             (Some(gradient), _) => gradient,
             // A replay is walked as one, with gradients of all of its answers.
             (None, Some(Tag::Replayed(_))) => node.lit(0.0),
             // Nor has what it is made of one by it: leaves keep theirs, or none.
             (None, Some(Tag::Owner(_))) => continue,
             (None, _) if is_beyond => continue,
-            (None, tag @ (Some(Tag::History(_) | Tag::Forgotten(_) | Tag::Output(..) | Tag::Call(_)) | None)) => {
+            (
+                None,
+                tag @ (Some(Tag::History(_) | Tag::Forgotten(_) | Tag::Output(..) | Tag::Call(_)) | None),
+            ) => {
                 match tag {
                     Some(Tag::History(history)) => add_nothing(&mut front, history),
                     Some(Tag::Output(call, _)) => {
@@ -354,14 +357,16 @@ pub(crate) fn walk(
                         }
                         let leads = |s: &Node| reach.leads(s) || more.contains(&s.sequence());
                         let sources = node.sources();
-                        sources.iter().filter(|s| s.is_tracked() && leads(s)).for_each(|s| add_nothing(&mut front, s));
+                        sources
+                            .iter()
+                            .filter(|s| s.is_tracked() && leads(s))
+                            .for_each(|s| add_nothing(&mut front, s));
                     }
                 }
                 passed.push(node);
                 continue;
             }
         };
-        let mut gradient = gradient;
         // What is beyond is met again by the walk that this one is a part of: its hooks are called there, when all of its gradient is known.
         if let Some(watch) = Watch::of(&node).filter(|_| !is_beyond) {
             gradient = watch.seen(gradient.expand(*node.shape())?)?;
