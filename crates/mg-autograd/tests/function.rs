@@ -39,6 +39,34 @@ fn against_central_differences() -> Result<()> {
     Ok(())
 }
 
+/// A gradient that there is none of is not one of zeros: leaves keep what they have.
+#[test]
+fn no_gradient_is_none() -> Result<()> {
+    struct First;
+    impl Function for First {
+        fn name(&self) -> &str {
+            "First"
+        }
+        fn forward(&self, _: &mut Context, inputs: &[Tensor]) -> Result<Vec<Tensor>> {
+            Ok(vec![&inputs[0] * 2.0, &inputs[1] * 3.0])
+        }
+        fn backward(&self, _: &[Tensor], gradients: &[Option<Tensor>]) -> Result<Vec<Option<Tensor>>> {
+            Ok(vec![gradients[0].clone(), None])
+        }
+    }
+    let (x, y) = (leaf(&[1.0])?, leaf(&[1.0])?);
+    let both = apply(First, &[&x, &(&y * 2.0).exp()])?;
+    (&both[0] + &both[1]).sum().backward()?;
+    assert!(x.grad().is_some() && y.grad().is_none());
+    let both = apply(First, &[&x, &y.exp()])?;
+    (&(&both[0] + &both[1]) + &y).sum().backward()?;
+    assert_eq!(y.grad().map(|g| g.to_f64_vec()).transpose()?, Some(vec![1.0]));
+    let both = apply(First, &[&x, &y])?;
+    let found = grad(&[&both[1].sum()], &[&x, &y], &[], Backward::default())?;
+    assert!(found[1].is_none());
+    Ok(())
+}
+
 #[test]
 fn gradients_that_do_not_fit() -> Result<()> {
     struct Wrong(usize);

@@ -270,6 +270,66 @@ fn gradients_have_their_leaf_s_dtype() {
     }
 }
 
+/// Each element by itself: as many parts as there are elements, which are neither compared each with each nor added as wholes.
+#[test]
+fn many_parts_cost_their_number() {
+    let _alone = ALONE.lock().unwrap_or_else(|e| e.into_inner());
+    let n = 12_000;
+    let numbers: Vec<f32> = (0..n).map(|i| i as f32).collect();
+    let x = f32s(&[n], &numbers).requires_grad_(true).unwrap();
+    let parts: Vec<Tensor> = (0..n).rev().map(|i| x.select(0, i as isize).unwrap()).collect();
+    let line = Tensor::stack(&parts.iter().collect::<Vec<_>>(), 0).unwrap();
+    let start = Instant::now();
+    (line * f32s(&[n], &numbers)).sum().backward().unwrap();
+    let text = explain(&[&x.grad().unwrap().node()]).unwrap().to_string();
+    assert!(text.lines().next().is_some_and(|line| !line.contains("0 launches")), "{text}");
+    assert!(text.lines().count() < 40, "one launch for each part");
+    let wanted: Vec<f64> = numbers.iter().rev().map(|&v| f64::from(v)).collect();
+    assert_eq!(grad_of(&x), wanted);
+    assert!(start.elapsed() < Duration::from_secs(20), "it took minutes: {:?}", start.elapsed());
+}
+
+/// A number that halves are multiplied with or divided by is not rounded to theirs, whether it is learned, fused, stored or replayed.
+#[test]
+fn a_number_beside_halves_keeps_its_digits() {
+    for dtype in [DType::F16, DType::BF16] {
+        let numbers: Vec<f32> = (1..400).map(|i| i as f32 / 97.0).collect();
+        let x = f32s(&[399], &numbers).to_dtype(dtype);
+        let wide = x.to_dtype(DType::F32);
+        let once = |y: Tensor| values(&y.to_dtype(dtype));
+        for number in [0.3, 0.9, 7.1] {
+            assert_eq!(values(&(&x * number)), once(&wide * number));
+            assert_eq!(values(&(number * &x)), once(&wide * number));
+            assert_eq!(values(&(&x / number)), once(&wide / number));
+            assert_eq!(values(&x.mul(Tensor::scalar(number))), once(&wide * number));
+            let reciprocal = (1.0 / &wide).to_dtype(dtype).to_dtype(DType::F32);
+            assert_eq!(values(&(number / &x)), once(reciprocal * number));
+            let floor = wide.try_floor_divide(number).unwrap();
+            assert_eq!(values(&x.try_floor_divide(number).unwrap()), once(floor));
+            // What is added is a number of the dtype.
+            let rounded = Tensor::scalar(number).to_dtype(dtype).to_dtype(DType::F32);
+            assert_eq!(values(&(&x + number)), once(&wide + rounded));
+        }
+        // A gradient of 1 is the factor itself, which is an element by then.
+        let leaf = x.detach().requires_grad_(true).unwrap();
+        let scale = Tensor::scalar(0.3f32).requires_grad_(true).unwrap();
+        (leaf.mul(&scale)).sum().backward().unwrap();
+        assert_eq!(grad_of(&leaf), vec![once(Tensor::scalar(0.3f32))[0]; 399]);
+        let g = scale.grad().unwrap();
+        assert_eq!((g.dtype(), values(&g)[0]), (DType::F32, once(wide.sum())[0]));
+        // Stored in between, and not.
+        let fused = ((&x * 0.3).exp() * 0.7) / 1.1;
+        let (a, b);
+        a = &x * 0.3;
+        a.realize().unwrap();
+        b = a.exp() * 0.7;
+        b.realize().unwrap();
+        assert_eq!(values(&fused), values(&(b / 1.1)));
+    }
+    let big = f32s(&[2], &[1e-3, 0.5]).to_dtype(DType::F16) * 65536.0;
+    assert_eq!(values(&big), [65.5625, 32768.0]);
+}
+
 #[test]
 fn a_diamond_costs_its_depth() {
     let x = scalar(1.0);

@@ -1,7 +1,8 @@
 //! Steps that are recorded and replayed.
 
 use mg_autograd::{Jit, Tensor, jit};
-use mg_device::Result;
+use mg_device::{DType, Result};
+use mg_graph::LiveScalar;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The generator of random tensors is one for all threads: tests that seed it take turns.
@@ -39,6 +40,24 @@ fn state_written_between_replays_is_where_the_next_goes_on_from() -> Result<()> 
     weight.select(0, 0)?.assign(0.0)?;
     assert_eq!(step.call(&[&one])?[0].item::<f32>()?, 162.0);
     assert_eq!(weight.to_vec::<f32>()?, [1.0, 1.0, 1.0, 43.0, 53.0, 63.0]);
+    Ok(())
+}
+
+/// A number that replays read anew is one that halves are multiplied with: it is not rounded to theirs.
+#[test]
+fn a_live_number_beside_halves() -> Result<()> {
+    let scale = LiveScalar::new(65536.0);
+    let mut step = jit(|x: &[Tensor]| Ok(vec![x[0].try_mul(&scale)?, x[0].try_div(&scale)?]));
+    let x = Tensor::from_slice(&[1e-3f32, 0.5]).to_dtype(DType::F16);
+    for number in [65536.0, 65536.0, 65536.0, 1e5, 0.3, 3e-6] {
+        scale.set(number);
+        let found = step.call(&[&x])?;
+        let wide = x.to_dtype(DType::F32);
+        for (found, wanted) in found.iter().zip([&wide * number, &wide / number]) {
+            assert_eq!(found.to_f64_vec()?, wanted.to_dtype(DType::F16).to_f64_vec()?, "{number}");
+        }
+    }
+    assert!(step.is_replaying(), "{:?}", step.reason());
     Ok(())
 }
 
