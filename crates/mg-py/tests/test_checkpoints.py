@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import collections
+import datetime
 import io
 import json
 import math
 import os
+import pathlib
 import pickle
 import struct
 import subprocess
@@ -518,3 +520,177 @@ def test_broken_safetensors(tmp_path):
         for read in (mg.load, safetensors.load_file, lambda p: mg.load(p, mmap=True)):
             with pytest.raises(ValueError):
                 read(path)
+
+
+def shared(a, b):
+    """Whether a write to one is seen by the other."""
+    before = b.tolist()
+    with mg.no_grad():
+        a.detach().view(-1)[0] += 1
+    return b.tolist() != before
+
+
+def there_and_back(obj, **options):
+    file = io.BytesIO()
+    mg.save(obj, file)
+    file.seek(0)
+    return mg.load(file, **options)
+
+
+def test_what_shares_memory_does_so_again(tmp_path):
+    m = mg.arange(6.0)
+    parts = [m, m.view(2, 3), m.view(2, 3).t(), m[1:3], m[4:], m[:1].expand(3), m[::2]]
+    for options in ({}, {"map_location": "cpu"}, {"map_location": lambda t, where: t}):
+        got = there_and_back(parts, **options)
+        for a, b in zip(got, parts, strict=True):
+            assert a.tolist() == b.tolist() and a.stride() == b.stride() and a.shape == b.shape
+        got[0][2] = 9
+        assert [t.tolist() for t in got[1:4]] == [[[0, 1, 9], [3, 4, 5]], [[0, 3], [1, 4], [9, 5]], [1, 9]]
+        got[5][0] = 7
+        assert got[0].tolist() == [7, 1, 9, 3, 4, 5] and got[6].tolist() == [7, 9, 4]
+    # Also where none of them is the whole; and each is there under its name for others.
+    mg.save({"a": m[0:4], "b": m[2:6], "c": mg.ones(2)}, tmp_path / "f")
+    assert mg.load_safetensors(tmp_path / "f")["b"].tolist() == [2, 3, 4, 5]
+    for mmap in (False, True):
+        got = mg.load(tmp_path / "f", mmap=mmap)
+        got["a"][3] = 9
+        assert got["b"].tolist() == [2, 9, 4, 5] and got["c"].tolist() == [1, 1]
+    # Tied weights, parameters, gradients that are wanted.
+    one, two = nn.Linear(2, 2), nn.Linear(2, 2)
+    two.weight = one.weight
+    got = there_and_back({"one": one.state_dict(), "two": two.state_dict()})
+    assert shared(got["one"]["weight"], got["two"]["weight"]) and not shared(got["one"]["bias"], got["two"]["bias"])
+    p = nn.Parameter(mg.ones(2, 3))
+    a, b, c, d = there_and_back([p, p, p.detach(), p.detach().t()])
+    assert a is b and a.requires_grad and not c.requires_grad and shared(a, c) and shared(c, d) and d.shape == (3, 2)
+    # Of what does not share nothing does.
+    for a, b in ((mg.zeros(3), mg.zeros(3)), (m, m.clone()), (m * 2, m * 2), (m, m.int()), (m[:2], m[2:])):
+        assert not shared(*there_and_back([a, b]))
+    # Gradients of one number, which lie at one place as long as nobody writes to them.
+    x, y = (mg.ones(4, requires_grad=True) for _ in range(2))
+    (x + y).backward(mg.ones(4))
+    assert not shared(*there_and_back([x.grad, y.grad]))
+    assert [t.shape for t in there_and_back([mg.zeros(0, 3), mg.zeros(0, 3), mg.tensor(1.0)])] == [(0, 3), (0, 3), ()]
+
+
+def test_elements_lie_as_they_did():
+    x = mg.randn(2, 3, 4)
+    tensors = [x.t() if x.dim() == 2 else x.permute(2, 0, 1), x[0].t(), mg.ones(2, 1).expand(2, 3), mg.ones(1).expand(2, 3), x.movedim(0, -1)[..., 0:1]]
+    for t in tensors[:4]:
+        (got,) = there_and_back([t])
+        assert got.tolist() == t.tolist() and got.stride() == t.stride()
+    # Gaps are not kept.
+    assert there_and_back(tensors[4]).tolist() == tensors[4].tolist()
+    p = nn.Parameter(mg.arange(6.0).view(2, 3).t())
+    got, again = there_and_back([p, p])
+    assert got is again and got.requires_grad and got.tolist() == p.tolist() and got.stride() == p.stride()
+
+
+def test_broken_places(tmp_path):
+    m = mg.arange(6.0)
+    path = tmp_path / "f"
+    mg.save([m, m[1:3]], path)
+    tensors, metadata = mg.load_safetensors(path, metadata=True)
+    said = json.loads(metadata["micrograd_rs"])
+    good = said["list"][1]
+    assert good == {"tensor": "1", "of": "0", "offset": 1, "stride": [1]}
+    for wrong in ({"offset": 5}, {"offset": -1}, {"offset": "1"}, {"offset": True}, {"stride": [3, 1]}, {"stride": [9]}, {"stride": [-1]}, {"stride": "1"}, {"stride": None}, {"of": "7"}, {"of": 3}, {"offset": None}):
+        mg.save_safetensors(tensors, path, {"micrograd_rs": json.dumps({"list": [{"tensor": "0"}, {**good, **wrong}]})})
+        with pytest.raises(ValueError):
+            mg.load(path)
+    for wrong in ([1, 1], ["a"], [-1], 3):
+        mg.save_safetensors(tensors, path, {"micrograd_rs": json.dumps({"tensor": "0", "stride": wrong})})
+        with pytest.raises(ValueError):
+            mg.load(path)
+
+
+def test_pytorchs_files_share(tmp_path):
+    torch = pytest.importorskip("torch")
+    t = torch.arange(6.0)
+    torch.save({"a": t, "b": t.view(2, 3), "c": t[1:3], "d": t.view(2, 3).t(), "e": t[:1].expand(4)}, tmp_path / "f.pt")
+    got = mg.load(tmp_path / "f.pt")
+    assert got["d"].stride() == (1, 3) and got["e"].stride() == (0,)
+    got["a"][1] = 9
+    assert got["b"].tolist() == [[0, 9, 2], [3, 4, 5]] and got["c"].tolist() == [9, 2] and got["d"].tolist() == [[0, 3], [9, 4], [2, 5]]
+
+
+def python_values(np=None):
+    values = {
+        "bytes": b"\x01\xff", "none": b"", "array": bytearray(b"ab"), "count": collections.Counter("aab"), "complex": 1 + 2j,
+        "default": collections.defaultdict(list, {"x": [1]}), "range": range(1, 9, 2), "slice": slice(1, None, 2), "frozen": frozenset({1, (2, 3)}),
+        "path": pathlib.PurePosixPath("/a/b"), "own": pathlib.Path("a"), "when": datetime.datetime(2020, 1, 2, 3, 4, 5, 6), "day": datetime.date(2020, 1, 2),
+        "zone": datetime.datetime(2020, 1, 2, tzinfo=datetime.timezone.utc), "time": datetime.time(3, 4), "span": datetime.timedelta(3, 4, 5), "keys": {(1, b"a"): {b"b"}},
+    }  # fmt: skip
+    if np is not None:
+        values |= {
+            "f": np.float64(3.5), "i": np.int32(4), "true": np.bool_(True), "c": np.complex64(1j), "text": np.str_("ab"), "a": np.arange(6.0).reshape(2, 3),
+            "columns": np.asfortranarray(np.arange(6).reshape(2, 3)), "texts": np.array(["ab", "c"]), "swapped": np.arange(3, dtype=">i4"),
+            "empty": np.zeros((0, 3)), "single": np.array(3.0), "state": np.random.RandomState(3).get_state(), "key": {np.int64(3): 1},
+        }  # fmt: skip
+    return values
+
+
+@pytest.mark.parametrize("protocol", [0, 1, 2, 3, 4, 5])
+def test_values_of_python_in_pytorchs_files(tmp_path, protocol):
+    path = tmp_path / "f.pt"
+    for name, value in python_values().items():
+        archive(path, pickle.dumps([value], protocol))
+        (got,) = mg.load(path)
+        assert type(got) is type(value) and got == value, name
+    archive(path, pickle.dumps(collections.defaultdict(list, {"x": [1]}), protocol))
+    assert mg.load(path)["y"] == []
+
+
+@pytest.mark.parametrize("protocol", [0, 2, 4, 5])
+def test_values_of_numpys_in_pytorchs_files(tmp_path, protocol):
+    np = pytest.importorskip("numpy")
+    path = tmp_path / "f.pt"
+    for name, value in python_values(np).items():
+        archive(path, pickle.dumps([value, value], protocol))
+        got, again = mg.load(path)
+        assert type(got) is type(value), name
+        if isinstance(value, np.ndarray):
+            assert got.dtype == value.dtype and got.strides == value.strides and got.tolist() == value.tolist() and got.flags.writeable and got is again
+        elif name == "state":
+            assert np.random.RandomState(4).set_state(got) is None and got[1].tolist() == value[1].tolist()
+        else:
+            assert got == value
+    for wrong in (np.array([None]), np.array([(1, 2)], dtype=[("a", "i4"), ("b", "i4")]), np.array(["2020-01-01"], dtype="M8[D]")):
+        archive(path, pickle.dumps(wrong, protocol))
+        with pytest.raises(ValueError, match="NumPy's type"):
+            mg.load(path)
+
+
+def test_values_that_are_none(tmp_path):
+    path = tmp_path / "f.pt"
+    for code in (
+        b"c_codecs\nencode\n(S'a'\nS'rot13'\ntR.", b"c_codecs\nencode\n(I1\ntR.", b"c_codecs\ndecode\n(S'a'\ntR.", b"c__builtin__\ncomplex\n(S'1'\ntR.",
+        b"c__builtin__\nbytearray\n(I99999999999\ntR.", b"c__builtin__\nbytes\n(I99999999999\ntR.", b"c__builtin__\nrange\n(F1.5\ntR.", b"cpathlib\nPosixPath\n(I1\ntR.", b"cpathlib\nPath.home\n(tR.",
+        b"cdatetime\ndatetime\n(S'x'\ntR.", b"cdatetime\ndatetime.fromtimestamp\n(I1\ntR.", b"cnumpy\ndtype\n(S'O8'\ntR.", b"cnumpy\nfromfile\n(S'x'\ntR.",
+        b"cnumpy.core.multiarray\nscalar\n(S'f8'\nS'x'\ntR.", b"cnumpy.core.multiarray\n_reconstruct\n(tR.", b"cnumpy.core.multiarray\n_reconstruct\n(tRI1\nb.",
+        b"ctorch._tensor\n_rebuild_from_type_v2\n(ctorch\nSize\nctorch\nTensor\n(tNtR.", b"ctorch._tensor\n_rebuild_from_type_v2\n(NNNNtR.", b"ccollections\nCounter.fromkeys\n(tR.",
+    ):
+        archive(path, code)
+        with pytest.raises(ValueError, match=str(path.name)):
+            mg.load(path)
+    np = pytest.importorskip("numpy")
+    good = pickle.dumps(np.arange(3.0), 2)
+    for old, new in ((b"f8", b"f4"), (b"K\x03", b"K\x04")):
+        assert old in good
+        archive(path, good.replace(old, new))
+        with pytest.raises(ValueError):
+            mg.load(path)
+
+
+def test_buffers_of_pytorchs(tmp_path):
+    torch = pytest.importorskip("torch")
+    p = torch.nn.Parameter(torch.ones(2))
+    p.tag = 3
+    t = torch.zeros(2)
+    t.tag = 5
+    torch.save({"b": torch.nn.Buffer(torch.ones(1)), "n": torch.nn.Buffer(torch.ones(1), persistent=False), "p": p, "t": t}, tmp_path / "f.pt")
+    got = mg.load(tmp_path / "f.pt")
+    assert isinstance(got["b"], nn.Buffer) and isinstance(got["p"], nn.Parameter) and got["t"].tolist() == [0, 0] and not isinstance(got["t"], nn.Buffer)
+    net = nn.Module()
+    net.b, net.n = got["b"], got["n"]
+    assert list(net.state_dict()) == ["b"] and len(list(net.buffers())) == 2

@@ -1,18 +1,23 @@
 """PyTorch's zip files, read without executing anything in them.
 
 Such a file is a zip archive with a pickle, `data.pkl`, and the elements of each storage in a file of its own, `data/0`, …. The pickle is run
-by an unpickler that finds only what is listed here: containers, and functions that make tensors of storages. Whatever else it names
-is an error before anything of it is imported.
+by an unpickler that finds only what is listed here: functions that make tensors of storages, and stand-ins for classes that only keep what they are given.
+Whatever else it names is an error before anything of it is imported.
 Source: torch/serialization.py and torch/_utils.py of PyTorch 2.15.
 """
 
 from __future__ import annotations
 
+import datetime
 import io
+import math
+import os
+import pathlib
 import pickle
+import re
 import struct
 import zipfile
-from collections import OrderedDict, defaultdict
+from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
@@ -47,6 +52,15 @@ class _Storage:
         self.data, self.dtype, self.size, self.location = data, dtype, size, location
         # The line of all elements, made when the first tensor asks.
         self.line: Tensor | None = None
+        # The same bytes as elements of other types.
+        self.typed: dict[str, _Storage] = {}
+
+
+class _Kind:
+    """A class of tensors that the pickle names."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
 
 
 class _Dtype:
@@ -143,9 +157,11 @@ class _Archive:
 
     def _plain(self, value: Any) -> Any:
         """A value with ours in place of what stood for PyTorch's. What is in it several times is made once."""
-        if type(value) in (_Ordered, defaultdict, dict, list, tuple, set):
+        if type(value) in _CONTAINERS:
             made = self._made.get(id(value))
             return self._container(value) if made is None else made[1]
+        if isinstance(value, _Array):
+            return value.array()
         if isinstance(value, _Dtype):
             return _rebuild(b"", [0], value.name, "cpu", False).dtype
         if isinstance(value, _Storage):
@@ -158,11 +174,14 @@ class _Archive:
             named: dict[Any, Any] = {}
             if isinstance(value, _Ordered):
                 named = OrderedDict()
+            elif isinstance(value, Counter):
+                named = Counter()
             elif isinstance(value, defaultdict):
                 named = defaultdict(cast("Any", value).default_factory)
             # Known before it is whole: it may contain itself.
             self._made[id(value)] = entries, named  # pyright: ignore[reportUnknownArgumentType]
-            named.update((self._plain(k), self._plain(v)) for k, v in entries.items())
+            for k, v in entries.items():
+                named[self._plain(k)] = self._plain(v)
             return named
         if isinstance(value, list):
             items = cast("list[Any]", value)  # type: ignore[redundant-cast]
@@ -195,11 +214,15 @@ class _Archive:
         return storage.line
 
     def tensor(self, storage: Any, offset: Any, size: Any, stride: Any, dtype: str | None = None) -> Tensor:
-        """A view of a storage, in memory of its own but for tensors that are the whole of one."""
+        """A view of a storage."""
         if not isinstance(storage, _Storage):
             raise self.wrong("a tensor without a storage")
         if dtype is not None and dtype != storage.dtype:
-            storage = _Storage(storage.data, dtype, _NAMED[dtype].itemsize, storage.location)
+            # Kept: tensors are known by it.
+            typed = storage.typed.get(dtype)
+            if typed is None:
+                typed = storage.typed[dtype] = _Storage(storage.data, dtype, _NAMED[dtype].itemsize, storage.location)
+            storage = typed
         sizes, strides = tuple(size), tuple(stride)
         numbers = (offset, *sizes, *strides)
         if len(sizes) != len(strides) or any(type(n) is not int or n < 0 for n in numbers):
@@ -213,33 +236,9 @@ class _Archive:
         if known is not None:
             return known
         line = self._line(storage)
-        if empty:
-            made = line[:0].reshape(sizes)
-        elif offset == 0 and _is_dense(sizes, strides) and _product(sizes) == count:
-            made = line.reshape(sizes)
-        elif _product(sizes) > count:
-            # What was expanded stays so: its elements need not have room.
-            made = line.as_strided(sizes, strides, offset)
-        else:
-            made = line.as_strided(sizes, strides, offset).clone().contiguous()
+        made = line[:0].reshape(sizes) if empty else line.as_strided(sizes, strides, offset)
         self._tensors[id(storage), offset, sizes, strides] = made
         return made
-
-
-def _product(sizes: tuple[int, ...]) -> int:
-    n = 1
-    for size in sizes:
-        n *= size
-    return n
-
-
-def _is_dense(sizes: tuple[int, ...], strides: tuple[int, ...]) -> bool:
-    expected = 1
-    for size, stride in zip(reversed(sizes), reversed(strides), strict=True):
-        if size != 1 and stride != expected:
-            return False
-        expected *= size
-    return True
 
 
 def _tensor_v2(archive: _Archive) -> Any:
@@ -314,23 +313,202 @@ def _itself(kind: Any) -> Callable[[_Archive], Any]:
     return found
 
 
+def _from_type(archive: _Archive) -> Any:
+    def rebuild(make: Any, kind: Any, arguments: Any, state: Any = None) -> Tensor:
+        """A tensor of a class: a buffer, or one with attributes, of which those are kept that tensors take."""
+        if not callable(make) or not isinstance(kind, _Kind) or not isinstance(arguments, tuple):
+            raise archive.wrong("a tensor of a class that is none")
+        t: Any = make(*cast("tuple[Any, ...]", arguments))  # type: ignore[redundant-cast]
+        if not isinstance(t, Tensor):
+            raise archive.wrong(f"a {kind.name} that is no tensor")
+        given = cast("dict[str, Any]", state) if isinstance(state, dict) else {}  # type: ignore[redundant-cast]
+        if kind.name == "Buffer" or given.get("_is_buffer") is True:
+            from .nn.parameter import Buffer
+
+            return cast("Tensor", Buffer(t, persistent=given.get("persistent") is not False))
+        return t
+
+    return rebuild
+
+
+def _encode(archive: _Archive) -> Any:
+    def encode(text: Any = "", code: Any = "latin1") -> bytes:
+        # So are bytes written: as the text of the same numbers.
+        if not isinstance(text, str) or code not in ("latin1", "latin-1"):
+            raise archive.wrong(f"bytes in the code {code!r}")
+        return text.encode("latin1")
+
+    return encode
+
+
+def _byte_array(archive: _Archive) -> Any:
+    def made(text: Any = b"", code: Any = "latin1") -> bytearray:
+        return bytearray(text if isinstance(text, (bytes, bytearray)) else _encode(archive)(text, code))
+
+    return made
+
+
+def _of(kind: Any, *takes: type) -> Callable[[_Archive], Any]:
+    """Values of a class of Python's that only keep what they are given, which is of these classes."""
+
+    def found(archive: _Archive) -> Any:
+        def make(*arguments: Any) -> Any:
+            if any(type(argument) not in takes for argument in arguments):
+                raise archive.wrong(f"a {kind.__name__} of {', '.join(type(argument).__name__ for argument in arguments)}")
+            return kind(*arguments)
+
+        return make
+
+    return found
+
+
+def _path(windows: bool) -> Callable[[_Archive], Any]:
+    own = windows == (os.name == "nt")
+    # One of the other system is what it says, and opens nothing.
+    return _of(pathlib.Path if own else pathlib.PureWindowsPath if windows else pathlib.PurePosixPath, str)
+
+
+class _NumPyType:
+    """A dtype of NumPy's: numbers, truth values or text."""
+
+    def __init__(self, archive: _Archive, code: Any) -> None:
+        if not isinstance(code, str) or not re.fullmatch(r"[<>=|]?([biufcSU])(\d+)", code):
+            raise archive.wrong(f"elements of NumPy's type {code!r}; taken are numbers, truth values and text")
+        self._archive, self._code = archive, code.lstrip("<>=|")
+        self._order = code[0] if code[0] in "<>" else "="
+
+    def __setstate__(self, state: Any) -> None:
+        if isinstance(state, tuple) and len(cast("tuple[Any, ...]", state)) > 1 and state[1] in ("<", ">", "|", "="):  # type: ignore[redundant-cast]
+            self._order = cast("str", state[1])
+
+    def made(self) -> Any:
+        try:
+            import numpy
+        except ImportError:
+            raise self._archive.wrong("it has NumPy's arrays or numbers, and NumPy is not installed") from None
+        return numpy.dtype(self._order + self._code)
+
+    def elements(self, data: Any, shape: Any, fortran: bool) -> Any:
+        import numpy
+
+        dtype = self.made()
+        sizes = shape if isinstance(shape, tuple) else (shape,)
+        if isinstance(data, str):
+            data = data.encode("latin1")
+        if not isinstance(data, (bytes, bytearray)) or any(type(n) is not int or n < 0 for n in sizes):
+            raise self._archive.wrong("an array of NumPy's that is none")
+        if math.prod(sizes) * dtype.itemsize != len(data):
+            raise self._archive.wrong(f"an array of shape {sizes} and type {dtype} of {len(data)} bytes")
+        if not dtype.itemsize or not len(data):
+            return numpy.zeros(sizes, dtype)
+        return numpy.frombuffer(data, dtype).reshape(sizes, order="F" if fortran else "C").copy(order="K")
+
+
+def _numpy_type(archive: _Archive) -> Any:
+    def made(code: Any, *_: Any) -> _NumPyType:
+        return _NumPyType(archive, code)
+
+    return made
+
+
+def _numpy_scalar(archive: _Archive) -> Any:
+    def made(dtype: Any, data: Any = None) -> Any:
+        if not isinstance(dtype, _NumPyType):
+            raise archive.wrong("a number of NumPy's without a type")
+        return dtype.elements(data, (), False)[()]
+
+    return made
+
+
+class _Array:
+    """An array of NumPy's, which hears what it is after it is there."""
+
+    def __init__(self, archive: _Archive) -> None:
+        self._archive = archive
+        self._array: Any = None
+
+    def __setstate__(self, state: Any) -> None:
+        parts = cast("tuple[Any, ...]", state) if isinstance(state, tuple) else ()  # type: ignore[redundant-cast]
+        if len(parts) != 5 or not isinstance(parts[2], _NumPyType):
+            raise self._archive.wrong("an array of NumPy's that is none")
+        _, shape, dtype, fortran, data = parts
+        self._array = dtype.elements(data, shape, fortran is True)
+
+    def array(self) -> Any:
+        if self._array is None:
+            raise self._archive.wrong("an array of NumPy's without elements")
+        return self._array
+
+
+def _numpy_array(archive: _Archive) -> Any:
+    def made(*_: Any) -> _Array:
+        return _Array(archive)
+
+    return made
+
+
+def _numpy_buffer(archive: _Archive) -> Any:
+    def made(data: Any, dtype: Any, shape: Any, order: Any = "C", *_: Any) -> Any:
+        if not isinstance(dtype, _NumPyType):
+            raise archive.wrong("an array of NumPy's without a type")
+        return dtype.elements(data, shape, order == "F")
+
+    return made
+
+
+_CONTAINERS = (_Ordered, defaultdict, Counter, dict, list, tuple, set, frozenset)
+
 # What a pickle may name, and what it gets.
 _FOUND: dict[tuple[str, str], Callable[[_Archive], Any]] = {
     ("collections", "OrderedDict"): _itself(_Ordered),
     ("collections", "defaultdict"): _default_dict,
-    ("builtins", "dict"): _itself(dict),
-    ("builtins", "list"): _itself(list),
-    ("builtins", "set"): _itself(set),
-    ("__builtin__", "set"): _itself(set),
+    ("collections", "Counter"): _itself(Counter),
+    ("_codecs", "encode"): _encode,
+    ("pathlib", "PosixPath"): _path(False),
+    ("pathlib", "PurePosixPath"): _of(pathlib.PurePosixPath, str),
+    ("pathlib", "WindowsPath"): _path(True),
+    ("pathlib", "PureWindowsPath"): _of(pathlib.PureWindowsPath, str),
+    ("datetime", "date"): _of(datetime.date, bytes, int),
+    ("datetime", "datetime"): _of(datetime.datetime, bytes, int, datetime.timezone),
+    ("datetime", "time"): _of(datetime.time, bytes, int, datetime.timezone),
+    ("datetime", "timedelta"): _of(datetime.timedelta, int),
+    ("datetime", "timezone"): _of(datetime.timezone, datetime.timedelta, str),
+    ("numpy", "dtype"): _numpy_type,
+    ("numpy", "ndarray"): _itself(None),
     ("torch._utils", "_rebuild_tensor_v2"): _tensor_v2,
     ("torch._utils", "_rebuild_tensor_v3"): _tensor_v3,
     ("torch._utils", "_rebuild_parameter"): _parameter,
     ("torch._utils", "_rebuild_parameter_with_state"): _parameter,
+    ("torch._tensor", "_rebuild_from_type_v2"): _from_type,
+    ("torch", "Tensor"): _itself(_Kind("Tensor")),
+    ("torch._tensor", "Tensor"): _itself(_Kind("Tensor")),
+    ("torch.nn.parameter", "Buffer"): _itself(_Kind("Buffer")),
+    ("torch.nn.parameter", "Parameter"): _itself(_Kind("Parameter")),
     ("torch", "Size"): _size,
     ("torch", "device"): _device,
     ("torch.storage", "UntypedStorage"): _untyped,
     ("torch", "UntypedStorage"): _untyped,
 }
+
+
+# Python's own, under the names that they have, and had.
+for _name, _found in {
+    "bytearray": _byte_array,
+    "bytes": _of(bytes),
+    "complex": _of(complex, float, int),
+    "dict": _itself(dict),
+    "frozenset": _of(frozenset, list, tuple),
+    "list": _itself(list),
+    "range": _of(range, int),
+    "set": _itself(set),
+    "slice": _of(slice, int, float, str, type(None)),
+}.items():
+    _FOUND["builtins", _name] = _FOUND["__builtin__", _name] = _found
+_FOUND["__builtin__", "xrange"] = _FOUND["builtins", "range"]
+for _name in ("numpy.core", "numpy._core"):
+    _FOUND[f"{_name}.multiarray", "scalar"] = _numpy_scalar
+    _FOUND[f"{_name}.multiarray", "_reconstruct"] = _numpy_array
+    _FOUND[f"{_name}.numeric", "_frombuffer"] = _numpy_buffer
 
 
 def load_zip(path: str, where: _Where) -> Any:

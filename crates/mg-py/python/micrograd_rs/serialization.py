@@ -4,7 +4,8 @@ A file that `save` writes is a safetensors file. Its tensors are those of the ob
 text that says how they are put together:
 
 - `null`, `true`, `false`, numbers and text are themselves; a float that JSON has none of is `{"float": "nan"}`, `"inf"` or `"-inf"`.
-- `{"tensor": name}` is a tensor of the file; `"grad": true` beside it says that it requires a gradient, `"device"` where it was.
+- `{"tensor": name}` is a tensor of the file; `"grad": true` beside it says that it requires a gradient, `"device"` where it was. With `"stride": [...]`
+  its elements lie so. With `"of": base` as well, it shares the memory of that tensor of the file, from element `"offset"` on.
 - `{"list": [...]}`, `{"tuple": [...]}`, `{"set": [...]}` are these, `{"dict": [[key, value], ...]}` is a dictionary in its order.
 - `{"bytes": text}` in base64, `{"dtype": "f32"}`, `{"device": "cuda:0"}`, `{"size": [...]}` are these; `{"array": name}` was a NumPy array.
 
@@ -15,6 +16,7 @@ what other programs read. Nothing in a file is ever executed.
 from __future__ import annotations
 
 import base64
+import copy
 import json
 import math
 import os
@@ -22,9 +24,10 @@ import tempfile
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, cast
 
-from ._micrograd_rs import Device, Tensor, as_tensor, dtype, load_safetensors, save_safetensors, tensor
+from ._micrograd_rs import Device, Tensor, as_tensor, dtype, load_safetensors, realize, save_safetensors, tensor, zeros
 from ._names import Lazy as _Lazy
 from ._size import Size
+from .autograd import no_grad
 
 if TYPE_CHECKING:
     from typing import BinaryIO
@@ -38,6 +41,10 @@ __getattr__ = _Lazy(__name__)
 _KEY = "micrograd_rs"
 
 
+# Where a tensor's elements begin and end, the tensor, and what is said of it.
+_Part = tuple[int, int, Tensor, dict[str, Any]]
+
+
 class _Writer:
     """What is written of an object: its structure, and its tensors by name."""
 
@@ -46,6 +53,8 @@ class _Writer:
         # The names of those that are there already, and the objects themselves, so that their numbers stay theirs.
         self._known: dict[int, tuple[str, Any]] = {}
         self._open: set[int] = set()
+        # Each tensor with what is said of it.
+        self._said: list[tuple[Tensor, dict[str, Any]]] = []
 
     def _named(self, t: Tensor, of: Any, path: str) -> str:
         known = self._known.get(id(of))
@@ -73,6 +82,7 @@ class _Writer:
                 said["grad"] = True
             if str(value.device) != "cpu":
                 said["device"] = str(value.device)
+            self._said.append((self.tensors[said["tensor"]], said))
             return said
         if isinstance(value, Size):
             return {"size": list(value)}
@@ -109,6 +119,85 @@ class _Writer:
             f"{_at(path)}: {type(value).__name__} cannot be saved; tensors, numbers, text, bytes, dictionaries, lists, tuples and sets can: "  # pyright: ignore[reportUnknownArgumentType]
             "save the state_dict() of what has one"
         )
+
+
+    def share(self) -> None:
+        """Says how tensors lie: which ones share memory, and in what order the elements of the others are."""
+        if not self._said:
+            return
+        realize(*[t for t, _ in self._said])
+        shared: dict[Any, list[_Part]] = {}
+        for t, said in self._said:
+            if t.numel():
+                first = t.data_ptr()
+                last = first + sum((n - 1) * step for n, step in zip(t.shape, t.stride(), strict=True)) * t.itemsize
+                shared.setdefault((str(t.device), t.dtype), []).append((first, last + t.itemsize, t, said))
+        for found in shared.values():
+            found.sort(key=lambda part: part[:2])
+            group, end = [found[0]], found[0][1]
+            for part in found[1:]:
+                if part[0] >= end:
+                    for members in _together(group):
+                        self._lies(members)
+                    group = []
+                group.append(part)
+                end = max(end, part[1])
+            for members in _together(group):
+                self._lies(members)
+
+    def _lies(self, group: list[_Part]) -> None:
+        """Says it of tensors of one memory."""
+        start, _, first, _ = group[0]
+        end = max(part[1] for part in group)
+        if len({part[3]["tensor"] for part in group}) == 1:
+            # One tensor, or one that is there several times.
+            if not first.is_contiguous() and _has_order(first):
+                for _, _, t, said in group:
+                    said["stride"] = list(t.stride())
+            return
+        size = first.itemsize
+        whole = next((p for p in group if p[:2] == (start, end) and p[2].is_contiguous()), None)
+        if whole is None:
+            base = "storage"
+            i = 1
+            while base in self.tensors:
+                base, i = f"storage#{i}", i + 1
+            line = self.tensors[base] = zeros((end - start) // size, dtype=first.dtype, device=first.device)
+            with no_grad():
+                for at, _, t, _ in group:
+                    line.as_strided(tuple(t.shape), t.stride(), (at - start) // size).copy_(t)
+        else:
+            base = whole[3]["tensor"]
+        for at, _, t, said in group:
+            if said["tensor"] != base:
+                said.update(of=base, offset=(at - start) // size, stride=list(t.stride()))
+
+
+def _together(group: list[_Part]) -> list[list[_Part]]:
+    """Tensors whose elements are at the same addresses, by the memory that they share: a write to one is seen by the others. What has the same
+    numbers may lie at the same place as long as nobody writes to it, too.
+    """
+    if len({part[3]["tensor"] for part in group}) == 1:
+        return [group]
+    # Copies share memory as the tensors do.
+    memo: dict[Any, Any] = {}
+    found: dict[int, list[_Part]] = {}
+    for i, part in enumerate(group):
+        at = copy.deepcopy(part[2], memo).data_ptr()
+        wholes = [t for key, t in memo.items() if isinstance(key, tuple) and key[0] == "micrograd_rs.memory"]
+        mine = next((t for t in wholes if 0 <= at - t.data_ptr() < t.numel() * t.itemsize), None)
+        found.setdefault(-1 - i if mine is None else mine.data_ptr(), []).append(part)
+    return list(found.values())
+
+
+def _has_order(t: Tensor) -> bool:
+    """Whether elements lie without gaps in the order of other axes, or are one where strides are 0."""
+    expected = 1
+    for step, n in sorted((step, n) for step, n in zip(t.stride(), t.shape, strict=True) if n > 1 and step):
+        if step != expected:
+            return False
+        expected *= n
+    return True
 
 
 def _below(path: str, key: Any) -> str:
@@ -163,9 +252,53 @@ class _Reader:
     def _tensor(self, name: str, entry: dict[str, Any]) -> Tensor:
         # What was one tensor is one again.
         if ("tensor", name) not in self._made:
-            t = self.where(self._found(name), str(entry.get("device", "cpu")))
-            self._made["tensor", name] = t.requires_grad_() if entry.get("grad") is True else t
+            device = str(entry.get("device", "cpu"))
+            if "of" in entry:
+                t = self._view(name, entry, device)
+            elif "stride" in entry:
+                t = self.where(_in_order(self._found(name), _numbers(entry["stride"])), device)
+            else:
+                t = self._base(name, device)
+            self._made["tensor", name] = t.detach().requires_grad_() if entry.get("grad") is True else t
         return cast("Tensor", self._made["tensor", name])
+
+    def _base(self, name: str, device: str) -> Tensor:
+        """A tensor of the file, where it belongs: those that share its memory find the same one."""
+        if ("base", name) not in self._made:
+            self._made["base", name] = self.where(self._found(name), device)
+        return cast("Tensor", self._made["base", name])
+
+    def _view(self, name: str, entry: dict[str, Any], device: str) -> Tensor:
+        """A tensor that shares the memory of another one."""
+        own, base = self._found(name), self._base(str(entry["of"]), device)
+        strides, offset = _numbers(entry.get("stride")), entry.get("offset")
+        sizes = tuple(own.shape)
+        if type(offset) is not int or offset < 0 or len(strides) != len(sizes):
+            raise ValueError(f"load: a tensor {name!r} of sizes {sizes} and strides {strides} from element {offset} on")
+        last = offset + sum((n - 1) * step for n, step in zip(sizes, strides, strict=True))
+        if 0 in sizes or last >= base.numel() or not base.is_contiguous() or base.dtype != own.dtype:
+            raise ValueError(f"load: a tensor {name!r} that is no part of {entry['of']!r}")
+        return base.detach().as_strided(sizes, strides, base.storage_offset() + offset)
+
+
+def _numbers(said: Any) -> list[int]:
+    numbers = cast("list[Any]", said) if isinstance(said, list) else [None]  # type: ignore[redundant-cast]
+    if any(type(n) is not int or n < 0 for n in numbers):
+        raise ValueError(f"load: {said} are no strides")
+    return numbers
+
+
+def _in_order(t: Tensor, strides: list[int]) -> Tensor:
+    """The same elements, lying at strides."""
+    if len(strides) != t.dim():
+        raise ValueError(f"load: strides {strides} of a tensor of shape {tuple(t.shape)}")
+    sizes = tuple(t.shape)
+    for axis, step in enumerate(strides):
+        if not step:
+            t = t.narrow(axis, 0, min(1, t.shape[axis]))
+    order = sorted(range(len(strides)), key=lambda axis: strides[axis], reverse=True)
+    back = sorted(range(len(order)), key=order.__getitem__)
+    return t.permute(order).contiguous().permute(back).expand(sizes)
 
 
 def _pair(item: Any) -> tuple[Any, Any]:
@@ -198,13 +331,15 @@ def save(obj: Any, f: Place, pickle_module: Any = None, pickle_protocol: int | N
     """Writes tensors, numbers, text and containers of them (a model's and an optimiser's `state_dict()`, a generator's state, …) to a
     file: a safetensors file, described in `micrograd_rs.serialization`.
 
-    An older file is replaced in one step: a full disk, or a process that is killed, leaves that as it is. `f` may be an open
+    Tensors that share memory share it again when they are loaded. An older file is replaced in one step: a full disk, or a process that is killed, leaves that as it is. `f` may be an open
     file, too. Nothing is pickled, so PyTorch's `pickle_module` and `pickle_protocol` change nothing. Raises `TypeError` with the place of
     what cannot be saved.
     """
     del pickle_module, pickle_protocol
     writer = _Writer()
-    structure = json.dumps(writer.of(obj, ""), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    said = writer.of(obj, "")
+    writer.share()
+    structure = json.dumps(said, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     if hasattr(f, "write"):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "file")
@@ -227,8 +362,8 @@ def load(
     `.pt` and `.pth`, NumPy's `.npy` and `.npz`.
 
     `map_location` is a device, or a dictionary or function from where tensors were to where they go. Nothing in a file is executed: of
-    PyTorch's files tensors and plain containers are read, and whatever else they name is an error (`weights_only` is always so, and
-    there is no `pickle_module`).
+    PyTorch's files tensors, containers, numbers (NumPy's too), paths and times are read, and whatever else they name is an error (`weights_only` is
+    always so, and there is no `pickle_module`). Tensors that shared memory share it.
     With `mmap`, tensors of a safetensors file are read when their elements are.
     """
     where = _Where(map_location)
