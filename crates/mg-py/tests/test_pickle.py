@@ -60,3 +60,49 @@ def test_wrong_pickles():
     ):
         with pytest.raises((ValueError, TypeError, OverflowError)):
             _rebuild(*arguments)
+
+
+RESULTS = {
+    "max": lambda x: x.max(0), "min": lambda x: x.min(1), "sort": lambda x: x.sort(), "topk": lambda x: x.topk(2), "median": lambda x: x.median(0), "mode": lambda x: x.mode(0),
+    "kthvalue": lambda x: x.kthvalue(1), "cummax": lambda x: x.cummax(0), "qr": lambda x: mg.linalg.qr(x), "svd": lambda x: mg.linalg.svd(x), "aminmax": lambda x: mg.aminmax(x),
+    "slogdet": lambda x: mg.linalg.slogdet(x @ x.t()), "eigh": lambda x: mg.linalg.eigh(x @ x.t()), "frexp": lambda x: mg.frexp(x),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_results_with_names(name):
+    found = RESULTS[name](mg.randn(2, 3))
+    kind = type(found)
+    made = [copy.copy(found), copy.deepcopy(found), kind(*found), kind._make(found) if hasattr(kind, "_make") else kind(list(found)), found._replace()]
+    made += [pickle.loads(pickle.dumps(found, protocol)) for protocol in range(2, 6)]
+    for other in made:
+        assert type(other) is kind and len(other) == len(found) == len(kind._fields)
+        for field, a, b in zip(kind._fields, found, other, strict=True):
+            assert getattr(found, field) is a and b.tolist() == a.tolist()
+    first = kind._fields[0]
+    assert getattr(found._replace(**{first: 5}), first) == 5 and list(found._asdict()) == list(kind._fields)
+    with pytest.raises((TypeError, ValueError)):
+        found._replace(nothing=1)
+
+
+def test_results_with_names_in_transforms():
+    x = mg.randn(2, 3)
+    got = mg.func.vmap(lambda a: a.max(0))(x)
+    assert type(got) is type(x.max(1)) and got.values.tolist() == x.max(1).values.tolist() and got.indices.tolist() == x.max(1).indices.tolist()
+    y = mg.randn(3, requires_grad=True)
+    values, indices = mg.utils.checkpoint.checkpoint(lambda a: a.max(0), y, use_reentrant=False)
+    values.backward()
+    assert y.grad.tolist() == [float(i == indices.item()) for i in range(3)]
+    batch = mg.utils.data.default_collate([x[0].max(0), x[1].max(0)])
+    assert batch.values.tolist() == x.max(1).values.tolist()
+
+    @mg.jit
+    def largest(x):
+        return x.max(0)
+
+    for _ in range(4):
+        x = mg.randn(4, 2)
+        got = largest(x)
+        assert type(got) is type(x.max(0)) and got.values.tolist() == x.max(0).values.tolist()
+    with pytest.raises(TypeError):
+        type(got)(x)

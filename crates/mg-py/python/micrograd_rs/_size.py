@@ -4,6 +4,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any, Self
 
     from ._micrograd_rs import Tensor
@@ -40,9 +41,24 @@ class Extreme(_Pair):
     """Largest or smallest elements along an axis, and where they are."""
 
     __slots__ = ()
+    _fields = ("values", "indices")
 
-    def __new__(cls, values: Tensor, indices: Tensor) -> Self:
-        return super().__new__(cls, (values, indices))
+    def __new__(cls, values: Tensor | Sequence[Tensor], indices: Tensor | None = None) -> Self:
+        # As a tuple of named fields, or as PyTorch's, of both together.
+        if indices is not None:
+            return super().__new__(cls, (values, indices))
+        if not isinstance(values, (tuple, list)) or len(values) != 2:
+            raise TypeError(f"takes values and indices, got {type(values).__name__}")
+        return super().__new__(cls, tuple(values))
+
+    def _replace(self, **fields: Any) -> Self:
+        values, indices = (fields.pop(name, own) for name, own in zip(self._fields, self, strict=True))
+        if fields:
+            raise ValueError(f"has no fields {', '.join(fields)}")
+        return type(self)(values, indices)
+
+    def _asdict(self) -> dict[str, Tensor]:
+        return dict(zip(self._fields, self, strict=True))
 
     @property
     def values(self) -> Tensor:
@@ -58,12 +74,27 @@ class Extreme(_Pair):
         return f"(values={self[0]!r}, indices={self[1]!r})"
 
 
+# The classes of operations that have answered, by their names and fields.
+_answers: dict[tuple[str, ...], Any] = {}
+
+
 def answers(name: str, fields: list[str]) -> type:
     """The class of an operation's several results: a tuple whose fields have names."""
-    from collections import namedtuple
+    key = (name, *fields)
+    if key not in _answers:
+        from collections import namedtuple
 
-    # The checkers take literals alone; the stubs say each class's fields.
-    made: Any = namedtuple(name, fields)  # type: ignore[misc]  # pyright: ignore[reportUntypedNamedTuple]
-    made.__module__ = "micrograd_rs"
-    made.__doc__ = f"What `{name}` answers with: {', '.join(fields)}."
-    return made
+        # The checkers take literals alone; the stubs say each class's fields.
+        made: Any = namedtuple(name, fields)  # type: ignore[misc]  # pyright: ignore[reportUntypedNamedTuple]
+        made.__module__ = "micrograd_rs"
+        made.__doc__ = f"What `{name}` answers with: {', '.join(fields)}."
+        # By its name alone it would not be found: that is the operation's.
+        made.__reduce__ = lambda self: (_answer, (key, tuple(self)))
+        _answers[key] = made
+    return _answers[key]  # type: ignore[no-any-return]
+
+
+def _answer(key: tuple[str, ...], items: tuple[Tensor, ...]) -> Any:
+    """Results as they were pickled."""
+    made: Any = answers(key[0], list(key[1:]))
+    return made(*items)
