@@ -129,3 +129,87 @@ def test_in_a_recorded_step():
     step = mg.jit(lambda x: D.Normal(x, 1.0).log_prob(mg.zeros(3)).sum())
     for i in range(4):
         assert step(mg.full((3,), float(i))).item() == pytest.approx(3 * (-0.5 * i * i - 0.9189385), rel=1e-5)
+
+
+INF = math.inf
+PARAMETERS = {
+    "Bernoulli": ([0.3, 0.6],), "Poisson": ([2.0, 0.5],), "Binomial": (3, [0.3, 0.6]), "Exponential": ([2.0, 0.5],), "Beta": ([2.0, 0.5], [1.5, 3.0]), "Gamma": ([2.0, 0.5], [1.5, 3.0]),
+    "Gumbel": ([2.0, 0.5], [1.5, 3.0]), "Laplace": ([2.0, 0.5], [1.5, 3.0]), "Normal": ([2.0, 0.5], [1.5, 3.0]), "Uniform": ([0.2, -0.5], [0.7, 3.0]),
+}  # fmt: skip
+# PyTorch's, of these and q's parameters times 1.1.
+DIVERGENCES = {
+    ("Bernoulli", "Bernoulli"): [0.00207, 0.00782], ("Bernoulli", "Poisson"): [1.3526, 0.23569], ("Beta", "Beta"): [0.00297, 0.00346],
+    ("Beta", "Exponential"): [0.57674, 1.78446], ("Beta", "Gamma"): [0.8626, 0.02285], ("Beta", "Normal"): [2.02486, 3.22977],
+    ("Beta", "Uniform"): [INF, 2.45612], ("Binomial", "Binomial"): [0.00621, 0.02346], ("Exponential", "Exponential"): [0.00469, 0.00469],
+    ("Exponential", "Gamma"): [1.03782, 4.7824], ("Exponential", "Gumbel"): [2.07504, 0.67573], ("Exponential", "Normal"): [1.68954, 0.6999],
+    ("Gamma", "Exponential"): [0.97313, 1.69751], ("Gamma", "Gamma"): [0.00271, 0.00342], ("Gamma", "Gumbel"): [0.72819, 3.21163],
+    ("Gamma", "Normal"): [0.54916, 3.13016], ("Gumbel", "Gumbel"): [0.01088, 0.00733], ("Gumbel", "Normal"): [0.19818, 0.2466],
+    ("Laplace", "Laplace"): [0.01213, 0.00453], ("Laplace", "Normal"): [0.15489, 0.14766], ("Normal", "Gumbel"): [0.26164, 0.19598],
+    ("Normal", "Laplace"): [0.10131, 0.09497], ("Normal", "Normal"): [0.01588, 0.00865], ("Poisson", "Poisson"): [0.00938, 0.00234],
+    ("Uniform", "Beta"): [0.51749, INF], ("Uniform", "Exponential"): [0.89469, INF], ("Uniform", "Gamma"): [1.45757, INF],
+    ("Uniform", "Gumbel"): [3.0325, 1.0006], ("Uniform", "Normal"): [2.67913, 0.92947], ("Uniform", "Uniform"): [INF, 0.09531],
+}  # fmt: skip
+INFINITE = {
+    "Exponential": ["Beta", "Uniform"], "Gamma": ["Beta", "Uniform"], "Gumbel": ["Beta", "Exponential", "Gamma", "Uniform"], "Laplace": ["Beta", "Exponential", "Gamma", "Uniform"], "Normal": ["Beta", "Exponential", "Gamma", "Uniform"], "Poisson": ["Bernoulli", "Binomial"],
+}  # fmt: skip
+
+
+def _made(name, factor):
+    return getattr(D, name)(*[a if isinstance(a, int) else mg.tensor(a) * factor for a in PARAMETERS[name]], validate_args=False)
+
+
+def test_divergences_between_families():
+    for (p, q), expected in DIVERGENCES.items():
+        got = D.kl_divergence(_made(p, 1.0), _made(q, 1.1)).tolist()
+        assert got == pytest.approx(expected, rel=1e-3, abs=2e-5), (p, q)
+    for p, others in INFINITE.items():
+        for q in others:
+            assert D.kl_divergence(_made(p, 1.0), _made(q, 1.1)).tolist() == [INF, INF], (p, q)
+    # Edges of what events there can be.
+    for low, high, q, expected in (
+        (0.0, 1.0, "Beta", 0.178244), (0.0, 3.0, "Beta", INF), (0.0, 3.0, "Exponential", 1.208241), (0.0, 3.0, "Gamma", 0.241845), (-0.1, 3.0, "Gamma", INF), (0.0, 3.0, "Gumbel", 0.613645),
+    ):
+        parameters = [mg.tensor(a[0]) for a in PARAMETERS[q]]
+        assert D.kl_divergence(D.Uniform(low, high), getattr(D, q)(*parameters)).item() == pytest.approx(expected, abs=1e-5), q
+    assert D.kl_divergence(D.Beta(2.0, 3.0), D.Uniform(-1.0, 2.0)).item() == pytest.approx(1.3335, abs=1e-4)
+    assert D.kl_divergence(D.Normal(0.0, 1.0), D.Beta(mg.ones(2), mg.ones(2))).tolist() == [INF, INF]
+
+
+@pytest.mark.parametrize(("p", "q"), [
+    (D.Gumbel(1.0, 0.5), D.Gumbel(0.2, 0.8)), (D.Gumbel(0.2, 0.8), D.Gumbel(1.0, 0.5)), (D.Exponential(2.0), D.Gumbel(0.2, 0.8)), (D.Gamma(2.0, 3.0), D.Gumbel(0.2, 0.8)),
+    (D.Normal(1.0, 0.5), D.Gumbel(0.2, 0.8)), (D.Uniform(0.5, 1.5), D.Gamma(2.0, 3.0)), (D.Beta(2.0, 3.0), D.Gamma(2.0, 3.0)), (D.Weibull(2.0, 1.7), D.Weibull(1.2, 0.9)),
+], ids=lambda d: repr(d))  # fmt: skip
+def test_divergences_are_what_samples_say(p, q):
+    x = p.sample((N,))
+    ratio = p.log_prob(x) - q.log_prob(x)
+    assert not far(ratio.mean().item(), D.kl_divergence(p, q).item(), ratio.std().item())
+
+
+def test_divergences_of_what_is_transformed():
+    def moved(loc, by=2.0):
+        return D.TransformedDistribution(D.Normal(loc, 1.0), [D.ExpTransform(), D.AffineTransform(1.0, mg.tensor(by))])
+
+    assert D.kl_divergence(moved(0.0), moved(1.0)).item() == pytest.approx(0.5)
+    with pytest.raises(NotImplementedError):
+        D.kl_divergence(moved(0.0), moved(1.0, by=3.0))
+    stick = [D.TransformedDistribution(D.Normal(mg.full((2,), loc), 1.0), D.StickBreakingTransform()) for loc in (0.0, 1.0)]
+    assert D.kl_divergence(*stick).item() == pytest.approx(1.0)
+    assert D.ExpTransform() == D.ExpTransform() != D.SigmoidTransform() and D.ExpTransform().inv == D.ExpTransform().inv != D.ExpTransform()
+    assert D.AffineTransform(0.0, 1.0) == D.AffineTransform(mg.tensor(0.0), 1.0) != D.AffineTransform(mg.zeros(2), 1.0) and len({D.ExpTransform(), D.ExpTransform()}) == 1
+    assert D.ReshapeTransform((4,), (2, 2)).domain.event_dim == 1 and D.ReshapeTransform((4,), (2, 2)).codomain.event_dim == 2
+
+
+def test_relaxed_ones_expand():
+    one = D.RelaxedBernoulli(mg.tensor(0.5), probs=mg.tensor([0.3, 0.6])).expand((3, 2))
+    assert one.batch_shape == one.rsample().shape == one.probs.shape == (3, 2)
+    assert one.log_prob(mg.full((3, 2), 0.4))[2].tolist() == pytest.approx([-0.7544, -0.7434], abs=1e-4)
+    many = D.RelaxedOneHotCategorical(mg.tensor(0.5), probs=mg.tensor([0.3, 0.7])).expand((3,))
+    assert many.batch_shape == (3,) and many.event_shape == (2,) and many.rsample((5,)).shape == (5, 3, 2)
+    assert many.log_prob(mg.tensor([0.4, 0.6])).tolist() == pytest.approx([-0.7544] * 3, abs=1e-4)
+
+
+def test_chi2_is_checked():
+    for wrong in (-1.0, 0.0, math.nan, mg.tensor([1.0, -1.0])):
+        with pytest.raises(ValueError, match="df"):
+            D.Chi2(wrong)
+    assert D.Chi2(3.0).df.item() == 3 and D.Chi2(-1.0, validate_args=False).df.item() == -1
