@@ -282,9 +282,6 @@ class Chi2(Gamma):
         super().__init__(half, 0.5, validate_args)
         self._check_parameter("df", self.df)
 
-    def _given_as(self, name: str) -> Any:
-        return self.df if name == "df" else super()._given_as(name)
-
     @property
     def df(self) -> Tensor:
         """The number of squares."""
