@@ -16,9 +16,11 @@ import pathlib
 import pickle
 import re
 import struct
+import sys
 import zipfile
 from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Callable
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from ._dtypes import NAMED as _NAMED
@@ -321,7 +323,7 @@ def _from_type(archive: _Archive) -> Any:
         t: Any = make(*cast("tuple[Any, ...]", arguments))  # type: ignore[redundant-cast]
         if not isinstance(t, Tensor):
             raise archive.wrong(f"a {kind.name} that is no tensor")
-        given = cast("dict[str, Any]", state) if isinstance(state, dict) else {}  # type: ignore[redundant-cast]
+        given = cast("dict[str, Any]", state) if isinstance(state, dict) else {}
         if kind.name == "Buffer" or given.get("_is_buffer") is True:
             from .nn.parameter import Buffer
 
@@ -383,16 +385,14 @@ class _NumPyType:
 
     def made(self) -> Any:
         try:
-            import numpy
+            numpy: Any = import_module("numpy")
         except ImportError:
             raise self._archive.wrong("it has NumPy's arrays or numbers, and NumPy is not installed") from None
         return numpy.dtype(self._order + self._code)
 
     def elements(self, data: Any, shape: Any, fortran: bool) -> Any:
-        import numpy
-
-        dtype = self.made()
-        sizes = shape if isinstance(shape, tuple) else (shape,)
+        dtype, numpy = self.made(), cast("Any", sys.modules["numpy"])
+        sizes = cast("tuple[Any, ...]", shape if isinstance(shape, tuple) else (shape,))  # type: ignore[redundant-cast]
         if isinstance(data, str):
             data = data.encode("latin1")
         if not isinstance(data, (bytes, bytearray)) or any(type(n) is not int or n < 0 for n in sizes):

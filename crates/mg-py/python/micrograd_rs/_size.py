@@ -4,7 +4,6 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from typing import Any, Self
 
     from ._micrograd_rs import Tensor
@@ -43,13 +42,13 @@ class Extreme(_Pair):
     __slots__ = ()
     _fields = ("values", "indices")
 
-    def __new__(cls, values: Tensor | Sequence[Tensor], indices: Tensor | None = None) -> Self:
+    def __new__(cls, values: Any, indices: Tensor | None = None) -> Self:
         # As a tuple of named fields, or as PyTorch's, of both together.
         if indices is not None:
             return super().__new__(cls, (values, indices))
-        if not isinstance(values, (tuple, list)) or len(values) != 2:
-            raise TypeError(f"takes values and indices, got {type(values).__name__}")
-        return super().__new__(cls, tuple(values))
+        if values.__class__ not in (tuple, list, cls) or len(values) != 2:
+            raise TypeError(f"takes values and indices, got {values.__class__.__name__}")
+        return super().__new__(cls, values)
 
     def _replace(self, **fields: Any) -> Self:
         values, indices = (fields.pop(name, own) for name, own in zip(self._fields, self, strict=True))
@@ -88,8 +87,12 @@ def answers(name: str, fields: list[str]) -> type:
         made: Any = namedtuple(name, fields)  # type: ignore[misc]  # pyright: ignore[reportUntypedNamedTuple]
         made.__module__ = "micrograd_rs"
         made.__doc__ = f"What `{name}` answers with: {', '.join(fields)}."
-        # By its name alone it would not be found: that is the operation's.
-        made.__reduce__ = lambda self: (_answer, (key, tuple(self)))
+
+        def reduced(self: Any) -> Any:
+            # By its name alone it would not be found: that is the operation's.
+            return _answer, (key, tuple(self))
+
+        setattr(made, "__reduce__", reduced)
         _answers[key] = made
     return _answers[key]  # type: ignore[no-any-return]
 

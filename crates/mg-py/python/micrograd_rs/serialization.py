@@ -282,7 +282,7 @@ class _Reader:
 
 
 def _numbers(said: Any) -> list[int]:
-    numbers = cast("list[Any]", said) if isinstance(said, list) else [None]  # type: ignore[redundant-cast]
+    numbers: list[Any] = cast("list[Any]", said) if isinstance(said, list) else [None]  # type: ignore[redundant-cast]
     if any(type(n) is not int or n < 0 for n in numbers):
         raise ValueError(f"load: {said} are no strides")
     return numbers

@@ -50,7 +50,9 @@ class Parts(MutableMapping[str, Any]):
         given, before = dict(parts), dict(self._module._kinds)
         # From now on it is by itself.
         object.__setattr__(self._module, "_kinds", dict(before))
-        twins.pop(self._module, set()).discard(self._module)
+        together = twins.pop(self._module, None)
+        if together is not None:
+            together.discard(self._module)
         for name in list(self):
             del self[name]
         for name, value in given.items():

@@ -6,7 +6,7 @@ import copy
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
-from typing import Any, Self, TypeVar
+from typing import Any, Self, TypeVar, cast
 from weakref import WeakSet
 
 from .._micrograd_rs import Device, Tensor, dtype, empty_like, realize
@@ -121,16 +121,18 @@ class Module:
         made: Any = self.__reduce_ex__(4)
         if isinstance(made, str):
             return self
-        make, arguments, state, items, entries = (*made, None, None, None)[:5]
+        parts: list[Any] = [*made, None, None, None]
+        make, arguments, state, items, entries = parts[:5]
         module = make(*[copy.deepcopy(argument, memo) for argument in arguments])
         memo[id(self)] = module
         if state is not None:
-            same = type(state) is dict  # pyright: ignore[reportUnknownArgumentType]
-            copied = {name: _copied(value, memo) for name, value in state.items()} if same else copy.deepcopy(state, memo)
-            if hasattr(module, "__setstate__"):
-                module.__setstate__(copied)
+            plain = state.__class__ is dict
+            copied: Any = {name: _copied(value, memo) for name, value in state.items()} if plain else copy.deepcopy(state, memo)
+            told: Any = getattr(module, "__setstate__", None)
+            if told is not None:
+                told(copied)
             else:
-                vars(module).update(copied)
+                module.__dict__.update(copied)
         for item in items or ():
             module.append(copy.deepcopy(item, memo))
         for key, value in entries or ():
@@ -144,7 +146,8 @@ class Module:
         made: Any = self.__reduce_ex__(4)
         if isinstance(made, str):
             return self
-        make, arguments, state = (*made, None)[:3]
+        parts: list[Any] = [*made, None]
+        make, arguments, state = parts[:3]
         module = make(*arguments)
         if state is not None:
             module.__setstate__(state)
@@ -206,7 +209,7 @@ class Module:
         found = getattr(type(self), name, None)
         if isinstance(found, (property, cached_property)):
             # It is there, and what it looked for was not: its own error says what.
-            return found.__get__(self, type(self))
+            return cast("Any", found.__get__(self, type(self)))
         known = [*dir(type(self)), *vars(self)]
         raise AttributeError(unknown(f"'{type(self).__name__}'", name, known))
 

@@ -80,12 +80,21 @@ class _NormBase(Module):
             counts = " or ".join(str(n) for n in self.axes)
             raise ValueError(f"{type(self).__name__} takes {counts} axes, got shape {tuple(input.shape)}")
 
-    def _load_from_state_dict(self, state_dict: Any, prefix: str, local_metadata: Mapping[str, Any], *rest: Any) -> None:
+    def _load_from_state_dict(
+        self,
+        state_dict: Any,
+        prefix: str,
+        local_metadata: Mapping[str, Any],
+        strict: bool,
+        missing_keys: list[str],
+        unexpected_keys: list[str],
+        error_msgs: list[str],
+    ) -> None:
         key = f"{prefix}num_batches_tracked"
         if local_metadata.get("version", 1) < 2 and self.track_running_stats and key not in state_dict:
             # Files of PyTorch before 0.4.1.
             state_dict[key] = self.num_batches_tracked if self.num_batches_tracked is not None else tensor(0)
-        super()._load_from_state_dict(state_dict, prefix, local_metadata, *rest)
+        super()._load_from_state_dict(state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs)
 
     def extra_repr(self) -> str:
         return (

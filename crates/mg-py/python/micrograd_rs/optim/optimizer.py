@@ -288,7 +288,7 @@ class _Live(dict[int, Any]):
     def __eq__(self, other: object) -> bool:
         return super(_Live, self._renewed()).__eq__(other)
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None
 
     def __repr__(self) -> str:
         return super(_Live, self._renewed()).__repr__()

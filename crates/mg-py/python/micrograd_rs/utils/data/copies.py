@@ -32,10 +32,15 @@ _SHARED: frozenset[type] = frozenset({
 _ARRAYS = ("__array__", "__array_interface__", "__dlpack__", "__arrow_c_array__", "__arrow_c_stream__", "__dataframe__")
 
 
-def _is_shared(value: Any, kind: type) -> bool:
+def _is_shared(kind: type[Any]) -> bool:
     if kind in _SHARED or issubclass(kind, (type, Tensor)):
         return True
-    return not issubclass(kind, Dataset) and any(hasattr(kind, name) for name in _ARRAYS)
+    return Dataset not in kind.__mro__ and any(hasattr(kind, name) for name in _ARRAYS)
+
+
+def _names_and_slots(state: Any) -> list[Any]:
+    """Attributes, and those that have no dictionary."""
+    return list(state) if state.__class__ is tuple and len(state) == 2 else [state, None]
 
 
 class Copier:
@@ -54,8 +59,8 @@ class Copier:
 
     def of(self, value: Any, place: str) -> Any:
         """The copy of a value, or the value itself."""
-        kind: type = type(value)
-        if _is_shared(value, kind):
+        kind = cast("type[Any]", type(value))  # type: ignore[redundant-cast]
+        if _is_shared(kind):
             return value
         if id(value) in self._memo:
             return self._memo[id(value)]
@@ -95,7 +100,7 @@ class Copier:
         if own is not None and not hasattr(kind, "named_parameters"):
             return value.__deepcopy__(self._memo)
         reduced = copyreg.dispatch_table.get(kind)
-        made = reduced(value) if reduced is not None else value.__reduce_ex__(4)
+        made: Any = reduced(value) if reduced is not None else value.__reduce_ex__(4)
         return value if isinstance(made, str) else self._rebuilt(value, place, *made)
 
     def _entries(self, values: Iterable[Any], count: int, place: str) -> Iterable[Any]:
@@ -121,13 +126,13 @@ class Copier:
             state = self._state(state, place)
             if put is not None:
                 put(made, state)
-            elif hasattr(made, "__setstate__"):
-                made.__setstate__(state)
+            elif (told := getattr(made, "__setstate__", None)) is not None:
+                told(state)
             else:
-                names, slots = cast("tuple[Any, Any]", state) if isinstance(state, tuple) and len(cast("Any", state)) == 2 else (state, None)
+                names, slots = _names_and_slots(state)
                 if names:
-                    vars(made).update(names)
-                for name, slot in (slots or {}).items():
+                    made.__dict__.update(names)
+                for name, slot in () if slots is None else slots.items():
                     setattr(made, name, slot)
         if items is not None:
             held = list(items)

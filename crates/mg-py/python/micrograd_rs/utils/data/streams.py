@@ -11,7 +11,7 @@ import os
 import random
 import sys
 import threading
-from typing import Any
+from typing import Any, cast
 
 from ..._micrograd_rs import Generator, _draw_from
 from ..._names import Lazy as _Lazy
@@ -58,7 +58,10 @@ class _PerThread(random.Random):
 
     def seed(self, a: Any = None, version: int = 2) -> None:
         own = _mine.random
-        (super() if own is None else own).seed(a, version)
+        if own is None:
+            super().seed(a, version)
+        else:
+            own.seed(a, version)
 
     def getstate(self) -> tuple[Any, ...]:
         own = _mine.random
@@ -66,11 +69,14 @@ class _PerThread(random.Random):
 
     def setstate(self, state: tuple[Any, ...]) -> None:
         own = _mine.random
-        (super() if own is None else own).setstate(state)
+        if own is None:
+            super().setstate(state)
+        else:
+            own.setstate(state)
 
     # The other half of a pair of normal numbers.
     @property
-    def gauss_next(self) -> float | None:  # type: ignore[override]
+    def gauss_next(self) -> float | None:
         own = _mine.random
         return (vars(self) if own is None else vars(own))["gauss_next"]  # type: ignore[no-any-return]
 
@@ -130,10 +136,10 @@ class _NumPy:
     def __init__(self, numpy: Any) -> None:
         self._of = numpy.random
         self._own = self._of.get_bit_generator()
-        kind = type(self._own)
+        kind = cast("Any", type(self._own))
         # Threads that wait for the lock that there was hold off those that take the new one.
         self.lock = lock = _Lock(self._of, self._own.lock)
-        self.kind: Any = kind
+        self.kind = kind
         # Its states name the class that they are of.
         self._put(type(kind.__name__, (kind,), {"lock": property(lambda _: lock)})(0))
 
@@ -191,7 +197,7 @@ def end() -> None:
             return
         if type(_inst) is _PerThread:
             ours = {name: getattr(_inst, name) for name in _NAMES}
-            _inst.__class__ = random.Random
+            setattr(_inst, "__class__", random.Random)
             for name, function in _before.items():
                 # Somebody else may have put another one there meanwhile.
                 if getattr(random, name) == ours[name]:
