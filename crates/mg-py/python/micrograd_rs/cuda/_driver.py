@@ -85,3 +85,10 @@ def reaches(device: Device, other: Device) -> bool:
     first, second, answer = _handle(library, device), _handle(library, other), ctypes.c_int()
     _call(library, "cuDeviceCanAccessPeer", ctypes.byref(answer), first, second)
     return bool(answer.value)
+
+
+def version() -> str:
+    """The version of CUDA that the driver speaks: "13.0"."""
+    number = ctypes.c_int()
+    _call(_library(), "cuDriverGetVersion", ctypes.byref(number))
+    return f"{number.value // 1000}.{number.value % 1000 // 10}"

@@ -1,0 +1,50 @@
+"""Several processes on one model, which is not here: `is_available()` and `is_initialized()` answer so, and programs that ask run as one process.
+Everything else is a RuntimeError.
+
+>>> import micrograd_rs as mg
+>>> rank = mg.distributed.get_rank() if mg.distributed.is_available() and mg.distributed.is_initialized() else 0
+"""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+from ._names import Lazy as _Lazy
+
+_ABSENT = (
+    "all_gather", "all_gather_into_tensor", "all_gather_object", "all_reduce", "all_to_all", "barrier", "broadcast", "broadcast_object_list",
+    "destroy_process_group", "gather", "get_backend", "get_rank", "get_world_size", "init_process_group", "irecv", "isend", "new_group", "recv",
+    "reduce", "reduce_scatter", "scatter", "send",
+)  # fmt: skip
+__all__ = ["is_available", "is_gloo_available", "is_initialized", "is_mpi_available", "is_nccl_available", "is_torchelastic_launched"]
+
+
+def is_available() -> bool:
+    """False: there is one process."""
+    return False
+
+
+def is_initialized() -> bool:
+    """False."""
+    return False
+
+
+is_gloo_available = is_mpi_available = is_nccl_available = is_torchelastic_launched = is_available
+
+
+def _absent(name: str) -> Any:
+    def function(*args: Any, **kwargs: Any) -> NoReturn:
+        raise RuntimeError(
+            f"distributed.{name}: a model is trained by one process here; ask distributed.is_available(), which is False, and go on without: "
+            "threads share its processor's cores, and larger batches are gradients accumulated"
+        )
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = "RuntimeError: there is one process."
+    return function
+
+
+for _name in _ABSENT:
+    globals()[_name] = _absent(_name)
+
+__getattr__ = _Lazy(__name__)

@@ -1,0 +1,137 @@
+"""A softmax of very many classes, most of which are rare."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from .. import _ops as ops
+from .._micrograd_rs import Device, Tensor, dtype
+from .._nn_ops import log_softmax
+from .containers import ModuleList, Sequential
+from .layers import Linear
+from .module import Module
+
+__all__ = ["AdaptiveLogSoftmaxWithLoss"]
+
+
+class _Answer(NamedTuple):
+    output: Tensor
+    loss: Tensor
+
+
+# The name that it is shown by.
+_Answer.__name__ = "_ASMoutput"
+
+
+class AdaptiveLogSoftmaxWithLoss(Module):
+    """The logarithms of classes' probabilities, and the loss, where classes are sorted by how often they come (Grave et al., "Efficient softmax
+    approximation for GPUs", 2017).
+
+    The classes before the first of `cutoffs` are in the head, each later group up to the next is one class of the head and has a tail of its
+    own, whose inputs are `div_value` times smaller from group to group. With `head_bias` the head has offsets.
+
+    Called with an input `[batch, in_features]` (or `[in_features]`) and a target `[batch]` (or `[]`) of int64 it answers with `output`, the
+    logarithm of the target's probability, of the target's shape, and `loss`, a number: the mean of `−output`. `log_prob(input)` is that of all
+    classes, `[batch, n_classes]`; `predict(input)` the likeliest class, `[batch]`.
+
+    >>> import micrograd_rs as mg
+    >>> layer = mg.nn.AdaptiveLogSoftmaxWithLoss(8, 20, cutoffs=[4, 10], div_value=2.0)
+    >>> output, loss = layer(mg.randn(3, 8), mg.tensor([0, 5, 19]))
+    >>> output.shape, layer.log_prob(mg.randn(3, 8)).shape
+    ((3,), (3, 20))
+    """
+
+    def __init__(
+        self,
+        in_features: int,
+        n_classes: int,
+        cutoffs: Sequence[int],
+        div_value: float = 4.0,
+        head_bias: bool = False,
+        device: Device | str | None = None,
+        dtype: dtype | str | None = None,
+    ) -> None:
+        cutoffs = list(cutoffs)
+        if not cutoffs:
+            raise ValueError("cutoffs should be a sequence of length larger than 0")
+        if cutoffs != sorted(set(cutoffs)) or cutoffs[0] <= 0 or cutoffs[-1] > n_classes - 1 or any(int(c) != c for c in cutoffs):
+            raise ValueError(
+                "cutoffs should be a sequence of unique, positive integers sorted in an increasing order, where each value is between 1 and "
+                f"n_classes-1, got {cutoffs}"
+            )
+        self.in_features = in_features
+        self.n_classes = n_classes
+        self.cutoffs = [*cutoffs, n_classes]
+        self.div_value = div_value
+        self.head_bias = head_bias
+        self.shortlist_size = self.cutoffs[0]
+        self.n_clusters = len(self.cutoffs) - 1
+        self.head_size = self.shortlist_size + self.n_clusters
+        self.head = Linear(in_features, self.head_size, head_bias, device, dtype)
+        self.tail = ModuleList()
+        for i in range(self.n_clusters):
+            hidden = int(in_features // (div_value ** (i + 1)))
+            size = self.cutoffs[i + 1] - self.cutoffs[i]
+            self.tail.append(Sequential(Linear(in_features, hidden, False, device, dtype), Linear(hidden, size, False, device, dtype)))
+
+    def reset_parameters(self) -> None:
+        """Draws the weights anew."""
+        self.head.reset_parameters()
+        for tail in self.tail:
+            for layer in tail.children():
+                layer.reset_parameters()  # type: ignore[operator, unused-ignore]
+
+    def _checked(self, input: Tensor, target: Tensor) -> None:
+        if target.dim() > 1 or input.dim() != target.dim() + 1:
+            raise RuntimeError(
+                "takes an input [batch, in_features] with a target [batch], or [in_features] with [], "
+                f"got {tuple(input.shape)} and {tuple(target.shape)}"
+            )
+        if target.dim() == 1 and input.shape[0] != target.shape[0]:
+            raise RuntimeError(f"Input and target should have the same size in the batch dimension, got {input.shape[0]} and {target.shape[0]}")
+
+    def forward(self, input: Tensor, target: Tensor) -> _Answer:
+        self._checked(input, target)
+        single = target.dim() == 0
+        if single:
+            input, target = input.unsqueeze(0), target.unsqueeze(0)
+        outside = (target < 0) | (target >= self.n_classes)
+        if bool(outside.any()):
+            raise RuntimeError(
+                f"Target values should be in [0, {self.n_classes - 1}], but values in range [{int(target.min())}, {int(target.max())}] were found. "
+            )
+        # Whom a tail is asked for: those whose target lies in its group.
+        place = target.clamp(max=self.shortlist_size - 1)
+        of_tails = input.new_zeros(target.shape)
+        for i, tail in enumerate(self.tail):
+            low, high = self.cutoffs[i], self.cutoffs[i + 1]
+            rows = ((target >= low) & (target < high)).nonzero().squeeze(1)
+            if rows.numel() == 0:
+                continue
+            within = log_softmax(tail(input.index_select(0, rows)), 1).gather(1, (target[rows] - low).unsqueeze(1)).squeeze(1)
+            of_tails = of_tails.index_copy(0, rows, within.to(of_tails.dtype))
+            place = place.index_fill(0, rows, self.shortlist_size + i)
+        output = of_tails + log_softmax(self.head(input), 1).gather(1, place.unsqueeze(1)).squeeze(1)
+        loss = (-output).mean()
+        return _Answer(output.squeeze(0) if single else output, loss)
+
+    def _all(self, input: Tensor, head: Tensor) -> Tensor:
+        heads = log_softmax(head, 1)
+        parts = [heads[:, : self.shortlist_size]]
+        for i, tail in enumerate(self.tail):
+            parts.append(log_softmax(tail(input), 1) + heads[:, self.shortlist_size + i].unsqueeze(1))
+        return ops.cat(parts, 1)
+
+    def log_prob(self, input: Tensor) -> Tensor:
+        """The logarithms of all classes' probabilities, `[batch, n_classes]`."""
+        return self._all(input, self.head(input))
+
+    def predict(self, input: Tensor) -> Tensor:
+        """The likeliest class of each, int64 `[batch]`. Tails are asked for those whose head names one."""
+        head = self.head(input)
+        found = head.argmax(1)
+        rest = (found >= self.shortlist_size).nonzero().squeeze(1)
+        if rest.numel() == 0:
+            return found
+        return found.index_copy(0, rest, self._all(input.index_select(0, rest), head.index_select(0, rest)).argmax(1))
