@@ -103,13 +103,16 @@ if TYPE_CHECKING:
     from typing import Any as _Any
 
     from . import (
+        accelerator,
         amp,
         array_api,
         autograd,
         backends,
         compiler,
+        cpu,
         cuda,
         data,
+        distributed,
         distributions,
         engine,
         func,
@@ -132,8 +135,10 @@ if TYPE_CHECKING:
         tokenizers,
         types,
         utils,
+        version,
     )
     from .amp import GradScaler, autocast
+    from .cuda import OutOfMemoryError
     from .func import vmap
     from .profiler import profile
     from .kernels import kernel
@@ -176,6 +181,7 @@ if TYPE_CHECKING:
         LongTensor,
         ShortTensor,
         are_deterministic_algorithms_enabled,
+        asarray,
         empty_strided,
         frombuffer,
         get_num_interop_threads,
@@ -192,7 +198,6 @@ if TYPE_CHECKING:
     jit: _Called
 
 device = Device
-asarray = as_tensor
 double = float64
 float = float32
 half = float16
@@ -225,11 +230,13 @@ __all__ = [
     "Layer",
     "LongTensor",
     "Neuron",
+    "OutOfMemoryError",
     "ShortTensor",
     "Size",
     "Tensor",
     "Value",
     "__version__",
+    "accelerator",
     "amp",
     "adaptive_max_pool1d",
     "arange",
@@ -250,10 +257,12 @@ __all__ = [
     "channels_last_3d",
     "compile",
     "compiler",
+    "cpu",
     "concat",
     "contiguous_format",
     "cuda",
     "data",
+    "distributed",
     "default_generator",
     "detach",
     "detach_",
@@ -377,6 +386,7 @@ __all__ = [
     "unsafe_split_with_sizes",
     "use_deterministic_algorithms",
     "utils",
+    "version",
     "vmap",
     "where",
     "zero_",
@@ -423,13 +433,16 @@ if hasattr(_os, "register_at_fork"):
 
 # What is only needed by some is imported when it is first used; unknown names are answered with the nearest.
 __getattr__ = _Lazy(__name__, (
+        "accelerator",
         "array_api",
         "amp",
         "autograd",
         "backends",
         "compiler",
+        "cpu",
         "cuda",
         "data",
+        "distributed",
         "distributions",
         "engine",
         "func",
@@ -453,6 +466,7 @@ __getattr__ = _Lazy(__name__, (
         "tokenizers",
         "types",
         "utils",
+        "version",
     ),
     {
         "BFloat16Tensor": "_legacy",
@@ -468,6 +482,8 @@ __getattr__ = _Lazy(__name__, (
         "ShortTensor": "_legacy",
         "adaptive_max_pool1d": "_functions",
         "are_deterministic_algorithms_enabled": "_legacy",
+        "asarray": "_legacy",
+        "OutOfMemoryError": "cuda",
         "autocast": "amp",
         "batch_norm": "_functions",
         "binomial": "_functions",

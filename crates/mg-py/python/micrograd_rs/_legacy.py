@@ -122,6 +122,26 @@ def empty_strided(
     return made.requires_grad_() if requires_grad else made
 
 
+def asarray(
+    obj: Any, *, dtype: Any = None, device: Any = None, copy: bool | None = None, requires_grad: bool = False
+) -> Tensor:
+    """A tensor of a tensor, an array, a number, or sequences of them: with `copy` False on its own memory (ValueError where that cannot be), with
+    True in memory of its own; with None a tensor is answered as it is, and an array's memory is shared where its dtype and device stay.
+    """
+    if type(obj).__module__ == "numpy" and hasattr(obj, "shape") and obj.shape != () and copy is not True:
+        made = _rs.from_numpy(obj) if obj.flags.writeable else _rs.as_tensor(obj)
+        made = made.to(device=device, dtype=dtype)
+        shared = made.data_ptr() == obj.__array_interface__["data"][0]
+    else:
+        made = _rs.as_tensor(obj, dtype=dtype, device=device)
+        shared = isinstance(obj, Tensor) and made.data_ptr() == obj.data_ptr()
+    if copy is False and not shared:
+        raise ValueError("asarray: copy=False, but the memory cannot be shared: its dtype or device is to change, or it is no tensor and no array that can be written to")
+    if copy and shared:
+        made = made.detach().clone() if not requires_grad and not made.requires_grad else made.clone()
+    return made if not requires_grad or made.requires_grad else made.detach().requires_grad_()
+
+
 def frombuffer(buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, requires_grad: bool = False) -> Tensor:
     """A tensor in one axis of what lies in a buffer (bytes, an array of `array`, …): `count` elements, or all, from a byte on. It shares
     memory that can be written to, where NumPy is installed; else it is a copy.

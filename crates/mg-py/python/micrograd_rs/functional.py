@@ -24,6 +24,7 @@ __all__ = [
     "fractional_max_pool2d_with_indices",
     "fractional_max_pool3d_with_indices",
     "gumbel_softmax",
+    "scaled_dot_product_attention",
     "sigmoid",
     "tanh",
     "triplet_margin_with_distance_loss",
@@ -113,6 +114,31 @@ def gumbel_softmax(
     """
     del eps
     return _nn_ops.gumbel_softmax(logits, tau, hard, dim)
+
+
+def scaled_dot_product_attention(
+    query: _Tensor,
+    key: _Tensor,
+    value: _Tensor,
+    attn_mask: _Tensor | None = None,
+    dropout_p: float = 0.0,
+    is_causal: bool = False,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+) -> _Tensor:
+    """Attention (Vaswani et al., 2017): for queries `[…, l, e]`, keys `[…, s, e]` and values `[…, s, v]`, the means `[…, l, v]` of the
+    values by weights `softmax(scale · q kᵀ + mask)`. `scale` is 1/√e where it is not given. A mask broadcasts to `[…, l, s]`: of
+    truth values, it says which keys take part; of numbers, what is added. With `is_causal` a query takes the keys up to its own position.
+    A query that takes no key is answered with 0. Weights are left out with probability `dropout_p`, and the others scaled by
+    1/(1 − `dropout_p`). With `enable_gqa` the third last axis counts heads, of which keys and values may have fewer: each of theirs serves as many
+    neighbouring ones of the query.
+
+    ValueError for shapes that do not fit, a mask together with `is_causal`, a probability outside [0, 1]; TypeError for what are no floats of
+    one dtype.
+    """
+    return _nn_ops.scaled_dot_product_attention(
+        query, key, value, attn_mask, dropout_p, is_causal, scale=scale, enable_gqa=enable_gqa
+    )
 
 
 def triplet_margin_with_distance_loss(

@@ -17,6 +17,7 @@ from __future__ import annotations
 from .._micrograd_rs import MLP, Layer, Neuron
 from .._names import Lazy as _Lazy
 from . import functional, init, parallel, parameter, utils
+from .adaptive import AdaptiveLogSoftmaxWithLoss
 from .activations import (
     CELU,
     ELU,
@@ -186,6 +187,7 @@ __all__ = [
     "AdaptiveAvgPool1d",
     "AdaptiveAvgPool2d",
     "AdaptiveAvgPool3d",
+    "AdaptiveLogSoftmaxWithLoss",
     "AdaptiveMaxPool1d",
     "AdaptiveMaxPool2d",
     "AdaptiveMaxPool3d",

@@ -134,10 +134,19 @@ class RReLU(_InPlace):
 
 
 class Hardtanh(_InPlace):
-    """`x`, no smaller than `min_val` and no larger than `max_val`."""
+    """`x`, no smaller than `min_val` and no larger than `max_val` (which had the names `min_value` and `max_value`)."""
 
-    def __init__(self, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> None:
+    def __init__(
+        self,
+        min_val: float = -1.0,
+        max_val: float = 1.0,
+        inplace: bool = False,
+        min_value: float | None = None,
+        max_value: float | None = None,
+    ) -> None:
         super().__init__(inplace)
+        min_val = min_val if min_value is None else min_value
+        max_val = max_val if max_value is None else max_value
         if not min_val < max_val:
             raise ValueError(f"takes a min_val below max_val, got {min_val} and {max_val}")
         self.min_val = min_val

@@ -6,7 +6,7 @@ import copy
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
-from typing import Any, Self, TypeVar, cast
+from typing import Any, NoReturn, Self, TypeVar, cast
 from weakref import WeakSet
 
 from .._micrograd_rs import Device, Tensor, dtype, empty_like, realize
@@ -94,6 +94,19 @@ def _tell_where(error: Exception, module: Module) -> None:
         error.args = (f"{place}: {rest if own else words}",)
 
 
+class _Compiled:
+    """What `Module.compile` made of a module's calls. A copy of the module has none."""
+
+    def __init__(self, module: Module, call: Callable[..., Any]) -> None:
+        self.module, self.call = module, call
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> None:
+        return None
+
+    def __reduce__(self) -> Any:
+        return type(None), ()
+
+
 class Module:
     """A part of a network. A subclass assigns layers, parameters and other modules to itself and says in
     `forward` what it makes of an input; names, gradients, modes and checkpoints follow from that.
@@ -102,6 +115,7 @@ class Module:
     training: bool
     _kinds: dict[str, str]
     _hooks: dict[str, Hooks] | None = None
+    _compiled: _Compiled | None = None
     _version: int = 1
 
     def __new__(cls, *_: Any, **__: Any) -> Self:
@@ -162,6 +176,9 @@ class Module:
         raise NotImplementedError(f"{type(self).__name__} does not say what it makes of an input: write its forward()")
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        compiled = self._compiled
+        if compiled is not None and compiled.module is self:
+            return compiled.call(*args, **kwargs)
         try:
             if self._hooks is None and not _hooks.everywhere:
                 return self.forward(*args, **kwargs)
@@ -169,6 +186,37 @@ class Module:
         except Exception as error:
             _tell_where(error, self)
             raise
+
+    def _as_written(self, *args: Any, **kwargs: Any) -> Any:
+        """The call without what `compile` made of it."""
+        if self._hooks is None and not _hooks.everywhere:
+            return self.forward(*args, **kwargs)
+        return _hooks.called(self, args, kwargs)
+
+    def compile(
+        self,
+        *,
+        fullgraph: bool = False,
+        dynamic: bool | None = None,
+        backend: Any = "inductor",
+        mode: str | None = None,
+        options: dict[str, Any] | None = None,
+        disable: bool = False,
+    ) -> None:
+        """Has this module's calls recorded and replayed from now on, as `micrograd_rs.compile` does of another module that stands for it: its names
+        and its state stay what they are. Copies, and what is read of a file, are not compiled.
+        """
+        from ..compiler import compile
+
+        made = None if disable else _Compiled(self, compile(self._as_written, fullgraph=fullgraph))
+        object.__setattr__(self, "_compiled", made)
+
+    def share_memory(self) -> NoReturn:
+        """RuntimeError: processes share no memory. Threads share a module as it is; another process is sent its `state_dict()`."""
+        raise RuntimeError(
+            f"{type(self).__name__}.share_memory: processes share no memory here: threads (threading.Thread) share a module as it is, and another "
+            "process is sent its state_dict()"
+        )
 
     def __setattr__(self, name: str, value: object) -> None:
         if isinstance(getattr(type(self), name, None), property):

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
+from types import ModuleType
 from typing import Any
 
 from .._names import Lazy as _Lazy
 from .module import Module
 
-__all__ = ["DataParallel"]
+__all__ = ["DataParallel", "DistributedDataParallel"]
 
 
 class DataParallel(Module):
@@ -30,5 +32,25 @@ class DataParallel(Module):
     def forward(self, *inputs: Any, **kwargs: Any) -> Any:
         return self.module(*inputs, **kwargs)
 
+
+class DistributedDataParallel(Module):
+    """RuntimeError: a model is trained by one process (see `distributed`)."""
+
+    def __init__(self, module: Module, *args: Any, **kwargs: Any) -> None:
+        raise RuntimeError(
+            "DistributedDataParallel: a model is trained by one process here: use the module itself where distributed.is_initialized() is False, "
+            "as it is"
+        )
+
+
+class _Part(ModuleType):
+    """`nn.parallel.data_parallel` and `nn.parallel.distributed`, as PyTorch has them: they have what is here."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(sys.modules[__name__], name)
+
+
+for _part in ("data_parallel", "distributed"):
+    sys.modules[f"{__name__}.{_part}"] = _Part(f"{__name__}.{_part}", f"What `nn.parallel` has, as `torch.nn.parallel.{_part}` does.")
 
 __getattr__ = _Lazy(__name__)

@@ -16,7 +16,7 @@ __all__ = ["Optimizer"]
 
 __getattr__ = _Lazy(__name__)
 
-Parameters = Iterable[Tensor] | Iterable[tuple[str, Tensor]] | Iterable[Mapping[str, Any]]
+Parameters = ParamsT = Iterable[Tensor] | Iterable[tuple[str, Tensor]] | Iterable[Mapping[str, Any]]
 
 _absent = object()
 _changed = object()

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from .._micrograd_rs import Tensor, _EventWriter, as_tensor
 from .._names import Lazy as _Lazy
@@ -16,11 +17,13 @@ if TYPE_CHECKING:
 __all__ = ["SummaryWriter"]
 
 __getattr__ = _Lazy(__name__)
+# `from micrograd_rs.utils.tensorboard.writer import SummaryWriter` finds it.
+sys.modules[f"{__name__}.writer"] = sys.modules[__name__]
 
 
 class SummaryWriter:
     """Writes numbers, histograms, images and texts to an event file in `log_dir`, `runs/<time>` without one. What is written by a number
-    of seconds ago, `flush_secs`, is in the file; the rest is there after `flush()` and `close()`.
+    of seconds ago, `flush_secs`, is in the file; the rest is there after `flush()` and `close()` (`max_queue` changes nothing).
 
         with SummaryWriter("runs/first") as writer:
             writer.add_scalar("loss", loss, step)
@@ -30,9 +33,13 @@ class SummaryWriter:
         self,
         log_dir: str | os.PathLike[str] | None = None,
         comment: str = "",
+        purge_step: int | None = None,
+        max_queue: int = 10,
         flush_secs: float = 120,
         filename_suffix: str = "",
     ) -> None:
+        if purge_step is not None:
+            raise ValueError("SummaryWriter: steps that are in other files are not taken back: log to another folder")
         if log_dir is None:
             log_dir = "runs/" + time.strftime("%b%d_%H-%M-%S") + comment
         self.log_dir = str(log_dir)
@@ -121,6 +128,21 @@ class SummaryWriter:
         self._file.text(tag, text_string, global_step or 0, walltime)
         self._wrote()
 
+    def add_figure(
+        self, tag: str, figure: Any, global_step: int | None = None, close: bool = True, walltime: float | None = None
+    ) -> None:
+        """Writes a figure of matplotlib as an image, or several as images; with `close` it is closed."""
+        figures: list[Any] = list(figure) if isinstance(figure, (list, tuple)) else [figure]  # pyright: ignore[reportUnknownArgumentType]
+        for i, each in enumerate(figures):
+            each.canvas.draw()
+            pixels = memoryview(each.canvas.buffer_rgba())
+            image = as_tensor(pixels.tolist(), dtype="uint8")[:, :, :3]
+            self.add_image(tag if len(figures) == 1 else f"{tag}/{i}", image, global_step, walltime, "HWC")
+            if close:
+                from importlib import import_module
+
+                import_module("matplotlib.pyplot").close(each)
+
     def flush(self) -> None:
         """Has all be in the files."""
         self._flushed = time.monotonic()
@@ -136,6 +158,28 @@ class SummaryWriter:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def _absent(name: str, instead: str) -> Any:
+    def method(self: SummaryWriter, *args: Any, **kwargs: Any) -> NoReturn:
+        raise NotImplementedError(f"SummaryWriter.{name}: not written here: {instead}")
+
+    method.__name__ = name
+    method.__doc__ = f"NotImplementedError: {instead}."
+    return method
+
+
+for _name, _instead in (
+    ("add_graph", "nn.summary(model) shows the layers, onnx.export(model, args, path) writes a graph that Netron shows"),
+    ("add_hparams", "add_text has room for a table of them, add_scalar for what came of them"),
+    ("add_pr_curve", "add_scalar with a threshold for a step, or add_figure"),
+    ("add_embedding", "save the vectors as text for the projector: projector.tensorflow.org"),
+    ("add_audio", "write a file by the module wave"),
+    ("add_video", "add_images writes frames"),
+    ("add_mesh", "add_figure writes a picture of it"),
+    ("add_custom_scalars", "add_scalars shows several numbers in one diagram"),
+):
+    setattr(SummaryWriter, _name, _absent(_name, _instead))
 
 
 def _tensor(values: Any) -> Tensor:

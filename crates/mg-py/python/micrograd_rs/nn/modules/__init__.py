@@ -38,7 +38,7 @@ _PARTS = (
 
 # What is not in `nn`: where it is here, and its name there.
 _BASES = {
-    "NonDynamicallyQuantizableLinear": ("attention", "NonDynamicallyQuantizableLinear"),
+    "NonDynamicallyQuantizableLinear": ("multihead", "NonDynamicallyQuantizableLinear"),
     "_AdaptiveAvgPoolNd": ("pooling", "_AdaptiveAvgPool"),
     "_AdaptiveMaxPoolNd": ("pooling", "_AdaptiveMaxPool"),
     "_AvgPoolNd": ("pooling", "_AvgPoolNd"),

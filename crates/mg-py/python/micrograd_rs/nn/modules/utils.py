@@ -22,6 +22,10 @@ _triple = _ntuple(3)
 _quadruple = _ntuple(4)
 
 
+def _reverse_repeat_tuple(t: Iterable[Any], n: int) -> tuple[Any, ...]:
+    return tuple(x for x in reversed(tuple(t)) for _ in range(n))
+
+
 def consume_prefix_in_state_dict_if_present(state_dict: dict[str, Any], prefix: str) -> None:
     """Takes a prefix off the names of a state, in place."""
     for key in [key for key in state_dict if key.startswith(prefix)]:

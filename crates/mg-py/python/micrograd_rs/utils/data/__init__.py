@@ -21,6 +21,7 @@ from .dataset import (
     TensorDataset,
     random_split,
 )
+from .distributed import DistributedSampler
 from .files import ImageFolder, Table, decode_image, read_csv, read_image
 from .loader import DataLoader
 from .sampler import (
@@ -39,6 +40,7 @@ __all__ = [
     "ConcatDataset",
     "DataLoader",
     "Dataset",
+    "DistributedSampler",
     "ImageFolder",
     "IterableDataset",
     "RandomSampler",
