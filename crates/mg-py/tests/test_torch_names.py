@@ -332,3 +332,231 @@ def test_the_graph_of_gradients():
         graph.allow_mutation_on_saved_tensors()
     with graph.disable_saved_tensors_hooks("none"):
         assert x.exp().requires_grad
+
+
+# Devices and processes.
+
+
+def test_accelerators_and_versions():
+    assert mg.accelerator.is_available() == mg.cuda.is_available() and mg.accelerator.device_count() == mg.cuda.device_count()
+    found = mg.accelerator.current_accelerator(check_available=True)
+    assert (found is None) == (not mg.cuda.is_available()) and (found is None or found.type == "cuda")
+    assert mg.cpu.is_available() and mg.cpu.device_count() == 1 and mg.cpu.current_device() == "cpu"
+    mg.cpu.synchronize()
+    assert mg.version.__version__ == mg.__version__ and mg.version.hip is None and (mg.version.cuda is None) == (not mg.cuda.is_available())
+    with mg.accelerator.device_index(None):
+        pass
+    assert mg.OutOfMemoryError is mg.cuda.OutOfMemoryError is MemoryError
+
+
+def test_one_process():
+    import micrograd_rs.distributed as dist
+    from micrograd_rs.nn.parallel import DistributedDataParallel
+    from micrograd_rs.nn.parallel.distributed import DistributedDataParallel as Again
+
+    assert not dist.is_available() and not dist.is_initialized() and not dist.is_nccl_available() and Again is DistributedDataParallel
+    for wrong in (dist.get_rank, dist.barrier, lambda: dist.init_process_group("nccl"), lambda: dist.all_reduce(mg.ones(1)), lambda: DistributedDataParallel(nn.ReLU())):
+        with pytest.raises(RuntimeError, match="one process here"):
+            wrong()
+    with pytest.raises(RuntimeError, match="share no memory"):
+        nn.Linear(1, 1).share_memory()
+
+
+def test_samples_of_several_processes():
+    from micrograd_rs.utils.data import DistributedSampler
+
+    parts = [list(DistributedSampler(range(10), num_replicas=3, rank=r, shuffle=False)) for r in range(3)]
+    assert parts == [[0, 3, 6, 9], [1, 4, 7, 0], [2, 5, 8, 1]]
+    assert [list(DistributedSampler(range(10), 3, r, False, drop_last=True)) for r in range(3)] == [[0, 3, 6], [1, 4, 7], [2, 5, 8]]
+    assert list(DistributedSampler([7], 4, 3, False)) == [0] and len(DistributedSampler(range(10), 3, 0)) == 4
+    shuffled = [DistributedSampler(range(12), 3, r, seed=5) for r in range(3)]
+    first = [list(s) for s in shuffled]
+    assert sorted(i for part in first for i in part) == list(range(12)) and first == [list(s) for s in shuffled]
+    for s in shuffled:
+        s.set_epoch(1)
+    assert [list(s) for s in shuffled] != first and sorted(i for s in shuffled for i in s) == list(range(12))
+    with pytest.raises(ValueError, match="Invalid rank 3"):
+        DistributedSampler([1], 3, 3)
+    with pytest.raises(RuntimeError, match="say num_replicas and rank"):
+        DistributedSampler([1])
+
+
+# Modules and first values.
+
+
+def test_modules_compiled_in_place(tmp_path):
+    import copy
+    import pickle
+
+    net = nn.Sequential(nn.Linear(2, 3), nn.ReLU())
+    x = mg.ones(4, 2)
+    plain, names = net(x), list(net.state_dict())
+    assert net.compile(mode="reduce-overhead", backend="eager") is None
+    seen = []
+    handle = net.register_forward_hook(lambda module, args, output: seen.append(output.shape))
+    for _ in range(4):
+        assert mg.allclose(net(x), plain)
+    assert list(net.state_dict()) == names and type(net) is nn.Sequential and seen[0] == (4, 3)
+    assert net._compiled.call.is_replaying or net._compiled.call.reason
+    handle.remove()
+    with mg.no_grad():
+        net[0].weight.zero_()
+        net[0].bias.fill_(2)
+    for _ in range(4):
+        assert net(x).tolist() == [[2.0] * 3] * 4
+    for other in (copy.deepcopy(net), copy.copy(net), pickle.loads(pickle.dumps(net))):
+        assert other(x).tolist() == [[2.0] * 3] * 4
+        with mg.no_grad():
+            if other[0] is not net[0]:
+                other[0].bias.fill_(5)
+                assert other(x).tolist() == [[5.0] * 3] * 4 and net(x).tolist() == [[2.0] * 3] * 4
+    net.compile(disable=True)
+    assert net._compiled is None
+    loss = nn.Linear(2, 1)
+    loss.compile()
+    for _ in range(4):
+        loss.zero_grad()
+        loss(x).sum().backward()
+        assert loss.weight.grad.tolist() == [[4.0, 4.0]]
+    deep = nn.Sequential(nn.Linear(1, 1))
+    deep[0].compile(fullgraph=True)
+    with pytest.raises(RuntimeError, match=r"0 \(Linear\): "):
+        for _ in range(3):
+            deep(mg.ones(2, 3))
+
+
+def test_classes_that_are_many():
+    from micrograd_rs.nn.modules.adaptive import AdaptiveLogSoftmaxWithLoss
+
+    layer = AdaptiveLogSoftmaxWithLoss(8, 20, cutoffs=[4, 10], div_value=2.0, head_bias=True)
+    assert [(n, tuple(p.shape)) for n, p in layer.named_parameters()] == [
+        ("head.weight", (6, 8)), ("head.bias", (6,)), ("tail.0.0.weight", (4, 8)), ("tail.0.1.weight", (6, 4)), ("tail.1.0.weight", (2, 8)), ("tail.1.1.weight", (10, 2)),
+    ]  # fmt: skip
+    x, target = mg.randn(7, 8), mg.tensor([0, 3, 4, 9, 10, 19, 4])
+    found = layer(x, target)
+    everything = layer.log_prob(x)
+    assert mg.allclose(everything.exp().sum(1), mg.ones(7)) and everything.shape == (7, 20)
+    assert mg.allclose(found.output, everything.gather(1, target.unsqueeze(1)).squeeze(1), atol=1e-6) and mg.allclose(found.loss, -found.output.mean())
+    assert layer.predict(x).tolist() == everything.argmax(1).tolist()
+    assert mg.allclose(layer(x[2], target[2]).output, found.output[2]) and layer(x[2], target[2]).output.shape == ()
+    found.loss.backward()
+    assert all(p.grad is not None for p in layer.parameters())
+    before = layer.head.weight.tolist()
+    layer.reset_parameters()
+    assert layer.head.weight.tolist() != before
+    for wrong, text in (
+        (lambda: layer(x, mg.full((7,), 20)), r"\[0, 19\]"), (lambda: layer(x, target[:3]), "batch dimension"), (lambda: layer(x, target.unsqueeze(1)), "takes an input"),
+    ):  # fmt: skip
+        with pytest.raises(RuntimeError, match=text):
+            wrong()
+    for cutoffs in ([], [4, 4], [5, 2], [0, 3], [20]):
+        with pytest.raises(ValueError, match="cutoffs should be"):
+            AdaptiveLogSoftmaxWithLoss(8, 20, cutoffs)
+
+
+def test_first_values_of_a_generator():
+    shape = (64, 48)
+    laws = {
+        "uniform_": ((-2.0, 3.0), 0.5, 5 / math.sqrt(12)), "normal_": ((1.0, 2.0), 1.0, 2.0), "xavier_uniform_": ((2.0,), 0.0, 2 * math.sqrt(2 / 112)),
+        "xavier_normal_": ((), 0.0, math.sqrt(2 / 112)), "kaiming_uniform_": ((0.0, "fan_out", "relu"), 0.0, math.sqrt(2 / 64)),
+        "kaiming_normal_": ((), 0.0, math.sqrt(2 / 48)), "trunc_normal_": ((0.0, 1.0, -1.0, 1.0), 0.0, 0.5396),
+    }  # fmt: skip
+    for name, (args, mean, deviation) in laws.items():
+        init = getattr(nn.init, name)
+        state = mg.get_rng_state()
+        one, again = (init(mg.empty(shape), *args, generator=mg.Generator().manual_seed(3)) for _ in range(2))
+        assert mg.equal(one, again) and mg.equal(mg.get_rng_state(), state), name
+        assert one.mean().item() == pytest.approx(mean, abs=4 * deviation / 55) and one.std().item() == pytest.approx(deviation, rel=0.04), name
+        parameter = nn.Parameter(mg.empty(shape))
+        assert init(parameter, *args, generator=mg.Generator()) is parameter and parameter.requires_grad and parameter.is_leaf
+    for sizes in ((3, 5), (5, 3), (4, 2, 3)):
+        q = nn.init.orthogonal_(mg.empty(sizes), 2.0, generator=mg.Generator().manual_seed(1)).flatten(1)
+        product = q @ q.T if q.shape[0] <= q.shape[1] else q.T @ q
+        assert mg.allclose(product, 4 * mg.eye(min(q.shape)), atol=1e-5)
+    thin = nn.init.sparse_(mg.empty(10, 4), 0.25, std=1.0, generator=mg.Generator().manual_seed(2))
+    assert (thin == 0).sum(0).tolist() == [3] * 4
+    assert nn.init._calculate_fan_in_and_fan_out(mg.empty(4, 3, 2, 2)) == (12, 16)
+    for wrong, text in (
+        (lambda g: nn.init.xavier_normal_(mg.empty(3), generator=g), "fewer than 2"), (lambda g: nn.init.kaiming_normal_(mg.empty(3, 3), mode="fan", generator=g), "Mode fan"),
+        (lambda g: nn.init.orthogonal_(mg.empty(3), generator=g), "2 or more"), (lambda g: nn.init.sparse_(mg.empty(3), 0.1, generator=g), "2 dimensions"),
+    ):  # fmt: skip
+        with pytest.raises(ValueError, match=text):
+            wrong(mg.Generator())
+
+
+# Arguments by name, and modules where programs look for them.
+
+
+def test_arguments_by_name():
+    q = mg.rand(1, 2, 3, 4)
+    assert mg.equal(F.scaled_dot_product_attention(query=q, key=q, value=q, is_causal=True), F.scaled_dot_product_attention(q, q, q, None, 0.0, True))
+    assert nn.Hardtanh(min_value=-2.0, max_value=2.0)(mg.tensor([-3.0, 3.0])).tolist() == [-2.0, 2.0]
+    with pytest.raises(ValueError, match="below"):
+        nn.Hardtanh(min_value=2.0)
+
+
+def test_arrays_as_tensors():
+    t = mg.ones(3)
+    assert mg.asarray(t) is t and mg.asarray(obj=[1, 2]).tolist() == [1, 2] and mg.asarray(2.0).shape == ()
+    copied = mg.asarray(t, copy=True)
+    copied.fill_(5)
+    assert t.tolist() == [1.0] * 3 and mg.asarray(t, dtype=mg.float64).dtype == mg.float64
+    assert mg.asarray(t, requires_grad=True).requires_grad and not t.requires_grad
+    for wrong in (lambda: mg.asarray([1.0], copy=False), lambda: mg.asarray(t, dtype=mg.float64, copy=False)):
+        with pytest.raises(ValueError, match="cannot be shared"):
+            wrong()
+    numpy = pytest.importorskip("numpy")
+    array = numpy.zeros(3, dtype=numpy.float32)
+    shared = mg.asarray(array)
+    shared[0] = 7
+    assert array.tolist() == [7.0, 0.0, 0.0] and mg.asarray(array, copy=False).tolist() == [7.0, 0.0, 0.0]
+    own = mg.asarray(array, copy=True)
+    own[1] = 3
+    assert array.tolist() == [7.0, 0.0, 0.0] and mg.asarray(array, dtype=mg.int64).tolist() == [7, 0, 0]
+
+
+def test_modules_where_programs_look():
+    from micrograd_rs.nn.modules.linear import NonDynamicallyQuantizableLinear
+    from micrograd_rs.nn.modules.utils import _reverse_repeat_tuple
+    from micrograd_rs.nn.parallel.data_parallel import DataParallel
+    from micrograd_rs.optim.adamw import AdamW
+    from micrograd_rs.optim.optimizer import ParamsT
+    from micrograd_rs.utils._pytree import tree_all, tree_any, tree_flatten, tree_leaves, tree_map, tree_map_only, tree_unflatten
+    from micrograd_rs.utils.data.distributed import DistributedSampler
+    from micrograd_rs.utils.tensorboard.writer import SummaryWriter
+
+    assert AdamW is mg.optim.AdamW is mg.optim.adamw.AdamW and DataParallel is nn.DataParallel and DistributedSampler is mg.utils.data.DistributedSampler
+    assert SummaryWriter is mg.utils.tensorboard.SummaryWriter and _reverse_repeat_tuple((1, 2), 2) == (2, 2, 1, 1) and ParamsT is not None
+    assert isinstance(nn.MultiheadAttention(2, 1).out_proj, NonDynamicallyQuantizableLinear)
+    tree = {"a": mg.ones(2), "b": [1, (2.0,)]}
+    leaves, spec = tree_flatten(tree)
+    assert len(leaves) == 3 and tree_unflatten(leaves, spec)["b"] == [1, (2.0,)] and tree_leaves([1, [2]]) == [1, 2]
+    assert tree_map(lambda x, y: x + y, [1, (2,)], [3, (4,)]) == [4, (6,)] and tree_map_only(int, lambda x: -x, [1, 2.0]) == [-1, 2.0]
+    assert tree_all(lambda x: x > 0, [1, [2]]) and not tree_any(lambda x: x > 2, [1, [2]])
+    with pytest.raises(ValueError, match="same make"):
+        tree_map(lambda x, y: x, [1], [1, 2])
+
+
+def test_what_event_files_do_not_have(tmp_path):
+    from micrograd_rs.utils.tensorboard import SummaryWriter
+
+    class Canvas:
+        def draw(self):
+            pass
+
+        def buffer_rgba(self):
+            return memoryview(bytes(range(24))).cast("B", (2, 3, 4))
+
+    class Figure:
+        canvas = Canvas()
+
+    with SummaryWriter(tmp_path, max_queue=2, flush_secs=1) as writer:
+        writer.add_figure("f", Figure(), 1, close=False)
+        writer.add_figure("g", [Figure(), Figure()], 1, close=False)
+        for name, text in (("add_graph", "onnx.export"), ("add_hparams", "add_text"), ("add_embedding", "projector"), ("add_pr_curve", "add_figure")):
+            with pytest.raises(NotImplementedError, match=f"SummaryWriter.{name}.*{text}"):
+                getattr(writer, name)(None)
+    data = next(tmp_path.iterdir()).read_bytes()
+    assert b"g/1" in data and data.count(b"\x89PNG") == 3
+    with pytest.raises(ValueError, match="another folder"):
+        SummaryWriter(tmp_path, purge_step=3)

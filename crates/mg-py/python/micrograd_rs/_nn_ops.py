@@ -110,7 +110,6 @@ __all__ = [
     "rms_norm",
     "rrelu",
     "rrelu_",
-    "scaled_dot_product_attention",
     "selu",
     "selu_",
     "silu",

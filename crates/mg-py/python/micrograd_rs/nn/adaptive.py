@@ -129,7 +129,7 @@ class AdaptiveLogSoftmaxWithLoss(Module):
 
     def predict(self, input: Tensor) -> Tensor:
         """The likeliest class of each, int64 `[batch]`. Tails are asked for those whose head names one."""
-        head = self.head(input)
+        head: Tensor = self.head(input)
         found = head.argmax(1)
         rest = (found >= self.shortlist_size).nonzero().squeeze(1)
         if rest.numel() == 0:

@@ -176,10 +176,9 @@ class Module:
         raise NotImplementedError(f"{type(self).__name__} does not say what it makes of an input: write its forward()")
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        compiled = self._compiled
-        if compiled is not None and compiled.module is self:
-            return compiled.call(*args, **kwargs)
         try:
+            if self._compiled is not None and self._compiled.module is self:
+                return self._compiled.call(*args, **kwargs)
             if self._hooks is None and not _hooks.everywhere:
                 return self.forward(*args, **kwargs)
             return _hooks.called(self, args, kwargs)

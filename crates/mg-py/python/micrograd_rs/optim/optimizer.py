@@ -16,7 +16,8 @@ __all__ = ["Optimizer"]
 
 __getattr__ = _Lazy(__name__)
 
-Parameters = ParamsT = Iterable[Tensor] | Iterable[tuple[str, Tensor]] | Iterable[Mapping[str, Any]]
+Parameters = Iterable[Tensor] | Iterable[tuple[str, Tensor]] | Iterable[Mapping[str, Any]]
+ParamsT = Parameters
 
 _absent = object()
 _changed = object()

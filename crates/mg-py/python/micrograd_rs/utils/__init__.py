@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from .._names import Lazy as _Lazy
 
 if TYPE_CHECKING:
-    from . import _pytree, benchmark, checkpoint, data, dlpack, history, hooks, plot, progress, tensorboard
+    from . import benchmark, checkpoint, data, dlpack, history, hooks, plot, progress, tensorboard
 
 __all__ = ["benchmark", "checkpoint", "data", "dlpack", "history", "hooks", "plot", "progress", "tensorboard"]
 

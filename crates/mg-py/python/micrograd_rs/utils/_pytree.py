@@ -54,7 +54,11 @@ def tree_map(func: Callable[..., Any], tree: Any, *rests: Any) -> Any:
 
 def tree_map_only(type_or_types: Any, func: Callable[[Any], Any], tree: Any) -> Any:
     """`tree_map` of the leaves of some types; the others stay."""
-    return tree_map(lambda x: func(x) if isinstance(x, type_or_types) else x, tree)
+    
+    def changed(leaf: Any) -> Any:
+        return func(leaf) if isinstance(leaf, type_or_types) else leaf
+
+    return tree_map(changed, tree)
 
 
 def tree_all(pred: Callable[[Any], bool], tree: Any) -> bool:

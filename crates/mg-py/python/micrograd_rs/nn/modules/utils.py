@@ -22,7 +22,7 @@ _triple = _ntuple(3)
 _quadruple = _ntuple(4)
 
 
-def _reverse_repeat_tuple(t: Iterable[Any], n: int) -> tuple[Any, ...]:
+def _reverse_repeat_tuple(t: Iterable[Any], n: int) -> tuple[Any, ...]:  # pyright: ignore[reportUnusedFunction]
     return tuple(x for x in reversed(tuple(t)) for _ in range(n))
 
 
