@@ -128,13 +128,12 @@ def asarray(
     """A tensor of a tensor, an array, a number, or sequences of them: with `copy` False on its own memory (ValueError where that cannot be), with
     True in memory of its own; with None a tensor is answered as it is, and an array's memory is shared where its dtype and device stay.
     """
-    if type(obj).__module__ == "numpy" and hasattr(obj, "shape") and obj.shape != () and copy is not True:
-        made = _rs.from_numpy(obj) if obj.flags.writeable else _rs.as_tensor(obj)
-        made = made.to(device=device, dtype=dtype)
-        shared = made.data_ptr() == obj.__array_interface__["data"][0]
+    made = _rs.as_tensor(obj, dtype=dtype, device=device)
+    if isinstance(obj, Tensor):
+        shared = made.data_ptr() == obj.data_ptr()
     else:
-        made = _rs.as_tensor(obj, dtype=dtype, device=device)
-        shared = isinstance(obj, Tensor) and made.data_ptr() == obj.data_ptr()
+        interface = getattr(obj, "__array_interface__", None)
+        shared = interface is not None and made.is_cpu and made.data_ptr() == interface["data"][0]
     if copy is False and not shared:
         raise ValueError("asarray: copy=False, but the memory cannot be shared: its dtype or device is to change, or it is no tensor and no array that can be written to")
     if copy and shared:
