@@ -13,6 +13,7 @@ from micrograd_rs import nn
 from micrograd_rs.nn import functional as F
 from micrograd_rs.nn.attention import SDPBackend, bias, sdpa_kernel
 from micrograd_rs.nn.attention.flex_attention import (
+    AuxRequest,
     and_masks,
     create_block_mask,
     create_mask,
@@ -279,6 +280,10 @@ def test_scores_of_ones_own():
     seen = create_mask(same, None, None, 5, 6)[0, 0].tolist()
     made, lse = flex_attention(q, k, v, block_mask=mask, scale=0.7, return_lse=True)
     assert mg.allclose(made, written_out(q, k, v, lambda s, *_: s, lambda b, h, i, j: seen[i][j], 0.7), atol=1e-5)
+    again, aux = flex_attention(q, k, v, block_mask=mask, scale=0.7, return_aux=AuxRequest(lse=True, max_scores=True))
+    assert mg.equal(again, made) and mg.equal(aux.lse, lse) and aux.max_scores.shape == (2, 2, 5)
+    scores = (q @ k.mT * 0.7).masked_fill(~mg.tensor(seen), -math.inf)
+    assert mg.allclose(aux.max_scores, scores.amax(-1)) and flex_attention(q, k, v, return_aux=AuxRequest())[1] == (None, None)
     assert made[:, :, 4].abs().max() == 0 and bool((lse[:, :, 4] == -math.inf).all()) and lse.shape == (2, 2, 5)
     assert mask.shape == (1, 1, 5, 6) and mask.to_dense()[0, 0].tolist() == [[1, 0, 0], [0, 1, 1], [0, 0, 0]]
     assert mask.sparsity() == pytest.approx(600 / 9) and mask.numel() == 30

@@ -20,7 +20,9 @@ PAGE = CRATE.parent.parent / "docs" / "coverage.md"
 SPACES = [
     "", "Tensor", "nn", "nn.functional", "nn.init", "nn.utils", "nn.utils.rnn", "nn.utils.parametrize", "nn.utils.parametrizations",
     "nn.utils.prune", "optim", "optim.lr_scheduler", "optim.swa_utils", "utils.data", "utils.checkpoint", "linalg", "special", "func",
-    "autograd", "autograd.functional", "distributions", "random", "signal.windows", "testing", "jit", "compiler", "amp",
+    "autograd", "autograd.functional", "autograd.graph", "autograd.profiler", "distributions", "distributions.constraints",
+    "distributions.transforms", "distributions.utils", "random", "signal.windows", "testing", "jit", "compiler", "amp", "profiler", "cuda",
+    "cuda.nvtx", "accelerator", "nn.attention", "nn.attention.bias", "nn.attention.flex_attention", "utils.benchmark", "utils.tensorboard",
 ]
 # Why a name is not there: the first that fits the name with its module before it, without `torch.`.
 REASONS: list[tuple[str, str]] = [
@@ -31,8 +33,11 @@ REASONS: list[tuple[str, str]] = [
     ("not here: named axes", r"(^|\.)(names|rename|refine_names|align_)"),
     ("not here: other makers' devices and libraries", r"cudnn_|miopen_|mkldnn|mps|mtia|xpu|ipu|vulkan|maia|hpu|accelerator|has_(lapack|mkl|openmp)|compiled_with"),
     ("gone from PyTorch itself: it answers with an error", r"^(Tensor\.)?(symeig|solve|lstsq|matrix_rank|eig)$|Tensor\.(reinforce|volatile|resize|resize_as|new_empty_strided|is_distributed)$"),
+    ("what CUDA's own libraries and tools are asked", r"^cuda\.(CUDAPlug|Cuda|Deferred|ExternalStream|Green|MemPool|caching_|change_current|check_error|clock_rate|cudaStatus|cudart|current_(blas|solver)|device_memory_used|export_|get_(allocator|arch|gencode|stream_from|sync)|graph_|graphs|jiterator|list_gpu|memory_(snapshot|usage)|nccl|power|profiler|random|set_sync|sparse|temperature|tunable|use_mem|utilization|host_memory|reset_(accum|peak_host)|gds|green|memory_stats_as)|^accelerator\.(Graph|empty_host|reset_accum|get_device_cap)|^nn\.attention\.(WARN|\w+_flash_attention_impl)|FlexKernelOptions|Callgrind|FunctionCount"),
     ("PyTorch's compiler, exporter and dispatcher", r"^(sym_|Sym|sym)|(^|\.)(cond|while_loop|vmap_|Dispatch|Function(Schema|alize)|functionalize|debug_unwrap|rearrange|handle_torch_function|has_torch_function|boolean_dispatch|BroadcastingList|assert_int_or_pair)|^jit\.|^compiler\.|autocast|^amp\.|is_traceable|is_opaque|as_subclass|module_load|swap_|save_on|hash_tensor|const_data_ptr|grad_dtype"),
     ("types and switches of PyTorch's own C++ side", r"^[A-Z]\w*(Type|State|Info|Tracer|Config|Stats|Key|Guard|Set|Schema|Module|Method|Function|Reader|Writer|Logger|Base|Object|Dict|List|Iterator|Serializer|Property|Context|Table|Operator|Builder|Error|Spec)$|^(AVG|SUM|AliasDb|Argument|Block|BufferDict|CallStack|Capsule|ClassType|Code|FileCheck|Future|Gradient|Graph|IODescriptor|ModuleDict|Node|OperatorInfo|PRIVATE_OPS|ParameterDict|ScriptObject|Tag|Type|USE_\w+|Use|bit|classproperty|ErrorReport|ScriptClass|ExecutionPlan|fork|wait|get_deterministic_debug_mode|set_deterministic_debug_mode|get_device_module|get_file_path|import_ir_\w+|init_num_threads|is_anomaly_\w+|set_anomaly_enabled|is_warn_always_enabled|set_warn_always|legacy_contiguous_format|merge_type_\w+|parse_\w+|prepare_\w+|profiler_\w+|thread_safe_generator|unify_\w+|AggregationType|BenchmarkConfig)$|^testing\.FileCheck|^nn\.(Container|factory_kwargs)|^nn\.functional\.(GRID_|Tensor)|PackedSequence_|^nn\.utils\.rnn\.bind|EPOCH_DEPRECATION|lr_scheduler\.(inf|ref)|PARAM_LIST|thread_safe|^utils\.checkpoint\.|autograd\.(Nested|enforce_|set_multi|variable)|^distributions\.(constraint_registry|kl)$"),
+    ("hooks and counters of PyTorch's own graph", r"^autograd\.(graph|profiler)\.|^profiler\."),
+    ("how PyTorch's functions are made of others", r"^utils\.(benchmark|tensorboard)\.|^distributions\.utils\.|CausalBias|CausalVariant"),
     ("data pipes, which PyTorch itself gave up", r"^utils\.data\."),
     ("how PyTorch's functions are made of others", r"_copy$|^(native|batch_norm)_|native_|_backward_|_elemt$|embedding_renorm_|affine_grid_generator|grid_sampler|conv_tbc|convolution$|choose_|_stats|rnn_|nonzero_static|nonzero_numpy|slice_inverse|as_strided_$|as_strided_scatter|set_$|storage|map2?_$|apply_$|record_stream|unsafe_|_fused|segment_reduce|ormqr|geqrf|frobenius_norm|nuclear_norm|orgqr"),
 ]
@@ -67,7 +72,7 @@ def public(module: object, space: str) -> list[str]:
             continue
         if space == "" and inspect.isclass(value) and home not in ("torch", "torch._tensor"):
             continue
-        if space in ("jit", "func", "autograd", "compiler", "testing", "nn.init", "nn.utils", "utils.data", "optim") and listed and name not in listed:
+        if space in ("jit", "func", "autograd", "compiler", "testing", "nn.init", "nn.utils", "utils.data", "optim", "profiler", "cuda", "nn.attention", "nn.attention.bias", "nn.attention.flex_attention", "autograd.graph", "autograd.profiler", "accelerator", "distributions.utils") and listed and name not in listed:
             continue
         found.append(name)
     return found
@@ -144,6 +149,17 @@ DIFFERENCES = """## What is there and differs
 - Random numbers are others for the same seed, and the same on every device.
 - `optim.SGD(fused=…, foreach=…, capturable=…)`: steps are fused always; the switches change nothing.
 - `distributions`: gradients of samples of `Gamma` and what is made of it are of first order.
+- Where PyTorch's own answers are none, ours are the formula's: `GeneralizedPareto`'s mean where it is infinite, `Kumaraswamy`'s mode, divergences
+  to `ContinuousBernoulli` and `Uniform` from what lies in [0, 1] up to its ends.
+- A range of a profile (`record_function`) has the launches that are made while it is open, which is where values are looked at. A CUDA launch is
+  waited for in a profile: its time is the processor's, too.
+- A CUDA device has one stream, which every `cuda.Stream` is. `cuda.Event(enable_timing=True)` waits when it is recorded; `elapsed_time` warns where
+  nothing was computed in between, as results are when they are looked at. "cuda" is the first device always: `cuda.set_device(1)` is an error.
+- `nn.attention.sdpa_kernel` chooses among one. `flex_attention` lays out all scores.
+- There to say what to do instead, in an error: `autograd.graph.saved_tensors_hooks`, `save_on_cpu`, `allow_mutation_on_saved_tensors` and
+  `register_multi_grad_hook`, `autograd.profiler.emit_nvtx`, `cuda.CUDAGraph` and `cuda.graph`, `nn.parallel.DistributedDataParallel`, what is in
+  `distributed` but `is_available` and `is_initialized`, `Module.share_memory`, `SummaryWriter.add_graph`, `add_hparams`, `add_embedding`,
+  `add_pr_curve`, `add_audio`, `add_video`, `add_mesh` and `add_custom_scalars`, `benchmark.Timer.collect_callgrind`.
 - `backends.cudnn` and its like keep what they are set to, and change nothing, but for `backends.cuda.matmul.allow_tf32`.
 """
 

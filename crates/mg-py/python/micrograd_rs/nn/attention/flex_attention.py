@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..._micrograd_rs import Device, Tensor, arange, where, zeros
 from ..._micrograd_rs import bool as _bool
@@ -26,12 +26,26 @@ from ..._names import Lazy as _Lazy
 from ..._nn_ops import pad, scaled_dot_product_attention, softmax
 from ...func import vmap
 
-__all__ = ["BlockMask", "and_masks", "create_block_mask", "create_mask", "flex_attention", "noop_mask", "or_masks"]
+__all__ = ["AuxOutput", "AuxRequest", "BlockMask", "and_masks", "create_block_mask", "create_mask", "flex_attention", "noop_mask", "or_masks"]
 
 __getattr__ = _Lazy(__name__)
 
 _Mask = Callable[[Any, Any, Any, Any], Any]
 _Score = Callable[[Any, Any, Any, Any, Any], Any]
+
+
+class AuxRequest(NamedTuple):
+    """What `flex_attention` is to answer with beside its result: the logarithms of the sums of `e^score`, and the largest scores."""
+
+    lse: bool = False
+    max_scores: bool = False
+
+
+class AuxOutput(NamedTuple):
+    """What `flex_attention` answered with beside its result, f32 `[b, h, l]` each; None for what was not asked for."""
+
+    lse: Tensor | None = None
+    max_scores: Tensor | None = None
 
 
 def noop_mask(batch: Tensor, head: Tensor, token_q: Tensor, token_kv: Tensor) -> Tensor:
@@ -184,9 +198,12 @@ def flex_attention(
     enable_gqa: bool = False,
     return_lse: bool = False,
     kernel_options: dict[str, Any] | None = None,
+    *,
+    return_aux: AuxRequest | None = None,
 ) -> Any:
     """`softmax(score_mod(query keyᵀ · scale))`, of what the mask lets through, `· value`: for a query `[b, h, l, e]`, a key `[b, h, s, e]`
-    and a value `[b, h, s, ev]` the answer `[b, h, l, ev]`, and with `return_lse` the logarithms of the sums of `e^score`, `[b, h, l]`.
+    and a value `[b, h, s, ev]` the answer `[b, h, l, ev]`, and with `return_lse` the logarithms of the sums of `e^score`, `[b, h, l]`; with
+    `return_aux` an `AuxOutput` of what it asks for.
 
     `scale` is `1/√e`; with `enable_gqa` a key and a value may have fewer heads, each for as many of the query's. A query for which
     nothing is let through gets zeros. `kernel_options` are for PyTorch's kernels, and change nothing. ValueError for other shapes.
@@ -206,7 +223,9 @@ def flex_attention(
             raise ValueError(f"flex_attention: the mask is of {rows} queries and {columns} keys, got {length} and {key.shape[2]}")
         mask = block_mask._mask.to(query.device)
     scale = 1 / math.sqrt(size) if scale is None else scale
-    if score_mod is None and not return_lse and mask is None:
+    if return_lse and return_aux is not None:
+        raise ValueError("flex_attention: takes return_lse or return_aux, not both")
+    if score_mod is None and not return_lse and return_aux is None and mask is None:
         return scaled_dot_product_attention(query, key, value, scale=scale)
     scores = (query @ key.mT).float() * scale if query.dtype.itemsize < 4 else (query @ key.mT) * scale
     if score_mod is not None:
@@ -219,4 +238,7 @@ def flex_attention(
     weights = softmax(where(empty, 0.0, scores), -1)
     weights = weights.masked_fill(empty, 0.0).to(value.dtype)
     answer = weights @ value
+    if return_aux is not None:
+        most = scores.detach().amax(-1) if return_aux.max_scores else None
+        return answer, AuxOutput(lse.squeeze(-1) if return_aux.lse else None, most)
     return (answer, lse.squeeze(-1)) if return_lse else answer

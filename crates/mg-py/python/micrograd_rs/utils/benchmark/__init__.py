@@ -10,10 +10,10 @@ True
 from __future__ import annotations
 
 from ..._names import Lazy as _Lazy
-from .compare import Compare
+from .compare import Colorize, Compare
 from .measurement import Measurement, TaskSpec, select_unit, trim_sigfig
-from .timer import Timer, timer
+from .timer import Language, Timer, timer
 
-__all__ = ["Compare", "Measurement", "TaskSpec", "Timer", "select_unit", "timer", "trim_sigfig"]
+__all__ = ["Colorize", "Compare", "Language", "Measurement", "TaskSpec", "Timer", "select_unit", "timer", "trim_sigfig"]
 
 __getattr__ = _Lazy(__name__)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import textwrap
 from collections.abc import Callable, Mapping
+from enum import Enum
 from time import perf_counter
 from typing import Any, NoReturn
 
@@ -13,6 +14,13 @@ from ..._micrograd_rs import Device, Tensor, get_num_threads, realize, set_num_t
 from ...nn.module import Module
 from ...optim.optimizer import Optimizer
 from .measurement import Measurement, TaskSpec
+
+
+class Language(Enum):
+    """What statements are written in."""
+
+    PYTHON = 0
+    CPP = 1
 
 
 def timer() -> float:
@@ -116,7 +124,7 @@ class Timer:
     are done in the time that is taken. What it changes without a name, in a function's closure, is not. Devices are waited for. `num_threads`
     is how many threads there are meanwhile.
 
-    `label`, `sub_label`, `description` and `env` say where it stands in a `Compare`. `language` is "python".
+    `label`, `sub_label`, `description` and `env` say where it stands in a `Compare`. `language` is Python.
     """
 
     def __init__(
@@ -131,9 +139,9 @@ class Timer:
         description: str | None = None,
         env: str | None = None,
         num_threads: int = 1,
-        language: str = "python",
+        language: str | Language = Language.PYTHON,
     ) -> None:
-        if str(language).lower() not in ("python", "py"):
+        if language is not Language.PYTHON and str(language).lower() not in ("python", "py"):
             raise ValueError(f"Timer: statements are of Python, got the language {language!r}")
         if global_setup:
             raise ValueError("Timer: global_setup is for C++; what a statement of Python needs is in setup or globals")
