@@ -3383,6 +3383,8 @@ class _Traced:
     def __new__(cls, tensors: Sequence[Tensor], axes: Sequence[_int]) -> Self: ...
     def inside(self) -> list[Tensor]:
         """The stand-ins."""
+    def written(self) -> list[_int]:
+        """The positions of stand-ins that the function has written to."""
     def batched(
         self, results: Sequence[Tensor], given: Sequence[Tensor], size: _int, randomness: str
     ) -> tuple[list[Tensor], list[str]]:
@@ -4585,7 +4587,7 @@ def _nn_scaled_dot_product_attention(input: Tensor, key: Tensor, value: Tensor, 
     """Attention (Vaswani et al., 2017): for queries `[…, l, e]`, keys `[…, s, e]` and values `[…, s, v]`, the means `[…, l, v]` of the
     values by weights `softmax(scale · q kᵀ + mask)`. `scale` is 1/√e where it is not given. A mask broadcasts to `[…, l, s]`: of
     truth values, it says which keys take part; of numbers, what is added. With `is_causal` a query takes the keys up to its own position.
-    A query that takes no key is answered with 0. Weights are left out with probability `dropout_p`, and the others scaled by
+    A query that takes no key is answered with 0 (with NaN where a score is no number: a mask of truth values adds 0 or −∞). Weights are left out with probability `dropout_p`, and the others scaled by
     1/(1 − `dropout_p`). With `enable_gqa` the third last axis counts heads, of which keys and values may have fewer: each of theirs serves as many
     neighbouring ones of the query.
 
@@ -4778,7 +4780,7 @@ def randint_like(input: Tensor, low: _int, high: _int | None = None, *, dtype: _
 
     # Errors
 
-    Bounds with no integer between them; a device that is not there.
+    Bounds with no integer between them, or beyond an integer dtype; a device that is not there.
     """
 
 def normal(mean: _Operand, std: _Operand = 1.0, size: _Sizes | None = None, *, generator: Generator | None = None, dtype: _DType | None = None, device: _Device | None = None, requires_grad: _bool = False) -> Tensor:
@@ -8360,8 +8362,8 @@ def gradient(input: Tensor, *, spacing: _float | Sequence[_float] | None = None,
 def _nn_grid_sample(input: Tensor, grid: Tensor, mode: str = "bilinear", padding_mode: str = "zeros", align_corners: _bool | None = None) -> Tensor:
     """Images `[n, c, height, width]` read at the places of a grid `[n, h, w, 2]`, each an x and a y: −1 … 1 from one edge to the other (from one centre
     of an outermost element to the other, with `align_corners`); `[n, c, h, w]`. `mode` says what lies between elements: "bilinear",
-    "nearest" or "bicubic"; `padding_mode` what lies beyond them: "zeros", "border" or "reflection". Of images `[n, c, depth, height, width]` with a grid
-    `[n, d, h, w, 3]` likewise, but not bicubic. (Jaderberg et al., 2015.)
+    "nearest", whose grid has a gradient of 0, or "bicubic"; `padding_mode` what lies beyond them: "zeros", "border" or "reflection". Of images
+    `[n, c, depth, height, width]` with a grid `[n, d, h, w, 3]` likewise. (Jaderberg et al., 2015.)
 
     # Errors
 
