@@ -270,7 +270,7 @@ fn quantiles(
             // Equal ones stay what they are: infinities have no difference.
             let same = untracked(&low).eq(&untracked(&high));
             let step = same.choose(&low.lit(0.0), &high.sub(&low));
-            // From the nearer one, as `lerp`: between −∞ and a number no quantile is NaN on the number's side.
+            // From the nearer one: between −∞ and a number no quantile is NaN on the number's side.
             let near = low.add(&step.mul(&weight));
             let far = high.sub(&step.mul(&weight.lit(1.0).sub(&weight)));
             weight.lt(&weight.lit(0.5)).choose(&near, &far)
