@@ -675,6 +675,11 @@ def test_values_that_are_none(tmp_path):
             mg.load(path)
     np = pytest.importorskip("numpy")
     good = pickle.dumps(np.arange(3.0), 2)
+    text = pickle.dumps(np.array(["ab"]), 4)
+    assert b"a\0\0\0" in text
+    archive(path, text.replace(b"a\0\0\0", b"a\0\0\x7f"))
+    with pytest.raises(ValueError, match="character"):
+        mg.load(path)
     for old, new in ((b"f8", b"f4"), (b"K\x03", b"K\x04")):
         assert old in good
         archive(path, good.replace(old, new))

@@ -401,6 +401,8 @@ class _NumPyType:
             raise self._archive.wrong(f"an array of shape {sizes} and type {dtype} of {len(data)} bytes")
         if not dtype.itemsize or not len(data):
             return numpy.zeros(sizes, dtype)
+        if dtype.kind == "U" and numpy.frombuffer(data, f"{dtype.str[0]}u4").max() > sys.maxunicode:
+            raise self._archive.wrong("text of NumPy's with a character that there is none of")
         return numpy.frombuffer(data, dtype).reshape(sizes, order="F" if fortran else "C").copy(order="K")
 
 
