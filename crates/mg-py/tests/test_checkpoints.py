@@ -696,6 +696,8 @@ def test_buffers_of_pytorchs(tmp_path):
     torch.save({"b": torch.nn.Buffer(torch.ones(1)), "n": torch.nn.Buffer(torch.ones(1), persistent=False), "p": p, "t": t}, tmp_path / "f.pt")
     got = mg.load(tmp_path / "f.pt")
     assert isinstance(got["b"], nn.Buffer) and isinstance(got["p"], nn.Parameter) and got["t"].tolist() == [0, 0] and not isinstance(got["t"], nn.Buffer)
+    # Attributes are kept, but for what tensors have of themselves.
+    assert got["p"].tag == 3 and got["t"].tag == 5 and got["p"].requires_grad
     net = nn.Module()
     net.b, net.n = got["b"], got["n"]
     assert list(net.state_dict()) == ["b"] and len(list(net.buffers())) == 2

@@ -272,11 +272,20 @@ def _tensor_v3(archive: _Archive) -> Any:
     return rebuild
 
 
+def _told(archive: _Archive, t: Tensor, state: Any) -> Tensor:
+    """A tensor with the attributes that it had; none that tensors have of themselves."""
+    given = cast("dict[Any, Any]", state) if isinstance(state, dict) else {}  # type: ignore[redundant-cast]
+    for name, value in given.items():
+        if isinstance(name, str) and not name.startswith("_") and not hasattr(Tensor, name):
+            setattr(t, name, archive._plain(value))
+    return t
+
+
 def _parameter(archive: _Archive) -> Any:
     def rebuild(data: Any, requires_grad: Any, hooks: Any, state: Any = None) -> Tensor:
         if not isinstance(data, Tensor):
             raise archive.wrong("a parameter without a tensor")
-        return data.detach().requires_grad_(requires_grad is True)
+        return _told(archive, data.detach().requires_grad_(requires_grad is True), state)
 
     return rebuild
 
@@ -317,7 +326,7 @@ def _itself(kind: Any) -> Callable[[_Archive], Any]:
 
 def _from_type(archive: _Archive) -> Any:
     def rebuild(make: Any, kind: Any, arguments: Any, state: Any = None) -> Tensor:
-        """A tensor of a class: a buffer, or one with attributes, of which those are kept that tensors take."""
+        """A tensor of a class: a buffer, or one with attributes."""
         if not callable(make) or not isinstance(kind, _Kind) or not isinstance(arguments, tuple):
             raise archive.wrong("a tensor of a class that is none")
         t: Any = make(*cast("tuple[Any, ...]", arguments))  # type: ignore[redundant-cast]
@@ -328,7 +337,7 @@ def _from_type(archive: _Archive) -> Any:
             from .nn.parameter import Buffer
 
             return cast("Tensor", Buffer(t, persistent=given.get("persistent") is not False))
-        return t
+        return _told(archive, t.detach().requires_grad_(t.requires_grad), given)
 
     return rebuild
 
