@@ -143,8 +143,10 @@ def test_what_is_copied_and_what_is_shared():
             self.big, self.table = [[i] for i in range(LARGE + 1)], {i: [i] for i in range(LARGE + 1)}
             self.prepared, self.slotted, self.items = Prepared(), Slotted(), iter([1, 2, 3])
             self.slotted.a = [1]
-            self.empty = object()
+            self.empty, self.here = object(), threading.local()
             self.myself = self
+            # Of the engine: nothing changes them.
+            self.bpe, self.dtype = mg.tokenizers.BPE.train(["ab ab"], 258), mg.float32
             self.pair, self.set = (1, [2]), {"a"}
             self.datasets = ConcatDataset([TensorDataset(mg.arange(1)) for _ in range(LARGE + 1)])
 
@@ -155,7 +157,7 @@ def test_what_is_copied_and_what_is_shared():
     copier = Copier()
     made = copier.of(data, "Data")
     assert not copier.kept and type(made) is Data and made is not data and made.myself is made
-    assert made.x is data.x and made.array is not data.array and made.array[0] is data.array[0] and made.empty is data.empty
+    assert made.x is data.x and made.array is not data.array and made.array[0] is data.array[0] and made.empty is data.empty and made.here is data.here
     assert made.part is made.same is not data.part and made.part.words == {"a": [1, 2]} and made.part.words["a"] is not data.part.words["a"]
     assert made.told() is made and made.method() is made and made.bound() is made
     assert made.lock is not data.lock and made.rng is not data.rng and made.rng.random() == data.rng.random()
@@ -164,6 +166,7 @@ def test_what_is_copied_and_what_is_shared():
     assert made.big is not data.big and made.big[7] is data.big[7] and made.table is not data.table and made.table[7] is data.table[7]
     assert made.prepared.opened and made.prepared.kept == 1 and made.slotted.a == [1] and made.slotted.a is not data.slotted.a
     assert next(made.items) == 1 and list(data.items) == [1, 2, 3]
+    assert made.bpe is data.bpe and made.dtype == mg.float32
     assert made.pair == (1, [2]) and made.pair[1] is not data.pair[1] and made.set == {"a"} and made.set is not data.set
     assert made.datasets.datasets[5] is not data.datasets.datasets[5]
     assert made.datasets.datasets[5].tensors[0] is data.datasets.datasets[5].tensors[0]

@@ -9,7 +9,7 @@ import weakref
 from collections.abc import Callable, Iterable
 from typing import Any, cast
 
-from ..._micrograd_rs import Generator, Tensor
+from ..._micrograd_rs import BPE, Bytes, Characters, Generator, Table, Tensor
 from ..._names import Lazy as _Lazy
 from .dataset import Dataset
 
@@ -25,7 +25,7 @@ _LOCKS: dict[type, Callable[[], Any]] = {type(threading.Lock()): threading.Lock,
 # What nobody can write to, and what is known by what it is rather than by what is in it.
 _SHARED: frozenset[type] = frozenset({
     type(None), bool, int, float, complex, str, bytes, frozenset, range, slice, type(...), type(NotImplemented), object,
-    types.FunctionType, types.BuiltinFunctionType, types.ModuleType, types.CodeType, weakref.ref, bytearray, memoryview,
+    types.FunctionType, types.BuiltinFunctionType, types.ModuleType, types.CodeType, weakref.ref, bytearray, memoryview, Table, BPE, Bytes, Characters,
 })  # fmt: skip
 
 # What says of itself that it is an array or a table.
@@ -33,7 +33,8 @@ _ARRAYS = ("__array__", "__array_interface__", "__dlpack__", "__arrow_c_array__"
 
 
 def _is_shared(kind: type[Any]) -> bool:
-    if kind in _SHARED or issubclass(kind, (type, Tensor)):
+    # What is each thread's own is so already.
+    if kind in _SHARED or issubclass(kind, (type, Tensor, threading.local)):
         return True
     return Dataset not in kind.__mro__ and any(hasattr(kind, name) for name in _ARRAYS)
 
