@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 import gc
 import os
+import pickle
 import random
 import threading
 import time
@@ -327,3 +329,28 @@ def test_random_tensors_of_workers_are_their_own():
     first, after = run()
     assert run() == (first, after) and run() == (first, after)
     assert len({str(batch) for batch in first}) == 8
+
+
+def test_loops_are_not_copied():
+    """A data set may hold a loader, and a loop over one: a copy of the loop would end its workers."""
+
+    class Outer(Dataset):
+        def __init__(self):
+            self.loader = DataLoader(Counted(6), num_workers=1)
+            self.loop = iter(self.loader)
+
+        def __len__(self):
+            return 4
+
+        def __getitem__(self, i):
+            return len(list(self.loader))
+
+    data = Outer()
+    next(data.loop)
+    for wrong in (copy.copy, copy.deepcopy, pickle.dumps):
+        with pytest.raises(TypeError, match="cannot be copied"):
+            wrong(data.loop)
+    with pytest.warns(UserWarning, match=r"Outer.loop \(_Epoch\)"):
+        assert [n for batch in DataLoader(data, num_workers=2) for n in batch.tolist()] == [6] * 4
+    gc.collect()
+    assert len(list(data.loop)) == 5

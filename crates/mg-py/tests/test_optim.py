@@ -738,3 +738,23 @@ def test_a_constant_rate_resumed_at_its_end():
     # PyTorch's.
     assert resumed(4) == [0.2, 0.2, 0.2] and resumed(3) == [0.1, 0.2, 0.2] and resumed(5) == [0.1, 0.1, 0.1]
     assert resumed(2, total_iters=3) == [0.2, 0.2, 0.2]
+
+
+def test_a_state_of_lbfgs_is_as_new_as_what_it_is_of():
+    p = mg.nn.Parameter(mg.tensor([3.0, -2.0]))
+    o = mg.optim.LBFGS([p], lr=0.5, max_iter=2)
+
+    def closure():
+        o.zero_grad()
+        loss = (p**2 * mg.tensor([1.0, 4.0])).sum()
+        loss.backward()
+        return loss
+
+    o.step(closure)
+    state = o.state_dict()
+    before = copy.deepcopy(state)["state"][0]["n_iter"]
+    o.step(closure)
+    assert state["state"][0]["n_iter"] > before and state["state"][0]["n_iter"] == o.state_dict()["state"][0]["n_iter"]
+    assert len(state["state"][0]["old_dirs"]) == len(o.state_dict()["state"][0]["old_dirs"])
+    o.load_state_dict(state)
+    o.step(closure)

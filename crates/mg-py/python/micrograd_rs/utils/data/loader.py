@@ -239,6 +239,9 @@ class _Epoch:
     def __iter__(self) -> _Epoch:
         return self
 
+    def __reduce__(self) -> Any:
+        raise TypeError("a loop over a DataLoader cannot be copied: copy the loader, or take its state_dict()")
+
     def __next__(self) -> Any:
         loader = self._loader
         while True:

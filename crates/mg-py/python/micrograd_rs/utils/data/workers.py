@@ -128,6 +128,10 @@ class Pool:
             for queue in self.queues:
                 queue.put(None)
 
+    def __reduce__(self) -> Any:
+        # A copy would end them when it goes.
+        raise TypeError("workers of a DataLoader cannot be copied")
+
     def __del__(self) -> None:
         # Without queues it has not come to have workers.
         if hasattr(self, "queues"):
