@@ -79,6 +79,24 @@ fn the_outside_is_reached() -> Result<()> {
     Ok(())
 }
 
+/// What a function of examples writes to its own is written to the batch, once its results are made.
+#[test]
+fn examples_that_are_written_to_are_the_batch() -> Result<()> {
+    let (batch, other) = (numbers(&[2, 3])?, numbers(&[3])?);
+    let before = batch.copy();
+    let write = |x: &[Tensor]| {
+        x[0].assign(&x[0] * &x[1])?;
+        Ok(vec![x[0].sum()])
+    };
+    let sums = func::vmap(write, &[Some(0), None], &[&batch, &other], Randomness::Error)?;
+    close(&batch, &(&before * &other))?;
+    close(&sums[0], &(&before * &other).sum_dim(&[1], false)?)?;
+    let turned = before.t().copy();
+    func::vmap(write, &[Some(1), None], &[&turned, &other], Randomness::Error)?;
+    close(&turned, &(&before * &other).t())?;
+    Ok(())
+}
+
 #[test]
 fn memory_from_outside_is_not_written() -> Result<()> {
     let (outside, batch) = (Tensor::zeros(&[3], DType::F64)?, numbers(&[2, 3])?);

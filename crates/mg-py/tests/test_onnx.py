@@ -222,3 +222,8 @@ def test_to_files(tmp_path):
     assert (tmp_path / "a.onnx").read_bytes() == data == file.getvalue()
     # A name that is taken gets a number.
     assert re.search(rb"weight_1", data) and data.count(b"micrograd-rs") == 1
+
+
+def test_numbers_beside_halves_are_not_rounded_to_theirs():
+    x = mg.linspace(0.5, 2.0, 12).reshape(3, 4).half()
+    same(lambda x: ((x * 0.3 / 7.1).exp() * 1e4, F.leaky_relu(x - 1.0, 0.3), x.softmax(-1)), x, tolerance=0.0)
