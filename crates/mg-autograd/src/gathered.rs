@@ -4,15 +4,12 @@
 use crate::rules;
 use mg_device::{Layout, Result};
 use mg_graph::Node;
-use smallvec::{SmallVec, smallvec};
+use smallvec::SmallVec;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
 /// Parts of any boxes up to which each new one is compared with all.
 const MOST: usize = 4096;
-/// Where there are so many parts, those that meet some of them are laid side by side as well, in up to so many layers.
-const MANY: usize = 64;
-const LAYERS: usize = 8;
 
 /// A share that is zero but for a box of the gradient.
 #[derive(Clone)]
@@ -107,26 +104,6 @@ impl Parts {
     }
 }
 
-/// Lays a part beside others that it does not meet, if there are such.
-fn laid_into(layers: &mut SmallVec<[Parts; 1]>, part: Part) -> bool {
-    let Some((first, others)) = layers.split_first_mut() else { return false };
-    let Some(mut part) = first.take(part) else { return true };
-    if first.list.len() < MANY {
-        return false;
-    }
-    for layer in others {
-        match layer.take(part) {
-            None => return true,
-            Some(back) => part = back,
-        }
-    }
-    let fits = layers.len() < LAYERS;
-    if fits {
-        layers.push(Parts::of(part));
-    }
-    fits
-}
-
 /// What has come in so far.
 #[derive(Clone)]
 pub(crate) enum Gathered {
@@ -134,14 +111,14 @@ pub(crate) enum Gathered {
     Nothing,
     /// One number for each element.
     Sum(Node),
-    /// Layers of parts that do not meet, and what else there is to be added: at least one layer.
-    Parts(SmallVec<[Parts; 1]>, Option<Node>),
+    /// Parts that do not meet, and what else there is to be added: at least one part.
+    Parts(Parts, Option<Node>),
 }
 
 impl Gathered {
     pub(crate) fn of(share: Node) -> Gathered {
         match Part::of(&share) {
-            Some(part) => Gathered::Parts(smallvec![Parts::of(part)], None),
+            Some(part) => Gathered::Parts(Parts::of(part), None),
             None => Gathered::Sum(share),
         }
     }
@@ -151,14 +128,15 @@ impl Gathered {
         let plus = |sum: &Node, share: &Node| rules::add(sum, share);
         match (self, Part::of(&share)) {
             (nothing @ Gathered::Nothing, _) => *nothing = Gathered::of(share),
-            (Gathered::Parts(layers, rest), part) => {
-                if !part.is_some_and(|part| laid_into(layers, part)) {
+            (Gathered::Parts(parts, rest), part) => {
+                let part = part.map(|part| parts.take(part));
+                if !matches!(part, Some(None)) {
                     *rest = Some(rest.as_ref().map_or_else(|| share.clone(), |rest| plus(rest, &share)));
                 }
             }
             (whole @ Gathered::Sum(_), Some(part)) => {
                 if let Gathered::Sum(sum) = whole {
-                    *whole = Gathered::Parts(smallvec![Parts::of(part)], Some(sum.clone()));
+                    *whole = Gathered::Parts(Parts::of(part), Some(sum.clone()));
                 }
             }
             (Gathered::Sum(sum), None) => *sum = plus(sum, &share),
@@ -167,12 +145,12 @@ impl Gathered {
 
     /// What it is made of.
     pub(crate) fn nodes(&self) -> impl Iterator<Item = &Node> {
-        let (layers, rest): (&[Parts], Option<&Node>) = match self {
+        let (parts, rest): (&[Part], Option<&Node>) = match self {
             Gathered::Nothing => (&[], None),
             Gathered::Sum(sum) => (&[], Some(sum)),
-            Gathered::Parts(layers, rest) => (layers, rest.as_ref()),
+            Gathered::Parts(parts, rest) => (&parts.list, rest.as_ref()),
         };
-        layers.iter().flat_map(|parts| &parts.list).map(|part| &part.value).chain(rest)
+        parts.iter().map(|part| &part.value).chain(rest)
     }
 
     /// The gradient so far, if there is one.
@@ -180,14 +158,9 @@ impl Gathered {
         match self {
             Gathered::Nothing => Ok(None),
             Gathered::Sum(sum) => Ok(Some(sum.clone())),
-            Gathered::Parts(layers, rest) => {
-                let mut sum = rest.clone();
-                // The first layer is what came first: it is added last, whatever else there is.
-                for parts in layers[1..].iter().chain(&layers[..1]) {
-                    let parts = laid(&parts.list)?;
-                    sum = Some(sum.map_or_else(|| parts.clone(), |sum| rules::add(&sum, &parts)));
-                }
-                Ok(sum)
+            Gathered::Parts(parts, rest) => {
+                let parts = laid(&parts.list)?;
+                Ok(Some(rest.as_ref().map_or_else(|| parts.clone(), |rest| rules::add(rest, &parts))))
             }
         }
     }
