@@ -565,3 +565,101 @@ def test_what_event_files_do_not_have(tmp_path):
     assert b"g/1" in data and data.count(b"\x89PNG") == 3
     with pytest.raises(ValueError, match="another folder"):
         SummaryWriter(tmp_path, purge_step=3)
+
+
+# Functions that programs of others call.
+
+
+def test_operations_on_many_tensors():
+    one, other = [mg.tensor([1.0, -4.0]), mg.tensor([[9.0]])], [mg.tensor([2.0, 0.5]), mg.tensor([[3.0]])]
+    same = lambda got, wanted: len(got) == len(wanted) and all(mg.equal(a, b) for a, b in zip(got, wanted))  # noqa: E731
+    assert same(mg._foreach_mul(one, 2.0), [t * 2 for t in one]) and isinstance(mg._foreach_mul(one, 2.0), tuple)
+    assert same(mg._foreach_mul(one, [2.0, 3.0]), [one[0] * 2, one[1] * 3]) and same(mg._foreach_add(one, other, alpha=0.5), [a + 0.5 * b for a, b in zip(one, other)])
+    assert same(mg._foreach_maximum(one, 0.0), [t.clamp(min=0) for t in one]) and same(mg._foreach_minimum(one, other), [a.minimum(b) for a, b in zip(one, other)])
+    assert same(mg._foreach_lerp(one, other, 0.25), [a.lerp(b, 0.25) for a, b in zip(one, other)]) and same(mg._foreach_pow(2.0, other), [2.0**t for t in other])
+    for value in ([0.1, 0.2], mg.tensor([0.1, 0.2])):
+        assert all(mg.allclose(a, b) for a, b in zip(mg._foreach_addcdiv(one, other, other, value), [one[0] + 0.1, one[1] + 0.2]))
+    assert [t.item() for t in mg._foreach_norm(one)] == [pytest.approx(17**0.5), 9.0] and [t.item() for t in mg._foreach_max(one)] == [1.0, 9.0]
+    kept = [t.clone() for t in one]
+    assert mg._foreach_mul_(kept, 0.5)[0] is kept[0] and same(kept, [t * 0.5 for t in one])
+    mg._foreach_copy_(kept, other, True)
+    assert same(kept, other)
+    mg._foreach_zero_(kept)
+    assert same(mg._foreach_sqrt(kept), [mg.zeros(2), mg.zeros(1, 1)])
+    with pytest.raises(RuntimeError, match="_foreach_add: takes lists of one length, got 2 and 1"):
+        mg._foreach_add(one, [1.0])
+    with pytest.raises(AttributeError, match="_foreach_more"):
+        mg._foreach_more
+
+
+def test_boxes_of_points():
+    """PyTorch's numbers."""
+    points = mg.tensor([[0.0, 1.0], [1.0, 0.0], [2.0, 0.0], [2.0, 2.0]])
+    found = mg.histogramdd(points, bins=[3, 3], weight=mg.tensor([1.0, 2.0, 4.0, 8.0]))
+    assert found.hist.tolist() == [[0.0, 1.0, 0.0], [2.0, 0.0, 0.0], [4.0, 0.0, 8.0]]
+    assert mg.allclose(found.bin_edges[0], mg.tensor([0.0, 2 / 3, 4 / 3, 2.0])) and len(found.bin_edges) == 2
+    flat = mg.histogramdd(mg.tensor([[0.0, 0.0], [1.0, 1.0], [2.0, 2.0]]), bins=[2, 2], range=[0.0, 1.0, 0.0, 1.0], density=True)
+    assert flat.hist.tolist() == [[2.0, 0.0], [0.0, 2.0]]
+    own = mg.histogramdd(points, bins=[mg.tensor([0.0, 1.0, 2.0]), mg.tensor([0.0, 0.5, 2.0])])
+    assert own.hist.tolist() == [[0.0, 1.0], [2.0, 1.0]]
+    with pytest.raises(RuntimeError, match="as many bins"):
+        mg.histogramdd(points, bins=[3])
+
+
+def test_functions_at_the_top(tmp_path):
+    weight = mg.arange(15.0).reshape(5, 3)
+    answer, bag, sizes, offsets = mg.embedding_bag(weight, mg.tensor([0, 2, 2, 4]), mg.tensor([0, 3]), mode=0)
+    assert answer.tolist() == [[12.0, 15.0, 18.0], [12.0, 13.0, 14.0]] and bag.tolist() == [0, 0, 0, 1] and sizes.tolist() == [3, 1] and offsets.tolist() == [0, 3]
+    assert mg.empty_permuted((2, 3, 5, 7), (0, 2, 3, 1)).stride() == (105, 1, 21, 3)
+    matrix = mg.tensor([[3.0, 0.0], [0.0, 4.0]])
+    assert mg.frobenius_norm(matrix).item() == 5.0 and mg.frobenius_norm(matrix, 0).tolist() == [3.0, 4.0] and mg.nuclear_norm(matrix).item() == pytest.approx(7.0)
+    assert mg.nonzero_static(matrix, size=3).tolist() == [[0, 0], [1, 1], [-1, -1]] and mg.nonzero_static(matrix, size=1, fill_value=9).tolist() == [[0, 0]]
+    out, mean, rstd = mg.native_layer_norm(matrix, [2], None, None, 0.0)
+    assert out.tolist() == [[1.0, -1.0], [-1.0, 1.0]] and mean.tolist() == [[1.5], [2.0]] and mg.allclose(rstd, mg.tensor([[2 / 3], [0.5]]))
+    kept, mask = mg.native_dropout(mg.ones(1000), 0.25, True)
+    assert mg.equal(kept != 0, mask) and kept.max().item() == pytest.approx(4 / 3) and 650 < mask.sum().item() < 850
+    x = mg.ones(3)
+    assert mg.dropout_(x, 1.0, True) is x and x.tolist() == [0.0] * 3 and mg.conj_physical_(x) is x
+    path = tmp_path / "numbers.bin"
+    path.write_bytes(bytes.fromhex("0000803f0000004000004040"))
+    assert mg.from_file(str(path), size=3).tolist() == [1.0, 2.0, 3.0] and mg.from_file(str(path), size=2).tolist() == [1.0, 2.0]
+    with pytest.raises(RuntimeError, match="has 12 bytes, 9 elements are 36"):
+        mg.from_file(str(path), size=9)
+    pytest.importorskip("numpy")
+    shared = mg.from_file(str(path), shared=True, size=4)
+    shared[0] = 5.0
+    assert mg.from_file(str(path), size=4).tolist() == [5.0, 2.0, 3.0, 0.0]
+
+
+def test_switches_that_change_nothing():
+    try:
+        for mode, number in (("warn", 1), ("error", 2), (0, 0), (2, 2), ("default", 0)):
+            mg.set_deterministic_debug_mode(mode)
+            assert mg.get_deterministic_debug_mode() == number and mg.are_deterministic_algorithms_enabled() == (number > 0)
+    finally:
+        mg.use_deterministic_algorithms(False)
+    with pytest.raises(RuntimeError, match="got 7"):
+        mg.set_deterministic_debug_mode(7)
+    assert mg.get_autocast_gpu_dtype() == mg.float16 and mg.get_autocast_cpu_dtype() == mg.bfloat16 and not mg.is_autocast_cpu_enabled()
+    mg.set_warn_always(True)
+    assert mg.is_warn_always_enabled() and mg.set_warn_always(False) is None
+    assert mg.get_device_module("cpu") is mg.cpu and mg.get_device_module("cuda:0") is mg.cuda and mg.sym_max(1, 2) == 2 and mg.sym_int(2.5) == 2
+    with pytest.raises(RuntimeError, match="'tpu'"):
+        mg.get_device_module("tpu")
+    with pytest.raises(AssertionError, match="no"):
+        mg._assert(False, "no")
+    cudnn, before = mg.backends.cudnn, mg.get_float32_matmul_precision()
+    with cudnn.flags(enabled=False, benchmark=True):
+        assert not cudnn.enabled and cudnn.benchmark
+    assert cudnn.enabled and not cudnn.benchmark and mg.get_float32_matmul_precision() == before
+    with mg.backends.cuda.sdp_kernel(enable_math=False), mg.backends.mkldnn.flags(enabled=False):
+        assert mg.backends.cuda.preferred_linalg_library() == "default" and mg.backends.cuda.is_flash_attention_available()
+    from micrograd_rs.utils.checkpoint import checkpoint, set_checkpoint_debug_enabled, set_checkpoint_early_stop
+
+    with set_checkpoint_early_stop(False), set_checkpoint_debug_enabled(True):
+        x = mg.ones(2, requires_grad=True)
+        checkpoint(lambda a: a.exp(), x, use_reentrant=False).sum().backward()
+        assert mg.allclose(x.grad, x.detach().exp())
+    net = nn.Sequential(nn.BatchNorm1d(2))
+    assert mg.func.replace_all_batch_norm_modules_(net) is net and list(net.state_dict()) == ["0.weight", "0.bias"]
+    assert mg.allclose(net(mg.tensor([[1.0, 2.0], [3.0, 6.0]])), mg.tensor([[-1.0, -1.0], [1.0, 1.0]]), atol=1e-4)

@@ -4,14 +4,16 @@ methods else.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import builtins
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from . import _micrograd_rs as _rs
 from . import _nn_ops as _nn
+from . import _ops
+from ._micrograd_rs import Tensor
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from ._micrograd_rs import Tensor
 
 
 def detach(input: Tensor) -> Tensor:
@@ -172,3 +174,181 @@ def narrow_copy(input: Tensor, dim: int, start: int, length: int) -> Tensor:
 def to_dlpack(tensor: Tensor) -> object:
     """The tensor's memory in the form in which libraries give it to each other."""
     return tensor.__dlpack__()
+
+
+def dropout_(input: Tensor, p: float, train: bool) -> Tensor:
+    """`dropout`, in place."""
+    return _nn.dropout_(input, p, train)
+
+
+def embedding_bag(
+    weight: Tensor,
+    indices: Tensor,
+    offsets: Tensor,
+    scale_grad_by_freq: bool = False,
+    mode: int = 0,
+    sparse: bool = False,
+    per_sample_weights: Tensor | None = None,
+    include_last_offset: bool = False,
+    padding_idx: int | None = None,
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """`nn.functional.embedding_bag`, with the table first and the mode as a number (0 sum, 1 mean, 2 max); beside the answer which bag each index is in,
+    how many indices a bag has, and the offsets. In PyTorch these three are for its own use.
+    """
+    from .functional import embedding_bag as bags
+
+    names = ("sum", "mean", "max")
+    if not 0 <= mode < 3:
+        raise ValueError(f"embedding_bag: a mode is 0 (sum), 1 (mean) or 2 (max), got {mode}")
+    answer = bags(
+        indices, weight, offsets, None, 2.0, scale_grad_by_freq, names[mode], sparse, per_sample_weights, include_last_offset, padding_idx
+    )
+    starts = offsets[:-1] if include_last_offset else offsets
+    ends = offsets[1:] if include_last_offset else _ops.cat([offsets[1:], offsets.new_full((1,), indices.numel())])
+    bag_of = _ops.repeat_interleave(_rs.arange(starts.numel(), device=indices.device), ends - starts)
+    return answer, bag_of, ends - starts, offsets
+
+
+def empty_permuted(
+    size: Sequence[int],
+    physical_layout: Sequence[int],
+    *,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Tensor:
+    """Zeros whose axes lie in memory in an order, the outermost first: `physical_layout` names each once."""
+    if sorted(physical_layout) != list(range(len(size))):
+        raise RuntimeError(f"empty_permuted: the layout names each of {len(size)} axes once, got {tuple(physical_layout)}")
+    made = _rs.zeros([size[axis] for axis in physical_layout], dtype=dtype, device=device)
+    back = [0] * len(size)
+    for at, axis in enumerate(physical_layout):
+        back[axis] = at
+    made = made.permute(back)
+    return made.requires_grad_() if requires_grad else made
+
+
+def frobenius_norm(input: Tensor, dim: int | Sequence[int] = (), keepdim: bool = False) -> Tensor:
+    """The root of the sum of squares along axes, or of all."""
+    axes = [dim] if isinstance(dim, int) else list(dim)
+    return input.square().sum(axes, keepdim).sqrt() if axes else input.square().sum().sqrt()
+
+
+def nuclear_norm(input: Tensor, dim: Sequence[int] = (-2, -1), keepdim: bool = False) -> Tensor:
+    """The sum of a matrix's singular values."""
+    from .linalg import matrix_norm
+
+    return matrix_norm(input, "nuc", tuple(dim), keepdim)
+
+
+class _Histogram(NamedTuple):
+    hist: Tensor
+    bin_edges: tuple[Tensor, ...]
+
+
+# The name that it is shown by.
+_Histogram.__name__ = "histogramdd"
+
+
+def histogramdd(
+    input: Tensor,
+    bins: int | Sequence[int] | Sequence[Tensor],
+    *,
+    range: Sequence[float] | None = None,
+    weight: Tensor | None = None,
+    density: bool = False,
+) -> _Histogram:
+    """How many points, the last axis of `input` `[…, n]`, lie in each of the boxes that edges along `n` axes make: `hist` `[bins…]` and `bin_edges`.
+
+    `bins` are the edges of each axis, or how many boxes of one width, for all axes or each, between the smallest and the largest or within `range`
+    (a smallest and a largest for each axis). A point on the last edge is in the last box; one outside is in none. `weight` `[…]` is what a point
+    counts; with `density` the sum of the boxes, each by its volume, is 1.
+    """
+    n = input.shape[-1]
+    points = input.reshape(-1, n)
+    given: list[Any] = [bins] * n if isinstance(bins, int) else list(bins)
+    if len(given) != n:
+        raise RuntimeError(f"histogramdd: takes as many bins as there are axes, {n}, got {len(given)}")
+    edges: list[Tensor] = []
+    for axis, each in enumerate(given):
+        if not isinstance(each, int):
+            edges.append(each.to(points.dtype))
+            continue
+        low, high = (points[:, axis].min().item(), points[:, axis].max().item()) if range is None else (range[2 * axis], range[2 * axis + 1])
+        low, high = (low - 0.5, high + 0.5) if low == high else (low, high)
+        edges.append(_rs.linspace(low, high, each + 1, dtype=points.dtype, device=points.device))
+    sizes = [edge.numel() - 1 for edge in edges]
+    flat, inside = points.new_zeros((points.shape[0],), dtype=_rs.int64), points.new_ones((points.shape[0],), dtype="bool")
+    for axis, edge in enumerate(edges):
+        x = points[:, axis].contiguous()
+        at = _ops.bucketize(x, edge.contiguous(), right=True) - 1
+        at = at.where(x != edge[-1], sizes[axis] - 1)
+        inside = inside & (x >= edge[0]) & (x <= edge[-1])
+        flat = flat * sizes[axis] + at.clamp(0, sizes[axis] - 1)
+    counted = points.new_ones((points.shape[0],)) if weight is None else weight.reshape(-1).to(points.dtype)
+    total = 1
+    for size in sizes:
+        total *= size
+    hist = points.new_zeros((total,)).index_add(0, flat, counted.where(inside, 0.0)).reshape(sizes)
+    if density:
+        hist = hist / hist.sum()
+        for axis, edge in enumerate(edges):
+            hist = hist / edge.diff().reshape([-1 if k == axis else 1 for k in builtins.range(n)])
+    return _Histogram(hist, tuple(edges))
+
+
+def native_dropout(input: Tensor, p: float, train: bool | None) -> tuple[Tensor, Tensor]:
+    """`dropout`, and which elements it kept."""
+    if train is False or p == 0:
+        return input.clone(), _rs.ones_like(input, dtype="bool")
+    kept = _rs.rand_like(input.detach()) >= p
+    return input * kept * (1 / (1 - p) if p < 1 else 0.0), kept
+
+
+def native_layer_norm(
+    input: Tensor, normalized_shape: Sequence[int], weight: Tensor | None, bias: Tensor | None, eps: float
+) -> tuple[Tensor, Tensor, Tensor]:
+    """`nn.functional.layer_norm`, the means, and one over the deviations."""
+    axes = list(range(-len(normalized_shape), 0))
+    mean = input.mean(axes, True)
+    return _nn.layer_norm(input, list(normalized_shape), weight, bias, eps), mean, (input.var(axes, False, True) + eps).rsqrt()
+
+
+def nonzero_static(input: Tensor, *, size: int, fill_value: int = -1) -> Tensor:
+    """`nonzero`, in so many rows: the first of them, or followed by rows of `fill_value`."""
+    found = input.nonzero()[:size]
+    missing = size - found.shape[0]
+    return _ops.cat([found, found.new_full((missing, input.dim()), fill_value)]) if missing else found
+
+
+def conj_physical_(input: Tensor) -> Tensor:
+    """The tensor: its numbers are real."""
+    return input
+
+
+def from_file(
+    filename: str, shared: bool | None = None, size: int = 0, *, dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: bool = False
+) -> Tensor:
+    """The first `size` elements of a file, of a dtype, in one axis. With `shared` what is written to them is in the file, which is made as
+    large as they need; that wants NumPy.
+    """
+    import mmap
+    from ._legacy import frombuffer
+
+    dtype = _rs.get_default_dtype() if dtype is None else dtype
+    length = size * _rs.zeros(0, dtype=dtype).itemsize
+    if not shared:
+        with open(filename, "rb") as file:
+            data = bytearray(file.read(length))
+        if len(data) < length:
+            raise RuntimeError(f"from_file: {filename} has {len(data)} bytes, {size} elements are {length}")
+        made = frombuffer(data, dtype=dtype, count=size) if size else _rs.zeros(0, dtype=dtype)
+        return made.to(device=device)
+    with open(filename, "a+b") as file:
+        if file.seek(0, 2) < length:
+            file.truncate(length)
+        file.flush()
+        mapped = mmap.mmap(file.fileno(), length)
+    return frombuffer(mapped, dtype=dtype, count=size)

@@ -164,3 +164,104 @@ def frombuffer(buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, req
     else:
         made = _rs.from_numpy(numpy.asarray(part))
     return made.requires_grad_() if requires_grad else made
+
+
+def get_autocast_gpu_dtype() -> dtype:
+    """`get_autocast_dtype("cuda")`."""
+    return _rs.get_autocast_dtype("cuda")
+
+
+def get_autocast_cpu_dtype() -> dtype:
+    """`get_autocast_dtype("cpu")`."""
+    return _rs.get_autocast_dtype("cpu")
+
+
+def set_autocast_gpu_dtype(dtype: dtype) -> None:
+    """`set_autocast_dtype("cuda", dtype)`."""
+    _rs.set_autocast_dtype("cuda", dtype)
+
+
+def set_autocast_cpu_dtype(dtype: dtype) -> None:
+    """`set_autocast_dtype("cpu", dtype)`."""
+    _rs.set_autocast_dtype("cpu", dtype)
+
+
+def is_autocast_cpu_enabled() -> bool:
+    """`is_autocast_enabled("cpu")`."""
+    return _rs.is_autocast_enabled("cpu")
+
+
+def set_autocast_cpu_enabled(enabled: bool) -> None:
+    """`set_autocast_enabled("cpu", enabled)`."""
+    _rs.set_autocast_enabled("cpu", enabled)
+
+
+def set_deterministic_debug_mode(debug_mode: int | str) -> None:
+    """`use_deterministic_algorithms`, by a word or a number: "default" (0), "warn" (1), "error" (2)."""
+    modes: dict[Any, int] = {"default": 0, "warn": 1, "error": 2, 0: 0, 1: 1, 2: 2}
+    if debug_mode not in modes:
+        raise RuntimeError(f'set_deterministic_debug_mode: takes "default", "warn", "error", 0, 1 or 2, got {debug_mode!r}')
+    use_deterministic_algorithms(modes[debug_mode] > 0, warn_only=modes[debug_mode] == 1)
+
+
+def get_deterministic_debug_mode() -> int:
+    """0 where results need not be the same each time, which they are anyway, 1 or 2 where `use_deterministic_algorithms` said so."""
+    return 0 if not _deterministic[0] else 1 if _deterministic[1] else 2
+
+
+_always_warns = [False]
+
+
+def set_warn_always(b: bool) -> None:
+    """Whether what PyTorch warns of once is warned of each time: nothing is, of what is here."""
+    _always_warns[0] = bool(b)
+
+
+def is_warn_always_enabled() -> bool:
+    """What `set_warn_always` said last."""
+    return _always_warns[0]
+
+
+def get_device_module(device: Any = None) -> Any:
+    """`cpu` or `cuda`, by a device; of None, that of the current accelerator, or of the processor where there is none."""
+    from importlib import import_module
+
+    kind = ("cuda" if _rs.Device.is_cuda_available() else "cpu") if device is None else str(device).split(":")[0]
+    if kind not in ("cpu", "cuda"):
+        raise RuntimeError(f"get_device_module: there are the devices cpu and cuda, got {device!r}")
+    return import_module(f"micrograd_rs.{kind}")
+
+
+def _assert(condition: Any, message: str) -> None:  # pyright: ignore[reportUnusedFunction]
+    """`assert condition, message`."""
+    assert condition, message
+
+
+def sym_int(a: Any) -> int:
+    """`int(a)`: sizes are numbers."""
+    return int(a)
+
+
+def sym_float(a: Any) -> float:
+    """`float(a)`."""
+    return float(a)
+
+
+def sym_max(a: Any, b: Any) -> Any:
+    """`max(a, b)`."""
+    return max(a, b)
+
+
+def sym_min(a: Any, b: Any) -> Any:
+    """`min(a, b)`."""
+    return min(a, b)
+
+
+def sym_not(a: Any) -> bool:
+    """`not a`."""
+    return not a
+
+
+def sym_ite(b: Any, t: Any, f: Any) -> Any:
+    """`t if b else f`."""
+    return t if b else f

@@ -24,10 +24,18 @@ def unknown(what: str, name: str, known: Iterable[str]) -> str:
 class Lazy:
     """A module's `__getattr__`: imports its submodules when they are asked for, and what it has of them."""
 
-    def __init__(self, module: str, submodules: tuple[str, ...] = (), members: dict[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        module: str,
+        submodules: tuple[str, ...] = (),
+        members: dict[str, str] | None = None,
+        families: dict[str, str] | None = None,
+    ) -> None:
         self.module = module
         self.submodules = submodules
         self.members = members or {}
+        # Submodules that have all members whose names begin so.
+        self.families = families or {}
 
     def __call__(self, name: str) -> object:
         if name in self.submodules:
@@ -41,6 +49,13 @@ class Lazy:
             value = getattr(import_module(f"{self.module}.{self.members[name]}"), name)
             setattr(sys.modules[self.module], name, value)
             return value
+        for start, where in self.families.items():
+            if name.startswith(start):
+                from importlib import import_module
+
+                found: object = getattr(import_module(f"{self.module}.{where}"), name, None)
+                if found is not None:
+                    return found
         if name.startswith("__"):
             raise AttributeError(f"module '{self.module}' has no attribute '{name}'")
         known = [*vars(sys.modules[self.module]), *self.submodules, *self.members]

@@ -30,10 +30,24 @@ __all__ = [
     "jacrev",
     "jvp",
     "linearize",
+    "replace_all_batch_norm_modules_",
     "stack_module_state",
     "vjp",
     "vmap",
 ]
+
+def replace_all_batch_norm_modules_(root: Any) -> Any:
+    """Has the batch norms in a module normalise by the batch alone, and keep no running statistics, so that functions of it change nothing; answers with
+    the module.
+    """
+    from .nn.norms import _BatchNorm
+
+    for module in root.modules():
+        if isinstance(module, _BatchNorm):
+            module.running_mean = module.running_var = module.num_batches_tracked = None
+            module.track_running_stats = False
+    return root
+
 
 Argnums = int | tuple[int, ...]
 

@@ -9,12 +9,16 @@ False
 from __future__ import annotations
 
 import sys
-from typing import Any
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
 from .. import _micrograd_rs as _rs
 from .._names import Lazy as _Lazy
 
-__all__ = ["cpu", "cuda", "cudnn", "mkl", "mkldnn", "mps", "openmp"]
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+__all__ = ["cpu", "cuda", "cudnn", "mkl", "mkldnn", "mps", "nnpack", "openmp", "opt_einsum"]
 
 
 class _Matmul:
@@ -57,6 +61,29 @@ class _Cuda:
 
     enable_flash_sdp = enable_mem_efficient_sdp = enable_math_sdp = enable_cudnn_sdp = _ours
 
+    @staticmethod
+    @contextmanager
+    def sdp_kernel(
+        enable_flash: bool = True, enable_math: bool = True, enable_mem_efficient: bool = True, enable_cudnn: bool = True
+    ) -> Generator[None]:
+        """A block in which attention is computed by some of PyTorch's ways; see `nn.attention.sdpa_kernel`."""
+        yield
+
+    @staticmethod
+    def preferred_linalg_library(backend: str | None = None) -> str:
+        """ "default": factorisations are done by the processor, whichever is asked for."""
+        return "default"
+
+    @staticmethod
+    def preferred_blas_library(backend: str | None = None) -> str:
+        """ "default": products are our own kernels', whichever is asked for."""
+        return "default"
+
+    @staticmethod
+    def is_flash_attention_available() -> bool:
+        """True: attention does not lay out its scores in memory."""
+        return True
+
     def flash_sdp_enabled(self) -> bool:
         """True: attention does not lay out its scores in memory."""
         return True
@@ -82,6 +109,49 @@ class _Cudnn:
         """None."""
         return None
 
+    @staticmethod
+    def is_acceptable(tensor: Any) -> bool:
+        """False: it is not used."""
+        return False
+
+    def set_flags(
+        self,
+        _enabled: bool | None = None,
+        _benchmark: bool | None = None,
+        _benchmark_limit: int | None = None,
+        _deterministic: bool | None = None,
+        _allow_tf32: bool | None = None,
+    ) -> tuple[bool, bool, int, bool, bool]:
+        """Sets those that are given, and answers with what they were."""
+        before = (self.enabled, self.benchmark, self.benchmark_limit, self.deterministic, self.allow_tf32)
+        given = {
+            "enabled": _enabled,
+            "benchmark": _benchmark,
+            "benchmark_limit": _benchmark_limit,
+            "deterministic": _deterministic,
+            "allow_tf32": _allow_tf32,
+        }
+        for name, value in given.items():
+            if value is not None:
+                setattr(self, name, value)
+        return before
+
+    @contextmanager
+    def flags(
+        self,
+        enabled: bool = False,
+        benchmark: bool = False,
+        benchmark_limit: int = 10,
+        deterministic: bool = False,
+        allow_tf32: bool | None = None,
+    ) -> Generator[None]:
+        """A block in which they are so; `allow_tf32` stays what it is unless it is given."""
+        before = self.set_flags(enabled, benchmark, benchmark_limit, deterministic, allow_tf32)
+        try:
+            yield
+        finally:
+            self.set_flags(*before)
+
     @property
     def allow_tf32(self) -> bool:
         """As `cuda.matmul.allow_tf32`."""
@@ -96,6 +166,11 @@ class _Absent:
     """What is not used here."""
 
     enabled: bool = False
+
+    @contextmanager
+    def flags(self, enabled: bool = False, deterministic: bool = False, allow_tf32: bool = True, fp32_precision: str = "none") -> Generator[None]:
+        """A block in which it is not used, as everywhere."""
+        yield
 
     @staticmethod
     def is_available() -> bool:
@@ -123,7 +198,9 @@ cudnn = _Cudnn()
 mkl = _Absent()
 mkldnn = _Absent()
 mps = _Absent()
+nnpack = _Absent()
 openmp = _Absent()
+opt_einsum = _Absent()
 
 # `import micrograd_rs.backends.cudnn as cudnn` finds it, as a module would be found.
 for _name in __all__:

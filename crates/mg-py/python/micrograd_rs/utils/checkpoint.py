@@ -2,14 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any, cast
 
 from .. import _tree
 from .._micrograd_rs import Tensor, _checkpoint
 
-__all__ = ["checkpoint", "checkpoint_sequential"]
+__all__ = ["checkpoint", "checkpoint_sequential", "set_checkpoint_debug_enabled", "set_checkpoint_early_stop"]
+
+
+@contextmanager
+def set_checkpoint_early_stop(enable: bool) -> Generator[None]:
+    """A block in which what is computed again stops where nothing more of it is needed, as it does here anyway: what is not needed is not
+    computed.
+    """
+    yield
+
+
+@contextmanager
+def set_checkpoint_debug_enabled(enabled: bool | None) -> Generator[None]:
+    """A block in which PyTorch tells more of what differs when it is computed again. Errors say it here: it changes nothing."""
+    yield
 
 
 def _no_contexts() -> tuple[AbstractContextManager[Any], AbstractContextManager[Any]]:
