@@ -663,3 +663,34 @@ def test_switches_that_change_nothing():
     net = nn.Sequential(nn.BatchNorm1d(2))
     assert mg.func.replace_all_batch_norm_modules_(net) is net and list(net.state_dict()) == ["0.weight", "0.bias"]
     assert mg.allclose(net(mg.tensor([[1.0, 2.0], [3.0, 6.0]])), mg.tensor([[-1.0, -1.0], [1.0, 1.0]]), atol=1e-4)
+
+
+def test_polynomials():
+    """PyTorch's numbers, of degree 3 and of degrees in a tensor."""
+    x = mg.tensor([-1.5, -1.0, -0.3, 0.0, 0.3, 1.0, 2.0], dtype=mg.float64)
+    third = {
+        "chebyshev_polynomial_t": [-9.0, -1.0, 0.792, 0.0, -0.792, 1.0, 26.0], "chebyshev_polynomial_u": [-21.0, -4.0, 0.984, 0.0, -0.984, 4.0, 56.0],
+        "chebyshev_polynomial_v": [-29.0, -7.0, 1.624, 1.0, -0.344, 1.0, 41.0], "chebyshev_polynomial_w": [-13.0, -1.0, 0.344, -1.0, -1.624, 7.0, 71.0],
+        "hermite_polynomial_h": [-9.0, 4.0, 3.384, 0.0, -3.384, -4.0, 40.0], "hermite_polynomial_he": [1.125, 2.0, 0.873, 0.0, -0.873, -2.0, 2.0],
+        "laguerre_polynomial_l": [9.4375, 17 / 3, 2.0395, 1.0, 0.2305, -2 / 3, -1 / 3], "legendre_polynomial_p": [-6.1875, -1.0, 0.3825, 0.0, -0.3825, 1.0, 17.0],
+        "shifted_chebyshev_polynomial_t": [-244.0, -99.0, -11.584, -1.0, 0.944, 1.0, 99.0],
+        "shifted_chebyshev_polynomial_u": [-496.0, -204.0, -26.368, -4.0, 1.088, 4.0, 204.0],
+        "shifted_chebyshev_polynomial_v": [-559.0, -239.0, -35.608, -7.0, 1.448, 1.0, 169.0],
+        "shifted_chebyshev_polynomial_w": [-433.0, -169.0, -17.128, -1.0, 0.728, 7.0, 239.0],
+    }  # fmt: skip
+    degrees = mg.tensor([-1, 0, 1, 2, 8, 9, 10])
+    for name, wanted in third.items():
+        polynomial = getattr(mg.special, name)
+        assert mg.allclose(polynomial(x, 3), mg.tensor(wanted, dtype=mg.float64), atol=1e-12), name
+        assert polynomial(x, degrees).tolist() == pytest.approx([polynomial(x[i], n).item() for i, n in enumerate(degrees.tolist())]), name
+        assert polynomial(x.unsqueeze(1), mg.tensor([0, 3])).shape == (7, 2) and polynomial(x, -1).abs().max() == 0 and polynomial(0.5, 2).dtype == mg.float32
+        assert polynomial(mg.tensor([1, 2]), 3).dtype == mg.float32
+    assert mg.special.chebyshev_polynomial_t(mg.tensor([2.0]), degrees[4:5]).item() == 18817.0
+    y = mg.tensor([0.3, 2.0], requires_grad=True)
+    mg.special.legendre_polynomial_p(y, 3).sum().backward()
+    assert mg.allclose(y.grad, mg.tensor([7.5 * 0.09 - 1.5, 28.5]))
+    found = mg.special.spherical_bessel_j0(mg.tensor([0.0, 1e-8, 2.0, math.inf, -math.inf], dtype=mg.float64)).tolist()
+    assert found == [1.0, 1.0, pytest.approx(math.sin(2) / 2), 0.0, 0.0]
+    assert mg.special.modified_bessel_i0(mg.ones(1)).item() == pytest.approx(1.2660659) and mg.special.modified_bessel_i1(mg.ones(1)).item() == pytest.approx(0.5651591)
+    matrix = mg.tensor([[[5.0, 4.0], [4.0, 5.0]]], dtype=mg.float64)
+    assert mg.allclose(mg.linalg.matrix_sqrth(matrix), mg.tensor([[[2.0, 1.0], [1.0, 2.0]]], dtype=mg.float64))

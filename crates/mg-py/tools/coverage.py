@@ -43,16 +43,11 @@ REASONS: list[tuple[str, str]] = [
 ]
 # Names of which no rule above tells: what is wanted, and not yet done.
 NOT_YET = """
-    lobpcg lu resize_as_ Tensor.conj_physical_ Tensor.index Tensor.name
-    Tensor.polygamma_ Tensor.resize_ Tensor.resize_as_ Event Stream nn.CrossMapLRN2d nn.LinearCrossEntropyLoss
-    nn.LinearCrossEntropyOptions linalg.ldl_factor linalg.ldl_factor_ex linalg.ldl_solve linalg.matrix_sqrth special.airy_ai
-    special.bessel_j0 special.bessel_j1 special.bessel_y0 special.bessel_y1 special.chebyshev_polynomial_t special.chebyshev_polynomial_u
-    special.chebyshev_polynomial_v special.chebyshev_polynomial_w special.hermite_polynomial_h special.hermite_polynomial_he
-    special.laguerre_polynomial_l special.legendre_polynomial_p special.modified_bessel_i0 special.modified_bessel_i1 special.modified_bessel_k0
-    special.modified_bessel_k1 special.scaled_modified_bessel_k0 special.scaled_modified_bessel_k1 special.shifted_chebyshev_polynomial_t
-    special.shifted_chebyshev_polynomial_u special.shifted_chebyshev_polynomial_v special.shifted_chebyshev_polynomial_w special.spherical_bessel_j0
-    utils.checkpoint.create_selective_checkpoint_contexts 
-    utils.checkpoint.CheckpointPolicy utils.checkpoint.CheckpointError 
+    lobpcg lu resize_as_ Tensor.conj_physical_ Tensor.index Tensor.name Tensor.polygamma_ Tensor.resize_ Tensor.resize_as_ Event Stream
+    nn.CrossMapLRN2d nn.LinearCrossEntropyOptions linalg.ldl_factor linalg.ldl_factor_ex linalg.ldl_solve special.airy_ai special.bessel_j0
+    special.bessel_j1 special.bessel_y0 special.bessel_y1 special.modified_bessel_k0 special.modified_bessel_k1 special.scaled_modified_bessel_k0
+    special.scaled_modified_bessel_k1 utils.checkpoint.create_selective_checkpoint_contexts utils.checkpoint.CheckpointPolicy
+    utils.checkpoint.CheckpointError
 """
 
 

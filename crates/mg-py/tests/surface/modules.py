@@ -39,6 +39,8 @@ CASES = [
     ("nn.CTCLoss(3, 'sum', True)", "h.log_softmax(2).transpose(0, 1), L.tensor([[1, 2], [0, 0]], device=x.device), [3, 3], [2, 1]"),
     ("nn.AdaptiveLogSoftmaxWithLoss(4, 9, [2, 5], 2.0)", "x, L.tensor([0, 5, 8], device=x.device)"),
     ("nn.AdaptiveLogSoftmaxWithLoss(4, 9, [3], head_bias=True)", "x[0], L.tensor(1, device=x.device)"),
+    ("nn.LinearCrossEntropyLoss(4, 9, bias=True, label_smoothing=0.1)", "x, L.tensor([0, 5, 8], device=x.device)"),
+    ("nn.LinearCrossEntropyLoss(4, 3, out_features=(2,), reduction='sum', ignore_index=1)", "x, L.tensor([[0, 1], [2, 0], [1, 1]], device=x.device)"),
     ("nn.NLLLoss2d()", "h.log_softmax(1), at[:2].repeat(1, 1)"),
     ("nn.Bilinear(4, 4, 2)", "x, y"),
     ("nn.Bilinear(4, 4, 2, bias=False)", "v, w"),

@@ -17,7 +17,7 @@ from __future__ import annotations
 from .._micrograd_rs import MLP, Layer, Neuron
 from .._names import Lazy as _Lazy
 from . import functional, init, parallel, parameter, utils
-from .adaptive import AdaptiveLogSoftmaxWithLoss
+from .adaptive import AdaptiveLogSoftmaxWithLoss, LinearCrossEntropyLoss
 from .activations import (
     CELU,
     ELU,
@@ -267,6 +267,7 @@ __all__ = [
     "LazyModuleMixin",
     "LeakyReLU",
     "Linear",
+    "LinearCrossEntropyLoss",
     "LocalResponseNorm",
     "LogSigmoid",
     "LogSoftmax",

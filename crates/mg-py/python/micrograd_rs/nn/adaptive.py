@@ -1,18 +1,20 @@
-"""A softmax of very many classes, most of which are rare."""
+"""Losses of very many classes, with the weights of their scores."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 from typing import NamedTuple
 
 from .. import _ops as ops
 from .._micrograd_rs import Device, Tensor, dtype
-from .._nn_ops import log_softmax
+from .._nn_ops import linear_cross_entropy, log_softmax
 from .containers import ModuleList, Sequential
 from .layers import Linear
+from .losses import _WeightedLoss
 from .module import Module
 
-__all__ = ["AdaptiveLogSoftmaxWithLoss"]
+__all__ = ["AdaptiveLogSoftmaxWithLoss", "LinearCrossEntropyLoss"]
 
 
 class _Answer(NamedTuple):
@@ -135,3 +137,63 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         if rest.numel() == 0:
             return found
         return found.index_copy(0, rest, self._all(input.index_select(0, rest), head.index_select(0, rest)).argmax(1))
+
+
+class LinearCrossEntropyLoss(_WeightedLoss):
+    """The cross entropy of scores that a linear layer, `linear`, makes of the input: for an input `[n, in_features]` (or `[in_features]`) and a target of
+    labels `[n, *out_features]`, or of probabilities `[n, num_classes, *out_features]`. See `functional.linear_cross_entropy`.
+
+    >>> import micrograd_rs as mg
+    >>> loss = mg.nn.LinearCrossEntropyLoss(5, 10)
+    >>> loss(mg.randn(2, 5), mg.tensor([3, 7])).shape
+    ()
+    """
+
+    def __init__(
+        self,
+        in_features: int,
+        num_classes: int,
+        *,
+        out_features: Sequence[int] = (),
+        bias: bool = False,
+        device: Device | str | None = None,
+        dtype: dtype | str | None = None,
+        reduction: str = "mean",
+        weight: Tensor | None = None,
+        ignore_index: int | None = None,
+        label_smoothing: float = 0.0,
+        options: None = None,
+    ) -> None:
+        if weight is not None and tuple(weight.shape) != (num_classes,):
+            raise RuntimeError(f"expected weight shape to be {(num_classes,)}, got {tuple(weight.shape)}")
+        if not 0 <= label_smoothing <= 1:
+            raise RuntimeError(f"expected label_smoothing to be in range [0, 1], got {label_smoothing}")
+        if options is not None:
+            raise ValueError("LinearCrossEntropyLoss: scores are computed at once: options, which are of chunks, is None")
+        super().__init__(weight, reduction=reduction)
+        self.num_classes = num_classes
+        self.out_features = tuple(out_features)
+        self.ignore_index = ignore_index
+        self.label_smoothing = label_smoothing
+        self.linear = Linear(in_features, prod(self.out_features, start=num_classes), bias, device, dtype)
+        self.options = options
+
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        bias = self.linear.bias
+        return linear_cross_entropy(
+            input,
+            self.linear.weight.reshape((self.num_classes, *self.out_features, self.linear.in_features)),
+            target,
+            linear_bias=None if bias is None else bias.reshape((self.num_classes, *self.out_features)),
+            weight=self.weight,
+            reduction=self.reduction,
+            ignore_index=self.ignore_index,
+            label_smoothing=self.label_smoothing,
+        )
+
+    def extra_repr(self) -> str:
+        return (
+            f"in_features={self.linear.in_features}, num_classes={self.num_classes}, out_features={self.out_features}, "
+            f"bias={self.linear.bias is not None}, reduction={self.reduction}, ignore_index={self.ignore_index}, "
+            f"label_smoothing={self.label_smoothing}, options={self.options}"
+        )
