@@ -694,3 +694,39 @@ def test_polynomials():
     assert mg.special.modified_bessel_i0(mg.ones(1)).item() == pytest.approx(1.2660659) and mg.special.modified_bessel_i1(mg.ones(1)).item() == pytest.approx(0.5651591)
     matrix = mg.tensor([[[5.0, 4.0], [4.0, 5.0]]], dtype=mg.float64)
     assert mg.allclose(mg.linalg.matrix_sqrth(matrix), mg.tensor([[[2.0, 1.0], [1.0, 2.0]]], dtype=mg.float64))
+
+
+def test_directions_that_tensors_carry():
+    from micrograd_rs.autograd import forward_ad as fwAD
+
+    x, v = mg.tensor([[0.3, -1.0], [2.0, 0.5]], dtype=mg.float64), mg.tensor([[1.0, 2.0], [0.0, -1.0]], dtype=mg.float64)
+    with fwAD.dual_level():
+        dual = fwAD.make_dual(x, v)
+        primal, tangent = fwAD.unpack_dual((dual.sin() * dual).sum(1))
+        assert mg.allclose(tangent, ((x.cos() * x + x.sin()) * v).sum(1)) and mg.allclose(primal, (x.sin() * x).sum(1))
+        assert fwAD.unpack_dual(dual).tangent is v and fwAD.unpack_dual(dual).primal is x and fwAD.unpack_dual(x * 2).tangent is None
+        assert mg.func.jvp(lambda a: (a.sin() * a).sum(1), (x,), (v,))[1].tolist() == pytest.approx(tangent.tolist())
+        assert mg.equal(fwAD.unpack_dual(dual + 1).tangent, v) and fwAD.unpack_dual(dual.sign()).tangent.abs().max() == 0
+    net = nn.Linear(2, 3).double()
+    with fwAD.dual_level():
+        for name, p in list(net.named_parameters()):
+            delattr(net, name)
+            setattr(net, name, fwAD.make_dual(p, mg.ones_like(p)))
+        assert mg.allclose(fwAD.unpack_dual(net(x)).tangent, (x.sum(1, keepdim=True) + 1).expand(2, 3))
+    y = mg.tensor([1.0, 2.0], requires_grad=True)
+    with fwAD.dual_level():
+        fwAD.unpack_dual((fwAD.make_dual(y, mg.ones(2)) ** 3).sum()).tangent.backward()
+    assert y.grad.tolist() == [6.0, 12.0]
+    assert fwAD.unpack_dual(y) == (y, None)
+    with pytest.raises(RuntimeError, match="no level exists"):
+        fwAD.make_dual(x, v)
+    with pytest.raises(RuntimeError, match="not the last one"):
+        fwAD.exit_dual_level()
+    with fwAD.dual_level():
+        for wrong in (lambda: fwAD.make_dual(x, v[0]), lambda: fwAD.make_dual(x, v.float()), lambda: fwAD.make_dual(mg.ones(1).long(), mg.ones(1).long())):
+            with pytest.raises(ValueError, match="make_dual"):
+                wrong()
+        with pytest.raises(ValueError, match="no_grad"), mg.no_grad():
+            fwAD.make_dual(x, v)
+        with pytest.raises(RuntimeError, match="func.jvp"):
+            fwAD.enter_dual_level()

@@ -20,7 +20,7 @@ PAGE = CRATE.parent.parent / "docs" / "coverage.md"
 SPACES = [
     "", "Tensor", "nn", "nn.functional", "nn.init", "nn.utils", "nn.utils.rnn", "nn.utils.parametrize", "nn.utils.parametrizations",
     "nn.utils.prune", "optim", "optim.lr_scheduler", "optim.swa_utils", "utils.data", "utils.checkpoint", "linalg", "special", "func",
-    "autograd", "autograd.functional", "autograd.graph", "autograd.profiler", "distributions", "distributions.constraints",
+    "autograd", "autograd.functional", "autograd.forward_ad", "autograd.graph", "autograd.profiler", "distributions", "distributions.constraints",
     "distributions.transforms", "distributions.utils", "random", "signal.windows", "testing", "jit", "compiler", "amp", "profiler", "cuda",
     "cuda.nvtx", "accelerator", "nn.attention", "nn.attention.bias", "nn.attention.flex_attention", "utils.benchmark", "utils.tensorboard",
 ]
@@ -67,7 +67,7 @@ def public(module: object, space: str) -> list[str]:
             continue
         if space == "" and inspect.isclass(value) and home not in ("torch", "torch._tensor"):
             continue
-        if space in ("jit", "func", "autograd", "compiler", "testing", "nn.init", "nn.utils", "utils.data", "optim", "profiler", "cuda", "nn.attention", "nn.attention.bias", "nn.attention.flex_attention", "autograd.graph", "autograd.profiler", "accelerator", "distributions.utils") and listed and name not in listed:
+        if space in ("jit", "func", "autograd", "compiler", "testing", "nn.init", "nn.utils", "utils.data", "optim", "profiler", "cuda", "nn.attention", "nn.attention.bias", "nn.attention.flex_attention", "autograd.forward_ad", "autograd.graph", "autograd.profiler", "accelerator", "distributions.utils") and listed and name not in listed:
             continue
         found.append(name)
     return found

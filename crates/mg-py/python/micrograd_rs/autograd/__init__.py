@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator
     from typing import Any, ParamSpec, Self, TypeVar, overload
 
-    from . import anomaly_mode, function, functional, graph, profiler
+    from . import anomaly_mode, forward_ad, function, functional, graph, profiler
     from .anomaly_mode import detect_anomaly, is_anomaly_check_nan_enabled, is_anomaly_enabled, set_detect_anomaly
     from .function import Function
     from ._gradcheck import GradcheckError, gradcheck, gradgradcheck
@@ -28,6 +28,7 @@ __all__ = [
     "backward",
     "detect_anomaly",
     "enable_grad",
+    "forward_ad",
     "function",
     "functional",
     "grad",
@@ -207,7 +208,7 @@ def _decorated(function: Callable[P, R], block: Callable[[bool], Any], mode: boo
 # What is needed by some is imported when it is first used.
 __getattr__ = _Lazy(
     __name__,
-    ("anomaly_mode", "function", "functional", "graph", "profiler"),
+    ("anomaly_mode", "forward_ad", "function", "functional", "graph", "profiler"),
     {
         "Function": "function",
         "GradcheckError": "_gradcheck",

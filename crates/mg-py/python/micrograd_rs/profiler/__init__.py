@@ -84,7 +84,7 @@ class profile:
     - `with_stack`: events have the line that called their operation. `with_flops`: tables have their floating-point operations.
     - `acc_events`: what several cycles of a schedule record is kept together, and not the last alone.
 
-    `with_modules`, `experimental_config` and `custom_trace_id_callback` are for PyTorch's own tools, and change nothing.
+    `with_modules`, `experimental_config`, `custom_trace_id_callback` and `post_processing_timeout_s` are for PyTorch's own tools, and change nothing.
     """
 
     def __init__(
@@ -101,10 +101,14 @@ class profile:
         with_modules: bool = False,
         experimental_config: Any = None,
         acc_events: bool = False,
+        execution_trace_observer: None = None,
         custom_trace_id_callback: Callable[[], str] | None = None,
+        post_processing_timeout_s: float | None = None,
     ) -> None:
         from ._schedule import ProfilerActivity, always
 
+        if execution_trace_observer is not None:
+            raise ValueError("profile: launches are in the profile itself: execution_trace_observer is None")
         self._path = path
         self.activities = set(ProfilerActivity) if activities is None else set(activities)
         if not self.activities or not all(isinstance(each, ProfilerActivity) for each in self.activities):  # pyright: ignore[reportUnnecessaryIsInstance]
