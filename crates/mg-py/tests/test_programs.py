@@ -18,7 +18,7 @@ import programs
 import pytest
 
 RECORDED = Path(programs.__file__).with_name("recorded.json")
-NEEDS = dict.fromkeys(("distillation", "flow_bayes", "ppo", "preprocessing", "sac", "time_series", "wgan_gp"), "numpy")
+NEEDS = dict.fromkeys(("audio_latents", "bert_t5", "distillation", "flow_bayes", "ppo", "preprocessing", "sac", "time_series", "wgan_gp"), "numpy")
 
 
 def close(got: list[float], wanted: list[float], where: str, rtol: float = 3e-4) -> None:
