@@ -11,6 +11,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList};
 
 use crate::dtype::optional_dtype;
+use crate::attributes::{attributes_of, give};
 use crate::error::{build, compute, exception, unfit};
 use crate::format::PyMemoryFormat;
 use crate::tensor::PyTensor;
@@ -404,27 +405,31 @@ impl PyTensor {
             device.to_string(),
             leaf,
         );
-        Ok(match this.own_attributes(py) {
+        Ok(match attributes_of(slf)? {
             Some(attributes) => (rebuild, arguments, attributes).into_pyobject(py)?.into_any(),
             None => (rebuild, arguments).into_pyobject(py)?.into_any(),
         })
     }
 
     /// Another tensor on the same memory, which requires a gradient if this one does.
-    fn __copy__(&self, py: Python<'_>) -> PyResult<PyTensor> {
-        let t = &self.t;
+    fn __copy__<'py>(slf: &Bound<'py, PyTensor>) -> PyResult<Bound<'py, PyTensor>> {
+        let (py, this) = (slf.py(), slf.get());
+        let t = &this.t;
         let copy = build(py, || t.detach().requires_grad_(t.requires_grad()))?;
-        let copy = PyTensor::of(copy, self.borrowed);
-        if let Some(attributes) = self.own_attributes(py) {
-            copy.take_attributes(&attributes)?;
+        let copy = Bound::new(py, PyTensor::of(copy, this.borrowed))?;
+        if let Some(attributes) = attributes_of(slf)? {
+            give(&copy, &attributes)?;
         }
         Ok(copy)
     }
 
     /// A copy in memory of its own, with a copy of its gradient; tensors that share memory and are copied together share the
     /// copy's. Leaves and constants only: what computed a result is not copied.
-    fn __deepcopy__<'py>(&self, memo: &Bound<'py, PyDict>) -> PyResult<Bound<'py, PyTensor>> {
-        let (py, t) = (memo.py(), &self.t);
+    fn __deepcopy__<'py>(
+        slf: &Bound<'py, PyTensor>,
+        memo: &Bound<'py, PyDict>,
+    ) -> PyResult<Bound<'py, PyTensor>> {
+        let (py, t) = (memo.py(), &slf.get().t);
         // `x.float()` and its like may answer with another object of the same tensor.
         let this = ("micrograd_rs.tensor", t.id());
         if let Some(copy) = memo.get_item(this)? {
@@ -456,7 +461,7 @@ impl PyTensor {
         let copy = build(py, || copy.requires_grad_(t.requires_grad()))?;
         let copy = Bound::new(py, PyTensor::from(copy))?;
         memo.set_item(this, &copy)?;
-        if let Some(grad) = self.grad_object(py)? {
+        if let Some(grad) = slf.get().grad_object(py)? {
             let of = &grad.get().t;
             let detached = build(py, || Ok((!of.is_leaf()).then(|| of.detach())))?;
             let grad = match detached {
@@ -466,9 +471,9 @@ impl PyTensor {
             let grad = py.import("copy")?.call_method1("deepcopy", (grad, memo))?;
             copy.get().set_grad(py, Some(grad.cast::<PyTensor>()?))?;
         }
-        if let Some(attributes) = self.own_attributes(py) {
+        if let Some(attributes) = attributes_of(slf)? {
             let attributes = py.import("copy")?.call_method1("deepcopy", (attributes, memo))?;
-            copy.get().take_attributes(attributes.cast::<PyDict>()?)?;
+            give(&copy, attributes.cast::<PyDict>()?)?;
         }
         Ok(copy)
     }

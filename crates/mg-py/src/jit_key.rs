@@ -9,6 +9,7 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyDict, PyFloat, PyList, PyModule, PyString, PyTuple, PyType};
 
+use crate::attributes::attributes_of;
 use crate::jit_sort::{Object, Sort, Sorts, classes_of, is_code, is_of_a_program};
 use crate::tensor::PyTensor;
 
@@ -173,7 +174,7 @@ impl<'a, 'py> Words<'a, 'py> {
                         self.held.push(obj.clone());
                     }
                 }
-                if let Some(own) = t.get().own_attributes(obj.py()) {
+                if let Some(own) = attributes_of(t)? {
                     self.kind(Kind::Fields);
                     self.entries(&own, &look.outside())?;
                 }

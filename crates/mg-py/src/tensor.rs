@@ -1,6 +1,7 @@
 //! `Tensor`: the handle that Python holds, and what it tells about itself.
 
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::atomic::AtomicBool;
+use std::sync::{Mutex, PoisonError};
 
 use mg_autograd::{Operand, Tensor};
 use mg_device::cuda::Gpu;
@@ -21,15 +22,15 @@ use crate::{nested, size};
 /// `Tensor(data)` makes an f32 leaf that requires a gradient, of numbers, nested sequences, generators, arrays or tensors;
 /// two whole numbers or more, alone, are the sizes of zeros that do not; `tensor(data)` and the other factories make constants with PyTorch's dtypes. Operations record what they are; the work
 /// is done when a value is looked at, in as few passes over memory as possible.
-#[pyclass(frozen, mapping, weakref, name = "Tensor", module = "micrograd_rs")]
+#[pyclass(frozen, mapping, weakref, dict, name = "Tensor", module = "micrograd_rs")]
 pub struct PyTensor {
     pub t: Tensor,
     /// Its memory is somebody else's, who may write it: what reads it is computed at once, while other threads run.
     pub borrowed: bool,
     /// Python's object of the gradient, while somebody has it: `t.grad is t.grad`.
     grad: Mutex<Option<Py<PyWeakrefReference>>>,
-    /// See `attributes`.
-    pub(crate) attributes: OnceLock<Py<PyDict>>,
+    /// A program has given it attributes.
+    pub(crate) has_attributes: AtomicBool,
 }
 
 impl From<Tensor> for PyTensor {
@@ -66,7 +67,7 @@ impl PyTensor {
     /// A tensor; `borrowed` says whether its memory is somebody else's.
     #[inline]
     pub fn of(t: Tensor, borrowed: bool) -> PyTensor {
-        PyTensor { t, borrowed, grad: Mutex::new(None), attributes: OnceLock::new() }
+        PyTensor { t, borrowed, grad: Mutex::new(None), has_attributes: AtomicBool::new(false) }
     }
 
     /// A tensor whose memory is somebody else's.
