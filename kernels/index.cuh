@@ -47,17 +47,21 @@ struct Axes {
                 for (int n = 0; n < N; n++) at[n] += i * stride[n][axis];
             }
         } else {
-            u32 x = (u32)position;
+            near((u32)position, at);
+        }
+    }
+
+    // The same of a position below 2^31 where none is wide: offsets that are added to.
+    __device__ __forceinline__ void near(u32 x, i64 (&at)[N]) const {
 #pragma unroll 1
-            for (int axis = (int)rank - 1; axis >= NEAR; axis--) step(axis, x, at);
-            // Of these it is known when the kernel is compiled where sizes and strides are: what is looked up by a register waits.
+        for (int axis = (int)rank - 1; axis >= NEAR; axis--) step(axis, x, at);
+        // Of these it is known when the kernel is compiled where sizes and strides are: what is looked up by a register waits.
 #pragma unroll
-            for (int axis = NEAR - 1; axis > 0; axis--)
-                if (axis < (int)rank) step(axis, x, at);
-            if (rank > 0) {
+        for (int axis = NEAR - 1; axis > 0; axis--)
+            if (axis < (int)rank) step(axis, x, at);
+        if (rank > 0) {
 #pragma unroll
-                for (int n = 0; n < N; n++) at[n] += (i64)x * stride[n][0];
-            }
+            for (int n = 0; n < N; n++) at[n] += (i64)x * stride[n][0];
         }
     }
 };

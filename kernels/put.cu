@@ -1,6 +1,7 @@
 // Values at indices: out[o, index[j], i] = value[o, j, i], of several at one place the last. Where there are few, a block has one index and
 // some of what is written there, and looks up itself whether a later one is the same. Where there are many, it is found out before which
-// is the last of each place (the largest number, whatever the order of the atomics is), and threads have a unit each.
+// is the last of each place (the largest number, whatever the order of the atomics is), and threads have a unit each: of the values, or where
+// most places are written to, of the result, whose neighbours are written together.
 #include "index.cuh"
 
 struct alignas(16) b128 {
@@ -22,6 +23,8 @@ struct Put {
     u64 inner;     // units that lie side by side
     u32 one;       // one value for all
     u32 chunks;    // blocks of an index
+    u32 places;    // whether threads have units of the result
+    u32 unused;
 };
 
 #ifdef V_LAST
@@ -39,6 +42,29 @@ extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_consta
     T* out = (T*)p.out;
     const T* value = (const T*)p.value;
     u64 units = p.outer * p.inner;
+    if (p.places) {
+        u64 all = units * p.n, first = (u64)blockIdx.x * BLOCK + threadIdx.x;
+        u64 from[TIMES];
+        u32 last[TIMES];
+#pragma unroll
+        for (int i = 0; i < (int)TIMES; i++) {
+            u64 unit = first + i * (int)THREADS;
+            last[i] = 0;
+            if (unit >= all) continue;
+            u64 row = p.inner == 1 ? unit : unit / p.inner;
+            u64 e = unit - row * p.inner, o = p.outer == 1 ? 0 : row / p.n;
+            last[i] = p.last[row - o * p.n];
+            from[i] = p.one ? 0 : (o * p.count + last[i] - 1) * p.inner + e;
+        }
+        T found[TIMES];
+#pragma unroll
+        for (int i = 0; i < (int)TIMES; i++)
+            if (last[i]) found[i] = value[from[i]];
+#pragma unroll
+        for (int i = 0; i < (int)TIMES; i++)
+            if (last[i]) out[first + i * (int)THREADS] = found[i];
+        return;
+    }
     if (p.last) {
         u64 all = units * p.count, first = (u64)blockIdx.x * BLOCK + threadIdx.x;
 #pragma unroll 1

@@ -4,7 +4,8 @@
 // Where the axis is short (or rows are long) every target looks through all indices that may name it; otherwise positions are sorted by
 // target first, stably (by sort.cu). Of short rows those of a target are linked instead where few meet, in whatever order atomics do that,
 // and who adds them puts them in order: the launches that sort are there in any case, and do nothing where no target has more
-// than can be linked. Sums of integers are the same in any order: atomics add those of 32 and 64 bits.
+// than can be linked. What many positions meet at is a block's, whose threads have many of them on the way while one adds. Sums of integers
+// are the same in any order: atomics add those of 32 and 64 bits.
 #include "index.cuh"
 
 #ifdef V_SUM
@@ -24,8 +25,10 @@ __device__ __forceinline__ SUM add(SUM a, SUM b) { return a + b; }
 #endif
 
 // ROW, STRIP: elements of a row that a warp has, where it looks through all indices and where these are sorted. SUMS, EACH: sums that a
-// block has of its own, and elements that it adds to them at a time. FEW: positions of a target that are linked.
+// block has of its own, and elements that it adds to them at a time. FEW: positions of a target that are linked. HEAVY, PILE: positions from
+// which on a target's long row, or each element of its short one, is a block's.
 enum : u32 { THREADS = 256, WARPS = THREADS / 32, ROW = 32, STRIP = 128, SUMS = 2048, TIMES = 4, EACH = THREADS * TIMES, FEW = 16 };
+enum : u32 { HEAVY = 64, PILE = 1024 };
 
 struct Scatter {
     void* out;
@@ -37,6 +40,7 @@ struct Scatter {
     const u32* heads;      // of each row of the result one more than a position, or 0, and of each position the next one
     const u32* next;
     u32* crowded;          // whether a target has more positions than are linked
+    u32* heavy;            // how many targets are for blocks, and behind it these, and where each one's positions begin
     u64 count;             // elements of the result
     u64 sorted;            // how many keys
     i64 limit;             // size of the result's axis
@@ -56,6 +60,13 @@ __device__ __forceinline__ i64 along(const Scatter& p, u64 row) {
 #pragma unroll 1
     for (u32 axis = p.targets.rank - 1; axis > p.axis; axis--) row /= p.targets.size[axis].size;
     return (i64)(row % p.targets.size[p.axis].size);
+}
+
+// Leaves a target to a block. In whatever order: each of them is added up by itself.
+__device__ __forceinline__ void leave(u32* heavy, u32 key, u32 first) {
+    u32 at = atomicAdd(heavy, 1u);
+    heavy[1 + 2 * at] = key;
+    heavy[2 + 2 * at] = first;
 }
 
 #ifdef V_SCAN
@@ -127,10 +138,10 @@ extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_consta
     u32 link = p.heads[row];
     SUM sum = SUM(0);
     if (link) {
-        i64 at[2];
+        i64 at[2] = {};
         u32 other = p.next[link - 1];
         if (!other) {
-            p.places.offsets(link - 1, at);
+            p.places.near(link - 1, at);
             sum = add(sum, widen(x[at[1] + column]));
         } else {
             u32 order[FEW], more = ~0u;
@@ -151,10 +162,25 @@ extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_consta
                 *p.crowded = 1;
                 return;
             }
+            // Most have few: these are asked for before the first is added.
+            constexpr u32 MOST = 4;
+            SUM value[MOST];
 #pragma unroll
-            for (u32 i = 0; i < FEW; i++) {
+            for (u32 i = 0; i < MOST; i++) {
+                i64 at[2] = {};
+                value[i] = SUM(0);
+                if (order[i] == ~0u) continue;
+                p.places.near(order[i], at);
+                value[i] = widen(x[at[1] + column]);
+            }
+#pragma unroll
+            for (u32 i = 0; i < MOST; i++)
+                if (order[i] != ~0u) sum = add(sum, value[i]);
+#pragma unroll
+            for (u32 i = MOST; i < FEW; i++) {
                 if (order[i] == ~0u) break;
-                p.places.offsets(order[i], at);
+                i64 at[2] = {};
+                p.places.near(order[i], at);
                 sum = add(sum, widen(x[at[1] + column]));
             }
         }
@@ -165,12 +191,12 @@ extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_consta
 
 #ifdef V_SEGMENTS
 // The positions of a target stand side by side among the sorted ones: who has the first of them adds all. Targets that have none are
-// zero already. From LONG positions on a warp reads them together, and adds them one after the other all the same.
+// zero already. From LONG positions on a warp reads them together, and adds them one after the other all the same; from PILE on they
+// are left to blocks.
 constexpr u32 LONG = 16;
 
-extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_constant__ Scatter p) {
-    if (p.crowded && !*p.crowded) return;
-    u64 unit = (u64)blockIdx.x * THREADS + threadIdx.x;
+// Adds what the threads of a warp find: each a column of a target whose positions begin at the thread's.
+__device__ __forceinline__ void add_segments(const Scatter& p, u64 unit) {
     u32 lane = threadIdx.x % 32, first = 0, column = 0, key = ~0u;
     bool begins = false, is_long = false;
     if (unit < p.sorted * p.row.size) {
@@ -179,6 +205,10 @@ extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_consta
         key = p.keys[first];
         begins = key != ~0u && (first == 0 || p.keys[first - 1] != key);
         is_long = begins && first + LONG < p.sorted && p.keys[first + LONG] == key;
+        if (is_long && first + PILE <= p.sorted && p.keys[first + PILE - 1] == key) {
+            if (column == 0) leave(p.heavy, key, first);
+            begins = is_long = false;
+        }
     }
     const T* x = (const T*)p.x;
     T* out = (T*)p.out;
@@ -213,6 +243,12 @@ extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_consta
         if (lane == who) narrow(sum, out[(u64)own * p.row.size + c]);
     }
 }
+
+extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_constant__ Scatter p) {
+    if (p.crowded && !*p.crowded) return;
+    u64 all = p.sorted * p.row.size;
+    for (u64 start = (u64)blockIdx.x * THREADS; start < all; start += (u64)gridDim.x * THREADS) add_segments(p, start + threadIdx.x);
+}
 #endif
 
 #ifdef V_STRIPS
@@ -237,6 +273,10 @@ extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_consta
             low = low + (n - 1) * step + 1;
         }
     }
+    if (low + HEAVY <= p.sorted && p.keys[low + HEAVY - 1] == (u32)row) {
+        if (column == 0) leave(p.heavy, (u32)row, low);
+        return;
+    }
     const T* x = (const T*)p.x;
     SUM sum[4] = {};
     bool more = true;
@@ -260,6 +300,138 @@ extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_consta
 }
 #endif
 
+#if V_HEAVY || V_PILES
+// Adds `n` numbers of shared memory one after the other. Those that come next are read while some are added.
+__device__ __forceinline__ SUM in_order(SUM sum, const SUM* from, u32 step, u32 n) {
+    constexpr u32 AHEAD = 16;
+    u32 i = 0;
+    if (n >= AHEAD) {
+        SUM now[AHEAD];
+#pragma unroll
+        for (u32 k = 0; k < AHEAD; k++) now[k] = from[k * step];
+#pragma unroll 1
+        for (i = AHEAD; i + AHEAD <= n; i += AHEAD) {
+            SUM next[AHEAD];
+#pragma unroll
+            for (u32 k = 0; k < AHEAD; k++) next[k] = from[(i + k) * step];
+#pragma unroll
+            for (u32 k = 0; k < AHEAD; k++) sum = add(sum, now[k]);
+#pragma unroll
+            for (u32 k = 0; k < AHEAD; k++) now[k] = next[k];
+        }
+#pragma unroll
+        for (u32 k = 0; k < AHEAD; k++) sum = add(sum, now[k]);
+    }
+#pragma unroll 1
+    for (; i < n; i++) sum = add(sum, from[i * step]);
+    return sum;
+}
+#endif
+
+#ifdef V_HEAVY
+// A block 32 neighbouring elements of a row that many positions go to. Its warps bring what they read to shared memory; one adds it there, in
+// order, while the others read on.
+extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_constant__ Scatter p) {
+    // Rows that a warp reads at a time, and the block.
+    constexpr u32 OWN = sizeof(SUM) == 8 ? 8 : 16, AHEAD = OWN * WARPS;
+    __shared__ SUM read[2][AHEAD][32];
+    u32 strips = (p.row.size + 31) / 32, warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    u64 items = (u64)*p.heavy * strips;
+    for (u64 item = blockIdx.x; item < items; item += gridDim.x) {
+        u32 which = (u32)(item / strips);
+        u32 row = p.heavy[1 + 2 * which], low = p.heavy[2 + 2 * which];
+        u32 column = (u32)(item - (u64)which * strips) * 32 + lane;
+        bool inside = column < p.row.size;
+        const T* x = (const T*)p.x + (i64)column * p.x_column;
+        SUM sum = SUM(0), value[OWN];
+        // The positions that a warp reads next: a lane each, and how many of them there are.
+        u32 n = 0;
+        i64 offset = 0;
+        auto positions = [&](u32 first) {
+            u32 at = first + warp * OWN + lane;
+            bool own = lane < OWN && at < p.sorted && p.keys[at] == row;
+            n = __popc(__ballot_sync(~0u, own));
+            i64 offsets[2] = {};
+            if (own) p.places.near(p.positions[at], offsets);
+            offset = offsets[1];
+        };
+        auto values = [&]() {
+#pragma unroll
+            for (u32 i = 0; i < OWN; i++) {
+                i64 from = __shfl_sync(~0u, offset, i);
+                value[i] = i < n && inside ? widen(x[from]) : SUM(0);
+            }
+        };
+        positions(low);
+        values();
+        u32 own = n, turn = 0;
+        positions(low += AHEAD);
+        for (bool more = true; more; turn ^= 1) {
+#pragma unroll
+            for (u32 i = 0; i < OWN; i++) read[turn][warp * OWN + i][lane] = value[i];
+            // All before the last are full.
+            u32 there = __syncthreads_count(lane < own);
+            more = there == AHEAD;
+            if (more) {
+                values();
+                own = n;
+            }
+            if (warp == 0) sum = in_order(sum, &read[turn][0][lane], 32, there);
+            if (more) positions(low += AHEAD);
+        }
+        if (warp == 0 && inside) narrow(sum, ((T*)p.out)[(u64)row * p.row.size + column]);
+        // What was read last is added before it is written over.
+        __syncthreads();
+    }
+}
+#endif
+
+#ifdef V_PILES
+// A block an element of a short row that very many positions go to. All threads bring what they read to shared memory; one adds it there, in
+// order, while the others read on.
+extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_constant__ Scatter p) {
+    if (p.crowded && !*p.crowded) return;
+    constexpr u32 OWN = 8, AHEAD = OWN * THREADS;
+    __shared__ SUM read[2][AHEAD];
+    u64 items = (u64)*p.heavy * p.row.size;
+    for (u64 item = blockIdx.x; item < items; item += gridDim.x) {
+        u32 which = (u32)(item / p.row.size);
+        u32 key = p.heavy[1 + 2 * which], low = p.heavy[2 + 2 * which], column = (u32)(item - (u64)which * p.row.size);
+        const T* x = (const T*)p.x + (i64)column * p.x_column;
+        // How many positions there are from `low` on: keys before `end` are not larger.
+        u32 end = low, high = (u32)p.sorted;
+        while (end < high) {
+            u32 half = end + (high - end) / 2;
+            if (p.keys[half] <= key) end = half + 1;
+            else high = half;
+        }
+        SUM sum = SUM(0), value[OWN];
+        auto values = [&](u32 first) {
+#pragma unroll
+            for (u32 k = 0; k < OWN; k++) {
+                u32 at = first + k * THREADS + threadIdx.x;
+                i64 offsets[2] = {};
+                if (at < end) p.places.near(p.positions[at], offsets);
+                value[k] = at < end ? widen(x[offsets[1]]) : SUM(0);
+            }
+        };
+        values(low);
+        for (u32 turn = 0; low < end; turn ^= 1) {
+#pragma unroll
+            for (u32 k = 0; k < OWN; k++) read[turn][k * THREADS + threadIdx.x] = value[k];
+            __syncthreads();
+            u32 there = min(AHEAD, end - low);
+            low += there;
+            if (low < end) values(low);
+            if (threadIdx.x == 0) sum = in_order(sum, read[turn], 1, there);
+        }
+        if (threadIdx.x == 0) narrow(sum, ((T*)p.out)[(u64)key * p.row.size + column]);
+        // What was read last is added before it is written over.
+        __syncthreads();
+    }
+}
+#endif
+
 #ifdef V_KEYS
 struct Keys {
     const i64* index;
@@ -269,20 +441,22 @@ struct Keys {
     i64 limit;
     i64 stride;      // rows of the result from one place along the axis to the next
     const u32* crowded;  // where it is known whether keys are wanted
+    u32* heavy;      // how many targets are left to blocks: none yet
     Axes<2> places;  // around the rows of x: of the index, and of the rows of the result, without the axis
 };
 
 // What is sorted: the row of the result that each position goes to. What is out of range goes behind all.
 extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_constant__ Keys p) {
     if (p.crowded && !*p.crowded) return;
-    u64 position = (u64)blockIdx.x * THREADS + threadIdx.x;
-    if (position >= p.count) return;
-    i64 at[2];
-    p.places.offsets(position, at);
-    i64 index = p.index[at[0]];
-    bool valid = index >= 0 && index < p.limit;
-    if (!valid) report(p.fault, index);
-    p.keys[position] = valid ? (u32)(at[1] + index * p.stride) : ~0u;
+    if (blockIdx.x == 0 && threadIdx.x == 0) *p.heavy = 0;
+    for (u64 position = (u64)blockIdx.x * THREADS + threadIdx.x; position < p.count; position += (u64)gridDim.x * THREADS) {
+        i64 at[2];
+        p.places.offsets(position, at);
+        i64 index = p.index[at[0]];
+        bool valid = index >= 0 && index < p.limit;
+        if (!valid) report(p.fault, index);
+        p.keys[position] = valid ? (u32)(at[1] + index * p.stride) : ~0u;
+    }
 }
 #endif
 

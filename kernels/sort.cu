@@ -3,33 +3,37 @@
 // Lines that fit a block are sorted in shared memory, several short ones together. Of longer ones each pass counts the digits of every
 // tile, sums the counts of each digit over the tiles, and moves the elements. An element's place among those of its tile is found
 // as by Merrill and Grimshaw, "High performance and scalable radix sorting" (2011), with a vote for each bit of the digit. Nothing
-// depends on the order in which blocks run.
+// depends on the order in which blocks run. Integers are often small: what their keys differ in is found while digits are first counted, and a
+// digit that all have alike has no pass.
 #include "keys.cuh"
 
 constexpr int THREADS = 256;
 constexpr int WARPS = THREADS / 32;
 constexpr int EACH = 16;
 constexpr int TILE = THREADS * EACH;
+// Tiles of a line up to which who moves one adds up the counts of all.
+enum : u32 { FEW_TILES = 16 };
 // Of a digit: its bits, and how many there are.
 constexpr int BITS = 8;
 constexpr int DIGITS = 1 << BITS;
 
 struct Order {
     const U* x;       // elements; in passes after the first one they are read for their signs alone
-    const K* keys;    // keys and positions that a pass before has written, if there was one
-    const u32* at;
-    K* keys_out;      // where a pass writes keys and positions, if these are not the result
-    u32* at_out;
+    K* keys[2];       // where passes write keys and positions in turns, if these are not the result
+    u32* at[2];
     i64* indices;     // the result, positions
     U* values;        // or elements
     u32* counts;      // [rows, digits, tiles]
-    u32* totals;      // [rows, digits]
+    u32* totals;      // [rows, digits], where there are many tiles
     u64 rows, length;
     u64 count;        // elements of a line of the result
     u64 tiles;        // of a line
     u64 turn;         // see keys.cuh
     u64 nan;          // the key of NaN
-    u32 shift;        // the lowest bit of the digit
+    u64* spread;      // bits in which keys differ, where that is asked
+    u32 pass;         // number of the digit, from the lowest
+    u32 passes;       // how many there are
+    u32 keeps;        // whether the last pass writes keys and positions, too
     u32 together;     // lines that a block has
     u32 which;        // what is picked
     u32 floats;       // whether there is NaN
@@ -114,11 +118,39 @@ __device__ __forceinline__ void exchange(V (&v)[EACH], const u32 (&to)[EACH], V*
     for (int r = 0; r < EACH; r++) v[r] = tile[place(r)];
 }
 
+// What a pass reads and writes: keys and positions, or in the first one the elements, in the last one the result.
+struct Pass {
+    bool runs;
+    const K* keys;
+    const u32* at;
+    K* keys_out;
+    u32* at_out;
+};
+
+__device__ __forceinline__ Pass pass_of(const Order& p) {
+    // The lowest digit has a pass in any case.
+    u64 spread = p.spread ? *p.spread | 1 : ~0ull;
+    u32 before = 0;
+    for (u32 n = 0; n < p.pass; n++) before += (spread >> (n * BITS) & (DIGITS - 1)) != 0;
+    bool more = p.pass + 1 < p.passes && spread >> ((p.pass + 1) * BITS);
+    Pass pass = {};
+    pass.runs = p.pass < p.passes && (spread >> (p.pass * BITS) & (DIGITS - 1)) != 0;
+    if (before) {
+        pass.keys = before & 1 ? p.keys[0] : p.keys[1];
+        pass.at = before & 1 ? p.at[0] : p.at[1];
+    }
+    if (more || p.keeps) {
+        pass.keys_out = before & 1 ? p.keys[1] : p.keys[0];
+        pass.at_out = before & 1 ? p.at[1] : p.at[0];
+    }
+    return pass;
+}
+
 // Writes an element to place `j` of its line.
-__device__ __forceinline__ void write(const Order& p, u64 row, u64 j, K key, u32 at) {
-    if (p.keys_out) {
-        p.keys_out[row * p.length + j] = key;
-        p.at_out[row * p.length + j] = at;
+__device__ __forceinline__ void write(const Order& p, const Pass& pass, u64 row, u64 j, K key, u32 at) {
+    if (pass.keys_out) {
+        pass.keys_out[row * p.length + j] = key;
+        pass.at_out[row * p.length + j] = at;
         return;
     }
     if (j >= p.count) return;
@@ -130,6 +162,8 @@ __device__ __forceinline__ void write(const Order& p, u64 row, u64 j, K key, u32
 extern "C" __global__ void __launch_bounds__(256) V_NAME(const __grid_constant__ Order p) {
     __shared__ Ranks s;
     __shared__ __align__(16) K tile[TILE];
+    Pass pass = {};
+    if (p.keeps) pass.keys_out = p.keys[0], pass.at_out = p.at[0];
     u64 first = (u64)blockIdx.x * p.together;
     u32 lines = (u32)min((u64)p.together, p.rows - first);
     u32 length = (u32)p.length, all = lines * length;
@@ -160,13 +194,13 @@ extern "C" __global__ void __launch_bounds__(256) V_NAME(const __grid_constant__
         u32 i = place(r);
         if (i >= all) continue;
         u32 line = i / length;
-        write(p, first + line, i - line * length, key[r], at[r] - line * length);
+        write(p, pass, first + line, i - line * length, key[r], at[r] - line * length);
     }
 }
 #endif
 
 // The keys of a tile of a long line, and how many there are.
-__device__ __forceinline__ u32 load(const Order& p, u64 row, u64 tile, K (&key)[EACH]) {
+__device__ __forceinline__ u32 load(const Order& p, const K* keys, u64 row, u64 tile, K (&key)[EACH]) {
     u64 start = tile * TILE;
     u32 all = (u32)min((u64)TILE, p.length - start);
     u64 base = row * p.length + start;
@@ -174,7 +208,7 @@ __device__ __forceinline__ u32 load(const Order& p, u64 row, u64 tile, K (&key)[
     for (int r = 0; r < EACH; r++) {
         u32 i = place(r);
         key[r] = LARGEST;
-        if (i < all) key[r] = p.keys ? p.keys[base + i] : key_of(p.x[base + i], p.turn);
+        if (i < all) key[r] = keys ? keys[base + i] : key_of(p.x[base + i], p.turn);
     }
     return all;
 }
@@ -183,14 +217,31 @@ __device__ __forceinline__ u32 load(const Order& p, u64 row, u64 tile, K (&key)[
 // How often each digit is met in each tile.
 extern "C" __global__ void __launch_bounds__(256) V_NAME(const __grid_constant__ Order p) {
     if (p.wanted && !*p.wanted) return;
+    // Of the first pass it is not known yet what keys differ in, and it is there.
+    Pass pass = {};
+    if (p.pass) {
+        pass = pass_of(p);
+        if (!pass.runs) return;
+    }
     __shared__ u32 counts[WARPS][DIGITS];
     u64 row = blockIdx.x / p.tiles, tile = blockIdx.x - row * p.tiles;
     K key[EACH];
-    u32 all = load(p, row, tile, key);
+    u32 all = load(p, pass.keys, row, tile, key);
+#if !V_FLOAT
+    if (p.spread && !p.pass) {
+        K first = key_of(p.x[0], p.turn), differ = 0;
+#pragma unroll
+        for (int r = 0; r < EACH; r++) differ |= place(r) < all ? key[r] ^ first : 0;
+#pragma unroll
+        for (u32 by = 16; by > 0; by /= 2) differ |= __shfl_xor_sync(0xffffffffu, differ, by);
+        if (lane_of() == 0 && differ) atomicOr(p.spread, (u64)differ);
+    }
+#endif
     for (u32 d = lane_of(); d < DIGITS; d += 32) counts[warp_of()][d] = 0;
     __syncwarp();
+    // In whatever order: that of elements is nobody's here.
 #pragma unroll
-    for (int r = 0; r < EACH; r++) counted((u32)(key[r] >> p.shift) & 255, counts[warp_of()]);
+    for (int r = 0; r < EACH; r++) atomicAdd(&counts[warp_of()][(u32)(key[r] >> (p.pass * BITS)) & 255], 1u);
     __syncthreads();
     u32 total = 0;
 #pragma unroll
@@ -204,7 +255,7 @@ extern "C" __global__ void __launch_bounds__(256) V_NAME(const __grid_constant__
 #if V_SUM
 // What stands before each tile of a digit's, and how many there are of the digit: a block for each digit of each line.
 extern "C" __global__ void __launch_bounds__(256) V_NAME(const __grid_constant__ Order p) {
-    if (p.wanted && !*p.wanted) return;
+    if (p.wanted && !*p.wanted || p.pass && !pass_of(p).runs) return;
     __shared__ u32 sums[2][WARPS];
     u32* counts = p.counts + (u64)blockIdx.x * p.tiles;
     u32 carry = 0;
@@ -225,6 +276,8 @@ extern "C" __global__ void __launch_bounds__(256) V_NAME(const __grid_constant__
 // Brings the elements of each tile to their places in the line.
 extern "C" __global__ void __launch_bounds__(256) V_NAME(const __grid_constant__ Order p) {
     if (p.wanted && !*p.wanted) return;
+    Pass pass = pass_of(p);
+    if (!pass.runs) return;
     __shared__ Ranks s;
     __shared__ u32 shifts[DIGITS];  // from a place in the sorted tile to that in the line
     __shared__ u32 sums[WARPS];
@@ -232,25 +285,37 @@ extern "C" __global__ void __launch_bounds__(256) V_NAME(const __grid_constant__
     u64 row = blockIdx.x / p.tiles, tile = blockIdx.x - row * p.tiles;
     K key[EACH];
     u32 at[EACH], digit[EACH], to[EACH];
-    u32 all = load(p, row, tile, key);
+    u32 all = load(p, pass.keys, row, tile, key);
     u64 base = row * p.length + tile * TILE;
 #pragma unroll
     for (int r = 0; r < EACH; r++) {
         u32 i = place(r);
         at[r] = (u32)(tile * TILE) + i;
-        if (p.at && i < all) at[r] = p.at[base + i];
-        digit[r] = (u32)(key[r] >> p.shift) & 255;
+        if (pass.at && i < all) at[r] = pass.at[base + i];
+        digit[r] = (u32)(key[r] >> (p.pass * BITS)) & 255;
     }
     rank(digit, to, s);
     u64 own = row * DIGITS + threadIdx.x;
-    u32 start = sum_before(p.totals[own], sums);
-    shifts[threadIdx.x] = start + p.counts[own * p.tiles + tile] - s.bases[threadIdx.x];
+    const u32* counts = p.counts + own * p.tiles;
+    u32 total = 0, before = 0;
+    if (p.totals) {
+        total = p.totals[own];
+        before = counts[tile];
+    } else {
+        for (u32 t = 0; t < (u32)p.tiles; t++) {
+            u32 count = counts[t];
+            if (t < (u32)tile) before += count;
+            total += count;
+        }
+    }
+    u32 start = sum_before(total, sums);
+    shifts[threadIdx.x] = start + before - s.bases[threadIdx.x];
     exchange(key, to, keys);
     exchange(at, to, (u32*)keys);
 #pragma unroll
     for (int r = 0; r < EACH; r++) {
         u32 i = place(r);
-        if (i < all) write(p, row, (u32)(shifts[(u32)(key[r] >> p.shift) & 255] + i), key[r], at[r]);
+        if (i < all) write(p, pass, row, (u32)(shifts[(u32)(key[r] >> (p.pass * BITS)) & 255] + i), key[r], at[r]);
     }
 }
 #endif
@@ -272,8 +337,10 @@ __device__ __forceinline__ u64 lower(const K* keys, u64 n, K key) {
 }
 
 extern "C" __global__ void __launch_bounds__(256) V_NAME(const __grid_constant__ Order p) {
-    const K* keys = p.keys + (u64)blockIdx.x * p.length;
-    const u32* at = p.at + (u64)blockIdx.x * p.length;
+    // As if there were one pass more.
+    Pass pass = pass_of(p);
+    const K* keys = pass.keys + (u64)blockIdx.x * p.length;
+    const u32* at = pass.at + (u64)blockIdx.x * p.length;
     u64 n = p.length;
     u64 numbers = p.floats ? lower(keys, n, (K)p.nan) : n;
     if (p.which <= NAN_MEDIAN) {

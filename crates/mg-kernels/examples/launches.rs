@@ -3,17 +3,19 @@
 //!     matmul f32 high 80 16 a=100x784:784,1 b=784x10:10,1 epilogue tile=64x64 splits=3
 //!     gather 4 AXIS ALIGN x=SHAPE:STRIDES index=SHAPE:STRIDES
 //!     scatter f32 AXIS SIZE x=SHAPE:STRIDES index=SHAPE:STRIDES
+//!     put f32 PLACES COUNT [one]
+//!     sort indices|values|median|mode f32 ROWSxLENGTH [descending]
 //!     conv forward|input|weight bf16 high 90 16 stride=1,1 padding=1,1 dilation=1,1 groups=1 sizes=3,3 a=SHAPE b=SHAPE
 //!     copy 4 ALIGN from=SHAPE:STRIDES to=SHAPE:STRIDES
 //!     fill 4 COUNT BITS
 
 use mg_device::cuda::{Moved, TensorMap, WindowMap};
-use mg_device::{Layout, Shape};
+use mg_device::{DType, Layout, Shape};
 use mg_kernels::cuda::library::{MAX_ARGS, Map, Plan, Pointer, copy};
 use mg_kernels::library::conv::{Conv, ConvKind};
 use mg_kernels::library::gather::cuda::{gather, scatter_add};
 use mg_kernels::library::matmul::{Epilogue, Precision, Problem, cuda as matmul};
-use mg_kernels::library::{Described, Library, Shaped, Target};
+use mg_kernels::library::{Described, Library, Put, Shaped, Sort, SortKind, Target};
 use std::io::BufRead;
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
@@ -89,6 +91,43 @@ fn convolution(words: &[&str]) -> Result<Plan> {
     Ok(kernel.cuda(&operands, &result, target(words, align)?)?)
 }
 
+/// Values at indices, into memory that has the base already.
+fn written(words: &[&str], n: usize, count: usize) -> Result<Plan> {
+    let dtype = words[1].parse()?;
+    let described = |dims: &[usize], dtype| -> Result<Described> {
+        Ok(Described { layout: Layout::contiguous(Shape::new(dims)?), dtype, align: 16 })
+    };
+    let values = if words.contains(&"one") { vec![] } else { vec![count] };
+    let operands = [described(&[n], dtype)?, described(&values, dtype)?, described(&[count], DType::I64)?];
+    let target =
+        Target { align: 16, capability: 90, in_place: true, precision: Precision::Highest, epilogue: None };
+    let result = Shaped { shape: *operands[0].layout.shape(), dtype };
+    Ok(Library::from(Put { n, inner: 1 }).cuda(&operands, &result, target)?)
+}
+
+fn sorted(words: &[&str]) -> Result<Plan> {
+    let (rows, length) = words[3].split_once('x').ok_or("no 'x'")?;
+    let (rows, length): (usize, usize) = (rows.parse()?, length.parse()?);
+    let kind = match words[1] {
+        "indices" => SortKind::Indices,
+        "values" => SortKind::Values,
+        "mode" => SortKind::Mode,
+        "median" => SortKind::Median,
+        other => return Err(format!("no order '{other}'").into()),
+    };
+    let picks = matches!(kind, SortKind::Mode | SortKind::Median);
+    let dtype = words[2].parse()?;
+    let layout = Layout::contiguous(Shape::new(&[rows, length])?);
+    let operand = Described { layout, dtype, align: 16 };
+    let count = if kind == SortKind::Median { 0 } else { length };
+    let kernel = Library::from(Sort { kind, descending: words.contains(&"descending"), count });
+    let shape = Shape::new(&if picks { vec![rows] } else { vec![rows, length] })?;
+    let result = Shaped { shape, dtype: if words[1] == "values" { dtype } else { DType::I64 } };
+    let target =
+        Target { align: 16, capability: 90, in_place: false, precision: Precision::Highest, epilogue: None };
+    Ok(kernel.cuda(&[operand], &result, target)?)
+}
+
 fn target(words: &[&str], align: usize) -> Result<Target> {
     let precision = if words[3] == "high" { Precision::High } else { Precision::Highest };
     Ok(Target { align, capability: words[4].parse()?, in_place: false, precision, epilogue: None })
@@ -106,6 +145,8 @@ fn plan(words: &[&str]) -> Result<Plan> {
             let dtype = words[1].parse()?;
             scatter_add(dtype, &layout(words, "x")?, &layout(words, "index")?, number(2)?, number(3)?)?
         }
+        "put" => written(words, number(2)?, number(3)?)?,
+        "sort" => sorted(words)?,
         "copy" => copy::plan(number(1)?, &layout(words, "from")?, &layout(words, "to")?, number(2)?)?,
         "fill" => copy::fill(number(1)?, number(2)?, words[3].parse()?)?,
         other => return Err(format!("no operation '{other}'").into()),

@@ -6,7 +6,7 @@ use mg_device::{DType, Error, ErrorKind, Layout, Result, Shape};
 use mg_kernels::cuda::library::{KERNELS, Launch, MAX_ARGS, Map, Plan, Pointer, copy};
 use mg_kernels::library::gather::cuda::{gather, scatter_add};
 use mg_kernels::library::matmul::{Epilogue, Precision, Problem, cuda as matmul};
-use mg_kernels::library::{Attention, AttentionKind, Described, Library, Shaped, Target};
+use mg_kernels::library::{Attention, AttentionKind, Described, Library, Put, Shaped, Target};
 use mg_kernels::same_sums;
 
 fn dense(dims: &[usize]) -> Layout {
@@ -301,8 +301,11 @@ fn sums_by_index_look_or_sort() {
         }
         assert!(name(128, 1, 10).starts_with("scatter_scan_"));
         assert!(name(1000, 96, 65).starts_with("scatter_rows_"));
-        assert!(name(200_000, 1, 3000).starts_with("scatter_segments_"));
-        assert!(name(16384, 768, 50257).starts_with("scatter_strips_"));
+        // What many positions may meet at comes last.
+        assert!(name(1023, 1, 50_000).starts_with("scatter_segments_"));
+        assert!(name(200_000, 1, 3000).starts_with("scatter_piles_"));
+        assert!(name(63, 768, 50257).starts_with("scatter_strips_"));
+        assert!(name(16384, 768, 50257).starts_with("scatter_heavy_"));
     }
 }
 
@@ -323,6 +326,27 @@ fn sums_by_index_link_where_few_meet() {
 }
 
 #[test]
+fn writes_to_most_places_go_by_places() {
+    let blocks = |n: usize, inner: usize, count: usize| {
+        let described = |dims: &[usize], dtype| Described { layout: dense(dims), dtype, align: 16 };
+        let operands = [
+            described(&[n * inner], DType::F32),
+            described(&[count * inner], DType::F32),
+            described(&[count], DType::I64),
+        ];
+        let precision = Precision::Highest;
+        let target = Target { align: 16, capability: 90, in_place: true, precision, epilogue: None };
+        let result = Shaped { shape: *operands[0].layout.shape(), dtype: DType::F32 };
+        let launches = sound(Library::from(Put { n, inner }).cuda(&operands, &result, target));
+        launches.last().unwrap().grid[0]
+    };
+    // 1024 units a block: of the result, or of the values where these are fewer.
+    assert_eq!(blocks(10_000, 1, 5000), 10);
+    assert_eq!(blocks(10_001, 1, 5000), 5);
+    assert_eq!(blocks(2000, 3, 5000), 6);
+}
+
+#[test]
 fn sums_of_one_value_for_all_are_rows() {
     // A gradient of ones has no strides at all.
     let shape = Shape::from([16384, 256]);
@@ -331,8 +355,10 @@ fn sums_of_one_value_for_all_are_rows() {
     for x in [&ones, &dense(&[16384, 256]), &dense(&[256, 16384]).transpose(0, 1).unwrap()] {
         let launches = sound(scatter_add(DType::F32, x, &index, 0, 8192));
         let names: Vec<&str> = launches.iter().map(|launch| launch.kernel.name).collect();
-        let pass = ["order_count_b32", "order_sum", "order_move_b32"];
-        let expected = [&["scatter_keys"][..], &pass, &pass, &["scatter_strips_f32"]].concat();
+        // Tiles are few, so nobody adds up their counts before.
+        let pass = ["order_count_b32", "order_move_b32"];
+        let expected =
+            [&["scatter_keys"][..], &pass, &pass, &["scatter_strips_f32", "scatter_heavy_f32"]].concat();
         assert_eq!(names, expected);
     }
 }

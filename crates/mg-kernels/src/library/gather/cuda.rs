@@ -5,8 +5,8 @@ use crate::cuda::library::args::index::{Axes, Divisor};
 use crate::cuda::library::args::{self, Address, OUTPUT, input};
 use crate::cuda::library::axes::{WIDE, countable};
 use crate::cuda::library::constants::gather::BLOCK;
-use crate::cuda::library::constants::scatter::{EACH, FEW, ROW, STRIP, SUMS, THREADS, WARPS};
-use crate::cuda::library::constants::sort::{BITS, DIGITS, TILE};
+use crate::cuda::library::constants::scatter::{EACH, FEW, HEAVY, PILE, ROW, STRIP, SUMS, THREADS, WARPS};
+use crate::cuda::library::constants::sort::{BITS, DIGITS, FEW_TILES, TILE};
 use crate::cuda::library::many::{self, TAKEN};
 use crate::cuda::library::{Launch, Plan, Pointer, copy, launch};
 use crate::same_sums;
@@ -143,6 +143,10 @@ pub fn scatter_add(dtype: DType, x: &Layout, index: &Layout, axis: usize, size: 
     let few = positions <= targets.saturating_mul(FEW / 8) && targets <= positions.saturating_mul(8);
     let links = sorts && row < ROW && few;
     let linked = links.then(|| sorted.link(targets));
+    // From so many positions on a target is left to blocks, and so many of them there are at most.
+    let (left_from, parts) = if row >= ROW { (HEAVY, row.div_ceil(32)) } else { (PILE, row) };
+    let left = positions / left_from;
+    let heavy = sorted.leave(left);
     let wide = count.max(positions * row) >= WIDE;
     let without = |layout: &Layout| {
         let mut strides: SmallVec<[isize; MAX_RANK]> = layout.strides()[..first].into();
@@ -159,6 +163,7 @@ pub fn scatter_add(dtype: DType, x: &Layout, index: &Layout, axis: usize, size: 
         heads: linked.map(|linked| (Pointer::Workspace, linked.heads as u64)),
         next: linked.map(|linked| (Pointer::Workspace, linked.next as u64)),
         crowded: linked.map(|linked| (Pointer::Workspace, linked.crowded as u64)),
+        heavy: sorts.then_some((Pointer::Workspace, heavy as u64)),
         count: count as u64,
         sorted: positions as u64,
         limit: size as i64,
@@ -174,7 +179,8 @@ pub fn scatter_add(dtype: DType, x: &Layout, index: &Layout, axis: usize, size: 
     };
     let (name, blocks) = match (sorts, row >= ROW) {
         (true, true) => ("strips", (targets * row.div_ceil(STRIP)).div_ceil(WARPS)),
-        (true, false) => ("segments", (positions * row).div_ceil(THREADS)),
+        // Where they may have nothing to do, there are few of them.
+        (true, false) => ("segments", sorted.blocks((positions * row).div_ceil(THREADS))),
         (false, true) => ("rows", (targets * row.div_ceil(ROW)).div_ceil(WARPS)),
         (false, false) => ("scan", count.div_ceil(THREADS)),
     };
@@ -199,8 +205,18 @@ pub fn scatter_add(dtype: DType, x: &Layout, index: &Layout, axis: usize, size: 
         launches.extend(copy::fill(bytes, count, 0)?.launches);
     }
     launches.push(last);
+    if left > 0 {
+        let name = if row >= ROW { "heavy" } else { "piles" };
+        let blocks = (left * parts).min(LEFT_BLOCKS);
+        launches.push(launch("scatter_add", &format!("scatter_{name}_{kind}"), blocks, &args)?);
+    }
     Ok(Plan { launches, workspace: sorted.bytes, ..Plan::default() })
 }
+
+/// Blocks that take turns at what many positions go to.
+const LEFT_BLOCKS: usize = 1 << 10;
+/// Blocks that take turns at what is seldom wanted.
+const TURNS: usize = 1 << 10;
 
 /// Blocks that add few sums, each to its own.
 const FEW_BLOCKS: usize = 1 << 10;
@@ -313,6 +329,8 @@ struct Sorted {
     last: (usize, usize),
     /// Where it is known whether they are wanted: always, if that is nowhere.
     wanted: Option<usize>,
+    /// Where it is said which targets are left to blocks.
+    heavy: usize,
 }
 
 impl Sorted {
@@ -332,7 +350,20 @@ impl Sorted {
             bytes: totals + DIGITS * 4,
             last: kept[passes % 2],
             wanted: None,
+            heavy: 0,
         }
+    }
+
+    /// Has room for so many targets that are left to blocks: how many there are, and two words for each.
+    fn leave(&mut self, most: usize) -> usize {
+        self.heavy = self.bytes.next_multiple_of(256);
+        self.bytes = self.heavy + (1 + 2 * most) * 4;
+        self.heavy
+    }
+
+    /// Blocks of a launch that would have so many: where it may have nothing to do they are few, and take turns.
+    fn blocks(&self, all: usize) -> usize {
+        if self.wanted.is_some() { all.min(TURNS) } else { all }
     }
 
     /// Has positions linked first, and sorts only where those of a target are too many for that.
@@ -360,38 +391,43 @@ impl Sorted {
             limit: positions.size as i64,
             stride,
             crowded: wanted,
+            heavy: at(self.heavy),
             places,
         };
         let mut launches = SmallVec::new();
-        launches.push(launch(OP, "scatter_keys", self.count.div_ceil(THREADS), &args)?);
+        launches.push(launch(OP, "scatter_keys", self.blocks(self.count.div_ceil(THREADS)), &args)?);
         let tiles = self.count.div_ceil(TILE);
         for pass in 0..self.passes {
-            let (from, to) = (self.kept[pass % 2], self.kept[(pass + 1) % 2]);
+            // The first pass reads what is there, as elements.
+            let [there, other] = self.kept;
             let args = args::sort::Order {
-                x: None,
-                keys: at(from.0),
-                at: at(from.1).filter(|_| pass > 0),
-                keys_out: at(to.0),
-                at_out: at(to.1),
+                x: at(there.0),
+                keys: [at(other.0), at(there.0)],
+                at: [at(other.1), at(there.1)],
                 indices: None,
                 values: None,
                 counts: at(self.counts),
-                totals: at(self.totals),
+                totals: at(self.totals).filter(|_| tiles > FEW_TILES),
                 rows: 1,
                 length: self.count as u64,
                 count: self.count as u64,
                 tiles: tiles as u64,
                 turn: 0,
                 nan: u64::MAX,
-                shift: (pass * BITS) as u32,
+                spread: None,
+                pass: pass as u32,
+                passes: self.passes as u32,
+                keeps: 1,
                 together: 1,
                 which: 0,
                 floats: 0,
                 wanted,
             };
-            for (name, blocks) in [("count_b32", tiles), ("sum", DIGITS), ("move_b32", tiles)] {
-                launches.push(launch(OP, &format!("order_{name}"), blocks, &args)?);
+            launches.push(launch(OP, "order_count_b32", tiles, &args)?);
+            if tiles > FEW_TILES {
+                launches.push(launch(OP, "order_sum", DIGITS, &args)?);
             }
+            launches.push(launch(OP, "order_move_b32", tiles, &args)?);
         }
         Ok(launches)
     }

@@ -33,6 +33,8 @@ pub(super) fn plan(sizes: &Sizes, base: &Described, value: &Described, target: T
     let unit = if one { size } else { [16, 8, 4, 2].into_iter().find(fits).unwrap_or(size) };
     let inner = inner * size / unit;
     let many = count > FEW;
+    // Most places are written to: of as many random indices as there are places, two thirds are.
+    let places = many && n <= count.saturating_mul(2);
     let chunks = if many { 1 } else { (outer * inner).div_ceil(BLOCK) };
     let args = args::put::Put {
         out: OUTPUT,
@@ -46,6 +48,7 @@ pub(super) fn plan(sizes: &Sizes, base: &Described, value: &Described, target: T
         inner: inner as u64,
         one: one.into(),
         chunks: chunks as u32,
+        places: places.into(),
     };
     // Nothing is written before all indices were looked at: where one is out of range, the base stays as it is.
     let words = WORD as usize / 4 + if many { n } else { 0 };
@@ -57,7 +60,11 @@ pub(super) fn plan(sizes: &Sizes, base: &Described, value: &Described, target: T
     plan.launches.extend(zeros.launches.into_iter().map(|launch| launch.moved(there)));
     plan.workspace = words * 4;
     plan.launches.push(launch("put", "put_last", count.div_ceil(THREADS), &args)?);
-    let blocks = if many { (outer * inner * count).div_ceil(BLOCK) } else { count * chunks };
+    let blocks = match (places, many) {
+        (true, _) => (outer * inner * n).div_ceil(BLOCK),
+        (false, true) => (outer * inner * count).div_ceil(BLOCK),
+        (false, false) => count * chunks,
+    };
     plan.launches.push(launch("put", &format!("put_b{}", unit * 8), blocks, &args)?);
     Ok(plan)
 }

@@ -3,7 +3,7 @@
 use super::{Sort, SortKind};
 use crate::cuda::library::args::{self, OUTPUT, input};
 use crate::cuda::library::constants::nth::{CHOOSE, COUNT, COUNTS, FIND, PART, TALLY};
-use crate::cuda::library::constants::sort::{BITS, DIGITS, TILE};
+use crate::cuda::library::constants::sort::{BITS, DIGITS, FEW_TILES, TILE};
 use crate::cuda::library::{Plan, Pointer, copy, launch};
 use crate::library::{Described, Shaped};
 use mg_device::{DType, Error, ErrorKind, Result, Width};
@@ -30,14 +30,6 @@ impl Workspace {
     }
 }
 
-/// What a launch reads and writes; the rest of the arguments is the same for all.
-#[derive(Clone, Copy, Default)]
-struct Pass {
-    from: Option<Kept>,
-    to: Option<Kept>,
-    shift: usize,
-}
-
 /// What does not change from launch to launch.
 struct Problem<'a> {
     sort: &'a Sort,
@@ -46,8 +38,12 @@ struct Problem<'a> {
     length: usize,
     tiles: usize,
     together: usize,
+    passes: usize,
+    /// Where passes write in turns.
+    kept: [Option<Kept>; 2],
     counts: Option<usize>,
     totals: Option<usize>,
+    spread: Option<usize>,
 }
 
 impl Problem<'_> {
@@ -58,10 +54,9 @@ impl Problem<'_> {
         }
     }
 
-    /// The argument of a launch. Without a place for what it writes, that is the result.
-    fn args(&self, pass: Pass) -> args::sort::Order {
+    /// The argument of a pass; of what comes behind all of them, as if it were one more.
+    fn args(&self, pass: usize) -> args::sort::Order {
         let kept = |at: Option<usize>| at.map(|at| (Pointer::Workspace, at as u64));
-        let is_result = pass.to.is_none();
         let values = self.sort.kind == SortKind::Values;
         let largest = u64::MAX >> (64 - 8 * self.x.dtype.size());
         let which = match self.sort.kind {
@@ -72,12 +67,10 @@ impl Problem<'_> {
         };
         args::sort::Order {
             x: input(0),
-            keys: kept(pass.from.map(|k| k.keys)),
-            at: kept(pass.from.map(|k| k.at)),
-            keys_out: kept(pass.to.map(|k| k.keys)),
-            at_out: kept(pass.to.map(|k| k.at)),
-            indices: OUTPUT.filter(|_| is_result && !values),
-            values: OUTPUT.filter(|_| is_result && values),
+            keys: self.kept.map(|k| kept(k.map(|k| k.keys))),
+            at: self.kept.map(|k| kept(k.map(|k| k.at))),
+            indices: OUTPUT.filter(|_| !values),
+            values: OUTPUT.filter(|_| values),
             counts: kept(self.counts),
             totals: kept(self.totals),
             rows: self.rows as u64,
@@ -86,7 +79,10 @@ impl Problem<'_> {
             tiles: self.tiles as u64,
             turn: turn(self.x.dtype, self.sort.descending),
             nan: largest,
-            shift: pass.shift as u32,
+            spread: kept(self.spread),
+            pass: pass as u32,
+            passes: self.passes as u32,
+            keeps: self.picks().into(),
             together: self.together as u32,
             which,
             floats: self.x.dtype.is_float().into(),
@@ -143,36 +139,43 @@ pub(super) fn plan(sort: &Sort, operands: &[Described], result: &Shaped) -> Resu
         return picked(sort, x, rows, length, which);
     }
     let together = (TILE / length).clamp(1, DIGITS);
-    let mut problem = Problem { sort, x, rows, length, tiles, together, counts: None, totals: None };
-    let picks = problem.picks();
+    let passes = if tiles == 1 { 1 } else { 8 * x.dtype.size() / BITS };
     let mut workspace = Workspace(0);
+    let (kept, counts, totals, spread) = ([None; 2], None, None, None);
+    let mut problem =
+        Problem { sort, x, rows, length, tiles, together, passes, kept, counts, totals, spread };
+    // What one pass writes the next one reads, while that writes the other. The last one writes the result, if nothing is picked of it.
+    let written = passes - usize::from(!problem.picks());
+    problem.kept = [0, 1].map(|number| (number < written).then(|| workspace.kept(total, key)));
     let mut plan = Plan::default();
-    let sorted = if tiles == 1 {
-        let to = picks.then(|| workspace.kept(total, key));
-        let args = problem.args(Pass { to, ..Pass::default() });
-        plan.launches.push(launch(op, &name("block"), rows.div_ceil(together), &args)?);
-        to
+    if tiles == 1 {
+        plan.launches.push(launch(op, &name("block"), rows.div_ceil(together), &problem.args(0))?);
     } else {
-        let passes = 8 * x.dtype.size() / BITS;
         problem.counts = Some(workspace.part(rows * DIGITS * tiles * size_of::<u32>()));
-        problem.totals = Some(workspace.part(rows * DIGITS * size_of::<u32>()));
-        let kept = passes - usize::from(!picks);
-        // What one pass writes the next one reads, while that writes the other.
-        let places: Vec<Kept> = (0..kept.min(2)).map(|_| workspace.kept(total, key)).collect();
-        let mut from = None;
-        for number in 0..passes {
-            let to = (number < kept).then(|| places[number % 2]);
-            let pass = Pass { from, to, shift: number * BITS };
-            plan.launches.push(launch(op, &name("count"), rows * tiles, &problem.args(pass))?);
-            plan.launches.push(launch(op, "order_sum", rows * DIGITS, &problem.args(pass))?);
-            plan.launches.push(launch(op, &name("move"), rows * tiles, &problem.args(pass))?);
-            from = to;
+        // Of few tiles, who moves one adds up the counts.
+        problem.totals = (tiles > FEW_TILES).then(|| workspace.part(rows * DIGITS * size_of::<u32>()));
+        // Small integers differ in few digits.
+        if !x.dtype.is_float() && passes >= 4 {
+            let spread = workspace.part(size_of::<u64>());
+            let there = |pointer| match pointer {
+                Pointer::Output(_) => (Pointer::Workspace, spread as u64),
+                Pointer::Input(_) | Pointer::Workspace | Pointer::Tickets | Pointer::Fault => (pointer, 0),
+            };
+            let zeros = copy::fill(8, 1, 0)?;
+            plan.launches.extend(zeros.launches.into_iter().map(|launch| launch.moved(there)));
+            problem.spread = Some(spread);
         }
-        from
-    };
-    if picks {
-        let args = problem.args(Pass { from: sorted, ..Pass::default() });
-        plan.launches.push(launch(op, &format!("order_pick_{wide}"), rows, &args)?);
+        for pass in 0..passes {
+            let args = problem.args(pass);
+            plan.launches.push(launch(op, &name("count"), rows * tiles, &args)?);
+            if tiles > FEW_TILES {
+                plan.launches.push(launch(op, "order_sum", rows * DIGITS, &args)?);
+            }
+            plan.launches.push(launch(op, &name("move"), rows * tiles, &args)?);
+        }
+    }
+    if problem.picks() {
+        plan.launches.push(launch(op, &format!("order_pick_{wide}"), rows, &problem.args(passes))?);
     }
     plan.workspace = workspace.0;
     Ok(plan)
