@@ -134,6 +134,27 @@ def checks():
         yield f"scatter {dtype} 1 11 x={text([6, 33, 7], [231, -7, 1])} index={text([6, 33, 7], [231, 7, 1])}"
         yield f"scatter {dtype} 0 3000 x={text([200000], [1])} index={text([200000], [1])}"
         yield f"scatter {dtype} 0 70000 x={text([9000, 40], [40, 1])} index={text([9000, 40], [1, 0])}"
+        # Many meet at few; several chunks to a bucket; several tiles; rows of a few elements, of two axes, and of each other distance.
+        yield f"scatter {dtype} 0 3000 skewed x={text([200000], [1])} index={text([200000], [1])}"
+        yield f"scatter {dtype} 0 3000 skewed x={text([30000, 5], [5, 1])} index={text([30000, 5], [1, 0])}"
+        yield f"scatter {dtype} 0 70000 skewed x={text([9000, 40], [40, 1])} index={text([9000, 40], [1, 0])}"
+        yield f"scatter {dtype} 0 900 skewed x={text([5000, 200], [1, 5000])} index={text([5000, 200], [1, 0])}"
+        yield f"scatter {dtype} 0 5000000 x={text([300000], [1])} index={text([300000], [1])}"
+        yield f"scatter {dtype} 1 700 x={text([64, 1500], [1, 64])} index={text([64, 1500], [1500, 1])}"
+        yield f"scatter {dtype} 1 1100 x={text([6, 333, 7], [2331, 7, 1])} index={text([6, 333, 7], [2331, 7, 1])}"
+        yield f"scatter {dtype} 0 100000 x={text([140000, 31], [31, 1])} index={text([140000, 31], [1, 0])}"
+    yield f"scatter f32 0 5000000 x={text([4300000], [1])} index={text([4300000], [1])}"
+    for dtype in ("u8", "f16", "f32", "f64"):
+        for options in ("", " one"):
+            yield f"put {dtype} 3000 200000 skewed{options}"
+            yield f"put {dtype} 70000 2000{options}"
+            yield f"put {dtype} 5000000 300000{options}"
+        yield f"put {dtype} 3000 1000"
+    for dtype in SIZE:
+        for kind in ("indices", "values", "mode", "median"):
+            for rows in ("1x20000", "3x5000 few", "40x100"):
+                yield f"sort {kind} {dtype} {rows}"
+        yield f"sort indices {dtype} 1x20000 descending"
     for size in (1, 2, 4, 8):
         yield f"copy {size} 256 from={text([128, 192], [1, 128])} to={text([128, 192], [192, 1])}"
         yield f"copy {size} {size} from={text([129, 67], [1, 131])} to={text([129, 67], [67, 1])}"
@@ -180,6 +201,17 @@ def benches():
     yield f"scatter f32 0 256 x={text([16384, 384], [384, 1])} index={text([16384, 384], [1, 0])}"
     yield f"scatter f32 0 50257 x={text([16384, 768], [768, 1])} index={text([16384, 768], [1, 0])}"
     yield f"scatter f32 1 10 x={text([8192, 1], [1, 1])} index={text([8192, 1], [1, 1])}"
+    for n, size in [(22, 22), (20, 22), (22, 26), (24, 24), (22, 10), (20, 16)]:
+        yield f"scatter f32 0 {1 << size} x={text([1 << n], [1])} index={text([1 << n], [1])}"
+    yield f"scatter f32 0 {1 << 22} skewed x={text([1 << 22], [1])} index={text([1 << 22], [1])}"
+    yield f"scatter f32 0 {1 << 18} x={text([1 << 20, 8], [8, 1])} index={text([1 << 20, 8], [1, 0])}"
+    for options in ("", "skewed "):
+        yield f"scatter f32 0 8192 {options}x={text([16384, 256], [256, 1])} index={text([16384, 256], [1, 0])}"
+    for n, size in [(22, 22), (22, 26)]:
+        yield f"put f32 {1 << size} {1 << n}"
+    for dtype in ("f32", "i64"):
+        yield f"sort indices {dtype} 1x{1 << 22}"
+    yield f"sort indices i64 1x{1 << 22} few"
 
 
 def tiles():

@@ -8,6 +8,7 @@ Results are not looked at; run.py does that.
 import ctypes
 import json
 import pathlib
+import random
 
 HERE = pathlib.Path(__file__).resolve().parent
 DRIVER = ctypes.CDLL("libcuda.so.1")
@@ -30,6 +31,14 @@ def allocate(size):
     check(DRIVER.cuMemAlloc_v2(ctypes.byref(address), ctypes.c_size_t(size)))
     check(DRIVER.cuMemsetD8_v2(address, 0, ctypes.c_size_t(size)))
     return address.value
+
+
+def indices(address, count, size):
+    """Indices in memory: a third of them one, and as many few."""
+    draw = random.Random(7)
+    kinds = (lambda: size // 2, lambda: draw.randrange(min(50, size)), lambda: draw.randrange(size))
+    numbers = (ctypes.c_int64 * count)(*(draw.choice(kinds)() for _ in range(count)))
+    check(DRIVER.cuMemcpyHtoD_v2(ctypes.c_uint64(address), numbers, ctypes.c_size_t(8 * count)))
 
 
 def main():
@@ -58,6 +67,8 @@ def main():
             base = allocate(8 * (below + above) + 4096)
             memory.append(base)
             addresses[f"in{i}"] = base + 8 * below
+            if words[0] == "scatter" and i == 1:
+                indices(base, below + above, int(words[3]))
         # The result's elements.
         m_n = [int(layouts[name].split(":")[0].split("x")[at]) for name, at in (("a", -2), ("b", -1)) if name in layouts]
         batch = layouts.get("a", "1x1:1").split(":")[0].split("x")[:-2]
@@ -67,6 +78,17 @@ def main():
         if "to" in layouts:
             below, count = reach(layouts["to"])
             count += below
+        elif words[0] == "put":
+            n, places = int(words[3]), int(words[2])
+            count = max(n, places)
+            addresses |= {f"in{i}": allocate(8 * count) for i in range(3)}
+            memory += [addresses[f"in{i}"] for i in range(3)]
+            indices(addresses["in2"], n, places)
+        elif words[0] == "sort":
+            rows, length = (int(n) for n in words[3].split("x"))
+            count = rows * length
+            addresses["in0"] = allocate(8 * count)
+            memory.append(addresses["in0"])
         elif words[0] in ("gather", "scatter"):
             shape = [int(n) for n in layouts["index"].split(":")[0].split("x")]
             if words[0] == "scatter":

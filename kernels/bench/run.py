@@ -149,9 +149,18 @@ def plan_kernel(plan):
     return plan["launches"][-1]["kernel"] if plan["launches"] else "none"
 
 
-def indices(text, size, bad):
+def drawn(shape, size, skewed):
+    """Indices; where they are skewed, a third of them are one, and as many are few."""
+    index = torch.randint(0, size, shape, device="cuda")
+    if skewed:
+        which = torch.randint(0, 3, shape, device="cuda")
+        index = torch.where(which == 0, size // 2, torch.where(which == 1, index % 50, index))
+    return index
+
+
+def indices(text, size, bad, skewed=False):
     index = Operand(text, torch.int64, 16)
-    index.memory.copy_(torch.randint(0, size, index.memory.shape, device="cuda"))
+    index.memory.copy_(drawn(index.memory.shape, size, skewed))
     where = index.at.flatten()
     if bad:
         index.memory[where[where.numel() // 2]] = size + 3
@@ -191,7 +200,7 @@ def check_scatter(words, plan):
         x = Operand(opts["x"], dtype, 16)
         if dtype == torch.bool:
             x.value = x.value.to(torch.uint8)
-        index = indices(opts["index"], size, bad)
+        index = indices(opts["index"], size, bad, "skewed" in words)
         shape = [size if d == axis else n for d, n in enumerate(x.shape)]
         count = 1
         for n in shape:
@@ -214,9 +223,77 @@ def check_scatter(words, plan):
         got = (out.inner.view(torch.uint8) if dtype == torch.bool else out.value).view(shape)
         if floating:
             found = error(got, want)
-            if not found <= TOLERANCE[name]:
+            # One after the other, tens of thousands of them where they are skewed.
+            if not found <= TOLERANCE[name] * (10 if "skewed" in words else 1):
                 return f"error {found:.2e}"
         elif not torch.equal(got, want.to(got.dtype)):
+            return "wrong"
+    return None
+
+
+def check_put(words, plan):
+    dtype, n, count = DTYPES[words[1]], int(words[2]), int(words[3])
+    for bad in (False, True):
+        base, index = random(n, dtype), drawn((count,), n, "skewed" in words)
+        value = random(1 if "one" in words else count, dtype)
+        if bad:
+            index[count // 2] = n + 3
+        out = Result(n, dtype)
+        go = cuda.bind(plan, {"in0": 0, "in1": value.data_ptr(), "in2": index.data_ptr(), "out0": out.address})
+        found = []
+        for _ in range(2):
+            out.value.copy_(base)
+            go()
+            torch.cuda.synchronize()
+            found.append(out.inner.clone())
+        want = base.clone()
+        if not bad:
+            # The last of each place.
+            last = torch.zeros(n, dtype=torch.int64, device="cuda")
+            last.scatter_reduce_(0, index, torch.arange(1, count + 1, device="cuda"), "amax")
+            there = last > 0
+            want[there] = value.expand(count)[last[there] - 1]
+        if not all(torch.equal(one, want.view(torch.uint8)) for one in found) or not out.guarded():
+            return "wrong"
+    return None
+
+
+def check_sort(words, plan):
+    kind, dtype = words[1], DTYPES[words[2]]
+    rows, length = (int(n) for n in words[3].split("x"))
+    x = random(rows * length, dtype)
+    if "few" in words:
+        x = (x.double() * 2).round().to(dtype) if dtype.is_floating_point else (x % 7).to(dtype)
+    if dtype.is_floating_point:
+        x[torch.randint(0, len(x), (5,), device="cuda")] = float("nan")
+    x = x.view(rows, length)
+    keys = x.to(torch.uint8) if dtype == torch.bool else x
+    order = torch.sort(keys, dim=1, stable=True, descending="descending" in words).indices
+    picks = kind in ("mode", "median")
+    out = Result(rows * (1 if picks else length), dtype if kind == "values" else torch.int64)
+    go = cuda.bind(plan, {"in0": x.data_ptr(), "out0": out.address})
+    go()
+    torch.cuda.synchronize()
+    first = out.inner.clone()
+    go()
+    torch.cuda.synchronize()
+    if not torch.equal(first, out.inner) or not out.guarded():
+        return "not the same twice, or written outside"
+    if kind == "values":
+        got, want = out.value.view(rows, length), x.gather(1, order)
+        return None if torch.equal(torch.nan_to_num(got.double()), torch.nan_to_num(want.double())) else "wrong"
+    if kind == "indices":
+        return None if torch.equal(out.value.view(rows, length), order) else "wrong"
+    ordered = keys.gather(1, order)
+    if kind == "median":
+        # A NaN is the median, the first one.
+        nan = ordered.isnan() if dtype.is_floating_point else torch.zeros_like(ordered, dtype=torch.bool)
+        at = torch.where(nan.any(1), nan.long().argmax(1), (length - 1) // 2)
+        return None if torch.equal(out.value, order.gather(1, at[:, None])[:, 0]) else "wrong"
+    # As often as any other, and the last of its kind.
+    for row, at in zip(keys, out.value.tolist()):
+        numbers, counts = torch.unique(row[~row.isnan()] if dtype.is_floating_point else row, return_counts=True)
+        if row[at] != numbers[counts.argmax()] or int((row == row[at]).nonzero().max()) != at:
             return "wrong"
     return None
 
@@ -245,7 +322,10 @@ def check_fill(words, plan):
     return None if torch.equal(out.inner, want) and out.guarded() else "wrong"
 
 
-CHECKS = {"matmul": check_matmul, "gather": check_gather, "scatter": check_scatter, "copy": check_copy, "fill": check_fill}
+CHECKS = {
+    "matmul": check_matmul, "gather": check_gather, "scatter": check_scatter, "put": check_put, "sort": check_sort,
+    "copy": check_copy, "fill": check_fill,
+}
 
 
 def check(small):
@@ -315,7 +395,7 @@ def bench_gather(words, plan):
 def bench_scatter(words, plan):
     opts, axis, size = options(words), int(words[2]), int(words[3])
     x = Operand(opts["x"], torch.float32, 16)
-    index = indices(opts["index"], size, False)
+    index = indices(opts["index"], size, False, "skewed" in words)
     shape = [size if d == axis else n for d, n in enumerate(x.shape)]
     out = torch.empty(shape, device="cuda")
     ours = cuda.bind(plan, {"in0": x.address, "in1": index.address, "out0": out.data_ptr()})
@@ -329,7 +409,30 @@ def bench_scatter(words, plan):
     return [ours, other], 4 * (out.numel() + value.numel()), "TB/s"
 
 
-BENCHES = {"matmul": bench_matmul, "copy": bench_copy, "fill": bench_fill, "gather": bench_gather, "scatter": bench_scatter}
+def bench_put(words, plan):
+    n, count = int(words[2]), int(words[3])
+    out, value = torch.zeros(n, device="cuda"), random(count, torch.float32)
+    index = drawn((count,), n, "skewed" in words)
+    ours = cuda.bind(plan, {"in0": 0, "in1": value.data_ptr(), "in2": index.data_ptr(), "out0": out.data_ptr()})
+    ours.keeps = (value, index, out)
+    return [ours, lambda: out.index_put_((index,), value)], 12 * count, "TB/s"
+
+
+def bench_sort(words, plan):
+    rows, length = (int(n) for n in words[3].split("x"))
+    if words[2] == "f32":
+        x = random(rows * length, torch.float32)
+    else:
+        x = drawn((rows * length,), 1 << (16 if "few" in words else 62), False)
+    x, out = x.view(rows, length), torch.empty(rows, length, dtype=torch.int64, device="cuda")
+    values = torch.empty_like(x)
+    ours = cuda.bind(plan, {"in0": x.data_ptr(), "out0": out.data_ptr()})
+    ours.keeps = (x, out)
+    other = torch.empty_like(out)
+    return [ours, lambda: torch.sort(x, dim=1, stable=True, out=(values, other))], 12 * rows * length, "TB/s"
+
+
+BENCHES = {"put": bench_put, "sort": bench_sort, "matmul": bench_matmul, "copy": bench_copy, "fill": bench_fill, "gather": bench_gather, "scatter": bench_scatter}
 
 
 def bench(path):
