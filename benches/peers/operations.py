@@ -8,9 +8,13 @@ kept. `GB/s` counts each operand and the result once; `of copy` compares that wi
 """
 
 import argparse
+import datetime
 import json
 import os
+import pathlib
+import platform
 import re
+import subprocess
 import sys
 import time
 
@@ -126,8 +130,24 @@ def measured(case, ours, torch, seconds, rounds):
     return {**row, "ours": best[0], "torch": best[1], "ratio": best[1] / best[0], "gbs": size / best[0] / 1e9}
 
 
+def about(torch, cuda):
+    """When, where and with what."""
+    today = datetime.datetime.now(datetime.timezone.utc).date().isoformat()
+    known = {"date": today, "python": platform.python_version(), "torch": torch.__version__}
+    if cuda:
+        query = ["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"]
+        driver = subprocess.run(query, capture_output=True, text=True, check=False).stdout.split()
+        known |= {"device": torch.cuda.get_device_name(), "cuda": torch.version.cuda, "driver": driver[0] if driver else "unknown"}
+    processors = pathlib.Path("/proc/cpuinfo")
+    names = re.findall(r"model name\s*:\s*(.*)", processors.read_text()) if processors.exists() else []
+    return known | {"host": f"{names[0] if names else platform.processor()}, {os.cpu_count()} cores"}
+
+
 def page(rows, title):
     """What was measured, as a page."""
+    runs = [", ".join(f"{name} {value}" for name, value in row["about"].items()) for row in rows if "about" in row]
+    known = {row["op"] for row in rows if "op" in row}
+    missing = [name for name, *_ in CASES if name not in known]
     done = sorted((row for row in rows if "ratio" in row), key=lambda row: row["ratio"])
     copy = next(row["gbs"] for row in done if row["op"] == "clone")
     lines = [
@@ -136,6 +156,8 @@ def page(rows, title):
         "Written by `benches/peers/operations.py`: each expression in both libraries in turn, in one process, the best of the rounds. Sorted",
         "by where we are worst. A ratio above 1 is ours. `of copy`: operands and result, each once, against a copy's rate.",
         "",
+        *(text for run in runs for text in (f"Measured: {run}.", "")),
+        *([f"Not measured: {len(missing)} operations, `{missing[0]}` to `{missing[-1]}`.", ""] if missing else []),
         f"{len(done)} operations; {sum(row['ratio'] < 0.95 for row in done)} are slower than PyTorch by more than 5 %,",
         f"{sum(row['ratio'] >= 1.05 for row in done)} are faster by more than 5 %. A copy goes at {copy:.0f} GB/s.",
         "",
@@ -155,6 +177,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--only", default=".")
+    parser.add_argument("--after", default="", help="goes on behind the case of this name, and adds to the file of --json")
     parser.add_argument("--json", default="")
     parser.add_argument("--worst", type=int, default=40)
     parser.add_argument("--rounds", type=int, default=5)
@@ -164,6 +187,7 @@ def main():
     parser.add_argument("--processor", action="store_true", help="the processor's time instead of the clock's: of one thread, on a busy machine")
     parser.add_argument("--read", default="", help="rows that were written before, instead of measuring")
     parser.add_argument("--page", default="", help="writes a page")
+    parser.add_argument("--commit", default="", help="what was built, for the record")
     parser.add_argument("--title", default="All operations beside PyTorch")
     args = parser.parse_args()
     if args.read:
@@ -185,8 +209,12 @@ def main():
     ours = Side(mg, namespace(mg, args.device, cuda), mg.cuda.synchronize if cuda else lambda: None, True)
     theirs = Side(torch, namespace(torch, args.device, cuda), torch.cuda.synchronize if cuda else lambda: None, False)
     rows, started = [], time.perf_counter()
-    out = open(args.json, "w") if args.json else None  # noqa: SIM115
-    for case in CASES:
+    out = open(args.json, "a" if args.after else "w") if args.json else None  # noqa: SIM115
+    there = {"about": about(torch, cuda) | ({"commit": args.commit} if args.commit else {})}
+    if out:
+        print(json.dumps(there), file=out, flush=True)
+    names = [name for name, *_ in CASES]
+    for case in CASES[names.index(args.after) + 1 if args.after else 0 :]:
         if not re.search(args.only, case[0]) and case[0] != "clone":
             continue
         if time.perf_counter() - started > args.limit:
@@ -207,7 +235,7 @@ def main():
             f"{row['gbs'] / copy:7.2f}{note}"
         )
     if args.page:
-        open(args.page, "w").write(page(rows, args.title))  # noqa: SIM115
+        open(args.page, "w").write(page([there, *rows], args.title))  # noqa: SIM115
     for row in rows:
         if "skip" in row:
             print(f"skipped: {row['op']}: {row['skip']}")
