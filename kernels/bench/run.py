@@ -432,7 +432,10 @@ def bench_sort(words, plan):
     return [ours, lambda: torch.sort(x, dim=1, stable=True, out=(values, other))], 12 * rows * length, "TB/s"
 
 
-BENCHES = {"put": bench_put, "sort": bench_sort, "matmul": bench_matmul, "copy": bench_copy, "fill": bench_fill, "gather": bench_gather, "scatter": bench_scatter}
+BENCHES = {
+    "matmul": bench_matmul, "copy": bench_copy, "fill": bench_fill, "gather": bench_gather, "scatter": bench_scatter, "put": bench_put,
+    "sort": bench_sort,
+}
 
 
 def bench(path):
