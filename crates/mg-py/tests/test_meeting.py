@@ -47,6 +47,19 @@ def test_the_last_write_stays(dtype):
             np.testing.assert_array_equal(base.numpy(), want)
 
 
+def test_the_last_write_along_an_axis_stays():
+    rng = np.random.default_rng(3)
+    for outer, inner in [(3, 1), (1, 5), (4, 3)]:
+        for count, places in [(2000, 1500), (2000, 5000)]:
+            index = meeting(rng, count, places)
+            values = rng.standard_normal((outer, count, inner)).astype("float32")
+            want = np.zeros((outer, places, inner), "float32")
+            want[:, index] = values
+            base = mg.zeros((outer, places, inner))
+            got = mg.index_copy(base, 1, mg.tensor(index), mg.tensor(values))
+            np.testing.assert_array_equal(got.numpy(), want)
+
+
 @pytest.mark.parametrize("high", [1, 200, 70000, 1 << 40, 1 << 62])
 @pytest.mark.parametrize("dtype", ["int64", "int32"])
 def test_orders_of_small_and_large_integers(dtype, high):
