@@ -185,7 +185,7 @@ impl Told<'_> {
         // Positions of the result that no window of a convolution reaches, since they are as many as a stride or more: so many are made
         // by less padding before the axis (and left out again), and behind it, where there is none to take off, as zeros.
         let mut beyond: [(usize, usize); 3] = [(0, 0); 3];
-        for axis in 0..self.axes {
+        for (axis, beyond) in beyond[..self.axes].iter_mut().enumerate() {
             let i = 3 - self.axes + axis;
             let (stride, dilation) = (conv.stride[i] as usize, conv.dilation[i] as usize);
             if more[i] as usize >= stride.max(dilation) {
@@ -203,7 +203,7 @@ impl Told<'_> {
             let rest = more[i] - reached as u32;
             let before = rest.min(conv.padding[i]);
             conv.padding[i] -= before;
-            beyond[axis] = (before as usize, (rest - before) as usize);
+            *beyond = (before as usize, (rest - before) as usize);
             // What is made: without what is taken off before it, nor the zeros behind it.
             let made = size + before as usize - (rest - before) as usize;
             conv.sizes[i] = match u32::try_from(made) {
