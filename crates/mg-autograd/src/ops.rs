@@ -2,6 +2,7 @@
 
 use crate::autocast;
 use crate::caller::public;
+use crate::functional::wide;
 use crate::gradient::no_grad;
 use crate::surface::{Answer, Kind, OfIntegers, Operation, Param, Place, Returns};
 use crate::tensor::Tensor;
@@ -563,7 +564,7 @@ impl Tensor {
     #[track_caller]
     pub fn try_fmod(&self, other: impl Into<Operand>) -> Result<Tensor> {
         public("fmod", || {
-            Ok(Tensor::from_node(Division::remaining("fmod", self.look(), other.into().look())?.fmod()))
+            Ok(Tensor::from_node(Division::remaining("fmod", self.look(), other.into().look())?.cut_off()))
         })
     }
 
@@ -727,10 +728,12 @@ struct Division {
 }
 
 impl Division {
-    /// Of which the remainder is wanted: a number is one of the tensor's dtype.
+    /// Of which the remainder is wanted: a number is one of the tensor's dtype. That of halves is one, too, but the quotient, by which the
+    /// divisor's slope goes, would be rounded to the next whole number.
     fn remaining(op: &'static str, a: Term, b: Term) -> Result<Division> {
         let dtype = DType::result_type([a.kind(), b.kind()]);
-        Division::within(op, a, b, dtype)
+        let Division { a, b, dtype } = Division::within(op, a, b, dtype)?;
+        Ok(Division { a: wide(&a), b: wide(&b), dtype })
     }
 
     /// Of which the quotient is wanted: halves that are divided by a number are divided in f32, and the quotient is rounded once.
@@ -767,6 +770,11 @@ impl Division {
         }
     }
 
+    /// As [`Division::fmod`], in the result's dtype.
+    fn cut_off(&self) -> Node {
+        self.fmod().cast(self.dtype)
+    }
+
     /// Whether a remainder is not zero and has another sign than `b`.
     fn differs(&self, remainder: &Node) -> Node {
         let zero = remainder.lit(0.0);
@@ -777,7 +785,7 @@ impl Division {
     /// With the sign of `b`.
     fn remainder(&self) -> Node {
         let remainder = self.fmod();
-        self.differs(&remainder).choose(&remainder.add(&self.b), &remainder)
+        self.differs(&remainder).choose(&remainder.add(&self.b), &remainder).cast(self.dtype)
     }
 
     /// Rounded towards zero.

@@ -185,5 +185,18 @@ def test_products_that_are_weighed_are_added_in_single_precision(dtype):
     assert c[0].addmm(a[0], b[0], beta=0.3, alpha=0.7).tolist() == wanted[0].tolist()
 
 
+@pytest.mark.parametrize("dtype", HALVES)
+def test_slopes_of_remainders_are_whole_numbers(dtype):
+    a, b = L.linspace(-9.0, 9.0, 200).to(dtype), L.linspace(0.3, 2.0, 200).flip(0).to(dtype)
+    for f in (L.remainder, L.fmod):
+        x, y = a.clone().requires_grad_(), b.clone().requires_grad_()
+        got = f(x, y)
+        assert got.tolist() == f(a.float(), b.float()).to(dtype).tolist()
+        got.sum().backward()
+        quotient = a.double() / b.double()
+        whole = quotient.floor() if f is L.remainder else quotient.trunc()
+        assert y.grad.tolist() == (-whole).tolist() and x.grad.tolist() == [1.0] * 200
+
+
 def test_the_bounds_of_logit_are_halves():
     assert bf16(0.1, 0.5, 0.9).logit(0.3).tolist() == [-0.84375, 0.0, 0.84375]
