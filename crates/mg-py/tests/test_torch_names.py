@@ -730,3 +730,20 @@ def test_directions_that_tensors_carry():
             fwAD.make_dual(x, v)
         with pytest.raises(RuntimeError, match="func.jvp"):
             fwAD.enter_dual_level()
+
+
+def test_what_scripts_do(tmp_path):
+    from micrograd_rs.utils.data._utils.collate import default_collate
+
+    assert default_collate is mg.utils.data.default_collate
+    future = mg.jit.fork(lambda x, y: x + y, mg.ones(2), y=1)
+    assert mg.jit.wait(future).tolist() == [2.0, 2.0] and future.done() and future.value() is future.wait()
+    with pytest.raises(NotImplementedError, match="onnx.export"):
+        mg.jit.save(nn.ReLU(), tmp_path / "m.pt")
+    with pytest.raises(NotImplementedError, match="state_dict"):
+        mg.jit.load(tmp_path / "m.pt")
+    packed = nn.utils.rnn.pack_sequence([mg.ones(3), mg.ones(2)])
+    for name, dtype in (("byte", mg.uint8), ("char", mg.int8), ("short", mg.int16), ("int", mg.int32), ("long", mg.int64)):
+        made = getattr(packed, name)()
+        assert made.data.dtype == dtype and made.batch_sizes.tolist() == [2, 2, 1]
+    assert packed.pin_memory() is packed and not packed.is_pinned()

@@ -153,7 +153,7 @@ DIFFERENCES = """## What is there and differs
 - `nn.attention.sdpa_kernel` chooses among one. `flex_attention` lays out all scores.
 - There to say what to do instead, in an error: `autograd.graph.saved_tensors_hooks`, `save_on_cpu`, `allow_mutation_on_saved_tensors` and
   `register_multi_grad_hook`, `autograd.profiler.emit_nvtx`, `cuda.CUDAGraph` and `cuda.graph`, `nn.parallel.DistributedDataParallel`, what is in
-  `distributed` but `is_available` and `is_initialized`, `Module.share_memory`, `SummaryWriter.add_graph`, `add_hparams`, `add_embedding`,
+  `distributed` but `is_available` and `is_initialized`, `Module.share_memory`, `jit.save` and `jit.load`, `SummaryWriter.add_graph`, `add_hparams`, `add_embedding`,
   `add_pr_curve`, `add_audio`, `add_video`, `add_mesh` and `add_custom_scalars`, `benchmark.Timer.collect_callgrind`.
 - `backends.cudnn` and its like keep what they are set to, and change nothing, but for `backends.cuda.matmul.allow_tf32`.
 """

@@ -18,7 +18,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from types import ModuleType
-from typing import Any, Final, ParamSpec, TypeVar
+from typing import Any, Final, NoReturn, ParamSpec, TypeVar
 
 from . import _micrograd_rs as _rs
 from ._names import Lazy as _Lazy
@@ -28,17 +28,21 @@ __all__ = [
     "Final",
     "annotate",
     "export",
+    "fork",
     "freeze",
     "ignore",
     "is_scripting",
     "is_tracing",
+    "load",
     "optimize_for_inference",
+    "save",
     "script",
     "script_if_tracing",
     "script_method",
     "trace",
     "trace_module",
     "unused",
+    "wait",
 ]
 
 _P = ParamSpec("_P")
@@ -114,6 +118,45 @@ def annotate(the_type: Any, the_value: _T) -> _T:
 def Attribute(value: _T, type: Any) -> _T:
     """The value as it is."""
     return value
+
+
+class _Answer:
+    """What a function answered."""
+
+    def __init__(self, answer: Any) -> None:
+        self._answer = answer
+
+    def wait(self) -> Any:
+        """The answer."""
+        return self._answer
+
+    value = wait
+
+    def done(self) -> bool:
+        """True."""
+        return True
+
+
+def fork(func: Callable[..., Any], *args: Any, **kwargs: Any) -> _Answer:
+    """Calls a function, whose answer `wait` has. What it computes is computed when it is looked at."""
+    return _Answer(func(*args, **kwargs))
+
+
+def wait(future: _Answer) -> Any:
+    """The answer of what `fork` called."""
+    return future.wait()
+
+
+def save(m: Any, f: Any, _extra_files: Any = None) -> NoReturn:
+    """NotImplementedError: no file holds a module's code. `save(m.state_dict(), f)` is for a program that has the class, `onnx.export(m, args, f)` for one that
+    has not.
+    """
+    raise NotImplementedError("jit.save: no file holds a module's code: save(m.state_dict(), f) its numbers, or onnx.export(m, args, f) a graph")
+
+
+def load(f: Any, map_location: Any = None, _extra_files: Any = None) -> NoReturn:
+    """NotImplementedError: what is in a file is not executed. `load` reads a `state_dict()` that PyTorch saved."""
+    raise NotImplementedError("jit.load: files of TorchScript hold code, which is not executed: save the module's state_dict() with PyTorch, and load() that")
 
 
 class _Called(ModuleType):

@@ -84,6 +84,34 @@ class PackedSequence(_Fields):
         """As `to("float16")`."""
         return self.to("float16")
 
+    def byte(self) -> PackedSequence:
+        """As `to("uint8")`."""
+        return self.to("uint8")
+
+    def char(self) -> PackedSequence:
+        """As `to("int8")`."""
+        return self.to("int8")
+
+    def short(self) -> PackedSequence:
+        """As `to("int16")`."""
+        return self.to("int16")
+
+    def int(self) -> PackedSequence:
+        """As `to("int32")`."""
+        return self.to("int32")
+
+    def long(self) -> PackedSequence:
+        """As `to("int64")`."""
+        return self.to("int64")
+
+    def pin_memory(self) -> PackedSequence:
+        """The sequence itself: copies to devices go through pinned memory of the engine's."""
+        return self
+
+    def is_pinned(self) -> bool:
+        """False."""
+        return False
+
     @property
     def is_cuda(self) -> bool:
         """Whether the rows lie on a CUDA device."""

@@ -9,6 +9,9 @@
 
 from __future__ import annotations
 
+import sys
+from types import ModuleType
+
 from ..._names import Lazy as _Lazy
 from .collate import default_collate, default_convert
 from .dataset import (
@@ -61,5 +64,13 @@ __all__ = [
     "read_csv",
     "read_image",
 ]
+
+# `from micrograd_rs.utils.data._utils.collate import default_collate` finds it.
+_utils = ModuleType(f"{__name__}._utils", "As `torch.utils.data._utils`: `collate`, and the loader's workers.")
+_utils.collate = sys.modules[f"{__name__}.collate"]  # type: ignore[attr-defined]  # pyright: ignore[reportAttributeAccessIssue]
+_utils.worker = sys.modules[f"{__name__}.workers"]  # type: ignore[attr-defined]  # pyright: ignore[reportAttributeAccessIssue]
+sys.modules[f"{__name__}._utils"] = _utils
+sys.modules[f"{__name__}._utils.collate"] = sys.modules[f"{__name__}.collate"]
+sys.modules[f"{__name__}._utils.worker"] = sys.modules[f"{__name__}.workers"]
 
 __getattr__ = _Lazy(__name__)
