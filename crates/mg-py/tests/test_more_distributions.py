@@ -191,6 +191,8 @@ def test_modules_by_their_names():
 def test_what_is_refused():
     for wrong, text in (
         (lambda: D.Chi2(-1.0), "parameter df"), (lambda: D.Chi2(math.nan), "parameter df"), (lambda: D.Pareto(1.0, -1.0), "parameter alpha"),
+        (lambda: D.Binomial(-1, 0.5), "parameter total_count"), (lambda: D.Binomial(mg.tensor(2.5), 0.5), "parameter total_count"),
+        (lambda: D.NegativeBinomial(-2.0, 0.5), "parameter total_count"), (lambda: D.NegativeBinomial(2.0, 1.0), "parameter probs"),
         (lambda: D.LKJCholesky(1), "greater than or equal to 2"), (lambda: D.Wishart(1.0, mg.eye(3)), "ndim - 1 = 2"), (lambda: D.ContinuousBernoulli(), "not both"),
         (lambda: D.LowRankMultivariateNormal(mg.zeros(3), mg.ones(2, 1), mg.ones(3)), "cov_factor"), (lambda: D.Pareto(1.0, 1.0).log_prob(mg.tensor(0.5)), "support"),
         (lambda: D.constraints.dependent.check(mg.ones(1)), "dependent"), (lambda: D.CatTransform([D.ExpTransform()], -1, [1, 2]), "as many lengths"),
@@ -201,6 +203,19 @@ def test_what_is_refused():
         D.biject_to(D.constraints.one_hot)
     with pytest.raises(NotImplementedError, match="same transforms"):
         D.kl_divergence(D.TransformedDistribution(D.Normal(0.0, 1.0), D.ExpTransform()), D.TransformedDistribution(D.Normal(0.0, 1.0), D.TanhTransform()))
+
+
+def test_what_parameters_are_constrained_to():
+    """PyTorch's words."""
+    assert {name: repr(c) for name, c in D.NegativeBinomial.arg_constraints.items()} == {
+        "total_count": "GreaterThanEq(lower_bound=0.0)", "probs": "HalfOpenInterval(lower_bound=0.0, upper_bound=1.0)", "logits": "Real()",
+    }  # fmt: skip
+    assert repr(D.NegativeBinomial(3.0, mg.tensor(0.5))) == "NegativeBinomial(total_count: 3.0, probs: 0.5)" and set(D.LogNormal.arg_constraints) == {"loc", "scale"}
+    plain = D.Independent(D.Bernoulli(mg.full((2,), 0.5)), 0)
+    assert plain.has_enumerate_support and plain.enumerate_support().tolist() == [[0.0, 0.0], [1.0, 1.0]]
+    with pytest.raises(NotImplementedError, match="enumerated"):
+        D.Independent(D.Bernoulli(mg.full((2,), 0.5)), 1).enumerate_support()
+    assert set(D.RelaxedBernoulli.arg_constraints) == {"probs", "logits"} and repr(D.LogNormal(0.0, 1.0)).startswith("LogNormal(")
 
 
 def test_divergences_are_not_below_zero():

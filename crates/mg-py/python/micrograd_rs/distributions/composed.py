@@ -34,6 +34,7 @@ class Independent(Distribution):
         self.base_dist = base_distribution
         self.reinterpreted_batch_ndims = reinterpreted_batch_ndims
         self.has_rsample = base_distribution.has_rsample
+        self.has_enumerate_support = base_distribution.has_enumerate_support and not reinterpreted_batch_ndims
         super().__init__(batch[:cut], (*batch[cut:], *base_distribution.event_shape), validate_args)
 
     def expand(self, batch_shape: Sequence[int], _instance: Any = None) -> Any:
@@ -71,6 +72,11 @@ class Independent(Distribution):
 
     def entropy(self) -> Tensor:
         return self._summed(self.base_dist.entropy())
+
+    def enumerate_support(self, expand: bool = True) -> Tensor:
+        if self.reinterpreted_batch_ndims:
+            raise NotImplementedError("Independent: values of several axes are not enumerated")
+        return self.base_dist.enumerate_support(expand)
 
     def __repr__(self) -> str:
         return f"Independent({self.base_dist}, {self.reinterpreted_batch_ndims})"
@@ -236,6 +242,7 @@ class LogNormal(TransformedDistribution):
     """Numbers whose logarithms are normal, of mean `loc` and deviation `scale`."""
 
     has_rsample = True
+    arg_constraints: ClassVar[dict[str, Constraint]] = Normal.arg_constraints
 
     def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None) -> None:
         super().__init__(Normal(loc, scale, validate_args), ExpTransform(), validate_args)
@@ -275,6 +282,7 @@ class LogisticNormal(TransformedDistribution):
     """
 
     has_rsample = True
+    arg_constraints: ClassVar[dict[str, Constraint]] = Normal.arg_constraints
 
     def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None) -> None:
         base: Distribution = Normal(loc, scale, validate_args)
@@ -325,6 +333,7 @@ class RelaxedBernoulli(TransformedDistribution):
     """Numbers between 0 and 1 that a low `temperature` drives to the ends: Maddison et al., 2017; Jang et al., 2017."""
 
     has_rsample = True
+    arg_constraints: ClassVar[dict[str, Constraint]] = Bernoulli.arg_constraints
 
     def __init__(self, temperature: Any, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
         choice = Bernoulli(probs, logits, validate_args)
@@ -353,7 +362,7 @@ class RelaxedOneHotCategorical(Distribution):
     """Probabilities of classes that a low `temperature` drives to a choice (Gumbel's softmax): Jang et al., 2017."""
 
     has_rsample = True
-    arg_constraints: ClassVar[dict[str, Constraint]] = {}
+    arg_constraints: ClassVar[dict[str, Constraint]] = Categorical.arg_constraints
 
     def __init__(self, temperature: Any, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
         self._choice = Categorical(probs, logits, validate_args)

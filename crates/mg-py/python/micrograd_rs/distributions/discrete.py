@@ -138,6 +138,7 @@ class Geometric(_Trials):
 class Binomial(_Trials):
     """How many of `total_count` trials succeed."""
 
+    arg_constraints: ClassVar[dict[str, Constraint]] = {"total_count": constraints.nonnegative_integer, **_Trials.arg_constraints}
     has_enumerate_support = True
 
     def __init__(
@@ -146,6 +147,7 @@ class Binomial(_Trials):
         self._most = total_count if isinstance(total_count, int) else None
         given = self._take_one(probs, logits, validate_args, total_count)
         self.total_count = given[1]
+        self._check_parameter("total_count", self.total_count)
 
     @property
     def support(self) -> Constraint:
@@ -192,9 +194,16 @@ class Binomial(_Trials):
 class NegativeBinomial(_Trials):
     """How many trials of probability `probs` succeed before `total_count` fail."""
 
+    arg_constraints: ClassVar[dict[str, Constraint]] = {
+        "total_count": constraints.nonnegative,
+        **_Trials.arg_constraints,
+        "probs": constraints.half_open_interval(0.0, 1.0),
+    }
+
     def __init__(self, total_count: Any, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
         given = self._take_one(probs, logits, validate_args, total_count)
         self.total_count = given[1]
+        self._check_parameter("total_count", self.total_count)
 
     @property
     def support(self) -> Constraint:
