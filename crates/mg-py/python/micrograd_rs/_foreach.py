@@ -2,7 +2,8 @@
 
 >>> import micrograd_rs as mg
 >>> averages, values = [mg.zeros(2), mg.ones(1)], [mg.ones(2), mg.ones(1)]
->>> _ = mg._foreach_lerp_(averages, values, 0.25)
+>>> _ = mg._foreach_mul_(averages, 0.75)
+>>> _ = mg._foreach_add_(averages, values, alpha=0.25)
 >>> [t.tolist() for t in averages]
 [[0.25, 0.25], [1.0]]
 
@@ -18,13 +19,8 @@ from typing import Any
 from ._micrograd_rs import Tensor
 from .linalg import vector_norm
 
-# With an operand, with two and a factor, and with none.
-_TWO = ("add", "sub", "mul", "div", "pow", "maximum", "minimum", "clamp_min", "clamp_max", "lerp", "copy")
+# What takes two operands and a factor.
 _THREE = ("addcmul", "addcdiv")
-_ONE = (
-    "abs", "acos", "asin", "atan", "ceil", "cos", "cosh", "erf", "erfc", "exp", "expm1", "floor", "frac", "lgamma", "log", "log10", "log1p", "log2",
-    "neg", "reciprocal", "round", "rsqrt", "sigmoid", "sign", "sin", "sinh", "sqrt", "tan", "tanh", "trunc", "zero",
-)  # fmt: skip
 # Of numbers, the method that takes them.
 _OF_NUMBERS = {"maximum": "clamp_min", "minimum": "clamp_max"}
 
@@ -67,13 +63,6 @@ def _made(operation: str, in_place: bool) -> Callable[..., Any]:
     return function
 
 
-for _operation in (*_TWO, *_THREE, *_ONE):
-    for _in_place in (False, True):
-        if _in_place or _operation not in ("zero", "copy"):
-            _function = _made(_operation, _in_place)
-            globals()[_function.__name__] = _function
-
-
 def _foreach_norm(tensors: Sequence[Tensor], ord: float = 2, dtype: Any = None) -> tuple[Tensor, ...]:  # pyright: ignore[reportUnusedFunction]
     """The norm of each, of all its elements."""
     return tuple(vector_norm(t, ord, dtype=dtype) for t in tensors)
@@ -82,3 +71,12 @@ def _foreach_norm(tensors: Sequence[Tensor], ord: float = 2, dtype: Any = None) 
 def _foreach_max(tensors: Sequence[Tensor]) -> tuple[Tensor, ...]:  # pyright: ignore[reportUnusedFunction]
     """The largest element of each."""
     return tuple(t.max() for t in tensors)
+
+
+def __getattr__(name: str) -> Any:
+    """`_foreach_` before the name of a tensor's method is that method of each."""
+    method = name.removeprefix("_foreach_")
+    if method == name or not callable(getattr(Tensor, method, None)):
+        raise AttributeError(f"module 'micrograd_rs' has no attribute '{name}'")
+    made = globals()[name] = _made(method.removesuffix("_"), method.endswith("_"))
+    return made
