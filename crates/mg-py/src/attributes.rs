@@ -25,7 +25,11 @@ pub fn give(t: &Bound<'_, PyTensor>, attributes: &Bound<'_, PyDict>) -> PyResult
 }
 
 /// As objects do it: what the class knows is set there, and anything else is an attribute.
-fn set(slf: &Bound<'_, PyTensor>, name: &Bound<'_, PyString>, value: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
+fn set(
+    slf: &Bound<'_, PyTensor>,
+    name: &Bound<'_, PyString>,
+    value: Option<&Bound<'_, PyAny>>,
+) -> PyResult<()> {
     let value = value.map_or(std::ptr::null_mut(), Bound::as_ptr);
     // SAFETY: an object, a text and an object or none, all of them held here.
     match unsafe { ffi::PyObject_GenericSetAttr(slf.as_ptr(), name.as_ptr(), value) } {

@@ -10,8 +10,8 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList};
 
-use crate::dtype::optional_dtype;
 use crate::attributes::{attributes_of, give};
+use crate::dtype::optional_dtype;
 use crate::error::{build, compute, exception, unfit};
 use crate::format::PyMemoryFormat;
 use crate::tensor::PyTensor;
