@@ -30,6 +30,8 @@ pub struct HookHandle {
     number: u64,
 }
 
+const HOOKED: &str = "it registers a hook, or keeps the gradient of a result";
+
 static NUMBER: AtomicU64 = AtomicU64::new(1);
 /// How often hooks of leaves came or went: what was recorded before may not fit.
 static CHANGES: AtomicU64 = AtomicU64::new(0);
@@ -168,7 +170,7 @@ impl Watch {
 impl Tensor {
     /// What is to be told of this tensor's gradient: that of a leaf whatever is written to it, or of a result as it is now.
     fn watch(&self) -> Result<Arc<Watch>> {
-        jit::refuse_replay("it registers a hook, or keeps the gradient of a result");
+        jit::refuse_replay(HOOKED);
         let found = match self.keeps_grad() {
             true => {
                 CHANGES.fetch_add(1, Ordering::Relaxed);
@@ -242,6 +244,9 @@ impl Tensor {
     #[track_caller]
     pub fn retain_grad(&self) -> Result<()> {
         self.check_watchable("retain_grad")?;
+        if !self.keeps_grad() {
+            jit::refuse_replay(HOOKED);
+        }
         if !self.keeps_grad() && !self.0.retains.swap(true, Ordering::Relaxed) {
             let mut retaining = locked(&RETAINING);
             if retaining.cells.len() >= retaining.most {

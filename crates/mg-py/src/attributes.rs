@@ -47,7 +47,9 @@ impl PyTensor {
         name: &Bound<'_, PyString>,
         value: &Bound<'_, PyAny>,
     ) -> PyResult<()> {
-        if !slf.get_type().hasattr(name)? {
+        // What the class says how to set is no attribute; a method may have one before it.
+        let of_class = slf.get_type().getattr_opt(name)?;
+        if !of_class.map_or(Ok(false), |known| known.hasattr(intern!(slf.py(), "__set__")))? {
             slf.get().has_attributes.store(true, Ordering::Relaxed);
         }
         set(slf, name, Some(value))

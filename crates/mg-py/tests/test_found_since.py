@@ -862,9 +862,12 @@ def test_tensors_take_attributes():
         p.tag  # noqa: B018
     with pytest.raises(AttributeError, match="tag"):
         del p.tag
-    for name in ("shape", "dtype", "mean"):
+    for name in ("shape", "dtype"):
         with pytest.raises(AttributeError, match=name):
             setattr(p, name, 1)
+    q = L.ones(1)
+    q.mean = "mine"
+    assert q.mean == "mine" and copy.copy(q).mean == "mine"
     p.grad = L.ones(2)
     assert "grad" not in vars(p) and p.grad.tolist() == [1, 1]
     del p.grad
@@ -891,3 +894,17 @@ def test_replays_look_at_attributes_of_tensors():
 
     x = L.ones(2)
     assert [counted(x).of for _ in range(5)] == [1, 2, 3, 4, 5]
+
+
+def test_degrees_of_polynomials():
+    special, nan = L.special, math.nan
+    x = L.tensor([0.5, 2.0, nan])
+    assert special.chebyshev_polynomial_t(x, 2.7).tolist()[:2] == [-0.5, 7]
+    assert special.chebyshev_polynomial_u(x, -1).tolist() == [0, 0, 0]
+    assert special.legendre_polynomial_p(x, 0).tolist() == [1, 1, 1]
+    # Degrees in a tensor have no fractions, and take part in the dtype.
+    n = L.tensor([0.25, 2.7, -1.0], dtype=L.float64)
+    found = special.shifted_chebyshev_polynomial_t(x, n)
+    assert found.dtype == L.float64 and found.tolist() == [1, 17, 0]
+    assert special.hermite_polynomial_he(2, L.tensor([3, 1, 0])).tolist() == [2, 2, 1]
+    assert special.laguerre_polynomial_l(L.tensor([1, 3]), L.tensor([nan, 2.0])).tolist() == [0, -0.5]

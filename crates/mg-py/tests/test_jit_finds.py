@@ -686,3 +686,17 @@ def test_functions_in_answers():
     assert [h(mg.tensor([float(i)]))(1).item() for i in range(5)] == [1, 3, 5, 7, 9]
     k = mg.jit(lambda v: type("Made", (), {"t": v * 2}))
     assert [k(mg.tensor([float(i)])).t.item() for i in range(5)] == [0, 2, 4, 6, 8]
+
+
+def test_gradients_that_are_kept_within_a_step():
+    @mg.jit
+    def step(v):
+        h = v * 3
+        h.retain_grad()
+        return h
+
+    for _ in range(5):
+        a = mg.tensor([1.0, 2.0], requires_grad=True)
+        h = step(a * 2)
+        (h * h).sum().backward()
+        assert h.retains_grad and h.grad.tolist() == [12, 24]

@@ -4,10 +4,11 @@ chapter 22).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
-from ._micrograd_rs import Tensor, as_tensor, get_default_dtype, ones_like, where
+from ._micrograd_rs import Tensor, as_tensor, get_default_dtype, int64, ones_like, result_type, where, zeros_like
 
 __all__ = [
     "chebyshev_polynomial_t",
@@ -28,33 +29,35 @@ __all__ = [
 _Operand = Tensor | float
 
 
-def _floats(x: _Operand) -> Tensor:
-    t = as_tensor(x)
-    return t if t.is_floating_point() else t.to(get_default_dtype())
+def _floats(x: _Operand, beside: _Operand = 0) -> Tensor:
+    """As floats, of the dtype that it has beside the other."""
+    kind = result_type(x, beside)
+    return as_tensor(x).to(kind if kind.is_floating_point else get_default_dtype())
 
 
 def _evaluated(input: _Operand, n: _Operand, first: Callable[[Tensor], Tensor], step: Callable[[int, Tensor, Tensor, Tensor], Tensor]) -> Tensor:
-    """The polynomials of degrees `n`, a number or whole numbers in a tensor: 1, `first(x)`, and what `step(k, x, pₖ, pₖ₋₁)` makes of two of them; 0 of
-    degrees below 0.
+    """The polynomials of degrees `n`, a number or numbers in a tensor, without their fractions: 1, `first(x)`, and what `step(k, x, pₖ, pₖ₋₁)` makes
+    of two of them; 0 of degrees below 0 and of those that are no number.
     """
-    x = _floats(input)
+    x = _floats(input, n)
     if not isinstance(n, Tensor):
-        if n < 0:
-            return x * 0
+        degree = int(n) if math.isfinite(n) else -1
+        if degree < 0:
+            return zeros_like(x)
         below, here = ones_like(x), first(x)
-        if n < 1:
+        if degree == 0:
             return below
-        for k in range(1, int(n)):
+        for k in range(1, degree):
             below, here = here, step(k, x, here, below)
         return here
     # Of degrees in a tensor the largest says how far, so that their values are read.
-    degree = n.to(x.device)
-    most = int(degree.max().item()) if degree.numel() else 0
+    degrees = where(n.isfinite(), n, -1).to(int64).to(x.device)
+    most = int(degrees.max().item()) if degrees.numel() else 0
     below, here = ones_like(x), first(x)
-    found = where(degree == 0, below, where(degree == 1, here, (x * 0)))
+    found = where(degrees == 0, below, where(degrees == 1, here, zeros_like(x)))
     for k in range(1, most):
         below, here = here, step(k, x, here, below)
-        found = where(degree == k + 1, here, found)
+        found = where(degrees == k + 1, here, found)
     return found
 
 
@@ -64,11 +67,11 @@ def _twice(_: int, x: Tensor, here: Tensor, below: Tensor) -> Tensor:
 
 def _made(name: str, text: str, first: Callable[[Tensor], Tensor], step: Callable[[int, Tensor, Tensor, Tensor], Tensor], shifted: bool = False) -> Any:
     def polynomial(input: _Operand, n: _Operand) -> Tensor:
-        return _evaluated(2 * _floats(input) - 1 if shifted else input, n, first, step)
+        return _evaluated(2 * _floats(input, n) - 1 if shifted else input, n, first, step)
 
     polynomial.__name__ = polynomial.__qualname__ = name
     polynomial.__doc__ = (
-        f"{text}, at numbers or a tensor, of a degree `n`, a number, or degrees in a tensor that broadcasts: 0 below 0. Integers become the default "
+        f"{text}, at numbers or a tensor, of a degree `n`, a number, or degrees in a tensor that broadcasts, without their fractions: 0 below 0. Integers become the default "
         "dtype. Gradients flow to `input`."
     )
     return polynomial
