@@ -1,7 +1,7 @@
 //! What a tensor is now: its node, its views, the memory that it shares.
 
 use super::line::{Known, Line, Part, Shared, present};
-use super::node::{Garbage, Held, apart, make_leaf, own, untracked};
+use super::node::{Garbage, Held, apart, make_leaf, own, untracked, untracked_view};
 use super::part::view_of;
 use super::{Facts, MemoryId, Sharing, State, locked};
 use crate::jit;
@@ -286,7 +286,7 @@ impl Tensor {
             None if all => shared.region,
             None => Some(layout),
         };
-        let node = own(untracked(&self.current()));
+        let node = own(untracked_view(&self.current()));
         if let Some(leaf) = leaf {
             make_leaf(&node, leaf);
         }

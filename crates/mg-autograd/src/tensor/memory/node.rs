@@ -108,14 +108,25 @@ pub(super) fn own(node: Node) -> Node {
 /// A node with the same value (or failure) and no history.
 #[track_caller]
 pub(crate) fn untracked(node: &Node) -> Node {
+    without_history(node, Node::alias)
+}
+
+/// As [`untracked`], on the same memory: what is written there is written to both.
+#[track_caller]
+pub(super) fn untracked_view(node: &Node) -> Node {
+    without_history(node, Node::all_of)
+}
+
+#[track_caller]
+fn without_history(node: &Node, other: impl Fn(&Node) -> Node) -> Node {
     match node.value() {
         Some(Ok(value)) if !mg_graph::is_recording() => Node::from_value(value.clone()),
         Some(Err(error)) => Node::failed(error.clone(), node),
-        _ => {
-            // The value is pending: a copy of it that nobody walks through.
-            let copy = node.alias();
-            copy.set_tracked(false);
-            copy
+        Some(Ok(_)) | None => {
+            // The value is pending: another node for it that nobody walks through.
+            let other = other(node);
+            other.set_tracked(false);
+            other
         }
     }
 }
