@@ -908,3 +908,20 @@ def test_degrees_of_polynomials():
     assert found.dtype == L.float64 and found.tolist() == [1, 17, 0]
     assert special.hermite_polynomial_he(2, L.tensor([3, 1, 0])).tolist() == [2, 2, 1]
     assert special.laguerre_polynomial_l(L.tensor([1, 3]), L.tensor([nan, 2.0])).tolist() == [0, -0.5]
+
+
+def test_checkpoints_tell_of_what_was_changed_since():
+    a = L.tensor([1.0, 2.0], requires_grad=True)
+    for write in (lambda x: x.mul_(2), lambda x: x.exp_(), lambda x: x[0].zero_()):
+        x = a * 1
+        out = checkpointed(lambda x: x * 3, x)
+        write(x)
+        with pytest.raises(RuntimeError, match="changed in place since"):
+            out.sum().backward()
+    # Parameters may be updated meanwhile.
+    w = L.nn.Parameter(L.ones(2))
+    out = checkpointed(lambda x: x * w, a * 1)
+    with L.no_grad():
+        w.mul_(2)
+    out.sum().backward()
+    assert w.grad.tolist() == [1, 2]
