@@ -356,3 +356,29 @@ def test_loops_are_not_copied():
         assert [n for batch in DataLoader(data, num_workers=2) for n in batch.tolist()] == [6] * 4
     gc.collect()
     assert len(list(data.loop)) == 5
+
+
+class OfNumPy(Dataset):
+    """Samples of NumPy's global generator."""
+
+    def __len__(self):
+        return 4000
+
+    def __getitem__(self, i):
+        import numpy
+
+        return float(numpy.random.rand())
+
+
+def test_states_of_numpy_are_the_loops_own():
+    numpy = pytest.importorskip("numpy")
+    get_state, set_state = numpy.random.get_state, numpy.random.set_state
+    wrong = 0
+    for _ in DataLoader(OfNumPy(), batch_size=20, num_workers=4):
+        state = numpy.random.get_state()
+        first = numpy.random.rand()
+        numpy.random.set_state(state)
+        wrong += numpy.random.rand() != first
+    assert wrong == 0
+    gc.collect()
+    assert (numpy.random.get_state, numpy.random.set_state) == (get_state, set_state)

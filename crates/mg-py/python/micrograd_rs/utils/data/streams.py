@@ -90,7 +90,9 @@ class _Lock:
     """The lock that every draw of NumPy's takes: who takes it finds the thread's own stream."""
 
     def __init__(self, numbers: Any, lock: Any) -> None:
-        self._numbers, self._lock = numbers, lock
+        # Its own, whatever stands under these names meanwhile.
+        self.get_state, self.set_state = numbers.get_state, numbers.set_state
+        self._lock = lock
         self._holder = self._depth = 0
         self._now = _everybody
 
@@ -125,8 +127,8 @@ class _Lock:
         """Whose stream the next numbers are of."""
         if mine is self._now:
             return
-        self._now.state = self._numbers.get_state(legacy=False)
-        self._numbers.set_state(mine.state)
+        self._now.state = self.get_state(legacy=False)
+        self.set_state(mine.state)
         self._now = mine
 
 
@@ -142,18 +144,33 @@ class _NumPy:
         self.kind = kind
         # Its states name the class that they are of.
         self._put(type(kind.__name__, (kind,), {"lock": property(lambda _: lock)})(0))
+        # These take no lock.
+        self._of.get_state, self._of.set_state = self._get_state, self._set_state
+
+    def _get_state(self, legacy: bool = True) -> Any:
+        with self.lock:
+            return self.lock.get_state(legacy)
+
+    def _set_state(self, state: Any) -> None:
+        with self.lock:
+            self.lock.set_state(state)
 
     def _put(self, generator: Any) -> None:
         with self.lock:
             self.lock.turn(_everybody)
-            state = self._of.get_state(legacy=False)
+            state = self.lock.get_state(legacy=False)
             self._of.set_bit_generator(generator)
-            self._of.set_state(state)
+            self.lock.set_state(state)
 
     def slot(self, seed: int) -> _Slot:
         return _Slot(self._of.RandomState(self.kind(seed)).get_state(legacy=False))
 
     def undo(self) -> None:
+        # Somebody else may have put others there meanwhile.
+        if self._of.get_state == self._get_state:
+            self._of.get_state = self.lock.get_state
+        if self._of.set_state == self._set_state:
+            self._of.set_state = self.lock.set_state
         self._put(self._own)
 
 
