@@ -7,7 +7,7 @@ use crate::gradient::{enable_grad, is_leaf};
 use crate::tensor::Tensor;
 use crate::tensor::memory::{TakenIn, untracked};
 use crate::transform::{behind, reached};
-use mg_device::{Error, ErrorKind, Result};
+use mg_device::Result;
 use mg_graph::{Node, Sources};
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -33,25 +33,6 @@ struct Again<R> {
     /// The generator's state before the function was called; `None` where it need not draw the same numbers again.
     generator: Option<(u64, u64)>,
     autocast: AutocastState,
-    /// Results of others that it was computed of, and when.
-    given: Vec<Node>,
-    at: u64,
-}
-
-impl<R: Recompute> Again<R> {
-    /// Refuses to compute of what was changed since.
-    fn check(&self) -> Result<()> {
-        let changed = |node: &Node| node.overwritten().filter(|found| found.since >= self.at);
-        let Some((node, found)) = self.given.iter().find_map(|node| Some((node, changed(node)?))) else {
-            return Ok(());
-        };
-        let text = format!(
-            "checkpoint computes again, for its gradient, of a value of shape {} that was changed in place since",
-            node.shape()
-        );
-        let lines = format!(" (changed at {})", found.line);
-        Err(Error::new("backward", ErrorKind::Gradient(text)).with_aside(lines))
-    }
 }
 
 impl<R: Recompute> Rule for Again<R> {
@@ -60,7 +41,6 @@ impl<R: Recompute> Rule for Again<R> {
     }
 
     fn backward(&self, _: &Arc<Saved>, _: &[Option<Tensor>]) -> Result<Way> {
-        self.check()?;
         let _recording = enable_grad();
         let _precision = AutocastGuard::new(self.autocast);
         let Some((seed, at)) = self.generator else { return self.function.call().map(Way::Again) };
@@ -135,10 +115,7 @@ pub fn checkpoint(function: impl Recompute + 'static, keeps_random: bool) -> Res
     }
     // All that was made on the way is as if no gradient had been recorded.
     on_the_way.iter().for_each(|node| node.set_tracked(false));
-    // (Of leaves, which optimisers change, the function is computed as they are then.)
-    let given = sources.iter().filter(|node| !is_leaf(node)).cloned().collect();
-    let at = mg_graph::next_sequence();
-    let rule = Arc::new(Again { function, generator, autocast: autocast_state(), given, at });
+    let rule = Arc::new(Again { function, generator, autocast: autocast_state() });
     let begun = Begun::of_nodes(sources);
     let seen = |t: &Tensor, node: &Node| match is_older(node) {
         true => t.clone(),

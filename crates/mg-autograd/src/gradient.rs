@@ -210,6 +210,19 @@ fn stale(n: &Node, saved_by: u64) -> Option<Overwritten> {
     told()
 }
 
+/// The error of a node whose gradient would be made of a value that was written over.
+fn changed(node: &Node, op: &str, value: &Node, found: &Overwritten) -> Error {
+    anomaly::tell_stale(found.since);
+    let what = format!(
+        "{op} needs for its gradient a value of shape {} that was changed in place since{}",
+        value.shape(),
+        anomaly::saved_at(node)
+    );
+    let lines = format!(" (changed at {}, {op} at {})", found.line, node.location());
+    let error = Error::new("backward", ErrorKind::Gradient(what));
+    error.with_location(node.location()).with_aside(lines)
+}
+
 /// What a rule makes for a node of which something is gone: refused where it was made of that.
 fn fresh(shares: &Shares, rule: impl Fn(&Node) -> Result<Option<Node>>) -> Result<Option<Node>> {
     let Shares { node, sources, ref gone, .. } = *shares;
@@ -220,15 +233,7 @@ fn fresh(shares: &Shares, rule: impl Fn(&Node) -> Result<Option<Node>>) -> Resul
     let mut stack: Vec<Node> = share.iter().cloned().collect();
     while let Some(made) = stack.pop() {
         if let Some((_, found)) = gone.iter().find(|(n, _)| n.is(&made)) {
-            let (op, shape) = (node.op().name(), made.shape());
-            anomaly::tell_stale(found.since);
-            let what = format!(
-                "{op} needs for its gradient a value of shape {shape} that was changed in place since{}",
-                anomaly::saved_at(node)
-            );
-            let error = Error::new("backward", ErrorKind::Gradient(what));
-            let lines = format!(" (changed at {}, {op} at {})", found.line, node.location());
-            return Err(error.with_location(node.location()).with_aside(lines));
+            return Err(changed(node, node.op().name(), &made, found));
         }
         if made.sequence() >= before {
             match made.op() {
@@ -446,6 +451,14 @@ pub(crate) fn walk(
                     arrived.iter().map(|(_, g)| g).chain(front.values().flat_map(|(_, g)| g.nodes()));
                 waiting.filter(|g| g.literal().is_none())
             };
+            if call.is_again() {
+                // It reads whatever it was computed of; of leaves, which optimisers change, as they are now.
+                let mut read = sources.iter().filter(|s| !is_leaf(s));
+                let gone = read.find_map(|s| Some((s, stale(s, node.sequence())?)));
+                if let Some((source, found)) = gone {
+                    return Err(changed(&node, call.name(), source, &found));
+                }
+            }
             if call.is_again() && !create_graph && !needed().any(Node::is_traced) {
                 // What was computed again for this walk so far is let go before more is: that is what it is for.
                 mg_graph::realize_quietly(&needed().collect::<SmallVec<[&Node; 16]>>())?;

@@ -11,7 +11,7 @@ from .._dtypes import finfo
 from .._micrograd_rs import Tensor, where, zeros
 from . import constraints
 from .constraints import Constraint
-from .distribution import Elementwise, ExponentialFamily
+from .distribution import Centred, Elementwise, ExponentialFamily
 
 _REAL, _POSITIVE = constraints.real, constraints.positive
 EULER = 0.57721566490153286
@@ -28,24 +28,15 @@ def uniform(like: Tensor, shape: Sequence[int]) -> Tensor:
     return ops.rand(tuple(shape), dtype=like.dtype, device=like.device).clamp(half, 1 - half)
 
 
-class _LocationScale(Elementwise):
+class _LocationScale(Centred, Elementwise):
     """A law that is moved to `loc` and widened by `scale`."""
 
     has_rsample = True
     arg_constraints: ClassVar[dict[str, Constraint]] = {"loc": _REAL, "scale": _POSITIVE}
-    loc: Tensor
     scale: Tensor
 
     def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None) -> None:
         self._take(validate_args, loc=loc, scale=scale)
-
-    @property
-    def mean(self) -> Tensor:
-        return self.loc
-
-    @property
-    def mode(self) -> Tensor:
-        return self.loc
 
     def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         return self.icdf(uniform(self.loc, self._extended_shape(sample_shape)))

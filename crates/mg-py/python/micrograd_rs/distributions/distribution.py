@@ -182,6 +182,20 @@ class ExponentialFamily(Distribution):
     """A distribution of the exponential family."""
 
 
+class Centred(Distribution):
+    """A distribution whose mean and mode are `loc`."""
+
+    loc: Tensor
+
+    @property
+    def mean(self) -> Tensor:
+        return self.loc
+
+    @property
+    def mode(self) -> Tensor:
+        return self.loc
+
+
 class Elementwise(Distribution):
     """A distribution of single numbers, whose parameters are tensors of one shape.
 

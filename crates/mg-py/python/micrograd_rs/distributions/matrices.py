@@ -16,11 +16,11 @@ from ..special import multigammaln
 from . import constraints
 from .constraints import Constraint
 from .continuous import Beta, standard_normal
-from .distribution import Distribution, ExponentialFamily, tensors
+from .distribution import Centred, Distribution, ExponentialFamily, tensors
 from .multivariate import _inverse_factor
 
 
-class LowRankMultivariateNormal(Distribution):
+class LowRankMultivariateNormal(Centred):
     """The normal distribution of vectors of mean `loc` `[…, n]` and covariance `cov_factor cov_factorᵀ + diag(cov_diag)`, of a factor `[…, n, r]`
     and a diagonal `[…, n]`. Nothing of `n × n` numbers is inverted (Woodbury's identity and the determinant's lemma).
     """
@@ -61,14 +61,6 @@ class LowRankMultivariateNormal(Distribution):
     @property
     def support(self) -> Constraint:
         return constraints.real_vector
-
-    @property
-    def mean(self) -> Tensor:
-        return self.loc
-
-    @property
-    def mode(self) -> Tensor:
-        return self.loc
 
     @property
     def variance(self) -> Tensor:

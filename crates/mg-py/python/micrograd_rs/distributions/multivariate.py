@@ -15,7 +15,7 @@ from .._size import Size
 from . import constraints
 from .constraints import Constraint
 from .continuous import standard_normal
-from .distribution import Distribution, ExponentialFamily
+from .distribution import Centred, Distribution, ExponentialFamily
 
 
 def _inverse_factor(precision: Tensor) -> Tensor:
@@ -25,7 +25,7 @@ def _inverse_factor(precision: Tensor) -> Tensor:
     return linalg.solve_triangular(turned, identity, upper=False)
 
 
-class MultivariateNormal(Distribution):
+class MultivariateNormal(Centred):
     """The normal distribution of vectors of mean `loc`, and of one of: a covariance matrix, its inverse, its lower Cholesky factor."""
 
     has_rsample = True
@@ -98,14 +98,6 @@ class MultivariateNormal(Distribution):
     @property
     def support(self) -> Constraint:
         return constraints.real_vector
-
-    @property
-    def mean(self) -> Tensor:
-        return self.loc
-
-    @property
-    def mode(self) -> Tensor:
-        return self.loc
 
     @property
     def variance(self) -> Tensor:

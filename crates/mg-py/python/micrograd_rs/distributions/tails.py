@@ -14,7 +14,7 @@ from ..autograd import no_grad
 from . import constraints
 from .constraints import Constraint
 from .continuous import EULER, Gamma, uniform
-from .distribution import Elementwise, ExponentialFamily
+from .distribution import Centred, Elementwise, ExponentialFamily
 from .utils import clamp_probs, logits_to_probs, probs_to_logits
 
 _REAL, _POSITIVE = constraints.real, constraints.positive
@@ -354,7 +354,7 @@ class ContinuousBernoulli(Elementwise, ExponentialFamily):
         return -(self.mean * self.logits + (-self.probs).log1p() + self._log_factor())
 
 
-class VonMises(Elementwise):
+class VonMises(Centred, Elementwise):
     """Angles about `loc`, in radians from −π to π, the nearer the larger `concentration` is. `variance` is the circular one, `1 − I₁/I₀`.
 
     Samples are drawn by Best and Fisher's rejection ("Efficient simulation of the von Mises distribution", 1979), which reads values: not
@@ -362,19 +362,10 @@ class VonMises(Elementwise):
     """
 
     arg_constraints: ClassVar[dict[str, Constraint]] = {"loc": _REAL, "concentration": _POSITIVE}
-    loc: Tensor
     concentration: Tensor
 
     def __init__(self, loc: Any, concentration: Any, validate_args: bool | None = None) -> None:
         self._take(validate_args, loc=loc, concentration=concentration)
-
-    @property
-    def mean(self) -> Tensor:
-        return self.loc
-
-    @property
-    def mode(self) -> Tensor:
-        return self.loc
 
     @property
     def variance(self) -> Tensor:
