@@ -224,6 +224,7 @@ thread_local! {
 /// # Ok::<(), mg_device::Error>(())
 /// ```
 pub fn draw_from(generator: Option<Generator>) -> Option<Generator> {
+    crate::jit::note_draw("it gives its thread another generator of random numbers");
     OWN.replace(generator)
 }
 
@@ -237,13 +238,13 @@ pub(crate) fn from_state<R>(seed: u64, position: u64, f: impl FnOnce() -> R) -> 
     struct Restore(Option<Generator>, u64);
     impl Drop for Restore {
         fn drop(&mut self) {
-            draw_from(self.0.take());
+            OWN.replace(self.0.take());
             DRAWN.set(self.1);
         }
     }
     // Of this thread alone: others go on.
     let once = Generator(Arc::new(Mutex::new((seed, position))));
-    let _restore = Restore(draw_from(Some(once)), DRAWN.get());
+    let _restore = Restore(OWN.replace(Some(once)), DRAWN.get());
     f()
 }
 

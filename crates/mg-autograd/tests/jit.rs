@@ -1,6 +1,6 @@
 //! Steps that are recorded and replayed.
 
-use mg_autograd::{Jit, Tensor, jit};
+use mg_autograd::{Generator, Jit, Tensor, draw_from, jit};
 use mg_device::{DType, Result};
 use mg_graph::LiveScalar;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -58,6 +58,26 @@ fn a_live_number_beside_halves() -> Result<()> {
         }
     }
     assert!(step.is_replaying(), "{:?}", step.reason());
+    Ok(())
+}
+
+/// A replay would draw from the generator that the thread has when it is called.
+#[test]
+fn a_step_that_gives_its_thread_a_generator_is_called_each_time() -> Result<()> {
+    let mut step = jit(|x: &[Tensor]| {
+        let own = Generator::new();
+        own.manual_seed(5);
+        let before = draw_from(Some(own));
+        let drawn = &x[0] + Tensor::rand(&[2], DType::F32)?;
+        draw_from(before);
+        Ok(vec![drawn])
+    });
+    let x = Tensor::from_slice(&[1.0f32, 2.0]);
+    let first = step.call(&[&x])?[0].to_vec::<f32>()?;
+    for _ in 0..4 {
+        assert_eq!(step.call(&[&x])?[0].to_vec::<f32>()?, first);
+        assert!(!step.is_replaying());
+    }
     Ok(())
 }
 
