@@ -5,6 +5,7 @@ methods else.
 from __future__ import annotations
 
 import builtins
+import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from . import _micrograd_rs as _rs
@@ -232,8 +233,9 @@ def empty_permuted(
 
 def frobenius_norm(input: Tensor, dim: int | Sequence[int] = (), keepdim: bool = False) -> Tensor:
     """The root of the sum of squares along axes, or of all."""
-    axes = [dim] if isinstance(dim, int) else list(dim)
-    return input.square().sum(axes, keepdim).sqrt() if axes else input.square().sum().sqrt()
+    from .linalg import vector_norm
+
+    return vector_norm(input, 2, dim if isinstance(dim, int) else tuple(dim) or None, keepdim)
 
 
 def nuclear_norm(input: Tensor, dim: Sequence[int] = (-2, -1), keepdim: bool = False) -> Tensor:
@@ -288,10 +290,7 @@ def histogramdd(
         inside = inside & (x >= edge[0]) & (x <= edge[-1])
         flat = flat * sizes[axis] + at.clamp(0, sizes[axis] - 1)
     counted = points.new_ones((points.shape[0],)) if weight is None else weight.reshape(-1).to(points.dtype)
-    total = 1
-    for size in sizes:
-        total *= size
-    hist = points.new_zeros((total,)).index_add(0, flat, counted.where(inside, 0.0)).reshape(sizes)
+    hist = points.new_zeros((math.prod(sizes),)).index_add(0, flat, counted.where(inside, 0.0)).reshape(sizes)
     if density:
         hist = hist / hist.sum()
         for axis, edge in enumerate(edges):
