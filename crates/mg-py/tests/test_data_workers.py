@@ -372,6 +372,7 @@ class OfNumPy(Dataset):
 
 def test_states_of_numpy_are_the_loops_own():
     numpy = pytest.importorskip("numpy")
+    no_workers()
     get_state, set_state = numpy.random.get_state, numpy.random.set_state
     wrong = 0
     for _ in DataLoader(OfNumPy(), batch_size=20, num_workers=4):
@@ -380,5 +381,5 @@ def test_states_of_numpy_are_the_loops_own():
         numpy.random.set_state(state)
         wrong += numpy.random.rand() != first
     assert wrong == 0
-    gc.collect()
+    no_workers()
     assert (numpy.random.get_state, numpy.random.set_state) == (get_state, set_state)

@@ -15,7 +15,7 @@ from .._size import Size
 from . import constraints
 from .constraints import Constraint
 from .continuous import standard_normal
-from .distribution import Centred, Distribution, ExponentialFamily
+from .distribution import Centred, ExponentialFamily
 
 
 def _inverse_factor(precision: Tensor) -> Tensor:
