@@ -227,6 +227,20 @@ impl Node {
         Node::pending(Op::View(view), smallvec![self.clone()], shape, self.dtype(), self.device())
     }
 
+    /// The elements that a layout reaches among the node's own laid out densely, where that is nothing to compute: its value is
+    /// there, lies so, and has no history.
+    ///
+    /// # Errors
+    ///
+    /// A layout beyond all memory.
+    #[track_caller]
+    pub fn known_part(&self, layout: &Layout) -> Result<Option<Node>> {
+        let Some(value) = self.known().filter(|value| value.layout.is_contiguous()) else { return Ok(None) };
+        let offset = value.layout.offset() + layout.offset();
+        let layout = Layout::new(*layout.shape(), layout.strides(), offset)?;
+        Ok(Some(Node::from_value(crate::node::Value { buffer: value.buffer.clone(), layout })))
+    }
+
     /// Another node for the same value, with the same history: of a tensor of its own.
     #[track_caller]
     pub fn alias(&self) -> Node {

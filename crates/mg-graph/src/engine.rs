@@ -1,7 +1,8 @@
 //! Realisation: from "this value is needed" to launches, by way of a plan that is made once for each structure.
 
+use crate::hash::{WordHasher, mix};
 use crate::kernel::strides_signature;
-use crate::node::{Inner, Node, Sources, mix};
+use crate::node::{Inner, Node, Sources};
 use crate::op::{Map, Op, SourceKind};
 use crate::plan::{Origin, Plan};
 use crate::replay::{Seen, Step};
@@ -9,6 +10,7 @@ use crate::schedule;
 use mg_device::{Error, ErrorKind, Result};
 use smallvec::SmallVec;
 use std::collections::HashMap;
+use std::hash::BuildHasherDefault;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
 
@@ -59,7 +61,7 @@ impl Collected<'_> {
 #[derive(Default)]
 pub(crate) struct Engine {
     epoch: u64,
-    plans: HashMap<u64, Vec<Arc<Plan>>, std::hash::BuildHasherDefault<KeyHasher>>,
+    plans: HashMap<u64, Vec<Arc<Plan>>, BuildHasherDefault<WordHasher>>,
     count: usize,
     made: u64,
     reused: u64,
@@ -73,23 +75,6 @@ pub(crate) struct Engine {
 
 // SAFETY: the raw pointers on the stack are valid only within one realisation; the stack is empty between them.
 unsafe impl Send for Engine {}
-
-/// Plan keys are hashes already.
-#[derive(Default)]
-pub(crate) struct KeyHasher(u64);
-impl std::hash::Hasher for KeyHasher {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-    fn write(&mut self, bytes: &[u8]) {
-        for &b in bytes {
-            self.0 = mix(self.0, b as u64);
-        }
-    }
-    fn write_u64(&mut self, n: u64) {
-        self.0 = n;
-    }
-}
 
 /// An empty vector of another lifetime in the same memory.
 fn recycled<'b>(mut list: Vec<&Inner>) -> Vec<&'b Inner> {

@@ -1,6 +1,6 @@
 //! Kernels, as the graph sees them.
 
-use crate::node::mix;
+use crate::hash::mix;
 use mg_device::Layout;
 use mg_kernels::library::Library;
 

@@ -31,6 +31,7 @@ mod engine;
 mod execute;
 mod explain;
 mod fold;
+mod hash;
 mod interrupt;
 mod kernel;
 mod live;
@@ -51,6 +52,7 @@ pub use engine::{
     PlanStats, clear_plans, compute_readers, is_eager, plan_stats, realize, realize_quietly, set_eager,
 };
 pub use explain::{Explanation, LaunchInfo, explain};
+pub use hash::WordHasher;
 pub use interrupt::set_interrupt;
 pub use kernel::Kernel;
 pub use live::LiveScalar;

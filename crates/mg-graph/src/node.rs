@@ -1,5 +1,6 @@
 //! Nodes: immutable descriptions of values, computed or not.
 
+use crate::hash::mix;
 use crate::op::{Op, SourceKind};
 use mg_device::{Buffer, DType, Device, Error, Layout, Shape};
 use mg_kernels::library::Shaped;
@@ -271,13 +272,6 @@ pub fn set_tracking(on: bool) -> bool {
 }
 
 static SEQUENCE: AtomicU64 = AtomicU64::new(1);
-
-/// Mixes a word into a hash (the finaliser of MurmurHash3's 64-bit variant, folded).
-#[inline]
-pub(crate) fn mix(hash: u64, word: u64) -> u64 {
-    let x = (hash.rotate_left(32) ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    x ^ (x >> 29)
-}
 
 /// The number that the next node will have at least: nodes made from now on are not older.
 pub fn next_sequence() -> u64 {

@@ -1,8 +1,8 @@
 //! The five kinds of node, and no sixth.
 
+use crate::hash::mix;
 use crate::kernel::Kernel;
 use crate::live::LiveScalar;
-use crate::node::mix;
 use mg_device::{AxisSet, Layout, MAX_RANK, Shape};
 use mg_kernels::{ReduceKind, Row};
 

@@ -257,7 +257,7 @@ PASSED: list[Difference] = []
 
 def told(program: Program, at: int, outcomes: Sequence[Raised | None] = ()) -> str:
     """A line, and beneath it the function that it calls, whether a gradient was taken with its history, whether what it writes to was
-    made by a softmax, and whether a walk has failed before.
+    made by a softmax, whether a walk has failed before, and whether PyTorch has no gradient of something up to there.
     """
     line = program.lines[at]
     called = [before for before in program.lines[:at] if before.startswith("def f(")] if " f(" in line else []
@@ -267,7 +267,8 @@ def told(program: Program, at: int, outcomes: Sequence[Raised | None] = ()) -> s
     softmax = ["# of a softmax"] if made and re.search(r"softm(ax|in)\(", made[-1]) else []
     walks = (raised for before, raised in zip(program.lines[:at], outcomes) if re.search(r"backward\(|G\(|f\(", before))
     failed = ["# after a walk that failed"] if any(walks) else []
-    return "\n".join([line, *called[-1:], *graph, *softmax, *failed])
+    flat = ["# after what PyTorch has no gradient of"] if any(map(intended.FLAT.search, program.lines[: at + 1])) else []
+    return "\n".join([line, *called[-1:], *graph, *softmax, *failed, *flat])
 
 
 def differs(

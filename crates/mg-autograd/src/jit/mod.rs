@@ -15,10 +15,11 @@ use crate::tensor::memory::has_history;
 use crate::tensor::{Cell, Kept, MemoryId, Tensor};
 use history::{History, Walks};
 use mg_device::{DType, Device, Error, ErrorKind, Layout, Result};
-use mg_graph::{Computed, Node, Outside, Recorded, Replaced, Replay, Template, Trace};
+use mg_graph::{Computed, Node, Outside, Recorded, Replaced, Replay, Template, Trace, WordHasher};
 use record::{Lie, Spot, Told};
 use smallvec::SmallVec;
 use std::collections::HashMap;
+use std::hash::BuildHasherDefault;
 use std::panic::Location;
 use std::sync::{Arc, Weak};
 
@@ -101,7 +102,7 @@ impl Modes {
 /// ```
 pub struct Jit<F> {
     step: F,
-    known: HashMap<Key, Known>,
+    known: HashMap<Key, Known, BuildHasherDefault<WordHasher>>,
     replayed: bool,
     reason: Option<Error>,
     /// The run that the last call was, or was a replay of; and how many there were.
@@ -215,7 +216,7 @@ struct Replaying {
 
 /// Makes a replayed function; see [`Jit`].
 pub fn jit<F: FnMut(&[Tensor]) -> Result<Vec<Tensor>>>(step: F) -> Jit<F> {
-    Jit { step, known: HashMap::new(), replayed: false, reason: None, run: 0, runs: 0, may_read: false }
+    Jit { step, known: HashMap::default(), replayed: false, reason: None, run: 0, runs: 0, may_read: false }
 }
 
 impl<F: FnMut(&[Tensor]) -> Result<Vec<Tensor>>> Jit<F> {

@@ -332,8 +332,9 @@ impl Tensor {
             return Ok(self.copy());
         }
         if a.shape().last() == Some(&1) {
-            // A number's: its powers would make none of −∞.
-            return Ok(Tensor::from_node(a.map(Row::Exp)));
+            // A number's: its powers would make none of −∞. The gradient reads the exponential: the answer, which may be written to, is
+            // another node.
+            return Ok(Tensor::from_node(a.map(Row::Exp).alias()));
         }
         let wide = if dtype == DType::F64 { a } else { a.cast(DType::F32) };
         Ok(Tensor::from_node(exponential(&wide)?.cast(dtype)))

@@ -278,7 +278,9 @@ impl Tensor {
     pub fn log_ndtr(&self) -> Result<Tensor> {
         unary(self, |x| {
             // With t = x/√2: ln(½ erfcx(−t)) − t² below 0, ln(1 − ½ erfcx(t)·e^(−t²)) from there on.
+            // (Beyond 30 there is nothing left of it in f64, nor of its slope, and an infinite one would be multiplied with 0.)
             let t = x.scale(FRAC_1_SQRT_2);
+            let t = Node::apply(Row::Minimum, &[&t, &t.lit(30.0)]);
             let below = t.lt(&t.lit(0.0));
             let half = below.choose(&t.neg(), &t).map(Row::Erfcx).scale(0.5);
             let square = t.map(Row::Square);

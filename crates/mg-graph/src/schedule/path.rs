@@ -1,7 +1,7 @@
 //! Paths: the views between a value and the place where it is read.
 
 use super::Graph;
-use crate::engine::KeyHasher;
+use crate::hash::WordHasher;
 use crate::op::{Op, View};
 use mg_device::{Layout, Shape};
 use smallvec::SmallVec;
@@ -45,7 +45,7 @@ pub(crate) struct Places {
 
 /// Values met at places.
 #[derive(Default)]
-pub(crate) struct Met(HashSet<u64, BuildHasherDefault<KeyHasher>>);
+pub(crate) struct Met(HashSet<u64, BuildHasherDefault<WordHasher>>);
 
 impl Met {
     /// Whether the value was not met there before.

@@ -224,6 +224,34 @@ impl<R: Rule> Group<R> {
     }
 }
 
+/// The numbers that all parameters of a group share, made once a step and not once a parameter.
+struct Numbers<'a> {
+    live: &'a [LiveScalar; 6],
+    /// As they stand beside parameters of another dtype: halves take them as f32 where they can.
+    others: [Operand; 6],
+    made: Vec<(DType, Device, [Operand; 6])>,
+}
+
+impl Numbers<'_> {
+    fn new(live: &[LiveScalar; 6]) -> Numbers<'_> {
+        Numbers { live, others: live.each_ref().map(Operand::from), made: vec![] }
+    }
+
+    fn beside(&mut self, p: &Tensor) -> &[Operand; 6] {
+        let (dtype, device) = (p.dtype(), p.device());
+        if !matches!(dtype, DType::F32 | DType::F64) {
+            return &self.others;
+        }
+        let known = self.made.iter().position(|(of, on, _)| (*of, *on) == (dtype, device));
+        let at = known.unwrap_or(self.made.len());
+        if known.is_none() {
+            let number = |x| Operand::Tensor(Tensor::from_node(Node::live(x, dtype, device)));
+            self.made.push((dtype, device, self.live.each_ref().map(number)));
+        }
+        &self.made[at].2
+    }
+}
+
 /// The numbers of a step, for parameters that are counted together.
 type Owns = Vec<(Arc<Counted>, [Operand; 4])>;
 
@@ -499,6 +527,7 @@ impl<R: Rule> ParamGroup for Group<R> {
     fn record(&mut self, left_out: Option<&Tensor>, wanted: &mut Vec<Tensor>) -> Result<()> {
         let options = self.options();
         let owns = self.count(left_out, wanted)?;
+        let mut numbers = Numbers::new(&self.shared);
         for ((p, slot), before) in self.parameters.iter().zip(&self.slots).zip(&mut self.before) {
             let (Some(grad), Some(slot)) = (p.grad(), slot) else { continue };
             let on_host = R::COUNTS && slot.counted.is_none();
@@ -516,7 +545,8 @@ impl<R: Rule> ParamGroup for Group<R> {
             };
             let (memory, begun) = (&slot.memory[..], &before.begun[..]);
             let turned = if options.maximizes() { grad.try_neg()? } else { grad.clone() };
-            let step = Step { p, grad: turned, memory, begun, shared: &self.shared, own: &own };
+            let shared = numbers.beside(p);
+            let step = Step { p, grad: turned, memory, begun, shared, own: &own };
             let left_out = left_out.map(|t| t.to(p.device())).transpose()?;
             // Left out, it stays what it was: chosen, not multiplied, since a gradient that is no number makes
             // everything none.

@@ -2,7 +2,6 @@
 
 use mg_autograd::{Operand, Tensor};
 use mg_device::{Result, Shape};
-use mg_graph::LiveScalar;
 
 use super::number::Number;
 use super::options::Options;
@@ -131,7 +130,7 @@ pub struct Step<'a> {
     /// Which of it has only just begun.
     pub(super) begun: &'a [bool],
     /// [`Rule::shared`].
-    pub shared: &'a [LiveScalar; 6],
+    pub shared: &'a [Operand; 6],
     /// [`Rule::advance`]'s.
     pub own: &'a [Operand; 4],
 }

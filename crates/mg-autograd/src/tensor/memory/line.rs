@@ -92,16 +92,28 @@ pub(super) fn returned() {
 }
 
 /// Locks what `is_there` says is not with a replayed step.
+#[inline(always)] // Every call of an operation comes by here, and what it asks is a comparison.
 pub(super) fn present<T>(mutex: &Mutex<T>, is_there: impl Fn(&T) -> bool) -> MutexGuard<'_, T> {
+    let guard = locked(mutex);
+    if is_there(&guard) {
+        return guard;
+    }
+    drop(guard);
+    given_back(mutex, is_there)
+}
+
+/// Waits until what a replayed step has is there again.
+#[cold]
+#[inline(never)]
+fn given_back<T>(mutex: &Mutex<T>, is_there: impl Fn(&T) -> bool) -> MutexGuard<'_, T> {
     loop {
+        let waiting = locked(&RETURNED.0);
+        // Not for ever: it may have come back between the two locks.
+        drop(RETURNED.1.wait_timeout(waiting, Duration::from_millis(1)));
         let guard = locked(mutex);
         if is_there(&guard) {
             return guard;
         }
-        drop(guard);
-        let waiting = locked(&RETURNED.0);
-        // Not for ever: it may have come back between the two locks.
-        drop(RETURNED.1.wait_timeout(waiting, Duration::from_millis(1)));
     }
 }
 

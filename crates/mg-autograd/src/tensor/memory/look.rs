@@ -22,6 +22,7 @@ impl Tensor {
         Tensor(Arc::new(Cell { state, grad, leaf: leaf.into(), retains: false.into(), watch }))
     }
 
+    #[inline]
     pub(super) fn state(&self) -> MutexGuard<'_, State> {
         present(&self.0.state, |state| !matches!(state, State::Alone(None)))
     }

@@ -25,6 +25,7 @@ use mg_device::{DType, Device, Layout, Shape};
 use mg_graph::Node;
 use std::sync::{Arc, Mutex, MutexGuard};
 
+#[inline]
 pub(crate) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     // What is behind these locks is replaced whole, so a panic elsewhere leaves it sound.
     mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
