@@ -2,12 +2,12 @@
 
 use crate::autocast::{AutocastGuard, AutocastState, autocast_state};
 use crate::creation::{self, Generator};
-use crate::function::{Begun, Marks, Rule, Saved, Way};
+use crate::function::{Begun, Facts, Rule, Saved, Way, result_of};
 use crate::gradient::{enable_grad, is_leaf};
-use crate::tensor::Tensor;
-use crate::tensor::memory::{TakenIn, untracked};
+use crate::tensor::memory::TakenIn;
+use crate::tensor::{Kept, Tensor};
 use crate::transform::{behind, reached};
-use mg_device::Result;
+use mg_device::{Error, ErrorKind, Result};
 use mg_graph::{Node, Sources};
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -30,9 +30,29 @@ impl<F: Fn() -> Result<Vec<Tensor>> + Send + Sync> Recompute for F {
 
 struct Again<R> {
     function: R,
+    /// How many results there were.
+    results: usize,
+    /// Those whose memory the call's results are: one of each memory.
+    homes: Vec<usize>,
     /// The generator's state before the function was called; `None` where it need not draw the same numbers again.
     generator: Option<(u64, u64)>,
     autocast: AutocastState,
+}
+
+impl<R: Recompute> Again<R> {
+    /// All of the memories that the results lie in.
+    fn wholes(&self) -> Result<Vec<Tensor>> {
+        let results = self.function.call()?;
+        if results.len() != self.results {
+            let text = format!(
+                "checkpoint: what was computed again is not what it was: {} results instead of {}",
+                results.len(),
+                self.results
+            );
+            return Err(Error::new("backward", ErrorKind::Gradient(text)));
+        }
+        Ok(self.homes.iter().map(|&i| results[i].whole()).collect())
+    }
 }
 
 impl<R: Recompute> Rule for Again<R> {
@@ -43,8 +63,8 @@ impl<R: Recompute> Rule for Again<R> {
     fn backward(&self, _: &Arc<Saved>, _: &[Option<Tensor>]) -> Result<Way> {
         let _recording = enable_grad();
         let _precision = AutocastGuard::new(self.autocast);
-        let Some((seed, at)) = self.generator else { return self.function.call().map(Way::Again) };
-        let results = creation::from_state(seed, at, || self.function.call());
+        let Some((seed, at)) = self.generator else { return self.wholes().map(Way::Again) };
+        let results = creation::from_state(seed, at, || self.wholes());
         results.map(Way::Again)
     }
 
@@ -53,12 +73,28 @@ impl<R: Recompute> Rule for Again<R> {
     }
 }
 
+/// The memories that results lie in whose history began in the function, each with the first result in it; `None` where a result has
+/// such a history as a view of what was there before.
+fn homes(results: &[Tensor], is_new: impl Fn(&Node) -> bool) -> Option<Vec<(usize, Kept)>> {
+    let mut homes: Vec<(usize, Kept)> = vec![];
+    for (i, result) in results.iter().enumerate().filter(|(_, t)| is_new(&t.current())) {
+        let home = Kept::all_of(result);
+        if !is_new(&home.node()) {
+            return None;
+        }
+        if !homes.iter().any(|(_, other)| other.is(&home)) {
+            homes.push((i, home));
+        }
+    }
+    Some(homes)
+}
+
 /// Calls a function and keeps nothing of what it computes on the way: where its gradient is asked for, it is called again. Memory for
 /// time: of a deep network, with a checkpoint around each of its parts, only what goes from part to part is kept.
 ///
 /// The gradient is that of what the function computes the second time, with respect to everything that it uses. A function that writes to
 /// what was there before, or answers with a view of that, is called once, and what it computes is kept. With `keeps_random` it
-/// draws the random numbers of the first time again.
+/// draws the random numbers of the first time again. Results are the tensors that the function answers with: those that share memory do.
 ///
 /// ```
 /// use mg_autograd::{Tensor, checkpoint};
@@ -81,7 +117,7 @@ pub fn checkpoint(function: impl Recompute + 'static, keeps_random: bool) -> Res
     let taken_in = TakenIn::noted();
     let start = mg_graph::next_sequence();
     let results = function.call()?;
-    let roots: Vec<Node> = results.iter().map(Tensor::node).collect();
+    let roots: Vec<Node> = results.iter().flat_map(|t| [t.node(), Kept::all_of(t).node()]).collect();
     // What they were made of, as far as gradients flow there.
     let made = reached(&roots, Node::is_tracked);
     // A leaf is older, whatever its node is: where its data was written before, that is made when it is read next. So are views of what was
@@ -95,34 +131,25 @@ pub fn checkpoint(function: impl Recompute + 'static, keeps_random: bool) -> Res
     }
     drop(taken_in);
     let is_older = |node: &Node| older.contains(&node.sequence());
-    if !roots.iter().any(|node| node.is_tracked() && !is_older(node)) {
-        return Ok(results);
-    }
-    let differs: Vec<bool> = roots.iter().map(Node::is_tracked).collect();
+    // A view of what was there before stays one: what such a function computes is kept.
+    let homes = homes(&results, |node| node.is_tracked() && !is_older(node)).unwrap_or_default();
     let (before, on_the_way): (Vec<_>, Vec<_>) = made.into_values().partition(is_older);
     let direct: HashSet<u64> = on_the_way.iter().flat_map(behind).map(|node| node.sequence()).collect();
     let sources: Sources = before.into_iter().filter(|node| direct.contains(&node.sequence())).collect();
-    // To call it again would change what it changes in place again; and a view of what was there before stays one. What such a function
-    // computes is kept.
+    // To call it again would change what it changes in place again.
     let changes = sources.iter().any(|node| node.overwritten().is_some_and(|found| found.since >= start));
-    let was_there = |node: &Node| node.sequence() < start || is_older(node);
-    let is_view = |(t, node): (&Tensor, &Node)| {
-        let line = t.line_of_view().filter(|_| t.layout().is_some() && !was_there(node));
-        line.is_some_and(|line| was_there(&line.node()))
-    };
-    if changes || results.iter().zip(&roots).any(is_view) {
+    if changes || homes.is_empty() {
         return Ok(results);
     }
     // All that was made on the way is as if no gradient had been recorded.
     on_the_way.iter().for_each(|node| node.set_tracked(false));
-    let rule = Arc::new(Again { function, generator, autocast: autocast_state() });
-    let begun = Begun::of_nodes(sources);
-    let seen = |t: &Tensor, node: &Node| match is_older(node) {
-        true => t.clone(),
-        false => Tensor::from_node(untracked(node)),
-    };
-    let results: Vec<Tensor> = results.iter().zip(&roots).map(|(t, node)| seen(t, node)).collect();
-    let constant =
-        results.iter().zip(differs).filter(|(_, differs)| !differs).map(|(t, _)| t.clone()).collect();
-    begun.end(&results, Marks { non_differentiable: constant, ..Marks::default() }, rule)
+    let facts = homes.iter().map(|(_, home)| Facts::of(&home.node())).collect();
+    let (results_of, at) = (results.len(), homes.iter().map(|&(i, _)| i).collect());
+    let rule = Again { function, results: results_of, homes: at, generator, autocast: autocast_state() };
+    let call = Begun::of_nodes(sources).call(facts, Arc::new(rule), false)?;
+    // The results stay the tensors that they are, on the memory that they share, with another history.
+    for (i, (_, home)) in homes.iter().enumerate() {
+        home.remade(|value| result_of(&call, i, value));
+    }
+    Ok(results)
 }

@@ -204,10 +204,10 @@ impl Recompute for PyRecompute {
     }
 }
 
-/// Calls a function, which answers with tensors, and keeps nothing of what it computes on the way.
+/// Calls a function, which answers with tensors, and keeps nothing of what it computes on the way: those tensors are the results.
 #[pyfunction]
-pub fn _checkpoint(py: Python<'_>, function: Py<PyAny>, keeps_random: bool) -> PyResult<Vec<PyTensor>> {
-    compute(py, || mg_autograd::checkpoint(PyRecompute(function), keeps_random)).map(answers)
+pub fn _checkpoint(py: Python<'_>, function: Py<PyAny>, keeps_random: bool) -> PyResult<()> {
+    compute(py, || mg_autograd::checkpoint(PyRecompute(function), keeps_random).map(drop))
 }
 
 /// Looks for NaN from now on, or no longer.

@@ -925,3 +925,63 @@ def test_checkpoints_tell_of_what_was_changed_since():
         w.mul_(2)
     out.sum().backward()
     assert w.grad.tolist() == [1, 2]
+
+
+def of_one(h):
+    return h, h
+
+
+def views(h):
+    return h[1:], h.view(2, 2)
+
+
+def view_first(h):
+    return h[:3], h
+
+
+def detached(h):
+    return h, h.detach()
+
+
+@pytest.mark.parametrize("parts", [of_one, views, view_first, detached])
+def test_results_of_checkpoints_that_share_memory_do_so(parts):
+    def run(call):
+        a = leaf([1.0, 2.0, 3.0, 4.0])
+        answers = call(lambda x: parts(x * 2), a * 1)
+        answers[0].mul_(3)
+        L.cat([(i * i).reshape(-1) for i in answers if i.requires_grad]).sum().backward()
+        return [i.tolist() for i in answers], a.grad.tolist(), answers[0] is answers[1]
+
+    assert run(checkpointed) == run(lambda f, x: f(x))
+
+
+def test_checkpoints_hand_out_what_they_were_given():
+    buffer, x = L.zeros(2), leaf([1.0, 2.0]) * 1
+    h, same, of_buffer, whole = checkpointed(lambda x: (x * 2, x, buffer[:1], buffer), x)
+    assert same is x and whole is buffer
+    buffer.add_(1)
+    assert of_buffer.tolist() == [1.0]
+    h.sum().backward()
+
+
+def test_what_a_checkpoint_answers_is_what_its_function_made():
+    def f(x):
+        h = x * 3
+        h.name_of_it = "h"
+        h.retain_grad()
+        seen.append(h)
+        return {"h": h, "again": [h, 3]}
+
+    seen, a = [], leaf([1.0, 2.0])
+    answer = checkpointed(f, a * 2)
+    assert answer["h"] is seen[0] is answer["again"][0] and answer["h"].name_of_it == "h"
+    (answer["h"] * answer["h"]).sum().backward()
+    assert answer["h"].grad.tolist() == [12.0, 24.0] and a.grad.tolist() == [72.0, 144.0]
+
+
+def test_what_checkpoints_answer_is_told_to_have_changed():
+    h, d = checkpointed(lambda x: (lambda h: (h, h.detach()))(x.exp()), leaf([1.0, 2.0]))
+    squares = h * h
+    d.zero_()
+    with pytest.raises(RuntimeError, match="changed in place"):
+        squares.sum().backward()

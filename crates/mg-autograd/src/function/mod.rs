@@ -83,6 +83,12 @@ pub(crate) struct Call {
     keeps_none: bool,
 }
 
+impl Facts {
+    pub(crate) fn of(node: &Node) -> Facts {
+        Facts { shape: *node.shape(), dtype: node.dtype(), device: node.device() }
+    }
+}
+
 impl Begun {
     /// Begins a call with these inputs. Nothing is recorded unless one of them requires a gradient, and gradients are recorded.
     pub fn with(inputs: &[&Tensor]) -> Begun {

@@ -249,6 +249,15 @@ impl Tensor {
         Tensor::of_part(line, layout, None, mg_graph::line(), None)
     }
 
+    /// All of the memory, with its history, that the tensor is a part of; the tensor itself, where that is all of it.
+    pub(crate) fn whole(&self) -> Tensor {
+        let line = match &*self.state() {
+            State::Part(part) => Some(part.line.clone()),
+            State::Alone(_) | State::Whole(_) => None,
+        };
+        line.map_or_else(|| self.clone(), |line| Tensor::of_state(State::Whole(line), false))
+    }
+
     /// As [`Tensor::part`], which stands for a node that was made of the memory as it is now.
     #[track_caller]
     pub(crate) fn part_that_is(&self, layout: Layout, node: Node) -> Tensor {

@@ -49,6 +49,33 @@ impl Place {
 }
 
 impl Kept {
+    /// All of the memory, with one history, that a tensor is or is a part of.
+    pub(crate) fn all_of(tensor: &Tensor) -> Kept {
+        match tensor.line_of_view() {
+            Some(line) => Kept::Line(line),
+            None => Kept::Tensor(tensor.clone()),
+        }
+    }
+
+    pub(crate) fn is(&self, other: &Kept) -> bool {
+        match (self, other) {
+            (Kept::Tensor(a), Kept::Tensor(b)) => a.is(b),
+            (Kept::Line(a), Kept::Line(b)) => Arc::ptr_eq(a, b),
+            (Kept::Tensor(_) | Kept::Line(_), _) => false,
+        }
+    }
+
+    /// Puts another node with the same value in place of the one that is there: another history.
+    pub(crate) fn remade(&self, make: impl FnOnce(&Node) -> Node) {
+        let shared = self.line().and_then(|line| locked(&line.state).shared.clone());
+        let Some(old) = self.lend() else { return };
+        let node = own(make(&old));
+        if let Some(shared) = shared {
+            locked(&shared.storage.state).given.add(&node);
+        }
+        self.put_back(node, None);
+    }
+
     pub(crate) fn node(&self) -> Node {
         match self {
             Kept::Tensor(tensor) => tensor.current(),

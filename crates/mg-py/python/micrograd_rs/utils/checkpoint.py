@@ -50,25 +50,20 @@ def checkpoint(
     if determinism_check not in ("default", "none"):
         raise ValueError(f"checkpoint: determinism_check is 'default' or 'none', got {determinism_check!r}")
     first, again = context_fn()
-    made: list[tuple[list[Any], _tree.Spec, list[int]]] = []
+    answers: list[Any] = []
+    has_run = False
 
     def call() -> list[Tensor]:
-        with again if made else first:
-            leaves, spec = _tree.flatten(function(*args, **kwargs))
-        at = [i for i, leaf in enumerate(leaves) if isinstance(leaf, Tensor)]
-        found = cast("list[Tensor]", [leaves[i] for i in at])
-        if not made:
-            # Tensors are as the engine hands them out, not as they were computed.
-            made.append(([None if isinstance(leaf, Tensor) else leaf for leaf in leaves], spec, at))
-        return found
+        nonlocal has_run
+        with again if has_run else first:
+            answer = function(*args, **kwargs)
+        if not has_run:
+            has_run = True
+            answers.append(answer)
+        return [leaf for leaf in _tree.flatten(answer)[0] if isinstance(leaf, Tensor)]
 
-    results = _checkpoint(call, preserve_rng_state)
-    leaves, spec, at = made[0]
-    for i, t in zip(at, results, strict=True):
-        leaves[i] = t
-    answer = _tree.unflatten(leaves, spec)
-    made[0] = ([], spec, [])
-    return answer
+    _checkpoint(call, preserve_rng_state)
+    return answers.pop()
 
 
 def checkpoint_sequential(
