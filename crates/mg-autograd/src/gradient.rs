@@ -174,7 +174,7 @@ fn computed_again(node: &Node, sources: &Sources) -> Result<Option<Node>> {
 struct Shares<'a> {
     node: &'a Node,
     sources: &'a Sources,
-    gradient: &'a Node,
+    gradient: Node,
     /// Where the sources lie in the node, where that is said of all of them at once.
     places: rules::Places,
     /// What was overwritten of that what the gradients may read: looked for once for all sources.
@@ -184,18 +184,22 @@ struct Shares<'a> {
 impl<'a> Shares<'a> {
     fn new(node: &'a Node, sources: &'a Sources, gradient: &'a Node) -> Shares<'a> {
         let places = rules::places(node, sources);
-        let mut gone = SmallVec::new();
+        let mut gone: SmallVec<[(&Node, Overwritten); 2]> = SmallVec::new();
         // Where elements lie is all that a view's gradient reads. (To ask what it is a view of would take as long as the way there.)
         if !matches!(node.op(), Op::View(_)) {
             // The node's own value is saved by the node itself.
             gone.extend(stale(node, node.sequence()).map(|found| (node, found)));
             gone.extend(sources.iter().filter_map(|s| Some((s, stale(s, node.sequence())?))));
         }
+        // A gradient may be a value that was saved, a factor of something whose own gradient is 1. Where it is one that was written over
+        // since, it was read rightly, unlike what a rule reads of that itself.
+        let is_gone = gone.iter().any(|(n, _)| n.is(gradient));
+        let gradient = if is_gone { gradient.alias() } else { gradient.clone() };
         Shares { node, sources, gradient, places, gone }
     }
 
     fn of(&self, i: usize) -> Result<Option<Node>> {
-        let rule = |node: &Node| rules::vjp(node, self.sources, i, &self.places, self.gradient);
+        let rule = |node: &Node| rules::vjp(node, self.sources, i, &self.places, &self.gradient);
         if self.gone.is_empty() { rule(self.node) } else { fresh(self, rule) }
     }
 }

@@ -985,3 +985,24 @@ def test_what_checkpoints_answer_is_told_to_have_changed():
     d.zero_()
     with pytest.raises(RuntimeError, match="changed in place"):
         squares.sum().backward()
+
+
+def test_a_gradient_that_is_a_value_which_was_written_over_is_one_all_the_same():
+    w = leaf([1.5, 2.0, 3.0])
+    c = w.clone()
+    d = c.clone()
+    c.mul_(d)
+    c.sum().backward()
+    assert w.grad.tolist() == [3.0, 4.0, 6.0]
+    w = leaf([1.5, 2.0, 3.0])
+    c = w.clone()
+    d = c[1:].clone()
+    c[:2].mul_(d)
+    c.sum().backward()
+    assert w.grad.tolist() == [2.0, 4.5, 3.0]
+    # What is made of that value is refused.
+    c = w.clone()
+    d = c * c
+    c.mul_(d)
+    with pytest.raises(RuntimeError, match="changed in place"):
+        c.sum().backward()
