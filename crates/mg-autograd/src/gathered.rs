@@ -1,9 +1,10 @@
 //! A node's gradient while its shares come in. Shares of parts that do not meet (steps of a sequence, gates of a product) are laid
-//! side by side: each costs its own elements, not those of the whole.
+//! side by side: each costs its own elements, not those of the whole. What was written over has no gradient where it was: a box of zeros.
 
 use crate::rules;
-use mg_device::{Layout, Result};
+use mg_device::{Layout, Result, Shape};
 use mg_graph::Node;
+use mg_kernels::Algebra;
 use smallvec::SmallVec;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -11,96 +12,202 @@ use std::ops::Range;
 /// Parts of any boxes up to which each new one is compared with all.
 const MOST: usize = 4096;
 
-/// A share that is zero but for a box of the gradient.
+/// The positions of a box along each axis.
+type Span = SmallVec<[Range<usize>; 4]>;
+
+/// A box of the gradient, and what it holds.
 #[derive(Clone)]
-pub(crate) struct Part {
-    /// The share.
-    whole: Node,
-    /// What the box holds.
+struct Part {
+    /// Of the box's shape, or a number for all of it.
     value: Node,
-    /// Where it lies.
-    region: Layout,
-    /// Its positions along each axis.
-    span: SmallVec<[Range<usize>; 4]>,
+    span: Span,
+}
+
+/// The positions of what a region sees of something dense, where that is a box in its own order; axes of one position may be left out.
+fn box_of(region: &Layout, shape: &Shape) -> Option<Span> {
+    if region.numel() == 0 {
+        return None;
+    }
+    let dense = Layout::contiguous(*shape);
+    let strides = dense.padded_strides();
+    let mut seen = region.shape().iter().zip(region.strides()).filter(|(n, _)| **n > 1).peekable();
+    let mut rest = region.offset();
+    let mut span = Span::new();
+    for (axis, &n) in shape.iter().enumerate() {
+        let length = seen.next_if(|(_, stride)| n > 1 && **stride == strides[axis]).map_or(1, |(n, _)| *n);
+        let start = rest / strides[axis].unsigned_abs().max(1);
+        rest -= start * strides[axis].unsigned_abs();
+        if start + length > n {
+            return None;
+        }
+        span.push(start..start + length);
+    }
+    seen.next().is_none().then_some(span)
+}
+
+/// The shape of a box.
+fn sizes(span: &Span) -> Shape {
+    Shape::of(&span.iter().map(Range::len).collect::<SmallVec<[usize; 4]>>())
 }
 
 impl Part {
-    /// The share as a part, if it is zeros with a box written into them.
+    /// A share as a part, if it is zeros with a box written into them.
     fn of(share: &Node) -> Option<Part> {
         let (value, region) = share.written()?;
-        let dense = Layout::contiguous(*share.shape());
-        if region.rank() != dense.rank() || region.numel() == 0 {
-            return None;
-        }
-        let mut rest = region.offset();
-        let mut span = SmallVec::new();
-        for (axis, &n) in share.shape().iter().enumerate() {
-            let (length, stride) = (region.shape()[axis], dense.strides()[axis].unsigned_abs());
-            if length > 1 && region.strides()[axis] != dense.strides()[axis] {
-                return None;
-            }
-            let start = rest / stride.max(1);
-            rest -= start * stride;
-            if start + length > n {
-                return None;
-            }
-            span.push(start..start + length);
-        }
-        Some(Part { whole: share.clone(), value, region, span })
+        let span = box_of(&region, share.shape())?;
+        Some(Part { value: value.reshape(sizes(&span)).ok()?, span })
     }
 
-    fn meets(&self, other: &Part) -> bool {
-        self.span.iter().zip(&other.span).all(|(a, b)| a.start < b.end && b.start < a.end)
+    /// What it holds, in full.
+    fn filled(&self) -> Result<Node> {
+        self.value.expand(sizes(&self.span))
     }
+}
 
-    /// Its positions along an axis, if it is all of the gradient along the others.
-    fn along(&self, axis: usize) -> Option<&Range<usize>> {
-        let mut rest = self.span.iter().zip(self.whole.shape().iter()).enumerate();
-        rest.all(|(other, (span, &n))| other == axis || *span == (0..n)).then(|| self.span.get(axis))?
-    }
+/// Where a box lies in something of a shape.
+fn region(span: &Span, shape: &Shape) -> Result<Layout> {
+    let dense = Layout::contiguous(*shape);
+    let starts = span.iter().zip(dense.strides());
+    let offset = starts.map(|(span, stride)| span.start * stride.unsigned_abs()).sum();
+    Layout::new(sizes(span), dense.strides(), offset)
+}
+
+fn is_zero(value: &Node) -> bool {
+    value.literal() == Some(0.0)
+}
+
+fn meet(a: &Span, b: &Span) -> bool {
+    a.iter().zip(b).all(|(a, b)| a.start < b.end && b.start < a.end)
+}
+
+/// The positions of a box along an axis, if it is all there is along the others.
+fn along<'a>(span: &'a Span, axis: usize, shape: &Shape) -> Option<&'a Range<usize>> {
+    let mut rest = span.iter().zip(shape.iter()).enumerate();
+    rest.all(|(other, (span, &n))| other == axis || *span == (0..n)).then(|| span.get(axis))?
+}
+
+/// How a box lies to the parts that there are.
+#[derive(Clone, Copy)]
+enum Place {
+    /// It is this one.
+    Is(usize),
+    /// It meets none of them.
+    Free,
+    Meets,
 }
 
 /// Parts that do not meet.
 #[derive(Clone)]
 pub(crate) struct Parts {
+    shape: Shape,
+    /// What there is where no part is: of that shape, or a literal zero.
+    base: Node,
     list: Vec<Part>,
-    /// Where all of them lie along one axis, and are everything along the others: that axis, and each one's end by its start. So that
-    /// many of them (elements, steps) are not compared each with each.
-    line: Option<(usize, BTreeMap<usize, usize>)>,
+    /// Where all of them lie along one axis, and are everything along the others: that axis, and each one's end and number by its start. So
+    /// that many of them (elements, steps) are not compared each with each.
+    line: Option<(usize, BTreeMap<usize, (usize, usize)>)>,
 }
 
 impl Parts {
-    fn of(part: Part) -> Parts {
-        let rank = part.span.len();
-        let line = (0..rank).find_map(|axis| {
-            let span = part.along(axis)?;
-            Some((axis, BTreeMap::from([(span.start, span.end)])))
-        });
-        Parts { list: vec![part], line }
+    fn over(base: Node, shape: Shape) -> Parts {
+        Parts { shape, base, list: vec![], line: None }
     }
 
-    /// Takes a part that meets none of them; others it gives back.
-    fn take(&mut self, part: Part) -> Option<Part> {
-        let Some((axis, ends)) = &mut self.line else { return self.compare(part) };
-        let Some(span) = part.along(*axis) else {
+    /// Of a share.
+    fn of(part: Part, shape: Shape) -> Parts {
+        let mut parts = Parts::over(part.value.lit(0.0), shape);
+        parts.put(part);
+        parts
+    }
+
+    fn place(&mut self, span: &Span) -> Place {
+        if let Some((axis, ends)) = &self.line {
+            if let Some(span) = along(span, *axis, &self.shape) {
+                // Of those that begin before its end the last is the one that may reach into it.
+                return match ends.range(..span.end).next_back() {
+                    Some((&start, &(end, at))) if (start..end) == *span => Place::Is(at),
+                    Some((_, &(end, _))) if end > span.start => Place::Meets,
+                    Some(_) | None => Place::Free,
+                };
+            }
             self.line = None;
-            return self.compare(part);
-        };
-        // Of those that begin before its end the last is the one that may reach into it.
-        if ends.range(..span.end).next_back().is_some_and(|(_, &end)| end > span.start) {
-            return Some(part);
         }
-        ends.insert(span.start, span.end);
+        match self.list.iter().position(|part| meet(&part.span, span)) {
+            Some(at) if self.list[at].span == *span => Place::Is(at),
+            Some(_) => Place::Meets,
+            None if self.list.len() >= MOST => Place::Meets,
+            None => Place::Free,
+        }
+    }
+
+    /// A part that meets none of them.
+    fn put(&mut self, part: Part) {
+        let at = self.list.len();
+        if at == 0 {
+            let axes = 0..part.span.len();
+            let axis = axes.into_iter().find(|&axis| along(&part.span, axis, &self.shape).is_some());
+            self.line = axis.map(|axis| (axis, BTreeMap::new()));
+        }
+        if let Some((axis, ends)) = &mut self.line {
+            let span = &part.span[*axis];
+            ends.insert(span.start, (span.end, at));
+        }
         self.list.push(part);
+    }
+
+    /// What is in a box that meets no part.
+    fn beside(&self, span: &Span) -> Result<Node> {
+        if is_zero(&self.base) { Ok(self.base.clone()) } else { self.base.region(region(span, &self.shape)?) }
+    }
+
+    /// Adds a part; one that meets some of them it gives back.
+    fn add(&mut self, part: Part) -> Option<Part> {
+        match self.place(&part.span) {
+            Place::Is(at) => self.list[at].value = rules::add(&self.list[at].value, &part.value),
+            Place::Free => {
+                let there = self.beside(&part.span).unwrap_or_else(|error| Node::failed(error, &part.value));
+                self.put(Part { value: rules::add(&there, &part.value), ..part });
+            }
+            Place::Meets => return Some(part),
+        }
         None
     }
 
-    fn compare(&mut self, part: Part) -> Option<Part> {
-        if self.list.len() >= MOST || self.list.iter().any(|p| p.meets(&part)) {
-            return Some(part);
+    /// All of it: one after the other where the parts are all of it along an axis, else written into what there is beside them.
+    fn whole(&self) -> Result<Node> {
+        if let Some(row) = self.in_a_row()? {
+            return Ok(row);
         }
-        self.list.push(part);
-        None
+        let mut whole = (!is_zero(&self.base)).then(|| self.base.clone());
+        for part in self.list.iter().filter(|part| !(is_zero(&self.base) && is_zero(&part.value))) {
+            let at = region(&part.span, &self.shape)?;
+            whole = Some(part.filled()?.write_into(whole.as_ref(), self.shape, at)?);
+        }
+        Ok(whole.unwrap_or_else(|| self.base.clone()))
+    }
+
+    fn in_a_row(&self) -> Result<Option<Node>> {
+        let is_all = |part: &Part, axis: usize| part.span[axis] == (0..self.shape[axis]);
+        let mut divided = (0..self.shape.rank()).filter(|&axis| !self.list.iter().all(|p| is_all(p, axis)));
+        let (Some(axis), None) = (divided.next(), divided.next()) else { return Ok(None) };
+        let mut parts: Vec<&Part> = self.list.iter().collect();
+        parts.sort_by_key(|part| part.span[axis].start);
+        let mut end = 0;
+        for part in &parts {
+            if part.span[axis].start != end {
+                return Ok(None);
+            }
+            end = part.span[axis].end;
+        }
+        if end != self.shape[axis] || parts.iter().all(|part| is_zero(&part.value)) {
+            return Ok(None);
+        }
+        let values = parts.iter().map(|part| part.filled()).collect::<Result<Vec<Node>>>()?;
+        let values: Vec<&Node> = values.iter().collect();
+        match Node::side_by_side(&values, axis)? {
+            Some(row) => Ok(Some(row)),
+            None => Node::concat(&values, axis).map(Some),
+        }
     }
 }
 
@@ -111,46 +218,82 @@ pub(crate) enum Gathered {
     Nothing,
     /// One number for each element.
     Sum(Node),
-    /// Parts that do not meet, and what else there is to be added: at least one part.
+    /// Parts that do not meet, and what else there is to be added.
     Parts(Parts, Option<Node>),
 }
 
 impl Gathered {
-    pub(crate) fn of(share: Node) -> Gathered {
-        match Part::of(&share) {
-            Some(part) => Gathered::Parts(Parts::of(part), None),
-            None => Gathered::Sum(share),
+    /// Another share.
+    pub(crate) fn add(&mut self, share: Node) {
+        let part = Part::of(&share);
+        match self {
+            Gathered::Nothing => *self = Gathered::Sum(share),
+            Gathered::Sum(sum) => match (Part::of(sum), part) {
+                (Some(first), _) => {
+                    *self = Gathered::Parts(Parts::of(first, *sum.shape()), None);
+                    self.add(share);
+                }
+                (None, Some(part)) => {
+                    let parts = Parts::of(part, *share.shape());
+                    *self = Gathered::Parts(parts, Some(sum.clone()));
+                }
+                (None, None) => *sum = rules::add(sum, &share),
+            },
+            Gathered::Parts(parts, rest) => {
+                if part.is_none_or(|part| parts.add(part).is_some()) {
+                    *rest =
+                        Some(rest.as_ref().map_or_else(|| share.clone(), |rest| rules::add(rest, &share)));
+                }
+            }
         }
     }
 
-    /// Another share.
-    pub(crate) fn add(&mut self, share: Node) {
-        let plus = |sum: &Node, share: &Node| rules::add(sum, share);
-        match (self, Part::of(&share)) {
-            (nothing @ Gathered::Nothing, _) => *nothing = Gathered::of(share),
-            (Gathered::Parts(parts, rest), part) => {
-                let part = part.map(|part| parts.take(part));
-                if !matches!(part, Some(None)) {
-                    *rest = Some(rest.as_ref().map_or_else(|| share.clone(), |rest| plus(rest, &share)));
-                }
-            }
-            (whole @ Gathered::Sum(_), Some(part)) => {
-                if let Gathered::Sum(sum) = whole {
-                    *whole = Gathered::Parts(Parts::of(part), Some(sum.clone()));
-                }
-            }
-            (Gathered::Sum(sum), None) => *sum = plus(sum, &share),
+    /// Takes a box out of the gradient of something of a shape, and leaves zeros in its place: what was there. `None` where there is no
+    /// gradient, or the region is no box.
+    pub(crate) fn take(&mut self, region: &Layout, shape: Shape) -> Result<Option<Node>> {
+        let Some(span) = box_of(region, &shape) else { return Ok(None) };
+        let Some(mut parts) = std::mem::replace(self, Gathered::Nothing).into_parts(shape)? else {
+            return Ok(None);
+        };
+        let mut place = parts.place(&span);
+        if let Place::Meets = place {
+            parts = Parts::over(parts.whole()?.expand(shape)?, shape);
+            place = Place::Free;
         }
+        let held = match place {
+            Place::Is(at) => parts.list[at].value.clone(),
+            Place::Free | Place::Meets => parts.beside(&span)?,
+        };
+        let zero = held.lit(0.0);
+        match place {
+            Place::Is(at) => parts.list[at].value = zero,
+            Place::Free | Place::Meets => parts.put(Part { value: zero, span }),
+        }
+        let held = if held.literal().is_some() { held } else { held.reshape(*region.shape())? };
+        *self = Gathered::Parts(parts, None);
+        Ok(Some(held))
+    }
+
+    /// As parts alone, if there is a gradient.
+    fn into_parts(self, shape: Shape) -> Result<Option<Parts>> {
+        if let Gathered::Parts(parts, None) = self {
+            return Ok(Some(parts));
+        }
+        let Some(whole) = self.whole()? else { return Ok(None) };
+        Ok(Some(match Part::of(&whole) {
+            Some(part) => Parts::of(part, shape),
+            None => Parts::over(whole.expand(shape)?, shape),
+        }))
     }
 
     /// What it is made of.
     pub(crate) fn nodes(&self) -> impl Iterator<Item = &Node> {
-        let (parts, rest): (&[Part], Option<&Node>) = match self {
-            Gathered::Nothing => (&[], None),
-            Gathered::Sum(sum) => (&[], Some(sum)),
-            Gathered::Parts(parts, rest) => (&parts.list, rest.as_ref()),
+        let (parts, base, rest): (&[Part], _, _) = match self {
+            Gathered::Nothing => (&[], None, None),
+            Gathered::Sum(sum) => (&[], None, Some(sum)),
+            Gathered::Parts(parts, rest) => (&parts.list, Some(&parts.base), rest.as_ref()),
         };
-        parts.iter().map(|part| &part.value).chain(rest)
+        parts.iter().map(|part| &part.value).chain(base).chain(rest)
     }
 
     /// The gradient so far, if there is one.
@@ -159,48 +302,9 @@ impl Gathered {
             Gathered::Nothing => Ok(None),
             Gathered::Sum(sum) => Ok(Some(sum.clone())),
             Gathered::Parts(parts, rest) => {
-                let parts = laid(&parts.list)?;
+                let parts = parts.whole()?;
                 Ok(Some(rest.as_ref().map_or_else(|| parts.clone(), |rest| rules::add(rest, &parts))))
             }
         }
-    }
-}
-
-/// Parts in one tensor: one after the other where they are all of it along an axis, else written into zeros.
-fn laid(parts: &[Part]) -> Result<Node> {
-    let [first, rest @ ..] = parts else { return Node::concat(&[], 0) };
-    if rest.is_empty() {
-        return Ok(first.whole.clone());
-    }
-    if let Some(row) = in_a_row(parts)? {
-        return Ok(row);
-    }
-    rest.iter().try_fold(first.whole.clone(), |base, part| {
-        part.value.write_into(Some(&base), *base.shape(), part.region)
-    })
-}
-
-/// The parts one after the other, where these are all of it along an axis.
-fn in_a_row(parts: &[Part]) -> Result<Option<Node>> {
-    let Some(shape) = parts.first().map(|part| *part.whole.shape()) else { return Ok(None) };
-    let is_all = |part: &Part, axis: usize| part.span[axis] == (0..shape[axis]);
-    let mut divided = (0..shape.rank()).filter(|&axis| !parts.iter().all(|p| is_all(p, axis)));
-    let (Some(axis), None) = (divided.next(), divided.next()) else { return Ok(None) };
-    let mut parts: Vec<&Part> = parts.iter().collect();
-    parts.sort_by_key(|part| part.span[axis].start);
-    let mut end = 0;
-    for part in &parts {
-        if part.span[axis].start != end {
-            return Ok(None);
-        }
-        end = part.span[axis].end;
-    }
-    if end != shape[axis] {
-        return Ok(None);
-    }
-    let values: Vec<&Node> = parts.iter().map(|part| &part.value).collect();
-    match Node::side_by_side(&values, axis)? {
-        Some(row) => Ok(Some(row)),
-        None => Node::concat(&values, axis).map(Some),
     }
 }

@@ -69,7 +69,7 @@ fn add(front: &mut Front, node: &Node, gradient: Node) {
     match front.entry(node.sequence()) {
         Entry::Occupied(mut slot) => slot.get_mut().1.add(gradient),
         Entry::Vacant(slot) => {
-            slot.insert((node.clone(), Gathered::of(gradient)));
+            slot.insert((node.clone(), Gathered::Sum(gradient)));
         }
     }
 }
@@ -77,6 +77,37 @@ fn add(front: &mut Front, node: &Node, gradient: Node) {
 /// Comes to a node without a gradient for it.
 fn add_nothing(front: &mut Front, node: &Node) {
     front.entry(node.sequence()).or_insert_with(|| (node.clone(), Gathered::Nothing));
+}
+
+/// Passes what writes a box into something: the box's gradient goes to what was written, the rest, as it has been gathered, to what was
+/// written to. Many writes to one memory cost their own elements each, not all of them. Answers with whether it was that.
+fn through_write(
+    node: &Node,
+    gathered: &mut Gathered,
+    front: &mut Front,
+    leads: impl Fn(&Node) -> bool,
+) -> Result<bool> {
+    let Op::Kernel(Kernel::Write { region }) = node.op() else { return Ok(false) };
+    let sources = node.sources();
+    let [value, under] = &sources[..] else { return Ok(false) };
+    if node.tag().is_some() || node.is_released() || !leads(under) {
+        return Ok(false);
+    }
+    let _at = mg_graph::at(node.location());
+    let Some(share) = gathered.take(region, *node.shape())? else { return Ok(false) };
+    if leads(value) {
+        add(front, value, share);
+    }
+    let rest = std::mem::replace(gathered, Gathered::Nothing);
+    match front.entry(under.sequence()) {
+        Entry::Vacant(slot) => drop(slot.insert((under.clone(), rest))),
+        Entry::Occupied(mut slot) => {
+            if let Some(rest) = rest.whole()? {
+                slot.get_mut().1.add(rest);
+            }
+        }
+    }
+    Ok(true)
 }
 
 /// The gradients of a call's results so far; the walk comes to the call when all of them are there.
@@ -342,8 +373,15 @@ pub(crate) fn walk(
         }
         add(&mut front, &node, seed);
     }
-    while let Some((_, (node, gathered))) = front.pop_last() {
+    while let Some((_, (node, mut gathered))) = front.pop_last() {
+        let leads = |s: &Node| s.is_tracked() && (reach.leads(s) || more.contains(&s.sequence()));
         let is_beyond = matches!(reach, Reach::Within(nodes) if !nodes.contains_key(&node.sequence()));
+        let is_write = matches!(node.op(), Op::Kernel(Kernel::Write { .. }));
+        let is_told = || is_beyond || wanted(&node) || Watch::of(&node).is_some() || anomaly::is_on();
+        if is_write && !is_told() && through_write(&node, &mut gathered, &mut front, leads)? {
+            passed.push(node);
+            continue;
+        }
         let mut gradient = match (gathered.whole()?, node.tag()) {
             (Some(gradient), _) => gradient,
             // A replay is walked as one, with gradients of all of its answers.
@@ -364,12 +402,8 @@ pub(crate) fn walk(
                         if let Some(Tag::Forgotten(history)) = tag {
                             add_nothing(&mut front, history);
                         }
-                        let leads = |s: &Node| reach.leads(s) || more.contains(&s.sequence());
                         let sources = node.sources();
-                        sources
-                            .iter()
-                            .filter(|s| s.is_tracked() && leads(s))
-                            .for_each(|s| add_nothing(&mut front, s));
+                        sources.iter().filter(|s| leads(s)).for_each(|s| add_nothing(&mut front, s));
                     }
                 }
                 passed.push(node);
@@ -438,8 +472,7 @@ pub(crate) fn walk(
             Some(Tag::Replayed(_) | Tag::Call(_)) | None => {}
         }
         let sources: Sources = node.sources();
-        let passes = |s: &Node| s.is_tracked() && (reach.leads(s) || more.contains(&s.sequence()));
-        if matches!(reach, Reach::Only(_)) && !node.is_released() && !sources.iter().any(passes) {
+        if matches!(reach, Reach::Only(_)) && !node.is_released() && !sources.iter().any(leads) {
             continue;
         }
         if node.is_released() {
@@ -478,7 +511,7 @@ pub(crate) fn walk(
             match call.onward(arrived)? {
                 Onward::Sources(shares) => {
                     for (k, (source, share)) in sources.iter().zip(shares).enumerate() {
-                        if passes(source) {
+                        if leads(source) {
                             let at = call.position(k);
                             let share = share.map(|share| call.fitted(&share, source, at)).transpose()?;
                             if anomaly::is_on()
@@ -512,7 +545,7 @@ pub(crate) fn walk(
         let shares = (!is_zero).then(|| Shares::new(&node, &sources, &gradient));
         for (i, source) in sources.iter().enumerate() {
             // A source that occurs twice is met twice, each time with its own share.
-            if !passes(source) {
+            if !leads(source) {
                 continue;
             }
             let share = shares.as_ref().map_or(Ok(None), |shares| shares.of(i))?;

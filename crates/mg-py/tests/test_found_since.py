@@ -1006,3 +1006,64 @@ def test_a_gradient_that_is_a_value_which_was_written_over_is_one_all_the_same()
     c.mul_(d)
     with pytest.raises(RuntimeError, match="changed in place"):
         c.sum().backward()
+
+
+def written_row_by_row(n, change):
+    x, y = L.ones(n, 3, requires_grad=True), L.zeros(n, 3)
+    for i in range(n):
+        change(x, y, i)
+    y.sum().backward()
+    return x.grad
+
+
+def set_row(x, y, i):
+    y[i] = x[i] * 2
+
+
+def add_to_row(x, y, i):
+    y[i] += x[i] * 2
+
+
+def go_on(x, y, i):
+    y[i] = (y[i - 1] if i else 0) * 0.5 + x[i]
+
+
+@pytest.mark.parametrize(("change", "wanted"), [(set_row, [2.0] * 8), (add_to_row, [2.0] * 8), (go_on, [2 - 0.5**k for k in range(7, -1, -1)])])
+def test_rows_written_one_by_one_cost_their_own_elements(change, wanted):
+    grad = written_row_by_row(40, change)
+    # The whole of them once for each row would be 19,200 bytes.
+    assert sum(launch["bytes_written"] for launch in L.explain(grad).launches) < 4000
+    assert written_row_by_row(8, change).tolist() == [[w] * 3 for w in wanted]
+
+
+def test_parts_of_what_is_written_over_have_gradients_of_what_is_left():
+    def run(change):
+        x = leaf([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0], [7.0, 8.0, 9.0]])
+        y = x * x
+        change(y, x)
+        (y * L.arange(1.0, 10.0).view(3, 3)).sum().backward()
+        return x.grad.tolist()
+
+    def meet(y, x):
+        y[0] = x[1] * 3
+        y[:, 0] = x[2]
+        y[0:2, 0:2] = x[1:, 1:] * 2
+
+    def again(y, x):
+        y[1] = x[0] * 3
+        y[1] = y[1].clone() * x[0]
+        y[1, 2] = 0
+
+    def column(y, x):
+        y[:, 1] = x[1]
+        y.t()[2] = y[0] * 2
+
+    assert run(meet) == [[0.0, 0.0, 0.0], [0.0, 2.0, 85.0], [0.0, 136.0, 179.0]]
+    assert run(again) == [[26.0, 68.0, 18.0], [0.0, 0.0, 0.0], [98.0, 128.0, 162.0]]
+    assert run(column) == [[14.0, 0.0, 108.0], [46.0, 5.0, 8.0], [98.0, 0.0, 0.0]]
+
+
+def test_elements_that_are_read_often_are_added_where_they_are():
+    x = leaf([1.0, 2.0, 3.0])
+    L.stack([x[i] * x[(2 * i) % 3] for i in range(3)]).sum().backward()
+    assert x.grad.tolist() == [2.0, 6.0, 4.0]
