@@ -64,7 +64,8 @@ impl Operand {
         self.look().kind()
     }
 
-    /// A tensor without axes in place of a number, of the dtype in which the number meets `other`; tensors stay.
+    /// A tensor without axes in place of a number, of the dtype in which the number meets `other`; tensors stay. What halves do not hold
+    /// is rounded to theirs when it is computed: gradients (the logarithm of what is raised to a power) are of the number itself.
     #[track_caller]
     pub fn beside(self, other: &Tensor) -> Tensor {
         match self {
@@ -72,7 +73,8 @@ impl Operand {
             number => {
                 let (number, node) = (number.look(), other.node());
                 let dtype = DType::result_type([number.kind(), kind(&node)]);
-                Tensor::from_node(number.into_node(dtype, node.device()))
+                let of = if dtype.is_half() { DType::F32 } else { dtype };
+                Tensor::from_node(cast(number.into_node(of, node.device()), dtype))
             }
         }
     }

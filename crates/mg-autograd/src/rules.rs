@@ -2,7 +2,7 @@
 //! it broadcasts to it: a literal stays a scalar until somebody needs its shape.
 
 use mg_device::{AxisSet, DType, Error, ErrorKind, Layout, MAX_RANK, Result, Shape};
-use mg_graph::{Kernel, Map, Node, Op, Sources, View};
+use mg_graph::{Kernel, Map, Node, Op, SourceKind, Sources, View};
 use mg_kernels::library::Library;
 use mg_kernels::{Algebra, ReduceKind, Row, Rules};
 use smallvec::SmallVec;
@@ -57,6 +57,13 @@ pub(crate) fn elementwise(node: &Node, sources: &Sources, i: usize, g: &Node) ->
         // Of a number divided by a tensor, the quotient is all that it takes.
         let quotient = if number == 1.0 { node.clone() } else { node.scale(1.0 / number) };
         return Some(g.neg().mul(&node.mul(&quotient)));
+    }
+    if let (Row::Pow, 1, Op::Map(Map::Cast)) = (row, i, sources[0].op())
+        && let [number] = &sources[0].sources()[..]
+        && matches!(number.op(), Op::Source(SourceKind::Const { .. } | SourceKind::Live { .. }))
+    {
+        // A number that was rounded to a half type: its logarithm is not.
+        return row.vjp(i, &[number.clone(), sources[1].clone()], node, g);
     }
     row.vjp(i, sources, node, g)
 }

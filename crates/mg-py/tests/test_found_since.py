@@ -1067,3 +1067,17 @@ def test_elements_that_are_read_often_are_added_where_they_are():
     x = leaf([1.0, 2.0, 3.0])
     L.stack([x[i] * x[(2 * i) % 3] for i in range(3)]).sum().backward()
     assert x.grad.tolist() == [2.0, 6.0, 4.0]
+
+
+@pytest.mark.parametrize(
+    ("dtype", "wanted"),
+    [(L.bfloat16, [0.33984375, 0.44140625, 0.2021484375, 0.65234375]), (L.float16, [0.341064453125, 0.443359375, 0.201904296875, 0.65673828125])],
+)
+def test_a_number_to_the_power_of_halves_has_its_own_logarithm(dtype, wanted):
+    v = leaf([1.0, 2.0, -1.0, 3.5], dtype=dtype)
+    (1.3**v).sum().backward()
+    for grad, right in zip(v.grad.tolist(), wanted, strict=True):
+        assert grad == pytest.approx(right, rel=L.finfo(dtype).eps)
+    v.grad = None
+    L.pow(1.3, v).sum().backward()
+    assert v.grad[1].item() == pytest.approx(wanted[1], rel=L.finfo(dtype).eps)
