@@ -332,7 +332,16 @@ impl Maker {
                 vec![c, a, b]
             }
         };
+        let args = if row == Row::Copysign { self.signed(args)? } else { args };
         self.push(Spec::Map(row, args))
+    }
+
+    /// Operands of which the second, whose sign is asked for, is the first where it is no number: the sign of a NaN that was computed depends on
+    /// the instructions that computed it.
+    fn signed(&mut self, args: Vec<usize>) -> Option<Vec<usize>> {
+        let [a, sign] = args[..] else { return Some(args) };
+        let is_number = self.push(Spec::Map(Row::Eq, vec![sign, sign]))?;
+        Some(vec![a, self.push(Spec::Map(Row::Where, vec![is_number, sign, a]))?])
     }
 
     fn reduce(&mut self, of: usize) -> Option<usize> {
