@@ -12,12 +12,13 @@ use crate::tensor::memory::{apart, locked, may_be_borrowed, settle, untracked};
 use crate::tensor::{Cell, Tensor};
 use crate::transform::batch::{leaked, leaks};
 use mg_device::{Error, ErrorKind, Result, Shape};
-use mg_graph::{Kernel, Map, Node, Op, Overwritten, SourceKind, Sources, Tag};
+use mg_graph::{Kernel, Map, Node, Op, Overwritten, SourceKind, Sources, Tag, WordHasher};
 use mg_kernels::library::{Library, Pool, PoolKind};
 use mg_kernels::{Algebra, ReduceKind, Row};
 use smallvec::SmallVec;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::hash::BuildHasherDefault;
 use std::sync::{Arc, Mutex};
 
 /// While it lives, operations on this thread record nothing for gradients.
@@ -584,19 +585,31 @@ fn reads_nothing(node: &Node) -> bool {
     }
 }
 
+/// Sequences of nodes.
+type Sequences = HashSet<u64, BuildHasherDefault<WordHasher>>;
+
 impl Backward {
-    /// Lets the graph go, unless it is kept. As in PyTorch, one of which no value was saved stays, and may be walked again.
+    /// Lets the graph go, unless it is kept. As in PyTorch, what has saved no value may be walked again; but not on the way to what is let
+    /// go: that would be refused there, and until then keep values that nobody wants.
     fn release(self, passed: &Passed) {
-        if !(self.retain_graph || self.create_graph || passed.iter().all(reads_nothing)) {
-            for node in passed {
-                node.release();
-                // What is kept for another walk may keep the node.
-                if let Some(watch) = Watch::of(node) {
-                    watch.clear();
-                }
-                if let Some(call) = Call::of(node) {
-                    call.release();
-                }
+        if self.retain_graph || self.create_graph {
+            return;
+        }
+        let mut kept = Sequences::default();
+        // Sources come after what was made of them.
+        for node in passed.iter().rev() {
+            let leads_on = |s: &Node| !s.is_tracked() || is_leaf(s) || kept.contains(&s.sequence());
+            if reads_nothing(node) && node.sources().iter().all(leads_on) {
+                kept.insert(node.sequence());
+                continue;
+            }
+            node.release();
+            // What is kept for another walk may keep the node.
+            if let Some(watch) = Watch::of(node) {
+                watch.clear();
+            }
+            if let Some(call) = Call::of(node) {
+                call.release();
             }
         }
     }

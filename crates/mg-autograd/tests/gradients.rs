@@ -806,3 +806,18 @@ fn gradients_that_somebody_gave_stay_theirs() {
     let again = grad(&[&gradient.sum()], &[&first], &[], RETAIN).unwrap().remove(0);
     assert_eq!(values(&again.expect("a gradient")), [2.0; 4]);
 }
+
+#[test]
+fn what_leads_to_something_that_was_let_go_is_let_go_and_the_rest_is_not() -> mg_device::Result<()> {
+    let w = Tensor::from_slice(&[1.0f32, 2.0]).requires_grad_(true)?;
+    let trunk = &w + 1.0;
+    let loss = (&trunk * &trunk).sum();
+    loss.backward()?;
+    // A loss that is kept, for its number, keeps nothing that it was computed of.
+    loss.realize()?;
+    assert!(loss.node().is_released() && loss.node().sources().is_empty());
+    assert!(!trunk.node().is_released());
+    trunk.sum().backward()?;
+    assert_eq!(w.grad().map(|g| g.to_vec::<f32>()).transpose()?, Some(vec![5.0, 7.0]));
+    Ok(())
+}

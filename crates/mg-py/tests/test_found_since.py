@@ -1081,3 +1081,17 @@ def test_a_number_to_the_power_of_halves_has_its_own_logarithm(dtype, wanted):
     v.grad = None
     L.pow(1.3, v).sum().backward()
     assert v.grad[1].item() == pytest.approx(wanted[1], rel=L.finfo(dtype).eps)
+
+
+def test_what_has_saved_nothing_is_walked_again() -> None:
+    w, q = L.ones(2, requires_grad=True), L.ones(2, requires_grad=True)
+    trunk = (w + 1).reshape(1, 2)[0] - 0.5
+    for _ in range(2):
+        (trunk * q).sum().backward()
+    assert w.grad.tolist() == [2.0, 2.0] and q.grad.tolist() == [3.0, 3.0]
+    # What leads to something that was let go is refused, as in PyTorch.
+    product = w * q
+    below = product + 1
+    below.sum().backward()
+    with pytest.raises(RuntimeError, match="let go"):
+        below.sum().backward()
