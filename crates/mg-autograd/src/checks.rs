@@ -150,6 +150,7 @@ pub(crate) fn unseen(op: &'static str, node: &Node, valid: Valid) -> Result<Opti
         }
         Valid::Sum => rising(Row::Lt, &zero, node, &none),
         Valid::Diagonal => rising(Row::Ne, &zero, node, &none),
+        Valid::Rate => rising(Row::Le, &zero, node, &none),
     };
     Ok(Some(index.guard(valid.axis(), 1)))
 }

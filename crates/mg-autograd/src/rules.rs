@@ -65,6 +65,12 @@ pub(crate) fn elementwise(node: &Node, sources: &Sources, i: usize, g: &Node) ->
         // A number that was rounded to a half type: its logarithm is not.
         return row.vjp(i, &[number.clone(), sources[1].clone()], node, g);
     }
+    if *row == Row::Digamma && node.dtype().is_half() {
+        // Some twenty steps, of which each would be rounded.
+        let wide = |n: &Node| n.cast(DType::F32);
+        let slope = row.vjp(i, &[wide(&sources[0])], &wide(node), &wide(g));
+        return slope.map(|slope| slope.cast(node.dtype()));
+    }
     row.vjp(i, sources, node, g)
 }
 

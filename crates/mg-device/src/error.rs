@@ -24,10 +24,12 @@ pub enum Valid {
     Sum,
     /// Not 0: the diagonal of a triangular matrix that has an inverse.
     Diagonal,
+    /// Not negative: the mean of a count.
+    Rate,
 }
 
 impl Valid {
-    const ALL: [Valid; 4] = [Valid::Probability, Valid::Weight, Valid::Sum, Valid::Diagonal];
+    const ALL: [Valid; 5] = [Valid::Probability, Valid::Weight, Valid::Sum, Valid::Diagonal, Valid::Rate];
 
     /// What stands in place of the axis.
     pub const fn axis(self) -> usize {
@@ -41,6 +43,7 @@ impl Valid {
             Valid::Weight => (0.0..f64::INFINITY).contains(&x),
             Valid::Sum => x > 0.0,
             Valid::Diagonal => x != 0.0,
+            Valid::Rate => x >= 0.0,
         }
     }
 
@@ -50,6 +53,7 @@ impl Valid {
             Valid::Probability => "takes numbers between 0 and 1",
             Valid::Weight => "takes weights that are finite and not negative",
             Valid::Sum => "takes weights of which some are above 0",
+            Valid::Rate => "takes rates that are not negative",
             Valid::Diagonal => {
                 let text = "a diagonal element is zero: the matrix is singular and has no inverse";
                 return ErrorKind::Singular(text.into());

@@ -4,6 +4,7 @@ import copy
 import math
 import pickle
 import time
+import weakref
 
 import micrograd_rs as L
 import pytest
@@ -1095,3 +1096,19 @@ def test_what_has_saved_nothing_is_walked_again() -> None:
     below.sum().backward()
     with pytest.raises(RuntimeError, match="let go"):
         below.sum().backward()
+@pytest.mark.parametrize("rate", [-1.0, math.nan])
+def test_there_are_no_counts_of_negative_rates(rate):
+    with pytest.raises(RuntimeError, match="poisson: takes rates that are not negative"):
+        L.poisson(L.tensor([1.0, rate]))
+    assert L.poisson(L.tensor([0.0, -0.0])).tolist() == [0.0, 0.0]
+
+
+@pytest.mark.parametrize("dtype", [L.bfloat16, L.float16])
+def test_slopes_of_digamma_of_halves_are_rounded_once(dtype):
+    # Ten points and the trigamma function there.
+    points = [0.125, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0]
+    wanted = [65.38813344, 17.19732916, 4.934802201, 2.541879648, 1.644934067, 0.9348022005, 0.6449340668, 0.3949340668, 0.2838229557, 0.1813229557]
+    x = leaf(points, dtype=dtype)
+    L.digamma(x).sum().backward()
+    for grad, right in zip(x.grad.tolist(), wanted, strict=True):
+        assert grad == pytest.approx(right, rel=L.finfo(dtype).eps / 2)

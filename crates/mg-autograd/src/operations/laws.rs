@@ -2,9 +2,10 @@
 
 use super::creation::uniform_of;
 use super::set_aside;
+use crate::checks::valid;
 use crate::creation::{Generator, drawn_in, normal};
 use crate::tensor::Tensor;
-use mg_device::{DType, Error, ErrorKind, Result};
+use mg_device::{DType, Error, ErrorKind, Result, Valid};
 use mg_graph::Node;
 use mg_kernels::{Algebra, Row, Rules};
 use mg_macros::operations;
@@ -108,12 +109,12 @@ impl Tensor {
     ///
     /// # Errors
     ///
-    /// A tensor that is not of floats.
+    /// A tensor that is not of floats; rates that are negative, or NaN.
     #[surface(function, keywords_from = "generator")]
     pub fn poisson(&self, #[default(None)] generator: Option<&Generator>) -> Result<Tensor> {
         floats("poisson", self)?;
         set_aside(|| {
-            let rate = self.node().cast(DType::F64);
+            let rate = valid("poisson", &self.detach().node(), Valid::Rate)?.cast(DType::F64);
             let lit = |v: f64| rate.lit(v);
             let u = uniform_of(&Tensor::from_node(rate.clone()), generator)?;
             let z = u.scale(2.0).sub(&lit(1.0)).map(Row::Erfinv).scale(SQRT_2);
