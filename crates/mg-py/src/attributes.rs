@@ -20,7 +20,7 @@ pub fn attributes_of<'py>(t: &Bound<'py, PyTensor>) -> PyResult<Option<Bound<'py
 
 /// Gives a tensor these attributes as well.
 pub fn give(t: &Bound<'_, PyTensor>, attributes: &Bound<'_, PyDict>) -> PyResult<()> {
-    t.get().has_attributes.store(true, Ordering::Relaxed);
+    PyTensor::keep_with_attributes(t);
     t.getattr(intern!(t.py(), "__dict__"))?.cast::<PyDict>()?.update(attributes.as_mapping())
 }
 
@@ -50,7 +50,7 @@ impl PyTensor {
         // What the class says how to set is no attribute; a method may have one before it.
         let of_class = slf.get_type().getattr_opt(name)?;
         if !of_class.map_or(Ok(false), |known| known.hasattr(intern!(slf.py(), "__set__")))? {
-            slf.get().has_attributes.store(true, Ordering::Relaxed);
+            PyTensor::keep_with_attributes(slf);
         }
         set(slf, name, Some(value))
     }

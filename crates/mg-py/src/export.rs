@@ -461,7 +461,7 @@ impl PyTensor {
         let copy = build(py, || copy.requires_grad_(t.requires_grad()))?;
         let copy = Bound::new(py, PyTensor::from(copy))?;
         memo.set_item(this, &copy)?;
-        if let Some(grad) = slf.get().grad_object(py)? {
+        if let Some(grad) = PyTensor::grad_object(slf)? {
             let of = &grad.get().t;
             let detached = build(py, || Ok((!of.is_leaf()).then(|| of.detach())))?;
             let grad = match detached {
@@ -469,7 +469,7 @@ impl PyTensor {
                 None => grad,
             };
             let grad = py.import("copy")?.call_method1("deepcopy", (grad, memo))?;
-            copy.get().set_grad(py, Some(grad.cast::<PyTensor>()?))?;
+            PyTensor::set_grad(&copy, Some(grad.cast::<PyTensor>()?))?;
         }
         if let Some(attributes) = attributes_of(slf)? {
             let attributes = py.import("copy")?.call_method1("deepcopy", (attributes, memo))?;

@@ -1,13 +1,13 @@
 //! `Tensor`: the handle that Python holds, and what it tells about itself.
 
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use mg_autograd::{Operand, Tensor};
 use mg_device::cuda::Gpu;
 use mg_device::{DType, Device, Result};
 use mg_graph::Value;
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyInt, PyTuple, PyWeakrefMethods, PyWeakrefReference};
 
@@ -28,7 +28,9 @@ pub struct PyTensor {
     /// Its memory is somebody else's, who may write it: what reads it is computed at once, while other threads run.
     pub borrowed: bool,
     /// Python's object of the gradient, while somebody has it: `t.grad is t.grad`.
-    grad: Mutex<Option<Py<PyWeakrefReference>>>,
+    grad: Mutex<Option<GradObject>>,
+    /// What it is the gradient of, as far as Python knows that.
+    gradient_of: Mutex<Option<Py<PyWeakrefReference>>>,
     /// A program has given it attributes.
     pub(crate) has_attributes: AtomicBool,
 }
@@ -38,6 +40,13 @@ impl From<Tensor> for PyTensor {
     fn from(t: Tensor) -> PyTensor {
         PyTensor::of(t, false)
     }
+}
+
+/// Python's object of a gradient.
+struct GradObject {
+    object: Py<PyWeakrefReference>,
+    /// The object itself, where a program has given it attributes: they stay with the gradient.
+    kept: Option<Py<PyTensor>>,
 }
 
 /// What stands beside a tensor in an operation.
@@ -67,7 +76,8 @@ impl PyTensor {
     /// A tensor; `borrowed` says whether its memory is somebody else's.
     #[inline]
     pub fn of(t: Tensor, borrowed: bool) -> PyTensor {
-        PyTensor { t, borrowed, grad: Mutex::new(None), has_attributes: AtomicBool::new(false) }
+        let (grad, gradient_of) = (Mutex::new(None), Mutex::new(None));
+        PyTensor { t, borrowed, grad, gradient_of, has_attributes: AtomicBool::new(false) }
     }
 
     /// A tensor whose memory is somebody else's.
@@ -76,11 +86,12 @@ impl PyTensor {
     }
 
     /// Python's object of the gradient: the one that somebody has, or a new one.
-    pub fn grad_object<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyTensor>>> {
-        let Some(grad) = build(py, || Ok(self.t.grad()))? else { return Ok(None) };
+    pub fn grad_object<'py>(slf: &Bound<'py, PyTensor>) -> PyResult<Option<Bound<'py, PyTensor>>> {
+        let (py, of) = (slf.py(), slf.get());
+        let Some(grad) = build(py, || Ok(of.t.grad()))? else { return Ok(None) };
         let known = {
-            let slot = self.grad.lock().unwrap_or_else(PoisonError::into_inner);
-            slot.as_ref().and_then(|known| known.bind(py).upgrade())
+            let slot = of.grad.lock().unwrap_or_else(PoisonError::into_inner);
+            slot.as_ref().and_then(|known| known.object.bind(py).upgrade())
         };
         if let Some(known) = known.and_then(|known| known.cast_into::<PyTensor>().ok())
             && known.get().t.is(&grad)
@@ -88,15 +99,42 @@ impl PyTensor {
             return Ok(Some(known));
         }
         let made = Bound::new(py, PyTensor::from(grad))?;
-        self.remember_grad(&made)?;
+        PyTensor::remember_grad(slf, &made)?;
         Ok(Some(made))
     }
 
-    fn remember_grad(&self, grad: &Bound<'_, PyTensor>) -> PyResult<()> {
-        let known = PyWeakrefReference::new(grad.as_any())?.unbind();
-        let old = self.grad.lock().unwrap_or_else(PoisonError::into_inner).replace(known);
-        drop(old);
+    fn remember_grad(slf: &Bound<'_, PyTensor>, grad: &Bound<'_, PyTensor>) -> PyResult<()> {
+        let object = PyWeakrefReference::new(grad.as_any())?.unbind();
+        let kept = grad.get().has_attributes.load(Ordering::Relaxed).then(|| grad.clone().unbind());
+        let known = GradObject { object, kept };
+        let old = slf.get().grad.lock().unwrap_or_else(PoisonError::into_inner).replace(known);
+        let of = PyWeakrefReference::new(slf.as_any())?.unbind();
+        let before = grad.get().gradient_of.lock().unwrap_or_else(PoisonError::into_inner).replace(of);
+        // Objects of Python's go when no lock is held.
+        drop((old, before));
         Ok(())
+    }
+
+    /// Says that a program gives the tensor attributes: as a gradient it is kept with them, as long as it is one.
+    pub(crate) fn keep_with_attributes(slf: &Bound<'_, PyTensor>) {
+        slf.get().has_attributes.store(true, Ordering::Relaxed);
+        let of = {
+            let of = slf.get().gradient_of.lock().unwrap_or_else(PoisonError::into_inner);
+            of.as_ref().and_then(|of| of.bind(slf.py()).upgrade())
+        };
+        let Some(of) = of.and_then(|of| of.cast_into::<PyTensor>().ok()) else { return };
+        let mut known = of.get().grad.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = &mut *known
+            && known.object.bind(slf.py()).upgrade().is_some_and(|object| object.is(slf))
+        {
+            known.kept = Some(slf.clone().unbind());
+        }
+    }
+
+    /// Forgets Python's object of the gradient, which is none any more.
+    fn forget_grad(&self) {
+        let old = self.grad.lock().unwrap_or_else(PoisonError::into_inner).take();
+        drop(old);
     }
 
     /// Whether its memory is somebody else's.
@@ -345,6 +383,11 @@ impl PyTensor {
         build(py, || self.t.clone().requires_grad_(on).map(|_| ()))
     }
 
+    #[deleter]
+    fn delete_requires_grad(&self) -> PyResult<()> {
+        Err(PyRuntimeError::new_err("requires_grad cannot be deleted; set it to True or False"))
+    }
+
     /// Whether it is where gradients end: made by the user rather than by operations on what requires a gradient.
     #[getter]
     fn is_leaf(&self, py: Python<'_>) -> PyResult<bool> {
@@ -359,26 +402,21 @@ impl PyTensor {
 
     /// The gradient that `backward` left, or None. Can be set and deleted.
     #[getter]
-    fn grad<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyTensor>>> {
-        self.grad_object(py)
+    fn grad<'py>(slf: &Bound<'py, PyTensor>) -> PyResult<Option<Bound<'py, PyTensor>>> {
+        PyTensor::grad_object(slf)
     }
 
     #[setter]
-    pub fn set_grad(&self, py: Python<'_>, grad: Option<&Bound<'_, PyTensor>>) -> PyResult<()> {
-        let other = grad.map(Bound::get);
-        build(py, || match other {
-            Some(grad) => self.t.set_grad(Some(&grad.t)),
-            None => {
-                self.t.zero_grad();
-                Ok(())
-            }
-        })?;
-        grad.map_or(Ok(()), |grad| self.remember_grad(grad))
+    pub fn set_grad(slf: &Bound<'_, PyTensor>, grad: Option<&Bound<'_, PyTensor>>) -> PyResult<()> {
+        let Some(grad) = grad else { return slf.get().zero_grad(slf.py()) };
+        let (of, other) = (slf.get(), grad.get());
+        build(slf.py(), || of.t.set_grad(Some(&other.t)))?;
+        PyTensor::remember_grad(slf, grad)
     }
 
     #[deleter]
     fn delete_grad(&self, py: Python<'_>) -> PyResult<()> {
-        self.set_grad(py, None)
+        self.zero_grad(py)
     }
 
     /// The same memory without history. Setting it makes the tensor stand for the memory of another one, with its shape, dtype
@@ -392,6 +430,11 @@ impl PyTensor {
     fn set_data(&self, py: Python<'_>, value: &Bound<'_, PyTensor>) -> PyResult<()> {
         let value = &value.get().t;
         build(py, || self.t.set_data(value))
+    }
+
+    #[deleter]
+    fn delete_data(&self) -> PyResult<()> {
+        Err(PyRuntimeError::new_err("the data of a tensor cannot be deleted; delete the tensor"))
     }
 
     /// Another tensor on the same memory, cut off from what computed it: no gradient flows through it, and what is written to
@@ -410,7 +453,12 @@ impl PyTensor {
 
     /// Removes the gradient.
     fn zero_grad(&self, py: Python<'_>) -> PyResult<()> {
-        self.set_grad(py, None)
+        build(py, || {
+            self.t.zero_grad();
+            Ok(())
+        })?;
+        self.forget_grad();
+        Ok(())
     }
 
     /// Computes the value now.

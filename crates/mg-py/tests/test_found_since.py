@@ -1112,3 +1112,47 @@ def test_slopes_of_digamma_of_halves_are_rounded_once(dtype):
     L.digamma(x).sum().backward()
     for grad, right in zip(x.grad.tolist(), wanted, strict=True):
         assert grad == pytest.approx(right, rel=L.finfo(dtype).eps / 2)
+
+
+def test_attributes_of_a_gradient_stay_with_it():
+    p = L.nn.Parameter(L.ones(2))
+    (p * 2).sum().backward()
+    p.grad.tag = 1
+    (p * 2).sum().backward()
+    assert p.grad.tag == 1 and p.grad.tolist() == [4.0, 4.0]
+    p.grad = None
+    (p * 2).sum().backward()
+    assert not hasattr(p.grad, "tag")
+    given = L.ones(2)
+    given.tag = 2
+    p.grad = given
+    del given
+    assert p.grad.tag == 2
+    # The memory goes when the gradient does.
+    kept = weakref.ref(p.grad)
+    p.zero_grad()
+    assert kept() is None and p.grad is None
+
+
+def test_attributes_of_tensors_are_saved(tmp_path):
+    p = L.nn.Parameter(L.ones(2))
+    p.group, p.options = "slow", {"decay": 0.1, "shape": (1, 2)}
+    t = L.arange(4.0)
+    part = t[1:]
+    t.weight, t.own, part.seen = p, t, True
+    L.save({"t": t, "part": part, "p": p, "again": p}, tmp_path / "f")
+    d = L.load(tmp_path / "f")
+    assert d["p"].group == "slow" and d["p"].options == {"decay": 0.1, "shape": (1, 2)} and d["p"].requires_grad
+    assert d["t"].weight is d["p"] is d["again"] and d["t"].own is d["t"] and d["part"].seen
+    d["part"][0] = 9.0
+    assert d["t"].tolist() == [0.0, 9.0, 2.0, 3.0]
+    t.weight = object()
+    with pytest.raises(TypeError, match="weight"):
+        L.save(t, tmp_path / "f")
+    assert L.load(tmp_path / "f")["p"].group == "slow"
+
+
+@pytest.mark.parametrize("name", ["data", "requires_grad"])
+def test_what_tensors_are_made_of_is_not_deleted(name):
+    with pytest.raises(RuntimeError, match="cannot be deleted"):
+        delattr(L.ones(2), name)

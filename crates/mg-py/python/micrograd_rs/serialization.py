@@ -4,7 +4,8 @@ A file that `save` writes is a safetensors file. Its tensors are those of the ob
 text that says how they are put together:
 
 - `null`, `true`, `false`, numbers and text are themselves; a float that JSON has none of is `{"float": "nan"}`, `"inf"` or `"-inf"`.
-- `{"tensor": name}` is a tensor of the file; `"grad": true` beside it says that it requires a gradient, `"device"` where it was. With `"stride": [...]`
+- `{"tensor": name}` is a tensor of the file; `"grad": true` beside it says that it requires a gradient, `"device"` where it was, `"attributes"` (a
+  dictionary, where it is named first) what a program has given it as attributes. With `"stride": [...]`
   its elements lie so. With `"of": base` as well, it shares the memory of that tensor of the file, from element `"offset"` on.
 - `{"list": [...]}`, `{"tuple": [...]}`, `{"set": [...]}` are these, `{"dict": [[key, value], ...]}` is a dictionary in its order.
 - `{"bytes": text}` in base64, `{"dtype": "f32"}`, `{"device": "cuda:0"}`, `{"size": [...]}` are these; `{"array": name}` was a NumPy array.
@@ -77,11 +78,14 @@ class _Writer:
         if type(value) is float:
             return value if math.isfinite(value) else {"float": str(value)}
         if isinstance(value, Tensor):
+            is_first = id(value) not in self._known
             said: dict[str, Any] = {"tensor": self._named(value.detach(), value, path)}
             if value.requires_grad:
                 said["grad"] = True
             if str(value.device) != "cpu":
                 said["device"] = str(value.device)
+            if is_first and value.__dict__:
+                said["attributes"] = self.of(value.__dict__, path)
             self._said.append((self.tensors[said["tensor"]], said))
             return said
         if isinstance(value, Size):
@@ -259,7 +263,11 @@ class _Reader:
                 t = self.where(_in_order(self._found(name), _numbers(entry["stride"])), device)
             else:
                 t = self._base(name, device)
-            self._made["tensor", name] = t.detach().requires_grad_() if entry.get("grad") is True else t
+            t = self._made["tensor", name] = t.detach().requires_grad_() if entry.get("grad") is True else t
+            # Known before its attributes are, which may name it.
+            attributes = self.of(entry.get("attributes"))
+            if isinstance(attributes, dict):
+                t.__setstate__(attributes)
         return cast("Tensor", self._made["tensor", name])
 
     def _base(self, name: str, device: str) -> Tensor:
