@@ -410,9 +410,12 @@ impl Engine {
         others.sort_unstable_by_key(|n| n.0.seq);
         let others: &'a [Node] = others;
         let is_asked = |node: &Node| node.0.mark.epoch.load(Ordering::Relaxed) == epoch;
+        let mut oldest = oldest_pending(&list);
         for node in others {
-            if !is_asked(node) && self.touches(&node.0, epoch) {
+            if !is_asked(node) && self.touches(&node.0, epoch, oldest) {
+                let from = list.len();
                 self.walk(&node.0, epoch, &mut list);
+                oldest = oldest.min(oldest_pending(&list[from..]));
             }
         }
         // Where something may be refused, what a tensor stood for before may be asked for again.
@@ -580,12 +583,14 @@ impl Engine {
         }
     }
 
-    /// Whether a node depends on pending work of this realisation, and on nothing that failed.
-    fn touches(&mut self, root: &Inner, epoch: u64) -> bool {
+    /// Whether a node depends on pending work of this realisation, of which the node `oldest` was made first, and on nothing that failed.
+    fn touches(&mut self, root: &Inner, epoch: u64, oldest: u64) -> bool {
         let mut touches = false;
+        // What is older depends on none of that work: it is looked at where failures matter.
+        let mut older: SmallVec<[*const Inner; 8]> = SmallVec::new();
         self.stack.clear();
         self.stack.push((root, 0));
-        while let Some((at, _)) = self.stack.pop() {
+        while let Some(at) = self.stack.pop().map(|(at, _)| at).or_else(|| older.pop().filter(|_| touches)) {
             // SAFETY: as in `walk`.
             let inner = unsafe { &*at };
             match inner.value.get() {
@@ -606,12 +611,22 @@ impl Engine {
             if inner.mark.seen.load(Ordering::Relaxed) == epoch {
                 continue;
             }
+            if inner.seq < oldest && !touches {
+                older.push(at);
+                continue;
+            }
             inner.mark.seen.store(epoch, Ordering::Relaxed);
             // SAFETY: as in `walk`.
             self.stack.extend(unsafe { inner.sources_unlocked() }.iter().map(|s| (Arc::as_ptr(&s.0), 0)));
         }
         touches
     }
+}
+
+/// The number of the node that was made first of those that are to be computed.
+fn oldest_pending(list: &[&Inner]) -> u64 {
+    let pending = list.iter().filter(|inner| inner.value.get().is_none() && !inner.op.is_source());
+    pending.map(|inner| inner.seq).min().unwrap_or(u64::MAX)
 }
 
 /// Tells the recording what a plan is about to read and compute.
