@@ -96,6 +96,13 @@ enum Place {
     Meets,
 }
 
+/// Parts along one axis, which are everything along the others: the end and the number of each by its start.
+#[derive(Clone)]
+struct Row {
+    axis: usize,
+    ends: BTreeMap<usize, (usize, usize)>,
+}
+
 /// Parts that do not meet.
 #[derive(Clone)]
 pub(crate) struct Parts {
@@ -103,9 +110,8 @@ pub(crate) struct Parts {
     /// What there is where no part is: of that shape, or a literal zero.
     base: Node,
     list: Vec<Part>,
-    /// Where all of them lie along one axis, and are everything along the others: that axis, and each one's end and number by its start. So
-    /// that many of them (elements, steps) are not compared each with each.
-    line: Option<(usize, BTreeMap<usize, (usize, usize)>)>,
+    /// Where all of them lie along one axis: so that many of them (elements, steps) are not compared each with each.
+    line: Option<Row>,
 }
 
 impl Parts {
@@ -121,7 +127,7 @@ impl Parts {
     }
 
     fn place(&mut self, span: &Span) -> Place {
-        if let Some((axis, ends)) = &self.line {
+        if let Some(Row { axis, ends }) = &self.line {
             if let Some(span) = along(span, *axis, &self.shape) {
                 // Of those that begin before its end the last is the one that may reach into it.
                 return match ends.range(..span.end).next_back() {
@@ -146,9 +152,9 @@ impl Parts {
         if at == 0 {
             let axes = 0..part.span.len();
             let axis = axes.into_iter().find(|&axis| along(&part.span, axis, &self.shape).is_some());
-            self.line = axis.map(|axis| (axis, BTreeMap::new()));
+            self.line = axis.map(|axis| Row { axis, ends: BTreeMap::new() });
         }
-        if let Some((axis, ends)) = &mut self.line {
+        if let Some(Row { axis, ends }) = &mut self.line {
             let span = &part.span[*axis];
             ends.insert(span.start, (span.end, at));
         }
