@@ -20,7 +20,9 @@ Parameters = Iterable[Tensor] | Iterable[tuple[str, Tensor]] | Iterable[Mapping[
 ParamsT = Parameters
 
 _absent = object()
-_changed = object()
+
+# What the engine counts on the host, which are tensors here only.
+_NUMBERS = frozenset(("step", "mu_product", "eta", "mu"))
 
 
 class _Told(dict[str, Any]):
@@ -101,8 +103,17 @@ class _Group(_Told):
         else:
             core = _LBFGS(params, self) if self._kind == "LBFGS" else _Optimizer(self._kind, params, self)
             if memory:
+                # It reads the numbers among it.
+                _needs_values()
                 core.load_state(_flat({i: memory.get(p, {}) for i, p in enumerate(params)}))
         self._core, self._params = core, params
+
+    def take(self, other: _Group) -> None:
+        """Goes on in the place of another group on the same parameters."""
+        if other._core is not None:
+            other._core.set_options(self)
+        self._core, self._params = other._core, other._params
+        other._core, other._params = None, []
 
     def _become(self, new: dict[str, Any]) -> None:
         # The core hears of it at once: steps that are replayed do not come by here.
@@ -158,18 +169,50 @@ class _Handle:
         self._of.pop(self, None)
 
 
+class _Numbers:
+    """Numbers that an engine's optimiser remembers, by parameter and name, as tensors in one memory, which tells what was written to it without
+    a tensor being read: within a step that is recorded as well.
+    """
+
+    def __init__(self, now: Mapping[tuple[Tensor, str], float]) -> None:
+        line = tensor(list(now.values()), dtype="float32", device="cpu")
+        self.tensors = dict(zip(now, line.unbind(), strict=True))
+        self._memory = memoryview(line)  # type: ignore[arg-type, unused-ignore]
+        self._place = {key: i for i, key in enumerate(now)}
+        self._known = self._memory.tobytes()
+
+    def show(self, now: Mapping[tuple[Tensor, str], float]) -> None:
+        """Has the tensors stand for the numbers as they are now. Those that are none any more are let go."""
+        self.tensors = {key: t for key, t in self.tensors.items() if key in now}
+        for key in self.tensors:
+            self._memory[self._place[key]] = now[key]
+        self._known = self._memory.tobytes()
+
+    def written(self) -> dict[tuple[Tensor, str], Tensor]:
+        """What was written to since."""
+        now = self._memory.tobytes()
+        if now == self._known:
+            return {}
+        before, self._known = self._known, now
+        ends = {key: 4 * self._place[key] + 4 for key in self.tensors}
+        return {key: self.tensors[key] for key, end in ends.items() if now[end - 4 : end] != before[end - 4 : end]}
+
+
 class _Entries(_Told):
     """What an engine's optimiser remembers of one parameter. Tensors are those that steps write to; what is put in their place is remembered
     from then on.
     """
 
-    def __init__(self, state: _State, entries: Mapping[str, Any]) -> None:
+    def __init__(self, state: _State, parameter: Tensor, entries: Mapping[str, Any]) -> None:
         super().__init__(entries)
-        self._state = state
+        self._state, self._parameter = state, parameter
 
     def _become(self, new: dict[str, Any]) -> None:
         super()._become(new)
-        self._state.write()
+        self._state.write(self._parameter)
+
+    def renew(self, new: dict[str, Any]) -> None:
+        super()._become(new)
 
 
 class _State(defaultdict[Tensor, Any]):
@@ -178,61 +221,59 @@ class _State(defaultdict[Tensor, Any]):
     def __init__(self, optimizer: Optimizer, entries: Mapping[Tensor, Any]) -> None:
         super().__init__(dict)
         for p, its in entries.items():
-            super().__setitem__(p, _Entries(self, its))
+            super().__setitem__(p, _Entries(self, p, its))
         self._optimizer = optimizer
-        self._numbers = self._read()
 
-    def _read(self) -> dict[int, float]:
-        """Numbers of the host, which are tensors here only, as they are now."""
-        return {id(t): t.item() for its in self.values() for t in its.values() if isinstance(t, Tensor) and t.ndim == 0 and t.is_cpu}
-
-    def refresh(self) -> None:
-        """Has the optimiser hear of numbers that were changed in place."""
-        if self._read() != self._numbers:
-            self.write()
-
-    def write(self) -> None:
-        params, now = self._optimizer._parameters(), self._optimizer._remembered()
-        entries = {i: dict(self[p]) for i, p in enumerate(params) if p in self and self[p]}
-        for i, its in entries.items():
-            for name, value in its.items():
-                # Steps have been made since these numbers were asked for.
-                if name in now.get(i, {}) and id(value) in self._numbers and self._numbers[id(value)] == value.item():
-                    its[name] = now[i][name]
-        self._optimizer._remember(entries)
-        self._numbers = self._read()
+    def write(self, *changed: Tensor) -> None:
+        """Has the optimiser go on from what is here of these parameters."""
+        o, ids = self._optimizer, {id(p) for p in changed}
+        now, its = o._remembered(), {i: p for i, p in enumerate(o._parameters()) if id(p) in ids}
+        o._remember({**now, **{i: dict(self.get(p, {})) for i, p in its.items()}})
+        now = o._remembered()
+        for i, p in its.items():
+            if p in self:
+                self[p].renew(now.get(i, {}))
 
     def __setitem__(self, key: Tensor, value: Any) -> None:
-        super().__setitem__(key, _Entries(self, value))
-        self.write()
+        super().__setitem__(key, _Entries(self, key, value))
+        self.write(key)
 
     def __missing__(self, key: Tensor) -> Any:
         # Asked for, and not written.
-        entries = _Entries(self, {})
+        entries = _Entries(self, key, {})
         super().__setitem__(key, entries)
         return entries
 
     def __delitem__(self, key: Tensor) -> None:
         super().__delitem__(key)
-        self.write()
+        self.write(key)
 
     def clear(self) -> None:
         super().clear()
-        self.write()
+        self.write(*self._optimizer._parameters())
 
     def pop(self, key: Tensor, *default: Any) -> Any:
         value = super().pop(key, *default)
-        self.write()
+        self.write(key)
         return value
 
     def popitem(self) -> tuple[Tensor, Any]:
         item = super().popitem()
-        self.write()
+        self.write(item[0])
         return item
 
     def update(self, *args: Any, **kwargs: Any) -> None:
-        super().update(*args, **kwargs)
-        self.write()
+        for p, entries in dict(*args, **kwargs).items():
+            self[p] = entries
+
+    def __ior__(self, other: Any) -> Self:  # type: ignore[override, misc]
+        self.update(other)
+        return self
+
+    def setdefault(self, key: Tensor, default: Any = None) -> Any:
+        if key not in self:
+            self[key] = {} if default is None else default
+        return self[key]
 
     def __reduce__(self) -> Any:
         return (_plain_state, (dict(self),))
@@ -245,25 +286,23 @@ class _Live(dict[int, Any]):
 
     def __init__(self, optimizer: Optimizer, entries: Mapping[int, Mapping[str, Any]]) -> None:
         super().__init__({i: dict(its) for i, its in entries.items()})
-        self._of, self._params = optimizer, optimizer._parameters()
-        # What was put here, and was not changed by hand.
-        self._put = {i: dict(its) for i, its in entries.items()}
+        self._of, params = optimizer, optimizer._parameters()
+        # What was put here, and of which parameter.
+        self._put = {i: (params[i], dict(its)) for i, its in entries.items()}
 
     def _renewed(self) -> Self:
-        of = self._of
-        by_id = {id(p): i for i, p in enumerate(of._parameters())}
-        now = of._remembered()
-        for i, put in self._put.items():
-            its: dict[str, Any] | None = super().get(i)
-            if its is None:
-                continue
-            new = now.get(by_id.get(id(self._params[i]), -1), {})
-            kept = {name for name in put if its.get(name, _absent) is put[name]}
-            for name in kept - new.keys():
-                del its[name]
-            taken = {name: value for name, value in new.items() if name in kept or (name not in put and name not in its)}
-            its.update(taken)
-            self._put[i] = {**dict.fromkeys(put.keys() - kept, _changed), **taken}
+        params = self._of._parameters()
+        now = {params[i]: its for i, its in self._of._remembered().items()}
+        for i, (p, put) in self._put.items():
+            its: dict[str, Any] = super().get(i, {})
+            new = now.get(p, {})
+            # What was changed by hand stays.
+            for name in [name for name in {**put, **new} if its.get(name, _absent) is put.get(name, _absent)]:
+                for held in (its, put):
+                    if name in new:
+                        held[name] = new[name]
+                    else:
+                        held.pop(name, None)
         return self
 
     def __getitem__(self, key: int) -> Any:
@@ -330,12 +369,31 @@ class Optimizer:
     # Where it turns out to hold, a step changes nothing: set by `amp.GradScaler` for a step.
     _left_out: Tensor | None = None
 
-    param_groups: list[Any]
     # The groups as they were when they were last asked for: parameters may be in others by the next time.
     _stepped: list[_Group]
-    # What was last asked for of what it remembers.
-    _handed: _State | None
+    # Numbers that were asked for.
+    _handed: list[_Numbers]
     _own_state: defaultdict[Tensor, Any]
+
+    @property
+    def param_groups(self) -> list[Any]:
+        """Groups of parameters, under `params`, with their options. The list and what is in it can be changed, and steps are made with that."""
+        # `jit` asks for them before each replay: what was changed by then is heard of here. What does not fit is told by the next step.
+        if self._kind is not None:
+            with suppress(KeyError, TypeError, ValueError):
+                self._groups()
+        return self._raw_groups
+
+    @param_groups.setter
+    def param_groups(self, groups: Iterable[Any]) -> None:
+        vars(self)["param_groups"] = groups if isinstance(groups, list) else list(groups)
+
+    @property
+    def _raw_groups(self) -> list[Any]:
+        if "param_groups" not in vars(self):
+            raise AttributeError(f"{type(self).__name__} has no param_groups yet: call super().__init__")
+        groups: list[Any] = vars(self)["param_groups"]
+        return groups
 
     @property
     def state(self) -> defaultdict[Tensor, Any]:
@@ -344,23 +402,20 @@ class Optimizer:
         """
         if self._kind is None:
             return self._own_state
-        # Numbers of the host, as that of steps, are tensors here.
-        _needs_values()
         params = self._parameters()
-        self._handed = _State(self, {params[i]: entries for i, entries in self._remembered().items()})
-        return self._handed
+        return _State(self, {params[i]: entries for i, entries in self._remembered().items()})
 
     @state.setter
     def state(self, state: Mapping[Tensor, Any]) -> None:
         if self._kind is None:
             self._own_state = defaultdict(dict, state)
         else:
-            _State(self, state).write()
+            _State(self, state).write(*self._parameters())
 
     def __init__(self, params: Parameters, defaults: dict[str, Any]) -> None:
         self.defaults = defaults
         self.param_groups = []
-        self._stepped, self._handed = [], None
+        self._stepped, self._handed = [], []
         if self._kind is None:
             self._own_state = defaultdict(dict)
         if callable(getattr(params, "parameters", None)):
@@ -418,7 +473,7 @@ class Optimizer:
 
     def _parameters(self) -> list[Tensor]:
         """The parameters of all groups, in order."""
-        return [p for group in self.param_groups for p in group["params"]]
+        return [p for group in self._raw_groups for p in group["params"]]
 
     def _hooks(self, when: str) -> list[Callable[..., Any]]:
         return list(vars(self).get("_step_hooks", {}).get(when, {}).values())
@@ -461,33 +516,47 @@ class Optimizer:
         """Has `hook(optimizer)` be called after a state was loaded. The answer's `remove()` undoes it."""
         return self._hook("load_post", hook, prepend)
 
-    def _groups(self) -> list[_Group]:
-        """The groups, with what is remembered of their parameters, whichever group these were in before."""
-        before = self._stepped
-        if (handed := self._handed) is not None:
-            # Not again while it is written.
-            self._handed = None
-            handed.refresh()
-            self._handed = handed
-        for i, group in enumerate(self.param_groups):
+    def _groups(self) -> list[Any]:
+        """The groups, with what is remembered of their parameters, whichever group these were in before, and as it was changed by hand."""
+        groups, before = self._raw_groups, self._stepped
+        if self._kind is None:
+            return groups
+        for i, group in enumerate(groups):
             if not isinstance(group, _Group):
                 # A plain dictionary was put among them.
-                self.param_groups[i] = _Group(self._kind, {**group, "params": list(group["params"])})
-        now: list[_Group] = list(self.param_groups)
-        stale = [group for group in now if not group.is_on(group["params"])]
+                groups[i] = _Group(self._kind, {**group, "params": list(group["params"])})
+        stale = [group for group in groups if not group.is_on(group["params"])]
         if stale:
-            known = {id(group): group for group in (*before, *now)}.values()
-            memory = {group._params[i]: entries for group in known for i, entries in group.remembered().items()}
-            for group in stale:
-                group.renew(memory)
-        self._stepped = now
-        return now
+            self._renew(stale, {id(group): group for group in (*before, *groups)})
+        if len(before) != len(groups) or not all(map(is_, before, groups)):
+            self._stepped = list(groups)
+        for numbers in self._handed:
+            if written := numbers.written():
+                now = self._read()
+                for i, p in enumerate(self._parameters()):
+                    now.get(i, {}).update({name: t for (of, name), t in written.items() if of is p and name in now.get(i, {})})
+                self._remember(now)
+        return groups
 
-    def _remembered(self) -> dict[int, dict[str, Any]]:
+    def _renew(self, stale: list[_Group], known: Mapping[int, _Group]) -> None:
+        """Has groups go on from what is remembered of their parameters in those that are known."""
+        now = {id(group) for group in self._raw_groups}
+        memory: dict[Tensor, dict[str, Any]] | None = None
+        for group in stale:
+            # One that stands in the place of another goes on as that, in recorded steps as well.
+            gone = (other for at, other in known.items() if at not in now and other.is_on(group["params"]))
+            if (other := next(gone, None)) is not None:
+                group.take(other)
+                continue
+            if memory is None:
+                memory = {group._params[i]: entries for group in known.values() for i, entries in group.remembered().items()}
+            group.renew(memory)
+
+    def _read(self) -> dict[int, dict[str, Any]]:
         """What it remembers, by the number of the parameter in all groups."""
         out: dict[int, dict[str, Any]] = {}
         before = 0
-        for group in self._groups():
+        for group in self._raw_groups:
             if self._kind is None:
                 out.update((before + i, self.state[p]) for i, p in enumerate(group["params"]) if p in self.state)
             else:
@@ -495,19 +564,39 @@ class Optimizer:
             before += len(group["params"])
         return out
 
+    def _remembered(self) -> dict[int, dict[str, Any]]:
+        """What it remembers, by the number of the parameter in all groups, for others than itself."""
+        self._groups()
+        out = self._read()
+        if self._kind is None:
+            return out
+        # Those that the engine counts are read.
+        _needs_values()
+        params = self._parameters()
+        now = {(params[i], name): t.item() for i, entries in out.items() for name, t in entries.items() if name in _NUMBERS}
+        for numbers in self._handed:
+            numbers.show(now)
+        shown = {key: t for numbers in self._handed for key, t in numbers.tensors.items()}
+        if new := {key: value for key, value in now.items() if key not in shown}:
+            self._handed.append(_Numbers(new))
+            shown |= self._handed[-1].tensors
+        for i, entries in out.items():
+            entries.update({name: shown[params[i], name] for name in entries if name in _NUMBERS})
+        return out
+
     def _remember(self, state: Mapping[int, Mapping[str, Any]]) -> None:
         before = 0
         for group in self._groups():
             params = group["params"]
             own = {j: state[before + j] for j in range(len(params)) if before + j in state}
-            core = group.core()
-            if core is not None:
-                core.load_state(_flat(own))
-            elif self._kind is None:
+            if self._kind is None:
                 for j, p in enumerate(params):
                     self.state.pop(p, None)
                     if j in own:
                         self.state[p] = dict(own[j])
+            elif (core := group.core()) is not None:
+                _needs_values()
+                core.load_state(_flat(own))
             before += len(params)
 
     def state_dict(self) -> dict[str, Any]:
@@ -547,7 +636,12 @@ class Optimizer:
         self._remember({number[k]: entries for k, entries in state.items() if k in number})
         for i, options in enumerate(groups):
             group = self.param_groups[i]
-            group._become({**options, "params": group["params"]})
+            new = {**options, "params": group["params"]}
+            if isinstance(group, _Group):
+                group._become(new)
+            else:
+                group.clear()
+                group.update(new)
         for hook in self._hooks("load_post"):
             hook(self)
 
@@ -561,7 +655,7 @@ class Optimizer:
         if self._kind is None:
             self._own_state = defaultdict(dict)
         self.param_groups = [_Group(self._kind, group) for group in groups]
-        self._stepped, self._handed = [], None
+        self._stepped, self._handed = [], []
         self._remember(remembered)
 
     def __repr__(self) -> str:
