@@ -90,6 +90,9 @@ impl Algebra for Node {
     }
 }
 
+/// How many views of views are looked through for what they see.
+const LOOKED_THROUGH: usize = 16;
+
 impl Node {
     /// What was written into zeros to make this node, and where. None where the node is somebody's: gradients of it, and hooks, are of
     /// the node itself.
@@ -101,16 +104,27 @@ impl Node {
     }
 
     /// The node that this one sees by views, and where in that one's elements, as these lie in order; itself where it is no view. None where
-    /// it is somebody's.
+    /// one of them is somebody's, and where there are many: each is looked through whenever another one is made of it.
     fn seen(&self) -> Option<(Node, Layout)> {
-        if self.is_somebodys() {
-            return None;
+        let (mut base, mut views) = (self.clone(), SmallVec::<[Node; LOOKED_THROUGH]>::new());
+        while !base.is_somebodys() {
+            let under = match (base.op(), &base.sources()[..]) {
+                (Op::View(_), [of]) => of.clone(),
+                (Op::Source(_) | Op::Map(_) | Op::View(_) | Op::Reduce(..) | Op::Kernel(_), _) => {
+                    let all = Layout::contiguous(*base.shape());
+                    let layout = views.iter().rev().try_fold(all, |layout, node| match node.op() {
+                        Op::View(view) => view.apply(&layout, node.shape()),
+                        Op::Source(_) | Op::Map(_) | Op::Reduce(..) | Op::Kernel(_) => None,
+                    })?;
+                    return Some((base, layout));
+                }
+            };
+            if views.len() == LOOKED_THROUGH {
+                return None;
+            }
+            views.push(std::mem::replace(&mut base, under));
         }
-        if let (Op::View(view), [of]) = (self.op(), &self.sources()[..]) {
-            let (base, layout) = of.seen()?;
-            return Some((base, view.apply(&layout, self.shape())?));
-        }
-        Some((self.clone(), Layout::contiguous(*self.shape())))
+        None
     }
 
     /// Nodes one after the other along an axis, where these are views of one node and lie there so already: a view as well.
@@ -140,16 +154,22 @@ impl Node {
         own.reshape(shape).map(Some)
     }
 
-    /// Whether both see the same elements of one node, by the same views.
+    /// Whether both see the same elements of one node, by the same views: as far as they are looked through.
     fn sees_as(&self, other: &Node) -> bool {
-        if self.is(other) {
-            return true;
+        let (mut own, mut others) = (self.clone(), other.clone());
+        for _ in 0..=LOOKED_THROUGH {
+            if own.is(&others) {
+                return true;
+            }
+            let (Op::View(by), Op::View(as_by)) = (own.op(), others.op()) else { return false };
+            let (from, of) = (own.sources(), others.sources());
+            let ([from], [of]) = (&from[..], &of[..]) else { return false };
+            if by != as_by || own.shape() != others.shape() {
+                return false;
+            }
+            (own, others) = (from.clone(), of.clone());
         }
-        let (Op::View(own), Op::View(others)) = (self.op(), other.op()) else { return false };
-        let (from, of) = (self.sources(), other.sources());
-        own == others
-            && self.shape() == other.shape()
-            && matches!((&from[..], &of[..]), ([a], [b]) if a.sees_as(b))
+        false
     }
 }
 

@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyDict, PyFloat, PyList, PyModule, PyString, PyTuple, PyType};
 
 use crate::attributes::attributes_of;
-use crate::jit_sort::{Object, Sort, Sorts, classes_of, is_code, is_of_a_program};
+use crate::jit_sort::{Object, Sort, Sorts, classes_of, is_code, is_of_a_program, is_type_named};
 use crate::tensor::PyTensor;
 
 /// How deep containers and objects are looked into.
@@ -418,9 +418,18 @@ impl<'a, 'py> Words<'a, 'py> {
 
     /// What is in a dictionary, in its order.
     fn entries(&mut self, of: &Bound<'py, PyDict>, look: &Look) -> PyResult<()> {
-        for (name, value) in of.iter() {
+        let mut tell = |(name, value): (Bound<'py, PyAny>, Bound<'py, PyAny>)| {
             self.tell(&name, &look.deeper())?;
-            self.tell(&value, &look.deeper())?;
+            self.tell(&value, &look.deeper())
+        };
+        // An `OrderedDict` has an order of its own beside that of the dictionary that it is.
+        if !of.is_exact_instance_of::<PyDict>()
+            && is_type_named(&of.get_type(), "collections", "OrderedDict")?
+        {
+            let items = of.call_method0(intern!(of.py(), "items"))?;
+            items.try_iter()?.try_for_each(|item| tell(item?.extract()?))?;
+        } else {
+            of.iter().try_for_each(tell)?;
         }
         self.kind(Kind::End);
         Ok(())
@@ -584,10 +593,11 @@ impl<'a, 'py> Words<'a, 'py> {
         for entry in attributes.call_method0(intern!(class.py(), "items"))?.try_iter()? {
             let (name, value): (Bound<'py, PyString>, Bound<'py, PyAny>) = entry?.extract()?;
             let text = name.to_string_lossy();
-            let is_told = match look.of_classes {
+            let is_named = match look.of_classes {
                 Some(names) => names.contains(&*text),
                 None => !text.starts_with("__"),
             };
+            let is_told = is_named || UNNAMED.contains(&&*text);
             if is_told && !is_descriptor(&value) {
                 self.key.push(hash_of(&*text));
                 self.tell(&value, &look.deeper())?;
@@ -597,6 +607,24 @@ impl<'a, 'py> Words<'a, 'py> {
         Ok(())
     }
 }
+
+/// What calls, operators and the language itself ask a class for, without any code that names it.
+const UNNAMED: [&str; 14] = [
+    "forward",
+    "__call__",
+    "__getattr__",
+    "__getattribute__",
+    "__getitem__",
+    "__len__",
+    "__iter__",
+    "__contains__",
+    "__bool__",
+    "__enter__",
+    "__exit__",
+    "__add__",
+    "__mul__",
+    "__matmul__",
+];
 
 /// Whether a class's attribute is what slots and dictionaries of its objects are found by.
 fn is_descriptor(value: &Bound<'_, PyAny>) -> bool {

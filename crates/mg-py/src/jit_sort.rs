@@ -171,7 +171,7 @@ impl Sort {
     }
 }
 
-fn is_type_named(class: &Bound<'_, PyType>, module: &str, name: &str) -> PyResult<bool> {
+pub fn is_type_named(class: &Bound<'_, PyType>, module: &str, name: &str) -> PyResult<bool> {
     Ok(class.name()? == name && class.getattr(intern!(class.py(), "__module__"))?.eq(module)?)
 }
 

@@ -700,3 +700,30 @@ def test_gradients_that_are_kept_within_a_step():
         h = step(a * 2)
         (h * h).sum().backward()
         assert h.retains_grad and h.grad.tolist() == [12, 24]
+
+
+def test_methods_of_a_class_that_are_replaced_are_seen_without_being_named():
+    class Net(mg.nn.Module):
+        def forward(self, x):
+            return x * 2
+
+    class Scale:
+        def __call__(self, x):
+            return x + 1
+
+    net, scale = Net(), Scale()
+    f, g = mg.jit(lambda x: net(x)), mg.jit(lambda x: scale(x))
+    for _ in range(3):
+        assert (f(mg.ones(1)).item(), g(mg.ones(1)).item()) == (2.0, 2.0)
+    assert f.is_replaying and g.is_replaying
+    Net.forward, Scale.__call__ = lambda self, x: x * 3, lambda self, x: x + 4
+    assert (f(mg.ones(1)).item(), g(mg.ones(1)).item()) == (3.0, 5.0)
+
+
+def test_the_order_of_an_ordered_dictionary_is_seen():
+    scales = collections.OrderedDict(a=1.0, b=2.0)
+    f = mg.jit(lambda x: x * next(iter(scales.values())))
+    for _ in range(3):
+        assert f(mg.ones(1)).item() == 1.0
+    scales.move_to_end("a")
+    assert f(mg.ones(1)).item() == 2.0

@@ -83,10 +83,10 @@ impl Groups {
                         for member in &epilogue.members {
                             self.of.insert(member.node, id);
                         }
-                        for readers in self.readers.values_mut() {
-                            for r in readers.iter_mut().filter(|r| **r == reader) {
-                                *r = id;
-                            }
+                        // Those alone tell of it: there may be thousands of others.
+                        for input in &epilogue.inputs {
+                            let readers = self.readers.get_mut(input).into_iter().flatten();
+                            readers.filter(|r| **r == reader).for_each(|r| *r = id);
                         }
                         kernel.epilogue = Some(Box::new(epilogue));
                     }
@@ -99,9 +99,7 @@ impl Groups {
     /// Gives each reduction of a group to a group of its own; answers with the group of the rest.
     fn without_sums(&mut self, graph: &Graph, id: usize) -> usize {
         let Some(group) = self.list[id].take_if(|g| g.split != Split::None) else { return id };
-        for readers in self.readers.values_mut() {
-            readers.retain(|&r| r != id);
-        }
+        self.reads_no_more(&group.inputs, id);
         let (sums, maps): (Vec<Member>, Vec<Member>) =
             group.members.into_iter().partition(|m| kind_of(graph, m.node).is_some());
         let mut rest: Option<usize> = None;

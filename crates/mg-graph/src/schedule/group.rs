@@ -3,12 +3,14 @@
 use super::Graph;
 use super::path::{Path, PlaceId, Reads};
 use crate::engine::Root;
+use crate::hash::WordHasher;
 use crate::op::Op;
 use mg_device::{AxisSet, Layout, Result};
 use mg_kernels::ReduceKind;
 use mg_kernels::program::{MAX_INPUTS, MAX_VALUES};
 use smallvec::SmallVec;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::hash::BuildHasherDefault;
 
 /// Sizes of a space's dimensions, without those of size 1.
 pub(crate) type Space = SmallVec<[usize; 8]>;
@@ -61,15 +63,18 @@ pub(crate) struct Group {
     pub(super) inputs: BTreeSet<usize>,
 }
 
+/// By nodes' positions.
+type Table<V> = HashMap<usize, V, BuildHasherDefault<WordHasher>>;
+
 /// Groups that a search for a path between two others looks at.
 const SEARCH: usize = 256;
 
 pub(crate) struct Groups {
     pub(crate) list: Vec<Option<Group>>,
     /// The group of each anchor.
-    pub(crate) of: HashMap<usize, usize>,
+    pub(crate) of: Table<usize>,
     /// Groups that read each node.
-    pub(super) readers: HashMap<usize, Vec<usize>>,
+    pub(super) readers: Table<Vec<usize>>,
 }
 
 /// The dimensions of a shape that are not 1.
@@ -276,7 +281,7 @@ pub(crate) fn read_strides(
 /// Divides the anchors into launches.
 pub(crate) fn form(graph: &mut Graph) -> Result<Groups> {
     let n = graph.nodes.len();
-    let mut groups = Groups { list: vec![], of: HashMap::new(), readers: HashMap::new() };
+    let mut groups = Groups { list: vec![], of: Table::default(), readers: Table::default() };
     for i in 0..n {
         if graph.stored[i] {
             let id = groups.add(graph, i);
@@ -360,7 +365,7 @@ impl Groups {
         if !is_read {
             return false;
         }
-        let mut seen = std::collections::HashSet::new();
+        let mut seen: HashSet<usize, BuildHasherDefault<WordHasher>> = HashSet::default();
         let mut stack: Vec<usize> = self.depends(start).filter(|&d| d != to && d != from).collect();
         while let Some(at) = stack.pop() {
             if at == to || seen.len() > SEARCH {
@@ -385,16 +390,25 @@ impl Groups {
         for member in &joined.members {
             self.of.insert(member.node, a);
         }
-        for input in &joined.inputs {
-            let readers = self.readers.entry(*input).or_default();
-            readers.retain(|&r| r != b);
-            if !readers.contains(&a) {
-                readers.push(a);
-            }
+        let inputs = |groups: &Groups, id: usize| groups.list[id].as_ref().map(|group| group.inputs.clone());
+        let (by_a, by_b) = (inputs(self, a).unwrap_or_default(), inputs(self, b).unwrap_or_default());
+        self.reads_no_more(&by_b, b);
+        for &input in by_b.difference(&by_a) {
+            self.readers.entry(input).or_default().push(a);
         }
         self.list[a] = Some(joined);
         self.list[b] = None;
         true
+    }
+
+    /// Forgets that a group reads what it did. It is one of the last mostly, and a weight may have thousands.
+    pub(super) fn reads_no_more(&mut self, inputs: &BTreeSet<usize>, id: usize) {
+        for input in inputs {
+            let Some(readers) = self.readers.get_mut(input) else { continue };
+            if let Some(at) = readers.iter().rposition(|&r| r == id) {
+                readers.remove(at);
+            }
+        }
     }
 
     fn joined(&self, graph: &Graph, a: usize, b: usize) -> Option<Group> {
@@ -550,11 +564,7 @@ impl Groups {
             }
             // Still alone: it would be a launch of its own.
             if let Some(group) = self.list[id].take() {
-                for input in &group.inputs {
-                    if let Some(readers) = self.readers.get_mut(input) {
-                        readers.retain(|&r| r != id);
-                    }
-                }
+                self.reads_no_more(&group.inputs, id);
             }
             self.of.remove(&node);
         }

@@ -14,7 +14,8 @@ use crate::plan::{
 };
 use mg_device::{Buffer, Device, Layout, Result, Shape};
 use mg_kernels::{Class, Source};
-use std::collections::{BTreeSet, HashMap};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap};
 
 /// Puts launches in order, compiles their programs and plans memory.
 pub(crate) fn assemble(graph: &Graph, groups: Groups, aliases: Vec<Alias>) -> Result<Plan> {
@@ -633,32 +634,72 @@ fn place_temporaries(plan: &mut Plan) {
         .filter_map(|(slot, life)| life.map(|(from, until)| (from, slot, until)))
         .collect();
     order.sort_unstable();
-    // What lives when the next one begins: device, last launch, offset, end.
-    let mut living: Vec<(Device, usize, usize, usize)> = vec![];
+    let mut spaces: Vec<(Device, Space)> = vec![];
     for (from, slot, until) in order {
         let slot = &mut plan.slots[slot];
         if slot.leaves || slot.donor.is_some() {
             continue;
         }
-        living.retain(|of| of.1 >= from);
         let bytes = (slot.len * slot.dtype.size()).next_multiple_of(256).max(256);
-        let mut taken: Vec<(usize, usize)> =
-            living.iter().filter(|of| of.0 == slot.device).map(|of| (of.2, of.3)).collect();
-        taken.sort_unstable();
-        let mut offset = 0usize;
-        for (start, end) in taken {
-            if offset.saturating_add(bytes) <= start {
-                break;
+        let known = spaces.iter().position(|(device, _)| *device == slot.device);
+        let at = known.unwrap_or_else(|| {
+            spaces.push((slot.device, Space::default()));
+            spaces.len() - 1
+        });
+        let space = &mut spaces[at].1;
+        space.give_back(from);
+        slot.offset = space.take(bytes, until);
+        space.size = space.size.max(slot.offset.saturating_add(bytes));
+    }
+    plan.arenas.extend(spaces.into_iter().map(|(device, space)| (device, space.size)));
+}
+
+/// The memory of an arena while it is given out.
+struct Space {
+    /// Where each stretch that nobody has begins and ends; the last one has no end.
+    free: BTreeMap<usize, usize>,
+    /// What is given out: until which launch, where it begins and ends. The one that ends first is on top.
+    given: BinaryHeap<Reverse<(usize, usize, usize)>>,
+    size: usize,
+}
+
+impl Default for Space {
+    fn default() -> Space {
+        Space { free: BTreeMap::from([(0, usize::MAX)]), given: BinaryHeap::new(), size: 0 }
+    }
+}
+
+impl Space {
+    /// The first place for so many bytes. Past the largest size there can be, it is refused when it is asked for.
+    fn take(&mut self, bytes: usize, until: usize) -> usize {
+        let fits = |(&start, &end): (&usize, &usize)| (end - start >= bytes).then_some((start, end));
+        let Some((start, end)) = self.free.iter().find_map(fits) else {
+            return self.free.last_key_value().map_or(usize::MAX, |(&start, _)| start);
+        };
+        self.free.remove(&start);
+        if start + bytes < end {
+            self.free.insert(start + bytes, end);
+        }
+        self.given.push(Reverse((until, start, start + bytes)));
+        start
+    }
+
+    /// Takes back what lived until before a launch.
+    fn give_back(&mut self, launch: usize) {
+        while let Some(&Reverse((until, mut start, mut end))) = self.given.peek()
+            && until < launch
+        {
+            self.given.pop();
+            if let Some((&before, &stop)) = self.free.range(..start).next_back()
+                && stop == start
+            {
+                self.free.remove(&before);
+                start = before;
             }
-            offset = offset.max(end);
+            if let Some(stop) = self.free.remove(&end) {
+                end = stop;
+            }
+            self.free.insert(start, end);
         }
-        slot.offset = offset;
-        // Past the largest size there can be, it is refused when it is asked for.
-        let end = offset.saturating_add(bytes);
-        match plan.arenas.iter_mut().find(|a| a.0 == slot.device) {
-            Some((_, size)) => *size = (*size).max(end),
-            None => plan.arenas.push((slot.device, end)),
-        }
-        living.push((slot.device, until, offset, end));
     }
 }
