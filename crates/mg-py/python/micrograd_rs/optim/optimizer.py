@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from operator import is_
-from typing import Any, ClassVar, Self, cast
+from typing import Any, ClassVar, Self, TypeVar, cast
 
 from .._micrograd_rs import _LBFGS, Tensor, _needs_values, _Optimizer, from_dlpack, tensor
 from .._names import Lazy as _Lazy
@@ -19,6 +18,7 @@ __getattr__ = _Lazy(__name__)
 Parameters = Iterable[Tensor] | Iterable[tuple[str, Tensor]] | Iterable[Mapping[str, Any]]
 ParamsT = Parameters
 
+_D = TypeVar("_D", bound=dict[Any, Any])
 _absent = object()
 
 # What the engine counts on the host, which are tensors here only.
@@ -78,8 +78,9 @@ class _Group(_Told):
         super().__init__(options)
         self._kind = kind
         self._core: _Optimizer | _LBFGS | None = None
-        # What the core was made on.
+        # What the core was made on, and whether it takes the options.
         self._params: list[Tensor] = []
+        self._fits = True
 
     def core(self) -> Any:
         """What changes these parameters with these options; None without parameters."""
@@ -88,8 +89,8 @@ class _Group(_Told):
         return self._core
 
     def is_on(self, params: Sequence[Tensor]) -> bool:
-        """Whether its core was made on these."""
-        return len(params) == len(self._params) and all(map(is_, params, self._params))
+        """Whether its core was made on these, and takes the options."""
+        return self._fits and len(params) == len(self._params) and all(map(is_, params, self._params))
 
     def remembered(self) -> dict[int, dict[str, Any]]:
         """What its core remembers, by the number of the parameter."""
@@ -106,7 +107,7 @@ class _Group(_Told):
                 # It reads the numbers among it.
                 _needs_values()
                 core.load_state(_flat({i: memory.get(p, {}) for i, p in enumerate(params)}))
-        self._core, self._params = core, params
+        self._core, self._params, self._fits = core, params, True
 
     def take(self, other: _Group) -> None:
         """Goes on in the place of another group on the same parameters."""
@@ -118,9 +119,12 @@ class _Group(_Told):
     def _become(self, new: dict[str, Any]) -> None:
         # The core hears of it at once: steps that are replayed do not come by here.
         if self._core is not None:
-            # Options that are taken out are missed by the next step.
-            with suppress(KeyError):
+            try:
                 self._core.set_options(new)
+                self._fits = True
+            except KeyError:
+                # Options that are taken out are missed by the next step.
+                self._fits = False
         super()._become(new)
 
 
@@ -211,28 +215,53 @@ class _Entries(_Told):
         super()._become(new)
         self._state.write(self._parameter)
 
-    def renew(self, new: dict[str, Any]) -> None:
-        super()._become(new)
+    def renew(self, new: Mapping[str, Any]) -> None:
+        for name in self.keys() - new.keys():
+            super(_Told, self).__delitem__(name)
+        super(_Told, self).update(new)
 
 
+def _looked_up(cls: type[_D]) -> type[_D]:
+    """A dictionary that is renewed whenever somebody looks."""
+
+    def looking(name: str) -> Callable[..., Any]:
+        look = getattr(cls, name)
+        return lambda self, *args: look(self._renewed(), *args)
+
+    # To iterate is also what has `dict(state)` and `{**state}` ask for each entry.
+    for name in ("__getitem__", "get", "__contains__", "__iter__", "__len__", "keys", "values", "items", "__eq__", "__repr__"):
+        setattr(cls, name, looking(name))
+    return cls
+
+
+@_looked_up
 class _State(defaultdict[Tensor, Any]):
-    """What an engine's optimiser remembers, as it was asked for; what is changed here is changed there."""
+    """What an engine's optimiser remembers; what is changed here is changed there."""
 
-    def __init__(self, optimizer: Optimizer, entries: Mapping[Tensor, Any]) -> None:
+    def __init__(self, optimizer: Optimizer) -> None:
         super().__init__(dict)
-        for p, its in entries.items():
-            super().__setitem__(p, _Entries(self, p, its))
         self._optimizer = optimizer
+
+    def _renewed(self) -> Self:
+        params, now = self._optimizer._parameters(), self._optimizer._remembered()
+        known, its = dict(dict.items(self)), {params[i]: entries for i, entries in now.items()}
+        for p, entries in known.items():
+            # Where something was asked for, and not written, there is nothing yet.
+            if entries and p not in its:
+                super().__delitem__(p)
+        for p, new in its.items():
+            if p not in known:
+                super().__setitem__(p, _Entries(self, p, new))
+            else:
+                known[p].renew(new)
+        return self
 
     def write(self, *changed: Tensor) -> None:
         """Has the optimiser go on from what is here of these parameters."""
         o, ids = self._optimizer, {id(p) for p in changed}
-        now, its = o._remembered(), {i: p for i, p in enumerate(o._parameters()) if id(p) in ids}
-        o._remember({**now, **{i: dict(self.get(p, {})) for i, p in its.items()}})
-        now = o._remembered()
-        for i, p in its.items():
-            if p in self:
-                self[p].renew(now.get(i, {}))
+        its = {i: dict(dict.get(self, p, {})) for i, p in enumerate(o._parameters()) if id(p) in ids}
+        o._remember({**o._remembered(), **its})
+        self._renewed()
 
     def __setitem__(self, key: Tensor, value: Any) -> None:
         super().__setitem__(key, _Entries(self, key, value))
@@ -275,10 +304,16 @@ class _State(defaultdict[Tensor, Any]):
             self[key] = {} if default is None else default
         return self[key]
 
+    def copy(self) -> defaultdict[Tensor, Any]:
+        return _plain_state(self)
+
+    __copy__ = copy
+
     def __reduce__(self) -> Any:
         return (_plain_state, (dict(self),))
 
 
+@_looked_up
 class _Live(dict[int, Any]):
     """The state of an engine's optimiser by numbers, for those parameters that had one when it was asked for: what is remembered of each is looked up
     whenever somebody looks, so that the numbers that the engine keeps are as new as the tensors that steps write to.
@@ -294,7 +329,7 @@ class _Live(dict[int, Any]):
         params = self._of._parameters()
         now = {params[i]: its for i, its in self._of._remembered().items()}
         for i, (p, put) in self._put.items():
-            its: dict[str, Any] = super().get(i, {})
+            its: dict[str, Any] = dict.get(self, i, {})
             new = now.get(p, {})
             # What was changed by hand stays.
             for name in [name for name in {**put, **new} if its.get(name, _absent) is put.get(name, _absent)]:
@@ -305,33 +340,9 @@ class _Live(dict[int, Any]):
                         held.pop(name, None)
         return self
 
-    def __getitem__(self, key: int) -> Any:
-        return super(_Live, self._renewed()).__getitem__(key)
-
-    def get(self, key: int, default: Any = None) -> Any:
-        return super(_Live, self._renewed()).get(key, default)
-
-    def __iter__(self) -> Iterator[int]:
-        # Also what has `dict(state)` and `{**state}` ask for each entry.
-        return super(_Live, self._renewed()).__iter__()
-
-    def values(self) -> Any:
-        return super(_Live, self._renewed()).values()
-
-    def items(self) -> Any:
-        return super(_Live, self._renewed()).items()
-
     def __setitem__(self, key: int, value: Any) -> None:
         self._put.pop(key, None)
         super().__setitem__(key, value)
-
-    def __eq__(self, other: object) -> bool:
-        return super(_Live, self._renewed()).__eq__(other)
-
-    __hash__ = None
-
-    def __repr__(self) -> str:
-        return super(_Live, self._renewed()).__repr__()
 
     def copy(self) -> dict[int, Any]:
         return dict(self.items())
@@ -378,10 +389,14 @@ class Optimizer:
     @property
     def param_groups(self) -> list[Any]:
         """Groups of parameters, under `params`, with their options. The list and what is in it can be changed, and steps are made with that."""
-        # `jit` asks for them before each replay: what was changed by then is heard of here. What does not fit is told by the next step.
+        # `jit` asks for them before each replay: what was changed by then is heard of here. What does not fit is told by the next step, which is no
+        # replay: `jit` looks at what an optimiser has.
         if self._kind is not None:
-            with suppress(KeyError, TypeError, ValueError):
+            vars(self).pop("_is_unfit", None)
+            try:
                 self._groups()
+            except (KeyError, TypeError, ValueError):
+                self._is_unfit = True
         return self._raw_groups
 
     @param_groups.setter
@@ -402,15 +417,14 @@ class Optimizer:
         """
         if self._kind is None:
             return self._own_state
-        params = self._parameters()
-        return _State(self, {params[i]: entries for i, entries in self._remembered().items()})
+        return _State(self)._renewed()
 
     @state.setter
     def state(self, state: Mapping[Tensor, Any]) -> None:
         if self._kind is None:
             self._own_state = defaultdict(dict, state)
         else:
-            _State(self, state).write(*self._parameters())
+            self._remember({i: state[p] for i, p in enumerate(self._parameters()) if p in state})
 
     def __init__(self, params: Parameters, defaults: dict[str, Any]) -> None:
         self.defaults = defaults
@@ -646,7 +660,7 @@ class Optimizer:
             hook(self)
 
     def __getstate__(self) -> dict[str, Any]:
-        own = {k: v for k, v in vars(self).items() if k not in ("param_groups", "_own_state", "_step_hooks", "_left_out", "_stepped", "_handed")}
+        own = {k: v for k, v in vars(self).items() if k not in ("param_groups", "_own_state", "_step_hooks", "_left_out", "_stepped", "_handed", "_is_unfit")}
         return {**own, "param_groups": [dict(group) for group in self.param_groups], "state": self._remembered()}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
