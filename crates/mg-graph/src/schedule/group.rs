@@ -9,7 +9,8 @@ use mg_device::{AxisSet, Layout, Result};
 use mg_kernels::ReduceKind;
 use mg_kernels::program::{MAX_INPUTS, MAX_VALUES};
 use smallvec::SmallVec;
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::cell::RefCell;
+use std::collections::{BTreeSet, HashMap};
 use std::hash::BuildHasherDefault;
 
 /// Sizes of a space's dimensions, without those of size 1.
@@ -75,6 +76,32 @@ pub(crate) struct Groups {
     pub(crate) of: Table<usize>,
     /// Groups that read each node.
     pub(super) readers: Table<Vec<usize>>,
+    /// Memory of searches, of which there are many.
+    met: RefCell<Met>,
+}
+
+/// Which groups a search has met: those with its stamp.
+#[derive(Default)]
+struct Met {
+    stamps: Vec<usize>,
+    stamp: usize,
+    count: usize,
+}
+
+impl Met {
+    /// Begins a search among so many groups.
+    fn forget(&mut self, groups: usize) {
+        self.stamps.resize(groups, 0);
+        self.stamp += 1;
+        self.count = 0;
+    }
+
+    /// Whether a group is met for the first time.
+    fn is_new(&mut self, group: usize) -> bool {
+        let before = std::mem::replace(&mut self.stamps[group], self.stamp);
+        self.count += usize::from(before != self.stamp);
+        before != self.stamp
+    }
 }
 
 /// The dimensions of a shape that are not 1.
@@ -281,7 +308,8 @@ pub(crate) fn read_strides(
 /// Divides the anchors into launches.
 pub(crate) fn form(graph: &mut Graph) -> Result<Groups> {
     let n = graph.nodes.len();
-    let mut groups = Groups { list: vec![], of: Table::default(), readers: Table::default() };
+    let mut groups =
+        Groups { list: vec![], of: Table::default(), readers: Table::default(), met: RefCell::default() };
     for i in 0..n {
         if graph.stored[i] {
             let id = groups.add(graph, i);
@@ -347,12 +375,9 @@ impl Groups {
     }
 
     /// The groups that a group waits for.
-    fn depends(&self, group: &Group) -> impl Iterator<Item = usize> + '_ {
-        let mut ids: Vec<usize> = group.inputs.iter().filter_map(|i| self.of.get(i).copied()).collect();
-        if let Some(epilogue) = &group.epilogue {
-            ids.extend(epilogue.inputs.iter().filter_map(|i| self.of.get(i).copied()));
-        }
-        ids.into_iter()
+    fn depends<'a>(&'a self, group: &'a Group) -> impl Iterator<Item = usize> + 'a {
+        let of_epilogue = group.epilogue.iter().flat_map(|epilogue| &epilogue.inputs);
+        group.inputs.iter().chain(of_epilogue).filter_map(|i| self.of.get(i).copied())
     }
 
     /// Whether `from` waits for `to` by way of a group that is neither, as far as a short search tells: where it grows long,
@@ -365,13 +390,15 @@ impl Groups {
         if !is_read {
             return false;
         }
-        let mut seen: HashSet<usize, BuildHasherDefault<WordHasher>> = HashSet::default();
-        let mut stack: Vec<usize> = self.depends(start).filter(|&d| d != to && d != from).collect();
+        let mut met = self.met.borrow_mut();
+        met.forget(self.list.len());
+        let mut stack: SmallVec<[usize; 32]> =
+            self.depends(start).filter(|&d| d != to && d != from).collect();
         while let Some(at) = stack.pop() {
-            if at == to || seen.len() > SEARCH {
+            if at == to || met.count > SEARCH {
                 return true;
             }
-            if at == from || !seen.insert(at) {
+            if at == from || !met.is_new(at) {
                 continue;
             }
             if let Some(group) = &self.list[at] {
