@@ -384,20 +384,23 @@ class Optimizer:
     _stepped: list[_Group]
     # Numbers that were asked for.
     _handed: list[_Numbers]
+    # There are groups that a step cannot be made with.
+    _is_unfit: bool = False
     _own_state: defaultdict[Tensor, Any]
 
     @property
     def param_groups(self) -> list[Any]:
         """Groups of parameters, under `params`, with their options. The list and what is in it can be changed, and steps are made with that."""
-        # `jit` asks for them before each replay: what was changed by then is heard of here. What does not fit is told by the next step, which is no
-        # replay: `jit` looks at what an optimiser has.
-        if self._kind is not None:
+        groups = self._raw_groups
+        # `jit` asks for them before each replay, so this is short: what was changed by then is heard of here. (Parameters `jit` looks at itself.)
+        if self._kind is not None and (self._handed or self._is_unfit or not self._are_known(groups)):
             vars(self).pop("_is_unfit", None)
             try:
                 self._groups()
             except (KeyError, TypeError, ValueError):
+                # Told by the next step, which is no replay: `jit` looks at what an optimiser has.
                 self._is_unfit = True
-        return self._raw_groups
+        return groups
 
     @param_groups.setter
     def param_groups(self, groups: Iterable[Any]) -> None:
@@ -530,6 +533,15 @@ class Optimizer:
         """Has `hook(optimizer)` be called after a state was loaded. The answer's `remove()` undoes it."""
         return self._hook("load_post", hook, prepend)
 
+    def _are_known(self, groups: list[Any]) -> bool:
+        known = self._stepped
+        if len(known) != len(groups):
+            return False
+        for group, other in zip(known, groups):
+            if group is not other or not group._fits:
+                return False
+        return True
+
     def _groups(self) -> list[Any]:
         """The groups, with what is remembered of their parameters, whichever group these were in before, and as it was changed by hand."""
         groups, before = self._raw_groups, self._stepped
@@ -542,7 +554,7 @@ class Optimizer:
         stale = [group for group in groups if not group.is_on(group["params"])]
         if stale:
             self._renew(stale, {id(group): group for group in (*before, *groups)})
-        if len(before) != len(groups) or not all(map(is_, before, groups)):
+        if not self._are_known(groups):
             self._stepped = list(groups)
         for numbers in self._handed:
             if written := numbers.written():
