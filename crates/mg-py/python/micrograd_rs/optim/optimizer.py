@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import is_
 from typing import Any, ClassVar, Self, TypeVar, cast
 
@@ -181,9 +181,9 @@ class _Numbers:
     def __init__(self, now: Mapping[tuple[Tensor, str], float]) -> None:
         line = tensor(list(now.values()), dtype="float32", device="cpu")
         self.tensors = dict(zip(now, line.unbind(), strict=True))
-        self._memory = memoryview(line)  # type: ignore[arg-type, unused-ignore]
+        self._memory: Any = memoryview(cast("Any", line))
         self._place = {key: i for i, key in enumerate(now)}
-        self._known = self._memory.tobytes()
+        self._known: bytes = self._memory.tobytes()
 
     def show(self, now: Mapping[tuple[Tensor, str], float]) -> None:
         """Has the tensors stand for the numbers as they are now. Those that are none any more are let go."""
@@ -194,7 +194,7 @@ class _Numbers:
 
     def written(self) -> dict[tuple[Tensor, str], Tensor]:
         """What was written to since."""
-        now = self._memory.tobytes()
+        now: bytes = self._memory.tobytes()
         if now == self._known:
             return {}
         before, self._known = self._known, now
@@ -226,7 +226,11 @@ def _looked_up(cls: type[_D]) -> type[_D]:
 
     def looking(name: str) -> Callable[..., Any]:
         look = getattr(cls, name)
-        return lambda self, *args: look(self._renewed(), *args)
+
+        def looked(self: Any, *args: Any) -> Any:
+            return look(self._renewed(), *args)
+
+        return looked
 
     # To iterate is also what has `dict(state)` and `{**state}` ask for each entry.
     for name in ("__getitem__", "get", "__contains__", "__iter__", "__len__", "keys", "values", "items", "__eq__", "__repr__"):
@@ -244,7 +248,7 @@ class _State(defaultdict[Tensor, Any]):
 
     def _renewed(self) -> Self:
         params, now = self._optimizer._parameters(), self._optimizer._remembered()
-        known, its = dict(dict.items(self)), {params[i]: entries for i, entries in now.items()}
+        known, its = dict(super().items()), {params[i]: entries for i, entries in now.items()}
         for p, entries in known.items():
             # Where something was asked for, and not written, there is nothing yet.
             if entries and p not in its:
@@ -259,8 +263,9 @@ class _State(defaultdict[Tensor, Any]):
     def write(self, *changed: Tensor) -> None:
         """Has the optimiser go on from what is here of these parameters."""
         o, ids = self._optimizer, {id(p) for p in changed}
-        its = {i: dict(dict.get(self, p, {})) for i, p in enumerate(o._parameters()) if id(p) in ids}
-        o._remember({**o._remembered(), **its})
+        now, get = o._remembered(), super().get
+        now.update({i: dict(get(p, {})) for i, p in enumerate(o._parameters()) if id(p) in ids})
+        o._remember(now)
         self._renewed()
 
     def __setitem__(self, key: Tensor, value: Any) -> None:
@@ -292,7 +297,8 @@ class _State(defaultdict[Tensor, Any]):
         return item
 
     def update(self, *args: Any, **kwargs: Any) -> None:
-        for p, entries in dict(*args, **kwargs).items():
+        new: Any = dict(*args, **kwargs)
+        for p, entries in new.items():
             self[p] = entries
 
     def __ior__(self, other: Any) -> Self:  # type: ignore[override, misc]
@@ -304,7 +310,7 @@ class _State(defaultdict[Tensor, Any]):
             self[key] = {} if default is None else default
         return self[key]
 
-    def copy(self) -> defaultdict[Tensor, Any]:
+    def copy(self) -> Any:
         return _plain_state(self)
 
     __copy__ = copy
@@ -329,7 +335,7 @@ class _Live(dict[int, Any]):
         params = self._of._parameters()
         now = {params[i]: its for i, its in self._of._remembered().items()}
         for i, (p, put) in self._put.items():
-            its: dict[str, Any] = dict.get(self, i, {})
+            its: dict[str, Any] = super().get(i, {})
             new = now.get(p, {})
             # What was changed by hand stays.
             for name in [name for name in {**put, **new} if its.get(name, _absent) is put.get(name, _absent)]:
@@ -416,7 +422,7 @@ class Optimizer:
     @property
     def state(self) -> defaultdict[Tensor, Any]:
         """What it remembers of each parameter, by the parameter: tensors that steps write to. To write to them, to put others in their place, to
-        remove some and to clear all of it changes what is remembered.
+        remove some and to clear all of it changes what is remembered. Numbers, as that of steps, are as they are when they are looked up.
         """
         if self._kind is None:
             return self._own_state
