@@ -233,7 +233,8 @@ impl Tensor {
             if index.iter().filter(|i| matches!(i, Index::Rest)).count() > 1 {
                 return Err(error(ErrorKind::Indices("an index can have one ... only".into())));
             }
-            let (mut t, mut axis, mut picks) = (self.clone(), 0usize, vec![]);
+            // The axis of what is selected so far, and of this tensor.
+            let (mut t, mut axis, mut own, mut picks) = (self.clone(), 0usize, 0usize, vec![]);
             let by_tensors = index.iter().any(|i| matches!(i, Index::Tensor(_)));
             for item in index {
                 match item {
@@ -245,7 +246,13 @@ impl Tensor {
                         picks.push(Pick { axis, index: Tensor::from_node(places) });
                         axis += 1;
                     }
-                    Index::At(at) => t = t.select(axis as isize, *at)?,
+                    Index::At(at) => {
+                        let size = t.shape()[axis];
+                        if *at >= size as isize || at.wrapping_add_unsigned(size) < 0 {
+                            return Err(error(ErrorKind::Index { index: *at as i64, axis: own, size }));
+                        }
+                        t = t.select(axis as isize, *at)?;
+                    }
                     Index::Slice { start, end, step } => {
                         let (from, n) = bounds(t.shape()[axis], *start, *end, *step)?;
                         t = t.sliced(axis, from, *step, n)?;
@@ -271,6 +278,7 @@ impl Tensor {
                         axis += item.axes();
                     }
                 }
+                own += if let Index::Rest = item { rank - taken } else { item.axes() };
             }
             // All of it is a view too.
             let view = if t.is(self) { t.permuted(&(0..t.rank()).collect::<Vec<_>>())? } else { t };

@@ -119,7 +119,7 @@ struct All {
 const KNOWN: usize = 64;
 /// Runs that change what the function finds around it, one after the other, until it is called as it is.
 const CHANGING: u32 = 64;
-/// Answers that one of them remembers.
+/// Answers of one of them beyond which those that no replay gives are forgotten.
 const ANSWERS: usize = 64;
 
 // A function that is recorded when it is called, and replayed once two calls launched the same; see `jit`. This is no
@@ -257,10 +257,10 @@ impl PyJit {
         match answered {
             Some((result, answer, now)) => {
                 *objects = now;
-                if answers.len() >= ANSWERS
-                    && let Some(oldest) = answers.keys().min().copied()
-                {
-                    answers.remove(&oldest);
+                if answers.len() >= ANSWERS {
+                    // Those of runs that came to nothing.
+                    let runs = jit.runs();
+                    answers.retain(|run, _| runs.contains(run));
                 }
                 answers.insert(jit.run(), answer);
                 Ok((result.into_bound(py), ran))

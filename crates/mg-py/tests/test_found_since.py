@@ -1191,3 +1191,13 @@ def test_views_of_views_of_gradients_are_no_recursion():
         c = L.stack([c, w[i]]).sum()
     c.backward()
     assert w.grad.sum().item() == 6000.0
+
+
+@pytest.mark.parametrize(
+    ("index", "axis", "size"), [((0, 3), 1, 3), ((0, 0, 9), 2, 4), ((1, slice(None), 9), 2, 4), ((..., -5), 2, 4)]
+)
+def test_an_index_out_of_range_is_told_of_with_the_axis_of_the_tensor(index, axis, size):
+    x = L.zeros(2, 3, 4)
+    for do in (lambda: x[index], lambda: x.__setitem__(index, 1.0)):
+        with pytest.raises(IndexError, match=f"axis {axis} of size {size}"):
+            do()

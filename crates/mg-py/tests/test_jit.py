@@ -849,3 +849,14 @@ def test_a_gradient_that_a_kernel_is_given_later():
 
     for _ in range(5):
         assert step(mg.tensor([1.0])).tolist() == [21]
+
+
+def test_what_was_replayed_for_one_shape_is_replayed_after_any_number_of_others():
+    f = mg.jit(lambda x: x * 2)
+    for n in [1000] * 3 + list(range(1, 150)) + [1000, 7, 1000]:
+        assert f(mg.ones(n)).tolist() == [2.0] * n
+    total = mg.zeros(1)
+    g = mg.jit(lambda x: total.add_(x.sum()))
+    for n in [500] * 4 + list(range(1, 150)) + [500] * 2:
+        g(mg.ones(n))
+    assert total.item() == 6 * 500 + sum(range(1, 150))

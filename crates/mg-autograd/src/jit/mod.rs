@@ -18,7 +18,7 @@ use mg_device::{DType, Device, Error, ErrorKind, Layout, Result};
 use mg_graph::{Computed, Node, Outside, Recorded, Replaced, Replay, Template, Trace, WordHasher};
 use record::{Lie, Spot, Told};
 use smallvec::SmallVec;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::hash::BuildHasherDefault;
 use std::panic::Location;
 use std::sync::{Arc, Weak};
@@ -286,6 +286,15 @@ impl<F: FnMut(&[Tensor]) -> Result<Vec<Tensor>>> Jit<F> {
     /// The number of the run that the last call was, or that it was a replay of.
     pub fn run(&self) -> u64 {
         self.run
+    }
+
+    /// The numbers of the runs that are replayed, or may be: see [`Jit::run`].
+    pub fn runs(&self) -> HashSet<u64> {
+        let of = |known: &Known| {
+            let replayed = known.replays.iter().map(|replaying| replaying.run.number);
+            replayed.chain(known.run.iter().map(|run| run.number)).collect::<Vec<_>>()
+        };
+        self.known.values().flat_map(of).collect()
     }
 
     /// Why the last run that was recorded cannot be replayed, or not yet.
