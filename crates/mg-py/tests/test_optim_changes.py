@@ -257,6 +257,22 @@ def test_options_that_are_missing(kind):
         assert run.all() == twin.all()
 
 
+@pytest.mark.parametrize("kind", ["Adam", "NAdam", "ASGD"])
+def test_numbers_that_were_handed_out_at_several_times(kind):
+    w, v = (nn.Parameter(mg.tensor([1.0, -2.0])) for _ in range(2))
+    o = getattr(optim, kind)([w, v], lr=0.1)
+    for p in (w, v):
+        p.grad = mg.ones(2)
+        o.step()
+        held = o.state
+        assert p in held
+    numbers = [held[p]["step"] for p in (w, v)]
+    numbers[0].fill_(7)
+    numbers[1].fill_(5)
+    o.step()
+    assert [its["step"].item() for its in o.state.values()] == [8, 6]
+
+
 def test_two_optimisers_of_the_same_parameters():
     found = []
     for wrap in (lambda f: f, mg.jit):

@@ -562,12 +562,13 @@ class Optimizer:
             self._renew(stale, {id(group): group for group in (*before, *groups)})
         if not self._are_known(groups):
             self._stepped = list(groups)
-        for numbers in self._handed:
-            if written := numbers.written():
-                now = self._read()
-                for i, p in enumerate(self._parameters()):
-                    now.get(i, {}).update({name: t for (of, name), t in written.items() if of is p and name in now.get(i, {})})
-                self._remember(now)
+        written = {key: t for numbers in self._handed for key, t in numbers.written().items()}
+        if written:
+            now = self._read()
+            for i, p in enumerate(self._parameters()):
+                its = now.get(i, {})
+                its.update({name: written[p, name] for name in its if (p, name) in written})
+            self._remember(now)
         return groups
 
     def _renew(self, stale: list[_Group], known: Mapping[int, _Group]) -> None:
