@@ -305,6 +305,15 @@ pub(crate) fn read_strides(
     Some((embed_strides(&squeezed_strides(&at), embed, split, rank)?, at.offset()))
 }
 
+/// Whether a program holds what both compute and read. Constants, casts and expansions are not counted, hence the room that is left.
+fn have_room(a: &Group, b: &Group) -> bool {
+    let inputs = a.inputs.len() + b.inputs.iter().filter(|i| !a.inputs.contains(i)).count();
+    let values = a.values.len() + b.values.iter().filter(|v| !a.values.contains(v)).count();
+    let members = a.members.iter().chain(&b.members);
+    let own = members.filter(|m| a.inputs.contains(&m.node) || b.inputs.contains(&m.node)).count();
+    values <= MAX_VALUES * 3 / 4 && inputs - own + a.members.len() + b.members.len() <= MAX_INPUTS
+}
+
 /// Divides the anchors into launches.
 pub(crate) fn form(graph: &mut Graph) -> Result<Groups> {
     let n = graph.nodes.len();
@@ -446,7 +455,7 @@ impl Groups {
             return None;
         }
         let device = |g: &Group| g.members.first().map(|m| graph.nodes[m.node].device);
-        if device(ga) != device(gb) {
+        if device(ga) != device(gb) || !have_room(ga, gb) {
             return None;
         }
         // The group whose space is the program's comes first.
@@ -500,11 +509,6 @@ impl Groups {
         members.sort_by_key(|m| m.node);
         let values: BTreeSet<_> = main.values.union(&other.values).copied().collect();
         let inputs: BTreeSet<usize> = main.inputs.union(&other.inputs).copied().collect();
-        let own = members.iter().filter(|m| inputs.contains(&m.node)).count();
-        // Constants, casts and expansions are not counted, hence the room that is left.
-        if values.len() > MAX_VALUES * 3 / 4 || inputs.len() - own + members.len() > MAX_INPUTS {
-            return None;
-        }
         let group = Group {
             space: main.space.clone(),
             split,
@@ -514,21 +518,27 @@ impl Groups {
             values,
             inputs,
         };
-        self.is_sound(graph, &group).then_some(group)
+        let is_as_before = |g: &&Group| g.members.len() > 1 && g.split == group.split;
+        let main = Some(main).filter(is_as_before);
+        let other = Some(other).filter(is_as_before).filter(|_| embed == Embed::Same);
+        self.is_sound(graph, &group, [main, other]).then_some(group)
     }
 
-    /// Whether every read of a member by another meets the value where it is computed.
-    fn is_sound(&self, graph: &Graph, group: &Group) -> bool {
+    /// Whether every read of a member by another meets the value where it is computed. Within `parts` that is known.
+    fn is_sound(&self, graph: &Graph, group: &Group, parts: [Option<&Group>; 2]) -> bool {
         let rank = group.space.len();
         let ordered = group.split.keeps_order(rank);
         // A full reduction runs over rows' values only, where rows are reduced too.
         let has_rows = !matches!(group.split, Split::None | Split::All);
+        let has = |group: &Group, node: usize| group.members.binary_search_by_key(&node, |m| m.node).is_ok();
         for member in &group.members {
+            let part = parts.into_iter().flatten().find(|part| has(part, member.node));
             let is_map = graph.known[member.node] || !matches!(graph.nodes[member.node].op, Op::Reduce(..));
-            if is_map && member.embed == Embed::Same && !ordered {
+            if part.is_none() && is_map && member.embed == Embed::Same && !ordered {
                 return false;
             }
-            if !is_map
+            if part.is_none()
+                && !is_map
                 && has_rows
                 && member.embed == Embed::Same
                 && split_of(graph, member.node).1 == Split::All
@@ -536,6 +546,10 @@ impl Groups {
                 return false;
             }
             for (node, path) in &member.reads {
+                // From the same part, or still from outside.
+                if part.is_some_and(|part| has(part, *node) || !has(group, *node)) {
+                    continue;
+                }
                 let Some(read) = group.members.iter().find(|m| m.node == *node && m.node != member.node)
                 else {
                     // From outside: reachable through the embedding at all?
