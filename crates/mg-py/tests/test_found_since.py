@@ -1201,3 +1201,13 @@ def test_an_index_out_of_range_is_told_of_with_the_axis_of_the_tensor(index, axi
     for do in (lambda: x[index], lambda: x.__setitem__(index, 1.0)):
         with pytest.raises(IndexError, match=f"axis {axis} of size {size}"):
             do()
+def test_roots_of_matrices_have_gradients_where_eigenvalues_are_equal():
+    a = leaf([[4.0, 0.0], [0.0, 4.0]], dtype=L.float64)
+    L.linalg.matrix_sqrth(a).backward(L.tensor([[1.0, 2.0], [3.0, 4.0]], dtype=L.float64))
+    assert a.grad.tolist() == [[0.25, 0.625], [0.625, 1.0]]
+    # What rounding has made negative is zero.
+    assert L.linalg.matrix_sqrth(L.tensor([[-1e-7]])).tolist() == [[0.0]]
+    b = leaf([[4.0, 2.0], [2.0, 5.0]], dtype=L.float64)
+    (first,) = L.autograd.grad(L.linalg.matrix_sqrth(b).sum(), b, create_graph=True)
+    (first * first).sum().backward()
+    L.testing.assert_close(b.grad[0], L.tensor([-0.014283891270608603, -0.011913148152859772], dtype=L.float64))
