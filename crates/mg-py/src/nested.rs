@@ -214,6 +214,9 @@ impl Builder {
             return self.push(number);
         }
         if let Some(block) = array(obj)? {
+            // As in PyTorch, a tensor of one element that stands in a sequence is that number.
+            let is_number = depth > 0 && block.numel() == 1 && obj.is_instance_of::<PyTensor>();
+            let block = if is_number { block.reshape(&[]).map_err(|e| exception(&e))? } else { block };
             return self.block(&block, depth);
         }
         if let Ok(list) = obj.cast_exact::<PyList>() {

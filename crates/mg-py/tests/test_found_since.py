@@ -1211,3 +1211,12 @@ def test_roots_of_matrices_have_gradients_where_eigenvalues_are_equal():
     (first,) = L.autograd.grad(L.linalg.matrix_sqrth(b).sum(), b, create_graph=True)
     (first * first).sum().backward()
     L.testing.assert_close(b.grad[0], L.tensor([-0.014283891270608603, -0.011913148152859772], dtype=L.float64))
+
+
+def test_tensors_of_one_element_in_sequences_are_numbers():
+    assert L.tensor([L.tensor([1]), L.tensor([2])]).tolist() == [1, 2]
+    assert L.tensor([L.ones(1, 1), 2.0]).tolist() == [1.0, 2.0]
+    assert L.tensor([[L.tensor(1)], [L.tensor([2])]]).tolist() == [[1], [2]]
+    assert L.as_tensor((L.tensor([True]), L.tensor([2]))).tolist() == [1, 2]
+    assert L.tensor([L.ones(2), L.zeros(2)]).tolist() == [[1.0, 1.0], [0.0, 0.0]]
+    assert L.tensor(L.ones(1)).shape == (1,)
