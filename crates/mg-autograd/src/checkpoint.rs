@@ -2,13 +2,13 @@
 
 use crate::autocast::{AutocastGuard, AutocastState, autocast_state};
 use crate::creation::{self, Generator};
-use crate::function::{Begun, Facts, Rule, Saved, Way, result_of};
+use crate::function::{Begun, Call, Facts, Rule, Saved, Way, result_of};
 use crate::gradient::{enable_grad, is_leaf};
 use crate::tensor::memory::TakenIn;
 use crate::tensor::{Kept, Tensor};
 use crate::transform::{behind, reached};
 use mg_device::{Error, ErrorKind, Result};
-use mg_graph::{Node, Sources};
+use mg_graph::{Node, Noted, Sources};
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -89,12 +89,27 @@ fn homes(results: &[Tensor], is_new: impl Fn(&Node) -> bool) -> Option<Vec<(usiz
     Some(homes)
 }
 
+/// Of the nodes that a call has made those that somebody holds, other than as its results.
+fn put_aside(
+    made: Vec<Node>,
+    on_the_way: &[Node],
+    results: impl Iterator<Item = Node>,
+    homes: &[(usize, Kept)],
+) -> Vec<Node> {
+    // What a call on the way keeps for its gradient goes with it.
+    let calls = on_the_way.iter().filter_map(|node| Some((node, Call::of(node)?)));
+    let of_calls = calls.flat_map(|(node, call)| node.sources().into_iter().chain(call.saved()));
+    let own = results.chain(homes.iter().map(|(_, home)| home.node())).chain(of_calls);
+    let own: HashSet<u64> = own.map(|node| node.sequence()).collect();
+    made.into_iter().filter(|node| node.is_held() && !own.contains(&node.sequence())).collect()
+}
+
 /// Calls a function and keeps nothing of what it computes on the way: where its gradient is asked for, it is called again. Memory for
 /// time: of a deep network, with a checkpoint around each of its parts, only what goes from part to part is kept.
 ///
 /// The gradient is that of what the function computes the second time, with respect to everything that it uses. A function that writes to
 /// what was there before, or answers with a view of that, is called once, and what it computes is kept. With `keeps_random` it
-/// draws the random numbers of the first time again. Results are the tensors that the function answers with: those that share memory do.
+/// draws the random numbers of the first time again. What it puts aside (a loss of its own) has its gradients, and keeps what these need. Results are the tensors that the function answers with: those that share memory do.
 ///
 /// ```
 /// use mg_autograd::{Tensor, checkpoint};
@@ -116,7 +131,10 @@ pub fn checkpoint(function: impl Recompute + 'static, keeps_random: bool) -> Res
     let generator = keeps_random.then(|| Generator::global().state());
     let taken_in = TakenIn::noted();
     let start = mg_graph::next_sequence();
+    let noted = Noted::from_now();
     let results = function.call()?;
+    let alive = noted.alive();
+    drop(noted);
     let roots: Vec<Node> = results.iter().flat_map(|t| [t.node(), Kept::all_of(t).node()]).collect();
     // What they were made of, as far as gradients flow there.
     let made = reached(&roots, Node::is_tracked);
@@ -141,8 +159,13 @@ pub fn checkpoint(function: impl Recompute + 'static, keeps_random: bool) -> Res
     if changes || homes.is_empty() {
         return Ok(results);
     }
-    // All that was made on the way is as if no gradient had been recorded.
-    on_the_way.iter().for_each(|node| node.set_tracked(false));
+    // All that was made on the way is as if no gradient had been recorded, unless the function has put something aside: a loss of its own
+    // has its history, and keeps what that needs.
+    let aside = put_aside(alive, &on_the_way, results.iter().map(Tensor::current), &homes);
+    let kept = reached(&aside, |node| node.is_tracked() && !is_older(node));
+    for node in on_the_way.iter().filter(|node| !kept.contains_key(&node.sequence())) {
+        node.set_tracked(false);
+    }
     let facts = homes.iter().map(|(_, home)| Facts::of(&home.node())).collect();
     let (results_of, at) = (results.len(), homes.iter().map(|&(i, _)| i).collect());
     let rule = Again { function, results: results_of, homes: at, generator, autocast: autocast_state() };

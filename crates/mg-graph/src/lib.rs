@@ -57,8 +57,8 @@ pub use interrupt::set_interrupt;
 pub use kernel::Kernel;
 pub use live::LiveScalar;
 pub use node::{
-    At, Node, Overwritten, Sources, Tag, Value, WeakNode, at, has_overwritten, is_tracking, last_failure,
-    line, next_sequence, set_tracking, take_overwritten, within,
+    At, Node, Noted, Overwritten, Sources, Tag, Value, WeakNode, at, has_overwritten, is_tracking,
+    last_failure, line, next_sequence, set_tracking, take_overwritten, within,
 };
 pub use op::{Map, Op, SourceKind, View};
 pub use prepared::{get_float32_matmul_precision, set_float32_matmul_precision};

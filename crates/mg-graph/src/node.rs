@@ -6,7 +6,7 @@ use mg_device::{Buffer, DType, Device, Error, Layout, Shape};
 use mg_kernels::library::Shaped;
 use smallvec::SmallVec;
 use std::any::Any;
-use std::cell::{Cell, UnsafeCell};
+use std::cell::{Cell, RefCell, UnsafeCell};
 use std::panic::Location;
 use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
@@ -187,11 +187,60 @@ struct Here {
     /// The line that asked, and the operation that a person called, from the outermost [`at`] and [`within`].
     line: Cell<Option<&'static Location<'static>>>,
     called: Cell<Option<&'static str>>,
+    /// Whether nodes with a history are noted.
+    noting: Cell<bool>,
 }
 
 thread_local! {
-    static HERE: Here =
-        const { Here { tracking: Cell::new(true), line: Cell::new(None), called: Cell::new(None) } };
+    static HERE: Here = const {
+        Here {
+            tracking: Cell::new(true),
+            line: Cell::new(None),
+            called: Cell::new(None),
+            noting: Cell::new(false),
+        }
+    };
+    /// What [`Noted`] has noted.
+    static NOTED: RefCell<Vec<WeakNode>> = const { RefCell::new(vec![]) };
+}
+
+/// Notes the nodes with a history that this thread makes, while it lives.
+pub struct Noted {
+    from: usize,
+    /// Whether nobody noted before.
+    is_first: bool,
+}
+
+impl Noted {
+    /// From now on.
+    #[must_use = "nothing is noted any more when this is dropped"]
+    pub fn from_now() -> Noted {
+        let is_first = !HERE.with(|here| here.noting.replace(true));
+        Noted { from: NOTED.with_borrow(Vec::len), is_first }
+    }
+
+    /// Those that are there still.
+    pub fn alive(&self) -> Vec<Node> {
+        let all = NOTED.with_borrow(|noted| noted[self.from..].to_vec());
+        all.iter().filter_map(WeakNode::upgrade).filter(Node::is_tracked).collect()
+    }
+}
+
+impl Drop for Noted {
+    fn drop(&mut self) {
+        if self.is_first {
+            HERE.with(|here| here.noting.set(false));
+            NOTED.with_borrow_mut(Vec::clear);
+        }
+    }
+}
+
+/// Notes a node that has a history, where somebody wants to know of them.
+#[inline]
+fn note(node: &Node) {
+    if HERE.with(|here| here.noting.get()) {
+        NOTED.with_borrow_mut(|noted| noted.push(node.downgrade()));
+    }
 }
 
 /// While it lives, nodes made on this thread are said to come from another line (and operation) than the caller's.
@@ -372,7 +421,7 @@ impl Node {
         {
             flags |= BORROWED;
         }
-        Node(Arc::new(Inner {
+        let node = Node(Arc::new(Inner {
             seq: SEQUENCE.fetch_add(1, Ordering::Relaxed),
             op,
             shape,
@@ -388,7 +437,11 @@ impl Node {
             rare: OnceLock::new(),
             before: UnsafeCell::new(None),
             mark: Mark::default(),
-        }))
+        }));
+        if flags & TRACKED != 0 {
+            note(&node);
+        }
+        node
     }
 
     /// A node whose value is there already.
@@ -514,6 +567,7 @@ impl Node {
     pub fn set_tracked(&self, tracked: bool) {
         if tracked {
             self.0.flags.fetch_or(TRACKED, Ordering::Relaxed);
+            note(self);
         } else {
             self.0.flags.fetch_and(!TRACKED, Ordering::Relaxed);
         }
@@ -693,7 +747,8 @@ impl Node {
         self.0.handles.fetch_sub(1, Ordering::Relaxed);
     }
 
-    pub(crate) fn is_held(&self) -> bool {
+    /// Whether a person holds it: see [`Node::hold`].
+    pub fn is_held(&self) -> bool {
         self.0.handles.load(Ordering::Relaxed) > 0
     }
 }

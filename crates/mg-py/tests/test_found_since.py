@@ -1220,3 +1220,22 @@ def test_tensors_of_one_element_in_sequences_are_numbers():
     assert L.as_tensor((L.tensor([True]), L.tensor([2]))).tolist() == [1, 2]
     assert L.tensor([L.ones(2), L.zeros(2)]).tolist() == [[1.0, 1.0], [0.0, 0.0]]
     assert L.tensor(L.ones(1)).shape == (1,)
+
+
+def test_what_a_checkpoint_puts_aside_has_its_gradients():
+    def f(x):
+        h = x * 2
+        aside["before"], aside["on"] = h, (h * 3).sum()
+        out = h.exp()
+        aside["after"] = out * 5
+        return out
+
+    for name, wanted in (("before", [2.0, 2.0]), ("on", [6.0, 6.0]), ("after", [10 * math.exp(2.0), 10 * math.exp(4.0)])):
+        aside, a = {}, leaf([1.0, 2.0], dtype=L.float64)
+        out = checkpointed(f, a * 1)
+        aside[name].sum().backward()
+        assert a.grad.tolist() == pytest.approx(wanted)
+        aside, a = {}, leaf([1.0, 2.0], dtype=L.float64)
+        out = checkpointed(f, a * 1)
+        (out.sum() + aside[name].sum()).backward()
+        assert a.grad.tolist() == pytest.approx([w + 2 * math.exp(2 * x) for w, x in zip(wanted, (1.0, 2.0), strict=True)])

@@ -246,6 +246,11 @@ impl Call {
         self.is_again
     }
 
+    /// The nodes of the tensors that it has kept for its gradient.
+    pub(crate) fn saved(&self) -> Vec<Node> {
+        self.saved.nodes()
+    }
+
     /// See [`Marks::keeps_none`].
     pub(crate) fn keeps_none(&self) -> bool {
         self.keeps_none

@@ -46,6 +46,15 @@ impl Saved {
         let _ = self.call.set(call.downgrade());
     }
 
+    /// The nodes of the tensors.
+    pub(super) fn nodes(&self) -> Vec<Node> {
+        let of = |entry: &Entry| match entry {
+            Entry::Tensor(_, node) | Entry::Result(node, _) => Some(node.clone()),
+            Entry::None => None,
+        };
+        locked(&self.entries).iter().flatten().filter_map(of).collect()
+    }
+
     pub(super) fn release(&self) {
         let entries = locked(&self.entries).take();
         drop(entries);
