@@ -1239,3 +1239,14 @@ def test_what_a_checkpoint_puts_aside_has_its_gradients():
         out = checkpointed(f, a * 1)
         (out.sum() + aside[name].sum()).backward()
         assert a.grad.tolist() == pytest.approx([w + 2 * math.exp(2 * x) for w, x in zip(wanted, (1.0, 2.0), strict=True)])
+
+
+def test_modules_of_many_parts_are_made_in_the_time_that_their_parts_take():
+    start = time.perf_counter()
+    parts = L.nn.ModuleList([L.nn.Identity() for _ in range(4000)])
+    for i in range(2000):
+        parts.register_buffer(f"b{i}", None)
+    # Each name was compared with all others for what is near it: 20 seconds.
+    assert len(parts) == 4000 and time.perf_counter() - start < 3
+    with pytest.raises(KeyError, match="there already"):
+        parts.register_buffer("training", None)

@@ -43,9 +43,16 @@ def _checked(module: Module, name: object, kind: str) -> str:
         raise KeyError(f'the name of a {kind} has no "." in it, got {name!r}')
     if name == "":
         raise KeyError(f'the name of a {kind} is not ""')
-    if name not in module._kinds and hasattr(module, name):
+    if name not in module._kinds and _is_there(module, name):
         raise KeyError(f"attribute {name!r} is there already")
     return name
+
+
+def _is_there(module: Module, name: str) -> bool:
+    """`hasattr`, which would look for names that are near to one that is not there."""
+    if type(module).__getattr__ is not Module.__getattr__ or name in _HOOKS:
+        return hasattr(module, name)
+    return name in vars(module) or hasattr(type(module), name)
 
 
 def is_another(module: Module, base: type[Module], *methods: str) -> bool:
