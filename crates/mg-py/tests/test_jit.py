@@ -860,3 +860,17 @@ def test_what_was_replayed_for_one_shape_is_replayed_after_any_number_of_others(
     for n in [500] * 4 + list(range(1, 150)) + [500] * 2:
         g(mg.ones(n))
     assert total.item() == 6 * 500 + sum(range(1, 150))
+
+
+def test_options_stand_above_a_function_too():
+    @mg.jit(may_read=True)
+    def step(x):
+        return x * 2 if x.sum().item() > 0 else x
+
+    @mg.jit()
+    def twice(x):
+        return x * 2
+
+    for _ in range(3):
+        assert (step(mg.ones(1)).item(), twice(mg.ones(1)).item()) == (2.0, 2.0)
+    assert twice.is_replaying and not step.is_replaying

@@ -8,17 +8,18 @@
 `jit(function, may_read=False)` answers with something that is called as the function is. It is called as usual until two calls in a row have
 launched the same; from then on its launches are replayed, and it is not called any more. What changes from call to call is an argument or
 a tensor; to read a value within it is an error, unless `may_read` says that such a call runs as usual. `is_replaying` says whether the
-last call was a replay, `reason` why it was not. It can be written above a function: `@mg.jit`.
+last call was a replay, `reason` why it was not. It can be written above a function: `@mg.jit`, `@mg.jit(may_read=True)`.
 
 What else is here are names of TorchScript's: their functions and modules run as they are written.
 """
 
 from __future__ import annotations
 
+import functools
 import sys
 from collections.abc import Callable
 from types import ModuleType
-from typing import Any, Final, NoReturn, ParamSpec, TypeVar
+from typing import Any, Final, NoReturn, ParamSpec, TypeVar, overload
 
 from . import _micrograd_rs as _rs
 from ._names import Lazy as _Lazy
@@ -162,9 +163,15 @@ def load(f: Any, map_location: Any = None, _extra_files: Any = None) -> NoReturn
 class _Called(ModuleType):
     """The module, which is called as the function that it is named for."""
 
-    def __call__(self, function: Callable[_P, _R], *, may_read: bool = False) -> _rs.Jit[_P, _R]:
+    @overload
+    def __call__(self, function: Callable[_P, _R], *, may_read: bool = False) -> _rs.Jit[_P, _R]: ...
+
+    @overload
+    def __call__(self, *, may_read: bool = False) -> Callable[[Callable[_P, _R]], _rs.Jit[_P, _R]]: ...
+
+    def __call__(self, function: Callable[..., Any] | None = None, *, may_read: bool = False) -> Any:
         """Makes a replayed function: see `Jit`."""
-        return _rs.jit(function, may_read=may_read)
+        return functools.partial(self, may_read=may_read) if function is None else _rs.jit(function, may_read=may_read)
 
 
 sys.modules[__name__].__class__ = _Called

@@ -356,4 +356,4 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from . import modules
 
-__getattr__ = _Lazy(__name__, ("modules",))
+__getattr__ = _Lazy(__name__, ("modules", "attention"))
