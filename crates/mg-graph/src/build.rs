@@ -224,7 +224,19 @@ impl Node {
         {
             return Node::from_value(crate::node::Value { buffer: value.buffer.clone(), layout });
         }
+        if let Some(number) = self.spread() {
+            // Gradients of sums of sums: views of each other without end, all of one number.
+            return if shape.rank() == 0 { number } else { number.view(View::Expand, shape) };
+        }
         Node::pending(Op::View(view), smallvec![self.clone()], shape, self.dtype(), self.device())
+    }
+
+    /// The number that the node is many of, where it is nobody's.
+    fn spread(&self) -> Option<Node> {
+        if !matches!(self.op(), Op::View(View::Expand)) || self.is_somebodys() {
+            return None;
+        }
+        self.sources().first().filter(|of| of.shape().rank() == 0).cloned()
     }
 
     /// The elements that a layout reaches among the node's own laid out densely, where that is nothing to compute: its value is
