@@ -31,7 +31,8 @@ class _Root(_Function):
         return (vectors * roots.unsqueeze(-2)) @ vectors.mT
 
     @staticmethod
-    def backward(ctx: _Any, gradient: _Tensor) -> _Tensor:
+    def backward(ctx: _Any, *gradients: _Any) -> _Any:
+        (gradient,) = gradients
         roots, vectors = _roots(ctx.saved_tensors[0])
         inside = vectors.mT @ ((gradient + gradient.mT) / 2) @ vectors
         return vectors @ (inside / (roots.unsqueeze(-1) + roots.unsqueeze(-2))) @ vectors.mT
@@ -39,7 +40,8 @@ class _Root(_Function):
 
 def matrix_sqrth(A: _Tensor) -> _Tensor:
     """The square root of symmetric positive definite matrices `[…, n, n]`, of which the lower triangle is read: the symmetric `X` with `X X = A`."""
-    return _Root.apply(A)
+    root: _Tensor = _Root.apply(A)
+    return root
 
 
 __getattr__ = _Lazy(__name__)

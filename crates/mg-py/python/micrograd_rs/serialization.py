@@ -267,7 +267,7 @@ class _Reader:
             # Known before its attributes are, which may name it.
             attributes = self.of(entry.get("attributes"))
             if isinstance(attributes, dict):
-                t.__setstate__(attributes)
+                t.__setstate__(cast("dict[str, Any]", attributes))
         return cast("Tensor", self._made["tensor", name])
 
     def _base(self, name: str, device: str) -> Tensor:
