@@ -205,3 +205,21 @@ def test_on_a_device():
     np.testing.assert_allclose(out.detach().cpu().numpy(), (2.5 * x + y).detach().cpu().numpy(), rtol=1e-6)
     out.sum().backward()
     assert x.grad.cpu().tolist() == [2.5] * 1000
+
+
+def test_a_gradient_that_is_not_given_is_an_error_on_the_host_too():
+    @mg.kernels.raw("extern \"C\" __global__ void turned(const float* x, float* out, long n) {}")
+    def turned(x):
+        return x.flip(0)
+
+    x = mg.tensor([1.0, 2.0], requires_grad=True)
+    assert turned(x).tolist() == [2.0, 1.0] and turned(x.detach()).tolist() == [2.0, 1.0]
+    with pytest.raises(RuntimeError, match="was given no gradient"):
+        turned(x).sum().backward()
+
+    @mg.kernels.raw("extern \"C\" __global__ void nothing(const float* x, float* out, long n) {}")
+    def nothing(x):
+        pass
+
+    with pytest.raises(TypeError, match="got None"):
+        nothing(x.detach())

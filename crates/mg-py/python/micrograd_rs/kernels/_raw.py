@@ -73,9 +73,8 @@ class RawKernel:
         tensors = [a for a in args if isinstance(a, Tensor)]
         if not tensors:
             raise TypeError(f"{self.name}() takes at least one tensor: it says where the kernel runs")
-        on_host = all(t.device.type == "cpu" for t in tensors)
-        recorded = is_grad_enabled() and any(t.requires_grad for t in tensors)
-        if recorded and (self._gradient is not None or not on_host):
+        if is_grad_enabled() and any(t.requires_grad for t in tensors):
+            # On the host too, whose half could be differentiated: what is right there is right on a device.
             return _Launched.apply(self, *args)
         return self._run(args)
 
@@ -87,7 +86,10 @@ class RawKernel:
                     f"{self.name}() is a kernel for CUDA devices, and its tensors are on the CPU: give it a host half, "
                     "RawKernel(..., host=function), or call it with tensors on a device"
                 )
-            return self._host(*args)
+            answer = self._host(*args)
+            if answer is None:
+                raise TypeError(f"the host half of {self.name} answers with its results, got None")
+            return answer
         results = self._results(args, tensors[0])
         block = self._sizes("block", self._block, args)
         grid = self._grid
