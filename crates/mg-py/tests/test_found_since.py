@@ -1254,3 +1254,15 @@ def test_modules_of_many_parts_are_made_in_the_time_that_their_parts_take():
     assert len(parts) == 4000 and time.perf_counter() - start < 3
     with pytest.raises(KeyError, match="there already"):
         parts.register_buffer("training", None)
+
+
+def test_the_sign_of_a_determinant_has_no_slope_where_its_logarithm_has_an_infinite_one():
+    w = L.zeros(2, 2, requires_grad=True)
+    L.linalg.slogdet(w)[0].backward()
+    assert w.grad.tolist() == [[0.0, 0.0], [0.0, 0.0]]
+
+
+def test_polynomials_of_absurd_degrees_are_refused():
+    for degree in (18_000_000_000, L.tensor([3, 18_000_000_000])):
+        with pytest.raises(ValueError, match="up to degree 10,000"):
+            L.special.laguerre_polynomial_l(L.ones(2), degree)

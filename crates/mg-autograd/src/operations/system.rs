@@ -346,8 +346,11 @@ impl Tensor {
     /// What is no square matrix, other dtypes.
     #[surface(method, function, linalg, answers("sign", "logabsdet"))]
     pub fn slogdet(&self) -> Result<(Tensor, Tensor)> {
-        let (sign, logarithm) = sign_and_logarithm("slogdet", &self.node())?;
-        let sign = without_slope(&sign, &logarithm);
+        let matrices = self.node();
+        let (sign, logarithm) = sign_and_logarithm("slogdet", &matrices)?;
+        // By way of all elements, and not of the logarithm, whose slope is infinite where a matrix is singular.
+        let of = matrices.reduce(ReduceKind::Sum, 0b11 << (matrices.shape().rank() - 2), false)?;
+        let sign = without_slope(&sign, &of);
         Ok((Tensor::from_node(sign), Tensor::from_node(logarithm)))
     }
 

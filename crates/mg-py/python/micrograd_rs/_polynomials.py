@@ -29,6 +29,16 @@ __all__ = [
 _Operand = Tensor | float
 
 
+#: The largest degree: recurrences are as long as that.
+_MOST = 10_000
+
+
+def _checked(degree: int) -> int:
+    if degree > _MOST:
+        raise ValueError(f"polynomials are evaluated up to degree {_MOST:,}, got {degree:,}")
+    return degree
+
+
 def _floats(x: _Operand, beside: _Operand = 0) -> Tensor:
     """As floats, of the dtype that it has beside the other."""
     kind = result_type(x, beside)
@@ -37,11 +47,11 @@ def _floats(x: _Operand, beside: _Operand = 0) -> Tensor:
 
 def _evaluated(input: _Operand, n: _Operand, first: Callable[[Tensor], Tensor], step: Callable[[int, Tensor, Tensor, Tensor], Tensor]) -> Tensor:
     """The polynomials of degrees `n`, a number or numbers in a tensor, without their fractions: 1, `first(x)`, and what `step(k, x, pₖ, pₖ₋₁)` makes
-    of two of them; 0 of degrees below 0 and of those that are no number.
+    of two of them; 0 of degrees below 0 and of those that are no number. Degrees beyond 10,000 are an error.
     """
     x = _floats(input, n)
     if not isinstance(n, Tensor):
-        degree = int(n) if math.isfinite(n) else -1
+        degree = _checked(int(n)) if math.isfinite(n) else -1
         if degree < 0:
             return zeros_like(x)
         below, here = ones_like(x), first(x)
@@ -52,7 +62,7 @@ def _evaluated(input: _Operand, n: _Operand, first: Callable[[Tensor], Tensor], 
         return here
     # Of degrees in a tensor the largest says how far, so that their values are read.
     degrees = where(n.isfinite(), n, -1).to(int64).to(x.device)
-    most = int(degrees.max().item()) if degrees.numel() else 0
+    most = _checked(int(degrees.max().item())) if degrees.numel() else 0
     below, here = ones_like(x), first(x)
     found = where(degrees == 0, below, where(degrees == 1, here, zeros_like(x)))
     for k in range(1, most):
@@ -71,8 +81,8 @@ def _made(name: str, text: str, first: Callable[[Tensor], Tensor], step: Callabl
 
     polynomial.__name__ = polynomial.__qualname__ = name
     polynomial.__doc__ = (
-        f"{text}, at numbers or a tensor, of a degree `n`, a number, or degrees in a tensor that broadcasts, without their fractions: 0 below 0. Integers become the default "
-        "dtype. Gradients flow to `input`."
+        f"{text}, at numbers or a tensor, of a degree `n`, a number, or degrees in a tensor that broadcasts, without their fractions: 0 below 0, and an error beyond 10,000. Integers become the "
+        "default dtype. Gradients flow to `input`."
     )
     return polynomial
 
