@@ -2,9 +2,9 @@
 
 use crate::autocast::{AutocastGuard, AutocastState, autocast_state};
 use crate::creation::{self, Generator};
-use crate::function::{Begun, Call, Facts, Rule, Saved, Way, result_of};
+use crate::function::{Begun, Call, Rule, Saved, Way, result_of};
 use crate::gradient::{enable_grad, is_leaf};
-use crate::tensor::memory::TakenIn;
+use crate::tensor::memory::{Facts, TakenIn};
 use crate::tensor::{Kept, Tensor};
 use crate::transform::{behind, reached};
 use mg_device::{Error, ErrorKind, Result};

@@ -81,6 +81,10 @@ FLAT = re.compile(r"(modified|spherical)_bessel|_polynomial_|airy_ai")
 
 OUTCOMES = [
     (
+        "PyTorch takes them for constants, which may become leaves, and leaves are not written to.",
+        lambda line, wanted, got: "# after what PyTorch has no gradient of" in line and not got and "a leaf Variable" in wanted,
+    ),
+    (
         "Polynomials of millions of degrees are refused, and not waited for.",
         lambda line, wanted, got: not wanted and "polynomials are evaluated up to degree" in got,
     ),
@@ -841,7 +845,14 @@ DIFFERENCES += [
     (
         "Bessel's functions and orthogonal polynomials have gradients; PyTorch's have none under these names.",
         lambda program, found, reference: FLAT.search(str(program)) is not None
-        and found.what in ("requires_grad", "is_leaf", "grad", "grad's value"),
+        and (
+            found.what in ("requires_grad", "is_leaf", "grad", "grad's value", "grad's requires_grad")
+            or found.what in ("value", "number") and differentiated(program)
+        ),
+    ),
+    (
+        "The product of an integer and a truth value is an integer, also of none of them; PyTorch multiplies them only where there are none.",
+        lambda program, found, reference: found.detail == "int64, want bool" and "matmul(" in str(program),
     ),
     (
         "A polynomial of what is no number is no number; PyTorch's recurrence stops at one before it has written its answer.",

@@ -1266,3 +1266,8 @@ def test_polynomials_of_absurd_degrees_are_refused():
     for degree in (18_000_000_000, L.tensor([3, 18_000_000_000])):
         with pytest.raises(ValueError, match="up to degree 10,000"):
             L.special.laguerre_polynomial_l(L.ones(2), degree)
+
+
+def test_norms_of_halves_may_be_beyond_halves():
+    x = L.full((4, 2), 40000.0, dtype=L.float16)
+    assert x.renorm(2, 1, 1.0).tolist() == [[0.5, 0.5]] * 4

@@ -9,8 +9,8 @@ pub use saved::Saved;
 
 use crate::gradient::no_grad;
 use crate::tensor::Tensor;
-use crate::tensor::memory::untracked;
-use mg_device::{DType, Device, Error, ErrorKind, Result, Shape};
+use crate::tensor::memory::{Facts, untracked};
+use mg_device::{DType, Error, ErrorKind, Result, Shape};
 use mg_graph::{Node, Sources, Tag};
 use mg_kernels::ReduceKind;
 use smallvec::SmallVec;
@@ -65,12 +65,6 @@ pub struct Begun {
     inputs: Vec<Tensor>,
 }
 
-pub(crate) struct Facts {
-    shape: Shape,
-    dtype: DType,
-    device: Device,
-}
-
 /// What a call's node has beside its inputs.
 pub(crate) struct Call {
     rule: Mutex<Option<Arc<dyn Rule>>>,
@@ -81,12 +75,6 @@ pub(crate) struct Call {
     inputs: usize,
     results: Vec<Facts>,
     keeps_none: bool,
-}
-
-impl Facts {
-    pub(crate) fn of(node: &Node) -> Facts {
-        Facts { shape: *node.shape(), dtype: node.dtype(), device: node.device() }
-    }
 }
 
 impl Begun {
@@ -171,7 +159,6 @@ impl Begun {
         let as_it_came = |t: &Tensor| is_input(t) && !is_dirty(t);
         let entries = marks.saved.iter().map(|t| saved::Entry::of(t.as_ref(), results, as_it_came));
         let saved = Arc::new(Saved::new(entries.collect()));
-        let facts = |t: &Tensor| Facts { shape: t.shape(), dtype: t.dtype(), device: t.device() };
         let call = Call {
             name: rule.name().to_string(),
             is_again: rule.is_again(),
@@ -179,7 +166,7 @@ impl Begun {
             saved: saved.clone(),
             positions: self.positions,
             inputs: self.inputs.len(),
-            results: results.iter().map(facts).collect(),
+            results: results.iter().map(Tensor::told).collect(),
             keeps_none: marks.keeps_none,
         };
         let node = Node::call(self.sources, Box::new(call))?;

@@ -2,7 +2,7 @@
 
 use super::{float, float_as};
 use crate::functional::{
-    axis_mask, count, flat_at_zero, kept, mask, mean, norm_of, shifted_exp_sum, variance, wide,
+    axis_mask, count, flat_at_zero, kept, mask, mean, norm_of, p_norm, shifted_exp_sum, variance, wide,
 };
 use crate::ops::Operand;
 use crate::surface::Order;
@@ -556,12 +556,13 @@ impl Tensor {
             return refused("renorm", ErrorKind::Value(text));
         }
         let others = mask(&node, &[])? & !axis_mask(&node, dim)?;
-        let norm = norm_of(&node, p, others, true)?;
+        // Norms of halves may be beyond what halves hold.
+        let wide = wide(&node);
+        let norm = p_norm(&wide, p, others, true)?;
         let (limit, one) = (norm.lit(maxnorm), norm.lit(1.0));
         let is_long = limit.lt(&norm);
-        // Of a short one nothing is divided by: in f16 there is no 10⁻⁷.
         let factor = limit.div(&is_long.choose(&norm.add(&norm.lit(1e-7)), &one));
-        Ok(Tensor::from_node(node.mul(&is_long.choose(&factor, &one))))
+        Ok(Tensor::from_node(wide.mul(&is_long.choose(&factor, &one)).cast(node.dtype())))
     }
 
     /// Differences of neighbours along an axis, taken `n` times; of truth values, whether they differ. `prepend` and `append`

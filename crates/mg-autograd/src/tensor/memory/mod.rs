@@ -50,7 +50,7 @@ pub(crate) struct Facts {
 }
 
 impl Facts {
-    pub(super) fn of(node: &Node) -> Facts {
+    pub(crate) fn of(node: &Node) -> Facts {
         Facts { shape: *node.shape(), dtype: node.dtype(), device: node.device() }
     }
 }
