@@ -1271,3 +1271,18 @@ def test_polynomials_of_absurd_degrees_are_refused():
 def test_norms_of_halves_may_be_beyond_halves():
     x = L.full((4, 2), 40000.0, dtype=L.float16)
     assert x.renorm(2, 1, 1.0).tolist() == [[0.5, 0.5]] * 4
+
+
+@pytest.mark.parametrize(
+    ("loss", "first", "second"),
+    [
+        (lambda w: F.binary_cross_entropy_with_logits(w, L.zeros(1)), 0.5, 0.25),
+        (lambda w: F.binary_cross_entropy_with_logits(w, L.ones(1), pos_weight=L.full((1,), 2.0)), -1.0, 0.5),
+        (lambda w: F.huber_loss(w, L.zeros(1)), 0.0, 1.0),
+        (lambda w: F.smooth_l1_loss(w, L.zeros(1), beta=0.5), 0.0, 2.0),
+    ],
+)
+def test_losses_have_second_derivatives_at_zero(loss, first, second):
+    w = L.zeros(1, requires_grad=True)
+    slope = L.autograd.grad(loss(w), w, create_graph=True)[0]
+    assert (slope.item(), L.autograd.grad(slope.sum(), w)[0].item()) == (first, second)

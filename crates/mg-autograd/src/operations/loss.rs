@@ -114,8 +114,10 @@ fn broadcast(op: &'static str, weight: &Tensor, each: &Node) -> Result<Node> {
     Ok(node.cast(each.dtype()))
 }
 
-/// Differences `d` beyond `bound` grow as `bound · d`, below it as `½d²`.
+/// Differences `d` beyond `bound` grow as `bound · |d|`, below it as `½d²`.
 fn rounded(d: &Node, bound: f64) -> Node {
+    // Unlike `abs` of a slope at 0, where the second derivative is 1.
+    let d = &d.lt(&d.lit(0.0)).choose(&d.neg(), d);
     let bound = d.lit(bound);
     let inner = d.lt(&bound).choose(d, &bound);
     inner.mul(&d.sub(&inner.scale(0.5)))
@@ -250,8 +252,8 @@ impl Tensor {
             return Err(Error::new("smooth_l1_loss", ErrorKind::Value(text)));
         }
         let (x, y) = level("smooth_l1_loss", self, target)?;
-        let d = wide(&x).sub(&wide(&y)).map(Row::Abs);
-        let each = if beta == 0.0 { d } else { rounded(&d, beta).scale(1.0 / beta) };
+        let d = wide(&x).sub(&wide(&y));
+        let each = if beta == 0.0 { d.map(Row::Abs) } else { rounded(&d, beta).scale(1.0 / beta) };
         reduced("smooth_l1_loss", each.cast(x.dtype()), reduction)
     }
 
@@ -274,7 +276,7 @@ impl Tensor {
             return Err(Error::new("huber_loss", ErrorKind::Value(text)));
         }
         let (x, y) = meet("huber_loss", self, target)?;
-        let each = rounded(&x.sub(&y).map(Row::Abs), delta);
+        let each = rounded(&x.sub(&y), delta);
         let weight = weighed("huber_loss", &each, self, weight)?;
         reduced("huber_loss", times(each, &weight).cast(float(self).dtype()), reduction)
     }
@@ -491,15 +493,16 @@ impl Tensor {
         alike(op, self, target)?;
         let (x, y) = meet(op, self, target)?;
         let (zero, one) = (x.lit(0.0), x.lit(1.0));
-        // log(1 + e^−|x|), and the linear parts. `maximum`, unlike `relu`, has the slope ½ at 0, where |x| has none.
-        let bend = x.map(Row::Abs).neg().map(Row::Softplus);
-        let above = Node::apply(Row::Maximum, &[&x, &zero]);
+        // log(1 + e^−|x|), and the linear parts: at 0 all as on one side of it, where their derivatives of every order are those of the sum.
+        let is_below = x.lt(&zero);
+        let bend = is_below.choose(&x, &x.neg()).map(Row::Softplus);
+        let above = is_below.choose(&zero, &x);
         let each = match pos_weight {
             None => above.sub(&x.mul(&y)).add(&bend),
             Some(weight) => {
                 let yes = y.mul(&broadcast(op, weight, &x)?);
                 let no = one.sub(&y);
-                let below = Node::apply(Row::Maximum, &[&x.neg(), &zero]);
+                let below = is_below.choose(&x.neg(), &zero);
                 yes.add(&no).mul(&bend).add(&yes.mul(&below)).add(&no.mul(&above))
             }
         };
