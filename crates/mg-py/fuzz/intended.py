@@ -93,6 +93,12 @@ OUTCOMES = [
         lambda line, wanted, got: "# after a write to data" in line and not wanted and "changed in place since" in got,
     ),
     (
+        "A tensor whose data was set to its own is the leaf that it was; PyTorch forgets whose its views are.",
+        lambda line, wanted, got: "# after a write to data" in line
+        and not wanted
+        and "a leaf that requires a gradient is changed under no_grad() only" in got,
+    ),
+    (
         "Polynomials of millions of degrees are refused, and not waited for.",
         lambda line, wanted, got: not wanted and "polynomials are evaluated up to degree" in got,
     ),
@@ -485,7 +491,7 @@ DIFFERENCES = [
         "A loss by what is no number is no number; PyTorch adds what is above 0, and so leaves that out.",
         lambda program, found, reference: "multi_margin_loss(" in str(program)
         and len(pairs(found)) > 0
-        and all(math.isnan(got) and wanted == 0 for got, wanted in pairs(found)),
+        and all(math.isnan(got) for got, _ in pairs(found)),
     ),
     (
         "The slope at what is no number is no number; PyTorch's comparisons take it for one beyond 3.",
