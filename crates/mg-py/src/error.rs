@@ -350,6 +350,11 @@ fn interrupted() -> bool {
     if now.saturating_sub(last) < SIGNALS_EVERY.as_millis() as u64 {
         return false;
     }
+    // Python handles signals in its main thread alone. Another one would wait for the interpreter's lock while it has the engine's, for which
+    // whoever has the interpreter's may be waiting.
+    if MAIN.get().is_some_and(|main| *main != std::thread::current().id()) {
+        return false;
+    }
     LAST.store(now, Ordering::Relaxed);
     let raised = Python::try_attach(|py| {
         DISTURBED.fetch_add(1, Ordering::Relaxed);
@@ -368,9 +373,18 @@ fn interrupted() -> bool {
     }
 }
 
+/// Python's main thread, if this module was imported in it.
+static MAIN: OnceLock<std::thread::ThreadId> = OnceLock::new();
+
 /// Makes the engine ask for signals.
-pub fn listen() {
+pub fn listen(py: Python<'_>) -> PyResult<()> {
+    let threading = py.import("threading")?;
+    let main = threading.call_method0("main_thread")?.getattr("ident")?;
+    if main.eq(threading.call_method0("get_ident")?)? {
+        let _ = MAIN.set(std::thread::current().id());
+    }
     mg_graph::set_interrupt(Some(interrupted));
+    Ok(())
 }
 
 /// As [`in_python`], for code whose exception the engine is to hand on: whoever called the engine raises it.

@@ -144,7 +144,7 @@ mod _micrograd_rs {
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
-        crate::error::listen();
+        crate::error::listen(module.py())?;
         crate::surface::install(module)?;
         let dtypes = mg_device::DType::ALL.map(|dtype| crate::dtype::object(module.py(), dtype));
         let dtypes = dtypes.into_iter().collect::<PyResult<Vec<_>>>()?;
