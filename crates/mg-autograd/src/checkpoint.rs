@@ -109,7 +109,8 @@ fn put_aside(
 ///
 /// The gradient is that of what the function computes the second time, with respect to everything that it uses. A function that writes to
 /// what was there before, or answers with a view of that, is called once, and what it computes is kept. With `keeps_random` it
-/// draws the random numbers of the first time again. What it puts aside (a loss of its own) has its gradients, and keeps what these need. Results are the tensors that the function answers with: those that share memory do.
+/// draws the random numbers of the first time again. What it puts aside (a loss of its own) has its gradients, and keeps what these need.
+/// The results are the tensors that the function has answered with, on the memory that these share.
 ///
 /// ```
 /// use mg_autograd::{Tensor, checkpoint};

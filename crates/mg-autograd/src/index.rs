@@ -39,6 +39,19 @@ impl Tensor {
         self.seen(View::Permute(order), Shape::of(&dims[..rank]))
     }
 
+    /// One position along an axis, which an error calls `told`: it may be that of something else of which this is a view.
+    #[track_caller]
+    pub(crate) fn selected(&self, axis: usize, index: isize, told: usize) -> Result<Tensor> {
+        let shape = self.shape();
+        let size = shape[axis];
+        let at = if index < 0 { index.wrapping_add_unsigned(size) } else { index };
+        if at < 0 || at >= size as isize {
+            return Err(Error::new("select", ErrorKind::Index { index: index as i64, axis: told, size }));
+        }
+        let one = View::Slice { axis: axis as u8, start: at as i64, step: 1 };
+        self.seen_through(&[(&one, shape.with(axis, 1)), (&View::Reshape, shape.remove(axis))])
+    }
+
     /// `len` positions along an axis from `start` by `step`.
     #[track_caller]
     pub(crate) fn sliced(&self, axis: usize, start: usize, step: isize, len: usize) -> Result<Tensor> {

@@ -246,13 +246,7 @@ impl Tensor {
                         picks.push(Pick { axis, index: Tensor::from_node(places) });
                         axis += 1;
                     }
-                    Index::At(at) => {
-                        let size = t.shape()[axis];
-                        if *at >= size as isize || at.wrapping_add_unsigned(size) < 0 {
-                            return Err(error(ErrorKind::Index { index: *at as i64, axis: own, size }));
-                        }
-                        t = t.select(axis as isize, *at)?;
-                    }
+                    Index::At(at) => t = t.selected(axis, *at, own)?,
                     Index::Slice { start, end, step } => {
                         let (from, n) = bounds(t.shape()[axis], *start, *end, *step)?;
                         t = t.sliced(axis, from, *step, n)?;

@@ -378,9 +378,15 @@ static MAIN: OnceLock<std::thread::ThreadId> = OnceLock::new();
 
 /// Makes the engine ask for signals.
 pub fn listen(py: Python<'_>) -> PyResult<()> {
-    let threading = py.import("threading")?;
-    let main = threading.call_method0("main_thread")?.getattr("ident")?;
-    if main.eq(threading.call_method0("get_ident")?)? {
+    // A program that has not imported `threading` has one thread; to import it for that would cost every start.
+    let is_main = match py.import("sys")?.getattr("modules")?.get_item("threading") {
+        Ok(threading) => {
+            let main = threading.call_method0("main_thread")?.getattr("ident")?;
+            main.eq(threading.call_method0("get_ident")?)?
+        }
+        Err(_) => true,
+    };
+    if is_main {
         let _ = MAIN.set(std::thread::current().id());
     }
     mg_graph::set_interrupt(Some(interrupted));

@@ -405,10 +405,7 @@ where
         let record = record::end();
         let mut waiting: Vec<Node> = record.changed.iter().map(|(_, kept)| kept.node()).collect();
         waiting.extend(record.grads.iter().filter_map(|g| Some(g.leaf.grad_now()?.current())));
-        waiting.extend(outputs.iter().map(|t| match t.line_of_view() {
-            Some(line) => Kept::Line(line).node(),
-            None => t.current(),
-        }));
+        waiting.extend(outputs.iter().map(|t| Kept::all_of(t).node()));
         mg_graph::realize(&waiting.iter().collect::<Vec<_>>())?;
         Ok::<_, Error>((outputs, record))
     });
@@ -521,10 +518,7 @@ impl Run {
             let at = match lines.iter().find(|(known, _)| *known == id) {
                 Some(&(_, at)) => at,
                 None => {
-                    let kept = match t.line_of_view() {
-                        Some(line) => Kept::Line(line),
-                        None => Kept::Tensor(t.clone()),
-                    };
+                    let kept = Kept::all_of(t);
                     if !kept.can_be_lent() {
                         return Err(refused("its answers share memory, and history with nobody"));
                     }

@@ -330,15 +330,8 @@ impl Tensor {
     /// An axis or index out of range.
     #[surface(method, function, view)]
     pub fn select(&self, dim: isize, index: isize) -> Result<Tensor> {
-        let shape = self.shape();
-        let axis = normalize_axis(dim, shape.rank())?;
-        let size = shape[axis];
-        let at = if index < 0 { index.wrapping_add_unsigned(size) } else { index };
-        if at < 0 || at >= size as isize {
-            return Err(Error::new("select", ErrorKind::Index { index: index as i64, axis, size }));
-        }
-        let one = View::Slice { axis: axis as u8, start: at as i64, step: 1 };
-        self.seen_through(&[(&one, shape.with(axis, 1)), (&View::Reshape, shape.remove(axis))])
+        let axis = normalize_axis(dim, self.rank())?;
+        self.selected(axis, index, axis)
     }
 
     /// Axes backwards: a copy, as PyTorch has it. [`Tensor::slice`] by −1 is a view.
