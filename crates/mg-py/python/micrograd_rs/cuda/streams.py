@@ -11,7 +11,7 @@ is nothing to choose and nothing to wait for between two of them.
 from __future__ import annotations
 
 import warnings
-from time import perf_counter
+from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any
 
 from .._micrograd_rs import ArgumentError, Device
@@ -83,7 +83,7 @@ class Event:
             raise ArgumentError("Event: events of other processes and libraries are not here")
         self.enable_timing = enable_timing
         self.device: Device | None = None
-        self._time = 0.0
+        self._time = 0
         self._taken = 0
 
     def record(self, stream: Stream | None = None) -> None:
@@ -91,7 +91,7 @@ class Event:
         self.device = _device(None) if stream is None else stream.device
         if self.enable_timing:
             self.device.synchronize()
-            self._time = perf_counter()
+            self._time = perf_counter_ns()
             self._taken = self.device.memory_stats()["allocations"]
 
     def synchronize(self) -> None:
@@ -113,7 +113,7 @@ class Event:
             raise ArgumentError("Both events must be created with argument 'enable_timing=True'.")
         if self.device is None or end_event.device is None:
             raise ArgumentError("Both events must be recorded before calculating elapsed time.")
-        elapsed = (end_event._time - self._time) * 1e3
+        elapsed = (end_event._time - self._time) / 1e6
         if self._taken == end_event._taken and 0 <= elapsed < 0.05:
             warnings.warn(
                 f"nothing was computed on {self.device} between the two events: a result is computed when it is looked at; "
