@@ -634,14 +634,24 @@ pub(crate) fn pulled(pairs: &[(Node, Node)], wanted: &[Node], how: Backward) -> 
 /// Taken by whoever adds to a gradient: what is added by one thread must not be lost to another. Leaves share a few locks.
 static ADDING: [Mutex<()>; 16] = [const { Mutex::new(()) }; 16];
 
-/// A gradient that somebody may write to. One that is older than its walk is a value that the graph has saved, a factor of something whose own
-/// gradient is 1: another node for it.
+/// A gradient that somebody may write to. One that is older than its walk, or a view of what is, is a value that the graph has saved, a factor
+/// of something whose own gradient is 1: another node for it, which what is written to that value does not concern.
 fn not_saved(gradient: Node, began: u64) -> Node {
-    match gradient.op() {
-        _ if gradient.is_claimed() || gradient.sequence() >= began => gradient,
-        &Op::Source(SourceKind::Const { bits, literal }) => {
+    if gradient.is_claimed() {
+        return gradient;
+    }
+    let mut root = gradient.clone();
+    while root.sequence() >= began && matches!(root.op(), Op::View(_)) {
+        let Some(source) = root.sources().into_iter().next() else { return gradient };
+        root = source;
+    }
+    match root.op() {
+        _ if root.sequence() >= began => gradient,
+        &Op::Source(SourceKind::Const { bits, literal }) if root.is(&gradient) => {
             Node::scalar_bits(bits, gradient.dtype(), gradient.device(), literal)
         }
+        // Nothing is written to a number's memory.
+        Op::Source(SourceKind::Const { .. }) => gradient,
         Op::Source(_) | Op::Map(_) | Op::View(_) | Op::Reduce(..) | Op::Kernel(_) => gradient.alias(),
     }
 }

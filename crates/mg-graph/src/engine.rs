@@ -91,7 +91,7 @@ static EAGER: AtomicU64 = AtomicU64::new(u64::MAX);
 /// Takes the engine's lock. A panic inside the engine cannot leave it half-changed: all of its state is rebuilt by the
 /// next realisation, so a poisoned lock is taken all the same.
 pub(crate) fn lock() -> MutexGuard<'static, Option<Engine>> {
-    ENGINE.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    crate::wait::locked(&ENGINE)
 }
 
 fn registry() -> MutexGuard<'static, Vec<Weak<Inner>>> {
@@ -643,7 +643,7 @@ fn note(collected: &Collected, plan: &Arc<Plan>) {
 }
 
 /// Runs `f` under the engine's lock: launches of two threads never interleave.
-pub(crate) fn locked<R>(f: impl FnOnce() -> R) -> R {
+pub(crate) fn under_lock<R>(f: impl FnOnce() -> R) -> R {
     let _engine = lock();
     f()
 }

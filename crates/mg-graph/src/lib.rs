@@ -45,6 +45,7 @@ mod replay;
 mod run;
 mod schedule;
 mod template;
+mod wait;
 mod write;
 
 pub use build::{cell_bits, cell_bits_of_int, same_device};
@@ -68,3 +69,4 @@ pub use replay::{
     note_host_read, note_printing, on_failed_replay, on_replay, record, started, unrecorded,
 };
 pub use template::{Grown, Template};
+pub use wait::{locked, set_around_waits, waiting};

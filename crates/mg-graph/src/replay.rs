@@ -528,7 +528,7 @@ impl Replay {
             // Launches are collected, and go out as one graph; nobody else may launch meanwhile.
             Some(device) => {
                 let line = Location::caller();
-                engine::locked(|| self.collected(device, line, &mut run))
+                engine::under_lock(|| self.collected(device, line, &mut run))
             }
         }
     }
@@ -642,7 +642,7 @@ impl Replay {
             if self.gpu.is_some() {
                 execute()?
             } else {
-                engine::locked(execute)?
+                engine::under_lock(execute)?
             }
             run.begun |= step.plan.overwrites_from < step.plan.launches.len();
             made.push(results.into_iter().map(|value| value.map(Some)).collect::<Result<_>>()?);
@@ -657,7 +657,7 @@ impl Replay {
             if self.gpu.is_some() {
                 run.refusal.restore(&pairs)?;
             } else {
-                engine::locked(|| run.refusal.restore(&pairs))?;
+                engine::under_lock(|| run.refusal.restore(&pairs))?;
             }
         }
         Ok(made)

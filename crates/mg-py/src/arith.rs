@@ -10,6 +10,7 @@ use pyo3::basic::CompareOp;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 
+use crate::error::not_in_handler;
 use crate::tensor::{Other, PyTensor};
 use crate::{import, nested};
 
@@ -207,6 +208,7 @@ impl PyTensor {
             CompareOp::Gt => "gt",
             CompareOp::Ge => "ge",
         };
+        not_in_handler()?;
         let result = match beyond(&self.t, &other.operand, other.huge, word) {
             Some(always) => self.unary(py, |t| always_so(t, always))?,
             None => self.binary(py, other, |a, b| compare(a, b, op))?,

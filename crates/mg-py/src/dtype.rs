@@ -7,7 +7,7 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBool, PyFloat, PyInt, PyString, PyType};
 
 use crate::arith::other;
-use crate::error::exception;
+use crate::error::{exception, not_in_handler};
 
 /// The type of a tensor's elements: `micrograd_rs.float32` and its like.
 ///
@@ -92,6 +92,7 @@ pub fn promote_types(type1: &Bound<'_, PyAny>, type2: &Bound<'_, PyAny>) -> PyRe
 /// The dtype of the result of an operation on two tensors or numbers.
 #[pyfunction]
 pub fn result_type(tensor1: &Bound<'_, PyAny>, tensor2: &Bound<'_, PyAny>) -> PyResult<Py<PyDType>> {
+    not_in_handler()?;
     let kinds = [other(tensor1)?.operand.kind(), other(tensor2)?.operand.kind()];
     object(tensor1.py(), DType::result_type(kinds))
 }

@@ -73,6 +73,8 @@ static BUSY: AtomicUsize = AtomicUsize::new(0);
 static FORKING: AtomicUsize = AtomicUsize::new(0);
 
 thread_local! {
+    /// Whether this thread has let the interpreter's lock go, in [`compute`] or to wait.
+    static LET_GO: Cell<bool> = const { Cell::new(false) };
     /// Set while a signal handler runs in the middle of a computation, under the engine's lock.
     static IN_HANDLER: Cell<bool> = const { Cell::new(false) };
     /// Set while this thread forks.
@@ -170,6 +172,12 @@ fn answer<T>(result: std::result::Result<Result<T>, Box<dyn Any + Send>>) -> PyR
         Ok(Err(error)) => Err(exception(&error)),
         Err(payload) => Err(panicked(&*payload)),
     }
+}
+
+/// Refuses what asks tensors outside of [`build`] and [`compute`], where a signal handler that interrupts a computation does.
+#[inline]
+pub fn not_in_handler() -> PyResult<()> {
+    if is_in_handler() { Err(in_handler()) } else { Ok(()) }
 }
 
 /// Runs what builds graphs: short work, done under the interpreter's lock unless another thread is in the engine.
@@ -278,7 +286,9 @@ pub fn profiles(on: bool) {
 fn computed<T: Send>(py: Python<'_>, f: impl FnOnce() -> Result<T> + Send) -> PyResult<T> {
     enter(py);
     let result = py.detach(|| {
+        let outer = LET_GO.replace(true);
         let result = guarded(f);
+        LET_GO.set(outer);
         leave();
         result
     });
@@ -350,8 +360,7 @@ fn interrupted() -> bool {
     if now.saturating_sub(last) < SIGNALS_EVERY.as_millis() as u64 {
         return false;
     }
-    // Python handles signals in its main thread alone. Another one would wait for the interpreter's lock while it has the engine's, for which
-    // whoever has the interpreter's may be waiting.
+    // Python handles signals in its main thread alone.
     if MAIN.get().is_some_and(|main| *main != std::thread::current().id()) {
         return false;
     }
@@ -373,6 +382,33 @@ fn interrupted() -> bool {
     }
 }
 
+/// Around every wait of the engine for another thread, which may itself wait for the interpreter's lock, to ask for signals or to run what is
+/// being recorded: whoever has that lock lets it go. [`compute`] did; what asks a tensor for its shape outside of it did not.
+fn let_go(wait: &mut dyn FnMut()) {
+    /// A wait of this thread.
+    struct Here<'a>(&'a mut dyn FnMut());
+    // SAFETY: it is run by the thread that asks for it, and touches nothing of Python's, which is what `detach` wants to know.
+    unsafe impl Send for Here<'_> {}
+    impl Here<'_> {
+        fn run(self) {
+            let outer = LET_GO.replace(true);
+            (self.0)();
+            LET_GO.set(outer);
+        }
+    }
+    let mut here = Some(Here(wait));
+    if !LET_GO.get() && !is_in_handler() {
+        // A thread that has not got the lock, none of Python's, gets it first, and lets it go.
+        Python::try_attach(|py| {
+            let here = here.take();
+            py.detach(|| here.map(Here::run));
+        });
+    }
+    if let Some(here) = here {
+        here.run();
+    }
+}
+
 /// Python's main thread, if this module was imported in it.
 static MAIN: OnceLock<std::thread::ThreadId> = OnceLock::new();
 
@@ -390,6 +426,7 @@ pub fn listen(py: Python<'_>) -> PyResult<()> {
         let _ = MAIN.set(std::thread::current().id());
     }
     mg_graph::set_interrupt(Some(interrupted));
+    mg_graph::set_around_waits(let_go);
     Ok(())
 }
 
@@ -404,11 +441,13 @@ pub fn told_by_python<T>(f: impl FnOnce(Python<'_>) -> PyResult<T>) -> Result<T>
 /// Runs Python code from within [`compute`], where no lock of the engine is held: a function that is being recorded.
 pub fn in_python<T>(f: impl FnOnce(Python<'_>) -> PyResult<T>) -> PyResult<T> {
     leave();
+    let outer = LET_GO.replace(false);
     let result = Python::try_attach(|py| {
         let result = f(py);
         enter(py);
         result
     });
+    LET_GO.set(outer);
     result.unwrap_or_else(|| {
         BUSY.fetch_add(1, Ordering::SeqCst);
         Err(PyRuntimeError::new_err("the interpreter is gone"))

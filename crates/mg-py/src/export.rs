@@ -12,7 +12,7 @@ use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList};
 
 use crate::attributes::{attributes_of, give};
 use crate::dtype::optional_dtype;
-use crate::error::{build, compute, exception, unfit};
+use crate::error::{build, compute, exception, not_in_handler, unfit};
 use crate::format::PyMemoryFormat;
 use crate::tensor::PyTensor;
 
@@ -230,6 +230,7 @@ impl PyTensor {
     }
 
     fn __format__<'py>(slf: &Bound<'py, PyTensor>, spec: &str) -> PyResult<Bound<'py, PyAny>> {
+        not_in_handler()?;
         // A number is written as Python's are, everything else as `str` writes it.
         if spec.is_empty() && (slf.get().t.shape().rank() > 0 || slf.get().t.current_is_traced()) {
             return Ok(slf.str()?.into_any());
@@ -429,6 +430,7 @@ impl PyTensor {
         slf: &Bound<'py, PyTensor>,
         memo: &Bound<'py, PyDict>,
     ) -> PyResult<Bound<'py, PyTensor>> {
+        not_in_handler()?;
         let (py, t) = (memo.py(), &slf.get().t);
         // `x.float()` and its like may answer with another object of the same tensor.
         let this = ("micrograd_rs.tensor", t.id());
@@ -442,8 +444,7 @@ impl PyTensor {
         let copy = match build(py, || t.sharing())? {
             None => compute(py, || copied(t))?,
             Some(sharing) => {
-                // All of the memory is copied, once for all that see it. `copy` keeps what it has copied while it has the memo,
-                // so no other memory comes by the number meanwhile.
+                // All of the memory is copied, once for all that see it.
                 let key = ("micrograd_rs.memory", sharing.id);
                 let whole = match memo.get_item(key)? {
                     Some(whole) => whole.cast_into::<PyTensor>()?,

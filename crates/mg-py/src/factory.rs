@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
 use crate::dtype::optional_dtype;
-use crate::error::build;
+use crate::error::{build, not_in_handler};
 use crate::format::{PyLayout, PyMemoryFormat, without_effect};
 use crate::nested;
 use crate::random::PyGenerator;
@@ -80,6 +80,7 @@ pub fn as_tensor<'py>(
 ) -> PyResult<Bound<'py, PyTensor>> {
     let wanted = optional_dtype(dtype)?;
     let there = crate::device::usable_device(device)?;
+    not_in_handler()?;
     match data.cast::<PyTensor>() {
         Ok(t)
             if wanted.is_none_or(|d| d == t.get().t.dtype())

@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyEllipsis, PyInt, PySlice, PyString, PyTuple};
 use pyo3::{ffi, intern};
 
-use crate::error::{build, compute};
+use crate::error::{build, compute, not_in_handler};
 use crate::nested;
 use crate::tensor::PyTensor;
 
@@ -104,6 +104,7 @@ fn clamped(obj: &Bound<'_, PyAny>) -> PyResult<isize> {
 
 /// What an index selects of a tensor.
 fn selection(of: &PyTensor, index: &Bound<'_, PyAny>) -> PyResult<Selection> {
+    not_in_handler()?;
     let items: Vec<Index> = match index.cast::<PyTuple>() {
         Ok(tuple) => tuple.iter().map(|i| item(&i)).collect::<PyResult<_>>()?,
         Err(_) => vec![item(index)?],

@@ -9,7 +9,7 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyComplex, PyDict, PyFloat, PyFrozenSet, PyInt, PyList, PySet, PyString, PyTuple};
 
-use crate::error::{build, compute, exception, recursive};
+use crate::error::{build, compute, exception, not_in_handler, recursive};
 use crate::tensor::{Other, PyTensor};
 use crate::{dlpack, import};
 
@@ -383,6 +383,7 @@ impl Builder {
 
     /// An array stands where a sequence could.
     fn block(&mut self, block: &Tensor, depth: usize) -> PyResult<()> {
+        not_in_handler()?;
         let shape = block.shape();
         for (i, &n) in shape.iter().enumerate() {
             self.open(depth + i, n)?;

@@ -15,7 +15,7 @@ use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyInt, PyList, PyString, PyTuple};
 
-use crate::error::{build, compute, exception, in_python};
+use crate::error::{build, compute, exception, in_python, not_in_handler};
 use crate::files::{named, tensors_of};
 use crate::tensor::PyTensor;
 
@@ -119,6 +119,7 @@ impl PyOptimizer {
         parameters: Vec<Bound<'_, PyTensor>>,
         from: &Bound<'_, PyDict>,
     ) -> PyResult<PyOptimizer> {
+        not_in_handler()?;
         let known = defaults(kind).ok_or_else(|| no_optimiser(kind))?;
         let options = options(known.iter().map(|(name, _)| *name), from)?;
         let made = param_group(kind, handles(parameters), &options).ok_or_else(|| no_optimiser(kind))?;
@@ -187,6 +188,7 @@ pub struct PyLBFGS(Mutex<LBFGS>);
 impl PyLBFGS {
     #[new]
     fn new(parameters: Vec<Bound<'_, PyTensor>>, from: &Bound<'_, PyDict>) -> PyResult<PyLBFGS> {
+        not_in_handler()?;
         let made = LBFGS::with_options(handles(parameters), lbfgs_options(from)?);
         Ok(PyLBFGS(Mutex::new(made.map_err(|e| exception(&e))?)))
     }

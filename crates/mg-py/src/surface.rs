@@ -17,7 +17,7 @@ use pyo3::types::{PyBool, PyList, PyString, PyTuple};
 use smallvec::SmallVec;
 
 use crate::arith::other;
-use crate::error::{build, compute};
+use crate::error::{build, compute, not_in_handler};
 use crate::format::{PyLayout, PyMemoryFormat};
 use crate::random::PyGenerator;
 use crate::tensor::{Other, PyTensor};
@@ -331,6 +331,7 @@ fn call<'py>(
         }
         seats.sit(at, object)?;
     }
+    not_in_handler()?;
     let left = if form == Form::Plain { left_number(&seats)? } else { None };
     let mut read = Read { borrowed: false, huge: false };
     let mut args: SmallVec<[Arg<'_>; 8]> = SmallVec::from_elem(Arg::Missing, count);

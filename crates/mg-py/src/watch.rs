@@ -9,7 +9,7 @@ use mg_nn::watch::{Bar, EventWriter, History};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-use crate::error::compute;
+use crate::error::{build, compute};
 use crate::tensor::PyTensor;
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -23,8 +23,9 @@ fn numbers(py: Python<'_>, t: &Bound<'_, PyTensor>) -> PyResult<Vec<f64>> {
 }
 
 /// Images `[n, channels, height, width]` of numbers from 0 to 1.
-fn pictures(py: Python<'_>, t: &Bound<'_, PyTensor>) -> PyResult<Vec<Image>> {
-    let shape = t.get().t.shape();
+fn pictures(py: Python<'_>, images: &Bound<'_, PyTensor>) -> PyResult<Vec<Image>> {
+    let t = &images.get().t;
+    let shape = build(py, || Ok(t.shape()))?;
     let &[n, channels, height, width] = shape.dims() else {
         return Err(PyValueError::new_err(format!(
             "takes images [n, channels, height, width], got shape {shape}"
@@ -33,7 +34,7 @@ fn pictures(py: Python<'_>, t: &Bound<'_, PyTensor>) -> PyResult<Vec<Image>> {
     if channels != 1 && channels != 3 {
         return Err(PyValueError::new_err(format!("takes images of 1 or 3 channels, got {channels}")));
     }
-    let all = numbers(py, t)?;
+    let all = numbers(py, images)?;
     let size = channels * height * width;
     Ok((0..n).map(|i| Image::of_planes(&all[i * size..(i + 1) * size], channels, height, width)).collect())
 }
@@ -208,7 +209,8 @@ pub fn _svg_confusion_matrix(
     names: Vec<String>,
     title: &str,
 ) -> PyResult<String> {
-    let shape = matrix.get().t.shape();
+    let t = &matrix.get().t;
+    let shape = build(py, || Ok(t.shape()))?;
     let &[n, m] = shape.dims() else {
         return Err(PyValueError::new_err(format!("takes a matrix, got shape {shape}")));
     };

@@ -202,7 +202,7 @@ impl Rule for OfBatch {
 
     fn backward(&self, _: &Arc<Saved>, gradients: &[Option<Tensor>]) -> Result<Way> {
         let Some(call) = Call::of(&self.call) else { return Err(lost()) };
-        let mut batch = self.batch.lock().unwrap_or_else(std::sync::PoisonError::into_inner).remembered();
+        let mut batch = mg_graph::locked(&self.batch).remembered();
         let mut known: Vec<(Node, Node)> = vec![];
         let mut arrived = Arrived::new();
         for (at, gradient) in gradients.iter().enumerate() {

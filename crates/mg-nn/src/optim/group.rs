@@ -1,10 +1,10 @@
 //! Groups of parameters with options of their own, and steps of several of them in one plan.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use mg_autograd::{Operand, Tensor, no_grad};
 use mg_device::{DType, Device, Error, ErrorKind, Result};
-use mg_graph::{LiveScalar, Node, assume, on_failed_replay, on_replay};
+use mg_graph::{LiveScalar, Node, assume, locked, on_failed_replay, on_replay};
 
 use super::number::Number;
 use super::options::OptionValue;
@@ -25,10 +25,6 @@ struct Clock<R> {
 struct Counted {
     steps: Tensor,
     kept: [Tensor; 2],
-}
-
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl<R: Rule> Clock<R> {

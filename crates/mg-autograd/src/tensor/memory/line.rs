@@ -2,7 +2,7 @@
 
 use super::node::{Garbage, Given, Held, behind, graft, grafted, make_leaf, own, untracked, with_history};
 use super::part::part_of;
-use super::{Facts, MemoryId, is_borrowed, locked, settle};
+use super::{Facts, is_borrowed, locked, settle};
 use crate::jit;
 use crate::tensor::Cell;
 use mg_device::{Error, ErrorKind, Layout, Result, Shape};
@@ -10,6 +10,7 @@ use mg_graph::{Node, Op, Tag};
 use std::cell::RefCell;
 use std::ops::Range;
 use std::panic::Location;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, Weak};
 use std::time::Duration;
 
@@ -44,6 +45,8 @@ impl Known {
 
 /// A memory with one history, for those who see all of it or a part.
 pub(crate) struct Line {
+    /// That of its memory, which all lines on it have: see [`MemoryId::Shared`].
+    pub(super) memory: u64,
     pub(super) state: Mutex<LineState>,
     /// Taken by whoever writes to it, itself or a part: what a part leaves as it was must not be older than what another thread
     /// has written. Where a storage is shared, its own is taken after it.
@@ -107,9 +110,11 @@ pub(super) fn present<T>(mutex: &Mutex<T>, is_there: impl Fn(&T) -> bool) -> Mut
 #[inline(never)]
 fn given_back<T>(mutex: &Mutex<T>, is_there: impl Fn(&T) -> bool) -> MutexGuard<'_, T> {
     loop {
-        let waiting = locked(&RETURNED.0);
-        // Not for ever: it may have come back between the two locks.
-        drop(RETURNED.1.wait_timeout(waiting, Duration::from_millis(1)));
+        mg_graph::waiting(|| {
+            let waiting = locked(&RETURNED.0);
+            // Not for ever: it may have come back between the two locks.
+            drop(RETURNED.1.wait_timeout(waiting, Duration::from_millis(1)));
+        });
         let guard = locked(mutex);
         if is_there(&guard) {
             return guard;
@@ -126,10 +131,16 @@ pub(super) struct Writing {
 }
 
 impl Line {
-    pub(super) fn new(whole: Held, leaf: Weak<Cell>, shared: Option<Shared>) -> Arc<Line> {
+    /// A line on memory of its own, or on another line's.
+    pub(super) fn new(whole: Held, leaf: Weak<Cell>, other: Option<(&Line, Shared)>) -> Arc<Line> {
+        static MADE: AtomicU64 = AtomicU64::new(0);
+        let (memory, shared) = match other {
+            Some((line, shared)) => (line.memory, Some(shared)),
+            None => (MADE.fetch_add(1, Ordering::Relaxed), None),
+        };
         let state =
             LineState { whole: Some(whole), leaf, left: Weak::new(), shared, given: Given::default() };
-        Arc::new(Line { state: Mutex::new(state), writing: Mutex::new(()) })
+        Arc::new(Line { memory, state: Mutex::new(state), writing: Mutex::new(()) })
     }
 
     pub(super) fn lock(&self) -> MutexGuard<'_, LineState> {
@@ -461,6 +472,8 @@ impl LineState {
                 && let Ok(state) = storage.state.into_inner()
             {
                 garbage.push(state.node);
+                // What graphs have saved of those that are gone was made of this memory, too.
+                state.given.alive().iter().for_each(|node| self.given.add(node));
             }
         }
         taken
@@ -512,13 +525,6 @@ impl Part {
 }
 
 impl Line {
-    pub(crate) fn memory_id(&self) -> MemoryId {
-        let state = locked(&self.state);
-        MemoryId(
-            state.shared.as_ref().map_or(std::ptr::from_ref(self).addr(), |s| Arc::as_ptr(&s.storage).addr()),
-        )
-    }
-
     /// Whether other lines see its memory.
     pub(super) fn is_shared(&self) -> bool {
         let mut garbage = Garbage::new();

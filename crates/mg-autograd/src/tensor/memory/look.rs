@@ -306,7 +306,8 @@ impl Tensor {
             storage.version
         };
         let leaf = leaf.cloned().unwrap_or_default();
-        Line::new(Held::owned(node), leaf, Some(Shared { storage: shared.storage, region, version }))
+        let shared = Shared { storage: shared.storage, region, version };
+        Line::new(Held::owned(node), leaf, Some((&line, shared)))
     }
 
     /// The memory that it shares with others, views or tensors of their own; `None` where nobody else sees its memory.
@@ -333,11 +334,7 @@ impl Tensor {
         }
         let (_, layout, region) = self.line();
         let layout = region.unwrap_or(layout);
-        Ok(Some(Sharing {
-            id: line.memory_id().0,
-            whole: Tensor::from_held(Held::new(untracked(&whole))),
-            layout,
-        }))
+        Ok(Some(Sharing { id: line.memory, whole: Tensor::from_held(Held::new(untracked(&whole))), layout }))
     }
 
     /// Another tensor on this one's memory, without history, through a layout among its elements laid out densely: as
@@ -360,12 +357,12 @@ impl Tensor {
 
     /// What the tensor's memory is known by.
     pub(crate) fn memory_id(&self) -> MemoryId {
-        let line = match &*self.state() {
-            State::Alone(_) => return MemoryId(Arc::as_ptr(&self.0).addr()),
-            State::Whole(line) => line.clone(),
-            State::Part(part) => part.line.clone(),
+        let memory = match &*self.state() {
+            State::Alone(_) => return MemoryId::Alone(Arc::as_ptr(&self.0).addr()),
+            State::Whole(line) => line.memory,
+            State::Part(part) => part.line.memory,
         };
-        line.memory_id()
+        MemoryId::Shared(memory)
     }
 
     /// Whether both are, or are parts of, one line of history.

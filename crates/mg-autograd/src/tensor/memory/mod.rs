@@ -23,13 +23,8 @@ use line::Part;
 use mg_device::cuda::Gpu;
 use mg_device::{DType, Device, Layout, Shape};
 use mg_graph::Node;
-use std::sync::{Arc, Mutex, MutexGuard};
-
-#[inline]
-pub(crate) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // What is behind these locks is replaced whole, so a panic elsewhere leaves it sound.
-    mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
-}
+pub(crate) use mg_graph::locked;
+use std::sync::Arc;
 
 /// How a tensor has its elements.
 pub(crate) enum State {
@@ -75,8 +70,8 @@ pub fn in_place<R>(f: impl FnOnce() -> R) -> R {
 
 /// A memory that several tensors see; see [`Tensor::sharing`].
 pub struct Sharing {
-    /// A number that two memories have in common only if they are one; another may have it when this one is gone.
-    pub id: usize,
+    /// A number that no other memory ever has.
+    pub id: u64,
     /// All of the memory as it is now.
     pub whole: Tensor,
     /// Where the tensor's elements lie among those of `whole`, laid out densely.
@@ -85,7 +80,12 @@ pub struct Sharing {
 
 /// What a tensor's memory is known by: two tensors share memory where these are the same.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(crate) struct MemoryId(usize);
+pub(crate) enum MemoryId {
+    /// Of a tensor that nobody shares its memory with: its address, while it lives.
+    Alone(usize),
+    /// Of lines: a number that no other memory ever has.
+    Shared(u64),
+}
 
 /// Whether the value lies in memory that is somebody else's.
 pub(crate) fn is_borrowed(node: &Node) -> bool {

@@ -86,7 +86,7 @@ impl Kept {
     pub(crate) fn memory_id(&self) -> MemoryId {
         match self {
             Kept::Tensor(tensor) => tensor.memory_id(),
-            Kept::Line(line) => line.memory_id(),
+            Kept::Line(line) => MemoryId::Shared(line.memory),
         }
     }
 

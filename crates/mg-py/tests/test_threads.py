@@ -1,0 +1,114 @@
+"""Threads that wait for each other: whoever waits for the engine does not keep the interpreter's lock meanwhile."""
+
+import subprocess
+import sys
+
+import pytest
+
+#: The main thread's steps ask for signals as they go, and have the weight meanwhile.
+STEPS = """
+import copy, sys, threading, time
+import micrograd_rs as mg
+
+w = mg.nn.Parameter(mg.eye(192))
+opt = mg.optim.SGD([w], lr=0.0, momentum=0.5)
+
+@mg.jit
+def step(x):
+    opt.zero_grad()
+    for _ in range(60):
+        x = x @ w
+    loss = (x * x).sum()
+    loss.backward()
+    opt.step()
+    return loss
+
+ends = time.monotonic() + float(sys.argv[1])
+x = mg.ones(64, 192)
+"""
+
+ASKED = {
+    "as_tensor": "mg.as_tensor(w, dtype=mg.float32)",
+    "result_type": "mg.result_type(w, 1)",
+    "compare": "w < 2**70",
+    "index": "w[w.detach()[0].long(), 1:]",
+    "format": "f'{w}'",
+    "pickle": "copy.deepcopy(w)",
+    "nested": "mg.tensor([w.detach()[0, 0], 1.0])",
+    "optimiser": "mg.optim.Adam([w])",
+    "loss": "mg.nn.functional.mse_loss(w, mg.ones(192, 1).expand(192, 192))",
+}
+
+
+def run(script: str, seconds: float) -> str:
+    done = subprocess.run([sys.executable, "-c", script, str(seconds)], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.parametrize("asked", ASKED)
+def test_a_thread_that_asks_a_tensor_of_a_step_lets_the_step_go_on(asked):
+    script = f"""{STEPS}
+def ask():
+    while time.monotonic() < ends:
+        {ASKED[asked]}
+
+thread = threading.Thread(target=ask, daemon=True)
+thread.start()
+while time.monotonic() < ends:
+    loss = step(x)
+thread.join(20)
+print(thread.is_alive(), loss.item())
+"""
+    assert run(script, 0.8).split() == ["False", str(64.0 * 192)]
+
+
+@pytest.mark.parametrize("asked", ASKED)
+def test_a_signal_handler_that_asks_a_tensor_of_the_step_it_interrupts_is_refused(asked):
+    script = f"""{STEPS}
+import signal
+found = []
+
+def handler(*_):
+    try:
+        {ASKED[asked]}
+        found.append("")
+    except RuntimeError as error:
+        found.append(str(error))
+
+signal.signal(signal.SIGALRM, handler)
+signal.setitimer(signal.ITIMER_REAL, 0.05, 0.05)
+while time.monotonic() < ends:
+    loss = step(x)
+signal.setitimer(signal.ITIMER_REAL, 0)
+assert found and all(not text or "signal handler" in text for text in found), found
+print(sum(map(bool, found)) > 0, loss.item())
+"""
+    assert run(script, 0.8).split() == ["True", str(64.0 * 192)]
+
+
+def test_copies_of_a_model_that_other_threads_read_are_its_own():
+    script = """
+import copy, sys, threading, time
+import micrograd_rs as mg
+
+parts = mg.nn.ParameterList([mg.nn.Parameter(mg.full((4,), float(i))) for i in range(20)])
+ends = time.monotonic() + float(sys.argv[1])
+
+def read():
+    while time.monotonic() < ends:
+        for p in parts:
+            p.data.mul_(1.0)
+            p.tolist()
+
+threads = [threading.Thread(target=read, daemon=True) for _ in range(2)]
+for thread in threads:
+    thread.start()
+wrong = 0
+while time.monotonic() < ends:
+    wrong += any(p.tolist() != [float(i)] * 4 for i, p in enumerate(copy.deepcopy(parts)))
+for thread in threads:
+    thread.join(20)
+print(wrong)
+"""
+    assert run(script, 1.5) == "0\n"
