@@ -78,13 +78,14 @@ def handler(*_):
 
 signal.signal(signal.SIGALRM, handler)
 signal.setitimer(signal.ITIMER_REAL, 0.05, 0.05)
-while time.monotonic() < ends:
+x = mg.ones(1024, 192)
+while not any(found) and time.monotonic() < ends:
     loss = step(x)
 signal.setitimer(signal.ITIMER_REAL, 0)
-assert found and all(not text or "signal handler" in text for text in found), found
-print(sum(map(bool, found)) > 0, loss.item())
+assert all(not text or "signal handler" in text for text in found), found
+print(any(found), loss.item())
 """
-    assert run(script, 0.8).split() == ["True", str(64.0 * 192)]
+    assert run(script, 30).split() == ["True", str(1024.0 * 192)]
 
 
 def test_copies_of_a_model_that_other_threads_read_are_its_own():
