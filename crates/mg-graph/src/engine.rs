@@ -117,6 +117,11 @@ pub fn set_eager(eager: bool) {
 
 /// Remembers a pending node that a person holds.
 pub(crate) fn register(node: &Node) {
+    if node.waits_long() && !crate::replay::is_recording() {
+        // A failure stays with it.
+        let _ = realize_quietly(&[node]);
+        return;
+    }
     let mut entries = registry();
     entries.push(Arc::downgrade(&node.0));
     let full = entries.len() >= MAX_PENDING.max(2 * WAITING.load(Ordering::Relaxed));
@@ -332,6 +337,7 @@ pub(crate) struct Garbage {
 
 impl Engine {
     fn realize(&mut self, nodes: &[&Node], garbage: &mut Garbage) -> Result<()> {
+        crate::node::note_computing();
         // What is only seen from here stays alive while raw pointers to it do.
         let mut others = std::mem::take(&mut self.others);
         let result = (|| {
@@ -391,20 +397,19 @@ impl Engine {
             let mut entries = registry();
             let mut i = 0;
             while i < entries.len() {
-                match entries[i].upgrade() {
-                    Some(inner) if inner.value.get().is_none() => {
-                        let node = Node(inner);
-                        if node.is_held() || node.is_optional() {
-                            others.push(node);
-                        }
+                let waits = |node: &Node| node.is_pending() && (node.is_held() || node.is_optional());
+                match entries[i].upgrade().map(Node).filter(waits) {
+                    Some(node) => {
+                        others.push(node);
                         i += 1;
                     }
-                    _ => {
+                    // Nobody wants it for itself. It comes back when somebody holds it again.
+                    None => {
                         entries.swap_remove(i);
                     }
                 }
             }
-            WAITING.store(entries.len(), Ordering::Relaxed);
+            WAITING.fetch_min(entries.len(), Ordering::Relaxed);
         }
         // The registry's order is not the same from run to run; a plan's must be.
         others.sort_unstable_by_key(|n| n.0.seq);

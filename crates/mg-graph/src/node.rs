@@ -64,6 +64,8 @@ const TRACED: u32 = 64;
 const TAKEN_BACK: u32 = 128;
 /// It has the value of what it is a view of, and is another tensor's.
 const APART: u32 = 256;
+/// From here on: how often, at least, something was computed while what the node is to be computed of waited. See [`Node::waits_long`].
+const WAITED: u32 = 16;
 
 /// What the layer above has attached to a node.
 pub enum Tag {
@@ -327,6 +329,14 @@ pub fn next_sequence() -> u64 {
     SEQUENCE.load(Ordering::Relaxed)
 }
 
+/// The number that the next node had when something was computed last.
+static COMPUTED: AtomicU64 = AtomicU64::new(0);
+
+/// Says that something is being computed: what waits now has waited once more. See [`Node::waits_long`].
+pub(crate) fn note_computing() {
+    COMPUTED.store(next_sequence(), Ordering::Relaxed);
+}
+
 /// What [`last_failure`] tells.
 static LAST_FAILURE: AtomicU64 = AtomicU64::new(0);
 
@@ -404,10 +414,15 @@ impl Node {
         value: OnceLock<Result<Value, Error>>,
         location: &'static Location<'static>,
     ) -> Node {
-        let mut flags = 0;
+        let (mut flags, mut waited) = (0, 0);
+        let computed = COMPUTED.load(Ordering::Relaxed);
         for source in &sources {
             let of = source.0.flags.load(Ordering::Relaxed);
             flags |= of & (TRACKED | TRACED);
+            let has_waited = (of >> WAITED) + u32::from(source.0.seq < computed);
+            if has_waited > waited && source.is_pending() {
+                waited = has_waited;
+            }
             if of & BORROWED != 0 && source.reads_borrowed() {
                 flags |= BORROWED;
             }
@@ -421,6 +436,7 @@ impl Node {
         {
             flags |= BORROWED;
         }
+        flags |= waited.min(u32::from(u16::MAX)) << WAITED;
         let node = Node(Arc::new(Inner {
             seq: SEQUENCE.fetch_add(1, Ordering::Relaxed),
             op,
@@ -733,6 +749,13 @@ impl Node {
         if first && self.is_pending() && !self.0.op.is_source() && !self.is_traced() {
             crate::engine::register(self);
         }
+    }
+
+    /// Whether something was computed many times while what it is to be computed of waited: a counter, or a sum over steps, that nobody
+    /// reads. What waits is kept, one step's part after the other, until it is computed.
+    pub(crate) fn waits_long(&self) -> bool {
+        const MANY: u32 = 64;
+        self.0.flags.load(Ordering::Relaxed) >> WAITED >= MANY
     }
 
     /// Makes an optional node known to the engine without holding it; see [`Node::is_optional`].

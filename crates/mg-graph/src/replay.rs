@@ -595,6 +595,7 @@ impl Replay {
 
     /// Runs the steps' plans.
     fn steps(&self, run: &mut Run) -> Result<Made> {
+        crate::node::note_computing();
         let mut made: Vec<Vec<Option<Value>>> = Vec::with_capacity(self.steps.len());
         let mut live = run.live.iter();
         for (at, step) in self.steps.iter().enumerate() {

@@ -618,3 +618,19 @@ fn channels_have_their_roots_computed_once() {
     );
     assert!(f32s(&y).iter().all(|v| v.is_finite()));
 }
+
+/// A counter that nobody reads, beside steps that are: what waits is computed now and then, so it grows no longer and no heavier.
+#[test]
+fn what_is_counted_and_never_read_does_not_wait_for_ever() {
+    let _turn = alone();
+    let mut count = Held::new(&data(&[0.0f32], &[1]));
+    let (mut waits, mut longest) = (0, 0);
+    for step in 0..1000 {
+        count = Held::new(&add(&count.0, &scalar(1.0)));
+        waits = if count.0.is_pending() { waits + 1 } else { 0 };
+        longest = longest.max(waits);
+        realize(&[&reduce(&data(&[step as f32, 1.0], &[2]), ReduceKind::Sum, 1)]).unwrap();
+    }
+    assert!(longest < 100, "it has waited for {longest} steps");
+    assert_eq!(f32s(&count.0), [1000.0]);
+}
