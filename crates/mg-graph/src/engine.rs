@@ -9,7 +9,7 @@ use crate::replay::{Seen, Step};
 use crate::schedule;
 use mg_device::{Error, ErrorKind, Result};
 use smallvec::SmallVec;
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::hash::BuildHasherDefault;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
@@ -17,6 +17,9 @@ use std::sync::{Arc, Mutex, MutexGuard, Weak};
 /// Pending work that is computed by itself when this many nodes wait: more than a step of a network of fifty layers makes. A step that is
 /// cut in two is cut elsewhere the next time, and does work of one program in two.
 const MAX_PENDING: usize = 1 << 14;
+/// What a person holds is computed by itself once so many others were computed since it was made: it keeps what it is to be computed of, old
+/// values of weights among that, and is looked at each time.
+const PATIENCE: usize = 16;
 /// Plans kept; beyond it the cache starts anew.
 const MAX_PLANS: usize = 1024;
 
@@ -71,6 +74,10 @@ pub(crate) struct Engine {
     info: Vec<Info>,
     words: Vec<u64>,
     others: Vec<Node>,
+    /// The numbers that the next node had when things were computed, the last times.
+    turns: VecDeque<u64>,
+    /// What has waited for longer than that, found by the last realisation.
+    overdue: Vec<Node>,
 }
 
 // SAFETY: the raw pointers on the stack are valid only within one realisation; the stack is empty between them.
@@ -202,13 +209,12 @@ pub fn realize(nodes: &[&Node]) -> Result<()> {
 pub fn realize_quietly(nodes: &[&Node]) -> Result<()> {
     no_placeholders(nodes)?;
     if nodes.iter().any(|n| n.is_pending()) {
-        // Nodes that become unreachable are dropped after the lock is released: that may run foreign code.
-        let mut garbage = Garbage::default();
-        let mut guard = lock();
-        let engine = guard.get_or_insert_default();
-        let result = engine.realize(nodes, &mut garbage);
-        drop(guard);
-        drop(garbage);
+        let mut overdue = vec![];
+        let result = realize_now(nodes, &mut overdue);
+        if !overdue.is_empty() {
+            // A failure stays with the node that it concerns.
+            let _ = realize_now(&overdue.iter().collect::<Vec<_>>(), &mut vec![]);
+        }
         if let Err(error) = result {
             // Memory is asked for by the engine, in the name of a line that somebody wrote.
             use ErrorKind::{Cuda, Device, OutOfMemory};
@@ -225,6 +231,20 @@ pub fn realize_quietly(nodes: &[&Node]) -> Result<()> {
         Some(error) => Err(error.clone()),
         None => Ok(()),
     }
+}
+
+/// Computes nodes; tells what has waited for long and is still not computed.
+fn realize_now(nodes: &[&Node], overdue: &mut Vec<Node>) -> Result<()> {
+    // Nodes that become unreachable are dropped after the lock is released: that may run foreign code.
+    let mut garbage = Garbage::default();
+    let mut guard = lock();
+    let engine = guard.get_or_insert_default();
+    let result = engine.realize(nodes, &mut garbage);
+    std::mem::swap(overdue, &mut engine.overdue);
+    drop(guard);
+    drop(garbage);
+    overdue.retain(Node::is_pending);
+    result
 }
 
 /// The error of whoever asks for a value that is not there.
@@ -251,10 +271,11 @@ fn give_up(nodes: &[&Node], error: &Error) {
 pub(crate) fn with_plan<R>(nodes: &[&Node], f: impl FnOnce(&Plan, &Collected) -> R) -> Result<Option<R>> {
     no_placeholders(nodes)?;
     // Dropped after the lock is released, as in `realize`.
-    let mut keep_alive = vec![];
+    let (mut keep_alive, mut overdue) = (vec![], vec![]);
     let mut guard = lock();
     let engine = guard.get_or_insert_default();
     let collected = engine.collect(nodes, &mut keep_alive);
+    std::mem::swap(&mut overdue, &mut engine.overdue);
     if let Some(error) = nodes.iter().find_map(|n| n.value()?.as_ref().err()) {
         return Err(error.clone());
     }
@@ -380,6 +401,16 @@ impl Engine {
         Ok(plan)
     }
 
+    /// Counts something that is computed; what is older than the answer has waited for long. Runs that are recorded agree only where they
+    /// compute the same.
+    fn patience(&mut self) -> u64 {
+        self.turns.push_back(crate::node::next_sequence());
+        match self.turns.len() > PATIENCE {
+            true => self.turns.pop_front().filter(|_| !crate::replay::is_recording()).unwrap_or(0),
+            false => 0,
+        }
+    }
+
     /// Walks what is pending below the roots and below those held nodes that share work with them.
     fn collect<'a>(&mut self, nodes: &[&'a Node], others: &'a mut Vec<Node>) -> Option<Collected<'a>> {
         self.epoch += 1;
@@ -393,6 +424,7 @@ impl Engine {
         if list.is_empty() {
             return None;
         }
+        let patience = self.patience();
         {
             let mut entries = registry();
             let mut i = 0;
@@ -400,6 +432,9 @@ impl Engine {
                 let waits = |node: &Node| node.is_pending() && (node.is_held() || node.is_optional());
                 match entries[i].upgrade().map(Node).filter(waits) {
                     Some(node) => {
+                        if node.0.seq < patience && node.is_held() {
+                            self.overdue.push(node.clone());
+                        }
                         others.push(node);
                         i += 1;
                     }

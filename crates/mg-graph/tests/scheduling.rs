@@ -634,3 +634,17 @@ fn what_is_counted_and_never_read_does_not_wait_for_ever() {
     assert!(longest < 100, "it has waited for {longest} steps");
     assert_eq!(f32s(&count.0), [1000.0]);
 }
+
+/// Results that are kept and not read, beside steps that are: they are computed now and then, and keep nothing else.
+#[test]
+fn what_is_held_and_not_read_is_computed_when_others_were() {
+    let _turn = alone();
+    let mut kept = vec![];
+    for step in 0..40 {
+        kept.push(Held::new(&add(&data(&[step as f32], &[1]), &scalar(1.0))));
+        realize(&[&reduce(&data(&[step as f32, 1.0], &[2]), ReduceKind::Sum, 1)]).unwrap();
+        let waiting = kept.iter().filter(|held| held.0.is_pending()).count();
+        assert!(waiting <= 17, "{waiting} wait");
+    }
+    assert_eq!(f32s(&kept[3].0), [4.0]);
+}

@@ -535,24 +535,8 @@ fn program(
 
 /// The node that a tensor will stand for which stands for a known one now.
 fn replaced_by(graph: &Graph, known: usize) -> Option<usize> {
-    let old = graph.nodes[known];
-    let stands_for = |&node: &usize| {
-        // SAFETY: the engine's lock is held (a `Collected` exists), and no reference is kept.
-        let mut before = unsafe { graph.nodes[node].before_unlocked() };
-        while let Some(found) = before {
-            if std::ptr::eq(&*found.0, old) {
-                return true;
-            }
-            if found.0.value.get().is_some() {
-                return false;
-            }
-            // SAFETY: as above.
-            before = unsafe { found.0.before_unlocked() };
-        }
-        false
-    };
-    // The last of several that are written one after the other; it may be a view of what is computed.
-    let last = (0..graph.nodes.len()).rev().filter(|&n| !graph.known[n]).find(stands_for)?;
+    let last = *graph.successors().get(&std::ptr::from_ref(graph.nodes[known]).addr())?;
+    // It may be a view of what is computed.
     Some(graph.strip(last, &mut Path::new()))
 }
 

@@ -22,12 +22,16 @@ mod store;
 mod tests;
 
 use crate::engine::{Collected, Root, is_argument};
+use crate::hash::WordHasher;
 use crate::node::Inner;
 use crate::op::Op;
 use crate::plan::Plan;
 use mg_device::Result;
 use smallvec::SmallVec;
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::hash::BuildHasherDefault;
 
 /// The pending graph as the scheduler sees it: nodes by position, sources first.
 pub(crate) struct Graph<'a> {
@@ -45,7 +49,11 @@ pub(crate) struct Graph<'a> {
     /// Somebody can ask for its value after this plan.
     pub(crate) kept: Vec<bool>,
     places: RefCell<path::Places>,
+    successors: OnceCell<Successors>,
 }
+
+/// By the address of a node that a tensor has stood for: the last node of the graph that the tensor will stand for.
+type Successors = HashMap<usize, usize, BuildHasherDefault<WordHasher>>;
 
 impl<'a> Graph<'a> {
     fn new(collected: &'a Collected<'a>) -> Graph<'a> {
@@ -60,6 +68,7 @@ impl<'a> Graph<'a> {
             stored: vec![false; n],
             kept: vec![false; n],
             places: RefCell::default(),
+            successors: OnceCell::new(),
         };
         for i in (0..n).rev() {
             let info = collected.info[i];
@@ -81,6 +90,31 @@ impl<'a> Graph<'a> {
 
     pub(crate) fn root(&self, i: usize) -> Root {
         self.collected.info[i].root
+    }
+
+    /// What tensors will stand for, by what they stand for now or have stood for since.
+    fn successors(&self) -> &Successors {
+        self.successors.get_or_init(|| {
+            let mut last = Successors::default();
+            // The last of several that are written one after the other comes first.
+            for node in (0..self.nodes.len()).rev().filter(|&n| !self.known[n]) {
+                // SAFETY: the engine's lock is held (a `Collected` exists), and no reference is kept.
+                let mut before = unsafe { self.nodes[node].before_unlocked() };
+                while let Some(found) = before {
+                    // From here on a later one was here.
+                    let Entry::Vacant(place) = last.entry(std::ptr::from_ref(&*found.0).addr()) else {
+                        break;
+                    };
+                    place.insert(node);
+                    if found.0.value.get().is_some() {
+                        break;
+                    }
+                    // SAFETY: as above.
+                    before = unsafe { found.0.before_unlocked() };
+                }
+            }
+            last
+        })
     }
 
     /// Whether the node is computed where it is read.
