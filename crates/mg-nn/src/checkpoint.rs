@@ -141,15 +141,20 @@ pub fn load(path: impl AsRef<Path>) -> Result<Checkpoint> {
     }
 }
 
-type Outcome<T> = std::result::Result<T, ErrorKind>;
+pub(crate) type Outcome<T> = std::result::Result<T, ErrorKind>;
 
 fn save_to(path: &Path, tensors: &[View<'_>], metadata: &BTreeMap<String, String>) -> Outcome<()> {
-    let cannot = |e: io::Error| ErrorKind::Io(format!("cannot save {}: {e}", path.display()));
     let mut order: Vec<&View<'_>> = tensors.iter().collect();
     // Wide elements first, so that each tensor is aligned to its elements for readers that map the file.
     order.sort_by(|a, b| b.dtype.size().cmp(&a.dtype.size()).then(a.name.cmp(b.name)));
     let header = header(&order, metadata)?;
 
+    put(path, |file| write(file, &header, &order))
+}
+
+/// Has a file be written, which then takes the place of an older one of that name in one step, with its permissions.
+pub(crate) fn put(path: &Path, write: impl FnOnce(File) -> io::Result<()>) -> Outcome<()> {
+    let cannot = |e: io::Error| ErrorKind::Io(format!("cannot save {}: {e}", path.display()));
     // What a link points to is replaced, not the link.
     let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
     let older = match fs::metadata(&target) {
@@ -163,7 +168,7 @@ fn save_to(path: &Path, tensors: &[View<'_>], metadata: &BTreeMap<String, String
         // Where that is not allowed, the new file has the usual permissions.
         let _ = fs::set_permissions(&temporary.0, older.permissions());
     }
-    write(file, &header, &order).map_err(cannot)?;
+    write(file).map_err(cannot)?;
     temporary.persist(&target).map_err(cannot)
 }
 
@@ -229,7 +234,7 @@ fn write(file: File, header: &[u8], order: &[&View<'_>]) -> io::Result<()> {
 }
 
 /// Turns little-endian elements of `size` bytes into big-endian ones and back.
-fn swap_bytes(bytes: &mut [u8], size: usize) {
+pub(crate) fn swap_bytes(bytes: &mut [u8], size: usize) {
     bytes.chunks_exact_mut(size).for_each(<[u8]>::reverse);
 }
 
@@ -311,7 +316,7 @@ struct Header {
 }
 
 /// What a failure to read a file is.
-fn cannot_load(path: &Path, e: &io::Error) -> ErrorKind {
+pub(crate) fn cannot_load(path: &Path, e: &io::Error) -> ErrorKind {
     let name = path.display();
     match e.kind() {
         io::ErrorKind::UnexpectedEof => {
@@ -321,17 +326,24 @@ fn cannot_load(path: &Path, e: &io::Error) -> ErrorKind {
     }
 }
 
+/// Opens a file for reading; and how long it is.
+pub(crate) fn opened(path: &Path) -> Outcome<(File, u64)> {
+    let cannot = |e: io::Error| cannot_load(path, &e);
+    // Asked first, because opening a pipe would wait for somebody to write to it.
+    if !fs::metadata(path).map_err(cannot)?.is_file() {
+        return Err(cannot(io::Error::other("not a regular file")));
+    }
+    let file = File::open(path).map_err(cannot)?;
+    let length = file.metadata().map_err(cannot)?.len();
+    Ok((file, length))
+}
+
 /// Opens a file and reads its header; what is read next is its first tensor.
 fn header_of(path: &Path) -> Outcome<(File, Header)> {
     let name = path.display();
     let cannot = |e: io::Error| cannot_load(path, &e);
     let wrong = |text: String| ErrorKind::Format(format!("{name}: {text}"));
-    // Asked first, because opening a pipe would wait for somebody to write to it.
-    if !fs::metadata(path).map_err(cannot)?.is_file() {
-        return Err(cannot(io::Error::other("not a regular file")));
-    }
-    let mut file = File::open(path).map_err(cannot)?;
-    let total = file.metadata().map_err(cannot)?.len();
+    let (mut file, total) = opened(path)?;
     if total < 8 {
         return Err(wrong(format!(
             "{total} bytes are no safetensors file, which starts with 8 of header length"
@@ -378,23 +390,39 @@ fn load_from(path: &Path) -> Outcome<Checkpoint> {
     order.sort_by_key(|(_, place)| place.offsets);
     for (name, place) in order {
         let (dtype, shape) = place.known(name, path)?;
-        let data = Buffer::uninit(Device::cpu(), dtype, shape.numel()).map_err(|e| e.kind().clone())?;
-        // SAFETY: the buffer is new, so nobody else reads or writes it, and its bytes are initialised, to anything.
-        let bytes = unsafe { std::slice::from_raw_parts_mut(data.as_mut_ptr(), data.bytes()) };
-        file.read_exact(bytes).map_err(|e| cannot_load(path, &e))?;
-        if cfg!(target_endian = "big") {
-            swap_bytes(bytes, dtype.size());
-        }
+        let fill = |bytes: &mut [u8]| file.read_exact(bytes).map_err(|e| cannot_load(path, &e));
+        let data = elements(dtype, shape.numel(), false, fill)?;
         if dtype == DType::Bool {
-            is_truth(bytes, name, path)?;
+            is_truth(bytes_of(&data), name, path)?;
         }
         checkpoint.tensors.insert(name.clone(), Entry { shape, data });
     }
     Ok(checkpoint)
 }
 
+/// Elements whose bytes are filled in, little-endian or big-endian ones.
+pub(crate) fn elements(
+    dtype: DType,
+    count: usize,
+    is_big: bool,
+    fill: impl FnOnce(&mut [u8]) -> Outcome<()>,
+) -> Outcome<Buffer> {
+    let data = Buffer::uninit(Device::cpu(), dtype, count).map_err(|e| e.kind().clone())?;
+    if data.bytes() == 0 {
+        fill(&mut [])?;
+        return Ok(data);
+    }
+    // SAFETY: the buffer is new, so nobody else reads or writes it, and its bytes are initialised, to anything.
+    let bytes = unsafe { std::slice::from_raw_parts_mut(data.as_mut_ptr(), data.bytes()) };
+    fill(bytes)?;
+    if is_big != cfg!(target_endian = "big") {
+        swap_bytes(bytes, dtype.size());
+    }
+    Ok(data)
+}
+
 /// Refuses bytes that are no truth values.
-fn is_truth(bytes: &[u8], name: &str, path: &Path) -> Outcome<()> {
+pub(crate) fn is_truth(bytes: &[u8], name: &str, path: &Path) -> Outcome<()> {
     match bytes.iter().position(|&b| b > 1) {
         Some(i) => {
             let text = format!("tensor {name:?}: byte {} at {i} is no BOOL: they are 0 or 1", bytes[i]);
@@ -402,6 +430,16 @@ fn is_truth(bytes: &[u8], name: &str, path: &Path) -> Outcome<()> {
         }
         None => Ok(()),
     }
+}
+
+/// The bytes of elements on the host.
+pub(crate) fn bytes_of(data: &Buffer) -> &[u8] {
+    if data.bytes() == 0 {
+        return &[];
+    }
+    // SAFETY: the memory is the host's, holds that many initialised bytes, lives as long as the borrow of the buffer, and is not
+    // written meanwhile by the contract of `Buffer`.
+    unsafe { std::slice::from_raw_parts(data.as_ptr(), data.bytes()) }
 }
 
 /// Puts a file in the place of an older one, in one step.

@@ -29,6 +29,7 @@
 
 mod activation;
 pub mod amp;
+mod archive;
 mod attention;
 mod cells;
 pub mod checkpoint;
@@ -44,10 +45,13 @@ mod loss;
 pub mod metrics;
 mod module;
 mod norm;
+pub mod npz;
 pub mod onnx;
 pub mod optim;
+mod pickle;
 pub mod plot;
 mod pooling;
+pub mod pt;
 mod recurrent;
 pub mod scalar;
 mod state;
