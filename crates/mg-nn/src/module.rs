@@ -196,6 +196,20 @@ impl<'a> Visitor<'a> {
         self.0.push((name.into(), Field::Child(child)));
     }
 
+    /// What a module tells, without a tensor; `flat` tells of what is inside of its modules instead of these.
+    pub(crate) fn without(&mut self, module: &'a dyn Module, hidden: &Tensor, flat: bool) {
+        let mut tell = |name, field| {
+            let is_hidden = matches!(&field, Field::Parameter(t) | Field::Buffer(t) if t.is(hidden));
+            if !is_hidden {
+                self.0.push((name, field));
+            }
+        };
+        match flat {
+            true => walk("", visited(module), &mut tell),
+            false => visited(module).into_iter().for_each(|(name, field)| tell(name, field)),
+        }
+    }
+
     /// The module's mode, for [`Module::train`] to switch.
     pub fn mode(&mut self, mode: &'a Mode) {
         self.0.push((String::new(), Field::Mode(mode)));

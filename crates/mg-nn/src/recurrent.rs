@@ -5,6 +5,7 @@ use mg_device::{DType, Error, ErrorKind, Result};
 
 use crate::init;
 use crate::module::{Mode, Module, Visitor, told};
+use crate::utils::rnn::PackedSequence;
 
 /// How a recurrent layer is made, with PyTorch's defaults.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,6 +22,8 @@ pub struct RecurrentOptions {
     pub bidirectional: bool,
     /// An [`RNN`] has the rectifier where it would have the hyperbolic tangent: no. Others do not ask.
     pub relu: bool,
+    /// States of an [`LSTM`] are projected to this size, by `weight_hr_l0`, …: 0, not at all. Others do not take it. Sak, Senior and Beaufays, 2014.
+    pub proj_size: usize,
     /// Of the parameters: f32.
     pub dtype: DType,
 }
@@ -34,6 +37,7 @@ impl Default for RecurrentOptions {
             dropout: 0.0,
             bidirectional: false,
             relu: false,
+            proj_size: 0,
             dtype: DType::F32,
         }
     }
@@ -59,7 +63,7 @@ impl Layers {
         options: RecurrentOptions,
     ) -> Result<Layers> {
         let fail = |text: String| Err(Error::new(name, ErrorKind::Value(text)));
-        let RecurrentOptions { num_layers, bias, dropout, bidirectional, dtype, .. } = options;
+        let RecurrentOptions { num_layers, bias, dropout, bidirectional, proj_size, dtype, .. } = options;
         if hidden_size == 0 || num_layers == 0 {
             return fail(format!(
                 "takes hidden_size and num_layers above 0, got {hidden_size} and {num_layers}"
@@ -68,11 +72,15 @@ impl Layers {
         if !(0.0..=1.0).contains(&dropout) {
             return fail(format!("takes a dropout in [0, 1], got {dropout}"));
         }
+        if proj_size != 0 && (name != "LSTM" || proj_size >= hidden_size) {
+            return fail(format!("takes a proj_size below hidden_size, for LSTM alone, got {proj_size}"));
+        }
+        let outward = if proj_size == 0 { hidden_size } else { proj_size };
         let bound = init::default_bound(hidden_size);
         let directions: &[&str] = if bidirectional { &["", "_reverse"] } else { &[""] };
         let mut weights = vec![];
         for layer in 0..num_layers {
-            let features = if layer == 0 { input_size } else { hidden_size * directions.len() };
+            let features = if layer == 0 { input_size } else { outward * directions.len() };
             let rows = gates * hidden_size;
             for suffix in directions {
                 let mut part = |part: &str, shape: &[usize]| -> Result<()> {
@@ -81,10 +89,13 @@ impl Layers {
                     Ok(())
                 };
                 part("weight_ih", &[rows, features])?;
-                part("weight_hh", &[rows, hidden_size])?;
+                part("weight_hh", &[rows, outward])?;
                 if bias {
                     part("bias_ih", &[rows])?;
                     part("bias_hh", &[rows])?;
+                }
+                if proj_size != 0 {
+                    part("weight_hr", &[proj_size, hidden_size])?;
                 }
             }
         }
@@ -95,9 +106,76 @@ impl Layers {
         self.weights.iter().map(|(_, weight)| weight.clone()).collect()
     }
 
-    /// The input with a batch, states of zeros for it, and whether it came without one.
+    /// Sizes of a state, and of a cell's.
+    fn sizes(&self) -> [usize; 2] {
+        let RecurrentOptions { proj_size, .. } = self.options;
+        [if proj_size == 0 { self.hidden_size } else { proj_size }, self.hidden_size]
+    }
+
+    /// States and cells of zeros beside an input.
     #[track_caller]
-    fn start(&self, input: &Tensor) -> Result<(Tensor, Tensor, bool)> {
+    fn zeros(&self, input: &Tensor, batch: usize) -> Result<[Tensor; 2]> {
+        let count = self.options.num_layers * if self.options.bidirectional { 2 } else { 1 };
+        let [state, cell] = self.sizes().map(|size| {
+            let zeros = || Tensor::zeros(&[count, batch, size], input.dtype());
+            mg_autograd::with_default_device(input.device(), zeros)?
+        });
+        Ok([state?, cell?])
+    }
+
+    /// The rows of the outputs for packed sequences, and the states at their ends, both in the sequences' order.
+    #[track_caller]
+    fn packed(
+        &self,
+        mode: &str,
+        input: &PackedSequence,
+        states: Option<&[&Tensor]>,
+        count: usize,
+    ) -> Result<(PackedSequence, Vec<Tensor>)> {
+        let PackedSequence { data, batch_sizes, sorted_indices, unsorted_indices } = input;
+        let states: Vec<Tensor> = match (states, sorted_indices) {
+            (None, _) => {
+                let zeros = self.zeros(data, batch_sizes.first().copied().unwrap_or(0))?;
+                zeros.into_iter().take(count).collect()
+            }
+            (Some(states), None) => states.iter().map(|&state| state.clone()).collect(),
+            (Some(states), Some(order)) => {
+                let batch = batch_sizes.first().copied().unwrap_or(0);
+                if let Some(state) = states.iter().find(|s| s.rank() != 3 || s.shape()[1] != batch) {
+                    let text = format!("takes states [layers, {batch}, size], got shape {}", state.shape());
+                    return Err(Error::new(self.name, ErrorKind::Shape(text)));
+                }
+                states.iter().map(|state| state.index_select(1, order)).collect::<Result<_>>()?
+            }
+        };
+        let counts: Vec<isize> = batch_sizes.iter().map(|&n| n as isize).collect();
+        let RecurrentOptions { num_layers, bias, dropout, bidirectional, .. } = self.options;
+        let (weights, training) = (self.parameters(), self.mode.is_training());
+        let mut made = data.try_packed_rnn(
+            &counts,
+            mode,
+            &states,
+            &weights,
+            bias,
+            num_layers,
+            dropout,
+            training,
+            bidirectional,
+        )?;
+        let mut ends = made.split_off(1);
+        if let Some(order) = unsorted_indices {
+            ends = ends.iter().map(|end| end.index_select(1, order)).collect::<Result<_>>()?;
+        }
+        if made.len() != 1 || ends.len() != count {
+            let text = format!("{} rows and {} states of packed sequences", made.len(), ends.len());
+            return Err(Error::new(self.name, ErrorKind::Internal(text)));
+        }
+        Ok((input.with(made.remove(0)), ends))
+    }
+
+    /// The input with a batch, states and cells of zeros for it, and whether it came without one.
+    #[track_caller]
+    fn start(&self, input: &Tensor) -> Result<(Tensor, [Tensor; 2], bool)> {
         let shape = input.shape();
         let is_alone = shape.rank() == 2;
         if !(is_alone || shape.rank() == 3) || shape.last() != Some(&self.input_size) {
@@ -106,10 +184,7 @@ impl Layers {
         }
         let batch_axis = if self.options.batch_first { 0 } else { 1 };
         let input = if is_alone { input.unsqueeze(batch_axis as isize)? } else { input.clone() };
-        let count = self.options.num_layers * if self.options.bidirectional { 2 } else { 1 };
-        let shape = [count, input.shape()[batch_axis], self.hidden_size];
-        let zeros =
-            mg_autograd::with_default_device(input.device(), || Tensor::zeros(&shape, input.dtype()))??;
+        let zeros = self.zeros(&input, input.shape()[batch_axis])?;
         Ok((input, zeros, is_alone))
     }
 
@@ -139,6 +214,9 @@ impl Layers {
     fn describe(&self) -> String {
         let RecurrentOptions { num_layers, bias, batch_first, dropout, bidirectional, .. } = self.options;
         let mut text = format!("{}({}, {}", self.name, self.input_size, self.hidden_size);
+        if self.options.proj_size != 0 {
+            text += &format!(", proj_size={}", self.options.proj_size);
+        }
         if num_layers != 1 {
             text += &format!(", num_layers={num_layers}");
         }
@@ -208,7 +286,7 @@ layers! {
 }
 
 macro_rules! one_state {
-    ($($Name:ident $op:ident $rectified:ident;)*) => {$(
+    ($($Name:ident $op:ident $rectified:ident $mode:literal $relu:literal;)*) => {$(
         impl $Name {
             /// The outputs `[length, n, hidden]`, twice as many where sequences are read in both directions, and the states at the end
             /// `[layers · directions, n, hidden]`, from the states at the start (zeros where none are given).
@@ -219,7 +297,7 @@ macro_rules! one_state {
             #[track_caller]
             pub fn run(&self, input: &Tensor, state: Option<&Tensor>) -> Result<(Tensor, Tensor)> {
                 let own = &self.0;
-                let (input, zeros, is_alone) = told(self, own.start(input))?;
+                let (input, [zeros, _], is_alone) = told(self, own.start(input))?;
                 let state = state.map_or(Ok(zeros), |state| Layers::state(state, is_alone))?;
                 let RecurrentOptions { num_layers, bias, batch_first, dropout, bidirectional, .. } = own.options;
                 let training = own.mode.is_training();
@@ -230,12 +308,32 @@ macro_rules! one_state {
                 let (output, end) = told(self, made)?;
                 own.finish(output, end, is_alone)
             }
+
+            /// The outputs for packed sequences, packed as they are, and the states at each one's end `[layers · directions, n, hidden]`, from the
+            /// states at the start (zeros where none are given), both in the order in which the sequences were given. `batch_first` says nothing of
+            /// these.
+            ///
+            /// # Errors
+            ///
+            /// Rows that are not `[rows, input_size]`, a state of another shape.
+            #[track_caller]
+            pub fn run_packed(
+                &self,
+                input: &PackedSequence,
+                state: Option<&Tensor>,
+            ) -> Result<(PackedSequence, Tensor)> {
+                let mode = if self.0.options.relu { $relu } else { $mode };
+                let given = state.map(|state| [state]);
+                let made = self.0.packed(mode, input, given.as_ref().map(|all| &all[..]), 1);
+                let (output, mut ends) = told(self, made)?;
+                Ok((output, ends.remove(0)))
+            }
         }
     )*};
 }
 one_state! {
-    RNN try_rnn_tanh try_rnn_relu;
-    GRU try_gru try_gru;
+    RNN try_rnn_tanh try_rnn_relu "RNN_TANH" "RNN_RELU";
+    GRU try_gru try_gru "GRU" "GRU";
 }
 
 impl LSTM {
@@ -267,7 +365,7 @@ impl LSTM {
         let own = &self.0;
         let (input, zeros, is_alone) = told(self, own.start(input))?;
         let state = match state {
-            None => [zeros.clone(), zeros],
+            None => zeros,
             Some((state, cell)) => [Layers::state(state, is_alone)?, Layers::state(cell, is_alone)?],
         };
         let RecurrentOptions { num_layers, bias, batch_first, dropout, bidirectional, .. } = own.options;
@@ -286,5 +384,38 @@ impl LSTM {
         let (output, end) = own.finish(output, end, is_alone)?;
         let cell = if is_alone { cell.squeeze(Some(&[1]))? } else { cell };
         Ok((output, (end, cell)))
+    }
+
+    /// The outputs for packed sequences, packed as they are, and the states and cells at each one's end `[layers · directions, n, hidden]`, from
+    /// those at the start (zeros where none are given), both in the order in which the sequences were given. `batch_first` says nothing of these.
+    ///
+    /// ```
+    /// use mg_autograd::Tensor;
+    /// use mg_device::DType;
+    /// use mg_nn::LSTM;
+    /// use mg_nn::utils::rnn::{pack_sequence, unpack_sequence};
+    ///
+    /// let lstm = LSTM::new(8, 16)?;
+    /// let sequences = [Tensor::zeros(&[2, 8], DType::F32)?, Tensor::zeros(&[5, 8], DType::F32)?];
+    /// let (outputs, (state, _)) = lstm.run_packed(&pack_sequence(&sequences, false)?, None)?;
+    /// assert_eq!(*state.shape(), [1, 2, 16]);
+    /// assert_eq!(*unpack_sequence(&outputs)?[1].shape(), [5, 16]);
+    /// # Ok::<(), mg_device::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Rows that are not `[rows, input_size]`, states of another shape.
+    #[track_caller]
+    pub fn run_packed(
+        &self,
+        input: &PackedSequence,
+        state: Option<(&Tensor, &Tensor)>,
+    ) -> Result<(PackedSequence, (Tensor, Tensor))> {
+        let given = state.map(|(state, cell)| [state, cell]);
+        let made = self.0.packed("LSTM", input, given.as_ref().map(|all| &all[..]), 2);
+        let (output, mut ends) = told(self, made)?;
+        let cell = ends.remove(1);
+        Ok((output, (ends.remove(0), cell)))
     }
 }

@@ -1,5 +1,10 @@
 //! What is done to gradients and parameters as a whole: `torch.nn.utils`.
 
+pub mod parametrizations;
+pub mod parametrize;
+pub mod prune;
+pub mod rnn;
+
 use mg_autograd::{Tensor, no_grad};
 use mg_device::{DType, Error, ErrorKind, Result};
 

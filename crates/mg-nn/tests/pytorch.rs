@@ -282,3 +282,132 @@ fn modules_by_name_are_named_by_their_keys() {
     assert_eq!(names(&model), ["heads.a.weight", "heads.a.bias", "heads.b.weight", "heads.b.bias"]);
     assert_eq!(*model.forward(&waves(&[1, 2], 1.0)).unwrap().shape(), [1, 3]);
 }
+
+#[test]
+fn packed_sequences_are_pytorchs() {
+    use mg_nn::utils::rnn::{PackOptions, PadOptions, pack_padded_sequence, pad_packed_sequence};
+    let options = PackOptions { batch_first: true, enforce_sorted: false };
+    let packed = pack_padded_sequence(&waves(&[3, 4, 3], 0.3), &[2, 4, 1], &options).unwrap();
+    assert_eq!(packed.batch_sizes, [3, 2, 1, 1]);
+    assert_eq!(packed.sorted_indices.as_ref().unwrap().to_vec::<i64>().unwrap(), [1, 0, 2]);
+    let (h, c) = (waves(&[2, 3, 2], 0.9), waves(&[2, 3, 2], 1.1));
+    let both = RecurrentOptions { bidirectional: true, ..RecurrentOptions::default() };
+    let lstm = filled(LSTM::with_options(3, 2, both.clone()).unwrap());
+    let (output, (state, cell)) = lstm.run_packed(&packed, Some((&h, &c))).unwrap();
+    close(
+        Ok(output.data.clone()),
+        &[
+            -0.22835, 0.070016, 0.083457, 0.254898, -0.148179, -0.210922, -0.226003, 0.117601, -0.120903,
+            0.028589, 0.194309, 0.335109, -0.396854, -0.035572, 0.01741, 0.020462, -0.162628, -0.257799,
+            0.174722, 0.169778, -0.314395, -0.303196, -0.252487, -0.100315, -0.12094, -0.434644, -0.514684,
+            -0.178346,
+        ],
+    );
+    close(
+        Ok(state),
+        &[
+            -0.162628, -0.257799, -0.12094, -0.434644, -0.120903, 0.028589, -0.226003, 0.117601, 0.083457,
+            0.254898, 0.194309, 0.335109,
+        ],
+    );
+    close(
+        Ok(cell),
+        &[
+            -0.268313, -0.368407, -0.165765, -0.688071, -0.200392, 0.043945, -0.262757, 0.357175, 0.159581,
+            0.342269, 0.319433, 0.681273,
+        ],
+    );
+    let options =
+        PadOptions { batch_first: true, padding_value: -1.0, total_length: Some(5), ..PadOptions::default() };
+    let (padded, lengths) = pad_packed_sequence(&output, &options).unwrap();
+    assert_eq!((&padded.shape()[..], &lengths[..]), (&[3, 5, 4][..], &[2, 4, 1][..]));
+    let sums = [0, 1, 2].map(|i| padded.select(0, i).unwrap().sum().item::<f32>().unwrap());
+    close(Ok(Tensor::from_slice(&sums)), &[-12.543431, -6.433539, -15.562897]);
+
+    let gru = filled(GRU::with_options(3, 2, both).unwrap());
+    let (output, state) = gru.run_packed(&packed, Some(&h)).unwrap();
+    close(output.data.narrow(0, 6, 1), &[-0.007028, -0.638562, 0.652842, 0.067564]);
+    close(
+        Ok(state),
+        &[
+            0.017948, -0.397174, -0.007028, -0.638562, -0.353612, -0.417973, 0.593068, 0.326314, 0.14515,
+            -0.142542, -0.029787, 0.024784,
+        ],
+    );
+    let options = RecurrentOptions { relu: true, ..RecurrentOptions::default() };
+    let rnn = filled(mg_nn::RNN::with_options(3, 2, options).unwrap());
+    close(
+        rnn.run_packed(&packed, None).map(|(_, end)| end),
+        &[0.0, 0.515424, 0.711994, 0.801007, 0.894032, 0.964797],
+    );
+    // Gradients reach what was packed.
+    let x = waves(&[2, 3, 3], 0.3).requires_grad_(true).unwrap();
+    let packed =
+        pack_padded_sequence(&x, &[3, 1], &PackOptions { batch_first: true, enforce_sorted: true }).unwrap();
+    rnn.run_packed(&packed, None).unwrap().0.data.sum().backward().unwrap();
+    let grad = x.grad().unwrap();
+    assert!(
+        grad.select(0, 1)
+            .unwrap()
+            .narrow(0, 1, 2)
+            .unwrap()
+            .to_vec::<f32>()
+            .unwrap()
+            .iter()
+            .all(|&g| g == 0.0)
+    );
+    assert!(grad.abs().sum().item::<f32>().unwrap() > 0.1);
+    // What does not fit is told by the layer.
+    let e = lstm.run_packed(&packed, Some((&h, &c))).map(drop).unwrap_err();
+    assert!(e.to_string().contains("takes states [2, 2, size], got [2, 3, 2]"), "{e}");
+}
+
+#[test]
+fn sequences_that_do_not_fit_are_refused() {
+    use mg_nn::utils::rnn::*;
+    let (x, plain) = (waves(&[4, 3], 0.3), PackOptions::default());
+    for (e, text) in [
+        (pack_padded_sequence(&x, &[4, 2], &plain).map(drop), "takes 3 lengths for shape [4, 3], got 2"),
+        (
+            pack_padded_sequence(&x, &[5, 2, 1], &plain).map(drop),
+            "lengths above 0 and up to 4, got [5, 2, 1]",
+        ),
+        (pack_padded_sequence(&x, &[4, 2, 0], &plain).map(drop), "lengths above 0 and up to 4"),
+        (pack_padded_sequence(&x, &[1, 2, 3], &plain).map(drop), "takes lengths that descend, got [1, 2, 3]"),
+        (pack_padded_sequence(&x.narrow(1, 0, 0).unwrap(), &[], &plain).map(drop), "at least one sequence"),
+        (pad_sequence(&[], &PadOptions::default()).map(drop), "at least one sequence, got none"),
+        (
+            pad_sequence(&[x.clone(), waves(&[4], 0.3)], &PadOptions::default()).map(drop),
+            "got [4, 3] and [4]",
+        ),
+        (unpad_sequence(&x, &[4], true).map(drop), "takes 4 lengths for shape [4, 3], got 1"),
+    ] {
+        let e = e.unwrap_err().to_string();
+        assert!(e.contains(text), "{e}");
+    }
+    let packed = pack_padded_sequence(&x, &[4, 2, 1], &plain).unwrap();
+    let short = PadOptions { total_length: Some(3), ..PadOptions::default() };
+    let e = pad_packed_sequence(&packed, &short).map(drop).unwrap_err();
+    assert!(e.to_string().contains("takes a total_length of at least 4, got 3"), "{e}");
+    let wrong = PackedSequence { batch_sizes: vec![3, 4], ..packed.clone() };
+    assert!(pad_packed_sequence(&wrong, &PadOptions::default()).is_err());
+    let back = unpack_sequence(&packed).unwrap();
+    assert_eq!(back.iter().map(|t| t.shape()[0]).collect::<Vec<_>>(), [4, 2, 1]);
+    assert_eq!(
+        back[1].to_vec::<f32>().unwrap(),
+        x.narrow(0, 0, 2).unwrap().select(1, 1).unwrap().to_vec::<f32>().unwrap()
+    );
+}
+
+#[test]
+fn lstms_project_their_states() {
+    let options = RecurrentOptions { num_layers: 2, proj_size: 2, ..RecurrentOptions::default() };
+    let lstm = filled(LSTM::with_options(3, 4, options.clone()).unwrap());
+    assert_eq!(lstm.describe(), "LSTM(3, 4, proj_size=2, num_layers=2)");
+    assert_eq!(names(&lstm)[4], "weight_hr_l0");
+    let (output, (state, cell)) = lstm.run(&waves(&[2, 1, 3], 0.3), None).unwrap();
+    close(Ok(output), &[0.033354, 0.005489, 0.038096, 0.016691]);
+    assert_eq!(*state.shape(), [2, 1, 2]);
+    close(Ok(cell), &[-0.665644, -0.216774, -0.026093, -0.523546, 0.549114, 0.350113, -0.00782, -0.262085]);
+    assert!(GRU::with_options(3, 4, options).is_err());
+}
