@@ -3,6 +3,7 @@
 use mg_autograd::Tensor;
 use mg_device::{DType, Error, ErrorKind, Result};
 
+use crate::current::current;
 use crate::module::{Mode, Module, told};
 use crate::{fields, init};
 
@@ -154,7 +155,7 @@ impl PReLU {
 
 impl Module for PReLU {
     fn forward(&self, x: &Tensor) -> Result<Tensor> {
-        told(self, x.try_prelu(&self.weight))
+        told(self, x.try_prelu(current(&self.weight)?.as_ref()))
     }
     fields!(weight);
 

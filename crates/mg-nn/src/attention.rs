@@ -3,6 +3,7 @@
 use mg_autograd::Tensor;
 use mg_device::{DType, Error, ErrorKind, Result};
 
+use crate::current::{current, current_of};
 use crate::dropout::Dropout;
 use crate::linear::Linear;
 use crate::module::{Mode, Module, Visitor, told};
@@ -117,14 +118,14 @@ impl MultiheadAttention {
             &turned(value)?,
             embed_dim,
             self.num_heads,
-            Some(&self.in_proj_weight),
-            Some(&self.in_proj_bias),
+            Some(current(&self.in_proj_weight)?.as_ref()),
+            Some(current(&self.in_proj_bias)?.as_ref()),
             None,
             None,
             false,
             self.dropout,
-            &self.out_proj.weight,
-            self.out_proj.bias.as_ref(),
+            current(&self.out_proj.weight)?.as_ref(),
+            current_of(&self.out_proj.bias)?.as_deref(),
             self.mode.is_training(),
             attend.padding,
             false,

@@ -3,6 +3,7 @@
 use mg_autograd::Tensor;
 use mg_device::{DType, Result};
 
+use crate::current::{current, current_of};
 use crate::module::{Module, told};
 use crate::{fields, init};
 
@@ -88,8 +89,9 @@ macro_rules! one_state {
             #[track_caller]
             pub fn run(&self, input: &Tensor, state: Option<&Tensor>) -> Result<Tensor> {
                 let state = state.map_or_else(|| self.zeros(input), |state| Ok(state.clone()))?;
-                let (bias_ih, bias_hh) = (self.bias_ih.as_ref(), self.bias_hh.as_ref());
-                told(self, input.$op(&state, &self.weight_ih, &self.weight_hh, bias_ih, bias_hh))
+                let (weight_ih, weight_hh) = (current(&self.weight_ih)?, current(&self.weight_hh)?);
+                let (bias_ih, bias_hh) = (current_of(&self.bias_ih)?, current_of(&self.bias_hh)?);
+                told(self, input.$op(&state, &weight_ih, &weight_hh, bias_ih.as_deref(), bias_hh.as_deref()))
             }
         }
 
@@ -136,8 +138,12 @@ impl LSTMCell {
                 [zeros.clone(), zeros]
             }
         };
-        let (bias_ih, bias_hh) = (self.bias_ih.as_ref(), self.bias_hh.as_ref());
-        told(self, input.try_lstm_cell(&state, &self.weight_ih, &self.weight_hh, bias_ih, bias_hh))
+        let (weight_ih, weight_hh) = (current(&self.weight_ih)?, current(&self.weight_hh)?);
+        let (bias_ih, bias_hh) = (current_of(&self.bias_ih)?, current_of(&self.bias_hh)?);
+        told(
+            self,
+            input.try_lstm_cell(&state, &weight_ih, &weight_hh, bias_ih.as_deref(), bias_hh.as_deref()),
+        )
     }
 }
 

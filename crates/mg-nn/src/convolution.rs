@@ -3,6 +3,7 @@
 use mg_autograd::{Padding, Tensor};
 use mg_device::{DType, Error, ErrorKind, Result};
 
+use crate::current::{current, current_of};
 use crate::module::{Module, told};
 use crate::{fields, init};
 
@@ -130,7 +131,7 @@ macro_rules! convolutions {
             pub weight: Tensor,
             /// `[out_channels]`.
             pub bias: Option<Tensor>,
-            options: ConvOptions<$axes>,
+            pub(crate) options: ConvOptions<$axes>,
         }
 
         impl $Name {
@@ -163,6 +164,20 @@ macro_rules! convolutions {
                     parameters(stringify!($Name), channels, &kernel_size, groups, bias, dtype)?;
                 Ok($Name { weight, bias, options })
             }
+
+            pub(crate) fn described_as(&self, name: &str, channels: [usize; 2], kernel: &[usize]) -> String {
+                let options = &self.options;
+                let padding =
+                    options.padding.as_ref().map_or(Some("same".to_owned()), |sizes| unusual(sizes, 0));
+                described(
+                    name,
+                    channels,
+                    [kernel, &options.stride],
+                    &[("padding", padding), ("dilation", unusual(&options.dilation, 1))],
+                    options.groups,
+                    self.bias.is_some(),
+                )
+            }
         }
 
         impl Module for $Name {
@@ -172,22 +187,15 @@ macro_rules! convolutions {
                     Some(sizes) => Padding::Sizes(sizes),
                     None => Padding::Word("same"),
                 };
-                told(self, x.$op(&self.weight, self.bias.as_ref(), stride, padding, dilation, *groups))
+                let (weight, bias) = (current(&self.weight)?, current_of(&self.bias)?);
+                told(self, x.$op(&weight, bias.as_deref(), stride, padding, dilation, *groups))
             }
             fields!(weight, bias);
 
             fn describe(&self) -> String {
-                let (shape, options) = (self.weight.shape(), &self.options);
-                let padding =
-                    options.padding.as_ref().map_or(Some("same".to_owned()), |sizes| unusual(sizes, 0));
-                described(
-                    stringify!($Name),
-                    [shape[1] * options.groups, shape[0]],
-                    [&shape[2..], &options.stride],
-                    &[("padding", padding), ("dilation", unusual(&options.dilation, 1))],
-                    options.groups,
-                    self.bias.is_some(),
-                )
+                let shape = self.weight.shape();
+                let channels = [shape[1] * self.options.groups, shape[0]];
+                self.described_as(stringify!($Name), channels, &shape[2..])
             }
         }
     )*};
@@ -239,7 +247,7 @@ macro_rules! transposes {
             pub weight: Tensor,
             /// `[out_channels]`.
             pub bias: Option<Tensor>,
-            options: ConvTransposeOptions<$axes>,
+            pub(crate) options: ConvTransposeOptions<$axes>,
         }
 
         impl $Name {
@@ -271,22 +279,13 @@ macro_rules! transposes {
                     parameters(stringify!($Name), channels, &kernel_size, groups, bias, dtype)?;
                 Ok($Name { weight, bias, options })
             }
-        }
 
-        impl Module for $Name {
-            fn forward(&self, x: &Tensor) -> Result<Tensor> {
-                let ConvTransposeOptions { stride, padding, output_padding, dilation, groups, .. } = &self.options;
-                let (weight, bias) = (&self.weight, self.bias.as_ref());
-                told(self, x.$op(weight, bias, stride, padding, output_padding, *groups, dilation))
-            }
-            fields!(weight, bias);
-
-            fn describe(&self) -> String {
-                let (shape, options) = (self.weight.shape(), &self.options);
+            pub(crate) fn described_as(&self, name: &str, channels: [usize; 2], kernel: &[usize]) -> String {
+                let options = &self.options;
                 described(
-                    stringify!($Name),
-                    [shape[0], shape[1] * options.groups],
-                    [&shape[2..], &options.stride],
+                    name,
+                    channels,
+                    [kernel, &options.stride],
                     &[
                         ("padding", unusual(&options.padding, 0)),
                         ("dilation", unusual(&options.dilation, 1)),
@@ -295,6 +294,21 @@ macro_rules! transposes {
                     options.groups,
                     self.bias.is_some(),
                 )
+            }
+        }
+
+        impl Module for $Name {
+            fn forward(&self, x: &Tensor) -> Result<Tensor> {
+                let ConvTransposeOptions { stride, padding, output_padding, dilation, groups, .. } = &self.options;
+                let (weight, bias) = (current(&self.weight)?, current_of(&self.bias)?);
+                told(self, x.$op(&weight, bias.as_deref(), stride, padding, output_padding, *groups, dilation))
+            }
+            fields!(weight, bias);
+
+            fn describe(&self) -> String {
+                let shape = self.weight.shape();
+                let channels = [shape[0], shape[1] * self.options.groups];
+                self.described_as(stringify!($Name), channels, &shape[2..])
             }
         }
     )*};

@@ -35,11 +35,13 @@ mod cells;
 pub mod checkpoint;
 mod container;
 mod convolution;
+mod current;
 pub mod data;
 mod decoder;
 mod dropout;
 mod image;
 pub mod init;
+mod lazy;
 mod linear;
 mod loss;
 pub mod metrics;
@@ -74,6 +76,11 @@ pub use convolution::{
 pub use decoder::{Transformer, TransformerDecoder, TransformerDecoderLayer, TransformerOptions};
 pub use dropout::{AlphaDropout, Dropout, Dropout1d, Dropout2d, Dropout3d, FeatureAlphaDropout};
 pub use image::{ChannelShuffle, Fold, Pad, PixelShuffle, PixelUnshuffle, Unflatten, Unfold, Upsample};
+pub use lazy::{
+    LazyBatchNorm1d, LazyBatchNorm2d, LazyBatchNorm3d, LazyConv1d, LazyConv2d, LazyConv3d,
+    LazyConvTranspose1d, LazyConvTranspose2d, LazyConvTranspose3d, LazyInstanceNorm1d, LazyInstanceNorm2d,
+    LazyInstanceNorm3d, LazyLinear,
+};
 pub use linear::{BagMode, Bilinear, CosineSimilarity, Embedding, EmbeddingBag, Linear, PairwiseDistance};
 pub use loss::{
     BCELoss, BCEWithLogitsLoss, CTCLoss, CosineEmbeddingLoss, CrossEntropyLoss, GaussianNLLLoss,

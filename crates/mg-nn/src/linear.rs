@@ -3,6 +3,7 @@
 use mg_autograd::Tensor;
 use mg_device::{DType, Error, ErrorKind, Result};
 
+use crate::current::{current, current_of};
 use crate::module::{Module, no_forward, told};
 use crate::{fields, init};
 
@@ -51,7 +52,8 @@ impl Linear {
 
 impl Module for Linear {
     fn forward(&self, x: &Tensor) -> Result<Tensor> {
-        told(self, x.try_linear(&self.weight, self.bias.as_ref()))
+        let (weight, bias) = (current(&self.weight)?, current_of(&self.bias)?);
+        told(self, x.try_linear(&weight, bias.as_deref()))
     }
     fields!(weight, bias);
 
@@ -110,7 +112,7 @@ impl Embedding {
 impl Module for Embedding {
     /// An index outside the table is found here where it is known already, on the host; else when the value is computed.
     fn forward(&self, indices: &Tensor) -> Result<Tensor> {
-        told(self, indices.try_embedding(&self.weight, self.padding_idx))
+        told(self, indices.try_embedding(current(&self.weight)?.as_ref(), self.padding_idx))
     }
     fields!(weight);
 
@@ -186,7 +188,8 @@ impl EmbeddingBag {
         offsets: Option<&Tensor>,
         weights: Option<&Tensor>,
     ) -> Result<Tensor> {
-        told(self, indices.try_embedding_bag(&self.weight, offsets, self.mode.name(), weights, false, None))
+        let weight = current(&self.weight)?;
+        told(self, indices.try_embedding_bag(&weight, offsets, self.mode.name(), weights, false, None))
     }
 }
 
@@ -237,7 +240,8 @@ impl Bilinear {
     /// Other sizes.
     #[track_caller]
     pub fn run(&self, first: &Tensor, second: &Tensor) -> Result<Tensor> {
-        told(self, Tensor::try_bilinear(first, second, &self.weight, self.bias.as_ref()))
+        let (weight, bias) = (current(&self.weight)?, current_of(&self.bias)?);
+        told(self, Tensor::try_bilinear(first, second, &weight, bias.as_deref()))
     }
 }
 

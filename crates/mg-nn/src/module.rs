@@ -1,6 +1,6 @@
 //! [`Module`]: what networks are built of, and the walk over a tree of them.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt::Display;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -146,11 +146,14 @@ pub trait Module: Send + Sync {
         self.parameters().iter().for_each(Tensor::zero_grad);
     }
 
-    /// What parameters and buffers are now, by name. Later training does not change it.
+    /// What parameters and buffers are now, by name, but for those that have no shape yet. Later training does not change it.
     fn state(&self) -> State {
+        let open = open_in(visited(self));
         let mut state = State::default();
         walk("", visited(self), &mut |name, field| {
-            if let Field::Parameter(t) | Field::Buffer(t) = field {
+            if let Field::Parameter(t) | Field::Buffer(t) = field
+                && !open.contains_key(&t.id())
+            {
                 state.tensors.insert(name, t.snapshot());
             }
         });
@@ -178,6 +181,8 @@ enum Field<'a> {
     Buffer(&'a Tensor),
     Child(&'a dyn Module),
     Mode(&'a Mode),
+    /// Of a parameter or a buffer that has no shape yet: the sizes that are known.
+    Open(&'a Tensor, Vec<Option<usize>>),
 }
 
 impl<'a> Visitor<'a> {
@@ -194,6 +199,12 @@ impl<'a> Visitor<'a> {
     /// A module inside this one.
     pub fn child(&mut self, name: impl Into<String>, child: &'a dyn Module) {
         self.0.push((name.into(), Field::Child(child)));
+    }
+
+    /// Of a parameter or a buffer that was told: it has no shape yet, and takes that of a state that is loaded, if it has these sizes where they
+    /// are known. So do lazy layers before their first input.
+    pub fn open(&mut self, tensor: &'a Tensor, sizes: &[Option<usize>]) {
+        self.0.push((String::new(), Field::Open(tensor, sizes.to_vec())));
     }
 
     /// What a module tells, without a tensor; `flat` tells of what is inside of its modules instead of these.
@@ -364,6 +375,22 @@ fn parameters_of<M: Module + ?Sized>(module: &M) -> Vec<(String, Tensor)> {
     found
 }
 
+/// What has no shape yet, by what tells tensors apart, and the sizes that are known.
+fn open_in(fields: Vec<(String, Field<'_>)>) -> HashMap<usize, Vec<Option<usize>>> {
+    let mut found = HashMap::new();
+    walk("", fields, &mut |_, field| {
+        if let Field::Open(t, sizes) = field {
+            found.insert(t.id(), sizes);
+        }
+    });
+    found
+}
+
+/// Whether a tensor of a module has no shape yet.
+pub(crate) fn is_open<M: Module + ?Sized>(module: &M, tensor: &Tensor) -> bool {
+    open_in(visited(module)).contains_key(&tensor.id())
+}
+
 /// Where a module is in the model whose parameters were asked for last: `None` where nobody asked, and where it has none.
 fn path_of<M: Module + ?Sized>(module: &M) -> Option<String> {
     parameters_of(module).into_iter().find_map(|(own, t)| {
@@ -440,10 +467,13 @@ fn describe_as(title: &str, fields: &[(String, Field<'_>)]) -> String {
 #[track_caller]
 fn load(fields: Vec<(String, Field<'_>)>, state: &State) -> Result<()> {
     let mut own: Vec<(String, &Tensor)> = vec![];
-    walk("", fields, &mut |name, field| {
-        if let Field::Parameter(t) | Field::Buffer(t) = field {
-            own.push((name, t));
+    let mut open = HashMap::new();
+    walk("", fields, &mut |name, field| match field {
+        Field::Parameter(t) | Field::Buffer(t) => own.push((name, t)),
+        Field::Open(t, sizes) => {
+            open.insert(t.id(), sizes);
         }
+        Field::Child(_) | Field::Mode(_) => {}
     });
     let list = |what: &str, names: Vec<String>| match names.len() {
         0 => None,
@@ -456,7 +486,14 @@ fn load(fields: Vec<(String, Field<'_>)>, state: &State) -> Result<()> {
     let unexpected = state.tensors.keys().filter(|name| !known.contains(name.as_str())).cloned();
     let misshapen = own.iter().filter_map(|(name, t)| {
         let (takes, got) = (t.shape(), state.tensors.get(name)?.shape());
-        (takes != got).then(|| format!("{name} (takes {takes}, got {got})"))
+        let Some(sizes) = open.get(&t.id()) else {
+            return (takes != got).then(|| format!("{name} (takes {takes}, got {got})"));
+        };
+        let fits =
+            sizes.len() == got.rank() && sizes.iter().zip(got.iter()).all(|(s, n)| s.is_none_or(|s| s == *n));
+        let words: Vec<String> =
+            sizes.iter().map(|s| s.map_or("any".to_owned(), |n| n.to_string())).collect();
+        (!fits).then(|| format!("{name} (takes [{}], got {got})", words.join(", ")))
     });
     let problems: Vec<String> = [
         list("missing:", missing.collect()),
@@ -472,7 +509,11 @@ fn load(fields: Vec<(String, Field<'_>)>, state: &State) -> Result<()> {
     }
     let _guard = no_grad();
     for (name, t) in &own {
-        t.assign(&state.tensors[name].to(t.device())?)?;
+        let given = state.tensors[name].to(t.device())?;
+        match open.contains_key(&t.id()) {
+            true => t.set_data(&given.to_dtype(t.dtype()).copy())?,
+            false => t.assign(&given)?,
+        }
     }
     Tensor::realize_all(own.iter().map(|(_, t)| *t))
 }

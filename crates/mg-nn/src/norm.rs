@@ -3,6 +3,7 @@
 use mg_autograd::Tensor;
 use mg_device::{DType, Error, ErrorKind, Result};
 
+use crate::current::current_of;
 use crate::module::{Mode, Module, Visitor, told};
 use crate::{fields, init};
 
@@ -61,8 +62,8 @@ impl LayerNorm {
 
 impl Module for LayerNorm {
     fn forward(&self, x: &Tensor) -> Result<Tensor> {
-        let (weight, bias) = (self.weight.as_ref(), self.bias.as_ref());
-        told(self, x.try_layer_norm(&self.normalized_shape, weight, bias, self.eps))
+        let (weight, bias) = (current_of(&self.weight)?, current_of(&self.bias)?);
+        told(self, x.try_layer_norm(&self.normalized_shape, weight.as_deref(), bias.as_deref(), self.eps))
     }
     fields!(weight, bias);
 
@@ -115,7 +116,7 @@ impl RMSNorm {
 
 impl Module for RMSNorm {
     fn forward(&self, x: &Tensor) -> Result<Tensor> {
-        told(self, x.try_rms_norm(&self.normalized_shape, self.weight.as_ref(), self.eps))
+        told(self, x.try_rms_norm(&self.normalized_shape, current_of(&self.weight)?.as_deref(), self.eps))
     }
     fields!(weight);
 
@@ -173,8 +174,8 @@ impl GroupNorm {
 
 impl Module for GroupNorm {
     fn forward(&self, x: &Tensor) -> Result<Tensor> {
-        let (weight, bias) = (self.weight.as_ref(), self.bias.as_ref());
-        told(self, x.try_group_norm(self.num_groups, weight, bias, self.eps))
+        let (weight, bias) = (current_of(&self.weight)?, current_of(&self.bias)?);
+        told(self, x.try_group_norm(self.num_groups, weight.as_deref(), bias.as_deref(), self.eps))
     }
     fields!(weight, bias);
 
@@ -212,11 +213,11 @@ impl Default for NormOptions {
 }
 
 /// What norms by channel keep.
-struct ByChannel {
-    weight: Option<Tensor>,
-    bias: Option<Tensor>,
-    running_mean: Option<Tensor>,
-    running_var: Option<Tensor>,
+pub(crate) struct ByChannel {
+    pub(crate) weight: Option<Tensor>,
+    pub(crate) bias: Option<Tensor>,
+    pub(crate) running_mean: Option<Tensor>,
+    pub(crate) running_var: Option<Tensor>,
     num_batches_tracked: Option<Tensor>,
     num_features: usize,
     options: NormOptions,
@@ -277,22 +278,25 @@ impl ByChannel {
         visitor.mode(&self.mode);
     }
 
-    fn describe(&self, name: &str) -> String {
+    pub(crate) fn describe(&self, name: &str) -> String {
         let NormOptions { eps, momentum, affine, track_running_stats, .. } = &self.options;
         let momentum = momentum.map_or("None".into(), |m| m.to_string());
         format!(
             "{name}({}, eps={eps:e}, momentum={momentum}, affine={affine}, track_running_stats={track_running_stats})",
-            self.num_features
+            self.weight.as_ref().or(self.running_mean.as_ref()).map_or(self.num_features, Tensor::numel)
         )
     }
 }
 
 macro_rules! by_channel {
-    ($($(#[doc = $doc:literal])+ $Name:ident $axes:expr, $options:expr, |$x:ident, $own:ident, $mean:ident, $var:ident, $training:ident, $momentum:ident| $y:expr;)*) => {$(
+    ($($(#[doc = $doc:literal])+ $Name:ident $count:literal $axes:expr, $options:expr, |$x:ident, $own:ident, $mean:ident, $var:ident, $training:ident, $momentum:ident| $y:expr;)*) => {$(
         $(#[doc = $doc])+
-        pub struct $Name(ByChannel);
+        pub struct $Name(pub(crate) ByChannel);
 
         impl $Name {
+            /// How many axes an input has.
+            pub(crate) const AXES: [usize; $count] = $axes;
+
             /// For this number of channels (axis 1), with PyTorch's defaults.
             ///
             /// # Errors
@@ -337,8 +341,8 @@ macro_rules! by_channel {
         impl Module for $Name {
             fn forward(&self, $x: &Tensor) -> Result<Tensor> {
                 let $own = &self.0;
-                if !$axes.contains(&$x.shape().rank()) {
-                    let text = format!("takes {} axes, got shape {}", $axes.map(|n| n.to_string()).join(" or "), $x.shape());
+                if !$Name::AXES.contains(&$x.shape().rank()) {
+                    let text = format!("takes {} axes, got shape {}", $Name::AXES.map(|n| n.to_string()).join(" or "), $x.shape());
                     return told(self, Err(Error::new(stringify!($Name), ErrorKind::Shape(text))));
                 }
                 let ($momentum, $training) = $own.step()?;
@@ -357,31 +361,31 @@ macro_rules! by_channel {
 by_channel! {
     /// Normalises each channel of a batch `[n, channels]` or `[n, channels, length]` in training by its own mean and variance, else by the running ones; then scales and shifts: Ioffe
     /// and Szegedy, "Batch normalization", 2015.
-    BatchNorm1d [2, 3], NormOptions::default(), |x, own, mean, var, training, momentum|
-        x.try_batch_norm(mean, var, own.weight.as_ref(), own.bias.as_ref(), training, momentum, own.options.eps);
+    BatchNorm1d 2 [2, 3], NormOptions::default(), |x, own, mean, var, training, momentum|
+        x.try_batch_norm(mean, var, current_of(&own.weight)?.as_deref(), current_of(&own.bias)?.as_deref(), training, momentum, own.options.eps);
     /// Normalises each channel of a batch `[n, channels, height, width]` in training by its own mean and variance, else by the running ones; then scales and shifts: Ioffe
     /// and Szegedy, "Batch normalization", 2015.
-    BatchNorm2d [4], NormOptions::default(), |x, own, mean, var, training, momentum|
-        x.try_batch_norm(mean, var, own.weight.as_ref(), own.bias.as_ref(), training, momentum, own.options.eps);
+    BatchNorm2d 1 [4], NormOptions::default(), |x, own, mean, var, training, momentum|
+        x.try_batch_norm(mean, var, current_of(&own.weight)?.as_deref(), current_of(&own.bias)?.as_deref(), training, momentum, own.options.eps);
     /// Normalises each channel of a batch `[n, channels, depth, height, width]` in training by its own mean and variance, else by the running ones; then scales and shifts: Ioffe
     /// and Szegedy, "Batch normalization", 2015.
-    BatchNorm3d [5], NormOptions::default(), |x, own, mean, var, training, momentum|
-        x.try_batch_norm(mean, var, own.weight.as_ref(), own.bias.as_ref(), training, momentum, own.options.eps);
+    BatchNorm3d 1 [5], NormOptions::default(), |x, own, mean, var, training, momentum|
+        x.try_batch_norm(mean, var, current_of(&own.weight)?.as_deref(), current_of(&own.bias)?.as_deref(), training, momentum, own.options.eps);
     /// Normalises each channel of each sample `[n, channels, length]`: Ulyanov, Vedaldi and Lempitsky, "Instance normalization", 2016. Without weight, bias
     /// and running statistics unless they are asked for.
-    InstanceNorm1d [3], NormOptions { affine: false, track_running_stats: false, ..NormOptions::default() },
+    InstanceNorm1d 1 [3], NormOptions { affine: false, track_running_stats: false, ..NormOptions::default() },
         |x, own, mean, var, training, momentum|
-        x.try_instance_norm(mean, var, own.weight.as_ref(), own.bias.as_ref(), training, momentum, own.options.eps);
+        x.try_instance_norm(mean, var, current_of(&own.weight)?.as_deref(), current_of(&own.bias)?.as_deref(), training, momentum, own.options.eps);
     /// Normalises each channel of each sample `[n, channels, height, width]`: Ulyanov, Vedaldi and Lempitsky, "Instance normalization", 2016. Without weight, bias
     /// and running statistics unless they are asked for.
-    InstanceNorm2d [4], NormOptions { affine: false, track_running_stats: false, ..NormOptions::default() },
+    InstanceNorm2d 1 [4], NormOptions { affine: false, track_running_stats: false, ..NormOptions::default() },
         |x, own, mean, var, training, momentum|
-        x.try_instance_norm(mean, var, own.weight.as_ref(), own.bias.as_ref(), training, momentum, own.options.eps);
+        x.try_instance_norm(mean, var, current_of(&own.weight)?.as_deref(), current_of(&own.bias)?.as_deref(), training, momentum, own.options.eps);
     /// Normalises each channel of each sample `[n, channels, depth, height, width]`: Ulyanov, Vedaldi and Lempitsky, "Instance normalization", 2016. Without weight, bias
     /// and running statistics unless they are asked for.
-    InstanceNorm3d [5], NormOptions { affine: false, track_running_stats: false, ..NormOptions::default() },
+    InstanceNorm3d 1 [5], NormOptions { affine: false, track_running_stats: false, ..NormOptions::default() },
         |x, own, mean, var, training, momentum|
-        x.try_instance_norm(mean, var, own.weight.as_ref(), own.bias.as_ref(), training, momentum, own.options.eps);
+        x.try_instance_norm(mean, var, current_of(&own.weight)?.as_deref(), current_of(&own.bias)?.as_deref(), training, momentum, own.options.eps);
 }
 
 /// Each channel over the sum of squares of those beside it: Krizhevsky, Sutskever and Hinton, 2012.

@@ -3,6 +3,7 @@
 use mg_autograd::Tensor;
 use mg_device::{DType, Error, ErrorKind, Result};
 
+use crate::current::current;
 use crate::init;
 use crate::module::{Mode, Module, Visitor, told};
 use crate::utils::rnn::PackedSequence;
@@ -102,8 +103,9 @@ impl Layers {
         Ok(Layers { name, weights, input_size, hidden_size, options, mode: Mode::default() })
     }
 
-    fn parameters(&self) -> Vec<Tensor> {
-        self.weights.iter().map(|(_, weight)| weight.clone()).collect()
+    #[track_caller]
+    fn parameters(&self) -> Result<Vec<Tensor>> {
+        self.weights.iter().map(|(_, weight)| Ok(current(weight)?.into_owned())).collect()
     }
 
     /// Sizes of a state, and of a cell's.
@@ -150,7 +152,7 @@ impl Layers {
         };
         let counts: Vec<isize> = batch_sizes.iter().map(|&n| n as isize).collect();
         let RecurrentOptions { num_layers, bias, dropout, bidirectional, .. } = self.options;
-        let (weights, training) = (self.parameters(), self.mode.is_training());
+        let (weights, training) = (self.parameters()?, self.mode.is_training());
         let mut made = data.try_packed_rnn(
             &counts,
             mode,
@@ -302,7 +304,7 @@ macro_rules! one_state {
                 let RecurrentOptions { num_layers, bias, batch_first, dropout, bidirectional, .. } = own.options;
                 let training = own.mode.is_training();
                 let of = if own.options.relu { Tensor::$rectified } else { Tensor::$op };
-                let weights = own.parameters();
+                let weights = own.parameters()?;
                 let made =
                     of(&input, &state, &weights, bias, num_layers, dropout, training, bidirectional, batch_first);
                 let (output, end) = told(self, made)?;
@@ -372,7 +374,7 @@ impl LSTM {
         let training = own.mode.is_training();
         let made = input.try_lstm(
             &state,
-            &own.parameters(),
+            &own.parameters()?,
             bias,
             num_layers,
             dropout,

@@ -51,19 +51,9 @@ impl Parametrization for WeightNorm {
 ///
 /// A name that no parameter has; an axis that is not there.
 #[track_caller]
-pub fn weight_norm<M: Module>(module: M, name: &str, dim: Option<isize>) -> Result<Parametrized<M>> {
-    let rank = rank_of(&module, name);
-    let dim = match dim {
-        None => -1,
-        Some(dim) => {
-            normalize_axis(dim, rank.unwrap_or(usize::MAX / 2)).map_err(|e| e.with_op("weight_norm"))? as i64
-        }
-    };
+pub fn weight_norm<M: Module>(module: M, name: &str, dim: Option<usize>) -> Result<Parametrized<M>> {
+    let dim = dim.map_or(-1, |dim| i64::try_from(dim).unwrap_or(i64::MAX));
     register_parametrization(module, name, WeightNorm { dim })
-}
-
-fn rank_of(module: &impl Module, name: &str) -> Option<usize> {
-    module.named_parameters().into_iter().find(|(own, _)| own == name).map(|(_, t)| t.rank())
 }
 
 /// How [`spectral_norm`] finds the largest stretch, with PyTorch's defaults.

@@ -22,18 +22,19 @@
 //! let layer = register_parametrization(Linear::new(3, 3)?, "weight", Symmetric)?;
 //! let names: Vec<String> = layer.named_parameters().into_iter().map(|(name, _)| name).collect();
 //! assert_eq!(names, ["bias", "parametrizations.weight.original"]);
-//! let weight = &layer.module()?.weight;
+//! let weight = layer.parameter()?;
 //! assert_eq!(weight.to_vec::<f32>()?, weight.try_t()?.to_vec::<f32>()?);
 //! # Ok::<(), mg_device::Error>(())
 //! ```
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use mg_autograd::{Tensor, no_grad, with_default_device};
+use mg_autograd::{Tensor, no_grad};
 use mg_device::{Error, ErrorKind, Result};
 
-use crate::init;
-use crate::module::{Mode, Module, Visitor};
+pub use crate::current::current;
+use crate::current::{Replaced, with_value};
+use crate::module::{Mode, Module, Visitor, is_open};
 
 /// How a parameter is computed, and of what.
 pub trait Parametrization: Send + Sync {
@@ -68,26 +69,26 @@ pub trait Parametrization: Send + Sync {
     }
 }
 
-/// A module one of whose parameters is computed for each call. Optimisers are made after it: what they were given of the module before is no
-/// parameter any more.
+/// A module one of whose parameters is computed for each call.
 ///
-/// Calls of one module in several threads are made one after the other. A step under `jit` that calls it more than once is run as usual.
+/// What is one tensor stays the tensor that it is, for optimisers that have it; what becomes several ([`weight_norm`](super::parametrizations::weight_norm)) are new ones.
+/// The parameter itself is not to be had elsewhere meanwhile: a layer outside that shares it is told so when it is called.
 pub struct Parametrized<M> {
     module: M,
     /// The parameter's path in the module.
     path: String,
-    /// The parameter: what the module computes with.
-    target: Tensor,
+    target: Replaced,
     /// By the names that they have in the state.
     originals: Vec<(String, Tensor)>,
     buffers: Vec<String>,
     how: Box<dyn Parametrization>,
     mode: Mode,
-    turn: Mutex<()>,
+    /// The module has asked for the parameter.
+    is_known: AtomicBool,
 }
 
 /// Makes a parameter of a module one that is computed. `name` may be a path: `"0.weight"`. Its value is what it was, as far as there are
-/// originals for it. What is shared with the parameter shares what is computed.
+/// originals for it.
 ///
 /// # Errors
 ///
@@ -125,24 +126,35 @@ impl<M: Module> Parametrized<M> {
             let text = format!("takes the name of a parameter, got {path:?}; there are {}", known.join(", "));
             return Err(Error::new(OP, ErrorKind::Value(text)));
         };
-        let parts = {
-            let _guard = no_grad();
-            let parts = how.originals(&target.detach())?;
-            parts.iter().map(|part| part.detach().copy()).collect::<Vec<_>>()
-        };
-        let n = parts.len();
-        let trained = target.requires_grad();
-        let mut originals = vec![];
-        for (i, part) in parts.into_iter().enumerate() {
-            let part = if trained { init::parameter(part)? } else { part };
-            originals.push((original(i, n), part));
+        if is_open(&module, target) {
+            let text = format!("{path:?} has no shape yet: call the module once, or load its state, before");
+            return Err(Error::new(OP, ErrorKind::Value(text)));
         }
-        let value = {
-            let _guard = no_grad();
-            let parts: Vec<Tensor> = originals.iter().map(|(_, t)| t.clone()).collect();
-            how.value(&parts, false)?
-        };
         let facts = |t: &Tensor| (t.shape(), t.dtype(), t.device());
+        let trained = target.requires_grad();
+        let now = target.detach();
+        let guard = no_grad();
+        let parts = how.originals(&now)?;
+        let mut originals = vec![];
+        let n = parts.len();
+        for (i, part) in parts.into_iter().enumerate() {
+            let own = if n == 1 && facts(&part) == facts(target) {
+                // It stays the tensor that it is.
+                if !part.is(&now) {
+                    target.assign(&part.copy())?;
+                    target.realize()?;
+                }
+                target.clone()
+            } else {
+                let part = part.detach().copy();
+                part.realize()?;
+                part.requires_grad_(trained)?
+            };
+            originals.push((original(i, n), own));
+        }
+        let parts: Vec<Tensor> = originals.iter().map(|(_, t)| t.clone()).collect();
+        let value = how.value(&parts, false)?;
+        drop(guard);
         if facts(&value) != facts(target) {
             let [takes, got] =
                 [target, &value].map(|t| format!("{} {} on {}", t.dtype(), t.shape(), t.device()));
@@ -150,19 +162,18 @@ impl<M: Module> Parametrized<M> {
             return Err(Error::new(OP, ErrorKind::Shape(text)));
         }
         let buffers = how.buffers().iter().map(|(name, _)| buffer(name)).collect();
-        let target = target.clone().requires_grad_(false)?;
-        let made = Parametrized {
+        let target = Replaced::new(target.clone());
+        let (path, how, mode) = (path.to_owned(), Box::new(how), Mode::default());
+        Ok(Parametrized {
             module,
-            path: path.to_owned(),
+            path,
             target,
             originals,
             buffers,
-            how: Box::new(how),
-            mode: Mode::default(),
-            turn: Mutex::new(()),
-        };
-        made.compute_as(false)?;
-        Ok(made)
+            how,
+            mode,
+            is_known: AtomicBool::new(false),
+        })
     }
 
     #[track_caller]
@@ -171,37 +182,44 @@ impl<M: Module> Parametrized<M> {
         self.how.value(&parts, training)
     }
 
-    /// Has the module have the parameter as it is now.
-    #[track_caller]
-    pub(crate) fn compute(&self) -> Result<()> {
-        self.compute_as(self.mode.is_training())
-    }
-
-    #[track_caller]
-    fn compute_as(&self, training: bool) -> Result<()> {
-        let value = self.value(training)?;
-        // A replay writes to the same memory each time. Elsewhere it gets other memory: what was computed of the last value may still be
-        // differentiated.
-        if !mg_graph::is_recording() || self.target.node().is_pending() {
-            let shape = value.shape();
-            let room = || Tensor::zeros(&shape, value.dtype());
-            let room = with_default_device(value.device(), room)??;
-            self.target.detach_()?;
-            self.target.set_data(&room)?;
-        }
-        self.target.assign(&value)
-    }
-
-    /// The module, with its parameter as it is now: for what it does besides `forward`, and to look at.
+    /// What `f` makes of the module, in which the parameter is what it is now: for what modules do besides [`Module::forward`].
+    ///
+    /// ```
+    /// use mg_autograd::Tensor;
+    /// use mg_device::DType;
+    /// use mg_nn::LSTM;
+    /// use mg_nn::utils::parametrizations::weight_norm;
+    ///
+    /// let lstm = weight_norm(LSTM::new(3, 4)?, "weight_hh_l0", Some(0))?;
+    /// let x = Tensor::zeros(&[5, 2, 3], DType::F32)?;
+    /// let (outputs, (state, _)) = lstm.call(|lstm| lstm.run(&x, None))?;
+    /// assert_eq!((&outputs.shape()[..], &state.shape()[..]), (&[5, 2, 4][..], &[1, 2, 4][..]));
+    /// # Ok::<(), mg_device::Error>(())
+    /// ```
     ///
     /// # Errors
     ///
-    /// Those of computing the parameter.
+    /// Those of computing the parameter, and of `f`; a module that never reads it by [`current`].
     #[track_caller]
-    pub fn module(&self) -> Result<&M> {
-        let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
-        self.compute()?;
-        Ok(&self.module)
+    pub fn call<T>(&self, f: impl FnOnce(&M) -> Result<T>) -> Result<T> {
+        let value = self.value(self.mode.is_training())?;
+        let (made, is_asked_for) = with_value(&self.target, value, || f(&self.module));
+        let made = made?;
+        if !is_asked_for && !self.is_known.load(Ordering::Relaxed) {
+            let text = format!(
+                "{:?} is computed for each call, and the module does not read it by parametrize::current",
+                self.path
+            );
+            return Err(Error::new("parametrize", ErrorKind::Value(text)));
+        }
+        self.is_known.store(true, Ordering::Relaxed);
+        Ok(made)
+    }
+
+    /// The module around the parameter. In the parameter's place it has what it is computed of, or nothing that counts.
+    #[must_use]
+    pub fn module(&self) -> &M {
+        &self.module
     }
 
     /// The parameter as it is now, through which gradients reach what it is computed of.
@@ -227,28 +245,21 @@ impl<M: Module> Parametrized<M> {
     /// Those of computing it.
     #[track_caller]
     pub fn remove(self) -> Result<M> {
-        let value = {
-            let _guard = no_grad();
-            self.value(false)?.detach().copy()
-        };
-        value.realize()?;
-        self.target.detach_()?;
-        self.target.set_data(&value)?;
-        let trained = self.originals.iter().any(|(_, t)| t.requires_grad());
-        self.target.clone().requires_grad_(trained)?;
+        let _guard = no_grad();
+        let value = self.value(false)?.detach().copy();
+        self.target.0.assign(&value)?;
+        self.target.0.realize()?;
         Ok(self.module)
     }
 }
 
 impl<M: Module> Module for Parametrized<M> {
     fn forward(&self, input: &Tensor) -> Result<Tensor> {
-        let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
-        self.compute()?;
-        self.module.forward(input)
+        self.call(|module| module.forward(input))
     }
 
     fn visit<'a>(&'a self, visitor: &mut Visitor<'a>) {
-        visitor.without(&self.module, &self.target, self.path.contains('.'));
+        visitor.without(&self.module, &self.target.0, self.path.contains('.'));
         self.originals.iter().for_each(|(name, t)| visitor.param(name.as_str(), t));
         let buffers = self.how.buffers();
         self.buffers.iter().zip(buffers).for_each(|(name, (_, t))| visitor.buffer(name.as_str(), t));

@@ -9,7 +9,7 @@
 //!
 //! let layer = prune::l1_unstructured(Linear::new(4, 2)?, "weight", 3)?;
 //! assert_eq!(layer.named_buffers()[0].0, "weight_mask");
-//! assert_eq!(layer.module()?.weight.to_vec::<f32>()?.iter().filter(|w| **w == 0.0).count(), 3);
+//! assert_eq!(layer.parameter()?.to_vec::<f32>()?.iter().filter(|w| **w == 0.0).count(), 3);
 //! // A fifth of those that are left.
 //! layer.l1_unstructured(0.2)?;
 //! let plain: Linear = layer.remove()?;
@@ -116,14 +116,14 @@ impl<M: Module> Pruned<M> {
         &self.mask
     }
 
-    /// The module, with its parameter as it is now.
+    /// What `f` makes of the module, in which the parameter has its zeros: for what modules do besides [`Module::forward`].
     ///
     /// # Errors
     ///
-    /// Those of computing it.
+    /// As [`Parametrized::call`].
     #[track_caller]
-    pub fn module(&self) -> Result<&M> {
-        self.inner.module()
+    pub fn call<T>(&self, f: impl FnOnce(&M) -> Result<T>) -> Result<T> {
+        self.inner.call(f)
     }
 
     /// The parameter as it is now, with its zeros.
@@ -234,8 +234,7 @@ impl<M: Module> Pruned<M> {
     fn put(&self, mask: &Tensor) -> Result<()> {
         let _guard = no_grad();
         self.mask.assign(mask)?;
-        self.mask.realize()?;
-        self.inner.compute()
+        self.mask.realize().map(drop)
     }
 
     /// Prunes the elements of the least scores.
