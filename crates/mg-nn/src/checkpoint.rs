@@ -120,10 +120,7 @@ pub struct Checkpoint {
 /// two tensors have one name, one has the format's own name `__metadata__`, or the header would be over 100 MB.
 #[track_caller]
 pub fn save(path: impl AsRef<Path>, tensors: &[View<'_>], metadata: &BTreeMap<String, String>) -> Result<()> {
-    match save_to(path.as_ref(), tensors, metadata) {
-        Ok(()) => Ok(()),
-        Err(kind) => Err(Error::new("checkpoint::save", kind)),
-    }
+    told("checkpoint::save", save_to(path.as_ref(), tensors, metadata))
 }
 
 /// Loads a safetensors file.
@@ -135,13 +132,19 @@ pub fn save(path: impl AsRef<Path>, tensors: &[View<'_>], metadata: &BTreeMap<St
 /// that there are none of here, ranks above 8, `bool`s that are not 0 or 1; [`ErrorKind::OutOfMemory`].
 #[track_caller]
 pub fn load(path: impl AsRef<Path>) -> Result<Checkpoint> {
-    match load_from(path.as_ref()) {
-        Ok(checkpoint) => Ok(checkpoint),
-        Err(kind) => Err(Error::new("checkpoint::load", kind)),
-    }
+    told("checkpoint::load", load_from(path.as_ref()))
 }
 
 pub(crate) type Outcome<T> = std::result::Result<T, ErrorKind>;
+
+/// What an operation answers its caller with.
+#[track_caller]
+pub(crate) fn told<T>(op: &'static str, outcome: Outcome<T>) -> Result<T> {
+    match outcome {
+        Ok(made) => Ok(made),
+        Err(kind) => Err(Error::new(op, kind)),
+    }
+}
 
 fn save_to(path: &Path, tensors: &[View<'_>], metadata: &BTreeMap<String, String>) -> Outcome<()> {
     let mut order: Vec<&View<'_>> = tensors.iter().collect();

@@ -26,7 +26,7 @@ use mg_autograd::Tensor;
 use mg_device::{Buffer, DType, Error, ErrorKind, Result, Shape};
 
 use crate::archive::{Archive, Writer};
-use crate::checkpoint::{Outcome, bytes_of, cannot_load, elements, opened, put, swap_bytes};
+use crate::checkpoint::{Outcome, bytes_of, cannot_load, elements, opened, put, swap_bytes, told};
 use crate::state::dense;
 
 /// What a file begins with.
@@ -60,7 +60,7 @@ pub fn load(path: impl AsRef<Path>) -> Result<Tensor> {
         let place = path.display().to_string();
         array(&place, length, &mut |bytes| file.read_exact(bytes).map_err(|e| cannot_load(path, &e)))
     };
-    read().map_err(|kind| Error::new("npz::load", kind))?.tensor()
+    told("npz::load", read())?.tensor()
 }
 
 /// The tensors of an `.npz` file by name, on the host. Files in it that are no `.npy` are left out, as by NumPy's `load`.
@@ -87,7 +87,7 @@ pub fn loadz(path: impl AsRef<Path>) -> Result<BTreeMap<String, Tensor>> {
         }
         Ok(arrays)
     };
-    let arrays = read().map_err(|kind| Error::new("npz::loadz", kind))?;
+    let arrays = told("npz::loadz", read())?;
     arrays.into_iter().map(|(name, array)| Ok((name, array.tensor()?))).collect()
 }
 
@@ -105,7 +105,7 @@ pub fn save(path: impl AsRef<Path>, tensor: &Tensor) -> Result<()> {
         out.write_all(&data.bytes())?;
         out.into_inner().map_err(std::io::IntoInnerError::into_error)?.sync_all()
     };
-    put(path.as_ref(), write).map_err(|kind| Error::new("npz::save", kind))
+    told("npz::save", put(path.as_ref(), write))
 }
 
 /// Writes tensors by name to an `.npz` file, which takes the place of an older one in one step. The path is taken as it is. The same tensors
@@ -158,7 +158,7 @@ fn zipped<'a>(
         }
         writer.finish()?.into_inner().map_err(std::io::IntoInnerError::into_error)?.sync_all()
     };
-    put(path, write).map_err(|kind| Error::new(op, kind))
+    told(op, put(path, write))
 }
 
 /// Elements as a file has them.

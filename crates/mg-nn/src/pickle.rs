@@ -18,6 +18,8 @@ pub(crate) enum Value<T> {
     None,
     Bool(bool),
     Int(i128),
+    /// An integer of more than 128 bits, little-endian in two's complement.
+    Large(Vec<u8>),
     Float(f64),
     Text(String),
     Bytes(Vec<u8>),
@@ -148,7 +150,7 @@ impl<'a, H: Host> Machine<'a, H> {
     fn integer(&mut self, length: u64) -> Outcome<()> {
         let bytes = self.take(length)?;
         if bytes.len() > 16 {
-            return self.wrong(&format!("an integer of {} bytes; at most 16 are taken", bytes.len()));
+            return self.push(Value::Large(bytes.to_vec()));
         }
         let is_negative = bytes.last().is_some_and(|b| b & 0x80 != 0);
         let mut all = [if is_negative { 0xff } else { 0 }; 16];

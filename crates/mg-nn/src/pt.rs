@@ -29,7 +29,7 @@ use mg_autograd::Tensor;
 use mg_device::{DType, Error, ErrorKind, Result, Shape};
 
 use crate::archive::Archive;
-use crate::checkpoint::{Outcome, bytes_of, elements, opened};
+use crate::checkpoint::{Outcome, bytes_of, elements, opened, told};
 use crate::pickle::{self, Host, Id, Value};
 use crate::state::State;
 
@@ -46,7 +46,7 @@ pub enum Object {
     None,
     /// A truth value.
     Bool(bool),
-    /// An integer.
+    /// An integer. One of more than 128 bits is a [`Made`](Object::Made) `int`, with its bytes, little-endian in two's complement.
     Int(i128),
     /// A floating-point number.
     Float(f64),
@@ -125,7 +125,7 @@ impl Object {
 /// [`ErrorKind::OutOfMemory`].
 #[track_caller]
 pub fn load(path: impl AsRef<Path>) -> Result<Object> {
-    load_from(path.as_ref()).map_err(|kind| Error::new("pt::load", kind))
+    told("pt::load", load_from(path.as_ref()))
 }
 
 impl State {
@@ -139,20 +139,16 @@ impl State {
     #[track_caller]
     pub fn load_pt(path: impl AsRef<Path>) -> Result<State> {
         let path = path.as_ref();
-        let fail = |text: String| {
-            Err(Error::new("State::load_pt", ErrorKind::Value(format!("{}: {text}", path.display()))))
-        };
-        let object = load_from(path).map_err(|kind| Error::new("State::load_pt", kind))?;
-        if !matches!(object, Object::Dict(_)) {
-            return fail("it holds no dictionary; pt::load reads what there is".into());
-        }
+        let object = told("State::load_pt", load_from(path))?;
         let mut state = State::default();
         // What is there several times has a name for each: no more of them than could be written down.
         let mut left = 1usize << 20;
-        match named(&mut state, String::new(), &object, &mut left) {
-            Ok(()) => Ok(state),
-            Err(text) => fail(text),
-        }
+        let made = match object {
+            Object::Dict(_) => named(&mut state, String::new(), &object, &mut left),
+            _ => Err("it holds no dictionary; pt::load reads what there is".to_owned()),
+        };
+        let made = made.map_err(|text| ErrorKind::Value(format!("{}: {text}", path.display())));
+        told("State::load_pt", made.map(|()| state))
     }
 }
 
@@ -232,7 +228,8 @@ fn load_from(path: &Path) -> Outcome<Object> {
     }
     let data = archive.bytes(&pickle, MAX_PICKLE)?;
     let mut torch = Torch {
-        left: data.len(),
+        // Bytes are written as text: that becomes bytes, and these may become an array.
+        left: 3 * data.len(),
         archive,
         root,
         storages: vec![],
@@ -775,6 +772,7 @@ impl<R: Read + Seek> Made<'_, R> {
             Value::None => Object::None,
             Value::Bool(value) => Object::Bool(*value),
             Value::Int(value) => Object::Int(*value),
+            Value::Large(bytes) => Object::Made("int", Arc::from([Object::Bytes(bytes.as_slice().into())])),
             Value::Float(value) => Object::Float(*value),
             Value::Text(text) => Object::Text(text.as_str().into()),
             Value::Bytes(bytes) => Object::Bytes(bytes.as_slice().into()),

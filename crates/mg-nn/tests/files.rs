@@ -24,6 +24,7 @@ fn numbers(t: &Tensor) -> Vec<f64> {
 fn complains<T>(read: mg_device::Result<T>, text: &str) {
     let e = read.map(drop).unwrap_err();
     assert!(matches!(e.kind(), ErrorKind::Format(_)) && e.to_string().contains(text), "{e}");
+    assert!(e.to_string().contains("tests/files.rs"), "{e}");
 }
 
 #[test]
@@ -136,6 +137,25 @@ fn pytorchs_states_are_read() {
     assert_eq!(state.metadata["optim.param_groups.0.lr"], "0.1");
     assert_eq!(numbers(&state.tensors["optim.state.1.step"]), [1.0]);
     assert_eq!(*state.tensors["optim.state.0.exp_avg"].shape(), [2, 3]);
+}
+
+/// What of a training is beside its model: generators' states, and NumPy's.
+#[test]
+fn whole_trainings_are_read() {
+    let all = pt::load(theirs("training.pt")).unwrap();
+    let Some(Object::Tuple(numpy)) = all.get("np") else { panic!("NumPy's state") };
+    assert_eq!((numpy[0].as_str(), numpy[1].as_tensor().map(Tensor::numel)), (Some("MT19937"), Some(624)));
+    assert_eq!(all.get("rng").and_then(Object::as_tensor).map(Tensor::dtype), Some(DType::U8));
+    assert_eq!(all.get("buf").and_then(Object::as_tensor).map(numbers), Some(vec![1.0, 1.0]));
+    let generator = all.get("gen").and_then(|g| g.get("state")).and_then(|s| s.get("inc"));
+    // 128 bits and no sign.
+    assert!(
+        matches!(generator, Some(Object::Int(n)) if *n > 1 << 64)
+            || matches!(generator, Some(Object::Made("int", _)))
+    );
+    assert!(
+        matches!(all.get("names"), Some(Object::Made("numpy.ndarray", parts)) if parts[0].as_str() == Some("<U2"))
+    );
 }
 
 #[test]
@@ -262,7 +282,10 @@ fn pickles_that_are_none_of_pytorchs_are_refused() {
         "nested more than 200 deep",
     );
     refused(&[&b")"[..], &b"\x85"[..].repeat(1_000_000), &b"."[..]].concat(), "nested more than 200 deep");
-    refused(b"\x8a\x1100000000000000000.", "an integer of 17 bytes");
+    let long = pt::load(with_pickle(&dir, b"\x8a\x1100000000000000000.")).unwrap();
+    assert!(
+        matches!(long, Object::Made("int", bytes) if matches!(&bytes[0], Object::Bytes(b) if **b == [b'0'; 17]))
+    );
     refused(b"cbuiltins\nlist\n.", "it holds a class or a function");
     refused(b"\x82\x01.", "the opcode 0x82 is none that is taken");
     // What is remembered is handed over again and again.

@@ -1,7 +1,7 @@
 //! Parameters that are computed, pruned, or without a shape at first; numbers are those of PyTorch 2.15.
 #![allow(clippy::approx_constant, clippy::excessive_precision)] // numbers as PyTorch prints them
 
-use mg_autograd::{Tensor, jit, manual_seed, no_grad};
+use mg_autograd::{Generator, Tensor, draw_from, jit, no_grad};
 use mg_device::{DType, Result};
 use mg_nn::optim::{Adam, Optimizer, SGD};
 use mg_nn::utils::parametrizations::{SpectralNormOptions, spectral_norm, weight_norm};
@@ -24,6 +24,13 @@ fn filled<M: Module>(module: M) -> M {
         k += p.numel();
     }
     module
+}
+
+/// Draws of this thread alone.
+fn seed(seed: u64) {
+    let generator = Generator::new();
+    generator.manual_seed(seed);
+    draw_from(Some(generator));
 }
 
 #[track_caller]
@@ -159,7 +166,7 @@ fn parameters_inside_of_models_are_computed_too() -> Result<()> {
 #[test]
 fn computed_weights_are_trained_and_replayed() -> Result<()> {
     let run = |replays: bool, calls: usize| -> Result<(Vec<f32>, bool)> {
-        manual_seed(5);
+        seed(5);
         let model = sequential![
             weight_norm(Linear::new(3, 8)?, "weight", Some(0))?,
             Tanh,
@@ -253,6 +260,32 @@ fn a_computed_parameter_is_read_in_a_call_alone() -> Result<()> {
     Ok(())
 }
 
+/// A module that computes itself again in the walk.
+struct Twice(std::sync::Arc<Linear>);
+
+impl Module for Twice {
+    fn forward(&self, x: &Tensor) -> Result<Tensor> {
+        let (layer, x) = (self.0.clone(), x.clone());
+        Ok(mg_autograd::checkpoint(move || Ok(vec![layer.forward(&x)?]), false)?.remove(0))
+    }
+    fn visit<'a>(&'a self, visitor: &mut Visitor<'a>) {
+        self.0.visit(visitor);
+    }
+}
+
+#[test]
+fn what_is_computed_again_outside_of_a_call_is_told_so() -> Result<()> {
+    let x = waves(&[2, 3], 0.3);
+    let inside = weight_norm(Twice(Linear::new(3, 2)?.into()), "weight", Some(0))?;
+    let e = inside.forward(&x)?.sum().backward().unwrap_err();
+    assert!(e.to_string().contains("is read outside of one"), "{e}");
+    let around = std::sync::Arc::new(weight_norm(Linear::new(3, 2)?, "weight", Some(0))?);
+    let layer = around.clone();
+    mg_autograd::checkpoint(move || Ok(vec![layer.forward(&x)?]), false)?.remove(0).sum().backward()?;
+    assert!(around.originals()[0].1.grad().is_some());
+    Ok(())
+}
+
 #[test]
 fn pruning_looks_at_what_is_left() -> Result<()> {
     let ones = |t: &Tensor| t.to_vec::<f32>().unwrap();
@@ -278,7 +311,7 @@ fn pruning_looks_at_what_is_left() -> Result<()> {
     assert!(weight.iter().zip(want).all(|(w, kept)| (*w != 0.0) == (kept != 0.0)), "{weight:?}");
     assert_eq!(names(&plain), ["weight", "bias"]);
 
-    manual_seed(1);
+    seed(1);
     let linear = prune::random_unstructured(Linear::new(10, 10)?, "weight", 0.25)?;
     assert_eq!(ones(linear.mask()).iter().sum::<f32>(), 75.0);
     linear.random_unstructured(0.2)?;
@@ -358,10 +391,10 @@ fn lazy_layers_take_the_first_inputs_sizes() -> Result<()> {
     assert!(e.to_string().contains("weight (takes [4, any], got [5, 3])"), "{e}");
 
     // It is drawn as the layer that it becomes.
-    manual_seed(3);
+    seed(3);
     let lazy = LazyLinear::new(2)?;
     lazy.forward(&waves(&[1, 3], 0.3))?;
-    manual_seed(3);
+    seed(3);
     assert_eq!(lazy.layer().unwrap().weight.to_vec::<f32>()?, Linear::new(3, 2)?.weight.to_vec::<f32>()?);
     assert!(LazyLinear::with_options(2, true, DType::I64).is_err());
     assert!(LazyLinear::new(2)?.forward(&Tensor::scalar(1.0f32)).is_err());

@@ -141,7 +141,7 @@ impl<M: Module> Parametrized<M> {
             let own = if n == 1 && facts(&part) == facts(target) {
                 // It stays the tensor that it is.
                 if !part.is(&now) {
-                    target.assign(&part.copy())?;
+                    target.assign(part.copy())?;
                     target.realize()?;
                 }
                 target.clone()
