@@ -187,6 +187,11 @@ impl<R: Read + Seek> Archive<R> {
         self.entries.get(name).map(|entry| entry.size)
     }
 
+    /// Whether a file in it lies as it is, rather than compressed.
+    pub(crate) fn is_stored(&self, name: &str) -> bool {
+        self.entries.get(name).is_some_and(|entry| !entry.is_deflated)
+    }
+
     /// A file in it, from its beginning.
     pub(crate) fn read(&mut self, name: &str) -> Outcome<Contents<'_, R>> {
         let Archive { file, path, entries, .. } = self;

@@ -4,7 +4,7 @@
 //! them ([`ReLU`], [`MaxPool2d`], [`Dropout`], …), [`Sequential`]s of these, and structs of your own. [`init`] says what parameters are at
 //! first, a loss ([`CrossEntropyLoss`], …) how far outputs are from what they should be, an [`optim::Optimizer`] makes that
 //! less. [`State`] is what a model is at a moment, and [`checkpoint`] the file that holds it. [`data`] is what to train on;
-//! [`scalar`] is micrograd's perceptron.
+//! [`npz`] and [`pt`] are NumPy's files and PyTorch's, [`utils`] what is done to parameters and sequences, and [`scalar`] is micrograd's perceptron.
 //!
 //! ```
 //! use mg_autograd::Tensor;

@@ -33,8 +33,13 @@ use crate::checkpoint::{Outcome, bytes_of, elements, opened, told};
 use crate::pickle::{self, Host, Id, Value};
 use crate::state::State;
 
-/// The longest pickle that is taken, in bytes: names and numbers, without the elements of tensors.
+/// The longest pickle that is taken, in bytes: names and numbers, without the elements of tensors. PyTorch stores it as it is; of one that
+/// is compressed a few bytes become very many.
 const MAX_PICKLE: u64 = 1 << 28;
+const MAX_DEFLATED_PICKLE: u64 = 1 << 24;
+
+/// How many bytes the names of a state may take, and its texts.
+const MAX_NAMES: usize = 1 << 27;
 
 /// How deeply containers may be nested.
 const MAX_DEPTH: usize = 200;
@@ -141,8 +146,8 @@ impl State {
         let path = path.as_ref();
         let object = told("State::load_pt", load_from(path))?;
         let mut state = State::default();
-        // What is there several times has a name for each: no more of them than could be written down.
-        let mut left = 1usize << 20;
+        // What is there several times has a name for each.
+        let mut left = MAX_NAMES;
         let made = match object {
             Object::Dict(_) => named(&mut state, String::new(), &object, &mut left),
             _ => Err("it holds no dictionary; pt::load reads what there is".to_owned()),
@@ -159,7 +164,10 @@ fn named(
     object: &Object,
     left: &mut usize,
 ) -> std::result::Result<(), String> {
-    *left = left.checked_sub(1).ok_or("it has more than a million values by name; pt::load reads them")?;
+    let takes = name.len() + object.as_str().map_or(0, str::len) + 64;
+    let too_long =
+        || format!("names and texts of its values take more than {MAX_NAMES} bytes; pt::load reads them");
+    *left = left.checked_sub(takes).ok_or_else(too_long)?;
     let under = |key: String| if name.is_empty() { key } else { format!("{name}.{key}") };
     let text = match object {
         Object::Tensor(t) => {
@@ -226,7 +234,8 @@ fn load_from(path: &Path) -> Outcome<Object> {
     if archive.size(&order).is_some() && archive.bytes(&order, 16)?.trim_ascii() != b"little" {
         return Err(wrong("its elements are in the other byte order"));
     }
-    let data = archive.bytes(&pickle, MAX_PICKLE)?;
+    let most = if archive.is_stored(&pickle) { MAX_PICKLE } else { MAX_DEFLATED_PICKLE };
+    let data = archive.bytes(&pickle, most)?;
     let mut torch = Torch {
         // Bytes are written as text: that becomes bytes, and these may become an array.
         left: 3 * data.len(),

@@ -134,14 +134,14 @@ impl Layers {
         states: Option<&[&Tensor]>,
         count: usize,
     ) -> Result<(PackedSequence, Vec<Tensor>)> {
-        let PackedSequence { data, batch_sizes, sorted_indices, unsorted_indices } = input;
-        let states: Vec<Tensor> = match (states, sorted_indices) {
+        let (PackedSequence { data, batch_sizes, .. }, orders) = (input, input.orders()?);
+        let states: Vec<Tensor> = match (states, &orders) {
             (None, _) => {
                 let zeros = self.zeros(data, batch_sizes.first().copied().unwrap_or(0))?;
                 zeros.into_iter().take(count).collect()
             }
             (Some(states), None) => states.iter().map(|&state| state.clone()).collect(),
-            (Some(states), Some(order)) => {
+            (Some(states), Some([order, _])) => {
                 let batch = batch_sizes.first().copied().unwrap_or(0);
                 if let Some(state) = states.iter().find(|s| s.rank() != 3 || s.shape()[1] != batch) {
                     let text = format!("takes states [layers, {batch}, size], got shape {}", state.shape());
@@ -165,7 +165,7 @@ impl Layers {
             bidirectional,
         )?;
         let mut ends = made.split_off(1);
-        if let Some(order) = unsorted_indices {
+        if let Some([_, order]) = &orders {
             ends = ends.iter().map(|end| end.index_select(1, order)).collect::<Result<_>>()?;
         }
         if made.len() != 1 || ends.len() != count {

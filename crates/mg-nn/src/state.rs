@@ -70,7 +70,7 @@ impl State {
         checkpoint::save(path, &views.collect::<Result<Vec<_>>>()?, &self.metadata)
     }
 
-    /// Loads a safetensors file; see [`checkpoint::load`].
+    /// Loads a safetensors file; see [`checkpoint::load`]. [`State::load_pt`] loads PyTorch's, [`npz`](crate::npz) NumPy's.
     ///
     /// # Errors
     ///

@@ -289,7 +289,7 @@ fn packed_sequences_are_pytorchs() {
     let options = PackOptions { batch_first: true, enforce_sorted: false };
     let packed = pack_padded_sequence(&waves(&[3, 4, 3], 0.3), &[2, 4, 1], &options).unwrap();
     assert_eq!(packed.batch_sizes, [3, 2, 1, 1]);
-    assert_eq!(packed.sorted_indices.as_ref().unwrap().to_vec::<i64>().unwrap(), [1, 0, 2]);
+    assert_eq!(packed.sorted_indices.as_deref(), Some(&[1, 0, 2][..]));
     let (h, c) = (waves(&[2, 3, 2], 0.9), waves(&[2, 3, 2], 1.1));
     let both = RecurrentOptions { bidirectional: true, ..RecurrentOptions::default() };
     let lstm = filled(LSTM::with_options(3, 2, both.clone()).unwrap());
@@ -391,6 +391,12 @@ fn sequences_that_do_not_fit_are_refused() {
     assert!(e.to_string().contains("takes a total_length of at least 4, got 3"), "{e}");
     let wrong = PackedSequence { batch_sizes: vec![3, 4], ..packed.clone() };
     assert!(pad_packed_sequence(&wrong, &PadOptions::default()).is_err());
+    for order in [vec![0, 1], vec![0, 1, 1], vec![0, 1, 3]] {
+        let wrong = PackedSequence { sorted_indices: Some(order), ..packed.clone() };
+        let e = pad_packed_sequence(&wrong, &PadOptions::default()).map(drop).unwrap_err();
+        assert!(e.to_string().contains("takes sorted_indices that are each of 0 to 3"), "{e}");
+        assert!(mg_nn::RNN::new(1, 2).unwrap().run_packed(&wrong, None).is_err());
+    }
     let back = unpack_sequence(&packed).unwrap();
     assert_eq!(back.iter().map(|t| t.shape()[0]).collect::<Vec<_>>(), [4, 2, 1]);
     assert_eq!(

@@ -247,6 +247,8 @@ impl<M: Module> Parametrized<M> {
     pub fn remove(self) -> Result<M> {
         let _guard = no_grad();
         let value = self.value(false)?.detach().copy();
+        // What it is computed of may have been moved since.
+        self.target.0.move_to(value.device())?;
         self.target.0.assign(&value)?;
         self.target.0.realize()?;
         Ok(self.module)

@@ -23,10 +23,8 @@ pub struct PackedSequence {
     pub data: Tensor,
     /// How many sequences there are at each step.
     pub batch_sizes: Vec<usize>,
-    /// Which sequence stands where, i64 `[n]`; `None` where they stand in their order.
-    pub sorted_indices: Option<Tensor>,
-    /// Where each sequence stands, i64 `[n]`: the reverse of `sorted_indices`.
-    pub unsorted_indices: Option<Tensor>,
+    /// Which sequence stands where; `None` where they stand in their order.
+    pub sorted_indices: Option<Vec<usize>>,
 }
 
 impl PackedSequence {
@@ -37,13 +35,39 @@ impl PackedSequence {
     /// A device that is not there.
     #[track_caller]
     pub fn to(&self, device: Device) -> Result<PackedSequence> {
-        let moved = |t: &Option<Tensor>| t.as_ref().map(|t| t.to(device)).transpose();
-        Ok(PackedSequence {
-            data: self.data.to(device)?,
-            batch_sizes: self.batch_sizes.clone(),
-            sorted_indices: moved(&self.sorted_indices)?,
-            unsorted_indices: moved(&self.unsorted_indices)?,
-        })
+        Ok(self.with(self.data.to(device)?))
+    }
+
+    /// Where each sequence stands: the reverse of `sorted_indices`.
+    ///
+    /// # Errors
+    ///
+    /// Places that are not each of them once.
+    #[track_caller]
+    pub fn unsorted_indices(&self) -> Result<Option<Vec<usize>>> {
+        let Some(order) = &self.sorted_indices else { return Ok(None) };
+        let n = self.batch_sizes.first().copied().unwrap_or(0);
+        let mut back = vec![n; n];
+        for (place, &i) in order.iter().enumerate() {
+            if let Some(free) = back.get_mut(i).filter(|at| **at == n) {
+                *free = place;
+            }
+        }
+        if order.len() != n || back.contains(&n) {
+            let text =
+                format!("takes sorted_indices that are each of 0 to {n}, without that, once, got {order:?}");
+            return fail("PackedSequence", ErrorKind::Value(text));
+        }
+        Ok(Some(back))
+    }
+
+    /// Which sequence stands where, and where each stands, as i64 `[n]` beside the rows.
+    #[track_caller]
+    pub(crate) fn orders(&self) -> Result<Option<[Tensor; 2]>> {
+        let (Some(sorted), Some(unsorted)) = (&self.sorted_indices, self.unsorted_indices()?) else {
+            return Ok(None);
+        };
+        Ok(Some([indices(sorted.iter().copied(), &self.data)?, indices(unsorted, &self.data)?]))
     }
 
     /// Other rows for the same sequences.
@@ -148,16 +172,13 @@ pub fn pack_padded_sequence(
         );
     }
     let mut sizes = lengths.to_vec();
-    let (mut sorted, mut unsorted) = (None, None);
+    let mut sorted = None;
     if !options.enforce_sorted {
         let mut order: Vec<usize> = (0..batch).collect();
         order.sort_by_key(|&i| std::cmp::Reverse(lengths[i]));
         sizes = order.iter().map(|&i| lengths[i]).collect();
-        let mut back = vec![0; batch];
-        order.iter().enumerate().for_each(|(place, &i)| back[i] = place);
-        let order = indices(order, &input)?;
-        input = input.index_select(1, &order)?;
-        (sorted, unsorted) = (Some(order), Some(indices(back, &input)?));
+        input = input.index_select(1, &indices(order.iter().copied(), &input)?)?;
+        sorted = Some(order);
     } else if sizes.windows(2).any(|pair| pair[0] < pair[1]) {
         let text = format!("takes lengths that descend, got {lengths:?}; enforce_sorted: false takes others");
         return fail(OP, ErrorKind::Value(text));
@@ -172,7 +193,7 @@ pub fn pack_padded_sequence(
             batch_sizes.iter().enumerate().flat_map(|(step, &n)| (0..n).map(move |i| step * batch + i));
         rows.index_select(0, &indices(places, &rows)?)?
     };
-    Ok(PackedSequence { data, batch_sizes, sorted_indices: sorted, unsorted_indices: unsorted })
+    Ok(PackedSequence { data, batch_sizes, sorted_indices: sorted })
 }
 
 /// Packed sequences in their own order as `[length, n, …]`, padded to the longest or to `total_length`; and their lengths.
@@ -183,7 +204,7 @@ pub fn pack_padded_sequence(
 #[track_caller]
 pub fn pad_packed_sequence(sequence: &PackedSequence, options: &PadOptions) -> Result<(Tensor, Vec<usize>)> {
     const OP: &str = "pad_packed_sequence";
-    let PackedSequence { data, batch_sizes, unsorted_indices, .. } = sequence;
+    let PackedSequence { data, batch_sizes, .. } = sequence;
     let rows = data.shape().first().copied().unwrap_or(0);
     let grows = batch_sizes.windows(2).any(|pair| pair[0] < pair[1]) || batch_sizes.contains(&0);
     if batch_sizes.is_empty() || data.rank() == 0 || grows || batch_sizes.iter().sum::<usize>() != rows {
@@ -215,10 +236,9 @@ pub fn pad_packed_sequence(sequence: &PackedSequence, options: &PadOptions) -> R
     let mut padded = found.reshape(&sizes)?;
     let mut lengths: Vec<usize> =
         (0..batch).map(|i| batch_sizes.iter().filter(|&&n| n > i).count()).collect();
-    if let Some(order) = unsorted_indices {
-        padded = padded.index_select(1, order)?;
-        let places = order.to_vec::<i64>()?;
-        lengths = places.iter().map(|&i| lengths.get(i as usize).copied().unwrap_or(0)).collect();
+    if let Some(order) = sequence.unsorted_indices()? {
+        lengths = order.iter().map(|&place| lengths[place]).collect();
+        padded = padded.index_select(1, &indices(order, data)?)?;
     }
     Ok((if options.batch_first { padded.transpose(0, 1)? } else { padded }, lengths))
 }
