@@ -335,6 +335,17 @@ fn pruning_looks_at_what_is_left() -> Result<()> {
         let e = e.unwrap_err().to_string();
         assert!(e.contains(text), "{e}");
     }
+    let both = [filled(Linear::new(3, 2)?), filled(Linear::new(3, 2)?)];
+    {
+        let _guard = no_grad();
+        both[1].weight.assign(both[1].weight.try_mul(2.0)?)?;
+    }
+    let [a, b] = both.map(|layer| prune::l1_unstructured(layer, "weight", 1).unwrap());
+    prune::global_unstructured(&[&a, &b], prune::PruningMethod::L1Unstructured, 0.5)?;
+    assert_eq!((ones(a.mask()).iter().sum::<f32>(), ones(b.mask()).iter().sum::<f32>()), (2.0, 3.0));
+    prune::global_unstructured(&[&a, &b], prune::PruningMethod::RandomUnstructured, 4)?;
+    assert_eq!(ones(a.mask()).iter().chain(&ones(b.mask())).sum::<f32>(), 1.0);
+    assert!(prune::global_unstructured(&[&a, &b], prune::PruningMethod::RandomUnstructured, 2).is_err());
     // A state of a pruned layer is PyTorch's.
     let again = prune::Pruned::new(Linear::new(10, 10)?, "weight")?;
     again.load_state(&linear.state())?;

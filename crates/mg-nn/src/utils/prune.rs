@@ -240,13 +240,9 @@ impl<M: Module> Pruned<M> {
     /// Prunes the elements of the least scores.
     #[track_caller]
     fn unstructured(&self, scores: &Tensor, amount: Amount, op: &'static str) -> Result<()> {
-        let (scores, mut kept) = (scores.to_f64_vec()?, self.mask.to_f64_vec()?);
-        let mut left: Vec<usize> = (0..kept.len()).filter(|&i| kept[i] != 0.0).collect();
-        let count = amount.of(left.len(), op)?;
-        left.sort_by(|&a, &b| scores[a].total_cmp(&scores[b]));
-        left[..count].iter().for_each(|&i| kept[i] = 0.0);
-        let mask = Tensor::from_vec(kept, &self.mask.shape())?;
-        self.put(&mask.to_dtype(self.mask.dtype()).to(self.mask.device())?)
+        let mut kept = self.mask.to_f64_vec()?;
+        prune_least(&scores.to_f64_vec()?, &mut kept, amount, op)?;
+        self.custom_from_mask(&Tensor::from_vec(kept, &self.mask.shape())?)
     }
 
     /// Prunes the indices of the least scores along an axis.
@@ -265,6 +261,103 @@ impl<M: Module> Pruned<M> {
         let line = Tensor::from_vec(line, &sizes)?.to_dtype(self.mask.dtype()).to(self.mask.device())?;
         self.put(&self.mask.try_mul(&line)?)
     }
+}
+
+/// Sets zeros where, of what is not zero yet, scores are the least.
+#[track_caller]
+fn prune_least(scores: &[f64], kept: &mut [f64], amount: Amount, op: &'static str) -> Result<()> {
+    let mut left: Vec<usize> = (0..kept.len()).filter(|&i| kept[i] != 0.0).collect();
+    let count = amount.of(left.len(), op)?;
+    left.sort_by(|&a, &b| scores[a].total_cmp(&scores[b]));
+    left[..count].iter().for_each(|&i| kept[i] = 0.0);
+    Ok(())
+}
+
+/// A pruned parameter of whatever module, for [`global_unstructured`].
+pub trait PrunedParameter {
+    /// What is left of it: [`Pruned::mask`].
+    fn mask(&self) -> &Tensor;
+
+    /// As it is now, with its zeros: [`Pruned::parameter`].
+    ///
+    /// # Errors
+    ///
+    /// Those of computing it.
+    #[track_caller]
+    fn parameter(&self) -> Result<Tensor>;
+
+    /// Prunes what a mask has zeros for: [`Pruned::custom_from_mask`].
+    ///
+    /// # Errors
+    ///
+    /// A mask of another shape.
+    #[track_caller]
+    fn custom_from_mask(&self, mask: &Tensor) -> Result<()>;
+}
+
+impl<M: Module> PrunedParameter for Pruned<M> {
+    fn mask(&self) -> &Tensor {
+        Pruned::mask(self)
+    }
+    fn parameter(&self) -> Result<Tensor> {
+        Pruned::parameter(self)
+    }
+    fn custom_from_mask(&self, mask: &Tensor) -> Result<()> {
+        Pruned::custom_from_mask(self, mask)
+    }
+}
+
+/// By what [`global_unstructured`] chooses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PruningMethod {
+    /// The least magnitudes.
+    L1Unstructured,
+    /// By chance.
+    RandomUnstructured,
+}
+
+/// Prunes elements of several parameters as if they were one: the least of all of them go, or some by chance, among those that are left.
+///
+/// ```
+/// use mg_nn::utils::prune::{Pruned, PruningMethod, global_unstructured};
+/// use mg_nn::{Linear, init};
+///
+/// let (first, second) = (Linear::new(2, 2)?, Linear::new(2, 2)?);
+/// init::constant_(&first.weight, 1.0)?;
+/// init::constant_(&second.weight, -2.0)?;
+/// let (first, second) = (Pruned::new(first, "weight")?, Pruned::new(second, "weight")?);
+/// global_unstructured(&[&first, &second], PruningMethod::L1Unstructured, 0.5)?;
+/// assert_eq!(first.parameter()?.to_vec::<f32>()?, [0.0; 4]);
+/// assert_eq!(second.parameter()?.to_vec::<f32>()?, [-2.0; 4]);
+/// # Ok::<(), mg_device::Error>(())
+/// ```
+///
+/// # Errors
+///
+/// An amount outside [0, 1], or of more than are left; then nothing is pruned.
+#[track_caller]
+pub fn global_unstructured(
+    parameters: &[&dyn PrunedParameter],
+    method: PruningMethod,
+    amount: impl Into<Amount>,
+) -> Result<()> {
+    let (mut scores, mut kept) = (vec![], vec![]);
+    for parameter in parameters {
+        let mask = parameter.mask();
+        kept.extend(mask.to_f64_vec()?);
+        scores.extend(match method {
+            PruningMethod::L1Unstructured => parameter.parameter()?.detach().try_abs()?.to_f64_vec()?,
+            PruningMethod::RandomUnstructured => Tensor::rand(&mask.shape(), DType::F32)?.to_f64_vec()?,
+        });
+    }
+    prune_least(&scores, &mut kept, amount.into(), "global_unstructured")?;
+    let mut rest = &kept[..];
+    for parameter in parameters {
+        let (own, others) = rest.split_at(parameter.mask().numel());
+        parameter.custom_from_mask(&Tensor::from_vec(own.to_vec(), &parameter.mask().shape())?)?;
+        rest = others;
+    }
+    Ok(())
 }
 
 impl<M: Module> Module for Pruned<M> {
