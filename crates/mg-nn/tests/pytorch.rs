@@ -362,6 +362,31 @@ fn packed_sequences_are_pytorchs() {
     assert!(e.to_string().contains("takes states [2, 2, size], got [2, 3, 2]"), "{e}");
 }
 
+/// A step that packs and pads is replayed: nothing is read to know the order.
+#[test]
+fn packed_steps_are_replayed() {
+    use mg_nn::utils::rnn::{PackOptions, PadOptions, pack_padded_sequence, pad_packed_sequence};
+    let gru = filled(GRU::new(3, 2).unwrap());
+    let options = PackOptions { batch_first: true, enforce_sorted: false };
+    let step = |args: &[Tensor]| {
+        let packed = pack_padded_sequence(&args[0], &[2, 4, 1], &options)?;
+        let (output, state) = gru.run_packed(&packed, None)?;
+        let (padded, lengths) = pad_packed_sequence(&output, &PadOptions::default())?;
+        assert_eq!(lengths, [2, 4, 1]);
+        let loss = padded.sum().try_add(state.sum())?;
+        loss.backward()?;
+        Ok(vec![loss])
+    };
+    let mut replayed = mg_autograd::jit(step);
+    for i in 0..6 {
+        let x = waves(&[3, 4, 3], 0.3 + f64::from(i));
+        let want = step(std::slice::from_ref(&x)).unwrap()[0].item::<f32>().unwrap();
+        let got = replayed.call(&[&x]).unwrap()[0].item::<f32>().unwrap();
+        assert_eq!(want, got);
+    }
+    assert!(replayed.is_replaying(), "{:?}", replayed.reason());
+}
+
 #[test]
 fn sequences_that_do_not_fit_are_refused() {
     use mg_nn::utils::rnn::*;
