@@ -12,9 +12,10 @@ call a metric adds a batch and answers with the metric of that batch alone.
 
 from __future__ import annotations
 
+from re import search
 from typing import Any
 
-from ._micrograd_rs import Tensor, _Metric
+from ._micrograd_rs import ArgumentError, Tensor, _Metric, as_tensor
 from ._names import Lazy as _Lazy
 
 __all__ = [
@@ -43,9 +44,14 @@ class Metric:
         self._options = (kind or type(self).__name__, number, word)
         self._core = _Metric(*self._options)
 
-    def update(self, preds: Tensor, target: Tensor | None = None) -> None:
-        """Adds a batch."""
-        self._core.update(preds, target)
+    def update(self, preds: Any, target: Any = None) -> None:
+        """Adds a batch: tensors, or what `as_tensor` makes tensors of (numbers, lists, arrays)."""
+        self._add(self._core, preds, target)
+
+    def _add(self, core: _Metric, preds: Any, target: Any) -> None:
+        preds = preds if isinstance(preds, Tensor) else as_tensor(preds)
+        target = target if target is None or isinstance(target, Tensor) else as_tensor(target, device=preds.device)
+        core.update(preds, target)
 
     def compute(self) -> Tensor:
         """The metric of all batches so far. Where there was none, it is no number."""
@@ -55,10 +61,10 @@ class Metric:
         """Begins anew."""
         self._core.reset()
 
-    def __call__(self, preds: Tensor, target: Tensor | None = None) -> Tensor:
+    def __call__(self, preds: Any, target: Any = None) -> Tensor:
         self.update(preds, target)
         alone = _Metric(*self._options)
-        alone.update(preds, target)
+        self._add(alone, preds, target)
         return alone.compute()
 
     def __repr__(self) -> str:
@@ -66,6 +72,32 @@ class Metric:
 
     def __reduce__(self) -> Any:
         raise TypeError("a metric is not pickled: keep what compute() answers with")
+
+
+class _OfClasses(Metric):
+    """What counts labels from 0 to `num_classes − 1`."""
+
+    def _add(self, core: _Metric, preds: Any, target: Any) -> None:
+        _, classes, _ = self._options
+        name, shape = type(self).__name__, getattr(preds, "shape", ())
+        if len(shape) > 1 and len(shape) == len(getattr(target, "shape", ())) + 1 and shape[1] > classes:
+            raise ArgumentError(f"{name}({classes}): takes scores [n, {classes}, …] of {classes} classes, got {list(shape)}: num_classes is {shape[1]}?")
+        try:
+            super()._add(core, preds, target)
+        except IndexError as error:
+            raise _beyond(name, classes, error) from None
+
+    def compute(self) -> Tensor:
+        try:
+            return super().compute()
+        except IndexError as error:
+            raise _beyond(type(self).__name__, self._options[1], error) from None
+
+
+def _beyond(name: str, classes: int, error: IndexError) -> IndexError:
+    found = search(r"index (-?\d+) is out of range", str(error))
+    got = f", got {found[1]}" if found else ""
+    return IndexError(f"{name}({classes}): takes labels and predictions from 0 to {classes - 1}{got}: num_classes is how many classes there are")
 
 
 class Accuracy(Metric):
@@ -85,7 +117,7 @@ class TopKAccuracy(Accuracy):
         super().__init__(k)
 
 
-class ConfusionMatrix(Metric):
+class ConfusionMatrix(_OfClasses):
     """How often each label (a row) was predicted as each (a column): `[num_classes, num_classes]` of int64, or of float32 where it is
     divided: by the number of each label ("true"), of each prediction ("pred") or of all ("all"). It takes what `Accuracy` takes.
     """
@@ -94,7 +126,7 @@ class ConfusionMatrix(Metric):
         super().__init__(num_classes, normalize or "")
 
 
-class Precision(Metric):
+class Precision(_OfClasses):
     """The part of a class's predictions that are right. `average` is "micro", "macro", "weighted", "binary" or None, which gives one number
     for each class; as scikit-learn's, with 0 for nothing of nothing. It takes what `Accuracy` takes.
     """
@@ -103,14 +135,14 @@ class Precision(Metric):
         super().__init__(num_classes, average or "")
 
 
-class Recall(Metric):
+class Recall(_OfClasses):
     """The part of a class's labels that were predicted. `average` is as `Precision`'s."""
 
     def __init__(self, num_classes: int, average: str | None = "macro") -> None:
         super().__init__(num_classes, average or "")
 
 
-class F1Score(Metric):
+class F1Score(_OfClasses):
     """The harmonic mean of `Precision` and `Recall`. `average` is as `Precision`'s."""
 
     def __init__(self, num_classes: int, average: str | None = "macro") -> None:
@@ -127,7 +159,14 @@ class AUROC(Metric):
 
 
 class Mean(Metric):
-    """The mean of numbers, of losses say. The second argument of `update` is their weights, or the weight of all of them."""
+    """The mean of numbers, of losses say. The second argument of `update` is their weights, or the weight of all of them.
+
+    >>> mean = Mean()
+    >>> for loss in (4.0, 2.0):
+    ...     mean.update(loss)
+    >>> mean.compute().item()
+    3.0
+    """
 
     def __init__(self) -> None:
         super().__init__(kind="Mean")

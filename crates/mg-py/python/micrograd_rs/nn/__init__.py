@@ -83,6 +83,7 @@ from .images import (
     ZeroPad2d,
     ZeroPad3d,
 )
+from ._sizes import name_arguments as _name_arguments
 from .layers import Bilinear, CosineSimilarity, Identity, LayerNorm, Linear, PairwiseDistance
 from .lazy import (
     LazyBatchNorm1d,
@@ -355,5 +356,7 @@ __all__ = [
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from . import modules
+
+_name_arguments(kind for kind in list(globals().values()) if isinstance(kind, type) and issubclass(kind, Module))
 
 __getattr__ = _Lazy(__name__, ("modules", "attention"))

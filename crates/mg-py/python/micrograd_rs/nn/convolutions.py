@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 from .. import functional as F
 from .._micrograd_rs import Device, Tensor, dtype, empty
+from ._sizes import check_sizes
 from .init import uniform_
 from .module import Module
 from .parameter import Parameter
@@ -47,6 +48,7 @@ class _ConvNd(Module):
                 raise TypeError("takes a kernel_size of as many numbers as there are axes, got one")
             self.axes = len(kernel_size)
         self.transposed = transposed
+        check_sizes(self, in_channels=in_channels, out_channels=out_channels, groups=groups)
         if groups < 1:
             raise ValueError(f"groups are at least 1, got {groups}")
         for name, channels in (("in_channels", in_channels), ("out_channels", out_channels)):
@@ -78,8 +80,9 @@ class _ConvNd(Module):
 
     def _each(self, name: str, size: _Size) -> tuple[int, ...]:
         sizes = (size,) * self.axes if isinstance(size, int) else tuple(size)
+        check_sizes(self, **{name: sizes})
         if len(sizes) != self.axes:
-            raise ValueError(f"{name} takes {self.axes} numbers, got {sizes}")
+            raise ValueError(f"{type(self).__name__}: {name} takes {self.axes} numbers, got {sizes}")
         return sizes
 
     def _build(self, bias: bool, device: Device | str | None, dtype: dtype | str | None) -> None:

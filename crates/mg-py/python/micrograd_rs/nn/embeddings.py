@@ -7,6 +7,7 @@ from typing import Any, Self
 from .. import functional as F
 from .._micrograd_rs import Device, Tensor, _embedding_parameters, dtype, empty
 from ..autograd import no_grad
+from ._sizes import check_sizes
 from .init import normal_
 from .module import Module, is_another
 from .parameter import Parameter
@@ -35,6 +36,7 @@ class _Table(Module):
         device: Device | str | None,
         dtype: dtype | str | None,
     ) -> None:
+        check_sizes(self, num_embeddings=num_embeddings, embedding_dim=embedding_dim)
         self.num_embeddings = num_embeddings
         self.embedding_dim = embedding_dim
         if padding_idx is not None:

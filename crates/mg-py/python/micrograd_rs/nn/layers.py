@@ -14,6 +14,7 @@ from .._micrograd_rs import (
     empty,
 )
 from ..autograd import no_grad
+from ._sizes import check_sizes
 from .init import uniform_
 from .module import Module, Parameter, is_another
 
@@ -40,6 +41,7 @@ class Linear(Module):
         device: Device | str | None = None,
         dtype: dtype | str | None = None,
     ) -> None:
+        check_sizes(self, in_features=in_features, out_features=out_features)
         self.in_features = in_features
         self.out_features = out_features
         if is_another(self, Linear, "reset_parameters"):
@@ -80,6 +82,7 @@ class Bilinear(Module):
         device: Device | str | None = None,
         dtype: dtype | str | None = None,
     ) -> None:
+        check_sizes(self, in1_features=in1_features, in2_features=in2_features, out_features=out_features)
         if in1_features < 1:
             raise ValueError(f"takes at least one feature, got {in1_features}")
         self.in1_features = in1_features
@@ -151,6 +154,7 @@ class LayerNorm(Module):
         dtype: dtype | str | None = None,
     ) -> None:
         shape = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
+        check_sizes(self, normalized_shape=shape)
         self.normalized_shape = shape
         self.eps = eps
         self.elementwise_affine = elementwise_affine

@@ -6,6 +6,7 @@ from typing import Any
 
 from .. import functional as F
 from .._micrograd_rs import Device, Tensor, dtype, empty
+from ._sizes import check_sizes
 from .init import constant_, xavier_normal_, xavier_uniform_
 from .layers import Linear
 from .module import Module
@@ -52,6 +53,7 @@ class MultiheadAttention(Module):
         device: Device | str | None = None,
         dtype: dtype | str | None = None,
     ) -> None:
+        check_sizes(self, embed_dim=embed_dim, num_heads=num_heads)
         if embed_dim <= 0 or num_heads <= 0 or embed_dim % num_heads:
             raise ValueError(f"takes an embed_dim that divides into num_heads, got {embed_dim} and {num_heads}")
         self.embed_dim = embed_dim

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 from .. import functional as F
 from .._micrograd_rs import Device, Tensor, _needs_values, dtype, ones, tensor, zeros
 from ..autograd import no_grad
+from ._sizes import check_sizes
 from .module import Module, Parameter, is_another
 
 
@@ -45,6 +46,7 @@ class _NormBase(Module):
         *,
         bias: bool = True,
     ) -> None:
+        check_sizes(self, num_features=num_features)
         self.num_features = num_features
         self.eps = eps
         self.momentum = momentum
@@ -225,6 +227,7 @@ class GroupNorm(Module):
         *,
         bias: bool = True,
     ) -> None:
+        check_sizes(self, num_groups=num_groups, num_channels=num_channels)
         if num_groups < 1 or num_channels % num_groups:
             raise ValueError(f"{num_channels} channels do not part into {num_groups} groups")
         self.num_groups = num_groups
@@ -266,6 +269,7 @@ class RMSNorm(Module):
         self.normalized_shape = (
             (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
         )
+        check_sizes(self, normalized_shape=self.normalized_shape)
         self.eps = eps
         self.elementwise_affine = elementwise_affine
         weight = Parameter(ones(self.normalized_shape, device=device, dtype=dtype)) if elementwise_affine else None

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 from .. import _ops as _f
 from .._micrograd_rs import Device, Tensor, dtype, empty, zeros
+from ._sizes import check_sizes
 from .init import uniform_
 from .module import Module
 from .parameter import Parameter
@@ -40,6 +41,7 @@ class RNNBase(Module):
     ) -> None:
         if mode not in self._gates:
             raise ValueError(f"a mode is one of {', '.join(self._gates)}, got {mode!r}")
+        check_sizes(self, input_size=input_size, hidden_size=hidden_size, num_layers=num_layers, proj_size=proj_size)
         if hidden_size <= 0 or num_layers <= 0:
             raise ValueError(f"takes hidden_size and num_layers above 0, got {hidden_size} and {num_layers}")
         if not 0 <= dropout <= 1:
@@ -252,6 +254,7 @@ class RNNCellBase(Module):
         device: Device | str | None = None,
         dtype: dtype | str | None = None,
     ) -> None:
+        check_sizes(self, input_size=input_size, hidden_size=hidden_size)
         self.input_size = input_size
         self.hidden_size = hidden_size
         self.bias = bias

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
-from ..._micrograd_rs import Tensor, as_tensor, float64, int64, tensor
+from ..._micrograd_rs import ArgumentError, Tensor, as_tensor, float64, int64, tensor
 from ..._names import Lazy as _Lazy
 from ..._ops import stack
 
@@ -33,21 +33,26 @@ def _rebuilt(like: Any, items: list[Any]) -> Any:
 
 
 def default_collate(batch: Sequence[Any]) -> Any:
-    """A batch of samples. Tensors and arrays are stacked along a new first axis, numbers become a tensor (f64, i64 or bool), text
+    """A batch of samples. Tensors and arrays are stacked along a new first axis, numbers become a tensor (float64, int64 or bool), text
     stays as it is, and dictionaries, tuples, named tuples and lists are collated entry by entry.
 
-    Raises `TypeError` for anything else, `ValueError` where shapes, lengths or keys differ.
+    Raises `TypeError` for anything else, `ValueError` where shapes, lengths or keys differ: it says which samples differ, and in what.
 
     >>> default_collate([{"x": 1.0, "name": "a"}, {"x": 2.0, "name": "b"}])
     {'x': tensor([1., 2.], dtype=f64), 'name': ['a', 'b']}
     """
+    return _collated(batch, "")
+
+
+def _collated(batch: Sequence[Any], place: str) -> Any:
+    """The batch of what samples have at a place, as one would write it behind a sample: `[0]['x']`."""
     if not batch:
         raise ValueError("a batch of no samples")
     first: Any = batch[0]
     if isinstance(first, Tensor):
-        return stack(list(batch), 0)
+        return _stacked(batch, place)
     if _is_array(first):
-        return stack([as_tensor(item) for item in batch], 0)
+        return _stacked([as_tensor(item) if _is_array(item) else item for item in batch], place)
     if isinstance(first, bool):
         return tensor(list(batch))
     if isinstance(first, int):
@@ -57,24 +62,56 @@ def default_collate(batch: Sequence[Any]) -> Any:
     if isinstance(first, (str, bytes)):
         return batch
     if isinstance(first, Mapping):
-        return _columns(cast("Sequence[Mapping[Any, Any]]", batch))
+        return _columns(cast("Sequence[Mapping[Any, Any]]", batch), place)
     if isinstance(first, Sequence):
         rows = cast("Sequence[Sequence[Any]]", batch)
-        if any(len(row) != len(rows[0]) for row in rows):
-            raise ValueError(f"samples of {sorted({len(row) for row in rows})} entries in one batch: all have to have as many")
-        return _rebuilt(first, [default_collate(column) for column in zip(*rows, strict=True)])
+        for at, row in enumerate(rows):
+            if len(row) != len(first):
+                raise _unlike(at, place, "number of entries", [str(len(first)), str(len(row))])
+        columns = zip(*rows, strict=True)
+        return _rebuilt(first, [_collated(column, f"{place}[{i}]") for i, column in enumerate(columns)])
     raise TypeError(
-        f"default_collate takes tensors, arrays, numbers, text, dictionaries, tuples and lists; a sample has {type(first).__name__}. "
+        f"default_collate takes tensors, arrays, numbers, text, dictionaries, tuples and lists; a sample{_of(place)} has {type(first).__name__}. "
         "Pass a collate_fn of your own"
     )
 
 
-def _columns(rows: Sequence[Mapping[Any, Any]]) -> Any:
+def _of(place: str) -> str:
+    return f" in entry {place}" if place else ""
+
+
+def _kind(value: Any) -> str:
+    return f"{list(value.shape)}" if isinstance(value, Tensor) else type(value).__name__
+
+
+def _unlike(at: int, place: str, what: str, found: Sequence[str]) -> Exception:
+    """The error for a sample that is not like the first."""
+    text = f"default_collate takes samples of the same {what}{_of(place)}: sample 0 of the batch has {found[0]}, sample {at} has {found[1]}"
+    if what != "keys":
+        text += ". Pass a collate_fn of your own, which pads them (nn.utils.rnn.pad_sequence), cuts them or keeps them as a list"
+    error = ArgumentError(text)
+    # A loader says which items of the data set they are.
+    error._samples = (0, at)  # type: ignore[attr-defined]  # pyright: ignore[reportAttributeAccessIssue]
+    return error
+
+
+def _stacked(batch: Sequence[Any], place: str) -> Tensor:
+    try:
+        return stack(list(batch), 0)
+    except (TypeError, ValueError):
+        first = batch[0]
+        for at, item in enumerate(batch):
+            if not isinstance(item, Tensor) or item.shape != first.shape:
+                raise _unlike(at, place, "shape", [_kind(first), _kind(item)]) from None
+        raise
+
+
+def _columns(rows: Sequence[Mapping[Any, Any]], place: str) -> Any:
     first = rows[0]
-    for row in rows:
+    for at, row in enumerate(rows):
         if row.keys() != first.keys():
-            raise ValueError(f"samples of different keys in one batch: {list(first)} and {list(row)}")
-    columns = {key: default_collate([row[key] for row in rows]) for key in first}
+            raise _unlike(at, place, "keys", [str(list(first)), str(list(row))])
+    columns = {key: _collated([row[key] for row in rows], f"{place}[{key!r}]") for key in first}
     try:
         return cast("Any", type(first))(columns)
     except TypeError:

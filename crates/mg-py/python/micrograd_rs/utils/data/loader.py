@@ -47,6 +47,18 @@ def _samples(dataset: Any, indices: Sequence[Any]) -> list[Any]:
         raise
 
 
+def _batch(kit: Kit, indices: Sequence[Any]) -> Any:
+    samples = _samples(kit.dataset, indices)
+    try:
+        return kit.collate(samples)
+    except Exception as error:
+        # Who collates otherwise may have counted otherwise.
+        first, other = getattr(error, "_samples", (0, 0))
+        if other and kit.collate is default_collate and other < len(indices):
+            error.add_note(f"samples {first} and {other} of the batch are items {indices[first]} and {indices[other]} of the data set")
+        raise
+
+
 def _computed(batch: Any) -> Any:
     """A batch whose tensors have been computed: by the worker, not by the loop."""
     tensors: list[Tensor] = []
@@ -308,7 +320,7 @@ class _Epoch:
         n, has_batches = loader.num_workers, loader._has_batches
 
         def make(indices: Any, kit: Kit) -> Any:
-            made = kit.collate(_samples(kit.dataset, indices) if has_batches else _sample(kit.dataset, indices))
+            made = _batch(kit, indices) if has_batches else kit.collate(_sample(kit.dataset, indices))
             return _computed(made) if n else made
 
         for i, indices in enumerate(order, skipped):
