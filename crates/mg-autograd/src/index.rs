@@ -140,7 +140,8 @@ impl Tensor {
     /// Refuses a leaf, where gradients are recorded.
     pub(crate) fn check_writable(&self) -> Result<()> {
         if crate::is_grad_enabled() && self.is_of_leaf() {
-            let text = "a leaf that requires a gradient is changed under no_grad() only";
+            let text = "a leaf that requires a gradient cannot be changed while gradients are recorded: \
+                        wrap the change in no_grad()";
             return Err(Error::new("assign", ErrorKind::Gradient(text.into())));
         }
         Ok(())

@@ -102,7 +102,7 @@ OUTCOMES = [
     ),
     (
         "A tensor whose data was set to its own is the leaf that it was; PyTorch forgets whose its views are.",
-        refused(r"a leaf that requires a gradient is changed under no_grad\(\) only", "# after a write to data"),
+        refused(r"a leaf that requires a gradient cannot be changed while gradients are recorded", "# after a write to data"),
     ),
     (
         "Polynomials of millions of degrees are refused, and not waited for.",
@@ -193,7 +193,7 @@ OUTCOMES += [
         "to look.",
         lambda line, wanted, got: not wanted
         and re.search(r"\.logical_(and|or|xor|not)_\(", line) is not None
-        and "a leaf that requires a gradient is changed under no_grad() only" in got,
+        and "a leaf that requires a gradient cannot be changed while gradients are recorded: wrap the change in no_grad()" in got,
     ),
     (
         "Running sums and products of truth values are integers; PyTorch has none but of a single element or none, which stay what "

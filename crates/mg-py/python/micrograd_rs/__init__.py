@@ -42,7 +42,6 @@ from ._micrograd_rs import (
     dtype,
     empty,
     empty_like,
-    explain,
     eye,
     from_dlpack,
     from_numpy,
@@ -72,7 +71,6 @@ from ._micrograd_rs import (
     randn_like,
     realize,
     result_type,
-    save_safetensors,
     seed,
     set_autocast_cache_enabled,
     set_autocast_dtype,
@@ -100,6 +98,8 @@ from .random import default_generator
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping as _Mapping
+    from collections.abc import Sequence as _Sequence
     from typing import Any as _Any
 
     from . import (
@@ -479,6 +479,41 @@ def load(
     from .serialization import load as read
 
     return read(f, map_location, pickle_module, weights_only=weights_only, mmap=mmap)
+
+
+def save_safetensors(tensors: _Mapping[str, Tensor], path: str | _os.PathLike[str], metadata: _Mapping[str, str] | None = None) -> None:
+    """Writes named tensors to a safetensors file, with text as metadata; an older file is replaced in one step. Raises `TypeError` for what is
+    no tensor under a name that is text: `save` writes numbers, text and containers too.
+
+    >>> import os, tempfile
+    >>> path = os.path.join(tempfile.mkdtemp(), "a.safetensors")
+    >>> save_safetensors({"a": tensor([1.0, 2.0])}, path, {"by": "me"})
+    >>> load_safetensors(path)["a"].tolist()
+    [1.0, 2.0]
+    """
+    for name, t in tensors.items():
+        if not isinstance(name, str):
+            raise TypeError(f"save_safetensors: takes tensors under names, got the name {name!r} ({type(name).__name__})")
+        if not isinstance(t, Tensor):
+            raise TypeError(f"save_safetensors: takes tensors, got {type(t).__name__} under {name!r}: save() writes numbers, text and containers too")
+    _rs.save_safetensors(dict(tensors), path, None if metadata is None else dict(metadata))
+
+
+def explain(*tensors: Tensor | _Sequence[Tensor]) -> Explanation:
+    """The launches that computing some tensors, or a list of them, would take: `print` shows a table, `launches` is a list of dictionaries, `svg()` a
+    picture. Where values are known there are none. Nothing is computed.
+
+    >>> x = ones(3)
+    >>> len(explain(x * 2 + 1))
+    1
+    """
+    all_: list[Tensor] = []
+    for each in tensors:
+        for t in each if isinstance(each, (list, tuple)) else (each,):
+            if not isinstance(t, Tensor):
+                raise TypeError(f"explain: takes tensors, got {type(t).__name__}")
+            all_.append(t)
+    return _rs.explain(*all_)
 
 
 # A child of a fork has none of the parent's threads: nobody may be in the engine when it is made.

@@ -85,7 +85,7 @@ def export(
                 for i, stand_in in zip(at, inside, strict=True):
                     filled[i] = stand_in
                 positional, by_name = unflatten(filled, spec)
-                answer = model(*positional, **by_name)
+                answer = _called(model, positional, by_name)
                 exporter.end(tensors([leaf for leaf in flatten(answer)[0] if leaf is not None], "results"))
     finally:
         for part, mode in modes:
@@ -99,6 +99,20 @@ def export(
     if verbose:
         print(f"{len(data)} bytes, inputs {', '.join(names)}")
     return data
+
+
+def _called(model: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    try:
+        return model(*args, **kwargs)
+    except ArgumentError as error:
+        # Stand-ins have no values, as those of `vmap` have none.
+        if "stands for many examples at once" not in str(error):
+            raise
+        text = (
+            "onnx.export: the model reads a value of what it computes (`if x.sum() > 0`, `float(x)`, `x.item()`), and a graph has none: where(condition, a, b) "
+            "chooses by values, and what depends on sizes alone (`if x.shape[0] > 1`) may stay"
+        )
+        raise ArgumentError(text) from error
 
 
 def _names_of(model: Any, given: tuple[Any, ...], kwargs: Mapping[str, Any], count: int) -> list[str]:

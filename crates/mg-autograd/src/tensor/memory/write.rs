@@ -119,7 +119,8 @@ impl Tensor {
     pub(crate) fn turn(&self, view: impl FnOnce(&Tensor) -> Result<Tensor>) -> Result<()> {
         if self.keeps_grad() {
             if mg_graph::is_tracking() {
-                let text = "a leaf that requires a gradient is changed under no_grad() only";
+                let text = "a leaf that requires a gradient cannot be changed while gradients are recorded: \
+                            wrap the change in no_grad()";
                 return Err(Error::new("view", ErrorKind::Gradient(text.into())));
             }
             // It stays a leaf, on the same memory.

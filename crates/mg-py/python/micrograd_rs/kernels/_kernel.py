@@ -10,6 +10,7 @@ import textwrap
 from functools import update_wrapper
 from typing import TYPE_CHECKING, Any, overload
 
+from .._micrograd_rs import Tensor
 from ._read import KernelError, Program, Reader, Source, refusal
 from ._values import Element, Known, as_number, is_same, is_sequence, is_tuple, kind_of
 
@@ -93,7 +94,13 @@ class Kernel:
         constants: Mapping[str, Any] = {}
         if keywords or len(args) != len(self._names) or self._constants:
             args, constants = self._bound(args, keywords)
-        return self._found(constants).kernel(*args)
+        kernel = self._found(constants).kernel
+        try:
+            return kernel(*args)
+        except TypeError:
+            for name, value in zip(self._names, args, strict=True):
+                self._is_number(name, value)
+            raise
 
     @property
     def steps(self) -> int:
@@ -173,6 +180,18 @@ class Kernel:
         kind = kind_of(value).__name__
         text = f"'{name}' stands after `*` and is a constant of the kernel: a number, a word or a tuple of them, not {kind}"
         raise TypeError(f"{self.__name__}() {text}")
+
+    def _is_number(self, name: str, value: Any) -> None:
+        """Refuses arguments that are no numbers."""
+        if isinstance(value, Tensor) or as_number(value) is not None or hasattr(value, "__array_interface__"):
+            return
+        kind = kind_of(value)
+        text = f"{self.__name__}(): argument '{name}' is a tensor, a number or a NumPy array, not {kind.__module__}.{kind.__name__}"
+        if hasattr(value, "__dlpack__"):
+            text += ": mg.from_dlpack(t) or mg.tensor(t) makes a tensor of it"
+        elif isinstance(value, str) or value is None or is_sequence(value):
+            text += ": what chooses how it computes is a constant, an argument after `*`"
+        raise TypeError(text.replace("builtins.", ""))
 
     def _noted(self, program: Program) -> None:
         """Has a kernel that this one is read into look whether the gradient is what it was."""

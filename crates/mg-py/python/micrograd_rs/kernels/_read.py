@@ -607,6 +607,7 @@ class Reader:
             name, plain = COMPARISONS[type(op).__name__]
             right = self.value(right_node, names)
             if isinstance(left, Element) or isinstance(right, Element):
+                self.numeric(node, left, right)
                 one: Any = self.operation(node, name, left, right)
             else:
                 a, b = self.plain(node, left), self.plain(right_node, right)
@@ -618,6 +619,14 @@ class Reader:
             answer = self.both(node, answer, one)
             left = right
         return answer
+
+    def numeric(self, node: ast.AST, *values: Any) -> None:
+        """Refuses words beside numbers, and says how an argument is made a word."""
+        for value in values:
+            if isinstance(value, Known):
+                value = value.value
+            if isinstance(value, str):
+                self.fail(node, f"a number is compared with the text {value!r}: what chooses by words is a constant of the kernel, an argument after `*`")
 
     def connected(self, node: ast.BoolOp, names: Names) -> Any:
         """`a and b`, `a or b`: Python's, which answer with one of the two."""

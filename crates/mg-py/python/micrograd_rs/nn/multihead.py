@@ -55,7 +55,7 @@ class MultiheadAttention(Module):
     ) -> None:
         check_sizes(self, embed_dim=embed_dim, num_heads=num_heads)
         if embed_dim <= 0 or num_heads <= 0 or embed_dim % num_heads:
-            raise ValueError(f"takes an embed_dim that divides into num_heads, got {embed_dim} and {num_heads}")
+            raise ValueError(f"{type(self).__name__}: takes an embed_dim that divides into num_heads, got {embed_dim} and {num_heads}")
         self.embed_dim = embed_dim
         self.kdim = embed_dim if kdim is None else kdim
         self.vdim = embed_dim if vdim is None else vdim

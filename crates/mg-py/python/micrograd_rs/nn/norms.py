@@ -229,7 +229,7 @@ class GroupNorm(Module):
     ) -> None:
         check_sizes(self, num_groups=num_groups, num_channels=num_channels)
         if num_groups < 1 or num_channels % num_groups:
-            raise ValueError(f"{num_channels} channels do not part into {num_groups} groups")
+            raise ValueError(f"{type(self).__name__}: {num_channels} channels do not part into {num_groups} groups")
         self.num_groups = num_groups
         self.num_channels = num_channels
         self.eps = eps

@@ -43,7 +43,7 @@ class RNNBase(Module):
             raise ValueError(f"a mode is one of {', '.join(self._gates)}, got {mode!r}")
         check_sizes(self, input_size=input_size, hidden_size=hidden_size, num_layers=num_layers, proj_size=proj_size)
         if hidden_size <= 0 or num_layers <= 0:
-            raise ValueError(f"takes hidden_size and num_layers above 0, got {hidden_size} and {num_layers}")
+            raise ValueError(f"{type(self).__name__}: takes hidden_size and num_layers above 0, got {hidden_size} and {num_layers}")
         if not 0 <= dropout <= 1:
             raise ValueError(f"takes a dropout in [0, 1], got {dropout}")
         if proj_size < 0 or proj_size >= hidden_size:

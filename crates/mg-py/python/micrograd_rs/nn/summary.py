@@ -178,7 +178,7 @@ def summary(
     try:
         model.eval()
         with no_grad():
-            model(*args, **kwargs)
+            _called(model, args, kwargs)
     finally:
         for handle in handles:
             handle.remove()
@@ -198,6 +198,15 @@ def summary(
     state = sum(t.numel() * t.element_size() for t in (*every, *model.buffers()))
     total = sum(p.numel() for p in every)
     return Summary(rows, total, sum(p.numel() for p in every if p.requires_grad), state)
+
+
+def _called(model: Module, args: list[Any], kwargs: dict[str, Any]) -> None:
+    try:
+        model(*args, **kwargs)
+    except TypeError as error:
+        if args or kwargs:
+            raise
+        raise TypeError(f"nn.summary: calls the model and was given no input: nn.summary(model, (32, 784)) takes shapes or tensors ({error})") from error
 
 
 def _is_shape(arg: Any) -> bool:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from .._micrograd_rs import _Schedule
 from .._names import Lazy as _Lazy
-from .lr_scheduler import LRScheduler
+from .lr_scheduler import LRScheduler, groups_of
 
 if TYPE_CHECKING:
     from .optimizer import Optimizer
@@ -128,6 +128,7 @@ class CyclicLR(_Cycling):
         _Schedule.cyclic(self.step_size_up, self.step_size_down, 0)
         self.mode, self.gamma, self._scale_fn_custom = mode, gamma, scale_fn
         self.scale_mode = scale_mode if scale_fn is not None else ("iterations" if mode == "exp_range" else "cycle")
+        groups_of(optimizer, self)
         base_lrs = _each("base_lr", optimizer, base_lr)
         self.max_lrs = _each("max_lr", optimizer, max_lr)
         if last_epoch == -1:
@@ -218,6 +219,7 @@ class OneCycleLR(_Cycling):
         self.pct_start = float(pct_start)
         self.three_phase = three_phase
         self._anneal_func_type = anneal_strategy
+        groups_of(optimizer, self)
         rates = _each("max_lr", optimizer, max_lr)
         if last_epoch == -1:
             for rate, group in zip(rates, optimizer.param_groups, strict=True):
@@ -273,6 +275,7 @@ class ReduceLROnPlateau(LRScheduler):
         self.optimizer = optimizer
         self.mode, self.factor, self.patience, self.cooldown = mode, factor, patience, cooldown
         self.threshold, self.threshold_mode, self.eps = threshold, threshold_mode, eps
+        groups_of(optimizer, self)
         self.min_lrs = _each("min_lr", optimizer, min_lr)
         self.last_epoch = 0
         self._last_lr = [group["lr"] for group in optimizer.param_groups]

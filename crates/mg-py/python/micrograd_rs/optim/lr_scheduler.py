@@ -39,6 +39,14 @@ __all__ = [
 __getattr__ = _Lazy(__name__)
 
 
+def groups_of(optimizer: Any, schedule: object) -> list[dict[str, Any]]:
+    """An optimiser's groups of parameters; `TypeError` for what is no optimiser."""
+    groups: list[dict[str, Any]] | None = getattr(optimizer, "param_groups", None)
+    if groups is None:
+        raise TypeError(f"{type(schedule).__name__}: takes an optimiser, got {type(optimizer).__name__}")
+    return groups
+
+
 class LRScheduler:
     """Changes an optimiser's learning rates epoch by epoch. A subclass says in `get_lr` what they are in `last_epoch`."""
 
@@ -47,7 +55,7 @@ class LRScheduler:
 
     def __init__(self, optimizer: Optimizer, last_epoch: int = -1) -> None:
         self.optimizer = optimizer
-        for i, group in enumerate(optimizer.param_groups):
+        for i, group in enumerate(groups_of(optimizer, self)):
             if last_epoch == -1:
                 group.setdefault("initial_lr", group["lr"])
             elif "initial_lr" not in group:
@@ -115,7 +123,7 @@ class _Functional(LRScheduler):
         lr_lambda: Callable[[int], float] | Sequence[Callable[[int], float]],
         last_epoch: int = -1,
     ) -> None:
-        groups = len(optimizer.param_groups)
+        groups = len(groups_of(optimizer, self))
         self.lr_lambdas = [lr_lambda] * groups if callable(lr_lambda) else list(lr_lambda)
         if len(self.lr_lambdas) != groups:
             raise ValueError(f"{len(self.lr_lambdas)} functions for {groups} groups of parameters")

@@ -661,10 +661,15 @@ class Optimizer:
             state_dict = state_dict if changed is None else changed
         state, groups = state_dict["state"], state_dict["param_groups"]
         if len(groups) != len(self.param_groups):
-            raise ValueError(f"a state of {len(groups)} groups of parameters, for {len(self.param_groups)}")
+            raise ValueError(
+                f"{type(self).__name__}.load_state_dict: the state has {len(groups)} groups of parameters, this optimiser has {len(self.param_groups)}"
+            )
         for i, (own, its) in enumerate(zip(self.param_groups, groups)):
             if len(own["params"]) != len(its["params"]):
-                raise ValueError(f"a state of {len(its['params'])} parameters for group {i} of {len(own['params'])}")
+                raise ValueError(
+                    f"{type(self).__name__}.load_state_dict: group {i} of the state has {len(its['params'])} parameters, this optimiser's has "
+                    f"{len(own['params'])}: it takes the state of the same parameters in the same order"
+                )
         number = {k: i for i, k in enumerate(k for group in groups for k in group["params"])}
         self._remember({number[k]: entries for k, entries in state.items() if k in number})
         for i, options in enumerate(groups):

@@ -170,7 +170,7 @@ def _absent(name: str, instead: str) -> Any:
 
 
 for _name, _instead in (
-    ("add_graph", "nn.summary(model) shows the layers, onnx.export(model, args, path) writes a graph that Netron shows"),
+    ("add_graph", "nn.summary(model, input) shows the layers, onnx.export(model, args, path) writes a graph that Netron shows"),
     ("add_hparams", "add_text has room for a table of them, add_scalar for what came of them"),
     ("add_pr_curve", "add_scalar with a threshold for a step, or add_figure"),
     ("add_embedding", "save the vectors as text for the projector: projector.tensorflow.org"),
