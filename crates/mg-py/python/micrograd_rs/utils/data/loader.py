@@ -16,7 +16,8 @@ from ..._names import Lazy as _Lazy
 from .collate import default_collate, default_convert
 from .dataset import Dataset, IterableDataset, gathers
 from .sampler import BatchSampler, Drawn, RandomSampler, Sampler, SequentialSampler, new_seed
-from .workers import Job, Kit, Parts, Pool
+from .streams import State, packed, unpacked
+from .workers import Job, Kit, Mark, Parts, Pool
 
 __all__ = ["DataLoader"]
 
@@ -171,6 +172,8 @@ class DataLoader(Generic[T_co]):
         self._has_warned = False
         self._current: weakref.ref[_Epoch] | None = None
         self._resumed: dict[str, Any] | None = None
+        # Where the streams of workers that are resumed begin.
+        self._streams: list[State | None] = []
 
     def __iter__(self) -> Iterator[Any]:
         # Samples are looked at on the host.
@@ -190,18 +193,31 @@ class DataLoader(Generic[T_co]):
         return n // self.batch_size if self.drop_last else -(-n // self.batch_size)
 
     def state_dict(self) -> dict[str, Any]:
-        """Where the last loop over it is: the epoch's seed and how many batches it has given. Numbers and tensors only."""
+        """Where the last loop over it is: the epoch's seed, how many batches it has given, and where the workers' streams of random numbers were
+        then. Numbers and tensors only.
+        """
         if self._resumed is not None:
             return dict(self._resumed)
         epoch = self._current() if self._current is not None else None
         own = None if self.generator is None else self.generator.get_state()
         if epoch is None or epoch.is_done:
-            return {"seed": None, "batches": 0, "generator": own, "sampler": None}
-        return {"seed": epoch.seed, "batches": epoch.given, "generator": own, "sampler": epoch.sampler_state}
+            return {"seed": None, "batches": 0, "generator": own, "sampler": None, "workers": self._states()}
+        return {
+            "seed": epoch.seed,
+            "batches": epoch.given,
+            "generator": own,
+            "sampler": epoch.sampler_state,
+            "workers": _packed([None if mark is None else mark.state() for mark in epoch.marks]),
+        }
+
+    def _states(self) -> list[dict[str, Any] | None] | None:
+        """Where the workers' streams are between two loops, of workers that stay."""
+        pool = self._pool
+        return _packed(self._streams if pool is None else [None if mark is None else mark.state() for mark in pool.marks])
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Has the next loop go on where `state_dict` was taken. What was given then is not loaded again; of data that is iterated
-        it is, since there is no other way to what follows.
+        """Has the next loop go on where `state_dict` was taken, and draw what it would have drawn: with as many workers. What was given then is not
+        loaded again; of data that is iterated it is, since there is no other way to what follows.
         """
         missing = {"seed", "batches", "generator", "sampler"} - state_dict.keys()
         if missing:
@@ -210,11 +226,18 @@ class DataLoader(Generic[T_co]):
             self.generator.set_state(state_dict["generator"])
         self._resumed = dict(state_dict) if state_dict["seed"] is not None else None
         self._current = None
+        # The streams of another number of workers are none of these workers'. Files from before there were any have none.
+        states: list[Any] = state_dict.get("workers") or []
+        self._streams = [None if s is None else unpacked(s) for s in states] if len(states) == self.num_workers else []
+        if self._pool is not None:
+            self._pool.close()
+            self._pool = None
 
     def _workers(self, seed: int) -> Pool:
         pool = self._pool
         if pool is None or pool.process != os.getpid():
-            pool = Pool(self.num_workers, seed, self.dataset, self.collate_fn, self.worker_init_fn)
+            pool = Pool(self.num_workers, seed, self.dataset, self.collate_fn, self.worker_init_fn, self._streams)
+            self._streams = []
             if pool.kept and not self._has_warned:
                 self._has_warned = True
                 what = ", ".join(pool.kept[:5]) + (", …" if len(pool.kept) > 5 else "")
@@ -246,6 +269,9 @@ class _Epoch:
         self._jobs = jobs
         self._kit = Kit(loader.dataset, loader.collate_fn)
         self._pool = loader._workers(self.seed) if loader.num_workers else None
+        # Where each worker's streams are: behind the last batch of its that was given, or, where all is made again on the way to the next one, when the
+        # epoch began.
+        self.marks: list[Mark | None] = [] if self._pool is None else list(self._pool.marks)
         self._ahead: deque[Job] = deque()
 
     def __iter__(self) -> _Epoch:
@@ -276,6 +302,8 @@ class _Epoch:
                 self._dropped -= 1
                 continue
             self.given += 1
+            if self.marks and not loader._is_iterable:
+                self.marks[job.worker] = job.mark
             return made
 
     def _end(self) -> None:
@@ -379,6 +407,10 @@ class _Epoch:
                         yield Job(partial(make, worker), worker)
 
         return jobs()
+
+
+def _packed(states: Sequence[State | None]) -> list[dict[str, Any] | None] | None:
+    return [None if state is None else packed(state) for state in states] or None
 
 
 class _Nothing:

@@ -7,16 +7,20 @@ always had, which goes on as if there were no workers.
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import sys
 import threading
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from ..._micrograd_rs import Generator, _draw_from
+from ..._micrograd_rs import Generator, Tensor, _draw_from, get_rng_state, set_rng_state, tensor
 from ..._names import Lazy as _Lazy
 
-__all__ = ["begin", "end", "take"]
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["State", "begin", "end", "go_on", "packed", "state", "take", "unpacked"]
 
 __getattr__ = _Lazy(__name__)
 
@@ -123,6 +127,15 @@ class _Lock:
     def release(self) -> None:
         self.__exit__()
 
+    def unturned(self) -> Any:
+        """What holds the lock and leaves whose turn it is. The thread does not hold it already."""
+        return self._lock
+
+    @property
+    def now(self) -> _Slot:
+        """Whose turn it is."""
+        return self._now
+
     def turn(self, mine: _Slot) -> None:
         """Whose stream the next numbers are of."""
         if mine is self._now:
@@ -165,6 +178,12 @@ class _NumPy:
     def slot(self, seed: int) -> _Slot:
         return _Slot(self._of.RandomState(self.kind(seed)).get_state(legacy=False))
 
+    def state(self) -> dict[str, Any]:
+        """Where this thread's stream is, which a worker that drew nothing need not take its turn for."""
+        lock, mine = self.lock, _mine.numpy or _everybody
+        with lock.unturned():
+            return cast("dict[str, Any]", lock.get_state(legacy=False) if lock.now is mine else mine.state)
+
     def undo(self) -> None:
         # Somebody else may have put others there meanwhile.
         if self._of.get_state == self._get_state:
@@ -201,6 +220,56 @@ def take(seed: int) -> None:
     numpy = _numpy
     if numpy is not None:
         _mine.numpy = numpy.slot(seed)
+
+
+class State(NamedTuple):
+    """Where a worker's streams are: of random tensors, of `random`, and of NumPy, where that is there."""
+
+    tensors: Tensor
+    random: tuple[Any, ...] | None
+    numpy: dict[str, Any] | None
+
+
+def state() -> State:
+    """Where this worker's streams are."""
+    own, numpy = _mine.random, _numpy
+    kept = numpy.state() if numpy is not None and _mine.numpy is not None else None
+    return State(get_rng_state(), None if own is None else own.getstate(), kept)
+
+
+def go_on(state: State) -> None:
+    """Has this worker's streams go on from where they were."""
+    set_rng_state(state.tensors)
+    if _mine.random is not None and state.random is not None:
+        _mine.random.setstate(state.random)
+    if _mine.numpy is not None and state.numpy is not None:
+        _mine.numpy = _Slot(state.numpy)
+
+
+def packed(state: State) -> dict[str, Tensor | None]:
+    """A state as tensors of bytes: what checkpoints have."""
+
+    def bytes_of(value: Any) -> Tensor | None:
+        # Of NumPy are arrays and numbers in it.
+        text = json.dumps(value, default=lambda array: {"array": array.tolist(), "dtype": str(array.dtype)})
+        return None if value is None else tensor(list(text.encode()), dtype="uint8")
+
+    return {"tensors": state.tensors, "random": bytes_of(state.random), "numpy": bytes_of(state.numpy)}
+
+
+def unpacked(packed: Mapping[str, Any]) -> State:
+    """The state that was packed."""
+
+    def value_of(data: Tensor | None) -> Any:
+        return None if data is None else json.loads(bytes(cast("list[int]", data.tolist())), object_hook=_array)
+
+    own, numpy = value_of(packed["random"]), value_of(packed["numpy"])
+    return State(packed["tensors"], None if own is None else (own[0], tuple(own[1]), *own[2:]), numpy)
+
+
+def _array(entries: dict[str, Any]) -> Any:
+    numpy: Any = sys.modules.get("numpy")
+    return numpy.array(entries["array"], entries["dtype"])[()] if entries.keys() == {"array", "dtype"} and numpy is not None else entries
 
 
 def end() -> None:

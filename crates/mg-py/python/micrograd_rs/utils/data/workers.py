@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from queue import SimpleQueue
 from typing import Any
@@ -35,6 +35,28 @@ def get_worker_info() -> WorkerInfo | None:
     return getattr(_local, "info", None)
 
 
+class Mark:
+    """Where a worker's streams of random numbers are behind a batch, when that is made."""
+
+    def __init__(self, state: streams.State | None = None) -> None:
+        self.done = threading.Event()
+        self._state = state
+        self._process = os.getpid()
+
+    def reached(self) -> None:
+        """The worker is there."""
+        try:
+            self._state = streams.state()
+        finally:
+            self.done.set()
+
+    def state(self) -> streams.State | None:
+        """Where they are, when the worker is there; none where it never will be, in a fork's child."""
+        if self._state is None and self._process == os.getpid():
+            self.done.wait()
+        return self._state
+
+
 class Job:
     """A batch to be made."""
 
@@ -42,13 +64,13 @@ class Job:
         self.make = make
         # Which one makes it: what it draws, and what its data set remembers, are its own.
         self.worker = worker
-        self.done = threading.Event()
+        self.mark = Mark()
         self.value: Any = None
         self.error: BaseException | None = None
 
     def result(self, timeout: float) -> Any:
         """The batch, when it is there."""
-        if not self.done.wait(timeout if timeout > 0 else None):
+        if not self.mark.done.wait(timeout if timeout > 0 else None):
             raise RuntimeError(f"DataLoader: no batch came within {timeout} seconds")
         if self.error is not None:
             raise self.error
@@ -63,7 +85,9 @@ class Kit:
     collate: Callable[[Any], Any]
 
 
-def _work(jobs: SimpleQueue[Job | None], info: WorkerInfo, kit: Kit, start: Callable[[int], Any] | None) -> None:
+def _work(
+    jobs: SimpleQueue[Job | None], info: WorkerInfo, kit: Kit, start: Callable[[int], Any] | None, state: streams.State | None
+) -> None:
     # A worker holds nothing of the loader but this queue: who drops the loader ends it.
     _local.info = info
     failed: BaseException | None = None
@@ -72,6 +96,8 @@ def _work(jobs: SimpleQueue[Job | None], info: WorkerInfo, kit: Kit, start: Call
         streams.take(info.seed)
         if start is not None:
             start(info.id)
+        if state is not None:
+            streams.go_on(state)
     except BaseException as error:
         error.add_note(f"in worker_init_fn of worker {info.id} of a DataLoader")
         failed, why = error, f"worker_init_fn of worker {info.id} of a DataLoader failed: {error!r}"
@@ -85,7 +111,7 @@ def _work(jobs: SimpleQueue[Job | None], info: WorkerInfo, kit: Kit, start: Call
             except BaseException as error:
                 error.add_note(f"in worker {info.id} of a DataLoader")
                 job.error = error
-        job.done.set()
+        job.mark.reached()
         # Nothing of it is kept while the next one is waited for.
         del job
     streams.end()
@@ -94,9 +120,19 @@ def _work(jobs: SimpleQueue[Job | None], info: WorkerInfo, kit: Kit, start: Call
 class Pool:
     """Workers, each with a queue, a data set and streams of random numbers of its own."""
 
-    def __init__(self, n: int, seed: int, dataset: Any, collate: Callable[[Any], Any], start: Callable[[int], Any] | None) -> None:
+    def __init__(
+        self,
+        n: int,
+        seed: int,
+        dataset: Any,
+        collate: Callable[[Any], Any],
+        start: Callable[[int], Any] | None,
+        states: Sequence[streams.State | None],
+    ) -> None:
         self.process = os.getpid()
         self.queues: list[SimpleQueue[Job | None]] = [SimpleQueue() for _ in range(n)]
+        # Behind the last batch that each was given to make; none before the first of streams that begin with its seed.
+        self.marks = [None if i >= len(states) or (state := states[i]) is None else Mark(state) for i in range(n)]
         # What each worker shares with the others, although it is no data.
         self.kept: list[str] = []
         threads: list[threading.Thread] = []
@@ -105,7 +141,7 @@ class Pool:
             kit = Kit(copier.of(dataset, type(dataset).__name__), copier.of(collate, "collate_fn"))
             begin = copier.of(start, "worker_init_fn")
             self.kept = copier.kept
-            arguments = (queue, WorkerInfo(i, n, seed + i, kit.dataset), kit, begin)
+            arguments = (queue, WorkerInfo(i, n, seed + i, kit.dataset), kit, begin, states[i] if i < len(states) else None)
             threads.append(threading.Thread(target=_work, args=arguments, name=f"DataLoader worker {i}", daemon=True))
         for thread in threads:
             streams.begin()
@@ -118,6 +154,7 @@ class Pool:
 
     def put(self, job: Job) -> Job:
         """Has a batch be made."""
+        self.marks[job.worker] = job.mark
         self.queues[job.worker].put(job)
         return job
 
