@@ -186,7 +186,7 @@ class Kernel:
         if isinstance(value, Tensor) or as_number(value) is not None or hasattr(value, "__array_interface__"):
             return
         kind = kind_of(value)
-        text = f"{self.__name__}(): argument '{name}' is a tensor, a number or a NumPy array, not {kind.__module__}.{kind.__name__}"
+        text = f"{self.__name__}(): takes tensors, numbers and NumPy arrays, got {kind.__module__}.{kind.__name__} as '{name}'"
         if hasattr(value, "__dlpack__"):
             text += ": mg.from_dlpack(t) or mg.tensor(t) makes a tensor of it"
         elif isinstance(value, str) or value is None or is_sequence(value):

@@ -590,11 +590,10 @@ class Reader:
         name, plain = BINARY[type(op).__name__]
         if not isinstance(a, Element) and not isinstance(b, Element):
             return self.folded(node, plain, self.number(node, a), self.number(node, b))
-        if self.is_truth(a) and self.is_truth(b):
-            # Truth values are connected, and otherwise the numbers 0 and 1, as in Python.
-            if name in CONNECTED:
-                return self.operation(node, CONNECTED[name], a, b)
-            a, b = self.counted(node, a), self.counted(node, b)
+        # Truth values are connected, and otherwise the numbers 0 and 1, as in Python.
+        if self.is_truth(a) and self.is_truth(b) and name in CONNECTED:
+            return self.operation(node, CONNECTED[name], a, b)
+        a, b = (self.counted(node, value) if self.is_truth(value) else value for value in (a, b))
         return self.operation(node, name, a, b)
 
     def comparison(self, node: ast.Compare, names: Names) -> Any:
