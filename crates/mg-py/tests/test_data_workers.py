@@ -383,3 +383,101 @@ def test_states_of_numpy_are_the_loops_own():
     assert wrong == 0
     no_workers()
     assert (numpy.random.get_state, numpy.random.set_state) == (get_state, set_state)
+
+
+class Drawn(Dataset):
+    """Whose samples draw from everything."""
+
+    def __len__(self):
+        return 22
+
+    def __getitem__(self, i):
+        numbers = (random.random(), random.gauss(0, 1))
+        try:
+            import numpy as np
+        except ImportError:
+            return i, mg.rand(1), *numbers
+        return i, mg.rand(1), *numbers, np.random.rand(), np.random.randn()
+
+
+class DrawnOneByOne(IterableDataset):
+    def __iter__(self):
+        for i in range(9):
+            yield i, mg.rand(1), random.random()
+
+
+def seeds(i):
+    random.seed(i + 1)
+
+
+def batches(loader):
+    return [[column.tolist() for column in batch] for batch in loader]
+
+
+@pytest.mark.parametrize("start", [None, seeds], ids=["own", "seeded"])
+@pytest.mark.parametrize("stays", [False, True], ids=["new", "stays"])
+@pytest.mark.parametrize("workers", [1, 3])
+@pytest.mark.parametrize("data", [Drawn, DrawnOneByOne])
+def test_what_is_drawn_goes_on_where_it_was(data, workers, stays, start, tmp_path):
+    """A loader that is resumed draws what it would have drawn: at the beginning of an epoch, in the middle, and behind its end."""
+    options = {"batch_size": 3, "num_workers": workers, "persistent_workers": stays, "worker_init_fn": start, "shuffle": data is Drawn or None}
+    for given in (0, 1, 4 if data is Drawn else 2, None):
+        mg.manual_seed(3)
+        loader = DataLoader(data(), **options)
+        list(loader)
+        epoch = iter(loader)
+        for _ in range(100) if given is None else range(given):
+            next(epoch, None)
+        mg.save([loader.state_dict(), mg.get_rng_state()], tmp_path / "state.mg")
+        rest = batches(epoch) if given is not None else []
+        following = batches(loader)
+        assert following and rest != following
+        mg.manual_seed(4)
+        random.seed(4)
+        state, generator = mg.load(tmp_path / "state.mg")
+        again = DataLoader(data(), **options)
+        # Whatever this one has done before.
+        next(iter(again))
+        again.load_state_dict(state)
+        assert again.state_dict().keys() == state.keys()
+        mg.set_rng_state(generator)
+        assert given is None or batches(again) == rest
+        assert batches(again) == following
+
+
+def test_streams_of_other_workers_begin_anew():
+    def made(n):
+        return DataLoader(Drawn(), batch_size=3, num_workers=n)
+
+    mg.manual_seed(3)
+    epoch = iter(loader := made(2))
+    next(epoch), next(epoch)
+    state = loader.state_dict()
+    assert len(state["workers"]) == 2 and {"tensors", "random", "numpy"} == state["workers"][0].keys()
+    items = [batch[0].tolist() for batch in epoch]
+    for n in (0, 1, 3):
+        loader = made(n)
+        loader.load_state_dict(state)
+        assert [batch[0].tolist() for batch in loader] == items
+    # States from before there were any.
+    del state["workers"]
+    loader = made(2)
+    loader.load_state_dict(state)
+    assert [batch[0].tolist() for batch in loader] == items and loader.state_dict()["workers"] is None
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks")
+def test_a_state_in_a_forks_child():
+    loader = DataLoader(Drawn(), batch_size=3, num_workers=2, persistent_workers=True)
+    epoch = iter(loader)
+    next(epoch)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        child = os.fork()
+    if not child:
+        try:
+            ok = loader.state_dict()["batches"] == 1
+            os._exit(0 if ok else 1)
+        finally:
+            os._exit(2)
+    assert os.waitpid(child, 0)[1] == 0

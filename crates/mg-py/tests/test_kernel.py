@@ -583,6 +583,30 @@ def test_what_is_no_function_is_refused():
         mg.kernel(lambda x: x & 1)(mg.ones(2))
 
 
+def test_truth_values_are_numbers():
+    """0 and 1 where one computes with them, which do not decide the dtype."""
+    answers = {
+        "1 - (x == 1)": [0, 1],
+        "x - (x > 1)": [1, 1],
+        "(x > 1) - 0.5": [-0.5, 0.5],
+        "2 + (x == 1)": [3, 2],
+        "(x > 1) * x": [0, 2],
+        "-(x > 1)": [0, -1],
+        "(x > 0) - (x > 1)": [1, 0],
+        "x + True": [2, 3],
+    }
+    around = {"mg": mg}
+    for i, (text, wanted) in enumerate(answers.items()):
+        cell(f"truth-{i}", f"@mg.kernel\ndef f(x):\n    return {text}\n", around)
+        for dtype in (mg.float16, mg.float32, mg.int32, mg.uint8):
+            got = around["f"](mg.tensor([1, 2], dtype=dtype))
+            assert got.tolist() == wanted, (text, dtype)
+            assert got.dtype == dtype or "x -" not in text and "* x" not in text and "x +" not in text, (text, dtype)
+    with pytest.raises(mg.DTypeError, match="truth values are not subtracted"):
+        cell("truth", "@mg.kernel\ndef f(x):\n    return 1 - x\n", around)
+        around["f"](mg.tensor([True]))
+
+
 def test_the_page_on_kernels(capsys):
     """Its snippets are run one after the other, as a reader runs them."""
     page = Path(__file__).parents[3] / "docs" / "kernels.md"

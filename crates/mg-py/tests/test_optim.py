@@ -166,7 +166,7 @@ def test_states():
     close(state["state"][0]["exp_avg"], [0.9 * 0.1 + 0.1 * 0.3])
     with pytest.raises(ValueError, match="groups"):
         first.load_state_dict({"state": {}, "param_groups": []})
-    with pytest.raises(ValueError, match="2 parameters for group 0 of 1"):
+    with pytest.raises(ValueError, match="group 0 of the state has 2 parameters"):
         first.load_state_dict({"state": {}, "param_groups": [{**state["param_groups"][0], "params": [0, 1]}]})
 
 

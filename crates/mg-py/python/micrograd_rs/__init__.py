@@ -491,12 +491,9 @@ def save_safetensors(tensors: _Mapping[str, Tensor], path: str | _os.PathLike[st
     >>> load_safetensors(path)["a"].tolist()
     [1.0, 2.0]
     """
-    for name, t in tensors.items():
-        if not isinstance(name, str):
-            raise TypeError(f"save_safetensors: takes tensors under names, got the name {name!r} ({type(name).__name__})")
-        if not isinstance(t, Tensor):
-            raise TypeError(f"save_safetensors: takes tensors, got {type(t).__name__} under {name!r}: save() writes numbers, text and containers too")
-    _rs.save_safetensors(dict(tensors), path, None if metadata is None else dict(metadata))
+    from .safetensors import checked
+
+    _rs.save_safetensors(checked("save_safetensors", tensors), path, None if metadata is None else dict(metadata))
 
 
 def explain(*tensors: Tensor | _Sequence[Tensor]) -> Explanation:

@@ -78,9 +78,9 @@ class _OfClasses(Metric):
     """What counts labels from 0 to `num_classes − 1`."""
 
     def _add(self, core: _Metric, preds: Any, target: Any) -> None:
-        _, classes, _ = self._options
-        name, shape = type(self).__name__, getattr(preds, "shape", ())
-        if len(shape) > 1 and len(shape) == len(getattr(target, "shape", ())) + 1 and shape[1] > classes:
+        classes = self._options[1]
+        name, shape = type(self).__name__, tuple(getattr(preds, "shape", ()))
+        if len(shape) > 1 and len(shape) == len(tuple(getattr(target, "shape", ()))) + 1 and shape[1] > classes:
             raise ArgumentError(f"{name}({classes}): takes scores [n, {classes}, …] of {classes} classes, got {list(shape)}: num_classes is {shape[1]}?")
         try:
             super()._add(core, preds, target)

@@ -112,9 +112,19 @@ class safe_open:
         self._index = self._one = None
 
 
+def checked(op: str, tensors: Mapping[Any, Any]) -> dict[str, Tensor]:
+    """Tensors by name; TypeError for what is none, under its name."""
+    for name, t in tensors.items():
+        if not isinstance(name, str):
+            raise TypeError(f"{op}: takes tensors under names, got the name {name!r} ({type(name).__name__})")
+        if not isinstance(t, Tensor):
+            raise TypeError(f"{op}: takes tensors, got {type(t).__name__} under {name!r}: save() writes numbers, text and containers too")
+    return dict(tensors)
+
+
 def save_file(tensors: Mapping[str, Tensor], filename: Path, metadata: Mapping[str, str] | None = None) -> None:
     """Writes tensors by name to a file, in the place of an older one in one step: a full disk leaves that as it is."""
-    save_safetensors(dict(tensors), filename, dict(metadata or {}))
+    save_safetensors(checked("save_file", tensors), filename, dict(metadata or {}))
 
 
 def load_file(filename: Path, device: Any = "cpu") -> dict[str, Tensor]:
@@ -160,7 +170,7 @@ def save_sharded(
     """Writes tensors by name to files of at most `max_shard_size` in a folder, with an index that names the file of each:
     `model-00001-of-00003.safetensors`, …, `model.safetensors.index.json`. What fits in one file is `model.safetensors`.
     """
-    _save_sharded(dict(tensors), folder, _bytes(max_shard_size), dict(metadata or {}))
+    _save_sharded(checked("save_sharded", tensors), folder, _bytes(max_shard_size), dict(metadata or {}))
 
 
 def load_sharded(folder: Path, device: Any = "cpu") -> dict[str, Tensor]:

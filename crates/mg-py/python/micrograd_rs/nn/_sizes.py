@@ -31,11 +31,11 @@ def _check(module: object, name: str, size: Any) -> None:
 def name_arguments(classes: Iterable[type]) -> None:
     """Has each class be named where Python tells of a missing argument, and not the private one that it has `__init__` of."""
     for kind in classes:
-        function = kind.__init__
+        function: Any = getattr(kind, "__init__")
         if "__init__" in vars(kind) or not isinstance(function, types.FunctionType) or not function.__qualname__.startswith("_"):
             continue
         named = types.FunctionType(function.__code__, function.__globals__, function.__name__, function.__defaults__, function.__closure__)
         named.__kwdefaults__ = function.__kwdefaults__
         named.__annotations__ = function.__annotations__
         named.__qualname__ = f"{kind.__name__}.__init__"
-        kind.__init__ = named  # type: ignore[misc]
+        setattr(kind, "__init__", named)

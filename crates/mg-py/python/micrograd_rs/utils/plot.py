@@ -37,7 +37,8 @@ class Picture:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes it to a file, as SVG. Raises `ValueError` where the name ends as those of other formats do (`.png`, `.pdf`, …)."""
-        name, ending = splitext(fspath(path))
+        whole: str = fspath(path)
+        name, ending = splitext(whole)
         if ending.lower() in _OTHERS:
             text = f"Picture.save: writes SVG, and {ending} is another format: save {name + '.svg'!r}, which browsers show and other programs convert"
             raise ValueError(text)
@@ -69,7 +70,7 @@ def _numbers(what: str, which: str, values: Any) -> list[float]:
         values = t.detach().tolist()
     if isinstance(values, (str, Mapping)) or not isinstance(values, Iterable):
         raise TypeError(f"plot.{what}: {which} is a line of numbers, got {type(cast('object', values)).__name__}")
-    return [float(value) for value in cast("Iterable[Any]", values)]
+    return [float(value) for value in values]  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
 
 
 def _together(what: str, x: Any, arguments: tuple[Any, ...]) -> tuple[Any, tuple[Any, ...]]:

@@ -66,8 +66,8 @@ def _collated(batch: Sequence[Any], place: str) -> Any:
     if isinstance(first, Sequence):
         rows = cast("Sequence[Sequence[Any]]", batch)
         for at, row in enumerate(rows):
-            if len(row) != len(first):
-                raise _unlike(at, place, "number of entries", [str(len(first)), str(len(row))])
+            if len(row) != len(rows[0]):
+                raise _unlike(at, place, "number of entries", [str(len(rows[0])), str(len(row))])
         columns = zip(*rows, strict=True)
         return _rebuilt(first, [_collated(column, f"{place}[{i}]") for i, column in enumerate(columns)])
     raise TypeError(

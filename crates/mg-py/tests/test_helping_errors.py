@@ -1,0 +1,257 @@
+"""Errors that say what to do: of what, what was given, and what is wanted."""
+
+from __future__ import annotations
+
+import warnings
+
+import micrograd_rs as mg
+import pytest
+from micrograd_rs import metrics, nn, optim
+from micrograd_rs.utils import plot
+from micrograd_rs.utils.data import DataLoader, Dataset, default_collate
+
+F = nn.functional
+
+
+class Foreign:
+    """As another library's tensor."""
+
+    def __dlpack__(self, **_):
+        raise AssertionError("nobody asked for it")
+
+
+@mg.kernel
+def twice(x, *, mode="twice"):
+    if mode == "twice":
+        return x * 2
+    return x
+
+
+@mg.kernel
+def worded(x, mode="twice"):
+    if mode == "twice":
+        return x * 2
+    return x
+
+
+def test_kernels_say_which_argument_is_none_of_theirs():
+    name = f"{Foreign.__module__}.Foreign as 'x': mg.from_dlpack"
+    with pytest.raises(TypeError, match=r"twice\(\): takes tensors, numbers and NumPy arrays, got " + name):
+        twice(Foreign())
+    with pytest.raises(TypeError, match=r"got str as 'x': what chooses how it computes is a constant, an argument after `\*`"):
+        twice("twice")
+    with pytest.raises(TypeError, match=r"got object as 'x'$"):
+        twice(object())
+    with pytest.raises(mg.kernels.KernelError, match=r"compared with the text 'twice': .* an argument after `\*`"):
+        worded(mg.ones(2))
+    assert twice(mg.ones(2), mode="once").tolist() == [1.0, 1.0] and twice(True).tolist() == 2
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_samples_that_make_no_batch(workers):
+    class Lines(Dataset):
+        def __len__(self):
+            return 8
+
+        def __getitem__(self, i):
+            return {"x": (mg.ones(3 if i < 5 else i), i)}
+
+    batches = iter(DataLoader(Lines(), batch_size=4, num_workers=workers))
+    next(batches)
+    with pytest.raises(ValueError, match=r"same shape in entry \['x'\]\[0\]: sample 0 of the batch has \[3\], sample 1 has \[5\].*pad_sequence") as e:
+        next(batches)
+    assert "samples 0 and 1 of the batch are items 4 and 5 of the data set" in e.value.__notes__
+    # Who collates otherwise counts otherwise.
+    with pytest.raises(ValueError, match="sample 0 of the batch has .3., sample 1 has .6.") as e:
+        list(DataLoader(Lines(), batch_size=4, num_workers=workers, collate_fn=lambda batch: default_collate(batch[::2])))
+    assert not any("items" in note for note in getattr(e.value, "__notes__", ()))
+
+
+def test_collating_what_differs():
+    with pytest.raises(ValueError, match=r"same number of entries: sample 0 of the batch has 2, sample 1 has 1\."):
+        default_collate([(1, 2), (3,)])
+    with pytest.raises(ValueError, match=r"same keys: sample 0 of the batch has \['a'\], sample 2 has \['b'\]$"):
+        default_collate([{"a": 1}, {"a": 2}, {"b": 1}])
+    with pytest.raises(ValueError, match=r"sample 0 of the batch has \[2\], sample 1 has NoneType"):
+        default_collate([mg.ones(2), None])
+    with pytest.raises(TypeError, match=r"a sample in entry \[1\] has object"):
+        default_collate([(1, object()), (1, object())])
+    assert default_collate([mg.ones(2)] * 3).shape == (3, 2)
+
+
+def test_plots_take_two_lines_of_numbers():
+    x, y = mg.tensor([0.0, 1.0, 2.0]), [1.0, 1.0, 0.0]
+    pairs = plot.scatter([(0.0, 1.0), (1.0, 1.0), (2.0, 0.0)], title="t").svg
+    assert plot.scatter(x, y, title="t").svg == plot.scatter(x, y, "t").svg == pairs
+    assert plot.curves(x, y, "t", log=True).svg == plot.curves([(0.0, 1.0), (1.0, 1.0), (2.0, 0.0)], "t", "", "", True).svg
+    assert plot.curves(series={"a": y}, ylabel="b").svg == plot.curves({"a": y}, "", "", "b").svg
+    for wrong, kind, text in (
+        (lambda: plot.scatter(x, y[:2]), ValueError, "x and y have as many numbers, got 3 and 2"),
+        (lambda: plot.scatter(mg.ones(3, 2), y), ValueError, r"plot.scatter: x is a line of numbers, got a tensor \[3, 2\]"),
+        (lambda: plot.curves({"a": x}, y), TypeError, "x is a line of numbers, got dict"),
+        (lambda: plot.curves(x, 3), TypeError, "y is a line of numbers, got int"),
+        (lambda: plot.curves(x, title=3), TypeError, "title is text, got int"),
+        (lambda: plot.scatter(x, y, color="red"), TypeError, "takes title, xlabel, ylabel, got color"),
+        (lambda: plot.scatter(x, y, "a", title="b"), TypeError, "two values for title"),
+        (lambda: plot.scatter(x, y, "a", "b", "c", "d"), TypeError, "got 4 arguments"),
+    ):
+        with pytest.raises(kind, match=text):
+            wrong()
+
+
+def test_pictures_are_svg(tmp_path):
+    picture = plot.curves([1.0, 2.0])
+    for name in ("x.png", "x.PDF"):
+        with pytest.raises(ValueError, match=r"Picture.save: writes SVG, .*x\.svg'"):
+            picture.save(tmp_path / name)
+        assert not (tmp_path / name).exists()
+    picture.save(tmp_path / "x.svg")
+    picture.save(tmp_path / "plain")
+    assert (tmp_path / "x.svg").read_text(encoding="utf-8") == (tmp_path / "plain").read_text(encoding="utf-8") == picture.svg
+
+
+def test_what_is_no_tensor_is_named(tmp_path):
+    path = tmp_path / "a.safetensors"
+    with pytest.raises(TypeError, match=r"save_safetensors: takes tensors, got int under 'b': save\(\) writes"):
+        mg.save_safetensors({"a": mg.ones(1), "b": 1}, path)
+    with pytest.raises(TypeError, match="got the name 3"):
+        mg.save_safetensors({3: mg.ones(1)}, path)
+    with pytest.raises(TypeError, match="under 'b'"):
+        mg.safetensors.save_file({"b": [1.0]}, path)
+    assert not path.exists()
+    mg.save_safetensors({"a": mg.ones(2)}, path, {"who": "me"})
+    assert mg.load_safetensors(path, metadata=True)[1] == {"who": "me"}
+
+
+def test_metrics_take_numbers():
+    mean = metrics.Mean()
+    mean.update(4.0)
+    mean.update([1.0, 2.0], 3)
+    assert mean.compute().item() == pytest.approx((4 + 3 + 6) / 7)
+    assert metrics.MeanSquaredError()([4.0, 2.0], [1.0, 1.0]).item() == 5.0
+    assert metrics.Accuracy()([1, 0, 1], mg.tensor([1, 1, 1])).item() == pytest.approx(2 / 3)
+    with pytest.raises(TypeError, match="got str"):
+        mean.update("4")
+
+
+@pytest.mark.parametrize("kind", [metrics.ConfusionMatrix, metrics.Precision, metrics.Recall, metrics.F1Score])
+def test_metrics_say_how_many_classes_there_are(kind):
+    name = kind.__name__
+    with pytest.raises(ValueError, match=rf"{name}\(2\): takes scores \[n, 2, …\] of 2 classes, got \[1, 3\]: num_classes is 3\?"):
+        kind(2).update(mg.ones(1, 3), mg.tensor([1]))
+    for scores, label in ((mg.ones(1, 2), 2), (mg.tensor([2]), 0)):
+        metric = kind(2)
+        with pytest.raises(IndexError, match=rf"{name}\(2\): takes labels and predictions from 0 to 1, got 2: num_classes"):
+            metric.update(scores, mg.tensor([label]))
+            metric.compute()
+
+
+@pytest.mark.parametrize(
+    ("make", "kind", "text"),
+    [
+        (lambda: nn.Conv2d(3, 8), TypeError, r"^Conv2d\.__init__\(\) missing 1 required positional argument: 'kernel_size'"),
+        (lambda: nn.ConvTranspose1d(3, 8), TypeError, r"^ConvTranspose1d\.__init__"),
+        (lambda: nn.BatchNorm2d(), TypeError, r"^BatchNorm2d\.__init__"),
+        (lambda: nn.MaxPool2d(), TypeError, r"^MaxPool2d\.__init__"),
+        (lambda: nn.TransformerEncoderLayer(4), TypeError, r"^TransformerEncoderLayer\.__init__"),
+        (lambda: nn.Linear(-1, 2), RuntimeError, "^Linear: in_features takes an integer of at least 0, got -1"),
+        (lambda: nn.Linear(2, "a"), TypeError, r"^Linear: out_features takes an integer, got 'a' \(str\)"),
+        (lambda: nn.Linear(2, 2.0), TypeError, r"^Linear: out_features takes an integer, got 2.0 \(float\)"),
+        (lambda: nn.Bilinear(1, "a", 2), TypeError, "^Bilinear: in2_features"),
+        (lambda: nn.Conv2d("a", 8, 3), TypeError, "^Conv2d: in_channels takes an integer, got 'a'"),
+        (lambda: nn.Conv2d(3, 8, (3, -3)), ValueError, "^Conv2d: kernel_size takes an integer of at least 0, got -3"),
+        (lambda: nn.Embedding(-1, 2), ValueError, "^Embedding: num_embeddings"),
+        (lambda: nn.LSTM("a", 2), TypeError, "^LSTM: input_size"),
+        (lambda: nn.GRUCell(2, -2), ValueError, "^GRUCell: hidden_size"),
+        (lambda: nn.BatchNorm1d("a"), TypeError, "^BatchNorm1d: num_features"),
+        (lambda: nn.LayerNorm((2, -1)), ValueError, "^LayerNorm: normalized_shape"),
+        (lambda: nn.RMSNorm("a"), TypeError, "^RMSNorm: normalized_shape"),
+        (lambda: nn.GroupNorm("a", 2), TypeError, "^GroupNorm: num_groups"),
+        (lambda: nn.MultiheadAttention("a", 1), TypeError, "^MultiheadAttention: embed_dim"),
+    ],
+)
+def test_layers_name_their_sizes(make, kind, text):
+    with pytest.raises(kind, match=text):
+        make()
+
+
+def test_what_has_an_index_is_a_size():
+    class Two:
+        def __index__(self):
+            return 2
+
+    assert nn.Linear(Two(), 3).weight.shape == (3, 2)
+    # A class of one's own has the name of its base, as in PyTorch.
+    with pytest.raises(TypeError, match=r"^Conv2d\.__init__"):
+        type("Mine", (nn.Conv2d,), {})(3)
+
+
+def test_states_of_other_parameters():
+    one, two = optim.Adam(nn.Linear(2, 2).parameters()), optim.Adam(nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 2)).parameters())
+    with pytest.raises(ValueError, match=r"Adam.load_state_dict: group 0 of the state has 4 parameters, this optimiser's has 2"):
+        one.load_state_dict(two.state_dict())
+    with pytest.raises(ValueError, match="the state has 0 groups of parameters, this optimiser has 1"):
+        one.load_state_dict({"state": {}, "param_groups": []})
+
+
+def test_explaining_a_list():
+    x = mg.ones(3)
+    assert len(mg.explain([x + 1, (x + 1) * 2])) == len(mg.explain(x + 1, (x + 1) * 2)) > 0
+    for wrong in (5, [x, 5]):
+        with pytest.raises(TypeError, match="explain: takes tensors, got int"):
+            mg.explain(wrong)
+
+
+def test_advice_can_be_followed(tmp_path):
+    with pytest.raises(NotImplementedError, match=r"nn\.summary\(model, input\)"):
+        mg.utils.tensorboard.SummaryWriter(tmp_path).add_graph(nn.Linear(2, 2))
+    with pytest.raises(TypeError, match=r"nn\.summary: calls the model and was given no input: nn\.summary\(model, \(32, 784\)\)"):
+        nn.summary(nn.Linear(2, 2))
+    assert nn.summary(nn.Linear(2, 2), (1, 2)).total_params == 6
+
+
+@pytest.mark.parametrize(
+    "schedule",
+    [
+        lambda o: optim.lr_scheduler.StepLR(o, 1),
+        lambda o: optim.lr_scheduler.LambdaLR(o, lambda _: 1.0),
+        lambda o: optim.lr_scheduler.CosineAnnealingLR(o, 10),
+        lambda o: optim.lr_scheduler.OneCycleLR(o, 0.1, 10),
+        lambda o: optim.lr_scheduler.CyclicLR(o, 0.1, 0.2),
+        lambda o: optim.lr_scheduler.ReduceLROnPlateau(o),
+    ],
+)
+def test_schedules_take_optimisers(schedule):
+    with pytest.raises(TypeError, match=r"LR\w*: takes an optimiser, got Linear"):
+        schedule(nn.Linear(2, 2))
+
+
+def test_an_export_that_reads():
+    for reads in (lambda x: x * 2 if x.sum() > 0 else x, lambda x: x * float(x.sum()), lambda x: x + x.sum().item()):
+        with pytest.raises(ValueError, match=r"^onnx.export: the model reads a value .*where\(condition, a, b\)"):
+            mg.onnx.export(reads, mg.ones(2))
+    with pytest.raises(ValueError, match="must fit"):
+        mg.onnx.export(fails, mg.ones(2))
+    assert len(mg.onnx.export(lambda x: mg.where(x.sum() > 0, x * 2, x) if x.shape[0] > 1 else x, mg.ones(2))) > 50
+
+
+def fails(x):
+    raise mg.ArgumentError("must fit")
+
+
+def test_a_leaf_that_is_changed():
+    w = mg.tensor([1.0], requires_grad=True)
+
+    def added():
+        nonlocal w
+        w += 1
+
+    def put():
+        w[0] = 5
+
+    for change in (added, put, w.zero_):
+        with pytest.raises(RuntimeError, match=r"a leaf that requires a gradient cannot be changed while gradients are recorded: wrap the change in no_grad\(\)"):
+            change()
+    with mg.no_grad(), warnings.catch_warnings():
+        added(), put()
+    assert w.tolist() == [5.0]
