@@ -14,7 +14,7 @@ from . import _ops
 from ._micrograd_rs import Tensor
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
 
 def detach(input: Tensor) -> Tensor:
@@ -351,3 +351,135 @@ def from_file(
         file.flush()
         mapped = mmap.mmap(file.fileno(), length)
     return frombuffer(mapped, dtype=dtype, count=size)
+
+
+def lu(A: Tensor, pivot: bool = True, get_infos: bool = False) -> tuple[Tensor, ...]:
+    """`linalg.lu_factor`, or with `get_infos` `linalg.lu_factor_ex`, under the name of older days."""
+    from .linalg import lu_factor, lu_factor_ex
+
+    return tuple(lu_factor_ex(A, pivot=pivot) if get_infos else lu_factor(A, pivot=pivot))
+
+
+_REDUCTIONS = {"sum": 0.0, "mean": 0.0, "prod": 1.0, "max": -math.inf, "min": math.inf}
+
+
+def segment_reduce(
+    data: Tensor,
+    reduce: str,
+    *,
+    lengths: Tensor | None = None,
+    indices: None = None,
+    offsets: Tensor | None = None,
+    axis: int = 0,
+    unsafe: bool = False,
+    initial: float | None = None,
+) -> Tensor:
+    """What segments of an axis, one behind the other, come to: `reduce` is "sum", "mean", "max", "min" or "prod".
+
+    `lengths` says how long each is, `[…, n]` with the axes of floating-point `data` that lie before `axis`; or `offsets` `[…, n + 1]` where each begins, and the last ends.
+    The answer has `n` in the place of that axis. An empty segment is `initial`, which all begin with; without one it is 0, 1 for a product, −∞ and ∞ for "max" and
+    "min", NaN for a mean. ArgumentError where the lengths do not add up to the axis's size, unless `unsafe`.
+
+    >>> from micrograd_rs import segment_reduce, tensor
+    >>> segment_reduce(tensor([1.0, 2.0, 3.0]), "sum", lengths=tensor([2, 1])).tolist()
+    [3.0, 3.0]
+    """
+    if reduce not in _REDUCTIONS:
+        raise _rs.ArgumentError(f"segment_reduce: reduce is one of {', '.join(_REDUCTIONS)}, got {reduce!r}")
+    if not data.is_floating_point():
+        raise _rs.DTypeError(f"segment_reduce: takes floating-point data, got {data.dtype}")
+    if (lengths is None) == (offsets is None):
+        raise _rs.ArgumentError("segment_reduce: takes lengths or offsets")
+    each = lengths if lengths is not None else offsets.diff() if offsets is not None else data
+    axis = axis + data.dim() if axis < 0 else axis
+    before, size = tuple(data.shape[:axis]), data.shape[axis]
+    if tuple(each.shape[:-1]) != before or each.dim() != axis + 1:
+        raise _rs.ArgumentError(f"segment_reduce: takes lengths [{', '.join(map(str, (*before, 'n')))}] for axis {axis} of {list(data.shape)}, got {list(each.shape)}")
+    if not unsafe and not bool((each.sum(-1) == size).all()):
+        raise _rs.ArgumentError(f"segment_reduce: lengths do not add up to {size}, the size of axis {axis}")
+    rest, n, rows = tuple(data.shape[axis + 1 :]), each.shape[-1], math.prod(before)
+    # Each element's segment, counted over all rows.
+    at = _ops.repeat_interleave(_rs.arange(rows * n, device=data.device), each.reshape(-1))
+    flat = data.reshape((rows * size, *rest))
+    begin = _REDUCTIONS[reduce] if initial is None else float(initial)
+    start = flat.new_full((rows * n, *rest), begin)
+    if reduce in ("sum", "mean"):
+        answer = start.index_add(0, at, flat)
+        if reduce == "mean":
+            count = each.reshape([rows * n] + [1] * len(rest)).to(data.dtype)
+            answer = answer / (count if initial is None else count.clamp(min=1))
+    else:
+        answer = _ops.index_reduce(start, 0, at, flat, {"max": "amax", "min": "amin"}.get(reduce, reduce))
+    return answer.reshape((*before, n, *rest))
+
+
+def conv_tbc(input: Tensor, weight: Tensor, bias: Tensor, pad: int = 0) -> Tensor:
+    """The convolution of sequences `[length, n, in_channels]` with kernels `[width, in_channels, out_channels]`: `conv1d` with its axes in another
+    order, and `pad` zeros on both sides. The answer is `[length + 2 pad − width + 1, n, out_channels]`.
+    """
+    return _nn.conv1d(input.permute(1, 2, 0), weight.permute(2, 1, 0), bias, 1, pad).permute(2, 0, 1)
+
+
+def convolution(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
+    stride: Sequence[int],
+    padding: Sequence[int],
+    dilation: Sequence[int],
+    transposed: bool,
+    output_padding: Sequence[int],
+    groups: int,
+) -> Tensor:
+    """`conv1d`, `conv2d` or `conv3d`, or with `transposed` their transposes, by the number of axes."""
+    axes = weight.dim() - 2
+    if not 1 <= axes <= 3:
+        raise _rs.ArgumentError(f"convolution: takes a weight of 3 to 5 axes, got {list(weight.shape)}")
+    sizes = [list(each) for each in (stride, padding, dilation, output_padding)]
+    if transposed:
+        transposes = (_nn.conv_transpose1d, _nn.conv_transpose2d, _nn.conv_transpose3d)
+        return transposes[axes - 1](input, weight, bias, sizes[0], sizes[1], sizes[3], groups, sizes[2])
+    forwards = (_nn.conv1d, _nn.conv2d, _nn.conv3d)
+    return forwards[axes - 1](input, weight, bias, sizes[0], sizes[1], sizes[2], groups)
+
+
+def native_channel_shuffle(input: Tensor, groups: int) -> Tensor:
+    """As `channel_shuffle`."""
+    return _nn.channel_shuffle(input, groups)
+
+
+def grid_sampler(input: Tensor, grid: Tensor, interpolation_mode: int, padding_mode: int, align_corners: bool) -> Tensor:
+    """`nn.functional.grid_sample`, with numbers for words: bilinear, nearest, bicubic; zeros, border, reflection."""
+    modes, paddings = ("bilinear", "nearest", "bicubic"), ("zeros", "border", "reflection")
+    if not (0 <= interpolation_mode < 3 and 0 <= padding_mode < 3):
+        raise _rs.ArgumentError(f"grid_sampler: modes are 0, 1 and 2, got {interpolation_mode} and {padding_mode}")
+    return _nn.grid_sample(input, grid, modes[interpolation_mode], paddings[padding_mode], align_corners)
+
+
+grid_sampler_2d = grid_sampler_3d = grid_sampler
+
+
+def affine_grid_generator(theta: Tensor, size: Sequence[int], align_corners: bool) -> Tensor:
+    """As `nn.functional.affine_grid`."""
+    return _nn.affine_grid(theta, list(size), align_corners)
+
+
+def cond(pred: Any, true_fn: Callable[..., Any], false_fn: Callable[..., Any], operands: Sequence[Any] = ()) -> Any:
+    """What one of two functions makes of the operands: `true_fn` where `pred`, a truth value or a tensor of one, holds. It is read: `where` chooses element by element,
+    and without reading.
+
+    >>> from micrograd_rs import cond, tensor
+    >>> cond(tensor(True), lambda x: x + 1, lambda x: x - 1, (tensor(1.0),)).item()
+    2.0
+    """
+    return (true_fn if bool(pred) else false_fn)(*operands)
+
+
+def sym_sum(args: Sequence[Any]) -> Any:
+    """`sum(args)`."""
+    return builtins.sum(args)
+
+
+def sym_sqrt(a: Any) -> float:
+    """`math.sqrt(a)`."""
+    return math.sqrt(a)

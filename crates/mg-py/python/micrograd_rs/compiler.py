@@ -17,7 +17,19 @@ from . import _micrograd_rs as _rs
 from ._names import Lazy as _Lazy
 from .nn.module import Module
 
-__all__ = ["allow_in_graph", "compile", "cudagraph_mark_step_begin", "disable", "is_compiling", "is_dynamo_compiling", "list_backends", "reset"]
+__all__ = [
+    "allow_in_graph",
+    "assume_constant_result",
+    "compile",
+    "cudagraph_mark_step_begin",
+    "disable",
+    "is_compiling",
+    "is_dynamo_compiling",
+    "is_exporting",
+    "list_backends",
+    "nested_compile_region",
+    "reset",
+]
 
 
 class OptimizedModule(Module):
@@ -91,6 +103,23 @@ def is_compiling() -> bool:
 
 
 is_dynamo_compiling = is_compiling
+
+
+def is_exporting() -> bool:
+    """Whether a model is being exported on this thread, by `onnx.export`."""
+    from .onnx import is_in_onnx_export
+
+    return is_in_onnx_export()
+
+
+def assume_constant_result(fn: Any) -> Any:
+    """The function as it is: it is called whenever what calls it is."""
+    return fn
+
+
+def nested_compile_region(fn: Any = None, **options: Any) -> Any:
+    """The function as it is, with or without brackets: parts that are alike are found by their structure."""
+    return allow_in_graph if fn is None else fn
 
 
 def reset() -> None:

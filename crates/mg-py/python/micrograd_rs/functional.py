@@ -7,6 +7,7 @@ from collections.abc import Sequence as _Sequence
 from typing import Any as _Any
 
 from . import _nn_ops, _ops
+from ._functions import conv_tbc, native_channel_shuffle
 from ._micrograd_rs import Tensor as _Tensor
 from ._micrograd_rs import zeros as _zeros
 from ._names import Lazy as _Lazy
@@ -16,6 +17,8 @@ from ._ops import *
 from .autograd import no_grad as _no_grad
 
 __all__ = [
+    "conv_tbc",
+    "native_channel_shuffle",
     "adaptive_max_pool1d_with_indices",
     "adaptive_max_pool2d_with_indices",
     "adaptive_max_pool3d_with_indices",

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import inspect
 import os
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import IO, Any, cast
 
@@ -21,12 +22,26 @@ from ._tree import flatten, tensors, unflatten
 from .autograd import no_grad
 from .nn.module import Module
 
-__all__ = ["OPSET", "export"]
+__all__ = ["OPSET", "export", "is_in_onnx_export"]
 
 OPSET = 18
 """The version of ONNX's operators that files are written in."""
 
 _Axes = Mapping[int, str] | Sequence[int]
+
+
+# How many exports are under way in a thread.
+_under_way = threading.local()
+
+
+def is_in_onnx_export() -> bool:
+    """Whether this thread is in a call of `export`, whose model asks.
+
+    >>> from micrograd_rs.onnx import is_in_onnx_export
+    >>> is_in_onnx_export()
+    False
+    """
+    return bool(getattr(_under_way, "count", 0))
 
 
 def export(
@@ -102,6 +117,7 @@ def export(
 
 
 def _called(model: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    _under_way.count = getattr(_under_way, "count", 0) + 1
     try:
         return model(*args, **kwargs)
     except ArgumentError as error:
@@ -113,6 +129,8 @@ def _called(model: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
             "chooses by values, and what depends on sizes alone (`if x.shape[0] > 1`) may stay"
         )
         raise ArgumentError(text) from error
+    finally:
+        _under_way.count -= 1
 
 
 def _names_of(model: Any, given: tuple[Any, ...], kwargs: Mapping[str, Any], count: int) -> list[str]:

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     Place = str | os.PathLike[str] | BinaryIO
 
-__all__ = ["load", "save"]
+__all__ = ["add_safe_globals", "clear_safe_globals", "get_safe_globals", "load", "safe_globals", "save"]
 
 __getattr__ = _Lazy(__name__)
 
@@ -44,6 +44,41 @@ _KEY = "micrograd_rs"
 
 # Where a tensor's elements begin and end, the tensor, and what is said of it.
 _Part = tuple[int, int, Tensor, dict[str, Any]]
+
+
+_safe: list[Any] = []
+
+
+def add_safe_globals(safe_globals: list[Any]) -> None:
+    """Names classes that a file may have, as programs do before PyTorch's `load`. Files are not executed here, whatever is in them: it is remembered, and changes
+    nothing.
+    """
+    _safe.extend(item for item in safe_globals if item not in _safe)
+
+
+def get_safe_globals() -> list[Any]:
+    """What `add_safe_globals` was told."""
+    return list(_safe)
+
+
+def clear_safe_globals() -> None:
+    """Forgets what `add_safe_globals` was told."""
+    _safe.clear()
+
+
+class safe_globals:
+    """A block in which `add_safe_globals` was told of some classes."""
+
+    def __init__(self, safe_globals: list[Any]) -> None:
+        self.safe_globals = safe_globals
+        self._before: list[list[Any]] = []
+
+    def __enter__(self) -> None:
+        self._before.append(list(_safe))
+        add_safe_globals(self.safe_globals)
+
+    def __exit__(self, *_: object) -> None:
+        _safe[:] = self._before.pop()
 
 
 class _Writer:

@@ -9,9 +9,13 @@ from ._micrograd_rs import dtype as _DType
 from ._names import Lazy as _Lazy
 from ._size import Size
 
-__all__ = ["Device", "FileLike", "Number", "Size", "Tensor"]
+__all__ = ["BoolLikeType", "Device", "FileLike", "FloatLikeType", "IntLikeType", "Number", "Size", "Tensor"]
 
 Number = int | float | bool
+# PyTorch has sizes that are not known yet besides.
+BoolLikeType = bool
+FloatLikeType = float
+IntLikeType = int
 FileLike = str | os.PathLike[str]
 # What PyTorch's own signatures say.
 _dtype = _DType

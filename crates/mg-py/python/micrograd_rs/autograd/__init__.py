@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys as _sys
 from _thread import _local
+from types import ModuleType as _ModuleType
 
 from .._micrograd_rs import _set_grad_enabled, backward, grad, is_grad_enabled
 from .._names import Lazy as _Lazy
@@ -44,12 +46,26 @@ __all__ = [
     "profiler",
     "set_detect_anomaly",
     "set_grad_enabled",
+    "set_multithreading_enabled",
 ]
 
 
 def Variable(data: Any, requires_grad: bool = False, volatile: bool = False) -> Any:
     """The tensor itself: what was made a variable of in older days is what tensors are."""
     return data.requires_grad_() if requires_grad and not data.requires_grad else data
+
+
+class set_multithreading_enabled:
+    """Says whether `backward` may use threads of its own, at once or for a `with` block: it walks in the thread that calls it, so this changes nothing."""
+
+    def __init__(self, mode: bool) -> None:
+        self.mode = mode
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *_: object) -> None:
+        pass
 
 
 class set_grad_enabled:
@@ -220,3 +236,16 @@ __getattr__ = _Lazy(
         "set_detect_anomaly": "anomaly_mode",
     },
 )
+
+
+class _Part(_ModuleType):
+    """One of PyTorch's modules: it has what the package has."""
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(_sys.modules[__name__], name)
+
+
+# `from micrograd_rs.autograd.grad_mode import no_grad` finds it. `autograd.gradcheck` itself is the function, as in PyTorch.
+for _part in ("grad_mode", "gradcheck", "variable"):
+    _sys.modules[f"{__name__}.{_part}"] = _Part(f"{__name__}.{_part}", f"What `autograd` has, as `torch.autograd.{_part}` does.")
+grad_mode = _sys.modules[f"{__name__}.grad_mode"]

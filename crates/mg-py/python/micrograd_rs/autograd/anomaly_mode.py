@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .._micrograd_rs import _anomaly_mode, _set_detect_anomaly
 
-__all__ = ["detect_anomaly", "is_anomaly_check_nan_enabled", "is_anomaly_enabled", "set_detect_anomaly"]
+__all__ = ["detect_anomaly", "is_anomaly_check_nan_enabled", "is_anomaly_enabled", "set_anomaly_enabled", "set_detect_anomaly"]
 
 
 class set_detect_anomaly:
@@ -49,3 +49,8 @@ def is_anomaly_enabled() -> bool:
 def is_anomaly_check_nan_enabled() -> bool:
     """Whether gradients are looked at."""
     return _anomaly_mode()[1]
+
+
+def set_anomaly_enabled(mode: bool, check_nan: bool = True) -> None:
+    """Looks for NaN from now on, or no longer: `set_detect_anomaly` as a function."""
+    _set_detect_anomaly(mode, check_nan)

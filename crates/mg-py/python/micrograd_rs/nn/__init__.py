@@ -345,6 +345,7 @@ __all__ = [
     "ZeroPad2d",
     "ZeroPad3d",
     "functional",
+    "grad",
     "init",
     "modules",
     "parallel",
@@ -355,8 +356,8 @@ __all__ = [
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from . import modules
+    from . import grad, modules
 
 _name_arguments(kind for kind in list(globals().values()) if isinstance(kind, type) and issubclass(kind, Module))
 
-__getattr__ = _Lazy(__name__, ("modules", "attention"))
+__getattr__ = _Lazy(__name__, ("attention", "grad", "modules"))

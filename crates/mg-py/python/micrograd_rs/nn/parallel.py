@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from types import ModuleType
 from typing import Any
 
 from .._names import Lazy as _Lazy
 from .module import Module
 
-__all__ = ["DataParallel", "DistributedDataParallel"]
+__all__ = ["DataParallel", "DistributedDataParallel", "data_parallel"]
 
 
 class DataParallel(Module):
@@ -31,6 +31,24 @@ class DataParallel(Module):
 
     def forward(self, *inputs: Any, **kwargs: Any) -> Any:
         return self.module(*inputs, **kwargs)
+
+
+def data_parallel(
+    module: Module,
+    inputs: Any,
+    device_ids: Sequence[Any] | None = None,
+    output_device: Any = None,
+    dim: int = 0,
+    module_kwargs: Mapping[str, Any] | None = None,
+) -> Any:
+    """What a module makes of `inputs`, one or a tuple of them, on the one device that there is. ValueError where `device_ids` names several.
+
+    >>> from micrograd_rs import nn, ones
+    >>> nn.parallel.data_parallel(nn.Linear(2, 3), ones(4, 2)).shape
+    (4, 3)
+    """
+    given: tuple[Any, ...] = inputs if isinstance(inputs, tuple) else (inputs,)  # pyright: ignore[reportUnknownVariableType]
+    return DataParallel(module, device_ids, output_device, dim)(*given, **(module_kwargs or {}))
 
 
 class DistributedDataParallel(Module):

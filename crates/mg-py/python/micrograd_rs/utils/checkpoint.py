@@ -9,7 +9,7 @@ from typing import Any, cast
 from .. import _tree
 from .._micrograd_rs import Tensor, _checkpoint
 
-__all__ = ["checkpoint", "checkpoint_sequential", "set_checkpoint_debug_enabled", "set_checkpoint_early_stop"]
+__all__ = ["checkpoint", "checkpoint_sequential", "noop_context_fn", "set_checkpoint_debug_enabled", "set_checkpoint_early_stop"]
 
 
 @contextmanager
@@ -26,7 +26,8 @@ def set_checkpoint_debug_enabled(enabled: bool | None) -> Generator[None]:
     yield
 
 
-def _no_contexts() -> tuple[AbstractContextManager[Any], AbstractContextManager[Any]]:
+def noop_context_fn() -> tuple[AbstractContextManager[Any], AbstractContextManager[Any]]:
+    """Two blocks in which nothing is otherwise: what `checkpoint` takes as `context_fn` unless it is given one."""
     return nullcontext(), nullcontext()
 
 
@@ -34,7 +35,7 @@ def checkpoint(
     function: Callable[..., Any],
     *args: Any,
     use_reentrant: bool | None = None,
-    context_fn: Callable[[], tuple[AbstractContextManager[Any], AbstractContextManager[Any]]] = _no_contexts,
+    context_fn: Callable[[], tuple[AbstractContextManager[Any], AbstractContextManager[Any]]] = noop_context_fn,
     determinism_check: str = "default",
     debug: bool = False,
     preserve_rng_state: bool = True,

@@ -1,0 +1,206 @@
+"""Names of PyTorch's that few programs use: compositions of others. What is compared with was computed by PyTorch 2.15, or by hand."""
+
+from __future__ import annotations
+
+import importlib
+import math
+
+import micrograd_rs as mg
+import pytest
+from conftest import close
+from micrograd_rs import nn
+from micrograd_rs.nn import functional as F
+
+
+def test_whether_nan_is_looked_for():
+    assert not mg.is_anomaly_enabled() and mg.is_anomaly_check_nan_enabled() is mg.autograd.is_anomaly_check_nan_enabled()
+    with mg.autograd.detect_anomaly(check_nan=False):
+        assert mg.is_anomaly_enabled() and not mg.is_anomaly_check_nan_enabled()
+    mg.set_anomaly_enabled(True)
+    try:
+        assert mg.is_anomaly_enabled() and mg.is_anomaly_check_nan_enabled()
+    finally:
+        mg.set_anomaly_enabled(False)
+    assert not mg.is_anomaly_enabled()
+
+
+DATA = [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0], [7.0, 8.0, 9.0], [10.0, 11.0, 12.0]]
+
+
+@pytest.mark.parametrize(
+    ("reduce", "initial", "first", "empty", "last"),
+    [
+        ("sum", None, [5.0, 7.0, 9.0], 0.0, [17.0, 19.0, 21.0]),
+        ("sum", 2.0, [7.0, 9.0, 11.0], 2.0, [19.0, 21.0, 23.0]),
+        ("mean", None, [2.5, 3.5, 4.5], math.nan, [8.5, 9.5, 10.5]),
+        ("mean", 2.0, [3.5, 4.5, 5.5], 2.0, [9.5, 10.5, 11.5]),
+        ("max", None, [4.0, 5.0, 6.0], -math.inf, [10.0, 11.0, 12.0]),
+        ("max", 2.0, [4.0, 5.0, 6.0], 2.0, [10.0, 11.0, 12.0]),
+        ("min", None, [1.0, 2.0, 3.0], math.inf, [7.0, 8.0, 9.0]),
+        ("min", 2.0, [1.0, 2.0, 2.0], 2.0, [2.0, 2.0, 2.0]),
+        ("prod", None, [4.0, 10.0, 18.0], 1.0, [70.0, 88.0, 108.0]),
+        ("prod", 2.0, [8.0, 20.0, 36.0], 2.0, [140.0, 176.0, 216.0]),
+    ],
+)
+def test_segments(device, reduce, initial, first, empty, last):
+    data, lengths = mg.tensor(DATA, device=device), mg.tensor([2, 0, 2], device=device)
+    close(mg.segment_reduce(data, reduce, lengths=lengths, initial=initial), [first, [empty] * 3, last])
+    close(mg.segment_reduce(data, reduce, offsets=mg.tensor([0, 2, 2, 4], device=device), initial=initial), [first, [empty] * 3, last])
+
+
+def test_segments_of_rows_and_their_gradients(device):
+    data = mg.tensor(DATA, device=device, requires_grad=True)
+    lengths = mg.tensor([[1, 2], [3, 0], [0, 3], [2, 1]], device=device)
+    answer = mg.segment_reduce(data, "sum", lengths=lengths, axis=1)
+    assert answer.tolist() == [[1.0, 5.0], [15.0, 0.0], [0.0, 24.0], [21.0, 12.0]]
+    answer.square().sum().backward()
+    assert data.grad.tolist() == [[2.0, 10.0, 10.0], [30.0] * 3, [48.0] * 3, [42.0, 42.0, 24.0]]
+
+
+def test_segments_that_do_not_fit():
+    data = mg.tensor(DATA)
+    for wrong, kind, text in (
+        (dict(reduce="sum", lengths=mg.tensor([2, 1])), ValueError, "do not add up to 4, the size of axis 0"),
+        (dict(reduce="sum"), ValueError, "takes lengths or offsets"),
+        (dict(reduce="median", lengths=mg.tensor([4])), ValueError, "reduce is one of sum, mean, prod, max, min, got 'median'"),
+        (dict(reduce="sum", lengths=mg.tensor([3]), axis=1), ValueError, r"takes lengths \[4, n\] for axis 1"),
+    ):
+        with pytest.raises(kind, match=text):
+            mg.segment_reduce(data, **wrong)
+    with pytest.raises(TypeError, match="floating-point data"):
+        mg.segment_reduce(mg.arange(4), "sum", lengths=mg.tensor([4]))
+
+
+def test_convolutions_by_other_names(device):
+    x, w, b = mg.rand(7, 2, 3, device=device), mg.rand(3, 3, 4, device=device), mg.rand(4, device=device)
+    got = mg.conv_tbc(x, w, b, 1)
+    assert got.shape == (7, 2, 4) and F.conv_tbc(x, w, b).shape == (5, 2, 4)
+    # One element as it is defined.
+    wanted = sum((x[2 + k, 1] @ w[k, :, 3] for k in range(3)), b[3])
+    close(got[3, 1, 3], wanted, 1e-4)
+    x, w, b = mg.rand(2, 4, 6, 6, device=device), mg.rand(4, 2, 3, 3, device=device), mg.rand(4, device=device)
+    sizes = [2, 1], [1, 0], [1, 2]
+    close(mg.convolution(x, w, b, *sizes, False, [0, 0], 2), F.conv2d(x, w, b, *sizes, 2))
+    close(mg.convolution(x, w, b, *sizes, True, [1, 0], 2), F.conv_transpose2d(x, w, b, sizes[0], sizes[1], [1, 0], 2, sizes[2]))
+    with pytest.raises(ValueError, match="a weight of 3 to 5 axes"):
+        mg.convolution(x, b, None, [1], [0], [1], False, [0], 1)
+    assert mg.equal(mg.native_channel_shuffle(x, 2), F.channel_shuffle(x, 2))
+
+
+def test_grids_by_numbers():
+    x, theta = mg.rand(1, 2, 4, 4), mg.tensor([[[1.0, 0.2, 0.1], [0.0, 0.8, -0.3]]])
+    grid = mg.affine_grid_generator(theta, [1, 2, 3, 3], False)
+    assert mg.equal(grid, F.affine_grid(theta, [1, 2, 3, 3], False))
+    for i, mode in enumerate(("bilinear", "nearest", "bicubic")):
+        for j, padding in enumerate(("zeros", "border", "reflection")):
+            assert mg.equal(mg.grid_sampler(x, grid, i, j, True), F.grid_sample(x, grid, mode, padding, True))
+    with pytest.raises(ValueError, match="modes are 0, 1 and 2"):
+        mg.grid_sampler(x, grid, 3, 0, True)
+
+
+@pytest.mark.parametrize(
+    ("name", "input", "weight", "options"),
+    [
+        ("1d", (2, 4, 9), (6, 2, 3), dict(stride=2, padding=1, groups=2)),
+        ("2d", (2, 4, 9, 8), (6, 4, 3, 2), dict(stride=(2, 1), dilation=2)),
+        ("3d", (1, 2, 5, 5, 5), (3, 2, 2, 2, 2), dict(padding=1)),
+    ],
+)
+def test_gradients_of_convolutions(device, name, input, weight, options):
+    x, w = mg.rand(input, device=device, requires_grad=True), mg.rand(weight, device=device, requires_grad=True)
+    y = getattr(F, f"conv{name}")(x, w, **options)
+    g = mg.rand_like(y)
+    by_x, by_w = mg.autograd.grad(y, [x, w], g)
+    close(getattr(nn.grad, f"conv{name}_input")(input, w.detach(), g, **options), by_x, 1e-4)
+    with mg.no_grad():
+        got = getattr(nn.grad, f"conv{name}_weight")(x, weight, g, **options)
+    close(got, by_w, 1e-4)
+    assert not got.requires_grad
+    # Of second order: the gradient is linear in the weight.
+    first = getattr(nn.grad, f"conv{name}_input")(input, w, g, **options)
+    (second,) = mg.autograd.grad(first, [w], mg.ones_like(first))
+    close(mg.autograd.grad(getattr(F, f"conv{name}")(mg.ones_like(x), w, **options), [w], g)[0], second, 1e-4)
+
+
+def test_lu_of_older_days():
+    a = mg.tensor([[1.0, 2.0], [3.0, 4.0]])
+    packed, pivots = mg.lu(a)
+    close(packed, [[3.0, 4.0], [1 / 3, 2 / 3]])
+    assert pivots.tolist() == [2, 2] and [t.tolist() for t in mg.lu(a, get_infos=True)][2] == 0
+
+
+def test_one_of_two_functions():
+    x = mg.tensor([1.0], requires_grad=True)
+    assert mg.cond(x.sum() > 0, lambda x: x * 2, lambda x: x, (x,)).item() == 2.0
+    assert mg.cond(False, lambda: 1, lambda: 2) == 2 and mg.sym_sum([1, 2, 3]) == 6 and mg.sym_sqrt(9) == 3.0
+
+
+def test_switches_that_change_nothing():
+    import micrograd_rs.multiprocessing as mp
+
+    assert mp.get_sharing_strategy() in mp.get_all_sharing_strategies() and mp.Process is importlib.import_module("multiprocessing").Process
+    mp.set_sharing_strategy("file_system")
+    assert mp.get_sharing_strategy() == "file_system"
+    with pytest.raises(ValueError, match="file_descriptor, file_system, got 'x'"):
+        mp.set_sharing_strategy("x")
+    with mg.autograd.set_multithreading_enabled(False):
+        assert not mg.compiler.is_exporting()
+    assert mg.compiler.assume_constant_result(len) is len and mg.compiler.nested_compile_region(len) is len
+    assert mg.compiler.nested_compile_region(max_reuse_entries=3)(len) is len
+    with mg.cpu.stream(mg.cpu.Stream()) as _:
+        mg.cpu.current_stream().wait_stream(mg.cpu.current_stream())
+    x = mg.ones(2, requires_grad=True)
+    mg.utils.checkpoint.checkpoint(lambda x: x.exp(), x, context_fn=mg.utils.checkpoint.noop_context_fn).sum().backward()
+    close(x.grad, [math.e] * 2)
+    assert isinstance(1, mg.types.IntLikeType) and isinstance(True, mg.types.BoolLikeType) and isinstance(1.0, mg.types.FloatLikeType)
+
+
+def test_classes_that_a_file_may_have():
+    from micrograd_rs.serialization import add_safe_globals, clear_safe_globals, get_safe_globals, safe_globals
+
+    add_safe_globals([dict])
+    with safe_globals([dict, set]):
+        assert get_safe_globals() == [dict, set]
+    assert get_safe_globals() == [dict]
+    clear_safe_globals()
+    assert get_safe_globals() == []
+
+
+def test_a_model_that_asks_whether_it_is_exported():
+    asked = []
+
+    class Net(nn.Module):
+        def forward(self, x):
+            asked.append((mg.onnx.is_in_onnx_export(), mg.compiler.is_exporting()))
+            return x * 2
+
+    mg.onnx.export(Net(), mg.ones(2))
+    assert set(asked) == {(True, True)} and not mg.onnx.is_in_onnx_export()
+    with pytest.raises(ZeroDivisionError):
+        mg.onnx.export(lambda x: x / (1 // 0), mg.ones(2))
+    assert not mg.onnx.is_in_onnx_export()
+
+
+def test_one_device_for_all():
+    net = nn.Linear(2, 3)
+    assert mg.equal(nn.parallel.data_parallel(net, mg.ones(4, 2)), net(mg.ones(4, 2)))
+    bilinear = nn.Bilinear(2, 2, 1)
+    assert nn.parallel.data_parallel(bilinear, (mg.ones(4, 2),), module_kwargs={"input2": mg.ones(4, 2)}).shape == (4, 1)
+    with pytest.raises(ValueError, match="one device"):
+        nn.parallel.data_parallel(net, mg.ones(4, 2), device_ids=[0, 1])
+
+
+def test_modules_where_programs_look_for_them(program):
+    program(
+        """
+        import micrograd_rs as mg
+        from micrograd_rs.autograd.gradcheck import gradcheck
+        from micrograd_rs.autograd.grad_mode import no_grad
+        from micrograd_rs.cpu.amp import GradScaler, autocast
+        from micrograd_rs.nn.grad import conv2d_input
+        assert gradcheck is mg.autograd.gradcheck and callable(gradcheck) and no_grad is mg.no_grad is mg.autograd.grad_mode.no_grad
+        with autocast():
+            assert (mg.ones(2, 2) @ mg.ones(2, 2)).dtype == mg.bfloat16
+        assert GradScaler(enabled=False).get_scale() == 1.0 and conv2d_input
+        """
+    )
