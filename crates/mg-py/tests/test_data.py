@@ -316,3 +316,31 @@ def test_a_loader_trains():
         for a, b in DataLoader(data, batch_size=16, shuffle=True, num_workers=1):
             loss = step(a, b)
     assert loss.item() < 1e-2 and step.is_replaying
+
+
+def test_collating_types_of_ones_own():
+    from micrograd_rs.utils.data._utils.collate import collate, collate_tensor_fn, default_collate_fn_map
+
+    class Words(list):
+        pass
+
+    def joined(entries, *, collate_fn_map):
+        assert Words in collate_fn_map
+        return Words(word for entry in entries for word in entry)
+
+    samples = [{"x": mg.ones(2), "words": Words("ab")}, {"x": mg.zeros(2), "words": Words("c")}]
+    got = collate(samples, collate_fn_map={mg.Tensor: collate_tensor_fn, Words: joined})
+    assert got["x"].tolist() == [[1.0, 1.0], [0.0, 0.0]] and got["words"] == Words("abc")
+    # By a base, or one of several types; what nobody puts together is refused.
+    assert collate([1, 2.5], collate_fn_map={(int, float): lambda entries, *, collate_fn_map: max(entries)}) == 2.5
+    with pytest.raises(TypeError, match=r"collate: a sample in entry \['x'\] has Tensor, for which"):
+        collate(samples, collate_fn_map={Words: joined})
+    with pytest.raises(ValueError, match="number of entries"):
+        default_collate(samples)
+    default_collate_fn_map[Words] = joined
+    try:
+        assert default_collate(samples)["words"] == Words("abc")
+        assert next(iter(DataLoader(samples, batch_size=2)))["words"] == Words("abc")
+    finally:
+        del default_collate_fn_map[Words]
+    assert default_collate([True, False]).dtype == mg.bool and default_collate([1, 2]).dtype == mg.int64

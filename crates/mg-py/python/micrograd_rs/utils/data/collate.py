@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
 from ..._micrograd_rs import ArgumentError, Tensor, as_tensor, float64, int64, tensor
 from ..._names import Lazy as _Lazy
 from ..._ops import stack
 
-__all__ = ["default_collate", "default_convert"]
+__all__ = [
+    "collate",
+    "collate_float_fn",
+    "collate_int_fn",
+    "collate_str_fn",
+    "collate_tensor_fn",
+    "default_collate",
+    "default_collate_fn_map",
+    "default_convert",
+]
 
 __getattr__ = _Lazy(__name__)
 
@@ -41,35 +50,74 @@ def default_collate(batch: Sequence[Any]) -> Any:
     >>> default_collate([{"x": 1.0, "name": "a"}, {"x": 2.0, "name": "b"}])
     {'x': tensor([1., 2.], dtype=f64), 'name': ['a', 'b']}
     """
-    return _collated(batch, "")
+    return _collated(batch, "", default_collate_fn_map)
 
 
-def _collated(batch: Sequence[Any], place: str) -> Any:
+def collate(batch: Sequence[Any], *, collate_fn_map: Mapping[Any, Callable[..., Any]] | None = None) -> Any:
+    """A batch of samples as `default_collate` makes it, of whose entries those of the types in `collate_fn_map` (a type or a tuple of them) are put together by
+    the functions there, `function(entries, collate_fn_map=…)`, and dictionaries, tuples and lists entry by entry. `TypeError` for anything else.
+
+    >>> from micrograd_rs.utils.data._utils.collate import collate
+    >>> collate([{"x": 1.0}, {"x": 2.0}], collate_fn_map={float: lambda entries, *, collate_fn_map: sum(entries)})
+    {'x': 3.0}
+    """
+    return _collated(batch, "", collate_fn_map or {})
+
+
+def collate_tensor_fn(batch: Sequence[Any], *, collate_fn_map: Any = None) -> Tensor:
+    """Tensors, stacked along a new first axis."""
+    return _stacked(batch, "")
+
+
+def collate_float_fn(batch: Sequence[Any], *, collate_fn_map: Any = None) -> Tensor:
+    """Numbers as a float64 tensor."""
+    return tensor(list(batch), dtype=float64)
+
+
+def collate_int_fn(batch: Sequence[Any], *, collate_fn_map: Any = None) -> Tensor:
+    """Integers as an int64 tensor, or truth values as a bool one."""
+    return tensor(list(batch)) if isinstance(batch[0], bool) else tensor(list(batch), dtype=int64)
+
+
+def collate_str_fn(batch: Sequence[Any], *, collate_fn_map: Any = None) -> Sequence[Any]:
+    """Texts as they are."""
+    return batch
+
+
+default_collate_fn_map: dict[Any, Callable[..., Any]] = {
+    Tensor: collate_tensor_fn,
+    float: collate_float_fn,
+    int: collate_int_fn,
+    str: collate_str_fn,
+    bytes: collate_str_fn,
+}
+"""How `default_collate` puts entries together, by their type; what is put here is known to it."""
+
+
+def _collated(batch: Sequence[Any], place: str, fns: Mapping[Any, Callable[..., Any]]) -> Any:
     """The batch of what samples have at a place, as one would write it behind a sample: `[0]['x']`."""
     if not batch:
         raise ValueError("a batch of no samples")
     first: Any = batch[0]
-    if isinstance(first, Tensor):
+    fn = fns.get(type(first)) or next((fn for kinds, fn in fns.items() if isinstance(first, kinds)), None)
+    if fn is collate_tensor_fn:
+        # With the place in what is said of unlike ones.
         return _stacked(batch, place)
-    if _is_array(first):
+    if fn is not None:
+        return fn(batch, collate_fn_map=fns)
+    if fns is default_collate_fn_map and _is_array(first):
         return _stacked([as_tensor(item) if _is_array(item) else item for item in batch], place)
-    if isinstance(first, bool):
-        return tensor(list(batch))
-    if isinstance(first, int):
-        return tensor(list(batch), dtype=int64)
-    if isinstance(first, float):
-        return tensor(list(batch), dtype=float64)
-    if isinstance(first, (str, bytes)):
-        return batch
     if isinstance(first, Mapping):
-        return _columns(cast("Sequence[Mapping[Any, Any]]", batch), place)
+        return _columns(cast("Sequence[Mapping[Any, Any]]", batch), place, fns)
     if isinstance(first, Sequence):
         rows = cast("Sequence[Sequence[Any]]", batch)
         for at, row in enumerate(rows):
             if len(row) != len(rows[0]):
                 raise _unlike(at, place, "number of entries", [str(len(rows[0])), str(len(row))])
         columns = zip(*rows, strict=True)
-        return _rebuilt(first, [_collated(column, f"{place}[{i}]") for i, column in enumerate(columns)])
+        return _rebuilt(first, [_collated(column, f"{place}[{i}]", fns) for i, column in enumerate(columns)])
+    if fns is not default_collate_fn_map:
+        raise TypeError(f"collate: a sample{_of(place)} has {type(first).__name__}, for which collate_fn_map has no function")
     raise TypeError(
         f"default_collate takes tensors, arrays, numbers, text, dictionaries, tuples and lists; a sample{_of(place)} has {type(first).__name__}. "
         "Pass a collate_fn of your own"
@@ -106,12 +154,12 @@ def _stacked(batch: Sequence[Any], place: str) -> Tensor:
         raise
 
 
-def _columns(rows: Sequence[Mapping[Any, Any]], place: str) -> Any:
+def _columns(rows: Sequence[Mapping[Any, Any]], place: str, fns: Mapping[Any, Callable[..., Any]]) -> Any:
     first = rows[0]
     for at, row in enumerate(rows):
         if row.keys() != first.keys():
             raise _unlike(at, place, "keys", [str(list(first)), str(list(row))])
-    columns = {key: _collated([row[key] for row in rows], f"{place}[{key!r}]") for key in first}
+    columns = {key: _collated([row[key] for row in rows], f"{place}[{key!r}]", fns) for key in first}
     try:
         return cast("Any", type(first))(columns)
     except TypeError:
