@@ -255,3 +255,34 @@ def test_a_leaf_that_is_changed():
     with mg.no_grad(), warnings.catch_warnings():
         added(), put()
     assert w.tolist() == [5.0]
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("fft", "no complex numbers here, and so no Fourier transforms"),
+        ("complex64", "no complex numbers"),
+        ("sparse_coo_tensor", "no sparse tensors"),
+        ("quantize_per_tensor", "no quantised tensors"),
+        ("ao", "no quantised tensors"),
+        ("float8_e4m3fn", "float16 and bfloat16"),
+        ("hub", r"load\(\) reads the file"),
+        ("fx", "compiler and exporter"),
+        ("package", "compiler and exporter"),
+        ("mps", "devices are 'cpu' and 'cuda'"),
+    ],
+)
+def test_what_is_not_here_on_purpose(name, why):
+    assert not hasattr(mg, name)
+    with pytest.raises(AttributeError, match=f"module 'micrograd_rs' has no attribute '{name}': .*{why}"):
+        getattr(mg, name)
+
+
+def test_what_is_not_here_by_mistake():
+    for name, near in (("exports", None), ("masked_sel", "masked_select"), ("packages", None)):
+        with pytest.raises(AttributeError) as e:
+            getattr(mg, name)
+        assert "compiler" not in str(e.value) and "shape" not in str(e.value)
+        assert near is None or f"did you mean '{near}'" in str(e.value)
+    with pytest.raises(AttributeError, match="'micrograd_rs.nn' has no attribute 'fft'$"):
+        nn.fft

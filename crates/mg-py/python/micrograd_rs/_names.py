@@ -21,6 +21,31 @@ def unknown(what: str, name: str, known: Iterable[str]) -> str:
     return f"{what} has no attribute '{name}'{hint}"
 
 
+# What PyTorch has at its top and is not here, and what there is instead: names that begin so or are so.
+_ABSENT = (
+    (("fft", "stft", "istft"), "there are no complex numbers here, and so no Fourier transforms"),
+    (("complex", "cfloat", "cdouble", "chalf", "bcomplex", "view_as_complex", "view_as_real", "polar", "imag"), "there are no complex numbers here"),
+    (("sparse", "spmm", "hspmm", "smm", "sspaddmm"), "there are no sparse tensors here"),
+    (("quantize", "qint", "quint", "qscheme", "per_tensor_", "per_channel_", "fake_quantize", "dequantize", "ao"), "there are no quantised tensors here"),
+    (("float8", "float4"), "dtypes of less than 16 bits are not here: float16 and bfloat16 are"),
+    (("nested", "masked"), "tensors are of one shape and have all their elements: nn.utils.rnn.pad_sequence and where() do what is done with others"),
+    (("hub",), "models are not fetched from the network: load() reads the file"),
+    (("fx", "export", "library", "overrides", "package", "ops", "classes", "_dynamo", "_inductor"), "it is of PyTorch's compiler and exporter: compile(), onnx.export() and save() are what there is"),
+    (("mps", "xpu", "mtia", "hip", "rocm"), "devices are 'cpu' and 'cuda'"),
+    (("quasirandom",), "scipy.stats.qmc has Sobol's sequences"),
+)
+# Words that are whole names.
+_WHOLE = frozenset(("fft", "polar", "imag", "smm", "ao", "hub", "fx", "export", "library", "overrides", "package", "ops", "classes", "mps", "xpu", "mtia", "hip", "rocm", "nested", "masked"))
+
+
+def absent(name: str) -> str | None:
+    """Why a name of PyTorch's top is not here, where that is meant."""
+    for words, why in _ABSENT:
+        if any(name == word if word in _WHOLE else name.startswith(word) for word in words):
+            return why
+    return None
+
+
 class Lazy:
     """A module's `__getattr__`: imports its submodules when they are asked for, and what it has of them."""
 
@@ -58,6 +83,9 @@ class Lazy:
                     return found
         if name.startswith("__"):
             raise AttributeError(f"module '{self.module}' has no attribute '{name}'")
+        why = absent(name) if self.module == __package__ else None
+        if why is not None:
+            raise AttributeError(f"module '{self.module}' has no attribute '{name}': {why}")
         known = [*vars(sys.modules[self.module]), *self.submodules, *self.members]
         raise AttributeError(unknown(f"module '{self.module}'", name, known))
 
