@@ -11,7 +11,7 @@ from .._micrograd_rs import ArgumentError
 
 
 def check_sizes(module: object, **sizes: Any) -> None:
-    """Raises for what is no integer of at least 0, or no tuple of them: `Linear: in_features takes …`."""
+    """Raises for what is no integer, or a negative one, alone or in a tuple: `Linear: in_features takes …`."""
     for name, size in sizes.items():
         if type(size) is int and size >= 0:
             continue
@@ -25,7 +25,7 @@ def _check(module: object, name: str, size: Any) -> None:
     except TypeError:
         raise TypeError(f"{type(module).__name__}: {name} takes an integer, got {size!r} ({type(size).__name__})") from None
     if wrong:
-        raise ArgumentError(f"{type(module).__name__}: {name} takes an integer of at least 0, got {size}")
+        raise ArgumentError(f"{type(module).__name__}: {name} takes an integer that is not negative, got {size}")
 
 
 def name_arguments(classes: Iterable[type]) -> None:
