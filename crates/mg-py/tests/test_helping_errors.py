@@ -286,3 +286,59 @@ def test_what_is_not_here_by_mistake():
         assert near is None or f"did you mean '{near}'" in str(e.value)
     with pytest.raises(AttributeError, match="'micrograd_rs.nn' has no attribute 'fft'$"):
         nn.fft
+
+
+def test_what_another_library_has_is_named(tmp_path):
+    name = rf"{Foreign.__module__}\.Foreign"
+    for wrong in (
+        lambda: optim.SGD([Foreign()], 0.1),
+        lambda: nn.Module().register_buffer("a", Foreign()),
+        lambda: nn.Sequential(Foreign()),
+        lambda: mg.explain(Foreign()),
+        lambda: mg.func.grad(lambda x: x)(Foreign()),
+        lambda: mg.save({"a": Foreign()}, tmp_path / "a"),
+        lambda: mg.save_safetensors({"a": Foreign()}, tmp_path / "a"),
+    ):
+        with pytest.raises(TypeError, match=name):
+            wrong()
+    with pytest.raises(TypeError, match=r"'a' takes a tensor or None, got .*: mg.from_dlpack\(t\) or mg.tensor\(t\) makes one of it"):
+        nn.Module().register_buffer("a", Foreign())
+    # Of Python's own and of this package the name says it.
+    with pytest.raises(TypeError, match="'a' takes a tensor or None, got Linear$"):
+        nn.Module().register_buffer("a", nn.Linear(1, 1))
+
+
+def test_data_of_another_library():
+    """Samples are tensors here, whoever made them."""
+
+    class Their:
+        """One that is not ours, on our memory."""
+
+        def __init__(self, t):
+            self.t = t
+
+        def __dlpack__(self, **options):
+            return self.t.__dlpack__(**options)
+
+        def __dlpack_device__(self):
+            return self.t.__dlpack_device__()
+
+        def __len__(self):
+            return len(self.t)
+
+    samples = [(Their(mg.tensor([1.0, i])), i) for i in range(3)]
+    (x, y), = DataLoader(samples, batch_size=3)
+    assert isinstance(x, mg.Tensor) and x.tolist() == [[1.0, 0.0], [1.0, 1.0], [1.0, 2.0]] and y.tolist() == [0, 1, 2]
+    assert next(iter(DataLoader(samples, batch_size=None)))[0].tolist() == [1.0, 0.0]
+    with pytest.raises(ValueError, match=r"same shape in entry \[0\]"):
+        default_collate([(Their(mg.ones(2)),), (Their(mg.ones(3)),)])
+    data = mg.utils.data.TensorDataset(Their(mg.arange(4.0)), mg.arange(4))
+    assert [x.tolist() for x, _ in DataLoader(data, batch_size=2)] == [[0.0, 1.0], [2.0, 3.0]] and data[1][0].item() == 1.0
+    with pytest.raises(TypeError, match="TensorDataset takes tensors and arrays, got list"):
+        mg.utils.data.TensorDataset([1, 2])
+
+
+def test_arrays_are_rows_of_a_data_set():
+    np = pytest.importorskip("numpy")
+    data = mg.utils.data.TensorDataset(np.arange(4.0), mg.arange(4))
+    assert [x.tolist() for x, _ in DataLoader(data, batch_size=2)] == [[0.0, 1.0], [2.0, 3.0]]

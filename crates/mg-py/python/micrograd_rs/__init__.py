@@ -532,11 +532,13 @@ def explain(*tensors: Tensor | _Sequence[Tensor]) -> Explanation:
     >>> len(explain(x * 2 + 1))
     1
     """
+    from ._names import no_tensor
+
     all_: list[Tensor] = []
     for each in tensors:
         for t in each if isinstance(each, (list, tuple)) else (each,):
             if not isinstance(t, Tensor):
-                raise TypeError(f"explain: takes tensors, got {type(t).__name__}")
+                raise TypeError(f"explain: takes tensors, got {no_tensor(t)}")
             all_.append(t)
     return _rs.explain(*all_)
 

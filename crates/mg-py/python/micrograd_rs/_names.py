@@ -21,6 +21,23 @@ def unknown(what: str, name: str, known: Iterable[str]) -> str:
     return f"{what} has no attribute '{name}'{hint}"
 
 
+def kind_of(value: object) -> str:
+    """What an error calls what it got: of another library's the library too, which is what tells one `Tensor` from another."""
+    kind = type(value)
+    root = kind.__module__.partition(".")[0]
+    return kind.__name__ if root in ("builtins", __package__, "__main__") else f"{kind.__module__}.{kind.__name__}"
+
+
+def is_foreign(value: object) -> bool:
+    """Whether it is an array, or a tensor of another library."""
+    return hasattr(type(value), "__dlpack__") or hasattr(type(value), "__array_interface__")
+
+
+def no_tensor(value: object) -> str:
+    """What an error says of what is no tensor: what it is, and for another library's how it becomes one."""
+    return kind_of(value) + (": mg.from_dlpack(t) or mg.tensor(t) makes one of it" if is_foreign(value) else "")
+
+
 # What PyTorch has at its top and is not here, and what there is instead: names that begin so or are so.
 _ABSENT = (
     (("fft", "stft", "istft"), "there are no complex numbers here, and so no Fourier transforms"),

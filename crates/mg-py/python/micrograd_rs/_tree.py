@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from ._micrograd_rs import Tensor
+from ._names import no_tensor
 
 
 class Spec(NamedTuple):
@@ -94,5 +95,5 @@ def tensors(leaves: list[Any], where: str) -> list[Tensor]:
     """The leaves, all of which are tensors."""
     for leaf in leaves:
         if not isinstance(leaf, Tensor):
-            raise TypeError(f"{where} are tensors, in tuples, lists and dictionaries, not {type(leaf).__name__}")
+            raise TypeError(f"{where} are tensors, in tuples, lists and dictionaries, not {no_tensor(leaf)}")
     return leaves

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from ._micrograd_rs import Tensor, _Mapped, _save_sharded, _Sharded, save_safetensors
 from ._names import Lazy as _Lazy
+from ._names import kind_of
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -118,7 +119,7 @@ def checked(op: str, tensors: Mapping[Any, Any]) -> dict[str, Tensor]:
         if not isinstance(name, str):
             raise TypeError(f"{op}: takes tensors under names, got the name {name!r} ({type(name).__name__})")
         if not isinstance(t, Tensor):
-            raise TypeError(f"{op}: takes tensors, got {type(t).__name__} under {name!r}: save() writes numbers, text and containers too")
+            raise TypeError(f"{op}: takes tensors, got {kind_of(t)} under {name!r}: save() writes numbers, text and containers too")
     return dict(tensors)
 
 

@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from ._micrograd_rs import Device, Tensor, as_tensor, dtype, load_safetensors, realize, save_safetensors, tensor, zeros
 from ._names import Lazy as _Lazy
+from ._names import kind_of
 from ._size import Size
 from .autograd import no_grad
 
@@ -133,7 +134,7 @@ class _Writer:
             return {"device": str(value)}
         if type(value).__module__ == "numpy":
             if not hasattr(value, "__array_interface__"):
-                raise TypeError(f"{_at(path)}: {type(value).__name__} cannot be saved")
+                raise TypeError(f"{_at(path)}: {kind_of(value)} cannot be saved")
             return {"array": self._named(as_tensor(value), value, path)} if value.shape else self.of(value.item(), path)
         if isinstance(value, (int, float)):
             # Subclasses: an IntEnum's member is its number.
@@ -155,7 +156,7 @@ class _Writer:
         finally:
             self._open.discard(id(value))  # pyright: ignore[reportUnknownArgumentType]
         raise TypeError(
-            f"{_at(path)}: {type(value).__name__} cannot be saved; tensors, numbers, text, bytes, dictionaries, lists, tuples and sets can: "  # pyright: ignore[reportUnknownArgumentType]
+            f"{_at(path)}: {kind_of(value)} cannot be saved; tensors, numbers, text, bytes, dictionaries, lists, tuples and sets can: "  # pyright: ignore[reportUnknownArgumentType]
             "save the state_dict() of what has one"
         )
 

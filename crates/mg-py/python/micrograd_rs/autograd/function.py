@@ -6,6 +6,7 @@ from functools import wraps
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from .._micrograd_rs import Tensor, _Begun, _set_grad_enabled, is_grad_enabled
+from .._names import kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -32,7 +33,7 @@ class FunctionCtx:
         """
         for t in tensors:
             if t is not None and not isinstance(t, Tensor):
-                raise TypeError(f"save_for_backward takes tensors and None, not {type(t).__name__}: keep it as an attribute")
+                raise TypeError(f"save_for_backward takes tensors and None, not {kind_of(t)}: keep it as an attribute")
         self._to_save = tensors
 
     def save_for_forward(self, *tensors: Tensor | None) -> None:

@@ -11,6 +11,7 @@ from functools import update_wrapper
 from typing import TYPE_CHECKING, Any, overload
 
 from .._micrograd_rs import Tensor
+from .._names import kind_of as said_kind
 from ._read import KernelError, Program, Reader, Source, refusal
 from ._values import Element, Known, as_number, is_same, is_sequence, is_tuple, kind_of
 
@@ -185,13 +186,12 @@ class Kernel:
         """Refuses arguments that are no numbers."""
         if isinstance(value, Tensor) or as_number(value) is not None or hasattr(value, "__array_interface__"):
             return
-        kind = kind_of(value)
-        text = f"{self.__name__}(): takes tensors, numbers and NumPy arrays, got {kind.__module__}.{kind.__name__} as '{name}'"
+        text = f"{self.__name__}(): takes tensors, numbers and NumPy arrays, got {said_kind(value)} as '{name}'"
         if hasattr(value, "__dlpack__"):
             text += ": mg.from_dlpack(t) or mg.tensor(t) makes a tensor of it"
         elif isinstance(value, str) or value is None or is_sequence(value):
             text += ": what chooses how it computes is a constant, an argument after `*`"
-        raise TypeError(text.replace("builtins.", ""))
+        raise TypeError(text)
 
     def _noted(self, program: Program) -> None:
         """Has a kernel that this one is read into look whether the gradient is what it was."""

@@ -10,7 +10,7 @@ from typing import Any, NoReturn, Self, TypeVar, cast
 from weakref import WeakSet
 
 from .._micrograd_rs import Device, Tensor, dtype, empty_like, realize
-from .._names import unknown
+from .._names import unknown, kind_of, no_tensor
 from . import _hooks, _state
 from ._hooks import Hook, Hooks, RemovableHandle
 from ._parts import Parts, put, twins
@@ -283,7 +283,7 @@ class Module:
         name = _checked(self, name, "buffer")
         if tensor is not None:
             if not isinstance(tensor, Tensor):
-                raise TypeError(f"{name!r} takes a tensor or None, got {type(tensor).__name__}")
+                raise TypeError(f"{name!r} takes a tensor or None, got {no_tensor(tensor)}")
             tensor = _registered(self, "buffer", name, tensor)
         self._kinds[name] = "buffer" if persistent else "transient"
         put(self, name, tensor)
@@ -291,7 +291,7 @@ class Module:
     def add_module(self, name: str, module: Any) -> None:
         """Makes a module a part of this one under this name."""
         if module is not None and not isinstance(module, Module):
-            raise TypeError(f"{name!r} takes a module or None, got {type(module).__name__}")
+            raise TypeError(f"{name!r} takes a module or None, got {kind_of(module)}")
         name = _checked(self, name, "module")
         if module is not None:
             module = _registered(self, "module", name, module)
@@ -350,7 +350,7 @@ class Module:
         if not target:
             raise ValueError("takes the place of a part, not of the module itself")
         if not isinstance(module, Module):
-            raise ValueError(f"takes a module, got {type(module).__name__}")
+            raise ValueError(f"takes a module, got {kind_of(module)}")
         parent = self.get_submodule(place)
         if strict and name not in parent._modules:
             raise AttributeError(f"'{type(parent).__name__}' has no module '{name}' at '{target}'")

@@ -8,6 +8,7 @@ from typing import ClassVar
 
 from .. import functional as F
 from .._micrograd_rs import Device, Tensor, dtype, full
+from .._names import kind_of
 from .activations import Dropout
 from .multihead import MultiheadAttention
 from .containers import ModuleList
@@ -34,7 +35,7 @@ def _activation(activation: Activation) -> Callable[[Tensor], Tensor]:
 
 def _copies(module: Module, n: int) -> ModuleList:
     if not isinstance(module, Module):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise TypeError(f"takes a module as layer, got {type(module).__name__}")
+        raise TypeError(f"takes a module as layer, got {kind_of(module)}")
     if n > _MOST_LAYERS:
         raise ValueError(f"takes {_MOST_LAYERS} layers at most, got {n}")
     return ModuleList([copy.deepcopy(module) for _ in range(n)])

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Self, TypeVar, cast
 
 from .._micrograd_rs import _LBFGS, Tensor, _needs_values, _Optimizer, from_dlpack, tensor
 from .._names import Lazy as _Lazy
+from .._names import kind_of
 from ..autograd import enable_grad
 
 __all__ = ["Optimizer"]
@@ -442,7 +443,7 @@ class Optimizer:
         if self._kind is None:
             self._own_state = defaultdict(dict)
         if callable(getattr(params, "parameters", None)):
-            raise TypeError(f"an optimiser takes tensors, got {type(params).__name__}: pass its parameters()")
+            raise TypeError(f"an optimiser takes tensors, got {kind_of(params)}: pass its parameters()")
         groups: list[Any] = [params] if isinstance(params, Tensor) else list(params)
         if not groups:
             raise ValueError(f"{type(self).__name__} takes at least one parameter, got none")
@@ -461,7 +462,7 @@ class Optimizer:
             params = [p for _, p in params]
         for p in params:
             if not isinstance(p, Tensor):
-                raise TypeError(f"an optimiser takes tensors, got {type(p).__name__}")
+                raise TypeError(f"an optimiser takes tensors, got {kind_of(p)}")
         # What is no option stands beside them, as PyTorch's `foreach` and `fused` do, and goes with the state.
         taken = {id(p) for p in self._parameters()}
         if any(id(p) in taken for p in params):

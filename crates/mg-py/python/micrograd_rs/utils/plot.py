@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, cast, overload
 from .. import _micrograd_rs as _rs
 from .._micrograd_rs import Tensor, as_tensor
 from .._names import Lazy as _Lazy
+from .._names import kind_of
 
 if TYPE_CHECKING:
     import os
@@ -69,7 +70,7 @@ def _numbers(what: str, which: str, values: Any) -> list[float]:
             raise ValueError(f"plot.{what}: {which} is a line of numbers, got a tensor {list(t.shape)}")
         values = t.detach().tolist()
     if isinstance(values, (str, Mapping)) or not isinstance(values, Iterable):
-        raise TypeError(f"plot.{what}: {which} is a line of numbers, got {type(cast('object', values)).__name__}")
+        raise TypeError(f"plot.{what}: {which} is a line of numbers, got {kind_of(cast('object', values))}")
     return [float(value) for value in values]  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
 
 

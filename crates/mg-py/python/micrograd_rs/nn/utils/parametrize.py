@@ -21,6 +21,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from ..._micrograd_rs import Tensor
+from ..._names import no_tensor
 from ...autograd import no_grad
 from ..containers import ModuleDict, ModuleList
 from ..module import Module
@@ -77,7 +78,7 @@ class ParametrizationList(ModuleList):
         else:
             for i, part in enumerate(new):
                 if not isinstance(part, Tensor):
-                    raise ValueError(f"right_inverse() answers with tensors, got {type(part).__name__}")
+                    raise ValueError(f"right_inverse() answers with tensors, got {no_tensor(part)}")
                 self._register(f"original{i}", original, part)
         if not unsafe:
             value = self()

@@ -7,6 +7,7 @@ from typing import Any, cast
 
 from ..._micrograd_rs import ArgumentError, Tensor, as_tensor, float64, int64, tensor
 from ..._names import Lazy as _Lazy
+from ..._names import kind_of
 from ..._ops import stack
 
 __all__ = [
@@ -24,8 +25,9 @@ __getattr__ = _Lazy(__name__)
 
 
 def _is_array(value: Any) -> bool:
-    """NumPy's arrays and numbers, which need not be installed."""
-    return type(value).__module__ == "numpy" and hasattr(value, "dtype")
+    """NumPy's arrays and numbers, which need not be installed, and tensors of other libraries."""
+    kind = type(value)
+    return kind.__module__ == "numpy" and hasattr(value, "dtype") or hasattr(kind, "__dlpack__")
 
 
 def _rebuilt(like: Any, items: list[Any]) -> Any:
@@ -42,7 +44,7 @@ def _rebuilt(like: Any, items: list[Any]) -> Any:
 
 
 def default_collate(batch: Sequence[Any]) -> Any:
-    """A batch of samples. Tensors and arrays are stacked along a new first axis, numbers become a tensor (float64, int64 or bool), text
+    """A batch of samples. Tensors, arrays and tensors of other libraries are stacked along a new first axis, numbers become a tensor (float64, int64 or bool), text
     stays as it is, and dictionaries, tuples, named tuples and lists are collated entry by entry.
 
     Raises `TypeError` for anything else, `ValueError` where shapes, lengths or keys differ: it says which samples differ, and in what.
@@ -117,9 +119,9 @@ def _collated(batch: Sequence[Any], place: str, fns: Mapping[Any, Callable[..., 
         columns = zip(*rows, strict=True)
         return _rebuilt(first, [_collated(column, f"{place}[{i}]", fns) for i, column in enumerate(columns)])
     if fns is not default_collate_fn_map:
-        raise TypeError(f"collate: a sample{_of(place)} has {type(first).__name__}, for which collate_fn_map has no function")
+        raise TypeError(f"collate: a sample{_of(place)} has {kind_of(first)}, for which collate_fn_map has no function")
     raise TypeError(
-        f"default_collate takes tensors, arrays, numbers, text, dictionaries, tuples and lists; a sample{_of(place)} has {type(first).__name__}. "
+        f"default_collate takes tensors, arrays, numbers, text, dictionaries, tuples and lists; a sample{_of(place)} has {kind_of(first)}. "
         "Pass a collate_fn of your own"
     )
 
@@ -129,7 +131,7 @@ def _of(place: str) -> str:
 
 
 def _kind(value: Any) -> str:
-    return f"{list(value.shape)}" if isinstance(value, Tensor) else type(value).__name__
+    return f"{list(value.shape)}" if isinstance(value, Tensor) else kind_of(value)
 
 
 def _unlike(at: int, place: str, what: str, found: Sequence[str]) -> Exception:

@@ -7,8 +7,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate
 from typing import Any, Generic, TypeVar, cast
 
-from ..._micrograd_rs import Generator, Tensor, int64, tensor
+from ..._micrograd_rs import Generator, Tensor, as_tensor, int64, tensor
 from ..._names import Lazy as _Lazy
+from ..._names import is_foreign, kind_of
 from ..._ops import randperm
 
 __all__ = [
@@ -53,15 +54,21 @@ class IterableDataset(Dataset[T_co]):
 
 
 class TensorDataset(Dataset[tuple[Tensor, ...]]):
-    """Tensors with a row for every sample. A loader gathers the rows of a batch in one operation, on the device where they are."""
+    """Tensors with a row for every sample, or arrays and tensors of other libraries, which are made tensors. A loader gathers the rows of a batch in one operation, on
+    the device where they are.
+    """
 
-    def __init__(self, *tensors: Tensor) -> None:
+    def __init__(self, *tensors: Any) -> None:
         if not tensors:
             raise ValueError("TensorDataset takes at least one tensor")
+        for t in tensors:
+            if not isinstance(t, Tensor) and not is_foreign(t):
+                raise TypeError(f"TensorDataset takes tensors and arrays, got {kind_of(t)}")
+        tensors = tuple(t if isinstance(t, Tensor) else as_tensor(t) for t in tensors)
         sizes = {len(t) for t in tensors}
         if len(sizes) > 1:
             raise ValueError(f"TensorDataset takes tensors of as many rows, got {', '.join(str(len(t)) for t in tensors)}")
-        self.tensors = tensors
+        self.tensors: tuple[Tensor, ...] = tensors
 
     def __getitem__(self, index: Any) -> tuple[Tensor, ...]:
         return tuple(t[index] for t in self.tensors)
