@@ -24,7 +24,7 @@ __all__ = [
 __getattr__ = _Lazy(__name__)
 
 
-def _is_array(value: Any) -> bool:
+def _is_array(value: object) -> bool:
     """NumPy's arrays and numbers, which need not be installed, and tensors of other libraries."""
     kind = type(value)
     return kind.__module__ == "numpy" and hasattr(value, "dtype") or hasattr(kind, "__dlpack__")
