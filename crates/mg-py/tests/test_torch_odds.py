@@ -204,3 +204,14 @@ def test_modules_where_programs_look_for_them(program):
         assert GradScaler(enabled=False).get_scale() == 1.0 and conv2d_input
         """
     )
+
+
+def test_comparing_nothing_and_numbers_of_two_kinds():
+    close = mg.testing.assert_close
+    # Gradients of what is not trained are None.
+    close([None, mg.ones(2)], [None, mg.ones(2)])
+    for a, b, text in ((None, mg.ones(1), "None mismatch: None is not"), ([1.0, 2], [1.0, None], r"None mismatch[\s\S]*item \[1\]"), (1, 1.0, r"\(d\)types do not match")):
+        with pytest.raises(AssertionError, match=text):
+            close(a, b)
+    close(1, 1.0, check_dtype=False)
+    close(mg.tensor(1), mg.tensor(1))

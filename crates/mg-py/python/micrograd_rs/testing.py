@@ -55,8 +55,13 @@ def _compared(
 def _tensors(
     actual: Any, expected: Any, rtol: float | None, atol: float | None, equal_nan: bool, checks: dict[str, bool]
 ) -> str | None:
+    if actual is None or expected is None:
+        return None if actual is expected else f"None mismatch: {actual} is not {expected}"
     numbers = not isinstance(actual, Tensor) and not isinstance(expected, Tensor)
     kind = _numbers_text if numbers else _tensors_text
+    types = type(actual), type(expected)
+    if checks["dtype"] and types[0] is not types[1] and all(each in (int, float) for each in types):
+        return f"The (d)types do not match: {types[0]} != {types[1]}."
     a, b = as_tensor(actual).detach(), as_tensor(expected).detach()
     if numbers and (a.is_floating_point() or b.is_floating_point()):
         a, b = as_tensor(float(actual), dtype="float64"), as_tensor(float(expected), dtype="float64")
