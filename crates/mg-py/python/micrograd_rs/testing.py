@@ -59,7 +59,7 @@ def _tensors(
         return None if actual is expected else f"None mismatch: {actual} is not {expected}"
     numbers = not isinstance(actual, Tensor) and not isinstance(expected, Tensor)
     kind = _numbers_text if numbers else _tensors_text
-    types = type(actual), type(expected)
+    types: tuple[type[Any], type[Any]] = type(actual), type(expected)
     if checks["dtype"] and types[0] is not types[1] and all(each in (int, float) for each in types):
         return f"The (d)types do not match: {types[0]} != {types[1]}."
     a, b = as_tensor(actual).detach(), as_tensor(expected).detach()
