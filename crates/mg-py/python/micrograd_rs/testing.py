@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 from ._micrograd_rs import Tensor, as_tensor, promote_types
 from ._micrograd_rs import randint as _randint
@@ -59,7 +59,7 @@ def _tensors(
         return None if actual is expected else f"None mismatch: {actual} is not {expected}"
     numbers = not isinstance(actual, Tensor) and not isinstance(expected, Tensor)
     kind = _numbers_text if numbers else _tensors_text
-    types: tuple[type[Any], type[Any]] = type(actual), type(expected)
+    types = cast("list[type[Any]]", [type(actual), type(expected)])
     if checks["dtype"] and types[0] is not types[1] and all(each in (int, float) for each in types):
         return f"The (d)types do not match: {types[0]} != {types[1]}."
     a, b = as_tensor(actual).detach(), as_tensor(expected).detach()
