@@ -215,3 +215,17 @@ def test_comparing_nothing_and_numbers_of_two_kinds():
             close(a, b)
     close(1, 1.0, check_dtype=False)
     close(mg.tensor(1), mg.tensor(1))
+
+
+def test_arguments_that_change_nothing(tmp_path):
+    path = tmp_path / "a.mg"
+    mg.save({"a": mg.ones(2)}, path, _use_new_zipfile_serialization=False)
+    assert mg.load(path, encoding="latin1")["a"].tolist() == [1.0, 1.0]
+    with mg.random.fork_rng(devices=[], device_type="cuda"):
+        mg.manual_seed(7)
+        first = mg.rand(1).item()
+    assert first not in (mg.rand(1).item(),) and mg.initial_seed() != 7
+    assert mg.testing.make_tensor(2, dtype=mg.float32, device="cpu", memory_format=mg.contiguous_format).shape == (2,)
+    assert mg.autograd.gradcheck(lambda x: x * 2, (mg.ones(2, dtype=mg.float64, requires_grad=True),), masked=False)
+    assert nn.SyncBatchNorm(3, bias=False).bias is None and mg.utils.data.default_convert(data=[1]) == [1]
+    assert mg.compile(lambda x: x + 1, name="more", recompile_limit=3)(mg.ones(1)).item() == 2.0

@@ -484,7 +484,7 @@ def is_tensor(obj: object) -> _bool:
     return isinstance(obj, Tensor)
 
 
-def save(obj: _Any, f: _Any, pickle_module: _Any = None, pickle_protocol: _Any = None) -> None:
+def save(obj: _Any, f: _Any, pickle_module: _Any = None, pickle_protocol: _Any = None, _use_new_zipfile_serialization: _bool = True) -> None:
     """Writes tensors, numbers, text and containers of them (a model's `state_dict()`, …) to a file, a safetensors file, which takes the
     place of an older one in one step. See `micrograd_rs.serialization`.
     """
@@ -500,6 +500,7 @@ def load(
     *,
     weights_only: _bool | None = True,
     mmap: _bool | None = False,
+    encoding: str | None = None,
 ) -> _Any:
     """What is in a file: one that `save` wrote, any safetensors file, PyTorch's `.pt`, NumPy's `.npy` and `.npz`. Nothing in it is
     executed. See `micrograd_rs.serialization`.

@@ -69,10 +69,14 @@ def compile(
     mode: str | None = None,
     options: dict[str, Any] | None = None,
     disable: bool = False,
+    name: str | None = None,
+    recompile_limit: int | None = None,
+    isolate_recompiles: bool = False,
+    dynamic_shapes: Any = None,
 ) -> Any:
     """A function or module whose calls are recorded and replayed (see `jit`): it answers and changes what it would by itself. Where it
     reads values, or cannot be replayed otherwise, it runs as usual; with `fullgraph` reading a value is an error. As a decorator it
-    may be given its options first. `dynamic`, `backend`, `mode` and `options` say how PyTorch compiles, and change nothing.
+    may be given its options first. What else there is (`dynamic`, `backend`, `mode`, `options`, …) says how PyTorch compiles, and changes nothing.
     """
     if model is None:
 

@@ -35,8 +35,10 @@ default_generator = _default_generator()
 
 
 @contextmanager
-def fork_rng(devices: Iterable[object] | None = None, enabled: bool = True) -> Yields[None]:
-    """Puts the generator of random tensors back to where it was when the block ends. There is one for all devices."""
+def fork_rng(devices: Iterable[object] | None = None, enabled: bool = True, *, device_type: str = "cuda") -> Yields[None]:
+    """Puts the generator of random tensors back to where it was when the block ends, unless `enabled` is False. There is one for all devices, so `devices` and
+    `device_type` change nothing.
+    """
     state = get_rng_state() if enabled else None
     try:
         yield

@@ -371,15 +371,15 @@ class _Where:
         return t.to(to)
 
 
-def save(obj: Any, f: Place, pickle_module: Any = None, pickle_protocol: int | None = None) -> None:
+def save(obj: Any, f: Place, pickle_module: Any = None, pickle_protocol: int | None = None, _use_new_zipfile_serialization: bool = True) -> None:
     """Writes tensors, numbers, text and containers of them (a model's and an optimiser's `state_dict()`, a generator's state, …) to a
     file: a safetensors file, described in `micrograd_rs.serialization`.
 
     Tensors that share memory share it again when they are loaded. An older file is replaced in one step: a full disk, or a process that is killed, leaves that as it is. `f` may be an open
-    file, too. Nothing is pickled, so PyTorch's `pickle_module` and `pickle_protocol` change nothing. Raises `TypeError` with the place of
+    file, too. Nothing is pickled, so PyTorch's `pickle_module`, `pickle_protocol` and `_use_new_zipfile_serialization` change nothing. Raises `TypeError` with the place of
     what cannot be saved.
     """
-    del pickle_module, pickle_protocol
+    del pickle_module, pickle_protocol, _use_new_zipfile_serialization
     writer = _Writer()
     said = writer.of(obj, "")
     writer.share()
@@ -401,13 +401,14 @@ def load(
     *,
     weights_only: bool | None = True,
     mmap: bool | None = False,
+    encoding: str | None = None,
 ) -> Any:
     """What is in a file: one that `save` wrote, any safetensors file (a dictionary of tensors), the index of several of them, PyTorch's
     `.pt` and `.pth`, NumPy's `.npy` and `.npz`.
 
     `map_location` is a device, or a dictionary or function from where tensors were to where they go. Nothing in a file is executed: of
     PyTorch's files tensors, containers, numbers (NumPy's too), paths and times are read, and whatever else they name is an error (`weights_only` is
-    always so, and there is no `pickle_module`). Tensors that shared memory share it.
+    always so, and there is no `pickle_module`; `encoding` changes nothing). Tensors that shared memory share it.
     With `mmap`, tensors of a safetensors file are read when their elements are.
     """
     where = _Where(map_location)

@@ -145,8 +145,11 @@ def make_tensor(
     requires_grad: bool = False,
     noncontiguous: bool = False,
     exclude_zero: bool = False,
+    memory_format: Any = None,
 ) -> Tensor:
-    """Random numbers from `low` up to `high`: −9 … 9 of floats, 0 … 1 of truth values, and what the dtype holds of −9 … 9 of integers."""
+    """Random numbers from `low` up to `high`: −9 … 9 of floats, 0 … 1 of truth values, and what the dtype holds of −9 … 9 of integers. `memory_format` changes
+    nothing.
+    """
     sizes: list[int] = list(shape[0]) if len(shape) == 1 and _is(shape[0], Sequence) else list(shape)
     if noncontiguous and sizes:
         sizes[-1] *= 2

@@ -38,6 +38,7 @@ def gradcheck(
     check_forward_ad: bool = False,
     check_backward_ad: bool = True,
     fast_mode: bool = False,
+    masked: bool | None = None,
 ) -> bool:
     """Whether the gradients of a function are what central differences give: `|analytic - numeric| <= atol + rtol |numeric|`.
 
@@ -185,6 +186,7 @@ def gradgradcheck(
     check_fwd_over_rev: bool = False,
     check_rev_over_rev: bool = True,
     fast_mode: bool = False,
+    masked: bool | None = None,
 ) -> bool:
     """As `gradcheck`, of the gradients: how they depend on the inputs, and on the gradients of the results."""
     given = _several(inputs)

@@ -321,8 +321,10 @@ class SyncBatchNorm(_BatchNorm):
         process_group: Any = None,
         device: Device | str | None = None,
         dtype: dtype | str | None = None,
+        *,
+        bias: bool = True,
     ) -> None:
-        super().__init__(num_features, eps, momentum, affine, track_running_stats, device, dtype)
+        super().__init__(num_features, eps, momentum, affine, track_running_stats, device, dtype, bias=bias)
         self.process_group = process_group
 
     @classmethod

@@ -168,18 +168,18 @@ def _columns(rows: Sequence[Mapping[Any, Any]], place: str, fns: Mapping[Any, Ca
         return columns
 
 
-def default_convert(sample: Any) -> Any:
+def default_convert(data: Any) -> Any:
     """A sample by itself, arrays in it as tensors: what a loader without batches answers with."""
-    if isinstance(sample, Tensor):
-        return sample
-    if _is_array(sample):
-        return as_tensor(sample)
-    if isinstance(sample, (str, bytes)):
-        return sample
-    if isinstance(sample, Mapping):
-        entries: Mapping[Any, Any] = sample  # pyright: ignore[reportUnknownVariableType]
+    if isinstance(data, Tensor):
+        return data
+    if _is_array(data):
+        return as_tensor(data)
+    if isinstance(data, (str, bytes)):
+        return data
+    if isinstance(data, Mapping):
+        entries: Mapping[Any, Any] = data  # pyright: ignore[reportUnknownVariableType]
         return {key: default_convert(value) for key, value in entries.items()}
-    if isinstance(sample, Sequence):
-        items: Sequence[Any] = sample  # pyright: ignore[reportUnknownVariableType]
-        return _rebuilt(sample, [default_convert(item) for item in items])
-    return sample
+    if isinstance(data, Sequence):
+        items: Sequence[Any] = data  # pyright: ignore[reportUnknownVariableType]
+        return _rebuilt(data, [default_convert(item) for item in items])
+    return data
