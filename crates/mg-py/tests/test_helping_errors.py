@@ -342,3 +342,45 @@ def test_arrays_are_rows_of_a_data_set():
     np = pytest.importorskip("numpy")
     data = mg.utils.data.TensorDataset(np.arange(4.0), mg.arange(4))
     assert [x.tolist() for x, _ in DataLoader(data, batch_size=2)] == [[0.0, 1.0], [2.0, 3.0]]
+
+
+NET = nn.Linear(3, 2)
+
+
+@pytest.mark.parametrize(
+    ("call", "kind", "text"),
+    [
+        (lambda: DataLoader(5), TypeError, "takes a data set with __getitem__ and __len__, got int$"),
+        (lambda: DataLoader(iter([1])), TypeError, "got list_iterator: an IterableDataset is what is iterated"),
+        (lambda: DataLoader([1], batch_size=2.0), TypeError, "takes an integer as batch_size, got 2.0"),
+        (lambda: DataLoader([1], num_workers="2"), TypeError, "takes an integer as num_workers, got '2'"),
+        (lambda: mg.utils.data.random_split([1, 2, 3], [1, 1]), ValueError, r"add up to 3, .* got \[1, 1\], which add up to 2"),
+        (lambda: optim.Adam({"params": NET.parameters()}), TypeError, r"a list of groups, got a dictionary: \[group\]"),
+        (lambda: optim.lr_scheduler.MultiStepLR(optim.SGD(NET.parameters()), 5), TypeError, "a list of epochs as milestones, got int"),
+        (lambda: optim.lr_scheduler.LambdaLR(optim.SGD(NET.parameters()), 5), TypeError, "a function of the epoch, .* got int"),
+        (lambda: nn.Sequential(NET, nn.ReLU), TypeError, r"'1' takes a module or None, got the class ReLU: call it, ReLU\(…\)"),
+        (lambda: nn.Sequential([NET]), TypeError, r"got list: give modules one by one, \*modules"),
+        (lambda: nn.ModuleList(NET), TypeError, r"a list of modules, got Linear: ModuleList\(\[module\]\)"),
+        (lambda: nn.utils.clip_grad_norm_(NET, 1.0), TypeError, r"got Linear: pass its parameters\(\)"),
+        (lambda: NET.load_state_dict("net.pt"), TypeError, r"Linear.load_state_dict .* got str: load_state_dict\(load\('net.pt'\)\)"),
+        (lambda: mg.distributions.Categorical([0.5, 0.5]), TypeError, "Categorical takes `probs` as a tensor, got list"),
+        (lambda: NET.register_buffer("weight", mg.ones(1)), KeyError, "'weight' is a parameter already"),
+        (lambda: NET.add_module("bias", nn.ReLU()), KeyError, "'bias' is a parameter already"),
+    ],
+)
+def test_common_mistakes(call, kind, text):
+    with pytest.raises(kind, match=text):
+        call()
+
+
+def test_what_is_registered_stays_of_its_kind():
+    net = nn.Linear(3, 2)
+    net.register_buffer("mean", mg.zeros(1))
+    net.register_buffer("mean", mg.ones(1), persistent=False)
+    with pytest.raises(KeyError, match="'mean' is a buffer already"):
+        net.register_parameter("mean", nn.Parameter(mg.ones(1)))
+    net.register_parameter("weight", nn.Parameter(mg.zeros(2, 3)))
+    del net.mean
+    net.register_parameter("mean", nn.Parameter(mg.ones(1)))
+    assert sorted(net.state_dict()) == ["bias", "mean", "weight"] and not net.weight.any()
+    assert list(nn.ModuleList(nn.Sequential(net, nn.ReLU()))) and list(DataLoader([1], batch_size=mg.tensor(1).item()))

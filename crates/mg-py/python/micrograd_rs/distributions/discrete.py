@@ -283,6 +283,8 @@ class Categorical(Distribution):
         if (probs is None) == (logits is None):
             raise ValueError("Either `probs` or `logits` must be specified, but not both.")
         given: Tensor = probs if logits is None else logits
+        if not isinstance(given, Tensor):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise TypeError(f"{type(self).__name__} takes `{'probs' if logits is None else 'logits'}` as a tensor, got {type(given).__name__}")
         if given.dim() < 1:
             raise ValueError(f"`{'probs' if logits is None else 'logits'}` parameter must be at least one-dimensional.")
         if logits is None:

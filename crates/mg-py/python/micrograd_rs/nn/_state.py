@@ -195,7 +195,8 @@ def _quoted(names: list[str]) -> str:
 def load(module: Module, state_dict: Any, strict: bool, assign: bool) -> IncompatibleKeys:
     """Sets the state of a module and of all inside it."""
     if not hasattr(state_dict, "keys"):
-        raise TypeError(f"takes a dictionary of tensors by name, got {type(state_dict).__name__}")
+        path = f": load_state_dict(load({state_dict!r})) reads a file" if isinstance(state_dict, str) else ""
+        raise TypeError(f"{type(module).__name__}.load_state_dict takes a dictionary of tensors by name, got {type(state_dict).__name__}{path}")
     metadata: Mapping[str, Any] = getattr(state_dict, "_metadata", {})
     state: OrderedDict[str, Any] = OrderedDict(state_dict)
     missing: list[str] = []

@@ -136,6 +136,8 @@ class ModuleList(_Numbered):
     """Modules in a list."""
 
     def __init__(self, modules: Iterable[Module] | None = None) -> None:
+        if isinstance(modules, Module) and not hasattr(modules, "__iter__"):
+            raise TypeError(f"ModuleList takes a list of modules, got {type(modules).__name__}: ModuleList([module])")
         self.extend(modules or ())
 
     @overload

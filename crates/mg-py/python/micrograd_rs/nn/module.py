@@ -43,8 +43,12 @@ def _checked(module: Module, name: object, kind: str) -> str:
         raise KeyError(f'the name of a {kind} has no "." in it, got {name!r}')
     if name == "":
         raise KeyError(f'the name of a {kind} is not ""')
-    if name not in module._kinds and _is_there(module, name):
+    known = module._kinds.get(name)
+    if known is None and _is_there(module, name):
         raise KeyError(f"attribute {name!r} is there already")
+    known = "buffer" if known == "transient" else known
+    if known is not None and known != kind:
+        raise KeyError(f"{name!r} is a {known} already: delete it before it is made a {kind}")
     return name
 
 
@@ -291,7 +295,12 @@ class Module:
     def add_module(self, name: str, module: Any) -> None:
         """Makes a module a part of this one under this name."""
         if module is not None and not isinstance(module, Module):
-            raise TypeError(f"{name!r} takes a module or None, got {kind_of(module)}")
+            what = kind_of(module)
+            if isinstance(module, type):
+                what = f"the class {module.__name__}: call it, {module.__name__}(…)"
+            elif isinstance(module, (list, tuple)):
+                what += ": give modules one by one, *modules"
+            raise TypeError(f"{name!r} takes a module or None, got {what}")
         name = _checked(self, name, "module")
         if module is not None:
             module = _registered(self, "module", name, module)

@@ -124,6 +124,8 @@ class _Functional(LRScheduler):
         last_epoch: int = -1,
     ) -> None:
         groups = len(groups_of(optimizer, self))
+        if not callable(lr_lambda) and not isinstance(lr_lambda, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise TypeError(f"{type(self).__name__} takes a function of the epoch, or a list of them, as lr_lambda, got {type(lr_lambda).__name__}")
         self.lr_lambdas = [lr_lambda] * groups if callable(lr_lambda) else list(lr_lambda)
         if len(self.lr_lambdas) != groups:
             raise ValueError(f"{len(self.lr_lambdas)} functions for {groups} groups of parameters")
@@ -200,6 +202,8 @@ class MultiStepLR(_Scheduled):
     def __init__(
         self, optimizer: Optimizer, milestones: Iterable[int], gamma: float = 0.1, last_epoch: int = -1
     ) -> None:
+        if not isinstance(milestones, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise TypeError(f"MultiStepLR takes a list of epochs as milestones, got {type(milestones).__name__}")
         self.milestones = sorted(milestones)
         self.gamma = gamma
         super().__init__(optimizer, last_epoch)

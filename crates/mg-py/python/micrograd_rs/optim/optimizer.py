@@ -444,6 +444,8 @@ class Optimizer:
             self._own_state = defaultdict(dict)
         if callable(getattr(params, "parameters", None)):
             raise TypeError(f"an optimiser takes tensors, got {kind_of(params)}: pass its parameters()")
+        if isinstance(params, Mapping):
+            raise TypeError(f"an optimiser takes tensors, or a list of groups, got a dictionary: [group] is a list of one")
         groups: list[Any] = [params] if isinstance(params, Tensor) else list(params)
         if not groups:
             raise ValueError(f"{type(self).__name__} takes at least one parameter, got none")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ..._micrograd_rs import Tensor, zeros
+from ..._names import kind_of
 from ..._ops import stack
 from ...autograd import no_grad
 from ...linalg import vector_norm
@@ -13,6 +14,8 @@ __all__ = ["clip_grad_norm_", "clip_grad_value_", "clip_grads_with_norm_", "get_
 
 
 def _listed(parameters: Tensor | Iterable[Tensor]) -> list[Tensor]:
+    if callable(getattr(parameters, "parameters", None)):
+        raise TypeError(f"takes tensors, got {kind_of(parameters)}: pass its parameters()")
     return [parameters] if isinstance(parameters, Tensor) else list(parameters)
 
 

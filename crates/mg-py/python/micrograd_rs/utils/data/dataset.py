@@ -188,7 +188,7 @@ def random_split(
     else:
         counts = [int(size) for size in sizes]
     if sum(counts) != n or any(count < 0 for count in counts):
-        raise ValueError(f"the lengths {sizes} are not those of parts of {n} samples")
+        raise ValueError(f"random_split: takes lengths that add up to {n}, how many samples there are, or fractions that add up to 1, got {sizes}, which add up to {sum(sizes)}")
     order = cast("list[int]", randperm(n, generator=generator).tolist())
     ends = list(accumulate(counts))
     return [Subset(dataset, order[end - count : end]) for end, count in zip(ends, counts, strict=True)]

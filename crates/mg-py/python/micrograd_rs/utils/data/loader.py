@@ -13,6 +13,7 @@ from warnings import warn
 
 from ..._micrograd_rs import Generator, Tensor, _needs_values, arange, realize, tensor
 from ..._names import Lazy as _Lazy
+from ..._names import kind_of
 from .collate import default_collate, default_convert
 from .dataset import Dataset, IterableDataset, gathers
 from .sampler import BatchSampler, Drawn, RandomSampler, Sampler, SequentialSampler, new_seed
@@ -123,6 +124,12 @@ class DataLoader(Generic[T_co]):
         pin_memory_device: str = "",
         in_order: bool = True,
     ) -> None:
+        for name, number in (("batch_size", batch_size), ("num_workers", num_workers)):
+            if number is not None and not hasattr(number, "__index__"):
+                raise TypeError(f"DataLoader takes an integer as {name}, got {number!r}")
+        if not isinstance(dataset, IterableDataset) and not hasattr(dataset, "__getitem__") and not hasattr(dataset, "__getitems__"):
+            how = ": an IterableDataset is what is iterated" if hasattr(dataset, "__iter__") else ""
+            raise TypeError(f"DataLoader takes a data set with __getitem__ and __len__, got {kind_of(dataset)}{how}")
         if num_workers < 0:
             raise ValueError(f"DataLoader takes a num_workers of at least 0, got {num_workers}")
         if timeout < 0:
