@@ -140,9 +140,16 @@ def test_import_takes_little_memory(program):
 
 def test_doctests():
     import doctest
+    import pkgutil
 
-    for name in MODULES:
-        assert doctest.testmod(importlib.import_module("micrograd_rs" + name)).failed == 0
+    examples = 0
+    for found in pkgutil.walk_packages(mg.__path__, "micrograd_rs."):
+        # One is the program `python -m micrograd_rs`.
+        if not found.name.endswith("__main__"):
+            ran = doctest.testmod(importlib.import_module(found.name), optionflags=doctest.ELLIPSIS)
+            assert not ran.failed, found.name
+            examples += ran.attempted
+    assert doctest.testmod(mg).failed == 0 and examples > 200
 
 
 def test_wheel_is_small():

@@ -155,6 +155,7 @@ def grad(func: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) 
     `argnums` says with respect to which arguments: one, or several in a tuple. With `has_aux` the function answers with a pair, the
     number and anything else, and this one with the gradient and that.
 
+    >>> import micrograd_rs as mg
     >>> grad(lambda x: x**3)(mg.tensor(2.0)).item()
     12.0
     """

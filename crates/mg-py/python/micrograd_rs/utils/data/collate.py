@@ -50,7 +50,7 @@ def default_collate(batch: Sequence[Any]) -> Any:
     Raises `TypeError` for anything else, `ValueError` where shapes, lengths or keys differ: it says which samples differ, and in what.
 
     >>> default_collate([{"x": 1.0, "name": "a"}, {"x": 2.0, "name": "b"}])
-    {'x': tensor([1., 2.], dtype=f64), 'name': ['a', 'b']}
+    {'x': tensor([1., 2.], dtype=micrograd_rs.float64), 'name': ['a', 'b']}
     """
     return _collated(batch, "", default_collate_fn_map)
 
