@@ -229,3 +229,44 @@ def test_arguments_that_change_nothing(tmp_path):
     assert mg.autograd.gradcheck(lambda x: x * 2, (mg.ones(2, dtype=mg.float64, requires_grad=True),), masked=False)
     assert nn.SyncBatchNorm(3, bias=False).bias is None and mg.utils.data.default_convert(data=[1]) == [1]
     assert mg.compile(lambda x: x + 1, name="more", recompile_limit=3)(mg.ones(1)).item() == 2.0
+
+
+# Of 0.5, 2, 7.5, 8.5 and 30, from 30 digits.
+BESSEL = {
+    "bessel_j0": [0.9384698072408129, 0.22389077914123567, 0.2663396578803784, 0.041939251842934504, -0.08636798358104021],
+    "bessel_j1": [0.2422684576748739, 0.5767248077568734, 0.1352484275797055, 0.2731219636740537, -0.11875106261662294],
+    "bessel_y0": [-0.44451873350670656, 0.5103756726497451, 0.11731328614820863, 0.27020510536578746, -0.11729573168666403],
+    "bessel_y1": [-1.471472392670243, -0.10703243154093754, -0.25912851048611624, -0.02616867939853747, 0.08442557066174723],
+    "modified_bessel_k0": [0.9244190712276659, 0.11389387274953344, 0.00024917761635611437, 8.625756634932507e-05, 2.1324774964630563e-14],
+    "modified_bessel_k1": [1.656441120003301, 0.13986588181652243, 0.0002652973901252895, 9.119724775006898e-05, 2.1677320018915495e-14],
+    "scaled_modified_bessel_k0": [1.5241093857739094, 0.8415682150707714, 0.4505236991049157, 0.4239359993336981, 0.22788666561625373],
+    "scaled_modified_bessel_k1": [2.731009708211786, 1.0334768470686886, 0.4796689337910206, 0.4482133915630794, 0.2316541293777118],
+}
+
+
+@pytest.mark.parametrize("name", BESSEL)
+def test_bessel_functions(device, name):
+    function, at = getattr(mg.special, name), [0.5, 2.0, 7.5, 8.5, 30.0]
+    got = function(mg.tensor(at, dtype=mg.float64, device=device))
+    close(got, BESSEL[name], 4e-15 if "k" in name else 1e-13, 4e-15 if "k" not in name else 0)
+    assert got.dtype == mg.float64 and function(mg.tensor([1, 2], device=device)).dtype == mg.float32
+    close(function(mg.tensor(at, device=device)), BESSEL[name], 2e-5, 1e-6)
+    close(function(mg.tensor(at[:2], dtype=mg.float16, device=device)), BESSEL[name][:2], 2e-3)
+    odd = function(mg.tensor([0.0, -1.0, math.nan], device=device)).tolist()
+    assert math.isnan(odd[2]) and (odd[0] == {"j": odd[0], "y": -math.inf, "k": math.inf}[name.rpartition("_")[2][0]])
+    assert "_j" in name or math.isnan(odd[1])
+    # Derivatives by Bessel's own relations.
+    x = mg.tensor(at, dtype=mg.float64, device=device, requires_grad=True)
+    (slope,) = mg.autograd.grad(function(x).sum(), [x])
+    order, other = int(name[-1]), getattr(mg.special, name[:-1] + str(1 - int(name[-1])))
+    sign = -1.0 if order == 0 or "k" in name else 1.0
+    wanted = sign * other(x) - (function(x) / x if order else 0.0) + (function(x) if "scaled" in name else 0.0)
+    close(slope, wanted, 1e-10, 1e-13)
+
+
+def test_bessel_functions_around_zero():
+    close(mg.special.bessel_j0(mg.tensor([0.0, -2.0])), [1.0, BESSEL["bessel_j0"][1]], 1e-6)
+    close(mg.special.bessel_j1(mg.tensor([0.0, -2.0, -8.5])), [0.0, -BESSEL["bessel_j1"][1], -BESSEL["bessel_j1"][3]], 1e-5)
+    x = mg.zeros(1, requires_grad=True)
+    (mg.special.bessel_j0(x) + mg.special.bessel_j1(x)).sum().backward()
+    close(x.grad, [0.5])

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from . import _polynomials, _special_ops
+from . import _bessel, _polynomials, _special_ops
+from ._bessel import *
 from ._names import Lazy as _Lazy
 from ._polynomials import *
 from ._special_ops import *
@@ -11,6 +12,7 @@ from ._nn_ops import log_softmax as log_softmax
 from ._nn_ops import softmax as softmax
 
 __all__ = ["log_softmax", "modified_bessel_i0", "modified_bessel_i1", "softmax"]
+__all__ += _bessel.__all__
 __all__ += _polynomials.__all__
 __all__ += _special_ops.__all__
 
