@@ -138,18 +138,22 @@ def test_import_takes_little_memory(program):
     assert int(grown) / (1 if sys.platform == "linux" else 1024) < 16_000
 
 
-def test_doctests():
-    import doctest
-    import pkgutil
-
-    examples = 0
-    for found in pkgutil.walk_packages(mg.__path__, "micrograd_rs."):
-        # One is the program `python -m micrograd_rs`.
-        if not found.name.endswith("__main__"):
-            ran = doctest.testmod(importlib.import_module(found.name), optionflags=doctest.ELLIPSIS)
-            assert not ran.failed, found.name
-            examples += ran.attempted
-    assert doctest.testmod(mg).failed == 0 and examples > 200
+def test_doctests(program):
+    """In a Python of its own: some set what holds for all."""
+    program(
+        """
+        import doctest, importlib, pkgutil
+        import micrograd_rs as mg
+        examples = 0
+        for found in pkgutil.walk_packages(mg.__path__, "micrograd_rs."):
+            # One is the program `python -m micrograd_rs`.
+            if not found.name.endswith("__main__"):
+                ran = doctest.testmod(importlib.import_module(found.name), optionflags=doctest.ELLIPSIS)
+                assert not ran.failed, found.name
+                examples += ran.attempted
+        assert doctest.testmod(mg).failed == 0 and examples > 200
+        """
+    )
 
 
 def test_wheel_is_small():

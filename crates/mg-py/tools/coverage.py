@@ -46,7 +46,6 @@ REASONS: list[tuple[str, str]] = [
 NOT_YET = """
     lobpcg resize_as_ Tensor.conj_physical_ Tensor.index Tensor.name Tensor.polygamma_ Tensor.resize_ Tensor.resize_as_ Event Stream
     nn.LinearCrossEntropyOptions linalg.ldl_factor linalg.ldl_factor_ex linalg.ldl_solve special.airy_ai
-   
     utils.checkpoint.create_selective_checkpoint_contexts utils.checkpoint.CheckpointPolicy
     utils.checkpoint.CheckpointError
 """
