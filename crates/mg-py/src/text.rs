@@ -143,12 +143,16 @@ impl PyBpe {
     /// Reads Hugging Face's `tokenizer.json` with a byte-level BPE model in it. Nothing is put around texts.
     #[staticmethod]
     fn from_file(py: Python<'_>, path: PathBuf) -> PyResult<PyBpe> {
+        std::fs::File::open(&path).map_err(at(&path))?;
         compute(py, || Bpe::from_file(&path)).map(PyBpe)
     }
 
     /// Reads the two files that GPT-2 was published with: `vocab.json` and `merges.txt`.
     #[staticmethod]
     fn from_files(py: Python<'_>, vocab: PathBuf, merges: PathBuf) -> PyResult<PyBpe> {
+        for path in [&vocab, &merges] {
+            std::fs::File::open(path).map_err(at(path))?;
+        }
         compute(py, || Bpe::from_files(&vocab, &merges)).map(PyBpe)
     }
 

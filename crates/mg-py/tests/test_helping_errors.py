@@ -139,9 +139,9 @@ def test_metrics_say_how_many_classes_there_are(kind):
     name = kind.__name__
     with pytest.raises(ValueError, match=rf"{name}\(2\): takes scores \[n, 2, …\] of 2 classes, got \[1, 3\]: num_classes is 3\?"):
         kind(2).update(mg.ones(1, 3), mg.tensor([1]))
-    for scores, label in ((mg.ones(1, 2), 2), (mg.tensor([2]), 0)):
+    for scores, label, got in ((mg.ones(1, 2), 2, 2), (mg.tensor([2]), 0, 2), (mg.tensor([0]), -1, -1), (mg.tensor([-1]), 0, -1)):
         metric = kind(2)
-        with pytest.raises(IndexError, match=rf"{name}\(2\): takes labels and predictions from 0 to 1, got 2: num_classes"):
+        with pytest.raises(IndexError, match=rf"{name}\(2\): takes labels and predictions from 0 to 1, got {got}: num_classes"):
             metric.update(scores, mg.tensor([label]))
             metric.compute()
 

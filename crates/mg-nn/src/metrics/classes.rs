@@ -166,11 +166,13 @@ impl Metric for ConfusionMatrix {
         let target = wanted("ConfusionMatrix", target)?;
         let predicted = labels("ConfusionMatrix", input, target)?.flatten(0, -1)?;
         let n = self.classes;
-        // A label that is out of its range must not count as another one of the range.
         let square = Tensor::zeros(&[n, n], DType::I64)?.to(target.device())?;
         let ones = Tensor::full(&[predicted.numel()], 1.0, DType::I64)?.to(target.device())?;
-        let index = [target.to_dtype(DType::I64).flatten(0, -1)?, predicted];
-        let counts = square.index_put(&[index[0].clone(), index[1].clone()], &ones, true)?;
+        // A label that is out of its range must not count as another one of the range, nor one below 0 from the end: `index_select` refuses both.
+        let known = Tensor::arange(n).to(target.device())?;
+        let label = |labels: &Tensor| known.index_select(0, labels);
+        let index = [label(&target.to_dtype(DType::I64).flatten(0, -1)?)?, label(&predicted)?];
+        let counts = square.index_put(&index, &ones, true)?;
         self.sums.add(&[counts])
     }
 
