@@ -84,3 +84,22 @@ def test_plateaus_least_rates_are_those_of_the_groups_that_are_there():
     schedule = schedules.ReduceLROnPlateau(optimizer, factor=0.5, patience=0, min_lr=0.3)
     optimizer.add_param_group({"params": [mg.ones(1, requires_grad=True)], "lr": 0.4})
     assert rates_of(optimizer, schedule, 2, 1.0) == [[1.0, 0.5, 0.4], [0.5, 0.3, 0.3]]
+
+
+def test_functional_calls_take_one_value_of_tied_weights():
+    net = nn.Sequential(nn.Linear(2, 2, bias=False), nn.Linear(2, 2, bias=False))
+    net[1].weight = net[0].weight
+    x, one, two = mg.ones(1, 2), mg.eye(2), 2 * mg.eye(2)
+    call = mg.func.functional_call
+    with pytest.raises(ValueError, match="'0.weight', '1.weight'.*one tensor"):
+        call(net, {"0.weight": one, "1.weight": two}, (x,))
+    assert call(net, {"0.weight": two, "1.weight": two}, (x,)).tolist() == [[4, 4]]
+    assert call(net, {"1.weight": two}, (x,)).tolist() == [[4, 4]]
+    assert call(net, {"0.weight": one, "1.weight": two}, (x,), tie_weights=False).tolist() == [[2, 2]]
+    with pytest.raises(ValueError, match="0.weight.*more than one dictionary"):
+        call(net, [{"0.weight": one}, {"0.weight": one}], (x,))
+    # One module under two names.
+    net = nn.Sequential(net[0], net[0])
+    with pytest.raises(ValueError, match="'0.weight', '1.weight'.*one tensor"):
+        call(net, {"0.weight": one, "1.weight": two}, (x,))
+    assert call(net, {"1.weight": two}, (x,)).tolist() == [[4, 4]]
