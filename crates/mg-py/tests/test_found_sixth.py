@@ -103,3 +103,136 @@ def test_functional_calls_take_one_value_of_tied_weights():
     with pytest.raises(ValueError, match="'0.weight', '1.weight'.*one tensor"):
         call(net, {"0.weight": one, "1.weight": two}, (x,))
     assert call(net, {"1.weight": two}, (x,)).tolist() == [[4, 4]]
+
+
+W = [[1.0, 2.0], [3.0, 4.0]]
+
+
+def layer_of(weights=W):
+    layer = nn.Linear(2, len(weights), bias=False).double()
+    with mg.no_grad():
+        layer.weight.copy_(mg.tensor(weights, dtype=mg.float64))
+    return layer
+
+
+def test_weight_norm_has_parameters_that_no_optimiser_knows():
+    layer = layer_of()
+    weight = layer.weight
+    optimizer = mg.optim.SGD([weight], lr=0.1, momentum=0.9)
+    step = lambda: (optimizer.zero_grad(), layer(mg.ones(1, 2, dtype=mg.float64)).sum().backward(), optimizer.step())  # noqa: E731
+    step()
+    nn.utils.parametrizations.weight_norm(layer)
+    parts = layer.parametrizations.weight
+    assert parts.original1 is not weight and parts.original1.grad is None
+    before = parts.original1.tolist()
+    step()
+    # The momentum is the old weight's, which has no gradient any more.
+    assert parts.original1.tolist() == before and parts.original1.grad is not None and weight.grad is None
+    with mg.no_grad():
+        weight.fill_(1.0)
+    assert parts.original1.tolist() == [[1, 1], [1, 1]]
+    # What is left to be trained is a new parameter, too; what was frozen is none.
+    nn.utils.parametrize.remove_parametrizations(layer, "weight")
+    assert isinstance(layer.weight, nn.Parameter) and layer.weight is not weight
+    layer = layer_of()
+    layer.weight.requires_grad_(False)
+    nn.utils.parametrizations.weight_norm(layer)
+    nn.utils.parametrize.remove_parametrizations(layer, "weight")
+    assert [name for name, _ in layer.named_buffers()] == ["weight"] and not list(layer.parameters())
+
+
+def test_weight_norm_loads_states_of_the_older_one():
+    old = nn.utils.weight_norm(layer_of())
+    new = nn.utils.parametrizations.weight_norm(layer_of([[5.0, 6.0], [7.0, 8.0]]))
+    new.load_state_dict(old.state_dict())
+    assert new.weight.flatten().tolist() == pytest.approx([1, 2, 3, 4])
+
+
+def test_other_parametrizations_keep_the_parameter():
+    for make in (nn.utils.parametrizations.spectral_norm, nn.utils.parametrizations.orthogonal):
+        layer = layer_of()
+        weight = layer.weight
+        make(layer)
+        assert layer.parametrizations.weight.original is weight
+        nn.utils.parametrize.remove_parametrizations(layer, "weight")
+        assert layer.weight is weight
+    # A buffer as well.
+    module = nn.Module()
+    buffer = mg.ones(2)
+    module.register_buffer("b", buffer)
+    nn.utils.parametrize.register_parametrization(module, "b", Doubled())
+    assert module.parametrizations.b.original is buffer and buffer.tolist() == [0.5, 0.5]
+    nn.utils.parametrize.remove_parametrizations(module, "b")
+    assert module.b is buffer and buffer.tolist() == [1, 1]
+
+
+class Doubled(nn.Module):
+    def forward(self, x):
+        return 2 * x
+
+    def right_inverse(self, x):
+        return x / 2
+
+
+class Moved(nn.Module):
+    def forward(self, x):
+        return x + 1
+
+    def right_inverse(self, x):
+        return x - 1
+
+
+class NoWayBack(nn.Module):
+    def forward(self, x):
+        return x + 1
+
+    def right_inverse(self, x):
+        raise NotImplementedError("right_inverse")
+
+
+class Flat(nn.Module):
+    def forward(self, x):
+        return x.reshape(2, 2)
+
+    def right_inverse(self, x):
+        return x.flatten()
+
+
+def test_what_parametrizations_begin_with():
+    register = nn.utils.parametrize.register_parametrization
+    layer = layer_of()
+    register(layer, "weight", Doubled())
+    assert layer.weight.tolist() == W
+    # A second one is applied to what was there.
+    register(layer, "weight", Moved())
+    assert layer.weight.tolist() == [[2, 3], [4, 5]]
+    layer.weight = mg.ones(2, 2, dtype=mg.float64)
+    assert layer.weight.tolist() == [[1, 1], [1, 1]]
+    layer = layer_of()
+    register(layer, "weight", NoWayBack())
+    assert layer.weight.tolist() == [[2, 3], [4, 5]]
+    layer = layer_of()
+    weight = layer.weight
+    register(layer, "weight", Flat())
+    assert layer.parametrizations.weight.original is weight and tuple(weight.shape) == (4,) and layer.weight.tolist() == W
+    other = layer_of([[0.0, 0.0], [0.0, 0.0]])
+    layer = layer_of()
+    register(layer, "weight", Doubled())
+    nn.utils.parametrize.transfer_parametrizations_and_params(layer, other)
+    assert other.parametrizations.weight.original is layer.parametrizations.weight.original and other.weight.tolist() == W
+
+
+def test_orthogonal_without_trivialization_begins_where_it_can():
+    matrix = [[1.0, 2.0], [3.0, 4.0], [5.0, 7.0]]
+    layer = layer_of(matrix)
+    orthogonal = nn.utils.parametrizations.orthogonal
+    orthogonal(layer, orthogonal_map="householder", use_trivialization=False)
+    # The columns made orthogonal, with a triangle of positive diagonal that leads back.
+    long, short = 0.1690308509, 0.3162277660
+    assert layer.weight.flatten().tolist() == pytest.approx([long, 3 * short, 3 * long, -short, 5 * long, 0], abs=1e-9)
+    for kind in ("matrix_exp", "cayley"):
+        layer = layer_of()
+        orthogonal(layer, orthogonal_map=kind, use_trivialization=False)
+        assert layer.parametrizations.weight.original.tolist() == W
+        with pytest.raises(NotImplementedError, match="use_trivialization"):
+            layer.weight = mg.eye(2, dtype=mg.float64)
