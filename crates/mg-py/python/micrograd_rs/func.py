@@ -404,15 +404,16 @@ def functional_call(
     if tie_weights:
         # What a module computes is no tensor that two of them could share.
         tied: dict[int, list[str]] = {}
-        for name, (part, last) in places.items():
-            if last in vars(part):
-                tied.setdefault(id(vars(part)[last]), []).append(name)
+        for name, place in places.items():
+            here: Any = place[0].__dict__.get(place[1])
+            if here is not None:
+                tied.setdefault(id(here), []).append(name)
         for names in tied.values():
-            found = [swapped[name] for name in names if name in swapped]
-            if any(t is not found[0] for t in found):
+            its = [swapped[name] for name in names if name in swapped]
+            if any(t is not its[0] for t in its):
                 raise ValueError(f"functional_call: {sorted(names)} are one tensor, and are given several; tie_weights=False takes them")
-            if found:
-                swapped.update(dict.fromkeys(names, found[0]))
+            if its:
+                swapped.update({name: its[0] for name in names})
     before: list[tuple[Any, str, Any]] = [(*places[name], getattr(*places[name])) for name in swapped]
     try:
         for name, t in swapped.items():

@@ -278,7 +278,7 @@ class ReduceLROnPlateau(LRScheduler):
         groups_of(optimizer, self)
         self.min_lrs = _each("min_lr", optimizer, min_lr)
         # That of groups that come later.
-        self.default_min_lr = None if isinstance(min_lr, (list, tuple)) else min_lr
+        self.default_min_lr: Any = None if isinstance(min_lr, (list, tuple)) else min_lr
         self.last_epoch = 0
         self._last_lr = [group["lr"] for group in optimizer.param_groups]
         self._reset()

@@ -401,7 +401,7 @@ class Optimizer:
     _handed: list[_Numbers]
     # What is remembered of parameters that are in no group any more, for when they come back.
     _left: Mapping[Tensor, Mapping[str, Any]] = MappingProxyType({})
-    # How often groups got cores of their own: what `jit` recorded with others is not replayed with these.
+    # How often groups came, went or got other cores since the first step: what `jit` recorded before is not replayed after that.
     _renewals: int = 0
     # There are groups that a step cannot be made with.
     _is_unfit: bool = False
@@ -481,8 +481,8 @@ class Optimizer:
         if self._stepped:
             # What was taken out of other groups by now is remembered.
             self._hear()
+            self._renewals += 1
         group.renew(self._left)
-        self._renewals += 1
         self.param_groups.append(group)
         if self._left:
             self._leave(self._left)
@@ -618,7 +618,7 @@ class Optimizer:
                 memory.update((group._params[i], entries) for i, entries in group.remembered().items())
         for group in renewed:
             group.renew(memory)
-        if renewed:
+        if before and (renewed or any(group._params for group in gone)):
             self._renewals += 1
         for group in gone:
             group._is_out = True

@@ -118,7 +118,8 @@ def _reflectors(matrix: Tensor) -> Tensor:
     """The vectors of the reflections whose product has the columns made orthogonal, below a diagonal of signs and what is left above it: Golub and
     Van Loan, Matrix Computations, 5.2.
     """
-    left, vectors = matrix, []
+    left = matrix
+    vectors: list[Tensor] = []
     rows, columns = matrix.shape[-2], matrix.shape[-1]
     for i in range(columns):
         x = left[..., i]

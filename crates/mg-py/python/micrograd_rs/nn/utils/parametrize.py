@@ -90,8 +90,9 @@ class ParametrizationList(ModuleList):
                 original.data = new.detach()
             self._register("original", original, isinstance(original, Parameter))
         elif isinstance(new, Sequence):
-            self.ntensors = len(new)
-            for i, part in enumerate(new):
+            some: list[Any] = list(new)  # pyright: ignore[reportUnknownArgumentType]
+            self.ntensors = len(some)
+            for i, part in enumerate(some):
                 if not isinstance(part, Tensor):
                     raise ValueError(f"right_inverse() answers with tensors, got {no_tensor(part)}")
                 # New parameters, of which no optimiser knows yet: also where one of them is the parameter that was there.
@@ -129,7 +130,7 @@ class ParametrizationList(ModuleList):
             takes = "a tensor" if self.is_tensor else f"{self.ntensors} tensors"
             if isinstance(new, Tensor) != self.is_tensor or not isinstance(new, (Tensor, Sequence)):
                 raise ValueError(f"right_inverse() answers with {takes}, got {type(new).__name__}")
-            parts: list[Any] = [new] if self.is_tensor else list(new)
+            parts: list[Any] = [new] if self.is_tensor else list(new)  # pyright: ignore[reportUnknownArgumentType]
             if len(parts) != self.ntensors:
                 raise ValueError(f"right_inverse() answers with {takes}, got {len(parts)}")
             for original, part in zip(self.originals(), parts):
