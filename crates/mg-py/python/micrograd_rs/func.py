@@ -370,13 +370,16 @@ def functional_call(
     tie_weights: bool = True,
     strict: bool = False,
 ) -> Any:
-    """Calls a module with other tensors in the place of parameters and buffers, by their names; of several dictionaries the last counts.
+    """Calls a module with other tensors in the place of parameters and buffers, by their names, in one dictionary or in several that name
+    different ones.
 
-    What shares a tensor under two names gets the other one under both, unless `tie_weights` is off. With `strict` every parameter and buffer
-    is named, and nothing else.
+    What shares a tensor under two names gets the other one under both (and is given one), unless `tie_weights` is off. With `strict` every
+    parameter and buffer is named, and nothing else.
     """
     given: dict[str, Tensor] = {}
     for one in [parameter_and_buffer_dicts] if isinstance(parameter_and_buffer_dicts, Mapping) else parameter_and_buffer_dicts:
+        if twice := [name for name in one if name in given]:
+            raise ValueError(f"functional_call: {twice} are in more than one dictionary")
         given.update(one)
     places: dict[str, tuple[Any, str]] = {}
     for prefix, part in module.named_modules():
@@ -399,11 +402,18 @@ def functional_call(
         raise RuntimeError(f"functional_call: names that the module does not have: {unknown}, that are not given: {missing}")
     swapped = {name: t for name, t in given.items() if name in places}
     if tie_weights:
-        same = {id(getattr(*places[name])): t for name, t in swapped.items()}
+        # What a module computes is no tensor that two of them could share.
+        tied: dict[int, list[str]] = {}
         for name, place in places.items():
-            other = same.get(id(getattr(*place)))
-            if other is not None and name not in swapped:
-                swapped[name] = other
+            here: Any = place[0].__dict__.get(place[1])
+            if here is not None:
+                tied.setdefault(id(here), []).append(name)
+        for names in tied.values():
+            its = [swapped[name] for name in names if name in swapped]
+            if any(t is not its[0] for t in its):
+                raise ValueError(f"functional_call: {sorted(names)} are one tensor, and are given several; tie_weights=False takes them")
+            if its:
+                swapped.update({name: its[0] for name in names})
     before: list[tuple[Any, str, Any]] = [(*places[name], getattr(*places[name])) for name in swapped]
     try:
         for name, t in swapped.items():

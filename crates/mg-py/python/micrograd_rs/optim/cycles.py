@@ -277,6 +277,8 @@ class ReduceLROnPlateau(LRScheduler):
         self.threshold, self.threshold_mode, self.eps = threshold, threshold_mode, eps
         groups_of(optimizer, self)
         self.min_lrs = _each("min_lr", optimizer, min_lr)
+        # That of groups that come later.
+        self.default_min_lr: Any = None if isinstance(min_lr, (list, tuple)) else min_lr
         self.last_epoch = 0
         self._last_lr = [group["lr"] for group in optimizer.param_groups]
         self._reset()
@@ -307,9 +309,13 @@ class ReduceLROnPlateau(LRScheduler):
             self.cooldown_counter -= 1
             self.num_bad_epochs = 0
         if self.num_bad_epochs > self.patience:
-            # Groups that came later have the smallest rate of those before.
-            least = [*self.min_lrs, *[min(self.min_lrs)] * len(self.optimizer.param_groups)]
-            for group, low in zip(self.optimizer.param_groups, least, strict=False):
+            groups = self.optimizer.param_groups
+            if len(groups) != len(self.min_lrs):
+                if self.default_min_lr is None:
+                    text = f"{len(self.min_lrs)} least rates for {len(groups)} groups of parameters"
+                    raise RuntimeError(f"ReduceLROnPlateau: {text}: where groups were added or removed, change min_lrs too")
+                self.min_lrs = [self.default_min_lr] * len(groups)
+            for group, low in zip(groups, self.min_lrs, strict=True):
                 rate = max(group["lr"] * self.factor, low)
                 if group["lr"] - rate > self.eps:
                     group["lr"] = rate

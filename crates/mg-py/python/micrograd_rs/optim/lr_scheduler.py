@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import repeat
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
@@ -169,19 +170,25 @@ class _Scheduled(LRScheduler):
         """Made of the attributes whenever it is asked, so that they can be changed."""
         raise NotImplementedError
 
-    def _of_groups(self, rate: Callable[[float, float, int], float]) -> list[float]:
-        groups = self.optimizer.param_groups
-        # Groups that came after the schedule was made go on from the rate that they came with.
-        bases = [*self.base_lrs, *(group["lr"] for group in groups[len(self.base_lrs) :])]
-        return [rate(group["lr"], base, self.last_epoch) for group, base in zip(groups, bases, strict=True)]
+    def _of_groups(self, rate: Callable[[float, float, int], float], bases: Iterable[float]) -> list[float]:
+        return [rate(group["lr"], base, self.last_epoch) for group, base in zip(self.optimizer.param_groups, bases)]
+
+    def _bases(self) -> list[float]:
+        """The initial rates. Which of them is whose is not known where groups came or went since."""
+        groups, bases = len(self.optimizer.param_groups), len(self.base_lrs)
+        if groups != bases:
+            text = f"{bases} initial rates for {groups} groups of parameters: where groups were added or removed, change base_lrs too"
+            raise ValueError(f"{type(self).__name__}: {text}")
+        return self.base_lrs
 
     def get_lr(self) -> list[float]:
         schedule = self._schedule()
-        return self._of_groups(schedule.start if self._is_initial else schedule.next)
+        # As in PyTorch each group goes on from the rate that it has, whether it was there when the schedule was made or came later.
+        return self._of_groups(schedule.start if self._is_initial else schedule.next, repeat(0.0))
 
     def _get_closed_form_lr(self) -> list[float]:
         schedule = self._schedule()
-        return self._of_groups(lambda _, base, epoch: schedule.lr(base, epoch))
+        return self._of_groups(lambda _, base, epoch: schedule.lr(base, epoch), self._bases())
 
 
 class StepLR(_Scheduled):
@@ -236,8 +243,13 @@ class CosineAnnealingLR(_Scheduled):
 
     def get_lr(self) -> list[float]:
         # As PyTorch: a first step that is not to epoch 0 has no epoch before it to go on from.
-        is_first = not self._is_initial and self._step_count == 1 and self.last_epoch > 0
-        return self._get_closed_form_lr() if is_first else super().get_lr()
+        if not self._is_initial:
+            if self._step_count == 1 and self.last_epoch > 0:
+                return self._get_closed_form_lr()
+            if (self.last_epoch - 1 - self.T_max) % (2 * self.T_max) == 0:
+                # From the bottom it is the initial rates that say how far up.
+                return self._of_groups(self._schedule().next, self._bases())
+        return super().get_lr()
 
 
 class LinearLR(_Scheduled):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import is_
+from types import MappingProxyType
 from typing import Any, ClassVar, Self, TypeVar, cast
 
 from .._micrograd_rs import _LBFGS, Tensor, _needs_values, _Optimizer, from_dlpack, tensor
@@ -82,6 +83,8 @@ class _Group(_Told):
         # What the core was made on, and whether it takes the options.
         self._params: list[Tensor] = []
         self._fits = True
+        # Whether it was taken out of an optimiser, which remembers its parameters since: it may have them go on in another group.
+        self._is_out = False
 
     def core(self) -> Any:
         """What changes these parameters with these options; None without parameters."""
@@ -97,18 +100,18 @@ class _Group(_Told):
         """What its core remembers, by the number of the parameter."""
         return {} if self._core is None else by_parameter(self._core.state())
 
-    def renew(self, memory: Mapping[Tensor, dict[str, Any]]) -> None:
+    def renew(self, memory: Mapping[Tensor, Mapping[str, Any]]) -> None:
         """Makes a core on the parameters that it has now, which goes on from what was remembered of them."""
         params = list(self["params"])
         if self._kind is None or not params:
             core = None
         else:
             core = _LBFGS(params, self) if self._kind == "LBFGS" else _Optimizer(self._kind, params, self)
-            if memory:
+            if own := {i: memory[p] for i, p in enumerate(params) if p in memory}:
                 # It reads the numbers among it.
                 _needs_values()
-                core.load_state(_flat({i: memory.get(p, {}) for i, p in enumerate(params)}))
-        self._core, self._params, self._fits = core, params, True
+                core.load_state(_flat(own))
+        self._core, self._params, self._fits, self._is_out = core, params, True, False
 
     def take(self, other: _Group) -> None:
         """Goes on in the place of another group on the same parameters."""
@@ -249,7 +252,7 @@ class _State(defaultdict[Tensor, Any]):
 
     def _renewed(self) -> Self:
         params, now = self._optimizer._parameters(), self._optimizer._remembered()
-        known, its = dict(super().items()), {params[i]: entries for i, entries in now.items()}
+        known, its = dict(super().items()), {**self._optimizer._left, **{params[i]: entries for i, entries in now.items()}}
         for p, entries in known.items():
             # Where something was asked for, and not written, there is nothing yet.
             if entries and p not in its:
@@ -263,10 +266,15 @@ class _State(defaultdict[Tensor, Any]):
 
     def write(self, *changed: Tensor) -> None:
         """Has the optimiser go on from what is here of these parameters."""
-        o, ids = self._optimizer, {id(p) for p in changed}
+        o, of = self._optimizer, {id(p): p for p in changed}
         now, get = o._remembered(), super().get
-        now.update({i: dict(get(p, {})) for i, p in enumerate(o._parameters()) if id(p) in ids})
+        for i, p in enumerate(o._parameters()):
+            if of.pop(id(p), None) is not None:
+                now[i] = dict(get(p, {}))
         o._remember(now)
+        if of:
+            # They are in no group.
+            o._leave({**o._left, **{p: dict(get(p, {})) for p in of.values()}})
         self._renewed()
 
     def __setitem__(self, key: Tensor, value: Any) -> None:
@@ -285,7 +293,7 @@ class _State(defaultdict[Tensor, Any]):
 
     def clear(self) -> None:
         super().clear()
-        self.write(*self._optimizer._parameters())
+        self.write(*self._optimizer._parameters(), *self._optimizer._left)
 
     def pop(self, key: Tensor, *default: Any) -> Any:
         value = super().pop(key, *default)
@@ -391,6 +399,10 @@ class Optimizer:
     _stepped: list[_Group]
     # Numbers that were asked for.
     _handed: list[_Numbers]
+    # What is remembered of parameters that are in no group any more, for when they come back.
+    _left: Mapping[Tensor, Mapping[str, Any]] = MappingProxyType({})
+    # How often groups came, went or got other cores since the first step: what `jit` recorded before is not replayed after that.
+    _renewals: int = 0
     # There are groups that a step cannot be made with.
     _is_unfit: bool = False
     _own_state: defaultdict[Tensor, Any]
@@ -401,12 +413,7 @@ class Optimizer:
         groups = self._raw_groups
         # `jit` asks for them before each replay, so this is short: what was changed by then is heard of here. (Parameters `jit` looks at itself.)
         if self._kind is not None and (self._handed or self._is_unfit or not self._are_known(groups)):
-            vars(self).pop("_is_unfit", None)
-            try:
-                self._groups()
-            except (KeyError, TypeError, ValueError):
-                # Told by the next step, which is no replay: `jit` looks at what an optimiser has.
-                self._is_unfit = True
+            self._hear()
         return groups
 
     @param_groups.setter
@@ -435,6 +442,7 @@ class Optimizer:
             self._own_state = defaultdict(dict, state)
         else:
             self._remember({i: state[p] for i, p in enumerate(self._parameters()) if p in state})
+            self._leave(state)
 
     def __init__(self, params: Parameters, defaults: dict[str, Any]) -> None:
         self.defaults = defaults
@@ -470,8 +478,14 @@ class Optimizer:
         if any(id(p) in taken for p in params):
             raise ValueError("a parameter is in more than one group")
         group = _Group(self._kind, {"params": params, **self.defaults, **given, "params": params})
-        group.renew({})
+        if self._stepped:
+            # What was taken out of other groups by now is remembered.
+            self._hear()
+            self._renewals += 1
+        group.renew(self._left)
         self.param_groups.append(group)
+        if self._left:
+            self._leave(self._left)
 
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Removes the gradients of all parameters, or sets them to 0."""
@@ -561,9 +575,8 @@ class Optimizer:
                 # A plain dictionary was put among them.
                 groups[i] = _Group(self._kind, {**group, "params": list(group["params"])})
         stale = [group for group in groups if not group.is_on(group["params"])]
-        if stale:
-            self._renew(stale, {id(group): group for group in (*before, *groups)})
-        if not self._are_known(groups):
+        if stale or not self._are_known(groups):
+            self._renew(stale, before)
             self._stepped = list(groups)
         written = {key: t for numbers in self._handed for key, t in numbers.written().items()}
         if written:
@@ -574,19 +587,53 @@ class Optimizer:
             self._remember(now)
         return groups
 
-    def _renew(self, stale: list[_Group], known: Mapping[int, _Group]) -> None:
-        """Has groups go on from what is remembered of their parameters in those that are known."""
-        now = {id(group) for group in self._raw_groups}
-        memory: dict[Tensor, dict[str, Any]] | None = None
+    def _hear(self) -> None:
+        """Has changes of the groups come into force."""
+        vars(self).pop("_is_unfit", None)
+        try:
+            self._groups()
+        except (KeyError, TypeError, ValueError):
+            # Told by the next step, which is no replay: `jit` looks at what an optimiser has.
+            self._is_unfit = True
+
+    def _renew(self, stale: list[_Group], before: list[_Group]) -> None:
+        """Has groups go on from what is remembered of their parameters, and remembers those that are in no group any more."""
+        groups = self._raw_groups
+        now, then = {id(group) for group in groups}, {id(group) for group in before}
+        gone = [group for group in before if id(group) not in now]
+        new: list[_Group] = []
         for group in stale:
             # One that stands in the place of another goes on as that, in recorded steps as well.
-            gone = (other for at, other in known.items() if at not in now and other.is_on(group["params"]))
-            if (other := next(gone, None)) is not None:
+            other = next((other for other in gone if other.is_on(group["params"])), None)
+            if other is None:
+                new.append(group)
+            else:
                 group.take(other)
-                continue
-            if memory is None:
-                memory = {group._params[i]: entries for group in known.values() for i, entries in group.remembered().items()}
+        # What was out may have gone on elsewhere.
+        back = {id(group) for group in groups if group._is_out and id(group) not in then}
+        renewed = [group for group in groups if id(group) in back.union(map(id, new))]
+        memory = dict(self._left)
+        for group in (*gone, *(groups if renewed else ())):
+            if id(group) not in back:
+                memory.update((group._params[i], entries) for i, entries in group.remembered().items())
+        for group in renewed:
             group.renew(memory)
+        if before and (renewed or any(group._params for group in gone)):
+            self._renewals += 1
+        for group in gone:
+            group._is_out = True
+        if memory:
+            self._leave(memory)
+
+    def _leave(self, memory: Mapping[Tensor, Mapping[str, Any]]) -> None:
+        """Remembers this of the parameters that are in no group, and nothing else of such."""
+        inside = {id(p) for p in self._parameters()}
+        left = {p: dict(entries) for p, entries in memory.items() if id(p) not in inside and entries}
+        if left:
+            self._left = left
+        else:
+            # Nothing that `jit` would look at.
+            vars(self).pop("_left", None)
 
     def _read(self) -> dict[int, dict[str, Any]]:
         """What it remembers, by the number of the parameter in all groups."""
@@ -673,6 +720,7 @@ class Optimizer:
                     f"{type(self).__name__}.load_state_dict: group {i} of the state has {len(its['params'])} parameters, this optimiser's has "
                     f"{len(own['params'])}: it takes the state of the same parameters in the same order"
                 )
+        self._leave({})
         number = {k: i for i, k in enumerate(k for group in groups for k in group["params"])}
         self._remember({number[k]: entries for k, entries in state.items() if k in number})
         for i, options in enumerate(groups):

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from ... import linalg
-from ..._micrograd_rs import Tensor, eye, zeros_like
-from ..._ops import cat, norm_except_dim, randn
+from ..._micrograd_rs import Tensor, eye, ones_like, where, zeros_like
+from ..._ops import cat, norm_except_dim, randn, stack
 from ...autograd import no_grad
 from ... import functional as F
 from ..module import Module
@@ -26,11 +26,26 @@ class _WeightNorm(Module):
         return norm_except_dim(weight, 2, self.dim), weight
 
 
+class _Renamed:
+    """Has states of `nn.utils.weight_norm` be loaded."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __call__(self, state: dict[str, Any], prefix: str, *_: Any) -> None:
+        old = f"{prefix}{self.name}_g", f"{prefix}{self.name}_v"
+        if all(key in state for key in old):
+            for i, key in enumerate(old):
+                state[f"{prefix}parametrizations.{self.name}.original{i}"] = state.pop(key)
+
+
 def weight_norm(module: Module, name: str = "weight", dim: int | None = 0) -> Module:
     """Makes a weight the product of its length (`parametrizations.weight.original0`) and its direction
     (`…original1`), for each index along `dim`, or for all as one where that is None: Salimans and Kingma, 2016.
     """
-    return parametrize.register_parametrization(module, name, _WeightNorm(dim), unsafe=True)
+    parametrize.register_parametrization(module, name, _WeightNorm(dim), unsafe=True)
+    module._register_load_state_dict_pre_hook(_Renamed(name))
+    return module
 
 
 class _SpectralNorm(Module):
@@ -99,6 +114,30 @@ def _orthonormal(matrix: Tensor) -> Tensor:
     return q * r.diagonal(0, -2, -1).sign().unsqueeze(-2)
 
 
+def _reflectors(matrix: Tensor) -> Tensor:
+    """The vectors of the reflections whose product has the columns made orthogonal, below a diagonal of signs and what is left above it: Golub and
+    Van Loan, Matrix Computations, 5.2.
+    """
+    left = matrix
+    vectors: list[Tensor] = []
+    rows, columns = matrix.shape[-2], matrix.shape[-1]
+    for i in range(columns):
+        x = left[..., i]
+        x = cat([x.new_zeros((*x.shape[:-1], i)), x[..., i:]], -1)
+        first = x[..., i : i + 1]
+        is_done = (x[..., i + 1 :] == 0).all(-1, True) if i + 1 < rows else first == first
+        # Away from the first number, so that nothing cancels.
+        end = where(is_done, first, where(first >= 0, -1.0, 1.0) * x.norm(dim=-1, keepdim=True))
+        pivot = where(is_done, 1.0, first - end)
+        v = where(is_done, 0.0, x / pivot)
+        reflector = cat([v[..., :i], ones_like(first), v[..., i + 1 :]], -1)
+        tau = where(is_done, 0.0, -pivot / where(end == 0, 1.0, end))
+        left = left - tau.unsqueeze(-1) * reflector.unsqueeze(-1) * (reflector.unsqueeze(-2) @ left)
+        sign = where(is_done, -end.sign(), end.sign())
+        vectors.append(cat([v[..., :i], sign, v[..., i + 1 :]], -1))
+    return stack(vectors, -1) + left.triu(1)
+
+
 class _Orthogonal(Module):
     """Matrices with orthogonal columns (or rows), of matrices without constraints: Lezcano-Casado and Martínez-Rubio, 2019."""
 
@@ -138,7 +177,10 @@ class _Orthogonal(Module):
         if Q.shape != self.shape:
             raise ValueError(f"Expected a matrix or batch of matrices of shape {self.shape}. Got a tensor of shape {Q.shape}.")
         if not self.use_trivialization:
-            raise NotImplementedError("a matrix can be assigned with use_trivialization only")
+            if self.orthogonal_map != "householder":
+                raise NotImplementedError("a matrix can be assigned with use_trivialization, or to householder's map, only")
+            with no_grad():
+                return _reflectors(Q.mT).mT if Q.shape[-2] < Q.shape[-1] else _reflectors(Q)
         with no_grad():
             tall = Q.mT if Q.shape[-2] < Q.shape[-1] else Q
             n, k = tall.shape[-2], tall.shape[-1]

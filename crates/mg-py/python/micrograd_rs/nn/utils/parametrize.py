@@ -54,6 +54,16 @@ def cached() -> Generator[None]:
             _kept.clear()
 
 
+def _led_back(module: Module, value: Any) -> Any:
+    """What a parametrization makes `value` of. One that has no way back, or says that it is not implemented, is taken to change nothing."""
+    if not hasattr(module, "right_inverse"):
+        return value
+    try:
+        return module.right_inverse(value)
+    except NotImplementedError:
+        return value
+
+
 class ParametrizationList(ModuleList):
     """What a tensor is computed by, one module after another, and what it is computed of: `original`, or
     `original0`, `original1`, …
@@ -64,43 +74,50 @@ class ParametrizationList(ModuleList):
             raise ValueError("takes at least one parametrization")
         super().__init__(modules)
         self.unsafe = unsafe
+        shape = original.shape
         new: Any = original
         with no_grad():
             for module in reversed(modules):
-                if hasattr(module, "right_inverse"):
-                    new = module.right_inverse(new)
+                new = _led_back(module, new)
         self.is_tensor = isinstance(new, Tensor)
-        self.ntensors = 1 if self.is_tensor else len(new)
         if self.is_tensor:
-            if not unsafe and new.dtype != original.dtype:
-                raise ValueError(f"right_inverse() answers with {original.dtype}, got {new.dtype}")
-            self._register("original", original, new)
-        else:
-            for i, part in enumerate(new):
+            if new.dtype != original.dtype or new.device != original.device:
+                is_, was = (f"{t.dtype} on {t.device}" for t in (new, original))
+                raise ValueError(f"right_inverse() answers with {was}, got {is_}")
+            self.ntensors = 1
+            # It stays the tensor that it is, for optimisers that have it.
+            if new is not original:
+                original.data = new.detach()
+            self._register("original", original, isinstance(original, Parameter))
+        elif isinstance(new, Sequence):
+            some: list[Any] = list(new)  # pyright: ignore[reportUnknownArgumentType]
+            self.ntensors = len(some)
+            for i, part in enumerate(some):
                 if not isinstance(part, Tensor):
                     raise ValueError(f"right_inverse() answers with tensors, got {no_tensor(part)}")
-                self._register(f"original{i}", original, part)
+                # New parameters, of which no optimiser knows yet: also where one of them is the parameter that was there.
+                own: Any = Parameter(part, original.requires_grad) if isinstance(original, Parameter) else part
+                self._register(f"original{i}", own, isinstance(original, Parameter))
+        else:
+            raise ValueError(f"right_inverse() answers with a tensor or a sequence of them, got {type(new).__name__}")
         if not unsafe:
             value = self()
-            if not isinstance(value, Tensor) or value.dtype != original.dtype or value.shape != original.shape:
-                text = f"a parametrization answers with {original.dtype} {list(original.shape)}"
+            if not isinstance(value, Tensor) or value.dtype != original.dtype or value.shape != shape:
+                text = f"a parametrization answers with {original.dtype} {list(shape)}"
                 raise ValueError(f"{text}, got {value!r}")
 
-    def _register(self, name: str, original: Tensor, new: Tensor) -> None:
-        if isinstance(original, Parameter):
-            if new is original or (new.shape == original.shape and self.is_tensor):
-                # It stays the tensor that it is, for optimisers that have it.
-                if new is not original:
-                    original.data = new.detach()
-                self.register_parameter(name, original)
-            else:
-                self.register_parameter(name, Parameter(new.detach(), original.requires_grad))
+    def _register(self, name: str, tensor: Any, is_parameter: bool) -> None:
+        if is_parameter:
+            self.register_parameter(name, tensor)
         else:
-            self.register_buffer(name, new)
+            self.register_buffer(name, tensor)
 
     def originals(self) -> list[Tensor]:
         """What the tensor is computed of."""
-        return [self.original] if self.is_tensor else [getattr(self, f"original{i}") for i in range(self.ntensors)]
+        return [getattr(self, name) for name in self._names()]
+
+    def _names(self) -> list[str]:
+        return ["original"] if self.is_tensor else [f"original{i}" for i in range(self.ntensors)]
 
     def right_inverse(self, value: Tensor) -> None:
         """Sets what the tensor is computed of, so that it becomes `value`."""
@@ -110,9 +127,15 @@ class ParametrizationList(ModuleList):
                 if not hasattr(module, "right_inverse"):
                     raise RuntimeError(f"{type(module).__name__} has no right_inverse(): the tensor cannot be set")
                 new = module.right_inverse(new)
-            parts = [new] if self.is_tensor else list(new)
+            takes = "a tensor" if self.is_tensor else f"{self.ntensors} tensors"
+            if isinstance(new, Tensor) != self.is_tensor or not isinstance(new, (Tensor, Sequence)):
+                raise ValueError(f"right_inverse() answers with {takes}, got {type(new).__name__}")
+            parts: list[Any] = [new] if self.is_tensor else list(new)  # pyright: ignore[reportUnknownArgumentType]
             if len(parts) != self.ntensors:
-                raise ValueError(f"right_inverse() answers with {self.ntensors} tensors, got {len(parts)}")
+                raise ValueError(f"right_inverse() answers with {takes}, got {len(parts)}")
+            for original, part in zip(self.originals(), parts):
+                if not isinstance(part, Tensor) or part.dtype != original.dtype:
+                    raise ValueError(f"right_inverse() answers with {original.dtype}, got {part!r}")
             for original, part in zip(self.originals(), parts):
                 original.data = part.detach().clone()
 
@@ -155,7 +178,7 @@ def register_parametrization(
     module: Module, tensor_name: str, parametrization: Module, *, unsafe: bool = False
 ) -> Module:
     """Makes a parameter or a buffer one that is computed: `module.weight` is what `parametrization` makes of
-    `module.parametrizations.weight.original`. With a method `right_inverse` the tensor keeps its value, and can
+    `module.parametrizations.weight.original`. With a method `right_inverse` the tensor keeps its value (where it is the first), and can
     be set. Several are applied one after the other. If not `unsafe`, shape and dtype are to stay.
     """
     parametrization.train(module.training)
@@ -163,14 +186,12 @@ def register_parametrization(
         parts: ParametrizationList = module.parametrizations[tensor_name]
         if not unsafe:
             value = getattr(module, tensor_name)
-            new = parametrization(value)
-            if new.dtype != value.dtype or new.shape != value.shape:
-                text = f"a parametrization answers with {value.dtype} {list(value.shape)}"
-                raise ValueError(f"{text}, got {new.dtype} {list(new.shape)}")
-        if hasattr(parametrization, "right_inverse") and parts.is_tensor:
-            with no_grad():
-                value = parametrization.right_inverse(getattr(module, tensor_name))
-                parts.right_inverse(value)
+            new: Any = parametrization(value)
+            for what, made in (("a parametrization", new), ("its right_inverse()", _led_back(parametrization, new))):
+                if not isinstance(made, Tensor) or made.dtype != value.dtype or made.shape != value.shape:
+                    text = f"{what} answers with {value.dtype} {list(value.shape)}"
+                    raise ValueError(f"{text}, got {made!r}")
+        parts.unsafe |= unsafe
         parts.append(parametrization)
         return module
     if tensor_name not in module._parameters and tensor_name not in module._buffers:
@@ -205,25 +226,28 @@ def remove_parametrizations(module: Module, tensor_name: str, leave_parametrized
     if not is_parametrized(module, tensor_name):
         raise ValueError(f"{tensor_name!r} of {type(module).__name__} is not parametrized")
     parts: ParametrizationList = module.parametrizations[tensor_name]
-    is_parameter = any(isinstance(t, Parameter) for t in parts.originals())
-    if leave_parametrized:
-        with no_grad():
-            value = getattr(module, tensor_name).detach().clone()
-    elif parts.is_tensor:
-        value = parts.original
+    own: Any
+    if parts.is_tensor:
+        # It stays the tensor that it is, for optimisers that have it.
+        own = parts.original
+        if leave_parametrized:
+            with no_grad():
+                own.data = getattr(module, tensor_name).detach().clone()
+        is_parameter = isinstance(own, Parameter)
+    elif leave_parametrized:
+        # As in PyTorch what is not trained is no parameter any more.
+        value: Tensor = getattr(module, tensor_name)
+        is_parameter, own = value.requires_grad, value.detach().clone()
+        if is_parameter:
+            own = Parameter(own)
     else:
         raise ValueError("what is computed of several tensors can only be left as it was computed")
-    if is_parameter and parts.is_tensor and leave_parametrized:
-        # It stays the tensor that it is, for optimisers that have it.
-        parts.original.data = value
-        value = parts.original
     del module.parametrizations[tensor_name]
     _become(module)
     if is_parameter:
-        own: Any = value
-        module.register_parameter(tensor_name, own if isinstance(value, Parameter) else Parameter(value))
+        module.register_parameter(tensor_name, own)
     else:
-        module.register_buffer(tensor_name, value)
+        module.register_buffer(tensor_name, own)
     return module
 
 
@@ -244,7 +268,8 @@ def transfer_parametrizations_and_params(
             to_module.register_parameter(name, Parameter(getattr(from_module, name).detach()))
         for part in from_module.parametrizations[name]:
             register_parametrization(to_module, name, part)
-        both = from_module.parametrizations[name], to_module.parametrizations[name]
-        for old, new in zip(both[0].originals(), both[1].originals()):
-            new.data = old.detach().clone()
+        old, new = from_module.parametrizations[name], to_module.parametrizations[name]
+        # As in PyTorch both modules have the same tensors from now on.
+        for own, tensor in zip(old._names(), old.originals()):
+            setattr(new, own, tensor)
     return to_module
