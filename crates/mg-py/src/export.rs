@@ -462,7 +462,13 @@ impl PyTensor {
         let copy = build(py, || copy.requires_grad_(t.requires_grad()))?;
         let copy = Bound::new(py, PyTensor::from(copy))?;
         memo.set_item(this, &copy)?;
-        if let Some(grad) = PyTensor::grad_object(slf)? {
+        // What was made a parameter or a buffer is one, frozen or not; a parameter's copy begins without a gradient, as PyTorch's.
+        let known = py.import("micrograd_rs.nn.parameter")?;
+        let marks = known.call_method1("marks_of", (slf,))?;
+        known.call_method1("mark_as", (&copy, &marks))?;
+        if !marks.get_item(0)?.is_truthy()?
+            && let Some(grad) = PyTensor::grad_object(slf)?
+        {
             let of = &grad.get().t;
             let detached = build(py, || Ok((!of.is_leaf()).then(|| of.detach())))?;
             let grad = match detached {

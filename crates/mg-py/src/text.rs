@@ -8,6 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
 
 use crate::error::{build, compute};
+use crate::files::at;
 use crate::tensor::PyTensor;
 
 /// Numbers of a list, or of a tensor of any shape.

@@ -330,3 +330,13 @@ def test_copies_of_an_optimiser_remember_parameters_in_no_group(copied):
     run.o, run.a, run.b = copied((run.o, run.a, run.b))
     run.o.add_param_group({"params": [run.a]})
     assert run.steps(1) == (0.062, 0.062)
+
+
+def test_copies_of_parameters_and_buffers_are_such():
+    frozen = nn.Parameter(mg.ones(2), requires_grad=False)
+    assert isinstance(copy.deepcopy(frozen), nn.Parameter) and isinstance(copy.deepcopy(nn.Buffer(mg.ones(2))), nn.Buffer)
+    net = nn.Linear(2, 2).requires_grad_(False)
+    assert all(isinstance(p, nn.Parameter) and not p.requires_grad for p in copy.deepcopy(net).parameters())
+    weight, plain = nn.Parameter(mg.ones(2)), mg.ones(2, requires_grad=True)
+    (weight * plain * 3).sum().backward()
+    assert copy.deepcopy(weight).grad is None and copy.deepcopy(plain).grad.tolist() == [3.0, 3.0]
