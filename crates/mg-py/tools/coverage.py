@@ -133,6 +133,7 @@ do is compared by the recorded answers (`crates/mg-py/tests/surface`) and by who
 
 DIFFERENCES = """## What is there and differs
 
+- `func.jvp`, `jacfwd`, `hessian`: code under `no_grad` inside of the function is constant to them, where PyTorch's `no_grad` stops gradients alone.
 - `Tensor(data)` is a leaf that requires a gradient, as in micrograd, and `Tensor(5)` is one number; `Tensor(2, 3)` takes sizes, as `FloatTensor`
   and its like do. `view` takes shapes, not dtypes.
 - Products promote operands of different float dtypes, where PyTorch refuses them; `from_dlpack` copies unless it is told `copy=False`; a tensor
