@@ -401,7 +401,10 @@ fn let_go(wait: &mut dyn FnMut()) {
         // A thread that has not got the lock, none of Python's, gets it first, and lets it go.
         Python::try_attach(|py| {
             let here = here.take();
+            // It may have other locks of the engine, which the child of a fork must not find taken.
+            BUSY.fetch_add(1, Ordering::SeqCst);
             py.detach(|| here.map(Here::run));
+            BUSY.fetch_sub(1, Ordering::SeqCst);
         });
     }
     if let Some(here) = here {
