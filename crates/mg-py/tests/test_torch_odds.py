@@ -270,3 +270,12 @@ def test_bessel_functions_around_zero():
     x = mg.zeros(1, requires_grad=True)
     (mg.special.bessel_j0(x) + mg.special.bessel_j1(x)).sum().backward()
     close(x.grad, [0.5])
+
+
+def test_bessel_functions_of_zero():
+    for dtype in (mg.float64, mg.float32, mg.float16):
+        zero = mg.zeros((), dtype=dtype)
+        assert mg.special.bessel_j0(zero).item() == 1.0 and mg.special.bessel_j1(zero).item() == 0.0
+        assert mg.special.bessel_y0(zero).item() == -float("inf") and mg.special.modified_bessel_k0(zero).item() == float("inf")
+    small = mg.linspace(-1e-3, 1e-3, 2001, dtype=mg.float64)
+    assert mg.special.bessel_j0(small).max().item() <= 1.0
