@@ -865,7 +865,15 @@ DIFFERENCES += [
         and (
             found.what in ("requires_grad", "is_leaf", "grad", "grad's value", "grad's requires_grad")
             or found.what in ("value", "number") and differentiated(program)
+            # An array of what requires a gradient is a copy.
+            or found.what.startswith("array") and "requires_grad" in str(program)
         ),
+    ),
+    (
+        "The loss of counts is computed in floats, of small integers too; PyTorch's product of them begins again at the least.",
+        lambda program, found, reference: "poisson_nll_loss(" in str(program)
+        and re.search(r"u?int(8|16)|byte|char|short", str(program)) is not None
+        and len(pairs(found)) > 0,
     ),
     (
         "Products of unlike dtypes are of the dtype in which they meet, also of no elements; PyTorch multiplies such only then.",
