@@ -125,7 +125,9 @@ def _wave(x: Tensor, order: int) -> tuple[Tensor, Tensor]:
 
 def _positive(x: Tensor, values: Tensor, at_zero: float) -> Tensor:
     """Values of positive numbers; of others what there is instead: at 0 an infinity, with as steep a slope, and of negative numbers NaN."""
-    return where(x > 0, values, where(x == 0, log(x) if at_zero < 0 else -log(x), math.nan))
+    # Of −0 and 0 the sum is 0.
+    pole = log(x + 0.0)
+    return where(x > 0, values, where(x == 0, pole if at_zero < 0 else -pole, math.nan))
 
 
 def bessel_j0(input: Tensor) -> Tensor:
