@@ -340,3 +340,11 @@ def test_copies_of_parameters_and_buffers_are_such():
     weight, plain = nn.Parameter(mg.ones(2)), mg.ones(2, requires_grad=True)
     (weight * plain * 3).sum().backward()
     assert copy.deepcopy(weight).grad is None and copy.deepcopy(plain).grad.tolist() == [3.0, 3.0]
+
+
+def test_losses_of_what_is_no_number_have_no_slope():
+    for loss in (nn.functional.smooth_l1_loss, nn.functional.huber_loss):
+        x = mg.tensor([float("nan"), float("inf"), -2.0, -1.0, 0.5], requires_grad=True)
+        loss(x, mg.zeros(5), reduction="none").backward(mg.ones(5))
+        first, *others = x.grad.tolist()
+        assert first != first and others == [1.0, -1.0, -1.0, 0.5]

@@ -280,6 +280,6 @@ def test_bessel_functions_of_zero():
     small = mg.linspace(-1e-3, 1e-3, 2001, dtype=mg.float64)
     assert mg.special.bessel_j0(small).max().item() <= 1.0
     for name, slope in (("bessel_y0", 1), ("bessel_y1", 1), ("modified_bessel_k0", -1), ("scaled_modified_bessel_k1", -1)):
-        x = mg.tensor([0.0, -0.0, 2.0], requires_grad=True)
-        getattr(mg.special, name)(x).sum().backward()
+        x = mg.tensor([0.0, -0.0, 2.0, -3.0], requires_grad=True)
+        getattr(mg.special, name)(x).nansum().backward()
         assert x.grad[:2].tolist() == [slope * float("inf")] * 2 and abs(x.grad[2].item()) < 1.0

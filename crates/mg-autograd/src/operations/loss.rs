@@ -119,7 +119,8 @@ fn rounded(d: &Node, bound: f64) -> Node {
     // Unlike `abs` of a slope at 0, where the second derivative is 1.
     let d = &d.lt(&d.lit(0.0)).choose(&d.neg(), d);
     let bound = d.lit(bound);
-    let inner = d.lt(&bound).choose(d, &bound);
+    // Of what is no number, it is itself: its slope is none.
+    let inner = Node::apply(Row::Le, &[&bound, d]).choose(&bound, d);
     inner.mul(&d.sub(&inner.scale(0.5)))
 }
 

@@ -124,10 +124,11 @@ def _wave(x: Tensor, order: int) -> tuple[Tensor, Tensor]:
 
 
 def _positive(x: Tensor, values: Tensor, at_zero: float) -> Tensor:
-    """Values of positive numbers; of others what there is instead: at 0 an infinity, with as steep a slope, and of negative numbers NaN."""
+    """Values of positive numbers; of others what there is instead: at 0 an infinity, with as steep a slope, and of negative numbers NaN, with none."""
     # Of −0 and 0 the sum is 0.
     pole = log(x + 0.0)
-    return where(x > 0, values, where(x == 0, pole if at_zero < 0 else -pole, math.nan))
+    nothing = where(x < 0, x, 0.0) * math.nan
+    return where(x > 0, values, where(x == 0, pole if at_zero < 0 else -pole, nothing))
 
 
 def bessel_j0(input: Tensor) -> Tensor:
