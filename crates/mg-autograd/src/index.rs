@@ -7,6 +7,13 @@ use crate::tensor::memory::{may_be_borrowed, untracked};
 use mg_device::{DType, Error, ErrorKind, Layout, MAX_RANK, Result, Shape};
 use mg_graph::{Node, View, cell_bits, cell_bits_of_int};
 
+/// The error of a change of a leaf while gradients are recorded.
+#[track_caller]
+pub(crate) fn recorded_leaf(op: &'static str) -> Error {
+    let text = "a leaf that requires a gradient cannot be changed while gradients are recorded: wrap the change in no_grad()";
+    Error::new(op, ErrorKind::Gradient(text.into()))
+}
+
 impl Tensor {
     /// A view, of a kind that any layout has.
     #[track_caller]
@@ -139,12 +146,7 @@ impl Tensor {
 
     /// Refuses a leaf, where gradients are recorded.
     pub(crate) fn check_writable(&self) -> Result<()> {
-        if crate::is_grad_enabled() && self.is_of_leaf() {
-            let text = "a leaf that requires a gradient cannot be changed while gradients are recorded: \
-                        wrap the change in no_grad()";
-            return Err(Error::new("assign", ErrorKind::Gradient(text.into())));
-        }
-        Ok(())
+        if crate::is_grad_enabled() && self.is_of_leaf() { Err(recorded_leaf("assign")) } else { Ok(()) }
     }
 
     /// The elements in memory of their own in row-major order; `self` where they are already.

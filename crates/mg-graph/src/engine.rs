@@ -76,8 +76,6 @@ pub(crate) struct Engine {
     others: Vec<Node>,
     /// The numbers that the next node had when things were computed, the last times.
     turns: VecDeque<u64>,
-    /// What has waited for longer than that, found by the last realisation.
-    overdue: Vec<Node>,
 }
 
 // SAFETY: the raw pointers on the stack are valid only within one realisation; the stack is empty between them.
@@ -239,11 +237,9 @@ fn realize_now(nodes: &[&Node], overdue: &mut Vec<Node>) -> Result<()> {
     let mut garbage = Garbage::default();
     let mut guard = lock();
     let engine = guard.get_or_insert_default();
-    let result = engine.realize(nodes, &mut garbage);
-    std::mem::swap(overdue, &mut engine.overdue);
+    let result = engine.realize(nodes, overdue, &mut garbage);
     drop(guard);
     drop(garbage);
-    overdue.retain(Node::is_pending);
     result
 }
 
@@ -271,11 +267,10 @@ fn give_up(nodes: &[&Node], error: &Error) {
 pub(crate) fn with_plan<R>(nodes: &[&Node], f: impl FnOnce(&Plan, &Collected) -> R) -> Result<Option<R>> {
     no_placeholders(nodes)?;
     // Dropped after the lock is released, as in `realize`.
-    let (mut keep_alive, mut overdue) = (vec![], vec![]);
+    let mut keep_alive = vec![];
     let mut guard = lock();
     let engine = guard.get_or_insert_default();
     let collected = engine.collect(nodes, &mut keep_alive);
-    std::mem::swap(&mut overdue, &mut engine.overdue);
     if let Some(error) = nodes.iter().find_map(|n| n.value()?.as_ref().err()) {
         return Err(error.clone());
     }
@@ -357,7 +352,7 @@ pub(crate) struct Garbage {
 }
 
 impl Engine {
-    fn realize(&mut self, nodes: &[&Node], garbage: &mut Garbage) -> Result<()> {
+    fn realize(&mut self, nodes: &[&Node], overdue: &mut Vec<Node>, garbage: &mut Garbage) -> Result<()> {
         crate::node::note_computing();
         // What is only seen from here stays alive while raw pointers to it do.
         let mut others = std::mem::take(&mut self.others);
@@ -372,6 +367,9 @@ impl Engine {
             self.recycle(collected);
             result
         })();
+        let patience = self.patience();
+        let is_overdue = |node: &&Node| node.0.seq < patience && node.is_held() && node.is_pending();
+        overdue.extend(others.iter().filter(is_overdue).cloned());
         garbage.nodes.extend(others.drain(..));
         self.others = others;
         result
@@ -424,7 +422,6 @@ impl Engine {
         if list.is_empty() {
             return None;
         }
-        let patience = self.patience();
         {
             let mut entries = registry();
             let mut i = 0;
@@ -432,9 +429,6 @@ impl Engine {
                 let waits = |node: &Node| node.is_pending() && (node.is_held() || node.is_optional());
                 match entries[i].upgrade().map(Node).filter(waits) {
                     Some(node) => {
-                        if node.0.seq < patience && node.is_held() {
-                            self.overdue.push(node.clone());
-                        }
                         others.push(node);
                         i += 1;
                     }

@@ -1,6 +1,9 @@
 //! Parameters that are computed, pruned, or without a shape at first; numbers are those of PyTorch 2.15.
 #![allow(clippy::approx_constant, clippy::excessive_precision)] // numbers as PyTorch prints them
 
+mod common;
+
+use common::{close, filled, names, waves};
 use mg_autograd::{Generator, Tensor, draw_from, jit, no_grad};
 use mg_device::{DType, Result};
 use mg_nn::optim::{Adam, Optimizer, SGD};
@@ -9,39 +12,11 @@ use mg_nn::utils::parametrize::Parametrized;
 use mg_nn::utils::prune;
 use mg_nn::*;
 
-/// `cos(k i)` of each element's number.
-fn waves(shape: &[usize], k: f64) -> Tensor {
-    let n: usize = shape.iter().product();
-    Tensor::from_vec((0..n).map(|i| (i as f64 * k).cos() as f32).collect(), shape).unwrap()
-}
-
-/// Gives all parameters, one after the other, halves of sines.
-fn filled<M: Module>(module: M) -> M {
-    let (_guard, mut k) = (no_grad(), 0);
-    for (_, p) in module.named_parameters() {
-        let drawn = (k..k + p.numel()).map(|i| ((i as f64 * 0.7).sin() * 0.5) as f32).collect();
-        p.assign(Tensor::from_vec(drawn, &p.shape()).unwrap()).unwrap();
-        k += p.numel();
-    }
-    module
-}
-
 /// Draws of this thread alone.
 fn seed(seed: u64) {
     let generator = Generator::new();
     generator.manual_seed(seed);
     draw_from(Some(generator));
-}
-
-#[track_caller]
-fn close(got: &Tensor, want: &[f32]) {
-    let got = got.to_vec::<f32>().unwrap();
-    let fits = got.iter().zip(want).all(|(g, w)| (g - w).abs() <= 3e-5 + 1e-5 * w.abs());
-    assert!(got.len() == want.len() && fits, "got {got:?}, want {want:?}");
-}
-
-fn names(module: &dyn Module) -> Vec<String> {
-    module.named_parameters().into_iter().map(|(name, _)| name).collect()
 }
 
 #[test]

@@ -1,40 +1,20 @@
 //! Layers and losses against what PyTorch 2.15 computes of the same weights and inputs.
 #![allow(clippy::approx_constant, clippy::excessive_precision)] // numbers as PyTorch prints them
 
-use mg_autograd::{Tensor, no_grad};
+mod common;
+
+use common::{filled, names, waves};
+use mg_autograd::Tensor;
 use mg_device::{ErrorKind, Result};
 use mg_nn::*;
 
-/// `cos(k i)` of each element's number.
-fn waves(shape: &[usize], k: f64) -> Tensor {
-    let n: usize = shape.iter().product();
-    Tensor::from_vec((0..n).map(|i| (i as f64 * k).cos() as f32).collect(), shape).unwrap()
-}
-
-/// Gives all parameters, one after the other, halves of sines.
-fn filled<M: Module>(module: M) -> M {
-    let (_guard, mut k) = (no_grad(), 0);
-    for (_, p) in module.named_parameters() {
-        let drawn = (k..k + p.numel()).map(|i| ((i as f64 * 0.7).sin() * 0.5) as f32).collect();
-        p.assign(Tensor::from_vec(drawn, &p.shape()).unwrap()).unwrap();
-        k += p.numel();
-    }
-    module
-}
-
 #[track_caller]
 fn close(got: Result<Tensor>, want: &[f32]) {
-    let got = got.unwrap().to_vec::<f32>().unwrap();
-    let fits = got.iter().zip(want).all(|(g, w)| (g - w).abs() <= 3e-5 + 1e-5 * w.abs());
-    assert!(got.len() == want.len() && fits, "got {got:?}, want {want:?}");
+    common::close(&got.unwrap(), want);
 }
 
 fn labels(values: &[i64], shape: &[usize]) -> Tensor {
     Tensor::from_vec(values.to_vec(), shape).unwrap()
-}
-
-fn names(module: &dyn Module) -> Vec<String> {
-    module.named_parameters().into_iter().map(|(name, _)| name).collect()
 }
 
 #[test]

@@ -415,15 +415,21 @@ fn let_go(wait: &mut dyn FnMut()) {
 /// Python's main thread, if this module was imported in it.
 static MAIN: OnceLock<std::thread::ThreadId> = OnceLock::new();
 
+/// A module of Python's, if the program has imported it.
+pub fn imported<'py>(py: Python<'py>, name: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let modules = py.import("sys")?.getattr("modules")?.cast_into::<PyDict>()?;
+    modules.get_item(name)
+}
+
 /// Makes the engine ask for signals.
 pub fn listen(py: Python<'_>) -> PyResult<()> {
     // A program that has not imported `threading` has one thread; to import it for that would cost every start.
-    let is_main = match py.import("sys")?.getattr("modules")?.get_item("threading") {
-        Ok(threading) => {
+    let is_main = match imported(py, "threading")? {
+        Some(threading) => {
             let main = threading.call_method0("main_thread")?.getattr("ident")?;
             main.eq(threading.call_method0("get_ident")?)?
         }
-        Err(_) => true,
+        None => true,
     };
     if is_main {
         let _ = MAIN.set(std::thread::current().id());

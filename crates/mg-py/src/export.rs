@@ -12,7 +12,7 @@ use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList};
 
 use crate::attributes::{attributes_of, give};
 use crate::dtype::optional_dtype;
-use crate::error::{build, compute, exception, not_in_handler, unfit};
+use crate::error::{build, compute, exception, imported, not_in_handler, unfit};
 use crate::format::PyMemoryFormat;
 use crate::tensor::PyTensor;
 
@@ -463,12 +463,13 @@ impl PyTensor {
         let copy = Bound::new(py, PyTensor::from(copy))?;
         memo.set_item(this, &copy)?;
         // What was made a parameter or a buffer is one, frozen or not; a parameter's copy begins without a gradient, as PyTorch's.
-        let known = py.import("micrograd_rs.nn.parameter")?;
-        let marks = known.call_method1("marks_of", (slf,))?;
-        known.call_method1("mark_as", (&copy, &marks))?;
-        if !marks.get_item(0)?.is_truthy()?
-            && let Some(grad) = PyTensor::grad_object(slf)?
-        {
+        let mut is_parameter = false;
+        if let Some(known) = imported(py, "micrograd_rs.nn.parameter")? {
+            let marks = known.call_method1("marks_of", (slf,))?;
+            known.call_method1("mark_as", (&copy, &marks))?;
+            is_parameter = marks.get_item(0)?.is_truthy()?;
+        }
+        if !is_parameter && let Some(grad) = PyTensor::grad_object(slf)? {
             let of = &grad.get().t;
             let detached = build(py, || Ok((!of.is_leaf()).then(|| of.detach())))?;
             let grad = match detached {

@@ -3,6 +3,7 @@
 use super::line::{Part, Writing};
 use super::node::{Garbage, Held, grafted, make_leaf, own, untracked, with_history};
 use super::{IN_PLACE, State, is_borrowed, locked, may_be_borrowed, settle};
+use crate::index::recorded_leaf;
 use crate::jit;
 use crate::tensor::Tensor;
 use crate::transform::batch::{leaked, leaks};
@@ -119,9 +120,7 @@ impl Tensor {
     pub(crate) fn turn(&self, view: impl FnOnce(&Tensor) -> Result<Tensor>) -> Result<()> {
         if self.keeps_grad() {
             if mg_graph::is_tracking() {
-                let text = "a leaf that requires a gradient cannot be changed while gradients are recorded: \
-                            wrap the change in no_grad()";
-                return Err(Error::new("view", ErrorKind::Gradient(text.into())));
+                return Err(recorded_leaf("view"));
             }
             // It stays a leaf, on the same memory.
             return self.set_data(&view(&self.detach())?);

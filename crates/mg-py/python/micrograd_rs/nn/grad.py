@@ -12,7 +12,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from .. import functional as F
 from .._micrograd_rs import Tensor, grad, is_grad_enabled, zeros
@@ -26,20 +25,12 @@ __getattr__ = _Lazy(__name__)
 _Size = int | Sequence[int]
 
 
-def _by_input(convolve: Callable[..., Tensor], size: Sequence[int], weight: Tensor, gradient: Tensor, *options: Any) -> Tensor:
-    # A convolution is linear in its input, so that which one it was makes no difference.
-    keeps = is_grad_enabled() and (weight.requires_grad or gradient.requires_grad)
+def _by(convolve: Callable[[Tensor], Tensor], size: Sequence[int], other: Tensor, gradient: Tensor) -> Tensor:
+    """The gradient by an operand of a convolution, of this size, beside the other. It is linear in each, so that which one it was makes no difference."""
+    keeps = is_grad_enabled() and (other.requires_grad or gradient.requires_grad)
     with enable_grad():
-        x = zeros(tuple(size), dtype=weight.dtype, device=weight.device, requires_grad=True)
-        found: Tensor = grad(convolve(x, weight, None, *options), [x], gradient, create_graph=keeps)[0]
-    return found
-
-
-def _by_weight(convolve: Callable[..., Tensor], input: Tensor, size: Sequence[int], gradient: Tensor, *options: Any) -> Tensor:
-    keeps = is_grad_enabled() and (input.requires_grad or gradient.requires_grad)
-    with enable_grad():
-        weight = zeros(tuple(size), dtype=input.dtype, device=input.device, requires_grad=True)
-        found: Tensor = grad(convolve(input, weight, None, *options), [weight], gradient, create_graph=keeps)[0]
+        x = zeros(tuple(size), dtype=other.dtype, device=other.device, requires_grad=True)
+        found: Tensor = grad(convolve(x), [x], gradient, create_graph=keeps)[0]
     return found
 
 
@@ -49,39 +40,39 @@ def conv1d_input(
     """The gradient by its input `[n, in_channels, length]`, which is of `input_size`, of `conv1d` with a `weight` `[out_channels, in_channels / groups,
     length]`, where `grad_output` `[n, out_channels, length]` is the gradient of the result. ArgumentError where the shapes do not fit.
     """
-    return _by_input(F.conv1d, input_size, weight, grad_output, stride, padding, dilation, groups)
+    return _by(lambda x: F.conv1d(x, weight, None, stride, padding, dilation, groups), input_size, weight, grad_output)
 
 
 def conv1d_weight(
     input: Tensor, weight_size: Sequence[int], grad_output: Tensor, stride: _Size = 1, padding: _Size = 0, dilation: _Size = 1, groups: int = 1
 ) -> Tensor:
     """The gradient by its weight, which is of `weight_size`, of `conv1d` of `input`, where `grad_output` is the gradient of the result."""
-    return _by_weight(F.conv1d, input, weight_size, grad_output, stride, padding, dilation, groups)
+    return _by(lambda w: F.conv1d(input, w, None, stride, padding, dilation, groups), weight_size, input, grad_output)
 
 
 def conv2d_input(
     input_size: Sequence[int], weight: Tensor, grad_output: Tensor, stride: _Size = 1, padding: _Size = 0, dilation: _Size = 1, groups: int = 1
 ) -> Tensor:
     """`conv1d_input` for `conv2d`: input and result are `[n, channels, height, width]`."""
-    return _by_input(F.conv2d, input_size, weight, grad_output, stride, padding, dilation, groups)
+    return _by(lambda x: F.conv2d(x, weight, None, stride, padding, dilation, groups), input_size, weight, grad_output)
 
 
 def conv2d_weight(
     input: Tensor, weight_size: Sequence[int], grad_output: Tensor, stride: _Size = 1, padding: _Size = 0, dilation: _Size = 1, groups: int = 1
 ) -> Tensor:
     """`conv1d_weight` for `conv2d`."""
-    return _by_weight(F.conv2d, input, weight_size, grad_output, stride, padding, dilation, groups)
+    return _by(lambda w: F.conv2d(input, w, None, stride, padding, dilation, groups), weight_size, input, grad_output)
 
 
 def conv3d_input(
     input_size: Sequence[int], weight: Tensor, grad_output: Tensor, stride: _Size = 1, padding: _Size = 0, dilation: _Size = 1, groups: int = 1
 ) -> Tensor:
     """`conv1d_input` for `conv3d`: input and result are `[n, channels, depth, height, width]`."""
-    return _by_input(F.conv3d, input_size, weight, grad_output, stride, padding, dilation, groups)
+    return _by(lambda x: F.conv3d(x, weight, None, stride, padding, dilation, groups), input_size, weight, grad_output)
 
 
 def conv3d_weight(
     input: Tensor, weight_size: Sequence[int], grad_output: Tensor, stride: _Size = 1, padding: _Size = 0, dilation: _Size = 1, groups: int = 1
 ) -> Tensor:
     """`conv1d_weight` for `conv3d`."""
-    return _by_weight(F.conv3d, input, weight_size, grad_output, stride, padding, dilation, groups)
+    return _by(lambda w: F.conv3d(input, w, None, stride, padding, dilation, groups), weight_size, input, grad_output)

@@ -66,11 +66,12 @@ def is_another(module: Module, base: type[Module], *methods: str) -> bool:
 
 def _copied(value: Any, memo: dict[int, Any]) -> Any:
     """A deep copy of what a module has."""
-    if not isinstance(value, Tensor):
-        return copy.deepcopy(value, memo)
-    # What was computed of parameters is computed anew before it is used.
-    copied = copy.deepcopy(value, memo) if value.is_leaf else value.detach().clone()
-    mark_as(copied, marks_of(value))
+    if not isinstance(value, Tensor) or value.is_leaf:
+        copied = copy.deepcopy(value, memo)
+    else:
+        # What was computed of parameters is computed anew before it is used.
+        copied = value.detach().clone()
+        mark_as(copied, marks_of(value))
     if isinstance(value, Parameter):
         mark(copied)
         copied.grad = None
