@@ -286,8 +286,21 @@ fn fresh(shares: &Shares, rule: impl Fn(&Node) -> Result<Option<Node>>) -> Resul
     Ok(share)
 }
 
-/// The nodes of a graph that were computed from what is wanted, which belongs to them, by sequence.
-fn leading(seeds: &[(Node, Node)], wanted: impl Fn(&Node) -> bool) -> HashSet<u64> {
+/// The way from a graph's results to what is wanted of it.
+pub(crate) struct Way {
+    /// The nodes that were computed from what is wanted, which belongs to them, by sequence.
+    nodes: HashSet<u64>,
+    /// Nothing that is wanted has a sequence below this one.
+    oldest: u64,
+}
+
+/// Whether a node that was let go, and no longer knows its sources, may have been computed from something that is wanted.
+fn may_lead(node: &Node, oldest: u64) -> bool {
+    node.is_released() && oldest < node.sequence()
+}
+
+/// The way to what is wanted, of which nothing has a sequence below `oldest`.
+fn leading(seeds: &[(Node, Node)], wanted: impl Fn(&Node) -> bool, oldest: u64) -> Way {
     let mut met: BTreeMap<u64, (Sources, bool)> = BTreeMap::new();
     let mut stack: Vec<Node> = seeds.iter().map(|(node, _)| node.clone()).collect();
     while let Some(node) = stack.pop() {
@@ -307,20 +320,20 @@ fn leading(seeds: &[(Node, Node)], wanted: impl Fn(&Node) -> bool) -> HashSet<u6
             }
         };
         stack.extend(sources.iter().cloned());
-        // What was let go may have led anywhere: the walk is to come there, and says so.
+        // Where what was let go may lead on, the walk is to come there, and says so.
         let has_history =
             matches!(node.tag(), Some(Tag::Owner(_) | Tag::History(_) | Tag::Forgotten(_) | Tag::Output(..)));
-        let may_lead = wanted(&node) || (node.is_released() && !has_history);
+        let may_lead = wanted(&node) || (!has_history && may_lead(&node, oldest));
         met.insert(node.sequence(), (sources, may_lead));
     }
-    let mut found = HashSet::new();
+    let mut nodes = HashSet::new();
     // Sources are older than what is computed from them.
     for (sequence, (sources, is_wanted)) in met {
-        if is_wanted || sources.iter().any(|s| found.contains(&s.sequence())) {
-            found.insert(sequence);
+        if is_wanted || sources.iter().any(|s| nodes.contains(&s.sequence())) {
+            nodes.insert(sequence);
         }
     }
-    found
+    Way { nodes, oldest }
 }
 
 /// Where a walk goes.
@@ -328,8 +341,8 @@ fn leading(seeds: &[(Node, Node)], wanted: impl Fn(&Node) -> bool) -> HashSet<u6
 pub(crate) enum Reach<'a> {
     /// To the leaves.
     All,
-    /// Through these nodes, by sequence, and leaves.
-    Only(&'a HashSet<u64>),
+    /// To what is wanted.
+    Only(&'a Way),
     /// Through these, to whatever they are made of.
     Within(&'a HashMap<u64, usize>),
 }
@@ -339,7 +352,7 @@ impl Reach<'_> {
     fn leads(self, node: &Node) -> bool {
         match self {
             Reach::All | Reach::Within(_) => true,
-            Reach::Only(nodes) => nodes.contains(&node.sequence()),
+            Reach::Only(way) => way.nodes.contains(&node.sequence()),
         }
     }
 }
@@ -473,7 +486,8 @@ pub(crate) fn walk(
             Some(Tag::Replayed(_) | Tag::Call(_)) | None => {}
         }
         let sources: Sources = node.sources();
-        if matches!(reach, Reach::Only(_)) && !node.is_released() && !sources.iter().any(leads) {
+        let is_end = |way: &Way| !may_lead(&node, way.oldest) && !sources.iter().any(leads);
+        if matches!(reach, Reach::Only(way) if is_end(way)) {
             continue;
         }
         if node.is_released() {
@@ -528,8 +542,8 @@ pub(crate) fn walk(
                     }
                 }
                 Onward::Results(results) => {
-                    if matches!(reach, Reach::Only(_)) {
-                        more.extend(leading(&results, &wanted));
+                    if let Reach::Only(way) = reach {
+                        more.extend(leading(&results, &wanted, way.oldest).nodes);
                     }
                     for (result, gradient) in results {
                         if !matches!(reach, Reach::Only(_)) || more.contains(&result.sequence()) {
@@ -618,7 +632,7 @@ impl Backward {
 /// The gradients of nodes, given nodes that depend on them and the gradients of these: `None` where there is none.
 pub(crate) fn pulled(pairs: &[(Node, Node)], wanted: &[Node], how: Backward) -> Result<Vec<Option<Node>>> {
     let is_wanted = |node: &Node| wanted.iter().any(|w| w.is(node));
-    let on_the_way = leading(pairs, is_wanted);
+    let on_the_way = leading(pairs, is_wanted, wanted.iter().map(Node::sequence).min().unwrap_or(0));
     let mut found: Vec<Option<Node>> = vec![None; wanted.len()];
     let reach = Reach::Only(&on_the_way);
     let passed = walk(pairs.iter().cloned(), how.create_graph, reach, is_wanted, |node, gradient| {
@@ -847,7 +861,9 @@ fn gradients(
     let is = |(wanted, leaf): &(Node, Option<&Tensor>), node: &Node| {
         wanted.is(node) || leaf.is_some_and(|leaf| leaf_of(node).is_some_and(|owner| owner.is(leaf)))
     };
-    let on_the_way = leading(&seeds, |node| wanted.iter().any(|w| is(w, node)));
+    // A leaf may have been a node of any age.
+    let oldest = wanted.iter().map(|(node, leaf)| if leaf.is_some() { 0 } else { node.sequence() }).min();
+    let on_the_way = leading(&seeds, |node| wanted.iter().any(|w| is(w, node)), oldest.unwrap_or(0));
     let mut found: Vec<Option<Node>> = vec![None; wanted.len()];
     let walked = walk(
         seeds,
