@@ -384,6 +384,7 @@ impl Selection {
                 if self.is_view() {
                     return t.assign(without_leading_ones(value, t.rank())?);
                 }
+                let value = without_leading_ones(value, 0)?;
                 if let Some(new) = self.chosen(&value)? {
                     return t.assign(new);
                 }
@@ -473,7 +474,8 @@ fn without_leading_ones(value: Operand, rank: usize) -> Result<Operand> {
     let Operand::Tensor(value) = value else { return Ok(value) };
     let shape = value.shape();
     let more = shape.rank().saturating_sub(rank);
-    if more == 0 || shape[..more].iter().any(|&n| n != 1) {
+    let more = shape[..more].iter().take_while(|&&n| n == 1).count();
+    if more == 0 {
         return Ok(Operand::Tensor(value));
     }
     value.reshape(&signed(&shape[more..])).map(Operand::Tensor)

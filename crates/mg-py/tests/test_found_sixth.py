@@ -3,6 +3,7 @@
 import copy
 import pickle
 
+import numpy as np
 import pytest
 
 import micrograd_rs as mg
@@ -361,3 +362,14 @@ def test_a_gradient_that_ends_where_the_graph_was_let_go_needs_no_more_of_it():
     for further in (lambda: mg.autograd.grad(y, x), lambda: mg.autograd.grad(y * 2, [y, x]), lambda: y.backward()):
         with pytest.raises(RuntimeError, match="let go"):
             further()
+
+
+@pytest.mark.parametrize("index", [[0, 1], [True, True, False], [[0, 1], [1, 0]]], ids=["list", "mask", "array"])
+def test_axes_of_size_one_in_front_of_what_is_assigned_are_none(index):
+    want, got = np.zeros((3, 4)), mg.zeros(3, 4)
+    want[index if isinstance(index[0], bool) else np.array(index)] = np.arange(4.0)
+    got[mg.tensor(index)] = mg.arange(4.0).reshape(1, 1, 1, 4)
+    assert got.tolist() == want.tolist()
+    # index_put takes what broadcasts, no more.
+    with pytest.raises(RuntimeError, match="broadcast"):
+        got.index_put_((mg.tensor([0]),), mg.zeros(1, 1, 4))
