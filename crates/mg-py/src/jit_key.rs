@@ -94,13 +94,13 @@ impl<'a, 'py> Words<'a, 'py> {
     /// None yet. Only ones that hold what they tell of can be compared with others later.
     pub fn new(sorts: &'a Sorts, holds: bool) -> Words<'a, 'py> {
         Words {
-            key: Vec::with_capacity(128),
+            key: Vec::with_capacity(256),
             sorts,
             holds,
             tensors: vec![],
             held: vec![],
             unknown: None,
-            met: vec![],
+            met: Vec::with_capacity(32),
             given: vec![],
             rates: vec![],
         }
@@ -559,12 +559,14 @@ impl<'a, 'py> Words<'a, 'py> {
                 match &*text {
                     "param_names" => {}
                     _ if is_read => {
-                        let mut apart = Words::new(self.sorts, false);
-                        apart.tell(&value, look)?;
-                        self.rates.extend(apart.key);
+                        let (start, holds) = (self.key.len(), std::mem::take(&mut self.holds));
+                        let told = self.tell(&value, look);
+                        self.holds = holds;
+                        self.rates.extend(self.key.drain(start..));
+                        told?;
                     }
                     _ => {
-                        self.key.push(hash_of(&*text));
+                        self.key.push(name.hash()? as u64);
                         self.tell(&value, look)?;
                     }
                 }
@@ -576,7 +578,7 @@ impl<'a, 'py> Words<'a, 'py> {
         for (name, value) in attributes.cast::<PyDict>()?.iter() {
             let text = name.cast::<PyString>()?.to_string_lossy();
             if !matches!(&*text, "param_groups" | "_stepped" | "_handed") {
-                self.key.push(hash_of(&*text));
+                self.key.push(name.hash()? as u64);
                 self.tell(&value, look)?;
             }
         }

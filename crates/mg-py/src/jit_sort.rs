@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use pyo3::exceptions::PyBaseException;
+use pyo3::ffi;
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -84,11 +85,19 @@ const SORTS: usize = 64;
 impl Sorts {
     pub fn of(&self, obj: &Bound<'_, PyAny>) -> PyResult<Sort> {
         let class = obj.get_type_ptr();
+        // Most of what there is.
+        if std::ptr::eq(class, &raw const ffi::PyUnicode_Type) {
+            return Ok(Sort::Text);
+        }
         // Held for moments only: what Python may run is asked without it.
-        let known = |all: &[(Py<PyType>, Sort)]| {
-            all.iter().find(|(t, _)| std::ptr::eq(t.as_ptr().cast(), class)).map(|(_, sort)| sort.clone())
+        let known = |all: &mut [(Py<PyType>, Sort)]| {
+            let at = all.iter().position(|(t, _)| std::ptr::eq(t.as_ptr().cast(), class))?;
+            let sort = all[at].1.clone();
+            // What is asked for often comes to stand in front.
+            all.swap(at, at.saturating_sub(1));
+            Some(sort)
         };
-        if let Some(sort) = known(&self.0.lock().unwrap_or_else(PoisonError::into_inner)) {
+        if let Some(sort) = known(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner)) {
             return Ok(sort);
         }
         let sort = Sort::of(obj)?;

@@ -410,7 +410,10 @@ class Optimizer:
     @property
     def param_groups(self) -> list[Any]:
         """Groups of parameters, under `params`, with their options. The list and what is in it can be changed, and steps are made with that."""
-        groups = self._raw_groups
+        try:
+            groups: list[Any] = vars(self)["param_groups"]
+        except KeyError:
+            groups = self._raw_groups
         # `jit` asks for them before each replay, so this is short: what was changed by then is heard of here. (Parameters `jit` looks at itself.)
         if self._kind is not None and (self._handed or self._is_unfit or not self._are_known(groups)):
             self._hear()
