@@ -1,6 +1,6 @@
 //! Realisation: from "this value is needed" to launches, by way of a plan that is made once for each structure.
 
-use crate::hash::{WordHasher, mix};
+use crate::hash::{Table, mix};
 use crate::kernel::strides_signature;
 use crate::node::{Inner, Node, Sources};
 use crate::op::{Map, Op, SourceKind};
@@ -10,7 +10,6 @@ use crate::schedule;
 use mg_device::{Error, ErrorKind, Result};
 use smallvec::SmallVec;
 use std::collections::{HashMap, VecDeque};
-use std::hash::BuildHasherDefault;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
 
@@ -64,7 +63,7 @@ impl Collected<'_> {
 #[derive(Default)]
 pub(crate) struct Engine {
     epoch: u64,
-    plans: HashMap<u64, Vec<Arc<Plan>>, BuildHasherDefault<WordHasher>>,
+    plans: Table<u64, Vec<Arc<Plan>>>,
     count: usize,
     made: u64,
     reused: u64,

@@ -1,7 +1,11 @@
 //! Hashes of what the engine itself has made: keys of plans, of recordings, sequences. Nobody else chooses them, so that a few
 //! instructions a word are enough.
 
-use std::hash::Hasher;
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+
+/// A map by keys that the engine itself has made.
+pub(crate) type Table<K, V> = HashMap<K, V, BuildHasherDefault<WordHasher>>;
 
 /// Mixes a word into a hash (the finaliser of MurmurHash3's 64-bit variant, folded).
 #[inline]

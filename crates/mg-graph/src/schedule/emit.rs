@@ -4,11 +4,11 @@ use super::Graph;
 use super::group::{Embed, Group, Member, Split, is_total, kind_of, over, read_strides};
 use super::path::{Path, PlaceId};
 use crate::engine::internal;
+use crate::hash::Table;
 use crate::op::{Map, Op, SourceKind};
 use crate::plan::{Bind, Check, ConstBind, Loc};
 use mg_device::{DType, Layout, MAX_RANK, Result};
 use mg_kernels::{Class, Inst, Operand, Over, Program, Source, Val, Value};
-use std::collections::HashMap;
 
 /// A group as a program, with what its launch binds.
 pub(crate) struct Emitted {
@@ -28,12 +28,12 @@ struct Emitter<'a> {
     group: &'a Group,
     order: smallvec::SmallVec<[usize; 8]>,
     out: Emitted,
-    memo: HashMap<(usize, PlaceId, Embed), Val>,
-    values: HashMap<Value, Val>,
-    binds: HashMap<(Loc, isize, Operand), u16>,
-    consts: HashMap<ConstBind, u16>,
+    memo: Table<(usize, PlaceId, Embed), Val>,
+    values: Table<Value, Val>,
+    binds: Table<(Loc, isize, Operand), u16>,
+    consts: Table<ConstBind, u16>,
     /// Values of members, by node.
-    members: HashMap<usize, Val>,
+    members: Table<usize, Val>,
     /// A matrix product whose results the program reads as they are made.
     product: Option<usize>,
 }
@@ -61,11 +61,11 @@ pub(crate) fn emit(
         group,
         order,
         out,
-        memo: HashMap::new(),
-        values: HashMap::new(),
-        binds: HashMap::new(),
-        consts: HashMap::new(),
-        members: HashMap::new(),
+        memo: Table::default(),
+        values: Table::default(),
+        binds: Table::default(),
+        consts: Table::default(),
+        members: Table::default(),
         product,
     };
     for member in &group.members {

@@ -43,7 +43,7 @@ impl Groups {
             let product = kernel.members[0].node;
             let Some(library) = taking(graph, product) else { continue };
             let space = squeeze(&graph.nodes[product].shape);
-            let readers = self.readers.get(&product).cloned().unwrap_or_default();
+            let readers = self.readers[product].clone();
             for reader in readers {
                 let in_place = |m: &Member| {
                     m.embed == Embed::Same
@@ -81,12 +81,11 @@ impl Groups {
                     let epilogue = self.list[reader].take();
                     if let (Some(epilogue), Some(kernel)) = (epilogue, self.list[id].as_mut()) {
                         for member in &epilogue.members {
-                            self.of.insert(member.node, id);
+                            self.of[member.node] = Some(id);
                         }
                         // Those alone tell of it: there may be thousands of others.
-                        for input in &epilogue.inputs {
-                            let readers = self.readers.get_mut(input).into_iter().flatten();
-                            readers.filter(|r| **r == reader).for_each(|r| *r = id);
+                        for &input in epilogue.inputs.iter() {
+                            self.readers[input].iter_mut().filter(|r| **r == reader).for_each(|r| *r = id);
                         }
                         kernel.epilogue = Some(Box::new(epilogue));
                     }

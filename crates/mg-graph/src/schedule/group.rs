@@ -2,16 +2,14 @@
 
 use super::Graph;
 use super::path::{Path, PlaceId, Reads};
+use super::sorted::Sorted;
 use crate::engine::Root;
-use crate::hash::WordHasher;
 use crate::op::Op;
 use mg_device::{AxisSet, Layout, Result};
 use mg_kernels::ReduceKind;
 use mg_kernels::program::{MAX_INPUTS, MAX_VALUES};
 use smallvec::SmallVec;
 use std::cell::RefCell;
-use std::collections::{BTreeSet, HashMap};
-use std::hash::BuildHasherDefault;
 
 /// Sizes of a space's dimensions, without those of size 1.
 pub(crate) type Space = SmallVec<[usize; 8]>;
@@ -60,22 +58,19 @@ pub(crate) struct Group {
     /// Elementwise work applied before a matrix product's results are stored.
     pub(crate) epilogue: Option<Box<Group>>,
     /// Elementwise nodes computed here, each at every place where it is met.
-    pub(super) values: BTreeSet<(usize, PlaceId)>,
-    pub(super) inputs: BTreeSet<usize>,
+    pub(super) values: Sorted<(usize, PlaceId)>,
+    pub(super) inputs: Sorted<usize>,
 }
-
-/// By nodes' positions.
-type Table<V> = HashMap<usize, V, BuildHasherDefault<WordHasher>>;
 
 /// Groups that a search for a path between two others looks at.
 const SEARCH: usize = 256;
 
 pub(crate) struct Groups {
     pub(crate) list: Vec<Option<Group>>,
-    /// The group of each anchor.
-    pub(crate) of: Table<usize>,
+    /// The group of each node that is an anchor.
+    pub(crate) of: Vec<Option<usize>>,
     /// Groups that read each node.
-    pub(super) readers: Table<Vec<usize>>,
+    pub(super) readers: Vec<Vec<usize>>,
     /// Memory of searches, of which there are many.
     met: RefCell<Met>,
 }
@@ -94,6 +89,10 @@ impl Met {
         self.stamps.resize(groups, 0);
         self.stamp += 1;
         self.count = 0;
+    }
+
+    fn has(&self, group: usize) -> bool {
+        self.stamps[group] == self.stamp
     }
 
     /// Whether a group is met for the first time.
@@ -307,10 +306,10 @@ pub(crate) fn read_strides(
 
 /// Whether a program holds what both compute and read. Constants, casts and expansions are not counted, hence the room that is left.
 fn have_room(a: &Group, b: &Group) -> bool {
-    let inputs = a.inputs.len() + b.inputs.iter().filter(|i| !a.inputs.contains(i)).count();
-    let values = a.values.len() + b.values.iter().filter(|v| !a.values.contains(v)).count();
+    let inputs = a.inputs.len() + b.inputs.beside(&a.inputs).count();
+    let values = a.values.len() + b.values.beside(&a.values).count();
     let members = a.members.iter().chain(&b.members);
-    let own = members.filter(|m| a.inputs.contains(&m.node) || b.inputs.contains(&m.node)).count();
+    let own = members.filter(|m| a.inputs.has(m.node) || b.inputs.has(m.node)).count();
     values <= MAX_VALUES * 3 / 4 && inputs - own + a.members.len() + b.members.len() <= MAX_INPUTS
 }
 
@@ -318,7 +317,7 @@ fn have_room(a: &Group, b: &Group) -> bool {
 pub(crate) fn form(graph: &mut Graph) -> Result<Groups> {
     let n = graph.nodes.len();
     let mut groups =
-        Groups { list: vec![], of: Table::default(), readers: Table::default(), met: RefCell::default() };
+        Groups { list: vec![], of: vec![None; n], readers: vec![vec![]; n], met: RefCell::default() };
     for i in 0..n {
         if graph.stored[i] {
             let id = groups.add(graph, i);
@@ -345,15 +344,14 @@ impl Groups {
             split_of(graph, node)
         };
         let id = self.list.len();
-        let mut values: BTreeSet<(usize, PlaceId)> = inlined.into_iter().collect();
-        values.insert((node, 0));
-        let inputs: BTreeSet<usize> = reads.iter().map(|r| r.0).collect();
-        for &i in &inputs {
-            self.readers.entry(i).or_default().push(id);
+        let values = inlined.into_iter().chain([(node, 0)]).collect();
+        let inputs: Sorted<usize> = reads.iter().map(|r| r.0).collect();
+        for &i in inputs.iter() {
+            self.readers[i].push(id);
         }
         let members = vec![Member { node, embed: Embed::Same, reads }];
         self.list.push(Some(Group { space, split, members, is_kernel, epilogue: None, values, inputs }));
-        self.of.insert(node, id);
+        self.of[node] = Some(id);
         id
     }
 
@@ -365,11 +363,9 @@ impl Groups {
                 return;
             }
             let mut candidates: Vec<usize> = vec![];
-            for input in &group.inputs {
-                candidates.extend(self.of.get(input));
-                if let Some(readers) = self.readers.get(input) {
-                    candidates.extend(readers.iter().rev().take(8));
-                }
+            for &input in group.inputs.iter() {
+                candidates.extend(self.of[input]);
+                candidates.extend(self.readers[input].iter().rev().take(8));
             }
             candidates.sort_unstable();
             candidates.dedup();
@@ -385,18 +381,15 @@ impl Groups {
 
     /// The groups that a group waits for.
     fn depends<'a>(&'a self, group: &'a Group) -> impl Iterator<Item = usize> + 'a {
-        let of_epilogue = group.epilogue.iter().flat_map(|epilogue| &epilogue.inputs);
-        group.inputs.iter().chain(of_epilogue).filter_map(|i| self.of.get(i).copied())
+        let of_epilogue = group.epilogue.iter().flat_map(|epilogue| epilogue.inputs.iter());
+        group.inputs.iter().chain(of_epilogue).filter_map(|&i| self.of[i])
     }
 
     /// Whether `from` waits for `to` by way of a group that is neither, as far as a short search tells: where it grows long,
     /// the answer is yes, and two programs stay two.
     pub(super) fn waits_by_another(&self, from: usize, to: usize) -> bool {
         let (Some(start), Some(end)) = (&self.list[from], &self.list[to]) else { return false };
-        let is_read = end.members.iter().any(|m| {
-            self.readers.get(&m.node).is_some_and(|r| r.iter().any(|&g| g != to && self.list[g].is_some()))
-        });
-        if !is_read {
+        if !end.members.iter().any(|m| self.is_read_beside(m.node, to)) {
             return false;
         }
         let mut met = self.met.borrow_mut();
@@ -411,7 +404,8 @@ impl Groups {
                 continue;
             }
             if let Some(group) = &self.list[at] {
-                stack.extend(self.depends(group));
+                // Most groups are met again and again.
+                self.depends(group).filter(|&d| !met.has(d)).for_each(|d| stack.push(d));
             }
         }
         false
@@ -423,30 +417,31 @@ impl Groups {
         if self.waits_by_another(a, b) || self.waits_by_another(b, a) {
             return false;
         }
+        let (Some(of_a), Some(of_b)) = (self.list[a].take(), self.list[b].take()) else { return false };
         for member in &joined.members {
-            self.of.insert(member.node, a);
+            self.of[member.node] = Some(a);
         }
-        let inputs = |groups: &Groups, id: usize| groups.list[id].as_ref().map(|group| group.inputs.clone());
-        let (by_a, by_b) = (inputs(self, a).unwrap_or_default(), inputs(self, b).unwrap_or_default());
-        self.reads_no_more(&by_b, b);
-        for &input in by_b.difference(&by_a) {
-            self.readers.entry(input).or_default().push(a);
+        self.reads_no_more(&of_b.inputs, b);
+        for input in of_b.inputs.beside(&of_a.inputs) {
+            self.readers[input].push(a);
         }
-        self.list[a] = Some(joined);
-        self.list[b] = None;
+        let values = of_a.values.union(&of_b.values);
+        self.list[a] = Some(Group { values, inputs: of_a.inputs.union(&of_b.inputs), ..joined });
         true
     }
 
     /// Forgets that a group reads what it did. It is one of the last mostly, and a weight may have thousands.
-    pub(super) fn reads_no_more(&mut self, inputs: &BTreeSet<usize>, id: usize) {
-        for input in inputs {
-            let Some(readers) = self.readers.get_mut(input) else { continue };
+    pub(super) fn reads_no_more(&mut self, inputs: &[usize], id: usize) {
+        for &input in inputs {
+            let readers = &mut self.readers[input];
             if let Some(at) = readers.iter().rposition(|&r| r == id) {
                 readers.remove(at);
             }
         }
     }
 
+    /// The group that two become, all but what it computes and reads, which is what they do: there is no need to know that of those that
+    /// stay two.
     fn joined(&self, graph: &Graph, a: usize, b: usize) -> Option<Group> {
         let (ga, gb) = (self.list[a].as_ref()?, self.list[b].as_ref()?);
         // In an empty space only a reduction has a result, and that result has nothing to be computed from there.
@@ -507,16 +502,14 @@ impl Groups {
             Member { embed, ..m.clone() }
         }));
         members.sort_by_key(|m| m.node);
-        let values: BTreeSet<_> = main.values.union(&other.values).copied().collect();
-        let inputs: BTreeSet<usize> = main.inputs.union(&other.inputs).copied().collect();
         let group = Group {
             space: main.space.clone(),
             split,
             members,
             is_kernel: false,
             epilogue: None,
-            values,
-            inputs,
+            values: Sorted::default(),
+            inputs: Sorted::default(),
         };
         let is_as_before = |g: &&Group| g.members.len() > 1 && g.split == group.split;
         let main = Some(main).filter(is_as_before);
@@ -607,7 +600,7 @@ impl Groups {
             if let Some(group) = self.list[id].take() {
                 self.reads_no_more(&group.inputs, id);
             }
-            self.of.remove(&node);
+            self.of[node] = None;
         }
         graph.stored[node] = false;
     }
@@ -623,18 +616,16 @@ impl Groups {
 
     /// Whether a launch other than `id` reads a node from memory.
     pub(crate) fn is_read_beside(&self, node: usize, id: usize) -> bool {
-        let readers = self.readers.get(&node).map_or(&[][..], |r| r);
-        readers.iter().any(|&r| r != id && self.list[r].is_some())
+        self.readers[node].iter().any(|&r| r != id && self.list[r].is_some())
     }
 
     /// The nodes that a launch reads from memory.
-    pub(crate) fn inputs(&self, id: usize) -> BTreeSet<usize> {
-        let Some(group) = &self.list[id] else { return BTreeSet::new() };
-        let mut inputs = group.inputs.clone();
-        if let Some(epilogue) = &group.epilogue {
-            inputs.extend(&epilogue.inputs);
+    pub(crate) fn inputs(&self, id: usize) -> Sorted<usize> {
+        let Some(group) = &self.list[id] else { return Sorted::default() };
+        match &group.epilogue {
+            Some(epilogue) => group.inputs.union(&epilogue.inputs),
+            None => group.inputs.clone(),
         }
-        inputs
     }
 }
 

@@ -6,6 +6,7 @@ use super::group::{Groups, Split, kind_of};
 use super::path::Path;
 use super::store::Alias;
 use crate::engine::{Root, internal};
+use crate::hash::Table;
 use crate::kernel::Kernel;
 use crate::op::Op;
 use crate::plan::{
@@ -15,20 +16,20 @@ use crate::plan::{
 use mg_device::{Buffer, Device, Layout, Result, Shape};
 use mg_kernels::{Class, Source};
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 
 /// Puts launches in order, compiles their programs and plans memory.
 pub(crate) fn assemble(graph: &Graph, groups: Groups, aliases: Vec<Alias>) -> Result<Plan> {
     let order = in_order(&groups)?;
     // When each stored node is read for the last time, by position in the order.
-    let mut last_read: HashMap<usize, usize> = HashMap::new();
+    let mut last_read: Table<usize, usize> = Table::default();
     for (at, &id) in order.iter().enumerate() {
-        for input in groups.inputs(id) {
+        for &input in groups.inputs(id).iter() {
             last_read.insert(input, at);
         }
     }
     let mut plan = Plan { key: graph.collected.words.clone(), ..Plan::default() };
-    let mut slot_of: HashMap<usize, usize> = HashMap::new();
+    let mut slot_of: Table<usize, usize> = Table::default();
     let aliased: Vec<usize> = aliases.iter().map(|a| a.base).collect();
     // What may turn out to have no value, because a check refuses what it is computed from.
     let mut fallible = Fallible::default();
@@ -280,8 +281,8 @@ fn is_wanted(graph: &Graph, node: usize) -> bool {
 /// Launches in an order that respects who waits for whom; of those that are ready, the one that was asked for first.
 fn in_order(groups: &Groups) -> Result<Vec<usize>> {
     let ids: Vec<usize> = (0..groups.list.len()).filter(|&i| groups.list[i].is_some()).collect();
-    let mut waiting: HashMap<usize, usize> = HashMap::new();
-    let mut readers: HashMap<usize, Vec<usize>> = HashMap::new();
+    let mut waiting: Table<usize, usize> = Table::default();
+    let mut readers: Table<usize, Vec<usize>> = Table::default();
     let mut ready: BTreeSet<((bool, usize), usize)> = BTreeSet::new();
     let mut read: BTreeSet<usize> = BTreeSet::new();
     for &id in &ids {
@@ -326,7 +327,7 @@ fn slot(
     graph: &Graph,
     node: usize,
     donor: Option<usize>,
-    slot_of: &mut HashMap<usize, usize>,
+    slot_of: &mut Table<usize, usize>,
     plan: &mut Plan,
 ) -> Result<usize> {
     let inner = graph.nodes[node];
@@ -353,7 +354,7 @@ fn slot(
 
 /// When values are read for the last time, as far as the launch at position `at` of the order can tell.
 struct Kept<'a> {
-    last_read: &'a HashMap<usize, usize>,
+    last_read: &'a Table<usize, usize>,
     at: usize,
     /// What else is read while, or after, the launch writes.
     read_otherwise: &'a [usize],
@@ -373,7 +374,7 @@ fn overwritten(
     node: usize,
     kernel: &Kernel,
     kept: &Kept,
-    slot_of: &HashMap<usize, usize>,
+    slot_of: &Table<usize, usize>,
     leaves: &impl Fn(usize) -> bool,
 ) -> Option<Loc> {
     let sources = &graph.sources[node];
@@ -444,14 +445,14 @@ fn output_depends(
 /// Nodes that may turn out to have no value, and the launches, by their bits, whose checks may refuse what they are computed
 /// from.
 #[derive(Default)]
-struct Fallible(HashMap<usize, u64>);
+struct Fallible(Table<usize, u64>);
 
 impl Fallible {
     fn of(&self, node: usize) -> u64 {
         self.0.get(&node).copied().unwrap_or(0)
     }
 
-    fn all(&self, nodes: &BTreeSet<usize>) -> u64 {
+    fn all(&self, nodes: &[usize]) -> u64 {
         nodes.iter().fold(0, |bits, &node| bits | self.of(node))
     }
 
@@ -470,7 +471,7 @@ fn program(
     product: Option<usize>,
     bit: u64,
     fallible: &mut Fallible,
-    slot_of: &mut HashMap<usize, usize>,
+    slot_of: &mut Table<usize, usize>,
     plan: &mut Plan,
 ) -> Result<ProgramLaunch> {
     let Emitted { program, inputs, consts, outputs, checks, dense } = emitted;
@@ -588,7 +589,7 @@ fn list_independent(plan: &mut Plan) {
 }
 
 /// Turns "where this node is stored" into slots.
-fn resolve(plan: &mut Plan, slot_of: &HashMap<usize, usize>) -> Result<()> {
+fn resolve(plan: &mut Plan, slot_of: &Table<usize, usize>) -> Result<()> {
     for launch in &mut plan.launches {
         for bind in launch.inputs_mut() {
             if let Loc::Stored(node) = bind.loc {

@@ -17,21 +17,20 @@ mod group;
 mod memory;
 mod path;
 mod share;
+mod sorted;
 mod store;
 #[cfg(test)]
 mod tests;
 
 use crate::engine::{Collected, Root, is_argument};
-use crate::hash::WordHasher;
+use crate::hash::Table;
 use crate::node::Inner;
 use crate::op::Op;
 use crate::plan::Plan;
 use mg_device::Result;
 use smallvec::SmallVec;
 use std::cell::{OnceCell, RefCell};
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use std::hash::BuildHasherDefault;
 
 /// The pending graph as the scheduler sees it: nodes by position, sources first.
 pub(crate) struct Graph<'a> {
@@ -53,7 +52,7 @@ pub(crate) struct Graph<'a> {
 }
 
 /// By the address of a node that a tensor has stood for: the last node of the graph that the tensor will stand for.
-type Successors = HashMap<usize, usize, BuildHasherDefault<WordHasher>>;
+type Successors = Table<usize, usize>;
 
 impl<'a> Graph<'a> {
     fn new(collected: &'a Collected<'a>) -> Graph<'a> {

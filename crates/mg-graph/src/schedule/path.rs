@@ -1,11 +1,11 @@
 //! Paths: the views between a value and the place where it is read.
 
 use super::Graph;
-use crate::hash::WordHasher;
+use crate::hash::{Table, WordHasher};
 use crate::op::{Op, View};
 use mg_device::{Layout, Shape};
 use smallvec::SmallVec;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::hash::BuildHasherDefault;
 
 /// A step of a path.
@@ -40,7 +40,7 @@ pub(crate) type PlaceId = u32;
 /// The places that were met while a plan is made.
 #[derive(Default)]
 pub(crate) struct Places {
-    ids: HashMap<Place, PlaceId>,
+    ids: Table<Place, PlaceId>,
 }
 
 /// Values met at places.

@@ -12,8 +12,8 @@
 use super::Graph;
 use super::group::{Embed, Group, Groups, Split, squeeze};
 use super::path::Path;
+use crate::hash::Table;
 use crate::op::{Map, Op};
-use std::collections::HashMap;
 
 /// Bytes that storing a value has to save: what a GPU moves while it starts a launch, should the value get one of its own.
 const WORTH_ON_GPU: isize = 4 << 20;
@@ -59,9 +59,9 @@ struct Shared<'a, 'g> {
     graph: &'a Graph<'g>,
     groups: &'a Groups,
     /// The groups that compute each value.
-    computed_by: HashMap<usize, Vec<usize>>,
+    computed_by: Vec<Vec<usize>>,
     /// Values that are to be stored, and the group that does it.
-    homes: HashMap<usize, usize>,
+    homes: Table<usize, usize>,
     /// The walk that last met each node.
     met: Vec<u32>,
     walk: u32,
@@ -78,24 +78,24 @@ struct Found {
 
 impl<'a, 'g> Shared<'a, 'g> {
     fn new(graph: &'a Graph<'g>, groups: &'a Groups) -> Self {
-        let mut computed_by: HashMap<usize, Vec<usize>> = HashMap::new();
+        let mut computed_by: Vec<Vec<usize>> = vec![vec![]; graph.nodes.len()];
         for (id, group) in groups.list.iter().enumerate() {
-            for &(node, _) in group.iter().flat_map(programs).flat_map(|g| &g.values) {
-                let by = computed_by.entry(node).or_default();
+            for &(node, _) in group.iter().flat_map(programs).flat_map(|g| g.values.iter()) {
+                let by = &mut computed_by[node];
                 if by.last() != Some(&id) {
                     by.push(id);
                 }
             }
         }
         let met = vec![0; graph.nodes.len()];
-        Shared { graph, groups, computed_by, homes: HashMap::new(), met, walk: 0 }
+        Shared { graph, groups, computed_by, homes: Table::default(), met, walk: 0 }
     }
 
     /// Small values that programs compute for each of many elements that read them, with more work than their storing takes.
     fn repeated(&mut self) -> Vec<usize> {
         let graph = self.graph;
         // The elements for which each is computed, over all programs.
-        let mut elements: HashMap<usize, usize> = HashMap::new();
+        let mut elements: Table<usize, usize> = Table::default();
         for group in self.groups.list.iter().flatten().flat_map(programs) {
             if matches!(group.split, Split::Inner(_) | Split::Both(_)) {
                 continue;
@@ -160,7 +160,7 @@ impl<'a, 'g> Shared<'a, 'g> {
         if !self.graph.is_inlined(v) || !matches!(self.graph.nodes[v].op, Op::Map(_)) {
             return false;
         }
-        let further = self.computed_by.get(&v).map_or(0, |by| by.len() as isize - 1);
+        let further = self.computed_by[v].len() as isize - 1;
         if further < 1 {
             return false;
         }
@@ -174,21 +174,23 @@ impl<'a, 'g> Shared<'a, 'g> {
         let space = squeeze(&self.graph.nodes[v].shape);
         let stores = |g: &Group| {
             g.space == space
-                && g.values.contains(&(v, 0))
+                && g.values.has((v, 0))
                 && match g.split {
                     Split::All | Split::None => true,
                     split => split.keeps_order(space.len()),
                 }
         };
-        let by = self.computed_by.get(&v)?;
-        by.iter().copied().find(|&id| self.groups.list[id].iter().flat_map(programs).any(stores))
+        self.computed_by[v]
+            .iter()
+            .copied()
+            .find(|&id| self.groups.list[id].iter().flat_map(programs).any(stores))
     }
 
     /// Bytes that storing `v` saves, beyond those of writing it.
     fn gain(&mut self, v: usize, home: usize) -> isize {
         let own = self.bytes(v);
         let mut gain = -own;
-        for id in self.computed_by.get(&v).cloned().unwrap_or_default() {
+        for id in self.computed_by[v].clone() {
             if id != home {
                 let without = self.read_by(id, Some(v));
                 if without.met {
