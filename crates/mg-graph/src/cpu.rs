@@ -17,7 +17,7 @@ pub(crate) struct Cpu;
 impl<B: Bindings + Sync> Executor<B> for Cpu {
     fn program(&self, _: &Launch, p: &ProgramLaunch, run: &mut Run<B>) -> Result<()> {
         let Some(bad) = p.depends_on(run.failures) else { return Ok(()) };
-        let compiled = p.code.on_cpu()?;
+        let compiled = p.coded.code.on_cpu()?;
         let result = p.with_args(run.memory, |args, _| {
             // SAFETY: operands and outputs are the plan's, sized by the shapes that the program was made from.
             unsafe { compiled.run(args) }
@@ -31,7 +31,7 @@ impl<B: Bindings + Sync> Executor<B> for Cpu {
         let bad: SmallVec<[Option<Bad>; 16]> = list.iter().map(|p| p.depends_on(run.failures)).collect();
         let mut tasks: SmallVec<[(usize, Range<usize>); 16]> = SmallVec::new();
         for (i, p) in list.iter().enumerate().filter(|(i, _)| bad[*i].is_some()) {
-            let n = p.code.len();
+            let n = p.coded.code.len();
             tasks.extend((0..n).step_by(LIST_TASK).map(|at| (i, at..(at + LIST_TASK).min(n))));
         }
         let refused: Mutex<Vec<(usize, Refusals)>> = Mutex::default();
@@ -40,14 +40,14 @@ impl<B: Bindings + Sync> Executor<B> for Cpu {
             let memory = &memory;
             let (i, range) = &tasks[task];
             let p = &list[*i];
-            let Code::Cpu(compiled) = &p.code else { return };
+            let Code::Cpu(compiled) = &p.coded.code else { return };
             // SAFETY: as for a program; tasks are disjoint.
             let result = p.with_args(memory.0, |args, _| unsafe { compiled.run_range(args, range.clone()) });
             if let (Err(found), Ok(mut refused)) = (result, refused.lock()) {
                 refused.push((*i, found));
             }
         };
-        let work: usize = list.iter().map(|p| p.code.len() * p.program.values.len()).sum();
+        let work: usize = list.iter().map(|p| p.coded.code.len() * p.coded.program.values.len()).sum();
         if work < mg_kernels::cpu::run::PARALLEL {
             (0..tasks.len()).for_each(task);
         } else {
@@ -124,7 +124,7 @@ impl Launch {
         if p.depends_on(run.failures).is_none() && out.is_none() {
             return Ok(());
         }
-        let compiled = p.code.on_cpu()?;
+        let compiled = p.coded.code.on_cpu()?;
         let refusals: Mutex<Refusals> = Mutex::default();
         let result = Shaped { shape: self.shape, dtype: self.dtype };
         let computed = p.with_args(run.memory, |args, product| {
@@ -190,7 +190,7 @@ impl ProgramLaunch {
         if failures.0.is_empty() {
             return vec![];
         }
-        let values = self.program.values.iter().enumerate();
+        let values = self.coded.program.values.iter().enumerate();
         let bad = values.filter_map(|(v, value)| match value.inst {
             Inst::Input(i) => Some((v as Val, failures.at(&self.inputs[i as usize])?)),
             _ => None,
@@ -217,12 +217,12 @@ impl ProgramLaunch {
 
     /// For each output, the error of the first wrong value that it is computed from.
     fn errors(&self, bad: &Bad) -> Vec<Option<Error>> {
-        let mut errors: Vec<Option<&Error>> = vec![None; self.program.values.len()];
+        let mut errors: Vec<Option<&Error>> = vec![None; self.coded.program.values.len()];
         for v in 0..errors.len() {
             let own = bad.iter().find(|(b, _)| *b as usize == v).map(|(_, error)| error);
-            errors[v] = self.program.args(v as Val).find_map(|a| errors[a as usize]).or(own);
+            errors[v] = self.coded.program.args(v as Val).find_map(|a| errors[a as usize]).or(own);
         }
-        self.program.outputs.iter().map(|&(v, _)| errors[v as usize].cloned()).collect()
+        self.coded.program.outputs.iter().map(|&(v, _)| errors[v as usize].cloned()).collect()
     }
 
     /// Notes the outputs that are computed from wrong operands or from what a check refused.

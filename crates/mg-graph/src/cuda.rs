@@ -27,7 +27,7 @@ impl<B: Bindings> Executor<B> for Cuda {
         let (gpu, graph) = (Gpu::of(launch.device)?, run.memory.graph);
         let mut together = CudaList::default();
         for p in list {
-            let code = p.code.on_cuda()?;
+            let code = p.coded.code.on_cuda()?;
             p.with_args(run.memory, |args, _| {
                 let guard = |check, size| launch.guard(graph, p, check, size);
                 // SAFETY: as for a program; those of a list do not wait for each other.
@@ -141,7 +141,8 @@ impl Launch {
         check: Check,
         size: i64,
     ) -> Guarded {
-        let checks_this = |c: &&plan::Check| match (check, p.program.values[usize::from(c.value)].inst) {
+        let checks_this = |c: &&plan::Check| match (check, p.coded.program.values[usize::from(c.value)].inst)
+        {
             (Check::Index(bound), Inst::Guard(_, b)) => b == bound,
             (Check::Divisor, inst) => !matches!(inst, Inst::Guard(..)),
             _ => false,
@@ -159,7 +160,7 @@ impl Launch {
         memory: &Memory<B>,
         product: Option<*mut u8>,
     ) -> Result<()> {
-        let code = p.code.on_cuda()?;
+        let code = p.coded.code.on_cuda()?;
         let guarded = |check: Check, size: i64| self.guard(memory.graph, p, check, size);
         p.with_args(memory, |args, from_product| {
             if let Some(product) = product.filter(|_| !from_product.is_empty()) {
@@ -271,13 +272,14 @@ impl Launch {
             return Ok(false);
         }
         p.with_args(memory, |args, product| {
-            let whole = p.code.on_cuda()?.is_aligned(args);
+            let whole = p.coded.code.on_cuda()?.is_aligned(args);
             let situation = Situation::of(&at.inputs, address(at.out), Some(whole));
             let prepared = self.known_or(situation, |situation| {
                 let epilogue = Epilogue { stores: call.raw };
                 let plan = self.planned(gpu, call, &at.operands, situation, Some(epilogue))?;
                 let Some(last) = plan.launches.last() else { return Ok(None) };
-                let epilogue = CudaEpilogue::new(gpu, last.kernel, &p.program, product, plan.matrix, whole)?;
+                let epilogue =
+                    CudaEpilogue::new(gpu, last.kernel, &p.coded.program, product, plan.matrix, whole)?;
                 let Some(epilogue) = epilogue else { return Ok(None) };
                 Ok(Some(vec![Step::fused(gpu, plan, (0..at.operands.len()).collect(), epilogue)?]))
             })?;
@@ -312,6 +314,6 @@ impl Launch {
 }
 
 fn load_program<B: Bindings>(gpu: &Gpu, p: &ProgramLaunch, memory: &Memory<B>, listed: bool) -> Result<()> {
-    let code = p.code.on_cuda()?;
+    let code = p.coded.code.on_cuda()?;
     p.with_args(memory, |args, _| code.load(gpu, args, listed))
 }

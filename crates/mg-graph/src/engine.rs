@@ -1,10 +1,11 @@
 //! Realisation: from "this value is needed" to launches, by way of a plan that is made once for each structure.
 
-use crate::hash::{Table, mix};
+use crate::hash::mix;
 use crate::kernel::strides_signature;
 use crate::node::{Inner, Node, Sources};
 use crate::op::{Map, Op, SourceKind};
 use crate::plan::{Origin, Plan};
+use crate::recent::{Limits, Recent, Weighed};
 use crate::replay::{Seen, Step};
 use crate::schedule;
 use mg_device::{Error, ErrorKind, Result};
@@ -19,8 +20,21 @@ const MAX_PENDING: usize = 1 << 14;
 /// What a person holds is computed by itself once so many others were computed since it was made: it keeps what it is to be computed of, old
 /// values of weights among that, and is looked at each time.
 const PATIENCE: usize = 16;
-/// Plans kept; beyond it the cache starts anew.
-const MAX_PLANS: usize = 1024;
+/// Plans kept of either generation, by number and by the words that tell their graphs: some 450 bytes of a plan each, so that of recurrent
+/// networks over sequences of hundreds of lengths no more is kept than a machine has room for.
+const PLANS: Limits = Limits { count: 512, weight: 1 << 19 };
+
+impl Weighed for Plan {
+    fn weight(&self) -> usize {
+        self.key.len()
+    }
+}
+
+impl Default for Recent<Plan> {
+    fn default() -> Self {
+        Recent::new(PLANS)
+    }
+}
 
 /// What is asked of a node in a realisation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -63,8 +77,7 @@ impl Collected<'_> {
 #[derive(Default)]
 pub(crate) struct Engine {
     epoch: u64,
-    plans: Table<u64, Vec<Arc<Plan>>>,
-    count: usize,
+    plans: Recent<Plan>,
     made: u64,
     reused: u64,
     /// Memory of the last realisation, to be used again.
@@ -168,7 +181,7 @@ pub fn plan_stats() -> PlanStats {
     engine.as_ref().map_or(PlanStats::default(), |e| PlanStats {
         made: e.made,
         reused: e.reused,
-        cached: e.count,
+        cached: e.plans.len(),
     })
 }
 
@@ -176,7 +189,6 @@ pub fn plan_stats() -> PlanStats {
 pub fn clear_plans() {
     if let Some(engine) = lock().as_mut() {
         engine.plans.clear();
-        engine.count = 0;
     }
 }
 
@@ -382,18 +394,13 @@ impl Engine {
 
     fn plan(&mut self, collected: &Collected) -> Result<Arc<Plan>> {
         let key = collected.words.iter().fold(collected.words.len() as u64, |h, &w| mix(h, w));
-        if let Some(found) = self.plans.get(&key).and_then(|v| v.iter().find(|p| p.key == collected.words)) {
+        if let Some(found) = self.plans.find(key, |plan| plan.key == collected.words) {
             self.reused += 1;
-            return Ok(found.clone());
+            return Ok(found);
         }
         let plan = Arc::new(schedule::plan(collected)?);
         crate::explain::log(&plan, collected);
-        if self.count >= MAX_PLANS {
-            self.plans.clear();
-            self.count = 0;
-        }
-        self.plans.entry(key).or_default().push(plan.clone());
-        self.count += 1;
+        self.plans.add(key, plan.clone());
         self.made += 1;
         Ok(plan)
     }

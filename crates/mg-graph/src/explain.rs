@@ -71,7 +71,7 @@ fn operations(program: &Program, out: &mut Vec<String>) {
 }
 
 fn traffic(p: &ProgramLaunch) -> (u64, u64) {
-    let program = &p.program;
+    let program = &p.coded.program;
     let read = program.inputs.iter().zip(&p.inputs).map(|(operand, bind)| {
         if operand.source != Source::Buffer || bind.loc == Loc::Product {
             return 0;
@@ -131,20 +131,20 @@ pub(crate) fn info(plan: &Plan, line: String, launch: &Launch, writer: &[Option<
     };
     match &launch.action {
         Action::Program(p) => {
-            info.shape = p.program.space.clone();
-            operations(&p.program, &mut info.operations);
+            info.shape = p.coded.program.space.clone();
+            operations(&p.coded.program, &mut info.operations);
             (info.bytes_read, info.bytes_written) = traffic(p);
         }
         Action::List(list) => {
             info.kind = format!("list of {}", list.len());
-            info.shape = vec![list.iter().map(|p| p.code.len()).sum()];
+            info.shape = vec![list.iter().map(|p| p.coded.code.len()).sum()];
             for p in list {
                 let (read, written) = traffic(p);
                 info.bytes_read += read;
                 info.bytes_written += written;
             }
             if let Some(p) = list.first() {
-                operations(&p.program, &mut info.operations);
+                operations(&p.coded.program, &mut info.operations);
             }
         }
         Action::Copies(copies) => {
@@ -178,7 +178,7 @@ pub(crate) fn info(plan: &Plan, line: String, launch: &Launch, writer: &[Option<
                 info.bytes_written = written(plan, slot);
             }
             if let Some(p) = epilogue {
-                operations(&p.program, &mut info.operations);
+                operations(&p.coded.program, &mut info.operations);
                 let (read, written) = traffic(p);
                 info.bytes_read += read;
                 info.bytes_written += written;

@@ -40,6 +40,7 @@ mod op;
 mod plan;
 mod prepared;
 mod profile;
+mod recent;
 mod refusal;
 mod replay;
 mod run;

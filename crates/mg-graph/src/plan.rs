@@ -1,15 +1,15 @@
 //! Plans: the launches that a graph's structure stands for, with everything decided that does not depend on addresses,
 //! scalars and offsets.
 
-pub(crate) use crate::code::Code;
+pub(crate) use crate::code::{Code, Coded};
 use crate::engine::Collected;
 use crate::kernel::Kernel;
 use crate::node::{Inner, Value};
 use crate::op::{Map, Op, SourceKind};
 use crate::prepared::Prepared;
 use mg_device::{DType, Device, Layout, Shape};
+use mg_kernels::Val;
 use mg_kernels::library::{Library, Shaped};
-use mg_kernels::{Program, Val};
 use smallvec::SmallVec;
 use std::panic::Location;
 use std::sync::atomic::AtomicBool;
@@ -71,8 +71,7 @@ impl Origin {
 }
 
 pub(crate) struct ProgramLaunch {
-    pub(crate) program: Program,
-    pub(crate) code: Code,
+    pub(crate) coded: Arc<Coded>,
     pub(crate) inputs: Vec<Bind>,
     pub(crate) consts: Vec<ConstBind>,
     pub(crate) outputs: Vec<usize>,

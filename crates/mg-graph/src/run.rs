@@ -137,7 +137,7 @@ impl ProgramLaunch {
             &mut many
         };
         let mut product: SmallVec<[usize; 2]> = SmallVec::new();
-        for (i, (bind, operand)) in self.inputs.iter().zip(&self.program.inputs).enumerate() {
+        for (i, (bind, operand)) in self.inputs.iter().zip(&self.coded.program.inputs).enumerate() {
             if bind.loc == Loc::Product {
                 product.push(i);
             }

@@ -10,7 +10,7 @@ use crate::hash::Table;
 use crate::kernel::Kernel;
 use crate::op::Op;
 use crate::plan::{
-    Action, Bind, Call, Check, Code, Copies, KernelArg, Launch, Loc, Output, Part, Place, Plan,
+    Action, Bind, Call, Check, Coded, Copies, KernelArg, Launch, Loc, Output, Part, Place, Plan,
     ProgramLaunch, Slot,
 };
 use mg_device::{Buffer, Device, Layout, Result, Shape};
@@ -530,8 +530,8 @@ fn program(
         slots.push(slot(graph, node, from, slot_of, plan)?);
     }
     let device = outputs.first().map_or(Device::cpu(), |&node| graph.nodes[node].device);
-    let code = Code::new(&program, &donated, device)?;
-    Ok(ProgramLaunch { program, code, inputs, consts, outputs: slots, checks })
+    let coded = Coded::of(program, donated, device)?;
+    Ok(ProgramLaunch { coded, inputs, consts, outputs: slots, checks })
 }
 
 /// The node that a tensor will stand for which stands for a known one now.
@@ -548,7 +548,7 @@ fn list_independent(plan: &mut Plan) {
         let joins = launches.last().is_some_and(|last| {
             let elementwise = |l: &Launch| {
                 matches!(l.action, Action::Program(_) | Action::List(_))
-                    && l.programs().iter().all(|p| p.code.is_elementwise())
+                    && l.programs().iter().all(|p| p.coded.code.is_elementwise())
             };
             let waits =
                 launch.inputs().any(|b| matches!(b.loc, Loc::Slot(s) if last.outputs().any(|o| o == s)));
