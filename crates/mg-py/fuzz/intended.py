@@ -223,7 +223,7 @@ OUTCOMES += [
         "for.",
         lambda line, wanted, got: not wanted
         and re.search(r"grad: input \d+ does not require a gradient", got) is not None
-        and re.search(r"G\(.*\bg\d+", line) is not None,
+        and (re.search(r"G\(.*\bg\d+", line) is not None or "# after create_graph" in line),
     ),
     (
         "A gradient that is the same whatever it is the gradient at has no history, and so depends on nothing.",
@@ -775,6 +775,14 @@ DIFFERENCES += [
         and "create_graph=True" in str(program)
         and len(pairs(found)) > 0
         and all(math.isfinite(got) and math.isnan(wanted) for got, wanted in pairs(found)),
+    ),
+    (
+        "The root of a matrix has no slope where that of an eigenvalue has none: which numbers are infinite there and which are none follows from the "
+        "order of products.",
+        lambda program, found, reference: "matrix_sqrth(" in str(program)
+        and "grad" in found.what
+        and len(pairs(found)) > 0
+        and not any(math.isfinite(got) or math.isfinite(wanted) for got, wanted in pairs(found)),
     ),
     (
         "A view that was made before its base became a leaf is a constant; PyTorch says that it requires a gradient, and gives it none.",
