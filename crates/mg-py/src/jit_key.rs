@@ -169,7 +169,13 @@ impl<'a, 'py> Words<'a, 'py> {
                     self.tensors.push(t.clone());
                 } else {
                     self.kind(Kind::Tensor);
-                    self.key.push(t.get().t.id() as u64);
+                    let id = t.get().t.id();
+                    self.key.push(id as u64);
+                    // What is known from elsewhere and is an argument, too, is another thing than what is not.
+                    if let Some(at) = self.tensors.iter().position(|argument| argument.get().t.id() == id) {
+                        self.kind(Kind::Argument);
+                        self.key.push(at as u64);
+                    }
                     if self.holds {
                         self.held.push(obj.clone());
                     }
@@ -407,12 +413,15 @@ impl<'a, 'py> Words<'a, 'py> {
         self.entries(&attributes, look)
     }
 
-    /// A container that can change: of which type, and, among arguments, that it was given.
+    /// A container that can change: of which type, and, among arguments, that it was given; elsewhere, as which argument.
     fn container(&mut self, kind: Kind, obj: &Bound<'py, PyAny>, look: &Look) {
         self.kind(kind);
         self.address(obj.get_type().as_any());
         if look.arguments {
             self.given.push(obj.clone());
+        } else if let Some(at) = self.given.iter().position(|given| given.is(obj)) {
+            self.kind(Kind::Argument);
+            self.key.push(at as u64);
         }
     }
 
