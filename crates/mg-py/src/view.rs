@@ -12,6 +12,15 @@ use crate::error::build;
 use crate::format::PyMemoryFormat;
 use crate::tensor::PyTensor;
 
+/// The tensor in a dtype: itself, where it has that.
+fn cast(slf: Bound<'_, PyTensor>, dtype: DType) -> PyResult<Bound<'_, PyTensor>> {
+    let (py, this) = (slf.py(), slf.get());
+    if build(py, || Ok(this.t.dtype()))? == dtype {
+        return Ok(slf);
+    }
+    Bound::new(py, this.unary(py, |t| Ok(t.to_dtype(dtype)))?)
+}
+
 #[pymethods]
 impl PyTensor {
     /// All axes in reverse order.
@@ -157,71 +166,98 @@ impl PyTensor {
 
     /// As `to(float32)`.
     #[pyo3(signature = (memory_format=None))]
-    fn float(&self, py: Python<'_>, memory_format: Option<PyMemoryFormat>) -> PyResult<PyTensor> {
+    fn float(
+        slf: Bound<'_, PyTensor>,
+        memory_format: Option<PyMemoryFormat>,
+    ) -> PyResult<Bound<'_, PyTensor>> {
         let _ = memory_format;
-        self.unary(py, |t| Ok(t.to_dtype(DType::F32)))
+        cast(slf, DType::F32)
     }
 
     /// As `to(float64)`.
     #[pyo3(signature = (memory_format=None))]
-    fn double(&self, py: Python<'_>, memory_format: Option<PyMemoryFormat>) -> PyResult<PyTensor> {
+    fn double(
+        slf: Bound<'_, PyTensor>,
+        memory_format: Option<PyMemoryFormat>,
+    ) -> PyResult<Bound<'_, PyTensor>> {
         let _ = memory_format;
-        self.unary(py, |t| Ok(t.to_dtype(DType::F64)))
+        cast(slf, DType::F64)
     }
 
     /// As `to(float16)`.
     #[pyo3(signature = (memory_format=None))]
-    fn half(&self, py: Python<'_>, memory_format: Option<PyMemoryFormat>) -> PyResult<PyTensor> {
+    fn half(
+        slf: Bound<'_, PyTensor>,
+        memory_format: Option<PyMemoryFormat>,
+    ) -> PyResult<Bound<'_, PyTensor>> {
         let _ = memory_format;
-        self.unary(py, |t| Ok(t.to_dtype(DType::F16)))
+        cast(slf, DType::F16)
     }
 
     /// As `to(bfloat16)`.
     #[pyo3(signature = (memory_format=None))]
-    fn bfloat16(&self, py: Python<'_>, memory_format: Option<PyMemoryFormat>) -> PyResult<PyTensor> {
+    fn bfloat16(
+        slf: Bound<'_, PyTensor>,
+        memory_format: Option<PyMemoryFormat>,
+    ) -> PyResult<Bound<'_, PyTensor>> {
         let _ = memory_format;
-        self.unary(py, |t| Ok(t.to_dtype(DType::BF16)))
+        cast(slf, DType::BF16)
     }
 
     /// As `to(int64)`.
     #[pyo3(signature = (memory_format=None))]
-    fn long(&self, py: Python<'_>, memory_format: Option<PyMemoryFormat>) -> PyResult<PyTensor> {
+    fn long(
+        slf: Bound<'_, PyTensor>,
+        memory_format: Option<PyMemoryFormat>,
+    ) -> PyResult<Bound<'_, PyTensor>> {
         let _ = memory_format;
-        self.unary(py, |t| Ok(t.to_dtype(DType::I64)))
+        cast(slf, DType::I64)
     }
 
     /// As `to(int32)`.
     #[pyo3(signature = (memory_format=None))]
-    fn int(&self, py: Python<'_>, memory_format: Option<PyMemoryFormat>) -> PyResult<PyTensor> {
+    fn int(slf: Bound<'_, PyTensor>, memory_format: Option<PyMemoryFormat>) -> PyResult<Bound<'_, PyTensor>> {
         let _ = memory_format;
-        self.unary(py, |t| Ok(t.to_dtype(DType::I32)))
+        cast(slf, DType::I32)
     }
 
     /// As `to(int16)`.
     #[pyo3(signature = (memory_format=None))]
-    fn short(&self, py: Python<'_>, memory_format: Option<PyMemoryFormat>) -> PyResult<PyTensor> {
+    fn short(
+        slf: Bound<'_, PyTensor>,
+        memory_format: Option<PyMemoryFormat>,
+    ) -> PyResult<Bound<'_, PyTensor>> {
         let _ = memory_format;
-        self.unary(py, |t| Ok(t.to_dtype(DType::I16)))
+        cast(slf, DType::I16)
     }
 
     /// As `to(int8)`.
     #[pyo3(signature = (memory_format=None))]
-    fn char(&self, py: Python<'_>, memory_format: Option<PyMemoryFormat>) -> PyResult<PyTensor> {
+    fn char(
+        slf: Bound<'_, PyTensor>,
+        memory_format: Option<PyMemoryFormat>,
+    ) -> PyResult<Bound<'_, PyTensor>> {
         let _ = memory_format;
-        self.unary(py, |t| Ok(t.to_dtype(DType::I8)))
+        cast(slf, DType::I8)
     }
 
     /// As `to(uint8)`.
     #[pyo3(signature = (memory_format=None))]
-    fn byte(&self, py: Python<'_>, memory_format: Option<PyMemoryFormat>) -> PyResult<PyTensor> {
+    fn byte(
+        slf: Bound<'_, PyTensor>,
+        memory_format: Option<PyMemoryFormat>,
+    ) -> PyResult<Bound<'_, PyTensor>> {
         let _ = memory_format;
-        self.unary(py, |t| Ok(t.to_dtype(DType::U8)))
+        cast(slf, DType::U8)
     }
 
     /// As `to(bool)`.
     #[pyo3(signature = (memory_format=None))]
-    fn bool(&self, py: Python<'_>, memory_format: Option<PyMemoryFormat>) -> PyResult<PyTensor> {
+    fn bool(
+        slf: Bound<'_, PyTensor>,
+        memory_format: Option<PyMemoryFormat>,
+    ) -> PyResult<Bound<'_, PyTensor>> {
         let _ = memory_format;
-        self.unary(py, |t| Ok(t.to_dtype(DType::Bool)))
+        cast(slf, DType::Bool)
     }
 }

@@ -390,3 +390,13 @@ def test_a_step_tells_apart_which_of_its_arguments_it_knows_from_elsewhere(kind)
     for p, q in [(known, one), (two, known), (known, three), (known, one), (one, two), (two, known), (three, two), (known, known)] * 3:
         answer = step(p, q=q)
         assert answer[0] is p and answer[1] is q and answer[2] is known
+
+
+def test_what_answers_with_a_tensor_itself_answers_with_that_object():
+    x = mg.ones(3)
+    for same in (x.float(), x.to(mg.float32), x.contiguous(), x.flatten(), mg.flatten(x), x.cpu(), x.type_as(x)):
+        assert same is x
+    for other in (x.double(), x.detach(), x.view(3), x.expand(3), x.clone(), x * 1, mg.atleast_2d(x)):
+        assert other is not x
+    flag = mg.tensor([True])
+    assert flag.bool() is flag and flag.int() is not flag
