@@ -44,9 +44,7 @@ fn main() -> Result<()> {
     println!("cargo::rerun-if-changed={}", folder.display());
     println!("cargo::rerun-if-changed=build");
     let out = PathBuf::from(env::var_os("OUT_DIR").ok_or("cargo sets OUT_DIR")?);
-    // Not while developing: it takes some seconds.
-    let release = env::var("PROFILE").is_ok_and(|profile| profile == "release");
-    let level = if release { 19 } else { 1 };
+    let level = level(&out);
 
     let mut sources = Sources::default();
     let facts = facts(sources_at, &mut sources)?;
@@ -92,6 +90,15 @@ fn main() -> Result<()> {
     write(&out.join("prebuilt.rs"), table.as_bytes())?;
     write(&out.join("arguments.rs"), sources.structs()?.as_bytes())?;
     write(&out.join("constants.rs"), sources.constants().as_bytes())
+}
+
+/// How hard to pack. What is built once and run by many is worth the seconds: the wheel, whose profile is known by its folder's name (cargo tells
+/// of no others than two). With half a second the kernels are a fifth larger; cargo compiles this, and what packs, without optimisation for
+/// who depends on the crate, so that the last fifth would take a minute.
+fn level(out: &Path) -> i32 {
+    // `out` is PROFILE/build/mg-kernels-HASH/out.
+    let profile = out.ancestors().nth(3).and_then(|folder| folder.file_name());
+    if profile.is_some_and(|name| name == "wheel") { 19 } else { 9 }
 }
 
 /// Families that are compressed together: neighbours whose names begin with the same word, which say much the same, up to [`PACK`] bytes.

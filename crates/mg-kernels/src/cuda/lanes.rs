@@ -81,27 +81,35 @@ pub(crate) fn select_pred(p: Pred, a: Pred, b: Pred) -> Pred {
     Pred(op2(Kind::P, "or.pred", both, other))
 }
 
+// Bodies call these methods hundreds of times, to write text: a call is all that is to stand there.
 macro_rules! masks {
     ($Name:ident, $lt:expr, $le:expr, $eq:expr) => {
         type Mask = Pred;
+        #[inline(never)]
         fn lt(self, o: Self) -> Pred {
             pred2($lt, self.0, o.0)
         }
+        #[inline(never)]
         fn le(self, o: Self) -> Pred {
             pred2($le, self.0, o.0)
         }
+        #[inline(never)]
         fn eq(self, o: Self) -> Pred {
             pred2($eq, self.0, o.0)
         }
+        #[inline(never)]
         fn select(mask: Pred, a: Self, b: Self) -> Self {
             $Name(select(mask, a.0, b.0))
         }
+        #[inline(never)]
         fn both(a: Pred, b: Pred) -> Pred {
             pred2("and.pred", a.0, b.0)
         }
+        #[inline(never)]
         fn either(a: Pred, b: Pred) -> Pred {
             pred2("or.pred", a.0, b.0)
         }
+        #[inline(never)]
         fn not(a: Pred) -> Pred {
             Pred(op1(Kind::P, "not.pred", a.0))
         }
@@ -115,24 +123,31 @@ macro_rules! float {
             fn lit(self, value: f64) -> Self {
                 $Name(Op($kind, Opnd::Imm((value as $T).to_bits() as u64)))
             }
+            #[inline(never)]
             fn add(self, o: Self) -> Self {
                 $Name(op2($kind, concat!("add.rn.", $t), self.0, o.0))
             }
+            #[inline(never)]
             fn sub(self, o: Self) -> Self {
                 $Name(op2($kind, concat!("sub.rn.", $t), self.0, o.0))
             }
+            #[inline(never)]
             fn mul(self, o: Self) -> Self {
                 $Name(op2($kind, concat!("mul.rn.", $t), self.0, o.0))
             }
+            #[inline(never)]
             fn div(self, o: Self) -> Self {
                 $Name(op2($kind, concat!("div.rn.", $t), self.0, o.0))
             }
+            #[inline(never)]
             fn neg(self) -> Self {
                 $Name(op1($kind, concat!("neg.", $t), self.0))
             }
+            #[inline(never)]
             fn abs(self) -> Self {
                 $Name(op1($kind, concat!("abs.", $t), self.0))
             }
+            #[inline(never)]
             fn is_nan(self) -> Pred {
                 pred2(concat!("setp.nan.", $t), self.0, self.0)
             }
@@ -143,14 +158,17 @@ macro_rules! float {
             fn format(self) -> Format {
                 $format
             }
+            #[inline(never)]
             fn fma(self, b: Self, c: Self) -> Self {
                 $Name(op3($kind, concat!("fma.rn.", $t), self.0, b.0, c.0))
             }
+            #[inline(never)]
             fn sqrt(self) -> Self {
                 $Name(op1($kind, concat!("sqrt.rn.", $t), self.0))
             }
             // The steps by which the assembler makes a division and a root of ordinary numbers, correctly rounded, without its test
             // for others: a branch for each element.
+            #[inline(never)]
             fn quotient(self, o: Self) -> Self {
                 if $kind != Kind::F {
                     return self.div(o);
@@ -162,6 +180,7 @@ macro_rules! float {
                 let first = self.fma(inverse, Lane::lit(self, 0.0));
                 minus.fma(first, self).fma(inverse, first)
             }
+            #[inline(never)]
             fn root(self) -> Self {
                 if $kind != Kind::F {
                     return FloatLane::sqrt(self);
@@ -170,6 +189,7 @@ macro_rules! float {
                 let (first, half) = (Lane::mul(rough, self), Lane::mul(rough, Lane::lit(self, 0.5)));
                 Lane::neg(first).fma(first, self).fma(half, first)
             }
+            #[inline(never)]
             fn between(self, low: Self, high: Self) -> Self {
                 if $kind == Kind::F && capability() >= AMPERE {
                     let x = op2($kind, concat!("max.NaN.", $t), self.0, low.0);
@@ -178,18 +198,21 @@ macro_rules! float {
                 let x = Lane::select(self.lt(low), low, self);
                 Lane::select(high.lt(x), high, x)
             }
+            #[inline(never)]
             fn at_least(self, low: Self) -> Self {
                 if $kind == Kind::F && capability() >= AMPERE {
                     return $Name(op2($kind, concat!("max.NaN.", $t), self.0, low.0));
                 }
                 Lane::select(self.lt(low), low, self)
             }
+            #[inline(never)]
             fn to_bits(self) -> $Bits {
                 $Bits(match self.0.1 {
                     Opnd::Imm(bits) => Op($bits_kind, Opnd::Imm(bits)),
                     _ => op1($bits_kind, concat!("mov.", $b), self.0),
                 })
             }
+            #[inline(never)]
             fn from_bits(bits: $Bits) -> Self {
                 $Name(match bits.0.1 {
                     Opnd::Imm(bits) => Op($kind, Opnd::Imm(bits)),
@@ -223,15 +246,19 @@ macro_rules! int {
             fn lit(self, value: f64) -> Self {
                 $Name(Op($kind, Opnd::Imm(value as $T as u64)))
             }
+            #[inline(never)]
             fn add(self, o: Self) -> Self {
                 $Name(op2($kind, concat!("add.", $s), self.0, o.0))
             }
+            #[inline(never)]
             fn sub(self, o: Self) -> Self {
                 $Name(op2($kind, concat!("sub.", $s), self.0, o.0))
             }
+            #[inline(never)]
             fn mul(self, o: Self) -> Self {
                 $Name(op2($kind, concat!("mul.lo.", $s), self.0, o.0))
             }
+            #[inline(never)]
             fn div(self, o: Self) -> Self {
                 // The smallest number by −1 wraps, and is not left to the hardware.
                 let minus = pred2(concat!("setp.eq.", $s), o.0, Lane::lit(self, -1.0).0);
@@ -239,12 +266,15 @@ macro_rules! int {
                 let quotient = $Name(op2($kind, concat!("div.", $s), self.0, divisor.0));
                 $Name(select(minus, self.neg().0, quotient.0))
             }
+            #[inline(never)]
             fn neg(self) -> Self {
                 $Name(op1($kind, concat!("neg.", $s), self.0))
             }
+            #[inline(never)]
             fn abs(self) -> Self {
                 Lane::select(Lane::lt(self, Lane::lit(self, 0.0)), self.neg(), self)
             }
+            #[inline(never)]
             fn is_nan(self) -> Pred {
                 pred2(concat!("setp.ne.", $s), self.0, self.0)
             }
@@ -264,21 +294,27 @@ macro_rules! int {
             fn mul(self, o: Self) -> Self {
                 Lane::mul(self, o)
             }
+            #[inline(never)]
             fn and(self, o: Self) -> Self {
                 $Name(op2($kind, concat!("and.", $b), self.0, o.0))
             }
+            #[inline(never)]
             fn or(self, o: Self) -> Self {
                 $Name(op2($kind, concat!("or.", $b), self.0, o.0))
             }
+            #[inline(never)]
             fn xor(self, o: Self) -> Self {
                 $Name(op2($kind, concat!("xor.", $b), self.0, o.0))
             }
+            #[inline(never)]
             fn shl(self, by: u32) -> Self {
                 $Name(op2($kind, concat!("shl.", $b), self.0, imm(by as i64)))
             }
+            #[inline(never)]
             fn sar(self, by: u32) -> Self {
                 $Name(op2($kind, concat!("shr.", $s), self.0, imm(by as i64)))
             }
+            #[inline(never)]
             fn shr(self, by: u32) -> Self {
                 $Name(op2($kind, concat!("shr.", $u), self.0, imm(by as i64)))
             }

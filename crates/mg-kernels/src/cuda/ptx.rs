@@ -135,6 +135,7 @@ pub(crate) fn label() -> u32 {
 }
 
 /// Writes a line: an instruction, without its semicolon.
+#[inline(never)]
 pub(crate) fn line(args: std::fmt::Arguments) {
     WRITER.with_borrow_mut(|w| {
         w.text.push('\t');
@@ -168,6 +169,7 @@ pub(crate) fn imm64(value: i64) -> Op {
 }
 
 /// `mnemonic d, a, b` with a new `d`.
+#[inline(never)]
 pub(crate) fn op2(kind: Kind, mnemonic: &str, a: Op, b: Op) -> Op {
     let d = reg(kind);
     ins!("{mnemonic} {d}, {a}, {b}");
@@ -175,6 +177,7 @@ pub(crate) fn op2(kind: Kind, mnemonic: &str, a: Op, b: Op) -> Op {
 }
 
 /// `mnemonic d, a` with a new `d`.
+#[inline(never)]
 pub(crate) fn op1(kind: Kind, mnemonic: &str, a: Op) -> Op {
     let d = reg(kind);
     ins!("{mnemonic} {d}, {a}");
@@ -182,6 +185,7 @@ pub(crate) fn op1(kind: Kind, mnemonic: &str, a: Op) -> Op {
 }
 
 /// `mnemonic d, a, b, c` with a new `d`.
+#[inline(never)]
 pub(crate) fn op3(kind: Kind, mnemonic: &str, a: Op, b: Op, c: Op) -> Op {
     let d = reg(kind);
     ins!("{mnemonic} {d}, {a}, {b}, {c}");

@@ -37,6 +37,8 @@ impl Notes {
     }
 }
 
+/// Bodies call it hundreds of times: nothing of it is to stand in them.
+#[inline(never)]
 fn note(inst: Inst) -> Id {
     NOTES.with_borrow_mut(|n| n.note(inst))
 }
@@ -230,15 +232,21 @@ impl BitLane for Word {
     }
 }
 
+// Each body by itself, not all of them in one function.
+
+#[inline(never)]
 fn numeric1<B: Numeric1>(a: Id) -> Id {
     B::apply(Single(a)).0
 }
+#[inline(never)]
 fn numeric2<B: Numeric2>(a: Id, b: Id) -> Id {
     B::apply(Single(a), Single(b)).0
 }
+#[inline(never)]
 fn float1<B: Float1>(a: Id) -> Id {
     B::apply(Single(a)).0
 }
+#[inline(never)]
 fn float2<B: Float2>(a: Id, b: Id) -> Id {
     B::apply(Single(a), Single(b)).0
 }

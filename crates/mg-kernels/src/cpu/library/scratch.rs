@@ -60,25 +60,55 @@ thread_local! {
     static BLOCKS: [Cell<Block>; SLOTS] = const { [const { Cell::new(Block::EMPTY) }; SLOTS] };
 }
 
-/// Calls `f` with memory for `len` values, aligned to a cache line and not initialised; null for none.
-pub(crate) fn with<T, R>(slot: Slot, len: usize, f: impl FnOnce(*mut T) -> R) -> R {
-    if len == 0 {
-        return f(std::ptr::null_mut());
+/// What a call was lent.
+enum Lent {
+    /// A slot's block, which goes back there.
+    Kept(Slot, Block),
+    /// Memory of its own.
+    Large(Buffer),
+}
+
+impl Lent {
+    #[inline(never)]
+    fn new(slot: Slot, bytes: usize) -> Lent {
+        if bytes > KEEP {
+            return match Buffer::uninit(Device::cpu(), DType::U8, bytes) {
+                Ok(buffer) => Lent::Large(buffer),
+                Err(_) => handle_alloc_error(Layout::new::<u8>()),
+            };
+        }
+        let mut block = BLOCKS.with(|b| b[slot as usize].replace(Block::EMPTY));
+        if block.bytes < bytes {
+            drop(block);
+            block = Block::new(bytes);
+        }
+        Lent::Kept(slot, block)
     }
+
+    fn start(&self) -> *mut u8 {
+        match self {
+            Lent::Kept(_, block) => block.ptr.as_ptr(),
+            Lent::Large(buffer) => buffer.as_mut_ptr(),
+        }
+    }
+}
+
+impl Drop for Lent {
+    #[inline(never)]
+    fn drop(&mut self) {
+        if let Lent::Kept(slot, block) = self {
+            let block = std::mem::replace(block, Block::EMPTY);
+            BLOCKS.with(|b| b[*slot as usize].set(block));
+        }
+    }
+}
+
+/// Calls `f` with memory for `len` values, aligned to a cache line and not initialised; null for none.
+///
+/// There is one such function for each caller, so that nothing but the call stands here, and that once.
+pub(crate) fn with<T, R>(slot: Slot, len: usize, f: impl FnOnce(*mut T) -> R) -> R {
     // What cannot be counted cannot be allocated either.
     let bytes = len.saturating_mul(size_of::<T>()).min(isize::MAX as usize / 2);
-    if bytes > KEEP {
-        return match Buffer::uninit(Device::cpu(), DType::U8, bytes) {
-            Ok(buffer) => f(buffer.as_mut_ptr().cast()),
-            Err(_) => handle_alloc_error(Layout::new::<T>()),
-        };
-    }
-    let mut block = BLOCKS.with(|b| b[slot as usize].replace(Block::EMPTY));
-    if block.bytes < bytes {
-        drop(block);
-        block = Block::new(bytes);
-    }
-    let result = f(block.ptr.as_ptr().cast());
-    BLOCKS.with(|b| b[slot as usize].set(block));
-    result
+    let lent = (len > 0).then(|| Lent::new(slot, bytes));
+    f(lent.as_ref().map_or(std::ptr::null_mut(), |lent| lent.start().cast()))
 }

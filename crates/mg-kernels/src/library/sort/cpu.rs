@@ -8,7 +8,7 @@ use super::{Sort, SortKind};
 use crate::cpu::library::{Shared, scratch};
 use crate::cpu::pool::{num_threads, parallel};
 use crate::library::{Operand, Shaped};
-use mg_device::with_number;
+use mg_device::{Float, Width, bf16, f16};
 use std::ops::Range;
 
 /// Length from which a line is sorted by all threads, where there are fewer lines than these.
@@ -21,7 +21,7 @@ pub(super) struct Lines<E> {
     x: *const E,
     pub(super) count: usize,
     pub(super) length: usize,
-    /// All bits of a key where the largest elements come first, which turns the order.
+    /// The bits of a key that are turned over: all where the largest elements come first, and that of the sign where integers have one.
     turn: u64,
 }
 
@@ -83,11 +83,41 @@ pub(super) unsafe fn sort(sort: &Sort, operands: &[Operand], out: *mut u8, resul
     let Some(x) = operands.first() else { return };
     macro_rules! go {
         ($T:ty) => {
-            // SAFETY: this function's contract; the dtype is the element's.
+            // SAFETY: this function's contract; the element has the dtype's bits.
             unsafe { run::<$T>(sort, x, out, result) }
         };
     }
-    with_number!(x.dtype, T => go!(T))
+    match (x.dtype.float(), x.dtype.width()) {
+        (Some(Float::F64), _) => go!(f64),
+        (Some(Float::F32), _) => go!(f32),
+        (Some(Float::F16), _) => go!(f16),
+        (Some(Float::BF16), _) => go!(bf16),
+        // Integers with a sign are those without one, in another order (`Lines::turn`): what sorts them is not compiled twice.
+        (None, Width::W64) => go!(u64),
+        (None, Width::W32) => go!(u32),
+        (None, Width::W16) => go!(u16),
+        (None, Width::W8) => go!(u8),
+    }
+}
+
+/// An expression for the words in which positions of so long a line go with the keys, in as few bits as they take. What elements alone
+/// decide is a constant, so that nothing is compiled for words that they never have.
+macro_rules! with_positions {
+    ($E:ty, $length:expr, $W:ident => $e:expr) => {
+        if const { <$E>::BITS > 32 } {
+            with_positions!(u128, $W => $e)
+        } else if const { <$E>::BITS <= 16 } && $length as u64 <= 0x1_0000 {
+            with_positions!(u32, $W => $e)
+        } else if $length as u64 <= 0x1_0000_0000 {
+            with_positions!(u64, $W => $e)
+        } else {
+            with_positions!(u128, $W => $e)
+        }
+    };
+    ($Word:ty, $W:ident => $e:expr) => {{
+        type $W = $Word;
+        $e
+    }};
 }
 
 unsafe fn run<E: Element>(sort: &Sort, x: &Operand, out: *mut u8, result: &Shaped) {
@@ -97,28 +127,22 @@ unsafe fn run<E: Element>(sort: &Sort, x: &Operand, out: *mut u8, result: &Shape
     if result.shape.numel() == 0 || length == 0 {
         return;
     }
-    let turn = if sort.descending { u64::MAX >> (64 - E::BITS) } else { 0 };
+    let sign = if x.dtype.is_int() && x.dtype.is_signed() { 1 << (E::BITS - 1) } else { 0 };
+    let turn = sign ^ if sort.descending { u64::MAX >> (64 - E::BITS) } else { 0 };
     let lines = Lines { x: x.first().cast::<E>(), count: shape.numel() / length, length, turn };
     // SAFETY: this function's contract; the dtypes are the result's.
     unsafe {
         let indices = Shared(out.cast::<i64>());
         match sort.kind {
-            SortKind::Values if results == length => match E::BITS <= 32 {
+            SortKind::Values if results == length => match const { E::BITS <= 32 } {
                 true => values::<E, u32>(&lines, Shared(out.cast())),
                 false => values::<E, u64>(&lines, Shared(out.cast())),
             },
-            // Positions go with the keys, in as few bits as they take.
-            SortKind::Values | SortKind::Indices => match (E::BITS, length as u64) {
-                (..=16, ..=0x1_0000) => first::<E, u32>(sort, &lines, results, out),
-                (..=32, ..=0x1_0000_0000) => first::<E, u64>(sort, &lines, results, out),
-                _ => first::<E, u128>(sort, &lines, results, out),
-            },
+            SortKind::Values | SortKind::Indices => {
+                with_positions!(E, length, W => first::<E, W>(sort, &lines, results, out))
+            }
             kind @ (SortKind::Nth | SortKind::Median | SortKind::NanMedian | SortKind::Mode) => {
-                match (E::BITS, length as u64) {
-                    (..=16, ..=0x1_0000) => select::each::<E, u32>(kind, sort.count, &lines, indices),
-                    (..=32, ..=0x1_0000_0000) => select::each::<E, u64>(kind, sort.count, &lines, indices),
-                    _ => select::each::<E, u128>(kind, sort.count, &lines, indices),
-                }
+                with_positions!(E, length, W => select::each::<E, W>(kind, sort.count, &lines, indices))
             }
         }
     }
