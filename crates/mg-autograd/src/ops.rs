@@ -4,7 +4,7 @@ use crate::autocast;
 use crate::caller::public;
 use crate::functional::wide;
 use crate::gradient::no_grad;
-use crate::surface::{Answer, Kind, OfIntegers, Operation, Param, Place, Returns};
+use crate::surface::{Answer, Given, Kind, OfIntegers, Operation, Param, Place, Returns};
 use crate::tensor::Tensor;
 use mg_device::{DType, Device, Error, ErrorKind, Result, Shape, Standing};
 use mg_graph::{LiveScalar, Node, cell_bits, cell_bits_of_int, same_device};
@@ -416,28 +416,31 @@ macro_rules! described {
             warns: false,
             answers: &[],
             returns: Returns::Tensor,
-            call: |args| {
-                let tensor: &Tensor = args.take(0)?;
-                let answer = public($name, || match Row::$Name {
-                    Row::Round => rounded(tensor, args.take_or(1, || 0)?),
-                    row if row.arity() == 1 => unary(row, tensor),
-                    Row::Div => divided(tensor, args.take(1)?, args.take_or(2, || None)?),
-                    Row::Add => match args.take_or(2, || None::<Operand>)? {
-                        None => tensor.try_add(args.take::<Operand>(1)?),
-                        Some(alpha) => tensor.add_scaled(args.take::<Operand>(1)?, alpha),
-                    },
-                    Row::Sub => match args.take_or(2, || None::<Operand>)? {
-                        None => tensor.try_sub(args.take::<Operand>(1)?),
-                        Some(alpha) => tensor.sub_scaled(args.take::<Operand>(1)?, alpha),
-                    },
-                    row => tensor.of_row(row, args.take(1)?),
-                });
-                answer.map(Answer::Tensor)
-            },
+            call: |args| called($name, Row::$Name, args),
         }),*];
     };
 }
 mg_kernels::for_each_row!(described);
+
+/// Calls a row with the arguments of its description.
+fn called(name: &'static str, row: Row, args: &Given<'_, '_>) -> Result<Answer> {
+    let tensor: &Tensor = args.take(0)?;
+    let answer = public(name, || match row {
+        Row::Round => rounded(tensor, args.take_or(1, || 0)?),
+        row if row.arity() == 1 => unary(row, tensor),
+        Row::Div => divided(tensor, args.take(1)?, args.take_or(2, || None)?),
+        Row::Add => match args.take_or(2, || None::<Operand>)? {
+            None => tensor.try_add(args.take::<Operand>(1)?),
+            Some(alpha) => tensor.add_scaled(args.take::<Operand>(1)?, alpha),
+        },
+        Row::Sub => match args.take_or(2, || None::<Operand>)? {
+            None => tensor.try_sub(args.take::<Operand>(1)?),
+            Some(alpha) => tensor.sub_scaled(args.take::<Operand>(1)?, alpha),
+        },
+        row => tensor.of_row(row, args.take(1)?),
+    });
+    answer.map(Answer::Tensor)
+}
 
 /// Whether a row is an operation as it is: `gate` is the gradient of relu, `where` takes its condition first, exponents have special
 /// cases, `softplus` is declared.

@@ -11,6 +11,7 @@ use crate::ops::Operand;
 use crate::tensor::memory::may_be_borrowed;
 use crate::tensor::{Tensor, in_place};
 use mg_device::{Error, ErrorKind, Result};
+use mg_graph::Node;
 use mg_kernels::Row;
 
 pub use arguments::{
@@ -178,17 +179,25 @@ pub fn written(tensor: &Tensor, operation: impl FnOnce(&Tensor) -> Result<Tensor
         // What is written keeps the tensor's dtype: nothing is to be gained by another on the way.
         let _aside = crate::autocast::aside();
         let node = tensor.node();
-        let new = match mg_graph::is_tracking() && may_be_borrowed(&node) {
-            true => operation(&Tensor::from_node(node.copy()))?,
-            false => operation(tensor)?,
-        };
-        let (from, to) = (new.dtype(), tensor.dtype());
-        if from.is_float() && !to.is_float() || !from.is_bool() && to.is_bool() {
-            let text = format!("a result of {from} cannot be written into a tensor of {to}");
-            return Err(Error::new("in place", ErrorKind::DType(text)));
-        }
-        tensor.assign(new)
+        let copy = copied(&node);
+        assigned(tensor, operation(copy.as_ref().unwrap_or(tensor))?)
     })
+}
+
+/// What an operation looks at instead of the tensor that its answer is written into, where a gradient will ask for that.
+fn copied(node: &Node) -> Option<Tensor> {
+    (mg_graph::is_tracking() && may_be_borrowed(node)).then(|| Tensor::from_node(node.copy()))
+}
+
+/// Writes an answer into a tensor.
+#[track_caller]
+fn assigned(tensor: &Tensor, new: Tensor) -> Result<()> {
+    let (from, to) = (new.dtype(), tensor.dtype());
+    if from.is_float() && !to.is_float() || !from.is_bool() && to.is_bool() {
+        let text = format!("a result of {from} cannot be written into a tensor of {to}");
+        return Err(Error::new("in place", ErrorKind::DType(text)));
+    }
+    tensor.assign(new)
 }
 
 /// The answer of a comparison that is written into a tensor of floats: as in PyTorch it has a history of what was compared, along

@@ -44,6 +44,13 @@ impl<E: Element> Lines<E> {
         x.key() ^ self.turn
     }
 
+    /// The words of a line: keys, and with each its position. One function for all that asks, as what goes through long lines is compiled
+    /// for each function that it is given.
+    pub(super) fn words<W: Word>(&self, row: usize) -> impl Fn(usize) -> W + Sync {
+        let x = self.line(row);
+        move |i| W::join(self.key(x[i]), i as u64)
+    }
+
     /// Says of a block of a line's elements whether any comes no later than a word.
     fn near<W: Word>(&self, row: usize) -> impl Fn(Range<usize>, W) -> bool + Sync {
         let (x, turn, near) = (Shared(self.line(row).as_ptr()), self.turn, select::near_of::<E>());
@@ -252,8 +259,7 @@ unsafe fn first<E: Element, W: Word>(sort: &Sort, lines: &Lines<E>, results: usi
     };
     if lines.are_long() {
         for row in 0..lines.count {
-            let x = lines.line(row);
-            let load = |i: usize| W::join(lines.key(x[i]), i as u64);
+            let load = lines.words::<W>(row);
             match select::few(n, results) {
                 true => write(row, 0, &select::smallest_long(n, results, &load, &lines.near(row))),
                 false => sort_long(n, &load, low, &|from, words| write(row, from, words)),
@@ -262,13 +268,11 @@ unsafe fn first<E: Element, W: Word>(sort: &Sort, lines: &Lines<E>, results: usi
         return;
     }
     lines.each(&|row| {
-        let x = lines.line(row);
         if select::few(n, results) {
-            let load = |i: usize| W::join(lines.key(x[i]), i as u64);
-            return write(row, 0, &select::smallest(0..n, results, &load, &lines.near(row)));
+            return write(row, 0, &select::smallest(0..n, results, &lines.words::<W>(row), &lines.near(row)));
         }
         with_words(
-            x,
+            lines.line(row),
             |i, x| W::join(lines.key(x), i as u64),
             |words| {
                 let words = match results < n {

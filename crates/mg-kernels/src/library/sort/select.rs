@@ -122,7 +122,7 @@ fn nth<E: Element, W: Word>(lines: &Lines<E>, row: usize, rank: usize) -> usize 
     let (x, n) = (lines.line(row), lines.length);
     let word = |i: usize, x: E| W::join(lines.key(x), i as u64);
     let found = match lines.are_long() {
-        true => nth_long(n, &|i| word(i, x[i]), rank, W::BITS / 2),
+        true => nth_long(n, &lines.words::<W>(row), rank, W::BITS / 2),
         false => with_words(x, word, |words| (rank < n).then(|| *words.select_nth_unstable(rank).1)),
     };
     found.map_or(0, |w| w.with() as usize)
@@ -174,7 +174,7 @@ fn mode<E: Element, W: Word>(lines: &Lines<E>, row: usize) -> usize {
     };
     if lines.are_long() {
         let found = Mutex::new((0, 0, 0));
-        sort_long(n, &|i| word(i, x[i]), low, &|_, words| {
+        sort_long(n, &lines.words::<W>(row), low, &|_, words| {
             let part = best(words);
             // What panics elsewhere leaves a pair that is whole.
             let mut found = found.lock().unwrap_or_else(std::sync::PoisonError::into_inner);

@@ -74,10 +74,10 @@ trait Vector<T>: Copy {
 }
 
 #[inline(always)]
+#[allow(clippy::needless_range_loop)] // see `steps`
 unsafe fn tile<T: Copy, V: Vector<T>, const ROWS: usize, const VECTORS: usize>(t: &Tile<T>) {
     // SAFETY: by the contract of `Micro`.
     unsafe {
-        let whole = !V::MASKED || t.columns == VECTORS * V::LANES;
         let mask = V::mask(t.columns - (VECTORS - 1) * V::LANES);
         for i in 0..ROWS {
             for v in 0..VECTORS {
@@ -85,13 +85,14 @@ unsafe fn tile<T: Copy, V: Vector<T>, const ROWS: usize, const VECTORS: usize>(t
             }
         }
         // A mask costs a slot of the multipliers, so it is left out where it can be.
-        let acc = if whole {
+        let acc = if const { !V::MASKED } || t.columns == VECTORS * V::LANES {
             steps::<T, V, ROWS, VECTORS>(t, |p| V::load(p))
         } else {
             steps::<T, V, ROWS, VECTORS>(t, |p| V::load_part(p, mask))
         };
-        for (i, acc) in acc.iter().enumerate() {
-            for (v, &acc) in acc.iter().enumerate() {
+        for i in 0..ROWS {
+            for v in 0..VECTORS {
+                let acc = acc[i][v];
                 let to = t.c.offset(i as isize * t.c_row).add(v * V::LANES);
                 if V::MASKED && v == VECTORS - 1 {
                     (if t.add { acc.plus(V::load_part(to, mask)) } else { acc }).store_part(to, mask);
@@ -104,7 +105,11 @@ unsafe fn tile<T: Copy, V: Vector<T>, const ROWS: usize, const VECTORS: usize>(t
 }
 
 /// The sums of a tile; `last` loads the last vector of a row of `b`.
+///
+/// By numbers rather than iterators, here and in what it calls: there are two hundred of these, and each iterator would be compiled, and
+/// dissolved, in each.
 #[inline(always)]
+#[allow(clippy::needless_range_loop)]
 unsafe fn steps<T: Copy, V: Vector<T>, const ROWS: usize, const VECTORS: usize>(
     t: &Tile<T>,
     last: impl Fn(*const T) -> V,
@@ -117,20 +122,21 @@ unsafe fn steps<T: Copy, V: Vector<T>, const ROWS: usize, const VECTORS: usize>(
         let one = t.a_row * size_of::<T>() as isize;
         let three = opaque(std::ptr::without_provenance::<T>((3 * one) as usize)).addr() as isize;
         let step = t.a_k * size_of::<T>() as isize;
-        let mut a: [*const T; 4] = std::array::from_fn(|g| {
-            if 4 * g < ROWS { opaque(t.a.wrapping_byte_offset(4 * g as isize * one)) } else { t.a }
-        });
+        let mut a = [t.a; 4];
+        for g in 0..ROWS.div_ceil(4) {
+            a[g] = opaque(t.a.wrapping_byte_offset(4 * g as isize * one));
+        }
         let mut b = t.b;
         let mut ahead = t.ahead;
         for _ in 0..t.k {
             let mut row = [V::zero(); VECTORS];
-            for (v, row) in row.iter_mut().enumerate() {
+            for v in 0..VECTORS {
                 let from = b.add(v * V::LANES);
-                *row = if v == VECTORS - 1 { last(from) } else { V::load(from) };
+                row[v] = if v == VECTORS - 1 { last(from) } else { V::load(from) };
             }
             prefetch_far(ahead);
             ahead = ahead.wrapping_offset(t.ahead_k);
-            for (i, acc) in acc.iter_mut().enumerate() {
+            for i in 0..ROWS {
                 let a = a[i / 4];
                 let x = V::splat(*match i % 4 {
                     0 => a,
@@ -138,14 +144,12 @@ unsafe fn steps<T: Copy, V: Vector<T>, const ROWS: usize, const VECTORS: usize>(
                     2 => a.byte_offset(2 * one),
                     _ => a.byte_offset(three),
                 });
-                for (acc, &row) in acc.iter_mut().zip(&row) {
-                    *acc = acc.mul_add(x, row);
+                for v in 0..VECTORS {
+                    acc[i][v] = acc[i][v].mul_add(x, row[v]);
                 }
             }
-            for (g, a) in a.iter_mut().enumerate() {
-                if 4 * g < ROWS {
-                    *a = opaque(a.wrapping_byte_offset(step));
-                }
+            for g in 0..ROWS.div_ceil(4) {
+                a[g] = opaque(a[g].wrapping_byte_offset(step));
             }
             b = b.wrapping_offset(t.b_k);
         }
@@ -190,6 +194,7 @@ unsafe fn prefetch_far<T>(p: *const T) {
 #[derive(Clone, Copy)]
 struct Portable<T, const N: usize>([T; N]);
 
+#[allow(clippy::needless_range_loop)] // see `steps`
 impl<T: Compute, const N: usize> Vector<T> for Portable<T, N> {
     const LANES: usize = N;
     const MASKED: bool = false;
@@ -226,11 +231,19 @@ impl<T: Compute, const N: usize> Vector<T> for Portable<T, N> {
     }
     #[inline(always)]
     unsafe fn plus(self, other: Self) -> Self {
-        Portable(std::array::from_fn(|i| self.0[i].plus(other.0[i])))
+        let mut sum = self.0;
+        for i in 0..N {
+            sum[i] = sum[i].plus(other.0[i]);
+        }
+        Portable(sum)
     }
     #[inline(always)]
     unsafe fn mul_add(self, a: Self, b: Self) -> Self {
-        Portable(std::array::from_fn(|i| self.0[i].mul_add(a.0[i], b.0[i])))
+        let mut sum = self.0;
+        for i in 0..N {
+            sum[i] = sum[i].mul_add(a.0[i], b.0[i]);
+        }
+        Portable(sum)
     }
 }
 
