@@ -106,8 +106,7 @@ unsafe fn tile<T: Copy, V: Vector<T>, const ROWS: usize, const VECTORS: usize>(t
 
 /// The sums of a tile; `last` loads the last vector of a row of `b`.
 ///
-/// By numbers rather than iterators, here and in what it calls: there are two hundred of these, and each iterator would be compiled, and
-/// dissolved, in each.
+/// By numbers rather than iterators: there are two hundred of these, and each iterator would be compiled, and dissolved, in each.
 #[inline(always)]
 #[allow(clippy::needless_range_loop)]
 unsafe fn steps<T: Copy, V: Vector<T>, const ROWS: usize, const VECTORS: usize>(
@@ -194,7 +193,6 @@ unsafe fn prefetch_far<T>(p: *const T) {
 #[derive(Clone, Copy)]
 struct Portable<T, const N: usize>([T; N]);
 
-#[allow(clippy::needless_range_loop)] // see `steps`
 impl<T: Compute, const N: usize> Vector<T> for Portable<T, N> {
     const LANES: usize = N;
     const MASKED: bool = false;
@@ -231,19 +229,11 @@ impl<T: Compute, const N: usize> Vector<T> for Portable<T, N> {
     }
     #[inline(always)]
     unsafe fn plus(self, other: Self) -> Self {
-        let mut sum = self.0;
-        for i in 0..N {
-            sum[i] = sum[i].plus(other.0[i]);
-        }
-        Portable(sum)
+        Portable(std::array::from_fn(|i| self.0[i].plus(other.0[i])))
     }
     #[inline(always)]
     unsafe fn mul_add(self, a: Self, b: Self) -> Self {
-        let mut sum = self.0;
-        for i in 0..N {
-            sum[i] = sum[i].mul_add(a.0[i], b.0[i]);
-        }
-        Portable(sum)
+        Portable(std::array::from_fn(|i| self.0[i].mul_add(a.0[i], b.0[i])))
     }
 }
 
