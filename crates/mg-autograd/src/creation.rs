@@ -18,10 +18,11 @@ use std::sync::{Arc, LazyLock, Mutex, PoisonError, RwLock};
 /// upper 24 bits of word `at % 4` of the block at counter `at / 4`; an f64 the upper 53 bits of words `2 (at % 2)` and the next
 /// of the block at counter `2⁶³ + at / 2`.
 ///
-/// Uniform, exponential, geometric, Cauchy and Bernoulli numbers, samples of `multinomial`, and integers from a range of less
+/// Uniform, exponential, geometric, Cauchy and Bernoulli numbers, and integers from a range of less
 /// than 2⁵³ take one draw of as many numbers (integers in f64, others in f64 for f64 tensors and in f32 else); normal and
 /// log-normal numbers, and integers from larger ranges, two draws, one after the other. A permutation of `n` is the order
-/// of `n` numbers of f64.
+/// of `n` numbers of f64. `multinomial` takes one draw: a number for each weight, in f64 for f64 tensors and in f32 else; several
+/// samples with replacement, a number of f64 for each sample.
 ///
 /// Clones are handles on one generator.
 ///

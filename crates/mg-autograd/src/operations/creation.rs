@@ -645,7 +645,8 @@ impl Tensor {
     }
 
     /// Positions (i64) drawn with the weights along the last axis, which need not add up to 1: `num_samples` of each row. Without
-    /// replacement, the first of an exponential race (Efraimidis and Spirakis, "Weighted random sampling with a reservoir", 2006).
+    /// replacement, the first of an exponential race (Efraimidis and Spirakis, "Weighted random sampling with a reservoir", 2006); with it,
+    /// where so many numbers fall among the running sums of the weights. A single one is the first of a race.
     ///
     /// # Errors
     ///
@@ -678,26 +679,21 @@ impl Tensor {
         if let Some(zeros) = unseen("multinomial", &sums, Valid::Sum)? {
             weights = Node::map(Row::Add, &[&weights, &zeros.cast(wide)])?;
         }
+        let draw = |sizes: &[usize], dtype| uniform(sizes, dtype, self.device(), generator);
+        if replacement && num_samples > 1 {
+            // A place below the sum of all weights is that of the first whose running sum is beyond it.
+            let ends = Tensor::from_node(weights.cast(DType::F64)).try_cumsum(-1, None)?;
+            let sum = ends.narrow(-1, -1, 1)?.node();
+            let places = draw(&shape.with(rank - 1, num_samples), DType::F64)?;
+            let places = Tensor::from_node(Node::map(Row::Mul, &[&places, &sum])?);
+            return Tensor::try_searchsorted(&ends, places, false, true, None, None);
+        }
         // How early each arrives; none at 0, which a weight of 0 would be divided by.
-        let race = |shape: &[usize], weights: &Node| -> Result<Node> {
-            let u = uniform(shape, wide, self.device(), generator)?;
-            Node::map(Row::Div, &[weights, &u.add(&u.lit(f64::powi(2.0, -26))).map(Row::Log).neg()])
-        };
-        if num_samples == 1 || replacement {
-            let (mut sizes, mut beside) = (shape.to_vec(), shape.to_vec());
-            sizes.insert(rank - 1, num_samples);
-            beside.insert(rank - 1, 1);
-            let keys = race(&sizes, &weights.reshape(Shape::new(&beside)?)?)?;
-            return Ok(Tensor::from_node(keys.reduce(ReduceKind::ArgMax, 1 << rank, false)?));
+        let u = draw(&shape, wide)?;
+        let race = Node::map(Row::Div, &[&weights, &u.add(&u.lit(f64::powi(2.0, -26))).map(Row::Log).neg()])?;
+        if num_samples == 1 {
+            return Ok(Tensor::from_node(race.reduce(ReduceKind::ArgMax, 1 << (rank - 1), true)?));
         }
-        let mut keys = race(&shape, &weights)?;
-        let along = Node::ramp(Shape::new(&[n])?, self.device());
-        let mut places = Vec::with_capacity(num_samples);
-        for _ in 0..num_samples {
-            let place = keys.reduce(ReduceKind::ArgMax, 1 << (rank - 1), true)?;
-            keys = Node::map(Row::Eq, &[&along, &place])?.choose(&keys.lit(-1.0), &keys);
-            places.push(place);
-        }
-        Ok(Tensor::from_node(Node::concat(&places.iter().collect::<Vec<_>>(), rank - 1)?))
+        Ok(Tensor::from_node(race).try_topk(num_samples, -1, true, true)?.1)
     }
 }

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from .. import _ops as ops
-from .._micrograd_rs import Tensor, arange, zeros
+from .._micrograd_rs import Tensor, arange, where, zeros
 from .._nn_ops import binary_cross_entropy_with_logits, log_softmax, one_hot, softmax, softplus
 from .._size import Size
 from ..autograd import no_grad
@@ -135,6 +135,10 @@ class Geometric(_Trials):
         return binary_cross_entropy_with_logits(self.logits, self.probs, reduction="none") / self.probs
 
 
+#: Trials that are made one by one.
+_FEW = 64
+
+
 class Binomial(_Trials):
     """How many of `total_count` trials succeed."""
 
@@ -168,11 +172,31 @@ class Binomial(_Trials):
     def sample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         with no_grad():
             shape = tuple(self._extended_shape(sample_shape))
-            # As many trials as the largest count asks for; those of smaller counts stop earlier.
             most = int(self.total_count.max().item()) if self._most is None else self._most
-            trials = ops.rand((most, *shape), dtype=self._given.dtype, device=self._given.device) < self.probs
-            number = arange(most, dtype=self._given.dtype, device=self._given.device).view(-1, *(1,) * len(shape))
-            return (trials & (number < self.total_count)).sum(0).to(self._given.dtype)
+            if most <= _FEW:
+                return self._tried(shape, most, self.total_count, self.probs)
+            # Trials are uniform numbers below the probability. The middle one of them in order is of a beta distribution, and tells of half of the
+            # trials on which side they are: Relles, "A simple algorithm for generating binomial random variables when N is large", 1972.
+            left, probs = self.total_count.expand(shape).double(), self.probs.expand(shape).double()
+            found = left * 0
+            while most > _FEW:
+                middle = (left / 2).floor() + 1
+                # Where no trial is left there is no middle one either.
+                below, above = ops.standard_gamma(middle), ops.standard_gamma((left + 1 - middle).clamp(min=1))
+                x = below / (below + above)
+                has_any, succeeds = left > 0, x <= probs
+                found = where(has_any & succeeds, found + middle, found)
+                rest = where(succeeds, left - middle, middle - 1)
+                left = where(has_any, rest, left)
+                probs = where(succeeds, (probs - x) / (1 - x), probs / x)
+                most //= 2
+            return found.to(self._given.dtype) + self._tried(shape, most, left, probs)
+
+    def _tried(self, shape: tuple[int, ...], most: int, count: Tensor, probs: Tensor) -> Tensor:
+        """Trials made one by one, as many as the largest count asks for; those of smaller counts stop earlier."""
+        trials = ops.rand((most, *shape), dtype=self._given.dtype, device=self._given.device) < probs
+        number = arange(most, dtype=self._given.dtype, device=self._given.device).view(-1, *(1,) * len(shape))
+        return (trials & (number < count)).sum(0).to(self._given.dtype)
 
     def _log_prob(self, value: Tensor) -> Tensor:
         n, logits = self.total_count, self.logits
