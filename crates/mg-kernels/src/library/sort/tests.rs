@@ -63,6 +63,22 @@ fn orders_are_stable() {
 }
 
 #[test]
+fn long_lines_are_sorted_by_all_threads() {
+    let length = (1 << 17) + 3;
+    for (dtype, descending) in DType::ALL.into_iter().flat_map(|d| [(d, false), (d, true)]) {
+        let x = Array::some(dtype, &[1, length], 5);
+        let order = sorted(&x.values, descending);
+        for count in [5, length] {
+            let sort = |kind| computed(&Sort { kind, descending, count }, &[&x]).unwrap().values;
+            let indices: Vec<f64> = order[..count].iter().map(|&i| i as f64).collect();
+            assert_eq!(sort(SortKind::Indices), indices, "{dtype}, {count}, descending: {descending}");
+            let values: Vec<f64> = order[..count].iter().map(|&i| x.values[i]).collect();
+            assert_eq!(sort(SortKind::Values), values, "{dtype}, {count}, descending: {descending}");
+        }
+    }
+}
+
+#[test]
 fn ranks_medians_and_modes_are_those_of_the_order() {
     for dtype in DType::ALL {
         for length in [1, 6, 41, 300] {
