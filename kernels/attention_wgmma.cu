@@ -15,7 +15,11 @@ __device__ __forceinline__ float both(u32 a, u32 b) {
     return to_f32(low_a) * to_f32(low_b) + to_f32(high_a) * to_f32(high_b);
 }
 
-constexpr int D = V_D, GROUPS = V_GROUPS, OTHERS = V_OTHERS, STAGES = V_STAGES, OWNS = V_OWNS;
+// EACH: blocks of a multiprocessor. Where rows are so few that most of a wide block's time is waiting, several narrow ones wait side by side.
+constexpr int D = V_D, GROUPS = V_GROUPS, OTHERS = V_OTHERS, STAGES = V_STAGES, OWNS = V_OWNS, EACH = V_EACH;
+// Registers of a thread that brings, and of one that computes.
+constexpr int FEWER = EACH == 3 || GROUPS == 3 ? 32 : 40, MORE = EACH == 3 ? 128 : GROUPS == 3 ? 160 : 232;
+static_assert(EACH == 1 ? GROUPS > 1 : GROUPS == 1 && EACH == 3, "registers are for these");
 constexpr int CHUNKS = D / 64, ROWS = 64 * GROUPS, WARPS = 4 * GROUPS;
 // What a block has itself: queries; and what flows back to their means; or keys and values.
 #if V_FORWARD
@@ -163,7 +167,7 @@ __device__ __forceinline__ void store(const TensorMap* map, u32 at, u32 row, u32
     }
 }
 
-extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), 1) V_NAME(const Flash p) {
+extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), EACH) V_NAME(const Flash p) {
     extern __shared__ __align__(1024) u8 memory[];
     const u32 warp = __shfl_sync(~0u, threadIdx.x / 32, 0), lane = threadIdx.x % 32;
     const u32 own = (shared_address(memory) + 1023) & ~1023u;
@@ -202,7 +206,7 @@ extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), 1) V_NAME(const
 #endif
 
     if (warp < 4) {
-        fewer_registers<GROUPS == 3 ? 32 : 40>();
+        fewer_registers<FEWER>();
         if (threadIdx.x == 0) {
 #pragma unroll 1
             for (u32 round = 0; round * gridDim.x < p.turns; round++) {
@@ -269,8 +273,8 @@ extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), 1) V_NAME(const
         }
 #endif
     } else {
-        more_registers<GROUPS == 3 ? 160 : 232>();
-        const u32 group = warp / 4 - 1, mine = warp - 4;
+        more_registers<MORE>();
+        const u32 group = GROUPS == 1 ? 0 : warp / 4 - 1, mine = warp - 4;
         auto release = [&](u32 barrier) {
             if (lane == 0) barrier_arrive(barrier);
         };

@@ -594,6 +594,33 @@ fn a_residual_sum_is_stored_on_its_way() {
     }
 }
 
+/// Sums so deep that the operands of one program do not suffice have one stored for that reason alone, until others are for their own: none
+/// of them reads many branches then, wherever along the way it is.
+#[test]
+fn no_residual_sum_reads_many_branches() {
+    let _turn = alone();
+    let (rows, columns) = (1024, 512);
+    for depth in [6, 11, 12, 13, 14, 18, 25] {
+        let mut sum = floats(&[rows, columns], 1);
+        let mut read = vec![];
+        for layer in 0..depth {
+            let branch = floats(&[rows, columns], 2 + layer as u64).cast(DType::BF16);
+            realize(&[&branch]).unwrap();
+            sum = add(&sum, &branch.cast(DType::F32));
+            read.push(softmax(&sum, 1));
+            read.push(softmax(&sum, 2));
+        }
+        let plan = explain(&read.iter().collect::<Vec<_>>()).unwrap();
+        let most = plan.launches.iter().map(|l| l.bytes_read).max().unwrap();
+        let own = (rows * columns * 4) as u64;
+        assert!(
+            most <= own + 3 * own / 2,
+            "{depth} layers: one reads {} times a sum: {plan}",
+            most as f64 / own as f64
+        );
+    }
+}
+
 /// What is computed for each channel is computed once, beside the sums that it comes from.
 #[test]
 fn channels_have_their_roots_computed_once() {

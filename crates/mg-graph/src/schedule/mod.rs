@@ -122,11 +122,23 @@ impl<'a> Graph<'a> {
     }
 }
 
+/// How often what is worth storing is looked for. What only the bounds of a program had stored may not be any more once other values
+/// are, so what was worth storing beside it is not all that is: a second look finds the rest.
+const SHARING: usize = 3;
+
 /// Makes the plan for a collected graph.
 pub(crate) fn plan(collected: &Collected) -> Result<Plan> {
-    let first = grouped(collected, &[])?;
-    let shared = share::worth_storing(&first.0, &first.2);
-    let (graph, aliases, groups) = if shared.is_empty() { first } else { grouped(collected, &shared)? };
+    let mut shared: Vec<usize> = vec![];
+    let mut made = grouped(collected, &shared)?;
+    for _ in 0..SHARING {
+        let more = share::worth_storing(&made.0, &made.2);
+        if more.is_empty() {
+            break;
+        }
+        shared.extend(more);
+        made = grouped(collected, &shared)?;
+    }
+    let (graph, aliases, groups) = made;
     memory::assemble(&graph, groups, aliases)
 }
 

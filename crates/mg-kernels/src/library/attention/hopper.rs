@@ -26,15 +26,19 @@ pub(super) struct Tile {
     stages: usize,
     /// How many blocks' own rows there is room for: the next block's come while this one's are computed.
     owns: usize,
+    /// Blocks of a multiprocessor.
+    each: usize,
 }
 
 impl Tile {
-    fn of(part: Part, dtype: DType, size: usize, is_masked: bool) -> Option<Tile> {
-        let masked = if is_masked { "_masked" } else { "" };
-        let kernel = Prebuilt::find(&format!("attention_{}_{}_w{size}{masked}", part.name(), dtype.name()))?;
+    fn of(part: Part, dtype: DType, size: usize, is_masked: bool, is_short: bool) -> Option<Tile> {
+        let (form, masked) = (if is_short { "s" } else { "w" }, if is_masked { "_masked" } else { "" });
+        let kernel =
+            Prebuilt::find(&format!("attention_{}_{}_{form}{size}{masked}", part.name(), dtype.name()))?;
         let number = |name| kernel.constant(name);
         let (groups, others) = (number("GROUPS")?, number("OTHERS")?);
-        Some(Tile { kernel, size, groups, others, stages: number("STAGES")?, owns: number("OWNS")? })
+        let (stages, owns, each) = (number("STAGES")?, number("OWNS")?, number("EACH")?);
+        Some(Tile { kernel, size, groups, others, stages, owns, each })
     }
 
     fn rows(&self) -> usize {
@@ -110,7 +114,9 @@ pub(super) fn tile_of(planned: &Planned, part: Part) -> Option<Tile> {
         return None;
     }
     let size = SIZES[part as usize].iter().copied().find(|&size| s.width.max(s.depth) <= size)?;
-    Tile::of(part, planned.dtype(), size, planned.mask_kind() > 0)
+    let most: usize = std::env::var("MG_SHORT").ok().and_then(|s| s.parse().ok()).unwrap_or(0);
+    let of = |is_short| Tile::of(part, planned.dtype(), size, planned.mask_kind() > 0, is_short);
+    (s.queries.max(s.keys) <= most).then(|| of(true)).flatten().or_else(|| of(false))
 }
 
 /// The launch of a part.
@@ -123,12 +129,13 @@ pub(super) fn launched(planned: &Planned, part: Part, tile: Tile, places: &Place
         Part::Forward | Part::Queries => (s.queries, s.heads, s.keys, s.heads / s.shared),
         Part::Keys => (s.keys, s.shared, s.queries, 1),
     };
+    let resident = MULTIPROCESSORS * tile.each;
     let (blocks, all) = (length.div_ceil(tile.rows()), s.batch * heads);
     // Blocks of these heads follow each other: what they read together stays in the second cache.
     let cached = CACHED / (met * (s.width + s.depth) * 2).max(1);
     let together = (cached.max(1) * sharing).min(all);
     // Where blocks differ in length, fewer than there are multiprocessors would leave these waiting for the longest.
-    let uneven = attention.causal && (part == Part::Keys || together * blocks < MULTIPROCESSORS);
+    let uneven = attention.causal && (part == Part::Keys || together * blocks < resident);
     let section = if uneven { all } else { together };
 
     let mapped = |i: usize, rows: usize| {
@@ -180,7 +187,7 @@ pub(super) fn launched(planned: &Planned, part: Part, tile: Tile, places: &Place
             Part::Keys => [result(places.keys, dk), result(places.values, dv)],
         },
     };
-    let mut made = Launch::of(OP, tile.kernel, (blocks * all).min(MULTIPROCESSORS), &args)?;
+    let mut made = Launch::of(OP, tile.kernel, (blocks * all).min(resident), &args)?;
     made.shared = tile.shared(part) as u32;
     Ok(made)
 }
