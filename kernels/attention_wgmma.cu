@@ -75,6 +75,8 @@ struct Turn {
         u32 block = rest / height;
         head = from + rest - block * height;
 #if V_DKV
+        // The last heads first: of these, what the gradient of queries has read is still in the second cache.
+        head = all - 1 - head;
         row = block * ROWS;
         first = p.causal ? row / OTHERS : 0;
         u32 tiles = (p.queries + OTHERS - 1) / OTHERS;
@@ -290,6 +292,17 @@ extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), EACH) V_NAME(co
             const u32 begin = at.row + group * 64, row = begin + warp % 4 * 16 + lane / 4;
             const u32 slot = round % OWNS, mine_at = own + slot * OWN * BYTES_OWN;
             const u64 rows0 = matrix<true>(mine_at + group * 64 * 128, 0);
+#if V_DQ
+            // Two lanes have a row's product of the means and what flows back to them. The means are on their way while the rows come.
+            const u32 own_row = group * 64 + warp % 4 * 16 + lane / 2, query = at.row + own_row;
+            uint4 means_of[D / 16];
+#pragma unroll
+            for (int j = 0; j < D / 16; j++) {
+                const T* y = p.y + at.head / heads * p.y_batch + at.head % heads * p.y_head + query * p.y_row;
+                u32 column = (lane % 2 * (D / 16) + j) * 8;
+                means_of[j] = query < p.queries && column < p.depth ? *(const uint4*)(y + column) : make_uint4(0, 0, 0, 0);
+            }
+#endif
             barrier_wait(own_full + slot * 8, round / OWNS & 1);
 #if !V_FORWARD
             const u64 rows1 = matrix<true>(mine_at + BYTES_OWN + group * 64 * 128, 0);
@@ -541,18 +554,15 @@ extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), EACH) V_NAME(co
                 bool inside = row + r * 8 < p.queries;
                 logarithm[r] = inside ? p.sums[(u64)at.head * p.queries + row + r * 8] * LOG2E : infinity();
             }
-            // Two lanes have a row's product of the means and what flows back to them, whose lines are in shared memory.
             {
-                u32 own_row = group * 64 + warp % 4 * 16 + lane / 2, query = at.row + own_row;
                 u64 place = (u64)at.head * p.queries + query;
-                const T* y = p.y + at.head / heads * p.y_batch + at.head % heads * p.y_head + query * p.y_row;
                 bool inside = query < p.queries;
                 float product = 0;
 #pragma unroll
                 for (int j = 0; j < D / 16; j++) {
                     u32 column = (lane % 2 * (D / 16) + j) * 8, chunk = column / 64;
                     if (inside && column < p.depth) {
-                        uint4 of = *(const uint4*)(y + column);
+                        uint4 of = means_of[j];
                         float4 words = read16(mine_at + BYTES_OWN + chunk * ROWS * 128 + own_row * 128 + ((column % 64 / 8 ^ own_row % 8) << 4));
                         product += both(of.x, __float_as_uint(words.x)) + both(of.y, __float_as_uint(words.y)) +
                                    both(of.z, __float_as_uint(words.z)) + both(of.w, __float_as_uint(words.w));

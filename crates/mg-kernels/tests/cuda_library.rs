@@ -495,13 +495,25 @@ fn what_is_copied_of_operands_has_room() {
     }
 }
 
-/// The names of what attention launches, forward and backward: of operands that lie as heads of products do, or densely.
+/// The names of what causal attention launches, forward and backward: of operands that lie as heads of products do, or densely; with a mask.
 fn attention(
     dtype: DType,
     capability: u32,
     precision: Precision,
     sizes: [usize; 6],
     rows: bool,
+) -> Vec<&'static str> {
+    attention_of(dtype, capability, precision, sizes, rows, [true, true])
+}
+
+/// As above, causal or not, with a mask or without.
+fn attention_of(
+    dtype: DType,
+    capability: u32,
+    precision: Precision,
+    sizes: [usize; 6],
+    rows: bool,
+    [causal, masked]: [bool; 2],
 ) -> Vec<&'static str> {
     let [heads, shared, queries, keys, width, depth] = sizes;
     let layout = |heads: usize, length: usize, size: usize| {
@@ -515,23 +527,50 @@ fn attention(
         of(layout(shared, keys, depth), dtype),
         of(dense(&[1, heads, 1, keys]), DType::Bool),
     ];
+    operands.truncate(if masked { 4 } else { 3 });
     let mut names = Vec::new();
     for kind in [AttentionKind::Forward, AttentionKind::Backward] {
-        let kernel: Library =
-            Attention { kind, causal: true, masked: true, scale: 0.125f64.to_bits() }.into();
+        let kernel: Library = Attention { kind, causal, masked, scale: 0.125f64.to_bits() }.into();
         let shaped: Vec<Shaped> =
             operands.iter().map(|o| Shaped { shape: *o.layout.shape(), dtype: o.dtype }).collect();
         let result = kernel.result(&shaped).unwrap();
         let target = Target { align: 16, capability, in_place: false, precision, epilogue: None };
         let launches = sound(kernel.cuda(&operands, &result, target));
         // What the smallest of the GPUs with tensor cores has, and what those of capability 9.0 have.
-        let most = |launch: &Launch| if launch.kernel.name.contains("_w") { 227 << 10 } else { 99 << 10 };
+        // Of narrow blocks three share it, and a kilobyte each is the driver's.
+        let most = |launch: &Launch| match launch.kernel.name {
+            name if name.contains("_w") => 227 << 10,
+            name if name.contains("_s") => (228 << 10) / 3 - 1024,
+            _ => 99 << 10,
+        };
         assert!(launches.iter().all(|launch| launch.shared <= most(launch)));
         names.extend(launches.iter().map(|launch| launch.kernel.name));
         operands
             .extend([of(Layout::contiguous(result.shape), dtype), of(layout(heads, queries, depth), dtype)]);
     }
     names
+}
+
+/// Rows that meet few others are computed by narrow blocks, without a mask; what a part meets decides, and each part for itself.
+#[test]
+fn attention_over_few_rows_is_of_narrow_blocks() {
+    let of = |sizes, causal, masked| {
+        attention_of(DType::BF16, 90, Precision::Highest, sizes, true, [causal, masked])
+    };
+    let names = |forms: [&str; 3]| {
+        [("forward", 0), ("dq", 1), ("dkv", 2)].map(|(part, i)| format!("attention_{part}_bf16_{}", forms[i]))
+    };
+    let narrow = names(["s64"; 3]);
+    for length in [1, 64, 200, 256] {
+        assert_eq!(of([4, 2, length, length, 64, 48], false, false), narrow);
+    }
+    assert_eq!(of([4, 2, 512, 512, 64, 48], true, false), narrow);
+    let wide = names(["w64"; 3]);
+    assert_eq!(of([4, 2, 257, 257, 64, 48], false, false), wide);
+    assert_eq!(of([4, 2, 513, 513, 64, 48], true, false), wide);
+    assert_eq!(of([4, 2, 256, 256, 64, 48], false, true), names(["w64_masked"; 3]));
+    assert_eq!(of([4, 2, 64, 64, 128, 48], true, false), names(["w128"; 3]));
+    assert_eq!(of([4, 2, 1000, 100, 64, 48], false, false), names(["s64", "s64", "w64"]));
 }
 
 #[test]

@@ -11,6 +11,12 @@ use mg_device::{DType, Result};
 /// (`kernels/variants.txt`) were measured on an H100 among such of 128 and 192 rows, and 64 and 128 that they meet at a time.
 const SIZES: [&[usize]; 3] = [&[64, 128, 256], &[64, 128], &[64, 128]];
 
+/// Rows that a block meets, up to which blocks of 64 rows, three a multiprocessor, are faster than one of 128 or 192, where there are both: they wait for
+/// memory side by side, and no group of warps has rows beyond the last. Longer ones read what they meet too often.
+const SHORT: usize = 256;
+/// The same where a row meets half of them on average.
+const SHORT_CAUSAL: usize = 512;
+
 /// Multiprocessors of the devices that these kernels are for. Blocks take one block of rows after the other.
 const MULTIPROCESSORS: usize = 132;
 
@@ -114,9 +120,10 @@ pub(super) fn tile_of(planned: &Planned, part: Part) -> Option<Tile> {
         return None;
     }
     let size = SIZES[part as usize].iter().copied().find(|&size| s.width.max(s.depth) <= size)?;
-    let most: usize = std::env::var("MG_SHORT").ok().and_then(|s| s.parse().ok()).unwrap_or(0);
+    let met = if part == Part::Keys { s.queries } else { s.keys };
+    let is_short = met <= if planned.attention.causal { SHORT_CAUSAL } else { SHORT };
     let of = |is_short| Tile::of(part, planned.dtype(), size, planned.mask_kind() > 0, is_short);
-    (s.queries.max(s.keys) <= most).then(|| of(true)).flatten().or_else(|| of(false))
+    is_short.then(|| of(true)).flatten().or_else(|| of(false))
 }
 
 /// The launch of a part.
@@ -134,8 +141,9 @@ pub(super) fn launched(planned: &Planned, part: Part, tile: Tile, places: &Place
     // Blocks of these heads follow each other: what they read together stays in the second cache.
     let cached = CACHED / (met * (s.width + s.depth) * 2).max(1);
     let together = (cached.max(1) * sharing).min(all);
-    // Where blocks differ in length, fewer than there are multiprocessors would leave these waiting for the longest.
-    let uneven = attention.causal && (part == Part::Keys || together * blocks < resident);
+    // Where blocks differ in length, fewer than run at once would leave the others waiting for the longest.
+    let long = part == Part::Keys && tile.each == 1;
+    let uneven = attention.causal && (long || together * blocks < resident);
     let section = if uneven { all } else { together };
 
     let mapped = |i: usize, rows: usize| {
