@@ -997,7 +997,8 @@ class Tensor:
         """
     def multinomial(self, num_samples: _int, replacement: _bool = False, *, generator: Generator | None = None) -> Tensor:
         """Positions (i64) drawn with the weights along the last axis, which need not add up to 1: `num_samples` of each row. Without
-        replacement, the first of an exponential race (Efraimidis and Spirakis, "Weighted random sampling with a reservoir", 2006).
+        replacement, the first of an exponential race (Efraimidis and Spirakis, "Weighted random sampling with a reservoir", 2006); with it,
+        where so many numbers fall among the running sums of the weights. A single one is the first of a race.
 
         # Errors
 
@@ -4804,7 +4805,8 @@ def bernoulli(input: Tensor, p: _float | None = None, *, generator: Generator | 
 
 def multinomial(input: Tensor, num_samples: _int, replacement: _bool = False, *, generator: Generator | None = None) -> Tensor:
     """Positions (i64) drawn with the weights along the last axis, which need not add up to 1: `num_samples` of each row. Without
-    replacement, the first of an exponential race (Efraimidis and Spirakis, "Weighted random sampling with a reservoir", 2006).
+    replacement, the first of an exponential race (Efraimidis and Spirakis, "Weighted random sampling with a reservoir", 2006); with it,
+    where so many numbers fall among the running sums of the weights. A single one is the first of a race.
 
     # Errors
 

@@ -140,12 +140,18 @@ pub(super) struct Planned<'a> {
 fn lying(operands: &[Described], plan: &mut Plan) -> Result<SmallVec<[Lies; 6]>> {
     let lies = |(i, operand): (usize, &Described)| {
         let (shape, strides) = (operand.layout.shape(), operand.layout.strides());
-        // Steps of an axis with one position are nobody's.
-        let step = |axis: usize| if shape[axis] <= 1 { 0 } else { strides[axis] };
-        let steps = if shape.rank() == 4 { [step(0), step(1), step(2)] } else { [0; 3] };
+        // Steps of an axis with one position are nobody's; masks are read there by all.
+        let steps = |strides: &[isize]| {
+            let step = |axis: usize| if shape[axis] <= 1 { 0 } else { strides[axis] };
+            if shape.rank() == 4 { [step(0), step(1), step(2)] } else { [0; 3] }
+        };
         let side_by_side = shape.rank() == 4 && (shape[3] <= 1 || strides[3] == 1);
         if operand.layout.is_contiguous() || side_by_side {
-            return Ok(Lies { at: (Pointer::Input(i as u8), 0), steps, align: operand.align });
+            return Ok(Lies {
+                at: (Pointer::Input(i as u8), 0),
+                steps: steps(strides),
+                align: operand.align,
+            });
         }
         let (size, begin) = (operand.dtype.size(), plan.workspace.next_multiple_of(256));
         let dense = Layout::contiguous(*shape);
@@ -159,9 +165,7 @@ fn lying(operands: &[Described], plan: &mut Plan) -> Result<SmallVec<[Lies; 6]>>
         }
         plan.launches.append(&mut copy.launches);
         plan.workspace = begin + shape.numel() * size;
-        let strides = dense.strides();
-        let steps = if shape.rank() == 4 { [strides[0], strides[1], strides[2]] } else { [0; 3] };
-        Ok(Lies { at: (Pointer::Workspace, begin as u64), steps, align: 16 })
+        Ok(Lies { at: (Pointer::Workspace, begin as u64), steps: steps(dense.strides()), align: 16 })
     };
     operands.iter().enumerate().map(lies).collect()
 }
@@ -396,4 +400,26 @@ pub(super) fn plan(attention: &Attention, s: &Sizes, operands: &[Described], tar
         }
     }
     Ok(plan)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mg_device::Shape;
+
+    /// A mask that is copied, as its keys do not lie side by side, is read by all of an axis of which it has one position.
+    #[test]
+    fn what_a_mask_has_one_of_is_for_all() {
+        for (sizes, steps) in
+            [([1, 1, 1, 1], [0, 0, 0]), ([1, 4, 65, 1], [0, 65 * 70, 70]), ([2, 1, 65, 1], [65 * 70, 0, 70])]
+        {
+            let whole = Shape::from([sizes[0], sizes[1], sizes[2], 70]);
+            let layout = Layout::contiguous(Shape::from(sizes)).expand(&whole).unwrap();
+            let mask = Described { layout, dtype: DType::Bool, align: 16 };
+            let mut plan = Plan::default();
+            let lies = lying(&[mask], &mut plan).unwrap();
+            assert_eq!(lies[0].steps, steps);
+            assert_eq!((plan.launches.len(), plan.workspace), (1, whole.numel()));
+        }
+    }
 }
