@@ -286,16 +286,19 @@ fn fresh(shares: &Shares, rule: impl Fn(&Node) -> Result<Option<Node>>) -> Resul
     Ok(share)
 }
 
+/// Sequences of nodes.
+type Sequences = HashSet<u64, BuildHasherDefault<WordHasher>>;
+
 /// The way from a graph's results to what is wanted of it.
 pub(crate) struct Way {
     /// The nodes that were computed from what is wanted, which belongs to them, by sequence.
-    nodes: HashSet<u64>,
+    nodes: Sequences,
     /// Nothing that is wanted has a sequence below this one.
     oldest: u64,
 }
 
 /// Whether a node that was let go, and no longer knows its sources, may have been computed from something that is wanted.
-fn may_lead(node: &Node, oldest: u64) -> bool {
+fn may_go_on(node: &Node, oldest: u64) -> bool {
     node.is_released() && oldest < node.sequence()
 }
 
@@ -323,10 +326,10 @@ fn leading(seeds: &[(Node, Node)], wanted: impl Fn(&Node) -> bool, oldest: u64) 
         // Where what was let go may lead on, the walk is to come there, and says so.
         let has_history =
             matches!(node.tag(), Some(Tag::Owner(_) | Tag::History(_) | Tag::Forgotten(_) | Tag::Output(..)));
-        let may_lead = wanted(&node) || (!has_history && may_lead(&node, oldest));
+        let may_lead = wanted(&node) || (!has_history && may_go_on(&node, oldest));
         met.insert(node.sequence(), (sources, may_lead));
     }
-    let mut nodes = HashSet::new();
+    let mut nodes = Sequences::default();
     // Sources are older than what is computed from them.
     for (sequence, (sources, is_wanted)) in met {
         if is_wanted || sources.iter().any(|s| nodes.contains(&s.sequence())) {
@@ -378,7 +381,7 @@ pub(crate) fn walk(
     let mut walked: SmallVec<[*const (); 2]> = SmallVec::new();
     // The first of the nodes that were computed again for this walk, and those of them that lead to what is wanted.
     let mut again = u64::MAX;
-    let mut more: HashSet<u64> = HashSet::new();
+    let mut more = Sequences::default();
     // Gradients of results of calls, by the call, until all of them are there.
     let mut calls: HashMap<u64, Arrived> = HashMap::new();
     for (node, seed) in seeds {
@@ -486,7 +489,7 @@ pub(crate) fn walk(
             Some(Tag::Replayed(_) | Tag::Call(_)) | None => {}
         }
         let sources: Sources = node.sources();
-        let is_end = |way: &Way| !may_lead(&node, way.oldest) && !sources.iter().any(leads);
+        let is_end = |way: &Way| !may_go_on(&node, way.oldest) && !sources.iter().any(leads);
         if matches!(reach, Reach::Only(way) if is_end(way)) {
             continue;
         }
@@ -598,9 +601,6 @@ fn reads_nothing(node: &Node) -> bool {
         Op::Source(_) | Op::Map(_) | Op::Kernel(Kernel::Library(_)) => false,
     }
 }
-
-/// Sequences of nodes.
-type Sequences = HashSet<u64, BuildHasherDefault<WordHasher>>;
 
 impl Backward {
     /// Lets the graph go, unless it is kept. As in PyTorch, what has saved no value may be walked again; but not on the way to what is let

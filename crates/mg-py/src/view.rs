@@ -1,7 +1,7 @@
 //! Views: the same elements in another shape, order or part; and conversions.
 
 use mg_autograd::Tensor;
-use mg_device::DType;
+use mg_device::{DType, Device};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyInt, PyString, PyTuple};
@@ -12,13 +12,38 @@ use crate::error::build;
 use crate::format::PyMemoryFormat;
 use crate::tensor::PyTensor;
 
-/// The tensor in a dtype: itself, where it has that.
-fn cast(slf: Bound<'_, PyTensor>, dtype: DType) -> PyResult<Bound<'_, PyTensor>> {
-    let (py, this) = (slf.py(), slf.get());
-    if build(py, || Ok(this.t.dtype()))? == dtype {
-        return Ok(slf);
+/// The tensor on a device and in a dtype, where these are given: itself, where it is there and has that and no copy is asked for.
+fn converted(
+    slf: Bound<'_, PyTensor>,
+    on: Option<Device>,
+    into: Option<DType>,
+    copy: bool,
+) -> PyResult<Bound<'_, PyTensor>> {
+    let py = slf.py();
+    let this = slf.get();
+    let (own_device, own_dtype) = build(py, || Ok((this.t.device(), this.t.dtype())))?;
+    if on.is_some_and(|d| d != own_device) {
+        check_usable(on.unwrap_or(own_device))?;
     }
-    Bound::new(py, this.unary(py, |t| Ok(t.to_dtype(dtype)))?)
+    let (on, into) = (on.filter(|&d| d != own_device), into.filter(|&d| d != own_dtype));
+    let moved = |t: &Tensor| match on {
+        Some(device) => t.to(device),
+        None => Ok(t.clone()),
+    };
+    match into {
+        // What is smaller is moved.
+        Some(dtype) if dtype.size() < own_dtype.size() => {
+            Bound::new(py, this.unary(py, |t| moved(&t.to_dtype(dtype)))?)
+        }
+        Some(dtype) => Bound::new(py, this.unary(py, |t| Ok(moved(t)?.to_dtype(dtype)))?),
+        None if on.is_some() => Bound::new(py, this.unary(py, moved)?),
+        None if copy => Bound::new(py, this.unary(py, |t| t.try_copy())?),
+        None => Ok(slf),
+    }
+}
+
+fn cast(slf: Bound<'_, PyTensor>, dtype: DType) -> PyResult<Bound<'_, PyTensor>> {
+    converted(slf, None, Some(dtype), false)
 }
 
 #[pymethods]
@@ -61,7 +86,6 @@ impl PyTensor {
         copy: bool,
         kwargs: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyTensor>> {
-        let py = slf.py();
         let (mut on, mut into) = (None, None);
         let mut take = |obj: &Bound<'py, PyAny>, key: Option<&str>| -> PyResult<()> {
             // `to(device, dtype, non_blocking, copy)` by place.
@@ -99,32 +123,12 @@ impl PyTensor {
                 take(&value, Some(key.extract::<String>()?.as_str()))?;
             }
         }
-        let this = slf.get();
-        let (own_device, own_dtype) = build(py, || Ok((this.t.device(), this.t.dtype())))?;
-        if on.is_some_and(|d| d != own_device) {
-            check_usable(on.unwrap_or(own_device))?;
-        }
-        let (on, into) = (on.filter(|&d| d != own_device), into.filter(|&d| d != own_dtype));
-        let moved = |t: &Tensor| match on {
-            Some(device) => t.to(device),
-            None => Ok(t.clone()),
-        };
-        match into {
-            // What is smaller is moved.
-            Some(dtype) if dtype.size() < own_dtype.size() => {
-                Bound::new(py, this.unary(py, |t| moved(&t.to_dtype(dtype)))?)
-            }
-            Some(dtype) => Bound::new(py, this.unary(py, |t| Ok(moved(t)?.to_dtype(dtype)))?),
-            None if on.is_some() => Bound::new(py, this.unary(py, moved)?),
-            None if copy => Bound::new(py, this.unary(py, |t| t.try_copy())?),
-            None => Ok(slf),
-        }
+        converted(slf, on, into, copy)
     }
 
     /// The tensor on the host.
     fn cpu(slf: Bound<'_, PyTensor>) -> PyResult<Bound<'_, PyTensor>> {
-        let py = slf.py();
-        PyTensor::to(slf, &PyTuple::new(py, ["cpu"])?, false, None)
+        converted(slf, Some(Device::cpu()), None, false)
     }
 
     /// The tensor on a CUDA device.
@@ -157,10 +161,7 @@ impl PyTensor {
         let py = slf.py();
         match dtype.filter(|d| !d.is_none()) {
             None => Ok(slf.get().dtype(py)?.into_bound(py).into_any()),
-            Some(d) => {
-                let wanted = crate::dtype::object(py, dtype_of(d)?)?;
-                Ok(PyTensor::to(slf, &PyTuple::new(py, [wanted])?, false, None)?.into_any())
-            }
+            Some(d) => Ok(cast(slf, dtype_of(d)?)?.into_any()),
         }
     }
 

@@ -410,10 +410,7 @@ class Optimizer:
     @property
     def param_groups(self) -> list[Any]:
         """Groups of parameters, under `params`, with their options. The list and what is in it can be changed, and steps are made with that."""
-        try:
-            groups: list[Any] = vars(self)["param_groups"]
-        except KeyError:
-            groups = self._raw_groups
+        groups = self._raw_groups
         # `jit` asks for them before each replay, so this is short: what was changed by then is heard of here. (Parameters `jit` looks at itself.)
         if self._kind is not None and (self._handed or self._is_unfit or not self._are_known(groups)):
             self._hear()
@@ -425,9 +422,10 @@ class Optimizer:
 
     @property
     def _raw_groups(self) -> list[Any]:
-        if "param_groups" not in vars(self):
-            raise AttributeError(f"{type(self).__name__} has no param_groups yet: call super().__init__")
-        groups: list[Any] = vars(self)["param_groups"]
+        try:
+            groups: list[Any] = vars(self)["param_groups"]
+        except KeyError:
+            raise AttributeError(f"{type(self).__name__} has no param_groups yet: call super().__init__") from None
         return groups
 
     @property
