@@ -586,7 +586,7 @@ impl<'a, 'py> Words<'a, 'py> {
         let attributes = optimizer.getattr(intern!(py, "__dict__"))?;
         for (name, value) in attributes.cast::<PyDict>()?.iter() {
             let text = name.cast::<PyString>()?.to_string_lossy();
-            if !matches!(&*text, "param_groups" | "_stepped" | "_handed") {
+            if !matches!(&*text, "param_groups" | "_stepped" | "_memory") {
                 self.key.push(name.hash()? as u64);
                 self.tell(&value, look)?;
             }

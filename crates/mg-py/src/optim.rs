@@ -1,15 +1,16 @@
 //! Optimisers and schedules, which Python's classes in `optim` hold.
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use mg_autograd::Tensor;
 use mg_device::{Error, ErrorKind, Result};
 use mg_nn::State;
 use mg_nn::optim::{
-    ConstantLR, CosineAnnealingLR, CosineAnnealingWarmRestarts, Cycle, CyclicLR, ExponentialLR, LBFGS,
+    ConstantLR, CosineAnnealingLR, CosineAnnealingWarmRestarts, Cycle, CyclicLR, ExponentialLR, KINDS, LBFGS,
     LBFGSOptions, LinearLR, MultiStepLR, OneCycleLR, OptionError, OptionValue, Options, ParamGroup,
-    PolynomialLR, Schedule, StepLR, defaults, param_group, step_unless,
+    PolynomialLR, Schedule, StepLR, defaults, param_group, remembered, step_unless,
 };
 use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -24,6 +25,7 @@ use crate::tensor::PyTensor;
 pub struct PyOptimizer {
     group: Mutex<Box<dyn ParamGroup>>,
     fields: &'static [&'static str],
+    changed: Arc<AtomicU64>,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -110,6 +112,18 @@ pub fn _optimizer_defaults<'py>(py: Python<'py>, kind: &str) -> PyResult<Bound<'
     Ok(dict)
 }
 
+/// What optimisers may remember of a parameter, by their kinds.
+#[pyfunction]
+pub fn _optimizer_memory() -> BTreeMap<&'static str, Vec<&'static str>> {
+    KINDS.into_iter().filter_map(|kind| Some((kind, remembered(kind)?))).collect()
+}
+
+/// Whether two objects of Python are one tensor.
+#[pyfunction]
+pub fn _is_same(a: &Bound<'_, PyTensor>, b: &Bound<'_, PyTensor>) -> bool {
+    a.get().t.id() == b.get().t.id()
+}
+
 #[pymethods]
 impl PyOptimizer {
     /// A group of an optimiser of a kind (SGD, Adam, …) with options by name.
@@ -124,7 +138,7 @@ impl PyOptimizer {
         let options = options(known.iter().map(|(name, _)| *name), from)?;
         let made = param_group(kind, handles(parameters), &options).ok_or_else(|| no_optimiser(kind))?;
         let group = made.map_err(unfit)?;
-        Ok(PyOptimizer { fields: group.fields(), group: Mutex::new(group) })
+        Ok(PyOptimizer { fields: group.fields(), changed: group.last_change(), group: Mutex::new(group) })
     }
 
     /// Changes the options for steps to come, replayed ones too.
@@ -167,6 +181,23 @@ impl PyOptimizer {
     fn load_state(&self, py: Python<'_>, state: &Bound<'_, PyDict>) -> PyResult<()> {
         let state = State { tensors: tensors_of(state)?, metadata: BTreeMap::new() };
         compute(py, || lock(&self.group).load_state(&state))
+    }
+
+    /// As `load_state`, where the tensors are its own from now on: steps write to them.
+    fn put_state(&self, py: Python<'_>, state: &Bound<'_, PyDict>) -> PyResult<()> {
+        let state = State { tensors: tensors_of(state)?, metadata: BTreeMap::new() };
+        compute(py, || lock(&self.group).put_state(&state))
+    }
+
+    /// Raises what `load_state` would.
+    fn check_state(&self, py: Python<'_>, state: &Bound<'_, PyDict>) -> PyResult<()> {
+        let state = State { tensors: tensors_of(state)?, metadata: BTreeMap::new() };
+        compute(py, || lock(&self.group).check_state(&state))
+    }
+
+    /// The last change of what it remembers: another number after each step and each load, which no other has.
+    fn last_change(&self) -> u64 {
+        self.changed.load(Ordering::Relaxed)
     }
 }
 
@@ -239,6 +270,15 @@ impl PyLBFGS {
     fn load_state(&self, py: Python<'_>, state: &Bound<'_, PyDict>) -> PyResult<()> {
         let state = State { tensors: tensors_of(state)?, metadata: BTreeMap::new() };
         compute(py, || self.held()?.load_state(&state))
+    }
+
+    /// As `load_state`.
+    fn put_state(&self, py: Python<'_>, state: &Bound<'_, PyDict>) -> PyResult<()> {
+        self.load_state(py, state)
+    }
+
+    fn last_change(&self) -> PyResult<u64> {
+        self.held().map(|lbfgs| lbfgs.last_change()).map_err(|e| exception(&e))
     }
 }
 

@@ -1,5 +1,6 @@
 //! Groups of parameters with options of their own, and steps of several of them in one plan.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use mg_autograd::{Operand, Tensor, no_grad};
@@ -9,7 +10,7 @@ use mg_graph::{LiveScalar, Node, assume, locked, on_failed_replay, on_replay};
 use super::number::Number;
 use super::options::OptionValue;
 use super::rule::{Count, Rule, Step};
-use super::{at_least_0, check_parameters, follow, load_slots, save_slots};
+use super::{Whose, at_least_0, check_parameters, follow, load_slots, next_change, save_slots};
 use crate::state::State;
 
 /// The steps of a parameter, and what follows from their number. All of it is the host's; replays read it anew.
@@ -89,6 +90,8 @@ pub(super) struct Group<R> {
     initial_lr: Option<f64>,
     /// Steps that `jit` has recorded hold for as long as this is the same.
     era: Arc<()>,
+    /// The last change of what is remembered.
+    changed: Arc<AtomicU64>,
     slots: Vec<Option<Slot<R>>>,
     /// While a step is being made.
     before: Vec<Before>,
@@ -107,9 +110,9 @@ impl<R: Rule> Group<R> {
         let slots = parameters.iter().map(|_| None).collect();
         let (shared, live) = (options.shared().map(LiveScalar::new), options.live().map(LiveScalar::new));
         let options = Arc::new(Mutex::new(options));
-        let era = Arc::new(());
-        let mut group =
-            Group { parameters, options, shared, live, initial_lr: None, era, slots, before: vec![] };
+        let (era, changed) = (Arc::new(()), Arc::new(AtomicU64::new(next_change())));
+        let (initial_lr, before) = (None, vec![]);
+        let mut group = Group { parameters, options, shared, live, initial_lr, era, changed, slots, before };
         if R::IS_EAGER {
             let options = group.options();
             for (p, slot) in group.parameters.iter().zip(&mut group.slots) {
@@ -141,6 +144,11 @@ impl<R: Rule> Group<R> {
         }
         *locked(&self.options) = new;
         Ok(())
+    }
+
+    /// Has others know that what is remembered changes.
+    fn tell(&self) {
+        self.changed.store(next_change(), Ordering::Relaxed);
     }
 
     #[track_caller]
@@ -175,9 +183,10 @@ impl<R: Rule> Group<R> {
     }
 
     #[track_caller]
-    pub(super) fn load(&mut self, state: &State) -> Result<()> {
+    pub(super) fn load(&mut self, state: &State, whose: Whose) -> Result<()> {
         let options = self.options();
-        let loaded = load_slots(&options, &self.parameters, state)?;
+        let loaded = load_slots(&options, &self.parameters, state, whose)?;
+        self.tell();
         let _guard = no_grad();
         self.load_counted(&loaded)?;
         for ((slot, p), loaded) in self.slots.iter_mut().zip(&self.parameters).zip(loaded) {
@@ -192,17 +201,18 @@ impl<R: Rule> Group<R> {
                 continue;
             };
             match slot {
-                // Written through, as by a step.
                 Some(known) => {
                     for (held, loaded) in known.memory.iter_mut().zip(memory) {
                         match (&*held, loaded) {
-                            (Some(held), Some(loaded)) => held.assign(loaded)?,
+                            (Some(held), Some(loaded)) if held.id() == loaded.id() => {}
+                            // Written through, as by a step.
+                            (Some(held), Some(loaded)) if whose == Whose::Others => held.assign(loaded)?,
                             (None, None) => {}
                             (Some(_), None) => {
                                 *held = None;
                                 self.era = Arc::new(());
                             }
-                            (None, Some(loaded)) => {
+                            (Some(_) | None, Some(loaded)) => {
                                 *held = Some(loaded);
                                 self.era = Arc::new(());
                             }
@@ -433,6 +443,25 @@ pub trait ParamGroup: Send {
     /// As [`Optimizer::load_state`](super::Optimizer::load_state).
     fn load_state(&mut self, state: &State) -> Result<()>;
 
+    /// As [`ParamGroup::load_state`], where the tensors are the optimiser's own from now on: steps write to those of the
+    /// parameter's dtype and device.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`ParamGroup::load_state`].
+    fn put_state(&mut self, state: &State) -> Result<()>;
+
+    /// Whether [`ParamGroup::load_state`] would take a state.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`ParamGroup::load_state`].
+    fn check_state(&self, state: &State) -> Result<()>;
+
+    /// The last change of what is remembered, for those who look now and then: it holds another number after each step,
+    /// replayed ones too, and each load, and one that no other group has.
+    fn last_change(&self) -> Arc<AtomicU64>;
+
     /// Notes how things stand before a step.
     #[doc(hidden)]
     fn start(&mut self);
@@ -493,10 +522,23 @@ impl<R: Rule> ParamGroup for Group<R> {
     }
 
     fn load_state(&mut self, state: &State) -> Result<()> {
-        self.load(state)
+        self.load(state, Whose::Others)
+    }
+
+    fn put_state(&mut self, state: &State) -> Result<()> {
+        self.load(state, Whose::Ours)
+    }
+
+    fn check_state(&self, state: &State) -> Result<()> {
+        load_slots(&self.options(), &self.parameters, state, Whose::Others).map(drop)
+    }
+
+    fn last_change(&self) -> Arc<AtomicU64> {
+        self.changed.clone()
     }
 
     fn start(&mut self) {
+        self.tell();
         let (era, options, then) = (Arc::downgrade(&self.era), self.options.clone(), self.options());
         assume(move || {
             let now = locked(&options);
@@ -522,6 +564,9 @@ impl<R: Rule> ParamGroup for Group<R> {
 
     fn record(&mut self, left_out: Option<&Tensor>, wanted: &mut Vec<Tensor>) -> Result<()> {
         let options = self.options();
+        let (again, back) = (self.changed.clone(), self.changed.clone());
+        on_replay(move || again.store(next_change(), Ordering::Relaxed));
+        on_failed_replay(move || back.store(next_change(), Ordering::Relaxed));
         let owns = self.count(left_out, wanted)?;
         let mut numbers = Numbers::new(&self.shared);
         for ((p, slot), before) in self.parameters.iter().zip(&self.slots).zip(&mut self.before) {

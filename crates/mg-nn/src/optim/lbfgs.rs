@@ -8,7 +8,7 @@ use mg_graph::LiveScalar;
 
 use super::options::{OptionType, OptionValue, options};
 use super::wolfe::{Point, strong_wolfe};
-use super::{at_least_0, check_parameters};
+use super::{at_least_0, check_parameters, next_change};
 use crate::state::State;
 
 options! {
@@ -95,6 +95,7 @@ pub struct LBFGS {
     parameters: Vec<Tensor>,
     options: LBFGSOptions,
     memory: Option<Memory>,
+    changed: u64,
 }
 
 #[track_caller]
@@ -108,6 +109,22 @@ fn check(options: &LBFGSOptions) -> Result<()> {
 type Closure<'a> = &'a mut dyn FnMut() -> Result<Tensor>;
 
 impl LBFGS {
+    pub(super) const NAME: &str = "LBFGS";
+    /// What is remembered, at the first parameter.
+    pub(super) const MEMORY: &[&str] = &[
+        "func_evals",
+        "n_iter",
+        "d",
+        "t",
+        "H_diag",
+        "prev_flat_grad",
+        "prev_loss",
+        "old_dirs",
+        "old_stps",
+        "ro",
+        "al",
+    ];
+
     /// With these options.
     ///
     /// # Errors
@@ -117,7 +134,7 @@ impl LBFGS {
     pub fn with_options(parameters: Vec<Tensor>, options: LBFGSOptions) -> Result<LBFGS> {
         check_parameters("LBFGS", &parameters)?;
         check(&options)?;
-        Ok(LBFGS { parameters, options, memory: None })
+        Ok(LBFGS { parameters, options, memory: None, changed: next_change() })
     }
 
     /// The options.
@@ -155,6 +172,7 @@ impl LBFGS {
         // It decides by losses.
         mg_graph::needs_values();
         let _guard = no_grad();
+        self.changed = next_change();
         let memory = self.memory.clone();
         let before: Vec<Tensor> = self.parameters.iter().map(Tensor::snapshot).collect();
         let made = self.iterate(closure);
@@ -281,6 +299,12 @@ impl LBFGS {
         Tensor::realize_all(&self.parameters)
     }
 
+    /// The last change of what is remembered: another number after each step and each load, and one that no other optimiser has.
+    #[must_use]
+    pub fn last_change(&self) -> u64 {
+        self.changed
+    }
+
     /// What it remembers, under PyTorch's names, at the first parameter: `0.d`, `0.old_dirs.3`, ….
     #[must_use]
     pub fn state(&self) -> State {
@@ -310,6 +334,7 @@ impl LBFGS {
     /// [`ErrorKind::Value`] where an entry is missing or is of parameters of other shapes. Then nothing was changed.
     #[track_caller]
     pub fn load_state(&mut self, state: &State) -> Result<()> {
+        self.changed = next_change();
         if state.tensors.is_empty() {
             self.memory = None;
             return Ok(());

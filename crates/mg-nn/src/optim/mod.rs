@@ -55,6 +55,7 @@ pub use sign::{ASGD, ASGDOptions, Lion, LionOptions, Rprop, RpropOptions};
 use mg_autograd::Tensor;
 use mg_device::{DType, Error, ErrorKind, Result};
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::state::State;
 use group::Group;
@@ -298,9 +299,9 @@ impl<R: Rule> Optimizer for ByRule<R> {
         }
         // Nothing is changed where one of them does not fit.
         for (group, part) in self.groups.iter().zip(&parts) {
-            load_slots(&group.options(), group.parameters(), part)?;
+            load_slots(&group.options(), group.parameters(), part, Whose::Others)?;
         }
-        self.groups.iter_mut().zip(&parts).try_for_each(|(group, part)| group.load(part))
+        self.groups.iter_mut().zip(&parts).try_for_each(|(group, part)| group.load(part, Whose::Others))
     }
 }
 
@@ -354,6 +355,44 @@ pub fn defaults(kind: &str) -> Option<Vec<(&'static str, OptionValue)>> {
         R::FIELDS.iter().filter_map(|&name| Some((name, options.get(name)?))).collect()
     }
     Some(by_name!(kind, of()))
+}
+
+/// The optimisers there are by name.
+pub const KINDS: [&str; 15] = [
+    "SGD",
+    "Adam",
+    "AdamW",
+    "Adamax",
+    "NAdam",
+    "RAdam",
+    "RMSprop",
+    "Adagrad",
+    "Adadelta",
+    "Rprop",
+    "ASGD",
+    "Lion",
+    "Adafactor",
+    "Muon",
+    "LBFGS",
+];
+
+/// What an optimiser by name may remember of a parameter, under PyTorch's names. None where there is no such optimiser.
+#[must_use]
+pub fn remembered(kind: &str) -> Option<Vec<&'static str>> {
+    fn of<R: Rule>() -> Vec<&'static str> {
+        let counted = R::COUNTS.then_some("step");
+        counted.into_iter().chain(R::MEMORY.iter().chain(R::KEPT).copied()).collect()
+    }
+    if kind == LBFGS::NAME {
+        return Some(LBFGS::MEMORY.to_vec());
+    }
+    Some(by_name!(kind, of()))
+}
+
+/// The number of a change of what an optimiser remembers, which no other change has.
+fn next_change() -> u64 {
+    static LAST: AtomicU64 = AtomicU64::new(0);
+    LAST.fetch_add(1, Ordering::Relaxed) + 1
 }
 
 /// What every optimiser checks its parameters for.
@@ -434,9 +473,23 @@ fn of_another<R: Rule>(text: &str) -> Error {
     Error::new(R::NAME, ErrorKind::Value(format!("the state of another optimiser: {text}")))
 }
 
+/// Whose the tensors of a state are.
+#[derive(Clone, Copy, PartialEq)]
+enum Whose {
+    /// Somebody else's: they are copied.
+    Others,
+    /// The optimiser's from now on: steps write to them.
+    Ours,
+}
+
 /// What a state says of each parameter, where it says anything.
 #[track_caller]
-fn load_slots<R: Rule>(options: &R, parameters: &[Tensor], state: &State) -> Result<Vec<Option<Loaded>>> {
+fn load_slots<R: Rule>(
+    options: &R,
+    parameters: &[Tensor],
+    state: &State,
+    whose: Whose,
+) -> Result<Vec<Option<Loaded>>> {
     let mut slots: Vec<Option<Loaded>> = parameters.iter().map(|_| None).collect();
     let mut numbers: Vec<[bool; 3]> = vec![[false; 3]; parameters.len()];
     let fresh = || (vec![None; R::MEMORY.len()], Count { steps: 0, kept: options.kept() });
@@ -459,8 +512,12 @@ fn load_slots<R: Rule>(options: &R, parameters: &[Tensor], state: &State) -> Res
                 let text = format!("{key:?} has shape {}, its parameter {}", t.shape(), p.shape());
                 return Err(of_another::<R>(&text));
             }
-            // Written through from now on, and the state is somebody else's.
-            let own = t.to_dtype(p.dtype()).to(p.device())?.snapshot();
+            let fits = t.dtype() == p.dtype() && t.device() == p.device() && !t.requires_grad();
+            let own = match whose {
+                Whose::Ours if fits => t.clone(),
+                // Written through from now on.
+                Whose::Ours | Whose::Others => t.to_dtype(p.dtype()).to(p.device())?.snapshot(),
+            };
             slots[i].get_or_insert_with(fresh).0[at] = Some(own);
         } else {
             return Err(of_another::<R>(&format!("{key:?} is unexpected")));

@@ -3631,6 +3631,12 @@ class _Optimizer:
     def state(self) -> dict[str, Tensor]:
         """What it remembers of each parameter."""
     def load_state(self, state: dict[str, Tensor]) -> None: ...
+    def put_state(self, state: dict[str, Tensor]) -> None:
+        """As `load_state`, where the tensors are its own from now on: steps write to them."""
+    def check_state(self, state: dict[str, Tensor]) -> None:
+        """Raises what `load_state` would."""
+    def last_change(self) -> _int:
+        """The last change of what it remembers: another number after each step and each load, which no other has."""
 
 class _GradScaler:
     def __new__(
@@ -3719,8 +3725,13 @@ class _LBFGS:
         """A step; the closure answers with a loss whose gradients it has computed."""
     def state(self) -> dict[str, Tensor]: ...
     def load_state(self, state: dict[str, Tensor]) -> None: ...
+    def put_state(self, state: dict[str, Tensor]) -> None:
+        """As `load_state`."""
+    def last_change(self) -> _int: ...
 
 def _optimizer_defaults(kind: str) -> dict[str, Any]: ...
+def _is_same(a: Tensor, b: Tensor) -> _bool: ...
+def _optimizer_memory() -> dict[str, list[str]]: ...
 
 class _Schedule:
     @staticmethod

@@ -8,9 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from .._micrograd_rs import Tensor
 from .._names import Lazy as _Lazy
 from ..autograd import enable_grad
-from .optimizer import Optimizer, Parameters, by_parameter, options_of
+from .groups import Group
+from .memory import Remembered
+from .optimizer import Optimizer, Parameters, options_of
 
 __all__ = [
     "ASGD",
@@ -376,25 +379,27 @@ class LBFGS(Optimizer):
             core = self._groups()[0].core()
             return core.step(closure) if core is not None else closure()
 
-    def _remembered(self) -> dict[int, dict[str, Any]]:
-        flat = by_parameter(self._groups()[0].core().state()).get(0, {})
-        if not flat:
+    @staticmethod
+    def _read(group: Group) -> Remembered:
+        known = Optimizer._read(group).get(0)
+        if known is None:
             return {}
-        n = sum(name.startswith("old_dirs.") for name in flat)
-        state: dict[str, Any] = {name: flat[name].item() for name in ("func_evals", "n_iter", "t", "H_diag", "prev_loss")}
-        state |= {name: flat[name] for name in ("d", "prev_flat_grad")}
+        n = sum(name.startswith("old_dirs.") for name in known)
+        state: dict[str, Any] = {name: known[name].item() for name in ("func_evals", "n_iter", "t", "H_diag", "prev_loss")}
+        state |= {name: known[name] for name in ("d", "prev_flat_grad")}
         for name in ("old_dirs", "old_stps"):
-            state[name] = [flat[f"{name}.{i}"] for i in range(n)]
-        state["ro"] = [flat[f"ro.{i}"].item() for i in range(n)]
-        state["al"] = [None] * self.param_groups[0]["history_size"]
+            state[name] = [known[f"{name}.{i}"] for i in range(n)]
+        state["ro"] = [known[f"ro.{i}"].item() for i in range(n)]
+        state["al"] = [None] * group["history_size"]
         return {0: state}
 
-    def _remember(self, state: Any) -> None:
-        flat: dict[str, Any] = {}
-        for name, value in state.get(0, {}).items():
+    @staticmethod
+    def _flat(entries: Remembered) -> dict[str, Tensor]:
+        lines: dict[str, Any] = {}
+        for name, value in entries.get(0, {}).items():
             if isinstance(value, list):
                 items: list[Any] = value  # pyright: ignore[reportUnknownVariableType]
-                flat |= {f"{name}.{i}": item for i, item in enumerate(items) if name != "al"}
-            elif value is not None:
-                flat[name] = value
-        super()._remember({0: flat} if flat else {})
+                lines |= {f"{name}.{i}": item for i, item in enumerate(items) if name != "al"}
+            else:
+                lines[name] = value
+        return Optimizer._flat({0: lines})

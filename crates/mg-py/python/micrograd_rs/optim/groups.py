@@ -1,0 +1,72 @@
+"""Groups of parameters of an optimiser, with their options."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from operator import is_
+from typing import Any
+
+from .._micrograd_rs import _LBFGS, Tensor, _needs_values, _Optimizer
+from .._names import Lazy as _Lazy
+from .memory import Memory, Told
+
+__all__: list[str] = []
+
+__getattr__ = _Lazy(__name__)
+
+
+class Group(Told):
+    """Parameters, under `params`, and their options, which can be changed as those of any dictionary. Steps read them."""
+
+    def __init__(self, kind: str | None, options: dict[str, Any]) -> None:
+        super().__init__(options)
+        self._kind = kind
+        self.core_now: _Optimizer | _LBFGS | None = None
+        # What the core was made on, and whether it takes the options.
+        self.params_then: list[Tensor] = []
+        self.fits = True
+        # Whether it was taken out of an optimiser, which remembers its parameters since: it may have them go on in another group.
+        self.is_out = False
+
+    def core(self) -> Any:
+        """What changes these parameters with these options; None without parameters."""
+        if self.core_now is not None:
+            self.core_now.set_options(self)
+        return self.core_now
+
+    def is_on(self, params: Sequence[Tensor]) -> bool:
+        """Whether its core was made on these, and takes the options."""
+        return self.fits and len(params) == len(self.params_then) and all(map(is_, params, self.params_then))
+
+    def renew(self, memory: Memory | None) -> None:
+        """Makes a core on the parameters that it has now, which goes on from what was remembered of them."""
+        params = list(self["params"])
+        if self._kind is None or memory is None or not params:
+            core = None
+        else:
+            core = _LBFGS(params, self) if self._kind == "LBFGS" else _Optimizer(self._kind, params, self)
+            if known := memory.taken(params):
+                # It reads the numbers among it.
+                _needs_values()
+                core.put_state(known)
+        self.core_now, self.params_then, self.fits, self.is_out = core, params, True, False
+
+    def take(self, other: Group) -> None:
+        """Goes on in the place of another group on the same parameters."""
+        if other.core_now is not None:
+            other.core_now.set_options(self)
+        self.core_now, self.params_then = other.core_now, other.params_then
+        other.core_now, other.params_then = None, []
+
+    def _become(self, new: dict[str, Any]) -> None:
+        # The core hears of it at once: steps that are replayed do not come by here.
+        if self.core_now is not None:
+            try:
+                self.core_now.set_options(new)
+                self.fits = True
+            except KeyError:
+                # Options that are taken out are missed by the next step.
+                self.fits = False
+        super()._become(new)
+
+

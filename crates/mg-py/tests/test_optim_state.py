@@ -1,0 +1,258 @@
+"""What programs do with `optimizer.state`: entries of their own, and the engine's, changed one after another."""
+
+from __future__ import annotations
+
+import copy
+import io
+import pickle
+import time
+
+import micrograd_rs as mg
+import pytest
+from micrograd_rs import nn, optim
+
+
+def adam(p, g, m, v, n, lr=0.1, betas=(0.9, 0.999), eps=1e-8):
+    """A step of Adam on lists, as its authors write it: parameter, first and second moment."""
+    m = [betas[0] * a + (1 - betas[0]) * b for a, b in zip(m, g)]
+    v = [betas[1] * a + (1 - betas[1]) * b * b for a, b in zip(v, g)]
+    s = [(a / (1 - betas[1] ** n)) ** 0.5 + eps for a in v]
+    return [a - lr * b / (1 - betas[0] ** n) / c for a, b, c in zip(p, m, s)], m, v
+
+
+def one(kind=optim.Adam, **options):
+    w = nn.Parameter(mg.tensor([1.0, 2.0]))
+    return w, kind([w], lr=0.1, **options)
+
+
+def step(o, w, gradient=None):
+    w.grad = w.detach() * 2 if gradient is None else mg.tensor(gradient)
+    o.step()
+    return w.tolist()
+
+
+def close(found, wanted):
+    return found == pytest.approx(wanted, rel=2e-5)
+
+
+@pytest.mark.parametrize("order", ["entries first", "handed on first", "put anew"])
+def test_parameters_that_grow_and_shrink(order):
+    """Entries are made longer, the parameter is replaced, and what is remembered goes on with the new one: in any order, with several groups."""
+    x, y = nn.Parameter(mg.tensor([1.0, 2.0])), nn.Parameter(mg.tensor([3.0]))
+    o = optim.Adam([{"params": [x], "name": "x"}, {"params": [y], "name": "y"}], lr=0.1)
+    wanted = {"x": ([1.0, 2.0], [0.0] * 2, [0.0] * 2), "y": ([3.0], [0.0], [0.0])}
+
+    def go(n):
+        for group in o.param_groups:
+            (p,) = group["params"]
+            p.grad = p.detach() * 2
+            q, m, v = wanted[group["name"]]
+            wanted[group["name"]] = adam(q, [2 * a for a in q], m, v, n)
+        o.step()
+        for group in o.param_groups:
+            (p,) = group["params"]
+            q, m, v = wanted[group["name"]]
+            its = o.state[p]
+            assert close(p.tolist(), q) and close(its["exp_avg"].tolist(), m) and close(its["exp_avg_sq"].tolist(), v)
+            assert its["step"].item() == n and sum(q is p for q in o.state) == 1
+
+    go(1)
+    go(2)
+    for n in (3, 5):
+        for group in o.param_groups:
+            (old,) = group["params"]
+            more = mg.tensor([0.5, 0.25])
+            new = nn.Parameter(mg.cat([old.detach(), more]))
+            longer = lambda t: mg.cat([t, mg.zeros(2)])  # noqa: E731
+            if order == "put anew":
+                o.state[new] = {name: longer(t) if t.dim() else t for name, t in o.state.pop(old).items()}
+                group["params"] = [new]
+            else:
+                its = o.state.get(old)
+                if order == "handed on first":
+                    o.state[new] = its
+                    del o.state[old]
+                its["exp_avg"] = longer(its["exp_avg"])
+                its["exp_avg_sq"] = longer(its["exp_avg_sq"])
+                if order == "entries first":
+                    del o.state[old]
+                group["params"][0] = new
+                if order == "entries first":
+                    o.state[group["params"][0]] = its
+            assert len(o.state) == 2 and old not in o.state
+            wanted[group["name"]] = tuple([*a, *b] for a, b in zip(wanted[group["name"]], ([0.5, 0.25], [0.0] * 2, [0.0] * 2)))
+        go(n)
+        for group in o.param_groups:
+            (old,) = group["params"]
+            its = o.state.pop(old)
+            group["params"][0] = nn.Parameter(old.detach()[1:])
+            o.state[group["params"][0]] = {name: t[1:] if t.dim() else t for name, t in its.items()}
+            wanted[group["name"]] = tuple(a[1:] for a in wanted[group["name"]])
+        go(n + 1)
+
+
+def test_entries_that_are_made_before_the_first_step():
+    w, o = one()
+    its = o.state[w]
+    its["step"] = mg.tensor(0.0)
+    its["exp_avg"] = mg.tensor([1.0, 1.0])
+    # It is told where it is wanted: by a step.
+    with pytest.raises(ValueError, match="exp_avg_sq"):
+        step(o, w)
+    assert w.tolist() == [1.0, 2.0]
+    its["exp_avg_sq"] = mg.zeros(2)
+    p, m, v = adam([1.0, 2.0], [2.0, 4.0], [1.0, 1.0], [0.0, 0.0], 1)
+    assert close(step(o, w), p) and close(its["exp_avg"].tolist(), m) and close(o.state[w]["exp_avg_sq"].tolist(), v)
+
+
+@pytest.mark.parametrize("kind, options", [(optim.Adam, {}), (optim.SGD, {}), (optim.SGD, {"momentum": 0.9}), (optim.RMSprop, {}), (optim.Adagrad, {})])
+def test_entries_of_the_programs_own(kind, options):
+    """Slow weights beside an optimiser's own memory: kept by steps, copies, saved states and files."""
+    w, o = one(kind, **options)
+    alone, plain = one(kind, **options)
+    for i in range(4):
+        assert step(o, w) == step(plain, alone)
+        its = o.state[w]
+        its["slow"] = w.detach().clone() if i == 0 else its["slow"].add_(w.detach() - its["slow"], alpha=0.5)
+        its["n"] = its.get("n", 0) + 1
+    slow = o.state[w]["slow"].tolist()
+    assert o.state[w]["n"] == 4 and set(o.state[w]) - {"slow", "n"} == set(plain.state[alone] if alone in plain.state else ())
+    saved = io.BytesIO()
+    pickle.dump(o.state_dict(), saved)
+    saved.seek(0)
+    for state in (o.state_dict(), copy.deepcopy(o.state_dict()), pickle.load(saved)):
+        other = nn.Parameter(w.detach().clone())
+        second = kind([other], lr=0.1, **options)
+        second.load_state_dict(state)
+        assert second.state[other]["n"] == 4 and second.state[other]["slow"].tolist() == slow
+        then = nn.Parameter(alone.detach().clone())
+        third = kind([then], lr=0.1, **options)
+        third.load_state_dict(plain.state_dict())
+        assert step(second, other) == step(third, then)
+    q = copy.deepcopy(o)
+    (p,) = q.param_groups[0]["params"]
+    assert q.state[p]["n"] == 4 and q.state[p]["slow"].tolist() == slow and q.state[p]["slow"] is not o.state[w]["slow"]
+    assert step(q, p) == step(o, w)
+    del o.state[w]["slow"]
+    assert "slow" not in o.state[w] and "n" in o.state_dict()["state"][0]
+
+
+def test_a_state_of_another_optimiser_is_refused_and_changes_nothing():
+    w, o = one(optim.SGD, momentum=0.9)
+    step(o, w)
+    o.state[w]["own"] = 1
+    v, adams = one()
+    step(adams, v)
+    with pytest.raises(ValueError, match="state of another optimiser"):
+        o.load_state_dict(adams.state_dict())
+    assert o.state[w]["own"] == 1 and o.state[w]["momentum_buffer"].tolist() == [2.0, 4.0]
+    # Of several groups none is changed where one does not fit.
+    a, b = nn.Parameter(mg.ones(2)), nn.Parameter(mg.ones(3))
+    o = optim.SGD([{"params": [a]}, {"params": [b]}], lr=0.1, momentum=0.9)
+    for p in (a, b):
+        p.grad = mg.ones_like(p)
+    o.step()
+    state = copy.deepcopy(o.state_dict())
+    state["state"][0]["momentum_buffer"] = mg.full((2,), 7.0)
+    state["state"][1]["momentum_buffer"] = mg.full((4,), 7.0)
+    with pytest.raises(ValueError, match="momentum_buffer"):
+        o.load_state_dict(state)
+    assert o.state[a]["momentum_buffer"].tolist() == [1.0, 1.0]
+
+
+def test_steps_write_to_the_tensors_that_were_put():
+    w, o = one(optim.SGD, momentum=0.5)
+    held = {}
+    o.state[w] = held
+    held["momentum_buffer"] = mine = mg.tensor([4.0, 4.0])
+    assert close(step(o, w, [1.0, 1.0]), [0.7, 1.7])
+    assert mine.tolist() == [3.0, 3.0] == held["momentum_buffer"].tolist() and o.state[w]["momentum_buffer"] is mine
+    mine.fill_(8.0)
+    assert close(step(o, w, [1.0, 1.0]), [0.2, 1.2]) and mine.tolist() == [5.0, 5.0]
+    # The dictionary is the program's, which may put something else there.
+    held["momentum_buffer"] = mg.zeros(2)
+    assert close(step(o, w, [1.0, 1.0]), [0.1, 1.1]) and o.state[w]["momentum_buffer"].tolist() == [1.0, 1.0] and mine.tolist() == [5.0, 5.0]
+    # Of another dtype it is converted.
+    o.state[w]["momentum_buffer"] = mg.tensor([2.0, 2.0], dtype="float64")
+    assert close(step(o, w, [1.0, 1.0]), [-0.1, 0.9]) and o.state[w]["momentum_buffer"].dtype == mg.float32
+
+
+@pytest.mark.parametrize("wrap", [lambda f: f, mg.jit], ids=["plain", "jit"])
+def test_recorded_steps_go_on_from_what_was_put(wrap):
+    w, o = one(optim.SGD, momentum=0.5)
+
+    @wrap
+    def go(x):
+        o.zero_grad()
+        (w * x).sum().backward()
+        o.step()
+        return w * 1
+
+    x = mg.ones(2)
+    for _ in range(4):
+        go(x)
+    before = w.tolist()
+    mine = mg.tensor([9.5, 9.5])
+    o.state[w]["momentum_buffer"] = mine
+    assert close(go(x).tolist(), [a - 0.1 * (0.5 * 9.5 + 1) for a in before]) and mine.tolist() == [5.75, 5.75]
+    for n in range(4):
+        go(x)
+    assert mine.tolist() == o.state[w]["momentum_buffer"].tolist() == [5.75 * 0.5**4 + sum(0.5**i for i in range(4))] * 2
+    o.state[w]["momentum_buffer"] = mg.zeros(3)
+    before = w.tolist()
+    with pytest.raises(ValueError, match="momentum_buffer"):
+        go(x)
+    assert w.tolist() == before
+    o.state[w]["momentum_buffer"] = mg.zeros(2)
+    assert close(go(x).tolist(), [a - 0.1 for a in before])
+
+
+def test_entries_that_are_held_are_as_new_as_the_optimiser():
+    w, o = one()
+    its, state = o.state[w], o.state
+    assert dict(its) == {} and state is o.state
+    for n in (1, 2):
+        step(o, w)
+        assert its["step"].item() == n and its is o.state[w] and set(its) == {"step", "exp_avg", "exp_avg_sq"}
+    its["step"].fill_(10.0)
+    step(o, w)
+    assert its["step"].item() == 11
+    its["step"] += 5
+    step(o, w)
+    assert o.state[w]["step"].item() == 17
+    # Taken out they are a dictionary as others.
+    del o.state[w]
+    its["exp_avg"] = 3
+    assert w not in o.state and its["exp_avg"] == 3
+    step(o, w)
+    assert o.state[w]["step"].item() == 1 and its["step"].item() == 17
+
+
+def test_keys_that_are_no_parameters():
+    w, o = one()
+    step(o, w)
+    o.state["all"] = {"n": 3}
+    o.state["all"]["n"] += 1
+    state = o.state_dict()
+    assert set(state["state"]) == {0, "all"}
+    o.state.clear()
+    o.load_state_dict(state)
+    assert o.state["all"] == {"n": 4} and o.state[w]["step"].item() == 1
+
+
+def test_looking_at_every_parameter_takes_time_in_proportion():
+    def seconds(n):
+        params = [nn.Parameter(mg.ones(2)) for _ in range(n)]
+        o = optim.Adam(params, lr=0.1)
+        for p in params:
+            p.grad = mg.ones(2)
+        o.step()
+        best = float("inf")
+        for _ in range(3):
+            begin = time.perf_counter()
+            for p in params:
+                o.state[p]["slow"] = o.state[p]["exp_avg"]
+            best = min(best, time.perf_counter() - begin)
+        return best
+
+    assert seconds(1600) < 60 * seconds(100)
