@@ -50,9 +50,30 @@ struct Work {
     writes: Vec<Range<u64>>,
     /// For each launch, those that it waits for.
     launches: Vec<Box<[Position]>>,
-    scratch: Option<usize>,
+    scratch: Option<Scratch>,
     /// What its next launch waits for; known where it does not repeat.
     after: Vec<Position>,
+}
+
+/// Scratch memory of a work.
+#[derive(Clone, Copy)]
+struct Scratch {
+    /// Which.
+    at: usize,
+    /// How many launches of the work came before they asked for it: those do not use it.
+    since: usize,
+}
+
+impl Work {
+    /// The scratch memory that launches of this work have used.
+    fn used(&self) -> Option<usize> {
+        self.scratch.filter(|scratch| scratch.since < self.launches.len()).map(|scratch| scratch.at)
+    }
+
+    /// The scratch memory that no launch has used since it was asked for.
+    fn asked(&self) -> Option<usize> {
+        self.scratch.filter(|scratch| scratch.since == self.launches.len()).map(|scratch| scratch.at)
+    }
 }
 
 impl Collected {
@@ -120,7 +141,7 @@ impl Collected {
             for after in &work.launches {
                 last = self.order.push(after);
             }
-            if let Some(scratch) = work.scratch.filter(|_| !work.launches.is_empty()) {
+            if let Some(scratch) = work.used() {
                 self.scratches[scratch].1 = Some(last);
             }
             if i + 1 < n && !work.launches.is_empty() {
@@ -134,13 +155,12 @@ impl Collected {
     fn find(&mut self) {
         let Some(work) = self.works.0.last_mut() else { return };
         work.after = if work.launches.is_empty() {
-            let mut after = self.order.after(&work.reads, &work.writes);
-            // A work of before may have ended after it had asked for scratch memory, where its launch failed.
-            after.extend(work.scratch.and_then(|scratch| self.scratches[scratch].1));
-            after
+            self.order.after(&work.reads, &work.writes)
         } else {
             vec![self.nodes.len() as Position - 1]
         };
+        // It is found out, too, where scratch memory was asked for and what was to use it did not come, or not yet.
+        work.after.extend(work.asked().and_then(|scratch| self.scratches[scratch].1));
     }
 
     /// Adds a launch of the work under way.
@@ -148,23 +168,31 @@ impl Collected {
         if self.works.0.is_empty() {
             self.begin(vec![], vec![EVERYTHING]);
         }
-        let at = self.works.0.last().map_or(0, |work| work.launches.len());
-        let known = self.same().map(|old| old.launches.get(at).cloned());
-        let after = match known {
-            Some(Some(after)) => after,
-            Some(None) => {
-                self.diverge();
+        let after = match self.known() {
+            Some(after) => after,
+            None => {
+                if self.repeats {
+                    self.diverge();
+                }
                 self.found(&node)
             }
-            None => self.found(&node),
         };
         let Some(work) = self.works.0.last_mut() else { return };
         work.launches.push(after.clone());
-        if let Some(scratch) = work.scratch.filter(|_| !self.repeats) {
+        if let Some(scratch) = work.used().filter(|_| !self.repeats) {
             self.scratches[scratch].1 = Some(self.nodes.len() as Position);
         }
         node.after = after;
         self.nodes.push(node);
+    }
+
+    /// What the next launch waits for, if all went as before: with scratch memory where that launch had some, and without where it
+    /// had none.
+    fn known(&self) -> Option<Box<[Position]>> {
+        let (old, work) = (self.same()?, self.works.0.last()?);
+        let at = work.launches.len();
+        let had = old.scratch.is_some_and(|scratch| scratch.since <= at);
+        old.launches.get(at).filter(|_| had == work.scratch.is_some()).cloned()
     }
 
     /// What the next launch waits for, as found. Launches that have the device alone run one after the other: two would share it by
@@ -184,19 +212,20 @@ impl Collected {
         if self.works.0.is_empty() {
             self.begin(vec![], vec![EVERYTHING]);
         }
+        let since = self.works.0.last().map_or(0, |work| work.launches.len());
         let known = self.works.0.last().and_then(|work| work.scratch);
-        let at = known.or_else(|| {
-            let old = self.same()?.scratch;
+        let known = known.or_else(|| {
+            let old = self.same()?.scratch.filter(|scratch| scratch.since == since);
             if old.is_none() {
                 self.diverge();
             }
             old
         });
-        let at = at.unwrap_or_else(|| self.choose(new));
+        let scratch = known.unwrap_or_else(|| Scratch { at: self.choose(new), since });
         if let Some(work) = self.works.0.last_mut() {
-            work.scratch = Some(at);
+            work.scratch = Some(scratch);
         }
-        self.scratches[at].0
+        self.scratches[scratch.at].0
     }
 
     /// One that nobody uses, or that the work waits for anyway, if there is; else the one that was used longest ago.
@@ -333,22 +362,28 @@ mod tests {
     use crate::cuda::Kernel;
     use proptest::prelude::*;
 
-    /// What a work reads and writes, how many launches it has, and whether they use scratch memory.
-    type Plan = (Vec<Range<u64>>, Vec<Range<u64>>, usize, bool);
+    /// What a work reads and writes, how many launches it has, and since which of them they use scratch memory.
+    type Plan = (Vec<Range<u64>>, Vec<Range<u64>>, usize, Option<usize>);
 
     fn works() -> impl Strategy<Value = Vec<Plan>> {
         let spans =
             || prop::collection::vec((0u64..20, 1u64..8).prop_map(|(start, n)| start..start + n), 0..3);
-        prop::collection::vec((spans(), spans(), 0usize..3, any::<bool>()), 0..20)
+        prop::collection::vec((spans(), spans(), 0usize..3, prop::option::of(0usize..3)), 0..20)
     }
 
     fn collect(collected: &mut Collected, before: Works, plans: &[Plan]) -> Launches {
         collected.start(before);
         for (reads, writes, launches, scratch) in plans {
             collected.begin(reads.clone(), writes.clone());
+            let mut args = 0;
             // It may be asked for although the launch then fails.
-            let args = if *scratch { collected.scratch(|| None) } else { 0 };
-            for _ in 0..*launches {
+            for launch in 0..=*launches {
+                if *scratch == Some(launch) {
+                    args = collected.scratch(|| None);
+                }
+                if launch == *launches {
+                    break;
+                }
                 let kernel = Kernel { function: std::ptr::null_mut() };
                 let args = args.to_ne_bytes().into();
                 // Some have the device alone.
@@ -370,7 +405,7 @@ mod tests {
     #[test]
     fn a_launch_that_failed_before_waits_for_its_scratch_memory() {
         let mut collected = with_scratches();
-        let mut plans: Vec<Plan> = (0..4).map(|at| (vec![], vec![], usize::from(at < 3), true)).collect();
+        let mut plans: Vec<Plan> = (0..4).map(|at| (vec![], vec![], usize::from(at < 3), Some(0))).collect();
         let before = collect(&mut collected, Works::default(), &plans);
         plans[3].2 = 1;
         let launches = collect(&mut collected, before.works, &plans);
@@ -399,18 +434,21 @@ mod tests {
     }
 
     proptest! {
+        // What goes wrong only where several things meet is found by many.
+        #![proptest_config(ProptestConfig::with_cases(4096))]
+
         /// What is remembered of a collection never changes what another finds, however alike they are.
         #[test]
         fn a_memory_of_the_last_collection_changes_nothing(
             first in works(),
             second in works(),
             same in 0usize..20,
-            other in (0usize..20, 0usize..3),
+            other in (0usize..20, 0usize..3, prop::option::of(0usize..3)),
         ) {
             let mut collected = with_scratches();
             let mut plans: Vec<Plan> = first.iter().take(same).chain(second.iter().skip(same)).cloned().collect();
             if let Some(plan) = plans.get_mut(other.0) {
-                plan.2 = other.1;
+                (plan.2, plan.3) = (other.1, other.2);
             }
             let before = collect(&mut collected, Works::default(), &first);
             let fresh = collect(&mut collected, Works::default(), &plans);
