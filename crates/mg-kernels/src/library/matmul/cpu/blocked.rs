@@ -32,7 +32,7 @@ pub(super) struct Matrices<T> {
 
 impl<T> Matrices<T> {
     /// The transposed product: `cᵀ = bᵀ · aᵀ`.
-    fn transposed(&self) -> Matrices<T> {
+    pub(super) fn transposed(&self) -> Matrices<T> {
         Matrices {
             m: self.n,
             n: self.m,

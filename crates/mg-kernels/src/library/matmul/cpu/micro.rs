@@ -4,6 +4,8 @@
 //! one number of each row of `a`. Only `b` has to be contiguous along the tile's columns; `a` is read in place as long
 //! as its rows stay in cache, because a number that is spread over a vector costs the same from anywhere.
 
+use std::ops::Range;
+
 /// What a tile is computed from. Strides are in elements.
 pub(super) struct Tile<T> {
     pub k: usize,
@@ -38,6 +40,37 @@ pub(super) struct Kernels<T: 'static> {
     pub masked: bool,
     /// For one and two vectors, the kernel of each height from 1 to `rows`.
     pub micro: [&'static [Micro<T>]; 2],
+    /// Those of a matrix and a vector.
+    pub lines: LineKernels<T>,
+}
+
+/// Lines of a matrix, contiguous, and a vector `x`. Strides are in elements.
+pub(super) struct Line<T> {
+    pub lines: usize,
+    pub len: usize,
+    pub a: *const T,
+    /// From one line to the next.
+    pub a_line: isize,
+    pub x: *const T,
+    pub y: *mut T,
+    /// From the number that one line gives to that of the next.
+    pub y_step: usize,
+    /// Adds to what is in `y`.
+    pub add: bool,
+}
+
+/// What multiplies lines with a vector.
+///
+/// Safety: the addresses are valid for the lines and the vector; the processor has the kernel's instructions.
+type OfLines<T> = unsafe fn(&Line<T>);
+
+/// The kernels of products of a matrix and a vector.
+pub(super) struct LineKernels<T: 'static> {
+    /// The sum over one line times the vector, and those of four lines beside each other. A line's sum is the same in both.
+    pub dot: OfLines<T>,
+    pub dots_beside: OfLines<T>,
+    /// The sum of all lines, each times a number of the vector, in their order.
+    pub sum: OfLines<T>,
 }
 
 impl<T> Kernels<T> {
@@ -156,6 +189,130 @@ unsafe fn steps<T: Copy, V: Vector<T>, const ROWS: usize, const VECTORS: usize>(
     }
 }
 
+/// The sums over `ROWS` lines times the vector: two for each line, added up at the end in pairs.
+#[inline(always)]
+#[allow(clippy::needless_range_loop)] // see `steps`
+unsafe fn dots<T: Compute, V: Vector<T>, const ROWS: usize>(l: &Line<T>) {
+    // SAFETY: by the contract of `OfLines`.
+    unsafe {
+        let mut acc = [[V::zero(); 2]; ROWS];
+        let a: [*const T; ROWS] = std::array::from_fn(|i| l.a.wrapping_offset(i as isize * l.a_line));
+        let mut at = 0;
+        while at + 2 * V::LANES <= l.len {
+            for half in 0..2 {
+                let x = V::load(l.x.add(at));
+                for i in 0..ROWS {
+                    acc[i][half] = acc[i][half].mul_add(x, V::load(a[i].add(at)));
+                }
+                at += V::LANES;
+            }
+        }
+        if at + V::LANES <= l.len {
+            let x = V::load(l.x.add(at));
+            for i in 0..ROWS {
+                acc[i][0] = acc[i][0].mul_add(x, V::load(a[i].add(at)));
+            }
+            at += V::LANES;
+        }
+        if V::MASKED && at < l.len {
+            let mask = V::mask(l.len - at);
+            let x = V::load_part(l.x.add(at), mask);
+            for i in 0..ROWS {
+                acc[i][1] = acc[i][1].mul_add(x, V::load_part(a[i].add(at), mask));
+            }
+        }
+        for i in 0..ROWS {
+            let mut sum = across(acc[i][0].plus(acc[i][1]));
+            if !V::MASKED {
+                for j in at..l.len {
+                    sum = sum.mul_add(*l.x.add(j), *a[i].add(j));
+                }
+            }
+            let to = l.y.add(i * l.y_step);
+            *to = if l.add { (*to).plus(sum) } else { sum };
+        }
+    }
+}
+
+/// The sum of a vector's numbers, halves added to halves.
+#[inline(always)]
+unsafe fn across<T: Compute, V: Vector<T>>(v: V) -> T {
+    let mut all = [T::default(); 16];
+    // SAFETY: no vector has more numbers.
+    unsafe { v.store(all.as_mut_ptr()) };
+    let mut n = V::LANES;
+    while n > 1 {
+        n /= 2;
+        for i in 0..n {
+            all[i] = all[i].plus(all[i + n]);
+        }
+    }
+    all[0]
+}
+
+/// The sum of all lines, each times its number of the vector, in their order: several in each pass over the result, which stays near.
+#[inline(always)]
+unsafe fn sums<T: Compute, V: Vector<T>>(l: &Line<T>) {
+    const BESIDE: usize = 8;
+    /// Of the result at a time: it stays in the first-level cache, and each line is read in long stretches.
+    const STRETCH: usize = 2048;
+    // SAFETY: by the contract of `OfLines`.
+    unsafe {
+        for at in (0..l.len).step_by(STRETCH) {
+            let end = l.len.min(at + STRETCH);
+            let mut line = 0;
+            while line + BESIDE <= l.lines {
+                pass::<T, V, BESIDE>(l, line, at..end);
+                line += BESIDE;
+            }
+            for line in line..l.lines {
+                pass::<T, V, 1>(l, line, at..end);
+            }
+        }
+    }
+}
+
+/// Adds some lines to a part of the result.
+#[inline(always)]
+#[allow(clippy::needless_range_loop)] // see `steps`
+unsafe fn pass<T: Compute, V: Vector<T>, const LINES: usize>(l: &Line<T>, first: usize, part: Range<usize>) {
+    // SAFETY: by the contract of `OfLines`.
+    unsafe {
+        let numbers: [T; LINES] = std::array::from_fn(|i| *l.x.add(first + i));
+        let x: [V; LINES] = std::array::from_fn(|i| V::splat(numbers[i]));
+        let a: [*const T; LINES] =
+            std::array::from_fn(|i| l.a.wrapping_offset((first + i) as isize * l.a_line));
+        let add = l.add || first > 0;
+        let mut at = part.start;
+        while at + V::LANES <= part.end {
+            let to = l.y.add(at);
+            let mut acc = if add { V::load(to) } else { V::zero() };
+            for i in 0..LINES {
+                acc = acc.mul_add(x[i], V::load(a[i].add(at)));
+            }
+            acc.store(to);
+            at += V::LANES;
+        }
+        if V::MASKED && at < part.end {
+            let (to, mask) = (l.y.add(at), V::mask(part.end - at));
+            let mut acc = if add { V::load_part(to, mask) } else { V::zero() };
+            for i in 0..LINES {
+                acc = acc.mul_add(x[i], V::load_part(a[i].add(at), mask));
+            }
+            acc.store_part(to, mask);
+            at = part.end;
+        }
+        for j in at..part.end {
+            let to = l.y.add(j);
+            let mut acc = if add { *to } else { T::default() };
+            for i in 0..LINES {
+                acc = acc.mul_add(numbers[i], *a[i].add(j));
+            }
+            *to = acc;
+        }
+    }
+}
+
 /// An address that the compiler cannot derive from another.
 #[inline(always)]
 fn opaque<T>(mut p: *const T) -> *const T {
@@ -242,6 +399,16 @@ unsafe fn portable<T: Compute, const LANES: usize, const ROWS: usize, const VECT
     unsafe { tile::<T, Portable<T, LANES>, ROWS, VECTORS>(t) }
 }
 
+unsafe fn portable_dots<T: Compute, const LANES: usize, const ROWS: usize>(l: &Line<T>) {
+    // SAFETY: by the contract of `OfLines`.
+    unsafe { dots::<T, Portable<T, LANES>, ROWS>(l) }
+}
+
+unsafe fn portable_sums<T: Compute, const LANES: usize>(l: &Line<T>) {
+    // SAFETY: by the contract of `OfLines`.
+    unsafe { sums::<T, Portable<T, LANES>>(l) }
+}
+
 macro_rules! portable_kernels {
     ($T:ty, $lanes:literal) => {
         Kernels {
@@ -262,13 +429,18 @@ macro_rules! portable_kernels {
                     portable::<$T, $lanes, 4, 2>,
                 ],
             ],
+            lines: LineKernels {
+                dot: portable_dots::<$T, $lanes, 1>,
+                dots_beside: portable_dots::<$T, $lanes, 4>,
+                sum: portable_sums::<$T, $lanes>,
+            },
         }
     };
 }
 
 #[cfg(target_arch = "x86_64")]
 mod x86 {
-    use super::{Kernels, Tile, Vector, tile};
+    use super::{Kernels, Line, LineKernels, Tile, Vector, dots, sums, tile};
     use std::arch::x86_64::*;
 
     macro_rules! vector {
@@ -463,11 +635,24 @@ mod x86 {
                 // SAFETY: by the contract of `Micro`.
                 unsafe { tile::<$T, $V, ROWS, VECTORS>(t) }
             }
+            impl $V {
+                #[target_feature(enable = $features)]
+                unsafe fn dots<const ROWS: usize>(l: &Line<$T>) {
+                    // SAFETY: by the contract of `OfLines`.
+                    unsafe { dots::<$T, $V, ROWS>(l) }
+                }
+                #[target_feature(enable = $features)]
+                unsafe fn sums(l: &Line<$T>) {
+                    // SAFETY: by the contract of `OfLines`.
+                    unsafe { sums::<$T, $V>(l) }
+                }
+            }
             pub(super) static $table: Kernels<$T> = Kernels {
                 rows: $rows,
                 lanes: <$V as Vector<$T>>::LANES,
                 masked: $masked,
                 micro: [&[$($kernel::<$r, 1>),*], &[$($kernel::<$r, 2>),*]],
+                lines: LineKernels { dot: $V::dots::<1>, dots_beside: $V::dots::<4>, sum: $V::sums },
             };
         };
     }

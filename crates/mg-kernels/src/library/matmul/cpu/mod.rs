@@ -19,6 +19,7 @@ use entry::{Bool, Entry};
 use half::{bf16, f16};
 use mg_device::{DType, Float, Layout, Width};
 use std::ops::Range;
+use vector::Lines;
 
 /// Multiplications from which a product is divided among threads.
 const PARALLEL: usize = 1 << 19;
@@ -119,8 +120,8 @@ unsafe fn run<T: Entry>(
         unsafe {
             if k == 0 {
                 blocked::zeros(m, n, output)
-            } else if m == 1 || n == 1 {
-                vector::product(&matrices, output, threads)
+            } else if let Some(lines) = Lines::of(&matrices) {
+                lines.run(output, threads)
             } else {
                 blocked::product(&matrices, output, threads)
             }
