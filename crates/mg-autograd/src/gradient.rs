@@ -322,7 +322,8 @@ fn leading(seeds: &[(Node, Node)], wanted: impl Fn(&Node) -> bool, oldest: u64) 
                 node.sources().into_iter().filter(Node::is_tracked).collect()
             }
         };
-        stack.extend(sources.iter().cloned());
+        // What is older than all that is wanted is computed from none of it: a history of any length below is not looked at.
+        stack.extend(sources.iter().filter(|source| oldest <= source.sequence()).cloned());
         // Where what was let go may lead on, the walk is to come there, and says so.
         let has_history =
             matches!(node.tag(), Some(Tag::Owner(_) | Tag::History(_) | Tag::Forgotten(_) | Tag::Output(..)));
@@ -808,8 +809,23 @@ fn told(leaf: &Tensor, gradient: Node, how: Backward) -> Result<Node> {
     watch.seen_by_leaf(gradient)
 }
 
+/// Computes the gradients that are to be added to, where steps go by that compute something else: else what they are made of would be kept
+/// of each step, and planned anew with each, as no two of such graphs are alike.
+fn compute_what_was_left(found: &Found) {
+    // Runs that are recorded agree only where they compute the same.
+    if mg_graph::is_recording() {
+        return;
+    }
+    let before: SmallVec<[Node; 16]> =
+        found.iter().filter_map(|(leaf, _)| Some(leaf.grad_unread()?.node())).collect();
+    let left: SmallVec<[&Node; 16]> = before.iter().filter(|node| node.was_left_out()).collect();
+    // A failure stays with the gradient.
+    let _ = mg_graph::realize_quietly(&left);
+}
+
 /// Adds gradients to those of tensors.
 fn put(found: Found, how: Backward) -> Result<()> {
+    compute_what_was_left(&found);
     for (leaf, gradient) in found {
         accumulate(&leaf, gradient, how.create_graph)?;
         if let Some(watch) = leaf.leaf_watch() {

@@ -289,6 +289,23 @@ fn many_parts_cost_their_number() {
     assert!(start.elapsed() < Duration::from_secs(20), "it took minutes: {:?}", start.elapsed());
 }
 
+/// A walk to what was computed last does not look at how that came to be: steps whose gradients are of their own last state take what a step takes,
+/// however many came before.
+#[test]
+fn a_history_below_what_is_wanted_is_not_walked() {
+    let _alone = ALONE.lock().unwrap_or_else(|e| e.into_inner());
+    let start = Instant::now();
+    let first = f32s(&[3], &[1.0, -2.0, 3.0]).requires_grad_(true).unwrap();
+    let mut x = &first * 1.0;
+    for _ in 0..6000 {
+        let slope = grad(&[&x.square().sum()], &[&x], &[None], CREATE).unwrap().remove(0).unwrap();
+        x = &x - slope * 1e-4;
+    }
+    x.sum().backward().unwrap();
+    assert_close("the gradient", &first.grad().unwrap(), &[0.9998f64.powi(6000); 3], 1e-3, 0.0);
+    assert!(start.elapsed() < Duration::from_secs(20), "it took minutes: {:?}", start.elapsed());
+}
+
 /// A number that halves are multiplied with or divided by is not rounded to theirs, whether it is learned, fused, stored or replayed.
 #[test]
 fn a_number_beside_halves_keeps_its_digits() {

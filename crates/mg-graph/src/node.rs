@@ -758,6 +758,11 @@ impl Node {
         self.0.flags.load(Ordering::Relaxed) >> WAITED >= MANY
     }
 
+    /// Whether something was computed since this node was made, and this node was not.
+    pub fn was_left_out(&self) -> bool {
+        self.0.seq < COMPUTED.load(Ordering::Relaxed) && self.is_pending()
+    }
+
     /// Makes an optional node known to the engine without holding it; see [`Node::is_optional`].
     pub fn announce(&self) {
         if self.is_pending() && !self.0.op.is_source() && !self.is_traced() {

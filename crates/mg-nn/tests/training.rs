@@ -140,6 +140,35 @@ fn steps_find_their_plan() {
     }
 }
 
+/// Gradients that are added to by each step, and read by nobody, are computed as steps go by; a step takes no plan of its own.
+#[test]
+fn gradients_that_pile_up_are_computed() {
+    let _turn = alone();
+    manual_seed(4);
+    let model = sequential![Linear::new(6, 8).unwrap(), Tanh, Linear::new(8, 1).unwrap()];
+    let x = Tensor::randn(&[4, 6], DType::F32).unwrap();
+    let step = || {
+        let loss = model.forward(&x).unwrap().square().mean();
+        loss.backward().unwrap();
+        loss.item::<f32>().unwrap();
+    };
+    step();
+    let once: Vec<Vec<f64>> =
+        model.parameters().iter().map(|p| p.grad().unwrap().to_f64_vec().unwrap()).collect();
+    let mut made = 0;
+    for i in 0..20 {
+        step();
+        let now = mg_graph::plan_stats().made;
+        assert!(i < 3 || now == made, "step {i} made {} plans", now - made);
+        made = now;
+    }
+    for (p, once) in model.parameters().iter().zip(once) {
+        let whole = p.grad().unwrap().to_f64_vec().unwrap();
+        let close = whole.iter().zip(&once).all(|(sum, one)| (sum - 21.0 * one).abs() < 1e-4);
+        assert!(close, "{whole:?}, {once:?}");
+    }
+}
+
 /// Resident memory in bytes, where the system tells.
 fn resident() -> Option<usize> {
     let text = std::fs::read_to_string("/proc/self/statm").ok()?;

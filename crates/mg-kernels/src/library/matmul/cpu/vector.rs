@@ -16,6 +16,8 @@ const FEW: usize = 4;
 const TASK: usize = 1 << 18;
 /// Values of a line that are converted at a time.
 const PIECE: usize = 512;
+/// Values that stay near while one vector after the other is multiplied with them: a share of the second-level cache.
+const NEAR: usize = 1 << 15;
 /// Lines that are read beside each other.
 const BESIDE: usize = 4;
 
@@ -54,7 +56,7 @@ impl<T: Entry> Lines<T> {
         let columns = || Lines::dots_of(&transposed, [1, row]);
         // Where both are few, the longer one gives the lines.
         let dots = if p.m >= p.n { rows().or_else(columns) } else { columns().or_else(rows) };
-        dots.or_else(|| Lines::sums_of(p)).or_else(|| Lines::sums_of(&transposed))
+        dots.or_else(|| Lines::sums_of(p, 1, 1)).or_else(|| Lines::sums_of(&transposed, FEW, row))
     }
 
     /// The fewest numbers of a line: fewer take longer to add up than to multiply.
@@ -79,9 +81,9 @@ impl<T: Entry> Lines<T> {
         })
     }
 
-    /// Columns of `a`, each times a number of the only column of `b`.
-    fn sums_of(p: &Matrices<T>) -> Option<Lines<T>> {
-        (p.n == 1 && p.a_row == 1 && p.m >= Lines::<T>::least()).then_some(Lines {
+    /// Columns of `a`, each times a number of each of the few columns of `b`, of which each gives contiguous numbers, that far from one another.
+    fn sums_of(p: &Matrices<T>, few: usize, apart: usize) -> Option<Lines<T>> {
+        (p.n <= few && p.a_row == 1 && p.m >= Lines::<T>::least()).then_some(Lines {
             form: Form::Sums,
             lines: p.k,
             len: p.m,
@@ -89,10 +91,11 @@ impl<T: Entry> Lines<T> {
             a_line: p.a_k,
             x: p.b,
             x_step: p.b_k,
-            x_vector: 0,
-            vectors: 1,
+            x_vector: p.b_column,
+            vectors: p.n,
             y_step: 1,
-            y_vector: 1,
+            // A result that is one vector is passed on as soon as a part of it is there.
+            y_vector: if p.n == 1 { 1 } else { apart },
         })
     }
 
@@ -215,7 +218,7 @@ impl<T: Entry> Lines<T> {
         unsafe {
             match self.form {
                 Form::Dots => self.dots(x, x_vector, y, strides, part),
-                Form::Sums => self.sums(x, y, part),
+                Form::Sums => self.sums(x, x_vector, y, strides[1], part),
             }
         }
     }
@@ -262,14 +265,34 @@ impl<T: Entry> Lines<T> {
         }
     }
 
-    unsafe fn sums(&self, x: *const T::Acc, y: *mut T::Acc, part: Range<usize>) {
+    unsafe fn sums(
+        &self,
+        x: *const T::Acc,
+        x_vector: isize,
+        y: *mut T::Acc,
+        y_vector: usize,
+        part: Range<usize>,
+    ) {
         let kernel = T::Acc::kernels().lines.sum;
+        // SAFETY: the lines from `first` on lie there, and what is written of each vector's result is the part's.
+        let each = |lines: usize, len, a, a_line, first: usize, at: usize| unsafe {
+            for v in 0..self.vectors {
+                let x = x.offset(v as isize * x_vector).add(first);
+                let y = y.add(v * y_vector + at);
+                kernel(&Line { lines, len, a, a_line, x, y, y_step: 1, add: first > 0 });
+            }
+        };
         // SAFETY: the part of each line lies in the matrix; the buffer has room for a piece of each line.
         unsafe {
             if T::DIRECT {
                 let a = self.a.cast::<T::Acc>().add(part.start);
-                let (lines, len, a_line) = (self.lines, part.len(), self.a_line);
-                return kernel(&Line { lines, len, a, a_line, x, y, y_step: 1, add: false });
+                let near = (NEAR / part.len().max(1)).max(1).next_multiple_of(8);
+                let beside = if self.vectors == 1 { self.lines } else { near };
+                for first in (0..self.lines).step_by(beside) {
+                    let a = a.wrapping_offset(first as isize * self.a_line);
+                    each(beside.min(self.lines - first), part.len(), a, self.a_line, first, 0);
+                }
+                return;
             }
             let mut buffer = MaybeUninit::<[T::Acc; BESIDE * PIECE]>::uninit();
             let buffer = buffer.as_mut_ptr().cast::<T::Acc>();
@@ -281,9 +304,7 @@ impl<T: Entry> Lines<T> {
                         let from = self.a.offset((first + i) as isize * self.a_line).add(at);
                         T::widen(from, 1, buffer.add(i * PIECE), len);
                     }
-                    let (a, x, y) = (buffer.cast_const(), x.add(first), y.add(at - part.start));
-                    let (a_line, add) = (PIECE as isize, first > 0);
-                    kernel(&Line { lines, len, a, a_line, x, y, y_step: 1, add });
+                    each(lines, len, buffer.cast_const(), PIECE as isize, first, at - part.start);
                 }
             }
         }
