@@ -154,6 +154,9 @@ def test_first_values_are_pytorchs():
     assert norm.num_batches_tracked.item() == 1 and norm.running_mean.abs().sum().item() > 0
     norm.reset_running_stats()
     assert norm.num_batches_tracked.item() == 0 and norm.running_var.tolist() == [1.0] * 3
+    norm.track_running_stats = False
+    norm(mg.randn(2, 3, 4, 4))
+    assert norm.num_batches_tracked.item() == 0 and norm.running_mean.tolist() == [0.0] * 3
 
 
 def test_padding_gets_no_gradient():

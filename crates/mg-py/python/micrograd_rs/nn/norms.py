@@ -111,7 +111,7 @@ class _BatchNorm(_NormBase):
     def forward(self, input: Tensor) -> Tensor:
         self._check_input_dim(input)
         momentum = self.momentum
-        if self.training and self.num_batches_tracked is not None:
+        if self.training and self.track_running_stats and self.num_batches_tracked is not None:
             with no_grad():
                 self.num_batches_tracked.add_(1)
             if momentum is None:
@@ -125,7 +125,7 @@ class _BatchNorm(_NormBase):
             self.running_var if follows else None,
             self.weight,
             self.bias,
-            self.training or self.running_mean is None,
+            self.training or (self.running_mean is None and self.running_var is None),
             0.0 if momentum is None else momentum,
             self.eps,
         )
