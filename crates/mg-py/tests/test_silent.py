@@ -460,6 +460,21 @@ def test_masks_are_of_truth_values():
     assert x.tolist() == [5]
 
 
+def test_a_tensor_that_is_given_its_own_memory_stays_what_it_is():
+    x = T([1.0, 2.0, 3.0], requires_grad=True)
+    y = x * 2
+    view = y[1:]
+    y.data = y.data
+    y.mul_(3)
+    view.sum().backward()
+    assert x.grad.tolist() == [0, 6, 6] and view.tolist() == [12, 18]
+    turned = mg.ones(2, 3)
+    turned.data = turned.data.t()
+    assert turned.shape == (3, 2)
+    turned.data = turned.data[:2]
+    assert turned.shape == (2, 2)
+
+
 # Work that was lost.
 
 

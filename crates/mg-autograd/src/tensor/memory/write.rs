@@ -75,6 +75,21 @@ impl Tensor {
         Ok(())
     }
 
+    /// Whether both tensors, of which neither is a view, are the same part of the same memory.
+    fn stands_for_all_of(&self, other: &Tensor) -> bool {
+        let shared = |tensor: &Tensor| {
+            let line = match &*tensor.state() {
+                State::Whole(line) => line.clone(),
+                State::Alone(_) | State::Part(_) => return None,
+            };
+            let (shape, dtype) = (line.facts().shape, line.facts().dtype);
+            let shared = line.lock().shared.clone()?;
+            Some((shared, shape, dtype))
+        };
+        let (Some(a), Some(b)) = (shared(self), shared(other)) else { return false };
+        Arc::ptr_eq(&a.0.storage, &b.0.storage) && (a.0.region, a.1, a.2) == (b.0.region, b.1, b.2)
+    }
+
     /// Makes the tensor stand for the memory of another one, with its shape, dtype and device: `x.data = other` in PyTorch. It
     /// keeps its identity, its gradient, whether it is a leaf, and its history: a gradient that does not fit what was computed is an
     /// error of `backward`.
@@ -84,7 +99,7 @@ impl Tensor {
     /// What requires a gradient and memory whose dtype is not floating point.
     #[track_caller]
     pub fn set_data(&self, other: &Tensor) -> Result<()> {
-        if self.is(other) {
+        if self.is(other) || self.stands_for_all_of(other) {
             return Ok(());
         }
         let (dtype, leaf) = (other.facts().dtype, self.keeps_grad());
