@@ -14,8 +14,9 @@ use pyo3::types::{PyCFunction, PyDict, PyTuple, PyWeakrefReference};
 
 use crate::error::{compute, in_python};
 use crate::jit_answer::{Answer, Apart, Objects, Parts};
-use crate::jit_around::{Run, Surroundings, watched_run};
+use crate::jit_around::{Run, Surroundings, Told, watched_run};
 use crate::jit_key::Words;
+use crate::jit_same::Same;
 use crate::jit_sort::{Sorts, is_code};
 use crate::tensor::PyTensor;
 
@@ -53,6 +54,10 @@ struct Recorded {
     held: Vec<Py<PyAny>>,
     /// Something that it is about is gone.
     stale: Arc<AtomicBool>,
+    /// How its surroundings are seen to be the same, and with which words each thing was told.
+    seen: Option<(Vec<Same>, Vec<Range<usize>>)>,
+    /// How often that was not so, and they were told to be the same all the same.
+    in_vain: u32,
 }
 
 /// Holds what is told by its address, or sees it go: models and their tensors are not kept alive by what is known of them. Answers with
@@ -76,14 +81,19 @@ impl Recorded {
         let jit = mg_autograd::jit(step(slot.clone())).may_read(may_read);
         let (held, stale) = watched(py, objects)?;
         let (answers, objects) = (HashMap::new(), Objects::new());
-        Ok(Recorded { jit, slot, answers, objects, plain: false, held, stale })
+        let (seen, in_vain, plain) = (None, 0, false);
+        Ok(Recorded { jit, slot, answers, objects, plain, held, stale, seen, in_vain })
     }
 }
 
 /// A set of arguments and surroundings, in words.
 struct Known {
+    /// No other has it.
+    number: u64,
     hash: u64,
     key: Vec<u64>,
+    /// How many of the words are the arguments'.
+    arguments: usize,
     /// `None` while a thread is using it.
     recorded: Option<Box<Recorded>>,
 }
@@ -113,6 +123,41 @@ struct All {
     changing: u32,
     last_was_replayed: bool,
     reason: Option<String>,
+    /// How many sets there have been.
+    number: u64,
+    /// A recording was replayed of which it is not known how its surroundings are seen to be the same.
+    unseen: bool,
+}
+
+impl All {
+    /// Takes what is recorded for a set that is known; `None` in it while a thread uses that.
+    fn take(&mut self, hash: u64, key: &[u64]) -> Option<Option<Taken>> {
+        let found = self.known.iter_mut().find(|known| known.is(hash, key) && !known.is_stale())?;
+        Some(found.recorded.take().map(|recorded| Taken { number: found.number, recorded }))
+    }
+
+    /// Makes place for a set, for which a recording is taken.
+    fn add(&mut self, hash: u64, key: Vec<u64>, arguments: usize, recorded: Box<Recorded>) -> Taken {
+        self.number += 1;
+        let number = self.number;
+        self.known.push(Known { number, hash, key, arguments, recorded: None });
+        Taken { number, recorded }
+    }
+
+    /// Puts back what was taken; gives it back where its set is not known any more.
+    fn put(&mut self, taken: Taken) -> Option<Taken> {
+        match self.known.iter_mut().find(|known| known.number == taken.number) {
+            Some(known) => known.recorded = Some(taken.recorded),
+            None => return Some(taken),
+        }
+        None
+    }
+}
+
+/// What is recorded for a set, while a thread uses it.
+struct Taken {
+    number: u64,
+    recorded: Box<Recorded>,
 }
 
 /// Sets of arguments and surroundings that are remembered; beyond it they are learnt anew.
@@ -121,6 +166,10 @@ const KNOWN: usize = 64;
 const CHANGING: u32 = 64;
 /// Answers of one of them beyond which those that no replay gives are forgotten.
 const ANSWERS: usize = 64;
+/// How many sets of surroundings are compared with what is there before that is told.
+const SEEN: usize = 4;
+/// How often a recording may be looked for in vain by what is seen, until its surroundings are told each time.
+const IN_VAIN: u32 = 16;
 
 // A function that is recorded when it is called, and replayed once two calls launched the same; see `jit`. This is no
 // documentation: `__doc__` is the function's own.
@@ -218,6 +267,46 @@ impl PyJit {
 }
 
 impl PyJit {
+    /// Takes a recording for these arguments of which the surroundings are seen to be as they were.
+    fn seen<'py>(
+        &self,
+        py: Python<'py>,
+        surroundings: &Surroundings,
+        words: &mut Words<'_, 'py>,
+    ) -> Option<Taken> {
+        if words.unknown.is_some() {
+            return None;
+        }
+        let mut after = 0;
+        for _ in 0..SEEN {
+            let taken = {
+                let mut all = self.lock();
+                let is_it = |known: &&mut Known| {
+                    let is_seen = |recorded: &Box<Recorded>| recorded.seen.is_some();
+                    known.number > after
+                        && known.key.get(..known.arguments) == Some(&*words.key)
+                        && known.recorded.as_ref().is_some_and(is_seen)
+                        && !known.is_stale()
+                };
+                if all.changing >= CHANGING {
+                    return None;
+                }
+                let known = all.known.iter_mut().find(is_it)?;
+                after = known.number;
+                Taken { number: known.number, recorded: known.recorded.take()? }
+            };
+            let is = taken.recorded.seen.as_ref().is_some_and(|(same, _)| surroundings.are(py, same, words));
+            if is && !taken.recorded.stale.load(Ordering::Relaxed) {
+                return Some(taken);
+            }
+            words.rates.clear();
+            words.unknown = None;
+            let left = self.lock().put(taken);
+            drop(left);
+        }
+        None
+    }
+
     /// Calls the function by way of a recording.
     fn run<'py>(
         &self,
@@ -295,60 +384,83 @@ impl PyJit {
                 self.lock().surroundings.get_or_insert(found).clone()
             }
         };
-        let tell = |surroundings: &Surroundings, holds: bool| {
+        let tell = |surroundings: &Surroundings, holds: bool, sees: bool| {
             let mut words = Words::new(&self.sorts, holds);
             words.arguments(args, kwargs, surroundings.names())?;
             let arguments = words.key.len();
+            if sees {
+                words.see();
+            }
             let told = surroundings.tell(py, &mut words)?;
             Ok::<_, PyErr>((words, told, arguments))
         };
-        let (mut words, mut before, mut arguments) = tell(&surroundings, false)?;
-        let mut hash = mixed(&words.key);
-        let take = |all: &mut All, hash: u64, key: &[u64]| {
-            let found = all.known.iter_mut().find(|known| known.is(hash, key) && !known.is_stale());
-            found.map(|known| known.recorded.take())
-        };
-        let mut taken = {
-            let mut all = self.lock();
-            all.last_was_replayed = false;
-            if all.changing >= CHANGING {
-                Some(None)
-            } else if let Some(what) = &words.unknown {
-                all.reason = Some(format!(
-                    "something that the function is given or knows may change without being seen to: {what}"
-                ));
-                Some(None)
-            } else {
-                take(&mut all, hash, &words.key)
-            }
-        };
+        let mut words = Words::new(&self.sorts, false);
+        words.arguments(args, kwargs, surroundings.names())?;
+        let mut arguments = words.key.len();
+        // Where all is seen to be as it was, it is not told again.
+        let mut taken = self.seen(py, &surroundings, &mut words).map(Some);
+        let mut before: Option<Vec<Range<usize>>> = None;
         if taken.is_none() {
-            // New: what is told by its address is held from now on, or seen to go.
-            (words, before, arguments) = tell(&surroundings, true)?;
-            hash = mixed(&words.key);
-            let mut new = Some(Box::new(Recorded::new(py, std::mem::take(&mut words.held), self.may_read)?));
-            let mut dropped = vec![];
-            let mut all = self.lock();
-            taken = take(&mut all, hash, &words.key);
-            if taken.is_none() {
-                let full = all.known.len() >= KNOWN;
-                dropped.extend(
-                    all.known.extract_if(.., |known| known.is_stale() || full && known.recorded.is_some()),
-                );
-                all.known.push(Known { hash, key: words.key.clone(), recorded: None });
-                taken = Some(new.take());
+            let sees = std::mem::take(&mut self.lock().unseen);
+            let told;
+            (words, told, arguments) = tell(&surroundings, false, sees)?;
+            let Told { words: ranges, same } = told;
+            let hash = mixed(&words.key);
+            taken = {
+                let mut all = self.lock();
+                all.last_was_replayed = false;
+                if all.changing >= CHANGING {
+                    Some(None)
+                } else if let Some(what) = &words.unknown {
+                    all.reason = Some(format!(
+                        "something that the function is given or knows may change without being seen to: {what}"
+                    ));
+                    Some(None)
+                } else {
+                    all.take(hash, &words.key)
+                }
+            };
+            if let Some(Some(Taken { recorded, .. })) = &mut taken
+                && sees
+                && recorded.in_vain < IN_VAIN
+            {
+                recorded.in_vain += u32::from(recorded.seen.is_some());
+                recorded.seen = Some((same, ranges.clone()));
             }
-            drop(all);
-            // Not under the lock: what goes with them may be anybody's.
-            drop((dropped, new));
+            before = Some(ranges);
+            if taken.is_none() {
+                // New: what is told by its address is held from now on, or seen to go.
+                let told;
+                (words, told, arguments) = tell(&surroundings, true, false)?;
+                before = Some(told.words);
+                let hash = mixed(&words.key);
+                let mut new =
+                    Some(Box::new(Recorded::new(py, std::mem::take(&mut words.held), self.may_read)?));
+                let mut dropped = vec![];
+                let mut all = self.lock();
+                taken = all.take(hash, &words.key);
+                if taken.is_none()
+                    && let Some(new) = new.take()
+                {
+                    let full = all.known.len() >= KNOWN;
+                    dropped.extend(
+                        all.known.extract_if(.., |known| known.is_stale() || full && known.recorded.is_some()),
+                    );
+                    taken = Some(Some(all.add(hash, words.key.clone(), arguments, new)));
+                }
+                drop(all);
+                // Not under the lock: what goes with them may be anybody's.
+                drop((dropped, new));
+            }
         }
         let Words { key, tensors, given, rates, .. } = words;
         let taken = taken.flatten();
         // Another thread uses the recording, or this one further up.
-        let Some(mut recorded) = taken else { return plainly() };
+        let Some(mut taken) = taken else { return plainly() };
+        let recorded = &mut taken.recorded;
         let (answer, ran) = match recorded.plain {
             true => (plainly(), None),
-            false => match self.run(py, &mut recorded, args, kwargs, &tensors, &given) {
+            false => match self.run(py, recorded, args, kwargs, &tensors, &given) {
                 Ok((answer, ran)) => (Ok(answer), ran),
                 Err(error) => (Err(error), None),
             },
@@ -360,7 +472,17 @@ impl PyJit {
         };
         let mut is_kept = true;
         if answer.is_ok() && !replayed && !recorded.plain {
-            let (now, after, arguments_now) = tell(&surroundings, false)?;
+            // What was seen to be as it was has the words that it had.
+            let (key, before) = match before {
+                Some(before) => (key, before),
+                None => {
+                    let all = self.lock();
+                    let known = all.known.iter().find(|known| known.number == taken.number);
+                    let key = known.map(|known| known.key.clone()).unwrap_or_default();
+                    (key, recorded.seen.as_ref().map(|seen| seen.1.clone()).unwrap_or_default())
+                }
+            };
+            let (now, after, arguments_now) = tell(&surroundings, false, false)?;
             let same = |(a, b): (&Bound<'_, PyTensor>, &Bound<'_, PyTensor>)| a.is(b);
             let is_as_before = key.get(..arguments) == now.key.get(..arguments_now)
                 && tensors.len() == now.tensors.len()
@@ -371,7 +493,7 @@ impl PyJit {
             // What a run has changed for good a replay would not.
             let against = if rates != now.rates {
                 Some("the step changes options of an optimiser (a learning rate)".to_owned())
-            } else if let Some(at) = before.iter().zip(&after).position(is_other) {
+            } else if let Some(at) = before.iter().zip(&after.words).position(is_other) {
                 Some(format!("the step changes what it finds around it: {}", surroundings.name(py, at)))
             } else if ran.as_ref().is_some_and(|ran| ran.is_unwatched) {
                 Some(
@@ -387,33 +509,36 @@ impl PyJit {
             reason = against.or(reason);
         }
         // Code that ran for the first time: what that finds around it is looked at from now on.
-        let (mut key, mut found) = (key, None);
+        let mut found = None;
         if let Some(ran) = &ran
             && let Some(more) = surroundings.with(py, ran)?
         {
-            let (mut words, ..) = tell(&more, true)?;
+            let (mut words, _, arguments) = tell(&more, true, false)?;
             (recorded.held, recorded.stale) = watched(py, std::mem::take(&mut words.held))?;
+            recorded.seen = None;
             is_kept &= words.unknown.is_none();
-            (hash, key) = (mixed(&words.key), words.key);
-            found = Some(Arc::new(more));
+            found = Some((Arc::new(more), words.key, arguments));
         }
+        let is_unseen = replayed && recorded.seen.is_none() && recorded.in_vain < IN_VAIN;
         let mut dropped = vec![];
         let mut all = self.lock();
-        if let Some(found) = found {
+        if let Some((more, key, arguments)) = found {
             dropped.append(&mut all.known);
-            all.surroundings = Some(found);
+            all.surroundings = Some(more);
+            taken = all.add(mixed(&key), key, arguments, taken.recorded);
         }
-        match all.known.iter_mut().position(|known| known.is(hash, &key)) {
-            Some(at) if is_kept => all.known[at].recorded = Some(recorded),
-            Some(at) => dropped.push(all.known.swap_remove(at)),
-            None if is_kept => all.known.push(Known { hash, key, recorded: Some(recorded) }),
-            None => dropped.push(Known { hash, key, recorded: Some(recorded) }),
-        }
+        let left = if is_kept {
+            all.put(taken)
+        } else {
+            dropped.extend(all.known.extract_if(.., |known| known.number == taken.number));
+            Some(taken)
+        };
+        all.unseen |= is_unseen;
         (all.last_was_replayed, all.reason) = (replayed, reason);
         all.changing = if is_kept { 0 } else { all.changing + 1 };
         drop(all);
         // Not under the lock.
-        drop(dropped);
+        drop((dropped, left));
         answer
     }
 
@@ -475,13 +600,10 @@ impl PyJit {
             if let Some(surroundings) = &all.surroundings {
                 surroundings.traverse(&visit)?;
             }
-            for object in all
-                .known
-                .iter()
-                .filter_map(|known| known.recorded.as_ref())
-                .flat_map(|recorded| &recorded.held)
-            {
-                visit.call(object)?;
+            for recorded in all.known.iter().filter_map(|known| known.recorded.as_ref()) {
+                recorded.held.iter().try_for_each(|object| visit.call(object))?;
+                let seen = recorded.seen.iter().flat_map(|(same, _)| same);
+                seen.into_iter().try_for_each(|same| same.traverse(&visit))?;
             }
         }
         Ok(())

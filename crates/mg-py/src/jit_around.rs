@@ -9,7 +9,8 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyCFunction, PyCode, PyDict, PyFunction, PyModule, PyString, PyTuple, PyType};
 
-use crate::jit_key::Words;
+use crate::jit_key::{Names, Words};
+use crate::jit_same::{Same, Seeing, contents};
 use crate::jit_sort::{Language, is_code, is_of_a_program, module_type};
 use crate::tensor::PyTensor;
 
@@ -17,6 +18,13 @@ use crate::tensor::PyTensor;
 const FUNCTIONS: usize = 256;
 /// Functions of one code whose variables are looked at.
 const MADE: usize = 256;
+
+/// What was told of a function's surroundings, thing by thing.
+#[derive(Default)]
+pub struct Told {
+    pub words: Vec<Range<usize>>,
+    pub same: Vec<Same>,
+}
 
 /// What a function finds around it: variables of functions that it was made in, globals that it names, the object that it is a
 /// method of; and as much of the functions that it names, and of all that were seen to run within it.
@@ -265,7 +273,7 @@ impl Surroundings {
     fn all<'py>(&self, py: Python<'py>) -> PyResult<Vec<Option<Bound<'py, PyAny>>>> {
         let mut all = Vec::with_capacity(self.cells.len() + self.globals.len() + self.parts.len() + 1);
         for cell in &self.cells {
-            all.push(cell.bind(py).getattr(intern!(py, "cell_contents")).ok());
+            all.push(contents(cell.bind(py)));
         }
         for (globals, name) in &self.globals {
             all.push(globals.bind(py).get_item(name.bind(py))?);
@@ -277,12 +285,23 @@ impl Surroundings {
     }
 
     /// The names of attributes that the function's code asks for; none where it may be any.
-    pub fn names(&self) -> Option<&HashSet<String>> {
+    pub fn names(&self) -> Names<'_> {
         (!self.is_any_name).then_some(&self.names)
     }
 
-    /// Tells what is there now; answers with which words each thing is.
-    pub fn tell<'py>(&self, py: Python<'py>, words: &mut Words<'_, 'py>) -> PyResult<Vec<Range<usize>>> {
+    /// Whether what is there now is what was told once, and answered with as it is seen later.
+    pub fn are<'py>(&self, py: Python<'py>, things: &[Same], words: &mut Words<'_, 'py>) -> bool {
+        let mut seeing = Seeing { py, words, names: self.names() };
+        let mut things = things.iter();
+        let mut next = || things.next().unwrap_or(&Same::Never);
+        self.cells.iter().all(|cell| seeing.is_held(next(), contents(cell.bind(py)).as_ref()))
+            && self.globals.iter().all(|(globals, name)| seeing.is_entry(next(), globals.bind(py), name))
+            && self.parts.iter().chain(&self.object).all(|part| seeing.is_held(next(), Some(part.bind(py))))
+            && things.next().is_none()
+    }
+
+    /// Tells what is there now; answers with which words each thing is, and how it is seen later.
+    pub fn tell<'py>(&self, py: Python<'py>, words: &mut Words<'_, 'py>) -> PyResult<Told> {
         let names = self.names();
         let why = match (self.draws, self.is_endless) {
             (true, _) => Some("a generator of NumPy's"),
@@ -294,11 +313,11 @@ impl Surroundings {
         }
         let mut things = self.all(py)?;
         things.extend(self.object.as_ref().map(|object| Some(object.bind(py).clone())));
-        let mut told = Vec::with_capacity(things.len());
+        let mut told = Told::default();
         for thing in things {
             let start = words.key.len();
-            words.known(thing.as_ref(), names)?;
-            told.push(start..words.key.len());
+            told.same.push(words.known(thing.as_ref(), names)?);
+            told.words.push(start..words.key.len());
         }
         Ok(told)
     }

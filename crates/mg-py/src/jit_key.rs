@@ -3,6 +3,7 @@
 
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::atomic::Ordering;
 
 use pyo3::exceptions::PyLookupError;
 use pyo3::intern;
@@ -10,8 +11,12 @@ use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyDict, PyFloat, PyList, PyModule, PyString, PyTuple, PyType};
 
 use crate::attributes::attributes_of;
+use crate::jit_same::{Class, Entries, Fields, GroupOption, Items, Module, Optimizer, Same, Thing, contents, own_dict};
 use crate::jit_sort::{Object, Sort, Sorts, classes_of, is_code, is_of_a_program, is_type_named};
 use crate::tensor::PyTensor;
+
+/// The names of attributes that a function's code asks for; none where it may be any.
+pub type Names<'a> = Option<&'a HashSet<String>>;
 
 /// How deep containers and objects are looked into.
 const DEPTH: usize = 16;
@@ -60,6 +65,8 @@ pub struct Words<'a, 'py> {
     pub given: Vec<Bound<'py, PyAny>>,
     /// Options of optimisers that replays read.
     pub rates: Vec<u64>,
+    /// Whether to answer with how the same is seen later.
+    sees: bool,
 }
 
 /// What is looked at of what surrounds a function.
@@ -67,9 +74,9 @@ struct Look<'a> {
     /// Whether tensors are arguments; otherwise they are told by identity.
     arguments: bool,
     /// The attributes of objects that the function's code names.
-    names: Option<&'a HashSet<String>>,
+    names: Names<'a>,
     /// The attributes of classes that it names.
-    of_classes: Option<&'a HashSet<String>>,
+    of_classes: Names<'a>,
     depth: usize,
 }
 
@@ -103,7 +110,61 @@ impl<'a, 'py> Words<'a, 'py> {
             met: Vec::with_capacity(32),
             given: vec![],
             rates: vec![],
+            sees: false,
         }
+    }
+
+    /// From here on what is told of is answered with as it may be seen later.
+    pub fn see(&mut self) {
+        self.sees = true;
+    }
+
+    /// Which of the arguments the tensor of this number is.
+    pub fn argument(&self, id: usize) -> Option<usize> {
+        self.tensors.iter().position(|argument| argument.get().t.id() == id)
+    }
+
+    /// Which of the objects and containers among the arguments this is.
+    pub fn given_as(&self, obj: &Bound<'py, PyAny>) -> Option<usize> {
+        self.given.iter().position(|given| given.is(obj))
+    }
+
+    /// An option of an optimiser that replays read.
+    pub fn rate(&mut self, value: &Bound<'py, PyAny>, names: Names) -> PyResult<()> {
+        let look = Look { arguments: false, names, of_classes: names, depth: 0 };
+        let (start, sees) = (self.key.len(), std::mem::replace(&mut self.sees, false));
+        let holds = std::mem::replace(&mut self.holds, false);
+        let told = self.tell(value, &look);
+        (self.sees, self.holds) = (sees, holds);
+        self.rates.extend(self.key.drain(start..));
+        told.map(drop)
+    }
+
+    /// The words of something by itself, whatever was told before.
+    fn alone(&mut self, obj: &Bound<'py, PyAny>, look: &Look) -> PyResult<Box<[u64]>> {
+        let (met, sees) = (std::mem::take(&mut self.met), std::mem::replace(&mut self.sees, false));
+        let start = self.key.len();
+        let told = self.tell(obj, look);
+        (self.met, self.sees) = (met, sees);
+        let words = self.key.drain(start..).collect();
+        told.map(|_| words)
+    }
+
+    /// Whether these are the words of something that the function knows from around it.
+    pub fn tells(&mut self, obj: &Bound<'py, PyAny>, names: Names, depth: usize, words: &[u64]) -> bool {
+        let look = Look { arguments: false, names, of_classes: names, depth };
+        self.alone(obj, &look).is_ok_and(|told| *told == *words) && self.unknown.is_none()
+    }
+
+    /// What is seen by telling it again.
+    fn seen_again(&mut self, obj: &Bound<'py, PyAny>, look: &Look) -> PyResult<Same> {
+        if !self.sees || look.arguments {
+            return Ok(Same::Never);
+        }
+        let rates = self.rates.len();
+        let words = self.alone(obj, look)?;
+        self.rates.truncate(rates);
+        Ok(Same::Told(words, look.depth))
     }
 
     fn kind(&mut self, kind: Kind) {
@@ -111,9 +172,10 @@ impl<'a, 'py> Words<'a, 'py> {
     }
 
     /// An object, by its address.
-    fn object_at(&mut self, obj: &Bound<'py, PyAny>) {
+    fn object_at(&mut self, obj: &Bound<'py, PyAny>) -> Same {
         self.kind(Kind::Object);
         self.address(obj);
+        Same::Object(obj.as_ptr() as usize)
     }
 
     fn address(&mut self, obj: &Bound<'py, PyAny>) {
@@ -128,7 +190,7 @@ impl<'a, 'py> Words<'a, 'py> {
         &mut self,
         args: &Bound<'py, PyTuple>,
         kwargs: Option<&Bound<'py, PyDict>>,
-        names: Option<&HashSet<String>>,
+        names: Names,
     ) -> PyResult<()> {
         let look = Look { arguments: true, names: None, of_classes: names, depth: 0 };
         for arg in args.iter() {
@@ -147,23 +209,26 @@ impl<'a, 'py> Words<'a, 'py> {
     pub fn known(
         &mut self,
         thing: Option<&Bound<'py, PyAny>>,
-        names: Option<&HashSet<String>>,
-    ) -> PyResult<()> {
+        names: Names,
+    ) -> PyResult<Same> {
         match thing {
             Some(thing) => self.tell(thing, &Look { arguments: false, names, of_classes: names, depth: 0 }),
             None => {
                 self.kind(Kind::End);
-                Ok(())
+                Ok(Same::Nothing)
             }
         }
     }
 
-    fn tell(&mut self, obj: &Bound<'py, PyAny>, look: &Look) -> PyResult<()> {
+    /// Tells what something is, and answers with how the same is seen later.
+    fn tell(&mut self, obj: &Bound<'py, PyAny>, look: &Look) -> PyResult<Same> {
         let sort = self.sorts.of(obj)?;
         let is_deep = look.depth >= DEPTH;
-        match sort {
+        let value = || Same::Value(obj.clone().unbind());
+        Ok(match sort {
             Sort::Tensor => {
                 let t = obj.cast::<PyTensor>()?;
+                let mut same = Same::Never;
                 if look.arguments {
                     self.kind(Kind::Argument);
                     self.tensors.push(t.clone());
@@ -172,23 +237,33 @@ impl<'a, 'py> Words<'a, 'py> {
                     let id = t.get().t.id();
                     self.key.push(id as u64);
                     // What is known from elsewhere and is an argument, too, is another thing than what is not.
-                    if let Some(at) = self.tensors.iter().position(|argument| argument.get().t.id() == id) {
+                    let argument = self.argument(id);
+                    if let Some(at) = argument {
                         self.kind(Kind::Argument);
                         self.key.push(at as u64);
                     }
                     if self.holds {
                         self.held.push(obj.clone());
                     }
+                    same = Same::Tensor(obj.get_type_ptr() as usize, id, argument);
                 }
                 if let Some(own) = attributes_of(t)? {
                     self.kind(Kind::Fields);
                     self.entries(&own, &look.outside())?;
                 }
+                match t.get().has_attributes.load(Ordering::Relaxed) {
+                    true => self.seen_again(obj, look)?,
+                    false => same,
+                }
             }
-            Sort::None => self.kind(Kind::None),
+            Sort::None => {
+                self.kind(Kind::None);
+                Same::Object(obj.as_ptr() as usize)
+            }
             Sort::Bool => {
                 self.kind(Kind::Bool);
                 self.key.push(u64::from(obj.is_truthy()?));
+                Same::Object(obj.as_ptr() as usize)
             }
             Sort::Int => {
                 self.kind(Kind::Int);
@@ -200,28 +275,34 @@ impl<'a, 'py> Words<'a, 'py> {
                         self.key.push(hash_of(digits.cast::<PyString>()?.to_str()?.as_bytes()));
                     }
                 }
+                value()
             }
             Sort::Float => {
                 self.kind(Kind::Float);
                 self.key.push(obj.extract::<f64>()?.to_bits());
+                value()
             }
             Sort::Text => {
                 self.kind(Kind::Text);
                 // By Python's own hash: not every text can be written as UTF-8.
                 self.key.push(obj.hash()? as u64);
+                value()
             }
             Sort::Bytes => {
                 self.kind(Kind::Bytes);
                 self.key.push(hash_of(obj.cast::<PyBytes>()?.as_bytes()));
+                value()
             }
             Sort::Buffer => {
                 self.kind(Kind::Buffer);
                 let bytes = obj.cast::<PyByteArray>()?.to_vec();
                 self.key.push(hash_of(&bytes));
+                self.seen_again(obj, look)?
             }
             Sort::Scalar => {
                 self.kind(Kind::Scalar);
                 self.array(obj)?;
+                self.seen_again(obj, look)?
             }
             Sort::Array => {
                 self.kind(Kind::Array);
@@ -230,6 +311,7 @@ impl<'a, 'py> Words<'a, 'py> {
                     // It is read when tensors are made of it, and may hold other numbers by then.
                     false => self.is_unknown(obj)?,
                 }
+                self.seen_again(obj, look)?
             }
             Sort::Tuple(_)
             | Sort::List(_)
@@ -251,18 +333,20 @@ impl<'a, 'py> Words<'a, 'py> {
                 if !matches!(sort, Sort::Code) {
                     self.is_unknown(obj)?;
                 }
-                self.object_at(obj);
+                self.object_at(obj)
             }
             Sort::Tuple(has_attributes) => {
                 self.kind(Kind::Tuple);
                 self.address(obj.get_type().as_any());
-                self.all(obj.cast::<PyTuple>()?.iter(), look)?;
-                self.attributes_if(has_attributes, obj, look)?;
+                let items = self.all(obj.cast::<PyTuple>()?.iter(), look)?;
+                let attributes = self.attributes_if(has_attributes, obj, look)?;
+                self.items(obj, false, items, attributes, look)
             }
             Sort::List(has_attributes) => {
                 self.container(Kind::List, obj, look);
-                self.all(obj.cast::<PyList>()?.iter(), look)?;
-                self.attributes_if(has_attributes, obj, look)?;
+                let items = self.all(obj.cast::<PyList>()?.iter(), look)?;
+                let attributes = self.attributes_if(has_attributes, obj, look)?;
+                self.items(obj, true, items, attributes, look)
             }
             Sort::Items(has_attributes) => {
                 // In the order in which it hands them out: another order is another thing, and what it answers may depend on that.
@@ -273,30 +357,46 @@ impl<'a, 'py> Words<'a, 'py> {
                     self.tell(&most, &look.deeper())?;
                 }
                 self.attributes_if(has_attributes, obj, look)?;
+                self.seen_again(obj, look)?
             }
             Sort::Dict(has_attributes) => {
                 self.container(Kind::Dict, obj, look);
-                self.entries(obj.cast::<PyDict>()?, look)?;
-                self.attributes_if(has_attributes, obj, look)?;
+                let entries = self.entries(obj.cast::<PyDict>()?, look)?;
+                let attributes = self.attributes_if(has_attributes, obj, look)?;
+                match entries {
+                    Some(entries) if self.sees && !look.arguments => Same::Dict(Box::new(Entries {
+                        class: obj.get_type_ptr() as usize,
+                        given: self.given_as(obj),
+                        entries,
+                        attributes,
+                    })),
+                    Some(_) => Same::Never,
+                    None => self.seen_again(obj, look)?,
+                }
             }
             Sort::Code => {
-                self.object_at(obj);
-                self.attributes_of(obj, look)?;
+                let same = self.object_at(obj);
+                self.attributes_of(obj, look)?.unwrap_or(same)
             }
             Sort::Function => self.function(obj, look)?,
             Sort::Builtin => match obj.getattr_opt(intern!(obj.py(), "__self__"))? {
                 Some(of) if !of.is_none() && !is_code(&of) => self.method(obj, &of, look)?,
-                Some(_) | None => {
-                    self.object_at(obj);
-                }
+                Some(_) | None => self.object_at(obj),
             },
             Sort::Method => self.method(obj, &obj.getattr(intern!(obj.py(), "__self__"))?, look)?,
             Sort::Around(names) => {
                 self.object_at(obj);
+                let mut thing = Thing::of(obj);
                 for name in names {
-                    self.tell(&obj.getattr(*name)?, &look.outside())?;
+                    let name = PyString::intern(obj.py(), name);
+                    let told = self.tell(&obj.getattr(&name)?, &look.outside())?;
+                    thing = thing.has(&name, told);
                 }
-                self.attributes_if(obj.getattr_opt(intern!(obj.py(), "__dict__"))?.is_some(), obj, look)?;
+                let attributes = obj.getattr_opt(intern!(obj.py(), "__dict__"))?;
+                if let Some(told) = self.attributes_if(attributes.is_some(), obj, look)? {
+                    thing = thing.has(intern!(obj.py(), "__dict__"), told);
+                }
+                Same::Thing(Box::new(thing))
             }
             Sort::Cached => {
                 self.object_at(obj);
@@ -306,31 +406,50 @@ impl<'a, 'py> Words<'a, 'py> {
                 for name in ["misses", "currsize"] {
                     self.tell(&info.getattr(name)?, &look.deeper())?;
                 }
+                self.seen_again(obj, look)?
             }
             Sort::Context => {
                 // What it holds may be another thing in each call, thread and task.
                 self.object_at(obj);
                 self.tell(&context_value(obj)?, &look.deeper())?;
+                self.seen_again(obj, look)?
             }
             Sort::Weak => {
                 self.object_at(obj);
                 self.tell(&obj.call0()?, &look.outside())?;
+                self.seen_again(obj, look)?
             }
             Sort::Module(of) => self.object(obj, look, &of, true)?,
             Sort::Object(of) => self.object(obj, look, &of, false)?,
+        })
+    }
+
+    /// How a tuple or list of these is seen.
+    fn items(
+        &self,
+        obj: &Bound<'py, PyAny>,
+        is_list: bool,
+        items: Vec<Same>,
+        attributes: Option<Same>,
+        look: &Look,
+    ) -> Same {
+        if !self.sees || look.arguments {
+            return Same::Never;
         }
-        Ok(())
+        let given = if is_list { self.given_as(obj) } else { None };
+        Same::Items(Box::new(Items { class: obj.get_type_ptr() as usize, is_list, given, items, attributes }))
     }
 
     /// A method of an object.
-    fn method(&mut self, obj: &Bound<'py, PyAny>, of: &Bound<'py, PyAny>, look: &Look) -> PyResult<()> {
+    fn method(&mut self, obj: &Bound<'py, PyAny>, of: &Bound<'py, PyAny>, look: &Look) -> PyResult<Same> {
         self.kind(Kind::Method);
         // One that is not written in Python is found by its name.
         match obj.getattr_opt(intern!(obj.py(), "__func__"))? {
             Some(function) => self.tell(&function, &look.outside())?,
             None => self.tell(&obj.getattr(intern!(obj.py(), "__name__"))?, &look.deeper())?,
-        }
-        self.tell(of, &look.outside())
+        };
+        self.tell(of, &look.outside())?;
+        self.seen_again(obj, look)
     }
 
     fn is_unknown(&mut self, obj: &Bound<'py, PyAny>) -> PyResult<()> {
@@ -361,34 +480,47 @@ impl<'a, 'py> Words<'a, 'py> {
     }
 
     /// A function: which one, and what it has of its own, the variables of functions that it was made in among that.
-    fn function(&mut self, obj: &Bound<'py, PyAny>, look: &Look) -> PyResult<()> {
+    fn function(&mut self, obj: &Bound<'py, PyAny>, look: &Look) -> PyResult<Same> {
         let py = obj.py();
-        self.object_at(obj);
+        let same = self.object_at(obj);
         let is_looked_at = obj.getattr_opt(intern!(py, "__closure__"))?;
-        let of_its_own = [
-            obj.getattr(intern!(py, "__defaults__"))?,
-            obj.getattr(intern!(py, "__kwdefaults__"))?,
-            obj.getattr(intern!(py, "__dict__"))?,
-        ];
+        let names = [intern!(py, "__defaults__"), intern!(py, "__kwdefaults__"), intern!(py, "__dict__")];
+        let of_its_own = [obj.getattr(names[0])?, obj.getattr(names[1])?, obj.getattr(names[2])?];
         let is_simple = is_looked_at.as_ref().is_none_or(Bound::is_none)
             && of_its_own[..2].iter().all(Bound::is_none)
             && of_its_own[2].is_empty()?;
-        if is_simple || self.is_met(obj) {
-            return Ok(());
+        let mut thing = Thing::of(obj);
+        if is_simple {
+            // As long as it is.
+            for (name, own) in names.iter().zip(&of_its_own).take(2) {
+                thing = thing.has(name, Same::Object(own.as_ptr() as usize));
+            }
+            thing.fields = Some(vec![]);
+            return Ok(Same::Thing(Box::new(thing)));
+        }
+        if self.is_met(obj) {
+            return Ok(same);
         }
         let inside = look.outside();
         if let Some(cells) = is_looked_at.filter(|cells| !cells.is_none()) {
             for cell in cells.cast::<PyTuple>()?.iter() {
-                match cell.getattr(intern!(py, "cell_contents")) {
-                    Ok(held) => self.tell(&held, &inside)?,
+                let told = match contents(&cell) {
+                    Some(held) => self.tell(&held, &inside)?,
                     // Nothing yet.
-                    Err(_) => self.kind(Kind::End),
-                }
+                    None => {
+                        self.kind(Kind::End);
+                        Same::Nothing
+                    }
+                };
+                thing.cells.push((cell.as_ptr() as usize, told));
             }
         }
-        of_its_own.iter().try_for_each(|own| self.tell(own, &inside))?;
+        for (name, own) in names.iter().zip(&of_its_own) {
+            let told = self.tell(own, &inside)?;
+            thing = thing.has(name, told);
+        }
         self.kind(Kind::End);
-        Ok(())
+        Ok(Same::Thing(Box::new(thing)))
     }
 
     /// Whether something was told already, which stands for it then.
@@ -404,13 +536,18 @@ impl<'a, 'py> Words<'a, 'py> {
     }
 
     /// What a container has in a dictionary of its own.
-    fn attributes_if(&mut self, has_any: bool, obj: &Bound<'py, PyAny>, look: &Look) -> PyResult<()> {
+    fn attributes_if(&mut self, has_any: bool, obj: &Bound<'py, PyAny>, look: &Look) -> PyResult<Option<Same>> {
         if !has_any {
-            return Ok(());
+            return Ok(None);
         }
         let attributes = obj.getattr(intern!(obj.py(), "__dict__"))?;
-        let Ok(attributes) = attributes.cast_into::<PyDict>() else { return self.is_unknown(obj) };
-        self.entries(&attributes, look)
+        let Ok(attributes) = attributes.cast_into::<PyDict>() else {
+            self.is_unknown(obj)?;
+            return Ok(Some(Same::Never));
+        };
+        let class = attributes.get_type_ptr() as usize;
+        let of = |entries| Same::Dict(Box::new(Entries { class, given: None, entries, attributes: None }));
+        Ok(Some(self.entries(&attributes, look)?.map_or(Same::Never, of)))
     }
 
     /// A container that can change: of which type, and, among arguments, that it was given; elsewhere, as which argument.
@@ -425,41 +562,49 @@ impl<'a, 'py> Words<'a, 'py> {
         }
     }
 
-    /// What is in a dictionary, in its order.
-    fn entries(&mut self, of: &Bound<'py, PyDict>, look: &Look) -> PyResult<()> {
+    /// What is in a dictionary, in its order; nothing to see it by where it has an order of its own beside that of the dictionary that it is,
+    /// as an `OrderedDict`.
+    fn entries(&mut self, of: &Bound<'py, PyDict>, look: &Look) -> PyResult<Option<Vec<(Same, Same)>>> {
+        let mut seen = vec![];
         let mut tell = |(name, value): (Bound<'py, PyAny>, Bound<'py, PyAny>)| {
-            self.tell(&name, &look.deeper())?;
-            self.tell(&value, &look.deeper())
+            let (name, value) = (self.tell(&name, &look.deeper())?, self.tell(&value, &look.deeper())?);
+            if self.sees {
+                seen.push((name, value));
+            }
+            Ok::<_, PyErr>(())
         };
-        // An `OrderedDict` has an order of its own beside that of the dictionary that it is.
-        if !of.is_exact_instance_of::<PyDict>()
-            && is_type_named(&of.get_type(), "collections", "OrderedDict")?
-        {
+        let is_ordered = !of.is_exact_instance_of::<PyDict>()
+            && is_type_named(&of.get_type(), "collections", "OrderedDict")?;
+        if is_ordered {
             let items = of.call_method0(intern!(of.py(), "items"))?;
             items.try_iter()?.try_for_each(|item| tell(item?.extract()?))?;
         } else {
             of.iter().try_for_each(tell)?;
         }
         self.kind(Kind::End);
-        Ok(())
+        Ok((!is_ordered).then_some(seen))
     }
 
-    fn all(&mut self, items: impl Iterator<Item = Bound<'py, PyAny>>, look: &Look) -> PyResult<()> {
+    fn all(&mut self, items: impl Iterator<Item = Bound<'py, PyAny>>, look: &Look) -> PyResult<Vec<Same>> {
+        let mut seen = vec![];
         for item in items {
-            self.tell(&item, &look.deeper())?;
+            let same = self.tell(&item, &look.deeper())?;
+            if self.sees {
+                seen.push(same);
+            }
         }
         self.kind(Kind::End);
-        Ok(())
+        Ok(seen)
     }
 
     /// An argument that is all in its attributes: by its class and what is in them, whichever object it is.
-    fn plain(&mut self, obj: &Bound<'py, PyAny>, look: &Look, of: &Object) -> PyResult<()> {
+    fn plain(&mut self, obj: &Bound<'py, PyAny>, look: &Look, of: &Object) -> PyResult<Same> {
         let py = obj.py();
         let class = obj.get_type();
         self.kind(Kind::Fields);
         self.address(class.as_any());
         if self.is_met(obj) {
-            return Ok(());
+            return Ok(Same::Never);
         }
         self.given.push(obj.clone());
         for class in &of.classes {
@@ -467,7 +612,7 @@ impl<'a, 'py> Words<'a, 'py> {
         }
         for name in &of.slots {
             match obj.getattr(name.0.bind(py)) {
-                Ok(value) => self.tell(&value, &look.deeper())?,
+                Ok(value) => drop(self.tell(&value, &look.deeper())?),
                 Err(_) => self.kind(Kind::End),
             }
         }
@@ -480,11 +625,17 @@ impl<'a, 'py> Words<'a, 'py> {
             }
         }
         self.kind(Kind::End);
-        Ok(())
+        Ok(Same::Never)
     }
 
     /// A module, or an object of another kind.
-    fn object(&mut self, obj: &Bound<'py, PyAny>, look: &Look, of: &Object, is_module: bool) -> PyResult<()> {
+    fn object(
+        &mut self,
+        obj: &Bound<'py, PyAny>,
+        look: &Look,
+        of: &Object,
+        is_module: bool,
+    ) -> PyResult<Same> {
         let py = obj.py();
         if look.arguments && !is_module && of.is_plain {
             return self.plain(obj, look, of);
@@ -504,7 +655,8 @@ impl<'a, 'py> Words<'a, 'py> {
             }
             self.kind(Kind::End);
             let has_attributes = obj.getattr_opt(intern!(py, "__dict__"))?.is_some();
-            return self.attributes_if(has_attributes, obj, look);
+            self.attributes_if(has_attributes, obj, look)?;
+            return Ok(Same::Never);
         }
         if of.is_unknown && !is_module {
             self.is_unknown(obj)?;
@@ -512,110 +664,160 @@ impl<'a, 'py> Words<'a, 'py> {
         self.kind(if is_module { Kind::Module } else { Kind::Object });
         self.address(obj);
         if self.is_met(obj) {
-            return Ok(());
+            return Ok(Same::Object(obj.as_ptr() as usize));
         }
         let inside = look.outside();
+        let mut thing = Thing::of(obj);
         for class in &of.classes {
-            self.class(class.bind(py), &inside)?;
+            thing.classes.push(self.class(class.bind(py), &inside)?);
         }
         if of.is_optimizer {
-            return self.groups(obj, &inside);
+            return self.groups(obj, &inside, thing);
         }
         for name in &of.slots {
-            if let Ok(value) = obj.getattr(name.0.bind(py)) {
-                self.tell(&value, &inside)?;
-            }
+            let name = name.0.bind(py);
+            let told = match obj.getattr(name) {
+                Ok(value) => self.tell(&value, &inside)?,
+                Err(_) => Same::Nothing,
+            };
+            thing = thing.has(name, told);
         }
         if of.is_kernel {
-            self.tell(&obj.getattr(intern!(py, "_gradient"))?, &inside)?;
+            let name = intern!(py, "_gradient");
+            let told = self.tell(&obj.getattr(name)?, &inside)?;
+            thing = thing.has(name, told);
         }
-        let Ok(attributes) = obj.getattr(intern!(py, "__dict__")) else { return Ok(()) };
-        let Ok(attributes) = attributes.cast_into::<PyDict>() else { return Ok(()) };
-        for (name, value) in attributes.iter() {
-            let Ok(name) = name.cast::<PyString>() else { continue };
-            let is_told = match is_module {
-                // What a module's attributes are follows from what they are.
-                true => !name.is(intern!(py, "_kinds")),
-                false if of.is_used_by_others => true,
-                false => look.names.is_none_or(|names| names.contains(&*name.to_string_lossy())),
-            };
-            if is_told {
-                // Names of attributes are one object each.
-                self.key.push(name.as_ptr() as u64);
-                self.tell(&value, &inside)?;
+        if let Ok(attributes) = obj.getattr(intern!(py, "__dict__"))
+            && let Ok(attributes) = attributes.cast_into::<PyDict>()
+        {
+            let mut fields = Fields::new();
+            for (name, value) in attributes.iter() {
+                let is_told = match name.cast::<PyString>() {
+                    Err(_) => false,
+                    // What a module's attributes are follows from what they are.
+                    Ok(name) if is_module => !name.is(intern!(py, "_kinds")),
+                    Ok(_) if of.is_used_by_others => true,
+                    Ok(name) => look.names.is_none_or(|names| names.contains(&*name.to_string_lossy())),
+                };
+                let mut told = None;
+                if is_told {
+                    // Names of attributes are one object each.
+                    self.key.push(name.as_ptr() as u64);
+                    told = Some(self.tell(&value, &inside)?);
+                }
+                if self.sees {
+                    fields.push((name.unbind(), told));
+                }
             }
+            self.kind(Kind::End);
+            if !own_dict(obj).is_some_and(|own| own.is(&attributes)) {
+                return self.seen_again(obj, look);
+            }
+            thing.fields = Some(fields);
         }
-        self.kind(Kind::End);
-        Ok(())
+        Ok(if self.sees { Same::Thing(Box::new(thing)) } else { Same::Never })
     }
 
     /// An optimiser: which parameters are in which group, with which options. Numbers among those of the engine's optimisers are read by
     /// each replay (with those that are not it is recorded anew), and told apart.
-    fn groups(&mut self, optimizer: &Bound<'py, PyAny>, look: &Look) -> PyResult<()> {
+    fn groups(&mut self, optimizer: &Bound<'py, PyAny>, look: &Look, mut thing: Thing) -> PyResult<Same> {
         let py = optimizer.py();
-        let is_ours = !optimizer.getattr(intern!(py, "_kind"))?.is_none();
+        let kind = optimizer.getattr(intern!(py, "_kind"))?;
+        let is_ours = !kind.is_none();
+        thing = thing.has(intern!(py, "_kind"), Same::Value(kind.unbind()));
         let groups = optimizer.getattr(intern!(py, "param_groups"))?;
+        let is_list = groups.is_exact_instance_of::<PyList>();
+        let mut seen = vec![];
         for group in groups.try_iter()? {
             let group = group?;
             let group = group.cast::<PyDict>()?;
             self.kind(Kind::Dict);
+            let mut entries = vec![];
             for (name, value) in group.iter() {
                 let text = name.cast::<PyString>()?.to_string_lossy();
                 // Unless the function's code asks for it, too.
                 let is_read = is_ours
                     && (value.is_exact_instance_of::<PyFloat>() || value.is_exact_instance_of::<PyTuple>())
                     && look.names.is_some_and(|names| !names.contains(&*text));
-                match &*text {
-                    "param_names" => {}
+                let told = match &*text {
+                    "param_names" => GroupOption::Left,
                     _ if is_read => {
-                        let (start, holds) = (self.key.len(), std::mem::take(&mut self.holds));
-                        let told = self.tell(&value, look);
-                        self.holds = holds;
-                        self.rates.extend(self.key.drain(start..));
-                        told?;
+                        self.rate(&value, look.names)?;
+                        GroupOption::Rate
                     }
                     _ => {
                         self.key.push(name.hash()? as u64);
-                        self.tell(&value, look)?;
+                        GroupOption::Told(self.tell(&value, look)?)
                     }
-                }
+                };
+                entries.push((name.clone().unbind(), told));
             }
             self.kind(Kind::End);
+            seen.push(entries);
         }
         // What else it has: functions that are called before and after its steps, and, of one that is not the engine's, what it remembers.
         let attributes = optimizer.getattr(intern!(py, "__dict__"))?;
-        for (name, value) in attributes.cast::<PyDict>()?.iter() {
+        let attributes = attributes.cast::<PyDict>()?;
+        let mut fields = Fields::new();
+        for (name, value) in attributes.iter() {
             let text = name.cast::<PyString>()?.to_string_lossy();
+            let mut told = None;
             if !matches!(&*text, "param_groups" | "_stepped" | "_memory") {
                 self.key.push(name.hash()? as u64);
-                self.tell(&value, look)?;
+                told = Some(self.tell(&value, look)?);
             }
+            fields.push((name.clone().unbind(), told));
         }
         self.kind(Kind::End);
-        Ok(())
+        let is_its_own = own_dict(optimizer).is_some_and(|own| own.is(attributes));
+        if !self.sees || !is_list || !is_its_own {
+            return Ok(Same::Never);
+        }
+        thing.fields = Some(fields);
+        Ok(Same::Optimizer(Box::new(Optimizer { thing, groups: seen })))
     }
 
     /// What a class has under names that the function's code uses: its attributes are those of its objects, too.
-    fn class(&mut self, class: &Bound<'py, PyType>, look: &Look) -> PyResult<()> {
+    fn class(&mut self, class: &Bound<'py, PyType>, look: &Look) -> PyResult<Same> {
+        let py = class.py();
         if look.depth >= DEPTH || self.is_met(class.as_any()) {
-            return Ok(());
+            return Ok(Same::Known);
         }
-        let attributes = class.getattr(intern!(class.py(), "__dict__"))?;
-        for entry in attributes.call_method0(intern!(class.py(), "items"))?.try_iter()? {
+        let attributes = class.getattr(intern!(py, "__dict__"))?;
+        let mut fields = Fields::new();
+        for entry in attributes.call_method0(intern!(py, "items"))?.try_iter()? {
             let (name, value): (Bound<'py, PyString>, Bound<'py, PyAny>) = entry?.extract()?;
             let text = name.to_string_lossy();
             let is_named = match look.of_classes {
                 Some(names) => names.contains(&*text),
                 None => !text.starts_with("__"),
             };
-            let is_told = is_named || UNNAMED.contains(&&*text);
-            if is_told && !is_descriptor(&value) {
-                self.key.push(hash_of(&*text));
-                self.tell(&value, &look.deeper())?;
+            let mut told = None;
+            if is_named || UNNAMED.contains(&&*text) {
+                told = Some(if is_descriptor(&value) {
+                    Same::Value(value.clone().unbind())
+                } else {
+                    self.key.push(hash_of(&*text));
+                    self.tell(&value, &look.deeper())?
+                });
+            }
+            if self.sees {
+                fields.push((name.into_any().unbind(), told));
             }
         }
         self.kind(Kind::End);
-        Ok(())
+        if !self.sees {
+            return Ok(Same::Never);
+        }
+        // What a class shows is not the dictionary that it has, but refers to it.
+        let referents = py.import("gc")?.call_method1(intern!(py, "get_referents"), (&attributes,))?;
+        let dict = referents.get_item(0).ok().and_then(|dict| dict.cast_into_exact::<PyDict>().ok());
+        Ok(match dict {
+            Some(dict) if dict.len() == fields.len() => {
+                Same::Class(Box::new(Class { dict: dict.unbind(), fields }))
+            }
+            Some(_) | None => Same::Never,
+        })
     }
 }
 
@@ -645,25 +847,34 @@ fn is_descriptor(value: &Bound<'_, PyAny>) -> bool {
 
 impl<'py> Words<'_, 'py> {
     /// What a Python module or a class of a program has under names that the function's code uses.
-    fn attributes_of(&mut self, obj: &Bound<'py, PyAny>, look: &Look) -> PyResult<()> {
+    fn attributes_of(&mut self, obj: &Bound<'py, PyAny>, look: &Look) -> PyResult<Option<Same>> {
         if let Ok(class) = obj.cast::<PyType>() {
             // What a class is asked for may stand in the class of it.
             let all = classes_of(class)?.into_iter().chain(classes_of(&class.get_type())?);
-            return all.into_iter().try_for_each(|class| self.class(&class, look));
+            let mut thing = Thing::of(obj);
+            for class in all {
+                thing.classes.push(self.class(&class, look)?);
+            }
+            return Ok((!thing.classes.is_empty()).then(|| Same::Thing(Box::new(thing))));
         }
-        let (Some(names), Ok(module)) = (look.names, obj.cast::<PyModule>()) else { return Ok(()) };
+        let (Some(names), Ok(module)) = (look.names, obj.cast::<PyModule>()) else { return Ok(None) };
         if !is_of_a_program(&module.name()?.into_any())? || self.is_met(obj) {
-            return Ok(());
+            return Ok(None);
         }
         let attributes = module.dict();
+        let mut entries = vec![];
         for name in names {
+            let mut told = Same::Nothing;
             if let Some(value) = attributes.get_item(name)? {
                 self.key.push(hash_of(name));
-                self.tell(&value, &look.deeper())?;
+                told = self.tell(&value, &look.deeper())?;
+            }
+            if self.sees {
+                entries.push((PyString::intern(obj.py(), name).unbind(), told));
             }
         }
         self.kind(Kind::End);
-        Ok(())
+        Ok(Some(Same::Module(Box::new(Module { at: obj.as_ptr() as usize, entries }))))
     }
 }
 
