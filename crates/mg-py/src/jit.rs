@@ -125,11 +125,15 @@ struct All {
     reason: Option<String>,
     /// How many sets there have been.
     number: u64,
-    /// A recording was replayed of which it is not known how its surroundings are seen to be the same.
-    unseen: bool,
 }
 
 impl All {
+    /// Whether it is worth knowing how the surroundings of a call are seen to be the same later.
+    fn looks(&self) -> bool {
+        let is_worth = |recorded: &Box<Recorded>| recorded.in_vain < IN_VAIN && !recorded.plain;
+        self.known.iter().any(|known| known.recorded.as_ref().is_some_and(is_worth))
+    }
+
     /// Takes what is recorded for a set that is known; `None` in it while a thread uses that.
     fn take(&mut self, hash: u64, key: &[u64]) -> Option<Option<Taken>> {
         let found = self.known.iter_mut().find(|known| known.is(hash, key) && !known.is_stale())?;
@@ -401,7 +405,7 @@ impl PyJit {
         let mut taken = self.seen(py, &surroundings, &mut words).map(Some);
         let mut before: Option<Vec<Range<usize>>> = None;
         if taken.is_none() {
-            let sees = std::mem::take(&mut self.lock().unseen);
+            let sees = self.lock().looks();
             let told;
             (words, told, arguments) = tell(&surroundings, false, sees)?;
             let Told { words: ranges, same } = told;
@@ -519,7 +523,6 @@ impl PyJit {
             is_kept &= words.unknown.is_none();
             found = Some((Arc::new(more), words.key, arguments));
         }
-        let is_unseen = replayed && recorded.seen.is_none() && recorded.in_vain < IN_VAIN;
         let mut dropped = vec![];
         let mut all = self.lock();
         if let Some((more, key, arguments)) = found {
@@ -533,7 +536,6 @@ impl PyJit {
             dropped.extend(all.known.extract_if(.., |known| known.number == taken.number));
             Some(taken)
         };
-        all.unseen |= is_unseen;
         (all.last_was_replayed, all.reason) = (replayed, reason);
         all.changing = if is_kept { 0 } else { all.changing + 1 };
         drop(all);

@@ -219,7 +219,7 @@ impl Surroundings {
             return Ok(values);
         }
         let modules = Language::known(py)?.modules(py);
-        let (names, words) = names_of(code)?;
+        let Named { globals: of_globals, names, words } = Named::by(code)?;
         self.is_any_name |= names.iter().any(|name| {
             matches!(
                 &**name,
@@ -235,11 +235,13 @@ impl Surroundings {
         self.is_any_name |= names.iter().any(|name| {
             matches!(&**name, "getattr" | "hasattr" | "vars" | "__dict__" | "dir" | "getmembers")
         }) && asks_for_any_name(code)?;
-        // Variables under any name, too.
+        // Variables under any name, too. (`model.eval()` is none of these.)
         let has = |name: &str| names.iter().any(|own| own == name);
-        self.is_endless |= ["globals", "eval", "exec", "import_module", "__import__"].into_iter().any(has);
-        self.is_endless |= has("sys") && has("modules");
-        for name in &names {
+        let any_of = ["globals", "eval", "exec", "__import__"];
+        self.is_endless |= any_of.iter().any(|name| of_globals.contains(*name));
+        self.is_endless |= of_globals.contains("builtins") && any_of.into_iter().any(has);
+        self.is_endless |= has("import_module") || of_globals.contains("sys") && has("modules");
+        for name in names.iter().filter(|name| of_globals.contains(*name)) {
             // A name that is none yet may be one before the next call.
             if self.seen.insert((globals.as_ptr() as usize, name.clone())) {
                 let name = PyString::new(py, name).unbind();
@@ -559,27 +561,51 @@ fn rules_of<'py>(object: &Bound<'py, PyAny>, stack: &mut Vec<Bound<'py, PyAny>>)
     Ok(())
 }
 
-/// The names that code and the code within it uses, and the words that stand in it and could be names.
-fn names_of(code: &Bound<'_, PyAny>) -> PyResult<(Vec<String>, Vec<String>)> {
-    let (mut names, mut words) = (vec![], vec![]);
-    let mut stack = vec![code.clone()];
-    while let Some(code) = stack.pop() {
-        let Ok(all) = code.getattr("co_names") else { continue };
-        for name in all.try_iter()? {
-            names.push(name?.extract::<String>()?);
-        }
-        for constant in code.getattr("co_consts")?.try_iter()? {
-            let constant = constant?;
-            if constant.is_instance_of::<PyCode>() {
-                stack.push(constant);
-            } else if let Ok(text) = constant.cast::<PyString>() {
-                // As `getattr` has it.
-                let text = text.to_string_lossy();
-                if text.len() < 64 && text.chars().all(|c| c.is_alphanumeric() || c == '_') {
-                    words.push(text.into_owned());
+/// The names that code and the code within it uses.
+struct Named {
+    /// Of variables of the Python module, and of what is imported.
+    globals: HashSet<String>,
+    /// All of them, those of attributes too.
+    names: Vec<String>,
+    /// Words that stand in it and could be names.
+    words: Vec<String>,
+}
+
+impl Named {
+    fn by(code: &Bound<'_, PyAny>) -> PyResult<Named> {
+        let py = code.py();
+        let mut named = Named { globals: HashSet::new(), names: vec![], words: vec![] };
+        let mut stack = vec![code.clone()];
+        while let Some(code) = stack.pop() {
+            let Ok(all) = code.getattr("co_names") else { continue };
+            for name in all.try_iter()? {
+                named.names.push(name?.extract::<String>()?);
+            }
+            // An attribute may have the name of a variable that the code has nothing to do with.
+            for instruction in py.import("dis")?.call_method1("get_instructions", (&code,))?.try_iter()? {
+                let instruction = instruction?;
+                let op = instruction.getattr(intern!(py, "opname"))?;
+                let op = op.cast::<PyString>()?.to_string_lossy();
+                let is_of_variable = op.contains("GLOBAL") || op.ends_with("_NAME");
+                if is_of_variable
+                    && let Ok(name) = instruction.getattr(intern!(py, "argval"))?.extract::<String>()
+                {
+                    named.globals.insert(name);
+                }
+            }
+            for constant in code.getattr("co_consts")?.try_iter()? {
+                let constant = constant?;
+                if constant.is_instance_of::<PyCode>() {
+                    stack.push(constant);
+                } else if let Ok(text) = constant.cast::<PyString>() {
+                    // As `getattr` has it.
+                    let text = text.to_string_lossy();
+                    if text.len() < 64 && text.chars().all(|c| c.is_alphanumeric() || c == '_') {
+                        named.words.push(text.into_owned());
+                    }
                 }
             }
         }
+        Ok(named)
     }
-    Ok((names, words))
 }
