@@ -1,0 +1,239 @@
+"""What surrounds a replayed step is looked at object by object: whatever changes after many replays is seen by the next call."""
+
+import dataclasses
+import functools
+import types
+from typing import Any
+
+import pytest
+
+import micrograd_rs as mg
+from micrograd_rs import nn, optim
+
+G = 3.0
+ADDED: Any = None
+
+
+def helper(v, by=2.0):
+    return v * by
+
+
+@dataclasses.dataclass
+class Conf:
+    a: float = 1.0
+
+
+conf = Conf()
+partly = functools.partial(helper, by=3.0)
+
+
+class Net(nn.Module):
+    scale = 2.0
+
+    def __init__(self):
+        super().__init__()
+        self.lin = nn.Linear(2, 2)
+        self.drop = nn.Dropout(0.0)
+        self.k: Any = 1.0
+        self.opts = {"a": 1.0}
+        self.sizes = [1.0, 2.0]
+        self.pair = (1.0, [1.0])
+        self.some = {1.0, 2.0}
+        self.flag = True
+
+    @property
+    def prop(self):
+        return self.k * 2
+
+    @staticmethod
+    def plus(v):
+        return v + 1
+
+    def forward(self, x):
+        y = self.lin(x) * self.k * self.scale * self.opts["a"] * self.sizes[0] * self.pair[1][0] * sum(self.some)
+        return self.drop(y) + self.prop if self.flag else self.plus(y)
+
+
+class Slotted:
+    __slots__ = ("by",)
+
+    def __init__(self):
+        self.by = 1.0
+
+
+def become(cls, name, value):
+    def change(_):
+        was = cls.__dict__.get(name)
+        setattr(cls, name, value)
+        return lambda: delattr(cls, name) if was is None else setattr(cls, name, was)
+
+    return change
+
+
+def set_global(name, value):
+    def change(_):
+        was = globals()[name]
+        globals()[name] = value
+        return lambda: globals().__setitem__(name, was)
+
+    return change
+
+
+def set_defaults(_):
+    was, helper.__defaults__ = helper.__defaults__, (9.0,)
+    return lambda: setattr(helper, "__defaults__", was)
+
+
+def set_conf(_):
+    conf.a = 2.5
+    return lambda: setattr(conf, "a", 1.0)
+
+
+def moved(n):
+    n.opts["a"] = n.opts.pop("a") + 1.0
+
+
+CHANGES = {
+    "a global": set_global("G", 5.0),
+    "a global of another type": set_global("G", 5),
+    "a function among the globals": set_global("helper", lambda v: v * 100),
+    "what is partly applied": set_global("partly", functools.partial(helper, by=4.0)),
+    "defaults": set_defaults,
+    "an attribute": lambda n: setattr(n, "k", 3.0),
+    "minus zero": lambda n: setattr(n, "k", -0.0),
+    "True for 1.0": lambda n: setattr(n, "k", True),
+    "a tensor for a number": lambda n: setattr(n, "k", mg.tensor(2.0)),
+    "a dictionary": lambda n: n.opts.update(a=2.0),
+    "a key more": lambda n: n.opts.__setitem__("b", 1.0),
+    "a key anew": moved,
+    "a list": lambda n: n.sizes.__setitem__(0, 7.0),
+    "a shorter list": lambda n: n.sizes.pop(),
+    "a list in a tuple": lambda n: n.pair[1].__setitem__(0, 4.0),
+    "a set": lambda n: n.some.add(4.0),
+    "an attribute of a class": become(Net, "scale", 4.0),
+    "an attribute before that of the class": lambda n: setattr(n, "scale", 4.0),
+    "a method": become(Net, "forward", lambda self, x: x * 1.0),
+    "a method that was not there": become(Net, "__call__", lambda self, x: x * 3.0),
+    "a property": become(Net, "prop", property(lambda s: 77.0)),
+    "a static method": become(Net, "plus", staticmethod(lambda v: v - 1)),
+    "another class": lambda n: setattr(n, "__class__", type("Sub", (Net,), {"forward": lambda s, x: x * 0})),
+    "a mode": lambda n: n.train(),
+    "a branch": lambda n: setattr(n, "flag", False),
+    "values": lambda n: n.lin.weight.data.fill_(1.0),
+    "a layer": lambda n: setattr(n, "lin", nn.Linear(2, 2)),
+    "a parameter": lambda n: setattr(n.lin, "weight", nn.Parameter(mg.ones(2, 2))),
+    "a hook": lambda n: n.register_forward_hook(lambda m, i, o: o * 10),
+    "a frozen layer": lambda n: n.lin.requires_grad_(False),
+    "a dataclass": set_conf,
+}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_a_change_after_many_replays_is_seen(name):
+    net = Net()
+    net.eval()
+    x, slotted = mg.tensor([1.0, 2.0]), Slotted()
+
+    def f(x):
+        return partly(helper(net(x))) * G * conf.a * slotted.by
+
+    step = mg.jit(f)
+    for _ in range(7):
+        step(x)
+    assert step.is_replaying
+    undo = CHANGES[name](net)
+    try:
+        for _ in range(7):
+            assert step(x).tolist() == f(x).tolist()
+        assert step.is_replaying
+        slotted.by = 2.0
+        assert step(x).tolist() == f(x).tolist()
+    finally:
+        if isinstance(undo, types.FunctionType):
+            undo()
+    for _ in range(5):
+        assert step(x).tolist() == f(x).tolist()
+
+
+def test_steps_in_turns_are_each_replayed():
+    net = Net()
+    x = mg.tensor([1.0, 2.0])
+    step = mg.jit(lambda x: net(x))
+    for _ in range(8):
+        for mode in (True, False):
+            net.train(mode)
+            assert step(x).tolist() == net(x).tolist()
+    for mode in (True, False):
+        net.train(mode)
+        step(x)
+        assert step.is_replaying
+
+
+def test_rates_are_read_and_other_options_recorded_anew():
+    def trained(jitted):
+        w = mg.tensor([1.0, -2.0], requires_grad=True)
+        o = optim.SGD([w], lr=0.1)
+
+        def step():
+            o.zero_grad()
+            loss = (w * w).sum()
+            loss.backward()
+            o.step()
+
+        run = mg.jit(step) if jitted else step
+        seen = []
+        for i in range(30):
+            if i == 10:
+                o.param_groups[0]["lr"] = 0.2
+            if i == 18:
+                o.param_groups[0]["nesterov"] = False
+                o.param_groups[0]["momentum"] = 0.5
+            if i == 24:
+                o.param_groups[0]["weight_decay"] = 0.1
+            run()
+            seen.append(w.tolist())
+        return seen
+
+    assert trained(True) == trained(False)
+
+
+def test_models_are_not_kept():
+    import gc
+    import weakref
+
+    step = mg.jit(lambda x: holder["net"](x))
+    holder = {"net": Net()}
+    x = mg.tensor([1.0, 2.0])
+    for _ in range(8):
+        step(x)
+    assert step.is_replaying
+    gone = weakref.ref(holder.pop("net"))
+    holder["net"] = Net()
+    for _ in range(8):
+        assert step(x).tolist() == holder["net"](x).tolist()
+    gc.collect()
+    assert gone() is None
+
+
+def backward(*_):
+    raise AssertionError("nobody calls it")
+
+
+def evaluate(net, x):
+    net.eval()
+    return net(x)
+
+
+def test_attributes_are_no_variables_of_the_same_name():
+    net, x = Net(), mg.tensor([1.0, 2.0])
+
+    @mg.jit
+    def step(x):
+        loss = evaluate(net, x).sum()
+        loss.backward()
+        return loss
+
+    net.eval()
+    for _ in range(5):
+        step(x)
+    assert step.is_replaying, step.reason
