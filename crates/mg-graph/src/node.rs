@@ -675,6 +675,11 @@ impl Node {
         self.0.flags.fetch_or(READ_LATER, Ordering::Relaxed);
     }
 
+    /// Whether this is all that refers to the node.
+    pub fn is_alone(&self) -> bool {
+        Arc::strong_count(&self.0) == 1
+    }
+
     /// Says that what the node stood for was written to: a walk that reads its value from now on reads what is gone.
     pub fn overwrite(&self, line: &'static Location<'static>, since: u64) {
         put_overwritten(since);

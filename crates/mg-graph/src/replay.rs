@@ -259,6 +259,16 @@ struct ReplayStep {
     spared: Vec<usize>,
 }
 
+impl ReplayStep {
+    /// Which value from outside a node of the plan's graph has.
+    fn outside(&self, node: usize) -> Option<usize> {
+        match self.read.get(*self.index.get(node)? as usize)?.1 {
+            From::Outside(at) => Some(at),
+            From::Computed(..) | From::Constant(_) | From::Scalar(_) | From::Live(..) | From::Random(_) => None,
+        }
+    }
+}
+
 /// One of two runs that are compared.
 pub struct Recorded<'a> {
     /// What it launched.
@@ -321,6 +331,8 @@ struct Run<'a> {
     begun: bool,
     refusal: Refusal,
     replaced: &'a [Replaced<'a>],
+    /// The same, by the address of what is there now.
+    by_address: Vec<usize>,
     /// Memory for what the steps compute; one after the other they take their parts.
     rooms: std::vec::IntoIter<Room>,
     places: Places,
@@ -522,7 +534,14 @@ impl Replay {
         let refusal = Refusal::new(!replaced.is_empty(), true);
         let rooms = self.rooms()?.into_iter();
         let places = Places::default();
-        let mut run = Run { outside, generator, live, begun: false, refusal, replaced, rooms, places };
+        // Asked for by address, where a check may refuse something.
+        let mut by_address: Vec<usize> = vec![];
+        if refusal.is_gathered() || self.steps.iter().any(|step| step.plan.guarded.is_some()) {
+            by_address.extend(0..replaced.len());
+            by_address.sort_unstable_by_key(|r| replaced[*r].old.buffer.address());
+        }
+        let mut run =
+            Run { outside, generator, live, begun: false, refusal, replaced, by_address, rooms, places };
         match self.gpu {
             None => self.steps(&mut run),
             // Launches are collected, and go out as one graph; nobody else may launch meanwhile.
@@ -630,7 +649,8 @@ impl Replay {
                 // The plan overwrites this operand, since the recording found nobody who wanted it.
                 let spared = step.spared.contains(&slot)
                     || is_guarded && bound.value(donor).is_some_and(|v| run.is_foreign(v, at, step, slot));
-                let wanted = |v: &&mut Value| spared || is_wanted(&v.buffer, run.outside, &made);
+                let outside = step.outside(donor);
+                let wanted = |v: &&mut Value| spared || is_wanted(&v.buffer, outside, run.outside, &made);
                 if let Some(value) = bound.value_mut(donor).filter(wanted) {
                     value.buffer = copied(&value.buffer)?;
                 }
@@ -703,14 +723,26 @@ fn spare(steps: &mut [ReplayStep]) {
     }
 }
 
-/// Whether somebody besides this replay can still look at the memory of an operand: one from outside that was lent is referred
-/// to by its value here, by the caller who lent it and by the plan's operand.
-fn is_wanted(buffer: &Buffer, outside: &[Outside], made: &[Vec<Option<Value>>]) -> bool {
-    let mut lent = outside.iter().filter(|o| o.value.buffer.ptr_eq(buffer));
-    let own = match (lent.next(), lent.next()) {
-        (None, _) => 0,
-        (Some(only), None) if only.lent => 2,
-        _ => return true,
+/// Whether somebody besides this replay can still look at the memory of an operand, which may be known to be that of one from outside: such a
+/// one that was lent is referred to by its value here, by the caller who lent it and by the plan's operand. (What else has the memory refers to
+/// it, too.)
+fn is_wanted(
+    buffer: &Buffer,
+    known: Option<usize>,
+    outside: &[Outside],
+    made: &[Vec<Option<Value>>],
+) -> bool {
+    let own = match known.and_then(|at| outside.get(at)) {
+        Some(one) if one.lent => 2,
+        Some(_) => return true,
+        None => {
+            let mut lent = outside.iter().filter(|o| o.value.buffer.ptr_eq(buffer));
+            match (lent.next(), lent.next()) {
+                (None, _) => 0,
+                (Some(only), None) if only.lent => 2,
+                _ => return true,
+            }
+        }
     };
     let made = made.iter().flatten().flatten().filter(|v| v.buffer.ptr_eq(buffer)).count();
     buffer.ref_count() > 1 + own + made
@@ -747,7 +779,11 @@ impl Bound<'_> {
 impl Run<'_> {
     /// Whether a slot of a step would take over memory of what something else than it replaces.
     fn is_foreign(&self, donor: &Value, at: usize, step: &ReplayStep, slot: usize) -> bool {
-        let mut of = self.replaced.iter().filter(|r| r.old.buffer.ptr_eq(&donor.buffer)).peekable();
+        let place = donor.buffer.address();
+        let from = self.by_address.partition_point(|r| self.replaced[*r].old.buffer.address() < place);
+        let of = self.by_address[from..].iter().map(|r| &self.replaced[*r]);
+        let of = of.take_while(|r| r.old.buffer.address() == place);
+        let mut of = of.filter(|r| r.old.buffer.ptr_eq(&donor.buffer)).peekable();
         let is_it = |r: &Replaced| {
             let result = step.plan.results.get(r.new.result).filter(|_| r.new.step == at);
             result.is_some_and(|r| matches!(r.slot, Place::Slot(s) if s == slot))

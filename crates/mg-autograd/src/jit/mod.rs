@@ -190,6 +190,10 @@ struct Run {
     /// How what is in the slots lies in memory.
     lies: Vec<Option<Lie>>,
     changed: Vec<(Spot, After)>,
+    /// Which of what is changed is in each slot.
+    changes: Vec<Option<usize>>,
+    /// What is known from elsewhere and changed without being in a slot.
+    unread: Vec<usize>,
     /// Leaves, whether they had a gradient (where the step has looked), and what it is then.
     grads: Vec<(Spot, Option<bool>, GradAfter)>,
     /// Memory that the step made for its answers.
@@ -566,6 +570,11 @@ impl Run {
             found && !record.slots.iter().any(|other| other.is(spot))
         };
         let asked = record.asked.into_values().filter(|(spot, _)| is_left(spot)).collect();
+        let is_in = |slot: &Spot| changed.iter().position(|(changed, _)| changed.is(slot));
+        let changes: Vec<Option<usize>> = record.slots.iter().map(is_in).collect();
+        let is_read: HashSet<usize> = changes.iter().flatten().copied().collect();
+        let is_unread = |at: &usize| !is_read.contains(at) && matches!(changed[*at].0, Spot::Place(_));
+        let unread = (0..changed.len()).filter(is_unread).collect();
         Ok(Run {
             number: 0,
             trace,
@@ -574,6 +583,8 @@ impl Run {
             outside: record.outside,
             lies: record.lies,
             changed,
+            changes,
+            unread,
             grads,
             made,
             template,
@@ -711,13 +722,15 @@ impl Replaying {
         }
         // An argument that the step also knows from elsewhere is read, or changed, in two ways; to take it twice would be to wait for ever.
         let free = self.tied.iter().zip(arguments).filter(|(tied, _)| tied.is_none());
+        let free: SmallVec<[MemoryId; 4]> = free.map(|(_, argument)| argument.memory_id()).collect();
         let is_place = |spot: &Spot| matches!(spot, Spot::Place(_));
-        let read = run.slots.iter().zip(&kept).filter(|(spot, _)| is_place(spot));
-        let mut places: SmallVec<[MemoryId; 16]> = read.map(|(_, kept)| kept.memory_id()).collect();
+        let reads = |(spot, kept): (&Spot, &Kept)| is_place(spot) && free.contains(&kept.memory_id());
         // What it writes to without having read it, too.
-        let written = run.changed.iter().map(|(spot, _)| spot).filter(|spot| is_place(spot));
-        places.extend(written.filter_map(|spot| Some(spot.find(arguments)?.memory_id())));
-        if free.into_iter().any(|(_, argument)| places.contains(&argument.memory_id())) {
+        let writes = |at: &usize| {
+            let kept = run.changed[*at].0.find(arguments);
+            kept.is_some_and(|kept| free.contains(&kept.memory_id()))
+        };
+        if !free.is_empty() && (run.slots.iter().zip(&kept).any(reads) || run.unread.iter().any(writes)) {
             return Fit::No;
         }
         Fit::Yes(Found { nodes })
@@ -736,15 +749,12 @@ impl Replaying {
             lent.0.push((kept, Some(node)));
         }
         let mut outside = Vec::with_capacity(run.slots.len());
-        let mut taken = Vec::with_capacity(run.slots.len());
-        for (spot, node) in run.slots.iter().zip(&found.nodes) {
-            let at = run.changed.iter().position(|(changed, _)| changed.is(spot));
+        for (&at, node) in run.changes.iter().zip(&found.nodes) {
             if at.and_then(|at| lent.0[at].1.as_ref()).is_some_and(|lent| !lent.is(node)) {
                 return Ok(None);
             }
             let Some(Ok(value)) = node.value() else { return Ok(None) };
             outside.push(Outside { value: value.clone(), lent: false });
-            taken.push(at);
         }
         // Of what the step does not change: that is nobody's but the replay's.
         let history: Vec<Option<Node>> = match &run.template {
@@ -757,7 +767,7 @@ impl Replaying {
                 vec![]
             }
         };
-        for (outside, at) in outside.iter_mut().zip(taken) {
+        for (outside, &at) in outside.iter_mut().zip(&run.changes) {
             // Nobody else has it, so that its memory may be overwritten.
             let alone = |at: usize| lent.0[at].1.as_ref().is_some_and(|node| node.handles() == 1);
             outside.lent = at.is_some_and(alone);

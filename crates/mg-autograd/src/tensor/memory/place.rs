@@ -145,7 +145,10 @@ impl Kept {
             if leaf.strong_count() > 0 {
                 make_leaf(&node, &leaf);
             }
-            old.overwrite(line, mg_graph::next_sequence());
+            // Nobody will ask what nobody else has.
+            if !old.is_alone() {
+                old.overwrite(line, mg_graph::next_sequence());
+            }
         }
         let mut held = Some(Held::owned(node));
         // Not by way of those who wait for what is lent.
