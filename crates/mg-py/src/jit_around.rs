@@ -4,10 +4,13 @@ use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use pyo3::ffi;
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyCFunction, PyCode, PyDict, PyFunction, PyModule, PyString, PyTuple, PyType};
+use pyo3::types::{
+    PyCFunction, PyCode, PyDict, PyFunction, PyModule, PyString, PyTuple, PyType, PyWeakrefReference,
+};
 
 use crate::jit_key::{Names, Words};
 use crate::jit_same::{Same, Seeing, contents};
@@ -47,6 +50,33 @@ pub struct Surroundings {
     seen: HashSet<(usize, String)>,
     /// How many functions of the same code were looked at since it was met.
     made: HashMap<usize, usize>,
+    /// The functions of code that has variables of functions it was made in, as they were when they were looked for.
+    referred: Arc<Mutex<HashMap<usize, Referred>>>,
+}
+
+/// How many refer to an object.
+fn referring(obj: &Bound<'_, PyAny>) -> isize {
+    // SAFETY: it is held.
+    unsafe { ffi::Py_REFCNT(obj.as_ptr()) }
+}
+
+/// Who refers to some code.
+struct Referred {
+    /// How many do, whoever has read it for surroundings left out.
+    count: isize,
+    /// References to those of them that are functions, which let go.
+    functions: Vec<Py<PyWeakrefReference>>,
+}
+
+impl Referred {
+    /// Whether nobody is known to have come or gone, where so many read it for surroundings. To look for who refers to something takes as
+    /// long as there are objects.
+    fn is_as_before(&self, code: &Bound<'_, PyAny>, readers: isize) -> bool {
+        let is_there = |function: &Py<PyWeakrefReference>| {
+            function.bind(code.py()).call0().is_ok_and(|function| !function.is_none())
+        };
+        referring(code) - readers == self.count && self.functions.iter().all(is_there)
+    }
 }
 
 impl Surroundings {
@@ -89,6 +119,10 @@ impl Surroundings {
                 Err(_) => obj,
             };
             let Ok(code) = obj.getattr("__code__") else { continue };
+            if obj.is_instance_of::<PyFunction>() && met.len() == 1 {
+                // What it is given where an argument is left out may be another tuple later, and its code another one.
+                found.parts.push(obj.clone().unbind());
+            }
             for inner in found.function(&obj)? {
                 rules_of(&inner, &mut stack)?;
                 methods_of(&inner, &mut stack)?;
@@ -126,6 +160,7 @@ impl Surroundings {
             codes: self.codes.iter().map(|(at, o)| (*at, o.clone_ref(py))).collect(),
             seen: self.seen.clone(),
             made: self.made.clone(),
+            referred: self.referred.clone(),
         }
     }
 
@@ -140,11 +175,17 @@ impl Surroundings {
     pub fn with(&self, py: Python<'_>, run: &Run) -> PyResult<Option<Surroundings>> {
         let is_new = |code: &Py<PyAny>| !self.codes.contains_key(&(code.as_ptr() as usize));
         // Code that is known may be that of a function that was made since, with variables of its own.
+        let is_other = |code: &Bound<'_, PyAny>| {
+            let referred = self.referred.lock().unwrap_or_else(PoisonError::into_inner);
+            let known = referred.get(&(code.as_ptr() as usize));
+            // These surroundings have read it.
+            has_variables(code) && known.is_none_or(|known| !known.is_as_before(code, 1))
+        };
         let asked: Vec<_> = run
             .codes
             .iter()
             .map(|(code, _)| code.bind(py))
-            .filter(|code| is_new(code.as_unbound()) || has_variables(code))
+            .filter(|code| is_new(code.as_unbound()) || is_other(code))
             .collect();
         if asked.is_empty() {
             return Ok(None);
@@ -157,6 +198,7 @@ impl Surroundings {
         }
         // A frame says what code it runs, not of which function: who refers to the code does.
         let referrers = py.import("gc")?.getattr("get_referrers")?.call1(PyTuple::new(py, &asked)?)?;
+        let mut functions: HashMap<usize, Vec<Py<PyWeakrefReference>>> = HashMap::new();
         for function in referrers.try_iter()? {
             let function = function?;
             if !function.is_instance_of::<PyFunction>() {
@@ -167,6 +209,8 @@ impl Surroundings {
             if !asked.iter().any(|asked| asked.is(&code)) {
                 continue;
             }
+            let weak = PyWeakrefReference::new(&function)?.unbind();
+            functions.entry(code.as_ptr() as usize).or_default().push(weak);
             if known >= MADE {
                 is_more |= !found.is_endless;
                 found.is_endless = true;
@@ -177,6 +221,17 @@ impl Surroundings {
                     found.made.insert(code.as_ptr() as usize, known + 1);
                     is_more = true;
                 }
+            }
+        }
+        // What the question was asked with is among them.
+        drop(referrers);
+        {
+            let mut referred = self.referred.lock().unwrap_or_else(PoisonError::into_inner);
+            for code in asked.iter().filter(|code| has_variables(code)) {
+                let at = code.as_ptr() as usize;
+                let functions = functions.remove(&at).unwrap_or_default();
+                let readers = [self, &found].into_iter().filter(|of| of.codes.contains_key(&at)).count();
+                referred.insert(at, Referred { count: referring(code) - readers as isize, functions });
             }
         }
         found.look_for_draws(py)?;

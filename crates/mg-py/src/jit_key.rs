@@ -483,13 +483,17 @@ impl<'a, 'py> Words<'a, 'py> {
     fn function(&mut self, obj: &Bound<'py, PyAny>, look: &Look) -> PyResult<Same> {
         let py = obj.py();
         let same = self.object_at(obj);
+        // It may be given other code.
+        let code = obj.getattr(intern!(py, "__code__"))?;
+        self.address(&code);
         let is_looked_at = obj.getattr_opt(intern!(py, "__closure__"))?;
         let names = [intern!(py, "__defaults__"), intern!(py, "__kwdefaults__"), intern!(py, "__dict__")];
         let of_its_own = [obj.getattr(names[0])?, obj.getattr(names[1])?, obj.getattr(names[2])?];
         let is_simple = is_looked_at.as_ref().is_none_or(Bound::is_none)
             && of_its_own[..2].iter().all(Bound::is_none)
             && of_its_own[2].is_empty()?;
-        let mut thing = Thing::of(obj);
+        let mut thing =
+            Thing::of(obj).has(intern!(py, "__code__"), Same::Object(code.as_ptr() as usize));
         if is_simple {
             // As long as it is.
             for (name, own) in names.iter().zip(&of_its_own).take(2) {

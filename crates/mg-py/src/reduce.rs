@@ -27,14 +27,15 @@ fn pair<'py>(py: Python<'py>, values: PyTensor, indices: PyTensor) -> PyResult<B
 }
 
 impl PyTensor {
-    /// `max` and `min`: of all elements; of each pair with another tensor; along an axis, with indices; over NumPy's
-    /// `axis` or several axes, without.
+    /// `max` and `min`: of all elements; of each pair with another tensor; along an axis, with indices; over several axes, and for NumPy's
+    /// function, without.
     fn extreme<'py>(
         &self,
         py: Python<'py>,
         dim: Any<'_, 'py>,
         keepdim: bool,
         axis: Any<'_, 'py>,
+        out: Out,
         which: Extreme,
     ) -> PyResult<Bound<'py, PyAny>> {
         if let Some(second) = dim.filter(|d| d.is_instance_of::<PyTensor>()) {
@@ -42,7 +43,9 @@ impl PyTensor {
             return Ok(Bound::new(py, self.binary(py, other, which.pairwise)?)?.into_any());
         }
         let axes = over(dim, axis)?;
-        match dim.filter(|d| !d.is_none()).and_then(|d| d.extract::<isize>().ok()) {
+        // NumPy's function knows of no indices.
+        let axis = axis.filter(|_| out == Out::Left);
+        match dim.filter(|d| !d.is_none()).or(axis).and_then(|d| d.extract::<isize>().ok()) {
             Some(dim) => {
                 let (values, indices) = build(py, || (which.along)(&self.t, dim, keepdim))?;
                 let result = |t| PyTensor::result(py, t, self.borrowed);
@@ -68,11 +71,23 @@ const MAX: Extreme =
 const MIN: Extreme =
     Extreme { over: Tensor::min_dim, along: Tensor::min_with_indices, pairwise: |a, b| a.try_minimum(b) };
 
-/// NumPy's functions say that they want no place for the answer.
-fn nowhere(out: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
-    match out.filter(|out| !out.is_none()) {
-        None => Ok(()),
-        Some(_) => Err(PyTypeError::new_err("answers are new tensors: takes out=None")),
+/// Where the answer is to go.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Out {
+    /// Nothing is said of it.
+    Left,
+    /// To no place: NumPy's functions say so where they call a tensor's method.
+    Nowhere,
+}
+
+impl FromPyObject<'_, '_> for Out {
+    type Error = PyErr;
+
+    fn extract(out: Borrowed<'_, '_, PyAny>) -> PyResult<Out> {
+        match out.is_none() {
+            true => Ok(Out::Nowhere),
+            false => Err(PyTypeError::new_err("answers are new tensors: takes out=None")),
+        }
     }
 }
 
@@ -89,8 +104,8 @@ fn second<'a, 'py>(dim: Any<'a, 'py>, other: Any<'a, 'py>) -> PyResult<Any<'a, '
 #[pymethods]
 impl PyTensor {
     /// The largest element; with another tensor, the larger of each pair. Along one `dim`, PyTorch's pair of values and
-    /// indices; over NumPy's `axis`, or several axes, the values.
-    #[pyo3(signature = (dim=None, keepdim=false, *, axis=None, keepdims=None, out=None, other=None))]
+    /// indices; over several axes, the values.
+    #[pyo3(signature = (dim=None, keepdim=false, *, axis=None, keepdims=None, out=Out::Left, other=None), text_signature = "($self, dim=None, keepdim=False, *, axis=None, keepdims=None, out=None, other=None)")]
     #[allow(clippy::too_many_arguments)]
     fn max<'py>(
         &self,
@@ -99,16 +114,15 @@ impl PyTensor {
         keepdim: bool,
         axis: Option<&Bound<'py, PyAny>>,
         keepdims: Option<bool>,
-        out: Option<&Bound<'py, PyAny>>,
+        out: Out,
         other: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        nowhere(out)?;
-        self.extreme(py, second(dim, other)?, keep(keepdim, keepdims), axis, MAX)
+        self.extreme(py, second(dim, other)?, keep(keepdim, keepdims), axis, out, MAX)
     }
 
     /// The smallest element; with another tensor, the smaller of each pair. Along one `dim`, PyTorch's pair of values and
-    /// indices; over NumPy's `axis`, or several axes, the values.
-    #[pyo3(signature = (dim=None, keepdim=false, *, axis=None, keepdims=None, out=None, other=None))]
+    /// indices; over several axes, the values.
+    #[pyo3(signature = (dim=None, keepdim=false, *, axis=None, keepdims=None, out=Out::Left, other=None), text_signature = "($self, dim=None, keepdim=False, *, axis=None, keepdims=None, out=None, other=None)")]
     #[allow(clippy::too_many_arguments)]
     fn min<'py>(
         &self,
@@ -117,11 +131,10 @@ impl PyTensor {
         keepdim: bool,
         axis: Option<&Bound<'py, PyAny>>,
         keepdims: Option<bool>,
-        out: Option<&Bound<'py, PyAny>>,
+        out: Out,
         other: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        nowhere(out)?;
-        self.extreme(py, second(dim, other)?, keep(keepdim, keepdims), axis, MIN)
+        self.extreme(py, second(dim, other)?, keep(keepdim, keepdims), axis, out, MIN)
     }
 
     fn __contains__(&self, py: Python<'_>, value: &Bound<'_, PyAny>) -> PyResult<bool> {

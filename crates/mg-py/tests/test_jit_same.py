@@ -237,3 +237,68 @@ def test_attributes_are_no_variables_of_the_same_name():
     for _ in range(5):
         step(x)
     assert step.is_replaying, step.reason
+
+
+@pytest.mark.parametrize("change", ["defaults", "keyword defaults", "code"])
+def test_the_function_itself_may_change(change):
+    def f(x, a=2.0, *, b=1.0):
+        return x * a * b
+
+    def other(x, a=2.0, *, b=1.0):
+        return x + a
+
+    x = mg.tensor([1.0, 2.0])
+    step = mg.jit(f)
+    for _ in range(7):
+        step(x)
+    assert step.is_replaying
+    match change:
+        case "defaults":
+            f.__defaults__ = (5.0,)
+        case "keyword defaults":
+            f.__kwdefaults__ = {"b": 7.0}
+        case "code":
+            f.__code__ = other.__code__
+    for _ in range(5):
+        assert step(x).tolist() == f(x).tolist()
+
+
+def test_functions_made_since_are_looked_at_and_others_not_looked_for_again():
+    """Who refers to code is looked for among all objects there are: where nobody came or went that is known already."""
+    import gc
+
+    x, made = mg.tensor([1.0, 2.0]), []
+
+    def make(by):
+        def inner(v):
+            return v * by
+
+        return inner
+
+    made.append(make(2.0))
+    looked = 0
+
+    def watch(*_):
+        nonlocal looked
+        looked += 1
+        return found(*_)
+
+    found, gc.get_referrers = gc.get_referrers, watch
+    try:
+        count = [0]
+
+        def f(x):
+            count[0] += 1
+            return made[-1](x)
+
+        step = mg.jit(f)
+        for i in range(12):
+            step(x)
+        looked = 0
+        for i in range(20):
+            assert step(x).tolist() == [2.0, 4.0]
+        assert looked == 0
+        made.append(make(3.0))
+        assert step(x).tolist() == [3.0, 6.0]
+    finally:
+        gc.get_referrers = found

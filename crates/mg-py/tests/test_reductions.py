@@ -52,7 +52,11 @@ def test_extremes_are_pairs_along_a_dim(array):
     assert found.values.tolist() == array.max(1).tolist() and found.indices.tolist() == array.argmax(1).tolist()
     values, indices = t.min(dim=-1, keepdim=True)
     assert values.shape == (2, 3, 1) and indices.tolist() == array.argmin(-1, keepdims=True).tolist()
-    assert t.max().item() == array.max() and t.min(axis=0).tolist() == array.min(0).tolist()
+    assert t.max().item() == array.max() and t.min(axis=0).indices.tolist() == array.argmin(0).tolist()
+    values, indices = t.max(axis=1, keepdims=True)
+    assert values.shape == (2, 1, 4) and indices.tolist() == array.argmax(1, keepdims=True).tolist()
+    # NumPy's own function has no indices.
+    assert numpy.max(t, axis=0).tolist() == array.max(0).tolist() and t.min(dim=(0, 1)).tolist() == array.min((0, 1)).tolist()
     assert t.max(t * 0).tolist() == numpy.maximum(array, 0).tolist()
     assert "values=" in repr(found)
 
