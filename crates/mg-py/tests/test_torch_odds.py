@@ -6,6 +6,7 @@ import importlib
 import math
 
 import micrograd_rs as mg
+import numpy as np
 import pytest
 from conftest import close
 from micrograd_rs import nn
@@ -283,3 +284,44 @@ def test_bessel_functions_of_zero():
         x = mg.tensor([0.0, -0.0, 2.0, -3.0], requires_grad=True)
         getattr(mg.special, name)(x).nansum().backward()
         assert x.grad[:2].tolist() == [slope * float("inf")] * 2 and abs(x.grad[2].item()) < 1.0
+
+
+def test_arguments_have_pytorchs_names():
+    one = nn.Parameter(mg.ones(1))
+    held = nn.ParameterDict(parameters={"a": one})
+    held.update(parameters={"b": one})
+    assert held.get(key="a") is one and held.setdefault(key="b") is one and held.pop(key="b") is one
+    x = mg.tensor([[3.0, 4.0]])
+    assert mg.equal(nn.RMSNorm(2)(x=x), F.rms_norm(x, (2,)))
+    assert mg.equal(nn.PoissonNLLLoss()(log_input=x, target=x), F.poisson_nll_loss(x, x))
+    split = nn.AdaptiveLogSoftmaxWithLoss(2, 4, [2])
+    target = mg.tensor([3])
+    assert mg.equal(split(input_=x, target_=target).output, split(x, target).output)
+    net = nn.Linear(2, 1, bias=False)
+    call = nn.utils.stateless.functional_call
+    assert call(net, parameters_and_buffers={"weight": mg.ones(1, 2)}, args=(x,)).tolist() == [[7.0]]
+
+
+@pytest.mark.parametrize("bias", [None, 0, 1, np.bool_(True)])
+def test_a_bias_is_there_where_it_is_said_by_anything_true(bias):
+    for layer in (nn.Linear(2, 3, bias=bias), nn.Bilinear(2, 2, 3, bias=bias), nn.Conv1d(2, 3, 1, bias=bias)):
+        assert (layer.bias is not None) == bool(bias)
+
+
+def test_checkpoint_is_a_decorator():
+    calls = []
+
+    @mg.utils.checkpoint.checkpoint(use_reentrant=False, preserve_rng_state=False, respect_saved_tensors_hooks=True)
+    def scaled(x, *, by):
+        """Scales."""
+        calls.append(by)
+        return (x * by).exp()
+
+    x = mg.Tensor([1.0])
+    y = scaled(x, by=2.0)
+    assert scaled.__doc__ == "Scales." and calls == [2.0]
+    y.sum().backward()
+    assert calls == [2.0, 2.0]
+    assert mg.allclose(x.grad, 2 * (x.detach() * 2).exp())
+    with pytest.raises(ValueError, match="by"):
+        mg.utils.checkpoint.checkpoint(use_reentrant=False, by=2.0)
