@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import math
+import pickle
 
 import micrograd_rs as mg
 import numpy as np
@@ -325,3 +326,41 @@ def test_checkpoint_is_a_decorator():
     assert mg.allclose(x.grad, 2 * (x.detach() * 2).exp())
     with pytest.raises(ValueError, match="by"):
         mg.utils.checkpoint.checkpoint(use_reentrant=False, by=2.0)
+
+
+def test_parts_of_sizes_are_sizes():
+    size = mg.ones(2, 3, 4).shape
+    for part, wanted in (
+        (size[1:], (3, 4)),
+        (size[:0], ()),
+        (size[:-1] + (5, 6), (2, 3, 5, 6)),
+        ((5,) + size, (5, 2, 3, 4)),
+        (size + size[:1], (2, 3, 4, 2)),
+        (size[:1] * 2, (2, 2)),
+        (2 * size[:1], (2, 2)),
+        (pickle.loads(pickle.dumps(size[1:])), (3, 4)),
+    ):
+        assert type(part) is mg.Size and part == wanted and part.numel() == math.prod(wanted)
+    assert size[-1] == 4 and type(size[-1]) is int
+    assert mg.zeros(size[1:] + (1,)).shape == (3, 4, 1) and mg.ones(2, 3, 4).view(size[:1] + (-1,)).shape == (2, 12)
+    assert (size[:2] + np.zeros(2)).tolist() == [2.0, 3.0]
+    for wrong in (lambda: size + [1], lambda: [1] + size, lambda: size * 1.5, lambda: size["a"]):
+        with pytest.raises(TypeError):
+            wrong()
+
+
+def test_a_convolution_takes_one_number_in_a_list():
+    x = mg.arange(50.0).reshape(1, 2, 5, 5)
+    for kind, options in (
+        (nn.Conv2d, {"stride": 2, "padding": 1, "dilation": 1}),
+        (nn.Conv2d, {"padding": 2, "dilation": 2, "padding_mode": "circular"}),
+        (nn.ConvTranspose2d, {"stride": 2, "padding": 1, "output_padding": 1}),
+    ):
+        one = kind(2, 4, 3, **options)
+        several = kind(2, 4, 3, **{name: [n] if isinstance(n, int) else n for name, n in options.items()})
+        several.load_state_dict(one.state_dict())
+        assert several.stride == one.stride and mg.equal(several(x), one(x))
+    with pytest.raises(ValueError, match="kernel_size takes 2 numbers"):
+        nn.Conv2d(2, 4, [3])
+    with pytest.raises(ValueError, match="stride takes 2 numbers"):
+        nn.Conv2d(2, 4, 3, stride=[1, 1, 1])
