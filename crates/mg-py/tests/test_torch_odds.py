@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import math
 import pickle
+from typing import Any
 
 import micrograd_rs as mg
 import numpy as np
@@ -364,3 +365,42 @@ def test_a_convolution_takes_one_number_in_a_list():
         nn.Conv2d(2, 4, [3])
     with pytest.raises(ValueError, match="stride takes 2 numbers"):
         nn.Conv2d(2, 4, 3, stride=[1, 1, 1])
+
+
+class Pair:
+    def __init__(self, a, b):
+        self.a, self.b = a, b
+
+
+def test_containers_of_ones_own():
+    from micrograd_rs.utils._pytree import _register_pytree_node, register_pytree_node, tree_flatten, tree_leaves, tree_map, tree_map_only
+
+    x = mg.tensor([1.0, 2.0])
+    assert len(tree_leaves([Pair(1, 2)])) == 1
+    register_pytree_node(Pair, lambda p: ((p.a, p.b), "kept"), lambda items, kept: (kept, Pair(*items))[1], serialized_type_name="pair")
+    leaves, spec = tree_flatten({"p": Pair(1, [2, 3])})
+    assert leaves == [1, 2, 3] and spec.leaves == 3 and spec == tree_flatten({"p": Pair(4, [5, 6])})[1] != tree_flatten({"p": (1, [2, 3])})[1]
+    made = tree_map(lambda a, b: a + b, Pair(1, (2,)), Pair(10, (20,)))
+    assert type(made) is Pair and made.a == 11 and made.b == (22,)
+    # What is differentiated and what answers may be such.
+    found = mg.func.grad(lambda p: (p.a * p.b).sum())(Pair(x, x + 1))
+    assert type(found) is Pair and found.a.tolist() == [2.0, 3.0] and found.b.tolist() == [1.0, 2.0]
+    each = mg.func.vmap(lambda p: Pair(p.a * 2, p.a + p.b), in_dims=(Pair(0, None),))(Pair(x, x))
+    assert each.a.tolist() == [2.0, 4.0] and each.b.tolist() == [[2.0, 3.0], [3.0, 4.0]]
+    assert tree_leaves([Pair(1, 2), (3, 4)], is_leaf=lambda t: isinstance(t, tuple)) == [1, 2, (3, 4)]
+    assert tree_map(len, [(1, 2), (3,)], is_leaf=lambda t: isinstance(t, tuple)) == [2, 1]
+    assert tree_map_only(tuple, len, [(1, 2), 3], is_leaf=lambda t: isinstance(t, tuple)) == [2, 3]
+    for known in (Pair, dict):
+        with pytest.raises(ValueError, match="already"):
+            _register_pytree_node(known, lambda p: ((), None), lambda items, kept: None)
+
+
+def test_what_distributions_and_annotations_of_ones_own_are_written_with():
+    from micrograd_rs.distributions.utils import _standard_normal, _sum_rightmost
+    from micrograd_rs.nn.common_types import _size_2_opt_t, _size_2_t, _size_any_t
+
+    drawn = _standard_normal(mg.Size([3, 2]), dtype=mg.float64, device=mg.device("cpu"))
+    assert drawn.shape == (3, 2) and drawn.dtype == mg.float64
+    x = mg.arange(6.0).reshape(1, 2, 3)
+    assert _sum_rightmost(x, 2).tolist() == [15.0] and _sum_rightmost(x, 0) is x
+    assert _size_2_t == int | tuple[int, int] and _size_any_t == int | tuple[Any, ...] and _size_2_opt_t == int | None | tuple[int | None, int | None]

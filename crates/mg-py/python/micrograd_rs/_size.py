@@ -14,7 +14,7 @@ else:
     _Sizes = _Pair = tuple
 
 
-_part = tuple.__getitem__
+_part: Any = getattr(tuple, "__getitem__")
 
 
 class Size(_Sizes):
@@ -35,11 +35,10 @@ class Size(_Sizes):
 
     def __add__(self, other: Any) -> Any:
         # What is no tuple may know what to do with one.
-        joined: Any = super().__add__(other) if isinstance(other, tuple) else NotImplemented
-        return Size(joined) if joined is not NotImplemented else joined
+        return Size((*self, *other)) if isinstance(other, tuple) else NotImplemented  # pyright: ignore[reportUnknownArgumentType]
 
     def __radd__(self, other: Any) -> Any:
-        return Size((*other, *self)) if isinstance(other, tuple) else NotImplemented
+        return Size((*other, *self)) if isinstance(other, tuple) else NotImplemented  # pyright: ignore[reportUnknownArgumentType]
 
     def __mul__(self, times: SupportsIndex) -> Size:
         return Size(super().__mul__(times))
