@@ -427,3 +427,14 @@ def test_parts_of_modules_go_backwards():
     copied = net._modules.copy()
     del net[1]
     assert type(copied) is dict and list(copied) == ["0", "1"] and len(net._modules) == 1 and ("0", net[0]) in net._modules.items()
+
+
+def test_gradients_of_batch_norm_that_come_back_transposed():
+    # PyTorch 2.15 mixes up the elements of one sample's.
+    x = mg.randn(1, 3, 2, 2, dtype=mg.float64).requires_grad_()
+    mean, variance, weight = mg.randn(3, dtype=mg.float64), mg.tensor([1.0, 2.0, 3.0], dtype=mg.float64), mg.randn(3, dtype=mg.float64)
+    back = mg.randn(1, 4, 3, dtype=mg.float64)
+    out = F.batch_norm(x, mean, variance, weight, None, training=False)
+    (out.flatten(2).transpose(1, 2) * back).sum().backward()
+    scale = (weight / (variance + 1e-5).sqrt()).view(1, 3, 1, 1)
+    assert mg.allclose(x.grad, scale * back.transpose(1, 2).reshape(1, 3, 2, 2), rtol=1e-12)
