@@ -314,3 +314,50 @@ class Scale(nn.LazyModuleMixin):
 def test_lazy_modules_of_ones_own():
     scale = Scale()
     assert scale(mg.full((2, 3), 5.0)).tolist() == [[5] * 3] * 2 and scale.scale.shape == (3,)
+
+
+def test_pruning_again_over_several_modules():
+    # Rounds of pruning, as for lottery tickets: what is pruned already has none of its elements chosen again.
+    prune = nn.utils.prune
+    a, b = nn.Linear(3, 2, bias=False), nn.Linear(2, 2, bias=False)
+    with mg.no_grad():
+        a.weight.copy_(mg.tensor([[1.0, -2.0, 3.0], [4.0, -5.0, 6.0]]))
+        b.weight.copy_(mg.tensor([[0.5, 7.0], [-8.0, 9.0]]))
+    both = [(a, "weight"), (b, "weight")]
+    prune.l1_unstructured(a, "weight", 1)
+    assert a.weight.tolist() == [[0, -2, 3], [4, -5, 6]]
+    prune.global_unstructured(both, prune.L1Unstructured, amount=2)
+    assert a.weight_mask.tolist() == [[0, 0, 1], [1, 1, 1]] and b.weight_mask.tolist() == [[0, 1], [1, 1]]
+    prune.global_unstructured(both, prune.L1Unstructured, amount=0.3)
+    assert a.weight.tolist() == [[0, 0, 0], [0, -5, 6]] and b.weight.tolist() == [[0, 7], [-8, 9]]
+    prune.ln_structured(b, "weight", 1, n=2, dim=0)
+    assert b.weight.tolist() == [[0, 0], [-8, 9]]
+    prune.custom_from_mask(a, "weight", mg.tensor([[1, 1, 1], [1, 0, 1]]))
+    assert a.weight.tolist() == [[0, 0, 0], [0, 0, 6]] and len(a._forward_pre_hooks) == 1
+    prune.remove(a, "weight")
+    assert a.weight.tolist() == [[0, 0, 0], [0, 0, 6]] and list(a.state_dict()) == ["weight"]
+
+
+def test_pruning_that_fails_has_changed_nothing():
+    prune = nn.utils.prune
+
+    class Fails(prune.BasePruningMethod):
+        def compute_mask(self, t, default_mask):
+            raise ArithmeticError("no mask")
+
+    layer = nn.Linear(3, 2)
+    weight = layer.weight
+    for how in (lambda: Fails.apply(layer, "weight"), lambda: prune.l1_unstructured(layer, "weight", 7)):
+        with pytest.raises((ArithmeticError, ValueError)):
+            how()
+        assert layer.weight is weight and list(layer.state_dict()) == ["weight", "bias"]
+    prune.l1_unstructured(layer, "weight", 2)
+    before, mask = layer.weight.tolist(), layer.weight_mask.tolist()
+    for how in (lambda: Fails.apply(layer, "weight"), lambda: prune.l1_unstructured(layer, "weight", 5)):
+        with pytest.raises((ArithmeticError, ValueError)):
+            how()
+        assert layer(mg.zeros(1, 3)).shape == (1, 2) and len(layer._forward_pre_hooks) == 1
+        assert layer.weight.tolist() == before and layer.weight_mask.tolist() == mask
+    Fails.PRUNING_TYPE = "other"
+    with pytest.raises(ValueError, match="other"):
+        Fails.apply(layer, "weight")

@@ -256,3 +256,33 @@ def test_looking_at_every_parameter_takes_time_in_proportion():
         return best
 
     assert seconds(1600) < 60 * seconds(100)
+
+
+def test_a_state_is_made_anew_by_the_classes_of_its_parts():
+    # As programs move a state to a device.
+    def moved(part):
+        if isinstance(part, dict):
+            return type(part)({name: moved(its) for name, its in part.items()})
+        if isinstance(part, (list, tuple)):
+            return type(part)(moved(its) for its in part)
+        return part.to("cpu") if isinstance(part, mg.Tensor) else part
+
+    w = mg.Tensor([1.0, 2.0])
+    adam = mg.optim.Adam([w], lr=0.1)
+    assert moved(adam.state_dict())["state"] == {}
+    for _ in range(2):
+        adam.zero_grad()
+        (w * w).sum().backward()
+        adam.step()
+    state = adam.state_dict()
+    made = moved(state)
+    assert type(made["state"]) is dict and made["state"][0]["step"].item() == 2.0
+    assert type(state["state"]).fromkeys([0], 1) == {0: 1}
+    adam.load_state_dict(made)
+    other = mg.optim.Adam([mg.Tensor(w.detach().clone())], lr=0.5)
+    other.load_state_dict(made)
+    for optimizer in (adam, other):
+        (p,) = optimizer.param_groups[0]["params"]
+        p.grad = mg.ones(2)
+        optimizer.step()
+    assert mg.equal(w, p) and other.param_groups[0]["lr"] == 0.1

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import importlib
 import math
+import pickle
+from typing import Any
 
 import micrograd_rs as mg
+import numpy as np
 import pytest
 from conftest import close
 from micrograd_rs import nn
@@ -283,3 +286,155 @@ def test_bessel_functions_of_zero():
         x = mg.tensor([0.0, -0.0, 2.0, -3.0], requires_grad=True)
         getattr(mg.special, name)(x).nansum().backward()
         assert x.grad[:2].tolist() == [slope * float("inf")] * 2 and abs(x.grad[2].item()) < 1.0
+
+
+def test_arguments_have_pytorchs_names():
+    one = nn.Parameter(mg.ones(1))
+    held = nn.ParameterDict(parameters={"a": one})
+    held.update(parameters={"b": one})
+    assert held.get(key="a") is one and held.setdefault(key="b") is one and held.pop(key="b") is one
+    x = mg.tensor([[3.0, 4.0]])
+    assert mg.equal(nn.RMSNorm(2)(x=x), F.rms_norm(x, (2,)))
+    assert mg.equal(nn.PoissonNLLLoss()(log_input=x, target=x), F.poisson_nll_loss(x, x))
+    split = nn.AdaptiveLogSoftmaxWithLoss(2, 4, [2])
+    target = mg.tensor([3])
+    assert mg.equal(split(input_=x, target_=target).output, split(x, target).output)
+    net = nn.Linear(2, 1, bias=False)
+    call = nn.utils.stateless.functional_call
+    assert call(net, parameters_and_buffers={"weight": mg.ones(1, 2)}, args=(x,)).tolist() == [[7.0]]
+
+
+@pytest.mark.parametrize("bias", [None, 0, 1, np.bool_(True)])
+def test_a_bias_is_there_where_it_is_said_by_anything_true(bias):
+    for layer in (nn.Linear(2, 3, bias=bias), nn.Bilinear(2, 2, 3, bias=bias), nn.Conv1d(2, 3, 1, bias=bias)):
+        assert (layer.bias is not None) == bool(bias)
+
+
+def test_checkpoint_is_a_decorator():
+    calls = []
+
+    @mg.utils.checkpoint.checkpoint(use_reentrant=False, preserve_rng_state=False, respect_saved_tensors_hooks=True)
+    def scaled(x, *, by):
+        """Scales."""
+        calls.append(by)
+        return (x * by).exp()
+
+    x = mg.Tensor([1.0])
+    y = scaled(x, by=2.0)
+    assert scaled.__doc__ == "Scales." and calls == [2.0]
+    y.sum().backward()
+    assert calls == [2.0, 2.0]
+    assert mg.allclose(x.grad, 2 * (x.detach() * 2).exp())
+    with pytest.raises(ValueError, match="by"):
+        mg.utils.checkpoint.checkpoint(use_reentrant=False, by=2.0)
+
+
+def test_parts_of_sizes_are_sizes():
+    size = mg.ones(2, 3, 4).shape
+    for part, wanted in (
+        (size[1:], (3, 4)),
+        (size[:0], ()),
+        (size[:-1] + (5, 6), (2, 3, 5, 6)),
+        ((5,) + size, (5, 2, 3, 4)),
+        (size + size[:1], (2, 3, 4, 2)),
+        (size[:1] * 2, (2, 2)),
+        (2 * size[:1], (2, 2)),
+        (pickle.loads(pickle.dumps(size[1:])), (3, 4)),
+    ):
+        assert type(part) is mg.Size and part == wanted and part.numel() == math.prod(wanted)
+    assert size[-1] == 4 and type(size[-1]) is int
+    assert mg.zeros(size[1:] + (1,)).shape == (3, 4, 1) and mg.ones(2, 3, 4).view(size[:1] + (-1,)).shape == (2, 12)
+    assert (size[:2] + np.zeros(2)).tolist() == [2.0, 3.0]
+    for wrong in (lambda: size + [1], lambda: [1] + size, lambda: size * 1.5, lambda: size["a"]):
+        with pytest.raises(TypeError):
+            wrong()
+
+
+def test_a_convolution_takes_one_number_in_a_list():
+    x = mg.arange(50.0).reshape(1, 2, 5, 5)
+    for kind, options in (
+        (nn.Conv2d, {"stride": 2, "padding": 1, "dilation": 1}),
+        (nn.Conv2d, {"padding": 2, "dilation": 2, "padding_mode": "circular"}),
+        (nn.ConvTranspose2d, {"stride": 2, "padding": 1, "output_padding": 1}),
+    ):
+        one = kind(2, 4, 3, **options)
+        several = kind(2, 4, 3, **{name: [n] if isinstance(n, int) else n for name, n in options.items()})
+        several.load_state_dict(one.state_dict())
+        assert several.stride == one.stride and mg.equal(several(x), one(x))
+    with pytest.raises(ValueError, match="kernel_size takes 2 numbers"):
+        nn.Conv2d(2, 4, [3])
+    with pytest.raises(ValueError, match="stride takes 2 numbers"):
+        nn.Conv2d(2, 4, 3, stride=[1, 1, 1])
+
+
+class Pair:
+    def __init__(self, a, b):
+        self.a, self.b = a, b
+
+
+def test_containers_of_ones_own():
+    from micrograd_rs.utils._pytree import _register_pytree_node, register_pytree_node, tree_flatten, tree_leaves, tree_map, tree_map_only
+
+    x = mg.tensor([1.0, 2.0])
+    assert len(tree_leaves([Pair(1, 2)])) == 1
+    register_pytree_node(Pair, lambda p: ((p.a, p.b), "kept"), lambda items, kept: (kept, Pair(*items))[1], serialized_type_name="pair")
+    leaves, spec = tree_flatten({"p": Pair(1, [2, 3])})
+    assert leaves == [1, 2, 3] and spec.leaves == 3 and spec == tree_flatten({"p": Pair(4, [5, 6])})[1] != tree_flatten({"p": (1, [2, 3])})[1]
+    made = tree_map(lambda a, b: a + b, Pair(1, (2,)), Pair(10, (20,)))
+    assert type(made) is Pair and made.a == 11 and made.b == (22,)
+    # What is differentiated and what answers may be such.
+    found = mg.func.grad(lambda p: (p.a * p.b).sum())(Pair(x, x + 1))
+    assert type(found) is Pair and found.a.tolist() == [2.0, 3.0] and found.b.tolist() == [1.0, 2.0]
+    each = mg.func.vmap(lambda p: Pair(p.a * 2, p.a + p.b), in_dims=(Pair(0, None),))(Pair(x, x))
+    assert each.a.tolist() == [2.0, 4.0] and each.b.tolist() == [[2.0, 3.0], [3.0, 4.0]]
+    assert tree_leaves([Pair(1, 2), (3, 4)], is_leaf=lambda t: isinstance(t, tuple)) == [1, 2, (3, 4)]
+    assert tree_map(len, [(1, 2), (3,)], is_leaf=lambda t: isinstance(t, tuple)) == [2, 1]
+    assert tree_map_only(tuple, len, [(1, 2), 3], is_leaf=lambda t: isinstance(t, tuple)) == [2, 3]
+    for known in (Pair, dict):
+        with pytest.raises(ValueError, match="already"):
+            _register_pytree_node(known, lambda p: ((), None), lambda items, kept: None)
+
+
+def test_what_distributions_and_annotations_of_ones_own_are_written_with():
+    from micrograd_rs.distributions.utils import _standard_normal, _sum_rightmost
+    from micrograd_rs.nn.common_types import _size_2_opt_t, _size_2_t, _size_any_t
+
+    drawn = _standard_normal(mg.Size([3, 2]), dtype=mg.float64, device=mg.device("cpu"))
+    assert drawn.shape == (3, 2) and drawn.dtype == mg.float64
+    x = mg.arange(6.0).reshape(1, 2, 3)
+    assert _sum_rightmost(x, 2).tolist() == [15.0] and _sum_rightmost(x, 0) is x
+    assert _size_2_t == int | tuple[int, int] and _size_any_t == int | tuple[Any, ...] and _size_2_opt_t == int | None | tuple[int | None, int | None]
+
+
+def test_a_list_of_parameters_is_trained():
+    held = nn.ParameterList([mg.ones(2), mg.zeros(3)])
+    for sgd in (mg.optim.SGD(held, lr=0.5), mg.optim.SGD([{"params": held}], lr=0.5)):
+        assert [p.shape for p in sgd.param_groups[0]["params"]] == [(2,), (3,)]
+    sum(p.sum() for p in held).backward()
+    sgd.step()
+    assert held[0].tolist() == [0.5, 0.5] and held[1].tolist() == [-0.5] * 3
+    for wrong in (nn.Linear(1, 1), nn.ModuleList([nn.Linear(1, 1)]), nn.ParameterDict({"a": mg.ones(1)}), nn.ParameterList()):
+        with pytest.raises(TypeError, match="parameters()"):
+            mg.optim.SGD(wrong, lr=0.5)
+
+
+def test_parts_of_modules_go_backwards():
+    net = nn.Sequential(nn.Linear(1, 2), nn.ReLU())
+    assert list(reversed(net._modules)) == ["1", "0"] == list(reversed(net._modules.keys()))
+    assert [name for name, _ in reversed(net._modules.items())] == ["1", "0"]
+    assert next(reversed(net._modules.values())) is net[1]
+    assert list(reversed(net[0]._parameters.items()))[0][1] is net[0].bias
+    copied = net._modules.copy()
+    del net[1]
+    assert type(copied) is dict and list(copied) == ["0", "1"] and len(net._modules) == 1 and ("0", net[0]) in net._modules.items()
+
+
+def test_gradients_of_batch_norm_that_come_back_transposed():
+    # PyTorch 2.15 mixes up the elements of one sample's.
+    x = mg.randn(1, 3, 2, 2, dtype=mg.float64).requires_grad_()
+    mean, variance, weight = mg.randn(3, dtype=mg.float64), mg.tensor([1.0, 2.0, 3.0], dtype=mg.float64), mg.randn(3, dtype=mg.float64)
+    back = mg.randn(1, 4, 3, dtype=mg.float64)
+    out = F.batch_norm(x, mean, variance, weight, None, training=False)
+    (out.flatten(2).transpose(1, 2) * back).sum().backward()
+    scale = (weight / (variance + 1e-5).sqrt()).view(1, 3, 1, 1)
+    assert mg.allclose(x.grad, scale * back.transpose(1, 2).reshape(1, 3, 2, 2), rtol=1e-12)

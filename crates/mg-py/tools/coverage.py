@@ -148,7 +148,8 @@ DIFFERENCES = """## What is there and differs
 - `optim.SGD(fused=…, foreach=…, capturable=…)`: steps are fused always; the switches change nothing.
 - `distributions`: gradients of samples of `Gamma` and what is made of it are of first order.
 - Where PyTorch's own answers are none, ours are the formula's: `GeneralizedPareto`'s mean where it is infinite, `Kumaraswamy`'s mode, divergences
-  to `ContinuousBernoulli` and `Uniform` from what lies in [0, 1] up to its ends.
+  to `ContinuousBernoulli` and `Uniform` from what lies in [0, 1] up to its ends, the gradient of `batch_norm` of one sample outside of training where it
+  comes back transposed (`flatten(2).transpose(1, 2)` behind it: PyTorch 2.15 takes the elements in another order).
 - A range of a profile (`record_function`) has the launches that are made while it is open, which is where values are looked at. A CUDA launch is
   waited for in a profile: its time is the processor's, too.
 - A CUDA device has one stream, which every `cuda.Stream` is. `cuda.Event(enable_timing=True)` waits when it is recorded; `elapsed_time` warns where

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Self
+    from typing import Any, Self, SupportsIndex, overload
 
     from ._micrograd_rs import Tensor
 
@@ -14,10 +14,36 @@ else:
     _Sizes = _Pair = tuple
 
 
+_part: Any = getattr(tuple, "__getitem__")
+
+
 class Size(_Sizes):
-    """Sizes or strides of axes: a tuple that also compares equal to lists."""
+    """Sizes or strides of axes: a tuple that also compares equal to lists. Parts of it, and what it is joined to, are such too."""
 
     __slots__ = ()
+
+    if TYPE_CHECKING:
+
+        @overload
+        def __getitem__(self, key: SupportsIndex) -> int: ...
+        @overload
+        def __getitem__(self, key: slice) -> Size: ...
+
+    def __getitem__(self, key: Any) -> Any:
+        part: Any = _part(self, key)
+        return Size(part) if part.__class__ is tuple else part
+
+    def __add__(self, other: Any) -> Any:
+        # What is no tuple may know what to do with one.
+        return Size((*self, *other)) if isinstance(other, tuple) else NotImplemented  # pyright: ignore[reportUnknownArgumentType]
+
+    def __radd__(self, other: Any) -> Any:
+        return Size((*other, *self)) if isinstance(other, tuple) else NotImplemented  # pyright: ignore[reportUnknownArgumentType]
+
+    def __mul__(self, times: SupportsIndex) -> Size:
+        return Size(super().__mul__(times))
+
+    __rmul__ = __mul__
 
     def __eq__(self, other: object) -> bool:
         return super().__eq__(tuple(other) if isinstance(other, list) else other)  # pyright: ignore[reportUnknownArgumentType]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 from ._micrograd_rs import Tensor
@@ -10,7 +10,8 @@ from ._names import no_tensor
 
 
 class Spec(NamedTuple):
-    """How something is made of its leaves: which kind of container, and its parts; a leaf has no kind."""
+    """How something is made of its leaves: which kind of container, its keys (or what a registered one keeps besides), and its parts; a
+    leaf has no kind."""
 
     kind: type[Any] | None
     keys: tuple[Any, ...]
@@ -24,10 +25,26 @@ class Spec(NamedTuple):
 
 LEAF = Spec(None, (), ())
 
+_Apart = Callable[[Any], tuple[Iterable[Any], Any]]
+_Made = Callable[[list[Any], Any], Any]
+
+# Classes of programs, how each is taken apart into items and what it keeps besides, and how it is made of both again.
+_registered: dict[type[Any], tuple[_Apart, _Made]] = {}
+
+
+def register(kind: type[Any], apart: _Apart, made: _Made) -> None:
+    """Has objects of a class be containers. ValueError for a class that is one already."""
+    if kind in _registered or kind in (dict, tuple, list):
+        raise ValueError(f"{kind.__qualname__} is known as a container already")
+    _registered[kind] = apart, made
+
 
 def _parts(tree: Any) -> tuple[type[Any], tuple[Any, ...], list[Any]] | None:
     whole: Any = tree
     kind: type[Any] = whole.__class__
+    if kind in _registered:
+        items, kept = _registered[kind][0](whole)
+        return kind, (kept,), list(items)
     if isinstance(tree, dict):
         return dict, tuple(whole), list(whole.values())
     return (kind, (), list(whole)) if isinstance(tree, (tuple, list)) else None
@@ -39,16 +56,16 @@ def items(tree: Any, lists: bool = True) -> tuple[Any, ...] | None:
     return None if parts is None or parts[0] is dict or (parts[0] is list and not lists) else tuple(parts[2])
 
 
-def flatten(tree: Any) -> tuple[list[Any], Spec]:
-    """The leaves of something, in order, and how it is made of them."""
-    parts = _parts(tree)
+def flatten(tree: Any, is_leaf: Callable[[Any], bool] | None = None) -> tuple[list[Any], Spec]:
+    """The leaves of something, in order, and how it is made of them. What `is_leaf` says is one, is one."""
+    parts = None if is_leaf is not None and is_leaf(tree) else _parts(tree)
     if parts is None:
         return [tree], LEAF
     kind, keys, items = parts
     leaves: list[Any] = []
     specs: list[Spec] = []
     for item in items:
-        its, spec = flatten(item)
+        its, spec = flatten(item, is_leaf)
         leaves += its
         specs.append(spec)
     return leaves, Spec(kind, keys, tuple(specs))
@@ -63,6 +80,8 @@ def unflatten(leaves: list[Any], spec: Spec) -> Any:
     for part in spec.parts:
         items.append(unflatten(leaves[at : at + part.leaves], part))
         at += part.leaves
+    if spec.kind in _registered:
+        return _registered[spec.kind][1](items, spec.keys[0])
     if spec.kind is dict:
         return dict(zip(spec.keys, items, strict=True))
     # A tuple with names takes its fields one by one.

@@ -8,7 +8,7 @@ from .._dtypes import finfo
 from .._micrograd_rs import Tensor
 from .._names import Lazy as _Lazy
 from .._nn_ops import softmax
-from .._ops import tril_indices
+from .._ops import randn, tril_indices
 from .distribution import tensors
 
 if TYPE_CHECKING:
@@ -47,6 +47,14 @@ def probs_to_logits(probs: Tensor, is_binary: bool = False) -> Tensor:
     """Logits of probabilities."""
     inside = clamp_probs(probs)
     return inside.log() - (-inside).log1p() if is_binary else inside.log()
+
+
+def _sum_rightmost(value: Any, dim: int) -> Any:  # pyright: ignore[reportUnusedFunction]
+    return value if dim == 0 else value.flatten(-dim).sum(-1)
+
+
+def _standard_normal(shape: Any, dtype: Any, device: Any) -> Tensor:  # pyright: ignore[reportUnusedFunction]
+    return randn(tuple(shape), dtype=dtype, device=device)
 
 
 class lazy_property:

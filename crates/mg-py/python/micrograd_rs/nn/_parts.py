@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, MutableMapping
+from collections.abc import ItemsView, Iterator, KeysView, Mapping, MutableMapping, ValuesView
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary, WeakSet
 
@@ -20,6 +20,24 @@ def put(module: Module, name: str, value: Any) -> None:
     if twins:
         for twin in twins.get(module, ()):
             vars(twin)[name] = value
+
+
+# Views of a dictionary go backwards, too.
+
+
+class _Keys(KeysView[str]):
+    def __reversed__(self) -> Iterator[str]:
+        yield from reversed(list(self))
+
+
+class _Values(ValuesView[Any]):
+    def __reversed__(self) -> Iterator[Any]:
+        yield from reversed(list(self))
+
+
+class _Items(ItemsView[str, Any]):
+    def __reversed__(self) -> Iterator[tuple[str, Any]]:
+        yield from reversed(list(self))
 
 
 class Parts(MutableMapping[str, Any]):
@@ -63,6 +81,22 @@ class Parts(MutableMapping[str, Any]):
 
     def __iter__(self) -> Iterator[str]:
         return iter([name for name, kind in self._module._kinds.items() if kind in self._kinds])
+
+    def __reversed__(self) -> Iterator[str]:
+        return reversed(list(self))
+
+    def keys(self) -> KeysView[str]:
+        return _Keys(self)
+
+    def values(self) -> ValuesView[Any]:
+        return _Values(self)
+
+    def items(self) -> ItemsView[str, Any]:
+        return _Items(self)
+
+    def copy(self) -> dict[str, Any]:
+        """The parts that there are now."""
+        return dict(self)
 
     def __len__(self) -> int:
         return sum(kind in self._kinds for kind in self._module._kinds.values())

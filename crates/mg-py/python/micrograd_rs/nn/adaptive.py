@@ -93,7 +93,8 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         if target.dim() == 1 and input.shape[0] != target.shape[0]:
             raise RuntimeError(f"Input and target should have the same size in the batch dimension, got {input.shape[0]} and {target.shape[0]}")
 
-    def forward(self, input: Tensor, target: Tensor) -> _Answer:
+    def forward(self, input_: Tensor, target_: Tensor) -> _Answer:
+        input, target = input_, target_
         self._checked(input, target)
         single = target.dim() == 0
         if single:

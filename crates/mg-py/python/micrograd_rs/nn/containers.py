@@ -296,13 +296,13 @@ class ParameterList(Module):
 class ParameterDict(Module):
     """Tensors in a dictionary: what are parameters is trained, other tensors become parameters."""
 
-    def __init__(self, values: Named | None = None) -> None:
+    def __init__(self, parameters: Named | None = None) -> None:
         self._names: list[str] = []
-        self.update(values or {})
+        self.update(parameters or {})
 
-    def update(self, values: Any) -> None:
+    def update(self, parameters: Any) -> None:
         """Adds tensors by name."""
-        for name, value in _pairs(values):
+        for name, value in _pairs(parameters):
             self[name] = value
 
     def __len__(self) -> int:
@@ -335,10 +335,10 @@ class ParameterDict(Module):
         self._names.remove(name)
         delattr(self, name)
 
-    def pop(self, name: str) -> Any:
+    def pop(self, key: str) -> Any:
         """Removes a tensor, and answers with it."""
-        value = self[name]
-        del self[name]
+        value = self[key]
+        del self[key]
         return value
 
     def popitem(self) -> tuple[str, Any]:
@@ -353,15 +353,15 @@ class ParameterDict(Module):
         for name in list(self._names):
             del self[name]
 
-    def get(self, name: str, default: Any = None) -> Any:
+    def get(self, key: str, default: Any = None) -> Any:
         """A tensor, or something else where there is none."""
-        return self[name] if name in self._names else default
+        return self[key] if key in self._names else default
 
-    def setdefault(self, name: str, default: Any = None) -> Any:
+    def setdefault(self, key: str, default: Any = None) -> Any:
         """A tensor, which becomes `default` where there is none."""
-        if name not in self._names:
-            self[name] = default
-        return self[name]
+        if key not in self._names:
+            self[key] = default
+        return self[key]
 
     def fromkeys(self, keys: Iterable[str], default: Any = None) -> ParameterDict:
         """Another dictionary with the same value under all these names."""

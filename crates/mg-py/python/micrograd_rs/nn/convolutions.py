@@ -81,6 +81,8 @@ class _ConvNd(Module):
     def _each(self, name: str, size: _Size) -> tuple[int, ...]:
         sizes = (size,) * self.axes if isinstance(size, int) else tuple(size)
         check_sizes(self, **{name: sizes})
+        if len(sizes) == 1 and name != "kernel_size":
+            sizes *= self.axes
         if len(sizes) != self.axes:
             raise ValueError(f"{type(self).__name__}: {name} takes {self.axes} numbers, got {sizes}")
         return sizes

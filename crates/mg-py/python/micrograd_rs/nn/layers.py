@@ -49,7 +49,7 @@ class Linear(Module):
             self.register_parameter("bias", Parameter(empty(out_features, device=device, dtype=dtype)) if bias else None)
             self.reset_parameters()
             return
-        weight, offset = _linear_parameters(in_features, out_features, bias, dtype)
+        weight, offset = _linear_parameters(in_features, out_features, bool(bias), dtype)
         self.weight = weight
         self.register_parameter("bias", offset)
         if device is not None:

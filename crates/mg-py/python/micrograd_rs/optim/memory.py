@@ -467,6 +467,10 @@ class Live(dict[Any, Any]):
     whenever somebody looks, so that the numbers that the engine keeps are as new as the tensors that steps write to.
     """
 
+    def __new__(cls, *args: Any, **entries: Any) -> Any:
+        # Programs that go through a state make each of its dictionaries anew, by its class: that one is theirs.
+        return super().__new__(cls) if len(args) == 2 else dict(*args, **entries)
+
     def __init__(self, optimizer: Optimizer, entries: Mapping[Any, Mapping[str, Any]]) -> None:
         super().__init__({i: dict(its) for i, its in entries.items()})
         self._of, params = optimizer, optimizer._parameters()

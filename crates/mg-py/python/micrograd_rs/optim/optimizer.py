@@ -129,7 +129,10 @@ class Optimizer:
         self.param_groups = []
         self._begin()
         if callable(getattr(params, "parameters", None)):
-            raise TypeError(f"an optimiser takes tensors, got {kind_of(params)}: pass its parameters()")
+            # A list of parameters is a module, too.
+            first: Any = next(iter(params), None) if hasattr(type(params), "__iter__") else None
+            if not isinstance(first, Tensor):
+                raise TypeError(f"an optimiser takes tensors, got {kind_of(params)}: pass its parameters()")
         if isinstance(params, Mapping):
             raise TypeError(f"an optimiser takes tensors, or a list of groups, got a dictionary: [group] is a list of one")
         groups: list[Any] = [params] if isinstance(params, Tensor) else list(params)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import wraps
 from typing import Any, cast
 
 from .. import _tree
@@ -32,7 +33,7 @@ def noop_context_fn() -> tuple[AbstractContextManager[Any], AbstractContextManag
 
 
 def checkpoint(
-    function: Callable[..., Any],
+    function: Callable[..., Any] | None = None,
     *args: Any,
     use_reentrant: bool | None = None,
     context_fn: Callable[[], tuple[AbstractContextManager[Any], AbstractContextManager[Any]]] = noop_context_fn,
@@ -40,16 +41,34 @@ def checkpoint(
     debug: bool = False,
     preserve_rng_state: bool = True,
     early_stop: bool = True,
+    respect_saved_tensors_hooks: bool | None = None,
     **kwargs: Any,
 ) -> Any:
-    """Calls a function, and keeps nothing of what it computes on the way: for the gradient it is called again.
+    """Calls a function, and keeps nothing of what it computes on the way: for the gradient it is called again. Without one it is a
+    decorator, whose function is called so each time: `@checkpoint(preserve_rng_state=False)`.
 
     Gradients flow to everything that the function uses, parameters of a module too, by `backward` and by `grad`. With
     `preserve_rng_state` it draws the same random numbers again. Results of other shapes than the first time are an error, unless
-    `determinism_check` is `"none"`. `use_reentrant`, `debug` and `early_stop` make no difference here.
+    `determinism_check` is `"none"`. `use_reentrant`, `debug`, `early_stop` and `respect_saved_tensors_hooks` make no
+    difference here.
     """
     if determinism_check not in ("default", "none"):
         raise ValueError(f"checkpoint: determinism_check is 'default' or 'none', got {determinism_check!r}")
+    if function is None:
+        if args or kwargs:
+            raise ValueError(f"checkpoint: arguments of a function that it is not given: {', '.join(kwargs) or len(args)}")
+
+        def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+            @wraps(function)
+            def checkpointed(*args: Any, **kwargs: Any) -> Any:
+                def call(*given: Any) -> Any:
+                    return function(*given, **kwargs)
+
+                return checkpoint(call, *args, context_fn=context_fn, determinism_check=determinism_check, preserve_rng_state=preserve_rng_state)
+
+            return checkpointed
+
+        return decorate
     first, again = context_fn()
     answers: list[Any] = []
     has_run = False

@@ -56,6 +56,24 @@ class BasePruningMethod:
         """A mask of what stays, of the elements where `default_mask` is 1."""
         raise NotImplementedError(f"{type(self).__name__} does not say what stays: write its compute_mask()")
 
+    def _of_the_rest(self, t: Tensor, mask: Tensor) -> Tensor:
+        """A mask of what stays, where `mask` has pruned already: by the elements that are left, by the indices along the axis of
+        which something is left, or by all of it, as `PRUNING_TYPE` says."""
+        if self.PRUNING_TYPE == "global":
+            return self.compute_mask(t, mask).to(mask.dtype)
+        if self.PRUNING_TYPE == "structured":
+            axes = [d for d in range(t.dim()) if d != self.dim % t.dim()]
+            kept = mask.ne(0).any(axes) if axes else mask.ne(0)
+            at = kept.nonzero().squeeze(1)
+            part = self.compute_mask(t.index_select(self.dim, at), mask.index_select(self.dim, at))
+            return mask.index_copy(self.dim, at, part.to(mask.dtype))
+        if self.PRUNING_TYPE != "unstructured":
+            raise ValueError(f"PRUNING_TYPE is 'unstructured', 'structured' or 'global', got {self.PRUNING_TYPE!r}")
+        kept = mask != 0
+        new = mask.clone()
+        new[kept] = self.compute_mask(t[kept], mask[kept]).to(mask.dtype)
+        return new
+
     def apply_mask(self, module: Module) -> Tensor:
         """The parameter, with zeros where it is pruned."""
         mask, original = getattr(module, self._tensor_name + "_mask"), getattr(module, self._tensor_name + "_orig")
@@ -70,11 +88,6 @@ class BasePruningMethod:
         before = next((h for h in _methods(module) if h._tensor_name == name), None)
         method = cls(*args, **kwargs)
         method._tensor_name = name
-        if before is not None:
-            container = before if isinstance(before, PruningContainer) else PruningContainer(before)
-            container.add_pruning_method(method)
-            _forget(module, name)
-            method = container
         original: Any = getattr(module, name)
         scores = original if importance_scores is None else importance_scores
         if scores.shape != original.shape:
@@ -84,16 +97,21 @@ class BasePruningMethod:
         if before is None:
             if name not in module._parameters:
                 raise AttributeError(f"{type(module).__name__} has no parameter {name!r}")
-            delattr(module, name)
-            module.register_parameter(name + "_orig", original)
             default = ones_like(original)
         else:
             default = getattr(module, name + "_mask").detach().clone()
+        # What says which elements stay may fail: the module is touched after that.
         with no_grad():
-            mask = method.compute_mask(scores.detach(), default)
+            mask = (method.compute_mask if before is None else method._of_the_rest)(scores.detach(), default)
         if before is None:
+            delattr(module, name)
+            module.register_parameter(name + "_orig", original)
             module.register_buffer(name + "_mask", mask)
         else:
+            container = before if isinstance(before, PruningContainer) else PruningContainer(before)
+            container.add_pruning_method(method)
+            _forget(module, name)
+            method = container
             setattr(module, name + "_mask", mask)
         object.__setattr__(module, name, method.apply_mask(module))
         module.register_forward_pre_hook(method)
@@ -143,18 +161,7 @@ class PruningContainer(BasePruningMethod):
         return self._pruning_methods[idx]
 
     def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
-        method, mask = self._pruning_methods[-1], default_mask
-        if method.PRUNING_TYPE == "structured":
-            axes = [d for d in range(t.dim()) if d != method.dim % t.dim()]
-            kept = mask.ne(0).any(axes) if axes else mask.ne(0)
-            at = kept.nonzero().squeeze(1)
-            part = method.compute_mask(t.index_select(method.dim, at), mask.index_select(method.dim, at))
-            return mask.index_copy(method.dim, at, part.to(mask.dtype))
-        kept = mask != 0
-        part = method.compute_mask(t[kept], mask[kept])
-        new = mask.clone()
-        new[kept] = part.to(mask.dtype)
-        return new
+        return self._pruning_methods[-1]._of_the_rest(t, default_mask)
 
 
 class Identity(BasePruningMethod):

@@ -53,7 +53,7 @@ def _with(module: Module, given: Mapping[str, Tensor], tie_weights: bool, strict
 
 def functional_call(
     module: Module,
-    parameter_and_buffer_dicts: Mapping[str, Tensor] | Sequence[Mapping[str, Tensor]],
+    parameters_and_buffers: Mapping[str, Tensor] | Sequence[Mapping[str, Tensor]],
     args: Any = None,
     kwargs: Mapping[str, Any] | None = None,
     *,
@@ -70,7 +70,7 @@ def functional_call(
     >>> nn.utils.stateless.functional_call(net, weights, (mg.ones(1, 2),)).tolist()
     [[3.0]]
     """
-    dicts = parameter_and_buffer_dicts
+    dicts = parameters_and_buffers
     if isinstance(dicts, Mapping):
         dicts = [dicts]
     given: dict[str, Tensor] = {}
