@@ -264,7 +264,9 @@ impl ReplayStep {
     fn outside(&self, node: usize) -> Option<usize> {
         match self.read.get(*self.index.get(node)? as usize)?.1 {
             From::Outside(at) => Some(at),
-            From::Computed(..) | From::Constant(_) | From::Scalar(_) | From::Live(..) | From::Random(_) => None,
+            From::Computed(..) | From::Constant(_) | From::Scalar(_) | From::Live(..) | From::Random(_) => {
+                None
+            }
         }
     }
 }

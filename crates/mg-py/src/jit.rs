@@ -448,7 +448,8 @@ impl PyJit {
                 {
                     let full = all.known.len() >= KNOWN;
                     dropped.extend(
-                        all.known.extract_if(.., |known| known.is_stale() || full && known.recorded.is_some()),
+                        all.known
+                            .extract_if(.., |known| known.is_stale() || full && known.recorded.is_some()),
                     );
                     taken = Some(Some(all.add(hash, words.key.clone(), arguments, new)));
                 }

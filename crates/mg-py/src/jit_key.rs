@@ -11,7 +11,9 @@ use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyDict, PyFloat, PyList, PyModule, PyString, PyTuple, PyType};
 
 use crate::attributes::attributes_of;
-use crate::jit_same::{Class, Entries, Fields, GroupOption, Items, Module, Optimizer, Same, Thing, contents, own_dict};
+use crate::jit_same::{
+    Class, Entries, Fields, GroupOption, Items, Module, Optimizer, Same, Thing, contents, own_dict,
+};
 use crate::jit_sort::{Object, Sort, Sorts, classes_of, is_code, is_of_a_program, is_type_named};
 use crate::tensor::PyTensor;
 
@@ -206,11 +208,7 @@ impl<'a, 'py> Words<'a, 'py> {
     }
 
     /// Something that a function knows from around it, or nothing where that is not there, as far as attributes have these names.
-    pub fn known(
-        &mut self,
-        thing: Option<&Bound<'py, PyAny>>,
-        names: Names,
-    ) -> PyResult<Same> {
+    pub fn known(&mut self, thing: Option<&Bound<'py, PyAny>>, names: Names) -> PyResult<Same> {
         match thing {
             Some(thing) => self.tell(thing, &Look { arguments: false, names, of_classes: names, depth: 0 }),
             None => {
@@ -492,8 +490,7 @@ impl<'a, 'py> Words<'a, 'py> {
         let is_simple = is_looked_at.as_ref().is_none_or(Bound::is_none)
             && of_its_own[..2].iter().all(Bound::is_none)
             && of_its_own[2].is_empty()?;
-        let mut thing =
-            Thing::of(obj).has(intern!(py, "__code__"), Same::Object(code.as_ptr() as usize));
+        let mut thing = Thing::of(obj).has(intern!(py, "__code__"), Same::Object(code.as_ptr() as usize));
         if is_simple {
             // As long as it is.
             for (name, own) in names.iter().zip(&of_its_own).take(2) {
@@ -540,7 +537,12 @@ impl<'a, 'py> Words<'a, 'py> {
     }
 
     /// What a container has in a dictionary of its own.
-    fn attributes_if(&mut self, has_any: bool, obj: &Bound<'py, PyAny>, look: &Look) -> PyResult<Option<Same>> {
+    fn attributes_if(
+        &mut self,
+        has_any: bool,
+        obj: &Bound<'py, PyAny>,
+        look: &Look,
+    ) -> PyResult<Option<Same>> {
         if !has_any {
             return Ok(None);
         }
@@ -855,7 +857,9 @@ impl<'py> Words<'_, 'py> {
         if let Ok(class) = obj.cast::<PyType>() {
             // What a class is asked for may stand in the class of it.
             let all = classes_of(class)?.into_iter().chain(classes_of(&class.get_type())?);
-            let mut thing = Thing::of(obj);
+            // Which these are may change; another order is another tuple.
+            let mut thing = Thing::of(obj)
+                .has(intern!(obj.py(), "__mro__"), Same::Value(class.mro().into_any().unbind()));
             for class in all {
                 thing.classes.push(self.class(&class, look)?);
             }

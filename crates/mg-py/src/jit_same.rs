@@ -276,9 +276,9 @@ impl<'py> Seeing<'_, '_, 'py> {
         let mut known = of.entries.iter();
         let are = self.all_of(&obj, |seeing, key, value| {
             // SAFETY: the dictionary holds both.
-            known.next().is_some_and(|(name, what)| unsafe {
-                seeing.is_in(name, key) && seeing.is_in(what, value)
-            })
+            known
+                .next()
+                .is_some_and(|(name, what)| unsafe { seeing.is_in(name, key) && seeing.is_in(what, value) })
         });
         are && known.next().is_none() && self.has_attributes(&of.attributes, &obj)
     }
@@ -396,15 +396,17 @@ impl<'py> Seeing<'_, '_, 'py> {
         let mut known = of.iter();
         let are = self.all_of(group, |seeing, key, value| {
             let Some((name, what)) = known.next() else { return false };
-            if name.as_ptr() != key && !seeing.is_value(name, key, name.bind(seeing.py).get_type_ptr() as usize) {
+            if name.as_ptr() != key
+                && !seeing.is_value(name, key, name.bind(seeing.py).get_type_ptr() as usize)
+            {
                 return false;
             }
             match what {
                 GroupOption::Left => true,
                 GroupOption::Rate => {
                     let value = seeing.object(value);
-                    let is_one = value.is_exact_instance_of::<PyFloat>()
-                        || value.is_exact_instance_of::<PyTuple>();
+                    let is_one =
+                        value.is_exact_instance_of::<PyFloat>() || value.is_exact_instance_of::<PyTuple>();
                     is_one && seeing.words.rate(&value, seeing.names).is_ok()
                 }
                 // SAFETY: the dictionary holds it.
@@ -438,7 +440,9 @@ impl Same {
             | Same::Tensor(..)
             | Same::Told(..) => Ok(()),
             Same::Value(value) => visit.call(value),
-            Same::Items(of) => of.items.iter().chain(&of.attributes).try_for_each(|same| same.traverse(visit)),
+            Same::Items(of) => {
+                of.items.iter().chain(&of.attributes).try_for_each(|same| same.traverse(visit))
+            }
             Same::Dict(of) => {
                 of.entries.iter().try_for_each(|(a, b)| {
                     a.traverse(visit)?;

@@ -239,6 +239,27 @@ def test_attributes_are_no_variables_of_the_same_name():
     assert step.is_replaying, step.reason
 
 
+def test_a_class_may_get_other_bases():
+    class One:
+        by = 2.0
+
+    class Other:
+        by = 3.0
+
+    class Of(One):
+        def scaled(self, x):
+            return x * self.by
+
+    x = mg.tensor([1.0, 2.0])
+    step = mg.jit(lambda x: Of().scaled(x))
+    for _ in range(7):
+        step(x)
+    assert step.is_replaying
+    Of.__bases__ = (Other,)
+    for _ in range(3):
+        assert step(x).tolist() == [3.0, 6.0]
+
+
 @pytest.mark.parametrize("change", ["defaults", "keyword defaults", "code"])
 def test_the_function_itself_may_change(change):
     def f(x, a=2.0, *, b=1.0):
