@@ -1,4 +1,4 @@
-// Attention and its gradient by Hopper's own instructions (wgmma): f16 and bf16, heads of at most V_D elements.
+// Attention and its gradient by Hopper's own instructions (wgmma): f16, bf16 and tf32, heads of at most V_D elements.
 //
 // A block has rows of its own (V_FORWARD, V_DQ: queries; V_DKV: keys), 64 for each group of four warps, and meets tiles of the others,
 // which one thread has the copy engine bring. Scores and what becomes of them stay in registers: as sums they lie the way the
@@ -9,8 +9,10 @@
 
 using T = V_T;
 
-// The product of two pairs of neighbours, in words.
-__device__ __forceinline__ float both(u32 a, u32 b) {
+// The product of two pairs of neighbours, or of two numbers, in words.
+__device__ __forceinline__ float both(u32 a, u32 b, tf32) { return __uint_as_float(a) * __uint_as_float(b); }
+template <typename T>
+__device__ __forceinline__ float both(u32 a, u32 b, T) {
     T low_a = {(u16)a}, high_a = {(u16)(a >> 16)}, low_b = {(u16)b}, high_b = {(u16)(b >> 16)};
     return to_f32(low_a) * to_f32(low_b) + to_f32(high_a) * to_f32(high_b);
 }
@@ -18,9 +20,18 @@ __device__ __forceinline__ float both(u32 a, u32 b) {
 // EACH: blocks of a multiprocessor. Where rows are so few that most of a wide block's time is waiting, several narrow ones wait side by side.
 constexpr int D = V_D, GROUPS = V_GROUPS, OTHERS = V_OTHERS, STAGES = V_STAGES, OWNS = V_OWNS, EACH = V_EACH;
 // Registers of a thread that brings, and of one that computes.
-constexpr int FEWER = EACH == 3 || GROUPS == 3 ? 32 : 40, MORE = EACH == 3 ? 128 : GROUPS == 3 ? 160 : 232;
-static_assert(EACH == 1 ? GROUPS > 1 : GROUPS == 1 && EACH == 3, "registers are for these");
-constexpr int CHUNKS = D / 64, ROWS = 64 * GROUPS, WARPS = 4 * GROUPS;
+constexpr int FEWER = EACH == 4 ? 24 : EACH == 3 || GROUPS == 3 ? 32 : 40;
+constexpr int MORE = EACH == 4 ? 104 : EACH == 3 ? 128 : EACH == 2 ? 216 : GROUPS == 3 ? 160 : 232;
+static_assert(EACH == 1 ? GROUPS > 1 : GROUPS == 1 && EACH <= 4, "registers are for these");
+// A line of 128 bytes has so many elements.
+constexpr int LINE = 128 / sizeof(T);
+constexpr int CHUNKS = D / LINE, ROWS = 64 * GROUPS, WARPS = 4 * GROUPS;
+// Tensor cores take tf32 with lines along what is summed over alone. Where a product sums over the rows of a tile, the group turns it where it lies: see
+// `turn`. Turned, eight chunks of 16 bytes lie side by side, and the next eight so far on that threads write at once.
+constexpr bool TURNED = sizeof(T) == 4;
+constexpr u32 EIGHT = 144;
+constexpr u32 TURNED_CHUNK = D / 8 * EIGHT;
+static_assert(!TURNED || (D == 64 && OTHERS == 32 && GROUPS == 1), "a thread turns four by four elements of a tile");
 // What a block has itself: queries; and what flows back to their means; or keys and values.
 #if V_FORWARD
 constexpr int OWN = 1;
@@ -28,6 +39,8 @@ constexpr int OWN = 1;
 constexpr int OWN = 2;
 #endif
 constexpr u32 BYTES_OWN = CHUNKS * ROWS * 128, BYTES_OTHER = CHUNKS * OTHERS * 128;
+// From one tile to the next.
+constexpr u32 BYTES_PLACE = TURNED ? OTHERS / 4 * TURNED_CHUNK : BYTES_OTHER;
 #if V_DKV
 constexpr u32 BYTES_NUMBERS = 2 * OTHERS * 4;  // of each query of a tile the logarithm of its sum, and its mean
 #else
@@ -106,22 +119,66 @@ __device__ __forceinline__ void clear(float (&sum)[N]) {
 template <int N>
 __device__ __forceinline__ void rows_by_rows(float (&sum)[N / 2], u64 own, u64 other) {
 #pragma unroll
-    for (int s = 0; s < D / 16; s++)
+    for (int s = 0; s < CHUNKS * 4; s++)
         multiply<true, true>(sum, own + (s / 4 * ROWS * 128 + s % 4 * 32) / 16, other + (s / 4 * OTHERS * 128 + s % 4 * 32) / 16, T());
 }
 
-// Sums as first operand of a product, rounded.
-template <int N>
-__device__ __forceinline__ void rounded(u32 (&to)[N / 2], const float (&from)[N]) {
+// Words of a thread's part of 64 rows of as many numbers as a tile has rows, as a product's first operand.
+constexpr int HELD = OTHERS * sizeof(T) / 8;
+
+// Sums as first operand of a product, rounded. As tf32 columns 2 t and 2 t + 1 count as t and t + 4.
+__device__ __forceinline__ void rounded(u32 (&to)[HELD], const float (&from)[OTHERS / 2]) {
 #pragma unroll
-    for (int i = 0; i < N / 2; i++) to[i] = pair(T(), from[2 * i], from[2 * i + 1]);
+    for (int i = 0; i < HELD; i++) {
+        if (TURNED) {
+            to[i] = __float_as_uint(from[TURNED ? i / 4 * 4 + i % 2 * 2 + i / 2 % 2 : 0]);
+            round_tf32<!TURNED>(to[i]);
+        } else {
+            to[i] = pair(T(), from[TURNED ? 0 : 2 * i], from[TURNED ? 0 : 2 * i + 1]);
+        }
+    }
 }
 
 // Adds what is in registers times the others.
 template <int N>
-__device__ __forceinline__ void held_by_others(float (&sum)[N / 2], const u32 (&held)[OTHERS / 4], u64 other) {
+__device__ __forceinline__ void held_by_others(float (&sum)[N / 2], const u32 (&held)[HELD], u64 other, tf32) {
 #pragma unroll
-    for (int s = 0; s < OTHERS / 16; s++) multiply_held<false>(sum, &held[4 * s], other + s * 16 * 128 / 16, T());
+    for (int s = 0; s < OTHERS / 8; s++) multiply_held(sum, &held[4 * s], other + s * 2 * TURNED_CHUNK / 16, tf32());
+}
+template <int N, typename H>
+__device__ __forceinline__ void held_by_others(float (&sum)[N / 2], const u32 (&held)[HELD], u64 other, H) {
+#pragma unroll
+    for (int s = 0; s < OTHERS / 16; s++) multiply_held<false>(sum, &held[4 * s], other + s * 16 * 128 / 16, H());
+}
+
+// Waits for the four warps.
+__device__ __forceinline__ void together() { asm volatile("bar.sync 2, 128;" ::: "memory"); }
+
+// A thread's part of a tile that is turned: four elements of four rows, which then lie side by side, in the order in which sums are as a first operand: those
+// with even numbers of eight rows, then those with odd ones.
+struct Part {
+    float4 rows[4];
+
+    __device__ __forceinline__ void take(u32 tile) {
+        u32 thread = threadIdx.x % 128, of = thread % 16, chunk = of % 8, first = thread / 32 * 8 + thread / 16 % 2;
+#pragma unroll
+        for (int t = 0; t < 4; t++) {
+            u32 row = first + 2 * t;
+            rows[t] = read16(tile + of / 8 * (OTHERS * 128) + row * 128 + ((chunk ^ row % 8) << 4));
+        }
+    }
+    __device__ __forceinline__ void put(u32 tile) const {
+        u32 thread = threadIdx.x % 128, of = thread % 16, to = tile + thread / 16 * TURNED_CHUNK + of / 2 * EIGHT + of % 2 * 64;
+        put16(to, rows[0].x, rows[1].x, rows[2].x, rows[3].x);
+        put16(to + 16, rows[0].y, rows[1].y, rows[2].y, rows[3].y);
+        put16(to + 32, rows[0].z, rows[1].z, rows[2].z, rows[3].z);
+        put16(to + 48, rows[0].w, rows[1].w, rows[2].w, rows[3].w);
+    }
+};
+
+// A turned tile, as the products are told of it.
+__device__ __forceinline__ u64 turned(u32 at) {
+    return (u64)(EIGHT >> 4) << 32 | (u64)(TURNED_CHUNK >> 4) << 16 | (at & 0x3ffff) >> 4;
 }
 
 // Whether a key takes part, and the score as the softmax takes it: times log2(e).
@@ -153,18 +210,26 @@ __device__ __forceinline__ void store(const TensorMap* map, u32 at, u32 row, u32
 #pragma unroll
     for (int chunk = 0; chunk < CHUNKS; chunk++) {
         u32 to = at + chunk * ROWS * 128 + warp * 16 * 128;
-        const float* d = sum + chunk * 32;
+        const float* d = sum + chunk * LINE / 2;
+        if (TURNED) {
 #pragma unroll
-        for (int j = 0; j < 8; j += 2, d += 8)
-            stmatrix(to + r * 128 + (((j + c) ^ (r % 8)) << 4), pair(T(), d[0], d[1]), pair(T(), d[2], d[3]), pair(T(), d[4], d[5]),
-                     pair(T(), d[6], d[7]));
+            for (int i = 0; i < 8; i++) {
+                u32 row = lane / 4 + i % 2 * 8, from = i / 2 * 4 + i % 2 * 2;
+                put8(to + row * 128 + ((i / 2 * 2 + lane % 4 / 2 ^ row % 8) << 4) + lane % 2 * 8, d[from], d[from + 1]);
+            }
+        } else {
+#pragma unroll
+            for (int j = 0; j < 8; j += 2, d += 8)
+                stmatrix(to + r * 128 + (((j + c) ^ (r % 8)) << 4), pair(T(), d[0], d[1]), pair(T(), d[2], d[3]), pair(T(), d[4], d[5]),
+                         pair(T(), d[6], d[7]));
+        }
     }
     written();
     __syncwarp();
     if (lane == 0) {
 #pragma unroll
         for (int chunk = 0; chunk < CHUNKS; chunk++)
-            take(map, at + chunk * ROWS * 128 + warp * 16 * 128, chunk * 64, row + warp * 16, head, batch);
+            take(map, at + chunk * ROWS * 128 + warp * 16 * 128, chunk * LINE, row + warp * 16, head, batch);
         taken_end();
     }
 }
@@ -173,7 +238,7 @@ extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), EACH) V_NAME(co
     extern __shared__ __align__(1024) u8 memory[];
     const u32 warp = __shfl_sync(~0u, threadIdx.x / 32, 0), lane = threadIdx.x % 32;
     const u32 own = (shared_address(memory) + 1023) & ~1023u;
-    const u32 others = own + OWNS * OWN * BYTES_OWN, numbers = others + STAGES * 2 * BYTES_OTHER;
+    const u32 others = own + OWNS * OWN * BYTES_OWN, numbers = others + STAGES * 2 * BYTES_PLACE;
     const u32 barriers = numbers + STAGES * BYTES_NUMBERS;
     // Of each operand of each stage whether it has come, and whether it may be replaced.
     const u32 own_full = barriers, own_empty = own_full + OWNS * 8, full = own_empty + OWNS * 8, empty = full + STAGES * 16;
@@ -222,7 +287,7 @@ extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), EACH) V_NAME(co
                 for (int i = 0; i < OWN; i++)
 #pragma unroll
                     for (int c = 0; c < CHUNKS; c++)
-                        bring(to_own + i * BYTES_OWN + c * ROWS * 128, &argument<Flash>()->own[i], own_full + slot * 8, c * 64, at.row, at.head % heads,
+                        bring(to_own + i * BYTES_OWN + c * ROWS * 128, &argument<Flash>()->own[i], own_full + slot * 8, c * LINE, at.row, at.head % heads,
                               at.head / heads);
                 u32 head = other_head(at.head % heads), batch = at.head / heads;
 #pragma unroll 1
@@ -232,12 +297,12 @@ extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), EACH) V_NAME(co
                         const u32 stage = stage_of(met), phase = phase_of(met);
 #pragma unroll
                         for (int i = 0; i < 2; i++) {
-                            u32 to = others + (stage * 2 + i) * BYTES_OTHER, barrier = full + (stage * 2 + i) * 8;
+                            u32 to = others + (stage * 2 + i) * BYTES_PLACE, barrier = full + (stage * 2 + i) * 8;
                             barrier_wait(empty + (stage * 2 + i) * 8, phase ^ 1);
                             barrier_expect(barrier, BYTES_OTHER);
 #pragma unroll
                             for (int c = 0; c < CHUNKS; c++)
-                                bring(to + c * OTHERS * 128, &argument<Flash>()->other[i], barrier, c * 64, (at.first + t) * OTHERS, head + g, batch);
+                                bring(to + c * OTHERS * 128, &argument<Flash>()->other[i], barrier, c * LINE, (at.first + t) * OTHERS, head + g, batch);
                         }
                         met++;
                     }
@@ -280,8 +345,9 @@ extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), EACH) V_NAME(co
         auto release = [&](u32 barrier) {
             if (lane == 0) barrier_arrive(barrier);
         };
-        auto lines_k = [&](u32 stage, int i) { return matrix<true>(others + (stage * 2 + i) * BYTES_OTHER, 0); };
-        auto lines_n = [&](u32 stage, int i) { return matrix<false>(others + (stage * 2 + i) * BYTES_OTHER, OTHERS * 128); };
+        auto tile = [&](u32 stage, int i) { return others + (stage * 2 + i) * BYTES_PLACE; };
+        auto lines_k = [&](u32 stage, int i) { return matrix<true>(tile(stage, i), 0); };
+        auto lines_n = [&](u32 stage, int i) { return TURNED ? turned(tile(stage, i)) : matrix<false>(tile(stage, i), OTHERS * 128); };
         const float scale = p.scale * LOG2E;
 #pragma unroll 1
         for (u32 round = 0; round * gridDim.x < p.turns; round++) {
@@ -295,11 +361,12 @@ extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), EACH) V_NAME(co
 #if V_DQ
             // Two lanes have a row's product of the means and what flows back to them. The means are on their way while the rows come.
             const u32 own_row = group * 64 + warp % 4 * 16 + lane / 2, query = at.row + own_row;
-            uint4 means_of[D / 16];
+            constexpr int CHUNK = 16 / sizeof(T), PARTS = D / CHUNK / 2;
+            uint4 means_of[PARTS];
 #pragma unroll
-            for (int j = 0; j < D / 16; j++) {
+            for (int j = 0; j < PARTS; j++) {
                 const T* y = p.y + at.head / heads * p.y_batch + at.head % heads * p.y_head + query * p.y_row;
-                u32 column = (lane % 2 * (D / 16) + j) * 8;
+                u32 column = (lane % 2 * PARTS + j) * CHUNK;
                 means_of[j] = query < p.queries && column < p.depth ? *(const uint4*)(y + column) : make_uint4(0, 0, 0, 0);
             }
 #endif
@@ -367,32 +434,46 @@ extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), EACH) V_NAME(co
                             x[3] = weight(masked(p, head, query + 1, row + 8, x[3] * scale), high);
                         }
                     }
-                    u32 weights[OTHERS / 4];
+                    u32 weights[HELD], flow[HELD];
                     rounded(weights, score);
                     products_wait<0>();
                     settle(back);
+                    auto flows = [&]() {
+#pragma unroll
+                        for (int j = 0; j < OTHERS / 8; j++) {
+                            float low, high;
+                            asm volatile("ld.shared.v2.f32 {%0, %1}, [%2];"
+                                         : "=f"(low), "=f"(high)
+                                         : "r"(number + OTHERS * 4 + j * 32)
+                                         : "memory");
+                            float *x = score + 4 * j, *y = back + 4 * j;
+                            y[0] = x[0] * (y[0] - low);
+                            y[1] = x[1] * (y[1] - high);
+                            y[2] = x[2] * (y[2] - low);
+                            y[3] = x[3] * (y[3] - high);
+                        }
+                        rounded(flow, back);
+                    };
+                    if (TURNED) {
+                        flows();
+                        Part part;
+                        part.take(tile(stage, 1));
+                        together();
+                        part.put(tile(stage, 1));
+                        part.take(tile(stage, 0));
+                        together();
+                        part.put(tile(stage, 0));
+                        written();
+                        together();
+                    }
                     settle(dv);
                     products_begin();
-                    held_by_others<D>(dv, weights, lines_n(stage, 1));
+                    held_by_others<D>(dv, weights, lines_n(stage, 1), T());
                     products_commit();
-#pragma unroll
-                    for (int j = 0; j < OTHERS / 8; j++) {
-                        float low, high;
-                        asm volatile("ld.shared.v2.f32 {%0, %1}, [%2];"
-                                     : "=f"(low), "=f"(high)
-                                     : "r"(number + OTHERS * 4 + j * 32)
-                                     : "memory");
-                        float *x = score + 4 * j, *y = back + 4 * j;
-                        y[0] = x[0] * (y[0] - low);
-                        y[1] = x[1] * (y[1] - high);
-                        y[2] = x[2] * (y[2] - low);
-                        y[3] = x[3] * (y[3] - high);
-                    }
-                    u32 flow[OTHERS / 4];
-                    rounded(flow, back);
+                    if (!TURNED) flows();
                     settle(dk);
                     products_begin();
-                    held_by_others<D>(dk, flow, lines_n(stage, 0));
+                    held_by_others<D>(dk, flow, lines_n(stage, 0), T());
                     products_commit();
                     products_wait<1>();
                     settle(dv);
@@ -425,7 +506,7 @@ extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), EACH) V_NAME(co
 #if V_FORWARD
             float top[2] = {-infinity(), -infinity()}, total[2] = {0, 0}, fade[2];
             float score[OTHERS / 2];
-            u32 weights[OTHERS / 4];
+            u32 weights[HELD];
             auto scores = [&](u32 stage) {
                 clear(score);
                 settle(score);
@@ -477,9 +558,9 @@ extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), EACH) V_NAME(co
             auto means = [&](u32 stage) {
                 settle(sum);
 #pragma unroll
-                for (int i = 0; i < OTHERS / 4; i++) asm volatile("" : "+r"(weights[i])::"memory");
+                for (int i = 0; i < HELD; i++) asm volatile("" : "+r"(weights[i])::"memory");
                 products_begin();
-                held_by_others<D>(sum, weights, lines_n(stage, 1));
+                held_by_others<D>(sum, weights, lines_n(stage, 1), T());
                 products_commit();
             };
 #if V_OVERLAP
@@ -527,10 +608,22 @@ extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), EACH) V_NAME(co
                 products_wait<0>();
                 settle(score);
                 release(empty + stage * 16);
+                if (TURNED) {
+                    barrier_wait(full + stage * 16 + 8, phase);
+                    Part part;
+                    part.take(tile(stage, 1));
+                    together();
+                    part.put(tile(stage, 1));
+                    written();
+                }
                 softmax(t * OTHERS);
                 fades();
                 rounded(weights, score);
-                barrier_wait(full + stage * 16 + 8, phase);
+                if (TURNED) {
+                    together();
+                } else {
+                    barrier_wait(full + stage * 16 + 8, phase);
+                }
                 means(stage);
                 products_wait<0>();
                 settle(sum);
@@ -559,13 +652,14 @@ extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), EACH) V_NAME(co
                 bool inside = query < p.queries;
                 float product = 0;
 #pragma unroll
-                for (int j = 0; j < D / 16; j++) {
-                    u32 column = (lane % 2 * (D / 16) + j) * 8, chunk = column / 64;
+                for (int j = 0; j < PARTS; j++) {
+                    u32 column = (lane % 2 * PARTS + j) * CHUNK, chunk = column / LINE;
                     if (inside && column < p.depth) {
                         uint4 of = means_of[j];
-                        float4 words = read16(mine_at + BYTES_OWN + chunk * ROWS * 128 + own_row * 128 + ((column % 64 / 8 ^ own_row % 8) << 4));
-                        product += both(of.x, __float_as_uint(words.x)) + both(of.y, __float_as_uint(words.y)) +
-                                   both(of.z, __float_as_uint(words.z)) + both(of.w, __float_as_uint(words.w));
+                        float4 words =
+                            read16(mine_at + BYTES_OWN + chunk * ROWS * 128 + own_row * 128 + ((column % LINE / CHUNK ^ own_row % 8) << 4));
+                        product += both(of.x, __float_as_uint(words.x), T()) + both(of.y, __float_as_uint(words.y), T()) +
+                                   both(of.z, __float_as_uint(words.z), T()) + both(of.w, __float_as_uint(words.w), T());
                     }
                 }
                 product += __shfl_xor_sync(~0u, product, 1);
@@ -605,11 +699,19 @@ extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), EACH) V_NAME(co
                 release(empty + stage * 16 + 8);
 #pragma unroll
                 for (int i = 0; i < OTHERS / 2; i++) back[i] = score[i] * (back[i] - mean[i / 2 % 2]);
-                u32 flow[OTHERS / 4];
+                u32 flow[HELD];
                 rounded(flow, back);
+                if (TURNED) {
+                    Part part;
+                    part.take(tile(stage, 0));
+                    together();
+                    part.put(tile(stage, 0));
+                    written();
+                    together();
+                }
                 settle(sum);
                 products_begin();
-                held_by_others<D>(sum, flow, lines_n(stage, 0));
+                held_by_others<D>(sum, flow, lines_n(stage, 0), T());
                 products_commit();
                 products_wait<0>();
                 settle(sum);

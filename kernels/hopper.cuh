@@ -177,6 +177,7 @@ __device__ __forceinline__ void products_wait() {
     PRODUCT_TF32(N, A, B)
 PRODUCT_HALF(32, 16, 17, 18, 19, bf16)
 PRODUCT_HALF(32, 16, 17, 18, 19, f16)
+PRODUCT_TF32(32, 16, 17)
 PRODUCTS(64, 32, 33, 34, 35)
 PRODUCTS(128, 64, 65, 66, 67)
 PRODUCTS(192, 96, 97, 98, 99)
@@ -196,7 +197,17 @@ PRODUCTS(256, 128, 129, 130, 131)
 #define PRODUCTS_HELD(N, A0, A1, A2, A3, B, TURN_B)         \
     PRODUCT_HELD(N, A0, A1, A2, A3, B, TURN_B, bf16)        \
     PRODUCT_HELD(N, A0, A1, A2, A3, B, TURN_B, f16)
+// Of tf32 it is one number a register, and of each 8 along k those at l % 4, in both rows, and then those four further on.
+#define PRODUCT_HELD_TF32(N, A0, A1, A2, A3, B)                                                                            \
+    __device__ __forceinline__ void multiply_held(float (&d)[N / 2], const u32* a, u64 b, tf32) {                          \
+        asm volatile("{.reg .pred %yes;setp.ne.u32 %yes, 1, 0;wgmma.mma_async.sync.aligned.m64n" #N "k8.f32.tf32.tf32 {"   \
+                     NAMES_##N "}, {%" #A0 ", %" #A1 ", %" #A2 ", %" #A3 "}, %" #B ", %yes, 1, 1;}"                        \
+                     : SUMS_##N                                                                                            \
+                     : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b)                                                  \
+                     : "memory");                                                                                          \
+    }
 PRODUCTS_HELD(64, 32, 33, 34, 35, 36, 37)
+PRODUCT_HELD_TF32(64, 32, 33, 34, 35, 36)
 PRODUCTS_HELD(128, 64, 65, 66, 67, 68, 69)
 PRODUCTS_HELD(192, 96, 97, 98, 99, 100, 101)
 PRODUCTS_HELD(256, 128, 129, 130, 131, 132, 133)

@@ -58,6 +58,9 @@ __device__ __forceinline__ float2 read8(u32 from) {
 __device__ __forceinline__ void put8(u32 to, float low, float high) {
     asm volatile("st.shared.v2.f32 [%0], {%1, %2};" ::"r"(to), "f"(low), "f"(high) : "memory");
 }
+__device__ __forceinline__ void put16(u32 to, float a, float b, float c, float d) {
+    asm volatile("st.shared.v4.f32 [%0], {%1, %2, %3, %4};" ::"r"(to), "f"(a), "f"(b), "f"(c), "f"(d) : "memory");
+}
 __device__ __forceinline__ u16 read2(u32 from) {
     u16 x;
     asm volatile("ld.shared.u16 %0, [%1];" : "=h"(x) : "r"(from) : "memory");

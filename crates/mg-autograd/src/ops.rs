@@ -329,8 +329,10 @@ macro_rules! method {
     // `gate` is the gradient of relu; `where` takes its condition first: both stand apart.
     ([$($doc:literal)+] Gate $($rest:tt)*) => {};
     ([$($doc:literal)+] Where $($rest:tt)*) => {};
-    // Declared with its steepness: see the activations.
+    // Declared with its steepness, and with the word for how it is approximated: see the activations.
     ([$($doc:literal)+] Softplus $($rest:tt)*) => {};
+    ([$($doc:literal)+] Gelu $($rest:tt)*) => {};
+    ([$($doc:literal)+] GeluSlope $($rest:tt)*) => {};
     // Special cases of the exponent: see `powf`; of integers: see `fmod`.
     ([$($doc:literal)+] Pow $($rest:tt)*) => {};
     ([$($doc:literal)+] IntPow $($rest:tt)*) => {};
@@ -442,10 +444,20 @@ fn called(name: &'static str, row: Row, args: &Given<'_, '_>) -> Result<Answer> 
     answer.map(Answer::Tensor)
 }
 
-/// Whether a row is an operation as it is: `gate` is the gradient of relu, `where` takes its condition first, exponents have special
-/// cases, `softplus` is declared.
+/// Whether a row is an operation as it is: `gate` and `gelu_slope` are of gradients, `where` takes its condition first, exponents have special
+/// cases, `softplus` and `gelu` are declared.
 const fn is_public(row: Row) -> bool {
-    !matches!(row, Row::Gate | Row::Where | Row::Pow | Row::IntPow | Row::NextAfter | Row::Softplus)
+    !matches!(
+        row,
+        Row::Gate
+            | Row::GeluSlope
+            | Row::Where
+            | Row::Pow
+            | Row::IntPow
+            | Row::NextAfter
+            | Row::Softplus
+            | Row::Gelu
+    )
 }
 
 /// What a row's operation makes of integers.

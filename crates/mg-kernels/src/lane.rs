@@ -86,7 +86,7 @@ pub trait FloatLane: Lane {
         let x = Self::select(self.lt(low), low, self);
         Self::select(high.lt(x), high, x)
     }
-    /// `low` below it, NaN for NaN; the bound is not zero.
+    /// `low` below it, NaN for NaN; the bound is not +0.
     #[inline(always)]
     fn at_least(self, low: Self) -> Self {
         Self::select(self.lt(low), low, self)

@@ -7,7 +7,7 @@
 use crate::lane::{FloatLane, IntLane, Lane, Truth};
 use crate::math;
 use mg_device::DType;
-use std::f64::consts::{FRAC_2_SQRT_PI, LN_2, LN_10, PI};
+use std::f64::consts::{FRAC_1_SQRT_2, FRAC_2_SQRT_PI, LN_2, LN_10, PI};
 
 /// Which dtypes a row takes and what it answers with.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
@@ -423,6 +423,18 @@ op_table! {
     Erf "erf" erf try_erf Float |a| math::erf(a);
     grad |g, x, y| [Some(g.mul(&x[0].map(Row::Square).neg().map(Row::Exp).scale(FRAC_2_SQRT_PI)))]
 
+    /// `a Φ(a)`, Φ the normal distribution.
+    Gelu "gelu" gelu try_gelu Float |a| math::gelu(a);
+    grad |g, x, y| [Some(g.mul(&x[0].map(Row::GeluSlope)))]
+
+    /// `Φ(a) + a φ(a)`, the derivative of `gelu`.
+    GeluSlope "gelu_slope" gelu_slope try_gelu_slope Float |a| math::gelu_slope(a);
+    grad |g, x, y| [Some({
+        let square = x[0].map(Row::Square);
+        let density = square.scale(-0.5).map(Row::Exp).scale(FRAC_2_SQRT_PI * FRAC_1_SQRT_2 / 2.0);
+        g.mul(&square.lit(2.0).sub(&square).mul(&density))
+    })]
+
     /// `eᵃ − 1`, which keeps its digits where `a` is small.
     Expm1 "expm1" expm1 try_expm1 Float |a| math::expm1(a);
     grad |g, x, y| [Some(g.mul(&y.add(&y.lit(1.0))))]
@@ -688,7 +700,7 @@ impl Row {
             | Row::Acosh
             | Row::Atanh => 60,
             Row::Log | Row::Log1p | Row::Log2 | Row::Log10 | Row::Tanh | Row::Sigmoid => 40,
-            Row::Expm1 => 30,
+            Row::Expm1 | Row::Gelu | Row::GeluSlope => 30,
             Row::Exp | Row::Exp2 => 22,
             Row::NextAfter | Row::Div | Row::Sqrt => 12,
             Row::Floor | Row::Ceil | Row::Trunc | Row::Round => 8,

@@ -537,11 +537,10 @@ fn attention_of(
         let target = Target { align: 16, capability, in_place: false, precision, epilogue: None };
         let launches = sound(kernel.cuda(&operands, &result, target));
         // What the smallest of the GPUs with tensor cores has, and what those of capability 9.0 have.
-        // Of narrow blocks three share it, and a kilobyte each is the driver's.
-        let most = |launch: &Launch| match launch.kernel.name {
-            name if name.contains("_w") => 227 << 10,
-            name if name.contains("_s") => (228 << 10) / 3 - 1024,
-            _ => 99 << 10,
+        // Of narrow blocks two or three share it, and a kilobyte each is the driver's.
+        let most = |launch: &Launch| match launch.kernel.constant("EACH") {
+            Some(each) => (228 << 10) / each as u32 - 1024,
+            None => 99 << 10,
         };
         assert!(launches.iter().all(|launch| launch.shared <= most(launch)));
         names.extend(launches.iter().map(|launch| launch.kernel.name));
@@ -571,6 +570,18 @@ fn attention_over_few_rows_is_of_narrow_blocks() {
     assert_eq!(of([4, 2, 256, 256, 64, 48], false, true), names(["w64_masked"; 3]));
     assert_eq!(of([4, 2, 64, 64, 128, 48], true, false), names(["w128"; 3]));
     assert_eq!(of([4, 2, 1000, 100, 64, 48], false, false), names(["s64", "s64", "w64"]));
+    // As tf32 there are no others.
+    for (sizes, masked, form) in [
+        ([4, 2, 17, 17, 64, 48], false, "s64"),
+        ([4, 2, 4000, 4000, 64, 48], false, "s64"),
+        ([4, 2, 300, 300, 64, 48], true, "s64_masked"),
+        ([4, 2, 300, 300, 64, 46], false, "mma64"),
+        ([4, 2, 300, 300, 62, 48], false, "mma64"),
+        ([4, 2, 300, 300, 100, 48], false, "mma128"),
+    ] {
+        let of = attention_of(DType::F32, 90, Precision::High, sizes, true, [true, masked]);
+        assert_eq!(of, ["forward", "dq", "dkv"].map(|part| format!("attention_{part}_tf32_{form}")));
+    }
 }
 
 #[test]
@@ -609,6 +620,7 @@ fn attention_is_chosen_by_dtype_capability_and_sizes() {
     assert_eq!(wide[1..], ["attention_dq_f16_mma256", "attention_dkv_f16_mma256"]);
     assert_eq!(of(DType::BF16, 90, Highest, [4, 2, 300, 300, 60, 60])[0], "attention_forward_bf16_mma64");
     assert_eq!(of(DType::F32, 80, High, long)[0], "attention_forward_tf32_mma64");
+    assert_eq!(of(DType::F32, 90, High, long)[0], "attention_forward_tf32_s64_masked");
     assert_eq!(of(DType::BF16, 80, Highest, [4, 2, 3, 9000, 64, 64])[0], "attention_few_bf16_mma64");
     // Without tensor cores nothing is copied either.
     assert_eq!(of(DType::F32, 80, Highest, long)[0], "attention_forward_f32");

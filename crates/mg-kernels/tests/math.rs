@@ -48,9 +48,9 @@ macro_rules! loops {
     };
 }
 loops!(f32, exp log tanh sigmoid softplus sin cos erf
-    expm1 log1p exp2 log2 log10 tan asin acos atan sinh cosh asinh acosh atanh erfc erfcx erfinv ndtri lgamma digamma i0e i1e);
+    expm1 log1p exp2 log2 log10 tan asin acos atan sinh cosh asinh acosh atanh erfc erfcx erfinv ndtri lgamma digamma i0e i1e gelu gelu_slope);
 loops!(f64, exp log tanh sigmoid softplus sin cos erf
-    expm1 log1p exp2 log2 log10 tan asin acos atan sinh cosh asinh acosh atanh erfc erfcx erfinv ndtri lgamma digamma i0e i1e);
+    expm1 log1p exp2 log2 log10 tan asin acos atan sinh cosh asinh acosh atanh erfc erfcx erfinv ndtri lgamma digamma i0e i1e gelu gelu_slope);
 
 #[cfg(target_arch = "x86_64")]
 fn has_avx2() -> bool {
@@ -223,6 +223,82 @@ fn check_single(step: u64) {
     }
 }
 
+/// What gelu and its derivative state, against the complementary error function in double precision.
+#[test]
+fn gelu_and_its_derivative_keep_their_bounds() {
+    check_gelu(101);
+}
+
+#[test]
+#[ignore = "some minutes: all 2³² arguments of each function"]
+fn gelu_and_its_derivative_keep_their_bounds_everywhere() {
+    check_gelu(1);
+}
+
+fn check_gelu(step: usize) {
+    let normal = |x: f64| 0.5 * math::erfc(-x * std::f64::consts::FRAC_1_SQRT_2);
+    let density = |x: f64| (-0.5 * x * x).exp() * 0.3989422804014327;
+    let (mut to, mut slopes) = ([0.0f32; 4096], [0.0f32; 4096]);
+    let mut worst = [(0.0, 0.0); 4];
+    let mut bits = (0..=u32::MAX).step_by(step).map(f32::from_bits);
+    let special = thresholds();
+    let mut special = special.iter().copied().chain((0..4_000_000).map(|i| -13.3 + i as f32 * 3.5e-6));
+    loop {
+        let from: Vec<f32> = special.by_ref().chain(bits.by_ref()).take(4096).collect();
+        if from.is_empty() {
+            break;
+        }
+        let (to, slopes) = (&mut to[..from.len()], &mut slopes[..from.len()]);
+        f32::gelu(to, &from);
+        f32::gelu_slope(slopes, &from);
+        for ((&got, &slope), &x) in to.iter().zip(&*slopes).zip(&from) {
+            let wide = f64::from(x);
+            if x.is_nan() {
+                assert!(got.is_nan() && slope.is_nan());
+                continue;
+            }
+            let near = wide.clamp(-40.0, 40.0);
+            let (exact, exact_slope) = (wide.max(-40.0) * normal(near), normal(near) + near * density(near));
+            // The distance as a part of what is allowed, which is no less than where normal numbers end.
+            let part = |got: f32, exact: f64, least: f64, of_it: i32| {
+                let allowed = least.min(exact.abs() * 2f64.powi(of_it)).max(1e-37);
+                (f64::from(got) - exact).abs() / allowed
+            };
+            let errors = if x >= 0.0 {
+                [ulps(got, exact), 0.0, ulps(slope, exact_slope), 0.0]
+            } else {
+                // The derivative's zero is no better than what is around it.
+                let of_slope = if x > -3.0 { 100 } else { -7 };
+                [0.0, part(got, exact, 3.5e-8, -9), 0.0, part(slope, exact_slope, 6.5e-8, of_slope)]
+            };
+            for (worst, error) in worst.iter_mut().zip(errors) {
+                if error > worst.0 || error.is_nan() {
+                    *worst = (error, x);
+                }
+            }
+        }
+    }
+    let names = ["gelu", "gelu below 0", "its derivative", "its derivative below 0"];
+    for (worst, name) in worst.iter().zip(names) {
+        println!("{name}: {:.4} at {:e}", worst.0, worst.1);
+    }
+    for ((worst, name), bound) in worst.iter().zip(names).zip([1.3, 1.0, 1.6, 1.0]) {
+        assert!(worst.0 <= bound, "{name} of {:e} is off by {}", worst.1, worst.0);
+    }
+    let ends: [(fn(f32) -> f32, f32, f32); 2] =
+        [(math::gelu, -0.0, f32::INFINITY), (math::gelu_slope, -0.0, 1.0)];
+    for (function, low, high) in ends {
+        assert_eq!(function(f32::NEG_INFINITY).to_bits(), low.to_bits());
+        assert_eq!(function(-1e30).to_bits(), low.to_bits());
+        assert_eq!(function(f32::INFINITY), high);
+    }
+    assert_eq!(math::gelu(-0.0f32).to_bits(), (-0.0f32).to_bits());
+    assert_eq!(math::gelu(0.0f32).to_bits(), 0.0f32.to_bits());
+    assert_eq!(math::gelu(f64::NEG_INFINITY).to_bits(), (-0.0f64).to_bits());
+    assert_eq!(math::gelu_slope(f64::NEG_INFINITY), 0.0);
+    assert_eq!(math::gelu_slope(f64::INFINITY), 1.0);
+}
+
 /// Without a fused instruction the standard library's function does the fusing, and nothing else differs.
 #[test]
 fn instruction_sets_agree_bit_by_bit() {
@@ -246,7 +322,7 @@ fn instruction_sets_agree_bit_by_bit() {
         )*};
     }
     check!(exp log tanh sigmoid softplus sin cos erf
-        expm1 log1p exp2 log2 log10 tan asin acos atan sinh cosh asinh acosh atanh erfc erfcx erfinv ndtri lgamma digamma i0e i1e);
+        expm1 log1p exp2 log2 log10 tan asin acos atan sinh cosh asinh acosh atanh erfc erfcx erfinv ndtri lgamma digamma i0e i1e gelu gelu_slope);
 }
 
 #[test]

@@ -51,19 +51,19 @@ impl Tensor {
     pub fn gelu(&self, #[default("none")] approximate: &str) -> Result<Tensor> {
         let own = float(self);
         let x = wide(&own);
-        let phi = match approximate {
-            "none" => x.scale(std::f64::consts::FRAC_1_SQRT_2).map(Row::Erf),
+        let y = match approximate {
+            "none" => x.map(Row::Gelu),
             "tanh" => {
                 let cube = x.map(Row::Square).mul(&x);
                 let inner = x.add(&cube.scale(0.044715)).scale((2.0 / std::f64::consts::PI).sqrt());
-                inner.map(Row::Tanh)
+                x.mul(&inner.map(Row::Tanh).scale(0.5).add(&x.lit(0.5)))
             }
             other => {
                 let text = format!("approximate is \"none\" or \"tanh\", got {other:?}");
                 return Err(Error::new("gelu", ErrorKind::Value(text)));
             }
         };
-        Ok(Tensor::from_node(x.mul(&phi.scale(0.5).add(&x.lit(0.5))).cast(own.dtype())))
+        Ok(Tensor::from_node(y.cast(own.dtype())))
     }
 
     /// Sigmoid linear unit, `x σ(x)`. Integers become f32.

@@ -253,19 +253,33 @@ struct Awaited {
     /// The same on the CPU, where `got` is elsewhere.
     twin: Option<Tensor>,
     expected: Array,
-    tolerance: u64,
+    tolerance: Tolerance,
+}
+
+/// How far a number may be from the expected one: so many units in the last place, or so much.
+#[derive(Clone, Copy)]
+pub struct Tolerance {
+    pub ulps: u64,
+    pub least: f64,
+}
+
+impl From<u64> for Tolerance {
+    fn from(ulps: u64) -> Tolerance {
+        Tolerance { ulps, least: 0.0 }
+    }
 }
 
 impl Together {
-    /// Adds a value that is to be within so many ulps of the expected one, and the same bits on the CPU.
+    /// Adds a value that is to be as near to the expected one, and the same bits on the CPU.
     pub fn add(
         &mut self,
         what: String,
         got: Tensor,
         twin: Option<Tensor>,
         expected: Array,
-        tolerance: u64,
+        tolerance: impl Into<Tolerance>,
     ) -> &mut Self {
+        let tolerance = tolerance.into();
         self.0.push(Awaited { what, got, twin, expected, tolerance });
         self
     }
@@ -470,19 +484,20 @@ pub fn ulps(a: f64, b: f64, dtype: DType) -> u64 {
 
 /// Asserts that a tensor equals an array: dtype, shape, and each element within so many ulps (integers exactly).
 #[track_caller]
-pub fn assert_ulps(what: &str, t: &Tensor, expected: &Array, tolerance: u64) {
+pub fn assert_ulps(what: &str, t: &Tensor, expected: &Array, tolerance: impl Into<Tolerance>) {
+    let Tolerance { ulps: most, least } = tolerance.into();
     assert_eq!(t.dtype(), expected.dtype, "{what}: dtype");
     assert_eq!(t.shape().to_vec(), expected.shape, "{what}: shape");
     let got = Array::of(t);
     assert_eq!(got.shape, expected.shape, "{what}: shape of the value");
     for (at, (g, e)) in got.data.iter().zip(&expected.data).enumerate() {
         let close = match (g, e) {
-            (Cell::F(g), Cell::F(e)) => ulps(*g, *e, expected.dtype) <= tolerance,
+            (Cell::F(g), Cell::F(e)) => ulps(*g, *e, expected.dtype) <= most || (g - e).abs() <= least,
             _ => g == e,
         };
         assert!(
             close,
-            "{what}: element {at} is {g:?}, expected {e:?} (within {tolerance} ulp of {})",
+            "{what}: element {at} is {g:?}, expected {e:?} (within {most} ulp of {})",
             expected.dtype
         );
     }

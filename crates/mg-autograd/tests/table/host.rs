@@ -1,6 +1,6 @@
 //! The rows on the host: floats in f64, integers in 128 bits, one element at a time.
 
-use crate::common::{Array, Cell, indices, joint};
+use crate::common::{Array, Cell, Tolerance, indices, joint};
 use mg_device::{DType, bf16, f16};
 use mg_kernels::Row;
 use mg_kernels::rows::RowClass;
@@ -52,6 +52,11 @@ fn erfinv(x: f64) -> f64 {
         }
         a => inverse_erfc(1.0 - a).copysign(x),
     }
+}
+
+/// The part of the normal distribution that is below x.
+fn normal(x: f64) -> f64 {
+    0.5 * erfc(-x * std::f64::consts::FRAC_1_SQRT_2)
 }
 
 fn ndtri(p: f64) -> f64 {
@@ -211,6 +216,12 @@ pub fn reference(row: Row, dtype: DType, x: &[Cell]) -> Cell {
         Row::Sin => float(f(0).sin()),
         Row::Cos => float(f(0).cos()),
         Row::Erf => float(erf(f(0))),
+        // At the ends it is the limit.
+        Row::Gelu => float(f(0).max(-1e3) * normal(f(0))),
+        Row::GeluSlope => {
+            let x = f(0).clamp(-1e3, 1e3);
+            float(normal(x) + x * (-x * x / 2.0).exp() / (2.0 * PI).sqrt())
+        }
         Row::Expm1 => float(f(0).exp_m1()),
         Row::Log1p => float(f(0).ln_1p()),
         Row::Exp2 => float(f(0).exp2()),
@@ -258,15 +269,27 @@ pub fn reference(row: Row, dtype: DType, x: &[Cell]) -> Cell {
     value.cast(row.result(dtype))
 }
 
-/// How far a row's value may be from the reference, in units in the last place of its dtype. The reference of an
-/// elementary function is itself off by one or two in f64, and by a rounding in narrower types.
-pub fn tolerance(row: Row, dtype: DType) -> u64 {
+/// How far a row's value may be from the reference.
+pub fn tolerance(row: Row, dtype: DType) -> Tolerance {
+    // What is small below 0 is as exact as the distribution there, which is near 1 beside it.
+    let least = match (row, dtype) {
+        (Row::Gelu | Row::GeluSlope, DType::F64) => 2e-15,
+        (Row::Gelu | Row::GeluSlope, _) => 6.5e-8,
+        _ => 0.0,
+    };
+    Tolerance { ulps: places(row, dtype), least }
+}
+
+/// The same in units in the last place of its dtype. The reference of an elementary function is itself off by one or two in f64, and by a rounding in
+/// narrower types.
+fn places(row: Row, dtype: DType) -> u64 {
     match (row, row.class(), dtype) {
         (Row::Sqrt | Row::Floor | Row::Ceil | Row::Round | Row::Trunc | Row::Fmod, ..) => 0,
         (Row::Copysign | Row::NextAfter, ..) => 0,
         // Near their zeros and poles below 0 the terms of the sum are larger than the result.
         (Row::Lgamma | Row::Digamma, _, DType::F64 | DType::F32) => 1 << 14,
         (Row::Lgamma | Row::Digamma, ..) => 64,
+        (Row::Gelu | Row::GeluSlope, _, DType::F32) => 2,
         // The references lose digits themselves.
         (Row::Erfcx | Row::Erfinv | Row::Ndtri | Row::I0e | Row::I1e, _, DType::F64) => 64,
         (Row::Erfc | Row::Asinh | Row::Acosh | Row::Atanh, _, DType::F64) => 8,

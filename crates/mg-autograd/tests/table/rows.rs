@@ -11,7 +11,7 @@ use mg_kernels::rows::RowClass;
 const FLOATS: [DType; 4] = [DType::F64, DType::F32, DType::F16, DType::BF16];
 
 macro_rules! one {
-    // The gradient of relu has no method, the power of integers not one of its own; `softplus` takes more.
+    // The gradients of relu and gelu have no method, the power of integers not one of its own; `softplus` and `gelu` take more.
     (IntPow $try_method:ident $x:ident ($($arg:ident)+)) => {
         Ok(Tensor::from_node(Node::map(Row::IntPow, &[&$x[0].node(), &$x[1].node()])?))
     };
@@ -20,6 +20,12 @@ macro_rules! one {
     };
     (Softplus $try_method:ident $x:ident ($($arg:ident)+)) => {
         $x[0].try_softplus(1.0, 20.0)
+    };
+    (Gelu $try_method:ident $x:ident ($($arg:ident)+)) => {
+        $x[0].try_gelu("none")
+    };
+    (GeluSlope $try_method:ident $x:ident ($($arg:ident)+)) => {
+        Ok(Tensor::from_node(Node::map(Row::GeluSlope, &[&$x[0].node()])?))
     };
     (Where $try_method:ident $x:ident ($($arg:ident)+)) => {
         Tensor::where_($x[0], $x[1], $x[2])
@@ -81,7 +87,7 @@ fn rows_of(dtype: DType, arity: usize) -> impl Iterator<Item = Row> {
 
 /// The dtypes that operands are given in; some rows are called by the engine alone, and do not promote.
 fn dtypes(row: Row) -> impl Iterator<Item = DType> {
-    let engine = matches!(row, Row::Gate | Row::IntPow);
+    let engine = matches!(row, Row::Gate | Row::GeluSlope | Row::IntPow);
     DType::ALL.into_iter().filter(move |&d| !engine || row.operand(d) == d)
 }
 

@@ -82,6 +82,23 @@ pub(super) fn row(graph: &mut Graph, row: Row, x: &[Id], dtype: DType) -> Result
             let (one, erf) = (graph.number(1.0, dtype)?, graph.call("Erf", x));
             return Ok(graph.call("Sub", &[one, erf]));
         }
+        Row::Gelu | Row::GeluSlope => {
+            let half = graph.number(0.5, dtype)?;
+            let root = graph.number(std::f64::consts::FRAC_1_SQRT_2, dtype)?;
+            let inner = graph.call("Mul", &[x[0], root]);
+            let erf = graph.call("Erf", &[inner]);
+            let (erf, squares) = (graph.call("Mul", &[erf, half]), graph.call("Mul", &[inner, inner]));
+            let part = graph.call("Add", &[erf, half]);
+            if row == Row::Gelu {
+                return Ok(graph.call("Mul", &[x[0], part]));
+            }
+            let factor = graph.number((0.5 / std::f64::consts::PI).sqrt(), dtype)?;
+            let minus = graph.call("Neg", &[squares]);
+            let density = graph.call("Exp", &[minus]);
+            let density = graph.call("Mul", &[density, factor]);
+            let more = graph.call("Mul", &[x[0], density]);
+            return Ok(graph.call("Add", &[part, more]));
+        }
         Row::Trunc => {
             let zero = graph.number(0.0, dtype)?;
             let negative = graph.call("Less", &[x[0], zero]);

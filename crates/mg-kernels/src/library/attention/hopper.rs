@@ -3,19 +3,57 @@
 use super::Heads;
 use super::cuda::{CACHED, OP, Part, Places, Planned};
 use crate::cuda::library::args::attention_wgmma::Flash;
+use crate::cuda::library::constants::attention_wgmma::EIGHT;
 use crate::cuda::library::{Launch, Pointer, Prebuilt};
+use crate::library::matmul::Precision;
 use mg_device::cuda::{Elements, Moved};
-use mg_device::{DType, Result};
+use mg_device::{DType, Float, Result};
 
 /// Elements of a head that there are kernels for, at most: means of values, gradients of queries, those of keys and values. Their tiles
 /// (`kernels/variants.txt`) were measured on an H100 among such of 128 and 192 rows, and 64 and 128 that they meet at a time.
 const SIZES: [&[usize]; 3] = [&[64, 128, 256], &[64, 128], &[64, 128]];
 
-/// Rows that a block meets, up to which blocks of 64 rows, three a multiprocessor, are faster than one of 128 or 192, where there are both: they wait for
+/// Rows that a block meets, up to which blocks of 64 rows, three or four a multiprocessor, are faster than one of 128 or 192, where there are both: they wait for
 /// memory side by side, and no group of warps has rows beyond the last. Longer ones read what they meet too often.
 const SHORT: usize = 256;
 /// The same where a row meets half of them on average.
 const SHORT_CAUSAL: usize = 512;
+
+/// What products are made of: elements as the copy engine brings and takes them, their bytes, and the name that kernels have of it.
+#[derive(Clone, Copy)]
+struct Products {
+    read: Elements,
+    written: Elements,
+    bytes: usize,
+    name: &'static str,
+}
+
+impl Products {
+    /// Of a dtype, where there are such kernels.
+    fn of(dtype: DType, precision: Precision) -> Option<Products> {
+        let half = |elements, name| Some(Products { read: elements, written: elements, bytes: 2, name });
+        match dtype.float()? {
+            Float::F16 => half(Elements::F16, "f16"),
+            Float::BF16 => half(Elements::BF16, "bf16"),
+            // The copy engine rounds what it brings.
+            Float::F32 if precision == Precision::High => {
+                Some(Products { read: Elements::TF32, written: Elements::F32, bytes: 4, name: "tf32" })
+            }
+            Float::F32 | Float::F64 => None,
+        }
+    }
+
+    /// Elements of a line of 128 bytes, as boxes have them.
+    fn line(self) -> usize {
+        128 / self.bytes
+    }
+
+    /// As tensor cores take lines of four bytes an element along what is summed over alone, tiles are turned where they lie. Blocks of 64 rows, two or three
+    /// a multiprocessor, are all that there is then: the one computes while the other turns.
+    fn are_turned(self) -> bool {
+        self.bytes == 4
+    }
+}
 
 /// Multiprocessors of the devices that these kernels are for. Blocks take one block of rows after the other.
 const MULTIPROCESSORS: usize = 132;
@@ -24,6 +62,7 @@ const MULTIPROCESSORS: usize = 132;
 pub(super) struct Tile {
     kernel: &'static Prebuilt,
     size: usize,
+    products: Products,
     /// Groups of four warps, each with 64 rows.
     groups: usize,
     /// Rows that a block meets at a time.
@@ -37,26 +76,29 @@ pub(super) struct Tile {
 }
 
 impl Tile {
-    fn of(part: Part, dtype: DType, size: usize, is_masked: bool, is_short: bool) -> Option<Tile> {
+    fn of(part: Part, products: Products, size: usize, is_masked: bool, is_short: bool) -> Option<Tile> {
         let (form, masked) = (if is_short { "s" } else { "w" }, if is_masked { "_masked" } else { "" });
         let kernel =
-            Prebuilt::find(&format!("attention_{}_{}_{form}{size}{masked}", part.name(), dtype.name()))?;
+            Prebuilt::find(&format!("attention_{}_{}_{form}{size}{masked}", part.name(), products.name))?;
         let number = |name| kernel.constant(name);
         let (groups, others) = (number("GROUPS")?, number("OTHERS")?);
         let (stages, owns, each) = (number("STAGES")?, number("OWNS")?, number("EACH")?);
-        Some(Tile { kernel, size, groups, others, stages, owns, each })
+        Some(Tile { kernel, size, products, groups, others, stages, owns, each })
     }
 
     fn rows(&self) -> usize {
         64 * self.groups
     }
 
-    /// Bytes of shared memory, as the kernel divides it: lines of 64 elements, numbers, barriers, and what alignment to 1024 takes.
+    /// Bytes of shared memory, as the kernel divides it: rows, turned ones with what is between eight chunks, numbers, barriers, and what alignment to
+    /// 1024 takes.
     fn shared(&self, part: Part) -> usize {
         let own = if part == Part::Forward { 1 } else { 2 };
         let numbers = if part == Part::Keys { 2 * self.others * 4 } else { 0 };
-        let line = self.size * 2;
-        let stage = 2 * self.others * line + numbers + 4 * 8;
+        let line = self.size * self.products.bytes;
+        let turned = self.others / 4 * (self.size / 8 * EIGHT);
+        let place = if self.products.are_turned() { turned } else { self.others * line };
+        let stage = 2 * place + numbers + 4 * 8;
         1024 + self.owns * (own * self.rows() * line + 2 * 8) + self.stages * stage
     }
 }
@@ -87,49 +129,52 @@ impl Read {
     }
 
     /// Whether the copy engine takes it: rows apart by multiples of 16 bytes, none of them shared.
-    fn fits(&self, batch: usize) -> bool {
+    fn fits(&self, products: Products, batch: usize) -> bool {
         let [_, rows, heads] = self.sizes;
-        let apart = |(&step, n): (&isize, usize)| step % 8 == 0 && (step > 0 || step == 0 && n <= 1);
+        let each = 16 / products.bytes as isize;
+        let apart = |(&step, n): (&isize, usize)| step % each == 0 && (step > 0 || step == 0 && n <= 1);
         self.align >= 16 && self.steps.iter().zip([rows, heads, batch]).all(apart)
     }
 
-    fn map(&self, elements: Elements, batch: usize, rows: usize) -> Moved {
+    fn map(&self, products: Products, batch: usize, rows: usize) -> Moved {
         let [line, count, heads] = self.sizes;
         // An axis of one position has no step that matters, but the driver asks for a multiple of 16.
-        let strides = self.steps.map(|step| if step > 0 { step as usize * 2 } else { 16 });
-        Moved::boxes(elements, [line, count, heads, batch], &strides, [64, rows, 1, 1])
+        let strides = self.steps.map(|step| if step > 0 { step as usize * products.bytes } else { 16 });
+        Moved::boxes(products.read, [line, count, heads, batch], &strides, [products.line(), rows, 1, 1])
     }
 }
 
 /// The tile by which a part is computed, where the copy engine takes the operands as they lie.
 pub(super) fn tile_of(planned: &Planned, part: Part) -> Option<Tile> {
     let (s, target) = (planned.s, planned.target);
-    let half = matches!(planned.dtype(), DType::F16 | DType::BF16);
+    let products = Products::of(planned.dtype(), target.precision)?;
     // By positive factors the largest score stays the largest.
     let scale = f64::from_bits(planned.attention.scale);
-    let taken = half && target.capability == 90 && scale > 0.0 && scale.is_finite() && s.keys > 0;
-    let heads = [s.width, s.depth].iter().all(|&n| n > 0 && n.is_multiple_of(8));
+    let taken = target.capability == 90 && scale > 0.0 && scale.is_finite() && s.keys > 0;
+    let heads = [s.width, s.depth].iter().all(|&n| n > 0 && n.is_multiple_of(16 / products.bytes));
     let last = planned.lie.len() - 1;
     // Gradients read the means too, all of them.
     let (read, line): (&[usize], _) = match part {
         Part::Forward => (&[0, 1, 2], true),
         Part::Queries | Part::Keys => (&[0, 1, 2, last], planned.lie[last - 1].align >= 16),
     };
-    let fit = line && target.align >= 16 && read.iter().all(|&i| Read::of(planned, i).fits(s.batch));
+    let fit =
+        line && target.align >= 16 && read.iter().all(|&i| Read::of(planned, i).fits(products, s.batch));
     if !(taken && heads && fit) {
         return None;
     }
     let size = SIZES[part as usize].iter().copied().find(|&size| s.width.max(s.depth) <= size)?;
     let met = if part == Part::Keys { s.queries } else { s.keys };
-    let is_short = met <= if planned.attention.causal { SHORT_CAUSAL } else { SHORT };
-    let of = |is_short| Tile::of(part, planned.dtype(), size, planned.mask_kind() > 0, is_short);
+    let short = if planned.attention.causal { SHORT_CAUSAL } else { SHORT };
+    let is_short = met <= short || products.are_turned();
+    let of = |is_short| Tile::of(part, products, size, planned.mask_kind() > 0, is_short);
     is_short.then(|| of(true)).flatten().or_else(|| of(false))
 }
 
 /// The launch of a part.
 pub(super) fn launched(planned: &Planned, part: Part, tile: Tile, places: &Places) -> Result<Launch> {
     let (s, attention) = (planned.s, planned.attention);
-    let elements = if planned.dtype() == DType::F16 { Elements::F16 } else { Elements::BF16 };
+    let products = tile.products;
     let last = planned.lie.len() - 1;
     let [dq, dk, dv] = s.gradients();
     let (length, heads, met, sharing) = match part {
@@ -139,7 +184,7 @@ pub(super) fn launched(planned: &Planned, part: Part, tile: Tile, places: &Place
     let resident = MULTIPROCESSORS * tile.each;
     let (blocks, all) = (length.div_ceil(tile.rows()), s.batch * heads);
     // Blocks of these heads follow each other: what they read together stays in the second cache.
-    let cached = CACHED / (met * (s.width + s.depth) * 2).max(1);
+    let cached = CACHED / (met * (s.width + s.depth) * products.bytes).max(1);
     let together = (cached.max(1) * sharing).min(all);
     // Where blocks differ in length, fewer than run at once would leave the others waiting for the longest.
     let long = part == Part::Keys && tile.each == 1;
@@ -148,7 +193,7 @@ pub(super) fn launched(planned: &Planned, part: Part, tile: Tile, places: &Place
 
     let mapped = |i: usize, rows: usize| {
         let read = Read::of(planned, i);
-        Some((read.at, read.map(elements, s.batch, rows)))
+        Some((read.at, read.map(products, s.batch, rows)))
     };
     let (own, others): (&[usize], _) = match part {
         Part::Forward => (&[0], [1, 2]),
@@ -156,9 +201,11 @@ pub(super) fn launched(planned: &Planned, part: Part, tile: Tile, places: &Place
         Part::Keys => (&[1, 2], [0, last]),
     };
     let result = |to: Option<(Pointer, u64)>, lies: Heads| {
-        let [batch, head, row] = lies.steps().map(|step| step * 2);
+        let [batch, head, row] = lies.steps().map(|step| step * products.bytes);
         let sizes = [lies.size, lies.rows, lies.count, s.batch];
-        to.map(|to| (to, Moved::boxes(elements, sizes, &[row, head, batch], [64, 16, 1, 1])))
+        to.map(|to| {
+            (to, Moved::boxes(products.written, sizes, &[row, head, batch], [products.line(), 16, 1, 1]))
+        })
     };
     let [y_batch, y_head, y_row] = s.means().steps().map(|step| step as u64);
     let mask = planned.lie.get(3).filter(|_| planned.mask_kind() > 0);
@@ -195,7 +242,11 @@ pub(super) fn launched(planned: &Planned, part: Part, tile: Tile, places: &Place
             Part::Keys => [result(places.keys, dk), result(places.values, dv)],
         },
     };
-    let mut made = Launch::of(OP, tile.kernel, (blocks * all).min(resident), &args)?;
+    // Blocks of tiles that are turned are begun wherever one ends, if they differ in length: with one or two groups at a time nothing makes up for who has the
+    // longer ones.
+    let alone = products.are_turned() && attention.causal;
+    let launched = if alone { blocks * all } else { (blocks * all).min(resident) };
+    let mut made = Launch::of(OP, tile.kernel, launched, &args)?;
     made.shared = tile.shared(part) as u32;
     Ok(made)
 }
