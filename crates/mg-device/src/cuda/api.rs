@@ -4,9 +4,7 @@ use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::ptr::null;
 use std::sync::OnceLock;
 
-use cudarc::driver::sys;
-
-use super::probe::{code_text, probe};
+use super::probe::{code_text, library, probe};
 
 /// A handle of the driver: a context, a stream, a module, …
 pub(crate) type Handle = *mut c_void;
@@ -21,8 +19,7 @@ macro_rules! table {
         impl Api {
             fn load() -> Result<Api, String> {
                 probe().map_err(str::to_string)?;
-                // SAFETY: `probe` found the library, so this does not panic.
-                let lib = unsafe { sys::culib() };
+                let lib = library()?;
                 Ok(Api { $($name: {
                     // SAFETY: the symbol has the signature that `cuda.h` gives it.
                     let found = unsafe { lib.get::<unsafe extern "C" fn($($arg),*) -> c_uint>($symbol.to_bytes_with_nul()) };
