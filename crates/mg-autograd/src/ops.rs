@@ -428,14 +428,14 @@ mg_kernels::for_each_row!(described);
 fn called(name: &'static str, row: Row, args: &Given<'_, '_>) -> Result<Answer> {
     let tensor: &Tensor = args.take(0)?;
     let answer = public(name, || match row {
-        Row::Round => rounded(tensor, args.take_or(1, || 0)?),
+        Row::Round => rounded(tensor, args.given(1)?.unwrap_or(0)),
         row if row.arity() == 1 => unary(row, tensor),
-        Row::Div => divided(tensor, args.take(1)?, args.take_or(2, || None)?),
-        Row::Add => match args.take_or(2, || None::<Operand>)? {
+        Row::Div => divided(tensor, args.take(1)?, args.given::<Option<_>>(2)?.flatten()),
+        Row::Add => match args.given::<Option<Operand>>(2)?.flatten() {
             None => tensor.try_add(args.take::<Operand>(1)?),
             Some(alpha) => tensor.add_scaled(args.take::<Operand>(1)?, alpha),
         },
-        Row::Sub => match args.take_or(2, || None::<Operand>)? {
+        Row::Sub => match args.given::<Option<Operand>>(2)?.flatten() {
             None => tensor.try_sub(args.take::<Operand>(1)?),
             Some(alpha) => tensor.sub_scaled(args.take::<Operand>(1)?, alpha),
         },

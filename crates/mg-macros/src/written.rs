@@ -279,7 +279,10 @@ fn description(operation: &Operation, is_fallible: bool) -> TokenStream {
     let taken = operation.params.iter().enumerate().map(|(i, param)| {
         let (name, ty, at) = (&param.name, &param.ty, i + first);
         match &param.default {
-            Some((default, _)) => quote!(let #name: #ty = args.take_or(#at, || -> #ty { #default })?;),
+            // Without a closure: of each there would be one more function that takes an argument.
+            Some((default, _)) => quote! {
+                let #name: #ty = match args.given::<#ty>(#at)? { Some(given) => given, None => #default };
+            },
             None => quote!(let #name: #ty = args.take(#at)?;),
         }
     });

@@ -175,13 +175,13 @@ impl<'s> Given<'s, '_> {
         }
     }
 
-    /// An argument, or its default.
-    pub(crate) fn take_or<T: FromArg<'s>>(&self, at: usize, default: impl FnOnce() -> T) -> Result<T> {
+    /// An argument that has a default; `None` asks for that.
+    pub(crate) fn given<T: FromArg<'s>>(&self, at: usize) -> Result<Option<T>> {
         match self.args.get(at) {
-            None | Some(Arg::Missing) => Ok(default()),
+            None | Some(Arg::Missing) => Ok(None),
             // A list without axes is what None stands for where all axes are the default.
-            Some(Arg::None) if !T::TAKES_NONE => Ok(default()),
-            Some(arg) => T::from_arg(arg).ok_or_else(|| unlike(at)),
+            Some(Arg::None) if !T::TAKES_NONE => Ok(None),
+            Some(arg) => T::from_arg(arg).ok_or_else(|| unlike(at)).map(Some),
         }
     }
 }
