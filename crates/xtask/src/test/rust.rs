@@ -36,7 +36,8 @@ pub fn fmt(workspace: &Workspace, _: &mut Counts) -> Result<Outcome> {
 
 pub fn clippy(workspace: &Workspace, _: &mut Counts) -> Result<Outcome> {
     component(workspace, "clippy", "clippy")?;
-    process::run(&mut workspace.cargo("clippy --workspace --all-targets -- -D warnings"))?;
+    // As the tests are built: macros and build scripts are compiled once, and run once, for all steps.
+    process::run(&mut workspace.cargo("clippy --release --workspace --all-targets -- -D warnings"))?;
     Ok(Outcome::Done)
 }
 
@@ -68,6 +69,6 @@ pub fn examples(workspace: &Workspace, _: &mut Counts) -> Result<Outcome> {
 
 pub fn docs(workspace: &Workspace, _: &mut Counts) -> Result<Outcome> {
     references::check(workspace)?;
-    process::run(workspace.cargo("doc --workspace --no-deps").env("RUSTDOCFLAGS", "-D warnings"))?;
+    process::run(workspace.cargo("doc --release --workspace --no-deps").env("RUSTDOCFLAGS", "-D warnings"))?;
     Ok(Outcome::Done)
 }
