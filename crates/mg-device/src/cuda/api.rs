@@ -4,7 +4,9 @@ use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::ptr::null;
 use std::sync::OnceLock;
 
-use super::probe::{code_text, library, probe};
+use cudarc::driver::sys;
+
+use super::probe::{code_text, probe};
 
 /// A handle of the driver: a context, a stream, a module, …
 pub(crate) type Handle = *mut c_void;
@@ -19,7 +21,8 @@ macro_rules! table {
         impl Api {
             fn load() -> Result<Api, String> {
                 probe().map_err(str::to_string)?;
-                let lib = library()?;
+                // SAFETY: `probe` found the library, so this does not panic.
+                let lib = unsafe { sys::culib() };
                 Ok(Api { $($name: {
                     // SAFETY: the symbol has the signature that `cuda.h` gives it.
                     let found = unsafe { lib.get::<unsafe extern "C" fn($($arg),*) -> c_uint>($symbol.to_bytes_with_nul()) };

@@ -1,15 +1,14 @@
 //! The guard before the CUDA driver: everything that can be wrong with it becomes a value, once, and nothing panics.
 //!
-//! The library is looked for when it is first asked for, and each entry point by itself; nothing else of it is called before
-//! [`probe`] has found devices. Result codes stay plain numbers: which ones a driver knows is its own affair.
+//! cudarc loads `libcuda` when first used and panics where there is none, or where an entry point is missing, even while
+//! it formats an error. So nothing of it is called before [`probe`] has found the library and its devices. The probe asks
+//! for the library first, then looks up each entry point by itself, and keeps result codes as plain numbers: a code that
+//! the bindings do not know must not become a value of their enum.
 
 use std::ffi::{c_char, c_int, c_uint};
 use std::sync::OnceLock;
 
-use libloading::Library;
-
-/// The names of the driver's library, in the order in which they are looked for.
-const NAMES: &[&str] = if cfg!(windows) { &["nvcuda.dll"] } else { &["libcuda.so", "libcuda.so.1"] };
+use cudarc::driver::sys;
 
 /// The oldest driver that loads our PTX: CUDA 12.0, in the encoding of `cuDriverGetVersion`.
 const OLDEST_DRIVER: c_int = 12000;
@@ -29,26 +28,21 @@ pub(crate) fn probe() -> Result<&'static Driver, &'static str> {
     PROBE.get_or_init(look).as_ref().map_err(String::as_str)
 }
 
-/// The driver's library, which stays loaded.
-pub(super) fn library() -> Result<&'static Library, String> {
-    static LIBRARY: OnceLock<Option<Library>> = OnceLock::new();
-    let found = LIBRARY.get_or_init(|| {
-        // SAFETY: runs the initialisers of the library; NVIDIA's may run at any time and on any thread.
-        NAMES.iter().find_map(|name| unsafe { Library::new(*name) }.ok())
-    });
-    let missing = "the CUDA driver's library (libcuda.so.1, nvcuda.dll) is not on this machine";
-    found.as_ref().ok_or_else(|| missing.to_owned())
-}
-
 fn look() -> Result<Driver, String> {
-    let lib = library()?;
+    // SAFETY: loads the driver's library if there is one, which runs its initialisers; NVIDIA's may run at any time and
+    // on any thread.
+    if !unsafe { sys::is_culib_present() } {
+        return Err("the CUDA driver's library (libcuda.so.1, nvcuda.dll) is not on this machine".into());
+    }
     type Init = unsafe extern "C" fn(c_uint) -> c_uint;
     type Get = unsafe extern "C" fn(*mut c_int) -> c_uint;
     type GetDevice = unsafe extern "C" fn(*mut c_int, c_int) -> c_uint;
     type GetName = unsafe extern "C" fn(*mut c_char, c_int, c_int) -> c_uint;
 
-    // SAFETY: the signatures are those of cuda.h, with CUresult and CUdevice as the integers they are.
+    // SAFETY: the library is present, so this does not panic. The signatures are those of cuda.h, with CUresult and
+    // CUdevice as the integers they are.
     let found = unsafe {
+        let lib = sys::culib();
         (
             lib.get::<Init>(b"cuInit\0").map(|f| *f),
             lib.get::<Get>(b"cuDriverGetVersion\0").map(|f| *f),
