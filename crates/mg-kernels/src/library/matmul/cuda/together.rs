@@ -11,7 +11,7 @@ use smallvec::smallvec;
 use std::array::from_fn;
 
 /// So many products at most.
-pub const MOST: usize = matmul_many::MANY as usize;
+pub const MOST: usize = matmul_many::MANY;
 /// From this depth on: what is less deep is over before it was worth waiting for others.
 const DEEP: usize = 1024;
 /// Tiles of 128 by 128, of a product that leaves little of the device without work by itself.
