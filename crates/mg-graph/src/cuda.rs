@@ -10,7 +10,7 @@ use mg_kernels::cpu::run::{Args, InputArg};
 use mg_kernels::cuda::library::{Plan, copy};
 use mg_kernels::cuda::{Check, CudaEpilogue, CudaList};
 use mg_kernels::library::matmul::Epilogue;
-use mg_kernels::library::{Described, Shaped, Target};
+use mg_kernels::library::{Described, Library, MatMul, Shaped, Target};
 use smallvec::{SmallVec, smallvec};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -41,7 +41,7 @@ impl<B: Bindings> Executor<B> for Cuda {
     fn copies(&self, launch: &Launch, copies: &Copies, run: &mut Run<B>) -> Result<()> {
         let gpu = Gpu::of(launch.device)?;
         let (prepared, inputs, out) = launch.copying(gpu, copies, run.memory)?;
-        prepared.run(gpu, &inputs, out, launch, run.memory.graph, None)
+        prepared.run(gpu, &inputs, &[out], launch, run.memory.graph, None)
     }
 
     fn transfer(&self, launch: &Launch, from: &KernelArg, output: usize, run: &mut Run<B>) -> Result<()> {
@@ -75,7 +75,7 @@ impl<B: Bindings> Executor<B> for Cuda {
         let (gpu, memory) = (Gpu::of(launch.device)?, run.memory);
         let at = launch.placed(call, memory)?;
         let go = |prepared: &Prepared, after: Option<&After>| {
-            prepared.run(gpu, &at.inputs, address(at.out), launch, memory.graph, after)
+            prepared.run(gpu, &at.inputs, &[address(at.out)], launch, memory.graph, after)
         };
         if let Some(p) = call.epilogue.as_ref().filter(|_| launch.fuses.load(Ordering::Relaxed)) {
             if launch.fused(gpu, call, p, &at, memory, |prepared, after| go(prepared, Some(after)))? {
@@ -86,10 +86,38 @@ impl<B: Bindings> Executor<B> for Cuda {
         go(&*launch.library(gpu, call, &at)?, None)?;
         call.epilogue.as_ref().map_or(Ok(()), |p| launch.program(gpu, p, memory, Some(at.out)))
     }
+
+    fn together(&self, launch: &Launch, all: &[Launch], run: &mut Run<B>) -> Result<()> {
+        let (gpu, memory) = (Gpu::of(launch.device)?, run.memory);
+        if launch.fuses.load(Ordering::Relaxed) {
+            if let Some((prepared, inputs, outs)) = launch.joined(gpu, all, memory)? {
+                return prepared.run(gpu, &inputs, &outs, launch, memory.graph, None);
+            }
+            launch.fuses.store(false, Ordering::Relaxed);
+        }
+        all.iter().try_for_each(|one| self.launch(one, run))
+    }
 }
 
 fn address<T>(of: *const T) -> u64 {
     of.addr() as u64
+}
+
+/// A kernel's operands as a plan has them.
+fn described(call: &Call, operands: &[(*const u8, Layout)], aligned: &[usize]) -> SmallVec<[Described; 4]> {
+    let described = |(((_, layout), arg), &align): ((&(*const u8, Layout), &KernelArg), &usize)| Described {
+        layout: *layout,
+        dtype: arg.dtype,
+        align,
+    };
+    operands.iter().zip(&call.args).zip(aligned).map(described).collect()
+}
+
+/// What a kernel is planned for whose result lies at an address that is a multiple of `align`.
+fn target(gpu: &Gpu, situation: &Situation, align: usize) -> Target {
+    let (major, minor) = gpu.capability();
+    let (capability, precision) = (major * 10 + minor, situation.precision);
+    Target { align, capability, in_place: false, precision, epilogue: None }
 }
 
 /// Where a node comes from.
@@ -123,7 +151,7 @@ impl Launch {
                 kernel.places(&args.iter().map(KernelArg::shaped).collect::<SmallVec<[Shaped; 4]>>())
             }
             plan::Action::Program(_) | plan::Action::List(_) => 0,
-            plan::Action::Copies(_) | plan::Action::Transfer { .. } => 0,
+            plan::Action::Copies(_) | plan::Action::Transfer { .. } | plan::Action::Together(_) => 0,
         };
         let origin = origin_of(graph, self.node, self.name);
         Guarded { op: origin.op, line: origin.line, axis: origin.axis, size: size as i64 }
@@ -187,22 +215,11 @@ impl Launch {
         situation: &Situation,
         epilogue: Option<Epilogue>,
     ) -> Result<Plan> {
-        let described = |(((_, layout), arg), &align): ((&(*const u8, Layout), &KernelArg), &usize)| {
-            Described { layout: *layout, dtype: arg.dtype, align }
-        };
-        let described: SmallVec<[Described; 4]> =
-            operands.iter().zip(&call.args).zip(&situation.aligned).map(described).collect();
+        let described = described(call, operands, &situation.aligned);
         if !call.kernel.takes_any_layout() && !described.iter().all(|o| o.layout.is_contiguous()) {
             return Err(self.lost());
         }
-        let (major, minor) = gpu.capability();
-        let target = Target {
-            align: situation.out(),
-            capability: major * 10 + minor,
-            in_place: call.in_place,
-            precision: situation.precision,
-            epilogue,
-        };
+        let target = Target { epilogue, in_place: call.in_place, ..target(gpu, situation, situation.out()) };
         call.kernel.cuda(&described, &Shaped { shape: self.shape, dtype: self.dtype }, target)
     }
 
@@ -219,11 +236,48 @@ impl Launch {
 
     /// A kernel, ready.
     fn library(&self, gpu: &Gpu, call: &Call, at: &Placed) -> Result<Arc<Prepared>> {
-        let prepared = self.known_or(Situation::of(&at.inputs, address(at.out), None), |situation| {
+        let prepared = self.known_or(Situation::of(&at.inputs, &[address(at.out)], None), |situation| {
             let plan = self.planned(gpu, call, &at.operands, situation, None)?;
             Ok(Some(vec![Step::new(gpu, plan, (0..at.operands.len()).collect(), 0)?]))
         })?;
         prepared.ok_or_else(|| self.lost())
+    }
+
+    /// Kernels that are alike as one, ready, and the addresses of all their operands and of their results; `None` where they are better launched one by one.
+    #[allow(clippy::type_complexity)]
+    fn joined<B: Bindings>(
+        &self,
+        gpu: &Gpu,
+        all: &[Launch],
+        memory: &Memory<B>,
+    ) -> Result<Option<(Arc<Prepared>, Vec<u64>, SmallVec<[u64; 8]>)>> {
+        let mut placed: SmallVec<[(&Launch, &Call, Placed); 8]> = SmallVec::new();
+        for launch in all {
+            let Some(call) = launch.call() else { return Ok(None) };
+            placed.push((launch, call, launch.placed(call, memory)?));
+        }
+        let inputs: Vec<u64> = placed.iter().flat_map(|(_, _, at)| at.inputs.iter().copied()).collect();
+        let outs: SmallVec<[u64; 8]> = placed.iter().map(|(_, _, at)| address(at.out)).collect();
+        let prepared = self.known_or(Situation::of(&inputs, &outs, None), |situation| {
+            let (aligned, aligned_outs) = situation.aligned.split_at(inputs.len());
+            let mut from = 0;
+            let mut operands: Vec<SmallVec<[Described; 4]>> = vec![];
+            for (_, call, at) in &placed {
+                operands.push(described(call, &at.operands, &aligned[from..]));
+                from += at.operands.len();
+            }
+            let mut products = vec![];
+            for (((launch, call, _), operands), &align) in placed.iter().zip(&operands).zip(aligned_outs) {
+                if !matches!(call.kernel, Library::MatMul(_)) {
+                    return Ok(None);
+                }
+                let result = Shaped { shape: launch.shape, dtype: launch.dtype };
+                products.push((&operands[..], result, target(gpu, situation, align)));
+            }
+            let Some(plan) = MatMul::together(&products)? else { return Ok(None) };
+            Ok(Some(vec![Step::new(gpu, plan, (0..inputs.len()).collect(), 0)?]))
+        })?;
+        Ok(prepared.map(|prepared| (prepared, inputs, outs)))
     }
 
     /// Copies, ready, and their addresses: those of the operands, and that of the result.
@@ -240,7 +294,7 @@ impl Launch {
         };
         let inputs: SmallVec<[u64; 4]> = operands.iter().zip(&copies.parts).map(first).collect();
         let out = address(memory.slots[copies.output]);
-        let prepared = self.known_or(Situation::of(&inputs, out, None), |situation| {
+        let prepared = self.known_or(Situation::of(&inputs, &[out], None), |situation| {
             let (size, mut steps) = (self.dtype.size(), vec![]);
             if copies.zeros {
                 steps.push(Step::new(gpu, copy::fill(size, self.shape.numel(), 0)?, smallvec![], 0)?);
@@ -273,7 +327,7 @@ impl Launch {
         }
         p.with_args(memory, |args, product| {
             let whole = p.coded.code.on_cuda()?.is_aligned(args);
-            let situation = Situation::of(&at.inputs, address(at.out), Some(whole));
+            let situation = Situation::of(&at.inputs, &[address(at.out)], Some(whole));
             let prepared = self.known_or(situation, |situation| {
                 let epilogue = Epilogue { stores: call.raw };
                 let plan = self.planned(gpu, call, &at.operands, situation, Some(epilogue))?;
@@ -308,6 +362,13 @@ impl Launch {
                 }
                 let product = self.library(gpu, call, &at).map(|_| ());
                 product.and(call.epilogue.as_ref().map_or(Ok(()), |p| load_program(gpu, p, memory, false)))
+            }
+            plan::Action::Together(all) => {
+                if self.fuses.load(Ordering::Relaxed) && self.joined(gpu, all, memory)?.is_some() {
+                    return Ok(());
+                }
+                let all: Vec<_> = all.iter().map(|one| one.load(gpu, memory)).collect();
+                all.into_iter().collect()
             }
         }
     }

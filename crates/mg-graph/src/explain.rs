@@ -184,6 +184,17 @@ pub(crate) fn info(plan: &Plan, line: String, launch: &Launch, writer: &[Option<
                 info.bytes_written += written;
             }
         }
+        Action::Together(all) => {
+            info.kind = format!("{} ×{}", launch.name, all.len());
+            info.shape = vec![all.iter().map(|one| one.shape.numel()).sum()];
+            info.flops = Some(0);
+            for one in all.iter().map(|one| self::info(plan, String::new(), one, writer)) {
+                info.operations.extend(one.operations);
+                info.bytes_read += one.bytes_read;
+                info.bytes_written += one.bytes_written;
+                info.flops = info.flops.zip(one.flops).map(|(sum, own)| sum + own);
+            }
+        }
     }
     after.sort_unstable();
     after.dedup();

@@ -97,6 +97,8 @@ pub(crate) enum Action {
         output: usize,
     },
     Kernel(Call),
+    /// Kernels that are alike and do not wait for each other: products of matrices.
+    Together(Vec<Launch>),
 }
 
 impl KernelArg {
@@ -154,7 +156,7 @@ pub(crate) struct Launch {
     pub(crate) prepared: Mutex<Option<Arc<Prepared>>>,
     /// The bit of its checks, if it makes any.
     pub(crate) bit: u64,
-    /// Whether its epilogue may be part of a CUDA kernel, for all that is known.
+    /// Whether its epilogue may be part of a CUDA kernel, or its kernels one launch, for all that is known.
     pub(crate) fuses: AtomicBool,
 }
 
@@ -239,7 +241,14 @@ impl Plan {
     /// The nodes that an error could name.
     pub(crate) fn origins(&self) -> impl Iterator<Item = usize> + '_ {
         let checks = self.launches.iter().flat_map(Launch::programs).flat_map(|p| &p.checks).map(|c| c.node);
-        checks.chain(self.launches.iter().map(|l| l.node))
+        let own = self.launches.iter().flat_map(|launch| match &launch.action {
+            Action::Together(all) => all.iter().map(|one| one.node).collect(),
+            Action::Program(_) | Action::List(_) | Action::Copies(_) | Action::Transfer { .. } => {
+                vec![launch.node]
+            }
+            Action::Kernel(_) => vec![launch.node],
+        });
+        checks.chain(own)
     }
 
     /// Whether it copies between devices.
@@ -256,6 +265,17 @@ impl Launch {
             Action::List(list) => list,
             Action::Copies(_) | Action::Transfer { .. } => &[],
             Action::Kernel(call) => call.epilogue.as_slice(),
+            // None of them has an epilogue.
+            Action::Together(_) => &[],
+        }
+    }
+
+    /// The kernel that it is, if it is one.
+    pub(crate) fn call(&self) -> Option<&Call> {
+        match &self.action {
+            Action::Kernel(call) => Some(call),
+            Action::Program(_) | Action::List(_) | Action::Copies(_) => None,
+            Action::Transfer { .. } | Action::Together(_) => None,
         }
     }
 
@@ -269,7 +289,7 @@ impl Launch {
         match &self.action {
             Action::Copies(copies) => copies.in_place,
             Action::Kernel(call) => call.in_place,
-            Action::Program(_) | Action::List(_) | Action::Transfer { .. } => false,
+            Action::Program(_) | Action::List(_) | Action::Transfer { .. } | Action::Together(_) => false,
         }
     }
 
@@ -279,7 +299,7 @@ impl Launch {
             Action::Copies(copies) if copies.output == slot => copies.in_place = false,
             Action::Kernel(call) if call.output == Some(slot) => call.in_place = false,
             Action::Copies(_) | Action::Kernel(_) => {}
-            Action::Program(_) | Action::List(_) | Action::Transfer { .. } => {}
+            Action::Program(_) | Action::List(_) | Action::Transfer { .. } | Action::Together(_) => {}
         }
     }
 
@@ -298,6 +318,7 @@ impl Launch {
         let own = match &self.action {
             Action::Kernel(call) => usize::from(call.kernel.is_checked()),
             Action::Program(_) | Action::List(_) | Action::Copies(_) | Action::Transfer { .. } => 0,
+            Action::Together(all) => all.iter().map(Launch::checks).sum(),
         };
         own + self.programs().iter().map(|p| p.checks.len()).sum::<usize>()
     }
@@ -309,6 +330,7 @@ impl Launch {
             Action::Copies(copies) => copies.parts.iter().map(|part| &part.from).collect(),
             Action::Transfer { from, .. } => SmallVec::from_slice(&[from]),
             Action::Kernel(call) => call.args.iter().collect(),
+            Action::Together(all) => all.iter().flat_map(Launch::args).collect(),
         }
     }
 
@@ -328,17 +350,20 @@ impl Launch {
                 let own = call.args.iter_mut().map(|a| &mut a.bind);
                 own.chain(call.epilogue.iter_mut().flat_map(|p| &mut p.inputs)).collect()
             }
+            Action::Together(all) => all.iter_mut().flat_map(Launch::inputs_mut).collect(),
         }
     }
 
     /// The slots that the launch writes.
     pub(crate) fn outputs(&self) -> impl Iterator<Item = usize> + '_ {
-        let output = match &self.action {
-            Action::Program(_) | Action::List(_) => None,
-            Action::Copies(copies) => Some(copies.output),
-            Action::Transfer { output, .. } => Some(*output),
-            Action::Kernel(call) => call.output,
+        let (output, all): (_, &[Launch]) = match &self.action {
+            Action::Program(_) | Action::List(_) => (None, &[]),
+            Action::Copies(copies) => (Some(copies.output), &[]),
+            Action::Transfer { output, .. } => (Some(*output), &[]),
+            Action::Kernel(call) => (call.output, &[]),
+            Action::Together(all) => (None, all),
         };
-        self.programs().iter().flat_map(|p| p.outputs.iter().copied()).chain(output)
+        let of_calls = all.iter().filter_map(|launch| launch.call()?.output);
+        self.programs().iter().flat_map(|p| p.outputs.iter().copied()).chain(output).chain(of_calls)
     }
 }

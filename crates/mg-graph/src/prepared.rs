@@ -14,7 +14,7 @@ use std::sync::{Arc, PoisonError};
 /// What a kernel's launches depend on besides what the plan says.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Situation {
-    /// What addresses are multiples of, up to the widest access: the operands', then the output's.
+    /// What addresses are multiples of, up to the widest access: the operands', then those of the outputs.
     pub(crate) aligned: SmallVec<[usize; 4]>,
     pub(crate) precision: Precision,
     /// Elementwise work is done before the store, and whether that reads and writes the widest units.
@@ -22,13 +22,13 @@ pub(crate) struct Situation {
 }
 
 impl Situation {
-    pub(crate) fn of(inputs: &[u64], out: u64, epilogue: Option<bool>) -> Situation {
+    pub(crate) fn of(inputs: &[u64], outs: &[u64], epilogue: Option<bool>) -> Situation {
         let alignment = |address: &u64| 1 << address.trailing_zeros().min(4);
-        let aligned = inputs.iter().chain([&out]).map(alignment).collect();
+        let aligned = inputs.iter().chain(outs).map(alignment).collect();
         Situation { aligned, precision: matmul_precision(), epilogue }
     }
 
-    /// Of the output.
+    /// Of the last output.
     pub(crate) fn out(&self) -> usize {
         self.aligned.last().copied().unwrap_or(1)
     }
@@ -76,13 +76,13 @@ impl Prepared {
         &self,
         gpu: &Gpu,
         inputs: &[u64],
-        out: u64,
+        outs: &[u64],
         launch: &Launch,
         graph: &B,
         after: Option<&After>,
     ) -> Result<()> {
         for step in &self.steps {
-            step.run(gpu, inputs, out + step.output as u64, launch, graph, after)?;
+            step.run(gpu, inputs, outs, launch, graph, after)?;
         }
         Ok(())
     }
@@ -118,7 +118,7 @@ impl Step {
         &self,
         gpu: &Gpu,
         inputs: &[u64],
-        out: u64,
+        outs: &[u64],
         launch: &Launch,
         graph: &B,
         after: Option<&After>,
@@ -146,7 +146,7 @@ impl Step {
             Pointer::Input(i) => {
                 self.inputs.get(usize::from(i)).and_then(|&i| inputs.get(i)).copied().unwrap_or(0)
             }
-            Pointer::Output(_) => out,
+            Pointer::Output(i) => outs.get(usize::from(i)).map_or(0, |out| out + self.output as u64),
             Pointer::Workspace => workspace,
             Pointer::Tickets => gpu.tickets(),
             Pointer::Fault => fault,

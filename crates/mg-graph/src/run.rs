@@ -174,6 +174,10 @@ pub(crate) trait Executor<B: Bindings> {
     fn transfer(&self, launch: &Launch, from: &KernelArg, output: usize, run: &mut Run<B>) -> Result<()>;
     /// Runs a kernel that has a room.
     fn kernel(&self, launch: &Launch, call: &Call, run: &mut Run<B>) -> Result<()>;
+    /// Runs kernels that are alike and do not wait for each other.
+    fn together(&self, _: &Launch, all: &[Launch], run: &mut Run<B>) -> Result<()> {
+        all.iter().try_for_each(|one| self.launch(one, run))
+    }
 
     /// Runs a launch.
     fn launch(&self, launch: &Launch, run: &mut Run<B>) -> Result<()> {
@@ -183,6 +187,7 @@ pub(crate) trait Executor<B: Bindings> {
             Action::Copies(copies) => self.copies(launch, copies, run),
             Action::Transfer { from, output } => self.transfer(launch, from, *output, run),
             Action::Kernel(call) => self.kernel(launch, call, run),
+            Action::Together(all) => self.together(launch, all, run),
         }
     }
 }

@@ -126,6 +126,71 @@ fn every_dtype_form_and_size_has_a_product() {
     }
 }
 
+/// The gradient of a weight of so many rows and columns, over so many rows of a batch.
+fn weight(dtype: DType, m: usize, n: usize, k: usize) -> Problem {
+    let mut problem = product(dtype, &dense(&[k, m]).transpose(0, 1).unwrap(), &dense(&[k, n]));
+    problem.capability = 90;
+    problem
+}
+
+#[test]
+fn several_products_of_one_depth_are_one_launch() {
+    for dtype in [DType::F16, DType::BF16] {
+        for sizes in
+            [&[(384, 1536), (1536, 384), (384, 384), (1152, 384)][..], &[(72, 264); 2], &[(200, 136); 8]]
+        {
+            let all: Vec<Problem> = sizes.iter().map(|&(m, n)| weight(dtype, m, n, 16384)).collect();
+            let plan = matmul::together(&all).unwrap().unwrap();
+            let (maps, workspace) = (plan.launches[0].maps().to_vec(), plan.workspace);
+            let [launch] = &sound(Ok(plan))[..] else { panic!("one launch") };
+            assert!(launch.grid[0] <= 132 && launch.kernel.name.starts_with("matmul_many"));
+            let parts = launch.pointers().filter(|(_, pointer, _)| *pointer == Pointer::Workspace).count();
+            assert_eq!(parts > 0, workspace > 0);
+            // Each has its operands and its result, which lies densely.
+            assert_eq!(maps.len(), 3 * sizes.len());
+            for (i, &(m, n)) in sizes.iter().enumerate() {
+                let of = |pointer: Pointer| {
+                    let map = maps.iter().find(|map| map.pointer == pointer).unwrap();
+                    boxes(map).sizes.to_vec()
+                };
+                let (m, n) = (m as u64, n as u64);
+                assert_eq!(of(Pointer::Input(2 * i as u8)), [m, 16384, 1]);
+                assert_eq!(of(Pointer::Input(2 * i as u8 + 1)), [n, 16384, 1]);
+                assert_eq!(of(Pointer::Output(i as u8)), [n, m, 1]);
+            }
+        }
+    }
+}
+
+#[test]
+fn products_that_are_not_alike_are_launched_by_themselves() {
+    let one = weight(DType::BF16, 384, 384, 4096);
+    let with = |change: &dyn Fn(&mut Problem)| {
+        let mut other = one.clone();
+        change(&mut other);
+        matmul::together(&[one.clone(), other]).unwrap().map(|plan| plan.launches.len())
+    };
+    assert_eq!(with(&|_| ()), Some(1));
+    assert_eq!(with(&|other| *other = weight(DType::BF16, 384, 384, 4104)), None);
+    assert_eq!(with(&|other| *other = weight(DType::F16, 384, 384, 4096)), None);
+    // Too large to need it, and a result whose rows are not aligned.
+    assert_eq!(with(&|other| *other = weight(DType::BF16, 4096, 4096, 4096)), None);
+    assert_eq!(with(&|other| *other = weight(DType::BF16, 384, 388, 4096)), None);
+    let turned = dense(&[384, 4096]).transpose(0, 1).unwrap();
+    assert_eq!(with(&|other| other.align = [16, 2]), None);
+    assert_eq!(with(&|other| other.align_out = 8), None);
+    assert_eq!(with(&|other| other.capability = 100), None);
+    assert_eq!(with(&|other| other.epilogue = Some(Epilogue { stores: true })), None);
+    let rows = product(DType::BF16, &dense(&[384, 4096]), &turned);
+    assert_eq!(matmul::together(&[rows.clone(), rows]).unwrap().map(|plan| plan.launches.len()), None);
+    for problems in [0, 1, matmul::MOST + 1] {
+        assert!(matmul::together(&vec![one.clone(); problems]).unwrap().is_none());
+    }
+    // What is not deep is over before others are there.
+    let short = weight(DType::BF16, 384, 384, 512);
+    assert!(matmul::together(&[short.clone(), short]).unwrap().is_none());
+}
+
 #[test]
 fn products_of_aligned_operands_are_read_sixteen_bytes_at_a_time() {
     let form = |a: &Layout, b: &Layout, align| {

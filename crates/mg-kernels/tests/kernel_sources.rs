@@ -151,6 +151,10 @@ fn others() -> Vec<Launch> {
         problem.capability = capability;
         all.extend(matmul::plan(&problem).unwrap().launches);
     }
+    let across = dense(&[4096, 384]).transpose(0, 1).unwrap();
+    let mut weight = Problem::new(DType::F16, &across, &dense(&[4096, 384])).unwrap();
+    weight.capability = 90;
+    all.extend(matmul::together(&[weight.clone(), weight]).unwrap().unwrap().launches);
     all
 }
 

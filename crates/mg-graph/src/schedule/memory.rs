@@ -5,6 +5,7 @@ use super::emit::{Emitted, emit};
 use super::group::{Groups, Split, kind_of};
 use super::path::Path;
 use super::store::Alias;
+use super::together;
 use crate::engine::{Root, internal};
 use crate::hash::Table;
 use crate::kernel::Kernel;
@@ -20,7 +21,7 @@ use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 
 /// Puts launches in order, compiles their programs and plans memory.
 pub(crate) fn assemble(graph: &Graph, groups: Groups, aliases: Vec<Alias>) -> Result<Plan> {
-    let order = in_order(&groups)?;
+    let order = together::put(graph, &groups, in_order(&groups)?);
     // When each stored node is read for the last time, by position in the order.
     let mut last_read: Table<usize, usize> = Table::default();
     for (at, &id) in order.iter().enumerate() {
@@ -153,6 +154,7 @@ pub(crate) fn assemble(graph: &Graph, groups: Groups, aliases: Vec<Alias>) -> Re
         plan.slots[slot].depends |= fallible.of(node);
     }
     list_independent(&mut plan);
+    together::join(&mut plan);
     plan.checks_until = plan.launches.iter().rposition(Launch::is_checked).map_or(0, |at| at + 1);
     guard(&mut plan);
     let overwrites = |l: &Launch| l.outputs().any(|s| plan.slots[s].donor.is_some());
@@ -222,7 +224,7 @@ fn action(graph: &Graph, node: usize, kernel: &Kernel, planned: Planned) -> Resu
 }
 
 /// Where a kernel's operand lies.
-fn operand(graph: &Graph, source: usize) -> Result<KernelArg> {
+pub(super) fn operand(graph: &Graph, source: usize) -> Result<KernelArg> {
     let mut path = Path::new();
     let base = graph.strip(source, &mut path);
     let layout = graph.layout_of(base);
@@ -270,7 +272,7 @@ fn copy_of(graph: &Graph, emitted: &Emitted) -> Result<Option<KernelArg>> {
 }
 
 /// Whether a node's value is set when the plan has run.
-fn is_wanted(graph: &Graph, node: usize) -> bool {
+pub(super) fn is_wanted(graph: &Graph, node: usize) -> bool {
     match graph.root(node) {
         Root::Required => true,
         Root::Optional => true,

@@ -9,7 +9,7 @@
 //! 3. [`share`] finds what several programs compute again from more memory than it takes: it is stored, and 1 and 2 are
 //!    done once more.
 //! 4. [`emit`] writes each program down.
-//! 5. [`memory`] orders the launches and gives values their memory.
+//! 5. [`memory`] orders the launches and gives values their memory; [`together`] puts side by side what is one launch.
 
 mod emit;
 mod epilogue;
@@ -21,6 +21,7 @@ mod sorted;
 mod store;
 #[cfg(test)]
 mod tests;
+mod together;
 
 use crate::engine::{Collected, Root, is_argument};
 use crate::hash::Table;

@@ -2,11 +2,13 @@
 
 use super::group::{Groups, Split};
 use super::store::Alias;
-use super::{Graph, grouped, memory};
+use super::{Graph, grouped, memory, together};
 use crate::engine::{Collected, with_plan};
+use crate::execute::Whole;
 use crate::node::{Node, Value};
-use crate::plan::{Action, Loc, Plan};
-use mg_device::{Buffer, DType, Device, Layout, Shape};
+use crate::plan::{Action, Loc, Output, Plan};
+use crate::refusal::Refusal;
+use mg_device::{Buffer, DType, Device, Layout, Result, Shape};
 use mg_kernels::program::{MAX_INPUTS, MAX_VALUES};
 use mg_kernels::{ReduceKind, Row};
 
@@ -277,6 +279,36 @@ fn independent_updates_are_one_list() {
         let [launch] = &plan.launches[..] else { panic!("{} launches", plan.launches.len()) };
         assert!(matches!(&launch.action, Action::List(list) if list.len() == 5));
     });
+}
+
+#[test]
+fn neighbours_that_are_alike_are_one_launch() {
+    let x = ones(&[4, 6]);
+    let products: Vec<Node> = (1..4).map(|n| x.matmul(&ones(&[6, n])).unwrap()).collect();
+    let over = products[0].matmul(&ones(&[1, 5])).unwrap();
+    let roots: Vec<&Node> = products.iter().chain([&over]).collect();
+    let values = with_plan(&roots, |_, collected| {
+        let (graph, aliases, groups) = grouped(collected, &[]).unwrap();
+        let mut plan = memory::assemble(&graph, groups, aliases).unwrap();
+        let outputs: Vec<usize> = plan.launches.iter().flat_map(|launch| launch.outputs()).collect();
+        let inputs: usize = plan.launches.iter().map(|launch| launch.inputs().count()).sum();
+        together::join_by(&mut plan, |launch| launch.call().map(|_| ()));
+        // The last one waits for the first.
+        let [all, last] = &plan.launches[..] else { panic!("{} launches", plan.launches.len()) };
+        assert!(matches!(&all.action, Action::Together(all) if all.len() == 3) && last.call().is_some());
+        assert!(all.outputs().chain(last.outputs()).eq(outputs));
+        assert_eq!(all.inputs().chain(last.inputs()).count(), inputs);
+        assert_eq!(plan.origins().count(), 4);
+        let mut values = vec![];
+        let refusal = &mut Refusal::new(false, false);
+        let sink = |_: &Output, value: Result<Value>| {
+            values.push(value.unwrap().buffer.as_slice::<f32>().unwrap().to_vec())
+        };
+        plan.execute(collected, Whole::OrParts, &[], refusal, sink).unwrap();
+        values
+    });
+    let wanted = [(4, 6.0), (8, 6.0), (12, 6.0), (20, 6.0)].map(|(count, value)| vec![value; count]);
+    assert_eq!(values.unwrap().unwrap(), wanted);
 }
 
 #[test]

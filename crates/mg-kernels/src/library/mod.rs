@@ -236,6 +236,12 @@ pub trait Kernel: Copy {
         false
     }
 
+    /// What several such kernels have in common that wait for nothing of each other and may be one launch on a CUDA device of this capability; `None`
+    /// where this one is better launched by itself.
+    fn alike(&self, _operands: &[Described], _result: &Shaped, _capability: u32) -> Option<[usize; 2]> {
+        None
+    }
+
     /// Whether the result is linear in operand `i`: what the operand changes by, in its place, is what the result changes by.
     fn is_linear_in(&self, _i: usize) -> bool {
         false
@@ -386,6 +392,11 @@ macro_rules! library {
             /// See [`Kernel::takes_epilogue`].
             pub fn takes_epilogue(&self) -> bool {
                 match self { $(Library::$Name(k) => k.takes_epilogue()),* }
+            }
+
+            /// See [`Kernel::alike`].
+            pub fn alike(&self, operands: &[Described], result: &Shaped, capability: u32) -> Option<[usize; 2]> {
+                match self { $(Library::$Name(k) => k.alike(operands, result, capability)),* }
             }
 
             /// See [`Kernel::is_linear_in`].

@@ -39,8 +39,8 @@ use ruzstd::decoding::FrameDecoder;
 use smallvec::SmallVec;
 use std::sync::OnceLock;
 
-/// The largest argument of a kernel, in bytes.
-pub const MAX_ARGS: usize = 1024;
+/// The largest argument of a kernel, in bytes: what drivers before CUDA 12.1 take.
+pub const MAX_ARGS: usize = 4096;
 /// Counters that [`Pointer::Tickets`] has to have.
 pub const TICKETS: usize = 4096;
 

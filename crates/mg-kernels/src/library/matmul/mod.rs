@@ -69,6 +69,32 @@ fn swapped<T: Structure>(of: &T) -> Result<T> {
     of.permuted(&axes)
 }
 
+/// The product to plan.
+fn problem(operands: &[Described], result: &Shaped, target: Target) -> Result<Problem> {
+    let [a, b] = operands else {
+        return Err(Error::new("matmul", ErrorKind::Internal("no operands".into())));
+    };
+    let mut problem = Problem::new(result.dtype, &a.layout, &b.layout)?;
+    problem.capability = target.capability;
+    problem.precision = target.precision;
+    problem.align = [a.align, b.align];
+    problem.align_out = target.align;
+    problem.epilogue = target.epilogue;
+    Ok(problem)
+}
+
+impl MatMul {
+    /// The launches that compute several products at once, of operands, results and targets, see [`cuda::together`].
+    ///
+    /// # Errors
+    ///
+    /// Operands that are not two, sizes that no launch can take.
+    pub fn together(products: &[(&[Described], Shaped, Target)]) -> Result<Option<Plan>> {
+        let problems = products.iter().map(|(operands, result, target)| problem(operands, result, *target));
+        cuda::together(&problems.collect::<Result<Vec<_>>>()?)
+    }
+}
+
 impl Kernel for MatMul {
     fn name(&self) -> &'static str {
         "matmul"
@@ -96,6 +122,12 @@ impl Kernel for MatMul {
 
     fn takes_epilogue(&self) -> bool {
         true
+    }
+
+    fn alike(&self, operands: &[Described], result: &Shaped, capability: u32) -> Option<[usize; 2]> {
+        let target =
+            Target { align: 16, capability, in_place: false, precision: Precision::Highest, epilogue: None };
+        cuda::alike(&problem(operands, result, target).ok()?)
     }
 
     fn is_linear_in(&self, _: usize) -> bool {
@@ -149,15 +181,7 @@ impl Kernel for MatMul {
     }
 
     fn cuda(&self, operands: &[Described], result: &Shaped, target: Target) -> Result<Plan> {
-        let [a, b] = operands else {
-            return Err(Error::new("matmul", ErrorKind::Internal("no operands".into())));
-        };
-        let mut problem = Problem::new(result.dtype, &a.layout, &b.layout)?;
-        problem.capability = target.capability;
-        problem.precision = target.precision;
-        problem.align = [a.align, b.align];
-        problem.align_out = target.align;
-        problem.epilogue = target.epilogue;
+        let problem = problem(operands, result, target)?;
         let mut plan = cuda::plan(&problem)?;
         let [m, n, _] = problem.sizes();
         plan.matrix = [m, n];

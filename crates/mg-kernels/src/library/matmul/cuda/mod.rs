@@ -5,6 +5,9 @@
 
 mod relaid;
 mod tiles;
+mod together;
+
+pub use together::{MOST, alike, together};
 
 use super::Merged;
 use crate::cuda::library::args::{self, OUTPUT, input};
@@ -359,6 +362,18 @@ fn takes_maps(problem: &Problem) -> bool {
 
 /// The argument with the operands and the result as the copy engine takes them.
 fn with_maps(problem: &Problem, tile: &Tile, p: args::matmul::MatMul) -> Result<args::matmul_wgmma::Wgmma> {
+    let [a, b, out] = maps(problem, tile)?;
+    let stores = problem.epilogue.is_none() && stores_boxes(problem);
+    Ok(args::matmul_wgmma::Wgmma {
+        p,
+        a: Some(((Pointer::Input(0), 0), a)),
+        b: Some(((Pointer::Input(1), 0), b)),
+        out: stores.then_some(((Pointer::Output(0), 0), out)),
+    })
+}
+
+/// The operands and the result as the copy engine takes them.
+fn maps(problem: &Problem, tile: &Tile) -> Result<[Moved; 3]> {
     let Merged { batch, m, n, k, a_strides, b_strides, a_batch, b_batch } = &problem.merged;
     let size = problem.dtype.size();
     let (elements, stored) = match problem.dtype.float() {
@@ -380,15 +395,11 @@ fn with_maps(problem: &Problem, tile: &Tile, p: args::matmul::MatMul) -> Result<
     // One axis of a batch at most; those that are not there have strides of 0.
     let [lines_a, lines_b] = problem.lines();
     let across = [b_strides[1], b_strides[0]];
-    let out = (problem.epilogue.is_none() && stores_boxes(problem)).then(|| {
-        Moved::boxes(stored, [*n, *m, batch.numel()], &[n * size, m * n * size], [128 / size, 16, 1])
-    });
-    Ok(args::matmul_wgmma::Wgmma {
-        p,
-        a: Some(((Pointer::Input(0), 0), operand(*m, tile.m, *a_strides, a_batch[0], lines_a))),
-        b: Some(((Pointer::Input(1), 0), operand(*n, tile.n, across, b_batch[0], lines_b))),
-        out: out.map(|out| ((Pointer::Output(0), 0), out)),
-    })
+    Ok([
+        operand(*m, tile.m, *a_strides, a_batch[0], lines_a),
+        operand(*n, tile.n, across, b_batch[0], lines_b),
+        Moved::boxes(stored, [*n, *m, batch.numel()], &[n * size, m * n * size], [128 / size, 16, 1]),
+    ])
 }
 
 /// Whether the copy engine can store the result.

@@ -134,6 +134,14 @@ pub(super) const HALF: &[Tile] = &[
     any(tile([64, 64, 128], 98304, 3.4, &[30.0, 50.0])),
 ];
 
+/// Of several products as one launch (`kernels/matmul_many.cu`), with the depths that all multiprocessors keep up together: measured on an H100, on
+/// random numbers.
+pub(super) const MANY: &[Tile] = &[
+    only(&["mn"], hopper("w128x128", 128, 64, 6, 2.6, &[6.3])),
+    only(&["mn"], hopper("w128x256", 256, 64, 4, 3.0, &[11.9])),
+    only(&["mn"], hopper("w128x192", 192, 64, 4, 2.5, &[10.1])),
+];
+
 /// How blocks divide a product.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Division {
@@ -215,17 +223,18 @@ impl Tile {
         let stages = k.div_ceil(self.k).max(1);
         let k_part = stages.div_ceil(splits) * self.k;
         let splits = k.div_ceil(k_part).max(1);
-        let join = self.join;
-        if splits > 1
-            && (tiles * join.tickets > TICKETS || tiles * splits * self.m * self.n * 4 > MAX_PARTIALS)
-        {
+        let joined = if splits > 1 { self.joined(tiles, splits, tiles * splits)? } else { 0.0 };
+        Some(Division { splits, k_part, uneven: false, time: self.time(tiles * splits, k_part) + joined })
+    }
+
+    /// What it takes to join so many parts of each tile, and of all of them; `None` where so many are too many.
+    fn joined(&self, tiles: usize, parts: usize, all: usize) -> Option<f64> {
+        let (join, bytes) = (self.join, self.m * self.n * 4);
+        if tiles * join.tickets > TICKETS || tiles * parts * bytes > MAX_PARTIALS {
             return None;
         }
-        let bytes = (2 * tiles * splits * self.m * self.n * 4) as f64;
-        let alone = (splits * self.m * self.n * 4) as f64;
-        let joined = join.once + join.each * splits as f64 + join.byte * bytes + join.alone * alone;
-        let joined = if splits > 1 { joined } else { 0.0 };
-        Some(Division { splits, k_part, uneven: false, time: self.time(tiles * splits, k_part) + joined })
+        let read = join.byte * (2 * all * bytes) as f64 + join.alone * (parts * bytes) as f64;
+        Some(join.once + join.each * parts as f64 + read)
     }
 
     /// The product in parts of unlike depth; `None` where there are as many tiles as multiprocessors, or the kernel cannot.
@@ -234,17 +243,46 @@ impl Tile {
         if !self.hopper || batch != 1 || tiles >= MULTIPROCESSORS || k == 0 {
             return None;
         }
+        self.shared(tiles, k)
+    }
+
+    /// So many tiles of a depth in parts of unlike depth.
+    fn shared(&self, tiles: usize, k: usize) -> Option<Division> {
         let Shares { each, longest, parts, all } = Shares::new(tiles, k, self.k)?;
-        let (join, bytes) = (self.join, self.m * self.n * 4);
-        if parts < 2 || tiles * join.tickets > TICKETS || tiles * parts * bytes > MAX_PARTIALS {
+        if parts < 2 {
             return None;
         }
-        let joined = join.once
-            + join.each * parts as f64
-            + join.byte * (2 * all * bytes) as f64
-            + join.alone * (parts * bytes) as f64;
+        let joined = self.joined(tiles, parts, all)?;
         let time = self.once + self.depth.last()? * longest as f64 / 1024.0 + joined;
         Some(Division { splits: parts, k_part: each, uneven: true, time })
+    }
+
+    /// So many tiles of several products, all of one depth: rounds in which each block takes a whole tile, and how the rest is divided.
+    pub(super) fn together(&self, tiles: usize, k: usize) -> (usize, Division) {
+        let whole = self.k * k.div_ceil(self.k).max(1);
+        let unparted = Division { splits: 1, k_part: whole, uneven: false, time: self.time(tiles, k) };
+        let (rounds, rest) = (tiles / MULTIPROCESSORS, tiles % MULTIPROCESSORS);
+        if rest == 0 {
+            return (0, unparted);
+        }
+        let depth = |k: usize| self.depth.last().map_or(f64::INFINITY, |depth| depth * k as f64 / 1024.0);
+        let slower = if rounds > 0 { CUT_LAST } else { CUT };
+        let mut best = (0, unparted);
+        let mut better = |division: Division| {
+            let time = rounds as f64 * depth(k) + slower * division.time;
+            if time < best.1.time * 0.97 {
+                best = (rounds, Division { time, ..division });
+            }
+        };
+        let even = (2..=MULTIPROCESSORS / rest).map_while(|parts| {
+            let k_part = k.div_ceil(self.k).div_ceil(parts) * self.k;
+            let splits = k.div_ceil(k_part);
+            let joined = self.joined(rest, splits, rest * splits)?;
+            Some(Division { splits, k_part, uneven: false, time: self.once + depth(k_part) + joined })
+        });
+        even.filter(|division| division.splits > 1).for_each(&mut better);
+        self.shared(rest, k).into_iter().for_each(better);
+        best
     }
 
     /// The number of blocks for each tile that finishes first.
@@ -266,6 +304,10 @@ impl Tile {
     }
 }
 
+/// Measured: how much slower tiles of several products in parts are than whole ones, since blocks at several places of k leave less of the operands in
+/// the second-level cache for one another: behind rounds of whole tiles, and without any.
+const CUT_LAST: f64 = 1.15;
+const CUT: f64 = 1.3;
 /// Measured: what each round of blocks after the first begins and ends with, in microseconds.
 const ROUND: f64 = 1.2;
 /// Blocks that may share a tile.
@@ -363,8 +405,40 @@ mod tests {
     }
 
     #[test]
+    fn tiles_of_several_products_are_whole_in_rounds_and_shared_out_behind_them() {
+        for tile in MANY {
+            for tiles in (1..300).chain([396, 432, 528, 1000]) {
+                for k in [1024, 1030, 4096, 16384] {
+                    let (rounds, division) = tile.together(tiles, k);
+                    let Division { splits, k_part, uneven, time } = division;
+                    let what = format!("{tiles} tiles of {}, {k}: {rounds}, {division:?}", tile.name);
+                    let rest = tiles - rounds * MULTIPROCESSORS;
+                    assert!(rest > 0 && time <= tile.time(tiles, k), "{what}");
+                    if uneven {
+                        assert!(rest < MULTIPROCESSORS && splits > 1, "{what}");
+                        let turns = turns(rest, k, tile.k, k_part);
+                        assert!(turns.iter().all(|turn| turn.3 <= splits), "{what}");
+                        let all: usize = turns.iter().map(|turn| turn.2.len()).sum();
+                        assert_eq!(all, rest * k, "{what}");
+                    } else {
+                        assert!(splits * k_part >= k && (splits - 1) * k_part < k, "{what}");
+                        // Parts are one round of blocks.
+                        assert!(splits == 1 || rest * splits <= MULTIPROCESSORS, "{what}");
+                        assert!(rounds == 0 || splits > 1, "{what}");
+                    }
+                    assert!(rest * tile.join.tickets <= TICKETS || splits == 1, "{what}");
+                }
+            }
+        }
+        // Two layers of a network: a round of whole tiles, and a rest that all blocks share.
+        let (rounds, division) = MANY[0].together(216, 16384);
+        assert_eq!((rounds, division.splits, division.k_part, division.uneven), (1, 2, 10944, true));
+    }
+
+    #[test]
     fn tiles_are_those_of_their_kernels() {
-        for (kind, bytes, tiles) in [("f32", 4, F32), ("tf32", 4, TF32), ("f16", 2, HALF), ("bf16", 2, HALF)]
+        let tables = [("f32", 4, F32), ("tf32", 4, TF32), ("f16", 2, HALF), ("bf16", 2, HALF)];
+        for (kind, bytes, tiles) in tables.into_iter().chain([("many_f16", 2, MANY), ("many_bf16", 2, MANY)])
         {
             for (tile, kernel) in kernels(kind, tiles) {
                 let number =

@@ -1,0 +1,118 @@
+//! Several products as one launch: those of one depth that wait for nothing of each other. Each by itself has too few tiles for all multiprocessors, or a
+//! last round of few.
+
+use super::tiles::{Division, MANY, MULTIPROCESSORS, Tile};
+use super::{Lines, Problem, choose, maps, stores_boxes, takes_maps};
+use crate::cuda::library::args::{self, Mapped};
+use crate::cuda::library::constants::matmul_many;
+use crate::cuda::library::{Launch, Plan, Pointer, find};
+use mg_device::{DType, Result};
+use smallvec::smallvec;
+use std::array::from_fn;
+
+/// So many products at most.
+pub const MOST: usize = matmul_many::MANY;
+/// From this depth on: what is less deep is over before it was worth waiting for others.
+const DEEP: usize = 1024;
+/// Tiles of 128 by 128, of a product that leaves little of the device without work by itself.
+const LARGE: usize = 4 * MULTIPROCESSORS;
+/// The model's times of products by themselves are of few blocks at a time, those of products together of blocks on all multiprocessors, which are so
+/// much slower (measured: 5.6 and 6.3 µs for a tile of 128 by 128).
+const ALONE: f64 = 1.12;
+
+/// What products have in common that may be one launch; `None` where this one is better launched by itself, or there is no kernel.
+pub fn alike(problem: &Problem) -> Option<[usize; 2]> {
+    let [m, n, k] = problem.sizes();
+    let half = matches!(problem.dtype, DType::F16 | DType::BF16);
+    let tiles = m.div_ceil(128).saturating_mul(n.div_ceil(128));
+    let fits = half
+        && problem.lines() == [Some(Lines::Mn), Some(Lines::Mn)]
+        && problem.epilogue.is_none()
+        && problem.merged.batch.rank() == 0
+        && takes_maps(problem)
+        && stores_boxes(problem)
+        && [m, n, k].iter().all(|&size| i32::try_from(size).is_ok())
+        && k >= DEEP
+        && (1..=LARGE).contains(&tiles);
+    fits.then_some([usize::from(problem.dtype == DType::BF16), k])
+}
+
+/// The launch of products that are [`alike`]. The operands of product `i` are [`Pointer::Input`]`(2 i)` and `(2 i + 1)`, its result is
+/// [`Pointer::Output`]`(i)`. `None` where they are not alike, or sooner computed one by one.
+///
+/// # Errors
+///
+/// Sizes that no launch can take.
+pub fn together(problems: &[Problem]) -> Result<Option<Plan>> {
+    let Some(first) = problems.first().filter(|_| (2..=MOST).contains(&problems.len())) else {
+        return Ok(None);
+    };
+    let common = alike(first);
+    if common.is_none() || problems.iter().any(|problem| alike(problem) != common) {
+        return Ok(None);
+    }
+    let [_, _, k] = first.sizes();
+    let tiles_of = |tile: &Tile, problem: &Problem| {
+        let [m, n, _] = problem.sizes();
+        [m.div_ceil(tile.m), n.div_ceil(tile.n)]
+    };
+    let divided = |tile: &'static Tile| {
+        let tiles: usize =
+            problems.iter().map(|problem| tiles_of(tile, problem).iter().product::<usize>()).sum();
+        let (rounds, division) = tile.together(tiles, k);
+        (tile, tiles, rounds, division)
+    };
+    let all = MANY.iter().map(divided);
+    let Some((tile, tiles, rounds, division)) = all.min_by(|a, b| a.3.time.total_cmp(&b.3.time)) else {
+        return Ok(None);
+    };
+    let mut alone = 0.0;
+    for problem in problems {
+        alone += choose(problem, |_| true, None)?.map_or(f64::INFINITY, |chosen| chosen.2.time);
+    }
+    if division.time >= ALONE * alone {
+        return Ok(None);
+    }
+    let Division { splits, k_part, uneven, .. } = division;
+    let kind = if first.dtype == DType::F16 { "f16" } else { "bf16" };
+    let kernel = find("matmul", &format!("matmul_many_{kind}_{}_mn", tile.name))?;
+    let of = |i: usize| problems.get(i).map_or([0; 2], |problem| tiles_of(tile, problem).map(|n| n as u32));
+    let mut first_tile = 0;
+    let mut maps_of: [[Mapped; MOST]; 3] = Default::default();
+    for (i, problem) in problems.iter().enumerate() {
+        let [a, b, out] = maps(problem, tile)?;
+        let input = |operand: usize| (Pointer::Input((2 * i + operand) as u8), 0);
+        maps_of[0][i] = Some((input(0), a));
+        maps_of[1][i] = Some((input(1), b));
+        maps_of[2][i] = Some(((Pointer::Output(i as u8), 0), out));
+    }
+    let [a, b, out] = maps_of;
+    let shared = splits > 1;
+    let argument = args::matmul_many::Several {
+        partials: shared.then_some((Pointer::Workspace, 0)),
+        tickets: shared.then_some((Pointer::Tickets, 0)),
+        k: k as u32,
+        count: problems.len() as u32,
+        tiles: tiles as u32,
+        whole: rounds as u32,
+        splits: splits as u32,
+        k_part: k_part as u32,
+        uneven: uneven.into(),
+        tiles_m: from_fn(|i| of(i)[0]),
+        tiles_n: from_fn(|i| of(i)[1]),
+        first: from_fn(|i| {
+            let at = first_tile;
+            first_tile += of(i).iter().product::<u32>();
+            at
+        }),
+        a,
+        b,
+        out,
+    };
+    let rest = tiles - rounds * MULTIPROCESSORS;
+    let blocks = if rounds > 0 || uneven { MULTIPROCESSORS } else { MULTIPROCESSORS.min(tiles * splits) };
+    let mut launch = Launch::of("matmul", kernel, blocks, &argument)?;
+    launch.shared = tile.shared;
+    let workspace = if shared { rest * splits * tile.m * tile.n * 4 } else { 0 };
+    Ok(Some(Plan { launches: smallvec![launch], workspace, ..Plan::default() }))
+}

@@ -1,0 +1,277 @@
+// What products by Hopper's own instructions (wgmma) share: f16, bf16, and f32 operands rounded to tf32. Sums are f32.
+//
+// One thread has the copy engine bring stages of both operands, a ring of them. Two groups of four warps multiply, each its rows of
+// the tile, straight from shared memory. A block takes tile after tile; stages of the next come while sums are stored.
+#pragma once
+#include "hopper.cuh"
+#include "matmul.cuh"
+
+constexpr int BM = V_BM, BN = V_BN, STAGES = V_STAGES;
+constexpr bool A_K = V_A_K, B_K = V_B_K;
+using T = V_T;
+
+constexpr bool HALF = Is16<T>::value;
+constexpr int BK = 128 / sizeof(T), STEPS = 4;
+constexpr int GROUPS = 2, WARPS = 4 * GROUPS;
+constexpr int PARTS = BM / (64 * GROUPS);  // of 64 rows, of each group
+constexpr int SUMS = BN / 2;
+constexpr u32 BYTES_A = BM * 128, BYTES_B = BN * 128, STAGE = BYTES_A + BYTES_B;
+constexpr u32 SLICE = 4096;  // where a warp's sums are turned into rows
+static_assert(BM % (64 * GROUPS) == 0 && BN % 64 == 0 && (HALF || (A_K && B_K)), "");
+
+// A part of a tile that is this block's turn: how much of k, and which of the tile's parts it is.
+struct Part {
+    u32 k_begin, k_end, split;
+    u32 parts;  // of the tile; 0 where the block has no turn
+
+    // Where there are fewer tiles than blocks, so that all blocks have the same depth to compute: the first `tiles` blocks take the first `k_part` of each
+    // tile, the next ones the second, as often as there are so many blocks. What is left of each tile goes to the others, to each whole ones as long as
+    // its depth lasts, and the last tiles in slices. (Osama and others, "Stream-K", 2023, but that blocks that run together are at the same places of k.)
+    __device__ __forceinline__ u32 share(u32 k, u32 each, u32 tiles, u32 round) {
+        const u32 block = blockIdx.x, whole = k / each, left = k - whole * each;
+        split = block / tiles;
+        k_begin = split * each;
+        k_end = k_begin + each;
+        parts = 0;
+        const u32 others = gridDim.x - whole * tiles, mine = block - whole * tiles;
+        const u32 rounds = left > 0 ? each / left : 0;
+        const u32 apart = left > 0 && rounds * others < tiles ? tiles - rounds * others : 0;
+        u32 slices = left > 0 ? 1 : 0, depth = left;
+        if (apart > 0) {
+            depth = (left + others / apart * BK - 1) / (others / apart * BK) * BK;
+            slices = (left + depth - 1) / depth;
+        }
+        if (split < whole) {
+            u32 id = block - split * tiles;
+            if (round == 0) parts = whole + (id < tiles - apart ? (left > 0 ? 1 : 0) : slices);
+            return id;
+        }
+        u32 id = mine + round * others;
+        split = whole;
+        k_begin = whole * each;
+        k_end = k;
+        if (round < rounds) {
+            if (id < tiles) parts = whole + 1;
+            return id;
+        }
+        id = mine / slices;
+        split += mine - id * slices;
+        k_begin += (mine - id * slices) * depth;
+        k_end = min(k_begin + depth, k);
+        if (id < apart) parts = whole + slices;
+        return tiles - apart + id;
+    }
+
+    // How often each block has a turn where it shares tiles so.
+    static __device__ __forceinline__ u32 rounds(u32 k, u32 each) {
+        const u32 left = k % each;
+        return left > 0 ? each / left + 1 : 1;
+    }
+};
+
+// Where the tile `id` of a product lies. Blocks that run together share rows and columns of the operands, as in `Place`.
+__device__ __forceinline__ void place(u32 id, u32 tiles_m, u32 tiles_n, u32& tile_m, u32& tile_n) {
+    constexpr u32 group = 8;
+    u32 first = 0;
+    if (tiles_m > group) {
+        u32 band = id / (group * tiles_n);
+        first = band * group;
+        id -= first * tiles_n;
+    }
+    u32 height = min(group, tiles_m - first);
+    tile_n = id / height;
+    tile_m = first + id - tile_n * height;
+}
+
+// Brings a stage of `ROWS` rows of an operand.
+template <bool LINES_K, int ROWS>
+__device__ __forceinline__ void load(u32 to, const TensorMap* map, u32 barrier, u32 k, u32 row, u32 batch) {
+    if (LINES_K) {
+        bring(to, map, barrier, k, row, batch);
+    } else {
+#pragma unroll
+        for (int i = 0; i < ROWS; i += 64) bring(to + i * 128, map, barrier, row + i, k, batch);
+    }
+}
+
+// Adds the sums of blocks that share a tile, if this warp is the last to come with its own. Each leaves them in memory.
+template <typename Arguments, typename Turn>
+__device__ __forceinline__ bool joined(const Arguments& p, const Turn& at, u32 warp, u32 lane, float (&sum)[PARTS][SUMS]) {
+    constexpr u64 EACH = 32 * PARTS * SUMS / 4, ALL = EACH * WARPS;
+    float4* partial = (float4*)p.partials + (u64)at.tile * p.splits * ALL + warp * EACH + lane;
+    float4* mine = partial + at.split * ALL;
+#pragma unroll
+    for (int i = 0; i < PARTS; i++)
+#pragma unroll
+        for (int j = 0; j < SUMS; j += 4)
+            __stcg(mine + (i * SUMS + j) * 8, make_float4(sum[i][j], sum[i][j + 1], sum[i][j + 2], sum[i][j + 3]));
+    __threadfence();
+    __syncwarp();
+    u32 ticket = 0;
+    if (lane == 0) ticket = atomicInc(p.tickets + at.tile * WARPS + warp, at.parts - 1);
+    ticket = __shfl_sync(~0u, ticket, 0);
+    if (ticket != at.parts - 1) return false;
+    __threadfence();
+#pragma unroll
+    for (int i = 0; i < PARTS; i++)
+#pragma unroll
+        for (int j = 0; j < SUMS; j++) sum[i][j] = 0;
+#pragma unroll 1
+    for (u32 s = 0; s < at.parts; s++, partial += ALL) {
+#pragma unroll
+        for (int i = 0; i < PARTS; i++)
+#pragma unroll
+            for (int j = 0; j < SUMS; j += 4) {
+                // So many reads at a time as there are registers for.
+                if (j % 32 == 0) __syncwarp();
+                float4 x = __ldcg(partial + (i * SUMS + j) * 8);
+                sum[i][j] = __fadd_rn(sum[i][j], x.x);
+                sum[i][j + 1] = __fadd_rn(sum[i][j + 1], x.y);
+                sum[i][j + 2] = __fadd_rn(sum[i][j + 2], x.z);
+                sum[i][j + 3] = __fadd_rn(sum[i][j + 3], x.w);
+            }
+    }
+    return true;
+}
+
+// The store alone, by the copy engine: half a slice is written while the other is read.
+__device__ __forceinline__ void store_bare(const TensorMap* out, u32 m, u32 slice, u32 row, u32 col, u32 batch, u32 lane,
+                                           const float (&sum)[PARTS][SUMS]) {
+    constexpr int WIDTH = 128 / (HALF ? 2 : 4), FRAGMENTS = WIDTH / 8;
+#pragma unroll
+    for (int i = 0; i < PARTS; i++) {
+        if (row + i * 64 >= m) break;
+#pragma unroll
+        for (int s = 0; s < BN / WIDTH; s++) {
+            constexpr int COUNT = BN / WIDTH;
+            u32 to = slice + (i * COUNT + s) % 2 * (SLICE / 2);
+            if (lane == 0) {
+                if (i == 0 && s == 0)
+                    taken<0>();
+                else
+                    taken<1>();
+            }
+            __syncwarp();
+            const float* d = sum[i] + s * FRAGMENTS * 4;
+            if (HALF) {
+                u32 r = lane % 16, c = lane / 16;
+#pragma unroll
+                for (int j = 0; j < FRAGMENTS; j += 2, d += 8)
+                    stmatrix(to + r * 128 + (((j + c) ^ (r % 8)) << 4), pack(T(), d[0], d[1]), pack(T(), d[2], d[3]),
+                             pack(T(), d[4], d[5]), pack(T(), d[6], d[7]));
+            } else {
+                u32 r = lane / 4, c = lane % 4;
+#pragma unroll
+                for (int j = 0; j < FRAGMENTS; j++, d += 4) {
+                    u32 at = to + r * 128 + (((2 * j + c / 2) ^ r) << 4) + c % 2 * 8;
+                    asm volatile("st.shared.v2.f32 [%0], {%1, %2};" ::"r"(at), "f"(d[0]), "f"(d[1]) : "memory");
+                    asm volatile("st.shared.v2.f32 [%0], {%1, %2};" ::"r"(at + 1024), "f"(d[2]), "f"(d[3]) : "memory");
+                }
+            }
+            written();
+            __syncwarp();
+            // No condition on the column: what lies outside stays outside anyway, and the assembler of CUDA 12.9 makes of two
+            // conditions code that leaves the row out.
+            if (lane == 0) {
+                take(out, to, col + s * WIDTH, row + i * 64, batch);
+                taken_end();
+            }
+        }
+    }
+}
+
+// The kernel. A `Turn` says what a block computes at its turn, and where that lies; `Store` what becomes of the sums.
+template <typename Turn, typename Store, typename Arguments>
+__device__ __forceinline__ void compute(const Arguments& p) {
+    extern __shared__ __align__(1024) u8 memory[];
+    // Uniform, as the compiler sees from the exchange.
+    const u32 warp = __shfl_sync(~0u, threadIdx.x / 32, 0), lane = threadIdx.x % 32;
+    const u32 stages = (shared_address(memory) + 1023) & ~1023u;
+    const u32 slices = stages + STAGES * STAGE, full = slices + WARPS * SLICE, empty = full + STAGES * 8;
+    if (threadIdx.x == 0) {
+        for (int s = 0; s < STAGES; s++) {
+            barrier_init(full + s * 8, 1);
+            barrier_init(empty + s * 8, WARPS);
+        }
+        barriers_ready();
+        Turn::prefetch_maps();
+    }
+    __syncthreads();
+
+    const u32 turns = Turn::count(p);
+    u32 stage = 0, parity = 0;
+    auto next = [&]() {
+        if (++stage == STAGES) stage = 0, parity ^= 1;
+    };
+
+    if (warp < 4) {
+        fewer_registers<40>();
+        if (threadIdx.x == 0) {
+#pragma unroll 1
+            for (u32 turn = blockIdx.x; turn < turns; turn += gridDim.x) {
+                Turn at(p, turn);
+                if (at.parts == 0) continue;
+                const u32 batch_a = at.batch_a(p), batch_b = at.batch_b(p);
+#pragma unroll 1
+                for (u32 k = at.k_begin; k < at.k_end; k += BK) {
+                    u32 to = stages + stage * STAGE, barrier = full + stage * 8;
+                    barrier_wait(empty + stage * 8, parity ^ 1);
+                    barrier_expect(barrier, STAGE);
+                    load<A_K, BM>(to, at.a(), barrier, k, at.row, batch_a);
+                    load<B_K, BN>(to + BYTES_A, at.b(), barrier, k, at.col, batch_b);
+                    next();
+                }
+            }
+        }
+    } else {
+        more_registers<232>();
+        const u32 group = warp / 4 - 1;
+        const u32 slice = slices + (warp - 4) * SLICE;
+        const Store store(p);
+        constexpr u32 STEP_A = A_K ? 32 : 16 * 128, STEP_B = B_K ? 32 : 16 * 128;
+        const u64 from_a = matrix<A_K>(stages + group * PARTS * 64 * 128, BK * 128);
+        const u64 from_b = matrix<B_K>(stages + BYTES_A, BK * 128);
+        auto release = [&](u32 stage) {
+            if (lane == 0) barrier_arrive(empty + stage * 8);
+        };
+#pragma unroll 1
+        for (u32 turn = blockIdx.x; turn < turns; turn += gridDim.x) {
+            // Lanes that went ways of their own meet again: the products ask for whole warps.
+            __syncwarp();
+            Turn at(p, turn);
+            if (at.parts == 0) continue;
+            float sum[PARTS][SUMS];
+#pragma unroll
+            for (int i = 0; i < PARTS; i++)
+#pragma unroll
+                for (int j = 0; j < SUMS; j++) sum[i][j] = 0;
+            u32 before = STAGES;
+#pragma unroll 1
+            for (u32 k = at.k_begin; k < at.k_end; k += BK) {
+                barrier_wait(full + stage * 8, parity);
+#pragma unroll
+                for (int i = 0; i < PARTS; i++) settle(sum[i]);
+                products_begin();
+                const u64 step_a = from_a + stage * (STAGE / 16), step_b = from_b + stage * (STAGE / 16);
+#pragma unroll
+                for (int s = 0; s < STEPS; s++)
+#pragma unroll
+                    for (int i = 0; i < PARTS; i++)
+                        multiply<A_K, B_K>(sum[i], step_a + (i * 64 * 128 + s * STEP_A) / 16, step_b + s * STEP_B / 16, T());
+                products_commit();
+                products_wait<1>();
+                if (before < STAGES) release(before);
+                before = stage;
+                next();
+            }
+            products_wait<0>();
+            if (before < STAGES) release(before);
+#pragma unroll
+            for (int i = 0; i < PARTS; i++) settle(sum[i]);
+            if (at.parts > 1 && !joined(p, at, warp - 4, lane, sum)) continue;
+            u32 row = at.row + group * PARTS * 64 + warp % 4 * 16;
+            store(at, slice, row, lane, sum);
+        }
+        if (lane == 0) taken<0>();
+    }
+}
