@@ -66,7 +66,9 @@ class Library:
             t = names.get(name)
             if isinstance(t, self.tensor) and t._base is None and not t.is_contiguous() and not odd(t) and not (t.is_leaf and t.grad is not None):
                 place = t.untyped_storage().data_ptr()
-                others = (v for n, v in names.items() if n != name and isinstance(v, self.tensor))
+                others = [v for n, v in names.items() if n != name and isinstance(v, self.tensor)]
+                # A gradient is its leaf's, too.
+                others += [v.grad for v in others if not odd(v) and v.is_leaf and v.grad is not None]
                 if all(v is not t and v.untyped_storage().data_ptr() != place for v in others):
                     names[name] = t.detach().contiguous().requires_grad_(t.requires_grad) if t.is_leaf else t.contiguous()
 
