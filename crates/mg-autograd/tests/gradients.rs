@@ -3,6 +3,7 @@
 mod common;
 
 use common::{Rng, assert_close, f32s, leaf};
+use mg_autograd::surface::Spacing;
 use mg_autograd::{Backward, Tensor, enable_grad, grad, is_grad_enabled, no_grad};
 use mg_device::{DType, ErrorKind};
 use mg_graph::explain;
@@ -837,4 +838,24 @@ fn what_leads_to_something_that_was_let_go_is_let_go_and_the_rest_is_not() -> mg
     trunk.sum().backward()?;
     assert_eq!(w.grad().map(|g| g.to_vec::<f32>()).transpose()?, Some(vec![5.0, 7.0]));
     Ok(())
+}
+
+#[test]
+fn slopes_between_points_are_differentiated_by_both() {
+    let x = Tensor::from_slice(&[1.0, 4.0, 9.0, 16.0, 30.0]).requires_grad_(true).unwrap();
+    let at = Tensor::from_slice(&[1.0, 2.0, 4.0, 5.0, 8.0]).requires_grad_(true).unwrap();
+    let points = [at.clone()];
+    let slopes =
+        |order: usize| Tensor::try_gradient(&x, Some(Spacing::At(&points)), &[], order).unwrap().remove(0);
+    let inner = [17.0 / 6.0, 5.5, 77.0 / 12.0];
+    let whole = |first: f64, last: f64| [&[first], &inner[..], &[last]].concat();
+    assert_close("lines at the ends", &slopes(1), &whole(3.0, 14.0 / 3.0), 1e-12, 0.0);
+    assert_close("parabolas at the ends", &slopes(2), &whole(19.0 / 6.0, 35.0 / 12.0), 1e-12, 0.0);
+    slopes(1).narrow(0, 0, 1).unwrap().sum().backward().unwrap();
+    // (x₁ − x₀) / (t₁ − t₀).
+    assert_eq!(grad_of(&x), [-1.0, 1.0, 0.0, 0.0, 0.0]);
+    assert_eq!(grad_of(&at), [3.0, -3.0, 0.0, 0.0, 0.0]);
+    let few = [Tensor::from_slice(&[1.0, 2.0])];
+    let error = Tensor::try_gradient(&x, Some(Spacing::At(&few)), &[], 1).unwrap_err();
+    assert!(matches!(error.kind(), ErrorKind::Shape(_)));
 }

@@ -268,7 +268,14 @@ impl PyTensor {
     }
 
     /// Sets the elements to those of another tensor, which is broadcast and converted, and may be on another device.
-    fn copy_<'py>(slf: Bound<'py, PyTensor>, src: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyTensor>> {
+    #[pyo3(signature = (src, non_blocking=false))]
+    fn copy_<'py>(
+        slf: Bound<'py, PyTensor>,
+        src: &Bound<'py, PyAny>,
+        non_blocking: bool,
+    ) -> PyResult<Bound<'py, PyTensor>> {
+        // Copies are in the stream's order.
+        let _ = non_blocking;
         let value = other(src)?.operand;
         slf.get().write(slf.py(), |t| match value {
             Operand::Tensor(value) => t.assign(value.to(t.device())?),

@@ -105,9 +105,16 @@ impl PyTensor {
 
     /// A NumPy array on the tensor's own memory: what is written to either is seen by the other. Operations on the tensor are
     /// computed before they return, while there is such an array. That of a tensor which requires a gradient is read-only, and
-    /// shows the values as they are now; `t.detach().numpy()` shares. `numpy.array(t)` is a copy.
-    fn numpy<'py>(slf: &Bound<'py, PyTensor>) -> PyResult<Bound<'py, PyAny>> {
-        PyTensor::numpy_array(slf)
+    /// shows the values as they are now; `t.detach().numpy()` shares. `numpy.array(t)` is a copy. With `force`, as
+    /// `t.detach().cpu().numpy()`.
+    #[pyo3(signature = (*, force=false))]
+    fn numpy<'py>(slf: &Bound<'py, PyTensor>, force: bool) -> PyResult<Bound<'py, PyAny>> {
+        if !force {
+            return PyTensor::numpy_array(slf);
+        }
+        let py = slf.py();
+        let plain = slf.get().view(py, |t| t.detach().to(Device::cpu()))?;
+        PyTensor::numpy_array(&Bound::new(py, plain)?)
     }
 
     #[pyo3(signature = (dtype=None, copy=None))]

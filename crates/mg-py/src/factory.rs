@@ -192,11 +192,11 @@ pub fn eye(
 /// `start`, `start + step`, … before `end`: i64 if all three are integers, else f32.
 #[pyfunction]
 #[pyo3(signature = (
-    start, end=None, step=None, *, dtype=None, device=None, requires_grad=false, layout=None, pin_memory=None
+    start=None, end=None, step=None, *, dtype=None, device=None, requires_grad=false, layout=None, pin_memory=None
 ))]
 pub fn arange(
     py: Python<'_>,
-    start: &Bound<'_, PyAny>,
+    start: Option<&Bound<'_, PyAny>>,
     end: Option<&Bound<'_, PyAny>>,
     step: Option<&Bound<'_, PyAny>>,
     dtype: Option<&Bound<'_, PyAny>>,
@@ -207,22 +207,22 @@ pub fn arange(
 ) -> PyResult<PyTensor> {
     without_effect(layout, pin_memory, None);
     let wanted = optional_dtype(dtype)?;
+    // One bound alone is the end, by either name.
+    let (start, end) = match (start, end) {
+        (Some(start), Some(end)) => (Some(start), end),
+        (Some(end), None) | (None, Some(end)) => (None, end),
+        (None, None) => return Err(PyTypeError::new_err("arange() missing required argument 'end'")),
+    };
     let whole = |o: Any<'_, '_>| o.is_none_or(|o| o.extract::<i64>().is_ok());
-    if whole(Some(start)) && whole(end) && whole(step) {
+    if whole(start) && whole(Some(end)) && whole(step) {
         let int = |o: &Bound<'_, PyAny>| o.extract::<i64>();
-        let (from, to) = match end {
-            Some(end) => (int(start)?, int(end)?),
-            None => (0, int(start)?),
-        };
+        let (from, to) = (start.map_or(Ok(0), int)?, int(end)?);
         let by = step.map_or(Ok(1), int)?;
         let dtype = wanted.unwrap_or(DType::I64);
         made(py, device, requires_grad, || Ok(whole_range(from, to, by)?.to_dtype(dtype)))
     } else {
         let float = |o: &Bound<'_, PyAny>| o.extract::<f64>();
-        let (from, to) = match end {
-            Some(end) => (float(start)?, float(end)?),
-            None => (0.0, float(start)?),
-        };
+        let (from, to) = (start.map_or(Ok(0.0), float)?, float(end)?);
         let by = step.map_or(Ok(1.0), float)?;
         let dtype = wanted.unwrap_or_else(DType::default_float);
         made(py, device, requires_grad, || Tensor::arange_by(from, to, by, dtype))
@@ -278,12 +278,12 @@ pub fn linspace(
 /// Random integers from `low` (0, if one bound is given) up to `high`, which is left out.
 #[pyfunction]
 #[pyo3(signature = (
-    low, high=None, size=None, *, generator=None, dtype=None, device=None, requires_grad=false,
+    low=None, high=None, size=None, *, generator=None, dtype=None, device=None, requires_grad=false,
     layout=None, pin_memory=None
 ))]
 pub fn randint(
     py: Python<'_>,
-    low: i64,
+    low: Option<i64>,
     high: Option<&Bound<'_, PyAny>>,
     size: Option<&Bound<'_, PyAny>>,
     generator: Option<&Bound<'_, PyGenerator>>,
@@ -295,10 +295,10 @@ pub fn randint(
 ) -> PyResult<PyTensor> {
     without_effect(layout, pin_memory, None);
     // randint(high, size) and randint(low, high, size).
-    let (low, high, size) = match (high.filter(|h| !h.is_none()), size) {
-        (Some(high), Some(size)) => (low, high.extract::<i64>()?, size),
-        (Some(size), None) | (None, Some(size)) => (0, low, size),
-        (None, None) => {
+    let (low, high, size) = match (low, high.filter(|h| !h.is_none()), size) {
+        (low, Some(high), Some(size)) => (low.unwrap_or(0), high.extract::<i64>()?, size),
+        (Some(high), Some(size), None) | (Some(high), None, Some(size)) => (0, high, size),
+        (None, _, None) | (_, None, _) => {
             return Err(PyTypeError::new_err("takes randint(high, size) or randint(low, high, size)"));
         }
     };

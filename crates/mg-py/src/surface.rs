@@ -138,6 +138,7 @@ impl<'a, 'py> Seats<'a, 'py> {
             "dim" => Some("dims"),
             "keepdims" => Some("keepdim"),
             "shape" | "sizes" => Some("size"),
+            "size" => Some("shape"),
             "value" => Some("src"),
             "split_size_or_sections" => Some("split_size"),
             "indices" | "sections" => Some("indices_or_sections"),
@@ -226,6 +227,76 @@ fn old_order(operation: &'static Operation) -> impl Iterator<Item = &'static str
     order.filter(move |_| is_old)
 }
 
+/// The equation that lists of numbers, one behind each operand and a last one for the result, stand for, and the operands. A number is the letter
+/// at its place among A to Z, a to z.
+fn equation_of<'a, 'py>(
+    operation: &Operation,
+    given: &[Borrowed<'a, 'py, PyAny>],
+) -> PyResult<(Bound<'py, PyAny>, SmallVec<[Borrowed<'a, 'py, PyAny>; 8]>)> {
+    let letters = |list: &Borrowed<'_, 'py, PyAny>| -> PyResult<String> {
+        if !size::is_list(list) && list.cast::<PyTensor>().is_err() {
+            let text = format!("{}() takes a list of numbers behind each operand", operation.name);
+            return Err(PyTypeError::new_err(text));
+        }
+        let mut labels = String::new();
+        for item in list.try_iter()? {
+            let item = item?;
+            if item.is(list.py().Ellipsis()) {
+                labels.push_str("...");
+                continue;
+            }
+            let number = size::index(&item)?;
+            let letter = u8::try_from(number).ok().and_then(|n| ('A'..='Z').chain('a'..='z').nth(n.into()));
+            let text = || format!("{}: an axis is a number from 0 to 51, got {number}", operation.name);
+            labels.push(letter.ok_or_else(|| PyValueError::new_err(text()))?);
+        }
+        Ok(labels)
+    };
+    let (pairs, result) = given.as_chunks::<2>();
+    if pairs.is_empty() {
+        let text =
+            format!("{}: takes an equation and operands, or operands, each before its list", operation.name);
+        return Err(PyValueError::new_err(text));
+    }
+    let sides = pairs.iter().map(|[_, list]| letters(list)).collect::<PyResult<Vec<_>>>()?;
+    let mut equation = sides.join(",");
+    if let [result] = result {
+        equation.push_str("->");
+        equation.push_str(&letters(result)?);
+    }
+    let operands = pairs.iter().map(|&[operand, _]| operand).collect();
+    let text = PyString::new(given[0].py(), &equation);
+    Ok((text.into_any(), operands))
+}
+
+/// What stands behind the tensor, and the seat and the object of a factor.
+type FactorFirst<'a, 'py> = (SmallVec<[Borrowed<'a, 'py, PyAny>; 8]>, (usize, Borrowed<'a, 'py, PyAny>));
+
+/// PyTorch's order of older days, `add(x, alpha, y)` and `addcmul(x, value, a, b)`: the arguments without the factor, and the factor with its seat. It
+/// warns of it, as PyTorch does.
+fn factor_first<'a, 'py>(
+    py: Python<'py>,
+    operation: &'static Operation,
+    positional: &[Borrowed<'a, 'py, PyAny>],
+    most: usize,
+) -> PyResult<Option<FactorFirst<'a, 'py>>> {
+    if positional.len() != most + 1 || !matches!(operation.name, "add" | "sub" | "addcmul" | "addcdiv") {
+        return Ok(None);
+    }
+    let [input, factor, rest @ ..] = positional else { return Ok(None) };
+    let is_number = match factor.cast::<PyTensor>() {
+        Ok(tensor) => tensor.get().t.rank() == 0,
+        Err(_) => nested::scalar(factor)?.is_some(),
+    };
+    let tensors = rest.iter().all(|other| other.cast::<PyTensor>().is_ok());
+    let Some(param) = operation.params.get(most - 1).filter(|_| is_number && tensors) else {
+        return Ok(None);
+    };
+    let text = format!("{0}: the factor comes last, and by name: {1}=", operation.name, param.name);
+    PyErr::warn(py, &py.get_type::<PyUserWarning>(), &CString::new(text)?, 1)?;
+    Ok(Some((std::iter::once(input).chain(rest).copied().collect(), (most, *factor))))
+}
+
 /// How many arguments may be given by position.
 fn positional_params(operation: &Operation) -> usize {
     operation.params.iter().take_while(|p| !p.keyword_only).count()
@@ -263,13 +334,28 @@ fn call<'py>(
             return Ok(PyTuple::new(py, each.collect::<PyResult<Vec<_>>>()?)?.into_any());
         }
     }
+    // An equation may be told by lists of numbers, one behind each operand.
+    if let [Param { kind: Kind::Text, .. }, Param { kind: Kind::Tensors, .. }] = operation.params
+        && first == 0
+        && positional.first().is_some_and(|first| first.cast::<PyTensor>().is_ok())
+    {
+        let (equation, operands) = equation_of(operation, positional)?;
+        let given: SmallVec<[Borrowed<'_, 'py, PyAny>; 8]> =
+            std::iter::once(equation.as_borrowed()).chain(operands).collect();
+        return call(py, number, operation, form, &given, names, by_name);
+    }
     let mut seats = Seats { operation, seats: SmallVec::from_elem(None, count) };
     let (mut form, mut old) = (form, OldReduction::default());
     let most = first + positional_params(operation);
+    let reordered = factor_first(py, operation, positional, most)?;
+    let (positional, factor) = match &reordered {
+        Some((rest, factor)) => (&rest[..], Some(*factor)),
+        None => (positional, None),
+    };
     // The last list by position may be given as its items.
     let spread = operation.variadic && most > 0 && positional.len() >= most && {
         let last = most - 1;
-        positional.len() > most || positional.get(last).is_some_and(|o| !size::is_list(o))
+        positional.len() > most || positional.get(last).is_some_and(|o| !size::is_list(o) && !o.is_none())
     };
     let mut alone = if spread { most - 1 } else { positional.len() };
     // PyTorch's functions of `nn.functional` end with whether the result is written into the tensor.
@@ -307,6 +393,9 @@ fn call<'py>(
         let unbiased = at == first && alone == first + 1 && object.is_exact_instance_of::<PyBool>();
         let unbiased = unbiased && operation.params.get(1).is_some_and(|p| p.name == "unbiased");
         seats.sit(at + usize::from(unbiased), object)?;
+    }
+    if let Some((at, object)) = factor {
+        seats.sit(at, object)?;
     }
     for (i, &object) in by_name.iter().enumerate() {
         let Some(name) = names.map(|n| n.get_item(i)).transpose()? else { break };
@@ -424,6 +513,8 @@ fn without_effect(operation: &Operation, name: &str, object: Borrowed<'_, '_, Py
         }
         "layout" if makes => object.is_none() || object.extract::<PyLayout>().is_ok(),
         "pin_memory" if makes => object.is_none() || object.extract::<bool>().is_ok(),
+        // Gradients are dense.
+        "sparse_grad" => operation.name == "gather" && object.extract::<bool>().is_ok(),
         // NumPy's functions of the same names name these.
         "out" | "dtype" => object.is_none(),
         // What PyTorch's own modules tell these functions of where they were called.
@@ -445,7 +536,13 @@ fn left_number(seats: &Seats<'_, '_>) -> PyResult<Option<Tensor>> {
         (Kind::Operand, Some(object)) => object.cast::<PyTensor>().ok(),
         _ => None,
     });
-    let (Some(beside), Some(number)) = (tensors.next(), nested::scalar(object)?) else { return Ok(None) };
+    let beside = tensors.next();
+    let Some(number) = nested::scalar(object)? else { return Ok(None) };
+    // PyTorch's arithmetic takes two numbers: it answers with a tensor without axes.
+    if beside.is_none() && matches!(seats.operation.name, "add" | "sub" | "mul" | "div" | "floor_divide") {
+        return Ok(Some(nested::tensor_like(object)?.t));
+    }
+    let Some(beside) = beside else { return Ok(None) };
     Ok(Some(number.operand.left_of(seats.operation, &beside.get().t)))
 }
 
@@ -653,6 +750,22 @@ impl Read {
             }
             Kind::Padding => Arg::Sizes(size::shape(object)?.into()),
             Kind::Floats => Arg::Floats(floats(object).map_err(|_| unlike("a number or several"))?),
+            Kind::Spacing => {
+                let has_axes = |item: PyResult<Bound<'_, PyAny>>| {
+                    item.is_ok_and(|item| item.cast::<PyTensor>().is_ok_and(|t| t.get().t.rank() > 0))
+                };
+                let wanted = "a number or several, or a tensor of one axis for each axis";
+                match size::is_list(object) && object.try_iter()?.any(has_axes) {
+                    true => {
+                        let points = object.try_iter()?.map(|item| match item?.cast::<PyTensor>() {
+                            Ok(points) => Ok(points.get().t.clone()),
+                            Err(_) => Err(unlike(wanted)),
+                        });
+                        Arg::Tensors(points.collect::<PyResult<_>>()?)
+                    }
+                    false => Arg::Floats(floats(object).map_err(|_| unlike(wanted))?),
+                }
+            }
             Kind::Bool => Arg::Bool(object.extract().map_err(|_| unlike("True or False"))?),
             Kind::Text => {
                 let text: &'a Bound<'_, PyAny> = object;
@@ -672,27 +785,30 @@ impl Read {
             let tensors = items.iter().map(|item| self.tensor_like(item));
             return Ok(Arg::Tensors(tensors.collect::<PyResult<_>>()?));
         }
+        if param.kind != Kind::Sizes {
+            return Ok(Arg::Ints(items.iter().map(|item| axis(item)).collect::<PyResult<_>>()?));
+        }
         let ints: PyResult<SmallVec<[isize; 8]>> = items.iter().map(|item| size::index(item)).collect();
         let ints = ints?;
-        if param.kind != Kind::Sizes {
-            return Ok(Arg::Ints(ints));
-        }
         let sizes: Option<SmallVec<[usize; 8]>> = ints.iter().map(|&n| usize::try_from(n).ok()).collect();
         let fail = || PyValueError::new_err(format!("sizes cannot be negative, got {:?}", ints.as_slice()));
         Ok(Arg::Sizes(sizes.ok_or_else(fail)?))
     }
 }
 
-fn integers(object: &Bound<'_, PyAny>) -> PyResult<SmallVec<[isize; 8]>> {
-    // A truth value in an axis' place stands for something else.
-    let one = |item: &Bound<'_, PyAny>| match item.is_instance_of::<PyBool>() {
+/// An axis. A truth value in its place stands for something else.
+fn axis(item: &Bound<'_, PyAny>) -> PyResult<isize> {
+    match item.is_instance_of::<PyBool>() {
         true => Err(PyTypeError::new_err("a truth value is no axis")),
         false => size::index(item),
-    };
-    if size::is_list(object) {
-        return object.try_iter()?.map(|item| one(&item?)).collect();
     }
-    Ok(SmallVec::from_elem(one(object)?, 1))
+}
+
+fn integers(object: &Bound<'_, PyAny>) -> PyResult<SmallVec<[isize; 8]>> {
+    if size::is_list(object) {
+        return object.try_iter()?.map(|item| axis(&item?)).collect();
+    }
+    Ok(SmallVec::from_elem(axis(object)?, 1))
 }
 
 fn floats(object: &Bound<'_, PyAny>) -> PyResult<SmallVec<[f64; 8]>> {

@@ -153,12 +153,13 @@ impl PyTensor {
     }
 
     /// As `to(dtype)`; without one, the dtype.
-    #[pyo3(signature = (dtype=None))]
+    #[pyo3(signature = (dtype=None, non_blocking=false))]
     fn r#type<'py>(
         slf: Bound<'py, PyTensor>,
         dtype: Option<&Bound<'py, PyAny>>,
+        non_blocking: bool,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let py = slf.py();
+        let (py, _) = (slf.py(), non_blocking);
         match dtype.filter(|d| !d.is_none()) {
             None => Ok(slf.get().dtype(py)?.into_bound(py).into_any()),
             Some(d) => Ok(cast(slf, dtype_of(d)?)?.into_any()),

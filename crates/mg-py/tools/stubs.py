@@ -45,6 +45,7 @@ KINDS = {
     "sections": "_Dims",
     "padding": "_Sizes | str",
     "floats": "_float | Sequence[_float]",
+    "spacing": "_float | Sequence[_float] | Sequence[Tensor]",
     "bool": "_bool",
     "text": "str",
     "dtype": "_DType",
@@ -95,7 +96,11 @@ def spread(operation: dict) -> list[list[str]]:
     last = max(i for i, param in enumerate(operation["params"]) if not param[4])
     name, kind = operation["params"][last][:2]
     rest = [param for param in params[last + 1 :] if param != "*"]
-    return [params, [*params[:last], f"*{name}: {'Tensor' if kind == 'tensors' else '_int'}", *rest]]
+    forms = [params, [*params[:last], f"*{name}: {'Tensor' if kind == 'tensors' else '_int'}", *rest]]
+    if not operation["receiver"] and [param[1] for param in operation["params"]] == ["text", "tensors"]:
+        # An equation may be told by lists of numbers, one behind each operand.
+        forms.append(["operand: Tensor", "/", f"*{name}: Tensor | Sequence[Any]"])
+    return forms
 
 
 def operation_names(operation: dict) -> list[tuple[str, bool]]:

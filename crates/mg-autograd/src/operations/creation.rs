@@ -355,17 +355,21 @@ impl Tensor {
     ///
     /// # Errors
     ///
-    /// Bounds with no integer between them, or beyond an integer dtype; a device that is not there.
+    /// No bound; bounds with no integer between them, or beyond an integer dtype; a device that is not there.
     #[surface(function, keywords_from = "dtype")]
     pub fn randint_like(
         &self,
-        low: i64,
+        #[default(None)] low: Option<i64>,
         #[default(None)] high: Option<i64>,
         #[default(None)] dtype: Option<DType>,
         #[default(None)] device: Option<Device>,
         #[default(false)] requires_grad: bool,
     ) -> Result<Tensor> {
-        let (low, high) = high.map_or((0, low), |high| (low, high));
+        let (low, high) = match (low, high) {
+            (Some(low), Some(high)) => (low, high),
+            (Some(high), None) | (None, Some(high)) => (0, high),
+            (None, None) => return refused("randint_like", "no bound is given".into()),
+        };
         let (device, dtype) = (device.unwrap_or(self.device()), dtype.unwrap_or(self.dtype()));
         within("randint_like", low, high, dtype)?;
         let whole = integers("randint_like", &self.shape(), (low, high.into()), device, None)?;

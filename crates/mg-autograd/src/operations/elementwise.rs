@@ -32,7 +32,7 @@ pub(super) fn binary(
 pub(super) fn floats<const N: usize>(op: &'static str, operands: [Operand; N]) -> Result<([Node; N], DType)> {
     let dtype = DType::result_type(operands.iter().map(Operand::kind));
     // A number becomes a float at once, and not one of the integers first, which it may not fit.
-    let dtype = if dtype.is_float() { dtype } else { DType::F32 };
+    let dtype = if dtype.is_float() { dtype } else { DType::default_float() };
     Ok((joined_as(op, operands, dtype)?.map(|node| wide(&node)), dtype))
 }
 
@@ -155,7 +155,7 @@ impl Tensor {
     ///
     /// # Errors
     ///
-    /// Truth values; an `alpha` that is a float where the result is not, or a tensor; shapes that do not broadcast.
+    /// Truth values; an `alpha` that is a float where the result is not, or a tensor with axes or a gradient; shapes that do not broadcast.
     #[surface(function, keywords_from = "alpha", integers)]
     pub fn rsub(&self, other: Operand, #[default(Operand::Int(1))] alpha: Operand) -> Result<Tensor> {
         other.beside(self).sub_scaled(self, alpha)

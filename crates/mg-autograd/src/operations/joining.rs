@@ -305,7 +305,7 @@ impl Tensor {
     pub fn block_diag(tensors: &[Tensor]) -> Result<Tensor> {
         let flat = tensors.iter().map(Tensor::atleast_2d).collect::<Result<Vec<_>>>()?;
         if flat.is_empty() {
-            return Tensor::zeros(&[1, 0], DType::F32);
+            return Tensor::zeros(&[1, 0], DType::default_float());
         }
         let nodes = met(&flat);
         if let Some(node) = nodes.iter().find(|node| node.shape().rank() > 2) {

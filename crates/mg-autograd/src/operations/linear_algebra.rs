@@ -37,7 +37,16 @@ fn weighed(op: &'static str, t: &Tensor, factor: Operand) -> Result<Tensor> {
             let text = format!("a float as factor of {}: takes an integer", t.dtype());
             Err(Error::new(op, ErrorKind::DType(text)))
         }
-        Operand::Tensor(_) => Err(Error::new(op, ErrorKind::DType("factors are numbers".into()))),
+        Operand::Tensor(factor) => {
+            // A tensor without axes stands for the number that it holds, wherever it lies.
+            if factor.rank() > 0 || factor.requires_grad() || factor.dtype().is_float() && !floats {
+                let text = "takes a number as factor, or a tensor without axes and without a gradient";
+                let text =
+                    format!("{text}, got {} of shape {} for {}", factor.dtype(), factor.shape(), t.dtype());
+                return Err(Error::new(op, ErrorKind::DType(text)));
+            }
+            t.try_mul(factor.to(t.device())?)
+        }
         factor => t.try_mul(factor),
     }
 }

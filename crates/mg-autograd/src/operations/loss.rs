@@ -558,11 +558,11 @@ impl Tensor {
     ) -> Result<Tensor> {
         let op = "poisson_nll_loss";
         let (x, y) = meet(op, self, target)?;
-        // The rate of an integer is of f32 at least, unless it is a number beside floats.
+        // The rate of an integer is of the default float at least, unless it is a number beside floats.
         let is_number = self.rank() == 0 && target.rank() > 0 && target.dtype().is_float();
         let dtype = match self.dtype().is_float() || is_number {
             true => x.dtype(),
-            false => DType::promote(DType::F32, x.dtype()),
+            false => DType::promote(DType::default_float(), x.dtype()),
         };
         let (x, y) = (x.cast(dtype), y.cast(dtype));
         // What is a function of the input alone is of its dtype.

@@ -121,7 +121,7 @@ fn noise(x: &Node, shape: Shape, dtype: DType) -> Result<Node> {
 fn meet(op: &'static str, a: &Tensor, b: &Tensor) -> Result<(Node, Node)> {
     let (a, b) = (a.node(), b.node());
     let dtype = DType::result_type([kind(&a), kind(&b)]);
-    let dtype = if dtype.is_float() { dtype } else { DType::F32 };
+    let dtype = if dtype.is_float() { dtype } else { DType::default_float() };
     if Shape::broadcast(a.shape(), b.shape()).is_none() {
         let text = format!("shapes {} and {} cannot be broadcast together", a.shape(), b.shape());
         return Err(Error::new(op, ErrorKind::Shape(text)));

@@ -630,7 +630,7 @@ impl Tensor {
     /// # Errors
     ///
     /// An axis out of range, or twice the same.
-    #[surface(method, function, view, in_place)]
+    #[surface(method, function, view, in_place, variadic)]
     pub fn squeeze(&self, #[default(None)] dim: Option<&[isize]>) -> Result<Tensor> {
         let shape = self.shape();
         let only = dim.map(|dim| axes_of(dim, shape.rank())).transpose()?;

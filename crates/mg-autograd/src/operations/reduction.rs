@@ -5,7 +5,7 @@ use crate::functional::{
     axis_mask, count, flat_at_zero, kept, mask, mean, norm_of, p_norm, shifted_exp_sum, variance, wide,
 };
 use crate::ops::Operand;
-use crate::surface::Order;
+use crate::surface::{Order, Spacing};
 use crate::tensor::Tensor;
 use mg_device::{AxisSet, DType, Error, ErrorKind, Result, Shape, normalize_axis};
 use mg_graph::Node;
@@ -211,6 +211,59 @@ fn between(x: &Node, edges: &Node, weight: Option<&Node>) -> Result<Node> {
     let (sorted, values) = (Tensor::from_node(edges.clone()), Tensor::from_node(x.clone()));
     let place = Tensor::try_searchsorted(&sorted, values, false, true, None, None)?.node();
     tally(&x, [&ends[0], &ends[1]], &place.sub(&place.lit(1.0)), bins, weight)
+}
+
+/// The slopes along an axis of n positions, `h` from each other.
+fn even_slope(x: &Tensor, axis: usize, n: usize, h: f64, edge_order: usize) -> Result<Tensor> {
+    let at = |from: usize, len: usize| x.narrow(axis as isize, from as isize, len);
+    // What an end has of its own value and of the next ones.
+    let weights: &[f64] = if edge_order == 1 { &[-1.0, 1.0] } else { &[-1.5, 2.0, -0.5] };
+    let end = |from: usize, backwards: bool| -> Result<Tensor> {
+        let mut sum: Option<Tensor> = None;
+        for (i, weight) in weights.iter().enumerate() {
+            let place = if backwards { from - i } else { from + i };
+            let term = at(place, 1)?.try_mul(if backwards { -weight } else { *weight } / h)?;
+            sum = Some(sum.map_or_else(|| Ok(term.clone()), |s| s.try_add(&term))?);
+        }
+        sum.map_or_else(|| at(from, 1), Ok)
+    };
+    let (first, last) = (end(0, false)?, end(n - 1, true)?);
+    let inside = at(2, n.max(2) - 2)?.try_sub(at(0, n.max(2) - 2)?)?.try_div(2.0 * h)?;
+    Tensor::cat(&[&first, &inside, &last], axis as isize)
+}
+
+/// The slopes along an axis of n positions that lie at `points`: those of the parabola through a position and its neighbours, or at the ends with
+/// `edge_order` 1 of the line.
+fn slope_at(x: &Tensor, axis: usize, n: usize, points: &Tensor, edge_order: usize) -> Result<Tensor> {
+    if points.rank() != 1 || points.numel() != n {
+        let text = format!("points of shape {} for {n} positions along axis {axis}", points.shape());
+        return refused("gradient", ErrorKind::Shape(text));
+    }
+    let points = Tensor::from_node(float(points));
+    let rank = x.rank();
+    let along: Vec<isize> = (0..rank).map(|d| if d == axis { -1 } else { 1 }).collect();
+    let at = |from: usize, len: usize| x.narrow(axis as isize, from as isize, len);
+    // Distances of neighbours, and the slopes of the lines through them.
+    let part = |t: &Tensor, d: isize, from: usize, len: usize| t.narrow(d, from as isize, len);
+    let gaps = part(&points, 0, 1, n - 1)?.try_sub(part(&points, 0, 0, n - 1)?)?.reshape(&along)?;
+    let lines = at(1, n - 1)?.try_sub(at(0, n - 1)?)?.try_div(&gaps)?;
+    let axis = axis as isize;
+    let line = |from: usize, len: usize| part(&lines, axis, from, len);
+    let gap = |from: usize, len: usize| part(&gaps, axis, from, len);
+    // A parabola's slope at an end goes on from the first line's as that does from the second's.
+    let end = |own: usize, next: usize| -> Result<Tensor> {
+        let (line, other) = (line(own, 1)?, line(next, 1)?);
+        if edge_order == 1 {
+            return Ok(line);
+        }
+        let (gap, both) = (gap(own, 1)?, gap(own, 1)?.try_add(gap(next, 1)?)?);
+        line.try_add(line.try_sub(&other)?.try_mul(gap.try_div(&both)?)?)
+    };
+    let (first, last) = (end(0, 1.min(n - 2))?, end(n - 2, n.max(3) - 3)?);
+    let (before, behind) = (gap(0, n - 2)?, gap(1, n - 2)?);
+    let weighed = line(0, n - 2)?.try_mul(&behind)?.try_add(line(1, n - 2)?.try_mul(&before)?)?;
+    let inside = weighed.try_div(before.try_add(&behind)?)?;
+    Tensor::cat(&[&first, &inside, &last], axis)
 }
 
 #[operations(REDUCTIONS)]
@@ -793,7 +846,7 @@ impl Tensor {
     #[surface(method, function, answers("hist", "bin_edges"), keywords_from = "range")]
     pub fn histogram(
         &self,
-        bins: Operand,
+        #[default(Operand::Int(100))] bins: Operand,
         #[default(None)] range: Option<&[f64]>,
         #[default(None)] weight: Option<&Tensor>,
         #[default(false)] density: bool,
@@ -831,19 +884,21 @@ impl Tensor {
     }
 
     /// The slopes along axes (all, if none is named) by differences of neighbours, a tensor for each: central ones inside, at the
-    /// ends those of `edge_order` 1 or 2. `spacing` is the distance of points (1), one for all axes or one for each.
+    /// ends those of `edge_order` 1 or 2. `spacing` is the distance of points (1), one for all axes or one for each; or where they lie,
+    /// a tensor of one axis for each.
     ///
     /// # Errors
     ///
-    /// An axis out of range or named twice, or with too few positions; another order; other than one distance or one for each axis.
+    /// An axis out of range or named twice, or with too few positions; another order; other than one distance or one for each axis;
+    /// other than a point for each position.
     #[surface(function, keywords_from = "spacing")]
     pub fn gradient(
         &self,
-        #[default(None)] spacing: Option<&[f64]>,
+        #[default(None)] spacing: Option<Spacing<'_>>,
         #[default(&[])] dim: &[isize],
         #[default(1)] edge_order: usize,
     ) -> Result<Vec<Tensor>> {
-        let spacing = spacing.unwrap_or(&[1.0]);
+        let spacing = spacing.unwrap_or(Spacing::Even(&[1.0]));
         let x = Tensor::from_node(float(self));
         let shape = x.shape();
         let named = mask(&x.node(), dim)?;
@@ -851,33 +906,29 @@ impl Tensor {
             true => (0..shape.rank()).filter(|d| named >> d & 1 == 1).collect(),
             false => dim.iter().map(|&d| normalize_axis(d, shape.rank().max(1))).collect::<Result<_>>()?,
         };
-        if !matches!(edge_order, 1 | 2) || spacing.len() != 1 && spacing.len() != axes.len() {
-            let text =
-                format!("edge order {edge_order}, {} distances for {} axes", spacing.len(), axes.len());
+        let (told, fits) = match spacing {
+            Spacing::Even(distances) => {
+                (distances.len(), distances.len() == 1 || distances.len() == axes.len())
+            }
+            Spacing::At(points) => (points.len(), points.len() == axes.len()),
+        };
+        if !matches!(edge_order, 1 | 2) || !fits {
+            let text = format!("edge order {edge_order}, {told} distances for {} axes", axes.len());
             return refused("gradient", ErrorKind::Value(text));
         }
         let slope = |(i, &axis): (usize, &usize)| -> Result<Tensor> {
-            let h = *spacing.get(i).or(spacing.first()).unwrap_or(&1.0);
             let n = shape.get(axis).copied().unwrap_or(0);
             if n <= edge_order {
                 let text = format!("{n} positions along axis {axis} of {shape} for edge order {edge_order}");
                 return refused("gradient", ErrorKind::Shape(text));
             }
-            let at = |from: usize, len: usize| x.narrow(axis as isize, from as isize, len);
-            // What an end has of its own value and of the next ones.
-            let weights: &[f64] = if edge_order == 1 { &[-1.0, 1.0] } else { &[-1.5, 2.0, -0.5] };
-            let end = |from: usize, backwards: bool| -> Result<Tensor> {
-                let mut sum: Option<Tensor> = None;
-                for (i, weight) in weights.iter().enumerate() {
-                    let place = if backwards { from - i } else { from + i };
-                    let term = at(place, 1)?.try_mul(if backwards { -weight } else { *weight } / h)?;
-                    sum = Some(sum.map_or_else(|| Ok(term.clone()), |s| s.try_add(&term))?);
+            match spacing {
+                Spacing::Even(distances) => {
+                    let h = *distances.get(i).or(distances.first()).unwrap_or(&1.0);
+                    even_slope(&x, axis, n, h, edge_order)
                 }
-                sum.map_or_else(|| at(from, 1), Ok)
-            };
-            let (first, last) = (end(0, false)?, end(n - 1, true)?);
-            let inside = at(2, n.max(2) - 2)?.try_sub(at(0, n.max(2) - 2)?)?.try_div(2.0 * h)?;
-            Tensor::cat(&[&first, &inside, &last], axis as isize)
+                Spacing::At(points) => slope_at(&x, axis, n, &points[i], edge_order),
+            }
         };
         axes.iter().enumerate().map(slope).collect()
     }

@@ -34,6 +34,8 @@ pub enum Kind {
     Padding,
     /// Several floating-point numbers, or one.
     Floats,
+    /// Several floating-point numbers, or one; or tensors of one axis.
+    Spacing,
     /// A truth value.
     Bool,
     /// A word.
@@ -80,6 +82,15 @@ impl<'a> FromArg<'a> for Integers {
             _ => None,
         }
     }
+}
+
+/// How far points lie from each other along axes.
+#[derive(Clone, Copy, Debug)]
+pub enum Spacing<'a> {
+    /// Evenly: their distance, the same for all axes or one for each.
+    Even(&'a [f64]),
+    /// Where they lie, a tensor of one axis for each.
+    At(&'a [Tensor]),
 }
 
 /// Which axes of two tensors belong together.
@@ -243,6 +254,17 @@ impl<'a> FromArg<'a> for Order<'a> {
         match arg {
             Arg::Float(p) => Some(Order::Number(*p)),
             Arg::Text(word) => Some(Order::Word(word)),
+            _ => None,
+        }
+    }
+}
+
+impl<'a> FromArg<'a> for Spacing<'a> {
+    const KIND: Kind = Kind::Spacing;
+    fn from_arg(arg: &'a Arg<'_>) -> Option<Spacing<'a>> {
+        match arg {
+            Arg::Floats(distances) => Some(Spacing::Even(distances)),
+            Arg::Tensors(points) => Some(Spacing::At(points)),
             _ => None,
         }
     }

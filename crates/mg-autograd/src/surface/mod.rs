@@ -15,7 +15,7 @@ use mg_graph::Node;
 use mg_kernels::Row;
 
 pub use arguments::{
-    Answer, Arg, FromArg, Given, Integers, Kind, Order, Pairing, Returned, Returns, Sections, Varied,
+    Answer, Arg, FromArg, Given, Integers, Kind, Order, Pairing, Returned, Returns, Sections, Spacing, Varied,
 };
 
 /// Where Python has an operation.

@@ -257,3 +257,31 @@ fn alpha_scales_what_is_added() {
     let big = Tensor::from_slice(&[(1i64 << 53) + 1]);
     assert_eq!(big.add_scaled(&big, 2i64).unwrap().to_vec::<i64>().unwrap(), [3 * ((1 << 53) + 1)]);
 }
+
+#[test]
+fn a_tensor_without_axes_is_a_number_as_alpha() {
+    let i = Tensor::from_slice(&[2i64, -3]);
+    let x = Tensor::from_slice(&[0.5f32, 4.0]).requires_grad_(true).unwrap();
+    assert_eq!(i.add_scaled(&i, Tensor::scalar(2i32)).unwrap().to_vec::<i64>().unwrap(), [6, -9]);
+    // Its dtype is not met: a number's is not either.
+    let sum = x.sub_scaled(&x, Tensor::scalar(3.0f64)).unwrap();
+    assert_eq!(sum.to_vec::<f32>().unwrap(), [-1.0, -8.0]);
+    sum.sum().backward().unwrap();
+    assert_eq!(x.grad().unwrap().to_vec::<f32>().unwrap(), [-2.0, -2.0]);
+    let truths = Tensor::from_slice(&[true, false]);
+    assert_eq!(
+        truths.add_scaled(&truths, Tensor::scalar(true)).unwrap().to_vec::<bool>().unwrap(),
+        [true, false]
+    );
+    let m = Tensor::from_slice(&[1.0f32, 1.0, 1.0, 1.0]).reshape(&[2, 2]).unwrap();
+    let added = m.try_addmm(&m, &m, Tensor::scalar(0.5f64), Tensor::scalar(2i64)).unwrap();
+    assert_eq!(added.to_vec::<f32>().unwrap(), [4.5; 4]);
+    for (of, alpha) in [
+        (&i, Tensor::scalar(2.0f32)),
+        (&i, Tensor::scalar(true)),
+        (&x, Tensor::from_slice(&[2.0f32])),
+        (&x, Tensor::scalar(2.0f32).requires_grad_(true).unwrap()),
+    ] {
+        assert!(matches!(of.add_scaled(of, &alpha).unwrap_err().kind(), ErrorKind::DType(_)), "{alpha:?}");
+    }
+}

@@ -160,16 +160,20 @@ impl<R: Rule> Group<R> {
 
     /// What is remembered of each parameter: tensors by name, as `handed` hands them out.
     pub(super) fn save(&self, before: usize, handed: impl Fn(&Tensor) -> Tensor) -> State {
+        // Numbers are written in f64 where that is the default, and else in f32, as PyTorch's are.
+        let in_f64 = DType::default_float() == DType::F64;
+        let written = if in_f64 { DType::F64 } else { DType::F32 };
+        let scalar = |x: f64| if in_f64 { Tensor::scalar(x) } else { Tensor::scalar(x as f32) };
         let slots = self.slots.iter().map(|slot| {
             let Some(slot) = slot else { return (vec![], vec![]) };
             let (steps, kept) = match &slot.counted {
                 Some(counted) => {
-                    let number = |t: &Tensor| t.to_dtype(DType::F32).snapshot();
+                    let number = |t: &Tensor| t.to_dtype(written).snapshot();
                     (number(&counted.steps), counted.kept.each_ref().map(number))
                 }
                 None => {
                     let count = slot.clock.now();
-                    (Tensor::scalar(count.steps as f32), count.kept.map(|x| Tensor::scalar(x as f32)))
+                    (scalar(count.steps as f64), count.kept.map(scalar))
                 }
             };
             let mut numbers = Vec::new();

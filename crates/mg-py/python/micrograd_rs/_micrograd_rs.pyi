@@ -411,8 +411,8 @@ class Tensor:
         """The only element as Python's number."""
     def tolist(self) -> Any:
         """The elements as nested lists; a number for a tensor without axes."""
-    def numpy(self) -> Any:
-        """A NumPy array that shares the tensor's memory; read-only where the tensor requires a gradient."""
+    def numpy(self, *, force: _bool = False) -> Any:
+        """A NumPy array that shares the tensor's memory; read-only where the tensor requires a gradient. With `force`, as `t.detach().cpu().numpy()`."""
     def __array__(self, dtype: Any = None, copy: _bool | None = None) -> Any: ...
     def __buffer__(self, flags: _int, /) -> memoryview: ...
     def __dlpack__(
@@ -502,7 +502,7 @@ class Tensor:
         """Sets every element to 0."""
     def fill_(self, value: _Operand) -> Self:
         """Sets every element to a number."""
-    def copy_(self, src: _Operand) -> Self:
+    def copy_(self, src: _Operand, non_blocking: _bool = False) -> Self:
         """Sets the elements to those of another tensor, which is broadcast and converted, and may be on another device."""
 
     # Operations that are declared in the engine.
@@ -2226,6 +2226,7 @@ class Tensor:
         """
     def unsqueeze_(self, dim: _int) -> Self:
         """`unsqueeze`, written into the tensor, which is answered."""
+    @overload
     def squeeze(self, dim: _Dims | None = None) -> Tensor:
         """Without axes of size 1: one, several (others stay), or all of them; a view.
 
@@ -2233,7 +2234,19 @@ class Tensor:
 
         An axis out of range, or twice the same.
         """
+    @overload
+    def squeeze(self, *dim: _int) -> Tensor:
+        """Without axes of size 1: one, several (others stay), or all of them; a view.
+
+        # Errors
+
+        An axis out of range, or twice the same.
+        """
+    @overload
     def squeeze_(self, dim: _Dims | None = None) -> Self:
+        """`squeeze`, written into the tensor, which is answered."""
+    @overload
+    def squeeze_(self, *dim: _int) -> Self:
         """`squeeze`, written into the tensor, which is answered."""
     def unfold(self, dimension: _int, size: _int, step: _int) -> Tensor:
         """Windows of `size` positions along an axis, every `step`; the axis counts them, and a new last one is within them. A view:
@@ -2443,7 +2456,7 @@ class Tensor:
 
         No bins; bounds that are not finite or in the wrong order.
         """
-    def histogram(self, bins: _Operand, *, range: _float | Sequence[_float] | None = None, weight: Tensor | None = None, density: _bool = False) -> tuple[Tensor, ...]:
+    def histogram(self, bins: _Operand = 100, *, range: _float | Sequence[_float] | None = None, weight: Tensor | None = None, density: _bool = False) -> tuple[Tensor, ...]:
         """How many elements lie in each of `bins` intervals of the same width, and the intervals' ends, one more. They go from
         `range[0]` to `range[1]`, both included, or from the least element to the largest. A tensor as `bins` (one axis, ascending) is
         these ends itself. With `weight`, of the tensor's shape, the
@@ -2714,10 +2727,10 @@ class Tensor:
     ) -> Tensor:
         """The tensor on a CUDA device."""
     @overload
-    def type(self, dtype: None = None) -> _DTypeClass:
+    def type(self, dtype: None = None, non_blocking: _bool = False) -> _DTypeClass:
         """As `to(dtype)`; without one, the dtype."""
     @overload
-    def type(self, dtype: _DType) -> Tensor:
+    def type(self, dtype: _DType, non_blocking: _bool = False) -> Tensor:
         """As `to(dtype)`; without one, the dtype."""
     def float(self, memory_format: _Format | None = None) -> Tensor:
         """As `to(float32)`."""
@@ -2750,7 +2763,12 @@ class Tensor:
     @overload
     def max(self, dim: _int, keepdim: _bool = False, *, keepdims: _bool | None = None) -> Extreme:
         """The largest element; with another tensor, the larger of each pair. Along one `dim`, PyTorch's pair of values and
-        indices; over NumPy's `axis`, or several axes, the values.
+        indices; over several axes, the values.
+        """
+    @overload
+    def max(self, *, axis: _int, keepdim: _bool = False, keepdims: _bool | None = None) -> Extreme:
+        """The largest element; with another tensor, the larger of each pair. Along one `dim`, PyTorch's pair of values and
+        indices; over several axes, the values.
         """
     @overload
     def max(
@@ -2758,18 +2776,23 @@ class Tensor:
         dim: Sequence[_int] | Tensor | None = None,
         keepdim: _bool = False,
         *,
-        axis: _Dims | None = None,
+        axis: Sequence[_int] | None = None,
         keepdims: _bool | None = None,
         out: None = None,
         other: Tensor | None = None,
     ) -> Tensor:
         """The largest element; with another tensor, the larger of each pair. Along one `dim`, PyTorch's pair of values and
-        indices; over NumPy's `axis`, or several axes, the values.
+        indices; over several axes, the values.
         """
     @overload
     def min(self, dim: _int, keepdim: _bool = False, *, keepdims: _bool | None = None) -> Extreme:
         """The smallest element; with another tensor, the smaller of each pair. Along one `dim`, PyTorch's pair of values and
-        indices; over NumPy's `axis`, or several axes, the values.
+        indices; over several axes, the values.
+        """
+    @overload
+    def min(self, *, axis: _int, keepdim: _bool = False, keepdims: _bool | None = None) -> Extreme:
+        """The smallest element; with another tensor, the smaller of each pair. Along one `dim`, PyTorch's pair of values and
+        indices; over several axes, the values.
         """
     @overload
     def min(
@@ -2777,13 +2800,13 @@ class Tensor:
         dim: Sequence[_int] | Tensor | None = None,
         keepdim: _bool = False,
         *,
-        axis: _Dims | None = None,
+        axis: Sequence[_int] | None = None,
         keepdims: _bool | None = None,
         out: None = None,
         other: Tensor | None = None,
     ) -> Tensor:
         """The smallest element; with another tensor, the smaller of each pair. Along one `dim`, PyTorch's pair of values and
-        indices; over NumPy's `axis`, or several axes, the values.
+        indices; over several axes, the values.
         """
 
 class Value:
@@ -3186,7 +3209,7 @@ def eye(
     """The identity matrix, or its first `m` columns."""
 
 def arange(
-    start: _float,
+    start: _float | None = None,
     end: _float | None = None,
     step: _float | None = None,
     *,
@@ -3227,7 +3250,7 @@ def randint(
     """Random integers from `low` (0, if one bound is given) up to `high`, which is left out."""
 @overload
 def randint(
-    low: _int,
+    low: _int | None = None,
     high: _int | None = None,
     size: Sequence[_int] | None = None,
     *,
@@ -4787,13 +4810,13 @@ def randperm(n: _int, *, generator: Generator | None = None, dtype: _DType | Non
     A device that is not there.
     """
 
-def randint_like(input: Tensor, low: _int, high: _int | None = None, *, dtype: _DType | None = None, device: _Device | None = None, requires_grad: _bool = False) -> Tensor:
+def randint_like(input: Tensor, low: _int | None = None, high: _int | None = None, *, dtype: _DType | None = None, device: _Device | None = None, requires_grad: _bool = False) -> Tensor:
     """Random integers from `low` up to `high`, which is left out (from 0 up to `low`, if one bound is given), in the shape of a
     tensor; in its dtype and on its device unless others are named.
 
     # Errors
 
-    Bounds with no integer between them, or beyond an integer dtype; a device that is not there.
+    No bound; bounds with no integer between them, or beyond an integer dtype; a device that is not there.
     """
 
 def normal(mean: _Operand, std: _Operand = 1.0, size: _Sizes | None = None, *, generator: Generator | None = None, dtype: _DType | None = None, device: _Device | None = None, requires_grad: _bool = False) -> Tensor:
@@ -5165,7 +5188,7 @@ def rsub(input: _Operand, other: _Operand, *, alpha: _Operand = 1) -> Tensor:
 
     # Errors
 
-    Truth values; an `alpha` that is a float where the result is not, or a tensor; shapes that do not broadcast.
+    Truth values; an `alpha` that is a float where the result is not, or a tensor with axes or a gradient; shapes that do not broadcast.
     """
 
 def remainder(input: _Operand, other: _Operand) -> Tensor:
@@ -6461,6 +6484,19 @@ def einsum(equation: str, *operands: Tensor) -> Tensor:
 
     An equation that is none or does not fit the operands, axes of one letter and different sizes, unlike devices.
     """
+@overload
+def einsum(operand: Tensor, /, *operands: Tensor | Sequence[Any]) -> Tensor:
+    """Sums of products of tensors whose axes are named by letters, as Einstein wrote them: `"ij,jk->ik"` is the matrix product.
+    An axis of size 1 broadcasts. A letter that occurs twice in an operand takes its diagonal; `...` are further axes, which
+    broadcast. Without `->`, the result has the letters that occur once, in alphabetical order, after the further axes.
+
+    Operands are contracted two at a time by matrix products, in the order that takes the fewest multiplications (up to 8 of
+    them; of more, the cheapest pair first).
+
+    # Errors
+
+    An equation that is none or does not fit the operands, axes of one letter and different sizes, unlike devices.
+    """
 
 def tensordot(input: Tensor, other: Tensor, dims: _int | Sequence[_Dims] = 2) -> Tensor:
     """Sums of products over axes of both tensors that belong together: the last `dims` of the first and the first of the second,
@@ -7354,6 +7390,7 @@ def unsqueeze(input: Tensor, dim: _int) -> Tensor:
 def unsqueeze_(input: Tensor, dim: _int) -> Tensor:
     """`unsqueeze`, written into the tensor."""
 
+@overload
 def squeeze(input: Tensor, dim: _Dims | None = None) -> Tensor:
     """Without axes of size 1: one, several (others stay), or all of them; a view.
 
@@ -7361,8 +7398,20 @@ def squeeze(input: Tensor, dim: _Dims | None = None) -> Tensor:
 
     An axis out of range, or twice the same.
     """
+@overload
+def squeeze(input: Tensor, *dim: _int) -> Tensor:
+    """Without axes of size 1: one, several (others stay), or all of them; a view.
 
+    # Errors
+
+    An axis out of range, or twice the same.
+    """
+
+@overload
 def squeeze_(input: Tensor, dim: _Dims | None = None) -> Tensor:
+    """`squeeze`, written into the tensor."""
+@overload
+def squeeze_(input: Tensor, *dim: _int) -> Tensor:
     """`squeeze`, written into the tensor."""
 
 def as_strided(input: Tensor, size: _Sizes, stride: _Dims, storage_offset: _int | None = None) -> Tensor:
@@ -8351,7 +8400,7 @@ def histc(input: Tensor, bins: _int = 100, min: _float = 0.0, max: _float = 0.0)
     No bins; bounds that are not finite or in the wrong order.
     """
 
-def histogram(input: _Operand, bins: _Operand, *, range: _float | Sequence[_float] | None = None, weight: Tensor | None = None, density: _bool = False) -> tuple[Tensor, ...]:
+def histogram(input: _Operand, bins: _Operand = 100, *, range: _float | Sequence[_float] | None = None, weight: Tensor | None = None, density: _bool = False) -> tuple[Tensor, ...]:
     """How many elements lie in each of `bins` intervals of the same width, and the intervals' ends, one more. They go from
     `range[0]` to `range[1]`, both included, or from the least element to the largest. A tensor as `bins` (one axis, ascending) is
     these ends itself. With `weight`, of the tensor's shape, the
@@ -8364,13 +8413,15 @@ def histogram(input: _Operand, bins: _Operand, *, range: _float | Sequence[_floa
     another dtype; weights of another shape.
     """
 
-def gradient(input: Tensor, *, spacing: _float | Sequence[_float] | None = None, dim: _Dims | None = None, edge_order: _int = 1) -> tuple[Tensor, ...]:
+def gradient(input: Tensor, *, spacing: _float | Sequence[_float] | Sequence[Tensor] | None = None, dim: _Dims | None = None, edge_order: _int = 1) -> tuple[Tensor, ...]:
     """The slopes along axes (all, if none is named) by differences of neighbours, a tensor for each: central ones inside, at the
-    ends those of `edge_order` 1 or 2. `spacing` is the distance of points (1), one for all axes or one for each.
+    ends those of `edge_order` 1 or 2. `spacing` is the distance of points (1), one for all axes or one for each; or where they lie,
+    a tensor of one axis for each.
 
     # Errors
 
-    An axis out of range or named twice, or with too few positions; another order; other than one distance or one for each axis.
+    An axis out of range or named twice, or with too few positions; another order; other than one distance or one for each axis;
+    other than a point for each position.
     """
 
 def _nn_grid_sample(input: Tensor, grid: Tensor, mode: str = "bilinear", padding_mode: str = "zeros", align_corners: _bool | None = None) -> Tensor:

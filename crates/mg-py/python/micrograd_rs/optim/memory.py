@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
-from .._micrograd_rs import Tensor, _is_same, _needs_values, _optimizer_memory, from_dlpack, tensor
+from .._micrograd_rs import Tensor, _is_same, _needs_values, _optimizer_memory, from_dlpack, get_default_dtype, tensor
 from .._names import Lazy as _Lazy
 
 if TYPE_CHECKING:
@@ -134,7 +134,8 @@ class _Numbers:
     """
 
     def __init__(self, now: Mapping[tuple[Tensor, str], float]) -> None:
-        line = tensor(list(now.values()), dtype="float32", device="cpu")
+        # As PyTorch's.
+        line = tensor(list(now.values()), dtype="float64" if get_default_dtype() == "float64" else "float32", device="cpu")
         self.tensors = dict(zip(now, line.unbind(), strict=True))
         self._memory: Any = memoryview(cast("Any", line))
         self._place = {key: i for i, key in enumerate(now)}
@@ -154,8 +155,9 @@ class _Numbers:
         if now == self._known:
             return {}
         before, self._known = self._known, now
-        ends = {key: 4 * self._place[key] + 4 for key in self.tensors}
-        return {key: self.tensors[key] for key, end in ends.items() if now[end - 4 : end] != before[end - 4 : end]}
+        size: int = self._memory.itemsize
+        starts = {key: size * self._place[key] for key in self.tensors}
+        return {key: self.tensors[key] for key, at in starts.items() if now[at : at + size] != before[at : at + size]}
 
 
 @_looked_up

@@ -1,0 +1,223 @@
+"""Ways of calling that PyTorch takes. What is compared with was computed by PyTorch 2.15."""
+
+from __future__ import annotations
+
+import warnings
+
+import micrograd_rs as mg
+import numpy as np
+import pytest
+from conftest import close
+from micrograd_rs.nn import functional as F
+
+
+@pytest.fixture
+def doubles():
+    mg.set_default_dtype(mg.float64)
+    yield
+    mg.set_default_dtype(mg.float32)
+
+
+@pytest.mark.parametrize("dtype", ["int32", "int64", "bool"])
+def test_integers_become_the_default_float(doubles, dtype):
+    n = mg.tensor([1, 2, 3]).to(dtype)
+    answers = [
+        mg.xlogy(n, n), mg.xlogy(n, 2), mg.ldexp(n, n), mg.special.xlog1py(n, n), mg.special.zeta(n, 2), mg.polygamma(1, n),
+        mg.logaddexp(n, n), mg.hypot(n, n), F.margin_ranking_loss(n, n, n), F.poisson_nll_loss(n, n), F.triplet_margin_loss(n, n, n),
+    ]
+    assert [a.dtype for a in answers] == [mg.float64] * len(answers)
+    # What f32 does not tell apart.
+    assert mg.ldexp(mg.tensor([2**24 + 1]), mg.tensor([0])).tolist() == [16777217.0]
+
+
+@pytest.mark.parametrize("kind", ["Adam", "NAdam", "ASGD", "Rprop"])
+def test_an_optimisers_numbers_are_of_the_default_float(doubles, kind):
+    p = mg.nn.Parameter(mg.ones(2, dtype=mg.float32))
+    optimizer = getattr(mg.optim, kind)([p], lr=0.1)
+    p.grad = mg.ones(2, dtype=mg.float32)
+    optimizer.step()
+    numbers = {name: v for name, v in optimizer.state[p].items() if name in ("step", "mu_product", "eta", "mu")}
+    assert numbers and {v.dtype for v in numbers.values()} == {mg.float64}
+    assert all(v.dtype == mg.float32 for name, v in optimizer.state[p].items() if name not in numbers)
+    again = getattr(mg.optim, kind)([p], lr=0.1)
+    again.load_state_dict(optimizer.state_dict())
+    assert again.state[p]["step"].item() == 1.0
+    # One of them is written to.
+    again.state[p]["step"].fill_(2.0**24 + 1)
+    again.step()
+    assert again.state[p]["step"].item() == 2.0**24 + 2
+    mg.set_default_dtype(mg.bfloat16)
+    other = getattr(mg.optim, kind)([p], lr=0.1)
+    other.step()
+    assert other.state[p]["step"].dtype == mg.float32
+
+
+def test_copies_that_do_not_block(device):
+    x, y = mg.zeros(2, 2), mg.ones(2, 2, device=device)
+    assert x.copy_(y, non_blocking=True) is x and x.tolist() == [[1.0, 1.0], [1.0, 1.0]]
+    assert x.copy_(3.0, True).tolist() == [[3.0, 3.0], [3.0, 3.0]]
+    assert y.type(mg.float64, non_blocking=True).dtype == mg.float64 and y.type("torch.DoubleTensor", False).dtype == mg.float64
+    assert y.type(non_blocking=True) == mg.float32
+    with pytest.raises(TypeError):
+        x.copy_(y, non_blocking="at once")
+
+
+def test_arrays_by_force(device):
+    x = mg.tensor([1.0, 2.0], requires_grad=True, device=device)
+    y = (x * 2).numpy(force=True)
+    assert y.tolist() == [2.0, 4.0] and y.flags.writeable
+    z = mg.zeros(2)
+    shared = z.numpy(force=True)
+    shared[0] = 5.0
+    assert z.tolist() == [5.0, 0.0] and z.numpy(force=False) is not None
+    with pytest.raises(TypeError):
+        z.numpy(True)
+    with pytest.raises(TypeError, match="NumPy has no bfloat16"):
+        z.bfloat16().numpy(force=True)
+
+
+def test_a_tensor_without_axes_is_a_number_as_alpha(device):
+    x, y = mg.zeros(2, device=device), mg.ones(2, device=device)
+    two = mg.tensor(2.0, dtype=mg.float64)
+    assert mg.add(x, y, alpha=two).tolist() == [2.0, 2.0] and x.sub(y, alpha=two).dtype == mg.float32
+    assert mg.rsub(y, y, alpha=two).tolist() == [-1.0, -1.0]
+    assert x.add_(y, alpha=two) is x and x.tolist() == [2.0, 2.0]
+    n = mg.tensor([1, 2], device=device)
+    assert n.add(n, alpha=mg.tensor(3)).tolist() == [4, 8]
+    m = mg.ones(2, 2, device=device)
+    assert mg.addmm(m, m, m, alpha=two, beta=mg.tensor(0.5)).tolist() == [[4.5, 4.5], [4.5, 4.5]]
+    for f in (
+        lambda: n.add(n, alpha=two),
+        lambda: y.add(y, alpha=mg.tensor(True)),
+        lambda: y.add(y, alpha=mg.tensor([2.0])),
+        lambda: y.add(y, alpha=mg.tensor(2.0, requires_grad=True)),
+        lambda: mg.addmm(n[:, None], n[:, None], n[None], alpha=two),
+    ):
+        with pytest.raises(mg.DTypeError):
+            f()
+
+
+def test_alpha_is_read_when_it_is_computed():
+    # A replay sees the number that the tensor holds then.
+    f = mg.compile(lambda x, alpha: x.add(x, alpha=alpha))
+    assert [f(mg.ones(1), mg.tensor(float(n))).item() for n in range(5)] == [1.0, 2.0, 3.0, 4.0, 5.0]
+
+
+def test_one_bound_alone_is_the_upper_one():
+    x = mg.zeros(50, dtype=mg.int64)
+    assert set(mg.randint_like(x, high=2).tolist()) == {0, 1} == set(mg.randint_like(x, 2).tolist())
+    assert set(mg.randint_like(x, low=3, high=5).tolist()) == {3, 4}
+    assert set(mg.randint(high=2, size=(50,)).tolist()) == {0, 1} and set(mg.randint(low=3, high=5, size=(50,)).tolist()) == {3, 4}
+    assert mg.arange(end=3).tolist() == [0, 1, 2] and mg.arange(end=3).dtype == mg.int64
+    assert mg.arange(end=3.5).tolist() == [0.0, 1.0, 2.0, 3.0]
+    assert mg.arange(end=5, start=1, step=2).tolist() == [1, 3] and mg.arange(1, end=3).tolist() == [1, 2]
+    with pytest.raises(TypeError, match="'end'"):
+        mg.arange(step=2)
+    with pytest.raises(ValueError, match="no bound"):
+        mg.randint_like(x)
+    with pytest.raises(TypeError):
+        mg.randint(size=(2,))
+
+
+def test_arithmetic_of_two_numbers():
+    def told(t):
+        assert t.shape == ()
+        return t.item(), t.dtype
+
+    assert told(mg.div(7, 2, rounding_mode="trunc")) == (3, mg.int64) and told(mg.div(-7, 2, rounding_mode="trunc")) == (-3, mg.int64)
+    assert told(mg.div(7.0, 2, rounding_mode="floor")) == (3.0, mg.float32) and told(mg.floor_divide(-7, 2)) == (-4, mg.int64)
+    assert told(mg.div(7, 2)) == (3.5, mg.float32) == told(mg.true_divide(7, 2))
+    assert told(mg.add(1, 2, alpha=3)) == (7, mg.int64) and told(mg.mul(2, 3.0)) == (6.0, mg.float32)
+    assert told(mg.sub(3, 1)) == (2, mg.int64) and told(mg.mul(True, False)) == (False, mg.bool)
+    for f in (lambda: mg.pow(2, 3), lambda: mg.eq(1, 2), lambda: mg.remainder(7, 2), lambda: mg.hypot(1, 2)):
+        with pytest.raises(TypeError, match="must be a tensor"):
+            f()
+    with pytest.raises(mg.ArgumentError, match="divided by zero"):
+        mg.div(7, 0, rounding_mode="trunc").item()
+
+
+def test_equations_as_lists_of_numbers(device):
+    a, b = mg.arange(6.0, device=device).reshape(2, 3), mg.arange(12.0, device=device).reshape(3, 4)
+    assert mg.einsum(a, [0, 1], b, [1, 2], [0, 2]).tolist() == (a @ b).tolist()
+    # The order of the numbers is that of the result's axes where none is told.
+    assert mg.einsum(a, [0, 1], b, [1, 2]).tolist() == (a @ b).tolist()
+    assert mg.einsum(a, (1, 0)).shape == (3, 2) == mg.einsum(a, [26, 0]).shape and mg.einsum(a, [25, 26]).shape == (2, 3)
+    assert mg.einsum(a, [0, 51], []).item() == 15.0 and mg.einsum(a, mg.tensor([0, 1]), [1]).tolist() == [3.0, 5.0, 7.0]
+    c, d = mg.arange(24.0, device=device).reshape(2, 3, 4), mg.arange(4.0, device=device)
+    assert mg.einsum(c, [..., 0], d, [0], [...]).tolist() == [[14.0, 38.0, 62.0], [86.0, 110.0, 134.0]]
+    a.requires_grad_()
+    mg.einsum(a, [0, 1], [0]).sum().backward()
+    assert a.grad.tolist() == [[1.0] * 3] * 2
+    for wrong, error in ((([0, 52],), ValueError), (([0, -1],), ValueError), ((["i", "j"],), TypeError), (([0, 1], b), TypeError), ((2,), TypeError)):
+        with pytest.raises(error):
+            mg.einsum(a, *wrong)
+    with pytest.raises(ValueError, match="takes an equation"):
+        mg.einsum(a)
+
+
+def test_slopes_between_points(device):
+    x = mg.arange(4.0, device=device).reshape(2, 2)
+    rows, columns = mg.gradient(x, spacing=(mg.tensor([0.0, 2.0], device=device), mg.tensor([0.0, 1.0], device=device)))
+    assert rows.tolist() == [[1.0, 1.0], [1.0, 1.0]] == columns.tolist()
+    (alone,) = mg.gradient(x, spacing=[mg.tensor([0.0, 2.0], device=device)], dim=1)
+    assert alone.tolist() == [[0.5, 0.5], [0.5, 0.5]]
+    y, at = mg.tensor([1.0, 4.0, 9.0, 16.0, 30.0], device=device), mg.tensor([1, 2, 4, 5, 8], device=device)
+    close(mg.gradient(y, spacing=(at,))[0], [3.0, 17 / 6, 5.5, 77 / 12, 14 / 3])
+    close(mg.gradient(y, spacing=(at.float(),), edge_order=2)[0], [19 / 6, 17 / 6, 5.5, 77 / 12, 35 / 12])
+    (slope,) = mg.gradient(y.long(), spacing=(at.double(),))
+    assert slope.dtype == mg.float64
+    # Evenly spaced points are a distance.
+    z = mg.randn(5, 4, device=device)
+    for order in (1, 2):
+        for told, wanted in zip(
+            mg.gradient(z, spacing=[mg.arange(5.0, device=device) * 2, mg.arange(4.0, device=device) / 2], edge_order=order),
+            mg.gradient(z, spacing=[2.0, 0.5], edge_order=order),
+        ):
+            close(told, wanted.tolist(), 1e-5, 1e-5)
+    for spacing in ((at[:2],), (at[None],), (at, at), (at, 2.0), "far"):
+        with pytest.raises((TypeError, ValueError)):
+            mg.gradient(y, spacing=spacing)
+
+
+def test_arguments_by_their_names(device):
+    x = mg.arange(4.0, device=device)
+    assert x.view(size=(2, 2)).tolist() == [[0.0, 1.0], [2.0, 3.0]]
+    table, at = x.reshape(2, 2), mg.tensor([[0, 0]], device=device)
+    assert table.gather(0, at, sparse_grad=True).tolist() == [[0.0, 1.0]] == mg.gather(table, 0, at, sparse_grad=False).tolist()
+    with pytest.raises(TypeError, match="sparse_grad"):
+        mg.take_along_dim(table, at, 0, sparse_grad=True)
+
+
+def test_axes_to_squeeze_as_items():
+    x = mg.ones(1, 1, 2)
+    assert x.squeeze(0, 1).shape == (2,) and mg.ones(1, 2, 2).squeeze(0, 1).shape == (2, 2) and mg.ones(1, 1, 1).squeeze(0, -1, 1).shape == ()
+    assert x.squeeze(0).shape == (1, 2) == x.squeeze((0,)).shape and x.squeeze().shape == (2,) == x.squeeze(None).shape
+    assert mg.squeeze(x, dim=(0, 1)).shape == (2,) and mg.squeeze(x, 1).shape == (1, 2) and x.squeeze(axis=0).shape == (1, 2)
+    assert x.squeeze_(0, 1) is x and x.shape == (2,)
+    with pytest.raises(IndexError):
+        x.squeeze(0, 4)
+    with pytest.raises(TypeError):
+        x.squeeze(True)
+
+
+def test_histograms_have_a_hundred_bins():
+    hist, edges = mg.arange(6.0).histogram()
+    assert hist.shape == (100,) and edges.shape == (101,) and np.flatnonzero(hist.numpy()).tolist() == [0, 20, 40, 60, 80, 99]
+    assert mg.histogram(mg.arange(6.0), density=True).hist.shape == (100,)
+
+
+def test_factors_in_the_order_of_older_days(device):
+    x, y, z = mg.ones(2, device=device), mg.full((2,), 3.0, device=device), mg.full((2,), 2.0, device=device)
+    with pytest.warns(UserWarning, match="alpha="):
+        assert mg.add(x, 2, y).tolist() == [7.0, 7.0]
+    with pytest.warns(UserWarning, match="value="):
+        assert mg.addcmul(x, 0.5, y, z).tolist() == [4.0, 4.0]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert x.sub(2, y).tolist() == [-5.0, -5.0] and x.add(mg.tensor(2.0), y).tolist() == [7.0, 7.0]
+        assert x.addcdiv(-0.5, y, z).tolist() == [0.25, 0.25]
+        assert x.addcmul_(2, y, z) is x and x.tolist() == [13.0, 13.0]
+        assert x.add_(-1, y) is x and x.tolist() == [10.0, 10.0]
+        for f in (lambda: mg.add(x, y, 2), lambda: mg.add(2, x, 3), lambda: mg.mul(x, 2, y), lambda: mg.add(x, 2, y, alpha=3), lambda: mg.add(x, 2, 3)):
+            with pytest.raises(TypeError):
+                f()
