@@ -227,12 +227,15 @@ fn old_order(operation: &'static Operation) -> impl Iterator<Item = &'static str
     order.filter(move |_| is_old)
 }
 
+/// Arguments by position.
+type Objects<'a, 'py> = SmallVec<[Borrowed<'a, 'py, PyAny>; 8]>;
+
 /// The equation that lists of numbers, one behind each operand and a last one for the result, stand for, and the operands. A number is the letter
 /// at its place among A to Z, a to z.
 fn equation_of<'a, 'py>(
     operation: &Operation,
     given: &[Borrowed<'a, 'py, PyAny>],
-) -> PyResult<(Bound<'py, PyAny>, SmallVec<[Borrowed<'a, 'py, PyAny>; 8]>)> {
+) -> PyResult<(Bound<'py, PyAny>, Objects<'a, 'py>)> {
     let letters = |list: &Borrowed<'_, 'py, PyAny>| -> PyResult<String> {
         if !size::is_list(list) && list.cast::<PyTensor>().is_err() {
             let text = format!("{}() takes a list of numbers behind each operand", operation.name);
@@ -270,7 +273,7 @@ fn equation_of<'a, 'py>(
 }
 
 /// What stands behind the tensor, and the seat and the object of a factor.
-type FactorFirst<'a, 'py> = (SmallVec<[Borrowed<'a, 'py, PyAny>; 8]>, (usize, Borrowed<'a, 'py, PyAny>));
+type FactorFirst<'a, 'py> = (Objects<'a, 'py>, (usize, Borrowed<'a, 'py, PyAny>));
 
 /// PyTorch's order of older days, `add(x, alpha, y)` and `addcmul(x, value, a, b)`: the arguments without the factor, and the factor with its seat. It
 /// warns of it, as PyTorch does.
@@ -340,8 +343,7 @@ fn call<'py>(
         && positional.first().is_some_and(|first| first.cast::<PyTensor>().is_ok())
     {
         let (equation, operands) = equation_of(operation, positional)?;
-        let given: SmallVec<[Borrowed<'_, 'py, PyAny>; 8]> =
-            std::iter::once(equation.as_borrowed()).chain(operands).collect();
+        let given: Objects<'_, 'py> = std::iter::once(equation.as_borrowed()).chain(operands).collect();
         return call(py, number, operation, form, &given, names, by_name);
     }
     let mut seats = Seats { operation, seats: SmallVec::from_elem(None, count) };
