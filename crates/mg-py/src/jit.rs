@@ -130,8 +130,8 @@ struct All {
 impl All {
     /// Whether it is worth knowing how the surroundings of a call are seen to be the same later.
     fn looks(&self) -> bool {
-        let is_worth = |recorded: &Box<Recorded>| recorded.in_vain < IN_VAIN && !recorded.plain;
-        self.known.iter().any(|known| known.recorded.as_ref().is_some_and(is_worth))
+        let is_worth = |recorded: &Recorded| recorded.in_vain < IN_VAIN && !recorded.plain;
+        self.known.iter().any(|known| known.recorded.as_deref().is_some_and(is_worth))
     }
 
     /// Takes what is recorded for a set that is known; `None` in it while a thread uses that.
@@ -286,10 +286,10 @@ impl PyJit {
             let taken = {
                 let mut all = self.lock();
                 let is_it = |known: &&mut Known| {
-                    let is_seen = |recorded: &Box<Recorded>| recorded.seen.is_some();
+                    let is_seen = |recorded: &Recorded| recorded.seen.is_some();
                     known.number > after
                         && known.key.get(..known.arguments) == Some(&*words.key)
-                        && known.recorded.as_ref().is_some_and(is_seen)
+                        && known.recorded.as_deref().is_some_and(is_seen)
                         && !known.is_stale()
                 };
                 if all.changing >= CHANGING {
