@@ -281,7 +281,7 @@ impl PyJit {
         if words.unknown.is_some() {
             return None;
         }
-        let mut after = 0;
+        let (mut after, rates) = (0, words.rates.len());
         for _ in 0..SEEN {
             let taken = {
                 let mut all = self.lock();
@@ -303,7 +303,7 @@ impl PyJit {
             if is && !taken.recorded.stale.load(Ordering::Relaxed) {
                 return Some(taken);
             }
-            words.rates.clear();
+            words.rates.truncate(rates);
             words.unknown = None;
             let left = self.lock().put(taken);
             drop(left);

@@ -292,10 +292,10 @@ impl Surroundings {
         }) && asks_for_any_name(code)?;
         // Variables under any name, too. (`model.eval()` is none of these.)
         let has = |name: &str| names.iter().any(|own| own == name);
-        let any_of = ["globals", "eval", "exec", "__import__"];
-        self.is_endless |= any_of.iter().any(|name| of_globals.contains(*name));
-        self.is_endless |= of_globals.contains("builtins") && any_of.into_iter().any(has);
-        self.is_endless |= has("import_module") || of_globals.contains("sys") && has("modules");
+        self.is_endless |= ["globals", "exec", "import_module", "__import__"].into_iter().any(has);
+        self.is_endless |= has("sys") && has("modules");
+        self.is_endless |= has("eval")
+            && ["eval", "builtins", "__builtins__"].into_iter().any(|name| of_globals.contains(name));
         for name in names.iter().filter(|name| of_globals.contains(*name)) {
             // A name that is none yet may be one before the next call.
             if self.seen.insert((globals.as_ptr() as usize, name.clone())) {
@@ -303,7 +303,19 @@ impl Surroundings {
                 self.globals.push((globals.clone().unbind(), name));
             }
             match globals.get_item(name)? {
-                Some(value) => values.push(value),
+                Some(value) => {
+                    // By another name.
+                    if value.is_instance_of::<PyCFunction>() {
+                        let known = value.getattr(intern!(py, "__name__"))?.extract::<String>()?;
+                        self.is_endless |= matches!(&*known, "globals" | "eval" | "exec" | "__import__");
+                    }
+                    if let Ok(module) = value.cast::<PyModule>() {
+                        let module = module.name()?;
+                        self.is_endless |=
+                            has("eval") && module == "builtins" || has("modules") && module == "sys";
+                    }
+                    values.push(value);
+                }
                 // Imported where it is used.
                 None => {
                     if let Some(module) = modules.get_item(name)?

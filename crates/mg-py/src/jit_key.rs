@@ -165,8 +165,10 @@ impl<'a, 'py> Words<'a, 'py> {
         }
         let rates = self.rates.len();
         let words = self.alone(obj, look)?;
+        // Options that are told apart have been, once.
+        let has_rates = self.rates.len() > rates;
         self.rates.truncate(rates);
-        Ok(Same::Told(words, look.depth))
+        Ok(if has_rates { Same::Never } else { Same::Told(words, look.depth) })
     }
 
     fn kind(&mut self, kind: Kind) {
@@ -513,7 +515,7 @@ impl<'a, 'py> Words<'a, 'py> {
                         Same::Nothing
                     }
                 };
-                thing.cells.push((cell.as_ptr() as usize, told));
+                thing.cells.push((cell.unbind(), told));
             }
         }
         for (name, own) in names.iter().zip(&of_its_own) {
@@ -670,7 +672,8 @@ impl<'a, 'py> Words<'a, 'py> {
         self.kind(if is_module { Kind::Module } else { Kind::Object });
         self.address(obj);
         if self.is_met(obj) {
-            return Ok(Same::Object(obj.as_ptr() as usize));
+            let at = obj.as_ptr() as usize;
+            return Ok(self.given_as(obj).map_or(Same::Object(at), |given| Same::Given(at, given)));
         }
         let inside = look.outside();
         let mut thing = Thing::of(obj);

@@ -23,6 +23,8 @@ pub enum Same {
     Known,
     /// It is this very object, in which nothing changes, or which is looked at where it was met first.
     Object(usize),
+    /// It is this very object, which is this one of the objects and containers among the arguments: there it is told by what is in it.
+    Given(usize, usize),
     /// It is this number or text, or one of the same type and value.
     Value(Py<PyAny>),
     /// It is an object of this type for the tensor of this number, which is also this one of the arguments, and has no attributes.
@@ -67,7 +69,7 @@ pub struct Thing {
     /// What it is asked for by name.
     pub parts: Vec<(Py<PyString>, Same)>,
     /// Variables of functions that a function was made in, which it has as long as it is.
-    pub cells: Vec<(usize, Same)>,
+    pub cells: Vec<(Py<PyAny>, Same)>,
     pub fields: Option<Fields>,
 }
 
@@ -169,6 +171,9 @@ impl<'py> Seeing<'_, '_, 'py> {
             Same::Never | Same::Nothing => false,
             Same::Known => true,
             Same::Object(at) => obj as usize == *at,
+            Same::Given(at, given) => {
+                obj as usize == *at && self.words.given_as(&self.object(obj)) == Some(*given)
+            }
             Same::Value(value) => value.as_ptr() == obj || self.is_value(value, obj, class),
             Same::Tensor(of, id, argument) => {
                 if class != *of {
@@ -275,10 +280,11 @@ impl<'py> Seeing<'_, '_, 'py> {
         }
         let mut known = of.entries.iter();
         let are = self.all_of(&obj, |seeing, key, value| {
-            // SAFETY: the dictionary holds both.
-            known
-                .next()
-                .is_some_and(|(name, what)| unsafe { seeing.is_in(name, key) && seeing.is_in(what, value) })
+            // Both are held: what compares the one may take the other out.
+            let (key, value) = (seeing.object(key), seeing.object(value));
+            known.next().is_some_and(|(name, what)| {
+                seeing.is_held(name, Some(&key)) && seeing.is_held(what, Some(&value))
+            })
         });
         are && known.next().is_none() && self.has_attributes(&of.attributes, &obj)
     }
@@ -307,6 +313,7 @@ impl<'py> Seeing<'_, '_, 'py> {
     unsafe fn is_in(&mut self, same: &Same, obj: *mut ffi::PyObject) -> bool {
         match same {
             Same::Object(_)
+            | Same::Given(..)
             | Same::Value(_)
             | Same::Tensor(..)
             | Same::Never
@@ -354,6 +361,10 @@ impl<'py> Seeing<'_, '_, 'py> {
             return false;
         }
         let obj = self.object(obj);
+        // One that is given as well is another thing.
+        if self.words.given_as(&obj).is_some() {
+            return false;
+        }
         // SAFETY: what a class is told by does not look at an object.
         if !of.classes.iter().all(|same| unsafe { self.is(same, obj.as_ptr()) }) {
             return false;
@@ -366,7 +377,7 @@ impl<'py> Seeing<'_, '_, 'py> {
         }
         for (cell, same) in &of.cells {
             // A function has its variables as long as it is.
-            let found = contents(&self.object(*cell as *mut ffi::PyObject));
+            let found = contents(cell.bind(self.py));
             if !self.is_held(same, found.as_ref()) {
                 return false;
             }
@@ -396,21 +407,18 @@ impl<'py> Seeing<'_, '_, 'py> {
         let mut known = of.iter();
         let are = self.all_of(group, |seeing, key, value| {
             let Some((name, what)) = known.next() else { return false };
-            if name.as_ptr() != key
-                && !seeing.is_value(name, key, name.bind(seeing.py).get_type_ptr() as usize)
-            {
+            let (key, value) = (seeing.object(key), seeing.object(value));
+            if !name.is(&key) && !seeing.is_value(name, key.as_ptr(), key.get_type_ptr() as usize) {
                 return false;
             }
             match what {
                 GroupOption::Left => true,
                 GroupOption::Rate => {
-                    let value = seeing.object(value);
                     let is_one =
                         value.is_exact_instance_of::<PyFloat>() || value.is_exact_instance_of::<PyTuple>();
                     is_one && seeing.words.rate(&value, seeing.names).is_ok()
                 }
-                // SAFETY: the dictionary holds it.
-                GroupOption::Told(same) => unsafe { seeing.is_in(same, value) },
+                GroupOption::Told(same) => seeing.is_held(same, Some(&value)),
             }
         });
         are && known.next().is_none()
@@ -429,7 +437,10 @@ impl Same {
         let thing = |of: &Thing| {
             of.classes.iter().try_for_each(|same| same.traverse(visit))?;
             of.parts.iter().try_for_each(|(_, same)| same.traverse(visit))?;
-            of.cells.iter().try_for_each(|(_, same)| same.traverse(visit))?;
+            of.cells.iter().try_for_each(|(cell, same)| {
+                visit.call(cell)?;
+                same.traverse(visit)
+            })?;
             of.fields.iter().try_for_each(fields)
         };
         match self {
@@ -437,6 +448,7 @@ impl Same {
             | Same::Nothing
             | Same::Known
             | Same::Object(_)
+            | Same::Given(..)
             | Same::Tensor(..)
             | Same::Told(..) => Ok(()),
             Same::Value(value) => visit.call(value),

@@ -1,7 +1,9 @@
 """What surrounds a replayed step is looked at object by object: whatever changes after many replays is seen by the next call."""
 
+import builtins as others
 import dataclasses
 import functools
+import sys as system
 import types
 from typing import Any
 
@@ -323,3 +325,81 @@ def test_functions_made_since_are_looked_at_and_others_not_looked_for_again():
         assert step(x).tolist() == [3.0, 6.0]
     finally:
         gc.get_referrers = found
+
+
+class Plain:
+    def __init__(self, k):
+        self.k = k
+
+
+def test_what_is_given_and_known_from_around_is_not_what_is_only_known():
+    x, known = mg.tensor([1.0, 2.0]), Plain(2.0)
+
+    def f(p, x):
+        return x * (p[0] if isinstance(p, list) else p).k + known.k + (1.0 if p is known else 0.0)
+
+    for given, then in ((known, Plain(2.0)), (Plain(2.0), known), ([known], [Plain(2.0)])):
+        known.k = 2.0
+        step = mg.jit(f)
+        for _ in range(8):
+            step(given, x)
+        assert step.is_replaying
+        assert step(then, x).tolist() == f(then, x).tolist()
+        known.k = 5.0
+        assert step(then, x).tolist() == f(then, x).tolist()
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: x * others.globals()["G"],
+        lambda x: x * others.eval("G"),
+        lambda x: x * system.modules[__name__].G,
+        lambda x: x * renamed()["G"],
+    ],
+)
+def test_what_is_found_under_any_name_is_not_replayed(f):
+    x = mg.tensor([1.0, 2.0])
+    step = mg.jit(f)
+    for _ in range(8):
+        step(x)
+    undo = set_global("G", 5.0)(None)
+    try:
+        assert step(x).tolist() == [5.0, 10.0]
+    finally:
+        undo()
+
+
+renamed = globals
+
+
+def test_a_dictionary_that_changes_while_it_is_looked_at():
+    """What compares a key may be a program's: it takes the value out."""
+    x, known = mg.tensor([1.0, 2.0]), {}
+
+    class Key:
+        __slots__ = ("a",)
+        is_taking = False
+
+        def __getattribute__(self, name):
+            if name == "a" and Key.is_taking:
+                Key.is_taking = False
+                for key in list(known):
+                    known[key] = None
+            return object.__getattribute__(self, name)
+
+    key = Key()
+    key.a = 1
+
+    def put():
+        known[key] = [float(len("ab")), 3.0]
+
+    put()
+    step = mg.jit(lambda x: x * known[key][0] if known[key] else x)
+    for _ in range(20):
+        for _ in range(6):
+            step(x)
+        Key.is_taking = True
+        step(x)
+        put()
+        assert step(x).tolist() == [2.0, 4.0]

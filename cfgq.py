@@ -1,0 +1,2 @@
+S=2.0
+def get(): return S
