@@ -8,7 +8,7 @@ use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::critical_section::with_critical_section;
-use pyo3::types::{PyBytes, PyDict, PyFloat, PyInt, PyModule, PyString, PyTuple};
+use pyo3::types::{PyBytes, PyDict, PyFloat, PyInt, PyList, PyModule, PyString, PyTuple};
 
 use crate::jit_key::{Names, Words};
 use crate::tensor::PyTensor;
@@ -395,7 +395,7 @@ impl<'py> Seeing<'_, '_, 'py> {
         if !self.is_thing(&of.thing, obj, class) {
             return false;
         }
-        let Ok(groups) = groups.cast::<pyo3::types::PyList>() else { return false };
+        let Ok(groups) = groups.cast::<PyList>() else { return false };
         groups.len() == of.groups.len()
             && groups.iter().zip(&of.groups).all(|(group, known)| self.is_group(known, &group))
     }

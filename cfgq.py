@@ -1,2 +1,0 @@
-S=2.0
-def get(): return S
