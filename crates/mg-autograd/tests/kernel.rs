@@ -233,8 +233,18 @@ fn what_is_wrong_is_told() {
 #[test]
 fn one_pass() -> Result<()> {
     let x = Tensor::from_slice(&[1.0f32; 100]);
-    let y = swish(&x.try_mul(2.0)?, Operand::from(1.5)).try_add(1.0)?;
-    let plan = mg_graph::explain(&[&y.node()])?.to_string();
+    let explained = || -> Result<String> {
+        let y = swish(&x.try_mul(2.0)?, Operand::from(1.5)).try_add(1.0)?;
+        Ok(mg_graph::explain(&[&y.node()])?.to_string())
+    };
+    let mut plan = explained()?;
+    // What is held is computed once much else was: tests beside this one may have done so between the two lines.
+    for _ in 0..100 {
+        if !plan.starts_with("0 launches") {
+            break;
+        }
+        plan = explained()?;
+    }
     assert!(plan.starts_with("1 launch,"), "{plan}");
     Ok(())
 }
