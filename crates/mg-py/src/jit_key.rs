@@ -615,9 +615,7 @@ impl<'a, 'py> Words<'a, 'py> {
             return Ok(Same::Never);
         }
         self.given.push(obj.clone());
-        for class in &of.classes {
-            self.class(class.bind(py), &look.outside())?;
-        }
+        self.classes(obj, of, &look.outside())?;
         for name in &of.slots {
             match obj.getattr(name.0.bind(py)) {
                 Ok(value) => drop(self.tell(&value, &look.deeper())?),
@@ -652,9 +650,7 @@ impl<'a, 'py> Words<'a, 'py> {
             let class = obj.get_type();
             self.kind(Kind::Fields);
             self.address(class.as_any());
-            for class in &of.classes {
-                self.class(class.bind(py), &look.outside())?;
-            }
+            self.classes(obj, of, &look.outside())?;
             let fields = class.getattr(intern!(py, "__dataclass_fields__"))?;
             for name in fields.try_iter()? {
                 let name = name?;
@@ -677,9 +673,8 @@ impl<'a, 'py> Words<'a, 'py> {
         }
         let inside = look.outside();
         let mut thing = Thing::of(obj);
-        for class in &of.classes {
-            thing.classes.push(self.class(class.bind(py), &inside)?);
-        }
+        thing.order = of.order.as_ref().map(|order| order.clone_ref(py));
+        thing.classes = self.classes(obj, of, &inside)?;
         if of.is_optimizer {
             return self.groups(obj, &inside, thing);
         }
@@ -786,6 +781,15 @@ impl<'a, 'py> Words<'a, 'py> {
         Ok(Same::Optimizer(Box::new(Optimizer { thing, groups: seen })))
     }
 
+    /// The program's classes that an object is of, and in which order all stand that it is of: what it is asked for is found by that.
+    fn classes(&mut self, obj: &Bound<'py, PyAny>, of: &Object, look: &Look) -> PyResult<Vec<Same>> {
+        let py = obj.py();
+        if let Some(order) = &of.order {
+            self.address(order.bind(py));
+        }
+        of.classes.iter().map(|class| self.class(class.bind(py), look)).collect()
+    }
+
     /// What a class has under names that the function's code uses: its attributes are those of its objects, too.
     fn class(&mut self, class: &Bound<'py, PyType>, look: &Look) -> PyResult<Same> {
         let py = class.py();
@@ -863,6 +867,7 @@ impl<'py> Words<'_, 'py> {
             // Which these are may change; another order is another tuple.
             let mut thing = Thing::of(obj)
                 .has(intern!(obj.py(), "__mro__"), Same::Value(class.mro().into_any().unbind()));
+            self.address(class.mro().as_any());
             for class in all {
                 thing.classes.push(self.class(&class, look)?);
             }

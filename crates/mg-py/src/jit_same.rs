@@ -65,6 +65,8 @@ pub type Fields = Vec<(Py<PyAny>, Option<Same>)>;
 pub struct Thing {
     pub at: usize,
     pub class: usize,
+    /// All classes that it is of, in their order, where some are a program's.
+    pub order: Option<Py<PyTuple>>,
     pub classes: Vec<Same>,
     /// What it is asked for by name.
     pub parts: Vec<(Py<PyString>, Same)>,
@@ -103,7 +105,7 @@ impl Thing {
     /// An object of which nothing is known yet but who it is.
     pub fn of(obj: &Bound<'_, PyAny>) -> Thing {
         let (at, class) = (obj.as_ptr() as usize, obj.get_type_ptr() as usize);
-        Thing { at, class, classes: vec![], parts: vec![], cells: vec![], fields: None }
+        Thing { at, class, order: None, classes: vec![], parts: vec![], cells: vec![], fields: None }
     }
 
     /// It also has this under a name.
@@ -365,6 +367,9 @@ impl<'py> Seeing<'_, '_, 'py> {
         if self.words.given_as(&obj).is_some() {
             return false;
         }
+        if of.order.as_ref().is_some_and(|order| !obj.get_type().mro().is(order)) {
+            return false;
+        }
         // SAFETY: what a class is told by does not look at an object.
         if !of.classes.iter().all(|same| unsafe { self.is(same, obj.as_ptr()) }) {
             return false;
@@ -435,6 +440,7 @@ impl Same {
             })
         };
         let thing = |of: &Thing| {
+            visit.call(&of.order)?;
             of.classes.iter().try_for_each(|same| same.traverse(visit))?;
             of.parts.iter().try_for_each(|(_, same)| same.traverse(visit))?;
             of.cells.iter().try_for_each(|(cell, same)| {

@@ -68,6 +68,8 @@ pub struct Object {
     pub is_used_by_others: bool,
     /// Its class and those above it that a program has written, whose attributes are its own too.
     pub classes: Vec<Py<PyType>>,
+    /// All classes that it is of, in their order, where some are a program's: these may come to stand below others.
+    pub order: Option<Py<PyTuple>>,
     /// What it has in slots, not in a dictionary.
     pub slots: Vec<Interned>,
 }
@@ -97,12 +99,20 @@ impl Sorts {
             all.swap(at, at.saturating_sub(1));
             Some(sort)
         };
-        if let Some(sort) = known(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner)) {
+        let sort = known(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner));
+        if let Some(sort) = sort
+            && sort.is_of_now(obj)
+        {
             return Ok(sort);
         }
         let sort = Sort::of(obj)?;
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if all.len() < SORTS {
+        if let Some((_, of_before)) = all.iter_mut().find(|(t, _)| std::ptr::eq(t.as_ptr().cast(), class)) {
+            let before = std::mem::replace(of_before, sort.clone());
+            // What it held may run a program's code when it is let go.
+            drop(all);
+            drop(before);
+        } else if all.len() < SORTS {
             all.push((obj.get_type().unbind(), sort.clone()));
         }
         Ok(sort)
@@ -118,6 +128,37 @@ impl Sorts {
 }
 
 impl Sort {
+    /// Whether the classes above that of an object are still those that it was asked of.
+    fn is_of_now(&self, obj: &Bound<'_, PyAny>) -> bool {
+        match self {
+            Sort::Module(of) | Sort::Object(of) => {
+                of.order.as_ref().is_none_or(|order| obj.get_type().mro().is(order))
+            }
+            Sort::Tensor
+            | Sort::None
+            | Sort::Bool
+            | Sort::Int
+            | Sort::Float
+            | Sort::Text
+            | Sort::Bytes
+            | Sort::Tuple(_)
+            | Sort::List(_)
+            | Sort::Items(_)
+            | Sort::Dict(_)
+            | Sort::Buffer
+            | Sort::Scalar
+            | Sort::Array
+            | Sort::Code
+            | Sort::Function
+            | Sort::Builtin
+            | Sort::Method
+            | Sort::Around(_)
+            | Sort::Cached
+            | Sort::Context
+            | Sort::Weak => true,
+        }
+    }
+
     fn of(obj: &Bound<'_, PyAny>) -> PyResult<Sort> {
         let py = obj.py();
         let class = obj.get_type();
@@ -200,6 +241,8 @@ impl Object {
         // Of the type: what an object answers for names that it does not have may be long in coming.
         let class = obj.get_type();
         let is_kernel = class.hasattr(intern!(py, "_is_kernel"))?;
+        let order = class.mro();
+        let classes: Vec<_> = classes_of(&class)?.into_iter().map(Bound::unbind).collect();
         Ok(Object {
             is_plain: is_plain(&class)?,
             is_dataclass: class.hasattr(intern!(py, "__dataclass_fields__"))?,
@@ -208,7 +251,8 @@ impl Object {
             is_optimizer: class.hasattr(intern!(py, "_is_optimizer"))?,
             // Of a kernel, its function is all.
             is_used_by_others: !is_kernel && is_used_by_others(&class)?,
-            classes: classes_of(&class)?.into_iter().map(Bound::unbind).collect(),
+            order: (!classes.is_empty()).then(|| order.unbind()),
+            classes,
             slots: slots_of(&class)?.into_iter().map(|name| Interned(name.unbind())).collect(),
         })
     }

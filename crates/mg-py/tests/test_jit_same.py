@@ -262,6 +262,41 @@ def test_a_class_may_get_other_bases():
         assert step(x).tolist() == [3.0, 6.0]
 
 
+@pytest.mark.parametrize("is_argument", [False, True])
+@pytest.mark.parametrize("above", [object, mg.nn.Module])
+def test_an_objects_class_may_get_other_bases(is_argument, above):
+    class One(above):
+        def factor(self):
+            return 2.0
+
+    class Other(above):
+        def factor(self):
+            return 3.0
+
+    class Same(above):
+        def factor(self):
+            return 2.0
+
+    class Of(One):
+        def scaled(self, x):
+            return x * self.factor()
+
+    x = mg.tensor([1.0, 2.0])
+    made = Of()
+    given = [made] if is_argument else []
+    step = mg.jit(lambda x, *given: (given[0] if given else made).scaled(x))
+    for bases, expected in [((One,), 2.0), ((Other,), 3.0), ((Same,), 2.0), ((Other, One), 3.0)]:
+        Of.__bases__ = bases
+        for _ in range(9):
+            assert step(x, *given).tolist() == [expected, 2 * expected]
+        assert step.is_replaying, step.reason
+    for changed in [4.0, 5.0]:
+        # What the objects have of those above them is looked at as that of the class itself is.
+        Other.factor = lambda self, changed=changed: changed
+        for _ in range(9):
+            assert step(x, *given).tolist() == [changed, 2 * changed]
+
+
 @pytest.mark.parametrize("change", ["defaults", "keyword defaults", "code"])
 def test_the_function_itself_may_change(change):
     def f(x, a=2.0, *, b=1.0):
