@@ -4,7 +4,7 @@ use super::{set_aside, wide};
 use crate::functional::mean;
 use crate::surface::Integers;
 use crate::tensor::Tensor;
-use mg_device::{DType, Error, ErrorKind, Result, Shape};
+use mg_device::{DType, Device, Error, ErrorKind, Result, Shape};
 use mg_graph::{Node, cell_bits_of_int, same_device};
 use mg_kernels::{Algebra, ReduceKind, Row, Rules};
 use mg_macros::operations;
@@ -119,7 +119,13 @@ impl Tensor {
                 let (shape, dtype) = (lengths.shape(), lengths.dtype());
                 return fail(format!("takes {n} integers as {name}, got {dtype} {shape}"));
             }
-            lengths.check_indices(OP, 0, 0, most + 1)?;
+            let is_known = lengths.check_indices(OP, 0, 0, most + 1)?.is_some();
+            // A length that only a device knows is asked for, as PyTorch does; a step that is recorded is told of it when it is replayed.
+            if !is_known && lengths.device().is_cuda() && !mg_graph::is_recording() {
+                let on_host = lengths.to(Device::cpu())?;
+                on_host.realize()?;
+                on_host.check_indices(OP, 0, 0, most + 1)?;
+            }
             lengths.to(self.device())?.node().cast(DType::I64).reshape(Shape::new(&[n])?)
         };
         let target_node = targets.node().cast(DType::I64);
