@@ -86,6 +86,8 @@ impl Surroundings {
         // Hooks of all layers.
         let hooks = function.py().import("micrograd_rs.nn._hooks")?.getattr("everywhere")?;
         found.parts.push(hooks.unbind());
+        // Methods of tensors, which a program may have replaced.
+        found.parts.push(function.py().get_type::<PyTensor>().into_any().unbind());
         let mut stack = vec![function.clone()];
         let mut met = HashSet::new();
         while let Some(obj) = stack.pop() {

@@ -12,9 +12,11 @@ use pyo3::types::{PyByteArray, PyBytes, PyDict, PyFloat, PyList, PyModule, PyStr
 
 use crate::attributes::attributes_of;
 use crate::jit_same::{
-    Class, Entries, Fields, GroupOption, Items, Module, Optimizer, Same, Thing, contents, own_dict,
+    Class, Entries, Fields, GroupOption, Items, Library, Module, Optimizer, Same, Thing, contents, own_dict,
 };
-use crate::jit_sort::{Object, Sort, Sorts, classes_of, is_code, is_of_a_program, is_type_named};
+use crate::jit_sort::{
+    Object, Sort, Sorts, classes_of, is_code, is_of_a_program, is_the_packages, is_type_named,
+};
 use crate::tensor::PyTensor;
 
 /// The names of attributes that a function's code asks for; none where it may be any.
@@ -675,6 +677,10 @@ impl<'a, 'py> Words<'a, 'py> {
         let mut thing = Thing::of(obj);
         thing.order = of.order.as_ref().map(|order| order.clone_ref(py));
         thing.classes = self.classes(obj, of, &inside)?;
+        for class in &of.of_package {
+            // The object has been seen to be of it.
+            thing.classes.push(self.of_library(class.bind(py).as_any(), None, &inside)?);
+        }
         if of.is_optimizer {
             return self.groups(obj, &inside, thing);
         }
@@ -822,10 +828,7 @@ impl<'a, 'py> Words<'a, 'py> {
         if !self.sees {
             return Ok(Same::Never);
         }
-        // What a class shows is not the dictionary that it has, but refers to it.
-        let referents = py.import("gc")?.call_method1(intern!(py, "get_referents"), (&attributes,))?;
-        let dict = referents.get_item(0).ok().and_then(|dict| dict.cast_into_exact::<PyDict>().ok());
-        Ok(match dict {
+        Ok(match dict_of_class(class)? {
             Some(dict) if dict.len() == fields.len() => {
                 Same::Class(Box::new(Class { dict: dict.unbind(), fields }))
             }
@@ -861,7 +864,11 @@ fn is_descriptor(value: &Bound<'_, PyAny>) -> bool {
 impl<'py> Words<'_, 'py> {
     /// What a Python module or a class of a program has under names that the function's code uses.
     fn attributes_of(&mut self, obj: &Bound<'py, PyAny>, look: &Look) -> PyResult<Option<Same>> {
+        let at = Some(obj.as_ptr() as usize);
         if let Ok(class) = obj.cast::<PyType>() {
+            if is_the_packages(&class.getattr(intern!(obj.py(), "__module__"))?)? {
+                return self.of_library(obj, at, look).map(Some);
+            }
             // What a class is asked for may stand in the class of it.
             let all = classes_of(class)?.into_iter().chain(classes_of(&class.get_type())?);
             // Which these are may change; another order is another tuple.
@@ -874,7 +881,10 @@ impl<'py> Words<'_, 'py> {
             return Ok((!thing.classes.is_empty()).then(|| Same::Thing(Box::new(thing))));
         }
         let (Some(names), Ok(module)) = (look.names, obj.cast::<PyModule>()) else { return Ok(None) };
-        if !is_of_a_program(&module.name()?.into_any())? || self.is_met(obj) {
+        if !is_of_a_program(&module.name()?.into_any())? {
+            return self.of_library(obj, at, look).map(Some);
+        }
+        if self.is_met(obj) {
             return Ok(None);
         }
         let attributes = module.dict();
@@ -892,6 +902,48 @@ impl<'py> Words<'_, 'py> {
         self.kind(Kind::End);
         Ok(Some(Same::Module(Box::new(Module { at: obj.as_ptr() as usize, entries }))))
     }
+}
+
+impl<'py> Words<'_, 'py> {
+    /// What a library's Python module or class has under names that the function's code uses: a program may have put something else there. Where
+    /// code may name anything it is not looked at; nor is what the library's own code names.
+    /// It is seen to be at an address, unless that has been seen by something else.
+    fn of_library(&mut self, owner: &Bound<'py, PyAny>, at: Option<usize>, look: &Look) -> PyResult<Same> {
+        let py = owner.py();
+        let module = owner.cast::<PyModule>().ok();
+        if look.depth >= DEPTH || self.is_met(owner) {
+            return Ok(at.map_or(Same::Known, Same::Object));
+        }
+        let (names, unnamed, all) = match module {
+            Some(module) => (look.names, &[][..], Some(module.dict())),
+            None => (look.of_classes, &UNNAMED[..], dict_of_class(owner)?),
+        };
+        let Some(all) = all else { return Ok(Same::Never) };
+        let names = names.into_iter().flatten().map(String::as_str);
+        let mut entries = vec![];
+        for name in unnamed.iter().copied().chain(names) {
+            let name = PyString::intern(py, name);
+            let Some(value) = all.get_item(&name)? else { continue };
+            self.key.push(name.as_ptr() as u64);
+            let told = match value.cast::<PyModule>() {
+                Ok(_) => self.tell(&value, &look.deeper())?,
+                Err(_) => self.object_at(&value),
+            };
+            if self.sees {
+                entries.push((name.unbind(), told));
+            }
+        }
+        self.kind(Kind::End);
+        let len = module.is_none().then(|| all.len());
+        Ok(Same::Library(Box::new(Library { at, dict: all.unbind(), len, entries })))
+    }
+}
+
+/// The dictionary of a class's own attributes: what it shows is not that, but refers to it.
+fn dict_of_class<'py>(class: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyDict>>> {
+    let shown = class.getattr(intern!(class.py(), "__dict__"))?;
+    let referents = class.py().import("gc")?.call_method1(intern!(class.py(), "get_referents"), (&shown,))?;
+    Ok(referents.get_item(0).ok().and_then(|dict| dict.cast_into_exact::<PyDict>().ok()))
 }
 
 /// What a context variable holds now; an empty tuple if nothing.

@@ -34,6 +34,7 @@ pub enum Same {
     Thing(Box<Thing>),
     Class(Box<Class>),
     Module(Box<Module>),
+    Library(Box<Library>),
     Optimizer(Box<Optimizer>),
     /// Its words are these where it is told anew, so deep in something else.
     Told(Box<[u64]>, usize),
@@ -84,6 +85,16 @@ pub struct Class {
 /// What a Python module has under some names.
 pub struct Module {
     pub at: usize,
+    pub entries: Vec<(Py<PyString>, Same)>,
+}
+
+/// What a library's Python module or class has under some names.
+pub struct Library {
+    /// Where it is, unless that is seen by something else.
+    pub at: Option<usize>,
+    pub dict: Py<PyDict>,
+    /// How much a class has: what comes to it stands before what those above it have under that name.
+    pub len: Option<usize>,
     pub entries: Vec<(Py<PyString>, Same)>,
 }
 
@@ -203,6 +214,14 @@ impl<'py> Seeing<'_, '_, 'py> {
                 let Ok(module) = obj.cast::<PyModule>() else { return false };
                 let dict = module.dict();
                 of.entries.iter().all(|(name, same)| self.is_entry(same, &dict, name))
+            }
+            Same::Library(of) => {
+                if of.at.is_some_and(|at| at != obj as usize) {
+                    return false;
+                }
+                let dict = of.dict.bind(self.py).clone();
+                of.len.is_none_or(|len| len == dict.len())
+                    && of.entries.iter().all(|(name, same)| self.is_entry(same, &dict, name))
             }
             Same::Optimizer(of) => self.is_optimizer(of, obj, class),
             Same::Told(words, depth) => {
@@ -474,6 +493,10 @@ impl Same {
                 fields(&of.fields)
             }
             Same::Module(of) => of.entries.iter().try_for_each(|(_, same)| same.traverse(visit)),
+            Same::Library(of) => {
+                visit.call(&of.dict)?;
+                of.entries.iter().try_for_each(|(_, same)| same.traverse(visit))
+            }
             Same::Optimizer(of) => {
                 thing(&of.thing)?;
                 of.groups.iter().flatten().try_for_each(|(name, what)| {

@@ -70,6 +70,8 @@ pub struct Object {
     pub classes: Vec<Py<PyType>>,
     /// All classes that it is of, in their order, where some are a program's: these may come to stand below others.
     pub order: Option<Py<PyTuple>>,
+    /// Those of the package that it is of: a program may put its own functions in place of theirs.
+    pub of_package: Vec<Py<PyType>>,
     /// What it has in slots, not in a dictionary.
     pub slots: Vec<Interned>,
 }
@@ -253,6 +255,7 @@ impl Object {
             is_used_by_others: !is_kernel && is_used_by_others(&class)?,
             order: (!classes.is_empty()).then(|| order.unbind()),
             classes,
+            of_package: classes_where(&class, is_the_packages)?.into_iter().map(Bound::unbind).collect(),
             slots: slots_of(&class)?.into_iter().map(|name| Interned(name.unbind())).collect(),
         })
     }
@@ -378,15 +381,30 @@ fn is_constant_type(class: &Bound<'_, PyType>) -> PyResult<bool> {
 
 /// A class and those above it that a program has written.
 pub fn classes_of<'py>(class: &Bound<'py, PyType>) -> PyResult<Vec<Bound<'py, PyType>>> {
+    classes_where(class, is_of_a_program)
+}
+
+/// A class and those above it whose Python modules are of a kind.
+fn classes_where<'py>(
+    class: &Bound<'py, PyType>,
+    is_kind: impl Fn(&Bound<'py, PyAny>) -> PyResult<bool>,
+) -> PyResult<Vec<Bound<'py, PyType>>> {
     let mut classes = vec![];
     for class in class.mro().iter() {
         if let Ok(class) = class.cast_into::<PyType>()
-            && is_of_a_program(&class.getattr(intern!(class.py(), "__module__"))?)?
+            && is_kind(&class.getattr(intern!(class.py(), "__module__"))?)?
         {
             classes.push(class);
         }
     }
     Ok(classes)
+}
+
+/// Whether code, or a class, of a Python module is the package's.
+pub fn is_the_packages(module: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let Ok(module) = module.cast::<PyString>() else { return Ok(false) };
+    let module = module.to_string_lossy();
+    Ok(matches!(module.split('.').next(), Some("micrograd_rs" | "_micrograd_rs")))
 }
 
 /// Whether code, or a class, of a Python module is a program's, and not the package's or the language's.

@@ -3,14 +3,17 @@
 import builtins as others
 import dataclasses
 import functools
+import math
 import sys as system
 import types
 from typing import Any
 
+import numpy as np
 import pytest
 
 import micrograd_rs as mg
 from micrograd_rs import nn, optim
+from micrograd_rs.nn import functional as F
 
 G = 3.0
 ADDED: Any = None
@@ -438,3 +441,52 @@ def test_a_dictionary_that_changes_while_it_is_looked_at():
         step(x)
         put()
         assert step(x).tolist() == [2.0, 4.0]
+
+
+def with_optimizer():
+    w = mg.tensor([1.0, 2.0], requires_grad=True)
+    opt = mg.optim.SGD([w], lr=0.5)
+
+    def step(x):
+        opt.zero_grad()
+        (w * x).sum().backward()
+        opt.step()
+        return w.detach().clone()
+
+    return step
+
+
+# Where something stands, under which name, what to put there, and what makes a step that uses it.
+LINEAR, BLOCK = mg.nn.Linear(2, 2), mg.nn.Sequential(mg.nn.Linear(2, 2), mg.nn.Tanh())
+
+PATCHES = {
+    "a function of functional": (F, "relu", lambda x: x * 10, lambda: lambda x: F.relu(x)),
+    "a function of the package": (mg, "sin", lambda x: x * 10, lambda: lambda x: mg.sin(x)),
+    "by a module in a module": (F, "gelu", lambda x: x * 10, lambda: lambda x: mg.nn.functional.gelu(x)),
+    "a layer's forward": (mg.nn.Linear, "forward", lambda self, x: x * 10, lambda: lambda x: LINEAR(x)),
+    "a layer's call": (mg.nn.Linear, "__call__", lambda self, x: x * 10, lambda: lambda x: LINEAR(x)),
+    "a layer's within another": (mg.nn.Tanh, "forward", lambda self, x: x * 10, lambda: lambda x: BLOCK(x)),
+    "a tensor's method": (mg.Tensor, "relu", lambda self: self * 10, lambda: lambda x: x.relu()),
+    "a tensor's operator": (mg.Tensor, "__mul__", lambda a, b: a + b, lambda: lambda x: x * 2.0),
+    "an optimizer's step": (mg.optim.SGD, "step", lambda self: None, with_optimizer),
+    "Python's": (math, "sqrt", lambda x: x * 10, lambda: lambda x: x * math.sqrt(4.0)),
+    "NumPy's": (np, "sqrt", lambda x: x * 10, lambda: lambda x: x * float(np.sqrt(4.0))),
+}
+
+
+@pytest.mark.parametrize("which", PATCHES)
+def test_what_a_program_puts_in_place_of_a_librarys_is_seen(monkeypatch, which):
+    where, name, put, make = PATCHES[which]
+    x = mg.tensor([1.0, -2.0])
+    f, g = make(), make()
+    step = mg.jit(f)
+    for _ in range(7):
+        assert step(x).tolist() == g(x).tolist()
+    assert step.is_replaying, step.reason
+    with monkeypatch.context() as patch:
+        patch.setattr(where, name, put)
+        for _ in range(7):
+            assert step(x).tolist() == g(x).tolist()
+    for _ in range(7):
+        assert step(x).tolist() == g(x).tolist()
+    assert step.is_replaying, step.reason
