@@ -8,7 +8,7 @@ use crate::history::History;
 use crate::hooks::{self, Watch};
 use crate::jit;
 use crate::rules;
-use crate::tensor::memory::{apart, locked, may_be_borrowed, settle, untracked};
+use crate::tensor::memory::{apart, changing, locked, may_be_borrowed, settle, untracked};
 use crate::tensor::{Cell, Tensor};
 use crate::transform::batch::{leaked, leaks};
 use mg_device::{Error, ErrorKind, Result, Shape};
@@ -397,6 +397,7 @@ pub(crate) fn walk(
         let is_write = matches!(node.op(), Op::Kernel(Kernel::Write { .. }));
         let is_told = || is_beyond || wanted(&node) || Watch::of(&node).is_some() || anomaly::is_on();
         if is_write && !is_told() && through_write(&node, &mut gathered, &mut front, leads)? {
+            jit::note_passed(&node);
             passed.push(node);
             continue;
         }
@@ -430,6 +431,7 @@ pub(crate) fn walk(
         };
         // What is beyond is met again by the walk that this one is a part of: its hooks are called there, when all of its gradient is known.
         if let Some(watch) = Watch::of(&node).filter(|_| !is_beyond) {
+            jit::note_watched(&node);
             gradient = watch.seen(gradient.expand(*node.shape())?)?;
             watch.keep(&node, &gradient, create_graph)?;
         }
@@ -442,10 +444,12 @@ pub(crate) fn walk(
         match node.tag() {
             Some(Tag::Owner(_)) => continue,
             Some(Tag::History(history)) => {
+                jit::note_passed(&node);
                 add(&mut front, history, rules::of_what_it_was(gradient, &node, history)?);
                 continue;
             }
             Some(Tag::Forgotten(history)) => {
+                jit::note_passed(&node);
                 add(&mut front, history, history.lit(0.0));
                 // What was written may have a history of its own.
                 if !node.is_released() && !node.sources().iter().any(Node::is_tracked) {
@@ -470,6 +474,7 @@ pub(crate) fn walk(
                 let is_watched = answers[1..].iter().any(|(n, _)| Watch::of(n).is_some());
                 let through = if is_watched { None } else { jit::differentiate(history, &answers) };
                 if let Some(through) = through {
+                    answers.iter().for_each(|(n, _)| jit::note_passed(n));
                     answers.iter().for_each(|(n, _)| drop(front.remove(&n.sequence())));
                     through.gradients.into_iter().for_each(|(n, share)| add(&mut front, &n, share));
                     passed.extend(through.passed);
@@ -479,6 +484,7 @@ pub(crate) fn walk(
             }
             Some(Tag::Output(call, at)) => {
                 let arrived = wait_for(&mut front, &mut calls, call);
+                jit::note_passed(&node);
                 // A result that was saved is met where the gradient was computed of it, too.
                 match arrived.iter_mut().find(|(other, _)| other == at) {
                     Some((_, sum)) => *sum = rules::add(sum, &gradient),
@@ -494,6 +500,7 @@ pub(crate) fn walk(
         if matches!(reach, Reach::Only(way) if is_end(way)) {
             continue;
         }
+        jit::note_passed(&node);
         if node.is_released() {
             let text = "the graph was let go after an earlier backward; pass retain_graph=True to that one to walk it again";
             return Err(Error::new("backward", ErrorKind::Gradient(text.into())));
@@ -696,6 +703,7 @@ pub(crate) fn accumulate(leaf: &Tensor, gradient: Node, create_graph: bool) -> R
     // It may be a node of the graph as it is; it has that one's history only where gradients have any.
     let gradient = if gradient.is_tracked() && !create_graph { untracked(&gradient) } else { gradient };
     let turn = locked(&ADDING[leaf.id() / 64 % ADDING.len()]);
+    let changing = changing();
     let before = leaf.grad_unread();
     let kept = match before {
         Some(before) if !create_graph => {
@@ -720,6 +728,7 @@ pub(crate) fn accumulate(leaf: &Tensor, gradient: Node, create_graph: bool) -> R
             grad
         }
     };
+    drop(changing);
     drop(turn);
     // This may compute what has waited long, and drop whatever that frees: not under a lock.
     let node = kept.current();
@@ -727,6 +736,18 @@ pub(crate) fn accumulate(leaf: &Tensor, gradient: Node, create_graph: bool) -> R
     node.announce();
     settle(&node);
     Ok(())
+}
+
+/// Gives a leaf that had no gradient the one that a replayed step has computed. Another thread may have given it one meanwhile.
+pub(crate) fn put_or_accumulate(leaf: &Tensor, gradient: Node) -> Result<()> {
+    {
+        let _turn = locked(&ADDING[leaf.id() / 64 % ADDING.len()]);
+        if leaf.grad_now().is_none() {
+            leaf.put_grad(Some(Tensor::unread(gradient)));
+            return Ok(());
+        }
+    }
+    accumulate(leaf, gradient, false)
 }
 
 impl Tensor {

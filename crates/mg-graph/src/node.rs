@@ -93,6 +93,8 @@ struct Rare {
     kept_gradient: OnceLock<WeakNode>,
     /// What the layer above wants to know of a walk that comes by.
     watch: OnceLock<Arc<dyn Any + Send + Sync>>,
+    /// The first node of the recording by which it came to a tensor, 0 for none, where that is asked for.
+    written_by: OnceLock<u64>,
 }
 
 /// Said of a node whose tensor was written to since.
@@ -678,6 +680,20 @@ impl Node {
     /// Whether this is all that refers to the node.
     pub fn is_alone(&self) -> bool {
         Arc::strong_count(&self.0) == 1
+    }
+
+    /// Says that a tensor stands for the node from now on, since this thread has written to it. Those who record a step meanwhile need to know
+    /// what they did not write.
+    pub fn note_written(&self) {
+        if let Some(by) = crate::replay::writing_as() {
+            self.rare().written_by.get_or_init(|| by);
+        }
+    }
+
+    /// Whether another thread has written it to a tensor while a step was recorded of which `start` is the first node.
+    pub fn is_written_beside(&self, start: u64) -> bool {
+        let by = self.0.rare.get().and_then(|rare| rare.written_by.get());
+        by.is_some_and(|&by| by != start)
     }
 
     /// Says that what the node stood for was written to: a walk that reads its value from now on reads what is gone.

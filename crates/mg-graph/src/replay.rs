@@ -153,6 +153,17 @@ pub fn started() -> u64 {
     TRACE.with_borrow(|trace| trace.as_ref().map_or(u64::MAX, |trace| trace.start))
 }
 
+/// By what this thread writes, where others record a step: the first node of its own recording, or 0.
+#[inline]
+pub(crate) fn writing_as() -> Option<u64> {
+    let recordings = RECORDINGS.load(Ordering::Relaxed);
+    if recordings == 0 {
+        return None;
+    }
+    let own = TRACE.with_borrow(|trace| trace.as_ref().map(|trace| trace.start));
+    (recordings > usize::from(own.is_some())).then_some(own.unwrap_or(0))
+}
+
 /// Whether this thread records a step.
 #[inline]
 pub fn is_recording() -> bool {
@@ -367,6 +378,11 @@ fn error(text: String) -> Error {
 }
 
 impl Trace {
+    /// The number of the first node that the step can have made.
+    pub fn start(&self) -> u64 {
+        self.start
+    }
+
     /// Whether all is so that the step was recorded with, as far as [`assume`] was told.
     pub fn holds(&self) -> bool {
         self.assumed.iter().all(|holds| holds())

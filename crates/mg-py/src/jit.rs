@@ -121,6 +121,9 @@ struct All {
     surroundings: Option<Arc<Surroundings>>,
     /// Runs one after the other of which nothing could be kept, since they changed what the function finds around it.
     changing: u32,
+    /// Calls of the function as it is, and how many there were the last time, where to look at what surrounds it takes too long.
+    resting: u32,
+    rest: u32,
     last_was_replayed: bool,
     reason: Option<String>,
     /// How many sets there have been.
@@ -168,6 +171,8 @@ struct Taken {
 const KNOWN: usize = 64;
 /// Runs that change what the function finds around it, one after the other, until it is called as it is.
 const CHANGING: u32 = 64;
+/// Calls without a look at what surrounds the function, at first and at most, where that is too much.
+const REST: (u32, u32) = (16, 1024);
 /// Answers of one of them beyond which those that no replay gives are forgotten.
 const ANSWERS: usize = 64;
 /// How many sets of surroundings are compared with what is there before that is told.
@@ -380,7 +385,15 @@ impl PyJit {
         if mg_graph::is_recording() {
             return plainly();
         }
-        let surroundings = self.lock().surroundings.clone();
+        let surroundings = {
+            let mut all = self.lock();
+            if all.resting > 0 {
+                all.resting -= 1;
+                drop(all);
+                return plainly();
+            }
+            all.surroundings.clone()
+        };
         let surroundings = match surroundings {
             Some(known) => known,
             None => {
@@ -419,6 +432,10 @@ impl PyJit {
                     all.reason = Some(format!(
                         "something that the function is given or knows may change without being seen to: {what}"
                     ));
+                    if words.is_too_much() {
+                        all.rest = (2 * all.rest).clamp(REST.0, REST.1);
+                        all.resting = all.rest;
+                    }
                     Some(None)
                 } else {
                     all.take(hash, &words.key)

@@ -4,11 +4,14 @@
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::atomic::Ordering;
+use std::sync::{Mutex, PoisonError};
 
 use pyo3::exceptions::PyLookupError;
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyByteArray, PyBytes, PyDict, PyFloat, PyList, PyModule, PyString, PyTuple, PyType};
+use pyo3::types::{
+    PyByteArray, PyBytes, PyDict, PyFloat, PyList, PyModule, PyString, PyTuple, PyType, PyWeakrefReference,
+};
 
 use crate::attributes::attributes_of;
 use crate::jit_same::{
@@ -26,6 +29,8 @@ pub type Names<'a> = Option<&'a HashSet<String>>;
 const DEPTH: usize = 16;
 /// Bytes of an array that is told by what is in it.
 const ARRAY: usize = 4096;
+/// Things in lists, dictionaries and the like, all together, beyond which calling the function is quicker than looking at them.
+const ITEMS: usize = 4096;
 /// What stands before each thing, so that things of different kinds never look the same.
 #[derive(Clone, Copy)]
 enum Kind {
@@ -64,6 +69,8 @@ pub struct Words<'a, 'py> {
     pub held: Vec<Bound<'py, PyAny>>,
     /// There is something that may change without its words changing: of this type.
     pub unknown: Option<String>,
+    /// How many things in lists, dictionaries and the like were met.
+    items: usize,
     met: Vec<usize>,
     /// Objects and containers among the arguments that are told by what is in them, in order.
     pub given: Vec<Bound<'py, PyAny>>,
@@ -111,6 +118,7 @@ impl<'a, 'py> Words<'a, 'py> {
             tensors: vec![],
             held: vec![],
             unknown: None,
+            items: 0,
             met: Vec::with_capacity(32),
             given: vec![],
             rates: vec![],
@@ -297,8 +305,11 @@ impl<'a, 'py> Words<'a, 'py> {
             }
             Sort::Buffer => {
                 self.kind(Kind::Buffer);
-                let bytes = obj.cast::<PyByteArray>()?.to_vec();
-                self.key.push(hash_of(&bytes));
+                let bytes = obj.cast::<PyByteArray>()?;
+                match bytes.len() <= ARRAY {
+                    true => self.key.push(hash_of(&bytes.to_vec())),
+                    false => self.is_unknown(obj)?,
+                }
                 self.seen_again(obj, look)?
             }
             Sort::Scalar => {
@@ -336,6 +347,10 @@ impl<'a, 'py> Words<'a, 'py> {
                     self.is_unknown(obj)?;
                 }
                 self.object_at(obj)
+            }
+            Sort::Tuple(_) | Sort::List(_) | Sort::Items(_) | Sort::Dict(_) if self.is_much(obj)? => {
+                self.object_at(obj);
+                Same::Never
             }
             Sort::Tuple(has_attributes) => {
                 self.kind(Kind::Tuple);
@@ -408,6 +423,7 @@ impl<'a, 'py> Words<'a, 'py> {
                 for name in ["misses", "currsize"] {
                     self.tell(&info.getattr(name)?, &look.deeper())?;
                 }
+                self.key.push(cleared(obj, info.getattr("misses")?.extract()?)?);
                 self.seen_again(obj, look)?
             }
             Sort::Context => {
@@ -452,6 +468,23 @@ impl<'a, 'py> Words<'a, 'py> {
         };
         self.tell(of, &look.outside())?;
         self.seen_again(obj, look)
+    }
+
+    /// Whether all containers hold too much, with this one.
+    fn is_much(&mut self, obj: &Bound<'py, PyAny>) -> PyResult<bool> {
+        self.items += obj.len()?;
+        if self.is_too_much() && self.unknown.is_none() {
+            let name = obj.get_type().name()?;
+            self.unknown = Some(format!(
+                "lists, dictionaries and the like of more than {ITEMS} things, {name} among them"
+            ));
+        }
+        Ok(self.is_too_much())
+    }
+
+    /// Whether to look at it all takes longer than it is worth.
+    pub fn is_too_much(&self) -> bool {
+        self.items > ITEMS
     }
 
     fn is_unknown(&mut self, obj: &Bound<'py, PyAny>) -> PyResult<()> {
@@ -937,6 +970,35 @@ impl<'py> Words<'_, 'py> {
         let len = module.is_none().then(|| all.len());
         Ok(Same::Library(Box::new(Library { at, dict: all.unbind(), len, entries })))
     }
+}
+
+/// A function that remembers its answers, how often it had to compute one when it was looked at last, and how often all were seen to be forgotten.
+struct Cache {
+    of: Py<PyWeakrefReference>,
+    misses: u64,
+    cleared: u64,
+}
+
+/// Those that were looked at.
+static CACHES: Mutex<Vec<Cache>> = Mutex::new(vec![]);
+/// How many of them are known.
+const CACHES_KNOWN: usize = 1024;
+
+/// How often a function was seen to have forgotten its answers: what it remembers may be other ones since, though it has as many.
+fn cleared(cached: &Bound<'_, PyAny>, misses: u64) -> PyResult<u64> {
+    // There is one such reference of an object, as long as somebody has it.
+    let of = PyWeakrefReference::new(cached)?;
+    let mut caches = CACHES.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(known) = caches.iter_mut().find(|known| known.of.is(&of)) {
+        known.cleared += u64::from(misses < known.misses);
+        known.misses = misses;
+        return Ok(known.cleared);
+    }
+    let first = (caches.len() >= CACHES_KNOWN).then(|| caches.remove(0));
+    caches.push(Cache { of: of.unbind(), misses, cleared: 0 });
+    drop(caches);
+    drop(first);
+    Ok(0)
 }
 
 /// The dictionary of a class's own attributes: what it shows is not that, but refers to it.

@@ -7,12 +7,14 @@ pub(crate) use history::differentiate;
 pub use record::refuse_replay;
 pub(crate) use record::{
     note_asked, note_cell_change, note_draw, note_grad, note_hook, note_leaf, note_line, note_line_change,
-    note_line_read, note_other_memory, note_read, note_seed, note_shared_write, note_taken_in, was_there,
+    note_line_read, note_other_memory, note_passed, note_read, note_seed, note_shared_write, note_taken_in,
+    note_watched, was_there,
 };
 
 use crate::creation;
-use crate::tensor::memory::has_history;
-use crate::tensor::{Cell, Kept, MemoryId, Tensor};
+use crate::gradient::put_or_accumulate;
+use crate::tensor::memory::{has_history, taking};
+use crate::tensor::{Cell, Kept, MemoryId, Place, Tensor};
 use history::{History, Walks};
 use mg_device::{DType, Device, Error, ErrorKind, Layout, Result};
 use mg_graph::{Computed, Node, Outside, Recorded, Replaced, Replay, Template, Trace, WordHasher};
@@ -30,6 +32,8 @@ struct ArgumentKey {
     leaf: bool,
     tracked: bool,
     view: bool,
+    /// Whether somebody is told of its gradients, or they are kept.
+    watched: bool,
     /// The first argument that is the same tensor.
     is: usize,
     /// The first argument on the same memory.
@@ -192,6 +196,9 @@ struct Run {
     changed: Vec<(Spot, After)>,
     /// Which of what is changed is in each slot.
     changes: Vec<Option<usize>>,
+    /// Which slot, and then which of what is changed without being in one, has the same memory first: where there are gradients among them,
+    /// which may be any tensor the next time.
+    meets: Option<Vec<usize>>,
     /// What is known from elsewhere and changed without being in a slot.
     unread: Vec<usize>,
     /// Leaves, whether they had a gradient (where the step has looked), and what it is then.
@@ -323,6 +330,7 @@ impl Key {
                 leaf: t.keeps_grad(),
                 tracked: t.requires_grad(),
                 view: t.layout().is_some(),
+                watched: t.current().watch().is_some(),
                 is: first(i, &|j| arguments[j].is(t)),
                 shares: first(i, &|j| ids[j] == ids[i]),
             })
@@ -461,6 +469,9 @@ impl Run {
         let mut changed = vec![];
         for (spot, kept) in &record.changed {
             let node = kept.node();
+            if node.is_written_beside(trace.start()) {
+                return Err(refused(record::ANOTHER_THREAD));
+            }
             if has_history(&node) {
                 return Err(refused("a tensor that it has changed has a history that can be differentiated"));
             }
@@ -471,6 +482,11 @@ impl Run {
         }
         let mut grads = vec![];
         for grad in &record.grads {
+            let is_others = |now: &Tensor| now.current().is_written_beside(trace.start());
+            let before = grad.before.as_ref().and_then(Option::as_ref);
+            if grad.leaf.grad_now().is_some_and(|now| before.is_none_or(|b| !b.is(&now)) && is_others(&now)) {
+                return Err(refused(record::ANOTHER_THREAD));
+            }
             let had = grad.before.as_ref().map(Option::is_some);
             let then = match (grad.leaf.grad_now(), grad.before.as_ref().and_then(Option::as_ref)) {
                 (None, _) => GradAfter::None,
@@ -574,7 +590,11 @@ impl Run {
         let changes: Vec<Option<usize>> = record.slots.iter().map(is_in).collect();
         let is_read: HashSet<usize> = changes.iter().flatten().copied().collect();
         let is_unread = |at: &usize| !is_read.contains(at) && matches!(changed[*at].0, Spot::Place(_));
-        let unread = (0..changed.len()).filter(is_unread).collect();
+        let unread: Vec<usize> = (0..changed.len()).filter(is_unread).collect();
+        let spots = || record.slots.iter().chain(unread.iter().map(|&at| &changed[at].0));
+        let is_gradient = |spot: &Spot| matches!(spot, Spot::Place(Place::Grad(_)));
+        let found = spots().map(|spot| spot.find(arguments)).collect::<Option<Vec<_>>>();
+        let meets = found.filter(|_| spots().any(is_gradient)).map(|found| meeting(found.iter()));
         Ok(Run {
             number: 0,
             trace,
@@ -584,6 +604,7 @@ impl Run {
             lies: record.lies,
             changed,
             changes,
+            meets,
             unread,
             grads,
             made,
@@ -633,6 +654,12 @@ impl Run {
             }
             && self.drawn == other.drawn
     }
+}
+
+/// For each of some places the first that has the same memory.
+fn meeting<'a>(places: impl Iterator<Item = &'a Kept>) -> Vec<usize> {
+    let mut first: HashMap<MemoryId, usize> = HashMap::new();
+    places.enumerate().map(|(i, kept)| *first.entry(kept.memory_id()).or_insert(i)).collect()
 }
 
 /// What a replay has found in its slots: looked up before anything is lent, since views are looked up by way of it.
@@ -730,6 +757,13 @@ impl Replaying {
             let kept = run.changed[*at].0.find(arguments);
             kept.is_some_and(|kept| free.contains(&kept.memory_id()))
         };
+        if let Some(meets) = &run.meets {
+            let unread = run.unread.iter().map(|&at| run.changed[at].0.find(arguments));
+            let Some(unread) = unread.collect::<Option<SmallVec<[Kept; 4]>>>() else { return Fit::Gone };
+            if meeting(kept.iter().chain(&unread)) != *meets {
+                return Fit::No;
+            }
+        }
         if !free.is_empty() && (run.slots.iter().zip(&kept).any(reads) || run.unread.iter().any(writes)) {
             return Fit::No;
         }
@@ -743,11 +777,17 @@ impl Replaying {
         let lost = || Error::new("jit", ErrorKind::Internal("something that a step needs is gone".into()));
         // What the step changes is not to be seen meanwhile, and its memory is taken over.
         let mut lent = Lent(vec![]);
+        let taking = taking();
         for (spot, _) in &run.changed {
             let kept = spot.find(arguments).ok_or_else(lost)?;
+            // Two gradients may be one tensor since: to take it twice would be to wait for ever.
+            if kept.is_lent() && lent.0.iter().any(|(other, _)| other.is(&kept)) {
+                return Ok(None);
+            }
             let node = kept.lend().ok_or_else(lost)?;
             lent.0.push((kept, Some(node)));
         }
+        drop(taking);
         let mut outside = Vec::with_capacity(run.slots.len());
         for (&at, node) in run.changes.iter().zip(&found.nodes) {
             if at.and_then(|at| lent.0[at].1.as_ref()).is_some_and(|lent| !lent.is(node)) {
@@ -824,12 +864,15 @@ impl Replaying {
                 kept.put_back(node, Some((&old, line)));
             }
         }
-        for ((spot, _, after), node) in run.grads.iter().zip(grads) {
+        for ((spot, had, after), node) in run.grads.iter().zip(grads) {
             let Some(Kept::Tensor(leaf)) = spot.find(arguments) else { continue };
             match after {
                 GradAfter::None => leaf.zero_grad(),
                 GradAfter::Same => {}
-                GradAfter::New(_) => leaf.put_grad(node.map(Tensor::unread)),
+                GradAfter::New(_) => match node {
+                    Some(node) if *had == Some(false) => put_or_accumulate(&leaf, node)?,
+                    node => leaf.put_grad(node.map(Tensor::unread)),
+                },
             }
         }
         let outputs = run.outputs.iter().map(|output| match output {

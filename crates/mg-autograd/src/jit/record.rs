@@ -2,7 +2,7 @@
 
 use crate::tensor::{Cell, Kept, Line, Place, Tensor};
 use mg_device::{DType, Device, Shape};
-use mg_graph::Node;
+use mg_graph::{Node, Op};
 use smallvec::SmallVec;
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
@@ -122,6 +122,9 @@ pub(super) struct Record {
     pub(super) refused: Option<&'static str>,
 }
 
+/// Why a step cannot be replayed that shared what it changes.
+pub(super) const ANOTHER_THREAD: &str = "another thread has changed the same meanwhile";
+
 thread_local! {
     static RECORD: RefCell<Option<Record>> = const { RefCell::new(None) };
 }
@@ -172,6 +175,14 @@ impl Record {
         }
     }
 
+    /// What the step has changed, and another thread after it, is no part of the step.
+    fn refuse_if_changed(&mut self, spot: &Spot, node: &Node) {
+        if node.is_written_beside(mg_graph::started()) && self.changed.iter().any(|(other, _)| other.is(spot))
+        {
+            self.refused = Some(ANOTHER_THREAD);
+        }
+    }
+
     fn change(&mut self, spot: Spot, kept: Kept, was_there: bool) {
         if was_there && !self.changed.iter().any(|(other, _)| other.is(&spot)) {
             self.changed.push((spot, kept));
@@ -189,7 +200,9 @@ impl Record {
 /// Whether a node was there before the step that is being recorded.
 pub(crate) fn was_there(node: &Node) -> bool {
     let sequence = node.sequence();
-    sequence < mg_graph::started() || noting(|r| r.taken_in.contains(&sequence)) == Some(true)
+    sequence < mg_graph::started()
+        || node.is_written_beside(mg_graph::started())
+        || noting(|r| r.taken_in.contains(&sequence)) == Some(true)
 }
 
 /// Notes a node that stands for what was written before the step. (What is written within it to memory that is seen in several
@@ -210,6 +223,7 @@ fn note_node(node: &Node, spot: impl FnOnce(&Record) -> Spot) {
     }
     noting(|r| {
         let spot = spot(r);
+        r.refuse_if_changed(&spot, node);
         r.slots.push(spot);
         r.lies.push(Lie::of(node));
         r.outside.insert(node.sequence(), r.slots.len() - 1);
@@ -231,12 +245,11 @@ pub(crate) fn note_asked(tensor: &Tensor) {
 }
 
 /// Notes that the step has asked for a tensor's node.
-pub(crate) fn note_read(tensor: &Tensor, node: Node) -> Node {
+pub(crate) fn note_read(tensor: &Tensor, node: &Node) {
     if let (Some(line), None) = (tensor.line_of_view(), tensor.layout()) {
         noting(|r| r.add_home(&line, tensor));
     }
-    note_node(&node, |r| r.spot(tensor));
-    node
+    note_node(node, |r| r.spot(tensor));
 }
 
 /// Notes that the step has asked for the whole that a view is a part of.
@@ -254,6 +267,7 @@ pub(crate) fn note_cell_change(tensor: &Tensor, old: &Node) {
     let was_there = was_there(old);
     noting(|r| {
         let spot = r.spot(tensor);
+        r.refuse_if_changed(&spot, old);
         r.change(spot, Kept::Tensor(tensor.clone()), was_there);
     });
 }
@@ -263,6 +277,7 @@ pub(crate) fn note_line_change(line: &Arc<Line>, old: &Node) {
     let was_there = was_there(old);
     noting(|r| {
         let spot = r.spot_of_line(line);
+        r.refuse_if_changed(&spot, old);
         r.change(spot, Kept::Line(line.clone()), was_there);
     });
 }
@@ -275,6 +290,29 @@ pub(crate) fn note_other_memory() {
 /// Notes that a tensor is made a leaf, or a constant.
 pub(crate) fn note_leaf() {
     noting(|r| r.refused = Some("it makes a tensor a leaf, or a constant"));
+}
+
+/// Notes that a walk goes on from a node to what that was computed from. What was computed before the step may have been computed from something else
+/// the next time, which no key tells: arguments have histories, and those of what the step knows from elsewhere change with what is written to it.
+/// A view alone is one of the same part of the same memory, as long as it is the same tensor.
+pub(crate) fn note_passed(node: &Node) {
+    if !mg_graph::is_recording() || !was_there(node) {
+        return;
+    }
+    noting(|r| {
+        let slot = r.outside.get(&node.sequence()).map(|&slot| &r.slots[slot]);
+        if matches!(slot, Some(Spot::Argument(_))) || !matches!(node.op(), Op::View(_)) {
+            r.refused =
+                Some("it differentiates what was computed before it, an argument or something that it knows");
+        }
+    });
+}
+
+/// Notes that somebody who is to be told of gradients of a node is told, or keeps them.
+pub(crate) fn note_watched(node: &Node) {
+    if mg_graph::is_recording() && was_there(node) {
+        noting(|r| r.refused = Some("a gradient of what was there before it has hooks, or is retained"));
+    }
 }
 
 /// Notes that a leaf's hook is called.
@@ -323,6 +361,6 @@ pub(crate) fn note_grad(leaf: &Tensor, before: Option<Option<Tensor>>) {
         r.grads.push(GradOf { leaf: leaf.clone(), spot, before });
     });
     if let Some(grad) = grad {
-        note_read(&grad, grad.current());
+        note_read(&grad, &grad.current());
     }
 }

@@ -234,6 +234,9 @@ impl Tensor {
         if mg_graph::is_recording() {
             jit::note_grad(self, None);
         }
+        if let Some(grad) = &grad {
+            grad.current().note_written();
+        }
         let old = std::mem::replace(&mut *locked(&self.0.grad), grad);
         // Not under the lock: its memory may be somebody's who looks at this tensor when it goes.
         drop(old);

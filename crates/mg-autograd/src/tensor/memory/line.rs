@@ -278,6 +278,7 @@ impl Line {
                     Some(region) => untracked(&value).write_into(Some(&node), *node.shape(), *region)?,
                 };
                 let written = own(written);
+                written.note_written();
                 written.set_before(node);
                 Some((shared, Held::owned(written), version + 1))
             }
@@ -289,6 +290,7 @@ impl Line {
         if whole.handles() > 1 {
             whole.overwrite(line, since);
         }
+        new.note_written();
         new.set_before(whole);
         let new = Held { node: new, counted: false };
         let mut state = self.lock();

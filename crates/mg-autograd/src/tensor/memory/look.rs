@@ -29,8 +29,19 @@ impl Tensor {
 
     /// The node that the tensor stands for now.
     pub fn node(&self) -> Node {
-        let node = self.current();
-        if mg_graph::is_recording() { jit::note_read(self, node) } else { node }
+        let mut node = self.current();
+        if mg_graph::is_recording() {
+            // To note it may be to wait for its value: another thread may have written meanwhile.
+            loop {
+                jit::note_read(self, &node);
+                let now = self.current();
+                if now.is(&node) {
+                    break;
+                }
+                node = now;
+            }
+        }
+        node
     }
 
     /// As [`Tensor::node`], which no recording is told of.

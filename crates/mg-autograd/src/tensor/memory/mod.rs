@@ -24,7 +24,7 @@ use mg_device::cuda::Gpu;
 use mg_device::{DType, Device, Layout, Shape};
 use mg_graph::Node;
 pub(crate) use mg_graph::locked;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, TryLockError};
 
 /// How a tensor has its elements.
 pub(crate) enum State {
@@ -54,6 +54,32 @@ thread_local! {
     static IN_PLACE: std::cell::Cell<Option<u64>> = const { std::cell::Cell::new(None) };
 }
 
+/// Held by whoever reads a tensor in order to change it, while it does; and, alone, by a replayed step while it takes what it changes. A step that
+/// took a tensor between the two would have its change written over.
+static CHANGING: RwLock<()> = RwLock::new(());
+
+/// From reading a tensor until it is changed. One thread has this once.
+pub(crate) fn changing() -> RwLockReadGuard<'static, ()> {
+    match CHANGING.try_read() {
+        Ok(guard) => guard,
+        Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+        Err(TryLockError::WouldBlock) => {
+            mg_graph::waiting(|| CHANGING.read().unwrap_or_else(PoisonError::into_inner))
+        }
+    }
+}
+
+/// While a replayed step takes what it changes.
+pub(crate) fn taking() -> RwLockWriteGuard<'static, ()> {
+    match CHANGING.try_write() {
+        Ok(guard) => guard,
+        Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+        Err(TryLockError::WouldBlock) => {
+            mg_graph::waiting(|| CHANGING.write().unwrap_or_else(PoisonError::into_inner))
+        }
+    }
+}
+
 /// Runs an operation that changes a tensor in place: what it reads of the tensor itself, it reads rightly.
 pub fn in_place<R>(f: impl FnOnce() -> R) -> R {
     struct Restore(Option<u64>);
@@ -63,6 +89,7 @@ pub fn in_place<R>(f: impl FnOnce() -> R) -> R {
         }
     }
     let before = IN_PLACE.get();
+    let _changing = before.is_none().then(changing);
     let _restore = Restore(before);
     IN_PLACE.set(Some(before.unwrap_or_else(mg_graph::next_sequence)));
     f()

@@ -117,6 +117,17 @@ impl Kept {
         is_alone && !is_borrowed(&self.node())
     }
 
+    /// Whether a step has it now.
+    pub(crate) fn is_lent(&self) -> bool {
+        match self.line() {
+            Some(line) => locked(&line.state).whole.is_none(),
+            None => match self {
+                Kept::Tensor(tensor) => matches!(&*locked(&tensor.0.state), State::Alone(None)),
+                Kept::Line(_) => false,
+            },
+        }
+    }
+
     /// Takes the node away: whoever asks for it waits until [`Kept::put_back`].
     pub(crate) fn lend(&self) -> Option<Node> {
         let taken = match self.line() {
@@ -145,6 +156,7 @@ impl Kept {
             if leaf.strong_count() > 0 {
                 make_leaf(&node, &leaf);
             }
+            node.note_written();
             // Nobody will ask what nobody else has.
             if !old.is_alone() {
                 old.overwrite(line, mg_graph::next_sequence());

@@ -179,6 +179,7 @@ impl Tensor {
                 if old.handles() > 1 {
                     old.overwrite(line, since);
                 }
+                new.note_written();
                 new.set_before(old);
                 let counted = held.counted;
                 garbage.push(std::mem::replace(held, Held { node: new, counted: false }));
