@@ -8,7 +8,7 @@ use crate::history::History;
 use crate::hooks::{self, Watch};
 use crate::jit;
 use crate::rules;
-use crate::tensor::memory::{apart, changing, locked, may_be_borrowed, settle, untracked};
+use crate::tensor::memory::{Changing, apart, locked, may_be_borrowed, settle, untracked};
 use crate::tensor::{Cell, Tensor};
 use crate::transform::batch::{leaked, leaks};
 use mg_device::{Error, ErrorKind, Result, Shape};
@@ -617,12 +617,9 @@ impl Backward {
         if self.retain_graph || self.create_graph {
             return;
         }
-        let mut kept = Sequences::default();
-        // Sources come after what was made of them.
+        // Sources come after what was made of them: those that are let go are so by the time that is asked. (Where the walk did not go they may be there.)
         for node in passed.iter().rev() {
-            let leads_on = |s: &Node| !s.is_tracked() || is_leaf(s) || kept.contains(&s.sequence());
-            if reads_nothing(node) && node.sources().iter().all(leads_on) {
-                kept.insert(node.sequence());
+            if reads_nothing(node) && !node.sources().iter().any(|s| s.is_tracked() && s.is_released()) {
                 continue;
             }
             node.release();
@@ -703,7 +700,7 @@ pub(crate) fn accumulate(leaf: &Tensor, gradient: Node, create_graph: bool) -> R
     // It may be a node of the graph as it is; it has that one's history only where gradients have any.
     let gradient = if gradient.is_tracked() && !create_graph { untracked(&gradient) } else { gradient };
     let turn = locked(&ADDING[leaf.id() / 64 % ADDING.len()]);
-    let changing = changing();
+    let changing = Changing::begin();
     let before = leaf.grad_unread();
     let kept = match before {
         Some(before) if !create_graph => {

@@ -1286,3 +1286,20 @@ def test_losses_have_second_derivatives_at_zero(loss, first, second):
     w = L.zeros(1, requires_grad=True)
     slope = L.autograd.grad(loss(w), w, create_graph=True)[0]
     assert (slope.item(), L.autograd.grad(slope.sum(), w)[0].item()) == (first, second)
+
+
+WAYS = {
+    "turned twice": lambda x: (x.t(), lambda h: h.t()),
+    "a sum": lambda x: (x.t(), lambda h: h + 1),
+    "another shape": lambda x: (x * 2, lambda h: h.view(2, 1)),
+    "a sum with another": lambda x: (x * 2, lambda h: h + x),
+}
+
+
+@pytest.mark.parametrize("name", WAYS)
+def test_what_lies_between_is_walked_again(name) -> None:
+    x = L.tensor([[1.0, 2.0]], requires_grad=True)
+    h, make = WAYS[name](x)
+    z = make(h)
+    found = [L.autograd.grad((z * z).sum() + h.sum(), h)[0].tolist() for _ in range(3)]
+    assert found[0] == found[1] == found[2]

@@ -13,7 +13,7 @@ pub(crate) use record::{
 
 use crate::creation;
 use crate::gradient::put_or_accumulate;
-use crate::tensor::memory::{has_history, taking};
+use crate::tensor::memory::{Changing, has_history};
 use crate::tensor::{Cell, Kept, MemoryId, Place, Tensor};
 use history::{History, Walks};
 use mg_device::{DType, Device, Error, ErrorKind, Layout, Result};
@@ -777,7 +777,7 @@ impl Replaying {
         let lost = || Error::new("jit", ErrorKind::Internal("something that a step needs is gone".into()));
         // What the step changes is not to be seen meanwhile, and its memory is taken over.
         let mut lent = Lent(vec![]);
-        let taking = taking();
+        let taking = Changing::begin();
         for (spot, _) in &run.changed {
             let kept = spot.find(arguments).ok_or_else(lost)?;
             // Two gradients may be one tensor since: to take it twice would be to wait for ever.

@@ -24,7 +24,7 @@ use mg_device::cuda::Gpu;
 use mg_device::{DType, Device, Layout, Shape};
 use mg_graph::Node;
 pub(crate) use mg_graph::locked;
-use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, TryLockError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 /// How a tensor has its elements.
 pub(crate) enum State {
@@ -54,28 +54,36 @@ thread_local! {
     static IN_PLACE: std::cell::Cell<Option<u64>> = const { std::cell::Cell::new(None) };
 }
 
-/// Held by whoever reads a tensor in order to change it, while it does; and, alone, by a replayed step while it takes what it changes. A step that
-/// took a tensor between the two would have its change written over.
-static CHANGING: RwLock<()> = RwLock::new(());
+/// Held by whoever reads a tensor in order to change it, while it does, and by a replayed step while it takes what it changes: between the two nobody
+/// else is to change it.
+static CHANGING: Mutex<()> = Mutex::new(());
 
-/// From reading a tensor until it is changed. One thread has this once.
-pub(crate) fn changing() -> RwLockReadGuard<'static, ()> {
-    match CHANGING.try_read() {
-        Ok(guard) => guard,
-        Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
-        Err(TryLockError::WouldBlock) => {
-            mg_graph::waiting(|| CHANGING.read().unwrap_or_else(PoisonError::into_inner))
+thread_local! {
+    /// Whether this thread has it. (What is let go meanwhile may run anybody's code.)
+    static IS_CHANGING: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
+}
+
+/// From reading a tensor until it is changed, or taken.
+pub(crate) struct Changing {
+    /// None within another one of this thread's.
+    guard: Option<MutexGuard<'static, ()>>,
+}
+
+impl Changing {
+    pub(crate) fn begin() -> Changing {
+        if IS_CHANGING.get() {
+            return Changing { guard: None };
         }
+        let guard = locked(&CHANGING);
+        IS_CHANGING.set(true);
+        Changing { guard: Some(guard) }
     }
 }
 
-/// While a replayed step takes what it changes.
-pub(crate) fn taking() -> RwLockWriteGuard<'static, ()> {
-    match CHANGING.try_write() {
-        Ok(guard) => guard,
-        Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
-        Err(TryLockError::WouldBlock) => {
-            mg_graph::waiting(|| CHANGING.write().unwrap_or_else(PoisonError::into_inner))
+impl Drop for Changing {
+    fn drop(&mut self) {
+        if self.guard.is_some() {
+            IS_CHANGING.set(false);
         }
     }
 }
@@ -89,7 +97,7 @@ pub fn in_place<R>(f: impl FnOnce() -> R) -> R {
         }
     }
     let before = IN_PLACE.get();
-    let _changing = before.is_none().then(changing);
+    let _changing = before.is_none().then(Changing::begin);
     let _restore = Restore(before);
     IN_PLACE.set(Some(before.unwrap_or_else(mg_graph::next_sequence)));
     f()
