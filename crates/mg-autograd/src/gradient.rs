@@ -618,8 +618,9 @@ impl Backward {
             return;
         }
         // Sources come after what was made of them: those that are let go are so by the time that is asked. (Where the walk did not go they may be there.)
+        let is_gone = |s: &Node| s.is_tracked() && !is_leaf(s) && s.is_released();
         for node in passed.iter().rev() {
-            if reads_nothing(node) && !node.sources().iter().any(|s| s.is_tracked() && s.is_released()) {
+            if reads_nothing(node) && !node.sources().iter().any(is_gone) {
                 continue;
             }
             node.release();

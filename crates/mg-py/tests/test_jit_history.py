@@ -274,3 +274,25 @@ def test_much_that_hangs_on_an_object_is_not_looked_at_in_each_call():
     for _ in range(80):
         assert step(x).tolist() == expected
     assert step.is_replaying, step.reason
+
+
+def test_weights_are_converted_once_in_a_replay_too():
+    x = mg.tensor([[1.1, 2.3], [0.4, 0.9], [3.1, -1.7]])
+
+    def gradients(wrap):
+        w = nn.Parameter(mg.tensor([[1.0, 0.3], [0.7, 2.0]]))
+
+        def step(x):
+            w.grad = None
+            with mg.autocast("cpu", dtype=mg.bfloat16):
+                y = nn.functional.linear(x, w) + nn.functional.linear(x * 2, w)
+            y.float().pow(2).sum().backward()
+
+        step = wrap(step)
+        told = []
+        for _ in range(6):
+            step(x)
+            told.append(w.grad.tolist())
+        return told
+
+    assert gradients(mg.jit) == gradients(lambda f: f)

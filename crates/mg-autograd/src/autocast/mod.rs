@@ -93,8 +93,8 @@ impl AutocastState {
 }
 
 /// Parameters that were converted, by the number of their value and the dtype: a value that was overwritten has
-/// another number.
-type Converted = HashMap<(u64, DType, bool), Tensor>;
+/// another number. What a step that is being recorded converts is part of that step, and of no other.
+type Converted = HashMap<(u64, DType, bool, u64), Tensor>;
 
 thread_local! {
     static STATE: Cell<AutocastState> = const { Cell::new(AutocastState::OFF) };
@@ -261,11 +261,11 @@ impl To {
         if stays {
             return t.clone();
         }
-        // What a step that is being recorded converts is part of the step.
-        if !self.caches || own != DType::F32 || !t.keeps_grad() || mg_graph::is_recording() {
+        if !self.caches || own != DType::F32 || !t.keeps_grad() {
             return t.to_dtype(self.dtype);
         }
-        let key = (t.node().sequence(), self.dtype, mg_graph::is_tracking());
+        let recording = if mg_graph::is_recording() { mg_graph::started() } else { 0 };
+        let key = (t.node().sequence(), self.dtype, mg_graph::is_tracking(), recording);
         let known = CONVERTED.with_borrow(|all| all.as_ref().and_then(|all| all.get(&key).cloned()));
         // One whose history an earlier backward has let go is made anew.
         known.filter(|known| !known.node().is_released()).unwrap_or_else(|| {
