@@ -65,7 +65,7 @@ fn launches() -> Result<()> {
     let y = (&a * &b + &a).relu().powf(2.0).sum();
     y.backward()?;
     if let (Some(da), Some(db)) = (a.grad(), b.grad()) {
-        println!("{}", explain(&[&y.node(), &da.node(), &db.node()])?);
+        println!("{}", explain(&[&y, &da, &db])?);
     }
     println!("{y}");
     Ok(())

@@ -4,9 +4,8 @@ mod common;
 
 use common::{Rng, assert_close, f32s, leaf};
 use mg_autograd::surface::Spacing;
-use mg_autograd::{Backward, Tensor, enable_grad, grad, is_grad_enabled, no_grad};
+use mg_autograd::{Backward, Tensor, enable_grad, explain, grad, is_grad_enabled, no_grad};
 use mg_device::{DType, ErrorKind};
-use mg_graph::explain;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
@@ -282,7 +281,7 @@ fn many_parts_cost_their_number() {
     let line = Tensor::stack(&parts.iter().collect::<Vec<_>>(), 0).unwrap();
     let start = Instant::now();
     (line * f32s(&[n], &numbers)).sum().backward().unwrap();
-    let text = explain(&[&x.grad().unwrap().node()]).unwrap().to_string();
+    let text = x.grad().unwrap().explain().unwrap().to_string();
     assert!(text.lines().next().is_some_and(|line| !line.contains("0 launches")), "{text}");
     assert!(text.lines().count() < 40, "one launch for each part");
     let wanted: Vec<f64> = numbers.iter().rev().map(|&v| f64::from(v)).collect();
@@ -432,8 +431,7 @@ fn long_chains_drop() {
 
 /// Launches, bytes read and bytes written that computing these would take.
 fn cost(tensors: &[&Tensor]) -> (usize, u64, u64) {
-    let nodes: Vec<_> = tensors.iter().map(|t| t.node()).collect();
-    let plan = explain(&nodes.iter().collect::<Vec<_>>()).unwrap();
+    let plan = explain(tensors).unwrap();
     let bytes = plan.launches.iter().map(|l| (l.bytes_read, l.bytes_written));
     let (read, written) = bytes.fold((0, 0), |(r, w), (a, b)| (r + a, w + b));
     (plan.launches.len(), read, written)
