@@ -17,7 +17,7 @@ use smallvec::smallvec;
 pub enum Operand {
     /// A tensor.
     Tensor(Tensor),
-    /// A floating-point number: with an integer tensor, both become f32.
+    /// A floating-point number: with an integer tensor, both become the default float.
     Float(f64),
     /// An integer: takes the tensor's dtype; with a bool tensor, both become i64.
     Int(i64),

@@ -19,8 +19,8 @@ HERE = Path(__file__).parent
 PACKAGE = HERE.parent / "python" / "micrograd_rs"
 
 FILLED = {
-    "zeros": "Zeros, f32 unless asked otherwise.",
-    "ones": "Ones, f32 unless asked otherwise.",
+    "zeros": "Zeros, of the default dtype unless asked otherwise.",
+    "ones": "Ones, of the default dtype unless asked otherwise.",
     "empty": "As `zeros`: there is no memory that nobody wrote.",
 }
 # Those that are declared: what is like another tensor stands here.

@@ -660,7 +660,7 @@ impl Tensor {
         }
     }
 
-    /// The norm of vectors: of all elements as one, or over some axes. See `norm` for the orders. Integers become f32.
+    /// The norm of vectors: of all elements as one, or over some axes. See `norm` for the orders. Integers become the default float.
     ///
     /// # Errors
     ///
@@ -684,7 +684,7 @@ impl Tensor {
 
     /// The norm of the matrices in two axes: `"fro"` is the root of the sum of squares; 1 and −1 the largest and the least sum of a
     /// column's magnitudes, infinity and −infinity of a row's; `"nuc"` the sum of the singular values, 2 and −2 the largest and the least of
-    /// them (f32 and f64). Integers become f32.
+    /// them (f32 and f64). Integers become the default float.
     ///
     /// # Errors
     ///
@@ -707,7 +707,7 @@ impl Tensor {
 
     /// The norm of a vector or a matrix. Without an order the root of the sum of squares, of all elements or over some axes; with
     /// one, that of vectors over one axis (or of a tensor of one), that of matrices over two (or of a tensor of two). See
-    /// `vector_norm` and `matrix_norm`. Integers become f32.
+    /// `vector_norm` and `matrix_norm`. Integers become the default float.
     ///
     /// # Errors
     ///

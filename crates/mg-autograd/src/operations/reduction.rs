@@ -300,7 +300,7 @@ impl Tensor {
         reduced(self, ReduceKind::Prod, dim, keepdim, dtype)
     }
 
-    /// The mean of all elements, or over some axes; of integers, in f32 unless `dtype` says otherwise.
+    /// The mean of all elements, or over some axes; of integers, in the default float unless `dtype` says otherwise.
     ///
     /// # Errors
     ///
@@ -336,7 +336,7 @@ impl Tensor {
         reduced(&numbers, ReduceKind::Sum, dim, keepdim, dtype)
     }
 
-    /// The mean of what is not NaN, of all elements or over some axes; of integers, in f32.
+    /// The mean of what is not NaN, of all elements or over some axes; of integers, in the default float.
     ///
     /// # Errors
     ///
@@ -446,7 +446,7 @@ impl Tensor {
     }
 
     /// The variance of all elements, or over some axes: squares of deviations from the mean, over their count less
-    /// `correction`, which is 1 (Bessel's) unless `unbiased` is false. Over 0, where the correction is larger. Integers become f32.
+    /// `correction`, which is 1 (Bessel's) unless `unbiased` is false. Over 0, where the correction is larger. Integers become the default float.
     ///
     /// # Errors
     ///
@@ -465,7 +465,7 @@ impl Tensor {
     }
 
     /// The standard deviation, the square root of the variance, of all elements or over some axes; see `var`. Its gradient is 0
-    /// where nothing varies. Integers become f32.
+    /// where nothing varies. Integers become the default float.
     ///
     /// # Errors
     ///
@@ -483,7 +483,7 @@ impl Tensor {
         Ok(Tensor::from_node(deviation(&variance).cast(node.dtype())))
     }
 
-    /// The variance (see `var`) and the mean, of all elements or over some axes. Integers become f32.
+    /// The variance (see `var`) and the mean, of all elements or over some axes. Integers become the default float.
     ///
     /// # Errors
     ///
@@ -502,7 +502,7 @@ impl Tensor {
         Ok((Tensor::from_node(variance), Tensor::from_node(mean(&node, mask, keepdim)?)))
     }
 
-    /// The standard deviation (see `std`) and the mean, of all elements or over some axes. Integers become f32.
+    /// The standard deviation (see `std`) and the mean, of all elements or over some axes. Integers become the default float.
     ///
     /// # Errors
     ///
@@ -522,7 +522,7 @@ impl Tensor {
         Ok((Tensor::from_node(deviation), Tensor::from_node(mean(&node, mask, keepdim)?)))
     }
 
-    /// `log Σ eˣ` over some axes (all, if none is named), without overflow. Integers become f32.
+    /// `log Σ eˣ` over some axes (all, if none is named), without overflow. Integers become the default float.
     ///
     /// # Errors
     ///
@@ -545,7 +545,7 @@ impl Tensor {
 
     /// The norm of all elements as one vector, or over some axes: the `p`-th root of the sum of `p`-th powers of magnitudes
     /// (2 for `"fro"`); `"nuc"` is the sum of singular values of matrices. With `p` infinite the largest magnitude, −∞ the smallest, 0 how many are not zero. The gradient of a
-    /// norm that is 0 is 0. Integers become f32.
+    /// norm that is 0 is 0. Integers become the default float.
     ///
     /// # Errors
     ///
@@ -688,7 +688,7 @@ impl Tensor {
     }
 
     /// The covariance matrix of variables, which are rows, by observations, which are columns; of one row, the variance. Each
-    /// observation counts `fweights` times (integers), and with `aweights`; both have one axis. Integers become f32.
+    /// observation counts `fweights` times (integers), and with `aweights`; both have one axis. Integers become the default float.
     ///
     /// # Errors
     ///
@@ -756,7 +756,7 @@ impl Tensor {
     }
 
     /// The matrix of correlation coefficients of variables, which are rows, by observations, which are columns. Integers become
-    /// f32.
+    /// the default float.
     ///
     /// # Errors
     ///
@@ -813,7 +813,7 @@ impl Tensor {
     }
 
     /// How many elements lie in each of `bins` intervals of the same width from `min` to `max`, both included; from the least
-    /// element to the largest, if these are the same. What lies outside does not count. Integers become f32.
+    /// element to the largest, if these are the same. What lies outside does not count. Integers become the default float.
     ///
     /// # Errors
     ///
@@ -837,7 +837,7 @@ impl Tensor {
     /// `range[0]` to `range[1]`, both included, or from the least element to the largest. A tensor as `bins` (one axis, ascending) is
     /// these ends itself. With `weight`, of the tensor's shape, the
     /// sums of the elements' weights; with `density`, divided by their sum and the width, so that the integral is 1. Integers become
-    /// f32.
+    /// the default float.
     ///
     /// # Errors
     ///
