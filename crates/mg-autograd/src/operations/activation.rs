@@ -306,7 +306,7 @@ impl Tensor {
             return Ok(Tensor::from_node(own));
         }
         let node = wide(&own);
-        let e = node.sub(&crate::functional::largest(&node, mask)?).map(Row::Exp);
+        let e = node.sub(&crate::parts::largest(&node, mask)?).map(Row::Exp);
         // One division a row: its rounding costs at most one ulp, a division an element would cost a third of the time.
         let scale = node.lit(1.0).div(&e.reduce(ReduceKind::Sum, mask, true)?);
         Ok(Tensor::from_node(e.mul(&scale).cast(own.dtype())))
@@ -330,7 +330,7 @@ impl Tensor {
             return Ok(Tensor::from_node(own));
         }
         let node = wide(&own);
-        let shifted = node.sub(&crate::functional::largest(&node, mask)?);
+        let shifted = node.sub(&crate::parts::largest(&node, mask)?);
         let sum = shifted.map(Row::Exp).reduce(ReduceKind::Sum, mask, true)?;
         Ok(Tensor::from_node(shifted.sub(&sum.map(Row::Log)).cast(own.dtype())))
     }

@@ -1,7 +1,7 @@
 //! How far vectors are apart.
 
 use super::{axis_mask, float, meet, set_aside};
-use crate::functional::{count, kept, norm_of, wide};
+use crate::parts::{count, kept, norm_of, wide};
 use crate::tensor::Tensor;
 use crate::tensor::memory::untracked;
 use mg_device::{AxisSet, DType, Error, ErrorKind, Result, Shape, normalize_axis};
@@ -184,7 +184,7 @@ impl Tensor {
         let count = pairs.len();
         if count == 0 || m == 0 {
             // No distances, or such of vectors without components, with a history as others have one.
-            let nothing = x.reduce(ReduceKind::Sum, crate::functional::all_axes(&x), false)?;
+            let nothing = x.reduce(ReduceKind::Sum, crate::parts::all_axes(&x), false)?;
             return Ok(Tensor::from_node(nothing.expand(Shape::of(&[count]))?));
         }
         let (rows, columns) = (x.reshape(Shape::of(&[n, 1, m]))?, x.reshape(Shape::of(&[1, n, m]))?);
@@ -211,7 +211,7 @@ impl Tensor {
         #[default(1e-12)] eps: f64,
     ) -> Result<Tensor> {
         let x = float(self);
-        let mask = crate::functional::mask(&x, dim)?;
+        let mask = crate::parts::mask(&x, dim)?;
         let length = at_least(&norm_of(&x, p, mask, true)?, eps);
         Ok(Tensor::from_node(x.div(&length)))
     }

@@ -1,8 +1,8 @@
 //! Elementwise operations that are composed of rows.
 
 use super::{float, set_aside, wide};
-use crate::functional::without_slope;
 use crate::ops::{self, Operand};
+use crate::parts::without_slope;
 use crate::tensor::Tensor;
 use crate::tensor::memory::untracked;
 use mg_device::{DType, Error, ErrorKind, Float, Result, Shape};

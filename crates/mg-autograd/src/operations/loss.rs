@@ -3,8 +3,8 @@
 use super::distance::{apart, at_least};
 use super::{all_axes, axis_mask, float, meet, set_aside, signed};
 use crate::checks::{Found, known_indices, valid};
-use crate::functional::{largest, mean, wide};
 use crate::ops::Operand;
+use crate::parts::{largest, mean, wide};
 use crate::tensor::Tensor;
 use crate::tensor::memory::untracked;
 use mg_device::{DType, Error, ErrorKind, Result, Shape, Valid};

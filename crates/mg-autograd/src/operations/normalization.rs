@@ -1,7 +1,7 @@
 //! Normalisation to mean 0 and variance 1, or to length 1.
 
 use super::{float, set_aside, wide};
-use crate::functional::{count, mean};
+use crate::parts::{count, mean};
 use crate::tensor::{Tensor, in_place};
 use mg_device::{AxisSet, DType, Error, ErrorKind, Result, Shape, normalize_axis};
 use mg_graph::Node;
@@ -53,7 +53,7 @@ impl Moments {
     fn of(x: &Node, mask: AxisSet) -> Result<Moments> {
         let mean = mean(x, mask, true)?;
         let centred = x.sub(&mean);
-        let variance = crate::functional::mean(&centred.map(Row::Square), mask, true)?;
+        let variance = crate::parts::mean(&centred.map(Row::Square), mask, true)?;
         Ok(Moments { centred, mean, variance })
     }
 

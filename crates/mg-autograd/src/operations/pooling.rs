@@ -1,7 +1,7 @@
 //! Pooling: largest elements and means of windows, and the way back.
 
 use super::wide;
-use crate::functional::flat_at_zero;
+use crate::parts::flat_at_zero;
 use crate::tensor::Tensor;
 use mg_device::{DType, Error, ErrorKind, Result, Shape};
 use mg_graph::{Node, same_device};

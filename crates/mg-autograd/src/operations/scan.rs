@@ -1,7 +1,7 @@
 //! Running sums and their like along an axis.
 
 use super::float;
-use crate::functional::comparable;
+use crate::parts::comparable;
 use crate::tensor::Tensor;
 use mg_device::{DType, Result, normalize_axis};
 use mg_graph::Node;
