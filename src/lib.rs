@@ -47,9 +47,9 @@ pub mod prelude {
     pub use mg_nn::optim::{self, Adam, AdamW, Optimizer, SGD};
     pub use mg_nn::{
         BCEWithLogitsLoss, BatchNorm1d, BatchNorm2d, Conv1d, Conv2d, ConvOptions, CrossEntropyLoss, Dropout,
-        Embedding, Flatten, GELU, GRU, LSTM, Lambda, LayerNorm, LeakyReLU, Linear, LogSoftmax, MSELoss,
-        MaxPool2d, Module, MultiheadAttention, NLLLoss, RMSNorm, ReLU, Reduction, Sequential, SiLU, Sigmoid,
-        Softmax, Softplus, State, Tanh, TransformerEncoderLayer, Visitor, fields, sequential,
+        Embedding, Flatten, GELU, GRU, LSTM, Lambda, LayerNorm, LeakyReLU, Linear, LinearOptions, LogSoftmax,
+        MSELoss, MaxPool2d, Module, MultiheadAttention, NLLLoss, RMSNorm, ReLU, Reduction, Sequential, SiLU,
+        Sigmoid, Softmax, Softplus, State, Tanh, TransformerEncoderLayer, Visitor, fields, sequential,
     };
 }
 

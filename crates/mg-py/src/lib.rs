@@ -101,9 +101,9 @@ mod _micrograd_rs {
     use crate::grad::{_set_grad_enabled, backward, grad, is_grad_enabled, realize};
     #[pymodule_export]
     use crate::init::{
-        _embedding_parameters, _layer_norm_parameters, _linear_parameters, calculate_gain, constant_, dirac_,
-        eye_, kaiming_normal_, kaiming_uniform_, normal_, ones_, orthogonal_, sparse_, trunc_normal_,
-        uniform_, xavier_normal_, xavier_uniform_, zeros_,
+        _embedding_parameters, _layer_defaults, _layer_norm_parameters, _linear_parameters, calculate_gain,
+        constant_, dirac_, eye_, kaiming_normal_, kaiming_uniform_, normal_, ones_, orthogonal_, sparse_,
+        trunc_normal_, uniform_, xavier_normal_, xavier_uniform_, zeros_,
     };
     #[pymodule_export]
     use crate::jit::{_is_recording, _needs_values, PyJit, jit};
