@@ -12,15 +12,15 @@ use mg_autograd::Tensor;
 use mg_device::Result;
 
 fn whole(criterion: &mut Criterion) -> Result<()> {
-    of_one(criterion, "sum", curve(), (-1.0, 1.0), |x| x.sum_dim(&[], false))?;
-    of_one(criterion, "max", few(), (-1.0, 1.0), |x| x.max_dim(&[], false))?;
-    of_one(criterion, "argmax", few(), (-1.0, 1.0), |x| x.argmax(None))
+    of_one(criterion, "sum", curve(), (-1.0, 1.0), |x| x.try_sum_dim(&[], false))?;
+    of_one(criterion, "max", few(), (-1.0, 1.0), |x| x.try_amax(&[], false))?;
+    of_one(criterion, "argmax", few(), (-1.0, 1.0), |x| x.try_argmax(None, false))
 }
 
 fn axes(criterion: &mut Criterion) -> Result<()> {
-    of_matrix(criterion, "sum over axis 0", few(), |x| x.sum_dim(&[0], false))?;
-    of_matrix(criterion, "sum over axis 1", few(), |x| x.sum_dim(&[1], false))?;
-    of_matrix(criterion, "argmax over axis 1", few(), |x| x.argmax(Some(1)))
+    of_matrix(criterion, "sum over axis 0", few(), |x| x.try_sum_dim(&[0], false))?;
+    of_matrix(criterion, "sum over axis 1", few(), |x| x.try_sum_dim(&[1], false))?;
+    of_matrix(criterion, "argmax over axis 1", few(), |x| x.try_argmax(Some(1), false))
 }
 
 /// Rows of a table by random indices, as an embedding reads and updates them.

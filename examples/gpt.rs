@@ -35,7 +35,8 @@ struct Block {
 
 impl Block {
     fn new(size: usize) -> Result<Block> {
-        let plain = |from, to| Linear::with_options(from, to, false, DType::F32);
+        let plain =
+            |from, to| Linear::with_options(from, to, LinearOptions { bias: false, ..Default::default() });
         Ok(Block {
             norm1: LayerNorm::new(&[size])?,
             qkv: plain(size, 3 * size)?,

@@ -138,7 +138,7 @@ fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
     {
         let model = ResNet18::with_weights(path)?;
         let odds = model.forward(&Tensor::zeros(&[1, 3, 32, 32], DType::F32)?)?.softmax(Some(1), None);
-        println!("a black image is a {}", odds.argmax(None)?.item::<i64>()?);
+        println!("a black image is a {}", odds.argmax(None, false).item::<i64>()?);
         return Ok(());
     }
     let number = |at: usize, usual: usize| arguments.get(at).map_or(Ok(usual), |text| text.parse());
@@ -187,7 +187,8 @@ fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
         for from in (0..count).step_by(250) {
             let at = Tensor::arange(count).narrow(0, from as isize, 250.min(count - from))?;
             let (x, y) = test.at(&at)?;
-            right += model.forward(&x)?.argmax(Some(1))?.eq(&y).to_dtype(DType::F64).sum().item::<f64>()?;
+            right +=
+                model.forward(&x)?.argmax(Some(1), false).eq(&y).to_dtype(DType::F64).sum().item::<f64>()?;
         }
         model.train(true);
         let part = 100.0 * right / count as f64;

@@ -27,7 +27,7 @@ fn magnitude(t: &Tensor) -> Result<f64> {
     let large = !t.device().is_cpu() && t.numel() > 1 << 20 && t.numel().is_multiple_of(STRETCH);
     let values = if large {
         let stretches = t.to_dtype(DType::F32).abs().reshape(&[-1, STRETCH as isize])?;
-        stretches.mean_dim(&[1], false)?.to_f64_vec()?
+        stretches.mean_dim(&[1], false).to_f64_vec()?
     } else {
         t.to_f64_vec()?
     };

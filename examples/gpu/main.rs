@@ -123,7 +123,7 @@ fn shown(gpu: Device) -> Res {
     let loss = chain(&a, &b);
     loss.backward()?;
     let (Some(da), Some(db)) = (a.grad(), b.grad()) else { return Err("no gradient".into()) };
-    println!("{}", explain(&[&loss.node(), &da.node(), &db.node()])?);
+    println!("{}", explain(&[&loss, &da, &db])?);
     Ok(())
 }
 

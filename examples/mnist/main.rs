@@ -184,7 +184,7 @@ fn accuracy(model: &Sequential, set: &Set) -> Outcome<f64> {
             return Err(Stop::Interrupted);
         }
         let (x, y) = set.batch(&indices.narrow(0, at as isize, TEST_BATCH.min(set.len() - at))?)?;
-        right += model.forward(&x)?.argmax(Some(1))?.eq(&y).sum().item::<i64>()?;
+        right += model.forward(&x)?.argmax(Some(1), false).eq(&y).sum().item::<i64>()?;
     }
     Ok(right as f64 / set.len() as f64)
 }
@@ -195,8 +195,8 @@ fn show(model: &Sequential, test: &Set) -> Outcome<()> {
     let n = test.len().min(TEST_BATCH);
     let (x, y) = test.batch(&Tensor::arange(n))?;
     let odds = model.forward(&x)?.try_softmax(Some(1), None)?;
-    let predictions = odds.argmax(Some(1))?.to_vec::<i64>()?;
-    let probabilities = odds.max_dim(&[1], false)?.to_vec::<f32>()?;
+    let predictions = odds.argmax(Some(1), false).to_vec::<i64>()?;
+    let probabilities = odds.amax(&[1], false).to_vec::<f32>()?;
     let (labels, pixels) = (y.to_vec::<u8>()?, test.images.narrow(0, 0, n)?.to_vec::<u8>()?);
     let all = pixels.chunks(test.pixels).zip(labels).zip(predictions).zip(probabilities);
     let all = all.map(|(((pixels, label), prediction), probability)| Sample {

@@ -65,7 +65,7 @@ fn launches() -> Result<()> {
     let y = (&a * &b + &a).relu().powf(2.0).sum();
     y.backward()?;
     if let (Some(da), Some(db)) = (a.grad(), b.grad()) {
-        println!("{}", explain(&[&y.node(), &da.node(), &db.node()])?);
+        println!("{}", explain(&[&y, &da, &db])?);
     }
     println!("{y}");
     Ok(())
@@ -75,7 +75,7 @@ fn training() -> Result<()> {
     title("A network learns where it is inside a ring");
     manual_seed(7);
     let points = Tensor::uniform(&[512, 2], -1.5, 1.5, DType::F32)?;
-    let radius = points.square().sum_dim(&[1], true)?.sqrt();
+    let radius = points.square().sum_dim(&[1], true).sqrt();
     let inside = (radius - 0.9).abs().lt(0.35).to_dtype(DType::F32);
     Tensor::realize_all([&points, &inside])?;
 

@@ -137,7 +137,7 @@ fn has_nan(node: &Node) -> Result<bool> {
         return Ok(false);
     }
     let was = mg_graph::set_tracking(false);
-    let axes = crate::functional::all_axes(node);
+    let axes = crate::parts::all_axes(node);
     // Nothing else differs from itself.
     let nan = Node::apply(Row::Ne, &[node, node]).cast(mg_device::DType::F32);
     let any = nan.reduce(ReduceKind::Max, axes, false);

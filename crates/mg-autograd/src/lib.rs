@@ -24,9 +24,9 @@ mod checkpoint;
 mod checks;
 mod creation;
 pub mod display;
+mod explain;
 pub mod func;
 pub mod function;
-mod functional;
 mod gathered;
 mod gradient;
 mod history;
@@ -36,6 +36,7 @@ mod jit;
 pub mod kernel;
 mod operations;
 mod ops;
+mod parts;
 mod picks;
 mod ranked;
 mod rules;
@@ -52,6 +53,7 @@ pub use creation::{
     Generator, default_device, draw_from, manual_seed, set_default_device, set_default_device_here,
     with_default_device,
 };
+pub use explain::explain;
 pub use func::grads_of_batch;
 pub use function::apply;
 pub use gradient::{Backward, NoGrad, backward, enable_grad, grad, is_grad_enabled, no_grad};

@@ -2,8 +2,8 @@
 
 use crate::autocast;
 use crate::caller::public;
-use crate::functional::wide;
 use crate::gradient::no_grad;
+use crate::parts::wide;
 use crate::surface::{Answer, Given, Kind, OfIntegers, Operation, Param, Place, Returns};
 use crate::tensor::Tensor;
 use mg_device::{DType, Device, Error, ErrorKind, Result, Shape, Standing};
@@ -17,7 +17,7 @@ use smallvec::smallvec;
 pub enum Operand {
     /// A tensor.
     Tensor(Tensor),
-    /// A floating-point number: with an integer tensor, both become f32.
+    /// A floating-point number: with an integer tensor, both become the default float.
     Float(f64),
     /// An integer: takes the tensor's dtype; with a bool tensor, both become i64.
     Int(i64),
@@ -652,7 +652,7 @@ pub(crate) fn power(base: &Tensor, exponent: Operand) -> Result<Tensor> {
         Some(0) if own.is_float() => {
             let (node, ones) = (base.node(), base.ones_like());
             if node.is_tracked() && mg_graph::is_tracking() {
-                return Ok(Tensor::from_node(crate::functional::without_slope(&ones.node(), &node)));
+                return Ok(Tensor::from_node(crate::parts::without_slope(&ones.node(), &node)));
             }
             return Ok(ones);
         }

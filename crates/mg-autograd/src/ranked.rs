@@ -21,7 +21,7 @@ use std::marker::PhantomData;
 /// assert_eq!(y.get([1, 0])?, -2.0);
 /// let total: Ranked<f32, 0> = (&x * 2.0).sum();
 /// assert_eq!(total.get([])?, 42.0);
-/// let columns: Ranked<f32, 1> = x.sum_dim(0)?;
+/// let columns: Ranked<f32, 1> = x.sum_dim(0);
 /// assert_eq!(columns.to_vec()?, [5.0, 7.0, 9.0]);
 /// # Ok::<(), mg_device::Error>(())
 /// ```
@@ -67,7 +67,7 @@ use std::marker::PhantomData;
 ///
 /// ```compile_fail,E0308
 /// use mg_autograd::Ranked;
-/// let rows: Ranked<f32, 2> = Ranked::from([[1.0f32]]).sum_dim(1).unwrap();
+/// let rows: Ranked<f32, 2> = Ranked::from([[1.0f32]]).sum_dim(1);
 /// ```
 ///
 /// A single number has no axis to be summed over:
@@ -154,7 +154,17 @@ impl<T: Element, const R: usize> Ranked<T, R> {
     /// No elements.
     #[track_caller]
     pub fn max(&self) -> Ranked<T, 0> {
-        Ranked::wrap(self.0.max())
+        or_panic(self.try_max())
+    }
+
+    /// As [`Ranked::max`].
+    ///
+    /// # Errors
+    ///
+    /// No elements.
+    #[track_caller]
+    pub fn try_max(&self) -> Result<Ranked<T, 0>> {
+        self.0.try_max().map(Ranked::wrap)
     }
 
     /// `self + other`, of the same rank; sizes 1 broadcast.
@@ -339,22 +349,42 @@ macro_rules! neighbours {
             impl<T: Element> Ranked<T, $R> {
                 /// The sum over an axis, in the element type.
                 ///
+                /// # Panics
+                ///
+                /// An axis out of range.
+                #[track_caller]
+                pub fn sum_dim(&self, axis: isize) -> Ranked<T, $Lower> {
+                    or_panic(self.try_sum_dim(axis))
+                }
+
+                /// As [`Ranked::sum_dim`].
+                ///
                 /// # Errors
                 ///
                 /// An axis out of range.
                 #[track_caller]
-                pub fn sum_dim(&self, axis: isize) -> Result<Ranked<T, $Lower>> {
-                    Ok(Ranked::wrap(self.0.sum_dim(&[axis], false)?.to_dtype(T::DTYPE)))
+                pub fn try_sum_dim(&self, axis: isize) -> Result<Ranked<T, $Lower>> {
+                    Ok(Ranked::wrap(self.0.try_sum_dim(&[axis], false)?.to_dtype(T::DTYPE)))
                 }
 
                 /// The largest along an axis.
+                ///
+                /// # Panics
+                ///
+                /// An axis out of range; no elements.
+                #[track_caller]
+                pub fn amax(&self, axis: isize) -> Ranked<T, $Lower> {
+                    or_panic(self.try_amax(axis))
+                }
+
+                /// As [`Ranked::amax`].
                 ///
                 /// # Errors
                 ///
                 /// An axis out of range; no elements.
                 #[track_caller]
-                pub fn max_dim(&self, axis: isize) -> Result<Ranked<T, $Lower>> {
-                    Ok(Ranked::wrap(self.0.max_dim(&[axis], false)?))
+                pub fn try_amax(&self, axis: isize) -> Result<Ranked<T, $Lower>> {
+                    Ok(Ranked::wrap(self.0.try_amax(&[axis], false)?))
                 }
 
                 /// One position along an axis, a view.

@@ -306,7 +306,7 @@ fn tensors_of_more_than_four_billion_elements() {
     x.slice(0, Some(1 << 31), Some((1 << 31) + 2), 1).unwrap().assign(100i64).unwrap();
     let total = (n - 5) as i64 + 3 * 200 + 2 * 100;
     assert_eq!(x.sum().item::<i64>().unwrap(), total);
-    assert_eq!(x.argmax(None).unwrap().item::<i64>().unwrap(), n as i64 - 3);
+    assert_eq!(x.argmax(None, false).item::<i64>().unwrap(), n as i64 - 3);
     let y = &x + 1i64;
     assert_eq!(y.narrow(0, n as isize - 4, 4).unwrap().to_vec::<u8>().unwrap(), [2, 201, 201, 201]);
     assert_eq!(y.sum().item::<i64>().unwrap(), total + n as i64);
@@ -315,9 +315,8 @@ fn tensors_of_more_than_four_billion_elements() {
     // Reversed, every second one: strides and a start beyond 32 bits.
     let back = x.flip(&[0]).unwrap().slice(0, None, None, 2).unwrap();
     assert_eq!(back.sum().item::<i64>().unwrap(), (n as i64 + 1) / 2 - 3 + 2 * 200 + 100);
-    let columns =
-        x.narrow(0, 0, 1 << 32).unwrap().reshape(&[1 << 30, 4]).unwrap().sum_dim(&[0], false).unwrap();
+    let columns = x.narrow(0, 0, 1 << 32).unwrap().reshape(&[1 << 30, 4]).unwrap().sum_dim(&[0], false);
     assert_eq!(columns.to_vec::<i64>().unwrap(), [(1 << 30) + 99, (1 << 30) + 99, 1 << 30, 1 << 30]);
-    let rows = x.narrow(0, 0, 1 << 32).unwrap().reshape(&[4, 1 << 30]).unwrap().max_dim(&[1], false).unwrap();
+    let rows = x.narrow(0, 0, 1 << 32).unwrap().reshape(&[4, 1 << 30]).unwrap().amax(&[1], false);
     assert_eq!(rows.to_vec::<u8>().unwrap(), [1, 1, 100, 1]);
 }

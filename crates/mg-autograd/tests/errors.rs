@@ -113,19 +113,19 @@ fn views() {
 fn reductions() {
     let a = matrix();
     let none = f32s(&[0, 3], &[]);
-    fails!(ErrorKind::Axis { axis: 2, rank: 2 }, "sum", ["axis 2"], a.sum_dim(&[2], false));
-    fails!(ErrorKind::Axis { .. }, "mean", ["axis -3"], a.mean_dim(&[-3], false));
-    fails!(ErrorKind::Axis { .. }, "var", ["axis 9"], a.var_dim(&[9], 1, false));
-    fails!(ErrorKind::Axis { .. }, "std", ["axis 2"], a.std_dim(&[2], 1, false));
-    fails!(ErrorKind::Value(_), "sum", ["twice"], a.sum_dim(&[0, -2], false));
-    fails!(ErrorKind::Value(_), "max", ["[0, 3]"], none.max_dim(&[0], false));
-    fails!(ErrorKind::Value(_), "min", ["[0, 3]"], none.min_dim(&[], true));
-    fails!(ErrorKind::Value(_), "argmax", ["[0, 3]"], none.argmax(None));
-    fails!(ErrorKind::Value(_), "argmin", ["[0, 3]"], none.argmin(Some(0)));
-    fails!(ErrorKind::Axis { .. }, "argmax", ["axis 2"], a.argmax(Some(2)));
+    fails!(ErrorKind::Axis { axis: 2, rank: 2 }, "sum", ["axis 2"], a.try_sum_dim(&[2], false));
+    fails!(ErrorKind::Axis { .. }, "mean", ["axis -3"], a.try_mean_dim(&[-3], false));
+    fails!(ErrorKind::Axis { .. }, "var", ["axis 9"], a.try_var_dim(&[9], false, Some(1.0)));
+    fails!(ErrorKind::Axis { .. }, "std", ["axis 2"], a.try_std_dim(&[2], false, Some(1.0)));
+    fails!(ErrorKind::Value(_), "sum", ["twice"], a.try_sum_dim(&[0, -2], false));
+    fails!(ErrorKind::Value(_), "amax", ["[0, 3]"], none.try_amax(&[0], false));
+    fails!(ErrorKind::Value(_), "amin", ["[0, 3]"], none.try_amin(&[], true));
+    fails!(ErrorKind::Value(_), "argmax", ["[0, 3]"], none.try_argmax(None, false));
+    fails!(ErrorKind::Value(_), "argmin", ["[0, 3]"], none.try_argmin(Some(0), false));
+    fails!(ErrorKind::Axis { .. }, "argmax", ["axis 2"], a.try_argmax(Some(2), false));
     fails!(ErrorKind::Axis { .. }, "softmax", ["axis 2"], a.try_softmax(Some(2), None));
     fails!(ErrorKind::Axis { .. }, "log_softmax", ["axis -3"], a.try_log_softmax(Some(-3), None));
-    fails!(ErrorKind::Axis { .. }, "logsumexp", ["axis 7"], a.logsumexp(&[7], false));
+    fails!(ErrorKind::Axis { .. }, "logsumexp", ["axis 7"], a.try_logsumexp(&[7], false));
     fails!(ErrorKind::Axis { .. }, "softmax", ["axis 5"], none.try_softmax(Some(5), None));
     no_faults();
 }
@@ -377,7 +377,9 @@ fn operators_panic_with_the_same_text() {
     same!(a.try_pow(&b), a.pow(&b));
     same!(a.try_minimum(&b), a.minimum(&b));
     same!(a.try_matmul(&b), a.matmul(&b));
-    same!(f32s(&[0], &[]).max_dim(&[], false), f32s(&[0], &[]).max());
+    same!(f32s(&[0], &[]).try_max(), f32s(&[0], &[]).max());
+    same!(a.try_sum_dim(&[2], false), a.sum_dim(&[2], false));
+    same!(a.try_norm("inf", &[], false), a.norm("inf", &[], false));
     // These have no twin.
     let (greater, line) = (panic_text(|| drop(a.gt(&b))), line!());
     assert!(greater.starts_with("gt: ") && greater.contains(&format!("{}:{line}:", file!())), "{greater}");
@@ -471,17 +473,17 @@ proptest! {
         read(a.unsqueeze(axis));
         read(a.squeeze(Some(&[axis])));
         read(a.squeeze(None));
-        read(a.sum_dim(&axes, keep));
-        read(a.prod_dim(&axes, keep));
-        read(a.max_dim(&axes, keep));
-        read(a.min_dim(&axes, keep));
-        read(a.mean_dim(&axes, keep));
-        read(a.var_dim(&axes, start, keep));
-        read(a.argmax(Some(axis)));
-        read(a.argmin(None));
+        read(a.try_sum_dim(&axes, keep));
+        read(a.try_prod_dim(&axes, keep));
+        read(a.try_amax(&axes, keep));
+        read(a.try_amin(&axes, keep));
+        read(a.try_mean_dim(&axes, keep));
+        read(a.try_var_dim(&axes, keep, Some(start as f64)));
+        read(a.try_argmax(Some(axis), false));
+        read(a.try_argmin(None, false));
         read(a.try_softmax(Some(axis), None));
         read(a.try_log_softmax(Some(axis), None));
-        read(a.logsumexp(&axes, keep));
+        read(a.try_logsumexp(&axes, keep));
         read(a.try_matmul(&b));
         read(a.try_mse_loss(&b, "mean", None));
         read(a.try_cross_entropy(&b, None, -100, "mean", 0.0));
@@ -518,8 +520,8 @@ proptest! {
         let (a, b) = (make(&a), make(&b));
         let results = [
             a.try_mul(&b), a.try_div(&b), a.try_pow(&b), a.try_maximum(&b), a.try_matmul(&b),
-            a.sum_dim(&axes, keep), a.prod_dim(&axes, keep), a.max_dim(&axes, keep), a.var_dim(&axes, 0, keep),
-            a.try_softmax(Some(0), None), a.logsumexp(&axes, keep), Tensor::cat(&[&a, &b], 0), a.flip(&[-1]),
+            a.try_sum_dim(&axes, keep), a.try_prod_dim(&axes, keep), a.try_amax(&axes, keep), a.try_var_dim(&axes, keep, Some(0.0)),
+            a.try_softmax(Some(0), None), a.try_logsumexp(&axes, keep), Tensor::cat(&[&a, &b], 0), a.flip(&[-1]),
         ];
         for y in results.into_iter().flatten() {
             let g = grad(&[&y.sum()], &[&a, &b], &[], Backward::default()).unwrap();

@@ -26,7 +26,7 @@ fn close(a: &Tensor, b: &Tensor) -> Result<()> {
 fn f(x: &[Tensor]) -> Result<Vec<Tensor>> {
     let t = x[0].try_t()?;
     let product = x[0].try_matmul(&t)?;
-    let sums = x[0].try_cumsum(1, None)?.try_sum_over(&[0], false, None)?;
+    let sums = x[0].try_cumsum(1, None)?.try_sum_dim(&[0], false)?;
     Ok(vec![product.sin().sum(), &sums.exp() * &x[0].select(0, 1)?])
 }
 
@@ -63,7 +63,7 @@ fn modes_agree() -> Result<()> {
     let twice = func::jacrev(|x| func::grad(number, &[&x[0]], &[0]), &[&x])?;
     close(&hessian[0][0], &twice[0][0])?;
     let product = func::hvp(number, &[&x], &[&numbers(&[2, 3])?])?;
-    let wanted = (&hessian[0][0] * &numbers(&[2, 3])?).try_sum_over(&[2, 3], false, None)?;
+    let wanted = (&hessian[0][0] * &numbers(&[2, 3])?).try_sum_dim(&[2, 3], false)?;
     close(&product[0], &wanted)
 }
 
@@ -90,7 +90,7 @@ fn examples_that_are_written_to_are_the_batch() -> Result<()> {
     };
     let sums = func::vmap(write, &[Some(0), None], &[&batch, &other], Randomness::Error)?;
     close(&batch, &(&before * &other))?;
-    close(&sums[0], &(&before * &other).sum_dim(&[1], false)?)?;
+    close(&sums[0], &(&before * &other).sum_dim(&[1], false))?;
     let turned = before.t().copy();
     func::vmap(write, &[Some(1), None], &[&turned, &other], Randomness::Error)?;
     close(&turned, &(&before * &other).t())?;

@@ -235,7 +235,7 @@ fn one_pass() -> Result<()> {
     let x = Tensor::from_slice(&[1.0f32; 100]);
     let explained = || -> Result<String> {
         let y = swish(&x.try_mul(2.0)?, Operand::from(1.5)).try_add(1.0)?;
-        Ok(mg_graph::explain(&[&y.node()])?.to_string())
+        Ok(y.explain()?.to_string())
     };
     let mut plan = explained()?;
     // What is held is computed once much else was: tests beside this one may have done so between the two lines.

@@ -12,7 +12,7 @@ use std::f64::consts::{FRAC_1_SQRT_2, FRAC_2_SQRT_PI, LN_2, LN_10, PI};
 /// Which dtypes a row takes and what it answers with.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub enum RowClass {
-    /// Floats to the same float; integers and bool are promoted to f32 first.
+    /// Floats to the same float; integers and bool are promoted to the default float first.
     Float,
     /// Floats and integers to the same dtype; bool is promoted to i64 first.
     Numeric,
@@ -329,7 +329,7 @@ op_table! {
     Mul "mul" mul try_mul Numeric |a, b| a.mul(b);
     grad |g, x, y| [Some(g.mul(&x[1])), Some(g.mul(&x[0]))]
 
-    /// `a / b`, correctly rounded; integers are promoted to f32 by the public API's true division.
+    /// `a / b`, correctly rounded; integers are promoted to the default float by the public API's true division.
     Div "div" div try_div Numeric |a, b| a.div(b);
     grad |g, x, y| [Some(g.div(&x[1])), Some(g.mul(y).div(&x[1]).neg())]
 

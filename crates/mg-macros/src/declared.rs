@@ -21,6 +21,8 @@ pub struct Param {
     pub ty: Type,
     /// The default, and how Python writes it.
     pub default: Option<(Expr, String)>,
+    /// Rust says it otherwise, and its functions take the default.
+    pub python_only: bool,
 }
 
 /// What `#[surface(…)]` says.
@@ -34,6 +36,8 @@ pub struct Surface {
     pub answers: Vec<String>,
     pub keywords_from: Option<String>,
     pub name: Option<String>,
+    /// The method of Rust that takes no arguments: each has its default.
+    pub plain: Option<String>,
     pub in_place_only: bool,
     pub each: bool,
     pub reads: bool,
@@ -103,13 +107,22 @@ fn operation(function: &ImplItemFn) -> Result<Operation> {
                 let default = typed.attrs.iter().find(|a| a.path().is_ident("default"));
                 let default = default.map(|a| a.parse_args::<Expr>()).transpose()?;
                 let default = default.map(|e| python(&e).map(|text| (e, text))).transpose()?;
-                typed.attrs.retain(|a| !a.path().is_ident("default"));
+                let python_only = typed.attrs.iter().any(|a| a.path().is_ident("python"));
+                if python_only && default.is_none() {
+                    return Err(Error::new(typed.span(), "what only Python is asked for has a default"));
+                }
+                typed.attrs.retain(|a| !a.path().is_ident("default") && !a.path().is_ident("python"));
                 let Pat::Ident(name) = &*typed.pat else {
                     return Err(Error::new(typed.pat.span(), "an argument is a name"));
                 };
-                params.push(Param { name: name.ident.clone(), ty: (*typed.ty).clone(), default });
+                let (name, ty) = (name.ident.clone(), (*typed.ty).clone());
+                params.push(Param { name, ty, default, python_only });
             }
         }
+    }
+    if surface.plain.is_some() && !(has_receiver && params.iter().all(|p| p.default.is_some())) {
+        let text = "what is called without arguments has a default for each";
+        return Err(Error::new(function.sig.ident.span(), text));
     }
     Ok(Operation { function, documentation, surface, params, has_receiver })
 }
@@ -126,6 +139,7 @@ fn surface(attribute: &Attribute) -> Result<Surface> {
             "in_place" => found.in_place = true,
             "in_place_only" => (found.in_place, found.in_place_only) = (true, true),
             "name" => found.name = Some(text(&meta)?),
+            "plain" => found.plain = Some(text(&meta)?),
             "view" => found.view = true,
             "variadic" => found.variadic = true,
             "each" => found.each = true,

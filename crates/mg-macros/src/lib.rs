@@ -18,8 +18,9 @@ mod written;
 /// operations that are asked for what may not be there (axes, positions).
 ///
 /// A function answers with a `Result` and has documentation; its name is the plain one. Its receiver is `&self`, or it has
-/// none. Arguments may have a default, `#[default(0.01)]`, which is Python's: in Rust every argument is given. What
-/// `#[surface(…)]` says beside a function:
+/// none. Arguments may have a default, `#[default(0.01)]`, which is Python's: in Rust every argument is given, but for those
+/// marked `#[python]`, for which Rust has other words and its functions take the default. What `#[surface(…)]` says beside a
+/// function:
 ///
 /// | word | |
 /// |---|---|
@@ -27,6 +28,7 @@ mod written;
 /// | `in_place` | there is a twin with an underscore that writes the result into the tensor |
 /// | `in_place_only` | there is that twin only |
 /// | `name = "…"` | what Python calls it, and the twin with an underscore, where Rust has something else under that name |
+/// | `plain = "…"` | Rust has a method of this name too, which takes no arguments: each has its default |
 /// | `view` | the result shares memory with the tensor |
 /// | `variadic` | the last list may be given as its items |
 /// | `each` | Python's function takes several tensors too, and answers with a result for each |

@@ -28,6 +28,16 @@ fn is_made_of_others(ty: &Type) -> bool {
     matches!(ty, Type::Path(path) if ["Operand", "Sections", "Integers"].iter().any(|word| path.path.is_ident(word)))
 }
 
+/// Whether a type is `Order<'_>`, for which the public functions take a number or a word.
+fn is_order(ty: &Type) -> bool {
+    matches!(ty, Type::Path(path) if path.path.segments.last().is_some_and(|last| last.ident == "Order"))
+}
+
+/// What the public functions are generic over, beside what `impl` says.
+fn generics(operation: &Operation) -> Option<TokenStream> {
+    operation.params.iter().any(|p| is_order(&p.ty)).then(|| quote!(<'order>))
+}
+
 /// Whether a type is `&[Tensor]`, for which the public functions take references too.
 fn is_tensors(ty: &Type) -> bool {
     let Type::Reference(reference) = ty else { return false };
@@ -39,6 +49,7 @@ fn outer(param: &Param) -> TokenStream {
     let (name, ty) = (&param.name, &param.ty);
     match ty {
         ty if is_made_of_others(ty) => quote!(#name: impl Into<#ty>),
+        ty if is_order(ty) => quote!(#name: impl Into<Order<'order>>),
         ty if is_tensors(ty) => quote!(#name: &[impl std::borrow::Borrow<Tensor>]),
         ty => quote!(#name: #ty),
     }
@@ -48,7 +59,7 @@ fn outer(param: &Param) -> TokenStream {
 fn converted(param: &Param) -> Option<TokenStream> {
     let (name, ty) = (&param.name, &param.ty);
     match ty {
-        ty if is_made_of_others(ty) => Some(quote!(let #name: #ty = #name.into();)),
+        ty if is_made_of_others(ty) || is_order(ty) => Some(quote!(let #name: #ty = #name.into();)),
         ty if is_tensors(ty) => Some(quote! {
             let #name: Vec<Tensor> = #name.iter().map(|t| std::borrow::Borrow::<Tensor>::borrow(t).clone()).collect();
             let #name: &[Tensor] = &#name;
@@ -140,23 +151,120 @@ fn names(operation: &Operation, is_fallible: bool) -> (Ident, Ident, Ident) {
     }
 }
 
+/// The words for Rust, which say what arguments Rust does not have.
+fn documentation(operation: &Operation) -> Vec<String> {
+    let mut lines: Vec<String> = text(operation).lines().map(str::to_string).collect();
+    let others = operation.params.iter().filter(|p| p.python_only);
+    let others: Vec<String> = others.map(|p| format!("`{}`", p.name.unraw())).collect();
+    if !others.is_empty() {
+        let end = lines.iter().position(|line| line.starts_with("# ")).unwrap_or(lines.len());
+        let words = [format!("Python's alone: {}.", others.join(", ")), String::new()];
+        lines.splice(end..end, words);
+    }
+    lines.iter().map(|line| if line.is_empty() { line.clone() } else { format!(" {line}") }).collect()
+}
+
+/// The function that takes all arguments: the one that answers with a `Result`, or where some are Python's alone, one
+/// behind it.
+fn in_full(operation: &Operation, fallible: &Ident) -> Ident {
+    match operation.params.iter().any(|p| p.python_only) {
+        true => format_ident!("{fallible}_in_full"),
+        false => fallible.clone(),
+    }
+}
+
+/// What calls the function that takes all arguments with those that Rust has, where some are Python's alone.
+fn for_rust(operation: &Operation, fallible: &Ident) -> Option<TokenStream> {
+    let full = in_full(operation, fallible);
+    if full == *fallible {
+        return None;
+    }
+    let answer = &operation.function.sig.output;
+    let (documentation, attributes) = (documentation(operation), &operation.function.attrs);
+    let parameters = operation.params.iter().filter(|p| !p.python_only).map(outer);
+    let arguments = operation.params.iter().map(|p| match (&p.default, p.python_only) {
+        (Some((default, _)), true) => quote!(#default),
+        _ => {
+            let name = &p.name;
+            quote!(#name)
+        }
+    });
+    let receiver = operation.has_receiver.then(|| quote!(&self,));
+    let generics = generics(operation);
+    let on = if operation.has_receiver { quote!(self.) } else { quote!(Self::) };
+    Some(quote! {
+        #(#[doc = #documentation])*
+        #(#attributes)*
+        #[track_caller]
+        pub fn #fallible #generics(#receiver #(#parameters),*) #answer {
+            #on #full(#(#arguments),*)
+        }
+    })
+}
+
+/// The method that takes no arguments, and its twin.
+fn without_arguments(operation: &Operation, fallible: &Ident, result: &TokenStream) -> Option<TokenStream> {
+    let name = operation.surface.plain.as_ref()?;
+    let (method, twin) = (format_ident!("{name}"), format_ident!("try_{name}"));
+    let words = text(operation);
+    let words = words.split("\n\n").next().unwrap_or_default().lines().map(|line| format!(" {line}"));
+    let words: Vec<String> = words.collect();
+    let with =
+        format!("Of all elements; with its arguments it is [`Tensor::{}`].", operation.function.sig.ident);
+    let defaults = operation.params.iter().filter(|p| !p.python_only).filter_map(|p| p.default.as_ref());
+    let defaults = defaults.map(|(default, _)| default);
+    let same = format!("As [`Tensor::{name}`].");
+    let errors = format!("Those of [`Tensor::{}`].", operation.function.sig.ident);
+    Some(quote! {
+        #(#[doc = #words])*
+        ///
+        #[doc = #with]
+        ///
+        /// # Panics
+        ///
+        /// Where its `try_` twin answers with an error.
+        #[track_caller]
+        pub fn #method(&self) -> <#result as crate::surface::Fallible>::Value {
+            crate::ops::or_panic(self.#twin())
+        }
+
+        #[doc = #same]
+        ///
+        /// # Errors
+        ///
+        #[doc = #errors]
+        #[track_caller]
+        pub fn #twin(&self) -> #result {
+            crate::caller::public(#name, || self.#fallible(#(#defaults),*))
+        }
+    })
+}
+
 /// The plain method, its `try_` twin, and those in place.
 fn methods(operation: &Operation, is_fallible: bool) -> TokenStream {
     let function = &operation.function;
     let (plain, answer, body) = (&function.sig.ident, &function.sig.output, &function.block);
     let text = operation.name();
     let (fallible, written, fallibly) = names(operation, is_fallible);
-    let (documentation, attributes) = (&operation.documentation, &function.attrs);
-    let parameters: Vec<_> = operation.params.iter().map(outer).collect();
-    let arguments: Vec<_> = operation.params.iter().map(|p| &p.name).collect();
+    let (documentation, attributes) = (documentation(operation), &function.attrs);
+    let all: Vec<_> = operation.params.iter().map(outer).collect();
+    let in_rust = || operation.params.iter().filter(|p| !p.python_only);
+    let parameters: Vec<_> = in_rust().map(outer).collect();
+    let arguments: Vec<_> = in_rust().map(|p| &p.name).collect();
     let converted: Vec<_> = operation.params.iter().filter_map(converted).collect();
     let receiver = operation.has_receiver.then(|| quote!(&self,));
-    let autocast = autocast(operation, &fallible);
+    let generics = generics(operation);
+    let full = in_full(operation, &fallible);
+    let for_rust = for_rust(operation, &fallible);
+    let autocast = autocast(operation, &full);
     let on = if operation.has_receiver { quote!(self.) } else { quote!(Self::) };
     let result = match answer {
         syn::ReturnType::Type(_, ty) => quote!(#ty),
         syn::ReturnType::Default => quote!(()),
     };
+    let without = without_arguments(operation, &fallible, &result);
+    // What is behind another function is nobody else's.
+    let public = for_rust.is_none().then(|| quote!(pub));
     // Where an operation ends with a view of what it has made itself, nobody sees the rest: the result is a tensor of its own.
     let own = (!operation.surface.view && result.to_string().replace(' ', "") == "Result<Tensor>")
         .then(|| quote!(.map(Tensor::alone)));
@@ -177,7 +285,7 @@ fn methods(operation: &Operation, is_fallible: bool) -> TokenStream {
                 /// Where its `try_` twin answers with an error.
                 #(#attributes)*
                 #[track_caller]
-                pub fn #written(&self, #(#parameters),*) {
+                pub fn #written #generics(&self, #(#parameters),*) {
                     crate::ops::or_panic(self.#fallibly(#(#arguments),*))
                 }
             }
@@ -193,7 +301,7 @@ fn methods(operation: &Operation, is_fallible: bool) -> TokenStream {
             /// written to.
             #(#attributes)*
             #[track_caller]
-            pub fn #fallibly(&self, #(#parameters),*) -> mg_device::Result<()> {
+            pub fn #fallibly #generics(&self, #(#parameters),*) -> mg_device::Result<()> {
                 crate::caller::public(#text, || {
                     crate::surface::#changed(self, |operand| operand.#fallible(#(#arguments),*))
                 })
@@ -202,25 +310,29 @@ fn methods(operation: &Operation, is_fallible: bool) -> TokenStream {
     });
     let panicking = (!is_fallible).then(|| {
         quote! {
-            #(#documentation)*
+            #(#[doc = #documentation])*
             ///
             /// # Panics
             ///
             /// Where its `try_` twin answers with an error.
             #(#attributes)*
             #[track_caller]
-            pub fn #plain(#receiver #(#parameters),*) -> <#result as crate::surface::Fallible>::Value {
+            pub fn #plain #generics(#receiver #(#parameters),*) -> <#result as crate::surface::Fallible>::Value {
                 crate::ops::or_panic(#on #fallible(#(#arguments),*))
             }
         }
     });
     quote! {
+        #without
+
         #panicking
 
-        #(#documentation)*
+        #for_rust
+
+        #(#[doc = #documentation])*
         #(#attributes)*
         #[track_caller]
-        pub fn #fallible(#receiver #(#parameters),*) #answer {
+        #public fn #full #generics(#receiver #(#all),*) #answer {
             #(#converted)*
             #autocast
             crate::caller::public(#text, || -> #result #body) #own
@@ -235,6 +347,7 @@ fn description(operation: &Operation, is_fallible: bool) -> TokenStream {
     let surface = &operation.surface;
     let plain = operation.name();
     let (fallible, ..) = names(operation, is_fallible);
+    let fallible = in_full(operation, &fallible);
     let documentation = text(operation);
     let places: Vec<Ident> = match surface.places.is_empty() {
         true if surface.in_place_only => vec![],

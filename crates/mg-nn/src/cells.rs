@@ -1,11 +1,29 @@
 //! Recurrent layers by the step: [`RNNCell`], [`LSTMCell`], [`GRUCell`].
 
 use mg_autograd::Tensor;
-use mg_device::{DType, Result};
+use mg_device::Result;
 
 use crate::current::{current, current_of};
 use crate::module::{Module, told};
+use crate::options::{ByName, layer_options};
 use crate::{fields, init};
+
+layer_options! {
+    /// How a cell is made, with PyTorch's defaults.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    CellOptions {
+        /// Numbers are added: yes.
+        bias: bool = true,
+    }
+}
+
+/// The options of a cell by name, with their defaults.
+pub(crate) fn defaults(layer: &str) -> Option<ByName> {
+    Some(match layer {
+        "RNNCell" | "LSTMCell" | "GRUCell" => CellOptions::default().by_name(),
+        _ => return None,
+    })
+}
 
 macro_rules! cells {
     ($($(#[doc = $doc:literal])+ $Name:ident $gates:literal;)*) => {$(
@@ -31,16 +49,17 @@ macro_rules! cells {
             /// Sizes that overflow; memory.
             #[track_caller]
             pub fn new(input_size: usize, hidden_size: usize) -> Result<$Name> {
-                $Name::with_options(input_size, hidden_size, true, DType::F32)
+                $Name::with_options(input_size, hidden_size, CellOptions::default())
             }
 
-            /// With biases or without, in a floating-point dtype.
+            /// With options.
             ///
             /// # Errors
             ///
             /// A dtype that is not floating point; as `new`.
             #[track_caller]
-            pub fn with_options(input_size: usize, hidden_size: usize, bias: bool, dtype: DType) -> Result<$Name> {
+            pub fn with_options(input_size: usize, hidden_size: usize, options: CellOptions) -> Result<$Name> {
+                let CellOptions { bias, dtype } = options;
                 let (bound, rows) = (init::default_bound(hidden_size), $gates * hidden_size);
                 let drawn = |shape: &[usize]| init::uniform_parameter(shape, bound, dtype);
                 Ok($Name {

@@ -233,7 +233,7 @@ pub fn dirac_(t: &Tensor, groups: usize) -> Result<()> {
 pub fn trunc_normal_(t: &Tensor, mean: f64, std: f64, low: f64, high: f64) -> Result<()> {
     let side = |at: f64| {
         let z = Tensor::from_slice(&[(at - mean) / std * std::f64::consts::FRAC_1_SQRT_2]);
-        z.to(t.device())?.try_erf()?.sum_dim(&[], false)
+        z.to(t.device())?.try_erf()?.try_sum_dim(&[], false)
     };
     let (from, to) = (side(low)?, side(high)?);
     // Half types are too coarse to be drawn from: their ends would be met again and again.

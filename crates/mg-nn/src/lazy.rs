@@ -14,7 +14,7 @@ use crate::convolution::{
     ConvTransposeOptions,
 };
 use crate::init;
-use crate::linear::Linear;
+use crate::linear::{Linear, LinearOptions};
 use crate::module::{Module, Visitor, told};
 use crate::norm::{
     BatchNorm1d, BatchNorm2d, BatchNorm3d, InstanceNorm1d, InstanceNorm2d, InstanceNorm3d, NormOptions,
@@ -95,16 +95,17 @@ impl LazyLinear {
     /// Memory.
     #[track_caller]
     pub fn new(out_features: usize) -> Result<LazyLinear> {
-        LazyLinear::with_options(out_features, true, DType::F32)
+        LazyLinear::with_options(out_features, LinearOptions::default())
     }
 
-    /// With a bias or without, in a floating-point dtype.
+    /// With the options of [`Linear`].
     ///
     /// # Errors
     ///
     /// A dtype that is not floating point; memory.
     #[track_caller]
-    pub fn with_options(out_features: usize, bias: bool, dtype: DType) -> Result<LazyLinear> {
+    pub fn with_options(out_features: usize, options: LinearOptions) -> Result<LazyLinear> {
+        let LinearOptions { bias, dtype } = options;
         let bias = if bias { Some(open_parameter(dtype)?) } else { None };
         let inner = Linear { weight: open_parameter(dtype)?, bias };
         Ok(LazyLinear { inner, out_features, waiting: Waiting::default() })
@@ -123,9 +124,9 @@ impl LazyLinear {
             let text = "takes […, in_features], got a tensor without axes".to_owned();
             return Err(Error::new("LazyLinear", ErrorKind::Shape(text)));
         };
-        let bias = self.inner.bias.is_some();
+        let options = LinearOptions { bias: self.inner.bias.is_some(), dtype: weight.dtype() };
         self.waiting.end(&self.inner, is_open(weight), weight.device(), || {
-            Linear::with_options(features, self.out_features, bias, weight.dtype())
+            Linear::with_options(features, self.out_features, options)
         })
     }
 }
@@ -341,10 +342,7 @@ lazy_norms! {
     LazyBatchNorm1d BatchNorm1d NormOptions::default();
     LazyBatchNorm2d BatchNorm2d NormOptions::default();
     LazyBatchNorm3d BatchNorm3d NormOptions::default();
-    LazyInstanceNorm1d InstanceNorm1d
-        NormOptions { affine: false, track_running_stats: false, ..NormOptions::default() };
-    LazyInstanceNorm2d InstanceNorm2d
-        NormOptions { affine: false, track_running_stats: false, ..NormOptions::default() };
-    LazyInstanceNorm3d InstanceNorm3d
-        NormOptions { affine: false, track_running_stats: false, ..NormOptions::default() };
+    LazyInstanceNorm1d InstanceNorm1d NormOptions::of_instances();
+    LazyInstanceNorm2d InstanceNorm2d NormOptions::of_instances();
+    LazyInstanceNorm3d InstanceNorm3d NormOptions::of_instances();
 }

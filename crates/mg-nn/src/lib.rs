@@ -50,6 +50,7 @@ mod norm;
 pub mod npz;
 pub mod onnx;
 pub mod optim;
+mod options;
 mod pickle;
 pub mod plot;
 mod pooling;
@@ -67,7 +68,7 @@ pub use activation::{
     Softmin, Softplus, Softshrink, Softsign, Tanh, Tanhshrink, Threshold,
 };
 pub use attention::{Attend, MultiheadAttention, TransformerEncoder, TransformerEncoderLayer};
-pub use cells::{GRUCell, LSTMCell, RNNCell};
+pub use cells::{CellOptions, GRUCell, LSTMCell, RNNCell};
 pub use container::Sequential;
 pub use convolution::{
     Conv1d, Conv2d, Conv3d, ConvOptions, ConvTranspose1d, ConvTranspose2d, ConvTranspose3d,
@@ -81,7 +82,10 @@ pub use lazy::{
     LazyConvTranspose1d, LazyConvTranspose2d, LazyConvTranspose3d, LazyInstanceNorm1d, LazyInstanceNorm2d,
     LazyInstanceNorm3d, LazyLinear,
 };
-pub use linear::{BagMode, Bilinear, CosineSimilarity, Embedding, EmbeddingBag, Linear, PairwiseDistance};
+pub use linear::{
+    BagMode, Bilinear, CosineSimilarity, Embedding, EmbeddingBag, EmbeddingOptions, Linear, LinearOptions,
+    PairwiseDistance,
+};
 pub use loss::{
     BCELoss, BCEWithLogitsLoss, CTCLoss, CosineEmbeddingLoss, CrossEntropyLoss, GaussianNLLLoss,
     HingeEmbeddingLoss, HuberLoss, KLDivLoss, L1Loss, MSELoss, MarginRankingLoss, MultiLabelMarginLoss,
@@ -92,9 +96,10 @@ pub use loss::{
 pub use mg_macros::Module;
 pub use module::{Mode, Module, Register, RegisterBuffer, Visitor, no_forward, told};
 pub use norm::{
-    BatchNorm1d, BatchNorm2d, BatchNorm3d, GroupNorm, InstanceNorm1d, InstanceNorm2d, InstanceNorm3d,
-    LayerNorm, LocalResponseNorm, NormOptions, RMSNorm,
+    BatchNorm1d, BatchNorm2d, BatchNorm3d, GroupNorm, GroupNormOptions, InstanceNorm1d, InstanceNorm2d,
+    InstanceNorm3d, LayerNorm, LayerNormOptions, LocalResponseNorm, NormOptions, RMSNorm, RMSNormOptions,
 };
+pub use options::layer_defaults;
 pub use pooling::{
     AdaptiveAvgPool1d, AdaptiveAvgPool2d, AdaptiveAvgPool3d, AdaptiveMaxPool1d, AdaptiveMaxPool2d,
     AdaptiveMaxPool3d, AvgPool1d, AvgPool2d, AvgPool3d, LPPool1d, LPPool2d, LPPool3d, MaxPool1d, MaxPool2d,

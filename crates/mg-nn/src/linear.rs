@@ -5,6 +5,7 @@ use mg_device::{DType, Error, ErrorKind, Result};
 
 use crate::current::{current, current_of};
 use crate::module::{Module, no_forward, told};
+use crate::options::{ByName, layer_options};
 use crate::{fields, init};
 
 /// `x Wᵀ + b` on the last axis.
@@ -25,6 +26,15 @@ pub struct Linear {
     pub bias: Option<Tensor>,
 }
 
+layer_options! {
+    /// How a [`Linear`] is made, with PyTorch's defaults.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    LinearOptions {
+        /// A number is added to each output: yes.
+        bias: bool = true,
+    }
+}
+
 impl Linear {
     /// With a bias, in f32. Weight and bias are drawn uniformly from ±1/√`in_features`, as PyTorch does.
     ///
@@ -33,16 +43,25 @@ impl Linear {
     /// Sizes that overflow; memory.
     #[track_caller]
     pub fn new(in_features: usize, out_features: usize) -> Result<Linear> {
-        Linear::with_options(in_features, out_features, true, DType::F32)
+        Linear::with_options(in_features, out_features, LinearOptions::default())
     }
 
-    /// With a bias or without, in a floating-point dtype.
+    /// With options.
+    ///
+    /// ```
+    /// use mg_nn::{Linear, LinearOptions};
+    ///
+    /// let plain = Linear::with_options(3, 2, LinearOptions { bias: false, ..Default::default() })?;
+    /// assert!(plain.bias.is_none());
+    /// # Ok::<(), mg_device::Error>(())
+    /// ```
     ///
     /// # Errors
     ///
     /// A dtype that is not floating point; as [`Linear::new`].
     #[track_caller]
-    pub fn with_options(in_features: usize, out_features: usize, bias: bool, dtype: DType) -> Result<Linear> {
+    pub fn with_options(in_features: usize, out_features: usize, options: LinearOptions) -> Result<Linear> {
+        let LinearOptions { bias, dtype } = options;
         let bound = init::default_bound(in_features);
         let weight = init::uniform_parameter(&[out_features, in_features], bound, dtype)?;
         let bias = if bias { Some(init::uniform_parameter(&[out_features], bound, dtype)?) } else { None };
@@ -70,6 +89,15 @@ pub struct Embedding {
     padding_idx: Option<i64>,
 }
 
+layer_options! {
+    /// How an [`Embedding`] is made, with PyTorch's defaults.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    EmbeddingOptions {
+        /// The row of this number is zeros, and stays what it is: no gradient reaches it. Negative numbers count from the end. None: no row.
+        padding_idx: Option<i64> = None,
+    }
+}
+
 impl Embedding {
     /// Drawn from the normal distribution of mean 0 and variance 1, in f32.
     ///
@@ -78,34 +106,31 @@ impl Embedding {
     /// Sizes that overflow; memory.
     #[track_caller]
     pub fn new(num_embeddings: usize, embedding_dim: usize) -> Result<Embedding> {
-        Embedding::with_options(num_embeddings, embedding_dim, DType::F32)
+        Embedding::with_options(num_embeddings, embedding_dim, EmbeddingOptions::default())
     }
 
-    /// As [`Embedding::new`], in a floating-point dtype.
+    /// With options.
     ///
     /// # Errors
     ///
-    /// A dtype that is not floating point; as [`Embedding::new`].
+    /// A dtype that is not floating point; [`ErrorKind::Index`] for a row that is not there; as [`Embedding::new`].
     #[track_caller]
-    pub fn with_options(num_embeddings: usize, embedding_dim: usize, dtype: DType) -> Result<Embedding> {
-        let weight = Tensor::randn(&[num_embeddings, embedding_dim], dtype)?;
-        Ok(Embedding { weight: init::parameter(weight)?, padding_idx: None })
-    }
-
-    /// The row of this number is zeros, and stays what it is: no gradient reaches it. Negative numbers count from the end.
-    ///
-    /// # Errors
-    ///
-    /// [`ErrorKind::Index`] for a row that is not there.
-    #[track_caller]
-    pub fn padding_idx(self, row: i64) -> Result<Embedding> {
-        let size = self.weight.shape()[0];
-        let at = if row < 0 { row + size as i64 } else { row };
-        if !(0..size as i64).contains(&at) {
-            return Err(Error::new("Embedding", ErrorKind::Index { index: row, axis: 0, size }));
+    pub fn with_options(
+        num_embeddings: usize,
+        embedding_dim: usize,
+        options: EmbeddingOptions,
+    ) -> Result<Embedding> {
+        let weight = init::parameter(Tensor::randn(&[num_embeddings, embedding_dim], options.dtype)?)?;
+        let Some(row) = options.padding_idx else {
+            return Ok(Embedding { weight, padding_idx: None });
+        };
+        let at = if row < 0 { row + num_embeddings as i64 } else { row };
+        if !(0..num_embeddings as i64).contains(&at) {
+            let kind = ErrorKind::Index { index: row, axis: 0, size: num_embeddings };
+            return Err(Error::new("Embedding", kind));
         }
-        init::constant_(&self.weight.select(0, at as isize)?, 0.0)?;
-        Ok(Embedding { padding_idx: Some(at), ..self })
+        init::constant_(&weight.select(0, at as isize)?, 0.0)?;
+        Ok(Embedding { weight, padding_idx: Some(at) })
     }
 }
 
@@ -121,6 +146,15 @@ impl Module for Embedding {
         let padding = self.padding_idx.map_or(String::new(), |row| format!(", padding_idx={row}"));
         format!("Embedding({}, {}{padding})", shape[0], shape[1])
     }
+}
+
+/// The options of a layer of this file by name, with their defaults.
+pub(crate) fn defaults(layer: &str) -> Option<ByName> {
+    Some(match layer {
+        "Linear" | "LazyLinear" => LinearOptions::default().by_name(),
+        "Embedding" => EmbeddingOptions::default().by_name(),
+        _ => return None,
+    })
 }
 
 /// Bags of rows of a table, each as one vector: `[bags, embedding_dim]`.

@@ -5,6 +5,7 @@ use mg_device::{DType, Error, ErrorKind, Result};
 
 use crate::current::current_of;
 use crate::module::{Mode, Module, Visitor, told};
+use crate::options::{ByName, layer_options};
 use crate::{fields, init};
 
 /// Normalises over the last axes to mean 0 and variance 1, then scales and shifts: Ba, Kiros and Hinton, "Layer
@@ -18,6 +19,19 @@ pub struct LayerNorm {
     eps: f64,
 }
 
+layer_options! {
+    /// How a [`LayerNorm`] is made, with PyTorch's defaults.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    LayerNormOptions {
+        /// Added to the variance: 10⁻⁵.
+        eps: f64 = 1e-5,
+        /// With weight and bias: yes.
+        elementwise_affine: bool = true,
+        /// With a bias, where there is a weight: yes.
+        bias: bool = true,
+    }
+}
+
 impl LayerNorm {
     /// Over axes of these sizes, with weight and bias in f32 and 10⁻⁵ added to the variance.
     ///
@@ -26,21 +40,17 @@ impl LayerNorm {
     /// No axes or more than 16; memory.
     #[track_caller]
     pub fn new(normalized_shape: &[usize]) -> Result<LayerNorm> {
-        LayerNorm::with_options(normalized_shape, 1e-5, true, DType::F32)
+        LayerNorm::with_options(normalized_shape, LayerNormOptions::default())
     }
 
-    /// With what is added to the variance, with weight and bias (in a floating-point dtype) or without.
+    /// With options.
     ///
     /// # Errors
     ///
     /// `eps` below 0 or NaN, a dtype that is not floating point; as [`LayerNorm::new`].
     #[track_caller]
-    pub fn with_options(
-        normalized_shape: &[usize],
-        eps: f64,
-        affine: bool,
-        dtype: DType,
-    ) -> Result<LayerNorm> {
+    pub fn with_options(normalized_shape: &[usize], options: LayerNormOptions) -> Result<LayerNorm> {
+        let LayerNormOptions { eps, elementwise_affine, bias, dtype } = options;
         let fail = |kind| Err(Error::new("LayerNorm", kind));
         if normalized_shape.is_empty() {
             return fail(ErrorKind::Shape("takes the sizes of at least one axis".into()));
@@ -48,12 +58,12 @@ impl LayerNorm {
         if eps.is_nan() || eps < 0.0 {
             return fail(ErrorKind::Value(format!("takes an eps of at least 0, got {eps}")));
         }
-        let part = |value| {
-            if affine { init::constant_parameter(normalized_shape, value, dtype).map(Some) } else { Ok(None) }
+        let part = |value, is_there: bool| {
+            is_there.then(|| init::constant_parameter(normalized_shape, value, dtype)).transpose()
         };
         Ok(LayerNorm {
-            weight: part(1.0)?,
-            bias: part(0.0)?,
+            weight: part(1.0, elementwise_affine)?,
+            bias: part(0.0, elementwise_affine && bias)?,
             normalized_shape: normalized_shape.to_vec(),
             eps,
         })
@@ -81,6 +91,17 @@ pub struct RMSNorm {
     eps: Option<f64>,
 }
 
+layer_options! {
+    /// How an [`RMSNorm`] is made, with PyTorch's defaults.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    RMSNormOptions {
+        /// Added to the mean square. None, as at first: the distance of 1 to the next number of the input's dtype.
+        eps: Option<f64> = None,
+        /// With a weight: yes.
+        elementwise_affine: bool = true,
+    }
+}
+
 impl RMSNorm {
     /// Over axes of these sizes, with a weight in f32; what is added to the mean square is the distance of 1 to the next number of the input's dtype.
     ///
@@ -89,27 +110,23 @@ impl RMSNorm {
     /// No axes or more than 16; memory.
     #[track_caller]
     pub fn new(normalized_shape: &[usize]) -> Result<RMSNorm> {
-        RMSNorm::with_options(normalized_shape, None, true, DType::F32)
+        RMSNorm::with_options(normalized_shape, RMSNormOptions::default())
     }
 
-    /// With what is added to the mean square, with a weight (in a floating-point dtype) or without.
+    /// With options.
     ///
     /// # Errors
     ///
     /// A dtype that is not floating point; as [`RMSNorm::new`].
     #[track_caller]
-    pub fn with_options(
-        normalized_shape: &[usize],
-        eps: Option<f64>,
-        affine: bool,
-        dtype: DType,
-    ) -> Result<RMSNorm> {
+    pub fn with_options(normalized_shape: &[usize], options: RMSNormOptions) -> Result<RMSNorm> {
+        let RMSNormOptions { eps, elementwise_affine, dtype } = options;
         if normalized_shape.is_empty() {
             let text = "takes the sizes of at least one axis".into();
             return Err(Error::new("RMSNorm", ErrorKind::Shape(text)));
         }
         let weight =
-            if affine { Some(init::constant_parameter(normalized_shape, 1.0, dtype)?) } else { None };
+            elementwise_affine.then(|| init::constant_parameter(normalized_shape, 1.0, dtype)).transpose()?;
         Ok(RMSNorm { weight, normalized_shape: normalized_shape.to_vec(), eps })
     }
 }
@@ -137,6 +154,17 @@ pub struct GroupNorm {
     eps: f64,
 }
 
+layer_options! {
+    /// How a [`GroupNorm`] is made, with PyTorch's defaults.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    GroupNormOptions {
+        /// Added to the variance: 10⁻⁵.
+        eps: f64 = 1e-5,
+        /// With weight and bias: yes.
+        affine: bool = true,
+    }
+}
+
 impl GroupNorm {
     /// With weight and bias in f32 and 10⁻⁵ added to the variance.
     ///
@@ -145,10 +173,10 @@ impl GroupNorm {
     /// Channels that do not fall into the groups; memory.
     #[track_caller]
     pub fn new(num_groups: usize, num_channels: usize) -> Result<GroupNorm> {
-        GroupNorm::with_options(num_groups, num_channels, 1e-5, true, DType::F32)
+        GroupNorm::with_options(num_groups, num_channels, GroupNormOptions::default())
     }
 
-    /// With what is added to the variance, with weight and bias (in a floating-point dtype) or without.
+    /// With options.
     ///
     /// # Errors
     ///
@@ -157,10 +185,9 @@ impl GroupNorm {
     pub fn with_options(
         num_groups: usize,
         num_channels: usize,
-        eps: f64,
-        affine: bool,
-        dtype: DType,
+        options: GroupNormOptions,
     ) -> Result<GroupNorm> {
+        let GroupNormOptions { eps, affine, dtype } = options;
         if num_groups == 0 || !num_channels.is_multiple_of(num_groups) {
             let text = format!("{num_channels} channels do not fall into {num_groups} groups");
             return Err(Error::new("GroupNorm", ErrorKind::Value(text)));
@@ -185,31 +212,38 @@ impl Module for GroupNorm {
     }
 }
 
-/// How a norm by channel works, with PyTorch's defaults for batches.
-#[derive(Clone, Debug, PartialEq)]
-pub struct NormOptions {
-    /// Added to the variance: 10⁻⁵.
-    pub eps: f64,
-    /// How far running statistics move towards those of an input: 0.1. `None` keeps the mean of all that was seen.
-    pub momentum: Option<f64>,
-    /// With weight and bias.
-    pub affine: bool,
-    /// With running statistics, which stand for an input's own where the module is used rather than trained.
-    pub track_running_stats: bool,
-    /// Of parameters and statistics: f32.
-    pub dtype: DType,
+layer_options! {
+    /// How a norm by channel works, with PyTorch's defaults for batches. Its dtype is that of the statistics too.
+    #[derive(Clone, Debug, PartialEq)]
+    NormOptions {
+        /// Added to the variance: 10⁻⁵.
+        eps: f64 = 1e-5,
+        /// How far running statistics move towards those of an input: 0.1. `None` keeps the mean of all that was seen.
+        momentum: Option<f64> = Some(0.1),
+        /// With weight and bias.
+        affine: bool = true,
+        /// With running statistics, which stand for an input's own where the module is used rather than trained.
+        track_running_stats: bool = true,
+    }
 }
 
-impl Default for NormOptions {
-    fn default() -> NormOptions {
-        NormOptions {
-            eps: 1e-5,
-            momentum: Some(0.1),
-            affine: true,
-            track_running_stats: true,
-            dtype: DType::F32,
-        }
+impl NormOptions {
+    /// PyTorch's defaults for norms of each sample: neither weight and bias nor statistics.
+    pub(crate) fn of_instances() -> NormOptions {
+        NormOptions { affine: false, track_running_stats: false, ..NormOptions::default() }
     }
+}
+
+/// The options of a norm by name, with their defaults.
+pub(crate) fn defaults(layer: &str) -> Option<ByName> {
+    Some(match layer {
+        "LayerNorm" => LayerNormOptions::default().by_name(),
+        "RMSNorm" => RMSNormOptions::default().by_name(),
+        "GroupNorm" => GroupNormOptions::default().by_name(),
+        "BatchNorm1d" | "BatchNorm2d" | "BatchNorm3d" => NormOptions::default().by_name(),
+        "InstanceNorm1d" | "InstanceNorm2d" | "InstanceNorm3d" => NormOptions::of_instances().by_name(),
+        _ => return None,
+    })
 }
 
 /// What norms by channel keep.
@@ -373,17 +407,17 @@ by_channel! {
         x.try_batch_norm(mean, var, current_of(&own.weight)?.as_deref(), current_of(&own.bias)?.as_deref(), training, momentum, own.options.eps);
     /// Normalises each channel of each sample `[n, channels, length]`: Ulyanov, Vedaldi and Lempitsky, "Instance normalization", 2016. Without weight, bias
     /// and running statistics unless they are asked for.
-    InstanceNorm1d 1 [3], NormOptions { affine: false, track_running_stats: false, ..NormOptions::default() },
+    InstanceNorm1d 1 [3], NormOptions::of_instances(),
         |x, own, mean, var, training, momentum|
         x.try_instance_norm(mean, var, current_of(&own.weight)?.as_deref(), current_of(&own.bias)?.as_deref(), training, momentum, own.options.eps);
     /// Normalises each channel of each sample `[n, channels, height, width]`: Ulyanov, Vedaldi and Lempitsky, "Instance normalization", 2016. Without weight, bias
     /// and running statistics unless they are asked for.
-    InstanceNorm2d 1 [4], NormOptions { affine: false, track_running_stats: false, ..NormOptions::default() },
+    InstanceNorm2d 1 [4], NormOptions::of_instances(),
         |x, own, mean, var, training, momentum|
         x.try_instance_norm(mean, var, current_of(&own.weight)?.as_deref(), current_of(&own.bias)?.as_deref(), training, momentum, own.options.eps);
     /// Normalises each channel of each sample `[n, channels, depth, height, width]`: Ulyanov, Vedaldi and Lempitsky, "Instance normalization", 2016. Without weight, bias
     /// and running statistics unless they are asked for.
-    InstanceNorm3d 1 [5], NormOptions { affine: false, track_running_stats: false, ..NormOptions::default() },
+    InstanceNorm3d 1 [5], NormOptions::of_instances(),
         |x, own, mean, var, training, momentum|
         x.try_instance_norm(mean, var, current_of(&own.weight)?.as_deref(), current_of(&own.bias)?.as_deref(), training, momentum, own.options.eps);
 }

@@ -1,47 +1,41 @@
 //! Recurrent layers: [`RNN`], [`LSTM`], [`GRU`].
 
 use mg_autograd::Tensor;
-use mg_device::{DType, Error, ErrorKind, Result};
+use mg_device::{Error, ErrorKind, Result};
 
 use crate::current::current;
 use crate::init;
 use crate::module::{Mode, Module, Visitor, told};
+use crate::options::{ByName, layer_options};
 use crate::utils::rnn::PackedSequence;
 
-/// How a recurrent layer is made, with PyTorch's defaults.
-#[derive(Clone, Debug, PartialEq)]
-pub struct RecurrentOptions {
-    /// Layers, each on the outputs of the one before: 1.
-    pub num_layers: usize,
-    /// Numbers are added: yes.
-    pub bias: bool,
-    /// Inputs and outputs are `[n, length, features]` rather than `[length, n, features]`: no.
-    pub batch_first: bool,
-    /// The probability that an output of a layer but the last is dropped in training: 0.
-    pub dropout: f64,
-    /// Sequences are read backwards too, and outputs have both: no.
-    pub bidirectional: bool,
-    /// An [`RNN`] has the rectifier where it would have the hyperbolic tangent: no. Others do not ask.
-    pub relu: bool,
-    /// States of an [`LSTM`] are projected to this size, by `weight_hr_l0`, …: 0, not at all. Others do not take it. Sak, Senior and Beaufays, 2014.
-    pub proj_size: usize,
-    /// Of the parameters: f32.
-    pub dtype: DType,
+layer_options! {
+    /// How a recurrent layer is made, with PyTorch's defaults.
+    #[derive(Clone, Debug, PartialEq)]
+    RecurrentOptions {
+        /// Layers, each on the outputs of the one before: 1.
+        num_layers: usize = 1,
+        /// Numbers are added: yes.
+        bias: bool = true,
+        /// Inputs and outputs are `[n, length, features]` rather than `[length, n, features]`: no.
+        batch_first: bool = false,
+        /// The probability that an output of a layer but the last is dropped in training: 0.
+        dropout: f64 = 0.0,
+        /// Sequences are read backwards too, and outputs have both: no.
+        bidirectional: bool = false,
+        /// An [`RNN`] has the rectifier where it would have the hyperbolic tangent: no. Others do not ask.
+        relu: bool = false,
+        /// States of an [`LSTM`] are projected to this size, by `weight_hr_l0`, …: 0, not at all. Others do not take it. Sak, Senior and Beaufays, 2014.
+        proj_size: usize = 0,
+    }
 }
 
-impl Default for RecurrentOptions {
-    fn default() -> RecurrentOptions {
-        RecurrentOptions {
-            num_layers: 1,
-            bias: true,
-            batch_first: false,
-            dropout: 0.0,
-            bidirectional: false,
-            relu: false,
-            proj_size: 0,
-            dtype: DType::F32,
-        }
-    }
+/// The options of a recurrent layer by name, with their defaults.
+pub(crate) fn defaults(layer: &str) -> Option<ByName> {
+    Some(match layer {
+        "RNN" | "LSTM" | "GRU" => RecurrentOptions::default().by_name(),
+        _ => return None,
+    })
 }
 
 /// What recurrent layers share.

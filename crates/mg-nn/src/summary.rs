@@ -4,7 +4,7 @@ use std::fmt;
 
 use mg_autograd::{Tensor, no_grad};
 use mg_device::{Result, Shape};
-use mg_graph::{LaunchInfo, explain};
+use mg_graph::LaunchInfo;
 
 use crate::module::Module;
 
@@ -111,7 +111,7 @@ fn tell(
         Some(input) => {
             input.realize()?;
             let output = module.forward(input)?;
-            let launches = explain(&[&output.node()])?.launches;
+            let launches = output.explain()?.launches;
             let bytes = launches.iter().map(|l| l.bytes_read + l.bytes_written).sum();
             rows[at].cost = Some([launches.iter().map(flops).sum(), bytes]);
             output.realize()?;

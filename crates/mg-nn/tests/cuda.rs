@@ -72,7 +72,7 @@ fn losses(device: Device, task: Task, make: Make, replayed: bool) -> Vec<f32> {
                 Linear::new(64, 10).unwrap()
             ];
             let x = Tensor::randn(&[128, 20], DType::F32).unwrap();
-            let y = x.narrow(1, 0, 10).unwrap().argmax(Some(1)).unwrap();
+            let y = x.narrow(1, 0, 10).unwrap().argmax(Some(1), false);
             (model, x, y)
         }
         Task::Digits => {

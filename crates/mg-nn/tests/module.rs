@@ -51,7 +51,7 @@ fn linear_multiplies_by_its_weight_and_adds_its_bias() {
     assert!(e.location().file().ends_with("tests/module.rs"), "{e}");
     assert!(layer.forward(&Tensor::scalar(1.0f32)).is_err());
 
-    let plain = Linear::with_options(3, 2, false, DType::F64).unwrap();
+    let plain = Linear::with_options(3, 2, LinearOptions { bias: false, dtype: DType::F64 }).unwrap();
     assert_eq!(names(&plain), ["weight"]);
     assert_eq!(plain.weight.dtype(), DType::F64);
 }
@@ -104,9 +104,13 @@ fn layer_norm_normalises_the_last_axes() {
         &[-a, -a / 3.0, a / 3.0, a, -b, 0.0, 0.0, b].map(|v: f32| (v * 1e5).round() / 1e5),
     );
     assert_eq!(names(&norm), ["weight", "bias"]);
-    assert!(names(&LayerNorm::with_options(&[4], 1e-5, false, DType::F32).unwrap()).is_empty());
+    let options = LayerNormOptions::default();
+    let plain = LayerNormOptions { elementwise_affine: false, ..options };
+    assert!(names(&LayerNorm::with_options(&[4], plain).unwrap()).is_empty());
+    let scaled = LayerNormOptions { bias: false, ..options };
+    assert_eq!(names(&LayerNorm::with_options(&[4], scaled).unwrap()), ["weight"]);
     assert!(LayerNorm::new(&[]).is_err());
-    assert!(LayerNorm::with_options(&[4], -1.0, true, DType::F32).is_err());
+    assert!(LayerNorm::with_options(&[4], LayerNormOptions { eps: -1.0, ..options }).is_err());
     assert!(norm.forward(&tensor(&[0.0; 6], &[2, 3])).is_err());
 }
 
@@ -307,7 +311,7 @@ fn a_model_goes_through_a_file() {
         assert_eq!(vec(a), vec(&b), "{name}");
     }
     // A model in another dtype takes the state, converted.
-    let wide = Linear::with_options(3, 3, true, DType::F64).unwrap();
+    let wide = Linear::with_options(3, 3, LinearOptions { dtype: DType::F64, ..Default::default() }).unwrap();
     wide.load_state(&model.layers[0].state()).unwrap();
     assert_eq!(wide.weight.dtype(), DType::F64);
     assert_eq!(wide.weight.to_f64_vec().unwrap(), model.layers[0].weight.to_f64_vec().unwrap());

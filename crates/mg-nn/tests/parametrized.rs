@@ -292,7 +292,7 @@ fn pruning_looks_at_what_is_left() -> Result<()> {
     linear.random_unstructured(0.2)?;
     assert_eq!(ones(linear.mask()).iter().sum::<f32>(), 60.0);
     linear.random_structured(3, 1)?;
-    let columns = linear.mask().sum_dim(&[0], false)?.to_vec::<f32>()?;
+    let columns = linear.mask().sum_dim(&[0], false).to_vec::<f32>()?;
     assert!(columns.iter().filter(|&&n| n == 0.0).count() >= 3);
     let custom = Tensor::from_slice(&[true, false]);
     let bias = prune::custom_from_mask(Linear::new(3, 2)?, "bias", &custom)?;
@@ -382,7 +382,7 @@ fn lazy_layers_take_the_first_inputs_sizes() -> Result<()> {
     lazy.forward(&waves(&[1, 3], 0.3))?;
     seed(3);
     assert_eq!(lazy.layer().unwrap().weight.to_vec::<f32>()?, Linear::new(3, 2)?.weight.to_vec::<f32>()?);
-    assert!(LazyLinear::with_options(2, true, DType::I64).is_err());
+    assert!(LazyLinear::with_options(2, LinearOptions { dtype: DType::I64, ..Default::default() }).is_err());
     assert!(LazyLinear::new(2)?.forward(&Tensor::scalar(1.0f32)).is_err());
     let e = weight_norm(LazyLinear::new(2)?, "weight", Some(0)).map(drop).unwrap_err();
     assert!(e.to_string().contains("has no shape yet"), "{e}");

@@ -132,12 +132,15 @@ fn tables_and_pairs() {
     close(CosineSimilarity::default().run(&x, &y), &[0.987715, -0.249725]);
     close(PairwiseDistance::default().run(&x, &y), &[0.29545, 1.292173]);
 
-    let table = Embedding::new(3, 2).unwrap().padding_idx(-1).unwrap();
+    let padded = |row| {
+        Embedding::with_options(3, 2, EmbeddingOptions { padding_idx: Some(row), ..Default::default() })
+    };
+    let table = padded(-1).unwrap();
     let rows = table.forward(&labels(&[2, 0], &[2])).unwrap();
     assert_eq!(rows.to_vec::<f32>().unwrap()[..2], [0.0, 0.0]);
     rows.sum().backward().unwrap();
     assert_eq!(table.weight.grad().unwrap().to_vec::<f32>().unwrap(), [1.0, 1.0, 0.0, 0.0, 0.0, 0.0]);
-    assert!(matches!(table.padding_idx(3).map(drop).unwrap_err().kind(), ErrorKind::Index { .. }));
+    assert!(matches!(padded(3).map(drop).unwrap_err().kind(), ErrorKind::Index { .. }));
 }
 
 #[test]

@@ -68,8 +68,7 @@ impl PyExplanation {
 pub fn explain(py: Python<'_>, tensors: Vec<Bound<'_, PyTensor>>) -> PyResult<PyExplanation> {
     let all: Vec<&Tensor> = tensors.iter().map(|t| &t.get().t).collect();
     compute(py, || {
-        let nodes: Vec<_> = all.iter().map(|t| t.node()).collect();
-        let mut explanation = mg_graph::explain(&nodes.iter().collect::<Vec<_>>())?;
+        let mut explanation = mg_autograd::explain(&all)?;
         // They are our own lines, not the user's.
         explanation.launches.iter_mut().for_each(|launch| launch.line.clear());
         Ok(explanation)

@@ -52,7 +52,7 @@ fn shape(args: &Bound<'_, PyTuple>, size: Any<'_, '_>) -> PyResult<Vec<usize>> {
     }
 }
 
-/// A tensor of data, copied: floats are f32, integers i64, truth values bool; what has a dtype keeps it.
+/// A tensor of data, copied: floats are of the default dtype, integers i64, truth values bool; what has a dtype keeps it.
 #[pyfunction]
 #[pyo3(signature = (data, *, dtype=None, device=None, requires_grad=false, layout=None, pin_memory=None))]
 pub fn tensor(
@@ -130,9 +130,9 @@ macro_rules! filled {
     )*};
 }
 filled! {
-    /// Zeros, f32 unless asked otherwise.
+    /// Zeros, of the default dtype unless asked otherwise.
     zeros |shape, dtype| Tensor::zeros(&shape, dtype);
-    /// Ones, f32 unless asked otherwise.
+    /// Ones, of the default dtype unless asked otherwise.
     ones |shape, dtype| Tensor::ones(&shape, dtype);
     /// As `zeros`: there is no memory that nobody wrote.
     empty |shape, dtype| Tensor::zeros(&shape, dtype);
@@ -189,7 +189,7 @@ pub fn eye(
     })
 }
 
-/// `start`, `start + step`, … before `end`: i64 if all three are integers, else f32.
+/// `start`, `start + step`, … before `end`: i64 if all three are integers, else the default dtype.
 #[pyfunction]
 #[pyo3(signature = (
     start=None, end=None, step=None, *, dtype=None, device=None, requires_grad=false, layout=None, pin_memory=None

@@ -2,11 +2,16 @@
 
 use mg_device::{DType, Error, ErrorKind, Result};
 use mg_nn::init::{Fan, Nonlinearity};
-use mg_nn::{LayerNorm, Linear};
+use mg_nn::{
+    Embedding, EmbeddingOptions, LayerNorm, LayerNormOptions, Linear, LinearOptions, layer_defaults,
+};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 
 use crate::dtype::optional_dtype;
 use crate::error::{compute, exception};
+use crate::optim::given;
 use crate::size;
 use crate::tensor::PyTensor;
 
@@ -22,7 +27,8 @@ pub fn _linear_parameters(
     dtype: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Parameters> {
     let dtype = optional_dtype(dtype)?.unwrap_or_else(DType::default_float);
-    let layer = compute(py, || Linear::with_options(in_features, out_features, bias, dtype))?;
+    let layer =
+        compute(py, || Linear::with_options(in_features, out_features, LinearOptions { bias, dtype }))?;
     Ok((Some(layer.weight.into()), layer.bias.map(PyTensor::from)))
 }
 
@@ -35,7 +41,8 @@ pub fn _embedding_parameters(
     dtype: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<PyTensor> {
     let dtype = optional_dtype(dtype)?.unwrap_or_else(DType::default_float);
-    let layer = compute(py, || mg_nn::Embedding::with_options(num_embeddings, embedding_dim, dtype))?;
+    let options = EmbeddingOptions { dtype, ..Default::default() };
+    let layer = compute(py, || Embedding::with_options(num_embeddings, embedding_dim, options))?;
     Ok(layer.weight.into())
 }
 
@@ -49,8 +56,21 @@ pub fn _layer_norm_parameters(
     dtype: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Parameters> {
     let dtype = optional_dtype(dtype)?.unwrap_or_else(DType::default_float);
-    let layer = compute(py, || LayerNorm::with_options(&normalized_shape, eps, affine, dtype))?;
+    let options = LayerNormOptions { eps, elementwise_affine: affine, dtype, ..Default::default() };
+    let layer = compute(py, || LayerNorm::with_options(&normalized_shape, options))?;
     Ok((layer.weight.map(PyTensor::from), layer.bias.map(PyTensor::from)))
+}
+
+/// The options of a layer, with their defaults.
+#[pyfunction]
+pub fn _layer_defaults<'py>(py: Python<'py>, layer: &str) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    let all = layer_defaults(layer)
+        .ok_or_else(|| PyValueError::new_err(format!("there are no options of a layer {layer:?}")))?;
+    for (name, value) in all {
+        dict.set_item(name, given(py, &value)?)?;
+    }
+    Ok(dict)
 }
 
 fn nonlinearity(name: &str, slope: f64) -> Result<Nonlinearity> {

@@ -1,7 +1,8 @@
 //! The wheel `micrograd_rs`: the engine under PyTorch's names.
 //!
-//! This crate converts and checks, and has no arithmetic of its own. Python's part of the package is in
-//! `python/micrograd_rs`; what is here is its module `_micrograd_rs`. Every call into the engine goes through `error.rs`.
+//! This crate converts and checks; what is computed is the engine's. Python's part of the package is in `python/micrograd_rs`, and
+//! composes some functions of PyTorch's of the engine's operations (`_bessel.py`, `_polynomials.py`, `matrix_sqrth`,
+//! `segment_reduce`, `histogramdd`); what is here is its module `_micrograd_rs`. Every call into the engine goes through `error.rs`.
 
 mod about;
 mod amp;
@@ -100,9 +101,9 @@ mod _micrograd_rs {
     use crate::grad::{_set_grad_enabled, backward, grad, is_grad_enabled, realize};
     #[pymodule_export]
     use crate::init::{
-        _embedding_parameters, _layer_norm_parameters, _linear_parameters, calculate_gain, constant_, dirac_,
-        eye_, kaiming_normal_, kaiming_uniform_, normal_, ones_, orthogonal_, sparse_, trunc_normal_,
-        uniform_, xavier_normal_, xavier_uniform_, zeros_,
+        _embedding_parameters, _layer_defaults, _layer_norm_parameters, _linear_parameters, calculate_gain,
+        constant_, dirac_, eye_, kaiming_normal_, kaiming_uniform_, normal_, ones_, orthogonal_, sparse_,
+        trunc_normal_, uniform_, xavier_normal_, xavier_uniform_, zeros_,
     };
     #[pymodule_export]
     use crate::jit::{_is_recording, _needs_values, PyJit, jit};

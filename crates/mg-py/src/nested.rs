@@ -13,7 +13,7 @@ use crate::error::{build, compute, exception, not_in_handler, recursive};
 use crate::tensor::{Other, PyTensor};
 use crate::{dlpack, import};
 
-/// A constant on the host. Without a dtype, that of PyTorch: floats become f32, integers i64, truth values bool, and what
+/// A constant on the host. Without a dtype, that of PyTorch: floats become the default float, integers i64, truth values bool, and what
 /// has a dtype keeps it. Where several meet in a list, they are promoted.
 pub fn tensor(obj: &Bound<'_, PyAny>, dtype: Option<DType>) -> PyResult<Tensor> {
     let py = obj.py();

@@ -64,7 +64,7 @@ fn value(name: &str, given: &Bound<'_, PyAny>) -> PyResult<OptionValue> {
 }
 
 /// An option's value as Python's.
-fn given<'py>(py: Python<'py>, value: &OptionValue) -> PyResult<Bound<'py, PyAny>> {
+pub fn given<'py>(py: Python<'py>, value: &OptionValue) -> PyResult<Bound<'py, PyAny>> {
     Ok(match value {
         OptionValue::None => py.None().into_bound(py),
         OptionValue::Bool(b) => PyBool::new(py, *b).to_owned().into_any(),

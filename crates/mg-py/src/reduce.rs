@@ -52,7 +52,10 @@ impl PyTensor {
                 pair(py, result(values)?, result(indices)?)
             }
             None => {
-                let values = self.unary(py, |t| (which.over)(t, &axes, keepdim))?;
+                let values = self.unary(py, |t| match axes.is_empty() && !keepdim {
+                    true => (which.all)(t),
+                    false => (which.over)(t, &axes, keepdim),
+                })?;
                 Ok(Bound::new(py, values)?.into_any())
             }
         }
@@ -61,15 +64,24 @@ impl PyTensor {
 
 #[derive(Clone, Copy)]
 struct Extreme {
+    all: fn(&Tensor) -> Result<Tensor>,
     over: fn(&Tensor, &[isize], bool) -> Result<Tensor>,
     along: fn(&Tensor, isize, bool) -> Result<(Tensor, Tensor)>,
     pairwise: fn(&Tensor, mg_autograd::Operand) -> Result<Tensor>,
 }
 
-const MAX: Extreme =
-    Extreme { over: Tensor::max_dim, along: Tensor::max_with_indices, pairwise: |a, b| a.try_maximum(b) };
-const MIN: Extreme =
-    Extreme { over: Tensor::min_dim, along: Tensor::min_with_indices, pairwise: |a, b| a.try_minimum(b) };
+const MAX: Extreme = Extreme {
+    all: Tensor::try_max,
+    over: Tensor::try_amax,
+    along: Tensor::try_max_with_indices,
+    pairwise: |a, b| a.try_maximum(b),
+};
+const MIN: Extreme = Extreme {
+    all: Tensor::try_min,
+    over: Tensor::try_amin,
+    along: Tensor::try_min_with_indices,
+    pairwise: |a, b| a.try_minimum(b),
+};
 
 /// Where the answer is to go.
 #[derive(Clone, Copy, PartialEq, Eq)]

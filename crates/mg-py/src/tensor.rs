@@ -19,7 +19,7 @@ use crate::{nested, size};
 
 /// A tensor: N-dimensional, of one dtype, on one device, computed when its value is needed.
 ///
-/// `Tensor(data)` makes an f32 leaf that requires a gradient, of numbers, nested sequences, generators, arrays or tensors;
+/// `Tensor(data)` makes a leaf of the default dtype that requires a gradient, of numbers, nested sequences, generators, arrays or tensors;
 /// two whole numbers or more, alone, are the sizes of zeros that do not; `tensor(data)` and the other factories make constants with PyTorch's dtypes. Operations record what they are; the work
 /// is done when a value is looked at, in as few passes over memory as possible.
 #[pyclass(frozen, mapping, weakref, dict, name = "Tensor", module = "micrograd_rs")]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import inspect
 import json
 import math
 
@@ -18,6 +19,28 @@ MODULES = [json.loads(line) for line in RECORDED.read_text().splitlines()]
 
 def test_modules_are_recorded():
     assert [(m["made"], m["called"]) for m in MODULES] == [*CASES], "run `python -m surface.modules`"
+
+
+# What Rust's options say otherwise, or of several layers at once.
+OTHERWISE = {"RNN": {"relu", "proj_size"}, "GRU": {"relu", "proj_size"}, "LSTM": {"relu"}}
+WITH_OPTIONS = """
+    Linear LazyLinear Embedding LayerNorm RMSNorm GroupNorm BatchNorm1d BatchNorm2d BatchNorm3d InstanceNorm1d InstanceNorm2d InstanceNorm3d
+    RNNCell LSTMCell GRUCell RNN LSTM GRU
+""".split()
+
+
+@pytest.mark.parametrize("layer", WITH_OPTIONS)
+def test_defaults_are_the_engines(layer):
+    wanted = mg._micrograd_rs._layer_defaults(layer)
+    got = inspect.signature(getattr(nn, layer)).parameters
+    assert wanted and wanted.keys() - got.keys() == OTHERWISE.get(layer, set())
+    for name in wanted.keys() & got.keys():
+        assert got[name].default == wanted[name] and type(got[name].default) is type(wanted[name]), name
+
+
+def test_other_layers_have_no_options_by_name():
+    with pytest.raises(ValueError, match='"Flatten"'):
+        mg._micrograd_rs._layer_defaults("Flatten")
 
 
 @pytest.mark.parametrize("entry", [pytest.param(m, id=m["made"]) for m in MODULES])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -113,6 +114,17 @@ def test_stubs_know_what_there_is():
     for node in tree.body:
         if isinstance(node, ast.ClassDef) and hasattr(rs, node.name):
             assert public(defined(node.body)) == public(vars(getattr(rs, node.name))), node.name
+
+
+def test_integers_become_the_default_dtype():
+    """No text says that they become f32: `set_default_dtype` says what they become."""
+    wrong = re.compile(r"integers?( and bool)? (become|are promoted to)[\s/#]+f32|of integers, in f32|both become f32|(zeros|ones), f32|three are integers, else f32|makes an f32|copied: floats are f32", re.IGNORECASE)
+    crates, docs = CRATE.parent, CRATE.parent.parent / "docs"
+    texts = [*crates.glob("*/src/**/*.rs"), *CRATE.glob("tools/*"), *CRATE.glob("python/**/*.py*"), *docs.glob("**/*.md")]
+    texts = [path for path in texts if path.suffix in (".rs", ".py", ".pyi", ".in", ".md")]
+    assert len(texts) > 100
+    found = {str(path.relative_to(crates)) if path.is_relative_to(crates) else path.name: m[0] for path in texts if (m := wrong.search(path.read_text(encoding="utf-8")))}
+    assert not found
 
 
 def test_import_is_light(program):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import inspect
 
 import micrograd_rs as mg
 import pytest
@@ -11,6 +12,14 @@ from micrograd_rs import Tensor, nn, optim
 from micrograd_rs.optim import kinds
 
 RULES = [kind for kind in kinds.__all__ if kind != "LBFGS"]
+
+
+@pytest.mark.parametrize("kind", RULES)
+def test_defaults_are_the_engines(kind):
+    got = inspect.signature(getattr(optim, kind)).parameters
+    wanted = mg._micrograd_rs._optimizer_defaults(kind)
+    named = wanted.keys() & got.keys()
+    assert "lr" in named and {name: got[name].default for name in named} == {name: wanted[name] for name in named}
 
 
 def made(kind, params, **options):

@@ -19,8 +19,8 @@ HERE = Path(__file__).parent
 PACKAGE = HERE.parent / "python" / "micrograd_rs"
 
 FILLED = {
-    "zeros": "Zeros, f32 unless asked otherwise.",
-    "ones": "Ones, f32 unless asked otherwise.",
+    "zeros": "Zeros, of the default dtype unless asked otherwise.",
+    "ones": "Ones, of the default dtype unless asked otherwise.",
     "empty": "As `zeros`: there is no memory that nobody wrote.",
 }
 # Those that are declared: what is like another tensor stands here.
@@ -216,6 +216,10 @@ def with_words(text: str) -> str:
     for i, line in enumerate(lines):
         if line.startswith("class "):
             scope = getattr(rs, line.split()[1].split("(")[0].rstrip(":"), None)
+            said = scope.__doc__ if scope else None
+            if said and line.endswith(":") and not lines[i + 1].lstrip().startswith('"""'):
+                out += [line, doc(inspect.cleandoc(said), "    ")]
+                continue
         elif line and not line[0].isspace() and line[0] not in ")@#":
             scope = rs
         if line.endswith(": ...") and "def " in " ".join(lines[max(0, i - 12) : i + 1]):

@@ -478,7 +478,7 @@ fn fitted(g: Tensor, x: &Tensor) -> Result<Tensor> {
     if axes.is_empty() {
         return Ok(g);
     }
-    let summed = g.sum_dim(&axes, true)?;
+    let summed = g.try_sum_dim(&axes, true)?;
     Ok(Tensor::from_node(summed.node().reshape(to)?))
 }
 

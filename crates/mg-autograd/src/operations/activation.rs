@@ -42,7 +42,7 @@ fn implicit(t: &Tensor) -> isize {
 #[operations(ACTIVATIONS)]
 impl Tensor {
     /// Gaussian error linear unit, `x Φ(x)` (Hendrycks and Gimpel, 2016): by the error function or, with
-    /// `approximate = "tanh"`, `½x (1 + tanh(√(2/π)(x + 0.044715x³)))`. Integers become f32.
+    /// `approximate = "tanh"`, `½x (1 + tanh(√(2/π)(x + 0.044715x³)))`. Integers become the default float.
     ///
     /// # Errors
     ///
@@ -66,20 +66,20 @@ impl Tensor {
         Ok(Tensor::from_node(y.cast(own.dtype())))
     }
 
-    /// Sigmoid linear unit, `x σ(x)`. Integers become f32.
+    /// Sigmoid linear unit, `x σ(x)`. Integers become the default float.
     #[surface(method, nn, in_place)]
     pub fn silu(&self) -> Result<Tensor> {
         unary(self, |x| x.mul(&x.map(Row::Sigmoid)))
     }
 
-    /// `x`, or `negative_slope · x` where `x` is not positive. Integers become f32.
+    /// `x`, or `negative_slope · x` where `x` is not positive. Integers become the default float.
     #[surface(method, nn, in_place)]
     pub fn leaky_relu(&self, #[default(0.01)] negative_slope: f64) -> Result<Tensor> {
         let x = float(self);
         Ok(Tensor::from_node(x.lit(0.0).lt(&x).choose(&x, &x.scale(negative_slope))))
     }
 
-    /// `x`, or `alpha (exp(x / alpha) − 1)` where `x` is not positive (Barron, 2017). Integers become f32.
+    /// `x`, or `alpha (exp(x / alpha) − 1)` where `x` is not positive (Barron, 2017). Integers become the default float.
     ///
     /// # Errors
     ///
@@ -93,13 +93,13 @@ impl Tensor {
         unary(self, |x| above_zero(x, 1.0, below))
     }
 
-    /// `x`, or `alpha (eˣ − 1)` where `x` is not positive (Clevert, Unterthiner and Hochreiter, 2015). Integers become f32.
+    /// `x`, or `alpha (eˣ − 1)` where `x` is not positive (Clevert, Unterthiner and Hochreiter, 2015). Integers become the default float.
     #[surface(nn, in_place)]
     pub fn elu(&self, #[default(1.0)] alpha: f64) -> Result<Tensor> {
         unary(self, |x| above_zero(x, alpha, |x| x.map(Row::Expm1).scale(alpha)))
     }
 
-    /// `elu` with the scales that keep mean 0 and variance 1 from layer to layer (Klambauer et al., 2017). Integers become f32.
+    /// `elu` with the scales that keep mean 0 and variance 1 from layer to layer (Klambauer et al., 2017). Integers become the default float.
     #[surface(function, nn, in_place)]
     pub fn selu(&self) -> Result<Tensor> {
         const ALPHA: f64 = 1.673_263_242_354_377_2;
@@ -108,7 +108,7 @@ impl Tensor {
     }
 
     /// `log(1 + exp(beta · x)) / beta`, without overflow, and `x` where `beta · x` is above `threshold`. From a threshold of 20
-    /// on that changes nothing that f32 could tell, and what is more exact is computed. Integers become f32.
+    /// on that changes nothing that f32 could tell, and what is more exact is computed. Integers become the default float.
     #[surface(method, function, nn, in_place)]
     pub fn softplus(&self, #[default(1.0)] beta: f64, #[default(20.0)] threshold: f64) -> Result<Tensor> {
         unary(self, |x| {
@@ -150,14 +150,14 @@ impl Tensor {
         Ok(Tensor::from_node(between(&ordered("relu6", self)?, 0.0, 6.0)))
     }
 
-    /// `log σ(x)`, without overflow. Integers become f32.
+    /// `log σ(x)`, without overflow. Integers become the default float.
     #[surface(nn)]
     pub fn logsigmoid(&self) -> Result<Tensor> {
         Ok(Tensor::from_node(float(self).neg().map(Row::Softplus).neg()))
     }
 
     /// `x`, or `weight · x` where `x` is not positive; `weight` is one number, or one for each position along axis 1 (He et al.,
-    /// 2015). Integers become f32.
+    /// 2015). Integers become the default float.
     ///
     /// # Errors
     ///
@@ -180,7 +180,7 @@ impl Tensor {
         Ok(Tensor::from_node(x.lit(0.0).lt(&x).choose(&x, &w.mul(&x))))
     }
 
-    /// `x tanh(softplus(x))` (Misra, 2019). Integers become f32.
+    /// `x tanh(softplus(x))` (Misra, 2019). Integers become the default float.
     #[surface(nn, in_place)]
     pub fn mish(&self) -> Result<Tensor> {
         unary(self, |x| {
@@ -191,14 +191,14 @@ impl Tensor {
         })
     }
 
-    /// `x / (1 + |x|)`. Integers become f32.
+    /// `x / (1 + |x|)`. Integers become the default float.
     #[surface(nn)]
     pub fn softsign(&self) -> Result<Tensor> {
         let x = float(self);
         Ok(Tensor::from_node(x.div(&x.map(Row::Abs).add(&x.lit(1.0)))))
     }
 
-    /// `x` times a sixth of `x + 3`, that no smaller than 0 and no larger than 6 (Howard et al., 2019). Integers become f32.
+    /// `x` times a sixth of `x + 3`, that no smaller than 0 and no larger than 6 (Howard et al., 2019). Integers become the default float.
     #[surface(nn, in_place)]
     pub fn hardswish(&self) -> Result<Tensor> {
         unary(self, |x| {
@@ -210,7 +210,7 @@ impl Tensor {
         })
     }
 
-    /// A sixth of `x + 3`, that no smaller than 0 and no larger than 6. Integers become f32.
+    /// A sixth of `x + 3`, that no smaller than 0 and no larger than 6. Integers become the default float.
     #[surface(nn, in_place)]
     pub fn hardsigmoid(&self) -> Result<Tensor> {
         unary(self, |x| {
@@ -222,7 +222,7 @@ impl Tensor {
         })
     }
 
-    /// `x`, or 0 where `|x|` is not above `lambd`; NaN stays. Integers become f32.
+    /// `x`, or 0 where `|x|` is not above `lambd`; NaN stays. Integers become the default float.
     #[surface(method, function, nn)]
     pub fn hardshrink(&self, #[default(0.5)] lambd: f64) -> Result<Tensor> {
         let x = float(self);
@@ -230,7 +230,7 @@ impl Tensor {
         Ok(Tensor::from_node(small.choose(&x.lit(0.0), &x)))
     }
 
-    /// `x` moved towards 0 by `lambd`, and 0 where that would pass it; NaN stays. Integers become f32.
+    /// `x` moved towards 0 by `lambd`, and 0 where that would pass it; NaN stays. Integers become the default float.
     ///
     /// # Errors
     ///
@@ -248,7 +248,7 @@ impl Tensor {
         Ok(Tensor::from_node(small.choose(&zero, &x.sub(&x.map(Row::Sign).scale(lambd)))))
     }
 
-    /// `x − tanh(x)`. Integers become f32.
+    /// `x − tanh(x)`. Integers become the default float.
     #[surface(nn)]
     pub fn tanhshrink(&self) -> Result<Tensor> {
         let x = float(self);
@@ -267,7 +267,7 @@ impl Tensor {
         Ok(Tensor::from_node(below.choose(&x.lit(value), &x)))
     }
 
-    /// The first half along an axis, times the sigmoid of the second (Dauphin et al., 2017). Integers become f32.
+    /// The first half along an axis, times the sigmoid of the second (Dauphin et al., 2017). Integers become the default float.
     ///
     /// # Errors
     ///
@@ -288,7 +288,7 @@ impl Tensor {
         Ok(Tensor::from_node(a.mul(&b.map(Row::Sigmoid))))
     }
 
-    /// `eˣ / Σ eˣ` along an axis, after conversion to `dtype`. Integers become f32. Without `dim`, axis 1 is taken, or axis 0 of
+    /// `eˣ / Σ eˣ` along an axis, after conversion to `dtype`. Integers become the default float. Without `dim`, axis 1 is taken, or axis 0 of
     /// tensors of no, one or three axes.
     ///
     /// # Errors
@@ -306,13 +306,13 @@ impl Tensor {
             return Ok(Tensor::from_node(own));
         }
         let node = wide(&own);
-        let e = node.sub(&crate::functional::largest(&node, mask)?).map(Row::Exp);
+        let e = node.sub(&crate::parts::largest(&node, mask)?).map(Row::Exp);
         // One division a row: its rounding costs at most one ulp, a division an element would cost a third of the time.
         let scale = node.lit(1.0).div(&e.reduce(ReduceKind::Sum, mask, true)?);
         Ok(Tensor::from_node(e.mul(&scale).cast(own.dtype())))
     }
 
-    /// `log softmax` along an axis, without overflow, after conversion to `dtype`. Integers become f32. Without `dim`, axis 1 is
+    /// `log softmax` along an axis, without overflow, after conversion to `dtype`. Integers become the default float. Without `dim`, axis 1 is
     /// taken, or axis 0 of tensors of no, one or three axes.
     ///
     /// # Errors
@@ -330,7 +330,7 @@ impl Tensor {
             return Ok(Tensor::from_node(own));
         }
         let node = wide(&own);
-        let shifted = node.sub(&crate::functional::largest(&node, mask)?);
+        let shifted = node.sub(&crate::parts::largest(&node, mask)?);
         let sum = shifted.map(Row::Exp).reduce(ReduceKind::Sum, mask, true)?;
         Ok(Tensor::from_node(shifted.sub(&sum.map(Row::Log)).cast(own.dtype())))
     }
@@ -352,7 +352,7 @@ impl Tensor {
 
     /// A sample of a categorical distribution with the log probabilities `logits`, softened: the softmax of what they are with
     /// Gumbel noise, divided by `tau` (Jang, Gu and Poole, 2016; Maddison, Mnih and Teh, 2016). With `hard`, zeros and a one, with the
-    /// gradient of the softened sample. Integers become f32.
+    /// gradient of the softened sample. Integers become the default float.
     ///
     /// # Errors
     ///
@@ -388,7 +388,7 @@ impl Tensor {
     }
 
     /// `x`, or `x` times a slope where `x` is not positive: in training one for each element, drawn uniformly from [lower, upper),
-    /// else their mean (Xu et al., 2015). Integers become f32.
+    /// else their mean (Xu et al., 2015). Integers become the default float.
     ///
     /// # Errors
     ///

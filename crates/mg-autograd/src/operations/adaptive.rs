@@ -58,7 +58,7 @@ fn adaptive_mean(op: &'static str, axes: usize, input: &Tensor, sizes: &[Option<
     if pool.output == [1; MOST] {
         let rank = x.shape().rank();
         let mask = (2..rank).fold(0, |m, d| m | 1 << d);
-        return told.finish(&crate::functional::mean(&x, mask, true)?, single);
+        return told.finish(&crate::parts::mean(&x, mask, true)?, single);
     }
     told.finish(&Node::library(pool.into(), &[&x])?, single)
 }

@@ -1,7 +1,7 @@
 //! Attention: by a kernel that never has all weights, or by products where something is done to them.
 
 use super::wide;
-use crate::functional::shifted_exp_sum;
+use crate::parts::shifted_exp_sum;
 use crate::tensor::Tensor;
 use mg_device::{DType, Error, ErrorKind, Result, Shape};
 use mg_graph::{Node, Sources, same_device};

@@ -1,7 +1,7 @@
 //! Connectionist temporal classification.
 
 use super::{set_aside, wide};
-use crate::functional::mean;
+use crate::parts::mean;
 use crate::surface::Integers;
 use crate::tensor::Tensor;
 use mg_device::{DType, Device, Error, ErrorKind, Result, Shape};

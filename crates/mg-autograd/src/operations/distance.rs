@@ -1,7 +1,7 @@
 //! How far vectors are apart.
 
 use super::{axis_mask, float, meet, set_aside};
-use crate::functional::{count, kept, norm_of, wide};
+use crate::parts::{count, kept, norm_of, wide};
 use crate::tensor::Tensor;
 use crate::tensor::memory::untracked;
 use mg_device::{AxisSet, DType, Error, ErrorKind, Result, Shape, normalize_axis};
@@ -56,7 +56,7 @@ fn distances(difference: &Node, p: f64, axis: AxisSet) -> Result<Node> {
 #[operations(DISTANCES)]
 impl Tensor {
     /// The cosine of the angle between vectors along an axis, whose lengths are taken for at least `eps`. Shapes broadcast,
-    /// integers become f32.
+    /// integers become the default float.
     ///
     /// # Errors
     ///
@@ -90,7 +90,7 @@ impl Tensor {
         Ok(Tensor::from_node(cosine))
     }
 
-    /// The `p`-norm of `x1 − x2 + eps` along the last axis. Shapes broadcast; differences of integers become f32.
+    /// The `p`-norm of `x1 − x2 + eps` along the last axis. Shapes broadcast; differences of integers become the default float.
     ///
     /// # Errors
     ///
@@ -108,7 +108,7 @@ impl Tensor {
     }
 
     /// The `p`-norms of the differences of all pairs of rows: of `[…, n, m]` and `[…, k, m]` those of row `i` and row `j`, `[…, n, k]`; batches broadcast.
-    /// Integers become f32. Where `p` is infinite and several components differ by as much, each has the whole gradient, as in [`Tensor::pdist`]
+    /// Integers become the default float. Where `p` is infinite and several components differ by as much, each has the whole gradient, as in [`Tensor::pdist`]
     /// (and not a share, as in [`Tensor::norm`]). Euclidean distances of more than 25 rows are computed by a product, unless `compute_mode` is
     /// "donot_use_mm_for_euclid_dist"; "use_mm_for_euclid_dist" asks for the product always.
     ///
@@ -164,7 +164,7 @@ impl Tensor {
         Ok(Tensor::from_node(apart.choose(&root, &root.lit(0.0))))
     }
 
-    /// The `p`-norms of the differences of all pairs of rows `i < j` of a matrix, ordered by `i`, then `j`. Integers become f32.
+    /// The `p`-norms of the differences of all pairs of rows `i < j` of a matrix, ordered by `i`, then `j`. Integers become the default float.
     ///
     /// # Errors
     ///
@@ -184,7 +184,7 @@ impl Tensor {
         let count = pairs.len();
         if count == 0 || m == 0 {
             // No distances, or such of vectors without components, with a history as others have one.
-            let nothing = x.reduce(ReduceKind::Sum, crate::functional::all_axes(&x), false)?;
+            let nothing = x.reduce(ReduceKind::Sum, crate::parts::all_axes(&x), false)?;
             return Ok(Tensor::from_node(nothing.expand(Shape::of(&[count]))?));
         }
         let (rows, columns) = (x.reshape(Shape::of(&[n, 1, m]))?, x.reshape(Shape::of(&[1, n, m]))?);
@@ -198,7 +198,7 @@ impl Tensor {
         Ok(Tensor::from_node(all.gather(0, &pairs.node())?))
     }
 
-    /// `x / max(‖x‖, eps)` with the `p`-norm over some axes. Integers become f32.
+    /// `x / max(‖x‖, eps)` with the `p`-norm over some axes. Integers become the default float.
     ///
     /// # Errors
     ///
@@ -211,7 +211,7 @@ impl Tensor {
         #[default(1e-12)] eps: f64,
     ) -> Result<Tensor> {
         let x = float(self);
-        let mask = crate::functional::mask(&x, dim)?;
+        let mask = crate::parts::mask(&x, dim)?;
         let length = at_least(&norm_of(&x, p, mask, true)?, eps);
         Ok(Tensor::from_node(x.div(&length)))
     }

@@ -98,7 +98,7 @@ fn at_least_two(op: &'static str, shape: Shape) -> Result<()> {
 #[operations(DROPOUTS)]
 impl Tensor {
     /// In training, zeros with probability `p`, and the survivors scaled by 1/(1 − p) (Srivastava et al., 2014); else the tensor
-    /// itself. Integers become f32.
+    /// itself. Integers become the default float.
     ///
     /// # Errors
     ///
@@ -153,7 +153,7 @@ impl Tensor {
     }
 
     /// In training, the least value of `selu` with probability `p`, shifted and scaled so that mean 0 and variance 1 stay (Klambauer
-    /// et al., 2017); else the tensor itself. Integers become f32.
+    /// et al., 2017); else the tensor itself. Integers become the default float.
     ///
     /// # Errors
     ///

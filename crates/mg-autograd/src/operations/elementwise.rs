@@ -1,8 +1,8 @@
 //! Elementwise operations that are composed of rows.
 
 use super::{float, set_aside, wide};
-use crate::functional::without_slope;
 use crate::ops::{self, Operand};
+use crate::parts::without_slope;
 use crate::tensor::Tensor;
 use crate::tensor::memory::untracked;
 use mg_device::{DType, Error, ErrorKind, Float, Result, Shape};
@@ -11,13 +11,13 @@ use mg_kernels::{Algebra, Row, Rules};
 use mg_macros::operations;
 use std::f64::consts::{LN_2, PI};
 
-/// A function of floats; integers become f32.
+/// A function of floats; integers become the default float.
 pub(super) fn unary(t: &Tensor, f: impl FnOnce(&Node) -> Node) -> Result<Tensor> {
     let x = float(t);
     Ok(Tensor::from_node(f(&wide(&x)).cast(x.dtype())))
 }
 
-/// A function of two operands in the dtype in which they meet; integers become f32.
+/// A function of two operands in the dtype in which they meet; integers become the default float.
 pub(super) fn binary(
     op: &'static str,
     a: &Tensor,
@@ -326,7 +326,7 @@ impl Tensor {
         Ok(Tensor::from_node(Node::apply(Row::Copysign, &[&one, &x]).lt(&x.lit(0.0))))
     }
 
-    /// The angle of a number to the positive axis: 0, or π of what is negative; NaN of NaN. Integers become f32.
+    /// The angle of a number to the positive axis: 0, or π of what is negative; NaN of NaN. Integers become the default float.
     pub fn angle(&self) -> Result<Tensor> {
         let x = float(self);
         let angle = untracked(&x).lt(&x.lit(0.0)).choose(&x.lit(std::f64::consts::PI), &x.lit(0.0));
@@ -388,19 +388,19 @@ impl Tensor {
         }
     }
 
-    /// `1 / x`. Integers become f32.
+    /// `1 / x`. Integers become the default float.
     #[surface(method, function, in_place)]
     pub fn reciprocal(&self) -> Result<Tensor> {
         unary(self, |x| x.lit(1.0).div(x))
     }
 
-    /// `1 / √x`. Integers become f32.
+    /// `1 / √x`. Integers become the default float.
     #[surface(method, function, in_place)]
     pub fn rsqrt(&self) -> Result<Tensor> {
         unary(self, |x| x.lit(1.0).div(&x.map(Row::Sqrt)))
     }
 
-    /// `sin(πx) / πx`, and 1 at 0. Integers become f32.
+    /// `sin(πx) / πx`, and 1 at 0. Integers become the default float.
     #[surface(method, function, special, in_place)]
     pub fn sinc(&self) -> Result<Tensor> {
         unary(self, |x| {
@@ -410,19 +410,19 @@ impl Tensor {
         })
     }
 
-    /// Degrees as radians. Integers become f32.
+    /// Degrees as radians. Integers become the default float.
     #[surface(method, function, in_place)]
     pub fn deg2rad(&self) -> Result<Tensor> {
         unary(self, |x| x.scale(PI / 180.0))
     }
 
-    /// Radians as degrees. Integers become f32.
+    /// Radians as degrees. Integers become the default float.
     #[surface(method, function, in_place)]
     pub fn rad2deg(&self) -> Result<Tensor> {
         unary(self, |x| x.scale(180.0 / PI))
     }
 
-    /// `log(x / (1 − x))`, after `x` was brought to between `eps` and `1 − eps`, if that is given. Integers become f32.
+    /// `log(x / (1 − x))`, after `x` was brought to between `eps` and `1 − eps`, if that is given. Integers become the default float.
     #[surface(method, function, special, in_place)]
     pub fn logit(&self, #[default(None)] eps: Option<f64>) -> Result<Tensor> {
         let own = float(self);
@@ -547,7 +547,7 @@ impl Tensor {
         Ok(Tensor::from_node(x.add(&quotient).cast(dtype)))
     }
 
-    /// `self · log other`, and 0 where `self` is 0 and `other` a number. Integers become f32.
+    /// `self · log other`, and 0 where `self` is 0 and `other` a number. Integers become the default float.
     ///
     /// # Errors
     ///
@@ -557,7 +557,7 @@ impl Tensor {
         binary("xlogy", self, other, |x, y| x_log_y(x, y, Row::Log, 0.0, 1.0))
     }
 
-    /// `self · log(1 + other)`, and 0 where `self` is 0 and `other` a number. Integers become f32.
+    /// `self · log(1 + other)`, and 0 where `self` is 0 and `other` a number. Integers become the default float.
     ///
     /// # Errors
     ///
@@ -567,7 +567,7 @@ impl Tensor {
         binary("xlog1py", self, other, |x, y| x_log_y(x, y, Row::Log1p, -1.0, 0.0))
     }
 
-    /// `ln(exp(x) + exp(y))` without overflow. Integers become f32.
+    /// `ln(exp(x) + exp(y))` without overflow. Integers become the default float.
     ///
     /// # Errors
     ///
@@ -576,7 +576,7 @@ impl Tensor {
         binary("logaddexp", self, other, |a, b| log_add(a, b, |apart| apart.map(Row::Softplus)))
     }
 
-    /// `log₂(2ˣ + 2ʸ)` without overflow. Integers become f32.
+    /// `log₂(2ˣ + 2ʸ)` without overflow. Integers become the default float.
     ///
     /// # Errors
     ///
@@ -629,7 +629,7 @@ impl Tensor {
         Ok(Tensor::from_node(is_nan(&b).choose(&a, &is_nan(&a).choose(&b, &extreme(Row::Minimum, &a, &b)))))
     }
 
-    /// `√(self² + other²)` without overflow. Integers become f32.
+    /// `√(self² + other²)` without overflow. Integers become the default float.
     ///
     /// # Errors
     ///
@@ -700,7 +700,7 @@ impl Tensor {
         Ok(Tensor::from_node(or(&is_nan(&x), &is_nan(&y)).choose(&x.lit(f64::NAN), &next).cast(dtype)))
     }
 
-    /// `self · 2^other`. Integers become f32.
+    /// `self · 2^other`. Integers become the default float.
     ///
     /// # Errors
     ///
@@ -758,7 +758,7 @@ impl Tensor {
         Ok((Tensor::from_node(mantissa), Tensor::from_node(exponent.cast(DType::I32))))
     }
 
-    /// The cube root. Integers become f32.
+    /// The cube root. Integers become the default float.
     pub fn cbrt(&self) -> Result<Tensor> {
         unary(self, |x| {
             let a = x.map(Row::Abs);

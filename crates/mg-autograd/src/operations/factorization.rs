@@ -523,7 +523,7 @@ impl Tensor {
         if !center {
             return Tensor::try_svd_lowrank(A, q, niter, None);
         }
-        let mean = A.try_mean_over(&[-2], true, None)?;
+        let mean = A.try_mean_dim(&[-2], true)?;
         Tensor::try_svd_lowrank(A, q, niter, Some(&mean))
     }
 }

@@ -265,7 +265,7 @@ impl Tensor {
             let weights =
                 Tensor::from_node(scores).try_softmax(Some(-1), None)?.try_dropout(dropout, true)?;
             let attended = weights.node().matmul(&v)?;
-            let weights = if average_attn_weights { weights.mean_dim(&[1], false)? } else { weights };
+            let weights = if average_attn_weights { weights.try_mean_dim(&[1], false)? } else { weights };
             (attended, weights)
         } else {
             let mask = if causal { None } else { mask.map(Tensor::from_node) };

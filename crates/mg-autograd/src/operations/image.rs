@@ -1,7 +1,7 @@
 //! Images and what is like them: margins, other sizes, channels as pixels.
 
 use super::wide;
-use crate::functional::mean;
+use crate::parts::mean;
 use crate::tensor::Tensor;
 use mg_device::{DType, Error, ErrorKind, Layout, Result, Shape};
 use mg_graph::{Node, cell_bits};

@@ -3,8 +3,8 @@
 use super::einsum;
 use super::factorization::singular_values;
 use super::{float_as, signed};
-use crate::functional::{axis_mask, count, mask, norm_of, without_slope};
 use crate::ops::Operand;
+use crate::parts::{axis_mask, count, mask, norm_of, without_slope};
 use crate::surface::{Order, Pairing};
 use crate::tensor::Tensor;
 use mg_device::{AxisSet, DType, Error, ErrorKind, Result, Shape, normalize_axis};
@@ -186,7 +186,7 @@ fn norm_of_matrices(
             return of_none();
         }
         let sums = x.map(Row::Abs).reduce(ReduceKind::Sum, sum, true)?.reduce(kind, of, true)?;
-        let kept = crate::functional::kept(x.shape(), both, keepdim);
+        let kept = crate::parts::kept(x.shape(), both, keepdim);
         sums.reshape(kept)
     };
     match order {
@@ -208,7 +208,7 @@ fn norm_of_matrices(
                 Order::Number(p) if p > 0.0 => ReduceKind::Max,
                 Order::Number(_) => ReduceKind::Min,
             };
-            s.reduce(kind, axis, false)?.reshape(crate::functional::kept(x.shape(), both, keepdim))
+            s.reduce(kind, axis, false)?.reshape(crate::parts::kept(x.shape(), both, keepdim))
         }
         Order::Word(_) | Order::Number(_) => {
             let text = format!(
@@ -288,7 +288,7 @@ impl Tensor {
             // A sum's parts are added in pairs; a product of matrices adds along its inner axis one after the other,
             // which over millions of terms loses digits.
             let products = Tensor::from_node(a).try_mul(Tensor::from_node(b))?;
-            return products.sum_dim(&[0], false);
+            return products.try_sum_dim(&[0], false);
         }
         if ra == 1 {
             a = a.reshape(Shape::of(&[1, inner_a]))?;
@@ -614,7 +614,7 @@ impl Tensor {
     #[surface(linalg, keywords_from = "dim")]
     pub fn vecdot(&self, y: &Tensor, #[default(-1)] dim: isize) -> Result<Tensor> {
         let product = self.try_mul(y)?;
-        let (sum, dtype) = (product.sum_dim(&[dim], false)?, product.dtype());
+        let (sum, dtype) = (product.try_sum_dim(&[dim], false)?, product.dtype());
         Ok(sum.to_dtype(dtype))
     }
 
@@ -655,12 +655,12 @@ impl Tensor {
                 let size = shape[rank - 1];
                 let line = |dims: [usize; 2]| Ok(Node::ramp(Shape::new(&dims)?, self.device()));
                 let identity = line([size, 1])?.eq(&line([1, size])?).cast(self.dtype()).expand(shape)?;
-                Ok(Tensor::from_node(crate::functional::without_slope(&identity, &self.node())))
+                Ok(Tensor::from_node(crate::parts::without_slope(&identity, &self.node())))
             }
         }
     }
 
-    /// The norm of vectors: of all elements as one, or over some axes. See `norm` for the orders. Integers become f32.
+    /// The norm of vectors: of all elements as one, or over some axes. See `norm` for the orders. Integers become the default float.
     ///
     /// # Errors
     ///
@@ -684,7 +684,7 @@ impl Tensor {
 
     /// The norm of the matrices in two axes: `"fro"` is the root of the sum of squares; 1 and −1 the largest and the least sum of a
     /// column's magnitudes, infinity and −infinity of a row's; `"nuc"` the sum of the singular values, 2 and −2 the largest and the least of
-    /// them (f32 and f64). Integers become f32.
+    /// them (f32 and f64). Integers become the default float.
     ///
     /// # Errors
     ///
@@ -707,7 +707,7 @@ impl Tensor {
 
     /// The norm of a vector or a matrix. Without an order the root of the sum of squares, of all elements or over some axes; with
     /// one, that of vectors over one axis (or of a tensor of one), that of matrices over two (or of a tensor of two). See
-    /// `vector_norm` and `matrix_norm`. Integers become f32.
+    /// `vector_norm` and `matrix_norm`. Integers become the default float.
     ///
     /// # Errors
     ///

@@ -3,8 +3,8 @@
 use super::distance::{apart, at_least};
 use super::{all_axes, axis_mask, float, meet, set_aside, signed};
 use crate::checks::{Found, known_indices, valid};
-use crate::functional::{largest, mean, wide};
 use crate::ops::Operand;
+use crate::parts::{largest, mean, wide};
 use crate::tensor::Tensor;
 use crate::tensor::memory::untracked;
 use mg_device::{DType, Error, ErrorKind, Result, Shape, Valid};
@@ -204,7 +204,7 @@ fn is(target: &Node, value: f64) -> Node {
 
 #[operations(LOSSES)]
 impl Tensor {
-    /// Squared differences. Shapes broadcast, integers become f32. With a `weight` of the input's shape each counts that much, and the
+    /// Squared differences. Shapes broadcast, integers become the default float. With a `weight` of the input's shape each counts that much, and the
     /// mean is a weighted one.
     ///
     /// # Errors
@@ -220,7 +220,7 @@ impl Tensor {
         differing("mse_loss", self, target, Row::Square, reduction, weight)
     }
 
-    /// Magnitudes of differences. Shapes broadcast, integers become f32. With a `weight` of the input's shape each counts that much,
+    /// Magnitudes of differences. Shapes broadcast, integers become the default float. With a `weight` of the input's shape each counts that much,
     /// and the mean is a weighted one.
     ///
     /// # Errors
@@ -236,7 +236,7 @@ impl Tensor {
         differing("l1_loss", self, target, Row::Abs, reduction, weight)
     }
 
-    /// Differences `d` below `beta` as `½d²/beta`, others as `d − ½beta` (Girshick, 2015). Shapes broadcast, integers become f32.
+    /// Differences `d` below `beta` as `½d²/beta`, others as `d − ½beta` (Girshick, 2015). Shapes broadcast, integers become the default float.
     ///
     /// # Errors
     ///
@@ -258,7 +258,7 @@ impl Tensor {
         reduced("smooth_l1_loss", each.cast(x.dtype()), reduction)
     }
 
-    /// Differences `d` below `delta` as `½d²`, others as `delta (d − ½delta)` (Huber, 1964). Shapes broadcast, integers become f32.
+    /// Differences `d` below `delta` as `½d²`, others as `delta (d − ½delta)` (Huber, 1964). Shapes broadcast, integers become the default float.
     /// With a `weight` of the input's shape each counts that much.
     ///
     /// # Errors
@@ -284,7 +284,7 @@ impl Tensor {
 
     /// The negative log likelihood of integer labels under log probabilities `[classes]`, `[n, classes]` or `[n, classes, …]`; the labels
     /// have that shape without the classes. With a `weight` for each class, samples count as much as their label's, and the mean is a
-    /// weighted one; samples with the label `ignore_index` do not count. Integers become f32.
+    /// weighted one; samples with the label `ignore_index` do not count. Integers become the default float.
     ///
     /// # Errors
     ///
@@ -319,7 +319,7 @@ impl Tensor {
     /// The cross entropy, in nats, of logits `[classes]`, `[n, classes]` or `[n, classes, …]` and a target: integer labels in
     /// the logits' shape without the classes, or probabilities in the logits' shape. With a `weight` for each class, samples count as
     /// much as their label's, and the mean is a weighted one; samples with the label `ignore_index` do not count; `label_smoothing` is
-    /// the part of each target that is spread evenly over all classes. Integers become f32.
+    /// the part of each target that is spread evenly over all classes. Integers become the default float.
     ///
     /// # Errors
     ///
@@ -633,7 +633,7 @@ impl Tensor {
         reduced(op, each, reduction)
     }
 
-    /// `x` where the target is 1, and what `x` is below `margin` where it is −1. Shapes broadcast, integers become f32.
+    /// `x` where the target is 1, and what `x` is below `margin` where it is −1. Shapes broadcast, integers become the default float.
     ///
     /// # Errors
     ///
@@ -653,7 +653,7 @@ impl Tensor {
         reduced(op, each.cast(float(self).dtype()), reduction)
     }
 
-    /// How much is missing for `target · (input1 − input2)` to be `margin`, where something is. Shapes broadcast, integers become f32.
+    /// How much is missing for `target · (input1 − input2)` to be `margin`, where something is. Shapes broadcast, integers become the default float.
     ///
     /// # Errors
     ///
@@ -759,7 +759,7 @@ impl Tensor {
         reduced(op, at_least(&excess.add(&excess.lit(margin)), 0.0), reduction)
     }
 
-    /// `log(1 + exp(−y x))`, without overflow. Shapes broadcast, integers become f32.
+    /// `log(1 + exp(−y x))`, without overflow. Shapes broadcast, integers become the default float.
     ///
     /// # Errors
     ///
@@ -776,7 +776,7 @@ impl Tensor {
     }
 
     /// For labels `[n]` of scores `[n, classes]` (or `[]` of `[classes]`): the mean over classes of what each other score is above the
-    /// label's less `margin`, to the power `p` and times the label's `weight`. Integers become f32.
+    /// label's less `margin`, to the power `p` and times the label's `weight`. Integers become the default float.
     ///
     /// # Errors
     ///
@@ -821,7 +821,7 @@ impl Tensor {
     }
 
     /// For targets `[n, classes]` (or `[classes]`), rows of labels up to the first −1: the sum over a row's labels and all classes that
-    /// are none of them of what the class's score is above the label's less 1, divided by the number of classes. Integers become f32.
+    /// are none of them of what the class's score is above the label's less 1, divided by the number of classes. Integers become the default float.
     ///
     /// # Errors
     ///

@@ -77,7 +77,7 @@ fn exponential(a: &Node) -> Result<Node> {
         let some = halvings.lit(0.0).lt(&halvings);
         let finite = halvings.lt(&halvings.lit(f64::INFINITY));
         let halvings = some.choose(&finite.choose(&halvings, &halvings.lit(0.0)), &halvings.lit(0.0)).copy();
-        let all = crate::functional::all_axes(&halvings);
+        let all = crate::parts::all_axes(&halvings);
         let most = Tensor::from_node(halvings.reduce(ReduceKind::Max, all, false)?.cast(DType::F64));
         mg_graph::needs_values();
         Ok::<_, Error>((halvings, most.to_vec::<f64>()?.first().copied().unwrap_or(0.0)))

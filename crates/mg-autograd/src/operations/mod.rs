@@ -72,9 +72,9 @@ pub(crate) use unfold::UNFOLDING;
 pub(crate) use window::WINDOWS;
 
 use crate::creation::{drawn_in, with_default_device};
-use crate::functional::{all_axes, axis_mask, wide};
 use crate::gradient::no_grad;
 use crate::ops::kind;
+use crate::parts::{all_axes, axis_mask, wide};
 use crate::tensor::Tensor;
 use mg_device::{DType, Error, ErrorKind, Result, Shape, normalize_axis};
 use mg_graph::{Node, same_device};

@@ -1,7 +1,7 @@
 //! Normalisation to mean 0 and variance 1, or to length 1.
 
 use super::{float, set_aside, wide};
-use crate::functional::{count, mean};
+use crate::parts::{count, mean};
 use crate::tensor::{Tensor, in_place};
 use mg_device::{AxisSet, DType, Error, ErrorKind, Result, Shape, normalize_axis};
 use mg_graph::Node;
@@ -53,7 +53,7 @@ impl Moments {
     fn of(x: &Node, mask: AxisSet) -> Result<Moments> {
         let mean = mean(x, mask, true)?;
         let centred = x.sub(&mean);
-        let variance = crate::functional::mean(&centred.map(Row::Square), mask, true)?;
+        let variance = crate::parts::mean(&centred.map(Row::Square), mask, true)?;
         Ok(Moments { centred, mean, variance })
     }
 
@@ -225,7 +225,7 @@ impl Tensor {
     }
 
     /// Normalised over the last axes, whose sizes are `normalized_shape`, then scaled and shifted (Ba, Kiros and Hinton, 2016).
-    /// Integers become f32.
+    /// Integers become the default float.
     ///
     /// # Errors
     ///
@@ -250,7 +250,7 @@ impl Tensor {
 
     /// Divided by the root of the mean square over the last axes, whose sizes are `normalized_shape`, then scaled (Zhang and
     /// Sennrich, 2019). `eps`, which is added to the mean square, is the distance of 1 to the next number of the dtype that is computed in
-    /// (f32 for half types) where it is not given. Integers become f32.
+    /// (f32 for half types) where it is not given. Integers become the default float.
     ///
     /// # Errors
     ///
@@ -274,7 +274,7 @@ impl Tensor {
     }
 
     /// Normalised over groups of channels (axis 1) and all that lies behind them, then scaled and shifted by channel (Wu and He,
-    /// 2018). Integers become f32.
+    /// 2018). Integers become the default float.
     ///
     /// # Errors
     ///
@@ -312,7 +312,7 @@ impl Tensor {
 
     /// Normalised by channel (axis 1), then scaled and shifted (Ioffe and Szegedy, 2015): in training by mean and variance of the
     /// input over all other axes, which `running_mean` and `running_var`, where given, are moved towards by `momentum`; else by those
-    /// two. Integers become f32.
+    /// two. Integers become the default float.
     ///
     /// # Errors
     ///
@@ -336,7 +336,7 @@ impl Tensor {
 
     /// Normalised by sample and channel over all axes behind those two, then scaled and shifted by channel (Ulyanov, Vedaldi and
     /// Lempitsky, 2016). With `use_input_stats` by the input's own mean and variance, towards whose means over samples `running_mean`
-    /// and `running_var`, where given, are moved by `momentum`; else by those two. Integers become f32.
+    /// and `running_var`, where given, are moved by `momentum`; else by those two. Integers become the default float.
     ///
     /// # Errors
     ///
@@ -359,7 +359,7 @@ impl Tensor {
     }
 
     /// Divided by `(k + alpha · m)` to the power `beta`, where `m` is the mean of squares over `size` neighbouring channels (axis 1),
-    /// those beyond the ends taken for 0 (Krizhevsky, Sutskever and Hinton, 2012). Integers become f32.
+    /// those beyond the ends taken for 0 (Krizhevsky, Sutskever and Hinton, 2012). Integers become the default float.
     ///
     /// # Errors
     ///

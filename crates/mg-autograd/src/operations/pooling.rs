@@ -1,7 +1,7 @@
 //! Pooling: largest elements and means of windows, and the way back.
 
 use super::wide;
-use crate::functional::flat_at_zero;
+use crate::parts::flat_at_zero;
 use crate::tensor::Tensor;
 use mg_device::{DType, Error, ErrorKind, Result, Shape};
 use mg_graph::{Node, same_device};
@@ -558,7 +558,7 @@ impl Tensor {
     }
 
     /// The root of the sum of `norm_type`-th powers of each window over `[n, c, length]` (or without `n`); windows that hang over, with
-    /// `ceil_mode`, count as if they were whole. Where the sum is 0, so is the gradient. Integers become f32.
+    /// `ceil_mode`, count as if they were whole. Where the sum is 0, so is the gradient. Integers become the default float.
     ///
     /// # Errors
     ///
@@ -584,7 +584,7 @@ impl Tensor {
     }
 
     /// The root of the sum of `norm_type`-th powers of each window over `[n, c, height, width]` (or without `n`); windows that hang over, with
-    /// `ceil_mode`, count as if they were whole. Where the sum is 0, so is the gradient. Integers become f32.
+    /// `ceil_mode`, count as if they were whole. Where the sum is 0, so is the gradient. Integers become the default float.
     ///
     /// # Errors
     ///
@@ -610,7 +610,7 @@ impl Tensor {
     }
 
     /// The root of the sum of `norm_type`-th powers of each window over `[n, c, depth, height, width]` (or without `n`); windows that hang over, with
-    /// `ceil_mode`, count as if they were whole. Where the sum is 0, so is the gradient. Integers become f32.
+    /// `ceil_mode`, count as if they were whole. Where the sum is 0, so is the gradient. Integers become the default float.
     ///
     /// # Errors
     ///

@@ -1,10 +1,11 @@
 //! Reductions, and what is composed of them.
 
 use super::{float, float_as};
-use crate::functional::{
+use crate::caller::public;
+use crate::ops::{Operand, or_panic};
+use crate::parts::{
     axis_mask, count, flat_at_zero, kept, mask, mean, norm_of, p_norm, shifted_exp_sum, variance, wide,
 };
-use crate::ops::Operand;
 use crate::surface::{Order, Spacing};
 use crate::tensor::Tensor;
 use mg_device::{AxisSet, DType, Error, ErrorKind, Result, Shape, normalize_axis};
@@ -266,20 +267,82 @@ fn slope_at(x: &Tensor, axis: usize, n: usize, points: &Tensor, edge_order: usiz
     Tensor::cat(&[&first, &inside, &last], axis)
 }
 
+/// The largest or the smallest elements along one axis, and their indices.
+fn extreme(t: &Tensor, kind: ReduceKind, axis: isize, keepdim: bool) -> Result<(Tensor, Tensor)> {
+    let node = t.node();
+    let mask = axis_mask(&node, axis)?;
+    let arg = if kind == ReduceKind::Max { ReduceKind::ArgMax } else { ReduceKind::ArgMin };
+    let index = node.reduce(arg, mask, true)?;
+    let tracked = node.is_tracked() && mg_graph::is_tracking() && node.shape().rank() > 0;
+    let value = match tracked {
+        true => node.gather(mask.trailing_zeros() as usize, &index)?,
+        false => node.reduce(kind, mask, true)?,
+    };
+    let shape = kept(node.shape(), mask, keepdim);
+    Ok((Tensor::from_node(value.reshape(shape)?), Tensor::from_node(index.reshape(shape)?)))
+}
+
+// Python's `max` and `min` have forms of several operations, and are written by hand there.
+impl Tensor {
+    /// The largest elements along one axis, and their indices (i64): of equal ones the first, and the gradient goes to it
+    /// alone. NaN is larger than every number.
+    ///
+    /// # Panics
+    ///
+    /// An axis out of range, no elements.
+    #[track_caller]
+    pub fn max_with_indices(&self, axis: isize, keepdim: bool) -> (Tensor, Tensor) {
+        or_panic(self.try_max_with_indices(axis, keepdim))
+    }
+
+    /// As [`Tensor::max_with_indices`].
+    ///
+    /// # Errors
+    ///
+    /// An axis out of range, no elements.
+    #[track_caller]
+    pub fn try_max_with_indices(&self, axis: isize, keepdim: bool) -> Result<(Tensor, Tensor)> {
+        public("max", || extreme(self, ReduceKind::Max, axis, keepdim))
+    }
+
+    /// The smallest elements along one axis, and their indices (i64): of equal ones the first, and the gradient goes to it
+    /// alone. NaN is smaller than every number.
+    ///
+    /// # Panics
+    ///
+    /// An axis out of range, no elements.
+    #[track_caller]
+    pub fn min_with_indices(&self, axis: isize, keepdim: bool) -> (Tensor, Tensor) {
+        or_panic(self.try_min_with_indices(axis, keepdim))
+    }
+
+    /// As [`Tensor::min_with_indices`].
+    ///
+    /// # Errors
+    ///
+    /// An axis out of range, no elements.
+    #[track_caller]
+    pub fn try_min_with_indices(&self, axis: isize, keepdim: bool) -> Result<(Tensor, Tensor)> {
+        public("min", || extreme(self, ReduceKind::Min, axis, keepdim))
+    }
+}
+
 #[operations(REDUCTIONS)]
 impl Tensor {
     /// The sum of all elements, or over some axes. Integers and truth values become i64; `dtype` is what the elements are
-    /// converted to before.
+    /// converted to before. Floats are added in blocks of f32 or f64, and the blocks' sums in f64.
     ///
     /// # Errors
     ///
     /// An axis out of range or named twice.
-    #[surface(method, function, name = "sum", keywords_from = "dtype")]
-    pub fn sum_over(
+    #[surface(method, function, name = "sum", plain = "sum", keywords_from = "dtype")]
+    pub fn sum_dim(
         &self,
         #[default(&[])] dim: &[isize],
         #[default(false)] keepdim: bool,
-        #[default(None)] dtype: Option<DType>,
+        #[python]
+        #[default(None)]
+        dtype: Option<DType>,
     ) -> Result<Tensor> {
         reduced(self, ReduceKind::Sum, dim, keepdim, dtype)
     }
@@ -290,27 +353,31 @@ impl Tensor {
     /// # Errors
     ///
     /// An axis out of range or named twice.
-    #[surface(method, function, name = "prod", keywords_from = "dtype")]
-    pub fn prod_over(
+    #[surface(method, function, name = "prod", plain = "prod", keywords_from = "dtype")]
+    pub fn prod_dim(
         &self,
         #[default(&[])] dim: &[isize],
         #[default(false)] keepdim: bool,
-        #[default(None)] dtype: Option<DType>,
+        #[python]
+        #[default(None)]
+        dtype: Option<DType>,
     ) -> Result<Tensor> {
         reduced(self, ReduceKind::Prod, dim, keepdim, dtype)
     }
 
-    /// The mean of all elements, or over some axes; of integers, in f32 unless `dtype` says otherwise.
+    /// The mean of all elements, or over some axes; of integers, in the default float unless `dtype` says otherwise.
     ///
     /// # Errors
     ///
     /// An axis out of range or named twice.
-    #[surface(method, function, name = "mean", keywords_from = "dtype")]
-    pub fn mean_over(
+    #[surface(method, function, name = "mean", plain = "mean", keywords_from = "dtype")]
+    pub fn mean_dim(
         &self,
         #[default(&[])] dim: &[isize],
         #[default(false)] keepdim: bool,
-        #[default(None)] dtype: Option<DType>,
+        #[python]
+        #[default(None)]
+        dtype: Option<DType>,
     ) -> Result<Tensor> {
         let node = float_as(self, dtype);
         Ok(Tensor::from_node(mean(&node, mask(&node, dim)?, keepdim)?))
@@ -336,7 +403,7 @@ impl Tensor {
         reduced(&numbers, ReduceKind::Sum, dim, keepdim, dtype)
     }
 
-    /// The mean of what is not NaN, of all elements or over some axes; of integers, in f32.
+    /// The mean of what is not NaN, of all elements or over some axes; of integers, in the default float.
     ///
     /// # Errors
     ///
@@ -361,6 +428,7 @@ impl Tensor {
     /// # Errors
     ///
     /// An axis out of range or named twice; no elements.
+    #[surface(method, function, plain = "max")]
     pub fn amax(&self, #[default(&[])] dim: &[isize], #[default(false)] keepdim: bool) -> Result<Tensor> {
         reduced(self, ReduceKind::Max, dim, keepdim, None)
     }
@@ -370,6 +438,7 @@ impl Tensor {
     /// # Errors
     ///
     /// An axis out of range or named twice; no elements.
+    #[surface(method, function, plain = "min")]
     pub fn amin(&self, #[default(&[])] dim: &[isize], #[default(false)] keepdim: bool) -> Result<Tensor> {
         reduced(self, ReduceKind::Min, dim, keepdim, None)
     }
@@ -395,8 +464,7 @@ impl Tensor {
     /// # Errors
     ///
     /// An axis out of range; no elements.
-    #[surface(method, function, name = "argmax")]
-    pub fn argmax_over(
+    pub fn argmax(
         &self,
         #[default(None)] dim: Option<isize>,
         #[default(false)] keepdim: bool,
@@ -409,8 +477,7 @@ impl Tensor {
     /// # Errors
     ///
     /// An axis out of range; no elements.
-    #[surface(method, function, name = "argmin")]
-    pub fn argmin_over(
+    pub fn argmin(
         &self,
         #[default(None)] dim: Option<isize>,
         #[default(false)] keepdim: bool,
@@ -446,16 +513,18 @@ impl Tensor {
     }
 
     /// The variance of all elements, or over some axes: squares of deviations from the mean, over their count less
-    /// `correction`, which is 1 (Bessel's) unless `unbiased` is false. Over 0, where the correction is larger. Integers become f32.
+    /// `correction`, which is 1 (Bessel's) unless `unbiased` is false. Over 0, where the correction is larger. Integers become the default float.
     ///
     /// # Errors
     ///
     /// An axis out of range or named twice.
-    #[surface(method, function, name = "var", keywords_from = "correction")]
-    pub fn var_over(
+    #[surface(method, function, name = "var", plain = "var", keywords_from = "correction")]
+    pub fn var_dim(
         &self,
         #[default(&[])] dim: &[isize],
-        #[default(None)] unbiased: Option<bool>,
+        #[python]
+        #[default(None)]
+        unbiased: Option<bool>,
         #[default(false)] keepdim: bool,
         #[default(None)] correction: Option<f64>,
     ) -> Result<Tensor> {
@@ -465,16 +534,18 @@ impl Tensor {
     }
 
     /// The standard deviation, the square root of the variance, of all elements or over some axes; see `var`. Its gradient is 0
-    /// where nothing varies. Integers become f32.
+    /// where nothing varies. Integers become the default float.
     ///
     /// # Errors
     ///
     /// An axis out of range or named twice.
-    #[surface(method, function, name = "std", keywords_from = "correction")]
-    pub fn std_over(
+    #[surface(method, function, name = "std", plain = "std", keywords_from = "correction")]
+    pub fn std_dim(
         &self,
         #[default(&[])] dim: &[isize],
-        #[default(None)] unbiased: Option<bool>,
+        #[python]
+        #[default(None)]
+        unbiased: Option<bool>,
         #[default(false)] keepdim: bool,
         #[default(None)] correction: Option<f64>,
     ) -> Result<Tensor> {
@@ -483,7 +554,7 @@ impl Tensor {
         Ok(Tensor::from_node(deviation(&variance).cast(node.dtype())))
     }
 
-    /// The variance (see `var`) and the mean, of all elements or over some axes. Integers become f32.
+    /// The variance (see `var`) and the mean, of all elements or over some axes. Integers become the default float.
     ///
     /// # Errors
     ///
@@ -502,7 +573,7 @@ impl Tensor {
         Ok((Tensor::from_node(variance), Tensor::from_node(mean(&node, mask, keepdim)?)))
     }
 
-    /// The standard deviation (see `std`) and the mean, of all elements or over some axes. Integers become f32.
+    /// The standard deviation (see `std`) and the mean, of all elements or over some axes. Integers become the default float.
     ///
     /// # Errors
     ///
@@ -522,13 +593,13 @@ impl Tensor {
         Ok((Tensor::from_node(deviation), Tensor::from_node(mean(&node, mask, keepdim)?)))
     }
 
-    /// `log Σ eˣ` over some axes (all, if none is named), without overflow. Integers become f32.
+    /// `log Σ eˣ` over some axes (all, if none is named), without overflow. Integers become the default float.
     ///
     /// # Errors
     ///
     /// An axis out of range or named twice.
-    #[surface(method, function, special, name = "logsumexp")]
-    pub fn logsumexp_over(
+    #[surface(method, function, special)]
+    pub fn logsumexp(
         &self,
         #[default(&[])] dim: &[isize],
         #[default(false)] keepdim: bool,
@@ -545,18 +616,19 @@ impl Tensor {
 
     /// The norm of all elements as one vector, or over some axes: the `p`-th root of the sum of `p`-th powers of magnitudes
     /// (2 for `"fro"`); `"nuc"` is the sum of singular values of matrices. With `p` infinite the largest magnitude, −∞ the smallest, 0 how many are not zero. The gradient of a
-    /// norm that is 0 is 0. Integers become f32.
+    /// norm that is 0 is 0. Integers become the default float.
     ///
     /// # Errors
     ///
     /// An axis out of range or named twice; a `p` that is NaN or another word; with an infinite `p`, no elements.
-    #[surface(method, function, name = "norm")]
-    pub fn norm_over(
+    pub fn norm(
         &self,
         #[default(Order::Word("fro"))] p: Order<'_>,
         #[default(&[])] dim: &[isize],
         #[default(false)] keepdim: bool,
-        #[default(None)] dtype: Option<DType>,
+        #[python]
+        #[default(None)]
+        dtype: Option<DType>,
     ) -> Result<Tensor> {
         let p = match p {
             Order::Number(p) => p,
@@ -665,10 +737,10 @@ impl Tensor {
     ) -> Result<Tensor> {
         let axis = axis_of("trapezoid", self, dim)?;
         if self.shape()[axis] == 0 {
-            return self.detach().sum_dim(&[axis as isize], false).map(|t| t.to_dtype(self.dtype()));
+            return self.detach().try_sum_dim(&[axis as isize], false).map(|t| t.to_dtype(self.dtype()));
         }
         let (areas, axis, factor) = strips("trapezoid", self, x, dx, dim)?;
-        areas.sum_dim(&[axis], false)?.try_mul(factor)
+        areas.try_sum_dim(&[axis], false)?.try_mul(factor)
     }
 
     /// The integral up to each point but the first along an axis by the trapezoidal rule; see `trapezoid`.
@@ -688,7 +760,7 @@ impl Tensor {
     }
 
     /// The covariance matrix of variables, which are rows, by observations, which are columns; of one row, the variance. Each
-    /// observation counts `fweights` times (integers), and with `aweights`; both have one axis. Integers become f32.
+    /// observation counts `fweights` times (integers), and with `aweights`; both have one axis. Integers become the default float.
     ///
     /// # Errors
     ///
@@ -731,10 +803,10 @@ impl Tensor {
         };
         let rows = &[1];
         let (centre, norm) = match &weights {
-            None => (x.mean_dim(rows, true)?, None),
+            None => (x.try_mean_dim(rows, true)?, None),
             Some(w) => {
                 let sum = w.sum();
-                let centre = x.try_mul(w)?.sum_dim(rows, true)?.try_div(&sum)?;
+                let centre = x.try_mul(w)?.try_sum_dim(rows, true)?.try_div(&sum)?;
                 let less = match aweights {
                     Some(a) if correction != 0 => {
                         let squares = w.try_mul(to(a))?.sum();
@@ -756,7 +828,7 @@ impl Tensor {
     }
 
     /// The matrix of correlation coefficients of variables, which are rows, by observations, which are columns. Integers become
-    /// f32.
+    /// the default float.
     ///
     /// # Errors
     ///
@@ -813,7 +885,7 @@ impl Tensor {
     }
 
     /// How many elements lie in each of `bins` intervals of the same width from `min` to `max`, both included; from the least
-    /// element to the largest, if these are the same. What lies outside does not count. Integers become f32.
+    /// element to the largest, if these are the same. What lies outside does not count. Integers become the default float.
     ///
     /// # Errors
     ///
@@ -837,7 +909,7 @@ impl Tensor {
     /// `range[0]` to `range[1]`, both included, or from the least element to the largest. A tensor as `bins` (one axis, ascending) is
     /// these ends itself. With `weight`, of the tensor's shape, the
     /// sums of the elements' weights; with `density`, divided by their sum and the width, so that the integral is 1. Integers become
-    /// f32.
+    /// the default float.
     ///
     /// # Errors
     ///

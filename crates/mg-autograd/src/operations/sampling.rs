@@ -1,7 +1,7 @@
 //! Images read at places that are numbers: grids, and affine maps that make them.
 
 use super::wide;
-use crate::functional::without_slope;
+use crate::parts::without_slope;
 use crate::tensor::Tensor;
 use mg_device::{DType, Error, ErrorKind, Result, Shape};
 use mg_graph::{Node, same_device};

@@ -1,7 +1,7 @@
 //! Running sums and their like along an axis.
 
 use super::float;
-use crate::functional::comparable;
+use crate::parts::comparable;
 use crate::tensor::Tensor;
 use mg_device::{DType, Result, normalize_axis};
 use mg_graph::Node;
@@ -77,7 +77,7 @@ impl Tensor {
         }))
     }
 
-    /// `log Σ eˣ` of each element and all before it along an axis, without overflow. Integers become f32.
+    /// `log Σ eˣ` of each element and all before it along an axis, without overflow. Integers become the default float.
     ///
     /// # Errors
     ///
@@ -109,7 +109,7 @@ impl Tensor {
     }
 
     /// The linear recurrence `yᵢ = xᵢ + aᵢ yᵢ₋₁` along an axis, which begins with `y₋₁ = 0`; `factors` are the `aᵢ`, and broadcast.
-    /// Exponential averages, discounted returns and state-space models are of this kind. Integers become f32.
+    /// Exponential averages, discounted returns and state-space models are of this kind. Integers become the default float.
     ///
     /// # Errors
     ///

@@ -258,7 +258,7 @@ impl Tensor {
         let n = tests.numel();
         let found = if n <= COMPARED {
             let found = elements.unsqueeze(-1)?.try_eq(&tests)?;
-            found.to_dtype(DType::I64).sum_dim(&[-1], false)?.try_ne(0i64)?
+            found.to_dtype(DType::I64).try_sum_dim(&[-1], false)?.try_ne(0i64)?
         } else {
             let dtype = DType::promote(elements.dtype(), tests.dtype());
             let tests = tests.node().cast(dtype);

@@ -209,7 +209,7 @@ impl Tensor {
     }
 
     /// The regularised lower incomplete gamma function `P(a, x) = ∫₀ˣ tᵃ⁻¹ e⁻ᵗ dt / Γ(a)`, with the tensor as `a`, for `a` and `x` that are not
-    /// negative. Integers become f32; half types are computed in f32. By series and continued fractions, with a gradient by `x` alone.
+    /// negative. Integers become the default float; half types are computed in f32. By series and continued fractions, with a gradient by `x` alone.
     ///
     /// # Errors
     ///
@@ -249,31 +249,31 @@ impl Tensor {
         incomplete("gammaincc", self, other, PairKind::Upper)
     }
 
-    /// The logarithm of the magnitude of the gamma function. Integers become f32.
+    /// The logarithm of the magnitude of the gamma function. Integers become the default float.
     #[surface(special)]
     pub fn gammaln(&self) -> Result<Tensor> {
         self.try_lgamma()
     }
 
-    /// The derivative of the logarithm of the gamma function. Integers become f32.
+    /// The derivative of the logarithm of the gamma function. Integers become the default float.
     #[surface(special)]
     pub fn psi(&self) -> Result<Tensor> {
         self.try_digamma()
     }
 
-    /// `1 / (1 + e⁻ˣ)`. Integers become f32.
+    /// `1 / (1 + e⁻ˣ)`. Integers become the default float.
     #[surface(special)]
     pub fn expit(&self) -> Result<Tensor> {
         self.try_sigmoid()
     }
 
-    /// The distribution function of the normal distribution. Integers become f32.
+    /// The distribution function of the normal distribution. Integers become the default float.
     #[surface(special)]
     pub fn ndtr(&self) -> Result<Tensor> {
         unary(self, normal)
     }
 
-    /// The logarithm of the distribution function of the normal distribution, far into its tail. Integers become f32.
+    /// The logarithm of the distribution function of the normal distribution, far into its tail. Integers become the default float.
     #[surface(special)]
     pub fn log_ndtr(&self) -> Result<Tensor> {
         unary(self, |x| {
@@ -297,7 +297,7 @@ impl Tensor {
         })
     }
 
-    /// The modified Bessel function of the first kind and order 0. Integers become f32.
+    /// The modified Bessel function of the first kind and order 0. Integers become the default float.
     #[surface(method, function, special, in_place)]
     pub fn i0(&self) -> Result<Tensor> {
         unary(self, |x| {
@@ -310,14 +310,14 @@ impl Tensor {
         })
     }
 
-    /// The modified Bessel function of the first kind and order 1. Integers become f32.
+    /// The modified Bessel function of the first kind and order 1. Integers become the default float.
     #[surface(special)]
     pub fn i1(&self) -> Result<Tensor> {
         unary(self, |x| x.map(Row::I1e).mul(&x.map(Row::Abs).map(Row::Exp)))
     }
 
     /// Hurwitz's zeta function, Σ 1/(q + k)ˣ over k ≥ 0, for x > 1. ∞ at whole numbers q that are not positive. Integers become
-    /// f32.
+    /// the default float.
     ///
     /// # Errors
     ///
@@ -327,7 +327,7 @@ impl Tensor {
         binary("zeta", self, other, zeta)
     }
 
-    /// The derivative of order n of `digamma`. Integers become f32.
+    /// The derivative of order n of `digamma`. Integers become the default float.
     ///
     /// # Errors
     ///
@@ -342,7 +342,7 @@ impl Tensor {
         Ok(Tensor::from_node(derivative(n, &x).cast(dtype)))
     }
 
-    /// The logarithm of the multivariate gamma function of dimension p. Integers become f32.
+    /// The logarithm of the multivariate gamma function of dimension p. Integers become the default float.
     ///
     /// # Errors
     ///
@@ -352,7 +352,7 @@ impl Tensor {
         multivariate("mvlgamma", self, p)
     }
 
-    /// The logarithm of the multivariate gamma function of dimension p. Integers become f32.
+    /// The logarithm of the multivariate gamma function of dimension p. Integers become the default float.
     ///
     /// # Errors
     ///

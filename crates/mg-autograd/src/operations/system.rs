@@ -10,7 +10,7 @@ use super::factors::{
 };
 use super::{set_aside, signed};
 use crate::checks::unseen;
-use crate::functional::without_slope;
+use crate::parts::without_slope;
 use crate::tensor::Tensor;
 use mg_device::{DType, Error, ErrorKind, Result, Shape, Valid};
 use mg_graph::Node;

@@ -63,6 +63,18 @@ pub enum Order<'a> {
     Word(&'a str),
 }
 
+impl From<f64> for Order<'_> {
+    fn from(number: f64) -> Self {
+        Order::Number(number)
+    }
+}
+
+impl<'a> From<&'a str> for Order<'a> {
+    fn from(word: &'a str) -> Self {
+        Order::Word(word)
+    }
+}
+
 /// Integers that may be known to the device alone. In Python a list of them will do, too.
 #[derive(Clone, Debug)]
 pub struct Integers(pub Tensor);

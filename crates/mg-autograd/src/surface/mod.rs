@@ -6,8 +6,8 @@
 mod arguments;
 
 use crate::caller::public;
-use crate::functional::without_slope;
 use crate::ops::Operand;
+use crate::parts::without_slope;
 use crate::tensor::memory::may_be_borrowed;
 use crate::tensor::{Tensor, in_place};
 use mg_device::{Error, ErrorKind, Result};

@@ -24,7 +24,7 @@ fn labels(op: &'static str, input: &Tensor, target: &Tensor) -> Result<Tensor> {
         };
     }
     if shape.rank() == wanted.rank() + 1 && shape.rank() > 1 && shape.remove(1) == wanted {
-        return input.argmax(Some(1));
+        return input.try_argmax(Some(1), false);
     }
     misfit(op, format!("scores [n, classes, …] and labels [n, …], or equal shapes, got {shape} and {wanted}"))
 }
@@ -81,7 +81,7 @@ impl Metric for Accuracy {
             let before = input
                 .try_gt(&own)?
                 .try_logical_or(input.try_eq(&own)?.try_logical_and(numbers.try_lt(&at)?)?)?;
-            before.to_dtype(DType::I64).sum_dim(&[1], false)?.try_lt(self.top_k)?
+            before.to_dtype(DType::I64).try_sum_dim(&[1], false)?.try_lt(self.top_k)?
         };
         let n = count(right.numel(), right.device())?;
         self.sums.add(&[right.to_dtype(DType::I64).sum(), n])
@@ -181,8 +181,8 @@ impl Metric for ConfusionMatrix {
         let counts = self.counts()?;
         let total = match self.normalize {
             Normalize::None => return Ok(counts.snapshot()),
-            Normalize::True => counts.sum_dim(&[1], true)?,
-            Normalize::Pred => counts.sum_dim(&[0], true)?,
+            Normalize::True => counts.try_sum_dim(&[1], true)?,
+            Normalize::Pred => counts.try_sum_dim(&[0], true)?,
             Normalize::All => counts.sum(),
         };
         // Of a label that there was none of, zeros, as scikit-learn has it.
@@ -259,7 +259,7 @@ impl Shares {
         let _guard = no_grad();
         let counts = self.matrix.counts()?.to_dtype(DType::F64);
         let right = counts.diagonal(0, 0, 1)?;
-        let (labels, predicted) = (counts.sum_dim(&[1], false)?, counts.sum_dim(&[0], false)?);
+        let (labels, predicted) = (counts.try_sum_dim(&[1], false)?, counts.try_sum_dim(&[0], false)?);
         // Nothing of nothing is 0, as scikit-learn has it.
         let share = |over: &Tensor, under: &Tensor| over.try_div(under.try_maximum(1.0)?);
         let of = |right: &Tensor, labels: &Tensor, predicted: &Tensor| match self.share {

@@ -125,14 +125,14 @@ impl Rule for AdafactorOptions {
 
     fn initial(&self, i: usize, p: &Tensor) -> Result<Tensor> {
         match self.reduced(i, p) {
-            Some(axis) => zeros_like(&p.mean_dim(&[axis], true)?),
+            Some(axis) => zeros_like(&p.try_mean_dim(&[axis], true)?),
             None => zeros_like(p),
         }
     }
 
     fn shape(&self, i: usize, p: &Tensor) -> Result<Shape> {
         match self.reduced(i, p) {
-            Some(axis) => Ok(p.mean_dim(&[axis], true)?.shape()),
+            Some(axis) => Ok(p.try_mean_dim(&[axis], true)?.shape()),
             None => Ok(p.shape()),
         }
     }
@@ -161,9 +161,9 @@ impl Rule for AdafactorOptions {
             variance.clone()
         } else {
             let (rows, columns) = (step.held(0), step.held(1));
-            goes_on(rows, &squares.mean_dim(&[-1], true)?)?;
-            goes_on(columns, &squares.mean_dim(&[-2], true)?)?;
-            rows.try_mul(columns)?.try_div(rows.mean_dim(&[-2], true)?.try_maximum(tiny)?)?
+            goes_on(rows, &squares.try_mean_dim(&[-1], true)?)?;
+            goes_on(columns, &squares.try_mean_dim(&[-2], true)?)?;
+            rows.try_mul(columns)?.try_div(rows.try_mean_dim(&[-2], true)?.try_maximum(tiny)?)?
         };
         let change = g.try_div(estimate.try_maximum(tiny * tiny)?.try_sqrt()?)?;
         let clipped = rms(&change)?.try_div(self.d)?.try_maximum(1.0)?;
@@ -257,7 +257,7 @@ impl MuonOptions {
         let is_tall = matrix.size(0)? > matrix.size(1)?;
         let turned = |t: &Tensor| if is_tall { t.transpose(0, 1) } else { Ok(t.clone()) };
         let mut x = turned(&matrix.to_dtype(dtype))?;
-        x = x.try_div(x.norm(2.0, &[], false)?.try_maximum(self.eps)?)?;
+        x = x.try_div(x.try_norm(2.0, &[], false)?.try_maximum(self.eps)?)?;
         let (a, b, c) = self.ns_coefficients;
         for _ in 0..self.ns_steps {
             let gram = x.try_matmul(&x.transpose(0, 1)?)?;

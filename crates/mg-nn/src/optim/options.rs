@@ -77,6 +77,26 @@ impl OptionType for u64 {
     }
 }
 
+impl OptionType for i64 {
+    const TAKES: &'static str = "an integer";
+    fn value(&self) -> OptionValue {
+        OptionValue::Int(*self)
+    }
+    fn of(value: &OptionValue) -> Option<i64> {
+        if let OptionValue::Int(n) = value { Some(*n) } else { None }
+    }
+}
+
+impl OptionType for usize {
+    const TAKES: &'static str = "an integer of at least 0";
+    fn value(&self) -> OptionValue {
+        OptionValue::Int(i64::try_from(*self).unwrap_or(i64::MAX))
+    }
+    fn of(value: &OptionValue) -> Option<usize> {
+        if let OptionValue::Int(n) = value { usize::try_from(*n).ok() } else { None }
+    }
+}
+
 impl<T: OptionType> OptionType for Option<T> {
     const TAKES: &'static str = T::TAKES;
     fn value(&self) -> OptionValue {

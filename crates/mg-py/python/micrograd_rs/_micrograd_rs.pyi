@@ -527,11 +527,11 @@ class Tensor:
     def multiply_(self, other: _Operand) -> Self:
         """`mul`, written into the tensor, which is answered."""
     def div(self, other: _Operand, *, rounding_mode: str | None = None) -> Tensor:
-        """`a / b`, correctly rounded; integers are promoted to f32 by the public API's true division."""
+        """`a / b`, correctly rounded; integers are promoted to the default float by the public API's true division."""
     def divide(self, other: _Operand, *, rounding_mode: str | None = None) -> Tensor:
-        """`a / b`, correctly rounded; integers are promoted to f32 by the public API's true division."""
+        """`a / b`, correctly rounded; integers are promoted to the default float by the public API's true division."""
     def true_divide(self, other: _Operand, *, rounding_mode: str | None = None) -> Tensor:
-        """`a / b`, correctly rounded; integers are promoted to f32 by the public API's true division."""
+        """`a / b`, correctly rounded; integers are promoted to the default float by the public API's true division."""
     def div_(self, other: _Operand, *, rounding_mode: str | None = None) -> Self:
         """`div`, written into the tensor, which is answered."""
     def divide_(self, other: _Operand, *, rounding_mode: str | None = None) -> Self:
@@ -810,18 +810,18 @@ class Tensor:
         """`logical_not`, written into the tensor, which is answered."""
     def gelu(self, approximate: str = "none") -> Tensor:
         """Gaussian error linear unit, `x Φ(x)` (Hendrycks and Gimpel, 2016): by the error function or, with
-        `approximate = "tanh"`, `½x (1 + tanh(√(2/π)(x + 0.044715x³)))`. Integers become f32.
+        `approximate = "tanh"`, `½x (1 + tanh(√(2/π)(x + 0.044715x³)))`. Integers become the default float.
 
         # Errors
 
         Another word than `"none"` and `"tanh"`.
         """
     def silu(self) -> Tensor:
-        """Sigmoid linear unit, `x σ(x)`. Integers become f32."""
+        """Sigmoid linear unit, `x σ(x)`. Integers become the default float."""
     def silu_(self) -> Self:
         """`silu`, written into the tensor, which is answered."""
     def leaky_relu(self, negative_slope: _float = 0.01) -> Tensor:
-        """`x`, or `negative_slope · x` where `x` is not positive. Integers become f32."""
+        """`x`, or `negative_slope · x` where `x` is not positive. Integers become the default float."""
     def leaky_relu_(self, negative_slope: _float = 0.01) -> Self:
         """`leaky_relu`, written into the tensor, which is answered."""
     def celu_(self, alpha: _float = 1.0) -> Self:
@@ -832,7 +832,7 @@ class Tensor:
         """`selu`, written into the tensor, which is answered."""
     def softplus(self, beta: _float = 1.0, threshold: _float = 20.0) -> Tensor:
         """`log(1 + exp(beta · x)) / beta`, without overflow, and `x` where `beta · x` is above `threshold`. From a threshold of 20
-        on that changes nothing that f32 could tell, and what is more exact is computed. Integers become f32.
+        on that changes nothing that f32 could tell, and what is more exact is computed. Integers become the default float.
         """
     def softplus_(self, beta: _float = 1.0, threshold: _float = 20.0) -> Self:
         """`softplus`, written into the tensor, which is answered."""
@@ -842,7 +842,7 @@ class Tensor:
         """`relu6`, written into the tensor, which is answered."""
     def prelu(self, weight: Tensor) -> Tensor:
         """`x`, or `weight · x` where `x` is not positive; `weight` is one number, or one for each position along axis 1 (He et al.,
-        2015). Integers become f32.
+        2015). Integers become the default float.
 
         # Errors
 
@@ -855,11 +855,11 @@ class Tensor:
     def hardsigmoid_(self) -> Self:
         """`hardsigmoid`, written into the tensor, which is answered."""
     def hardshrink(self, lambd: _float = 0.5) -> Tensor:
-        """`x`, or 0 where `|x|` is not above `lambd`; NaN stays. Integers become f32."""
+        """`x`, or 0 where `|x|` is not above `lambd`; NaN stays. Integers become the default float."""
     def threshold_(self, threshold: _float, value: _float) -> Self:
         """`threshold`, written into the tensor, which is answered."""
     def softmax(self, dim: _int | None = None, dtype: _DType | None = None) -> Tensor:
-        """`eˣ / Σ eˣ` along an axis, after conversion to `dtype`. Integers become f32. Without `dim`, axis 1 is taken, or axis 0 of
+        """`eˣ / Σ eˣ` along an axis, after conversion to `dtype`. Integers become the default float. Without `dim`, axis 1 is taken, or axis 0 of
         tensors of no, one or three axes.
 
         # Errors
@@ -867,7 +867,7 @@ class Tensor:
         An axis out of range.
         """
     def log_softmax(self, dim: _int | None = None, dtype: _DType | None = None) -> Tensor:
-        """`log softmax` along an axis, without overflow, after conversion to `dtype`. Integers become f32. Without `dim`, axis 1 is
+        """`log softmax` along an axis, without overflow, after conversion to `dtype`. Integers become the default float. Without `dim`, axis 1 is
         taken, or axis 0 of tensors of no, one or three axes.
 
         # Errors
@@ -1076,7 +1076,7 @@ class Tensor:
         """
     def dropout(self, p: _float = 0.5, training: _bool = True) -> Tensor:
         """In training, zeros with probability `p`, and the survivors scaled by 1/(1 − p) (Srivastava et al., 2014); else the tensor
-        itself. Integers become f32.
+        itself. Integers become the default float.
 
         # Errors
 
@@ -1246,7 +1246,7 @@ class Tensor:
     def signbit(self) -> Tensor:
         """Whether the sign is minus, also that of a zero and of NaN."""
     def angle(self) -> Tensor:
-        """The angle of a number to the positive axis: 0, or π of what is negative; NaN of NaN. Integers become f32."""
+        """The angle of a number to the positive axis: 0, or π of what is negative; NaN of NaN. Integers become the default float."""
     def get_device(self) -> _int:
         """The number of its CUDA device; −1 on the host."""
     def conj(self) -> Tensor:
@@ -1265,27 +1265,27 @@ class Tensor:
         Truth values.
         """
     def reciprocal(self) -> Tensor:
-        """`1 / x`. Integers become f32."""
+        """`1 / x`. Integers become the default float."""
     def reciprocal_(self) -> Self:
         """`reciprocal`, written into the tensor, which is answered."""
     def rsqrt(self) -> Tensor:
-        """`1 / √x`. Integers become f32."""
+        """`1 / √x`. Integers become the default float."""
     def rsqrt_(self) -> Self:
         """`rsqrt`, written into the tensor, which is answered."""
     def sinc(self) -> Tensor:
-        """`sin(πx) / πx`, and 1 at 0. Integers become f32."""
+        """`sin(πx) / πx`, and 1 at 0. Integers become the default float."""
     def sinc_(self) -> Self:
         """`sinc`, written into the tensor, which is answered."""
     def deg2rad(self) -> Tensor:
-        """Degrees as radians. Integers become f32."""
+        """Degrees as radians. Integers become the default float."""
     def deg2rad_(self) -> Self:
         """`deg2rad`, written into the tensor, which is answered."""
     def rad2deg(self) -> Tensor:
-        """Radians as degrees. Integers become f32."""
+        """Radians as degrees. Integers become the default float."""
     def rad2deg_(self) -> Self:
         """`rad2deg`, written into the tensor, which is answered."""
     def logit(self, eps: _float | None = None) -> Tensor:
-        """`log(x / (1 − x))`, after `x` was brought to between `eps` and `1 − eps`, if that is given. Integers become f32."""
+        """`log(x / (1 − x))`, after `x` was brought to between `eps` and `1 − eps`, if that is given. Integers become the default float."""
     def logit_(self, eps: _float | None = None) -> Self:
         """`logit`, written into the tensor, which is answered."""
     def nan_to_num(self, nan: _float | None = 0.0, posinf: _float | None = None, neginf: _float | None = None) -> Tensor:
@@ -1322,7 +1322,7 @@ class Tensor:
     def addcdiv_(self, tensor1: Tensor, tensor2: Tensor, *, value: _Operand = 1) -> Self:
         """`addcdiv`, written into the tensor, which is answered."""
     def xlogy(self, other: _Operand) -> Tensor:
-        """`self · log other`, and 0 where `self` is 0 and `other` a number. Integers become f32.
+        """`self · log other`, and 0 where `self` is 0 and `other` a number. Integers become the default float.
 
         # Errors
 
@@ -1331,14 +1331,14 @@ class Tensor:
     def xlogy_(self, other: _Operand) -> Self:
         """`xlogy`, written into the tensor, which is answered."""
     def logaddexp(self, other: _Operand) -> Tensor:
-        """`ln(exp(x) + exp(y))` without overflow. Integers become f32.
+        """`ln(exp(x) + exp(y))` without overflow. Integers become the default float.
 
         # Errors
 
         Shapes that do not broadcast, unlike devices.
         """
     def logaddexp2(self, other: _Operand) -> Tensor:
-        """`log₂(2ˣ + 2ʸ)` without overflow. Integers become f32.
+        """`log₂(2ˣ + 2ʸ)` without overflow. Integers become the default float.
 
         # Errors
 
@@ -1368,7 +1368,7 @@ class Tensor:
         Shapes that do not broadcast, unlike devices.
         """
     def hypot(self, other: _Operand) -> Tensor:
-        """`√(self² + other²)` without overflow. Integers become f32.
+        """`√(self² + other²)` without overflow. Integers become the default float.
 
         # Errors
 
@@ -1386,7 +1386,7 @@ class Tensor:
     def nextafter_(self, other: _Operand) -> Self:
         """`nextafter`, written into the tensor, which is answered."""
     def ldexp(self, other: _Operand) -> Tensor:
-        """`self · 2^other`. Integers become f32.
+        """`self · 2^other`. Integers become the default float.
 
         # Errors
 
@@ -1403,7 +1403,7 @@ class Tensor:
         Integers and truth values.
         """
     def cbrt(self) -> Tensor:
-        """The cube root. Integers become f32."""
+        """The cube root. Integers become the default float."""
     def isclose(self, other: Tensor, rtol: _float = 1e-5, atol: _float = 1e-8, equal_nan: _bool = False) -> Tensor:
         """Whether elements are within `atol + rtol · |other|` of each other; equal infinities are, and NaN where `equal_nan`
         says so.
@@ -2277,7 +2277,7 @@ class Tensor:
         """A copy of the value in its own memory; gradients flow through it."""
     def sum(self, dim: _Dims | None = None, keepdim: _bool = False, *, dtype: _DType | None = None) -> Tensor:
         """The sum of all elements, or over some axes. Integers and truth values become i64; `dtype` is what the elements are
-        converted to before.
+        converted to before. Floats are added in blocks of f32 or f64, and the blocks' sums in f64.
 
         # Errors
 
@@ -2292,7 +2292,7 @@ class Tensor:
         An axis out of range or named twice.
         """
     def mean(self, dim: _Dims | None = None, keepdim: _bool = False, *, dtype: _DType | None = None) -> Tensor:
-        """The mean of all elements, or over some axes; of integers, in f32 unless `dtype` says otherwise.
+        """The mean of all elements, or over some axes; of integers, in the default float unless `dtype` says otherwise.
 
         # Errors
 
@@ -2306,7 +2306,7 @@ class Tensor:
         An axis out of range or named twice.
         """
     def nanmean(self, dim: _Dims | None = None, keepdim: _bool = False, *, dtype: _DType | None = None) -> Tensor:
-        """The mean of what is not NaN, of all elements or over some axes; of integers, in f32.
+        """The mean of what is not NaN, of all elements or over some axes; of integers, in the default float.
 
         # Errors
 
@@ -2370,7 +2370,7 @@ class Tensor:
         """
     def var(self, dim: _Dims | None = None, unbiased: _bool | None = None, keepdim: _bool = False, *, correction: _float | None = None) -> Tensor:
         """The variance of all elements, or over some axes: squares of deviations from the mean, over their count less
-        `correction`, which is 1 (Bessel's) unless `unbiased` is false. Over 0, where the correction is larger. Integers become f32.
+        `correction`, which is 1 (Bessel's) unless `unbiased` is false. Over 0, where the correction is larger. Integers become the default float.
 
         # Errors
 
@@ -2378,14 +2378,14 @@ class Tensor:
         """
     def std(self, dim: _Dims | None = None, unbiased: _bool | None = None, keepdim: _bool = False, *, correction: _float | None = None) -> Tensor:
         """The standard deviation, the square root of the variance, of all elements or over some axes; see `var`. Its gradient is 0
-        where nothing varies. Integers become f32.
+        where nothing varies. Integers become the default float.
 
         # Errors
 
         An axis out of range or named twice.
         """
     def logsumexp(self, dim: _Dims | None = None, keepdim: _bool = False) -> Tensor:
-        """`log Σ eˣ` over some axes (all, if none is named), without overflow. Integers become f32.
+        """`log Σ eˣ` over some axes (all, if none is named), without overflow. Integers become the default float.
 
         # Errors
 
@@ -2394,7 +2394,7 @@ class Tensor:
     def norm(self, p: _float | str = "fro", dim: _Dims | None = None, keepdim: _bool = False, dtype: _DType | None = None) -> Tensor:
         """The norm of all elements as one vector, or over some axes: the `p`-th root of the sum of `p`-th powers of magnitudes
         (2 for `"fro"`); `"nuc"` is the sum of singular values of matrices. With `p` infinite the largest magnitude, −∞ the smallest, 0 how many are not zero. The gradient of a
-        norm that is 0 is 0. Integers become f32.
+        norm that is 0 is 0. Integers become the default float.
 
         # Errors
 
@@ -2426,7 +2426,7 @@ class Tensor:
         """
     def cov(self, *, correction: _int = 1, fweights: Tensor | None = None, aweights: Tensor | None = None) -> Tensor:
         """The covariance matrix of variables, which are rows, by observations, which are columns; of one row, the variance. Each
-        observation counts `fweights` times (integers), and with `aweights`; both have one axis. Integers become f32.
+        observation counts `fweights` times (integers), and with `aweights`; both have one axis. Integers become the default float.
 
         # Errors
 
@@ -2434,7 +2434,7 @@ class Tensor:
         """
     def corrcoef(self) -> Tensor:
         """The matrix of correlation coefficients of variables, which are rows, by observations, which are columns. Integers become
-        f32.
+        the default float.
 
         # Errors
 
@@ -2450,7 +2450,7 @@ class Tensor:
         """
     def histc(self, bins: _int = 100, min: _float = 0.0, max: _float = 0.0) -> Tensor:
         """How many elements lie in each of `bins` intervals of the same width from `min` to `max`, both included; from the least
-        element to the largest, if these are the same. What lies outside does not count. Integers become f32.
+        element to the largest, if these are the same. What lies outside does not count. Integers become the default float.
 
         # Errors
 
@@ -2461,7 +2461,7 @@ class Tensor:
         `range[0]` to `range[1]`, both included, or from the least element to the largest. A tensor as `bins` (one axis, ascending) is
         these ends itself. With `weight`, of the tensor's shape, the
         sums of the elements' weights; with `density`, divided by their sum and the width, so that the integral is 1. Integers become
-        f32.
+        the default float.
 
         # Errors
 
@@ -2507,7 +2507,7 @@ class Tensor:
     def cumulative_prod_(self, dim: _int, *, dtype: _DType | None = None) -> Self:
         """`cumprod`, written into the tensor, which is answered."""
     def logcumsumexp(self, dim: _int) -> Tensor:
-        """`log Σ eˣ` of each element and all before it along an axis, without overflow. Integers become f32.
+        """`log Σ eˣ` of each element and all before it along an axis, without overflow. Integers become the default float.
 
         # Errors
 
@@ -2531,7 +2531,7 @@ class Tensor:
         """
     def recurrence(self, factors: Tensor, dim: _int) -> Tensor:
         """The linear recurrence `yᵢ = xᵢ + aᵢ yᵢ₋₁` along an axis, which begins with `y₋₁ = 0`; `factors` are the `aᵢ`, and broadcast.
-        Exponential averages, discounted returns and state-space models are of this kind. Integers become f32.
+        Exponential averages, discounted returns and state-space models are of this kind. Integers become the default float.
 
         # Errors
 
@@ -2668,7 +2668,7 @@ class Tensor:
         """`lcm`, written into the tensor, which is answered."""
     def igamma(self, other: _Operand) -> Tensor:
         """The regularised lower incomplete gamma function `P(a, x) = ∫₀ˣ tᵃ⁻¹ e⁻ᵗ dt / Γ(a)`, with the tensor as `a`, for `a` and `x` that are not
-        negative. Integers become f32; half types are computed in f32. By series and continued fractions, with a gradient by `x` alone.
+        negative. Integers become the default float; half types are computed in f32. By series and continued fractions, with a gradient by `x` alone.
 
         # Errors
 
@@ -2686,11 +2686,11 @@ class Tensor:
     def igammac_(self, other: _Operand) -> Self:
         """`igammac`, written into the tensor, which is answered."""
     def i0(self) -> Tensor:
-        """The modified Bessel function of the first kind and order 0. Integers become f32."""
+        """The modified Bessel function of the first kind and order 0. Integers become the default float."""
     def i0_(self) -> Self:
         """`i0`, written into the tensor, which is answered."""
     def mvlgamma(self, p: _int) -> Tensor:
-        """The logarithm of the multivariate gamma function of dimension p. Integers become f32.
+        """The logarithm of the multivariate gamma function of dimension p. Integers become the default float.
 
         # Errors
 
@@ -3021,7 +3021,7 @@ def tensor(
     layout: _Layout | None = None,
     pin_memory: _bool | None = None,
 ) -> Tensor:
-    """A tensor of data, copied: floats are f32, integers i64, truth values bool; what has a dtype keeps it."""
+    """A tensor of data, copied: floats are of the default dtype, integers i64, truth values bool; what has a dtype keeps it."""
 
 def as_tensor(data: Any, dtype: _DType | None = None, device: _Device | None = None) -> Tensor:
     """A tensor as it is; a NumPy array by its own memory, as by `from_numpy`, where dtype and device are the array's; anything else as by
@@ -3045,7 +3045,7 @@ def zeros(
     pin_memory: _bool | None = None,
     memory_format: _Format | None = None,
 ) -> Tensor:
-    """Zeros, f32 unless asked otherwise."""
+    """Zeros, of the default dtype unless asked otherwise."""
 @overload
 def zeros(
     *shape: _int,
@@ -3057,7 +3057,7 @@ def zeros(
     pin_memory: _bool | None = None,
     memory_format: _Format | None = None,
 ) -> Tensor:
-    """Zeros, f32 unless asked otherwise."""
+    """Zeros, of the default dtype unless asked otherwise."""
 
 def zeros_like(
     input: Tensor,
@@ -3083,7 +3083,7 @@ def ones(
     pin_memory: _bool | None = None,
     memory_format: _Format | None = None,
 ) -> Tensor:
-    """Ones, f32 unless asked otherwise."""
+    """Ones, of the default dtype unless asked otherwise."""
 @overload
 def ones(
     *shape: _int,
@@ -3095,7 +3095,7 @@ def ones(
     pin_memory: _bool | None = None,
     memory_format: _Format | None = None,
 ) -> Tensor:
-    """Ones, f32 unless asked otherwise."""
+    """Ones, of the default dtype unless asked otherwise."""
 
 def ones_like(
     input: Tensor,
@@ -3219,7 +3219,7 @@ def arange(
     layout: _Layout | None = None,
     pin_memory: _bool | None = None,
 ) -> Tensor:
-    """`start`, `start + step`, … before `end`: i64 if all three are integers, else f32."""
+    """`start`, `start + step`, … before `end`: i64 if all three are integers, else the default dtype."""
 
 def linspace(
     start: _float,
@@ -3380,10 +3380,12 @@ class GradNode:
         """The leaf that it stands for."""
 
 class _Saved:
+    """What a call has saved."""
     def tensors(self) -> list[Tensor | None]:
         """The tensors."""
 
 class _Level:
+    """A function that is differentiated: its inputs, and derivatives of its results."""
     def __new__(cls, name: str, inputs: Sequence[Tensor]) -> Self: ...
     def inputs(self) -> list[Tensor]:
         """The inputs that the function is to be called with."""
@@ -3405,6 +3407,7 @@ class _Level:
         """As `rows`, by tangents."""
 
 class _Traced:
+    """A function that is called with stand-ins for many examples."""
     def __new__(cls, tensors: Sequence[Tensor], axes: Sequence[_int]) -> Self: ...
     def inside(self) -> list[Tensor]:
         """The stand-ins."""
@@ -3420,6 +3423,7 @@ class _Traced:
         """The function has ended."""
 
 class Bytes:
+    """A text's bytes in UTF-8: 256 numbers, and nothing to learn."""
     def __new__(cls) -> Self: ...
     @property
     def vocab_size(self) -> _int:
@@ -3428,10 +3432,12 @@ class Bytes:
         """The numbers of a text."""
     def decode(self, ids: Sequence[_int] | Tensor) -> str:
         """The text of numbers, of a list or a tensor. Bytes that are no UTF-8 become U+FFFD."""
-    def __call__(self, text: str) -> Tensor: ...
+    def __call__(self, text: str) -> Tensor:
+        """The numbers of a text as an int64 tensor of one axis."""
     def __len__(self) -> _int: ...
 
 class Table:
+    """A CSV file as text, to be taken as numbers, as classes or as it is."""
     @property
     def columns(self) -> list[str]:
         """The columns' names, in order."""
@@ -3448,6 +3454,7 @@ class Table:
         """The texts of a column."""
 
 class Characters:
+    """A number for each character of a text, in the order of their code points."""
     def __new__(cls, text: str) -> Self: ...
     @property
     def vocab_size(self) -> _int:
@@ -3456,13 +3463,15 @@ class Characters:
         """The numbers of a text."""
     def decode(self, ids: Sequence[_int] | Tensor) -> str:
         """The text of numbers, of a list or a tensor. Bytes that are no UTF-8 become U+FFFD."""
-    def __call__(self, text: str) -> Tensor: ...
+    def __call__(self, text: str) -> Tensor:
+        """The numbers of a text as an int64 tensor of one axis."""
     def __len__(self) -> _int: ...
     @property
     def alphabet(self) -> str:
         """The characters, in the order of their numbers."""
 
 class BPE:
+    """Byte-level byte pair encoding, as GPT-2 has it."""
     @staticmethod
     def train(
         texts: str | Iterable[str],
@@ -3492,10 +3501,12 @@ class BPE:
         """The numbers of a text."""
     def decode(self, ids: Sequence[_int] | Tensor) -> str:
         """The text of numbers, of a list or a tensor. Bytes that are no UTF-8 become U+FFFD."""
-    def __call__(self, text: str) -> Tensor: ...
+    def __call__(self, text: str) -> Tensor:
+        """The numbers of a text as an int64 tensor of one axis."""
     def __len__(self) -> _int: ...
 
 class _Exporter:
+    """An export: as long as there are stand-ins, the model is called with them."""
     def __new__(
         cls,
         inputs: Sequence[Tensor],
@@ -3516,6 +3527,7 @@ def _set_detect_anomaly(on: _bool, check_nan: _bool) -> None: ...
 def _anomaly_mode() -> tuple[_bool, _bool]: ...
 
 class _Kernel:
+    """A function of scalars that is applied to the elements of tensors."""
     @property
     def steps(self) -> _int:
         """How many steps it consists of."""
@@ -3525,6 +3537,7 @@ class _Kernel:
     def __call__(self, *args: Any) -> Any: ...
 
 class _KernelBuilder:
+    """A kernel that is being written down."""
     def __new__(cls, name: str, arguments: _int) -> Self: ...
     def argument(self, at: _int) -> _int:
         """The argument at a position."""
@@ -3546,6 +3559,7 @@ class _KernelBuilder:
         """The kernel, with a gradient of its own or without."""
 
 class _Raw:
+    """A kernel that is CUDA C or PTX text."""
     def __new__(cls, name: str, source: str, is_ptx: _bool, options: Sequence[str], folders: Sequence[str]) -> Self: ...
     def ptx(self, capability: _int) -> str:
         """The PTX for devices of a compute capability."""
@@ -3562,6 +3576,7 @@ class _Raw:
 def _elementwise() -> list[tuple[str, str, list[str]]]: ...
 
 class _Begun:
+    """A call of an `autograd.Function` that has begun."""
     def __new__(cls, inputs: Sequence[Tensor]) -> Self: ...
     def end(
         self,
@@ -3643,6 +3658,7 @@ def sparse_(tensor: Tensor, sparsity: _float, std: _float = 0.01) -> Tensor:
 
 # What the package's own modules use.
 class _Optimizer:
+    """A group of parameters of an optimiser of `mg-nn`."""
     def __new__(cls, kind: str, parameters: Sequence[Tensor], options: dict[str, Any]) -> Self: ...
     def set_options(self, options: dict[str, Any]) -> None:
         """Changes the options for steps to come, replayed ones too."""
@@ -3662,6 +3678,7 @@ class _Optimizer:
         """The last change of what it remembers: another number after each step and each load, which no other has."""
 
 class _GradScaler:
+    """The scale of losses, on a device."""
     def __new__(
         cls, device: _Device, init_scale: _float, growth_factor: _float, backoff_factor: _float, growth_interval: _int
     ) -> Self: ...
@@ -3687,6 +3704,7 @@ class _GradScaler:
         """Sets the number of good steps since the scale last changed."""
 
 class _Profile:
+    """Launches that were timed."""
     @property
     def launches(self) -> list[dict[str, Any]]:
         """The launches in order: times in seconds."""
@@ -3697,6 +3715,7 @@ def _profile_start() -> None: ...
 def _profile_stop() -> _Profile: ...
 
 class _Metric:
+    """A metric of `mg-nn`."""
     def __new__(cls, kind: str, number: _int, word: str) -> Self: ...
     def update(self, input: Tensor, target: Tensor | None = None) -> None:
         """Adds a batch."""
@@ -3706,6 +3725,7 @@ class _Metric:
         """Begins anew."""
 
 class _EventWriter:
+    """An event file."""
     def __new__(cls, directory: _Path, suffix: str) -> Self: ...
     @property
     def path(self) -> os.PathLike[str]:
@@ -3718,6 +3738,7 @@ class _EventWriter:
     def flush(self) -> None: ...
 
 class _Bar:
+    """A bar of progress, as text."""
     def __new__(cls, name: str, total: _int | None, unit: str) -> Self: ...
     def advance(self, steps: _int) -> None: ...
     @property
@@ -3726,6 +3747,7 @@ class _Bar:
     def text(self, width: _int) -> str: ...
 
 class _History:
+    """Numbers by step."""
     def __new__(cls) -> Self: ...
     def log(self, step: _int, name: str, value: _float) -> None: ...
     def names(self) -> list[str]: ...
@@ -3742,6 +3764,7 @@ def _svg_images(all: Tensor, columns: _int, scale: _float) -> str: ...
 def _svg_confusion_matrix(matrix: Tensor, names: Sequence[str], title: str) -> str: ...
 
 class _LBFGS:
+    """L-BFGS of `mg-nn`."""
     def __new__(cls, parameters: Sequence[Tensor], options: dict[str, Any]) -> Self: ...
     def set_options(self, options: dict[str, Any]) -> None: ...
     def step(self, closure: Callable[[], Any]) -> Any:
@@ -3753,10 +3776,12 @@ class _LBFGS:
     def last_change(self) -> _int: ...
 
 def _optimizer_defaults(kind: str) -> dict[str, Any]: ...
+def _layer_defaults(layer: str) -> dict[str, Any]: ...
 def _is_same(a: Tensor, b: Tensor) -> _bool: ...
 def _optimizer_memory() -> dict[str, list[str]]: ...
 
 class _Schedule:
+    """A schedule of `mg-nn`: how the learning rate goes on from epoch to epoch."""
     @staticmethod
     def step(step_size: _int, gamma: _float) -> _Schedule: ...
     @staticmethod
@@ -3790,6 +3815,7 @@ class _Schedule:
         """The learning rate of the epoch where the schedule begins."""
 
 class _Mapped:
+    """A safetensors file whose tensors are read when they are asked for."""
     def __new__(cls, path: _Path) -> Self: ...
     def names(self) -> list[str]:
         """The tensors' names."""
@@ -3801,6 +3827,7 @@ class _Mapped:
     def rows(self, name: str, start: _int, length: _int) -> Tensor: ...
 
 class _Sharded:
+    """The tensors of the safetensors files that an index names."""
     def __new__(cls, path: _Path) -> Self: ...
     def names(self) -> list[str]:
         """The tensors' names."""
@@ -3810,6 +3837,7 @@ class _Sharded:
 def _save_sharded(tensors: dict[str, Tensor], folder: _Path, max_bytes: _int, metadata: dict[str, str]) -> None: ...
 
 class _Graph:
+    """Nodes that are pickled together, each behind its operands."""
     def __new__(cls, outside: Sequence[tuple[_Graph, _int]], nodes: Sequence[Any]) -> Self: ...
 
 def _default_generator() -> Generator: ...
@@ -3869,13 +3897,13 @@ def multiply_(input: Tensor, other: _Operand) -> Tensor:
     """`mul`, written into the tensor."""
 
 def div(input: _Operand, other: _Operand, *, rounding_mode: str | None = None) -> Tensor:
-    """`a / b`, correctly rounded; integers are promoted to f32 by the public API's true division."""
+    """`a / b`, correctly rounded; integers are promoted to the default float by the public API's true division."""
 
 def divide(input: _Operand, other: _Operand, *, rounding_mode: str | None = None) -> Tensor:
-    """`a / b`, correctly rounded; integers are promoted to f32 by the public API's true division."""
+    """`a / b`, correctly rounded; integers are promoted to the default float by the public API's true division."""
 
 def true_divide(input: _Operand, other: _Operand, *, rounding_mode: str | None = None) -> Tensor:
-    """`a / b`, correctly rounded; integers are promoted to f32 by the public API's true division."""
+    """`a / b`, correctly rounded; integers are promoted to the default float by the public API's true division."""
 
 def div_(input: Tensor, other: _Operand, *, rounding_mode: str | None = None) -> Tensor:
     """`div`, written into the tensor."""
@@ -4355,7 +4383,7 @@ def logical_not_(input: Tensor) -> Tensor:
 
 def _nn_gelu(input: Tensor, approximate: str = "none") -> Tensor:
     """Gaussian error linear unit, `x Φ(x)` (Hendrycks and Gimpel, 2016): by the error function or, with
-    `approximate = "tanh"`, `½x (1 + tanh(√(2/π)(x + 0.044715x³)))`. Integers become f32.
+    `approximate = "tanh"`, `½x (1 + tanh(√(2/π)(x + 0.044715x³)))`. Integers become the default float.
 
     # Errors
 
@@ -4363,19 +4391,19 @@ def _nn_gelu(input: Tensor, approximate: str = "none") -> Tensor:
     """
 
 def _nn_silu(input: Tensor) -> Tensor:
-    """Sigmoid linear unit, `x σ(x)`. Integers become f32."""
+    """Sigmoid linear unit, `x σ(x)`. Integers become the default float."""
 
 def _nn_silu_(input: Tensor) -> Tensor:
     """`silu`, written into the tensor."""
 
 def _nn_leaky_relu(input: Tensor, negative_slope: _float = 0.01) -> Tensor:
-    """`x`, or `negative_slope · x` where `x` is not positive. Integers become f32."""
+    """`x`, or `negative_slope · x` where `x` is not positive. Integers become the default float."""
 
 def _nn_leaky_relu_(input: Tensor, negative_slope: _float = 0.01) -> Tensor:
     """`leaky_relu`, written into the tensor."""
 
 def celu(input: Tensor, alpha: _float = 1.0) -> Tensor:
-    """`x`, or `alpha (exp(x / alpha) − 1)` where `x` is not positive (Barron, 2017). Integers become f32.
+    """`x`, or `alpha (exp(x / alpha) − 1)` where `x` is not positive (Barron, 2017). Integers become the default float.
 
     # Errors
 
@@ -4383,7 +4411,7 @@ def celu(input: Tensor, alpha: _float = 1.0) -> Tensor:
     """
 
 def _nn_celu(input: Tensor, alpha: _float = 1.0) -> Tensor:
-    """`x`, or `alpha (exp(x / alpha) − 1)` where `x` is not positive (Barron, 2017). Integers become f32.
+    """`x`, or `alpha (exp(x / alpha) − 1)` where `x` is not positive (Barron, 2017). Integers become the default float.
 
     # Errors
 
@@ -4397,16 +4425,16 @@ def _nn_celu_(input: Tensor, alpha: _float = 1.0) -> Tensor:
     """`celu`, written into the tensor."""
 
 def _nn_elu(input: Tensor, alpha: _float = 1.0) -> Tensor:
-    """`x`, or `alpha (eˣ − 1)` where `x` is not positive (Clevert, Unterthiner and Hochreiter, 2015). Integers become f32."""
+    """`x`, or `alpha (eˣ − 1)` where `x` is not positive (Clevert, Unterthiner and Hochreiter, 2015). Integers become the default float."""
 
 def _nn_elu_(input: Tensor, alpha: _float = 1.0) -> Tensor:
     """`elu`, written into the tensor."""
 
 def selu(input: Tensor) -> Tensor:
-    """`elu` with the scales that keep mean 0 and variance 1 from layer to layer (Klambauer et al., 2017). Integers become f32."""
+    """`elu` with the scales that keep mean 0 and variance 1 from layer to layer (Klambauer et al., 2017). Integers become the default float."""
 
 def _nn_selu(input: Tensor) -> Tensor:
-    """`elu` with the scales that keep mean 0 and variance 1 from layer to layer (Klambauer et al., 2017). Integers become f32."""
+    """`elu` with the scales that keep mean 0 and variance 1 from layer to layer (Klambauer et al., 2017). Integers become the default float."""
 
 def selu_(input: Tensor) -> Tensor:
     """`selu`, written into the tensor."""
@@ -4416,12 +4444,12 @@ def _nn_selu_(input: Tensor) -> Tensor:
 
 def softplus(input: Tensor, beta: _float = 1.0, threshold: _float = 20.0) -> Tensor:
     """`log(1 + exp(beta · x)) / beta`, without overflow, and `x` where `beta · x` is above `threshold`. From a threshold of 20
-    on that changes nothing that f32 could tell, and what is more exact is computed. Integers become f32.
+    on that changes nothing that f32 could tell, and what is more exact is computed. Integers become the default float.
     """
 
 def _nn_softplus(input: Tensor, beta: _float = 1.0, threshold: _float = 20.0) -> Tensor:
     """`log(1 + exp(beta · x)) / beta`, without overflow, and `x` where `beta · x` is above `threshold`. From a threshold of 20
-    on that changes nothing that f32 could tell, and what is more exact is computed. Integers become f32.
+    on that changes nothing that f32 could tell, and what is more exact is computed. Integers become the default float.
     """
 
 def softplus_(input: Tensor, beta: _float = 1.0, threshold: _float = 20.0) -> Tensor:
@@ -4453,11 +4481,11 @@ def _nn_relu6_(input: Tensor) -> Tensor:
     """`relu6`, written into the tensor."""
 
 def _nn_logsigmoid(input: Tensor) -> Tensor:
-    """`log σ(x)`, without overflow. Integers become f32."""
+    """`log σ(x)`, without overflow. Integers become the default float."""
 
 def prelu(input: Tensor, weight: Tensor) -> Tensor:
     """`x`, or `weight · x` where `x` is not positive; `weight` is one number, or one for each position along axis 1 (He et al.,
-    2015). Integers become f32.
+    2015). Integers become the default float.
 
     # Errors
 
@@ -4466,7 +4494,7 @@ def prelu(input: Tensor, weight: Tensor) -> Tensor:
 
 def _nn_prelu(input: Tensor, weight: Tensor) -> Tensor:
     """`x`, or `weight · x` where `x` is not positive; `weight` is one number, or one for each position along axis 1 (He et al.,
-    2015). Integers become f32.
+    2015). Integers become the default float.
 
     # Errors
 
@@ -4474,34 +4502,34 @@ def _nn_prelu(input: Tensor, weight: Tensor) -> Tensor:
     """
 
 def _nn_mish(input: Tensor) -> Tensor:
-    """`x tanh(softplus(x))` (Misra, 2019). Integers become f32."""
+    """`x tanh(softplus(x))` (Misra, 2019). Integers become the default float."""
 
 def _nn_mish_(input: Tensor) -> Tensor:
     """`mish`, written into the tensor."""
 
 def _nn_softsign(input: Tensor) -> Tensor:
-    """`x / (1 + |x|)`. Integers become f32."""
+    """`x / (1 + |x|)`. Integers become the default float."""
 
 def _nn_hardswish(input: Tensor) -> Tensor:
-    """`x` times a sixth of `x + 3`, that no smaller than 0 and no larger than 6 (Howard et al., 2019). Integers become f32."""
+    """`x` times a sixth of `x + 3`, that no smaller than 0 and no larger than 6 (Howard et al., 2019). Integers become the default float."""
 
 def _nn_hardswish_(input: Tensor) -> Tensor:
     """`hardswish`, written into the tensor."""
 
 def _nn_hardsigmoid(input: Tensor) -> Tensor:
-    """A sixth of `x + 3`, that no smaller than 0 and no larger than 6. Integers become f32."""
+    """A sixth of `x + 3`, that no smaller than 0 and no larger than 6. Integers become the default float."""
 
 def _nn_hardsigmoid_(input: Tensor) -> Tensor:
     """`hardsigmoid`, written into the tensor."""
 
 def hardshrink(input: Tensor, lambd: _float = 0.5) -> Tensor:
-    """`x`, or 0 where `|x|` is not above `lambd`; NaN stays. Integers become f32."""
+    """`x`, or 0 where `|x|` is not above `lambd`; NaN stays. Integers become the default float."""
 
 def _nn_hardshrink(input: Tensor, lambd: _float = 0.5) -> Tensor:
-    """`x`, or 0 where `|x|` is not above `lambd`; NaN stays. Integers become f32."""
+    """`x`, or 0 where `|x|` is not above `lambd`; NaN stays. Integers become the default float."""
 
 def _nn_softshrink(input: Tensor, lambd: _float = 0.5) -> Tensor:
-    """`x` moved towards 0 by `lambd`, and 0 where that would pass it; NaN stays. Integers become f32.
+    """`x` moved towards 0 by `lambd`, and 0 where that would pass it; NaN stays. Integers become the default float.
 
     # Errors
 
@@ -4509,7 +4537,7 @@ def _nn_softshrink(input: Tensor, lambd: _float = 0.5) -> Tensor:
     """
 
 def _nn_tanhshrink(input: Tensor) -> Tensor:
-    """`x − tanh(x)`. Integers become f32."""
+    """`x − tanh(x)`. Integers become the default float."""
 
 def threshold(input: Tensor, threshold: _float, value: _float) -> Tensor:
     """`x` where it is above `threshold`, else `value`; NaN stays. Integers stay.
@@ -4534,7 +4562,7 @@ def _nn_threshold_(input: Tensor, threshold: _float, value: _float) -> Tensor:
     """`threshold`, written into the tensor."""
 
 def _nn_glu(input: Tensor, dim: _int = -1) -> Tensor:
-    """The first half along an axis, times the sigmoid of the second (Dauphin et al., 2017). Integers become f32.
+    """The first half along an axis, times the sigmoid of the second (Dauphin et al., 2017). Integers become the default float.
 
     # Errors
 
@@ -4542,7 +4570,7 @@ def _nn_glu(input: Tensor, dim: _int = -1) -> Tensor:
     """
 
 def softmax(input: Tensor, dim: _int | None = None, dtype: _DType | None = None) -> Tensor:
-    """`eˣ / Σ eˣ` along an axis, after conversion to `dtype`. Integers become f32. Without `dim`, axis 1 is taken, or axis 0 of
+    """`eˣ / Σ eˣ` along an axis, after conversion to `dtype`. Integers become the default float. Without `dim`, axis 1 is taken, or axis 0 of
     tensors of no, one or three axes.
 
     # Errors
@@ -4551,7 +4579,7 @@ def softmax(input: Tensor, dim: _int | None = None, dtype: _DType | None = None)
     """
 
 def _nn_softmax(input: Tensor, dim: _int | None = None, dtype: _DType | None = None) -> Tensor:
-    """`eˣ / Σ eˣ` along an axis, after conversion to `dtype`. Integers become f32. Without `dim`, axis 1 is taken, or axis 0 of
+    """`eˣ / Σ eˣ` along an axis, after conversion to `dtype`. Integers become the default float. Without `dim`, axis 1 is taken, or axis 0 of
     tensors of no, one or three axes.
 
     # Errors
@@ -4560,7 +4588,7 @@ def _nn_softmax(input: Tensor, dim: _int | None = None, dtype: _DType | None = N
     """
 
 def log_softmax(input: Tensor, dim: _int | None = None, dtype: _DType | None = None) -> Tensor:
-    """`log softmax` along an axis, without overflow, after conversion to `dtype`. Integers become f32. Without `dim`, axis 1 is
+    """`log softmax` along an axis, without overflow, after conversion to `dtype`. Integers become the default float. Without `dim`, axis 1 is
     taken, or axis 0 of tensors of no, one or three axes.
 
     # Errors
@@ -4569,7 +4597,7 @@ def log_softmax(input: Tensor, dim: _int | None = None, dtype: _DType | None = N
     """
 
 def _nn_log_softmax(input: Tensor, dim: _int | None = None, dtype: _DType | None = None) -> Tensor:
-    """`log softmax` along an axis, without overflow, after conversion to `dtype`. Integers become f32. Without `dim`, axis 1 is
+    """`log softmax` along an axis, without overflow, after conversion to `dtype`. Integers become the default float. Without `dim`, axis 1 is
     taken, or axis 0 of tensors of no, one or three axes.
 
     # Errors
@@ -4588,7 +4616,7 @@ def _nn_softmin(input: Tensor, dim: _int | None = None, dtype: _DType | None = N
 def _nn_gumbel_softmax(logits: Tensor, tau: _float = 1.0, hard: _bool = False, dim: _int = -1) -> Tensor:
     """A sample of a categorical distribution with the log probabilities `logits`, softened: the softmax of what they are with
     Gumbel noise, divided by `tau` (Jang, Gu and Poole, 2016; Maddison, Mnih and Teh, 2016). With `hard`, zeros and a one, with the
-    gradient of the softened sample. Integers become f32.
+    gradient of the softened sample. Integers become the default float.
 
     # Errors
 
@@ -4597,7 +4625,7 @@ def _nn_gumbel_softmax(logits: Tensor, tau: _float = 1.0, hard: _bool = False, d
 
 def rrelu(input: Tensor, lower: _float = 0.125, upper: _float = 0.3333333333333333, training: _bool = False) -> Tensor:
     """`x`, or `x` times a slope where `x` is not positive: in training one for each element, drawn uniformly from [lower, upper),
-    else their mean (Xu et al., 2015). Integers become f32.
+    else their mean (Xu et al., 2015). Integers become the default float.
 
     # Errors
 
@@ -4606,7 +4634,7 @@ def rrelu(input: Tensor, lower: _float = 0.125, upper: _float = 0.33333333333333
 
 def _nn_rrelu(input: Tensor, lower: _float = 0.125, upper: _float = 0.3333333333333333, training: _bool = False) -> Tensor:
     """`x`, or `x` times a slope where `x` is not positive: in training one for each element, drawn uniformly from [lower, upper),
-    else their mean (Xu et al., 2015). Integers become f32.
+    else their mean (Xu et al., 2015). Integers become the default float.
 
     # Errors
 
@@ -4970,7 +4998,7 @@ def diagonal_scatter(input: Tensor, src: Tensor, offset: _int = 0, dim1: _int = 
 
 def cosine_similarity(x1: Tensor, x2: Tensor, dim: _int = 1, eps: _float = 1e-8) -> Tensor:
     """The cosine of the angle between vectors along an axis, whose lengths are taken for at least `eps`. Shapes broadcast,
-    integers become f32.
+    integers become the default float.
 
     # Errors
 
@@ -4979,7 +5007,7 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: _int = 1, eps: _float = 1e-8)
 
 def _nn_cosine_similarity(x1: Tensor, x2: Tensor, dim: _int = 1, eps: _float = 1e-8) -> Tensor:
     """The cosine of the angle between vectors along an axis, whose lengths are taken for at least `eps`. Shapes broadcast,
-    integers become f32.
+    integers become the default float.
 
     # Errors
 
@@ -4987,7 +5015,7 @@ def _nn_cosine_similarity(x1: Tensor, x2: Tensor, dim: _int = 1, eps: _float = 1
     """
 
 def pairwise_distance(x1: Tensor, x2: Tensor, p: _float = 2.0, eps: _float = 1e-6, keepdim: _bool = False) -> Tensor:
-    """The `p`-norm of `x1 − x2 + eps` along the last axis. Shapes broadcast; differences of integers become f32.
+    """The `p`-norm of `x1 − x2 + eps` along the last axis. Shapes broadcast; differences of integers become the default float.
 
     # Errors
 
@@ -4995,7 +5023,7 @@ def pairwise_distance(x1: Tensor, x2: Tensor, p: _float = 2.0, eps: _float = 1e-
     """
 
 def _nn_pairwise_distance(x1: Tensor, x2: Tensor, p: _float = 2.0, eps: _float = 1e-6, keepdim: _bool = False) -> Tensor:
-    """The `p`-norm of `x1 − x2 + eps` along the last axis. Shapes broadcast; differences of integers become f32.
+    """The `p`-norm of `x1 − x2 + eps` along the last axis. Shapes broadcast; differences of integers become the default float.
 
     # Errors
 
@@ -5004,7 +5032,7 @@ def _nn_pairwise_distance(x1: Tensor, x2: Tensor, p: _float = 2.0, eps: _float =
 
 def cdist(x1: Tensor, x2: Tensor, p: _float = 2.0, compute_mode: str | None = None) -> Tensor:
     """The `p`-norms of the differences of all pairs of rows: of `[…, n, m]` and `[…, k, m]` those of row `i` and row `j`, `[…, n, k]`; batches broadcast.
-    Integers become f32. Where `p` is infinite and several components differ by as much, each has the whole gradient, as in `pdist`
+    Integers become the default float. Where `p` is infinite and several components differ by as much, each has the whole gradient, as in `pdist`
     (and not a share, as in `norm`). Euclidean distances of more than 25 rows are computed by a product, unless `compute_mode` is
     "donot_use_mm_for_euclid_dist"; "use_mm_for_euclid_dist" asks for the product always.
 
@@ -5014,7 +5042,7 @@ def cdist(x1: Tensor, x2: Tensor, p: _float = 2.0, compute_mode: str | None = No
     """
 
 def pdist(input: Tensor, p: _float = 2.0) -> Tensor:
-    """The `p`-norms of the differences of all pairs of rows `i < j` of a matrix, ordered by `i`, then `j`. Integers become f32.
+    """The `p`-norms of the differences of all pairs of rows `i < j` of a matrix, ordered by `i`, then `j`. Integers become the default float.
 
     # Errors
 
@@ -5022,7 +5050,7 @@ def pdist(input: Tensor, p: _float = 2.0) -> Tensor:
     """
 
 def _nn_pdist(input: Tensor, p: _float = 2.0) -> Tensor:
-    """The `p`-norms of the differences of all pairs of rows `i < j` of a matrix, ordered by `i`, then `j`. Integers become f32.
+    """The `p`-norms of the differences of all pairs of rows `i < j` of a matrix, ordered by `i`, then `j`. Integers become the default float.
 
     # Errors
 
@@ -5030,7 +5058,7 @@ def _nn_pdist(input: Tensor, p: _float = 2.0) -> Tensor:
     """
 
 def _nn_normalize(input: Tensor, p: _float = 2.0, dim: _Dims = 1, eps: _float = 1e-12) -> Tensor:
-    """`x / max(‖x‖, eps)` with the `p`-norm over some axes. Integers become f32.
+    """`x / max(‖x‖, eps)` with the `p`-norm over some axes. Integers become the default float.
 
     # Errors
 
@@ -5039,7 +5067,7 @@ def _nn_normalize(input: Tensor, p: _float = 2.0, dim: _Dims = 1, eps: _float = 
 
 def _nn_dropout(input: Tensor, p: _float = 0.5, training: _bool = True) -> Tensor:
     """In training, zeros with probability `p`, and the survivors scaled by 1/(1 − p) (Srivastava et al., 2014); else the tensor
-    itself. Integers become f32.
+    itself. Integers become the default float.
 
     # Errors
 
@@ -5095,7 +5123,7 @@ def _nn_dropout3d_(input: Tensor, p: _float = 0.5, training: _bool = True) -> Te
 
 def alpha_dropout(input: Tensor, p: _float = 0.5, training: _bool = False) -> Tensor:
     """In training, the least value of `selu` with probability `p`, shifted and scaled so that mean 0 and variance 1 stay (Klambauer
-    et al., 2017); else the tensor itself. Integers become f32.
+    et al., 2017); else the tensor itself. Integers become the default float.
 
     # Errors
 
@@ -5104,7 +5132,7 @@ def alpha_dropout(input: Tensor, p: _float = 0.5, training: _bool = False) -> Te
 
 def _nn_alpha_dropout(input: Tensor, p: _float = 0.5, training: _bool = False) -> Tensor:
     """In training, the least value of `selu` with probability `p`, shifted and scaled so that mean 0 and variance 1 stay (Klambauer
-    et al., 2017); else the tensor itself. Integers become f32.
+    et al., 2017); else the tensor itself. Integers become the default float.
 
     # Errors
 
@@ -5332,7 +5360,7 @@ def signbit(input: Tensor) -> Tensor:
     """Whether the sign is minus, also that of a zero and of NaN."""
 
 def angle(input: Tensor) -> Tensor:
-    """The angle of a number to the positive axis: 0, or π of what is negative; NaN of NaN. Integers become f32."""
+    """The angle of a number to the positive axis: 0, or π of what is negative; NaN of NaN. Integers become the default float."""
 
 def get_device(input: Tensor) -> _int:
     """The number of its CUDA device; −1 on the host."""
@@ -5361,22 +5389,22 @@ def positive(input: Tensor) -> Tensor:
     """
 
 def reciprocal(input: Tensor) -> Tensor:
-    """`1 / x`. Integers become f32."""
+    """`1 / x`. Integers become the default float."""
 
 def reciprocal_(input: Tensor) -> Tensor:
     """`reciprocal`, written into the tensor."""
 
 def rsqrt(input: Tensor) -> Tensor:
-    """`1 / √x`. Integers become f32."""
+    """`1 / √x`. Integers become the default float."""
 
 def rsqrt_(input: Tensor) -> Tensor:
     """`rsqrt`, written into the tensor."""
 
 def sinc(input: Tensor) -> Tensor:
-    """`sin(πx) / πx`, and 1 at 0. Integers become f32."""
+    """`sin(πx) / πx`, and 1 at 0. Integers become the default float."""
 
 def _special_sinc(input: Tensor) -> Tensor:
-    """`sin(πx) / πx`, and 1 at 0. Integers become f32."""
+    """`sin(πx) / πx`, and 1 at 0. Integers become the default float."""
 
 def sinc_(input: Tensor) -> Tensor:
     """`sinc`, written into the tensor."""
@@ -5385,22 +5413,22 @@ def _special_sinc_(input: Tensor) -> Tensor:
     """`sinc`, written into the tensor."""
 
 def deg2rad(input: Tensor) -> Tensor:
-    """Degrees as radians. Integers become f32."""
+    """Degrees as radians. Integers become the default float."""
 
 def deg2rad_(input: Tensor) -> Tensor:
     """`deg2rad`, written into the tensor."""
 
 def rad2deg(input: Tensor) -> Tensor:
-    """Radians as degrees. Integers become f32."""
+    """Radians as degrees. Integers become the default float."""
 
 def rad2deg_(input: Tensor) -> Tensor:
     """`rad2deg`, written into the tensor."""
 
 def logit(input: Tensor, eps: _float | None = None) -> Tensor:
-    """`log(x / (1 − x))`, after `x` was brought to between `eps` and `1 − eps`, if that is given. Integers become f32."""
+    """`log(x / (1 − x))`, after `x` was brought to between `eps` and `1 − eps`, if that is given. Integers become the default float."""
 
 def _special_logit(input: Tensor, eps: _float | None = None) -> Tensor:
-    """`log(x / (1 − x))`, after `x` was brought to between `eps` and `1 − eps`, if that is given. Integers become f32."""
+    """`log(x / (1 − x))`, after `x` was brought to between `eps` and `1 − eps`, if that is given. Integers become the default float."""
 
 def logit_(input: Tensor, eps: _float | None = None) -> Tensor:
     """`logit`, written into the tensor."""
@@ -5450,7 +5478,7 @@ def addcdiv_(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: _Operand
     """`addcdiv`, written into the tensor."""
 
 def xlogy(input: _Operand, other: _Operand) -> Tensor:
-    """`self · log other`, and 0 where `self` is 0 and `other` a number. Integers become f32.
+    """`self · log other`, and 0 where `self` is 0 and `other` a number. Integers become the default float.
 
     # Errors
 
@@ -5458,7 +5486,7 @@ def xlogy(input: _Operand, other: _Operand) -> Tensor:
     """
 
 def _special_xlogy(input: _Operand, other: _Operand) -> Tensor:
-    """`self · log other`, and 0 where `self` is 0 and `other` a number. Integers become f32.
+    """`self · log other`, and 0 where `self` is 0 and `other` a number. Integers become the default float.
 
     # Errors
 
@@ -5472,7 +5500,7 @@ def _special_xlogy_(input: Tensor, other: _Operand) -> Tensor:
     """`xlogy`, written into the tensor."""
 
 def _special_xlog1py(input: _Operand, other: _Operand) -> Tensor:
-    """`self · log(1 + other)`, and 0 where `self` is 0 and `other` a number. Integers become f32.
+    """`self · log(1 + other)`, and 0 where `self` is 0 and `other` a number. Integers become the default float.
 
     # Errors
 
@@ -5480,7 +5508,7 @@ def _special_xlog1py(input: _Operand, other: _Operand) -> Tensor:
     """
 
 def logaddexp(input: _Operand, other: _Operand) -> Tensor:
-    """`ln(exp(x) + exp(y))` without overflow. Integers become f32.
+    """`ln(exp(x) + exp(y))` without overflow. Integers become the default float.
 
     # Errors
 
@@ -5488,7 +5516,7 @@ def logaddexp(input: _Operand, other: _Operand) -> Tensor:
     """
 
 def logaddexp2(input: _Operand, other: _Operand) -> Tensor:
-    """`log₂(2ˣ + 2ʸ)` without overflow. Integers become f32.
+    """`log₂(2ˣ + 2ʸ)` without overflow. Integers become the default float.
 
     # Errors
 
@@ -5523,7 +5551,7 @@ def fmin(input: _Operand, other: _Operand) -> Tensor:
     """
 
 def hypot(input: _Operand, other: _Operand) -> Tensor:
-    """`√(self² + other²)` without overflow. Integers become f32.
+    """`√(self² + other²)` without overflow. Integers become the default float.
 
     # Errors
 
@@ -5545,7 +5573,7 @@ def nextafter_(input: Tensor, other: _Operand) -> Tensor:
     """`nextafter`, written into the tensor."""
 
 def ldexp(input: _Operand, other: _Operand) -> Tensor:
-    """`self · 2^other`. Integers become f32.
+    """`self · 2^other`. Integers become the default float.
 
     # Errors
 
@@ -5565,7 +5593,7 @@ def frexp(input: Tensor) -> tuple[Tensor, ...]:
     """
 
 def cbrt(input: Tensor) -> Tensor:
-    """The cube root. Integers become f32."""
+    """The cube root. Integers become the default float."""
 
 def isclose(input: Tensor, other: Tensor, rtol: _float = 1e-5, atol: _float = 1e-8, equal_nan: _bool = False) -> Tensor:
     """Whether elements are within `atol + rtol · |other|` of each other; equal infinities are, and NaN where `equal_nan`
@@ -6593,7 +6621,7 @@ def _linalg_matrix_power(input: Tensor, n: _int) -> Tensor:
     """
 
 def _linalg_vector_norm(input: Tensor, ord: _float = 2.0, dim: _Dims | None = None, keepdim: _bool = False, *, dtype: _DType | None = None) -> Tensor:
-    """The norm of vectors: of all elements as one, or over some axes. See `norm` for the orders. Integers become f32.
+    """The norm of vectors: of all elements as one, or over some axes. See `norm` for the orders. Integers become the default float.
 
     # Errors
 
@@ -6603,7 +6631,7 @@ def _linalg_vector_norm(input: Tensor, ord: _float = 2.0, dim: _Dims | None = No
 def _linalg_matrix_norm(input: Tensor, ord: _float | str = "fro", dim: _Dims = (-2, -1), keepdim: _bool = False, *, dtype: _DType | None = None) -> Tensor:
     """The norm of the matrices in two axes: `"fro"` is the root of the sum of squares; 1 and −1 the largest and the least sum of a
     column's magnitudes, infinity and −infinity of a row's; `"nuc"` the sum of the singular values, 2 and −2 the largest and the least of
-    them (f32 and f64). Integers become f32.
+    them (f32 and f64). Integers become the default float.
 
     # Errors
 
@@ -6614,7 +6642,7 @@ def _linalg_matrix_norm(input: Tensor, ord: _float | str = "fro", dim: _Dims = (
 def _linalg_norm(input: Tensor, ord: _float | str | None = None, dim: _Dims | None = None, keepdim: _bool = False, *, dtype: _DType | None = None) -> Tensor:
     """The norm of a vector or a matrix. Without an order the root of the sum of squares, of all elements or over some axes; with
     one, that of vectors over one axis (or of a tensor of one), that of matrices over two (or of a tensor of two). See
-    `vector_norm` and `matrix_norm`. Integers become f32.
+    `vector_norm` and `matrix_norm`. Integers become the default float.
 
     # Errors
 
@@ -6863,7 +6891,7 @@ def _linalg_matrix_exp(input: Tensor) -> Tensor:
     """
 
 def _nn_mse_loss(input: Tensor, target: Tensor, *, reduction: str = "mean", weight: Tensor | None = None) -> Tensor:
-    """Squared differences. Shapes broadcast, integers become f32. With a `weight` of the input's shape each counts that much, and the
+    """Squared differences. Shapes broadcast, integers become the default float. With a `weight` of the input's shape each counts that much, and the
     mean is a weighted one.
 
     # Errors
@@ -6872,7 +6900,7 @@ def _nn_mse_loss(input: Tensor, target: Tensor, *, reduction: str = "mean", weig
     """
 
 def _nn_l1_loss(input: Tensor, target: Tensor, *, reduction: str = "mean", weight: Tensor | None = None) -> Tensor:
-    """Magnitudes of differences. Shapes broadcast, integers become f32. With a `weight` of the input's shape each counts that much,
+    """Magnitudes of differences. Shapes broadcast, integers become the default float. With a `weight` of the input's shape each counts that much,
     and the mean is a weighted one.
 
     # Errors
@@ -6881,7 +6909,7 @@ def _nn_l1_loss(input: Tensor, target: Tensor, *, reduction: str = "mean", weigh
     """
 
 def _nn_smooth_l1_loss(input: Tensor, target: Tensor, *, reduction: str = "mean", beta: _float = 1.0) -> Tensor:
-    """Differences `d` below `beta` as `½d²/beta`, others as `d − ½beta` (Girshick, 2015). Shapes broadcast, integers become f32.
+    """Differences `d` below `beta` as `½d²/beta`, others as `d − ½beta` (Girshick, 2015). Shapes broadcast, integers become the default float.
 
     # Errors
 
@@ -6889,7 +6917,7 @@ def _nn_smooth_l1_loss(input: Tensor, target: Tensor, *, reduction: str = "mean"
     """
 
 def _nn_huber_loss(input: Tensor, target: Tensor, reduction: str = "mean", delta: _float = 1.0, weight: Tensor | None = None) -> Tensor:
-    """Differences `d` below `delta` as `½d²`, others as `delta (d − ½delta)` (Huber, 1964). Shapes broadcast, integers become f32.
+    """Differences `d` below `delta` as `½d²`, others as `delta (d − ½delta)` (Huber, 1964). Shapes broadcast, integers become the default float.
     With a `weight` of the input's shape each counts that much.
 
     # Errors
@@ -6900,7 +6928,7 @@ def _nn_huber_loss(input: Tensor, target: Tensor, reduction: str = "mean", delta
 def _nn_nll_loss(input: Tensor, target: Tensor, weight: Tensor | None = None, *, ignore_index: _int = -100, reduction: str = "mean") -> Tensor:
     """The negative log likelihood of integer labels under log probabilities `[classes]`, `[n, classes]` or `[n, classes, …]`; the labels
     have that shape without the classes. With a `weight` for each class, samples count as much as their label's, and the mean is a
-    weighted one; samples with the label `ignore_index` do not count. Integers become f32.
+    weighted one; samples with the label `ignore_index` do not count. Integers become the default float.
 
     # Errors
 
@@ -6912,7 +6940,7 @@ def _nn_cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = Non
     """The cross entropy, in nats, of logits `[classes]`, `[n, classes]` or `[n, classes, …]` and a target: integer labels in
     the logits' shape without the classes, or probabilities in the logits' shape. With a `weight` for each class, samples count as
     much as their label's, and the mean is a weighted one; samples with the label `ignore_index` do not count; `label_smoothing` is
-    the part of each target that is spread evenly over all classes. Integers become f32.
+    the part of each target that is spread evenly over all classes. Integers become the default float.
 
     # Errors
 
@@ -6987,7 +7015,7 @@ def _nn_gaussian_nll_loss(input: _Operand, target: Tensor, var: _Operand, full: 
     """
 
 def hinge_embedding_loss(input: Tensor, target: Tensor, margin: _float = 1.0, *, reduction: str = "mean") -> Tensor:
-    """`x` where the target is 1, and what `x` is below `margin` where it is −1. Shapes broadcast, integers become f32.
+    """`x` where the target is 1, and what `x` is below `margin` where it is −1. Shapes broadcast, integers become the default float.
 
     # Errors
 
@@ -6995,7 +7023,7 @@ def hinge_embedding_loss(input: Tensor, target: Tensor, margin: _float = 1.0, *,
     """
 
 def _nn_hinge_embedding_loss(input: Tensor, target: Tensor, margin: _float = 1.0, *, reduction: str = "mean") -> Tensor:
-    """`x` where the target is 1, and what `x` is below `margin` where it is −1. Shapes broadcast, integers become f32.
+    """`x` where the target is 1, and what `x` is below `margin` where it is −1. Shapes broadcast, integers become the default float.
 
     # Errors
 
@@ -7003,7 +7031,7 @@ def _nn_hinge_embedding_loss(input: Tensor, target: Tensor, margin: _float = 1.0
     """
 
 def margin_ranking_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: _float = 0.0, *, reduction: str = "mean") -> Tensor:
-    """How much is missing for `target · (input1 − input2)` to be `margin`, where something is. Shapes broadcast, integers become f32.
+    """How much is missing for `target · (input1 − input2)` to be `margin`, where something is. Shapes broadcast, integers become the default float.
 
     # Errors
 
@@ -7011,7 +7039,7 @@ def margin_ranking_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: 
     """
 
 def _nn_margin_ranking_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: _float = 0.0, *, reduction: str = "mean") -> Tensor:
-    """How much is missing for `target · (input1 − input2)` to be `margin`, where something is. Shapes broadcast, integers become f32.
+    """How much is missing for `target · (input1 − input2)` to be `margin`, where something is. Shapes broadcast, integers become the default float.
 
     # Errors
 
@@ -7057,7 +7085,7 @@ def _nn_triplet_margin_loss(anchor: Tensor, positive: Tensor, negative: Tensor, 
     """
 
 def _nn_soft_margin_loss(input: Tensor, target: Tensor, *, reduction: str = "mean") -> Tensor:
-    """`log(1 + exp(−y x))`, without overflow. Shapes broadcast, integers become f32.
+    """`log(1 + exp(−y x))`, without overflow. Shapes broadcast, integers become the default float.
 
     # Errors
 
@@ -7066,7 +7094,7 @@ def _nn_soft_margin_loss(input: Tensor, target: Tensor, *, reduction: str = "mea
 
 def _nn_multi_margin_loss(input: Tensor, target: Tensor, p: _int = 1, margin: _float = 1.0, weight: Tensor | None = None, *, reduction: str = "mean") -> Tensor:
     """For labels `[n]` of scores `[n, classes]` (or `[]` of `[classes]`): the mean over classes of what each other score is above the
-    label's less `margin`, to the power `p` and times the label's `weight`. Integers become f32.
+    label's less `margin`, to the power `p` and times the label's `weight`. Integers become the default float.
 
     # Errors
 
@@ -7076,7 +7104,7 @@ def _nn_multi_margin_loss(input: Tensor, target: Tensor, p: _int = 1, margin: _f
 
 def _nn_multilabel_margin_loss(input: Tensor, target: Tensor, *, reduction: str = "mean") -> Tensor:
     """For targets `[n, classes]` (or `[classes]`), rows of labels up to the first −1: the sum over a row's labels and all classes that
-    are none of them of what the class's score is above the label's less 1, divided by the number of classes. Integers become f32.
+    are none of them of what the class's score is above the label's less 1, divided by the number of classes. Integers become the default float.
 
     # Errors
 
@@ -7442,7 +7470,7 @@ def norm_except_dim(input: Tensor, pow: _int = 2, dim: _int = 0) -> Tensor:
 
 def layer_norm(input: Tensor, normalized_shape: _Sizes, weight: Tensor | None = None, bias: Tensor | None = None, eps: _float = 1e-5) -> Tensor:
     """Normalised over the last axes, whose sizes are `normalized_shape`, then scaled and shifted (Ba, Kiros and Hinton, 2016).
-    Integers become f32.
+    Integers become the default float.
 
     # Errors
 
@@ -7451,7 +7479,7 @@ def layer_norm(input: Tensor, normalized_shape: _Sizes, weight: Tensor | None = 
 
 def _nn_layer_norm(input: Tensor, normalized_shape: _Sizes, weight: Tensor | None = None, bias: Tensor | None = None, eps: _float = 1e-5) -> Tensor:
     """Normalised over the last axes, whose sizes are `normalized_shape`, then scaled and shifted (Ba, Kiros and Hinton, 2016).
-    Integers become f32.
+    Integers become the default float.
 
     # Errors
 
@@ -7461,7 +7489,7 @@ def _nn_layer_norm(input: Tensor, normalized_shape: _Sizes, weight: Tensor | Non
 def rms_norm(input: Tensor, normalized_shape: _Sizes, weight: Tensor | None = None, eps: _float | None = None) -> Tensor:
     """Divided by the root of the mean square over the last axes, whose sizes are `normalized_shape`, then scaled (Zhang and
     Sennrich, 2019). `eps`, which is added to the mean square, is the distance of 1 to the next number of the dtype that is computed in
-    (f32 for half types) where it is not given. Integers become f32.
+    (f32 for half types) where it is not given. Integers become the default float.
 
     # Errors
 
@@ -7471,7 +7499,7 @@ def rms_norm(input: Tensor, normalized_shape: _Sizes, weight: Tensor | None = No
 def _nn_rms_norm(input: Tensor, normalized_shape: _Sizes, weight: Tensor | None = None, eps: _float | None = None) -> Tensor:
     """Divided by the root of the mean square over the last axes, whose sizes are `normalized_shape`, then scaled (Zhang and
     Sennrich, 2019). `eps`, which is added to the mean square, is the distance of 1 to the next number of the dtype that is computed in
-    (f32 for half types) where it is not given. Integers become f32.
+    (f32 for half types) where it is not given. Integers become the default float.
 
     # Errors
 
@@ -7480,7 +7508,7 @@ def _nn_rms_norm(input: Tensor, normalized_shape: _Sizes, weight: Tensor | None 
 
 def group_norm(input: Tensor, num_groups: _int, weight: Tensor | None = None, bias: Tensor | None = None, eps: _float = 1e-5) -> Tensor:
     """Normalised over groups of channels (axis 1) and all that lies behind them, then scaled and shifted by channel (Wu and He,
-    2018). Integers become f32.
+    2018). Integers become the default float.
 
     # Errors
 
@@ -7490,7 +7518,7 @@ def group_norm(input: Tensor, num_groups: _int, weight: Tensor | None = None, bi
 
 def _nn_group_norm(input: Tensor, num_groups: _int, weight: Tensor | None = None, bias: Tensor | None = None, eps: _float = 1e-5) -> Tensor:
     """Normalised over groups of channels (axis 1) and all that lies behind them, then scaled and shifted by channel (Wu and He,
-    2018). Integers become f32.
+    2018). Integers become the default float.
 
     # Errors
 
@@ -7501,7 +7529,7 @@ def _nn_group_norm(input: Tensor, num_groups: _int, weight: Tensor | None = None
 def _nn_batch_norm(input: Tensor, running_mean: Tensor | None, running_var: Tensor | None, weight: Tensor | None = None, bias: Tensor | None = None, training: _bool = False, momentum: _float = 0.1, eps: _float = 1e-5) -> Tensor:
     """Normalised by channel (axis 1), then scaled and shifted (Ioffe and Szegedy, 2015): in training by mean and variance of the
     input over all other axes, which `running_mean` and `running_var`, where given, are moved towards by `momentum`; else by those
-    two. Integers become f32.
+    two. Integers become the default float.
 
     # Errors
 
@@ -7512,7 +7540,7 @@ def _nn_batch_norm(input: Tensor, running_mean: Tensor | None, running_var: Tens
 def _nn_instance_norm(input: Tensor, running_mean: Tensor | None = None, running_var: Tensor | None = None, weight: Tensor | None = None, bias: Tensor | None = None, use_input_stats: _bool = True, momentum: _float = 0.1, eps: _float = 1e-5) -> Tensor:
     """Normalised by sample and channel over all axes behind those two, then scaled and shifted by channel (Ulyanov, Vedaldi and
     Lempitsky, 2016). With `use_input_stats` by the input's own mean and variance, towards whose means over samples `running_mean`
-    and `running_var`, where given, are moved by `momentum`; else by those two. Integers become f32.
+    and `running_var`, where given, are moved by `momentum`; else by those two. Integers become the default float.
 
     # Errors
 
@@ -7522,7 +7550,7 @@ def _nn_instance_norm(input: Tensor, running_mean: Tensor | None = None, running
 
 def _nn_local_response_norm(input: Tensor, size: _int, alpha: _float = 1e-4, beta: _float = 0.75, k: _float = 1.0) -> Tensor:
     """Divided by `(k + alpha · m)` to the power `beta`, where `m` is the mean of squares over `size` neighbouring channels (axis 1),
-    those beyond the ends taken for 0 (Krizhevsky, Sutskever and Hinton, 2012). Integers become f32.
+    those beyond the ends taken for 0 (Krizhevsky, Sutskever and Hinton, 2012). Integers become the default float.
 
     # Errors
 
@@ -8086,7 +8114,7 @@ def _nn_avg_pool3d(input: Tensor, kernel_size: _Sizes, stride: _Sizes | None = N
 
 def _nn_lp_pool1d(input: Tensor, norm_type: _float, kernel_size: _Sizes, stride: _Sizes | None = None, ceil_mode: _bool = False) -> Tensor:
     """The root of the sum of `norm_type`-th powers of each window over `[n, c, length]` (or without `n`); windows that hang over, with
-    `ceil_mode`, count as if they were whole. Where the sum is 0, so is the gradient. Integers become f32.
+    `ceil_mode`, count as if they were whole. Where the sum is 0, so is the gradient. Integers become the default float.
 
     # Errors
 
@@ -8095,7 +8123,7 @@ def _nn_lp_pool1d(input: Tensor, norm_type: _float, kernel_size: _Sizes, stride:
 
 def _nn_lp_pool2d(input: Tensor, norm_type: _float, kernel_size: _Sizes, stride: _Sizes | None = None, ceil_mode: _bool = False) -> Tensor:
     """The root of the sum of `norm_type`-th powers of each window over `[n, c, height, width]` (or without `n`); windows that hang over, with
-    `ceil_mode`, count as if they were whole. Where the sum is 0, so is the gradient. Integers become f32.
+    `ceil_mode`, count as if they were whole. Where the sum is 0, so is the gradient. Integers become the default float.
 
     # Errors
 
@@ -8104,7 +8132,7 @@ def _nn_lp_pool2d(input: Tensor, norm_type: _float, kernel_size: _Sizes, stride:
 
 def _nn_lp_pool3d(input: Tensor, norm_type: _float, kernel_size: _Sizes, stride: _Sizes | None = None, ceil_mode: _bool = False) -> Tensor:
     """The root of the sum of `norm_type`-th powers of each window over `[n, c, depth, height, width]` (or without `n`); windows that hang over, with
-    `ceil_mode`, count as if they were whole. Where the sum is 0, so is the gradient. Integers become f32.
+    `ceil_mode`, count as if they were whole. Where the sum is 0, so is the gradient. Integers become the default float.
 
     # Errors
 
@@ -8146,7 +8174,7 @@ def _nn_max_unpool3d(input: Tensor, indices: Tensor, kernel_size: _Sizes, stride
 
 def sum(input: Tensor, dim: _Dims | None = None, keepdim: _bool = False, *, dtype: _DType | None = None) -> Tensor:
     """The sum of all elements, or over some axes. Integers and truth values become i64; `dtype` is what the elements are
-    converted to before.
+    converted to before. Floats are added in blocks of f32 or f64, and the blocks' sums in f64.
 
     # Errors
 
@@ -8163,7 +8191,7 @@ def prod(input: Tensor, dim: _Dims | None = None, keepdim: _bool = False, *, dty
     """
 
 def mean(input: Tensor, dim: _Dims | None = None, keepdim: _bool = False, *, dtype: _DType | None = None) -> Tensor:
-    """The mean of all elements, or over some axes; of integers, in f32 unless `dtype` says otherwise.
+    """The mean of all elements, or over some axes; of integers, in the default float unless `dtype` says otherwise.
 
     # Errors
 
@@ -8179,7 +8207,7 @@ def nansum(input: Tensor, dim: _Dims | None = None, keepdim: _bool = False, *, d
     """
 
 def nanmean(input: Tensor, dim: _Dims | None = None, keepdim: _bool = False, *, dtype: _DType | None = None) -> Tensor:
-    """The mean of what is not NaN, of all elements or over some axes; of integers, in f32.
+    """The mean of what is not NaN, of all elements or over some axes; of integers, in the default float.
 
     # Errors
 
@@ -8252,7 +8280,7 @@ def count_nonzero(input: Tensor, dim: _Dims | None = None) -> Tensor:
 
 def var(input: Tensor, dim: _Dims | None = None, unbiased: _bool | None = None, keepdim: _bool = False, *, correction: _float | None = None) -> Tensor:
     """The variance of all elements, or over some axes: squares of deviations from the mean, over their count less
-    `correction`, which is 1 (Bessel's) unless `unbiased` is false. Over 0, where the correction is larger. Integers become f32.
+    `correction`, which is 1 (Bessel's) unless `unbiased` is false. Over 0, where the correction is larger. Integers become the default float.
 
     # Errors
 
@@ -8261,7 +8289,7 @@ def var(input: Tensor, dim: _Dims | None = None, unbiased: _bool | None = None, 
 
 def std(input: Tensor, dim: _Dims | None = None, unbiased: _bool | None = None, keepdim: _bool = False, *, correction: _float | None = None) -> Tensor:
     """The standard deviation, the square root of the variance, of all elements or over some axes; see `var`. Its gradient is 0
-    where nothing varies. Integers become f32.
+    where nothing varies. Integers become the default float.
 
     # Errors
 
@@ -8269,7 +8297,7 @@ def std(input: Tensor, dim: _Dims | None = None, unbiased: _bool | None = None, 
     """
 
 def var_mean(input: Tensor, dim: _Dims | None = None, unbiased: _bool | None = None, keepdim: _bool = False, *, correction: _float | None = None) -> tuple[Tensor, ...]:
-    """The variance (see `var`) and the mean, of all elements or over some axes. Integers become f32.
+    """The variance (see `var`) and the mean, of all elements or over some axes. Integers become the default float.
 
     # Errors
 
@@ -8277,7 +8305,7 @@ def var_mean(input: Tensor, dim: _Dims | None = None, unbiased: _bool | None = N
     """
 
 def std_mean(input: Tensor, dim: _Dims | None = None, unbiased: _bool | None = None, keepdim: _bool = False, *, correction: _float | None = None) -> tuple[Tensor, ...]:
-    """The standard deviation (see `std`) and the mean, of all elements or over some axes. Integers become f32.
+    """The standard deviation (see `std`) and the mean, of all elements or over some axes. Integers become the default float.
 
     # Errors
 
@@ -8285,7 +8313,7 @@ def std_mean(input: Tensor, dim: _Dims | None = None, unbiased: _bool | None = N
     """
 
 def logsumexp(input: Tensor, dim: _Dims | None = None, keepdim: _bool = False) -> Tensor:
-    """`log Σ eˣ` over some axes (all, if none is named), without overflow. Integers become f32.
+    """`log Σ eˣ` over some axes (all, if none is named), without overflow. Integers become the default float.
 
     # Errors
 
@@ -8293,7 +8321,7 @@ def logsumexp(input: Tensor, dim: _Dims | None = None, keepdim: _bool = False) -
     """
 
 def _special_logsumexp(input: Tensor, dim: _Dims | None = None, keepdim: _bool = False) -> Tensor:
-    """`log Σ eˣ` over some axes (all, if none is named), without overflow. Integers become f32.
+    """`log Σ eˣ` over some axes (all, if none is named), without overflow. Integers become the default float.
 
     # Errors
 
@@ -8303,7 +8331,7 @@ def _special_logsumexp(input: Tensor, dim: _Dims | None = None, keepdim: _bool =
 def norm(input: Tensor, p: _float | str = "fro", dim: _Dims | None = None, keepdim: _bool = False, dtype: _DType | None = None) -> Tensor:
     """The norm of all elements as one vector, or over some axes: the `p`-th root of the sum of `p`-th powers of magnitudes
     (2 for `"fro"`); `"nuc"` is the sum of singular values of matrices. With `p` infinite the largest magnitude, −∞ the smallest, 0 how many are not zero. The gradient of a
-    norm that is 0 is 0. Integers become f32.
+    norm that is 0 is 0. Integers become the default float.
 
     # Errors
 
@@ -8366,7 +8394,7 @@ def cumulative_trapezoid(input: Tensor, x: Tensor | None = None, *, dx: _float |
 
 def cov(input: Tensor, *, correction: _int = 1, fweights: Tensor | None = None, aweights: Tensor | None = None) -> Tensor:
     """The covariance matrix of variables, which are rows, by observations, which are columns; of one row, the variance. Each
-    observation counts `fweights` times (integers), and with `aweights`; both have one axis. Integers become f32.
+    observation counts `fweights` times (integers), and with `aweights`; both have one axis. Integers become the default float.
 
     # Errors
 
@@ -8375,7 +8403,7 @@ def cov(input: Tensor, *, correction: _int = 1, fweights: Tensor | None = None, 
 
 def corrcoef(input: Tensor) -> Tensor:
     """The matrix of correlation coefficients of variables, which are rows, by observations, which are columns. Integers become
-    f32.
+    the default float.
 
     # Errors
 
@@ -8393,7 +8421,7 @@ def bincount(input: Tensor, weights: Tensor | None = None, minlength: _int = 0) 
 
 def histc(input: Tensor, bins: _int = 100, min: _float = 0.0, max: _float = 0.0) -> Tensor:
     """How many elements lie in each of `bins` intervals of the same width from `min` to `max`, both included; from the least
-    element to the largest, if these are the same. What lies outside does not count. Integers become f32.
+    element to the largest, if these are the same. What lies outside does not count. Integers become the default float.
 
     # Errors
 
@@ -8405,7 +8433,7 @@ def histogram(input: _Operand, bins: _Operand = 100, *, range: _float | Sequence
     `range[0]` to `range[1]`, both included, or from the least element to the largest. A tensor as `bins` (one axis, ascending) is
     these ends itself. With `weight`, of the tensor's shape, the
     sums of the elements' weights; with `density`, divided by their sum and the width, so that the integral is 1. Integers become
-    f32.
+    the default float.
 
     # Errors
 
@@ -8491,7 +8519,7 @@ def cumulative_prod_(input: Tensor, dim: _int, *, dtype: _DType | None = None) -
     """`cumprod`, written into the tensor."""
 
 def logcumsumexp(input: Tensor, dim: _int) -> Tensor:
-    """`log Σ eˣ` of each element and all before it along an axis, without overflow. Integers become f32.
+    """`log Σ eˣ` of each element and all before it along an axis, without overflow. Integers become the default float.
 
     # Errors
 
@@ -8518,7 +8546,7 @@ def cummin(input: Tensor, dim: _int) -> Extreme:
 
 def recurrence(input: Tensor, factors: Tensor, dim: _int) -> Tensor:
     """The linear recurrence `yᵢ = xᵢ + aᵢ yᵢ₋₁` along an axis, which begins with `y₋₁ = 0`; `factors` are the `aᵢ`, and broadcast.
-    Exponential averages, discounted returns and state-space models are of this kind. Integers become f32.
+    Exponential averages, discounted returns and state-space models are of this kind. Integers become the default float.
 
     # Errors
 
@@ -8701,7 +8729,7 @@ def lcm_(input: Tensor, other: _Operand) -> Tensor:
 
 def igamma(input: _Operand, other: _Operand) -> Tensor:
     """The regularised lower incomplete gamma function `P(a, x) = ∫₀ˣ tᵃ⁻¹ e⁻ᵗ dt / Γ(a)`, with the tensor as `a`, for `a` and `x` that are not
-    negative. Integers become f32; half types are computed in f32. By series and continued fractions, with a gradient by `x` alone.
+    negative. Integers become the default float; half types are computed in f32. By series and continued fractions, with a gradient by `x` alone.
 
     # Errors
 
@@ -8739,25 +8767,25 @@ def _special_gammaincc(input: _Operand, other: _Operand) -> Tensor:
     """
 
 def _special_gammaln(input: Tensor) -> Tensor:
-    """The logarithm of the magnitude of the gamma function. Integers become f32."""
+    """The logarithm of the magnitude of the gamma function. Integers become the default float."""
 
 def _special_psi(input: Tensor) -> Tensor:
-    """The derivative of the logarithm of the gamma function. Integers become f32."""
+    """The derivative of the logarithm of the gamma function. Integers become the default float."""
 
 def _special_expit(input: Tensor) -> Tensor:
-    """`1 / (1 + e⁻ˣ)`. Integers become f32."""
+    """`1 / (1 + e⁻ˣ)`. Integers become the default float."""
 
 def _special_ndtr(input: Tensor) -> Tensor:
-    """The distribution function of the normal distribution. Integers become f32."""
+    """The distribution function of the normal distribution. Integers become the default float."""
 
 def _special_log_ndtr(input: Tensor) -> Tensor:
-    """The logarithm of the distribution function of the normal distribution, far into its tail. Integers become f32."""
+    """The logarithm of the distribution function of the normal distribution, far into its tail. Integers become the default float."""
 
 def i0(input: Tensor) -> Tensor:
-    """The modified Bessel function of the first kind and order 0. Integers become f32."""
+    """The modified Bessel function of the first kind and order 0. Integers become the default float."""
 
 def _special_i0(input: Tensor) -> Tensor:
-    """The modified Bessel function of the first kind and order 0. Integers become f32."""
+    """The modified Bessel function of the first kind and order 0. Integers become the default float."""
 
 def i0_(input: Tensor) -> Tensor:
     """`i0`, written into the tensor."""
@@ -8766,11 +8794,11 @@ def _special_i0_(input: Tensor) -> Tensor:
     """`i0`, written into the tensor."""
 
 def _special_i1(input: Tensor) -> Tensor:
-    """The modified Bessel function of the first kind and order 1. Integers become f32."""
+    """The modified Bessel function of the first kind and order 1. Integers become the default float."""
 
 def _special_zeta(input: _Operand, other: _Operand) -> Tensor:
     """Hurwitz's zeta function, Σ 1/(q + k)ˣ over k ≥ 0, for x > 1. ∞ at whole numbers q that are not positive. Integers become
-    f32.
+    the default float.
 
     # Errors
 
@@ -8778,7 +8806,7 @@ def _special_zeta(input: _Operand, other: _Operand) -> Tensor:
     """
 
 def polygamma(n: _int, input: Tensor) -> Tensor:
-    """The derivative of order n of `digamma`. Integers become f32.
+    """The derivative of order n of `digamma`. Integers become the default float.
 
     # Errors
 
@@ -8786,7 +8814,7 @@ def polygamma(n: _int, input: Tensor) -> Tensor:
     """
 
 def _special_polygamma(n: _int, input: Tensor) -> Tensor:
-    """The derivative of order n of `digamma`. Integers become f32.
+    """The derivative of order n of `digamma`. Integers become the default float.
 
     # Errors
 
@@ -8794,7 +8822,7 @@ def _special_polygamma(n: _int, input: Tensor) -> Tensor:
     """
 
 def mvlgamma(input: Tensor, p: _int) -> Tensor:
-    """The logarithm of the multivariate gamma function of dimension p. Integers become f32.
+    """The logarithm of the multivariate gamma function of dimension p. Integers become the default float.
 
     # Errors
 
@@ -8805,7 +8833,7 @@ def mvlgamma_(input: Tensor, p: _int) -> Tensor:
     """`mvlgamma`, written into the tensor."""
 
 def _special_multigammaln(input: Tensor, p: _int) -> Tensor:
-    """The logarithm of the multivariate gamma function of dimension p. Integers become f32.
+    """The logarithm of the multivariate gamma function of dimension p. Integers become the default float.
 
     # Errors
 
