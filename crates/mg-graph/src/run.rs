@@ -34,7 +34,7 @@ impl<B: Bindings> Memory<'_, B> {
                     arg.base = arg.base.wrapping_add(counter);
                 }
                 Some(SourceKind::Ramp) => {}
-                _ => {
+                Some(SourceKind::Data | SourceKind::Const { .. } | SourceKind::Live { .. }) | None => {
                     if let Some(value) = self.value(node) {
                         let offset = value.layout.offset() as isize + bind.delta;
                         arg.ptr = value.buffer.as_ptr().wrapping_offset(offset * dtype.size() as isize);
@@ -149,7 +149,8 @@ impl ProgramLaunch {
                 ConstBind::Literal(bits) => bits,
                 ConstBind::Node(node) => match memory.graph.argument(node) {
                     Some(SourceKind::Const { bits, .. } | SourceKind::Live { bits, .. }) => bits,
-                    _ => 0,
+                    // Only scalars are bound here.
+                    Some(SourceKind::Data | SourceKind::Ramp | SourceKind::Random { .. }) | None => 0,
                 },
             });
         }

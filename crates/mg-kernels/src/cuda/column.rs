@@ -268,7 +268,8 @@ impl Column<'_> {
                 (_, Class::Row) => body.row_value(v, &rows)?,
                 (Inst::Input(_), _) => {}
                 (_, Class::Full) => body.full_value(v, &runs)?,
-                _ => {}
+                // Known before the rows, or when they are done.
+                (_, Class::Uniform | Class::Column | Class::Total) => {}
             }
         }
         for (_, a, reduction, accs) in &self.reduced {

@@ -108,7 +108,8 @@ impl Reduction {
             (ReduceKind::Sum | ReduceKind::Prod, Kind::F) => {
                 Acc { value: op1(Kind::G, "cvt.f64.f32", acc.value), index: acc.index }
             }
-            _ => acc,
+            (ReduceKind::Sum | ReduceKind::Prod, Kind::R | Kind::D | Kind::G | Kind::P | Kind::H) => acc,
+            (ReduceKind::Max | ReduceKind::Min | ReduceKind::ArgMax | ReduceKind::ArgMin, _) => acc,
         }
     }
 

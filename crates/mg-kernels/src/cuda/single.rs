@@ -50,9 +50,9 @@ fn elementwise(row: Row, dtype: DType, scalar: bool) -> Program {
     let mut b = Build::new(&[ELEMENTS], 0);
     let mut args = [0; 3];
     for (i, arg) in args.iter_mut().enumerate().take(row.arity()) {
-        *arg = match (row, i) {
+        *arg = match (row.class(), i) {
             _ if scalar && i + 1 == row.arity() => b.push(Inst::Const(0), dtype),
-            (Row::Where, 0) => b.load(DType::Bool),
+            (RowClass::Select, 0) => b.load(DType::Bool),
             _ => b.load(dtype),
         };
     }
