@@ -220,7 +220,7 @@ fn wrapped(dtype: DType, a: Op) -> Op {
 }
 
 /// The f32 beside an f64 whose last bit is odd, unless the number is an f32: rounding that once more gives what rounding
-/// the number would (Boldo and Melquiond, "When double rounding is odd", 2005).
+/// the number would. It is what mg-device's `dtype.rs` has for the CPU, where the source is named.
 fn round_to_odd(a: Op) -> Op {
     let toward_zero = op1(Kind::F, "cvt.rz.f32.f64", a);
     let wide = op1(Kind::G, "cvt.f64.f32", toward_zero);
