@@ -6,7 +6,7 @@ use crate::run::{Executor, Memory, Run};
 use mg_device::cuda::{Gpu, Guarded, Origin};
 use mg_device::{DType, Error, ErrorKind, Layout, Result};
 use mg_kernels::Inst;
-use mg_kernels::cpu::run::{Args, InputArg};
+use mg_kernels::args::{Args, InputArg};
 use mg_kernels::cuda::library::{Plan, copy};
 use mg_kernels::cuda::{Check, CudaEpilogue, CudaList};
 use mg_kernels::library::matmul::Epilogue;

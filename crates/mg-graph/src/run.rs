@@ -6,7 +6,7 @@ use crate::plan::{
     Action, Bind, Bindings, Call, ConstBind, Copies, KernelArg, Launch, Loc, ProgramLaunch, Slot,
 };
 use mg_device::{DType, Device, Error, Layout, Result};
-use mg_kernels::cpu::run::{Args, InputArg};
+use mg_kernels::args::{Args, InputArg};
 use smallvec::SmallVec;
 use std::ops::Range;
 

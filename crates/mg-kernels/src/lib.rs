@@ -10,7 +10,8 @@
 //!
 //! ```
 //! use mg_device::{DType, MAX_RANK};
-//! use mg_kernels::cpu::{compile::Compiled, run::{Args, InputArg}};
+//! use mg_kernels::args::{Args, InputArg};
+//! use mg_kernels::cpu::compile::Compiled;
 //! use mg_kernels::{Class, Inst, Operand, Over, Program, ReduceKind, Row, Source, Value};
 //!
 //! // The sum of squares of four numbers.
@@ -40,6 +41,7 @@
 
 #[macro_use]
 pub mod rows;
+pub mod args;
 mod cell;
 pub mod cpu;
 pub mod cuda;

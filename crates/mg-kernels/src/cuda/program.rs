@@ -7,7 +7,7 @@ use super::gate::behind_gate;
 use super::map::{LIST_BYTES, LIST_HEADER};
 use super::params::{Field, Params};
 use super::ptx::{AMPERE, HOPPER, LEAST};
-use crate::cpu::run::{Args, InputArg};
+use crate::args::{Args, InputArg};
 use crate::frame::{Form, Frame, Free};
 use crate::program::{Class, Over, Program, Source};
 use mg_device::cuda::{Gpu, Guarded, Kernel, Origin};
