@@ -571,9 +571,9 @@ pub(crate) fn uniform(
     let shape = Shape::new(shape)?;
     let (seed, counter) = Generator::draw(generator, shape.numel());
     let node = Node::random(shape, dtype, device, seed, counter);
-    // A half type rounds 1 − 2⁻²⁴ up to 1: such values become the largest below.
-    if matches!(dtype, DType::F16 | DType::BF16) {
-        let largest = if dtype == DType::F16 { 1.0 - f64::powi(2.0, -11) } else { 1.0 - f64::powi(2.0, -8) };
+    // A half type rounds 1 − 2⁻²⁴ up to 1: such values become the largest below, where numbers are half as far apart.
+    if dtype.is_half() {
+        let largest = 1.0 - dtype.epsilon() / 2.0;
         return Ok(Node::apply(Row::Minimum, &[&node, &node.lit(largest)]).cast(dtype));
     }
     Ok(node)

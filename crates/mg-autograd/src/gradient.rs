@@ -13,7 +13,6 @@ use crate::tensor::{Cell, Tensor};
 use crate::transform::batch::{leaked, leaks};
 use mg_device::{Error, ErrorKind, Result, Shape};
 use mg_graph::{Kernel, Map, Node, Op, Overwritten, SourceKind, Sources, Tag, WordHasher};
-use mg_kernels::library::{Library, Pool, PoolKind};
 use mg_kernels::{Algebra, ReduceKind, Row};
 use smallvec::SmallVec;
 use std::collections::btree_map::Entry;
@@ -186,15 +185,15 @@ pub(crate) fn as_computed(node: Node) -> Node {
     }
 }
 
-/// The value of a node that was written to, where the gradient reads it for what PyTorch saves apart: of a pool, where the largest
-/// elements stand (so that `relu_` of what was pooled has a gradient); of a quotient, what is divided.
+/// The value of a node that was written to, where the gradient reads it for what PyTorch saves apart: of a quotient, what is divided; of
+/// kernels that say so, such as a pool, whose gradient asks where the largest elements stand.
 fn computed_again(node: &Node, sources: &Sources) -> Result<Option<Node>> {
     match node.op() {
         Op::Map(Map::Row(row @ Row::Div)) => {
             let operands: SmallVec<[&Node; 2]> = sources.iter().collect();
             Ok(Some(Node::apply(*row, &operands)))
         }
-        Op::Kernel(Kernel::Library(kernel @ Library::Pool(Pool { kind: PoolKind::Max, .. }))) => {
+        Op::Kernel(Kernel::Library(kernel)) if kernel.is_computed_again() => {
             let operands: SmallVec<[&Node; 2]> = sources.iter().collect();
             Node::library(*kernel, &operands).map(Some)
         }
@@ -273,9 +272,9 @@ fn fresh(shares: &Shares, rule: impl Fn(&Node) -> Result<Option<Node>>) -> Resul
         }
         if made.sequence() >= before {
             match made.op() {
-                // Its value is computed already; what else it has are operands of its own gradient.
-                Op::Kernel(Kernel::Library(Library::Known(_))) => {
-                    stack.extend(made.sources().first().cloned())
+                // What only its own gradient reads was not read yet.
+                Op::Kernel(Kernel::Library(kernel)) => {
+                    stack.extend(made.sources().into_iter().take(kernel.computed_from()));
                 }
                 Op::Source(_) | Op::Map(_) | Op::View(_) | Op::Reduce(..) | Op::Kernel(_) => {
                     stack.extend(made.sources());

@@ -200,7 +200,16 @@ fn of_truth_values(row: Row) -> Result<Row> {
         Row::BitOr => Ok(Row::Or),
         Row::BitXor => Ok(Row::Xor),
         Row::Shl | Row::Shr => fail(row.name(), "truth values are not shifted; convert to an integer first"),
-        row => Ok(row),
+        // Taken as the numbers 0 and 1.
+        Row::Sub | Row::Div | Row::Neg | Row::Abs | Row::Sign => Ok(row),
+        Row::Square | Row::Relu | Row::Gate | Row::IntPow => Ok(row),
+        row => match row.class() {
+            RowClass::Float | RowClass::Compare | RowClass::Logic | RowClass::Select => Ok(row),
+            RowClass::Numeric | RowClass::Integer => {
+                let text = "a row of numbers that does not say what it does for truth values";
+                Err(Error::new(row.name(), ErrorKind::Internal(text.into())))
+            }
+        },
     }
 }
 
@@ -233,7 +242,9 @@ fn int_bound(row: Row, bound: i64, dtype: DType) -> Result<Option<i64>> {
     let wide = i128::from(bound);
     let (excludes_none, excludes_all) = match row {
         Row::Maximum => (wide < least, wide > largest),
-        _ => (wide > largest, wide < least),
+        Row::Minimum => (wide > largest, wide < least),
+        // No other row is a bound.
+        _ => return Ok(Some(bound)),
     };
     if excludes_all {
         let text = format!("the bound {bound} is beyond every {dtype} ({least} to {largest})");
@@ -994,5 +1005,18 @@ impl std::ops::Neg for Tensor {
     #[track_caller]
     fn neg(self) -> Tensor {
         or_panic(self.try_neg())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_row_says_what_it_does_for_truth_values() {
+        for &row in Row::ALL {
+            let undecided = |e: &Error| matches!(e.kind(), ErrorKind::Internal(_));
+            assert!(!of_truth_values(row).is_err_and(|e| undecided(&e)), "{}", row.name());
+        }
     }
 }

@@ -3,8 +3,9 @@
 use crate::plan::{Bindings, Call, Code, Copies, KernelArg, Launch, ProgramLaunch};
 use crate::run::{Executor, Failures, Memory, Run};
 use mg_device::{Error, ErrorKind, Result};
+use mg_kernels::args::{Args, InputArg};
 use mg_kernels::cpu::library as routines;
-use mg_kernels::cpu::run::{Args, InputArg, OutOfRange, Refusals, ZERO_DIVISOR, join_refusals};
+use mg_kernels::cpu::run::{OutOfRange, Refusals, ZERO_DIVISOR, join_refusals};
 use mg_kernels::library::{self, Operand, Shaped};
 use mg_kernels::{Inst, Val};
 use smallvec::SmallVec;

@@ -6,11 +6,11 @@ use crate::run::{Executor, Memory, Run};
 use mg_device::cuda::{Gpu, Guarded, Origin};
 use mg_device::{DType, Error, ErrorKind, Layout, Result};
 use mg_kernels::Inst;
-use mg_kernels::cpu::run::{Args, InputArg};
+use mg_kernels::args::{Args, InputArg};
 use mg_kernels::cuda::library::{Plan, copy};
 use mg_kernels::cuda::{Check, CudaEpilogue, CudaList};
 use mg_kernels::library::matmul::Epilogue;
-use mg_kernels::library::{Described, Library, MatMul, Shaped, Target};
+use mg_kernels::library::{Described, Shaped, Target};
 use smallvec::{SmallVec, smallvec};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -266,15 +266,16 @@ impl Launch {
                 operands.push(described(call, &at.operands, &aligned[from..]));
                 from += at.operands.len();
             }
-            let mut products = vec![];
+            let Some(kernel) = placed.first().map(|(_, call, _)| call.kernel) else { return Ok(None) };
+            let mut each = vec![];
             for (((launch, call, _), operands), &align) in placed.iter().zip(&operands).zip(aligned_outs) {
-                if !matches!(call.kernel, Library::MatMul(_)) {
+                if call.kernel != kernel {
                     return Ok(None);
                 }
                 let result = Shaped { shape: launch.shape, dtype: launch.dtype };
-                products.push((&operands[..], result, target(gpu, situation, align)));
+                each.push((&operands[..], result, target(gpu, situation, align)));
             }
-            let Some(plan) = MatMul::together(&products)? else { return Ok(None) };
+            let Some(plan) = kernel.together(&each)? else { return Ok(None) };
             Ok(Some(vec![Step::new(gpu, plan, (0..inputs.len()).collect(), 0)?]))
         })?;
         Ok(prepared.map(|prepared| (prepared, inputs, outs)))

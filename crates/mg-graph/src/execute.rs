@@ -4,7 +4,7 @@ use crate::cpu::Cpu;
 use crate::cuda::Cuda;
 use crate::engine::{Collected, Garbage};
 use crate::node::{Inner, Value, WeakNode};
-use crate::plan::{Bindings, Loc, Output, Place, Plan, Slot};
+use crate::plan::{Bindings, Launch, Loc, Output, Place, Plan, Slot};
 use crate::profile;
 use crate::refusal::{Pair, Refusal, is_machines};
 use crate::run::{Executor, Failures, Memory, Run, with_offset};
@@ -26,6 +26,13 @@ pub(crate) struct Room {
     arenas: SmallVec<[Buffer; 1]>,
     /// By slot.
     results: Vec<Option<Buffer>>,
+}
+
+/// By slot: what is memory of its own, and no part of an arena or of what another value had.
+type Buffers = SmallVec<[Option<Buffer>; 8]>;
+
+fn owned(buffer: Buffer) -> (*mut u8, Option<Buffer>) {
+    (buffer.as_mut_ptr(), Some(buffer))
 }
 
 /// A node that is written to a tensor, which may be refused.
@@ -241,40 +248,7 @@ impl Plan {
         mut sink: impl FnMut(&Output, Result<Value>),
     ) -> Result<()> {
         let Manner { room, whole, foreign, refusal, places } = manner;
-        let mut memory =
-            Memory { graph, slots: SmallVec::with_capacity(self.slots.len()), planned: &self.slots };
-        let is_given = room.is_some();
-        let Room { mut arenas, mut results } = room.unwrap_or_default();
-        if !is_given {
-            for &(device, bytes) in &self.arenas {
-                arenas.push(places.find(|at| Buffer::uninit_at(device, DType::U8, bytes, at))?);
-            }
-        }
-        let mut buffers: SmallVec<[Option<Buffer>; 8]> = SmallVec::with_capacity(self.slots.len());
-        for (i, slot) in self.slots.iter().enumerate() {
-            if let (Some(value), true) = (slot.donor.and_then(|d| memory.value(d)), foreign.contains(&i)) {
-                let buffer = self.instead(i, value)?;
-                memory.slots.push(buffer.as_mut_ptr());
-                buffers.push(Some(buffer));
-            } else if let Some(value) = slot.donor.and_then(|d| memory.value(d)) {
-                let at = value.layout.offset() * slot.dtype.size();
-                memory.slots.push(value.buffer.as_mut_ptr().wrapping_add(at));
-                buffers.push(None);
-            } else if slot.leaves {
-                let given = results.get_mut(i).and_then(Option::take);
-                let buffer = match given {
-                    Some(given) => given,
-                    None => places.find(|at| Buffer::uninit_at(slot.device, slot.dtype, slot.len, at))?,
-                };
-                memory.slots.push(buffer.as_mut_ptr());
-                buffers.push(Some(buffer));
-            } else {
-                let arena = arenas.iter().find(|a| a.device() == slot.device);
-                let base = arena.map_or(std::ptr::null_mut(), |a| a.as_mut_ptr());
-                memory.slots.push(base.wrapping_add(slot.offset));
-                buffers.push(None);
-            }
-        }
+        let (memory, arenas, buffers) = self.memory(graph, room, foreign, places)?;
         // Whoever collects launches holds their results; a reference more would have them copied where a plan overwrites them.
         for buffer in &arenas {
             if let Some(gpu) = collecting(buffer.device()) {
@@ -285,84 +259,13 @@ impl Plan {
             Gpu::of(device)?.note_guards(2 * checks)?;
         }
         self.assemble_ahead(&memory);
-        let mut failures = Failures::default();
-        let mut bound = Device::cpu();
+        let (failures, bound) = (Failures::default(), Device::cpu());
+        let mut walk =
+            Walk { plan: self, memory: &memory, buffers: &buffers, whole, refusal, failures, bound };
         for (at, launch) in self.launches.iter().enumerate() {
-            // Once something was overwritten the plan is finished. Before, all can stay pending and be asked for again.
-            let can_stop = at > 0 && at <= self.overwrites_from && whole != Whole::ToTheEnd;
-            if can_stop && failures.0.is_empty() && crate::interrupt::is_asked() {
-                return Err(Error::new("realize", ErrorKind::Cancelled));
-            }
-            if whole == Whole::OrNothing
-                && at >= self.checks_until
-                && let Some((_, error)) = failures.0.first()
-            {
-                return Err(error.clone());
-            }
-            if let Some((device, _)) = self.guarded.filter(|_| at == self.checks_until) {
-                refusal.gather(device)?;
-            }
-            if launch.device.is_cpu() && !launch.is_transfer() {
-                let mut run = Run { memory: &memory, failures: &mut failures };
-                let result = profile::timed(self, graph, launch, || Cpu.launch(launch, &mut run));
-                if let Err(error) = result {
-                    launch.outputs().for_each(|slot| failures.add(slot, error.clone()));
-                }
-                continue;
-            }
-            let is_overwritten = |&slot: &usize| self.slots[slot].donor.is_some() && buffers[slot].is_none();
-            let gate = match launch
-                .outputs()
-                .filter(is_overwritten)
-                .map(|s| self.slots[s].depends)
-                .reduce(|a, b| a | b)
-            {
-                Some(depends) => refusal.gate(launch.device, depends)?,
-                None => None,
-            };
-            if let Some(gpu) = collecting(launch.device) {
-                let asks = launch.is_checked() || gate.is_some();
-                let reads = launch.inputs().filter_map(|b| memory.span(b.loc));
-                let reads = reads.chain(asks.then(|| Refusal::of_checks(gpu))).collect();
-                let writes = launch.outputs().filter_map(|slot| memory.span(Loc::Slot(slot))).collect();
-                gpu.collects_work(reads, writes);
-            }
-            // Nothing is there to tell the results of one launch apart.
-            let known = launch.inputs().find_map(|b| failures.at(b)).map_or(Ok(()), Err);
-            let bind = || match launch.device.is_cuda() && launch.device != bound {
-                true => Gpu::of(launch.device).and_then(Gpu::bind),
-                false => Ok(()),
-            };
-            if let Some((gpu, bits)) = gate {
-                gpu.set_gate(gpu.refusal(), bits);
-            }
-            let mut run = Run { memory: &memory, failures: &mut failures };
-            let make = || known.and_then(|()| bind()).and_then(|()| Cuda.launch(launch, &mut run));
-            let result = profile::timed(self, graph, launch, make);
-            if let Some((gpu, _)) = gate {
-                gpu.set_gate(0, 0);
-            }
-            if let Some((device, _)) = self.guarded.filter(|_| launch.is_checked()) {
-                refusal.note(device, launch.bit)?;
-            }
-            // A transfer has bound the device that it read.
-            bound = if launch.is_transfer() { Device::cpu() } else { launch.device };
-            if let Err(error) = result {
-                // What the driver refuses is told of the operation that asked for it.
-                let error = match (error.kind(), error.op()) {
-                    (ErrorKind::Cuda(_) | ErrorKind::Device(_), "cuda" | "load" | "device") => {
-                        let origin = launch.origin(graph);
-                        error.with_op(origin.name).with_location(origin.line)
-                    }
-                    _ => error,
-                };
-                // Nothing was overwritten yet: all can stay pending, and be asked for again.
-                if at <= self.overwrites_from && whole != Whole::ToTheEnd && is_machines(&error) {
-                    return Err(error);
-                }
-                launch.outputs().for_each(|slot| failures.add(slot, error.clone()));
-            }
+            walk.launch(at, launch)?;
         }
+        let Walk { refusal, failures, .. } = walk;
         if let Some((device, _)) = self.guarded.filter(|_| self.checks_until >= self.launches.len()) {
             refusal.gather(device)?;
         }
@@ -370,6 +273,48 @@ impl Plan {
             sink(result, self.result(result, &memory, &buffers, &failures));
         }
         Ok(())
+    }
+
+    /// Where everything lies in a run: the addresses of slots, the arenas, and by slot what is memory of its own.
+    #[inline]
+    fn memory<'a, B: Bindings>(
+        &'a self,
+        graph: &'a B,
+        room: Option<Room>,
+        foreign: &[usize],
+        places: &mut Places,
+    ) -> Result<(Memory<'a, B>, SmallVec<[Buffer; 1]>, Buffers)> {
+        let mut memory =
+            Memory { graph, slots: SmallVec::with_capacity(self.slots.len()), planned: &self.slots };
+        let is_given = room.is_some();
+        let Room { mut arenas, mut results } = room.unwrap_or_default();
+        if !is_given {
+            for &(device, bytes) in &self.arenas {
+                arenas.push(places.find(|at| Buffer::uninit_at(device, DType::U8, bytes, at))?);
+            }
+        }
+        let mut buffers: Buffers = SmallVec::with_capacity(self.slots.len());
+        for (i, slot) in self.slots.iter().enumerate() {
+            let (address, buffer) = match slot.donor.and_then(|d| memory.value(d)) {
+                Some(value) if foreign.contains(&i) => owned(self.instead(i, value)?),
+                Some(value) => {
+                    let at = value.layout.offset() * slot.dtype.size();
+                    (value.buffer.as_mut_ptr().wrapping_add(at), None)
+                }
+                None if slot.leaves => owned(match results.get_mut(i).and_then(Option::take) {
+                    Some(given) => given,
+                    None => places.find(|at| Buffer::uninit_at(slot.device, slot.dtype, slot.len, at))?,
+                }),
+                None => {
+                    let arena = arenas.iter().find(|a| a.device() == slot.device);
+                    let base = arena.map_or(std::ptr::null_mut(), |a| a.as_mut_ptr());
+                    (base.wrapping_add(slot.offset), None)
+                }
+            };
+            memory.slots.push(address);
+            buffers.push(buffer);
+        }
+        Ok((memory, arenas, buffers))
     }
 
     /// Memory for a slot in place of that which it would have taken over, with what lies there if that is a part of the result.
@@ -423,5 +368,122 @@ impl Plan {
             }
             None => value,
         })
+    }
+}
+
+/// A walk over a plan's launches.
+struct Walk<'a, B> {
+    plan: &'a Plan,
+    memory: &'a Memory<'a, B>,
+    buffers: &'a [Option<Buffer>],
+    whole: Whole,
+    refusal: &'a mut Refusal,
+    failures: Failures,
+    /// The device that this thread was bound to last; the host where that is not known.
+    bound: Device,
+}
+
+impl<B: Bindings + Sync> Walk<'_, B> {
+    /// Runs the launch at a position, and keeps what fails for the results that it would have written.
+    #[inline]
+    fn launch(&mut self, at: usize, launch: &Launch) -> Result<()> {
+        self.go_on(at)?;
+        if launch.device.is_cpu() && !launch.is_transfer() {
+            let mut run = Run { memory: self.memory, failures: &mut self.failures };
+            let make = || Cpu.launch(launch, &mut run);
+            if let Err(error) = profile::timed(self.plan, self.memory.graph, launch, make) {
+                self.fail(launch, &error);
+            }
+            return Ok(());
+        }
+        let result = self.on_device(launch)?;
+        if let Some((device, _)) = self.plan.guarded.filter(|_| launch.is_checked()) {
+            self.refusal.note(device, launch.bit)?;
+        }
+        // A transfer has bound the device that it read.
+        self.bound = if launch.is_transfer() { Device::cpu() } else { launch.device };
+        if let Err(error) = result {
+            let error = self.told(launch, error);
+            // Nothing was overwritten yet: all can stay pending, and be asked for again.
+            if at <= self.plan.overwrites_from && self.whole != Whole::ToTheEnd && is_machines(&error) {
+                return Err(error);
+            }
+            self.fail(launch, &error);
+        }
+        Ok(())
+    }
+
+    /// Stops before the launch at a position where the plan is not to go on, and has checks told what they refused once all have run.
+    fn go_on(&mut self, at: usize) -> Result<()> {
+        // Once something was overwritten the plan is finished. Before, all can stay pending and be asked for again.
+        let can_stop = at > 0 && at <= self.plan.overwrites_from && self.whole != Whole::ToTheEnd;
+        if can_stop && self.failures.0.is_empty() && crate::interrupt::is_asked() {
+            return Err(Error::new("realize", ErrorKind::Cancelled));
+        }
+        if self.whole == Whole::OrNothing
+            && at >= self.plan.checks_until
+            && let Some((_, error)) = self.failures.0.first()
+        {
+            return Err(error.clone());
+        }
+        match self.plan.guarded.filter(|_| at == self.plan.checks_until) {
+            Some((device, _)) => self.refusal.gather(device),
+            None => Ok(()),
+        }
+    }
+
+    /// Starts a launch on a CUDA device, or a transfer: how that went.
+    fn on_device(&mut self, launch: &Launch) -> Result<Result<()>> {
+        let gate = self.gate(launch)?;
+        if let Some(gpu) = collecting(launch.device) {
+            let asks = launch.is_checked() || gate.is_some();
+            let reads = launch.inputs().filter_map(|b| self.memory.span(b.loc));
+            let reads = reads.chain(asks.then(|| Refusal::of_checks(gpu))).collect();
+            let writes = launch.outputs().filter_map(|slot| self.memory.span(Loc::Slot(slot))).collect();
+            gpu.collects_work(reads, writes);
+        }
+        // Nothing is there to tell the results of one launch apart.
+        let known = launch.inputs().find_map(|b| self.failures.at(b)).map_or(Ok(()), Err);
+        let bound = self.bound;
+        let bind = || match launch.device.is_cuda() && launch.device != bound {
+            true => Gpu::of(launch.device).and_then(Gpu::bind),
+            false => Ok(()),
+        };
+        if let Some((gpu, bits)) = gate {
+            gpu.set_gate(gpu.refusal(), bits);
+        }
+        let mut run = Run { memory: self.memory, failures: &mut self.failures };
+        let make = || known.and_then(|()| bind()).and_then(|()| Cuda.launch(launch, &mut run));
+        let result = profile::timed(self.plan, self.memory.graph, launch, make);
+        if let Some((gpu, _)) = gate {
+            gpu.set_gate(0, 0);
+        }
+        Ok(result)
+    }
+
+    /// What a launch asks before it overwrites something.
+    fn gate(&mut self, launch: &Launch) -> Result<Option<(&'static Gpu, u64)>> {
+        let slots = &self.plan.slots;
+        let is_overwritten = |&slot: &usize| slots[slot].donor.is_some() && self.buffers[slot].is_none();
+        let depends = launch.outputs().filter(is_overwritten).map(|slot| slots[slot].depends);
+        match depends.reduce(|a, b| a | b) {
+            Some(depends) => self.refusal.gate(launch.device, depends),
+            None => Ok(None),
+        }
+    }
+
+    /// What the driver refuses is told of the operation that asked for it.
+    fn told(&self, launch: &Launch, error: Error) -> Error {
+        match (error.kind(), error.op()) {
+            (ErrorKind::Cuda(_) | ErrorKind::Device(_), "cuda" | "load" | "device") => {
+                let origin = launch.origin(self.memory.graph);
+                error.with_op(origin.name).with_location(origin.line)
+            }
+            _ => error,
+        }
+    }
+
+    fn fail(&mut self, launch: &Launch, error: &Error) {
+        launch.outputs().for_each(|slot| self.failures.add(slot, error.clone()));
     }
 }

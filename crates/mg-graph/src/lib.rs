@@ -49,7 +49,7 @@ mod template;
 mod wait;
 mod write;
 
-pub use build::{cell_bits, cell_bits_of_int, same_device};
+pub use build::same_device;
 pub use engine::{
     PlanStats, clear_plans, compute_readers, is_eager, plan_stats, realize, realize_quietly, set_eager,
 };
@@ -58,6 +58,7 @@ pub use hash::WordHasher;
 pub use interrupt::set_interrupt;
 pub use kernel::Kernel;
 pub use live::LiveScalar;
+pub use mg_kernels::{cell_bits, cell_bits_of_int};
 pub use node::{
     At, Node, Noted, Overwritten, Sources, Tag, Value, WeakNode, at, has_overwritten, is_tracking,
     last_failure, line, next_sequence, set_tracking, take_overwritten, within,

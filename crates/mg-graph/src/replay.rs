@@ -5,7 +5,6 @@
 //! something that the run itself computed before; data that the step made, of the same elements both times. A scalar that
 //! differed between the runs cannot be replayed. Random numbers go on from wherever the generator is.
 
-use crate::build::cell_bits;
 use crate::engine;
 use crate::execute::{Manner, Places, Room, Whole};
 use crate::live::LiveScalar;
@@ -15,6 +14,7 @@ use crate::plan::{Bindings, Origin, Place, Plan};
 use crate::refusal::{Pair, Refusal};
 use mg_device::cuda::{Gpu, Graph, Launches, Origin as GpuOrigin, Works};
 use mg_device::{Buffer, DType, Device, Error, ErrorKind, Result};
+use mg_kernels::cell_bits;
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::panic::Location;

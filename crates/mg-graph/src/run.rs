@@ -6,7 +6,7 @@ use crate::plan::{
     Action, Bind, Bindings, Call, ConstBind, Copies, KernelArg, Launch, Loc, ProgramLaunch, Slot,
 };
 use mg_device::{DType, Device, Error, Layout, Result};
-use mg_kernels::cpu::run::{Args, InputArg};
+use mg_kernels::args::{Args, InputArg};
 use smallvec::SmallVec;
 use std::ops::Range;
 
@@ -34,7 +34,7 @@ impl<B: Bindings> Memory<'_, B> {
                     arg.base = arg.base.wrapping_add(counter);
                 }
                 Some(SourceKind::Ramp) => {}
-                _ => {
+                Some(SourceKind::Data | SourceKind::Const { .. } | SourceKind::Live { .. }) | None => {
                     if let Some(value) = self.value(node) {
                         let offset = value.layout.offset() as isize + bind.delta;
                         arg.ptr = value.buffer.as_ptr().wrapping_offset(offset * dtype.size() as isize);
@@ -149,7 +149,8 @@ impl ProgramLaunch {
                 ConstBind::Literal(bits) => bits,
                 ConstBind::Node(node) => match memory.graph.argument(node) {
                     Some(SourceKind::Const { bits, .. } | SourceKind::Live { bits, .. }) => bits,
-                    _ => 0,
+                    // Only scalars are bound here.
+                    Some(SourceKind::Data | SourceKind::Ramp | SourceKind::Random { .. }) | None => 0,
                 },
             });
         }

@@ -5,11 +5,11 @@
 //! makes nodes of the same kind, around the values that it has computed and the sources that are there now: the graph that
 //! the step would have made.
 
-use crate::build::cell_bits;
 use crate::node::{Node, Sources, Tag, Value};
 use crate::op::{Op, SourceKind};
 use crate::replay::{Computed, Made, Trace, same_elements};
 use mg_device::{DType, Device, Error, ErrorKind, Result, Shape};
+use mg_kernels::cell_bits;
 use smallvec::SmallVec;
 use std::collections::{BTreeMap, HashMap};
 use std::panic::Location;

@@ -3,7 +3,7 @@
 //! There are fewer cells than dtypes. What is narrower than its cell is computed in it and brought back to the dtype after
 //! each instruction: half types are rounded, integers wrapped. Rows are thus compiled for cells, not for dtypes.
 
-use mg_device::{DType, Width};
+use mg_device::{Category, DType, Element, Width, with_element};
 
 /// What values are held in.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -61,6 +61,45 @@ const _: () = {
         i += 1;
     }
 };
+
+/// The bits of a scalar in a cell of `dtype`: half types are held as rounded f32, bool as 0 or 1; integers saturate, NaN is 0.
+pub fn cell_bits(value: f64, dtype: DType) -> u64 {
+    match dtype.int_range() {
+        Some((least, largest)) => int_bits((value as i128).clamp(least, largest), dtype),
+        None if dtype.is_bool() => u64::from(value != 0.0),
+        None => float_bits(with_element!(dtype, T => T::from_f64(value).to_f64()), dtype),
+    }
+}
+
+/// The bits of an integer scalar in a cell of `dtype`; exact where [`cell_bits`] would round. Integers wrap.
+pub fn cell_bits_of_int(value: i64, dtype: DType) -> u64 {
+    match dtype.category() {
+        Category::Integer => int_bits(value.into(), dtype),
+        Category::Bool => u64::from(value != 0),
+        Category::Float => float_bits(with_element!(dtype, T => T::from_i64(value).to_f64()), dtype),
+    }
+}
+
+/// The bits of a number that the dtype holds.
+fn float_bits(value: f64, dtype: DType) -> u64 {
+    match Cell::of(dtype) {
+        Cell::F64 => value.to_bits(),
+        Cell::F32 | Cell::I32 | Cell::I64 | Cell::U64 | Cell::U8 | Cell::Bool => {
+            u64::from((value as f32).to_bits())
+        }
+    }
+}
+
+/// The integer, wrapped to the dtype, in as many bits as its cell has.
+fn int_bits(value: i128, dtype: DType) -> u64 {
+    let unused = 128 - 8 * dtype.size();
+    let wrapped = match dtype.is_signed() {
+        true => value << unused >> unused,
+        false => ((value as u128) << unused >> unused) as i128,
+    };
+    let spare = 64 - 8 * Cell::of(dtype).size();
+    (wrapped as u64) << spare >> spare
+}
 
 /// An integer dtype whose sums, differences and products have the same bits, in two's complement: kernels that do nothing
 /// else with integers need one of the two. Other dtypes are their own.

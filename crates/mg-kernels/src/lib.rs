@@ -10,7 +10,8 @@
 //!
 //! ```
 //! use mg_device::{DType, MAX_RANK};
-//! use mg_kernels::cpu::{compile::Compiled, run::{Args, InputArg}};
+//! use mg_kernels::args::{Args, InputArg};
+//! use mg_kernels::cpu::compile::Compiled;
 //! use mg_kernels::{Class, Inst, Operand, Over, Program, ReduceKind, Row, Source, Value};
 //!
 //! // The sum of squares of four numbers.
@@ -40,6 +41,7 @@
 
 #[macro_use]
 pub mod rows;
+pub mod args;
 mod cell;
 pub mod cpu;
 pub mod cuda;
@@ -51,7 +53,7 @@ pub mod philox;
 pub mod program;
 mod walks;
 
-pub use cell::{Cell, is_compared, same_sums};
+pub use cell::{Cell, cell_bits, cell_bits_of_int, is_compared, same_sums};
 pub use lane::{BitLane, FloatLane, Format, Lane, Truth};
 pub use program::{Class, Inst, Operand, Over, Program, ReduceKind, Source, Val, Value};
 pub use rows::{Algebra, Row, Rules};

@@ -35,6 +35,29 @@ pub enum ReduceKind {
 }
 
 impl ReduceKind {
+    /// Every kind.
+    pub const ALL: [ReduceKind; 6] = {
+        use ReduceKind::*;
+        [Sum, Prod, Max, Min, ArgMax, ArgMin]
+    };
+
+    /// What nothing reduces to: of 0, 1, the least and the greatest of the values that there are.
+    #[inline]
+    pub fn neutral<T>(self, [zero, one, least, greatest]: [T; 4]) -> T {
+        match self {
+            ReduceKind::Sum => zero,
+            ReduceKind::Prod => one,
+            ReduceKind::Max | ReduceKind::ArgMax => least,
+            ReduceKind::Min | ReduceKind::ArgMin => greatest,
+        }
+    }
+
+    /// As [`ReduceKind::neutral`], of floats.
+    #[inline]
+    pub fn neutral_float(self) -> f64 {
+        self.neutral([0.0, 1.0, f64::NEG_INFINITY, f64::INFINITY])
+    }
+
     /// The dtype of the result for elements of `dtype`.
     pub fn result(self, dtype: DType) -> DType {
         match self {
@@ -258,5 +281,64 @@ impl Program {
             Class::Full => rows * columns,
             Class::Column => self.space[..self.batch].iter().product::<usize>() * columns,
         }
+    }
+}
+
+/// A program under construction: what kernels are written for where no graph asks for them.
+pub struct Build(pub Program);
+
+impl Build {
+    /// A program of nothing over a space, of whose dimensions the first are batch and the next outer.
+    pub fn new(space: &[usize], batch: usize, outer: usize) -> Build {
+        Build(Program { space: space.to_vec(), batch, outer, ..Program::default() })
+    }
+
+    /// The strides of what lies densely.
+    pub fn dense(&self) -> Vec<isize> {
+        let mut strides = vec![0; self.0.space.len()];
+        let mut stride = 1;
+        for (d, &n) in self.0.space.iter().enumerate().rev() {
+            strides[d] = stride;
+            stride *= n as isize;
+        }
+        strides
+    }
+
+    /// Appends a value.
+    pub fn push(&mut self, inst: Inst, dtype: DType) -> Val {
+        self.0.values.push(Value { inst, dtype });
+        (self.0.values.len() - 1) as Val
+    }
+
+    /// The elements of an operand.
+    pub fn input(&mut self, source: Source, dtype: DType, strides: &[isize]) -> Val {
+        let mut all = [0; MAX_RANK];
+        all[..strides.len()].copy_from_slice(strides);
+        self.0.inputs.push(Operand { source, dtype, strides: all });
+        self.push(Inst::Input(self.0.inputs.len() as u16 - 1), dtype)
+    }
+
+    /// The elements of an operand that lies densely.
+    pub fn load(&mut self, dtype: DType) -> Val {
+        let strides = self.dense();
+        self.input(Source::Buffer, dtype, &strides)
+    }
+
+    /// A row of the op table, for operands of a dtype.
+    pub fn map(&mut self, row: Row, of: DType, args: &[Val]) -> Val {
+        let mut three = [args[0]; 3];
+        three[..args.len()].copy_from_slice(args);
+        self.push(Inst::Map(row, three), row.result(of))
+    }
+
+    /// A reduction.
+    pub fn reduce(&mut self, kind: ReduceKind, over: Over, a: Val) -> Val {
+        let dtype = kind.result(self.0.values[a as usize].dtype);
+        self.push(Inst::Reduce(kind, over, a), dtype)
+    }
+
+    /// What leaves the program.
+    pub fn out(&mut self, v: Val, class: Class) {
+        self.0.outputs.push((v, class));
     }
 }

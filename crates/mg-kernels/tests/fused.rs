@@ -1,8 +1,8 @@
 //! Loops of machine code against the table's own loops: random programs over f32, the same bits.
 
 use mg_device::{DType, MAX_RANK};
+use mg_kernels::args::{Args, InputArg};
 use mg_kernels::cpu::compile::{Compiled, set_fuse_from};
-use mg_kernels::cpu::run::{Args, InputArg};
 use mg_kernels::rows::RowClass;
 use mg_kernels::{Class, Inst, Operand, Over, Program, ReduceKind, Row, Source, Val, Value};
 

@@ -1,63 +1,13 @@
 //! A corpus of emitted kernels, assembled for every architecture where `ptxas` is found (`PTXAS`, or on the path); where
 //! it is not, only their making is checked.
 
-use mg_device::{DType, Device, MAX_RANK};
+use mg_device::{DType, Device};
 use mg_kernels::cuda::library::{KERNELS, Prebuilt};
 use mg_kernels::cuda::{CudaEpilogue, CudaProgram, gate_ptx, gated_ptx};
-use mg_kernels::{Class, Inst, Operand, Over, Program, ReduceKind, Row, Source, Val, Value};
+use mg_kernels::program::Build;
+use mg_kernels::{Class, Inst, Over, Program, ReduceKind, Row, Source, Val};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-
-/// A program under construction over a space.
-struct Build(Program);
-
-impl Build {
-    fn new(space: &[usize], batch: usize, outer: usize) -> Build {
-        Build(Program { space: space.to_vec(), batch, outer, ..Program::default() })
-    }
-
-    fn dense(&self) -> Vec<isize> {
-        let mut strides = vec![0; self.0.space.len()];
-        let mut stride = 1;
-        for d in (0..strides.len()).rev() {
-            strides[d] = stride;
-            stride *= self.0.space[d] as isize;
-        }
-        strides
-    }
-
-    fn push(&mut self, inst: Inst, dtype: DType) -> Val {
-        self.0.values.push(Value { inst, dtype });
-        (self.0.values.len() - 1) as Val
-    }
-
-    fn input(&mut self, source: Source, dtype: DType, strides: &[isize]) -> Val {
-        let mut all = [0; MAX_RANK];
-        all[..strides.len()].copy_from_slice(strides);
-        self.0.inputs.push(Operand { source, dtype, strides: all });
-        self.push(Inst::Input(self.0.inputs.len() as u16 - 1), dtype)
-    }
-
-    fn load(&mut self, dtype: DType) -> Val {
-        let strides = self.dense();
-        self.input(Source::Buffer, dtype, &strides)
-    }
-
-    fn map(&mut self, row: Row, of: DType, args: &[Val]) -> Val {
-        let mut three = [args[0]; 3];
-        three[..args.len()].copy_from_slice(args);
-        self.push(Inst::Map(row, three), row.result(of))
-    }
-
-    fn reduce(&mut self, kind: ReduceKind, over: Over, a: Val) -> Val {
-        let dtype = kind.result(self.0.values[a as usize].dtype);
-        self.push(Inst::Reduce(kind, over, a), dtype)
-    }
-
-    fn out(&mut self, v: Val, class: Class) {
-        self.0.outputs.push((v, class));
-    }
-}
 
 fn reductions(corpus: &mut Vec<(String, Program)>) {
     use ReduceKind::*;

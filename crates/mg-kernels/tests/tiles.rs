@@ -2,9 +2,10 @@
 //! piece, beside sums over the elements one by one.
 
 use mg_device::{DType, MAX_RANK};
+use mg_kernels::args::{Args, InputArg};
 use mg_kernels::cpu::compile::{Compiled, RESIDENT, TILE};
 use mg_kernels::cpu::pool::{num_threads, set_num_threads};
-use mg_kernels::cpu::run::{Args, InputArg, OutOfRange};
+use mg_kernels::cpu::run::OutOfRange;
 use mg_kernels::{Class, Inst, Operand, Over, Program, ReduceKind, Row, Source, Val, Value};
 
 /// Sizes at the bounds of tiles, of rows that stay, and of what threads share.

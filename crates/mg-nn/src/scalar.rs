@@ -17,6 +17,7 @@
 //! # Ok::<(), mg_device::Error>(())
 //! ```
 
+use crate::data::random::SplitMix64;
 use std::fmt;
 
 use mg_autograd::scalar::{Span, Value};
@@ -47,11 +48,11 @@ impl Neuron {
     /// bias is 0.
     #[must_use]
     pub fn new(nin: usize, nonlin: bool, seed: u64) -> Neuron {
-        Neuron::draw(nin, nonlin, &mut SplitMix64(seed))
+        Neuron::draw(nin, nonlin, &mut SplitMix64::of(seed))
     }
 
     fn draw(nin: usize, nonlin: bool, random: &mut SplitMix64) -> Neuron {
-        let weights = (0..nin).map(|_| random.uniform());
+        let weights = (0..nin).map(|_| random.wide());
         Neuron { parameters: weights.chain([0.0]).collect(), nonlin }
     }
 
@@ -133,7 +134,7 @@ impl Layer {
     /// `nout` neurons of `nin` inputs, as [`Neuron::new`].
     #[must_use]
     pub fn new(nin: usize, nout: usize, nonlin: bool, seed: u64) -> Layer {
-        Layer::draw(nin, nout, nonlin, &mut SplitMix64(seed))
+        Layer::draw(nin, nout, nonlin, &mut SplitMix64::of(seed))
     }
 
     fn draw(nin: usize, nout: usize, nonlin: bool, random: &mut SplitMix64) -> Layer {
@@ -210,7 +211,7 @@ impl MLP {
     /// seed; biases are 0.
     #[must_use]
     pub fn new(nin: usize, nouts: &[usize], seed: u64) -> MLP {
-        let mut random = SplitMix64(seed);
+        let mut random = SplitMix64::of(seed);
         let nins = [nin].into_iter().chain(nouts.iter().copied());
         let layer = |(i, (nin, &nout))| Layer::draw(nin, nout, i + 1 != nouts.len(), &mut random);
         MLP { layers: nins.zip(nouts).enumerate().map(layer).collect() }
@@ -326,19 +327,4 @@ fn list(f: &mut fmt::Formatter<'_>, name: &str, items: &[impl fmt::Display]) -> 
         write!(f, "{}{item}", if i > 0 { ", " } else { "" })?;
     }
     write!(f, "]")
-}
-
-/// SplitMix64 (Steele, Lea and Flood, OOPSLA 2014): a handful of operations, and every seed is a good one.
-struct SplitMix64(u64);
-
-impl SplitMix64 {
-    /// A number in [−1, 1), a multiple of 2⁻⁵².
-    fn uniform(&mut self) -> f64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ z >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ z >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^= z >> 31;
-        (z >> 11) as f64 / (1_u64 << 52) as f64 - 1.0
-    }
 }

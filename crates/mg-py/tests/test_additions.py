@@ -77,3 +77,11 @@ def test_the_page_of_dtypes_links_to_all_that_is_touched(dtype: str) -> None:
 def test_the_page_of_optimisers_links_to_all_that_is_touched() -> None:
     missing = set(named_in(word("Lion|LionOptions"))) - linked("add-an-optimiser.md")
     assert not missing, "docs/add-an-optimiser.md does not tell of them"
+
+
+def test_the_page_of_kernels_links_to_all_that_is_touched() -> None:
+    """Rust's files name a kernel by its types, the others by its file."""
+    files = {*named_in(word("ScanKind"), EVERYTHING), "kernels/scan.cu", "kernels/variants.txt"}
+    assert "crates/mg-kernels/src/library/mod.rs" in files
+    missing = files - linked("add-a-kernel.md")
+    assert not missing, "docs/add-a-kernel.md does not tell of them"

@@ -123,16 +123,21 @@ fn within(op: &'static str, low: i64, high: i64, dtype: DType) -> Result<()> {
     Ok(())
 }
 
-/// The largest number of a half type below one.
+/// The largest number of a half type below one; of others the number itself.
 fn before(number: f64, dtype: DType) -> f64 {
-    let value = |bits: u16| match dtype {
-        DType::F16 => f16::from_bits(bits).to_f64(),
-        _ => bf16::from_bits(bits).to_f64(),
-    };
-    let bits = match dtype {
-        DType::F16 => f16::from_f64(number).to_bits(),
-        _ => bf16::from_f64(number).to_bits(),
-    };
+    match dtype.float() {
+        Some(Float::F16) => {
+            before_of(number, f16::from_f64(number).to_bits(), |b| f16::from_bits(b).to_f64())
+        }
+        Some(Float::BF16) => {
+            before_of(number, bf16::from_f64(number).to_bits(), |b| bf16::from_bits(b).to_f64())
+        }
+        Some(Float::F64 | Float::F32) | None => number,
+    }
+}
+
+/// The largest number below one, of the type whose nearest number has these bits.
+fn before_of(number: f64, bits: u16, value: impl Fn(u16) -> f64) -> f64 {
     // Magnitudes are in the order of their bits, behind the sign.
     match value(bits) {
         near if near < number => near,

@@ -15,17 +15,13 @@ use mg_kernels::library::{Demand, Rule};
 use mg_kernels::{Algebra, ReduceKind, Row, Rules};
 use mg_macros::operations;
 
-pub(super) fn epsilon(dtype: DType) -> f64 {
-    if dtype == DType::F64 { f64::EPSILON } else { f64::from(f32::EPSILON) }
-}
-
 /// The bound below which singular values `s` (of `m × n` matrices) count as 0, of the shape `[…, 1]`.
 fn bound(s: &Node, [m, n]: [usize; 2], atol: Option<f64>, rtol: Option<f64>) -> Result<Node> {
     let axis = 1 << (s.shape().rank() - 1);
     let relative = match (atol, rtol) {
         (_, Some(rtol)) => rtol,
         (Some(atol), None) if atol > 0.0 => 0.0,
-        (_, None) => m.max(n) as f64 * epsilon(s.dtype()),
+        (_, None) => m.max(n) as f64 * s.dtype().epsilon(),
     };
     let largest = match s.shape().last() {
         Some(0) => s.reduce(ReduceKind::Sum, axis, true)?,

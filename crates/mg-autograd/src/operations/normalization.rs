@@ -3,7 +3,7 @@
 use super::{float, set_aside, wide};
 use crate::parts::{count, mean};
 use crate::tensor::{Tensor, in_place};
-use mg_device::{AxisSet, DType, Error, ErrorKind, Result, Shape, normalize_axis};
+use mg_device::{AxisSet, Error, ErrorKind, Result, Shape, normalize_axis};
 use mg_graph::Node;
 use mg_kernels::{Algebra, Row, Rules};
 use mg_macros::operations;
@@ -265,11 +265,10 @@ impl Tensor {
         let input = float(self);
         let mask = last_axes("rms_norm", &input, normalized_shape)?;
         let x = wide(&input);
-        let least = if x.dtype() == DType::F64 { f64::EPSILON } else { f64::from(f32::EPSILON) };
         let sizes = Shape::new(normalized_shape)?;
         let weight = parameter("rms_norm", "weight", weight, normalized_shape, sizes, &x)?;
         let square = mean(&x.map(Row::Square), mask, true)?;
-        let y = affine(scaled(&x, &square, eps.unwrap_or(least)), weight, None);
+        let y = affine(scaled(&x, &square, eps.unwrap_or(x.dtype().epsilon())), weight, None);
         Ok(Tensor::from_node(y.cast(input.dtype())))
     }
 

@@ -1,11 +1,10 @@
 //! Special functions that are composed of rows.
 
 use super::elementwise::{and, binary, floats, joined, unary};
-use super::matrix_function::epsilon;
 use crate::ops::Operand;
 use crate::tensor::Tensor;
 use crate::tensor::memory::untracked;
-use mg_device::{DType, Error, ErrorKind, Float, Result, Shape};
+use mg_device::{DType, Error, ErrorKind, Result, Shape};
 use mg_graph::Node;
 use mg_kernels::library::{Pair, PairKind};
 use mg_kernels::{Algebra, Row, Rules};
@@ -286,11 +285,8 @@ impl Tensor {
             let square = t.map(Row::Square);
             let part = below.choose(&half.sub(&half.lit(1.0)), &half.mul(&square.neg().map(Row::Exp)).neg());
             // Where that would round to −1, the logarithm is nothing beside the square.
-            let last = match x.dtype().float() {
-                Some(Float::F16) => f64::powi(2.0, -11),
-                Some(Float::BF16) => f64::powi(2.0, -8),
-                Some(Float::F32 | Float::F64) | None => 4.0 * epsilon(x.dtype()),
-            };
+            let distances = if x.dtype().is_half() { 0.5 } else { 4.0 };
+            let last = distances * x.dtype().epsilon();
             let least = part.lit(last - 1.0);
             let part = Node::apply(Row::Maximum, &[&part, &least]);
             part.map(Row::Log1p).sub(&below.choose(&square, &square.lit(0.0)))

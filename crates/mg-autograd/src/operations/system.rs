@@ -12,7 +12,7 @@ use super::{set_aside, signed};
 use crate::checks::unseen;
 use crate::parts::without_slope;
 use crate::tensor::Tensor;
-use mg_device::{DType, Error, ErrorKind, Result, Shape, Valid};
+use mg_device::{Error, ErrorKind, Result, Shape, Valid};
 use mg_graph::Node;
 use mg_kernels::library::{Demand, Rule, Triangular};
 use mg_kernels::{Algebra, ReduceKind, Row, Rules};
@@ -329,8 +329,7 @@ impl Tensor {
             let n = a.shape()[a.shape().rank() - 1];
             let line = |dims: [usize; 2]| Node::ramp(Shape::of(&dims), a.device());
             let on = line([n, 1]).eq(&line([1, n]));
-            let least = if a.dtype() == DType::F64 { f64::EPSILON } else { f64::from(f32::EPSILON) };
-            let pivot = e.lu.eq(&e.lu.lit(0.0)).choose(&e.lu.lit(least), &e.lu);
+            let pivot = e.lu.eq(&e.lu.lit(0.0)).choose(&e.lu.lit(a.dtype().epsilon()), &e.lu);
             let near = on.choose(&pivot, &e.lu).copy();
             let value = of(&diagonal(&near)?)?;
             Ok::<_, Error>((near, value))

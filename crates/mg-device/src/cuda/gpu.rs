@@ -19,14 +19,10 @@ use crate::error::{Error, ErrorKind, Result};
 
 /// Devices that a process can use.
 const MOST: usize = 64;
-/// Bytes of the scratch memory that kernels keep partial results in.
+/// Bytes of the scratch memory: counters, what kernels keep partial results in ([`Gpu::SCRATCH_BYTES`]), and a flag.
 const SCRATCH: usize = 32 << 20;
-/// Counters at the start of the scratch memory, zero between launches.
-const TICKETS: usize = 1 << 16;
 /// Bytes at the end of the scratch memory that hold the flag of [`Gpu::refusal`].
 const FLAG: usize = 256;
-/// The most shared memory that a block is given without being asked for.
-const PLAIN_SHARED: u32 = 48 << 10;
 
 static GPUS: [OnceLock<Result<&'static Gpu>>; MOST] = [const { OnceLock::new() }; MOST];
 static FORKED: AtomicBool = AtomicBool::new(false);
@@ -136,6 +132,13 @@ fn new_scratch(api: &Api, stream: Handle) -> std::result::Result<Address, (&'sta
 }
 
 impl Gpu {
+    /// Counters at the start of the scratch memory, zero between launches.
+    pub const TICKETS: usize = 1 << 16;
+    /// The size of [`Gpu::scratch`], in bytes.
+    pub const SCRATCH_BYTES: usize = SCRATCH - Gpu::TICKETS * 4 - FLAG;
+    /// The most shared memory that a block is given without being asked for.
+    pub const PLAIN_SHARED: u32 = 48 << 10;
+
     /// The state of a device, made at the first call.
     ///
     /// # Errors
@@ -264,17 +267,17 @@ impl Gpu {
 
     /// How many counters there are.
     pub fn ticket_count(&self) -> usize {
-        TICKETS
+        Gpu::TICKETS
     }
 
     /// Memory for what blocks of one launch leave for its last block; arbitrary before, and free for the next launch.
     pub fn scratch(&self) -> u64 {
-        self.tickets() + (TICKETS * 4) as u64
+        self.tickets() + (Gpu::TICKETS * 4) as u64
     }
 
     /// The size of [`Gpu::scratch`], in bytes.
     pub fn scratch_bytes(&self) -> usize {
-        SCRATCH - TICKETS * 4 - FLAG
+        Gpu::SCRATCH_BYTES
     }
 
     /// A word (u64) on the device whose bits say which checks of the work under way have refused something. One work has it at
@@ -479,7 +482,7 @@ impl Gpu {
         let [gx, gy, gz] = grid;
         let [bx, by, bz] = block;
         self.watch().launched(origin);
-        if shared > PLAIN_SHARED {
+        if shared > Gpu::PLAIN_SHARED {
             self.allow_shared(kernel, shared).map_err(|e| e.with_location(origin.line))?;
         }
         // SAFETY: the driver reads the parameters that the kernel has; the rest is this function's contract.

@@ -88,7 +88,7 @@ impl Graph {
         unsafe {
             gpu.check("cuGraphCreate", (gpu.api.graph_create)(&mut graph.graph, 0))?;
             for launch in &graph.launches {
-                if launch.shared > 48 << 10 {
+                if launch.shared > Gpu::PLAIN_SHARED {
                     gpu.allow_shared(launch.kernel, launch.shared)?;
                 }
                 let after: Vec<Handle> =

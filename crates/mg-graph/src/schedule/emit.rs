@@ -154,7 +154,8 @@ impl Emitter<'_> {
                     let c = self.constant(bind);
                     self.push(Value { inst: Inst::Const(c), dtype: inner.dtype })?
                 }
-                Op::Source(kind) => {
+                Op::Source(SourceKind::Data) => return Err(internal("data that has no value")),
+                Op::Source(kind @ (SourceKind::Ramp | SourceKind::Random { .. })) => {
                     let source = if *kind == SourceKind::Ramp { Source::Index } else { Source::Random };
                     self.input(
                         Loc::Node(node),

@@ -9,12 +9,18 @@
 //! 3. [`share`] finds what several programs compute again from more memory than it takes: it is stored, and 1 and 2 are
 //!    done once more.
 //! 4. [`emit`] writes each program down.
-//! 5. [`memory`] orders the launches and gives values their memory; [`together`] puts side by side what is one launch.
+//! 5. [`memory`] makes the plan: [`order`] has the launches in order, of which [`together`] puts side by side what is one launch,
+//!    [`lower`] says what each does and where its results lie, [`checks`] what nobody may overwrite before a device has refused
+//!    nothing, and [`arena`] where temporary values lie.
 
+mod arena;
+mod checks;
 mod emit;
 mod epilogue;
 mod group;
+mod lower;
 mod memory;
+mod order;
 mod path;
 mod share;
 mod sorted;

@@ -10,8 +10,7 @@ use crate::op::Op;
 use crate::plan::{Action, KernelArg, Launch, Loc, Plan};
 use mg_device::Device;
 use mg_device::cuda::Gpu;
-use mg_kernels::library::matmul::cuda::MOST;
-use mg_kernels::library::{Described, Library, Shaped};
+use mg_kernels::library::{Described, Library, MOST_TOGETHER, Shaped};
 use smallvec::SmallVec;
 use std::collections::BTreeSet;
 
@@ -95,7 +94,7 @@ fn side_by_side<K: PartialEq>(
             open.len() - 1
         });
         open[place].1.push(at);
-        if open[place].1.len() == MOST {
+        if open[place].1.len() == MOST_TOGETHER {
             closed.push((at + 1, open.swap_remove(place).1));
         }
     }
@@ -186,7 +185,7 @@ pub(super) fn join_by<K: PartialEq>(plan: &mut Plan, alike: impl Fn(&Launch) -> 
                     launch.inputs().any(|b| matches!(b.loc, Loc::Slot(s) if last.outputs().any(|o| o == s)));
                 // What one check refuses is not to keep others from being written.
                 let together = launch.depends(&plan.slots) == last.depends(&plan.slots);
-                !waits && together && last.outputs().count() < MOST
+                !waits && together && last.outputs().count() < MOST_TOGETHER
             });
         before = key;
         match launches.last_mut().filter(|_| joins) {
@@ -246,10 +245,10 @@ mod tests {
 
     #[test]
     fn no_more_than_a_launch_takes() {
-        let alike = vec![Some('a'); 2 * MOST + 1];
+        let alike = vec![Some('a'); 2 * MOST_TOGETHER + 1];
         let waits: Vec<&[usize]> = vec![&[]; alike.len()];
         assert_eq!(put(&alike, &waits, |_, _| true), (0..alike.len()).collect::<Vec<_>>());
-        let mut alike = vec![Some('a'); MOST];
+        let mut alike = vec![Some('a'); MOST_TOGETHER];
         alike.insert(1, None);
         let waits: Vec<&[usize]> = vec![&[]; alike.len()];
         let out = put(&alike, &waits, |_, _| true);

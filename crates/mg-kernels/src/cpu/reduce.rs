@@ -54,16 +54,9 @@ impl Reducer {
 
     /// The accumulator of nothing.
     pub fn init(&self) -> Acc {
-        let float = |v: f64| v.to_bits();
-        let bits = match (self.kind, self.dtype.is_float()) {
-            (ReduceKind::Sum, true) => float(0.0),
-            (ReduceKind::Sum, false) => 0,
-            (ReduceKind::Prod, true) => float(1.0),
-            (ReduceKind::Prod, false) => 1,
-            (ReduceKind::Max | ReduceKind::ArgMax, true) => float(f64::NEG_INFINITY),
-            (ReduceKind::Max | ReduceKind::ArgMax, false) => i64::MIN as u64,
-            (ReduceKind::Min | ReduceKind::ArgMin, true) => float(f64::INFINITY),
-            (ReduceKind::Min | ReduceKind::ArgMin, false) => i64::MAX as u64,
+        let bits = match self.dtype.is_float() {
+            true => self.kind.neutral_float().to_bits(),
+            false => self.kind.neutral([0, 1, i64::MIN, i64::MAX]) as u64,
         };
         Acc { bits, index: -1 }
     }

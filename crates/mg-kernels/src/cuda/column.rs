@@ -61,6 +61,62 @@ impl Place {
     }
 }
 
+/// Where the chunks' partial results lie in the scratch memory: the first values of all runs side by side, then the second ones, so that
+/// neighbours read what lies together.
+struct Partials {
+    base: Op,
+    /// Bytes of the values that all runs have in one place.
+    row_bytes: Op,
+    /// The thread's run.
+    group: Op,
+    /// Values of a run.
+    words: usize,
+    /// Bytes from one value of a thread to its next.
+    step: usize,
+    /// Where the values of each reduction begin; behind them, where these are.
+    firsts: Vec<usize>,
+}
+
+impl Partials {
+    fn new(of: &Column, base: Op, row_bytes: Op) -> Partials {
+        let reduced = &of.stage.reduced;
+        Partials {
+            base,
+            row_bytes,
+            group: of.group,
+            words: Columns::words(reduced),
+            step: of.stage.groups * 8,
+            firsts: (0..reduced.len()).map(|r| Columns::words(&reduced[..r])).collect(),
+        }
+    }
+
+    /// The thread's values at a place among those of a chunk.
+    fn address(&self, chunk: Op, word: usize) -> Op {
+        let row = op2(Kind::R, "mul.lo.u32", chunk, imm(self.words as i64));
+        let row = op2(Kind::R, "add.u32", row, imm(word as i64));
+        let at = op3(Kind::D, "mad.lo.s64", wide(row), self.row_bytes, self.base);
+        op3(Kind::D, "mad.lo.s64", wide(self.group), imm64(8), at)
+    }
+
+    /// What a chunk has left for accumulators; the neutral element where there is no such chunk.
+    fn load(&self, chunk: Op, word: usize, reduction: Reduction, accs: &[Acc], inside: Op) -> Vec<Acc> {
+        let at = self.address(chunk, word);
+        let indices = reduction.kind.is_arg().then(|| self.address(chunk, word + 1));
+        let one = |(i, acc): (usize, &Acc)| {
+            let value = reg(acc.value.0);
+            assign(value, reduction.neutral());
+            ins!("@{inside} ld.global.cg.{} {value}, [{at}+{}]", bits_of(value.0), i * self.step);
+            let index = indices.map(|at| {
+                let index = ptx::copy(imm64(-1));
+                ins!("@{inside} ld.global.cg.b64 {index}, [{at}+{}]", i * self.step);
+                index
+            });
+            Acc { value, index }
+        };
+        accs.iter().enumerate().map(one).collect()
+    }
+}
+
 pub(crate) fn emit(
     program: &Program,
     frame: &Frame,
@@ -130,88 +186,74 @@ impl Column<'_> {
     /// Leaves what the block has in the scratch memory, and goes on in the last block of the stripe to do so, with what all have.
     fn join_chunks(&mut self, writes: Op, shared: u32, scratch: u32) -> Result<()> {
         let Place { stripe, chunk, batch } = self.at;
-        let stage = self.stage;
-        let n = Columns::words(&stage.reduced);
         let base = self.body.params.field(Field::Scratch(scratch));
         let row_bytes = self.body.params.long((self.body.frame.columns * 8) as i64);
-        let all = self.body.params.word(stage.chunks as u32);
-        let block_row = op3(Kind::R, "mad.lo.u32", batch, all, chunk);
-        let batch_row = op2(Kind::R, "mul.lo.u32", batch, all);
-        // The first values of all runs side by side, then the second ones, so that neighbours read what lies together.
-        let group = self.group;
-        let address = |row: Op, r: usize| {
-            let row = op2(Kind::R, "mul.lo.u32", row, imm(n as i64));
-            let row = op2(Kind::R, "add.u32", row, imm(r as i64));
-            let at = op3(Kind::D, "mad.lo.s64", wide(row), row_bytes, base);
-            op3(Kind::D, "mad.lo.s64", wide(group), imm64(8), at)
-        };
-        let step = stage.groups * 8;
-        // Where the values of each begin; behind them, where these are.
-        let firsts: Vec<usize> =
-            (0..self.reduced.len()).map(|r| Columns::words(&stage.reduced[..r])).collect();
-        for ((_, _, _, accs), &first) in self.reduced.iter().zip(&firsts) {
-            let at = address(block_row, first);
-            for (i, acc) in accs.iter().enumerate() {
-                ins!("@{writes} st.global.{} [{at}+{}], {}", bits_of(acc.value.0), i * step, acc.value);
-            }
-            if accs.iter().any(|acc| acc.index.is_some()) {
-                let at = address(block_row, first + 1);
-                for (i, index) in accs.iter().enumerate().filter_map(|(i, acc)| Some((i, acc.index?))) {
-                    ins!("@{writes} st.global.b64 [{at}+{}], {index}", i * step);
-                }
-            }
-        }
+        let all = self.body.params.word(self.stage.chunks as u32);
+        let mine = op3(Kind::R, "mad.lo.u32", batch, all, chunk);
+        let first = op2(Kind::R, "mul.lo.u32", batch, all);
+        let partials = Partials::new(self, base, row_bytes);
+        self.leave(&partials, mine, writes);
         let tickets = self.body.params.field(Field::Tickets);
-        let per_batch = self.body.params.word(stage.stripes as u32);
+        let per_batch = self.body.params.word(self.stage.stripes as u32);
         let which = op3(Kind::R, "mad.lo.u32", batch, per_batch, stripe);
         // The first counter is that of full reductions.
         let ticket = op3(Kind::D, "mad.wide.u32", which, imm(4), tickets);
         let ticket = op2(Kind::D, "add.s64", ticket, imm64(4));
         let last = op2(Kind::R, "sub.u32", all, imm(1));
-        let first = op2(Kind::P, "setp.eq.s32", self.tid, imm(0));
-        leave_unless_last(ticket, last, first, shared, Wrote::Those(writes));
-        for ((_, _, reduction, accs), &first) in self.reduced.iter().zip(&firsts) {
-            for acc in accs {
-                assign(acc.value, reduction.neutral());
-                if let Some(index) = acc.index {
-                    assign(index, imm64(-1));
-                }
-            }
-            // Several loads are under way at a time.
-            let c = ptx::copy(self.ty);
-            let (again, done) = (label(), label());
-            place(again);
-            let over = op2(Kind::P, "setp.ge.u32", c, all);
-            ins!("@{over} bra L{done}");
-            let mut loaded = vec![];
-            for k in 0..JOINED {
-                let c = op2(Kind::R, "add.u32", c, imm((k * stage.down) as i64));
-                let inside = op2(Kind::P, "setp.lt.u32", c, all);
-                let inside = self.p.map_or(inside, |p| op2(Kind::P, "and.pred", p, inside));
-                let row = op2(Kind::R, "add.u32", batch_row, c);
-                let at = address(row, first);
-                let indices = reduction.kind.is_arg().then(|| address(row, first + 1));
-                for (i, acc) in accs.iter().enumerate() {
-                    let value = reg(acc.value.0);
-                    assign(value, reduction.neutral());
-                    ins!("@{inside} ld.global.cg.{} {value}, [{at}+{}]", bits_of(value.0), i * step);
-                    let index = indices.map(|at| {
-                        let index = ptx::copy(imm64(-1));
-                        ins!("@{inside} ld.global.cg.b64 {index}, [{at}+{}]", i * step);
-                        index
-                    });
-                    loaded.push((*acc, Acc { value, index }));
-                }
-            }
-            for (acc, more) in loaded {
-                reduction.add_to(&acc, more);
-            }
-            let next = op2(Kind::R, "add.u32", c, imm((JOINED * stage.down) as i64));
-            assign(c, next);
-            ins!("bra L{again}");
-            place(done);
+        let is_first = op2(Kind::P, "setp.eq.s32", self.tid, imm(0));
+        leave_unless_last(ticket, last, is_first, shared, Wrote::Those(writes));
+        for r in 0..self.reduced.len() {
+            self.take(&partials, r, [first, all]);
         }
         self.join().map(|_| ())
+    }
+
+    /// Writes the partial results of the block's chunk.
+    fn leave(&self, to: &Partials, chunk: Op, writes: Op) {
+        for ((_, _, _, accs), &first) in self.reduced.iter().zip(&to.firsts) {
+            let at = to.address(chunk, first);
+            for (i, acc) in accs.iter().enumerate() {
+                ins!("@{writes} st.global.{} [{at}+{}], {}", bits_of(acc.value.0), i * to.step, acc.value);
+            }
+            if accs.iter().any(|acc| acc.index.is_some()) {
+                let at = to.address(chunk, first + 1);
+                for (i, index) in accs.iter().enumerate().filter_map(|(i, acc)| Some((i, acc.index?))) {
+                    ins!("@{writes} st.global.b64 [{at}+{}], {index}", i * to.step);
+                }
+            }
+        }
+    }
+
+    /// Joins what all chunks of the batch, from the `first` on, have left of a reduction.
+    fn take(&self, from: &Partials, r: usize, [first, all]: [Op; 2]) {
+        let (_, _, reduction, accs) = &self.reduced[r];
+        for acc in accs {
+            assign(acc.value, reduction.neutral());
+            if let Some(index) = acc.index {
+                assign(index, imm64(-1));
+            }
+        }
+        // Several loads are under way at a time.
+        let c = ptx::copy(self.ty);
+        let (again, done) = (label(), label());
+        place(again);
+        let over = op2(Kind::P, "setp.ge.u32", c, all);
+        ins!("@{over} bra L{done}");
+        let mut loaded = vec![];
+        for k in 0..JOINED {
+            let c = op2(Kind::R, "add.u32", c, imm((k * self.stage.down) as i64));
+            let inside = op2(Kind::P, "setp.lt.u32", c, all);
+            let inside = self.p.map_or(inside, |p| op2(Kind::P, "and.pred", p, inside));
+            let chunk = op2(Kind::R, "add.u32", first, c);
+            loaded.extend(from.load(chunk, from.firsts[r], *reduction, accs, inside));
+        }
+        for (acc, more) in accs.iter().cycle().zip(loaded) {
+            reduction.add_to(acc, more);
+        }
+        let next = op2(Kind::R, "add.u32", c, imm((JOINED * self.stage.down) as i64));
+        assign(c, next);
+        ins!("bra L{again}");
+        place(done);
     }
 
     /// Writes what columns have that leaves the program.
@@ -268,7 +310,8 @@ impl Column<'_> {
                 (_, Class::Row) => body.row_value(v, &rows)?,
                 (Inst::Input(_), _) => {}
                 (_, Class::Full) => body.full_value(v, &runs)?,
-                _ => {}
+                // Known before the rows, or when they are done.
+                (_, Class::Uniform | Class::Column | Class::Total) => {}
             }
         }
         for (_, a, reduction, accs) in &self.reduced {

@@ -7,6 +7,7 @@ use super::stage::Stage;
 use super::{column, map, row};
 use crate::frame::{Form, Frame, Free, Walked};
 use crate::program::{Class, Inst, Program, Source};
+use mg_device::cuda::Gpu;
 use mg_device::{DType, Result};
 use std::fmt::Write;
 
@@ -32,8 +33,11 @@ pub(crate) struct Followup {
     pub(crate) outputs: Vec<u16>,
 }
 
-/// Bytes of the scratch memory that a kernel may use; its follow-ups have as many after them.
+/// Bytes of the scratch memory that a kernel means to use.
 pub(crate) const SCRATCH: usize = 12 << 20;
+/// Bytes that it may use at most; behind them its follow-up has its own [`SCRATCH`].
+pub(crate) const MOST_SCRATCH: usize = SCRATCH + SCRATCH / 4;
+const _: () = assert!(MOST_SCRATCH + SCRATCH <= Gpu::SCRATCH_BYTES);
 
 /// What a kernel is written for.
 #[derive(Clone, Copy)]

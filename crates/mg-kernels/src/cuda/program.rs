@@ -2,12 +2,12 @@
 //! again by its text.
 
 use super::body::Check;
-use super::emit::{Emitted, SCRATCH, Target, emit, widest};
+use super::emit::{Emitted, MOST_SCRATCH, Target, emit, widest};
 use super::gate::behind_gate;
 use super::map::{LIST_BYTES, LIST_HEADER};
 use super::params::{Field, Params};
 use super::ptx::{AMPERE, HOPPER, LEAST};
-use crate::cpu::run::{Args, InputArg};
+use crate::args::{Args, InputArg};
 use crate::frame::{Form, Frame, Free};
 use crate::program::{Class, Over, Program, Source};
 use mg_device::cuda::{Gpu, Guarded, Kernel, Origin};
@@ -238,7 +238,7 @@ impl CudaProgram {
             let mut emitted = emit(&self.program, target)?;
             let then = match &emitted.then {
                 Some(f) => {
-                    let from = (SCRATCH + SCRATCH / 4) as u32;
+                    let from = MOST_SCRATCH as u32;
                     Some(Box::new(CudaProgram::at(&f.program, self.device, (capability, half), from)?))
                 }
                 None => None,

@@ -46,30 +46,16 @@ impl Reduction {
 
     /// What nothing reduces to.
     pub(crate) fn neutral(self) -> Op {
-        let float = |kind: Kind, v: f64| {
-            let bits = if kind == Kind::F { (v as f32).to_bits() as u64 } else { v.to_bits() };
-            Op(kind, Opnd::Imm(bits))
-        };
-        // Of a dtype's least and largest the low bits, as registers have them.
-        let bound = |kind: Kind, value: i128| match kind {
-            Kind::D => imm64(value as i64),
-            Kind::R | Kind::F | Kind::G | Kind::H | Kind::P => imm(value as i64),
-        };
-        let kind = self.register();
-        match (self.kind, kind) {
-            (ReduceKind::Sum, Kind::F | Kind::G) => float(kind, 0.0),
-            (ReduceKind::Sum, _) => imm64(0),
-            (ReduceKind::Prod, Kind::F | Kind::G) => float(kind, 1.0),
-            (ReduceKind::Prod, _) => imm64(1),
-            (ReduceKind::Max | ReduceKind::ArgMax, Kind::F | Kind::G) => float(kind, f64::NEG_INFINITY),
-            (ReduceKind::Min | ReduceKind::ArgMin, Kind::F | Kind::G) => float(kind, f64::INFINITY),
-            // Truth values are bytes here.
-            (ReduceKind::Max | ReduceKind::ArgMax, _) => {
-                bound(kind, self.dtype.int_range().map_or(0, |r| r.0))
-            }
-            (ReduceKind::Min | ReduceKind::ArgMin, _) => {
-                bound(kind, self.dtype.int_range().map_or(255, |r| r.1))
-            }
+        // Truth values are bytes here.
+        let (least, greatest) = self.dtype.int_range().unwrap_or((0, 255));
+        // The low bits, as registers have them.
+        let whole = self.kind.neutral([0, 1, least, greatest]) as i64;
+        let float = self.kind.neutral_float();
+        match self.register() {
+            Kind::F => Op(Kind::F, Opnd::Imm((float as f32).to_bits().into())),
+            Kind::G => Op(Kind::G, Opnd::Imm(float.to_bits())),
+            Kind::D => imm64(whole),
+            Kind::R | Kind::H | Kind::P => imm(whole),
         }
     }
 
@@ -108,7 +94,8 @@ impl Reduction {
             (ReduceKind::Sum | ReduceKind::Prod, Kind::F) => {
                 Acc { value: op1(Kind::G, "cvt.f64.f32", acc.value), index: acc.index }
             }
-            _ => acc,
+            (ReduceKind::Sum | ReduceKind::Prod, Kind::R | Kind::D | Kind::G | Kind::P | Kind::H) => acc,
+            (ReduceKind::Max | ReduceKind::Min | ReduceKind::ArgMax | ReduceKind::ArgMin, _) => acc,
         }
     }
 

@@ -322,7 +322,8 @@ impl Row<'_> {
                     (_, Class::Row) => self.body.row_value(v, rows)?,
                     (Inst::Input(_), _) => {}
                     (_, Class::Full) => self.body.full_value(v, &runs)?,
-                    _ => {}
+                    // Known before the rows, or when they are done.
+                    (_, Class::Uniform | Class::Column | Class::Total) => {}
                 }
             }
             // What is written is no longer held.

@@ -6,76 +6,49 @@
 //! than looking for it would, and nothing is stored twice.
 
 use super::CudaProgram;
-use crate::program::{Class, Inst, Operand, Over, Program, ReduceKind, Source, Val, Value};
+use crate::program::{Build, Class, Inst, Over, Program, ReduceKind};
 use crate::rows::{Row, RowClass};
-use mg_device::{DType, Device, MAX_RANK, Result};
+use mg_device::{DType, Device, Result};
 
 /// Elements of elementwise work, and of what is reduced.
 const ELEMENTS: usize = 1 << 20;
 /// Rows, and columns.
 const SIDE: usize = 1 << 10;
 
-struct Build(Program);
-
-impl Build {
-    fn new(space: &[usize], outer: usize) -> Build {
-        Build(Program { space: space.to_vec(), outer, ..Program::default() })
-    }
-
-    fn push(&mut self, inst: Inst, dtype: DType) -> Val {
-        self.0.values.push(Value { inst, dtype });
-        (self.0.values.len() - 1) as Val
-    }
-
-    /// A contiguous operand.
-    fn load(&mut self, dtype: DType) -> Val {
-        let mut strides = [0; MAX_RANK];
-        let mut stride = 1;
-        for (d, &n) in self.0.space.iter().enumerate().rev() {
-            strides[d] = stride;
-            stride *= n as isize;
-        }
-        self.0.inputs.push(Operand { source: Source::Buffer, dtype, strides });
-        self.push(Inst::Input(self.0.inputs.len() as u16 - 1), dtype)
-    }
-
-    fn done(mut self, v: Val, class: Class) -> Program {
-        self.0.outputs.push((v, class));
-        self.0
-    }
-}
-
 /// A row of the op table; `scalar`: its last operand is a number.
 fn elementwise(row: Row, dtype: DType, scalar: bool) -> Program {
-    let mut b = Build::new(&[ELEMENTS], 0);
+    let mut b = Build::new(&[ELEMENTS], 0, 0);
     let mut args = [0; 3];
     for (i, arg) in args.iter_mut().enumerate().take(row.arity()) {
-        *arg = match (row, i) {
+        *arg = match (row.class(), i) {
             _ if scalar && i + 1 == row.arity() => b.push(Inst::Const(0), dtype),
-            (Row::Where, 0) => b.load(DType::Bool),
+            (RowClass::Select, 0) => b.load(DType::Bool),
             _ => b.load(dtype),
         };
     }
     let v = b.push(Inst::Map(row, args), row.result(dtype));
-    b.done(v, Class::Full)
+    b.out(v, Class::Full);
+    b.0
 }
 
 fn conversion(from: DType, to: DType) -> Program {
-    let mut b = Build::new(&[ELEMENTS], 0);
+    let mut b = Build::new(&[ELEMENTS], 0, 0);
     let x = b.load(from);
     let v = b.push(Inst::Cast(x), to);
-    b.done(v, Class::Full)
+    b.out(v, Class::Full);
+    b.0
 }
 
 fn reduction(kind: ReduceKind, over: Over, dtype: DType) -> Program {
     let (mut b, class) = match over {
-        Over::All => (Build::new(&[ELEMENTS], 0), Class::Total),
-        Over::Inner => (Build::new(&[SIDE, SIDE], 1), Class::Row),
-        Over::Outer => (Build::new(&[SIDE, SIDE], 1), Class::Column),
+        Over::All => (Build::new(&[ELEMENTS], 0, 0), Class::Total),
+        Over::Inner => (Build::new(&[SIDE, SIDE], 0, 1), Class::Row),
+        Over::Outer => (Build::new(&[SIDE, SIDE], 0, 1), Class::Column),
     };
     let x = b.load(dtype);
     let v = b.push(Inst::Reduce(kind, over, x), kind.result(dtype));
-    b.done(v, class)
+    b.out(v, class);
+    b.0
 }
 
 /// Single operations on a dtype, with their kernels' names: `ew_add_f32`, `ew_pow_f32_scalar`, `cast_f32_f16`,
@@ -94,8 +67,7 @@ pub fn programs(dtype: DType) -> Vec<(String, Program)> {
     for to in DType::ALL.into_iter().filter(|&to| to != dtype) {
         all.push((format!("cast_{dtype}_{to}"), conversion(dtype, to)));
     }
-    use ReduceKind::*;
-    for kind in [Sum, Prod, Max, Min, ArgMax, ArgMin] {
+    for kind in ReduceKind::ALL {
         for (over, name) in [(Over::All, ""), (Over::Inner, "rows_"), (Over::Outer, "columns_")] {
             let name = format!("reduce_{name}{}_{dtype}", kind.name());
             all.push((name, reduction(kind, over, dtype)));

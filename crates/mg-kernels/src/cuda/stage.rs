@@ -1,13 +1,14 @@
 //! How a program is staged: how many threads take which part of its space, what each of them holds, what has to be known before what, and
 //! where partial results lie. All of it is decided here, from shapes, strides and dtypes alone, before a line of text is written.
 
-use super::emit::{SCRATCH, weight, widest};
+use super::emit::{MOST_SCRATCH, SCRATCH, weight, widest};
 use super::ptx::{AMPERE, HOPPER, Kind};
 use super::reduce::{Reduction, SHARED};
 use super::totals::{most_blocks, partial_bytes, reach};
 use crate::frame::{Form, Frame, internal};
 use crate::program::{Class, Inst, Over, Program, Source, Val};
 use crate::walks::{Leaving, Walk, depths, walks};
+use mg_device::cuda::Gpu;
 use mg_device::{DType, Result};
 
 /// The stages of a program, by its form.
@@ -209,7 +210,7 @@ impl Rows {
     /// Blocks whose full reductions are joined.
     const MOST: usize = 1 << 14;
     /// Bytes of shared memory that a block has without asking.
-    const MOST_SHARED: usize = 48 << 10;
+    const MOST_SHARED: usize = Gpu::PLAIN_SHARED as usize;
 
     fn new(program: &Program, frame: &Frame, (capability, half): (u32, u32)) -> Result<Rows> {
         let mut rows = Rows::shaped(program, frame);
@@ -357,7 +358,7 @@ impl Rows {
         self.blocks = frame.rows.div_ceil(self.slots * self.per_slot).max(1) * self.cluster;
         // The full reductions' partial results come first.
         let mut at = partial_bytes(self.blocks, self.block, totals).next_multiple_of(256);
-        if !sums.is_empty() && at + self.blocks * row_bytes > SCRATCH + SCRATCH / 4 {
+        if !sums.is_empty() && at + self.blocks * row_bytes > MOST_SCRATCH {
             return Err(internal("rows too long for a reduction over both rows and columns"));
         }
         for sum in &sums {
@@ -451,6 +452,9 @@ pub(crate) struct Columns {
     /// The reductions, and what they reduce.
     pub(crate) reduced: Vec<(usize, Val, Reduction)>,
 }
+
+// The first counter is that of full reductions.
+const _: () = assert!(Columns::TICKETS < Gpu::TICKETS);
 
 impl Columns {
     pub(crate) const THREADS: usize = 256;

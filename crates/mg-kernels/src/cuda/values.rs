@@ -8,7 +8,7 @@ use super::ptx::{Kind, Op, Opnd, assign, imm, imm64, ins, op1, op2, op3, reg};
 use crate::cell::{Cell, by_cell};
 use crate::lane::{FloatLane, IntLane, Lane};
 use crate::rows::{self, Compare2, Float1, Float2, Integer2, Logic1, Logic2, Numeric1, Numeric2, Row};
-use mg_device::DType;
+use mg_device::{DType, Float};
 
 /// The register that holds a value of a dtype.
 pub(crate) fn kind_of(dtype: DType) -> Kind {
@@ -220,7 +220,7 @@ fn wrapped(dtype: DType, a: Op) -> Op {
 }
 
 /// The f32 beside an f64 whose last bit is odd, unless the number is an f32: rounding that once more gives what rounding
-/// the number would (Boldo and Melquiond, "When double rounding is odd", 2005).
+/// the number would. It is what mg-device's `dtype.rs` has for the CPU, where the source is named.
 fn round_to_odd(a: Op) -> Op {
     let toward_zero = op1(Kind::F, "cvt.rz.f32.f64", a);
     let wide = op1(Kind::G, "cvt.f64.f32", toward_zero);
@@ -245,18 +245,19 @@ fn with_last_bit(a: Op, bit: Op) -> Op {
 
 /// Brings the result of an instruction to a dtype that is narrower than its cell: half types are rounded, integers wrapped.
 pub(crate) fn round(dtype: DType, a: Op) -> Op {
-    match dtype {
-        DType::F16 => {
+    match dtype.float() {
+        Some(Float::F64 | Float::F32) => a,
+        Some(Float::F16) => {
             let half = op1(Kind::H, "cvt.rn.f16.f32", a);
             op1(Kind::F, "cvt.f32.f16", half)
         }
-        DType::BF16 => {
+        Some(Float::BF16) => {
             let bits = round_bf16(a);
             op1(Kind::F, "mov.b32", bits)
         }
         // A byte wraps by itself.
-        DType::U8 => a,
-        _ => wrapped(dtype, a),
+        None if dtype == DType::U8 => a,
+        None => wrapped(dtype, a),
     }
 }
 

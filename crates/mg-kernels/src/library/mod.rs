@@ -46,6 +46,9 @@ pub use search::Search;
 pub use sort::{Sort, SortKind};
 pub use triangular::Triangular;
 
+/// So many kernels at most are launched [together](Kernel::together).
+pub const MOST_TOGETHER: usize = matmul::cuda::MOST;
+
 /// A shape and a dtype.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Shaped {
@@ -242,6 +245,28 @@ pub trait Kernel: Copy {
         None
     }
 
+    /// The launches that compute this kernel at once for several operands, results and targets that are [alike](Kernel::alike); `None` where they
+    /// are better launched one by one. Of all, operands are [`Pointer::Input`](crate::cuda::library::Pointer::Input)s one after the other, and
+    /// results as many [`Pointer::Output`](crate::cuda::library::Pointer::Output)s.
+    ///
+    /// # Errors
+    ///
+    /// Operands that the kernel does not take, sizes that no launch can take.
+    fn together(&self, _all: &[(&[Described], Shaped, Target)]) -> Result<Option<Plan>> {
+        Ok(None)
+    }
+
+    /// How many of the operands, from the first on, the result is computed from; what is behind them only its gradient reads.
+    fn computed_from(&self) -> usize {
+        usize::MAX
+    }
+
+    /// Whether the gradient reads the result only for what can be had from the operands once more: then it may be computed again where
+    /// something was written over it.
+    fn is_computed_again(&self) -> bool {
+        false
+    }
+
     /// Whether the result is linear in operand `i`: what the operand changes by, in its place, is what the result changes by.
     fn is_linear_in(&self, _i: usize) -> bool {
         false
@@ -397,6 +422,25 @@ macro_rules! library {
             /// See [`Kernel::alike`].
             pub fn alike(&self, operands: &[Described], result: &Shaped, capability: u32) -> Option<[usize; 2]> {
                 match self { $(Library::$Name(k) => k.alike(operands, result, capability)),* }
+            }
+
+            /// See [`Kernel::together`].
+            ///
+            /// # Errors
+            ///
+            /// Operands that the kernel does not take, sizes that no launch can take.
+            pub fn together(&self, all: &[(&[Described], Shaped, Target)]) -> Result<Option<Plan>> {
+                match self { $(Library::$Name(k) => k.together(all)),* }
+            }
+
+            /// See [`Kernel::computed_from`].
+            pub fn computed_from(&self) -> usize {
+                match self { $(Library::$Name(k) => k.computed_from()),* }
+            }
+
+            /// See [`Kernel::is_computed_again`].
+            pub fn is_computed_again(&self) -> bool {
+                match self { $(Library::$Name(k) => k.is_computed_again()),* }
             }
 
             /// See [`Kernel::is_linear_in`].

@@ -17,7 +17,7 @@ pub mod idx;
 mod images;
 mod loader;
 mod mnist;
-mod random;
+pub(crate) mod random;
 mod read;
 pub mod text;
 

@@ -1,7 +1,8 @@
-//! The random numbers of data: small, seeded, and the same on every machine.
+//! The random numbers of data and of scalar models: small, seeded, and the same on every machine.
 
 /// SplitMix64: Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014.
-pub(super) struct SplitMix64(u64);
+/// A handful of operations, and every seed is a good one.
+pub(crate) struct SplitMix64(u64);
 
 const GAMMA: u64 = 0x9e37_79b9_7f4a_7c15;
 
@@ -13,6 +14,11 @@ fn mix(mut z: u64) -> u64 {
 }
 
 impl SplitMix64 {
+    /// The generator's own stream of a seed.
+    pub(crate) fn of(seed: u64) -> SplitMix64 {
+        SplitMix64(seed)
+    }
+
     /// Stream `index` of `seed`. Another index or another seed starts somewhere unrelated.
     pub(super) fn stream(seed: u64, index: u64) -> SplitMix64 {
         SplitMix64(mix(mix(seed.wrapping_add(GAMMA)) ^ index.wrapping_mul(GAMMA)))
@@ -50,6 +56,11 @@ impl SplitMix64 {
     /// Uniform in [−1, 1).
     pub(super) fn signed(&mut self) -> f32 {
         2.0 * self.unit() - 1.0
+    }
+
+    /// Uniform in [−1, 1), a multiple of 2⁻⁵².
+    pub(crate) fn wide(&mut self) -> f64 {
+        (self.next() >> 11) as f64 / (1_u64 << 52) as f64 - 1.0
     }
 
     /// About normal, with variance 1 and no value beyond 3: the sum of three uniforms. Unlike the usual methods it takes

@@ -1,7 +1,7 @@
 //! Optimisers that take parameters as matrices: Adafactor, Muon.
 
 use mg_autograd::Tensor;
-use mg_device::{DType, Float, Result, Shape};
+use mg_device::{DType, Result, Shape};
 
 use super::number::Number;
 use super::options::{OptionType, OptionValue, options};
@@ -151,7 +151,7 @@ impl Rule for AdafactorOptions {
     fn update(&self, step: &Step<'_>) -> Result<Tensor> {
         let (p, g) = (step.p, &step.grad);
         let [enters, rate, ..] = step.own;
-        let tiny = self.eps.0.unwrap_or(epsilon(p.dtype()));
+        let tiny = self.eps.0.unwrap_or(p.dtype().epsilon());
         let squares = g.try_square()?;
         let goes_on =
             |held: &Tensor, new: &Tensor| held.assign(new.try_sub(held)?.try_mul(enters)?.try_add(held)?);
@@ -181,16 +181,6 @@ impl AdafactorOptions {
             1 if p.rank() > 1 => Some(-2),
             _ => None,
         }
-    }
-}
-
-/// The distance from 1 to the next number.
-fn epsilon(dtype: DType) -> f64 {
-    match dtype.float() {
-        Some(Float::F64) => f64::EPSILON,
-        Some(Float::F16) => f64::powi(2.0, -10),
-        Some(Float::BF16) => f64::powi(2.0, -7),
-        Some(Float::F32) | None => f64::from(f32::EPSILON),
     }
 }
 

@@ -53,7 +53,7 @@ pub use sgd::{SGD, SGDOptions};
 pub use sign::{ASGD, ASGDOptions, Lion, LionOptions, Rprop, RpropOptions};
 
 use mg_autograd::Tensor;
-use mg_device::{DType, Error, ErrorKind, Result};
+use mg_device::{DType, Error, ErrorKind, Float, Result};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -561,12 +561,13 @@ fn full_like(p: &Tensor, value: f64) -> Result<Tensor> {
 #[track_caller]
 fn settled(mean: Tensor) -> Result<Tensor> {
     // What is lost in the sum lies below half of its last digit.
-    let c = match mean.dtype() {
-        DType::F64 => f64::powi(2.0, -900),
-        DType::F32 => f64::powi(2.0, -72),
-        DType::BF16 => f64::powi(2.0, -88),
+    let c = match mean.dtype().float() {
+        Some(Float::F64) => f64::powi(2.0, -900),
+        Some(Float::F32) => f64::powi(2.0, -72),
+        Some(Float::BF16) => f64::powi(2.0, -88),
         // Held as f32, whose numbers these are all normal.
-        _ => return Ok(mean),
+        Some(Float::F16) => return Ok(mean),
+        None => return Ok(mean),
     };
     mean.try_add(c)?.try_sub(c)
 }

@@ -105,10 +105,14 @@ impl Inst {
 
     /// The tile's register that it reads or writes.
     pub(super) fn reg(self) -> Option<Reg> {
+        use Inst::*;
         match self {
-            Inst::Load(r) | Inst::LoadMask(r) | Inst::LoadRow(r) => Some(r),
-            Inst::Store(r, _) | Inst::StoreMask(r, _) | Inst::Stream(r, _) => Some(r),
-            _ => None,
+            Load(r) | LoadMask(r) | LoadRow(r) => Some(r),
+            Store(r, _) | StoreMask(r, _) | Stream(r, _) => Some(r),
+            Const(_) | Sqrt(_) | ShiftLeft(..) | ShiftRight(..) | ShiftRightSigned(..) | IsNan(_)
+            | Not(_) | Fma(..) | Select(..) | Add(..) | Sub(..) | Mul(..) | Div(..) | Scale(..) | And(..)
+            | Or(..) | Xor(..) | AddWord(..) | SubWord(..) | MulWord(..) | Less(..) | LessEqual(..)
+            | Equal(..) | LessWord(..) | EqualWord(..) | Both(..) | Either(..) | Unlike(..) => None,
         }
     }
 }

@@ -6,6 +6,7 @@ use super::gather::{Walk, gather, ramp};
 use super::loops::{cell_size, isa};
 use super::pool::{num_threads, parallel};
 use super::reduce::{Acc, CHUNK, ROW_BLOCK};
+use crate::args::Args;
 use crate::program::{Class, Source, Val};
 use mg_device::DType;
 use random::random;
@@ -25,34 +26,6 @@ pub const PARALLEL: usize = 1 << 18;
 
 /// Tasks that are run between joining what they leave.
 const WAVE: usize = 1 << 14;
-
-/// An operand of a launch.
-#[derive(Clone, Copy, Debug)]
-pub struct InputArg {
-    /// The element at offset 0 of the operand's walk (buffers).
-    pub ptr: *const u8,
-    /// What is added to offsets (ramps and random numbers).
-    pub base: u64,
-    /// The seed (random numbers).
-    pub seed: u64,
-}
-
-/// What a launch is given.
-#[derive(Clone, Copy)]
-pub struct Args<'a> {
-    /// The operands, in the program's order.
-    pub inputs: &'a [InputArg],
-    /// The scalar arguments, as the bits of their dtypes' cells.
-    pub consts: &'a [u64],
-    /// Where the outputs go, in the program's order.
-    pub outputs: &'a [*mut u8],
-}
-
-// SAFETY: the caller of `Compiled::run` vouches that every address may be used for the launch, from any thread; tasks
-// write disjoint ranges.
-unsafe impl Sync for Args<'_> {}
-// SAFETY: as above.
-unsafe impl Send for Args<'_> {}
 
 /// The size that an [`OutOfRange`] names where what was found is an integer divisor of zero.
 pub const ZERO_DIVISOR: i64 = -1;

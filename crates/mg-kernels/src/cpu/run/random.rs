@@ -1,6 +1,6 @@
 //! Filling a tile with uniform numbers: blocks of the generator beside each other, in vector instructions.
 
-use super::InputArg;
+use crate::args::InputArg;
 use crate::cpu::gather::Walk;
 use crate::cpu::loops::{by_isa, isa};
 use crate::philox::{self, BESIDE};

@@ -33,7 +33,7 @@ pub(crate) mod axes;
 pub(crate) mod constants;
 pub mod copy;
 pub(crate) mod many;
-use mg_device::cuda::{Moved, TENSOR_MAP_BYTES};
+use mg_device::cuda::{Gpu, Moved, TENSOR_MAP_BYTES};
 use mg_device::{Error, ErrorKind, Result};
 use ruzstd::decoding::FrameDecoder;
 use smallvec::SmallVec;
@@ -43,6 +43,7 @@ use std::sync::OnceLock;
 pub const MAX_ARGS: usize = 4096;
 /// Counters that [`Pointer::Tickets`] has to have.
 pub const TICKETS: usize = 4096;
+const _: () = assert!(TICKETS <= Gpu::TICKETS);
 
 /// A kernel that was compiled to PTX beforehand: one entry, which has the kernel's name and takes one argument by value.
 #[derive(Debug)]

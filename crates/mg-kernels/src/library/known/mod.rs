@@ -96,6 +96,10 @@ impl Kernel for Known {
         Some((*self).into())
     }
 
+    fn computed_from(&self) -> usize {
+        1
+    }
+
     fn is_checked(&self) -> bool {
         false
     }

@@ -83,18 +83,6 @@ fn problem(operands: &[Described], result: &Shaped, target: Target) -> Result<Pr
     Ok(problem)
 }
 
-impl MatMul {
-    /// The launches that compute several products at once, of operands, results and targets, see [`cuda::together`].
-    ///
-    /// # Errors
-    ///
-    /// Operands that are not two, sizes that no launch can take.
-    pub fn together(products: &[(&[Described], Shaped, Target)]) -> Result<Option<Plan>> {
-        let problems = products.iter().map(|(operands, result, target)| problem(operands, result, *target));
-        cuda::together(&problems.collect::<Result<Vec<_>>>()?)
-    }
-}
-
 impl Kernel for MatMul {
     fn name(&self) -> &'static str {
         "matmul"
@@ -128,6 +116,11 @@ impl Kernel for MatMul {
         let target =
             Target { align: 16, capability, in_place: false, precision: Precision::Highest, epilogue: None };
         cuda::alike(&problem(operands, result, target).ok()?)
+    }
+
+    fn together(&self, all: &[(&[Described], Shaped, Target)]) -> Result<Option<Plan>> {
+        let problems = all.iter().map(|(operands, result, target)| problem(operands, result, *target));
+        cuda::together(&problems.collect::<Result<Vec<_>>>()?)
     }
 
     fn is_linear_in(&self, _: usize) -> bool {

@@ -214,6 +214,11 @@ impl Kernel for Pool {
         Ok(Shaped { shape: Shape::new(&all)?, dtype })
     }
 
+    fn is_computed_again(&self) -> bool {
+        // Of the largest elements the gradient asks where they stand: `relu_` of what was pooled leaves that.
+        self.kind == PoolKind::Max
+    }
+
     fn is_checked(&self) -> bool {
         false
     }

@@ -151,8 +151,8 @@ fn median<E: Element, W: Word>(kind: SortKind, lines: &Lines<E>, row: usize) -> 
             (found.into_iter().find_map(|f| f.0), numbers)
         }
     };
-    match (kind, first) {
-        (SortKind::Median, Some(nan)) => nan,
+    match first {
+        Some(nan) if kind == SortKind::Median => nan,
         _ => nth::<E, W>(lines, row, numbers.max(1).div_ceil(2) - 1),
     }
 }

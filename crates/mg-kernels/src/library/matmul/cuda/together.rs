@@ -34,7 +34,7 @@ pub fn alike(problem: &Problem) -> Option<[usize; 2]> {
         && [m, n, k].iter().all(|&size| i32::try_from(size).is_ok())
         && k >= DEEP
         && (1..=LARGE).contains(&tiles);
-    fits.then_some([usize::from(problem.dtype == DType::BF16), k])
+    fits.then_some([problem.dtype as usize, k])
 }
 
 /// The launch of products that are [`alike`]. The operands of product `i` are [`Pointer::Input`]`(2 i)` and `(2 i + 1)`, its result is
@@ -74,8 +74,7 @@ pub fn together(problems: &[Problem]) -> Result<Option<Plan>> {
         return Ok(None);
     }
     let Division { splits, k_part, uneven, .. } = division;
-    let kind = if first.dtype == DType::F16 { "f16" } else { "bf16" };
-    let kernel = find("matmul", &format!("matmul_many_{kind}_{}_mn", tile.name))?;
+    let kernel = find("matmul", &format!("matmul_many_{}_{}_mn", first.dtype.name(), tile.name))?;
     let of = |i: usize| problems.get(i).map_or([0; 2], |problem| tiles_of(tile, problem).map(|n| n as u32));
     let mut first_tile = 0;
     let mut maps_of: [[Mapped; MOST]; 3] = Default::default();
