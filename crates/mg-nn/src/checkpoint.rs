@@ -123,6 +123,23 @@ pub fn save(path: impl AsRef<Path>, tensors: &[View<'_>], metadata: &BTreeMap<St
     told("checkpoint::save", save_to(path.as_ref(), tensors, metadata))
 }
 
+/// What [`save`] writes, as bytes.
+///
+/// # Errors
+///
+/// [`ErrorKind::Value`] as [`save`].
+#[track_caller]
+pub fn to_bytes(tensors: &[View<'_>], metadata: &BTreeMap<String, String>) -> Result<Vec<u8>> {
+    let written = ordered(tensors, metadata).and_then(|(order, header)| {
+        let mut out =
+            Vec::with_capacity(header.len() + order.iter().map(|view| view.bytes.len()).sum::<usize>());
+        let cannot = |e| ErrorKind::Io(format!("cannot save: {e}"));
+        write_all(&mut out, &header, &order).map_err(cannot)?;
+        Ok(out)
+    });
+    told("checkpoint::to_bytes", written)
+}
+
 /// Loads a safetensors file.
 ///
 /// # Errors
@@ -147,12 +164,20 @@ pub(crate) fn told<T>(op: &'static str, outcome: Outcome<T>) -> Result<T> {
 }
 
 fn save_to(path: &Path, tensors: &[View<'_>], metadata: &BTreeMap<String, String>) -> Outcome<()> {
+    let (order, header) = ordered(tensors, metadata)?;
+    put(path, |file| write(file, &header, &order))
+}
+
+/// Tensors in the order in which they lie in a file, and what stands before them.
+fn ordered<'a, 'b>(
+    tensors: &'a [View<'b>],
+    metadata: &BTreeMap<String, String>,
+) -> Outcome<(Vec<&'a View<'b>>, Vec<u8>)> {
     let mut order: Vec<&View<'_>> = tensors.iter().collect();
     // Wide elements first, so that each tensor is aligned to its elements for readers that map the file.
     order.sort_by(|a, b| b.dtype.size().cmp(&a.dtype.size()).then(a.name.cmp(b.name)));
     let header = header(&order, metadata)?;
-
-    put(path, |file| write(file, &header, &order))
+    Ok((order, header))
 }
 
 /// Has a file be written, which then takes the place of an older one of that name in one step, with its permissions.
@@ -221,6 +246,11 @@ fn header(order: &[&View<'_>], metadata: &BTreeMap<String, String>) -> Outcome<V
 /// Writes everything and waits until the disk has it.
 fn write(file: File, header: &[u8], order: &[&View<'_>]) -> io::Result<()> {
     let mut out = BufWriter::with_capacity(1 << 20, file);
+    write_all(&mut out, header, order)?;
+    out.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()
+}
+
+fn write_all(out: &mut impl Write, header: &[u8], order: &[&View<'_>]) -> io::Result<()> {
     out.write_all(header)?;
     for view in order {
         if cfg!(target_endian = "little") {
@@ -233,7 +263,7 @@ fn write(file: File, header: &[u8], order: &[&View<'_>]) -> io::Result<()> {
             out.write_all(&chunk)?;
         }
     }
-    out.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()
+    Ok(())
 }
 
 /// Turns little-endian elements of `size` bytes into big-endian ones and back.

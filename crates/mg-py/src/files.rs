@@ -11,7 +11,7 @@ use mg_nn::checkpoint::{Mapped, Sharded};
 use mg_nn::data::{Batches, Idx, Mnist};
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList};
+use pyo3::types::{PyBytes, PyDict, PyList};
 
 use crate::dtype::PyDType;
 use crate::error::{compute, exception};
@@ -62,6 +62,19 @@ pub fn save_safetensors(
         std::fs::metadata(folder).map_err(at(folder))?;
     }
     compute(py, || state.save(&path))
+}
+
+/// The bytes of the file that `save_safetensors` writes.
+#[pyfunction]
+#[pyo3(signature = (tensors, metadata=None))]
+pub fn _safetensors_bytes<'py>(
+    py: Python<'py>,
+    tensors: &Bound<'py, PyDict>,
+    metadata: Option<BTreeMap<String, String>>,
+) -> PyResult<Bound<'py, PyBytes>> {
+    let state = State { tensors: tensors_of(tensors)?, metadata: metadata.unwrap_or_default() };
+    let bytes = compute(py, || state.to_bytes())?;
+    Ok(PyBytes::new(py, &bytes))
 }
 
 /// The named tensors of a safetensors file; with `metadata`, and its text.

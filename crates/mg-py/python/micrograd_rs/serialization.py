@@ -25,7 +25,7 @@ import tempfile
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, cast
 
-from ._micrograd_rs import Device, Tensor, as_tensor, dtype, load_safetensors, realize, save_safetensors, tensor, zeros
+from ._micrograd_rs import Device, Tensor, _safetensors_bytes, as_tensor, dtype, load_safetensors, realize, save_safetensors, tensor, zeros
 from ._names import Lazy as _Lazy
 from ._names import kind_of
 from ._size import Size
@@ -385,11 +385,7 @@ def save(obj: Any, f: Place, pickle_module: Any = None, pickle_protocol: int | N
     writer.share()
     structure = json.dumps(said, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     if hasattr(f, "write"):
-        with tempfile.TemporaryDirectory() as folder:
-            path = os.path.join(folder, "file")
-            save_safetensors(writer.tensors, path, {_KEY: structure})
-            with open(path, "rb") as file:
-                cast("Any", f).write(file.read())
+        cast("Any", f).write(_safetensors_bytes(writer.tensors, {_KEY: structure}))
         return
     save_safetensors(writer.tensors, cast("str", f), {_KEY: structure})
 
