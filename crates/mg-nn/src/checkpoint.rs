@@ -152,6 +152,16 @@ pub fn load(path: impl AsRef<Path>) -> Result<Checkpoint> {
     told("checkpoint::load", load_from(path.as_ref()))
 }
 
+/// What [`load`] loads, from the bytes of a file.
+///
+/// # Errors
+///
+/// [`ErrorKind::Format`] and [`ErrorKind::OutOfMemory`] as [`load`].
+#[track_caller]
+pub fn from_bytes(bytes: &[u8]) -> Result<Checkpoint> {
+    told("checkpoint::from_bytes", read(bytes, bytes.len() as u64, Path::new("the bytes")))
+}
+
 pub(crate) type Outcome<T> = std::result::Result<T, ErrorKind>;
 
 /// What an operation answers its caller with.
@@ -373,10 +383,16 @@ pub(crate) fn opened(path: &Path) -> Outcome<(File, u64)> {
 
 /// Opens a file and reads its header; what is read next is its first tensor.
 fn header_of(path: &Path) -> Outcome<(File, Header)> {
+    let (mut file, total) = opened(path)?;
+    let header = read_header(&mut file, total, path)?;
+    Ok((file, header))
+}
+
+/// Reads the header of what has so many bytes.
+fn read_header(file: &mut impl Read, total: u64, path: &Path) -> Outcome<Header> {
     let name = path.display();
     let cannot = |e: io::Error| cannot_load(path, &e);
     let wrong = |text: String| ErrorKind::Format(format!("{name}: {text}"));
-    let (mut file, total) = opened(path)?;
     if total < 8 {
         return Err(wrong(format!(
             "{total} bytes are no safetensors file, which starts with 8 of header length"
@@ -412,11 +428,17 @@ fn header_of(path: &Path) -> Outcome<(File, Header)> {
     }
     let metadata = metadata.metadata().iter().flatten().map(|(k, v)| (k.clone(), v.clone())).collect();
     let (start, bytes) = (8 + length as usize, need as usize);
-    Ok((file, Header { entries, metadata, start, bytes }))
+    Ok(Header { entries, metadata, start, bytes })
 }
 
 fn load_from(path: &Path) -> Outcome<Checkpoint> {
-    let (mut file, header) = header_of(path)?;
+    let (file, total) = opened(path)?;
+    read(file, total, path)
+}
+
+/// Reads what has so many bytes.
+fn read(mut file: impl Read, total: u64, path: &Path) -> Outcome<Checkpoint> {
+    let header = read_header(&mut file, total, path)?;
     let mut checkpoint = Checkpoint { metadata: header.metadata, ..Checkpoint::default() };
     // By offset, which is the order in the file.
     let mut order: Vec<(&String, &Place)> = header.entries.iter().collect();

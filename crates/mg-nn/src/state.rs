@@ -92,7 +92,21 @@ impl State {
     /// As [`checkpoint::load`].
     #[track_caller]
     pub fn load(path: impl AsRef<Path>) -> Result<State> {
-        let file = checkpoint::load(path)?;
+        State::of(checkpoint::load(path)?)
+    }
+
+    /// Loads what [`State::to_bytes`] has written.
+    ///
+    /// # Errors
+    ///
+    /// As [`checkpoint::from_bytes`].
+    #[track_caller]
+    pub fn from_bytes(bytes: &[u8]) -> Result<State> {
+        State::of(checkpoint::from_bytes(bytes)?)
+    }
+
+    #[track_caller]
+    fn of(file: checkpoint::Checkpoint) -> Result<State> {
         let mut tensors = BTreeMap::new();
         for (name, entry) in file.tensors {
             tensors.insert(name, Tensor::from_buffer(entry.data, entry.shape)?);

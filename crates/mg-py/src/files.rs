@@ -91,6 +91,17 @@ pub fn load_safetensors(py: Python<'_>, path: PathBuf, metadata: bool) -> PyResu
     }
 }
 
+/// What `load_safetensors` answers with, with its text, of the bytes of a file.
+#[pyfunction]
+pub fn _from_safetensors_bytes<'py>(
+    py: Python<'py>,
+    data: &Bound<'py, PyBytes>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let bytes = data.as_bytes();
+    let state = compute(py, || State::from_bytes(bytes))?;
+    Ok((named(py, state.tensors)?, state.metadata).into_pyobject(py)?.into_any())
+}
+
 /// A safetensors file whose tensors are read when they are asked for.
 #[pyclass(frozen, name = "_Mapped", module = "micrograd_rs")]
 pub struct PyMapped(Arc<Mapped>);

@@ -60,7 +60,7 @@ pub(crate) use matrix_function::MATRIX_FUNCTIONS;
 pub(crate) use movement::{MOVEMENT, PLAIN_MOVEMENT, bounds};
 pub(crate) use normalization::NORMALIZATIONS;
 pub(crate) use pooling::POOLING;
-pub(crate) use recurrent::RECURRENT;
+pub(crate) use recurrent::{RECURRENT, of_operations};
 pub(crate) use reduction::REDUCTIONS;
 pub(crate) use sampling::SAMPLING;
 pub(crate) use scan::SCANS;

@@ -208,3 +208,40 @@ pub unsafe fn ramp(dst: *mut u8, base: i64, walk: &Walk, start: usize, n: usize)
         }
     });
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn elements_come_from_where_the_walk_says() {
+        let source: Vec<u64> = (0..4096).map(|i| i * 31 + 7).collect();
+        let walks: [(&[usize], &[isize]); 9] = [
+            (&[7, 3], &[20, 1]),
+            (&[5, 19], &[40, 1]),
+            (&[3, 40], &[50, -1]),
+            // What is repeated: rows, parts of rows, numbers, nothing but one row.
+            (&[6, 5, 3], &[3, 0, 1]),
+            (&[4, 7, 1], &[2, 0, 1]),
+            (&[3, 4, 20], &[100, 0, 2]),
+            (&[2, 3, 4, 6], &[90, 30, 0, 1]),
+            (&[9, 8], &[0, 1]),
+            (&[5, 6], &[0, 0]),
+        ];
+        for (dims, strides) in walks {
+            let walk = Walk { dims: dims.to_vec(), strides: strides.to_vec() };
+            let count: usize = dims.iter().product();
+            for (start, n) in (0..count).flat_map(|start| (0..=count - start).map(move |n| (start, n))) {
+                let base = 200;
+                let mut got = vec![0; n];
+                // SAFETY: no walk leaves the source.
+                unsafe {
+                    gather(got.as_mut_ptr().cast(), source[base..].as_ptr().cast(), 8, &walk, start, n)
+                };
+                let want: Vec<u64> =
+                    (start..start + n).map(|at| source[(base as isize + walk.offset(at)) as usize]).collect();
+                assert_eq!(got, want, "{dims:?} {strides:?} {start} {n}");
+            }
+        }
+    }
+}

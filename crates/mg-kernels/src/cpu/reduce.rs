@@ -613,3 +613,55 @@ impl ColumnReducer {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cpu::loops::isa;
+
+    /// What is found for each row by a run of its own, and for all rows.
+    fn both<T: Copy>(reducer: &Reducer, values: &[T], columns: usize) -> [Vec<T>; 2] {
+        let rows = values.len() / columns;
+        let [mut one, mut all] = [values[..rows].to_vec(), values[..rows].to_vec()];
+        // SAFETY: there are so many rows of so many elements, and a place for each row.
+        unsafe {
+            for row in 0..rows {
+                let mut acc = reducer.init();
+                (reducer.run)(&mut acc, values[row * columns..].as_ptr().cast(), columns, 0);
+                reducer.finish(&acc, one[row..].as_mut_ptr().cast());
+            }
+            reducer.rows(all.as_mut_ptr().cast(), values.as_ptr().cast(), rows, columns);
+        }
+        [one, all]
+    }
+
+    #[test]
+    fn short_rows_have_the_bits_of_long_ones() {
+        let odd = [0.0, -0.0, f64::INFINITY, f64::NEG_INFINITY, f64::NAN, 1e-40, -3.5];
+        let value = |i: usize| match i * 7919 % 31 {
+            j if j < odd.len() => odd[j],
+            j => (j as f64 - 17.3) * 1.7f64.powi((i % 9) as i32 - 4),
+        };
+        for kind in [ReduceKind::Sum, ReduceKind::Prod, ReduceKind::Max, ReduceKind::Min] {
+            for isa in [Isa::Baseline, isa()] {
+                for columns in 1..=SHORT_ROW + 1 {
+                    // Whole groups of rows and some more.
+                    let wide: Vec<f64> = (0..columns * (2 * SIDE + 5)).map(value).collect();
+                    let [one, all] = both(&Reducer::new(kind, DType::F64, isa), &wide, columns);
+                    let same = one
+                        .iter()
+                        .zip(&all)
+                        .all(|(a, b)| a.to_bits() == b.to_bits() || a.is_nan() && b.is_nan());
+                    assert!(same, "{kind:?} of {columns} f64: {one:?} and {all:?}");
+                    let narrow: Vec<f32> = wide.iter().map(|&v| v as f32).collect();
+                    let [one, all] = both(&Reducer::new(kind, DType::F32, isa), &narrow, columns);
+                    let same = one
+                        .iter()
+                        .zip(&all)
+                        .all(|(a, b)| a.to_bits() == b.to_bits() || a.is_nan() && b.is_nan());
+                    assert!(same, "{kind:?} of {columns} f32: {one:?} and {all:?}");
+                }
+            }
+        }
+    }
+}

@@ -15,6 +15,7 @@ pub mod own;
 pub mod pair;
 pub mod pool;
 pub mod put;
+pub mod recurrent;
 pub mod scan;
 pub mod search;
 pub mod sort;
@@ -41,6 +42,7 @@ pub use own::Own;
 pub use pair::{Pair, PairKind};
 pub use pool::{Pool, PoolKind, Share};
 pub use put::Put;
+pub use recurrent::{Cell, Recurrent, RecurrentKind};
 pub use scan::{Scan, ScanKind};
 pub use search::Search;
 pub use sort::{Sort, SortKind};
@@ -567,4 +569,6 @@ library! {
     Extreme;
     /// Positions of what holds in a mask.
     Compact;
+    /// Sequences through a recurrent layer.
+    Recurrent;
 }
