@@ -1,4 +1,8 @@
-"""Recurrent layers, whose sequences are one kernel on the CPU, against cells that take one step after the other."""
+"""Recurrent layers and CTC, whose sequences are one kernel on the CPU, against cells that take one step after the other, sums over all
+paths, and derivatives of their own."""
+
+import itertools
+import math
 
 import pytest
 
@@ -135,3 +139,58 @@ def test_weights_that_were_written_over_are_refused():
             net.weight_hh_l0.mul_(2.0)
         with pytest.raises(RuntimeError, match="changed in place"):
             mg.autograd.grad(total, [x], create_graph=again)
+
+
+def labelled(t=5, dtype=mg.float64):
+    mg.manual_seed(0)
+    x = mg.randn(t, 3, 4, dtype=dtype, requires_grad=True)
+    return x, mg.tensor([[1, 1, 2], [3, 2, 0], [1, 0, 0]]), mg.tensor([t, t, t - 1]), mg.tensor([3, 2, 1])
+
+
+def ctc(x, targets, steps, counts):
+    return nn.functional.ctc_loss(x.log_softmax(-1), targets, steps, counts, reduction="none")
+
+
+def test_ctc_sums_over_paths():
+    x, targets, steps, counts = labelled()
+    losses = ctc(x, targets, steps, counts).tolist()
+    probabilities = x.softmax(-1).tolist()
+    for line, loss in enumerate(losses):
+        count, t = counts[line].item(), steps[line].item()
+        wanted, total = targets[line, :count].tolist(), 0.0
+        for path in itertools.product(range(4), repeat=t):
+            if [k for k, _ in itertools.groupby(path) if k] == wanted:
+                total += math.prod(probabilities[i][line][k] for i, k in enumerate(path))
+        assert loss == pytest.approx(-math.log(total))
+
+
+def test_ctc_has_derivatives():
+    x, *rest = labelled()
+    direction = mg.randn(*x.shape, dtype=mg.float64)
+    step = 1e-5
+
+    def slope(x):
+        return mg.autograd.grad(ctc(x, *rest).sum(), x, create_graph=True)[0]
+
+    def difference(f):
+        with mg.no_grad():
+            ends = [(x + by * direction).requires_grad_() for by in (step, -step)]
+        first, second = (f(end).detach() for end in ends)
+        return (first - second) / (2 * step)
+
+    first = mg.autograd.grad(ctc(x, *rest).sum(), x)[0]
+    assert mg.allclose(first, slope(x))
+    assert mg.allclose((first * direction).sum(), difference(lambda x: ctc(x, *rest).sum()), atol=1e-7)
+    second = mg.autograd.grad((slope(x) * direction).sum(), x)[0]
+    assert mg.allclose(second, difference(slope), atol=1e-6)
+    tangent = func.jvp(lambda x: ctc(x, *rest), (x.detach(),), (direction,))[1]
+    assert mg.allclose(tangent, difference(lambda x: ctc(x, *rest)), atol=1e-7)
+    several = mg.stack([x.detach(), direction])
+    assert mg.allclose(func.vmap(lambda x: ctc(x, *rest))(several), mg.stack([ctc(y, *rest) for y in several]))
+
+
+def test_ctc_of_any_length_is_as_many_launches():
+    def launches(t):
+        return len(mg.explain(ctc(*labelled(t, mg.float32))).launches)
+
+    assert launches(5) == launches(50)

@@ -7,8 +7,8 @@
 use super::{set_aside, wide};
 use crate::tensor::Tensor;
 use mg_device::{DType, Error, ErrorKind, Result, Shape};
-use mg_graph::{Kernel, Node, Op, same_device};
-use mg_kernels::library::{Cell, Library, Recurrent, RecurrentKind};
+use mg_graph::{Node, same_device};
+use mg_kernels::library::{Cell, Recurrent, RecurrentKind};
 use mg_kernels::{Row, Rules};
 use mg_macros::operations;
 
@@ -236,14 +236,10 @@ impl Recurrence {
     }
 }
 
-/// What the kernel of a sequence has made, made of operations, which have derivatives of any order; `None` for what was made otherwise.
-pub(crate) fn of_operations(node: &Node) -> Result<Option<Node>> {
-    let &Op::Kernel(Kernel::Library(Library::Recurrent(Recurrent { cell, reverse, kind }))) = node.op()
-    else {
-        return Ok(None);
-    };
-    let sources = node.sources();
-    let [_, inputs, hidden, first, rest @ ..] = &sources[..] else { return Ok(None) };
+/// What the kernel of a sequence has made, made of operations, which have derivatives of any order.
+pub(super) fn of_operations(of: Recurrent, sources: &[Node]) -> Result<Option<Node>> {
+    let Recurrent { cell, reverse, kind } = of;
+    let [_, inputs, hidden, first, rest @ ..] = sources else { return Ok(None) };
     let other = rest.first().cloned();
     let (last, bias) = if cell == Cell::Lstm { (other, None) } else { (None, other) };
     let recurrence = Recurrence { cell, hidden: hidden.clone(), bias, projection: None };

@@ -6,6 +6,7 @@
 pub mod attention;
 pub mod compact;
 pub mod conv;
+pub mod ctc;
 pub mod extreme;
 pub mod factor;
 pub mod gather;
@@ -33,6 +34,7 @@ use std::ops::Range;
 pub use attention::{Attention, AttentionKind};
 pub use compact::Compact;
 pub use conv::{Conv, ConvKind};
+pub use ctc::{Ctc, CtcKind};
 pub use extreme::Extreme;
 pub use factor::{Demand, Factor, FactorKind};
 pub use gather::{Gather, ScatterAdd};
@@ -571,4 +573,6 @@ library! {
     Compact;
     /// Sequences through a recurrent layer.
     Recurrent;
+    /// Labels along the steps of a recording.
+    Ctc;
 }

@@ -78,6 +78,7 @@ pub(super) fn kernel(
         | Library::Own(_)
         | Library::Pair(_)
         | Library::Recurrent(_)
+        | Library::Ctc(_)
         | Library::Search(_) => refuse(format!("ONNX has no operator for {}", kernel.name())),
     }
 }
