@@ -286,7 +286,7 @@ fn triangular_by_rows<T: Number>(a: &[T], n: usize, triangle: Triangle, b: &mut 
         if !triangle.unit {
             let pivot = a[i * (n + 1)];
             for x in row {
-                *x = *x / pivot;
+                *x /= pivot;
             }
         }
     }

@@ -84,7 +84,7 @@ struct Call<T> {
 
 /// What three numbers are to the sum of their powers: the largest (0 where there is none), the powers less that, and their sum.
 fn powers<T: Real>(terms: [T; 3]) -> (T, [T; 3], T) {
-    let top = terms.into_iter().reduce(|a, b| if b > a || b != b { b } else { a });
+    let top = terms.into_iter().reduce(|a, b| if b > a || b.partial_cmp(&b).is_none() { b } else { a });
     let top = top.filter(|&top| top != T::LEAST).unwrap_or(T::ZERO);
     let powers = terms.map(|x| exp(x.sub(top)));
     (top, powers, powers[0].add(powers[1]).add(powers[2]))
