@@ -2,6 +2,7 @@
 
 use super::{CtcKind, Sizes};
 use crate::cpu::library::Shared;
+use crate::cpu::loops::{by_isa, isa};
 use crate::cpu::pool::parallel;
 use crate::lane::FloatLane;
 use crate::library::Operand;
@@ -12,7 +13,7 @@ use mg_device::Float;
 const PARALLEL: usize = 1 << 11;
 
 /// What is computed in.
-trait Real: FloatLane + PartialOrd + Send + Sync + 'static {
+trait Real: FloatLane<Mask = bool> + Send + Sync + 'static {
     const ZERO: Self;
     const LEAST: Self;
 }
@@ -60,13 +61,16 @@ unsafe fn run_as<T: Real>(kind: CtcKind, s: Sizes, operands: &[Operand], out: *m
         ends: if own == 0 { std::ptr::null() } else { at(5).cast() },
         slopes: out,
     });
-    let line = |line: usize| {
-        let call = call.get();
-        // SAFETY: this function's contract; a line is one task's.
-        unsafe { if own == 0 { call.forward(line) } else { call.backward(line) } }
+    let walk: Line<T> = match own {
+        0 => by_isa!(isa(), Line<T>, fn <U: Real>(call: &Call<U>, line: usize) { forward::<U>(call, line) }, [T]),
+        _ => by_isa!(isa(), Line<T>, fn <U: Real>(call: &Call<U>, line: usize) { backward::<U>(call, line) }, [T]),
     };
+    // SAFETY: this function's contract; a line is one task's.
+    let line = |line: usize| unsafe { walk(&call.get(), line) };
     if s.steps * row < PARALLEL { (0..s.lines).for_each(line) } else { parallel(s.lines, &line) }
 }
+
+type Line<T> = unsafe fn(&Call<T>, usize);
 
 /// The addresses of a call.
 #[derive(Clone, Copy)]
@@ -82,96 +86,175 @@ struct Call<T> {
     slopes: *mut T,
 }
 
-/// What three numbers are to the sum of their powers: the largest (0 where there is none), the powers less that, and their sum.
-fn powers<T: Real>(terms: [T; 3]) -> (T, [T; 3], T) {
-    let top = terms.into_iter().reduce(|a, b| if b > a || b.partial_cmp(&b).is_none() { b } else { a });
-    let top = top.filter(|&top| top != T::LEAST).unwrap_or(T::ZERO);
-    let powers = terms.map(|x| exp(x.sub(top)));
-    (top, powers, powers[0].add(powers[1]).add(powers[2]))
-}
-
-impl<T: Real> Call<T> {
+impl<T> Call<T> {
     fn at(&self, step: usize, line: usize) -> usize {
         (step * self.s.lines + line) * self.s.width
     }
+}
 
-    /// What may come before a label: the same, the one before, and, where it may be skipped to, the one before that.
+/// Labels that are computed side by side.
+const LANES: usize = 16;
+/// How far back a label looks.
+const BACK: usize = 2;
+
+/// What a label looks back to: a step's numbers behind [`BACK`] that nothing has come to, with room for whole registers after them.
+struct Before<T> {
+    numbers: Vec<T>,
+    /// Where the label before the last may be skipped to.
+    skips: Vec<bool>,
+}
+
+/// What comes to some labels: from the same one, the one before, and, where that may be skipped to, the one before that. The largest of
+/// these (0 where nothing has come there), what each is to that, and the sum of it.
+struct Powers<T> {
+    top: [T; LANES],
+    each: [[T; LANES]; BACK + 1],
+    sum: [T; LANES],
+}
+
+impl<T: Real> Before<T> {
+    /// Of a line, before its first step.
     ///
-    /// Safety: the label is one of the line's.
-    unsafe fn before(&self, states: *const T, line: usize, label: usize) -> [T; 3] {
-        // SAFETY: this function's contract.
-        unsafe {
-            let back = |by: usize| if label < by { T::LEAST } else { *states.add(label - by) };
-            let skips = *self.skips.add(line * self.s.width + label) != 0;
-            [back(0), back(1), if skips { back(2) } else { T::LEAST }]
+    /// Safety: the addresses are those of a line.
+    unsafe fn new(call: &Call<T>, line: usize) -> Before<T> {
+        let width = call.s.width;
+        let room = width.next_multiple_of(LANES);
+        let mut skips = vec![false; room];
+        for (label, skips) in skips[..width].iter_mut().enumerate() {
+            // SAFETY: this function's contract.
+            *skips = unsafe { *call.skips.add(line * width + label) != 0 };
         }
+        Before { numbers: vec![T::LEAST; BACK + room], skips }
     }
 
-    /// Safety: the addresses are those of a line.
-    unsafe fn forward(&self, line: usize) {
-        // SAFETY: this function's contract.
-        unsafe {
-            let (steps, count) = (*self.steps.add(line), *self.counts.add(line));
-            for step in 0..self.s.steps {
-                let (to, scores) =
-                    (self.states.add(self.at(step, line)), self.scores.add(self.at(step, line)));
-                let is_over = step as i64 >= steps;
-                let from = if step == 0 {
-                    std::ptr::null()
-                } else {
-                    self.states.add(self.at(step - 1, line)).cast_const()
-                };
-                for label in 0..self.s.width {
-                    *to.add(label) = match (step, is_over) {
-                        // What nothing but the beginning can come to: the blank, or the first label.
-                        (0, false) if label as i64 <= count.min(1) => *scores.add(label),
-                        (0, _) => T::LEAST,
-                        (_, true) => *from.add(label),
-                        (_, false) => {
-                            let (top, _, sum) = powers(self.before(from, line, label));
-                            let all = if sum == T::ZERO { T::LEAST } else { log(sum).add(top) };
-                            all.add(*scores.add(label))
-                        }
-                    };
-                }
+    /// Takes a step's numbers.
+    ///
+    /// Safety: `from` has those of a line.
+    #[inline(always)]
+    unsafe fn take(&mut self, from: *const T, width: usize) {
+        // SAFETY: this function's contract; there is room for them.
+        unsafe { std::ptr::copy_nonoverlapping(from, self.numbers.as_mut_ptr().add(BACK), width) };
+    }
+
+    /// Of the labels from one on.
+    #[inline(always)]
+    fn powers(&self, at: usize) -> Powers<T> {
+        let mut each = [[T::LEAST; LANES]; BACK + 1];
+        for (back, lanes) in each.iter_mut().enumerate() {
+            lanes.copy_from_slice(&self.numbers[at + BACK - back..][..LANES]);
+        }
+        let skips = &self.skips[at..][..LANES];
+        for (x, &skips) in each[BACK].iter_mut().zip(skips) {
+            *x = T::select(skips, *x, T::LEAST);
+        }
+        let mut top = each[0];
+        for lanes in &each[1..] {
+            for (top, &x) in top.iter_mut().zip(lanes) {
+                // What is no number stays.
+                let takes = T::either(top.lt(x), T::not(x.eq(x)));
+                *top = T::select(takes, x, *top);
             }
         }
+        for top in &mut top {
+            *top = T::select(top.eq(T::LEAST), T::ZERO, *top);
+        }
+        let mut sum = [T::ZERO; LANES];
+        for lanes in &mut each {
+            for l in 0..LANES {
+                lanes[l] = exp(lanes[l].sub(top[l]));
+                sum[l] = sum[l].add(lanes[l]);
+            }
+        }
+        Powers { top, each, sum }
     }
+}
 
-    /// Safety: the addresses are those of a line.
-    unsafe fn backward(&self, line: usize) {
-        // SAFETY: this function's contract.
-        unsafe {
-            let width = self.s.width;
-            let (steps, count) = (*self.steps.add(line), *self.counts.add(line));
-            let mut flow = std::slice::from_raw_parts(self.ends.add(line * width), width).to_vec();
-            let mut next = vec![T::ZERO; width];
-            for step in (0..self.s.steps).rev() {
-                let to = std::slice::from_raw_parts_mut(self.slopes.add(self.at(step, line)), width);
-                if step as i64 >= steps {
-                    to.fill(T::ZERO);
-                    continue;
+/// Safety: the addresses are those of a line.
+#[inline(always)]
+unsafe fn forward<T: Real>(call: &Call<T>, line: usize) {
+    let width = call.s.width;
+    // SAFETY: this function's contract.
+    unsafe {
+        let (steps, count) = (*call.steps.add(line), *call.counts.add(line));
+        let mut before = Before::new(call, line);
+        for step in 0..call.s.steps {
+            let to = std::slice::from_raw_parts_mut(call.states.add(call.at(step, line)), width);
+            let scores = std::slice::from_raw_parts(call.scores.add(call.at(step, line)), width);
+            if step as i64 >= steps {
+                match step {
+                    0 => to.fill(T::LEAST),
+                    _ => to.copy_from_slice(&before.numbers[BACK..][..width]),
                 }
-                to.copy_from_slice(&flow);
-                if step == 0 {
-                    let taken = usize::try_from(count.min(1) + 1).unwrap_or(0).min(width);
-                    to[taken..].fill(T::ZERO);
-                    continue;
+            } else if step == 0 {
+                // What nothing but the beginning can come to: the blank, or the first label.
+                let taken = beginning(count, width);
+                to[..taken].copy_from_slice(&scores[..taken]);
+                to[taken..].fill(T::LEAST);
+            } else {
+                for at in (0..width).step_by(LANES) {
+                    let Powers { top, sum, .. } = before.powers(at);
+                    let mut all = [T::ZERO; LANES];
+                    for l in 0..LANES {
+                        all[l] = T::select(sum[l].eq(T::ZERO), T::LEAST, log(sum[l]).add(top[l]));
+                    }
+                    for ((to, &score), all) in to[at..].iter_mut().zip(&scores[at..]).zip(all) {
+                        *to = all.add(score);
+                    }
                 }
-                next.fill(T::ZERO);
-                let from = self.states.add(self.at(step - 1, line)).cast_const();
-                for (label, &g) in flow.iter().enumerate() {
-                    let (_, powers, sum) = powers(self.before(from, line, label));
+            }
+            before.take(to.as_ptr(), width);
+        }
+    }
+}
+
+/// How many labels the first step comes to.
+fn beginning(count: i64, width: usize) -> usize {
+    usize::try_from(count.min(1) + 1).unwrap_or(0).min(width)
+}
+
+/// Safety: the addresses are those of a line.
+#[inline(always)]
+unsafe fn backward<T: Real>(call: &Call<T>, line: usize) {
+    let width = call.s.width;
+    // SAFETY: this function's contract.
+    unsafe {
+        let (steps, count) = (*call.steps.add(line), *call.counts.add(line));
+        let mut before = Before::new(call, line);
+        // Behind what flows before the first label, which is nothing.
+        let mut flow = vec![T::ZERO; BACK + width.next_multiple_of(LANES)];
+        let mut next = flow.clone();
+        std::ptr::copy_nonoverlapping(call.ends.add(line * width), flow[BACK..].as_mut_ptr(), width);
+        for step in (0..call.s.steps).rev() {
+            let to = std::slice::from_raw_parts_mut(call.slopes.add(call.at(step, line)), width);
+            if step as i64 >= steps {
+                to.fill(T::ZERO);
+                continue;
+            }
+            to.copy_from_slice(&flow[BACK..][..width]);
+            if step == 0 {
+                to[beginning(count, width)..].fill(T::ZERO);
+                continue;
+            }
+            before.take(call.states.add(call.at(step - 1, line)), width);
+            next.fill(T::ZERO);
+            for at in (0..width).step_by(LANES) {
+                let Powers { each, sum, .. } = before.powers(at);
+                let mut share = [T::ZERO; LANES];
+                for l in 0..LANES {
                     // From where nothing can come, nothing flows.
-                    if sum == T::ZERO {
-                        continue;
-                    }
-                    for (back, power) in powers.into_iter().enumerate().take(label + 1) {
-                        next[label - back] = next[label - back].add(g.mul(power.div(sum)));
+                    share[l] = T::select(sum[l].eq(T::ZERO), T::ZERO, flow[BACK + at + l].div(sum[l]));
+                }
+                for (back, powers) in each.iter().enumerate() {
+                    let to = &mut next[at + BACK - back..][..LANES];
+                    for l in 0..LANES {
+                        to[l] = to[l].add(share[l].mul(powers[l]));
                     }
                 }
-                std::mem::swap(&mut flow, &mut next);
             }
+            // What lies before the first label, or behind the last, is none.
+            next[..BACK].fill(T::ZERO);
+            next[BACK + width..].fill(T::ZERO);
+            std::mem::swap(&mut flow, &mut next);
         }
     }
 }
