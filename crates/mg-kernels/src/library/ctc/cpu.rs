@@ -62,8 +62,12 @@ unsafe fn run_as<T: Real>(kind: CtcKind, s: Sizes, operands: &[Operand], out: *m
         slopes: out,
     });
     let walk: Line<T> = match own {
-        0 => by_isa!(isa(), Line<T>, fn <U: Real>(call: &Call<U>, line: usize) { forward::<U>(call, line) }, [T]),
-        _ => by_isa!(isa(), Line<T>, fn <U: Real>(call: &Call<U>, line: usize) { backward::<U>(call, line) }, [T]),
+        0 => {
+            by_isa!(isa(), Line<T>, fn <U: Real>(call: &Call<U>, line: usize) { forward::<U>(call, line) }, [T])
+        }
+        _ => {
+            by_isa!(isa(), Line<T>, fn <U: Real>(call: &Call<U>, line: usize) { backward::<U>(call, line) }, [T])
+        }
     };
     // SAFETY: this function's contract; a line is one task's.
     let line = |line: usize| unsafe { walk(&call.get(), line) };
