@@ -7,6 +7,7 @@ use crate::gathered::Gathered;
 use crate::history::History;
 use crate::hooks::{self, Watch};
 use crate::jit;
+use crate::operations::of_operations;
 use crate::rules;
 use crate::tensor::memory::{Changing, apart, locked, may_be_borrowed, settle, untracked};
 use crate::tensor::{Cell, Tensor};
@@ -567,6 +568,23 @@ pub(crate) fn walk(
         }
         // What is zero by structure is zero below, and nothing is computed for it.
         let is_zero = gradient.literal() == Some(0.0);
+        if create_graph
+            && !is_zero
+            && let Some(again) = of_operations(&node)?
+        {
+            if let Some((source, found)) = sources.iter().find_map(|s| Some((s, stale(s, node.sequence())?)))
+            {
+                return Err(changed(&node, node.op().name(), source, &found));
+            }
+            let again = [(again, gradient)];
+            if let Reach::Only(way) = reach {
+                more.extend(leading(&again, &wanted, way.oldest).nodes);
+            }
+            let [(again, gradient)] = again;
+            add(&mut front, &again, gradient);
+            passed.push(node);
+            continue;
+        }
         let shares = (!is_zero).then(|| Shares::new(&node, &sources, &gradient));
         for (i, source) in sources.iter().enumerate() {
             // A source that occurs twice is met twice, each time with its own share.

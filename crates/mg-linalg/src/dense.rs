@@ -40,7 +40,13 @@ fn with_scratch<R>(needed: StackReq, f: impl FnOnce(&mut MemStack) -> R) -> R {
     f(MemStack::new(&mut MemBuffer::new(needed)))
 }
 
+/// Up to this size a matrix is eliminated, and a triangle solved, row by row in place: what faer prepares would cost more than the work.
+const SMALL: usize = 8;
+
 pub(crate) fn lu<T: Number>(a: &mut [T], m: usize, n: usize, pivots: &mut [usize]) {
+    if m.max(n) <= SMALL {
+        return lu_by_rows(a, n, pivots);
+    }
     let mut columns = transposed(a, m, n);
     let (mut order, mut inverse) = (vec![0usize; m], vec![0usize; m]);
     with_scratch(partial::lu_in_place_scratch::<usize, T>(m, n, Par::Seq, Default::default()), |stack| {
@@ -53,7 +59,7 @@ pub(crate) fn lu<T: Number>(a: &mut [T], m: usize, n: usize, pivots: &mut [usize
     if (0..size)
         .any(|i| magnitude(columns[i * m + i]).partial_cmp(&zero) != Some(std::cmp::Ordering::Greater))
     {
-        return lu_with_zeros(a, m, n, pivots);
+        return lu_by_rows(a, n, pivots);
     }
     transpose(&columns, n, m, a);
     // faer answers with the order of the rows; step by step it is exchanges.
@@ -75,9 +81,10 @@ fn magnitude<T: RealField + Copy>(x: T) -> T {
     if x < faer::traits::math_utils::zero() { -x } else { x }
 }
 
-/// Elimination of a matrix of less than full rank, which faer divides by 0 at: as LAPACK's, that goes on where a column has nothing to
-/// be exchanged.
-fn lu_with_zeros<T: Number>(a: &mut [T], m: usize, n: usize, pivots: &mut [usize]) {
+/// Elimination row by row, of small matrices and of those of less than full rank, which faer divides by 0 at: as LAPACK's, that goes on
+/// where a column has nothing to be exchanged.
+fn lu_by_rows<T: Number>(a: &mut [T], n: usize, pivots: &mut [usize]) {
+    let m = a.len() / n;
     let zero: T = faer::traits::math_utils::zero();
     for (step, pivot) in pivots.iter_mut().enumerate() {
         let mut largest = step;
@@ -242,7 +249,10 @@ pub(crate) fn svd<T: RealField + Copy>(
     result.map_err(|_| NoConvergence)
 }
 
-pub(crate) fn triangular<T: RealField + Copy>(a: &[T], n: usize, triangle: Triangle, b: &mut [T], k: usize) {
+pub(crate) fn triangular<T: Number>(a: &[T], n: usize, triangle: Triangle, b: &mut [T], k: usize) {
+    if n <= SMALL && k <= SMALL {
+        return triangular_by_rows(a, n, triangle, b, k);
+    }
     let matrix = MatRef::from_row_major_slice(a, n, n);
     let (matrix, upper) = match triangle.transposed {
         false => (matrix, triangle.upper),
@@ -254,5 +264,30 @@ pub(crate) fn triangular<T: RealField + Copy>(a: &[T], n: usize, triangle: Trian
         (false, true) => solve::solve_unit_lower_triangular_in_place(matrix, rhs, Par::Seq),
         (true, false) => solve::solve_upper_triangular_in_place(matrix, rhs, Par::Seq),
         (true, true) => solve::solve_unit_upper_triangular_in_place(matrix, rhs, Par::Seq),
+    }
+}
+
+/// A triangular system, row by row.
+fn triangular_by_rows<T: Number>(a: &[T], n: usize, triangle: Triangle, b: &mut [T], k: usize) {
+    let (down, right) = if triangle.transposed { (1, n) } else { (n, 1) };
+    let from_below = triangle.upper != triangle.transposed;
+    for step in 0..n {
+        let i = if from_below { n - 1 - step } else { step };
+        // The rows that are known lie on one side of this one.
+        let (above, rest) = b.split_at_mut(i * k);
+        let (row, below) = rest.split_at_mut(k);
+        let (known, first) = if from_below { (&*below, i + 1) } else { (&*above, 0) };
+        for (j, known) in known.chunks_exact(k).enumerate() {
+            let factor = a[i * down + (first + j) * right];
+            for (x, &y) in row.iter_mut().zip(known) {
+                *x -= factor * y;
+            }
+        }
+        if !triangle.unit {
+            let pivot = a[i * (n + 1)];
+            for x in row {
+                *x /= pivot;
+            }
+        }
     }
 }

@@ -123,6 +123,23 @@ pub fn save(path: impl AsRef<Path>, tensors: &[View<'_>], metadata: &BTreeMap<St
     told("checkpoint::save", save_to(path.as_ref(), tensors, metadata))
 }
 
+/// What [`save`] writes, as bytes.
+///
+/// # Errors
+///
+/// [`ErrorKind::Value`] as [`save`].
+#[track_caller]
+pub fn to_bytes(tensors: &[View<'_>], metadata: &BTreeMap<String, String>) -> Result<Vec<u8>> {
+    let written = ordered(tensors, metadata).and_then(|(order, header)| {
+        let mut out =
+            Vec::with_capacity(header.len() + order.iter().map(|view| view.bytes.len()).sum::<usize>());
+        let cannot = |e| ErrorKind::Io(format!("cannot save: {e}"));
+        write_all(&mut out, &header, &order).map_err(cannot)?;
+        Ok(out)
+    });
+    told("checkpoint::to_bytes", written)
+}
+
 /// Loads a safetensors file.
 ///
 /// # Errors
@@ -133,6 +150,16 @@ pub fn save(path: impl AsRef<Path>, tensors: &[View<'_>], metadata: &BTreeMap<St
 #[track_caller]
 pub fn load(path: impl AsRef<Path>) -> Result<Checkpoint> {
     told("checkpoint::load", load_from(path.as_ref()))
+}
+
+/// What [`load`] loads, from the bytes of a file.
+///
+/// # Errors
+///
+/// [`ErrorKind::Format`] and [`ErrorKind::OutOfMemory`] as [`load`].
+#[track_caller]
+pub fn from_bytes(bytes: &[u8]) -> Result<Checkpoint> {
+    told("checkpoint::from_bytes", read(bytes, bytes.len() as u64, Path::new("the bytes")))
 }
 
 pub(crate) type Outcome<T> = std::result::Result<T, ErrorKind>;
@@ -147,12 +174,20 @@ pub(crate) fn told<T>(op: &'static str, outcome: Outcome<T>) -> Result<T> {
 }
 
 fn save_to(path: &Path, tensors: &[View<'_>], metadata: &BTreeMap<String, String>) -> Outcome<()> {
+    let (order, header) = ordered(tensors, metadata)?;
+    put(path, |file| write(file, &header, &order))
+}
+
+/// Tensors in the order in which they lie in a file, and what stands before them.
+fn ordered<'a, 'b>(
+    tensors: &'a [View<'b>],
+    metadata: &BTreeMap<String, String>,
+) -> Outcome<(Vec<&'a View<'b>>, Vec<u8>)> {
     let mut order: Vec<&View<'_>> = tensors.iter().collect();
     // Wide elements first, so that each tensor is aligned to its elements for readers that map the file.
     order.sort_by(|a, b| b.dtype.size().cmp(&a.dtype.size()).then(a.name.cmp(b.name)));
     let header = header(&order, metadata)?;
-
-    put(path, |file| write(file, &header, &order))
+    Ok((order, header))
 }
 
 /// Has a file be written, which then takes the place of an older one of that name in one step, with its permissions.
@@ -221,6 +256,11 @@ fn header(order: &[&View<'_>], metadata: &BTreeMap<String, String>) -> Outcome<V
 /// Writes everything and waits until the disk has it.
 fn write(file: File, header: &[u8], order: &[&View<'_>]) -> io::Result<()> {
     let mut out = BufWriter::with_capacity(1 << 20, file);
+    write_all(&mut out, header, order)?;
+    out.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()
+}
+
+fn write_all(out: &mut impl Write, header: &[u8], order: &[&View<'_>]) -> io::Result<()> {
     out.write_all(header)?;
     for view in order {
         if cfg!(target_endian = "little") {
@@ -233,7 +273,7 @@ fn write(file: File, header: &[u8], order: &[&View<'_>]) -> io::Result<()> {
             out.write_all(&chunk)?;
         }
     }
-    out.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()
+    Ok(())
 }
 
 /// Turns little-endian elements of `size` bytes into big-endian ones and back.
@@ -343,10 +383,16 @@ pub(crate) fn opened(path: &Path) -> Outcome<(File, u64)> {
 
 /// Opens a file and reads its header; what is read next is its first tensor.
 fn header_of(path: &Path) -> Outcome<(File, Header)> {
+    let (mut file, total) = opened(path)?;
+    let header = read_header(&mut file, total, path)?;
+    Ok((file, header))
+}
+
+/// Reads the header of what has so many bytes.
+fn read_header(file: &mut impl Read, total: u64, path: &Path) -> Outcome<Header> {
     let name = path.display();
     let cannot = |e: io::Error| cannot_load(path, &e);
     let wrong = |text: String| ErrorKind::Format(format!("{name}: {text}"));
-    let (mut file, total) = opened(path)?;
     if total < 8 {
         return Err(wrong(format!(
             "{total} bytes are no safetensors file, which starts with 8 of header length"
@@ -382,11 +428,17 @@ fn header_of(path: &Path) -> Outcome<(File, Header)> {
     }
     let metadata = metadata.metadata().iter().flatten().map(|(k, v)| (k.clone(), v.clone())).collect();
     let (start, bytes) = (8 + length as usize, need as usize);
-    Ok((file, Header { entries, metadata, start, bytes }))
+    Ok(Header { entries, metadata, start, bytes })
 }
 
 fn load_from(path: &Path) -> Outcome<Checkpoint> {
-    let (mut file, header) = header_of(path)?;
+    let (file, total) = opened(path)?;
+    read(file, total, path)
+}
+
+/// Reads what has so many bytes.
+fn read(mut file: impl Read, total: u64, path: &Path) -> Outcome<Checkpoint> {
+    let header = read_header(&mut file, total, path)?;
     let mut checkpoint = Checkpoint { metadata: header.metadata, ..Checkpoint::default() };
     // By offset, which is the order in the file.
     let mut order: Vec<(&String, &Place)> = header.entries.iter().collect();

@@ -63,11 +63,26 @@ impl State {
     /// As [`checkpoint::save`], and whatever computing a tensor fails with.
     #[track_caller]
     pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
+        self.with_views(|views| checkpoint::save(path, views, &self.metadata))
+    }
+
+    /// The bytes of the file that [`State::save`] writes.
+    ///
+    /// # Errors
+    ///
+    /// As [`checkpoint::to_bytes`], and whatever computing a tensor fails with.
+    #[track_caller]
+    pub fn to_bytes(&self) -> Result<Vec<u8>> {
+        self.with_views(|views| checkpoint::to_bytes(views, &self.metadata))
+    }
+
+    #[track_caller]
+    fn with_views<T>(&self, write: impl FnOnce(&[checkpoint::View<'_>]) -> Result<T>) -> Result<T> {
         Tensor::realize_all(self.tensors.values())?;
         let dense = self.tensors.iter().map(|(name, t)| Ok((name.as_str(), t.shape(), dense(t)?)));
         let dense = dense.collect::<Result<Vec<_>>>()?;
         let views = dense.iter().map(|(name, shape, buffer)| checkpoint::View::new(name, *shape, buffer));
-        checkpoint::save(path, &views.collect::<Result<Vec<_>>>()?, &self.metadata)
+        write(&views.collect::<Result<Vec<_>>>()?)
     }
 
     /// Loads a safetensors file; see [`checkpoint::load`]. [`State::load_pt`] loads PyTorch's, [`npz`](crate::npz) NumPy's.
@@ -77,7 +92,21 @@ impl State {
     /// As [`checkpoint::load`].
     #[track_caller]
     pub fn load(path: impl AsRef<Path>) -> Result<State> {
-        let file = checkpoint::load(path)?;
+        State::of(checkpoint::load(path)?)
+    }
+
+    /// Loads what [`State::to_bytes`] has written.
+    ///
+    /// # Errors
+    ///
+    /// As [`checkpoint::from_bytes`].
+    #[track_caller]
+    pub fn from_bytes(bytes: &[u8]) -> Result<State> {
+        State::of(checkpoint::from_bytes(bytes)?)
+    }
+
+    #[track_caller]
+    fn of(file: checkpoint::Checkpoint) -> Result<State> {
         let mut tensors = BTreeMap::new();
         for (name, entry) in file.tensors {
             tensors.insert(name, Tensor::from_buffer(entry.data, entry.shape)?);

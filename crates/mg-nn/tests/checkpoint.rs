@@ -46,8 +46,22 @@ fn every_dtype_comes_back() {
     let metadata =
         BTreeMap::from([("format".to_string(), "pt".to_string()), ("ε".to_string(), "\\".to_string())]);
     checkpoint::save(&path, &views, &metadata).unwrap();
+    let bytes = checkpoint::to_bytes(&views, &metadata).unwrap();
+    assert_eq!(bytes, fs::read(&path).unwrap());
+    let from_bytes = checkpoint::from_bytes(&bytes).unwrap();
 
     let loaded = checkpoint::load(&path).unwrap();
+    assert_eq!((&from_bytes.metadata, from_bytes.tensors.len()), (&metadata, loaded.tensors.len()));
+    for (name, entry) in &from_bytes.tensors {
+        let other = &loaded.tensors[name];
+        assert_eq!((entry.dtype(), entry.shape), (other.dtype(), other.shape));
+        fn same<T: Element>(a: &Buffer, b: &Buffer) -> bool {
+            a.as_slice::<T>().unwrap() == b.as_slice::<T>().unwrap()
+        }
+        assert!(mg_device::with_element!(entry.dtype(), T => same::<T>(&entry.data, &other.data)));
+    }
+    let short = checkpoint::from_bytes(&bytes[..bytes.len() - 1]).unwrap_err();
+    assert!(matches!(short.kind(), ErrorKind::Format(text) if text.contains("truncated")));
     assert_eq!(loaded.metadata, metadata);
     assert_eq!(loaded.tensors.len(), DType::ALL.len() + 2);
     assert_eq!(loaded.tensors["a \"name\" / with ünusual\ncharacters"].shape, Shape::from([4, 0]));

@@ -11,7 +11,7 @@ use mg_nn::checkpoint::{Mapped, Sharded};
 use mg_nn::data::{Batches, Idx, Mnist};
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList};
+use pyo3::types::{PyBytes, PyDict, PyList};
 
 use crate::dtype::PyDType;
 use crate::error::{compute, exception};
@@ -64,6 +64,19 @@ pub fn save_safetensors(
     compute(py, || state.save(&path))
 }
 
+/// The bytes of the file that `save_safetensors` writes.
+#[pyfunction]
+#[pyo3(signature = (tensors, metadata=None))]
+pub fn _safetensors_bytes<'py>(
+    py: Python<'py>,
+    tensors: &Bound<'py, PyDict>,
+    metadata: Option<BTreeMap<String, String>>,
+) -> PyResult<Bound<'py, PyBytes>> {
+    let state = State { tensors: tensors_of(tensors)?, metadata: metadata.unwrap_or_default() };
+    let bytes = compute(py, || state.to_bytes())?;
+    Ok(PyBytes::new(py, &bytes))
+}
+
 /// The named tensors of a safetensors file; with `metadata`, and its text.
 #[pyfunction]
 #[pyo3(signature = (path, *, metadata=false))]
@@ -76,6 +89,17 @@ pub fn load_safetensors(py: Python<'_>, path: PathBuf, metadata: bool) -> PyResu
     } else {
         Ok(tensors.into_any())
     }
+}
+
+/// What `load_safetensors` answers with, with its text, of the bytes of a file.
+#[pyfunction]
+pub fn _from_safetensors_bytes<'py>(
+    py: Python<'py>,
+    data: &Bound<'py, PyBytes>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let bytes = data.as_bytes();
+    let state = compute(py, || State::from_bytes(bytes))?;
+    Ok((named(py, state.tensors)?, state.metadata).into_pyobject(py)?.into_any())
 }
 
 /// A safetensors file whose tensors are read when they are asked for.

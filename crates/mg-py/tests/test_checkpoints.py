@@ -13,6 +13,7 @@ import pickle
 import struct
 import subprocess
 import sys
+import tempfile
 import zipfile
 
 import micrograd_rs as mg
@@ -60,6 +61,7 @@ def test_there_and_back(tmp_path):
     assert plain["model.a.weight"].tolist() == obj["model"]["a.weight"].tolist()
     buffer = io.BytesIO()
     mg.save(obj, buffer)
+    assert buffer.getvalue() == path.read_bytes()
     buffer.seek(0)
     same(obj, mg.load(buffer))
     assert mg.load(path, mmap=True)["model"]["leaf"].requires_grad
@@ -701,3 +703,20 @@ def test_buffers_of_pytorchs(tmp_path):
     net = nn.Module()
     net.b, net.n = got["b"], got["n"]
     assert list(net.state_dict()) == ["b"] and len(list(net.buffers())) == 2
+
+
+def test_what_is_open_already_needs_no_file(monkeypatch):
+    def refuse(*_):
+        raise AssertionError("a file of its own")
+
+    monkeypatch.setattr(tempfile, "TemporaryDirectory", refuse)
+    buffer = io.BytesIO()
+    mg.save({"a": mg.arange(3), "b": "text"}, buffer)
+    buffer.seek(0)
+    assert mg.load(buffer)["a"].tolist() == [0, 1, 2]
+    data = safetensors.save({"a": mg.arange(3)}, {"by": "me"})
+    assert safetensors.load(data)["a"].tolist() == [0, 1, 2]
+    with pytest.raises(ValueError, match="truncated"):
+        safetensors.load(data[:-1])
+    with pytest.raises(ValueError, match="truncated"):
+        mg.load(io.BytesIO(data[:-1]))

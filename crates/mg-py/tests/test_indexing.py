@@ -581,3 +581,15 @@ def test_bytes_are_a_mask():
     assert x[mg.tensor(0, dtype=mg.uint8)].shape == (0, 3)
     x[mg.tensor([0, 1, 0], dtype=mg.uint8)] = 9
     assert x.tolist() == [0, 9, 2]
+
+
+@pytest.mark.parametrize(("rows", "columns"), [(0, 3), (3, 0), (1, 1), (4, 3), (3, 5)])
+@pytest.mark.parametrize("offset", [-(2**63), -4, -1, 0, 1, 2, 9, 2**63 - 1])
+def test_positions_of_triangles(rows, columns, offset):
+    all_of = [(i, j) for i in range(rows) for j in range(columns)]
+    for found, kept in [
+        (mg.tril_indices(rows, columns, offset), lambda i, j: j - i <= offset),
+        (mg.triu_indices(rows, columns, offset), lambda i, j: j - i >= offset),
+    ]:
+        want = [at for at in all_of if kept(*at)]
+        assert found.tolist() == [[i for i, _ in want], [j for _, j in want]]

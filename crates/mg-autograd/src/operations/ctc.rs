@@ -6,6 +6,7 @@ use crate::surface::Integers;
 use crate::tensor::Tensor;
 use mg_device::{DType, Device, Error, ErrorKind, Result, Shape};
 use mg_graph::{Node, cell_bits_of_int, same_device};
+use mg_kernels::library::{Ctc, CtcKind};
 use mg_kernels::{Algebra, ReduceKind, Row, Rules};
 use mg_macros::operations;
 
@@ -184,33 +185,18 @@ fn losses(probs: &Node, steps: &Node, lines: &Node, counts: &Node, blank: i64) -
     let [t, n, _] = [probs.shape()[0], probs.shape()[1], probs.shape()[2]];
     let labels = Labels::of(lines, counts, blank)?;
     let width = labels.ext.shape()[1];
+    let scores = match t {
+        0 => probs.lit(0.0).expand(Shape::new(&[0, n, width])?)?,
+        _ => {
+            let at = labels.ext.reshape(Shape::new(&[1, n, width])?)?.expand(Shape::new(&[t, n, width])?)?;
+            probs.gather(2, &at)?
+        }
+    };
+    let operands = [&scores, &labels.skips, steps, counts];
+    let state = if is_one_kernel(&operands) { recursion(&operands)? } else { by_steps(&operands)? };
     let column = |v: &Node| v.reshape(Shape::new(&[n, 1])?);
     let (steps, counts) = (column(steps)?, column(counts)?);
-    let ramp = Node::ramp(Shape::of(&[1, width]), probs.device());
     let least = probs.lit(f64::NEG_INFINITY);
-    let shape = Shape::new(&[n, width])?;
-    // What nothing but the beginning can come to: the blank, or the first label.
-    let first = Node::apply(Row::Le, &[&ramp, &Node::apply(Row::Minimum, &[&counts, &integer(&ramp, 1)])]);
-    let mut state = least.expand(shape)?;
-    if t > 0 {
-        let at = labels.ext.reshape(Shape::new(&[1, n, width])?)?.expand(Shape::new(&[t, n, width])?)?;
-        let scores = probs.gather(2, &at)?;
-        let margin = least.expand(Shape::new(&[n, 2])?)?;
-        for step in 0..t {
-            let score = scores.slice(0, step, 1, 1)?.reshape(shape)?;
-            let next = match step {
-                0 => first.choose(&score, &least),
-                _ => {
-                    let padded = Node::concat(&[&margin, &state], 1)?;
-                    let two = labels.skips.choose(&padded.slice(1, 0, 1, width)?, &least);
-                    let one = padded.slice(1, 1, 1, width)?;
-                    log_sum(&[state.clone(), one, two]).add(&score)
-                }
-            };
-            // Lines whose steps are over keep what they have.
-            state = integer(&steps, step as i64).lt(&steps).choose(&next, &state);
-        }
-    }
     let end = counts.scale(2.0);
     let before = Node::apply(Row::Maximum, &[&end.sub(&integer(&end, 1)), &integer(&end, 0)]);
     let empty = counts.eq(&integer(&counts, 0));
@@ -221,4 +207,58 @@ fn losses(probs: &Node, steps: &Node, lines: &Node, counts: &Node, blank: i64) -
     let none = steps.eq(&integer(&steps, 0));
     let of_none = empty.choose(&loss.lit(0.0), &loss.lit(f64::INFINITY));
     none.choose(&of_none, &loss).reshape(Shape::new(&[n])?)
+}
+
+/// Whether there is a kernel for all steps. What stands for many examples, or for what is not known yet, is made of operations.
+fn is_one_kernel(operands: &[&Node; 4]) -> bool {
+    operands[0].device().is_cpu()
+        && operands[0].shape().numel() > 0
+        && !operands.iter().any(|node| node.is_traced())
+}
+
+/// As [`by_steps`], by one kernel.
+fn recursion(operands: &[&Node; 4]) -> Result<Node> {
+    let states = set_aside(|| Node::library(Ctc { kind: CtcKind::States }.into(), operands))?;
+    let [scores, skips, steps, counts] = operands;
+    Node::library(Ctc { kind: CtcKind::End }.into(), &[&states, scores, skips, steps, counts])
+}
+
+/// What the last step has come to, `[n, width]`, of scores `[t, n, width]`, where labels may be skipped to, and how many steps and labels
+/// each line has.
+fn by_steps(&[scores, skips, steps, counts]: &[&Node; 4]) -> Result<Node> {
+    let [t, n, width] = [scores.shape()[0], scores.shape()[1], scores.shape()[2]];
+    let column = |v: &Node| v.reshape(Shape::new(&[n, 1])?);
+    let (steps, counts) = (column(steps)?, column(counts)?);
+    let ramp = Node::ramp(Shape::of(&[1, width]), scores.device());
+    let least = scores.lit(f64::NEG_INFINITY);
+    let shape = Shape::new(&[n, width])?;
+    // What nothing but the beginning can come to: the blank, or the first label.
+    let first = Node::apply(Row::Le, &[&ramp, &Node::apply(Row::Minimum, &[&counts, &integer(&ramp, 1)])]);
+    let mut state = least.expand(shape)?;
+    let margin = least.expand(Shape::new(&[n, 2])?)?;
+    for step in 0..t {
+        let score = scores.slice(0, step, 1, 1)?.reshape(shape)?;
+        let next = match step {
+            0 => first.choose(&score, &least),
+            _ => {
+                let padded = Node::concat(&[&margin, &state], 1)?;
+                let two = skips.choose(&padded.slice(1, 0, 1, width)?, &least);
+                let one = padded.slice(1, 1, 1, width)?;
+                log_sum(&[state.clone(), one, two]).add(&score)
+            }
+        };
+        // Lines whose steps are over keep what they have.
+        state = integer(&steps, step as i64).lt(&steps).choose(&next, &state);
+    }
+    Ok(state)
+}
+
+/// What the kernel of the recursion has made, made of operations, which have derivatives of any order.
+pub(super) fn of_operations(ctc: Ctc, sources: &[Node]) -> Result<Option<Node>> {
+    match (ctc.kind, sources) {
+        (CtcKind::End, [_, scores, skips, steps, counts]) => {
+            by_steps(&[scores, skips, steps, counts]).map(Some)
+        }
+        (CtcKind::End | CtcKind::States | CtcKind::Slopes, _) => Ok(None),
+    }
 }

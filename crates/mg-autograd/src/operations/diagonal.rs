@@ -6,6 +6,7 @@ use mg_device::{DType, Device, Error, ErrorKind, Layout, Result, Shape, normaliz
 use mg_graph::{Node, View, cell_bits_of_int};
 use mg_kernels::{Algebra, Row, Rules};
 use mg_macros::operations;
+use std::ops::Range;
 
 /// Which diagonal of which axes, and how long it is.
 struct Diagonal {
@@ -76,7 +77,7 @@ fn triangle(x: &Node, diagonal: i64, kept: impl FnOnce(&Node, &Node) -> Node) ->
 /// The positions of a triangle of a matrix: rows first, then columns.
 fn triangle_indices(
     (rows, columns): (usize, usize),
-    kept: impl Fn(i64, i64) -> bool,
+    kept: impl Fn(i64) -> Range<i64>,
     dtype: Option<DType>,
     device: Option<Device>,
 ) -> Result<Tensor> {
@@ -85,11 +86,20 @@ fn triangle_indices(
         return Err(Error::new("dtype", ErrorKind::DType(format!("positions are i64 or i32, got {dtype}"))));
     }
     Shape::new(&[rows, columns])?;
-    let all = || (0..rows as i64).flat_map(|row| (0..columns as i64).map(move |column| (row, column)));
-    let found: Vec<(i64, i64)> = all().filter(|&(row, column)| kept(row, column)).collect();
-    let both = found.iter().map(|at| at.0).chain(found.iter().map(|at| at.1)).collect();
+    let within = |row: i64| {
+        let Range { start, end } = kept(row);
+        start.clamp(0, columns as i64)..end.clamp(0, columns as i64)
+    };
+    let count = (0..rows as i64).map(|row| within(row).count()).sum::<usize>();
+    let mut both = Vec::with_capacity(2 * count);
+    for row in 0..rows as i64 {
+        both.extend(std::iter::repeat_n(row, within(row).count()));
+    }
+    for row in 0..rows as i64 {
+        both.extend(within(row));
+    }
     let device = device.unwrap_or_else(crate::default_device);
-    Ok(Tensor::from_vec::<i64>(both, &[2, found.len()])?.to(device)?.to_dtype(dtype))
+    Ok(Tensor::from_vec::<i64>(both, &[2, count])?.to(device)?.to_dtype(dtype))
 }
 
 #[operations(DIAGONALS, fallible)]
@@ -192,7 +202,8 @@ impl Tensor {
         #[default(None)] dtype: Option<DType>,
         #[default(None)] device: Option<Device>,
     ) -> Result<Tensor> {
-        triangle_indices((row, col), |row, column| column - row <= offset, dtype, device)
+        let columns = |row: i64| 0..row.saturating_add(offset).saturating_add(1);
+        triangle_indices((row, col), columns, dtype, device)
     }
 
     /// The positions of the upper triangle of a matrix, row by row: `[2, n]`, rows first.
@@ -208,7 +219,7 @@ impl Tensor {
         #[default(None)] dtype: Option<DType>,
         #[default(None)] device: Option<Device>,
     ) -> Result<Tensor> {
-        triangle_indices((row, col), |row, column| column - row >= offset, dtype, device)
+        triangle_indices((row, col), |row| row.saturating_add(offset)..i64::MAX, dtype, device)
     }
 
     /// A copy with `src` in place of one position along an axis.

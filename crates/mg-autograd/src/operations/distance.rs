@@ -1,5 +1,6 @@
 //! How far vectors are apart.
 
+use super::factors::is_differentiated;
 use super::{axis_mask, float, meet, set_aside};
 use crate::parts::{count, kept, norm_of, wide};
 use crate::tensor::Tensor;
@@ -180,20 +181,25 @@ impl Tensor {
             return Err(Error::new("pdist", ErrorKind::Value(format!("takes a p of at least 0, got {p}"))));
         }
         let (n, m) = (shape[0], shape[1]);
-        let pairs: Vec<i64> = (0..n).flat_map(|i| (i + 1..n).map(move |j| (i * n + j) as i64)).collect();
-        let count = pairs.len();
+        let count = n * n.saturating_sub(1) / 2;
         if count == 0 || m == 0 {
             // No distances, or such of vectors without components, with a history as others have one.
             let nothing = x.reduce(ReduceKind::Sum, crate::parts::all_axes(&x), false)?;
             return Ok(Tensor::from_node(nothing.expand(Shape::of(&[count]))?));
         }
         let (rows, columns) = (x.reshape(Shape::of(&[n, 1, m]))?, x.reshape(Shape::of(&[1, n, m]))?);
-        // Between others there is nothing: where rows hold infinity, a slope there is infinite or no number, and 0 times that as well.
-        let at = Tensor::arange(n).to(x.device())?.node();
-        let (first, second) = (at.reshape(Shape::of(&[n, 1, 1]))?, at.reshape(Shape::of(&[1, n, 1]))?);
-        let wanted = Node::apply(Row::Lt, &[&first, &second]);
-        let difference = wanted.choose(&rows.sub(&columns), &x.lit(0.0));
+        let mut difference = rows.sub(&columns);
+        if is_differentiated(&x) {
+            // Between others there is nothing: where rows hold infinity, a slope there is infinite or no number, and 0 times that as well.
+            let at = |dims: [usize; 3]| Node::ramp(Shape::of(&dims), x.device());
+            let wanted = Node::apply(Row::Lt, &[&at([n, 1, 1]), &at([1, n, 1])]);
+            difference = wanted.choose(&difference, &x.lit(0.0));
+        }
         let all = distances(&difference, p, 1 << 2)?.reshape(Shape::of(&[n * n]))?;
+        let mut pairs = Vec::with_capacity(count);
+        for i in 0..n {
+            pairs.extend((i * n + i + 1) as i64..((i + 1) * n) as i64);
+        }
         let pairs = Tensor::from_vec(pairs, &[count])?.to(x.device())?;
         Ok(Tensor::from_node(all.gather(0, &pairs.node())?))
     }

@@ -77,7 +77,8 @@ use crate::ops::kind;
 use crate::parts::{all_axes, axis_mask, wide};
 use crate::tensor::Tensor;
 use mg_device::{DType, Error, ErrorKind, Result, Shape, normalize_axis};
-use mg_graph::{Node, same_device};
+use mg_graph::{Kernel, Node, Op, same_device};
+use mg_kernels::library::Library;
 
 /// A float node: integers become the default float.
 pub(crate) fn float(t: &Tensor) -> Node {
@@ -99,6 +100,16 @@ pub(crate) fn signed(sizes: &[usize]) -> Vec<isize> {
 /// A float node in a dtype that is asked for.
 fn float_as(t: &Tensor, dtype: Option<DType>) -> Node {
     dtype.filter(|d| d.is_float()).map_or_else(|| float(t), |dtype| t.node().cast(dtype))
+}
+
+/// What a kernel has made whose gradient has none itself, made of operations, which have derivatives of any order; `None` for what was made
+/// otherwise.
+pub(crate) fn of_operations(node: &Node) -> Result<Option<Node>> {
+    match node.op() {
+        &Op::Kernel(Kernel::Library(Library::Recurrent(of))) => recurrent::of_operations(of, &node.sources()),
+        &Op::Kernel(Kernel::Library(Library::Ctc(of))) => ctc::of_operations(of, &node.sources()),
+        Op::Source(_) | Op::Map(_) | Op::View(_) | Op::Reduce(..) | Op::Kernel(_) => Ok(None),
+    }
 }
 
 /// What is made without a gradient of its own.

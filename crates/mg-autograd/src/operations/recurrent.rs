@@ -4,61 +4,41 @@
 //! of as many sequences as are that long. So a layer multiplies all steps' inputs by its weights at once, whether
 //! sequences are equally long or packed.
 
-use super::wide;
+use super::{set_aside, wide};
 use crate::tensor::Tensor;
-use mg_device::{Error, ErrorKind, Result, Shape};
+use mg_device::{DType, Error, ErrorKind, Result, Shape};
 use mg_graph::{Node, same_device};
+use mg_kernels::library::{Cell, Recurrent, RecurrentKind};
 use mg_kernels::{Row, Rules};
 use mg_macros::operations;
 
-/// What a step makes of its input and the state.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Cell {
-    Lstm,
-    Gru,
-    Tanh,
-    Relu,
-}
-
-impl Cell {
-    fn named(mode: &str) -> Result<Cell> {
-        Ok(match mode {
-            "LSTM" => Cell::Lstm,
-            "GRU" => Cell::Gru,
-            "RNN_TANH" => Cell::Tanh,
-            "RNN_RELU" => Cell::Relu,
-            other => {
-                let text =
-                    format!("a mode is \"LSTM\", \"GRU\", \"RNN_TANH\" or \"RNN_RELU\", got {other:?}");
-                return Err(Error::new("packed_rnn", ErrorKind::Value(text)));
-            }
-        })
-    }
-
-    /// How many times the hidden size a step's product has.
-    fn gates(self) -> usize {
-        match self {
-            Cell::Lstm => 4,
-            Cell::Gru => 3,
-            Cell::Tanh | Cell::Relu => 1,
+/// What is called by a mode's name.
+fn cell_named(mode: &str) -> Result<Cell> {
+    Ok(match mode {
+        "LSTM" => Cell::Lstm,
+        "GRU" => Cell::Gru,
+        "RNN_TANH" => Cell::Tanh,
+        "RNN_RELU" => Cell::Relu,
+        other => {
+            let text = format!("a mode is \"LSTM\", \"GRU\", \"RNN_TANH\" or \"RNN_RELU\", got {other:?}");
+            return Err(Error::new("packed_rnn", ErrorKind::Value(text)));
         }
-    }
-
-    fn name(self) -> &'static str {
-        match self {
-            Cell::Lstm => "lstm",
-            Cell::Gru => "gru",
-            Cell::Tanh => "rnn_tanh",
-            Cell::Relu => "rnn_relu",
-        }
-    }
+    })
 }
 
 /// A layer's weights in one direction.
 struct Weights {
     input: Node,
-    hidden: Node,
     biases: Option<(Node, Node)>,
+    recurrence: Recurrence,
+}
+
+/// What takes a state to the next one.
+struct Recurrence {
+    cell: Cell,
+    hidden: Node,
+    /// What is added to the state's product: of GRU, whose last gate takes a share of it.
+    bias: Option<Node>,
     projection: Option<Node>,
 }
 
@@ -102,23 +82,82 @@ fn gate(x: &Node, i: usize, size: usize) -> Result<Node> {
 }
 
 impl Weights {
+    fn new(
+        cell: Cell,
+        input: Node,
+        hidden: Node,
+        biases: Option<(Node, Node)>,
+        projection: Option<Node>,
+    ) -> Weights {
+        let bias = biases.as_ref().filter(|_| cell == Cell::Gru).map(|(_, hidden)| hidden.clone());
+        Weights { input, biases, recurrence: Recurrence { cell, hidden, bias, projection } }
+    }
+
     /// All steps' products of the inputs, with the biases that do not depend on the state.
-    fn of_inputs(&self, cell: Cell, x: &Node) -> Result<Node> {
+    fn of_inputs(&self, x: &Node) -> Result<Node> {
         let product = times(x, &self.input)?;
         Ok(match &self.biases {
             None => product,
-            Some((input, _)) if cell == Cell::Gru => product.add(input),
+            Some((input, _)) if self.recurrence.cell == Cell::Gru => product.add(input),
             Some((input, hidden)) => product.add(&input.add(hidden)),
         })
     }
 
+    /// All steps: see [`Recurrence::steps`].
+    fn run(&self, x: &Node, counts: &[usize], first: &State, reverse: bool) -> Result<(Node, State)> {
+        let (inputs, recurrence) = (self.of_inputs(x)?, &self.recurrence);
+        match recurrence.is_one_kernel(&inputs, counts, first) {
+            true => recurrence.sequence(&inputs, first, reverse),
+            false => recurrence.steps(&inputs, counts, first, reverse),
+        }
+    }
+}
+
+/// Numbers of a weight up to which a sequence is one kernel: while the second-level cache holds it.
+const WEIGHT: usize = 1 << 19;
+
+impl Recurrence {
+    /// The operands of [`Recurrent`].
+    fn operands<'a>(&'a self, inputs: &'a Node, first: &'a State) -> Vec<&'a Node> {
+        let mut operands = vec![inputs, &self.hidden, &first.hidden];
+        operands.extend(first.cell.iter().chain(&self.bias));
+        operands
+    }
+
+    /// Whether there is a kernel for all steps. What stands for many examples, or for what is not known yet, is made of operations.
+    fn is_one_kernel(&self, inputs: &Node, counts: &[usize], first: &State) -> bool {
+        let size = self.hidden.shape()[1];
+        inputs.device().is_cpu()
+            && matches!(inputs.dtype(), DType::F32 | DType::F64)
+            && self.projection.is_none()
+            && counts.windows(2).all(|pair| pair[0] == pair[1])
+            && counts[0] > 0
+            && (1..=WEIGHT).contains(&self.hidden.shape().numel())
+            && first.cell.as_ref().is_none_or(|cell| cell.shape()[1] == size)
+            && !self.operands(inputs, first).iter().any(|node| node.is_traced())
+    }
+
+    /// As [`Recurrence::steps`], of sequences of one length, by one kernel.
+    fn sequence(&self, inputs: &Node, first: &State, reverse: bool) -> Result<(Node, State)> {
+        let of = |kind| Recurrent { cell: self.cell, reverse, kind }.into();
+        let mut operands = self.operands(inputs, first);
+        let states = set_aside(|| Node::library(of(RecurrentKind::States), &operands))?;
+        operands.insert(0, &states);
+        let output = Node::library(of(RecurrentKind::Outputs), &operands)?;
+        let (rows, batch) = (output.shape()[0], first.hidden.shape()[0]);
+        let hidden = output.slice(0, if reverse { 0 } else { rows - batch }, 1, batch)?;
+        let last = || Node::library(of(RecurrentKind::Last), &operands);
+        let cell = first.cell.as_ref().map(|_| last()).transpose()?;
+        Ok((output, State { hidden, cell }))
+    }
+
     /// One step, with its inputs' product.
-    fn step(&self, cell: Cell, inputs: &Node, state: &State) -> Result<State> {
-        let dtype = state.hidden.dtype();
+    fn step(&self, inputs: &Node, state: &State) -> Result<State> {
+        let (cell, dtype) = (self.cell, state.hidden.dtype());
         let size = self.hidden.shape()[0] / cell.gates();
         let mut recurrent = times(&state.hidden, &self.hidden)?;
-        match (cell, &self.biases) {
-            (Cell::Gru, Some((_, bias))) => recurrent = recurrent.add(bias),
+        match (cell, &self.bias) {
+            (Cell::Gru, Some(bias)) => recurrent = recurrent.add(bias),
             (Cell::Gru, None) => {}
             (Cell::Lstm | Cell::Tanh | Cell::Relu, _) => recurrent = recurrent.add(inputs),
         }
@@ -150,17 +189,9 @@ impl Weights {
         })
     }
 
-    /// All steps: the hidden states of each, and the state of each sequence at its end. `counts` says how many
-    /// sequences are there at each step.
-    fn run(
-        &self,
-        cell: Cell,
-        x: &Node,
-        counts: &[usize],
-        first: &State,
-        reverse: bool,
-    ) -> Result<(Node, State)> {
-        let inputs = self.of_inputs(cell, x)?;
+    /// All steps, given their inputs' products: the hidden states of each, and the state of each sequence at its end. `counts` says how
+    /// many sequences are there at each step.
+    fn steps(&self, inputs: &Node, counts: &[usize], first: &State, reverse: bool) -> Result<(Node, State)> {
         let ends: Vec<usize> = counts
             .iter()
             .scan(0, |sum, n| {
@@ -189,7 +220,7 @@ impl Weights {
                     }
                 }
             };
-            let next = self.step(cell, &inputs.slice(0, ends[t] - n, 1, n)?, &there)?;
+            let next = self.step(&inputs.slice(0, ends[t] - n, 1, n)?, &there)?;
             outputs[t] = Some(next.hidden.clone());
             state = Some(next);
         }
@@ -202,6 +233,23 @@ impl Weights {
         finished.push(state);
         finished.reverse();
         Ok((output, State::joined(&finished)?))
+    }
+}
+
+/// What the kernel of a sequence has made, made of operations, which have derivatives of any order.
+pub(super) fn of_operations(of: Recurrent, sources: &[Node]) -> Result<Option<Node>> {
+    let Recurrent { cell, reverse, kind } = of;
+    let [_, inputs, hidden, first, rest @ ..] = sources else { return Ok(None) };
+    let other = rest.first().cloned();
+    let (last, bias) = if cell == Cell::Lstm { (other, None) } else { (None, other) };
+    let recurrence = Recurrence { cell, hidden: hidden.clone(), bias, projection: None };
+    let batch = first.shape()[0];
+    let counts = vec![batch; inputs.shape()[0] / batch];
+    let steps = || recurrence.steps(inputs, &counts, &State { hidden: first.clone(), cell: last }, reverse);
+    match kind {
+        RecurrentKind::Outputs => Ok(Some(steps()?.0)),
+        RecurrentKind::Last => Ok(steps()?.1.cell),
+        RecurrentKind::States | RecurrentKind::Slopes { .. } => Ok(None),
     }
 }
 
@@ -284,8 +332,7 @@ impl Network<'_> {
             let state = State { hidden: state(&hx[0])?, cell: hx.get(1).map(state).transpose()? };
             let biases = self.has_biases.then(|| (own[2].clone(), own[3].clone()));
             let projection = projects.then(|| own[each - 1].clone());
-            parts
-                .push((Weights { input: own[0].clone(), hidden: own[1].clone(), biases, projection }, state));
+            parts.push((Weights::new(self.cell, own[0].clone(), own[1].clone(), biases, projection), state));
             if (i + 1) % self.directions() == 0 {
                 features = outward * self.directions();
             }
@@ -310,7 +357,7 @@ impl Network<'_> {
             }
             let mut outputs = vec![];
             for (reverse, (weights, state)) in directions.iter().enumerate() {
-                let (output, end) = weights.run(self.cell, &x, counts, state, reverse == 1)?;
+                let (output, end) = weights.run(&x, counts, state, reverse == 1)?;
                 outputs.push(output);
                 ends.push(end);
             }
@@ -398,9 +445,9 @@ fn cell_step(
         [None, None] => None,
         [input, hidden] => Some((bias(input)?, bias(hidden)?)),
     };
-    let weights = Weights { input: w, hidden: u, biases, projection: None };
+    let weights = Weights::new(cell, w, u, biases, None);
     let state = State { hidden: states[0].clone(), cell: states.get(1).cloned() };
-    let next = weights.step(cell, &weights.of_inputs(cell, &x)?, &state)?;
+    let next = weights.recurrence.step(&weights.of_inputs(&x)?, &state)?;
     let plain = |n: Node| -> Result<Tensor> {
         Ok(Tensor::from_node(if alone { n.reshape(n.shape().remove(0))? } else { n }))
     };
@@ -551,7 +598,7 @@ impl Tensor {
         train: bool,
         bidirectional: bool,
     ) -> Result<Vec<Tensor>> {
-        let cell = Cell::named(mode)?;
+        let cell = cell_named(mode)?;
         let x = self.node();
         let counts: Vec<usize> = batch_sizes.iter().map(|&n| usize::try_from(n).unwrap_or(0)).collect();
         let grows = counts.windows(2).any(|pair| pair[0] < pair[1]) || counts.contains(&0);

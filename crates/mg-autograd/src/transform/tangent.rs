@@ -7,6 +7,7 @@
 use super::Ordered;
 use crate::function::{Arrived, Call, Onward};
 use crate::gradient::{Backward, pulled};
+use crate::operations::of_operations;
 use crate::rules;
 use mg_device::{AxisSet, Error, ErrorKind, Result};
 use mg_graph::{Kernel, Map, Node, Op, Sources, Tag, View};
@@ -47,12 +48,26 @@ fn push(outputs: &[Node], known: &mut Known) -> Result<()> {
             Some(Tag::Owner(_) | Tag::Call(_)) => None,
             Some(Tag::History(other)) => known.get(&other.sequence()).cloned().flatten(),
             Some(Tag::Output(call, at)) => of_call(call, *at, known)?,
-            Some(Tag::Forgotten(_) | Tag::Replayed(_)) | None => of_node(&node, known)?,
+            Some(Tag::Forgotten(_) | Tag::Replayed(_)) | None => match again(&node)? {
+                Some(again) => {
+                    push(std::slice::from_ref(&again), known)?;
+                    known.get(&again.sequence()).cloned().flatten()
+                }
+                None => of_node(&node, known)?,
+            },
         };
         let tangent = tangent.map(|t| t.expand(*node.shape())).transpose()?;
         known.insert(sequence, tangent);
     }
     Ok(())
+}
+
+/// What a kernel has made whose gradient has none itself, made of operations.
+fn again(node: &Node) -> Result<Option<Node>> {
+    let was = mg_graph::set_tracking(true);
+    let again = of_operations(node);
+    mg_graph::set_tracking(was);
+    again
 }
 
 fn add(sum: &mut Option<Node>, share: Node) {

@@ -32,9 +32,6 @@ impl Walk {
     /// `start`; offsets are those of the stretch's first element, its others follow by the innermost stride.
     #[inline]
     pub fn runs(&self, start: usize, n: usize, mut run: impl FnMut(usize, isize, usize)) {
-        if n == 0 {
-            return;
-        }
         let Some((&inner, outer_dims)) = self.dims.split_last() else {
             for at in 0..n {
                 run(at, 0, 1);
@@ -44,6 +41,25 @@ impl Walk {
         let stride = self.strides[outer_dims.len()];
         if outer_dims.is_empty() {
             run(0, start as isize * stride, n);
+            return;
+        }
+        self.stretches(outer_dims, inner, start, n, |at, offset, column, len| {
+            run(at, offset + column as isize * stride, len);
+        });
+    }
+
+    /// Calls `run(position, offset, column, length)` for each stretch within the `n` positions from `start` of the dimensions after
+    /// the outer ones, which have `inner` positions: from `column` on, where they begin at an offset.
+    #[inline]
+    fn stretches(
+        &self,
+        outer_dims: &[usize],
+        inner: usize,
+        start: usize,
+        n: usize,
+        mut run: impl FnMut(usize, isize, usize, usize),
+    ) {
+        if n == 0 {
             return;
         }
         let mut index = [0usize; mg_device::MAX_RANK * 2];
@@ -58,7 +74,7 @@ impl Walk {
         let mut at = 0;
         while at < n {
             let len = (inner - column).min(n - at);
-            run(at, offset + column as isize * stride, len);
+            run(at, offset, column, len);
             at += len;
             column = 0;
             for d in (0..rank).rev() {
@@ -100,22 +116,81 @@ pub unsafe fn gather(dst: *mut u8, src: *const u8, size: usize, walk: &Walk, sta
 unsafe fn gather_as<T: Copy>(dst: *mut u8, src: *const u8, walk: &Walk, start: usize, n: usize) {
     let (dst, src) = (dst.cast::<T>(), src.cast::<T>());
     let stride = walk.inner_stride();
+    if let ([outer @ .., times, inner], [.., 0, _]) = (&walk.dims[..], &walk.strides[..]) {
+        // The same elements, several times.
+        walk.stretches(outer, times * inner, start, n, |at, offset, column, len| {
+            let (first, once) = (column % inner, len.min(*inner));
+            let ahead = once.min(inner - first);
+            // SAFETY: `at + len ≤ n`, and the offsets are those of the walk; what is copied again was written.
+            unsafe {
+                let (dst, src) = (dst.add(at), src.offset(offset));
+                strided(dst, src.offset(first as isize * stride), stride, ahead);
+                strided(dst.add(ahead), src, stride, once - ahead);
+                let mut done = once;
+                while done < len {
+                    let more = done.min(len - done);
+                    std::ptr::copy_nonoverlapping(dst, dst.add(done), more);
+                    done += more;
+                }
+            }
+        });
+        return;
+    }
     walk.runs(start, n, |at, offset, len| {
         // SAFETY: `at + len ≤ n`, and the offsets are those of the walk.
-        unsafe {
-            let (dst, src) = (dst.add(at), src.offset(offset));
-            match stride {
-                1 => std::ptr::copy_nonoverlapping(src, dst, len),
-                0 => std::slice::from_raw_parts_mut(dst, len).fill(*src),
-                -1 if len >= 16 => backwards::<T>()(dst, src, len),
-                _ => {
-                    for i in 0..len {
-                        *dst.add(i) = *src.offset(i as isize * stride);
-                    }
+        unsafe { strided(dst.add(at), src.offset(offset), stride, len) };
+    });
+}
+
+/// Elements of a stride to places one after the other.
+///
+/// Safety: `src` is valid for `len` elements of the stride, `dst` for as many.
+#[inline(always)]
+unsafe fn strided<T: Copy>(dst: *mut T, src: *const T, stride: isize, len: usize) {
+    // SAFETY: this function's contract.
+    unsafe {
+        match stride {
+            1 if len <= SHORT => copy_few(dst, src, len),
+            1 => std::ptr::copy_nonoverlapping(src, dst, len),
+            0 => std::slice::from_raw_parts_mut(dst, len).fill(*src),
+            -1 if len >= 16 => backwards::<T>()(dst, src, len),
+            _ => {
+                for i in 0..len {
+                    *dst.add(i) = *src.offset(i as isize * stride);
                 }
             }
         }
-    });
+    }
+}
+
+/// Elements that are copied without a call, which would take longer than they do.
+const SHORT: usize = 16;
+
+/// Copies at most [`SHORT`] elements: two pieces of one size, which overlap where the number is between sizes.
+///
+/// Safety: both are valid for `len` elements.
+#[inline(always)]
+unsafe fn copy_few<T: Copy>(dst: *mut T, src: *const T, len: usize) {
+    #[inline(always)]
+    unsafe fn ends<T: Copy, const N: usize>(dst: *mut T, src: *const T, len: usize) {
+        // SAFETY: the caller has at least `N` elements.
+        unsafe {
+            let (from, to) = (src.cast::<[T; N]>(), dst.cast::<[T; N]>());
+            let (first, last) = (*from, *src.add(len - N).cast::<[T; N]>());
+            *to = first;
+            *dst.add(len - N).cast::<[T; N]>() = last;
+        }
+    }
+    // SAFETY: this function's contract.
+    unsafe {
+        match len {
+            0 => {}
+            1 => *dst = *src,
+            2..4 => ends::<T, 2>(dst, src, len),
+            4..8 => ends::<T, 4>(dst, src, len),
+            _ => ends::<T, 8>(dst, src, len),
+        }
+    }
 }
 
 /// Writes the offsets themselves, plus `base`, as i64.
@@ -132,4 +207,41 @@ pub unsafe fn ramp(dst: *mut u8, base: i64, walk: &Walk, start: usize, n: usize)
             unsafe { *dst.add(at + i) = base + offset as i64 + i as i64 * stride };
         }
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn elements_come_from_where_the_walk_says() {
+        let source: Vec<u64> = (0..4096).map(|i| i * 31 + 7).collect();
+        let walks: [(&[usize], &[isize]); 9] = [
+            (&[7, 3], &[20, 1]),
+            (&[5, 19], &[40, 1]),
+            (&[3, 40], &[50, -1]),
+            // What is repeated: rows, parts of rows, numbers, nothing but one row.
+            (&[6, 5, 3], &[3, 0, 1]),
+            (&[4, 7, 1], &[2, 0, 1]),
+            (&[3, 4, 20], &[100, 0, 2]),
+            (&[2, 3, 4, 6], &[90, 30, 0, 1]),
+            (&[9, 8], &[0, 1]),
+            (&[5, 6], &[0, 0]),
+        ];
+        for (dims, strides) in walks {
+            let walk = Walk { dims: dims.to_vec(), strides: strides.to_vec() };
+            let count: usize = dims.iter().product();
+            for (start, n) in (0..count).flat_map(|start| (0..=count - start).map(move |n| (start, n))) {
+                let base = 200;
+                let mut got = vec![0; n];
+                // SAFETY: no walk leaves the source.
+                unsafe {
+                    gather(got.as_mut_ptr().cast(), source[base..].as_ptr().cast(), 8, &walk, start, n)
+                };
+                let want: Vec<u64> =
+                    (start..start + n).map(|at| source[(base as isize + walk.offset(at)) as usize]).collect();
+                assert_eq!(got, want, "{dims:?} {strides:?} {start} {n}");
+            }
+        }
+    }
 }

@@ -5,7 +5,7 @@
 //! [`LANES`] lanes, blocks one after the other in f64. (Pairwise summation bounds the error within a block, f64 across
 //! them; Higham, "The accuracy of floating point summation", 1993.)
 
-use super::loops::{Isa, by_isa};
+use super::loops::{Isa, by_isa, cell_size};
 use crate::cell::Cell;
 use crate::program::ReduceKind;
 use mg_device::{DType, Float};
@@ -44,12 +44,45 @@ pub struct Reducer {
     pub dtype: DType,
     /// Adds a run of elements.
     pub run: ReduceFn,
+    /// Reduces rows of at most [`SHORT_ROW`] elements, where there is such a loop: as `run` would, bit by bit.
+    short_rows: Option<RowsFn>,
 }
+
+/// The longest rows that are reduced side by side.
+pub const SHORT_ROW: usize = 16;
+
+/// Reduces rows of at most [`SHORT_ROW`] elements, and at least one, each to a cell.
+///
+/// Safety: `src` is valid for reads of all rows, `dst` for a cell a row.
+type RowsFn = unsafe fn(dst: *mut u8, src: *const u8, rows: usize, columns: usize);
 
 impl Reducer {
     /// The reducer for elements of `dtype`.
     pub fn new(kind: ReduceKind, dtype: DType, isa: Isa) -> Reducer {
-        Reducer { kind, dtype, run: reduce_loop(kind, dtype, isa) }
+        Reducer { kind, dtype, run: reduce_loop(kind, dtype, isa), short_rows: rows_loop(kind, dtype, isa) }
+    }
+
+    /// Reduces whole rows, each to a cell.
+    ///
+    /// # Safety
+    ///
+    /// `src` is valid for reads of all rows' cells, `dst` for a cell of the result a row.
+    pub unsafe fn rows(&self, dst: *mut u8, src: *const u8, rows: usize, columns: usize) {
+        // SAFETY: this function's contract.
+        unsafe {
+            if let Some(short) = self.short_rows.filter(|_| (1..=SHORT_ROW).contains(&columns)) {
+                return short(dst, src, rows, columns);
+            }
+            let size = cell_size(self.dtype);
+            let result = cell_size(self.kind.result(self.dtype));
+            for row in 0..rows {
+                let mut acc = self.init();
+                if columns > 0 {
+                    (self.run)(&mut acc, src.add(row * columns * size), columns, 0);
+                }
+                self.finish(&acc, dst.add(row * result));
+            }
+        }
     }
 
     /// The accumulator of nothing.
@@ -386,6 +419,85 @@ fn reduce_loop(kind: ReduceKind, dtype: DType, isa: Isa) -> ReduceFn {
     }
 }
 
+/// Rows that are reduced side by side.
+const SIDE: usize = 16;
+
+/// Short rows, side by side: a register holds one element of each. The order is that of [`fold_block`], whose lanes without an element
+/// change nothing.
+///
+/// Safety: that of [`RowsFn`].
+#[inline(always)]
+unsafe fn short_rows<T: Copy>(
+    dst: *mut u8,
+    src: *const u8,
+    [rows, columns]: [usize; 2],
+    zero: T,
+    first: impl Fn(T, T) -> T,
+    join: impl Fn(T, T) -> T,
+) {
+    let (dst, src) = (dst.cast::<T>(), src.cast::<T>());
+    let mut lanes = [[zero; SIDE]; SHORT_ROW];
+    for top in (0..rows).step_by(SIDE) {
+        let count = SIDE.min(rows - top);
+        // SAFETY: this function's contract.
+        let at = |row: usize, column: usize| unsafe { *src.add((top + row) * columns + column) };
+        for (column, lane) in lanes[..columns].iter_mut().enumerate() {
+            if count == SIDE {
+                for (row, x) in lane.iter_mut().enumerate() {
+                    *x = first(at(row, 0), at(row, column));
+                }
+            } else {
+                for (row, x) in lane[..count].iter_mut().enumerate() {
+                    *x = first(at(row, 0), at(row, column));
+                }
+            }
+        }
+        let mut left = columns;
+        while left > 1 {
+            let half = left.next_power_of_two() / 2;
+            let (near, far) = lanes[..left].split_at_mut(half);
+            for (a, b) in near.iter_mut().zip(far) {
+                for (a, &b) in a.iter_mut().zip(&*b) {
+                    *a = join(*a, b);
+                }
+            }
+            left = half;
+        }
+        // SAFETY: this function's contract.
+        let out = unsafe { std::slice::from_raw_parts_mut(dst.add(top), count) };
+        out.copy_from_slice(&lanes[0][..count]);
+    }
+}
+
+/// The loop for short rows of f32 and f64; what is found, and where, is looked for row by row.
+fn rows_loop(kind: ReduceKind, dtype: DType, isa: Isa) -> Option<RowsFn> {
+    macro_rules! kinds {
+        ($T:ty) => {
+            match kind {
+                ReduceKind::Sum => go!($T, |_start, x| 0.0 + x, |x, y| x + y),
+                ReduceKind::Prod => go!($T, |_start, x| 1.0 * x, |x, y| x * y),
+                ReduceKind::Max => go!($T, |x, y| if better(true, y, x) { y } else { x }),
+                ReduceKind::Min => go!($T, |x, y| if better(false, y, x) { y } else { x }),
+                ReduceKind::ArgMax | ReduceKind::ArgMin => return None,
+            }
+        };
+    }
+    macro_rules! go {
+        ($T:ty, |$x:ident, $y:ident| $e:expr) => { go!($T, |$x, $y| $e, |$x, $y| $e) };
+        ($T:ty, |$s:ident, $v:ident| $first:expr, |$x:ident, $y:ident| $join:expr) => {
+            by_isa!(isa, RowsFn, fn<>(dst: *mut u8, src: *const u8, rows: usize, columns: usize) {{
+                short_rows::<$T>(dst, src, [rows, columns], 0.0, |$s, $v| $first, |$x, $y| $join)
+            }}, [])
+        };
+    }
+    // Half types are rounded once more.
+    match dtype {
+        DType::F32 => Some(kinds!(f32)),
+        DType::F64 => Some(kinds!(f64)),
+        _ => None,
+    }
+}
+
 /// Adds a row of elements to per-column partial results of the same dtype: `partial[j] = partial[j] ∘ a[j]`.
 ///
 /// Safety: both pointers are valid for `n` elements and do not overlap.
@@ -497,6 +609,58 @@ impl ColumnReducer {
                 let mut acc = Acc { bits: *totals.cast::<u64>().add(j), index: -1 };
                 self.by_run.combine(&mut acc, &Acc { bits, index: -1 });
                 *totals.cast::<u64>().add(j) = acc.bits;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cpu::loops::isa;
+
+    /// What is found for each row by a run of its own, and for all rows.
+    fn both<T: Copy>(reducer: &Reducer, values: &[T], columns: usize) -> [Vec<T>; 2] {
+        let rows = values.len() / columns;
+        let [mut one, mut all] = [values[..rows].to_vec(), values[..rows].to_vec()];
+        // SAFETY: there are so many rows of so many elements, and a place for each row.
+        unsafe {
+            for row in 0..rows {
+                let mut acc = reducer.init();
+                (reducer.run)(&mut acc, values[row * columns..].as_ptr().cast(), columns, 0);
+                reducer.finish(&acc, one[row..].as_mut_ptr().cast());
+            }
+            reducer.rows(all.as_mut_ptr().cast(), values.as_ptr().cast(), rows, columns);
+        }
+        [one, all]
+    }
+
+    #[test]
+    fn short_rows_have_the_bits_of_long_ones() {
+        let odd = [0.0, -0.0, f64::INFINITY, f64::NEG_INFINITY, f64::NAN, 1e-40, -3.5];
+        let value = |i: usize| match i * 7919 % 31 {
+            j if j < odd.len() => odd[j],
+            j => (j as f64 - 17.3) * 1.7f64.powi((i % 9) as i32 - 4),
+        };
+        for kind in [ReduceKind::Sum, ReduceKind::Prod, ReduceKind::Max, ReduceKind::Min] {
+            for isa in [Isa::Baseline, isa()] {
+                for columns in 1..=SHORT_ROW + 1 {
+                    // Whole groups of rows and some more.
+                    let wide: Vec<f64> = (0..columns * (2 * SIDE + 5)).map(value).collect();
+                    let [one, all] = both(&Reducer::new(kind, DType::F64, isa), &wide, columns);
+                    let same = one
+                        .iter()
+                        .zip(&all)
+                        .all(|(a, b)| a.to_bits() == b.to_bits() || a.is_nan() && b.is_nan());
+                    assert!(same, "{kind:?} of {columns} f64: {one:?} and {all:?}");
+                    let narrow: Vec<f32> = wide.iter().map(|&v| v as f32).collect();
+                    let [one, all] = both(&Reducer::new(kind, DType::F32, isa), &narrow, columns);
+                    let same = one
+                        .iter()
+                        .zip(&all)
+                        .all(|(a, b)| a.to_bits() == b.to_bits() || a.is_nan() && b.is_nan());
+                    assert!(same, "{kind:?} of {columns} f32: {one:?} and {all:?}");
+                }
             }
         }
     }

@@ -6,6 +6,7 @@
 pub mod attention;
 pub mod compact;
 pub mod conv;
+pub mod ctc;
 pub mod extreme;
 pub mod factor;
 pub mod gather;
@@ -15,6 +16,7 @@ pub mod own;
 pub mod pair;
 pub mod pool;
 pub mod put;
+pub mod recurrent;
 pub mod scan;
 pub mod search;
 pub mod sort;
@@ -32,6 +34,7 @@ use std::ops::Range;
 pub use attention::{Attention, AttentionKind};
 pub use compact::Compact;
 pub use conv::{Conv, ConvKind};
+pub use ctc::{Ctc, CtcKind};
 pub use extreme::Extreme;
 pub use factor::{Demand, Factor, FactorKind};
 pub use gather::{Gather, ScatterAdd};
@@ -41,6 +44,7 @@ pub use own::Own;
 pub use pair::{Pair, PairKind};
 pub use pool::{Pool, PoolKind, Share};
 pub use put::Put;
+pub use recurrent::{Cell, Recurrent, RecurrentKind};
 pub use scan::{Scan, ScanKind};
 pub use search::Search;
 pub use sort::{Sort, SortKind};
@@ -567,4 +571,8 @@ library! {
     Extreme;
     /// Positions of what holds in a mask.
     Compact;
+    /// Sequences through a recurrent layer.
+    Recurrent;
+    /// Labels along the steps of a recording.
+    Ctc;
 }

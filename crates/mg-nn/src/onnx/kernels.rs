@@ -77,6 +77,8 @@ pub(super) fn kernel(
         | Library::Compact(_)
         | Library::Own(_)
         | Library::Pair(_)
+        | Library::Recurrent(_)
+        | Library::Ctc(_)
         | Library::Search(_) => refuse(format!("ONNX has no operator for {}", kernel.name())),
     }
 }

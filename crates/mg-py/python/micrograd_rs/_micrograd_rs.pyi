@@ -3611,6 +3611,12 @@ def is_grad_enabled() -> _bool:
 def save_safetensors(tensors: Mapping[str, Tensor], path: _Path, metadata: Mapping[str, str] | None = None) -> None:
     """Writes named tensors to a safetensors file, with text as metadata."""
 
+def _safetensors_bytes(tensors: Mapping[str, Tensor], metadata: Mapping[str, str] | None = None) -> bytes:
+    """The bytes of the file that `save_safetensors` writes."""
+
+def _from_safetensors_bytes(data: bytes) -> tuple[dict[str, Tensor], dict[str, str]]:
+    """What `load_safetensors` answers with, with its text, of the bytes of a file."""
+
 @overload
 def load_safetensors(path: _Path) -> dict[str, Tensor]:
     """The named tensors of a safetensors file; with `metadata`, and its text."""

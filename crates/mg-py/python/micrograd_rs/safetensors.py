@@ -17,7 +17,7 @@ import tempfile
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from ._micrograd_rs import Tensor, _Mapped, _save_sharded, _Sharded, save_safetensors
+from ._micrograd_rs import Tensor, _from_safetensors_bytes, _Mapped, _safetensors_bytes, _save_sharded, _Sharded, save_safetensors
 from ._names import Lazy as _Lazy
 from ._names import kind_of
 
@@ -136,20 +136,12 @@ def load_file(filename: Path, device: Any = "cpu") -> dict[str, Tensor]:
 
 def save(tensors: Mapping[str, Tensor], metadata: Mapping[str, str] | None = None) -> bytes:
     """Tensors by name as the bytes of a file."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = os.path.join(folder, "file")
-        save_file(tensors, path, metadata)
-        with open(path, "rb") as file:
-            return file.read()
+    return _safetensors_bytes(checked("save", tensors), dict(metadata or {}))
 
 
 def load(data: bytes) -> dict[str, Tensor]:
     """All tensors of the bytes of a file."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = os.path.join(folder, "file")
-        with open(path, "wb") as file:
-            file.write(data)
-        return {name: t.clone() for name, t in load_file(path).items()}
+    return _from_safetensors_bytes(bytes(data))[0]
 
 
 def _bytes(size: int | str) -> int:

@@ -25,7 +25,7 @@ import tempfile
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, cast
 
-from ._micrograd_rs import Device, Tensor, as_tensor, dtype, load_safetensors, realize, save_safetensors, tensor, zeros
+from ._micrograd_rs import Device, Tensor, _from_safetensors_bytes, _safetensors_bytes, as_tensor, dtype, load_safetensors, realize, save_safetensors, tensor, zeros
 from ._names import Lazy as _Lazy
 from ._names import kind_of
 from ._size import Size
@@ -385,11 +385,7 @@ def save(obj: Any, f: Place, pickle_module: Any = None, pickle_protocol: int | N
     writer.share()
     structure = json.dumps(said, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     if hasattr(f, "write"):
-        with tempfile.TemporaryDirectory() as folder:
-            path = os.path.join(folder, "file")
-            save_safetensors(writer.tensors, path, {_KEY: structure})
-            with open(path, "rb") as file:
-                cast("Any", f).write(file.read())
+        cast("Any", f).write(_safetensors_bytes(writer.tensors, {_KEY: structure}))
         return
     save_safetensors(writer.tensors, cast("str", f), {_KEY: structure})
 
@@ -413,13 +409,21 @@ def load(
     """
     where = _Where(map_location)
     if hasattr(f, "read"):
+        data = bytes(cast("Any", f).read())
+        if _is_safetensors(data[:9]):
+            return _restored(*_from_safetensors_bytes(data), where, "load")
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "file")
             with open(path, "wb") as file:
-                file.write(cast("Any", f).read())
+                file.write(data)
             return _load(path, where, False)
     del weights_only, pickle_module
     return _load(os.fspath(cast("str", f)), where, bool(mmap))
+
+
+def _is_safetensors(start: bytes) -> bool:
+    """Whether a file of which these are the first nine bytes can only be a safetensors file: the length of a header, and its brace."""
+    return start[8:] == b"{" and not start.startswith((b"PK", b"\x93NUMPY"))
 
 
 def _load(path: str, where: _Where, mmap: bool) -> Any:
@@ -444,6 +448,11 @@ def _load(path: str, where: _Where, mmap: bool) -> Any:
         tensors, metadata = {name: opened.get_tensor(name) for name in opened.keys()}, opened.metadata() or {}
     else:
         tensors, metadata = load_safetensors(path, metadata=True)
+    return _restored(tensors, metadata, where, path)
+
+
+def _restored(tensors: dict[str, Tensor], metadata: dict[str, str], where: _Where, path: str) -> Any:
+    """What was saved, of a file's tensors and text."""
     if _KEY not in metadata:
         return {name: where(t, "cpu") for name, t in tensors.items()}
     try:

@@ -23,3 +23,22 @@ impl<T: Copy> Shared<T> {
         self.0
     }
 }
+
+/// Multiplications from which threads share work on several matrices.
+#[cfg(feature = "linalg")]
+const PARALLEL: usize = 1 << 15;
+/// Multiplications of a task: small matrices are done many at a time.
+#[cfg(feature = "linalg")]
+const TASK: usize = 1 << 13;
+
+/// Calls `one` with every number below `count`, each of which takes so many multiplications, on all threads where that is worth it.
+#[cfg(feature = "linalg")]
+pub(crate) fn each_of(count: usize, work: usize, one: &(dyn Fn(usize) + Sync)) {
+    if count < 2 || count * work < PARALLEL {
+        return (0..count).for_each(one);
+    }
+    let together = (TASK / work.max(1)).max(1);
+    crate::cpu::pool::parallel(count.div_ceil(together), &|task| {
+        (task * together..count.min((task + 1) * together)).for_each(one);
+    });
+}

@@ -6,7 +6,7 @@ use crate::cell::by_cell;
 use crate::cpu::compile::{Check, Compiled, Len, Reg, Step};
 use crate::cpu::convert::store_loop;
 use crate::cpu::loops::{by_isa, cell_size, isa};
-use crate::cpu::reduce::{Acc, ColumnReducer, ROW_BLOCK, Reducer};
+use crate::cpu::reduce::{Acc, ColumnReducer, ROW_BLOCK};
 use crate::cpu::stream;
 use crate::program::{Class, Val};
 use mg_device::DType;
@@ -248,7 +248,7 @@ impl Tile<'_, '_> {
                     ),
                     Step::Stream { dst, src, dtype } => stream::stream(at(dst), at(src), full * dtype.size()),
                     Step::Rows { reducer, dst, src } => {
-                        reduce_rows(&p.reducers[reducer as usize], at(dst), at(src), rows, columns);
+                        p.reducers[reducer as usize].rows(at(dst), at(src), rows, columns);
                     }
                     Step::Accumulate { reducer, src } => {
                         let f = p.reducers[reducer as usize].run;
@@ -285,24 +285,6 @@ impl Tile<'_, '_> {
                     }
                 }
             }
-        }
-    }
-}
-
-/// Reduces whole rows, each to a cell.
-///
-/// Safety: the registers have room for the tile's elements and rows.
-unsafe fn reduce_rows(reducer: &Reducer, dst: *mut u8, src: *const u8, rows: usize, columns: usize) {
-    let size = cell_size(reducer.dtype);
-    let result = cell_size(reducer.kind.result(reducer.dtype));
-    for row in 0..rows {
-        let mut acc = reducer.init();
-        // SAFETY: this function's contract.
-        unsafe {
-            if columns > 0 {
-                (reducer.run)(&mut acc, src.add(row * columns * size), columns, 0);
-            }
-            reducer.finish(&acc, dst.add(row * result));
         }
     }
 }

@@ -1,17 +1,13 @@
 //! Factorisations on the CPU: matrices of a batch on all threads, each by one.
 
 use super::{Code, Demand, Factor, FactorKind};
-use crate::cpu::library::Shared;
-use crate::cpu::pool::parallel;
+use crate::cpu::library::{Shared, each_of};
 use crate::cpu::run::OutOfRange;
 use crate::library::Operand;
 use mg_device::{Float, Shape};
 use mg_linalg::Real;
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
 use std::sync::{Mutex, PoisonError};
-
-/// Multiplications from which several matrices are factorised on several threads.
-const PARALLEL: usize = 1 << 15;
 
 /// # Safety
 ///
@@ -55,11 +51,7 @@ unsafe fn batch<T: Real>(factor: &Factor, x: &Operand, out: *mut T) -> Result<()
             *first = Some((i, found));
         }
     };
-    if count > 1 && count * m * n * m.min(n) >= PARALLEL {
-        parallel(count, &one);
-    } else {
-        (0..count).for_each(one);
-    }
+    each_of(count, m * n * m.min(n), &one);
     match first.into_inner().unwrap_or_else(PoisonError::into_inner) {
         Some((_, found)) => Err(found),
         None => Ok(()),
@@ -68,7 +60,7 @@ unsafe fn batch<T: Real>(factor: &Factor, x: &Operand, out: *mut T) -> Result<()
 
 /// The order of rows after exchanges, step by step, and its inverse.
 fn orders<T: Real>(exchanged: impl Iterator<Item = usize>, order: &mut [T], inverse: &mut [T]) {
-    let mut rows: Vec<usize> = (0..order.len()).collect();
+    let mut rows: SmallVec<[usize; 16]> = (0..order.len()).collect();
     for (i, with) in exchanged.enumerate() {
         rows.swap(i, with);
     }
@@ -109,7 +101,7 @@ fn matrix<T: Real>(
     match (factor.kind, &mut parts[..]) {
         (FactorKind::Lu, [lu, pivots, order, inverse, sign, info]) => {
             lu.copy_from_slice(a);
-            let mut exchanged = vec![0; m.min(n)];
+            let mut exchanged: SmallVec<[usize; 16]> = smallvec![0; m.min(n)];
             if !a.is_empty() {
                 T::lu(lu, m, n, &mut exchanged);
             }

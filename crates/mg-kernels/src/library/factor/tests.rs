@@ -45,7 +45,7 @@ const WITHIN: [(DType, f64); 2] = [(DType::F64, 1e-10), (DType::F32, 1e-4)];
 #[test]
 fn parts_give_the_matrix() {
     for (dtype, within) in WITHIN {
-        for [m, n] in [[1, 1], [4, 4], [6, 3], [3, 5]] {
+        for [m, n] in [[1, 1], [4, 4], [6, 3], [3, 5], [8, 8], [9, 9], [12, 5]] {
             let (k, a) = (m.min(n), Array::some(dtype, &[2, m, n], 3));
             let of = |kind| factored(Factor { kind, demand: Demand::Nothing }, &a);
             for (parts, a) in

@@ -27,16 +27,12 @@ pub(super) unsafe fn solve(kernel: &Triangular, operands: &[Operand], out: *mut 
     }
 }
 
-/// Multiplications from which threads share the work.
-#[cfg(feature = "linalg")]
-const PARALLEL: usize = 1 << 15;
-
 /// # Safety
 ///
 /// As [`solve`], with operands of this type.
 #[cfg(feature = "linalg")]
 unsafe fn batch<T: mg_linalg::Real>(kernel: &Triangular, a: &Operand, b: &Operand, out: *mut T) {
-    use crate::cpu::library::Shared;
+    use crate::cpu::library::{Shared, each_of};
 
     let shape = b.layout.shape();
     let Some((lead, &[n, k])) = shape.split_last_chunk::<2>() else { return };
@@ -56,9 +52,5 @@ unsafe fn batch<T: mg_linalg::Real>(kernel: &Triangular, a: &Operand, b: &Operan
             T::triangular(matrix, n, triangle, std::slice::from_raw_parts_mut(out.add(i * n * k), n * k), k);
         }
     };
-    if count > 1 && count * n * n * k >= PARALLEL {
-        crate::cpu::pool::parallel(count, &one);
-    } else {
-        (0..count).for_each(one);
-    }
+    each_of(count, n * n * k, &one);
 }
