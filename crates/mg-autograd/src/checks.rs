@@ -112,6 +112,24 @@ fn search<T: Element>(value: &Value, valid: &Range<i64>, except: Option<i64>) ->
     Ok(Found::Inside { negative, excepted })
 }
 
+/// Whether one of some integers is known to be 0: of a few that are computed already, and on the host. Others are looked at where they divide.
+pub(crate) fn has_zero(node: &Node) -> Result<bool> {
+    let known = match node.value() {
+        Some(Ok(value)) if value.buffer.device().is_cpu() && !node.dtype().is_float() => value,
+        _ => return Ok(false),
+    };
+    if known.layout.numel() > FEW {
+        return Ok(false);
+    }
+    with_element!(node.dtype(), T => {
+        let all = known.buffer.as_slice::<T>()?;
+        Ok(known.layout.offsets().any(|at| all[at].to_i64() == 0))
+    })
+}
+
+/// Divisors that are looked at beforehand: the others are when they are used, which costs nothing.
+const FEW: usize = 4096;
+
 /// Numbers that are to be what `valid` says: those that are known are looked at now, others when they are used.
 #[track_caller]
 pub(crate) fn valid(op: &'static str, node: &Node, valid: Valid) -> Result<Node> {
@@ -150,7 +168,11 @@ pub(crate) fn unseen(op: &'static str, node: &Node, valid: Valid) -> Result<Opti
         }
         Valid::Sum => rising(Row::Lt, &zero, node, &none),
         Valid::Diagonal => rising(Row::Ne, &zero, node, &none),
-        Valid::Rate => rising(Row::Le, &zero, node, &none),
+        Valid::Rate | Valid::Deviation => rising(Row::Le, &zero, node, &none),
+        Valid::Finite => {
+            let below = rising(Row::Lt, node, &node.lit(f64::INFINITY), &none);
+            rising(Row::Lt, &node.lit(f64::NEG_INFINITY), node, &below)
+        }
     };
     Ok(Some(index.guard(valid.axis(), 1)))
 }

@@ -2,6 +2,7 @@
 
 use crate::autocast;
 use crate::caller::public;
+use crate::checks::has_zero;
 use crate::gradient::no_grad;
 use crate::parts::wide;
 use crate::surface::{Answer, Given, Kind, OfIntegers, Operation, Param, Place, Returns};
@@ -587,8 +588,8 @@ impl Tensor {
     ///
     /// # Errors
     ///
-    /// Shapes that do not broadcast, unlike devices, truth values. An integer divided by zero is found when the value is
-    /// computed.
+    /// Shapes that do not broadcast, unlike devices, truth values. An integer divided by zero: what is not known yet is found when the
+    /// value is computed.
     #[track_caller]
     pub fn try_fmod(&self, other: impl Into<Operand>) -> Result<Tensor> {
         public("fmod", || {
@@ -618,6 +619,10 @@ impl Tensor {
     #[track_caller]
     pub fn where_(condition: &Tensor, a: impl Into<Operand>, b: impl Into<Operand>) -> Result<Tensor> {
         let (a, b, condition) = (a.into().look(), b.into().look(), condition.node());
+        if !condition.dtype().is_bool() {
+            let text = format!("takes a condition of truth values, got {}", condition.dtype());
+            return Err(Error::new("where", ErrorKind::DType(text)));
+        }
         let dtype = DType::result_type([a.kind(), b.kind()]);
         for number in [&a, &b] {
             if let (Term::Int(v), Some((_, largest))) = (number, dtype.int_range())
@@ -780,12 +785,21 @@ impl Division {
             (Term::Node(n), _) | (_, Term::Node(n)) => n.device(),
             _ => crate::default_device(),
         };
+        let is_zero = match &b {
+            Term::Int(n) => *n == 0,
+            Term::Bool(is_one) => !is_one,
+            Term::Node(n) => has_zero(n)?,
+            Term::Float(_) | Term::Live(_) => false,
+        };
         let (a, b) = (a.into_node(within, device), b.into_node(within, device));
-        if Shape::broadcast(a.shape(), b.shape()).is_none() {
+        let Some(shape) = Shape::broadcast(a.shape(), b.shape()) else {
             let text = format!("shapes {} and {} cannot be broadcast together", a.shape(), b.shape());
             return Err(Error::new(op, ErrorKind::Shape(text)));
-        }
+        };
         same_device(op, &[&a, &b])?;
+        if is_zero && !dtype.is_float() && shape.numel() > 0 {
+            return Err(Error::new(op, ErrorKind::Value("an integer is divided by zero".into())));
+        }
         Ok(Division { a, b, dtype })
     }
 

@@ -26,10 +26,22 @@ pub enum Valid {
     Diagonal,
     /// Not negative: the mean of a count.
     Rate,
+    /// Not negative: a standard deviation.
+    Deviation,
+    /// Finite: the end of a range.
+    Finite,
 }
 
 impl Valid {
-    const ALL: [Valid; 5] = [Valid::Probability, Valid::Weight, Valid::Sum, Valid::Diagonal, Valid::Rate];
+    const ALL: [Valid; 7] = [
+        Valid::Probability,
+        Valid::Weight,
+        Valid::Sum,
+        Valid::Diagonal,
+        Valid::Rate,
+        Valid::Deviation,
+        Valid::Finite,
+    ];
 
     /// What stands in place of the axis.
     pub const fn axis(self) -> usize {
@@ -43,7 +55,8 @@ impl Valid {
             Valid::Weight => (0.0..f64::INFINITY).contains(&x),
             Valid::Sum => x > 0.0,
             Valid::Diagonal => x != 0.0,
-            Valid::Rate => x >= 0.0,
+            Valid::Rate | Valid::Deviation => x >= 0.0,
+            Valid::Finite => x.is_finite(),
         }
     }
 
@@ -54,6 +67,8 @@ impl Valid {
             Valid::Weight => "takes weights that are finite and not negative",
             Valid::Sum => "takes weights of which some are above 0",
             Valid::Rate => "takes rates that are not negative",
+            Valid::Deviation => "takes standard deviations that are not negative",
+            Valid::Finite => "takes numbers that are finite: they are the ends of the range",
             Valid::Diagonal => {
                 let text = "a diagonal element is zero: the matrix is singular and has no inverse";
                 return ErrorKind::Singular(text.into());
@@ -113,6 +128,9 @@ pub enum ErrorKind {
     /// An argument is outside what the operation takes.
     #[error("{0}")]
     Value(String),
+    /// There are no elements of which one is asked for: the largest, the median.
+    #[error("{0}")]
+    Empty(String),
     /// A matrix that cannot be factorised, inverted or solved with.
     #[error("{0}")]
     Singular(String),

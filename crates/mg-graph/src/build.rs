@@ -444,7 +444,7 @@ impl Node {
         }
         if count == 0 && kind.needs_elements() {
             let text = format!("no elements to reduce in shape {}", self.shape());
-            return Err(Error::new(kind.name(), ErrorKind::Value(text)));
+            return Err(Error::new(kind.name(), ErrorKind::Empty(text)));
         }
         let dtype = kind.result(self.dtype());
         if axes & ((1u32 << rank) - 1) as AxisSet == 0 && !kind.is_arg() {

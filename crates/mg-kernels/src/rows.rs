@@ -367,11 +367,10 @@ op_table! {
     Abs "abs" abs try_abs Numeric |a| a.abs();
     grad |g, x, y| [Some(g.mul(&x[0].map(Row::Sign)))]
 
-    /// −1, 0 or 1 with the sign of `a`; NaN stays.
+    /// −1, 0 or 1 with the sign of `a`; 0 of NaN.
     Sign "sign" sign try_sign Numeric |a| {
         let zero = a.lit(0.0);
-        let sign = L::select(zero.lt(a), a.lit(1.0), L::select(a.lt(zero), a.lit(-1.0), zero));
-        L::select(a.is_nan(), a, sign)
+        L::select(zero.lt(a), a.lit(1.0), L::select(a.lt(zero), a.lit(-1.0), zero))
     };
     grad |g, x, y| []
 

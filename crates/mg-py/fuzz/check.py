@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from .compare import PASSED, TOLERANCE, Difference, alike, differs, flat, numbers, parts, tolerance, values_differ
 from .generate import Generator
-from .measure import composed, left_to_machine, overflows, shaken, unrounded, widened, with_poles, without_sign
+from .measure import composed, left_to_machine, overflows, shaken, unrounded, widened, with_poles
 from .operations import available, undrawn
 from .program import Program
 from .run import MODES, Library, Trace, execute, ours, together, torch
@@ -88,7 +88,6 @@ class Checker:
             ("the reference's results were put in order, and so copied", lambda: self.is_put_in_order(program, found, mode)),
             ("left to the machine", lambda: left_to_machine(program, self.reference)),
             ("a pole is a pole", lambda: self.has_poles(program, mode)),
-            ("NaN has no sign", lambda: self.of_no_sign(program, mode)),
             ("a view that was made while nothing was recorded is a constant", lambda: self.agrees(program, mode, _constant_views)),
             ("nothing flows through a logical operation", lambda: self.agrees(program, mode, _logical)),
             ("the reference's result is a view of what nobody has", lambda: self.agrees(program, mode, _of_its_own)),
@@ -118,14 +117,6 @@ class Checker:
         wanted = execute(program, replace(self.reference, settles=False))
         got = execute(program, self.ours, mode, wanted.outcomes)
         return not wanted.void and differs(program, wanted, got, self.reference, self.ours) is None
-
-    def of_no_sign(self, program: Program, mode: str) -> bool:
-        """Whether the reference agrees where NaN has no sign."""
-        if self.reference.name != "torch":
-            return False
-        wanted = without_sign(program, self.reference)
-        got = execute(program, self.ours, mode, wanted.outcomes)
-        return differs(program, wanted, got, self.reference, self.ours) is None
 
     def is_rounded(self, program: Program, trace: Trace, found: Difference, mode: str) -> bool:
         """Whether the reference agrees when each of its operations is rounded once, and not on the way; or in all numbers in which it does

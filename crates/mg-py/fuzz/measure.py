@@ -301,17 +301,3 @@ def with_poles(program: Program, library: Library) -> Trace:
         return answer
 
     return through(program, library, each)
-
-
-def without_sign(program: Program, library: Library) -> Trace:
-    """Runs a program with PyTorch where NaN has no sign, as here: with PyTorch it is 0, and so is the slope of its magnitude."""
-    import torch
-
-    def each(func: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        before = args[0].clone() if name in ("sign_", "sgn_") else args[0] if name in ("sign", "sgn") else None
-        answer = func(*args, **kwargs)
-        if before is not None and before.is_floating_point():
-            answer.copy_(torch.where(before.isnan(), before, answer))
-        return answer
-
-    return through(program, library, each)

@@ -796,12 +796,18 @@ div = _elementwise(np.true_divide, lambda a, b: 1 / b, lambda a, b: -a / (b * b)
 maximum = _elementwise(np.maximum, lambda a, b: ~(a <= b) + (a == b) / 2, lambda a, b: ~(b <= a) + (a == b) / 2)
 minimum = _elementwise(np.minimum, lambda a, b: ~(a >= b) + (a == b) / 2, lambda a, b: ~(b >= a) + (a == b) / 2)
 
+
+def _sign(x: Any) -> Any:
+    """The sign, 0 of what is no number."""
+    return np.sign(x) if x.dtype.kind != "f" else np.where(np.isnan(x), 0, np.sign(x)).astype(x.dtype)
+
+
 UNARY = {
     "neg": (np.negative, lambda x: -1.0, _no_bool),
-    "abs": (np.abs, np.sign, None),
+    "abs": (np.abs, _sign, None),
     "square": (lambda x: x * x, lambda x: 2 * x, lambda name: "int64" if name == "bool" else name),
     "relu": (lambda x: np.maximum(x, 0), lambda x: ~(x <= 0) * 1.0, _no_bool),
-    "sign": (lambda x: x if x.dtype == bool else np.sign(x), lambda x: 0.0, None),
+    "sign": (lambda x: x if x.dtype == bool else _sign(x), lambda x: 0.0, None),
     "exp": (np.exp, np.exp, _floating),
     "log": (np.log, lambda x: 1 / x, _floating),
     "sqrt": (np.sqrt, lambda x: 0.5 / np.sqrt(x), _floating),

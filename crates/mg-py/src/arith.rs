@@ -10,7 +10,7 @@ use pyo3::basic::CompareOp;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 
-use crate::error::not_in_handler;
+use crate::error::{not_in_handler, said_by};
 use crate::tensor::{Other, PyTensor};
 use crate::{import, nested};
 
@@ -49,6 +49,11 @@ pub fn other(obj: &Bound<'_, PyAny>) -> PyResult<Other> {
         let kind = obj.get_type().name().map_or("an object".to_string(), |n| n.to_string());
         PyTypeError::new_err(format!("takes tensors, numbers and NumPy arrays, got {kind}"))
     })
+}
+
+/// What is wrong with an operand, said by a method.
+pub fn named(method: &str, other: PyResult<Other>) -> PyResult<Other> {
+    other.map_err(|error| Python::attach(|py| said_by(py, method, error)))
 }
 
 /// `number ∘ tensor` and `tensor ∘ tensor` alike.
@@ -93,7 +98,7 @@ macro_rules! operators {
 
                 fn $in_place(&self, py: Python<'_>, other: &Bound<'_, PyAny>) -> PyResult<()> {
                     let f: fn(&Tensor, Operand) -> Result<Tensor> = $f;
-                    let other = self::other(other)?;
+                    let other = named(stringify!($in_place), self::other(other))?;
                     self.write(py, |t| written(t, |t| f(t, other.operand)))
                 }
             )*
@@ -173,7 +178,7 @@ impl PyTensor {
         other: &Bound<'_, PyAny>,
         _modulo: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<()> {
-        let other = self::other(other)?;
+        let other = named("__ipow__", self::other(other))?;
         self.write(py, |t| written(t, |t| t.try_pow(other.operand)))
     }
 
@@ -262,8 +267,8 @@ impl PyTensor {
 
     /// Sets every element to a number.
     fn fill_<'py>(slf: Bound<'py, PyTensor>, value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyTensor>> {
-        let value = other(value)?.operand;
-        slf.get().write(slf.py(), |t| filled(t, value))?;
+        let value = named("fill_", other(value))?.operand;
+        slf.get().write(slf.py(), |t| filled(t, value).map_err(|e| e.with_op("fill_")))?;
         Ok(slf)
     }
 
@@ -276,10 +281,13 @@ impl PyTensor {
     ) -> PyResult<Bound<'py, PyTensor>> {
         // Copies are in the stream's order.
         let _ = non_blocking;
-        let value = other(src)?.operand;
-        slf.get().write(slf.py(), |t| match value {
-            Operand::Tensor(value) => t.assign(value.to(t.device())?),
-            value => t.assign(value),
+        let value = named("copy_", other(src))?.operand;
+        slf.get().write(slf.py(), |t| {
+            let written = match value {
+                Operand::Tensor(value) => t.assign(value.to(t.device())?),
+                value => t.assign(value),
+            };
+            written.map_err(|e| e.with_op("copy_"))
         })?;
         Ok(slf)
     }

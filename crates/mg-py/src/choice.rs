@@ -5,9 +5,17 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict, PyTuple};
 
-use crate::arith::other;
+use crate::arith::{named, other};
 use crate::error::{build, compute};
 use crate::tensor::PyTensor;
+
+/// The condition of `where`.
+fn tensor_of<'a, 'py>(condition: &'a Bound<'py, PyAny>) -> PyResult<&'a Bound<'py, PyTensor>> {
+    condition.cast::<PyTensor>().map_err(|_| {
+        let kind = condition.get_type().name().map_or("an object".to_string(), |n| n.to_string());
+        PyTypeError::new_err(format!("where(): the condition must be a tensor of truth values, not {kind}"))
+    })
+}
 
 #[pymethods]
 impl PyTensor {
@@ -27,11 +35,11 @@ impl PyTensor {
     fn r#where(
         &self,
         py: Python<'_>,
-        condition: &Bound<'_, PyTensor>,
+        condition: &Bound<'_, PyAny>,
         other: &Bound<'_, PyAny>,
     ) -> PyResult<PyTensor> {
-        let condition = &condition.get().t;
-        self.binary(py, self::other(other)?, |t, b| Tensor::where_(condition, t, b))
+        let condition = &tensor_of(condition)?.get().t;
+        self.binary(py, named("where", self::other(other))?, |t, b| Tensor::where_(condition, t, b))
     }
 }
 
@@ -40,19 +48,20 @@ impl PyTensor {
 #[pyo3(signature = (condition, input=None, other=None))]
 pub fn r#where<'py>(
     py: Python<'py>,
-    condition: &Bound<'py, PyTensor>,
+    condition: &Bound<'py, PyAny>,
     input: Option<&Bound<'py, PyAny>>,
     other: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
+    let condition = tensor_of(condition)?;
     let this = condition.get();
     match (input, other) {
         (None, None) => condition.call_method("nonzero", (), Some(&[("as_tuple", true)].into_py_dict(py)?)),
         (Some(a), Some(b)) => {
-            let (a, b) = (self::other(a)?, self::other(b)?);
+            let (a, b) = (named("where", self::other(a))?, named("where", self::other(b))?);
             let borrowed = this.borrowed || a.borrowed || b.borrowed;
             let t = build(py, || Tensor::where_(&this.t, a.operand, b.operand))?;
             Ok(Bound::new(py, PyTensor::result(py, t, borrowed)?)?.into_any())
         }
-        _ => Err(PyTypeError::new_err("takes a condition alone, or with two tensors or numbers")),
+        _ => Err(PyTypeError::new_err("where(): takes a condition alone, or with two tensors or numbers")),
     }
 }

@@ -12,7 +12,7 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict, PyTuple};
 
-use crate::error::{compute, exception};
+use crate::error::{build, compute, exception, unfit};
 use crate::tensor::PyTensor;
 
 /// kDLCPU.
@@ -409,6 +409,35 @@ fn truths(py: Python<'_>, bytes: &Tensor) -> PyResult<Tensor> {
     let buffer =
         unsafe { Buffer::from_foreign_on(device, start, len, DType::Bool, Box::new(value.buffer.clone())) };
     Ok(Tensor::on(Value { buffer, layout: value.layout }))
+}
+
+/// The bits of a tensor's elements as elements of another dtype of the same size, on the same memory.
+pub fn seen_as(py: Python<'_>, tensor: &PyTensor, dtype: DType) -> PyResult<PyTensor> {
+    let (own, device, shape) = build(py, || Ok((tensor.t.dtype(), tensor.t.device(), tensor.t.shape())))?;
+    if own == dtype {
+        return tensor.view(py, |t| t.view_as_shape(&crate::size::signed(&shape)));
+    }
+    if own.size() != dtype.size() {
+        let text = format!(
+            "view: the bits of {own} (of {} bytes) as {dtype} (of {}): takes a dtype of the same size",
+            own.size(),
+            dtype.size()
+        );
+        return Err(unfit(py, text));
+    }
+    if device.is_cuda() {
+        let text = "view: bits are seen as another dtype on the host; bring the tensor there by cpu()";
+        return Err(unfit(py, text.into()));
+    }
+    let detached = PyTensor::of(build(py, || Ok(tensor.t.detach()))?, tensor.is_borrowed());
+    let (Value { buffer, layout }, exported) = detached.export(py)?;
+    let (start, len) = (buffer.as_mut_ptr(), buffer.len());
+    let seen = if dtype.is_bool() { DType::U8 } else { dtype };
+    let owner = Box::new((buffer, exported));
+    // SAFETY: the memory of the buffer, which the owner keeps, of elements of the same size; any bits are elements of a dtype that is not of truth values.
+    let buffer = unsafe { Buffer::from_foreign_on(device, start, len, seen, owner) };
+    let seen = Tensor::on(Value { buffer, layout });
+    Ok(PyTensor::borrowed(if dtype.is_bool() { truths(py, &seen)? } else { seen }))
 }
 
 /// A tensor on foreign memory; of truth values, its bytes.

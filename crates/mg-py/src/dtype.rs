@@ -1,7 +1,7 @@
 //! `dtype`: what the elements are.
 
 use mg_device::{Category, DType};
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyAttributeError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBool, PyFloat, PyInt, PyString, PyType};
@@ -192,6 +192,16 @@ impl PyDType {
     #[getter]
     fn _numpy(&self) -> Option<String> {
         self.0.numpy_name()
+    }
+
+    /// NumPy's dtype of it, by which NumPy takes it for one: `numpy.zeros(2, dtype=float32)`.
+    #[getter(dtype)]
+    fn numpy_dtype<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let Some(name) = self.0.numpy_name() else {
+            return Err(PyAttributeError::new_err(format!("NumPy has no dtype {}", self.0.long_name())));
+        };
+        let numpy = py.import("numpy").map_err(|_| PyAttributeError::new_err("NumPy is not installed"))?;
+        numpy.getattr("dtype")?.call1((name,))
     }
 
     fn __repr__(&self) -> String {

@@ -12,7 +12,8 @@ use crate::writes;
 use mg_autograd::anomaly;
 use mg_device::{Error, ErrorKind, Result};
 use pyo3::exceptions::{
-    PyIndexError, PyKeyboardInterrupt, PyMemoryError, PyOSError, PyRuntimeError, PyTypeError, PyValueError,
+    PyIndexError, PyKeyboardInterrupt, PyMemoryError, PyOSError, PyOverflowError, PyRuntimeError,
+    PyTypeError, PyValueError,
 };
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -43,6 +44,21 @@ pub fn argument_error(py: Python<'_>) -> PyResult<Bound<'_, PyType>> {
     Ok(made.bind(py).clone())
 }
 
+/// `EmptyError`: no elements, of which one is asked for.
+pub fn empty_error(py: Python<'_>) -> PyResult<Bound<'_, PyType>> {
+    static TYPE: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+    let doc = "No elements, of which one is asked for (the largest, the median): an ArgumentError, and the IndexError that PyTorch raises along an axis.";
+    let made = TYPE.get_or_try_init(py, || {
+        let members = PyDict::new(py);
+        members.set_item("__module__", "micrograd_rs")?;
+        members.set_item("__doc__", doc)?;
+        let bases = (argument_error(py)?, py.get_type::<PyIndexError>());
+        let made = py.get_type::<PyType>().call1(("EmptyError", bases, members))?;
+        Ok::<_, PyErr>(made.cast_into::<PyType>()?.unbind())
+    })?;
+    Ok(made.bind(py).clone())
+}
+
 /// An [`argument_error`] that says this.
 pub fn unfit(py: Python<'_>, text: String) -> PyErr {
     argument_error(py).map_or_else(|error| error, |kind| PyErr::from_type(kind, text))
@@ -55,6 +71,19 @@ pub fn dtype_error(py: Python<'_>) -> PyResult<Bound<'_, PyType>> {
         "Dtypes that an operation does not take: a TypeError, and the RuntimeError that PyTorch raises.";
     let made = TYPE.get_or_try_init(py, || both(py, "DTypeError", py.get_type::<PyTypeError>(), doc))?;
     Ok(made.bind(py).clone())
+}
+
+/// What is wrong with an argument, said by the operation.
+#[cold]
+pub fn said_by(py: Python<'_>, operation: &str, error: PyErr) -> PyErr {
+    let kind = error.get_type(py);
+    let plain =
+        [py.get_type::<PyTypeError>(), py.get_type::<PyValueError>(), py.get_type::<PyOverflowError>()];
+    let text = error.value(py).to_string();
+    if !plain.iter().any(|plain| kind.is(plain)) || text.starts_with(operation) {
+        return error;
+    }
+    PyErr::from_type(kind, format!("{operation}(): {text}"))
 }
 
 /// An exception of one of these.
@@ -133,6 +162,7 @@ pub fn exception(error: &Error) -> PyErr {
         ErrorKind::Shape(_) | ErrorKind::Value(_) | ErrorKind::UnlikeDevices(_) => {
             raised(argument_error, text)
         }
+        ErrorKind::Empty(_) => raised(empty_error, text),
         ErrorKind::Format(_) => PyValueError::new_err(text),
         ErrorKind::OutOfMemory { .. } => PyMemoryError::new_err(text),
         ErrorKind::Singular(_) => LinAlgError::new_err(text),

@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
 use crate::dtype::optional_dtype;
-use crate::error::{build, not_in_handler};
+use crate::error::{build, not_in_handler, said_by};
 use crate::format::{PyLayout, PyMemoryFormat, without_effect};
 use crate::nested;
 use crate::random::PyGenerator;
@@ -123,7 +123,7 @@ macro_rules! filled {
             memory_format: Option<PyMemoryFormat>,
         ) -> PyResult<PyTensor> {
             without_effect(layout, pin_memory, memory_format);
-            let $shape = self::shape(shape, size)?;
+            let $shape = self::shape(shape, size).map_err(|e| said_by(py, stringify!($name), e))?;
             let $dtype = optional_dtype(dtype)?.unwrap_or_else(DType::default_float);
             made(py, device, requires_grad, || $make)
         }
@@ -219,14 +219,33 @@ pub fn arange(
         let (from, to) = (start.map_or(Ok(0), int)?, int(end)?);
         let by = step.map_or(Ok(1), int)?;
         let dtype = wanted.unwrap_or(DType::I64);
-        made(py, device, requires_grad, || Ok(whole_range(from, to, by)?.to_dtype(dtype)))
+        made(py, device, requires_grad, || {
+            upwards(to >= from, to == from, by > 0, by == 0)?;
+            Ok(whole_range(from, to, by)?.to_dtype(dtype))
+        })
     } else {
         let float = |o: &Bound<'_, PyAny>| o.extract::<f64>();
         let (from, to) = (start.map_or(Ok(0.0), float)?, float(end)?);
         let by = step.map_or(Ok(1.0), float)?;
         let dtype = wanted.unwrap_or_else(DType::default_float);
-        made(py, device, requires_grad, || Tensor::arange_by(from, to, by, dtype))
+        made(py, device, requires_grad, || {
+            // What is no number is told of where numbers are counted.
+            let is_number = !(from.is_nan() || to.is_nan() || by.is_nan());
+            if is_number {
+                upwards(to >= from, to == from, by > 0.0, by == 0.0)?;
+            }
+            Tensor::arange_by(from, to, by, dtype)
+        })
     }
+}
+
+/// Refuses a step that leads away from the end.
+fn upwards(is_above: bool, is_same: bool, goes_up: bool, stays: bool) -> Result<()> {
+    if stays || is_same || is_above == goes_up {
+        return Ok(());
+    }
+    let text = "the step leads away from the end: takes a positive step upwards and a negative one downwards";
+    Err(Error::new("arange", ErrorKind::Value(text.into())))
 }
 
 fn whole_range(from: i64, to: i64, by: i64) -> Result<Tensor> {
@@ -366,10 +385,43 @@ like! {
     ones_like |shape, dtype| Tensor::ones(&shape, dtype);
     /// As `zeros_like`.
     empty_like |shape, dtype| Tensor::zeros(&shape, dtype);
+}
+
+macro_rules! drawn_like {
+    ($($(#[doc = $doc:literal])+ $name:ident $draw:path;)*) => {$(
+        $(#[doc = $doc])+
+        #[pyfunction]
+        #[pyo3(signature = (
+            input, *, generator=None, dtype=None, device=None, requires_grad=false, layout=None, pin_memory=None,
+            memory_format=None
+        ))]
+        pub fn $name(
+            py: Python<'_>,
+            input: &Bound<'_, PyTensor>,
+            generator: Option<&Bound<'_, PyGenerator>>,
+            dtype: Option<&Bound<'_, PyAny>>,
+            device: Option<&Bound<'_, PyAny>>,
+            requires_grad: bool,
+            layout: Option<PyLayout>,
+            pin_memory: Option<bool>,
+            memory_format: Option<PyMemoryFormat>,
+        ) -> PyResult<PyTensor> {
+            without_effect(layout, pin_memory, memory_format);
+            let (like, wanted) = (&input.get().t, optional_dtype(dtype)?);
+            let (there, own) = build(py, || Ok((like.device(), like.dtype())))?;
+            let device = crate::device::usable_device(device)?.unwrap_or(there);
+            let dtype = wanted.unwrap_or(own);
+            let generator = generator.map(|g| &g.get().0);
+            let t = build(py, || $draw(&like.shape(), generator, Some(dtype), Some(device), false))?;
+            PyTensor::finished(py, t, None, requires_grad)
+        }
+    )*};
+}
+drawn_like! {
     /// Uniform random numbers in the shape and dtype of another tensor, on its device.
-    rand_like |shape, dtype| Tensor::rand(&shape, dtype);
+    rand_like Tensor::try_rand_of;
     /// Normal random numbers in the shape and dtype of another tensor, on its device.
-    randn_like |shape, dtype| Tensor::randn(&shape, dtype);
+    randn_like Tensor::try_randn_of;
 }
 
 /// The same value everywhere, in the shape and dtype of another tensor, on its device.

@@ -2,9 +2,9 @@
 
 use mg_autograd::{Index, Operand, Selection};
 use mg_device::DType;
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyIndexError, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyEllipsis, PyInt, PySlice, PyString, PyTuple};
+use pyo3::types::{PyBool, PyEllipsis, PyFloat, PyInt, PySlice, PyString, PyTuple};
 use pyo3::{ffi, intern};
 
 use crate::error::{build, compute, not_in_handler};
@@ -61,6 +61,12 @@ fn item(obj: &Bound<'_, PyAny>) -> PyResult<Index> {
     if has_index && !(obj.hasattr("shape")? && obj.getattr("shape")?.len()? > 0) {
         return Ok(Index::At(integer(obj)?));
     }
+    if obj.is_instance_of::<PyFloat>() {
+        let text = format!(
+            "index: takes integers, slices, None, ..., and tensors of integers or truth values, got {obj}"
+        );
+        return Err(PyIndexError::new_err(text));
+    }
     match nested::tensor(obj, None) {
         // An empty list picks nothing.
         Ok(t) if t.numel() == 0 && t.dtype().is_float() => Ok(Index::Tensor(t.to_dtype(DType::I64))),
@@ -68,7 +74,7 @@ fn item(obj: &Bound<'_, PyAny>) -> PyResult<Index> {
         Err(error) if error.is_instance_of::<PyTypeError>(obj.py()) => {
             let kind = obj.get_type().name()?;
             let text = format!(
-                "takes integers, slices, None, ..., and tensors of integers or truth values, got {kind}"
+                "index: takes integers, slices, None, ..., and tensors of integers or truth values, got {kind}"
             );
             let refused = PyTypeError::new_err(text);
             refused.set_cause(obj.py(), Some(error));

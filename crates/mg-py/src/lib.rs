@@ -165,6 +165,7 @@ mod _micrograd_rs {
         }
         module.add("strided", PyLayout::strided)?;
         module.add("ArgumentError", crate::error::argument_error(module.py())?)?;
+        module.add("EmptyError", crate::error::empty_error(module.py())?)?;
         module.add("DTypeError", crate::error::dtype_error(module.py())?)?;
         module.add("LinAlgError", module.py().get_type::<crate::error::LinAlgError>())?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))

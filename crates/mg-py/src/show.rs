@@ -25,15 +25,31 @@ fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
-#[pymethods]
+/// Whether a program made a module's parameter of this very tensor: `nn.Parameter(t)`.
+fn is_parameter(tensor: &Bound<'_, PyTensor>) -> PyResult<bool> {
+    let modules = tensor.py().import("sys")?.getattr("modules")?;
+    let known = modules.call_method1("get", ("micrograd_rs.nn.parameter",))?;
+    // Who has not imported it has no parameters.
+    if known.is_none() { Ok(false) } else { known.getattr("is_marked")?.call1((tensor,))?.is_truthy() }
+}
+
 impl PyTensor {
-    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+    /// As Python shows it.
+    fn text(&self, py: Python<'_>) -> PyResult<String> {
         compute(py, || {
             if !self.t.current_is_traced() {
                 self.t.realize()?;
             }
             Ok(self.t.text(|dtype| format!("micrograd_rs.{}", dtype.long_name())))
         })
+    }
+}
+
+#[pymethods]
+impl PyTensor {
+    fn __repr__(slf: &Bound<'_, PyTensor>) -> PyResult<String> {
+        let text = slf.get().text(slf.py())?;
+        Ok(if is_parameter(slf)? { format!("Parameter containing:\n{text}") } else { text })
     }
 
     /// A table of the elements for notebooks; tensors of more than two axes as text.
@@ -46,7 +62,7 @@ impl PyTensor {
         let title = format!("Tensor {shape} {} on {}{gradient}", self.t.dtype(), self.t.device());
         let mut html = format!("<div><small>{}</small>", escape(&title));
         if shape.rank() > 2 || shape.numel() == 0 {
-            let _ = write!(html, "<pre>{}</pre></div>", escape(&self.__repr__(py)?));
+            let _ = write!(html, "<pre>{}</pre></div>", escape(&self.text(py)?));
             return Ok(html);
         }
         let (rows, columns) = match *shape.dims() {

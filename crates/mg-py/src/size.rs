@@ -1,7 +1,7 @@
 //! Shapes, axes and sizes: how they come from Python and go there.
 
 use mg_device::Shape;
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyInt, PyList, PyTuple, PyType};
@@ -20,7 +20,10 @@ pub fn size<'py, T: IntoPyObject<'py>>(
 
 /// An integer argument, of whatever type that has `__index__`.
 pub fn index(obj: &Bound<'_, PyAny>) -> PyResult<isize> {
-    obj.extract::<isize>()
+    obj.extract::<isize>().map_err(|error| match error.is_instance_of::<PyOverflowError>(obj.py()) {
+        true => PyOverflowError::new_err("an integer beyond 2**63 is no size, axis or position"),
+        false => error,
+    })
 }
 
 /// How many of something.

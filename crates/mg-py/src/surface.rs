@@ -9,19 +9,19 @@ use mg_autograd::Tensor;
 use mg_autograd::surface::{
     Answer, Arg, COUNT, Given, Kind, Operation, Param, Place, Returns, Sections, call_in_place, operations,
 };
-use mg_device::Shape;
+use mg_device::{DType, Shape};
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyUserWarning, PyValueError};
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyList, PyString, PyTuple};
+use pyo3::types::{PyBool, PyInt, PyList, PyString, PyTuple};
 use smallvec::SmallVec;
 
 use crate::arith::other;
-use crate::error::{build, compute, not_in_handler};
+use crate::error::{build, compute, not_in_handler, said_by};
 use crate::format::{PyLayout, PyMemoryFormat};
 use crate::random::PyGenerator;
 use crate::tensor::{Other, PyTensor};
-use crate::{arith, device, dtype, nested, size};
+use crate::{arith, device, dlpack, dtype, nested, size};
 
 /// What is made of a result.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -129,7 +129,8 @@ impl<'a, 'py> Seats<'a, 'py> {
         if self.operation.has_receiver
             && (matches!(name, "input" | "self")
                 || matches!(name, "x" | "y" | "a" | "A" | "tensor" | "theta" | "log_probs")
-                    && find(name).is_none())
+                    && find(name).is_none()
+                || name == "indices" && self.operation.name == "unravel_index")
         {
             return Some(0);
         }
@@ -146,6 +147,10 @@ impl<'a, 'py> Seats<'a, 'py> {
             "a_max" => Some("max"),
             "ddof" => Some("correction"),
             "b" => Some("other"),
+            "other" => Some("tensor"),
+            "from" => Some("from_"),
+            // PyTorch's functions at its top say `train`, those of `nn.functional` `training`.
+            "train" => Some("training"),
             _ => None,
         };
         let found = find(name).or_else(|| synonym.and_then(find));
@@ -300,6 +305,35 @@ fn factor_first<'a, 'py>(
     Ok(Some((std::iter::once(input).chain(rest).copied().collect(), (most, *factor))))
 }
 
+/// The arguments of `softmax` and its like without a number in the dtype's place: PyTorch's own modules tell these functions there how deep
+/// in the stack they were called.
+fn without_depth<'a, 'py>(
+    operation: &'static Operation,
+    positional: &[Borrowed<'a, 'py, PyAny>],
+) -> Option<Objects<'a, 'py>> {
+    let [input, dim, depth, rest @ ..] = positional else { return None };
+    let is_told = matches!(operation.name, "softmax" | "log_softmax" | "softmin")
+        && depth.is_exact_instance_of::<PyInt>();
+    is_told.then(|| [input, dim].into_iter().chain(rest).copied().collect())
+}
+
+/// What `view` is to see the bits of and as what, where it is given a dtype.
+fn bits_of<'a, 'py>(
+    positional: &[Borrowed<'a, 'py, PyAny>],
+    names: Option<&Bound<'py, PyTuple>>,
+    by_name: &[Borrowed<'a, 'py, PyAny>],
+) -> PyResult<Option<(Borrowed<'a, 'py, PyTensor>, DType)>> {
+    let (tensor, dtype) = match (positional, by_name) {
+        (&[tensor, dtype], []) if dtype.cast::<dtype::PyDType>().is_ok() => (tensor, dtype),
+        (&[tensor], &[dtype]) => match names.map(|names| names.get_item(0)).transpose()? {
+            Some(name) if name.eq("dtype")? => (tensor, dtype),
+            Some(_) | None => return Ok(None),
+        },
+        _ => return Ok(None),
+    };
+    Ok(Some((tensor.cast::<PyTensor>()?, dtype::dtype(&dtype)?)))
+}
+
 /// How many arguments may be given by position.
 fn positional_params(operation: &Operation) -> usize {
     operation.params.iter().take_while(|p| !p.keyword_only).count()
@@ -346,9 +380,17 @@ fn call<'py>(
         let given: Objects<'_, 'py> = std::iter::once(equation.as_borrowed()).chain(operands).collect();
         return call(py, number, operation, form, &given, names, by_name);
     }
+    if operation.name == "view"
+        && let Some((tensor, dtype)) = bits_of(positional, names, by_name)?
+    {
+        let seen = dlpack::seen_as(py, tensor.get(), dtype)?;
+        return Ok(Bound::new(py, seen)?.into_any());
+    }
     let mut seats = Seats { operation, seats: SmallVec::from_elem(None, count) };
     let (mut form, mut old) = (form, OldReduction::default());
     let most = first + positional_params(operation);
+    let told = without_depth(operation, positional);
+    let positional = told.as_deref().unwrap_or(positional);
     let reordered = factor_first(py, operation, positional, most)?;
     let (positional, factor) = match &reordered {
         Some((rest, factor)) => (&rest[..], Some(*factor)),
@@ -367,6 +409,19 @@ fn call<'py>(
         && let Some(last) = positional.last().filter(|last| last.is_exact_instance_of::<PyBool>())
     {
         form = if last.is_truthy()? { Form::InPlace } else { form };
+        alone = most;
+    }
+    // Which of several kernels is taken, the last argument of PyTorch's functions at its top, is nothing to choose here.
+    if alone == most + 1
+        && matches!(operation.name, "layer_norm" | "group_norm")
+        && positional[most].is_exact_instance_of::<PyBool>()
+    {
+        alone = most;
+    }
+    // Whether matrices are symmetric has no name in PyTorch's older order.
+    let mut symmetric = None;
+    if alone == most + 1 && matches!(operation.name, "pinv" | "matrix_rank") {
+        symmetric = positional.last().copied();
         alone = most;
     }
     // Losses went on with what has to be named now.
@@ -399,6 +454,11 @@ fn call<'py>(
     if let Some((at, object)) = factor {
         seats.sit(at, object)?;
     }
+    if let Some(object) = symmetric
+        && let Some(at) = seats.named("hermitian")
+    {
+        seats.sit(at, object)?;
+    }
     for (i, &object) in by_name.iter().enumerate() {
         let Some(name) = names.map(|n| n.get_item(i)).transpose()? else { break };
         let name = name.cast::<PyString>()?.to_str()?;
@@ -428,7 +488,8 @@ fn call<'py>(
     let mut args: SmallVec<[Arg<'_>; 8]> = SmallVec::from_elem(Arg::Missing, count);
     for at in 0..count {
         if spread && at == most - 1 {
-            args[at] = read.items(&operation.params[at - first], &positional[alone..])?;
+            let items = read.items(&operation.params[at - first], &positional[alone..]);
+            args[at] = items.map_err(|error| said_by(py, operation.name, error))?;
             continue;
         }
         let Some(object) = &seats.seats[at] else {
@@ -448,8 +509,13 @@ fn call<'py>(
         };
         args[at] = match (at < first, &left) {
             (true, Some(left)) => Arg::Tensor(left),
-            (true, None) => read.tensor(object, "input")?,
-            (false, _) => read.one(&operation.params[at - first], object)?,
+            (true, None) => {
+                read.tensor(object, "input").map_err(|error| said_by(py, operation.name, error))?
+            }
+            (false, _) => {
+                let read = read.one(&operation.params[at - first], object);
+                read.map_err(|error| said_by(py, operation.name, error))?
+            }
         };
     }
     let Read { borrowed, huge } = read;
@@ -466,7 +532,19 @@ fn call<'py>(
         return answered(py, number, operation, Answer::Tensor(answer), borrowed);
     }
     if huge && !matches!(&args[0], Arg::Tensor(t) if t.dtype().is_float()) {
-        return Err(PyValueError::new_err("an integer beyond 2**63 does not fit the tensor's dtype"));
+        let text = format!("{}: an integer beyond 2**63 does not fit the tensor's dtype", operation.name);
+        return Err(PyValueError::new_err(text));
+    }
+    // An empty list of axes is none of them here, and all of them where sums are asked for.
+    if let [Arg::Tensor(t), Arg::Ints(axes), ..] = &args[..]
+        && axes.is_empty()
+        && matches!(operation.name, "any" | "all")
+    {
+        let answer = build(py, || {
+            let holds = t.try_ne(0i64)?;
+            Ok(if t.dtype() == DType::U8 { holds.to_dtype(DType::U8) } else { holds })
+        })?;
+        return answered(py, number, operation, Answer::Tensor(answer), borrowed);
     }
     if operation.warns {
         unlike_sizes(py, &args)?;
@@ -508,13 +586,17 @@ fn unlike_sizes(py: Python<'_>, args: &[Arg<'_>]) -> PyResult<()> {
 
 /// Whether an argument says how memory is to lie, which no result depends on: PyTorch's factories and copies take some.
 fn without_effect(operation: &Operation, name: &str, object: Borrowed<'_, '_, PyAny>) -> PyResult<bool> {
-    let makes = operation.params.iter().any(|p| p.name == "requires_grad");
+    let makes = operation.params.iter().any(|p| p.name == "requires_grad")
+        || matches!(operation.name, "tril_indices" | "triu_indices");
     Ok(match name {
         "memory_format" if makes || operation.name == "clone" => {
             object.is_none() || object.extract::<PyMemoryFormat>().is_ok()
         }
         "layout" if makes => object.is_none() || object.extract::<PyLayout>().is_ok(),
         "pin_memory" if makes => object.is_none() || object.extract::<bool>().is_ok(),
+        // Which of several kernels is taken.
+        "cudnn_enable" => operation.name == "layer_norm" && object.extract::<bool>().is_ok(),
+        "cudnn_enabled" => operation.name == "group_norm" && object.extract::<bool>().is_ok(),
         // Gradients are dense.
         "sparse_grad" => operation.name == "gather" && object.extract::<bool>().is_ok(),
         // NumPy's functions of the same names name these.

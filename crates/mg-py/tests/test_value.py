@@ -120,7 +120,7 @@ def test_attributes():
     assert a.data == 2.0 and a.grad == 0.0 and a.label == "a" and a.is_leaf and a._op == "" and a._prev == set()
     a.data, a.grad, a.label = 5, 7, "b"
     assert (a.data, a.grad, a.label) == (5.0, 7.0, "b")
-    assert repr(Value(1)) == "Value(data=1.0, grad=0.0)" and repr(Value(float("nan"))) == "Value(data=nan, grad=0.0)"
+    assert repr(Value(1)) == "Value(data=1.0, grad=0.0, device=cpu)" and repr(Value(float("nan"))) == "Value(data=nan, grad=0.0, device=cpu)"
     c = a * 2 + a
     assert c._op == "+" and (a**3)._op == "**3" and a.relu()._op == "ReLU" and (a * a)._op == "*"
     assert len((a + a).trace()) == 2 and len((a + a)._prev) == 1 and not c.is_leaf

@@ -44,7 +44,7 @@ REASONS: list[tuple[str, str]] = [
 ]
 # Names of which no rule above tells: what is wanted, and not yet done.
 NOT_YET = """
-    lobpcg resize_as_ Tensor.conj_physical_ Tensor.index Tensor.name Tensor.polygamma_ Tensor.resize_ Tensor.resize_as_ Event Stream
+    lobpcg resize_as_ Tensor.conj_physical_ Tensor.index Tensor.name Tensor.resize_ Tensor.resize_as_ Event Stream
     nn.LinearCrossEntropyOptions linalg.ldl_factor linalg.ldl_factor_ex linalg.ldl_solve special.airy_ai
     utils.checkpoint.create_selective_checkpoint_contexts utils.checkpoint.CheckpointPolicy
     utils.checkpoint.CheckpointError
@@ -135,7 +135,7 @@ DIFFERENCES = """## What is there and differs
 
 - `func.jvp`, `jacfwd`, `hessian`: code under `no_grad` inside of the function is constant to them, where PyTorch's `no_grad` stops gradients alone.
 - `Tensor(data)` is a leaf that requires a gradient, as in micrograd, and `Tensor(5)` is one number; `Tensor(2, 3)` takes sizes, as `FloatTensor`
-  and its like do. `view` takes shapes, not dtypes.
+  and its like do. `view` takes dtypes of the same size, on the host.
 - Products promote operands of different float dtypes, where PyTorch refuses them; `from_dlpack` copies unless it is told `copy=False`; a tensor
   that requires a gradient is a module's parameter wherever it is assigned; sizes print as tuples, devices as `Device('cpu')`.
 - More is taken than in PyTorch: `mean` and `softmax` of integers, `Linear` with inputs of other dtypes, which are promoted, and `x.numpy()` of a leaf that
@@ -144,7 +144,12 @@ DIFFERENCES = """## What is there and differs
 - Gradients are dense: `gather(sparse_grad=…)` and `embedding(sparse=…)` change nothing. Nor does `non_blocking`: copies are in the stream's order.
 - `empty` and its like are zeros. `memory_format`, `layout` and `pin_memory` are taken and change nothing: results lie in row-major order.
 - `Tensor.type()` without an argument answers with the dtype; `repr` says `micrograd_rs.float32`.
-- Errors are of both kinds: `ArgumentError` (shapes, numbers) is a ValueError and a RuntimeError, `DTypeError` a TypeError and a RuntimeError.
+- Errors are of both kinds: `ArgumentError` (shapes, numbers) is a ValueError and a RuntimeError, `DTypeError` a TypeError and a RuntimeError, and
+  `EmptyError` (the largest of nothing) an ArgumentError and an IndexError.
+- Arithmetic of integers wraps around at the ends of their dtype, as PyTorch's. A float that becomes an integer loses its fraction; one beyond the dtype's ends
+  becomes the end, and NaN 0: `tensor(300.0).to(uint8)` is 255, where PyTorch leaves it to the processor (44, on x86).
+- `interpolate` of bytes is that of floats, rounded once; PyTorch rounds the weights, too.
+- An integer divided by 0 is an error; of what is known when it is called (numbers, small tensors that are computed, on the host) at the call, else where it is computed.
 - `compile` records and replays (`jit`); `jit.script` and `jit.trace` answer with what they are given.
 - Random numbers are others for the same seed, and the same on every device.
 - `optim.SGD(fused=…, foreach=…, capturable=…)`: steps are fused always; the switches change nothing.

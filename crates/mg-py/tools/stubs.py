@@ -123,6 +123,9 @@ def forms_of(operation: dict, answer: str) -> list[tuple[list[str], str]]:
             ([dim.replace("_int | None = None", "None = None"), *rest], "Tensor"),
             ([dim.replace(" | None = None", ""), *rest], "Extreme"),
         ]
+    if operation["name"] == "view":
+        # The bits of the elements may be seen as another dtype's.
+        return [*((params, answer) for params in spread(operation)), (["dtype: _DType"], answer)]
     if operation["returns"] != "asked":
         return [(params, answer) for params in spread(operation)]
     params = parameters(operation)
@@ -204,7 +207,7 @@ def filled() -> str:
         out += [f"def {name}_like(", "    input: Tensor,", "    *,", *keywords]
         out += [f'    """As `{name}`, in the shape and dtype of another tensor."""', ""]
     for name in DRAWN:
-        out += [f"def {name}_like(", "    input: Tensor,", "    *,", *keywords]
+        out += [f"def {name}_like(", "    input: Tensor,", "    *,", "    generator: Generator | None = None,", *keywords]
         out += [f'    """As `{name}`, in the shape and dtype of another tensor."""', ""]
     return "\n".join(out).rstrip()
 

@@ -361,11 +361,12 @@ impl Tensor {
     /// # Errors
     ///
     /// No bound; bounds with no integer between them, or beyond an integer dtype; a device that is not there.
-    #[surface(function, keywords_from = "dtype")]
+    #[surface(function, keywords_from = "generator")]
     pub fn randint_like(
         &self,
         #[default(None)] low: Option<i64>,
         #[default(None)] high: Option<i64>,
+        #[default(None)] generator: Option<&Generator>,
         #[default(None)] dtype: Option<DType>,
         #[default(None)] device: Option<Device>,
         #[default(false)] requires_grad: bool,
@@ -377,7 +378,7 @@ impl Tensor {
         };
         let (device, dtype) = (device.unwrap_or(self.device()), dtype.unwrap_or(self.dtype()));
         within("randint_like", low, high, dtype)?;
-        let whole = integers("randint_like", &self.shape(), (low, high.into()), device, None)?;
+        let whole = integers("randint_like", &self.shape(), (low, high.into()), device, generator)?;
         finished(whole.to_dtype(dtype).node(), requires_grad)
     }
 
@@ -386,8 +387,8 @@ impl Tensor {
     ///
     /// # Errors
     ///
-    /// Tensors that are not of floats, that do not broadcast, or on unlike devices; a negative number as deviation; numbers
-    /// without a shape, a shape beside tensors.
+    /// Tensors that are not of floats, that do not broadcast, or on unlike devices; a deviation that is negative or no number: what is
+    /// not known yet is found when the numbers are drawn; numbers without a shape, a shape beside tensors.
     #[surface(function, keywords_from = "generator")]
     pub fn normal(
         mean: Operand,
@@ -399,15 +400,21 @@ impl Tensor {
         #[default(false)] requires_grad: bool,
     ) -> Result<Tensor> {
         if let Operand::Float(v) = std
-            && v < 0.0
+            && !Valid::Deviation.holds(v)
         {
-            return refused("normal", format!("a negative standard deviation, {v}"));
+            return refused("normal", format!("takes a standard deviation that is not negative, got {v}"));
         }
         let detached = |operand: Operand| match operand {
             Operand::Tensor(t) => Operand::Tensor(t.detach()),
             number => number,
         };
         let (mean, std) = (detached(mean), detached(std));
+        let std = match std {
+            Operand::Tensor(t) if t.dtype().is_float() => {
+                Operand::Tensor(Tensor::from_node(valid("normal", &t.node(), Valid::Deviation)?))
+            }
+            other => other,
+        };
         let mut given: Vec<&Tensor> = vec![];
         for operand in [&mean, &std] {
             if let Operand::Tensor(t) = operand {
@@ -439,7 +446,10 @@ impl Tensor {
                 normal(&shape, of, first.device(), generator)?
             }
         };
-        finished(Tensor::from_node(z).try_mul(std)?.try_add(mean)?.node(), requires_grad)
+        let drawn = Tensor::from_node(z).try_mul(std)?.try_add(&mean)?;
+        // As in PyTorch, the means' dtype where there are some.
+        let drawn = if let Operand::Tensor(mean) = &mean { drawn.to_dtype(mean.dtype()) } else { drawn };
+        finished(drawn.node(), requires_grad)
     }
 
     /// 1 with the probabilities that a tensor holds (or with `p` everywhere), else 0, in its dtype. Gradients do not flow through it.

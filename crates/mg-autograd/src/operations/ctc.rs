@@ -85,7 +85,7 @@ impl Tensor {
     ///
     /// Shapes that do not fit; no floats, or labels and lengths that are no integers; a length or label out of range, where it is known; another
     /// reduction; unlike devices.
-    #[surface(function, nn, reads)]
+    #[surface(nn, reads)]
     #[allow(clippy::too_many_arguments)] // PyTorch's
     pub fn ctc_loss(
         &self,

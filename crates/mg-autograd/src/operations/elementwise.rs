@@ -165,8 +165,8 @@ impl Tensor {
     ///
     /// # Errors
     ///
-    /// Shapes that do not broadcast, unlike devices, truth values. An integer divided by zero is found when the value is
-    /// computed.
+    /// Shapes that do not broadcast, unlike devices, truth values. An integer divided by zero: what is not known yet is found when the
+    /// value is computed.
     #[surface(method, function, in_place, integers, divides)]
     pub fn remainder(&self, other: Operand) -> Result<Tensor> {
         ops::remainder(self, other)

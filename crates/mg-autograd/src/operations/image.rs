@@ -403,7 +403,7 @@ impl Tensor {
     /// # Errors
     ///
     /// Both a size and a factor, or neither; sizes for another number of axes; a mode for another number of axes; `align_corners` for a
-    /// mode that has none; an axis that becomes or is empty; integers where numbers are averaged.
+    /// mode that has none; an axis that becomes or is empty; integers where numbers are averaged, but u8 in the modes "bilinear" and "bicubic".
     #[surface(nn)]
     #[allow(clippy::too_many_arguments)] // PyTorch's
     pub fn interpolate(
@@ -466,7 +466,9 @@ impl Tensor {
             return fail(ErrorKind::Shape(format!("shape {shape} cannot become one of sizes {sizes:?}")));
         }
         let keeps = matches!(kind, Mode::Nearest | Mode::NearestExact);
-        if !keeps && !self.dtype().is_float() {
+        // Pixels of a byte are averaged as floats, and rounded at the end.
+        let is_bytes = self.dtype() == DType::U8 && matches!(mode, "bilinear" | "bicubic");
+        if !keeps && !self.dtype().is_float() && !is_bytes {
             return fail(ErrorKind::DType(format!("mode {mode:?} takes floats, got {}", self.dtype())));
         }
         let x = self.node();
@@ -492,7 +494,7 @@ impl Tensor {
             let x = if all.iter().any(|&t| t > 1) { repeated(&x, &all)? } else { x.copy() };
             return Ok(Tensor::from_node(x));
         }
-        let mut y = wide(&x);
+        let mut y = if is_bytes { x.cast(DType::F32) } else { wide(&x) };
         let mut resizes = resizes;
         // What becomes smaller first makes less to do for the others.
         resizes.sort_by(|a, b| b.scale.total_cmp(&a.scale));
@@ -520,6 +522,10 @@ impl Tensor {
                 Mode::Nearest => r.nearest(&y, false)?,
                 Mode::NearestExact => r.nearest(&y, true)?,
             };
+        }
+        if is_bytes {
+            // To the nearest, of which a conversion takes the whole part; what is beyond a byte becomes its end there.
+            y = y.add(&y.lit(0.5)).map(Row::Floor);
         }
         Ok(Tensor::from_node(y.cast(x.dtype())))
     }

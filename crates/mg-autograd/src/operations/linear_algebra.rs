@@ -33,6 +33,8 @@ fn weighed(op: &'static str, t: &Tensor, factor: Operand) -> Result<Tensor> {
     match factor {
         Operand::Int(1) | Operand::Bool(true) => Ok(t.clone()),
         Operand::Float(1.0) if floats => Ok(t.clone()),
+        // As PyTorch has it for products, of which `addr` is none there.
+        Operand::Float(v) if !floats && op != "addr" && v.is_finite() => t.try_mul(v.trunc() as i64),
         Operand::Float(_) | Operand::Live(_) if !floats => {
             let text = format!("a float as factor of {}: takes an integer", t.dtype());
             Err(Error::new(op, ErrorKind::DType(text)))
@@ -384,7 +386,7 @@ impl Tensor {
     ///
     /// # Errors
     ///
-    /// What is no matrix, shapes that do not fit, unlike devices, a float as factor of integers.
+    /// What is no matrix, shapes that do not fit, unlike devices. Beside integers, factors lose their fractions.
     #[surface(method, function, in_place, keywords_from = "beta")]
     pub fn addmm(
         &self,
@@ -402,7 +404,7 @@ impl Tensor {
     ///
     /// # Errors
     ///
-    /// What is no matrix or no vector, shapes that do not fit, unlike devices, a float as factor of integers.
+    /// What is no matrix or no vector, shapes that do not fit, unlike devices. Beside integers, factors lose their fractions.
     #[surface(method, function, in_place, keywords_from = "beta")]
     pub fn addmv(
         &self,
@@ -420,7 +422,7 @@ impl Tensor {
     ///
     /// # Errors
     ///
-    /// Other than three axes, shapes that do not fit, unlike devices, a float as factor of integers.
+    /// Other than three axes, shapes that do not fit, unlike devices. Beside integers, factors lose their fractions.
     #[surface(method, function, in_place, keywords_from = "beta")]
     pub fn addbmm(
         &self,
@@ -441,7 +443,7 @@ impl Tensor {
     ///
     /// # Errors
     ///
-    /// Other than three axes, shapes that do not fit, unlike devices, a float as factor of integers.
+    /// Other than three axes, shapes that do not fit, unlike devices. Beside integers, factors lose their fractions.
     #[surface(method, function, in_place, keywords_from = "beta")]
     pub fn baddbmm(
         &self,

@@ -482,7 +482,7 @@ impl Tensor {
     /// # Errors
     ///
     /// Shapes that differ, unlike devices, weights that do not broadcast; another reduction than "mean", "sum" and "none".
-    #[surface(function, nn, keywords_from = "reduction")]
+    #[surface(nn, keywords_from = "reduction")]
     pub fn binary_cross_entropy_with_logits(
         &self,
         target: &Tensor,
@@ -638,7 +638,7 @@ impl Tensor {
     /// # Errors
     ///
     /// Shapes that do not broadcast, unlike devices; another reduction than "mean", "sum" and "none".
-    #[surface(function, nn, keywords_from = "reduction")]
+    #[surface(nn, keywords_from = "reduction")]
     pub fn hinge_embedding_loss(
         &self,
         target: &Tensor,
@@ -658,7 +658,7 @@ impl Tensor {
     /// # Errors
     ///
     /// Shapes that do not broadcast, or of unlike numbers of axes; unlike devices; another reduction than "mean", "sum" and "none".
-    #[surface(function, nn, keywords_from = "reduction")]
+    #[surface(nn, keywords_from = "reduction")]
     pub fn margin_ranking_loss(
         input1: &Tensor,
         input2: &Tensor,
@@ -689,7 +689,7 @@ impl Tensor {
     /// # Errors
     ///
     /// Shapes that do not fit, unlike devices; another reduction than "mean", "sum" and "none".
-    #[surface(function, nn, keywords_from = "reduction")]
+    #[surface(nn, keywords_from = "reduction")]
     pub fn cosine_embedding_loss(
         input1: &Tensor,
         input2: &Tensor,
@@ -732,7 +732,7 @@ impl Tensor {
     /// # Errors
     ///
     /// Shapes that do not broadcast, unlike devices; another reduction than "mean", "sum" and "none".
-    #[surface(function, nn, keywords_from = "reduction")]
+    #[surface(nn, keywords_from = "reduction")]
     #[allow(clippy::too_many_arguments)] // PyTorch's
     pub fn triplet_margin_loss(
         anchor: &Tensor,
@@ -745,6 +745,9 @@ impl Tensor {
         #[default("mean")] reduction: &str,
     ) -> Result<Tensor> {
         let op = "triplet_margin_loss";
+        if margin.is_nan() || margin <= 0.0 {
+            return Err(Error::new(op, ErrorKind::Value(format!("takes a margin above 0, got {margin}"))));
+        }
         let distance = |a: &Tensor, b: &Tensor| -> Result<Tensor> {
             let (a, b) = meet(op, a, b)?;
             Ok(Tensor::from_node(apart(&a, &b, p, eps, false)?))
@@ -797,7 +800,12 @@ impl Tensor {
         }
         let (x, target) = (float(self), target.node());
         let out = *target.shape();
-        let axis = class_axis(op, &x, &target)?;
+        // One number is of one class.
+        let x = if x.shape().rank() == 0 { x.reshape(Shape::of(&[1]))? } else { x };
+        // As is a line of labels of one, of one sample.
+        let single = x.shape().rank() == 1 && *out == [1];
+        let axis =
+            class_axis(op, &x, &if single { target.reshape(Shape::scalar())? } else { target.clone() })?;
         let classes = x.shape()[axis];
         if x.shape().rank() > 2 || classes == 0 {
             let text = format!("takes [n, classes] and labels [n], got {} and {out}", x.shape());
@@ -841,7 +849,11 @@ impl Tensor {
                 ErrorKind::DType(format!("takes integer labels, got {}", target.dtype())),
             ));
         }
-        let (single, x) = (self.rank() == 1, float(self));
+        let (single, x) = (self.rank() <= 1, float(self));
+        // One number is of one class.
+        let of_one =
+            |node: Node| if node.shape().rank() == 0 { node.reshape(Shape::of(&[1])) } else { Ok(node) };
+        let (x, target) = (of_one(x)?, of_one(target.node())?);
         if x.shape().numel() == 0 {
             let out = Shape::of(if single { &[] } else { &x.shape()[..1] });
             return reduced(
@@ -850,7 +862,7 @@ impl Tensor {
                 reduction,
             );
         }
-        let (x, labels) = (rows(op, &x)?, rows(op, &target.node())?.cast(DType::I64));
+        let (x, labels) = (rows(op, &x)?, rows(op, &target)?.cast(DType::I64));
         let (n, classes) = (x.shape()[0], x.shape()[1]);
         let ramp = Node::ramp(Shape::of(&[1, classes]), x.device());
         let ends = labels.lt(&labels.lit(0.0)).cast(DType::I64);

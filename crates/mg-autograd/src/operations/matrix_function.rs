@@ -7,6 +7,7 @@ use super::factorization::{eigenvalues, singular_values, svd_of};
 use super::factors::{identity, known, misfit, sides, square, together, transposed};
 use super::set_aside;
 use super::system::inverse_of;
+use crate::ops::Operand;
 use crate::surface::Order;
 use crate::tensor::Tensor;
 use mg_device::{DType, Error, ErrorKind, Result, Shape};
@@ -16,34 +17,56 @@ use mg_kernels::{Algebra, ReduceKind, Row, Rules};
 use mg_macros::operations;
 
 /// The bound below which singular values `s` (of `m × n` matrices) count as 0, of the shape `[…, 1]`.
-fn bound(s: &Node, [m, n]: [usize; 2], atol: Option<f64>, rtol: Option<f64>) -> Result<Node> {
+fn bound(s: &Node, [m, n]: [usize; 2], [atol, rtol]: [Option<Operand>; 2]) -> Result<Node> {
     let axis = 1 << (s.shape().rank() - 1);
-    let relative = match (atol, rtol) {
-        (_, Some(rtol)) => rtol,
-        (Some(atol), None) if atol > 0.0 => 0.0,
-        (_, None) => m.max(n) as f64 * s.dtype().epsilon(),
+    let zero = s.lit(0.0);
+    let absolute = atol.map(|atol| tolerance(s, atol)).transpose()?;
+    let relative = match (&absolute, rtol) {
+        (_, Some(rtol)) => tolerance(s, rtol)?,
+        (absolute, None) => {
+            let small = s.lit(m.max(n) as f64 * s.dtype().epsilon());
+            match absolute {
+                Some(atol) => Node::map(Row::Where, &[&Node::map(Row::Lt, &[&zero, atol])?, &zero, &small])?,
+                None => small,
+            }
+        }
     };
     let largest = match s.shape().last() {
         Some(0) => s.reduce(ReduceKind::Sum, axis, true)?,
         _ => s.reduce(ReduceKind::Max, axis, true)?,
     };
-    let relative = largest.scale(relative);
-    let absolute = relative.lit(atol.unwrap_or(0.0));
-    Node::map(Row::Maximum, &[&relative, &absolute.expand(*relative.shape())?])
+    let relative = Node::map(Row::Mul, &[&largest, &relative])?;
+    Node::map(Row::Maximum, &[&relative, absolute.as_ref().unwrap_or(&zero)])
+}
+
+/// A bound for singular values: a number, or a tensor with one for each matrix.
+fn tolerance(s: &Node, given: Operand) -> Result<Node> {
+    let Operand::Tensor(t) = given else { return Ok(given.beside(&Tensor::from_node(s.clone())).node()) };
+    let node = t.node().cast(s.dtype());
+    match node.shape().rank() {
+        0 => Ok(node),
+        // One for all, whatever its axes.
+        rank if node.shape().numel() == 1 && rank >= s.shape().rank() => node.reshape(Shape::scalar()),
+        rank => node.reshape(node.shape().insert(rank, 1)),
+    }
 }
 
 /// The pseudoinverses, and the singular values with the bound below which they count as 0.
 fn pseudoinverse(
     op: &'static str,
     a: &Node,
-    bounds: [Option<f64>; 2],
+    bounds: [Option<Operand>; 2],
     is_symmetric: bool,
 ) -> Result<(Node, Node, Node)> {
     let (m, n) = sides(op, a.shape())?;
-    let [atol, rtol] = bounds;
     let (value, s, least) = set_aside(|| {
         let (u, s, vt) = svd_of(op, &if is_symmetric { symmetric(op, a)? } else { a.clone() }, false)?;
-        let least = bound(&s, [m, n], atol, rtol)?;
+        let least = bound(&s, [m, n], bounds)?;
+        if Shape::broadcast(least.shape(), s.shape()) != Some(*s.shape()) {
+            let text = format!("takes a bound, or one for each matrix of {}", a.shape());
+            return Err(Error::new(op, ErrorKind::Shape(text)));
+        }
+        let least = least.expand(*s.shape())?;
         let counts = least.lt(&s);
         let safe = counts.choose(&s, &s.lit(1.0));
         let inverse = counts.choose(&s.lit(1.0).div(&safe), &s.lit(0.0));
@@ -56,7 +79,8 @@ fn pseudoinverse(
 
 /// How many singular values count: i64.
 fn counted(s: &Node, least: &Node) -> Result<Node> {
-    least.lt(s).cast(DType::I64).reduce(ReduceKind::Sum, 1 << (s.shape().rank() - 1), false)
+    let counts = Node::map(Row::Lt, &[least, s])?.cast(DType::I64);
+    counts.reduce(ReduceKind::Sum, 1 << (counts.shape().rank() - 1), false)
 }
 
 /// `eᴬ` by a polynomial of degree 18 in five products (Bader, Blanes and Casas, "Computing the matrix exponential with an optimized Taylor
@@ -156,9 +180,9 @@ impl Tensor {
     #[surface(linalg, keywords_from = "atol")]
     pub fn pinv(
         &self,
-        #[default(None)] rcond: Option<f64>,
-        #[default(None)] atol: Option<f64>,
-        #[default(None)] rtol: Option<f64>,
+        #[default(None)] rcond: Option<Operand>,
+        #[default(None)] atol: Option<Operand>,
+        #[default(None)] rtol: Option<Operand>,
         #[default(false)] hermitian: bool,
     ) -> Result<Tensor> {
         let bounds = [atol, rtol.or(rcond)];
@@ -172,7 +196,9 @@ impl Tensor {
     /// What is no matrix, numbers that are not finite, other dtypes.
     #[surface(method, function)]
     pub fn pinverse(&self, #[default(1e-15)] rcond: f64) -> Result<Tensor> {
-        Ok(Tensor::from_node(pseudoinverse("pinverse", &self.node(), [None, Some(rcond)], false)?.0))
+        Ok(Tensor::from_node(
+            pseudoinverse("pinverse", &self.node(), [None, Some(Operand::Float(rcond))], false)?.0,
+        ))
     }
 
     /// How many singular values of a matrix are above a bound (i64): the larger of `atol` and `rtol` times the largest one; without either, `rtol`
@@ -184,9 +210,9 @@ impl Tensor {
     #[surface(linalg, keywords_from = "atol")]
     pub fn matrix_rank(
         &self,
-        #[default(None)] tol: Option<f64>,
-        #[default(None)] atol: Option<f64>,
-        #[default(None)] rtol: Option<f64>,
+        #[default(None)] tol: Option<Operand>,
+        #[default(None)] atol: Option<Operand>,
+        #[default(None)] rtol: Option<Operand>,
         #[default(false)] hermitian: bool,
     ) -> Result<Tensor> {
         let a = self.node();
@@ -196,8 +222,9 @@ impl Tensor {
                 true => eigenvalues("matrix_rank", &a, "L")?.map(Row::Abs),
                 false => singular_values("matrix_rank", &a)?,
             };
-            let (atol, rtol) = if tol.is_some() { (tol, Some(0.0)) } else { (atol, rtol) };
-            Ok(Tensor::from_node(counted(&s, &bound(&s, [m, n], atol, rtol)?)?))
+            let bounds = if tol.is_some() { [tol, Some(Operand::Float(0.0))] } else { [atol, rtol] };
+            let least = bound(&s, [m, n], bounds)?;
+            Ok(Tensor::from_node(counted(&s, &least)?))
         })
     }
 
@@ -284,7 +311,7 @@ impl Tensor {
             }
         };
         let (a, b) = together(OP, &a, &b)?;
-        let (inverse, s, least) = pseudoinverse(OP, &a, [None, rcond], false)?;
+        let (inverse, s, least) = pseudoinverse(OP, &a, [None, rcond.map(Operand::Float)], false)?;
         let x = inverse.matmul(&b)?;
         let none = |dtype: DType| {
             let zero = Node::scalar(0.0, dtype, a.device(), true);

@@ -126,7 +126,8 @@ impl Tensor {
         self.reshape(&signed(&other.shape()))
     }
 
-    /// As `reshape`, and always a view.
+    /// As `reshape`, and always a view. In Python, of a dtype: the bits of the elements as elements of that, which are as many bytes, on the
+    /// same memory; without a history, but for the tensor's own dtype, and on the host.
     ///
     /// # Errors
     ///

@@ -2,13 +2,14 @@
 
 use super::{float, float_as};
 use crate::caller::public;
+use crate::checks::{unseen, valid};
 use crate::ops::{Operand, or_panic};
 use crate::parts::{
     axis_mask, count, flat_at_zero, kept, mask, mean, norm_of, p_norm, shifted_exp_sum, variance, wide,
 };
 use crate::surface::{Order, Spacing};
 use crate::tensor::Tensor;
-use mg_device::{AxisSet, DType, Error, ErrorKind, Result, Shape, normalize_axis};
+use mg_device::{AxisSet, DType, Error, ErrorKind, Result, Shape, Valid, normalize_axis};
 use mg_graph::Node;
 use mg_kernels::{Algebra, ReduceKind, Row, Rules};
 use mg_macros::operations;
@@ -150,12 +151,20 @@ fn strips(
 
 /// The ends of what is counted: those that are given, or the least and the largest element; `apart` of
 /// them where they are the same.
-fn ends(x: &Node, given: Option<(f64, f64)>, apart: f64) -> Result<(Node, Node)> {
+fn ends(op: &'static str, x: &Node, given: Option<(f64, f64)>, apart: f64) -> Result<(Node, Node)> {
     let all = mask(x, &[])?;
     let (low, high) = match given {
         Some((low, high)) => (x.lit(low), x.lit(high)),
         None if x.shape().numel() == 0 => (x.lit(0.0), x.lit(1.0)),
-        None => (x.reduce(ReduceKind::Min, all, false)?, x.reduce(ReduceKind::Max, all, false)?),
+        None => {
+            // What is known is told of here; of the rest, the ends are looked at when they are computed.
+            let is_unseen = unseen(op, x, Valid::Finite)?.is_some();
+            let end = |kind| {
+                let end = x.reduce(kind, all, false)?;
+                if is_unseen { valid(op, &end, Valid::Finite) } else { Ok(end) }
+            };
+            (end(ReduceKind::Min)?, end(ReduceKind::Max)?)
+        }
     };
     let (same, apart) = (low.eq(&high), low.lit(apart));
     Ok((same.choose(&low.sub(&apart), &low), same.choose(&high.add(&apart), &high)))
@@ -194,7 +203,7 @@ fn evenly(x: &Node, bins: usize, range: Option<&[f64]>, weight: Option<&Node>) -
             return refused("histogram", ErrorKind::Value(text));
         }
     };
-    let (low, high) = ends(x, range, 0.5)?;
+    let (low, high) = ends("histogram", x, range, 0.5)?;
     let counts = in_bins(x, &low, &high, bins, weight)?;
     let width = high.sub(&low).scale(1.0 / bins as f64);
     let at = Node::ramp(Shape::new(&[bins + 1])?, x.device()).cast(x.dtype());
@@ -715,7 +724,7 @@ impl Tensor {
         for _ in 0..n {
             let (after, before) = neighbours(&t, axis)?;
             t = if t.is_bool() { after.try_ne(&before)? } else { after.try_sub(&before)? };
-            if t.numel() == 0 {
+            if t.shape()[axis] == 0 {
                 break;
             }
         }
@@ -764,7 +773,7 @@ impl Tensor {
     ///
     /// # Errors
     ///
-    /// More than two axes; weights of another number than the observations', or that are no integers or floats.
+    /// More than two axes; weights of another number than the observations', that are no integers or floats, negative, or not finite.
     #[surface(method, function, keywords_from = "correction")]
     pub fn cov(
         &self,
@@ -795,6 +804,12 @@ impl Tensor {
                 return refused("cov", ErrorKind::DType(text));
             }
         }
+        let checked = |weights: Option<&Tensor>| -> Result<Option<Tensor>> {
+            let checked = weights.map(|w| valid("cov", &w.node(), Valid::Weight)).transpose()?;
+            Ok(checked.map(Tensor::from_node))
+        };
+        let (fweights, aweights) = (checked(fweights)?, checked(aweights)?);
+        let (fweights, aweights) = (fweights.as_ref(), aweights.as_ref());
         let to = |t: &Tensor| t.to_dtype(x.dtype());
         let weights = match (fweights, aweights) {
             (Some(f), Some(a)) => Some(to(f).try_mul(to(a))?),
@@ -889,7 +904,7 @@ impl Tensor {
     ///
     /// # Errors
     ///
-    /// No bins; bounds that are not finite or in the wrong order.
+    /// No bins; bounds that are not finite or in the wrong order, elements that are not finite where they are the bounds.
     pub fn histc(
         &self,
         #[default(100)] bins: usize,
@@ -901,7 +916,7 @@ impl Tensor {
             return refused("histc", ErrorKind::Value(text));
         }
         let x = float(&self.detach());
-        let (low, high) = ends(&x, (min < max).then_some((min, max)), 1.0)?;
+        let (low, high) = ends("histc", &x, (min < max).then_some((min, max)), 1.0)?;
         Ok(Tensor::from_node(in_bins(&x, &low, &high, bins, None)?))
     }
 

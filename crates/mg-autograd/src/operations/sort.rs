@@ -102,7 +102,7 @@ fn one_of(t: &Tensor, op: &'static str, dim: isize, keepdim: bool, sort: Sort) -
     let lines = Lines::of(t, dim)?;
     if lines.length() == 0 {
         let text = format!("axis {dim} of shape {} has no elements", t.shape());
-        return refused(op, ErrorKind::Shape(text));
+        return refused(op, ErrorKind::Empty(text));
     }
     let last = lines.last()?;
     let at = Node::library(sort.into(), &[&last])?;

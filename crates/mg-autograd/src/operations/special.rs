@@ -338,6 +338,16 @@ impl Tensor {
         Ok(Tensor::from_node(derivative(n, &x).cast(dtype)))
     }
 
+    /// The derivative of order n of `digamma`.
+    ///
+    /// # Errors
+    ///
+    /// A negative order; a tensor that is not of floats.
+    #[surface(in_place_only, name = "polygamma")]
+    pub fn polygamma_of(&self, n: i64) -> Result<Tensor> {
+        Tensor::try_polygamma(n, self)
+    }
+
     /// The logarithm of the multivariate gamma function of dimension p. Integers become the default float.
     ///
     /// # Errors

@@ -344,9 +344,9 @@ impl Default for Value {
 }
 
 impl fmt::Display for Value {
-    /// As micrograd's repr: `Value(data=2.0, grad=0.0)`.
+    /// As micrograd's repr, with the device: `Value(data=2.0, grad=0.0, device=cpu)`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Value(data={:?}, grad={:?})", self.data(), self.grad())
+        write!(f, "Value(data={:?}, grad={:?}, device={})", self.data(), self.grad(), self.device())
     }
 }
 

@@ -192,8 +192,8 @@ fn values_compare_by_their_numbers() {
 
 #[test]
 fn it_prints_as_micrograd_does() {
-    assert_eq!(Value::new(2.0).to_string(), "Value(data=2.0, grad=0.0)");
-    assert_eq!(format!("{:?}", Value::new(-0.5)), "Value(data=-0.5, grad=0.0)");
+    assert_eq!(Value::new(2.0).to_string(), "Value(data=2.0, grad=0.0, device=cpu)");
+    assert_eq!(format!("{:?}", Value::new(-0.5)), "Value(data=-0.5, grad=0.0, device=cpu)");
 }
 
 #[test]

@@ -121,21 +121,72 @@ def instance_norm(
     return _nn.instance_norm(input, running_mean, running_var, weight, bias, use_input_stats, momentum, eps)
 
 
-def _reduction(number: int) -> str:
+def _reduction(number: int | str) -> str:
     names = ("none", "mean", "sum")
+    if isinstance(number, str):
+        return number
     if not 0 <= number < 3:
         raise ValueError(f"a reduction is 0 (none), 1 (mean) or 2 (sum), got {number}")
     return names[number]
 
 
-def kl_div(input: Tensor, target: Tensor, reduction: int = 1, *, log_target: bool = False) -> Tensor:
+def kl_div(input: Tensor, target: Tensor, reduction: int | str = 0, *, log_target: bool = False) -> Tensor:
     """`nn.functional.kl_div`, with the reduction as a number: 0 none, 1 mean, 2 sum."""
     return _nn.kl_div(input, target, reduction=_reduction(reduction), log_target=log_target)
 
 
-def poisson_nll_loss(input: Tensor, target: Tensor, log_input: bool, full: bool, eps: float, reduction: int) -> Tensor:
+def poisson_nll_loss(input: Tensor, target: Tensor, log_input: bool, full: bool, eps: float, reduction: int | str) -> Tensor:
     """`nn.functional.poisson_nll_loss`, with the reduction as a number: 0 none, 1 mean, 2 sum."""
     return _nn.poisson_nll_loss(input, target, log_input, full, eps=eps, reduction=_reduction(reduction))
+
+
+def binary_cross_entropy_with_logits(
+    input: Tensor, target: Tensor, weight: Tensor | None = None, pos_weight: Tensor | None = None, reduction: int | str = 0
+) -> Tensor:
+    """`nn.functional.binary_cross_entropy_with_logits`, with the reduction as a number: 0 none, 1 mean, 2 sum."""
+    return _nn.binary_cross_entropy_with_logits(input, target, weight, reduction=_reduction(reduction), pos_weight=pos_weight)
+
+
+def hinge_embedding_loss(input: Tensor, target: Tensor, margin: float = 1.0, reduction: int | str = 0) -> Tensor:
+    """`nn.functional.hinge_embedding_loss`, with the reduction as a number: 0 none, 1 mean, 2 sum."""
+    return _nn.hinge_embedding_loss(input, target, margin, reduction=_reduction(reduction))
+
+
+def margin_ranking_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0.0, reduction: int | str = 0) -> Tensor:
+    """`nn.functional.margin_ranking_loss`, with the reduction as a number: 0 none, 1 mean, 2 sum."""
+    return _nn.margin_ranking_loss(input1, input2, target, margin, reduction=_reduction(reduction))
+
+
+def cosine_embedding_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0.0, reduction: int | str = 0) -> Tensor:
+    """`nn.functional.cosine_embedding_loss`, with the reduction as a number: 0 none, 1 mean, 2 sum."""
+    return _nn.cosine_embedding_loss(input1, input2, target, margin, reduction=_reduction(reduction))
+
+
+def triplet_margin_loss(
+    anchor: Tensor,
+    positive: Tensor,
+    negative: Tensor,
+    margin: float = 1.0,
+    p: float = 2.0,
+    eps: float = 1e-6,
+    swap: bool = False,
+    reduction: int | str = 0,
+) -> Tensor:
+    """`nn.functional.triplet_margin_loss`, with the reduction as a number: 0 none, 1 mean, 2 sum."""
+    return _nn.triplet_margin_loss(anchor, positive, negative, margin, p, eps, swap, reduction=_reduction(reduction))
+
+
+def ctc_loss(
+    log_probs: Tensor,
+    targets: Tensor,
+    input_lengths: Any,
+    target_lengths: Any,
+    blank: int = 0,
+    reduction: int | str = 0,
+    zero_infinity: bool = False,
+) -> Tensor:
+    """`nn.functional.ctc_loss`, with the reduction as a number: 0 none, 1 mean, 2 sum."""
+    return _nn.ctc_loss(log_probs, targets, input_lengths, target_lengths, blank, _reduction(reduction), zero_infinity)
 
 
 def adaptive_max_pool1d(input: Tensor, output_size: int | Sequence[int]) -> tuple[Tensor, Tensor]:

@@ -35,6 +35,9 @@ __version__: str
 class ArgumentError(ValueError, RuntimeError):
     """Shapes or numbers that an operation does not take: a ValueError, and the RuntimeError that PyTorch raises."""
 
+class EmptyError(ArgumentError, IndexError):
+    """No elements, of which one is asked for (the largest, the median): an ArgumentError, and the IndexError that PyTorch raises along an axis."""
+
 class DTypeError(TypeError, RuntimeError):
     """Dtypes that an operation does not take: a TypeError, and the RuntimeError that PyTorch raises."""
 
@@ -60,6 +63,9 @@ class dtype:
     @property
     def is_signed(self) -> _bool:
         """Whether it holds numbers below zero."""
+    @property
+    def dtype(self) -> Any:
+        """NumPy's dtype of it, by which NumPy takes it for one: `numpy.zeros(2, dtype=float32)`."""
     @property
     def _names(self) -> list[str]: ...
     @property
@@ -563,9 +569,9 @@ class Tensor:
     def absolute_(self) -> Self:
         """`abs`, written into the tensor, which is answered."""
     def sign(self) -> Tensor:
-        """−1, 0 or 1 with the sign of `a`; NaN stays."""
+        """−1, 0 or 1 with the sign of `a`; 0 of NaN."""
     def sgn(self) -> Tensor:
-        """−1, 0 or 1 with the sign of `a`; NaN stays."""
+        """−1, 0 or 1 with the sign of `a`; 0 of NaN."""
     def sign_(self) -> Self:
         """`sign`, written into the tensor, which is answered."""
     def sgn_(self) -> Self:
@@ -1137,8 +1143,8 @@ class Tensor:
 
         # Errors
 
-        Shapes that do not broadcast, unlike devices, truth values. An integer divided by zero is found when the value is
-        computed.
+        Shapes that do not broadcast, unlike devices, truth values. An integer divided by zero: what is not known yet is found when the
+        value is computed.
         """
     def remainder_(self, other: _Operand) -> Self:
         """`remainder`, written into the tensor, which is answered."""
@@ -1750,7 +1756,7 @@ class Tensor:
 
         # Errors
 
-        What is no matrix, shapes that do not fit, unlike devices, a float as factor of integers.
+        What is no matrix, shapes that do not fit, unlike devices. Beside integers, factors lose their fractions.
         """
     def addmm_(self, mat1: Tensor, mat2: Tensor, *, beta: _Operand = 1, alpha: _Operand = 1) -> Self:
         """`addmm`, written into the tensor, which is answered."""
@@ -1760,7 +1766,7 @@ class Tensor:
 
         # Errors
 
-        What is no matrix or no vector, shapes that do not fit, unlike devices, a float as factor of integers.
+        What is no matrix or no vector, shapes that do not fit, unlike devices. Beside integers, factors lose their fractions.
         """
     def addmv_(self, mat: Tensor, vec: Tensor, *, beta: _Operand = 1, alpha: _Operand = 1) -> Self:
         """`addmv`, written into the tensor, which is answered."""
@@ -1770,7 +1776,7 @@ class Tensor:
 
         # Errors
 
-        Other than three axes, shapes that do not fit, unlike devices, a float as factor of integers.
+        Other than three axes, shapes that do not fit, unlike devices. Beside integers, factors lose their fractions.
         """
     def addbmm_(self, batch1: Tensor, batch2: Tensor, *, beta: _Operand = 1, alpha: _Operand = 1) -> Self:
         """`addbmm`, written into the tensor, which is answered."""
@@ -1780,7 +1786,7 @@ class Tensor:
 
         # Errors
 
-        Other than three axes, shapes that do not fit, unlike devices, a float as factor of integers.
+        Other than three axes, shapes that do not fit, unlike devices. Beside integers, factors lose their fractions.
         """
     def baddbmm_(self, batch1: Tensor, batch2: Tensor, *, beta: _Operand = 1, alpha: _Operand = 1) -> Self:
         """`baddbmm`, written into the tensor, which is answered."""
@@ -1922,7 +1928,8 @@ class Tensor:
         """
     @overload
     def view(self, shape: _Dims) -> Tensor:
-        """As `reshape`, and always a view.
+        """As `reshape`, and always a view. In Python, of a dtype: the bits of the elements as elements of that, which are as many bytes, on the
+        same memory; without a history, but for the tensor's own dtype, and on the host.
 
         # Errors
 
@@ -1931,7 +1938,18 @@ class Tensor:
         """
     @overload
     def view(self, *shape: _int) -> Tensor:
-        """As `reshape`, and always a view.
+        """As `reshape`, and always a view. In Python, of a dtype: the bits of the elements as elements of that, which are as many bytes, on the
+        same memory; without a history, but for the tensor's own dtype, and on the host.
+
+        # Errors
+
+        Another number of elements; elements that do not lie so that they can be seen in that shape, as those of a transposed
+        matrix in one axis.
+        """
+    @overload
+    def view(self, dtype: _DType) -> Tensor:
+        """As `reshape`, and always a view. In Python, of a dtype: the bits of the elements as elements of that, which are as many bytes, on the
+        same memory; without a history, but for the tensor's own dtype, and on the host.
 
         # Errors
 
@@ -2430,7 +2448,7 @@ class Tensor:
 
         # Errors
 
-        More than two axes; weights of another number than the observations', or that are no integers or floats.
+        More than two axes; weights of another number than the observations', that are no integers or floats, negative, or not finite.
         """
     def corrcoef(self) -> Tensor:
         """The matrix of correlation coefficients of variables, which are rows, by observations, which are columns. Integers become
@@ -2454,7 +2472,7 @@ class Tensor:
 
         # Errors
 
-        No bins; bounds that are not finite or in the wrong order.
+        No bins; bounds that are not finite or in the wrong order, elements that are not finite where they are the bounds.
         """
     def histogram(self, bins: _Operand = 100, *, range: _float | Sequence[_float] | None = None, weight: Tensor | None = None, density: _bool = False) -> tuple[Tensor, ...]:
         """How many elements lie in each of `bins` intervals of the same width, and the intervals' ends, one more. They go from
@@ -2689,6 +2707,13 @@ class Tensor:
         """The modified Bessel function of the first kind and order 0. Integers become the default float."""
     def i0_(self) -> Self:
         """`i0`, written into the tensor, which is answered."""
+    def polygamma_(self, n: _int) -> Self:
+        """The derivative of order n of `digamma`.
+
+        # Errors
+
+        A negative order; a tensor that is not of floats.
+        """
     def mvlgamma(self, p: _int) -> Tensor:
         """The logarithm of the multivariate gamma function of dimension p. Integers become the default float.
 
@@ -3150,6 +3175,7 @@ def empty_like(
 def rand_like(
     input: Tensor,
     *,
+    generator: Generator | None = None,
     dtype: _DType | None = None,
     device: _Device | None = None,
     requires_grad: _bool = False,
@@ -3162,6 +3188,7 @@ def rand_like(
 def randn_like(
     input: Tensor,
     *,
+    generator: Generator | None = None,
     dtype: _DType | None = None,
     device: _Device | None = None,
     requires_grad: _bool = False,
@@ -3957,10 +3984,10 @@ def absolute_(input: Tensor) -> Tensor:
     """`abs`, written into the tensor."""
 
 def sign(input: Tensor) -> Tensor:
-    """−1, 0 or 1 with the sign of `a`; NaN stays."""
+    """−1, 0 or 1 with the sign of `a`; 0 of NaN."""
 
 def sgn(input: Tensor) -> Tensor:
-    """−1, 0 or 1 with the sign of `a`; NaN stays."""
+    """−1, 0 or 1 with the sign of `a`; 0 of NaN."""
 
 def sign_(input: Tensor) -> Tensor:
     """`sign`, written into the tensor."""
@@ -4844,7 +4871,7 @@ def randperm(n: _int, *, generator: Generator | None = None, dtype: _DType | Non
     A device that is not there.
     """
 
-def randint_like(input: Tensor, low: _int | None = None, high: _int | None = None, *, dtype: _DType | None = None, device: _Device | None = None, requires_grad: _bool = False) -> Tensor:
+def randint_like(input: Tensor, low: _int | None = None, high: _int | None = None, *, generator: Generator | None = None, dtype: _DType | None = None, device: _Device | None = None, requires_grad: _bool = False) -> Tensor:
     """Random integers from `low` up to `high`, which is left out (from 0 up to `low`, if one bound is given), in the shape of a
     tensor; in its dtype and on its device unless others are named.
 
@@ -4859,8 +4886,8 @@ def normal(mean: _Operand, std: _Operand = 1.0, size: _Sizes | None = None, *, g
 
     # Errors
 
-    Tensors that are not of floats, that do not broadcast, or on unlike devices; a negative number as deviation; numbers
-    without a shape, a shape beside tensors.
+    Tensors that are not of floats, that do not broadcast, or on unlike devices; a deviation that is negative or no number: what is
+    not known yet is found when the numbers are drawn; numbers without a shape, a shape beside tensors.
     """
 
 def bernoulli(input: Tensor, p: _float | None = None, *, generator: Generator | None = None) -> Tensor:
@@ -4880,18 +4907,6 @@ def multinomial(input: Tensor, num_samples: _int, replacement: _bool = False, *,
 
     Weights that are not floats, other than one or two axes; no samples, or without replacement more than there are weights. Weights
     that are negative or not finite, rows of zeros: what is not known yet is found when the samples are computed.
-    """
-
-def ctc_loss(input: Tensor, targets: Tensor, input_lengths: Tensor | Sequence[_int], target_lengths: Tensor | Sequence[_int], blank: _int = 0, reduction: str = "mean", zero_infinity: _bool = False) -> Tensor:
-    """The negative logarithm of the probability that a line of labels comes out where repeated labels and then blanks are taken away (Graves et al.,
-    2006): of `log_probs` `[t, n, classes]` (or `[t, classes]`), lines `targets` `[n, s]`, or one after the other in one axis, of which the first
-    `target_lengths` count, and `input_lengths` steps. `blank` is the class that stands for none. What is impossible is infinite, or with
-    `zero_infinity` 0. `reduction` is "mean" (of losses divided by their lines' lengths), "sum" or "none".
-
-    # Errors
-
-    Shapes that do not fit; no floats, or labels and lengths that are no integers; a length or label out of range, where it is known; another
-    reduction; unlike devices.
     """
 
 def _nn_ctc_loss(input: Tensor, targets: Tensor, input_lengths: Tensor | Sequence[_int], target_lengths: Tensor | Sequence[_int], blank: _int = 0, reduction: str = "mean", zero_infinity: _bool = False) -> Tensor:
@@ -5230,8 +5245,8 @@ def remainder(input: _Operand, other: _Operand) -> Tensor:
 
     # Errors
 
-    Shapes that do not broadcast, unlike devices, truth values. An integer divided by zero is found when the value is
-    computed.
+    Shapes that do not broadcast, unlike devices, truth values. An integer divided by zero: what is not known yet is found when the
+    value is computed.
     """
 
 def remainder_(input: Tensor, other: _Operand) -> Tensor:
@@ -5837,7 +5852,7 @@ def _nn_interpolate(input: Tensor, size: _Sizes | None = None, scale_factor: _fl
     # Errors
 
     Both a size and a factor, or neither; sizes for another number of axes; a mode for another number of axes; `align_corners` for a
-    mode that has none; an axis that becomes or is empty; integers where numbers are averaged.
+    mode that has none; an axis that becomes or is empty; integers where numbers are averaged, but u8 in the modes "bilinear" and "bicubic".
     """
 
 def pixel_shuffle(input: Tensor, upscale_factor: _int) -> Tensor:
@@ -6439,7 +6454,7 @@ def addmm(input: _Operand, mat1: Tensor, mat2: Tensor, *, beta: _Operand = 1, al
 
     # Errors
 
-    What is no matrix, shapes that do not fit, unlike devices, a float as factor of integers.
+    What is no matrix, shapes that do not fit, unlike devices. Beside integers, factors lose their fractions.
     """
 
 def addmm_(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: _Operand = 1, alpha: _Operand = 1) -> Tensor:
@@ -6451,7 +6466,7 @@ def addmv(input: _Operand, mat: Tensor, vec: Tensor, *, beta: _Operand = 1, alph
 
     # Errors
 
-    What is no matrix or no vector, shapes that do not fit, unlike devices, a float as factor of integers.
+    What is no matrix or no vector, shapes that do not fit, unlike devices. Beside integers, factors lose their fractions.
     """
 
 def addmv_(input: Tensor, mat: Tensor, vec: Tensor, *, beta: _Operand = 1, alpha: _Operand = 1) -> Tensor:
@@ -6463,7 +6478,7 @@ def addbmm(input: _Operand, batch1: Tensor, batch2: Tensor, *, beta: _Operand = 
 
     # Errors
 
-    Other than three axes, shapes that do not fit, unlike devices, a float as factor of integers.
+    Other than three axes, shapes that do not fit, unlike devices. Beside integers, factors lose their fractions.
     """
 
 def addbmm_(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: _Operand = 1, alpha: _Operand = 1) -> Tensor:
@@ -6475,7 +6490,7 @@ def baddbmm(input: _Operand, batch1: Tensor, batch2: Tensor, *, beta: _Operand =
 
     # Errors
 
-    Other than three axes, shapes that do not fit, unlike devices, a float as factor of integers.
+    Other than three axes, shapes that do not fit, unlike devices. Beside integers, factors lose their fractions.
     """
 
 def baddbmm_(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: _Operand = 1, alpha: _Operand = 1) -> Tensor:
@@ -6829,7 +6844,7 @@ def _linalg_tensorsolve(input: Tensor, B: Tensor, dims: _Dims | None = None) -> 
     Shapes that do not fit, a singular map, other dtypes.
     """
 
-def _linalg_pinv(input: Tensor, rcond: _float | None = None, *, atol: _float | None = None, rtol: _float | None = None, hermitian: _bool = False) -> Tensor:
+def _linalg_pinv(input: _Operand, rcond: _Operand | None = None, *, atol: _Operand | None = None, rtol: _Operand | None = None, hermitian: _bool = False) -> Tensor:
     """The pseudoinverse (Moore and Penrose) of matrices `[…, m, n]`: `[…, n, m]`, by singular values. Those not above the larger of `atol` and
     `rtol` times the largest count as 0; without either, `rtol` is the larger of `m` and `n` times the dtype's epsilon. With `hermitian`
     the matrices are symmetric. f32 and f64.
@@ -6847,7 +6862,7 @@ def pinverse(input: Tensor, rcond: _float = 1e-15) -> Tensor:
     What is no matrix, numbers that are not finite, other dtypes.
     """
 
-def _linalg_matrix_rank(input: Tensor, tol: _float | None = None, *, atol: _float | None = None, rtol: _float | None = None, hermitian: _bool = False) -> Tensor:
+def _linalg_matrix_rank(input: _Operand, tol: _Operand | None = None, *, atol: _Operand | None = None, rtol: _Operand | None = None, hermitian: _bool = False) -> Tensor:
     """How many singular values of a matrix are above a bound (i64): the larger of `atol` and `rtol` times the largest one; without either, `rtol`
     is the larger of `m` and `n` times the dtype's epsilon. With `hermitian` the matrices are symmetric.
 
@@ -6974,15 +6989,6 @@ def _nn_binary_cross_entropy(input: Tensor, target: Tensor, weight: Tensor | Non
     outside of [0, 1], as labels that are out of range: what is not known yet is found when the loss is computed.
     """
 
-def binary_cross_entropy_with_logits(input: Tensor, target: Tensor, weight: Tensor | None = None, *, reduction: str = "mean", pos_weight: Tensor | None = None) -> Tensor:
-    """The cross entropy of logits and probabilities of one shape, `−y log σ(x) − (1 − y) log(1 − σ(x))`, without overflow. `weight`
-    broadcasts to them; `pos_weight` broadcasts to them too, and is what the first term counts.
-
-    # Errors
-
-    Shapes that differ, unlike devices, weights that do not broadcast; another reduction than "mean", "sum" and "none".
-    """
-
 def _nn_binary_cross_entropy_with_logits(input: Tensor, target: Tensor, weight: Tensor | None = None, *, reduction: str = "mean", pos_weight: Tensor | None = None) -> Tensor:
     """The cross entropy of logits and probabilities of one shape, `−y log σ(x) − (1 − y) log(1 − σ(x))`, without overflow. `weight`
     broadcasts to them; `pos_weight` broadcasts to them too, and is what the first term counts.
@@ -7020,28 +7026,12 @@ def _nn_gaussian_nll_loss(input: _Operand, target: Tensor, var: _Operand, full: 
     Shapes that do not fit, unlike devices; a number below 0 as `var`; another reduction than "mean", "sum" and "none".
     """
 
-def hinge_embedding_loss(input: Tensor, target: Tensor, margin: _float = 1.0, *, reduction: str = "mean") -> Tensor:
-    """`x` where the target is 1, and what `x` is below `margin` where it is −1. Shapes broadcast, integers become the default float.
-
-    # Errors
-
-    Shapes that do not broadcast, unlike devices; another reduction than "mean", "sum" and "none".
-    """
-
 def _nn_hinge_embedding_loss(input: Tensor, target: Tensor, margin: _float = 1.0, *, reduction: str = "mean") -> Tensor:
     """`x` where the target is 1, and what `x` is below `margin` where it is −1. Shapes broadcast, integers become the default float.
 
     # Errors
 
     Shapes that do not broadcast, unlike devices; another reduction than "mean", "sum" and "none".
-    """
-
-def margin_ranking_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: _float = 0.0, *, reduction: str = "mean") -> Tensor:
-    """How much is missing for `target · (input1 − input2)` to be `margin`, where something is. Shapes broadcast, integers become the default float.
-
-    # Errors
-
-    Shapes that do not broadcast, or of unlike numbers of axes; unlike devices; another reduction than "mean", "sum" and "none".
     """
 
 def _nn_margin_ranking_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: _float = 0.0, *, reduction: str = "mean") -> Tensor:
@@ -7052,15 +7042,6 @@ def _nn_margin_ranking_loss(input1: Tensor, input2: Tensor, target: Tensor, marg
     Shapes that do not broadcast, or of unlike numbers of axes; unlike devices; another reduction than "mean", "sum" and "none".
     """
 
-def cosine_embedding_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: _float = 0.0, *, reduction: str = "mean") -> Tensor:
-    """`1 − cos(input1, input2)` where the target is 1, and what the cosine is above `margin` where it is −1. The vectors lie along the
-    last axis of `[n, size]` or `[size]`.
-
-    # Errors
-
-    Shapes that do not fit, unlike devices; another reduction than "mean", "sum" and "none".
-    """
-
 def _nn_cosine_embedding_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: _float = 0.0, *, reduction: str = "mean") -> Tensor:
     """`1 − cos(input1, input2)` where the target is 1, and what the cosine is above `margin` where it is −1. The vectors lie along the
     last axis of `[n, size]` or `[size]`.
@@ -7068,16 +7049,6 @@ def _nn_cosine_embedding_loss(input1: Tensor, input2: Tensor, target: Tensor, ma
     # Errors
 
     Shapes that do not fit, unlike devices; another reduction than "mean", "sum" and "none".
-    """
-
-def triplet_margin_loss(anchor: Tensor, positive: Tensor, negative: Tensor, margin: _float = 1.0, p: _float = 2.0, eps: _float = 1e-6, swap: _bool = False, *, reduction: str = "mean") -> Tensor:
-    """How much nearer than `margin` beyond the distance to `positive` the distance of `anchor` to `negative` is; distances are
-    `p`-norms of differences along the last axis, to which `eps` is added. With `swap`, the distance of `positive` to `negative` is
-    taken where it is smaller (Balntas et al., 2016).
-
-    # Errors
-
-    Shapes that do not broadcast, unlike devices; another reduction than "mean", "sum" and "none".
     """
 
 def _nn_triplet_margin_loss(anchor: Tensor, positive: Tensor, negative: Tensor, margin: _float = 1.0, p: _float = 2.0, eps: _float = 1e-6, swap: _bool = False, *, reduction: str = "mean") -> Tensor:
@@ -8404,7 +8375,7 @@ def cov(input: Tensor, *, correction: _int = 1, fweights: Tensor | None = None, 
 
     # Errors
 
-    More than two axes; weights of another number than the observations', or that are no integers or floats.
+    More than two axes; weights of another number than the observations', that are no integers or floats, negative, or not finite.
     """
 
 def corrcoef(input: Tensor) -> Tensor:
@@ -8431,7 +8402,7 @@ def histc(input: Tensor, bins: _int = 100, min: _float = 0.0, max: _float = 0.0)
 
     # Errors
 
-    No bins; bounds that are not finite or in the wrong order.
+    No bins; bounds that are not finite or in the wrong order, elements that are not finite where they are the bounds.
     """
 
 def histogram(input: _Operand, bins: _Operand = 100, *, range: _float | Sequence[_float] | None = None, weight: Tensor | None = None, density: _bool = False) -> tuple[Tensor, ...]:

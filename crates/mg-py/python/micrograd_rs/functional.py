@@ -156,10 +156,12 @@ def triplet_margin_with_distance_loss(
 ) -> _Tensor:
     """`triplet_margin_loss` with a distance of one's own; without one, `pairwise_distance`.
 
-    ValueError for another reduction than "mean", "sum" and "none".
+    ValueError for another reduction than "mean", "sum" and "none", or a margin that is not above 0.
     """
     if reduction not in ("mean", "sum", "none"):
         raise ValueError(f'a reduction is "mean", "sum" or "none", got {reduction!r}')
+    if margin <= 0:
+        raise ValueError(f"triplet_margin_with_distance_loss: takes a margin above 0, got {margin}")
     distance = _pairwise_distance if distance_function is None else distance_function
     near, far = distance(anchor, positive), distance(anchor, negative)
     if swap:

@@ -364,8 +364,8 @@ impl PyValue {
     }
 }
 
-/// As micrograd prints it, with Python's words for what is not finite.
+/// As micrograd prints it, with the device, and Python's words for what is not finite.
 fn python_repr(value: &Value) -> String {
     let float = |v: f64| if v.is_nan() { "nan".to_string() } else { format!("{v:?}") };
-    format!("Value(data={}, grad={})", float(value.data()), float(value.grad()))
+    format!("Value(data={}, grad={}, device={})", float(value.data()), float(value.grad()), value.device())
 }

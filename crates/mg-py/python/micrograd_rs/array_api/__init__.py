@@ -49,7 +49,6 @@ from .. import logical_xor as logical_xor
 from .. import positive as positive
 from .. import reciprocal as reciprocal
 from .. import round as round
-from .. import sign as sign
 from .. import signbit as signbit
 from .. import sin as sin
 from .. import sinh as sinh

@@ -34,6 +34,7 @@ __all__ = [
     "not_equal",
     "pow",
     "remainder",
+    "sign",
     "subtract",
 ]
 _Array = Tensor | float
@@ -75,6 +76,12 @@ def _remainder(x1: _Array, x2: _Array) -> Tensor:
 
 def _tensor(x: _Array, like: Tensor) -> Tensor:
     return x if isinstance(x, Tensor) else _mg.full((), x, dtype=like.dtype, device=like.device)
+
+
+def sign(x: Tensor, /) -> Tensor:
+    """−1, 0 or 1 with the sign of each; NaN stays."""
+    found = _mg.sign(x)
+    return _mg.where(_mg.isnan(x), x, found) if x.is_floating_point() else found
 
 
 add = _binary("add", _mg.add, "The sum.")

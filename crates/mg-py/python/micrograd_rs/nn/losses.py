@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from .. import functional as F
-from .._micrograd_rs import Tensor, _old_reduction
+from .._micrograd_rs import ArgumentError, Tensor, _old_reduction
 from .layers import PairwiseDistance
 from .module import Module
 
@@ -276,6 +276,8 @@ class TripletMarginLoss(_Loss):
         reduction: str = "mean",
     ) -> None:
         super().__init__(size_average, reduce, reduction)
+        if margin <= 0:
+            raise ArgumentError(f"TripletMarginLoss: takes a margin above 0, got {margin}")
         self.margin = margin
         self.p = p
         self.eps = eps
@@ -299,6 +301,8 @@ class TripletMarginWithDistanceLoss(_Loss):
         reduction: str = "mean",
     ) -> None:
         super().__init__(reduction=reduction)
+        if margin <= 0:
+            raise ArgumentError(f"TripletMarginWithDistanceLoss: takes a margin above 0, got {margin}")
         self.distance_function = PairwiseDistance() if distance_function is None else distance_function
         self.margin = margin
         self.swap = swap

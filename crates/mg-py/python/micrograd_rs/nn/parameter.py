@@ -22,6 +22,10 @@ def mark(t: Any) -> None:
     _marked[key] = ref(t, lambda _: _marked.pop(key, None))
 
 
+def is_marked(t: Tensor) -> bool:
+    return id(t) in _marked
+
+
 def mark_buffer(t: Any, persistent: bool) -> None:
     key = id(t)
     buffers_known[key] = ref(t, lambda _: buffers_known.pop(key, None)), persistent
