@@ -305,10 +305,12 @@ mod tests {
 
     #[test]
     fn operations_that_divide_integers_are_declared_to() {
-        let (x, zero) = (Tensor::from_slice(&[1i64, 2]), Tensor::from_slice(&[0i64, 0]));
+        let x = Tensor::from_slice(&[1i64, 2]);
+        // Not known yet: what is, is refused at the call.
+        let zero = || Tensor::from_slice(&[1i64, 1]).sub(1i64);
         let dividing: Vec<&str> = elementwise()
             .values()
-            .filter(|o| answer(o, &x, &zero).is_some_and(|t| t.realize().is_err()) != o.divides)
+            .filter(|o| answer(o, &x, &zero()).is_some_and(|t| t.realize().is_err()) != o.divides)
             .map(|o| o.name)
             .collect();
         assert!(dividing.is_empty(), "declared otherwise: {dividing:?}");
