@@ -118,10 +118,10 @@ fn reductions() {
     fails!(ErrorKind::Axis { .. }, "var", ["axis 9"], a.try_var_dim(&[9], false, Some(1.0)));
     fails!(ErrorKind::Axis { .. }, "std", ["axis 2"], a.try_std_dim(&[2], false, Some(1.0)));
     fails!(ErrorKind::Value(_), "sum", ["twice"], a.try_sum_dim(&[0, -2], false));
-    fails!(ErrorKind::Value(_), "amax", ["[0, 3]"], none.try_amax(&[0], false));
-    fails!(ErrorKind::Value(_), "amin", ["[0, 3]"], none.try_amin(&[], true));
-    fails!(ErrorKind::Value(_), "argmax", ["[0, 3]"], none.try_argmax(None, false));
-    fails!(ErrorKind::Value(_), "argmin", ["[0, 3]"], none.try_argmin(Some(0), false));
+    fails!(ErrorKind::Empty(_), "amax", ["[0, 3]"], none.try_amax(&[0], false));
+    fails!(ErrorKind::Empty(_), "amin", ["[0, 3]"], none.try_amin(&[], true));
+    fails!(ErrorKind::Empty(_), "argmax", ["[0, 3]"], none.try_argmax(None, false));
+    fails!(ErrorKind::Empty(_), "argmin", ["[0, 3]"], none.try_argmin(Some(0), false));
     fails!(ErrorKind::Axis { .. }, "argmax", ["axis 2"], a.try_argmax(Some(2), false));
     fails!(ErrorKind::Axis { .. }, "softmax", ["axis 2"], a.try_softmax(Some(2), None));
     fails!(ErrorKind::Axis { .. }, "log_softmax", ["axis -3"], a.try_log_softmax(Some(-3), None));

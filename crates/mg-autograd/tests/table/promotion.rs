@@ -234,8 +234,15 @@ fn division_of_integers_is_pythons() {
         assert_eq!(one(x.remainder(&y)), a.wrapping_sub(floor.wrapping_mul(b)), "{a} % {b}");
         assert_eq!(one(x.fmod(&y)), a.wrapping_rem(b), "fmod {a} {b}");
     }
-    let zero = Tensor::from_slice(&[3i64, 1]).floor_divide(Tensor::from_slice(&[1i64, 0]));
-    assert!(matches!(zero.realize().unwrap_err().kind(), ErrorKind::Value(_)));
+    // What is known is refused at the call, the rest where it is computed.
+    let (x, y) = (Tensor::from_slice(&[3i64, 1]), Tensor::from_slice(&[1i64, 0]));
+    let known = [x.try_floor_divide(&y), x.try_remainder(&y), x.try_fmod(&y), x.try_remainder(0i64)];
+    for (found, op) in known.into_iter().zip(["floor_divide", "remainder", "fmod", "remainder"]) {
+        let error = found.unwrap_err();
+        assert!(matches!(error.kind(), ErrorKind::Value(_)) && error.op() == op, "{op}: {error}");
+    }
+    let late = x.floor_divide(y.mul(1i64));
+    assert!(matches!(late.realize().unwrap_err().kind(), ErrorKind::Value(_)));
     let f = |v: f64| Tensor::from_slice(&[v]);
     let one = |t: Tensor| t.to_f64_vec().unwrap()[0];
     assert_eq!(one(f(-7.5).floor_divide(2.0)), -4.0);
