@@ -322,6 +322,11 @@ fn leading(seeds: &[(Node, Node)], wanted: impl Fn(&Node) -> bool, oldest: u64) 
                 node.sources().into_iter().filter(Node::is_tracked).collect()
             }
         };
+        if mg_graph::is_recording() {
+            // That something does not lead there is so of this history alone.
+            sources.iter().filter(|source| source.sequence() < oldest).for_each(jit::note_passed);
+            jit::note_passed(&node);
+        }
         // What is older than all that is wanted is computed from none of it: a history of any length below is not looked at.
         stack.extend(sources.iter().filter(|source| oldest <= source.sequence()).cloned());
         // Where what was let go may lead on, the walk is to come there, and says so.

@@ -1,11 +1,11 @@
 //! Hooks: functions that are told of gradients when a walk has them, and may say others.
 
-use crate::gradient::{accumulate, as_computed};
+use crate::gradient::{accumulate, as_computed, is_leaf};
 use crate::jit;
 use crate::tensor::memory::locked;
 use crate::tensor::{Cell, Tensor};
 use mg_device::{Error, ErrorKind, Result};
-use mg_graph::Node;
+use mg_graph::{Node, Op};
 use std::any::Any;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, Weak};
@@ -73,7 +73,22 @@ pub(crate) fn follow_writes() {
     }
 }
 
-/// A number that is another one when hooks of leaves came or went.
+/// Says that somebody is told of gradients of a leaf's view from now on: steps that know the view, which may be replayed, were recorded without.
+fn note_view_watched(node: &Node) {
+    if mg_graph::is_recording() || !matches!(node.op(), Op::View(_)) {
+        return;
+    }
+    let mut seen = node.clone();
+    while matches!(seen.op(), Op::View(_)) && !is_leaf(&seen) {
+        let Some(source) = seen.sources().into_iter().next() else { return };
+        seen = source;
+    }
+    if is_leaf(&seen) {
+        CHANGES.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+/// A number that is another one when hooks of leaves, or of their views, came or went.
 pub(crate) fn changes() -> u64 {
     CHANGES.load(Ordering::Relaxed)
 }
@@ -176,7 +191,11 @@ impl Tensor {
                 CHANGES.fetch_add(1, Ordering::Relaxed);
                 Some(self.0.watch.get_or_init(Arc::default).clone())
             }
-            false => Watch::made(&self.node()),
+            false => {
+                let node = self.node();
+                note_view_watched(&node);
+                Watch::made(&node)
+            }
         };
         found.ok_or_else(|| {
             Error::new("register_hook", ErrorKind::Internal("a node is watched by others".into()))
@@ -248,6 +267,7 @@ impl Tensor {
             jit::refuse_replay(HOOKED);
         }
         if !self.keeps_grad() && !self.0.retains.swap(true, Ordering::Relaxed) {
+            note_view_watched(&self.current());
             let mut retaining = locked(&RETAINING);
             if retaining.cells.len() >= retaining.most {
                 retaining.tidy();

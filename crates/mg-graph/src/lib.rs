@@ -67,8 +67,9 @@ pub use op::{Map, Op, SourceKind, View};
 pub use prepared::{get_float32_matmul_precision, set_float32_matmul_precision};
 pub use profile::{TimedLaunch, chrome_trace, profile_caller, profile_start, profile_stop};
 pub use replay::{
-    Computed, Made, Outside, Recorded, Replaced, Replay, Trace, assume, is_recording, may_read, needs_values,
-    note_host_read, note_printing, on_failed_replay, on_replay, record, started, unrecorded,
+    Computed, Made, Outside, Recorded, Replaced, Replay, Trace, assume, is_recorded_elsewhere, is_recording,
+    may_read, needs_values, note_host_read, note_printing, on_failed_replay, on_replay, record, started,
+    unrecorded,
 };
 pub use template::{Grown, Template};
 pub use wait::{locked, set_around_waits, waiting};

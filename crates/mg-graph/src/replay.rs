@@ -164,6 +164,11 @@ pub(crate) fn writing_as() -> Option<u64> {
     (recordings > usize::from(own.is_some())).then_some(own.unwrap_or(0))
 }
 
+/// Whether another thread records a step.
+pub fn is_recorded_elsewhere() -> bool {
+    writing_as().is_some()
+}
+
 /// Whether this thread records a step.
 #[inline]
 pub fn is_recording() -> bool {

@@ -135,6 +135,10 @@ OUTCOMES = [
         ),
     ),
     (
+        "There is no median of no integers; PyTorch answers with the least that there is.",
+        lambda line, wanted, got: not wanted and re.search(r"median: integers of shape .* have none", got) is not None,
+    ),
+    (
         "A bound that no number of the dtype meets is a mistake.",
         lambda line, wanted, got: not wanted and re.search(r"the bound -?\d+ is beyond every", got) is not None,
     ),
@@ -738,6 +742,20 @@ DIFFERENCES += [
         and "grad" in found.what + str(program)
         and len(pairs(found)) > 0
         and all(got == 2 * wanted for got, wanted in pairs(found)),
+    ),
+    (
+        "The same, where what is scattered is what was there: the share comes on top of another gradient.",
+        lambda program, found, reference: re.search(r"(\w+)\.scatter_reduce\(.*\b\1, .*include_self=False", str(program)) is not None
+        and "grad" in found.what + str(program)
+        and len(pairs(found)) > 0
+        and all(got >= wanted for got, wanted in pairs(found)),
+    ),
+    (
+        "What is below 0 becomes 0 where it is converted to integers without a sign; PyTorch leaves it to the machine.",
+        lambda program, found, reference: "uint64" in str(program)
+        and found.what == "value"
+        and any(got == 0 and wanted >= 2.0**63 for got, wanted in pairs(found))
+        and all(got == wanted or (got == 0 and wanted >= 2.0**63) for got, wanted in pairs(found)),
     ),
 ]
 

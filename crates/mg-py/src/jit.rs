@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use mg_autograd::{Jit, Tensor};
 use mg_device::{Error, ErrorKind, Result};
@@ -121,7 +122,11 @@ struct All {
     surroundings: Option<Arc<Surroundings>>,
     /// Runs one after the other of which nothing could be kept, since they changed what the function finds around it.
     changing: u32,
-    /// Calls of the function as it is, and how many there were the last time, where to look at what surrounds it takes too long.
+    /// What there is to look at is so much that it is measured how long that takes.
+    is_much: bool,
+    /// How long the function took when it was called last, where that is measured.
+    took: Duration,
+    /// Calls of the function as it is, and how many there were the last time, where to look takes longer than to call it.
     resting: u32,
     rest: u32,
     last_was_replayed: bool,
@@ -171,8 +176,8 @@ struct Taken {
 const KNOWN: usize = 64;
 /// Runs that change what the function finds around it, one after the other, until it is called as it is.
 const CHANGING: u32 = 64;
-/// Calls without a look at what surrounds the function, at first and at most, where that is too much.
-const REST: (u32, u32) = (16, 1024);
+/// Calls without a look at what surrounds the function, at first and at most, where that takes longer than a call.
+const REST: (u32, u32) = (16, 256);
 /// Answers of one of them beyond which those that no replay gives are forgotten.
 const ANSWERS: usize = 64;
 /// How many sets of surroundings are compared with what is there before that is told.
@@ -276,6 +281,31 @@ impl PyJit {
 }
 
 impl PyJit {
+    /// Calls the function as it is, and knows how long that takes.
+    fn measured<T>(&self, plainly: impl FnOnce() -> T) -> T {
+        let began = Instant::now();
+        let answer = plainly();
+        self.lock().took = began.elapsed();
+        answer
+    }
+
+    /// Whether to look at what surrounds the function has taken longer than the function takes: it is called as it is for a while.
+    fn rests(&self, looked: Duration) -> bool {
+        let mut all = self.lock();
+        if all.took.is_zero() || looked <= all.took {
+            all.rest = 0;
+            return false;
+        }
+        all.rest = (2 * all.rest).clamp(REST.0, REST.1);
+        all.resting = all.rest;
+        all.last_was_replayed = false;
+        all.reason = Some(
+            "to look at all that the function is given and knows takes longer than to call it: lists, dictionaries and the like of thousands of things"
+                .to_owned(),
+        );
+        true
+    }
+
     /// Takes a recording for these arguments of which the surroundings are seen to be as they were.
     fn seen<'py>(
         &self,
@@ -385,14 +415,14 @@ impl PyJit {
         if mg_graph::is_recording() {
             return plainly();
         }
-        let surroundings = {
+        let (surroundings, began) = {
             let mut all = self.lock();
             if all.resting > 0 {
                 all.resting -= 1;
                 drop(all);
-                return plainly();
+                return self.measured(plainly);
             }
-            all.surroundings.clone()
+            (all.surroundings.clone(), all.is_much.then(Instant::now))
         };
         let surroundings = match surroundings {
             Some(known) => known,
@@ -432,10 +462,6 @@ impl PyJit {
                     all.reason = Some(format!(
                         "something that the function is given or knows may change without being seen to: {what}"
                     ));
-                    if words.is_too_much() {
-                        all.rest = (2 * all.rest).clamp(REST.0, REST.1);
-                        all.resting = all.rest;
-                    }
                     Some(None)
                 } else {
                     all.take(hash, &words.key)
@@ -475,11 +501,22 @@ impl PyJit {
                 drop((dropped, new));
             }
         }
+        if before.is_some() {
+            self.lock().is_much = words.is_much();
+        }
         let Words { key, tensors, given, rates, .. } = words;
         let taken = taken.flatten();
+        if let Some(began) = began
+            && self.rests(began.elapsed())
+        {
+            let left = taken.and_then(|taken| self.lock().put(taken));
+            drop(left);
+            return self.measured(plainly);
+        }
         // Another thread uses the recording, or this one further up.
         let Some(mut taken) = taken else { return plainly() };
         let recorded = &mut taken.recorded;
+        let called = began.map(|_| Instant::now());
         let (answer, ran) = match recorded.plain {
             true => (plainly(), None),
             false => match self.run(py, recorded, args, kwargs, &tensors, &given) {
@@ -488,6 +525,9 @@ impl PyJit {
             },
         };
         let replayed = !recorded.plain && recorded.jit.is_replaying();
+        if let Some(called) = called.filter(|_| !replayed) {
+            self.lock().took = called.elapsed();
+        }
         let mut reason = match recorded.plain {
             true => Some("the step changes a list, a dictionary or an object that it is given".to_owned()),
             false => recorded.jit.reason().map(|e| format!("{}: {}", e.op(), e.kind())),

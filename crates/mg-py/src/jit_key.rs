@@ -29,7 +29,7 @@ pub type Names<'a> = Option<&'a HashSet<String>>;
 const DEPTH: usize = 16;
 /// Bytes of an array that is told by what is in it.
 const ARRAY: usize = 4096;
-/// Things in lists, dictionaries and the like, all together, beyond which calling the function is quicker than looking at them.
+/// Things in lists, dictionaries and the like, all together, beyond which it is measured whether calling the function is quicker than looking at them.
 const ITEMS: usize = 4096;
 /// What stands before each thing, so that things of different kinds never look the same.
 #[derive(Clone, Copy)]
@@ -305,11 +305,9 @@ impl<'a, 'py> Words<'a, 'py> {
             }
             Sort::Buffer => {
                 self.kind(Kind::Buffer);
-                let bytes = obj.cast::<PyByteArray>()?;
-                match bytes.len() <= ARRAY {
-                    true => self.key.push(hash_of(&bytes.to_vec())),
-                    false => self.is_unknown(obj)?,
-                }
+                let bytes = obj.cast::<PyByteArray>()?.to_vec();
+                self.items += bytes.len() / 16;
+                self.key.push(hash_of(&bytes));
                 self.seen_again(obj, look)?
             }
             Sort::Scalar => {
@@ -347,10 +345,6 @@ impl<'a, 'py> Words<'a, 'py> {
                     self.is_unknown(obj)?;
                 }
                 self.object_at(obj)
-            }
-            Sort::Tuple(_) | Sort::List(_) | Sort::Items(_) | Sort::Dict(_) if self.is_much(obj)? => {
-                self.object_at(obj);
-                Same::Never
             }
             Sort::Tuple(has_attributes) => {
                 self.kind(Kind::Tuple);
@@ -470,20 +464,8 @@ impl<'a, 'py> Words<'a, 'py> {
         self.seen_again(obj, look)
     }
 
-    /// Whether all containers hold too much, with this one.
-    fn is_much(&mut self, obj: &Bound<'py, PyAny>) -> PyResult<bool> {
-        self.items += obj.len()?;
-        if self.is_too_much() && self.unknown.is_none() {
-            let name = obj.get_type().name()?;
-            self.unknown = Some(format!(
-                "lists, dictionaries and the like of more than {ITEMS} things, {name} among them"
-            ));
-        }
-        Ok(self.is_too_much())
-    }
-
-    /// Whether to look at it all takes longer than it is worth.
-    pub fn is_too_much(&self) -> bool {
+    /// Whether to look at it all may take longer than it is worth.
+    pub fn is_much(&self) -> bool {
         self.items > ITEMS
     }
 
@@ -609,6 +591,7 @@ impl<'a, 'py> Words<'a, 'py> {
     /// as an `OrderedDict`.
     fn entries(&mut self, of: &Bound<'py, PyDict>, look: &Look) -> PyResult<Option<Vec<(Same, Same)>>> {
         let mut seen = vec![];
+        self.items += of.len();
         let mut tell = |(name, value): (Bound<'py, PyAny>, Bound<'py, PyAny>)| {
             let (name, value) = (self.tell(&name, &look.deeper())?, self.tell(&value, &look.deeper())?);
             if self.sees {
@@ -631,6 +614,7 @@ impl<'a, 'py> Words<'a, 'py> {
     fn all(&mut self, items: impl Iterator<Item = Bound<'py, PyAny>>, look: &Look) -> PyResult<Vec<Same>> {
         let mut seen = vec![];
         for item in items {
+            self.items += 1;
             let same = self.tell(&item, &look.deeper())?;
             if self.sees {
                 seen.push(same);
@@ -958,16 +942,16 @@ impl<'py> Words<'_, 'py> {
             let name = PyString::intern(py, name);
             let Some(value) = all.get_item(&name)? else { continue };
             self.key.push(name.as_ptr() as u64);
-            let told = match value.cast::<PyModule>() {
-                Ok(_) => self.tell(&value, &look.deeper())?,
-                Err(_) => self.object_at(&value),
+            let told = match is_code(&value) {
+                true => self.tell(&value, &look.deeper())?,
+                false => self.object_at(&value),
             };
             if self.sees {
                 entries.push((name.unbind(), told));
             }
         }
         self.kind(Kind::End);
-        let len = module.is_none().then(|| all.len());
+        let len = all.len();
         Ok(Same::Library(Box::new(Library { at, dict: all.unbind(), len, entries })))
     }
 }

@@ -93,8 +93,8 @@ pub struct Library {
     /// Where it is, unless that is seen by something else.
     pub at: Option<usize>,
     pub dict: Py<PyDict>,
-    /// How much a class has: what comes to it stands before what those above it have under that name.
-    pub len: Option<usize>,
+    /// How much it has: what comes to it may stand under a name that the code uses, before what a class above it has there.
+    pub len: usize,
     pub entries: Vec<(Py<PyString>, Same)>,
 }
 
@@ -220,8 +220,7 @@ impl<'py> Seeing<'_, '_, 'py> {
                     return false;
                 }
                 let dict = of.dict.bind(self.py).clone();
-                of.len.is_none_or(|len| len == dict.len())
-                    && of.entries.iter().all(|(name, same)| self.is_entry(same, &dict, name))
+                of.len == dict.len() && of.entries.iter().all(|(name, same)| self.is_entry(same, &dict, name))
             }
             Same::Optimizer(of) => self.is_optimizer(of, obj, class),
             Same::Told(words, depth) => {

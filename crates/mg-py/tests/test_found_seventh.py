@@ -290,3 +290,10 @@ def test_a_float_beyond_an_integer_becomes_its_end():
     x = mg.tensor([300.0, -5.0, 3.9, NAN])
     assert x.to(mg.uint8).tolist() == [255, 0, 3, 0] and x.to(mg.int8).tolist() == [127, -5, 3, 0]
     assert (mg.tensor([255], dtype=mg.uint8) + 1).tolist() == [0]
+
+
+def test_a_power_of_two_is_a_float_before_integers_meet():
+    for one in (L.uint64, L.int8, L.bool):
+        for other in (L.int64, L.uint64):
+            assert L.tensor([1], dtype=one).ldexp(L.tensor([2], dtype=other)).dtype == L.float32
+    assert L.tensor([3], dtype=L.uint64).ldexp(L.tensor([2])).tolist() == [12.0]

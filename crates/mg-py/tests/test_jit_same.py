@@ -469,6 +469,7 @@ PATCHES = {
     "a tensor's method": (mg.Tensor, "relu", lambda self: self * 10, lambda: lambda x: x.relu()),
     "a tensor's operator": (mg.Tensor, "__mul__", lambda a, b: a + b, lambda: lambda x: x * 2.0),
     "an optimizer's step": (mg.optim.SGD, "step", lambda self: None, with_optimizer),
+    "a layer that it makes": (mg.nn.ReLU, "forward", lambda self, x: x * 10, lambda: lambda x: nn.ReLU()(x)),
     "Python's": (math, "sqrt", lambda x: x * 10, lambda: lambda x: x * math.sqrt(4.0)),
     "NumPy's": (np, "sqrt", lambda x: x * 10, lambda: lambda x: x * float(np.sqrt(4.0))),
 }
@@ -490,3 +491,19 @@ def test_what_a_program_puts_in_place_of_a_librarys_is_seen(monkeypatch, which):
     for _ in range(7):
         assert step(x).tolist() == g(x).tolist()
     assert step.is_replaying, step.reason
+
+
+def test_what_comes_to_a_library_is_seen(monkeypatch):
+    def plain(x):
+        try:
+            return F.newly_made(x)
+        except AttributeError:
+            return x * 2
+
+    x = mg.tensor([1.0, -2.0])
+    step = mg.jit(plain)
+    for _ in range(6):
+        assert step(x).tolist() == [2.0, -4.0]
+    monkeypatch.setattr(F, "newly_made", lambda x: x * 7, raising=False)
+    for _ in range(3):
+        assert step(x).tolist() == [7.0, -14.0]

@@ -92,9 +92,12 @@ impl AutocastState {
     }
 }
 
-/// Parameters that were converted, by the number of their value and the dtype: a value that was overwritten has
-/// another number. What a step that is being recorded converts is part of that step, and of no other.
-type Converted = HashMap<(u64, DType, bool, u64), Tensor>;
+/// Parameters that were converted, and the number of the value that they had: one that was overwritten has another number. What a step that is
+/// being recorded converts is part of that step, and of no other.
+type Converted = HashMap<Conversion, (u64, Tensor)>;
+
+/// Which parameter, into what, whether gradients were recorded, and by which recording.
+type Conversion = (usize, DType, bool, u64);
 
 thread_local! {
     static STATE: Cell<AutocastState> = const { Cell::new(AutocastState::OFF) };
@@ -129,6 +132,15 @@ pub fn set_autocast_state(state: AutocastState) -> AutocastState {
 pub fn clear_autocast_cache() {
     // Taken out first: to let go of a tensor may do anything.
     let forgotten = CONVERTED.take();
+    drop(forgotten);
+}
+
+/// Forgets the parameters that a recording has converted, by its first node.
+pub(crate) fn forget_recording(start: u64) {
+    let of = |(_, _, _, recording): &Conversion| *recording == start;
+    let forgotten: Vec<_> = CONVERTED.with_borrow_mut(|all| {
+        all.as_mut().map(|all| all.extract_if(|key, _| of(key)).collect()).unwrap_or_default()
+    });
     drop(forgotten);
 }
 
@@ -265,12 +277,16 @@ impl To {
             return t.to_dtype(self.dtype);
         }
         let recording = if mg_graph::is_recording() { mg_graph::started() } else { 0 };
-        let key = (t.node().sequence(), self.dtype, mg_graph::is_tracking(), recording);
+        let (key, sequence) = ((t.id(), self.dtype, mg_graph::is_tracking(), recording), t.node().sequence());
         let known = CONVERTED.with_borrow(|all| all.as_ref().and_then(|all| all.get(&key).cloned()));
         // One whose history an earlier backward has let go is made anew.
-        known.filter(|known| !known.node().is_released()).unwrap_or_else(|| {
+        let is_it = |(of, known): &(u64, Tensor)| *of == sequence && !known.node().is_released();
+        known.filter(is_it).map(|(_, known)| known).unwrap_or_else(|| {
             let converted = t.to_dtype(self.dtype);
-            CONVERTED.with_borrow_mut(|all| all.get_or_insert_default().insert(key, converted.clone()));
+            let new = (sequence, converted.clone());
+            // Let go of when nothing is borrowed.
+            let old = CONVERTED.with_borrow_mut(|all| all.get_or_insert_default().insert(key, new));
+            drop(old);
             converted
         })
     }

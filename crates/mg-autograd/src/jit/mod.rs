@@ -6,9 +6,9 @@ mod record;
 pub(crate) use history::differentiate;
 pub use record::refuse_replay;
 pub(crate) use record::{
-    note_asked, note_cell_change, note_draw, note_grad, note_hook, note_leaf, note_line, note_line_change,
-    note_line_read, note_other_memory, note_passed, note_read, note_seed, note_shared_write, note_taken_in,
-    note_watched, was_there,
+    note_asked, note_cell_change, note_cleared, note_draw, note_grad, note_hook, note_leaf, note_line,
+    note_line_change, note_line_read, note_other_memory, note_passed, note_read, note_seed,
+    note_shared_write, note_taken_in, note_watched, was_there,
 };
 
 use crate::creation;
@@ -414,6 +414,7 @@ where
                 "it leaves a mode otherwise than it found it (whether gradients are recorded, autocast, the default dtype or device)",
             );
         }
+        crate::autocast::forget_recording(mg_graph::started());
         let record = record::end();
         let mut waiting: Vec<Node> = record.changed.iter().map(|(_, kept)| kept.node()).collect();
         waiting.extend(record.grads.iter().filter_map(|g| Some(g.leaf.grad_now()?.current())));
@@ -485,6 +486,9 @@ impl Run {
             let is_others = |now: &Tensor| now.current().is_written_beside(trace.start());
             let before = grad.before.as_ref().and_then(Option::as_ref);
             if grad.leaf.grad_now().is_some_and(|now| before.is_none_or(|b| !b.is(&now)) && is_others(&now)) {
+                return Err(refused(record::ANOTHER_THREAD));
+            }
+            if grad.leaf.grad_now().is_none() && record.cleared != record::cleared() {
                 return Err(refused(record::ANOTHER_THREAD));
             }
             let had = grad.before.as_ref().map(Option::is_some);

@@ -1,12 +1,13 @@
 //! What a step that is being recorded reads and changes of what was there before it.
 
+use crate::gradient::is_leaf;
 use crate::tensor::{Cell, Kept, Line, Place, Tensor};
 use mg_device::{DType, Device, Shape};
 use mg_graph::{Node, Op};
 use smallvec::SmallVec;
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 
 /// Where something stands that a step reads or changes.
@@ -118,6 +119,8 @@ pub(super) struct Record {
     pub(super) grads: Vec<GradOf>,
     /// Tensors that were asked for what they are, by their addresses, and what they told.
     pub(super) asked: HashMap<usize, (Spot, Told)>,
+    /// How many gradients other threads had let go.
+    pub(super) cleared: u64,
     /// Why the step cannot be replayed.
     pub(super) refused: Option<&'static str>,
 }
@@ -139,8 +142,8 @@ fn noting<R>(f: impl FnOnce(&mut Record) -> R) -> Option<R> {
 
 /// Begins to note; the arguments' values are known.
 pub(super) fn begin(arguments: &[&Tensor]) {
-    let mut record =
-        Record { arguments: arguments.iter().map(|&t| t.clone()).collect(), ..Record::default() };
+    let arguments_held = arguments.iter().map(|&t| t.clone()).collect();
+    let mut record = Record { arguments: arguments_held, cleared: cleared(), ..Record::default() };
     for (i, t) in arguments.iter().enumerate() {
         record.slots.push(Spot::Argument(i));
         record.lies.push(Lie::of(&t.current()));
@@ -296,7 +299,7 @@ pub(crate) fn note_leaf() {
 /// the next time, which no key tells: arguments have histories, and those of what the step knows from elsewhere change with what is written to it.
 /// A view alone is one of the same part of the same memory, as long as it is the same tensor.
 pub(crate) fn note_passed(node: &Node) {
-    if !mg_graph::is_recording() || !was_there(node) {
+    if !mg_graph::is_recording() || !was_there(node) || is_leaf(node) {
         return;
     }
     noting(|r| {
@@ -338,6 +341,21 @@ pub(crate) fn note_seed() {
 /// Notes random numbers that a replay would not draw anew.
 pub(crate) fn note_draw(why: &'static str) {
     noting(|r| r.refused = Some(why));
+}
+
+/// How many gradients were let go while others recorded a step.
+static CLEARED: AtomicU64 = AtomicU64::new(0);
+
+/// See [`note_cleared`].
+pub(super) fn cleared() -> u64 {
+    CLEARED.load(Ordering::Relaxed)
+}
+
+/// Notes that a gradient is let go, which leaves nothing that would say by whom.
+pub(crate) fn note_cleared() {
+    if mg_graph::is_recorded_elsewhere() {
+        CLEARED.fetch_add(1, Ordering::Relaxed);
+    }
 }
 
 /// Notes that a leaf's gradient is looked at (`Some`), or replaced unseen.

@@ -707,7 +707,9 @@ impl Tensor {
     /// Shapes that do not broadcast, unlike devices.
     #[surface(method, function, in_place)]
     pub fn ldexp(&self, other: Operand) -> Result<Tensor> {
-        binary("ldexp", self, other, |x, n| {
+        // A power of 2 is a float already: two dtypes of integers do not meet.
+        let own = if self.dtype().is_float() { self.clone() } else { self.to_dtype(DType::default_float()) };
+        binary("ldexp", &own, other, |x, n| {
             // In four steps, each of which the format holds: 0 stays 0, and what is tiny becomes large.
             let most = if x.dtype() == DType::F64 { 4400.0 } else { 600.0 };
             let own = untracked(n);

@@ -234,8 +234,9 @@ impl Tensor {
         if mg_graph::is_recording() {
             jit::note_grad(self, None);
         }
-        if let Some(grad) = &grad {
-            grad.current().note_written();
+        match &grad {
+            Some(grad) => grad.current().note_written(),
+            None => jit::note_cleared(),
         }
         let old = std::mem::replace(&mut *locked(&self.0.grad), grad);
         // Not under the lock: its memory may be somebody's who looks at this tensor when it goes.
