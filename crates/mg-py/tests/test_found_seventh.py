@@ -297,3 +297,4 @@ def test_a_power_of_two_is_a_float_before_integers_meet():
         for other in (mg.int64, mg.uint64):
             assert mg.tensor([1], dtype=one).ldexp(mg.tensor([2], dtype=other)).dtype == mg.float32
     assert mg.tensor([3], dtype=mg.uint64).ldexp(mg.tensor([2])).tolist() == [12.0]
+    assert mg.tensor(0).ldexp(mg.tensor(0.0, dtype=mg.float16)).dtype == mg.float16

@@ -708,7 +708,15 @@ impl Tensor {
     #[surface(method, function, in_place)]
     pub fn ldexp(&self, other: Operand) -> Result<Tensor> {
         // A power of 2 is a float already: two dtypes of integers do not meet.
-        let own = if self.dtype().is_float() { self.clone() } else { self.to_dtype(DType::default_float()) };
+        let of_integers = |t: &Tensor| !self.dtype().is_float() && !t.dtype().is_float();
+        let own = match &other {
+            Operand::Tensor(other) if of_integers(other) => self.to_dtype(DType::default_float()),
+            Operand::Tensor(_)
+            | Operand::Float(_)
+            | Operand::Int(_)
+            | Operand::Bool(_)
+            | Operand::Live(_) => self.clone(),
+        };
         binary("ldexp", &own, other, |x, n| {
             // In four steps, each of which the format holds: 0 stays 0, and what is tiny becomes large.
             let most = if x.dtype() == DType::F64 { 4400.0 } else { 600.0 };
