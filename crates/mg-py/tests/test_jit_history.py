@@ -387,3 +387,24 @@ def test_conversions_are_let_go_with_the_values_that_they_are_of():
                 peaks.append(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
     # A conversion is 2 MiB: 40 of them would be 80.
     assert peaks[1] - peaks[0] < 30 * 1024
+
+
+@pytest.mark.parametrize("later", [("w", "u"), ("u", "w"), ("u", "u")])
+def test_a_gradient_that_a_replays_history_has_read_is_another_one_later(later):
+    def gradients(wrap):
+        scaled = wrap(lambda p: p * 2.5)
+        pair = wrap(lambda p: (p * 2.0, p * 3.0))
+        leaves = {"w": leaf(1.0, 2.0), "u": leaf(3.0, 5.0)}
+        told = []
+        for given, factor in [("w", "w")] * 12 + [later] * 3:
+            for t in leaves.values():
+                t.grad = None
+            p, x = leaves[given], leaves[factor]
+            (scaled(p) * x).sum().backward()
+            # Both answers have one gradient at first, and each its own later.
+            first, second = pair(p)
+            (first * x + second * (leaves["w"] if given == factor == "w" else x * 7.0)).sum().backward()
+            told.append([None if t.grad is None else t.grad.tolist() for t in leaves.values()])
+        return told
+
+    assert gradients(mg.jit) == gradients(lambda f: f)

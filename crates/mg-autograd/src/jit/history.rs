@@ -150,6 +150,12 @@ impl History {
 
     /// Walks, and records it, unless it reads values.
     fn record(&self, seeds: &[(Node, Node)]) -> Option<(Through, Option<Walk>)> {
+        // A gradient may be a value that the history has read, or another answer's gradient, and something else the next time: nodes of their own.
+        let own = |(answer, gradient): &(Node, Node)| match gradient.literal() {
+            Some(_) => Some((answer.clone(), gradient.clone())),
+            None => Some((answer.clone(), Node::from_value(gradient.value()?.as_ref().ok()?.clone()))),
+        };
+        let seeds = &*seeds.iter().map(own).collect::<Option<Vec<_>>>()?;
         let nodes: Vec<Option<Node>> = self.nodes.iter().map(WeakNode::upgrade).collect();
         let within: HashMap<u64, usize> =
             nodes.iter().enumerate().filter_map(|(at, node)| Some((node.as_ref()?.sequence(), at))).collect();
@@ -160,7 +166,7 @@ impl History {
             }
         }
         for (at, (_, gradient)) in seeds.iter().enumerate().filter(|(_, (_, g))| g.literal().is_none()) {
-            known.entry(gradient.sequence()).or_insert(Input::Seed(at));
+            known.insert(gradient.sequence(), Input::Seed(at));
         }
         let is_outside = |node: &Node| matches!(known.get(&node.sequence()), Some(Input::Outside(_)));
         let start = mg_graph::next_sequence();
