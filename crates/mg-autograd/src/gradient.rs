@@ -446,15 +446,14 @@ pub(crate) fn walk(
         if is_beyond {
             continue;
         }
+        jit::note_passed(&node);
         match node.tag() {
             Some(Tag::Owner(_)) => continue,
             Some(Tag::History(history)) => {
-                jit::note_passed(&node);
                 add(&mut front, history, rules::of_what_it_was(gradient, &node, history)?);
                 continue;
             }
             Some(Tag::Forgotten(history)) => {
-                jit::note_passed(&node);
                 add(&mut front, history, history.lit(0.0));
                 // What was written may have a history of its own.
                 if !node.is_released() && !node.sources().iter().any(Node::is_tracked) {
@@ -479,7 +478,6 @@ pub(crate) fn walk(
                 let is_watched = answers[1..].iter().any(|(n, _)| Watch::of(n).is_some());
                 let through = if is_watched { None } else { jit::differentiate(history, &answers) };
                 if let Some(through) = through {
-                    answers.iter().for_each(|(n, _)| jit::note_passed(n));
                     answers.iter().for_each(|(n, _)| drop(front.remove(&n.sequence())));
                     through.gradients.into_iter().for_each(|(n, share)| add(&mut front, &n, share));
                     passed.extend(through.passed);
@@ -489,7 +487,6 @@ pub(crate) fn walk(
             }
             Some(Tag::Output(call, at)) => {
                 let arrived = wait_for(&mut front, &mut calls, call);
-                jit::note_passed(&node);
                 // A result that was saved is met where the gradient was computed of it, too.
                 match arrived.iter_mut().find(|(other, _)| other == at) {
                     Some((_, sum)) => *sum = rules::add(sum, &gradient),
@@ -505,7 +502,6 @@ pub(crate) fn walk(
         if matches!(reach, Reach::Only(way) if is_end(way)) {
             continue;
         }
-        jit::note_passed(&node);
         if node.is_released() {
             let text = "the graph was let go after an earlier backward; pass retain_graph=True to that one to walk it again";
             return Err(Error::new("backward", ErrorKind::Gradient(text.into())));

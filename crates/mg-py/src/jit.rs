@@ -292,7 +292,7 @@ impl PyJit {
     /// Whether to look at what surrounds the function has taken longer than the function takes: it is called as it is for a while.
     fn rests(&self, looked: Duration) -> bool {
         let mut all = self.lock();
-        if all.took.is_zero() || looked <= all.took {
+        if !all.is_much || all.took.is_zero() || looked <= all.took {
             all.rest = 0;
             return false;
         }

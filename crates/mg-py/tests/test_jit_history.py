@@ -57,7 +57,7 @@ STEPS = {
 def outcome(step, given):
     for w in (W, U, RHO):
         w.grad = mg.zeros(2)
-    answer = step(given) if given.requires_grad and not given.is_leaf else step(given)
+    answer = step(given)
     answers = [a.tolist() for a in answer if a is not None] if isinstance(answer, (list, tuple)) else None
     return answers, [w.grad.tolist() for w in (W, U, RHO)]
 
@@ -266,7 +266,8 @@ def test_much_that_hangs_on_an_object_is_not_looked_at_in_each_call():
     expected = agent.update(x).tolist()
     for _ in range(6):
         assert step(x).tolist() == expected
-    for i in range(20000):
+    # To look takes far longer than any pause that the machine makes of its own.
+    for i in range(100_000):
         agent.remember((i, float(i)))
     for _ in range(40):
         assert step(x).tolist() == expected
