@@ -59,6 +59,8 @@ struct Recorded {
     seen: Option<(Vec<Same>, Vec<Range<usize>>)>,
     /// How often that was not so, and they were told to be the same all the same.
     in_vain: u32,
+    /// What was told of it then is so much that it is measured how long to look takes.
+    is_much: bool,
 }
 
 /// Holds what is told by its address, or sees it go: models and their tensors are not kept alive by what is known of them. Answers with
@@ -83,7 +85,7 @@ impl Recorded {
         let (held, stale) = watched(py, objects)?;
         let (answers, objects) = (HashMap::new(), Objects::new());
         let (seen, in_vain, plain) = (None, 0, false);
-        Ok(Recorded { jit, slot, answers, objects, plain, held, stale, seen, in_vain })
+        Ok(Recorded { jit, slot, answers, objects, plain, held, stale, seen, in_vain, is_much: false })
     }
 }
 
@@ -473,6 +475,7 @@ impl PyJit {
             {
                 recorded.in_vain += u32::from(recorded.seen.is_some());
                 recorded.seen = Some((same, ranges.clone()));
+                recorded.is_much = words.is_much();
             }
             before = Some(ranges);
             if taken.is_none() {
@@ -501,11 +504,14 @@ impl PyJit {
                 drop((dropped, new));
             }
         }
-        if before.is_some() {
-            self.lock().is_much = words.is_much();
-        }
+        let is_told_much = words.is_much();
         let Words { key, tensors, given, rates, .. } = words;
         let taken = taken.flatten();
+        // What was seen to be as it was is as much as it was.
+        self.lock().is_much = match (&before, &taken) {
+            (None, Some(taken)) => taken.recorded.is_much,
+            (Some(_), _) | (None, None) => is_told_much,
+        };
         if let Some(began) = began
             && self.rests(began.elapsed())
         {
