@@ -77,7 +77,9 @@ __device__ __forceinline__ void count(const Nth& p, u64 row, u64 part) {
                 u32 waiting = __ballot_sync(~0u, left);
                 if (!waiting) break;
                 u32 who = __ffs(waiting) - 1;
-                u32 same = __ballot_sync(~0u, left && digit == __shfl_sync(~0u, digit, who));
+                // All lanes of a warp meet at the shuffle: it must not stand behind `&&`, where some do not come.
+                u32 shared = __shfl_sync(~0u, digit, who);
+                u32 same = __ballot_sync(~0u, left && digit == shared);
                 if (lane == who) atomicAdd(counts + digit, __popc(same));
                 left = left && !(same >> lane & 1);
             }

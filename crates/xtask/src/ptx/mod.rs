@@ -2,6 +2,7 @@
 
 #[path = "../../../mg-kernels/build/variants.rs"]
 mod variants;
+mod warps;
 
 use std::io::Write;
 use std::path::Path;
@@ -89,6 +90,7 @@ fn build(workspace: &Workspace) -> Result<Vec<(String, String)>> {
         return Err("the compiler's package is for Linux on x86-64 alone".to_owned());
     }
     let sources = workspace.root.join(SOURCES);
+    all_lanes_meet(&sources)?;
     let list = sources.join("variants.txt");
     let variants = variants::parse(&std::fs::read_to_string(&list).map_err(at(&list))?)?;
     let jobs: Vec<Value> = variants
@@ -128,6 +130,23 @@ fn build(workspace: &Workspace) -> Result<Vec<(String, String)>> {
         files.push((format!("{FOLDER}/{}.ptx", variant.name), tidy(ptx, &variant.source, variant.level())));
     }
     Ok(files)
+}
+
+/// That no source has lanes of a warp meet where some of them may not come.
+fn all_lanes_meet(folder: &Path) -> Result<()> {
+    let mut wrong = Vec::new();
+    for entry in std::fs::read_dir(folder).map_err(at(folder))? {
+        let path = entry.map_err(at(folder))?.path();
+        if path.extension().is_some_and(|extension| extension == "cu" || extension == "cuh") {
+            let source = std::fs::read_to_string(&path).map_err(at(&path))?;
+            wrong.extend(warps::left_out(&source).iter().map(|line| format!("{}:{line}", path.display())));
+        }
+    }
+    if !wrong.is_empty() {
+        let places = wrong.join(", ");
+        return Err(format!("lanes that meet behind `&&`, `||` or `?`, where some do not come: {places}"));
+    }
+    Ok(())
 }
 
 /// Files in the folder that are not among `files`.
