@@ -177,6 +177,16 @@ impl Tensor {
     /// A value that could not be computed.
     #[track_caller]
     pub fn lie(&self) -> Result<Layout> {
+        let lies = self.lies()?;
+        if mg_graph::is_recording() {
+            crate::jit::note_lie(self, lies);
+        }
+        Ok(lies)
+    }
+
+    /// As [`Tensor::lie`], which no recording is told of.
+    #[track_caller]
+    pub(crate) fn lies(&self) -> Result<Layout> {
         if let Some(layout) = self.region() {
             return Ok(layout);
         }

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use mg_autograd::{Jit, Tensor};
 use mg_device::{Error, ErrorKind, Result};
-use pyo3::exceptions::{PyRuntimeError, PyTypeError};
+use pyo3::exceptions::{PyException, PyRuntimeError, PyTypeError};
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::types::{PyCFunction, PyDict, PyTuple, PyWeakrefReference};
@@ -186,6 +186,8 @@ const ANSWERS: usize = 64;
 const SEEN: usize = 4;
 /// How often a recording may be looked for in vain by what is seen, until its surroundings are told each time.
 const IN_VAIN: u32 = 16;
+const UNSEEN: &str =
+    "code of the program's raises something where it is looked at what the step is given or knows";
 
 // A function that is recorded when it is called, and replayed once two calls launched the same; see `jit`. This is no
 // documentation: `__doc__` is the function's own.
@@ -221,6 +223,12 @@ pub fn jit(py: Python<'_>, function: Py<PyAny>, may_read: bool) -> PyResult<PyJi
 #[pyfunction]
 pub fn _is_recording() -> bool {
     mg_graph::is_recording()
+}
+
+/// Says that the step that is being recorded, if one is, looks at what an optimiser remembers, which it may change.
+#[pyfunction]
+pub fn _looks_at_state() {
+    mg_autograd::refuse_replay("it looks at an optimiser's state");
 }
 
 /// Says that the step that is being recorded, if one is, needs values on the host: it may read, and is called each time.
@@ -283,6 +291,16 @@ impl PyJit {
 }
 
 impl PyJit {
+    /// Notes that it could not be looked at what the function is given or knows. What is no exception of a program's (Ctrl-C) goes on.
+    fn unseen(&self, py: Python<'_>, error: PyErr) -> PyResult<()> {
+        if !error.is_instance_of::<PyException>(py) {
+            return Err(error);
+        }
+        let mut all = self.lock();
+        (all.last_was_replayed, all.reason) = (false, Some(UNSEEN.to_owned()));
+        Ok(())
+    }
+
     /// Calls the function as it is, and knows how long that takes.
     fn measured<T>(&self, plainly: impl FnOnce() -> T) -> T {
         let began = Instant::now();
@@ -426,16 +444,22 @@ impl PyJit {
             }
             (all.surroundings.clone(), all.is_much.then(Instant::now))
         };
+        // Who looks may run a program's code, which may raise what it likes.
+        let unseen = |error: PyErr| self.unseen(py, error).and_then(|()| plainly());
         let surroundings = match surroundings {
             Some(known) => known,
             None => {
-                let found = Arc::new(Surroundings::of(self.function.bind(py))?);
+                let found = match Surroundings::of(self.function.bind(py)) {
+                    Ok(found) => Arc::new(found),
+                    Err(error) => return unseen(error),
+                };
                 self.lock().surroundings.get_or_insert(found).clone()
             }
         };
         let tell = |surroundings: &Surroundings, holds: bool, sees: bool| {
             let mut words = Words::new(&self.sorts, holds);
             words.arguments(args, kwargs, surroundings.names())?;
+            surroundings.situation(py, &mut words)?;
             let arguments = words.key.len();
             if sees {
                 words.see();
@@ -444,7 +468,10 @@ impl PyJit {
             Ok::<_, PyErr>((words, told, arguments))
         };
         let mut words = Words::new(&self.sorts, false);
-        words.arguments(args, kwargs, surroundings.names())?;
+        let told = words.arguments(args, kwargs, surroundings.names());
+        if let Err(error) = told.and_then(|()| surroundings.situation(py, &mut words)) {
+            return unseen(error);
+        }
         let mut arguments = words.key.len();
         // Where all is seen to be as it was, it is not told again.
         let mut taken = self.seen(py, &surroundings, &mut words).map(Some);
@@ -452,7 +479,10 @@ impl PyJit {
         if taken.is_none() {
             let sees = self.lock().looks();
             let told;
-            (words, told, arguments) = tell(&surroundings, false, sees)?;
+            (words, told, arguments) = match tell(&surroundings, false, sees) {
+                Ok(told) => told,
+                Err(error) => return unseen(error),
+            };
             let Told { words: ranges, same } = told;
             let hash = mixed(&words.key);
             taken = {
@@ -481,7 +511,10 @@ impl PyJit {
             if taken.is_none() {
                 // New: what is told by its address is held from now on, or seen to go.
                 let told;
-                (words, told, arguments) = tell(&surroundings, true, false)?;
+                (words, told, arguments) = match tell(&surroundings, true, false) {
+                    Ok(told) => told,
+                    Err(error) => return unseen(error),
+                };
                 before = Some(told.words);
                 let hash = mixed(&words.key);
                 let mut new =
@@ -539,6 +572,8 @@ impl PyJit {
             false => recorded.jit.reason().map(|e| format!("{}: {}", e.op(), e.kind())),
         };
         let mut is_kept = true;
+        // Ctrl-C, while it was looked at what the step has left.
+        let mut stopped = None;
         if answer.is_ok() && !replayed && !recorded.plain {
             // What was seen to be as it was has the words that it had.
             let (key, before) = match before {
@@ -550,19 +585,34 @@ impl PyJit {
                     (key, recorded.seen.as_ref().map(|seen| seen.1.clone()).unwrap_or_default())
                 }
             };
-            let (now, after, arguments_now) = tell(&surroundings, false, false)?;
+            let told = tell(&surroundings, false, false);
             let same = |(a, b): (&Bound<'_, PyTensor>, &Bound<'_, PyTensor>)| a.is(b);
-            let is_as_before = key.get(..arguments) == now.key.get(..arguments_now)
-                && tensors.len() == now.tensors.len()
-                && tensors.iter().zip(&now.tensors).all(same);
-            recorded.plain = !is_as_before;
-            let is_other =
-                |(was, is): (&Range<usize>, &Range<usize>)| key.get(was.clone()) != now.key.get(is.clone());
             // What a run has changed for good a replay would not.
-            let against = if rates != now.rates {
-                Some("the step changes options of an optimiser (a learning rate)".to_owned())
-            } else if let Some(at) = before.iter().zip(&after.words).position(is_other) {
-                Some(format!("the step changes what it finds around it: {}", surroundings.name(py, at)))
+            let changed = match told {
+                Err(error) => {
+                    stopped = self.unseen(py, error).err();
+                    Some(UNSEEN.to_owned())
+                }
+                Ok((now, after, arguments_now)) => {
+                    let is_as_before = key.get(..arguments) == now.key.get(..arguments_now)
+                        && tensors.len() == now.tensors.len()
+                        && tensors.iter().zip(&now.tensors).all(same);
+                    recorded.plain = !is_as_before;
+                    let is_other = |(was, is): (&Range<usize>, &Range<usize>)| {
+                        key.get(was.clone()) != now.key.get(is.clone())
+                    };
+                    let around = || before.iter().zip(&after.words).position(is_other);
+                    let text = |at| {
+                        format!("the step changes what it finds around it: {}", surroundings.name(py, at))
+                    };
+                    match rates != now.rates {
+                        true => Some("the step changes options of an optimiser (a learning rate)".to_owned()),
+                        false => around().map(text),
+                    }
+                }
+            };
+            let against = if changed.is_some() {
+                changed
             } else if ran.as_ref().is_some_and(|ran| ran.is_unwatched) {
                 Some(
                     "a profiler is told of all calls, so that it is not seen what runs within the step"
@@ -570,6 +620,8 @@ impl PyJit {
                 )
             } else if ran.as_ref().is_some_and(|ran| ran.draws) {
                 Some("the step draws numbers from Python's random".to_owned())
+            } else if ran.as_ref().is_some_and(|ran| ran.reads_clock) {
+                Some("the step reads a clock".to_owned())
             } else {
                 None
             };
@@ -578,14 +630,24 @@ impl PyJit {
         }
         // Code that ran for the first time: what that finds around it is looked at from now on.
         let mut found = None;
-        if let Some(ran) = &ran
-            && let Some(more) = surroundings.with(py, ran)?
-        {
+        let with = |ran: &Run| {
+            let Some(more) = surroundings.with(py, ran)? else { return Ok(None) };
             let (mut words, _, arguments) = tell(&more, true, false)?;
-            (recorded.held, recorded.stale) = watched(py, std::mem::take(&mut words.held))?;
-            recorded.seen = None;
-            is_kept &= words.unknown.is_none();
-            found = Some((Arc::new(more), words.key, arguments));
+            let watched = watched(py, std::mem::take(&mut words.held))?;
+            Ok((words.unknown.is_none(), watched, Some((Arc::new(more), words.key, arguments)))).map(Some)
+        };
+        match ran.as_ref().map_or(Ok(None), with) {
+            Ok(None) => {}
+            Ok(Some((is_known, watched, more))) => {
+                (recorded.held, recorded.stale) = watched;
+                recorded.seen = None;
+                is_kept &= is_known;
+                found = more;
+            }
+            Err(error) => {
+                stopped = self.unseen(py, error).err();
+                (is_kept, reason) = (false, Some(UNSEEN.to_owned()));
+            }
         }
         let mut dropped = vec![];
         let mut all = self.lock();
@@ -605,7 +667,10 @@ impl PyJit {
         drop(all);
         // Not under the lock.
         drop((dropped, left));
-        answer
+        match stopped {
+            Some(stopped) => Err(stopped),
+            None => answer,
+        }
     }
 
     /// Bound to an object where it is a method.

@@ -6,19 +6,22 @@ use mg_autograd::Tensor;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyBytes, PyComplex, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple, PyType};
+use pyo3::types::{
+    PyBool, PyBytes, PyComplex, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple, PyType, PyWeakrefReference,
+};
 
 use crate::attributes;
 use crate::device::PyDevice;
 use crate::dtype::PyDType;
 use crate::jit::mixed;
-use crate::jit_sort::{is_code, is_plain, namespace_type, slots_of};
+use crate::jit_around::referring;
+use crate::jit_sort::{Sort, is_code, is_plain, namespace_type, slots_of};
 use crate::tensor::PyTensor;
 
 /// How the function's answer is made of tensors.
 pub enum Answer {
-    /// By its number.
-    Tensor(usize),
+    /// By its number, and the object that it was.
+    Tensor(usize, Py<PyWeakrefReference>),
     /// Of parts.
     Tuple(Vec<Answer>),
     /// Of parts.
@@ -40,6 +43,9 @@ pub enum Answer {
 /// Objects in answers, by where they stand there.
 pub type Objects = HashMap<u64, Py<PyAny>>;
 
+/// Where a list, a dictionary or the like is remembered that a step was seen to know and to answer with.
+const KNOWN: u64 = u64::MAX;
+
 /// How deep answers are looked into.
 const DEPTH: usize = 16;
 
@@ -59,6 +65,20 @@ impl<'a> Apart<'a> {
         Apart { tensors: vec![], given, before, now: Objects::new(), begun: vec![] }
     }
 
+    /// Looks for what somebody else holds, too, among what a tuple has.
+    fn look_for_known(&mut self, tuple: &Bound<'_, PyTuple>) -> PyResult<()> {
+        for item in tuple.iter() {
+            let here = tuple.iter().filter(|other| other.is(&item)).count() as isize;
+            let before = self.before.values().chain(self.now.values()).chain(&self.begun).chain(self.given);
+            let ours = before.filter(|held| held.is(&item)).count() as isize;
+            // And this one.
+            if referring(&item) > here + ours + 1 && is_told_by_contents(&item)? {
+                self.now.insert(KNOWN, item.unbind());
+            }
+        }
+        Ok(())
+    }
+
     /// The tensors, and the objects that stood in the answer.
     pub fn done(self) -> (Vec<Tensor>, Objects) {
         (self.tensors, self.now)
@@ -75,7 +95,9 @@ impl<'a> Apart<'a> {
             if attributes::attributes_of(t)?.is_some() {
                 mg_autograd::refuse_replay("its answer has a tensor with attributes");
             }
-            return Ok(Answer::Tensor(self.tensors.len() - 1));
+            // Whoever knows it keeps it.
+            let object = PyWeakrefReference::new(obj)?.unbind();
+            return Ok(Answer::Tensor(self.tensors.len() - 1, object));
         }
         if let Some(at) = self.given.iter().position(|given| given.is(obj)) {
             return Ok(Answer::Given(at));
@@ -95,6 +117,7 @@ impl<'a> Apart<'a> {
         if let Ok(tuple) = obj.cast_exact::<PyTuple>()
             && deeper
         {
+            self.look_for_known(tuple)?;
             return makes(self, tuple.iter().collect()).map(Answer::Tuple);
         }
         if let Ok(tuple) = obj.cast::<PyTuple>()
@@ -107,6 +130,13 @@ impl<'a> Apart<'a> {
             if obj.hasattr("_fields")? && !obj.hasattr("__dict__")? {
                 return Ok(Answer::Named(obj.get_type().unbind(), parts));
             }
+        }
+        // What is told by what is in it may be another one the next time, with the same in it: one that was known once.
+        if is_same && is_told_by_contents(obj)? {
+            self.now.insert(KNOWN, obj.clone().unbind());
+        }
+        if self.before.contains_key(&KNOWN) || self.now.contains_key(&KNOWN) {
+            mg_autograd::refuse_replay("its answer has a list, a dictionary or the like that it knows");
         }
         self.now.insert(place, obj.clone().unbind());
         if is_same {
@@ -146,6 +176,14 @@ impl<'a> Apart<'a> {
         mg_autograd::refuse_replay("its answer has an object that a replay cannot make");
         Ok(fixed())
     }
+}
+
+/// Whether two objects of this kind are one for those who tell steps apart, if the same is in them.
+fn is_told_by_contents(obj: &Bound<'_, PyAny>) -> PyResult<bool> {
+    Ok(matches!(
+        Sort::of(obj)?,
+        Sort::List(_) | Sort::Items(_) | Sort::Dict(_) | Sort::Buffer | Sort::Scalar | Sort::Array
+    ))
 }
 
 /// Whether an object is the same for whoever has it, at any time.
@@ -212,10 +250,16 @@ impl Answer {
             parts.iter().map(|part| part.put_together(py, of)).collect::<PyResult<Vec<_>>>()
         };
         Ok(match self {
-            Answer::Tensor(i) => {
+            Answer::Tensor(i, object) => {
                 let t = of.tensors.get(*i).ok_or_else(|| too_few("tensors"))?;
-                let made = match of.arguments.iter().find(|a| a.get().t.is(t)) {
-                    Some(argument) => argument.clone().into_any(),
+                // The tensor that the step knows, and has answered with then.
+                let is_it = |found: &Bound<'py, PyAny>| {
+                    found.cast::<PyTensor>().is_ok_and(|found| found.get().t.is(t))
+                };
+                let known = || object.bind(py).call0().ok().filter(is_it);
+                let argument = of.arguments.iter().find(|a| a.get().t.is(t));
+                let made = match argument.map(|argument| argument.clone().into_any()).or_else(known) {
+                    Some(known) => known,
                     None => Bound::new(py, PyTensor::from(t.clone()))?.into_any(),
                 };
                 of.begin(made)

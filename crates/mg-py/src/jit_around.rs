@@ -12,15 +12,69 @@ use pyo3::types::{
     PyCFunction, PyCode, PyDict, PyFunction, PyModule, PyString, PyTuple, PyType, PyWeakrefReference,
 };
 
-use crate::jit_key::{Names, Words};
+use crate::jit_key::{ANY_KEY, Names, Words};
 use crate::jit_same::{Same, Seeing, contents};
-use crate::jit_sort::{Language, is_code, is_of_a_program, module_type};
+use crate::jit_sort::{Language, is_code, is_of_a_program, is_the_packages, module_type};
 use crate::tensor::PyTensor;
 
 /// Functions whose names are looked for.
 const FUNCTIONS: usize = 256;
 /// Functions of one code whose variables are looked at.
 const MADE: usize = 256;
+
+/// Who asks for attributes by names that do not stand in the code.
+const ASKING: [&str; 13] = [
+    "__getattribute__",
+    "__getattr__",
+    "__setattr__",
+    "__delattr__",
+    "__getstate__",
+    "__reduce__",
+    "__reduce_ex__",
+    "__dir__",
+    "attrgetter",
+    "methodcaller",
+    "getattr_static",
+    "asdict",
+    "astuple",
+];
+/// Who does so unless the name stands beside the question.
+const TELLING: [&str; 8] =
+    ["getattr", "hasattr", "setattr", "delattr", "vars", "__dict__", "dir", "getmembers"];
+/// Python modules whose functions have a look at all that an object is.
+const COPYING: [&str; 3] = ["copy", "dataclasses", "pickle"];
+
+/// Functions that say on which thread they are called.
+const THREADS: [&str; 6] =
+    ["get_ident", "get_native_id", "current_thread", "currentThread", "main_thread", "current_task"];
+/// Functions of the package that say how it is set, and in which module they are, but for what recordings are told apart by anyhow.
+const MODES: [(&str, &str); 3] = [
+    ("is_inference_mode_enabled", "micrograd_rs"),
+    ("are_deterministic_algorithms_enabled", "micrograd_rs"),
+    ("get_num_threads", "micrograd_rs"),
+];
+/// Functions that answer otherwise in each call, by the Python modules that they are of.
+const CLOCKS: [(&str, &[&str]); 3] = [
+    (
+        "time",
+        &[
+            "time",
+            "time_ns",
+            "perf_counter",
+            "perf_counter_ns",
+            "monotonic",
+            "monotonic_ns",
+            "process_time",
+            "process_time_ns",
+            "thread_time",
+            "thread_time_ns",
+        ],
+    ),
+    ("posix", &["urandom", "getrandom", "times"]),
+    ("nt", &["urandom", "times"]),
+];
+/// Letters of a word that may be a name.
+const WORD: usize = 1024;
 
 /// What was told of a function's surroundings, thing by thing.
 #[derive(Default)]
@@ -55,7 +109,7 @@ pub struct Surroundings {
 }
 
 /// How many refer to an object.
-fn referring(obj: &Bound<'_, PyAny>) -> isize {
+pub fn referring(obj: &Bound<'_, PyAny>) -> isize {
     // SAFETY: it is held.
     unsafe { ffi::Py_REFCNT(obj.as_ptr()) }
 }
@@ -189,7 +243,8 @@ impl Surroundings {
             .map(|(code, _)| code.bind(py))
             .filter(|code| is_new(code.as_unbound()) || is_other(code))
             .collect();
-        if asked.is_empty() {
+        let libraries: Vec<_> = run.libraries.iter().filter(|(code, _)| is_new(code)).collect();
+        if asked.is_empty() && libraries.is_empty() {
             return Ok(None);
         }
         let mut found = self.copy(py);
@@ -198,8 +253,15 @@ impl Surroundings {
             found.code(code.bind(py), globals.bind(py))?;
             is_more = true;
         }
+        for (code, module) in libraries {
+            found.library(code.bind(py), module)?;
+            is_more = true;
+        }
         // A frame says what code it runs, not of which function: who refers to the code does.
-        let referrers = py.import("gc")?.getattr("get_referrers")?.call1(PyTuple::new(py, &asked)?)?;
+        let referrers = match asked.is_empty() {
+            true => PyTuple::empty(py).into_any(),
+            false => py.import("gc")?.getattr("get_referrers")?.call1(PyTuple::new(py, &asked)?)?,
+        };
         let mut functions: HashMap<usize, Vec<Py<PyWeakrefReference>>> = HashMap::new();
         for function in referrers.try_iter()? {
             let function = function?;
@@ -250,7 +312,11 @@ impl Surroundings {
                 if self.seen.insert((cell.as_ptr() as usize, String::new())) {
                     self.cells.push(cell.clone().unbind());
                 }
-                inner.extend(cell.getattr("cell_contents"));
+                let held = contents(&cell);
+                if let Some(held) = &held {
+                    self.is_any_name |= asks_by_another_name(held, None)?;
+                }
+                inner.extend(held);
             }
         }
         for name in ["__defaults__", "__kwdefaults__"] {
@@ -276,22 +342,11 @@ impl Surroundings {
             return Ok(values);
         }
         let modules = Language::known(py)?.modules(py);
-        let Named { globals: of_globals, names, words } = Named::by(code)?;
-        self.is_any_name |= names.iter().any(|name| {
-            matches!(
-                &**name,
-                "__getattribute__"
-                    | "__getattr__"
-                    | "attrgetter"
-                    | "methodcaller"
-                    | "getattr_static"
-                    | "asdict"
-                    | "astuple"
-            )
-        });
-        self.is_any_name |= names.iter().any(|name| {
-            matches!(&**name, "getattr" | "hasattr" | "vars" | "__dict__" | "dir" | "getmembers")
-        }) && asks_for_any_name(code)?;
+        let builtins = py.import("builtins")?.dict();
+        let Named { globals: of_globals, names, words, has_any_key, matches_by_position } = Named::by(code)?;
+        self.is_any_name |= names.iter().any(|name| ASKING.contains(&&**name));
+        self.is_any_name |= names.iter().any(|name| TELLING.contains(&&**name)) && asks_for_any_name(code)?;
+        self.is_any_name |= matches_by_position;
         // Variables under any name, too. (`model.eval()` is none of these.)
         let has = |name: &str| names.iter().any(|own| own == name);
         self.is_endless |= ["globals", "exec", "import_module", "__import__"].into_iter().any(has);
@@ -306,6 +361,7 @@ impl Surroundings {
             }
             match globals.get_item(name)? {
                 Some(value) => {
+                    self.is_any_name |= asks_by_another_name(&value, Some(name))?;
                     // By another name.
                     if value.is_instance_of::<PyCFunction>() {
                         let known = value.getattr(intern!(py, "__name__"))?.extract::<String>()?;
@@ -318,7 +374,12 @@ impl Surroundings {
                     }
                     values.push(value);
                 }
-                // Imported where it is used.
+                // The language's own, in whose place a program may put another; or imported where it is used.
+                None if builtins.contains(name)? => {
+                    if self.seen.insert((builtins.as_ptr() as usize, name.clone())) {
+                        self.globals.push((builtins.clone().unbind(), PyString::new(py, name).unbind()));
+                    }
+                }
                 None => {
                     if let Some(module) = modules.get_item(name)?
                         && self.seen.insert((module.as_ptr() as usize, String::new()))
@@ -330,7 +391,16 @@ impl Surroundings {
         }
         self.names.extend(names);
         self.names.extend(words);
+        self.names.extend(has_any_key.then(|| ANY_KEY.to_owned()));
         Ok(values)
+    }
+
+    /// The names of attributes that a library's code asks for: of what it was handed, or has been made of.
+    fn library(&mut self, code: &Bound<'_, PyAny>, module: &str) -> PyResult<()> {
+        self.codes.insert(code.as_ptr() as usize, code.clone().unbind());
+        self.names.extend(Named::by(code)?.names);
+        self.is_any_name |= COPYING.contains(&module);
+        Ok(())
     }
 
     /// Shows the collector what is held.
@@ -353,6 +423,17 @@ impl Surroundings {
             all.push(Some(part.bind(py).clone()));
         }
         Ok(all)
+    }
+
+    /// Adds to the words of the arguments what else a call depends on that the function's code asks for: which thread it is, and modes.
+    pub fn situation<'py>(&self, py: Python<'py>, words: &mut Words<'_, 'py>) -> PyResult<()> {
+        if THREADS.iter().any(|name| self.names.contains(*name)) {
+            words.key.push(py.import("_thread")?.call_method0(intern!(py, "get_ident"))?.extract()?);
+        }
+        for (name, module) in MODES.iter().filter(|(name, _)| self.names.contains(*name)) {
+            words.known(Some(&py.import(*module)?.call_method0(*name)?), None)?;
+        }
+        Ok(())
     }
 
     /// The names of attributes that the function's code asks for; none where it may be any.
@@ -416,8 +497,12 @@ fn has_variables(code: &Bound<'_, PyAny>) -> bool {
 #[derive(Default)]
 pub struct Run {
     codes: Vec<(Py<PyAny>, Py<PyDict>)>,
+    /// Code of the language's and others' libraries, and in which Python module it stands.
+    libraries: Vec<(Py<PyAny>, String)>,
     /// It drew random numbers of which no recording knows.
     pub draws: bool,
+    /// It asked what time it is.
+    pub reads_clock: bool,
     /// Somebody else is told of calls, in a way that cannot be taken up again.
     pub is_unwatched: bool,
 }
@@ -438,11 +523,13 @@ pub fn watched_run<T>(py: Python<'_>, f: impl FnOnce() -> T) -> PyResult<(T, Run
     if !before.is_none() && !before.is_callable() {
         return Ok((f(), Run { is_unwatched: true, ..Run::default() }));
     }
-    sys.call_method1(intern!(py, "setprofile"), (watch,))?;
+    sys.call_method1(intern!(py, "setprofile"), (&watch,))?;
     let restore = Restore { sys, before };
     let result = f();
+    let is_watching = restore.sys.call_method0(intern!(py, "getprofile"))?.is(&watch);
     drop(restore);
-    let run = std::mem::take(&mut run.lock().unwrap_or_else(PoisonError::into_inner).0);
+    let mut run = std::mem::take(&mut run.lock().unwrap_or_else(PoisonError::into_inner).0);
+    run.is_unwatched |= !is_watching;
     Ok((result, run))
 }
 
@@ -474,16 +561,21 @@ fn note_frame(args: &Bound<'_, PyTuple>, run: &Mutex<(Run, HashSet<usize>)>) -> 
         }
         let globals = frame.getattr(intern!(py, "f_globals"))?.cast_into::<PyDict>()?;
         let module = globals.get_item(intern!(py, "__name__"))?;
-        let is_known = match module {
-            Some(module) => !is_of_a_program(&module)?,
-            None => false,
+        let (is_a_programs, is_the_packages) = match &module {
+            Some(module) => (is_of_a_program(module)?, is_the_packages(module)?),
+            None => (true, false),
         };
-        if !is_known {
-            let mut run = run.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut run = run.lock().unwrap_or_else(PoisonError::into_inner);
+        if is_a_programs {
             run.0.codes.push((code.unbind(), globals.unbind()));
+        } else if let Some(module) = module.filter(|_| !is_the_packages) {
+            run.0.libraries.push((code.unbind(), module.to_string()));
         }
     } else if event == "c_call" {
         let called = args.get_item(2)?;
+        if is_clock(&called)? && is_by_a_program(&frame)? {
+            run.lock().unwrap_or_else(PoisonError::into_inner).0.reads_clock = true;
+        }
         if let Ok(of) = called.getattr(intern!(py, "__self__"))
             && !of.is_instance_of::<PyModule>()
             && of.get_type().name()? == "Random"
@@ -492,6 +584,27 @@ fn note_frame(args: &Bound<'_, PyTuple>, run: &Mutex<(Run, HashSet<usize>)>) -> 
         }
     }
     Ok(())
+}
+
+/// Whether a program's code stands in a frame.
+fn is_by_a_program(frame: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let globals = frame.getattr(intern!(frame.py(), "f_globals"))?.cast_into::<PyDict>()?;
+    globals.get_item(intern!(frame.py(), "__name__"))?.map_or(Ok(true), |module| is_of_a_program(&module))
+}
+
+/// Whether something that is called answers otherwise each time.
+fn is_clock(called: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let py = called.py();
+    let Ok(name) = called.getattr(intern!(py, "__name__"))?.extract::<String>() else { return Ok(false) };
+    if matches!(&*name, "now" | "utcnow" | "today") {
+        let of = called.getattr_opt(intern!(py, "__self__"))?;
+        let is_of = |of: &Bound<'_, PyType>| of.getattr(intern!(py, "__module__"))?.eq("datetime");
+        return of.as_ref().and_then(|of| of.cast::<PyType>().ok()).map_or(Ok(false), is_of);
+    }
+    let Some(module) = called.getattr_opt(intern!(py, "__module__"))? else { return Ok(false) };
+    let module = module.str()?;
+    let module = module.to_string_lossy();
+    Ok(CLOCKS.iter().any(|(of, names)| *of == &*module && names.contains(&&*name)))
 }
 
 /// Whether something is NumPy's module of random numbers, NumPy in code that names that module, or one of its functions.
@@ -523,7 +636,9 @@ fn asks_for_any_name(code: &Bound<'_, PyAny>) -> PyResult<bool> {
             continue;
         }
         match &*text(asks, "argval")? {
-            "getattr" | "hasattr" if !names_a_constant(&instructions[i + 1..])? => return Ok(true),
+            "getattr" | "hasattr" | "setattr" | "delattr" if !names_a_constant(&instructions[i + 1..])? => {
+                return Ok(true);
+            }
             "vars" | "__dict__" | "dir" | "getmembers" => return Ok(true),
             _ => {}
         }
@@ -536,6 +651,18 @@ fn asks_for_any_name(code: &Bound<'_, PyAny>) -> PyResult<bool> {
         }
     }
     Ok(false)
+}
+
+/// Whether something is a function that asks for attributes by names, under another name than its own.
+fn asks_by_another_name(value: &Bound<'_, PyAny>, name: Option<&str>) -> PyResult<bool> {
+    if !value.is_instance_of::<PyCFunction>() && !value.is_instance_of::<PyType>() {
+        return Ok(false);
+    }
+    let py = value.py();
+    let own = value.getattr(intern!(py, "__name__"))?.str()?;
+    let own = own.to_string_lossy();
+    let is_asking = TELLING.contains(&&*own) || ASKING.contains(&&*own);
+    Ok(is_asking && name != Some(&*own) && !is_of_a_program(&value.getattr(intern!(py, "__module__"))?)?)
 }
 
 /// Whether what follows is a call whose second argument is a constant text, and whose third, if there is one, is a constant or a variable.
@@ -569,7 +696,13 @@ fn names_a_constant(following: &[Bound<'_, PyAny>]) -> PyResult<bool> {
                 return Ok(is_text
                     && loaded[at..].iter().skip(1).map(|of| simple(of)).all(|is| matches!(is, Ok(true))));
             }
-            other if other.starts_with("CALL") => return Ok(false),
+            // It is kept, handed on, or one of several.
+            other
+                if ["CALL", "STORE_", "RETURN_", "POP_", "YIELD_"].iter().any(|of| other.starts_with(of))
+                    || other.contains("JUMP") =>
+            {
+                return Ok(false);
+            }
             _ => loaded.push(next),
         }
     }
@@ -638,12 +771,22 @@ struct Named {
     names: Vec<String>,
     /// Words that stand in it and could be names.
     words: Vec<String>,
+    /// Something is found in a container by a key that does not stand in the code, or all that is in it is gone through.
+    has_any_key: bool,
+    /// Attributes are asked for that a class says are the first, the second and so on.
+    matches_by_position: bool,
 }
 
 impl Named {
     fn by(code: &Bound<'_, PyAny>) -> PyResult<Named> {
         let py = code.py();
-        let mut named = Named { globals: HashSet::new(), names: vec![], words: vec![] };
+        let mut named = Named {
+            globals: HashSet::new(),
+            names: vec![],
+            words: vec![],
+            has_any_key: false,
+            matches_by_position: false,
+        };
         let mut stack = vec![code.clone()];
         while let Some(code) = stack.pop() {
             let Ok(all) = code.getattr("co_names") else { continue };
@@ -651,10 +794,24 @@ impl Named {
                 named.names.push(name?.extract::<String>()?);
             }
             // An attribute may have the name of a variable that the code has nothing to do with.
+            let mut is_constant = false;
             for instruction in py.import("dis")?.call_method1("get_instructions", (&code,))?.try_iter()? {
                 let instruction = instruction?;
                 let op = instruction.getattr(intern!(py, "opname"))?;
                 let op = op.cast::<PyString>()?.to_string_lossy();
+                let is_subscript = match &*op {
+                    "BINARY_SUBSCR" => true,
+                    "BINARY_OP" => instruction.getattr(intern!(py, "argrepr"))?.eq("[]")?,
+                    _ => false,
+                };
+                named.has_any_key |= is_subscript && !is_constant;
+                if !matches!(&*op, "CACHE" | "EXTENDED_ARG") {
+                    is_constant = op.starts_with("LOAD_CONST") || op.starts_with("LOAD_SMALL_INT");
+                }
+                if op == "MATCH_CLASS" {
+                    named.matches_by_position |=
+                        instruction.getattr(intern!(py, "arg"))?.extract::<usize>()? > 0;
+                }
                 let is_of_variable = op.contains("GLOBAL") || op.ends_with("_NAME");
                 if is_of_variable
                     && let Ok(name) = instruction.getattr(intern!(py, "argval"))?.extract::<String>()
@@ -666,15 +823,30 @@ impl Named {
                 let constant = constant?;
                 if constant.is_instance_of::<PyCode>() {
                     stack.push(constant);
-                } else if let Ok(text) = constant.cast::<PyString>() {
-                    // As `getattr` has it.
-                    let text = text.to_string_lossy();
-                    if text.len() < 64 && text.chars().all(|c| c.is_alphanumeric() || c == '_') {
-                        named.words.push(text.into_owned());
-                    }
+                } else {
+                    named.words_of(&constant)?;
                 }
             }
         }
+        let goes_through = |name: &String| matches!(&**name, "values" | "items" | "get" | "pop" | "copy");
+        named.has_any_key |= named.names.iter().any(goes_through);
         Ok(named)
+    }
+
+    /// The words in a constant: as `getattr` has them, keywords of patterns, and fields of a format.
+    fn words_of(&mut self, constant: &Bound<'_, PyAny>) -> PyResult<()> {
+        if let Ok(all) = constant.cast::<PyTuple>() {
+            return all.iter().try_for_each(|part| self.words_of(&part));
+        }
+        let Ok(text) = constant.cast::<PyString>() else { return Ok(()) };
+        let text = text.to_string_lossy();
+        if text.contains('{') {
+            let parts = text.split(|c: char| !c.is_alphanumeric() && c != '_');
+            self.words.extend(parts.filter(|part| !part.is_empty()).map(str::to_owned));
+        }
+        if text.len() <= WORD && !text.contains(char::is_whitespace) {
+            self.words.push(text.into_owned());
+        }
+        Ok(())
     }
 }

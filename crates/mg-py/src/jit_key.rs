@@ -25,6 +25,9 @@ use crate::tensor::PyTensor;
 /// The names of attributes that a function's code asks for; none where it may be any.
 pub type Names<'a> = Option<&'a HashSet<String>>;
 
+/// Stands among names where the code finds things in containers by keys that do not stand in it.
+pub const ANY_KEY: &str = "[]";
+
 /// How deep containers and objects are looked into.
 const DEPTH: usize = 16;
 /// Bytes of an array that is told by what is in it.
@@ -317,7 +320,9 @@ impl<'a, 'py> Words<'a, 'py> {
             }
             Sort::Array => {
                 self.kind(Kind::Array);
-                match obj.getattr(intern!(obj.py(), "nbytes"))?.extract::<usize>()? <= ARRAY {
+                let is_small = obj.getattr(intern!(obj.py(), "nbytes"))?.extract::<usize>()? <= ARRAY;
+                // One of a class below NumPy's has more than its numbers (masked ones).
+                match is_small && is_type_named(&obj.get_type(), "numpy", "ndarray")? {
                     true => self.array(obj)?,
                     // It is read when tensors are made of it, and may hold other numbers by then.
                     false => self.is_unknown(obj)?,
@@ -372,9 +377,17 @@ impl<'a, 'py> Words<'a, 'py> {
             }
             Sort::Dict(has_attributes) => {
                 self.container(Kind::Dict, obj, look);
-                let entries = self.entries(obj.cast::<PyDict>()?, look)?;
+                let dict = obj.cast::<PyDict>()?;
+                let entries = self.entries(dict, look)?;
                 let attributes = self.attributes_if(has_attributes, obj, look)?;
-                match entries {
+                let maker = match dict.is_exact_instance_of::<PyDict>() {
+                    true => None,
+                    false => obj.getattr_opt(intern!(obj.py(), "default_factory"))?,
+                };
+                if let Some(maker) = &maker {
+                    self.tell(maker, &look.outside())?;
+                }
+                match entries.filter(|_| maker.is_none()) {
                     Some(entries) if self.sees && !look.arguments => Same::Dict(Box::new(Entries {
                         class: obj.get_type_ptr() as usize,
                         given: self.given_as(obj),
@@ -418,6 +431,7 @@ impl<'a, 'py> Words<'a, 'py> {
                     self.tell(&info.getattr(name)?, &look.deeper())?;
                 }
                 self.key.push(cleared(obj, info.getattr("misses")?.extract()?)?);
+                self.remembered(obj, look)?;
                 self.seen_again(obj, look)?
             }
             Sort::Context => {
@@ -464,6 +478,39 @@ impl<'a, 'py> Words<'a, 'py> {
         self.seen_again(obj, look)
     }
 
+    /// What a function has answered with and remembers, whatever the order: the one asked for last stands in front.
+    fn remembered(&mut self, cached: &Bound<'py, PyAny>, look: &Look) -> PyResult<()> {
+        let py = cached.py();
+        let own = cached.getattr(intern!(py, "__dict__"))?;
+        let referents = py.import("gc")?.call_method1(intern!(py, "get_referents"), (cached,))?;
+        let mut all = vec![];
+        for referent in referents.try_iter()? {
+            let referent = referent?;
+            match referent.cast_exact::<PyDict>() {
+                _ if referent.is(&own) || is_code(&referent) => {}
+                // Those of a function that remembers all; of another one, places of what stands beside them.
+                Ok(answers) => {
+                    let is_place = |value: &Bound<'py, PyAny>| {
+                        is_type_named(&value.get_type(), "functools", "_lru_list_elem")
+                    };
+                    for value in answers.values() {
+                        if !is_place(&value)? {
+                            all.push(value);
+                        }
+                    }
+                }
+                Err(_) => all.push(referent),
+            }
+        }
+        self.items += all.len();
+        let mut words =
+            all.iter().map(|answer| self.alone(answer, &look.outside())).collect::<PyResult<Vec<_>>>()?;
+        words.sort_unstable();
+        words.iter().for_each(|words| self.key.extend(words));
+        self.kind(Kind::End);
+        Ok(())
+    }
+
     /// Whether to look at it all may take longer than it is worth.
     pub fn is_much(&self) -> bool {
         self.items > ITEMS
@@ -484,13 +531,16 @@ impl<'a, 'py> Words<'a, 'py> {
             return self.is_unknown(obj);
         }
         self.address(obj.get_type().as_any());
-        self.key.push(hash_of(
-            dtype.getattr(intern!(py, "str"))?.cast::<PyString>()?.to_string_lossy().as_bytes(),
-        ));
-        for n in obj.getattr(intern!(py, "shape"))?.extract::<Vec<u64>>()? {
-            self.key.push(n);
+        // With the names of its fields, if it has any.
+        self.key.push(hash_of(dtype.repr()?.to_string_lossy().as_bytes()));
+        for name in [intern!(py, "shape"), intern!(py, "strides")] {
+            for n in obj.getattr(name)?.extract::<Vec<i64>>()? {
+                self.key.push(n as u64);
+            }
+            self.kind(Kind::End);
         }
-        self.kind(Kind::End);
+        let flags = obj.getattr(intern!(py, "flags"))?;
+        self.key.push(u64::from(flags.getattr(intern!(py, "writeable"))?.is_truthy()?));
         let bytes = obj.call_method0(intern!(py, "tobytes"))?;
         self.key.push(hash_of(bytes.cast::<PyBytes>()?.as_bytes()));
         Ok(())
@@ -580,6 +630,11 @@ impl<'a, 'py> Words<'a, 'py> {
         self.kind(kind);
         self.address(obj.get_type().as_any());
         if look.arguments {
+            // One that was given before is that one.
+            if let Some(at) = self.given.iter().position(|given| given.is(obj)) {
+                self.kind(Kind::Met);
+                self.key.push(at as u64);
+            }
             self.given.push(obj.clone());
         } else if let Some(at) = self.given.iter().position(|given| given.is(obj)) {
             self.kind(Kind::Argument);
@@ -681,7 +736,10 @@ impl<'a, 'py> Words<'a, 'py> {
             self.attributes_if(has_attributes, obj, look)?;
             return Ok(Same::Never);
         }
-        if of.is_unknown && !is_module {
+        // Whether somebody holds a lock is asked of it.
+        let is_asked = |names: Names| names.is_some_and(|names| names.contains("locked"));
+        let is_lock = || is_type_named(&obj.get_type(), "_thread", "lock");
+        if (of.is_unknown || is_asked(look.names) && is_lock()?) && !is_module {
             self.is_unknown(obj)?;
         }
         self.kind(if is_module { Kind::Module } else { Kind::Object });
@@ -765,7 +823,10 @@ impl<'a, 'py> Words<'a, 'py> {
                 // Unless the function's code asks for it, too.
                 let is_read = is_ours
                     && (value.is_exact_instance_of::<PyFloat>() || value.is_exact_instance_of::<PyTuple>())
-                    && look.names.is_some_and(|names| !names.contains(&*text));
+                    && look.names.is_some_and(|names| {
+                        let may_be_any = names.contains("param_groups") && names.contains(ANY_KEY);
+                        !names.contains(&*text) && !may_be_any
+                    });
                 let told = match &*text {
                     "param_names" => GroupOption::Left,
                     _ if is_read => {
@@ -829,7 +890,9 @@ impl<'a, 'py> Words<'a, 'py> {
                 None => !text.starts_with("__"),
             };
             let mut told = None;
-            if is_named || UNNAMED.contains(&&*text) {
+            // Operators and the language itself ask for these without any code that names them.
+            let is_special = text.starts_with("__") && text.ends_with("__") && is_code(&value);
+            if is_named || is_special || UNNAMED.contains(&&*text) {
                 told = Some(if is_descriptor(&value) {
                     Same::Value(value.clone().unbind())
                 } else {
@@ -854,7 +917,8 @@ impl<'a, 'py> Words<'a, 'py> {
     }
 }
 
-/// What calls, operators and the language itself ask a class for, without any code that names it.
+/// What calls, operators and the language itself ask a library's class for most, without any code that names it. (A program's own class is
+/// asked for all that they may.)
 const UNNAMED: [&str; 14] = [
     "forward",
     "__call__",
@@ -876,6 +940,15 @@ const UNNAMED: [&str; 14] = [
 fn is_descriptor(value: &Bound<'_, PyAny>) -> bool {
     let name = value.get_type().name();
     name.is_ok_and(|name| matches!(&*name.to_string_lossy(), "member_descriptor" | "getset_descriptor"))
+}
+
+/// Whether something that stands in a class is what it is for ever: how methods and attributes of its objects are found.
+fn is_fixed(value: &Bound<'_, PyAny>) -> bool {
+    let name = value.get_type().name();
+    name.is_ok_and(|name| {
+        let name = name.to_string_lossy();
+        name.ends_with("_descriptor") || matches!(&*name, "property" | "staticmethod" | "classmethod")
+    })
 }
 
 impl<'py> Words<'_, 'py> {
@@ -942,9 +1015,9 @@ impl<'py> Words<'_, 'py> {
             let name = PyString::intern(py, name);
             let Some(value) = all.get_item(&name)? else { continue };
             self.key.push(name.as_ptr() as u64);
-            let told = match is_code(&value) {
-                true => self.tell(&value, &look.deeper())?,
-                false => self.object_at(&value),
+            let told = match is_fixed(&value) {
+                true => self.object_at(&value),
+                false => self.of_librarys_own(&value, look)?,
             };
             if self.sees {
                 entries.push((name.unbind(), told));
@@ -953,6 +1026,21 @@ impl<'py> Words<'_, 'py> {
         self.kind(Kind::End);
         let len = all.len();
         Ok(Same::Library(Box::new(Library { at, dict: all.unbind(), len, entries })))
+    }
+}
+
+impl<'py> Words<'_, 'py> {
+    /// Something that a library has: who it is, where it cannot be told what is in it.
+    fn of_librarys_own(&mut self, value: &Bound<'py, PyAny>, look: &Look) -> PyResult<Same> {
+        let (start, unknown) = (self.key.len(), self.unknown.take());
+        let told = self.tell(value, &look.deeper())?;
+        let is_told = self.unknown.is_none();
+        self.unknown = unknown;
+        if is_told {
+            return Ok(told);
+        }
+        self.key.truncate(start);
+        Ok(self.object_at(value))
     }
 }
 

@@ -161,7 +161,8 @@ impl Sort {
         }
     }
 
-    fn of(obj: &Bound<'_, PyAny>) -> PyResult<Sort> {
+    /// Asked anew.
+    pub fn of(obj: &Bound<'_, PyAny>) -> PyResult<Sort> {
         let py = obj.py();
         let class = obj.get_type();
         let has_attributes = || Ok::<_, PyErr>(obj.getattr_opt(intern!(py, "__dict__"))?.is_some());
@@ -255,23 +256,27 @@ impl Object {
             is_used_by_others: !is_kernel && is_used_by_others(&class)?,
             order: (!classes.is_empty()).then(|| order.unbind()),
             classes,
-            of_package: classes_where(&class, is_the_packages)?.into_iter().map(Bound::unbind).collect(),
+            of_package: classes_where(&class, is_class_of_the_package)?
+                .into_iter()
+                .map(Bound::unbind)
+                .collect(),
             slots: slots_of(&class)?.into_iter().map(|name| Interned(name.unbind())).collect(),
         })
     }
 }
 
 /// Whether a class, or one above it, is the package's or the language's, whose code computes with what is in their objects. (Of loggers, paths and
-/// the like a program sees nothing but what it asks for.)
+/// the like a program sees nothing but what it asks for, or their own code that was seen to run.)
 fn is_used_by_others(class: &Bound<'_, PyType>) -> PyResult<bool> {
     for class in class.mro().iter() {
-        let module_name = class.getattr(intern!(class.py(), "__module__"))?.str()?;
-        let module = module_name.to_string_lossy();
+        let class = class.cast_into::<PyType>()?;
+        let module = class.getattr(intern!(class.py(), "__module__"))?.str()?;
+        let module = module.to_string_lossy();
         let is_looked_through = matches!(
             module.split('.').next().unwrap_or_default(),
             "builtins" | "logging" | "pathlib" | "typing" | "abc" | "contextlib" | "numpy"
         );
-        if !is_looked_through && !is_of_a_program(module_name.as_any())? {
+        if !is_looked_through && !is_class_of_a_program(&class)? {
             return Ok(true);
         }
     }
@@ -381,23 +386,35 @@ fn is_constant_type(class: &Bound<'_, PyType>) -> PyResult<bool> {
 
 /// A class and those above it that a program has written.
 pub fn classes_of<'py>(class: &Bound<'py, PyType>) -> PyResult<Vec<Bound<'py, PyType>>> {
-    classes_where(class, is_of_a_program)
+    classes_where(class, is_class_of_a_program)
 }
 
-/// A class and those above it whose Python modules are of a kind.
+/// Whether a program has written a class.
+fn is_class_of_a_program(class: &Bound<'_, PyType>) -> PyResult<bool> {
+    let module = class.getattr(intern!(class.py(), "__module__"))?;
+    // A class that `exec` has made from a text says so, too.
+    let is_made = || Ok::<_, PyErr>(module.eq("builtins")? && is_on_the_heap(class)?);
+    Ok(is_of_a_program(&module)? || is_made()?)
+}
+
+/// A class and those above it that are of a kind.
 fn classes_where<'py>(
     class: &Bound<'py, PyType>,
-    is_kind: impl Fn(&Bound<'py, PyAny>) -> PyResult<bool>,
+    is_kind: impl Fn(&Bound<'py, PyType>) -> PyResult<bool>,
 ) -> PyResult<Vec<Bound<'py, PyType>>> {
     let mut classes = vec![];
     for class in class.mro().iter() {
         if let Ok(class) = class.cast_into::<PyType>()
-            && is_kind(&class.getattr(intern!(class.py(), "__module__"))?)?
+            && is_kind(&class)?
         {
             classes.push(class);
         }
     }
     Ok(classes)
+}
+
+fn is_class_of_the_package(class: &Bound<'_, PyType>) -> PyResult<bool> {
+    is_the_packages(&class.getattr(intern!(class.py(), "__module__"))?)
 }
 
 /// Whether code, or a class, of a Python module is the package's.
@@ -508,12 +525,16 @@ pub fn is_plain(class: &Bound<'_, PyType>) -> PyResult<bool> {
     Ok(true)
 }
 
+/// Whether a type was made while the program runs.
+fn is_on_the_heap(class: &Bound<'_, PyType>) -> PyResult<bool> {
+    const HEAP: u64 = 1 << 9;
+    Ok(class.getattr(intern!(class.py(), "__flags__"))?.extract::<u64>()? & HEAP != 0)
+}
+
 /// Whether a class adds nothing to those above it but what a class statement adds.
 fn is_written_in_python(class: &Bound<'_, PyType>) -> PyResult<bool> {
-    /// Of a type that was made while the program runs.
-    const HEAP: u64 = 1 << 9;
     let py = class.py();
-    if class.getattr(intern!(py, "__flags__"))?.extract::<u64>()? & HEAP == 0 {
+    if !is_on_the_heap(class)? {
         return Ok(false);
     }
     let own = class.getattr(intern!(py, "__dict__"))?;

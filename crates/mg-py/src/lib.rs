@@ -106,7 +106,7 @@ mod _micrograd_rs {
         trunc_normal_, uniform_, xavier_normal_, xavier_uniform_, zeros_,
     };
     #[pymodule_export]
-    use crate::jit::{_is_recording, _needs_values, PyJit, jit};
+    use crate::jit::{_is_recording, _looks_at_state, _needs_values, PyJit, jit};
     #[pymodule_export]
     use crate::kernel::{_elementwise, PyBuilder, PyKernel, PyRaw};
     #[pymodule_export]

@@ -6,8 +6,8 @@ mod record;
 pub(crate) use history::differentiate;
 pub use record::refuse_replay;
 pub(crate) use record::{
-    note_asked, note_cell_change, note_cleared, note_draw, note_grad, note_hook, note_leaf, note_line,
-    note_line_change, note_line_read, note_other_memory, note_passed, note_read, note_seed,
+    note_asked, note_cell_change, note_cleared, note_draw, note_grad, note_hook, note_leaf, note_lie,
+    note_line, note_line_change, note_line_read, note_other_memory, note_passed, note_read, note_seed,
     note_shared_write, note_taken_in, note_watched, was_there,
 };
 
@@ -212,6 +212,8 @@ struct Run {
     drawn: u64,
     /// What tensors told of themselves whose numbers it does not read.
     asked: Vec<(Spot, Told)>,
+    /// How tensors lay in memory that it has asked for that.
+    lain: Vec<(Spot, Layout)>,
     /// What hooks leaves had.
     hooks: u64,
 }
@@ -248,9 +250,9 @@ impl<F: FnMut(&[Tensor]) -> Result<Vec<Tensor>>> Jit<F> {
         self.replayed = false;
         self.runs += 1;
         self.run = self.runs;
-        // Where NaN is looked for, each run is looked at.
         let is_part = mg_graph::is_recording() || arguments.iter().any(|t| t.current_is_traced());
-        if is_part || crate::anomaly::is_on() {
+        // Where NaN is looked for, each run is looked at.
+        if is_part || crate::transform::is_tracing() || crate::anomaly::is_on() {
             return self.plainly(arguments);
         }
         Tensor::realize_all(arguments.iter().copied())?;
@@ -269,7 +271,8 @@ impl<F: FnMut(&[Tensor]) -> Result<Vec<Tensor>>> Jit<F> {
                             (self.replayed, self.run) = (true, number);
                             answer
                         }
-                        // Another thread has written to what the step changes.
+                        // Another thread has written to what the step changes; or it has failed, and nothing is as if it had begun: the
+                        // function may know what to do about it, and says it where it went wrong.
                         None => self.plainly(arguments),
                     };
                 }
@@ -482,6 +485,7 @@ impl Run {
             changed.push((spot.clone(), after(&node)?));
         }
         let mut grads = vec![];
+        let mut grad_ids: Vec<MemoryId> = vec![];
         for grad in &record.grads {
             let is_others = |now: &Tensor| now.current().is_written_beside(trace.start());
             let before = grad.before.as_ref().and_then(Option::as_ref);
@@ -496,6 +500,18 @@ impl Run {
                 (None, _) => GradAfter::None,
                 (Some(now), Some(before)) if now.is(before) => GradAfter::Same,
                 (Some(now), _) if now.line_of_view().is_none() && !has_history(&now.current()) => {
+                    let id = now.memory_id();
+                    let mut of_others =
+                        record.slots.iter().chain(record.changed.iter().map(|(spot, _)| spot));
+                    // What stood there before is found where this one stands.
+                    let is_here = |spot: &Spot| matches!(spot, Spot::Place(Place::Grad(of)) if of.ptr_eq(&Arc::downgrade(&grad.leaf.0)));
+                    let is_its = |spot: &Spot| {
+                        !is_here(spot) && spot.find(arguments).is_some_and(|kept| kept.memory_id() == id)
+                    };
+                    if grad_ids.contains(&id) || ids.contains(&id) || of_others.any(is_its) {
+                        return Err(refused("a gradient that it leaves is another tensor, too"));
+                    }
+                    grad_ids.push(id);
                     GradAfter::New(after(&now.current())?)
                 }
                 (Some(_), _) => return Err(refused("it leaves a gradient that is a part of something else")),
@@ -617,6 +633,7 @@ impl Run {
             generator,
             drawn,
             asked,
+            lain: record.lain.into_iter().filter(|(spot, _)| spot.find(arguments).is_some()).collect(),
             hooks: crate::hooks::changes(),
         })
     }
@@ -712,6 +729,13 @@ impl Replaying {
         for (spot, told) in &run.asked {
             match spot.find(arguments) {
                 Some(Kept::Tensor(tensor)) if Told::of(&tensor) == *told => {}
+                Some(_) => return Fit::No,
+                None => return Fit::Gone,
+            }
+        }
+        for (spot, lain) in &run.lain {
+            match spot.find(arguments) {
+                Some(Kept::Tensor(tensor)) if tensor.lies().is_ok_and(|lies| lies == *lain) => {}
                 Some(_) => return Fit::No,
                 None => return Fit::Gone,
             }
@@ -823,7 +847,11 @@ impl Replaying {
         });
         let replaced: SmallVec<[Replaced; 8]> = replaced.collect();
         let generator = creation::generator();
-        let made = self.replay.run(&outside, &replaced, generator)?;
+        let made = match self.replay.run(&outside, &replaced, generator) {
+            Ok(made) => made,
+            Err(error) if matches!(error.kind(), ErrorKind::Cancelled) => return Err(error),
+            Err(_) => return Ok(None),
+        };
         drop(replaced);
         creation::advance(run.drawn);
         let value = |after: &After| {

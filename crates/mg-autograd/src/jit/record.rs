@@ -2,7 +2,7 @@
 
 use crate::gradient::is_leaf;
 use crate::tensor::{Cell, Kept, Line, Place, Tensor};
-use mg_device::{DType, Device, Shape};
+use mg_device::{DType, Device, Layout, Shape};
 use mg_graph::{Node, Op};
 use smallvec::SmallVec;
 use std::cell::RefCell;
@@ -119,6 +119,8 @@ pub(super) struct Record {
     pub(super) grads: Vec<GradOf>,
     /// Tensors that were asked for what they are, by their addresses, and what they told.
     pub(super) asked: HashMap<usize, (Spot, Told)>,
+    /// Tensors that were asked for how they lie in memory, and how that was.
+    pub(super) lain: Vec<(Spot, Layout)>,
     /// How many gradients other threads had let go.
     pub(super) cleared: u64,
     /// Why the step cannot be replayed.
@@ -244,6 +246,22 @@ pub(crate) fn note_asked(tensor: &Tensor) {
     noting(|r| {
         let spot = r.spot(tensor);
         r.asked.insert(at, (spot, told));
+    });
+}
+
+/// Notes that the step has asked how a tensor lies in memory.
+pub(crate) fn note_lie(tensor: &Tensor, lies: Layout) {
+    // A view that nobody has asked for yet has no node: of memory that was there it may have been there, too.
+    let is_of_known = || tensor.line_of_view().is_some_and(|line| was_there(&line.node()));
+    let is_argument = noting(|r| r.arguments.iter().any(|t| t.is(tensor))) == Some(true);
+    if !is_argument && !tensor.was_known(was_there) && !is_of_known() {
+        return;
+    }
+    noting(|r| {
+        let spot = r.spot(tensor);
+        if !r.lain.iter().any(|(other, _)| other.is(&spot)) {
+            r.lain.push((spot, lies));
+        }
     });
 }
 

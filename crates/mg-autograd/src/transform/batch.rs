@@ -61,6 +61,11 @@ impl Drop for Traced {
     }
 }
 
+/// Whether a function is being called with placeholders on this thread: what it knows from elsewhere may stand for many examples, too.
+pub(crate) fn is_tracing() -> bool {
+    TRACES.with_borrow(|traces| !traces.is_empty())
+}
+
 /// Whether what is written makes memory from outside of a function that is being traced depend on its placeholders.
 pub(crate) fn leaks(value: &Node, old: &Node) -> bool {
     if !value.is_traced() {

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, ClassVar, cast
 
-from .._micrograd_rs import Tensor, _Optimizer
+from .._micrograd_rs import Tensor, _looks_at_state, _Optimizer
 from .._names import Lazy as _Lazy
 from .._names import kind_of
 from ..autograd import enable_grad
@@ -103,6 +103,7 @@ class Optimizer:
         """
         if self._memory is None:
             return self._own_state
+        _looks_at_state()
         if not self._are_known(self._raw_groups):
             self._hear()
         return self._memory._renewed()
