@@ -3,7 +3,7 @@
 use crate::caller::public;
 use crate::ops::{Operand, or_panic};
 use crate::tensor::Tensor;
-use crate::tensor::memory::{may_be_borrowed, untracked};
+use crate::tensor::memory::{lie_of_others, may_be_borrowed, untracked};
 use mg_device::{DType, Error, ErrorKind, Layout, MAX_RANK, Result, Shape};
 use mg_graph::{Node, View, cell_bits, cell_bits_of_int};
 
@@ -177,19 +177,16 @@ impl Tensor {
     /// A value that could not be computed.
     #[track_caller]
     pub fn lie(&self) -> Result<Layout> {
-        if let Some(layout) = self.region() {
+        if let Some(layout) = self.told_lie() {
             return Ok(layout);
         }
         let node = self.node();
         match node.value() {
-            Some(Ok(value)) if value.buffer.is_borrowed() && !value.layout.is_contiguous() => {
-                Ok(value.layout)
-            }
             Some(Err(error)) => {
                 error.report();
                 Err(error.clone())
             }
-            Some(Ok(_)) | None => Ok(Layout::contiguous(*node.shape())),
+            Some(Ok(_)) | None => Ok(lie_of_others(&node).unwrap_or(Layout::contiguous(*node.shape()))),
         }
     }
 

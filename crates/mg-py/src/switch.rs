@@ -11,6 +11,7 @@ use mg_device::DType;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
+use smallvec::SmallVec;
 
 use crate::autocast::kind;
 use crate::dtype::dtype;
@@ -68,7 +69,7 @@ pub struct PySwitch {
     /// It was switched when it was made, and the block that follows begins there.
     at_once: bool,
     /// What there was before each of the blocks that were entered.
-    before: Mutex<Vec<Mode>>,
+    before: Mutex<SmallVec<[Mode; 1]>>,
 }
 
 impl PySwitch {
@@ -76,7 +77,7 @@ impl PySwitch {
         *self.mode.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn before(&self) -> MutexGuard<'_, Vec<Mode>> {
+    fn before(&self) -> MutexGuard<'_, SmallVec<[Mode; 1]>> {
         self.before.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -99,7 +100,7 @@ impl PySwitch {
 #[pymethods]
 impl PySwitch {
     #[new]
-    #[pyo3(signature = (*, records=None, inference=None, anomaly=None, at_once=false))]
+    #[pyo3(signature = (records=None, *, inference=None, anomaly=None, at_once=false))]
     fn new(
         records: Option<bool>,
         inference: Option<bool>,
@@ -136,8 +137,13 @@ impl PySwitch {
         Ok(this.mode().autocast.is_some().then_some(slf))
     }
 
-    #[pyo3(signature = (*_error))]
-    fn __exit__(&self, _error: &Bound<'_, PyTuple>) -> PyResult<()> {
+    #[pyo3(signature = (_exc_type=None, _error=None, _traceback=None))]
+    fn __exit__(
+        &self,
+        _exc_type: Option<&Bound<'_, PyAny>>,
+        _error: Option<&Bound<'_, PyAny>>,
+        _traceback: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<()> {
         self.leave()
     }
 

@@ -45,6 +45,10 @@ class autocast(_rs._Switch):
     (micrograd_rs.bfloat16, micrograd_rs.float32)
     """
 
+    if TYPE_CHECKING:
+
+        def __enter__(self) -> Self: ...
+
     # A subclass may be made of something else.
     def __new__(cls, *_args: Any, **_kwargs: Any) -> Self:
         return _rs._Switch.__new__(cls)

@@ -84,7 +84,7 @@ class set_grad_enabled(_Block):
     mode: bool
 
     def __new__(cls, mode: bool) -> Self:
-        made = _Switch.__new__(cls, records=mode, at_once=True)
+        made = _Switch.__new__(cls, mode, at_once=True)
         made.mode = mode
         return made
 
@@ -111,7 +111,7 @@ class no_grad(_Block):
 
     def __new__(cls, function: Any = None) -> Any:
         # `@no_grad` is as good as `@no_grad()`.
-        return _Switch.__new__(cls, records=cls.mode) if function is None else _decorated(function, cls)
+        return _Switch.__new__(cls, cls.mode) if function is None else _decorated(function, cls)
 
 
 class enable_grad(_Block):
@@ -127,7 +127,7 @@ class enable_grad(_Block):
         def __new__(cls, function: Callable[P, R]) -> Callable[P, R]: ...  # type: ignore[misc]
 
     def __new__(cls, function: Any = None) -> Any:
-        return _Switch.__new__(cls, records=cls.mode) if function is None else _decorated(function, cls)
+        return _Switch.__new__(cls, cls.mode) if function is None else _decorated(function, cls)
 
 
 class inference_mode(_Block):
@@ -148,7 +148,7 @@ class inference_mode(_Block):
     def __new__(cls, mode: Any = True) -> Any:
         if callable(mode):
             return _decorated(mode, cls)
-        made = _Switch.__new__(cls, records=not mode, inference=bool(mode))
+        made = _Switch.__new__(cls, not mode, inference=bool(mode))
         made.mode = bool(mode)
         return made
 
@@ -156,7 +156,7 @@ class inference_mode(_Block):
         return type(self), (self.mode,)
 
 
-def _stepped(function: Any, block: Callable[..., _Switch], *how: Any) -> Any:
+def _stepped(function: Any, block: Any, *how: Any) -> Any:
     """A generator function whose body runs in a mode, and not what is done between its values."""
     from functools import wraps
 
@@ -181,7 +181,7 @@ def _stepped(function: Any, block: Callable[..., _Switch], *how: Any) -> Any:
     return steps
 
 
-def _decorated(function: Callable[P, R], block: Callable[..., _Switch], *how: Any) -> Callable[P, R]:
+def _decorated(function: Callable[P, R], block: Any, *how: Any) -> Callable[P, R]:
     """A function whose body runs in a mode."""
     from functools import wraps
 
@@ -191,7 +191,8 @@ def _decorated(function: Callable[P, R], block: Callable[..., _Switch], *how: An
 
     @wraps(function)
     def within(*args: P.args, **kwargs: P.kwargs) -> R:
-        return block(*how)._run(function, args, kwargs)
+        switch: _Switch = block(*how)
+        return switch._run(function, args, kwargs)
 
     return within
 
