@@ -3,7 +3,7 @@
 use crate::caller::public;
 use crate::ops::{Operand, or_panic};
 use crate::tensor::Tensor;
-use crate::tensor::memory::{may_be_borrowed, untracked};
+use crate::tensor::memory::{lie_of_others, may_be_borrowed, untracked};
 use mg_device::{DType, Error, ErrorKind, Layout, MAX_RANK, Result, Shape};
 use mg_graph::{Node, View, cell_bits, cell_bits_of_int};
 
@@ -177,29 +177,26 @@ impl Tensor {
     /// A value that could not be computed.
     #[track_caller]
     pub fn lie(&self) -> Result<Layout> {
-        let lies = self.lies()?;
+        let lie = self.lie_unnoted()?;
         if mg_graph::is_recording() {
-            crate::jit::note_lie(self, lies);
+            crate::jit::note_lie(self, lie);
         }
-        Ok(lies)
+        Ok(lie)
     }
 
     /// As [`Tensor::lie`], which no recording is told of.
     #[track_caller]
-    pub(crate) fn lies(&self) -> Result<Layout> {
-        if let Some(layout) = self.region() {
+    pub(crate) fn lie_unnoted(&self) -> Result<Layout> {
+        if let Some(layout) = self.told_lie() {
             return Ok(layout);
         }
         let node = self.node();
         match node.value() {
-            Some(Ok(value)) if value.buffer.is_borrowed() && !value.layout.is_contiguous() => {
-                Ok(value.layout)
-            }
             Some(Err(error)) => {
                 error.report();
                 Err(error.clone())
             }
-            Some(Ok(_)) | None => Ok(Layout::contiguous(*node.shape())),
+            Some(Ok(_)) | None => Ok(lie_of_others(&node).unwrap_or(Layout::contiguous(*node.shape()))),
         }
     }
 

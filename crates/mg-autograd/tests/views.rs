@@ -604,3 +604,56 @@ fn several_indices_at_once() {
     assert!(matches!(outside.unwrap_err().kind(), ErrorKind::Index { index: 2, axis: 0, size: 2 }));
     assert!(x.index(&[Index::from(0), Index::from(0), Index::from(0)]).is_err());
 }
+
+#[test]
+fn what_a_view_was_cut_off_from_may_go_and_nobody_sees_when() {
+    type Look = fn(&Tensor);
+    let looks: [Look; 3] = [|_| (), |t| drop(values(t)), |t| drop(values(&t.select(0, 1).unwrap()))];
+    for look in looks {
+        let turned = base().t().detach();
+        let cut = base().slice(1, Some(1), None, 1).unwrap().detach();
+        let leaf = base().t().requires_grad_(true).unwrap();
+        for _ in 0..2 {
+            let lie = |t: &Tensor| {
+                let lie = t.lie().unwrap();
+                (lie.strides().to_vec(), lie.offset())
+            };
+            assert_eq!(lie(&turned), (vec![1, 3], 0));
+            assert_eq!(lie(&turned.select(0, 1).unwrap()), (vec![3], 1));
+            assert_eq!(lie(&turned.t()), (vec![3, 1], 0));
+            assert_eq!(lie(&cut), (vec![3, 1], 1));
+            assert_eq!(lie(&leaf), (vec![1, 3], 0));
+            [&turned, &cut, &leaf].map(look);
+        }
+        turned.contiguous().unwrap().assign(0.0).unwrap();
+        turned.reshape(&[-1]).unwrap().assign(0.0).unwrap();
+        assert_eq!(values(&turned), [0.0, 3.0, 1.0, 4.0, 2.0, 5.0]);
+        turned.select(0, 1).unwrap().assign(9.0).unwrap();
+        assert_eq!(values(&turned), [0.0, 3.0, 9.0, 9.0, 2.0, 5.0]);
+        assert!(turned.address().unwrap() > 0);
+        let value = turned.value().unwrap();
+        assert_eq!(
+            value.layout.strides(),
+            [1, 3],
+            "whoever asks for the address finds the elements as is told"
+        );
+        assert_eq!(values(&turned), [0.0, 3.0, 9.0, 9.0, 2.0, 5.0]);
+    }
+}
+
+#[test]
+fn a_dense_value_is_dense_whatever_was_written() {
+    let x = Tensor::zeros(&[2, 3], DType::F32).unwrap();
+    x.assign(Tensor::from_slice(&[1.0f32, 2.0, 3.0])).unwrap();
+    let turned = Tensor::zeros(&[3, 2], DType::F32).unwrap();
+    turned.assign(base().t()).unwrap();
+    for (t, wanted) in [(x, [1.0f32, 2.0, 3.0, 1.0, 2.0, 3.0]), (turned, [0.0, 3.0, 1.0, 4.0, 2.0, 5.0])] {
+        let value = t.dense_value().unwrap();
+        let wanted: Vec<u8> = wanted.iter().flat_map(|v| v.to_ne_bytes()).collect();
+        assert_eq!(value.dense_bytes().unwrap(), wanted);
+        let value = t.value().unwrap();
+        if !value.layout.is_contiguous() && value.buffer.device().is_cpu() {
+            assert!(value.dense_bytes().unwrap_err().to_string().contains("one after the other"));
+        }
+    }
+}

@@ -2,7 +2,7 @@
 
 use crate::hash::mix;
 use crate::op::{Op, SourceKind};
-use mg_device::{Buffer, DType, Device, Error, Layout, Shape};
+use mg_device::{Buffer, DType, Device, Error, ErrorKind, Layout, Shape};
 use mg_kernels::library::Shaped;
 use smallvec::SmallVec;
 use std::any::Any;
@@ -24,6 +24,37 @@ pub struct Value {
     pub buffer: Buffer,
     /// How the node's elements lie in it.
     pub layout: Layout,
+}
+
+impl Value {
+    /// The elements' bytes, in row-major order.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Value`] where the elements do not lie one after the other in the buffer, [`ErrorKind::Device`] where that is not on the
+    /// host.
+    #[track_caller]
+    pub fn dense_bytes(&self) -> Result<&[u8], Error> {
+        let (layout, size) = (&self.layout, self.buffer.dtype().size());
+        if !self.buffer.device().is_cpu() {
+            let text = format!("the elements are on {}, not on the host", self.buffer.device());
+            return Err(Error::new("dense_bytes", ErrorKind::Device(text)));
+        }
+        let Some((first, last)) = layout.extent() else { return Ok(&[]) };
+        if !layout.is_contiguous() || last >= self.buffer.len() {
+            let text = format!(
+                "elements of shape {} with strides {:?} at {first} do not lie one after the other among {}",
+                layout.shape(),
+                layout.strides(),
+                self.buffer.len()
+            );
+            return Err(Error::new("dense_bytes", ErrorKind::Value(text)));
+        }
+        let start = self.buffer.as_ptr().wrapping_add(first * size);
+        // SAFETY: the memory is the host's, holds these elements in a row, initialised and within its length, lives as long as the borrow of
+        // the value, and is not written meanwhile by the contract of `Buffer`.
+        Ok(unsafe { std::slice::from_raw_parts(start, layout.numel() * size) })
+    }
 }
 
 /// A handle on a node of the graph: an operation, its sources, shape, dtype and device, and a place for its value.

@@ -127,12 +127,19 @@ pub fn save(path: impl AsRef<Path>, tensors: &[View<'_>], metadata: &BTreeMap<St
 ///
 /// # Errors
 ///
-/// [`ErrorKind::Value`] as [`save`].
+/// [`ErrorKind::Value`] as [`save`]; [`ErrorKind::OutOfMemory`].
 #[track_caller]
 pub fn to_bytes(tensors: &[View<'_>], metadata: &BTreeMap<String, String>) -> Result<Vec<u8>> {
     let written = ordered(tensors, metadata).and_then(|(order, header)| {
-        let mut out =
-            Vec::with_capacity(header.len() + order.iter().map(|view| view.bytes.len()).sum::<usize>());
+        let requested = header.len() + order.iter().map(|view| view.bytes.len()).sum::<usize>();
+        let mut out = vec![];
+        out.try_reserve_exact(requested).map_err(|_| ErrorKind::OutOfMemory {
+            requested,
+            active: 0,
+            cached: 0,
+            limit: None,
+            free: None,
+        })?;
         let cannot = |e| ErrorKind::Io(format!("cannot save: {e}"));
         write_all(&mut out, &header, &order).map_err(cannot)?;
         Ok(out)

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use mg_autograd::Tensor;
 use mg_device::{Buffer, Error, ErrorKind, Result};
+use mg_graph::Value;
 
 use crate::checkpoint;
 
@@ -118,12 +119,12 @@ impl State {
 /// Memory that holds a tensor's elements in order, and nothing else.
 #[track_caller]
 pub(crate) fn dense(t: &Tensor) -> Result<Buffer> {
-    let mut value = t.host_value()?;
-    let layout = &value.layout;
-    if !(layout.is_contiguous() && layout.offset() == 0 && value.buffer.len() == layout.numel()) {
-        value = t.copy().host_value()?;
+    let is_all = |value: &Value| value.layout.offset() == 0 && value.buffer.len() == value.layout.numel();
+    let mut value = t.dense_value()?;
+    if !is_all(&value) {
+        value = t.copy().dense_value()?;
     }
-    if value.buffer.len() != value.layout.numel() {
+    if !is_all(&value) {
         return Err(Error::new("checkpoint::save", ErrorKind::Internal("a copy that is not dense".into())));
     }
     Ok(value.buffer)

@@ -10,7 +10,7 @@ use crate::dtype::{PyDType, dtype};
 use crate::error::exception;
 
 /// The kind of device that PyTorch's word stands for.
-fn kind(device_type: &str) -> PyResult<DeviceKind> {
+pub fn kind(device_type: &str) -> PyResult<DeviceKind> {
     match device_type {
         "cpu" => Ok(DeviceKind::Cpu),
         "cuda" => Ok(DeviceKind::Cuda),

@@ -8,7 +8,7 @@ use mg_graph::Value;
 use pyo3::exceptions::{PyBufferError, PyImportError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList};
+use pyo3::types::{PyBool, PyBytes, PyDict, PyInt, PyList};
 
 use crate::attributes::{attributes_of, give};
 use crate::dtype::optional_dtype;
@@ -16,36 +16,46 @@ use crate::error::{build, compute, exception, imported, not_in_handler, unfit};
 use crate::format::PyMemoryFormat;
 use crate::tensor::PyTensor;
 
-/// The element at an offset that the value's layout reaches, as Python's number.
-pub fn number<'py>(py: Python<'py>, value: &Value, at: usize) -> Bound<'py, PyAny> {
+/// The element at an offset that the value's layout reaches, as Python's number. Python may have no memory for it.
+pub fn number<'py>(py: Python<'py>, value: &Value, at: usize) -> PyResult<Bound<'py, PyAny>> {
     let dtype = value.buffer.dtype();
     let ptr = value.buffer.as_ptr().wrapping_add(at * dtype.size());
     // SAFETY: the callers walk the layout, which lies within the buffer, on the host; the value is computed, so its memory
-    // is initialised, and not written while it is held.
+    // is initialised, and not written while it is held. Python's functions answer with a new reference, or with an error that they have set.
     unsafe {
-        match dtype.category() {
+        let made = match dtype.category() {
             Category::Float => {
                 let v = with_element!(dtype, T => ptr.cast::<T>().read_unaligned().to_f64());
-                PyFloat::new(py, v).into_any()
+                ffi::PyFloat_FromDouble(v)
             }
             Category::Integer if dtype == DType::U64 => {
-                PyInt::new(py, ptr.cast::<u64>().read_unaligned()).into_any()
+                ffi::PyLong_FromUnsignedLongLong(ptr.cast::<u64>().read_unaligned())
             }
             Category::Integer => {
                 let v = with_element!(dtype, T => ptr.cast::<T>().read_unaligned().to_i64());
-                PyInt::new(py, v).into_any()
+                ffi::PyLong_FromLongLong(v)
             }
-            Category::Bool => PyBool::new(py, ptr.read() != 0).to_owned().into_any(),
-        }
+            Category::Bool => return Ok(PyBool::new(py, ptr.read() != 0).to_owned().into_any()),
+        };
+        Bound::from_owned_ptr_or_err(py, made)
     }
+}
+
+/// Bytes of Python's, which may have no memory for them.
+pub fn to_bytes<'py>(py: Python<'py>, bytes: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
+    PyBytes::new_with(py, bytes.len(), |to| {
+        to.copy_from_slice(bytes);
+        Ok(())
+    })
 }
 
 fn nested<'py>(py: Python<'py>, value: &Value, axis: usize, at: isize) -> PyResult<Bound<'py, PyAny>> {
     if axis == value.layout.rank() {
-        return Ok(number(py, value, at as usize));
+        return number(py, value, at as usize);
     }
     let (n, stride) = (value.layout.shape()[axis], value.layout.strides()[axis]);
-    let list = PyList::empty(py);
+    // SAFETY: a new list, or an error that was set.
+    let list = unsafe { Bound::from_owned_ptr_or_err(py, ffi::PyList_New(0))?.cast_into::<PyList>()? };
     for i in 0..n {
         list.append(nested(py, value, axis + 1, at + i as isize * stride)?)?;
     }
@@ -65,7 +75,7 @@ impl PyTensor {
             let text = format!("{op} takes a tensor of one element, got shape {}", value.layout.shape());
             return Err(unfit(py, text));
         }
-        Ok(number(py, &value, value.layout.offset()))
+        number(py, &value, value.layout.offset())
     }
 
     fn numpy_array<'py>(slf: &Bound<'py, PyTensor>) -> PyResult<Bound<'py, PyAny>> {
@@ -267,10 +277,9 @@ impl PyTensor {
         Ok(build(py, || self.t.lie())?.offset())
     }
 
-    /// The address of the first element.
-    fn data_ptr(&self, py: Python<'_>) -> PyResult<usize> {
-        let value = self.value(py)?;
-        Ok(value.buffer.as_ptr().addr() + value.layout.offset() * value.buffer.dtype().size())
+    /// The address of the first element; the others lie from there as `stride()` says.
+    fn data_ptr(&self, py: Python<'_>) -> PyResult<u64> {
+        compute(py, || self.t.address())
     }
 
     /// Whether the elements lie in memory in row-major order without gaps; with `channels_last` whether they do with the axis of
@@ -397,17 +406,13 @@ impl PyTensor {
         let (py, this) = (slf.py(), slf.get());
         let rebuild = py.import("micrograd_rs._micrograd_rs")?.getattr("_rebuild")?;
         let device = build(py, || Ok(this.t.device()))?;
-        let value = compute(py, || {
-            if this.t.is_contiguous()? { this.t.host_value() } else { this.t.copy().host_value() }
-        })?;
-        let size = value.buffer.dtype().size();
-        let start = value.buffer.as_ptr().wrapping_add(value.layout.offset() * size);
-        // SAFETY: a contiguous value on the host has all its bytes in a row from there.
-        let bytes = unsafe { std::slice::from_raw_parts(start, value.layout.numel() * size) };
+        let value = compute(py, || this.t.dense_value())?;
+        let bytes = value.dense_bytes().map_err(|e| exception(&e))?;
+        let bytes = to_bytes(py, bytes)?;
         let leaf = this.t.is_leaf() && this.t.requires_grad();
         let shape: Vec<usize> = value.layout.shape().to_vec();
         let arguments = (
-            pyo3::types::PyBytes::new(py, bytes),
+            bytes,
             pyo3::types::PyTuple::new(py, shape)?,
             value.buffer.dtype().name(),
             device.to_string(),
@@ -463,7 +468,7 @@ impl PyTensor {
                     }
                 };
                 let whole = &whole.get().t;
-                build(py, || Ok(whole.seen_at(sharing.layout)))?
+                build(py, || Ok(whole.seen_as(&sharing)))?
             }
         };
         let copy = build(py, || copy.requires_grad_(t.requires_grad()))?;

@@ -74,7 +74,7 @@ pub fn _safetensors_bytes<'py>(
 ) -> PyResult<Bound<'py, PyBytes>> {
     let state = State { tensors: tensors_of(tensors)?, metadata: metadata.unwrap_or_default() };
     let bytes = compute(py, || state.to_bytes())?;
-    Ok(PyBytes::new(py, &bytes))
+    crate::export::to_bytes(py, &bytes)
 }
 
 /// The named tensors of a safetensors file; with `metadata`, and its text.

@@ -150,12 +150,6 @@ pub fn is_grad_enabled() -> bool {
     mg_autograd::is_grad_enabled()
 }
 
-/// Switches the recording on or off for this thread; answers with what it was.
-#[pyfunction]
-pub fn _set_grad_enabled(on: bool) -> bool {
-    mg_graph::set_tracking(on)
-}
-
 /// The tensors of lists and tuples in each other.
 fn collect<'py>(obj: &Bound<'py, PyAny>, into: &mut Vec<Bound<'py, PyTensor>>) -> PyResult<()> {
     if obj.is_instance_of::<PyList>() || obj.is_instance_of::<PyTuple>() {

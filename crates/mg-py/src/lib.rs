@@ -44,6 +44,7 @@ mod scalar;
 mod show;
 mod size;
 mod surface;
+mod switch;
 mod tensor;
 mod text;
 mod view;
@@ -98,7 +99,7 @@ mod _micrograd_rs {
     #[pymodule_export]
     use crate::func::{_anomaly_mode, _checkpoint, _set_detect_anomaly, PyLevel, PyTraced};
     #[pymodule_export]
-    use crate::grad::{_set_grad_enabled, backward, grad, is_grad_enabled, realize};
+    use crate::grad::{backward, grad, is_grad_enabled, realize};
     #[pymodule_export]
     use crate::init::{
         _embedding_parameters, _layer_defaults, _layer_norm_parameters, _linear_parameters, calculate_gain,
@@ -132,6 +133,8 @@ mod _micrograd_rs {
     use crate::show::{get_num_threads, set_num_threads, set_printoptions};
     #[pymodule_export]
     use crate::surface::{_old_reduction, _operations, _rows};
+    #[pymodule_export]
+    use crate::switch::{PySwitch, is_inference_mode_enabled};
     #[pymodule_export]
     use crate::tensor::PyTensor;
     #[pymodule_export]

@@ -68,6 +68,6 @@ impl PyExporter {
     fn finish<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let exporter = self.take()?;
         let bytes = compute(py, || exporter.finish())?;
-        Ok(PyBytes::new(py, &bytes))
+        crate::export::to_bytes(py, &bytes)
     }
 }

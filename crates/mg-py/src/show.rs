@@ -78,7 +78,7 @@ impl PyTensor {
                 let text = match (row, column) {
                     (Some(row), Some(column)) => {
                         let at = value.layout.linear_offset(row * columns + column);
-                        cell(&crate::export::number(py, &value, at))?
+                        cell(&crate::export::number(py, &value, at)?)?
                     }
                     _ => "…".to_string(),
                 };

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from pathlib import Path
 
@@ -58,3 +59,33 @@ def test_what_does_not_depend_on_a_bad_index_is_written() -> None:
             mg.cuda.synchronize()
     assert weight.tolist() == [0.0] * 3
     assert other.tolist() == [1.0] * 3
+
+
+NO_MEMORY = """
+import io, pickle, resource, micrograd_rs as mg
+x = mg.ones(20_000_000).realize()
+hard = resource.getrlimit(resource.RLIMIT_AS)[1]
+size = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+for f in (pickle.dumps, lambda x: mg.save({"x": x}, io.BytesIO()), lambda x: x[:15_000_000].tolist(), bytes):
+    resource.setrlimit(resource.RLIMIT_AS, (size + 60_000_000, hard))
+    try:
+        f(x)
+        found = "done"
+    except MemoryError:
+        found = "MemoryError"
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, (hard, hard))
+    print(found, x.sum().item())
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="limits memory as Linux does")
+def test_bytes_and_lists_that_python_has_no_memory_for() -> None:
+    run = subprocess.run([sys.executable, "-c", NO_MEMORY], capture_output=True, text=True, timeout=300, check=False)
+    assert run.stdout.splitlines() == ["MemoryError 20000000.0"] * 4, run.stderr
+
+
+def test_positions_that_no_memory_has_room_for() -> None:
+    for f in (mg.tril_indices, mg.triu_indices):
+        with pytest.raises(MemoryError, match="out of memory"):
+            f(1 << 20, 1 << 40)

@@ -444,6 +444,50 @@ def test_several_schedules():
             wrong()
 
 
+def test_a_cycle_on_groups_that_have_a_schedule_begins_with_their_first_rate():
+    # PyTorch's numbers.
+    o = optim.SGD([Tensor([1.0])], lr=0.1)
+    a = lr_scheduler.ExponentialLR(o, 0.9)
+    b = lr_scheduler.CyclicLR(o, 0.01, 0.2, step_size_up=2, cycle_momentum=False)
+    found = [o.param_groups[0]["lr"]]
+    for _ in range(3):
+        o.step()
+        a.step()
+        b.step()
+        found.append(o.param_groups[0]["lr"])
+    assert found == pytest.approx([0.1, 0.105, 0.2, 0.105]) and b.base_lrs == [0.01] and o.param_groups[0]["initial_lr"] == 0.1
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda o: lr_scheduler.StepLR(o, 1, 0.5),
+        lambda o: lr_scheduler.LambdaLR(o, lambda e: 0.5**e),
+        lambda o: lr_scheduler.ExponentialLR(o, 0.5),
+        lambda o: lr_scheduler.CosineAnnealingWarmRestarts(o, 2),
+        lambda o: lr_scheduler.CyclicLR(o, 0.1, 0.2, 2, cycle_momentum=False),
+        lambda o: lr_scheduler.SequentialLR(o, [lr_scheduler.ConstantLR(o, 0.5, 2), lr_scheduler.ExponentialLR(o, 0.5)], [1]),
+        lambda o: lr_scheduler.ReduceLROnPlateau(o, "min", 0.5, 0),
+    ],
+)
+def test_a_rate_that_is_a_tensor_stays_it(make):
+    def run(rate):
+        o = optim.SGD([Tensor([1.0])], lr=rate)
+        schedule, found = make(o), []
+        for _ in range(4):
+            o.step()
+            schedule.step(*([1.0] if isinstance(schedule, lr_scheduler.ReduceLROnPlateau) else []))
+            last = schedule.get_last_lr()[0]
+            assert type(last) is type(rate) and float(last) == float(o.param_groups[0]["lr"]) and (last is not rate or isinstance(rate, float))
+            found.append(float(last))
+        return found, o
+
+    rate = mg.tensor(0.1)
+    found, o = run(rate)
+    assert found == pytest.approx(run(0.1)[0], rel=1e-5) and o.param_groups[0]["lr"] is rate and rate.item() == found[-1]
+    assert float(o.param_groups[0].get("initial_lr", 0.1)) == pytest.approx(0.1)
+
+
 def test_steps_to_an_epoch():
     o = fresh()
     schedule = lr_scheduler.StepLR(o, 2, 0.5)

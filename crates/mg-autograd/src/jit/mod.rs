@@ -14,7 +14,7 @@ pub(crate) use record::{
 use crate::creation;
 use crate::gradient::put_or_accumulate;
 use crate::tensor::memory::{Changing, has_history};
-use crate::tensor::{Cell, Kept, MemoryId, Place, Tensor};
+use crate::tensor::{Cell, Kept, Lies, MemoryId, Place, Tensor};
 use history::{History, Walks};
 use mg_device::{DType, Device, Error, ErrorKind, Layout, Result};
 use mg_graph::{Computed, Node, Outside, Recorded, Replaced, Replay, Template, Trace, WordHasher};
@@ -32,6 +32,8 @@ struct ArgumentKey {
     leaf: bool,
     tracked: bool,
     view: bool,
+    /// How it lies for those who ask, where that is not what its value and its view say.
+    lies: Lies,
     /// Whether somebody is told of its gradients, or they are kept.
     watched: bool,
     /// The first argument that is the same tensor.
@@ -208,6 +210,8 @@ struct Run {
     /// The history of what can be differentiated of it.
     template: Option<Template>,
     outputs: Vec<Output>,
+    /// How those lie for those who ask that it makes, and that do not lie as they are seen.
+    told: Vec<(usize, Lies)>,
     generator: (u64, u64),
     drawn: u64,
     /// What tensors told of themselves whose numbers it does not read.
@@ -333,6 +337,7 @@ impl Key {
                 leaf: t.keeps_grad(),
                 tracked: t.requires_grad(),
                 view: t.layout().is_some(),
+                lies: t.lies(),
                 watched: t.current().watch().is_some(),
                 is: first(i, &|j| arguments[j].is(t)),
                 shares: first(i, &|j| ids[j] == ids[i]),
@@ -600,6 +605,10 @@ impl Run {
                 ((0..bases).map(Base::Node).collect(), Some(template))
             }
         };
+        let told = outputs.iter().map(Tensor::lies).enumerate().filter(|(at, lies)| {
+            lies.is_some() && !matches!(answers.get(*at), Some(Output::Argument(_) | Output::Same(_)))
+        });
+        let told = told.collect();
         // What is read is looked at in each call anyway; what is not there any more was the step's own.
         let is_left = |spot: &Spot| {
             let found = spot.find(arguments).is_some();
@@ -630,6 +639,7 @@ impl Run {
             made,
             template,
             outputs: answers,
+            told,
             generator,
             drawn,
             asked,
@@ -667,6 +677,7 @@ impl Run {
             && all(&self.changed, &other.changed, |a, b| a.0.is(&b.0) && a.1 == b.1)
             && all(&self.grads, &other.grads, |a, b| a.0.is(&b.0) && a.1 == b.1 && a.2 == b.2)
             && all(&self.outputs, &other.outputs, output)
+            && self.told == other.told
             && self.made == other.made
             && match (&self.template, &other.template) {
                 (Some(a), Some(b)) => a.is_like(b),
@@ -735,7 +746,7 @@ impl Replaying {
         }
         for (spot, lain) in &run.lain {
             match spot.find(arguments) {
-                Some(Kept::Tensor(tensor)) if tensor.lies().is_ok_and(|lies| lies == *lain) => {}
+                Some(Kept::Tensor(tensor)) if tensor.lie_unnoted().is_ok_and(|lie| lie == *lain) => {}
                 Some(_) => return Fit::No,
                 None => return Fit::Gone,
             }
@@ -924,7 +935,11 @@ impl Replaying {
                 None => Err(lost()),
             },
         });
-        outputs.collect::<Result<_>>().map(Some)
+        let outputs = outputs.collect::<Result<Vec<Tensor>>>()?;
+        for (at, lies) in &run.told {
+            outputs.get(*at).ok_or_else(lost)?.set_lies(lies);
+        }
+        Ok(Some(outputs))
     }
 }
 

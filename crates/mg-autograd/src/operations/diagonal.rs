@@ -1,5 +1,6 @@
 //! Diagonals and triangles, and parts that are written over.
 
+use super::joining::too_much;
 use super::movement::{at_least, axes_of, bounds, shape_of, wrong_shape, wrong_value};
 use crate::tensor::Tensor;
 use mg_device::{DType, Device, Error, ErrorKind, Layout, Result, Shape, normalize_axis};
@@ -76,6 +77,7 @@ fn triangle(x: &Node, diagonal: i64, kept: impl FnOnce(&Node, &Node) -> Node) ->
 
 /// The positions of a triangle of a matrix: rows first, then columns.
 fn triangle_indices(
+    op: &'static str,
     (rows, columns): (usize, usize),
     kept: impl Fn(i64) -> Range<i64>,
     dtype: Option<DType>,
@@ -91,7 +93,9 @@ fn triangle_indices(
         start.clamp(0, columns as i64)..end.clamp(0, columns as i64)
     };
     let count = (0..rows as i64).map(|row| within(row).count()).sum::<usize>();
-    let mut both = Vec::with_capacity(2 * count);
+    let mut both: Vec<i64> = vec![];
+    let positions = count.saturating_mul(2);
+    both.try_reserve_exact(positions).map_err(|_| too_much(op, positions))?;
     for row in 0..rows as i64 {
         both.extend(std::iter::repeat_n(row, within(row).count()));
     }
@@ -193,7 +197,7 @@ impl Tensor {
     ///
     /// # Errors
     ///
-    /// A dtype other than i64 and i32.
+    /// A dtype other than i64 and i32; more positions than memory has room for.
     #[surface(function, keywords_from = "dtype")]
     pub fn tril_indices(
         row: usize,
@@ -203,14 +207,14 @@ impl Tensor {
         #[default(None)] device: Option<Device>,
     ) -> Result<Tensor> {
         let columns = |row: i64| 0..row.saturating_add(offset).saturating_add(1);
-        triangle_indices((row, col), columns, dtype, device)
+        triangle_indices("tril_indices", (row, col), columns, dtype, device)
     }
 
     /// The positions of the upper triangle of a matrix, row by row: `[2, n]`, rows first.
     ///
     /// # Errors
     ///
-    /// A dtype other than i64 and i32.
+    /// A dtype other than i64 and i32; more positions than memory has room for.
     #[surface(function, keywords_from = "dtype")]
     pub fn triu_indices(
         row: usize,
@@ -219,7 +223,8 @@ impl Tensor {
         #[default(None)] dtype: Option<DType>,
         #[default(None)] device: Option<Device>,
     ) -> Result<Tensor> {
-        triangle_indices((row, col), |row| row.saturating_add(offset)..i64::MAX, dtype, device)
+        let columns = |row: i64| row.saturating_add(offset)..i64::MAX;
+        triangle_indices("triu_indices", (row, col), columns, dtype, device)
     }
 
     /// A copy with `src` in place of one position along an axis.

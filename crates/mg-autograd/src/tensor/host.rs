@@ -55,6 +55,25 @@ impl Tensor {
         Ok(Value { buffer, layout: Layout::new(*value.layout.shape(), value.layout.strides(), offset)? })
     }
 
+    /// As [`Tensor::host_value`], with the elements one after the other in row-major order: a copy, where the value lies otherwise. (What a
+    /// tensor was written with may lie as that did, whatever [`Tensor::lie`] tells.)
+    ///
+    /// # Errors
+    ///
+    /// As [`Tensor::realize`]; what the device's work failed with; memory.
+    #[track_caller]
+    pub fn dense_value(&self) -> Result<Value> {
+        let value = self.host_value()?;
+        if value.layout.is_contiguous() {
+            return Ok(value);
+        }
+        let value = Tensor::from_node(Node::from_value(value).copy()).host_value()?;
+        match value.layout.is_contiguous() {
+            true => Ok(value),
+            false => Err(Error::new("dense_value", ErrorKind::Internal("a copy that is not dense".into()))),
+        }
+    }
+
     /// The elements in row-major order.
     ///
     /// # Errors

@@ -5,7 +5,7 @@ pub(crate) mod memory;
 mod name;
 
 pub(crate) use host::element;
-pub(crate) use memory::{Kept, Line, MemoryId, Place};
+pub(crate) use memory::{Kept, Lies, Line, MemoryId, Place};
 pub use memory::{Sharing, in_place};
 
 use crate::caller::public;

@@ -1,10 +1,11 @@
 //! Memory that is handed out: others read and write it from then on, and tensors on it are as those on memory that was theirs.
 
+use super::line::{Lies, Seat};
 use super::node::{Garbage, Held, own};
 use super::{State, locked};
 use crate::gradient::no_grad;
 use crate::tensor::Tensor;
-use mg_device::{Error, ErrorKind, Exported, Layout, Result};
+use mg_device::{Error, ErrorKind, Exported, Layout, Result, Shape};
 use mg_graph::{Node, Value};
 
 /// What is known of a node whose value is there.
@@ -19,14 +20,39 @@ fn value_of(node: &Node) -> Result<&Value> {
     }
 }
 
-/// A node for the same elements in memory of its own.
-fn copied(value: &Value) -> Result<Node> {
-    let copy = {
-        let _guard = no_grad();
-        Node::from_value(value.clone()).copy()
+/// Whether elements that lie in one way lie as is told.
+fn is_as_told(layout: &Layout, lies: &Lies) -> bool {
+    let Some(told) = lies else { return layout.is_contiguous() };
+    let mut axes = layout.shape().iter().zip(layout.strides().iter().zip(told.strides()));
+    layout.numel() == 0 || axes.all(|(&n, (stride, told))| n == 1 || stride == told)
+}
+
+/// A node for the same elements in memory of its own, where they lie as is told.
+fn copied(value: &Value, lies: &Lies) -> Result<Node> {
+    let span = lies.as_ref().filter(|told| !told.overlaps()).and_then(|told| Some((told, told.extent()?)));
+    let Some((told, (first, last))) = span else {
+        let copy = {
+            let _guard = no_grad();
+            Node::from_value(value.clone()).copy()
+        };
+        mg_graph::realize(&[&copy])?;
+        return Ok(Node::from_value(value_of(&copy)?.clone()));
     };
-    mg_graph::realize(&[&copy])?;
-    Ok(Node::from_value(value_of(&copy)?.clone()))
+    let (shape, at) = (Shape::of(&[last - first + 1]), told.offset() - first);
+    let written = {
+        let _guard = no_grad();
+        let of = Node::from_value(value.clone());
+        let zeros = Node::scalar(0.0, of.dtype(), of.device(), false).expand(shape)?;
+        of.write_into(Some(&zeros), shape, Layout::new(*told.shape(), told.strides(), at)?)?
+    };
+    mg_graph::realize(&[&written])?;
+    let all = value_of(&written)?.clone();
+    if !all.layout.is_contiguous() {
+        let text = "what was written does not lie in a row";
+        return Err(Error::new("export", ErrorKind::Internal(text.into())));
+    }
+    let layout = Layout::new(*told.shape(), told.strides(), at + all.layout.offset())?;
+    Ok(Node::from_value(Value { layout, ..all }))
 }
 
 /// Whether a graph reads the node's value again that is not to see what is written from now on; `handles` are no graph's.
@@ -74,7 +100,7 @@ impl Tensor {
         let value = value_of(&held.node)?;
         let alone = value.layout.is_contiguous() && value.buffer.ref_count() == 1;
         if !value.buffer.is_borrowed() && (!alone || is_read_later(&held.node, 1)) {
-            let copy = copied(value)?;
+            let copy = copied(value, &None)?;
             garbage.push(std::mem::replace(held, Held::new(copy)));
         }
         let value = value_of(&held.node)?.clone();
@@ -86,7 +112,7 @@ impl Tensor {
 
     /// Of a tensor that is a line, or a part of one.
     fn export_part(&self) -> Result<(Value, Option<Exported>)> {
-        let (line, ..) = self.line();
+        let Seat { line, .. } = self.line();
         // Dropped last, when no lock is held.
         let mut garbage = Garbage::new();
         let turn = locked(&line.writing);
@@ -124,10 +150,14 @@ impl Tensor {
             made.retain(|n| is_there(n) && !n.is(&root));
             made.sort_unstable_by_key(Node::sequence);
             made.dedup_by(|a, b| a.is(b));
-            let alone = value.layout.is_contiguous() && value.buffer.ref_count() == made.len() + 1;
+            let lies = match &shared {
+                Some(shared) => shared.storage.lies.clone(),
+                None => line.lies(),
+            };
+            let alone = is_as_told(&value.layout, &lies) && value.buffer.ref_count() == made.len() + 1;
             let later = is_read_later(&root, 3) || made.iter().any(|n| is_read_later(n, 2));
             if !together || !alone || later {
-                let copy = own(copied(value)?);
+                let copy = own(copied(value, &lies)?);
                 match &shared {
                     Some(shared) => {
                         // Whoever asks for what is in the memory takes in the copy.
@@ -150,14 +180,55 @@ impl Tensor {
         made.iter().for_each(Node::set_borrowed);
         drop((other_turn, turn));
         if !value.layout.is_contiguous() {
-            // Memory of others that lies otherwise: what sees it there, or a copy.
+            // Memory that lies otherwise: what sees it there, or a copy.
             let own = self.value()?;
             let is_there = own.buffer.ptr_eq(&value.buffer);
             return Ok((own, is_there.then_some(exported)));
         }
-        let (_, layout, region) = self.line();
+        let Seat { layout, region, .. } = self.line();
         let region = region.filter(|_| shared.is_some()).unwrap_or(layout);
         let layout = Layout::new(*region.shape(), region.strides(), region.offset() + value.layout.offset())?;
         Ok((Value { layout, ..value }, Some(exported)))
+    }
+
+    /// The address of the first element on its device, in memory where the elements lie as [`Tensor::lie`] tells: that they lie otherwise (as
+    /// what the tensor was written with, or together, where a view of memory is left of it) is nobody's who asks for an address.
+    ///
+    /// # Errors
+    ///
+    /// As [`Tensor::realize`].
+    #[track_caller]
+    pub fn address(&self) -> Result<u64> {
+        let (mut value, told) = (self.value()?, Some(Box::new(self.lie()?)));
+        if !is_as_told(&value.layout, &told) {
+            // Its memory, also of one that requires a gradient.
+            self.detach().lay_as_told()?;
+            value = self.value()?;
+        }
+        Ok(value.buffer.address() + (value.layout.offset() * value.buffer.dtype().size()) as u64)
+    }
+
+    /// Has the memory that several lines see lie as is told.
+    fn lay_as_told(&self) -> Result<()> {
+        let Seat { line, .. } = self.line();
+        // Dropped last, when no lock is held.
+        let mut garbage = Garbage::new();
+        let _turn = locked(&line.writing);
+        let Some(shared) = locked(&line.state).shared.clone() else { return Ok(()) };
+        let _other_turn = locked(&shared.storage.writing);
+        let mut drained = Garbage::new();
+        let root = locked(&shared.storage.state).node.current(&mut drained);
+        garbage.extend(drained);
+        mg_graph::realize(&[&root])?;
+        let value = value_of(&root)?;
+        if value.buffer.is_borrowed() || is_as_told(&value.layout, &shared.storage.lies) {
+            return Ok(());
+        }
+        let copy = own(copied(value, &shared.storage.lies)?);
+        // Whoever asks for what is in the memory takes in the copy.
+        let mut storage = locked(&shared.storage.state);
+        storage.version += 1;
+        garbage.push(std::mem::replace(&mut storage.node, Held::owned(copy)));
+        Ok(())
     }
 }

@@ -14,6 +14,25 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, Weak};
 use std::time::Duration;
 
+/// How elements lie for those who ask. What a view of memory was cut off from may go, and its elements move together then: nobody is to see
+/// when. `None` where the place in the storage, or in the line, says it.
+pub(crate) type Lies = Option<Box<Layout>>;
+
+/// That of all of a line that is there in its storage.
+pub(super) fn lies_at(region: Layout) -> Lies {
+    (!region.is_contiguous() || region.offset() != 0).then(|| Box::new(region))
+}
+
+/// Where a tensor is.
+pub(super) struct Seat {
+    pub(super) line: Arc<Line>,
+    /// Among the line's elements.
+    pub(super) layout: Layout,
+    /// Among the storage's, if the line is a part of that.
+    pub(super) region: Option<Layout>,
+    pub(super) lies: Lies,
+}
+
 /// A view.
 pub(crate) struct Part {
     pub(super) line: Arc<Line>,
@@ -21,6 +40,7 @@ pub(crate) struct Part {
     pub(super) layout: Layout,
     /// Where it lies among the storage's, if the line is a part of that itself.
     pub(super) region: Option<Layout>,
+    pub(super) lies: Lies,
     pub(super) made_at: &'static Location<'static>,
     /// Once it was asked for.
     pub(super) known: Option<Known>,
@@ -61,6 +81,8 @@ pub(super) struct LineState {
     /// The tensor that it was, if that was made a leaf since: what is left here are its views.
     pub(super) left: Weak<Cell>,
     pub(super) shared: Option<Shared>,
+    /// Of all of it.
+    pub(super) lies: Lies,
     pub(super) given: Given,
 }
 
@@ -77,6 +99,8 @@ pub(super) struct Shared {
 /// A memory with several lines.
 pub(super) struct Storage {
     pub(super) state: Mutex<StorageState>,
+    /// How its elements lie for those who ask.
+    pub(super) lies: Lies,
     pub(super) writing: Mutex<()>,
 }
 
@@ -132,14 +156,19 @@ pub(super) struct Writing {
 
 impl Line {
     /// A line on memory of its own, or on another line's.
-    pub(super) fn new(whole: Held, leaf: Weak<Cell>, other: Option<(&Line, Shared)>) -> Arc<Line> {
+    pub(super) fn new(
+        whole: Held,
+        leaf: Weak<Cell>,
+        other: Option<(&Line, Shared)>,
+        lies: Lies,
+    ) -> Arc<Line> {
         static MADE: AtomicU64 = AtomicU64::new(0);
         let (memory, shared) = match other {
             Some((line, shared)) => (line.memory, Some(shared)),
             None => (MADE.fetch_add(1, Ordering::Relaxed), None),
         };
         let state =
-            LineState { whole: Some(whole), leaf, left: Weak::new(), shared, given: Given::default() };
+            LineState { whole: Some(whole), leaf, left: Weak::new(), shared, lies, given: Given::default() };
         Arc::new(Line { memory, state: Mutex::new(state), writing: Mutex::new(()) })
     }
 
@@ -156,6 +185,11 @@ impl Line {
             unreachable!("it is there: see `lock`")
         };
         whole.current(&mut garbage)
+    }
+
+    /// How all of it lies, where that is not row-major.
+    pub(super) fn lies(&self) -> Lies {
+        locked(&self.state).lies.clone()
     }
 
     pub(super) fn facts(&self) -> Facts {
@@ -176,7 +210,8 @@ impl Line {
         let mut given = Given::default();
         given.add(&whole);
         let storage = StorageState { node, version: 0, given };
-        let storage = Arc::new(Storage { state: Mutex::new(storage), writing: Mutex::new(()) });
+        let (state_of, lies) = (Mutex::new(storage), state.lies.clone());
+        let storage = Arc::new(Storage { state: state_of, lies, writing: Mutex::new(()) });
         let shared = Shared { storage, region: None, version: 0 };
         state.shared = Some(shared.clone());
         shared
@@ -469,7 +504,8 @@ impl LineState {
             }
         }
         if alone && let Some(shared) = self.shared.take() {
-            let Shared { storage, .. } = shared;
+            let Shared { storage, region, .. } = shared;
+            self.lies = self.lies.take().or_else(|| region.and_then(lies_at));
             if let Ok(storage) = Arc::try_unwrap(storage)
                 && let Ok(state) = storage.state.into_inner()
             {

@@ -1,9 +1,9 @@
 //! What a tensor is now: its node, its views, the memory that it shares.
 
-use super::line::{Known, Line, Part, Shared, present};
+use super::line::{Known, Lies, Line, Part, Seat, Shared, lies_at, present};
 use super::node::{Garbage, Held, apart, make_leaf, own, untracked, untracked_view};
 use super::part::view_of;
-use super::{Facts, MemoryId, Sharing, State, locked};
+use super::{Facts, MemoryId, Sharing, State, lie_of_others, locked};
 use crate::jit;
 use crate::tensor::{Cell, Tensor};
 use mg_device::{Error, ErrorKind, Layout, Result, Shape};
@@ -115,15 +115,44 @@ impl Tensor {
         line.node().is_tracked()
     }
 
-    /// Where its elements lie in memory that it is not all of, in order.
-    pub(crate) fn region(&self) -> Option<Layout> {
+    /// How its elements lie, for those who ask: the memory that it was made a view of may be gone, and the elements be somewhere else
+    /// by now. `None` for what lies as it is seen.
+    pub(crate) fn told_lie(&self) -> Option<Layout> {
         let line = match &*self.state() {
             State::Alone(_) => return None,
+            State::Part(part) => {
+                let lies = part.lies.as_deref().copied();
+                return lies.or(part.region).or(Some(part.layout));
+            }
             State::Whole(line) => line.clone(),
-            State::Part(part) => return part.region.or(Some(part.layout)),
         };
         let state = locked(&line.state);
-        state.shared.as_ref().and_then(|shared| shared.region)
+        let region = || state.shared.as_ref().and_then(|shared| shared.region);
+        state.lies.as_deref().copied().or_else(region)
+    }
+
+    /// As [`Tensor::told_lie`], where that is not what the tensor's place in its line says.
+    pub(crate) fn lies(&self) -> Lies {
+        let line = match &*self.state() {
+            State::Alone(_) => return None,
+            State::Part(part) => return part.lies.clone().or_else(|| part.region.map(Box::new)),
+            State::Whole(line) => line.clone(),
+        };
+        let state = locked(&line.state);
+        let region = || state.shared.as_ref().and_then(|shared| shared.region);
+        state.lies.clone().or_else(|| region().and_then(lies_at))
+    }
+
+    /// Says how it lies for those who ask, before anybody has.
+    pub(crate) fn set_lies(&self, lies: &Lies) {
+        if lies.is_none() {
+            return;
+        }
+        let Seat { line, .. } = self.line();
+        match &mut *self.state() {
+            State::Part(part) => part.lies.clone_from(lies),
+            State::Alone(_) | State::Whole(_) => locked(&line.state).lies.clone_from(lies),
+        }
     }
 
     /// Whether it is a leaf that requires a gradient, or a view of one, even one that was made before the leaf was.
@@ -141,13 +170,14 @@ impl Tensor {
     }
 
     /// The line that the tensor is, or is a part of, with where it lies; made if it was alone.
-    pub(super) fn line(&self) -> (Arc<Line>, Layout, Option<Layout>) {
+    pub(super) fn line(&self) -> Seat {
         let mut state = self.state();
         if let State::Alone(held) = &mut *state
             && let Some(held) = held.take()
         {
             let leaf = if self.keeps_grad() { Arc::downgrade(&self.0) } else { Weak::new() };
-            let line = Line::new(held, leaf, None);
+            let lies = lie_of_others(&held.node).map(Box::new);
+            let line = Line::new(held, leaf, None, lies);
             jit::note_line(&line, self);
             *state = State::Whole(line);
         }
@@ -155,14 +185,23 @@ impl Tensor {
             State::Part(part) => {
                 // A storage that only the line was left of is none any more.
                 let is_part = locked(&part.line.state).shared.as_ref().is_some_and(|s| s.region.is_some());
-                (part.line.clone(), part.layout, part.region.filter(|_| is_part))
+                let before = part.region.filter(|_| !is_part);
+                Seat {
+                    line: part.line.clone(),
+                    layout: part.layout,
+                    region: part.region.filter(|_| is_part),
+                    lies: part.lies.clone().or_else(|| before.map(Box::new)),
+                }
             }
             State::Whole(line) => {
                 let line = line.clone();
                 drop(state);
-                let region = locked(&line.state).shared.as_ref().and_then(|shared| shared.region);
-                let all = Layout::contiguous(line.facts().shape);
-                (line, all, region)
+                let layout = Layout::contiguous(line.facts().shape);
+                let (region, lies) = {
+                    let state = locked(&line.state);
+                    (state.shared.as_ref().and_then(|shared| shared.region), state.lies.clone())
+                };
+                Seat { line, layout, region, lies }
             }
             State::Alone(_) => unreachable!("it was there and is a line now"),
         }
@@ -182,13 +221,18 @@ impl Tensor {
             // The recording is to know whose part it is.
             self.node();
         }
-        let (line, layout, region) = self.line();
+        let Seat { line, layout, region, lies } = self.line();
         let through = |layout: Layout| {
             views.iter().try_fold(layout, |layout, (view, shape)| view.apply(&layout, shape))
         };
         let (layout, region) = match region {
             Some(region) => (through(layout)?, Some(through(region)?)),
             None => (through(layout)?, None),
+        };
+        // Where it was seen to lie so that there is no such view, there is none, wherever the elements are now.
+        let lies = match lies {
+            Some(lies) => Some(Box::new(through(*lies)?)),
+            None => None,
         };
         let is_asked = self.requires_grad() && crate::is_grad_enabled();
         let known = if is_asked || mg_graph::is_recording() {
@@ -203,7 +247,7 @@ impl Tensor {
         } else {
             None
         };
-        let seen = Tensor::of_part(line, layout, region, made_at, known);
+        let seen = Tensor::of_part(line, layout, (region, lies), made_at, known);
         // What is made without recording gradients has no history, whatever it is a view of.
         let seen = if crate::is_grad_enabled() || !seen.requires_grad() { seen } else { seen.detach() };
         if mg_graph::is_eager() {
@@ -216,11 +260,11 @@ impl Tensor {
     pub(super) fn of_part(
         line: Arc<Line>,
         layout: Layout,
-        region: Option<Layout>,
+        (region, lies): (Option<Layout>, Lies),
         made_at: &'static Location<'static>,
         known: Option<Known>,
     ) -> Tensor {
-        let part = Part { line, layout, region, made_at, known, is_turned: false };
+        let part = Part { line, layout, region, lies, made_at, known, is_turned: false };
         Tensor::of_state(State::Part(Box::new(part)), false)
     }
 
@@ -235,8 +279,8 @@ impl Tensor {
         if mg_graph::is_recording() {
             self.node();
         }
-        let (line, layout, region) = self.line();
-        if region.is_some() {
+        let Seat { line, layout, region, lies } = self.line();
+        if region.is_some() || lies.is_some() {
             let text = "a detached view is not seen with other strides; clone() it first";
             return Err(Error::new("as_strided", ErrorKind::Value(text.into())));
         }
@@ -249,15 +293,15 @@ impl Tensor {
             );
             return Err(Error::new("as_strided", ErrorKind::Shape(text)));
         }
-        let seen = Tensor::of_part(line, layout, None, mg_graph::line(), None);
+        let seen = Tensor::of_part(line, layout, (None, None), mg_graph::line(), None);
         Ok(if crate::is_grad_enabled() || !seen.requires_grad() { seen } else { seen.detach() })
     }
 
     /// The part of this tensor's memory that a layout among the elements of all of it reaches.
     #[track_caller]
     pub(crate) fn part(&self, layout: Layout) -> Tensor {
-        let (line, ..) = self.line();
-        Tensor::of_part(line, layout, None, mg_graph::line(), None)
+        let Seat { line, .. } = self.line();
+        Tensor::of_part(line, layout, (None, None), mg_graph::line(), None)
     }
 
     /// All of the memory, with its history, that the tensor is a part of; the tensor itself, where that is all of it.
@@ -272,9 +316,9 @@ impl Tensor {
     /// As [`Tensor::part`], which stands for a node that was made of the memory as it is now.
     #[track_caller]
     pub(crate) fn part_that_is(&self, layout: Layout, node: Node) -> Tensor {
-        let (line, ..) = self.line();
+        let Seat { line, .. } = self.line();
         let known = Known::new(Held::new(node), &line.node());
-        Tensor::of_part(line, layout, None, mg_graph::line(), Some(known))
+        Tensor::of_part(line, layout, (None, None), mg_graph::line(), Some(known))
     }
 
     /// Where a view lies among the elements of what it is a view of; `None` for what is no view.
@@ -297,7 +341,7 @@ impl Tensor {
 
     /// Another line on this tensor's memory: of a leaf, or without history.
     pub(super) fn other_line(&self, leaf: Option<&Weak<Cell>>) -> Arc<Line> {
-        let (line, layout, region) = self.line();
+        let Seat { line, layout, region, lies } = self.line();
         let shared = line.storage();
         // A storage that only the line was left of is another one now.
         let region = region.filter(|_| shared.region.is_some());
@@ -318,7 +362,7 @@ impl Tensor {
         };
         let leaf = leaf.cloned().unwrap_or_default();
         let shared = Shared { storage: shared.storage, region, version };
-        Line::new(Held::owned(node), leaf, Some((&line, shared)))
+        Line::new(Held::owned(node), leaf, Some((&line, shared)), lies)
     }
 
     /// The memory that it shares with others, views or tensors of their own; `None` where nobody else sees its memory.
@@ -331,8 +375,9 @@ impl Tensor {
         // With what others have written; a storage that only the line was left of is none any more.
         let mut whole = line.node();
         let shared = locked(&line.state).shared.clone();
+        let lies = self.lies();
         // The tensor's own, and the one above.
-        if shared.is_none() && self.layout().is_none() && Arc::strong_count(&line) == 2 {
+        if shared.is_none() && lies.is_none() && self.layout().is_none() && Arc::strong_count(&line) == 2 {
             return Ok(None);
         }
         if let Some(shared) = &shared {
@@ -343,16 +388,18 @@ impl Tensor {
             error.report();
             return Err(error.clone());
         }
-        let (_, layout, region) = self.line();
+        let Seat { layout, region, .. } = self.line();
         let layout = region.unwrap_or(layout);
-        Ok(Some(Sharing { id: line.memory, whole: Tensor::from_held(Held::new(untracked(&whole))), layout }))
+        let whole = Tensor::from_held(Held::new(untracked(&whole)));
+        Ok(Some(Sharing { id: line.memory, whole, layout, lies }))
     }
 
-    /// Another tensor on this one's memory, without history, through a layout among its elements laid out densely: as
-    /// [`Sharing::layout`] has it.
+    /// Another tensor on this one's memory, without history, which lies in it as one lay in the memory that this is a copy of.
     #[track_caller]
-    pub fn seen_at(&self, layout: Layout) -> Tensor {
-        self.part(layout).detach()
+    pub fn seen_as(&self, sharing: &Sharing) -> Tensor {
+        let part = self.part(sharing.layout);
+        part.set_lies(&sharing.lies);
+        part.detach()
     }
 
     /// The value as it is now, apart from the tensor: without history, and what is written to either is not seen by the other.

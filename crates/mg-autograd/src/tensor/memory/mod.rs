@@ -14,7 +14,7 @@ mod part;
 mod place;
 mod write;
 
-pub(crate) use line::{Line, TakenIn};
+pub(crate) use line::{Lies, Line, TakenIn};
 pub(crate) use node::{Held, apart, has_history, untracked};
 pub(crate) use place::{Kept, Place};
 
@@ -111,6 +111,8 @@ pub struct Sharing {
     pub whole: Tensor,
     /// Where the tensor's elements lie among those of `whole`, laid out densely.
     pub layout: Layout,
+    /// How they lie for those who ask, where that is something else.
+    pub(super) lies: Lies,
 }
 
 /// What a tensor's memory is known by: two tensors share memory where these are the same.
@@ -125,6 +127,14 @@ pub(crate) enum MemoryId {
 /// Whether the value lies in memory that is somebody else's.
 pub(crate) fn is_borrowed(node: &Node) -> bool {
     matches!(node.value(), Some(Ok(value)) if value.buffer.is_borrowed())
+}
+
+/// How somebody else's memory lies, where that is not row-major.
+pub(crate) fn lie_of_others(node: &Node) -> Option<Layout> {
+    match node.value() {
+        Some(Ok(value)) if value.buffer.is_borrowed() && !value.layout.is_contiguous() => Some(value.layout),
+        Some(Ok(_) | Err(_)) | None => None,
+    }
 }
 
 /// Whether it does, or may once it is computed.

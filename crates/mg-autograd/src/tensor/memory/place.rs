@@ -94,7 +94,7 @@ impl Kept {
     pub(crate) fn part(&self, layout: Layout) -> Tensor {
         match self {
             Kept::Tensor(tensor) => tensor.part(layout),
-            Kept::Line(line) => Tensor::of_part(line.clone(), layout, None, mg_graph::line(), None),
+            Kept::Line(line) => Tensor::of_part(line.clone(), layout, (None, None), mg_graph::line(), None),
         }
     }
 

@@ -1,6 +1,6 @@
 //! Writing to tensors, and turning them to something else.
 
-use super::line::{Part, Writing};
+use super::line::{Part, Seat, Writing};
 use super::node::{Garbage, Held, grafted, make_leaf, own, untracked, with_history};
 use super::{IN_PLACE, State, is_borrowed, locked, may_be_borrowed, settle};
 use crate::index::recorded_leaf;
@@ -191,7 +191,7 @@ impl Tensor {
             }
             State::Alone(_) => {
                 drop(state);
-                let (line_of, ..) = self.line();
+                let Seat { line: line_of, .. } = self.line();
                 line_of.write(None, Writing { value, line, since })?;
                 line_of.node()
             }
@@ -208,7 +208,7 @@ impl Tensor {
                 let known = part.known.take_if(|known| !(keeps_history && known.held.node.is_tracked()));
                 garbage.extend(known.map(|known| known.held));
                 garbage.clear();
-                let part = Part { known: None, line: part.line.clone(), ..**part };
+                let part = Part { known: None, lies: None, line: part.line.clone(), ..**part };
                 drop(state);
                 part.line.write(Some(&part), Writing { value, line, since })?;
                 part.line.node()

@@ -12,6 +12,7 @@ from .._micrograd_rs import float16 as _f16
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Self
 
     from .._micrograd_rs import dtype as _DType
 
@@ -26,7 +27,7 @@ def is_autocast_available(device_type: str) -> bool:
     return device_type in ("cpu", "cuda")
 
 
-class autocast:
+class autocast(_rs._Switch):
     """A block, or a function, in which products (matrix products, convolutions, attention, recurrent layers) of operands on this type
     of device run in `dtype`, and what loses too much there in float32; the rest runs in the dtypes that it is given.
 
@@ -43,6 +44,14 @@ class autocast:
     >>> out.dtype, net.weight.dtype
     (micrograd_rs.bfloat16, micrograd_rs.float32)
     """
+
+    if TYPE_CHECKING:
+
+        def __enter__(self) -> Self: ...
+
+    # A subclass may be made of something else.
+    def __new__(cls, *_args: Any, **_kwargs: Any) -> Self:
+        return _rs._Switch.__new__(cls)
 
     def __init__(
         self,
@@ -65,28 +74,20 @@ class autocast:
             _warn(f"autocast takes float16 and bfloat16, got {self.fast_dtype}: it is switched off")
             enabled = False
         self._enabled = enabled
-        self._before: list[tuple[bool, _DType, bool]] = []
+        self._set_autocast(device_type, enabled, self.fast_dtype, self._cache_enabled)
 
-    def __enter__(self) -> autocast:
-        kind = self.device
-        self._before.append(
-            (_rs.is_autocast_enabled(kind), _rs.get_autocast_dtype(kind), _rs.is_autocast_cache_enabled())
-        )
-        self._set(self._enabled, self.fast_dtype, self._cache_enabled)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._set(*self._before.pop())
-
-    def _set(self, enabled: bool, dtype: _DType, caches: bool) -> None:
-        # Off first: a dtype that products do not run in is only taken then.
-        _rs.set_autocast_enabled(self.device, False)
-        _rs.set_autocast_dtype(self.device, dtype)
-        _rs.set_autocast_cache_enabled(caches)
-        _rs.set_autocast_enabled(self.device, enabled)
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _again, (type(self), self.device, self._enabled, self.fast_dtype, self._cache_enabled), vars(self)
 
     def __call__(self, func: Callable[P, R]) -> Callable[P, R]:
         return autocast_decorator(self, func)
+
+
+def _again(cls: type[autocast], device_type: str, enabled: bool, dtype: _DType, caches: bool) -> autocast:
+    """One that was copied or pickled."""
+    made = cls.__new__(cls)
+    made._set_autocast(device_type, enabled, dtype, caches)
+    return made
 
 
 def _warn(text: str) -> None:
@@ -100,8 +101,7 @@ def autocast_decorator(autocast_instance: autocast, func: Callable[P, R]) -> Cal
 
     @wraps(func)
     def within(*args: P.args, **kwargs: P.kwargs) -> R:
-        with autocast_instance:
-            return func(*args, **kwargs)
+        return autocast_instance._run(func, args, kwargs)
 
     return within
 
@@ -147,8 +147,8 @@ def custom_fwd(fwd: Any = None, *, device_type: str, cast_inputs: _DType | None 
         ctx._fwd_used_autocast = False
         if not on:
             return fwd(*args, **kwargs)
-        with autocast(device_type, enabled=False):
-            return fwd(*_cast(args, device_type, cast_inputs), **_cast(kwargs, device_type, cast_inputs))
+        off = autocast(device_type, enabled=False)
+        return off._run(fwd, _cast(args, device_type, cast_inputs), _cast(kwargs, device_type, cast_inputs))
 
     return forward
 
@@ -166,7 +166,6 @@ def custom_bwd(bwd: Any = None, *, device_type: str) -> Any:
 
     @wraps(bwd)
     def backward(*args: Any, **kwargs: Any) -> Any:
-        with autocast(device_type, enabled=args[0]._fwd_used_autocast, dtype=args[0]._dtype):
-            return bwd(*args, **kwargs)
+        return autocast(device_type, enabled=args[0]._fwd_used_autocast, dtype=args[0]._dtype)._run(bwd, args, kwargs)
 
     return backward

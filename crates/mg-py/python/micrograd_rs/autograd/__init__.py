@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import sys as _sys
-from _thread import _local
 from types import ModuleType as _ModuleType
 
-from .._micrograd_rs import _set_grad_enabled, backward, grad, is_grad_enabled
+from .._micrograd_rs import _Switch, backward, grad, is_grad_enabled, is_inference_mode_enabled
 from .._names import Lazy as _Lazy
 
 TYPE_CHECKING = False
@@ -68,31 +67,40 @@ class set_multithreading_enabled:
         pass
 
 
-class set_grad_enabled:
+class _Block(_Switch):
+    """A block, or a function, in a mode. That enters and leaves it, or calls the function, in one step each, which no Ctrl-C divides."""
+
+    def __call__(self, function: Callable[P, R]) -> Callable[P, R]:
+        how = self.__reduce__()
+        return _decorated(function, how[0], *how[1])
+
+    def __reduce__(self) -> tuple[type[_Block], tuple[Any, ...]]:
+        return type(self), ()
+
+
+class set_grad_enabled(_Block):
     """Switches recording on or off at once, and back at the end of a `with` block. As a decorator, for a function."""
 
-    def __init__(self, mode: bool) -> None:
-        self.mode = mode
-        self._before = [_set_grad_enabled(mode)]
+    mode: bool
 
-    def __enter__(self) -> None:
-        if not self._before:
-            self._before.append(_set_grad_enabled(self.mode))
-
-    def __exit__(self, *_: object) -> None:
-        _set_grad_enabled(self._before.pop())
+    def __new__(cls, mode: bool) -> Self:
+        made = _Switch.__new__(cls, mode, at_once=True)
+        made.mode = mode
+        return made
 
     def __call__(self, function: Callable[P, R]) -> Callable[P, R]:
         # The switch was for the function, not for the code around it.
-        if self._before:
-            _set_grad_enabled(self._before.pop())
-        return _decorated(function, set_grad_enabled, self.mode)
+        self._take_back()
+        return _decorated(function, enable_grad if self.mode else no_grad)
+
+    def __reduce__(self) -> tuple[type[_Block], tuple[Any, ...]]:
+        return type(self), (self.mode,)
 
 
-class _Switch:
-    """A block or a function in which recording is on, or off."""
+class no_grad(_Block):
+    """A block, or a function, in which operations record nothing for gradients."""
 
-    mode: bool
+    mode = False
 
     if TYPE_CHECKING:
 
@@ -103,47 +111,32 @@ class _Switch:
 
     def __new__(cls, function: Any = None) -> Any:
         # `@no_grad` is as good as `@no_grad()`.
-        if function is not None:
-            return _decorated(function, set_grad_enabled, cls.mode)
-        return object.__new__(cls)
-
-    def __init__(self, function: Any = None) -> None:
-        self._before: list[bool] = []
-
-    def __enter__(self) -> None:
-        self._before.append(_set_grad_enabled(self.mode))
-
-    def __exit__(self, *_: object) -> None:
-        _set_grad_enabled(self._before.pop())
-
-    def __call__(self, function: Callable[P, R]) -> Callable[P, R]:
-        return _decorated(function, set_grad_enabled, self.mode)
+        return _Switch.__new__(cls, cls.mode) if function is None else _decorated(function, cls)
 
 
-class no_grad(_Switch):
-    """A block, or a function, in which operations record nothing for gradients."""
-
-    mode = False
-
-
-class enable_grad(_Switch):
+class enable_grad(_Block):
     """A block, or a function, in which operations record what gradients need."""
 
     mode = True
 
+    if TYPE_CHECKING:
 
-class _Inference(_local):
-    on = False
+        @overload
+        def __new__(cls) -> Self: ...
+        @overload
+        def __new__(cls, function: Callable[P, R]) -> Callable[P, R]: ...  # type: ignore[misc]
+
+    def __new__(cls, function: Any = None) -> Any:
+        return _Switch.__new__(cls, cls.mode) if function is None else _decorated(function, cls)
 
 
-_inference = _Inference()
-
-
-class inference_mode:
+class inference_mode(_Block):
     """A block, or a function, in which operations record nothing for gradients, as in `no_grad`. `inference_mode(False)` records again.
 
     What is computed within is a constant like any other afterwards.
     """
+
+    mode: bool
 
     if TYPE_CHECKING:
 
@@ -153,30 +146,17 @@ class inference_mode:
         def __new__(cls, mode: Callable[P, R]) -> Callable[P, R]: ...  # type: ignore[misc]
 
     def __new__(cls, mode: Any = True) -> Any:
-        return cls()(mode) if callable(mode) else object.__new__(cls)
+        if callable(mode):
+            return _decorated(mode, cls)
+        made = _Switch.__new__(cls, not mode, inference=bool(mode))
+        made.mode = bool(mode)
+        return made
 
-    def __init__(self, mode: Any = True) -> None:
-        self.mode = bool(mode)
-        self._before: list[tuple[bool, bool]] = []
-
-    def __enter__(self) -> None:
-        self._before.append((_set_grad_enabled(not self.mode), _inference.on))
-        _inference.on = self.mode
-
-    def __exit__(self, *_: object) -> None:
-        before, _inference.on = self._before.pop()
-        _set_grad_enabled(before)
-
-    def __call__(self, function: Callable[P, R]) -> Callable[P, R]:
-        return _decorated(function, inference_mode, self.mode)
+    def __reduce__(self) -> tuple[type[_Block], tuple[Any, ...]]:
+        return type(self), (self.mode,)
 
 
-def is_inference_mode_enabled() -> bool:
-    """Whether `inference_mode` is on."""
-    return _inference.on
-
-
-def _stepped(function: Any, block: Callable[[bool], Any], mode: bool) -> Any:
+def _stepped(function: Any, block: Any, *how: Any) -> Any:
     """A generator function whose body runs in a mode, and not what is done between its values."""
     from functools import wraps
 
@@ -184,39 +164,35 @@ def _stepped(function: Any, block: Callable[[bool], Any], mode: bool) -> Any:
     def steps(*args: Any, **kwargs: Any) -> Generator[Any, Any, Any]:
         body = function(*args, **kwargs)
         try:
-            with block(mode):
-                value = next(body)
+            value = block(*how)._run(next, (body,), {})
             while True:
                 try:
                     sent = yield value
                 except GeneratorExit:
-                    with block(mode):
-                        body.close()
+                    block(*how)._run(body.close, (), {})
                     raise
                 except BaseException as error:
-                    with block(mode):
-                        value = body.throw(error)
+                    value = block(*how)._run(body.throw, (error,), {})
                 else:
-                    with block(mode):
-                        value = body.send(sent)
+                    value = block(*how)._run(body.send, (sent,), {})
         except StopIteration as end:
             return end.value
 
     return steps
 
 
-def _decorated(function: Callable[P, R], block: Callable[[bool], Any], mode: bool) -> Callable[P, R]:
+def _decorated(function: Callable[P, R], block: Any, *how: Any) -> Callable[P, R]:
     """A function whose body runs in a mode."""
     from functools import wraps
 
     # The flag of code with a `yield`, as `inspect.CO_GENERATOR` says, which takes long to import.
     if getattr(getattr(function, "__code__", None), "co_flags", 0) & 0x20:
-        return _stepped(function, block, mode)  # type: ignore[no-any-return]
+        return _stepped(function, block, *how)  # type: ignore[no-any-return]
 
     @wraps(function)
     def within(*args: P.args, **kwargs: P.kwargs) -> R:
-        with block(mode):
-            return function(*args, **kwargs)
+        switch: _Switch = block(*how)
+        return switch._run(function, args, kwargs)
 
     return within
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from .._micrograd_rs import _anomaly_mode, _set_detect_anomaly
+from .._micrograd_rs import _anomaly_mode, _set_detect_anomaly, _Switch
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Self
 
 __all__ = ["detect_anomaly", "is_anomaly_check_nan_enabled", "is_anomaly_enabled", "set_anomaly_enabled", "set_detect_anomaly"]
 
 
-class set_detect_anomaly:
+class set_detect_anomaly(_Switch):
     """Looks for NaN from now on (or no longer), and no more (or again) after a `with` block.
 
     Each gradient that is computed is looked at, and the first with a NaN is an error that names the operation and the line that called
@@ -15,30 +19,15 @@ class set_detect_anomaly:
     finding mistakes only. With `check_nan=False` nothing is looked at.
     """
 
-    def __init__(self, mode: bool, check_nan: bool = True) -> None:
-        self._before = _anomaly_mode()
-        _set_detect_anomaly(mode, check_nan)
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, *_: object) -> None:
-        _set_detect_anomaly(*self._before)
+    def __new__(cls, mode: bool, check_nan: bool = True) -> Self:
+        return _Switch.__new__(cls, anomaly=(mode, check_nan), at_once=True)
 
 
-class detect_anomaly:
+class detect_anomaly(_Switch):
     """A block in which NaN is looked for: see `set_detect_anomaly`."""
 
-    def __init__(self, check_nan: bool = True) -> None:
-        self.check_nan = check_nan
-        self._before: list[tuple[bool, bool]] = []
-
-    def __enter__(self) -> None:
-        self._before.append(_anomaly_mode())
-        _set_detect_anomaly(True, self.check_nan)
-
-    def __exit__(self, *_: object) -> None:
-        _set_detect_anomaly(*self._before.pop())
+    def __new__(cls, check_nan: bool = True) -> Self:
+        return _Switch.__new__(cls, anomaly=(True, check_nan))
 
 
 def is_anomaly_enabled() -> bool:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from functools import wraps
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from .._micrograd_rs import Tensor, _Begun, _set_grad_enabled, is_grad_enabled
+from .._micrograd_rs import Tensor, _Begun, is_grad_enabled
 from .._names import kind_of
+from . import no_grad
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -127,15 +128,11 @@ class Function(FunctionCtx):
         begun = _Begun([args[i] for i in at])
         ctx = FunctionCtx()
         ctx.needs_input_grad = tuple(isinstance(a, Tensor) and a.requires_grad for a in args)
-        before = _set_grad_enabled(False)
-        try:
-            if has_setup:
-                output = cls.forward(*args)
-                cls.setup_context(ctx, args, output)
-            else:
-                output = cls.forward(ctx, *args)
-        finally:
-            _set_grad_enabled(before)
+        if has_setup:
+            output = no_grad()._run(cls.forward, args, {})
+            no_grad()._run(cls.setup_context, (ctx, args, output), {})
+        else:
+            output = no_grad()._run(cls.forward, (ctx, *args), {})
         outputs, is_tuple = _several(output)
         found = [i for i, o in enumerate(outputs) if isinstance(o, Tensor)]
         rule = _Rule(cls, ctx, at, len(args), found, len(outputs))
@@ -220,11 +217,7 @@ def once_differentiable(fn: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(fn)
     def wrapper(ctx: Any, *args: Any) -> Any:
         recorded = is_grad_enabled() and any(isinstance(a, Tensor) and a.requires_grad for a in args)
-        before = _set_grad_enabled(False)
-        try:
-            answer = fn(ctx, *args)
-        finally:
-            _set_grad_enabled(before)
+        answer = no_grad()._run(fn, (ctx, *args), {})
         if not recorded:
             return answer
         found, is_tuple = _several(answer)

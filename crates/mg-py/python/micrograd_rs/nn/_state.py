@@ -182,10 +182,10 @@ def _taken(module: Module, name: str, t: Tensor, value: Tensor) -> Callable[[], 
     return take
 
 
+@no_grad()
 def _write(found: Findings) -> None:
-    with no_grad():
-        written = [write() for write in found.writes]
-        realize([t for t in written if t is not None])
+    written = [write() for write in found.writes]
+    realize([t for t in written if t is not None])
 
 
 def _quoted(names: list[str]) -> str:

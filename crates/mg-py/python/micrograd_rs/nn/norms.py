@@ -12,13 +12,18 @@ from ._sizes import check_sizes
 from .module import Module, Parameter, is_another
 
 
+@no_grad()
 def _reset(weight: Tensor | None, bias: Tensor | None) -> None:
     """Ones and zeros, as at first."""
-    with no_grad():
-        if weight is not None:
-            weight.fill_(1)
-        if bias is not None:
-            bias.fill_(0)
+    if weight is not None:
+        weight.fill_(1)
+    if bias is not None:
+        bias.fill_(0)
+
+
+@no_grad()
+def _count(batches: Tensor) -> None:
+    batches.add_(1)
 
 
 class _NormBase(Module):
@@ -112,8 +117,7 @@ class _BatchNorm(_NormBase):
         self._check_input_dim(input)
         momentum = self.momentum
         if self.training and self.track_running_stats and self.num_batches_tracked is not None:
-            with no_grad():
-                self.num_batches_tracked.add_(1)
+            _count(self.num_batches_tracked)
             if momentum is None:
                 # The mean of all that was seen.
                 _needs_values()

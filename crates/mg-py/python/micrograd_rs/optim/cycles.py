@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from .._micrograd_rs import _Schedule
 from .._names import Lazy as _Lazy
-from .lr_scheduler import LRScheduler, groups_of
+from .lr_scheduler import LRScheduler, groups_of, put_rate, rates_of
 
 if TYPE_CHECKING:
     from .optimizer import Optimizer
@@ -67,8 +67,8 @@ class CosineAnnealingWarmRestarts(LRScheduler):
             self.T_i = int(length)
         self.last_epoch = math.floor(epoch)
         for group, rate in zip(self.optimizer.param_groups, self.get_lr(), strict=True):
-            group["lr"] = rate
-        self._last_lr = [group["lr"] for group in self.optimizer.param_groups]
+            put_rate(group, rate)
+        self._last_lr = rates_of(self.optimizer)
 
 
 class _Cycling(LRScheduler):
@@ -133,11 +133,10 @@ class CyclicLR(_Cycling):
         self.max_lrs = _each("max_lr", optimizer, max_lr)
         if last_epoch == -1:
             for rate, group in zip(base_lrs, optimizer.param_groups, strict=True):
-                group["lr"] = rate
+                put_rate(group, rate)
         self.cycle_momentum = cycle_momentum
         self._begin_momenta(optimizer, base_momentum, max_momentum, last_epoch)
-        # Asked for before the base class says what they are.
-        self._cycle_lrs = base_lrs
+        # The first rate is that which the groups began with, where a schedule was made on them before.
         super().__init__(optimizer, last_epoch)
         self.base_lrs = base_lrs
 
@@ -156,7 +155,7 @@ class CyclicLR(_Cycling):
             momenta = zip(self.base_momentums, self.max_momentums, self.optimizer.param_groups, strict=True)
             for low, high, group in momenta:
                 self._put_momentum(group, high - (high - low) * height)
-        return [low + (high - low) * height for low, high in zip(self._cycle_lrs, self.max_lrs, strict=True)]
+        return [low + (high - low) * height for low, high in zip(self.base_lrs, self.max_lrs, strict=True)]
 
     def state_dict(self) -> dict[str, Any]:
         """Where the schedule is. Of a `scale_fn` that is an object, what it holds is part of it; a plain function is not."""
@@ -280,7 +279,7 @@ class ReduceLROnPlateau(LRScheduler):
         # That of groups that come later.
         self.default_min_lr: Any = None if isinstance(min_lr, (list, tuple)) else min_lr
         self.last_epoch = 0
-        self._last_lr = [group["lr"] for group in optimizer.param_groups]
+        self._last_lr = rates_of(optimizer)
         self._reset()
 
     def _reset(self) -> None:
@@ -316,11 +315,12 @@ class ReduceLROnPlateau(LRScheduler):
                     raise RuntimeError(f"ReduceLROnPlateau: {text}: where groups were added or removed, change min_lrs too")
                 self.min_lrs = [self.default_min_lr] * len(groups)
             for group, low in zip(groups, self.min_lrs, strict=True):
-                rate = max(group["lr"] * self.factor, low)
-                if group["lr"] - rate > self.eps:
-                    group["lr"] = rate
+                before = float(group["lr"])
+                rate = max(before * self.factor, low)
+                if before - rate > self.eps:
+                    put_rate(group, rate)
             self.cooldown_counter, self.num_bad_epochs = self.cooldown, 0
-        self._last_lr = [group["lr"] for group in self.optimizer.param_groups]
+        self._last_lr = rates_of(self.optimizer)
 
     @property
     def in_cooldown(self) -> bool:

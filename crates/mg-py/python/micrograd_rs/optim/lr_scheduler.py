@@ -12,7 +12,7 @@ from itertools import repeat
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
-from .._micrograd_rs import _Schedule
+from .._micrograd_rs import Tensor, _Schedule
 from .._names import Lazy as _Lazy
 
 if TYPE_CHECKING:
@@ -48,6 +48,23 @@ def groups_of(optimizer: Any, schedule: object) -> list[dict[str, Any]]:
     return groups
 
 
+def put_rate(group: dict[str, Any], rate: Any) -> None:
+    """Changes a group's rate. A tensor stays the tensor that the program, or another group, has."""
+    if isinstance(group["lr"], Tensor):
+        group["lr"].fill_(rate)
+    else:
+        group["lr"] = rate
+
+
+def _apart(rate: Any) -> Any:
+    return rate.clone() if isinstance(rate, Tensor) else rate
+
+
+def rates_of(optimizer: Optimizer, key: str = "lr") -> list[Any]:
+    """The groups' rates, or what else is under a key, as they are now."""
+    return [_apart(group[key]) for group in optimizer.param_groups]
+
+
 class LRScheduler:
     """Changes an optimiser's learning rates epoch by epoch. A subclass says in `get_lr` what they are in `last_epoch`."""
 
@@ -58,12 +75,12 @@ class LRScheduler:
         self.optimizer = optimizer
         for i, group in enumerate(groups_of(optimizer, self)):
             if last_epoch == -1:
-                group.setdefault("initial_lr", group["lr"])
+                group.setdefault("initial_lr", _apart(group["lr"]))
             elif "initial_lr" not in group:
                 raise KeyError(
                     f"group {i} of the optimiser has no 'initial_lr': to resume at last_epoch={last_epoch}, load the optimiser's state first"
                 )
-        self.base_lrs: list[float] = [group["initial_lr"] for group in optimizer.param_groups]
+        self.base_lrs: list[float] = rates_of(optimizer, "initial_lr")
         self.last_epoch = last_epoch
         self._begin()
 
@@ -96,11 +113,11 @@ class LRScheduler:
         try:
             rates = self.get_lr() if epoch is None else self._get_closed_form_lr()
             for group, rate in zip(self.optimizer.param_groups, rates, strict=True):
-                group["lr"] = rate
+                put_rate(group, rate)
         except BaseException:
             self.last_epoch = before
             raise
-        self._last_lr = [group["lr"] for group in self.optimizer.param_groups]
+        self._last_lr = rates_of(self.optimizer)
 
     def get_last_lr(self) -> list[float]:
         """The learning rates that the last step set, one for each group of parameters."""
@@ -346,7 +363,7 @@ class SequentialLR(_Several):
         self.last_epoch = last_epoch + 1
         # What the schedules did when they were made is undone, and the first one begins.
         for group in optimizer.param_groups:
-            group["lr"] = group["initial_lr"]
+            put_rate(group, group["initial_lr"])
         _undo(self)
         first = self._schedulers[bisect_right(self._milestones, 0)]
         first._begin()
@@ -379,7 +396,7 @@ class ChainedScheduler(_Several):
 
     def __init__(self, schedulers: Sequence[LRScheduler], optimizer: Optimizer | None = None) -> None:
         self._take(schedulers, optimizer)
-        self._last_lr = [group["lr"] for group in self.optimizer.param_groups]
+        self._last_lr = rates_of(self.optimizer)
 
     def step(self, epoch: int | None = None) -> None:
         """Goes on to the next epoch. It cannot go to another one."""
@@ -387,7 +404,7 @@ class ChainedScheduler(_Several):
             raise TypeError("ChainedScheduler goes on epoch by epoch")
         for scheduler in self._schedulers:
             scheduler.step()
-        self._last_lr = [group["lr"] for group in self.optimizer.param_groups]
+        self._last_lr = rates_of(self.optimizer)
 
 
 # The cycles stand on the classes above.

@@ -56,10 +56,10 @@ def get_swa_avg_fn() -> Average:
 
 
 def _of_each(average: Average) -> Averages:
+    @no_grad()
     def update(averages: Sequence[Tensor], now: Sequence[Tensor], n: Any) -> None:
-        with no_grad():
-            for old, new in zip(averages, now, strict=True):
-                old.copy_(average(old, new, n))
+        for old, new in zip(averages, now, strict=True):
+            old.copy_(average(old, new, n))
 
     return update
 

@@ -19,6 +19,12 @@ def _listed(parameters: Tensor | Iterable[Tensor]) -> list[Tensor]:
     return [parameters] if isinstance(parameters, Tensor) else list(parameters)
 
 
+@no_grad()
+def _norm(found: list[Tensor], norm_type: float) -> Tensor:
+    device = found[0].device
+    return vector_norm(stack([vector_norm(t, norm_type).to(device) for t in found]), norm_type)
+
+
 def get_total_norm(
     tensors: Tensor | Iterable[Tensor],
     norm_type: float = 2.0,
@@ -31,25 +37,22 @@ def get_total_norm(
     found = _listed(tensors)
     if not found:
         return zeros(())
-    device = found[0].device
-    with no_grad():
-        norms = stack([vector_norm(t, norm_type).to(device) for t in found])
-        total = vector_norm(norms, norm_type)
+    total = _norm(found, norm_type)
     if error_if_nonfinite and not total.isfinite().item():
         text = f"the norm of order {norm_type} of the gradients is {total.item()}"
         raise RuntimeError(f"{text}; clip them all the same with error_if_nonfinite=False")
     return total
 
 
+@no_grad()
 def clip_grads_with_norm_(
     parameters: Tensor | Iterable[Tensor], max_norm: float, total_norm: Tensor, foreach: bool | None = None
 ) -> None:
     """Scales gradients, in place, so that a norm of theirs that is known becomes no more than `max_norm`."""
     grads = [p.grad for p in _listed(parameters) if p.grad is not None]
-    with no_grad():
-        factor = (float(max_norm) / (total_norm + 1e-6)).clamp(max=1.0)
-        for grad in grads:
-            grad.mul_(factor.to(grad.device, grad.dtype))
+    factor = (float(max_norm) / (total_norm + 1e-6)).clamp(max=1.0)
+    for grad in grads:
+        grad.mul_(factor.to(grad.device, grad.dtype))
 
 
 def clip_grad_norm_(
@@ -68,12 +71,12 @@ def clip_grad_norm_(
     return total
 
 
+@no_grad()
 def clip_grad_value_(
     parameters: Tensor | Iterable[Tensor], clip_value: float, foreach: bool | None = None
 ) -> None:
     """Bounds the gradients' elements to ±`clip_value`, in place."""
     bound = float(clip_value)
-    with no_grad():
-        for p in _listed(parameters):
-            if p.grad is not None:
-                p.grad.clamp_(-bound, bound)
+    for p in _listed(parameters):
+        if p.grad is not None:
+            p.grad.clamp_(-bound, bound)

@@ -1,0 +1,201 @@
+"""Ctrl-C at any instant: what a block or a function switches is put back."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import signal
+import sys
+from pathlib import Path
+
+import pytest
+
+import micrograd_rs as mg
+from micrograd_rs import nn
+
+HOME = str(Path(mg.__file__).parent)
+
+
+def modes():
+    anomaly = (mg.autograd.is_anomaly_enabled(), mg.autograd.is_anomaly_check_nan_enabled())
+    return mg.is_grad_enabled(), mg.is_inference_mode_enabled(), mg.is_autocast_enabled("cpu"), str(mg.get_default_device()), anomaly
+
+
+PLAIN = modes()
+
+
+def at_each_instant(function):
+    """Runs a function until it has been interrupted at each line of the package's code; answers with how often that was."""
+    k = 0
+    while True:
+        k += 1
+        n = 0
+
+        def trace(frame, event, _arg):
+            nonlocal n
+            if not frame.f_code.co_filename.startswith(HOME):
+                return None
+            if event in ("call", "line"):
+                n += 1
+                if n == k:
+                    sys.settrace(None)
+                    raise KeyboardInterrupt
+            return trace
+
+        sys.settrace(trace)
+        try:
+            function()
+            sys.settrace(None)
+            return k - 1
+        except KeyboardInterrupt:
+            pass
+        finally:
+            sys.settrace(None)
+        assert modes() == PLAIN, (k, modes())
+
+
+def blocks():
+    x = mg.ones(2, requires_grad=True)
+    for block in (mg.no_grad, mg.enable_grad, mg.inference_mode, mg.autograd.detect_anomaly, lambda: mg.autocast("cpu"), lambda: mg.device("cpu")):
+        with block():
+            x * 2
+    return x
+
+
+def functions():
+    for block in (mg.no_grad(), mg.enable_grad(), mg.inference_mode(), mg.autocast("cpu")):
+
+        @block
+        def f(x):
+            return x * 2
+
+        f(mg.ones(2))
+
+    @mg.no_grad()
+    def two():
+        sent = yield 1
+        yield sent
+
+    body = two()
+    assert (next(body), body.send(3)) == (1, 3)
+    body.close()
+
+
+class Twice(mg.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        assert not mg.is_grad_enabled()
+        return x * 2
+
+    @staticmethod
+    @mg.autograd.function.once_differentiable
+    def backward(ctx, g):
+        return g * 2
+
+
+def training():
+    net = nn.Sequential(nn.Linear(3, 4), nn.BatchNorm1d(4), nn.Linear(4, 1))
+    best = mg.optim.Adam(net.parameters())
+    mean = mg.optim.swa_utils.AveragedModel(net)
+
+    def step():
+        best.zero_grad()
+        Twice.apply(net(mg.ones(4, 3))).sum().backward()
+        nn.utils.clip_grad_norm_(net.parameters(), 1.0)
+        nn.utils.clip_grad_value_(net.parameters(), 1.0)
+        best.step()
+        best.load_state_dict(best.state_dict())
+        net.load_state_dict(net.state_dict())
+
+    step()
+    assert mean is not None
+    return step
+
+
+@pytest.mark.parametrize("function", [blocks, functions])
+def test_a_switch_is_put_back(function):
+    function()
+    assert modes() == PLAIN
+    assert at_each_instant(function) > 10 and modes() == PLAIN
+
+
+def test_a_step_of_a_training_leaves_gradients_on():
+    step = training()
+    assert at_each_instant(step) > 100
+    step()
+    assert modes() == PLAIN
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs a timer")
+def test_signals_find_blocks_whole():
+    def stop(*_):
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, stop)
+    x = mg.ones(2, requires_grad=True)
+    try:
+        for i in range(300):
+            try:
+                signal.setitimer(signal.ITIMER_REAL, 2e-4 + i * 1e-6)
+                while True:
+                    with mg.no_grad():
+                        pass
+                    with mg.inference_mode(), mg.autocast("cpu"):
+                        pass
+            except KeyboardInterrupt:
+                pass
+            finally:
+                signal.setitimer(signal.ITIMER_REAL, 0)
+            assert modes() == PLAIN
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    (x * 2).sum().backward()
+
+
+def test_blocks_are_used_again_and_within_each_other():
+    off, on = mg.no_grad(), mg.enable_grad()
+    with off:
+        with on:
+            with off:
+                assert not mg.is_grad_enabled()
+            assert mg.is_grad_enabled()
+        assert not mg.is_grad_enabled()
+    assert mg.is_grad_enabled()
+    with pytest.raises(RuntimeError, match="not entered"):
+        off.__exit__(None, None, None)
+    with pytest.raises(ZeroDivisionError), off:
+        1 / 0
+    assert mg.is_grad_enabled()
+    with mg.no_grad() as nothing, mg.autocast("cpu") as region:
+        assert nothing is None and isinstance(region, mg.autocast) and region.fast_dtype == mg.bfloat16
+    mg.set_grad_enabled(False)
+    assert not mg.is_grad_enabled()
+    with mg.set_grad_enabled(True):
+        assert mg.is_grad_enabled()
+    assert not mg.is_grad_enabled()
+    switch = mg.set_grad_enabled(True)
+    with switch:
+        pass
+    assert not mg.is_grad_enabled()
+    with switch:
+        assert mg.is_grad_enabled()
+    mg.set_grad_enabled(True)
+    assert modes() == PLAIN
+
+
+def test_blocks_are_copied():
+    region = mg.autocast("cpu", dtype=mg.float16, cache_enabled=False)
+    for other in (copy.deepcopy(region), pickle.loads(pickle.dumps(region)), copy.copy(region)):
+        with other:
+            assert mg.get_autocast_dtype("cpu") == mg.float16 and not mg.is_autocast_cache_enabled()
+    for block in (mg.no_grad(), mg.inference_mode()):
+        with copy.deepcopy(block):
+            assert not mg.is_grad_enabled()
+    assert modes() == PLAIN
+
+    class Mine(mg.autocast):
+        def __init__(self, how):
+            super().__init__("cpu", dtype=how)
+
+    with Mine(mg.float16):
+        assert mg.get_autocast_dtype("cpu") == mg.float16
