@@ -67,9 +67,10 @@ impl<'a> Apart<'a> {
 
     /// Looks for what somebody else holds, too, among what a tuple has.
     fn look_for_known(&mut self, tuple: &Bound<'_, PyTuple>) -> PyResult<()> {
-        for item in tuple.iter() {
+        let is_given = |item: &Bound<'_, PyAny>| self.given.iter().any(|given| given.is(item));
+        for item in tuple.iter().filter(|item| !is_given(item)) {
             let here = tuple.iter().filter(|other| other.is(&item)).count() as isize;
-            let before = self.before.values().chain(self.now.values()).chain(&self.begun).chain(self.given);
+            let before = self.before.values().chain(self.now.values()).chain(&self.begun);
             let ours = before.filter(|held| held.is(&item)).count() as isize;
             // And this one.
             if referring(&item) > here + ours + 1 && is_told_by_contents(&item)? {

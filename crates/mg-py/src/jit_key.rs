@@ -333,6 +333,7 @@ impl<'a, 'py> Words<'a, 'py> {
             | Sort::List(_)
             | Sort::Items(_)
             | Sort::Dict(_)
+            | Sort::Proxy
             | Sort::Code
             | Sort::Function
             | Sort::Builtin
@@ -397,6 +398,13 @@ impl<'a, 'py> Words<'a, 'py> {
                     Some(_) => Same::Never,
                     None => self.seen_again(obj, look)?,
                 }
+            }
+            Sort::Proxy => {
+                self.object_at(obj);
+                let entries = PyDict::new(obj.py());
+                entries.call_method1(intern!(obj.py(), "update"), (obj,))?;
+                self.entries(&entries, look)?;
+                self.seen_again(obj, look)?
             }
             Sort::Code => {
                 let same = self.object_at(obj);

@@ -30,6 +30,8 @@ pub enum Sort {
     List(bool),
     Items(bool),
     Dict(bool),
+    /// A dictionary that cannot be written to by way of this.
+    Proxy,
     /// Bytes that can change.
     Buffer,
     /// A number of NumPy's.
@@ -147,6 +149,7 @@ impl Sort {
             | Sort::List(_)
             | Sort::Items(_)
             | Sort::Dict(_)
+            | Sort::Proxy
             | Sort::Buffer
             | Sort::Scalar
             | Sort::Array
@@ -189,6 +192,8 @@ impl Sort {
             Sort::Dict(has_attributes()?)
         } else if obj.is_instance_of::<PySet>() || obj.is_instance_of::<PyFrozenSet>() || is_deque(obj)? {
             Sort::Items(has_attributes()?)
+        } else if is("builtins", "mappingproxy")? {
+            Sort::Proxy
         } else if obj.is_instance_of::<PyByteArray>() {
             Sort::Buffer
         } else if is_numpy(&class, "generic")? {
