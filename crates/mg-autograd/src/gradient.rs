@@ -611,10 +611,8 @@ pub(crate) fn walk(
 /// Whether the gradient of a node reads no value: not its own, nor its sources'.
 fn reads_nothing(node: &Node) -> bool {
     match node.tag() {
-        None | Some(Tag::Owner(_)) => {}
-        Some(Tag::History(_) | Tag::Forgotten(_) | Tag::Replayed(_) | Tag::Output(..) | Tag::Call(_)) => {
-            return false;
-        }
+        None | Some(Tag::Owner(_) | Tag::Replayed(_)) => {}
+        Some(Tag::History(_) | Tag::Forgotten(_) | Tag::Output(..) | Tag::Call(_)) => return false,
     }
     match node.op() {
         Op::View(_) | Op::Map(Map::Copy | Map::Cast | Map::Row(Row::Add | Row::Sub | Row::Neg)) => true,

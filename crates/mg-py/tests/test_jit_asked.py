@@ -570,3 +570,21 @@ def test_a_step_that_reads_a_clock_is_called():
     time.sleep(0.25)
     assert step(mg.ones(1)).item() == 3.0
     assert step.reason == "the step reads a clock"
+
+
+def test_what_keeps_nothing_is_walked_twice():
+    def run(wrap):
+        w, out = mg.ones(3, requires_grad=True), []
+        step = wrap(lambda x: (w + x, w - x, w * x))
+        for _ in range(5):
+            w.grad = None
+            a, b, c = step(mg.ones(3))
+            a.sum().backward()
+            (a.sum() + b.sum()).backward()
+            c.sum().backward()
+            with pytest.raises(RuntimeError, match="let go"):
+                c.sum().backward()
+            out.append(w.grad.tolist())
+        return out
+
+    assert both(run) == [[4.0] * 3] * 5
