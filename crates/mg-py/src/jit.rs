@@ -634,7 +634,7 @@ impl PyJit {
             let Some(more) = surroundings.with(py, ran)? else { return Ok(None) };
             let (mut words, _, arguments) = tell(&more, true, false)?;
             let watched = watched(py, std::mem::take(&mut words.held))?;
-            Ok((words.unknown.is_none(), watched, Some((Arc::new(more), words.key, arguments)))).map(Some)
+            Ok(Some((words.unknown.is_none(), watched, Some((Arc::new(more), words.key, arguments)))))
         };
         match ran.as_ref().map_or(Ok(None), with) {
             Ok(None) => {}
