@@ -74,6 +74,25 @@ def test_what_is_made_of_it_lies_so(look):
     assert t.clone().is_contiguous() and t.t().is_contiguous() and t.t().contiguous().tolist() == [[0, 7, 2], [3, 7, 5]]
 
 
+@pytest.mark.parametrize("name", MADE)
+def test_what_is_cut_off_first_lies_so(name):
+    make, stride, offset = MADE[name]
+    for look in LOOKS:
+        for cut_off in (lambda t: t.detach(), lambda t: t[:].detach(), lambda t: nn.Parameter(t), lambda t: t.detach().detach()):
+            t = make()
+            other = cut_off(t)
+            look(other)
+            again = other.detach()
+            assert again.stride() == other.stride() == stride and again.storage_offset() == offset
+            again.contiguous().zero_()
+            assert t.tolist() == other.tolist() == make().tolist()
+            del t
+            assert again.stride() == other.detach().stride() == stride
+            look(again)
+            again.contiguous().zero_()
+            assert other.tolist() == make().tolist()
+
+
 def test_a_leaf_keeps_it_over_steps():
     p = of_parameter()
     o = mg.optim.SGD([p], lr=0.5, momentum=0.9)

@@ -3879,14 +3879,14 @@ class _Switch:
     """A block, or a function, in a mode."""
     def __new__(
         cls,
-        *,
         records: _bool | None = None,
+        *,
         inference: _bool | None = None,
         anomaly: tuple[_bool, _bool] | None = None,
         at_once: _bool = False,
     ) -> Self: ...
     def __enter__(self) -> Self | None: ...
-    def __exit__(self, *error: object) -> None: ...
+    def __exit__(self, exc_type: object = None, error: object = None, traceback: object = None) -> None: ...
     def _run(self, function: Callable[..., _R], args: tuple[Any, ...], kwargs: dict[str, Any]) -> _R: ...
     def _take_back(self) -> None: ...
     def _set_autocast(self, device_type: str, enabled: _bool, of: _DType, caches: _bool) -> None: ...
@@ -4999,7 +4999,7 @@ def tril_indices(row: _int, col: _int, offset: _int = 0, *, dtype: _DType | None
 
     # Errors
 
-    A dtype other than i64 and i32.
+    A dtype other than i64 and i32; more positions than memory has room for.
     """
 
 def triu_indices(row: _int, col: _int, offset: _int = 0, *, dtype: _DType | None = None, device: _Device | None = None) -> Tensor:
@@ -5007,7 +5007,7 @@ def triu_indices(row: _int, col: _int, offset: _int = 0, *, dtype: _DType | None
 
     # Errors
 
-    A dtype other than i64 and i32.
+    A dtype other than i64 and i32; more positions than memory has room for.
     """
 
 def select_scatter(input: Tensor, src: Tensor, dim: _int, index: _int) -> Tensor:

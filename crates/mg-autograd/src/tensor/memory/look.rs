@@ -343,7 +343,9 @@ impl Tensor {
     pub(super) fn other_line(&self, leaf: Option<&Weak<Cell>>) -> Arc<Line> {
         let Seat { line, layout, region, lies } = self.line();
         let shared = line.storage();
-        // A storage that only the line was left of is another one now.
+        // A storage that only the line was left of is another one now: where the elements were told to lie in the one before is all that is left.
+        let before = region.filter(|_| shared.region.is_none());
+        let lies = lies.or_else(|| before.and_then(lies_at));
         let region = region.filter(|_| shared.region.is_some());
         let all = layout.is_contiguous() && layout.offset() == 0 && *layout.shape() == line.facts().shape;
         let region = match region {
