@@ -624,7 +624,7 @@ fn what_a_view_was_cut_off_from_may_go_and_nobody_sees_when() {
             assert_eq!(lie(&cut), (vec![3, 1], 1));
             assert_eq!(lie(&leaf), (vec![1, 3], 0));
             assert_eq!(lie(&leaf.detach()), (vec![1, 3], 0), "made anew of what nobody else has any more");
-            [&turned, &cut, &leaf].map(look);
+            [&turned, &cut, &leaf].into_iter().for_each(look);
         }
         turned.contiguous().unwrap().assign(0.0).unwrap();
         turned.reshape(&[-1]).unwrap().assign(0.0).unwrap();
