@@ -381,11 +381,14 @@ fn sums_by_index_link_where_few_meet() {
         let index = dense(&[positions, 1]).expand(&Shape::from([positions, row])).unwrap();
         sound(scatter_add(DType::F32, &dense(&[positions, row]), &index, 0, size))[1].kernel.name
     };
-    assert_eq!(first(200_000, 1, 100_000), "scatter_links");
+    // Single elements have their values beside the links.
+    assert_eq!(first(200_000, 1, 100_000), "scatter_pairs_f32");
     assert_eq!(first(200_001, 1, 100_000), "order_count_b32");
     assert_eq!(first(100_000, 31, 50_000), "scatter_links");
-    assert_eq!(first(100_000, 1, 800_000), "scatter_links");
-    assert_eq!(first(100_000, 1, 800_001), "order_count_b32");
+    assert_eq!(first(100_000, 1, 800_000), "scatter_pairs_f32");
+    // Far more places than positions: their heads are where their sums will be, of one element alone.
+    assert_eq!(first(100_000, 1, 800_001), "fill_b32");
+    assert_eq!(first(100_000, 2, 800_001), "order_count_b32");
     // Rows are added by warps.
     assert_eq!(first(10_000, 32, 10_000), "order_count_b32");
 }
