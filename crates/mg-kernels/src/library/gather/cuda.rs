@@ -65,7 +65,7 @@ pub fn gather(
     let sizes = collapse(&Shape::of(&shape[..first]), &mut around);
     if sizes.rank() > TAKEN {
         let plan = gather(size, &many::around(x, axis), &many::around(index, axis), 1, align, wraps)?;
-        return many::of_dense([(size, x, align), (8, index, 8)], plan);
+        return many::of_dense(&[(size, x, align), (8, index, 8)], plan);
     }
     let count = shape.numel() / each;
     let (sizes, around) = countable("gather", sizes.dims(), around)?;
@@ -128,7 +128,7 @@ pub fn scatter_add(dtype: DType, x: &Layout, index: &Layout, axis: usize, size: 
     let (first, row, column) = repeated(&shape, axis, index, x);
     if first > TAKEN {
         let plan = scatter_add(dtype, &many::around(x, axis), &many::around(index, axis), 1, size)?;
-        return many::of_dense([(bytes, x, bytes), (8, index, 8)], plan);
+        return many::of_dense(&[(bytes, x, bytes), (8, index, 8)], plan);
     }
     let (count, length) = (target.numel(), shape[axis]);
     let positions: usize = shape[..first].iter().product();
