@@ -63,6 +63,87 @@ extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_consta
 }
 #endif
 
+#ifdef V_NEIGHBOURS
+// Several neighbours of the result a thread, whose sources lie at any distance: where they go is found once for all, and they are stored at once.
+struct Neighbours {
+    void* out;
+    const void* from;
+    u64 count;     // of these
+    i64 step;      // of the source, from one to the next
+    Axes<2> axes;  // of the result in so many, of the source in elements
+};
+
+extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_constant__ Neighbours p) {
+    using T = V_T;
+    struct alignas(sizeof(T) * V_NEIGHBOURS) Vector {
+        T each[V_NEIGHBOURS];
+    };
+    u64 first = (u64)blockIdx.x * BLOCK + threadIdx.x;
+    i64 at[TIMES][2];
+    Vector value[TIMES];
+#pragma unroll
+    for (int i = 0; i < (int)TIMES; i++)
+        if (first + i * (int)THREADS < p.count) {
+            p.axes.offsets(first + i * (int)THREADS, at[i]);
+#pragma unroll
+            for (int k = 0; k < V_NEIGHBOURS; k++) value[i].each[k] = ((const T*)p.from)[at[i][1] + k * p.step];
+        }
+#pragma unroll
+    for (int i = 0; i < (int)TIMES; i++)
+        if (first + i * (int)THREADS < p.count) ((Vector*)p.out)[at[i][0]] = value[i];
+}
+#endif
+
+#ifdef V_PARTS
+// Several copies that have nothing in common but their result: a launch of its own for each would take longer than they do.
+constexpr u32 MOST_PARTS = 8;
+
+struct Part {
+    void* out;
+    const void* from;
+    u64 count;
+    u32 first;  // block
+    u32 unit;   // bytes
+    Axes<2> axes;
+};
+
+struct Parts {
+    u32 count;
+    u32 unused;
+    Part parts[MOST_PARTS];
+};
+
+template <typename T>
+__device__ __forceinline__ void copy(const Part& p) {
+    u64 first = (u64)(blockIdx.x - p.first) * BLOCK + threadIdx.x;
+    i64 at[TIMES][2];
+    T value[TIMES];
+#pragma unroll
+    for (int i = 0; i < (int)TIMES; i++)
+        if (first + i * (int)THREADS < p.count) {
+            p.axes.offsets(first + i * (int)THREADS, at[i]);
+            value[i] = ((const T*)p.from)[at[i][1]];
+        }
+#pragma unroll
+    for (int i = 0; i < (int)TIMES; i++)
+        if (first + i * (int)THREADS < p.count) ((T*)p.out)[at[i][0]] = value[i];
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_constant__ Parts p) {
+    u32 which = 0;
+    for (u32 i = 1; i < p.count; i++)
+        if (blockIdx.x >= p.parts[i].first) which = i;
+    const Part& part = p.parts[which];
+    switch (part.unit) {
+        case 1: return copy<u8>(part);
+        case 2: return copy<u16>(part);
+        case 4: return copy<u32>(part);
+        case 8: return copy<u64>(part);
+        default: return copy<b128>(part);
+    }
+}
+#endif
+
 #ifdef V_MANY
 // As above, over more axes than those have: the outer ones first.
 struct Many {

@@ -24,8 +24,8 @@ __device__ __forceinline__ SUM add(SUM a, SUM b) { return a + b; }
 #endif
 #endif
 
-// ROW, STRIP: elements of a row that a warp has, where it looks through all indices and where these are sorted. SUMS, EACH: sums that a
-// block has of its own, and elements that it adds to them at a time. FEW: positions of a target that are linked. HEAVY, PILE: positions from
+// ROW, STRIP: elements of a row that a warp has, where it looks through all indices and where these are sorted. SUMS: sums that a
+// block has of its own. TIMES, EACH: elements that a thread and its block have at a time. FEW: positions of a target that are linked. HEAVY, PILE: positions from
 // which on a target's long row, or each element of its short one, is a block's.
 enum : u32 { THREADS = 256, WARPS = THREADS / 32, ROW = 32, STRIP = 128, SUMS = 2048, TIMES = 4, EACH = THREADS * TIMES, FEW = 16 };
 enum : u32 { HEAVY = 64, PILE = 1024 };
@@ -127,62 +127,152 @@ extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_consta
 }
 #endif
 
+#if V_PAIRS || V_PAIRED || V_OWNED
+// A position that is linked, with its value: who follows the links meets both at once.
+struct Pair {
+    u32 next;
+    SUM value;
+};
+#endif
+
+#if V_LISTS || V_PAIRED || V_OWNED
+// Puts the positions that are linked from `link` on in order. False where there are more than these.
+template <u32 N, typename Next>
+__device__ __forceinline__ bool in_few(u32 (&order)[N], u32 link, Next next) {
+#pragma unroll
+    for (u32 i = 0; i < N; i++) order[i] = ~0u;
+#pragma unroll 1
+    while (link) {
+        u32 more = link - 1;
+        link = next(more);
+#pragma unroll
+        for (u32 i = 0; i < N; i++) {
+            u32 least = min(order[i], more);
+            more = max(order[i], more);
+            order[i] = least;
+        }
+        if (more != ~0u) return false;
+    }
+    return true;
+}
+
+// What is linked from `link` on, added in the order of positions. False where that is more than FEW.
+template <typename Next, typename Value>
+__device__ __forceinline__ bool add_linked(SUM& sum, u32 link, Next next, Value value) {
+    // Most have few: these are asked for before the first is added.
+    constexpr u32 MOST = 4;
+    u32 some[MOST];
+    if (in_few(some, link, next)) {
+        SUM values[MOST];
+#pragma unroll
+        for (u32 i = 0; i < MOST; i++) values[i] = some[i] != ~0u ? value(some[i]) : SUM(0);
+#pragma unroll
+        for (u32 i = 0; i < MOST; i++)
+            if (some[i] != ~0u) sum = add(sum, values[i]);
+        return true;
+    }
+    u32 order[FEW];
+    if (!in_few(order, link, next)) return false;
+#pragma unroll
+    for (u32 i = 0; i < FEW; i++) {
+        if (order[i] == ~0u) break;
+        sum = add(sum, value(order[i]));
+    }
+    return true;
+}
+#endif
+
+#if V_PAIRED || V_OWNED
+// What is linked from each of some links on, added in the order of positions. Who follows links waits for each of them: so several are followed
+// side by side, as far as most go. Answers which of them are more than FEW.
+template <u32 N>
+__device__ __forceinline__ u32 add_pairs(SUM (&sum)[N], const u32 (&from)[N], const Pair* pairs) {
+    constexpr u32 MOST = 5;
+    u32 link[N], order[N][MOST], crowded = 0;
+    SUM value[N][MOST];
+#pragma unroll
+    for (u32 i = 0; i < N; i++) {
+        link[i] = from[i];
+#pragma unroll
+        for (u32 k = 0; k < MOST; k++) {
+            order[i][k] = ~0u;
+            value[i][k] = SUM(0);
+        }
+    }
+#pragma unroll
+    for (u32 step = 0; step < MOST; step++) {
+        Pair pair[N];
+#pragma unroll
+        for (u32 i = 0; i < N; i++)
+            if (link[i]) pair[i] = pairs[link[i] - 1];
+#pragma unroll
+        for (u32 i = 0; i < N; i++) {
+            if (!link[i]) continue;
+            u32 more = link[i] - 1;
+            SUM its = pair[i].value;
+            link[i] = pair[i].next;
+#pragma unroll
+            for (u32 k = 0; k <= step; k++) {
+                u32 other = order[i][k];
+                SUM its_own = value[i][k];
+                bool before = more < other;
+                order[i][k] = before ? more : other;
+                value[i][k] = before ? its : its_own;
+                more = before ? other : more;
+                its = before ? its_own : its;
+            }
+        }
+    }
+#pragma unroll
+    for (u32 i = 0; i < N; i++) {
+        sum[i] = SUM(0);
+        if (!link[i]) {
+#pragma unroll
+            for (u32 k = 0; k < MOST; k++)
+                if (order[i][k] != ~0u) sum[i] = add(sum[i], value[i][k]);
+        } else if (!add_linked(sum[i], from[i], [&](u32 at) { return pairs[at].next; }, [&](u32 at) { return pairs[at].value; })) {
+            crowded |= 1u << i;
+        }
+    }
+    return crowded;
+}
+#endif
+
+#ifdef V_PAIRED
+// A thread some elements of the result, with rows of one.
+extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_constant__ Scatter p) {
+    u64 first = (u64)blockIdx.x * EACH + threadIdx.x;
+    u32 link[TIMES];
+    SUM sum[TIMES];
+#pragma unroll
+    for (u32 i = 0; i < TIMES; i++) link[i] = first + i * THREADS < p.count ? p.heads[first + i * THREADS] : 0;
+    u32 crowded = add_pairs(sum, link, (const Pair*)p.next);
+    if (crowded) *p.crowded = 1;
+#pragma unroll
+    for (u32 i = 0; i < TIMES; i++)
+        if (first + i * THREADS < p.count) narrow(sum[i], ((T*)p.out)[first + i * THREADS]);
+}
+#endif
+
 #ifdef V_LISTS
 // A thread an element of the result: it puts the positions that are linked to its target in order, and adds.
 extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_constant__ Scatter p) {
     u64 element = (u64)blockIdx.x * THREADS + threadIdx.x;
     if (element >= p.count) return;
     u64 row = p.wide ? element / p.row.size : (u64)p.row.divide((u32)element);
-    i64 column = (i64)(element - row * p.row.size) * p.x_column;
-    const T* x = (const T*)p.x;
-    u32 link = p.heads[row];
-    SUM sum = SUM(0);
-    if (link) {
+    const T* x = (const T*)p.x + (i64)(element - row * p.row.size) * p.x_column;
+    auto value = [&](u32 position) {
         i64 at[2] = {};
-        u32 other = p.next[link - 1];
-        if (!other) {
-            p.places.near(link - 1, at);
-            sum = add(sum, widen(x[at[1] + column]));
-        } else {
-            u32 order[FEW], more = ~0u;
-#pragma unroll
-            for (u32 i = 0; i < FEW; i++) order[i] = ~0u;
-            order[0] = link - 1;
-#pragma unroll 1
-            for (link = other; link && more == ~0u; link = p.next[link - 1]) {
-                more = link - 1;
-#pragma unroll
-                for (u32 i = 0; i < FEW; i++) {
-                    u32 least = min(order[i], more);
-                    more = max(order[i], more);
-                    order[i] = least;
-                }
-            }
-            if (more != ~0u) {
-                *p.crowded = 1;
-                return;
-            }
-            // Most have few: these are asked for before the first is added.
-            constexpr u32 MOST = 4;
-            SUM value[MOST];
-#pragma unroll
-            for (u32 i = 0; i < MOST; i++) {
-                i64 at[2] = {};
-                value[i] = SUM(0);
-                if (order[i] == ~0u) continue;
-                p.places.near(order[i], at);
-                value[i] = widen(x[at[1] + column]);
-            }
-#pragma unroll
-            for (u32 i = 0; i < MOST; i++)
-                if (order[i] != ~0u) sum = add(sum, value[i]);
-#pragma unroll
-            for (u32 i = MOST; i < FEW; i++) {
-                if (order[i] == ~0u) break;
-                i64 at[2] = {};
-                p.places.near(order[i], at);
-                sum = add(sum, widen(x[at[1] + column]));
-            }
+        p.places.near(position, at);
+        return widen(x[at[1]]);
+    };
+    SUM sum = SUM(0);
+    if (u32 link = p.heads[row]) {
+        if (!p.next[link - 1]) {
+            sum = add(sum, value(link - 1));
+        } else if (!add_linked(sum, link, [&](u32 at) { return p.next[at]; }, value)) {
+            *p.crowded = 1;
+            return;
         }
     }
     narrow(sum, ((T*)p.out)[element]);
@@ -485,6 +575,69 @@ extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_consta
     }
     u64 row = (u64)(at[1] + index * p.stride);
     p.next[position] = atomicExch(p.heads + row, (u32)position + 1);
+}
+#endif
+
+#if V_PAIRS || V_OWNED
+struct Pairs {
+    const i64* index;
+    const T* x;
+    u32* heads;      // of each element of the result, as of links; where these are few, the result itself, which is zeros
+    void* pairs;
+    u32* crowded;
+    Fault* fault;
+    u64 count;
+    i64 limit;
+    i64 stride;      // as of keys
+    Axes<3> places;  // as of keys, and of x
+};
+#endif
+
+#ifdef V_PAIRS
+// As links, with each position's value beside it.
+extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_constant__ Pairs p) {
+    u64 position = (u64)blockIdx.x * THREADS + threadIdx.x;
+    if (position >= p.count) return;
+    i64 at[3];
+    p.places.offsets(position, at);
+    i64 index = p.index[at[0]];
+    if (index < 0 || index >= p.limit) {
+        report(p.fault, index);
+        return;
+    }
+    SUM value = widen(p.x[at[2]]);
+    u32 next = atomicExch(p.heads + (u64)(at[1] + index * p.stride), (u32)position + 1);
+    ((Pair*)p.pairs)[position] = Pair{next, value};
+}
+#endif
+
+#ifdef V_OWNED
+// Where places are many and positions few, nobody looks at all places: heads are kept where the sums will be, and who was the first at a place
+// (no other one knows it for that) adds all that are there.
+extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_constant__ Pairs p) {
+    static_assert(sizeof(T) == sizeof(u32), "a head has a sum's place");
+    const Pair* pairs = (const Pair*)p.pairs;
+    u64 first = (u64)blockIdx.x * EACH + threadIdx.x;
+    u32* place[TIMES];
+    u32 link[TIMES];
+    SUM sum[TIMES];
+#pragma unroll
+    for (u32 i = 0; i < TIMES; i++) {
+        u64 position = first + i * THREADS;
+        place[i] = nullptr;
+        if (position >= p.count) continue;
+        i64 at[3];
+        p.places.offsets(position, at);
+        i64 index = p.index[at[0]];
+        if (index >= 0 && index < p.limit && !pairs[position].next) place[i] = p.heads + (u64)(at[1] + index * p.stride);
+    }
+#pragma unroll
+    for (u32 i = 0; i < TIMES; i++) link[i] = place[i] ? *place[i] : 0;
+    u32 crowded = add_pairs(sum, link, pairs);
+    if (crowded) *p.crowded = 1;
+#pragma unroll
+    for (u32 i = 0; i < TIMES; i++)
+        if (place[i]) narrow(sum[i], *(T*)place[i]);
 }
 #endif
 

@@ -103,6 +103,12 @@ fn address<T>(of: *const T) -> u64 {
     of.addr() as u64
 }
 
+/// What both addresses of a part of a result are multiples of, in bytes: of operand `i`, and of where it goes.
+fn aligned(situation: &Situation, part: &plan::Part, i: usize, size: usize) -> usize {
+    let offset = part.to.offset() * size;
+    situation.aligned[i].min(situation.out()).min(1 << offset.trailing_zeros().min(4))
+}
+
 /// A kernel's operands as a plan has them.
 fn described(call: &Call, operands: &[(*const u8, Layout)], aligned: &[usize]) -> SmallVec<[Described; 4]> {
     let described = |(((_, layout), arg), &align): ((&(*const u8, Layout), &KernelArg), &usize)| Described {
@@ -301,12 +307,21 @@ impl Launch {
                 steps.push(Step::new(gpu, copy::fill(size, self.shape.numel(), 0)?, smallvec![], 0)?);
             }
             let there = copies.parts.len() - copies.parts().len();
+            // Parts that are all of the result do not overlap.
+            let elements: usize = copies.parts.iter().map(|part| part.to.numel()).sum();
+            if elements == self.shape.numel() && !copies.zeros {
+                let numbered = copies.parts.iter().enumerate().skip(there);
+                let parts: Vec<copy::Part> = numbered
+                    .map(|(i, part)| (&operands[i].1, &part.to, aligned(situation, part, i, size)))
+                    .collect();
+                if let Some(plan) = copy::together(size, &parts)? {
+                    let inputs = (there..copies.parts.len()).collect();
+                    return Ok(Some(vec![Step::new(gpu, plan, inputs, 0)?]));
+                }
+            }
             for (i, part) in copies.parts.iter().enumerate().skip(there) {
-                let offset = part.to.offset() * size;
-                let aligned =
-                    situation.aligned[i].min(situation.out()).min(1 << offset.trailing_zeros().min(4));
-                let plan = copy::plan(size, &operands[i].1, &part.to, aligned)?;
-                steps.push(Step::new(gpu, plan, smallvec![i], offset)?);
+                let plan = copy::plan(size, &operands[i].1, &part.to, aligned(situation, part, i, size))?;
+                steps.push(Step::new(gpu, plan, smallvec![i], part.to.offset() * size)?);
             }
             Ok(Some(steps))
         })?;

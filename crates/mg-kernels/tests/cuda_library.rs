@@ -326,6 +326,48 @@ fn rows_move_in_the_widest_units_that_fit() {
 }
 
 #[test]
+fn neighbours_are_stored_at_once_wherever_they_come_from() {
+    let name = |size: usize, from: &Layout, align: usize| {
+        sound(copy::plan(size, from, &dense(from.shape().dims()), align))[0].kernel.name
+    };
+    // Pixels that were channels, and each pixel twice.
+    let shuffled = dense(&[8, 4, 4, 64, 64]).permute(&[0, 3, 1, 4, 2]).unwrap();
+    assert_eq!(name(4, &shuffled, 16), "copy_b32_x4");
+    assert_eq!(name(2, &shuffled, 8), "copy_b16_x4");
+    assert_eq!(name(8, &shuffled, 16), "copy_b64_x2");
+    assert_eq!(name(4, &shuffled, 8), "copy_b32_x2");
+    assert_eq!(name(4, &shuffled, 4), "copy_b32");
+    let twice = dense(&[512, 512, 1]).expand(&Shape::from([512, 512, 2])).unwrap();
+    assert_eq!(name(4, &twice, 16), "copy_b32_x2");
+    // Few threads are better than fewer.
+    let few = dense(&[8, 4, 4, 6, 7]).permute(&[0, 3, 1, 4, 2]).unwrap();
+    assert_eq!(name(4, &few, 16), "copy_b32");
+}
+
+#[test]
+fn parts_are_copied_at_once() {
+    let (whole, image) = (dense(&[16, 132]), dense(&[16, 128]));
+    let part = |layout: &Layout, start, end, step| layout.slice(1, Some(start), Some(end), step).unwrap();
+    let (left, right) = (part(&image, 2, 0, -1), part(&image, 126, 124, -1));
+    let places = [(0, 2), (2, 130), (130, 132)].map(|(start, end)| part(&whole, start, end, 1));
+    let parts = [(&left, &places[0], 4), (&image, &places[1], 8), (&right, &places[2], 4)];
+    let plan = copy::together(4, &parts).unwrap().unwrap();
+    let [launch] = &plan.launches[..] else { panic!("{} launches", plan.launches.len()) };
+    assert_eq!((launch.kernel.name, launch.grid[0]), ("copy_parts", 3));
+    let pointers: Vec<(Pointer, u64)> =
+        launch.pointers().map(|(_, pointer, offset)| (pointer, offset)).collect();
+    let output = |offset| (Pointer::Output(0), offset);
+    let input = |number| (Pointer::Input(number), 0);
+    assert_eq!(pointers, [output(0), input(0), output(8), input(1), output(520), input(2)]);
+    // One part, very much, and what goes by tiles, are copied by themselves.
+    assert!(copy::together(4, &parts[..1]).unwrap().is_none());
+    let much = dense(&[2048, 4096]);
+    assert!(copy::together(4, &[(&much, &much, 16); 2]).unwrap().is_none());
+    let turned = dense(&[64, 16]).transpose(0, 1).unwrap();
+    assert!(copy::together(4, &[(&turned, &dense(&[16, 64]), 16), parts[0]]).unwrap().is_none());
+}
+
+#[test]
 fn operands_of_many_axes_are_copied_first() {
     let dims = [2; 13];
     let axes = [12, 0, 11, 1, 10, 2, 9, 3, 8, 4, 7, 5, 6];
@@ -381,11 +423,14 @@ fn sums_by_index_link_where_few_meet() {
         let index = dense(&[positions, 1]).expand(&Shape::from([positions, row])).unwrap();
         sound(scatter_add(DType::F32, &dense(&[positions, row]), &index, 0, size))[1].kernel.name
     };
-    assert_eq!(first(200_000, 1, 100_000), "scatter_links");
+    // Single elements have their values beside the links.
+    assert_eq!(first(200_000, 1, 100_000), "scatter_pairs_f32");
     assert_eq!(first(200_001, 1, 100_000), "order_count_b32");
     assert_eq!(first(100_000, 31, 50_000), "scatter_links");
-    assert_eq!(first(100_000, 1, 800_000), "scatter_links");
-    assert_eq!(first(100_000, 1, 800_001), "order_count_b32");
+    assert_eq!(first(100_000, 1, 800_000), "scatter_pairs_f32");
+    // Far more places than positions: their heads are where their sums will be, of one element alone.
+    assert_eq!(first(100_000, 1, 800_001), "fill_b32");
+    assert_eq!(first(100_000, 2, 800_001), "order_count_b32");
     // Rows are added by warps.
     assert_eq!(first(10_000, 32, 10_000), "order_count_b32");
 }

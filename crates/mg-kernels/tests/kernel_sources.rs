@@ -5,8 +5,8 @@ use mg_device::{DType, Layout, Shape};
 use mg_kernels::cuda::library::{KERNELS, Launch, Plan, copy};
 use mg_kernels::library::matmul::{Precision, Problem, cuda as matmul};
 use mg_kernels::library::{
-    Compact, Described, Extreme, Library, Shaped, Target, attention, conv, gather, pair, pool, put, scan,
-    search, sort, triangular,
+    Blend, Compact, Described, Extreme, Library, Shaped, Target, attention, conv, gather, pair, pool, put,
+    scan, search, sort, triangular,
 };
 use std::collections::BTreeSet;
 
@@ -126,6 +126,11 @@ fn others() -> Vec<Launch> {
     for adaptive in [false, true] {
         let spread = pool::Pool { kind: pool::PoolKind::MaxGrad, adaptive, ..windows };
         all.extend(launches(spread, &[f32s(images), f32s(tops), f32s(tops)]));
+    }
+    let (lines, places): (&[usize], &[usize]) = (&[2, 3, 8], &[2, 3, 70]);
+    for dtype in [DType::F32, DType::F64] {
+        let between = [(lines, dtype), (places, DType::I64), (places, dtype), (places, DType::Bool)];
+        all.extend(launches(Blend { axis: 2, taps: 1, asks: true }, &between));
     }
     let written = put::Put { n: 10, inner: 4 };
     all.extend(launches(written, &[f32s(&[10, 4]), f32s(&[3, 4]), (&[3], DType::I64)]));

@@ -31,6 +31,23 @@ def test_sums_where_many_meet(row, dtype):
         np.testing.assert_array_equal(got.numpy(), want)
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int16"])
+def test_sums_of_single_elements(dtype):
+    """Few meet or some do, at places that are about as many or many more; out of order, and where each comes several times."""
+    rng = np.random.default_rng(4)
+    for count, places in [(30001, 20000), (9000, 72000), (9000, 72001), (20011, 1 << 20)]:
+        some = rng.integers(0, places, count)
+        for index in (some, np.sort(some)[::-1].copy(), np.repeat(some, 6)[:count], np.repeat(some, 17)[:count]):
+            values = (rng.standard_normal(count) * 9).astype(dtype)
+            want = np.zeros(places, dtype)
+            np.add.at(want, index, values)
+            zeros = mg.zeros(places, dtype=getattr(mg, dtype))
+            np.testing.assert_array_equal(mg.scatter_add(zeros, 0, mg.tensor(index), mg.tensor(values)).numpy(), want)
+    with pytest.raises(IndexError):
+        index[3] = places
+        mg.scatter_add(zeros, 0, mg.tensor(index), mg.tensor(values)).sum().item()
+
+
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int16", "uint8"])
 def test_the_last_write_stays(dtype):
     rng = np.random.default_rng(1)

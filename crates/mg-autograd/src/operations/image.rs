@@ -1,6 +1,6 @@
 //! Images and what is like them: margins, other sizes, channels as pixels.
 
-use super::wide;
+use super::{Tap, blended, wide};
 use crate::parts::mean;
 use crate::tensor::Tensor;
 use mg_device::{DType, Error, ErrorKind, Layout, Result, Shape};
@@ -115,22 +115,23 @@ impl Resize {
     /// A sum of neighbours by weights.
     fn weighed(&self, x: &Node, taps: &[(Node, Node)]) -> Result<Node> {
         let rank = x.shape().rank();
-        let mut sum: Option<Node> = None;
-        for (at, weight) in taps {
-            let part = pick(x, self.axis, at)?.mul(&along(&weight.cast(x.dtype()), self.axis, rank)?);
-            sum = Some(sum.map_or(part.clone(), |s| s.add(&part)));
-        }
-        sum.map_or_else(|| Ok(x.clone()), Ok)
+        let tap = |(at, weight): &(Node, Node)| {
+            let (at, weight) =
+                (along(at, self.axis, rank)?, along(&weight.cast(x.dtype()), self.axis, rank)?);
+            Ok(Tap { at, weight, inside: None })
+        };
+        let taps = taps.iter().map(tap).collect::<Result<Vec<Tap>>>()?;
+        blended(x, self.axis, Shape::new(&x.shape().with(self.axis, self.size))?, &taps)
     }
 
     fn linear(&self, x: &Node, aligned: bool) -> Result<Node> {
         let n = x.shape()[self.axis];
         let at = self.positions(x, n, aligned, true);
-        let floor = at.map(Row::Floor);
-        let share = Node::apply(Row::Minimum, &[&at.sub(&floor), &at.lit(1.0)]);
-        let next = floor.add(&at.lit(1.0));
-        let taps = [(Resize::inside(&floor, n), at.lit(1.0).sub(&share)), (Resize::inside(&next, n), share)];
-        self.weighed(x, &taps)
+        // All else is said by the first, which is stored: so one launch computes it.
+        let first = Resize::inside(&at.map(Row::Floor), n);
+        let share = Node::apply(Row::Minimum, &[&at.sub(&first.cast(at.dtype())), &at.lit(1.0)]);
+        let next = Resize::inside(&first.add(&first.lit(1.0)), n);
+        self.weighed(x, &[(first, at.lit(1.0).sub(&share)), (next, share)])
     }
 
     /// Keys' convolution with a = −0.75 (1981).
@@ -138,8 +139,12 @@ impl Resize {
         const A: f64 = -0.75;
         let n = x.shape()[self.axis];
         let at = self.positions(x, n, aligned, false);
-        let floor = at.map(Row::Floor);
-        let share = at.sub(&floor);
+        // As where it is linear; but the first may be before the axis.
+        let first = Resize::inside(&at.map(Row::Floor), n);
+        let past = at.sub(&first.cast(at.dtype()));
+        let before = past.lt(&past.lit(0.0));
+        let share = before.choose(&past.add(&past.lit(1.0)), &past);
+        let floor = first.sub(&before.cast(DType::I64));
         let lit = |v: f64| at.lit(v);
         let near = |t: &Node| t.scale(A + 2.0).sub(&lit(A + 3.0)).mul(t).mul(t).add(&lit(1.0));
         let far =
@@ -149,7 +154,7 @@ impl Resize {
         let taps: Vec<(Node, Node)> = weights
             .into_iter()
             .enumerate()
-            .map(|(i, w)| (Resize::inside(&floor.add(&lit(i as f64 - 1.0)), n), w))
+            .map(|(i, w)| (Resize::inside(&floor.add(&floor.lit(i as f64 - 1.0)), n), w))
             .collect();
         self.weighed(x, &taps)
     }

@@ -78,7 +78,8 @@ use crate::parts::{all_axes, axis_mask, wide};
 use crate::tensor::Tensor;
 use mg_device::{DType, Error, ErrorKind, Result, Shape, normalize_axis};
 use mg_graph::{Kernel, Node, Op, same_device};
-use mg_kernels::library::Library;
+use mg_kernels::library::{Blend, Library};
+use mg_kernels::{Algebra, Rules};
 
 /// A float node: integers become the default float.
 pub(crate) fn float(t: &Tensor) -> Node {
@@ -116,6 +117,31 @@ pub(crate) fn of_operations(node: &Node) -> Result<Option<Node>> {
 fn set_aside<T>(f: impl FnOnce() -> T) -> T {
     let _guard = no_grad();
     f()
+}
+
+/// Elements along an axis: where they stand (i64, inside of it), what each counts, and whether it is there at all.
+struct Tap {
+    at: Node,
+    weight: Node,
+    inside: Option<Node>,
+}
+
+/// The sum of some elements along an axis for each place of a shape, to which all that is said of them is broadcast.
+fn blended(x: &Node, axis: usize, shape: Shape, taps: &[Tap]) -> Result<Node> {
+    let mut sum: Option<Node> = None;
+    for some in taps.chunks(Blend::MOST) {
+        let asks = some.iter().any(|tap| tap.inside.is_some());
+        let ats = some.iter().map(|tap| &tap.at);
+        let all = ats
+            .chain(some.iter().map(|tap| &tap.weight))
+            .chain(some.iter().filter_map(|tap| tap.inside.as_ref()));
+        let behind = all.map(|node| node.expand(shape)).collect::<Result<Vec<Node>>>()?;
+        let operands: Vec<&Node> = std::iter::once(x).chain(&behind).collect();
+        let kernel = Blend { axis: axis as u8, taps: some.len() as u8, asks };
+        let part = Node::library(kernel.into(), &operands)?;
+        sum = Some(sum.map_or(part.clone(), |s| s.add(&part)));
+    }
+    sum.map_or_else(|| x.lit(0.0).expand(shape), Ok)
 }
 
 /// Uniform random numbers in [0, 1) in a node's shape, f64 beside f64 and else f32.

@@ -1,6 +1,6 @@
 //! Images read at places that are numbers: grids, and affine maps that make them.
 
-use super::wide;
+use super::{Tap, blended, wide};
 use crate::parts::without_slope;
 use crate::tensor::Tensor;
 use mg_device::{DType, Error, ErrorKind, Result, Shape};
@@ -34,8 +34,9 @@ struct Axis {
     aligned: bool,
 }
 
-/// Elements along an axis: their positions (i64, inside), and what each counts; nothing where a position was outside.
-struct Tap {
+/// Elements along an axis: their positions (i64, inside), and what each counts, where that is not the same for all; nothing where a position was
+/// outside.
+struct Along {
     at: Node,
     weight: Option<Node>,
     inside: Option<Node>,
@@ -80,7 +81,7 @@ impl Axis {
     }
 
     /// Elements at whole positions, with their weights.
-    fn tap(&self, at: &Node, weight: Option<Node>) -> Tap {
+    fn tap(&self, at: &Node, weight: Option<Node>) -> Along {
         let last = self.size as f64 - 1.0;
         // What is no number, or far outside, has no integer.
         let inside = Node::apply(
@@ -88,10 +89,10 @@ impl Axis {
             &[&Node::apply(Row::Le, &[&at.lit(0.0), at]), &Node::apply(Row::Le, &[at, &at.lit(last)])],
         );
         let kept = inside.choose(at, &at.lit(0.0)).cast(DType::I64);
-        Tap { at: kept, weight, inside: (self.beyond == Beyond::Zeros).then_some(inside) }
+        Along { at: kept, weight, inside: (self.beyond == Beyond::Zeros).then_some(inside) }
     }
 
-    fn taps(&self, grid: &Node, between: Between) -> Vec<Tap> {
+    fn taps(&self, grid: &Node, between: Between) -> Vec<Along> {
         let at = self.unnormalized(grid);
         match between {
             Between::Nearest => {
@@ -229,26 +230,25 @@ impl Tensor {
         let plane = shape[2..].iter().product();
         let lines = image.reshape(Shape::new(&[n, c, plane])?)?;
         let wanted = Shape::new(&[n, c, count])?;
-        let mut sum: Option<Node> = None;
-        for (at, weight, inside) in all {
-            let mut part = lines.gather(2, &at.expand(wanted)?)?;
-            if let Some(inside) = inside {
-                part = inside.choose(&part, &part.lit(0.0));
+        let sum = match &all[..] {
+            // The nearest one, as it is.
+            [(at, None, inside)] => {
+                let part = lines.gather(2, &at.expand(wanted)?)?;
+                inside.as_ref().map_or(part.clone(), |inside| inside.choose(&part, &part.lit(0.0)))
             }
-            if let Some(weight) = weight {
-                part = part.mul(&weight);
+            _ => {
+                let weighed = |(at, weight, inside)| Some(Tap { at, weight: weight?, inside });
+                blended(&lines, 2, wanted, &all.into_iter().filter_map(weighed).collect::<Vec<Tap>>())?
             }
-            sum = Some(sum.map_or(part.clone(), |s| s.add(&part)));
-        }
+        };
         let out: Vec<usize> = [n, c].into_iter().chain(places[1..=axes].iter().copied()).collect();
         let out = Shape::new(&out)?;
-        let sum = match sum {
+        let sum = match between {
             // Nothing changes with the places, but there are some.
-            Some(sum) if between == Between::Nearest => {
+            Between::Nearest => {
                 without_slope(&sum, &numbers.slice(axes + 1, 0, 1, 1)?.reshape(line)?.expand(wanted)?)
             }
-            Some(sum) => sum,
-            None => image.lit(0.0).expand(wanted)?,
+            Between::Linear | Between::Cubic => sum,
         };
         Ok(Tensor::from_node(sum.cast(x.dtype()).reshape(out)?))
     }

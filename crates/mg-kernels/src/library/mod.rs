@@ -4,6 +4,7 @@
 //! its line in `library!` below; without a rule for its gradient it does not compile.
 
 pub mod attention;
+pub mod blend;
 pub mod compact;
 pub mod conv;
 pub mod ctc;
@@ -32,6 +33,7 @@ use mg_device::{DType, Layout, Result, Shape};
 use std::ops::Range;
 
 pub use attention::{Attention, AttentionKind};
+pub use blend::Blend;
 pub use compact::Compact;
 pub use conv::{Conv, ConvKind};
 pub use ctc::{Ctc, CtcKind};
@@ -543,6 +545,8 @@ library! {
     Gather;
     /// Sums by index.
     ScatterAdd;
+    /// Weighted sums of elements by index.
+    Blend;
     /// Means of values by the softmax of products of queries and keys.
     Attention;
     /// Running sums and their like.

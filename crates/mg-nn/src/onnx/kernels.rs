@@ -26,10 +26,6 @@ pub(super) fn kernel(
 ) -> Result<Id> {
     match kernel {
         Library::MatMul(_) => Ok(graph.call("MatMul", x)),
-        Library::Gather(gather) => {
-            let axis = Attribute::Int(gather.axis.into());
-            Ok(graph.call_with("GatherElements", x, vec![("axis", axis)]))
-        }
         Library::ScatterAdd(scatter) => {
             let (zero, shape) = (graph.number(0.0, to.dtype)?, graph.shape(&to.shape));
             let zeros = graph.call("Expand", &[zero, shape]);
@@ -70,7 +66,10 @@ pub(super) fn kernel(
         Library::Sort(sort) => sorted(graph, sort, x[0]),
         // The value is the first operand; the others say what its gradient is.
         Library::Known(_) => Ok(x[0]),
-        Library::Scan(_)
+        // What depends on how an index came about is made where that is known.
+        Library::Gather(_)
+        | Library::Blend(_)
+        | Library::Scan(_)
         | Library::Factor(_)
         | Library::Triangular(_)
         | Library::Extreme(_)

@@ -5,7 +5,7 @@ use super::{kernels, rows, views};
 use mg_autograd::Tensor;
 use mg_device::{DType, Result, Shape};
 use mg_graph::{Kernel, Map, Node, Op, SourceKind, View};
-use mg_kernels::library::{Library, Shaped};
+use mg_kernels::library::{Blend, Library, Shaped};
 use std::collections::{BTreeMap, HashMap};
 
 /// A walk over what results are made of.
@@ -177,16 +177,41 @@ impl Trace<'_> {
             }
             Kernel::Transfer => Ok(x[0]),
             Kernel::Library(library) => {
-                if let (Library::Gather(gather), [_, index]) = (library, sources)
-                    && let Some(line) = self.one_index_a_row(index, gather.axis.into())?
-                {
-                    let axis = Attribute::Int(gather.axis.into());
-                    return Ok(self.graph.call_with("Gather", &[x[0], line], vec![("axis", axis)]));
+                if let (Library::Gather(gather), [_, index]) = (library, sources) {
+                    return self.gathered(x[0], (x[1], index), gather.axis);
+                }
+                if let Library::Blend(blend) = library {
+                    return self.blend(blend, sources, x);
                 }
                 let of: Vec<Shaped> = sources.iter().map(Node::shaped).collect();
                 kernels::kernel(&mut self.graph, library, x, &of, &node.shaped())
             }
         }
+    }
+
+    /// Elements by index: rows, where those of a row share one.
+    fn gathered(&mut self, x: Id, (at, index): (Id, &Node), axis: u8) -> Result<Id> {
+        let along = vec![("axis", Attribute::Int(axis.into()))];
+        Ok(match self.one_index_a_row(index, axis.into())? {
+            Some(line) => self.graph.call_with("Gather", &[x, line], along),
+            None => self.graph.call_with("GatherElements", &[x, at], along),
+        })
+    }
+
+    /// Tap by tap: ONNX has no operator for all at once.
+    fn blend(&mut self, blend: &Blend, sources: &[Node], x: &[Id]) -> Result<Id> {
+        let taps = usize::from(blend.taps);
+        let mut sum = None;
+        for t in 0..taps {
+            let mut part = self.gathered(x[0], (x[1 + t], &sources[1 + t]), blend.axis)?;
+            if blend.asks {
+                let zero = self.graph.number(0.0, sources[0].dtype())?;
+                part = self.graph.call("Where", &[x[1 + 2 * taps + t], part, zero]);
+            }
+            part = self.graph.call("Mul", &[part, x[1 + taps + t]]);
+            sum = Some(sum.map_or(part, |sum| self.graph.call("Add", &[sum, part])));
+        }
+        sum.map_or_else(|| refuse("a blend has taps".into()), Ok)
     }
 
     /// The indices in one line, where they are the same along all axes but one.

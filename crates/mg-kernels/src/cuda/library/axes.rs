@@ -21,11 +21,15 @@ fn divisor(size: usize) -> (u32, u32) {
 }
 
 /// Sizes, and strides over them.
-type Space = (SmallVec<[usize; MAX_RANK]>, [[isize; MAX_RANK]; 2]);
+type Space<const N: usize = 2> = (SmallVec<[usize; MAX_RANK]>, [[isize; MAX_RANK]; N]);
 
 /// Axes as the kernels take them, whose sizes have 32 bits: a longer outermost one becomes two. Their product may be more
 /// than there are positions; those beyond are never asked for.
-pub(crate) fn countable(op: &'static str, sizes: &[usize], strides: [[isize; MAX_RANK]; 2]) -> Result<Space> {
+pub(crate) fn countable<const N: usize>(
+    op: &'static str,
+    sizes: &[usize],
+    strides: [[isize; MAX_RANK]; N],
+) -> Result<Space<N>> {
     let mut out: SmallVec<[usize; MAX_RANK]> = sizes.into();
     let mut spread = strides;
     if sizes.first().is_some_and(|&n| n > u32::MAX as usize) && sizes.len() < TAKEN {

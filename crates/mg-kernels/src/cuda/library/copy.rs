@@ -3,17 +3,20 @@
 use super::args::index::Axes;
 use super::args::{self, OUTPUT, input};
 use super::axes::{WIDE, countable};
-use super::constants::copy::{BLOCK, THREADS};
+use super::constants::copy::{BLOCK, MOST_PARTS, THREADS};
 use super::many::TAKEN;
 use super::{Plan, Pointer};
 use mg_device::{Error, ErrorKind, Layout, MAX_RANK, Result, Shape, collapse};
 use smallvec::{SmallVec, smallvec};
+use std::array::from_fn;
 
 /// Rows and columns of the tiles that are transposed with 16-byte accesses, for elements of 2, 4 and 8 bytes; and without.
 const SIDES_VECTOR: [[usize; 2]; 3] = [[128, 128], [128, 64], [64, 64]];
 const SIDES: [usize; 2] = [32, 32];
 /// Rows and columns from which tiles pay.
 const SMALLEST_SIDE: usize = 8;
+/// Elements from which there are enough threads where each has several neighbours.
+const NEIGHBOURS: usize = 1 << 18;
 
 /// Copies the elements of [`Pointer::Input`]`(0)`, which lie as `from` says, to [`Pointer::Output`]`(0)`, as `to` says;
 /// both of one shape, elements of `size` bytes (1, 2, 4 or 8). Strides of `to` reach every element once; offsets do not
@@ -27,12 +30,7 @@ pub fn plan(size: usize, from: &Layout, to: &Layout, align: usize) -> Result<Pla
         let text = format!("shapes {} and {} of a copy differ", from.shape(), to.shape());
         return Err(Error::new("copy", ErrorKind::Shape(text)));
     }
-    // Outermost first, as the result lies in memory.
-    let mut order: SmallVec<[usize; MAX_RANK]> = (0..to.rank()).collect();
-    order.sort_by_key(|&d| std::cmp::Reverse(to.strides()[d].unsigned_abs()));
-    let (to, from) = (to.permute(&order)?, from.permute(&order)?);
-    let mut strides = [to.padded_strides(), from.padded_strides()];
-    let shape = collapse(to.shape(), &mut strides);
+    let (shape, strides) = outermost_first(from, to)?;
     if shape.contains(&0) {
         return Ok(Plan::default());
     }
@@ -40,6 +38,90 @@ pub fn plan(size: usize, from: &Layout, to: &Layout, align: usize) -> Result<Pla
         return many(size, shape, strides, align);
     }
     merged(size, shape, strides, align)
+}
+
+/// A part of what is copied [together]: how it lies, where it goes (the offset counts), and what both addresses are multiples of.
+pub type Part<'a> = (&'a Layout, &'a Layout, usize);
+
+/// Bytes up to which several parts are copied at once: of more a launch is the least of it.
+const TOGETHER: usize = 1 << 25;
+
+/// Copies several parts, each [`Pointer::Input`] of its number, to where they lie in one output, of which none overlap. `None` where each is
+/// better copied by itself.
+///
+/// # Errors
+///
+/// As [`plan`].
+pub fn together(size: usize, parts: &[Part]) -> Result<Option<Plan>> {
+    let elements: usize = parts.iter().map(|(from, _, _)| from.numel()).sum();
+    if !(2..=MOST_PARTS).contains(&parts.len()) || elements * size > TOGETHER {
+        return Ok(None);
+    }
+    let mut all: [args::copy::Part; MOST_PARTS] = from_fn(|_| args::copy::Part {
+        out: None,
+        from: None,
+        count: 0,
+        first: 0,
+        unit: 1,
+        axes: Axes::of(&[], [&[], &[]], false),
+    });
+    let mut blocks = 0;
+    for (number, (part, &(from, to, align))) in all.iter_mut().zip(parts).enumerate() {
+        let (shape, strides) = outermost_first(from, to)?;
+        if shape.contains(&0) || shape.rank() > TAKEN || !matches!(way(size, &shape, &strides), Way::Strided)
+        {
+            return Ok(None);
+        }
+        let (unit, shape, strides) = widen(size, shape, strides, align);
+        let (sizes, strides) = countable("copy", shape.dims(), strides)?;
+        *part = args::copy::Part {
+            out: Some((Pointer::Output(0), (to.offset() * size) as u64)),
+            from: input(number as u8),
+            count: shape.numel() as u64,
+            first: blocks as u32,
+            unit: unit as u32,
+            axes: Axes::of(&sizes, [&strides[0], &strides[1]], false),
+        };
+        blocks += shape.numel().div_ceil(BLOCK);
+    }
+    let args = args::copy::Parts { count: parts.len() as u32, parts: all };
+    let launches = smallvec![super::launch("copy", "copy_parts", blocks, &args)?];
+    Ok(Some(Plan { launches, ..Plan::default() }))
+}
+
+/// Axes in the order in which the result lies in memory, those that merge as one; the result's strides come first.
+fn outermost_first(from: &Layout, to: &Layout) -> Result<(Shape, [[isize; MAX_RANK]; 2])> {
+    let mut order: SmallVec<[usize; MAX_RANK]> = (0..to.rank()).collect();
+    order.sort_by_key(|&d| std::cmp::Reverse(to.strides()[d].unsigned_abs()));
+    let (to, from) = (to.permute(&order)?, from.permute(&order)?);
+    let mut strides = [to.padded_strides(), from.padded_strides()];
+    let shape = collapse(to.shape(), &mut strides);
+    Ok((shape, strides))
+}
+
+/// How elements are copied best.
+enum Way {
+    /// From the other end of an axis.
+    Turned(usize),
+    /// By tiles of a row and a column.
+    Transposed(usize, usize),
+    Strided,
+}
+
+fn way(size: usize, shape: &Shape, strides: &[[isize; MAX_RANK]; 2]) -> Way {
+    let rank = shape.rank();
+    let unit = |s: &[isize; MAX_RANK]| (0..rank).find(|&d| s[d] == 1 && shape[d] > 1);
+    // Neighbours of the source in the other direction: the result is written from its other end instead.
+    let turned = |d: &usize| strides[1][*d] == -1 && strides[0][*d] != 1 && shape[*d] > 1;
+    match (unit(&strides[0]), unit(&strides[1])) {
+        (_, None) => (0..rank).find(turned).map_or(Way::Strided, Way::Turned),
+        (Some(row), Some(column))
+            if row != column && size <= 8 && shape[row].min(shape[column]) >= SMALLEST_SIDE =>
+        {
+            Way::Transposed(row, column)
+        }
+        _ => Way::Strided,
+    }
 }
 
 /// A copy over more axes than kernels take elsewhere.
@@ -73,11 +155,8 @@ fn many(size: usize, shape: Shape, strides: [[isize; MAX_RANK]; 2], align: usize
 
 /// A copy over axes that no longer merge, as many as a kernel takes.
 fn merged(size: usize, shape: Shape, strides: [[isize; MAX_RANK]; 2], align: usize) -> Result<Plan> {
-    let rank = shape.rank();
-    let unit = |s: &[isize; MAX_RANK]| (0..rank).find(|&d| s[d] == 1 && shape[d] > 1);
-    // Neighbours of the source in the other direction: the result is written from its other end instead.
-    let turned = |d: &usize| strides[1][*d] == -1 && strides[0][*d] != 1 && shape[*d] > 1;
-    if let (None, Some(d)) = (unit(&strides[1]), (0..rank).find(turned)) {
+    let way = way(size, &shape, &strides);
+    if let Way::Turned(d) = way {
         let last = shape[d] as isize - 1;
         let [to, from] = strides.map(|s| (last * s[d] * size as isize) as u64);
         let other = strides.map(|mut s| {
@@ -94,14 +173,15 @@ fn merged(size: usize, shape: Shape, strides: [[isize; MAX_RANK]; 2], align: usi
         let launches = plan.launches.into_iter().map(|launch| launch.moved(there)).collect();
         return Ok(Plan { launches, ..plan });
     }
-    if let (Some(row), Some(column)) = (unit(&strides[0]), unit(&strides[1]))
-        && row != column
-        && size <= 8
-        && shape[row].min(shape[column]) >= SMALLEST_SIDE
-    {
+    if let Way::Transposed(row, column) = way {
         return transposed(size, &shape, &strides, row, column, align);
     }
     let (unit, shape, strides) = widen(size, shape, strides, align);
+    if unit == size
+        && let Some(plan) = neighbours(size, &shape, &strides, align)?
+    {
+        return Ok(plan);
+    }
     let count = shape.numel();
     let (sizes, strides) = countable("copy", shape.dims(), strides)?;
     let axes = Axes::of(&sizes, [&strides[0], &strides[1]], count >= WIDE);
@@ -111,6 +191,44 @@ fn merged(size: usize, shape: Shape, strides: [[isize; MAX_RANK]; 2], align: usi
         launches: smallvec![super::launch("copy", &name, count.div_ceil(BLOCK), &args)?],
         ..Plan::default()
     })
+}
+
+/// A copy that stores several neighbours at once, though their sources do not lie side by side, or are not aligned.
+fn neighbours(
+    size: usize,
+    shape: &Shape,
+    strides: &[[isize; MAX_RANK]; 2],
+    align: usize,
+) -> Result<Option<Plan>> {
+    let Some(last) = shape.rank().checked_sub(1) else { return Ok(None) };
+    let fits = |each: usize| {
+        align.is_multiple_of(each * size)
+            && shape[last].is_multiple_of(each)
+            && strides[0][..last].iter().all(|s| s.unsigned_abs().is_multiple_of(each))
+    };
+    let most: &[usize] = match size {
+        1 => &[4],
+        2 | 4 => &[4, 2],
+        _ => &[2],
+    };
+    let each = most.iter().copied().find(|&each| strides[0][last] == 1 && fits(each));
+    let Some(each) = each.filter(|_| shape.numel() >= NEIGHBOURS) else { return Ok(None) };
+    let mut around = *strides;
+    around[0][..last].iter_mut().for_each(|s| *s /= each as isize);
+    around[1][last] *= each as isize;
+    let sizes = collapse(&shape.with(last, shape[last] / each), &mut around);
+    let count = sizes.numel();
+    let (sizes, around) = countable("copy", sizes.dims(), around)?;
+    let args = args::copy::Neighbours {
+        out: OUTPUT,
+        from: input(0),
+        count: count as u64,
+        step: strides[1][last] as i64,
+        axes: Axes::of(&sizes, [&around[0], &around[1]], count >= WIDE),
+    };
+    let name = format!("copy_b{}_x{each}", size * 8);
+    let launches = smallvec![super::launch("copy", &name, count.div_ceil(BLOCK), &args)?];
+    Ok(Some(Plan { launches, ..Plan::default() }))
 }
 
 /// Several neighbours as one element, where both sides have them side by side and aligned: bytes of the element, and the

@@ -11,12 +11,12 @@ pub(crate) use super::constants::copy::MAX_RANK as TAKEN;
 /// What is copied: bytes of an element, how the operand lies, what its address is a multiple of.
 pub(crate) type Copied<'a> = (usize, &'a Layout, usize);
 
-/// The plan of a kernel whose operands 0 and 1 are dense copies of these, made before.
-pub(crate) fn of_dense(operands: [Copied; 2], plan: Plan) -> Result<Plan> {
+/// The plan of a kernel whose first operands are dense copies of these, made before.
+pub(crate) fn of_dense(operands: &[Copied], plan: Plan) -> Result<Plan> {
     let mut launches = SmallVec::new();
-    let mut places = [0u64; 2];
+    let mut places: SmallVec<[u64; 2]> = SmallVec::new();
     let mut at = 0usize;
-    for (number, (size, layout, align)) in operands.into_iter().enumerate() {
+    for (number, &(size, layout, align)) in operands.iter().enumerate() {
         let copy = copy::plan(size, layout, &Layout::contiguous(*layout.shape()), align.min(256))?;
         let moved = |pointer| match pointer {
             Pointer::Input(_) => (Pointer::Input(number as u8), 0),
@@ -24,7 +24,7 @@ pub(crate) fn of_dense(operands: [Copied; 2], plan: Plan) -> Result<Plan> {
             Pointer::Tickets | Pointer::Fault => (pointer, 0),
         };
         launches.extend(copy.launches.into_iter().map(|launch| launch.moved(moved)));
-        places[number] = at as u64;
+        places.push(at as u64);
         at += (layout.numel() * size).next_multiple_of(256);
     }
     let moved = |pointer| match pointer {

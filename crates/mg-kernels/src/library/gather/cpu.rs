@@ -37,7 +37,7 @@ fn rows(shape: &Shape, axis: usize, index: &Layout, operand: &Layout) -> Rows {
 /// length, offsets, steps)` is given where the first lies in each layout and how far apart the others follow, until it answers with
 /// `false`. In the last layout, positions stay where they are along `axis`.
 #[inline(always)]
-fn stretches<const N: usize>(
+pub(in crate::library) fn stretches<const N: usize>(
     shape: &Shape,
     layouts: [&Layout; N],
     axis: usize,

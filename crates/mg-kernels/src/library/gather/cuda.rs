@@ -65,7 +65,7 @@ pub fn gather(
     let sizes = collapse(&Shape::of(&shape[..first]), &mut around);
     if sizes.rank() > TAKEN {
         let plan = gather(size, &many::around(x, axis), &many::around(index, axis), 1, align, wraps)?;
-        return many::of_dense([(size, x, align), (8, index, 8)], plan);
+        return many::of_dense(&[(size, x, align), (8, index, 8)], plan);
     }
     let count = shape.numel() / each;
     let (sizes, around) = countable("gather", sizes.dims(), around)?;
@@ -91,6 +91,8 @@ pub fn gather(
 
 /// Where an index that is out of range is told.
 const FAULT: Address = Some((Pointer::Fault, 0));
+/// What lies in the workspace begins at multiples of so many bytes.
+const LINE: usize = 256;
 /// Steps of a warp up to which every target looks through all indices that may name it.
 const LOOK: usize = 1 << 18;
 
@@ -126,7 +128,7 @@ pub fn scatter_add(dtype: DType, x: &Layout, index: &Layout, axis: usize, size: 
     let (first, row, column) = repeated(&shape, axis, index, x);
     if first > TAKEN {
         let plan = scatter_add(dtype, &many::around(x, axis), &many::around(index, axis), 1, size)?;
-        return many::of_dense([(bytes, x, bytes), (8, index, 8)], plan);
+        return many::of_dense(&[(bytes, x, bytes), (8, index, 8)], plan);
     }
     let (count, length) = (target.numel(), shape[axis]);
     let positions: usize = shape[..first].iter().product();
@@ -139,10 +141,16 @@ pub fn scatter_add(dtype: DType, x: &Layout, index: &Layout, axis: usize, size: 
     let sorts = steps > LOOK && targets < u32::MAX as usize && positions < WIDE;
     let mut sorted = Sorted::new(positions, targets);
     // Several times as many positions as there are on average can be linked to each target. Where there are far more targets than
-    // positions, their heads take longer than a sort.
-    let few = positions <= targets.saturating_mul(FEW / 8) && targets <= positions.saturating_mul(8);
-    let links = sorts && row < ROW && few;
-    let linked = links.then(|| sorted.link(targets));
+    // positions, heads of their own take longer than a sort.
+    let few = positions <= targets.saturating_mul(FEW / 8);
+    let way = match (row, targets > positions.saturating_mul(8)) {
+        _ if !sorts || row >= ROW || !few => None,
+        (1, true) if kind == "f32" => Some(Linking::Owned),
+        (_, true) => None,
+        (1, false) => Some(Linking::Pairs),
+        (_, false) => Some(Linking::Links),
+    };
+    let linked = way.map(|way| sorted.link(way, targets, bytes));
     // From so many positions on a target is left to blocks, and so many of them there are at most.
     let (left_from, parts) = if row >= ROW { (HEAVY, row.div_ceil(32)) } else { (PILE, row) };
     let left = positions / left_from;
@@ -160,7 +168,7 @@ pub fn scatter_add(dtype: DType, x: &Layout, index: &Layout, axis: usize, size: 
         fault: FAULT,
         keys: sorts.then_some((Pointer::Workspace, sorted.last.0 as u64)),
         positions: sorts.then_some((Pointer::Workspace, sorted.last.1 as u64)),
-        heads: linked.map(|linked| (Pointer::Workspace, linked.heads as u64)),
+        heads: linked.map(|linked| linked.heads()),
         next: linked.map(|linked| (Pointer::Workspace, linked.next as u64)),
         crowded: linked.map(|linked| (Pointer::Workspace, linked.crowded as u64)),
         heavy: sorts.then_some((Pointer::Workspace, heavy as u64)),
@@ -191,13 +199,16 @@ pub fn scatter_add(dtype: DType, x: &Layout, index: &Layout, axis: usize, size: 
     let places = Positions { shape: &shape, first, index, axis, size };
     let mut launches = SmallVec::new();
     if let Some(linked) = linked {
-        launches.extend(linked.launches(&places, positions)?);
-        launches.push(launch(
-            "scatter_add",
-            &format!("scatter_lists_{kind}"),
-            count.div_ceil(THREADS),
-            &args,
-        )?);
+        launches.extend(linked.launches(&places, positions, (kind, x), count)?);
+        let adds = match linked.way {
+            Linking::Links => Some(("lists", THREADS)),
+            Linking::Pairs => Some(("paired", EACH)),
+            Linking::Owned => None,
+        };
+        if let Some((adds, each)) = adds {
+            let name = format!("scatter_{adds}_{kind}");
+            launches.push(launch("scatter_add", &name, count.div_ceil(each), &args)?);
+        }
     }
     launches.extend(sorted.launches(&places)?);
     if name == "segments" && linked.is_none() {
@@ -269,28 +280,52 @@ struct Positions<'a> {
 }
 
 impl Positions<'_> {
-    /// The distance along the axis between rows of the result, and where all positions are: of the index, and of rows without the axis.
-    fn places(&self) -> (i64, Axes<2>) {
+    /// The distance along the axis between rows of the result, and the strides of all positions: of the index, and of rows without the axis.
+    fn strides(&self) -> (i64, (&[isize], SmallVec<[isize; MAX_RANK]>)) {
         let &Positions { shape, first, index, axis, size } = self;
         let rows = Layout::contiguous(Shape::of(&shape.with(axis, size)[..first]));
         let mut strides: SmallVec<[isize; MAX_RANK]> = rows.strides().into();
         let stride = std::mem::replace(&mut strides[axis], 0);
-        (stride as i64, Axes::of(&shape[..first], [&index.strides()[..first], &strides], false))
+        (stride as i64, (&index.strides()[..first], strides))
     }
+}
+
+/// How positions are linked to their targets.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Linking {
+    /// By numbers alone, for rows of several elements.
+    Links,
+    /// With the values of single elements beside them.
+    Pairs,
+    /// So too, with heads in the result itself: where targets are many, and most of them zeros.
+    Owned,
 }
 
 /// Where positions that are linked to their targets lie in the workspace.
 #[derive(Clone, Copy)]
 struct Linked {
-    /// Whether a target has more than are linked; behind it what begins as zeros.
+    way: Linking,
+    /// Whether a target has more than are linked; behind it heads, and all up to `next` begins as zeros.
     crowded: usize,
-    heads: usize,
     next: usize,
 }
 
 impl Linked {
-    /// The launches that link `count` positions.
-    fn launches(&self, positions: &Positions, count: usize) -> Result<SmallVec<[Launch; 2]>> {
+    fn heads(&self) -> (Pointer, u64) {
+        match self.way {
+            Linking::Links | Linking::Pairs => (Pointer::Workspace, (self.crowded + LINE) as u64),
+            Linking::Owned => (Pointer::Output(0), 0),
+        }
+    }
+
+    /// The launches that link `count` positions, and add what is owned, for a result of `sums` elements.
+    fn launches(
+        &self,
+        positions: &Positions,
+        count: usize,
+        (kind, x): (&str, &Layout),
+        sums: usize,
+    ) -> Result<SmallVec<[Launch; 4]>> {
         const OP: &str = "scatter_add";
         let at = |offset: usize| Some((Pointer::Workspace, offset as u64));
         let there = |pointer| match pointer {
@@ -298,20 +333,44 @@ impl Linked {
             Pointer::Input(_) | Pointer::Workspace | Pointer::Tickets | Pointer::Fault => (pointer, 0),
         };
         let zeros = copy::fill(4, (self.next - self.crowded) / 4, 0)?.launches;
-        let mut launches: SmallVec<[Launch; 2]> =
+        let mut launches: SmallVec<[Launch; 4]> =
             zeros.into_iter().map(|launch| launch.moved(there)).collect();
-        let (stride, places) = positions.places();
-        let args = args::scatter::Links {
+        let (stride, (of_index, of_rows)) = positions.strides();
+        let sizes = &positions.shape[..positions.first];
+        let (heads, blocks) = (Some(self.heads()), count.div_ceil(THREADS));
+        if self.way == Linking::Links {
+            let args = args::scatter::Links {
+                index: input(1),
+                heads,
+                next: at(self.next),
+                fault: FAULT,
+                count: count as u64,
+                limit: positions.size as i64,
+                stride,
+                places: Axes::of(sizes, [of_index, &of_rows], false),
+            };
+            launches.push(launch(OP, "scatter_links", blocks, &args)?);
+            return Ok(launches);
+        }
+        let args = args::scatter::Pairs {
             index: input(1),
-            heads: at(self.heads),
-            next: at(self.next),
+            x: input(0),
+            heads,
+            pairs: at(self.next),
+            crowded: at(self.crowded),
             fault: FAULT,
             count: count as u64,
             limit: positions.size as i64,
             stride,
-            places,
+            places: Axes::of(sizes, [of_index, &of_rows, &x.strides()[..positions.first]], false),
         };
-        launches.push(launch(OP, "scatter_links", count.div_ceil(THREADS), &args)?);
+        if self.way == Linking::Owned {
+            launches.extend(copy::fill(4, sums, 0)?.launches);
+        }
+        launches.push(launch(OP, &format!("scatter_pairs_{kind}"), blocks, &args)?);
+        if self.way == Linking::Owned {
+            launches.push(launch(OP, &format!("scatter_owned_{kind}"), count.div_ceil(EACH), &args)?);
+        }
         Ok(launches)
     }
 }
@@ -366,15 +425,18 @@ impl Sorted {
         if self.wanted.is_some() { all.min(TURNS) } else { all }
     }
 
-    /// Has positions linked first, and sorts only where those of a target are too many for that.
-    fn link(&mut self, targets: usize) -> Linked {
-        let list = |n: usize| (n * 4).next_multiple_of(256);
-        let crowded = self.bytes.next_multiple_of(256);
-        let heads = crowded + 256;
-        let next = heads + list(targets);
-        self.bytes = next + list(self.count);
+    /// Has positions linked first, and sorts only where those of a target are too many for that; elements have so many bytes.
+    fn link(&mut self, way: Linking, targets: usize, bytes: usize) -> Linked {
+        let crowded = self.bytes.next_multiple_of(LINE);
+        let (heads, each) = match way {
+            Linking::Links => (targets, 4),
+            Linking::Pairs => (targets, 2 * bytes.max(4)),
+            Linking::Owned => (0, 2 * bytes.max(4)),
+        };
+        let next = crowded + LINE + (heads * 4).next_multiple_of(LINE);
+        self.bytes = next + (self.count * each).next_multiple_of(LINE);
         self.wanted = Some(crowded);
-        Linked { crowded, heads, next }
+        Linked { way, crowded, next }
     }
 
     /// The launches after which the keys of all positions lie sorted in their last place.
@@ -382,7 +444,8 @@ impl Sorted {
         const OP: &str = "scatter_add";
         let at = |offset: usize| Some((Pointer::Workspace, offset as u64));
         let wanted = self.wanted.and_then(at);
-        let (stride, places) = positions.places();
+        let (stride, (of_index, of_rows)) = positions.strides();
+        let places = Axes::of(&positions.shape[..positions.first], [of_index, &of_rows], false);
         let args = args::scatter::Keys {
             index: input(1),
             keys: at(self.kept[0].0),

@@ -1,6 +1,6 @@
 //! Elements by index, and their adjoint: sums by index.
 
-mod cpu;
+pub(super) mod cpu;
 pub mod cuda;
 mod rows;
 #[cfg(test)]

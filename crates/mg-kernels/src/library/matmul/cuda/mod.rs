@@ -186,7 +186,7 @@ fn of_dense(problem: &Problem) -> Result<Plan> {
     copied.merged = Merged::new(&dense(*m, *k), &dense(*k, *n));
     copied.align = [16; 2];
     let size = problem.dtype.size();
-    many::of_dense([(size, &a, problem.align[0]), (size, &b, problem.align[1])], plan(&copied)?)
+    many::of_dense(&[(size, &a, problem.align[0]), (size, &b, problem.align[1])], plan(&copied)?)
 }
 
 /// As [`plan`] with a tile of this name ("64x64", as the kernels' names have it), for measurements; `splits` is how many
