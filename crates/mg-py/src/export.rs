@@ -409,7 +409,7 @@ impl PyTensor {
         let value = compute(py, || this.t.dense_value())?;
         let bytes = value.dense_bytes().map_err(|e| exception(&e))?;
         let bytes = to_bytes(py, bytes)?;
-        let leaf = this.t.is_leaf() && this.t.requires_grad();
+        let leaf = this.t.requires_grad();
         let shape: Vec<usize> = value.layout.shape().to_vec();
         let arguments = (
             bytes,
