@@ -12,9 +12,9 @@ use pyo3::types::{
     PyCFunction, PyCode, PyDict, PyFunction, PyModule, PyString, PyTuple, PyType, PyWeakrefReference,
 };
 
-use crate::jit_key::{ANY_KEY, Names, Words};
+use crate::jit_key::{ANY_FIELD, ANY_KEY, IDENTITY, Names, Words};
 use crate::jit_same::{Same, Seeing, contents};
-use crate::jit_sort::{Language, is_code, is_of_a_program, is_the_packages, module_type};
+use crate::jit_sort::{Language, is_code, is_of_a_program, is_the_packages, is_type_named, module_type};
 use crate::tensor::PyTensor;
 
 /// Functions whose names are looked for.
@@ -41,8 +41,6 @@ const ASKING: [&str; 13] = [
 /// Who does so unless the name stands beside the question.
 const TELLING: [&str; 8] =
     ["getattr", "hasattr", "setattr", "delattr", "vars", "__dict__", "dir", "getmembers"];
-/// Python modules whose functions have a look at all that an object is.
-const COPYING: [&str; 3] = ["copy", "dataclasses", "pickle"];
 
 /// Functions that say on which thread they are called.
 const THREADS: [&str; 6] =
@@ -343,10 +341,12 @@ impl Surroundings {
         }
         let modules = Language::known(py)?.modules(py);
         let builtins = py.import("builtins")?.dict();
-        let Named { globals: of_globals, names, words, has_any_key, matches_by_position } = Named::by(code)?;
+        let Named { globals: of_globals, names, words, has_any_key, matches_by_position, compares_identity } =
+            Named::by(code)?;
         self.is_any_name |= names.iter().any(|name| ASKING.contains(&&**name));
         self.is_any_name |= names.iter().any(|name| TELLING.contains(&&**name)) && asks_for_any_name(code)?;
-        self.is_any_name |= matches_by_position;
+        self.names.extend(matches_by_position.then(|| ANY_FIELD.to_owned()));
+        self.names.extend(compares_identity.then(|| IDENTITY.to_owned()));
         // Variables under any name, too. (`model.eval()` is none of these.)
         let has = |name: &str| names.iter().any(|own| own == name);
         self.is_endless |= ["globals", "exec", "import_module", "__import__"].into_iter().any(has);
@@ -399,7 +399,10 @@ impl Surroundings {
     fn library(&mut self, code: &Bound<'_, PyAny>, module: &str) -> PyResult<()> {
         self.codes.insert(code.as_ptr() as usize, code.clone().unbind());
         self.names.extend(Named::by(code)?.names);
-        self.is_any_name |= COPYING.contains(&module);
+        // What is copied by way of what it tells of itself tells all that it is; fields of dataclasses are read by names that are made.
+        let name = code.getattr(intern!(code.py(), "co_name"))?;
+        self.is_any_name |= module == "copy" && name.eq("_reconstruct")?;
+        self.names.extend((module == "dataclasses").then(|| ANY_FIELD.to_owned()));
         Ok(())
     }
 
@@ -655,10 +658,18 @@ fn asks_for_any_name(code: &Bound<'_, PyAny>) -> PyResult<bool> {
 
 /// Whether something is a function that asks for attributes by names, under another name than its own.
 fn asks_by_another_name(value: &Bound<'_, PyAny>, name: Option<&str>) -> PyResult<bool> {
+    let py = value.py();
+    let class = value.get_type();
+    if is_type_named(&class, "functools", "partial")? {
+        return asks_by_another_name(&value.getattr(intern!(py, "func"))?, None);
+    }
+    if is_type_named(&class, "builtins", "method-wrapper")? {
+        let own = value.getattr(intern!(py, "__name__"))?.str()?;
+        return Ok(ASKING.contains(&&*own.to_string_lossy()));
+    }
     if !value.is_instance_of::<PyCFunction>() && !value.is_instance_of::<PyType>() {
         return Ok(false);
     }
-    let py = value.py();
     let own = value.getattr(intern!(py, "__name__"))?.str()?;
     let own = own.to_string_lossy();
     let is_asking = TELLING.contains(&&*own) || ASKING.contains(&&*own);
@@ -763,6 +774,82 @@ fn rules_of<'py>(object: &Bound<'py, PyAny>, stack: &mut Vec<Bound<'py, PyAny>>)
     Ok(())
 }
 
+/// What an optimiser has its groups under.
+const GROUPS: &str = "param_groups";
+
+/// An instruction of code, as `dis` tells of it.
+struct Instruction {
+    op: String,
+    /// What it is about, if that is a name.
+    name: Option<String>,
+    arg: usize,
+}
+
+impl Instruction {
+    fn of(instruction: &Bound<'_, PyAny>) -> PyResult<Instruction> {
+        let py = instruction.py();
+        let mut op = instruction.getattr(intern!(py, "opname"))?.str()?.to_string_lossy().into_owned();
+        // As it was called before there was one for all operators.
+        if op == "BINARY_OP" && instruction.getattr(intern!(py, "argrepr"))?.eq("[]")? {
+            "BINARY_SUBSCR".clone_into(&mut op);
+        }
+        let name = instruction.getattr(intern!(py, "argval"))?.extract().ok();
+        let arg = instruction.getattr(intern!(py, "arg"))?.extract().unwrap_or(0);
+        Ok(Instruction { op, name, arg })
+    }
+
+    fn is_silent(&self) -> bool {
+        matches!(&*self.op, "CACHE" | "EXTENDED_ARG" | "RESUME" | "NOP" | "PRECALL")
+    }
+
+    fn is_constant(&self) -> bool {
+        self.op.starts_with("LOAD_CONST") || self.op.starts_with("LOAD_SMALL_INT")
+    }
+
+    fn stores(&self) -> Option<&String> {
+        let is_store = matches!(&*self.op, "STORE_FAST" | "STORE_DEREF" | "STORE_NAME" | "STORE_GLOBAL");
+        self.name.as_ref().filter(|_| is_store)
+    }
+}
+
+/// Whether code asks an optimiser's group for something under a key that does not stand beside the question, or hands a group on: what is not
+/// seen to be `group["name"]` is taken for that.
+fn hands_on_groups(all: &[Instruction]) -> bool {
+    let op = |at: usize| all.get(at).map_or("", |instruction| &*instruction.op);
+    let is_constant = |at: usize| all.get(at).is_some_and(Instruction::is_constant);
+    let is_key = |at: usize| is_constant(at) && matches!(op(at + 1), "BINARY_SUBSCR" | "STORE_SUBSCR");
+    // Variables that hold groups.
+    let mut held: Vec<&String> = vec![];
+    for at in (0..all.len()).filter(|&at| all[at].name.as_deref() == Some(GROUPS)) {
+        let next = match op(at + 1) {
+            // `for group in optimizer.param_groups`, also where it is a part of a comprehension.
+            "GET_ITER" => {
+                let Some(turn) = (at + 2..all.len()).find(|&at| op(at) == "FOR_ITER") else { return true };
+                if (at + 2..turn).any(|at| op(at).starts_with("CALL")) {
+                    return true;
+                }
+                turn + 1
+            }
+            _ if is_constant(at + 1) && op(at + 2) == "BINARY_SUBSCR" => at + 3,
+            _ => return true,
+        };
+        match all.get(next).and_then(Instruction::stores) {
+            Some(name) => held.push(name),
+            None if is_key(next) => {}
+            None => return true,
+        }
+    }
+    let is_held = |at: usize| {
+        let loads = op(at).starts_with("LOAD_") && !is_constant(at);
+        loads && all[at].name.as_ref().is_some_and(|name| held.contains(&name))
+    };
+    // Where two are loaded at once no name is told.
+    let is_pair = |at: usize| op(at).contains("FAST_LOAD_FAST") || op(at).contains("FAST_BORROW_LOAD_FAST");
+    (0..all.len()).any(|at| {
+        !held.is_empty() && is_pair(at) || is_held(at) && !is_key(at + 1) && op(at + 1) != "CONTAINS_OP"
+    })
+}
+
 /// The names that code and the code within it uses.
 struct Named {
     /// Of variables of the Python module, and of what is imported.
@@ -771,10 +858,12 @@ struct Named {
     names: Vec<String>,
     /// Words that stand in it and could be names.
     words: Vec<String>,
-    /// Something is found in a container by a key that does not stand in the code, or all that is in it is gone through.
+    /// An optimiser's group is asked for something under a key that does not stand beside the question, or handed on.
     has_any_key: bool,
     /// Attributes are asked for that a class says are the first, the second and so on.
     matches_by_position: bool,
+    /// It is asked whether two things are one, neither of which is a constant.
+    compares_identity: bool,
 }
 
 impl Named {
@@ -786,6 +875,7 @@ impl Named {
             words: vec![],
             has_any_key: false,
             matches_by_position: false,
+            compares_identity: false,
         };
         let mut stack = vec![code.clone()];
         while let Some(code) = stack.pop() {
@@ -794,29 +884,26 @@ impl Named {
                 named.names.push(name?.extract::<String>()?);
             }
             // An attribute may have the name of a variable that the code has nothing to do with.
-            let mut is_constant = false;
-            for instruction in py.import("dis")?.call_method1("get_instructions", (&code,))?.try_iter()? {
-                let instruction = instruction?;
-                let op = instruction.getattr(intern!(py, "opname"))?;
-                let op = op.cast::<PyString>()?.to_string_lossy();
-                let is_subscript = match &*op {
-                    "BINARY_SUBSCR" => true,
-                    "BINARY_OP" => instruction.getattr(intern!(py, "argrepr"))?.eq("[]")?,
-                    _ => false,
-                };
-                named.has_any_key |= is_subscript && !is_constant;
-                if !matches!(&*op, "CACHE" | "EXTENDED_ARG") {
-                    is_constant = op.starts_with("LOAD_CONST") || op.starts_with("LOAD_SMALL_INT");
-                }
-                if op == "MATCH_CLASS" {
-                    named.matches_by_position |=
-                        instruction.getattr(intern!(py, "arg"))?.extract::<usize>()? > 0;
-                }
+            let all: Vec<Instruction> = py
+                .import("dis")?
+                .call_method1("get_instructions", (&code,))?
+                .try_iter()?
+                .map(|instruction| Instruction::of(&instruction?))
+                .collect::<PyResult<Vec<_>>>()?
+                .into_iter()
+                .filter(|instruction| !instruction.is_silent())
+                .collect();
+            named.has_any_key |= hands_on_groups(&all);
+            let mut before: Option<&Instruction> = None;
+            for instruction in &all {
+                let op = &*instruction.op;
+                named.compares_identity |=
+                    op == "IS_OP" && before.is_some_and(|before| !before.is_constant());
+                before = Some(instruction);
+                named.matches_by_position |= op == "MATCH_CLASS" && instruction.arg > 0;
                 let is_of_variable = op.contains("GLOBAL") || op.ends_with("_NAME");
-                if is_of_variable
-                    && let Ok(name) = instruction.getattr(intern!(py, "argval"))?.extract::<String>()
-                {
-                    named.globals.insert(name);
+                if is_of_variable {
+                    named.globals.extend(instruction.name.clone());
                 }
             }
             for constant in code.getattr("co_consts")?.try_iter()? {
@@ -828,8 +915,7 @@ impl Named {
                 }
             }
         }
-        let goes_through = |name: &String| matches!(&**name, "values" | "items" | "get" | "pop" | "copy");
-        named.has_any_key |= named.names.iter().any(goes_through);
+        named.has_any_key |= named.words.iter().any(|word| word == GROUPS);
         Ok(named)
     }
 
@@ -840,8 +926,9 @@ impl Named {
         }
         let Ok(text) = constant.cast::<PyString>() else { return Ok(()) };
         let text = text.to_string_lossy();
-        if text.contains('{') {
-            let parts = text.split(|c: char| !c.is_alphanumeric() && c != '_');
+        // Fields of a format name attributes behind points.
+        for field in text.split('{').skip(1) {
+            let parts = field.split(['}', '!', ':', '[']).next().unwrap_or_default().split('.').skip(1);
             self.words.extend(parts.filter(|part| !part.is_empty()).map(str::to_owned));
         }
         if text.len() <= WORD && !text.contains(char::is_whitespace) {

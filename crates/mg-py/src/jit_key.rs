@@ -25,8 +25,12 @@ use crate::tensor::PyTensor;
 /// The names of attributes that a function's code asks for; none where it may be any.
 pub type Names<'a> = Option<&'a HashSet<String>>;
 
-/// Stands among names where the code finds things in containers by keys that do not stand in it.
+/// Stands among names where the code asks groups of optimisers for what stands under keys that are not beside the question.
 pub const ANY_KEY: &str = "[]";
+/// Stands among names where a dataclass's fields are asked for, or what a class says is the first, the second and so on.
+pub const ANY_FIELD: &str = "()";
+/// Stands among names where the code asks whether two things are one.
+pub const IDENTITY: &str = "is";
 
 /// How deep containers and objects are looked into.
 const DEPTH: usize = 16;
@@ -360,10 +364,13 @@ impl<'a, 'py> Words<'a, 'py> {
                 self.items(obj, false, items, attributes, look)
             }
             Sort::List(has_attributes) => {
-                self.container(Kind::List, obj, look);
+                let is_one = self.container(Kind::List, obj, look);
                 let items = self.all(obj.cast::<PyList>()?.iter(), look)?;
                 let attributes = self.attributes_if(has_attributes, obj, look)?;
-                self.items(obj, true, items, attributes, look)
+                match is_one {
+                    true => self.seen_again(obj, look)?,
+                    false => self.items(obj, true, items, attributes, look),
+                }
             }
             Sort::Items(has_attributes) => {
                 // In the order in which it hands them out: another order is another thing, and what it answers may depend on that.
@@ -377,7 +384,7 @@ impl<'a, 'py> Words<'a, 'py> {
                 self.seen_again(obj, look)?
             }
             Sort::Dict(has_attributes) => {
-                self.container(Kind::Dict, obj, look);
+                let is_one = self.container(Kind::Dict, obj, look);
                 let dict = obj.cast::<PyDict>()?;
                 let entries = self.entries(dict, look)?;
                 let attributes = self.attributes_if(has_attributes, obj, look)?;
@@ -388,7 +395,7 @@ impl<'a, 'py> Words<'a, 'py> {
                 if let Some(maker) = &maker {
                     self.tell(maker, &look.outside())?;
                 }
-                match entries.filter(|_| maker.is_none()) {
+                match entries.filter(|_| maker.is_none() && !is_one) {
                     Some(entries) if self.sees && !look.arguments => Same::Dict(Box::new(Entries {
                         class: obj.get_type_ptr() as usize,
                         given: self.given_as(obj),
@@ -633,8 +640,9 @@ impl<'a, 'py> Words<'a, 'py> {
         Ok(Some(self.entries(&attributes, look)?.map_or(Same::Never, of)))
     }
 
-    /// A container that can change: of which type, and, among arguments, that it was given; elsewhere, as which argument.
-    fn container(&mut self, kind: Kind, obj: &Bound<'py, PyAny>, look: &Look) {
+    /// A container that can change: of which type, and, among arguments, that it was given; elsewhere, as which argument. Answers with whether
+    /// it is asked who it is.
+    fn container(&mut self, kind: Kind, obj: &Bound<'py, PyAny>, look: &Look) -> bool {
         self.kind(kind);
         self.address(obj.get_type().as_any());
         if look.arguments {
@@ -648,6 +656,11 @@ impl<'a, 'py> Words<'a, 'py> {
             self.kind(Kind::Argument);
             self.key.push(at as u64);
         }
+        let is_one = !look.arguments && look.names.is_some_and(|names| names.contains(IDENTITY));
+        if is_one {
+            self.address(obj);
+        }
+        is_one
     }
 
     /// What is in a dictionary, in its order; nothing to see it by where it has an order of its own beside that of the dictionary that it is,
@@ -745,9 +758,15 @@ impl<'a, 'py> Words<'a, 'py> {
             return Ok(Same::Never);
         }
         // Whether somebody holds a lock is asked of it.
-        let is_asked = |names: Names| names.is_some_and(|names| names.contains("locked"));
-        let is_lock = || is_type_named(&obj.get_type(), "_thread", "lock");
-        if (of.is_unknown || is_asked(look.names) && is_lock()?) && !is_module {
+        let asks = |name: &str| matches!(name, "locked" | "acquire" | "_is_owned");
+        let is_asked = |names: Names| names.is_some_and(|names| names.iter().any(|name| asks(name)));
+        let is_lock = || {
+            let class = obj.get_type();
+            Ok::<_, PyErr>(
+                is_type_named(&class, "_thread", "lock")? || is_type_named(&class, "_thread", "RLock")?,
+            )
+        };
+        if (of.is_unknown || is_lock()? && is_asked(look.names)) && !is_module {
             self.is_unknown(obj)?;
         }
         self.kind(if is_module { Kind::Module } else { Kind::Object });
@@ -790,7 +809,11 @@ impl<'a, 'py> Words<'a, 'py> {
                     // What a module's attributes are follows from what they are.
                     Ok(name) if is_module => !name.is(intern!(py, "_kinds")),
                     Ok(_) if of.is_used_by_others => true,
-                    Ok(name) => look.names.is_none_or(|names| names.contains(&*name.to_string_lossy())),
+                    Ok(name) => look.names.is_none_or(|names| {
+                        let name = name.to_string_lossy();
+                        let is_field = || of.fields.iter().any(|field| *field == *name);
+                        names.contains(&*name) || names.contains(ANY_FIELD) && is_field()
+                    }),
                 };
                 let mut told = None;
                 if is_told {
@@ -831,10 +854,7 @@ impl<'a, 'py> Words<'a, 'py> {
                 // Unless the function's code asks for it, too.
                 let is_read = is_ours
                     && (value.is_exact_instance_of::<PyFloat>() || value.is_exact_instance_of::<PyTuple>())
-                    && look.names.is_some_and(|names| {
-                        let may_be_any = names.contains("param_groups") && names.contains(ANY_KEY);
-                        !names.contains(&*text) && !may_be_any
-                    });
+                    && look.names.is_some_and(|names| !names.contains(&*text) && !names.contains(ANY_KEY));
                 let told = match &*text {
                     "param_names" => GroupOption::Left,
                     _ if is_read => {

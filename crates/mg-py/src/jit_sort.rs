@@ -76,6 +76,8 @@ pub struct Object {
     pub of_package: Vec<Py<PyType>>,
     /// What it has in slots, not in a dictionary.
     pub slots: Vec<Interned>,
+    /// The fields of a dataclass, and what patterns ask for by position.
+    pub fields: Vec<String>,
 }
 
 /// The name of an attribute.
@@ -265,9 +267,26 @@ impl Object {
                 .into_iter()
                 .map(Bound::unbind)
                 .collect(),
+            fields: fields_of(&class)?,
             slots: slots_of(&class)?.into_iter().map(|name| Interned(name.unbind())).collect(),
         })
     }
+}
+
+/// The names of a dataclass's fields, and of what patterns ask objects of a class for by position.
+fn fields_of(class: &Bound<'_, PyType>) -> PyResult<Vec<String>> {
+    let py = class.py();
+    let mut names = vec![];
+    for name in [intern!(py, "__dataclass_fields__"), intern!(py, "__match_args__")] {
+        // Looked up in the classes: what a class of classes answers for names that it does not have may be an error.
+        for above in class.mro().iter() {
+            let Ok(own) = above.getattr(intern!(py, "__dict__"))?.get_item(name) else { continue };
+            for field in own.try_iter()? {
+                names.extend(field?.extract::<String>());
+            }
+        }
+    }
+    Ok(names)
 }
 
 /// Whether a class, or one above it, is the package's or the language's, whose code computes with what is in their objects. (Of loggers, paths and
