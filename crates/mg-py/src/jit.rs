@@ -555,6 +555,7 @@ impl PyJit {
         // Another thread uses the recording, or this one further up.
         let Some(mut taken) = taken else { return plainly() };
         let recorded = &mut taken.recorded;
+        recorded.jit.set_catches(surroundings.catches);
         let called = began.map(|_| Instant::now());
         let (answer, ran) = match recorded.plain {
             true => (plainly(), None),

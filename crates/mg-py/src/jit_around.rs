@@ -93,6 +93,8 @@ pub struct Surroundings {
     names: HashSet<String>,
     /// Some code asks for attributes by names that are not written in it.
     is_any_name: bool,
+    /// Some code catches errors.
+    pub catches: bool,
     /// Some code draws from NumPy's generators.
     draws: bool,
     /// There is more than is looked at.
@@ -209,6 +211,7 @@ impl Surroundings {
             parts: of(&self.parts),
             names: self.names.clone(),
             is_any_name: self.is_any_name,
+            catches: self.catches,
             draws: self.draws,
             is_endless: self.is_endless,
             codes: self.codes.iter().map(|(at, o)| (*at, o.clone_ref(py))).collect(),
@@ -341,8 +344,16 @@ impl Surroundings {
         }
         let modules = Language::known(py)?.modules(py);
         let builtins = py.import("builtins")?.dict();
-        let Named { globals: of_globals, names, words, has_any_key, matches_by_position, compares_identity } =
-            Named::by(code)?;
+        let Named {
+            globals: of_globals,
+            names,
+            words,
+            has_any_key,
+            matches_by_position,
+            compares_identity,
+            catches,
+        } = Named::by(code)?;
+        self.catches |= catches;
         self.is_any_name |= names.iter().any(|name| ASKING.contains(&&**name));
         self.is_any_name |= names.iter().any(|name| TELLING.contains(&&**name)) && asks_for_any_name(code)?;
         self.names.extend(matches_by_position.then(|| ANY_FIELD.to_owned()));
@@ -864,6 +875,8 @@ struct Named {
     matches_by_position: bool,
     /// It is asked whether two things are one, neither of which is a constant.
     compares_identity: bool,
+    /// There is something to do where an error is raised.
+    catches: bool,
 }
 
 impl Named {
@@ -876,6 +889,7 @@ impl Named {
             has_any_key: false,
             matches_by_position: false,
             compares_identity: false,
+            catches: false,
         };
         let mut stack = vec![code.clone()];
         while let Some(code) = stack.pop() {
@@ -897,6 +911,7 @@ impl Named {
             let mut before: Option<&Instruction> = None;
             for instruction in &all {
                 let op = &*instruction.op;
+                named.catches |= matches!(op, "CHECK_EXC_MATCH" | "CHECK_EG_MATCH");
                 named.compares_identity |=
                     op == "IS_OP" && before.is_some_and(|before| !before.is_constant());
                 before = Some(instruction);
@@ -916,6 +931,7 @@ impl Named {
             }
         }
         named.has_any_key |= named.words.iter().any(|word| word == GROUPS);
+        named.catches |= named.names.iter().any(|name| name == "suppress");
         Ok(named)
     }
 

@@ -115,6 +115,7 @@ pub struct Jit<F> {
     run: u64,
     runs: u64,
     may_read: bool,
+    catches: bool,
 }
 
 /// What is known for one key.
@@ -233,7 +234,16 @@ struct Replaying {
 
 /// Makes a replayed function; see [`Jit`].
 pub fn jit<F: FnMut(&[Tensor]) -> Result<Vec<Tensor>>>(step: F) -> Jit<F> {
-    Jit { step, known: HashMap::default(), replayed: false, reason: None, run: 0, runs: 0, may_read: false }
+    Jit {
+        step,
+        known: HashMap::default(),
+        replayed: false,
+        reason: None,
+        run: 0,
+        runs: 0,
+        may_read: false,
+        catches: false,
+    }
 }
 
 impl<F: FnMut(&[Tensor]) -> Result<Vec<Tensor>>> Jit<F> {
@@ -241,6 +251,12 @@ impl<F: FnMut(&[Tensor]) -> Result<Vec<Tensor>>> Jit<F> {
     pub fn may_read(mut self, may: bool) -> Self {
         self.may_read = may;
         self
+    }
+
+    /// Says whether the function catches errors itself: where a replay fails for what it computes with (an index, a singular matrix), the function
+    /// is called then.
+    pub fn set_catches(&mut self, catches: bool) {
+        self.catches = catches;
     }
 
     /// Calls the function, or replays it. While another step is being recorded it is called, as a part of that one.
@@ -270,13 +286,13 @@ impl<F: FnMut(&[Tensor]) -> Result<Vec<Tensor>>> Jit<F> {
             match replaying.fits(arguments) {
                 Fit::Yes(found) => {
                     let number = replaying.run.number;
-                    return match replaying.call(found, arguments).transpose() {
+                    return match replaying.call(found, arguments, self.catches).transpose() {
                         Some(answer) => {
                             (self.replayed, self.run) = (true, number);
                             answer
                         }
-                        // Another thread has written to what the step changes; or it has failed, and nothing is as if it had begun: the
-                        // function may know what to do about it, and says it where it went wrong.
+                        // Another thread has written to what the step changes; or it has failed, nothing is as if it had begun, and the
+                        // function may know what to do about it.
                         None => self.plainly(arguments),
                     };
                 }
@@ -810,7 +826,7 @@ impl Replaying {
     }
 
     #[track_caller]
-    fn call(&mut self, found: Found, arguments: &[&Tensor]) -> Result<Option<Vec<Tensor>>> {
+    fn call(&mut self, found: Found, arguments: &[&Tensor], catches: bool) -> Result<Option<Vec<Tensor>>> {
         let line = Location::caller();
         let run = &self.run;
         let lost = || Error::new("jit", ErrorKind::Internal("something that a step needs is gone".into()));
@@ -860,8 +876,8 @@ impl Replaying {
         let generator = creation::generator();
         let made = match self.replay.run(&outside, &replaced, generator) {
             Ok(made) => made,
-            Err(error) if matches!(error.kind(), ErrorKind::Cancelled) => return Err(error),
-            Err(_) => return Ok(None),
+            Err(error) if catches && is_about_data(error.kind()) => return Ok(None),
+            Err(error) => return Err(error),
         };
         drop(replaced);
         creation::advance(run.drawn);
@@ -941,6 +957,18 @@ impl Replaying {
         }
         Ok(Some(outputs))
     }
+}
+
+/// Whether an error is about what a step computes with, which it may know what to do about; not about the machine, or whoever stops it.
+fn is_about_data(kind: &ErrorKind) -> bool {
+    matches!(
+        kind,
+        ErrorKind::Index { .. }
+            | ErrorKind::Indices(_)
+            | ErrorKind::Singular(_)
+            | ErrorKind::Value(_)
+            | ErrorKind::Empty(_)
+    )
 }
 
 /// What was lent, and goes back as it was unless it was put back otherwise.
