@@ -456,10 +456,13 @@ impl PyJit {
                 self.lock().surroundings.get_or_insert(found).clone()
             }
         };
+        let given = |surroundings: &Surroundings, words: &mut Words<'_, 'py>| {
+            words.arguments(args, kwargs, surroundings.names())?;
+            surroundings.situation(py, words)
+        };
         let tell = |surroundings: &Surroundings, holds: bool, sees: bool| {
             let mut words = Words::new(&self.sorts, holds);
-            words.arguments(args, kwargs, surroundings.names())?;
-            surroundings.situation(py, &mut words)?;
+            given(surroundings, &mut words)?;
             let arguments = words.key.len();
             if sees {
                 words.see();
@@ -468,8 +471,7 @@ impl PyJit {
             Ok::<_, PyErr>((words, told, arguments))
         };
         let mut words = Words::new(&self.sorts, false);
-        let told = words.arguments(args, kwargs, surroundings.names());
-        if let Err(error) = told.and_then(|()| surroundings.situation(py, &mut words)) {
+        if let Err(error) = given(&surroundings, &mut words) {
             return unseen(error);
         }
         let mut arguments = words.key.len();
@@ -635,7 +637,7 @@ impl PyJit {
             let Some(more) = surroundings.with(py, ran)? else { return Ok(None) };
             let (mut words, _, arguments) = tell(&more, true, false)?;
             let watched = watched(py, std::mem::take(&mut words.held))?;
-            Ok(Some((words.unknown.is_none(), watched, Some((Arc::new(more), words.key, arguments)))))
+            Ok(Some((words.unknown.is_none(), watched, (Arc::new(more), words.key, arguments))))
         };
         match ran.as_ref().map_or(Ok(None), with) {
             Ok(None) => {}
@@ -643,10 +645,10 @@ impl PyJit {
                 (recorded.held, recorded.stale) = watched;
                 recorded.seen = None;
                 is_kept &= is_known;
-                found = more;
+                found = Some(more);
             }
             Err(error) => {
-                stopped = self.unseen(py, error).err();
+                stopped = stopped.or(self.unseen(py, error).err());
                 (is_kept, reason) = (false, Some(UNSEEN.to_owned()));
             }
         }

@@ -8,13 +8,12 @@ use pyo3::ffi;
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{
-    PyCFunction, PyCode, PyDict, PyFunction, PyModule, PyString, PyTuple, PyType, PyWeakrefReference,
-};
+use pyo3::types::{PyCFunction, PyDict, PyFunction, PyModule, PyString, PyTuple, PyType, PyWeakrefReference};
 
-use crate::jit_key::{ANY_FIELD, ANY_KEY, IDENTITY, Names, Words};
+use crate::jit_code::{Named, asks_by_another_name};
+use crate::jit_key::{ANY_FIELD, Names, Words};
 use crate::jit_same::{Same, Seeing, contents};
-use crate::jit_sort::{Language, is_code, is_of_a_program, is_the_packages, is_type_named, module_type};
+use crate::jit_sort::{Language, is_code, is_of_a_program, is_the_packages, module_type};
 use crate::tensor::PyTensor;
 
 /// Functions whose names are looked for.
@@ -22,35 +21,12 @@ const FUNCTIONS: usize = 256;
 /// Functions of one code whose variables are looked at.
 const MADE: usize = 256;
 
-/// Who asks for attributes by names that do not stand in the code.
-const ASKING: [&str; 13] = [
-    "__getattribute__",
-    "__getattr__",
-    "__setattr__",
-    "__delattr__",
-    "__getstate__",
-    "__reduce__",
-    "__reduce_ex__",
-    "__dir__",
-    "attrgetter",
-    "methodcaller",
-    "getattr_static",
-    "asdict",
-    "astuple",
-];
-/// Who does so unless the name stands beside the question.
-const TELLING: [&str; 8] =
-    ["getattr", "hasattr", "setattr", "delattr", "vars", "__dict__", "dir", "getmembers"];
-
 /// Functions that say on which thread they are called.
 const THREADS: [&str; 6] =
     ["get_ident", "get_native_id", "current_thread", "currentThread", "main_thread", "current_task"];
-/// Functions of the package that say how it is set, and in which module they are, but for what recordings are told apart by anyhow.
-const MODES: [(&str, &str); 3] = [
-    ("is_inference_mode_enabled", "micrograd_rs"),
-    ("are_deterministic_algorithms_enabled", "micrograd_rs"),
-    ("get_num_threads", "micrograd_rs"),
-];
+/// Functions of the package that say how it is set, but for what recordings are told apart by anyhow.
+const MODES: [&str; 3] =
+    ["is_inference_mode_enabled", "are_deterministic_algorithms_enabled", "get_num_threads"];
 /// Functions that answer otherwise in each call, by the Python modules that they are of.
 const CLOCKS: [(&str, &[&str]); 3] = [
     (
@@ -71,9 +47,6 @@ const CLOCKS: [(&str, &[&str]); 3] = [
     ("posix", &["urandom", "getrandom", "times"]),
     ("nt", &["urandom", "times"]),
 ];
-/// Letters of a word that may be a name.
-const WORD: usize = 1024;
-
 /// What was told of a function's surroundings, thing by thing.
 #[derive(Default)]
 pub struct Told {
@@ -95,6 +68,10 @@ pub struct Surroundings {
     is_any_name: bool,
     /// Some code catches errors.
     pub catches: bool,
+    /// Some code asks on which thread it is.
+    asks_thread: bool,
+    /// Functions of the package that some code asks how it is set.
+    modes: Vec<&'static str>,
     /// Some code draws from NumPy's generators.
     draws: bool,
     /// There is more than is looked at.
@@ -198,7 +175,7 @@ impl Surroundings {
                 }
             }
         }
-        found.look_for_draws(function.py())?;
+        found.conclude(function.py())?;
         Ok(found)
     }
 
@@ -212,6 +189,8 @@ impl Surroundings {
             names: self.names.clone(),
             is_any_name: self.is_any_name,
             catches: self.catches,
+            asks_thread: self.asks_thread,
+            modes: self.modes.clone(),
             draws: self.draws,
             is_endless: self.is_endless,
             codes: self.codes.iter().map(|(at, o)| (*at, o.clone_ref(py))).collect(),
@@ -221,10 +200,13 @@ impl Surroundings {
         }
     }
 
-    fn look_for_draws(&mut self, py: Python<'_>) -> PyResult<()> {
+    /// Looks for what follows from all names.
+    fn conclude(&mut self, py: Python<'_>) -> PyResult<()> {
         for value in self.all(py)?.into_iter().flatten() {
             self.draws |= draws_from_numpy(&value, &self.names)?;
         }
+        self.asks_thread = THREADS.iter().any(|name| self.names.contains(*name));
+        self.modes = MODES.into_iter().filter(|name| self.names.contains(*name)).collect();
         Ok(())
     }
 
@@ -299,7 +281,7 @@ impl Surroundings {
                 referred.insert(at, Referred { count: referring(code) - readers as isize, functions });
             }
         }
-        found.look_for_draws(py)?;
+        found.conclude(py)?;
         Ok(is_more.then_some(found))
     }
 
@@ -344,20 +326,9 @@ impl Surroundings {
         }
         let modules = Language::known(py)?.modules(py);
         let builtins = py.import("builtins")?.dict();
-        let Named {
-            globals: of_globals,
-            names,
-            words,
-            has_any_key,
-            matches_by_position,
-            compares_identity,
-            catches,
-        } = Named::by(code)?;
+        let Named { globals: of_globals, names, words, asks_any_name, catches } = Named::by(code)?;
+        self.is_any_name |= asks_any_name;
         self.catches |= catches;
-        self.is_any_name |= names.iter().any(|name| ASKING.contains(&&**name));
-        self.is_any_name |= names.iter().any(|name| TELLING.contains(&&**name)) && asks_for_any_name(code)?;
-        self.names.extend(matches_by_position.then(|| ANY_FIELD.to_owned()));
-        self.names.extend(compares_identity.then(|| IDENTITY.to_owned()));
         // Variables under any name, too. (`model.eval()` is none of these.)
         let has = |name: &str| names.iter().any(|own| own == name);
         self.is_endless |= ["globals", "exec", "import_module", "__import__"].into_iter().any(has);
@@ -402,7 +373,6 @@ impl Surroundings {
         }
         self.names.extend(names);
         self.names.extend(words);
-        self.names.extend(has_any_key.then(|| ANY_KEY.to_owned()));
         Ok(values)
     }
 
@@ -441,11 +411,11 @@ impl Surroundings {
 
     /// Adds to the words of the arguments what else a call depends on that the function's code asks for: which thread it is, and modes.
     pub fn situation<'py>(&self, py: Python<'py>, words: &mut Words<'_, 'py>) -> PyResult<()> {
-        if THREADS.iter().any(|name| self.names.contains(*name)) {
+        if self.asks_thread {
             words.key.push(py.import("_thread")?.call_method0(intern!(py, "get_ident"))?.extract()?);
         }
-        for (name, module) in MODES.iter().filter(|(name, _)| self.names.contains(*name)) {
-            words.known(Some(&py.import(*module)?.call_method0(*name)?), None)?;
+        for mode in &self.modes {
+            words.known(Some(&py.import("micrograd_rs")?.call_method0(*mode)?), None)?;
         }
         Ok(())
     }
@@ -573,8 +543,7 @@ fn note_frame(args: &Bound<'_, PyTuple>, run: &Mutex<(Run, HashSet<usize>)>) -> 
                 return Ok(());
             }
         }
-        let globals = frame.getattr(intern!(py, "f_globals"))?.cast_into::<PyDict>()?;
-        let module = globals.get_item(intern!(py, "__name__"))?;
+        let (globals, module) = globals_of(&frame)?;
         let (is_a_programs, is_the_packages) = match &module {
             Some(module) => (is_of_a_program(module)?, is_the_packages(module)?),
             None => (true, false),
@@ -587,7 +556,7 @@ fn note_frame(args: &Bound<'_, PyTuple>, run: &Mutex<(Run, HashSet<usize>)>) -> 
         }
     } else if event == "c_call" {
         let called = args.get_item(2)?;
-        if is_clock(&called)? && is_by_a_program(&frame)? {
+        if is_clock(&called)? && globals_of(&frame)?.1.map_or(Ok(true), |module| is_of_a_program(&module))? {
             run.lock().unwrap_or_else(PoisonError::into_inner).0.reads_clock = true;
         }
         if let Ok(of) = called.getattr(intern!(py, "__self__"))
@@ -600,10 +569,11 @@ fn note_frame(args: &Bound<'_, PyTuple>, run: &Mutex<(Run, HashSet<usize>)>) -> 
     Ok(())
 }
 
-/// Whether a program's code stands in a frame.
-fn is_by_a_program(frame: &Bound<'_, PyAny>) -> PyResult<bool> {
+/// The variables around the code of a frame, and the name of their Python module.
+fn globals_of<'py>(frame: &Bound<'py, PyAny>) -> PyResult<(Bound<'py, PyDict>, Option<Bound<'py, PyAny>>)> {
     let globals = frame.getattr(intern!(frame.py(), "f_globals"))?.cast_into::<PyDict>()?;
-    globals.get_item(intern!(frame.py(), "__name__"))?.map_or(Ok(true), |module| is_of_a_program(&module))
+    let module = globals.get_item(intern!(frame.py(), "__name__"))?;
+    Ok((globals, module))
 }
 
 /// Whether something that is called answers otherwise each time.
@@ -635,100 +605,6 @@ fn draws_from_numpy(value: &Bound<'_, PyAny>, names: &HashSet<String>) -> PyResu
         Some(of) => Ok(of.get_type().name()? == "RandomState"),
         None => Ok(false),
     }
-}
-
-/// Whether code asks for an attribute by a name that does not stand beside the question.
-fn asks_for_any_name(code: &Bound<'_, PyAny>) -> PyResult<bool> {
-    let py = code.py();
-    let instructions: Vec<Bound<'_, PyAny>> =
-        py.import("dis")?.call_method1("get_instructions", (code,))?.try_iter()?.collect::<PyResult<_>>()?;
-    let text = |at: &Bound<'_, PyAny>, what: &str| -> PyResult<String> {
-        Ok(at.getattr(what)?.str()?.to_string_lossy().into_owned())
-    };
-    for (i, asks) in instructions.iter().enumerate() {
-        if !text(asks, "opname")?.starts_with("LOAD_") {
-            continue;
-        }
-        match &*text(asks, "argval")? {
-            "getattr" | "hasattr" | "setattr" | "delattr" if !names_a_constant(&instructions[i + 1..])? => {
-                return Ok(true);
-            }
-            "vars" | "__dict__" | "dir" | "getmembers" => return Ok(true),
-            _ => {}
-        }
-    }
-    // Functions that stand in it.
-    for constant in code.getattr("co_consts")?.try_iter()? {
-        let constant = constant?;
-        if constant.is_instance_of::<PyCode>() && asks_for_any_name(&constant)? {
-            return Ok(true);
-        }
-    }
-    Ok(false)
-}
-
-/// Whether something is a function that asks for attributes by names, under another name than its own.
-fn asks_by_another_name(value: &Bound<'_, PyAny>, name: Option<&str>) -> PyResult<bool> {
-    let py = value.py();
-    let class = value.get_type();
-    if is_type_named(&class, "functools", "partial")? {
-        return asks_by_another_name(&value.getattr(intern!(py, "func"))?, None);
-    }
-    if is_type_named(&class, "builtins", "method-wrapper")? {
-        let own = value.getattr(intern!(py, "__name__"))?.str()?;
-        return Ok(ASKING.contains(&&*own.to_string_lossy()));
-    }
-    if !value.is_instance_of::<PyCFunction>() && !value.is_instance_of::<PyType>() {
-        return Ok(false);
-    }
-    let own = value.getattr(intern!(py, "__name__"))?.str()?;
-    let own = own.to_string_lossy();
-    let is_asking = TELLING.contains(&&*own) || ASKING.contains(&&*own);
-    Ok(is_asking && name != Some(&*own) && !is_of_a_program(&value.getattr(intern!(py, "__module__"))?)?)
-}
-
-/// Whether what follows is a call whose second argument is a constant text, and whose third, if there is one, is a constant or a variable.
-fn names_a_constant(following: &[Bound<'_, PyAny>]) -> PyResult<bool> {
-    let mut loaded: Vec<&Bound<'_, PyAny>> = vec![];
-    for next in following {
-        let name = next.getattr("opname")?.str()?.to_string_lossy().into_owned();
-        match &*name {
-            "PRECALL" | "CACHE" | "PUSH_NULL" | "EXTENDED_ARG" => {}
-            "CALL" => {
-                let n = next.getattr("arg")?.extract::<usize>()?;
-                let Some(at) = (loaded.len() + 1).checked_sub(n).filter(|_| matches!(n, 2 | 3)) else {
-                    return Ok(false);
-                };
-                // The object may take any number of instructions, the others take one each.
-                let simple = |of: &Bound<'_, PyAny>| -> PyResult<bool> {
-                    let name = of.getattr("opname")?.str()?.to_string_lossy().into_owned();
-                    Ok(matches!(
-                        &*name,
-                        "LOAD_CONST" | "LOAD_FAST" | "LOAD_GLOBAL" | "LOAD_DEREF" | "LOAD_NAME"
-                    ))
-                };
-                let asked = loaded.get(at);
-                let is_text = match asked {
-                    Some(of) => {
-                        of.getattr("opname")?.eq("LOAD_CONST")?
-                            && of.getattr("argval")?.is_instance_of::<PyString>()
-                    }
-                    None => false,
-                };
-                return Ok(is_text
-                    && loaded[at..].iter().skip(1).map(|of| simple(of)).all(|is| matches!(is, Ok(true))));
-            }
-            // It is kept, handed on, or one of several.
-            other
-                if ["CALL", "STORE_", "RETURN_", "POP_", "YIELD_"].iter().any(|of| other.starts_with(of))
-                    || other.contains("JUMP") =>
-            {
-                return Ok(false);
-            }
-            _ => loaded.push(next),
-        }
-    }
-    Ok(false)
 }
 
 /// Puts the methods of an object's class on the stack: those that Python code can call on it. The package's own know themselves.
@@ -783,173 +659,4 @@ fn rules_of<'py>(object: &Bound<'py, PyAny>, stack: &mut Vec<Bound<'py, PyAny>>)
         }
     }
     Ok(())
-}
-
-/// What an optimiser has its groups under.
-const GROUPS: &str = "param_groups";
-
-/// An instruction of code, as `dis` tells of it.
-struct Instruction {
-    op: String,
-    /// What it is about, if that is a name.
-    name: Option<String>,
-    arg: usize,
-}
-
-impl Instruction {
-    fn of(instruction: &Bound<'_, PyAny>) -> PyResult<Instruction> {
-        let py = instruction.py();
-        let mut op = instruction.getattr(intern!(py, "opname"))?.str()?.to_string_lossy().into_owned();
-        // As it was called before there was one for all operators.
-        if op == "BINARY_OP" && instruction.getattr(intern!(py, "argrepr"))?.eq("[]")? {
-            "BINARY_SUBSCR".clone_into(&mut op);
-        }
-        let name = instruction.getattr(intern!(py, "argval"))?.extract().ok();
-        let arg = instruction.getattr(intern!(py, "arg"))?.extract().unwrap_or(0);
-        Ok(Instruction { op, name, arg })
-    }
-
-    fn is_silent(&self) -> bool {
-        matches!(&*self.op, "CACHE" | "EXTENDED_ARG" | "RESUME" | "NOP" | "PRECALL")
-    }
-
-    fn is_constant(&self) -> bool {
-        self.op.starts_with("LOAD_CONST") || self.op.starts_with("LOAD_SMALL_INT")
-    }
-
-    fn stores(&self) -> Option<&String> {
-        let is_store = matches!(&*self.op, "STORE_FAST" | "STORE_DEREF" | "STORE_NAME" | "STORE_GLOBAL");
-        self.name.as_ref().filter(|_| is_store)
-    }
-}
-
-/// Whether code asks an optimiser's group for something under a key that does not stand beside the question, or hands a group on: what is not
-/// seen to be `group["name"]` is taken for that.
-fn hands_on_groups(all: &[Instruction]) -> bool {
-    let op = |at: usize| all.get(at).map_or("", |instruction| &*instruction.op);
-    let is_constant = |at: usize| all.get(at).is_some_and(Instruction::is_constant);
-    let is_key = |at: usize| is_constant(at) && matches!(op(at + 1), "BINARY_SUBSCR" | "STORE_SUBSCR");
-    // Variables that hold groups.
-    let mut held: Vec<&String> = vec![];
-    for at in (0..all.len()).filter(|&at| all[at].name.as_deref() == Some(GROUPS)) {
-        let next = match op(at + 1) {
-            // `for group in optimizer.param_groups`, also where it is a part of a comprehension.
-            "GET_ITER" => {
-                let Some(turn) = (at + 2..all.len()).find(|&at| op(at) == "FOR_ITER") else { return true };
-                if (at + 2..turn).any(|at| op(at).starts_with("CALL")) {
-                    return true;
-                }
-                turn + 1
-            }
-            _ if is_constant(at + 1) && op(at + 2) == "BINARY_SUBSCR" => at + 3,
-            _ => return true,
-        };
-        match all.get(next).and_then(Instruction::stores) {
-            Some(name) => held.push(name),
-            None if is_key(next) => {}
-            None => return true,
-        }
-    }
-    let is_held = |at: usize| {
-        let loads = op(at).starts_with("LOAD_") && !is_constant(at);
-        loads && all[at].name.as_ref().is_some_and(|name| held.contains(&name))
-    };
-    // Where two are loaded at once no name is told.
-    let is_pair = |at: usize| op(at).contains("FAST_LOAD_FAST") || op(at).contains("FAST_BORROW_LOAD_FAST");
-    (0..all.len()).any(|at| {
-        !held.is_empty() && is_pair(at) || is_held(at) && !is_key(at + 1) && op(at + 1) != "CONTAINS_OP"
-    })
-}
-
-/// The names that code and the code within it uses.
-struct Named {
-    /// Of variables of the Python module, and of what is imported.
-    globals: HashSet<String>,
-    /// All of them, those of attributes too.
-    names: Vec<String>,
-    /// Words that stand in it and could be names.
-    words: Vec<String>,
-    /// An optimiser's group is asked for something under a key that does not stand beside the question, or handed on.
-    has_any_key: bool,
-    /// Attributes are asked for that a class says are the first, the second and so on.
-    matches_by_position: bool,
-    /// It is asked whether two things are one, neither of which is a constant.
-    compares_identity: bool,
-    /// There is something to do where an error is raised.
-    catches: bool,
-}
-
-impl Named {
-    fn by(code: &Bound<'_, PyAny>) -> PyResult<Named> {
-        let py = code.py();
-        let mut named = Named {
-            globals: HashSet::new(),
-            names: vec![],
-            words: vec![],
-            has_any_key: false,
-            matches_by_position: false,
-            compares_identity: false,
-            catches: false,
-        };
-        let mut stack = vec![code.clone()];
-        while let Some(code) = stack.pop() {
-            let Ok(all) = code.getattr("co_names") else { continue };
-            for name in all.try_iter()? {
-                named.names.push(name?.extract::<String>()?);
-            }
-            // An attribute may have the name of a variable that the code has nothing to do with.
-            let all: Vec<Instruction> = py
-                .import("dis")?
-                .call_method1("get_instructions", (&code,))?
-                .try_iter()?
-                .map(|instruction| Instruction::of(&instruction?))
-                .collect::<PyResult<Vec<_>>>()?
-                .into_iter()
-                .filter(|instruction| !instruction.is_silent())
-                .collect();
-            named.has_any_key |= hands_on_groups(&all);
-            let mut before: Option<&Instruction> = None;
-            for instruction in &all {
-                let op = &*instruction.op;
-                named.catches |= matches!(op, "CHECK_EXC_MATCH" | "CHECK_EG_MATCH");
-                named.compares_identity |=
-                    op == "IS_OP" && before.is_some_and(|before| !before.is_constant());
-                before = Some(instruction);
-                named.matches_by_position |= op == "MATCH_CLASS" && instruction.arg > 0;
-                let is_of_variable = op.contains("GLOBAL") || op.ends_with("_NAME");
-                if is_of_variable {
-                    named.globals.extend(instruction.name.clone());
-                }
-            }
-            for constant in code.getattr("co_consts")?.try_iter()? {
-                let constant = constant?;
-                if constant.is_instance_of::<PyCode>() {
-                    stack.push(constant);
-                } else {
-                    named.words_of(&constant)?;
-                }
-            }
-        }
-        named.has_any_key |= named.words.iter().any(|word| word == GROUPS);
-        named.catches |= named.names.iter().any(|name| name == "suppress");
-        Ok(named)
-    }
-
-    /// The words in a constant: as `getattr` has them, keywords of patterns, and fields of a format.
-    fn words_of(&mut self, constant: &Bound<'_, PyAny>) -> PyResult<()> {
-        if let Ok(all) = constant.cast::<PyTuple>() {
-            return all.iter().try_for_each(|part| self.words_of(&part));
-        }
-        let Ok(text) = constant.cast::<PyString>() else { return Ok(()) };
-        let text = text.to_string_lossy();
-        // Fields of a format name attributes behind points.
-        for field in text.split('{').skip(1) {
-            let parts = field.split(['}', '!', ':', '[']).next().unwrap_or_default().split('.').skip(1);
-            self.words.extend(parts.filter(|part| !part.is_empty()).map(str::to_owned));
-        }
-        if text.len() <= WORD && !text.contains(char::is_whitespace) {
-            self.words.push(text.into_owned());
-        }
-        Ok(())
-    }
 }

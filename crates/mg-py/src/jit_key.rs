@@ -757,16 +757,9 @@ impl<'a, 'py> Words<'a, 'py> {
             self.attributes_if(has_attributes, obj, look)?;
             return Ok(Same::Never);
         }
-        // Whether somebody holds a lock is asked of it.
-        let asks = |name: &str| matches!(name, "locked" | "acquire" | "_is_owned");
-        let is_asked = |names: Names| names.is_some_and(|names| names.iter().any(|name| asks(name)));
-        let is_lock = || {
-            let class = obj.get_type();
-            Ok::<_, PyErr>(
-                is_type_named(&class, "_thread", "lock")? || is_type_named(&class, "_thread", "RLock")?,
-            )
-        };
-        if (of.is_unknown || is_lock()? && is_asked(look.names)) && !is_module {
+        let asks = |name: &str| look.names.is_some_and(|names| names.contains(name));
+        let is_held = || of.is_lock && ["locked", "acquire", "_is_owned"].into_iter().any(asks);
+        if (of.is_unknown || is_held()) && !is_module {
             self.is_unknown(obj)?;
         }
         self.kind(if is_module { Kind::Module } else { Kind::Object });

@@ -66,6 +66,8 @@ pub struct Object {
     /// A kernel, whose gradient may be another one later.
     pub is_kernel: bool,
     pub is_optimizer: bool,
+    /// Whether somebody holds it is asked of it.
+    pub is_lock: bool,
     /// The package's own code, or the language's, computes with what is in it, under names that no program's code has.
     pub is_used_by_others: bool,
     /// Its class and those above it that a program has written, whose attributes are its own too.
@@ -258,6 +260,7 @@ impl Object {
             is_dataclass: class.hasattr(intern!(py, "__dataclass_fields__"))?,
             is_unknown: has_hidden_state(&class)?,
             is_kernel,
+            is_lock: is_type_named(&class, "_thread", "lock")? || is_type_named(&class, "_thread", "RLock")?,
             is_optimizer: class.hasattr(intern!(py, "_is_optimizer"))?,
             // Of a kernel, its function is all.
             is_used_by_others: !is_kernel && is_used_by_others(&class)?,

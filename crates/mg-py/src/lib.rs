@@ -29,6 +29,7 @@ mod init;
 mod jit;
 mod jit_answer;
 mod jit_around;
+mod jit_code;
 mod jit_key;
 mod jit_same;
 mod jit_sort;

@@ -97,10 +97,10 @@ class set_grad_enabled(_Block):
         return type(self), (self.mode,)
 
 
-class no_grad(_Block):
-    """A block, or a function, in which operations record nothing for gradients."""
+class _Recording(_Block):
+    """A block, or a function, in which operations record what gradients need, or nothing."""
 
-    mode = False
+    mode: bool
 
     if TYPE_CHECKING:
 
@@ -114,20 +114,16 @@ class no_grad(_Block):
         return _Switch.__new__(cls, cls.mode) if function is None else _decorated(function, cls)
 
 
-class enable_grad(_Block):
+class no_grad(_Recording):
+    """A block, or a function, in which operations record nothing for gradients."""
+
+    mode = False
+
+
+class enable_grad(_Recording):
     """A block, or a function, in which operations record what gradients need."""
 
     mode = True
-
-    if TYPE_CHECKING:
-
-        @overload
-        def __new__(cls) -> Self: ...
-        @overload
-        def __new__(cls, function: Callable[P, R]) -> Callable[P, R]: ...  # type: ignore[misc]
-
-    def __new__(cls, function: Any = None) -> Any:
-        return _Switch.__new__(cls, cls.mode) if function is None else _decorated(function, cls)
 
 
 class inference_mode(_Block):
