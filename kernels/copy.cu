@@ -37,18 +37,10 @@ extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_consta
 }
 #endif
 
-#ifdef V_STRIDED
-// Element by element (or in units of several neighbours that both sides have side by side and aligned).
-struct Copy {
-    void* out;
-    const void* from;
-    u64 count;
-    Axes<2> axes;
-};
-
-extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_constant__ Copy p) {
-    using T = V_T;
-    u64 first = (u64)blockIdx.x * BLOCK + threadIdx.x;
+// Moves the elements of a problem that its block of this number has.
+template <typename T, typename Problem>
+__device__ __forceinline__ void move(const Problem& p, u32 block) {
+    u64 first = (u64)block * BLOCK + threadIdx.x;
     i64 at[TIMES][2];
     T value[TIMES];
 #pragma unroll
@@ -60,6 +52,19 @@ extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_consta
 #pragma unroll
     for (int i = 0; i < (int)TIMES; i++)
         if (first + i * (int)THREADS < p.count) ((T*)p.out)[at[i][0]] = value[i];
+}
+
+#ifdef V_STRIDED
+// Element by element (or in units of several neighbours that both sides have side by side and aligned).
+struct Copy {
+    void* out;
+    const void* from;
+    u64 count;
+    Axes<2> axes;
+};
+
+extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_constant__ Copy p) {
+    move<V_T>(p, blockIdx.x);
 }
 #endif
 
@@ -115,18 +120,7 @@ struct Parts {
 
 template <typename T>
 __device__ __forceinline__ void copy(const Part& p) {
-    u64 first = (u64)(blockIdx.x - p.first) * BLOCK + threadIdx.x;
-    i64 at[TIMES][2];
-    T value[TIMES];
-#pragma unroll
-    for (int i = 0; i < (int)TIMES; i++)
-        if (first + i * (int)THREADS < p.count) {
-            p.axes.offsets(first + i * (int)THREADS, at[i]);
-            value[i] = ((const T*)p.from)[at[i][1]];
-        }
-#pragma unroll
-    for (int i = 0; i < (int)TIMES; i++)
-        if (first + i * (int)THREADS < p.count) ((T*)p.out)[at[i][0]] = value[i];
+    move<T>(p, blockIdx.x - p.first);
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_constant__ Parts p) {
