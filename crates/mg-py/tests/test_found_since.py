@@ -1264,7 +1264,7 @@ def test_the_sign_of_a_determinant_has_no_slope_where_its_logarithm_has_an_infin
 
 def test_polynomials_of_absurd_degrees_are_refused():
     for degree in (18_000_000_000, L.tensor([3, 18_000_000_000])):
-        with pytest.raises(ValueError, match="up to degree 10,000"):
+        with pytest.raises(ValueError, match="up to degree 10000"):
             L.special.laguerre_polynomial_l(L.ones(2), degree)
 
 

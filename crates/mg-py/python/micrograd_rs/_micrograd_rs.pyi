@@ -4711,6 +4711,43 @@ def _nn_scaled_dot_product_attention(input: Tensor, key: Tensor, value: Tensor, 
     Shapes that do not fit; what are no floats of one dtype; a mask together with `is_causal`; a probability outside [0, 1]; unlike devices.
     """
 
+def _special_bessel_j0(input: Tensor) -> Tensor:
+    """J₀, the Bessel function of the first kind of order 0. Integers become the default float; half types are computed in f32."""
+
+def _special_bessel_j1(input: Tensor) -> Tensor:
+    """J₁, the Bessel function of the first kind of order 1. Integers become the default float; half types are computed in f32."""
+
+def _special_bessel_y0(input: Tensor) -> Tensor:
+    """Y₀, the Bessel function of the second kind of order 0: −∞ at 0, NaN of negative numbers. Integers become the default float; half
+    types are computed in f32.
+    """
+
+def _special_bessel_y1(input: Tensor) -> Tensor:
+    """Y₁, the Bessel function of the second kind of order 1: −∞ at 0, NaN of negative numbers. Integers become the default float; half
+    types are computed in f32.
+    """
+
+def _special_modified_bessel_k0(input: Tensor) -> Tensor:
+    """K₀, the modified Bessel function of the second kind of order 0: ∞ at 0, NaN of negative numbers. Integers become the default
+    float; half types are computed in f32.
+    """
+
+def _special_modified_bessel_k1(input: Tensor) -> Tensor:
+    """K₁, the modified Bessel function of the second kind of order 1: ∞ at 0, NaN of negative numbers. Integers become the default
+    float; half types are computed in f32.
+    """
+
+def _special_scaled_modified_bessel_k0(input: Tensor) -> Tensor:
+    """`exp(x) · modified_bessel_k0(x)`, which does not become 0 so soon."""
+
+def _special_scaled_modified_bessel_k1(input: Tensor) -> Tensor:
+    """`exp(x) · modified_bessel_k1(x)`, which does not become 0 so soon."""
+
+def _special_spherical_bessel_j0(input: Tensor) -> Tensor:
+    """Bessel's spherical function of order 0, `sin(x) / x`: 1 at 0, and 0 at infinity. Integers become the default float; half types are
+    computed in f32.
+    """
+
 def conv1d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _Sizes = 1, padding: _Sizes | str = 0, dilation: _Sizes = 1, groups: _int = 1) -> Tensor:
     """The convolution (cross-correlation) of an input `[n, c, l]` (or `[c, l]`) with a weight `[o, c / groups, k]`, plus a bias `[o]`:
     `[n, o, (l + 2 padding − dilation (k − 1) − 1) / stride + 1]`. A padding of `"same"` keeps `l`, `"valid"` is none. Products of
@@ -7829,6 +7866,126 @@ def _nn_fractional_max_pool3d(input: Tensor, kernel_size: _Sizes, output_size: _
     # Errors
 
     Another number of axes; windows that do not fit; both a size and a ratio, or none; integers.
+    """
+
+def _special_chebyshev_polynomial_t(input: _Operand, n: _Operand) -> Tensor:
+    """Chebyshev's polynomials of the first kind,
+    of a degree `n`: a number, or degrees in a tensor that broadcasts, without their fractions. 0 of degrees below 0 and of those that are no
+    number. Integers become the default float; half types are computed in f32. Gradients flow to the tensor.
+
+    # Errors
+
+    Degrees beyond 10,000, shapes that do not broadcast, unlike devices.
+    """
+
+def _special_shifted_chebyshev_polynomial_t(input: _Operand, n: _Operand) -> Tensor:
+    """Chebyshev's polynomials of the first kind at `2x − 1`,
+    of a degree `n`: a number, or degrees in a tensor that broadcasts, without their fractions. 0 of degrees below 0 and of those that are no
+    number. Integers become the default float; half types are computed in f32. Gradients flow to the tensor.
+
+    # Errors
+
+    Degrees beyond 10,000, shapes that do not broadcast, unlike devices.
+    """
+
+def _special_chebyshev_polynomial_u(input: _Operand, n: _Operand) -> Tensor:
+    """Chebyshev's polynomials of the second kind,
+    of a degree `n`: a number, or degrees in a tensor that broadcasts, without their fractions. 0 of degrees below 0 and of those that are no
+    number. Integers become the default float; half types are computed in f32. Gradients flow to the tensor.
+
+    # Errors
+
+    Degrees beyond 10,000, shapes that do not broadcast, unlike devices.
+    """
+
+def _special_shifted_chebyshev_polynomial_u(input: _Operand, n: _Operand) -> Tensor:
+    """Chebyshev's polynomials of the second kind at `2x − 1`,
+    of a degree `n`: a number, or degrees in a tensor that broadcasts, without their fractions. 0 of degrees below 0 and of those that are no
+    number. Integers become the default float; half types are computed in f32. Gradients flow to the tensor.
+
+    # Errors
+
+    Degrees beyond 10,000, shapes that do not broadcast, unlike devices.
+    """
+
+def _special_chebyshev_polynomial_v(input: _Operand, n: _Operand) -> Tensor:
+    """Chebyshev's polynomials of the third kind,
+    of a degree `n`: a number, or degrees in a tensor that broadcasts, without their fractions. 0 of degrees below 0 and of those that are no
+    number. Integers become the default float; half types are computed in f32. Gradients flow to the tensor.
+
+    # Errors
+
+    Degrees beyond 10,000, shapes that do not broadcast, unlike devices.
+    """
+
+def _special_shifted_chebyshev_polynomial_v(input: _Operand, n: _Operand) -> Tensor:
+    """Chebyshev's polynomials of the third kind at `2x − 1`,
+    of a degree `n`: a number, or degrees in a tensor that broadcasts, without their fractions. 0 of degrees below 0 and of those that are no
+    number. Integers become the default float; half types are computed in f32. Gradients flow to the tensor.
+
+    # Errors
+
+    Degrees beyond 10,000, shapes that do not broadcast, unlike devices.
+    """
+
+def _special_chebyshev_polynomial_w(input: _Operand, n: _Operand) -> Tensor:
+    """Chebyshev's polynomials of the fourth kind,
+    of a degree `n`: a number, or degrees in a tensor that broadcasts, without their fractions. 0 of degrees below 0 and of those that are no
+    number. Integers become the default float; half types are computed in f32. Gradients flow to the tensor.
+
+    # Errors
+
+    Degrees beyond 10,000, shapes that do not broadcast, unlike devices.
+    """
+
+def _special_shifted_chebyshev_polynomial_w(input: _Operand, n: _Operand) -> Tensor:
+    """Chebyshev's polynomials of the fourth kind at `2x − 1`,
+    of a degree `n`: a number, or degrees in a tensor that broadcasts, without their fractions. 0 of degrees below 0 and of those that are no
+    number. Integers become the default float; half types are computed in f32. Gradients flow to the tensor.
+
+    # Errors
+
+    Degrees beyond 10,000, shapes that do not broadcast, unlike devices.
+    """
+
+def _special_hermite_polynomial_h(input: _Operand, n: _Operand) -> Tensor:
+    """Hermite's polynomials of physics,
+    of a degree `n`: a number, or degrees in a tensor that broadcasts, without their fractions. 0 of degrees below 0 and of those that are no
+    number. Integers become the default float; half types are computed in f32. Gradients flow to the tensor.
+
+    # Errors
+
+    Degrees beyond 10,000, shapes that do not broadcast, unlike devices.
+    """
+
+def _special_hermite_polynomial_he(input: _Operand, n: _Operand) -> Tensor:
+    """Hermite's polynomials of probability,
+    of a degree `n`: a number, or degrees in a tensor that broadcasts, without their fractions. 0 of degrees below 0 and of those that are no
+    number. Integers become the default float; half types are computed in f32. Gradients flow to the tensor.
+
+    # Errors
+
+    Degrees beyond 10,000, shapes that do not broadcast, unlike devices.
+    """
+
+def _special_laguerre_polynomial_l(input: _Operand, n: _Operand) -> Tensor:
+    """Laguerre's polynomials,
+    of a degree `n`: a number, or degrees in a tensor that broadcasts, without their fractions. 0 of degrees below 0 and of those that are no
+    number. Integers become the default float; half types are computed in f32. Gradients flow to the tensor.
+
+    # Errors
+
+    Degrees beyond 10,000, shapes that do not broadcast, unlike devices.
+    """
+
+def _special_legendre_polynomial_p(input: _Operand, n: _Operand) -> Tensor:
+    """Legendre's polynomials,
+    of a degree `n`: a number, or degrees in a tensor that broadcasts, without their fractions. 0 of degrees below 0 and of those that are no
+    number. Integers become the default float; half types are computed in f32. Gradients flow to the tensor.
+
+    # Errors
+
+    Degrees beyond 10,000, shapes that do not broadcast, unlike devices.
     """
 
 @overload

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from . import _bessel, _polynomials, _special_ops
-from ._bessel import *
+from . import _special_ops
 from ._names import Lazy as _Lazy
-from ._polynomials import *
 from ._special_ops import *
 
 from ._nn_ops import log_softmax as log_softmax
 from ._nn_ops import softmax as softmax
 
 __all__ = ["log_softmax", "modified_bessel_i0", "modified_bessel_i1", "softmax"]
-__all__ += _bessel.__all__
-__all__ += _polynomials.__all__
 __all__ += _special_ops.__all__
 
 # By the names that PyTorch has for the same beside.

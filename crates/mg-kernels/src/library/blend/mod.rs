@@ -10,7 +10,7 @@ use crate::cpu::run::OutOfRange;
 use crate::cuda::library::Plan;
 use crate::cuda::library::constants::blend::TAPS;
 use crate::rows::Rules;
-use mg_device::{DType, Error, ErrorKind, Result, Shape};
+use mg_device::{DType, Error, ErrorKind, Float, Result, Shape};
 
 /// `y[…, j, …] = Σ weightₜ[…, j, …] · x[…, indexₜ[…, j, …], …]` along an axis, in the order of taps, each product and each sum rounded. Operands are
 /// `x`, f32 or f64; an index (i64) for each tap; a weight of `x`'s dtype for each; and, if it `asks`, a truth value for each, without which an element is
@@ -138,9 +138,12 @@ impl Kernel for Blend {
     ) -> std::result::Result<(), OutOfRange> {
         // SAFETY: this function's contract.
         unsafe {
-            match result.dtype {
-                DType::F64 => cpu::blend::<f64>(self, operands, out.cast()),
-                _ => cpu::blend::<f32>(self, operands, out.cast()),
+            match result.dtype.float() {
+                Some(Float::F64) => cpu::blend::<f64>(self, operands, out.cast()),
+                // f32: other dtypes were refused when the node was made.
+                Some(Float::F32 | Float::F16 | Float::BF16) | None => {
+                    cpu::blend::<f32>(self, operands, out.cast())
+                }
             }
         }
         Ok(())
