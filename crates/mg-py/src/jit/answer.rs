@@ -13,9 +13,9 @@ use pyo3::types::{
 use crate::attributes;
 use crate::device::PyDevice;
 use crate::dtype::PyDType;
-use crate::jit::mixed;
-use crate::jit_around::referring;
-use crate::jit_sort::{Sort, is_code, is_plain, namespace_type, slots_of};
+use crate::jit::around::referring;
+use crate::jit::known::mixed;
+use crate::jit::sort::{Sort, is_code, is_plain, namespace_type, slots_of};
 use crate::tensor::PyTensor;
 
 /// How the function's answer is made of tensors.

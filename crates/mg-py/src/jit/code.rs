@@ -6,8 +6,8 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyCFunction, PyCode, PyString, PyTuple, PyType};
 
-use crate::jit_key::{ANY_FIELD, ANY_KEY, IDENTITY};
-use crate::jit_sort::{is_of_a_program, is_type_named};
+use crate::jit::key::{ANY_FIELD, ANY_KEY, IDENTITY};
+use crate::jit::sort::{is_of_a_program, is_type_named};
 
 /// Who asks for attributes by names that do not stand in the code.
 const ASKING: [&str; 13] = [

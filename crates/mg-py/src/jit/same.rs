@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use pyo3::sync::critical_section::with_critical_section;
 use pyo3::types::{PyBytes, PyDict, PyFloat, PyInt, PyList, PyModule, PyString, PyTuple};
 
-use crate::jit_key::{Names, Words};
+use crate::jit::key::{Names, Words};
 use crate::tensor::PyTensor;
 
 /// How something that was told is seen to be what it was. Addresses are those of objects that whoever remembers this holds, or sees go.

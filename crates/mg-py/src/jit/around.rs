@@ -10,10 +10,10 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyCFunction, PyDict, PyFunction, PyModule, PyString, PyTuple, PyType, PyWeakrefReference};
 
-use crate::jit_code::{Named, asks_by_another_name};
-use crate::jit_key::{ANY_FIELD, Names, Words};
-use crate::jit_same::{Same, Seeing, contents};
-use crate::jit_sort::{Language, is_code, is_of_a_program, is_the_packages, module_type};
+use crate::jit::code::{Named, asks_by_another_name};
+use crate::jit::key::{ANY_FIELD, Names, Words};
+use crate::jit::same::{Same, Seeing, contents};
+use crate::jit::sort::{Language, is_code, is_of_a_program, is_the_packages, module_type};
 use crate::tensor::PyTensor;
 
 /// Functions whose names are looked for.
@@ -484,11 +484,26 @@ pub struct Run {
     /// Code of the language's and others' libraries, and in which Python module it stands.
     libraries: Vec<(Py<PyAny>, String)>,
     /// It drew random numbers of which no recording knows.
-    pub draws: bool,
+    draws: bool,
     /// It asked what time it is.
-    pub reads_clock: bool,
+    reads_clock: bool,
     /// Somebody else is told of calls, in a way that cannot be taken up again.
-    pub is_unwatched: bool,
+    is_unwatched: bool,
+}
+
+impl Run {
+    /// What a replay would not do of what ran.
+    pub fn against(&self) -> Option<&'static str> {
+        if self.is_unwatched {
+            Some("a profiler is told of all calls, so that it is not seen what runs within the step")
+        } else if self.draws {
+            Some("the step draws numbers from Python's random")
+        } else if self.reads_clock {
+            Some("the step reads a clock")
+        } else {
+            None
+        }
+    }
 }
 
 /// Calls `f`, and says what code of programs has run on this thread meanwhile.
