@@ -1,0 +1,359 @@
+//! A recorded step, and one replay of it.
+
+use super::history::{History, Walks};
+use super::record::{Lie, Spot, Told};
+use super::refused;
+use super::run::{After, Base, GradAfter, Home, Output, Run, meeting};
+use crate::creation;
+use crate::gradient::put_or_accumulate;
+use crate::tensor::memory::{Changing, has_history};
+use crate::tensor::{Cell, Kept, MemoryId, Tensor};
+use mg_device::{Error, ErrorKind, Result};
+use mg_graph::{Made, Node, Outside, Recorded, Replaced, Replay};
+use smallvec::SmallVec;
+use std::panic::Location;
+use std::sync::{Arc, Weak};
+
+pub(super) struct Replaying {
+    pub(super) replay: Replay,
+    pub(super) run: Run,
+    /// Arguments that were the same tensor in both runs: the step may know it from elsewhere too.
+    pub(super) tied: Vec<Option<Weak<Cell>>>,
+    /// How its answers' histories are walked.
+    pub(super) walks: Walks,
+}
+
+/// What a replay has found in its slots: looked up before anything is lent, since views are looked up by way of it.
+pub(super) struct Found {
+    nodes: Vec<Node>,
+}
+
+pub(super) enum Fit {
+    Yes(Found),
+    No,
+    /// Something that the step knows from elsewhere is not there any more.
+    Gone,
+}
+
+pub(super) type Tied = Vec<Option<Weak<Cell>>>;
+
+impl Replaying {
+    #[track_caller]
+    pub(super) fn of_two(before: &Run, now: &Run) -> Result<(Replay, Tied)> {
+        if !before.agrees(now) {
+            return Err(refused("it read or changed other tensors than the time before"));
+        }
+        fn recorded(run: &Run) -> Recorded<'_> {
+            Recorded { trace: &run.trace, outside: &run.outside, generator: run.generator }
+        }
+        let replay = Replay::new(recorded(before), recorded(now))?;
+        let tied = before.arguments.iter().zip(&now.arguments);
+        let tied = tied.map(|(a, b)| (a.ptr_eq(b) && b.strong_count() > 0).then(|| b.clone())).collect();
+        Ok((replay, tied))
+    }
+
+    /// Whether everything that the recording took for granted is so.
+    pub(super) fn fits(&self, arguments: &[&Tensor]) -> Fit {
+        for (tied, argument) in self.tied.iter().zip(arguments) {
+            if tied.as_ref().is_some_and(|cell| !std::ptr::eq(cell.as_ptr(), Arc::as_ptr(&argument.0))) {
+                return Fit::No;
+            }
+        }
+        let run = &self.run;
+        if run.hooks != crate::hooks::changes() {
+            return Fit::Gone;
+        }
+        if !run.trace.holds() {
+            return Fit::No;
+        }
+        for (spot, told) in &run.asked {
+            match spot.find(arguments) {
+                Some(Kept::Tensor(tensor)) if Told::of(&tensor) == *told => {}
+                Some(_) => return Fit::No,
+                None => return Fit::Gone,
+            }
+        }
+        for (spot, lain) in &run.lain {
+            match spot.find(arguments) {
+                Some(Kept::Tensor(tensor)) if tensor.lie_unnoted().is_ok_and(|lie| lie == *lain) => {}
+                Some(_) => return Fit::No,
+                None => return Fit::Gone,
+            }
+        }
+        for (spot, had, _) in &run.grads {
+            let leaf = match spot.find(arguments) {
+                Some(Kept::Tensor(leaf)) => leaf,
+                Some(Kept::Line(_)) | None => return Fit::Gone,
+            };
+            if had.is_some_and(|had| leaf.grad_now().is_some() != had) {
+                return Fit::No;
+            }
+        }
+        let mut kept = Vec::with_capacity(run.slots.len());
+        let mut nodes = Vec::with_capacity(run.slots.len());
+        for (spot, lie) in run.slots.iter().zip(&run.lies) {
+            let Some(found) = spot.find(arguments) else {
+                return Fit::Gone;
+            };
+            let node = found.node();
+            if let Spot::Place(_) = spot {
+                if node.is_pending() && mg_graph::realize_quietly(&[&node]).is_err() {
+                    return Fit::No;
+                }
+                let now = Lie::of(&node);
+                if now.is_none() || now != *lie {
+                    return Fit::No;
+                }
+            }
+            kept.push(found);
+            nodes.push(node);
+        }
+        // What is overwritten had no history when the step was recorded; what is written to one that has goes on with it.
+        let changes = |spot: &Spot| {
+            spot.find(arguments).is_some_and(|kept| kept.can_be_lent() && !has_history(&kept.node()))
+        };
+        if !run.changed.iter().all(|(spot, _)| changes(spot)) {
+            return Fit::No;
+        }
+        // An argument that the step also knows from elsewhere is read, or changed, in two ways; to take it twice would be to wait for ever.
+        let free = self.tied.iter().zip(arguments).filter(|(tied, _)| tied.is_none());
+        let free: SmallVec<[MemoryId; 4]> = free.map(|(_, argument)| argument.memory_id()).collect();
+        let is_place = |spot: &Spot| matches!(spot, Spot::Place(_));
+        let reads = |(spot, kept): (&Spot, &Kept)| is_place(spot) && free.contains(&kept.memory_id());
+        // What it writes to without having read it, too.
+        let writes = |at: &usize| {
+            let kept = run.changed[*at].0.find(arguments);
+            kept.is_some_and(|kept| free.contains(&kept.memory_id()))
+        };
+        if let Some(meets) = &run.meets {
+            let unread = run.unread.iter().map(|&at| run.changed[at].0.find(arguments));
+            let Some(unread) = unread.collect::<Option<SmallVec<[Kept; 4]>>>() else { return Fit::Gone };
+            if meeting(kept.iter().chain(&unread)) != *meets {
+                return Fit::No;
+            }
+        }
+        if !free.is_empty() && (run.slots.iter().zip(&kept).any(reads) || run.unread.iter().any(writes)) {
+            return Fit::No;
+        }
+        Fit::Yes(Found { nodes })
+    }
+
+    /// Replays the step; nothing where it cannot be, or has failed for what it computes with and `catches` says that the function may know what
+    /// to do about it: all is as if it had not begun.
+    #[track_caller]
+    pub(super) fn call(
+        &mut self,
+        found: Found,
+        arguments: &[&Tensor],
+        catches: bool,
+    ) -> Result<Option<Vec<Tensor>>> {
+        let line = Location::caller();
+        let run = &self.run;
+        let Some(mut lent) = Lent::of(run, arguments)? else { return Ok(None) };
+        let Some((outside, history)) = lent.outside(run, found) else { return Ok(None) };
+        let generator = creation::generator();
+        let made = match self.replay.run(&outside, &lent.replaced(run), generator) {
+            Ok(made) => made,
+            Err(error) if catches && is_about_data(error.kind()) => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        creation::advance(run.drawn);
+        let computed = Values { made: &made, outside: &outside };
+        let changed =
+            run.changed.iter().map(|(_, after)| computed.node(after)).collect::<Result<Vec<_>>>()?;
+        let grads = run.grads.iter().map(|(_, _, after)| match after {
+            GradAfter::New(after) => computed.node(after).map(Some),
+            GradAfter::None | GradAfter::Same => Ok(None),
+        });
+        let grads = grads.collect::<Result<Vec<_>>>()?;
+        let graph = match &run.template {
+            Some(template) => {
+                let grown = template.grow(|i| history.get(i).cloned().flatten(), &made, generator)?;
+                if !template.has_live_scalars() {
+                    History::attach(&grown, &history, generator, self.walks.clone());
+                }
+                grown.roots
+            }
+            None => vec![],
+        };
+        let bases = run.bases(&computed, &graph)?;
+        drop(outside);
+        lent.put_back(changed, line);
+        run.put_grads(grads, arguments)?;
+        run.answers(arguments, &bases, &graph).map(Some)
+    }
+}
+
+fn lost() -> Error {
+    Error::new("jit", ErrorKind::Internal("something that a step needs is gone".into()))
+}
+
+/// What a replay has computed, and what it was computed of.
+struct Values<'a> {
+    made: &'a Made,
+    outside: &'a [Outside],
+}
+
+impl Values<'_> {
+    fn node(&self, after: &After) -> Result<Node> {
+        let value = match after {
+            After::Computed(computed) => self.made.get(*computed).cloned(),
+            After::Slot(slot) => self.outside.get(*slot).map(|outside| outside.value.clone()),
+        };
+        value.map(Node::from_value).ok_or_else(lost)
+    }
+}
+
+impl Run {
+    /// The memory that a replay has made for its answers.
+    fn bases(&self, computed: &Values, graph: &[Node]) -> Result<Vec<Tensor>> {
+        let bases = self.made.iter().map(|base| match base {
+            Base::Value(after, had_history) => {
+                let node = computed.node(after)?;
+                if *had_history {
+                    // As the step's own, whose history was let go.
+                    node.set_tracked(true);
+                    node.release();
+                }
+                Ok(Tensor::from_node(node))
+            }
+            Base::Node(root) => graph.get(*root).cloned().map(Tensor::from_node).ok_or_else(lost),
+        });
+        bases.collect()
+    }
+
+    /// Gives leaves the gradients that a replay has computed.
+    fn put_grads(&self, grads: Vec<Option<Node>>, arguments: &[&Tensor]) -> Result<()> {
+        for ((spot, had, after), node) in self.grads.iter().zip(grads) {
+            let Some(Kept::Tensor(leaf)) = spot.find(arguments) else { continue };
+            match after {
+                GradAfter::None => leaf.zero_grad(),
+                GradAfter::Same => {}
+                GradAfter::New(_) => match node {
+                    Some(node) if *had == Some(false) => put_or_accumulate(&leaf, node)?,
+                    node => leaf.put_grad(node.map(Tensor::unread)),
+                },
+            }
+        }
+        Ok(())
+    }
+
+    /// What a replay answers with.
+    fn answers(&self, arguments: &[&Tensor], bases: &[Tensor], graph: &[Node]) -> Result<Vec<Tensor>> {
+        let base = |at: &usize| bases.get(*at).ok_or_else(lost);
+        let outputs = self.outputs.iter().map(|output| match output {
+            Output::Argument(i) => arguments.get(*i).map(|&t| t.clone()).ok_or_else(lost),
+            Output::Same(spot) => match spot.find(arguments) {
+                Some(Kept::Tensor(tensor)) => Ok(tensor),
+                Some(Kept::Line(_)) | None => Err(lost()),
+            },
+            Output::Made(at) => base(at).cloned(),
+            Output::Part(Home::Made(at), layout) => Ok(base(at)?.part(*layout)),
+            Output::PartOfGraph(at, layout, root) => {
+                let node = graph.get(*root).cloned().ok_or_else(lost)?;
+                Ok(base(at)?.part_that_is(*layout, node))
+            }
+            Output::Part(Home::Spot(spot), layout) => match spot.find(arguments) {
+                Some(kept) => Ok(kept.part(*layout)),
+                None => Err(lost()),
+            },
+        });
+        let outputs = outputs.collect::<Result<Vec<Tensor>>>()?;
+        for (at, lies) in &self.told {
+            outputs.get(*at).ok_or_else(lost)?.set_lies(lies);
+        }
+        Ok(outputs)
+    }
+}
+
+/// Whether an error is about what a step computes with, which it may know what to do about; not about the machine, or whoever stops it.
+fn is_about_data(kind: &ErrorKind) -> bool {
+    matches!(
+        kind,
+        ErrorKind::Index { .. }
+            | ErrorKind::Indices(_)
+            | ErrorKind::Singular(_)
+            | ErrorKind::Value(_)
+            | ErrorKind::Empty(_)
+    )
+}
+
+/// What was lent, and goes back as it was unless it was put back otherwise.
+struct Lent(Vec<(Kept, Option<Node>)>);
+
+impl Lent {
+    /// Takes what a step changes: that is not to be seen meanwhile, and its memory is taken over. Nothing where two gradients that were two
+    /// tensors are one since: to take it twice would be to wait for ever.
+    fn of(run: &Run, arguments: &[&Tensor]) -> Result<Option<Lent>> {
+        let mut lent = Lent(vec![]);
+        let _taking = Changing::begin();
+        for (spot, _) in &run.changed {
+            let kept = spot.find(arguments).ok_or_else(lost)?;
+            if kept.is_lent() && lent.0.iter().any(|(other, _)| other.is(&kept)) {
+                return Ok(None);
+            }
+            let node = kept.lend().ok_or_else(lost)?;
+            lent.0.push((kept, Some(node)));
+        }
+        Ok(Some(lent))
+    }
+
+    /// The values that a replay reads, and the nodes that its answers' history goes on to. Nothing where another thread has written since to what
+    /// was found.
+    fn outside(&self, run: &Run, found: Found) -> Option<(Vec<Outside>, Vec<Option<Node>>)> {
+        let mut outside = Vec::with_capacity(run.slots.len());
+        for (&at, node) in run.changes.iter().zip(&found.nodes) {
+            if at.and_then(|at| self.0[at].1.as_ref()).is_some_and(|lent| !lent.is(node)) {
+                return None;
+            }
+            let Some(Ok(value)) = node.value() else { return None };
+            outside.push(Outside { value: value.clone(), lent: false });
+        }
+        // Of what the step does not change: that is nobody's but the replay's.
+        let history: Vec<Option<Node>> = match &run.template {
+            Some(template) => {
+                let nodes = found.nodes.into_iter().enumerate();
+                nodes.map(|(i, node)| template.reads(i).then_some(node)).collect()
+            }
+            None => {
+                drop(found);
+                vec![]
+            }
+        };
+        for (outside, &at) in outside.iter_mut().zip(&run.changes) {
+            // Nobody else has it, so that its memory may be overwritten.
+            let alone = |at: usize| self.0[at].1.as_ref().is_some_and(|node| node.handles() == 1);
+            outside.lent = at.is_some_and(alone);
+        }
+        Some((outside, history))
+    }
+
+    /// What is to be put in the place of what.
+    fn replaced(&self, run: &Run) -> SmallVec<[Replaced<'_>; 8]> {
+        let replaced = run.changed.iter().zip(&self.0).filter_map(|((_, after), (_, old))| {
+            let After::Computed(new) = after else { return None };
+            let old = old.as_ref()?.value()?.as_ref().ok()?;
+            Some(Replaced { old, new: *new })
+        });
+        replaced.collect()
+    }
+
+    /// Puts what was computed in the place of what was lent, as written by a line.
+    fn put_back(&mut self, changed: Vec<Node>, line: &'static Location<'static>) {
+        for ((kept, slot), node) in self.0.iter_mut().zip(changed) {
+            if let Some(old) = slot.take() {
+                kept.put_back(node, Some((&old, line)));
+            }
+        }
+    }
+}
+
+impl Drop for Lent {
+    fn drop(&mut self) {
+        for (kept, node) in &mut self.0 {
+            if let Some(node) = node.take() {
+                kept.put_back(node, None);
+            }
+        }
+    }
+}
