@@ -181,8 +181,8 @@ impl<'a, 'py> Calling<'a, 'py> {
     fn begun(&self) -> PyResult<Found<'py>> {
         let Asked { mut words, arguments, told } = self.tell(&self.surroundings, true, false)?;
         let new = Recorded::new(self.py, std::mem::take(&mut words.held), self.of.may_read)?;
-        let (taken, gone) = self.of.lock().take_or_begin(&words.key, arguments, Box::new(new));
-        drop(gone);
+        let (taken, gone, left) = self.of.lock().take_or_begin(&words.key, arguments, Box::new(new));
+        drop((gone, left));
         Ok(Found::new(taken, words, arguments, Some(told.words)))
     }
 

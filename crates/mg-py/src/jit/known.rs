@@ -256,15 +256,15 @@ impl All {
         key: &[u64],
         arguments: usize,
         new: Box<Recorded>,
-    ) -> (Option<Taken>, Vec<Box<Recorded>>) {
+    ) -> (Option<Taken>, Vec<Known>, Option<Box<Recorded>>) {
         let hash = mixed(key);
         if let Some(taken) = self.take(hash, key) {
-            return (taken, vec![new]);
+            return (taken, vec![], Some(new));
         }
         let full = self.known.len() >= KNOWN;
         let goes = |known: &mut Known| known.is_stale() || full && known.recorded.is_some();
-        let gone = self.known.extract_if(.., goes).filter_map(|known| known.recorded).collect();
-        (Some(self.add(hash, key.to_vec(), arguments, new)), gone)
+        let gone = self.known.extract_if(.., goes).collect();
+        (Some(self.add(hash, key.to_vec(), arguments, new)), gone, None)
     }
 
     /// Puts back what was taken; gives it back where its set is not known any more.
