@@ -12,8 +12,8 @@ use crate::writes;
 use mg_autograd::anomaly;
 use mg_device::{Error, ErrorKind, Result};
 use pyo3::exceptions::{
-    PyIndexError, PyKeyboardInterrupt, PyMemoryError, PyOSError, PyOverflowError, PyRuntimeError,
-    PyTypeError, PyValueError,
+    PyException, PyIndexError, PyKeyboardInterrupt, PyMemoryError, PyOSError, PyOverflowError,
+    PyRuntimeError, PyTypeError, PyValueError,
 };
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -491,4 +491,13 @@ pub fn in_python<T>(f: impl FnOnce(Python<'_>) -> PyResult<T>) -> PyResult<T> {
         BUSY.fetch_add(1, Ordering::SeqCst);
         Err(PyRuntimeError::new_err("the interpreter is gone"))
     })
+}
+
+/// What was found; nothing where asking for it has raised an exception. What is none that a program means (Ctrl-C) goes on.
+pub fn there<T>(py: Python<'_>, found: PyResult<T>) -> PyResult<Option<T>> {
+    match found {
+        Ok(found) => Ok(Some(found)),
+        Err(error) if error.is_instance_of::<PyException>(py) => Ok(None),
+        Err(error) => Err(error),
+    }
 }

@@ -199,3 +199,24 @@ def test_blocks_are_copied():
 
     with Mine(mg.float16):
         assert mg.get_autocast_dtype("cpu") == mg.float16
+
+
+def test_none_is_lost_where_a_step_is_looked_at():
+    w = mg.randn(4, requires_grad=True)
+    optimizer = mg.optim.Adam([w])
+
+    @mg.jit
+    def step(x):
+        optimizer.zero_grad()
+        loss = (w * x).sum()
+        loss.backward()
+        optimizer.step()
+        return loss
+
+    x = mg.ones(4)
+    for _ in range(5):
+        step(x)
+    assert step.is_replaying
+    # A replay runs Python's code where it asks the optimiser for its groups: at each line of that.
+    assert at_each_instant(lambda: step(x)) > 3
+    assert step.is_replaying

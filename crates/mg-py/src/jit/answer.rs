@@ -13,6 +13,7 @@ use pyo3::types::{
 use crate::attributes;
 use crate::device::PyDevice;
 use crate::dtype::PyDType;
+use crate::error::there;
 use crate::jit::around::referring;
 use crate::jit::known::mixed;
 use crate::jit::sort::{Sort, is_code, is_plain, namespace_type, slots_of};
@@ -204,11 +205,11 @@ fn is_constant(obj: &Bound<'_, PyAny>) -> bool {
 fn attributes_of<'py>(obj: &Bound<'py, PyAny>) -> PyResult<Vec<(Bound<'py, PyAny>, Bound<'py, PyAny>)>> {
     let mut found = vec![];
     for name in slots_of(&obj.get_type())? {
-        if let Ok(value) = obj.getattr(&name) {
+        if let Some(value) = there(obj.py(), obj.getattr(&name))? {
             found.push((name.into_any(), value));
         }
     }
-    if let Ok(attributes) = obj.getattr("__dict__")
+    if let Some(attributes) = there(obj.py(), obj.getattr("__dict__"))?
         && let Ok(attributes) = attributes.cast_into::<PyDict>()
     {
         found.extend(attributes.iter());

@@ -10,6 +10,7 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyCFunction, PyDict, PyFunction, PyModule, PyString, PyTuple, PyType, PyWeakrefReference};
 
+use crate::error::there;
 use crate::jit::code::{Named, asks_by_another_name};
 use crate::jit::key::{ANY_FIELD, Names, Words};
 use crate::jit::same::{Same, Seeing, contents};
@@ -129,15 +130,16 @@ impl Surroundings {
             if !met.insert(obj.as_ptr() as usize) {
                 continue;
             }
-            let bound =
-                obj.getattr("__self__").ok().filter(|o| !o.is_none() && !o.is_instance_of::<PyModule>());
+            let py = obj.py();
+            let bound = there(py, obj.getattr("__self__"))?
+                .filter(|o| !o.is_none() && !o.is_instance_of::<PyModule>());
             if obj.is(function) {
                 // A method's object; an object that is called; what is partly applied.
                 let is_plain = obj.is_instance_of::<PyFunction>() || obj.is_instance_of::<PyCFunction>();
                 if let Some(object) = bound.or_else(|| (!is_plain).then(|| obj.clone())) {
                     if !object.is_instance(module_type(obj.py())?)? {
                         for part in ["func", "args", "keywords"] {
-                            if let Ok(part) = object.getattr(part) {
+                            if let Some(part) = there(py, object.getattr(part))? {
                                 found.parts.push(part.clone().unbind());
                                 stack.push(part);
                             }
@@ -147,11 +149,8 @@ impl Surroundings {
                     found.object = Some(object.unbind());
                 }
             }
-            let obj = match obj.getattr("__func__") {
-                Ok(inner) => inner,
-                Err(_) => obj,
-            };
-            let Ok(code) = obj.getattr("__code__") else { continue };
+            let obj = there(py, obj.getattr("__func__"))?.unwrap_or(obj);
+            let Some(code) = there(py, obj.getattr("__code__"))? else { continue };
             if obj.is_instance_of::<PyFunction>() && met.len() == 1 {
                 // What it is given where an argument is left out may be another tuple later, and its code another one.
                 found.parts.push(obj.clone().unbind());
@@ -161,7 +160,7 @@ impl Surroundings {
                 methods_of(&inner, &mut stack)?;
                 stack.push(inner);
             }
-            if let Ok(globals) = obj.getattr("__globals__")
+            if let Some(globals) = there(py, obj.getattr("__globals__"))?
                 && let Ok(globals) = globals.cast_into::<PyDict>()
             {
                 for value in found.code(&code, &globals)? {
@@ -648,7 +647,7 @@ fn methods_of<'py>(object: &Bound<'py, PyAny>, stack: &mut Vec<Bound<'py, PyAny>
             let value = value?;
             if value.is_instance_of::<PyFunction>() {
                 stack.push(value);
-            } else if let Ok(getter) = value.getattr("fget") {
+            } else if let Some(getter) = there(value.py(), value.getattr("fget"))? {
                 stack.push(getter);
             }
         }

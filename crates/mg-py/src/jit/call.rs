@@ -112,6 +112,7 @@ impl<'a, 'py> Calling<'a, 'py> {
         if let Some(taken) = self.seen(&mut words) {
             return Ok(Found::new(Some(taken), words, arguments, None));
         }
+        words.stopped()?;
         let sees = self.of.lock().looks();
         let Asked { words, arguments, told } = self.tell(&self.surroundings, false, sees)?;
         let Some(mut taken) = self.known(&words) else { return self.begun() };
@@ -158,6 +159,9 @@ impl<'a, 'py> Calling<'a, 'py> {
             words.unknown = None;
             let left = self.of.lock().put(taken);
             drop(left);
+            if words.is_stopped() {
+                return None;
+            }
         }
         None
     }

@@ -139,22 +139,16 @@ pub fn own_dict<'py>(obj: &Bound<'py, PyAny>) -> Option<Bound<'py, PyDict>> {
     dict?.cast_into::<PyDict>().ok()
 }
 
-/// An object's attribute; none where it has none, or does not say.
-fn attribute<'py>(obj: &Bound<'py, PyAny>, name: &Bound<'py, PyString>) -> Option<Bound<'py, PyAny>> {
-    // SAFETY: both are held; what is answered with is a new reference, or none beside an error that is let go of here.
-    let found = unsafe {
-        let found = ffi::PyObject_GetAttr(obj.as_ptr(), name.as_ptr());
-        Bound::from_owned_ptr_or_opt(obj.py(), found)
-    };
-    if found.is_none() {
-        drop(PyErr::take(obj.py()));
-    }
-    found
+/// An object's attribute; an error where it has none, or does not say.
+fn attribute<'py>(obj: &Bound<'py, PyAny>, name: &Bound<'py, PyString>) -> PyResult<Bound<'py, PyAny>> {
+    // SAFETY: both are held; what is answered with is a new reference, or none beside an error.
+    unsafe { Bound::from_owned_ptr_or_err(obj.py(), ffi::PyObject_GetAttr(obj.as_ptr(), name.as_ptr())) }
 }
 
 /// What a variable of a function that another was made in holds.
 pub fn contents<'py>(cell: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>> {
-    attribute(cell, intern!(cell.py(), "cell_contents"))
+    // A cell runs no code.
+    attribute(cell, intern!(cell.py(), "cell_contents")).ok()
 }
 
 /// What is looked at while something is compared: the arguments of the call, and what attributes the function's code asks for.
@@ -370,7 +364,7 @@ impl<'py> Seeing<'_, '_, 'py> {
         match attributes {
             None => true,
             Some(same) => {
-                let found = attribute(obj, intern!(self.py, "__dict__"));
+                let found = self.words.found(self.py, attribute(obj, intern!(self.py, "__dict__")));
                 self.is_held(same, found.as_ref())
             }
         }
@@ -393,7 +387,7 @@ impl<'py> Seeing<'_, '_, 'py> {
             return false;
         }
         for (name, same) in &of.parts {
-            let found = attribute(&obj, name.bind(self.py));
+            let found = self.words.found(self.py, attribute(&obj, name.bind(self.py)));
             if !self.is_held(same, found.as_ref()) {
                 return false;
             }
@@ -414,7 +408,8 @@ impl<'py> Seeing<'_, '_, 'py> {
     fn is_optimizer(&mut self, of: &Optimizer, obj: *mut ffi::PyObject, class: usize) -> bool {
         let held = self.object(obj);
         // Its groups first: to ask for them has it take in what was changed.
-        let Some(groups) = attribute(&held, intern!(self.py, "param_groups")) else { return false };
+        let groups = attribute(&held, intern!(self.py, "param_groups"));
+        let Some(groups) = self.words.found(self.py, groups) else { return false };
         if !self.is_thing(&of.thing, obj, class) {
             return false;
         }
@@ -439,7 +434,8 @@ impl<'py> Seeing<'_, '_, 'py> {
                 GroupOption::Rate => {
                     let is_one =
                         value.is_exact_instance_of::<PyFloat>() || value.is_exact_instance_of::<PyTuple>();
-                    is_one && seeing.words.rate(&value, seeing.names).is_ok()
+                    let told = is_one.then(|| seeing.words.rate(&value, seeing.names));
+                    told.is_some_and(|told| seeing.words.found(seeing.py, told).is_some())
                 }
                 GroupOption::Told(same) => seeing.is_held(same, Some(&value)),
             }

@@ -231,16 +231,7 @@ impl Line {
             settle(&whole);
         }
         let facts = Facts::of(&whole);
-        let place = shared.as_ref().and_then(|shared| shared.region.as_ref());
-        // An element of what is broadcast has one place, which others see too.
-        let is_broadcast = place.is_some_and(Layout::overlaps);
-        let place = place.and_then(|all| part.map_or(Some(all), |part| part.region.as_ref()));
-        let seen = [part.map(|part| &part.layout), place];
-        let nothing = part.is_some_and(|part| part.layout.numel() == 0);
-        if !nothing && seen.into_iter().flatten().any(Layout::overlaps) {
-            let text = "a broadcast view, or one whose windows overlap, cannot be written to";
-            return Err(Error::new("write", ErrorKind::Value(text.into())));
-        }
+        let is_broadcast = writable(part, shared.as_ref())?;
         let all = Layout::contiguous(facts.shape);
         let region = part.map_or(&all, |part| &part.layout);
         // Who shares the memory sees what is written when it is.
@@ -251,15 +242,12 @@ impl Line {
             }
             false => None,
         };
-        if part.is_some()
-            && shared.is_none()
-            && theirs.is_none()
-            && is_worth_writing_now(&whole, &value, region)
-        {
+        let is_own_part = part.is_some() && shared.is_none() && theirs.is_none();
+        if is_own_part && is_worth_writing_now(&whole, &value, region) {
             // The failure stays with the node.
             let _ = mg_graph::realize_quietly(&[&value]);
         }
-        let whole = match part.is_some() && shared.is_none() && theirs.is_none() {
+        let whole = match is_own_part {
             true => match self.write_now(whole, &value, region, line, since) {
                 None => return Ok(()),
                 Some(whole) => whole,
@@ -276,48 +264,13 @@ impl Line {
         let new = with_history(new, &whole, leaf.strong_count() > 0, since);
         // Last, so that it is known to lie there.
         let new = own(match theirs {
-            // That memory, also while a step is recorded, and younger than its history.
-            Some(memory) if new.is_tracked() => {
-                let known = memory.value().and_then(|value| value.as_ref().ok());
-                let again = known.map_or_else(|| untracked(&memory), |value| Node::from_value(value.clone()));
-                graft(again, &new)
-            }
-            Some(memory) => memory,
+            Some(memory) => there(memory, &new),
             None => new,
         });
         if leaf.strong_count() > 0 {
             make_leaf(&new, &leaf);
         }
-        let in_storage = match &shared {
-            None => None,
-            Some(shared) => {
-                let (node, version) = {
-                    let state = locked(&shared.storage.state);
-                    (state.node.node.clone(), state.version)
-                };
-                // It is there already, or there is nothing to write.
-                let there = is_borrowed(&new) || value.shape().numel() == 0;
-                let region = match (part, &shared.region) {
-                    _ if there => None,
-                    (None, region) => region.as_ref(),
-                    (Some(part), None) => Some(&part.layout),
-                    // A line that is a part of its storage has had that part since it was made, and so have its views.
-                    (Some(part), Some(_)) => part.region.as_ref(),
-                };
-                let written = match region {
-                    None if there => {
-                        let value = node.value().and_then(|v| v.as_ref().ok());
-                        value.map_or_else(|| untracked(&node), |value| Node::from_value(value.clone()))
-                    }
-                    None => untracked(&new),
-                    Some(region) => untracked(&value).write_into(Some(&node), *node.shape(), *region)?,
-                };
-                let written = own(written);
-                written.note_written();
-                written.set_before(node);
-                Some((shared, Held::owned(written), version + 1))
-            }
-        };
+        let in_storage = shared.as_ref().map(|shared| shared.written(part, &value, &new)).transpose()?;
         jit::note_line_change(self, &whole);
         if shared.is_some() {
             jit::note_shared_write();
@@ -332,7 +285,7 @@ impl Line {
         let made = new.node.clone();
         state.given.overwrite(line, since);
         garbage.extend(state.whole.replace(new));
-        if let Some((shared, written, version)) = in_storage {
+        if let (Some(shared), Some((written, version))) = (&shared, in_storage) {
             let mut storage = locked(&shared.storage.state);
             storage.given.overwrite(line, since);
             storage.version = version;
@@ -389,6 +342,65 @@ impl Line {
         }
         state.whole = Some(Held::owned(node.clone()));
         Some(node)
+    }
+}
+
+/// Whether all of a line is broadcast in its storage: an element has one place then, which others see too.
+///
+/// # Errors
+///
+/// What is written lies broadcast itself, or in windows that overlap.
+fn writable(part: Option<&Part>, shared: Option<&Shared>) -> Result<bool> {
+    let place = shared.and_then(|shared| shared.region.as_ref());
+    let is_broadcast = place.is_some_and(Layout::overlaps);
+    let place = place.and_then(|all| part.map_or(Some(all), |part| part.region.as_ref()));
+    let seen = [part.map(|part| &part.layout), place];
+    let is_nothing = part.is_some_and(|part| part.layout.numel() == 0);
+    if !is_nothing && seen.into_iter().flatten().any(Layout::overlaps) {
+        let text = "a broadcast view, or one whose windows overlap, cannot be written to";
+        return Err(Error::new("write", ErrorKind::Value(text.into())));
+    }
+    Ok(is_broadcast)
+}
+
+/// Memory of others that was written to, with the history of what was written: also while a step is recorded, and younger than its history.
+fn there(memory: Node, new: &Node) -> Node {
+    if !new.is_tracked() {
+        return memory;
+    }
+    let known = memory.value().and_then(|value| value.as_ref().ok());
+    let again = known.map_or_else(|| untracked(&memory), |value| Node::from_value(value.clone()));
+    graft(again, new)
+}
+
+impl Shared {
+    /// What the storage stands for once a line is written to, and which version of it that is.
+    fn written(&self, part: Option<&Part>, value: &Node, new: &Node) -> Result<(Held, u64)> {
+        let (node, version) = {
+            let state = locked(&self.storage.state);
+            (state.node.node.clone(), state.version)
+        };
+        // It is there already, or there is nothing to write.
+        let there = is_borrowed(new) || value.shape().numel() == 0;
+        let region = match (part, &self.region) {
+            _ if there => None,
+            (None, region) => region.as_ref(),
+            (Some(part), None) => Some(&part.layout),
+            // A line that is a part of its storage has had that part since it was made, and so have its views.
+            (Some(part), Some(_)) => part.region.as_ref(),
+        };
+        let written = match region {
+            None if there => {
+                let value = node.value().and_then(|v| v.as_ref().ok());
+                value.map_or_else(|| untracked(&node), |value| Node::from_value(value.clone()))
+            }
+            None => untracked(new),
+            Some(region) => untracked(value).write_into(Some(&node), *node.shape(), *region)?,
+        };
+        let written = own(written);
+        written.note_written();
+        written.set_before(node);
+        Ok((Held::owned(written), version + 1))
     }
 }
 

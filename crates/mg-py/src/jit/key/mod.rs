@@ -14,6 +14,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyDict, PyList, PyString, PyTuple};
 
 use crate::attributes::attributes_of;
+use crate::error::there;
 use crate::jit::same::{Entries, Items, Same};
 use crate::jit::sort::{Sort, Sorts, is_code, is_type_named};
 use crate::tensor::PyTensor;
@@ -81,6 +82,8 @@ pub struct Words<'a, 'py> {
     pub rates: Vec<u64>,
     /// Whether to answer with how the same is seen later.
     sees: bool,
+    /// What has stopped a look: Ctrl-C.
+    stopped: Option<PyErr>,
 }
 
 /// What is looked at of what surrounds a function.
@@ -126,6 +129,7 @@ impl<'a, 'py> Words<'a, 'py> {
             given: vec![],
             rates: vec![],
             sees: false,
+            stopped: None,
         }
     }
 
@@ -168,7 +172,26 @@ impl<'a, 'py> Words<'a, 'py> {
     /// Whether these are the words of something that the function knows from around it.
     pub fn tells(&mut self, obj: &Bound<'py, PyAny>, names: Names, depth: usize, words: &[u64]) -> bool {
         let look = Look { arguments: false, names, of_classes: names, depth };
-        self.alone(obj, &look).is_ok_and(|told| *told == *words) && self.unknown.is_none()
+        let told = self.alone(obj, &look);
+        self.found(obj.py(), told).is_some_and(|told| *told == *words) && self.unknown.is_none()
+    }
+
+    /// What was found; nothing where asking for it has raised something, which is kept where it is no exception that a program means.
+    pub fn found<T>(&mut self, py: Python<'_>, found: PyResult<T>) -> Option<T> {
+        there(py, found).unwrap_or_else(|stopped| {
+            self.stopped = Some(stopped);
+            None
+        })
+    }
+
+    /// Whether something has stopped a look.
+    pub fn is_stopped(&self) -> bool {
+        self.stopped.is_some()
+    }
+
+    /// What has stopped a look, as an error.
+    pub fn stopped(&mut self) -> PyResult<()> {
+        self.stopped.take().map_or(Ok(()), Err)
     }
 
     /// What is seen by telling it again.

@@ -5,6 +5,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyFloat, PyList, PyModule, PyString, PyTuple, PyType};
 
 use super::{ANY_FIELD, ANY_KEY, DEPTH, Kind, Look, Words, hash_of};
+use crate::error::there;
 use crate::jit::same::{
     Class, Fields, GroupOption, Library, Module, Optimizer, Same, Thing, contents, own_dict,
 };
@@ -144,12 +145,12 @@ impl<'py> Words<'_, 'py> {
         self.given.push(obj.clone());
         self.classes(obj, of, &look.outside())?;
         for name in &of.slots {
-            match obj.getattr(name.0.bind(py)) {
-                Ok(value) => drop(self.tell(&value, &look.deeper())?),
-                Err(_) => self.kind(Kind::End),
+            match there(py, obj.getattr(name.0.bind(py)))? {
+                Some(value) => drop(self.tell(&value, &look.deeper())?),
+                None => self.kind(Kind::End),
             }
         }
-        if let Ok(attributes) = obj.getattr(intern!(py, "__dict__"))
+        if let Some(attributes) = there(py, obj.getattr(intern!(py, "__dict__")))?
             && let Ok(attributes) = attributes.cast_into::<PyDict>()
         {
             for (name, value) in attributes.iter() {
@@ -213,9 +214,9 @@ impl<'py> Words<'_, 'py> {
         }
         for name in &of.slots {
             let name = name.0.bind(py);
-            let told = match obj.getattr(name) {
-                Ok(value) => self.tell(&value, &inside)?,
-                Err(_) => Same::Nothing,
+            let told = match there(py, obj.getattr(name))? {
+                Some(value) => self.tell(&value, &inside)?,
+                None => Same::Nothing,
             };
             thing = thing.has(name, told);
         }
@@ -224,7 +225,7 @@ impl<'py> Words<'_, 'py> {
             let told = self.tell(&obj.getattr(name)?, &inside)?;
             thing = thing.has(name, told);
         }
-        if let Ok(attributes) = obj.getattr(intern!(py, "__dict__"))
+        if let Some(attributes) = there(py, obj.getattr(intern!(py, "__dict__")))?
             && let Ok(attributes) = attributes.cast_into::<PyDict>()
         {
             let mut fields = Fields::new();
