@@ -415,3 +415,24 @@ def test_a_state_that_is_looked_at_before_a_step_is_recorded(kind, first):
                 losses.append(run.step(mg.full((rows, 1, 2), 1 + 0.1 * i)).item())
         found.append((losses, run.all()))
     assert found[0] == found[1] and run.step.is_replaying
+
+
+@pytest.mark.parametrize("wrap", [lambda f: f, mg.jit])
+def test_a_rate_that_a_schedule_makes_negative_goes_up(wrap):
+    w = nn.Parameter(mg.tensor([1.0], dtype=mg.float64))
+    optimizer = optim.SGD([w], 1.0)
+    schedule = optim.lr_scheduler.LambdaLR(optimizer, lambda epoch: 1 - epoch / 5)
+
+    @wrap
+    def step():
+        optimizer.zero_grad()
+        (w * 0.5).sum().backward()
+        optimizer.step()
+
+    for _ in range(8):
+        step()
+        schedule.step()
+    # 1 − ½ (1 + 0.8 + 0.6 + 0.4 + 0.2 + 0 − 0.2 − 0.4)
+    assert w.item() == pytest.approx(1 - 0.5 * 2.4)
+    with pytest.raises(ValueError):
+        optim.SGD([w], -1.0)

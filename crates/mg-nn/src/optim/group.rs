@@ -10,7 +10,7 @@ use mg_graph::{LiveScalar, Node, assume, locked, on_failed_replay, on_replay};
 use super::number::Number;
 use super::options::OptionValue;
 use super::rule::{Count, Rule, Step};
-use super::{Whose, at_least_0, check_parameters, follow, load_slots, next_change, save_slots};
+use super::{Whose, at_least_0, check_parameters, finite, follow, load_slots, next_change, save_slots};
 use crate::state::State;
 
 /// The steps of a parameter, and what follows from their number. All of it is the host's; replays read it anew.
@@ -101,7 +101,8 @@ impl<R: Rule> Group<R> {
     #[track_caller]
     pub(super) fn new(parameters: Vec<Tensor>, options: R) -> Result<Group<R>> {
         check_parameters(R::NAME, &parameters)?;
-        check(&options)?;
+        at_least_0(R::NAME, "a learning rate", options.lr())?;
+        options.check()?;
         for (i, p) in parameters.iter().enumerate() {
             if let Some(text) = options.mistake(p) {
                 return Err(Error::new(R::NAME, ErrorKind::Value(format!("parameter {i} {text}"))));
@@ -137,7 +138,9 @@ impl<R: Rule> Group<R> {
 
     #[track_caller]
     pub(super) fn set_options(&mut self, new: R) -> Result<()> {
-        check(&new)?;
+        // One below 0, to which a schedule may come, goes up the slope, as in PyTorch.
+        finite(R::NAME, "a learning rate", new.lr())?;
+        new.check()?;
         let (shared, live) = (new.shared(), new.live());
         for (held, value) in self.shared.iter().chain(&self.live).zip(shared.into_iter().chain(live)) {
             held.set(value);
@@ -153,7 +156,6 @@ impl<R: Rule> Group<R> {
 
     #[track_caller]
     pub(super) fn set_lr(&mut self, lr: f64) -> Result<()> {
-        at_least_0(R::NAME, "a learning rate", lr)?;
         let options = self.options().with_lr(lr);
         self.set_options(options)
     }
@@ -389,12 +391,6 @@ impl<R: Rule> Group<R> {
         }
         Ok(())
     }
-}
-
-#[track_caller]
-fn check<R: Rule>(options: &R) -> Result<()> {
-    at_least_0(R::NAME, "a learning rate", options.lr())?;
-    options.check()
 }
 
 /// Has memory for what is remembered of a parameter, and notes in `begun` what was not there before.

@@ -8,7 +8,7 @@ use mg_graph::LiveScalar;
 
 use super::options::{OptionType, OptionValue, options};
 use super::wolfe::{Point, strong_wolfe};
-use super::{at_least_0, check_parameters, next_change};
+use super::{at_least_0, check_parameters, finite, next_change};
 use crate::state::State;
 
 options! {
@@ -100,7 +100,6 @@ pub struct LBFGS {
 
 #[track_caller]
 fn check(options: &LBFGSOptions) -> Result<()> {
-    at_least_0("LBFGS", "a learning rate", options.lr)?;
     at_least_0("LBFGS", "a tolerance of gradients", options.tolerance_grad)?;
     at_least_0("LBFGS", "a tolerance of changes", options.tolerance_change)
 }
@@ -133,6 +132,7 @@ impl LBFGS {
     #[track_caller]
     pub fn with_options(parameters: Vec<Tensor>, options: LBFGSOptions) -> Result<LBFGS> {
         check_parameters("LBFGS", &parameters)?;
+        at_least_0("LBFGS", "a learning rate", options.lr)?;
         check(&options)?;
         Ok(LBFGS { parameters, options, memory: None, changed: next_change() })
     }
@@ -150,6 +150,7 @@ impl LBFGS {
     /// [`ErrorKind::Value`] for options that [`LBFGS::with_options`] does not take.
     #[track_caller]
     pub fn set_options(&mut self, options: LBFGSOptions) -> Result<()> {
+        finite("LBFGS", "a learning rate", options.lr)?;
         check(&options)?;
         self.options = options;
         Ok(())

@@ -93,7 +93,7 @@ pub trait Optimizer {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Value`] for one below 0 or not finite, and for a group that is not there.
+    /// [`ErrorKind::Value`] for one that is not finite, and for a group that is not there.
     fn set_lr_of(&mut self, group: usize, lr: f64) -> Result<()>;
 
     /// The learning rate that a group had when this was first asked for: where its schedules begin.
@@ -108,7 +108,7 @@ pub trait Optimizer {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Value`] for one below 0 or not finite.
+    /// [`ErrorKind::Value`] for one that is not finite.
     fn set_lr(&mut self, lr: f64) -> Result<()> {
         (0..self.groups()).try_for_each(|group| self.set_lr_of(group, lr))
     }
@@ -430,10 +430,15 @@ fn checked(op: &'static str, name: &str, takes: &str, value: f64, fits: bool) ->
     Err(Error::new(op, ErrorKind::Value(format!("takes {name} {takes}, got {value}"))))
 }
 
-/// What must be finite and at least 0: learning rate, weight decay, ….
+/// What must be finite and at least 0: a weight decay, the learning rate that an optimiser begins with, ….
 #[track_caller]
 fn at_least_0(op: &'static str, name: &str, value: f64) -> Result<()> {
     checked(op, name, "of at least 0", value, value >= 0.0 && value.is_finite())
+}
+
+#[track_caller]
+fn finite(op: &'static str, name: &str, value: f64) -> Result<()> {
+    checked(op, name, "that is finite", value, value.is_finite())
 }
 
 /// What is remembered of one parameter: tensors of its shape by name, and the number of steps.
