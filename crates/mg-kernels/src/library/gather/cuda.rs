@@ -232,9 +232,30 @@ const TURNS: usize = 1 << 10;
 /// Blocks that add few sums, each to its own.
 const FEW_BLOCKS: usize = 1 << 10;
 
-/// As [`scatter_add`] of integers that atomics add: their order does not matter. `None` for more axes than a kernel takes.
-fn added(kind: &str, x: &Layout, index: &Layout, axis: usize, size: usize) -> Result<Option<Plan>> {
-    const OP: &str = "scatter_add";
+/// As [`scatter_add`] where no position of the result has more than one element, of floats. `None` for more axes than a kernel takes.
+///
+/// # Errors
+///
+/// As [`scatter_add`].
+pub fn placed(dtype: DType, x: &Layout, index: &Layout, axis: usize, size: usize) -> Result<Option<Plan>> {
+    checked("scatter_add", axis, x, index, true)?;
+    let target = x.shape().with(axis, size);
+    if !dtype.is_float() || target.contains(&0) || x.shape().contains(&0) {
+        return Ok(None);
+    }
+    let Some(args) = addition(x, index, axis, size) else { return Ok(None) };
+    // Where there are as many elements as positions, each of these is written.
+    let mut plan = match x.shape().numel() == target.numel() {
+        true => Plan::default(),
+        false => copy::fill(dtype.size(), target.numel(), 0)?,
+    };
+    let blocks = x.shape().numel().div_ceil(EACH);
+    plan.launches.push(launch("scatter_add", &format!("scatter_once_{dtype}"), blocks, &args)?);
+    Ok(Some(plan))
+}
+
+/// What a kernel is told that adds elements, each by itself. `None` for more axes than it takes.
+fn addition(x: &Layout, index: &Layout, axis: usize, size: usize) -> Option<args::scatter::Add> {
     let shape = *x.shape();
     let target = shape.with(axis, size);
     let dense = Layout::contiguous(target);
@@ -243,11 +264,11 @@ fn added(kind: &str, x: &Layout, index: &Layout, axis: usize, size: usize) -> Re
     around[2][axis] = 0;
     let sizes = collapse(&shape, &mut around);
     if sizes.rank() > TAKEN || sizes.iter().any(|&n| n > u32::MAX as usize) {
-        return Ok(None);
+        return None;
     }
     let (count, sums) = (shape.numel(), target.numel());
     let wide = count >= WIDE;
-    let args = args::scatter::Add {
+    Some(args::scatter::Add {
         out: OUTPUT,
         x: input(0),
         index: input(1),
@@ -257,7 +278,14 @@ fn added(kind: &str, x: &Layout, index: &Layout, axis: usize, size: usize) -> Re
         stride: stride as i64,
         sums: sums as u64,
         places: Axes::of(&sizes, [&around[0], &around[1], &around[2]], wide),
-    };
+    })
+}
+
+/// As [`scatter_add`] of integers that atomics add: their order does not matter. `None` for more axes than a kernel takes.
+fn added(kind: &str, x: &Layout, index: &Layout, axis: usize, size: usize) -> Result<Option<Plan>> {
+    const OP: &str = "scatter_add";
+    let Some(args) = addition(x, index, axis, size) else { return Ok(None) };
+    let (count, sums) = (x.shape().numel(), x.shape().with(axis, size).numel());
     // A block begins with zeros of its own, and adds all that it has to the result.
     let (name, blocks) = match sums <= SUMS && count >= 8 * sums.max(EACH) {
         true => ("few", count.div_ceil(EACH).min(FEW_BLOCKS)),
@@ -290,6 +318,11 @@ impl Positions<'_> {
     }
 }
 
+/// Words that have a bit of each of so many places.
+fn words_of_bits(places: usize) -> usize {
+    places.div_ceil(32)
+}
+
 /// How positions are linked to their targets.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Linking {
@@ -297,7 +330,8 @@ enum Linking {
     Links,
     /// With the values of single elements beside them.
     Pairs,
-    /// So too, with heads in the result itself: where targets are many, and most of them zeros.
+    /// So too, with heads in the result itself, and only of positions that are not alone at their places: where targets are many, and most of
+    /// them zeros.
     Owned,
 }
 
@@ -305,17 +339,24 @@ enum Linking {
 #[derive(Clone, Copy)]
 struct Linked {
     way: Linking,
-    /// Whether a target has more than are linked; behind it heads, and all up to `next` begins as zeros.
+    /// Whether a target has more than are linked; behind it heads or bits, and all up to `next` begins as zeros.
     crowded: usize,
     next: usize,
+    /// Where positions are listed that are not alone.
+    several: usize,
 }
 
 impl Linked {
     fn heads(&self) -> (Pointer, u64) {
         match self.way {
-            Linking::Links | Linking::Pairs => (Pointer::Workspace, (self.crowded + LINE) as u64),
+            Linking::Links | Linking::Pairs => self.behind(),
             Linking::Owned => (Pointer::Output(0), 0),
         }
+    }
+
+    /// Zeros behind the word that says whether a target is crowded: heads, or bits of all places.
+    fn behind(&self) -> (Pointer, u64) {
+        (Pointer::Workspace, (self.crowded + LINE) as u64)
     }
 
     /// The launches that link `count` positions, and add what is owned, for a result of `sums` elements.
@@ -352,24 +393,30 @@ impl Linked {
             launches.push(launch(OP, "scatter_links", blocks, &args)?);
             return Ok(launches);
         }
+        let owned = self.way == Linking::Owned;
         let args = args::scatter::Pairs {
             index: input(1),
             x: input(0),
             heads,
             pairs: at(self.next),
             crowded: at(self.crowded),
+            met: owned.then(|| self.behind()),
+            several: owned.then_some((Pointer::Workspace, self.several as u64)),
             fault: FAULT,
             count: count as u64,
+            words: words_of_bits(sums) as u64,
             limit: positions.size as i64,
             stride,
             places: Axes::of(sizes, [of_index, &of_rows, &x.strides()[..positions.first]], false),
         };
-        if self.way == Linking::Owned {
+        let turns = count.div_ceil(EACH);
+        if owned {
             launches.extend(copy::fill(4, sums, 0)?.launches);
+            launches.push(launch(OP, &format!("scatter_met_{kind}"), turns, &args)?);
         }
         launches.push(launch(OP, &format!("scatter_pairs_{kind}"), blocks, &args)?);
-        if self.way == Linking::Owned {
-            launches.push(launch(OP, &format!("scatter_owned_{kind}"), count.div_ceil(EACH), &args)?);
+        if owned {
+            launches.push(launch(OP, &format!("scatter_owned_{kind}"), turns, &args)?);
         }
         Ok(launches)
     }
@@ -428,15 +475,17 @@ impl Sorted {
     /// Has positions linked first, and sorts only where those of a target are too many for that; elements have so many bytes.
     fn link(&mut self, way: Linking, targets: usize, bytes: usize) -> Linked {
         let crowded = self.bytes.next_multiple_of(LINE);
-        let (heads, each) = match way {
-            Linking::Links => (targets, 4),
-            Linking::Pairs => (targets, 2 * bytes.max(4)),
-            Linking::Owned => (0, 2 * bytes.max(4)),
+        let pair = 2 * bytes.max(4);
+        let (zeros, each, listed) = match way {
+            Linking::Links => (targets, 4, 0),
+            Linking::Pairs => (targets, pair, 0),
+            Linking::Owned => (2 * words_of_bits(targets), pair, self.count),
         };
-        let next = crowded + LINE + (heads * 4).next_multiple_of(LINE);
-        self.bytes = next + (self.count * each).next_multiple_of(LINE);
+        let next = crowded + LINE + (zeros * 4).next_multiple_of(LINE);
+        let several = next + (self.count * each).next_multiple_of(LINE);
+        self.bytes = several + (listed * 4).next_multiple_of(LINE);
         self.wanted = Some(crowded);
-        Linked { way, crowded, next }
+        Linked { way, crowded, next, several }
     }
 
     /// The launches after which the keys of all positions lie sorted in their last place.
