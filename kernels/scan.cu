@@ -204,12 +204,7 @@ __device__ __forceinline__ State across(State s, u32 smallest, u32 lanes = 32) {
 #if V_ROWS
 // Lines whose elements lie side by side: inner is 1.
 constexpr int EACH = 8;
-#if V_LONG
-// Integers of 64 bits, whose results do not depend on how lines are divided: a block has as many bytes as one of f32, so that as many are under way.
-constexpr int TIMES = 2;
-#else
 constexpr int TIMES = 4;
-#endif
 constexpr int WARP = 32 * EACH * TIMES;
 
 template <typename N>

@@ -578,123 +578,58 @@ extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_consta
 }
 #endif
 
-#if V_PAIRS || V_OWNED || V_MET
+#if V_PAIRS || V_OWNED
 struct Pairs {
     const i64* index;
     const T* x;
     u32* heads;      // of each element of the result, as of links; where these are few, the result itself, which is zeros
     void* pairs;
-    u32* crowded;    // and behind it how many positions are linked, where these are few
-    u32* met;        // where positions are few: of each place a bit that says that it has one, and of each another one that it has several
-    u32* several;    // positions of places that have several, in any order
+    u32* crowded;
     Fault* fault;
     u64 count;
-    u64 words;       // of the first bits of all places
     i64 limit;
     i64 stride;      // as of keys
     Axes<3> places;  // as of keys, and of x
 };
 #endif
 
-#ifdef V_MET
-// Where places are many and positions few, most are alone at theirs: that is found out first, in words that are few enough for the cache.
-extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_constant__ Pairs p) {
-    u64 first = (u64)blockIdx.x * EACH + threadIdx.x;
-    u32* word[TIMES];
-    u32 bit[TIMES], before[TIMES];
-#pragma unroll
-    for (u32 i = 0; i < TIMES; i++) {
-        u64 position = first + i * THREADS;
-        bit[i] = 0;
-        if (position >= p.count) continue;
-        i64 at[3];
-        p.places.offsets(position, at);
-        i64 index = p.index[at[0]];
-        if (index < 0 || index >= p.limit) continue;
-        u64 place = (u64)(at[1] + index * p.stride);
-        word[i] = p.met + place / 32;
-        bit[i] = 1u << place % 32;
-    }
-#pragma unroll
-    for (u32 i = 0; i < TIMES; i++) before[i] = bit[i] ? atomicOr(word[i], bit[i]) : 0;
-#pragma unroll
-    for (u32 i = 0; i < TIMES; i++)
-        if (before[i] & bit[i]) atomicOr(word[i] + p.words, bit[i]);
-}
-#endif
-
 #ifdef V_PAIRS
-// Whether the result's elements are as long as heads, which may lie there.
-#if V_FLOAT
-constexpr bool OWNS = sizeof(T) == sizeof(u32);
-#else
-constexpr bool OWNS = false;
-#endif
-
-// As links, with each position's value beside it. What is known to be alone at its place is written there, and the others are listed.
+// As links, with each position's value beside it.
 extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_constant__ Pairs p) {
-    u64 position = (u64)blockIdx.x * THREADS + threadIdx.x, place = 0;
-    SUM value = SUM(0);
-    bool links = position < p.count;
-    if (links) {
-        i64 at[3];
-        p.places.offsets(position, at);
-        i64 index = p.index[at[0]];
-        if (index < 0 || index >= p.limit) {
-            report(p.fault, index);
-            links = false;
-        } else {
-            place = (u64)(at[1] + index * p.stride);
-            value = widen(p.x[at[2]]);
-        }
+    u64 position = (u64)blockIdx.x * THREADS + threadIdx.x;
+    if (position >= p.count) return;
+    i64 at[3];
+    p.places.offsets(position, at);
+    i64 index = p.index[at[0]];
+    if (index < 0 || index >= p.limit) {
+        report(p.fault, index);
+        return;
     }
-    if constexpr (OWNS) {
-        if (p.met) {
-            if (links && !(p.met[p.words + place / 32] >> place % 32 & 1)) {
-                narrow(add(SUM(0), value), *(T*)(p.heads + place));
-                links = false;
-            }
-            __shared__ u32 sums[WARPS], from;
-            u32 lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-            u32 who = __ballot_sync(~0u, links);
-            if (lane == 0) sums[warp] = __popc(who);
-            __syncthreads();
-            if (threadIdx.x == 0) {
-                u32 all = 0;
-                for (u32 w = 0; w < WARPS; w++) all += sums[w];
-                from = all ? atomicAdd(p.crowded + 1, all) : 0;
-            }
-            __syncthreads();
-            u32 to = from + __popc(who & ((1u << lane) - 1));
-            for (u32 w = 0; w < warp; w++) to += sums[w];
-            if (links) p.several[to] = (u32)position;
-        }
-    }
-    if (!links) return;
-    u32 next = atomicExch(p.heads + place, (u32)position + 1);
+    SUM value = widen(p.x[at[2]]);
+    u32 next = atomicExch(p.heads + (u64)(at[1] + index * p.stride), (u32)position + 1);
     ((Pair*)p.pairs)[position] = Pair{next, value};
 }
 #endif
 
 #ifdef V_OWNED
-// Heads are kept where the sums will be, and who was the first of several at a place (no other one knows it for that) adds all that are there.
+// Where places are many and positions few, nobody looks at all places: heads are kept where the sums will be, and who was the first at a place
+// (no other one knows it for that) adds all that are there.
 extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_constant__ Pairs p) {
     static_assert(sizeof(T) == sizeof(u32), "a head has a sum's place");
     const Pair* pairs = (const Pair*)p.pairs;
-    u32 count = p.crowded[1], first = blockIdx.x * EACH + threadIdx.x;
-    if (blockIdx.x * EACH >= count) return;
+    u64 first = (u64)blockIdx.x * EACH + threadIdx.x;
     u32* place[TIMES];
     u32 link[TIMES];
     SUM sum[TIMES];
 #pragma unroll
     for (u32 i = 0; i < TIMES; i++) {
-        u32 number = first + i * THREADS;
+        u64 position = first + i * THREADS;
         place[i] = nullptr;
-        if (number >= count) continue;
-        u32 position = p.several[number];
+        if (position >= p.count) continue;
         i64 at[3];
         p.places.offsets(position, at);
-        if (!pairs[position].next) place[i] = p.heads + (u64)(at[1] + p.index[at[0]] * p.stride);
+        i64 index = p.index[at[0]];
+        if (index >= 0 && index < p.limit && !pairs[position].next) place[i] = p.heads + (u64)(at[1] + index * p.stride);
     }
 #pragma unroll
     for (u32 i = 0; i < TIMES; i++) link[i] = place[i] ? *place[i] : 0;

@@ -318,11 +318,6 @@ impl Positions<'_> {
     }
 }
 
-/// Words that have a bit of each of so many places.
-fn words_of_bits(places: usize) -> usize {
-    places.div_ceil(32)
-}
-
 /// How positions are linked to their targets.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Linking {
@@ -330,8 +325,7 @@ enum Linking {
     Links,
     /// With the values of single elements beside them.
     Pairs,
-    /// So too, with heads in the result itself, and only of positions that are not alone at their places: where targets are many, and most of
-    /// them zeros.
+    /// So too, with heads in the result itself: where targets are many, and most of them zeros.
     Owned,
 }
 
@@ -339,24 +333,17 @@ enum Linking {
 #[derive(Clone, Copy)]
 struct Linked {
     way: Linking,
-    /// Whether a target has more than are linked; behind it heads or bits, and all up to `next` begins as zeros.
+    /// Whether a target has more than are linked; behind it heads, and all up to `next` begins as zeros.
     crowded: usize,
     next: usize,
-    /// Where positions are listed that are not alone.
-    several: usize,
 }
 
 impl Linked {
     fn heads(&self) -> (Pointer, u64) {
         match self.way {
-            Linking::Links | Linking::Pairs => self.behind(),
+            Linking::Links | Linking::Pairs => (Pointer::Workspace, (self.crowded + LINE) as u64),
             Linking::Owned => (Pointer::Output(0), 0),
         }
-    }
-
-    /// Zeros behind the word that says whether a target is crowded: heads, or bits of all places.
-    fn behind(&self) -> (Pointer, u64) {
-        (Pointer::Workspace, (self.crowded + LINE) as u64)
     }
 
     /// The launches that link `count` positions, and add what is owned, for a result of `sums` elements.
@@ -393,30 +380,24 @@ impl Linked {
             launches.push(launch(OP, "scatter_links", blocks, &args)?);
             return Ok(launches);
         }
-        let owned = self.way == Linking::Owned;
         let args = args::scatter::Pairs {
             index: input(1),
             x: input(0),
             heads,
             pairs: at(self.next),
             crowded: at(self.crowded),
-            met: owned.then(|| self.behind()),
-            several: owned.then_some((Pointer::Workspace, self.several as u64)),
             fault: FAULT,
             count: count as u64,
-            words: words_of_bits(sums) as u64,
             limit: positions.size as i64,
             stride,
             places: Axes::of(sizes, [of_index, &of_rows, &x.strides()[..positions.first]], false),
         };
-        let turns = count.div_ceil(EACH);
-        if owned {
+        if self.way == Linking::Owned {
             launches.extend(copy::fill(4, sums, 0)?.launches);
-            launches.push(launch(OP, &format!("scatter_met_{kind}"), turns, &args)?);
         }
         launches.push(launch(OP, &format!("scatter_pairs_{kind}"), blocks, &args)?);
-        if owned {
-            launches.push(launch(OP, &format!("scatter_owned_{kind}"), turns, &args)?);
+        if self.way == Linking::Owned {
+            launches.push(launch(OP, &format!("scatter_owned_{kind}"), count.div_ceil(EACH), &args)?);
         }
         Ok(launches)
     }
@@ -475,17 +456,15 @@ impl Sorted {
     /// Has positions linked first, and sorts only where those of a target are too many for that; elements have so many bytes.
     fn link(&mut self, way: Linking, targets: usize, bytes: usize) -> Linked {
         let crowded = self.bytes.next_multiple_of(LINE);
-        let pair = 2 * bytes.max(4);
-        let (zeros, each, listed) = match way {
-            Linking::Links => (targets, 4, 0),
-            Linking::Pairs => (targets, pair, 0),
-            Linking::Owned => (2 * words_of_bits(targets), pair, self.count),
+        let (heads, each) = match way {
+            Linking::Links => (targets, 4),
+            Linking::Pairs => (targets, 2 * bytes.max(4)),
+            Linking::Owned => (0, 2 * bytes.max(4)),
         };
-        let next = crowded + LINE + (zeros * 4).next_multiple_of(LINE);
-        let several = next + (self.count * each).next_multiple_of(LINE);
-        self.bytes = several + (listed * 4).next_multiple_of(LINE);
+        let next = crowded + LINE + (heads * 4).next_multiple_of(LINE);
+        self.bytes = next + (self.count * each).next_multiple_of(LINE);
         self.wanted = Some(crowded);
-        Linked { way, crowded, next, several }
+        Linked { way, crowded, next }
     }
 
     /// The launches after which the keys of all positions lie sorted in their last place.

@@ -2,7 +2,7 @@
 
 use super::{Described, Lines, Scan, ScanKind};
 use crate::cuda::library::args::{self, OUTPUT, input};
-use crate::cuda::library::constants::scan::{EACH, THREADS, WARPS};
+use crate::cuda::library::constants::scan::{EACH, THREADS, WARP, WARPS};
 use crate::cuda::library::{Plan, Pointer, Prebuilt, find, launch};
 use mg_device::{DType, Error, ErrorKind, Float, Result};
 
@@ -68,9 +68,8 @@ impl Division {
         };
         let group = known("GROUP")?;
         if inner == 1 {
-            let warp = known("WARP")?;
-            let together = length > warp;
-            let chunk = if together { warp * WARPS } else { warp };
+            let together = length > WARP;
+            let chunk = if together { WARP * WARPS } else { WARP };
             let chunks = length.div_ceil(chunk);
             let lanes = length.div_ceil(EACH).next_power_of_two().min(32);
             let blocks = if together { outer * chunks } else { outer.div_ceil(WARPS * 32 / lanes) };
