@@ -9,6 +9,7 @@ struct Compact {
     const i64* ends;
     u64 count;   // of the mask
     u64 found;   // of the result
+    u64 first;   // 1 where the mask begins at position 1, and 0 is found in any case
 };
 
 extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_constant__ Compact p) {
@@ -43,7 +44,8 @@ extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_consta
     for (u32 i = 0; i < EACH; i++)
         if (holds >> i & 1) places[to++] = (u16)(threadIdx.x * EACH + i);
     __syncthreads();
-    u64 before = blockIdx.x ? (u64)p.ends[blockIdx.x - 1] : 0;
+    u64 before = p.first + (blockIdx.x ? (u64)p.ends[blockIdx.x - 1] : 0);
+    if (p.first && blockIdx.x == 0 && threadIdx.x == 0) p.out[0] = 0;
     for (u32 i = threadIdx.x; i < all; i += THREADS)
-        if (before + i < p.found) p.out[before + i] = (i64)(start + places[i]);
+        if (before + i < p.found) p.out[before + i] = (i64)(start + places[i] + p.first);
 }

@@ -3,7 +3,7 @@
 // A launch is one step; parts of a line are counted side by side, and all counts are integers.
 #include "keys.cuh"
 
-constexpr u32 THREADS = 256, WARPS = THREADS / 32, PART = 1 << 14, TOGETHER = 4;
+constexpr u32 THREADS = 256, WARPS = THREADS / 32, PART = 1 << 12, TOGETHER = 4;
 constexpr u32 COUNT = 0, CHOOSE = 1, TALLY = 2, FIND = 3;
 // What is looked for.
 constexpr u32 GIVEN = 0, MIDDLE = 1;

@@ -35,6 +35,9 @@ __device__ __forceinline__ bool chosen(const Pool& p, const T* x, const Window (
 
 extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_constant__ Pool p) {
     u64 index = (u64)blockIdx.x * THREADS + threadIdx.x;
+#if V_MEAN
+    if (p.together) index /= 32;
+#endif
     if (index >= p.count) return;
 #if V_MAXGRAD || V_MEANGRAD || V_FOLD
     const u64 part = p.inputs;
@@ -124,6 +127,20 @@ extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_consta
 #else
     W v = 0;
 #endif
+#if V_MEAN
+    // A lane adds each 32nd element of a window, and then all lanes what they have.
+    if (p.together) {
+        u32 row = (u32)w[2].count, all = row * (u32)w[1].count * (u32)w[0].count;
+#pragma unroll 4
+        for (u32 i = threadIdx.x % 32; i < all; i += 32) {
+            u32 lines = i / row, k = i - lines * row, z = lines / (u32)w[1].count, y = lines - z * (u32)w[1].count;
+            v += widen(from[linear(p, w[0].first + (i32)z * w[0].step, w[1].first + (i32)y * w[1].step, w[2].first + (i32)k * w[2].step)]);
+        }
+#pragma unroll
+        for (u32 by = 16; by > 0; by /= 2) v += __shfl_xor_sync(~0u, v, by);
+        w[0].count = 0;
+    }
+#endif
     for (i32 z = 0; z < w[0].count; z++)
         for (i32 y = 0; y < w[1].count; y++) {
             i64 line = linear(p, w[0].first + z * w[0].step, w[1].first + y * w[1].step, w[2].first);
@@ -137,6 +154,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_consta
             }
         }
 #if V_MEAN
+    if (p.together && threadIdx.x % 32 > 0) return;
     v /= (W)divisor(p, oz, oy, ox);
 #endif
     ((T*)p.out)[index] = narrow(v, T());

@@ -44,7 +44,7 @@ struct Pool {
     u32 share;      // what sums are divided by: the places of a window, its elements, a number
     u32 adaptive;
     u32 wide;       // positions may not fit 31 bits
-    u32 unused;
+    u32 together;   // whether a warp has a window, of which a mean is asked
 };
 
 struct Window {

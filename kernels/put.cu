@@ -13,6 +13,7 @@ constexpr u32 THREADS = 256, TIMES = 4, BLOCK = THREADS * TIMES;
 
 struct Put {
     void* out;
+    const void* base;  // what is copied along where nothing is written, unless it lies in the result already
     const void* value;
     const i64* index;
     u32* refused;  // whether any index is out of range: then nothing is written
@@ -38,8 +39,10 @@ extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_consta
 #else
 extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_constant__ Put p) {
     using T = V_T;
-    if (*p.refused) return;
+    bool refused = *p.refused != 0;
+    if (refused && !p.base) return;
     T* out = (T*)p.out;
+    const T* base = (const T*)p.base;
     const T* value = (const T*)p.value;
     u64 units = p.outer * p.inner;
     if (p.places) {
@@ -53,16 +56,17 @@ extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_consta
             if (unit >= all) continue;
             u64 row = p.inner == 1 ? unit : unit / p.inner;
             u64 e = unit - row * p.inner, o = p.outer == 1 ? 0 : row / p.n;
-            last[i] = p.last[row - o * p.n];
+            last[i] = refused ? 0 : p.last[row - o * p.n];
             from[i] = p.one ? 0 : (o * p.count + last[i] - 1) * p.inner + e;
         }
         T found[TIMES];
 #pragma unroll
         for (int i = 0; i < (int)TIMES; i++)
             if (last[i]) found[i] = value[from[i]];
+            else if (base && first + i * (int)THREADS < all) found[i] = base[first + i * (int)THREADS];
 #pragma unroll
         for (int i = 0; i < (int)TIMES; i++)
-            if (last[i]) out[first + i * (int)THREADS] = found[i];
+            if (last[i] || (base && first + i * (int)THREADS < all)) out[first + i * (int)THREADS] = found[i];
         return;
     }
     if (p.last) {

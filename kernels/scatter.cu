@@ -4,7 +4,7 @@
 // Where the axis is short (or rows are long) every target looks through all indices that may name it; otherwise positions are sorted by
 // target first, stably (by sort.cu). Of short rows those of a target are linked instead where few meet, in whatever order atomics do that,
 // and who adds them puts them in order: the launches that sort are there in any case, and do nothing where no target has more
-// than can be linked. What many positions meet at is a block's, whose threads have many of them on the way while one adds. Sums of integers
+// than can be linked. Where it is known that no target has more than one position, threads have positions, and write. What many positions meet at is a block's, whose threads have many of them on the way while one adds. Sums of integers
 // are the same in any order: atomics add those of 32 and 64 bits.
 #include "index.cuh"
 
@@ -641,7 +641,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_consta
 }
 #endif
 
-#if V_ADD || V_FEW
+#if V_ADD || V_FEW || V_ONCE
 // Integers are added in any order, by atomics: sums wrap, and are the same.
 struct Add {
     T* out;
@@ -713,5 +713,23 @@ extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_consta
         if (WIDE) sum |= (SUM)((u64)high[i] << 32);
         if (sum) atomicAdd((SUM*)p.out + i, sum);
     }
+}
+#endif
+
+#ifdef V_ONCE
+// Of targets that have one position at most; a sum begins with 0 all the same, which -0 is not.
+extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_constant__ Add p) {
+    u64 first = (u64)blockIdx.x * EACH + threadIdx.x;
+    i64 to[TIMES];
+    T value[TIMES];
+#pragma unroll
+    for (u32 i = 0; i < TIMES; i++) {
+        u64 element = first + i * THREADS;
+        to[i] = -1;
+        if (element < p.count && !goes(p, element, to[i], value[i])) to[i] = -1;
+    }
+#pragma unroll
+    for (u32 i = 0; i < TIMES; i++)
+        if (to[i] >= 0) narrow(add(SUM(0), widen(value[i])), p.out[to[i]]);
 }
 #endif

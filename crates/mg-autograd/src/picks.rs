@@ -116,10 +116,30 @@ pub(crate) fn found(mask: &Tensor) -> Result<Vec<Tensor>> {
 /// As [`found`], without bringing the mask to the host: what holds is counted by tiles, and each tile then knows where its positions
 /// begin. How many there are is all that is looked at.
 fn found_there(mask: &Tensor) -> Result<Vec<Tensor>> {
-    const TILE: usize = Compact::TILE;
     let shape = mask.shape();
-    let numel = shape.numel();
-    let line = mask.node().reshape(Shape::of(&[numel]))?;
+    let line = mask.node().reshape(Shape::of(&[shape.numel()]))?;
+    let ends = held(&line)?;
+    let last = ends.select(0, -1)?.item::<i64>()?;
+    let found = usize::try_from(last).unwrap_or(0);
+    let at = Node::library(Compact { found, first: false }.into(), &[&line, &ends.node()])?;
+    let mut at = Tensor::from_node(at);
+    let mut found = vec![];
+    for axis in (0..shape.rank()).rev() {
+        if axis == 0 {
+            found.push(at.clone());
+        } else {
+            found.push(at.try_remainder(shape[axis] as i64)?);
+            at = at.try_floor_divide(shape[axis] as i64)?;
+        }
+    }
+    found.reverse();
+    Ok(found)
+}
+
+/// How many truth values of a line hold up to the end of each of its tiles.
+pub(crate) fn held(line: &Node) -> Result<Tensor> {
+    const TILE: usize = Compact::TILE;
+    let numel = line.shape().numel();
     // Of a tile they fit any number; smaller ones take fewer instructions.
     let number = line.cast(DType::I32);
     let whole = numel / TILE * TILE;
@@ -136,22 +156,7 @@ fn found_there(mask: &Tensor) -> Result<Vec<Tensor>> {
         [one] => one.clone(),
         all => Node::concat(&all.iter().collect::<Vec<_>>(), 0)?,
     };
-    let ends = Tensor::from_node(counts.cast(DType::I64)).try_cumsum(0, None)?;
-    let last = ends.select(0, -1)?.item::<i64>()?;
-    let found = usize::try_from(last).unwrap_or(0);
-    let at = Node::library(Compact { found }.into(), &[&line, &ends.node()])?;
-    let mut at = Tensor::from_node(at);
-    let mut found = vec![];
-    for axis in (0..shape.rank()).rev() {
-        if axis == 0 {
-            found.push(at.clone());
-        } else {
-            found.push(at.try_remainder(shape[axis] as i64)?);
-            at = at.try_floor_divide(shape[axis] as i64)?;
-        }
-    }
-    found.reverse();
-    Ok(found)
+    Tensor::from_node(counts.cast(DType::I64)).try_cumsum(0, None)
 }
 
 /// As [`found`], of a mask that is brought to the host.

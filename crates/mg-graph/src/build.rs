@@ -519,7 +519,30 @@ impl Node {
     /// Shapes that do not fit, an index that is not i64. An index out of range is found when the value is computed.
     #[track_caller]
     pub fn gather(&self, axis: usize, index: &Node) -> Result<Node> {
-        let kernel = Gather { axis: axis.min(u8::MAX.into()) as u8, wraps: false, called: called("gather") };
+        self.gathered(axis, index, false, false, called("gather"))
+    }
+
+    /// As [`Node::gather`] by positions of which none is named twice in a line: those that a sort found. It is not checked; where one
+    /// is, gradients are wrong.
+    ///
+    /// # Errors
+    ///
+    /// As [`Node::gather`].
+    #[track_caller]
+    pub fn gather_each_once(&self, axis: usize, index: &Node) -> Result<Node> {
+        self.gathered(axis, index, false, true, called("gather"))
+    }
+
+    #[track_caller]
+    fn gathered(
+        &self,
+        axis: usize,
+        index: &Node,
+        wraps: bool,
+        once: bool,
+        called: &'static str,
+    ) -> Result<Node> {
+        let kernel = Gather { axis: axis.min(u8::MAX.into()) as u8, wraps, once, called };
         Node::library(kernel.into(), &[self, index])
     }
 
@@ -530,8 +553,7 @@ impl Node {
     /// As [`Node::gather`].
     #[track_caller]
     pub fn gather_from_both_ends(&self, axis: usize, index: &Node) -> Result<Node> {
-        let kernel = Gather { axis: axis.min(u8::MAX.into()) as u8, wraps: true, called: called("index") };
-        Node::library(kernel.into(), &[self, index])
+        self.gathered(axis, index, true, false, called("index"))
     }
 
     /// Zeros of `size` positions along `axis`, with `self[…, j, …]` added at `index[…, j, …]`, in order.
@@ -541,7 +563,8 @@ impl Node {
     /// As [`Node::gather`].
     #[track_caller]
     pub fn scatter_add(&self, axis: usize, index: &Node, size: usize) -> Result<Node> {
-        let kernel = ScatterAdd { axis: axis.min(u8::MAX.into()) as u8, size, called: called("scatter_add") };
+        let (axis, called) = (axis.min(u8::MAX.into()) as u8, called("scatter_add"));
+        let kernel = ScatterAdd { axis, size, once: false, called };
         Node::library(kernel.into(), &[self, index])
     }
 
@@ -618,6 +641,10 @@ impl Node {
     }
 
     /// Whether the value lies, or will lie, in row-major order without gaps.
+    pub fn is_dense(&self) -> bool {
+        self.lies_densely()
+    }
+
     fn lies_densely(&self) -> bool {
         match (self.value(), self.op()) {
             (Some(Ok(value)), _) => value.layout.is_contiguous(),

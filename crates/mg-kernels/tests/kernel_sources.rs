@@ -6,7 +6,7 @@ use mg_kernels::cuda::library::{KERNELS, Launch, Plan, copy};
 use mg_kernels::library::matmul::{Precision, Problem, cuda as matmul};
 use mg_kernels::library::{
     Blend, Compact, Described, Extreme, Library, Shaped, Target, attention, conv, gather, pair, pool, put,
-    scan, search, sort, triangular,
+    scan, search, sort, tally, triangular,
 };
 use std::collections::BTreeSet;
 
@@ -106,6 +106,17 @@ fn others() -> Vec<Launch> {
         all.extend(launches(sort::Sort { kind, descending: false, count: 5000 }, &[f32s(line)]));
     }
     all.extend(launches(search::Search { right: true }, &[f32s(&[100]), f32s(&[7])]));
+    // One line that blocks keep.
+    all.extend(launches(search::Search { right: true }, &[f32s(&[100]), f32s(&[1 << 20])]));
+    for dtype in [DType::F32, DType::F64] {
+        let operands: [(&[usize], DType); 3] = [(line, dtype), (&[], dtype), (&[], dtype)];
+        all.extend(launches(tally::Tally { bins: 5 }, &operands));
+    }
+    for dtype in FLOATS {
+        let operands: [(&[usize], DType); 2] = [(&[4, 7], dtype), (&[4, 7], DType::I64)];
+        let back = gather::ScatterAdd { axis: 1, size: 9, once: true, called: "scatter_add" };
+        all.extend(launches(back, &operands));
+    }
     all.extend(launches(pair::Pair { kind: pair::PairKind::Lower }, &[f32s(&[9]), f32s(&[9])]));
     let solve = triangular::Triangular { upper: true, unit: false, transposed: false };
     all.extend(launches(solve, &[f32s(&[2, 40, 40]), f32s(&[2, 40, 50])]));
@@ -141,7 +152,8 @@ fn others() -> Vec<Launch> {
             all.extend(launches(Extreme { axis: 0, least: false, own }, &operands));
         }
     }
-    all.extend(launches(Compact { found: 5 }, &[(&[3000], DType::Bool), (&[2], DType::I64)]));
+    all.extend(launches(Compact { found: 5, first: true }, &[(&[3000], DType::Bool), (&[2], DType::I64)]));
+    all.extend(launches(Compact { found: 5, first: false }, &[(&[3000], DType::Bool), (&[2], DType::I64)]));
     let middle = sort::Sort { kind: sort::SortKind::Median, descending: false, count: 0 };
     all.extend(launches(middle, &[f32s(&[3, 5000])]));
     all.extend(
@@ -150,7 +162,9 @@ fn others() -> Vec<Launch> {
     all.extend(copy::fill(4, 100, 0).unwrap().launches);
     all.extend(gather::cuda::gather(4, &dense(&[9, 8]), &dense(&[4, 8]), 0, 16, false).unwrap().launches);
     let (rows, index) = (dense(&[1 << 20]), dense(&[1 << 20]));
-    all.extend(gather::cuda::scatter_add(DType::F32, &rows, &index, 0, 1000).unwrap().launches);
+    for size in [1000, 1 << 21, 1 << 24] {
+        all.extend(gather::cuda::scatter_add(DType::F32, &rows, &index, 0, size).unwrap().launches);
+    }
     for (dtype, capability) in [(DType::F32, 75), (DType::F32, 80), (DType::F16, 80), (DType::F16, 90)] {
         let mut problem = Problem::new(dtype, &dense(&[2048, 2048]), &dense(&[2048, 2048])).unwrap();
         problem.capability = capability;

@@ -53,6 +53,24 @@ fn weighed(op: &'static str, t: &Tensor, factor: Operand) -> Result<Tensor> {
     }
 }
 
+/// Whether a matrix of floats in rows is multiplied with a vector fastest row by row, as sums of products are made: on CUDA, where a tile of a product
+/// of matrices has one column that counts. (Of many vectors it would be a product of matrices.)
+fn goes_by_rows(matrix: &Node, vector: &Node) -> bool {
+    let shape = matrix.shape();
+    let (rows, columns) = (shape[0], shape[1]);
+    !matrix.device().is_cpu()
+        && matrix.device() == vector.device()
+        && matches!(matrix.dtype(), DType::F32 | DType::F64)
+        && rows >= MANY_ROWS
+        && columns >= LONG_ROWS
+        && matrix.is_dense()
+        && !(matrix.is_traced() || vector.is_traced())
+}
+
+/// Rows of a matrix, and elements of each, from which it [goes by rows](goes_by_rows).
+const MANY_ROWS: usize = 256;
+const LONG_ROWS: usize = 256;
+
 /// `beta · input + alpha · product`, in the product's shape. What is multiplied with 0 is not looked at, as in BLAS.
 fn added(op: &'static str, input: &Tensor, product: Tensor, beta: Operand, alpha: Operand) -> Result<Tensor> {
     let shape = product.shape();
@@ -291,6 +309,10 @@ impl Tensor {
             // which over millions of terms loses digits.
             let products = Tensor::from_node(a).try_mul(Tensor::from_node(b))?;
             return products.try_sum_dim(&[0], false);
+        }
+        if ra == 2 && rb == 1 && goes_by_rows(&a, &b) {
+            let products = Tensor::from_node(a).try_mul(Tensor::from_node(b))?;
+            return products.try_sum_dim(&[1], false);
         }
         if ra == 1 {
             a = a.reshape(Shape::of(&[1, inner_a]))?;

@@ -11,6 +11,7 @@ use crate::surface::{Order, Spacing};
 use crate::tensor::Tensor;
 use mg_device::{AxisSet, DType, Error, ErrorKind, Result, Shape, Valid, normalize_axis};
 use mg_graph::Node;
+use mg_kernels::library::Tally;
 use mg_kernels::{Algebra, ReduceKind, Row, Rules};
 use mg_macros::operations;
 
@@ -174,6 +175,12 @@ fn ends(op: &'static str, x: &Node, given: Option<(f64, f64)>, apart: f64) -> Re
 fn in_bins(x: &Node, low: &Node, high: &Node, bins: usize, weight: Option<&Node>) -> Result<Node> {
     let line = Shape::of(&[x.shape().numel()]);
     let x = x.reshape(line)?;
+    let floats = matches!(x.dtype(), DType::F32 | DType::F64);
+    // What is traced is composed: of examples side by side, and in formats that know no such kernel.
+    let is_traced = x.is_traced() || low.is_traced() || high.is_traced() || mg_graph::is_recording();
+    if weight.is_none() && floats && bins <= Tally::MOST && !is_traced {
+        return Ok(Node::library(Tally { bins }.into(), &[&x, low, high])?.cast(x.dtype()));
+    }
     let place = x.sub(low).div(&high.sub(low)).scale(bins as f64).map(Row::Floor);
     tally(&x, [low, high], &place, bins, weight)
 }

@@ -4,13 +4,14 @@
 
 use super::axis_of;
 use crate::ops::Operand;
+use crate::picks;
 use crate::rules;
 use crate::surface::Varied;
 use crate::tensor::Tensor;
 use crate::tensor::memory::untracked;
 use mg_device::{DType, Error, ErrorKind, Result, Shape};
 use mg_graph::Node;
-use mg_kernels::library::{Sort, SortKind};
+use mg_kernels::library::{Compact, Sort, SortKind};
 use mg_kernels::{Algebra, ReduceKind, Row, Rules};
 use mg_macros::operations;
 
@@ -70,9 +71,9 @@ impl Lines {
         Ok(Tensor::from_node(found.permute(&axes)?.copy()))
     }
 
-    /// The elements at positions along the last axis, and the positions.
+    /// The elements at positions along the last axis that a sort found, and the positions.
     fn picked(&self, last: &Node, at: &Node) -> Result<(Tensor, Tensor)> {
-        let values = last.gather(last.shape().rank() - 1, at)?;
+        let values = last.gather_each_once(last.shape().rank() - 1, at)?;
         Ok((self.back(&values)?, self.back(at)?))
     }
 }
@@ -82,8 +83,65 @@ fn in_order(t: &Tensor, dim: isize, descending: bool, count: Option<usize>) -> R
     let lines = Lines::of(t, dim)?;
     let count = count.unwrap_or(lines.length());
     let last = lines.last()?;
+    if is_chosen(&last, count) {
+        let at = chosen(&untracked(&last), descending, count)?;
+        return lines.picked(&last, &at);
+    }
     let at = Node::library(Sort { kind: SortKind::Indices, descending, count }.into(), &[&last])?;
     lines.picked(&last, &at)
+}
+
+/// Elements of a line from which few of them are not looked for by sorting all, and how many are few: as many as one block sorts.
+const LONG: usize = 1 << 15;
+const FEW: usize = 1 << 12;
+
+/// Whether the first elements of lines are chosen before they are sorted: a few of many, on CUDA. What is traced is a sort.
+fn is_chosen(last: &Node, count: usize) -> bool {
+    let shape = last.shape();
+    let length = shape[shape.rank() - 1];
+    let rows = shape.numel().checked_div(length).unwrap_or(0);
+    !last.device().is_cpu()
+        && length >= LONG
+        && (1..=FEW.min(length / 8)).contains(&count)
+        && rows > 0
+        && !(last.is_traced() || mg_graph::is_recording())
+}
+
+/// The positions of the first `count` elements in the order of each line: those before the element of that rank are as many as are wanted, with
+/// those of its like that do not stand behind it; they are sorted alone.
+fn chosen(last: &Node, descending: bool, count: usize) -> Result<Node> {
+    let shape = *last.shape();
+    let axis = shape.rank() - 1;
+    let length = shape[axis];
+    let by = |kind, count| Node::library(Sort { kind, descending, count }.into(), &[last]);
+    let rank = by(SortKind::Nth, count - 1)?;
+    let bound = last.gather(axis, &rank)?;
+    let is_nan = |x: &Node| Node::apply(Row::Ne, &[x, x]);
+    // NaN is larger than every number.
+    let (less, more) = if descending { (&bound, last) } else { (last, &bound) };
+    let before = less.lt(more);
+    let before = match last.dtype().is_float() {
+        true => {
+            let is_number = Node::apply(Row::Eq, &[less, less]);
+            let beyond = Node::apply(Row::And, &[&is_nan(more), &is_number]);
+            Node::apply(Row::Or, &[&before, &beyond])
+        }
+        false => before,
+    };
+    let line = Node::ramp(Shape::of(&[1; mg_device::MAX_RANK][..axis + 1]).with(axis, length), last.device());
+    let stands = Node::apply(Row::Not, &[&rank.lt(&line)]);
+    let alike = Node::apply(Row::And, &[&rules::is_same(last, &bound), &stands]);
+    let mask = Node::apply(Row::Or, &[&before, &alike]).reshape(Shape::of(&[shape.numel()]))?;
+    let found = shape.numel() / length * count;
+    let ends = picks::held(&mask)?.node();
+    let among = Node::library(Compact { found, first: false }.into(), &[&mask, &ends])?;
+    let some = shape.with(axis, count);
+    let size = Node::scalar(length as f64, DType::I64, last.device(), true);
+    let rows = Node::ramp(shape.with(axis, 1), last.device()).mul(&size);
+    let among = among.reshape(some)?.sub(&rows);
+    let few = last.gather(axis, &among)?;
+    let order = Node::library(Sort { kind: SortKind::Indices, descending, count }.into(), &[&few])?;
+    among.gather(axis, &order)
 }
 
 /// Lines in order. Where gradients are recorded the positions are kept, so that the tensor may be written to meanwhile.
@@ -92,7 +150,7 @@ fn sorted(lines: &Node) -> Result<Node> {
     let count = lines.shape()[axis];
     let by = |kind| Node::library(Sort { kind, descending: false, count }.into(), &[lines]);
     match lines.is_tracked() && mg_graph::is_tracking() {
-        true => lines.gather(axis, &by(SortKind::Indices)?),
+        true => lines.gather_each_once(axis, &by(SortKind::Indices)?),
         false => by(SortKind::Values),
     }
 }

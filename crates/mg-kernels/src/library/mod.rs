@@ -21,6 +21,7 @@ pub mod recurrent;
 pub mod scan;
 pub mod search;
 pub mod sort;
+pub mod tally;
 #[cfg(test)]
 mod testing;
 pub mod triangular;
@@ -50,6 +51,7 @@ pub use recurrent::{Cell, Recurrent, RecurrentKind};
 pub use scan::{Scan, ScanKind};
 pub use search::Search;
 pub use sort::{Sort, SortKind};
+pub use tally::Tally;
 pub use triangular::Triangular;
 
 /// So many kernels at most are launched [together](Kernel::together).
@@ -569,6 +571,8 @@ library! {
     Pair;
     /// A kernel of the user's own text.
     Own;
+    /// How many elements lie in intervals.
+    Tally;
     /// Where values belong in sorted lines.
     Search;
     /// The largest or smallest of what is written to one place.

@@ -7,41 +7,42 @@ use crate::lane::{FloatLane, Format};
 /// beyond, as in Clenshaw, "Chebyshev series for mathematical functions", 1962.
 #[inline(always)]
 pub fn i0e<L: FloatLane>(x: L) -> L {
-    let a = x.abs();
-    let (near, far, root, is_near) = match x.format() {
-        Format::Single => bessel(a, I0_NEAR_SINGLE, I0_FAR_SINGLE),
-        Format::Double => bessel(a, I0_NEAR_DOUBLE, I0_FAR_DOUBLE),
-    };
-    L::select(is_near, near, far.div(root))
+    match x.format() {
+        Format::Single => bessel(x, |i| i, |i| i, I0_NEAR_SINGLE, I0_FAR_SINGLE),
+        Format::Double => bessel(x, |i| i, |i| i, I0_NEAR_DOUBLE, I0_FAR_DOUBLE),
+    }
 }
 
 /// e^(−|x|)·I₁(x), within 4.20 ulp in single and 4.20 in double precision, as [`i0e`].
 #[inline(always)]
 pub fn i1e<L: FloatLane>(x: L) -> L {
-    let a = x.abs();
-    let (near, far, root, is_near) = match x.format() {
-        Format::Single => bessel(a, I1_NEAR_SINGLE, I1_FAR_SINGLE),
-        Format::Double => bessel(a, I1_NEAR_DOUBLE, I1_FAR_DOUBLE),
-    };
-    let far = far.div(root);
-    let far = L::select(x.lt(x.lit(0.0)), far.neg(), far);
-    L::select(is_near, near.mul(x), far)
+    let near = |i: L| i.mul(x);
+    let far = |i: L| L::select(x.lt(x.lit(0.0)), i.neg(), i);
+    match x.format() {
+        Format::Single => bessel(x, near, far, I1_NEAR_SINGLE, I1_FAR_SINGLE),
+        Format::Double => bessel(x, near, far, I1_NEAR_DOUBLE, I1_FAR_DOUBLE),
+    }
 }
 
-/// Both polynomials at `a`, √`a`, and whether `a` is at most 8.
+/// What `near_of` makes of the first polynomial where |`x`| is at most 8, and elsewhere, which is seldom, `far_of` of the second by √|`x`|.
 #[inline(always)]
 fn bessel<L: FloatLane, const N: usize, const M: usize>(
-    a: L,
+    x: L,
+    near_of: impl FnOnce(L) -> L,
+    far_of: impl FnOnce(L) -> L,
     near: [f64; N],
     far: [f64; M],
-) -> (L, L, L, L::Mask) {
-    let (one, eight) = (a.lit(1.0), a.lit(8.0));
+) -> L {
+    let (a, one, eight) = (x.abs(), x.lit(1.0), x.lit(8.0));
     let is_near = a.le(eight);
     let below = L::select(is_near, a, eight);
-    let beyond = L::select(is_near, eight, a);
-    let near = horner(below.fma(a.lit(0.25), one.neg()), near);
-    let far = horner(a.lit(16.0).div(beyond).sub(one), far);
-    (near, far, beyond.sqrt(), is_near)
+    let near = near_of(horner(below.fma(a.lit(0.25), one.neg()), near));
+    let [result] = L::seldom(L::not(is_near), [near], |_| {
+        let beyond = L::select(is_near, eight, a);
+        let far = horner(a.lit(16.0).div(beyond).sub(one), far);
+        [far_of(far.div(beyond.sqrt()))]
+    });
+    result
 }
 
 /// e^(−x)·I₀(x) in x/4 − 1 on [0, 8], and √x·e^(−x)·I₀(x) in 16/x − 1 from 8 on.

@@ -78,7 +78,8 @@ pub(super) fn kernel(
         | Library::Pair(_)
         | Library::Recurrent(_)
         | Library::Ctc(_)
-        | Library::Search(_) => refuse(format!("ONNX has no operator for {}", kernel.name())),
+        | Library::Search(_)
+        | Library::Tally(_) => refuse(format!("ONNX has no operator for {}", kernel.name())),
     }
 }
 

@@ -11,11 +11,13 @@ use crate::cuda::library::{Plan, launch};
 use mg_device::{DType, Error, ErrorKind, Result, Shape};
 
 /// The positions, in order, of the truth values that hold in a line, i64. The operands are the line, and how many hold in each
-/// [tile](Compact::TILE) of it and all before (i64).
+/// [tile](Compact::TILE) of it and all before (i64). With `first` the line says it of all positions but 0, which is found in any case.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub struct Compact {
     /// How many there are.
     pub found: usize,
+    /// Whether the line begins at position 1.
+    pub first: bool,
 }
 
 impl Compact {
@@ -29,7 +31,7 @@ impl Kernel for Compact {
     }
 
     fn words(&self) -> [u64; 2] {
-        [self.found as u64, 0]
+        [self.found as u64, self.first.into()]
     }
 
     fn result(&self, operands: &[Shaped]) -> Result<Shaped> {
@@ -76,8 +78,9 @@ impl Kernel for Compact {
                 std::slice::from_raw_parts_mut(out.cast::<i64>(), self.found),
             )
         };
-        let holds = mask.iter().enumerate().filter(|(_, holds)| **holds != 0);
-        for (place, (at, _)) in out.iter_mut().zip(holds) {
+        let shift = usize::from(self.first);
+        let holds = mask.iter().enumerate().filter(|(_, holds)| **holds != 0).map(|(at, _)| at + shift);
+        for (place, at) in out.iter_mut().zip(self.first.then_some(0).into_iter().chain(holds)) {
             *place = at as i64;
         }
         Ok(())
@@ -96,8 +99,11 @@ impl Kernel for Compact {
                 ends: input(1),
                 count: count as u64,
                 found: self.found as u64,
+                first: self.first.into(),
             };
-            plan.launches.push(launch(self.name(), "compact", count.div_ceil(Compact::TILE), &args)?);
+            // Of a line without truth values position 0 alone is found, by one block.
+            let blocks = count.div_ceil(Compact::TILE).max(1);
+            plan.launches.push(launch(self.name(), "compact", blocks, &args)?);
         }
         Ok(plan)
     }

@@ -232,9 +232,30 @@ const TURNS: usize = 1 << 10;
 /// Blocks that add few sums, each to its own.
 const FEW_BLOCKS: usize = 1 << 10;
 
-/// As [`scatter_add`] of integers that atomics add: their order does not matter. `None` for more axes than a kernel takes.
-fn added(kind: &str, x: &Layout, index: &Layout, axis: usize, size: usize) -> Result<Option<Plan>> {
-    const OP: &str = "scatter_add";
+/// As [`scatter_add`] where no position of the result has more than one element, of floats. `None` for more axes than a kernel takes.
+///
+/// # Errors
+///
+/// As [`scatter_add`].
+pub fn placed(dtype: DType, x: &Layout, index: &Layout, axis: usize, size: usize) -> Result<Option<Plan>> {
+    checked("scatter_add", axis, x, index, true)?;
+    let target = x.shape().with(axis, size);
+    if !dtype.is_float() || target.contains(&0) || x.shape().contains(&0) {
+        return Ok(None);
+    }
+    let Some(args) = addition(x, index, axis, size) else { return Ok(None) };
+    // Where there are as many elements as positions, each of these is written.
+    let mut plan = match x.shape().numel() == target.numel() {
+        true => Plan::default(),
+        false => copy::fill(dtype.size(), target.numel(), 0)?,
+    };
+    let blocks = x.shape().numel().div_ceil(EACH);
+    plan.launches.push(launch("scatter_add", &format!("scatter_once_{dtype}"), blocks, &args)?);
+    Ok(Some(plan))
+}
+
+/// What a kernel is told that adds elements, each by itself. `None` for more axes than it takes.
+fn addition(x: &Layout, index: &Layout, axis: usize, size: usize) -> Option<args::scatter::Add> {
     let shape = *x.shape();
     let target = shape.with(axis, size);
     let dense = Layout::contiguous(target);
@@ -243,11 +264,11 @@ fn added(kind: &str, x: &Layout, index: &Layout, axis: usize, size: usize) -> Re
     around[2][axis] = 0;
     let sizes = collapse(&shape, &mut around);
     if sizes.rank() > TAKEN || sizes.iter().any(|&n| n > u32::MAX as usize) {
-        return Ok(None);
+        return None;
     }
     let (count, sums) = (shape.numel(), target.numel());
     let wide = count >= WIDE;
-    let args = args::scatter::Add {
+    Some(args::scatter::Add {
         out: OUTPUT,
         x: input(0),
         index: input(1),
@@ -257,7 +278,14 @@ fn added(kind: &str, x: &Layout, index: &Layout, axis: usize, size: usize) -> Re
         stride: stride as i64,
         sums: sums as u64,
         places: Axes::of(&sizes, [&around[0], &around[1], &around[2]], wide),
-    };
+    })
+}
+
+/// As [`scatter_add`] of integers that atomics add: their order does not matter. `None` for more axes than a kernel takes.
+fn added(kind: &str, x: &Layout, index: &Layout, axis: usize, size: usize) -> Result<Option<Plan>> {
+    const OP: &str = "scatter_add";
+    let Some(args) = addition(x, index, axis, size) else { return Ok(None) };
+    let (count, sums) = (x.shape().numel(), x.shape().with(axis, size).numel());
     // A block begins with zeros of its own, and adds all that it has to the result.
     let (name, blocks) = match sums <= SUMS && count >= 8 * sums.max(EACH) {
         true => ("few", count.div_ceil(EACH).min(FEW_BLOCKS)),

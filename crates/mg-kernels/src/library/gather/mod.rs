@@ -20,6 +20,8 @@ pub struct Gather {
     pub axis: u8,
     /// Whether negative indices count from the axis's end.
     pub wraps: bool,
+    /// Whether it is known that no position of a line is named twice: those that a sort found.
+    pub once: bool,
     /// The operation that a person called, for errors.
     pub called: &'static str,
 }
@@ -32,6 +34,8 @@ pub struct ScatterAdd {
     pub axis: u8,
     /// Positions of the result along the axis.
     pub size: usize,
+    /// Whether it is known that no two elements of a line are added at one position.
+    pub once: bool,
     /// The operation that a person called, for errors.
     pub called: &'static str,
 }
@@ -69,7 +73,7 @@ impl Kernel for Gather {
     }
 
     fn words(&self) -> [u64; 2] {
-        [self.axis.into(), self.wraps.into()]
+        [self.axis.into(), u64::from(self.wraps) | u64::from(self.once) << 1]
     }
 
     fn result(&self, operands: &[Shaped]) -> Result<Shaped> {
@@ -117,7 +121,11 @@ impl Kernel for Gather {
                     }
                     false => x[1].clone(),
                 };
-                g.placed(axis, &index, n).map(Some)
+                if !self.once {
+                    return g.placed(axis, &index, n).map(Some);
+                }
+                let back = ScatterAdd { axis: self.axis, size: n, once: true, called: "scatter_add" };
+                T::kernel(back.into(), &[g, &index]).map(Some)
             }
             _ => Ok(None),
         }
@@ -152,7 +160,7 @@ impl Kernel for ScatterAdd {
     }
 
     fn words(&self) -> [u64; 2] {
-        [self.axis.into(), self.size as u64]
+        [u64::from(self.axis) | u64::from(self.once) << 8, self.size as u64]
     }
 
     fn result(&self, operands: &[Shaped]) -> Result<Shaped> {
@@ -213,6 +221,12 @@ impl Kernel for ScatterAdd {
 
     fn cuda(&self, operands: &[Described], result: &Shaped, _: Target) -> Result<Plan> {
         let [x, index] = operands else { return Err(lost("scatter_add")) };
-        cuda::scatter_add(result.dtype, &x.layout, &index.layout, self.axis.into(), self.size)
+        let (x, index, axis) = (&x.layout, &index.layout, self.axis.into());
+        if self.once
+            && let Some(plan) = cuda::placed(result.dtype, x, index, axis, self.size)?
+        {
+            return Ok(plan);
+        }
+        cuda::scatter_add(result.dtype, x, index, axis, self.size)
     }
 }

@@ -6,7 +6,7 @@ use crate::library::Kernel;
 use crate::library::testing::{Array, computed, places, refused};
 use mg_device::{DType, ErrorKind};
 
-const WRAPS: Gather = Gather { axis: 1, wraps: true, called: "take" };
+const WRAPS: Gather = Gather { axis: 1, wraps: true, once: false, called: "take" };
 
 #[test]
 fn elements_are_those_that_indices_name() {
@@ -35,12 +35,12 @@ fn sums_are_in_the_order_of_the_indices() {
             want.values[to] = if dtype == DType::F64 || dtype.is_int() { sum } else { f64::from(sum as f32) };
         }
         let want = Array::new(dtype, &[2, 5, 3], want.values);
-        let sums = ScatterAdd { axis: 1, size: 5, called: "scatter_add" };
+        let sums = ScatterAdd { axis: 1, size: 5, once: false, called: "scatter_add" };
         assert_eq!(computed(&sums, &[&x, &index]).unwrap(), want, "{dtype}");
     }
     // Integers wrap.
     let x = Array::new(DType::U8, &[3], [200.0, 100.0, 7.0]);
-    let sums = ScatterAdd { axis: 0, size: 1, called: "scatter_add" };
+    let sums = ScatterAdd { axis: 0, size: 1, once: false, called: "scatter_add" };
     assert_eq!(computed(&sums, &[&x, &Array::indices(&[3], [0, 0, 0])]).unwrap().values, [51.0]);
 }
 
@@ -54,7 +54,7 @@ fn indices_are_checked() {
     }
     let strict = Gather { wraps: false, ..WRAPS };
     assert_eq!(computed(&strict, &[&x, &index(-1)]), Err(OutOfRange { index: -1, size: 4 }));
-    let sums = ScatterAdd { axis: 1, size: 3, called: "scatter_add" };
+    let sums = ScatterAdd { axis: 1, size: 3, once: false, called: "scatter_add" };
     let values = Array::some(DType::F32, &[3, 1, 2], 1);
     assert_eq!(computed(&sums, &[&values, &index(0)]), Err(OutOfRange { index: 3, size: 3 }));
     assert!(matches!(refused(&WRAPS, &[&x, &values]), ErrorKind::DType(_)));

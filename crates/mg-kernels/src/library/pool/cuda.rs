@@ -76,6 +76,9 @@ pub(super) fn plan(
         Share::Elements => (1, 1),
         Share::Number(n) => (2, n),
     };
+    // Of a share of an axis it is the least that is certain.
+    let elements = |a: &Axis| if a.adaptive { a.input / a.output.max(1) } else { a.kernel };
+    let together = kind == PoolKind::Mean && g.axes.iter().map(elements).product::<usize>() >= LARGE;
     let args = args::pool::Pool {
         out: OUTPUT,
         a: input(0),
@@ -91,9 +94,11 @@ pub(super) fn plan(
         share,
         adaptive: g.axes[0].adaptive.into(),
         wide: wide.into(),
+        together: together.into(),
     };
     let mut plan = Plan::default();
-    plan.launches.push(launch(OP, &name(kind, dtype), count.div_ceil(THREADS), &args)?);
+    let threads = if together { count * 32 } else { count };
+    plan.launches.push(launch(OP, &name(kind, dtype), threads.div_ceil(THREADS), &args)?);
     Ok(plan)
 }
 
@@ -108,6 +113,8 @@ fn argument(a: &Axis) -> args::pool::Axis {
     }
 }
 
+/// Elements of a window from which a warp adds them up.
+const LARGE: usize = 64;
 /// Inputs that a block works on: eight for each thread.
 const TILE: usize = 2048;
 /// Planes of fewer inputs leave most of a block idle.

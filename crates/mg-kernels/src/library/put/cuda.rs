@@ -15,29 +15,30 @@ const WORD: u64 = 256;
 pub(super) fn plan(sizes: &Sizes, base: &Described, value: &Described, target: Target) -> Result<Plan> {
     let Sizes { outer, n, inner, count, one } = *sizes;
     let size = base.dtype.size();
-    let mut plan = match target.in_place {
+    let dense = Layout::contiguous(*base.layout.shape());
+    let many = count > FEW;
+    // Most places are written to: of as many random indices as there are places, two thirds are.
+    let places = many && n <= count.saturating_mul(2);
+    // Who has a place of the result copies the base's along, where it lies alike.
+    let along = places && !target.in_place && base.layout == dense;
+    let mut plan = match target.in_place || along && outer * n * inner > 0 {
         true => Plan::default(),
-        false => {
-            let dense = Layout::contiguous(*base.layout.shape());
-            copy::plan(size, &base.layout, &dense, base.align.min(target.align))?
-        }
+        false => copy::plan(size, &base.layout, &dense, base.align.min(target.align))?,
     };
     if outer * n * inner * count == 0 {
         return Ok(plan);
     }
     // Neighbours as one, where they are aligned.
-    let align = value.align.min(target.align);
+    let align = value.align.min(target.align).min(if along { base.align } else { usize::MAX });
     let fits = |unit: &usize| {
         unit.is_multiple_of(size) && (inner * size).is_multiple_of(*unit) && align.is_multiple_of(*unit)
     };
     let unit = if one { size } else { [16, 8, 4, 2].into_iter().find(fits).unwrap_or(size) };
     let inner = inner * size / unit;
-    let many = count > FEW;
-    // Most places are written to: of as many random indices as there are places, two thirds are.
-    let places = many && n <= count.saturating_mul(2);
     let chunks = if many { 1 } else { (outer * inner).div_ceil(BLOCK) };
     let args = args::put::Put {
         out: OUTPUT,
+        base: along.then_some((Pointer::Input(0), 0)),
         value: input(1),
         index: input(2),
         refused: Some((Pointer::Workspace, 0)),

@@ -2,11 +2,16 @@
 
 use super::{Lines, Search};
 use crate::cuda::library::args::{self, OUTPUT, input};
-use crate::cuda::library::constants::search::THREADS;
+use crate::cuda::library::constants::search::{KEPT, THREADS};
 use crate::cuda::library::{Plan, launch};
 use crate::library::Described;
 use crate::library::sort::{bits, turn};
 use mg_device::{Error, ErrorKind, Result};
+
+/// Blocks that take turns where each keeps a line.
+const TURNS: usize = 1 << 10;
+/// Values of each thread from which that is worth the line's way to shared memory.
+const EACH: usize = 4;
 
 pub(super) fn plan(search: &Search, operands: &[Described]) -> Result<Plan> {
     let op = "searchsorted";
@@ -18,6 +23,10 @@ pub(super) fn plan(search: &Search, operands: &[Described]) -> Result<Plan> {
     if lines.count == 0 {
         return Ok(plan);
     }
+    // Keys have 32 bits at least.
+    let keeps = lines.count == lines.values
+        && (1..=KEPT / sorted.dtype.size().max(4)).contains(&lines.length)
+        && lines.count >= EACH * TURNS * THREADS;
     let args = args::search::Search {
         out: OUTPUT,
         sorted: input(0),
@@ -27,8 +36,10 @@ pub(super) fn plan(search: &Search, operands: &[Described]) -> Result<Plan> {
         count: lines.count as u64,
         right: search.right.into(),
         turn: turn(sorted.dtype, false),
+        keeps: keeps.into(),
     };
     let name = format!("search_{}", bits(sorted.dtype));
-    plan.launches.push(launch(op, &name, lines.count.div_ceil(THREADS), &args)?);
+    let blocks = if keeps { TURNS } else { lines.count.div_ceil(THREADS) };
+    plan.launches.push(launch(op, &name, blocks, &args)?);
     Ok(plan)
 }
