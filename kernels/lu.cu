@@ -24,22 +24,21 @@ struct Lu {
     u32 tiles;         // blocks of a matrix
 };
 
-// What is larger, and of what is as large stands further up.
-struct Best {
-    T value;
-    u32 place;
-};
-__device__ __forceinline__ void better(Best& a, T value, u32 place) {
-    if (value > a.value || (value == a.value && place < a.place)) a = {value, place};
-}
-__device__ __forceinline__ Best best_of_lanes(Best a) {
+// The lane, of so many (a power of two), whose value is the largest, and of equal ones that whose place is the first.
+__device__ __forceinline__ u32 best_of_lanes(T value, u32 place, u32 lanes) {
+    T most = value;
 #pragma unroll 1
-    for (u32 by = 16; by > 0; by /= 2) {
-        T value = __shfl_xor_sync(0xffffffffu, a.value, by);
-        u32 place = __shfl_xor_sync(0xffffffffu, a.place, by);
-        better(a, value, place);
+    for (u32 by = lanes / 2; by > 0; by /= 2) {
+        const T other = __shfl_xor_sync(0xffffffffu, most, by);
+        most = other > most ? other : most;
     }
-    return a;
+    u32 found = __ballot_sync(0xffffffffu, value == most && threadIdx.x % 32 < lanes);
+    if (__popc(found) == 1) return __ffs(found) - 1;
+    u32 first = value == most ? place : 0xffffffffu;
+#pragma unroll 1
+    for (u32 by = lanes / 2; by > 0; by /= 2) first = min(first, __shfl_xor_sync(0xffffffffu, first, by));
+    found = __ballot_sync(0xffffffffu, value == most && place == first && threadIdx.x % 32 < lanes);
+    return __ffs(found) - 1;
 }
 constexpr u32 NOWHERE = 0xffffffffu;
 // As what a candidate for a pivot counts: a NaN is none, but where it stands at the place already, where nothing is larger.
@@ -49,6 +48,10 @@ __device__ __forceinline__ T weight(T x, bool is_there) {
 }
 
 #if V_SMALL
+// A product that is rounded by itself, as that of the host's elimination of small matrices.
+__device__ __forceinline__ float rounded(float a, float b) { return __fmul_rn(a, b); }
+__device__ __forceinline__ double rounded(double a, double b) { return __dmul_rn(a, b); }
+
 constexpr u32 SMALL = 32;
 constexpr u32 WARPS = 4;
 
@@ -64,9 +67,8 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS) V_NAME(const __grid_con
     __syncwarp();
     u32 order = lane, exchanged = lane;
     for (u32 j = 0; j < steps; j++) {
-        Best best = {(T)-2, NOWHERE};
-        if (lane >= j && lane < m) best = {weight(a[lane][j], lane == j), lane};
-        const u32 place = best_of_lanes(best).place;
+        const T value = lane >= j && lane < m ? weight(a[lane][j], lane == j) : (T)-2;
+        const u32 place = best_of_lanes(value, lane, 32);
         if (lane == j) exchanged = place;
         // A column of zeros is left as it is.
         if (a[place][j] == (T)0) continue;
@@ -85,7 +87,7 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS) V_NAME(const __grid_con
             const T factor = a[lane][j] / a[j][j];
             a[lane][j] = factor;
 #pragma unroll 4
-            for (u32 c = j + 1; c < n; c++) a[lane][c] = less(a[lane][c], -factor, a[j][c]);
+            for (u32 c = j + 1; c < n; c++) a[lane][c] = a[lane][c] - rounded(factor, a[j][c]);
         }
         __syncwarp();
     }
@@ -108,51 +110,61 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS) V_NAME(const __grid_con
 #endif
 
 #if V_PANEL
-// At most so many threads; a launch has as many as its rows want.
-constexpr u32 WORKERS = 1024;
+// At most so many threads; a launch has as many as its rows want, a power of two.
+constexpr u32 WORKERS = 512;
 // Rows of a thread, and columns that it has in registers.
 constexpr u32 ROWS = V_ROWS, WIDE = V_WIDE;
 // Where a thread has many rows they are in memory of its own, and not in registers.
-constexpr u32 AT_ONCE = ROWS > 4 ? 1 : ROWS;
+constexpr u32 AT_ONCE = ROWS > 8 ? 1 : ROWS;
+// Columns of which a thread's elements are read at once.
+constexpr u32 TOGETHER = sizeof(T) * ROWS > 32 ? 1 : 2;
 
-struct Candidate {
+struct alignas(16) Candidate {
+    T row[WIDE];
     T value;
     u32 place;
-    T row[WIDE];
 };
 
 extern "C" __global__ void __launch_bounds__(WORKERS) V_NAME(const __grid_constant__ Lu p) {
     __shared__ T lower[SIDE][SIDE + 1];
     __shared__ T upper[SIDE][WIDE];
     __shared__ Candidate candidates[2][WORKERS / 32];
+    __shared__ u32 chosen_homes[WIDE];
     const u32 workers = blockDim.x, warps = workers / 32, t = threadIdx.x, lane = t % 32, warp = t / 32, rows = p.m - p.first;
     T* panel = p.panels + blockIdx.x * (p.stride * SIDE);
     T* pivots = p.out + blockIdx.x * p.line + (u64)p.m * p.n + p.first;
     T v[ROWS][WIDE];
-    // At which place each row stands.
+    // How many of them there are; where they are in registers all are, as far as a thread goes.
+    const u32 count = ROWS > 8 ? (rows + workers - 1) / workers : ROWS;
+    // At which place each row stands. Memory is there for rows that are not: they stand nowhere, and nothing is chosen of them.
     u32 place[ROWS];
 #pragma unroll AT_ONCE
-    for (u32 i = 0; i < ROWS; i++) place[i] = t + i * workers < rows ? t + i * workers : NOWHERE;
+    for (u32 i = 0; i < count; i++) place[i] = t + i * workers < rows ? t + i * workers : NOWHERE;
 
 #pragma unroll 1
     for (u32 start = 0; start < p.width; start += WIDE) {
         const u32 wide = min(WIDE, p.width - start);
         T* columns = panel + start * p.stride + t;
 #pragma unroll AT_ONCE
-        for (u32 i = 0; i < ROWS; i++) {
-            if (i * workers >= rows) break;
+        for (u32 i = 0; i < count; i++)
 #pragma unroll
             for (u32 c = 0; c < WIDE; c++) v[i][c] = columns[c * p.stride + i * workers];
+#pragma unroll AT_ONCE
+        for (u32 i = 0; i < count; i++)
             if (place[i] < start)
 #pragma unroll
                 for (u32 c = 0; c < WIDE; c++) upper[place[i]][c] = v[i][c];
-        }
         if (start > 0) {
+            // What was eliminated with in the rows that the last steps chose.
+            for (u32 e = t; e < WIDE * start; e += workers) {
+                const u32 row = start - WIDE + e % WIDE, c = e / WIDE;
+                if (c < row) lower[c][row] = panel[c * p.stride + chosen_homes[e % WIDE]];
+            }
             __syncthreads();
             // Rows that are done with: a warp a column, a lane two of them.
             for (u32 c = warp; c < WIDE; c += warps) {
                 T low = upper[lane][c], high = upper[lane + 32][c];
-#pragma unroll 1
+#pragma unroll 4
                 for (u32 j = 0; j < start; j++) {
                     T known = __shfl_sync(0xffffffffu, j < 32 ? low : high, j % 32);
                     if (lane > j) low = less(low, -lower[j][lane], known);
@@ -162,22 +174,27 @@ extern "C" __global__ void __launch_bounds__(WORKERS) V_NAME(const __grid_consta
                 upper[lane + 32][c] = high;
             }
             __syncthreads();
-#pragma unroll 2
-            for (u32 j = 0; j < start; j++) {
+#pragma unroll 1
+            for (u32 j = 0; j < start; j += TOGETHER) {
                 const T* known = panel + j * p.stride + t;
-                T row[WIDE];
+                T factor[TOGETHER][ROWS];
 #pragma unroll
-                for (u32 c = 0; c < WIDE; c++) row[c] = upper[j][c];
+                for (u32 e = 0; e < TOGETHER; e++)
 #pragma unroll AT_ONCE
-                for (u32 i = 0; i < ROWS; i++) {
-                    if (i * workers >= rows) break;
-                    const T factor = -known[i * workers];
+                    for (u32 i = 0; i < count; i++) factor[e][i] = -known[e * p.stride + i * workers];
 #pragma unroll
-                    for (u32 c = 0; c < WIDE; c++) v[i][c] = less(v[i][c], factor, row[c]);
+                for (u32 e = 0; e < TOGETHER; e++) {
+                    T row[WIDE];
+#pragma unroll
+                    for (u32 c = 0; c < WIDE; c++) row[c] = upper[j + e][c];
+#pragma unroll AT_ONCE
+                    for (u32 i = 0; i < count; i++)
+#pragma unroll
+                        for (u32 c = 0; c < WIDE; c++) v[i][c] = less(v[i][c], factor[e][i], row[c]);
                 }
             }
 #pragma unroll AT_ONCE
-            for (u32 i = 0; i < ROWS; i++)
+            for (u32 i = 0; i < count; i++)
                 if (place[i] < start)
 #pragma unroll
                     for (u32 c = 0; c < WIDE; c++) v[i][c] = upper[place[i]][c];
@@ -186,40 +203,43 @@ extern "C" __global__ void __launch_bounds__(WORKERS) V_NAME(const __grid_consta
 #pragma unroll 1
         for (u32 step = 0; step < wide; step++) {
             const u32 j = start + step;
-            Best best = {(T)-2, NOWHERE};
+            T value = (T)-2;
+            u32 own = NOWHERE;
 #pragma unroll AT_ONCE
-            for (u32 i = 0; i < ROWS; i++)
-                if (place[i] != NOWHERE && place[i] >= j) better(best, weight(v[i][0], place[i] == j), place[i]);
+            for (u32 i = 0; i < count; i++) {
+                const T other = place[i] != NOWHERE && place[i] >= j ? weight(v[i][0], place[i] == j) : (T)-2;
+                const bool is_better = other > value || (other == value && place[i] < own);
+                own = is_better ? place[i] : own;
+                value = is_better ? other : value;
+            }
             Candidate* told = candidates[j % 2];
-            const Best of_warp = best_of_lanes(best);
-            if (of_warp.place == NOWHERE ? lane == 0 : best.place == of_warp.place) {
-                Candidate& own = told[warp];
-                own.value = of_warp.value;
-                own.place = of_warp.place;
+            if (lane == best_of_lanes(value, own, 32)) {
+                Candidate& mine = told[warp];
+                mine.value = value;
+                mine.place = own;
 #pragma unroll AT_ONCE
-                for (u32 i = 0; i < ROWS; i++)
-                    if (place[i] == of_warp.place && place[i] != NOWHERE)
+                for (u32 i = 0; i < count; i++)
+                    if (place[i] == own)
 #pragma unroll
-                        for (u32 c = 0; c < WIDE; c++) own.row[c] = v[i][c];
+                        for (u32 c = 0; c < WIDE; c++) mine.row[c] = v[i][c];
             }
             __syncthreads();
-            Best of_block = {(T)-2, NOWHERE};
-            if (lane < warps) of_block = {told[lane].value, told[lane].place};
-            const u32 own_place = of_block.place;
-            of_block = best_of_lanes(of_block);
-            const u32 chosen = __ffs(__ballot_sync(0xffffffffu, own_place == of_block.place)) - 1;
+            const Candidate& of_lane = told[lane % warps];
+            const Candidate& chosen = told[best_of_lanes(of_lane.value, of_lane.place, warps)];
+            const u32 exchanged = chosen.place;
             T row[WIDE];
 #pragma unroll
-            for (u32 c = 0; c < WIDE; c++) row[c] = told[chosen].row[c];
+            for (u32 c = 0; c < WIDE; c++) row[c] = chosen.row[c];
             const T pivot = row[0];
-            if (t == 0) pivots[j] = (T)(p.first + of_block.place + 1);
+            if (t == 0) pivots[j] = (T)(p.first + exchanged + 1);
             const bool tame = is_tame(pivot);
             const T inverse = (T)1 / pivot;
 #pragma unroll AT_ONCE
-            for (u32 i = 0; i < ROWS; i++) {
-                if (i * workers >= rows) break;
-                if (place[i] == of_block.place) place[i] = j;
-                else if (place[i] == j) place[i] = of_block.place;
+            for (u32 i = 0; i < count; i++) {
+                if (place[i] == exchanged) {
+                    place[i] = j;
+                    chosen_homes[step] = t + i * workers;
+                } else if (place[i] == j) place[i] = exchanged;
                 // A column of zeros is left as it is.
                 if (place[i] > j && pivot != (T)0) {
                     const T factor = tame ? v[i][0] * inverse : v[i][0] / pivot;
@@ -232,15 +252,11 @@ extern "C" __global__ void __launch_bounds__(WORKERS) V_NAME(const __grid_consta
                 for (u32 c = 1; c < WIDE; c++) v[i][c - 1] = v[i][c];
             }
         }
-        // What was eliminated with in the rows that these steps chose.
-#pragma unroll AT_ONCE
-        for (u32 i = 0; i < ROWS; i++)
-            if (place[i] >= start && place[i] < start + wide)
-#pragma unroll 2
-                for (u32 c = 0; c < place[i]; c++) lower[c][place[i]] = panel[c * p.stride + t + i * workers];
+        // The columns are read by other threads of the block.
+        __syncthreads();
     }
 #pragma unroll AT_ONCE
-    for (u32 i = 0; i < ROWS; i++)
+    for (u32 i = 0; i < count; i++)
         if (place[i] != NOWHERE) p.homes[blockIdx.x * p.stride + place[i]] = t + i * workers;
 }
 #endif
@@ -290,10 +306,17 @@ extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_consta
     // Columns before the panel are a multiple of what a block has: all of a block are on one side.
     const bool is_right = beyond >= p.first;
     if (is_right) {
-        for (u32 e = t; e < SIDE * SIDE; e += THREADS) {
-            u32 r = e % SIDE, c = e / SIDE;
-            by.lower[c][r] = r < width && c < r ? panel[c * p.stride + homes[r]] : (T)0;
+        // Of a thread all are in one row.
+        const u32 r = t % SIDE, first = t / SIDE;
+        const T* row = panel + (r < width ? homes[r] : 0);
+        T share[SHARE];
+#pragma unroll
+        for (u32 e = 0; e < SHARE; e++) {
+            const u32 c = first + e * (THREADS / SIDE);
+            share[e] = r < width && c < r ? row[c * p.stride] : (T)0;
         }
+#pragma unroll
+        for (u32 e = 0; e < SHARE; e++) by.lower[first + e * (THREADS / SIDE)][r] = share[e];
         __syncthreads();
     }
     const u32 column = beyond + warp * RIGHT;

@@ -25,39 +25,39 @@ struct TakeOff {
     u32 done;    // columns that are factored
 };
 
-// Factors a tile whose elements are in registers, to shared memory: how many of its columns are.
-__device__ __forceinline__ u32 factor(T (&a)[4][4], T (&column)[2][SIDE], Tile<T>& to, u32 rows) {
+// Factors a tile whose elements are in registers, to shared memory: how many of its columns are. Of these there is what is to be divided by the root
+// of its pivot.
+__device__ __forceinline__ u32 factor(T (&a)[4][4], T (&column)[2][SIDE], T (&pivots)[SIDE], Tile<T>& to, u32 rows) {
     const u32 ty = threadIdx.x / 16, tx = threadIdx.x % 16;
 #pragma unroll 1
     for (u32 j = 0; j < rows; j++) {
         T(&now)[SIDE] = column[j % 2];
         const u32 c = j % 4;
-        const bool own = tx == j / 4;
-        if (own)
+        if (tx == j / 4)
 #pragma unroll
             for (u32 r = 0; r < 4; r++) now[ty * 4 + r] = c < 2 ? c == 0 ? a[r][0] : a[r][1] : c == 2 ? a[r][2] : a[r][3];
         // What other threads read of what was there before they have read when they come to the first of these.
         __syncthreads();
         const T pivot = now[j];
         if (!(pivot > (T)0) || !is_finite(pivot)) return j;
-        const T root = sqrt(pivot), inverse = (T)1 / root;
-        T mine[4], across[4];
+        const T inverse = (T)1 / pivot;
+        const bool tame = is_tame(pivot);
+        T across[4];
 #pragma unroll
-        for (u32 e = 0; e < 4; e++) mine[e] = now[ty * 4 + e] * inverse, across[e] = now[tx * 4 + e] * inverse;
+        for (u32 e = 0; e < 4; e++) across[e] = tame ? now[tx * 4 + e] * inverse : now[tx * 4 + e] / pivot;
 #pragma unroll
         for (u32 r = 0; r < 4; r++)
 #pragma unroll
-            for (u32 e = 0; e < 4; e++) a[r][e] = less(a[r][e], -mine[r], across[e]);
-        if (own)
-#pragma unroll
-            for (u32 r = 0; r < 4; r++) to[ty * 4 + r][j / 4].v[c] = ty * 4 + r == j ? root : mine[r];
+            for (u32 e = 0; e < 4; e++) a[r][e] = less(a[r][e], -now[ty * 4 + r], across[e]);
+        if (threadIdx.x < SIDE) to[threadIdx.x][j / 4].v[c] = now[threadIdx.x];
+        if (threadIdx.x == 0) pivots[j] = pivot;
     }
     return rows;
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_constant__ TakeOff p) {
     __shared__ Tile<T> tile;
-    __shared__ T column[2][SIDE];
+    __shared__ T column[2][SIDE], pivots[SIDE];
     const u32 ty = threadIdx.x / 16, tx = threadIdx.x % 16;
     const u64 number = blockIdx.x / p.tiles;
     const u32 at = blockIdx.x % p.tiles, row = at / p.across * SIDE, left = at % p.across * SIDE;
@@ -68,39 +68,77 @@ extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_consta
         const T wrong = *(volatile T*)told;
         if (left > row || (wrong > (T)0 && wrong <= (T)p.done)) return;
     }
-    // Elements come and go by way of shared memory: neighbouring threads have neighbouring ones there.
     const u32 t = threadIdx.x, side = t % SIDE, first = t / SIDE;
     constexpr u32 STEP = THREADS / SIDE;
-    {
-        const T* from = p.from + number * p.from_batch + (row + first) * p.from_row + left + side;
+    const u32 i = row + ty * 4, j = left + tx * 4;
+    const T* from = p.from + number * p.from_batch;
+    T* to = p.to + number * p.to_batch;
+    const T* a_first = p.a + number * p.a_batch + row * p.a_row;
+    const T* b_first = p.b + number * p.b_batch + left * p.b_column;
+    // A whole tile of which four neighbours may be read and written at once.
+    const bool whole = row + SIDE <= p.rows && left + SIDE <= p.columns;
+    const bool direct = whole && left >= p.panel_width && (!symmetric || left < row) && is_packed(from, p.from_row) && is_packed((const T*)to, p.to_row);
+    T sum[4][4];
+    if (direct) {
+        Four<T> x[4];
+#pragma unroll
+        for (u32 r = 0; r < 4; r++) x[r] = *(const Four<T>*)(from + (i + r) * p.from_row + j);
+#pragma unroll
+        for (u32 r = 0; r < 4; r++)
+#pragma unroll
+            for (u32 c = 0; c < 4; c++) sum[r][c] = x[r].v[c];
+    } else {
+        // By way of shared memory: neighbouring threads have neighbouring elements there.
+        const T* place = from + (row + first) * p.from_row + left + side;
         const u64 next = STEP * p.from_row;
 #pragma unroll 8
-        for (u32 r = first; r < SIDE; r += STEP, from += next) {
+        for (u32 r = first; r < SIDE; r += STEP, place += next) {
             const bool there = row + r < p.rows && left + side < p.columns && (!symmetric || left + side <= row + r);
-            tile[r][side / 4].v[side % 4] = there ? *from : (T)0;
+            tile[r][side / 4].v[side % 4] = there ? *place : (T)0;
         }
+        __syncthreads();
+#pragma unroll
+        for (u32 r = 0; r < 4; r++)
+#pragma unroll
+            for (u32 c = 0; c < 4; c++) sum[r][c] = tile[ty * 4 + r][tx].v[c];
     }
-    __syncthreads();
-    T sum[4][4];
-#pragma unroll
-    for (u32 r = 0; r < 4; r++)
-#pragma unroll
-        for (u32 c = 0; c < 4; c++) sum[r][c] = tile[ty * 4 + r][tx].v[c];
-    Seen<T> a = {p.a + number * p.a_batch + row * p.a_row, p.a_row, p.a_column, p.rows - row, p.depth};
-    Seen<T> b = {p.b + number * p.b_batch + left * p.b_column, p.b_row, p.b_column, p.depth, p.columns - left};
+    const bool even = whole && p.depth % DEEP == 0;
+    const u64 a_line = p.a_row == 1 ? p.a_column : p.a_row, b_line = p.b_column == 1 ? p.b_row : p.b_column;
+    Seen<T> a = {a_first, p.a_row, p.a_column, p.rows - row, p.depth, even && is_packed(a_first, a_line)};
+    Seen<T> b = {b_first, p.b_row, p.b_column, p.depth, p.columns - left, even && is_packed(b_first, b_line)};
     take_off(tile, a, b, sum);
     u32 factored = 0;
     if (symmetric && at == 0) {
         const u32 rows = min(SIDE, p.rows);
-        factored = factor(sum, column, tile, rows);
+        factored = factor(sum, column, pivots, tile, rows);
         if (threadIdx.x == 0 && (factored < rows || begins)) *(volatile T*)told = factored < rows ? (T)(p.done + factored + 1) : (T)0;
+    }
+    if (direct) {
+#pragma unroll
+        for (u32 r = 0; r < 4; r++) {
+            Four<T> x;
+#pragma unroll
+            for (u32 c = 0; c < 4; c++) x.v[c] = sum[r][c];
+            *(Four<T>*)(to + (i + r) * p.to_row + j) = x;
+        }
+        return;
     }
     __syncthreads();
 #pragma unroll
-    for (u32 r = 0; r < 4; r++)
+    for (u32 c = 0; c < 4; c++) {
+        const u32 number_of = tx * 4 + c;
+        T root = (T)1, inverse = (T)1;
+        if (number_of < factored) {
+            root = sqrt(pivots[number_of]);
+            inverse = (T)1 / root;
+        }
 #pragma unroll
-        for (u32 c = 0; c < 4; c++)
-            if (tx * 4 + c >= factored) tile[ty * 4 + r][tx].v[c] = sum[r][c];
+        for (u32 r = 0; r < 4; r++) {
+            T& place = tile[ty * 4 + r][tx].v[c];
+            if (number_of >= factored) place = sum[r][c];
+            else place = ty * 4 + r == number_of ? root : place * inverse;
+        }
+    }
     __syncthreads();
     // A panel is no wider than a tile, and begins where the matrix does.
     const bool to_panel = left < p.panel_width;
@@ -111,7 +149,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_consta
         for (u32 c = first; c < p.panel_width; c += STEP, panel += next)
             if (row + side < p.rows) *panel = tile[side][c / 4].v[c % 4];
     }
-    T* to = p.to + number * p.to_batch + (row + first) * p.to_row + left + side;
+    to += (row + first) * p.to_row + left + side;
     const u64 next = STEP * p.to_row;
 #pragma unroll 4
     for (u32 r = first; r < SIDE; r += STEP, to += next) {

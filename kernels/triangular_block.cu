@@ -28,22 +28,17 @@ extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_consta
     // Transposed, the upper triangle is a lower one; backwards, it is one as well.
     const bool backwards = (p.upper != 0) != (p.transposed != 0);
     auto row = [&](u32 i) -> u64 { return backwards ? rows - 1 - i : i; };
-    bool tame = true;
-    for (u32 e = t; e < SIDE * SIDE; e += THREADS) {
-        // Neighbouring threads read neighbouring elements, whichever way the matrix is seen.
-        u32 i = e / SIDE, j = e % SIDE;
-        if (p.transposed) i = e % SIDE, j = e / SIDE;
-        T value = (T)0;
-        if (i < rows && j <= i) value = p.transposed ? a[row(j) * p.a_row + row(i)] : a[row(i) * p.a_row + row(j)];
-        by.lower[j][i] = value;
-        if (i == j && i < rows) {
-            T d = p.unit ? (T)1 : value;
-            by.diagonal[i] = d;
-            by.inverse[i] = (T)1 / d;
-            tame = tame && is_tame(d);
-        }
+    // Neighbouring threads read neighbouring elements, whichever way the matrix is seen; of a thread they are in one column there.
+    const u32 across = t % SIDE, down = t / SIDE;
+    constexpr u32 STEP = THREADS / SIDE;
+    const T* place = a + row(down) * p.a_row + row(across);
+    const i64 next = backwards ? -(i64)(STEP * p.a_row) : (i64)(STEP * p.a_row);
+    T share[SHARE];
+#pragma unroll
+    for (u32 e = 0; e < SHARE; e++) {
+        const u32 other = down + e * STEP, i = p.transposed ? across : other, j = p.transposed ? other : across;
+        share[e] = i < rows && j <= i ? place[e * next] : (T)0;
     }
-    tame = __syncthreads_and(tame);
     const u32 column = blockIdx.x % p.tiles * COLUMNS + t / 32 * RIGHT;
     const T* from = p.from + number * p.from_batch + column * p.right;
     T* to = p.out + number * p.out_batch + column * p.right;
@@ -55,6 +50,18 @@ extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_consta
         low[r] = inside && lane < rows ? from[near + r * p.right] : (T)0;
         high[r] = inside && lane + 32 < rows ? from[far + r * p.right] : (T)0;
     }
+    bool tame = true;
+    if (t < rows) {
+        const T d = p.unit ? (T)1 : a[row(t) * (p.a_row + 1)];
+        by.diagonal[t] = d;
+        by.inverse[t] = (T)1 / d;
+        tame = is_tame(d);
+    }
+    T* kept = p.transposed ? &by.lower[down][across] : &by.lower[across][down];
+    const u32 apart = p.transposed ? STEP * (SIDE + 1) : STEP;
+#pragma unroll
+    for (u32 e = 0; e < SHARE; e++) kept[e * apart] = share[e];
+    tame = __syncthreads_and(tame);
     forward<T, false>(by, rows, tame, low, high);
 #pragma unroll
     for (u32 r = 0; r < RIGHT; r++) {

@@ -11,7 +11,7 @@ use mg_device::{DType, Error, ErrorKind, Result};
 /// Columns of a panel, rows and columns of a tile.
 const SIDE: usize = take_off::SIDE;
 /// Rows that the threads of a block have between them, of a panel, at most: [`Panel`].
-pub(super) const MOST_ROWS: usize = 32 * lu::WORKERS;
+pub(super) const MOST_ROWS: usize = 64 * lu::WORKERS;
 const SMALL: usize = cholesky::SMALL;
 const _: () = assert!(lu::SMALL == SMALL && lu::WARPS == cholesky::WARPS && lu::SIDE == SIDE);
 
@@ -79,11 +79,16 @@ struct Panel {
 
 impl Panel {
     fn of(rows: usize) -> Panel {
-        match rows <= 4 * lu::WORKERS {
-            // Two rows a thread: fewer threads meet faster, but read less at once.
-            true => Panel { rows: 4, workers: rows.div_ceil(2).next_power_of_two().clamp(128, lu::WORKERS) },
-            false => Panel { rows: 32, workers: lu::WORKERS },
+        // A thread's rows are in registers where there are eight, and in memory of its own where there may be more.
+        match rows <= 8 * lu::WORKERS {
+            true => Panel { rows: 8, workers: rows.div_ceil(8).next_power_of_two().clamp(128, lu::WORKERS) },
+            false => Panel { rows: MOST_ROWS / lu::WORKERS, workers: lu::WORKERS },
         }
+    }
+
+    /// From column to column: registers are filled, whether rows are there or not.
+    fn stride(&self, rows: usize) -> usize {
+        rows.next_multiple_of(if self.rows == 8 { 8 * self.workers } else { self.workers })
     }
 }
 
@@ -189,7 +194,7 @@ impl Matrices {
     fn eliminate(&self, plan: &mut Plan) -> Result<()> {
         let Matrices { count, m, n, line, dtype, .. } = *self;
         let steps = m.min(n);
-        let stride = m.next_multiple_of(Panel::of(m).workers);
+        let stride = Panel::of(m).stride(m);
         let panels = count * stride * SIDE * dtype.size();
         let of = |first: usize, width: usize, tiles: usize| args::lu::Lu {
             out: OUTPUT,
