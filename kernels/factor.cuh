@@ -67,7 +67,7 @@ __device__ __forceinline__ void take_off(Tile<T>& tile, Seen<T> a, Seen<T> b, T 
                 }
                 return;
             }
-#pragma unroll 4
+#pragma unroll 2
             for (u32 e = 0; e < SIDE * DEEP / THREADS; e++) {
                 const u32 k = beside ? t / 64 + e * 4 : t % 8 + e / 2 * 8, i = beside ? t % 64 : t / 8 + e % 2 * 32;
                 T value = (T)0;
@@ -78,7 +78,7 @@ __device__ __forceinline__ void take_off(Tile<T>& tile, Seen<T> a, Seen<T> b, T 
         read(tile, a.at, a.row, a.column, a.rows, a.packed);
         read(tile + DEEP, b.at, b.column, b.row, b.columns, b.packed);
         __syncthreads();
-#pragma unroll 4
+#pragma unroll 2
         for (u32 k = 0; k < DEEP; k++) {
             Four<T> x = tile[k][ty], y = tile[DEEP + k][tx];
 #pragma unroll
@@ -114,7 +114,7 @@ __device__ __forceinline__ bool is_tame(T x) {
 }
 
 // `lower` X = right sides, of which a lane has rows `lane` and `lane + 32`; `rows` of them are there. `tame` says that inverses will do.
-template <typename T, bool UNIT>
+template <typename T>
 __device__ __forceinline__ void forward(const Triangle<T>& by, u32 rows, bool tame, T (&low)[RIGHT], T (&high)[RIGHT]) {
     const u32 lane = threadIdx.x % 32;
     auto step = [&](u32 j, bool by_inverse) {
@@ -122,14 +122,14 @@ __device__ __forceinline__ void forward(const Triangle<T>& by, u32 rows, bool ta
 #pragma unroll
         for (u32 r = 0; r < RIGHT; r++) {
             T x = __shfl_sync(0xffffffffu, j < 32 ? low[r] : high[r], j % 32);
-            if constexpr (!UNIT) x = by_inverse ? x * by.inverse[j] : x / by.diagonal[j];
-            if (!UNIT && lane == j) low[r] = x;
+            x = by_inverse ? x * by.inverse[j] : x / by.diagonal[j];
+            if (lane == j) low[r] = x;
             if (lane > j) low[r] = less(low[r], below, x);
-            if (!UNIT && lane + 32 == j) high[r] = x;
+            if (lane + 32 == j) high[r] = x;
             if (lane + 32 > j) high[r] = less(high[r], beyond, x);
         }
     };
-    if (UNIT || tame)
+    if (tame)
 #pragma unroll 2
         for (u32 j = 0; j < rows; j++) step(j, true);
     else

@@ -4,9 +4,9 @@
 //
 // V_SMALL: matrices of up to 32 rows and columns, a warp each. Larger ones go panel by panel of 64 columns. V_PANEL: a block eliminates in a panel,
 // few columns at a time, which its threads have in registers, each thread its rows: rows stay where they are, and only remember at which
-// place they stand, so that a step is one barrier. V_EXCHANGE moves rows to their places in all columns, and solves for what is
-// right of the panel's own rows. The product of both is taken off what is left by the kernel of take_off.cu, which also
-// writes the next panel, column by column, to memory of its own. V_END: what follows from the order.
+// place they stand, so that a step is one barrier. V_EXCHANGE moves rows to their places in all columns. What is right of the
+// panel's own rows is solved for by triangular_block.cu, and the product of both is taken off what is left by take_off.cu, which
+// also writes the next panel, column by column, to memory of its own. V_END: what follows from the order.
 #include "factor.cuh"
 
 using T = V_T;
@@ -24,27 +24,28 @@ struct Lu {
     u32 tiles;         // blocks of a matrix
 };
 
-// The lane, of so many (a power of two), whose value is the largest, and of equal ones that whose place is the first.
+constexpr u32 NOWHERE = 0xffffffffu;
+// The lane, of the first `lanes`, whose value is the largest, and of equal ones that whose place is the first. Others have what one of these has.
+template <u32 LANES>
 __device__ __forceinline__ u32 best_of_lanes(T value, u32 place, u32 lanes) {
     T most = value;
-#pragma unroll 1
-    for (u32 by = lanes / 2; by > 0; by /= 2) {
+#pragma unroll
+    for (u32 by = LANES / 2; by > 0; by /= 2) {
         const T other = __shfl_xor_sync(0xffffffffu, most, by);
         most = other > most ? other : most;
     }
     u32 found = __ballot_sync(0xffffffffu, value == most && threadIdx.x % 32 < lanes);
     if (__popc(found) == 1) return __ffs(found) - 1;
-    u32 first = value == most ? place : 0xffffffffu;
+    u32 first = value == most ? place : NOWHERE;
 #pragma unroll 1
-    for (u32 by = lanes / 2; by > 0; by /= 2) first = min(first, __shfl_xor_sync(0xffffffffu, first, by));
+    for (u32 by = LANES / 2; by > 0; by /= 2) first = min(first, __shfl_xor_sync(0xffffffffu, first, by));
     found = __ballot_sync(0xffffffffu, value == most && place == first && threadIdx.x % 32 < lanes);
     return __ffs(found) - 1;
 }
-constexpr u32 NOWHERE = 0xffffffffu;
 // As what a candidate for a pivot counts: a NaN is none, but where it stands at the place already, where nothing is larger.
 __device__ __forceinline__ T weight(T x, bool is_there) {
-    if (x == x) return magnitude(x);
-    return is_there ? (T)__int_as_float(0x7f800000) : (T)-1;
+    const T none = is_there ? (T)__int_as_float(0x7f800000) : (T)-1;
+    return x == x ? magnitude(x) : none;
 }
 
 #if V_SMALL
@@ -68,7 +69,7 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS) V_NAME(const __grid_con
     u32 order = lane, exchanged = lane;
     for (u32 j = 0; j < steps; j++) {
         const T value = lane >= j && lane < m ? weight(a[lane][j], lane == j) : (T)-2;
-        const u32 place = best_of_lanes(value, lane, 32);
+        const u32 place = best_of_lanes<32>(value, lane, 32);
         if (lane == j) exchanged = place;
         // A column of zeros is left as it is.
         if (a[place][j] == (T)0) continue;
@@ -115,9 +116,9 @@ constexpr u32 WORKERS = 512;
 // Rows of a thread, and columns that it has in registers.
 constexpr u32 ROWS = V_ROWS, WIDE = V_WIDE;
 // Where a thread has many rows they are in memory of its own, and not in registers.
-constexpr u32 AT_ONCE = ROWS > 8 ? 1 : ROWS;
+constexpr u32 AT_ONCE = ROWS > 4 ? 1 : ROWS;
 // Columns of which a thread's elements are read at once.
-constexpr u32 TOGETHER = sizeof(T) * ROWS > 32 ? 1 : 2;
+constexpr u32 TOGETHER = ROWS > 4 ? 1 : 16 / sizeof(T);
 
 struct alignas(16) Candidate {
     T row[WIDE];
@@ -135,7 +136,7 @@ extern "C" __global__ void __launch_bounds__(WORKERS) V_NAME(const __grid_consta
     T* pivots = p.out + blockIdx.x * p.line + (u64)p.m * p.n + p.first;
     T v[ROWS][WIDE];
     // How many of them there are; where they are in registers all are, as far as a thread goes.
-    const u32 count = ROWS > 8 ? (rows + workers - 1) / workers : ROWS;
+    const u32 count = ROWS > 4 ? (rows + workers - 1) / workers : ROWS;
     // At which place each row stands. Memory is there for rows that are not: they stand nowhere, and nothing is chosen of them.
     u32 place[ROWS];
 #pragma unroll AT_ONCE
@@ -207,50 +208,52 @@ extern "C" __global__ void __launch_bounds__(WORKERS) V_NAME(const __grid_consta
             u32 own = NOWHERE;
 #pragma unroll AT_ONCE
             for (u32 i = 0; i < count; i++) {
-                const T other = place[i] != NOWHERE && place[i] >= j ? weight(v[i][0], place[i] == j) : (T)-2;
-                const bool is_better = other > value || (other == value && place[i] < own);
+                const bool is_candidate = (place[i] != NOWHERE) & (place[i] >= j);
+                const T size = weight(v[i][0], place[i] == j), other = is_candidate ? size : (T)-2;
+                const bool is_better = (other > value) | ((other == value) & (place[i] < own));
                 own = is_better ? place[i] : own;
                 value = is_better ? other : value;
             }
             Candidate* told = candidates[j % 2];
-            if (lane == best_of_lanes(value, own, 32)) {
-                Candidate& mine = told[warp];
-                mine.value = value;
-                mine.place = own;
+            if (lane == best_of_lanes<32>(value, own, 32)) {
+                Candidate mine = {{}, value, own};
 #pragma unroll AT_ONCE
                 for (u32 i = 0; i < count; i++)
-                    if (place[i] == own)
 #pragma unroll
-                        for (u32 c = 0; c < WIDE; c++) mine.row[c] = v[i][c];
+                    for (u32 c = 0; c < WIDE; c++) mine.row[c] = place[i] == own ? v[i][c] : mine.row[c];
+                told[warp] = mine;
             }
             __syncthreads();
             const Candidate& of_lane = told[lane % warps];
-            const Candidate& chosen = told[best_of_lanes(of_lane.value, of_lane.place, warps)];
-            const u32 exchanged = chosen.place;
-            T row[WIDE];
-#pragma unroll
-            for (u32 c = 0; c < WIDE; c++) row[c] = chosen.row[c];
-            const T pivot = row[0];
-            if (t == 0) pivots[j] = (T)(p.first + exchanged + 1);
-            const bool tame = is_tame(pivot);
-            const T inverse = (T)1 / pivot;
+            const Candidate chosen = told[best_of_lanes<WORKERS / 32>(of_lane.value, of_lane.place, warps)];
+            const T pivot = chosen.row[0];
+            if (t == 0) pivots[j] = (T)(p.first + chosen.place + 1);
+            // What a row is divided by, or times what; a column of zeros is left as it is.
+            T factors[ROWS];
+            if (is_tame(pivot)) {
+                const T inverse = (T)1 / pivot;
+#pragma unroll AT_ONCE
+                for (u32 i = 0; i < count; i++) factors[i] = v[i][0] * inverse;
+            } else {
+#pragma unroll AT_ONCE
+                for (u32 i = 0; i < count; i++) factors[i] = v[i][0] / pivot;
+            }
+            u32 home = NOWHERE;
 #pragma unroll AT_ONCE
             for (u32 i = 0; i < count; i++) {
-                if (place[i] == exchanged) {
-                    place[i] = j;
-                    chosen_homes[step] = t + i * workers;
-                } else if (place[i] == j) place[i] = exchanged;
-                // A column of zeros is left as it is.
-                if (place[i] > j && pivot != (T)0) {
-                    const T factor = tame ? v[i][0] * inverse : v[i][0] / pivot;
-                    v[i][0] = factor;
+                const bool is_chosen = place[i] == chosen.place;
+                home = is_chosen ? t + i * workers : home;
+                place[i] = is_chosen ? j : place[i] == j ? chosen.place : place[i];
+                const bool is_below = (place[i] > j) & (pivot != (T)0);
+                const T factor = factors[i];
+                columns[step * p.stride + i * workers] = is_below ? factor : v[i][0];
 #pragma unroll
-                    for (u32 c = 1; c < WIDE; c++) v[i][c] = less(v[i][c], -factor, row[c]);
+                for (u32 c = 1; c < WIDE; c++) {
+                    const T rest = less(v[i][c], -factor, chosen.row[c]);
+                    v[i][c - 1] = is_below ? rest : v[i][c];
                 }
-                columns[step * p.stride + i * workers] = v[i][0];
-#pragma unroll
-                for (u32 c = 1; c < WIDE; c++) v[i][c - 1] = v[i][c];
             }
+            if (home != NOWHERE) chosen_homes[step] = home;
         }
         // The columns are read by other threads of the block.
         __syncthreads();
@@ -265,7 +268,7 @@ extern "C" __global__ void __launch_bounds__(WORKERS) V_NAME(const __grid_consta
 constexpr u32 COLUMNS = THREADS / 32 * RIGHT;
 
 extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_constant__ Lu p) {
-    __shared__ Triangle<T> by;
+    __shared__ T turned[SIDE][SIDE + 1];
     const u32 t = threadIdx.x, lane = t % 32, warp = t / 32, n = p.n, rows = p.m - p.first, width = p.width;
     const u64 number = blockIdx.x / p.tiles;
     const u32 tile = blockIdx.x % p.tiles;
@@ -293,55 +296,36 @@ extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_consta
         const u32 begin = (tile - 1) * SIDE;
         for (u32 e = t; e < SIDE * width; e += THREADS) {
             u32 r = e % SIDE, c = e / SIDE;
-            if (begin + r < rows) by.lower[r][c] = panel[c * p.stride + homes[begin + r]];
+            if (begin + r < rows) turned[r][c] = panel[c * p.stride + homes[begin + r]];
         }
         __syncthreads();
         for (u32 e = t; e < SIDE * SIDE; e += THREADS) {
             u32 r = e / SIDE, c = e % SIDE;
-            if (begin + r < rows && c < width) top[(u64)(begin + r) * n + p.first + c] = by.lower[r][c];
+            if (begin + r < rows && c < width) top[(u64)(begin + r) * n + p.first + c] = turned[r][c];
         }
         return;
     }
-    const u32 others = n - width, beyond = (tile - 1 - blocks) * COLUMNS;
     // Columns before the panel are a multiple of what a block has: all of a block are on one side.
-    const bool is_right = beyond >= p.first;
-    if (is_right) {
-        // Of a thread all are in one row.
-        const u32 r = t % SIDE, first = t / SIDE;
-        const T* row = panel + (r < width ? homes[r] : 0);
-        T share[SHARE];
-#pragma unroll
-        for (u32 e = 0; e < SHARE; e++) {
-            const u32 c = first + e * (THREADS / SIDE);
-            share[e] = r < width && c < r ? row[c * p.stride] : (T)0;
-        }
-#pragma unroll
-        for (u32 e = 0; e < SHARE; e++) by.lower[first + e * (THREADS / SIDE)][r] = share[e];
-        __syncthreads();
-    }
-    const u32 column = beyond + warp * RIGHT;
-    T* place = top + column + (is_right ? width : 0);
+    const u32 others = n - width, column = (tile - 1 - blocks) * COLUMNS + warp * RIGHT;
+    T* place = top + column + (column >= p.first ? width : 0);
     // Rows that move: for a lane two of the panel's own, and the two that they were exchanged with.
-    u32 to[4], from[4];
+    u32 to[4];
     T v[4][RIGHT];
 #pragma unroll
     for (u32 e = 0; e < 4; e++) {
         const u32 j = lane + e % 2 * 32;
         to[e] = j >= width ? NOWHERE : e < 2 ? j : (u32)pivots[j] - 1 - p.first;
-        from[e] = to[e] == NOWHERE ? 0 : homes[to[e]];
+        const T* from = place + (to[e] == NOWHERE ? 0 : (u64)homes[to[e]] * n);
 #pragma unroll
-        for (u32 r = 0; r < RIGHT; r++)
-            v[e][r] = to[e] != NOWHERE && column + r < others ? place[(u64)from[e] * n + r] : (T)0;
+        for (u32 r = 0; r < RIGHT; r++) v[e][r] = to[e] != NOWHERE && column + r < others ? from[r] : (T)0;
     }
     __syncwarp();
-    if (is_right) forward<T, true>(by, width, true, v[0], v[1]);
 #pragma unroll
     for (u32 e = 0; e < 4; e++) {
-        // What the panel's own rows were exchanged with among themselves is solved for.
-        if (to[e] == NOWHERE || (e >= 2 && to[e] < width)) continue;
+        T* there = place + (u64)to[e] * n;
 #pragma unroll
         for (u32 r = 0; r < RIGHT; r++)
-            if (column + r < others) place[(u64)to[e] * n + r] = v[e][r];
+            if (to[e] != NOWHERE && column + r < others) there[r] = v[e][r];
     }
 }
 #endif

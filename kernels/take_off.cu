@@ -25,39 +25,43 @@ struct TakeOff {
     u32 done;    // columns that are factored
 };
 
-// Factors a tile whose elements are in registers, to shared memory: how many of its columns are. Of these there is what is to be divided by the root
-// of its pivot.
-__device__ __forceinline__ u32 factor(T (&a)[4][4], T (&column)[2][SIDE], T (&pivots)[SIDE], Tile<T>& to, u32 rows) {
+// Factors a tile whose elements are in registers: how many of its columns are. Of these shared memory has, one after the other, what is to be divided
+// by the root of its pivot.
+__device__ __forceinline__ u32 factor(T (&a)[4][4], Tile<T>& columns, u32 rows) {
     const u32 ty = threadIdx.x / 16, tx = threadIdx.x % 16;
+    __syncthreads();
 #pragma unroll 1
     for (u32 j = 0; j < rows; j++) {
-        T(&now)[SIDE] = column[j % 2];
         const u32 c = j % 4;
-        if (tx == j / 4)
+        if (tx == j / 4) {
+            Four<T> own;
 #pragma unroll
-            for (u32 r = 0; r < 4; r++) now[ty * 4 + r] = c < 2 ? c == 0 ? a[r][0] : a[r][1] : c == 2 ? a[r][2] : a[r][3];
-        // What other threads read of what was there before they have read when they come to the first of these.
+            for (u32 r = 0; r < 4; r++) own.v[r] = c < 2 ? c == 0 ? a[r][0] : a[r][1] : c == 2 ? a[r][2] : a[r][3];
+            columns[j][ty] = own;
+        }
         __syncthreads();
-        const T pivot = now[j];
+        const T pivot = columns[j][j / 4].v[c];
+        const Four<T> mine = columns[j][ty];
+        Four<T> across = columns[j][tx];
         if (!(pivot > (T)0) || !is_finite(pivot)) return j;
-        const T inverse = (T)1 / pivot;
-        const bool tame = is_tame(pivot);
-        T across[4];
+        if (is_tame(pivot)) {
+            const T inverse = (T)1 / pivot;
 #pragma unroll
-        for (u32 e = 0; e < 4; e++) across[e] = tame ? now[tx * 4 + e] * inverse : now[tx * 4 + e] / pivot;
+            for (u32 e = 0; e < 4; e++) across.v[e] *= inverse;
+        } else {
+#pragma unroll
+            for (u32 e = 0; e < 4; e++) across.v[e] /= pivot;
+        }
 #pragma unroll
         for (u32 r = 0; r < 4; r++)
 #pragma unroll
-            for (u32 e = 0; e < 4; e++) a[r][e] = less(a[r][e], -now[ty * 4 + r], across[e]);
-        if (threadIdx.x < SIDE) to[threadIdx.x][j / 4].v[c] = now[threadIdx.x];
-        if (threadIdx.x == 0) pivots[j] = pivot;
+            for (u32 e = 0; e < 4; e++) a[r][e] = less(a[r][e], -mine.v[r], across.v[e]);
     }
     return rows;
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_constant__ TakeOff p) {
     __shared__ Tile<T> tile;
-    __shared__ T column[2][SIDE], pivots[SIDE];
     const u32 ty = threadIdx.x / 16, tx = threadIdx.x % 16;
     const u64 number = blockIdx.x / p.tiles;
     const u32 at = blockIdx.x % p.tiles, row = at / p.across * SIDE, left = at % p.across * SIDE;
@@ -91,7 +95,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_consta
         // By way of shared memory: neighbouring threads have neighbouring elements there.
         const T* place = from + (row + first) * p.from_row + left + side;
         const u64 next = STEP * p.from_row;
-#pragma unroll 8
+#pragma unroll 4
         for (u32 r = first; r < SIDE; r += STEP, place += next) {
             const bool there = row + r < p.rows && left + side < p.columns && (!symmetric || left + side <= row + r);
             tile[r][side / 4].v[side % 4] = there ? *place : (T)0;
@@ -110,7 +114,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_consta
     u32 factored = 0;
     if (symmetric && at == 0) {
         const u32 rows = min(SIDE, p.rows);
-        factored = factor(sum, column, pivots, tile, rows);
+        factored = factor(sum, tile, rows);
         if (threadIdx.x == 0 && (factored < rows || begins)) *(volatile T*)told = factored < rows ? (T)(p.done + factored + 1) : (T)0;
     }
     if (direct) {
@@ -124,34 +128,35 @@ extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_consta
         return;
     }
     __syncthreads();
+    if (factored > 0) {
 #pragma unroll
-    for (u32 c = 0; c < 4; c++) {
-        const u32 number_of = tx * 4 + c;
-        T root = (T)1, inverse = (T)1;
-        if (number_of < factored) {
-            root = sqrt(pivots[number_of]);
-            inverse = (T)1 / root;
-        }
+        for (u32 c = 0; c < 4; c++) {
+            const u32 number_of = tx * 4 + c;
+            const Four<T> column = tile[number_of][ty];
+            const T root = sqrt(tile[number_of][tx].v[c]), inverse = (T)1 / root;
 #pragma unroll
-        for (u32 r = 0; r < 4; r++) {
-            T& place = tile[ty * 4 + r][tx].v[c];
-            if (number_of >= factored) place = sum[r][c];
-            else place = ty * 4 + r == number_of ? root : place * inverse;
+            for (u32 r = 0; r < 4; r++)
+                if (number_of < factored) sum[r][c] = ty * 4 + r == number_of ? root : column.v[r] * inverse;
         }
+        __syncthreads();
     }
+#pragma unroll
+    for (u32 r = 0; r < 4; r++)
+#pragma unroll
+        for (u32 c = 0; c < 4; c++) tile[ty * 4 + r][tx].v[c] = sum[r][c];
     __syncthreads();
     // A panel is no wider than a tile, and begins where the matrix does.
     const bool to_panel = left < p.panel_width;
     if (to_panel) {
         T* panel = p.panel + number * (p.panel_stride * SIDE) + first * p.panel_stride + row + side;
         const u64 next = STEP * p.panel_stride;
-#pragma unroll 4
+#pragma unroll 1
         for (u32 c = first; c < p.panel_width; c += STEP, panel += next)
             if (row + side < p.rows) *panel = tile[side][c / 4].v[c % 4];
     }
     to += (row + first) * p.to_row + left + side;
     const u64 next = STEP * p.to_row;
-#pragma unroll 4
+#pragma unroll 2
     for (u32 r = first; r < SIDE; r += STEP, to += next) {
         if (row + r >= p.rows || left + side >= p.columns || left + side < p.panel_width) continue;
         const bool above = symmetric && left + side > row + r;

@@ -62,7 +62,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_consta
 #pragma unroll
     for (u32 e = 0; e < SHARE; e++) kept[e * apart] = share[e];
     tame = __syncthreads_and(tame);
-    forward<T, false>(by, rows, tame, low, high);
+    forward(by, rows, tame, low, high);
 #pragma unroll
     for (u32 r = 0; r < RIGHT; r++) {
         if (column + r >= p.k) break;

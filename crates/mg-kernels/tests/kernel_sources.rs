@@ -107,7 +107,7 @@ fn factorisations() -> Vec<Launch> {
     let mut all = vec![];
     for dtype in [DType::F32, DType::F64] {
         // A warp's, a panel's, several panels, more rows than registers have.
-        for (m, n) in [(7, 7), (64, 64), (130, 200), (9000, 70)] {
+        for (m, n) in [(7, 7), (64, 64), (130, 200), (600, 600), (9000, 70)] {
             let lu = Factor { kind: FactorKind::Lu, demand: Demand::Solution };
             all.extend(launches(lu, &[(&[2, m, n], dtype)]));
             let cholesky = Factor { kind: FactorKind::Cholesky, demand: Demand::Definite };
@@ -201,7 +201,7 @@ fn every_source_takes_what_its_room_writes() {
     for launch in &all {
         let [threads, 1, 1] = launch.block else { panic!("{}", launch.kernel.name) };
         // Of an elimination's panel there are as many as its rows want.
-        let fits = match launch.kernel.name.starts_with("lu_panel") {
+        let fits = match launch.kernel.name.starts_with("factor_lu_panel") {
             true => threads <= launch.kernel.threads() && threads.is_power_of_two() && threads >= 128,
             false => threads == launch.kernel.threads(),
         };

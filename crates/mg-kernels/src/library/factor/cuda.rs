@@ -66,7 +66,7 @@ pub(super) fn plan(factor: &Factor, x: &Described, result: &Shaped) -> Result<Pl
             wide: (x.dtype == DType::F64).into(),
             several: (!lead.is_empty()).into(),
         };
-        plan.launches.push(launch(OP, "told", 1, &args)?);
+        plan.launches.push(launch(OP, "factor_told", 1, &args)?);
     }
     Ok(plan)
 }
@@ -79,16 +79,16 @@ struct Panel {
 
 impl Panel {
     fn of(rows: usize) -> Panel {
-        // A thread's rows are in registers where there are eight, and in memory of its own where there may be more.
-        match rows <= 8 * lu::WORKERS {
-            true => Panel { rows: 8, workers: rows.div_ceil(8).next_power_of_two().clamp(128, lu::WORKERS) },
+        // A thread's rows are in registers where there are four, and in memory of its own where there may be more.
+        match rows <= 4 * lu::WORKERS {
+            true => Panel { rows: 4, workers: rows.div_ceil(4).next_power_of_two().clamp(128, lu::WORKERS) },
             false => Panel { rows: MOST_ROWS / lu::WORKERS, workers: lu::WORKERS },
         }
     }
 
     /// From column to column: registers are filled, whether rows are there or not.
     fn stride(&self, rows: usize) -> usize {
-        rows.next_multiple_of(if self.rows == 8 { 8 * self.workers } else { self.workers })
+        rows.next_multiple_of(if self.rows == 4 { 4 * self.workers } else { self.workers })
     }
 }
 
@@ -99,7 +99,7 @@ impl Matrices {
     }
 
     fn launch(&self, kernel: &str, blocks: usize, argument: &impl args::Argument) -> Result<Launch> {
-        launch(self.op, &format!("{kernel}_{}", self.dtype.name()), blocks, argument)
+        launch(self.op, &format!("factor_{kernel}_{}", self.dtype.name()), blocks, argument)
     }
 
     /// What is taken off the answers, from an element on; `depth` is 0 where they are only copied from the operand.
@@ -144,6 +144,29 @@ impl Matrices {
         Ok(())
     }
 
+    /// A lower triangle of answers, on whose diagonal there are ones, from a place of the diagonal on, for right sides that are columns.
+    fn triangle(&self, first: usize, rows: usize, k: usize) -> args::triangular_block::Block {
+        let line = self.line as u64;
+        args::triangular_block::Block {
+            out: OUTPUT,
+            a: self.out(first * (self.n + 1)),
+            from: OUTPUT,
+            told: None,
+            a_batch: line,
+            from_batch: line,
+            out_batch: line,
+            a_row: self.n as u64,
+            down: self.n as u64,
+            right: 1,
+            rows: rows as u32,
+            k: k as u32,
+            tiles: k.div_ceil(triangular_block::COLUMNS) as u32,
+            upper: 0,
+            unit: 1,
+            transposed: 0,
+        }
+    }
+
     fn cholesky(&self, plan: &mut Plan) -> Result<()> {
         let (n, line) = (self.n, self.line as u64);
         if n <= SMALL {
@@ -155,28 +178,19 @@ impl Matrices {
         let told = self.out(n * n);
         self.push(plan, &args::take_off::TakeOff { told, ..self.begin() })?;
         for done in (SIDE..n).step_by(SIDE) {
-            // The rows below the tile that was factored last.
+            // The rows below the tile that was factored last are right sides.
             let (first, below) = (done - SIDE, self.out(done * n + done - SIDE));
-            let tiles = (n - done).div_ceil(triangular_block::COLUMNS);
+            let solve = self.triangle(first, SIDE, n - done);
             let solve = args::triangular_block::Block {
                 out: below,
-                a: self.out(first * (n + 1)),
                 from: below,
                 told,
-                a_batch: line,
-                from_batch: line,
-                out_batch: line,
-                a_row: n as u64,
                 down: 1,
                 right: n as u64,
-                rows: SIDE as u32,
-                k: (n - done) as u32,
-                tiles: tiles as u32,
-                upper: 0,
                 unit: 0,
-                transposed: 0,
+                ..solve
             };
-            plan.launches.push(self.launch("triangular_block", tiles * self.count, &solve)?);
+            plan.launches.push(self.launch("triangle", solve.tiles as usize * self.count, &solve)?);
             let product = args::take_off::TakeOff {
                 told,
                 a: below,
@@ -233,6 +247,12 @@ impl Matrices {
             let tiles = 1 + rows.div_ceil(SIDE) + (n - width).div_ceil(lu::COLUMNS);
             plan.launches.push(self.launch("lu_exchange", tiles * count, &of(first, width, tiles))?);
             let next = first + width;
+            if next < n {
+                let right = self.out(first * n + next);
+                let solve = self.triangle(first, width, n - next);
+                let solve = args::triangular_block::Block { out: right, from: right, ..solve };
+                plan.launches.push(self.launch("triangle", solve.tiles as usize * count, &solve)?);
+            }
             if next < m && next < n {
                 let product = args::take_off::TakeOff {
                     a: self.out(next * n + first),

@@ -42,52 +42,33 @@ pub(super) fn plan(kernel: &Triangular, operands: &[Described], result: &Shaped)
     Ok(plan)
 }
 
-/// 64 rows after 64 rows, and what they come to taken off the others.
+/// Rows that are solved for before what they come to is taken off all others: products over more rows take less time each.
+const MANY: usize = 4 * ROWS;
+
+/// 64 rows after 64 rows, and what they come to taken off those that are next, and of many together off all others.
 fn blocks(kernel: &Triangular, result: &Shaped, [count, n, k]: [usize; 3]) -> Result<Plan> {
     let dtype = result.dtype;
-    let name = |kernel: &str| format!("{kernel}_{}", dtype.name());
+    let name = |kernel: &str| format!("factor_{kernel}_{}", dtype.name());
     let backwards = kernel.upper != kernel.transposed;
     let (matrix, sides) = ((n * n) as u64, (n * k) as u64);
     let mut plan = Plan::default();
-    for step in 0..n.div_ceil(ROWS) {
-        let first = if backwards { n.div_ceil(ROWS) - 1 - step } else { step } * ROWS;
-        let rows = ROWS.min(n - first);
-        // Right sides are the operand's until something was taken off them.
-        let from = if step == 0 { input(1) } else { OUTPUT };
-        let tiles = k.div_ceil(COLUMNS);
-        let solve = args::triangular_block::Block {
-            out: ahead(OUTPUT, first * k, dtype),
-            a: ahead(input(0), first * (n + 1), dtype),
-            from: ahead(from, first * k, dtype),
-            told: None,
-            a_batch: matrix,
-            from_batch: sides,
-            out_batch: sides,
-            a_row: n as u64,
-            down: k as u64,
-            right: 1,
-            rows: rows as u32,
-            k: k as u32,
-            tiles: tiles as u32,
-            upper: kernel.upper.into(),
-            unit: kernel.unit.into(),
-            transposed: kernel.transposed.into(),
-        };
-        plan.launches.push(launch(OP, &name("triangular_block"), tiles * count, &solve)?);
-        let (rest, left) = if backwards { (0, first) } else { (first + rows, n - first - rows) };
-        if left == 0 {
-            continue;
-        }
-        let (across, n) = (k.div_ceil(ROWS), n as u64);
+    // Rows by the order in which they are solved for: so many from one on, as they lie.
+    let rows = |from: usize, to: usize| if backwards { (n - to, to - from) } else { (from, to - from) };
+    // Right sides are the operand's until something was taken off them.
+    let sides_of = |known: usize| if known == 0 { input(1) } else { OUTPUT };
+    // What is known of the rows from one on, to another, is taken off those from there on, to a last.
+    let take_off = |from: usize, to: usize, last: usize| -> Result<_> {
+        let ((known, depth), (rest, left)) = (rows(from, to), rows(to, last));
         let (at, a_row, a_column) = match kernel.transposed {
-            false => (rest * n as usize + first, n, 1),
-            true => (first * n as usize + rest, 1, n),
+            false => (rest * n + known, n as u64, 1),
+            true => (known * n + rest, 1, n as u64),
         };
+        let (across, down) = (k.div_ceil(ROWS), left.div_ceil(ROWS));
         let product = args::take_off::TakeOff {
             to: ahead(OUTPUT, rest * k, dtype),
-            from: ahead(from, rest * k, dtype),
+            from: ahead(sides_of(from), rest * k, dtype),
             a: ahead(input(0), at, dtype),
-            b: ahead(OUTPUT, first * k, dtype),
+            b: ahead(OUTPUT, known * k, dtype),
             panel: None,
             told: None,
             to_batch: sides,
@@ -104,12 +85,46 @@ fn blocks(kernel: &Triangular, result: &Shaped, [count, n, k]: [usize; 3]) -> Re
             panel_width: 0,
             rows: left as u32,
             columns: k as u32,
-            depth: rows as u32,
+            depth: depth as u32,
             across: across as u32,
-            tiles: (across * left.div_ceil(ROWS)) as u32,
+            tiles: (across * down) as u32,
             done: 1,
         };
-        plan.launches.push(launch(OP, &name("take_off"), across * left.div_ceil(ROWS) * count, &product)?);
+        launch(OP, &name("take_off"), across * down * count, &product)
+    };
+    for begin in (0..n).step_by(MANY) {
+        let end = (begin + MANY).min(n);
+        for known in (begin..end).step_by(ROWS) {
+            let next = (known + ROWS).min(n);
+            let (first, rows) = rows(known, next);
+            let from = ahead(sides_of(known), first * k, dtype);
+            let tiles = k.div_ceil(COLUMNS);
+            let solve = args::triangular_block::Block {
+                out: ahead(OUTPUT, first * k, dtype),
+                a: ahead(input(0), first * (n + 1), dtype),
+                from,
+                told: None,
+                a_batch: matrix,
+                from_batch: sides,
+                out_batch: sides,
+                a_row: n as u64,
+                down: k as u64,
+                right: 1,
+                rows: rows as u32,
+                k: k as u32,
+                tiles: tiles as u32,
+                upper: kernel.upper.into(),
+                unit: kernel.unit.into(),
+                transposed: kernel.transposed.into(),
+            };
+            plan.launches.push(launch(OP, &name("triangle"), tiles * count, &solve)?);
+            if next < end {
+                plan.launches.push(take_off(known, next, end)?);
+            }
+        }
+        if end < n {
+            plan.launches.push(take_off(begin, end, n)?);
+        }
     }
     Ok(plan)
 }
