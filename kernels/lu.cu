@@ -115,10 +115,8 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS) V_NAME(const __grid_con
 constexpr u32 WORKERS = 512;
 // Rows of a thread, and columns that it has in registers.
 constexpr u32 ROWS = V_ROWS, WIDE = V_WIDE;
-// Where a thread has many rows they are in memory of its own, and not in registers.
-constexpr u32 AT_ONCE = ROWS > 4 ? 1 : ROWS;
 // Columns of which a thread's elements are read at once.
-constexpr u32 TOGETHER = ROWS > 4 ? 1 : 16 / sizeof(T);
+constexpr u32 TOGETHER = 64 / ROWS / sizeof(T);
 
 struct alignas(16) Candidate {
     T row[WIDE];
@@ -135,23 +133,21 @@ extern "C" __global__ void __launch_bounds__(WORKERS) V_NAME(const __grid_consta
     T* panel = p.panels + blockIdx.x * (p.stride * SIDE);
     T* pivots = p.out + blockIdx.x * p.line + (u64)p.m * p.n + p.first;
     T v[ROWS][WIDE];
-    // How many of them there are; where they are in registers all are, as far as a thread goes.
-    const u32 count = ROWS > 4 ? (rows + workers - 1) / workers : ROWS;
     // At which place each row stands. Memory is there for rows that are not: they stand nowhere, and nothing is chosen of them.
     u32 place[ROWS];
-#pragma unroll AT_ONCE
-    for (u32 i = 0; i < count; i++) place[i] = t + i * workers < rows ? t + i * workers : NOWHERE;
+#pragma unroll
+    for (u32 i = 0; i < ROWS; i++) place[i] = t + i * workers < rows ? t + i * workers : NOWHERE;
 
 #pragma unroll 1
     for (u32 start = 0; start < p.width; start += WIDE) {
         const u32 wide = min(WIDE, p.width - start);
         T* columns = panel + start * p.stride + t;
-#pragma unroll AT_ONCE
-        for (u32 i = 0; i < count; i++)
+#pragma unroll
+        for (u32 i = 0; i < ROWS; i++)
 #pragma unroll
             for (u32 c = 0; c < WIDE; c++) v[i][c] = columns[c * p.stride + i * workers];
-#pragma unroll AT_ONCE
-        for (u32 i = 0; i < count; i++)
+#pragma unroll
+        for (u32 i = 0; i < ROWS; i++)
             if (place[i] < start)
 #pragma unroll
                 for (u32 c = 0; c < WIDE; c++) upper[place[i]][c] = v[i][c];
@@ -181,21 +177,21 @@ extern "C" __global__ void __launch_bounds__(WORKERS) V_NAME(const __grid_consta
                 T factor[TOGETHER][ROWS];
 #pragma unroll
                 for (u32 e = 0; e < TOGETHER; e++)
-#pragma unroll AT_ONCE
-                    for (u32 i = 0; i < count; i++) factor[e][i] = -known[e * p.stride + i * workers];
+#pragma unroll
+                    for (u32 i = 0; i < ROWS; i++) factor[e][i] = -known[e * p.stride + i * workers];
 #pragma unroll
                 for (u32 e = 0; e < TOGETHER; e++) {
                     T row[WIDE];
 #pragma unroll
                     for (u32 c = 0; c < WIDE; c++) row[c] = upper[j + e][c];
-#pragma unroll AT_ONCE
-                    for (u32 i = 0; i < count; i++)
+#pragma unroll
+                    for (u32 i = 0; i < ROWS; i++)
 #pragma unroll
                         for (u32 c = 0; c < WIDE; c++) v[i][c] = less(v[i][c], factor[e][i], row[c]);
                 }
             }
-#pragma unroll AT_ONCE
-            for (u32 i = 0; i < count; i++)
+#pragma unroll
+            for (u32 i = 0; i < ROWS; i++)
                 if (place[i] < start)
 #pragma unroll
                     for (u32 c = 0; c < WIDE; c++) v[i][c] = upper[place[i]][c];
@@ -206,8 +202,8 @@ extern "C" __global__ void __launch_bounds__(WORKERS) V_NAME(const __grid_consta
             const u32 j = start + step;
             T value = (T)-2;
             u32 own = NOWHERE;
-#pragma unroll AT_ONCE
-            for (u32 i = 0; i < count; i++) {
+#pragma unroll
+            for (u32 i = 0; i < ROWS; i++) {
                 const bool is_candidate = (place[i] != NOWHERE) & (place[i] >= j);
                 const T size = weight(v[i][0], place[i] == j), other = is_candidate ? size : (T)-2;
                 const bool is_better = (other > value) | ((other == value) & (place[i] < own));
@@ -217,8 +213,8 @@ extern "C" __global__ void __launch_bounds__(WORKERS) V_NAME(const __grid_consta
             Candidate* told = candidates[j % 2];
             if (lane == best_of_lanes<32>(value, own, 32)) {
                 Candidate mine = {{}, value, own};
-#pragma unroll AT_ONCE
-                for (u32 i = 0; i < count; i++)
+#pragma unroll
+                for (u32 i = 0; i < ROWS; i++)
 #pragma unroll
                     for (u32 c = 0; c < WIDE; c++) mine.row[c] = place[i] == own ? v[i][c] : mine.row[c];
                 told[warp] = mine;
@@ -232,15 +228,15 @@ extern "C" __global__ void __launch_bounds__(WORKERS) V_NAME(const __grid_consta
             T factors[ROWS];
             if (is_tame(pivot)) {
                 const T inverse = (T)1 / pivot;
-#pragma unroll AT_ONCE
-                for (u32 i = 0; i < count; i++) factors[i] = v[i][0] * inverse;
+#pragma unroll
+                for (u32 i = 0; i < ROWS; i++) factors[i] = v[i][0] * inverse;
             } else {
-#pragma unroll AT_ONCE
-                for (u32 i = 0; i < count; i++) factors[i] = v[i][0] / pivot;
+#pragma unroll
+                for (u32 i = 0; i < ROWS; i++) factors[i] = v[i][0] / pivot;
             }
             u32 home = NOWHERE;
-#pragma unroll AT_ONCE
-            for (u32 i = 0; i < count; i++) {
+#pragma unroll
+            for (u32 i = 0; i < ROWS; i++) {
                 const bool is_chosen = place[i] == chosen.place;
                 home = is_chosen ? t + i * workers : home;
                 place[i] = is_chosen ? j : place[i] == j ? chosen.place : place[i];
@@ -258,8 +254,8 @@ extern "C" __global__ void __launch_bounds__(WORKERS) V_NAME(const __grid_consta
         // The columns are read by other threads of the block.
         __syncthreads();
     }
-#pragma unroll AT_ONCE
-    for (u32 i = 0; i < count; i++)
+#pragma unroll
+    for (u32 i = 0; i < ROWS; i++)
         if (place[i] != NOWHERE) p.homes[blockIdx.x * p.stride + place[i]] = t + i * workers;
 }
 #endif

@@ -106,8 +106,8 @@ fn factorisations() -> Vec<Launch> {
     use factor::{Demand, Factor, FactorKind};
     let mut all = vec![];
     for dtype in [DType::F32, DType::F64] {
-        // A warp's, a panel's, several panels, more rows than registers have.
-        for (m, n) in [(7, 7), (64, 64), (130, 200), (600, 600), (9000, 70)] {
+        // A warp's, a panel's, several panels, more rows than threads have four of.
+        for (m, n) in [(7, 7), (64, 64), (130, 200), (600, 600), (4000, 70)] {
             let lu = Factor { kind: FactorKind::Lu, demand: Demand::Solution };
             all.extend(launches(lu, &[(&[2, m, n], dtype)]));
             let cholesky = Factor { kind: FactorKind::Cholesky, demand: Demand::Definite };

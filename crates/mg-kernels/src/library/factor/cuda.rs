@@ -11,7 +11,7 @@ use mg_device::{DType, Error, ErrorKind, Result};
 /// Columns of a panel, rows and columns of a tile.
 const SIDE: usize = take_off::SIDE;
 /// Rows that the threads of a block have between them, of a panel, at most: [`Panel`].
-pub(super) const MOST_ROWS: usize = 64 * lu::WORKERS;
+pub(super) const MOST_ROWS: usize = 8 * lu::WORKERS;
 const SMALL: usize = cholesky::SMALL;
 const _: () = assert!(lu::SMALL == SMALL && lu::WARPS == cholesky::WARPS && lu::SIDE == SIDE);
 
@@ -79,16 +79,13 @@ struct Panel {
 
 impl Panel {
     fn of(rows: usize) -> Panel {
-        // A thread's rows are in registers where there are four, and in memory of its own where there may be more.
-        match rows <= 4 * lu::WORKERS {
-            true => Panel { rows: 4, workers: rows.div_ceil(4).next_power_of_two().clamp(128, lu::WORKERS) },
-            false => Panel { rows: MOST_ROWS / lu::WORKERS, workers: lu::WORKERS },
-        }
+        let each = if rows <= 4 * lu::WORKERS { 4 } else { 8 };
+        Panel { rows: each, workers: rows.div_ceil(each).next_power_of_two().clamp(128, lu::WORKERS) }
     }
 
     /// From column to column: registers are filled, whether rows are there or not.
     fn stride(&self, rows: usize) -> usize {
-        rows.next_multiple_of(if self.rows == 4 { 4 * self.workers } else { self.workers })
+        rows.next_multiple_of(self.rows * self.workers)
     }
 }
 
@@ -136,7 +133,11 @@ impl Matrices {
 
     /// The operand instead of the answers, of which nothing is known yet.
     fn begin(&self) -> args::take_off::TakeOff {
-        args::take_off::TakeOff { from: input(0), from_batch: (self.m * self.n) as u64, ..self.take_off([0, 0]) }
+        args::take_off::TakeOff {
+            from: input(0),
+            from_batch: (self.m * self.n) as u64,
+            ..self.take_off([0, 0])
+        }
     }
 
     fn push(&self, plan: &mut Plan, product: &args::take_off::TakeOff) -> Result<()> {
@@ -170,8 +171,13 @@ impl Matrices {
     fn cholesky(&self, plan: &mut Plan) -> Result<()> {
         let (n, line) = (self.n, self.line as u64);
         if n <= SMALL {
-            let args =
-                args::cholesky::Cholesky { out: OUTPUT, from: input(0), line, count: self.count as u64, n: n as u32 };
+            let args = args::cholesky::Cholesky {
+                out: OUTPUT,
+                from: input(0),
+                line,
+                count: self.count as u64,
+                n: n as u32,
+            };
             plan.launches.push(self.launch("cholesky", self.count.div_ceil(cholesky::WARPS), &args)?);
             return Ok(());
         }

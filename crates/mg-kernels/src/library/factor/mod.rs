@@ -320,7 +320,9 @@ impl Kernel for Factor {
 
     fn cuda(&self, operands: &[Described], result: &Shaped, _: Target) -> Result<Plan> {
         match operands {
-            [x] if result.shape.numel() == 0 || self.has_cuda(x.layout.shape()) => cuda::plan(self, x, result),
+            [x] if result.shape.numel() == 0 || self.has_cuda(x.layout.shape()) => {
+                cuda::plan(self, x, result)
+            }
             _ => self.fail(ErrorKind::Internal("this factorisation is the host's".into())),
         }
     }
