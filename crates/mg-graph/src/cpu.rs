@@ -159,14 +159,18 @@ fn refused<B: Bindings>(graph: &B, node: usize, found: OutOfRange) -> Error {
     let Some(origin) = graph.origin(node) else {
         return Error::new("realize", ErrorKind::Internal("a check of unknown origin".into()));
     };
-    if let Some(text) = library::factor::refusal(&found) {
-        return Error::new(origin.op, ErrorKind::Singular(text)).with_location(origin.line);
+    Error::new(origin.op, meaning(found.index, origin.axis, found.size)).with_location(origin.line)
+}
+
+/// What a check's finding means, as the size says: see [`OutOfRange`].
+pub(crate) fn meaning(index: i64, axis: usize, size: i64) -> ErrorKind {
+    if let Some(text) = library::factor::refusal(&OutOfRange { index, size }) {
+        return ErrorKind::Singular(text);
     }
-    let kind = match found.size {
+    match size {
         ZERO_DIVISOR => ErrorKind::Value("an integer is divided by zero".into()),
-        size => ErrorKind::of_check(found.index, origin.axis, size.max(0) as usize),
-    };
-    Error::new(origin.op, kind).with_location(origin.line)
+        size => ErrorKind::of_check(index, axis, size.max(0) as usize),
+    }
 }
 
 /// Values of a program that are wrong, and why.

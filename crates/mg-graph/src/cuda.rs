@@ -1,5 +1,6 @@
 //! Launches on CUDA devices, and transfers between devices.
 
+use crate::cpu::meaning;
 use crate::plan::{self, Bindings, Call, Copies, KernelArg, Launch, ProgramLaunch};
 use crate::prepared::{Prepared, Situation, Step};
 use crate::run::{Executor, Memory, Run};
@@ -154,13 +155,15 @@ impl Launch {
     pub(crate) fn index_guard<B: Bindings>(&self, graph: &B) -> Guarded {
         let size = match &self.action {
             plan::Action::Kernel(Call { kernel, args, .. }) => {
-                kernel.places(&args.iter().map(KernelArg::shaped).collect::<SmallVec<[Shaped; 4]>>())
+                let places =
+                    || kernel.places(&args.iter().map(KernelArg::shaped).collect::<SmallVec<[Shaped; 4]>>());
+                kernel.refuses().unwrap_or_else(|| places() as i64)
             }
             plan::Action::Program(_) | plan::Action::List(_) => 0,
             plan::Action::Copies(_) | plan::Action::Transfer { .. } | plan::Action::Together(_) => 0,
         };
         let origin = origin_of(graph, self.node, self.name);
-        Guarded { op: origin.op, line: origin.line, axis: origin.axis, size: size as i64 }
+        Guarded { op: origin.op, line: origin.line, axis: origin.axis, size, meaning }
     }
 
     fn lost(&self) -> Error {
@@ -183,7 +186,7 @@ impl Launch {
         };
         let node = p.checks.iter().find(checks_this).map_or(self.node, |c| c.node);
         let origin = origin_of(graph, node, self.name);
-        Guarded { op: origin.op, line: origin.line, axis: origin.axis, size }
+        Guarded { op: origin.op, line: origin.line, axis: origin.axis, size, meaning }
     }
 
     /// Launches a program; `product` is where an epilogue finds its matrix product.

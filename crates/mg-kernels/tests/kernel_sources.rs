@@ -5,8 +5,8 @@ use mg_device::{DType, Layout, Shape};
 use mg_kernels::cuda::library::{KERNELS, Launch, Plan, copy};
 use mg_kernels::library::matmul::{Precision, Problem, cuda as matmul};
 use mg_kernels::library::{
-    Blend, Compact, Described, Extreme, Library, Shaped, Target, attention, conv, gather, pair, pool, put,
-    scan, search, sort, tally, triangular,
+    Blend, Compact, Described, Extreme, Library, Shaped, Target, attention, conv, factor, gather, pair, pool,
+    put, scan, search, sort, tally, triangular,
 };
 use std::collections::BTreeSet;
 
@@ -24,8 +24,13 @@ fn launches(kernel: impl Into<Library>, operands: &[(&[usize], DType)]) -> Vec<L
     let described: Vec<Described> =
         operands.iter().map(|&(dims, dtype)| Described { layout: dense(dims), dtype, align: 16 }).collect();
     let result = match kernel {
-        // Its rule wants the factorisations of the host, which are a feature.
+        // Their rules want the factorisations of the host, which are a feature.
         Library::Triangular(_) => shaped[1],
+        Library::Factor(factor) => {
+            let (lead, &[m, n]) = shaped[0].shape.split_last_chunk::<2>().expect("matrices");
+            let line = factor.parts(m, n).iter().map(Shape::numel).sum();
+            Shaped { shape: Shape::new(&[lead, &[line]].concat()).unwrap(), ..shaped[0] }
+        }
         _ => kernel.result(&shaped).unwrap_or_else(|error| panic!("{operands:?}: {error}")),
     };
     let mut all = vec![];
@@ -97,6 +102,25 @@ fn convolutions() -> Vec<Launch> {
     all
 }
 
+fn factorisations() -> Vec<Launch> {
+    use factor::{Demand, Factor, FactorKind};
+    let mut all = vec![];
+    for dtype in [DType::F32, DType::F64] {
+        // A warp's, a panel's, several panels, more rows than threads have four of.
+        for (m, n) in [(7, 7), (64, 64), (130, 200), (600, 600), (4000, 70)] {
+            let lu = Factor { kind: FactorKind::Lu, demand: Demand::Solution };
+            all.extend(launches(lu, &[(&[2, m, n], dtype)]));
+            let cholesky = Factor { kind: FactorKind::Cholesky, demand: Demand::Definite };
+            all.extend(launches(cholesky, &[(&[2, n, n], dtype)]));
+            for (upper, transposed) in [(false, false), (true, false), (true, true)] {
+                let solve = triangular::Triangular { upper, unit: false, transposed };
+                all.extend(launches(solve, &[(&[2, n, n], dtype), (&[2, n, 50], dtype)]));
+            }
+        }
+    }
+    all
+}
+
 fn others() -> Vec<Launch> {
     let line: &[usize] = &[3, 5000];
     let f32s = |dims| (dims, DType::F32);
@@ -118,8 +142,6 @@ fn others() -> Vec<Launch> {
         all.extend(launches(back, &operands));
     }
     all.extend(launches(pair::Pair { kind: pair::PairKind::Lower }, &[f32s(&[9]), f32s(&[9])]));
-    let solve = triangular::Triangular { upper: true, unit: false, transposed: false };
-    all.extend(launches(solve, &[f32s(&[2, 40, 40]), f32s(&[2, 40, 50])]));
     let windows = pool::Pool {
         kind: pool::PoolKind::Max,
         axes: 2,
@@ -185,13 +207,19 @@ fn source(ptx: &str) -> &str {
 
 #[test]
 fn every_source_takes_what_its_room_writes() {
-    let all = [attentions(), convolutions(), others()].concat();
+    let all = [attentions(), convolutions(), factorisations(), others()].concat();
     let planned: BTreeSet<&str> = all.iter().map(|launch| source(launch.kernel.ptx())).collect();
     let sources: BTreeSet<&str> = KERNELS.iter().map(|kernel| source(kernel.ptx())).collect();
     let missing: Vec<_> = sources.difference(&planned).collect();
     assert!(missing.is_empty(), "no plan launches a kernel of {missing:?}");
     for launch in &all {
-        assert_eq!(launch.block, [launch.kernel.threads(), 1, 1], "{}", launch.kernel.name);
+        let [threads, 1, 1] = launch.block else { panic!("{}", launch.kernel.name) };
+        // Of an elimination's panel there are as many as its rows want.
+        let fits = match launch.kernel.name.starts_with("factor_lu_panel") {
+            true => threads <= launch.kernel.threads() && threads.is_power_of_two() && threads >= 128,
+            false => threads == launch.kernel.threads(),
+        };
+        assert!(fits, "{}: {threads}", launch.kernel.name);
     }
 }
 

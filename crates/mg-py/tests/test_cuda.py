@@ -700,6 +700,57 @@ def test_moons_under_the_environment(tmp_path):
     assert done.returncode == 0 and "accuracy 100%" in done.stdout, done.stderr
 
 
+@pytest.mark.parametrize("n", [1, 2, 31, 32, 33, 64, 65, 130, 300])
+@pytest.mark.parametrize("dtype", ["f32", "f64"])
+def test_factorisations(n, dtype):
+    mg.manual_seed(n)
+    tolerance = 1e-3 if dtype == "f32" else 1e-9
+
+    def alike(got, wanted):
+        assert got.is_cuda and got.shape == wanted.shape
+        assert float((got.cpu() - wanted).abs().max()) <= tolerance * max(1.0, float(wanted.abs().max()))
+
+    x = mg.randn(2, n, n, dtype=dtype)
+    own, right = x + 2 * n**0.5 * mg.eye(n, dtype=dtype), mg.randn(2, n, 3, dtype=dtype)
+    symmetric = x @ x.transpose(1, 2) / n + mg.eye(n, dtype=dtype)
+    on, b = own.cuda(), right.cuda()
+    alike(mg.linalg.cholesky(symmetric.cuda()), mg.linalg.cholesky(symmetric))
+    alike(mg.linalg.solve(on, b), mg.linalg.solve(own, right))
+    alike(mg.linalg.slogdet(on)[1], mg.linalg.slogdet(own)[1])
+    for upper in (False, True):
+        triangles = (mg.linalg.solve_triangular(t, side, upper=upper) for t, side in ((on, b), (own, right)))
+        alike(*triangles)
+    # Rows are exchanged as the host does, and the same matrices give the same bits.
+    lu, pivots = mg.linalg.lu_factor(x.cuda())
+    again, _ = mg.linalg.lu_factor(x.cuda())
+    assert mg.equal(lu, again)
+    if dtype == "f64":
+        assert pivots.tolist() == mg.linalg.lu_factor(x)[1].tolist()
+    wide = mg.linalg.lu(x[:, : n // 2 + 1].cuda())
+    alike(wide[0] @ wide[1] @ wide[2], x[:, : n // 2 + 1])
+
+
+@pytest.mark.parametrize("n", [4, 100])
+def test_what_factorisations_refuse(n):
+    good = mg.eye(n, device="cuda")
+    wrong = mg.stack([good, good, good])
+    wrong[1, 2, 2] = -1.0
+    with pytest.raises(mg.linalg.LinAlgError, match=r"Batch element 1.*order 3"):
+        mg.linalg.cholesky(wrong)
+    assert mg.linalg.cholesky_ex(wrong)[1].tolist() == [0, 3, 0]
+    wrong[1, 2, 2] = 0.0
+    for call in (mg.linalg.inv, lambda a: mg.linalg.solve(a, mg.ones(3, n, 1, device="cuda")), mg.linalg.lu_factor):
+        with pytest.raises(mg.linalg.LinAlgError, match="Batch element 1"):
+            call(wrong)
+    assert mg.linalg.inv_ex(wrong)[1].tolist() == [0, 3, 0] and mg.linalg.det(wrong).tolist() == [1, 0, 1]
+    # Work goes on, and so does a recording's, after one that was refused.
+    factor = mg.jit(lambda a: mg.linalg.cholesky(a).sum())
+    assert [factor(4 * good).item() for _ in range(3)] == [2 * n] * 3
+    with pytest.raises(mg.linalg.LinAlgError, match="order 1"):
+        factor(-good).item()
+    assert factor(9 * good).item() == 3 * n
+
+
 two = pytest.mark.skipif(mg.Device.cuda_count() < 2, reason="this machine has one CUDA device")
 
 

@@ -188,7 +188,7 @@ fn tensors<const N: usize>(nodes: [Node; N]) -> [Tensor; N] {
 #[operations(FACTORIZATIONS)]
 impl Tensor {
     /// `L` with `L Lᵀ = A` of symmetric positive definite matrices, `[…, n, n]`, of which the lower triangle is read; with `upper` the
-    /// transpose, and the upper triangle is read. f32 and f64; computed on the host, on every device.
+    /// transpose, and the upper triangle is read. f32 and f64.
     ///
     /// # Errors
     ///
@@ -337,8 +337,7 @@ impl Tensor {
     }
 
     /// `P`, `L` and `U` with `A = P L U` of matrices `[…, m, n]`, by elimination with row exchanges: a permutation `[…, m, m]`, a lower triangle
-    /// `[…, m, k]` with ones on the diagonal, an upper triangle `[…, k, n]`, with `k` the smaller of `m` and `n`. f32 and f64; computed on the
-    /// host, on every device.
+    /// `[…, m, k]` with ones on the diagonal, an upper triangle `[…, k, n]`, with `k` the smaller of `m` and `n`. f32 and f64.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! How operations come by factorisations: computed by the host, without a gradient, and given one by [`Known`].
+//! How operations come by factorisations: computed by the device or the host, without a gradient, and given one by [`Known`].
 
 use super::set_aside;
 use mg_device::{Device, Error, ErrorKind, Result, Shape};
@@ -61,15 +61,25 @@ impl Factored {
 }
 
 /// Factorises. What is refused is an error here, as it is in PyTorch, rather than where somebody looks at a number: so the factorisation
-/// is computed now. On a CUDA device the matrices are copied to the host and the parts back.
+/// is computed now, and waited for. What a CUDA device does not do itself is copied to the host, and the parts back.
 pub(super) fn factored(x: &Node, kind: FactorKind, demand: Demand) -> Result<Factored> {
     let factor = Factor { kind, demand };
     set_aside(|| {
-        let packed = Node::library(factor.into(), &[&x.to_device(Device::cpu())?])?;
-        let packed = packed.to_device(x.device())?;
+        let own = x.device().is_cpu() || factor.has_cuda(x.shape());
+        let packed = match own {
+            true => Node::library(factor.into(), &[x])?,
+            false => {
+                let answer = Node::library(factor.into(), &[&x.to_device(Device::cpu())?])?;
+                answer.to_device(x.device())?
+            }
+        };
         // What stands for many examples is computed, and refused, when they are.
         if factor.is_checked() && !packed.is_traced() {
             mg_graph::realize(&[&packed])?;
+            // What a device finds it tells when it is waited for; of a recording, after it.
+            if own && x.device().is_cuda() && !mg_graph::is_recording() {
+                x.device().synchronize()?;
+            }
         }
         let (m, n) = sides("factor", x.shape())?;
         Ok(Factored { packed, shapes: factor.parts(m, n).into_vec() })

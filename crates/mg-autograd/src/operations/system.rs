@@ -116,7 +116,7 @@ fn product(sizes: &[usize]) -> usize {
 
 #[operations(LINEAR_SYSTEMS)]
 impl Tensor {
-    /// The inverses of square matrices, `[…, n, n]`. f32 and f64; the elimination is done on the host, on every device.
+    /// The inverses of square matrices, `[…, n, n]`. f32 and f64.
     ///
     /// # Errors
     ///
@@ -149,7 +149,7 @@ impl Tensor {
     }
 
     /// `X` with `A X = B`, or if not `left`, with `X A = B`: `A` is `[…, n, n]`, `B` `[…, n, k]` (or `[…, k, n]`), or a vector, or vectors of `A`'s own
-    /// batch, `[…, n]`. Batches broadcast. f32 and f64; the elimination is done on the host, on every device.
+    /// batch, `[…, n]`. Batches broadcast. f32 and f64.
     ///
     /// # Errors
     ///
@@ -304,7 +304,7 @@ impl Tensor {
         Ok(Tensor::from_node(Node::map(Row::Add, &[&inverse.node(), &zeros])?))
     }
 
-    /// The determinants of square matrices. f32 and f64; the elimination is done on the host, on every device. A singular matrix has a
+    /// The determinants of square matrices. f32 and f64. A singular matrix has a
     /// gradient; its second derivatives are not to be relied on.
     ///
     /// # Errors

@@ -21,7 +21,7 @@ pub struct Origin {
     pub line: &'static Location<'static>,
 }
 
-/// A check that a kernel makes of its indices, or of its integer divisors.
+/// A check that a kernel makes of its indices, of its integer divisors, or of what it computes.
 #[derive(Clone, Copy, Debug)]
 pub struct Guarded {
     /// The operation that the error names.
@@ -30,18 +30,15 @@ pub struct Guarded {
     pub line: &'static Location<'static>,
     /// The axis that is indexed.
     pub axis: usize,
-    /// Valid indices are below it; negative: divisors are checked for zero.
+    /// Valid indices are below it; negative: what else is checked.
     pub size: i64,
+    /// What a finding means: of the index that was found, the axis and the size.
+    pub meaning: fn(i64, usize, i64) -> ErrorKind,
 }
 
 impl Guarded {
     pub(super) fn error(&self, index: i64) -> Error {
-        let kind = if self.size < 0 {
-            ErrorKind::Value("an integer is divided by zero".into())
-        } else {
-            ErrorKind::of_check(index, self.axis, self.size as usize)
-        };
-        Error::new(self.op, kind).with_location(self.line)
+        Error::new(self.op, (self.meaning)(index, self.axis, self.size)).with_location(self.line)
     }
 }
 

@@ -293,6 +293,11 @@ pub trait Kernel: Copy {
         0
     }
 
+    /// What the CUDA half's findings say as the size of an [`OutOfRange`], of a kernel that refuses something else than an index.
+    fn refuses(&self) -> Option<i64> {
+        None
+    }
+
     /// Multiplications and additions, for explanations.
     fn flops(&self, operands: &[Shaped]) -> Option<u64>;
 
@@ -471,6 +476,11 @@ macro_rules! library {
                 match self { $(Library::$Name(k) => k.places(operands)),* }
             }
 
+            /// See [`Kernel::refuses`].
+            pub fn refuses(&self) -> Option<i64> {
+                match self { $(Library::$Name(k) => k.refuses()),* }
+            }
+
             /// See [`Kernel::flops`].
             pub fn flops(&self, operands: &[Shaped]) -> Option<u64> {
                 match self { $(Library::$Name(k) => k.flops(operands)),* }
@@ -557,7 +567,7 @@ library! {
     Conv;
     /// Order, sorted elements, and elements by their rank.
     Sort;
-    /// Factorisations of matrices, by the host.
+    /// Factorisations of matrices.
     Factor;
     /// A value that is known, and how it depends on its operands.
     Known;

@@ -1434,7 +1434,7 @@ class Tensor:
         """
     def cholesky(self, upper: _bool = False) -> Tensor:
         """`L` with `L Lᵀ = A` of symmetric positive definite matrices, `[…, n, n]`, of which the lower triangle is read; with `upper` the
-        transpose, and the upper triangle is read. f32 and f64; computed on the host, on every device.
+        transpose, and the upper triangle is read. f32 and f64.
 
         # Errors
 
@@ -1865,7 +1865,7 @@ class Tensor:
         What is no square matrix, other dtypes, a zero on the diagonal: what is not known yet is found when the inverse is computed.
         """
     def det(self) -> Tensor:
-        """The determinants of square matrices. f32 and f64; the elimination is done on the host, on every device. A singular matrix has a
+        """The determinants of square matrices. f32 and f64. A singular matrix has a
         gradient; its second derivatives are not to be relied on.
 
         # Errors
@@ -5698,7 +5698,7 @@ def equal(input: Tensor, other: Tensor) -> _bool:
 
 def cholesky(input: Tensor, upper: _bool = False) -> Tensor:
     """`L` with `L Lᵀ = A` of symmetric positive definite matrices, `[…, n, n]`, of which the lower triangle is read; with `upper` the
-    transpose, and the upper triangle is read. f32 and f64; computed on the host, on every device.
+    transpose, and the upper triangle is read. f32 and f64.
 
     # Errors
 
@@ -5707,7 +5707,7 @@ def cholesky(input: Tensor, upper: _bool = False) -> Tensor:
 
 def _linalg_cholesky(input: Tensor, upper: _bool = False) -> Tensor:
     """`L` with `L Lᵀ = A` of symmetric positive definite matrices, `[…, n, n]`, of which the lower triangle is read; with `upper` the
-    transpose, and the upper triangle is read. f32 and f64; computed on the host, on every device.
+    transpose, and the upper triangle is read. f32 and f64.
 
     # Errors
 
@@ -5790,8 +5790,7 @@ def _linalg_svdvals(input: Tensor, *, driver: str | None = None) -> Tensor:
 
 def _linalg_lu(input: Tensor, *, pivot: _bool = True) -> tuple[Tensor, ...]:
     """`P`, `L` and `U` with `A = P L U` of matrices `[…, m, n]`, by elimination with row exchanges: a permutation `[…, m, m]`, a lower triangle
-    `[…, m, k]` with ones on the diagonal, an upper triangle `[…, k, n]`, with `k` the smaller of `m` and `n`. f32 and f64; computed on the
-    host, on every device.
+    `[…, m, k]` with ones on the diagonal, an upper triangle `[…, k, n]`, with `k` the smaller of `m` and `n`. f32 and f64.
 
     # Errors
 
@@ -6752,7 +6751,7 @@ def _linalg_vander(input: Tensor, *, n: _int | None = None) -> Tensor:
     """
 
 def _linalg_inv(input: Tensor) -> Tensor:
-    """The inverses of square matrices, `[…, n, n]`. f32 and f64; the elimination is done on the host, on every device.
+    """The inverses of square matrices, `[…, n, n]`. f32 and f64.
 
     # Errors
 
@@ -6777,7 +6776,7 @@ def _linalg_inv_ex(input: Tensor, *, check_errors: _bool = False) -> tuple[Tenso
 
 def _linalg_solve(input: Tensor, B: Tensor, *, left: _bool = True) -> Tensor:
     """`X` with `A X = B`, or if not `left`, with `X A = B`: `A` is `[…, n, n]`, `B` `[…, n, k]` (or `[…, k, n]`), or a vector, or vectors of `A`'s own
-    batch, `[…, n]`. Batches broadcast. f32 and f64; the elimination is done on the host, on every device.
+    batch, `[…, n]`. Batches broadcast. f32 and f64.
 
     # Errors
 
@@ -6842,7 +6841,7 @@ def cholesky_inverse(input: Tensor, upper: _bool = False) -> Tensor:
     """
 
 def det(input: Tensor) -> Tensor:
-    """The determinants of square matrices. f32 and f64; the elimination is done on the host, on every device. A singular matrix has a
+    """The determinants of square matrices. f32 and f64. A singular matrix has a
     gradient; its second derivatives are not to be relied on.
 
     # Errors
@@ -6851,7 +6850,7 @@ def det(input: Tensor) -> Tensor:
     """
 
 def _linalg_det(input: Tensor) -> Tensor:
-    """The determinants of square matrices. f32 and f64; the elimination is done on the host, on every device. A singular matrix has a
+    """The determinants of square matrices. f32 and f64. A singular matrix has a
     gradient; its second derivatives are not to be relied on.
 
     # Errors

@@ -1,6 +1,6 @@
 //! Factorisations on the CPU: matrices of a batch on all threads, each by one.
 
-use super::{Code, Demand, Factor, FactorKind};
+use super::{Code, Factor, FactorKind};
 use crate::cpu::library::{Shared, each_of};
 use crate::cpu::run::OutOfRange;
 use crate::library::Operand;
@@ -114,13 +114,7 @@ fn matrix<T: Real>(
             sign[0] = if odd { T::MINUS_ONE } else { T::of(1) };
             let zero = (0..m.min(n)).find(|&i| lu[i * n + i].is_zero()).map_or(0, |i| i + 1);
             info[0] = T::of(zero);
-            let code = match factor.demand {
-                Demand::Inverse => Code::Inverse,
-                Demand::Solution => Code::Solution,
-                Demand::Pivots => Code::Pivots,
-                Demand::Nothing | Demand::Definite => return None,
-            };
-            (zero > 0).then_some((code, zero))
+            factor.code().filter(|_| zero > 0).map(|code| (code, zero))
         }
         (FactorKind::Order { .. }, [order, inverse]) => {
             let rows = order.len();
@@ -139,7 +133,7 @@ fn matrix<T: Real>(
                 wrong = (0..n).find(|&i| !l[i * n + i].is_finite()).map_or(0, |i| i + 1);
             }
             info[0] = T::of(wrong);
-            (wrong > 0 && factor.demand == Demand::Definite).then_some((Code::Definite, wrong))
+            factor.code().filter(|_| wrong > 0).map(|code| (code, wrong))
         }
         (FactorKind::Qr { .. }, [q, r]) => {
             T::qr(a, m, n, q, r);

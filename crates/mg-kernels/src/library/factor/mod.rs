@@ -1,16 +1,19 @@
 //! Factorisations of matrices.
 //!
-//! Their steps depend on each other, and on a GPU they wait more than they compute: the host does them, on every device. Operands on
-//! another device are copied there and the answers back, which whoever calls this sees to; so this kernel has no CUDA half. It has no
-//! gradient either: [`Known`](super::Known) says how what comes of it depends on the matrix.
+//! Elimination and Cholesky's factorisation are done where the matrices are ([`Factor::has_cuda`]). Others iterate, or wait more on a GPU than they
+//! compute, and are the host's on every device: operands on another one are copied there and the answers back, which whoever calls
+//! this sees to. There is no gradient: [`Known`](super::Known) says how what comes of it depends on the matrix.
 //!
 //! What a factorisation answers with lies together in a line of numbers for each matrix, part after part: see
 //! [`Factor::parts`].
 
 #[cfg(feature = "linalg")]
 mod cpu;
+mod cuda;
 #[cfg(test)]
 mod tests;
+
+pub(super) use cuda::ahead;
 
 use super::{Described, Kernel, Operand, Shaped, Structure, Target};
 use crate::cpu::run::OutOfRange;
@@ -172,6 +175,32 @@ impl Factor {
         }
     }
 
+    /// Whether matrices of these shapes are factorised by a CUDA device where they lie there.
+    pub fn has_cuda(&self, shape: &Shape) -> bool {
+        let Some((_, &[m, n])) = shape.split_last_chunk::<2>() else { return false };
+        // What has no elements is nothing to launch for, but has an answer.
+        let some = m > 0 && n > 0;
+        match self.kind {
+            FactorKind::Cholesky => some,
+            FactorKind::Lu => some && m <= cuda::MOST_ROWS,
+            FactorKind::Order { .. }
+            | FactorKind::Qr { .. }
+            | FactorKind::Eigh { .. }
+            | FactorKind::Svd { .. } => false,
+        }
+    }
+
+    /// What a matrix is refused for that has a number which is not 0.
+    fn code(&self) -> Option<Code> {
+        match self.demand {
+            Demand::Nothing => None,
+            Demand::Inverse => Some(Code::Inverse),
+            Demand::Solution => Some(Code::Solution),
+            Demand::Definite => Some(Code::Definite),
+            Demand::Pivots => Some(Code::Pivots),
+        }
+    }
+
     fn fail<T>(&self, kind: ErrorKind) -> Result<T> {
         Err(Error::new(self.name(), kind))
     }
@@ -246,6 +275,10 @@ impl Kernel for Factor {
         }
     }
 
+    fn refuses(&self) -> Option<i64> {
+        self.code().map(|code| code as i64)
+    }
+
     fn flops(&self, operands: &[Shaped]) -> Option<u64> {
         let shape = operands.first()?.shape;
         let (batch, [m, n]) = shape.split_last_chunk::<2>()?;
@@ -285,7 +318,12 @@ impl Kernel for Factor {
         Ok(())
     }
 
-    fn cuda(&self, _: &[Described], _: &Shaped, _: Target) -> Result<Plan> {
-        self.fail(ErrorKind::Internal("a factorisation is the host's".into()))
+    fn cuda(&self, operands: &[Described], result: &Shaped, _: Target) -> Result<Plan> {
+        match operands {
+            [x] if result.shape.numel() == 0 || self.has_cuda(x.layout.shape()) => {
+                cuda::plan(self, x, result)
+            }
+            _ => self.fail(ErrorKind::Internal("this factorisation is the host's".into())),
+        }
     }
 }

@@ -1,14 +1,17 @@
-//! Launches of `kernels/triangular.cu`.
+//! Launches of `kernels/triangular.cu`, and for large matrices of `triangular_block.cu` and `take_off.cu`.
 
 use super::Triangular;
 use crate::cuda::library::args::{self, OUTPUT, input};
 use crate::cuda::library::constants::triangular::SIDE;
+use crate::cuda::library::constants::triangular_block::{COLUMNS, SIDE as ROWS};
 use crate::cuda::library::{Plan, launch};
+use crate::library::factor::ahead;
 use crate::library::{Described, Shaped};
 use mg_device::{Error, ErrorKind, Result};
 
+const OP: &str = "solve_triangular";
+
 pub(super) fn plan(kernel: &Triangular, operands: &[Described], result: &Shaped) -> Result<Plan> {
-    const OP: &str = "solve_triangular";
     let Some((lead, &[n, k])) = result.shape.split_last_chunk::<2>() else { return Ok(Plan::default()) };
     let count: usize = lead.iter().product();
     if count * n * k == 0 || operands.len() != 2 {
@@ -17,6 +20,9 @@ pub(super) fn plan(kernel: &Triangular, operands: &[Described], result: &Shaped)
     if n >= 1 << 31 || k >= 1 << 31 {
         let text = format!("matrices of {n} by {k}: sizes have to be below 2^31");
         return Err(Error::new(OP, ErrorKind::Shape(text)));
+    }
+    if n > ROWS {
+        return blocks(kernel, result, [count, n, k]);
     }
     let tiles = k.div_ceil(SIDE);
     let args = args::triangular::Triangular {
@@ -33,5 +39,92 @@ pub(super) fn plan(kernel: &Triangular, operands: &[Described], result: &Shaped)
     let name = format!("triangular_{}", result.dtype.name());
     let mut plan = Plan::default();
     plan.launches.push(launch(OP, &name, tiles * count, &args)?);
+    Ok(plan)
+}
+
+/// Rows that are solved for before what they come to is taken off all others: products over more rows take less time each.
+const MANY: usize = 4 * ROWS;
+
+/// 64 rows after 64 rows, and what they come to taken off those that are next, and of many together off all others.
+fn blocks(kernel: &Triangular, result: &Shaped, [count, n, k]: [usize; 3]) -> Result<Plan> {
+    let dtype = result.dtype;
+    let name = |kernel: &str| format!("factor_{kernel}_{}", dtype.name());
+    let backwards = kernel.upper != kernel.transposed;
+    let (matrix, sides) = ((n * n) as u64, (n * k) as u64);
+    let mut plan = Plan::default();
+    // Rows by the order in which they are solved for: so many from one on, as they lie.
+    let rows = |from: usize, to: usize| if backwards { (n - to, to - from) } else { (from, to - from) };
+    // Right sides are the operand's until something was taken off them.
+    let sides_of = |known: usize| if known == 0 { input(1) } else { OUTPUT };
+    // What is known of the rows from one on, to another, is taken off those from there on, to a last.
+    let take_off = |from: usize, to: usize, last: usize| -> Result<_> {
+        let ((known, depth), (rest, left)) = (rows(from, to), rows(to, last));
+        let (at, a_row, a_column) = match kernel.transposed {
+            false => (rest * n + known, n as u64, 1),
+            true => (known * n + rest, 1, n as u64),
+        };
+        let (across, down) = (k.div_ceil(ROWS), left.div_ceil(ROWS));
+        let product = args::take_off::TakeOff {
+            to: ahead(OUTPUT, rest * k, dtype),
+            from: ahead(sides_of(from), rest * k, dtype),
+            a: ahead(input(0), at, dtype),
+            b: ahead(OUTPUT, known * k, dtype),
+            panel: None,
+            told: None,
+            to_batch: sides,
+            from_batch: sides,
+            a_batch: matrix,
+            b_batch: sides,
+            to_row: k as u64,
+            from_row: k as u64,
+            a_row,
+            a_column,
+            b_row: k as u64,
+            b_column: 1,
+            panel_stride: 0,
+            panel_width: 0,
+            rows: left as u32,
+            columns: k as u32,
+            depth: depth as u32,
+            across: across as u32,
+            tiles: (across * down) as u32,
+            done: 1,
+        };
+        launch(OP, &name("take_off"), across * down * count, &product)
+    };
+    for begin in (0..n).step_by(MANY) {
+        let end = (begin + MANY).min(n);
+        for known in (begin..end).step_by(ROWS) {
+            let next = (known + ROWS).min(n);
+            let (first, rows) = rows(known, next);
+            let from = ahead(sides_of(known), first * k, dtype);
+            let tiles = k.div_ceil(COLUMNS);
+            let solve = args::triangular_block::Block {
+                out: ahead(OUTPUT, first * k, dtype),
+                a: ahead(input(0), first * (n + 1), dtype),
+                from,
+                told: None,
+                a_batch: matrix,
+                from_batch: sides,
+                out_batch: sides,
+                a_row: n as u64,
+                down: k as u64,
+                right: 1,
+                rows: rows as u32,
+                k: k as u32,
+                tiles: tiles as u32,
+                upper: kernel.upper.into(),
+                unit: kernel.unit.into(),
+                transposed: kernel.transposed.into(),
+            };
+            plan.launches.push(launch(OP, &name("triangle"), tiles * count, &solve)?);
+            if next < end {
+                plan.launches.push(take_off(known, next, end)?);
+            }
+        }
+        if end < n {
+            plan.launches.push(take_off(begin, end, n)?);
+        }
+    }
     Ok(plan)
 }
