@@ -84,6 +84,7 @@ impl<'a> Compiler<'a> {
             columns: frame.columns,
             tile_rows: stage.tile_rows,
             tile_columns: stage.tile_columns,
+            across: stage.across,
             splits_columns: !program.reduces(Over::Inner),
             inputs: vec![],
             outputs: vec![],
@@ -135,6 +136,7 @@ impl<'a> Compiler<'a> {
             let turned = match (&operand.column[..], operand.row.last()) {
                 (&[along], Some(&down @ (1 | -1)))
                     if class == Class::Full
+                        && !self.stage.across
                         && source == Source::Buffer
                         && along.unsigned_abs() * dtype.size() >= 64
                         && (16..=1 << 14).contains(&frame.columns)
@@ -144,7 +146,11 @@ impl<'a> Compiler<'a> {
                 }
                 _ => None,
             };
-            self.out.inputs.push(In { source, dtype, class, outer, all, turned, direct });
+            let across = (self.stage.across && class == Class::Full).then(|| Walk {
+                dims: [&frame.column_dims[..], &frame.row_dims].concat(),
+                strides: [&operand.column[..], &operand.row].concat(),
+            });
+            self.out.inputs.push(In { source, dtype, class, outer, all, turned, across, direct });
         }
     }
 

@@ -118,8 +118,8 @@ pub(super) fn is_available() -> bool {
 /// Instructions that one loop may have.
 const MOST: usize = 1500;
 
-/// Whether a step can be part of a loop.
-fn fits(step: &Step) -> bool {
+/// Whether a step can be part of a loop; `by_rows`: over rows one after the other.
+fn fits(step: &Step, by_rows: bool) -> bool {
     match step {
         // Its loop leaves out most of the digits.
         Step::Map { row: Some((Row::Fmod, _)), .. } => false,
@@ -131,7 +131,8 @@ fn fits(step: &Step) -> bool {
             | RowClass::Compare
             | RowClass::Select => *dtype == DType::F32,
         },
-        Step::Expand { dtype: DType::F32, .. } | Step::Stream { dtype: DType::F32, .. } => true,
+        Step::Expand { dtype: DType::F32, .. } => by_rows,
+        Step::Stream { dtype: DType::F32, .. } => true,
         _ => false,
     }
 }
@@ -141,12 +142,13 @@ fn fits(step: &Step) -> bool {
 pub(super) fn fuse(
     steps: &mut Vec<Step>,
     fused: &mut Vec<Fused>,
+    by_rows: bool,
     is_read_later: impl Fn(Reg, usize) -> bool,
 ) {
     let old = std::mem::take(steps);
     let mut at = 0;
     while at < old.len() {
-        let run = old[at..].iter().take_while(|s| fits(s)).count();
+        let run = old[at..].iter().take_while(|s| fits(s, by_rows)).count();
         let maps = old[at..at + run].iter().filter(|s| matches!(s, Step::Map { .. })).count();
         let worth = maps >= 2 || maps == 1 && run > 1;
         match worth.then(|| one(&old[at..at + run], |reg| is_read_later(reg, at + run))).flatten() {
