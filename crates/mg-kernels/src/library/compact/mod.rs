@@ -76,9 +76,12 @@ impl Kernel for Compact {
                 std::slice::from_raw_parts_mut(out.cast::<i64>(), self.found),
             )
         };
-        let holds = mask.iter().enumerate().filter(|(_, holds)| **holds != 0);
-        for (place, (at, _)) in out.iter_mut().zip(holds) {
+        // Each is written, and stays where it holds: nobody foresees which do.
+        let mut found = 0;
+        for (at, &holds) in mask.iter().enumerate() {
+            let Some(place) = out.get_mut(found) else { break };
             *place = at as i64;
+            found += usize::from(holds != 0);
         }
         Ok(())
     }
