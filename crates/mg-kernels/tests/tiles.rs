@@ -230,7 +230,14 @@ fn the_number_of_threads_changes_no_bit() {
 }
 
 /// Bytes of outputs over rows: of what is reduced in rows of `x`, and of deviations from the largest times a number of the row.
-fn of_rows(dtype: DType, rows: usize, columns: usize, lies: Lies, data: &[u64], kind: ReduceKind) -> Vec<Vec<u8>> {
+fn of_rows(
+    dtype: DType,
+    rows: usize,
+    columns: usize,
+    lies: Lies,
+    data: &[u64],
+    kind: ReduceKind,
+) -> Vec<Vec<u8>> {
     let operand = |dtype, strides: [isize; 2]| {
         let mut all = [0; MAX_RANK];
         all[..2].copy_from_slice(&strides);
@@ -245,7 +252,8 @@ fn of_rows(dtype: DType, rows: usize, columns: usize, lies: Lies, data: &[u64], 
     let most = push(&mut program, Inst::Reduce(ReduceKind::Max, Over::Inner, x), dtype);
     let less = push(&mut program, Inst::Map(Row::Sub, [x, most, 0]), dtype);
     let times = push(&mut program, Inst::Map(Row::Mul, [less, y, 0]), dtype);
-    let deviation = push(&mut program, Inst::Reduce(ReduceKind::Sum, Over::Inner, times), ReduceKind::Sum.result(dtype));
+    let deviation =
+        push(&mut program, Inst::Reduce(ReduceKind::Sum, Over::Inner, times), ReduceKind::Sum.result(dtype));
     program.outputs.extend([(found, Class::Row), (deviation, Class::Row)]);
     let mut lying = vec![0u8; rows * columns * 8];
     for (i, bits) in data.iter().enumerate() {
@@ -255,7 +263,8 @@ fn of_rows(dtype: DType, rows: usize, columns: usize, lies: Lies, data: &[u64], 
     }
     let mut outputs = vec![vec![0u8; rows * 8]; 2];
     let places: Vec<*mut u8> = outputs.iter_mut().map(|o| o.as_mut_ptr()).collect();
-    let factors: Vec<u8> = data[..rows].iter().flat_map(|bits| bits.to_ne_bytes()[..dtype.size()].to_vec()).collect();
+    let factors: Vec<u8> =
+        data[..rows].iter().flat_map(|bits| bits.to_ne_bytes()[..dtype.size()].to_vec()).collect();
     let place = |of: &[u8]| InputArg { ptr: of.as_ptr(), base: 0, seed: 0 };
     let args = Args { inputs: &[place(&lying), place(&factors)], consts: &[], outputs: &places };
     // SAFETY: operands and outputs are as large as the program's space says.
@@ -275,7 +284,9 @@ fn rows_that_lie_by_columns_have_the_bits_of_dense_ones() {
     ];
     let odd = [f32::NAN, -0.0, 0.0, f32::INFINITY, f32::NEG_INFINITY, 1e-40];
     for (rows, columns) in [(32, 16), (33, 65), (65, 511), (300, 512), (64, 513), (1100, 40), (40, 5000)] {
-        for dtype in [DType::F32, DType::F64, DType::F16, DType::BF16, DType::I64, DType::I32, DType::U64, DType::U8] {
+        for dtype in
+            [DType::F32, DType::F64, DType::F16, DType::BF16, DType::I64, DType::I32, DType::U64, DType::U8]
+        {
             let data: Vec<u64> = (0..rows * columns)
                 .map(|i| {
                     let hash = (i as u64 + 7).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 20;

@@ -170,7 +170,9 @@ pub(super) fn across_loop(kind: ReduceKind, dtype: DType, isa: Isa) -> AcrossFn 
         };
     }
     macro_rules! args {
-        ($T:ty, $max:literal) => { go!($T, |state, a, n| places::<$T>(state, a, n, $max)) };
+        ($T:ty, $max:literal) => {
+            go!($T, |state, a, n| places::<$T>(state, a, n, $max))
+        };
     }
     macro_rules! extreme {
         ($T:ty, $max:literal) => {
@@ -188,10 +190,20 @@ pub(super) fn across_loop(kind: ReduceKind, dtype: DType, isa: Isa) -> AcrossFn 
         ($T:ty) => {
             match kind {
                 ReduceKind::Sum => go!($T, |state, a, n| blocks::<$T, false>(
-                    state, a, n, 0.0, |x, y| x + y, |all, block| all + f64::from(block)
+                    state,
+                    a,
+                    n,
+                    0.0,
+                    |x, y| x + y,
+                    |all, block| all + f64::from(block)
                 )),
                 ReduceKind::Prod => go!($T, |state, a, n| blocks::<$T, false>(
-                    state, a, n, 1.0, |x, y| x * y, |all, block| all * f64::from(block)
+                    state,
+                    a,
+                    n,
+                    1.0,
+                    |x, y| x * y,
+                    |all, block| all * f64::from(block)
                 )),
                 ReduceKind::Max => extreme!($T, true),
                 ReduceKind::Min => extreme!($T, false),
@@ -209,8 +221,12 @@ pub(super) fn across_loop(kind: ReduceKind, dtype: DType, isa: Isa) -> AcrossFn 
                 ReduceKind::Prod => {
                     go!($T, |state, a, n| exact::<$T>(state, a, n, |all, v| all.wrapping_mul(v.widen())))
                 }
-                ReduceKind::Max => go!($T, |state, a, n| exact::<$T>(state, a, n, |all, v| all.max(v.ranked()))),
-                ReduceKind::Min => go!($T, |state, a, n| exact::<$T>(state, a, n, |all, v| all.min(v.ranked()))),
+                ReduceKind::Max => {
+                    go!($T, |state, a, n| exact::<$T>(state, a, n, |all, v| all.max(v.ranked())))
+                }
+                ReduceKind::Min => {
+                    go!($T, |state, a, n| exact::<$T>(state, a, n, |all, v| all.min(v.ranked())))
+                }
                 ReduceKind::ArgMax => args!($T, true),
                 ReduceKind::ArgMin => args!($T, false),
             }

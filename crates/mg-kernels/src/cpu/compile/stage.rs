@@ -70,7 +70,8 @@ impl Stage {
         let in_place = (0..program.inputs.len())
             .map(|i| {
                 let here = lies_as_tiles(&frame, &frame.inputs[i], tile_rows);
-                here && !(across && frame.inputs[i].class == Class::Full) && outlives_reads(program, donated, i)
+                here && !(across && frame.inputs[i].class == Class::Full)
+                    && outlives_reads(program, donated, i)
             })
             .collect();
         let is_long = across || tile_columns < frame.columns && program.reduces(Over::Inner);

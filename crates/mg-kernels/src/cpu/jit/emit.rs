@@ -124,9 +124,10 @@ impl Inst {
             Load(r) | LoadMask(r) | LoadRow(r) => Some(r),
             Store(r, _) | StoreMask(r, _) | Stream(r, _) => Some(r),
             Const(_) | Sqrt(_) | ShiftLeft(..) | ShiftRight(..) | ShiftRightSigned(..) | IsNan(_)
-            | Leave(_) | Not(_) | Fma(..) | Max(..) | Min(..) | Select(..) | Add(..) | Sub(..) | Mul(..) | Div(..) | Scale(..) | And(..)
-            | Or(..) | Xor(..) | AddWord(..) | SubWord(..) | MulWord(..) | Less(..) | LessEqual(..)
-            | Equal(..) | LessWord(..) | EqualWord(..) | Both(..) | Either(..) | Unlike(..) => None,
+            | Leave(_) | Not(_) | Fma(..) | Max(..) | Min(..) | Select(..) | Add(..) | Sub(..) | Mul(..)
+            | Div(..) | Scale(..) | And(..) | Or(..) | Xor(..) | AddWord(..) | SubWord(..) | MulWord(..)
+            | Less(..) | LessEqual(..) | Equal(..) | LessWord(..) | EqualWord(..) | Both(..) | Either(..)
+            | Unlike(..) => None,
         }
     }
 }
@@ -250,7 +251,8 @@ pub(super) fn code(insts: &[Inst], usual: Option<&[Inst]>, streams: bool) -> Opt
 fn needed(insts: &[Inst]) -> Vec<bool> {
     let mut needed = vec![false; insts.len()];
     for (at, inst) in insts.iter().enumerate().rev() {
-        needed[at] |= matches!(inst, Inst::Store(..) | Inst::StoreMask(..) | Inst::Stream(..) | Inst::Leave(_));
+        needed[at] |=
+            matches!(inst, Inst::Store(..) | Inst::StoreMask(..) | Inst::Stream(..) | Inst::Leave(_));
         let (args, count) = inst.args();
         if needed[at] {
             args[..count].iter().for_each(|&a| needed[a as usize] = true);

@@ -103,7 +103,15 @@ impl Lines {
     ///
     /// `x` has the group's channels, `to` room for all lines.
     #[inline(always)]
-    unsafe fn lay<T: FloatLane>(&self, g: &Geometry, x: *const T, z: usize, first: usize, to: *mut T, zero: T) {
+    unsafe fn lay<T: FloatLane>(
+        &self,
+        g: &Geometry,
+        x: *const T,
+        z: usize,
+        first: usize,
+        to: *mut T,
+        zero: T,
+    ) {
         let [d, h, w] = g.input;
         let line = self.line(g);
         for row in 0..g.c * g.kernel[0] * self.rows {
@@ -130,7 +138,10 @@ impl Lines {
                 right.fill(zero);
                 match g.stride[2] {
                     1 => inside.copy_from_slice(&from[at..at + there]),
-                    step => inside.iter_mut().zip(from[at.min(w)..].iter().step_by(step)).for_each(|(to, &v)| *to = v),
+                    step => inside
+                        .iter_mut()
+                        .zip(from[at.min(w)..].iter().step_by(step))
+                        .for_each(|(to, &v)| *to = v),
                 }
             }
         }
