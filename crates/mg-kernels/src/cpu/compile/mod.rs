@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 mod ends;
 mod registers;
+mod relaid;
 mod stage;
 mod steps;
 mod values;
@@ -36,6 +37,11 @@ impl Compiled {
     /// Compiles a program. `donated[i]` is the output that takes over the memory of operand `i`, element by element, if
     /// one does.
     pub fn new(program: &Program, donated: &[Option<usize>]) -> Result<Compiled> {
+        let relaid = match donated.iter().all(Option::is_none) {
+            true => relaid::relaid(program),
+            false => None,
+        };
+        let program = relaid.as_ref().unwrap_or(program);
         let stage = Stage::new(program, donated)?;
         Compiler::new(program, &stage, donated).compile()
     }
