@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use mg_device::{DType, Element, Error, ErrorKind, Result, Valid, with_element};
 use mg_graph::{Node, Value, cell_bits_of_int};
+use mg_kernels::cpu::library::indices::common;
 use mg_kernels::{Algebra, Row, Rules};
 
 use crate::tensor::Tensor;
@@ -78,15 +79,8 @@ fn search<T: Element>(value: &Value, valid: &Range<i64>, except: Option<i64>) ->
     let layout = &value.layout;
     if layout.is_contiguous() {
         let start = layout.offset().min(all.len());
-        let (least, last) = (valid.start, valid.end.wrapping_sub(1));
         for block in all[start..start + layout.numel().min(all.len() - start)].chunks(BLOCK) {
-            // The highest bit is set where one is below the first or beyond the last: differences of numbers so small do not overflow.
-            let (mut outside, mut signs) = (0i64, 0i64);
-            for &index in block {
-                let index = index.to_i64();
-                outside |= index.wrapping_sub(least) | last.wrapping_sub(index);
-                signs |= index;
-            }
+            let [outside, signs] = common(block, valid);
             negative |= signs < 0;
             if outside >= 0 && except.is_none() {
                 continue;

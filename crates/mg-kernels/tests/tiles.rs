@@ -186,22 +186,27 @@ fn rows_are_reduced_and_read_again_short_or_long() {
 fn columns_and_everything_are_added_up() {
     for columns in COLUMNS {
         for rows in ROWS.into_iter().filter(|rows| rows * columns <= 1 << 18) {
-            let case = Case::new(rows, columns, [Lies::Turned, Lies::Densely]);
-            let mut program = case.program();
-            let sums = push(&mut program, Inst::Reduce(ReduceKind::Sum, Over::Outer, 3), DType::F32);
-            program.outputs.push((sums, Class::Column));
-            let got = &case.run(&program)[0];
-            let column = |c: usize| (0..rows).map(|row| case.element(row, c)).sum::<f32>();
-            assert_eq!(*got, (0..columns).map(column).collect::<Vec<_>>(), "{rows} x {columns}");
+            for lies in [[Lies::Turned, Lies::Densely], [Lies::Turned; 2], [Lies::Turned, Lies::ByRow]] {
+                let case = Case::new(rows, columns, lies);
+                let mut program = case.program();
+                let sums = push(&mut program, Inst::Reduce(ReduceKind::Sum, Over::Outer, 3), DType::F32);
+                program.outputs.push((sums, Class::Column));
+                let got = &case.run(&program)[0];
+                let column = |c: usize| (0..rows).map(|row| case.element(row, c)).sum::<f32>();
+                assert_eq!(*got, (0..columns).map(column).collect::<Vec<_>>(), "{rows} x {columns}");
 
-            let mut program = case.program();
-            let sum = push(&mut program, Inst::Reduce(ReduceKind::Sum, Over::All, 3), DType::F32);
-            let root = push(&mut program, Inst::Map(Row::Abs, [sum; 3]), DType::F32);
-            program.outputs.extend([(sum, Class::Total), (root, Class::Total), (3, Class::Full)]);
-            let got = case.run(&program);
-            let all: f32 = (0..columns).map(column).sum();
-            assert_eq!((got[0][0], got[1][0]), (all, all.abs()), "{rows} x {columns}");
-            assert_eq!(got[2][rows * columns - 1], case.element(rows - 1, columns - 1));
+                let mut program = case.program();
+                let sum = push(&mut program, Inst::Reduce(ReduceKind::Sum, Over::All, 3), DType::F32);
+                let root = push(&mut program, Inst::Map(Row::Abs, [sum; 3]), DType::F32);
+                program.outputs.extend([(sum, Class::Total), (root, Class::Total), (3, Class::Full)]);
+                let got = case.run(&program);
+                let all: f32 = (0..columns).map(column).sum();
+                assert_eq!((got[0][0], got[1][0]), (all, all.abs()), "{rows} x {columns}");
+                assert_eq!(got[2][rows * columns - 1], case.element(rows - 1, columns - 1));
+                // Nothing else leaves it.
+                program.outputs.pop();
+                assert_eq!(case.run(&program), got[..2], "{rows} x {columns}");
+            }
         }
     }
 }
@@ -227,6 +232,105 @@ fn the_number_of_threads_changes_no_bit() {
         assert!(one == two && two == five, "{over:?}");
     }
     set_num_threads(before);
+}
+
+/// Bytes of outputs over rows: of what is reduced in rows of `x`, and of deviations from the largest times a number of the row.
+fn of_rows(
+    dtype: DType,
+    rows: usize,
+    columns: usize,
+    lies: Lies,
+    data: &[u64],
+    kind: ReduceKind,
+) -> Vec<Vec<u8>> {
+    let operand = |dtype, strides: [isize; 2]| {
+        let mut all = [0; MAX_RANK];
+        all[..2].copy_from_slice(&strides);
+        Operand { source: Source::Buffer, dtype, strides: all }
+    };
+    let ([down, along], _) = lies.strides(rows, columns);
+    let inputs = vec![operand(dtype, [down, along]), operand(dtype, [1, 0])];
+    let mut program = Program { space: vec![rows, columns], outer: 1, inputs, ..Program::default() };
+    let x = push(&mut program, Inst::Input(0), dtype);
+    let y = push(&mut program, Inst::Input(1), dtype);
+    let found = push(&mut program, Inst::Reduce(kind, Over::Inner, x), kind.result(dtype));
+    let most = push(&mut program, Inst::Reduce(ReduceKind::Max, Over::Inner, x), dtype);
+    let less = push(&mut program, Inst::Map(Row::Sub, [x, most, 0]), dtype);
+    let times = push(&mut program, Inst::Map(Row::Mul, [less, y, 0]), dtype);
+    let deviation =
+        push(&mut program, Inst::Reduce(ReduceKind::Sum, Over::Inner, times), ReduceKind::Sum.result(dtype));
+    program.outputs.extend([(found, Class::Row), (deviation, Class::Row)]);
+    let mut lying = vec![0u8; rows * columns * 8];
+    for (i, bits) in data.iter().enumerate() {
+        let at = (i / columns) as isize * down + (i % columns) as isize * along;
+        let size = dtype.size();
+        lying[at as usize * size..][..size].copy_from_slice(&bits.to_ne_bytes()[..size]);
+    }
+    let mut outputs = vec![vec![0u8; rows * 8]; 2];
+    let places: Vec<*mut u8> = outputs.iter_mut().map(|o| o.as_mut_ptr()).collect();
+    let factors: Vec<u8> =
+        data[..rows].iter().flat_map(|bits| bits.to_ne_bytes()[..dtype.size()].to_vec()).collect();
+    let place = |of: &[u8]| InputArg { ptr: of.as_ptr(), base: 0, seed: 0 };
+    let args = Args { inputs: &[place(&lying), place(&factors)], consts: &[], outputs: &places };
+    // SAFETY: operands and outputs are as large as the program's space says.
+    unsafe { Compiled::new(&program, &[]).unwrap().run(&args) }.unwrap();
+    outputs
+}
+
+#[test]
+fn rows_that_lie_by_columns_have_the_bits_of_dense_ones() {
+    let kinds = [
+        ReduceKind::Sum,
+        ReduceKind::Prod,
+        ReduceKind::Max,
+        ReduceKind::Min,
+        ReduceKind::ArgMax,
+        ReduceKind::ArgMin,
+    ];
+    let odd = [f32::NAN, -0.0, 0.0, f32::INFINITY, f32::NEG_INFINITY, 1e-40];
+    for (rows, columns) in [(32, 16), (33, 65), (65, 511), (300, 512), (64, 513), (1100, 40), (40, 5000)] {
+        for dtype in
+            [DType::F32, DType::F64, DType::F16, DType::BF16, DType::I64, DType::I32, DType::U64, DType::U8]
+        {
+            let data: Vec<u64> = (0..rows * columns)
+                .map(|i| {
+                    let hash = (i as u64 + 7).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 20;
+                    let row = i / columns;
+                    let v = match hash as usize % 97 {
+                        at if at < odd.len() && row % 3 == at % 3 => odd[at],
+                        _ => (hash % 2000) as f32 / 1000.0 - 1.0,
+                    };
+                    match dtype {
+                        DType::F32 => v.to_bits().into(),
+                        DType::F64 => f64::from(v).to_bits(),
+                        DType::F16 => half::f16::from_f32(v).to_bits().into(),
+                        DType::BF16 => half::bf16::from_f32(v).to_bits().into(),
+                        _ => hash.wrapping_sub(1 << 30),
+                    }
+                })
+                .collect();
+            for kind in kinds {
+                let [dense, turned] = [Lies::Densely, Lies::Turned]
+                    .map(|lies| of_rows(dtype, rows, columns, lies, &data, kind));
+                for (which, (dense, turned)) in dense.iter().zip(&turned).enumerate() {
+                    let result = if which == 0 { kind.result(dtype) } else { dtype };
+                    let same = |(a, b): (&[u8], &[u8])| {
+                        let is_nan = |v: &[u8]| match result {
+                            DType::F32 => f32::from_ne_bytes(v.try_into().unwrap()).is_nan(),
+                            DType::F64 => f64::from_ne_bytes(v.try_into().unwrap()).is_nan(),
+                            DType::F16 => half::f16::from_ne_bytes(v.try_into().unwrap()).is_nan(),
+                            DType::BF16 => half::bf16::from_ne_bytes(v.try_into().unwrap()).is_nan(),
+                            _ => false,
+                        };
+                        a == b || is_nan(a) && is_nan(b)
+                    };
+                    let size = result.size();
+                    let at = dense.chunks(size).zip(turned.chunks(size)).position(|pair| !same(pair));
+                    assert_eq!(at, None, "{kind:?} of {dtype:?}, {rows} x {columns}, result {which}");
+                }
+            }
+        }
+    }
 }
 
 #[test]

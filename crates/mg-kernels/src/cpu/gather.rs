@@ -1,6 +1,7 @@
 //! Filling a tile from strided, broadcast or generated operands.
 
 use super::library::backwards;
+use super::loops::{by_isa, isa};
 
 /// A walk over a group of dimensions in row-major order.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -201,12 +202,26 @@ unsafe fn copy_few<T: Copy>(dst: *mut T, src: *const T, len: usize) {
 pub unsafe fn ramp(dst: *mut u8, base: i64, walk: &Walk, start: usize, n: usize) {
     let dst = dst.cast::<i64>();
     let stride = walk.inner_stride() as i64;
+    let line = line();
     walk.runs(start, n, |at, offset, len| {
-        for i in 0..len {
-            // SAFETY: `at + len ≤ n`.
-            unsafe { *dst.add(at + i) = base + offset as i64 + i as i64 * stride };
-        }
+        // SAFETY: `at + len ≤ n`; the processor has the instructions.
+        unsafe { line(dst.add(at), base + offset as i64, stride, len) };
     });
+}
+
+/// Writes `first`, and numbers that follow it at a distance.
+type LineFn = unsafe fn(dst: *mut i64, first: i64, stride: i64, n: usize);
+
+fn line() -> LineFn {
+    by_isa!(isa(), LineFn, fn<>(dst: *mut i64, first: i64, stride: i64, n: usize) {
+        let dst = std::slice::from_raw_parts_mut(dst, n);
+        // Products of so many bits take longer than sums.
+        if stride == 1 {
+            dst.iter_mut().enumerate().for_each(|(i, out)| *out = first.wrapping_add(i as i64));
+        } else {
+            dst.iter_mut().enumerate().for_each(|(i, out)| *out = first.wrapping_add(stride.wrapping_mul(i as i64)));
+        }
+    }, [])
 }
 
 #[cfg(test)]

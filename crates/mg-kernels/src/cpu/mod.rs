@@ -9,6 +9,7 @@ pub mod library;
 pub mod loops;
 pub mod pool;
 pub mod reduce;
+mod reduce_across;
 #[cfg(target_arch = "x86_64")]
 mod reduce_x86;
 pub mod run;

@@ -6,6 +6,7 @@
 //! them; Higham, "The accuracy of floating point summation", 1993.)
 
 use super::loops::{Isa, by_isa, cell_size};
+use super::reduce_across::{AcrossFn, across_loop};
 use crate::cell::Cell;
 use crate::program::ReduceKind;
 use mg_device::{DType, Float};
@@ -44,6 +45,8 @@ pub struct Reducer {
     pub dtype: DType,
     /// Adds a run of elements.
     pub run: ReduceFn,
+    /// Adds columns of many rows: to each row as `run` would, bit by bit.
+    pub(super) across: AcrossFn,
     /// Reduces rows of at most [`SHORT_ROW`] elements, where there is such a loop: as `run` would, bit by bit.
     short_rows: Option<RowsFn>,
 }
@@ -59,7 +62,9 @@ type RowsFn = unsafe fn(dst: *mut u8, src: *const u8, rows: usize, columns: usiz
 impl Reducer {
     /// The reducer for elements of `dtype`.
     pub fn new(kind: ReduceKind, dtype: DType, isa: Isa) -> Reducer {
-        Reducer { kind, dtype, run: reduce_loop(kind, dtype, isa), short_rows: rows_loop(kind, dtype, isa) }
+        let across = across_loop(kind, dtype, isa);
+        let short_rows = rows_loop(kind, dtype, isa);
+        Reducer { kind, dtype, run: reduce_loop(kind, dtype, isa), across, short_rows }
     }
 
     /// Reduces whole rows, each to a cell.

@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 mod ends;
 mod registers;
+mod relaid;
 mod stage;
 mod steps;
 mod values;
@@ -36,6 +37,11 @@ impl Compiled {
     /// Compiles a program. `donated[i]` is the output that takes over the memory of operand `i`, element by element, if
     /// one does.
     pub fn new(program: &Program, donated: &[Option<usize>]) -> Result<Compiled> {
+        let relaid = match donated.iter().all(Option::is_none) {
+            true => relaid::relaid(program),
+            false => None,
+        };
+        let program = relaid.as_ref().unwrap_or(program);
         let stage = Stage::new(program, donated)?;
         Compiler::new(program, &stage, donated).compile()
     }
@@ -84,6 +90,7 @@ impl<'a> Compiler<'a> {
             columns: frame.columns,
             tile_rows: stage.tile_rows,
             tile_columns: stage.tile_columns,
+            across: stage.across,
             splits_columns: !program.reduces(Over::Inner),
             inputs: vec![],
             outputs: vec![],
@@ -135,6 +142,7 @@ impl<'a> Compiler<'a> {
             let turned = match (&operand.column[..], operand.row.last()) {
                 (&[along], Some(&down @ (1 | -1)))
                     if class == Class::Full
+                        && !self.stage.across
                         && source == Source::Buffer
                         && along.unsigned_abs() * dtype.size() >= 64
                         && (16..=1 << 14).contains(&frame.columns)
@@ -144,7 +152,11 @@ impl<'a> Compiler<'a> {
                 }
                 _ => None,
             };
-            self.out.inputs.push(In { source, dtype, class, outer, all, turned, direct });
+            let across = (self.stage.across && class == Class::Full).then(|| Walk {
+                dims: [&frame.column_dims[..], &frame.row_dims].concat(),
+                strides: [&operand.column[..], &operand.row].concat(),
+            });
+            self.out.inputs.push(In { source, dtype, class, outer, all, turned, across, direct });
         }
     }
 

@@ -31,7 +31,8 @@ impl Compiler<'_> {
             let others: Vec<Reg> =
                 before.iter().chain(&*after).flat_map(|p| &p.steps).flat_map(registers).collect();
             let steps = phase.steps.clone();
-            jit::fuse(&mut phase.steps, &mut self.out.fused, |reg, from| {
+            let by_rows = !self.out.across;
+            jit::fuse(&mut phase.steps, &mut self.out.fused, by_rows, |reg, from| {
                 kept.contains(&reg)
                     || others.contains(&reg)
                     || steps[from..].iter().flat_map(registers).any(|r| r == reg)
@@ -68,6 +69,9 @@ impl Compiler<'_> {
     /// Makes tiles larger where little of a tile's size is kept: operands and outputs are used where they lie, and much of what a tile
     /// costs is to begin it. What is computed, and in which order, stays.
     pub(super) fn widen(&mut self) {
+        if self.out.across {
+            return;
+        }
         let (first_use, _) = self.uses();
         let is_full = |step: &&Step| match step {
             Step::Map { len, .. } | Step::Round { len, .. } | Step::Copy { len, .. } => *len == Len::Full,

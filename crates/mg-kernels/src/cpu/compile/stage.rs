@@ -3,7 +3,7 @@
 
 use super::{RESIDENT, TILE};
 use crate::frame::{Frame, Free, Walked};
-use crate::program::{Class, Inst, Over, Program, Source, Val};
+use crate::program::{Class, Inst, Over, Program, Source, Val, Value};
 use crate::walks::{Leaving, depths, walks};
 use mg_device::Result;
 
@@ -13,6 +13,8 @@ pub(super) struct Stage {
     pub(super) frame: Frame,
     pub(super) tile_rows: usize,
     pub(super) tile_columns: usize,
+    /// Whether rows are walked side by side, column after column.
+    pub(super) across: bool,
     /// Operands that are read where they lie, if that is what a tile computes with.
     pub(super) in_place: Vec<bool>,
     /// Walks over the rows of a tile, one after the other: one, but for rows that are too long to stay.
@@ -56,27 +58,61 @@ impl Stage {
     pub(super) fn new(program: &Program, donated: &[Option<usize>]) -> Result<Stage> {
         let frame = Frame::new(program, Free::ByLines)?;
         let is_resident = program.reduces(Over::Inner) && frame.columns <= RESIDENT;
-        let (tile_rows, tile_columns) = if is_resident || frame.columns <= TILE {
+        let across = lies_across(program, &frame);
+        let (tile_rows, tile_columns) = if across {
+            let rows = (frame.rows / 16).next_multiple_of(64).clamp(64, 256).min(frame.rows);
+            (rows, (TILE / rows).min(frame.columns))
+        } else if is_resident || frame.columns <= TILE {
             ((TILE / frame.columns.max(1)).clamp(1, frame.rows.max(1)), frame.columns)
         } else {
             (1, TILE)
         };
         let in_place = (0..program.inputs.len())
             .map(|i| {
-                lies_as_tiles(&frame, &frame.inputs[i], tile_rows) && outlives_reads(program, donated, i)
+                let here = lies_as_tiles(&frame, &frame.inputs[i], tile_rows);
+                here && !(across && frame.inputs[i].class == Class::Full)
+                    && outlives_reads(program, donated, i)
             })
             .collect();
-        let is_long = tile_columns < frame.columns && program.reduces(Over::Inner);
+        let is_long = across || tile_columns < frame.columns && program.reduces(Over::Inner);
         let (passes, row_results) =
             if is_long { long(program, &frame, donated) } else { (vec![whole(program, donated)], vec![]) };
         let end = End::of(program, &frame.classes);
-        Ok(Stage { frame, tile_rows, tile_columns, in_place, passes, row_results, end })
+        Ok(Stage { frame, tile_rows, tile_columns, across, in_place, passes, row_results, end })
     }
 
     /// Whether a row is walked stretch by stretch.
     pub(super) fn is_cut(&self) -> bool {
-        self.tile_columns < self.frame.columns
+        self.across || self.tile_columns < self.frame.columns
     }
+}
+
+/// Whether rows are reduced whose elements lie by columns, and nothing but results of rows leaves: memory is read in the order that it lies in
+/// then, and nothing is turned.
+fn lies_across(program: &Program, frame: &Frame) -> bool {
+    let by_columns = |o: &Walked| {
+        let far = o.column.last().is_some_and(|along| along.unsigned_abs() * o.dtype.size() >= 64);
+        o.class == Class::Full && o.source == Source::Buffer && far && matches!(o.row.last(), Some(1 | -1))
+    };
+    let is_read_well = |o: &Walked| match (o.source, o.class) {
+        (Source::Buffer, Class::Full) => by_columns(o) || o.row.iter().all(|&s| s == 0),
+        (Source::Random, _) => false,
+        (Source::Buffer | Source::Index, _) => true,
+    };
+    // A check tells of the first that it refuses, in the order of rows.
+    let checks = |v: &Value| match v.inst {
+        Inst::Guard(..) => true,
+        Inst::Map(row, args) => row.refuses_zero(program.operand_dtype(row, args)),
+        Inst::Input(_) | Inst::Const(_) | Inst::Cast(_) | Inst::Reduce(..) => false,
+    };
+    program.reduces(Over::Inner)
+        && !program.reduces(Over::Outer)
+        && frame.columns >= 16
+        && frame.row_dims.last().is_some_and(|&n| n >= 32)
+        && frame.inputs.iter().any(by_columns)
+        && frame.inputs.iter().all(is_read_well)
+        && program.outputs.iter().all(|o| o.1 != Class::Full)
+        && !program.values.iter().any(checks)
 }
 
 /// Whether the elements of a tile lie side by side, in its order.
@@ -220,7 +256,7 @@ impl End {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::program::{Operand, ReduceKind, Value};
+    use crate::program::{Operand, ReduceKind};
     use crate::rows::Row;
     use mg_device::{DType, MAX_RANK};
 

@@ -203,6 +203,8 @@ pub(in crate::cpu) struct In {
     pub(in crate::cpu) all: Walk,
     /// The distance of neighbours in a column, 1 or −1, where those of a row lie far from each other.
     pub(in crate::cpu) turned: Option<isize>,
+    /// The walk by columns, in programs that go by them.
+    pub(in crate::cpu) across: Option<Walk>,
     /// Where its address stands in the table, if it is read in place.
     pub(in crate::cpu) direct: Option<Reg>,
 }
@@ -244,6 +246,8 @@ pub struct Compiled {
     pub(in crate::cpu) columns: usize,
     pub(in crate::cpu) tile_rows: usize,
     pub(in crate::cpu) tile_columns: usize,
+    /// Whether a tile holds columns one after the other: all its rows of the first, then of the next.
+    pub(in crate::cpu) across: bool,
     pub(in crate::cpu) splits_columns: bool,
     pub(in crate::cpu) inputs: Vec<In>,
     pub(in crate::cpu) outputs: Vec<Out>,

@@ -188,6 +188,7 @@ impl Compiler<'_> {
             return dst;
         }
         let same_rows = self.out.tile_rows > 1
+            && !self.out.across
             && operand.class == Class::Full
             && operand.outer.dims.iter().zip(&operand.outer.strides).all(|(&n, &s)| n == 1 || s == 0);
         if same_rows {

@@ -38,6 +38,9 @@ pub(super) const MUL: Opcode = Opcode(1, 0, 0x59);
 pub(super) const SUB: Opcode = Opcode(1, 0, 0x5c);
 pub(super) const DIV: Opcode = Opcode(1, 0, 0x5e);
 pub(super) const SQRT: Opcode = Opcode(1, 0, 0x51);
+pub(super) const MAX: Opcode = Opcode(1, 0, 0x5f);
+pub(super) const MIN: Opcode = Opcode(1, 0, 0x5d);
+/// Of these with 2 more the addend is subtracted, with 4 more the product is.
 pub(super) const FMA_132: Opcode = Opcode(2, 1, 0x98);
 pub(super) const FMA_213: Opcode = Opcode(2, 1, 0xa8);
 pub(super) const FMA_231: Opcode = Opcode(2, 1, 0xb8);
@@ -132,6 +135,11 @@ impl Asm {
     pub(super) fn mask(&mut self, byte: u8, k: K, a: K, b: K) {
         let (a, long) = if matches!(byte, 0x44 | 0x90) { (0, 0) } else { (a, 1) };
         self.bytes(&[0xc5, 0x80 | (!a & 15) << 3 | long << 2, byte, 0xc0 | k << 3 | b]);
+    }
+
+    /// Whether any of a mask's 16 bits is set: `kortest k, k`.
+    pub(super) fn any(&mut self, k: K) {
+        self.bytes(&[0xc5, 0xf8, 0x98, 0xc0 | k << 3 | k]);
     }
 
     /// The low 16 bits of `eax` to a mask.

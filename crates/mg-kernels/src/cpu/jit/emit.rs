@@ -9,6 +9,13 @@ use super::lane::Id;
 use crate::cpu::compile::Reg;
 use std::collections::HashMap;
 
+/// Which parts of a product and sum are taken with the other sign.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub(super) struct Signs {
+    pub(super) product: bool,
+    pub(super) addend: bool,
+}
+
 /// An instruction over elements; operands are earlier instructions.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) enum Inst {
@@ -26,7 +33,10 @@ pub(super) enum Inst {
     /// The first times 2 to the power of the second, a whole number.
     Scale(Id, Id),
     Sqrt(Id),
-    Fma(Id, Id, Id),
+    Fma(Id, Id, Id, Signs),
+    /// The second where either is a NaN, or where both are zeros.
+    Max(Id, Id),
+    Min(Id, Id),
     And(Id, Id),
     Or(Id, Id),
     Xor(Id, Id),
@@ -51,6 +61,8 @@ pub(super) enum Inst {
     StoreMask(Reg, Id),
     /// As `Store`, past the caches where the address allows.
     Stream(Reg, Id),
+    /// Where the mask holds for any element, these elements are computed by the other body.
+    Leave(Id),
 }
 
 impl Inst {
@@ -61,13 +73,15 @@ impl Inst {
             Sqrt(a) | ShiftLeft(a, _) | ShiftRight(a, _) | ShiftRightSigned(a, _) | IsNan(a) | Not(a) => {
                 ([a, 0, 0], 1)
             }
-            Store(_, a) | StoreMask(_, a) | Stream(_, a) => ([a, 0, 0], 1),
-            Fma(a, b, c) | Select(a, b, c) => ([a, b, c], 3),
+            Store(_, a) | StoreMask(_, a) | Stream(_, a) | Leave(a) => ([a, 0, 0], 1),
+            Fma(a, b, c, _) | Select(a, b, c) => ([a, b, c], 3),
             Add(a, b)
             | Sub(a, b)
             | Mul(a, b)
             | Div(a, b)
             | Scale(a, b)
+            | Max(a, b)
+            | Min(a, b)
             | And(a, b)
             | Or(a, b)
             | Xor(a, b)
@@ -110,9 +124,10 @@ impl Inst {
             Load(r) | LoadMask(r) | LoadRow(r) => Some(r),
             Store(r, _) | StoreMask(r, _) | Stream(r, _) => Some(r),
             Const(_) | Sqrt(_) | ShiftLeft(..) | ShiftRight(..) | ShiftRightSigned(..) | IsNan(_)
-            | Not(_) | Fma(..) | Select(..) | Add(..) | Sub(..) | Mul(..) | Div(..) | Scale(..) | And(..)
-            | Or(..) | Xor(..) | AddWord(..) | SubWord(..) | MulWord(..) | Less(..) | LessEqual(..)
-            | Equal(..) | LessWord(..) | EqualWord(..) | Both(..) | Either(..) | Unlike(..) => None,
+            | Leave(_) | Not(_) | Fma(..) | Max(..) | Min(..) | Select(..) | Add(..) | Sub(..) | Mul(..)
+            | Div(..) | Scale(..) | And(..) | Or(..) | Xor(..) | AddWord(..) | SubWord(..) | MulWord(..)
+            | Less(..) | LessEqual(..) | Equal(..) | LessWord(..) | EqualWord(..) | Both(..) | Either(..)
+            | Unlike(..) => None,
         }
     }
 }
@@ -144,15 +159,18 @@ struct Body<'a> {
     pool: Vec<u32>,
     words: HashMap<u32, u16>,
     addresses: HashMap<Reg, Gpr>,
-    /// What a store depends on.
+    /// What a store or a jump depends on.
     needed: Vec<bool>,
     masked: bool,
     streams: bool,
+    /// Jumps to the other body.
+    leaves: Vec<usize>,
 }
 
 /// The code of a loop over elements, to be called as [`super::Call`]; `None` where it needs more masks than there are.
-/// `streams`: what is to be streamed lies at addresses that allow it.
-pub(super) fn code(insts: &[Inst], streams: bool) -> Option<Vec<u8>> {
+/// `streams`: what is to be streamed lies at addresses that allow it. `usual`: what most elements come to, if that is less; it leaves where
+/// an element is none of them.
+pub(super) fn code(insts: &[Inst], usual: Option<&[Inst]>, streams: bool) -> Option<Vec<u8>> {
     let mut regs: Vec<Reg> = vec![];
     for reg in insts.iter().filter_map(|i| i.reg()) {
         if !regs.contains(&reg) {
@@ -162,7 +180,7 @@ pub(super) fn code(insts: &[Inst], streams: bool) -> Option<Vec<u8>> {
     let addresses = regs.iter().zip(ADDRESSES).map(|(&r, g)| (r, g)).collect();
     let mut body = Body {
         asm: Asm::default(),
-        insts,
+        insts: usual.unwrap_or(insts),
         uses: vec![],
         places: vec![],
         free: vec![],
@@ -171,9 +189,10 @@ pub(super) fn code(insts: &[Inst], streams: bool) -> Option<Vec<u8>> {
         pool: vec![1],
         words: HashMap::from([(1, 0)]),
         addresses,
-        needed: needed(insts),
+        needed: needed(usual.unwrap_or(insts)),
         masked: false,
         streams,
+        leaves: vec![],
     };
     // Arguments: rdi the table of addresses, rsi the first element, rdx the end, rcx the row.
     body.asm.push(RBP);
@@ -194,6 +213,17 @@ pub(super) fn code(insts: &[Inst], streams: bool) -> Option<Vec<u8>> {
     body.asm.raw(&[0x48, 0x83, 0xc6, 16]); // add rsi, 16
     let again = body.asm.jump(&[0xe9]);
     body.asm.land(again, top);
+    if usual.is_some() {
+        let other = body.asm.here();
+        for from in std::mem::take(&mut body.leaves) {
+            body.asm.land(from, other);
+        }
+        (body.insts, body.needed) = (insts, needed(insts));
+        body.write(false)?;
+        body.asm.raw(&[0x48, 0x83, 0xc6, 16]); // add rsi, 16
+        let again = body.asm.jump(&[0xe9]);
+        body.asm.land(again, top);
+    }
     let rest = body.asm.here();
     body.asm.land(to_rest, rest);
     // Elements left: rcx is needed for the shift, and kept in rdi, which only far addresses read.
@@ -217,11 +247,12 @@ pub(super) fn code(insts: &[Inst], streams: bool) -> Option<Vec<u8>> {
     Some(body.asm.finish(&body.pool))
 }
 
-/// Which instructions a store depends on.
+/// Which instructions a store depends on, or a jump.
 fn needed(insts: &[Inst]) -> Vec<bool> {
     let mut needed = vec![false; insts.len()];
     for (at, inst) in insts.iter().enumerate().rev() {
-        needed[at] |= matches!(inst, Inst::Store(..) | Inst::StoreMask(..) | Inst::Stream(..));
+        needed[at] |=
+            matches!(inst, Inst::Store(..) | Inst::StoreMask(..) | Inst::Stream(..) | Inst::Leave(_));
         let (args, count) = inst.args();
         if needed[at] {
             args[..count].iter().for_each(|&a| needed[a as usize] = true);
@@ -419,7 +450,10 @@ impl Body<'_> {
     }
 
     /// `a · b + c`: the result takes the place of an operand that ends here, or of a copy.
-    fn fma(&mut self, at: usize, a: Id, b: Id, c: Id) {
+    fn fma(&mut self, at: usize, [a, b, c]: [Id; 3], signs: Signs) {
+        let more = 4 * u8::from(signs.product) + 2 * u8::from(signs.addend);
+        let [fma_132, fma_213, fma_231] =
+            [FMA_132, FMA_213, FMA_231].map(|Opcode(map, prefix, byte)| Opcode(map, prefix, byte + more));
         // A constant stays in the pool where it can: as the factor or the addend that is read last.
         let (a, b) = if self.constant(a).is_some() { (b, a) } else { (a, b) };
         let busy = [a, b, c];
@@ -434,11 +468,11 @@ impl Body<'_> {
             let first = self.get(a, at, &busy);
             let rm = self.rm(b, at, &busy);
             let dst = self.result(at, &[c]);
-            self.asm.vector(FMA_231, dst, first, rm, Masked::default(), None);
+            self.asm.vector(fma_231, dst, first, rm, Masked::default(), None);
             return;
         }
         if ends(self, a) && a != b && a != c {
-            let (op, first, last) = if in_register[1] { (FMA_213, b, c) } else { (FMA_132, c, b) };
+            let (op, first, last) = if in_register[1] { (fma_213, b, c) } else { (fma_132, c, b) };
             let first = self.get(first, at, &busy);
             let rm = self.rm(last, at, &busy);
             let dst = self.result(at, &[a]);
@@ -449,14 +483,14 @@ impl Body<'_> {
             let first = self.get(a, at, &busy);
             let rm = self.rm(c, at, &busy);
             let dst = self.result(at, &[b]);
-            self.asm.vector(FMA_213, dst, first, rm, Masked::default(), None);
+            self.asm.vector(fma_213, dst, first, rm, Masked::default(), None);
             return;
         }
         // All live on (or occur twice): a copy of `a` is overwritten.
         let dst = self.vector(at, &busy);
         let from = self.get(a, at, &busy);
         self.asm.vector(MOVE, dst, 0, Rm::Reg(from), Masked::default(), None);
-        let (op, first, last) = if in_register[1] { (FMA_213, b, c) } else { (FMA_132, c, b) };
+        let (op, first, last) = if in_register[1] { (fma_213, b, c) } else { (fma_132, c, b) };
         let first = self.get(first, at, &busy);
         let rm = self.rm(last, at, &busy);
         self.places[at].register = Some(dst);
@@ -525,7 +559,9 @@ impl Body<'_> {
                 let dst = self.result(at, &[a]);
                 self.asm.vector(SQRT, dst, 0, rm, plain, None);
             }
-            Fma(a, b, c) => self.fma(at, a, b, c),
+            Max(a, b) => self.binary(at, MAX, a, b, false),
+            Min(a, b) => self.binary(at, MIN, a, b, false),
+            Fma(a, b, c, signs) => self.fma(at, [a, b, c], signs),
             ShiftLeft(a, by) => self.shift(at, 6, a, by),
             ShiftRight(a, by) => self.shift(at, 2, a, by),
             ShiftRightSigned(a, by) => self.shift(at, 4, a, by),
@@ -539,6 +575,12 @@ impl Body<'_> {
             Either(a, b) => self.masks(at, 0x45, a, b)?,
             Unlike(a, b) => self.masks(at, 0x47, a, b)?,
             Not(a) => self.masks(at, 0x44, a, a)?,
+            Leave(a) => {
+                let k = self.mask_of(a)?;
+                self.asm.any(k);
+                let from = self.asm.jump(&[0x0f, 0x85]); // jnz
+                self.leaves.push(from);
+            }
             Select(_, a, _) if self.insts[a as usize].is_mask() => return None,
             Select(m, a, b) => {
                 let k = self.mask_of(m)?;

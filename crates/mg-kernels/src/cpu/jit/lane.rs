@@ -1,6 +1,6 @@
 //! A lane whose methods note instructions: what the bodies of the op table come to, in single assignment.
 
-use super::emit::Inst;
+use super::emit::{Inst, Signs};
 use crate::cpu::compile::Reg;
 use crate::lane::{BitLane, FloatLane, Format, Lane, Truth};
 use crate::rows::{self, Compare2, Float1, Float2, Logic1, Logic2, Numeric1, Numeric2, Row};
@@ -18,6 +18,8 @@ pub(super) struct Notes {
     known: HashMap<Inst, Id>,
     /// The value that a tile's register holds.
     held: HashMap<Reg, Id>,
+    /// What is seldom is left to another body.
+    usual: bool,
 }
 
 thread_local! {
@@ -43,9 +45,22 @@ fn note(inst: Inst) -> Id {
     NOTES.with_borrow_mut(|n| n.note(inst))
 }
 
-/// Starts anew.
-pub(super) fn clear() {
-    NOTES.with_borrow_mut(|n| *n = Notes::default());
+/// Starts anew; `usual`: what is seldom is not noted, but a jump to where it is.
+pub(super) fn clear(usual: bool) {
+    NOTES.with_borrow_mut(|n| *n = Notes { usual, ..Notes::default() });
+}
+
+/// Notes a jump for where the mask holds, if that is to be left to another body. What is stored could not be computed again: it may lie where
+/// an operand does.
+fn leave(mask: Id) -> bool {
+    NOTES.with_borrow_mut(|n| {
+        let stored = |inst: &Inst| matches!(inst, Inst::Store(..) | Inst::StoreMask(..) | Inst::Stream(..));
+        let leaves = n.usual && !n.insts.iter().any(stored);
+        if leaves {
+            n.note(Inst::Leave(mask));
+        }
+        leaves
+    })
 }
 
 /// What was noted since the start.
@@ -118,6 +133,14 @@ fn constant(bits: u32) -> Id {
     note(Inst::Const(bits))
 }
 
+/// What a value is the negative of, if it was noted as that.
+fn unsigned(id: Id) -> Option<Id> {
+    NOTES.with_borrow(|n| match n.insts[id as usize] {
+        Inst::Xor(of, sign) if n.insts[sign as usize] == Inst::Const(1 << 31) => Some(of),
+        _ => None,
+    })
+}
+
 impl Lane for Single {
     type Mask = Mask;
     fn lit(self, value: f64) -> Self {
@@ -173,7 +196,15 @@ impl FloatLane for Single {
         Format::Single
     }
     fn fma(self, b: Self, c: Self) -> Self {
-        Single(note(Inst::Fma(self.0, b.0, c.0)))
+        let (x, y, z) = (unsigned(self.0), unsigned(b.0), unsigned(c.0));
+        let signs = Signs { product: x.is_some() != y.is_some(), addend: z.is_some() };
+        Single(note(Inst::Fma(x.unwrap_or(self.0), y.unwrap_or(b.0), z.unwrap_or(c.0), signs)))
+    }
+    fn at_least(self, low: Self) -> Self {
+        Single(note(Inst::Max(low.0, self.0)))
+    }
+    fn between(self, low: Self, high: Self) -> Self {
+        Single(note(Inst::Min(high.0, self.at_least(low).0)))
     }
     fn sqrt(self) -> Self {
         Single(note(Inst::Sqrt(self.0)))
@@ -183,6 +214,20 @@ impl FloatLane for Single {
     }
     fn from_bits(bits: Word) -> Self {
         Single(bits.0)
+    }
+    fn seldom<const N: usize>(
+        mask: Mask,
+        values: [Self; N],
+        other: impl FnOnce([Self; N]) -> [Self; N],
+    ) -> [Self; N] {
+        if leave(mask.0) {
+            return values;
+        }
+        let mut made = other(values);
+        for (made, value) in made.iter_mut().zip(values) {
+            *made = Lane::select(mask, *made, value);
+        }
+        made
     }
     fn scaled(self, n: Self, _: impl FnOnce() -> (Self, Self)) -> Self {
         Single(note(Inst::Scale(self.0, n.0)))

@@ -31,6 +31,8 @@ pub(super) struct Fused {
     pub(super) regs: Vec<Reg>,
     /// Whether it reads cells of rows, so that each row is a call of its own.
     by_row: bool,
+    /// Whether what is seldom is left out where it can be.
+    leaves: bool,
 }
 
 // SAFETY: the memory is written before it is shared, and then only executed.
@@ -50,16 +52,16 @@ const PRIVATE_ANONYMOUS: i32 = 0x22;
 
 impl Fused {
     /// `None` where the system gives no executable memory: the table's loops run then.
-    fn new(insts: &[Inst], by_row: bool) -> Option<Fused> {
+    fn new(insts: &[Inst], usual: Option<&[Inst]>, by_row: bool) -> Option<Fused> {
         let mut regs: Vec<Reg> = insts.iter().filter_map(|i| i.reg()).collect();
         regs.sort_unstable();
         regs.dedup();
         let streamed: Vec<Reg> =
             insts.iter().filter(|i| matches!(i, Inst::Stream(..))).filter_map(|i| i.reg()).collect();
-        let mut code = emit::code(insts, true)?;
+        let mut code = emit::code(insts, usual, true)?;
         let unaligned = if streamed.is_empty() { 0 } else { code.len() };
         if !streamed.is_empty() {
-            code.extend(emit::code(insts, false)?);
+            code.extend(emit::code(insts, usual, false)?);
         }
         let bytes = code.len();
         // SAFETY: fresh memory; it is written before it becomes executable, and given back if that fails.
@@ -73,7 +75,7 @@ impl Fused {
                 munmap(memory, bytes);
                 return None;
             }
-            Some(Fused { memory, bytes, streamed, unaligned, regs, by_row })
+            Some(Fused { memory, bytes, streamed, unaligned, regs, by_row, leaves: usual.is_some() })
         }
     }
 
@@ -118,8 +120,8 @@ pub(super) fn is_available() -> bool {
 /// Instructions that one loop may have.
 const MOST: usize = 1500;
 
-/// Whether a step can be part of a loop.
-fn fits(step: &Step) -> bool {
+/// Whether a step can be part of a loop; `by_rows`: over rows one after the other.
+fn fits(step: &Step, by_rows: bool) -> bool {
     match step {
         // Its loop leaves out most of the digits.
         Step::Map { row: Some((Row::Fmod, _)), .. } => false,
@@ -131,7 +133,8 @@ fn fits(step: &Step) -> bool {
             | RowClass::Compare
             | RowClass::Select => *dtype == DType::F32,
         },
-        Step::Expand { dtype: DType::F32, .. } | Step::Stream { dtype: DType::F32, .. } => true,
+        Step::Expand { dtype: DType::F32, .. } => by_rows,
+        Step::Stream { dtype: DType::F32, .. } => true,
         _ => false,
     }
 }
@@ -141,15 +144,18 @@ fn fits(step: &Step) -> bool {
 pub(super) fn fuse(
     steps: &mut Vec<Step>,
     fused: &mut Vec<Fused>,
+    by_rows: bool,
     is_read_later: impl Fn(Reg, usize) -> bool,
 ) {
     let old = std::mem::take(steps);
     let mut at = 0;
     while at < old.len() {
-        let run = old[at..].iter().take_while(|s| fits(s)).count();
+        let run = old[at..].iter().take_while(|s| fits(s, by_rows)).count();
         let maps = old[at..at + run].iter().filter(|s| matches!(s, Step::Map { .. })).count();
         let worth = maps >= 2 || maps == 1 && run > 1;
-        match worth.then(|| one(&old[at..at + run], |reg| is_read_later(reg, at + run))).flatten() {
+        let made = (maps > 0).then(|| one(&old[at..at + run], |reg| is_read_later(reg, at + run))).flatten();
+        // A step by itself gains where most of its elements leave something out.
+        match made.filter(|f| worth || f.leaves) {
             Some(f) => {
                 steps.push(Step::Fused { index: fused.len() as u16 });
                 fused.push(f);
@@ -166,7 +172,16 @@ pub(super) fn fuse(
 
 /// One loop for these steps.
 fn one(run: &[Step], is_read_later: impl Fn(Reg) -> bool) -> Option<Fused> {
-    lane::clear();
+    let all = noted(run, false, &is_read_later)?;
+    let usual = noted(run, true, &is_read_later)?;
+    let leaves = usual.iter().any(|inst| matches!(inst, Inst::Leave(_)));
+    let by_row = run.iter().any(|s| matches!(s, Step::Expand { .. }));
+    Fused::new(&all, leaves.then_some(&usual[..]), by_row)
+}
+
+/// The instructions of these steps; `usual`: without what is seldom.
+fn noted(run: &[Step], usual: bool, is_read_later: impl Fn(Reg) -> bool) -> Option<Vec<Inst>> {
+    lane::clear(usual);
     let number = |reg: Reg| lane::held(reg, Inst::Load(reg));
     let truth = |reg: Reg| lane::held(reg, Inst::LoadMask(reg));
     for step in run {
@@ -200,6 +215,5 @@ fn one(run: &[Step], is_read_later: impl Fn(Reg) -> bool) -> Option<Fused> {
             return None;
         }
     }
-    let insts = lane::take();
-    Fused::new(&insts, run.iter().any(|s| matches!(s, Step::Expand { .. })))
+    Some(lane::take())
 }

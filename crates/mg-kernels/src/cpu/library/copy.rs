@@ -148,16 +148,26 @@ pub unsafe fn copy_strided(size: usize, src: *const u8, lsrc: &Layout, dst: *mut
     let n = shape[inner];
     let (step_dst, step_src) = (strides[0][inner], strides[1][inner]);
     let streams = bytes >= STREAM && n * size >= LONG && (step_dst, step_src) == (1, 1) && streams();
+    // Runs that follow each other along one dimension.
+    let (side, apart) = outer.last().map_or((1, [0, 0]), |&d| (shape[d], [strides[0][d], strides[1][d]]));
     in_parts(around, 1, bytes, &|first, last| {
-        for position in first..last {
+        let mut position = first;
+        while position < last {
+            let count = (side - position % side).min(last - position);
             let (at_dst, at_src) = offsets(position);
-            if streams {
-                // SAFETY: as below.
-                unsafe { stream(dst.get().offset(at_dst), src.get().offset(at_src), n * size) };
-                continue;
+            // SAFETY: runs of the innermost dimension at these offsets.
+            unsafe {
+                let (dst, src) = (dst.get().offset(at_dst), src.get().offset(at_src));
+                if streams {
+                    for i in 0..count as isize {
+                        let [by_dst, by_src] = apart.map(|by| i * by * size as isize);
+                        stream(dst.offset(by_dst), src.offset(by_src), n * size);
+                    }
+                } else {
+                    runs(size, dst, src, [count, n], [apart, [step_dst, step_src]]);
+                }
             }
-            // SAFETY: a run of the innermost dimension at these offsets.
-            unsafe { run(size, dst.get().offset(at_dst), step_dst, src.get().offset(at_src), step_src, n) };
+            position += count;
         }
         if streams {
             finish();
@@ -177,18 +187,24 @@ fn one() -> [isize; MAX_RANK] {
     strides
 }
 
-/// Safety: both pointers are valid for `n` elements by their steps.
-unsafe fn run(size: usize, dst: *mut u8, step_dst: isize, src: *const u8, step_src: isize, n: usize) {
+/// Copies `count` runs of `n` elements. Of runs, and of elements in a run, it is given how far apart they lie in the destination and in the
+/// source.
+///
+/// Safety: both pointers are valid for these elements.
+unsafe fn runs(
+    size: usize,
+    dst: *mut u8,
+    src: *const u8,
+    [count, n]: [usize; 2],
+    [apart, steps]: [[isize; 2]; 2],
+) {
     // SAFETY: by this function's contract.
     unsafe {
-        if step_dst == 1 && step_src == 1 {
-            return std::ptr::copy_nonoverlapping(src, dst, n * size);
-        }
         match size {
-            1 => run_as::<u8>(dst, step_dst, src, step_src, n),
-            2 => run_as::<u16>(dst, step_dst, src, step_src, n),
-            4 => run_as::<u32>(dst, step_dst, src, step_src, n),
-            _ => run_as::<u64>(dst, step_dst, src, step_src, n),
+            1 => runs_as::<u8>(dst.cast(), src.cast(), [count, n], [apart, steps]),
+            2 => runs_as::<u16>(dst.cast(), src.cast(), [count, n], [apart, steps]),
+            4 => runs_as::<u32>(dst.cast(), src.cast(), [count, n], [apart, steps]),
+            _ => runs_as::<u64>(dst.cast(), src.cast(), [count, n], [apart, steps]),
         }
     }
 }
@@ -215,18 +231,31 @@ pub(in crate::cpu) fn backwards<T: Copy>() -> Backwards<T> {
     }, [T])
 }
 
-unsafe fn run_as<T: Copy>(dst: *mut u8, step_dst: isize, src: *const u8, step_src: isize, n: usize) {
-    let (dst, src) = (dst.cast::<T>(), src.cast::<T>());
-    // SAFETY: by the contract of `run`.
-    unsafe {
-        if step_src == 0 && step_dst == 1 {
-            return std::slice::from_raw_parts_mut(dst, n).fill(*src);
-        }
-        if step_src == -1 && step_dst == 1 {
-            return backwards::<T>()(dst, src, n);
-        }
-        for i in 0..n as isize {
-            *dst.offset(i * step_dst) = *src.offset(i * step_src);
+/// Elements of a run that are copied one by one: calls would take longer.
+const FEW: usize = 8;
+
+/// Safety: that of [`runs`].
+unsafe fn runs_as<T: Copy>(
+    dst: *mut T,
+    src: *const T,
+    [count, n]: [usize; 2],
+    [apart, [step_dst, step_src]]: [[isize; 2]; 2],
+) {
+    let turn = backwards::<T>();
+    for i in 0..count as isize {
+        // SAFETY: this function's contract.
+        unsafe {
+            let (dst, src) = (dst.offset(i * apart[0]), src.offset(i * apart[1]));
+            match (step_dst, step_src) {
+                (1, 1) if n > FEW => std::ptr::copy_nonoverlapping(src, dst, n),
+                (1, 0) if n > FEW => std::slice::from_raw_parts_mut(dst, n).fill(*src),
+                (1, -1) if n > FEW => turn(dst, src, n),
+                _ => {
+                    for i in 0..n as isize {
+                        *dst.offset(i * step_dst) = *src.offset(i * step_src);
+                    }
+                }
+            }
         }
     }
 }

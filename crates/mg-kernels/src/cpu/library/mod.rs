@@ -1,6 +1,7 @@
 //! Strided copies, and what kernels that are no programs have in common.
 
 mod copy;
+pub mod indices;
 pub(crate) mod scratch;
 pub(crate) mod transpose;
 

@@ -6,6 +6,7 @@ use super::gather::{Walk, gather, ramp};
 use super::loops::{cell_size, isa};
 use super::pool::{num_threads, parallel};
 use super::reduce::{Acc, CHUNK, ROW_BLOCK};
+use super::reduce_across::Across;
 use crate::args::Args;
 use crate::program::{Class, Source, Val};
 use mg_device::DType;
@@ -75,6 +76,8 @@ struct Scratch {
     turned: Vec<Turned>,
     ptrs: Vec<*mut u8>,
     accs: Vec<Acc>,
+    /// Reductions of rows that lie by columns.
+    across: Vec<Across>,
 }
 
 thread_local! {
@@ -461,6 +464,10 @@ impl Compiled {
             let mut ptrs = std::mem::take(&mut scratch.ptrs);
             let mut accs = std::mem::take(&mut scratch.accs);
             let mut turned = std::mem::take(&mut scratch.turned);
+            let mut across = std::mem::take(&mut scratch.across);
+            if self.across && across.len() < self.reducers.len() {
+                across.resize_with(self.reducers.len(), Across::default);
+            }
             turned::begin(&mut turned, &self.inputs);
             self.place_slots(&mut scratch.arena, &mut ptrs);
             accs.clear();
@@ -486,6 +493,7 @@ impl Compiled {
                 ptrs: &mut ptrs,
                 accs: &mut accs,
                 turned: &mut turned,
+                across: &mut across,
                 partial,
                 kept,
                 hoisted,
@@ -497,6 +505,7 @@ impl Compiled {
             unsafe {
                 match part {
                     Part::Linear(range) => tile.linear(range),
+                    Part::Block(rows, _) if self.across => tile.block_across(rows),
                     Part::Block(rows, columns) => tile.block(rows, columns),
                     Part::Batches(batches, rows) => {
                         for batch in batches {
@@ -509,6 +518,7 @@ impl Compiled {
             scratch.ptrs = ptrs;
             scratch.accs = accs;
             scratch.turned = turned;
+            scratch.across = across;
         })
     }
 

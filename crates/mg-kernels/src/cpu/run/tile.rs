@@ -7,8 +7,9 @@ use crate::cpu::compile::{Check, Compiled, Len, Reg, Step};
 use crate::cpu::convert::store_loop;
 use crate::cpu::loops::{by_isa, cell_size, isa};
 use crate::cpu::reduce::{Acc, ColumnReducer, ROW_BLOCK};
+use crate::cpu::reduce_across::Across;
 use crate::cpu::stream;
-use crate::program::{Class, Val};
+use crate::program::{Class, Source, Val};
 use mg_device::DType;
 use std::ops::Range;
 
@@ -72,6 +73,7 @@ pub(super) struct Tile<'a, 'b> {
     pub(super) ptrs: &'a mut [*mut u8],
     pub(super) accs: &'a mut [Acc],
     pub(super) turned: &'a mut [Turned],
+    pub(super) across: &'a mut [Across],
     pub(super) partial: &'a mut Partial,
     pub(super) kept: &'a [usize],
     pub(super) hoisted: Vec<(Reg, usize)>,
@@ -160,6 +162,31 @@ impl Tile<'_, '_> {
         }
     }
 
+    /// Rows side by side, column after column.
+    ///
+    /// Safety: as [`Compiled::task`].
+    pub(super) unsafe fn block_across(&mut self, rows: Range<usize>) {
+        let p = self.program;
+        for row in rows.clone().step_by(p.tile_rows) {
+            let n_rows = p.tile_rows.min(rows.end - row);
+            for phase in &p.phases {
+                for &r in &phase.reducers {
+                    self.across[r as usize].begin(&p.reducers[r as usize], n_rows);
+                }
+                // SAFETY: by this function's contract.
+                unsafe {
+                    self.place(row, 0);
+                    self.steps(&phase.rows, row, n_rows, 0, 0);
+                    for column in (0..p.columns).step_by(p.tile_columns) {
+                        let n = p.tile_columns.min(p.columns - column);
+                        self.steps(&phase.steps, row, n_rows, column, n);
+                    }
+                    self.steps(&phase.finish, row, n_rows, 0, 0);
+                }
+            }
+        }
+    }
+
     /// Brings in rows of operands that lie by columns, and some after them, up to row `end`.
     ///
     /// Safety: as [`Compiled::task`].
@@ -215,6 +242,18 @@ impl Tile<'_, '_> {
                         let walks = &p.inputs[input as usize];
                         let turned = self.turned.iter().find(|t| t.is_used() && t.input() == input as usize);
                         match (len, turned) {
+                            (Len::Full, _) if p.across => {
+                                let Some(walk) = &walks.across else { continue };
+                                let size = match walks.source {
+                                    Source::Buffer | Source::Random => walks.dtype.size(),
+                                    Source::Index => size_of::<i64>(),
+                                };
+                                for c in 0..columns {
+                                    let dst = at(dst).add(c * rows * size);
+                                    let start = (column + c) * p.rows + row;
+                                    p.elements(self.args, input, dst, walk, start, rows, false);
+                                }
+                            }
                             (Len::Full, Some(turned)) => {
                                 let size = walks.dtype.size();
                                 std::ptr::copy_nonoverlapping(
@@ -238,6 +277,16 @@ impl Tile<'_, '_> {
                         }
                     }
                     Step::Fused { index } => p.fused[index as usize].run(ptrs, rows, columns),
+                    Step::Expand { dst, src, dtype } if p.across => {
+                        let bytes = rows * cell_size(dtype);
+                        for c in 0..columns {
+                            std::ptr::copy_nonoverlapping(
+                                at(src).cast_const(),
+                                at(dst).add(c * bytes),
+                                bytes,
+                            );
+                        }
+                    }
                     Step::Expand { dst, src, dtype } => {
                         expand(at(dst), at(src), cell_size(dtype) as u8, rows, columns)
                     }
@@ -250,9 +299,16 @@ impl Tile<'_, '_> {
                     Step::Rows { reducer, dst, src } => {
                         p.reducers[reducer as usize].rows(at(dst), at(src), rows, columns);
                     }
+                    Step::Accumulate { reducer, src } if p.across => {
+                        let add = p.reducers[reducer as usize].across;
+                        add(&mut self.across[reducer as usize], at(src), columns);
+                    }
                     Step::Accumulate { reducer, src } => {
                         let f = p.reducers[reducer as usize].run;
                         f(&mut self.accs[reducer as usize], at(src), columns, column as i64);
+                    }
+                    Step::Finish { reducer, dst } if p.across => {
+                        self.across[reducer as usize].finish(&p.reducers[reducer as usize], at(dst));
                     }
                     Step::Finish { reducer, dst } => {
                         p.reducers[reducer as usize].finish(&self.accs[reducer as usize], at(dst));

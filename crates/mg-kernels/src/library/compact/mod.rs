@@ -78,10 +78,16 @@ impl Kernel for Compact {
                 std::slice::from_raw_parts_mut(out.cast::<i64>(), self.found),
             )
         };
-        let shift = usize::from(self.first);
-        let holds = mask.iter().enumerate().filter(|(_, holds)| **holds != 0).map(|(at, _)| at + shift);
-        for (place, at) in out.iter_mut().zip(self.first.then_some(0).into_iter().chain(holds)) {
-            *place = at as i64;
+        // Position 0 is found in any case, where the line begins behind it.
+        let mut found = usize::from(self.first);
+        if let (true, Some(place)) = (self.first, out.first_mut()) {
+            *place = 0;
+        }
+        // Each is written, and stays where it holds: nobody foresees which do.
+        for (at, &holds) in mask.iter().enumerate() {
+            let Some(place) = out.get_mut(found) else { break };
+            *place = (at + usize::from(self.first)) as i64;
+            found += usize::from(holds != 0);
         }
         Ok(())
     }

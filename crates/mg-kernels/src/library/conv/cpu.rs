@@ -1,9 +1,10 @@
 //! Convolutions on the CPU: windows of some outputs at a time are laid out beside each other, in the nearest caches, and multiplied as matrices.
 
-use super::{ConvKind, Geometry};
+use super::{ConvKind, Geometry, direct};
 use crate::cpu::library::scratch::{self, Slot};
 use crate::cpu::library::{Shared, fill_zero};
 use crate::cpu::pool::parallel;
+use crate::lane::FloatLane;
 use crate::library::matmul::cpu::matmul;
 use mg_device::{DType, Float, Layout, Shape, bf16, f16};
 use std::ops::Range;
@@ -18,7 +19,7 @@ const PARALLEL: usize = 1 << 19;
 const PARTS: usize = 8;
 
 /// A number that can be added to another.
-trait Entry: Copy + Send + Sync + 'static {
+trait Entry: FloatLane + Default + Send + Sync + 'static {
     const DTYPE: DType;
     const ZERO: Self;
     fn plus(self, o: Self) -> Self;
@@ -266,6 +267,10 @@ fn each(
 }
 
 unsafe fn forward<T: Entry>(g: &Geometry, x: *const T, w: *const T, y: *mut T) {
+    if direct::fits(g) {
+        // SAFETY: this function's contract.
+        return unsafe { direct::forward(g, x, w, y) };
+    }
     let (depth, outputs, inputs) = (g.depth(), g.outputs(), g.inputs());
     let (size, count) = tiles(g);
     // Small images are laid out together.
@@ -314,6 +319,14 @@ unsafe fn forward<T: Entry>(g: &Geometry, x: *const T, w: *const T, y: *mut T) {
 }
 
 unsafe fn input<T: Entry>(g: &Geometry, y: *const T, w: *const T, x: *mut T) {
+    if let Some(turned) = direct::turned(g) {
+        // SAFETY: this function's contract.
+        return unsafe {
+            let w = std::slice::from_raw_parts(w, g.groups * g.o * g.depth());
+            let w = direct::turned_weight(g, w);
+            direct::forward(&turned, y, w.as_ptr(), x);
+        };
+    }
     let (depth, outputs, inputs) = (g.depth(), g.outputs(), g.inputs());
     let (size, count) = tiles(g);
     let at = Shared((y, w, x));
@@ -356,7 +369,8 @@ unsafe fn input<T: Entry>(g: &Geometry, y: *const T, w: *const T, x: *mut T) {
 unsafe fn weight<T: Entry>(g: &Geometry, x: *const T, y: *const T, w: *mut T) {
     let (depth, outputs, inputs) = (g.depth(), g.outputs(), g.inputs());
     let (size, count) = tiles(g);
-    if size < outputs && g.c >= CHANNELS {
+    let is_direct = direct::fits(g);
+    if !is_direct && size < outputs && g.c >= CHANNELS {
         // SAFETY: this function's contract.
         return unsafe { weight_of_many(g, x, y, w) };
     }
@@ -371,6 +385,10 @@ unsafe fn weight<T: Entry>(g: &Geometry, x: *const T, y: *const T, w: *mut T) {
         // SAFETY: each task has a sum of its own; the operands have what the geometry says.
         scratch::with(Slot::Shares, len, |one: *mut T| unsafe {
             let sum = std::slice::from_raw_parts_mut(sums.add(task * len), len);
+            if is_direct {
+                let images = part * g.batch / parts..(part + 1) * g.batch / parts;
+                return direct::weight(g, group, images, x, y, sum);
+            }
             for n in part * g.batch / parts..(part + 1) * g.batch / parts {
                 let image = n * g.groups + group;
                 for tile in 0..count {

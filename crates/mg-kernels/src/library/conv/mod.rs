@@ -6,6 +6,7 @@
 
 mod cpu;
 mod cuda;
+mod direct;
 #[cfg(test)]
 mod tests;
 

@@ -49,12 +49,18 @@ fn the_three_are_one_sum() {
         (PLAIN, [3, 3], [1, 1]),
         (Conv { stride: [1, 2, 1], padding: [0, 1, 2], ..PLAIN }, [3, 2], [3, 5]),
         (Conv { dilation: [1, 2, 3], groups: 2, padding: [0, 2, 0], ..PLAIN }, [2, 3], [6, 9]),
+        // Few outputs a group; lines longer than what is computed together.
+        (Conv { groups: 4, padding: [0, 1, 1], ..PLAIN }, [3, 3], [20, 60]),
+        (Conv { groups: 4, stride: [1, 2, 3], padding: [0, 2, 1], ..PLAIN }, [3, 5], [9, 110]),
+        (Conv { groups: 4, stride: [1, 3, 2], dilation: [1, 2, 3], ..PLAIN }, [3, 2], [9, 41]),
+        (Conv { groups: 2, padding: [0, 3, 4], ..PLAIN }, [2, 3], [0, 0]),
     ];
     for (dtype, within) in [(DType::F64, 1e-12), (DType::F32, 1e-5), (DType::F16, 5e-3), (DType::BF16, 4e-2)]
     {
         for (conv, kernel, extra) in kinds {
             let input = [kernel[0] + extra[0] + 4, kernel[1] + extra[1] + 4];
-            let (x, w) = ([2, 4, input[0], input[1]], [6, 4 / conv.groups as usize, kernel[0], kernel[1]]);
+            let (groups, outputs) = (conv.groups as usize, if conv.groups == 4 { 8 } else { 6 });
+            let (x, w) = ([2, 4, input[0], input[1]], [outputs, 4 / groups, kernel[0], kernel[1]]);
             let (of_x, of_w) = (Array::some(dtype, &x, 1), Array::some(dtype, &w, 2));
             let got = computed(&conv, &[&of_x, &of_w]).unwrap();
             let y: Vec<usize> = got.shape.to_vec();

@@ -1,6 +1,7 @@
 //! Elements by index, and their adjoint: sums by index.
 
 use super::rows::{repeated, rows as together};
+use crate::cpu::library::indices::common;
 use crate::cpu::library::{Shared, fill_zero};
 use crate::cpu::loops::{by_isa, isa};
 use crate::cpu::pool::{num_threads, parallel};
@@ -313,10 +314,16 @@ unsafe fn scatter_as<T: Sum>(
                 for first in (0..n).step_by(BLOCK) {
                     let block = first as isize..n.min(first + BLOCK) as isize;
                     let last = size as i64 - 1;
-                    let outside = block.clone().fold(0, |outside, j| {
-                        let i = *index.offset(j * by_index);
-                        outside | i | last.wrapping_sub(i)
-                    });
+                    let outside = match by_index {
+                        1 => {
+                            let some = std::slice::from_raw_parts(index.add(first), block.len());
+                            common(some, &(0..size as i64))[0]
+                        }
+                        _ => block.clone().fold(0, |outside, j| {
+                            let i = *index.offset(j * by_index);
+                            outside | i | last.wrapping_sub(i)
+                        }),
+                    };
                     if outside < 0 {
                         let all = block.map(|j| *index.offset(j * by_index));
                         if let Some(found) = all.into_iter().find(|i| !(0..=last).contains(i))

@@ -20,6 +20,12 @@ pub(super) trait State: Copy + Send + Sync {
     const TREE: bool;
     /// Whether it pays to have groups or blocks in wide instructions too.
     const WIDE: bool;
+    /// Whether most elements leave what is carried as it is.
+    const SETTLES: bool = false;
+    /// Whether none of these elements, coming after, changes it.
+    fn stays(self, _: &[Self::In]) -> bool {
+        false
+    }
     /// What an element alone comes to.
     fn of(x: Self::In, a: Self::In, at: usize) -> Self;
     /// This, and then what comes after it.
@@ -294,7 +300,19 @@ impl<T: Wide, const SMALLEST: bool> State for Extreme<T, SMALLEST> {
     type In = T;
     type Out = i64;
     const TREE: bool = false;
-    const WIDE: bool = false;
+    const WIDE: bool = true;
+    const SETTLES: bool = true;
+    #[inline(always)]
+    #[allow(clippy::eq_op)]
+    fn stays(self, x: &[T]) -> bool {
+        let before = self.value;
+        let changes = x.iter().fold(false, |changes, x| {
+            let now = x.wide();
+            let beyond = if SMALLEST { now <= before } else { now >= before };
+            changes | beyond | (now != now)
+        });
+        self.at >= 0 && !changes
+    }
     const NONE: Self = Extreme { value: T::As::ZERO, at: -1 };
     #[inline(always)]
     fn of(x: T, _: T, at: usize) -> Self {

@@ -40,7 +40,7 @@ fn lines_are_walked() {
         if dtype.is_int() && matches!(kind, ScanKind::LogSumExp | ScanKind::Linear) {
             continue;
         }
-        for (sizes, axis) in [([2, 9, 3], 1), ([3, 2, 30], 2), ([70, 1, 4], 0)] {
+        for (sizes, axis) in [([2, 9, 3], 1), ([3, 2, 30], 2), ([70, 1, 4], 0), ([2, 1, 100], 2)] {
             for reverse in [false, true] {
                 let mut x = Array::some(dtype, &sizes, 1);
                 // Products stay small.

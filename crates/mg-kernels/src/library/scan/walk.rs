@@ -22,6 +22,8 @@ pub(super) const GROUP: usize = ROW * ROWS * ROWS;
 const CHUNKS: usize = 8;
 /// Elements of a chunk: a block lies in the first-level cache.
 const CHUNK: usize = 256;
+/// Elements that are looked at together where what is carried seldom changes.
+const RUN: usize = 16;
 /// Elements of a piece of a line, which lies in the second-level cache.
 const PIECE: usize = 1 << 15;
 /// Elements of a piece of lines that lie beside each other, and how many there are of one line at least.
@@ -269,6 +271,55 @@ impl<S: State> Work<S> {
         all
     }
 
+    /// As [`Work::groups`], of states that most elements leave as they are: runs that change nothing have the same written everywhere.
+    ///
+    /// # Safety
+    ///
+    /// As there.
+    #[inline(always)]
+    unsafe fn runs(&self, Groups { line, from, to, start, write, .. }: Groups<S>) -> S {
+        let walk = |mut now: S, write: bool| {
+            for first in (from..to).step_by(RUN) {
+                let lowest = line + self.at(if self.reverse { first + RUN - 1 } else { first });
+                // SAFETY: this function's contract.
+                let stays = now.stays(unsafe { std::slice::from_raw_parts(self.x.add(lowest), RUN) });
+                if stays && !write {
+                    continue;
+                }
+                if stays {
+                    let out = std::array::from_fn(|_| MaybeUninit::new(now.out()));
+                    // SAFETY: this function's contract.
+                    unsafe { self.store::<RUN>(lowest, &out) };
+                    continue;
+                }
+                let mut out = [const { MaybeUninit::uninit() }; RUN];
+                for (i, out) in out.iter_mut().enumerate() {
+                    // SAFETY: this function's contract.
+                    now = now.then(unsafe { self.load(line, first + i) });
+                    *out = MaybeUninit::new(now.out());
+                }
+                if self.reverse {
+                    out.reverse();
+                }
+                if write {
+                    // SAFETY: this function's contract.
+                    unsafe { self.store(lowest, &out) };
+                }
+            }
+            now
+        };
+        match start {
+            // What the elements alone come to is not what is written of them.
+            Some(start) => {
+                if write {
+                    walk(start, true);
+                }
+                walk(S::NONE, false)
+            }
+            None => walk(S::NONE, write),
+        }
+    }
+
     /// Goes through groups of a line, from what is before them. Answers with what the elements alone come to.
     ///
     /// # Safety
@@ -309,7 +360,11 @@ impl<S: State> Work<S> {
     /// The elements are the line's; nobody else writes them.
     unsafe fn piece(&self, groups: GroupsFn<S>, piece: Groups<S>) -> S {
         let Groups { line, from, to, start, write, .. } = piece;
-        let unit = if S::TREE { GROUP } else { CHUNKS * CHUNK };
+        let unit = match (S::TREE, S::SETTLES) {
+            (true, _) => GROUP,
+            (false, true) => RUN,
+            (false, false) => CHUNKS * CHUNK,
+        };
         let whole = from + (to - from) / unit * unit;
         // SAFETY: this function's contract.
         unsafe {
@@ -532,7 +587,7 @@ pub(super) unsafe fn run<S: State>(work: Work<S>) {
         (false, false) => Work::<S>::blocks,
         (false, true) => {
             by_isa!(narrow isa(), GroupsFn<S>, fn<S: State>(work: &Work<S>, groups: Groups<S>) -> S {
-            work.blocks(groups)
+            if S::SETTLES { work.runs(groups) } else { work.blocks(groups) }
         }, [S])
         }
     };
