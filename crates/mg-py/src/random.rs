@@ -88,6 +88,24 @@ impl PyGenerator {
         PyGenerator(other, self.1)
     }
 
+    fn __copy__(&self) -> PyGenerator {
+        self.clone_state()
+    }
+
+    fn __deepcopy__(&self, _memo: &Bound<'_, PyAny>) -> PyGenerator {
+        self.clone_state()
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (String,), PyTensor)> {
+        let generator = slf.get();
+        let state = generator.get_state(slf.py())?;
+        Ok((slf.get_type().into_any(), (generator.1.to_string(),), state))
+    }
+
+    fn __setstate__(slf: Bound<'_, Self>, state: &Bound<'_, PyTensor>) -> PyResult<()> {
+        PyGenerator::set_state(slf, state).map(drop)
+    }
+
     /// The device that it was made for; it makes the same numbers on every one.
     #[getter]
     fn device(&self) -> PyDevice {

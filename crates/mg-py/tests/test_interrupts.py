@@ -220,3 +220,49 @@ def test_none_is_lost_where_a_step_is_looked_at():
     # A replay runs Python's code where it asks the optimiser for its groups: at each line of that.
     assert at_each_instant(lambda: step(x)) > 3
     assert step.is_replaying
+
+
+@pytest.mark.parametrize("change", ["rate", "schedule", "load"])
+def test_groups_of_an_optimiser_are_whole_whenever_a_change_is_interrupted(change):
+    w = mg.randn(4, requires_grad=True)
+    optimizer = mg.optim.Adam([w], 1e-3)
+    schedule = mg.optim.lr_scheduler.LambdaLR(optimizer, lambda _: 1.0)
+    state = optimizer.state_dict()
+
+    def changed():
+        if change == "rate":
+            optimizer.param_groups[0]["lr"] = 1e-3
+        elif change == "schedule":
+            schedule.step()
+        else:
+            optimizer.load_state_dict(state)
+
+    names = set(optimizer.param_groups[0])
+    k = 0
+    while True:
+        k += 1
+        n = 0
+
+        def trace(frame, event, _arg, k=k):
+            nonlocal n
+            if not frame.f_code.co_filename.startswith(HOME):
+                return None
+            if event in ("call", "line"):
+                n += 1
+                if n == k:
+                    sys.settrace(None)
+                    raise KeyboardInterrupt
+            return trace
+
+        sys.settrace(trace)
+        try:
+            changed()
+            break
+        except KeyboardInterrupt:
+            pass
+        finally:
+            sys.settrace(None)
+        assert set(optimizer.param_groups[0]) == names, k
+        assert optimizer.param_groups[0]["params"][0] is w
+        optimizer.zero_grad()
+    assert k > 3

@@ -182,3 +182,16 @@ def test_steps_draw_anew():
 
     results = [tuple(other(x).tolist()) for _ in range(5)]
     assert len(set(results)) == 5 and not other.is_replaying
+
+
+def test_generators_are_copied_and_pickled_with_their_state():
+    import copy
+    import pickle
+
+    generator = mg.Generator().manual_seed(7)
+    mg.rand(3, generator=generator)
+    others = [copy.copy(generator), copy.deepcopy([generator, generator]), pickle.loads(pickle.dumps(generator))]
+    assert others[1][0] is others[1][1]
+    wanted = mg.rand(4, generator=generator).tolist()
+    for other in (others[0], others[1][0], others[2]):
+        assert mg.rand(4, generator=other).tolist() == wanted

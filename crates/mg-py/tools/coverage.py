@@ -136,6 +136,7 @@ DIFFERENCES = """## What is there and differs
 - `func.jvp`, `jacfwd`, `hessian`: code under `no_grad` inside of the function is constant to them, where PyTorch's `no_grad` stops gradients alone.
 - `Tensor(data)` is a leaf that requires a gradient, as in micrograd, and `Tensor(5)` is one number; `Tensor(2, 3)` takes sizes, as `FloatTensor`
   and its like do. `view` takes dtypes of the same size, on the host.
+- `Muon` orthogonalises in the parameters' dtype (half types in f32), PyTorch's in bfloat16: parameters differ by some 1e-3 of a step.
 - Products promote operands of different float dtypes, where PyTorch refuses them; `from_dlpack` copies unless it is told `copy=False`; a tensor
   that requires a gradient is a module's parameter wherever it is assigned; sizes print as tuples, devices as `Device('cpu')`.
 - More is taken than in PyTorch: `mean` and `softmax` of integers, `Linear` with inputs of other dtypes, which are promoted, and `x.numpy()` of a leaf that

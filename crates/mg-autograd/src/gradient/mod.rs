@@ -17,7 +17,7 @@ use crate::tensor::memory::{Changing, apart, locked, may_be_borrowed, settle, un
 use crate::tensor::{Cell, Tensor};
 use crate::transform::batch::{leaked, leaks};
 use mg_device::{Error, ErrorKind, Result, Shape};
-use mg_graph::{Kernel, Map, Node, Op, Tag};
+use mg_graph::{Kernel, Map, Node, Op, SourceKind, Tag};
 use mg_kernels::{Algebra, ReduceKind, Row};
 use smallvec::SmallVec;
 use std::sync::Mutex;
@@ -140,7 +140,8 @@ fn reads_nothing(node: &Node) -> bool {
         Op::View(_) | Op::Map(Map::Copy | Map::Cast | Map::Row(Row::Add | Row::Sub | Row::Neg)) => true,
         // What is divided or multiplied by is a number of the program, no value.
         Op::Map(Map::Row(Row::Mul | Row::Div)) => {
-            node.sources().iter().filter(|source| source.literal().is_none()).count() == 1
+            let is_number = |n: &Node| matches!(n.op(), Op::Source(SourceKind::Const { .. }));
+            node.sources().iter().filter(|source| !is_number(source)).count() == 1
         }
         Op::Reduce(kind, _) => *kind == ReduceKind::Sum,
         Op::Kernel(Kernel::Concat { .. } | Kernel::Write { .. } | Kernel::Transfer) => true,

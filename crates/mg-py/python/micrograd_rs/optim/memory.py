@@ -37,7 +37,9 @@ class Told(dict[str, Any]):
     """A dictionary of something else's, which hears of every change."""
 
     def _become(self, new: dict[str, Any]) -> None:
-        super().clear()
+        # Entry by entry, so that whoever looks meanwhile, and Ctrl-C, finds each that is there before and after.
+        for key in [key for key in _raw.keys(self) if key not in new]:
+            super().__delitem__(key)
         super().update(new)
 
     def _now(self) -> dict[str, Any]:
