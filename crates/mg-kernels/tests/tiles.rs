@@ -186,27 +186,22 @@ fn rows_are_reduced_and_read_again_short_or_long() {
 fn columns_and_everything_are_added_up() {
     for columns in COLUMNS {
         for rows in ROWS.into_iter().filter(|rows| rows * columns <= 1 << 18) {
-            for lies in [[Lies::Turned, Lies::Densely], [Lies::Turned; 2], [Lies::Turned, Lies::ByRow]] {
-                let case = Case::new(rows, columns, lies);
-                let mut program = case.program();
-                let sums = push(&mut program, Inst::Reduce(ReduceKind::Sum, Over::Outer, 3), DType::F32);
-                program.outputs.push((sums, Class::Column));
-                let got = &case.run(&program)[0];
-                let column = |c: usize| (0..rows).map(|row| case.element(row, c)).sum::<f32>();
-                assert_eq!(*got, (0..columns).map(column).collect::<Vec<_>>(), "{rows} x {columns}");
+            let case = Case::new(rows, columns, [Lies::Turned, Lies::Densely]);
+            let mut program = case.program();
+            let sums = push(&mut program, Inst::Reduce(ReduceKind::Sum, Over::Outer, 3), DType::F32);
+            program.outputs.push((sums, Class::Column));
+            let got = &case.run(&program)[0];
+            let column = |c: usize| (0..rows).map(|row| case.element(row, c)).sum::<f32>();
+            assert_eq!(*got, (0..columns).map(column).collect::<Vec<_>>(), "{rows} x {columns}");
 
-                let mut program = case.program();
-                let sum = push(&mut program, Inst::Reduce(ReduceKind::Sum, Over::All, 3), DType::F32);
-                let root = push(&mut program, Inst::Map(Row::Abs, [sum; 3]), DType::F32);
-                program.outputs.extend([(sum, Class::Total), (root, Class::Total), (3, Class::Full)]);
-                let got = case.run(&program);
-                let all: f32 = (0..columns).map(column).sum();
-                assert_eq!((got[0][0], got[1][0]), (all, all.abs()), "{rows} x {columns}");
-                assert_eq!(got[2][rows * columns - 1], case.element(rows - 1, columns - 1));
-                // Nothing else leaves it.
-                program.outputs.pop();
-                assert_eq!(case.run(&program), got[..2], "{rows} x {columns}");
-            }
+            let mut program = case.program();
+            let sum = push(&mut program, Inst::Reduce(ReduceKind::Sum, Over::All, 3), DType::F32);
+            let root = push(&mut program, Inst::Map(Row::Abs, [sum; 3]), DType::F32);
+            program.outputs.extend([(sum, Class::Total), (root, Class::Total), (3, Class::Full)]);
+            let got = case.run(&program);
+            let all: f32 = (0..columns).map(column).sum();
+            assert_eq!((got[0][0], got[1][0]), (all, all.abs()), "{rows} x {columns}");
+            assert_eq!(got[2][rows * columns - 1], case.element(rows - 1, columns - 1));
         }
     }
 }

@@ -11,7 +11,6 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 mod ends;
 mod registers;
-mod relaid;
 mod stage;
 mod steps;
 mod values;
@@ -37,11 +36,6 @@ impl Compiled {
     /// Compiles a program. `donated[i]` is the output that takes over the memory of operand `i`, element by element, if
     /// one does.
     pub fn new(program: &Program, donated: &[Option<usize>]) -> Result<Compiled> {
-        let relaid = match donated.iter().all(Option::is_none) {
-            true => relaid::relaid(program),
-            false => None,
-        };
-        let program = relaid.as_ref().unwrap_or(program);
         let stage = Stage::new(program, donated)?;
         Compiler::new(program, &stage, donated).compile()
     }
