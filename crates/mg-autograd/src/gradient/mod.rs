@@ -140,8 +140,7 @@ fn reads_nothing(node: &Node) -> bool {
         Op::View(_) | Op::Map(Map::Copy | Map::Cast | Map::Row(Row::Add | Row::Sub | Row::Neg)) => true,
         // What is divided or multiplied by is a number of the program, no value.
         Op::Map(Map::Row(Row::Mul | Row::Div)) => {
-            let is_number = |n: &Node| matches!(n.op(), Op::Source(SourceKind::Const { .. }));
-            node.sources().iter().filter(|source| !is_number(source)).count() == 1
+            node.sources().iter().filter(|source| source.literal().is_none()).count() == 1
         }
         Op::Reduce(kind, _) => *kind == ReduceKind::Sum,
         Op::Kernel(Kernel::Concat { .. } | Kernel::Write { .. } | Kernel::Transfer) => true,
