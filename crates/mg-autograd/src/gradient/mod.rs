@@ -17,7 +17,7 @@ use crate::tensor::memory::{Changing, apart, locked, may_be_borrowed, settle, un
 use crate::tensor::{Cell, Tensor};
 use crate::transform::batch::{leaked, leaks};
 use mg_device::{Error, ErrorKind, Result, Shape};
-use mg_graph::{Kernel, Map, Node, Op, SourceKind, Tag};
+use mg_graph::{Kernel, Map, Node, Op, Tag};
 use mg_kernels::{Algebra, ReduceKind, Row};
 use smallvec::SmallVec;
 use std::sync::Mutex;
