@@ -201,7 +201,7 @@ def test_every_way_of_changing_an_option_counts():
     assert moved() == pytest.approx(0.25) and moved() == pytest.approx(0.375)
     group["momentum"], group["maximize"] = 0.0, True
     assert moved() == pytest.approx(-0.25)
-    for wrong in ({"lr": -1.0}, {"momentum": -1.0}, {"nesterov": True}):
+    for wrong in ({"lr": float("nan")}, {"momentum": -1.0}, {"nesterov": True}):
         with pytest.raises(ValueError):
             group.update(wrong)
     with pytest.raises(TypeError):

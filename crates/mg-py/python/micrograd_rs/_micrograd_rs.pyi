@@ -3320,6 +3320,8 @@ class Generator:
         """Goes on from a state that `get_state` answered with."""
     def clone_state(self) -> Generator:
         """A generator of its own in the same state."""
+    def __copy__(self) -> Generator: ...
+    def __deepcopy__(self, memo: Any) -> Generator: ...
     @property
     def device(self) -> Device:
         """The device that it was made for; it makes the same numbers on every one."""
