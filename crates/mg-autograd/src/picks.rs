@@ -118,11 +118,7 @@ pub(crate) fn found(mask: &Tensor) -> Result<Vec<Tensor>> {
 fn found_there(mask: &Tensor) -> Result<Vec<Tensor>> {
     let shape = mask.shape();
     let line = mask.node().reshape(Shape::of(&[shape.numel()]))?;
-    let ends = held(&line)?;
-    let last = ends.select(0, -1)?.item::<i64>()?;
-    let found = usize::try_from(last).unwrap_or(0);
-    let at = Node::library(Compact { found, first: false }.into(), &[&line, &ends.node()])?;
-    let mut at = Tensor::from_node(at);
+    let mut at = Tensor::from_node(found_in(&line, false)?);
     let mut found = vec![];
     for axis in (0..shape.rank()).rev() {
         if axis == 0 {
@@ -134,6 +130,17 @@ fn found_there(mask: &Tensor) -> Result<Vec<Tensor>> {
     }
     found.reverse();
     Ok(found)
+}
+
+/// The positions of what holds in a line, found where it lies; with `first` of all positions but 0, which is found in any case. How many there
+/// are is looked at.
+pub(crate) fn found_in(line: &Node, first: bool) -> Result<Node> {
+    let ends = held(line)?;
+    // Both are wanted: what was only counted would be computed again.
+    mg_graph::realize(&[line, &ends.node()])?;
+    let holds = usize::try_from(ends.select(0, -1)?.item::<i64>()?).unwrap_or(0);
+    let compact = Compact { found: holds + usize::from(first), first };
+    Node::library(compact.into(), &[line, &ends.node()])
 }
 
 /// How many truth values of a line hold up to the end of each of its tiles.

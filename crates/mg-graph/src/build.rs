@@ -605,7 +605,7 @@ impl Node {
         let described: SmallVec<[Shaped; 4]> = operands.iter().map(|n| n.shaped()).collect();
         let Shaped { shape, dtype } = kernel.result(&described)?;
         let shape = countable(kernel.name(), &shape)?;
-        let lies = |n: &Node| kernel.takes_any_layout() || n.lies_densely();
+        let lies = |n: &Node| kernel.takes_any_layout() || n.is_dense();
         let sources = operands.iter().map(|n| if lies(n) { (*n).clone() } else { n.copy() });
         Ok(Node::pending(Op::Kernel(Kernel::Library(kernel)), sources.collect(), shape, dtype, device))
     }
@@ -634,7 +634,7 @@ impl Node {
         }
         device.check()?;
         // What is copied lies densely.
-        let dense = self.lies_densely();
+        let dense = self.is_dense();
         let source = if dense { self.clone() } else { self.copy() };
         let op = Op::Kernel(Kernel::Transfer);
         Ok(Node::pending(op, smallvec![source], *self.shape(), self.dtype(), device))
@@ -642,14 +642,10 @@ impl Node {
 
     /// Whether the value lies, or will lie, in row-major order without gaps.
     pub fn is_dense(&self) -> bool {
-        self.lies_densely()
-    }
-
-    fn lies_densely(&self) -> bool {
         match (self.value(), self.op()) {
             (Some(Ok(value)), _) => value.layout.is_contiguous(),
             (_, Op::Map(_) | Op::Reduce(..) | Op::Kernel(_)) => true,
-            (_, Op::View(View::Reshape)) => self.sources().first().is_some_and(Node::lies_densely),
+            (_, Op::View(View::Reshape)) => self.sources().first().is_some_and(Node::is_dense),
             (_, Op::View(_) | Op::Source(_)) => false,
         }
     }

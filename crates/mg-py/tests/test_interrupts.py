@@ -24,8 +24,10 @@ def modes():
 PLAIN = modes()
 
 
-def at_each_instant(function):
-    """Runs a function until it has been interrupted at each line of the package's code; answers with how often that was."""
+def at_each_instant(function, holds=lambda: True):
+    """Runs a function until it has been interrupted at each line of the package's code, after which `holds` says whether all is as it should be; answers
+    with how often that was.
+    """
     k = 0
     while True:
         k += 1
@@ -52,6 +54,7 @@ def at_each_instant(function):
         finally:
             sys.settrace(None)
         assert modes() == PLAIN, (k, modes())
+        assert holds(), k
 
 
 def blocks():
@@ -238,31 +241,10 @@ def test_groups_of_an_optimiser_are_whole_whenever_a_change_is_interrupted(chang
             optimizer.load_state_dict(state)
 
     names = set(optimizer.param_groups[0])
-    k = 0
-    while True:
-        k += 1
-        n = 0
 
-        def trace(frame, event, _arg, k=k):
-            nonlocal n
-            if not frame.f_code.co_filename.startswith(HOME):
-                return None
-            if event in ("call", "line"):
-                n += 1
-                if n == k:
-                    sys.settrace(None)
-                    raise KeyboardInterrupt
-            return trace
-
-        sys.settrace(trace)
-        try:
-            changed()
-            break
-        except KeyboardInterrupt:
-            pass
-        finally:
-            sys.settrace(None)
-        assert set(optimizer.param_groups[0]) == names, k
-        assert optimizer.param_groups[0]["params"][0] is w
+    def is_whole():
+        group = optimizer.param_groups[0]
         optimizer.zero_grad()
-    assert k > 3
+        return set(group) == names and group["params"][0] is w
+
+    assert at_each_instant(changed, is_whole) > 3

@@ -6,7 +6,7 @@ use crate::surface::Varied;
 use crate::tensor::Tensor;
 use mg_device::{DType, Error, ErrorKind, Result, Shape, normalize_axis};
 use mg_graph::Node;
-use mg_kernels::library::{Compact, Search, Sort, SortKind};
+use mg_kernels::library::{Search, Sort, SortKind};
 use mg_kernels::{Algebra, ReduceKind, Row, Rules};
 use mg_macros::operations;
 
@@ -85,12 +85,7 @@ impl Runs {
         let length = differs.shape()[0] + 1;
         if !differs.device().is_cpu() && length > 1 {
             // A mask of all elements would be a copy of this one.
-            let ends = picks::held(differs)?;
-            // Both are wanted: what was only counted would be computed again.
-            mg_graph::realize(&[differs, &ends.node()])?;
-            let others = usize::try_from(ends.select(0, -1)?.item::<i64>()?).unwrap_or(0);
-            let compact = Compact { found: others + 1, first: true };
-            return Ok(Runs { starts: Node::library(compact.into(), &[differs, &ends.node()])?, length });
+            return Ok(Runs { starts: picks::found_in(differs, true)?, length });
         }
         let first = Node::scalar(1.0, DType::Bool, differs.device(), true).expand(Shape::of(&[1]))?;
         let mask = Node::concat(&[&first, differs], 0)?;

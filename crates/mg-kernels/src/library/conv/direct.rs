@@ -31,8 +31,8 @@ pub(super) fn fits(g: &Geometry) -> bool {
 pub(super) fn turned(g: &Geometry) -> Option<Geometry> {
     let mut padding = [0; 3];
     for (axis, padding) in padding.iter_mut().enumerate() {
-        *padding = ((g.kernel[axis] - 1) * g.dilation[axis]).checked_sub(g.padding[axis])?;
         let spread = (g.kernel[axis] - 1) * g.dilation[axis];
+        *padding = spread.checked_sub(g.padding[axis])?;
         // Where steps are longer than one, or the last inputs are not reached, it is something else.
         if g.stride[axis] != 1 || g.output[axis] + 2 * *padding != g.input[axis] + spread {
             return None;
@@ -168,9 +168,14 @@ struct Call<'a, T> {
     lines: Lines,
     places: &'a [usize],
     x: *const T,
-    w: *const T,
-    y: *mut T,
+    /// What is laid out is multiplied with this: the kernel, or for its gradient that of the result.
+    with: *const T,
+    /// The result, or for a gradient lanes.
+    to: *mut T,
 }
+
+/// Works on some images of some groups, with room for lines.
+type Task<T> = unsafe fn(call: &Call<T>, pairs: std::ops::Range<usize>, laid: *mut T, zero: T);
 
 /// Outputs of an image and a group.
 ///
@@ -179,7 +184,7 @@ struct Call<'a, T> {
 /// That of [`forward`].
 #[inline(always)]
 unsafe fn outputs<T: FloatLane>(call: &Call<T>, pairs: std::ops::Range<usize>, laid: *mut T, zero: T) {
-    let Call { g, lines, places, x, w, y } = *call;
+    let Call { g, lines, places, x, with: w, to: y } = *call;
     let [od, oh, ow] = g.output;
     let (depth, line) = (g.depth(), lines.line(g));
     for pair in pairs {
@@ -225,7 +230,6 @@ pub(super) unsafe fn forward<T: FloatLane + Send + Sync + Default + 'static>(
     w: *const T,
     y: *mut T,
 ) {
-    type Task<T> = unsafe fn(call: &Call<T>, pairs: std::ops::Range<usize>, laid: *mut T, zero: T);
     let task = by_isa!(isa(), Task<T>, fn<T: FloatLane>(call: &Call<T>, pairs: std::ops::Range<usize>, laid: *mut T, zero: T) {
         outputs::<T>(call, pairs, laid, zero)
     }, [T]);
@@ -236,7 +240,7 @@ pub(super) unsafe fn forward<T: FloatLane + Send + Sync + Default + 'static>(
     let at = Shared((x, w, y));
     let run = |lot: usize| {
         let (x, w, y) = at.get();
-        let call = Call { g, lines, places: &places, x, w, y };
+        let call = Call { g, lines, places: &places, x, with: w, to: y };
         scratch::with(Slot::Windows, lines.len(g), |laid: *mut T| {
             // SAFETY: this function's contract; tasks write disjoint images.
             unsafe { task(&call, lot * each..pairs.min((lot + 1) * each), laid, T::default()) };
@@ -255,8 +259,7 @@ pub(super) unsafe fn forward<T: FloatLane + Send + Sync + Default + 'static>(
 /// That of [`weight`]; `laid` has room for the lines, the result for lanes of all places.
 #[inline(always)]
 unsafe fn shares<T: FloatLane>(call: &Call<T>, pairs: std::ops::Range<usize>, laid: *mut T, zero: T) {
-    // The result is lanes here, and the weight's place holds `y`.
-    let Call { g, lines, places, x, w: y, y: lanes } = *call;
+    let Call { g, lines, places, x, with: y, to: lanes } = *call;
     let [od, oh, ow] = g.output;
     let (depth, line) = (g.depth(), lines.line(g));
     for pair in pairs {
@@ -309,7 +312,6 @@ pub(super) unsafe fn weight<T: FloatLane + Default + 'static>(
     y: *const T,
     sum: &mut [T],
 ) {
-    type Task<T> = unsafe fn(call: &Call<T>, pairs: std::ops::Range<usize>, laid: *mut T, zero: T);
     let task = by_isa!(isa(), Task<T>, fn<T: FloatLane>(call: &Call<T>, pairs: std::ops::Range<usize>, laid: *mut T, zero: T) {
         shares::<T>(call, pairs, laid, zero)
     }, [T]);
@@ -318,7 +320,7 @@ pub(super) unsafe fn weight<T: FloatLane + Default + 'static>(
     let mut lanes = vec![T::default(); sum.len() * WIDTH];
     scratch::with(Slot::Windows, lines.len(g), |laid: *mut T| {
         for image in images {
-            let call = Call { g, lines, places: &places, x, w: y, y: lanes.as_mut_ptr() };
+            let call = Call { g, lines, places: &places, x, with: y, to: lanes.as_mut_ptr() };
             let pair = image * g.groups + group;
             // SAFETY: this function's contract.
             unsafe { task(&call, pair..pair + 1, laid, T::default()) };

@@ -4,7 +4,7 @@ use crate::cpu::library::Shared;
 use crate::cpu::pool::{num_threads, parallel};
 use crate::lane::Lane;
 use crate::library::Operand;
-use mg_device::DType;
+use mg_device::Float;
 
 /// Elements that are worth a task.
 const TASK: usize = 1 << 16;
@@ -17,9 +17,12 @@ const TASK: usize = 1 << 16;
 pub(super) unsafe fn tally(bins: usize, x: &Operand, low: &Operand, high: &Operand, out: *mut i64) {
     // SAFETY: this function's contract; the dtype is the elements'.
     let counts = unsafe {
-        match x.dtype {
-            DType::F64 => run::<f64>(bins, x, low, high, |place| place as usize),
-            _ => run::<f32>(bins, x, low, high, |place| place as usize),
+        match x.dtype.float() {
+            Some(Float::F64) => run::<f64>(bins, x, low, high, |place| place as usize),
+            // f32: other dtypes were refused when the node was made.
+            Some(Float::F32 | Float::F16 | Float::BF16) | None => {
+                run::<f32>(bins, x, low, high, |place| place as usize)
+            }
         }
     };
     // SAFETY: this function's contract.

@@ -33,14 +33,20 @@ _NUMBERS = frozenset(("step", "mu_product", "eta", "mu"))
 Remembered = dict[int, dict[str, Any]]
 
 
+def become(entries: dict[str, Any], new: dict[str, Any]) -> None:
+    """Gives a dictionary the entries of another one, without anybody hearing of it; entry by entry, so that whoever looks meanwhile, and Ctrl-C,
+    finds each that is there before and after.
+    """
+    for key in [key for key in _raw.keys(entries) if key not in new]:
+        _raw.__delitem__(entries, key)
+    _raw.update(entries, new)
+
+
 class Told(dict[str, Any]):
     """A dictionary of something else's, which hears of every change."""
 
     def _become(self, new: dict[str, Any]) -> None:
-        # Entry by entry, so that whoever looks meanwhile, and Ctrl-C, finds each that is there before and after.
-        for key in [key for key in _raw.keys(self) if key not in new]:
-            super().__delitem__(key)
-        super().update(new)
+        become(self, new)
 
     def _now(self) -> dict[str, Any]:
         return plain(self)

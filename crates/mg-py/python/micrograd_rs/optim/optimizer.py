@@ -11,7 +11,7 @@ from .._names import Lazy as _Lazy
 from .._names import kind_of
 from ..autograd import enable_grad
 from .groups import Group
-from .memory import Live, Memory, Remembered, by_parameter, flat
+from .memory import Live, Memory, Remembered, become, by_parameter, flat
 
 __all__ = ["Optimizer"]
 
@@ -368,8 +368,7 @@ class Optimizer:
             if isinstance(group, Group):
                 group._become(new)
             else:
-                group.clear()
-                group.update(new)
+                become(group, new)
         for hook in self._hooks("load_post"):
             hook(self)
 
