@@ -244,7 +244,8 @@ fn without_arguments(operation: &Operation, fallible: &Ident, result: &TokenStre
 fn methods(operation: &Operation, is_fallible: bool) -> TokenStream {
     let function = &operation.function;
     let (plain, answer, body) = (&function.sig.ident, &function.sig.output, &function.block);
-    let text = operation.name();
+    // What Python has under a name of its own, for a function around it, is known to users by that function's.
+    let text = operation.name().trim_start_matches('_').to_string();
     let (fallible, written, fallibly) = names(operation, is_fallible);
     let (documentation, attributes) = (documentation(operation), &function.attrs);
     let all: Vec<_> = operation.params.iter().map(outer).collect();

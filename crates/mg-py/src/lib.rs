@@ -1,8 +1,7 @@
 //! The wheel `micrograd_rs`: the engine under PyTorch's names.
 //!
-//! This crate converts and checks; what is computed is the engine's. Python's part of the package is in `python/micrograd_rs`, and
-//! composes some functions of PyTorch's of the engine's operations (`_bessel.py`, `_polynomials.py`, `matrix_sqrth`,
-//! `segment_reduce`, `histogramdd`); what is here is its module `_micrograd_rs`. Every call into the engine goes through `error.rs`.
+//! This crate converts and checks; what is computed is the engine's. Python's part of the package is in `python/micrograd_rs`; what is here
+//! is its module `_micrograd_rs`. Every call into the engine goes through `error.rs`.
 
 mod about;
 mod amp;

@@ -52,7 +52,7 @@ fn qr_of(op: &'static str, a: &Node, complete: bool, vectors: bool) -> Result<(N
 }
 
 /// `V diag(λ) Vᵀ = A`.
-fn eigh_of(op: &'static str, a: &Node, uplo: &str) -> Result<(Node, Node)> {
+pub(super) fn eigh_of(op: &'static str, a: &Node, uplo: &str) -> Result<(Node, Node)> {
     let (x, n) = of_triangle(op, a, uplo)?;
     let factored = factored(&x, FactorKind::Eigh { vectors: true }, Demand::Nothing)?;
     debug_assert_eq!(n, square(op, x.shape())?);

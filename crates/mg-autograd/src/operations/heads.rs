@@ -12,12 +12,6 @@ fn wrong<T>(text: String) -> Result<T> {
     Err(Error::new(OP, ErrorKind::Shape(text)))
 }
 
-/// `[steps, batch, size]` as `[batch, heads, steps, size / heads]`.
-fn divided(x: &Node, heads: usize) -> Result<Node> {
-    let (steps, batch, size) = (x.shape()[0], x.shape()[1], x.shape()[2]);
-    x.reshape(Shape::new(&[steps, batch, heads, size / heads])?)?.permute(&[1, 2, 0, 3])
-}
-
 /// One more element at the end of an axis: a row that is given, broadcast to the others, or zeros.
 fn longer(x: &Node, axis: usize, row: Option<&Node>) -> Result<Node> {
     let shape = x.shape().with(axis, 1);
@@ -109,6 +103,102 @@ impl Projections<'_> {
     }
 }
 
+/// What queries, keys and values are divided into.
+struct Parts {
+    batch: usize,
+    heads: usize,
+    /// The size of a head.
+    head: usize,
+}
+
+impl Parts {
+    /// `[steps, batch, size]` as `[batch, heads, steps, head]`.
+    fn of(&self, x: &Node) -> Result<Node> {
+        let divided = Shape::new(&[x.shape()[0], self.batch, self.heads, self.head])?;
+        x.reshape(divided)?.permute(&[1, 2, 0, 3])
+    }
+
+    /// Keys or values `[batch · heads, s, head]` that are given in the place of projected ones, as `of` has those.
+    fn standing(&self, t: &Tensor, what: &str) -> Result<Node> {
+        let (sizes, all) = (t.shape(), self.batch * self.heads);
+        if sizes.rank() != 3 || sizes[0] != all || sizes[2] != self.head {
+            return wrong(format!("takes {what} [{all}, s, {}], got {sizes}", self.head));
+        }
+        t.node().reshape(Shape::new(&[self.batch, self.heads, sizes[1], self.head])?)
+    }
+
+    /// A mask `[l, s]` or `[batch · heads, l, s]` as what is added to scores `[batch, heads, l, s]`.
+    fn mask(&self, mask: &Tensor, dtype: DType) -> Result<Node> {
+        let (node, all) = (added(mask, dtype)?, self.batch * self.heads);
+        match node.shape()[..] {
+            [l, s] => node.reshape(Shape::new(&[1, 1, l, s])?),
+            [n, l, s] if n == all => node.reshape(Shape::new(&[self.batch, self.heads, l, s])?),
+            _ => wrong(format!("takes a mask [l, s] or [{all}, l, s], got {}", node.shape())),
+        }
+    }
+
+    /// A mask of `s` keys `[batch, s]`, or where there is no batch `[s]`, as what is added to scores.
+    fn padding(&self, mask: &Tensor, dtype: DType, s: usize, alone: bool) -> Result<Node> {
+        let node = added(mask, dtype)?;
+        if node.shape()[..] != [self.batch, s] && !(alone && node.shape()[..] == [s]) {
+            return wrong(format!("takes key_padding_mask [{}, {s}], got {}", self.batch, node.shape()));
+        }
+        node.reshape(Shape::new(&[self.batch, 1, 1, s])?)
+    }
+}
+
+/// What is attended to: keys and values, what is added to scores, and whether that is the causal mask alone.
+struct Keys {
+    k: Node,
+    v: Node,
+    mask: Option<Node>,
+    causal: bool,
+}
+
+impl Keys {
+    /// One more key and value at the end of an axis, which every query sees: these, or zeros.
+    fn grow(&mut self, axis: usize, rows: Option<[&Node; 2]>) -> Result<()> {
+        self.k = longer(&self.k, axis, rows.map(|[k, _]| k))?;
+        self.v = longer(&self.v, axis, rows.map(|[_, v]| v))?;
+        self.mask = self.mask.as_ref().map(|mask| longer(mask, 3, None)).transpose()?;
+        self.causal = false;
+        Ok(())
+    }
+
+    fn check(&self, q: &Node) -> Result<()> {
+        same_device(OP, &[q, &self.k, &self.v])?;
+        let (l, s) = (q.shape()[2], self.k.shape()[2]);
+        let scores = q.shape().with(3, s);
+        match &self.mask {
+            Some(mask) if Shape::broadcast(mask.shape(), &scores) != Some(scores) => {
+                wrong(format!("a mask of {} does not fit {l} queries and {s} keys", mask.shape()))
+            }
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    /// What queries attend to, and the weights, of each head or their mean.
+    fn weighed(&self, q: &Node, dropout: f64, averages: bool) -> Result<(Node, Tensor)> {
+        let head = q.shape()[3] as f64;
+        let mut scores = q.scale(1.0 / head.sqrt()).matmul(&self.k.permute(&[0, 1, 3, 2])?)?;
+        if let Some(mask) = &self.mask {
+            scores = scores.add(mask);
+        }
+        let weights = Tensor::from_node(scores).try_softmax(Some(-1), None)?.try_dropout(dropout, true)?;
+        let attended = weights.node().matmul(&self.v)?;
+        Ok((attended, if averages { weights.try_mean_dim(&[1], false)? } else { weights }))
+    }
+
+    /// What queries attend to, without weights in memory.
+    fn attended(self, q: &Node, dropout: f64) -> Result<Node> {
+        let mask = self.mask.filter(|_| !self.causal).map(Tensor::from_node);
+        let [q, k, v] = [q.clone(), self.k, self.v].map(Tensor::from_node);
+        let attended =
+            q.try_scaled_dot_product_attention(&k, &v, mask.as_ref(), dropout, self.causal, None, false)?;
+        Ok(attended.node())
+    }
+}
+
 #[operations(HEADS)]
 impl Tensor {
     /// Attention of several heads (Vaswani et al., 2017): queries `[l, batch, size]`, keys and values `[s, batch,
@@ -190,89 +280,31 @@ impl Tensor {
         }
         let weight = if use_separate_proj_weight { None } else { in_proj_weight };
         let separate = [q_proj_weight, k_proj_weight, v_proj_weight];
-        let [q, mut k, mut v] = Projections { weight, separate, bias: in_proj_bias, size }.of([q, k, v])?;
-        let dtype = q.dtype();
-        let head = size / num_heads;
-        let mut mask: Option<Node> = None;
-        if let Some(attn) = attn_mask {
-            let node = added(attn, dtype)?;
-            let sizes = *node.shape();
-            mask = Some(match sizes.rank() {
-                2 => node.reshape(Shape::new(&[1, 1, sizes[0], sizes[1]])?)?,
-                3 if sizes[0] == batch * num_heads => {
-                    node.reshape(Shape::new(&[batch, num_heads, sizes[1], sizes[2]])?)?
-                }
-                _ => {
-                    return wrong(format!(
-                        "takes a mask [l, s] or [{}, l, s], got {sizes}",
-                        batch * num_heads
-                    ));
-                }
-            });
-        }
-        let mut causal = is_causal && key_padding_mask.is_none() && !need_weights;
+        let [q, k, v] = Projections { weight, separate, bias: in_proj_bias, size }.of([q, k, v])?;
+        let parts = Parts { batch, heads: num_heads, head: size / num_heads };
+        let mut mask = attn_mask.map(|mask| parts.mask(mask, q.dtype())).transpose()?;
         if let Some(padding) = key_padding_mask {
-            let node = added(padding, dtype)?;
-            let s = k.shape()[0];
-            if node.shape()[..] != [batch, s] && !(alone && node.shape()[..] == [s]) {
-                return wrong(format!("takes key_padding_mask [{batch}, {s}], got {}", node.shape()));
-            }
-            let node = node.reshape(Shape::new(&[batch, 1, 1, s])?)?;
-            mask = Some(match mask {
-                None => node,
-                Some(mask) => mask.add(&node),
-            });
+            let padding = parts.padding(padding, q.dtype(), k.shape()[0], alone)?;
+            mask = Some(mask.map_or_else(|| padding.clone(), |mask| mask.add(&padding)));
         }
-        let longer_mask = |mask: Option<Node>| mask.map(|m| longer(&m, 3, None)).transpose();
+        let causal = is_causal && key_padding_mask.is_none() && !need_weights;
+        let mut keys = Keys { k, v, mask, causal };
         match (bias_k, bias_v) {
-            (Some(one), Some(other)) => {
-                (k, v) = (longer(&k, 0, Some(&one.node()))?, longer(&v, 0, Some(&other.node()))?);
-                mask = longer_mask(mask)?;
-                causal = false;
-            }
+            (Some(one), Some(other)) => keys.grow(0, Some([&one.node(), &other.node()]))?,
             (None, None) => {}
             (Some(_), None) | (None, Some(_)) => return wrong("takes bias_k and bias_v, or neither".into()),
         }
-        let standing = |t: &Tensor, what: &str| -> Result<Node> {
-            let sizes = t.shape();
-            if sizes.rank() != 3 || sizes[0] != batch * num_heads || sizes[2] != head {
-                return wrong(format!("takes {what} [{}, s, {head}], got {sizes}", batch * num_heads));
-            }
-            t.node().reshape(Shape::new(&[batch, num_heads, sizes[1], head])?)
-        };
-        let q = divided(&q, num_heads)?;
-        let mut k = static_k.map_or_else(|| divided(&k, num_heads), |t| standing(t, "static_k"))?;
-        let mut v = static_v.map_or_else(|| divided(&v, num_heads), |t| standing(t, "static_v"))?;
+        let q = parts.of(&q)?;
+        keys.k = static_k.map_or_else(|| parts.of(&keys.k), |t| parts.standing(t, "static_k"))?;
+        keys.v = static_v.map_or_else(|| parts.of(&keys.v), |t| parts.standing(t, "static_v"))?;
         if add_zero_attn {
-            (k, v) = (longer(&k, 2, None)?, longer(&v, 2, None)?);
-            mask = longer_mask(mask)?;
-            causal = false;
+            keys.grow(2, None)?;
         }
-        same_device(OP, &[&q, &k, &v])?;
-        let s = k.shape()[2];
-        if let Some(mask) = &mask
-            && Shape::broadcast(mask.shape(), &Shape::new(&[batch, num_heads, l, s])?)
-                != Some(Shape::new(&[batch, num_heads, l, s])?)
-        {
-            return wrong(format!("a mask of {} does not fit {l} queries and {s} keys", mask.shape()));
-        }
+        keys.check(&q)?;
         let dropout = if training { dropout_p } else { 0.0 };
-        let (attended, weights) = if need_weights {
-            let mut scores = q.scale(1.0 / (head as f64).sqrt()).matmul(&k.permute(&[0, 1, 3, 2])?)?;
-            if let Some(mask) = &mask {
-                scores = scores.add(mask);
-            }
-            let weights =
-                Tensor::from_node(scores).try_softmax(Some(-1), None)?.try_dropout(dropout, true)?;
-            let attended = weights.node().matmul(&v)?;
-            let weights = if average_attn_weights { weights.try_mean_dim(&[1], false)? } else { weights };
-            (attended, weights)
-        } else {
-            let mask = if causal { None } else { mask.map(Tensor::from_node) };
-            let [q, k, v] = [q, k, v].map(Tensor::from_node);
-            let attended =
-                q.try_scaled_dot_product_attention(&k, &v, mask.as_ref(), dropout, causal, None, false)?;
-            (attended.node(), Tensor::from_node(q.node().slice(2, 0, 1, 0)?))
+        let (attended, weights) = match need_weights {
+            true => keys.weighed(&q, dropout, average_attn_weights)?,
+            false => (keys.attended(&q, dropout)?, Tensor::from_node(q.slice(2, 0, 1, 0)?)),
         };
         let joined = attended.permute(&[2, 0, 1, 3])?.reshape(Shape::new(&[l, batch, size])?)?;
         let output = Tensor::from_node(joined).try_linear(out_proj_weight, out_proj_bias)?;

@@ -3,10 +3,12 @@
 // Matrices have the names that PyTorch gives them, which are keywords in Python.
 #![allow(non_snake_case)]
 
-use super::factorization::{eigenvalues, singular_values, svd_of};
+use super::factorization::{eigenvalues, eigh_of, singular_values, svd_of};
 use super::factors::{identity, known, misfit, sides, square, together, transposed};
 use super::set_aside;
 use super::system::inverse_of;
+use crate::function::{Begun, Marks, Rule as Backward, Saved, Way};
+use crate::gradient::no_grad;
 use crate::ops::Operand;
 use crate::surface::Order;
 use crate::tensor::Tensor;
@@ -15,6 +17,7 @@ use mg_graph::Node;
 use mg_kernels::library::{Demand, Rule};
 use mg_kernels::{Algebra, ReduceKind, Row, Rules};
 use mg_macros::operations;
+use std::sync::Arc;
 
 /// The bound below which singular values `s` (of `m × n` matrices) count as 0, of the shape `[…, 1]`.
 fn bound(s: &Node, [m, n]: [usize; 2], [atol, rtol]: [Option<Operand>; 2]) -> Result<Node> {
@@ -168,8 +171,57 @@ const POLYNOMIAL: [[f64; 5]; 5] = [
     ],
 ];
 
+/// The roots of the eigenvalues of symmetric matrices, those of what rounding has made negative 0, and the eigenvectors.
+fn roots(a: &Tensor) -> Result<(Tensor, Tensor)> {
+    let (values, vectors) = eigh_of("matrix_sqrth", &a.node(), "L")?;
+    let (values, vectors) = (Tensor::from_node(values), Tensor::from_node(vectors));
+    Ok((values.try_clamp(Some(Operand::Float(0.0)), None)?.try_sqrt()?, vectors))
+}
+
+/// The gradient of the square root `X` of `A`: `dX` is what `X dX + dX X = dA` says, where eigenvalues are equal too.
+struct SquareRoot;
+
+impl Backward for SquareRoot {
+    fn name(&self) -> &'static str {
+        "matrix_sqrth"
+    }
+
+    fn backward(&self, saved: &Arc<Saved>, gradients: &[Option<Tensor>]) -> Result<Way> {
+        let saved = saved.tensors()?;
+        let ([Some(a)], [Some(gradient)]) = (&saved[..], gradients) else {
+            return Ok(Way::Inputs(vec![None]));
+        };
+        let (roots, vectors) = roots(a)?;
+        let transposed = vectors.transpose(-2, -1)?;
+        let both = gradient.try_add(&gradient.transpose(-2, -1)?)?.try_div(2.0)?;
+        let inside = transposed.try_matmul(&both)?.try_matmul(&vectors)?;
+        let sums = roots.unsqueeze(-1)?.try_add(&roots.unsqueeze(-2)?)?;
+        let slope = vectors.try_matmul(&inside.try_div(&sums)?)?.try_matmul(&transposed)?;
+        Ok(Way::Inputs(vec![Some(slope)]))
+    }
+}
+
 #[operations(MATRIX_FUNCTIONS)]
 impl Tensor {
+    /// The square root of symmetric positive definite matrices `[…, n, n]`, of which the lower triangle is read: the symmetric `X` with `X X = A`,
+    /// by eigenvalues. f32 and f64.
+    ///
+    /// # Errors
+    ///
+    /// What is no square matrix, numbers that are not finite, other dtypes.
+    #[surface(linalg)]
+    pub fn matrix_sqrth(A: &Tensor) -> Result<Tensor> {
+        let begun = Begun::with(&[A]);
+        let root = {
+            let _guard = no_grad();
+            let (roots, vectors) = roots(A)?;
+            vectors.try_mul(&roots.unsqueeze(-2)?)?.try_matmul(&vectors.transpose(-2, -1)?)?
+        };
+        let marks = Marks { saved: vec![Some(A.clone())], ..Marks::default() };
+        let answer = begun.end(std::slice::from_ref(&root), marks, Arc::new(SquareRoot))?;
+        Ok(answer.into_iter().next().unwrap_or(root))
+    }
+
     /// The pseudoinverse (Moore and Penrose) of matrices `[…, m, n]`: `[…, n, m]`, by singular values. Those not above the larger of `atol` and
     /// `rtol` times the largest count as 0; without either, `rtol` is the larger of `m` and `n` times the dtype's epsilon. With `hermitian`
     /// the matrices are symmetric. f32 and f64.

@@ -2,16 +2,15 @@
 
 use super::{float, float_as};
 use crate::caller::public;
-use crate::checks::{unseen, valid};
+use crate::checks::valid;
 use crate::ops::{Operand, or_panic};
 use crate::parts::{
     axis_mask, count, flat_at_zero, kept, mask, mean, norm_of, p_norm, shifted_exp_sum, variance, wide,
 };
 use crate::surface::{Order, Spacing};
 use crate::tensor::Tensor;
-use mg_device::{AxisSet, DType, Error, ErrorKind, Result, Shape, Valid, normalize_axis};
+use mg_device::{AxisSet, DType, Error, ErrorKind, Result, Valid, normalize_axis};
 use mg_graph::Node;
-use mg_kernels::library::Tally;
 use mg_kernels::{Algebra, ReduceKind, Row, Rules};
 use mg_macros::operations;
 
@@ -148,86 +147,6 @@ fn strips(
         false => widths,
     };
     Ok((heights.try_mul(&widths)?, axis as isize, 0.5))
-}
-
-/// The ends of what is counted: those that are given, or the least and the largest element; `apart` of
-/// them where they are the same.
-fn ends(op: &'static str, x: &Node, given: Option<(f64, f64)>, apart: f64) -> Result<(Node, Node)> {
-    let all = mask(x, &[])?;
-    let (low, high) = match given {
-        Some((low, high)) => (x.lit(low), x.lit(high)),
-        None if x.shape().numel() == 0 => (x.lit(0.0), x.lit(1.0)),
-        None => {
-            // What is known is told of here; of the rest, the ends are looked at when they are computed.
-            let is_unseen = unseen(op, x, Valid::Finite)?.is_some();
-            let end = |kind| {
-                let end = x.reduce(kind, all, false)?;
-                if is_unseen { valid(op, &end, Valid::Finite) } else { Ok(end) }
-            };
-            (end(ReduceKind::Min)?, end(ReduceKind::Max)?)
-        }
-    };
-    let (same, apart) = (low.eq(&high), low.lit(apart));
-    Ok((same.choose(&low.sub(&apart), &low), same.choose(&high.add(&apart), &high)))
-}
-
-/// The number of elements in each of `bins` intervals, or the sum of their weights; what is outside of them does not count.
-fn in_bins(x: &Node, low: &Node, high: &Node, bins: usize, weight: Option<&Node>) -> Result<Node> {
-    let line = Shape::of(&[x.shape().numel()]);
-    let x = x.reshape(line)?;
-    let floats = matches!(x.dtype(), DType::F32 | DType::F64);
-    // What is traced is composed: of examples side by side, and in formats that know no such kernel.
-    let is_traced = x.is_traced() || low.is_traced() || high.is_traced() || mg_graph::is_recording();
-    if weight.is_none() && floats && bins <= Tally::MOST && !is_traced {
-        return Ok(Node::library(Tally { bins }.into(), &[&x, low, high])?.cast(x.dtype()));
-    }
-    let place = x.sub(low).div(&high.sub(low)).scale(bins as f64).map(Row::Floor);
-    tally(&x, [low, high], &place, bins, weight)
-}
-
-/// How many elements of a line that lie between two ends, both included, have each place, or the sum of their weights; what
-/// would have a place beyond the last one has that.
-fn tally(x: &Node, ends: [&Node; 2], place: &Node, bins: usize, weight: Option<&Node>) -> Result<Node> {
-    let inside = [Node::apply(Row::Le, &[ends[0], x]), Node::apply(Row::Le, &[x, ends[1]])];
-    let inside = Node::apply(Row::And, &[&inside[0], &inside[1]]);
-    let last = Node::apply(Row::Minimum, &[place, &place.lit(bins as f64 - 1.0)]);
-    // What is in none has the index behind the last.
-    let index = inside.choose(&last, &last.lit(bins as f64)).cast(DType::I64);
-    let each = match weight {
-        None => Node::scalar_bits(1, DType::I64, x.device(), true).expand(*x.shape())?,
-        Some(weight) => weight.reshape(*x.shape())?,
-    };
-    Ok(each.scatter_add(0, &index, bins + 1)?.slice(0, 0, 1, bins)?.cast(x.dtype()))
-}
-
-/// How many elements lie in each of so many intervals of the same width, or their weights; the intervals' ends, and the width.
-fn evenly(x: &Node, bins: usize, range: Option<&[f64]>, weight: Option<&Node>) -> Result<(Node, Node, Node)> {
-    let range = match range {
-        None => None,
-        Some(&[low, high]) if low.is_finite() && high.is_finite() && low <= high => Some((low, high)),
-        Some(other) => {
-            let text = format!("takes two finite numbers in order as range, got {other:?}");
-            return refused("histogram", ErrorKind::Value(text));
-        }
-    };
-    let (low, high) = ends("histogram", x, range, 0.5)?;
-    let counts = in_bins(x, &low, &high, bins, weight)?;
-    let width = high.sub(&low).scale(1.0 / bins as f64);
-    let at = Node::ramp(Shape::new(&[bins + 1])?, x.device()).cast(x.dtype());
-    // From the nearer end, so that both ends are exact.
-    let up = low.add(&at.mul(&width));
-    let down = high.sub(&at.lit(bins as f64).sub(&at).mul(&width));
-    let edges = at.lt(&at.lit(bins as f64 / 2.0)).choose(&up, &down);
-    Ok((counts, edges, width))
-}
-
-/// How many elements lie between neighbours among `edges`, or their weights; what equals the last one is in the last interval.
-fn between(x: &Node, edges: &Node, weight: Option<&Node>) -> Result<Node> {
-    let (x, bins) = (x.reshape(Shape::of(&[x.shape().numel()]))?, edges.shape()[0] - 1);
-    let ends = [edges.slice(0, 0, 1, 1)?, edges.slice(0, bins, 1, 1)?];
-    let (sorted, values) = (Tensor::from_node(edges.clone()), Tensor::from_node(x.clone()));
-    let place = Tensor::try_searchsorted(&sorted, values, false, true, None, None)?.node();
-    tally(&x, [&ends[0], &ends[1]], &place.sub(&place.lit(1.0)), bins, weight)
 }
 
 /// The slopes along an axis of n positions, `h` from each other.
@@ -863,118 +782,6 @@ impl Tensor {
         let deviation = cov.diagonal(0, 0, 1)?.try_sqrt()?;
         let ratio = cov.try_div(deviation.unsqueeze(1)?)?.try_div(deviation)?;
         ratio.try_clamp(Some(Operand::Float(-1.0)), Some(Operand::Float(1.0)))
-    }
-
-    /// How often each integer occurs, from 0 to the largest one (at least `minlength` of them): i64. With `weights`, the sum of
-    /// the weights of its occurrences: f32 of f32, else f64. The values are looked at, since the shape depends on them.
-    ///
-    /// # Errors
-    ///
-    /// What is no line of integers, a negative one; weights of another shape.
-    pub fn bincount(
-        &self,
-        #[default(None)] weights: Option<&Tensor>,
-        #[default(0)] minlength: usize,
-    ) -> Result<Tensor> {
-        if self.rank() != 1 || !self.dtype().is_int() {
-            let text = format!("takes one axis of integers, got {} {}", self.dtype(), self.shape());
-            return refused("bincount", ErrorKind::Value(text));
-        }
-        if let Some(weights) = weights.filter(|w| w.shape() != self.shape()) {
-            let text = format!("weights of shape {} for {}", weights.shape(), self.shape());
-            return refused("bincount", ErrorKind::Shape(text));
-        }
-        let index = self.to_dtype(DType::I64);
-        let bins = match self.numel() {
-            0 => 0,
-            _ => {
-                let (least, most) = index.try_aminmax(None, false)?;
-                Tensor::realize_all([&least, &most])?;
-                let (least, most) = (least.item::<i64>()?, most.item::<i64>()?);
-                if least < 0 {
-                    return refused("bincount", ErrorKind::Value(format!("a negative integer, {least}")));
-                }
-                Shape::new(&[usize::try_from(most).unwrap_or(usize::MAX).saturating_add(1)])?[0]
-            }
-        };
-        let values = match weights {
-            None => index.ones_like(),
-            Some(w) if w.dtype() == DType::F32 => w.clone(),
-            Some(w) => w.to_dtype(DType::F64),
-        };
-        let added = values.detach().node().scatter_add(0, &index.node(), bins.max(minlength))?;
-        Ok(Tensor::from_node(added))
-    }
-
-    /// How many elements lie in each of `bins` intervals of the same width from `min` to `max`, both included; from the least
-    /// element to the largest, if these are the same. What lies outside does not count. Integers become the default float.
-    ///
-    /// # Errors
-    ///
-    /// No bins; bounds that are not finite or in the wrong order, elements that are not finite where they are the bounds.
-    pub fn histc(
-        &self,
-        #[default(100)] bins: usize,
-        #[default(0.0)] min: f64,
-        #[default(0.0)] max: f64,
-    ) -> Result<Tensor> {
-        if bins == 0 || !(min.is_finite() && max.is_finite() && min <= max) {
-            let text = format!("{bins} bins from {min} to {max}");
-            return refused("histc", ErrorKind::Value(text));
-        }
-        let x = float(&self.detach());
-        let (low, high) = ends("histc", &x, (min < max).then_some((min, max)), 1.0)?;
-        Ok(Tensor::from_node(in_bins(&x, &low, &high, bins, None)?))
-    }
-
-    /// How many elements lie in each of `bins` intervals of the same width, and the intervals' ends, one more. They go from
-    /// `range[0]` to `range[1]`, both included, or from the least element to the largest. A tensor as `bins` (one axis, ascending) is
-    /// these ends itself. With `weight`, of the tensor's shape, the
-    /// sums of the elements' weights; with `density`, divided by their sum and the width, so that the integral is 1. Integers become
-    /// the default float.
-    ///
-    /// # Errors
-    ///
-    /// No bins; a range of other than two numbers that are finite and in order, or beside ends; ends of other than one axis, or of
-    /// another dtype; weights of another shape.
-    #[surface(method, function, answers("hist", "bin_edges"), keywords_from = "range")]
-    pub fn histogram(
-        &self,
-        #[default(Operand::Int(100))] bins: Operand,
-        #[default(None)] range: Option<&[f64]>,
-        #[default(None)] weight: Option<&Tensor>,
-        #[default(false)] density: bool,
-    ) -> Result<(Tensor, Tensor)> {
-        if let Some(weight) = weight.filter(|w| w.shape() != self.shape()) {
-            let text = format!("weights of shape {} for {}", weight.shape(), self.shape());
-            return refused("histogram", ErrorKind::Shape(text));
-        }
-        let x = float(&self.detach());
-        let weight = weight.map(|w| w.detach().node().cast(x.dtype()));
-        let (counts, edges, widths) = match &bins {
-            Operand::Tensor(edges) => {
-                if range.is_some() || edges.rank() != 1 || edges.numel() < 2 || edges.dtype() != x.dtype() {
-                    let text =
-                        format!("takes ends {} [n] of its own dtype and no range beside them", x.dtype());
-                    return refused("histogram", ErrorKind::Shape(text));
-                }
-                let edges = edges.detach().node();
-                let counts = between(&x, &edges, weight.as_ref())?;
-                let n = edges.shape()[0];
-                let widths = edges.slice(0, 1, 1, n - 1)?.sub(&edges.slice(0, 0, 1, n - 1)?);
-                (counts, edges, widths)
-            }
-            Operand::Int(n @ 1..) => evenly(&x, *n as usize, range, weight.as_ref())?,
-            Operand::Int(_) | Operand::Float(_) | Operand::Bool(_) | Operand::Live(_) => {
-                let text = "takes a bin at least, or a tensor of ends".into();
-                return refused("histogram", ErrorKind::Value(text));
-            }
-        };
-        let counts = match density {
-            true => counts.div(&counts.reduce(ReduceKind::Sum, 1, true)?.mul(&widths)),
-            false => counts,
-        };
-        Ok((Tensor::from_node(counts), Tensor::from_node(edges)))
     }
 
     /// The slopes along axes (all, if none is named) by differences of neighbours, a tensor for each: central ones inside, at the

@@ -146,7 +146,6 @@ if TYPE_CHECKING:
     from .autograd.anomaly_mode import is_anomaly_check_nan_enabled, is_anomaly_enabled, set_anomaly_enabled
     from ._functions import (
         lu,
-        segment_reduce,
         conv_tbc,
         convolution,
         native_channel_shuffle,
@@ -476,7 +475,6 @@ __all__ = [
     "sym_min",
     "sym_not",
     "lu",
-    "segment_reduce",
     "conv_tbc",
     "convolution",
     "native_channel_shuffle",
@@ -677,7 +675,6 @@ __getattr__ = _Lazy(__name__, (
         "triplet_margin_loss": "_functions",
         "kl_div": "_functions",
         "lu": "_functions",
-        "segment_reduce": "_functions",
         "conv_tbc": "_functions",
         "convolution": "_functions",
         "native_channel_shuffle": "_functions",

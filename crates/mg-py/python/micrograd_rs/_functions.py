@@ -319,33 +319,12 @@ def histogramdd(
     (a smallest and a largest for each axis). A point on the last edge is in the last box; one outside is in none. `weight` `[…]` is what a point
     counts; with `density` the sum of the boxes, each by its volume, is 1.
     """
-    n = input.shape[-1]
-    points = input.reshape(-1, n)
+    n = input.shape[-1] if input.dim() else 0
     given: list[Any] = [bins] * n if isinstance(bins, int) else list(bins)
-    if len(given) != n:
-        raise RuntimeError(f"histogramdd: takes as many bins as there are axes, {n}, got {len(given)}")
-    edges: list[Tensor] = []
-    for axis, each in enumerate(given):
-        if not isinstance(each, int):
-            edges.append(each.to(points.dtype))
-            continue
-        low, high = (points[:, axis].min().item(), points[:, axis].max().item()) if range is None else (range[2 * axis], range[2 * axis + 1])
-        low, high = (low - 0.5, high + 0.5) if low == high else (low, high)
-        edges.append(_rs.linspace(low, high, each + 1, dtype=points.dtype, device=points.device))
-    sizes = [edge.numel() - 1 for edge in edges]
-    flat, inside = points.new_zeros((points.shape[0],), dtype=_rs.int64), points.new_ones((points.shape[0],), dtype="bool")
-    for axis, edge in enumerate(edges):
-        x = points[:, axis].contiguous()
-        at = _ops.bucketize(x, edge.contiguous(), right=True) - 1
-        at = at.where(x != edge[-1], sizes[axis] - 1)
-        inside = inside & (x >= edge[0]) & (x <= edge[-1])
-        flat = flat * sizes[axis] + at.clamp(0, sizes[axis] - 1)
-    counted = points.new_ones((points.shape[0],)) if weight is None else weight.reshape(-1).to(points.dtype)
-    hist = points.new_zeros((math.prod(sizes),)).index_add(0, flat, counted.where(inside, 0.0)).reshape(sizes)
-    if density:
-        hist = hist / hist.sum()
-        for axis, edge in enumerate(edges):
-            hist = hist / edge.diff().reshape([-1 if k == axis else 1 for k in builtins.range(n)])
+    if any(isinstance(each, Tensor) for each in given):
+        hist, *edges = _ops._histogramdd(input, edges=given, range=range, weight=weight, density=density)
+    else:
+        hist, *edges = _ops._histogramdd(input, given, range=range, weight=weight, density=density)
     return _Histogram(hist, tuple(edges))
 
 
@@ -409,59 +388,6 @@ def lu(A: Tensor, pivot: bool = True, get_infos: bool = False) -> tuple[Tensor, 
     from .linalg import lu_factor, lu_factor_ex
 
     return tuple(lu_factor_ex(A, pivot=pivot) if get_infos else lu_factor(A, pivot=pivot))
-
-
-_REDUCTIONS = {"sum": 0.0, "mean": 0.0, "prod": 1.0, "max": -math.inf, "min": math.inf}
-
-
-def segment_reduce(
-    data: Tensor,
-    reduce: str,
-    *,
-    lengths: Tensor | None = None,
-    indices: None = None,
-    offsets: Tensor | None = None,
-    axis: int = 0,
-    unsafe: bool = False,
-    initial: float | None = None,
-) -> Tensor:
-    """What segments of an axis, one behind the other, come to: `reduce` is "sum", "mean", "max", "min" or "prod".
-
-    `lengths` says how long each is, `[…, n]` with the axes of floating-point `data` that lie before `axis`; or `offsets` `[…, n + 1]` where each begins, and the last ends.
-    The answer has `n` in the place of that axis. An empty segment is `initial`, which all begin with; without one it is 0, 1 for a product, −∞ and ∞ for "max" and
-    "min", NaN for a mean. ArgumentError where the lengths do not add up to the axis's size, unless `unsafe`.
-
-    >>> from micrograd_rs import segment_reduce, tensor
-    >>> segment_reduce(tensor([1.0, 2.0, 3.0]), "sum", lengths=tensor([2, 1])).tolist()
-    [3.0, 3.0]
-    """
-    if reduce not in _REDUCTIONS:
-        raise _rs.ArgumentError(f"segment_reduce: reduce is one of {', '.join(_REDUCTIONS)}, got {reduce!r}")
-    if not data.is_floating_point():
-        raise _rs.DTypeError(f"segment_reduce: takes floating-point data, got {data.dtype}")
-    if (lengths is None) == (offsets is None):
-        raise _rs.ArgumentError("segment_reduce: takes lengths or offsets")
-    each = lengths if lengths is not None else offsets.diff() if offsets is not None else data
-    axis = axis + data.dim() if axis < 0 else axis
-    before, size = tuple(data.shape[:axis]), data.shape[axis]
-    if tuple(each.shape[:-1]) != before or each.dim() != axis + 1:
-        raise _rs.ArgumentError(f"segment_reduce: takes lengths [{', '.join(map(str, (*before, 'n')))}] for axis {axis} of {list(data.shape)}, got {list(each.shape)}")
-    if not unsafe and not bool((each.sum(-1) == size).all()):
-        raise _rs.ArgumentError(f"segment_reduce: lengths do not add up to {size}, the size of axis {axis}")
-    rest, n, rows = tuple(data.shape[axis + 1 :]), each.shape[-1], math.prod(before)
-    # Each element's segment, counted over all rows.
-    at = _ops.repeat_interleave(_rs.arange(rows * n, device=data.device), each.reshape(-1))
-    flat = data.reshape((rows * size, *rest))
-    begin = _REDUCTIONS[reduce] if initial is None else float(initial)
-    start = flat.new_full((rows * n, *rest), begin)
-    if reduce in ("sum", "mean"):
-        answer = start.index_add(0, at, flat)
-        if reduce == "mean":
-            count = each.reshape([rows * n] + [1] * len(rest)).to(data.dtype)
-            answer = answer / (count if initial is None else count.clamp(min=1))
-    else:
-        answer = _ops.index_reduce(start, 0, at, flat, {"max": "amax", "min": "amin"}.get(reduce, reduce))
-    return answer.reshape((*before, n, *rest))
 
 
 def conv_tbc(input: Tensor, weight: Tensor, bias: Tensor, pad: int = 0) -> Tensor:

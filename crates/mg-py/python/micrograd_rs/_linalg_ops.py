@@ -26,6 +26,7 @@ __all__ = [
     "matrix_norm",
     "matrix_power",
     "matrix_rank",
+    "matrix_sqrth",
     "multi_dot",
     "norm",
     "pinv",
@@ -64,6 +65,7 @@ matrix_exp = _rs._linalg_matrix_exp
 matrix_norm = _rs._linalg_matrix_norm
 matrix_power = _rs._linalg_matrix_power
 matrix_rank = _rs._linalg_matrix_rank
+matrix_sqrth = _rs._linalg_matrix_sqrth
 multi_dot = _rs._linalg_multi_dot
 norm = _rs._linalg_norm
 pinv = _rs._linalg_pinv

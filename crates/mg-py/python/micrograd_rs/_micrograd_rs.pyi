@@ -1469,6 +1469,34 @@ class Tensor:
 
         Those of `householder_product`.
         """
+    def bincount(self, weights: Tensor | None = None, minlength: _int = 0) -> Tensor:
+        """How often each integer occurs, from 0 to the largest one (at least `minlength` of them): i64. With `weights`, the sum of
+        the weights of its occurrences: f32 of f32, else f64. The values are looked at, since the shape depends on them.
+
+        # Errors
+
+        What is no line of integers, a negative one; weights of another shape.
+        """
+    def histc(self, bins: _int = 100, min: _float = 0.0, max: _float = 0.0) -> Tensor:
+        """How many elements lie in each of `bins` intervals of the same width from `min` to `max`, both included; from the least
+        element to the largest, if these are the same. What lies outside does not count. Integers become the default float.
+
+        # Errors
+
+        No bins; bounds that are not finite or in the wrong order, elements that are not finite where they are the bounds.
+        """
+    def histogram(self, bins: _Operand = 100, *, range: _float | Sequence[_float] | None = None, weight: Tensor | None = None, density: _bool = False) -> tuple[Tensor, ...]:
+        """How many elements lie in each of `bins` intervals of the same width, and the intervals' ends, one more. They go from
+        `range[0]` to `range[1]`, both included, or from the least element to the largest. A tensor as `bins` (one axis, ascending) is
+        these ends itself. With `weight`, of the tensor's shape, the
+        sums of the elements' weights; with `density`, divided by their sum and the width, so that the integral is 1. Integers become
+        the default float.
+
+        # Errors
+
+        No bins; a range of other than two numbers that are finite and in order, or beside ends; ends of other than one axis, or of
+        another dtype; weights of another shape.
+        """
     def index_select(self, dim: _int, index: Tensor) -> Tensor:
         """What lies along an axis at some positions, by their indices (integers, in one axis).
 
@@ -2457,34 +2485,6 @@ class Tensor:
         # Errors
 
         More than two axes.
-        """
-    def bincount(self, weights: Tensor | None = None, minlength: _int = 0) -> Tensor:
-        """How often each integer occurs, from 0 to the largest one (at least `minlength` of them): i64. With `weights`, the sum of
-        the weights of its occurrences: f32 of f32, else f64. The values are looked at, since the shape depends on them.
-
-        # Errors
-
-        What is no line of integers, a negative one; weights of another shape.
-        """
-    def histc(self, bins: _int = 100, min: _float = 0.0, max: _float = 0.0) -> Tensor:
-        """How many elements lie in each of `bins` intervals of the same width from `min` to `max`, both included; from the least
-        element to the largest, if these are the same. What lies outside does not count. Integers become the default float.
-
-        # Errors
-
-        No bins; bounds that are not finite or in the wrong order, elements that are not finite where they are the bounds.
-        """
-    def histogram(self, bins: _Operand = 100, *, range: _float | Sequence[_float] | None = None, weight: Tensor | None = None, density: _bool = False) -> tuple[Tensor, ...]:
-        """How many elements lie in each of `bins` intervals of the same width, and the intervals' ends, one more. They go from
-        `range[0]` to `range[1]`, both included, or from the least element to the largest. A tensor as `bins` (one axis, ascending) is
-        these ends itself. With `weight`, of the tensor's shape, the
-        sums of the elements' weights; with `density`, divided by their sum and the width, so that the integral is 1. Integers become
-        the default float.
-
-        # Errors
-
-        No bins; a range of other than two numbers that are finite and in order, or beside ends; ends of other than one axis, or of
-        another dtype; weights of another shape.
         """
     def cumsum(self, dim: _int, *, dtype: _DType | None = None) -> Tensor:
         """The sum of each element and all before it along an axis. Integers become i64. f32 is added in f64, half types in f32; the
@@ -5879,6 +5879,50 @@ def _nn_multi_head_attention_forward(query: Tensor, key: Tensor, value: Tensor, 
     neither of truth values nor of floats, unlike dtypes or devices.
     """
 
+def bincount(input: Tensor, weights: Tensor | None = None, minlength: _int = 0) -> Tensor:
+    """How often each integer occurs, from 0 to the largest one (at least `minlength` of them): i64. With `weights`, the sum of
+    the weights of its occurrences: f32 of f32, else f64. The values are looked at, since the shape depends on them.
+
+    # Errors
+
+    What is no line of integers, a negative one; weights of another shape.
+    """
+
+def histc(input: Tensor, bins: _int = 100, min: _float = 0.0, max: _float = 0.0) -> Tensor:
+    """How many elements lie in each of `bins` intervals of the same width from `min` to `max`, both included; from the least
+    element to the largest, if these are the same. What lies outside does not count. Integers become the default float.
+
+    # Errors
+
+    No bins; bounds that are not finite or in the wrong order, elements that are not finite where they are the bounds.
+    """
+
+def histogram(input: _Operand, bins: _Operand = 100, *, range: _float | Sequence[_float] | None = None, weight: Tensor | None = None, density: _bool = False) -> tuple[Tensor, ...]:
+    """How many elements lie in each of `bins` intervals of the same width, and the intervals' ends, one more. They go from
+    `range[0]` to `range[1]`, both included, or from the least element to the largest. A tensor as `bins` (one axis, ascending) is
+    these ends itself. With `weight`, of the tensor's shape, the
+    sums of the elements' weights; with `density`, divided by their sum and the width, so that the integral is 1. Integers become
+    the default float.
+
+    # Errors
+
+    No bins; a range of other than two numbers that are finite and in order, or beside ends; ends of other than one axis, or of
+    another dtype; weights of another shape.
+    """
+
+def histogramdd(input: Tensor, bins: _Sizes | None = None, edges: Sequence[Tensor] | None = None, range: _float | Sequence[_float] | None = None, weight: Tensor | None = None, density: _bool = False) -> tuple[Tensor, ...]:
+    """How many points, the last axis of the tensor `[…, n]`, lie in each of the boxes that edges along `n` axes make: the boxes' counts
+    `[bins…]`, and then the edges along each axis. They are `edges`, a tensor of one axis for each; or `bins` says how many boxes of one width there
+    are along each axis, between the least and the largest coordinate or within `range` (two numbers for each axis). A point on the last
+    edge is in the last box; one outside is in none. `weight` `[…]` is what a point counts; with `density` the sum of the
+    boxes, each by its volume, is 1.
+
+    # Errors
+
+    A tensor without axes or of integers; other than one number of bins, or tensor of two or more edges of the tensor's dtype, for each of `n`
+    axes; no bins; a range of other than two finite numbers in order for each axis, or beside edges; weights of another shape.
+    """
+
 def constant_pad_nd(input: Tensor, pad: _Dims, value: _float = 0.0) -> Tensor:
     """The tensor with margins of one number: `pad` has two widths for each axis, from the last one on; negative ones take away.
 
@@ -6898,6 +6942,15 @@ def _linalg_tensorsolve(input: Tensor, B: Tensor, dims: _Dims | None = None) -> 
     # Errors
 
     Shapes that do not fit, a singular map, other dtypes.
+    """
+
+def _linalg_matrix_sqrth(A: Tensor) -> Tensor:
+    """The square root of symmetric positive definite matrices `[…, n, n]`, of which the lower triangle is read: the symmetric `X` with `X X = A`,
+    by eigenvalues. f32 and f64.
+
+    # Errors
+
+    What is no square matrix, numbers that are not finite, other dtypes.
     """
 
 def _linalg_pinv(input: _Operand, rcond: _Operand | None = None, *, atol: _Operand | None = None, rtol: _Operand | None = None, hermitian: _bool = False) -> Tensor:
@@ -8563,37 +8616,6 @@ def corrcoef(input: Tensor) -> Tensor:
     More than two axes.
     """
 
-def bincount(input: Tensor, weights: Tensor | None = None, minlength: _int = 0) -> Tensor:
-    """How often each integer occurs, from 0 to the largest one (at least `minlength` of them): i64. With `weights`, the sum of
-    the weights of its occurrences: f32 of f32, else f64. The values are looked at, since the shape depends on them.
-
-    # Errors
-
-    What is no line of integers, a negative one; weights of another shape.
-    """
-
-def histc(input: Tensor, bins: _int = 100, min: _float = 0.0, max: _float = 0.0) -> Tensor:
-    """How many elements lie in each of `bins` intervals of the same width from `min` to `max`, both included; from the least
-    element to the largest, if these are the same. What lies outside does not count. Integers become the default float.
-
-    # Errors
-
-    No bins; bounds that are not finite or in the wrong order, elements that are not finite where they are the bounds.
-    """
-
-def histogram(input: _Operand, bins: _Operand = 100, *, range: _float | Sequence[_float] | None = None, weight: Tensor | None = None, density: _bool = False) -> tuple[Tensor, ...]:
-    """How many elements lie in each of `bins` intervals of the same width, and the intervals' ends, one more. They go from
-    `range[0]` to `range[1]`, both included, or from the least element to the largest. A tensor as `bins` (one axis, ascending) is
-    these ends itself. With `weight`, of the tensor's shape, the
-    sums of the elements' weights; with `density`, divided by their sum and the width, so that the integral is 1. Integers become
-    the default float.
-
-    # Errors
-
-    No bins; a range of other than two numbers that are finite and in order, or beside ends; ends of other than one axis, or of
-    another dtype; weights of another shape.
-    """
-
 def gradient(input: Tensor, *, spacing: _float | Sequence[_float] | Sequence[Tensor] | None = None, dim: _Dims | None = None, edge_order: _int = 1) -> tuple[Tensor, ...]:
     """The slopes along axes (all, if none is named) by differences of neighbours, a tensor for each: central ones inside, at the
     ends those of `edge_order` 1 or 2. `spacing` is the distance of points (1), one for all axes or one for each; or where they lie,
@@ -8754,6 +8776,19 @@ def unique_consecutive(input: Tensor, return_inverse: _bool = False, return_coun
     # Errors
 
     An axis out of range; parts without elements.
+    """
+
+def segment_reduce(data: Tensor, reduce: str, *, lengths: Tensor | None = None, indices: Tensor | None = None, offsets: Tensor | None = None, axis: _int = 0, unsafe: _bool = False, initial: _float | None = None) -> Tensor:
+    """What segments of an axis, one behind the other, come to: `reduce` is "sum", "mean", "max", "min" or "prod".
+
+    `lengths` says how long each is, `[…, n]` with the axes of floating-point `data` that lie before `axis`; or `offsets` `[…, n + 1]` where each begins,
+    and the last ends. The answer has `n` in the place of that axis. An empty segment is `initial`, which all begin with; without one it is 0, 1 for a product, −∞
+    and ∞ for "max" and "min", NaN for a mean.
+
+    # Errors
+
+    Other than floating-point data; another word; both of lengths and offsets, or neither, or indices; lengths of another shape, or that do not add up to the
+    axis's size, unless `unsafe`.
     """
 
 def sort(input: Tensor, dim: _int = -1, descending: _bool = False, *, stable: _bool = False) -> Extreme:

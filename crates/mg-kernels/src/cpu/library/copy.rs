@@ -5,7 +5,8 @@ use super::transpose::transpose;
 use crate::cpu::loops::{by_isa, isa};
 use crate::cpu::pool::{num_threads, parallel};
 use crate::cpu::stream::{STREAM, finish, stream, streams};
-use mg_device::{Layout, MAX_RANK, collapse};
+use mg_device::{Layout, MAX_RANK, Shape, collapse};
+use smallvec::SmallVec;
 
 /// Bytes from which a copy is divided among threads.
 const PARALLEL: usize = 1 << 20;
@@ -47,132 +48,191 @@ pub unsafe fn copy_strided(size: usize, src: *const u8, lsrc: &Layout, dst: *mut
     if shape.contains(&0) {
         return;
     }
-    let rank = shape.rank();
-    let (dst, src) =
-        (Shared(dst.wrapping_add(ldst.offset() * size)), Shared(src.wrapping_add(lsrc.offset() * size)));
-    let bytes = shape.numel() * size;
-    if rank == 0 {
-        // SAFETY: one element each.
-        return unsafe { std::ptr::copy_nonoverlapping(src.get(), dst.get(), size) };
-    }
-    if rank == 1 && strides == [one(), one()] {
-        let streams = bytes >= STREAM && streams();
-        return in_parts(shape[0], 1, bytes, &|from, to| {
-            // SAFETY: by this function's contract; parts are disjoint.
-            unsafe {
-                let (src, dst) = (src.get().add(from * size), dst.get().add(from * size));
-                if streams {
-                    stream(dst, src, (to - from) * size);
-                    finish();
-                } else {
-                    std::ptr::copy_nonoverlapping(src, dst, (to - from) * size);
-                }
-            }
-        });
-    }
-    let nearest =
-        |s: &[isize; MAX_RANK]| (0..rank).filter(|&d| s[d] != 0).min_by_key(|&d| s[d].unsigned_abs());
-    let inner = nearest(&strides[0]).unwrap_or(rank - 1);
-    let from = nearest(&strides[1]).unwrap_or(inner);
-    let plane = from != inner && strides[0][inner] == 1 && matches!(strides[1][from], 1 | -1);
-    // The dimensions that are walked around the innermost run (or plane), outermost first.
-    let outer: Vec<usize> = (0..rank).filter(|&d| d != inner && !(plane && d == from)).collect();
-    let offsets = |mut position: usize| {
-        let mut at = [0isize; 2];
-        for &d in outer.iter().rev() {
-            let i = (position % shape[d]) as isize;
-            position /= shape[d];
-            at[0] += i * strides[0][d];
-            at[1] += i * strides[1][d];
+    let (dst, src) = (dst.wrapping_add(ldst.offset() * size), src.wrapping_add(lsrc.offset() * size));
+    // SAFETY: this function's contract, of what is walked in each way.
+    unsafe {
+        match shape.rank() {
+            0 => std::ptr::copy_nonoverlapping(src, dst, size),
+            1 if strides == [one(), one()] => dense(dst, src, shape.numel() * size),
+            _ => Walk::new(size, shape, strides, dst, src).run(),
         }
-        (at[0] * size as isize, at[1] * size as isize)
-    };
-    let around: usize = outer.iter().map(|&d| shape[d]).product();
-    if plane && strides[1][inner] == 0 && strides[1][from] == 1 {
-        // Each element, several times beside each other.
-        let (rows, columns) = (shape[from], shape[inner]);
-        return in_parts(around * rows, 1, bytes, &|first, last| {
+    }
+}
+
+/// Copies bytes that lie side by side on both sides.
+///
+/// Safety: both pointers are valid for them.
+unsafe fn dense(dst: *mut u8, src: *const u8, bytes: usize) {
+    let streams = bytes >= STREAM && streams();
+    let (dst, src) = (Shared(dst), Shared(src));
+    in_parts(bytes, WIDEST, bytes, &|from, to| {
+        // SAFETY: by this function's contract; parts are disjoint.
+        unsafe {
+            let (src, dst) = (src.get().add(from), dst.get().add(from));
+            if streams {
+                stream(dst, src, to - from);
+                finish();
+            } else {
+                std::ptr::copy_nonoverlapping(src, dst, to - from);
+            }
+        }
+    });
+}
+
+/// Bytes of the widest element.
+const WIDEST: usize = 8;
+
+/// A copy, by the dimensions that it walks along. What follows of pointers holds by the contract of [`copy_strided`].
+struct Walk {
+    /// Bytes of an element.
+    size: usize,
+    shape: Shape,
+    /// The destination's strides and the source's.
+    strides: [[isize; MAX_RANK]; 2],
+    dst: Shared<*mut u8>,
+    src: Shared<*const u8>,
+    /// The dimension along which elements of the destination are nearest to each other, and that of the source.
+    inner: usize,
+    from: usize,
+    /// Whether these two are walked together, in blocks.
+    is_plane: bool,
+    /// The dimensions that are walked around the innermost run (or plane), outermost first.
+    outer: SmallVec<[usize; 8]>,
+}
+
+impl Walk {
+    fn new(size: usize, shape: Shape, strides: [[isize; MAX_RANK]; 2], dst: *mut u8, src: *const u8) -> Walk {
+        let rank = shape.rank();
+        let nearest =
+            |s: &[isize; MAX_RANK]| (0..rank).filter(|&d| s[d] != 0).min_by_key(|&d| s[d].unsigned_abs());
+        let inner = nearest(&strides[0]).unwrap_or(rank - 1);
+        let from = nearest(&strides[1]).unwrap_or(inner);
+        let is_plane = from != inner && strides[0][inner] == 1 && matches!(strides[1][from], 1 | -1);
+        let outer = (0..rank).filter(|&d| d != inner && !(is_plane && d == from)).collect();
+        Walk { size, shape, strides, dst: Shared(dst), src: Shared(src), inner, from, is_plane, outer }
+    }
+
+    fn bytes(&self) -> usize {
+        self.shape.numel() * self.size
+    }
+
+    /// How many innermost runs (or planes) there are.
+    fn around(&self) -> usize {
+        self.outer.iter().map(|&d| self.shape[d]).product()
+    }
+
+    /// Where a run (or plane) begins.
+    ///
+    /// Safety: there is one with this number.
+    unsafe fn at(&self, mut number: usize) -> (*mut u8, *const u8) {
+        let mut at = [0isize; 2];
+        for &d in self.outer.iter().rev() {
+            let i = (number % self.shape[d]) as isize;
+            number /= self.shape[d];
+            at[0] += i * self.strides[0][d];
+            at[1] += i * self.strides[1][d];
+        }
+        let [dst, src] = at.map(|at| at * self.size as isize);
+        // SAFETY: an element of the layout.
+        unsafe { (self.dst.get().offset(dst), self.src.get().offset(src)) }
+    }
+
+    unsafe fn run(&self) {
+        // SAFETY: this function's contract.
+        unsafe {
+            match (self.is_plane, self.strides[1][self.inner], self.strides[1][self.from]) {
+                (true, 0, 1) => self.beside(),
+                (true, _, _) => self.turned(),
+                (false, _, _) => self.along(),
+            }
+        }
+    }
+
+    /// Each element of a row, several times beside each other.
+    unsafe fn beside(&self) {
+        let (rows, columns, size) = (self.shape[self.from], self.shape[self.inner], self.size);
+        let apart = self.strides[0][self.from];
+        in_parts(self.around() * rows, 1, self.bytes(), &|first, last| {
             let mut at = first;
             while at < last {
                 let (row, n) = (at % rows, (rows - at % rows).min(last - at));
-                let (at_dst, at_src) = offsets(at / rows);
-                // SAFETY: rows of the plane at these offsets; rows are disjoint.
+                // SAFETY: rows of a plane; rows are disjoint.
                 unsafe {
-                    let dst = dst.get().offset(at_dst + row as isize * strides[0][from] * size as isize);
-                    let src = src.get().offset(at_src).add(row * size);
+                    let (dst, src) = self.at(at / rows);
+                    let (dst, src) = (dst.offset(row as isize * apart * size as isize), src.add(row * size));
                     match size {
-                        1 => repeat::<u8>(dst, strides[0][from], src, n, columns),
-                        2 => repeat::<u16>(dst, strides[0][from], src, n, columns),
-                        4 => repeat::<u32>(dst, strides[0][from], src, n, columns),
-                        _ => repeat::<u64>(dst, strides[0][from], src, n, columns),
+                        1 => repeat::<u8>(dst, apart, src, n, columns),
+                        2 => repeat::<u16>(dst, apart, src, n, columns),
+                        4 => repeat::<u32>(dst, apart, src, n, columns),
+                        _ => repeat::<u64>(dst, apart, src, n, columns),
                     }
                 }
                 at += n;
             }
         });
     }
-    if plane {
-        // Blocks of both sides stay in cache: a side's lines are touched by neighbouring rows.
-        let (rows, columns) = (shape[from], shape[inner]);
-        let (src_row, dst_row) = (strides[1][inner], strides[0][from]);
+
+    /// Planes whose rows are the other side's columns, by blocks of which both sides stay in cache: a side's lines are touched by
+    /// neighbouring rows.
+    unsafe fn turned(&self) {
+        let (rows, columns, size) = (self.shape[self.from], self.shape[self.inner], self.size as isize);
+        let (src_row, dst_row) = (self.strides[1][self.inner], self.strides[0][self.from]);
+        let backwards = self.strides[1][self.from] == -1;
         let across = columns.div_ceil(BLOCK);
-        in_parts(around * across, 1, bytes, &|first, last| {
+        in_parts(self.around() * across, 1, self.bytes(), &|first, last| {
             for task in first..last {
-                let (at_dst, at_src) = offsets(task / across);
+                // SAFETY: there is such a plane.
+                let (dst, src) = unsafe { self.at(task / across) };
                 let column = task % across * BLOCK;
                 let width = BLOCK.min(columns - column);
                 for row in (0..rows).step_by(BLOCK) {
                     let height = BLOCK.min(rows - row);
                     // From the row that lies first in the source.
-                    let (row, step, dst_row) = match strides[1][from] {
-                        -1 => (row + height - 1, -1, -dst_row),
-                        _ => (row, 1, dst_row),
-                    };
-                    // SAFETY: a block of the plane at these offsets; blocks are disjoint.
+                    let (row, step, each) =
+                        if backwards { (row + height - 1, -1, -dst_row) } else { (row, 1, dst_row) };
+                    let (column, row) = (column as isize, row as isize);
+                    // SAFETY: a block of a plane; blocks are disjoint.
                     unsafe {
-                        let s = src
-                            .get()
-                            .offset(at_src)
-                            .offset((column as isize * src_row + step * row as isize) * size as isize);
-                        let d = dst
-                            .get()
-                            .offset(at_dst)
-                            .offset((row as isize * strides[0][from] + column as isize) * size as isize);
-                        transpose(size, d, dst_row, s, src_row, width, height);
+                        let src = src.offset((column * src_row + step * row) * size);
+                        let dst = dst.offset((row * dst_row + column) * size);
+                        transpose(self.size, dst, each, src, src_row, width, height);
                     }
                 }
             }
         });
-        return;
     }
-    let n = shape[inner];
-    let (step_dst, step_src) = (strides[0][inner], strides[1][inner]);
-    let streams = bytes >= STREAM && n * size >= LONG && (step_dst, step_src) == (1, 1) && streams();
-    // Runs that follow each other along one dimension.
-    let (side, apart) = outer.last().map_or((1, [0, 0]), |&d| (shape[d], [strides[0][d], strides[1][d]]));
-    in_parts(around, 1, bytes, &|first, last| {
-        let mut position = first;
-        while position < last {
-            let count = (side - position % side).min(last - position);
-            let (at_dst, at_src) = offsets(position);
-            // SAFETY: runs of the innermost dimension at these offsets.
-            unsafe {
-                let (dst, src) = (dst.get().offset(at_dst), src.get().offset(at_src));
-                if streams {
-                    for i in 0..count as isize {
-                        let [by_dst, by_src] = apart.map(|by| i * by * size as isize);
-                        stream(dst.offset(by_dst), src.offset(by_src), n * size);
+
+    /// Runs along the innermost dimension.
+    unsafe fn along(&self) {
+        let (n, size) = (self.shape[self.inner], self.size);
+        let steps = self.strides.map(|strides| strides[self.inner]);
+        let streams = self.bytes() >= STREAM && n * size >= LONG && steps == [1, 1] && streams();
+        // Runs that follow each other along one dimension.
+        let last = self.outer.last();
+        let (side, apart) = last.map_or((1, [0, 0]), |&d| (self.shape[d], self.strides.map(|s| s[d])));
+        in_parts(self.around(), 1, self.bytes(), &|first, last| {
+            let mut position = first;
+            while position < last {
+                let count = (side - position % side).min(last - position);
+                // SAFETY: runs of the innermost dimension.
+                unsafe {
+                    let (dst, src) = self.at(position);
+                    if streams {
+                        for i in 0..count as isize {
+                            let [by_dst, by_src] = apart.map(|by| i * by * size as isize);
+                            stream(dst.offset(by_dst), src.offset(by_src), n * size);
+                        }
+                    } else {
+                        runs(size, dst, src, [count, n], [apart, steps]);
                     }
-                } else {
-                    runs(size, dst, src, [count, n], [apart, [step_dst, step_src]]);
                 }
+                position += count;
             }
-            position += count;
-        }
-        if streams {
-            finish();
-        }
-    });
+            if streams {
+                finish();
+            }
+        });
+    }
 }
 
 /// Bytes of a run from which it is streamed, where the whole is.

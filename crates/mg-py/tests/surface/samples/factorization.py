@@ -235,6 +235,11 @@ SAMPLES = {
         {"call": "L.linalg.lstsq(n, x)", "error": True},
         {"call": "L.linalg.lstsq(n, m, driver='fast')", "error": True},
     ],
+    "matrix_sqrth": [
+        {"call": "L.linalg.matrix_sqrth(m @ m.mT + 2 * L.eye(m.shape[-1], dtype=m.dtype))", "rtol": 1e-6},
+        {"call": "L.linalg.matrix_sqrth(L.stack([m @ m.mT, m.mT @ m]) + L.eye(m.shape[-1], dtype=m.dtype))", "rtol": 1e-6},
+        {"call": "L.linalg.matrix_sqrth(x)", "error": True},
+    ],
     "matrix_exp": [
         {"call": "L.matrix_exp(m)", "rtol": 1e-6},
         {"call": "L.linalg.matrix_exp(m * 5)", "rtol": 1e-6},
