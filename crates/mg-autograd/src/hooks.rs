@@ -192,7 +192,8 @@ impl Tensor {
                 Some(self.0.watch.get_or_init(Arc::default).clone())
             }
             false => {
-                let node = self.node();
+                // What graphs have of it, whoever has changed its numbers since.
+                let node = as_computed(self.node());
                 note_view_watched(&node);
                 Watch::made(&node)
             }

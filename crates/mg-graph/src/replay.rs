@@ -6,6 +6,7 @@
 //! differed between the runs cannot be replayed. Random numbers go on from wherever the generator is.
 
 use crate::engine;
+use crate::exclusive::Exclusive;
 use crate::execute::{Manner, Places, Room, Whole};
 use crate::live::LiveScalar;
 use crate::node::{Inner, Node, Value};
@@ -15,6 +16,7 @@ use crate::refusal::{Pair, Refusal};
 use mg_device::cuda::{Gpu, Graph, Launches, Origin as GpuOrigin, Works};
 use mg_device::{Buffer, DType, Device, Error, ErrorKind, Result};
 use mg_kernels::cell_bits;
+use smallvec::SmallVec;
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::panic::Location;
@@ -85,6 +87,7 @@ pub struct Trace {
     host_work: Vec<(usize, HostWork)>,
     undone: Vec<HostWork>,
     assumed: Vec<Assumption>,
+    exclusives: SmallVec<[Arc<Exclusive>; 2]>,
 }
 
 /// What the host does at each replay.
@@ -121,6 +124,7 @@ pub fn record<R>(may_read: bool, f: impl FnOnce() -> R) -> Result<(R, Trace)> {
         host_work: vec![],
         undone: vec![],
         assumed: vec![],
+        exclusives: SmallVec::new(),
     }));
     struct Stop;
     impl Drop for Stop {
@@ -238,6 +242,16 @@ pub fn assume(holds: impl Fn() -> bool + Send + Sync + 'static) {
     TRACE.with_borrow_mut(|trace| {
         if let Some(trace) = trace {
             trace.assumed.push(Box::new(holds));
+        }
+    });
+}
+
+pub(crate) fn note_exclusive(exclusive: &Arc<Exclusive>) {
+    TRACE.with_borrow_mut(|trace| {
+        if let Some(trace) = trace
+            && !trace.exclusives.iter().any(|known| Arc::ptr_eq(known, exclusive))
+        {
+            trace.exclusives.push(exclusive.clone());
         }
     });
 }
@@ -391,6 +405,11 @@ impl Trace {
     /// Whether all is so that the step was recorded with, as far as [`assume`] was told.
     pub fn holds(&self) -> bool {
         self.assumed.iter().all(|holds| holds())
+    }
+
+    /// What a replay takes before it looks at anything, as the step did: see [`Exclusive::take`].
+    pub fn exclusives(&self) -> SmallVec<[Arc<Exclusive>; 2]> {
+        self.exclusives.clone()
     }
 
     /// What this run computed, for a node that it left behind; `None` where the node is older.

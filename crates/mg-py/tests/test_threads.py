@@ -2,7 +2,9 @@
 
 import subprocess
 import sys
+import threading
 
+import micrograd_rs as mg
 import pytest
 
 #: The main thread's steps ask for signals as they go, and have the weight meanwhile.
@@ -114,3 +116,40 @@ for thread in threads:
 print(wrong)
 """
     assert run(script, 1.5) == "0\n"
+
+
+@pytest.mark.parametrize("kind", ["SGD", "Adam", "RMSprop"])
+def test_a_step_that_threads_share_loses_no_update_whether_it_is_replayed_or_not(kind):
+    threads, calls, before = 4, 30, sys.getswitchinterval()
+
+    def ended(shared):
+        p = mg.nn.Parameter(mg.zeros(5))
+        p.grad = mg.ones(5)
+        options = {"lr": 1.0, **({"momentum": 0.5} if kind == "SGD" else {})}
+        optimizer = getattr(mg.optim, kind)([p], **options)
+        step = mg.jit(lambda: optimizer.step()) if shared else optimizer.step
+
+        def many():
+            for k in range(calls):
+                step()
+                if k % 5 == 0:
+                    p.sum().item()
+
+        if not shared:
+            for _ in range(threads):
+                many()
+            return p.tolist()
+        all_of_them = [threading.Thread(target=many) for _ in range(threads)]
+        for thread in all_of_them:
+            thread.start()
+        for thread in all_of_them:
+            thread.join()
+        return p.tolist()
+
+    wanted = ended(shared=False)
+    sys.setswitchinterval(1e-5)
+    try:
+        for _ in range(60):
+            assert ended(shared=True) == wanted
+    finally:
+        sys.setswitchinterval(before)

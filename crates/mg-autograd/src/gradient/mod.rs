@@ -308,8 +308,9 @@ pub fn backward(
             true => None,
             false => Some((t.clone(), gradient?)),
         };
-        return put(inputs.iter().copied().zip(found).filter_map(of).collect(), how)
-            .map_err(named("backward"));
+        put(inputs.iter().copied().zip(found).filter_map(of).collect(), how).map_err(named("backward"))?;
+        // A result that was asked for keeps its gradient from now on.
+        return inputs.iter().filter(|t| !t.keeps_grad()).try_for_each(|t| t.retain_grad());
     }
     let began = mg_graph::next_sequence();
     let seeds = seeds("backward", roots, seeds_given)?;

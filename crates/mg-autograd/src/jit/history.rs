@@ -6,7 +6,7 @@
 //! of the history's nodes, of what those are made of, and the gradients that it came with.
 
 use super::record::Lie;
-use crate::gradient::{Passed, Reach, walk};
+use crate::gradient::{Passed, Reach, as_computed, walk};
 use mg_graph::{Computed, Grown, Node, Outside, Recorded, Replay, Tag, Trace, WeakNode};
 use mg_kernels::Algebra;
 use std::any::Any;
@@ -278,7 +278,8 @@ pub(crate) fn differentiate(
         return None;
     }
     // Whoever is told of a gradient is told by who walks over the graph as it is.
-    if history.roots.iter().any(|root| root.upgrade().is_some_and(|root| root.watch().is_some())) {
+    if history.roots.iter().any(|root| root.upgrade().is_some_and(|root| as_computed(root).watch().is_some()))
+    {
         return None;
     }
     // Another thread, or somebody further up, walks over one of the same kind.

@@ -14,10 +14,11 @@ pub(crate) use record::{
 };
 
 use crate::creation;
+use crate::gradient::as_computed;
 use crate::tensor::{Kept, Lies, MemoryId, Tensor};
 use history::Walks;
 use mg_device::{DType, Device, Error, ErrorKind, Result};
-use mg_graph::{Node, WordHasher};
+use mg_graph::{Exclusive, Node, WordHasher};
 use record::Lie;
 use replaying::{Fit, Replaying};
 use run::Run;
@@ -192,18 +193,19 @@ impl<F: FnMut(&[Tensor]) -> Result<Vec<Tensor>>> Jit<F> {
         let known = self.known.entry(key).or_default();
         let mut at = 0;
         while let Some(replaying) = known.replays.get_mut(at) {
+            let exclusives = replaying.run.trace.exclusives();
+            let alone = Exclusive::take(&exclusives);
             match replaying.fits(arguments) {
                 Fit::Yes(found) => {
                     let number = replaying.run.number;
-                    return match replaying.call(found, arguments, self.catches).transpose() {
-                        Some(answer) => {
-                            (self.replayed, self.run) = (true, number);
-                            answer
-                        }
-                        // Another thread has written to what the step changes; or it has failed, nothing is as if it had begun, and the
-                        // function may know what to do about it.
-                        None => self.plainly(arguments),
-                    };
+                    if let Some(answer) = replaying.call(found, arguments, self.catches).transpose() {
+                        (self.replayed, self.run) = (true, number);
+                        return answer;
+                    }
+                    // Another thread has written to what the step changes; or it has failed, nothing is as if it had begun, and the
+                    // function may know what to do about it. It has itself what is exclusive.
+                    drop(alone);
+                    return self.plainly(arguments);
                 }
                 Fit::No => at += 1,
                 Fit::Gone => drop(known.replays.remove(at)),
@@ -263,7 +265,7 @@ impl Key {
                 tracked: t.requires_grad(),
                 view: t.layout().is_some(),
                 lies: t.lies(),
-                watched: t.current().watch().is_some(),
+                watched: as_computed(t.current()).watch().is_some(),
                 is: first(i, &|j| arguments[j].is(t)),
                 shares: first(i, &|j| ids[j] == ids[i]),
             })

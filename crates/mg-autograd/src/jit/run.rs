@@ -241,6 +241,9 @@ impl Reading<'_> {
         if t.keeps_grad() {
             return Err(refused("an answer is a leaf that it has made"));
         }
+        if t.grad_now().is_some() {
+            return Err(refused("it gives an answer a gradient"));
+        }
         let id = t.memory_id();
         let is_grad = |leaf: &Tensor| leaf.grad_now().is_some_and(|grad| grad.memory_id() == id);
         if self.record.grads.iter().any(|grad| is_grad(&grad.leaf)) {

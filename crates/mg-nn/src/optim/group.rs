@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use mg_autograd::{Operand, Tensor, no_grad};
 use mg_device::{DType, Device, Error, ErrorKind, Result};
-use mg_graph::{LiveScalar, Node, assume, locked, on_failed_replay, on_replay};
+use mg_graph::{Exclusive, LiveScalar, Node, assume, locked, on_failed_replay, on_replay};
 
 use super::number::Number;
 use super::options::OptionValue;
@@ -92,6 +92,8 @@ pub(super) struct Group<R> {
     era: Arc<()>,
     /// The last change of what is remembered.
     changed: Arc<AtomicU64>,
+    /// Steps are made one after the other, replayed ones too: each reads parameters and what is remembered of them, and writes to them later.
+    exclusive: Arc<Exclusive>,
     slots: Vec<Option<Slot<R>>>,
     /// While a step is being made.
     before: Vec<Before>,
@@ -112,8 +114,9 @@ impl<R: Rule> Group<R> {
         let (shared, live) = (options.shared().map(LiveScalar::new), options.live().map(LiveScalar::new));
         let options = Arc::new(Mutex::new(options));
         let (era, changed) = (Arc::new(()), Arc::new(AtomicU64::new(next_change())));
-        let (initial_lr, before) = (None, vec![]);
-        let mut group = Group { parameters, options, shared, live, initial_lr, era, changed, slots, before };
+        let (initial_lr, before, exclusive) = (None, vec![], Arc::default());
+        let mut group =
+            Group { parameters, options, shared, live, initial_lr, era, changed, exclusive, slots, before };
         if R::IS_EAGER {
             let options = group.options();
             for (p, slot) in group.parameters.iter().zip(&mut group.slots) {
@@ -162,6 +165,7 @@ impl<R: Rule> Group<R> {
 
     /// What is remembered of each parameter: tensors by name, as `handed` hands them out.
     pub(super) fn save(&self, before: usize, handed: impl Fn(&Tensor) -> Tensor) -> State {
+        let _alone = Exclusive::take([&self.exclusive]);
         // Numbers are written in f64 where that is the default, and else in f32, as PyTorch's are.
         let in_f64 = DType::default_float() == DType::F64;
         let written = if in_f64 { DType::F64 } else { DType::F32 };
@@ -190,6 +194,8 @@ impl<R: Rule> Group<R> {
 
     #[track_caller]
     pub(super) fn load(&mut self, state: &State, whose: Whose) -> Result<()> {
+        let exclusive = self.exclusive.clone();
+        let _alone = Exclusive::take([&exclusive]);
         let options = self.options();
         let loaded = load_slots(&options, &self.parameters, state, whose)?;
         self.tell();
@@ -462,6 +468,9 @@ pub trait ParamGroup: Send {
     /// replayed ones too, and each load, and one that no other group has.
     fn last_change(&self) -> Arc<AtomicU64>;
 
+    /// What each of its steps has for itself.
+    fn exclusive(&self) -> Arc<Exclusive>;
+
     /// Notes how things stand before a step.
     #[doc(hidden)]
     fn start(&mut self);
@@ -535,6 +544,10 @@ impl<R: Rule> ParamGroup for Group<R> {
 
     fn last_change(&self) -> Arc<AtomicU64> {
         self.changed.clone()
+    }
+
+    fn exclusive(&self) -> Arc<Exclusive> {
+        self.exclusive.clone()
     }
 
     fn start(&mut self) {
@@ -652,6 +665,8 @@ pub fn step_together(groups: &mut [&mut dyn ParamGroup]) -> Result<()> {
 /// As [`step_together`].
 pub fn step_unless(groups: &mut [&mut dyn ParamGroup], left_out: Option<&Tensor>) -> Result<()> {
     let _guard = no_grad();
+    let exclusives: Vec<Arc<Exclusive>> = groups.iter().map(|group| group.exclusive()).collect();
+    let _alone = Exclusive::take(&exclusives);
     groups.iter_mut().for_each(|group| group.start());
     let made = change(groups, left_out);
     if made.is_err() {

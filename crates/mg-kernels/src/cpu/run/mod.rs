@@ -166,7 +166,8 @@ impl Compiled {
             // SAFETY: the caller's contract.
             unsafe { self.write_totals(args, &totals, &mut refusals) };
         }
-        spare.extend(kept);
+        // A reduction that keeps nothing has no memory to hand on.
+        spare.extend(kept.into_iter().filter(|memory| memory.capacity() > 0));
         SCRATCH.with_borrow_mut(|s| s.kept = spare);
         if refusals.is_empty() { Ok(()) } else { Err(refusals) }
     }
