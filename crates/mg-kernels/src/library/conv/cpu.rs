@@ -15,7 +15,7 @@ const TILE: usize = 1 << 16;
 /// Outputs below which a weight would be gone through for too few of them.
 const LEAST: usize = 64;
 /// Channels of a result from which tiles have them side by side.
-const NARROW: usize = 8;
+const NARROW: usize = 5;
 /// Multiplications from which threads share the work.
 const PARALLEL: usize = 1 << 19;
 /// Parts in which a weight's gradient is summed, whatever the number of threads.

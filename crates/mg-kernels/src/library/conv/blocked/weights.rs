@@ -65,11 +65,24 @@ struct Part {
     channels: Range<usize>,
 }
 
-/// How a lot's inputs are laid out: the first along two axes, how many along the second, and from channel to channel.
+/// How a lot's inputs are laid out: which along two axes, the number of each there, and from channel to channel.
 struct Laid {
-    first: [usize; 2],
-    lines: [usize; 2],
+    met: [Vec<usize>; 2],
+    number: [Vec<usize>; 2],
     channel: usize,
+}
+
+impl Laid {
+    /// The number of a line.
+    fn line(&self, z: usize, y: usize) -> usize {
+        self.number[0][z] * self.met[1].len() + self.number[1][y]
+    }
+
+    /// The only stretch along the second axis, if it is one.
+    fn stretch(&self) -> Option<usize> {
+        let (first, last) = (self.met[1].first()?, self.met[1].last()?);
+        (last - first + 1 == self.met[1].len()).then_some(*first)
+    }
 }
 
 impl<T: Compute> Plan<'_, T> {
@@ -84,7 +97,7 @@ impl<T: Compute> Plan<'_, T> {
             is_back: false,
         });
         let kernels = T::kernels();
-        let is_flat = g.depth() == g.c && g.stride == [1; 3] && g.padding == [0; 3];
+        let is_flat = g.depth() == g.c && g.padding == [0; 3];
         let steps = if g.c < g.kernel[2] {
             Steps::Thin
         } else if !is_flat && g.output[2] < SHORT && g.batch >= 2 * g.output[2] {
@@ -101,7 +114,18 @@ impl<T: Compute> Plan<'_, T> {
         let lots = lots(g.batch, &axes, target, images);
         let bundles = strips.div_ceil((SUMS / (g.c.div_ceil(cuts) * places * kernels.columns())).max(1));
         let parts = TASKS.div_ceil(g.groups * bundles * cuts).min(lots.len());
-        Plan { g, axes, kernels, steps, line: axes[2].line(steps == Steps::Thin), lots, strips, cuts, parts }
+        Plan {
+            g,
+            axes,
+            kernels,
+            steps,
+            line: axes[2].line(steps == Steps::Thin),
+            lots,
+            strips,
+            cuts,
+            bundles,
+            parts,
+        }
     }
 
     fn part(&self, i: usize) -> Part {
@@ -119,10 +143,16 @@ impl<T: Compute> Plan<'_, T> {
     }
 
     fn laid(&self, lot: &Lot) -> Laid {
-        let [z, y] = [0, 1].map(|i| self.axes[i].sources(lot.along[i].clone()));
-        let len = lot.images.len() * z.len() * y.len() * self.line.len;
+        let is_met = [0, 1].map(|i| self.axes[i].is_met(lot.along[i].clone()));
+        let met = [0, 1].map(|i| (0..self.axes[i].source).filter(|&at| is_met[i][at]).collect::<Vec<_>>());
+        let number = [0, 1].map(|i| {
+            let mut number = vec![0; self.axes[i].source];
+            met[i].iter().enumerate().for_each(|(n, &at)| number[at] = n);
+            number
+        });
+        let len = lot.images.len() * met[0].len() * met[1].len() * self.line.len;
         // An odd number of cache lines, so that channels do not compete for one set.
-        Laid { first: [z.start, y.start], lines: [z.len(), y.len()], channel: len.next_multiple_of(16) | 16 }
+        Laid { met, number, channel: len.next_multiple_of(16) | 16 }
     }
 
     /// Lays out a task's inputs of a lot, channel after channel.
@@ -131,36 +161,39 @@ impl<T: Compute> Plan<'_, T> {
         let [_, h, w] = g.input;
         let there = line.inside(w);
         let is_whole = there == (0..w) && line.len == w && line.every == 1;
-        let images = lot.images.len();
-        let met = [0, 1].map(|i| self.axes[i].is_met(lot.along[i].clone()));
+        let (images, lines) = (lot.images.len(), laid.met[0].len() * laid.met[1].len());
+        let stretch = laid.stretch().filter(|_| is_whole);
         for (i, c) in task.channels.clone().enumerate() {
             // SAFETY: that of `weight`; there is room.
             unsafe {
                 let to = to.add(i * laid.channel);
                 let at = |n: usize| x.add(((n * g.groups + task.group) * g.c + c) * g.inputs());
-                if self.steps == Steps::Images && is_whole {
-                    let (from, lines) = (at(lot.images.start), laid.lines[0] * laid.lines[1]);
-                    let from = from.add((laid.first[0] * h + laid.first[1]) * w);
+                if let (Steps::Images, Some(y)) = (self.steps, stretch) {
                     let apart = (g.groups * g.c * g.inputs()) as isize;
-                    let size = size_of::<T>();
-                    transpose(size, to.cast(), images as isize, from.cast(), apart, images, lines * w);
+                    for &z in &laid.met[0] {
+                        let from = at(lot.images.start).add((z * h + y) * w);
+                        let (to, size) = (to.add(laid.line(z, y) * w * images), size_of::<T>());
+                        let len = laid.met[1].len() * w;
+                        transpose(size, to.cast(), images as isize, from.cast(), apart, images, len);
+                    }
                     continue;
                 }
                 for (n, image) in lot.images.clone().enumerate() {
-                    for z in (0..laid.lines[0]).filter(|z| met[0][laid.first[0] + z]) {
-                        let from = at(image).add(((laid.first[0] + z) * h + laid.first[1]) * w);
-                        let first = (n * laid.lines[0] + z) * laid.lines[1] * line.len;
-                        if is_whole {
-                            std::ptr::copy_nonoverlapping(from, to.add(first), laid.lines[1] * w);
+                    for &z in &laid.met[0] {
+                        let from = at(image).add(z * h * w);
+                        if let (Steps::Line | Steps::Thin, Some(y)) = (self.steps, stretch) {
+                            let to = to.add((n * lines + laid.line(z, y)) * w);
+                            std::ptr::copy_nonoverlapping(from.add(y * w), to, laid.met[1].len() * w);
                             continue;
                         }
-                        for y in (0..laid.lines[1]).filter(|y| met[1][laid.first[1] + y]) {
-                            let from = from.add(y * w);
+                        for &y in &laid.met[1] {
+                            let (from, line) = (from.add(y * w), laid.line(z, y));
                             if self.steps == Steps::Images {
-                                let first = (z * laid.lines[1] + y) * line.len;
-                                self.copy(from, there.clone(), to.add(first * images + n), images);
+                                let to = to.add(line * self.line.len * images + n);
+                                self.copy(from, there.clone(), to, images);
                             } else {
-                                self.copy(from, there.clone(), to.add(first + y * line.len), 1);
+                                let to = to.add((n * lines + line) * self.line.len);
+                                self.copy(from, there.clone(), to, 1);
                             }
                         }
                     }
@@ -251,7 +284,7 @@ impl<T: Compute> Plan<'_, T> {
                     let (Some(z), Some(y)) = (az.source(z, place[0]), ay.source(y, place[1])) else {
                         continue;
                     };
-                    let line = (n * laid.lines[0] + z - laid.first[0]) * laid.lines[1] + y - laid.first[1];
+                    let line = n * laid.met[0].len() * laid.met[1].len() + laid.line(z, y);
                     let line = (line * self.line.len) as isize + base;
                     if self.steps != Steps::Images {
                         let b = ((start + there.start) * width) as isize;
