@@ -1,6 +1,6 @@
 //! Images of images: the convolution, and its gradient by the input.
 
-use super::{Axis, Line, Lot, TASKS, lots, part};
+use super::{Axis, Line, Lot, TASKS, kinds, lots, part};
 use crate::cpu::library::Shared;
 use crate::cpu::library::scratch::{self, Slot};
 use crate::cpu::library::transpose::transpose;
@@ -15,6 +15,8 @@ const BESIDE: usize = 32;
 const FEW: usize = 8;
 /// Results of a lot, about: what they are made of stays in the second-level cache, and the kernel is gone through for many of them.
 const TARGET: usize = 768;
+/// The same where channels are few: results stay in the first-level cache until they are brought to where they belong.
+const NEAR: usize = 192;
 /// Steps of a tile between visits of the result: a strip of the kernel that long, and what it is multiplied with, stay in the second-level cache.
 const DEPTH: usize = 1152;
 /// Channels between visits, at the most: what lies between is of as many.
@@ -75,7 +77,19 @@ struct Plan<T: 'static> {
     beside: usize,
     deep: usize,
     lots: Vec<Lot>,
+    kinds: Vec<Kind>,
     strips: usize,
+}
+
+/// What all lots of a kind have in common.
+struct Kind {
+    places: Places,
+    /// How much their sources are, laid out.
+    len: usize,
+    /// The sources along two axes that results meet.
+    met: [Vec<usize>; 2],
+    /// What is computed between visits of the results.
+    visits: Vec<(Vec<Link>, Vec<Run>)>,
 }
 
 /// Where the sources of a lot lie: distances along blocks of channels, images, and the three axes.
@@ -118,8 +132,11 @@ impl<T: Compute> Plan<T> {
         };
         let images = if rows == Rows::Images { IMAGES } else { 1 };
         let places: usize = g.kernel.iter().product();
+        let target = if rows == Rows::Thin { NEAR } else { TARGET };
         let beside = if rows == Rows::Thin { 1 } else { BESIDE.min(channels[0]) };
-        Plan {
+        let mut lots = lots(g.batch, &axes, target, images);
+        let kinds = kinds(&mut lots);
+        let mut plan = Plan {
             batch: g.batch,
             groups: g.groups,
             channels: channels[0],
@@ -132,9 +149,12 @@ impl<T: Compute> Plan<T> {
             line: axes[2].line(rows != Rows::Images),
             beside,
             deep: (DEPTH / (places * beside)).clamp(1, DEEPEST.div_ceil(beside)),
-            lots: lots(g.batch, &axes, TARGET, images),
+            lots,
+            kinds: Vec::new(),
             strips: channels[1].div_ceil(kernels.columns()),
-        }
+        };
+        plan.kinds = kinds.iter().map(|lot| plan.kind(lot)).collect();
+        plan
     }
 
     fn blocks(&self) -> usize {
@@ -198,42 +218,47 @@ impl<T: Compute> Plan<T> {
         }
     }
 
-    /// Where the sources of a lot are laid out, and how much they are.
-    fn places(&self, lot: &Lot) -> (Places, usize) {
-        let [z, y] = [0, 1].map(|i| self.axes[i].sources(lot.along[i].clone()));
-        let (images, line) = (lot.images.len(), self.line.len);
+    fn kind(&self, lot: &Lot) -> Kind {
+        let sources = [0, 1].map(|i| self.axes[i].sources(lot.along[i].clone()));
+        let met = [0, 1].map(|i| {
+            let is_met = self.axes[i].is_met(lot.along[i].clone());
+            sources[i].clone().filter(|&at| is_met[at]).collect::<Vec<_>>()
+        });
+        let ([z, y], images, line) = (&sources, lot.images.len(), self.line.len);
         let (image, x) = match self.rows {
             Rows::Line | Rows::Thin => (z.len() * y.len() * line * self.beside, self.beside),
             Rows::Images => (self.beside, images * self.beside),
         };
         let block = z.len() * y.len() * line * images * self.beside;
-        let axes = [y.len() * line * x, line * x, x];
-        (Places { first: [z.start, y.start], block, image, axes }, self.blocks() * block)
+        let places =
+            Places { first: [z.start, y.start], block, image, axes: [y.len() * line * x, line * x, x] };
+        let (blocks, visits) = (self.blocks(), self.blocks().div_ceil(self.deep));
+        let visits = (0..visits).map(|i| self.runs(lot, &places, part(i, visits, blocks))).collect();
+        Kind { places, len: blocks * block, met, visits }
     }
 
     /// Lays out a block of channels of a lot's sources.
     unsafe fn pack(&self, x: *const T, group: usize, lot: &Lot, block: usize, to: *mut T) {
-        let (places, _) = self.places(lot);
+        let Kind { places, met: [zs, ys], .. } = &self.kinds[lot.kind];
         let (channels, sources) = (self.channels_of(block), self.sources());
         let [_, h, w] = self.axes.map(|axis| axis.source);
-        let met = [0, 1].map(|i| self.axes[i].is_met(lot.along[i].clone()));
-        let [zs, ys] = [0, 1].map(|i| self.axes[i].sources(lot.along[i].clone()));
         let there = self.line.inside(w);
         let is_whole = there == (0..w) && self.line.len == w && self.line.every == 1;
+        let (first, last) = (places.first[1], ys.last().map_or(0, |last| last + 1));
         // SAFETY: the sources lie in the images, and there is room for them.
         unsafe {
             let to = to.add(block * places.block);
             for (i, n) in lot.images.clone().enumerate() {
                 let x = x.add(((n * self.groups + group) * self.channels + channels.start) * sources);
-                for z in zs.clone().filter(|&z| met[0][z]) {
-                    let to = to.add(i * places.image + (z - zs.start) * places.axes[0]);
+                for &z in zs {
+                    let to = to.add(i * places.image + (z - places.first[0]) * places.axes[0]);
                     let x = x.add(z * h * w);
-                    if is_whole {
-                        self.turn(x.add(ys.start * w), channels.len(), ys.len() * w, to, places.axes[2]);
+                    if is_whole && last > first {
+                        self.turn(x.add(first * w), channels.len(), (last - first) * w, to, places.axes[2]);
                         continue;
                     }
-                    for y in ys.clone().filter(|&y| met[1][y]) {
-                        let to = to.add((y - ys.start) * places.axes[1]);
+                    for &y in ys {
+                        let to = to.add((y - first) * places.axes[1]);
                         self.pack_line(x.add(y * w), channels.len(), there.clone(), to, places.axes[2]);
                     }
                 }
@@ -277,9 +302,8 @@ impl<T: Compute> Plan<T> {
     }
 
     /// Which steps the lot's rows take over some blocks of channels.
-    fn runs(&self, lot: &Lot, blocks: Range<usize>) -> (Vec<Link>, Vec<Run>) {
+    fn runs(&self, lot: &Lot, places: &Places, blocks: Range<usize>) -> (Vec<Link>, Vec<Run>) {
         let [az, ay, ax] = &self.axes;
-        let (places, _) = self.places(lot);
         let (mut links, mut runs) = (Vec::new(), Vec::new());
         let mut result = 0;
         for z in lot.along[0].clone() {
@@ -371,7 +395,7 @@ impl<T: Compute> Plan<T> {
         acc: *mut T,
         add: bool,
     ) {
-        let (places, _) = self.places(lot);
+        let places = &self.kinds[lot.kind].places;
         let kernels = self.kernels;
         let (width, positions) = (kernels.columns(), lot.positions(&self.axes));
         let columns = width.min(self.results - strip * width).next_multiple_of(kernels.lanes);
@@ -430,20 +454,18 @@ impl<T: Compute> Plan<T> {
 
     /// Some strips of a lot, whose sources are laid out at `x`.
     unsafe fn lot(&self, lot: &Lot, group: usize, strips: Range<usize>, x: *const T, w: *const T, y: *mut T) {
-        let blocks = self.blocks();
-        let visits = blocks.div_ceil(self.deep);
+        let visits = &self.kinds[lot.kind].visits;
         let each = lot.images.len() * lot.positions(&self.axes) * self.kernels.columns();
-        let kept = if visits > 1 { strips.len() } else { 1 };
+        let kept = if visits.len() > 1 { strips.len() } else { 1 };
         scratch::with(Slot::Shares, kept * each, |acc: *mut T| {
-            for visit in 0..visits {
-                let (links, runs) = self.runs(lot, part(visit, visits, blocks));
+            for (visit, (links, runs)) in visits.iter().enumerate() {
                 for strip in strips.clone() {
                     // SAFETY: this function's contract.
                     unsafe {
-                        let acc = if visits > 1 { acc.add((strip - strips.start) * each) } else { acc };
+                        let acc = if visits.len() > 1 { acc.add((strip - strips.start) * each) } else { acc };
                         let w = w.add((group * self.strips + strip) * self.strip());
-                        self.compute(lot, &links, &runs, strip, x, w, acc, visit > 0);
-                        if visit + 1 == visits {
+                        self.compute(lot, links, runs, strip, x, w, acc, visit > 0);
+                        if visit + 1 == visits.len() {
                             self.flush(lot, group, strip, acc, y);
                         }
                     }
@@ -474,7 +496,7 @@ impl<T: Compute> Plan<T> {
                 let task = |i: usize| {
                     let (x, _, y, packed) = at.get();
                     let (lot, group) = (&self.lots[i / self.groups], i % self.groups);
-                    let (_, len) = self.places(lot);
+                    let len = self.kinds[lot.kind].len;
                     // SAFETY: this function's contract; each task has images, or parts of them, of its own.
                     scratch::with(Slot::Windows, len, |laid: *mut T| unsafe {
                         (0..self.blocks()).for_each(|block| self.pack(x, group, lot, block, laid));
@@ -495,7 +517,7 @@ impl<T: Compute> Plan<T> {
         let starts: Vec<usize> = (0..many)
             .map(|i| {
                 let start = len;
-                len += self.places(&self.lots[i / self.groups]).1;
+                len += self.kinds[self.lots[i / self.groups].kind].len;
                 start
             })
             .collect();
@@ -511,8 +533,7 @@ impl<T: Compute> Plan<T> {
             shared(many * self.blocks(), work, &pack);
             let cuts = TASKS.div_ceil(many).min(self.strips);
             let task = |i: usize| {
-                let (x, w, y, laid) = at.get();
-                let _ = x;
+                let (_, w, y, laid) = at.get();
                 let (i, cut) = (i / cuts, i % cuts);
                 let (lot, group) = (&self.lots[i / self.groups], i % self.groups);
                 // SAFETY: that of `run`; each task has strips of a lot of its own.

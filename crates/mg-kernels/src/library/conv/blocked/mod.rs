@@ -115,6 +115,8 @@ impl Axis {
 struct Lot {
     images: Range<usize>,
     along: [Range<usize>; 2],
+    /// Which of the lots that differ in more than their first image.
+    kind: usize,
 }
 
 impl Lot {
@@ -133,7 +135,7 @@ impl Lot {
 fn lots(batch: usize, axes: &[Axis; MAX_AXES], target: usize, images: usize) -> Vec<Lot> {
     let [z, y, x] = axes.map(|axis| axis.result);
     let positions = z * y * x;
-    let lot = |images: Range<usize>, z: Range<usize>, y: Range<usize>| Lot { images, along: [z, y] };
+    let lot = |images: Range<usize>, z: Range<usize>, y: Range<usize>| Lot { images, along: [z, y], kind: 0 };
     if positions <= target {
         let parts = batch.div_ceil(images.max(target / positions).min(batch));
         return (0..parts).map(|i| lot(part(i, parts, batch), 0..z, 0..y)).collect();
@@ -148,6 +150,19 @@ fn lots(batch: usize, axes: &[Axis; MAX_AXES], target: usize, images: usize) -> 
             })
         })
         .collect()
+}
+
+/// Numbers the kinds of lots, and gives one of each.
+fn kinds(lots: &mut [Lot]) -> Vec<Lot> {
+    let mut kinds: Vec<Lot> = Vec::new();
+    for lot in lots {
+        let is_alike = |kind: &Lot| kind.images.len() == lot.images.len() && kind.along == lot.along;
+        lot.kind = kinds.iter().position(is_alike).unwrap_or(kinds.len());
+        if lot.kind == kinds.len() {
+            kinds.push(lot.clone());
+        }
+    }
+    kinds
 }
 
 /// How a line of sources is laid out: element `i` is the source `i · every + first`, or 0 where there is none.

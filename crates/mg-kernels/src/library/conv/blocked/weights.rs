@@ -1,6 +1,6 @@
 //! The gradient by the kernel: sums over places of images, whose steps go along lines, or along images where lines are short.
 
-use super::{Axis, Line, Lot, TASKS, lots, part};
+use super::{Axis, Line, Lot, TASKS, kinds, lots, part};
 use crate::cpu::library::Shared;
 use crate::cpu::library::scratch::{self, Slot};
 use crate::cpu::library::transpose::transpose;
@@ -51,6 +51,8 @@ struct Plan<'a, T: 'static> {
     steps: Steps,
     line: Line,
     lots: Vec<Lot>,
+    /// Of each kind of lots, how inputs are laid out, and the steps of each place of the kernel.
+    kinds: Vec<(Laid, Vec<Vec<Link>>)>,
     strips: usize,
     /// Into how many parts the channels of a group are cut, into how many the strips, and into how many the lots.
     cuts: usize,
@@ -111,21 +113,22 @@ impl<T: Compute> Plan<'_, T> {
         let (places, strips) = (g.depth() / g.c, g.o.div_ceil(kernels.columns()));
         let most = (PLACES / places).clamp(kernels.rows.min(g.c), CHANNELS);
         let cuts = g.c.div_ceil(most);
-        let lots = lots(g.batch, &axes, target, images);
+        let mut lots = lots(g.batch, &axes, target, images);
+        let kinds = kinds(&mut lots);
         let bundles = strips.div_ceil((SUMS / (g.c.div_ceil(cuts) * places * kernels.columns())).max(1));
         let parts = TASKS.div_ceil(g.groups * bundles * cuts).min(lots.len());
-        Plan {
-            g,
-            axes,
-            kernels,
-            steps,
-            line: axes[2].line(steps == Steps::Thin),
-            lots,
-            strips,
-            cuts,
-            bundles,
-            parts,
-        }
+        let line = axes[2].line(steps == Steps::Thin);
+        let mut plan =
+            Plan { g, axes, kernels, steps, line, lots, kinds: Vec::new(), strips, cuts, bundles, parts };
+        let [_, ky, kx] = g.kernel;
+        let of_kind = |lot: &Lot| {
+            let laid = plan.laid(lot);
+            let at = |place: usize| [place / kx / ky, place / kx % ky, place % kx];
+            let links = (0..places).map(|place| plan.links(lot, &laid, at(place))).collect();
+            (laid, links)
+        };
+        plan.kinds = kinds.iter().map(of_kind).collect();
+        plan
     }
 
     fn part(&self, i: usize) -> Part {
@@ -246,7 +249,7 @@ impl<T: Compute> Plan<'_, T> {
     }
 
     /// The steps that a place of the kernel takes through a lot; a place of the first two axes where all along the third are rows.
-    fn links(&self, lot: &Lot, laid: &Laid, place: [usize; MAX_AXES], links: &mut Vec<Link>) {
+    fn links(&self, lot: &Lot, laid: &Laid, place: [usize; MAX_AXES]) -> Vec<Link> {
         let [az, ay, ax] = &self.axes;
         let (width, positions, images) =
             (self.kernels.columns(), lot.positions(&self.axes), lot.images.len());
@@ -260,7 +263,7 @@ impl<T: Compute> Plan<'_, T> {
         };
         let base = ax.base(0, place[2]).unwrap_or_default() + (there.start * ax.step()) as isize;
         let (base, step) = (self.line.place(base), ax.step() / self.line.every);
-        links.clear();
+        let mut links: Vec<Link> = Vec::new();
         // Where one goes on where the last one ended, they are one.
         let (a_k, b_k) = self.step();
         let mut push = |link: Link| match links.last_mut() {
@@ -298,6 +301,7 @@ impl<T: Compute> Plan<'_, T> {
                 }
             }
         }
+        links
     }
 
     /// From step to step, in the inputs and in the outputs.
@@ -313,53 +317,43 @@ impl<T: Compute> Plan<'_, T> {
     unsafe fn compute(&self, x: *const T, y: *const T, task: &Part, lots: &[Lot], sums: *mut T) {
         let (width, channels) = (self.kernels.columns(), task.channels.len());
         for (i, lot) in lots.iter().enumerate() {
-            let laid = self.laid(lot);
+            let (laid, links) = &self.kinds[lot.kind];
             let strip = lot.images.len() * lot.positions(&self.axes) * width;
             // SAFETY: that of `weight`.
             scratch::with(Slot::Windows, strip + channels * laid.channel, |to: *mut T| unsafe {
                 let inputs = to.add(strip);
-                self.pack_inputs(x, lot, task, &laid, inputs);
+                self.pack_inputs(x, lot, task, laid, inputs);
                 for (beside, strip) in task.strips.clone().enumerate() {
                     self.pack_outputs(y, lot, task.group, strip, to);
                     let sums = sums.add(beside * self.sums(channels));
-                    self.strip(lot, &laid, strip, channels, [inputs, to], sums, i > 0);
+                    self.strip([laid.channel, strip, channels], links, [inputs, to], sums, i > 0);
                 }
             });
         }
     }
 
-    /// The sums of a lot for some channels and a strip.
-    #[allow(clippy::too_many_arguments)]
+    /// The sums of a lot for some channels, so far apart, and a strip.
     unsafe fn strip(
         &self,
-        lot: &Lot,
-        laid: &Laid,
-        strip: usize,
-        channels: usize,
+        [apart, strip, channels]: [usize; 3],
+        links: &[Vec<Link>],
         [a, b]: [*mut T; 2],
         sums: *mut T,
         add: bool,
     ) {
-        let [kz, ky, kx] = self.g.kernel;
-        let (width, kernel) = (self.kernels.columns(), kz * ky * kx);
-        let mut links = Vec::new();
-        for place in 0..kernel {
-            let at = [place / kx / ky, place / kx % ky, place % kx];
-            let is_thin = self.steps == Steps::Thin;
-            if is_thin && at[2] > 0 {
-                continue;
-            }
-            self.links(lot, laid, at, &mut links);
+        let (width, kernel, kx) = (self.kernels.columns(), links.len(), self.g.kernel[2]);
+        let is_thin = self.steps == Steps::Thin;
+        for (place, links) in links.iter().enumerate().step_by(if is_thin { kx } else { 1 }) {
             // SAFETY: that of `weight`.
             unsafe {
                 let sums = sums.add(place * width);
                 if !is_thin {
-                    self.tiles(strip, &links, channels, [a, b], laid.channel, sums, kernel * width, add);
+                    self.tiles(strip, links, channels, [a, b], apart, sums, kernel * width, add);
                     continue;
                 }
                 for c in 0..channels {
-                    let (a, sums) = (a.add(c * laid.channel), sums.add(c * kernel * width));
-                    self.tiles(strip, &links, kx, [a, b], self.g.dilation[2], sums, width, add);
+                    let (a, sums) = (a.add(c * apart), sums.add(c * kernel * width));
+                    self.tiles(strip, links, kx, [a, b], self.g.dilation[2], sums, width, add);
                 }
             }
         }
