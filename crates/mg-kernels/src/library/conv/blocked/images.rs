@@ -21,6 +21,8 @@ const NEAR: usize = 192;
 const DEPTH: usize = 1152;
 /// Channels between visits, at the most: what lies between is of as many.
 const DEEPEST: usize = 256;
+/// Steps of a kernel of one place from which only sources that are met are laid out: one by one, and not turned in registers.
+const SPARSE: usize = 4;
 /// Images of a lot at the least, where there are so many and rows of tiles are images.
 const IMAGES: usize = 14;
 
@@ -146,7 +148,7 @@ impl<T: Compute> Plan<T> {
             w_channel: strides[1],
             kernels,
             rows,
-            line: axes[2].line(rows != Rows::Images),
+            line: axes[2].line(rows != Rows::Images, SPARSE),
             beside,
             deep: (DEPTH / (places * beside)).clamp(1, DEEPEST.div_ceil(beside)),
             lots,
@@ -253,7 +255,7 @@ impl<T: Compute> Plan<T> {
                 for &z in zs {
                     let to = to.add(i * places.image + (z - places.first[0]) * places.axes[0]);
                     let x = x.add(z * h * w);
-                    if is_whole && last > first {
+                    if is_whole && last - first.min(last) == ys.len() {
                         self.turn(x.add(first * w), channels.len(), (last - first) * w, to, places.axes[2]);
                         continue;
                     }

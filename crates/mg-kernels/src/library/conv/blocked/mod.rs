@@ -74,9 +74,10 @@ impl Axis {
         (0..self.kernel).filter_map(move |place| Some((place, self.source(at, place)?)))
     }
 
-    /// How a line is laid out: with the zeros that results meet beyond the edges, if asked for. Of a kernel of one place only what it meets.
-    fn line(&self, is_padded: bool) -> Line {
-        if self.kernel == 1 && !self.is_back {
+    /// How a line is laid out: with the zeros that results meet beyond the edges, if asked for. Of a kernel of one place, and
+    /// steps that long or longer, only what it meets.
+    fn line(&self, is_padded: bool, sparse: usize) -> Line {
+        if self.kernel == 1 && !self.is_back && self.stride >= sparse {
             return Line { first: -(self.padding as isize), every: self.stride, len: self.result };
         }
         let mut line = Line { first: 0, every: 1, len: self.source };

@@ -117,7 +117,7 @@ impl<T: Compute> Plan<'_, T> {
         let kinds = kinds(&mut lots);
         let bundles = strips.div_ceil((SUMS / (g.c.div_ceil(cuts) * places * kernels.columns())).max(1));
         let parts = TASKS.div_ceil(g.groups * bundles * cuts).min(lots.len());
-        let line = axes[2].line(steps == Steps::Thin);
+        let line = axes[2].line(steps == Steps::Thin, 1);
         let mut plan =
             Plan { g, axes, kernels, steps, line, lots, kinds: Vec::new(), strips, cuts, bundles, parts };
         let [_, ky, kx] = g.kernel;
