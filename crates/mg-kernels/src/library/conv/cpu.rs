@@ -1,4 +1,5 @@
-//! Convolutions on the CPU: windows of some outputs at a time are laid out beside each other, in the nearest caches, and multiplied as matrices.
+//! Convolutions on the CPU: those of many channels are [tiles](blocked), those of few outputs a group and few places [direct]. Of the others, windows
+//! of some outputs at a time are laid out beside each other, in the nearest caches, and multiplied as matrices.
 
 use super::{ConvKind, Geometry, blocked, direct};
 use crate::cpu::library::scratch::{self, Slot};
@@ -16,6 +17,8 @@ const TILE: usize = 1 << 16;
 const LEAST: usize = 64;
 /// Channels of a result from which tiles have them side by side.
 const NARROW: usize = 5;
+/// Elements of a line above which it would be too much at a time for them: lines are not cut.
+const LONG_LINE: usize = 1 << 12;
 /// Multiplications from which threads share the work.
 const PARALLEL: usize = 1 << 19;
 /// Parts in which a weight's gradient is summed, whatever the number of threads.
@@ -97,6 +100,9 @@ fn elements(kind: ConvKind, g: &Geometry) -> usize {
 }
 
 unsafe fn run<T: Entry>(kind: ConvKind, g: &Geometry, a: *const T, b: *const T, out: *mut T) {
+    if elements(kind, g) == 0 {
+        return;
+    }
     if g.batch * g.groups * g.outputs() * g.o * g.depth() == 0 {
         let n = elements(kind, g);
         // SAFETY: the output has so many elements.
@@ -269,7 +275,7 @@ unsafe fn forward<T: Entry>(g: &Geometry, x: *const T, w: *const T, y: *mut T) {
         // SAFETY: this function's contract.
         return unsafe { direct::forward(g, x, w, y) };
     }
-    if g.o >= NARROW {
+    if g.o >= NARROW && g.output[2] <= LONG_LINE {
         // SAFETY: this function's contract.
         return unsafe { blocked::outputs(g, x, w, y) };
     }
@@ -329,7 +335,7 @@ unsafe fn input<T: Entry>(g: &Geometry, y: *const T, w: *const T, x: *mut T) {
             direct::forward(&turned, y, w.as_ptr(), x);
         };
     }
-    if g.c >= NARROW {
+    if g.c >= NARROW && g.input[2] <= LONG_LINE {
         // SAFETY: this function's contract.
         return unsafe { blocked::gradient(g, y, w, x) };
     }
@@ -376,7 +382,7 @@ unsafe fn weight<T: Entry>(g: &Geometry, x: *const T, y: *const T, w: *mut T) {
     let (depth, outputs, inputs) = (g.depth(), g.outputs(), g.inputs());
     let (size, count) = tiles(g);
     let is_direct = direct::fits(g);
-    if !is_direct && g.o >= NARROW {
+    if !is_direct && g.o >= NARROW && g.output[2] <= LONG_LINE {
         // SAFETY: this function's contract.
         return unsafe { blocked::weight(g, x, y, w) };
     }

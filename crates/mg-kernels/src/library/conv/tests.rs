@@ -163,6 +163,9 @@ fn channels_side_by_side() {
         );
         compare(padded(1), 40, [1, 32], &[6, 6], &[3, 3], dtype);
         compare(padded(9), 2, [8, 8], &[2, 3], &[3, 3], dtype);
+        // Inputs that are nothing but edges.
+        compare(padded(2), 2, [9, 10], &[0, 5], &[3, 3], dtype);
+        compare(padded(2), 16, [2, 10], &[3, 0], &[3, 3], dtype);
         // Groups, one axis, three.
         compare(Conv { groups: 3, ..padded(1) }, 4, [27, 48], &[6, 7], &[3, 3], dtype);
         let line = Conv { axes: 1, padding: [0, 0, 2], stride: [1, 1, 2], ..PLAIN };
