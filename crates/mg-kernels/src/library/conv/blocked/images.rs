@@ -113,15 +113,7 @@ struct Run {
 
 impl<T: Compute> Plan<T> {
     fn new(g: &Geometry, is_back: bool, channels: [usize; 2], strides: [usize; 2]) -> Plan<T> {
-        let axes: [Axis; MAX_AXES] = std::array::from_fn(|i| Axis {
-            result: if is_back { g.input[i] } else { g.output[i] },
-            source: if is_back { g.output[i] } else { g.input[i] },
-            kernel: g.kernel[i],
-            stride: g.stride[i],
-            padding: g.padding[i],
-            dilation: g.dilation[i],
-            is_back,
-        });
+        let axes = Axis::all(g, is_back);
         let kernels = T::kernels();
         let rows = if channels[0] < FEW && g.kernel[2] > 1 {
             Rows::Thin

@@ -11,7 +11,7 @@ mod weights;
 pub(super) use images::{gradient, outputs};
 pub(super) use weights::weight;
 
-use super::MAX_AXES;
+use super::{Geometry, MAX_AXES};
 use std::ops::Range;
 
 /// Tasks into which work is cut, at the least, where there is so much of it.
@@ -37,6 +37,19 @@ struct Axis {
 }
 
 impl Axis {
+    /// All axes of a convolution, or of its gradient by the input.
+    fn all(g: &Geometry, is_back: bool) -> [Axis; MAX_AXES] {
+        std::array::from_fn(|i| Axis {
+            result: if is_back { g.input[i] } else { g.output[i] },
+            source: if is_back { g.output[i] } else { g.input[i] },
+            kernel: g.kernel[i],
+            stride: g.stride[i],
+            padding: g.padding[i],
+            dilation: g.dilation[i],
+            is_back,
+        })
+    }
+
     /// From a result to the next one that meets the same places of the kernel.
     fn phases(&self) -> usize {
         if self.is_back { self.stride } else { 1 }

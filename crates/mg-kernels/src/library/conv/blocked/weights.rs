@@ -89,15 +89,7 @@ impl Laid {
 
 impl<T: Compute> Plan<'_, T> {
     fn new(g: &Geometry) -> Plan<'_, T> {
-        let axes: [Axis; MAX_AXES] = std::array::from_fn(|i| Axis {
-            result: g.output[i],
-            source: g.input[i],
-            kernel: g.kernel[i],
-            stride: g.stride[i],
-            padding: g.padding[i],
-            dilation: g.dilation[i],
-            is_back: false,
-        });
+        let axes = Axis::all(g, false);
         let kernels = T::kernels();
         let is_flat = g.depth() == g.c && g.padding == [0; 3];
         let steps = if g.c < g.kernel[2] {
