@@ -14,9 +14,7 @@ const BESIDE: usize = 32;
 /// Channels of the source below which they are not, and a tile's steps go along lines instead.
 const FEW: usize = 8;
 /// Results of a lot, about: what they are made of stays in the second-level cache, and the kernel is gone through for many of them.
-const TARGET: usize = 768;
-/// The same where channels are few: results stay in the first-level cache until they are brought to where they belong.
-const NEAR: usize = 192;
+const TARGET: usize = 784;
 /// Steps of a tile between visits of the result: a strip of the kernel that long, and what it is multiplied with, stay in the second-level cache.
 const DEPTH: usize = 1152;
 /// Channels between visits, at the most: what lies between is of as many.
@@ -126,9 +124,8 @@ impl<T: Compute> Plan<T> {
         };
         let images = if rows == Rows::Images { IMAGES } else { 1 };
         let places: usize = g.kernel.iter().product();
-        let target = if rows == Rows::Thin { NEAR } else { TARGET };
         let beside = if rows == Rows::Thin { 1 } else { BESIDE.min(channels[0]) };
-        let mut lots = lots(g.batch, &axes, target, images);
+        let mut lots = lots(g.batch, &axes, TARGET, images);
         let kinds = kinds(&mut lots);
         let mut plan = Plan {
             batch: g.batch,
