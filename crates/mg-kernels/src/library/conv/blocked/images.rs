@@ -15,6 +15,8 @@ const BESIDE: usize = 32;
 const FEW: usize = 8;
 /// Results of a lot, about: what they are made of stays in the second-level cache, and the kernel is gone through for many of them.
 const TARGET: usize = 784;
+/// Results of a lot at the least, where there would be fewer lots than tasks: a lot's sources are read by all strips of one task.
+const LEAST: usize = 192;
 /// Steps of a tile between visits of the result: a strip of the kernel that long, and what it is multiplied with, stay in the second-level cache.
 const DEPTH: usize = 1152;
 /// Channels between visits, at the most: what lies between is of as many.
@@ -125,7 +127,8 @@ impl<T: Compute> Plan<T> {
         let images = if rows == Rows::Images { IMAGES } else { 1 };
         let places: usize = g.kernel.iter().product();
         let beside = if rows == Rows::Thin { 1 } else { BESIDE.min(channels[0]) };
-        let mut lots = lots(g.batch, &axes, TARGET, images);
+        let all = g.batch * axes.iter().map(|axis| axis.result).product::<usize>();
+        let mut lots = lots(g.batch, &axes, (all / TASKS).clamp(LEAST, TARGET), images);
         let kinds = kinds(&mut lots);
         let mut plan = Plan {
             batch: g.batch,
