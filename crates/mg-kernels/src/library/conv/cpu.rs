@@ -1,11 +1,13 @@
-//! Convolutions on the CPU: windows of some outputs at a time are laid out beside each other, in the nearest caches, and multiplied as matrices.
+//! Convolutions on the CPU: those of many channels are [tiles](blocked), those of few outputs a group and few places [direct]. Of the others, windows
+//! of some outputs at a time are laid out beside each other, in the nearest caches, and multiplied as matrices.
 
-use super::{ConvKind, Geometry, direct};
+use super::{ConvKind, Geometry, blocked, direct};
 use crate::cpu::library::scratch::{self, Slot};
 use crate::cpu::library::{Shared, fill_zero};
 use crate::cpu::pool::parallel;
 use crate::lane::FloatLane;
 use crate::library::matmul::cpu::matmul;
+use crate::library::matmul::cpu::micro::Compute;
 use mg_device::{DType, Float, Layout, Shape, bf16, f16};
 use std::ops::Range;
 
@@ -13,26 +15,25 @@ use std::ops::Range;
 const TILE: usize = 1 << 16;
 /// Outputs below which a weight would be gone through for too few of them.
 const LEAST: usize = 64;
+/// Channels of a result from which tiles have them side by side.
+const NARROW: usize = 5;
+/// Elements of a line above which it would be too much at a time for them: lines are not cut.
+const LONG_LINE: usize = 1 << 12;
 /// Multiplications from which threads share the work.
 const PARALLEL: usize = 1 << 19;
 /// Parts in which a weight's gradient is summed, whatever the number of threads.
 const PARTS: usize = 8;
 
-/// A number that can be added to another.
-trait Entry: FloatLane + Default + Send + Sync + 'static {
+/// A number that convolutions are computed in.
+trait Entry: FloatLane + Compute {
     const DTYPE: DType;
     const ZERO: Self;
-    fn plus(self, o: Self) -> Self;
 }
 macro_rules! entry {
     ($($T:ty: $D:ident;)*) => {$(
         impl Entry for $T {
             const DTYPE: DType = DType::$D;
             const ZERO: $T = 0.0;
-            #[inline(always)]
-            fn plus(self, o: $T) -> $T {
-                self + o
-            }
         }
     )*};
 }
@@ -99,6 +100,9 @@ fn elements(kind: ConvKind, g: &Geometry) -> usize {
 }
 
 unsafe fn run<T: Entry>(kind: ConvKind, g: &Geometry, a: *const T, b: *const T, out: *mut T) {
+    if elements(kind, g) == 0 {
+        return;
+    }
     if g.batch * g.groups * g.outputs() * g.o * g.depth() == 0 {
         let n = elements(kind, g);
         // SAFETY: the output has so many elements.
@@ -120,7 +124,7 @@ fn tiles(g: &Geometry) -> (usize, usize) {
     (each, g.outputs().div_ceil(each))
 }
 
-fn shared(tasks: usize, work: usize, task: &(dyn Fn(usize) + Sync)) {
+pub(super) fn shared(tasks: usize, work: usize, task: &(dyn Fn(usize) + Sync)) {
     if work < PARALLEL { (0..tasks).for_each(task) } else { parallel(tasks, task) }
 }
 
@@ -271,6 +275,10 @@ unsafe fn forward<T: Entry>(g: &Geometry, x: *const T, w: *const T, y: *mut T) {
         // SAFETY: this function's contract.
         return unsafe { direct::forward(g, x, w, y) };
     }
+    if g.o >= NARROW && g.output[2] <= LONG_LINE {
+        // SAFETY: this function's contract.
+        return unsafe { blocked::outputs(g, x, w, y) };
+    }
     let (depth, outputs, inputs) = (g.depth(), g.outputs(), g.inputs());
     let (size, count) = tiles(g);
     // Small images are laid out together.
@@ -327,6 +335,10 @@ unsafe fn input<T: Entry>(g: &Geometry, y: *const T, w: *const T, x: *mut T) {
             direct::forward(&turned, y, w.as_ptr(), x);
         };
     }
+    if g.c >= NARROW && g.input[2] <= LONG_LINE {
+        // SAFETY: this function's contract.
+        return unsafe { blocked::gradient(g, y, w, x) };
+    }
     let (depth, outputs, inputs) = (g.depth(), g.outputs(), g.inputs());
     let (size, count) = tiles(g);
     let at = Shared((y, w, x));
@@ -370,6 +382,10 @@ unsafe fn weight<T: Entry>(g: &Geometry, x: *const T, y: *const T, w: *mut T) {
     let (depth, outputs, inputs) = (g.depth(), g.outputs(), g.inputs());
     let (size, count) = tiles(g);
     let is_direct = direct::fits(g);
+    if !is_direct && g.o >= NARROW && g.output[2] <= LONG_LINE {
+        // SAFETY: this function's contract.
+        return unsafe { blocked::weight(g, x, y, w) };
+    }
     if !is_direct && size < outputs && g.c >= CHANNELS {
         // SAFETY: this function's contract.
         return unsafe { weight_of_many(g, x, y, w) };

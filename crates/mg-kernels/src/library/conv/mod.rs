@@ -4,6 +4,7 @@
 //! products `y · x · w` over all that they share: which of the three is missing says what is computed. None of them ever has the windows of `x`
 //! in memory as a whole.
 
+mod blocked;
 mod cpu;
 mod cuda;
 mod direct;

@@ -1,6 +1,8 @@
 //! All three convolutions against one sum of products.
 
-use super::{Conv, ConvKind};
+use super::{Conv, ConvKind, MAX_AXES};
+use crate::cpu::pool::{num_threads, set_num_threads};
+use crate::library::Kernel;
 use crate::library::testing::{Array, assert_close, computed, places, refused};
 use mg_device::{DType, ErrorKind};
 
@@ -27,13 +29,16 @@ fn products(
     assert_eq!(x[1], w[1] * groups);
     for p in places(y) {
         for q in places(&w[1..]) {
+            let axes = usize::from(conv.axes);
             let at = |axis: usize| {
-                let a = axis + 1;
+                let a = axis + MAX_AXES - axes;
                 let i = p[2 + axis] * conv.stride[a] as usize + q[1 + axis] * conv.dilation[a] as usize;
                 i.checked_sub(conv.padding[a] as usize).filter(|&i| i < x[2 + axis])
             };
-            if let (Some(i), Some(j)) = (at(0), at(1)) {
-                f(&p, &[p[0], p[1] / each * w[1] + q[0], i, j], &[p[1], q[0], q[1], q[2]]);
+            let met: Option<Vec<usize>> = (0..axes).map(at).collect();
+            if let Some(met) = met {
+                let lead = [p[0], p[1] / each * w[1] + q[0]];
+                f(&p, &[&lead[..], &met].concat(), &[&p[1..2], &q[..]].concat());
             }
         }
     }
@@ -84,6 +89,116 @@ fn the_three_are_one_sum() {
             assert_close(&got.values, &want, scale(&want));
         }
     }
+}
+
+/// All three beside naive sums of `f64`.
+fn compare(conv: Conv, batch: usize, channels: [usize; 2], sizes: &[usize], kernel: &[usize], dtype: DType) {
+    let within = if dtype == DType::F64 { 1e-12 } else { 1e-5 };
+    let groups = conv.groups as usize;
+    let x = [&[batch, channels[0]], sizes].concat();
+    let w = [&[channels[1], channels[0] / groups], kernel].concat();
+    let (of_x, of_w) = (Array::some(dtype, &x, 1), Array::some(dtype, &w, 2));
+    let y = conv.result(&[of_x.shaped(), of_w.shaped()]).unwrap().shape.to_vec();
+    let of_y = Array::some(dtype, &y, 3);
+    let mut want = [&y, &x, &w].map(|sizes| vec![0.0; sizes.iter().product()]);
+    products(&conv, &y, &x, &w, |p, q, r| {
+        want[0][flat(&y, p)] += of_x.at(q) * of_w.at(r);
+        want[1][flat(&x, q)] += of_y.at(p) * of_w.at(r);
+        want[2][flat(&w, r)] += of_y.at(p) * of_x.at(q);
+    });
+    let wide = |from: &[usize]| {
+        let mut all = [1; MAX_AXES];
+        all[MAX_AXES - from.len()..].copy_from_slice(&from.iter().map(|&n| n as u32).collect::<Vec<_>>());
+        all
+    };
+    let kinds = [
+        (conv, [&of_x, &of_w]),
+        (Conv { kind: ConvKind::Input, sizes: wide(sizes), ..conv }, [&of_y, &of_w]),
+        (Conv { kind: ConvKind::Weight, sizes: wide(kernel), ..conv }, [&of_x, &of_y]),
+    ];
+    for ((conv, operands), want) in kinds.iter().zip(&want) {
+        let got = computed(conv, operands).unwrap();
+        let scale = within * want.iter().fold(1.0f64, |most, v| most.max(v.abs()));
+        assert_close(&got.values, want, scale);
+    }
+}
+
+#[test]
+fn channels_side_by_side() {
+    let padded = |n: u32| Conv { padding: [0, n, n], ..PLAIN };
+    for dtype in [DType::F32, DType::F64] {
+        // Lines, images beside each other, and channels that no tile ends with.
+        compare(padded(1), 2, [9, 33], &[9, 19], &[3, 3], dtype);
+        compare(padded(1), 17, [40, 17], &[4, 4], &[3, 3], dtype);
+        compare(padded(1), 30, [33, 8], &[3, 2], &[3, 3], dtype);
+        compare(padded(2), 5, [12, 70], &[3, 5], &[5, 3], dtype);
+        // Several visits of the result.
+        compare(padded(1), 3, [150, 16], &[5, 5], &[3, 3], dtype);
+        compare(PLAIN, 3, [300, 40], &[3, 5], &[1, 1], dtype);
+        // Steps of several, with inputs that are not reached.
+        let strided = Conv { stride: [1, 2, 2], ..padded(1) };
+        compare(strided, 3, [10, 12], &[9, 12], &[3, 3], dtype);
+        compare(strided, 20, [10, 12], &[6, 5], &[3, 3], dtype);
+        compare(Conv { stride: [1, 3, 4], ..PLAIN }, 3, [16, 9], &[11, 12], &[1, 1], dtype);
+        compare(Conv { stride: [1, 2, 2], ..padded(1) }, 3, [16, 9], &[5, 7], &[1, 1], dtype);
+        compare(
+            Conv { stride: [1, 3, 2], dilation: [1, 2, 3], ..padded(3) },
+            2,
+            [11, 14],
+            &[12, 17],
+            &[3, 4],
+            dtype,
+        );
+        compare(Conv { dilation: [1, 4, 3], ..padded(2) }, 16, [11, 14], &[9, 7], &[3, 3], dtype);
+        // Few channels, of which the kernel's places make steps.
+        compare(padded(3), 2, [3, 20], &[13, 18], &[7, 7], dtype);
+        compare(Conv { stride: [1, 2, 2], ..padded(3) }, 3, [3, 20], &[13, 18], &[7, 7], dtype);
+        compare(
+            Conv { stride: [1, 2, 4], dilation: [1, 1, 6], ..padded(2) },
+            3,
+            [2, 16],
+            &[13, 38],
+            &[3, 4],
+            dtype,
+        );
+        compare(padded(1), 40, [1, 32], &[6, 6], &[3, 3], dtype);
+        compare(padded(9), 2, [8, 8], &[2, 3], &[3, 3], dtype);
+        // Inputs that are nothing but edges.
+        compare(padded(2), 2, [9, 10], &[0, 5], &[3, 3], dtype);
+        compare(padded(2), 16, [2, 10], &[3, 0], &[3, 3], dtype);
+        // Groups, one axis, three.
+        compare(Conv { groups: 3, ..padded(1) }, 4, [27, 48], &[6, 7], &[3, 3], dtype);
+        let line = Conv { axes: 1, padding: [0, 0, 2], stride: [1, 1, 2], ..PLAIN };
+        compare(line, 3, [20, 24], &[57], &[5], dtype);
+        let solid = Conv { axes: 3, padding: [1; 3], ..PLAIN };
+        compare(solid, 2, [9, 10], &[4, 5, 6], &[3, 3, 3], dtype);
+        compare(Conv { stride: [2, 1, 2], ..solid }, 18, [3, 10], &[5, 2, 3], &[2, 3, 3], dtype);
+    }
+    // Parts of an image.
+    compare(padded(1), 1, [8, 9], &[41, 43], &[3, 3], DType::F32);
+    compare(Conv { stride: [1, 2, 3], ..padded(2) }, 1, [9, 8], &[70, 61], &[5, 5], DType::F32);
+    compare(Conv { axes: 3, padding: [0, 1, 0], ..PLAIN }, 1, [8, 8], &[12, 12, 12], &[2, 3, 1], DType::F32);
+}
+
+#[test]
+fn threads_change_nothing() {
+    let x = Array::some(DType::F32, &[20, 40, 6, 6], 1);
+    let w = Array::some(DType::F32, &[48, 40, 3, 3], 2);
+    let conv = Conv { padding: [0, 1, 1], ..PLAIN };
+    let of_all = || {
+        let y = computed(&conv, &[&x, &w]).unwrap();
+        let by_x = computed(&Conv { kind: ConvKind::Input, sizes: [1, 6, 6], ..conv }, &[&y, &w]).unwrap();
+        let by_w = computed(&Conv { kind: ConvKind::Weight, sizes: [1, 3, 3], ..conv }, &[&x, &y]).unwrap();
+        [y, by_x, by_w].map(|a| a.values)
+    };
+    let before = num_threads();
+    let of_threads = [1, 2, 5].map(|n| {
+        set_num_threads(n);
+        of_all()
+    });
+    set_num_threads(before);
+    assert_eq!(of_threads[0], of_threads[1]);
+    assert_eq!(of_threads[0], of_threads[2]);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use super::Output;
 use super::entry::Entry;
-use super::micro::{Compute, Kernels, Tile};
+use super::micro::{Compute, Kernels, Link, Tile};
 use super::pack::{self, GROUP};
 use crate::cpu::library::Shared;
 use crate::cpu::library::scratch::{self, Slot};
@@ -374,7 +374,7 @@ impl<T: Entry> Plan<T> {
                             (b, 0)
                         };
                     let mut tile = Tile {
-                        k: steps.len(),
+                        links: &[Link { a: 0, b: 0, k: steps.len() }],
                         a,
                         a_row,
                         a_k,

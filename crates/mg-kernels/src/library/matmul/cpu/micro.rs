@@ -6,9 +6,18 @@
 
 use std::ops::Range;
 
-/// What a tile is computed from. Strides are in elements.
-pub(super) struct Tile<T> {
+/// Steps of a tile that are evenly spaced: from where in `a` and `b` on, in elements, and how many, at least one.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Link {
+    pub a: isize,
+    pub b: isize,
     pub k: usize,
+}
+
+/// What a tile is computed from. Strides are in elements.
+pub(crate) struct Tile<'a, T> {
+    /// The steps along `k`, in the order in which they are added.
+    pub links: &'a [Link],
     pub a: *const T,
     pub a_row: isize,
     pub a_k: isize,
@@ -28,10 +37,10 @@ pub(super) struct Tile<T> {
 /// Computes a tile.
 ///
 /// Safety: the addresses are valid for the tile's rows, columns and `k`; the processor has the kernel's instructions.
-pub(super) type Micro<T> = unsafe fn(&Tile<T>);
+pub(crate) type Micro<T> = unsafe fn(&Tile<T>);
 
 /// The kernels of a type on this processor.
-pub(super) struct Kernels<T: 'static> {
+pub(crate) struct Kernels<T: 'static> {
     /// The most rows of a tile.
     pub rows: usize,
     /// Elements of a vector.
@@ -45,7 +54,7 @@ pub(super) struct Kernels<T: 'static> {
 }
 
 /// Lines of a matrix, contiguous, and a vector `x`. Strides are in elements.
-pub(super) struct Line<T> {
+pub(crate) struct Line<T> {
     pub lines: usize,
     pub len: usize,
     pub a: *const T,
@@ -65,7 +74,7 @@ pub(super) struct Line<T> {
 type OfLines<T> = unsafe fn(&Line<T>);
 
 /// The kernels of products of a matrix and a vector.
-pub(super) struct LineKernels<T: 'static> {
+pub(crate) struct LineKernels<T: 'static> {
     /// The sum over one line times the vector, and those of four lines beside each other. A line's sum is the same in both.
     pub dot: OfLines<T>,
     pub dots_beside: OfLines<T>,
@@ -81,7 +90,7 @@ impl<T> Kernels<T> {
 }
 
 /// A type that products are computed in.
-pub(super) trait Compute: Copy + Default + Send + Sync + 'static {
+pub(crate) trait Compute: Copy + Default + Send + Sync + 'static {
     /// The kernels for this processor.
     fn kernels() -> &'static Kernels<Self>;
     /// `self + a · b`, as the kernels compute it on some processor.
@@ -154,13 +163,23 @@ unsafe fn steps<T: Copy, V: Vector<T>, const ROWS: usize, const VECTORS: usize>(
         let one = t.a_row * size_of::<T>() as isize;
         let three = opaque(std::ptr::without_provenance::<T>((3 * one) as usize)).addr() as isize;
         let step = t.a_k * size_of::<T>() as isize;
-        let mut a = [t.a; 4];
-        for g in 0..ROWS.div_ceil(4) {
-            a[g] = opaque(t.a.wrapping_byte_offset(4 * g as isize * one));
-        }
-        let mut b = t.b;
         let mut ahead = t.ahead;
-        for _ in 0..t.k {
+        let mut links = t.links.as_ptr_range();
+        let (mut a, mut b, mut left) = ([t.a; 4], t.b, 0);
+        // One loop and not two: in the inner one of two the compiler would not keep the sums of tall tiles in registers.
+        loop {
+            if left == 0 {
+                if links.start == links.end {
+                    break;
+                }
+                let link = *links.start;
+                links.start = links.start.add(1);
+                for g in 0..ROWS.div_ceil(4) {
+                    a[g] = opaque(t.a.wrapping_offset(link.a).wrapping_byte_offset(4 * g as isize * one));
+                }
+                (b, left) = (t.b.wrapping_offset(link.b), link.k);
+            }
+            left -= 1;
             let mut row = [V::zero(); VECTORS];
             for v in 0..VECTORS {
                 let from = b.add(v * V::LANES);

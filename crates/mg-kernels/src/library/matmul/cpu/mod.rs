@@ -6,7 +6,7 @@
 
 pub mod blocked;
 mod entry;
-mod micro;
+pub(crate) mod micro;
 mod pack;
 mod vector;
 
