@@ -75,16 +75,23 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS) V_NAME(const __grid_con
     __shared__ T reflection[2][32 * ROWS];
     __shared__ T products[WARPS][WIDE + 1];
     __shared__ T factors[WARPS];
+    __shared__ T tile[2][32][WARPS + 1];
     const u32 t = threadIdx.x, lane = t % 32, own = t / 32, rows = p.m - p.first, width = p.width;
-    const T* from = p.from + blockIdx.x * ((u64)p.m * p.n) + (u64)p.first * (p.n + 1) + own;
+    const T* from = p.from + blockIdx.x * ((u64)p.m * p.n) + (u64)p.first * (p.n + 1);
     T* r = p.r + blockIdx.x * p.line + (u64)p.first * p.n;
     T a[ROWS];
 #pragma unroll
     for (u32 i = 0; i < ROWS; i++) a[i] = (T)0;
-    // Of rows that are not there the last one is read instead.
+    // Neighbouring threads read neighbouring elements, and change them for their own. Of rows that are not there the last one is read instead.
+    const u32 down = t / width, across = t % width;
     each(rows, [&](u32 i) {
-        const T x = from[(u64)min(lane + 32 * i, rows - 1) * p.n];
-        a[i] = lane + 32 * i < rows ? x : (T)0;
+        const T x = from[(u64)min(down + 32 * i, rows - 1) * p.n + across];
+        a[i] = down + 32 * i < rows ? x : (T)0;
+    });
+    each(rows, [&](u32 i) {
+        tile[i % 2][down][across] = a[i];
+        __syncthreads();
+        a[i] = tile[i % 2][lane][own];
     });
     // Left of the panel there are zeros, and below the last.
     for (u32 e = t; e < width * p.first; e += blockDim.x) r[(u64)(e / p.first) * p.n + e % p.first] = (T)0;

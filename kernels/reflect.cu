@@ -53,12 +53,13 @@ extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_consta
         if (i < p.unknown || left + j < p.unknown) return i == left + j ? (T)1 : (T)0;
         return i < rows && j < columns ? x : (T)0;
     };
-    // Vᵀ C: a warp has every eighth four rows, a lane eight reflections and two columns.
+    // Vᵀ C: a lane has eight reflections and two columns, of four rows at a time. Where reflections are few, lanes have the same of other rows.
+    const u32 groups = width > 2 * OWN ? 4 : width > OWN ? 2 : 1, apart = 4 / groups;
     if (p.adds) {
-        const u32 first = lane / 8 * OWN, column = lane % 8;
+        const u32 first = lane / 8 % groups * OWN, column = lane % 8;
         T sum[OWN][2] = {};
 #pragma unroll 1
-        for (u32 i = begin + warp * BESIDE; i < end; i += WARPS * BESIDE) {
+        for (u32 i = begin + (warp * apart + lane / 8 / groups) * BESIDE; i < end; i += WARPS * apart * BESIDE) {
             T c[BESIDE][2];
 #pragma unroll
             for (u32 e = 0; e < BESIDE; e++)
@@ -76,14 +77,15 @@ extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_consta
 #pragma unroll
         for (u32 o = 0; o < OWN; o++)
 #pragma unroll
-            for (u32 h = 0; h < 2; h++) sums[warp][first + o][column + 8 * h] = sum[o][h];
+            for (u32 h = 0; h < 2; h++) sums[warp][lane / 8 * OWN + o][column + 8 * h] = sum[o][h];
     }
     __syncthreads();
-    for (u32 e = t; e < WIDE * COLUMNS; e += THREADS) {
+    for (u32 e = t; e < width * COLUMNS; e += THREADS) {
         T sum = (T)0;
         if (p.adds) {
+            for (u32 row = e / COLUMNS; row < WIDE; row += groups * OWN)
 #pragma unroll
-            for (u32 w = 0; w < WARPS; w++) sum += sums[w][e / COLUMNS][e % COLUMNS];
+                for (u32 w = 0; w < WARPS; w++) sum += sums[w][row][e % COLUMNS];
         } else {
 #pragma unroll 8
             for (u32 part = 0; part < p.shares; part++) sum += parts[part * (WIDE * COLUMNS) + e];
