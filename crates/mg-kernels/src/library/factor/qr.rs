@@ -56,7 +56,6 @@ pub(super) fn plan(plan: &mut Plan, all: &Matrices, complete: bool, vectors: boo
     let (rows, stride) = (if complete { m } else { k }, m.next_multiple_of(LANES));
     let lengths = [k * stride * count, k * reflect::WIDE * count, BLOCKS * reflect::WIDE * reflect::COLUMNS];
     let from = [0, lengths[0], lengths[0] + lengths[1], lengths.iter().sum()];
-    plan.workspace = (from[3] + count * m * n) * dtype.size();
     let made = Reflections { all, k, stride, rows, from };
     let mut panels = vec![];
     let mut first = 0;
@@ -80,6 +79,9 @@ pub(super) fn plan(plan: &mut Plan, all: &Matrices, complete: bool, vectors: boo
         }
         first = next;
     }
+    // Where one panel is all there is, nothing is left of the matrices.
+    let left = if panels.first().is_some_and(|&(_, width)| width < n) { count * m * n } else { 0 };
+    plan.workspace = (from[3] + left) * dtype.size();
     if vectors {
         for (at, &(first, width)) in panels.iter().enumerate().rev() {
             let q = all.out(first * (rows + 1));
