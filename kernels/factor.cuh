@@ -38,6 +38,11 @@ __device__ __forceinline__ bool is_packed(const T* at, u64 row) {
 // x - a b, rounded once; `negative` is -a.
 __device__ __forceinline__ float less(float x, float negative, float b) { return __fmaf_rn(negative, b, x); }
 __device__ __forceinline__ double less(double x, double negative, double b) { return __fma_rn(negative, b, x); }
+// x + a b, rounded once.
+template <typename T>
+__device__ __forceinline__ T more(T x, T a, T b) {
+    return less(x, a, b);
+}
 
 // Takes a · b off `sum`, of which thread `t` has the rows from 4 (t / 16) on and the columns from 4 (t % 16) on. `a` and `b` begin at the tile's
 // first row and column. What lies outside is zero. The order of additions is that of memory.

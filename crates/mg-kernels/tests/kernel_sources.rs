@@ -112,6 +112,9 @@ fn factorisations() -> Vec<Launch> {
             all.extend(launches(lu, &[(&[2, m, n], dtype)]));
             let cholesky = Factor { kind: FactorKind::Cholesky, demand: Demand::Definite };
             all.extend(launches(cholesky, &[(&[2, n, n], dtype)]));
+            let reflections = FactorKind::Qr { complete: true, vectors: true };
+            let qr = Factor { kind: reflections, demand: Demand::Nothing };
+            all.extend(launches(qr, &[(&[2, m.min(2000), n], dtype)]));
             for (upper, transposed) in [(false, false), (true, false), (true, true)] {
                 let solve = triangular::Triangular { upper, unit: false, transposed };
                 all.extend(launches(solve, &[(&[2, n, n], dtype), (&[2, n, 50], dtype)]));
@@ -214,10 +217,14 @@ fn every_source_takes_what_its_room_writes() {
     assert!(missing.is_empty(), "no plan launches a kernel of {missing:?}");
     for launch in &all {
         let [threads, 1, 1] = launch.block else { panic!("{}", launch.kernel.name) };
-        // Of an elimination's panel there are as many as its rows want.
-        let fits = match launch.kernel.name.starts_with("factor_lu_panel") {
-            true => threads <= launch.kernel.threads() && threads.is_power_of_two() && threads >= 128,
-            false => threads == launch.kernel.threads(),
+        let (name, most) = (launch.kernel.name, launch.kernel.threads());
+        // Of an elimination's panel there are as many as its rows want, of reflections a warp for each column.
+        let fits = if name.starts_with("factor_lu_panel") {
+            threads <= most && threads.is_power_of_two() && threads >= 128
+        } else if name.starts_with("factor_qr_panel") {
+            threads <= most && threads.is_multiple_of(32) && threads > 0
+        } else {
+            threads == most
         };
         assert!(fits, "{}: {threads}", launch.kernel.name);
     }

@@ -730,6 +730,75 @@ def test_factorisations(n, dtype):
     alike(wide[0] @ wide[1] @ wide[2], x[:, : n // 2 + 1])
 
 
+@pytest.mark.parametrize("dtype", ["f32", "f64"])
+@pytest.mark.parametrize(
+    "shape",
+    # A lane's row, a warp, a panel and one row more, several panels, wide ones, many rows, the last that a block has in registers, a row more.
+    [(1, 1), (2, 3, 2), (5, 31, 31), (3, 32, 32), (2, 33, 33), (2, 70, 40), (2, 40, 70), (1, 7), (9, 1), (130, 130), (260, 20), (1030, 40), (2048, 33), (2049, 3)],
+)
+def test_reflections(shape, dtype):
+    mg.manual_seed(sum(shape))
+    tolerance = 1e-4 if dtype == "f32" else 1e-12
+    x = mg.randn(*shape, dtype=dtype)
+    m, n = shape[-2:]
+
+    def near(got, wanted, scale=1.0):
+        assert got.is_cuda and got.shape == wanted.shape
+        assert got.numel() == 0 or float((got.cpu() - wanted).abs().max()) <= tolerance * scale
+
+    for mode in ("reduced", "complete", "r") if m <= 300 else ("reduced", "r"):
+        q, r = mg.linalg.qr(x.cuda(), mode)
+        # Signs are the host's, and the same matrices give the same bits.
+        wanted = mg.linalg.qr(x.double(), mode)[1]
+        near(r.double(), wanted, 20 * max(1.0, float(wanted.abs().max())))
+        assert mg.equal(r, mg.linalg.qr(x.cuda(), mode)[1]) and float(r.cpu().tril(-1).abs().max()) == 0
+        if mode != "r":
+            near(q @ r, x, float(x.abs().max()) * n**0.5)
+            near(q.mT @ q, mg.eye(q.shape[-1], dtype=dtype).expand(*shape[:-2], -1, -1))
+
+
+@pytest.mark.parametrize("dtype", ["f32", "f64"])
+def test_reflections_of_odd_matrices(dtype):
+    mg.manual_seed(0)
+    x = mg.randn(40, 36, dtype=dtype)
+    far = 1e30 if dtype == "f32" else 1e250
+    eps = 1e-5 if dtype == "f32" else 1e-13
+    below = mg.eye(40, 36, dtype=dtype) + x.tril(-1) / far
+    # Squares that are too large, too small, or both; nothing to reflect; less than full rank; signs that follow from what is all but zero.
+    for a in (x * far, x / far, x * mg.logspace(-25, 25, 36, dtype=dtype), x * 0, x.triu(), mg.ones(40, 36, dtype=dtype), below):
+        q, r = (part.cpu() for part in mg.linalg.qr(a.cuda()))
+        assert float((q.mT @ q - mg.eye(36, dtype=dtype)).abs().max()) < eps * 10
+        assert float((q @ r - a).abs().max()) <= eps * 10 * float(a.abs().max())
+    assert mg.linalg.qr(below.cuda())[1].diagonal().tolist() == [-1.0] * 36
+    x[5, 3] = float("nan")
+    r = mg.linalg.qr(x.cuda())[1].isnan().cpu()
+    assert not bool(r[:, :3].any()) and bool(r[3, 3:].all())
+    for shape in ((0, 3), (3, 0), (2, 0, 0), (0, 4, 4)):
+        q, r = mg.linalg.qr(mg.zeros(*shape, dtype=dtype, device="cuda"), "complete")
+        assert q.shape == (*shape[:-2], shape[-2], shape[-2]) and r.shape == shape
+
+
+@pytest.mark.parametrize("shape", [(40, 7), (7, 40), (2, 9, 9), (300, 33), (1, 1)])
+def test_least_squares(shape):
+    mg.manual_seed(1)
+    x, b = mg.randn(*shape, dtype="f64"), mg.randn(*shape[:-1], 3, dtype="f64")
+    results = []
+    for device in ("cpu", "cuda"):
+        a, right = (t.detach().to(device).requires_grad_() for t in (x, b))
+        solution, left, rank, values = mg.linalg.lstsq(a, right, driver="gels")
+        assert rank.numel() == values.numel() == 0 and (left.numel() > 0) == (shape[-2] > shape[-1])
+        (solution**3).sum().backward()
+        alone = mg.linalg.lstsq(x.to(device), b.to(device), driver="gels").solution
+        results.append([t.detach().cpu() for t in (solution, left, a.grad, right.grad, alone)])
+    results.append([mg.linalg.lstsq(x, b, driver="gelsy").solution])
+    for on in results[1:]:
+        for got, wanted in zip(on, results[0]):
+            assert got.shape == wanted.shape
+            assert got.numel() == 0 or float((got - wanted).abs().max()) <= 1e-7 * max(1.0, float(wanted.abs().max()))
+    # What names no driver is PyTorch's for CUDA.
+    assert mg.linalg.lstsq(x.cuda(), b.cuda())[2].numel() == 0
+
+
 @pytest.mark.parametrize("n", [4, 100])
 def test_what_factorisations_refuse(n):
     good = mg.eye(n, device="cuda")

@@ -27,7 +27,7 @@ fn cholesky_of(op: &'static str, a: &Node, upper: bool, demand: Demand) -> Resul
 }
 
 /// `Q R = A`.
-fn qr_of(op: &'static str, a: &Node, complete: bool, vectors: bool) -> Result<(Node, Node)> {
+pub(super) fn qr_of(op: &'static str, a: &Node, complete: bool, vectors: bool) -> Result<(Node, Node)> {
     let (m, n) = sides(op, a.shape())?;
     // The gradient of R takes Q.
     let kind = FactorKind::Qr { complete, vectors: vectors || is_differentiated(a) };
@@ -217,8 +217,7 @@ impl Tensor {
 
     /// `Q R = A` of matrices `[…, m, n]`: `Q`'s columns are orthonormal, `R` is an upper triangle. With `k` the smaller of `m` and `n`,
     /// mode `"reduced"` answers with `[…, m, k]` and `[…, k, n]`, `"complete"` with `[…, m, m]` and `[…, m, n]`, `"r"` with no `Q`. Signs
-    /// are those of LAPACK's reflections. f32 and f64; computed on the host, on every device. Mode `"complete"` of more rows than columns
-    /// has no gradient.
+    /// are those of LAPACK's reflections. f32 and f64. Mode `"complete"` of more rows than columns has no gradient.
     ///
     /// # Errors
     ///

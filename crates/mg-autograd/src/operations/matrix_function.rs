@@ -3,8 +3,8 @@
 // Matrices have the names that PyTorch gives them, which are keywords in Python.
 #![allow(non_snake_case)]
 
-use super::factorization::{eigenvalues, eigh_of, singular_values, svd_of};
-use super::factors::{identity, known, misfit, sides, square, together, transposed};
+use super::factorization::{eigenvalues, eigh_of, qr_of, singular_values, svd_of};
+use super::factors::{identity, is_differentiated, known, misfit, sides, square, together, transposed};
 use super::set_aside;
 use super::system::inverse_of;
 use crate::function::{Begun, Marks, Rule as Backward, Saved, Way};
@@ -14,7 +14,7 @@ use crate::surface::Order;
 use crate::tensor::Tensor;
 use mg_device::{DType, Error, ErrorKind, Result, Shape};
 use mg_graph::Node;
-use mg_kernels::library::{Demand, Rule};
+use mg_kernels::library::{Demand, Rule, Triangular};
 use mg_kernels::{Algebra, ReduceKind, Row, Rules};
 use mg_macros::operations;
 use std::sync::Arc;
@@ -78,6 +78,30 @@ fn pseudoinverse(
         Ok::<_, Error>((value, s, least))
     })?;
     Ok((known(Rule::Pinv, &value, &[a])?, s, least))
+}
+
+/// `A⁺ B` of matrices of full rank, by reflections: `A = Q R`, or of fewer rows than columns `Aᵀ`.
+fn by_reflections(op: &'static str, a: &Node, b: &Node) -> Result<Node> {
+    let (m, n) = sides(op, a.shape())?;
+    let is_wide = m < n;
+    let (q, r) = set_aside(|| {
+        let tall = if is_wide { transposed(a)? } else { a.clone() };
+        qr_of(op, &tall, false, true)
+    })?;
+    let solved = |transposed: bool, b: &Node| {
+        Node::library(Triangular { upper: true, unit: false, transposed }.into(), &[&r, b])
+    };
+    if is_differentiated(a) {
+        let inverse = set_aside(|| {
+            let inverse = solved(false, &transposed(&q)?)?;
+            if is_wide { transposed(&inverse) } else { Ok(inverse) }
+        })?;
+        return known(Rule::Pinv, &inverse, &[a])?.matmul(b);
+    }
+    match is_wide {
+        false => solved(false, &transposed(&q)?.matmul(b)?),
+        true => q.matmul(&solved(true, b)?),
+    }
 }
 
 /// How many singular values count: i64.
@@ -327,11 +351,13 @@ impl Tensor {
         Ok(Tensor::from_node(singular.choose(&product.lit(f64::INFINITY), &product)))
     }
 
-    /// `X` that makes `A X − B` least in the sum of squares: `A` is `[…, m, n]`, `B` `[…, m, k]` or, of one batch with `A`, `[…, m]`. Of several such `X` it is
-    /// the least one. Also the sums of squares of what is left, for each column (empty, unless `m > n`, all matrices are of rank `n`, and a
-    /// `driver` but `"gelsy"` is named, which is what `None` is), the ranks (i64; empty for `"gels"`), and singular values (empty, unless the driver
-    /// is `"gelsd"` or `"gelss"`). By singular values, whatever the driver: those not above
-    /// `rcond` times the largest count as 0. f32 and f64.
+    /// `X` that makes `A X − B` least in the sum of squares: `A` is `[…, m, n]`, `B` `[…, m, k]` or, of one batch with `A`, `[…, m]`. Also the sums of squares of
+    /// what is left, for each column, the ranks (i64), and singular values.
+    ///
+    /// The driver `"gels"`, which `None` is on a CUDA device, takes all matrices to be of rank `m` or `n`, and goes by `qr`; there are no ranks,
+    /// and sums of squares if `m > n`. Others go by singular values, computed on the host, and of several `X` find the least one: `"gelsy"`, which
+    /// `None` is on the CPU, says nothing of what is left, `"gelsd"` and `"gelss"` do if `m > n` and all matrices are of rank `n`, and they tell singular
+    /// values. Those not above `rcond` times the largest count as 0. What is not said is empty. f32 and f64.
     ///
     /// # Errors
     ///
@@ -352,7 +378,7 @@ impl Tensor {
         if sides(OP, b.shape())?.0 != m {
             return misfit(OP, format!("shapes {} and {} do not fit", a.shape(), B.shape()));
         }
-        let driver = driver.unwrap_or("gelsy");
+        let driver = driver.unwrap_or(if a.device().is_cuda() { "gels" } else { "gelsy" });
         let shows_values = match driver {
             "gels" | "gelsy" => false,
             "gelsd" | "gelss" => true,
@@ -363,30 +389,36 @@ impl Tensor {
             }
         };
         let (a, b) = together(OP, &a, &b)?;
-        let (inverse, s, least) = pseudoinverse(OP, &a, [None, rcond.map(Operand::Float)], false)?;
-        let x = inverse.matmul(&b)?;
         let none = |dtype: DType| {
             let zero = Node::scalar(0.0, dtype, a.device(), true);
             zero.expand(Shape::of(&[0])).map(Tensor::from_node)
         };
+        let residuals = |x: &Node| {
+            let left = a.matmul(x)?.sub(&b).map(Row::Square);
+            let axis = left.shape().rank() - 2;
+            left.reduce(ReduceKind::Sum, 1 << axis, false).map(Tensor::from_node)
+        };
+        let solution = |x: Node| match is_vector {
+            true => x.reshape(x.shape().remove(x.shape().rank() - 1)).map(Tensor::from_node),
+            false => Ok(Tensor::from_node(x)),
+        };
+        if driver == "gels" && a.shape().numel() > 0 {
+            let x = by_reflections(OP, &a, &b)?;
+            let left = if m > n { residuals(&x)? } else { none(a.dtype())? };
+            return Ok((solution(x)?, left, none(DType::I64)?, none(a.dtype())?));
+        }
+        let (inverse, s, least) = pseudoinverse(OP, &a, [None, rcond.map(Operand::Float)], false)?;
+        let x = inverse.matmul(&b)?;
         let ranks = set_aside(|| counted(&s, &least))?;
         let is_full = || -> Result<bool> {
             mg_graph::needs_values();
             let least = Tensor::from_node(ranks.clone()).to_vec::<i64>()?.into_iter().min();
             Ok(least.is_none_or(|r| r == n as i64))
         };
-        let residuals = if m > n && driver != "gelsy" && is_full()? {
-            let left = a.matmul(&x)?.sub(&b).map(Row::Square);
-            let axis = left.shape().rank() - 2;
-            let left = left.reduce(ReduceKind::Sum, 1 << axis, false)?;
-            Tensor::from_node(left)
-        } else {
-            none(a.dtype())?
-        };
+        let left = if m > n && driver != "gelsy" && is_full()? { residuals(&x)? } else { none(a.dtype())? };
         let ranks = if driver == "gels" { none(DType::I64)? } else { Tensor::from_node(ranks) };
         let values = if shows_values { Tensor::from_node(s) } else { none(a.dtype())? };
-        let x = if is_vector { x.reshape(x.shape().remove(x.shape().rank() - 1))? } else { x };
-        Ok((Tensor::from_node(x), residuals, ranks, values))
+        Ok((solution(x)?, left, ranks, values))
     }
 
     /// `eᴬ = Σ Aᵏ / k!` of square matrices, `[…, n, n]`. Reads the largest norm, which says how often the result is squared. Half types

@@ -5728,8 +5728,7 @@ def _linalg_cholesky_ex(input: Tensor, *, upper: _bool = False, check_errors: _b
 def _linalg_qr(input: Tensor, mode: str = "reduced") -> tuple[Tensor, ...]:
     """`Q R = A` of matrices `[…, m, n]`: `Q`'s columns are orthonormal, `R` is an upper triangle. With `k` the smaller of `m` and `n`,
     mode `"reduced"` answers with `[…, m, k]` and `[…, k, n]`, `"complete"` with `[…, m, m]` and `[…, m, n]`, `"r"` with no `Q`. Signs
-    are those of LAPACK's reflections. f32 and f64; computed on the host, on every device. Mode `"complete"` of more rows than columns
-    has no gradient.
+    are those of LAPACK's reflections. f32 and f64. Mode `"complete"` of more rows than columns has no gradient.
 
     # Errors
 
@@ -6991,11 +6990,13 @@ def _linalg_cond(input: Tensor, p: _float | str | None = None) -> Tensor:
     """
 
 def _linalg_lstsq(input: Tensor, B: Tensor, rcond: _float | None = None, *, driver: str | None = None) -> tuple[Tensor, ...]:
-    """`X` that makes `A X − B` least in the sum of squares: `A` is `[…, m, n]`, `B` `[…, m, k]` or, of one batch with `A`, `[…, m]`. Of several such `X` it is
-    the least one. Also the sums of squares of what is left, for each column (empty, unless `m > n`, all matrices are of rank `n`, and a
-    `driver` but `"gelsy"` is named, which is what `None` is), the ranks (i64; empty for `"gels"`), and singular values (empty, unless the driver
-    is `"gelsd"` or `"gelss"`). By singular values, whatever the driver: those not above
-    `rcond` times the largest count as 0. f32 and f64.
+    """`X` that makes `A X − B` least in the sum of squares: `A` is `[…, m, n]`, `B` `[…, m, k]` or, of one batch with `A`, `[…, m]`. Also the sums of squares of
+    what is left, for each column, the ranks (i64), and singular values.
+
+    The driver `"gels"`, which `None` is on a CUDA device, takes all matrices to be of rank `m` or `n`, and goes by `qr`; there are no ranks,
+    and sums of squares if `m > n`. Others go by singular values, computed on the host, and of several `X` find the least one: `"gelsy"`, which
+    `None` is on the CPU, says nothing of what is left, `"gelsd"` and `"gelss"` do if `m > n` and all matrices are of rank `n`, and they tell singular
+    values. Those not above `rcond` times the largest count as 0. What is not said is empty. f32 and f64.
 
     # Errors
 

@@ -1,5 +1,5 @@
 //! Launches of `kernels/lu.cu`, `cholesky.cu`, `take_off.cu`, `triangular_block.cu` and `told.cu`: a matrix's own where it is small, panel by
-//! panel where it is large. Nothing is read back between them.
+//! panel where it is large. Nothing is read back between them. Those of reflections are in `qr.rs`.
 
 use super::{Demand, Factor, FactorKind};
 use crate::cuda::library::args::{self, Address, OUTPUT, input};
@@ -21,14 +21,14 @@ pub(in crate::library) fn ahead(address: Address, elements: usize, dtype: DType)
 }
 
 /// Matrices whose answers lie one after the other.
-struct Matrices {
+pub(super) struct Matrices {
     op: &'static str,
-    dtype: DType,
-    count: usize,
-    m: usize,
-    n: usize,
+    pub(super) dtype: DType,
+    pub(super) count: usize,
+    pub(super) m: usize,
+    pub(super) n: usize,
     /// Elements of an answer.
-    line: usize,
+    pub(super) line: usize,
 }
 
 pub(super) fn plan(factor: &Factor, x: &Described, result: &Shaped) -> Result<Plan> {
@@ -50,10 +50,11 @@ pub(super) fn plan(factor: &Factor, x: &Described, result: &Shaped) -> Result<Pl
             all.cholesky(&mut plan)?;
             n * n
         }
-        FactorKind::Order { .. }
-        | FactorKind::Qr { .. }
-        | FactorKind::Eigh { .. }
-        | FactorKind::Svd { .. } => {
+        FactorKind::Qr { complete, vectors } => {
+            super::qr::plan(&mut plan, &all, complete, vectors)?;
+            line
+        }
+        FactorKind::Order { .. } | FactorKind::Eigh { .. } | FactorKind::Svd { .. } => {
             return Err(Error::new(OP, ErrorKind::Internal("this factorisation is the host's".into())));
         }
     };
@@ -91,11 +92,16 @@ impl Panel {
 
 impl Matrices {
     /// Elements of the first answer, from one on.
-    fn out(&self, from: usize) -> Address {
+    pub(super) fn out(&self, from: usize) -> Address {
         ahead(OUTPUT, from, self.dtype)
     }
 
-    fn launch(&self, kernel: &str, blocks: usize, argument: &impl args::Argument) -> Result<Launch> {
+    pub(super) fn launch(
+        &self,
+        kernel: &str,
+        blocks: usize,
+        argument: &impl args::Argument,
+    ) -> Result<Launch> {
         launch(self.op, &format!("factor_{kernel}_{}", self.dtype.name()), blocks, argument)
     }
 

@@ -1,6 +1,6 @@
 //! Factorisations of matrices.
 //!
-//! Elimination and Cholesky's factorisation are done where the matrices are ([`Factor::has_cuda`]). Others iterate, or wait more on a GPU than they
+//! Elimination, reflections and Cholesky's factorisation are done where the matrices are ([`Factor::has_cuda`]). Others iterate, or wait more on a GPU than they
 //! compute, and are the host's on every device: operands on another one are copied there and the answers back, which whoever calls
 //! this sees to. There is no gradient: [`Known`](super::Known) says how what comes of it depends on the matrix.
 //!
@@ -10,6 +10,7 @@
 #[cfg(feature = "linalg")]
 mod cpu;
 mod cuda;
+mod qr;
 #[cfg(test)]
 mod tests;
 
@@ -183,10 +184,8 @@ impl Factor {
         match self.kind {
             FactorKind::Cholesky => some,
             FactorKind::Lu => some && m <= cuda::MOST_ROWS,
-            FactorKind::Order { .. }
-            | FactorKind::Qr { .. }
-            | FactorKind::Eigh { .. }
-            | FactorKind::Svd { .. } => false,
+            FactorKind::Qr { .. } => some && m <= qr::MOST_ROWS,
+            FactorKind::Order { .. } | FactorKind::Eigh { .. } | FactorKind::Svd { .. } => false,
         }
     }
 
