@@ -90,11 +90,13 @@ fn shifted(words: &[Op], skipped: Op, each: usize, of_block: usize) -> Vec<Op> {
 /// The numbers that a block makes: as they lie in it, or of each two of them two.
 fn numbers(law: Law, dtype: DType, words: &[Op]) -> Vec<Op> {
     let made: Vec<Op> = words.chunks(words_of(dtype)).map(|words| number(dtype, words)).collect();
-    let pair = |uniform: &[Op]| match (dtype, uniform) {
-        (DType::F64, &[u, v]) => normal_pair(F64(u), F64(v)).map(|number| number.0),
-        (_, &[u, v]) => normal_pair(F32(u), F32(v)).map(|number| number.0),
+    let pair = |uniform: &[Op]| match (dtype.float(), uniform) {
+        (Some(Float::F64), &[u, v]) => normal_pair(F64(u), F64(v)).map(|number| number.0),
+        (Some(Float::F32 | Float::F16 | Float::BF16) | None, &[u, v]) => {
+            normal_pair(F32(u), F32(v)).map(|number| number.0)
+        }
         // A block has an even number of them.
-        _ => [imm(0); 2],
+        (Some(Float::F64 | Float::F32 | Float::F16 | Float::BF16) | None, _) => [imm(0); 2],
     };
     match law {
         Law::Uniform => made,
@@ -110,7 +112,14 @@ pub(crate) fn one(law: Law, dtype: DType, seed: Op, at: Op) -> Op {
         Law::Uniform => {
             number(dtype, &shifted(&words, which, words_of(dtype), 4 / words_of(dtype))[..words_of(dtype)])
         }
-        Law::Normal => shifted(&numbers(law, dtype, &words), which, 1, 4 / words_of(dtype))[0],
+        Law::Normal => {
+            // Of the two that it is one of.
+            let pair = match words_of(dtype) {
+                1 => shifted(&words, op2(Kind::R, "shr.u32", which, imm(1)), 2, 2),
+                _ => words.to_vec(),
+            };
+            shifted(&numbers(law, dtype, &pair), which, 1, 2)[0]
+        }
     }
 }
 

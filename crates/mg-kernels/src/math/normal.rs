@@ -13,7 +13,8 @@ pub fn normal_pair<L: FloatLane>(u: L, v: L) -> [L; 2] {
     let (n, significand) = split_of_normal(one.sub(u));
     let square = log_of_parts(n, significand).mul(u.lit(-2.0));
     let radius = L::select(u.eq(zero), zero, square.root());
-    of_turn(v).map(|part| radius.mul(part))
+    let [cosine, sine] = of_turn(v);
+    [radius.mul(cosine), radius.mul(sine)]
 }
 
 #[cfg(test)]
