@@ -29,8 +29,8 @@ __device__ __forceinline__ SUM add(SUM a, SUM b) { return a + b; }
 // which on a target's long row, or each element of its short one, is a block's.
 enum : u32 { THREADS = 256, WARPS = THREADS / 32, ROW = 32, STRIP = 128, SUMS = 2048, TIMES = 4, EACH = THREADS * TIMES, FEW = 16 };
 enum : u32 { HEAVY = 64, PILE = 1024 };
-// What a warp follows of links to a target's long row.
-enum : u32 { CHAIN = 32 };
+// What a warp follows of links to a target's long row, and keys of none behind positions that are looked for: as many as who adds them reads at once.
+enum : u32 { CHAIN = 32, NONE = 128 };
 
 struct Scatter {
     void* out;
@@ -463,7 +463,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_consta
 
 #ifdef V_LOOK
 // A block a target that has more positions than were followed: it looks for them among all indices that may name the target, and writes them where
-// sorted ones would stand, in order, and behind them a key of none.
+// sorted ones would stand, in order, and behind them keys of none.
 constexpr u32 LOOKS = 8;
 
 __device__ __forceinline__ void look(const Scatter& p, u32 which, u32 (&found)[LOOKS * WARPS]) {
@@ -482,11 +482,12 @@ __device__ __forceinline__ void look(const Scatter& p, u32 which, u32 (&found)[L
     if (own) atomicAdd(&all, own);
     __syncthreads();
     if (threadIdx.x == 0) {
-        begin = atomicAdd(p.crowded, all + 1);
+        begin = atomicAdd(p.crowded, all + NONE);
         p.heavy[2 + 2 * which] = begin;
-        ((u32*)p.keys)[begin + all] = ~0u;
     }
     __syncthreads();
+    static_assert(NONE <= THREADS, "a thread writes one");
+    if (threadIdx.x < NONE) ((u32*)p.keys)[begin + all + threadIdx.x] = ~0u;
     u32 to = begin;
     for (u32 j0 = 0; j0 < p.length; j0 += LOOKS * THREADS) {
         u32 names[LOOKS];
@@ -525,6 +526,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_consta
 extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_constant__ Scatter p) {
     // Rows that a warp reads at a time, and the block.
     constexpr u32 OWN = sizeof(SUM) == 8 ? 8 : 16, AHEAD = OWN * WARPS;
+    static_assert(AHEAD <= NONE, "what stands behind a target's keys is none of them");
     __shared__ SUM read[2][AHEAD][32];
     u32 strips = (p.row.size + 31) / 32, warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     u64 items = (u64)*p.heavy * strips;

@@ -6,7 +6,7 @@ use crate::cuda::library::args::{self, Address, OUTPUT, input};
 use crate::cuda::library::axes::{WIDE, countable};
 use crate::cuda::library::constants::gather::BLOCK;
 use crate::cuda::library::constants::scatter::{
-    CHAIN, EACH, FEW, HEAVY, PILE, ROW, STRIP, SUMS, THREADS, WARPS,
+    CHAIN, EACH, FEW, HEAVY, NONE, PILE, ROW, STRIP, SUMS, THREADS, WARPS,
 };
 use crate::cuda::library::constants::sort::{BITS, DIGITS, FEW_TILES, TILE};
 use crate::cuda::library::many::{self, TAKEN};
@@ -171,8 +171,7 @@ pub fn scatter_add(dtype: DType, x: &Layout, index: &Layout, axis: usize, size: 
         None => sorted.leave(left),
     };
     let (keys, at, bound) = match chains {
-        // Each has a key of none behind it.
-        true => (sorted.kept[0].0, sorted.kept[1].0, 2 * positions),
+        true => sorted.list(positions + left * NONE),
         false => (sorted.last.0, sorted.last.1, positions),
     };
     let wide = count.max(positions * row) >= WIDE;
@@ -476,6 +475,14 @@ impl Sorted {
         self.heavy = self.bytes.next_multiple_of(256);
         self.bytes = self.heavy + (1 + 2 * most) * 4;
         self.heavy
+    }
+
+    /// Has room for so many keys and positions that are not sorted: where they lie, and how many they are.
+    fn list(&mut self, most: usize) -> (usize, usize, usize) {
+        let keys = self.bytes.next_multiple_of(LINE);
+        let positions = keys + (most * 4).next_multiple_of(LINE);
+        self.bytes = positions + most * 4;
+        (keys, positions, most)
     }
 
     /// Blocks of a launch that would have so many: where it may have nothing to do they are few, and take turns.
