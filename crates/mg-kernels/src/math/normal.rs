@@ -6,7 +6,7 @@ use crate::lane::FloatLane;
 
 /// Two normal numbers of mean 0 and variance 1, independent of each other, of two uniform numbers in [0, 1) (Box and Muller, "A note on
 /// the generation of random normal deviates", 1958): √(−2 ln(1 − u)) times the cosine and the sine of 2πv. 1 − u and the quarters of
-/// the turn are exact where u and v are multiples of half an ulp of 1; the results are within 3.00 ulp in single and 3.50 in double precision.
+/// the turn are exact where u and v are multiples of half an ulp of 1; the results are within 4.00 ulp in single and in double precision.
 #[inline(always)]
 pub fn normal_pair<L: FloatLane>(u: L, v: L) -> [L; 2] {
     let (zero, one) = (u.lit(0.0), u.lit(1.0));
@@ -61,6 +61,6 @@ mod tests {
             }
         }
         // What is compared with errs itself in double precision.
-        assert!(most[0] < 3.0 && most[1] < 6.0, "{most:?}");
+        assert!(most[0] < 4.0 && most[1] < 6.0, "{most:?}");
     }
 }
