@@ -29,17 +29,17 @@ struct Wide<i64> { using type = i64; };
 struct Wide<i64> { using type = u64; };  // wraps
 #endif
 template <>
-struct Wide<i32> { using type = i64; };
+struct Wide<i32> { using type = i32; };
 template <>
-struct Wide<u8> { using type = i64; };
+struct Wide<u8> { using type = i32; };
 
 __device__ __forceinline__ Wide<float>::type widen(float x) { return x; }
 __device__ __forceinline__ double widen(double x) { return x; }
 __device__ __forceinline__ float widen(f16 x) { return to_f32(x); }
 __device__ __forceinline__ float widen(bf16 x) { return to_f32(x); }
 __device__ __forceinline__ Wide<i64>::type widen(i64 x) { return (Wide<i64>::type)x; }
-__device__ __forceinline__ i64 widen(i32 x) { return x; }
-__device__ __forceinline__ i64 widen(u8 x) { return x; }
+__device__ __forceinline__ i32 widen(i32 x) { return x; }
+__device__ __forceinline__ i32 widen(u8 x) { return x; }
 
 template <typename T, typename W>
 __device__ __forceinline__ T narrow(W x) { return (T)x; }
@@ -57,7 +57,7 @@ using Out = T;
 struct State {
     W v;
     __device__ static State none() { return {(W)0}; }
-    __device__ static State of(T x, T, i64) { return {widen(x)}; }
+    __device__ static State of(T x) { return {widen(x)}; }
     __device__ State then(State after, u32) const { return {v + after.v}; }
     __device__ Out out() const { return narrow<T>(v); }
 };
@@ -66,7 +66,7 @@ using Out = T;
 struct State {
     W v;
     __device__ static State none() { return {(W)1}; }
-    __device__ static State of(T x, T, i64) { return {widen(x)}; }
+    __device__ static State of(T x) { return {widen(x)}; }
     __device__ State then(State after, u32) const { return {v * after.v}; }
     __device__ Out out() const { return narrow<T>(v); }
 };
@@ -76,7 +76,7 @@ using Out = T;
 struct State {
     W a, v;
     __device__ static State none() { return {(W)1, (W)0}; }
-    __device__ static State of(T x, T a, i64) { return {widen(a), widen(x)}; }
+    __device__ static State of(T x, T a) { return {widen(a), widen(x)}; }
     __device__ State then(State after, u32) const { return {a * after.a, after.a * v + after.v}; }
     __device__ Out out() const { return narrow<T>(v); }
 };
@@ -85,7 +85,7 @@ using Out = T;
 struct State {
     W m, s;  // m + log(s)
     __device__ static State none() { return {-(W)__int_as_float(0x7f800000), (W)0}; }
-    __device__ static State of(T x, T, i64) { return {widen(x), (W)1}; }
+    __device__ static State of(T x) { return {widen(x), (W)1}; }
     __device__ State then(State after, u32) const {
         W top = m > after.m || m != m ? m : after.m;
         W here = m == top ? s : s * exp(m - top);
@@ -95,20 +95,50 @@ struct State {
     __device__ Out out() const { return narrow<T>(m + log(s)); }
 };
 #elif V_EXTREME
-// The index of the largest (or smallest) element so far: of equal ones the last; NaN is beyond all.
+// The largest (or smallest) element so far, or its index: of equal ones the last; NaN is beyond all. Elements are compared by keys that rise with
+// them (or fall) and are the same for equal ones; behind the key is one more than the step at which an element stands. So the larger of two states
+// is what comes of both, and zero is none.
 using Out = i64;
+template <u32 BYTES>
+struct Keyed {
+    using Key = u32;
+    u64 all;
+    __device__ static Keyed of(Key key, u32 step) { return {(u64)key << 32 | (step + 1)}; }
+    __device__ bool below(Keyed o) const { return all < o.all; }
+    __device__ u32 step() const { return (u32)all - 1; }
+};
+template <>
+struct Keyed<8> {
+    using Key = u64;
+    u64 key;
+    u32 next;
+    __device__ static Keyed of(Key key, u32 step) { return {key, step + 1}; }
+    __device__ bool below(Keyed o) const { return key < o.key || (key == o.key && next < o.next); }
+    __device__ u32 step() const { return next - 1; }
+};
+using Key = Keyed<sizeof(T)>::Key;
+constexpr Key TOP = (Key)1 << (sizeof(Key) * 8 - 1);
+
+// Of a float's bits; both zeros are one.
+__device__ __forceinline__ Key key_of_bits(Key bits, Key infinity, u32 smallest) {
+    Key key = bits & TOP ? (Key)0 - bits : bits + TOP;
+    return (bits & (TOP - 1)) > infinity ? ~(Key)0 : smallest ? ~key : key;
+}
+__device__ __forceinline__ Key key_of(float x, u32 smallest) { return key_of_bits(__float_as_uint(x), 0x7f800000, smallest); }
+__device__ __forceinline__ Key key_of(f16 x, u32 smallest) { return key_of(to_f32(x), smallest); }
+__device__ __forceinline__ Key key_of(bf16 x, u32 smallest) { return key_of(to_f32(x), smallest); }
+__device__ __forceinline__ Key key_of(double x, u32 smallest) {
+    return key_of_bits((Key)__double_as_longlong(x), (Key)0x7ff0000000000000ull, smallest);
+}
+__device__ __forceinline__ Key key_of(i64 x, u32 smallest) { return ((Key)x ^ TOP) ^ (smallest ? ~(Key)0 : 0); }
+__device__ __forceinline__ Key key_of(i32 x, u32 smallest) { return ((Key)x ^ TOP) ^ (smallest ? ~(Key)0 : 0); }
+__device__ __forceinline__ Key key_of(u8 x, u32 smallest) { return (Key)x ^ (smallest ? ~(Key)0 : 0); }
+
 struct State {
-    W v;
-    i64 at;
-    __device__ static State none() { return {(W)0, -1}; }
-    __device__ static State of(T x, T, i64 at) { return {widen(x), at}; }
-    __device__ State then(State after, u32 smallest) const {
-        if (after.at < 0) return *this;
-        if (at < 0) return after;
-        bool beyond = smallest ? after.v <= v : after.v >= v;
-        return after.v != after.v || (beyond && v == v) ? after : *this;
-    }
-    __device__ Out out() const { return at; }
+    Keyed<sizeof(T)> best;
+    __device__ static State none() { return {}; }
+    __device__ static State of(T x, u64 step, u32 smallest) { return {Keyed<sizeof(T)>::of(key_of(x, smallest), (u32)step)}; }
+    __device__ State then(State after, u32) const { return best.below(after.best) ? after : *this; }
 };
 #endif
 
@@ -130,7 +160,26 @@ struct Scan {
     u32 together;           // the warps of a block share a chunk
     u32 vector;             // elements side by side are read and written together
     u32 lanes;              // of a warp, that share a line: 32, or fewer where lines are short; the lines beside each other that a block has
+    u32 values;             // extremes themselves are asked for, not their indices
+    u32 unused;
 };
+
+#if V_EXTREME
+// Where along the axis an extreme stands.
+__device__ __forceinline__ u64 stands(const Scan& p, State s) { return p.reverse ? p.length - 1 - s.best.step() : s.best.step(); }
+#endif
+
+// Of an element at `at`, whose line begins at `line`. Extremes are asked for as well as where they stand; they are read there again, by most
+// threads of a warp the same one.
+__device__ __forceinline__ void write(const Scan& p, u64 line, u64 at, State s) {
+#if V_EXTREME
+    u64 from = stands(p, s);
+    if (p.values) ((T*)p.out)[at] = p.x[line + from * p.inner];
+    else p.out[at] = (i64)from;
+#else
+    p.out[at] = s.out();
+#endif
+}
 
 __device__ void clear(const Scan& p) {
     for (u64 i = (u64)blockIdx.x * THREADS + threadIdx.x; i < p.words; i += (u64)gridDim.x * THREADS) p.board[i] = 0;
@@ -230,12 +279,50 @@ __device__ __forceinline__ void load(const Scan& p, const T* line, u64 at, bool 
     }
 }
 
+__device__ __forceinline__ uint4 of_neighbour(uint4 x) {
+    x.x = __shfl_xor_sync(~0u, x.x, 1);
+    x.y = __shfl_xor_sync(~0u, x.y, 1);
+    x.z = __shfl_xor_sync(~0u, x.z, 1);
+    x.w = __shfl_xor_sync(~0u, x.w, 1);
+    return x;
+}
+
+// Writes a lane's elements, which are in the order of memory. All lanes of a warp come here.
+template <typename N>
+__device__ __forceinline__ void store(const Scan& p, N* line, u64 at, bool whole, const Pack<N>& pack) {
+    if constexpr (sizeof(N) == 8) {
+        // Two lanes write what lies in 32 bytes, of one and then of the other: memory takes no halves as fast.
+        const uint4* mine = (const uint4*)&pack;
+        bool odd = threadIdx.x & 1;
+        uint4 first = of_neighbour(odd ? mine[0] : mine[1]), second = of_neighbour(odd ? mine[2] : mine[3]);
+        u64 even_at = odd ? at - EACH : at;
+        if (p.vector && p.lanes > 1 && even_at + 2 * EACH <= p.length) {
+            uint4* even = (uint4*)(line + place(p, even_at)) + odd;
+            uint4* other = (uint4*)(line + place(p, even_at + EACH)) + odd;
+            even[0] = odd ? first : mine[0];
+            even[2] = odd ? second : mine[2];
+            other[0] = odd ? mine[1] : first;
+            other[2] = odd ? mine[3] : second;
+            return;
+        }
+    }
+    if (whole) {
+        *(Pack<N>*)(line + place(p, at)) = pack;
+        return;
+    }
+#pragma unroll
+    for (int i = 0; i < EACH; i++) {
+        u64 step = at + (p.reverse ? EACH - 1 - i : i);
+        if (step < p.length) line[p.reverse ? p.length - 1 - step : step] = pack.v[i];
+    }
+}
+
 constexpr u32 GROUP = 32, GROUP_BITS = 5;
 // What a lane has up to each element is kept where that takes no more registers than the elements, and joined anew where not:
 // with blocks enough on a multiprocessor f32 is a sixth faster so.
 constexpr bool KEPT = sizeof(State) <= sizeof(T);
 // Elements that are joined anew are read again, from the cache: registers that hold them meanwhile are worth more than that.
-#if V_SUM || V_PROD
+#if V_SUM || V_PROD || V_EXTREME
 constexpr bool AGAIN = !KEPT;
 #else
 constexpr bool AGAIN = false;
@@ -293,12 +380,12 @@ extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_consta
     u64 mine_at = first + lane * EACH;
     auto whole = [&](int t) { return p.vector && mine_at + (u64)(t * 32 * EACH) + EACH <= p.length; };
     auto element = [&](int t, int e) {
-        u64 at = mine_at + (u64)(t * 32 * EACH) + e;
-        i64 j = (i64)(p.reverse ? p.length - 1 - at : at);
 #if V_LINEAR
-        return State::of(v[t][e], a[t][e], j);
+        return State::of(v[t][e], a[t][e]);
+#elif V_EXTREME
+        return State::of(v[t][e], mine_at + (u64)(t * 32 * EACH) + e, p.smallest);
 #else
-        return State::of(v[t][e], v[t][e], j);
+        return State::of(v[t][e]);
 #endif
     };
 #pragma unroll
@@ -339,7 +426,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_consta
         }
         for (u32 w = 0; w < warp; w++) start = start.then(sums[w], p.smallest);
     }
-    Out* to = p.out + row * p.length;
+    u64 line_at = row * p.length;
 #pragma unroll
     for (int t = 0; t < TIMES; t++) {
         if (t >= times) break;
@@ -353,22 +440,32 @@ extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_consta
             else return now = now.then(element(t, e), p.smallest);
         };
         u64 at = mine_at + (u64)(t * 32 * EACH);
-        if (whole(t)) {
-            Pack<Out> pack;
+#if V_EXTREME
+        if (p.values) {
+            // Behind the line there is nothing to stand at.
+            Pack<T> pack;
 #pragma unroll
             for (int e = 0; e < EACH; e++) {
-                Out now_out = up_to(e).out();
-                if (p.reverse) pack.v[EACH - 1 - e] = now_out;
-                else pack.v[e] = now_out;
+                T now_value = at + e < p.length ? line[stands(p, up_to(e))] : T();
+                if (p.reverse) pack.v[EACH - 1 - e] = now_value;
+                else pack.v[e] = now_value;
             }
-            *(Pack<Out>*)(to + place(p, at)) = pack;
+            store(p, (T*)p.out + line_at, at, whole(t), pack);
             continue;
         }
+#endif
+        Pack<Out> pack;
 #pragma unroll
         for (int e = 0; e < EACH; e++) {
-            if (at + e >= p.length) break;
-            to[p.reverse ? p.length - 1 - at - e : at + e] = up_to(e).out();
+#if V_EXTREME
+            Out now_out = (i64)stands(p, up_to(e));
+#else
+            Out now_out = up_to(e).out();
+#endif
+            if (p.reverse) pack.v[EACH - 1 - e] = now_out;
+            else pack.v[e] = now_out;
         }
+        store(p, p.out + line_at, at, whole(t), pack);
     }
 }
 #endif
@@ -412,11 +509,12 @@ extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_consta
 #endif
         }
         auto element = [&](int e) {
-            i64 j = (i64)(p.reverse ? p.length - 1 - first - e : first + e);
 #if V_LINEAR
-            return State::of(v[e], a[e], j);
+            return State::of(v[e], a[e]);
+#elif V_EXTREME
+            return State::of(v[e], first + e, p.smallest);
 #else
-            return State::of(v[e], v[e], j);
+            return State::of(v[e]);
 #endif
         };
         State mine = State::none();
@@ -467,7 +565,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_consta
         for (int e = 0; e < DEEP; e++) {
             if (e >= count) break;
             now = now.then(element(e), p.smallest);
-            p.out[origin + e * stride] = now.out();
+            write(p, base, (u64)(origin + e * stride), now);
         }
         carry = carry.then(own, p.smallest);
     }

@@ -29,6 +29,8 @@ __device__ __forceinline__ SUM add(SUM a, SUM b) { return a + b; }
 // which on a target's long row, or each element of its short one, is a block's.
 enum : u32 { THREADS = 256, WARPS = THREADS / 32, ROW = 32, STRIP = 128, SUMS = 2048, TIMES = 4, EACH = THREADS * TIMES, FEW = 16 };
 enum : u32 { HEAVY = 64, PILE = 1024 };
+// What a warp follows of links to a target's long row, and keys of none behind positions that are looked for: as many as who adds them reads at once.
+enum : u32 { CHAIN = 32, NONE = 128 };
 
 struct Scatter {
     void* out;
@@ -418,12 +420,113 @@ __device__ __forceinline__ SUM in_order(SUM sum, const SUM* from, u32 step, u32 
 }
 #endif
 
+#ifdef V_CHAINS
+// A warp up to 128 neighbouring elements of a long row: it follows the links to its target, puts them in order, a lane each, and adds. Targets that
+// have more than CHAIN are left to others.
+__device__ __forceinline__ bool add_chain(const Scatter& p, u64 row, u32 column) {
+    u32 lane = threadIdx.x % 32, n = 0, own = ~0u;
+    u32 link = p.heads[row];
+    for (; link && n < CHAIN; n++) {
+        if (lane == n) own = link - 1;
+        link = p.next[link - 1];
+    }
+    if (link) return false;
+    i64 at[2] = {};
+    if (own != ~0u) p.places.near(own, at);
+    u32 before = 0;
+    for (u32 i = 0; i < n; i++) before += __shfl_sync(~0u, own, i) < own;
+    const T* x = (const T*)p.x + (i64)column * p.x_column;
+    SUM sum[4] = {};
+#pragma unroll 2
+    for (u32 i = 0; i < n; i++) {
+        u32 who = __ffs(__ballot_sync(~0u, lane < n && before == i)) - 1;
+        const T* from = x + __shfl_sync(~0u, at[1], who);
+#pragma unroll
+        for (u32 c = 0; c < 4; c++)
+            if (column + c * 32 < p.row.size) sum[c] = add(sum[c], widen(from[(i64)(c * 32) * p.x_column]));
+    }
+#pragma unroll
+    for (u32 c = 0; c < 4; c++)
+        if (column + c * 32 < p.row.size) narrow(sum[c], ((T*)p.out)[row * p.row.size + column + c * 32]);
+    return true;
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_constant__ Scatter p) {
+    u32 strips = (p.row.size + STRIP - 1) / STRIP;
+    u64 item = ((u64)blockIdx.x * THREADS + threadIdx.x) / 32, row = item / strips;
+    if (row * p.row.size >= p.count) return;
+    u32 strip = (u32)(item - row * strips), lane = threadIdx.x % 32;
+    bool added = add_chain(p, row, strip * STRIP + lane);
+    if (!added && strip == 0 && lane == 0) leave(p.heavy, (u32)row, 0);
+}
+#endif
+
+#ifdef V_LOOK
+// A block a target that has more positions than were followed: it looks for them among all indices that may name the target, and writes them where
+// sorted ones would stand, in order, and behind them keys of none.
+constexpr u32 LOOKS = 8;
+
+__device__ __forceinline__ void look(const Scatter& p, u32 which, u32 (&found)[LOOKS * WARPS]) {
+    u32 warp = threadIdx.x / 32, lane = threadIdx.x % 32, row = p.heavy[1 + 2 * which];
+    i64 at[2];
+    p.targets.offsets(row, at);
+    i64 mine = along(p, row);
+    const i64* index = p.index + at[0];
+    u32 inner = 1, own = 0;
+    for (u32 axis = p.targets.rank - 1; axis > p.axis; axis--) inner *= p.targets.size[axis].size;
+    u64 outer = row / (inner * (u64)p.targets.size[p.axis].size);
+    for (u32 j = threadIdx.x; j < p.length; j += THREADS) own += index[(i64)j * p.index_stride] == mine;
+    __shared__ u32 all, begin;
+    if (threadIdx.x == 0) all = 0;
+    __syncthreads();
+    if (own) atomicAdd(&all, own);
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        begin = atomicAdd(p.crowded, all + NONE);
+        p.heavy[2 + 2 * which] = begin;
+    }
+    __syncthreads();
+    static_assert(NONE <= THREADS, "a thread writes one");
+    if (threadIdx.x < NONE) ((u32*)p.keys)[begin + all + threadIdx.x] = ~0u;
+    u32 to = begin;
+    for (u32 j0 = 0; j0 < p.length; j0 += LOOKS * THREADS) {
+        u32 names[LOOKS];
+#pragma unroll
+        for (u32 k = 0; k < LOOKS; k++) {
+            u32 j = j0 + k * THREADS + threadIdx.x;
+            i64 named = j < p.length ? index[(i64)j * p.index_stride] : -1;
+            names[k] = __ballot_sync(~0u, named == mine);
+            if (lane == 0) found[k * WARPS + warp] = __popc(names[k]);
+        }
+        __syncthreads();
+#pragma unroll
+        for (u32 k = 0; k < LOOKS; k++) {
+            u32 place = to + __popc(names[k] & ((1u << lane) - 1));
+            for (u32 w = 0; w < WARPS; w++) {
+                if (w < warp) place += found[k * WARPS + w];
+                to += found[k * WARPS + w];
+            }
+            if (!(names[k] >> lane & 1)) continue;
+            ((u32*)p.keys)[place] = row;
+            ((u32*)p.positions)[place] = (u32)((outer * p.length + j0 + k * THREADS + threadIdx.x) * inner + row % inner);
+        }
+        __syncthreads();
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_constant__ Scatter p) {
+    __shared__ u32 found[LOOKS * WARPS];
+    for (u32 which = blockIdx.x; which < *p.heavy; which += gridDim.x) look(p, which, found);
+}
+#endif
+
 #ifdef V_HEAVY
 // A block 32 neighbouring elements of a row that many positions go to. Its warps bring what they read to shared memory; one adds it there, in
 // order, while the others read on.
 extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_constant__ Scatter p) {
     // Rows that a warp reads at a time, and the block.
     constexpr u32 OWN = sizeof(SUM) == 8 ? 8 : 16, AHEAD = OWN * WARPS;
+    static_assert(AHEAD <= NONE, "what stands behind a target's keys is none of them");
     __shared__ SUM read[2][AHEAD][32];
     u32 strips = (p.row.size + 31) / 32, warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     u64 items = (u64)*p.heavy * strips;

@@ -4,7 +4,7 @@ use crate::caller::public;
 use crate::tensor::Tensor;
 use mg_device::{Buffer, DType, Device, Element, Error, ErrorKind, Layout, Result, Shape};
 use mg_graph::{Node, Value, cell_bits};
-use mg_kernels::{Algebra, Row, Rules};
+use mg_kernels::{Algebra, Law, Row, Rules};
 use std::cell::{Cell, RefCell};
 use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hasher};
@@ -19,8 +19,9 @@ use std::sync::{Arc, LazyLock, Mutex, PoisonError, RwLock};
 /// of the block at counter `2⁶³ + at / 2`.
 ///
 /// Uniform, exponential, geometric, Cauchy and Bernoulli numbers, and integers from a range of less
-/// than 2⁵³ take one draw of as many numbers (integers in f64, others in f64 for f64 tensors and in f32 else); normal and
-/// log-normal numbers, and integers from larger ranges, two draws, one after the other. A permutation of `n` is the order
+/// than 2⁵³ take one draw of as many numbers (integers in f64, others in f64 for f64 tensors and in f32 else); so do normal and
+/// log-normal numbers: of the numbers u and v at an even position and the next, the first is √(−2 ln(1 − u))·cos 2πv, the second the same with
+/// the sine. Integers from larger ranges take two draws, one after the other. A permutation of `n` is the order
 /// of `n` numbers of f64. `multinomial` takes one draw: a number for each weight, in f64 for f64 tensors and in f32 else; several
 /// samples with replacement, a number of f64 for each sample.
 ///
@@ -569,8 +570,8 @@ pub(crate) fn uniform(
         return Err(Error::new("uniform", takes_floats(dtype)));
     }
     let shape = Shape::new(shape)?;
-    let (seed, counter) = Generator::draw(generator, shape.numel());
-    let node = Node::random(shape, dtype, device, seed, counter);
+    let drawn = Generator::draw(generator, shape.numel());
+    let node = Node::random(Law::Uniform, shape, dtype, device, drawn);
     // A half type rounds 1 − 2⁻²⁴ up to 1: such values become the largest below, where numbers are half as far apart.
     if dtype.is_half() {
         let largest = 1.0 - dtype.epsilon() / 2.0;
@@ -586,11 +587,10 @@ pub(crate) fn normal(
     device: Device,
     generator: Option<&Generator>,
 ) -> Result<Node> {
-    let (u, v) = (
-        uniform(shape, drawn_in(dtype), device, generator)?,
-        uniform(shape, drawn_in(dtype), device, generator)?,
-    );
-    // 1 − u is in (0, 1], where the logarithm is finite.
-    let radius = u.lit(1.0).sub(&u).map(Row::Log).scale(-2.0).map(Row::Sqrt);
-    Ok(radius.mul(&v.scale(std::f64::consts::TAU).map(Row::Cos)).cast(dtype))
+    if !dtype.is_float() {
+        return Err(Error::new("normal", takes_floats(dtype)));
+    }
+    let shape = Shape::new(shape)?;
+    let drawn = Generator::draw(generator, shape.numel());
+    Ok(Node::random(Law::Normal, shape, drawn_in(dtype), device, drawn).cast(dtype))
 }

@@ -6,7 +6,7 @@ use crate::node::{Node, Sources, called};
 use crate::op::{Map, Op, SourceKind, View};
 use mg_device::{AxisSet, DType, Device, Error, ErrorKind, Layout, MAX_RANK, Result, Shape};
 use mg_kernels::library::{Gather, Library, MatMul, Put, ScatterAdd, Shaped};
-use mg_kernels::{ReduceKind, Row, cell_bits};
+use mg_kernels::{Law, ReduceKind, Row, cell_bits};
 use smallvec::{SmallVec, smallvec};
 use std::borrow::Borrow;
 
@@ -94,11 +94,12 @@ impl Node {
         Node::pending(Op::Source(SourceKind::Ramp), Sources::new(), shape, DType::I64, device)
     }
 
-    /// Uniform random numbers in [0, 1), f32 (or f64), the same for the same seed and counter on every device.
+    /// Random numbers, f32 (or f64), the same for the same seed and counter on every device. The counter of normal ones is even.
     #[track_caller]
-    pub fn random(shape: Shape, dtype: DType, device: Device, seed: u64, counter: u64) -> Node {
+    pub fn random(law: Law, shape: Shape, dtype: DType, device: Device, (seed, counter): (u64, u64)) -> Node {
         let dtype = if dtype == DType::F64 { dtype } else { DType::F32 };
-        Node::pending(Op::Source(SourceKind::Random { seed, counter }), Sources::new(), shape, dtype, device)
+        let op = Op::Source(SourceKind::Random { law, seed, counter });
+        Node::pending(op, Sources::new(), shape, dtype, device)
     }
 
     /// An elementwise operation on operands of the dtype that the row takes (the condition of `where` is bool; a factor or

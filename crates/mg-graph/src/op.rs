@@ -4,7 +4,7 @@ use crate::hash::mix;
 use crate::kernel::Kernel;
 use crate::live::LiveScalar;
 use mg_device::{AxisSet, Layout, MAX_RANK, Shape};
-use mg_kernels::{ReduceKind, Row};
+use mg_kernels::{Law, ReduceKind, Row};
 
 /// What a node is.
 #[derive(Clone, Debug)]
@@ -43,8 +43,10 @@ pub enum SourceKind {
     },
     /// 0, 1, 2, … in row-major order, i64.
     Ramp,
-    /// Uniform random numbers in [0, 1), f32 or f64: Philox at `counter` plus the element's row-major position.
+    /// Random numbers, f32 or f64: Philox at `counter` plus the element's row-major position.
     Random {
+        /// How they are distributed.
+        law: Law,
         /// The key.
         seed: u64,
         /// The first position.
@@ -171,7 +173,8 @@ impl Op {
             Op::Source(SourceKind::Data) => "data",
             Op::Source(SourceKind::Const { .. } | SourceKind::Live { .. }) => "scalar",
             Op::Source(SourceKind::Ramp) => "arange",
-            Op::Source(SourceKind::Random { .. }) => "rand",
+            Op::Source(SourceKind::Random { law: Law::Uniform, .. }) => "rand",
+            Op::Source(SourceKind::Random { law: Law::Normal, .. }) => "randn",
             Op::Map(Map::Row(row)) => row.name(),
             Op::Map(Map::Cast) => "cast",
             Op::Map(Map::Copy) => "copy",
@@ -194,7 +197,7 @@ impl Op {
             Op::Source(SourceKind::Const { bits, literal: true }) => mix(2, *bits),
             Op::Source(SourceKind::Const { .. } | SourceKind::Live { .. }) => 3,
             Op::Source(SourceKind::Ramp) => 4,
-            Op::Source(SourceKind::Random { .. }) => 5,
+            Op::Source(SourceKind::Random { law, .. }) => mix(5, *law as u64),
             Op::Map(Map::Row(row)) => 0x100 + *row as u64,
             Op::Map(Map::Cast) => 6,
             Op::Map(Map::Copy) => 14,

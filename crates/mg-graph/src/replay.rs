@@ -15,7 +15,7 @@ use crate::plan::{Bindings, Origin, Place, Plan};
 use crate::refusal::{Pair, Refusal};
 use mg_device::cuda::{Gpu, Graph, Launches, Origin as GpuOrigin, Works};
 use mg_device::{Buffer, DType, Device, Error, ErrorKind, Result};
-use mg_kernels::cell_bits;
+use mg_kernels::{Law, cell_bits};
 use smallvec::SmallVec;
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -275,7 +275,7 @@ enum From {
     Scalar(SourceKind),
     Live(LiveScalar, DType),
     /// Random numbers: the position, counted from where the generator was when the run began.
-    Random(u64),
+    Random(Law, u64),
 }
 
 struct ReplayStep {
@@ -294,7 +294,7 @@ impl ReplayStep {
     fn outside(&self, node: usize) -> Option<usize> {
         match self.read.get(*self.index.get(node)? as usize)?.1 {
             From::Outside(at) => Some(at),
-            From::Computed(..) | From::Constant(_) | From::Scalar(_) | From::Live(..) | From::Random(_) => {
+            From::Computed(..) | From::Constant(_) | From::Scalar(_) | From::Live(..) | From::Random(..) => {
                 None
             }
         }
@@ -453,14 +453,14 @@ impl Trace {
 fn origin_of(x: &Seen, y: &Seen, first: &Recorded, second: &Recorded, made: [&Positions; 2]) -> Result<From> {
     Ok(match (&x.argument, &y.argument) {
         (
-            Some(SourceKind::Random { seed: s1, counter: c1 }),
-            Some(SourceKind::Random { seed: s2, counter: c2 }),
+            Some(SourceKind::Random { law: l1, seed: s1, counter: c1 }),
+            Some(SourceKind::Random { law: l2, seed: s2, counter: c2 }),
         ) => {
             let at = |seed: u64, counter: u64, generator: (u64, u64)| {
                 (seed == generator.0).then(|| counter.wrapping_sub(generator.1))
             };
             match (at(*s1, *c1, first.generator), at(*s2, *c2, second.generator)) {
-                (Some(a), Some(b)) if a == b => From::Random(b),
+                (Some(a), Some(b)) if a == b && l1 == l2 => From::Random(*l2, b),
                 _ => {
                     let error = error("other random numbers the second time".into());
                     return Err(error.with_aside(format!(", at {}", y.line)));
@@ -676,9 +676,9 @@ impl Replay {
                         bound.read.push(Read::Argument(SourceKind::Const { bits, literal: false }));
                         continue;
                     }
-                    From::Random(at) => {
+                    From::Random(law, at) => {
                         let (seed, start) = run.generator;
-                        let kind = SourceKind::Random { seed, counter: start.wrapping_add(*at) };
+                        let kind = SourceKind::Random { law: *law, seed, counter: start.wrapping_add(*at) };
                         bound.read.push(Read::Argument(kind));
                         continue;
                     }

@@ -29,7 +29,7 @@ impl<B: Bindings> Memory<'_, B> {
                 arg.ptr = self.slots[slot].wrapping_offset(bind.delta * dtype.size() as isize).cast_const();
             }
             Loc::Node(node) => match self.graph.argument(node) {
-                Some(SourceKind::Random { seed, counter }) => {
+                Some(SourceKind::Random { seed, counter, .. }) => {
                     arg.seed = seed;
                     arg.base = arg.base.wrapping_add(counter);
                 }

@@ -206,11 +206,11 @@ impl Template {
         };
         let same_op = |a: &Op, b: &Op| match (a, b) {
             (
-                Op::Source(SourceKind::Random { seed: s1, counter: c1 }),
-                Op::Source(SourceKind::Random { seed: s2, counter: c2 }),
+                Op::Source(SourceKind::Random { law: l1, seed: s1, counter: c1 }),
+                Op::Source(SourceKind::Random { law: l2, seed: s2, counter: c2 }),
             ) => {
                 let at = counted(self, *s1, *c1);
-                at.is_some() && at == counted(other, *s2, *c2)
+                l1 == l2 && at.is_some() && at == counted(other, *s2, *c2)
             }
             // The same scalar, whatever it was then.
             (
@@ -263,10 +263,10 @@ impl Template {
         };
         for part in &self.parts {
             let op = match &part.op {
-                Op::Source(SourceKind::Random { counter, .. }) => {
+                Op::Source(SourceKind::Random { law, counter, .. }) => {
                     let (seed, start) = generator;
                     let counter = start.wrapping_add(counter.wrapping_sub(self.generator.1));
-                    Op::Source(SourceKind::Random { seed, counter })
+                    Op::Source(SourceKind::Random { law: *law, seed, counter })
                 }
                 Op::Source(SourceKind::Live { scalar, .. }) => {
                     let bits = cell_bits(scalar.get(), part.dtype);

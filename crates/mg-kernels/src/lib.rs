@@ -55,5 +55,5 @@ mod walks;
 
 pub use cell::{Cell, cell_bits, cell_bits_of_int, is_compared, same_sums};
 pub use lane::{BitLane, FloatLane, Format, Lane, Truth};
-pub use program::{Class, Inst, Operand, Over, Program, ReduceKind, Source, Val, Value};
+pub use program::{Class, Inst, Law, Operand, Over, Program, ReduceKind, Source, Val, Value};
 pub use rows::{Algebra, Row, Rules};

@@ -112,8 +112,17 @@ pub enum Source {
     Buffer,
     /// The element's offset itself (i64), by the operand's strides: an index ramp.
     Index,
-    /// The Philox number (24 or 53 random bits, uniform in [0, 1)) at the element's offset; the launch brings seed and counter.
-    Random,
+    /// The Philox number at the element's offset; the launch brings seed and counter.
+    Random(Law),
+}
+
+/// How the random numbers of a source are distributed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub enum Law {
+    /// Uniformly in [0, 1), of 24 or 53 random bits.
+    Uniform,
+    /// Normally, of mean 0 and variance 1: [`normal_pair`](crate::math::normal_pair) of the uniform numbers at an even position and the next.
+    Normal,
 }
 
 /// An operand: a source and its strides over the space's dimensions, in elements (0 where it is broadcast).

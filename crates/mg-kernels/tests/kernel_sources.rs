@@ -190,6 +190,10 @@ fn others() -> Vec<Launch> {
     for size in [1000, 1 << 21, 1 << 24] {
         all.extend(gather::cuda::scatter_add(DType::F32, &rows, &index, 0, size).unwrap().launches);
     }
+    let index = dense(&[1000, 1]).expand(&Shape::from([1000, 64])).unwrap();
+    all.extend(
+        gather::cuda::scatter_add(DType::F32, &dense(&[1000, 64]), &index, 0, 50_000).unwrap().launches,
+    );
     for (dtype, capability) in [(DType::F32, 75), (DType::F32, 80), (DType::F16, 80), (DType::F16, 90)] {
         let mut problem = Problem::new(dtype, &dense(&[2048, 2048]), &dense(&[2048, 2048])).unwrap();
         problem.capability = capability;

@@ -5,7 +5,7 @@ use mg_device::{DType, Device};
 use mg_kernels::cuda::library::{KERNELS, Prebuilt};
 use mg_kernels::cuda::{CudaEpilogue, CudaProgram, gate_ptx, gated_ptx};
 use mg_kernels::program::Build;
-use mg_kernels::{Class, Inst, Over, Program, ReduceKind, Row, Source, Val};
+use mg_kernels::{Class, Inst, Law, Over, Program, ReduceKind, Row, Source, Val};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -88,7 +88,9 @@ fn layouts(corpus: &mut Vec<(String, Program)>) {
         ("scalar", vec![64, 48], vec![0, 0]),
         ("far", vec![70_000, 70_000], vec![0, 70_000]),
     ] {
-        for source in [Source::Buffer, Source::Index, Source::Random] {
+        for source in
+            [Source::Buffer, Source::Index, Source::Random(Law::Uniform), Source::Random(Law::Normal)]
+        {
             let dtype = if source == Source::Index { DType::I64 } else { DType::F32 };
             let mut b = Build::new(&space, 0, 0);
             let x = b.input(source, dtype, &strides);

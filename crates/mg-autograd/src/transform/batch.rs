@@ -10,6 +10,7 @@ use crate::function::{Call, result_of};
 use crate::tensor::Tensor;
 use mg_device::{DType, Device, Error, ErrorKind, Result, Shape};
 use mg_graph::{Node, Op, SourceKind, Tag};
+use mg_kernels::Law;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
 
@@ -230,8 +231,8 @@ impl Batch {
     }
 
     fn made(&mut self, node: &Node) -> Result<Option<Node>> {
-        if let Op::Source(SourceKind::Random { seed, .. }) = node.op() {
-            return self.random(node, *seed);
+        if let Op::Source(SourceKind::Random { law, seed, .. }) = node.op() {
+            return self.random(node, *law, *seed);
         }
         if Call::of(node).is_some() {
             return self.call(node);
@@ -271,7 +272,7 @@ impl Batch {
         Ok(Some(made))
     }
 
-    fn random(&self, node: &Node, seed: u64) -> Result<Option<Node>> {
+    fn random(&self, node: &Node, law: Law, seed: u64) -> Result<Option<Node>> {
         match self.randomness {
             Randomness::Same => Ok(None),
             Randomness::Error => {
@@ -285,7 +286,7 @@ impl Batch {
                     let text = "randomness='different' draws from the global generator only";
                     return Err(Error::new("vmap", ErrorKind::Value(text.into())));
                 }
-                Ok(Some(Node::random(shape, node.dtype(), node.device(), seed, counter)))
+                Ok(Some(Node::random(law, shape, node.dtype(), node.device(), (seed, counter))))
             }
         }
     }

@@ -156,7 +156,13 @@ impl Emitter<'_> {
                 }
                 Op::Source(SourceKind::Data) => return Err(internal("data that has no value")),
                 Op::Source(kind @ (SourceKind::Ramp | SourceKind::Random { .. })) => {
-                    let source = if *kind == SourceKind::Ramp { Source::Index } else { Source::Random };
+                    let source = match kind {
+                        SourceKind::Random { law, .. } => Source::Random(*law),
+                        SourceKind::Ramp
+                        | SourceKind::Data
+                        | SourceKind::Const { .. }
+                        | SourceKind::Live { .. } => Source::Index,
+                    };
                     self.input(
                         Loc::Node(node),
                         source,

@@ -3,7 +3,7 @@
 use crate::common::{Rng, buffer_of};
 use mg_device::{Buffer, Category, DType, Device, Float, Layout, Result, Shape, bf16, f16};
 use mg_graph::{Node, Value};
-use mg_kernels::{ReduceKind, Row};
+use mg_kernels::{Law, ReduceKind, Row};
 use std::sync::OnceLock;
 
 /// How a data source lies in its memory.
@@ -199,9 +199,13 @@ impl Spec {
                 Node::scalar(value, *dtype, here, *literal)
             }
             Spec::Ramp { shape } => Node::ramp(Shape::new(shape)?, here),
-            Spec::Random { dtype, shape } => {
-                Node::random(Shape::new(shape)?, *dtype, here, seed, variant * 1003 + number as u64)
-            }
+            Spec::Random { dtype, shape } => Node::random(
+                Law::Uniform,
+                Shape::new(shape)?,
+                *dtype,
+                here,
+                (seed, variant * 1003 + number as u64),
+            ),
             Spec::Map(row, _) => Node::map(*row, &args())?,
             Spec::Cast(_, dtype) => sources[0].cast(*dtype),
             Spec::Guard(_, size) => sources[0].guard(0, *size),
@@ -229,7 +233,7 @@ impl Spec {
     pub fn prototype(&self, sources: &[Node]) -> Result<Node> {
         Ok(match self {
             Spec::Data { dtype, shape, .. } => {
-                Node::random(Shape::new(shape)?, DType::F32, device(), 0, 0).cast(*dtype)
+                Node::random(Law::Uniform, Shape::new(shape)?, DType::F32, device(), (0, 0)).cast(*dtype)
             }
             Spec::Index { shape, .. } => Node::ramp(Shape::new(shape)?, device()),
             _ => self.build(sources, 0, 0)?,

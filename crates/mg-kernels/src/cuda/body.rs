@@ -107,7 +107,7 @@ impl<'a> Body<'a> {
     pub(crate) fn origin(&mut self, input: usize) -> Op {
         match self.frame.inputs[input].source {
             Source::Buffer => self.params.field(Field::Input(input as u16)),
-            Source::Index | Source::Random => self.params.field(Field::Base(input as u16)),
+            Source::Index | Source::Random(_) => self.params.field(Field::Base(input as u16)),
         }
     }
 
@@ -193,9 +193,9 @@ impl<'a> Body<'a> {
         match source {
             Source::Buffer => load(dtype, at, 0, p),
             Source::Index => at,
-            Source::Random => {
+            Source::Random(law) => {
                 let seed = self.params.field(Field::Seed(input as u16));
-                random::uniform(dtype, seed, at)
+                random::one(law, dtype, seed, at)
             }
         }
     }
@@ -232,9 +232,9 @@ impl<'a> Body<'a> {
                 (0..n as i64).map(|i| load(walked.dtype, at, i * size, run.p)).collect()
             };
         }
-        if walked.source == Source::Random && last == 1 {
+        if let (Source::Random(law), 1) = (walked.source, last) {
             let seed = self.params.field(Field::Seed(input as u16));
-            return random::uniforms(walked.dtype, seed, at, n);
+            return random::some(law, walked.dtype, seed, at, n);
         }
         let size = if walked.source == Source::Buffer { walked.dtype.size() as i64 } else { 1 };
         let step = if last == 1 { imm64(size) } else { self.params.long(last as i64 * size) };

@@ -95,7 +95,7 @@ pub(crate) fn weight(program: &Program, frame: &Frame) -> usize {
             double
                 * match value.inst {
                     Inst::Map(row, _) => row.cost(),
-                    Inst::Input(i) if frame.inputs[i as usize].source == Source::Random => 80,
+                    Inst::Input(i) if matches!(frame.inputs[i as usize].source, Source::Random(_)) => 80,
                     Inst::Input(_) | Inst::Const(_) | Inst::Cast(_) | Inst::Reduce(..) | Inst::Guard(..) => 1,
                 }
         })

@@ -1,7 +1,9 @@
 //! Philox in registers; see [`crate::philox`], whose numbers these are.
 
-use super::lanes::{Pred, select};
+use super::lanes::{F32, F64, Pred, select};
 use super::ptx::{Kind, Op, assign, copy, imm, imm64, ins, label, op1, op2, place, reg};
+use crate::math::normal_pair;
+use crate::program::Law;
 use mg_device::{DType, Float};
 
 fn halves(a: Op) -> (Op, Op) {
@@ -71,11 +73,10 @@ fn number(dtype: DType, words: &[Op]) -> Op {
     op2(Kind::F, "mul.rn.f32", number, scale)
 }
 
-/// The words from the `skipped`-th number of a block on, as many numbers less than there are as a block has.
-fn shifted(words: &[Op], skipped: Op, dtype: DType) -> Vec<Op> {
-    let each = words_of(dtype);
+/// The words from the `skipped`-th number of a block on, of `each` words, as many numbers less than there are as a block has.
+fn shifted(words: &[Op], skipped: Op, each: usize, of_block: usize) -> Vec<Op> {
     let mut words = words.to_vec();
-    let mut by = 4 / each;
+    let mut by = of_block;
     while by > 1 {
         by /= 2;
         let bit = op2(Kind::R, "and.b32", skipped, imm(by as i64));
@@ -86,33 +87,77 @@ fn shifted(words: &[Op], skipped: Op, dtype: DType) -> Vec<Op> {
     words
 }
 
-/// The uniform number at a position: f64, or else f32.
-pub(crate) fn uniform(dtype: DType, seed: Op, at: Op) -> Op {
-    let (position, which) = place_of(dtype, at);
-    let words = block(seed, position);
-    number(dtype, &shifted(&words, which, dtype)[..words_of(dtype)])
+/// The numbers that a block makes: as they lie in it, or of each two of them two.
+fn numbers(law: Law, dtype: DType, words: &[Op]) -> Vec<Op> {
+    let made: Vec<Op> = words.chunks(words_of(dtype)).map(|words| number(dtype, words)).collect();
+    let pair = |uniform: &[Op]| match (dtype.float(), uniform) {
+        (Some(Float::F64), &[u, v]) => normal_pair(F64(u), F64(v)).map(|number| number.0),
+        (Some(Float::F32 | Float::F16 | Float::BF16) | None, &[u, v]) => {
+            normal_pair(F32(u), F32(v)).map(|number| number.0)
+        }
+        // A block has an even number of them.
+        (Some(Float::F64 | Float::F32 | Float::F16 | Float::BF16) | None, _) => [imm(0); 2],
+    };
+    match law {
+        Law::Uniform => made,
+        Law::Normal => made.chunks(2).flat_map(pair).collect(),
+    }
 }
 
-/// The uniform numbers at `n` neighbouring positions: a block of words is computed once for all numbers that are of it.
-pub(crate) fn uniforms(dtype: DType, seed: Op, at: Op, n: usize) -> Vec<Op> {
-    let each = words_of(dtype);
-    let of_block = 4 / each;
-    if !n.is_multiple_of(of_block) {
-        return (0..n).map(|i| uniform(dtype, seed, op2(Kind::D, "add.s64", at, imm64(i as i64)))).collect();
+/// The number at a position: f64, or else f32.
+pub(crate) fn one(law: Law, dtype: DType, seed: Op, at: Op) -> Op {
+    let (position, which) = place_of(dtype, at);
+    let words = block(seed, position);
+    match law {
+        Law::Uniform => {
+            number(dtype, &shifted(&words, which, words_of(dtype), 4 / words_of(dtype))[..words_of(dtype)])
+        }
+        Law::Normal => {
+            // Of the two that it is one of.
+            let pair = match words_of(dtype) {
+                1 => shifted(&words, op2(Kind::R, "shr.u32", which, imm(1)), 2, 2),
+                _ => words.to_vec(),
+            };
+            shifted(&numbers(law, dtype, &pair), which, 1, 2)[0]
+        }
     }
+}
+
+/// The numbers at `n` neighbouring positions: a block of words is computed once for all numbers that are of it.
+pub(crate) fn some(law: Law, dtype: DType, seed: Op, at: Op, n: usize) -> Vec<Op> {
+    let of_block = 4 / words_of(dtype);
+    if !n.is_multiple_of(of_block) {
+        let at = |i: usize| op2(Kind::D, "add.s64", at, imm64(i as i64));
+        return (0..n).map(|i| one(law, dtype, seed, at(i))).collect();
+    }
+    // Uniform ones are moved as words.
+    let (each, ready) = match law {
+        Law::Uniform => (words_of(dtype), None),
+        Law::Normal => (1, Some(law)),
+    };
+    let block = |position: Op| {
+        let words = block(seed, position);
+        match ready {
+            None => words.to_vec(),
+            Some(law) => numbers(law, dtype, &words),
+        }
+    };
     let (first, which) = place_of(dtype, at);
     let blocks = n / of_block;
     let position = |i: usize| op2(Kind::D, "add.s64", first, imm64(i as i64));
-    let words: Vec<Op> = (0..blocks).flat_map(|i| block(seed, position(i))).map(copy).collect();
+    let words: Vec<Op> = (0..blocks).flat_map(|i| block(position(i))).map(copy).collect();
     // A run begins where a block does, or all runs begin so far behind.
     let over = label();
     let whole = op2(Kind::P, "setp.eq.s32", which, imm(0));
     ins!("@{whole} bra L{over}");
     let mut all = words.clone();
-    all.extend(block(seed, position(blocks)));
-    for (word, &later) in words.iter().zip(&shifted(&all, which, dtype)) {
+    all.extend(block(position(blocks)));
+    for (word, &later) in words.iter().zip(&shifted(&all, which, each, of_block)) {
         assign(*word, later);
     }
     place(over);
-    words.chunks(each).map(|words| number(dtype, words)).collect()
+    match ready {
+        None => words.chunks(each).map(|words| number(dtype, words)).collect(),
+        Some(_) => words,
+    }
 }

@@ -36,19 +36,21 @@ pub fn erfc<L: FloatLane>(x: L) -> L {
 #[inline(always)]
 pub fn erfcx<L: FloatLane>(x: L) -> L {
     let a = x.abs();
-    let most = lit(x, 12.0, 36.0);
-    let b = L::select(a.lt(most), a, most);
-    let square = b.mul(b);
-    let lost = b.fma(b, square.neg());
-    let power = exp_of_sum(square, lost);
     // Beyond this 1/(x·√π) is as good, and nothing overflows.
     let most = lit(x, 1.6777216e7, 9007199254740992.0);
     let distant = most.lt(a);
     let [right] =
         L::seldom(distant, [scaled(L::select(distant, most, a))], |_| [x.lit(0.5641895835477563).div(a)]);
-    let left = power.add(power).sub(right);
-    let result = L::select(x.lt(x.lit(0.0)), left, right);
-    L::select(x.is_nan(), x, result)
+    // On the left there is an exponential to it, for which threads wait that have none.
+    let [result] = L::seldom(L::not(x.lit(0.0).le(x)), [right], |[right]| {
+        let most = lit(x, 12.0, 36.0);
+        let b = L::select(a.lt(most), a, most);
+        let square = b.mul(b);
+        let lost = b.fma(b, square.neg());
+        let power = exp_of_sum(square, lost);
+        [L::select(x.is_nan(), x, power.add(power).sub(right))]
+    });
+    result
 }
 
 /// The number whose error function is x, within 3.00 ulp in single and 3.00 in double precision; ±1 gives ±∞, what

@@ -7,8 +7,23 @@ use crate::lane::{BitLane, FloatLane, Format};
 #[inline(always)]
 pub fn log<L: FloatLane>(x: L) -> L {
     // The significand in [2/3, 4/3): one minus it is exact, and its logarithm never cancels against n·ln 2.
-    let (n, significand) = split(x, 0x3f2a_aaab, 0x3fe5_5555_5555_5555);
-    let f = significand.sub(x.lit(1.0));
+    let (n, significand) = split(x, LEAST_SINGLE, LEAST_DOUBLE);
+    let result = log_of_parts(n, significand);
+    let infinity = x.lit(f64::INFINITY);
+    let zero = x.lit(0.0);
+    let result = L::select(x.lt(infinity), result, x);
+    let result = L::select(x.eq(zero), infinity.neg(), result);
+    L::select(x.lt(zero), x.lit(f64::NAN), result)
+}
+
+/// The least significand that [`log`] and [`split_of_normal`] split off: 2/3.
+const LEAST_SINGLE: i64 = 0x3f2a_aaab;
+const LEAST_DOUBLE: i64 = 0x3fe5_5555_5555_5555;
+
+/// ln(`x`·2ⁿ), for `x` in [2/3, 4/3).
+#[inline(always)]
+pub(super) fn log_of_parts<L: FloatLane>(n: L, x: L) -> L {
+    let f = x.sub(x.lit(1.0));
     let series = match x.format() {
         Format::Single => horner(f, SINGLE),
         Format::Double => horner(f, DOUBLE),
@@ -18,12 +33,21 @@ pub fn log<L: FloatLane>(x: L) -> L {
     let whole = n.mul(lit(x, LN2_SHORT_SINGLE, LN2_SHORT_DOUBLE));
     let sum = whole.add(f);
     let tail = n.fma(lit(x, LN2_REST_SINGLE, LN2_REST_DOUBLE), whole.sub(sum).add(f));
-    let result = sum.add(square.fma(f.fma(series, x.lit(-0.5)), tail));
-    let infinity = x.lit(f64::INFINITY);
-    let zero = x.lit(0.0);
-    let result = L::select(x.lt(infinity), result, x);
-    let result = L::select(x.eq(zero), infinity.neg(), result);
-    L::select(x.lt(zero), x.lit(f64::NAN), result)
+    sum.add(square.fma(f.fma(series, x.lit(-0.5)), tail))
+}
+
+/// `x` = significand·2ⁿ for a positive normal `x`, as [`log`] splits it.
+#[inline(always)]
+pub(super) fn split_of_normal<L: FloatLane>(x: L) -> (L, L) {
+    let magic = lit(x, MAGIC_SINGLE, MAGIC_DOUBLE);
+    let bits = x.to_bits();
+    let (least, field) = match x.format() {
+        Format::Single => (LEAST_SINGLE, -1 << 23),
+        Format::Double => (LEAST_DOUBLE, -1 << 52),
+    };
+    let distance = bits.sub(bits.lit(least));
+    let significand = L::from_bits(bits.sub(distance.and(bits.lit(field))));
+    (L::from_bits(distance.sar(fraction_bits(x)).add(magic.to_bits())).sub(magic), significand)
 }
 
 /// `x` = significand·2ⁿ for positive finite `x`, with the significand at least the number with the given bits

@@ -14,39 +14,43 @@ use crate::lane::{BitLane, FloatLane, Format};
 ///
 /// e^(y·ln|x|) with the logarithm and the product as sums of two numbers, after Tang, "Table-driven implementation of
 /// the logarithm function in IEEE floating-point arithmetic", ACM TOMS 16, 1990, with so short a table (four entries)
-/// that it is held in selections. What depends on y alone is computed apart, so that it is hoisted where y is one
-/// number for all.
+/// that it is held in selections. What is asked of y is asked where x is no positive number, or the power nears the ends of the
+/// format: seldom.
 #[inline(always)]
 pub fn pow<L: FloatLane>(x: L, y: L) -> L {
-    let exponent = Exponent::new(y);
-    let (zero, one) = (x.lit(0.0), x.lit(1.0));
+    let (zero, one, infinity) = (x.lit(0.0), x.lit(1.0), x.lit(f64::INFINITY));
+    // Even the least logarithm, half an ulp, times this overflows or underflows the exponential.
+    let most = lit(y, 1099511627776.0, 1180591620717411303424.0);
+    let value = y.between(most.neg(), most);
     let magnitude = x.abs();
     let (ln, ln_tail) = log_sum(magnitude);
-    // An infinite or NaN x, and a negative one under a fraction, make the logarithm NaN.
-    let sign_mask = x.to_bits().sar(bits(x) - 1);
-    let poison = L::from_bits(magnitude.to_bits().or(sign_mask.and(exponent.fraction)));
-    let ln = poison.fma(zero, ln);
-    let power = exponent.value.mul(ln);
-    let power_tail = exponent.value.fma(ln, power.neg());
-    let power_tail = exponent.value.fma(ln_tail, power_tail);
+    let power = value.mul(ln);
+    let power_tail = value.fma(ln, power.neg());
+    let power_tail = value.fma(ln_tail, power_tail);
     let result = exp_of_sum(power, power_tail);
     // Beyond these the scaling above is void; overflow and underflow inside them are its own.
     let limit = lit(x, 160.0, 1300.0);
-    let infinity = x.lit(f64::INFINITY);
-    let result = L::select(limit.lt(power), infinity, result);
-    let result = L::select(power.lt(limit.neg()), zero, result);
-    // Zero and infinity are the numbers that doubling leaves alone.
-    let doubled = magnitude.fma(x.lit(2.0), exponent.unordered);
-    let limit_case = L::from_bits(magnitude.to_bits().xor(exponent.reciprocal));
-    let result = L::select(doubled.eq(magnitude), limit_case, result);
-    let result = L::from_bits(result.to_bits().or(x.to_bits().and(exponent.odd)));
-    L::select(L::either(x.eq(one), exponent.zero), one, result)
+    let usual = L::both(L::both(zero.lt(x), x.lt(infinity)), power.abs().lt(limit));
+    let [result] = L::seldom(L::not(usual), [result], |[result]| {
+        let exponent = Exponent::new(y, value);
+        let result = L::select(limit.lt(power), infinity, result);
+        let result = L::select(power.lt(limit.neg()), zero, result);
+        // An infinite or NaN x, and a negative one under a fraction, make NaN of it.
+        let sign_mask = x.to_bits().sar(bits(x) - 1);
+        let poison = L::from_bits(magnitude.to_bits().or(sign_mask.and(exponent.fraction)));
+        let result = poison.fma(zero, result);
+        // Zero and infinity are the numbers that doubling leaves alone.
+        let doubled = magnitude.fma(x.lit(2.0), exponent.unordered);
+        let limit_case = L::from_bits(magnitude.to_bits().xor(exponent.reciprocal));
+        let result = L::select(doubled.eq(magnitude), limit_case, result);
+        let result = L::from_bits(result.to_bits().or(x.to_bits().and(exponent.odd)));
+        [L::select(L::either(x.eq(one), exponent.zero), one, result)]
+    });
+    result
 }
 
 /// What [`pow`] asks of y.
 struct Exponent<L: FloatLane> {
-    /// y, brought to where no product with a logarithm overflows.
-    value: L,
     /// y is zero.
     zero: L::Mask,
     /// The sign bit where y is an odd integer.
@@ -60,8 +64,9 @@ struct Exponent<L: FloatLane> {
 }
 
 impl<L: FloatLane> Exponent<L> {
+    /// Of y, and of what it comes to where no product with a logarithm overflows.
     #[inline(always)]
-    fn new(y: L) -> Self {
+    fn new(y: L, value: L) -> Self {
         let zero = y.lit(0.0);
         let none = y.to_bits().lit(0);
         // The distance from the nearest even number; from 2ᵖ⁺¹ on all are even.
@@ -73,12 +78,7 @@ impl<L: FloatLane> Exponent<L> {
         let distance = nearest.fma(y.lit(-2.0), magnitude).abs();
         let odd = distance.eq(y.lit(1.0));
         let integer = L::either(odd, distance.eq(zero));
-        // Even the least logarithm, half an ulp, times this overflows or underflows the exponential.
-        let most = lit(y, 1099511627776.0, 1180591620717411303424.0);
-        let value = L::select(most.lt(y), most, y);
-        let value = L::select(value.lt(most.neg()), most.neg(), value);
         Exponent {
-            value,
             zero: y.eq(zero),
             odd: L::Bits::select(odd, sign_bit(y), none),
             fraction: L::Bits::select(integer, none, none.lit(-1)),

@@ -32,6 +32,30 @@ pub fn tan<L: FloatLane>(x: L) -> L {
     unless_tiny(x, L::from_bits(result.to_bits().xor(x.to_bits().and(sign_bit(x)))))
 }
 
+/// cos 2πv and sin 2πv for v in [0, 1): a quarter of the turn and the rest of it are exact.
+#[inline(always)]
+pub(super) fn of_turn<L: FloatLane>(v: L) -> [L; 2] {
+    let (one, four) = (v.lit(1.0), v.lit(4.0));
+    let magic = lit(v, MAGIC_SINGLE, MAGIC_DOUBLE);
+    let shifted = v.fma(four, magic);
+    let count = shifted.to_bits();
+    let r = v.fma(four, magic.sub(shifted)).mul(v.lit(FRAC_PI_2));
+    let square = r.mul(r);
+    let (sine_series, cosine_series) = match v.format() {
+        Format::Single => (horner(square, SINE_SINGLE), horner(square, COSINE_SINGLE)),
+        Format::Double => (horner(square, SINE_DOUBLE), horner(square, COSINE_DOUBLE)),
+    };
+    let sine = r.mul(square).fma(sine_series, r);
+    let cosine = square.fma(square.fma(cosine_series, v.lit(-0.5)), one);
+    let even = count.and(count.lit(1)).eq(count.lit(0));
+    let turned =
+        |size: L, by: L::Bits| L::from_bits(size.to_bits().xor(by.shl(bits(v) - 2).and(sign_bit(v))));
+    [
+        turned(L::select(even, cosine, sine), count.add(count.lit(1))),
+        turned(L::select(even, sine, cosine), count),
+    ]
+}
+
 /// `result`, or `x` where that rounds to it, and the products of the reduction leave the format: those of double precision.
 #[inline(always)]
 fn unless_tiny<L: FloatLane>(x: L, result: L) -> L {

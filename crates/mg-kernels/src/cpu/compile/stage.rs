@@ -96,7 +96,7 @@ fn lies_across(program: &Program, frame: &Frame) -> bool {
     };
     let is_read_well = |o: &Walked| match (o.source, o.class) {
         (Source::Buffer, Class::Full) => by_columns(o) || o.row.iter().all(|&s| s == 0),
-        (Source::Random, _) => false,
+        (Source::Random(_), _) => false,
         (Source::Buffer | Source::Index, _) => true,
     };
     // A check tells of the first that it refuses, in the order of rows.

@@ -443,7 +443,7 @@ impl Compiled {
         unsafe {
             match operand.source {
                 Source::Index => ramp(dst, arg.base as i64, walk, start, n),
-                Source::Random => random(dst, operand.dtype, arg, walk, start, n),
+                Source::Random(law) => random(law, dst, operand.dtype, arg, walk, start, n),
                 Source::Buffer => match load_loop(operand.dtype, isa()).filter(|_| wide) {
                     Some(f) => {
                         let mut half = [0u64; 1];

@@ -1,18 +1,28 @@
-//! Filling a tile with uniform numbers: blocks of the generator beside each other, in vector instructions.
+//! Filling a tile with random numbers: blocks of the generator beside each other, in vector instructions.
 
 use crate::args::InputArg;
 use crate::cpu::gather::Walk;
 use crate::cpu::loops::{by_isa, isa};
+use crate::math::normal_pair;
 use crate::philox::{self, BESIDE};
+use crate::program::Law;
 use mg_device::DType;
 
 /// Writes the numbers of [`BESIDE`] blocks from one on: four f32 a block, or two f64.
-type Uniform = unsafe fn(dst: *mut u8, seed: u64, first: u64);
+type Many = unsafe fn(dst: *mut u8, seed: u64, first: u64);
 
 /// Numbers at the positions `start..start + n` of a walk.
 ///
 /// Safety: `dst` has room for `n` f64 or f32.
-pub(super) unsafe fn random(dst: *mut u8, dtype: DType, arg: &InputArg, walk: &Walk, start: usize, n: usize) {
+pub(super) unsafe fn random(
+    law: Law,
+    dst: *mut u8,
+    dtype: DType,
+    arg: &InputArg,
+    walk: &Walk,
+    start: usize,
+    n: usize,
+) {
     let stride = walk.inner_stride() as i64 as u64;
     walk.runs(start, n, |at, offset, len| {
         let first = arg.base.wrapping_add(offset as i64 as u64);
@@ -20,12 +30,26 @@ pub(super) unsafe fn random(dst: *mut u8, dtype: DType, arg: &InputArg, walk: &W
         unsafe {
             if dtype == DType::F64 {
                 let dst = dst.cast::<f64>().add(at);
-                let one = |position| philox::uniform_f64(arg.seed, position);
-                stretch(dst, arg.seed, (first, stride), len, 2, doubles(), 1 << 63, one);
+                let uniform = |position| philox::uniform_f64(arg.seed, position);
+                match law {
+                    Law::Uniform => {
+                        stretch(dst, arg.seed, (first, stride), len, 2, doubles(), 1 << 63, uniform);
+                    }
+                    Law::Normal => {
+                        let one = |at| normal_pair(uniform(at & !1), uniform(at | 1))[(at & 1) as usize];
+                        stretch(dst, arg.seed, (first, stride), len, 2, normal_doubles(), 1 << 63, one);
+                    }
+                }
             } else {
                 let dst = dst.cast::<f32>().add(at);
-                let one = |position| philox::uniform_f32(arg.seed, position);
-                stretch(dst, arg.seed, (first, stride), len, 4, singles(), 0, one);
+                let uniform = |position| philox::uniform_f32(arg.seed, position);
+                match law {
+                    Law::Uniform => stretch(dst, arg.seed, (first, stride), len, 4, singles(), 0, uniform),
+                    Law::Normal => {
+                        let one = |at| normal_pair(uniform(at & !1), uniform(at | 1))[(at & 1) as usize];
+                        stretch(dst, arg.seed, (first, stride), len, 4, normal_singles(), 0, one);
+                    }
+                }
             }
         }
     });
@@ -42,7 +66,7 @@ unsafe fn stretch<T: Copy + Default>(
     (first, stride): (u64, u64),
     len: usize,
     each: usize,
-    many: Uniform,
+    many: Many,
     mark: u64,
     one: impl Fn(u64) -> T,
 ) {
@@ -77,8 +101,8 @@ unsafe fn stretch<T: Copy + Default>(
     }
 }
 
-fn singles() -> Uniform {
-    by_isa!(isa(), Uniform, fn<>(dst: *mut u8, seed: u64, first: u64) {
+fn singles() -> Many {
+    by_isa!(isa(), Many, fn<>(dst: *mut u8, seed: u64, first: u64) {
         let words = philox::blocks(seed, first);
         let dst = std::slice::from_raw_parts_mut(dst.cast::<[f32; 4]>(), BESIDE);
         for (i, four) in dst.iter_mut().enumerate() {
@@ -89,14 +113,48 @@ fn singles() -> Uniform {
     }, [])
 }
 
-fn doubles() -> Uniform {
-    by_isa!(isa(), Uniform, fn<>(dst: *mut u8, seed: u64, first: u64) {
+fn doubles() -> Many {
+    by_isa!(isa(), Many, fn<>(dst: *mut u8, seed: u64, first: u64) {
         let words = philox::blocks(seed, first);
         let dst = std::slice::from_raw_parts_mut(dst.cast::<[f64; 2]>(), BESIDE);
         for (i, two) in dst.iter_mut().enumerate() {
             for (number, pair) in two.iter_mut().zip(words.chunks_exact(2)) {
                 *number = philox::unit_f64(pair[0][i], pair[1][i]);
             }
+        }
+    }, [])
+}
+
+fn normal_singles() -> Many {
+    by_isa!(isa(), Many, fn<>(dst: *mut u8, seed: u64, first: u64) {
+        let words = philox::blocks(seed, first);
+        // [number][block], as words lie: vector instructions take blocks beside each other.
+        let mut numbers = [[0f32; BESIDE]; 4];
+        for (pair, words) in numbers.chunks_exact_mut(2).zip(words.chunks_exact(2)) {
+            let [a, b] = pair else { continue };
+            for i in 0..BESIDE {
+                [a[i], b[i]] = normal_pair(philox::unit_f32(words[0][i]), philox::unit_f32(words[1][i]));
+            }
+        }
+        let dst = std::slice::from_raw_parts_mut(dst.cast::<[f32; 4]>(), BESIDE);
+        for (i, four) in dst.iter_mut().enumerate() {
+            *four = numbers.map(|number| number[i]);
+        }
+    }, [])
+}
+
+fn normal_doubles() -> Many {
+    by_isa!(isa(), Many, fn<>(dst: *mut u8, seed: u64, first: u64) {
+        let words = philox::blocks(seed, first);
+        let mut numbers = [[0f64; BESIDE]; 2];
+        let [a, b] = &mut numbers;
+        for i in 0..BESIDE {
+            let (u, v) = (philox::unit_f64(words[0][i], words[1][i]), philox::unit_f64(words[2][i], words[3][i]));
+            [a[i], b[i]] = normal_pair(u, v);
+        }
+        let dst = std::slice::from_raw_parts_mut(dst.cast::<[f64; 2]>(), BESIDE);
+        for (i, two) in dst.iter_mut().enumerate() {
+            *two = numbers.map(|number| number[i]);
         }
     }, [])
 }

@@ -245,7 +245,7 @@ impl Tile<'_, '_> {
                             (Len::Full, _) if p.across => {
                                 let Some(walk) = &walks.across else { continue };
                                 let size = match walks.source {
-                                    Source::Buffer | Source::Random => walks.dtype.size(),
+                                    Source::Buffer | Source::Random(_) => walks.dtype.size(),
                                     Source::Index => size_of::<i64>(),
                                 };
                                 for c in 0..columns {

@@ -5,7 +5,9 @@ use crate::cuda::library::args::index::{Axes, Divisor};
 use crate::cuda::library::args::{self, Address, OUTPUT, input};
 use crate::cuda::library::axes::{WIDE, countable};
 use crate::cuda::library::constants::gather::BLOCK;
-use crate::cuda::library::constants::scatter::{EACH, FEW, HEAVY, PILE, ROW, STRIP, SUMS, THREADS, WARPS};
+use crate::cuda::library::constants::scatter::{
+    CHAIN, EACH, FEW, HEAVY, NONE, PILE, ROW, STRIP, SUMS, THREADS, WARPS,
+};
 use crate::cuda::library::constants::sort::{BITS, DIGITS, FEW_TILES, TILE};
 use crate::cuda::library::many::{self, TAKEN};
 use crate::cuda::library::{Launch, Plan, Pointer, copy, launch};
@@ -93,6 +95,8 @@ pub fn gather(
 const FAULT: Address = Some((Pointer::Fault, 0));
 /// What lies in the workspace begins at multiples of so many bytes.
 const LINE: usize = 256;
+/// Positions of long rows up to which they are linked, and those of a target that has many are looked for among all.
+const MOST_CHAINED: usize = 1 << 15;
 /// Steps of a warp up to which every target looks through all indices that may name it.
 const LOOK: usize = 1 << 18;
 
@@ -143,18 +147,33 @@ pub fn scatter_add(dtype: DType, x: &Layout, index: &Layout, axis: usize, size: 
     // Several times as many positions as there are on average can be linked to each target. Where there are far more targets than
     // positions, heads of their own take longer than a sort.
     let few = positions <= targets.saturating_mul(FEW / 8);
+    let chains = sorts && row >= ROW && positions <= MOST_CHAINED && positions <= targets * (CHAIN / 8);
     let way = match (row, targets > positions.saturating_mul(8)) {
+        _ if chains => Some(Linking::Links),
         _ if !sorts || row >= ROW || !few => None,
         (1, true) if kind == "f32" => Some(Linking::Owned),
         (_, true) => None,
         (1, false) => Some(Linking::Pairs),
         (_, false) => Some(Linking::Links),
     };
-    let linked = way.map(|way| sorted.link(way, targets, bytes));
     // From so many positions on a target is left to blocks, and so many of them there are at most.
-    let (left_from, parts) = if row >= ROW { (HEAVY, row.div_ceil(32)) } else { (PILE, row) };
+    let (left_from, parts) = match (chains, row >= ROW) {
+        (true, _) => (CHAIN + 1, row.div_ceil(32)),
+        (false, true) => (HEAVY, row.div_ceil(32)),
+        (false, false) => (PILE, row),
+    };
     let left = positions / left_from;
-    let heavy = sorted.leave(left);
+    // Which these are stands behind heads where none are sorted: zeros at first, as those are.
+    let named = if chains { 1 + 2 * left } else { 0 };
+    let linked = way.map(|way| sorted.link(way, targets + named, bytes));
+    let heavy = match linked.filter(|_| chains) {
+        Some(linked) => linked.crowded + LINE + targets * 4,
+        None => sorted.leave(left),
+    };
+    let (keys, at, bound) = match chains {
+        true => sorted.list(positions + left * NONE),
+        false => (sorted.last.0, sorted.last.1, positions),
+    };
     let wide = count.max(positions * row) >= WIDE;
     let without = |layout: &Layout| {
         let mut strides: SmallVec<[isize; MAX_RANK]> = layout.strides()[..first].into();
@@ -166,14 +185,14 @@ pub fn scatter_add(dtype: DType, x: &Layout, index: &Layout, axis: usize, size: 
         x: input(0),
         index: input(1),
         fault: FAULT,
-        keys: sorts.then_some((Pointer::Workspace, sorted.last.0 as u64)),
-        positions: sorts.then_some((Pointer::Workspace, sorted.last.1 as u64)),
+        keys: sorts.then_some((Pointer::Workspace, keys as u64)),
+        positions: sorts.then_some((Pointer::Workspace, at as u64)),
         heads: linked.map(|linked| linked.heads()),
         next: linked.map(|linked| (Pointer::Workspace, linked.next as u64)),
         crowded: linked.map(|linked| (Pointer::Workspace, linked.crowded as u64)),
         heavy: sorts.then_some((Pointer::Workspace, heavy as u64)),
         count: count as u64,
-        sorted: positions as u64,
+        sorted: bound as u64,
         limit: size as i64,
         x_stride: x.strides()[axis] as i64,
         index_stride: index.strides()[axis] as i64,
@@ -186,6 +205,7 @@ pub fn scatter_add(dtype: DType, x: &Layout, index: &Layout, axis: usize, size: 
         places: Axes::of(&shape[..first], [&index.strides()[..first], &x.strides()[..first]], wide),
     };
     let (name, blocks) = match (sorts, row >= ROW) {
+        (true, true) if chains => ("chains", (targets * row.div_ceil(STRIP)).div_ceil(WARPS)),
         (true, true) => ("strips", (targets * row.div_ceil(STRIP)).div_ceil(WARPS)),
         // Where they may have nothing to do, there are few of them.
         (true, false) => ("segments", sorted.blocks((positions * row).div_ceil(THREADS))),
@@ -200,6 +220,15 @@ pub fn scatter_add(dtype: DType, x: &Layout, index: &Layout, axis: usize, size: 
     let mut launches = SmallVec::new();
     if let Some(linked) = linked {
         launches.extend(linked.launches(&places, positions, (kind, x), count)?);
+        if chains {
+            launches.push(last);
+            if left > 0 {
+                launches.push(launch("scatter_add", "scatter_look", left.min(TURNS), &args)?);
+                let blocks = (left * parts).min(LEFT_BLOCKS);
+                launches.push(launch("scatter_add", &format!("scatter_heavy_{kind}"), blocks, &args)?);
+            }
+            return Ok(Plan { launches, workspace: sorted.bytes, ..Plan::default() });
+        }
         let adds = match linked.way {
             Linking::Links => Some(("lists", THREADS)),
             Linking::Pairs => Some(("paired", EACH)),
@@ -446,6 +475,14 @@ impl Sorted {
         self.heavy = self.bytes.next_multiple_of(256);
         self.bytes = self.heavy + (1 + 2 * most) * 4;
         self.heavy
+    }
+
+    /// Has room for so many keys and positions that are not sorted: where they lie, and how many they are.
+    fn list(&mut self, most: usize) -> (usize, usize, usize) {
+        let keys = self.bytes.next_multiple_of(LINE);
+        let positions = keys + (most * 4).next_multiple_of(LINE);
+        self.bytes = positions + most * 4;
+        (keys, positions, most)
     }
 
     /// Blocks of a launch that would have so many: where it may have nothing to do they are few, and take turns.

@@ -337,6 +337,34 @@ impl<T: Wide, const SMALLEST: bool> State for Extreme<T, SMALLEST> {
     }
 }
 
+/// The extreme element alone, as it stands.
+#[derive(Clone, Copy)]
+struct Running<T: Wide, const SMALLEST: bool>(Extreme<T, SMALLEST>);
+impl<T: Wide, const SMALLEST: bool> State for Running<T, SMALLEST> {
+    type In = T;
+    type Out = T;
+    const TREE: bool = false;
+    const WIDE: bool = true;
+    const SETTLES: bool = true;
+    const NONE: Self = Running(Extreme::NONE);
+    #[inline(always)]
+    fn stays(self, x: &[T]) -> bool {
+        self.0.stays(x)
+    }
+    #[inline(always)]
+    fn of(x: T, a: T, at: usize) -> Self {
+        Running(Extreme::of(x, a, at))
+    }
+    #[inline(always)]
+    fn then(self, after: Self) -> Self {
+        Running(self.0.then(after.0))
+    }
+    #[inline(always)]
+    fn out(self) -> T {
+        T::narrow(self.0.value)
+    }
+}
+
 /// A map `y ↦ factor · y + value`.
 #[derive(Clone, Copy)]
 struct Linear<T: Wide> {
@@ -396,16 +424,16 @@ pub(super) unsafe fn scan(scan: &Scan, lines: Lines, operands: &[Operand], out: 
         };
     }
     macro_rules! extremes {
-        ($smallest:literal) => {
+        ($State:ident, $smallest:literal) => {
             match (x.dtype.float(), x.dtype.width()) {
-                (Some(Float::F32), _) => go!(Extreme<f32, $smallest>),
-                (Some(Float::F64), _) => go!(Extreme<f64, $smallest>),
-                (Some(Float::F16), _) => go!(Extreme<f16, $smallest>),
-                (Some(Float::BF16), _) => go!(Extreme<bf16, $smallest>),
+                (Some(Float::F32), _) => go!($State<f32, $smallest>),
+                (Some(Float::F64), _) => go!($State<f64, $smallest>),
+                (Some(Float::F16), _) => go!($State<f16, $smallest>),
+                (Some(Float::BF16), _) => go!($State<bf16, $smallest>),
                 // `Scan::result` takes i64, i32, u8 and bool, and no integers besides.
-                (None, Width::W32) => go!(Extreme<i32, $smallest>),
-                (None, Width::W8) => go!(Extreme<u8, $smallest>),
-                (None, Width::W64 | Width::W16) => go!(Extreme<i64, $smallest>),
+                (None, Width::W32) => go!($State<i32, $smallest>),
+                (None, Width::W8) => go!($State<u8, $smallest>),
+                (None, Width::W64 | Width::W16) => go!($State<i64, $smallest>),
             }
         };
     }
@@ -414,7 +442,9 @@ pub(super) unsafe fn scan(scan: &Scan, lines: Lines, operands: &[Operand], out: 
         ScanKind::Prod => numbers!(Prod, go!(Prod<i64>)),
         ScanKind::LogSumExp => numbers!(LogSum, {}),
         ScanKind::Linear => numbers!(Linear, {}),
-        ScanKind::ArgMax => extremes!(false),
-        ScanKind::ArgMin => extremes!(true),
+        ScanKind::ArgMax => extremes!(Extreme, false),
+        ScanKind::ArgMin => extremes!(Extreme, true),
+        ScanKind::Max => extremes!(Running, false),
+        ScanKind::Min => extremes!(Running, true),
     }
 }

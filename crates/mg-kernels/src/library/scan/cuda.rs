@@ -23,8 +23,11 @@ fn state_bytes(kind: ScanKind, dtype: DType) -> usize {
     match kind {
         ScanKind::Sum | ScanKind::Prod => wide,
         ScanKind::LogSumExp | ScanKind::Linear => 2 * wide,
-        // The element, and its index.
-        ScanKind::ArgMax | ScanKind::ArgMin => 16,
+        // A key as wide as the element, of 32 bits at least, and a step of 32.
+        ScanKind::ArgMax | ScanKind::ArgMin | ScanKind::Max | ScanKind::Min => match dtype.size() {
+            8 => 16,
+            _ => 8,
+        },
     }
 }
 
@@ -33,7 +36,7 @@ fn name(scan: &Scan, dtype: DType, rows: bool) -> String {
         ScanKind::Sum => "sum",
         ScanKind::Prod => "prod",
         ScanKind::LogSumExp => "logsum",
-        ScanKind::ArgMax | ScanKind::ArgMin => "extreme",
+        ScanKind::ArgMax | ScanKind::ArgMin | ScanKind::Max | ScanKind::Min => "extreme",
         ScanKind::Linear => "linear",
     };
     let dtype = if dtype == DType::Bool { "u8" } else { dtype.name() };
@@ -109,6 +112,12 @@ pub(super) fn plan(scan: &Scan, operands: &[Described], align: usize) -> Result<
         return Ok(Plan::default());
     }
     let op = "scan";
+    let told_by_place =
+        matches!(scan.kind, ScanKind::ArgMax | ScanKind::ArgMin | ScanKind::Max | ScanKind::Min);
+    if told_by_place && length >= u32::MAX as usize {
+        let text = format!("takes lines of less than {} elements on CUDA, got {length}", u32::MAX);
+        return Err(Error::new(scan.name(), ErrorKind::Shape(text)));
+    }
     let kernel = name(scan, x.dtype, inner == 1);
     let division = Division::of(&lines, find(op, &kernel)?)?;
     let (levels, told) = division.told();
@@ -116,7 +125,12 @@ pub(super) fn plan(scan: &Scan, operands: &[Described], align: usize) -> Result<
     let pack = |size: usize| (EACH * size).min(16);
     let out = match scan.kind {
         ScanKind::ArgMax | ScanKind::ArgMin => DType::I64.size(),
-        ScanKind::Sum | ScanKind::Prod | ScanKind::LogSumExp | ScanKind::Linear => x.dtype.size(),
+        ScanKind::Sum
+        | ScanKind::Prod
+        | ScanKind::LogSumExp
+        | ScanKind::Max
+        | ScanKind::Min
+        | ScanKind::Linear => x.dtype.size(),
     };
     let aligned = operands.iter().all(|o| o.align.is_multiple_of(pack(x.dtype.size())))
         && align.is_multiple_of(pack(out));
@@ -141,7 +155,8 @@ pub(super) fn plan(scan: &Scan, operands: &[Described], align: usize) -> Result<
         told: told as u64,
         levels: levels as u32,
         reverse: scan.reverse.into(),
-        smallest: (scan.kind == ScanKind::ArgMin).into(),
+        smallest: matches!(scan.kind, ScanKind::ArgMin | ScanKind::Min).into(),
+        values: matches!(scan.kind, ScanKind::Max | ScanKind::Min).into(),
         together: together.into(),
         vector: vector.into(),
         lanes: lanes as u32,

@@ -28,6 +28,10 @@ pub enum ScanKind {
     ArgMax,
     /// The index (i64) of the smallest element so far: of equal ones the last, and NaN is smaller than every number.
     ArgMin,
+    /// The largest element so far, which [`ScanKind::ArgMax`] has the index of.
+    Max,
+    /// The smallest element so far, which [`ScanKind::ArgMin`] has the index of.
+    Min,
     /// `yᵢ = xᵢ + aᵢ yᵢ₋₁`, beginning with 0; the operands are `x` and `a`, of one shape.
     Linear,
 }
@@ -87,8 +91,8 @@ impl Kernel for Scan {
             ScanKind::Sum => "cumsum",
             ScanKind::Prod => "cumprod",
             ScanKind::LogSumExp => "logcumsumexp",
-            ScanKind::ArgMax => "cummax",
-            ScanKind::ArgMin => "cummin",
+            ScanKind::ArgMax | ScanKind::Max => "cummax",
+            ScanKind::ArgMin | ScanKind::Min => "cummin",
             ScanKind::Linear => "recurrence",
         }
     }
@@ -109,7 +113,7 @@ impl Kernel for Scan {
         let takes = match self.kind {
             ScanKind::Sum | ScanKind::Prod => x.dtype.is_float() || x.dtype == DType::I64,
             ScanKind::LogSumExp | ScanKind::Linear => x.dtype.is_float(),
-            ScanKind::ArgMax | ScanKind::ArgMin => is_compared(x.dtype),
+            ScanKind::ArgMax | ScanKind::ArgMin | ScanKind::Max | ScanKind::Min => is_compared(x.dtype),
         };
         if !takes {
             return fail(ErrorKind::DType(format!("does not take {}", x.dtype)));
@@ -120,7 +124,9 @@ impl Kernel for Scan {
                 fail(ErrorKind::Shape(format!("takes factors of the shape and dtype of {}", x.shape)))
             }
             (ScanKind::ArgMax | ScanKind::ArgMin, []) => Ok(Shaped { dtype: DType::I64, ..x }),
-            (ScanKind::Sum | ScanKind::Prod | ScanKind::LogSumExp, []) => Ok(x),
+            (ScanKind::Sum | ScanKind::Prod | ScanKind::LogSumExp | ScanKind::Max | ScanKind::Min, []) => {
+                Ok(x)
+            }
             _ => fail(ErrorKind::Value("takes one operand".into())),
         }
     }
@@ -157,6 +163,12 @@ impl Kernel for Scan {
                 Some(share.mul(&sum))
             }
             ScanKind::ArgMax | ScanKind::ArgMin => None,
+            ScanKind::Max | ScanKind::Min => {
+                let kind = if self.kind == ScanKind::Max { ScanKind::ArgMax } else { ScanKind::ArgMin };
+                let index = T::kernel(Scan { kind, ..*self }.into(), &[&x[0]])?;
+                let axis = usize::from(self.axis);
+                Some(g.placed(axis, &index, x[0].sizes()[axis])?)
+            }
             ScanKind::Linear => {
                 let later = T::kernel(self.turned(ScanKind::Linear), &[g, &self.moved(&x[1], false, 0.0)?])?;
                 match i {

@@ -20,6 +20,12 @@ fn walked(kind: ScanKind, x: &[f64], a: &[f64]) -> Vec<f64> {
                 let takes = if kind == ScanKind::ArgMax { new >= old } else { new <= old };
                 (if new.is_nan() || takes && !old.is_nan() { i } else { best }) as f64
             }
+            ScanKind::Max | ScanKind::Min => {
+                let least = if kind == ScanKind::Max { f64::NEG_INFINITY } else { f64::INFINITY };
+                let (new, old) = (x[i], before.unwrap_or(least));
+                let takes = if kind == ScanKind::Max { new >= old } else { new <= old };
+                if new.is_nan() || takes && !old.is_nan() { new } else { old }
+            }
         });
     }
     out
@@ -33,6 +39,8 @@ fn lines_are_walked() {
         ScanKind::LogSumExp,
         ScanKind::ArgMax,
         ScanKind::ArgMin,
+        ScanKind::Max,
+        ScanKind::Min,
         ScanKind::Linear,
     ];
     for (kind, dtype) in kinds.into_iter().flat_map(|k| [(k, DType::F64), (k, DType::F32), (k, DType::I64)]) {
@@ -46,7 +54,7 @@ fn lines_are_walked() {
                 // Products stay small.
                 let small = if kind == ScanKind::Prod && !dtype.is_int() { 0.4 } else { 1.0 };
                 x = Array::new(dtype, &sizes, x.values.iter().map(|v| v * small));
-                if indices && dtype.is_float() {
+                if (indices || matches!(kind, ScanKind::Max | ScanKind::Min)) && dtype.is_float() {
                     x.values[5] = f64::NAN;
                 }
                 if kind == ScanKind::Prod && dtype.is_int() {
