@@ -4,6 +4,7 @@ use super::{Described, Lines, Scan, ScanKind};
 use crate::cuda::library::args::{self, OUTPUT, input};
 use crate::cuda::library::constants::scan::{EACH, THREADS, WARP, WARPS};
 use crate::cuda::library::{Plan, Pointer, Prebuilt, find, launch};
+use crate::library::Kernel;
 use mg_device::{DType, Error, ErrorKind, Float, Result};
 
 /// Blocks that keep a device busy.
