@@ -478,7 +478,8 @@ impl Tensor {
         added("baddbmm", self, batch1.try_bmm(batch2)?, beta, alpha)
     }
 
-    /// `beta · self + alpha · vec1 ⊗ vec2`; the tensor broadcasts to the products. With `beta` 0 it is not looked at.
+    /// `beta · self + alpha · vec1 ⊗ vec2`; the tensor broadcasts to the products. With `beta` 0 it is not looked at. Of truth values a
+    /// sum is "or", and a factor whether it is not 0.
     ///
     /// # Errors
     ///
@@ -492,7 +493,18 @@ impl Tensor {
         #[default(Operand::Int(1))] alpha: Operand,
     ) -> Result<Tensor> {
         ranks("addr", [(vec1, 1), (vec2, 1)])?;
-        added("addr", self, vec1.try_outer(vec2)?, beta, alpha)
+        let product = vec1.try_outer(vec2)?;
+        // Of truth values factors are some, too, as in PyTorch: 3 times one would be an integer.
+        let of_truths = self.dtype().is_bool() && product.dtype().is_bool();
+        let factor = |factor: Operand| match factor {
+            Operand::Int(n) if of_truths => Operand::Bool(n != 0),
+            Operand::Int(_)
+            | Operand::Tensor(_)
+            | Operand::Float(_)
+            | Operand::Bool(_)
+            | Operand::Live(_) => factor,
+        };
+        added("addr", self, product, factor(beta), factor(alpha))
     }
 
     /// Sums of products of tensors whose axes are named by letters, as Einstein wrote them: `"ij,jk->ik"` is the matrix product.
@@ -697,7 +709,7 @@ impl Tensor {
         #[default(false)] keepdim: bool,
         #[default(None)] dtype: Option<DType>,
     ) -> Result<Tensor> {
-        let node = float_as(self, dtype);
+        let node = float_as("vector_norm", self, dtype)?;
         let axes = mask(&node, dim)?;
         if ord < 0.0 && count(node.shape(), axes) == 0 {
             let text = format!("the norm of order {ord} of no elements, in shape {}", node.shape());
@@ -722,7 +734,7 @@ impl Tensor {
         #[default(false)] keepdim: bool,
         #[default(None)] dtype: Option<DType>,
     ) -> Result<Tensor> {
-        let node = float_as(self, dtype);
+        let node = float_as("matrix_norm", self, dtype)?;
         if node.shape().rank() < 2 {
             return misfit("matrix_norm", format!("takes matrices, got shape {}", node.shape()));
         }
@@ -744,7 +756,7 @@ impl Tensor {
         #[default(false)] keepdim: bool,
         #[default(None)] dtype: Option<DType>,
     ) -> Result<Tensor> {
-        let node = float_as(self, dtype);
+        let node = float_as("norm", self, dtype)?;
         let Some(order) = ord else {
             return Ok(Tensor::from_node(norm_of(&node, 2.0, mask(&node, dim)?, keepdim)?));
         };

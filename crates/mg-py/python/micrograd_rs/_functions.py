@@ -360,10 +360,11 @@ def native_dropout(input: Tensor, p: float, train: bool | None) -> tuple[Tensor,
 def native_layer_norm(
     input: Tensor, normalized_shape: Sequence[int], weight: Tensor | None, bias: Tensor | None, eps: float
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """`nn.functional.layer_norm`, the means, and one over the deviations."""
+    """`nn.functional.layer_norm`, and without gradients the means, and one over the deviations."""
     axes = list(range(-len(normalized_shape), 0))
-    mean = input.mean(axes, True)
-    return _nn.layer_norm(input, list(normalized_shape), weight, bias, eps), mean, (input.var(axes, False, True) + eps).rsqrt()
+    x = input.detach()
+    mean = x.mean(axes, True)
+    return _nn.layer_norm(input, list(normalized_shape), weight, bias, eps), mean, (x.var(axes, False, True) + eps).rsqrt()
 
 
 def nonzero_static(input: Tensor, *, size: int, fill_value: int = -1) -> Tensor:
