@@ -98,10 +98,15 @@ fn added(op: &'static str, input: &Tensor, product: Tensor, beta: Operand, alpha
 
 /// The cross product along an axis of three.
 fn crossed(op: &'static str, a: &Tensor, b: &Tensor, axis: isize) -> Result<Tensor> {
+    let shapes = [a.shape(), b.shape()];
     let (a, b) = broadcast(op, a, b)?;
     let axis = normalize_axis(axis, a.rank().max(1))? as isize;
-    if a.rank() == 0 || a.size(axis)? != 3 {
-        return misfit(op, format!("takes vectors of 3 along axis {axis}, got shape {}", a.shape()));
+    // Vectors broadcast, and not what they are made of.
+    let behind = a.rank().wrapping_sub(axis as usize);
+    let is_of_three = |shape: &Shape| shape.rank().checked_sub(behind).is_some_and(|at| shape[at] == 3);
+    if a.rank() == 0 || !shapes.iter().all(is_of_three) {
+        let [own, other] = shapes;
+        return misfit(op, format!("takes vectors of 3 along axis {axis}, got shapes {own} and {other}"));
     }
     let part = |t: &Tensor, i: isize| t.select(axis, i);
     let parts = [(1, 2), (2, 0), (0, 1)]

@@ -315,8 +315,8 @@ def histogramdd(
 ) -> _Histogram:
     """How many points, the last axis of `input` `[…, n]`, lie in each of the boxes that edges along `n` axes make: `hist` `[bins…]` and `bin_edges`.
 
-    `bins` are the edges of each axis, or how many boxes of one width, for all axes or each, between the smallest and the largest or within `range`
-    (a smallest and a largest for each axis). A point on the last edge is in the last box; one outside is in none. `weight` `[…]` is what a point
+    `bins` are the edges of each axis, or how many boxes of one width, for all axes or each, between the smallest and the largest (0 and 1 without points)
+    or within `range` (a smallest and a largest for each axis). A point on the last edge is in the last box; one outside is in none. `weight` `[…]` is what a point
     counts; with `density` the sum of the boxes, each by its volume, is 1.
     """
     n = input.shape[-1]
@@ -329,7 +329,12 @@ def histogramdd(
         if not isinstance(each, int):
             edges.append(each.to(points.dtype))
             continue
-        low, high = (points[:, axis].min().item(), points[:, axis].max().item()) if range is None else (range[2 * axis], range[2 * axis + 1])
+        if range is not None:
+            low, high = range[2 * axis], range[2 * axis + 1]
+        elif points.shape[0]:
+            low, high = points[:, axis].min().item(), points[:, axis].max().item()
+        else:
+            low, high = 0.0, 1.0
         low, high = (low - 0.5, high + 0.5) if low == high else (low, high)
         edges.append(_rs.linspace(low, high, each + 1, dtype=points.dtype, device=points.device))
     sizes = [edge.numel() - 1 for edge in edges]

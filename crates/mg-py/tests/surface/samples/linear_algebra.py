@@ -90,6 +90,7 @@ SAMPLES = {
         "L.linalg.cross(b3, n[None])",
         "h.cross(k, 1)",
         {"call": "L.linalg.cross(x, y)", "error": True},
+        {"call": "L.linalg.cross(n, n[:, :1])", "error": True},
     ],
     "vecdot": ["L.linalg.vecdot(x, y)", "L.linalg.vecdot(x, y, dim=0)", "L.linalg.vecdot(h, x)"],
     "matrix_power": [
