@@ -50,6 +50,8 @@ FUNCTIONS = {
     "scans": lambda x: x.cumsum(1) * x.cumprod(0) + x.logcumsumexp(0),
     "norms": lambda x: F.layer_norm(x, [4]) * F.normalize(x, dim=0),
     "convolutions": lambda x: F.conv1d(x.unsqueeze(0), numbers(2, 3, 2, seed=5)).sin(),
+    "grids": lambda x: F.grid_sample(x.reshape(1, 1, 3, 4), x[:, :2].sin().reshape(1, 3, 1, 2), align_corners=False).flatten(),
+    "attention": lambda x: F.scaled_dot_product_attention(x[None], 2 * x[None], x.sin()[None], is_causal=True)[0],
     "losses": lambda x: F.cross_entropy(x, mg.tensor([1, 0, 3])) + F.mse_loss(x, x.flip(1) * 2),
     "casts": lambda x: x.float().double() * x,
 }

@@ -66,6 +66,7 @@ SLOPES = {
     "nn.functional.ctc_loss": "PyTorch's is that of what comes from log_softmax",
     **{f"nn.functional.max_unpool{n}d": "what is written over has none" for n in (1, 2, 3)},
 }
+NOT_FORWARD = {"bfloat16": "changes are rounded", "half": "changes are rounded"}
 # Taken here; PyTorch wants a tensor, a float, or an axis that is not empty.
 TAKEN = re.compile(
     r"must be Tensor, not|invalid combination of arguments|could not infer output dtype|float32 or float64|no dimensions|K-dimensional|non-zero size|0 dim batch"
@@ -103,15 +104,15 @@ def ours(t, device):
     return made.requires_grad_() if t.requires_grad else made
 
 
-def told(given, device):
-    """Arguments as they are here; what has no twin is skipped."""
+def told(given, device, made=None):
+    """Arguments as they are here, tensors as they are `made`."""
     if isinstance(given, torch.Tensor):
-        return ours(given, device)
+        return made(given) if made else ours(given, device)
     if isinstance(given, (list, tuple)):
-        parts = [told(part, device) for part in given]
+        parts = [told(part, device, made) for part in given]
         return tuple(parts) if isinstance(given, tuple) else parts
     if isinstance(given, dict):
-        return {key: told(value, device) for key, value in given.items()}
+        return {key: told(value, device, made) for key, value in given.items()}
     if isinstance(given, (torch.dtype, torch.memory_format, torch.layout)):
         return getattr(mg, str(given).removeprefix("torch."))
     return str(device) if isinstance(given, torch.device) or given == "cpu" else given
@@ -177,6 +178,42 @@ def test_answers_and_gradients(info, device):
             if is_float and info.supports_autograd and info.name not in SLOPES:
                 theirs = slopes(torch, flat(wanted, torch.Tensor), flat([*given[:2], *given[2].values()], torch.Tensor))
                 same(slopes(mg, flat(got, mg.Tensor), flat([*here[:2], *here[2].values()], mg.Tensor)), theirs, 10 * rtol)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("info", [info for info in INFOS if info.values[0].supports_autograd])
+def test_forward_mode_is_the_gradients_other_side(info, device):
+    """What answers change by along a direction, weighed, is the gradient of what is weighed, along the direction."""
+    name, ours_of = name_of(info), twin(info)
+    if name in REFUSED or name in NOT_FORWARD:
+        pytest.skip(REFUSED.get(name) or NOT_FORWARD[name])
+    if torch.float64 not in info.dtypes:
+        pytest.skip("of integers")
+    for sample in calls(info, torch.float64, False)[::3]:
+        given = (sample.input, sample.args, sample.kwargs)
+        leaves = [ours(t, device) for t in flat([*given[:2], *given[2].values()], torch.Tensor) if t.is_floating_point()]
+
+        def answers(*inputs):
+            rest = iter(inputs)
+            again = lambda t: next(rest) if t.is_floating_point() else ours(t, device)  # noqa: E731
+            one, args, kwargs = told(given, device, again)
+            return tuple(t for t in flat(ours_of(one, *args, **kwargs), mg.Tensor) if t.is_floating_point() and t.requires_grad)
+
+        def line(t, low, high):
+            return mg.linspace(low, high, max(t.numel(), 1), dtype=t.dtype, device=device)[: t.numel()].reshape(t.shape)
+
+        leaves = tuple(t.clone().requires_grad_() for t in leaves)
+        plain = answers(*leaves) if leaves else ()
+        if not plain:
+            continue
+        weights = [line(t, 0.5, 1.5) for t in plain]
+        slopes = mg.autograd.grad(plain, leaves, weights, allow_unused=True)
+        directions = tuple(line(t, 1.0, -0.5) for t in leaves)
+        changes = mg.func.jvp(answers, tuple(t.detach() for t in leaves), directions)[1]
+        assert len(changes) == len(weights)
+        forward = sum((w * t).sum().item() for w, t in zip(weights, changes))
+        backward = sum((g * t).sum().item() for g, t in zip(slopes, directions) if g is not None)
+        assert forward == pytest.approx(backward, rel=1e-6, abs=1e-6, nan_ok=True)
 
 
 @pytest.mark.filterwarnings("ignore")
