@@ -121,7 +121,7 @@ def told(given, device, made=None):
 def calls(info, dtype, requires_grad):
     """Some samples of an operation, one of each few in a row."""
     torch.manual_seed(0)
-    found = list(itertools.islice(info.sample_inputs("cpu", dtype, requires_grad=requires_grad), 32))
+    found = list(itertools.islice(info.sample_inputs("cpu", dtype, requires_grad=requires_grad), 12))
     found = [found[i * len(found) // SAMPLES] for i in range(SAMPLES)] if len(found) > SAMPLES else found
     return [s for s in found if not s.kwargs.get("dropout_p")]
 
