@@ -279,12 +279,22 @@ fn through_kernel(
             Some(g.slice(axis, places[i], 1, source.shape()[axis])?)
         }
         (Kernel::Transfer, _) => Some(g.to_device(source.device())?),
-        // For a gradient that may be differentiated itself.
-        (Kernel::Library(Library::Attention(attention)), _) if mg_graph::is_tracking() => {
-            crate::operations::differentiable_vjp(attention, sources, i, g)?
-        }
-        (Kernel::Library(library), _) => library.vjp(i, sources, node, g)?,
+        (Kernel::Library(library), _) => through_library(node, sources, i, library, g)?,
     })
+}
+
+/// The gradient of a library kernel's operand, which may be differentiated itself where gradients are recorded.
+pub(crate) fn through_library(
+    node: &Node,
+    sources: &Sources,
+    i: usize,
+    library: &Library,
+    g: &Node,
+) -> Result<Option<Node>> {
+    if let (Library::Attention(attention), true) = (library, mg_graph::is_tracking()) {
+        return crate::operations::differentiable_vjp(attention, sources, i, g);
+    }
+    library.vjp(i, sources, node, g)
 }
 
 /// Adds two gradients of one node.

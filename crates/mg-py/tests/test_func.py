@@ -50,6 +50,7 @@ FUNCTIONS = {
     "scans": lambda x: x.cumsum(1) * x.cumprod(0) + x.logcumsumexp(0),
     "norms": lambda x: F.layer_norm(x, [4]) * F.normalize(x, dim=0),
     "convolutions": lambda x: F.conv1d(x.unsqueeze(0), numbers(2, 3, 2, seed=5)).sin(),
+    "grids": lambda x: F.grid_sample(x.reshape(1, 1, 3, 4), x[:, :2].sin().reshape(1, 3, 1, 2), align_corners=False).flatten(),
     "losses": lambda x: F.cross_entropy(x, mg.tensor([1, 0, 3])) + F.mse_loss(x, x.flip(1) * 2),
     "casts": lambda x: x.float().double() * x,
 }
@@ -113,6 +114,21 @@ def test_modes_agree(name):
         close(way, ways[0], rtol=100 * exact, atol=10 * exact)
     _, product = func.jvp(func.grad(number), (x,), (t,))
     close(product, (ways[0] * t).sum((-1, -2)), rtol=100 * exact, atol=10 * exact)
+
+
+@pytest.mark.parametrize("causal", [False, True])
+def test_forward_mode_through_attention(causal):
+    def f(x):
+        return F.scaled_dot_product_attention(x[None], 2 * x[None], x.sin()[None], is_causal=causal)[0]
+
+    x, t, w = numbers(3, 4), numbers(3, 4, seed=7, low=-1, high=1), numbers(3, 4, seed=3)
+    y, change = func.jvp(f, (x,), (t,))
+    close(y, f(x), rtol=1e-12)
+    close(change, (f(x + t * 1e-6) - f(x - t * 1e-6)) / 2e-6, rtol=1e-5, atol=1e-8)
+    number = lambda x: (f(x).sin() * w).sum()  # noqa: E731
+    (slope,) = mg.autograd.grad(number(leaf := x.clone().requires_grad_()), leaf, create_graph=True)
+    (product,) = mg.autograd.grad((slope * t).sum(), leaf)
+    close(func.jvp(func.grad(number), (x,), (t,))[1], product, rtol=1e-8)
 
 
 @pytest.mark.filterwarnings("ignore")

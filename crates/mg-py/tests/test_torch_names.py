@@ -604,6 +604,8 @@ def test_boxes_of_points():
     assert own.hist.tolist() == [[0.0, 1.0], [2.0, 1.0]]
     with pytest.raises(RuntimeError, match="as many bins"):
         mg.histogramdd(points, bins=[3])
+    hist, edges = mg.histogramdd(points[:0], bins=[2, 1])
+    assert hist.tolist() == [[0.0], [0.0]] and [e.tolist() for e in edges] == [[0.0, 0.5, 1.0], [0.0, 1.0]]
 
 
 def test_functions_at_the_top(tmp_path):
@@ -614,6 +616,7 @@ def test_functions_at_the_top(tmp_path):
     matrix = mg.tensor([[3.0, 0.0], [0.0, 4.0]])
     assert mg.frobenius_norm(matrix).item() == 5.0 and mg.frobenius_norm(matrix, 0).tolist() == [3.0, 4.0] and mg.nuclear_norm(matrix).item() == pytest.approx(7.0)
     assert mg.nonzero_static(matrix, size=3).tolist() == [[0, 0], [1, 1], [-1, -1]] and mg.nonzero_static(matrix, size=1, fill_value=9).tolist() == [[0, 0]]
+    assert [t.requires_grad for t in mg.native_layer_norm(matrix.clone().requires_grad_(), [2], None, None, 0.0)] == [True, False, False]
     out, mean, rstd = mg.native_layer_norm(matrix, [2], None, None, 0.0)
     assert out.tolist() == [[1.0, -1.0], [-1.0, 1.0]] and mean.tolist() == [[1.5], [2.0]] and mg.allclose(rstd, mg.tensor([[2 / 3], [0.5]]))
     kept, mask = mg.native_dropout(mg.ones(1000), 0.25, True)

@@ -1,7 +1,7 @@
 //! Activation functions.
 
 use super::elementwise::unary;
-use super::{axis_mask, float, set_aside, wide, with_noise};
+use super::{axis_mask, float, float_as, set_aside, wide, with_noise};
 use crate::tensor::Tensor;
 use crate::tensor::memory::untracked;
 use mg_device::{DType, Error, ErrorKind, Result, normalize_axis};
@@ -293,14 +293,14 @@ impl Tensor {
     ///
     /// # Errors
     ///
-    /// An axis out of range.
+    /// An axis out of range, a `dtype` of integers.
     #[surface(method, function, nn)]
     pub fn softmax(
         &self,
         #[default(None)] dim: Option<isize>,
         #[default(None)] dtype: Option<DType>,
     ) -> Result<Tensor> {
-        let own = float(&self.to_dtype(dtype.unwrap_or(self.dtype())));
+        let own = float_as("softmax", self, dtype)?;
         let mask = axis_mask(&own, dim.unwrap_or(implicit(self)))?;
         if own.shape().numel() == 0 {
             return Ok(Tensor::from_node(own));
@@ -317,14 +317,14 @@ impl Tensor {
     ///
     /// # Errors
     ///
-    /// An axis out of range.
+    /// An axis out of range, a `dtype` of integers.
     #[surface(method, function, nn)]
     pub fn log_softmax(
         &self,
         #[default(None)] dim: Option<isize>,
         #[default(None)] dtype: Option<DType>,
     ) -> Result<Tensor> {
-        let own = float(&self.to_dtype(dtype.unwrap_or(self.dtype())));
+        let own = float_as("log_softmax", self, dtype)?;
         let mask = axis_mask(&own, dim.unwrap_or(implicit(self)))?;
         if own.shape().numel() == 0 {
             return Ok(Tensor::from_node(own));
@@ -339,14 +339,14 @@ impl Tensor {
     ///
     /// # Errors
     ///
-    /// An axis out of range.
+    /// An axis out of range, a `dtype` of integers.
     #[surface(nn)]
     pub fn softmin(
         &self,
         #[default(None)] dim: Option<isize>,
         #[default(None)] dtype: Option<DType>,
     ) -> Result<Tensor> {
-        Tensor::from_node(float(&self.to_dtype(dtype.unwrap_or(self.dtype()))).neg())
+        Tensor::from_node(float_as("softmin", self, dtype)?.neg())
             .try_softmax(dim.or(Some(implicit(self))), None)
     }
 

@@ -434,8 +434,8 @@ impl Tensor {
                     // The bounds of halves are halves, as in PyTorch.
                     let high = if own.dtype().is_half() { high.lit(1.0).sub(&low) } else { high };
                     let (low, high) = (wide(&low), wide(&high));
-                    let x = x.lt(&low).choose(&low, x);
-                    high.lt(&x).choose(&high, &x)
+                    // The lower bound goes first where they cross, as in PyTorch.
+                    x.lt(&low).choose(&low, &high.lt(x).choose(&high, x))
                 }
             };
             // The slope 1 / (x (1 − x)) is infinite at both ends and no number outside, as the value is.

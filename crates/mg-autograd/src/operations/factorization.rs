@@ -381,16 +381,21 @@ impl Tensor {
         Ok((lu, pivots, info))
     }
 
-    /// `linalg.lu_factor` as a method, to which a singular matrix is no error.
+    /// `linalg.lu_factor` as a method, to which a singular matrix is no error; with `get_infos` what `linalg.lu_factor_ex` answers with.
     ///
     /// # Errors
     ///
     /// What is no matrix, other dtypes; without `pivot`.
-    #[surface(method, name = "lu", answers("LU", "pivots"))]
-    pub fn lu_packed(&self, #[default(true)] pivot: bool) -> Result<(Tensor, Tensor)> {
+    #[surface(method, name = "lu")]
+    pub fn lu_packed(
+        &self,
+        #[default(true)] pivot: bool,
+        #[default(false)] get_infos: bool,
+    ) -> Result<Vec<Tensor>> {
         with_exchanges("lu", pivot)?;
         let done = lu_of("lu", &self.node(), Demand::Nothing)?;
-        Ok((Tensor::from_node(done.lu), Tensor::from_node(done.pivots)))
+        let answers = tensors([done.lu, done.pivots, done.info]);
+        Ok(answers.into_iter().take(if get_infos { 3 } else { 2 }).collect())
     }
 
     /// `P`, `L` and `U` of what `lu_factor` answers with. Without `unpack_pivots` or `unpack_data` these are empty.

@@ -98,10 +98,15 @@ fn added(op: &'static str, input: &Tensor, product: Tensor, beta: Operand, alpha
 
 /// The cross product along an axis of three.
 fn crossed(op: &'static str, a: &Tensor, b: &Tensor, axis: isize) -> Result<Tensor> {
+    let shapes = [a.shape(), b.shape()];
     let (a, b) = broadcast(op, a, b)?;
     let axis = normalize_axis(axis, a.rank().max(1))? as isize;
-    if a.rank() == 0 || a.size(axis)? != 3 {
-        return misfit(op, format!("takes vectors of 3 along axis {axis}, got shape {}", a.shape()));
+    // Vectors broadcast, and not what they are made of.
+    let behind = a.rank().wrapping_sub(axis as usize);
+    let is_of_three = |shape: &Shape| shape.rank().checked_sub(behind).is_some_and(|at| shape[at] == 3);
+    if a.rank() == 0 || !shapes.iter().all(is_of_three) {
+        let [own, other] = shapes;
+        return misfit(op, format!("takes vectors of 3 along axis {axis}, got shapes {own} and {other}"));
     }
     let part = |t: &Tensor, i: isize| t.select(axis, i);
     let parts = [(1, 2), (2, 0), (0, 1)]
@@ -478,7 +483,8 @@ impl Tensor {
         added("baddbmm", self, batch1.try_bmm(batch2)?, beta, alpha)
     }
 
-    /// `beta · self + alpha · vec1 ⊗ vec2`; the tensor broadcasts to the products. With `beta` 0 it is not looked at.
+    /// `beta · self + alpha · vec1 ⊗ vec2`; the tensor broadcasts to the products. With `beta` 0 it is not looked at. Of truth values a
+    /// sum is "or", and a factor whether it is not 0.
     ///
     /// # Errors
     ///
@@ -492,7 +498,18 @@ impl Tensor {
         #[default(Operand::Int(1))] alpha: Operand,
     ) -> Result<Tensor> {
         ranks("addr", [(vec1, 1), (vec2, 1)])?;
-        added("addr", self, vec1.try_outer(vec2)?, beta, alpha)
+        let product = vec1.try_outer(vec2)?;
+        // Of truth values factors are some, too, as in PyTorch: 3 times one would be an integer.
+        let of_truths = self.dtype().is_bool() && product.dtype().is_bool();
+        let factor = |factor: Operand| match factor {
+            Operand::Int(n) if of_truths => Operand::Bool(n != 0),
+            Operand::Int(_)
+            | Operand::Tensor(_)
+            | Operand::Float(_)
+            | Operand::Bool(_)
+            | Operand::Live(_) => factor,
+        };
+        added("addr", self, product, factor(beta), factor(alpha))
     }
 
     /// Sums of products of tensors whose axes are named by letters, as Einstein wrote them: `"ij,jk->ik"` is the matrix product.
@@ -697,7 +714,7 @@ impl Tensor {
         #[default(false)] keepdim: bool,
         #[default(None)] dtype: Option<DType>,
     ) -> Result<Tensor> {
-        let node = float_as(self, dtype);
+        let node = float_as("vector_norm", self, dtype)?;
         let axes = mask(&node, dim)?;
         if ord < 0.0 && count(node.shape(), axes) == 0 {
             let text = format!("the norm of order {ord} of no elements, in shape {}", node.shape());
@@ -722,7 +739,7 @@ impl Tensor {
         #[default(false)] keepdim: bool,
         #[default(None)] dtype: Option<DType>,
     ) -> Result<Tensor> {
-        let node = float_as(self, dtype);
+        let node = float_as("matrix_norm", self, dtype)?;
         if node.shape().rank() < 2 {
             return misfit("matrix_norm", format!("takes matrices, got shape {}", node.shape()));
         }
@@ -744,7 +761,7 @@ impl Tensor {
         #[default(false)] keepdim: bool,
         #[default(None)] dtype: Option<DType>,
     ) -> Result<Tensor> {
-        let node = float_as(self, dtype);
+        let node = float_as("norm", self, dtype)?;
         let Some(order) = ord else {
             return Ok(Tensor::from_node(norm_of(&node, 2.0, mask(&node, dim)?, keepdim)?));
         };

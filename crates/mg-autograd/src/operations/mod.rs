@@ -106,9 +106,16 @@ pub(crate) fn signed(sizes: &[usize]) -> Vec<isize> {
     sizes.iter().map(|&n| n as isize).collect()
 }
 
-/// A float node in a dtype that is asked for.
-fn float_as(t: &Tensor, dtype: Option<DType>) -> Node {
-    dtype.filter(|d| d.is_float()).map_or_else(|| float(t), |dtype| t.node().cast(dtype))
+/// A float node in a dtype that is asked for, which is one of floats.
+fn float_as(op: &'static str, t: &Tensor, dtype: Option<DType>) -> Result<Node> {
+    match dtype {
+        None => Ok(float(t)),
+        Some(dtype) if dtype.is_float() => Ok(t.node().cast(dtype)),
+        Some(other) => {
+            let text = format!("answers with floats: takes a floating-point dtype, got {other}");
+            Err(Error::new(op, ErrorKind::DType(text)))
+        }
+    }
 }
 
 /// What a kernel has made whose gradient has none itself, made of operations, which have derivatives of any order; `None` for what was made

@@ -304,7 +304,7 @@ impl Tensor {
     ///
     /// # Errors
     ///
-    /// An axis out of range or named twice.
+    /// An axis out of range or named twice, a `dtype` of integers.
     #[surface(method, function, name = "mean", plain = "mean", keywords_from = "dtype")]
     pub fn mean_dim(
         &self,
@@ -314,7 +314,7 @@ impl Tensor {
         #[default(None)]
         dtype: Option<DType>,
     ) -> Result<Tensor> {
-        let node = float_as(self, dtype);
+        let node = float_as("mean", self, dtype)?;
         Ok(Tensor::from_node(mean(&node, mask(&node, dim)?, keepdim)?))
     }
 
@@ -342,7 +342,7 @@ impl Tensor {
     ///
     /// # Errors
     ///
-    /// An axis out of range or named twice.
+    /// An axis out of range or named twice, a `dtype` of integers.
     #[surface(method, function, keywords_from = "dtype")]
     pub fn nanmean(
         &self,
@@ -350,7 +350,7 @@ impl Tensor {
         #[default(false)] keepdim: bool,
         #[default(None)] dtype: Option<DType>,
     ) -> Result<Tensor> {
-        let node = float_as(self, dtype);
+        let node = float_as("nanmean", self, dtype)?;
         let wide = wide(&node);
         let (mask, is_number) = (mask(&wide, dim)?, wide.eq(&wide));
         let sum = is_number.choose(&wide, &wide.lit(0.0)).reduce(ReduceKind::Sum, mask, keepdim)?;
@@ -581,7 +581,7 @@ impl Tensor {
                 return refused("norm", ErrorKind::Value(text));
             }
         };
-        let node = float_as(self, dtype);
+        let node = float_as("norm", self, dtype)?;
         Ok(Tensor::from_node(norm_of(&node, p, mask(&node, dim)?, keepdim)?))
     }
 

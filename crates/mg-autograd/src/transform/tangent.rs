@@ -186,7 +186,7 @@ fn of_kernel(node: &Node, kernel: &Kernel, sources: &Sources, ts: &[Option<Node>
                 let mut pairs = vec![];
                 for (i, t) in ts.iter().enumerate() {
                     if let Some(t) = t
-                        && let Some(share) = library.vjp(i, sources, node, &given)?
+                        && let Some(share) = rules::through_library(node, sources, i, library, &given)?
                     {
                         pairs.push((share.expand(*sources[i].shape())?, t.clone()));
                     }

@@ -275,7 +275,8 @@ pub trait Kernel: Copy {
         false
     }
 
-    /// Whether the result is linear in operand `i`: what the operand changes by, in its place, is what the result changes by.
+    /// Whether the result is linear in operand `i` while the others stay: what the operand changes by, in its place, is what the result changes by.
+    /// (A sum in which it is one of several summands is not.)
     fn is_linear_in(&self, _i: usize) -> bool {
         false
     }

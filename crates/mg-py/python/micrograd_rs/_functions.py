@@ -315,13 +315,14 @@ def histogramdd(
 ) -> _Histogram:
     """How many points, the last axis of `input` `[…, n]`, lie in each of the boxes that edges along `n` axes make: `hist` `[bins…]` and `bin_edges`.
 
-    `bins` are the edges of each axis, or how many boxes of one width, for all axes or each, between the smallest and the largest or within `range`
-    (a smallest and a largest for each axis). A point on the last edge is in the last box; one outside is in none. `weight` `[…]` is what a point
+    `bins` are the edges of each axis, or how many boxes of one width, for all axes or each, between the smallest and the largest (0 and 1 without points)
+    or within `range` (a smallest and a largest for each axis). A point on the last edge is in the last box; one outside is in none. `weight` `[…]` is what a point
     counts; with `density` the sum of the boxes, each by its volume, is 1.
     """
     n = input.shape[-1] if input.dim() else 0
     given: list[Any] = [bins] * n if isinstance(bins, int) else list(bins)
     if any(isinstance(each, Tensor) for each in given):
+        given = [each.to(input.dtype) if isinstance(each, Tensor) else each for each in given]
         hist, *edges = _ops._histogramdd(input, edges=given, range=range, weight=weight, density=density)
     else:
         hist, *edges = _ops._histogramdd(input, given, range=range, weight=weight, density=density)
@@ -339,10 +340,11 @@ def native_dropout(input: Tensor, p: float, train: bool | None) -> tuple[Tensor,
 def native_layer_norm(
     input: Tensor, normalized_shape: Sequence[int], weight: Tensor | None, bias: Tensor | None, eps: float
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """`nn.functional.layer_norm`, the means, and one over the deviations."""
+    """`nn.functional.layer_norm`, and without gradients the means, and one over the deviations."""
     axes = list(range(-len(normalized_shape), 0))
-    mean = input.mean(axes, True)
-    return _nn.layer_norm(input, list(normalized_shape), weight, bias, eps), mean, (input.var(axes, False, True) + eps).rsqrt()
+    x = input.detach()
+    mean = x.mean(axes, True)
+    return _nn.layer_norm(input, list(normalized_shape), weight, bias, eps), mean, (x.var(axes, False, True) + eps).rsqrt()
 
 
 def nonzero_static(input: Tensor, *, size: int, fill_value: int = -1) -> Tensor:

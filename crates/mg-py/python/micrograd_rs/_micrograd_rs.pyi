@@ -870,7 +870,7 @@ class Tensor:
 
         # Errors
 
-        An axis out of range.
+        An axis out of range, a `dtype` of integers.
         """
     def log_softmax(self, dim: _int | None = None, dtype: _DType | None = None) -> Tensor:
         """`log softmax` along an axis, without overflow, after conversion to `dtype`. Integers become the default float. Without `dim`, axis 1 is
@@ -878,7 +878,7 @@ class Tensor:
 
         # Errors
 
-        An axis out of range.
+        An axis out of range, a `dtype` of integers.
         """
     def rrelu_(self, lower: _float = 0.125, upper: _float = 0.3333333333333333, training: _bool = False) -> Self:
         """`rrelu`, written into the tensor, which is answered."""
@@ -1455,8 +1455,8 @@ class Tensor:
 
         What is no matrix, numbers that are not finite, other dtypes.
         """
-    def lu(self, pivot: _bool = True) -> tuple[Tensor, ...]:
-        """`linalg.lu_factor` as a method, to which a singular matrix is no error.
+    def lu(self, pivot: _bool = True, get_infos: _bool = False) -> tuple[Tensor, ...]:
+        """`linalg.lu_factor` as a method, to which a singular matrix is no error; with `get_infos` what `linalg.lu_factor_ex` answers with.
 
         # Errors
 
@@ -1819,7 +1819,8 @@ class Tensor:
     def baddbmm_(self, batch1: Tensor, batch2: Tensor, *, beta: _Operand = 1, alpha: _Operand = 1) -> Self:
         """`baddbmm`, written into the tensor, which is answered."""
     def addr(self, vec1: Tensor, vec2: Tensor, *, beta: _Operand = 1, alpha: _Operand = 1) -> Tensor:
-        """`beta · self + alpha · vec1 ⊗ vec2`; the tensor broadcasts to the products. With `beta` 0 it is not looked at.
+        """`beta · self + alpha · vec1 ⊗ vec2`; the tensor broadcasts to the products. With `beta` 0 it is not looked at. Of truth values a
+        sum is "or", and a factor whether it is not 0.
 
         # Errors
 
@@ -2342,7 +2343,7 @@ class Tensor:
 
         # Errors
 
-        An axis out of range or named twice.
+        An axis out of range or named twice, a `dtype` of integers.
         """
     def nansum(self, dim: _Dims | None = None, keepdim: _bool = False, *, dtype: _DType | None = None) -> Tensor:
         """The sum of what is not NaN, of all elements or over some axes.
@@ -2356,7 +2357,7 @@ class Tensor:
 
         # Errors
 
-        An axis out of range or named twice.
+        An axis out of range or named twice, a `dtype` of integers.
         """
     def amax(self, dim: _Dims | None = None, keepdim: _bool = False) -> Tensor:
         """The largest element, or the largest over some axes; NaN if any is. Equal ones share the gradient.
@@ -4628,7 +4629,7 @@ def softmax(input: Tensor, dim: _int | None = None, dtype: _DType | None = None)
 
     # Errors
 
-    An axis out of range.
+    An axis out of range, a `dtype` of integers.
     """
 
 def _nn_softmax(input: Tensor, dim: _int | None = None, dtype: _DType | None = None) -> Tensor:
@@ -4637,7 +4638,7 @@ def _nn_softmax(input: Tensor, dim: _int | None = None, dtype: _DType | None = N
 
     # Errors
 
-    An axis out of range.
+    An axis out of range, a `dtype` of integers.
     """
 
 def log_softmax(input: Tensor, dim: _int | None = None, dtype: _DType | None = None) -> Tensor:
@@ -4646,7 +4647,7 @@ def log_softmax(input: Tensor, dim: _int | None = None, dtype: _DType | None = N
 
     # Errors
 
-    An axis out of range.
+    An axis out of range, a `dtype` of integers.
     """
 
 def _nn_log_softmax(input: Tensor, dim: _int | None = None, dtype: _DType | None = None) -> Tensor:
@@ -4655,7 +4656,7 @@ def _nn_log_softmax(input: Tensor, dim: _int | None = None, dtype: _DType | None
 
     # Errors
 
-    An axis out of range.
+    An axis out of range, a `dtype` of integers.
     """
 
 def _nn_softmin(input: Tensor, dim: _int | None = None, dtype: _DType | None = None) -> Tensor:
@@ -4663,7 +4664,7 @@ def _nn_softmin(input: Tensor, dim: _int | None = None, dtype: _DType | None = N
 
     # Errors
 
-    An axis out of range.
+    An axis out of range, a `dtype` of integers.
     """
 
 def _nn_gumbel_softmax(logits: Tensor, tau: _float = 1.0, hard: _bool = False, dim: _int = -1) -> Tensor:
@@ -6596,7 +6597,8 @@ def baddbmm_(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: _Operand = 
     """`baddbmm`, written into the tensor."""
 
 def addr(input: _Operand, vec1: Tensor, vec2: Tensor, *, beta: _Operand = 1, alpha: _Operand = 1) -> Tensor:
-    """`beta · self + alpha · vec1 ⊗ vec2`; the tensor broadcasts to the products. With `beta` 0 it is not looked at.
+    """`beta · self + alpha · vec1 ⊗ vec2`; the tensor broadcasts to the products. With `beta` 0 it is not looked at. Of truth values a
+    sum is "or", and a factor whether it is not 0.
 
     # Errors
 
@@ -8402,7 +8404,7 @@ def mean(input: Tensor, dim: _Dims | None = None, keepdim: _bool = False, *, dty
 
     # Errors
 
-    An axis out of range or named twice.
+    An axis out of range or named twice, a `dtype` of integers.
     """
 
 def nansum(input: Tensor, dim: _Dims | None = None, keepdim: _bool = False, *, dtype: _DType | None = None) -> Tensor:
@@ -8418,7 +8420,7 @@ def nanmean(input: Tensor, dim: _Dims | None = None, keepdim: _bool = False, *, 
 
     # Errors
 
-    An axis out of range or named twice.
+    An axis out of range or named twice, a `dtype` of integers.
     """
 
 def amax(input: Tensor, dim: _Dims | None = None, keepdim: _bool = False) -> Tensor:

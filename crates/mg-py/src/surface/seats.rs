@@ -502,5 +502,13 @@ pub(super) fn left_number(seats: &Seats<'_, '_>) -> PyResult<Option<Tensor>> {
         return Ok(Some(nested::tensor_like(object)?.t));
     }
     let Some(beside) = beside else { return Ok(None) };
-    Ok(Some(number.operand.left_of(seats.operation, &beside.get().t)))
+    let beside = &beside.get().t;
+    // A quotient that is rounded is of integers where both are.
+    let is_rounded = seats.operation.params.iter().zip(&seats.seats[1..]).any(|(param, seat)| {
+        param.name == "rounding_mode" && seat.as_ref().is_some_and(|mode| !mode.is_none())
+    });
+    Ok(Some(match is_rounded {
+        true => number.operand.beside(beside),
+        false => number.operand.left_of(seats.operation, beside),
+    }))
 }

@@ -92,6 +92,7 @@ SAMPLES = {
         "L.linalg.lu(L.tensor([[0.0, 0.0, 3.0], [0.0, 2.0, 1.0], [0.0, 4.0, 5.0]], dtype=L.float64))",
         "L.linalg.lu(e)",
         {"call": "m.lu()", "torch": "L.linalg.lu_factor(m)"},
+        {"call": "m.lu(True, True)", "torch": "tuple(L.linalg.lu_factor_ex(m))"},
         {"call": "L.linalg.lu(m, pivot=False)", "error": True},
     ],
     "lu_factor": ["L.linalg.lu_factor(m)", "L.linalg.lu_factor(h)", "L.linalg.lu_factor(b3)", {"call": "L.linalg.lu_factor(m * 0)", "error": True}],

@@ -32,7 +32,7 @@ SAMPLES = {
     "addmv": ["L.addmv(c[:, 0], x, v)", "L.addmv(z, x, v, beta=3, alpha=0.5)", "v.clone().addmv_(m, w)"],
     "addbmm": ["L.addbmm(c, h, b3)", "L.addbmm(z, h, b3, beta=0.5, alpha=2)"],
     "baddbmm": ["L.baddbmm(c, h, b3)", "L.baddbmm(z, h, b3, beta=0.5, alpha=2)", "h.clone().baddbmm_(h, b3 @ h)"],
-    "addr": ["L.addr(m, v, w)", "L.addr(z, v, c[:, 0], beta=2, alpha=0.5)", "m.clone().addr_(v, w)"],
+    "addr": ["L.addr(m, v, w)", "L.addr(z, v, c[:, 0], beta=2, alpha=0.5)", "m.clone().addr_(v, w)", "L.addr(t, t[:, 1], t[0], beta=3, alpha=2)", "L.addr(t, t[:, 1], t[0], beta=0)", "t.clone().addr_(t[:, 1], t[0], beta=2, alpha=0)"],
     "einsum": [
         'L.einsum("ij,jk->ik", x, n)',
         'L.einsum("ij,jk", [x, n])',
@@ -90,6 +90,7 @@ SAMPLES = {
         "L.linalg.cross(b3, n[None])",
         "h.cross(k, 1)",
         {"call": "L.linalg.cross(x, y)", "error": True},
+        {"call": "L.linalg.cross(n, n[:, :1])", "error": True},
     ],
     "vecdot": ["L.linalg.vecdot(x, y)", "L.linalg.vecdot(x, y, dim=0)", "L.linalg.vecdot(h, x)"],
     "matrix_power": [
@@ -112,6 +113,7 @@ SAMPLES = {
         "L.linalg.vector_norm(x, -2)",
         "L.linalg.vector_norm(x.detach().float(), ord=2, dtype=L.float64)",
         "L.linalg.vector_norm(e, 2)",
+        {"call": "L.linalg.vector_norm(x, dtype=L.int64)", "error": True},
     ],
     "matrix_norm": [
         "L.linalg.matrix_norm(x)",

@@ -19,7 +19,7 @@ SAMPLES = {
         "i.sum(0, dtype=L.float64)",
     ],
     "prod": ["L.prod(x)", "x.prod(0)", "h.prod(-1, keepdim=True)", "i.prod(1)", "t.prod()", "e.prod(0)", {"call": "x.prod(1, dtype=L.float32)", "rtol": 1e-5}, "z.prod(-1)"],
-    "mean": ["L.mean(x)", "x.mean(1)", "h.mean((0, 2), True)", "i.mean(dtype=L.float64)", "e.mean(1)", "z.mean(0)", "L.mean(s)"],
+    "mean": ["L.mean(x)", "x.mean(1)", "h.mean((0, 2), True)", "i.mean(dtype=L.float64)", "e.mean(1)", "z.mean(0)", "L.mean(s)", {"call": "L.mean(x, dtype=L.int64)", "error": True}],
     "nansum": ["L.nansum(x)", f"L.nansum({NAN})", f"({NAN}).nansum(1, keepdim=True)", "s.nansum()", "i.nansum(0)", {"call": "x.nansum(0, dtype=L.float32)", "rtol": 1e-6}],
     "nanmean": ["L.nanmean(x)", f"L.nanmean({NAN})", f"({NAN}).nanmean(0)", "h.nanmean((0, 1), keepdim=True)", "s2.nanmean()", "L.nanmean(e)"],
     "amax": ["L.amax(x)", "x.amax(0)", "h.amax((0, 2), keepdim=True)", "i.amax(1)", "s.amax()", "t.amax(0)", "L.amax(x.round())"],
