@@ -106,7 +106,7 @@ pub use pooling::{
     MaxPool3d, MaxUnpool1d, MaxUnpool2d, MaxUnpool3d,
 };
 pub use recurrent::{GRU, LSTM, RNN, RecurrentOptions};
-pub use state::State;
+pub use state::{IncompatibleKeys, State};
 pub use summary::{Row, Summary, summary};
 
 // What a derived module names.

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use mg_autograd::{Tensor, no_grad};
 use mg_device::{DType, Device, Error, ErrorKind, Result};
 
-use crate::state::State;
+use crate::state::{IncompatibleKeys, State};
 
 /// A part of a network: parameters, other modules inside it, and what it makes of an input.
 ///
@@ -168,7 +168,30 @@ pub trait Module: Send + Sync {
     /// them all. Then nothing was changed.
     #[track_caller]
     fn load_state(&self, state: &State) -> Result<()> {
-        load(visited(self), state)
+        load(visited(self), state, true).map(drop)
+    }
+
+    /// [`Module::load_state`]; without `strict`, of what `state` has that the module has too. Answers with what is missing and what
+    /// the module does not have.
+    ///
+    /// ```
+    /// use mg_nn::{Linear, Module};
+    ///
+    /// let (layer, mut state) = (Linear::new(3, 2)?, Linear::new(3, 2)?.state());
+    /// state.tensors.remove("bias");
+    /// assert_eq!(layer.load_state_with(&state, false)?.missing, ["bias"]);
+    /// assert_eq!(layer.weight.to_vec::<f32>()?, state.tensors["weight"].to_vec::<f32>()?);
+    /// assert!(layer.load_state_with(&state, true).is_err());
+    /// # Ok::<(), mg_device::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Module::load_state`] if `strict`; without, entries of another shape: [`ErrorKind::Value`] that lists all that does not fit.
+    /// Then nothing was changed.
+    #[track_caller]
+    fn load_state_with(&self, state: &State, strict: bool) -> Result<IncompatibleKeys> {
+        load(visited(self), state, strict)
     }
 }
 
@@ -465,7 +488,7 @@ fn describe_as(title: &str, fields: &[(String, Field<'_>)]) -> String {
 }
 
 #[track_caller]
-fn load(fields: Vec<(String, Field<'_>)>, state: &State) -> Result<()> {
+fn load(fields: Vec<(String, Field<'_>)>, state: &State, strict: bool) -> Result<IncompatibleKeys> {
     let mut own: Vec<(String, &Tensor)> = vec![];
     let mut open = HashMap::new();
     walk("", fields, &mut |name, field| match field {
@@ -475,45 +498,51 @@ fn load(fields: Vec<(String, Field<'_>)>, state: &State) -> Result<()> {
         }
         Field::Child(_) | Field::Mode(_) => {}
     });
-    let list = |what: &str, names: Vec<String>| match names.len() {
-        0 => None,
-        _ => Some(format!("{what} {}", names.join(", "))),
-    };
-    let missing =
-        own.iter().filter(|(name, _)| !state.tensors.contains_key(name)).map(|(name, _)| name.clone());
     Tensor::set_names(own.iter().map(|(name, t)| (name.as_str(), *t)));
-    let known: HashSet<&str> = own.iter().map(|(name, _)| name.as_str()).collect();
-    let unexpected = state.tensors.keys().filter(|name| !known.contains(name.as_str())).cloned();
-    let misshapen = own.iter().filter_map(|(name, t)| {
-        let (takes, got) = (t.shape(), state.tensors.get(name)?.shape());
-        let Some(sizes) = open.get(&t.id()) else {
-            return (takes != got).then(|| format!("{name} (takes {takes}, got {got})"));
-        };
-        let fits =
-            sizes.len() == got.rank() && sizes.iter().zip(got.iter()).all(|(s, n)| s.is_none_or(|s| s == *n));
-        let words: Vec<String> =
-            sizes.iter().map(|s| s.map_or("any".to_owned(), |n| n.to_string())).collect();
-        (!fits).then(|| format!("{name} (takes [{}], got {got})", words.join(", ")))
-    });
-    let problems: Vec<String> = [
-        list("missing:", missing.collect()),
-        list("unexpected:", unexpected.collect()),
-        list("of another shape:", misshapen.collect()),
-    ]
-    .into_iter()
-    .flatten()
-    .collect();
-    if !problems.is_empty() {
-        let text = format!("the state of another model; {}", problems.join("; "));
-        return Err(Error::new("load_state", ErrorKind::Value(text)));
+    let keys = incompatible(&own, &open, state);
+    if strict || !keys.misshapen.is_empty() {
+        keys.check("load_state", "model")?;
     }
     let _guard = no_grad();
-    for (name, t) in &own {
-        let given = state.tensors[name].to(t.device())?;
+    let given = own.iter().filter_map(|(name, t)| Some((*t, state.tensors.get(name)?)));
+    // Wherever memory is wanting, it is before anything is written.
+    let given = given.map(|(t, given)| Ok((t, given.to(t.device())?))).collect::<Result<Vec<_>>>()?;
+    for (t, given) in &given {
         match open.contains_key(&t.id()) {
             true => t.set_data(&given.to_dtype(t.dtype()).copy())?,
-            false => t.assign(&given)?,
+            false => t.assign(given)?,
         }
     }
-    Tensor::realize_all(own.iter().map(|(_, t)| *t))
+    Tensor::realize_all(given.iter().map(|(t, _)| *t))?;
+    Ok(keys)
+}
+
+/// What a module's own tensors, some of which may have no shape yet, and a state do not have in common.
+fn incompatible(
+    own: &[(String, &Tensor)],
+    open: &HashMap<usize, Vec<Option<usize>>>,
+    state: &State,
+) -> IncompatibleKeys {
+    let known: HashSet<&str> = own.iter().map(|(name, _)| name.as_str()).collect();
+    let unexpected = state.tensors.keys().filter(|name| !known.contains(name.as_str())).cloned();
+    let mut keys = IncompatibleKeys { unexpected: unexpected.collect(), ..Default::default() };
+    for (name, t) in own {
+        let Some(given) = state.tensors.get(name) else {
+            keys.missing.push(name.clone());
+            continue;
+        };
+        let (takes, got) = (t.shape(), given.shape());
+        let Some(sizes) = open.get(&t.id()) else {
+            if takes != got {
+                keys.misshape(name, takes, got);
+            }
+            continue;
+        };
+        if sizes.len() != got.rank() || !sizes.iter().zip(got.iter()).all(|(s, n)| s.is_none_or(|s| s == *n))
+        {
+            let words = sizes.iter().map(|s| s.map_or("any".to_owned(), |n| n.to_string()));
+            keys.misshape(name, format!("[{}]", words.collect::<Vec<_>>().join(", ")), got);
+        }
+    }
+    keys
 }

@@ -3708,8 +3708,10 @@ class _Optimizer:
     def load_state(self, state: dict[str, Tensor]) -> None: ...
     def put_state(self, state: dict[str, Tensor]) -> None:
         """As `load_state`, where the tensors are its own from now on: steps write to them."""
-    def check_state(self, state: dict[str, Tensor]) -> None:
-        """Raises what `load_state` would."""
+    def incompatible_keys(self, state: dict[str, Tensor], before: _int) -> tuple[list[str], list[str], list[str]]:
+        """What `load_state` would miss, not know, and have otherwise, of parameters that are counted from `before`."""
+    def check_options(self, options: dict[str, Any]) -> None:
+        """Raises what `set_options` would."""
     def last_change(self) -> _int:
         """The last change of what it remembers: another number after each step and each load, which no other has."""
 
@@ -3809,6 +3811,10 @@ class _LBFGS:
     def load_state(self, state: dict[str, Tensor]) -> None: ...
     def put_state(self, state: dict[str, Tensor]) -> None:
         """As `load_state`."""
+    def incompatible_keys(self, state: dict[str, Tensor], before: _int) -> tuple[list[str], list[str], list[str]]:
+        """What `load_state` would miss, not know, and have otherwise."""
+    def check_options(self, options: dict[str, Any]) -> None:
+        """Raises what `set_options` would."""
     def last_change(self) -> _int: ...
 
 def _optimizer_defaults(kind: str) -> dict[str, Any]: ...
