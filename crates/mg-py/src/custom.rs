@@ -33,6 +33,8 @@ impl PySaved {
 struct PyRule {
     name: String,
     function: Py<PyAny>,
+    /// Python's function of what was saved and of the tangents of the inputs, where there is one.
+    forward: Option<Py<PyAny>>,
     /// Whether it computes the results again.
     again: bool,
 }
@@ -51,17 +53,29 @@ fn maybe(obj: &Bound<'_, PyAny>, name: &str) -> PyResult<Option<Tensor>> {
     }
 }
 
+/// Tensors and None as a tuple of Python's.
+fn tuple<'py>(py: Python<'py>, tensors: &[Option<Tensor>]) -> PyResult<Bound<'py, PyTuple>> {
+    let each = tensors.iter().map(|t| t.clone().map(PyTensor::from).into_pyobject(py));
+    PyTuple::new(py, each.collect::<PyResult<Vec<_>>>()?)
+}
+
 impl Rule for PyRule {
     fn name(&self) -> &str {
         &self.name
     }
 
+    fn jvp(&self, saved: &Arc<Saved>, tangents: &[Option<Tensor>]) -> Result<Option<Vec<Option<Tensor>>>> {
+        let Some(forward) = &self.forward else { return Ok(None) };
+        told_by_python(|py| {
+            let answer = forward.bind(py).call1((PySaved(saved.clone()), tuple(py, tangents)?))?;
+            let all = answer.try_iter()?.map(|t| maybe(&t?, &self.name)).collect::<PyResult<Vec<_>>>()?;
+            Ok(Some(all))
+        })
+    }
+
     fn backward(&self, saved: &Arc<Saved>, gradients: &[Option<Tensor>]) -> Result<Way> {
         told_by_python(|py| {
-            let gradients = gradients.iter().map(|g| g.clone().map(PyTensor::from));
-            let gradients =
-                PyTuple::new(py, gradients.map(|g| g.into_pyobject(py)).collect::<PyResult<Vec<_>>>()?)?;
-            let answer = self.function.bind(py).call1((PySaved(saved.clone()), gradients))?;
+            let answer = self.function.bind(py).call1((PySaved(saved.clone()), tuple(py, gradients)?))?;
             let all = answer.try_iter()?.map(|g| maybe(&g?, &self.name)).collect::<PyResult<Vec<_>>>()?;
             match self.again {
                 false => Ok(Way::Inputs(all)),
@@ -83,8 +97,10 @@ impl PyBegun {
         Ok(PyBegun(Mutex::new(Some(build(py, || Ok(Begun::with(&inputs)))?))))
     }
 
-    /// Ends it with these results: what the caller is to see of them. `function` is the gradient.
+    /// Ends it with these results: what the caller is to see of them. `function` is the gradient, `forward` gives the tangents, of what was
+    /// saved for them.
     #[allow(clippy::too_many_arguments)]
+    #[pyo3(signature = (results, saved, non_differentiable, dirty, keeps_none, name, function, forward=None, saved_forward=None))]
     fn end<'py>(
         &self,
         py: Python<'py>,
@@ -95,19 +111,25 @@ impl PyBegun {
         keeps_none: bool,
         name: String,
         function: Py<PyAny>,
+        forward: Option<Py<PyAny>>,
+        saved_forward: Option<Vec<Option<Bound<'py, PyTensor>>>>,
     ) -> PyResult<Vec<Bound<'py, PyTensor>>> {
         let begun = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
         let begun = begun.ok_or_else(|| PyRuntimeError::new_err("a call ends once"))?;
         let all =
             |tensors: &[Bound<'py, PyTensor>]| tensors.iter().map(|t| t.get().t.clone()).collect::<Vec<_>>();
+        let kept = |tensors: Vec<Option<Bound<'py, PyTensor>>>| {
+            tensors.iter().map(|t| t.as_ref().map(|t| t.get().t.clone())).collect()
+        };
         let marks = Marks {
-            saved: saved.iter().map(|t| t.as_ref().map(|t| t.get().t.clone())).collect(),
+            saved: kept(saved),
+            saved_forward: saved_forward.map(kept),
             non_differentiable: all(&non_differentiable),
             dirty: all(&dirty),
             keeps_none,
         };
         let of = all(&results);
-        let rule = Arc::new(PyRule { name, function, again: false });
+        let rule = Arc::new(PyRule { name, function, forward, again: false });
         let answers = build(py, || begun.end(&of, marks, rule))?;
         let same = answers.into_iter().zip(results);
         same.map(|(answer, result)| match answer.is(&result.get().t) {

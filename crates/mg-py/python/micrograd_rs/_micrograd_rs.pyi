@@ -3447,6 +3447,8 @@ class _Traced:
         self, results: Sequence[Tensor], given: Sequence[Tensor], size: _int, randomness: str
     ) -> tuple[list[Tensor], list[str]]:
         """Results for a batch, with the examples in front, and kernels that ran once for each example."""
+    def more(self, made: Tensor) -> Tensor:
+        """A stand-in for what has been made of examples already, along its first axis: it is given behind the others."""
     def differs(self, result: Tensor) -> _bool:
         """Whether a result differs from example to example."""
     def end(self) -> None:
@@ -3617,6 +3619,8 @@ class _Begun:
         keeps_none: _bool,
         name: str,
         function: Callable[[_Saved, tuple[Tensor | None, ...]], Sequence[Tensor | None]],
+        forward: Callable[[_Saved, tuple[Tensor | None, ...]], Sequence[Tensor | None]] | None = None,
+        saved_forward: Sequence[Tensor | None] | None = None,
     ) -> list[Tensor]:
         """Ends it with these results: what the caller is to see of them. `function` is the gradient."""
 
