@@ -3,11 +3,11 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use mg_autograd::function::{Begun, Marks, Rule, Saved, Way};
-use mg_autograd::{History, HookHandle, Tensor};
+use mg_autograd::{Gradients, History, HookHandle, MultiMode, Tensor, register_multi_grad_hook};
 use mg_device::Result;
 use pyo3::exceptions::{PyAttributeError, PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::types::{PyTuple, PyWeakrefMethods, PyWeakrefReference};
+use pyo3::types::{PyTuple, PyTupleMethods, PyWeakrefMethods, PyWeakrefReference};
 
 use crate::error::{build, told_by_python};
 use crate::tensor::PyTensor;
@@ -176,6 +176,30 @@ impl PyHistory {
         }
     }
 
+    /// Calls `fn(grad_outputs)` with the gradients of the operation's results before those of its inputs are computed; a tuple that it answers
+    /// with takes their place. `remove()` of the answer takes the hook away.
+    #[pyo3(signature = (r#fn))]
+    fn register_prehook(&self, py: Python<'_>, r#fn: Bound<'_, PyAny>) -> PyResult<PyHandle> {
+        callable(&r#fn)?;
+        let hook = r#fn.unbind();
+        let called = move |gradients: &Gradients| {
+            told_by_python(|py| several(&hook.bind(py).call1((tuple(py, gradients)?,))?))
+        };
+        build(py, || self.0.register_prehook(Arc::new(called))).map(PyHandle)
+    }
+
+    /// Calls `fn(grad_inputs, grad_outputs)` with the gradients of what the operation was computed of, in the order of `next_functions`, and of its
+    /// results; a tuple that it answers with takes the inputs' place. `remove()` of the answer takes the hook away.
+    #[pyo3(signature = (r#fn))]
+    fn register_hook(&self, py: Python<'_>, r#fn: Bound<'_, PyAny>) -> PyResult<PyHandle> {
+        callable(&r#fn)?;
+        let hook = r#fn.unbind();
+        let called = move |inputs: &Gradients, outputs: &Gradients| {
+            told_by_python(|py| several(&hook.bind(py).call1((tuple(py, inputs)?, tuple(py, outputs)?))?))
+        };
+        build(py, || self.0.register_hook(Arc::new(called))).map(PyHandle)
+    }
+
     fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
         other.cast::<PyHistory>().is_ok_and(|other| other.get().0.id() == self.0.id())
     }
@@ -187,6 +211,43 @@ impl PyHistory {
     fn __repr__(&self) -> String {
         format!("<{}>", self.0.name())
     }
+}
+
+/// What a hook of an operation answers with: a tuple of gradients, or one of one, or nothing.
+fn several(answer: &Bound<'_, PyAny>) -> PyResult<Option<Vec<Option<Tensor>>>> {
+    if answer.is_none() {
+        return Ok(None);
+    }
+    if answer.cast::<PyTensor>().is_ok() {
+        return Ok(Some(vec![maybe(answer, "a hook")?]));
+    }
+    answer.try_iter()?.map(|g| maybe(&g?, "a hook")).collect::<PyResult<Vec<_>>>().map(Some)
+}
+
+/// Calls `fn` once in each pass backwards with the gradients of these tensors that there are, or, in the mode for any, with the first.
+#[pyfunction]
+pub fn _multi_grad_hook(
+    py: Python<'_>,
+    tensors: Vec<Bound<'_, PyTensor>>,
+    hook: Bound<'_, PyAny>,
+    any: bool,
+) -> PyResult<PyHandle> {
+    callable(&hook)?;
+    let hook = hook.unbind();
+    let called = move |gradients: &Gradients| {
+        told_by_python(|py| {
+            let given = tuple(py, gradients)?;
+            let hook = hook.bind(py);
+            match any {
+                true => hook.call1((given.get_item(0)?,)),
+                false => hook.call1((given.to_list(),)),
+            }
+            .map(drop)
+        })
+    };
+    let tensors: Vec<&Tensor> = tensors.iter().map(|t| &t.get().t).collect();
+    let mode = if any { MultiMode::Any } else { MultiMode::All };
+    build(py, || register_multi_grad_hook(&tensors, Arc::new(called), mode)).map(PyHandle)
 }
 
 /// A hook that was registered: `remove()` takes it away again, and so does the end of a `with` block.

@@ -61,7 +61,7 @@ mod _micrograd_rs {
     #[pymodule_export]
     use crate::choice::r#where;
     #[pymodule_export]
-    use crate::custom::{PyBegun, PyHandle, PyHistory, PySaved};
+    use crate::custom::{_multi_grad_hook, PyBegun, PyHandle, PyHistory, PySaved};
     #[pymodule_export]
     use crate::data::{_image, PyTable, read_csv};
     #[pymodule_export]

@@ -255,6 +255,15 @@ impl Call {
         self.is_again
     }
 
+    /// The gradients of all results, of their shapes, of those that a walk has come by.
+    pub(crate) fn wholes(&self, arrived: &Arrived) -> Result<Vec<Option<Node>>> {
+        let of = |(i, facts): (usize, &Facts)| {
+            let found = arrived.iter().find(|(at, _)| *at == i);
+            found.map(|(_, gradient)| gradient.expand(facts.shape)).transpose()
+        };
+        self.results.iter().enumerate().map(of).collect()
+    }
+
     /// The nodes of the tensors that it has kept for its gradient.
     pub(crate) fn saved(&self) -> Vec<Node> {
         self.saved.nodes()

@@ -3408,6 +3408,16 @@ class GradNode:
     @property
     def variable(self) -> Tensor:
         """The leaf that it stands for."""
+    def register_prehook(self, fn: Callable[[tuple[Tensor | None, ...]], Any]) -> RemovableHandle:
+        """Calls `fn(grad_outputs)` with the gradients of the operation's results before those of its inputs are computed; a tuple that it answers
+        with takes their place. `remove()` of the answer takes the hook away.
+        """
+    def register_hook(self, fn: Callable[[tuple[Tensor | None, ...], tuple[Tensor | None, ...]], Any]) -> RemovableHandle:
+        """Calls `fn(grad_inputs, grad_outputs)` with the gradients of what the operation was computed of, in the order of `next_functions`, and of its
+        results; a tuple that it answers with takes the inputs' place. `remove()` of the answer takes the hook away.
+        """
+
+def _multi_grad_hook(tensors: Sequence[Tensor], hook: Callable[..., Any], any: _bool) -> RemovableHandle: ...
 
 class _Saved:
     """What a call has saved."""
