@@ -71,7 +71,64 @@ pub trait Module: Send + Sync {
         fields
             .filter_map(|(name, field)| match field {
                 Field::Child(child) => Some((name, child)),
-                _ => None,
+                Field::Parameter(_) | Field::Buffer(_) | Field::Mode(_) | Field::Open(..) => None,
+            })
+            .collect()
+    }
+
+    /// This module, under the name `""`, and all inside it, each behind the one that it is in: `""`, `encoder`, `encoder.fc1`, ….
+    ///
+    /// ```
+    /// use mg_nn::{Linear, Module, ReLU, sequential};
+    ///
+    /// let net = sequential![Linear::new(2, 3)?, ReLU, sequential![Linear::new(3, 1)?]];
+    /// let names: Vec<String> = net.named_modules().into_iter().map(|(name, _)| name).collect();
+    /// assert_eq!(names, ["", "0", "1", "2", "2.0"]);
+    /// # Ok::<(), mg_device::Error>(())
+    /// ```
+    fn named_modules(&self) -> Vec<(String, &dyn Module)>
+    where
+        Self: Sized,
+    {
+        modules_of(self)
+    }
+
+    /// Calls a function with each module inside this one, and then with this one, as PyTorch's does, and the name that it has here.
+    ///
+    /// ```
+    /// use mg_nn::{Linear, Module, ReLU, init, sequential};
+    ///
+    /// let net = sequential![Linear::new(2, 3)?, ReLU, Linear::new(3, 1)?];
+    /// net.apply(|_, module| {
+    ///     for (name, p) in module.own_parameters() {
+    ///         match name.as_str() {
+    ///             "bias" => init::constant_(&p, 0.0)?,
+    ///             _ => init::xavier_uniform_(&p, 1.0)?,
+    ///         };
+    ///     }
+    ///     Ok(())
+    /// })?;
+    /// assert_eq!(net.parameters()[1].to_vec::<f32>()?, [0.0; 3]);
+    /// # Ok::<(), mg_device::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// The function's first, behind which it is not called any more.
+    fn apply(&self, mut f: impl FnMut(&str, &dyn Module) -> Result<()>) -> Result<()>
+    where
+        Self: Sized,
+    {
+        applied("", self, &mut f)
+    }
+
+    /// The parameters of this module itself with their names, without those of modules inside it.
+    fn own_parameters(&self) -> Vec<(String, Tensor)> {
+        let fields = visited(self).into_iter();
+        fields
+            .filter_map(|(name, field)| match field {
+                Field::Parameter(t) => Some((name, t.clone())),
+                Field::Buffer(_) | Field::Child(_) | Field::Mode(_) | Field::Open(..) => None,
             })
             .collect()
     }
@@ -141,6 +198,48 @@ pub trait Module: Send + Sync {
         Ok(())
     }
 
+    /// Converts parameters, their gradients and buffers of floats to a dtype of floats; they stay the same tensors, for an optimiser too. Buffers of
+    /// integers are left as they are.
+    ///
+    /// ```
+    /// use mg_device::DType;
+    /// use mg_nn::{Linear, Module};
+    ///
+    /// let layer = Linear::new(2, 3)?;
+    /// let weight = layer.weight.clone();
+    /// layer.to_dtype(DType::BF16)?;
+    /// assert!(weight.dtype() == DType::BF16 && weight.is_leaf() && weight.requires_grad());
+    /// # Ok::<(), mg_device::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::DType`] for integers and truth values; memory. Then nothing was converted.
+    #[track_caller]
+    fn to_dtype(&self, dtype: DType) -> Result<()> {
+        if !dtype.is_float() {
+            let text = format!("a module takes a dtype of floats, got {dtype}");
+            return Err(Error::new("to_dtype", ErrorKind::DType(text)));
+        }
+        let _guard = no_grad();
+        let all = self.named_parameters().into_iter().chain(self.named_buffers());
+        let all = all.map(|(_, t)| t).filter(|t| t.dtype().is_float() && t.dtype() != dtype);
+        let made: Vec<(Tensor, Tensor, Option<Tensor>)> = all
+            .map(|t| {
+                let grad = t.grad().map(|grad| grad.to_dtype(dtype).snapshot());
+                (t.clone(), t.to_dtype(dtype).snapshot(), grad)
+            })
+            .collect();
+        // All of it is there before anything is put in its place.
+        Tensor::realize_all(made.iter().flat_map(|(_, value, grad)| std::iter::once(value).chain(grad)))?;
+        for (t, value, grad) in made {
+            t.zero_grad();
+            t.set_data(&value)?;
+            t.set_grad(grad.as_ref())?;
+        }
+        Ok(())
+    }
+
     /// Removes the gradients of all parameters.
     fn zero_grad(&self) {
         self.parameters().iter().for_each(Tensor::zero_grad);
@@ -193,6 +292,32 @@ pub trait Module: Send + Sync {
     fn load_state_with(&self, state: &State, strict: bool) -> Result<IncompatibleKeys> {
         load(visited(self), state, strict)
     }
+}
+
+/// A name within the module of another one.
+fn within(prefix: &str, name: &str) -> String {
+    if prefix.is_empty() { name.to_owned() } else { format!("{prefix}.{name}") }
+}
+
+fn modules_of(module: &dyn Module) -> Vec<(String, &dyn Module)> {
+    fn add<'a>(name: String, module: &'a dyn Module, found: &mut Vec<(String, &'a dyn Module)>) {
+        found.push((name.clone(), module));
+        for (inner, child) in module.children() {
+            add(within(&name, &inner), child, found);
+        }
+    }
+    let mut found = vec![];
+    add(String::new(), module, &mut found);
+    found
+}
+
+fn applied(
+    name: &str,
+    module: &dyn Module,
+    f: &mut dyn FnMut(&str, &dyn Module) -> Result<()>,
+) -> Result<()> {
+    module.children().into_iter().try_for_each(|(inner, child)| applied(&within(name, &inner), child, f))?;
+    f(name, module)
 }
 
 /// The fields of a module, as [`Module::visit`] tells them.
@@ -466,7 +591,7 @@ fn visited<M: Module + ?Sized>(module: &M) -> Vec<(String, Field<'_>)> {
 
 fn walk<'a>(prefix: &str, fields: Vec<(String, Field<'a>)>, f: &mut dyn FnMut(String, Field<'a>)) {
     for (name, field) in fields {
-        let name = if prefix.is_empty() { name } else { format!("{prefix}.{name}") };
+        let name = within(prefix, &name);
         match field {
             Field::Child(child) => walk(&name, visited(child), f),
             field => f(name, field),

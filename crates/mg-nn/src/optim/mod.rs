@@ -32,6 +32,7 @@ mod rule;
 mod schedule;
 mod sgd;
 mod sign;
+mod swa;
 mod wolfe;
 
 pub use adagrad::{Adadelta, AdadeltaOptions, Adagrad, AdagradOptions, RMSprop, RMSpropOptions};
@@ -51,6 +52,7 @@ pub use rule::{Count, Rule, Shared, Step};
 pub use schedule::{CosineAnnealingLR, ExponentialLR, LinearLR, MultiStepLR, Schedule, Scheduler, StepLR};
 pub use sgd::{SGD, SGDOptions};
 pub use sign::{ASGD, ASGDOptions, Lion, LionOptions, Rprop, RpropOptions};
+pub use swa::{Anneal, AveragedModel, Averaging, ChainedScheduler, SWALR};
 
 use mg_autograd::Tensor;
 use mg_device::{DType, Error, ErrorKind, Float, Result};
