@@ -31,7 +31,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 mod mapped;
 
-pub use mapped::{Mapped, Sharded};
+pub use mapped::{Mapped, Pages, Sharded};
 
 use mg_device::{Buffer, DType, Device, Error, ErrorKind, Result, Shape};
 use safetensors::tensor::{Dtype, Metadata, TensorInfo};

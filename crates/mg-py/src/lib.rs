@@ -87,7 +87,7 @@ mod _micrograd_rs {
     #[pymodule_export]
     use crate::files::{
         _batches, _drawn_digits, _from_safetensors_bytes, _mnist, _safetensors_bytes, _save_sharded,
-        PyMapped, PySharded, load_safetensors, save_safetensors,
+        PyMapped, PyPages, PySharded, load_safetensors, save_safetensors,
     };
     #[pymodule_export]
     use crate::format::{PyLayout, PyMemoryFormat};

@@ -3632,7 +3632,9 @@ class _Begun:
         forward: Callable[[_Saved, tuple[Tensor | None, ...]], Sequence[Tensor | None]] | None = None,
         saved_forward: Sequence[Tensor | None] | None = None,
     ) -> list[Tensor]:
-        """Ends it with these results: what the caller is to see of them. `function` is the gradient."""
+        """Ends it with these results: what the caller is to see of them. `function` is the gradient, `forward` gives the tangents, of what was
+        saved for them.
+        """
 
 def is_autocast_enabled(device_type: str = "cuda") -> _bool:
     """Whether operations on this type of device run in mixed precision."""
@@ -3881,6 +3883,12 @@ class _Mapped:
         """The dtype and the shape of a tensor; None for one that is not there."""
     def tensor(self, name: str) -> Tensor: ...
     def rows(self, name: str, start: _int, length: _int) -> Tensor: ...
+
+class _Pages:
+    """A file of elements whose places are known, which are read when they are looked at."""
+    def __new__(cls, path: _Path) -> Self: ...
+    def line(self, at: _int, n: _int, dtype: _DType) -> Tensor:
+        """`n` elements from a byte of the file on."""
 
 class _Sharded:
     """The tensors of the safetensors files that an index names."""
