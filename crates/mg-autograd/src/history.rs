@@ -57,6 +57,15 @@ impl History {
         all
     }
 
+    /// Whether it stands for a leaf.
+    pub(crate) fn is_leaf(&self) -> bool {
+        matches!(self.0.tag(), Some(Tag::Owner(_)))
+    }
+
+    pub(crate) fn node(&self) -> &Node {
+        &self.0
+    }
+
     /// The leaf, if it is one that is still there.
     pub fn leaf(&self) -> Option<Tensor> {
         leaf_of(&self.0)

@@ -1,12 +1,14 @@
 //! Hooks: functions that are told of gradients when a walk has them, and may say others.
 
 use crate::gradient::{accumulate, as_computed, is_leaf};
+use crate::history::History;
 use crate::jit;
 use crate::tensor::memory::locked;
 use crate::tensor::{Cell, Tensor};
 use mg_device::{Error, ErrorKind, Result};
 use mg_graph::{Node, Op};
 use std::any::Any;
+use std::cell::RefCell;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 
@@ -15,18 +17,30 @@ pub type Hook = Arc<dyn Fn(&Tensor) -> Result<Option<Tensor>> + Send + Sync>;
 /// Is told the leaf whose gradient was added to.
 pub type AfterHook = Arc<dyn Fn(&Tensor) -> Result<()> + Send + Sync>;
 
+/// Gradients of several tensors, `None` where there is none.
+pub type Gradients = [Option<Tensor>];
+/// Is told the gradients of an operation's results before those of its inputs are computed, and may answer with others in their place.
+pub type NodePreHook = Arc<dyn Fn(&Gradients) -> Result<Option<Vec<Option<Tensor>>>> + Send + Sync>;
+/// Is told the gradients of an operation's inputs, and those of its results; may answer with others in the place of the inputs'.
+pub type NodeHook = Arc<dyn Fn(&Gradients, &Gradients) -> Result<Option<Vec<Option<Tensor>>>> + Send + Sync>;
+/// Is told the gradients of several tensors of one pass backwards.
+pub type MultiHook = Arc<dyn Fn(&Gradients) -> Result<()> + Send + Sync>;
+
 /// What is to be told of a gradient: of a node's, or of a leaf's.
 #[derive(Default)]
 pub(crate) struct Watch {
     hooks: Mutex<Vec<(u64, Hook)>>,
     after: Mutex<Vec<(u64, AfterHook)>>,
+    /// Those of the operation, behind the tensor's own.
+    node_before: Mutex<Vec<(u64, NodePreHook)>>,
+    node_after: Mutex<Vec<(u64, NodeHook)>>,
     /// The tensor that keeps the gradient though it is no leaf.
     keeper: Mutex<Weak<Cell>>,
 }
 
 /// Removes the hook that it was given for.
 pub struct HookHandle {
-    watch: Weak<Watch>,
+    watches: Vec<Weak<Watch>>,
     number: u64,
 }
 
@@ -96,13 +110,17 @@ pub(crate) fn changes() -> u64 {
 impl HookHandle {
     /// Removes the hook. Again does nothing.
     pub fn remove(&self) {
-        let Some(watch) = self.watch.upgrade() else { return };
-        CHANGES.fetch_add(1, Ordering::Relaxed);
         // Dropped when no lock is held.
         let of = |number: u64| number == self.number;
-        let hooks: Vec<_> = locked(&watch.hooks).extract_if(.., |(number, _)| of(*number)).collect();
-        let after: Vec<_> = locked(&watch.after).extract_if(.., |(number, _)| of(*number)).collect();
-        drop((hooks, after));
+        for watch in self.watches.iter().filter_map(Weak::upgrade) {
+            CHANGES.fetch_add(1, Ordering::Relaxed);
+            let hooks: Vec<_> = locked(&watch.hooks).extract_if(.., |(number, _)| of(*number)).collect();
+            let after: Vec<_> = locked(&watch.after).extract_if(.., |(number, _)| of(*number)).collect();
+            let before: Vec<_> =
+                locked(&watch.node_before).extract_if(.., |(number, _)| of(*number)).collect();
+            let node: Vec<_> = locked(&watch.node_after).extract_if(.., |(number, _)| of(*number)).collect();
+            drop((hooks, after, before, node));
+        }
     }
 
     /// The hook's number.
@@ -131,19 +149,7 @@ impl Watch {
             let said = hook(&told)?;
             // What a hook has changed in place counts as well.
             let new = said.unwrap_or(told).node();
-            if new.shape() != gradient.shape()
-                || new.dtype() != gradient.dtype()
-                || new.device() != gradient.device()
-            {
-                let text = format!(
-                    "a hook made a gradient {} {} of one {} {}",
-                    new.dtype(),
-                    new.shape(),
-                    gradient.dtype(),
-                    gradient.shape()
-                );
-                return Err(Error::new("backward", ErrorKind::Gradient(text)));
-            }
+            fits(&new, &gradient)?;
             gradient = new;
         }
         Ok(gradient)
@@ -158,27 +164,268 @@ impl Watch {
         }
     }
 
-    /// As [`Watch::seen`], of a leaf.
-    pub(crate) fn seen_by_leaf(&self, gradient: Node) -> Result<Node> {
-        if !locked(&self.hooks).is_empty() {
-            jit::note_hook();
+    /// The gradients of an operation's results that its hooks have made of some.
+    pub(crate) fn before(&self, gradients: Vec<Option<Node>>) -> Result<Vec<Option<Node>>> {
+        let hooks = locked(&self.node_before).clone();
+        let mut now = gradients;
+        for (_, hook) in hooks {
+            let told: Vec<Option<Tensor>> = now.iter().map(|g| g.clone().map(Tensor::from_node)).collect();
+            if let Some(said) = hook(&told)? {
+                now = replaced(&now, &said)?;
+            }
         }
-        self.seen(gradient)
+        Ok(now)
     }
 
-    /// Tells that a leaf's gradient was added to.
-    pub(crate) fn added(&self, leaf: &Tensor) -> Result<()> {
-        let hooks = locked(&self.after).clone();
-        if !hooks.is_empty() {
+    /// Whether hooks want to be told of the gradients of an operation's inputs.
+    pub(crate) fn waits(&self) -> bool {
+        !locked(&self.node_after).is_empty()
+    }
+
+    /// The gradients of an operation's inputs that its hooks have made of some, given those of its results.
+    pub(crate) fn behind(
+        &self,
+        inputs: Vec<Option<Node>>,
+        results: &[Option<Node>],
+    ) -> Result<Vec<Option<Node>>> {
+        let hooks = locked(&self.node_after).clone();
+        let tensors = |nodes: &[Option<Node>]| -> Vec<Option<Tensor>> {
+            nodes.iter().map(|g| g.clone().map(Tensor::from_node)).collect()
+        };
+        let of = tensors(results);
+        let mut now = inputs;
+        for (_, hook) in hooks {
+            if let Some(said) = hook(&tensors(&now), &of)? {
+                now = replaced(&now, &said)?;
+            }
+        }
+        Ok(now)
+    }
+
+    /// As [`Watch::seen`], of a leaf.
+    pub(crate) fn seen_by_leaf(&self, gradient: Node) -> Result<Node> {
+        if !locked(&self.hooks).is_empty() || !locked(&self.node_before).is_empty() {
             jit::note_hook();
         }
-        hooks.into_iter().try_for_each(|(_, hook)| hook(leaf))
+        let gradient = self.seen(gradient)?;
+        let seen = self.before(vec![Some(gradient.clone())])?;
+        Ok(seen.into_iter().next().flatten().unwrap_or(gradient))
+    }
+
+    /// Tells that a leaf's gradient was added to, by this one.
+    pub(crate) fn added(&self, leaf: &Tensor, gradient: Option<Node>) -> Result<()> {
+        let hooks = locked(&self.after).clone();
+        if !hooks.is_empty() || self.waits() {
+            jit::note_hook();
+        }
+        hooks.into_iter().try_for_each(|(_, hook)| hook(leaf))?;
+        match gradient {
+            Some(gradient) => self.behind(vec![], &[Some(gradient)]).map(drop),
+            None => Ok(()),
+        }
     }
 
     /// Forgets the hooks: the walk was the last one.
     pub(crate) fn clear(&self) {
         let hooks = std::mem::take(&mut *locked(&self.hooks));
-        drop(hooks);
+        let before = std::mem::take(&mut *locked(&self.node_before));
+        let after = std::mem::take(&mut *locked(&self.node_after));
+        drop((hooks, before, after));
+    }
+}
+
+/// Checks that what a hook has made of a gradient is like it.
+fn fits(new: &Node, gradient: &Node) -> Result<()> {
+    if new.shape() == gradient.shape() && new.dtype() == gradient.dtype() && new.device() == gradient.device()
+    {
+        return Ok(());
+    }
+    let text = format!(
+        "a hook made a gradient {} {} of one {} {}",
+        new.dtype(),
+        new.shape(),
+        gradient.dtype(),
+        gradient.shape()
+    );
+    Err(Error::new("backward", ErrorKind::Gradient(text)))
+}
+
+/// The gradients that a hook has put in the place of others: as many, each like the one before.
+fn replaced(now: &[Option<Node>], said: &Gradients) -> Result<Vec<Option<Node>>> {
+    if said.len() != now.len() {
+        let text = format!("a hook made {} gradients of {}", said.len(), now.len());
+        return Err(Error::new("backward", ErrorKind::Gradient(text)));
+    }
+    let of = |(new, before): (&Option<Tensor>, &Option<Node>)| {
+        let new = new.as_ref().map(Tensor::node);
+        if let (Some(new), Some(before)) = (&new, before) {
+            fits(new, before)?;
+        }
+        Ok(new)
+    };
+    said.iter().zip(now).map(of).collect()
+}
+
+thread_local! {
+    /// Passes backwards that have begun on this thread, the innermost last: what hooks of several tensors were told in each.
+    static PASSES: RefCell<Vec<Vec<Told>>> = const { RefCell::new(vec![]) };
+}
+
+/// What a hook of several tensors was told in a pass.
+struct Told {
+    number: u64,
+    hook: MultiHook,
+    gradients: Vec<Option<Tensor>>,
+}
+
+/// A pass backwards. Where it is dropped before its end, hooks of several tensors are not told of it.
+pub(crate) struct Pass(usize);
+
+impl Pass {
+    pub(crate) fn begin() -> Pass {
+        Pass(PASSES.with_borrow_mut(|passes| {
+            passes.push(vec![]);
+            passes.len()
+        }))
+    }
+
+    /// All gradients are there: hooks of several tensors are told theirs.
+    pub(crate) fn end(self) -> Result<()> {
+        let told = PASSES.with_borrow_mut(|passes| passes.last_mut().map(std::mem::take));
+        told.into_iter().flatten().try_for_each(|told| (told.hook)(&told.gradients))
+    }
+}
+
+impl Drop for Pass {
+    fn drop(&mut self) {
+        let passed = PASSES.with_borrow_mut(|passes| passes.split_off((self.0 - 1).min(passes.len())));
+        drop(passed);
+    }
+}
+
+/// When [`register_multi_grad_hook`] calls its hook.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MultiMode {
+    /// At the end of a pass that computed a gradient of any of the tensors, with all of them.
+    All,
+    /// With the first of them in a pass.
+    Any,
+}
+
+/// Calls a function once in each pass backwards (`backward`, `grad`) that computes gradients of some of these tensors: with all of them, in the
+/// tensors' order and `None` for those that the pass does not come to, when they are there and before those of leaves are added to; or with the
+/// first that there is. What it answers is not asked for.
+///
+/// ```
+/// use mg_autograd::{MultiMode, Tensor, register_multi_grad_hook};
+/// use std::sync::{Arc, Mutex};
+///
+/// let [a, b] = [1.0f32, 2.0].map(|x| Tensor::from_slice(&[x]).requires_grad_(true));
+/// let (a, b) = (a?, b?);
+/// let told = Arc::new(Mutex::new(vec![]));
+/// let notes = told.clone();
+/// let hook = move |gradients: &[Option<Tensor>]| {
+///     let read = |g: &Option<Tensor>| g.as_ref().map(|g| g.item::<f32>()).transpose();
+///     let found = gradients.iter().map(read).collect::<Result<Vec<_>, mg_device::Error>>()?;
+///     notes.lock().unwrap().push(found);
+///     Ok(())
+/// };
+/// let handle = register_multi_grad_hook(&[&a, &b], Arc::new(hook), MultiMode::All)?;
+/// (&a * &b).sum().backward()?;
+/// (&a * 3.0).sum().backward()?;
+/// assert_eq!(*told.lock().unwrap(), [[Some(2.0), Some(1.0)], [Some(3.0), None]]);
+/// handle.remove();
+/// # Ok::<(), mg_device::Error>(())
+/// ```
+///
+/// # Errors
+///
+/// A tensor that requires no gradient; no tensors.
+#[track_caller]
+pub fn register_multi_grad_hook(tensors: &[&Tensor], hook: MultiHook, mode: MultiMode) -> Result<HookHandle> {
+    let op = "register_multi_grad_hook";
+    if tensors.is_empty() {
+        return Err(Error::new(op, ErrorKind::Value("takes at least one tensor, got none".into())));
+    }
+    tensors.iter().try_for_each(|t| t.check_watchable(op))?;
+    let (number, n) = (NUMBER.fetch_add(1, Ordering::Relaxed), tensors.len());
+    let mut watches = vec![];
+    for (i, t) in tensors.iter().enumerate() {
+        let watch = t.watch()?;
+        let hook = hook.clone();
+        let note: Hook = Arc::new(move |gradient: &Tensor| {
+            let is_first = PASSES.with_borrow_mut(|passes| {
+                let pass = passes.last_mut()?;
+                if let Some(told) = pass.iter_mut().find(|told| told.number == number) {
+                    told.gradients[i] = Some(gradient.clone());
+                    return Some(false);
+                }
+                // In the mode for any it is noted that it was called.
+                let told: MultiHook = match mode {
+                    MultiMode::All => hook.clone(),
+                    MultiMode::Any => Arc::new(|_| Ok(())),
+                };
+                let mut gradients = vec![None; n];
+                gradients[i] = Some(gradient.clone());
+                pass.push(Told { number, hook: told, gradients });
+                Some(true)
+            });
+            if mode == MultiMode::Any && is_first == Some(true) {
+                hook(&[Some(gradient.clone())])?;
+            }
+            Ok(None)
+        });
+        locked(&watch.hooks).push((number, note));
+        watches.push(Arc::downgrade(&watch));
+    }
+    Ok(HookHandle { watches, number })
+}
+
+impl History {
+    fn watch(&self) -> Result<Arc<Watch>> {
+        match (self.is_leaf(), self.leaf()) {
+            (true, Some(leaf)) => leaf.watch(),
+            (true, None) => {
+                let text = "the leaf that it stands for is gone";
+                Err(Error::new("register_hook", ErrorKind::Gradient(text.into())))
+            }
+            (false, _) => {
+                jit::refuse_replay(HOOKED);
+                note_view_watched(self.node());
+                Watch::made(self.node()).ok_or_else(|| {
+                    Error::new("register_hook", ErrorKind::Internal("a node is watched by others".into()))
+                })
+            }
+        }
+    }
+
+    /// Calls a function with the gradients of the operation's results, behind the hooks of these tensors, before those of its inputs are computed;
+    /// the gradients that it answers with take their place. Of a leaf, it is that which is about to be added to.
+    ///
+    /// # Errors
+    ///
+    /// A leaf that is gone.
+    #[track_caller]
+    pub fn register_prehook(&self, hook: NodePreHook) -> Result<HookHandle> {
+        let watch = self.watch()?;
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        locked(&watch.node_before).push((number, hook));
+        Ok(HookHandle { watches: vec![Arc::downgrade(&watch)], number })
+    }
+
+    /// Calls a function with the gradients of the operation's inputs, which are those of [`History::next`] and `None` where none flows, and of its
+    /// results; the gradients that it answers with take the inputs' place. Of a leaf there are no inputs, and it is called when its gradient was
+    /// added to.
+    ///
+    /// # Errors
+    ///
+    /// A leaf that is gone.
+    #[track_caller]
+    pub fn register_hook(&self, hook: NodeHook) -> Result<HookHandle> {
+        let watch = self.watch()?;
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        locked(&watch.node_after).push((number, hook));
+        Ok(HookHandle { watches: vec![Arc::downgrade(&watch)], number })
     }
 }
 
@@ -233,7 +480,7 @@ impl Tensor {
         let watch = self.watch()?;
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         locked(&watch.hooks).push((number, hook));
-        Ok(HookHandle { watch: Arc::downgrade(&watch), number })
+        Ok(HookHandle { watches: vec![Arc::downgrade(&watch)], number })
     }
 
     /// Calls a function with this leaf each time `backward` has added to its gradient.
@@ -252,7 +499,7 @@ impl Tensor {
         let watch = self.watch()?;
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         locked(&watch.after).push((number, hook));
-        Ok(HookHandle { watch: Arc::downgrade(&watch), number })
+        Ok(HookHandle { watches: vec![Arc::downgrade(&watch)], number })
     }
 
     /// Keeps the gradient of this tensor in `grad` though it is the result of an operation. Leaves do that anyway. Where the tensor is written

@@ -58,7 +58,10 @@ pub use func::grads_of_batch;
 pub use function::apply;
 pub use gradient::{Backward, NoGrad, backward, enable_grad, grad, is_grad_enabled, no_grad};
 pub use history::History;
-pub use hooks::{AfterHook, Hook, HookHandle};
+pub use hooks::{
+    AfterHook, Gradients, Hook, HookHandle, MultiHook, MultiMode, NodeHook, NodePreHook,
+    register_multi_grad_hook,
+};
 pub use jit::{Jit, jit, refuse_replay};
 pub use mg_device::Result;
 pub use mg_macros::kernel;

@@ -31,7 +31,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 mod mapped;
 
-pub use mapped::{Mapped, Sharded};
+pub use mapped::{Mapped, Pages, Sharded};
 
 use mg_device::{Buffer, DType, Device, Error, ErrorKind, Result, Shape};
 use safetensors::tensor::{Dtype, Metadata, TensorInfo};
@@ -112,7 +112,7 @@ pub struct Checkpoint {
 ///
 /// An older file of that name is replaced in one step: whoever opens it, at whatever moment the process, the disk or the
 /// machine fails, finds the old one or the new one, whole. A failed save leaves nothing behind; a killed one may leave a
-/// file `.checkpoint-….tmp` beside it. A symbolic link is followed, and the permissions of an older file are kept.
+/// file `.checkpoint-….tmp` beside it, which the next save to the same path removes. A symbolic link is followed, and the permissions of an older file are kept.
 ///
 /// # Errors
 ///
@@ -288,24 +288,58 @@ pub(crate) fn swap_bytes(bytes: &mut [u8], size: usize) {
     bytes.chunks_exact_mut(size).for_each(<[u8]>::reverse);
 }
 
-/// A file that is removed again unless it gets its place.
-struct Temporary(PathBuf);
+/// A number for a name: that of Fowler, Noll and Vo (1a, 64 bits).
+fn hashed(name: &[u8]) -> u64 {
+    name.iter().fold(0xcbf2_9ce4_8422_2325, |n, &b| (n ^ u64::from(b)).wrapping_mul(0x100_0000_01b3))
+}
+
+/// Removes what killed processes have left of saves to a path: files of such names that nobody holds locked.
+fn remove_stale(target: &Path, prefix: &str) {
+    let folder = target.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    // What cannot be looked at or removed is in nobody's way: the save goes on.
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let is_its = name.to_str().is_some_and(|name| name.starts_with(prefix) && name.ends_with(".tmp"));
+        if !is_its || !entry.file_type().is_ok_and(|kind| kind.is_file()) {
+            continue;
+        }
+        if let Ok(file) = File::options().write(true).open(entry.path())
+            && file.try_lock().is_ok()
+        {
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+}
+
+/// A file that is removed again unless it gets its place. It is locked for as long as this is there, by which others know that somebody
+/// writes it: a process that is killed keeps no lock.
+struct Temporary(PathBuf, Option<File>);
 
 impl Temporary {
     fn beside(target: &Path) -> io::Result<(Temporary, File)> {
         static COUNT: AtomicU64 = AtomicU64::new(0);
-        if target.file_name().is_none() {
+        let Some(name) = target.file_name() else {
             return Err(io::Error::other("the path names no file"));
-        }
+        };
+        // Names may be as long as the system takes them.
+        let prefix = format!(".checkpoint-{:016x}-", hashed(name.as_encoded_bytes()));
+        remove_stale(target, &prefix);
         loop {
             let count = COUNT.fetch_add(1, Ordering::Relaxed);
-            let path = target.with_file_name(format!(".checkpoint-{}-{count}.tmp", std::process::id()));
-            match File::options().write(true).create_new(true).open(&path) {
-                Ok(file) => return Ok((Temporary(path), file)),
-                // Left by a killed process that had our number.
-                Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
+            let path = target.with_file_name(format!("{prefix}{}-{count}.tmp", std::process::id()));
+            let file = match File::options().write(true).create_new(true).open(&path) {
+                Ok(file) => file,
+                // Another process has our number, as in another container.
+                Err(e) if e.kind() == io::ErrorKind::AlreadyExists => continue,
                 Err(e) => return Err(e),
+            };
+            // Where there are no locks nothing is removed either.
+            let lock = file.try_clone().ok().filter(|lock| lock.lock().is_ok());
+            // Somebody who came in between took it for a stale one.
+            if lock.is_some() && !path.exists() {
+                continue;
             }
+            return Ok((Temporary(path, lock), file));
         }
     }
 
@@ -313,6 +347,7 @@ impl Temporary {
         fs::rename(&self.0, target)?;
         // Nothing is left to remove.
         self.0.clear();
+        self.1 = None;
         // The rename itself is on the disk once the directory is. Other systems cannot open directories.
         #[cfg(unix)]
         {

@@ -39,6 +39,7 @@ mod current;
 pub mod data;
 mod decoder;
 mod dropout;
+mod hooks;
 mod image;
 pub mod init;
 mod lazy;
@@ -76,6 +77,7 @@ pub use convolution::{
 };
 pub use decoder::{Transformer, TransformerDecoder, TransformerDecoderLayer, TransformerOptions};
 pub use dropout::{AlphaDropout, Dropout, Dropout1d, Dropout2d, Dropout3d, FeatureAlphaDropout};
+pub use hooks::{BackwardHook, ForwardHook, ForwardPreHook, Hooked};
 pub use image::{ChannelShuffle, Fold, Pad, PixelShuffle, PixelUnshuffle, Unflatten, Unfold, Upsample};
 pub use lazy::{
     LazyBatchNorm1d, LazyBatchNorm2d, LazyBatchNorm3d, LazyConv1d, LazyConv2d, LazyConv3d,
@@ -106,7 +108,7 @@ pub use pooling::{
     MaxPool3d, MaxUnpool1d, MaxUnpool2d, MaxUnpool3d,
 };
 pub use recurrent::{GRU, LSTM, RNN, RecurrentOptions};
-pub use state::State;
+pub use state::{IncompatibleKeys, State};
 pub use summary::{Row, Summary, summary};
 
 // What a derived module names.

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use mg_autograd::{Tensor, no_grad};
 use mg_device::{DType, Device, Error, ErrorKind, Result};
 
-use crate::state::State;
+use crate::state::{IncompatibleKeys, State};
 
 /// A part of a network: parameters, other modules inside it, and what it makes of an input.
 ///
@@ -71,7 +71,64 @@ pub trait Module: Send + Sync {
         fields
             .filter_map(|(name, field)| match field {
                 Field::Child(child) => Some((name, child)),
-                _ => None,
+                Field::Parameter(_) | Field::Buffer(_) | Field::Mode(_) | Field::Open(..) => None,
+            })
+            .collect()
+    }
+
+    /// This module, under the name `""`, and all inside it, each behind the one that it is in: `""`, `encoder`, `encoder.fc1`, ….
+    ///
+    /// ```
+    /// use mg_nn::{Linear, Module, ReLU, sequential};
+    ///
+    /// let net = sequential![Linear::new(2, 3)?, ReLU, sequential![Linear::new(3, 1)?]];
+    /// let names: Vec<String> = net.named_modules().into_iter().map(|(name, _)| name).collect();
+    /// assert_eq!(names, ["", "0", "1", "2", "2.0"]);
+    /// # Ok::<(), mg_device::Error>(())
+    /// ```
+    fn named_modules(&self) -> Vec<(String, &dyn Module)>
+    where
+        Self: Sized,
+    {
+        modules_of(self)
+    }
+
+    /// Calls a function with each module inside this one, and then with this one, as PyTorch's does, and the name that it has here.
+    ///
+    /// ```
+    /// use mg_nn::{Linear, Module, ReLU, init, sequential};
+    ///
+    /// let net = sequential![Linear::new(2, 3)?, ReLU, Linear::new(3, 1)?];
+    /// net.apply(|_, module| {
+    ///     for (name, p) in module.own_parameters() {
+    ///         match name.as_str() {
+    ///             "bias" => init::constant_(&p, 0.0)?,
+    ///             _ => init::xavier_uniform_(&p, 1.0)?,
+    ///         };
+    ///     }
+    ///     Ok(())
+    /// })?;
+    /// assert_eq!(net.parameters()[1].to_vec::<f32>()?, [0.0; 3]);
+    /// # Ok::<(), mg_device::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// The function's first, behind which it is not called any more.
+    fn apply(&self, mut f: impl FnMut(&str, &dyn Module) -> Result<()>) -> Result<()>
+    where
+        Self: Sized,
+    {
+        applied("", self, &mut f)
+    }
+
+    /// The parameters of this module itself with their names, without those of modules inside it.
+    fn own_parameters(&self) -> Vec<(String, Tensor)> {
+        let fields = visited(self).into_iter();
+        fields
+            .filter_map(|(name, field)| match field {
+                Field::Parameter(t) => Some((name, t.clone())),
+                Field::Buffer(_) | Field::Child(_) | Field::Mode(_) | Field::Open(..) => None,
             })
             .collect()
     }
@@ -141,6 +198,48 @@ pub trait Module: Send + Sync {
         Ok(())
     }
 
+    /// Converts parameters, their gradients and buffers of floats to a dtype of floats; they stay the same tensors, for an optimiser too. Buffers of
+    /// integers are left as they are.
+    ///
+    /// ```
+    /// use mg_device::DType;
+    /// use mg_nn::{Linear, Module};
+    ///
+    /// let layer = Linear::new(2, 3)?;
+    /// let weight = layer.weight.clone();
+    /// layer.to_dtype(DType::BF16)?;
+    /// assert!(weight.dtype() == DType::BF16 && weight.is_leaf() && weight.requires_grad());
+    /// # Ok::<(), mg_device::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::DType`] for integers and truth values; memory. Then nothing was converted.
+    #[track_caller]
+    fn to_dtype(&self, dtype: DType) -> Result<()> {
+        if !dtype.is_float() {
+            let text = format!("a module takes a dtype of floats, got {dtype}");
+            return Err(Error::new("to_dtype", ErrorKind::DType(text)));
+        }
+        let _guard = no_grad();
+        let all = self.named_parameters().into_iter().chain(self.named_buffers());
+        let all = all.map(|(_, t)| t).filter(|t| t.dtype().is_float() && t.dtype() != dtype);
+        let made: Vec<(Tensor, Tensor, Option<Tensor>)> = all
+            .map(|t| {
+                let grad = t.grad().map(|grad| grad.to_dtype(dtype).snapshot());
+                (t.clone(), t.to_dtype(dtype).snapshot(), grad)
+            })
+            .collect();
+        // All of it is there before anything is put in its place.
+        Tensor::realize_all(made.iter().flat_map(|(_, value, grad)| std::iter::once(value).chain(grad)))?;
+        for (t, value, grad) in made {
+            t.zero_grad();
+            t.set_data(&value)?;
+            t.set_grad(grad.as_ref())?;
+        }
+        Ok(())
+    }
+
     /// Removes the gradients of all parameters.
     fn zero_grad(&self) {
         self.parameters().iter().for_each(Tensor::zero_grad);
@@ -168,8 +267,57 @@ pub trait Module: Send + Sync {
     /// them all. Then nothing was changed.
     #[track_caller]
     fn load_state(&self, state: &State) -> Result<()> {
-        load(visited(self), state)
+        load(visited(self), state, true).map(drop)
     }
+
+    /// [`Module::load_state`]; without `strict`, of what `state` has that the module has too. Answers with what is missing and what
+    /// the module does not have.
+    ///
+    /// ```
+    /// use mg_nn::{Linear, Module};
+    ///
+    /// let (layer, mut state) = (Linear::new(3, 2)?, Linear::new(3, 2)?.state());
+    /// state.tensors.remove("bias");
+    /// assert_eq!(layer.load_state_with(&state, false)?.missing, ["bias"]);
+    /// assert_eq!(layer.weight.to_vec::<f32>()?, state.tensors["weight"].to_vec::<f32>()?);
+    /// assert!(layer.load_state_with(&state, true).is_err());
+    /// # Ok::<(), mg_device::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Module::load_state`] if `strict`; without, entries of another shape: [`ErrorKind::Value`] that lists all that does not fit.
+    /// Then nothing was changed.
+    #[track_caller]
+    fn load_state_with(&self, state: &State, strict: bool) -> Result<IncompatibleKeys> {
+        load(visited(self), state, strict)
+    }
+}
+
+/// A name within the module of another one.
+fn within(prefix: &str, name: &str) -> String {
+    if prefix.is_empty() { name.to_owned() } else { format!("{prefix}.{name}") }
+}
+
+fn modules_of(module: &dyn Module) -> Vec<(String, &dyn Module)> {
+    fn add<'a>(name: String, module: &'a dyn Module, found: &mut Vec<(String, &'a dyn Module)>) {
+        found.push((name.clone(), module));
+        for (inner, child) in module.children() {
+            add(within(&name, &inner), child, found);
+        }
+    }
+    let mut found = vec![];
+    add(String::new(), module, &mut found);
+    found
+}
+
+fn applied(
+    name: &str,
+    module: &dyn Module,
+    f: &mut dyn FnMut(&str, &dyn Module) -> Result<()>,
+) -> Result<()> {
+    module.children().into_iter().try_for_each(|(inner, child)| applied(&within(name, &inner), child, f))?;
+    f(name, module)
 }
 
 /// The fields of a module, as [`Module::visit`] tells them.
@@ -443,7 +591,7 @@ fn visited<M: Module + ?Sized>(module: &M) -> Vec<(String, Field<'_>)> {
 
 fn walk<'a>(prefix: &str, fields: Vec<(String, Field<'a>)>, f: &mut dyn FnMut(String, Field<'a>)) {
     for (name, field) in fields {
-        let name = if prefix.is_empty() { name } else { format!("{prefix}.{name}") };
+        let name = within(prefix, &name);
         match field {
             Field::Child(child) => walk(&name, visited(child), f),
             field => f(name, field),
@@ -465,7 +613,7 @@ fn describe_as(title: &str, fields: &[(String, Field<'_>)]) -> String {
 }
 
 #[track_caller]
-fn load(fields: Vec<(String, Field<'_>)>, state: &State) -> Result<()> {
+fn load(fields: Vec<(String, Field<'_>)>, state: &State, strict: bool) -> Result<IncompatibleKeys> {
     let mut own: Vec<(String, &Tensor)> = vec![];
     let mut open = HashMap::new();
     walk("", fields, &mut |name, field| match field {
@@ -475,45 +623,51 @@ fn load(fields: Vec<(String, Field<'_>)>, state: &State) -> Result<()> {
         }
         Field::Child(_) | Field::Mode(_) => {}
     });
-    let list = |what: &str, names: Vec<String>| match names.len() {
-        0 => None,
-        _ => Some(format!("{what} {}", names.join(", "))),
-    };
-    let missing =
-        own.iter().filter(|(name, _)| !state.tensors.contains_key(name)).map(|(name, _)| name.clone());
     Tensor::set_names(own.iter().map(|(name, t)| (name.as_str(), *t)));
-    let known: HashSet<&str> = own.iter().map(|(name, _)| name.as_str()).collect();
-    let unexpected = state.tensors.keys().filter(|name| !known.contains(name.as_str())).cloned();
-    let misshapen = own.iter().filter_map(|(name, t)| {
-        let (takes, got) = (t.shape(), state.tensors.get(name)?.shape());
-        let Some(sizes) = open.get(&t.id()) else {
-            return (takes != got).then(|| format!("{name} (takes {takes}, got {got})"));
-        };
-        let fits =
-            sizes.len() == got.rank() && sizes.iter().zip(got.iter()).all(|(s, n)| s.is_none_or(|s| s == *n));
-        let words: Vec<String> =
-            sizes.iter().map(|s| s.map_or("any".to_owned(), |n| n.to_string())).collect();
-        (!fits).then(|| format!("{name} (takes [{}], got {got})", words.join(", ")))
-    });
-    let problems: Vec<String> = [
-        list("missing:", missing.collect()),
-        list("unexpected:", unexpected.collect()),
-        list("of another shape:", misshapen.collect()),
-    ]
-    .into_iter()
-    .flatten()
-    .collect();
-    if !problems.is_empty() {
-        let text = format!("the state of another model; {}", problems.join("; "));
-        return Err(Error::new("load_state", ErrorKind::Value(text)));
+    let keys = incompatible(&own, &open, state);
+    if strict || !keys.misshapen.is_empty() {
+        keys.check("load_state", "model")?;
     }
     let _guard = no_grad();
-    for (name, t) in &own {
-        let given = state.tensors[name].to(t.device())?;
+    let given = own.iter().filter_map(|(name, t)| Some((*t, state.tensors.get(name)?)));
+    // Wherever memory is wanting, it is before anything is written.
+    let given = given.map(|(t, given)| Ok((t, given.to(t.device())?))).collect::<Result<Vec<_>>>()?;
+    for (t, given) in &given {
         match open.contains_key(&t.id()) {
             true => t.set_data(&given.to_dtype(t.dtype()).copy())?,
-            false => t.assign(&given)?,
+            false => t.assign(given)?,
         }
     }
-    Tensor::realize_all(own.iter().map(|(_, t)| *t))
+    Tensor::realize_all(given.iter().map(|(t, _)| *t))?;
+    Ok(keys)
+}
+
+/// What a module's own tensors, some of which may have no shape yet, and a state do not have in common.
+fn incompatible(
+    own: &[(String, &Tensor)],
+    open: &HashMap<usize, Vec<Option<usize>>>,
+    state: &State,
+) -> IncompatibleKeys {
+    let known: HashSet<&str> = own.iter().map(|(name, _)| name.as_str()).collect();
+    let unexpected = state.tensors.keys().filter(|name| !known.contains(name.as_str())).cloned();
+    let mut keys = IncompatibleKeys { unexpected: unexpected.collect(), ..Default::default() };
+    for (name, t) in own {
+        let Some(given) = state.tensors.get(name) else {
+            keys.missing.push(name.clone());
+            continue;
+        };
+        let (takes, got) = (t.shape(), given.shape());
+        let Some(sizes) = open.get(&t.id()) else {
+            if takes != got {
+                keys.misshape(name, takes, got);
+            }
+            continue;
+        };
+        if sizes.len() != got.rank() || !sizes.iter().zip(got.iter()).all(|(s, n)| s.is_none_or(|s| s == *n))
+        {
+            let words = sizes.iter().map(|s| s.map_or("any".to_owned(), |n| n.to_string()));
+            keys.misshape(name, format!("[{}]", words.collect::<Vec<_>>().join(", ")), got);
+        }
+    }
+    keys
 }

@@ -1,6 +1,7 @@
 //! [`State`]: named tensors between models, optimisers and checkpoints.
 
 use std::collections::BTreeMap;
+use std::fmt::{self, Display, Formatter};
 use std::path::Path;
 
 use mg_autograd::Tensor;
@@ -113,6 +114,63 @@ impl State {
             tensors.insert(name, Tensor::from_buffer(entry.data, entry.shape)?);
         }
         Ok(State { tensors, metadata: file.metadata })
+    }
+}
+
+/// What a state and the model or optimiser that is to take it do not have in common, by name.
+///
+/// ```
+/// use mg_nn::{Linear, Module, ReLU, State, sequential};
+///
+/// let first = Linear::new(3, 2)?;
+/// let model = sequential![Linear::new(3, 2)?, ReLU, Linear::new(2, 1)?];
+/// let found = model.load_state_with(&State::default().with("0", first.state()), false)?;
+/// assert_eq!(found.missing, ["2.weight", "2.bias"]);
+/// assert_eq!(found.to_string(), "missing: 2.weight, 2.bias");
+/// # Ok::<(), mg_device::Error>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct IncompatibleKeys {
+    /// What the state does not have.
+    pub missing: Vec<String>,
+    /// What only the state has.
+    pub unexpected: Vec<String>,
+    /// What has another shape in the state, with the shapes: `weight (takes [3], got [4])`.
+    pub misshapen: Vec<String>,
+}
+
+impl IncompatibleKeys {
+    /// Whether everything is in both.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.missing.is_empty() && self.unexpected.is_empty() && self.misshapen.is_empty()
+    }
+
+    /// Notes that something has another shape.
+    pub(crate) fn misshape(&mut self, name: impl Display, takes: impl Display, got: impl Display) {
+        self.misshapen.push(format!("{name} (takes {takes}, got {got})"));
+    }
+
+    /// An error that names all of it, where there is some: of `whose` the state is.
+    #[track_caller]
+    pub(crate) fn check(&self, op: &'static str, whose: &str) -> Result<()> {
+        match self.is_empty() {
+            true => Ok(()),
+            false => Err(Error::new(op, ErrorKind::Value(format!("the state of another {whose}; {self}")))),
+        }
+    }
+}
+
+impl Display for IncompatibleKeys {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let lists = [
+            ("missing:", &self.missing),
+            ("unexpected:", &self.unexpected),
+            ("of another shape:", &self.misshapen),
+        ];
+        let words = lists.into_iter().filter(|(_, names)| !names.is_empty());
+        let words: Vec<String> = words.map(|(what, names)| format!("{what} {}", names.join(", "))).collect();
+        f.write_str(&words.join("; "))
     }
 }
 

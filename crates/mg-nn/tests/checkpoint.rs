@@ -327,6 +327,30 @@ mod in_another_process {
         let left = names.iter().find(|name| *name != "x.st").unwrap();
         assert!(left.starts_with(".checkpoint-") && fs::metadata(dir.0.join(left)).unwrap().len() > 1 << 20);
         assert_eq!(bytes_in(&path), [7; 100]);
+        // What it has left is removed by the next save to the path, and by none to another one.
+        save_bytes(&dir.0.join("y.st"), 100, 8).unwrap();
+        assert_eq!(dir.names().len(), 3);
+        save_bytes(&path, 100, 9).unwrap();
+        assert_eq!(dir.names(), ["x.st", "y.st"]);
+        assert_eq!(bytes_in(&path), [9; 100]);
+    }
+
+    /// Somebody who saves to the same path meanwhile is left alone.
+    #[test]
+    fn a_save_that_goes_on_is_not_taken_for_a_stale_one() {
+        let dir = Dir::new("alive");
+        let path = dir.0.join("x.st");
+        save_bytes(&path, LARGE, 200).unwrap();
+        let mut child = start("", &path).stdout(std::process::Stdio::piped()).spawn().unwrap();
+        let begun = std::time::Instant::now();
+        while begun.elapsed() < Duration::from_millis(500) {
+            save_bytes(&path, 100, 7).unwrap();
+        }
+        let is_alive = child.try_wait().unwrap().is_none();
+        child.kill().unwrap();
+        let output = child.wait_with_output().unwrap();
+        let text = String::from_utf8_lossy(&output.stdout);
+        assert!(is_alive && !text.contains("error"), "{text}");
     }
 
     #[test]

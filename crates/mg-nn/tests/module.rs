@@ -298,6 +298,17 @@ fn a_checkpoint_of_another_model_is_one_error_that_names_everything() {
     assert!(e.to_string().starts_with(text), "{e}");
     assert!(matches!(e.kind(), ErrorKind::Value(_)));
     assert_eq!(vec(&model.parameters()[0]), before);
+    // What is there is enough where that is asked for, unless it has another shape.
+    let e = model.load_state_with(&other.state(), false).unwrap_err();
+    assert!(e.to_string().starts_with(text), "{e}");
+    assert_eq!(vec(&model.parameters()[0]), before);
+    let mut part = State::default().with("2", other.state().part("1")).with("more", model.state());
+    part.tensors.remove("2.weight");
+    let found = model.load_state_with(&part, false).unwrap();
+    assert_eq!(found.missing, ["0.weight", "0.bias", "2.weight"]);
+    assert_eq!(found.unexpected, ["more.0.bias", "more.0.weight", "more.2.bias", "more.2.weight"]);
+    assert_eq!(vec(&model.parameters()[3]), vec(&part.tensors["2.bias"]));
+    assert_eq!(vec(&model.parameters()[0]), before);
 }
 
 #[test]

@@ -3,11 +3,11 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use mg_autograd::function::{Begun, Marks, Rule, Saved, Way};
-use mg_autograd::{History, HookHandle, Tensor};
+use mg_autograd::{Gradients, History, HookHandle, MultiMode, Tensor, register_multi_grad_hook};
 use mg_device::Result;
 use pyo3::exceptions::{PyAttributeError, PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::types::{PyTuple, PyWeakrefMethods, PyWeakrefReference};
+use pyo3::types::{PyTuple, PyTupleMethods, PyWeakrefMethods, PyWeakrefReference};
 
 use crate::error::{build, told_by_python};
 use crate::tensor::PyTensor;
@@ -33,6 +33,8 @@ impl PySaved {
 struct PyRule {
     name: String,
     function: Py<PyAny>,
+    /// Python's function of what was saved and of the tangents of the inputs, where there is one.
+    forward: Option<Py<PyAny>>,
     /// Whether it computes the results again.
     again: bool,
 }
@@ -51,17 +53,29 @@ fn maybe(obj: &Bound<'_, PyAny>, name: &str) -> PyResult<Option<Tensor>> {
     }
 }
 
+/// Tensors and None as a tuple of Python's.
+fn tuple<'py>(py: Python<'py>, tensors: &[Option<Tensor>]) -> PyResult<Bound<'py, PyTuple>> {
+    let each = tensors.iter().map(|t| t.clone().map(PyTensor::from).into_pyobject(py));
+    PyTuple::new(py, each.collect::<PyResult<Vec<_>>>()?)
+}
+
 impl Rule for PyRule {
     fn name(&self) -> &str {
         &self.name
     }
 
+    fn jvp(&self, saved: &Arc<Saved>, tangents: &[Option<Tensor>]) -> Result<Option<Vec<Option<Tensor>>>> {
+        let Some(forward) = &self.forward else { return Ok(None) };
+        told_by_python(|py| {
+            let answer = forward.bind(py).call1((PySaved(saved.clone()), tuple(py, tangents)?))?;
+            let all = answer.try_iter()?.map(|t| maybe(&t?, &self.name)).collect::<PyResult<Vec<_>>>()?;
+            Ok(Some(all))
+        })
+    }
+
     fn backward(&self, saved: &Arc<Saved>, gradients: &[Option<Tensor>]) -> Result<Way> {
         told_by_python(|py| {
-            let gradients = gradients.iter().map(|g| g.clone().map(PyTensor::from));
-            let gradients =
-                PyTuple::new(py, gradients.map(|g| g.into_pyobject(py)).collect::<PyResult<Vec<_>>>()?)?;
-            let answer = self.function.bind(py).call1((PySaved(saved.clone()), gradients))?;
+            let answer = self.function.bind(py).call1((PySaved(saved.clone()), tuple(py, gradients)?))?;
             let all = answer.try_iter()?.map(|g| maybe(&g?, &self.name)).collect::<PyResult<Vec<_>>>()?;
             match self.again {
                 false => Ok(Way::Inputs(all)),
@@ -83,8 +97,10 @@ impl PyBegun {
         Ok(PyBegun(Mutex::new(Some(build(py, || Ok(Begun::with(&inputs)))?))))
     }
 
-    /// Ends it with these results: what the caller is to see of them. `function` is the gradient.
+    /// Ends it with these results: what the caller is to see of them. `function` is the gradient, `forward` gives the tangents, of what was
+    /// saved for them.
     #[allow(clippy::too_many_arguments)]
+    #[pyo3(signature = (results, saved, non_differentiable, dirty, keeps_none, name, function, forward=None, saved_forward=None))]
     fn end<'py>(
         &self,
         py: Python<'py>,
@@ -95,19 +111,25 @@ impl PyBegun {
         keeps_none: bool,
         name: String,
         function: Py<PyAny>,
+        forward: Option<Py<PyAny>>,
+        saved_forward: Option<Vec<Option<Bound<'py, PyTensor>>>>,
     ) -> PyResult<Vec<Bound<'py, PyTensor>>> {
         let begun = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
         let begun = begun.ok_or_else(|| PyRuntimeError::new_err("a call ends once"))?;
         let all =
             |tensors: &[Bound<'py, PyTensor>]| tensors.iter().map(|t| t.get().t.clone()).collect::<Vec<_>>();
+        let kept = |tensors: Vec<Option<Bound<'py, PyTensor>>>| {
+            tensors.iter().map(|t| t.as_ref().map(|t| t.get().t.clone())).collect()
+        };
         let marks = Marks {
-            saved: saved.iter().map(|t| t.as_ref().map(|t| t.get().t.clone())).collect(),
+            saved: kept(saved),
+            saved_forward: saved_forward.map(kept),
             non_differentiable: all(&non_differentiable),
             dirty: all(&dirty),
             keeps_none,
         };
         let of = all(&results);
-        let rule = Arc::new(PyRule { name, function, again: false });
+        let rule = Arc::new(PyRule { name, function, forward, again: false });
         let answers = build(py, || begun.end(&of, marks, rule))?;
         let same = answers.into_iter().zip(results);
         same.map(|(answer, result)| match answer.is(&result.get().t) {
@@ -154,6 +176,30 @@ impl PyHistory {
         }
     }
 
+    /// Calls `fn(grad_outputs)` with the gradients of the operation's results before those of its inputs are computed; a tuple that it answers
+    /// with takes their place. `remove()` of the answer takes the hook away.
+    #[pyo3(signature = (r#fn))]
+    fn register_prehook(&self, py: Python<'_>, r#fn: Bound<'_, PyAny>) -> PyResult<PyHandle> {
+        callable(&r#fn)?;
+        let hook = r#fn.unbind();
+        let called = move |gradients: &Gradients| {
+            told_by_python(|py| several(&hook.bind(py).call1((tuple(py, gradients)?,))?))
+        };
+        build(py, || self.0.register_prehook(Arc::new(called))).map(PyHandle)
+    }
+
+    /// Calls `fn(grad_inputs, grad_outputs)` with the gradients of what the operation was computed of, in the order of `next_functions`, and of its
+    /// results; a tuple that it answers with takes the inputs' place. `remove()` of the answer takes the hook away.
+    #[pyo3(signature = (r#fn))]
+    fn register_hook(&self, py: Python<'_>, r#fn: Bound<'_, PyAny>) -> PyResult<PyHandle> {
+        callable(&r#fn)?;
+        let hook = r#fn.unbind();
+        let called = move |inputs: &Gradients, outputs: &Gradients| {
+            told_by_python(|py| several(&hook.bind(py).call1((tuple(py, inputs)?, tuple(py, outputs)?))?))
+        };
+        build(py, || self.0.register_hook(Arc::new(called))).map(PyHandle)
+    }
+
     fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
         other.cast::<PyHistory>().is_ok_and(|other| other.get().0.id() == self.0.id())
     }
@@ -165,6 +211,43 @@ impl PyHistory {
     fn __repr__(&self) -> String {
         format!("<{}>", self.0.name())
     }
+}
+
+/// What a hook of an operation answers with: a tuple of gradients, or one of one, or nothing.
+fn several(answer: &Bound<'_, PyAny>) -> PyResult<Option<Vec<Option<Tensor>>>> {
+    if answer.is_none() {
+        return Ok(None);
+    }
+    if answer.cast::<PyTensor>().is_ok() {
+        return Ok(Some(vec![maybe(answer, "a hook")?]));
+    }
+    answer.try_iter()?.map(|g| maybe(&g?, "a hook")).collect::<PyResult<Vec<_>>>().map(Some)
+}
+
+/// Calls `fn` once in each pass backwards with the gradients of these tensors that there are, or, in the mode for any, with the first.
+#[pyfunction]
+pub fn _multi_grad_hook(
+    py: Python<'_>,
+    tensors: Vec<Bound<'_, PyTensor>>,
+    hook: Bound<'_, PyAny>,
+    any: bool,
+) -> PyResult<PyHandle> {
+    callable(&hook)?;
+    let hook = hook.unbind();
+    let called = move |gradients: &Gradients| {
+        told_by_python(|py| {
+            let given = tuple(py, gradients)?;
+            let hook = hook.bind(py);
+            match any {
+                true => hook.call1((given.get_item(0)?,)),
+                false => hook.call1((given.to_list(),)),
+            }
+            .map(drop)
+        })
+    };
+    let tensors: Vec<&Tensor> = tensors.iter().map(|t| &t.get().t).collect();
+    let mode = if any { MultiMode::Any } else { MultiMode::All };
+    build(py, || register_multi_grad_hook(&tensors, Arc::new(called), mode)).map(PyHandle)
 }
 
 /// A hook that was registered: `remove()` takes it away again, and so does the end of a `with` block.

@@ -5,15 +5,15 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use mg_autograd::Tensor;
-use mg_device::Result;
+use mg_device::{DType, Result};
 use mg_nn::State;
-use mg_nn::checkpoint::{Mapped, Sharded};
+use mg_nn::checkpoint::{Mapped, Pages, Sharded};
 use mg_nn::data::{Batches, Idx, Mnist};
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
 
-use crate::dtype::PyDType;
+use crate::dtype::{PyDType, optional_dtype};
 use crate::error::{compute, exception};
 use crate::size;
 use crate::tensor::PyTensor;
@@ -136,6 +136,25 @@ impl PyMapped {
 
     fn rows(&self, py: Python<'_>, name: &str, start: usize, length: usize) -> PyResult<PyTensor> {
         compute(py, || self.0.rows(name, start, length)).map(PyTensor::from)
+    }
+}
+
+/// A file of elements whose places are known, which are read when they are looked at.
+#[pyclass(frozen, name = "_Pages", module = "micrograd_rs")]
+pub struct PyPages(Pages);
+
+#[pymethods]
+impl PyPages {
+    #[new]
+    fn new(py: Python<'_>, path: PathBuf) -> PyResult<PyPages> {
+        std::fs::File::open(&path).map_err(at(&path))?;
+        compute(py, || Pages::open(&path)).map(PyPages)
+    }
+
+    /// `n` elements from a byte of the file on.
+    fn line(&self, py: Python<'_>, at: usize, n: usize, dtype: &Bound<'_, PyAny>) -> PyResult<PyTensor> {
+        let dtype = optional_dtype(Some(dtype))?.unwrap_or(DType::F32);
+        compute(py, || self.0.line(at, n, dtype)).map(PyTensor::from)
     }
 }
 

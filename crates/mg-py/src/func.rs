@@ -179,6 +179,16 @@ impl PyTraced {
         })
     }
 
+    /// A stand-in for what has been made of examples already, along its first axis: it is given behind the others.
+    fn more(&self, py: Python<'_>, made: &Bound<'_, PyTensor>) -> PyResult<PyTensor> {
+        let made = &made.get().t;
+        let mut held = self.traced.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(traced) = held.as_mut() else {
+            return Err(PyRuntimeError::new_err("vmap: the function has ended"));
+        };
+        build(py, || traced.more(made)).map(PyTensor::from)
+    }
+
     /// Whether a result differs from example to example.
     fn differs(&self, py: Python<'_>, result: &Bound<'_, PyTensor>) -> PyResult<bool> {
         let result = &result.get().t;

@@ -60,7 +60,7 @@ mod _micrograd_rs {
     #[pymodule_export]
     use crate::choice::r#where;
     #[pymodule_export]
-    use crate::custom::{PyBegun, PyHandle, PyHistory, PySaved};
+    use crate::custom::{_multi_grad_hook, PyBegun, PyHandle, PyHistory, PySaved};
     #[pymodule_export]
     use crate::data::{_image, PyTable, read_csv};
     #[pymodule_export]
@@ -86,7 +86,7 @@ mod _micrograd_rs {
     #[pymodule_export]
     use crate::files::{
         _batches, _drawn_digits, _from_safetensors_bytes, _mnist, _safetensors_bytes, _save_sharded,
-        PyMapped, PySharded, load_safetensors, save_safetensors,
+        PyMapped, PyPages, PySharded, load_safetensors, save_safetensors,
     };
     #[pymodule_export]
     use crate::format::{PyLayout, PyMemoryFormat};

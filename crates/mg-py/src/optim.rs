@@ -189,10 +189,22 @@ impl PyOptimizer {
         compute(py, || lock(&self.group).put_state(&state))
     }
 
-    /// Raises what `load_state` would.
-    fn check_state(&self, py: Python<'_>, state: &Bound<'_, PyDict>) -> PyResult<()> {
+    /// What `load_state` would miss, not know, and have otherwise, of parameters that are counted from `before`.
+    fn incompatible_keys(
+        &self,
+        py: Python<'_>,
+        state: &Bound<'_, PyDict>,
+        before: usize,
+    ) -> PyResult<(Vec<String>, Vec<String>, Vec<String>)> {
         let state = State { tensors: tensors_of(state)?, metadata: BTreeMap::new() };
-        compute(py, || lock(&self.group).check_state(&state))
+        let keys = compute(py, || lock(&self.group).incompatible_keys(&state, before))?;
+        Ok((keys.missing, keys.unexpected, keys.misshapen))
+    }
+
+    /// Raises what `set_options` would.
+    fn check_options(&self, py: Python<'_>, from: &Bound<'_, PyDict>) -> PyResult<()> {
+        let options = options(self.fields.iter().copied(), from)?;
+        compute(py, || Ok(lock(&self.group).check_by_name(&options)))?.map_err(unfit)
     }
 
     /// The last change of what it remembers: another number after each step and each load, which no other has.
@@ -270,6 +282,25 @@ impl PyLBFGS {
     fn load_state(&self, py: Python<'_>, state: &Bound<'_, PyDict>) -> PyResult<()> {
         let state = State { tensors: tensors_of(state)?, metadata: BTreeMap::new() };
         compute(py, || self.held()?.load_state(&state))
+    }
+
+    /// What `load_state` would miss, not know, and have otherwise.
+    fn incompatible_keys(
+        &self,
+        py: Python<'_>,
+        state: &Bound<'_, PyDict>,
+        before: usize,
+    ) -> PyResult<(Vec<String>, Vec<String>, Vec<String>)> {
+        debug_assert_eq!(before, 0, "it has one group");
+        let state = State { tensors: tensors_of(state)?, metadata: BTreeMap::new() };
+        let keys = compute(py, || Ok(self.held()?.incompatible_keys(&state)))?;
+        Ok((keys.missing, keys.unexpected, keys.misshapen))
+    }
+
+    /// Raises what `set_options` would.
+    fn check_options(&self, py: Python<'_>, from: &Bound<'_, PyDict>) -> PyResult<()> {
+        let options = lbfgs_options(from)?;
+        build(py, || self.held()?.check_options(&options))
     }
 
     /// As `load_state`.

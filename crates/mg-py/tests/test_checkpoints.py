@@ -360,17 +360,19 @@ def test_broken_files_of_pytorchs(tmp_path):
         (b"ctorch\nFloatStorage\n}S'size'\nI0\nsb.", []),
     ):
         archive(path, pickled, storages)
-        try:
-            got = mg.load(path)
-        except ValueError:
-            continue
-        assert pickled.startswith((b"]", b"ctorch\nFloat")), (pickled, got)
+        for mmap in (False, True):
+            try:
+                got = mg.load(path, mmap=mmap)
+            except ValueError:
+                continue
+            assert pickled.startswith((b"]", b"ctorch\nFloat")), (pickled, got)
     whole = io.BytesIO()
     archive(whole, rebuilt(), [("0", four)])
     for n in range(0, len(whole.getvalue()), 7):
         path.write_bytes(whole.getvalue()[:n])
-        with pytest.raises((ValueError, OSError)):
-            mg.load(path)
+        for mmap in (False, True):
+            with pytest.raises((ValueError, OSError)):
+                mg.load(path, mmap=mmap)
     with zipfile.ZipFile(path, "w") as out:
         out.writestr("readme", "nothing")
     with pytest.raises(ValueError, match="neither"):
@@ -537,6 +539,54 @@ def there_and_back(obj, **options):
     mg.save(obj, file)
     file.seek(0)
     return mg.load(file, **options)
+
+
+def leaves(value):
+    if isinstance(value, mg.Tensor):
+        return [(value.dtype, tuple(value.shape), value.stride(), value.requires_grad, value.double().tolist())]
+    if isinstance(value, dict):
+        return [(key, leaf) for key, item in value.items() for leaf in leaves(item)]
+    if isinstance(value, (list, tuple)):
+        return [leaf for item in value for leaf in leaves(item)]
+    return [value.tolist() if hasattr(value, "tolist") else value]
+
+
+@pytest.mark.parametrize("name", ["adam", "kinds", "linear", "training"])
+def test_files_of_pytorch_that_are_mapped(tmp_path, name):
+    path = pathlib.Path(__file__).parents[2] / "mg-nn" / "tests" / "files" / f"{name}.pt"
+    wanted = mg.load(path)
+    assert leaves(mg.load(path, mmap=True)) == leaves(wanted) != []
+    # What is written to them is not written to the file, and those of one storage see it.
+    copy = tmp_path / "f.pt"
+    copy.write_bytes(path.read_bytes())
+    got = mg.load(copy, mmap=True)
+
+    def fill(value):
+        for item in value.values() if isinstance(value, dict) else value if isinstance(value, (list, tuple)) else ():
+            fill(item)
+        if isinstance(value, mg.Tensor) and value.is_floating_point() and value.is_contiguous():
+            with mg.no_grad():
+                value.fill_(7)
+
+    fill(got)
+    assert copy.read_bytes() == path.read_bytes() and leaves(mg.load(copy)) == leaves(wanted)
+    copy.write_bytes(path.read_bytes()[:-200])
+    with pytest.raises(ValueError, match="f.pt"):
+        mg.load(copy, mmap=True)
+
+
+def test_a_mapped_file_is_not_read(tmp_path):
+    """Of a file that is large, mapped, few pages are in memory until its elements are looked at."""
+    torch = pytest.importorskip("torch")
+    resource = pytest.importorskip("resource")
+    n = 1 << 26
+    torch.save({"a": torch.ones(n, dtype=torch.uint8), "b": torch.arange(5)}, tmp_path / "f.pt")
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    got = mg.load(tmp_path / "f.pt", mmap=True)
+    assert got["a"].shape == (n,) and got["b"].tolist() == [0, 1, 2, 3, 4]
+    grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+    assert grown * 1024 < n // 2, grown
+    assert got["a"][-3:].tolist() == [1, 1, 1]
 
 
 def test_what_shares_memory_does_so_again(tmp_path):

@@ -189,8 +189,8 @@ def test_what_modules_make_of_states():
         other.load_state_dict({"1.w": mg.ones(2)})
     with pytest.raises(ValueError, match="1.w"):
         other.load_state_dict({"0._extra_state": {"count": 6}, "1.w": mg.ones(3), "1.weight": mg.ones(4)})
-    # What fits was loaded.
-    assert other[0].count == 6
+    # What does not fit changes nothing.
+    assert other[0].count == 5 and other[1].weight.tolist() == [1, 1]
 
 
 def test_states_with_assign():
@@ -397,16 +397,56 @@ def test_errors_in_properties_are_their_own():
         net.b
 
 
-def test_states_that_fit_in_part():
-    """`load_state_dict` has loaded what fits when it raises."""
-    net = nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 3))
-    state = {"0.weight": mg.ones(2, 2), "0.bias": mg.zeros(2), "1.weight": mg.ones(4, 2), "1.bias": mg.full((3,), 7.0)}
-    with pytest.raises(RuntimeError, match=r"size mismatch for 1.weight \(takes \(3, 2\), got \(4, 2\)\)"):
-        net.load_state_dict(state)
-    assert net[0].weight.tolist() == [[1, 1], [1, 1]] and net[1].bias.tolist() == [7, 7, 7]
-    with pytest.raises(RuntimeError, match="Missing"):
-        net.load_state_dict({"0.weight": mg.zeros(2, 2), "more": mg.ones(1)})
-    assert net[0].weight.tolist() == [[0, 0], [0, 0]]
+def numbers(module):
+    return {name: t.tolist() for name, t in module.state_dict().items()}
+
+
+@pytest.mark.parametrize("assign", [False, True])
+def test_states_that_do_not_fit_change_nothing(assign):
+    net = nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 3), nn.BatchNorm1d(3))
+    before, parts = numbers(net), [*net.parameters(), *net.buffers()]
+    ones = {name: mg.ones_like(t) for name, t in net.state_dict().items()}
+
+    def refused(state, match, strict=True):
+        with pytest.raises(RuntimeError, match=match):
+            net.load_state_dict(state, strict=strict, assign=assign)
+        assert numbers(net) == before and all(a is b for a, b in zip(parts, [*net.parameters(), *net.buffers()]))
+
+    misshapen = ones | {"1.weight": mg.ones(4, 2)}
+    for strict in (True, False):
+        refused(misshapen, r"size mismatch for 1.weight \(takes \(3, 2\), got \(4, 2\)\)", strict)
+        refused(ones | {"0.bias": "text"}, "0.bias", strict)
+    missing = {name: t for name, t in misshapen.items() if name != "0.weight"} | {"more": mg.ones(1)}
+    refused(missing, r'(?s)Missing.*"0.weight".*Unexpected.*"more".*size mismatch for 1.weight')
+    del missing["1.weight"]
+    keys = net.load_state_dict(missing, strict=False, assign=assign)
+    assert keys == (["0.weight", "1.weight"], ["more"]) and net[0].bias.tolist() == [1, 1] and net[1].weight.tolist() == before["1.weight"]
+
+
+@pytest.mark.parametrize("assign", [False, True])
+def test_what_hooks_do_not_excuse_is_taken_back(assign):
+    net = nn.Sequential(nn.Linear(2, 2), Counting(), nn.LazyLinear(3))
+    net[1].count = 4
+    seen = []
+    excused = ["0.bias"]
+
+    def hook(module, keys):
+        seen.append((module[0].weight.tolist(), list(keys.missing_keys)))
+        for name in excused:
+            keys.missing_keys.remove(name)
+
+    net.register_load_state_dict_post_hook(hook)
+    before = net[0].weight.tolist()
+    state = {"0.weight": mg.ones(2, 2), "1._extra_state": {"count": 5}, "2.weight": mg.ones(3, 2)}
+    for excused in (["0.bias"], ["no such name"]):
+        with pytest.raises((ValueError, RuntimeError)):
+            net.load_state_dict(state, assign=assign)
+        # The hook saw what was loaded.
+        assert seen.pop() == ([[1, 1], [1, 1]], ["0.bias", "2.bias"])
+        assert net[0].weight.tolist() == before and net[1].count == 4 and nn.parameter.is_lazy(net[2].weight)
+    excused = ["0.bias", "2.bias"]
+    net.load_state_dict(state, assign=assign)
+    assert net[0].weight.tolist() == [[1, 1], [1, 1]] and net[1].count == 5 and net[2].weight.shape == (3, 2)
 
 
 def test_states_of_old_batch_norms():

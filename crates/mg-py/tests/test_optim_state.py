@@ -160,6 +160,67 @@ def test_a_state_of_another_optimiser_is_refused_and_changes_nothing():
     assert o.state[a]["momentum_buffer"].tolist() == [1.0, 1.0]
 
 
+def test_what_does_not_fit_is_listed_and_changes_nothing():
+    a, b = nn.Parameter(mg.ones(2)), nn.Parameter(mg.ones(3))
+    o = optim.Adam([{"params": [a]}, {"params": [b], "lr": 0.5}], lr=0.1)
+    for p in (a, b):
+        p.grad = mg.ones_like(p)
+    o.step()
+    o.state[a]["own"] = 1
+    good = copy.deepcopy(o.state_dict())
+
+    def told():
+        return [(p.tolist(), {k: v if k == "own" else v.tolist() for k, v in o.state[p].items()}) for p in (a, b)], [dict(g, params=0) for g in o.param_groups]
+
+    before = told()
+
+    def refused(change, match, error=ValueError):
+        state = copy.deepcopy(good)
+        # What fits would be seen, were it loaded.
+        state["state"][0]["exp_avg"] = mg.full((2,), 7.0)
+        state["param_groups"][0]["lr"] = 7.0
+        change(state["state"], state["param_groups"])
+        with pytest.raises(error, match=match):
+            o.load_state_dict(state)
+        assert told() == before
+
+    def several(state, groups):
+        del state[0]["exp_avg_sq"]
+        state[1]["momentum_buffer"] = mg.ones(3)
+        state[1]["exp_avg"] = mg.ones(4)
+        state[1]["step"] = mg.ones(2)
+
+    text = r"missing: 0.exp_avg_sq; unexpected: 1.momentum_buffer; of another shape: 1.exp_avg \(takes \[3\], got \[4\]\), 1.step \(takes \[\], got \[2\]\)"
+    refused(several, f"Adam.load_state_dict: the state of another optimiser; {text}; Adam remembers exp_avg, ")
+    refused(lambda state, groups: groups[1].pop("betas"), "group 1 of the state has no option 'betas'")
+    refused(lambda state, groups: groups[1].update(lr="fast"), "group 1 of the state", TypeError)
+    refused(lambda state, groups: groups[1].update(betas=(0.9, 2.0)), "group 1 of the state")
+    refused(lambda state, groups: groups.pop(), "groups of parameters")
+    o.load_state_dict(good)
+    assert told() == before
+
+
+def test_a_state_of_another_lbfgs_is_refused():
+    w = nn.Parameter(mg.tensor([1.0, 2.0]))
+    o = optim.LBFGS([w])
+
+    def closure():
+        o.zero_grad()
+        loss = (w**4).sum()
+        loss.backward()
+        return loss
+
+    o.step(closure)
+    state = copy.deepcopy(o.state_dict())
+    o.load_state_dict(state)
+    before = o.state[w]["d"].tolist()
+    state["state"][0]["prev_flat_grad"] = mg.ones(3)
+    del state["state"][0]["t"]
+    with pytest.raises(ValueError, match=r"missing: 0.t; of another shape: 0.prev_flat_grad \(takes \[2\], got \[3\]\)"):
+        o.load_state_dict(state)
+    assert o.state[w]["d"].tolist() == before
+
+
 def test_steps_write_to_the_tensors_that_were_put():
     w, o = one(optim.SGD, momentum=0.5)
     held = {}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import math
 import struct
 import xml.etree.ElementTree as ET
 
@@ -153,3 +154,120 @@ def test_modules_in_notebooks():
     root = ET.fromstring(html)
     assert len(root.findall(".//details")) == 1
     assert "9 parameters" in html and "in_features=2" in html
+
+
+# Checkpoints of what goes well.
+
+
+class Run:
+    def __init__(self, path, **how):
+        from micrograd_rs.utils.checkpointer import Checkpointer
+
+        self.w = mg.nn.Parameter(mg.ones(1))
+        self.sgd = mg.optim.SGD([self.w], lr=0.1, momentum=0.9)
+        self.net = mg.nn.Module()
+        self.net.w = self.w
+        self.kept = Checkpointer(path, model=self.net, optim=self.sgd, **how)
+
+    def step(self, x=1.0, read=False):
+        loss = (self.w * x).square().sum()
+        self.sgd.zero_grad()
+        loss.backward()
+        self.sgd.step()
+        self.kept.step(loss.item() if read else loss)
+
+
+def test_the_last_good_checkpoint_is_kept(tmp_path):
+    from micrograd_rs.utils.checkpointer import TrainingError
+
+    run = Run(tmp_path / "run.mg", every=3)
+    assert run.kept.load() == 0
+    for _ in range(4):
+        run.step()
+    good = mg.load(tmp_path / "run.mg")
+    assert good["step"] == 3 and run.kept.saved == 3
+    run.step(math.nan)
+    with pytest.raises(TrainingError, match="the loss of step 5 is nan; the last good checkpoint is that of step 3, in .*run.mg") as told:
+        run.step()
+    assert (told.value.step, isinstance(told.value, FloatingPointError)) == (5, True) and math.isnan(told.value.loss)
+    assert mg.load(tmp_path / "run.mg")["model"]["w"].tolist() == good["model"]["w"].tolist()
+    # Training goes on from there as it would have.
+    assert run.kept.load() == 3 == run.kept.steps
+    other = Run(tmp_path / "run.mg", every=3)
+    other.kept.load()
+    for one in (run, other):
+        one.step()
+    assert run.w.tolist() == other.w.tolist() and run.kept.steps == 4
+
+
+def test_nan_in_what_is_saved_is_told(tmp_path):
+    from micrograd_rs.utils.checkpointer import TrainingError
+
+    run = Run(tmp_path / "run.mg", every=2)
+    run.step()
+    run.step()
+    run.sgd.state[run.w]["momentum_buffer"].fill_(math.nan)
+    run.step()
+    with pytest.raises(TrainingError, match="after step 4 there is NaN in model.w, optim.state.0.momentum_buffer"):
+        run.kept.steps += 1
+        run.kept.save()
+    assert mg.load(tmp_path / "run.mg")["step"] == 2
+
+
+def test_a_loss_that_was_read_is_looked_at_at_once(tmp_path):
+    from micrograd_rs.utils.checkpointer import TrainingError
+
+    run = Run(tmp_path / "run.mg", every=100)
+    run.step(read=True)
+    with pytest.raises(TrainingError, match="the loss of step 2 is inf; nothing was saved to"):
+        run.step(math.inf, read=True)
+    # Left by an error nothing is saved; else what there is.
+    with pytest.raises(KeyError):
+        with run.kept:
+            raise KeyError
+    assert not (tmp_path / "run.mg").exists()
+    run = Run(tmp_path / "run.mg", every=100)
+    with run.kept:
+        run.step()
+    assert mg.load(tmp_path / "run.mg")["step"] == 1
+
+
+def test_nan_can_be_a_warning(tmp_path):
+    run = Run(tmp_path / "run.mg", every=2, on_nan="warn")
+    run.step()
+    run.step()
+    run.step(math.nan)
+    with pytest.warns(RuntimeWarning, match="the loss of step 3 is nan"):
+        run.step()
+    run.step()
+    # The loss is NaN for good, and the file is what it was.
+    with pytest.warns(RuntimeWarning, match="the loss of step 5 is nan"):
+        run.step()
+    assert mg.load(tmp_path / "run.mg")["step"] == 2
+
+
+def test_checkpointers_that_are_none(tmp_path):
+    from micrograd_rs.utils.checkpointer import Checkpointer
+
+    path = tmp_path / "run.mg"
+    for wrong, error in (
+        (lambda: Checkpointer(path, every=0), "at least 1 step"),
+        (lambda: Checkpointer(path, on_nan="ignore"), "'raise' or 'warn'"),
+        (lambda: Checkpointer(path, net=3), "state_dict"),
+        (lambda: Run(path).kept.step(mg.ones(2)), "one number"),
+    ):
+        with pytest.raises((ValueError, TypeError), match=error):
+            wrong()
+    mg.save({"model": 1}, path)
+    with pytest.raises(ValueError, match="no checkpoint of"):
+        Run(path).kept.load()
+
+
+def test_no_loss_is_read_before_it_is_due(tmp_path, monkeypatch):
+    run = Run(tmp_path / "run.mg", every=4)
+    read = []
+    monkeypatch.setattr("micrograd_rs.utils.checkpointer._numbers", lambda tensors: read.append(len(tensors)) or [0.0] * len(tensors))
+    for _ in range(8):
+        run.step()
+    # The losses at once, and then whether there is NaN.
+    assert read == [4, 2, 4, 2]

@@ -165,9 +165,11 @@ DIFFERENCES = """## What is there and differs
   waited for in a profile: its time is the processor's, too.
 - A CUDA device has one stream, which every `cuda.Stream` is. `cuda.Event(enable_timing=True)` waits when it is recorded; `elapsed_time` warns where
   nothing was computed in between, as results are when they are looked at. "cuda" is the first device always: `cuda.set_device(1)` is an error.
+- Hooks of `autograd.graph.register_multi_grad_hook` with all gradients are called at the end of a pass, before gradients are added to leaves; PyTorch's with the
+  last gradient. Those of operations (`grad_fn.register_hook`) see the operations that a graph consists of here, which may be others than PyTorch's.
 - `nn.attention.sdpa_kernel` chooses among one. `flex_attention` lays out all scores.
-- There to say what to do instead, in an error: `autograd.graph.saved_tensors_hooks`, `save_on_cpu`, `allow_mutation_on_saved_tensors` and
-  `register_multi_grad_hook`, `autograd.profiler.emit_nvtx`, `cuda.CUDAGraph` and `cuda.graph`, `nn.parallel.DistributedDataParallel`, what is in
+- There to say what to do instead, in an error: `autograd.graph.saved_tensors_hooks`, `save_on_cpu` and `allow_mutation_on_saved_tensors`,
+  `autograd.profiler.emit_nvtx`, `cuda.CUDAGraph` and `cuda.graph`, `nn.parallel.DistributedDataParallel`, what is in
   `distributed` but `is_available` and `is_initialized`, `Module.share_memory`, `jit.save` and `jit.load`, `SummaryWriter.add_graph`, `add_hparams`, `add_embedding`,
   `add_pr_curve`, `add_audio`, `add_video`, `add_mesh` and `add_custom_scalars`, `benchmark.Timer.collect_callgrind`.
 - `backends.cudnn` and its like keep what they are set to, and change nothing, but for `backends.cuda.matmul.allow_tf32`.

@@ -29,6 +29,18 @@ pub trait Rule: Send + Sync {
     /// Those of the function.
     fn backward(&self, saved: &Arc<Saved>, gradients: &[Option<Tensor>]) -> Result<Way>;
 
+    /// The tangents of the results, given those of the inputs: `None` for a result that has none. What it computes is differentiated itself
+    /// where gradients of tangents are recorded. `None` for all where the function says nothing of it: then they follow from
+    /// [`Rule::backward`].
+    ///
+    /// # Errors
+    ///
+    /// Those of the function.
+    fn jvp(&self, saved: &Arc<Saved>, tangents: &[Option<Tensor>]) -> Result<Option<Vec<Option<Tensor>>>> {
+        let _ = (saved, tangents);
+        Ok(None)
+    }
+
     /// Whether it computes the results again.
     fn is_again(&self) -> bool {
         false
@@ -49,6 +61,8 @@ pub enum Way {
 pub struct Marks {
     /// Tensors that the gradient needs.
     pub saved: Vec<Option<Tensor>>,
+    /// Tensors that the tangents need, where they are not those.
+    pub saved_forward: Option<Vec<Option<Tensor>>>,
     /// Results through which no gradient flows.
     pub non_differentiable: Vec<Tensor>,
     /// Inputs that the call has changed in place.
@@ -71,6 +85,8 @@ pub(crate) struct Call {
     name: String,
     is_again: bool,
     saved: Arc<Saved>,
+    /// What the tangents need, where it is something else.
+    saved_forward: Option<Arc<Saved>>,
     positions: SmallVec<[usize; 3]>,
     inputs: usize,
     results: Vec<Facts>,
@@ -111,6 +127,7 @@ impl Begun {
             is_again: rule.is_again(),
             rule: Mutex::new(Some(rule)),
             saved,
+            saved_forward: None,
             positions: self.positions,
             inputs: self.inputs.len(),
             results,
@@ -157,13 +174,17 @@ impl Begun {
         }
         // What an input was changed to is a result.
         let as_it_came = |t: &Tensor| is_input(t) && !is_dirty(t);
-        let entries = marks.saved.iter().map(|t| saved::Entry::of(t.as_ref(), results, as_it_came));
-        let saved = Arc::new(Saved::new(entries.collect()));
+        let kept = |tensors: &[Option<Tensor>]| {
+            let entries = tensors.iter().map(|t| saved::Entry::of(t.as_ref(), results, as_it_came));
+            Arc::new(Saved::new(entries.collect()))
+        };
+        let (saved, saved_forward) = (kept(&marks.saved), marks.saved_forward.as_deref().map(kept));
         let call = Call {
             name: rule.name().to_string(),
             is_again: rule.is_again(),
             rule: Mutex::new(Some(rule)),
             saved: saved.clone(),
+            saved_forward: saved_forward.clone(),
             positions: self.positions,
             inputs: self.inputs.len(),
             results: results.iter().map(Tensor::told).collect(),
@@ -171,6 +192,7 @@ impl Begun {
         };
         let node = Node::call(self.sources, Box::new(call))?;
         saved.belongs_to(&node);
+        saved_forward.iter().for_each(|saved| saved.belongs_to(&node));
         let mut answers = Vec::with_capacity(results.len());
         for (i, result) in results.iter().enumerate() {
             let has_none = marks.non_differentiable.iter().any(|t| t.is(result));
@@ -233,6 +255,15 @@ impl Call {
         self.is_again
     }
 
+    /// The gradients of all results, of their shapes, of those that a walk has come by.
+    pub(crate) fn wholes(&self, arrived: &Arrived) -> Result<Vec<Option<Node>>> {
+        let of = |(i, facts): (usize, &Facts)| {
+            let found = arrived.iter().find(|(at, _)| *at == i);
+            found.map(|(_, gradient)| gradient.expand(facts.shape)).transpose()
+        };
+        self.results.iter().enumerate().map(of).collect()
+    }
+
     /// The nodes of the tensors that it has kept for its gradient.
     pub(crate) fn saved(&self) -> Vec<Node> {
         self.saved.nodes()
@@ -264,6 +295,34 @@ impl Call {
         let rule = self.rule.lock().unwrap_or_else(PoisonError::into_inner).take();
         drop(rule);
         self.saved.release();
+        self.saved_forward.iter().for_each(|saved| saved.release());
+    }
+
+    /// The tangents of the results by a rule of the function's own, if it has one, given those of the node's sources.
+    pub(crate) fn forward(&self, given: &[Option<Node>]) -> Result<Option<Vec<Option<Node>>>> {
+        let rule = self.rule.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let Some(rule) = rule else { return Ok(None) };
+        let mut tangents: Vec<Option<Tensor>> = vec![None; self.inputs];
+        for (at, t) in self.positions.iter().zip(given) {
+            tangents[*at] = t.clone().map(Tensor::from_node);
+        }
+        let saved = self.saved_forward.as_ref().unwrap_or(&self.saved);
+        let Some(found) = rule.jvp(saved, &tangents)? else { return Ok(None) };
+        if found.len() != self.results.len() {
+            let text =
+                format!("jvp answered with {} tangents for {} results", found.len(), self.results.len());
+            return Err(self.fail(text));
+        }
+        let fitted = found.into_iter().zip(&self.results).enumerate().map(|(i, (t, of))| {
+            let Some(t) = t else { return Ok(None) };
+            if t.shape() != of.shape || t.dtype() != of.dtype || t.device() != of.device {
+                let (got, wanted) =
+                    (format!("{} {}", t.dtype(), t.shape()), format!("{} {}", of.dtype, of.shape));
+                return Err(self.fail(format!("jvp answered with a tangent {got} for result {i}, {wanted}")));
+            }
+            Ok(Some(t.node()))
+        });
+        fitted.collect::<Result<Vec<_>>>().map(Some)
     }
 
     fn fail(&self, text: String) -> Error {

@@ -11,7 +11,7 @@ pub(crate) use walk::{Passed, walk};
 
 use crate::caller::named;
 use crate::function::Call;
-use crate::hooks::Watch;
+use crate::hooks::{Pass, Watch};
 use crate::rules;
 use crate::tensor::memory::{Changing, apart, locked, may_be_borrowed, settle, untracked};
 use crate::tensor::{Cell, Tensor};
@@ -178,7 +178,7 @@ pub(crate) fn pulled(pairs: &[(Node, Node)], wanted: &[Node], how: Backward) -> 
     let is_wanted = |node: &Node| wanted.iter().any(|w| w.is(node));
     let on_the_way = leading(pairs, is_wanted, wanted.iter().map(Node::sequence).min().unwrap_or(0));
     let mut found: Vec<Option<Node>> = vec![None; wanted.len()];
-    let reach = Reach::Only(&on_the_way);
+    let (reach, pass) = (Reach::Only(&on_the_way), Pass::begin());
     let passed = walk(pairs.iter().cloned(), how.create_graph, reach, is_wanted, |node, gradient| {
         let gradient = gradient.expand(*node.shape())?;
         let at = wanted.iter().enumerate().filter(|(_, w)| w.is(node));
@@ -186,6 +186,7 @@ pub(crate) fn pulled(pairs: &[(Node, Node)], wanted: &[Node], how: Backward) -> 
         Ok(())
     })?;
     how.release(&passed);
+    pass.end()?;
     Ok(found)
 }
 
@@ -315,7 +316,7 @@ pub fn backward(
     let began = mg_graph::next_sequence();
     let seeds = seeds("backward", roots, seeds_given)?;
     // What fails on the way has added to no gradient.
-    let mut found = Found::new();
+    let (mut found, pass) = (Found::new(), Pass::begin());
     let walked = walk(seeds, how.create_graph, Reach::All, is_leaf, |node, gradient| {
         // A leaf that was made a constant since wants no gradient any more.
         let Some(leaf) = leaf_of(node).filter(Tensor::keeps_grad) else { return Ok(()) };
@@ -332,11 +333,18 @@ pub fn backward(
         let whole = told(leaf, gradient.clone(), how).map_err(named("backward"))?;
         *gradient = not_saved(whole, began);
     }
+    end(pass, how).map_err(named("backward"))?;
     put(found, how).map_err(named("backward"))
 }
 
 /// Leaves and their gradients.
 type Found = SmallVec<[(Tensor, Node); 16]>;
+
+/// Has hooks of several tensors be told what a pass has found.
+fn end(pass: Pass, how: Backward) -> Result<()> {
+    let _restore = NoGrad(mg_graph::set_tracking(how.create_graph));
+    pass.end()
+}
 
 /// The gradient that a leaf's hooks have made of one.
 fn told(leaf: &Tensor, gradient: Node, how: Backward) -> Result<Node> {
@@ -363,10 +371,12 @@ fn compute_what_was_left(found: &Found) {
 fn put(found: Found, how: Backward) -> Result<()> {
     compute_what_was_left(&found);
     for (leaf, gradient) in found {
+        let waits = leaf.leaf_watch().is_some_and(|watch| watch.waits());
+        let told = waits.then(|| gradient.clone());
         accumulate(&leaf, gradient, how.create_graph)?;
         if let Some(watch) = leaf.leaf_watch() {
             let _restore = NoGrad(mg_graph::set_tracking(how.create_graph));
-            watch.added(&leaf)?;
+            watch.added(&leaf, told)?;
         }
     }
     Ok(())
@@ -416,7 +426,7 @@ fn gradients(
     // A leaf may have been a node of any age.
     let oldest = wanted.iter().map(|(node, leaf)| if leaf.is_some() { 0 } else { node.sequence() }).min();
     let on_the_way = leading(&seeds, |node| wanted.iter().any(|w| is(w, node)), oldest.unwrap_or(0));
-    let mut found: Vec<Option<Node>> = vec![None; wanted.len()];
+    let (mut found, pass): (Vec<Option<Node>>, Pass) = (vec![None; wanted.len()], Pass::begin());
     let walked = walk(
         seeds,
         how.create_graph,
@@ -439,5 +449,6 @@ fn gradients(
         }
         *slot = slot.take().map(|gradient| not_saved(gradient, began));
     }
+    end(pass, how).map_err(named(op))?;
     Ok(found)
 }

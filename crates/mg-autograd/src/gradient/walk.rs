@@ -130,6 +130,11 @@ impl<W: Fn(&Node) -> bool, A: FnMut(&Node, Node) -> Result<()>> Walk<'_, W, A> {
             jit::note_watched(&node);
             gradient = watch.seen(gradient.expand(*node.shape())?)?;
             watch.keep(&node, &gradient, self.create_graph)?;
+            // A call's are those of all of its results, which are there when the walk goes through it.
+            if Call::of(&node).is_none() {
+                let seen = watch.before(vec![Some(gradient.clone())])?;
+                gradient = seen.into_iter().next().flatten().unwrap_or_else(|| node.lit(0.0));
+            }
         }
         if (self.wanted)(&node) {
             (self.arrive)(&node, gradient.clone())?;
@@ -241,7 +246,10 @@ impl<W: Fn(&Node) -> bool, A: FnMut(&Node, Node) -> Result<()>> Walk<'_, W, A> {
     fn through_replay(&mut self, node: &Node, gradient: &Node) -> Result<bool> {
         let Some(Tag::Replayed(history)) = node.tag() else { return Ok(false) };
         let walked = Arc::as_ptr(history).cast();
-        let is_walked_whole = matches!(self.reach, Reach::All) && !self.create_graph && !node.is_released();
+        // Whoever waits for the gradients of what one answer was made of has it walked.
+        let is_waited_for = Watch::of(node).is_some_and(Watch::waits);
+        let is_walked_whole =
+            matches!(self.reach, Reach::All) && !self.create_graph && !node.is_released() && !is_waited_for;
         if !is_walked_whole || self.walked.contains(&walked) {
             return Ok(false);
         }
@@ -285,11 +293,20 @@ impl<W: Fn(&Node) -> bool, A: FnMut(&Node, Node) -> Result<()>> Walk<'_, W, A> {
         }
         // What is zero by structure is zero below, and nothing is computed for it.
         let is_zero = gradient.literal() == Some(0.0);
+        let waiting = Watch::of(&node).filter(|watch| watch.waits());
         if self.create_graph && !is_zero && self.through_operations(&node, &sources, &gradient)? {
+            if waiting.is_some() {
+                let text = "a hook waits for the gradients of what this was computed of, which with create_graph=True is computed of other operations";
+                return Err(Error::new(
+                    "backward",
+                    ErrorKind::Gradient(format!("{}: {text}", node.op().name())),
+                ));
+            }
             self.passed.push(node);
             return Ok(());
         }
         let shares = (!is_zero).then(|| Shares::new(&node, &sources, &gradient));
+        let mut told: Vec<Option<Node>> = if waiting.is_some() { vec![None; sources.len()] } else { vec![] };
         for (i, source) in sources.iter().enumerate() {
             // A source that occurs twice is met twice, each time with its own share.
             if !self.leads(source) {
@@ -301,9 +318,23 @@ impl<W: Fn(&Node) -> bool, A: FnMut(&Node, Node) -> Result<()>> Walk<'_, W, A> {
             {
                 anomaly::look(&node, &History::name_of(&node), i, share)?;
             }
-            add(&mut self.front, source, share.unwrap_or_else(|| source.lit(0.0)));
+            let share = share.unwrap_or_else(|| source.lit(0.0));
+            match waiting {
+                Some(_) => told[i] = Some(share.expand(*source.shape())?),
+                None => add(&mut self.front, source, share),
+            }
         }
         drop(shares);
+        if let Some(watch) = waiting {
+            let of = gradient.expand(*node.shape())?;
+            for (source, share) in sources.iter().zip(watch.behind(told, &[Some(of)])?) {
+                match share {
+                    Some(share) if self.leads(source) => add(&mut self.front, source, share),
+                    None if self.leads(source) => add_nothing(&mut self.front, source),
+                    Some(_) | None => {}
+                }
+            }
+        }
         if !matches!(node.op(), Op::Source(_)) {
             self.passed.push(node);
         }
@@ -327,7 +358,12 @@ impl<W: Fn(&Node) -> bool, A: FnMut(&Node, Node) -> Result<()>> Walk<'_, W, A> {
 
     /// Goes through a call of a function with a gradient of its own, of whose results all gradients are there.
     fn through_call(&mut self, node: &Node, call: &Call, sources: &Sources) -> Result<()> {
-        let arrived = self.calls.remove(&node.sequence()).unwrap_or_default();
+        let mut arrived = self.calls.remove(&node.sequence()).unwrap_or_default();
+        let (watch, mut given) = (Watch::of(node), vec![]);
+        if let Some(watch) = watch {
+            given = watch.before(call.wholes(&arrived)?)?;
+            arrived = given.iter().enumerate().filter_map(|(i, g)| Some((i, g.clone()?))).collect();
+        }
         if call.is_again() {
             // It reads whatever it was computed of; of leaves, which optimisers change, as they are now.
             let mut read = sources.iter().filter(|s| !is_leaf(s));
@@ -339,16 +375,24 @@ impl<W: Fn(&Node) -> bool, A: FnMut(&Node, Node) -> Result<()>> Walk<'_, W, A> {
         }
         match call.onward(arrived)? {
             Onward::Sources(shares) => {
+                let mut fitted = Vec::with_capacity(sources.len());
                 for (k, (source, share)) in sources.iter().zip(shares).enumerate() {
-                    if !self.leads(source) {
-                        continue;
-                    }
+                    let share = share.filter(|_| self.leads(source));
                     let at = call.position(k);
                     let share = share.map(|share| call.fitted(&share, source, at)).transpose()?;
                     if anomaly::is_on()
                         && let Some(share) = &share
                     {
                         anomaly::look(node, call.name(), at, share)?;
+                    }
+                    fitted.push(share);
+                }
+                if let Some(watch) = watch {
+                    fitted = watch.behind(fitted, &given)?;
+                }
+                for (source, share) in sources.iter().zip(fitted) {
+                    if !self.leads(source) {
+                        continue;
                     }
                     match share {
                         Some(share) => add(&mut self.front, source, share),

@@ -135,6 +135,23 @@ impl Traced {
         Ok((Traced { start, placeholders: vec![node.clone()] }, Tensor::from_node(node)))
     }
 
+    /// A stand-in for what has been made of examples already, along its first axis: in [`Traced::batched`] it is given behind the others.
+    ///
+    /// # Errors
+    ///
+    /// A tensor without axes.
+    #[track_caller]
+    pub fn more(&mut self, made: &Tensor) -> Result<Tensor> {
+        let shape = made.shape();
+        if shape.is_empty() {
+            return Err(Error::new("vmap", ErrorKind::Axis { axis: 0, rank: 0 }));
+        }
+        let node = Node::placeholder(shape.remove(0), made.dtype(), made.device());
+        node.set_tracked(made.requires_grad());
+        self.placeholders.push(node.clone());
+        Ok(Tensor::from_node(node))
+    }
+
     /// Whether a result differs from example to example.
     pub fn differs(&self, result: &Tensor) -> bool {
         let found =

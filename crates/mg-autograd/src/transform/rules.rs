@@ -195,24 +195,48 @@ struct OfBatch {
     name: String,
 }
 
+/// Stand-ins of one example for batches, and what each of them stands for.
+fn examples_of(batches: &[Option<Tensor>]) -> (Vec<Option<Node>>, Vec<(Node, Node)>) {
+    let mut known = vec![];
+    let each = batches.iter().map(|made| {
+        let made = made.as_ref().map(Tensor::node)?;
+        let placeholder = Node::placeholder(made.shape().remove(0), made.dtype(), made.device());
+        placeholder.set_tracked(made.is_tracked());
+        known.push((placeholder.clone(), made));
+        Some(placeholder)
+    });
+    (each.collect(), known)
+}
+
+impl OfBatch {
+    /// What was made of an example, made of the batch.
+    fn all(&self, known: &[(Node, Node)], made: &[Option<Node>]) -> Result<Vec<Option<Tensor>>> {
+        let mut batch = mg_graph::locked(&self.batch).remembered();
+        let roots: Vec<Node> = made.iter().flatten().cloned().collect();
+        batch.more(known, &roots)?;
+        let each = made.iter().map(|node| node.as_ref().map(|node| batch.all(node)).transpose());
+        each.map(|node| Ok(node?.map(Tensor::from_node))).collect()
+    }
+}
+
 impl Rule for OfBatch {
     fn name(&self) -> &str {
         &self.name
     }
 
+    fn jvp(&self, _: &Arc<Saved>, tangents: &[Option<Tensor>]) -> Result<Option<Vec<Option<Tensor>>>> {
+        let Some(call) = Call::of(&self.call) else { return Err(lost()) };
+        let (given, known) = examples_of(tangents);
+        match call.forward(&given)? {
+            Some(found) => self.all(&known, &found).map(Some),
+            None => Ok(None),
+        }
+    }
+
     fn backward(&self, _: &Arc<Saved>, gradients: &[Option<Tensor>]) -> Result<Way> {
         let Some(call) = Call::of(&self.call) else { return Err(lost()) };
-        let mut batch = mg_graph::locked(&self.batch).remembered();
-        let mut known: Vec<(Node, Node)> = vec![];
-        let mut arrived = Arrived::new();
-        for (at, gradient) in gradients.iter().enumerate() {
-            let Some(gradient) = gradient.as_ref().map(Tensor::node) else { continue };
-            let placeholder =
-                Node::placeholder(gradient.shape().remove(0), gradient.dtype(), gradient.device());
-            placeholder.set_tracked(gradient.is_tracked());
-            known.push((placeholder.clone(), gradient));
-            arrived.push((at, placeholder));
-        }
+        let (given, known) = examples_of(gradients);
+        let arrived: Arrived = given.into_iter().enumerate().filter_map(|(at, g)| Some((at, g?))).collect();
         let shares = match call.onward(arrived)? {
             Onward::Sources(shares) => shares,
             Onward::Results(_) => {
@@ -225,10 +249,7 @@ impl Rule for OfBatch {
             share.as_ref().map(|share| call.fitted(share, &sources[k], call.position(k))).transpose()
         });
         let fitted = fitted.collect::<Result<Vec<Option<Node>>>>()?;
-        let roots: Vec<Node> = fitted.iter().flatten().cloned().collect();
-        batch.more(&known, &roots)?;
-        let each = fitted.iter().map(|share| share.as_ref().map(|share| batch.all(share)).transpose());
-        Ok(Way::Inputs(each.map(|share| Ok(share?.map(Tensor::from_node))).collect::<Result<_>>()?))
+        self.all(&known, &fitted).map(Way::Inputs)
     }
 }
 

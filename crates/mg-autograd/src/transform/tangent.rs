@@ -2,7 +2,8 @@
 //!
 //! An elementwise operation's tangent is its gradient rule with the tangent in the gradient's place, as what an element becomes depends on
 //! nothing but that element; views and sums are applied to tangents as they are. Kernels of the library, and calls with gradients of their
-//! own, are differentiated twice backwards: the gradient is linear in the gradient that it is given, and the gradient of that is the tangent.
+//! own that do not say what their tangents are, are differentiated twice backwards: the gradient is linear in the gradient that it is given, and
+//! the gradient of that is the tangent.
 
 use super::Ordered;
 use crate::function::{Arrived, Call, Onward};
@@ -17,16 +18,18 @@ use std::collections::HashMap;
 
 /// Tangents by the sequence of the node.
 type Known = HashMap<u64, Option<Node>>;
+/// The tangents of all results of a call that has a rule for them, by the sequence of the call.
+type Calls = HashMap<u64, Vec<Option<Node>>>;
 
 /// The tangents of nodes, `None` where they are zero, given those of the inputs.
 pub(crate) fn tangents(outputs: &[Node], inputs: &[(Node, Node)]) -> Result<Vec<Option<Node>>> {
     let mut known: Known = inputs.iter().map(|(node, t)| (node.sequence(), Some(t.clone()))).collect();
-    push(outputs, &mut known)?;
+    push(outputs, &mut known, &mut Calls::new())?;
     Ok(outputs.iter().map(|node| known.get(&node.sequence()).cloned().flatten()).collect())
 }
 
 /// Finds the tangents of nodes, and of what they are made of.
-fn push(outputs: &[Node], known: &mut Known) -> Result<()> {
+fn push(outputs: &[Node], known: &mut Known, calls: &mut Calls) -> Result<()> {
     let mut all = Ordered::new();
     let mut stack: Vec<Node> = outputs.iter().filter(|node| node.is_tracked()).cloned().collect();
     while let Some(node) = stack.pop() {
@@ -47,10 +50,10 @@ fn push(outputs: &[Node], known: &mut Known) -> Result<()> {
         let tangent = match node.tag() {
             Some(Tag::Owner(_) | Tag::Call(_)) => None,
             Some(Tag::History(other)) => known.get(&other.sequence()).cloned().flatten(),
-            Some(Tag::Output(call, at)) => of_call(call, *at, known)?,
+            Some(Tag::Output(call, at)) => of_call(call, *at, known, calls)?,
             Some(Tag::Forgotten(_) | Tag::Replayed(_)) | None => match again(&node)? {
                 Some(again) => {
-                    push(std::slice::from_ref(&again), known)?;
+                    push(std::slice::from_ref(&again), known, calls)?;
                     known.get(&again.sequence()).cloned().flatten()
                 }
                 None => of_node(&node, known)?,
@@ -212,13 +215,23 @@ fn stand_in(like: &Node) -> Result<Node> {
     Ok(node)
 }
 
-fn of_call(call: &Node, at: usize, known: &mut Known) -> Result<Option<Node>> {
+fn of_call(call: &Node, at: usize, known: &mut Known, calls: &mut Calls) -> Result<Option<Node>> {
     let Some(of) = Call::of(call) else { return Ok(None) };
     let sources = call.sources();
+    if let Some(found) = calls.get(&call.sequence()) {
+        return Ok(found.get(at).cloned().flatten());
+    }
     if sources.iter().all(|source| known.get(&source.sequence()).is_none_or(Option::is_none))
         && !of.is_again()
     {
         return Ok(None);
+    }
+    let ts: Vec<Option<Node>> =
+        sources.iter().map(|source| known.get(&source.sequence()).cloned().flatten()).collect();
+    if let Some(found) = of.forward(&ts)? {
+        let its = found.get(at).cloned().flatten();
+        calls.insert(call.sequence(), found);
+        return Ok(its);
     }
     let was = mg_graph::set_tracking(true);
     let twice = (|| {
@@ -241,7 +254,7 @@ fn of_call(call: &Node, at: usize, known: &mut Known) -> Result<Option<Node>> {
         }
         (Onward::Results(results), _) => {
             let results: Vec<Node> = results.into_iter().map(|(node, _)| node).collect();
-            push(&results, known)?;
+            push(&results, known, calls)?;
             // Results that nothing flows to are not among them.
             Ok(results.get(at).and_then(|node| known.get(&node.sequence()).cloned().flatten()))
         }

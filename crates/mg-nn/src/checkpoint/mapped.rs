@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use mg_autograd::Tensor;
 use mg_device::{Buffer, DType, Device, Error, ErrorKind, Result, Shape};
 
-use super::{Header, Outcome, header_of, is_truth, swap_bytes};
+use super::{Header, Outcome, header_of, is_truth, opened, swap_bytes};
 use crate::state::State;
 
 /// Memory that a file is mapped into, privately: what is written to it is written to a copy of its page.
@@ -53,118 +53,51 @@ impl Drop for Map {
     }
 }
 
-/// A safetensors file whose tensors are read when they are asked for.
-///
-/// Where the system can, the file is mapped: a tensor is a view of the file's pages, which are read when its elements are,
-/// and shared with other processes until it is written to, which the file does not see. The file must not be made shorter
-/// meanwhile; to replace it, as [`save`](super::save) does, is harmless.
-///
-/// ```
-/// use std::collections::BTreeMap;
-/// use mg_device::{Buffer, Shape};
-/// use mg_nn::checkpoint::{self, Mapped, View};
-///
-/// let path = std::env::temp_dir().join(format!("mapped-{}.safetensors", std::process::id()));
-/// let weight = Buffer::from_vec(vec![1.0f32, 2.0, 3.0, 4.0]);
-/// checkpoint::save(&path, &[View::new("weight", Shape::from([2, 2]), &weight)?], &BTreeMap::new())?;
-///
-/// let file = Mapped::open(&path)?;
-/// assert_eq!(file.names().collect::<Vec<_>>(), ["weight"]);
-/// assert_eq!(file.rows("weight", 1, 1)?.to_vec::<f32>()?, [3.0, 4.0]);
-/// # drop(file);
-/// # std::fs::remove_file(&path).unwrap();
-/// # Ok::<(), mg_device::Error>(())
-/// ```
-pub struct Mapped {
+/// A file of elements whose places are known, which are read when they are looked at: as [`Mapped`], of a file of another format.
+pub struct Pages {
     path: PathBuf,
-    header: Header,
     file: Mutex<File>,
     map: Option<Arc<Map>>,
+    length: usize,
 }
 
-#[track_caller]
-fn failed<T>(outcome: Outcome<T>) -> Result<T> {
-    outcome.map_err(|kind| Error::new("checkpoint::Mapped", kind))
-}
-
-impl Mapped {
-    /// Opens a file and reads its header.
+impl Pages {
+    /// Opens a file.
     ///
     /// # Errors
     ///
-    /// As [`load`](super::load), but for what is in tensors.
+    /// [`ErrorKind::Io`] where it cannot be.
     #[track_caller]
-    pub fn open(path: impl AsRef<Path>) -> Result<Mapped> {
+    pub fn open(path: impl AsRef<Path>) -> Result<Pages> {
         let path = path.as_ref();
-        let (mut file, header) = failed(header_of(path))?;
-        let map = Map::of(&file, header.start + header.bytes).map(Arc::new);
-        failed(file.rewind().map_err(|e| ErrorKind::Io(format!("cannot load {}: {e}", path.display()))))?;
-        Ok(Mapped { path: path.to_path_buf(), header, file: Mutex::new(file), map })
+        let (file, length) = failed(opened(path))?;
+        Ok(Pages::of(path, file, usize::try_from(length).unwrap_or(usize::MAX)))
     }
 
-    /// The tensors' names, in order.
-    pub fn names(&self) -> impl Iterator<Item = &str> {
-        self.header.entries.keys().map(String::as_str)
+    fn of(path: &Path, file: File, length: usize) -> Pages {
+        let map = Map::of(&file, length).map(Arc::new);
+        Pages { path: path.to_path_buf(), file: Mutex::new(file), map, length }
     }
 
-    /// What else was saved.
-    #[must_use]
-    pub fn metadata(&self) -> &BTreeMap<String, String> {
-        &self.header.metadata
-    }
-
-    /// The dtype and the shape of a tensor, if it is there.
+    /// `n` elements from a byte of the file on.
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Format`] for a dtype that there is none of here and for ranks above 8.
+    /// [`ErrorKind::Format`] for elements beyond the file's end, and truth values that are neither 0 nor 1.
     #[track_caller]
-    pub fn info(&self, name: &str) -> Result<Option<(DType, Shape)>> {
-        let Some(entry) = self.header.entries.get(name) else { return Ok(None) };
-        failed(entry.known(name, &self.path)).map(Some)
-    }
-
-    /// A tensor on the host.
-    ///
-    /// # Errors
-    ///
-    /// [`ErrorKind::Value`] for a name that is not there; as [`load`](super::load).
-    #[track_caller]
-    pub fn tensor(&self, name: &str) -> Result<Tensor> {
-        let (dtype, shape) = self.known(name)?;
-        let start = self.header.entries[name].offsets.0;
-        self.part(name, dtype, shape, start)
-    }
-
-    /// `length` rows of a tensor, from `start` on: the others are not read.
-    ///
-    /// # Errors
-    ///
-    /// As [`Mapped::tensor`]; [`ErrorKind::Value`] for rows that are not there.
-    #[track_caller]
-    pub fn rows(&self, name: &str, start: usize, length: usize) -> Result<Tensor> {
-        let (dtype, shape) = self.known(name)?;
-        let rows = shape.first().copied().unwrap_or(0);
-        if shape.is_empty() || start.checked_add(length).is_none_or(|end| end > rows) {
-            let text = format!("rows {start} and {length} on of tensor {name:?} of shape {shape}");
-            return Err(Error::new("checkpoint::Mapped", ErrorKind::Value(text)));
+    pub fn line(&self, at: usize, n: usize, dtype: DType) -> Result<Tensor> {
+        let bytes = n.checked_mul(dtype.size());
+        if bytes.and_then(|bytes| at.checked_add(bytes)).is_none_or(|end| end > self.length) {
+            let name = self.path.display();
+            let text = format!("{name}: {n} elements of {dtype} from byte {at} on of {} bytes", self.length);
+            return failed(Err(ErrorKind::Format(text)));
         }
-        let mut sizes = shape.to_vec();
-        sizes[0] = length;
-        let row = shape.numel() / rows.max(1) * dtype.size();
-        let from = self.header.entries[name].offsets.0 + start * row;
-        self.part(name, dtype, Shape::new(&sizes)?, from)
+        self.part("elements", dtype, Shape::new(&[n])?, at)
     }
 
-    #[track_caller]
-    fn known(&self, name: &str) -> Result<(DType, Shape)> {
-        let text = || format!("there is no tensor {name:?} in {}", self.path.display());
-        self.info(name)?.ok_or_else(|| Error::new("checkpoint::Mapped", ErrorKind::Value(text())))
-    }
-
-    /// Elements from a byte of the data on. The header has been checked: they are in the file.
-    fn part(&self, name: &str, dtype: DType, shape: Shape, from: usize) -> Result<Tensor> {
-        let (at, n) = (self.header.start + from, shape.numel());
+    /// Elements from a byte on, which are in the file.
+    fn part(&self, name: &str, dtype: DType, shape: Shape, at: usize) -> Result<Tensor> {
+        let n = shape.numel();
         let mapped = self.map.as_ref().filter(|map| {
             let is_inside = at.checked_add(n * dtype.size()).is_some_and(|end| end <= map.len);
             is_inside
@@ -201,6 +134,119 @@ impl Mapped {
             swap_bytes(bytes, dtype.size());
         }
         Ok(buffer)
+    }
+}
+
+/// A safetensors file whose tensors are read when they are asked for.
+///
+/// Where the system can, the file is mapped: a tensor is a view of the file's pages, which are read when its elements are,
+/// and shared with other processes until it is written to, which the file does not see. The file must not be made shorter
+/// meanwhile; to replace it, as [`save`](super::save) does, is harmless.
+///
+/// ```
+/// use std::collections::BTreeMap;
+/// use mg_device::{Buffer, Shape};
+/// use mg_nn::checkpoint::{self, Mapped, View};
+///
+/// let path = std::env::temp_dir().join(format!("mapped-{}.safetensors", std::process::id()));
+/// let weight = Buffer::from_vec(vec![1.0f32, 2.0, 3.0, 4.0]);
+/// checkpoint::save(&path, &[View::new("weight", Shape::from([2, 2]), &weight)?], &BTreeMap::new())?;
+///
+/// let file = Mapped::open(&path)?;
+/// assert_eq!(file.names().collect::<Vec<_>>(), ["weight"]);
+/// assert_eq!(file.rows("weight", 1, 1)?.to_vec::<f32>()?, [3.0, 4.0]);
+/// # drop(file);
+/// # std::fs::remove_file(&path).unwrap();
+/// # Ok::<(), mg_device::Error>(())
+/// ```
+pub struct Mapped {
+    header: Header,
+    pages: Pages,
+}
+
+#[track_caller]
+fn failed<T>(outcome: Outcome<T>) -> Result<T> {
+    outcome.map_err(|kind| Error::new("checkpoint::Mapped", kind))
+}
+
+impl Mapped {
+    /// Opens a file and reads its header.
+    ///
+    /// # Errors
+    ///
+    /// As [`load`](super::load), but for what is in tensors.
+    #[track_caller]
+    pub fn open(path: impl AsRef<Path>) -> Result<Mapped> {
+        let path = path.as_ref();
+        let (mut file, header) = failed(header_of(path))?;
+        failed(file.rewind().map_err(|e| ErrorKind::Io(format!("cannot load {}: {e}", path.display()))))?;
+        let length = header.start + header.bytes;
+        Ok(Mapped { header, pages: Pages::of(path, file, length) })
+    }
+
+    /// The tensors' names, in order.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.header.entries.keys().map(String::as_str)
+    }
+
+    /// What else was saved.
+    #[must_use]
+    pub fn metadata(&self) -> &BTreeMap<String, String> {
+        &self.header.metadata
+    }
+
+    /// The dtype and the shape of a tensor, if it is there.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Format`] for a dtype that there is none of here and for ranks above 8.
+    #[track_caller]
+    pub fn info(&self, name: &str) -> Result<Option<(DType, Shape)>> {
+        let Some(entry) = self.header.entries.get(name) else { return Ok(None) };
+        failed(entry.known(name, &self.pages.path)).map(Some)
+    }
+
+    /// A tensor on the host.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Value`] for a name that is not there; as [`load`](super::load).
+    #[track_caller]
+    pub fn tensor(&self, name: &str) -> Result<Tensor> {
+        let (dtype, shape) = self.known(name)?;
+        let start = self.header.entries[name].offsets.0;
+        self.part(name, dtype, shape, start)
+    }
+
+    /// `length` rows of a tensor, from `start` on: the others are not read.
+    ///
+    /// # Errors
+    ///
+    /// As [`Mapped::tensor`]; [`ErrorKind::Value`] for rows that are not there.
+    #[track_caller]
+    pub fn rows(&self, name: &str, start: usize, length: usize) -> Result<Tensor> {
+        let (dtype, shape) = self.known(name)?;
+        let rows = shape.first().copied().unwrap_or(0);
+        if shape.is_empty() || start.checked_add(length).is_none_or(|end| end > rows) {
+            let text = format!("rows {start} and {length} on of tensor {name:?} of shape {shape}");
+            return Err(Error::new("checkpoint::Mapped", ErrorKind::Value(text)));
+        }
+        let mut sizes = shape.to_vec();
+        sizes[0] = length;
+        let row = shape.numel() / rows.max(1) * dtype.size();
+        let from = self.header.entries[name].offsets.0 + start * row;
+        self.part(name, dtype, Shape::new(&sizes)?, from)
+    }
+
+    #[track_caller]
+    fn known(&self, name: &str) -> Result<(DType, Shape)> {
+        let text = || format!("there is no tensor {name:?} in {}", self.pages.path.display());
+        self.info(name)?.ok_or_else(|| Error::new("checkpoint::Mapped", ErrorKind::Value(text())))
+    }
+
+    /// Elements from a byte of the data on. The header has been checked: they are in the file.
+    fn part(&self, name: &str, dtype: DType, shape: Shape, from: usize) -> Result<Tensor> {
+        self.pages.part(name, dtype, shape, self.header.start + from)
     }
 }
 

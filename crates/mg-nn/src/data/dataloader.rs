@@ -10,6 +10,7 @@ use mg_device::{Error, ErrorKind, Result};
 
 use super::dataset::{Batch, Dataset};
 use super::loader::{Batches, Epoch};
+use super::sampler::Sampler;
 use crate::state::State;
 
 /// How batches are made, with PyTorch's defaults.
@@ -89,12 +90,36 @@ impl<D: Dataset + 'static> DataLoader<D> {
     /// [`ErrorKind::Value`] for batches of 0 samples, and for threads that make nothing ahead.
     #[track_caller]
     pub fn new(dataset: D, options: LoaderOptions) -> Result<DataLoader<D>> {
+        let LoaderOptions { batch_size, shuffle, drop_last, .. } = options;
+        let batches = Batches::new(dataset.len(), batch_size, shuffle, drop_last);
+        DataLoader::of(dataset, batches, options)
+    }
+
+    /// A loader of what a sampler draws, at its first epoch.
+    ///
+    /// # Errors
+    ///
+    /// As [`DataLoader::new`]; [`ErrorKind::Value`] for `shuffle` as well. A number that the data set does not have is an error of its batch.
+    #[track_caller]
+    pub fn with_sampler(
+        dataset: D,
+        sampler: impl Sampler + 'static,
+        options: LoaderOptions,
+    ) -> Result<DataLoader<D>> {
+        if options.shuffle.is_some() {
+            let text = "takes a sampler or shuffle, which say the order each, got both".to_string();
+            return Err(Error::new("DataLoader", ErrorKind::Value(text)));
+        }
+        DataLoader::of(dataset, Batches::of(sampler, options.batch_size, options.drop_last), options)
+    }
+
+    #[track_caller]
+    fn of(dataset: D, batches: Result<Batches>, options: LoaderOptions) -> Result<DataLoader<D>> {
         if options.num_workers > 0 && options.prefetch_factor == 0 {
             let text = "takes a prefetch_factor of at least 1 where there are workers, got 0".to_string();
             return Err(Error::new("DataLoader", ErrorKind::Value(text)));
         }
-        let LoaderOptions { batch_size, shuffle, drop_last, .. } = options;
-        let batches = match Batches::new(dataset.len(), batch_size, shuffle, drop_last) {
+        let batches = match batches {
             Ok(batches) => batches,
             Err(error) => return Err(error.with_op("DataLoader")),
         };
@@ -274,7 +299,12 @@ impl<D: Dataset> Work<D> {
     /// The batch of this number.
     fn make(&self, number: usize) -> Result<Batch<D>> {
         let indices: Vec<usize> = self.order.get(number).iter().map(|&i| i as usize).collect();
-        self.dataset.batch(&indices)
+        // A sampler may draw what is not there.
+        let size = self.dataset.len();
+        match indices.iter().find(|&&i| i >= size) {
+            Some(&i) => Err(Error::new("DataLoader", ErrorKind::Index { index: i as i64, axis: 0, size })),
+            None => self.dataset.batch(&indices),
+        }
     }
 }
 

@@ -1,8 +1,12 @@
 //! [`Batches`]: which samples make up which batch.
 
+use std::fmt;
+use std::sync::Arc;
+
 use mg_device::{Error, ErrorKind, Result};
 
 use super::random::SplitMix64;
+use super::sampler::Sampler;
 
 /// A division of `n` samples into batches, shuffled anew for every epoch. It deals in indices only: what they index, and
 /// on which device, is the caller's.
@@ -21,12 +25,26 @@ use super::random::SplitMix64;
 /// }
 /// # Ok::<(), mg_device::Error>(())
 /// ```
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Batches {
     n: usize,
     batch: usize,
     shuffle_seed: Option<u64>,
     drop_last: bool,
+    /// Whose order it is, if it is not that of a seed.
+    sampler: Option<Arc<dyn Sampler>>,
+}
+
+impl fmt::Debug for Batches {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Batches { n, batch, shuffle_seed, drop_last, sampler } = self;
+        let mut told = f.debug_struct("Batches");
+        told.field("n", n)
+            .field("batch", batch)
+            .field("shuffle_seed", shuffle_seed)
+            .field("drop_last", drop_last);
+        told.field("has_sampler", &sampler.is_some()).finish()
+    }
 }
 
 /// The batches of one epoch, in order: iterate over a reference to it for slices of indices.
@@ -49,7 +67,18 @@ impl Batches {
             let text = "a batch of 0 samples: a batch takes at least 1".to_string();
             return Err(Error::new("Batches", ErrorKind::Value(text)));
         }
-        Ok(Batches { n, batch, shuffle_seed, drop_last })
+        Ok(Batches { n, batch, shuffle_seed, drop_last, sampler: None })
+    }
+
+    /// What a sampler draws, in batches of `batch`.
+    ///
+    /// # Errors
+    ///
+    /// As [`Batches::new`].
+    #[track_caller]
+    pub fn of(sampler: impl Sampler + 'static, batch: usize, drop_last: bool) -> Result<Batches> {
+        let batches = Batches::new(sampler.len(), batch, None, drop_last)?;
+        Ok(Batches { sampler: Some(Arc::new(sampler)), ..batches })
     }
 
     /// The number of batches in an epoch.
@@ -88,7 +117,10 @@ impl Batches {
             let kind = ErrorKind::OutOfMemory { requested, active: 0, cached: 0, limit: None, free: None };
             Error::new("Batches", kind)
         })?;
-        order.extend(0..self.n as i64);
+        match &self.sampler {
+            Some(sampler) => order.extend(sampler.order(k).into_iter().take(self.n).map(|i| i as i64)),
+            None => order.extend(0..self.n as i64),
+        }
         if let Some(seed) = self.shuffle_seed {
             SplitMix64::stream(seed, k).shuffle(&mut order);
         }

@@ -11,7 +11,7 @@ use super::number::Number;
 use super::options::OptionValue;
 use super::rule::{Count, Rule, Step};
 use super::{Whose, at_least_0, check_parameters, finite, follow, load_slots, next_change, save_slots};
-use crate::state::State;
+use crate::state::{IncompatibleKeys, State};
 
 /// The steps of a parameter, and what follows from their number. All of it is the host's; replays read it anew.
 struct Clock<R> {
@@ -141,9 +141,7 @@ impl<R: Rule> Group<R> {
 
     #[track_caller]
     pub(super) fn set_options(&mut self, new: R) -> Result<()> {
-        // One below 0, to which a schedule may come, goes up the slope, as in PyTorch.
-        finite(R::NAME, "a learning rate", new.lr())?;
-        new.check()?;
+        check_options(&new)?;
         let (shared, live) = (new.shared(), new.live());
         for (held, value) in self.shared.iter().chain(&self.live).zip(shared.into_iter().chain(live)) {
             held.set(value);
@@ -197,7 +195,9 @@ impl<R: Rule> Group<R> {
         let exclusive = self.exclusive.clone();
         let _alone = Exclusive::take([&exclusive]);
         let options = self.options();
-        let loaded = load_slots(&options, &self.parameters, state, whose)?;
+        let mut keys = IncompatibleKeys::default();
+        let loaded = load_slots(&options, &self.parameters, state, whose, 0, &mut keys)?;
+        keys.check(R::NAME, "optimiser")?;
         self.tell();
         let _guard = no_grad();
         self.load_counted(&loaded)?;
@@ -240,6 +240,14 @@ impl<R: Rule> Group<R> {
         }
         Ok(())
     }
+}
+
+/// What options for steps to come are checked for.
+#[track_caller]
+fn check_options<R: Rule>(options: &R) -> Result<()> {
+    // One below 0, to which a schedule may come, goes up the slope, as in PyTorch.
+    finite(R::NAME, "a learning rate", options.lr())?;
+    options.check()
 }
 
 /// The numbers that all parameters of a group share, made once a step and not once a parameter.
@@ -439,6 +447,13 @@ pub trait ParamGroup: Send {
     /// Values that are no such options, and those that do not fit.
     fn set_by_name(&mut self, options: &[(&str, OptionValue)]) -> std::result::Result<(), OptionError>;
 
+    /// Whether [`ParamGroup::set_by_name`] would take options.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`ParamGroup::set_by_name`].
+    fn check_by_name(&self, options: &[(&str, OptionValue)]) -> std::result::Result<(), OptionError>;
+
     /// What is remembered of each parameter: the tensors that steps write to. Numbers, as that of steps, are copies.
     fn state(&self) -> State;
 
@@ -457,12 +472,12 @@ pub trait ParamGroup: Send {
     /// Those of [`ParamGroup::load_state`].
     fn put_state(&mut self, state: &State) -> Result<()>;
 
-    /// Whether [`ParamGroup::load_state`] would take a state.
+    /// Why [`ParamGroup::load_state`] would not take a state, for parameters that are counted from `before`.
     ///
     /// # Errors
     ///
-    /// Those of [`ParamGroup::load_state`].
-    fn check_state(&self, state: &State) -> Result<()>;
+    /// Numbers that cannot be read.
+    fn incompatible_keys(&self, state: &State, before: usize) -> Result<IncompatibleKeys>;
 
     /// The last change of what is remembered, for those who look now and then: it holds another number after each step,
     /// replayed ones too, and each load, and one that no other group has.
@@ -538,8 +553,14 @@ impl<R: Rule> ParamGroup for Group<R> {
         self.load(state, Whose::Ours)
     }
 
-    fn check_state(&self, state: &State) -> Result<()> {
-        load_slots(&self.options(), &self.parameters, state, Whose::Others).map(drop)
+    fn incompatible_keys(&self, state: &State, before: usize) -> Result<IncompatibleKeys> {
+        let mut keys = IncompatibleKeys::default();
+        load_slots(&self.options(), &self.parameters, state, Whose::Others, before, &mut keys)?;
+        Ok(keys)
+    }
+
+    fn check_by_name(&self, options: &[(&str, OptionValue)]) -> std::result::Result<(), OptionError> {
+        Ok(check_options(&named(self.options(), options)?)?)
     }
 
     fn last_change(&self) -> Arc<AtomicU64> {

@@ -1,15 +1,15 @@
 //! L-BFGS.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 use mg_autograd::{Tensor, enable_grad, no_grad};
-use mg_device::{DType, Error, ErrorKind, Result};
+use mg_device::{DType, Result};
 use mg_graph::LiveScalar;
 
 use super::options::{OptionType, OptionValue, options};
 use super::wolfe::{Point, strong_wolfe};
 use super::{at_least_0, check_parameters, finite, next_change};
-use crate::state::State;
+use crate::state::{IncompatibleKeys, State};
 
 options! {
     /// Options of [`LBFGS`], with PyTorch's defaults.
@@ -150,8 +150,7 @@ impl LBFGS {
     /// [`ErrorKind::Value`] for options that [`LBFGS::with_options`] does not take.
     #[track_caller]
     pub fn set_options(&mut self, options: LBFGSOptions) -> Result<()> {
-        finite("LBFGS", "a learning rate", options.lr)?;
-        check(&options)?;
+        self.check_options(&options)?;
         self.options = options;
         Ok(())
     }
@@ -332,47 +331,79 @@ impl LBFGS {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Value`] where an entry is missing or is of parameters of other shapes. Then nothing was changed.
+    /// Entries that are missing, that it does not have, or that are of parameters of other shapes: [`ErrorKind::Value`] that lists
+    /// them all. Then nothing was changed.
     #[track_caller]
     pub fn load_state(&mut self, state: &State) -> Result<()> {
-        self.changed = next_change();
-        if state.tensors.is_empty() {
-            self.memory = None;
-            return Ok(());
-        }
-        let wrong = |text: String| {
-            Error::new("LBFGS", ErrorKind::Value(format!("the state of another optimiser: {text}")))
-        };
-        let n: usize = self.parameters.iter().map(Tensor::numel).sum();
+        self.incompatible_keys(state).check("LBFGS", "optimiser")?;
         let p = &self.parameters[0];
-        let numbers = |key: &str| state.tensors.get(&format!("0.{key}"));
-        let mut read_numbers = Vec::new();
-        for key in ["func_evals", "n_iter", "t", "H_diag", "prev_loss"] {
-            let Some(t) = numbers(key) else { return Err(wrong(format!("0.{key} is missing"))) };
-            read_numbers.push(t.to_dtype(DType::F64).item::<f64>()?);
-        }
-        let vector = |key: &str| -> Result<Option<Tensor>> {
-            let Some(t) = numbers(key) else { return Ok(None) };
-            if t.shape().as_ref() != [n] {
-                return Err(wrong(format!("0.{key} has shape {}, all parameters together [{n}]", t.shape())));
-            }
-            Ok(Some(t.to_dtype(p.dtype()).to(p.device())?.snapshot()))
-        };
-        let (Some(direction), Some(grad)) = (vector("d")?, vector("prev_flat_grad")?) else {
-            return Err(wrong("0.d and 0.prev_flat_grad are missing".into()));
-        };
+        let held = |key: &str| state.tensors.get(&format!("0.{key}"));
+        let number = |key: &str| held(key).map(|t| t.to_dtype(DType::F64).item::<f64>()).transpose();
+        let vector =
+            |key: &str| held(key).map(|t| Ok(t.to_dtype(p.dtype()).to(p.device())?.snapshot())).transpose();
         let mut history = VecDeque::new();
-        while let Some(y) = vector(&format!("old_dirs.{}", history.len()))? {
-            let i = history.len();
-            let (Some(s), Some(ro)) = (vector(&format!("old_stps.{i}"))?, numbers(&format!("ro.{i}"))) else {
-                return Err(wrong(format!("0.old_stps.{i} or 0.ro.{i} is missing")));
-            };
-            history.push_back((y, s, ro.to_dtype(DType::F64).item::<f64>()?));
+        for i in 0.. {
+            let (y, s) = (vector(&format!("old_dirs.{i}"))?, vector(&format!("old_stps.{i}"))?);
+            let (Some(y), Some(s), Some(ro)) = (y, s, number(&format!("ro.{i}"))?) else { break };
+            history.push_back((y, s, ro));
         }
-        let [func_evals, n_iter, length, scale, loss] = read_numbers[..] else { return Ok(()) };
-        let (func_evals, n_iter) = (func_evals as u64, n_iter as u64);
-        self.memory = Some(Memory { func_evals, n_iter, direction, length, history, scale, grad, loss });
+        let numbers =
+            [number("func_evals")?, number("n_iter")?, number("t")?, number("H_diag")?, number("prev_loss")?];
+        let memory = match (numbers, vector("d")?, vector("prev_flat_grad")?) {
+            (
+                [Some(evals), Some(iter), Some(length), Some(scale), Some(loss)],
+                Some(direction),
+                Some(grad),
+            ) => {
+                let (func_evals, n_iter) = (evals as u64, iter as u64);
+                Some(Memory { func_evals, n_iter, direction, length, history, scale, grad, loss })
+            }
+            _ => None,
+        };
+        (self.memory, self.changed) = (memory, next_change());
         Ok(())
+    }
+
+    /// Why [`LBFGS::load_state`] would not take a state.
+    #[must_use]
+    pub fn incompatible_keys(&self, state: &State) -> IncompatibleKeys {
+        let mut keys = IncompatibleKeys::default();
+        if state.tensors.is_empty() {
+            return keys;
+        }
+        let n: usize = self.parameters.iter().map(Tensor::numel).sum();
+        let numbers = ["func_evals", "n_iter", "t", "H_diag", "prev_loss"];
+        let mut takes: BTreeMap<String, bool> = numbers.map(|name| (format!("0.{name}"), false)).into();
+        takes.extend(["d", "prev_flat_grad"].map(|name| (format!("0.{name}"), true)));
+        let lists = [("old_dirs", true), ("old_stps", true), ("ro", false)];
+        let is_there =
+            |i: &usize| lists.iter().any(|(name, _)| state.tensors.contains_key(&format!("0.{name}.{i}")));
+        for i in (0..).take_while(is_there) {
+            takes.extend(lists.map(|(name, is_vector)| (format!("0.{name}.{i}"), is_vector)));
+        }
+        for (key, &is_vector) in &takes {
+            match state.tensors.get(key) {
+                None => keys.missing.push(key.clone()),
+                Some(t) if is_vector && t.shape().as_ref() != [n] => {
+                    keys.misshape(key, format!("[{n}]"), t.shape())
+                }
+                Some(t) if !is_vector && t.numel() != 1 => keys.misshape(key, "[]", t.shape()),
+                Some(_) => {}
+            }
+        }
+        keys.unexpected.extend(state.tensors.keys().filter(|key| !takes.contains_key(*key)).cloned());
+        keys
+    }
+
+    /// Whether [`LBFGS::set_options`] would take options.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`LBFGS::set_options`].
+    #[track_caller]
+    pub fn check_options(&self, options: &LBFGSOptions) -> Result<()> {
+        finite("LBFGS", "a learning rate", options.lr)?;
+        check(options)
     }
 }
 

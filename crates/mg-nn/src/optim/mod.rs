@@ -32,6 +32,7 @@ mod rule;
 mod schedule;
 mod sgd;
 mod sign;
+mod swa;
 mod wolfe;
 
 pub use adagrad::{Adadelta, AdadeltaOptions, Adagrad, AdagradOptions, RMSprop, RMSpropOptions};
@@ -51,13 +52,14 @@ pub use rule::{Count, Rule, Shared, Step};
 pub use schedule::{CosineAnnealingLR, ExponentialLR, LinearLR, MultiStepLR, Schedule, Scheduler, StepLR};
 pub use sgd::{SGD, SGDOptions};
 pub use sign::{ASGD, ASGDOptions, Lion, LionOptions, Rprop, RpropOptions};
+pub use swa::{Anneal, AveragedModel, Averaging, ChainedScheduler, SWALR};
 
 use mg_autograd::Tensor;
 use mg_device::{DType, Error, ErrorKind, Float, Result};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::state::State;
+use crate::state::{IncompatibleKeys, State};
 use group::Group;
 
 /// What changes parameters by their gradients.
@@ -132,8 +134,8 @@ pub trait Optimizer {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Value`] for entries that such an optimiser does not have, that are incomplete or of another
-    /// shape. Then nothing was changed.
+    /// Entries that such an optimiser does not have, that are missing beside others, or of another shape:
+    /// [`ErrorKind::Value`] that lists them all. Then nothing was changed.
     fn load_state(&mut self, state: &State) -> Result<()>;
 }
 
@@ -286,21 +288,25 @@ impl<R: Rule> Optimizer for ByRule<R> {
                 Some(*n)
             })
             .collect();
+        let begins = |group: usize| ends[group] - self.groups[group].parameters().len();
+        let mut keys = IncompatibleKeys::default();
         for (key, t) in &state.tensors {
             let place = key.split_once('.').and_then(|(i, name)| {
                 let i = i.parse::<usize>().ok()?;
                 let group = ends.iter().position(|&end| i < end)?;
-                Some((group, i - (ends[group] - self.groups[group].parameters().len()), name))
+                Some((group, i - begins(group), name))
             });
             let Some((group, i, name)) = place else {
-                return Err(of_another::<R>(&format!("{key:?} is unexpected")));
+                keys.unexpected.push(key.clone());
+                continue;
             };
             parts[group].tensors.insert(format!("{i}.{name}"), t.clone());
         }
         // Nothing is changed where one of them does not fit.
-        for (group, part) in self.groups.iter().zip(&parts) {
-            load_slots(&group.options(), group.parameters(), part, Whose::Others)?;
+        for (i, (group, part)) in self.groups.iter().zip(&parts).enumerate() {
+            load_slots(&group.options(), group.parameters(), part, Whose::Others, begins(i), &mut keys)?;
         }
+        keys.check(R::NAME, "optimiser")?;
         self.groups.iter_mut().zip(&parts).try_for_each(|(group, part)| group.load(part, Whose::Others))
     }
 }
@@ -474,10 +480,6 @@ fn save_slots<'a>(
     state
 }
 
-fn of_another<R: Rule>(text: &str) -> Error {
-    Error::new(R::NAME, ErrorKind::Value(format!("the state of another optimiser: {text}")))
-}
-
 /// Whose the tensors of a state are.
 #[derive(Clone, Copy, PartialEq)]
 enum Whose {
@@ -487,35 +489,47 @@ enum Whose {
     Ours,
 }
 
-/// What a state says of each parameter, where it says anything.
+/// What a state says of each parameter, where it says anything. What does not fit is noted, of parameters that are counted from
+/// `before`; then the answer is of no use.
 #[track_caller]
 fn load_slots<R: Rule>(
     options: &R,
     parameters: &[Tensor],
     state: &State,
     whose: Whose,
+    before: usize,
+    keys: &mut IncompatibleKeys,
 ) -> Result<Vec<Option<Loaded>>> {
     let mut slots: Vec<Option<Loaded>> = parameters.iter().map(|_| None).collect();
     let mut numbers: Vec<[bool; 3]> = vec![[false; 3]; parameters.len()];
     let fresh = || (vec![None; R::MEMORY.len()], Count { steps: 0, kept: options.kept() });
     for (key, t) in &state.tensors {
-        let place = key
-            .split_once('.')
-            .and_then(|(i, name)| Some((i.parse::<usize>().ok().filter(|&i| i < parameters.len())?, name)));
-        let Some((i, name)) = place else { return Err(of_another::<R>(&format!("{key:?} is unexpected"))) };
-        let number = || t.to_dtype(DType::F64).item::<f64>();
-        if name == "step" && R::COUNTS {
-            // Saturates: what is no number of steps counts as none.
-            slots[i].get_or_insert_with(fresh).1.steps = number()? as u64;
-            numbers[i][0] = true;
-        } else if let Some(at) = R::KEPT.iter().position(|n| *n == name) {
-            slots[i].get_or_insert_with(fresh).1.kept[at] = number()?;
-            numbers[i][1 + at] = true;
+        let place = key.split_once('.').and_then(|(i, name)| Some((i.parse::<usize>().ok()?, name)));
+        let Some((i, name)) = place.filter(|(i, _)| *i < parameters.len()) else {
+            keys.unexpected.push(key.clone());
+            continue;
+        };
+        let key = format!("{}.{name}", before + i);
+        let number = (name == "step" && R::COUNTS).then_some(0);
+        let number = number.or_else(|| Some(1 + R::KEPT.iter().position(|n| *n == name)?));
+        if let Some(at) = number {
+            numbers[i][at] = true;
+            if t.numel() != 1 {
+                keys.misshape(key, "[]", t.shape());
+                continue;
+            }
+            let (value, count) =
+                (t.to_dtype(DType::F64).item::<f64>()?, &mut slots[i].get_or_insert_with(fresh).1);
+            match at {
+                // Saturates: what is no number of steps counts as none.
+                0 => count.steps = value as u64,
+                at => count.kept[at - 1] = value,
+            }
         } else if let Some(at) = R::MEMORY.iter().position(|n| *n == name) {
             let p = &parameters[i];
-            if t.shape() != options.shape(at, p)? {
-                let text = format!("{key:?} has shape {}, its parameter {}", t.shape(), p.shape());
-                return Err(of_another::<R>(&text));
+            let takes = options.shape(at, p)?;
+            if t.shape() != takes {
+                keys.misshape(key, takes, t.shape());
             }
             let fits = t.dtype() == p.dtype() && t.device() == p.device() && !t.requires_grad();
             let own = match whose {
@@ -525,22 +539,16 @@ fn load_slots<R: Rule>(
             };
             slots[i].get_or_insert_with(fresh).0[at] = Some(own);
         } else {
-            return Err(of_another::<R>(&format!("{key:?} is unexpected")));
+            keys.unexpected.push(key);
         }
     }
     for (i, (slot, numbers)) in slots.iter().zip(&numbers).enumerate() {
-        let Some((tensors, _)) = slot else { continue };
-        if !R::COUNTS {
-            continue;
-        }
-        let is_used = |at: usize| options.remembers(at, &parameters[i]) && tensors[at].is_none();
-        if let Some(at) = (0..R::MEMORY.len()).find(|&at| is_used(at)) {
-            return Err(of_another::<R>(&format!("{i}.{} and {i}.step go together", R::MEMORY[at])));
-        }
-        if let Some(at) = (0..=R::KEPT.len()).find(|&at| !numbers[at]) {
-            let name = if at == 0 { "step" } else { R::KEPT[at - 1] };
-            return Err(of_another::<R>(&format!("{i}.{name} is missing")));
-        }
+        let Some((tensors, _)) = slot.as_ref().filter(|_| R::COUNTS) else { continue };
+        let is_wanting = |at: &usize| options.remembers(*at, &parameters[i]) && tensors[*at].is_none();
+        let wanting = (0..R::MEMORY.len()).filter(is_wanting).map(|at| R::MEMORY[at]);
+        let counted = ["step"].into_iter().chain(R::KEPT.iter().copied());
+        let counted = counted.zip(numbers).filter(|(_, is_there)| !**is_there).map(|(name, _)| name);
+        keys.missing.extend(wanting.chain(counted).map(|name| format!("{}.{name}", before + i)));
     }
     Ok(slots)
 }

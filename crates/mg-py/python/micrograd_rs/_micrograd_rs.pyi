@@ -3409,6 +3409,16 @@ class GradNode:
     @property
     def variable(self) -> Tensor:
         """The leaf that it stands for."""
+    def register_prehook(self, fn: Callable[[tuple[Tensor | None, ...]], Any]) -> RemovableHandle:
+        """Calls `fn(grad_outputs)` with the gradients of the operation's results before those of its inputs are computed; a tuple that it answers
+        with takes their place. `remove()` of the answer takes the hook away.
+        """
+    def register_hook(self, fn: Callable[[tuple[Tensor | None, ...], tuple[Tensor | None, ...]], Any]) -> RemovableHandle:
+        """Calls `fn(grad_inputs, grad_outputs)` with the gradients of what the operation was computed of, in the order of `next_functions`, and of its
+        results; a tuple that it answers with takes the inputs' place. `remove()` of the answer takes the hook away.
+        """
+
+def _multi_grad_hook(tensors: Sequence[Tensor], hook: Callable[..., Any], any: _bool) -> RemovableHandle: ...
 
 class _Saved:
     """What a call has saved."""
@@ -3448,6 +3458,8 @@ class _Traced:
         self, results: Sequence[Tensor], given: Sequence[Tensor], size: _int, randomness: str
     ) -> tuple[list[Tensor], list[str]]:
         """Results for a batch, with the examples in front, and kernels that ran once for each example."""
+    def more(self, made: Tensor) -> Tensor:
+        """A stand-in for what has been made of examples already, along its first axis: it is given behind the others."""
     def differs(self, result: Tensor) -> _bool:
         """Whether a result differs from example to example."""
     def end(self) -> None:
@@ -3618,8 +3630,12 @@ class _Begun:
         keeps_none: _bool,
         name: str,
         function: Callable[[_Saved, tuple[Tensor | None, ...]], Sequence[Tensor | None]],
+        forward: Callable[[_Saved, tuple[Tensor | None, ...]], Sequence[Tensor | None]] | None = None,
+        saved_forward: Sequence[Tensor | None] | None = None,
     ) -> list[Tensor]:
-        """Ends it with these results: what the caller is to see of them. `function` is the gradient."""
+        """Ends it with these results: what the caller is to see of them. `function` is the gradient, `forward` gives the tangents, of what was
+        saved for them.
+        """
 
 def is_autocast_enabled(device_type: str = "cuda") -> _bool:
     """Whether operations on this type of device run in mixed precision."""
@@ -3709,8 +3725,10 @@ class _Optimizer:
     def load_state(self, state: dict[str, Tensor]) -> None: ...
     def put_state(self, state: dict[str, Tensor]) -> None:
         """As `load_state`, where the tensors are its own from now on: steps write to them."""
-    def check_state(self, state: dict[str, Tensor]) -> None:
-        """Raises what `load_state` would."""
+    def incompatible_keys(self, state: dict[str, Tensor], before: _int) -> tuple[list[str], list[str], list[str]]:
+        """What `load_state` would miss, not know, and have otherwise, of parameters that are counted from `before`."""
+    def check_options(self, options: dict[str, Any]) -> None:
+        """Raises what `set_options` would."""
     def last_change(self) -> _int:
         """The last change of what it remembers: another number after each step and each load, which no other has."""
 
@@ -3810,6 +3828,10 @@ class _LBFGS:
     def load_state(self, state: dict[str, Tensor]) -> None: ...
     def put_state(self, state: dict[str, Tensor]) -> None:
         """As `load_state`."""
+    def incompatible_keys(self, state: dict[str, Tensor], before: _int) -> tuple[list[str], list[str], list[str]]:
+        """What `load_state` would miss, not know, and have otherwise."""
+    def check_options(self, options: dict[str, Any]) -> None:
+        """Raises what `set_options` would."""
     def last_change(self) -> _int: ...
 
 def _optimizer_defaults(kind: str) -> dict[str, Any]: ...
@@ -3862,6 +3884,12 @@ class _Mapped:
         """The dtype and the shape of a tensor; None for one that is not there."""
     def tensor(self, name: str) -> Tensor: ...
     def rows(self, name: str, start: _int, length: _int) -> Tensor: ...
+
+class _Pages:
+    """A file of elements whose places are known, which are read when they are looked at."""
+    def __new__(cls, path: _Path) -> Self: ...
+    def line(self, at: _int, n: _int, dtype: _DType) -> Tensor:
+        """`n` elements from a byte of the file on."""
 
 class _Sharded:
     """The tensors of the safetensors files that an index names."""

@@ -24,7 +24,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from ._dtypes import NAMED as _NAMED
-from ._micrograd_rs import _DTYPES, Device, Tensor, _rebuild
+from ._micrograd_rs import _DTYPES, Device, Tensor, _Pages, _rebuild
 from ._names import Lazy as _Lazy
 from ._size import Size
 from .npz import is_damage
@@ -47,10 +47,24 @@ class _StorageType:
         self.dtype, self.size = name, size
 
 
+class _Place:
+    """Bytes of a file that is mapped."""
+
+    def __init__(self, pages: _Pages, at: int, length: int) -> None:
+        self._pages, self._at, self._length = pages, at, length
+
+    def __len__(self) -> int:
+        return self._length
+
+    def line(self, dtype: str, n: int) -> Tensor:
+        """So many elements of a type."""
+        return self._pages.line(self._at, n, dtype)
+
+
 class _Storage:
     """Elements of one type that tensors are views of."""
 
-    def __init__(self, data: bytes, dtype: str, size: int, location: str) -> None:
+    def __init__(self, data: bytes | _Place, dtype: str, size: int, location: str) -> None:
         self.data, self.dtype, self.size, self.location = data, dtype, size, location
         # The line of all elements, made when the first tensor asks.
         self.line: Tensor | None = None
@@ -116,8 +130,9 @@ class _Unpickler(pickle._Unpickler):  # type: ignore[name-defined, misc, unused-
 class _Archive:
     """A file that torch.save wrote."""
 
-    def __init__(self, archive: zipfile.ZipFile, path: str, where: _Where) -> None:
+    def __init__(self, archive: zipfile.ZipFile, path: str, where: _Where, mmap: bool = False) -> None:
         self.archive, self.path, self.where = archive, path, where
+        self._pages = _Pages(path) if mmap else None
         self._storages: dict[str, _Storage] = {}
         # One tensor of what was the same storage, and the same part of it.
         self._tensors: dict[Any, Tensor] = {}
@@ -143,6 +158,20 @@ class _Archive:
             if is_damage(error):
                 raise self.wrong(f"{name}: {error}") from None
             raise
+
+    def _bytes(self, name: str) -> bytes | _Place:
+        """A file of the archive: mapped, if that is asked for and it lies there as it is."""
+        info = self.archive.NameToInfo.get(name)
+        if self._pages is None or info is None or info.compress_type != zipfile.ZIP_STORED or info.flag_bits & 1:
+            return self.read(name)
+        with open(self.path, "rb") as file:
+            # What stands before a file's bytes is said once more there, and is not always as long as the archive's end says.
+            file.seek(info.header_offset)
+            head = file.read(30)
+        if len(head) != 30 or head[:4] != b"PK\x03\x04":
+            raise self.wrong(f"{name}: no zip file: Bad magic number for file header")
+        name_length, extra = struct.unpack("<HH", head[26:30])
+        return _Place(self._pages, info.header_offset + 30 + name_length + extra, info.file_size)
 
     def load(self) -> Any:
         order = f"{self._root}byteorder"
@@ -202,7 +231,7 @@ class _Archive:
         if not isinstance(kind, _StorageType) or not isinstance(key, str) or "/" in key or type(count) is not int:
             raise self.wrong("a storage that is none")
         if key not in self._storages:
-            data = self.read(f"{self._root}data/{key}")
+            data = self._bytes(f"{self._root}data/{key}")
             dtype, size = ("u8", 1) if kind.dtype is None else (kind.dtype, kind.size)
             if kind.dtype is not None and len(data) != count * size:
                 raise self.wrong(f"storage {key} has {len(data)} bytes; {count} elements of {dtype} take {count * size}")
@@ -211,8 +240,9 @@ class _Archive:
 
     def _line(self, storage: _Storage) -> Tensor:
         if storage.line is None:
-            n = len(storage.data) // storage.size
-            storage.line = self.where(_rebuild(storage.data, [n], storage.dtype, "cpu", False), storage.location)
+            n, data = len(storage.data) // storage.size, storage.data
+            made = data.line(storage.dtype, n) if isinstance(data, _Place) else _rebuild(data, [n], storage.dtype, "cpu", False)
+            storage.line = self.where(made, storage.location)
         return storage.line
 
     def tensor(self, storage: Any, offset: Any, size: Any, stride: Any, dtype: str | None = None) -> Tensor:
@@ -522,14 +552,14 @@ for _name in ("numpy.core", "numpy._core"):
     _FOUND[f"{_name}.numeric", "_frombuffer"] = _numpy_buffer
 
 
-def load_zip(path: str, where: _Where) -> Any:
-    """What is in a zip file of PyTorch's, or of NumPy's."""
+def load_zip(path: str, where: _Where, mmap: bool = False) -> Any:
+    """What is in a zip file of PyTorch's, or of NumPy's. With `mmap`, elements of PyTorch's are read when they are looked at."""
     try:
         with zipfile.ZipFile(path) as archive:
             if any(name.endswith(".npy") for name in archive.namelist()):
                 from .npz import read_npz
 
                 return {name: where(t, "cpu") for name, t in read_npz(archive, path).items()}
-            return _Archive(archive, path, where).load()
+            return _Archive(archive, path, where, mmap).load()
     except (zipfile.BadZipFile, NotImplementedError, EOFError) as error:
         raise ValueError(f"{path}: no zip file: {error}") from None

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import _tree
 from ._micrograd_rs import Tensor, _Level, _Traced, ones_like
+from .autograd._batches import Batching, VmapInfo, begun
 
 if TYPE_CHECKING:
     from .nn.module import Module
@@ -99,7 +100,8 @@ class _Call:
             given = list(args)
             for n, value in zip(at, inside if isinstance(argnums, tuple) else (inside,), strict=True):
                 given[n] = value
-            output: Any = function(*given, **kwargs)
+            with begun(self.level):
+                output: Any = function(*given, **kwargs)
         finally:
             self.level.outside()
         self.aux: Any = None
@@ -317,7 +319,9 @@ def vmap(
             for i, t in zip(at, traced.inside(), strict=True):
                 inside[i] = t
             count = len(inside) - len(named)
-            output = func(*_tree.unflatten(inside[:count], spec), **_tree.unflatten(inside[count:], named_spec))
+            batching = Batching(traced, given, VmapInfo(size, randomness))
+            with begun(batching):
+                output = func(*_tree.unflatten(inside[:count], spec), **_tree.unflatten(inside[count:], named_spec))
             results, made = _tree.flatten(output)
             results = _tree.tensors(results, "vmap: results")
             places = _tree.broadcast(out_dims, made, "vmap: out_dims")
@@ -330,7 +334,8 @@ def vmap(
             parts: list[list[Tensor]] = [[] for _ in results]
             for start in range(0, max(size, 1), max(step, 1)):
                 count = min(step, size - start)
-                part = given if count == size else [t.narrow(0, start, count) for t in given]
+                known = [*given, *batching.more]
+                part = known if count == size else [t.narrow(0, start, count) for t in known]
                 found, loops = traced.batched(results, part, count, randomness)
                 _tell(loops)
                 for all_of, one in zip(parts, found, strict=True):

@@ -405,7 +405,8 @@ def load(
     `map_location` is a device, or a dictionary or function from where tensors were to where they go. Nothing in a file is executed: of
     PyTorch's files tensors, containers, numbers (NumPy's too), paths and times are read, and whatever else they name is an error (`weights_only` is
     always so, and there is no `pickle_module`; `encoding` changes nothing). Tensors that shared memory share it.
-    With `mmap`, tensors of a safetensors file are read when their elements are.
+    With `mmap`, tensors of a file that `save` wrote, of a safetensors file and of PyTorch's are read when their elements are looked at; what is
+    written to them is not written to the file.
     """
     where = _Where(map_location)
     if hasattr(f, "read"):
@@ -432,7 +433,7 @@ def _load(path: str, where: _Where, mmap: bool) -> Any:
     if start[:4] == b"PK\x03\x04" or start[:4] == b"PK\x05\x06":
         from . import _pickles
 
-        return _pickles.load_zip(path, where)
+        return _pickles.load_zip(path, where, mmap)
     if start[:6] == b"\x93NUMPY":
         from .npz import read_npy
 

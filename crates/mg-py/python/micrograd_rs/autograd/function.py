@@ -5,9 +5,10 @@ from __future__ import annotations
 from functools import wraps
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from .._micrograd_rs import Tensor, _Begun, is_grad_enabled
+from .._micrograd_rs import Tensor, _Begun, is_grad_enabled, zeros
 from .._names import kind_of
 from . import no_grad
+from ._batches import innermost, made
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -22,6 +23,7 @@ class FunctionCtx:
 
     needs_input_grad: tuple[bool, ...] = ()
     _to_save: tuple[Tensor | None, ...] = ()
+    _to_save_forward: tuple[Tensor | None, ...] | None = None
     _dirty: tuple[Tensor, ...] = ()
     _non_differentiable: tuple[Tensor, ...] = ()
     _materialize = True
@@ -32,13 +34,15 @@ class FunctionCtx:
 
         One that is changed in place before that is an error there.
         """
-        for t in tensors:
-            if t is not None and not isinstance(t, Tensor):
-                raise TypeError(f"save_for_backward takes tensors and None, not {kind_of(t)}: keep it as an attribute")
+        _check_saved("save_for_backward", tensors)
         self._to_save = tensors
 
-    def save_for_forward(self, *tensors: Tensor | None) -> None:
-        """Keeps tensors for `jvp`, as `save_for_backward` does for `backward`."""
+    def save_for_forward(self, *tensors: Any) -> None:
+        """Keeps tensors for `jvp`, which finds them in `saved_tensors`, as `save_for_backward` does for `backward`. Without, it finds
+        those.
+        """
+        _check_saved("save_for_forward", tensors)
+        self._to_save_forward = tensors
 
     @property
     def saved_tensors(self) -> tuple[Any, ...]:
@@ -56,6 +60,12 @@ class FunctionCtx:
     def set_materialize_grads(self, value: bool) -> None:
         """Whether gradients that there are none of are zeros in `backward`, which they are unless it is switched off, or None."""
         self._materialize = value
+
+
+def _check_saved(op: str, tensors: tuple[Any, ...]) -> None:
+    for t in tensors:
+        if t is not None and not isinstance(t, Tensor):
+            raise TypeError(f"{op} takes tensors and None, not {kind_of(t)}: keep it as an attribute")
 
 
 class Function(FunctionCtx):
@@ -82,6 +92,24 @@ class Function(FunctionCtx):
     [1.0]
 
     `forward` may do without `ctx` where `setup_context(ctx, inputs, output)` says what is kept.
+
+    In forward mode (`func.jvp`, `func.jacfwd`, `func.hessian`) `jvp` is called, if there is one; else tangents follow from `backward`.
+    `func.vmap` batches what `forward` and `backward` compute, unless there is a `vmap`, which is given the whole batch and may do with
+    it what operations cannot:
+
+    >>> class Sorted(mg.autograd.Function):
+    ...     @staticmethod
+    ...     def forward(x):
+    ...         return mg.tensor(sorted(x.tolist()))
+    ...     @staticmethod
+    ...     def setup_context(ctx, inputs, output):
+    ...         pass
+    ...     @staticmethod
+    ...     def vmap(info, in_dims, x):
+    ...         rows = x.movedim(in_dims[0], 0)
+    ...         return mg.stack([Sorted.apply(row) for row in rows]), 0
+    >>> mg.func.vmap(Sorted.apply)(mg.tensor([[2.0, 1.0], [0.0, -1.0]])).tolist()
+    [[1.0, 2.0], [-1.0, 0.0]]
     """
 
     generate_vmap_rule = False
@@ -113,8 +141,17 @@ class Function(FunctionCtx):
 
     @staticmethod
     def jvp(ctx: Any, *grad_inputs: Any) -> Any:
-        """The tangents of the results, given those of the arguments. They follow from `backward` where it is not there."""
+        """The tangents of the results, given those of the arguments: None for what is no tensor of floats, and zeros for what does not
+        change (None after `ctx.set_materialize_grads(False)`). They follow from `backward` where it is not there.
+        """
         raise NotImplementedError("jvp is not defined")
+
+    @staticmethod
+    def vmap(info: Any, in_dims: tuple[int | None, ...], *args: Any) -> Any:
+        """The results of a batch, and along which axis of each the examples are, or None for what is the same for all. `in_dims` says it of
+        the arguments; `info` has the `batch_size` and the `randomness`. Without it, `func.vmap` batches what `forward` computes.
+        """
+        raise NotImplementedError("vmap is not defined")
 
     @classmethod
     def apply(cls, *args: Any, **kwargs: Any) -> Any:
@@ -125,31 +162,42 @@ class Function(FunctionCtx):
         elif kwargs:
             raise TypeError(f"{cls.__name__}.apply() takes no keyword arguments: forward(ctx, ...) has none to bind them to")
         at = [i for i, a in enumerate(args) if isinstance(a, Tensor)]
+        found = None if cls.vmap is Function.vmap else innermost(cls, args)
+        whole: Any = None
+        if found is not None:
+            whole, is_inside = made(cls, args, found)
+            if not is_inside:
+                return whole
+            if not has_setup:
+                raise RuntimeError(f"vmap: {cls.__name__} says what is kept for backward in forward(ctx, ...): write setup_context(ctx, inputs, output)")
         begun = _Begun([args[i] for i in at])
         ctx = FunctionCtx()
         ctx.needs_input_grad = tuple(isinstance(a, Tensor) and a.requires_grad for a in args)
         if has_setup:
-            output = no_grad()._run(cls.forward, args, {})
+            output = no_grad()._run(cls.forward, args, {}) if found is None else whole
             no_grad()._run(cls.setup_context, (ctx, args, output), {})
         else:
             output = no_grad()._run(cls.forward, (ctx, *args), {})
         outputs, is_tuple = _several(output)
-        found = [i for i, o in enumerate(outputs) if isinstance(o, Tensor)]
-        rule = _Rule(cls, ctx, at, len(args), found, len(outputs))
+        found_at = [i for i, o in enumerate(outputs) if isinstance(o, Tensor)]
+        rule = _Rule(cls, ctx, args, at, found_at, len(outputs))
         saved, ctx._to_save = ctx._to_save, ()
+        saved_forward, ctx._to_save_forward = ctx._to_save_forward, None
         results = begun.end(
-            [outputs[i] for i in found],
+            [outputs[i] for i in found_at],
             saved,
             ctx._non_differentiable,
             ctx._dirty,
             not ctx._materialize,
             rule.name,
             rule,
+            None if cls.jvp is Function.jvp else rule.jvp,
+            saved_forward,
         )
         # What was computed here is not to be kept by what leads back to it.
         ctx._dirty = ctx._non_differentiable = ()
         answers = list(outputs)
-        for i, result in zip(found, results, strict=True):
+        for i, result in zip(found_at, results, strict=True):
             answers[i] = result
         return tuple(answers) if is_tuple else answers[0]
 
@@ -158,11 +206,27 @@ class _Rule:
     """The gradient of a call."""
 
     def __init__(
-        self, cls: type[Function], ctx: FunctionCtx, at: list[int], inputs: int, found: list[int], outputs: int
+        self, cls: type[Function], ctx: FunctionCtx, args: tuple[Any, ...], at: list[int], found: list[int], outputs: int
     ) -> None:
-        self.cls, self.ctx, self.at, self.inputs = cls, ctx, at, inputs
+        self.cls, self.ctx, self.at, self.inputs = cls, ctx, at, len(args)
         self.found, self.outputs = found, outputs
         self.name = f"{cls.__name__}Backward"
+        # What tangents that there are none of are zeros of.
+        floats = [args[i] for i in at] if cls.jvp is not Function.jvp else []
+        self.like = [(t.shape, t.dtype, t.device) if t.is_floating_point() else None for t in floats]
+
+    def jvp(self, saved: _Saved, tangents: tuple[Tensor | None, ...]) -> Sequence[Tensor | None]:
+        given: list[Any] = [None] * self.inputs
+        for i, tangent, like in zip(self.at, tangents, self.like, strict=True):
+            if tangent is None and like is not None and self.ctx._materialize:
+                shape, dtype, device = like
+                tangent = zeros(shape, dtype=dtype, device=device)
+            given[i] = tangent
+        self.ctx._saved = saved
+        answers, _ = _several(self.cls.jvp(self.ctx, *given))
+        if len(answers) != self.outputs:
+            raise RuntimeError(f"{self.cls.__name__}.jvp answered with {len(answers)} tangents for {self.outputs} results")
+        return [answers[i] for i in self.found]
 
     def __call__(self, saved: _Saved, gradients: tuple[Tensor | None, ...]) -> Sequence[Tensor | None]:
         cls = self.cls

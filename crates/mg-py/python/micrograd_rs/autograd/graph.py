@@ -16,11 +16,13 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn
 
 from .._micrograd_rs import GradNode as Node
-from .._micrograd_rs import Tensor
+from .._micrograd_rs import Tensor, _multi_grad_hook
 from .._names import Lazy as _Lazy
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Sequence
+
+    from .._micrograd_rs import RemovableHandle
 
 __all__ = [
     "GradientEdge",
@@ -61,11 +63,22 @@ def get_gradient_edge(tensor: Tensor) -> GradientEdge:
 
 def register_multi_grad_hook(
     tensors: Sequence[Tensor], fn: Callable[..., None], *, mode: Literal["all", "any"] = "all"
-) -> NoReturn:
-    """NotImplementedError: a hook does not know which pass backwards calls it, so that gradients of two could be taken for one's. `register_hook`
-    on each tensor is called with its gradient; what is to be done when all are there is done after `backward()`.
+) -> RemovableHandle:
+    """Calls `fn` once in each pass backwards (`backward`, `grad`) that computes gradients of some of these tensors. With `mode="all"` it is given a
+    list of them, None for tensors that the pass does not come to, when all are there and before those of leaves are added to; with
+    `"any"` the first that there is. `remove()` of the answer takes the hook away.
+
+    >>> import micrograd_rs as mg
+    >>> from micrograd_rs.autograd.graph import register_multi_grad_hook
+    >>> a, b = mg.tensor(2.0, requires_grad=True), mg.tensor(3.0, requires_grad=True)
+    >>> handle = register_multi_grad_hook((a, b), lambda gradients: print([g.item() for g in gradients]))
+    >>> (a * b).backward()
+    [3.0, 2.0]
+    >>> handle.remove()
     """
-    raise NotImplementedError("register_multi_grad_hook: call register_hook on each of the tensors, or do what is to be done after backward()")
+    if mode not in ("all", "any"):
+        raise ValueError(f"register_multi_grad_hook: mode is 'all' or 'any', got {mode!r}")
+    return _multi_grad_hook(list(tensors), fn, mode == "any")
 
 
 _WHY = "what operations keep for the gradient is part of their history, with nothing to pack: to keep less, utils.checkpoint.checkpoint(function, *args)"

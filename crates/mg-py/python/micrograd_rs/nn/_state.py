@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -44,13 +45,20 @@ class State(OrderedDict[str, Any]):
         self._metadata = {}
 
 
+class _Write(NamedTuple):
+    """What a part of a module becomes, and what notes how it is before that: its answer takes the part back."""
+
+    make: Callable[[], Tensor | None]
+    keep: Callable[[], Callable[[], object]]
+
+
 class Findings(list[str]):
     """What does not fit, and what is to be written."""
 
     def __init__(self, assign: bool) -> None:
         super().__init__()
         self.assign = assign
-        self.writes: list[Callable[[], Tensor | None]] = []
+        self.writes: list[_Write] = []
 
 
 def _has_extra(module: Module, method: str) -> bool:
@@ -138,7 +146,7 @@ def load_own(
     extra = prefix + EXTRA
     if _has_extra(module, "set_extra_state"):
         if extra in state_dict:
-            found.writes.append(lambda: module.set_extra_state(state_dict[extra]))
+            found.writes.append(_told(module, state_dict[extra]))
         else:
             missing_keys.append(extra)
     elif extra in state_dict:
@@ -153,19 +161,32 @@ def load_own(
         _write(found)
 
 
-def _written(t: Tensor, value: Tensor) -> Callable[[], Tensor]:
-    return lambda: t.copy_(value)
+def _written(t: Tensor, value: Tensor) -> _Write:
+    def keep() -> Callable[[], object]:
+        before = t.detach().clone()
+        return lambda: t.copy_(before)
+
+    return _Write(lambda: t.copy_(value), keep)
 
 
-def _materialized(t: Tensor, value: Tensor) -> Callable[[], Tensor]:
+def _materialized(t: Tensor, value: Tensor) -> _Write:
     def write() -> Tensor:
         materialize(t, value.shape)
         return t.copy_(value)
 
-    return write
+    def keep() -> Callable[[], object]:
+        marks = marks_of(t)
+
+        def back() -> None:
+            materialize(t, (0,))
+            mark_as(t, marks)
+
+        return back
+
+    return _Write(write, keep)
 
 
-def _taken(module: Module, name: str, t: Tensor, value: Tensor) -> Callable[[], Tensor]:
+def _taken(module: Module, name: str, t: Tensor, value: Tensor) -> _Write:
     def take() -> Tensor:
         marks = marks_of(t)
         new: Tensor = value
@@ -179,13 +200,34 @@ def _taken(module: Module, name: str, t: Tensor, value: Tensor) -> Callable[[], 
         put(module, name, new)
         return new
 
-    return take
+    return _Write(take, lambda: lambda: put(module, name, t))
+
+
+def _told(module: Module, state: Any) -> _Write:
+    def keep() -> Callable[[], object]:
+        if not _has_extra(module, "get_extra_state"):
+            return lambda: None
+        before = copy.deepcopy(module.get_extra_state())
+        return lambda: module.set_extra_state(before)
+
+    return _Write(lambda: module.set_extra_state(state), keep)
 
 
 @no_grad()
 def _write(found: Findings) -> None:
-    written = [write() for write in found.writes]
+    written = [write.make() for write in found.writes]
     realize([t for t in written if t is not None])
+
+
+@no_grad()
+def _kept(found: Findings) -> list[Callable[[], object]]:
+    return [write.keep() for write in found.writes]
+
+
+@no_grad()
+def _taken_back(kept: list[Callable[[], object]]) -> None:
+    for back in kept:
+        back()
 
 
 def _quoted(names: list[str]) -> str:
@@ -213,18 +255,30 @@ def load(module: Module, state_dict: Any, strict: bool, assign: bool) -> Incompa
                 walk(child, {key: value for key, value in state.items() if key.startswith(inner)}, inner)
         after.extend((part, hook) for hook in _own(part, "load"))
 
+    def check() -> None:
+        problems: list[str] = []
+        if strict:
+            problems += [f"Missing key(s) in state_dict: {_quoted(missing)}."] if missing else []
+            problems += [f"Unexpected key(s) in state_dict: {_quoted(unexpected)}."] if unexpected else []
+        problems += ["size mismatch for " + ", ".join(found)] if found else []
+        if problems:
+            head = f"Error(s) in loading state_dict for {type(module).__name__}:"
+            raise StateError("\n\t".join([head, *problems]))
+
     after: list[tuple[Module, _hooks.Hook]] = []
     walk(module, state, "")
-    _write(found)
-    # They may say that what is missing is not.
-    for part, hook in after:
-        hook.call(part, keys)
-    problems: list[str] = []
-    if strict:
-        problems += [f"Missing key(s) in state_dict: {_quoted(missing)}."] if missing else []
-        problems += [f"Unexpected key(s) in state_dict: {_quoted(unexpected)}."] if unexpected else []
-    problems += ["size mismatch for " + ", ".join(found)] if found else []
-    if problems:
-        head = f"Error(s) in loading state_dict for {type(module).__name__}:"
-        raise StateError("\n\t".join([head, *problems]))
+    if found or not after:
+        check()
+        _write(found)
+        return keys
+    # Hooks see the module as it was loaded, and may say that what is missing is not: what they do not excuse is taken back.
+    kept = _kept(found)
+    try:
+        _write(found)
+        for part, hook in after:
+            hook.call(part, keys)
+        check()
+    except BaseException:
+        _taken_back(kept)
+        raise
     return keys

@@ -689,7 +689,20 @@ class Module:
         if `strict`. Arrays and tensors of other libraries are taken too.
 
         An error (a ValueError and a RuntimeError) that lists them, if any are missing or not known (if `strict`)
-        or of another shape; what fits was loaded before.
+        or of another shape (in any case). Then nothing was changed: neither what fits nor what does not.
+
+        >>> import micrograd_rs as mg
+        >>> net = mg.nn.Linear(2, 1)
+        >>> _ = net.bias.data.fill_(3)
+        >>> net.load_state_dict({"bias": mg.zeros(1), "scale": mg.ones(1)})
+        Traceback (most recent call last):
+        micrograd_rs.nn._state.StateError: Error(s) in loading state_dict for Linear:...Missing key(s) in state_dict: "weight"...
+        >>> net.bias.item()
+        3.0
+        >>> net.load_state_dict({"bias": mg.zeros(1), "scale": mg.ones(1)}, strict=False)
+        IncompatibleKeys(missing_keys=['weight'], unexpected_keys=['scale'])
+        >>> net.bias.item()
+        0.0
         """
         return _state.load(self, state_dict, strict, assign)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from operator import is_
 from typing import Any
 
@@ -57,6 +57,17 @@ class Group(Told):
             other.core_now.set_options(self)
         self.core_now, self.params_then = other.core_now, other.params_then
         other.core_now, other.params_then = None, []
+
+    def check(self, options: Mapping[str, Any], what: str) -> None:
+        """Raises an error that begins with `what` where the core does not take these options."""
+        if self.core_now is None:
+            return
+        try:
+            self.core_now.check_options(dict(options))
+        except KeyError as error:
+            raise ValueError(f"{what} has no option {error}") from None
+        except (TypeError, ValueError) as error:
+            raise type(error)(f"{what}: {error}") from None
 
     def _become(self, new: dict[str, Any]) -> None:
         # The core hears of it at once: steps that are replayed do not come by here.

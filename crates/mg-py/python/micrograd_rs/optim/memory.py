@@ -350,20 +350,29 @@ class Memory(defaultdict[Any, Any]):
         # What is in no group stands here until it is.
         self._changed.clear()
 
-    def load(self, state: Mapping[Any, Any]) -> None:
-        """Remembers this and nothing else. Where it does not fit, nothing is changed."""
-        for p, entries in state.items():
-            if isinstance(p, Tensor):
-                self._refuse_others(entries)
+    def check(self, state: Mapping[Any, Any]) -> list[tuple[Any, dict[str, Tensor]]]:
+        """What `load` has each core remember of a state. ValueError that lists all that does not fit."""
         _needs_values()
         loads: list[tuple[Any, dict[str, Tensor]]] = []
+        missing: list[str] = []
+        unexpected: list[str] = []
+        misshapen: list[str] = []
+        before = 0
         for group in self._groups:
+            for i, p in enumerate(group.params_then, before):
+                unexpected += [f"{i}.{name}" for name in state.get(p, ()) if name in _ALL_NAMES and name not in self._names]
             if group.core_now is not None:
                 parts = {i: self._part(dict(state[p])) for i, p in enumerate(group.params_then) if p in state}
-                loads.append((group.core_now, self._kind._flat({i: part for i, part in parts.items() if part})))
-        if len(loads) > 1:
-            for core, its in loads:
-                core.check_state(its)
+                its = self._kind._flat({i: part for i, part in parts.items() if part})
+                loads.append((group.core_now, its))
+                for found, more in zip((missing, unexpected, misshapen), group.core_now.incompatible_keys(its, before), strict=True):
+                    found += more
+            before += len(group.params_then)
+        self._refuse(missing, unexpected, misshapen)
+        return loads
+
+    def load(self, state: Mapping[Any, Any], loads: list[tuple[Any, dict[str, Tensor]]]) -> None:
+        """Remembers a state that was checked, and nothing else."""
         for core, its in loads:
             core.load_state(its)
         self._let_go()
@@ -373,11 +382,13 @@ class Memory(defaultdict[Any, Any]):
             elif own := {name: value for name, value in dict(entries).items() if name not in self._names}:
                 super().__setitem__(p, Entries(self, p, own))
 
-    def _refuse_others(self, entries: Mapping[str, Any]) -> None:
-        for name in entries:
-            if name in _ALL_NAMES and name not in self._names:
-                takes = ", ".join(sorted(self._names))
-                raise ValueError(f"{self._kind._kind}: the state of another optimiser: {name!r} is unexpected, it remembers {takes}")
+    def _refuse(self, missing: list[str], unexpected: list[str], misshapen: list[str]) -> None:
+        """An error that names all that a state and this optimiser do not have in common, if there is something."""
+        lists = (("missing:", missing), ("unexpected:", unexpected), ("of another shape:", misshapen))
+        if words := [f"{what} {', '.join(names)}" for what, names in lists if names]:
+            remembers = ", ".join(sorted(self._names)) or "nothing"
+            its = f"; {self._kind._kind} remembers {remembers}" if unexpected else ""
+            raise ValueError(f"{self._kind._kind}.load_state_dict: the state of another optimiser; {'; '.join(words)}{its}")
 
     def _let_go(self) -> None:
         self._changed.clear()

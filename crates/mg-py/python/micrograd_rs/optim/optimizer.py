@@ -339,6 +339,18 @@ class Optimizer:
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
         """Remembers what `state_dict` answered with, and takes over its options, for parameters of the same shapes in the same
         order.
+
+        A ValueError that lists them, where entries are missing, not known, or of another shape, and for groups and options that do not fit.
+        Then nothing was changed.
+
+        >>> import micrograd_rs as mg
+        >>> w = mg.nn.Parameter(mg.ones(2))
+        >>> sgd = mg.optim.SGD([w], lr=0.1, momentum=0.9)
+        >>> state = sgd.state_dict()
+        >>> state["state"] = {0: {"momentum_buffer": mg.zeros(3)}}
+        >>> sgd.load_state_dict(state)
+        Traceback (most recent call last):
+        ValueError: SGD.load_state_dict: the state of another optimiser; of another shape: 0.momentum_buffer (takes [2], got [3])
         """
         state_dict = dict(state_dict)
         for hook in self._hooks("load_pre"):
@@ -361,7 +373,12 @@ class Optimizer:
             self._own_state = defaultdict(dict, {p: dict(entries) if isinstance(p, Tensor) else entries for p, entries in remembered.items()})
         else:
             self._grouped()
-            self._memory.load(remembered)
+            # Nothing is changed before all of it was looked at.
+            loads = self._memory.check(remembered)
+            for i, (own, options) in enumerate(zip(self.param_groups, groups)):
+                if isinstance(own, Group):
+                    own.check(options, f"{type(self).__name__}.load_state_dict: group {i} of the state")
+            self._memory.load(remembered, loads)
         for i, options in enumerate(groups):
             group = self.param_groups[i]
             new = {**options, "params": group["params"]}
