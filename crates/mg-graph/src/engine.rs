@@ -17,8 +17,6 @@ use std::sync::{Arc, Mutex, MutexGuard, Weak};
 /// Pending work that is computed by itself when this many nodes wait: more than a step of a network of fifty layers makes. A step that is
 /// cut in two is cut elsewhere the next time, and does work of one program in two.
 const MAX_PENDING: usize = 1 << 14;
-/// So many entries are looked through for what is gone: that keeps the room of its node.
-const MOST_GONE: usize = 1 << 10;
 /// What a person holds is computed by itself once so many others were computed since it was made: it keeps what it is to be computed of, old
 /// values of weights among that, and is looked at each time.
 const PATIENCE: usize = 16;
@@ -143,15 +141,13 @@ pub(crate) fn register(node: &Node) {
     }
     let mut entries = registry();
     entries.push(Arc::downgrade(&node.0));
-    let waiting = WAITING.load(Ordering::Relaxed);
-    let few = (2 * waiting).max(MOST_GONE);
-    if entries.len() < if waiting < MAX_PENDING { few.min(MAX_PENDING) } else { few } {
+    if entries.len() < MAX_PENDING.max(2 * WAITING.load(Ordering::Relaxed)) {
         return;
     }
     entries.retain(|weak| weak.upgrade().is_some_and(|inner| inner.value.get().is_none()));
     WAITING.store(entries.len(), Ordering::Relaxed);
     // Runs that are recorded agree only where they are computed at the same places; what waits is computed at their end.
-    if entries.len() < MAX_PENDING || crate::replay::is_recording() {
+    if crate::replay::is_recording() {
         return;
     }
     let oldest: Vec<Node> = entries

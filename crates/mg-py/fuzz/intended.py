@@ -93,6 +93,20 @@ def _flat() -> re.Pattern[str]:
 FLAT = _flat()
 
 
+def _goes_to_one() -> bool:
+    """Whether the gradient of `fmin` at equal numbers goes to one of them in the PyTorch that is installed: its releases differ."""
+    try:
+        import torch
+    except ImportError:
+        return False
+    x = torch.ones((), requires_grad=True)
+    torch.fmin(x, torch.ones(())).backward()
+    return float(x.grad) != 0.5
+
+
+GOES_TO_ONE = _goes_to_one()
+
+
 def refused(told: str, after: str = "") -> Callable[[str, str, str], bool]:
     """Whether we alone refuse a line with this text, beneath a mark of `compare.told`."""
     return lambda line, wanted, got: not wanted and after in line and re.search(told, got) is not None
@@ -916,6 +930,13 @@ DIFFERENCES += [
             # An array of what requires a gradient is a copy.
             or found.what.startswith("array") and "requires_grad" in str(program)
         ),
+    ),
+    (
+        "Equal numbers share the gradient of fmin and fmax, as PyTorch's do since 2.15; before, one of them has it.",
+        lambda program, found, reference: GOES_TO_ONE
+        and re.search(r"\bfm(in|ax)\(", str(program)) is not None
+        and differentiated(program)
+        and bool(pairs(found)),
     ),
     (
         "The loss of counts is computed in floats, of small integers too; PyTorch's product of them begins again at the least.",

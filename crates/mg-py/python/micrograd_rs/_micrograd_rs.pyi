@@ -5938,7 +5938,7 @@ def histogram(input: _Operand, bins: _Operand = 100, *, range: _float | Sequence
     another dtype; weights of another shape.
     """
 
-def histogramdd(input: Tensor, bins: _Sizes | None = None, edges: Sequence[Tensor] | None = None, range: _float | Sequence[_float] | None = None, weight: Tensor | None = None, density: _bool = False) -> tuple[Tensor, ...]:
+def _histogramdd(input: Tensor, bins: _Sizes | None = None, edges: Sequence[Tensor] | None = None, range: _float | Sequence[_float] | None = None, weight: Tensor | None = None, density: _bool = False) -> tuple[Tensor, ...]:
     """How many points, the last axis of the tensor `[…, n]`, lie in each of the boxes that edges along `n` axes make: the boxes' counts
     `[bins…]`, and then the edges along each axis. They are `edges`, a tensor of one axis for each; or `bins` says how many boxes of one width there
     are along each axis, between the least and the largest coordinate or within `range` (two numbers for each axis). A point on the last

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ._micrograd_rs import (
     Tensor,
+    _histogramdd,
     abs,
     abs_,
     absolute,
@@ -235,7 +236,6 @@ from ._micrograd_rs import (
     heaviside_,
     histc,
     histogram,
-    _histogramdd,
     hsplit,
     hstack,
     hypot,
@@ -532,6 +532,7 @@ from ._micrograd_rs import (
 )
 
 __all__ = [
+    "_histogramdd",
     "abs",
     "abs_",
     "absolute",
@@ -763,7 +764,6 @@ __all__ = [
     "heaviside_",
     "histc",
     "histogram",
-    "_histogramdd",
     "hsplit",
     "hstack",
     "hypot",

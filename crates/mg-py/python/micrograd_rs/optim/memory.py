@@ -313,11 +313,13 @@ class Memory(defaultdict[Any, Any]):
         now = {(p, name): t.item() for p, entries in found.items() for name, t in entries.items() if name in _NUMBERS}
         for numbers in self._numbers:
             numbers.show(now, self._stands)
-        self._numbers = [numbers for numbers in self._numbers if numbers.tensors]
-        shown = {key: t for numbers in self._numbers for key, t in numbers.tensors.items()}
+        # One list at once: another thread may be showing numbers, too.
+        known = [numbers for numbers in self._numbers if numbers.tensors]
+        shown = {key: t for numbers in known for key, t in numbers.tensors.items()}
         if new := {key: value for key, value in now.items() if key not in shown}:
-            self._numbers.append(_Numbers(new))
-            shown |= self._numbers[-1].tensors
+            known.append(_Numbers(new))
+            shown |= known[-1].tensors
+        self._numbers = known
         for p, name in now:
             found[p][name] = shown[p, name]
 
