@@ -177,6 +177,11 @@ impl Watch {
         Ok(now)
     }
 
+    /// Whether hooks want to be told of the gradients of an operation's results.
+    pub(crate) fn begins(&self) -> bool {
+        !locked(&self.node_before).is_empty()
+    }
+
     /// Whether hooks want to be told of the gradients of an operation's inputs.
     pub(crate) fn waits(&self) -> bool {
         !locked(&self.node_after).is_empty()
@@ -204,25 +209,26 @@ impl Watch {
 
     /// As [`Watch::seen`], of a leaf.
     pub(crate) fn seen_by_leaf(&self, gradient: Node) -> Result<Node> {
-        if !locked(&self.hooks).is_empty() || !locked(&self.node_before).is_empty() {
+        if !locked(&self.hooks).is_empty() {
             jit::note_hook();
         }
-        let gradient = self.seen(gradient)?;
-        let seen = self.before(vec![Some(gradient.clone())])?;
-        Ok(seen.into_iter().next().flatten().unwrap_or(gradient))
+        self.seen(gradient)
     }
 
-    /// Tells that a leaf's gradient was added to, by this one.
+    /// What the hooks of a leaf's accumulation have made of the gradient that is to be added, if there is to be any.
+    pub(crate) fn before_leaf(&self, gradient: Node) -> Result<Option<Node>> {
+        jit::note_hook();
+        Ok(self.before(vec![Some(gradient)])?.into_iter().next().flatten())
+    }
+
+    /// Tells that a leaf's gradient was added to, by this one, or by nothing.
     pub(crate) fn added(&self, leaf: &Tensor, gradient: Option<Node>) -> Result<()> {
         let hooks = locked(&self.after).clone();
         if !hooks.is_empty() || self.waits() {
             jit::note_hook();
         }
         hooks.into_iter().try_for_each(|(_, hook)| hook(leaf))?;
-        match gradient {
-            Some(gradient) => self.behind(vec![], &[Some(gradient)]).map(drop),
-            None => Ok(()),
-        }
+        self.behind(vec![], &[gradient]).map(drop)
     }
 
     /// Forgets the hooks: the walk was the last one.
@@ -235,7 +241,7 @@ impl Watch {
 }
 
 /// Checks that what a hook has made of a gradient is like it.
-fn fits(new: &Node, gradient: &Node) -> Result<()> {
+pub(crate) fn fits(new: &Node, gradient: &Node) -> Result<()> {
     if new.shape() == gradient.shape() && new.dtype() == gradient.dtype() && new.device() == gradient.device()
     {
         return Ok(());
@@ -349,9 +355,9 @@ pub fn register_multi_grad_hook(tensors: &[&Tensor], hook: MultiHook, mode: Mult
     }
     tensors.iter().try_for_each(|t| t.check_watchable(op))?;
     let (number, n) = (NUMBER.fetch_add(1, Ordering::Relaxed), tensors.len());
-    let mut watches = vec![];
-    for (i, t) in tensors.iter().enumerate() {
-        let watch = t.watch()?;
+    // All of them, or none: what fails has registered nothing.
+    let watches = tensors.iter().map(|t| t.watch()).collect::<Result<Vec<_>>>()?;
+    for (i, watch) in watches.iter().enumerate() {
         let hook = hook.clone();
         let note: Hook = Arc::new(move |gradient: &Tensor| {
             let is_first = PASSES.with_borrow_mut(|passes| {
@@ -376,9 +382,8 @@ pub fn register_multi_grad_hook(tensors: &[&Tensor], hook: MultiHook, mode: Mult
             Ok(None)
         });
         locked(&watch.hooks).push((number, note));
-        watches.push(Arc::downgrade(&watch));
     }
-    Ok(HookHandle { watches, number })
+    Ok(HookHandle { watches: watches.iter().map(Arc::downgrade).collect(), number })
 }
 
 impl History {

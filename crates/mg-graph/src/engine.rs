@@ -144,26 +144,26 @@ pub(crate) fn register(node: &Node) {
     if entries.len() < MAX_PENDING.max(2 * WAITING.load(Ordering::Relaxed)) {
         return;
     }
-    entries.retain(|weak| weak.upgrade().is_some_and(|inner| inner.value.get().is_none()));
-    WAITING.store(entries.len(), Ordering::Relaxed);
+    let waiting = tidy(entries);
     // Runs that are recorded agree only where they are computed at the same places; what waits is computed at their end.
     if crate::replay::is_recording() {
         return;
     }
-    let oldest: Vec<Node> = entries
-        .iter()
-        .filter_map(Weak::upgrade)
-        .map(Node)
-        .filter(|n| n.is_held() || n.is_optional())
-        .collect();
-    drop(entries);
+    let oldest: Vec<Node> = waiting.into_iter().filter(|n| n.is_held() || n.is_optional()).collect();
     // A failure is kept by the nodes it concerns.
-    let nodes: Vec<&Node> = oldest.iter().collect();
-    let _ = realize_quietly(&nodes);
+    let _ = realize_quietly(&oldest.iter().collect::<Vec<_>>());
     // Only what waits still makes the next time come later.
-    let mut entries = registry();
-    entries.retain(|weak| weak.upgrade().is_some_and(|inner| inner.value.get().is_none()));
+    drop(tidy(registry()));
+}
+
+/// Forgets the entries of nodes that do not wait any more, and answers with those that do. What nobody else holds is let go behind the lock, as that
+/// may run anybody's code.
+fn tidy(mut entries: MutexGuard<'_, Vec<Weak<Inner>>>) -> Vec<Node> {
+    let known: Vec<Node> = entries.iter().filter_map(Weak::upgrade).map(Node).collect();
+    *entries = known.iter().filter(|node| node.is_pending()).map(|node| Arc::downgrade(&node.0)).collect();
     WAITING.store(entries.len(), Ordering::Relaxed);
+    drop(entries);
+    known.into_iter().filter(Node::is_pending).collect()
 }
 
 /// Counters of the plan cache.

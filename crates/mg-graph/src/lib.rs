@@ -54,7 +54,7 @@ pub use build::same_device;
 pub use engine::{
     PlanStats, clear_plans, compute_readers, is_eager, plan_stats, realize, realize_quietly, set_eager,
 };
-pub use exclusive::Exclusive;
+pub use exclusive::{Alone, Exclusive};
 pub use explain::{Explanation, LaunchInfo, explain};
 pub use hash::WordHasher;
 pub use interrupt::set_interrupt;

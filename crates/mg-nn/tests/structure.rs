@@ -126,6 +126,17 @@ fn weights_are_averaged() {
         assert_eq!(other.n_averaged.item::<i64>().unwrap(), 3);
         assert!(average.update_parameters(&sequential![make()]).is_err());
     }
+    // A mean of halves counts beyond what they hold, of which 257 is 256.
+    let (model, copy) = (make(), make());
+    model.to_dtype(DType::BF16).unwrap();
+    copy.to_dtype(DType::BF16).unwrap();
+    let average = AveragedModel::new(&model, copy, Averaging::Mean).unwrap();
+    average.n_averaged.assign(Tensor::full(&[], 256.0, DType::I64).unwrap()).unwrap();
+    mg_nn::init::constant_(&average.module.weight, 0.0).unwrap();
+    mg_nn::init::constant_(&model.weight, 256.0).unwrap();
+    average.update_parameters(&model).unwrap();
+    assert_eq!(average.module.weight.dtype(), DType::BF16);
+    assert_eq!(average.module.weight.to_f64_vec().unwrap(), [1.0 - 1.0 / 256.0]);
     // Buffers are the last ones, or averages.
     for (use_buffers, wanted) in [(false, 4.0), (true, 3.0)] {
         let (model, copy) = (BatchNorm1d::new(1).unwrap(), BatchNorm1d::new(1).unwrap());
@@ -203,6 +214,10 @@ fn samplers_draw_what_they_say() {
     let weighted = WeightedRandomSampler::new(&weights, 4000, true, 1).unwrap().order(0);
     let ones = weighted.iter().filter(|&&i| i == 1).count();
     assert!(weighted.iter().all(|&i| i == 1 || i == 2) && (850..1150).contains(&ones), "{ones}");
+    // So it is where their sum is beyond what there is.
+    let weighted = WeightedRandomSampler::new(&[1e308, 1e308, 0.0], 4000, true, 1).unwrap().order(0);
+    let ones = weighted.iter().filter(|&&i| i == 1).count();
+    assert!(weighted.iter().all(|&i| i < 2) && (1800..2200).contains(&ones), "{ones}");
     // Without replacement, the first is drawn by the weights as well.
     let first = |seed| WeightedRandomSampler::new(&weights, 2, false, seed).unwrap().order(0);
     assert!((0..2000).map(first).all(|order| sorted(order) == [1, 2]));

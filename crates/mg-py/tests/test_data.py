@@ -243,6 +243,9 @@ def test_samplers():
     drawn = list(WeightedRandomSampler([0.0, 1.0, 0.0, 3.0], 400, generator=mg.Generator().manual_seed(1)))
     assert set(drawn) == {1, 3} and 240 < drawn.count(3) < 360
     assert sorted(WeightedRandomSampler([1.0, 1.0, 1.0], 3, replacement=False)) == [0, 1, 2]
+    # Their sum may be beyond what there is.
+    drawn = list(WeightedRandomSampler([0.0, 1e308, 1e308], 400, generator=mg.Generator().manual_seed(1)))
+    assert set(drawn) == {1, 2} and 150 < drawn.count(1) < 250
     assert sorted(SubsetRandomSampler([4, 9, 2])) == [2, 4, 9]
     assert list(BatchSampler(range(5), 2, False)) == [[0, 1], [2, 3], [4]] and list(BatchSampler(range(5), 2, True)) == [[0, 1], [2, 3]]
     for wrong in (lambda: BatchSampler(range(3), 0, False), lambda: WeightedRandomSampler([1.0], 2, False), lambda: RandomSampler(range(3), num_samples=-1)):

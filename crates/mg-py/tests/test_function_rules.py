@@ -278,6 +278,77 @@ def test_hooks_of_leaves_as_operations(lib):
 
 
 @both
+def test_prehooks_are_behind_what_is_wanted(lib):
+    """What grad() is asked for is the gradient that comes to an operation, not what the operation's hook makes of it."""
+    a = f64(lib, [1.0]).requires_grad_()
+    b = a * 2
+    told = []
+    b.grad_fn.register_prehook(lambda of: told.append(1) or (of[0] * 10,))
+    out = (b * 3).sum()
+    grad = lambda *of: [g.tolist() for g in lib.autograd.grad(out, of, retain_graph=True)]  # noqa: E731
+    assert grad(b) == [[3.0]] and told == []
+    assert grad(a) == [[60.0]] and grad(a, b) == [[60.0], [3.0]] and told == [1, 1]
+    # What is kept is the tensor's, too.
+    b.retain_grad()
+    out.backward(retain_graph=True)
+    assert (a.grad.tolist(), b.grad.tolist()) == ([60.0], [3.0])
+
+
+@both
+def test_prehooks_of_leaves_are_called_where_they_are_added_to(lib):
+    a = f64(lib, [1.0]).requires_grad_()
+    told = []
+    node = edge(lib, a)
+    node.register_prehook(lambda of: told.append(1) or (of[0] * 10,))
+    assert lib.autograd.grad((a * 2).sum(), a)[0].tolist() == [2.0] and told == []
+    (a * 2).sum().backward()
+    assert a.grad.tolist() == [20.0] and told == [1]
+    a.grad = None
+    (a * 2).sum().backward(inputs=[a])
+    assert a.grad.tolist() == [20.0] and told == [1, 1]
+
+
+@both
+def test_prehooks_that_leave_nothing(lib):
+    told = []
+    a = f64(lib, [1.0]).requires_grad_()
+    node = edge(lib, a)
+    node.register_prehook(lambda of: (None,))
+    node.register_hook(lambda inputs, of: told.append((inputs, of)))
+    a.register_post_accumulate_grad_hook(lambda t: told.append("added"))
+    (a * 2).sum().backward()
+    assert a.grad is None and told == ["added", ((), (None,))]
+    # Of an operation.
+    a = f64(lib, [1.0]).requires_grad_()
+    b = a * 2
+    b.grad_fn.register_prehook(lambda of: (None,))
+    b.grad_fn.register_hook(lambda inputs, of: told.append((inputs, of)))
+    (b * 3).sum().backward(retain_graph=True)
+    assert a.grad is None and told[2:] == [((None, None), (None,))]
+    assert lib.autograd.grad((b * 3).sum(), a, allow_unused=True, retain_graph=True)[0] is None
+    # What comes another way is there.
+    (b * 3 + a * 5).sum().backward()
+    assert a.grad.tolist() == [5.0]
+
+    # Of a function, which is told of zeros, or of nothing.
+    class Twice(lib.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.set_materialize_grads(False)
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, g):
+            return None if g is None else g * 2
+
+    a = f64(lib, [1.0]).requires_grad_()
+    b = Twice.apply(a)
+    b.grad_fn.register_prehook(lambda of: (None,))
+    (b * 3).sum().backward()
+    assert a.grad is None
+
+
+@both
 def test_hooks_of_functions(lib):
     class Both(lib.autograd.Function):
         @staticmethod

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import argparse
+import io
 import warnings
 
 import micrograd_rs as mg
@@ -265,6 +267,7 @@ def test_a_leaf_that_is_changed():
         ("sparse_coo_tensor", "no sparse tensors"),
         ("quantize_per_tensor", "no quantised tensors"),
         ("ao", "no quantised tensors"),
+        ("quantization", "no quantised tensors"),
         ("float8_e4m3fn", "float16 and bfloat16"),
         ("hub", r"load\(\) reads the file"),
         ("fx", "compiler and exporter"),
@@ -286,6 +289,38 @@ def test_what_is_not_here_by_mistake():
         assert near is None or f"did you mean '{near}'" in str(e.value)
     with pytest.raises(AttributeError, match="'micrograd_rs.nn' has no attribute 'fft'$"):
         nn.fft
+    with pytest.raises(AttributeError, match="'annotation'(?!.*'annotations')"):
+        mg.annotation  # what `from __future__ import annotations` leaves is none of its names
+
+
+def test_files_that_are_none(tmp_path):
+    path = tmp_path / "x.pt"
+    for data in (b"", b"hello, a text", b'{"a": 1}'):
+        path.write_bytes(data)
+        for mmap in (False, True):
+            with pytest.raises(ValueError, match=r"x\.pt is neither safetensors, nor a \.pt zip, nor \.npy/\.npz$"):
+                mg.load(path, mmap=mmap)
+        with open(path, "rb") as file, pytest.raises(ValueError, match=r"the file is neither safetensors, nor a \.pt zip, nor \.npy/\.npz$"):
+            mg.load(file)
+    path.write_bytes(b"\x80\x02}q")
+    for f in (path, io.BytesIO(path.read_bytes())):
+        with pytest.raises(ValueError, match="a pickle"):
+            mg.load(f)
+
+
+def test_what_save_takes_is_said(tmp_path):
+    for wrong, kind in ((argparse.Namespace(a=1), r"argparse\.Namespace"), ({"p": tmp_path}, r"p: .*Path")):
+        with pytest.raises(TypeError, match=rf"{kind} cannot be saved; tensors, arrays, .* dtypes, devices, .*vars\(args\) .*str\(path\)"):
+            mg.save(wrong, tmp_path / "a")
+
+
+def test_what_was_traced_has_no_code_to_save(tmp_path):
+    traced = mg.jit.trace(nn.Linear(2, 2), mg.ones(1, 2))
+    assert not hasattr(traced, "save")
+    with pytest.raises(AttributeError, match="'Linear' has no attribute 'save': no file holds a module's code: .*onnx"):
+        traced.save(tmp_path / "a")
+    with pytest.raises(NotImplementedError, match="jit.save: no file holds a module's code"):
+        mg.jit.save(traced, tmp_path / "a")
 
 
 def test_what_another_library_has_is_named(tmp_path):

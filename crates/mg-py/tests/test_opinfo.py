@@ -66,6 +66,12 @@ SLOPES = {
     "nn.functional.ctc_loss": "PyTorch's is that of what comes from log_softmax",
     **{f"nn.functional.max_unpool{n}d": "what is written over has none" for n in (1, 2, 3)},
 }
+# PyTorch's parts of other operations, and what is not here yet: each other name is.
+NOT_HERE = frozenset(
+    "alias_copy as_strided_copy as_strided_scatter diagonal_copy expand_copy geqrf linalg.ldl_factor linalg.ldl_factor_ex linalg.ldl_solve native_batch_norm"
+    " native_group_norm ormqr permute_copy special.airy_ai split_with_sizes_copy squeeze_copy t_copy transpose_copy unbind_copy unfold_copy unsqueeze_copy"
+    " view_copy".split()
+)
 NOT_FORWARD = {"bfloat16": "changes are rounded", "half": "changes are rounded"}
 # Taken here; PyTorch wants a tensor, a float, or an axis that is not empty.
 TAKEN = re.compile(
@@ -82,7 +88,7 @@ INFOS = [pytest.param(info, id=name_of(info)) for info in op_db if not OUT_OF_SC
 
 
 def twin(function):
-    """Our function that PyTorch's is called: under its name, or the same Python with our module in PyTorch's place."""
+    """Our function that PyTorch's is called: under its name, or the same Python with our module in PyTorch's place. Only what is listed may be missing."""
     op = function.op
     if isinstance(op, types.FunctionType) and op.__module__.startswith("torch.testing"):
         return types.FunctionType(op.__code__, {**op.__globals__, "torch": mg}, op.__name__, op.__defaults__, op.__closure__)
@@ -90,7 +96,11 @@ def twin(function):
     for part in function.name.split("."):
         found = getattr(found, part, None)
     found = found or getattr(mg.Tensor, function.name, None)
-    return found or pytest.skip("not here")
+    if function.name in NOT_HERE:
+        assert found is None, f"{function.name} is here: NOT_HERE need not name it"
+        pytest.skip("not here")
+    assert found is not None, f"{function.name} is not here"
+    return found
 
 
 def ours(t, device):
@@ -223,7 +233,11 @@ def test_what_pytorch_refuses(info, device):
     ours_of = twin(info)
     for case in info.error_inputs("cpu"):
         sample = case.sample_input
-        if "out" in sample.kwargs or any(t.is_meta or t.is_complex() for t in flat([sample.input, *sample.args], torch.Tensor)):
+        if "out" in sample.kwargs or sample.kwargs.get("layout", torch.strided) != torch.strided:
+            continue
+        # Of what cannot be brought here (NumPy, by which it comes, has 64 axes) nothing is asked.
+        given = flat([sample.input, *sample.args, *sample.kwargs.values()], torch.Tensor)
+        if any(t.is_meta or t.is_complex() or t.dim() > 64 for t in given):
             continue
         try:
             info.op(sample.input, *sample.args, **sample.kwargs)
@@ -232,8 +246,8 @@ def test_what_pytorch_refuses(info, device):
                 continue
         else:
             continue
-        with pytest.raises((TypeError, ValueError, IndexError, RuntimeError, NotImplementedError, AttributeError)) as told_so:
-            here = told((sample.input, sample.args, sample.kwargs), device)
+        here = told((sample.input, sample.args, sample.kwargs), device)
+        with pytest.raises((TypeError, ValueError, IndexError, RuntimeError, NotImplementedError)) as told_so:
             for t in flat(ours_of(here[0], *here[1], **here[2]), mg.Tensor):
                 t.tolist()
         assert "internal error" not in str(told_so.value)

@@ -246,6 +246,64 @@ def test_nan_can_be_a_warning(tmp_path):
     assert mg.load(tmp_path / "run.mg")["step"] == 2
 
 
+@pytest.mark.parametrize("read", [True, False])
+@pytest.mark.parametrize("bad", [math.inf, math.nan])
+def test_what_is_warned_of_is_not_saved(tmp_path, read, bad):
+    path = tmp_path / "run.mg"
+    net = mg.nn.Linear(1, 1)
+    from micrograd_rs.utils.checkpointer import Checkpointer
+
+    kept = Checkpointer(path, every=2, on_nan="warn", model=net)
+    of = float if read else mg.tensor
+    kept.step(of(1.0))
+    kept.step(of(1.0))
+    # A bad one when a checkpoint is due, and one before: both ways of telling are one.
+    kept.step(of(1.0))
+    with pytest.warns(RuntimeWarning, match="the loss of step 4 is"):
+        kept.step(of(bad))
+    assert mg.load(path)["step"] == 2 == kept.saved
+    with pytest.warns(RuntimeWarning, match="the loss of step 5 is"):
+        kept.step(of(bad))
+        kept.step(of(1.0))
+    assert mg.load(path)["step"] == 2 == kept.saved
+    # What goes well since is saved again.
+    kept.step(of(1.0))
+    kept.step(of(1.0))
+    assert mg.load(path)["step"] == 8 == kept.saved
+
+
+def test_parts_are_loaded_in_any_order_and_all_or_none(tmp_path):
+    from micrograd_rs.utils.checkpointer import Checkpointer
+
+    path = tmp_path / "run.mg"
+    run = Run(path, every=1)
+    run.step()
+    after = run.w.tolist(), run.sgd.state[run.w]["momentum_buffer"].tolist()
+    other = Run(path)
+    assert Checkpointer(path, optim=other.sgd, model=other.net).load() == 1
+    assert (other.w.tolist(), other.sgd.state[other.w]["momentum_buffer"].tolist()) == after
+    # A part that does not fit leaves those before it as they were.
+    third = Run(path)
+    third.step(3.0)
+    before = third.w.tolist(), third.sgd.state[third.w]["momentum_buffer"].tolist()
+    mg.save({**mg.load(path), "last": mg.nn.Linear(2, 2).state_dict()}, path)
+    wrong = Checkpointer(path, model=third.net, optim=third.sgd, last=mg.nn.Linear(3, 3))
+    with pytest.raises((ValueError, RuntimeError), match="size mismatch"):
+        wrong.load()
+    assert (third.w.tolist(), third.sgd.state[third.w]["momentum_buffer"].tolist()) == before
+    assert wrong.steps == 0 and wrong.saved is None
+    # One that has remembered nothing yet remembers nothing again.
+    fresh = Run(path)
+    with pytest.raises((ValueError, RuntimeError), match="size mismatch"):
+        Checkpointer(path, optim=fresh.sgd, model=fresh.net, last=mg.nn.Linear(3, 3)).load()
+    assert fresh.w.tolist() == [1.0]
+    other = Run(path)
+    for one in (other, fresh):
+        one.step()
+        one.step()
+    assert other.w.tolist() == fresh.w.tolist()
+
+
 def test_checkpointers_that_are_none(tmp_path):
     from micrograd_rs.utils.checkpointer import Checkpointer
 

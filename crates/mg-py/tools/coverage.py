@@ -167,6 +167,9 @@ DIFFERENCES = """## What is there and differs
   nothing was computed in between, as results are when they are looked at. "cuda" is the first device always: `cuda.set_device(1)` is an error.
 - Hooks of `autograd.graph.register_multi_grad_hook` with all gradients are called at the end of a pass, before gradients are added to leaves; PyTorch's with the
   last gradient. Those of operations (`grad_fn.register_hook`) see the operations that a graph consists of here, which may be others than PyTorch's.
+  Under `create_graph=True` a hook behind an operation (`register_hook`) that is put together again from others is an error.
+- Where a convolution's weight is infinite or NaN, it depends on the shape which outputs that meet the edge's zeros are NaN: places of the kernel over the edge are
+  left out, or multiplied with zeros.
 - `nn.attention.sdpa_kernel` chooses among one. `flex_attention` lays out all scores.
 - There to say what to do instead, in an error: `autograd.graph.saved_tensors_hooks`, `save_on_cpu` and `allow_mutation_on_saved_tensors`,
   `autograd.profiler.emit_nvtx`, `cuda.CUDAGraph` and `cuda.graph`, `nn.parallel.DistributedDataParallel`, what is in

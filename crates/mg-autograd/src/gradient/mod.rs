@@ -302,6 +302,7 @@ pub fn backward(
     inputs: Option<&[&Tensor]>,
     how: Backward,
 ) -> Result<()> {
+    let began = mg_graph::next_sequence();
     if let Some(inputs) = inputs {
         let found = gradients("backward", roots, inputs, seeds_given, how)?;
         // A result that keeps its gradient has it from the walk.
@@ -309,11 +310,11 @@ pub fn backward(
             true => None,
             false => Some((t.clone(), gradient?)),
         };
-        put(inputs.iter().copied().zip(found).filter_map(of).collect(), how).map_err(named("backward"))?;
+        let found = inputs.iter().copied().zip(found).filter_map(of).collect();
+        put(found, how, began).map_err(named("backward"))?;
         // A result that was asked for keeps its gradient from now on.
         return inputs.iter().filter(|t| !t.keeps_grad()).try_for_each(|t| t.retain_grad());
     }
-    let began = mg_graph::next_sequence();
     let seeds = seeds("backward", roots, seeds_given)?;
     // What fails on the way has added to no gradient.
     let (mut found, pass) = (Found::new(), Pass::begin());
@@ -334,7 +335,7 @@ pub fn backward(
         *gradient = not_saved(whole, began);
     }
     end(pass, how).map_err(named("backward"))?;
-    put(found, how).map_err(named("backward"))
+    put(found, how, began).map_err(named("backward"))
 }
 
 /// Leaves and their gradients.
@@ -355,7 +356,7 @@ fn told(leaf: &Tensor, gradient: Node, how: Backward) -> Result<Node> {
 
 /// Computes the gradients that are to be added to, where steps go by that compute something else: else what they are made of would be kept
 /// of each step, and planned anew with each, as no two of such graphs are alike.
-fn compute_what_was_left(found: &Found) {
+fn compute_what_was_left(found: &[(Tensor, Option<Node>)]) {
     // Runs that are recorded agree only where they compute the same.
     if mg_graph::is_recording() {
         return;
@@ -367,13 +368,28 @@ fn compute_what_was_left(found: &Found) {
     let _ = mg_graph::realize_quietly(&left);
 }
 
-/// Adds gradients to those of tensors.
-fn put(found: Found, how: Backward) -> Result<()> {
+/// The gradient that is to be added to a leaf's, as the hooks of its accumulation have it, if there is to be one.
+fn before(leaf: &Tensor, gradient: Node, how: Backward, began: u64) -> Result<Option<Node>> {
+    let begins = leaf.leaf_watch().filter(|watch| watch.begins() && leaf.keeps_grad());
+    let Some(watch) = begins else { return Ok(Some(gradient)) };
+    let _restore = NoGrad(mg_graph::set_tracking(how.create_graph));
+    Ok(watch.before_leaf(gradient)?.map(|gradient| not_saved(gradient, began)))
+}
+
+/// Adds gradients to those of tensors. What fails in hooks that are called before has added to none.
+fn put(found: Found, how: Backward, began: u64) -> Result<()> {
+    let ready = found.into_iter().map(|(leaf, gradient)| {
+        let gradient = before(&leaf, gradient, how, began)?;
+        Ok((leaf, gradient))
+    });
+    let found = ready.collect::<Result<SmallVec<[(Tensor, Option<Node>); 16]>>>()?;
     compute_what_was_left(&found);
     for (leaf, gradient) in found {
         let waits = leaf.leaf_watch().is_some_and(|watch| watch.waits());
-        let told = waits.then(|| gradient.clone());
-        accumulate(&leaf, gradient, how.create_graph)?;
+        let told = gradient.clone().filter(|_| waits);
+        if let Some(gradient) = gradient {
+            accumulate(&leaf, gradient, how.create_graph)?;
+        }
         if let Some(watch) = leaf.leaf_watch() {
             let _restore = NoGrad(mg_graph::set_tracking(how.create_graph));
             watch.added(&leaf, told)?;

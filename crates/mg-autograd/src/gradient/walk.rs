@@ -1,6 +1,6 @@
 //! The walk, from results to leaves.
 
-use super::reach::{Reach, Sequences, Way, leading, may_go_on};
+use super::reach::{Reach, Sequences, leading, may_go_on};
 use super::saved::{Shares, changed, stale};
 use super::{NoGrad, is_leaf};
 use crate::anomaly;
@@ -126,15 +126,11 @@ impl<W: Fn(&Node) -> bool, A: FnMut(&Node, Node) -> Result<()>> Walk<'_, W, A> {
             }
         };
         // What is beyond is met again by the walk that this one is a part of: its hooks are called there, when all of its gradient is known.
-        if let Some(watch) = Watch::of(&node).filter(|_| !is_beyond) {
+        let watch = Watch::of(&node).filter(|_| !is_beyond);
+        if let Some(watch) = watch {
             jit::note_watched(&node);
             gradient = watch.seen(gradient.expand(*node.shape())?)?;
             watch.keep(&node, &gradient, self.create_graph)?;
-            // A call's are those of all of its results, which are there when the walk goes through it.
-            if Call::of(&node).is_none() {
-                let seen = watch.before(vec![Some(gradient.clone())])?;
-                gradient = seen.into_iter().next().flatten().unwrap_or_else(|| node.lit(0.0));
-            }
         }
         if (self.wanted)(&node) {
             (self.arrive)(&node, gradient.clone())?;
@@ -143,6 +139,23 @@ impl<W: Fn(&Node) -> bool, A: FnMut(&Node, Node) -> Result<()>> Walk<'_, W, A> {
             return Ok(());
         }
         jit::note_passed(&node);
+        // The operation's own hooks are called where the walk goes through it: the gradient that was wanted is none of theirs. A call's are those
+        // of all of its results, which are there then.
+        if let Some(watch) = watch
+            && watch.begins()
+            && Call::of(&node).is_none()
+            && !node.is_released()
+            && !self.ends_at(&node, &node.sources())
+        {
+            match watch.before(vec![Some(gradient)])?.into_iter().next().flatten() {
+                Some(said) => gradient = said,
+                None => {
+                    self.behind_nothing(&node, watch)?;
+                    self.pass_without(node);
+                    return Ok(());
+                }
+            }
+        }
         match self.by_its_history(node, gradient)? {
             Some((node, gradient)) => self.onward(node, gradient),
             None => Ok(()),
@@ -195,6 +208,22 @@ impl<W: Fn(&Node) -> bool, A: FnMut(&Node, Node) -> Result<()>> Walk<'_, W, A> {
             }
         }
         self.passed.push(node);
+    }
+
+    /// Tells those who wait for the gradients of what a node was computed of that there is none of the node: they may have some yet.
+    fn behind_nothing(&mut self, node: &Node, watch: &Watch) -> Result<()> {
+        if !watch.waits() {
+            return Ok(());
+        }
+        let sources = node.sources();
+        let said = watch.behind(vec![None; sources.len()], &[None])?;
+        for (source, share) in sources.iter().zip(said) {
+            if let Some(share) = share.filter(|_| self.leads(source)) {
+                hooks::fits(&share, source)?;
+                add(&mut self.front, source, share);
+            }
+        }
+        Ok(())
     }
 
     /// The gradients of a call's results so far; the walk comes to the call when all of them are there.
@@ -273,11 +302,16 @@ impl<W: Fn(&Node) -> bool, A: FnMut(&Node, Node) -> Result<()>> Walk<'_, W, A> {
         Ok(true)
     }
 
+    /// Whether nothing that is wanted lies behind a node of these sources.
+    fn ends_at(&self, node: &Node, sources: &Sources) -> bool {
+        let Reach::Only(way) = self.reach else { return false };
+        !may_go_on(node, way.oldest) && !sources.iter().any(|s| self.leads(s))
+    }
+
     /// Takes the gradient on to what a node was computed of.
     fn onward(&mut self, node: Node, gradient: Node) -> Result<()> {
         let sources: Sources = node.sources();
-        let is_end = |way: &Way| !may_go_on(&node, way.oldest) && !sources.iter().any(|s| self.leads(s));
-        if matches!(self.reach, Reach::Only(way) if is_end(way)) {
+        if self.ends_at(&node, &sources) {
             return Ok(());
         }
         if node.is_released() {

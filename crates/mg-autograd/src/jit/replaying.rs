@@ -149,7 +149,8 @@ impl Replaying {
     ) -> Result<Option<Vec<Tensor>>> {
         let line = Location::caller();
         let run = &self.run;
-        let Some(mut lent) = Lent::of(run, arguments)? else { return Ok(None) };
+        let Some(older) = run.older(arguments) else { return Ok(None) };
+        let Some(mut lent) = Lent::of(run, arguments) else { return Ok(None) };
         let Some((outside, history)) = lent.outside(run, found) else { return Ok(None) };
         let generator = creation::generator();
         let made = match self.replay.run(&outside, &lent.replaced(run), generator) {
@@ -180,7 +181,7 @@ impl Replaying {
         drop(outside);
         lent.put_back(changed, line);
         run.put_grads(grads, arguments)?;
-        run.answers(arguments, &bases, &graph).map(Some)
+        run.answers(arguments, older, &bases, &graph).map(Some)
     }
 }
 
@@ -238,12 +239,31 @@ impl Run {
         Ok(())
     }
 
-    /// What a replay answers with.
-    fn answers(&self, arguments: &[&Tensor], bases: &[Tensor], graph: &[Node]) -> Result<Vec<Tensor>> {
+    /// What a replay answers with, or with a part of, that was there before; for each answer. Nothing where that is gone.
+    fn older(&self, arguments: &[&Tensor]) -> Option<Vec<Option<Kept>>> {
+        let of = |output: &Output| match output {
+            Output::Same(spot) | Output::Part(Home::Spot(spot), _) => spot.find(arguments).map(Some),
+            Output::Argument(_)
+            | Output::Made(_)
+            | Output::Part(Home::Made(_), _)
+            | Output::PartOfGraph(..) => Some(None),
+        };
+        self.outputs.iter().map(of).collect()
+    }
+
+    /// What a replay answers with. What another thread has taken away meanwhile is what it was before: see [`Run::older`].
+    fn answers(
+        &self,
+        arguments: &[&Tensor],
+        older: Vec<Option<Kept>>,
+        bases: &[Tensor],
+        graph: &[Node],
+    ) -> Result<Vec<Tensor>> {
         let base = |at: &usize| bases.get(*at).ok_or_else(lost);
-        let outputs = self.outputs.iter().map(|output| match output {
+        let find = |spot: &Spot, before: Option<Kept>| spot.find(arguments).or(before);
+        let outputs = self.outputs.iter().zip(older).map(|(output, before)| match output {
             Output::Argument(i) => arguments.get(*i).map(|&t| t.clone()).ok_or_else(lost),
-            Output::Same(spot) => match spot.find(arguments) {
+            Output::Same(spot) => match find(spot, before) {
                 Some(Kept::Tensor(tensor)) => Ok(tensor),
                 Some(Kept::Line(_)) | None => Err(lost()),
             },
@@ -253,7 +273,7 @@ impl Run {
                 let node = graph.get(*root).cloned().ok_or_else(lost)?;
                 Ok(base(at)?.part_that_is(*layout, node))
             }
-            Output::Part(Home::Spot(spot), layout) => match spot.find(arguments) {
+            Output::Part(Home::Spot(spot), layout) => match find(spot, before) {
                 Some(kept) => Ok(kept.part(*layout)),
                 None => Err(lost()),
             },
@@ -283,19 +303,19 @@ struct Lent(Vec<(Kept, Option<Node>)>);
 
 impl Lent {
     /// Takes what a step changes: that is not to be seen meanwhile, and its memory is taken over. Nothing where two gradients that were two
-    /// tensors are one since: to take it twice would be to wait for ever.
-    fn of(run: &Run, arguments: &[&Tensor]) -> Result<Option<Lent>> {
+    /// tensors are one since, since to take it twice would be to wait for ever; and where another thread has taken one away.
+    fn of(run: &Run, arguments: &[&Tensor]) -> Option<Lent> {
         let mut lent = Lent(vec![]);
         let _taking = Changing::begin();
         for (spot, _) in &run.changed {
-            let kept = spot.find(arguments).ok_or_else(lost)?;
+            let kept = spot.find(arguments)?;
             if kept.is_lent() && lent.0.iter().any(|(other, _)| other.is(&kept)) {
-                return Ok(None);
+                return None;
             }
-            let node = kept.lend().ok_or_else(lost)?;
+            let node = kept.lend()?;
             lent.0.push((kept, Some(node)));
         }
-        Ok(Some(lent))
+        Some(lent)
     }
 
     /// The values that a replay reads, and the nodes that its answers' history goes on to. Nothing where another thread has written since to what

@@ -701,7 +701,15 @@ impl Tensor {
         let draw = |sizes: &[usize], dtype| uniform(sizes, dtype, self.device(), generator);
         if replacement && num_samples > 1 {
             // A place below the sum of all weights is that of the first whose running sum is beyond it.
-            let ends = Tensor::from_node(weights.cast(DType::F64)).try_cumsum(-1, None)?;
+            let mut parts = Tensor::from_node(weights.cast(DType::F64));
+            if wide == DType::F64 {
+                // Where their sum is beyond what there is, the weights count as parts of as much.
+                let part = 0.5 / n as f64;
+                let [whole, part] = [1.0, part].map(|scale| Tensor::from_node(sums.lit(scale)));
+                let is_finite = Tensor::from_node(sums.clone()).try_isfinite()?;
+                parts = parts.try_mul(&Tensor::where_(&is_finite, &whole, &part)?)?;
+            }
+            let ends = parts.try_cumsum(-1, None)?;
             let sum = ends.narrow(-1, -1, 1)?.node();
             let places = draw(&shape.with(rank - 1, num_samples), DType::F64)?;
             let places = Tensor::from_node(Node::map(Row::Mul, &[&places, &sum])?);

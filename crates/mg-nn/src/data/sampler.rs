@@ -186,12 +186,15 @@ impl Sampler for WeightedRandomSampler {
         // Uniform in [0, 1).
         let mut unit = || (random.wide() + 1.0) / 2.0;
         if self.replacement {
+            // Weights whose sum is beyond what there is are parts of as much.
+            let is_finite = self.weights.iter().sum::<f64>().is_finite();
+            let scale = if is_finite { 1.0 } else { 0.5 / self.weights.len() as f64 };
             let mut sum = 0.0;
             let sums: Vec<f64> = self
                 .weights
                 .iter()
                 .map(|w| {
-                    sum += w;
+                    sum += w * scale;
                     sum
                 })
                 .collect();

@@ -56,7 +56,9 @@ pub use swa::{Anneal, AveragedModel, Averaging, ChainedScheduler, SWALR};
 
 use mg_autograd::Tensor;
 use mg_device::{DType, Error, ErrorKind, Float, Result};
+use mg_graph::Exclusive;
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::state::{IncompatibleKeys, State};
@@ -271,6 +273,8 @@ impl<R: Rule> Optimizer for ByRule<R> {
     }
 
     fn state(&self) -> State {
+        let exclusives: Vec<Arc<Exclusive>> = self.groups.iter().map(ParamGroup::exclusive).collect();
+        let _alone = Exclusive::take(&exclusives);
         let mut state = State::default();
         let mut before = 0;
         for group in &self.groups {
@@ -281,6 +285,9 @@ impl<R: Rule> Optimizer for ByRule<R> {
     }
 
     fn load_state(&mut self, state: &State) -> Result<()> {
+        // A step of another thread comes before all groups or behind them.
+        let exclusives: Vec<Arc<Exclusive>> = self.groups.iter().map(ParamGroup::exclusive).collect();
+        let _alone = Exclusive::take(&exclusives);
         let mut parts: Vec<State> = self.groups.iter().map(|_| State::default()).collect();
         let ends: Vec<usize> = (0..self.groups.len())
             .scan(0, |n, i| {

@@ -90,16 +90,19 @@ impl<M: Module> AveragedModel<M> {
         // Whether it is the first time is the device's to know: reading it would wait for the device.
         let is_first = self.n_averaged.try_eq(0i64)?;
         let average = |a: &Tensor, b: &Tensor| -> Result<Tensor> {
-            let b = b.detach().to(a.device())?.to_dtype(a.dtype());
-            let change = b.try_sub(a)?;
+            // Half of them hold no count beyond 256 or 2048.
+            let dtype = if a.dtype().is_half() { DType::F32 } else { a.dtype() };
+            let (now, b) = (a.to_dtype(dtype), b.detach().to(a.device())?.to_dtype(dtype));
+            let change = b.try_sub(&now)?;
             let change = match self.averaging {
                 Averaging::Ema(decay) => change.try_mul(1.0 - decay)?,
                 Averaging::Mean => {
-                    let n = self.n_averaged.to(a.device())?.to_dtype(a.dtype());
-                    change.try_div(&n.try_add(1.0)?)?
+                    let n = self.n_averaged.to(a.device())?.try_add(1i64)?.to_dtype(dtype);
+                    change.try_div(&n)?
                 }
             };
-            Tensor::where_(&is_first.to(a.device())?, &b, &a.try_add(&change)?)
+            let average = Tensor::where_(&is_first.to(a.device())?, &b, &now.try_add(&change)?)?;
+            Ok(average.to_dtype(a.dtype()))
         };
         let mut written = vec![&self.n_averaged];
         for ((_, a), (_, b)) in own.iter().zip(&given) {

@@ -9,10 +9,17 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 
+NO_CODE = "no file holds a module's code: save(m.state_dict(), f) its numbers, or onnx.export(m, args, f) a graph"
+# What modules that were traced or scripted have in PyTorch, and why they do not here.
+_OF_MODULES = {"save": NO_CODE}
+
+
 def unknown(what: str, name: str, known: Iterable[str]) -> str:
     """What to say of a name that `what` does not have."""
     from difflib import get_close_matches
 
+    if name in _OF_MODULES and not what.startswith("module "):
+        return f"{what} has no attribute '{name}': {_OF_MODULES[name]}"
     public = [k for k in known if not k.startswith("_")]
     folded = {k.lower().replace("_", ""): k for k in public}
     same = folded.get(name.lower().replace("_", ""))
@@ -43,7 +50,7 @@ _ABSENT = (
     (("fft", "stft", "istft"), "there are no complex numbers here, and so no Fourier transforms"),
     (("complex", "cfloat", "cdouble", "chalf", "bcomplex", "view_as_complex", "view_as_real", "polar", "imag"), "there are no complex numbers here"),
     (("sparse", "spmm", "hspmm", "smm", "sspaddmm"), "there are no sparse tensors here"),
-    (("quantize", "qint", "quint", "qscheme", "per_tensor_", "per_channel_", "fake_quantize", "dequantize", "ao"), "there are no quantised tensors here"),
+    (("quantiz", "qint", "quint", "qscheme", "per_tensor_", "per_channel_", "fake_quantize", "dequantize", "ao"), "there are no quantised tensors here"),
     (("float8", "float4"), "dtypes of less than 16 bits are not here: float16 and bfloat16 are"),
     (("nested", "masked"), "tensors are of one shape and have all their elements: nn.utils.rnn.pad_sequence and where() do what is done with others"),
     (("hub",), "models are not fetched from the network: load() reads the file"),
@@ -103,7 +110,8 @@ class Lazy:
         why = absent(name) if self.module == __package__ else None
         if why is not None:
             raise AttributeError(f"module '{self.module}' has no attribute '{name}': {why}")
-        known = [*vars(sys.modules[self.module]), *self.submodules, *self.members]
+        # `annotations` is what `from __future__` has left there.
+        known = [*(k for k in vars(sys.modules[self.module]) if k != "annotations"), *self.submodules, *self.members]
         raise AttributeError(unknown(f"module '{self.module}'", name, known))
 
 

@@ -22,6 +22,7 @@ from types import ModuleType
 from typing import Any, Final, NoReturn, ParamSpec, TypeVar, overload
 
 from . import _micrograd_rs as _rs
+from ._names import NO_CODE as _NO_CODE
 from ._names import Lazy as _Lazy
 
 __all__ = [
@@ -152,7 +153,7 @@ def save(m: Any, f: Any, _extra_files: Any = None) -> NoReturn:
     """NotImplementedError: no file holds a module's code. `save(m.state_dict(), f)` is for a program that has the class, `onnx.export(m, args, f)` for one that
     has not.
     """
-    raise NotImplementedError("jit.save: no file holds a module's code: save(m.state_dict(), f) its numbers, or onnx.export(m, args, f) a graph")
+    raise NotImplementedError(f"jit.save: {_NO_CODE}")
 
 
 def load(f: Any, map_location: Any = None, _extra_files: Any = None) -> NoReturn:

@@ -156,8 +156,8 @@ class _Writer:
         finally:
             self._open.discard(id(value))  # pyright: ignore[reportUnknownArgumentType]
         raise TypeError(
-            f"{_at(path)}: {kind_of(value)} cannot be saved; tensors, numbers, text, bytes, dictionaries, lists, tuples and sets can: "  # pyright: ignore[reportUnknownArgumentType]
-            "save the state_dict() of what has one"
+            f"{_at(path)}: {kind_of(value)} cannot be saved; tensors, arrays, numbers, text, bytes, dtypes, devices, dictionaries, lists, tuples and sets can: "  # pyright: ignore[reportUnknownArgumentType]
+            "save the state_dict() of what has one, vars(args) of a namespace, str(path) of a path"
         )
 
 
@@ -413,6 +413,7 @@ def load(
         data = bytes(cast("Any", f).read())
         if _is_safetensors(data[:9]):
             return _restored(*_from_safetensors_bytes(data), where, "load")
+        _checked(data[:9], "load: the file")
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "file")
             with open(path, "wb") as file:
@@ -427,9 +428,20 @@ def _is_safetensors(start: bytes) -> bool:
     return start[8:] == b"{" and not start.startswith((b"PK", b"\x93NUMPY"))
 
 
+def _checked(start: bytes, path: str) -> None:
+    """Raises ValueError for a file, of which these are the first nine bytes, that is none of those that can be read."""
+    # A safetensors file begins with the length of its header, which may begin so too, and then the header's brace.
+    if start[:1] == b"\x80" and start[8:] != b"{":
+        raise ValueError(f"{path}: a pickle. Only PyTorch's zip files are read, as torch.save has written them since version 1.6")
+    if start[8:] != b"{" and not start.startswith((b"PK\x03\x04", b"PK\x05\x06", b"\x93NUMPY")):
+        raise ValueError(f"{path} is neither safetensors, nor a .pt zip, nor .npy/.npz")
+
+
 def _load(path: str, where: _Where, mmap: bool) -> Any:
     with open(path, "rb") as file:
         start = file.read(9)
+    if not path.endswith(".json"):
+        _checked(start, path)
     if start[:4] == b"PK\x03\x04" or start[:4] == b"PK\x05\x06":
         from . import _pickles
 
@@ -439,9 +451,6 @@ def _load(path: str, where: _Where, mmap: bool) -> Any:
 
         with open(path, "rb") as file:
             return where(read_npy(file, path), "cpu")
-    # A safetensors file begins with the length of its header, which may begin so too, and then the header's brace.
-    if start[:1] == b"\x80" and start[8:] != b"{":
-        raise ValueError(f"{path}: a pickle. Only PyTorch's zip files are read, as torch.save has written them since version 1.6")
     if path.endswith(".json") or mmap:
         from .safetensors import safe_open
 

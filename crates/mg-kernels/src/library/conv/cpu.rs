@@ -17,8 +17,10 @@ const TILE: usize = 1 << 16;
 const LEAST: usize = 64;
 /// Channels of a result from which tiles have them side by side.
 const NARROW: usize = 5;
-/// Elements of a line above which it would be too much at a time for them: lines are not cut.
+/// Elements of a line, of inputs or outputs, above which it would be too much at a time for them: lines are not cut.
 const LONG_LINE: usize = 1 << 12;
+/// Of how many lines beside each other tiles meet one at the least: they leave room for those between.
+const APART: usize = 4;
 /// Multiplications from which threads share the work.
 const PARALLEL: usize = 1 << 19;
 /// Parts in which a weight's gradient is summed, whatever the number of threads.
@@ -270,12 +272,21 @@ fn each(
     }
 }
 
+/// Whether tiles are the way to go, for the convolution and both gradients.
+fn is_tiled(g: &Geometry) -> bool {
+    let is_short = g.input[2].max(g.output[2]).max(2 * g.padding[2]) <= LONG_LINE;
+    // Lines are laid out whole. Of a kernel of one place this is different, or of little weight: see `Axis::line`.
+    let is_mostly_met = g.stride[2] <= g.kernel[2] && 2 * g.output[2] * g.kernel[2] >= g.input[2];
+    let is_met = g.kernel[2] == 1 || is_mostly_met;
+    is_short && is_met && (0..2).all(|i| g.stride[i] <= APART * g.kernel[i])
+}
+
 unsafe fn forward<T: Entry>(g: &Geometry, x: *const T, w: *const T, y: *mut T) {
     if direct::fits(g) {
         // SAFETY: this function's contract.
         return unsafe { direct::forward(g, x, w, y) };
     }
-    if g.o >= NARROW && g.output[2] <= LONG_LINE {
+    if g.o >= NARROW && is_tiled(g) {
         // SAFETY: this function's contract.
         return unsafe { blocked::outputs(g, x, w, y) };
     }
@@ -335,7 +346,7 @@ unsafe fn input<T: Entry>(g: &Geometry, y: *const T, w: *const T, x: *mut T) {
             direct::forward(&turned, y, w.as_ptr(), x);
         };
     }
-    if g.c >= NARROW && g.input[2] <= LONG_LINE {
+    if g.c >= NARROW && is_tiled(g) {
         // SAFETY: this function's contract.
         return unsafe { blocked::gradient(g, y, w, x) };
     }
@@ -382,7 +393,7 @@ unsafe fn weight<T: Entry>(g: &Geometry, x: *const T, y: *const T, w: *mut T) {
     let (depth, outputs, inputs) = (g.depth(), g.outputs(), g.inputs());
     let (size, count) = tiles(g);
     let is_direct = direct::fits(g);
-    if !is_direct && g.o >= NARROW && g.output[2] <= LONG_LINE {
+    if !is_direct && g.o >= NARROW && is_tiled(g) {
         // SAFETY: this function's contract.
         return unsafe { blocked::weight(g, x, y, w) };
     }

@@ -181,6 +181,48 @@ fn channels_side_by_side() {
 }
 
 #[test]
+fn long_lines_of_which_little_is_met() {
+    let line = |stride: u32| Conv { axes: 1, stride: [1, 1, stride], ..PLAIN };
+    for dtype in [DType::F32, DType::F64] {
+        // Steps above the kernel, on lines short and long.
+        compare(line(16), 2, [9, 33], &[650], &[10], dtype);
+        compare(line(160), 1, [9, 20], &[9000], &[10], dtype);
+        compare(line(64), 2, [12, 8], &[5000], &[4], dtype);
+        compare(Conv { padding: [0, 0, 3], ..line(7) }, 3, [2, 10], &[300], &[3], dtype);
+        compare(Conv { groups: 2, padding: [0, 0, 40], ..line(30) }, 3, [20, 14], &[4200], &[5], dtype);
+        // The same with steps within the kernel, and those alone.
+        compare(Conv { dilation: [1, 1, 50], ..line(50) }, 2, [9, 12], &[700], &[3], dtype);
+        compare(Conv { dilation: [1, 1, 7], ..line(3) }, 2, [9, 12], &[300], &[3], dtype);
+        compare(Conv { dilation: [1, 1, 690], ..line(1) }, 2, [9, 12], &[700], &[2], dtype);
+        // Of one place; as long as the kernel.
+        compare(line(160), 1, [9, 20], &[3000], &[1], dtype);
+        compare(line(160), 1, [9, 20], &[5000], &[1], dtype);
+        compare(line(16), 2, [9, 20], &[400], &[16], dtype);
+        // Long lines of which all is met; edges that are longer than the line.
+        compare(Conv { padding: [0, 0, 1], ..line(1) }, 1, [9, 6], &[4097], &[3], dtype);
+        compare(line(2), 1, [9, 6], &[4096], &[3], dtype);
+        compare(Conv { padding: [0, 0, 2500], ..line(9) }, 1, [9, 6], &[40], &[10], dtype);
+        // Along other axes.
+        let far = Conv { stride: [1, 20, 1], ..PLAIN };
+        compare(far, 2, [9, 12], &[170, 5], &[3, 3], dtype);
+        compare(far, 2, [9, 12], &[170, 5], &[1, 1], dtype);
+        compare(Conv { stride: [1, 6, 6], ..PLAIN }, 2, [9, 12], &[40, 50], &[2, 2], dtype);
+        compare(Conv { stride: [1, 6, 6], ..PLAIN }, 2, [9, 12], &[40, 50], &[2, 1], dtype);
+    }
+}
+
+#[test]
+fn short_lines_of_large_images() {
+    // More links than are made at once; lots of parts of a plane.
+    let solid = Conv { axes: 3, ..PLAIN };
+    compare(solid, 1, [8, 6], &[6, 1400, 1], &[5, 5, 1], DType::F32);
+    compare(Conv { stride: [1, 2, 1], ..solid }, 2, [9, 7], &[3, 3400, 2], &[2, 5, 2], DType::F64);
+    let padded = Conv { padding: [1; 3], ..solid };
+    compare(padded, 1, [8, 6], &[2, 1300, 2], &[3, 5, 3], DType::F32);
+    compare(padded, 1, [5, 6], &[2, 1300, 2], &[3, 5, 3], DType::F32);
+}
+
+#[test]
 fn threads_change_nothing() {
     let x = Array::some(DType::F32, &[20, 40, 6, 6], 1);
     let w = Array::some(DType::F32, &[48, 40, 3, 3], 2);

@@ -212,8 +212,8 @@ class _Rule:
         self.found, self.outputs = found, outputs
         self.name = f"{cls.__name__}Backward"
         # What tangents that there are none of are zeros of.
-        floats = [args[i] for i in at] if cls.jvp is not Function.jvp else []
-        self.like = [(t.shape, t.dtype, t.device) if t.is_floating_point() else None for t in floats]
+        tensors = [args[i] for i in at] if cls.jvp is not Function.jvp else []
+        self.like = [(t.shape, t.dtype, t.device) if t.is_floating_point() else None for t in tensors]
 
     def jvp(self, saved: _Saved, tangents: tuple[Tensor | None, ...]) -> Sequence[Tensor | None]:
         given: list[Any] = [None] * self.inputs

@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import math
 import os
+from contextlib import suppress
+from copy import copy
 from typing import TYPE_CHECKING, Any, cast
 
 from .._micrograd_rs import Tensor, _needs_values
@@ -79,6 +81,8 @@ class Checkpointer:
         self._parts = parts
         # Losses that nobody has looked at yet, with their steps.
         self._losses: list[tuple[int, Tensor]] = []
+        # Whether those that were looked at at once are good, since the last time.
+        self._is_good = True
 
     def __enter__(self) -> Self:
         return self
@@ -99,18 +103,20 @@ class Checkpointer:
             self._losses.append((self.steps, loss.detach()))
         elif not math.isfinite(number := float(loss)):
             self._tell_loss(self.steps, number)
+            self._is_good = False
         if self.steps % self.every == 0:
             self.save()
 
     def check(self) -> bool:
         """Looks at the losses since the last time: whether they are good. TrainingError for the first that is not."""
         losses, self._losses = self._losses, []
+        is_good, self._is_good = self._is_good, True
         numbers = _numbers([t for _, t in losses])
         for (step, _), number in zip(losses, numbers, strict=True):
             if not math.isfinite(number):
                 self._tell_loss(step, number)
                 return False
-        return True
+        return is_good
 
     def save(self) -> bool:
         """Looks at the losses and saves, if all is well; whether it did. TrainingError if not: then the file is what it was."""
@@ -127,20 +133,32 @@ class Checkpointer:
         return True
 
     def load(self) -> int:
-        """Loads the file into the parts, if it is there: of which step it is, 0 where there is none. Steps are counted from there on."""
+        """Loads the file into the parts, if it is there: of which step it is, 0 where there is none. Steps are counted from there on. A part that
+        refuses its state leaves those before it as they were, where they take that back."""
         if not os.path.exists(self.path):
             return 0
         from ..serialization import load
 
         state: Any = load(self.path)
         parts = [*self._parts]
-        if not isinstance(state, dict) or [*cast("dict[Any, Any]", state)] != ["step", *parts] or type(state["step"]) is not int:  # type: ignore[redundant-cast]
+        if not isinstance(state, dict) or {*cast("dict[Any, Any]", state)} != {"step", *parts} or type(state["step"]) is not int:  # type: ignore[redundant-cast]
             held = [*cast("dict[Any, Any]", state)] if isinstance(state, dict) else kind_of(state)  # type: ignore[redundant-cast]
             raise ValueError(f"{self.path}: no checkpoint of {parts}: it has {held}")
-        for name, part in self._parts.items():
-            part.load_state_dict(state[name])
+        before: list[tuple[Any, Any]] = []
+        try:
+            for i, (name, part) in enumerate(self._parts.items(), 1):
+                # What was loaded last is never taken back.
+                kept = _kept(part.state_dict()) if i < len(parts) else None
+                part.load_state_dict(state[name])
+                before.append((part, kept))
+        except BaseException:
+            for part, kept in before:
+                # What has its shapes of what it loaded does not go back.
+                with suppress(Exception):
+                    part.load_state_dict(kept)
+            raise
         self.steps = self.saved = state["step"]
-        self._losses = []
+        self._losses, self._is_good = [], True
         return self.steps
 
     def _tell_loss(self, step: int, loss: float) -> None:
@@ -156,6 +174,23 @@ class Checkpointer:
         from warnings import warn
 
         warn(text, RuntimeWarning, stacklevel=4)
+
+
+def _kept(state: Any) -> Any:
+    """A state as it is now, whatever is loaded. Its tensors are on the host: where they were there may be no room for them twice."""
+    if isinstance(state, Tensor):
+        return state.detach().clone() if state.device.type == "cpu" else state.detach().cpu()
+    if isinstance(state, dict):
+        # What a dictionary has besides, as versions, it has still.
+        new: dict[Any, Any] = copy(cast("dict[Any, Any]", state))  # type: ignore[redundant-cast]
+        for key, item in new.items():
+            new[key] = _kept(item)
+        return new
+    if isinstance(state, list):
+        return [_kept(item) for item in cast("list[Any]", state)]
+    if type(state) is tuple:
+        return tuple(_kept(item) for item in cast("tuple[Any, ...]", state))
+    return state
 
 
 def _numbers(tensors: list[Tensor]) -> list[float]:

@@ -1,6 +1,6 @@
 //! Images of images: the convolution, and its gradient by the input.
 
-use super::{Axis, Line, Lot, TASKS, kinds, lots, part};
+use super::{Axis, LINKS, Line, Lot, TASKS, kinds, lots, part};
 use crate::cpu::library::Shared;
 use crate::cpu::library::scratch::{self, Slot};
 use crate::cpu::library::transpose::transpose;
@@ -90,7 +90,7 @@ struct Kind {
     len: usize,
     /// The sources along two axes that results meet.
     met: [Vec<usize>; 2],
-    /// What is computed between visits of the results.
+    /// What is computed between visits of the results; empty where each task finds out for itself.
     visits: Vec<(Vec<Link>, Vec<Run>)>,
 }
 
@@ -147,8 +147,27 @@ impl<T: Compute> Plan<T> {
             kinds: Vec::new(),
             strips: channels[1].div_ceil(kernels.columns()),
         };
-        plan.kinds = kinds.iter().map(|lot| plan.kind(lot)).collect();
+        let is_kept = kinds.iter().map(|lot| plan.most_links(lot)).sum::<usize>() <= LINKS;
+        plan.kinds = kinds.iter().map(|lot| plan.kind(lot, is_kept)).collect();
         plan
+    }
+
+    /// Links of a lot, at the most.
+    fn most_links(&self, lot: &Lot) -> usize {
+        let (ax, lines) = (&self.axes[2], lot.along[0].len() * lot.along[1].len());
+        let runs = if self.rows == Rows::Images { ax.result } else { ax.phases().min(ax.result) };
+        let each = if self.rows == Rows::Thin { self.kernel() / ax.kernel } else { self.kernel() };
+        lines * runs * each * self.blocks()
+    }
+
+    /// How often results are visited.
+    fn visits(&self) -> usize {
+        self.blocks().div_ceil(self.deep)
+    }
+
+    /// What is computed at one of these visits.
+    fn visit(&self, lot: &Lot, places: &Places, i: usize) -> (Vec<Link>, Vec<Run>) {
+        self.runs(lot, places, part(i, self.visits(), self.blocks()))
     }
 
     fn blocks(&self) -> usize {
@@ -212,7 +231,7 @@ impl<T: Compute> Plan<T> {
         }
     }
 
-    fn kind(&self, lot: &Lot) -> Kind {
+    fn kind(&self, lot: &Lot, is_kept: bool) -> Kind {
         let sources = [0, 1].map(|i| self.axes[i].sources(lot.along[i].clone()));
         let met = [0, 1].map(|i| {
             let is_met = self.axes[i].is_met(lot.along[i].clone());
@@ -226,9 +245,9 @@ impl<T: Compute> Plan<T> {
         let block = z.len() * y.len() * line * images * self.beside;
         let places =
             Places { first: [z.start, y.start], block, image, axes: [y.len() * line * x, line * x, x] };
-        let (blocks, visits) = (self.blocks(), self.blocks().div_ceil(self.deep));
-        let visits = (0..visits).map(|i| self.runs(lot, &places, part(i, visits, blocks))).collect();
-        Kind { places, len: blocks * block, met, visits }
+        let visits = if is_kept { self.visits() } else { 0 };
+        let visits = (0..visits).map(|i| self.visit(lot, &places, i)).collect();
+        Kind { places, len: self.blocks() * block, met, visits }
     }
 
     /// Lays out a block of channels of a lot's sources.
@@ -448,18 +467,26 @@ impl<T: Compute> Plan<T> {
 
     /// Some strips of a lot, whose sources are laid out at `x`.
     unsafe fn lot(&self, lot: &Lot, group: usize, strips: Range<usize>, x: *const T, w: *const T, y: *mut T) {
-        let visits = &self.kinds[lot.kind].visits;
+        let (kind, visits) = (&self.kinds[lot.kind], self.visits());
         let each = lot.images.len() * lot.positions(&self.axes) * self.kernels.columns();
-        let kept = if visits.len() > 1 { strips.len() } else { 1 };
+        let kept = if visits > 1 { strips.len() } else { 1 };
         scratch::with(Slot::Shares, kept * each, |acc: *mut T| {
-            for (visit, (links, runs)) in visits.iter().enumerate() {
+            for visit in 0..visits {
+                let made;
+                let (links, runs) = match kind.visits.get(visit) {
+                    Some(kept) => kept,
+                    None => {
+                        made = self.visit(lot, &kind.places, visit);
+                        &made
+                    }
+                };
                 for strip in strips.clone() {
                     // SAFETY: this function's contract.
                     unsafe {
-                        let acc = if visits.len() > 1 { acc.add((strip - strips.start) * each) } else { acc };
+                        let acc = if visits > 1 { acc.add((strip - strips.start) * each) } else { acc };
                         let w = w.add((group * self.strips + strip) * self.strip());
                         self.compute(lot, links, runs, strip, x, w, acc, visit > 0);
-                        if visit + 1 == visits.len() {
+                        if visit + 1 == visits {
                             self.flush(lot, group, strip, acc, y);
                         }
                     }

@@ -16,6 +16,8 @@ use std::ops::Range;
 
 /// Tasks into which work is cut, at the least, where there is so much of it.
 const TASKS: usize = 16;
+/// Links that are made once for all lots, at the most (1.5 MB): of more, each task makes those of its lot. Short lines of large images have many.
+const LINKS: usize = 1 << 16;
 
 /// Part `i` of `parts` nearly equal parts of `n`.
 fn part(i: usize, parts: usize, n: usize) -> Range<usize> {
@@ -157,11 +159,10 @@ fn lots(batch: usize, axes: &[Axis; MAX_AXES], target: usize, images: usize) -> 
     let parts = positions.div_ceil(target);
     (0..batch)
         .flat_map(|n| {
-            let (parts, cuts) = if z > 1 { (parts.min(z), true) } else { (parts.min(y), false) };
-            (0..parts).map(move |i| match cuts {
-                true => lot(n..n + 1, part(i, parts, z), 0..y),
-                false => lot(n..n + 1, 0..1, part(i, parts, y)),
-            })
+            // Along the second axis only where one of the first is far too much: results of a lot lie beside each other.
+            let zs = parts.min(z);
+            let ys = if z > 1 { parts / (4 * z) } else { parts }.clamp(1, y);
+            (0..zs * ys).map(move |i| lot(n..n + 1, part(i / ys, zs, z), part(i % ys, ys, y)))
         })
         .collect()
 }

@@ -1,6 +1,6 @@
 //! The gradient by the kernel: sums over places of images, whose steps go along lines, or along images where lines are short.
 
-use super::{Axis, Line, Lot, TASKS, kinds, lots, part};
+use super::{Axis, LINKS, Line, Lot, TASKS, kinds, lots, part};
 use crate::cpu::library::Shared;
 use crate::cpu::library::scratch::{self, Slot};
 use crate::cpu::library::transpose::transpose;
@@ -51,7 +51,7 @@ struct Plan<'a, T: 'static> {
     steps: Steps,
     line: Line,
     lots: Vec<Lot>,
-    /// Of each kind of lots, how inputs are laid out, and the steps of each place of the kernel.
+    /// Of each kind of lots, how inputs are laid out, and the steps of each place of the kernel: of none where each task finds them for itself.
     kinds: Vec<(Laid, Vec<Vec<Link>>)>,
     strips: usize,
     /// Into how many parts the channels of a group are cut, into how many the strips, and into how many the lots.
@@ -112,15 +112,34 @@ impl<T: Compute> Plan<'_, T> {
         let line = axes[2].line(steps == Steps::Thin, 1);
         let mut plan =
             Plan { g, axes, kernels, steps, line, lots, kinds: Vec::new(), strips, cuts, bundles, parts };
-        let [_, ky, kx] = g.kernel;
+        let is_kept = kinds.iter().map(|lot| plan.most_links(lot)).sum::<usize>() <= LINKS;
         let of_kind = |lot: &Lot| {
             let laid = plan.laid(lot);
-            let at = |place: usize| [place / kx / ky, place / kx % ky, place % kx];
-            let links = (0..places).map(|place| plan.links(lot, &laid, at(place))).collect();
+            let links = if is_kept { plan.all_links(lot, &laid) } else { Vec::new() };
             (laid, links)
         };
         plan.kinds = kinds.iter().map(of_kind).collect();
         plan
+    }
+
+    /// Links of a lot, at the most.
+    fn most_links(&self, lot: &Lot) -> usize {
+        let lines = lot.along[0].len() * lot.along[1].len();
+        let each = if self.steps == Steps::Images { self.axes[2].result } else { lot.images.len() };
+        lines * each * (self.g.depth() / self.g.c)
+    }
+
+    /// The steps of each place of the kernel.
+    fn all_links(&self, lot: &Lot, laid: &Laid) -> Vec<Vec<Link>> {
+        let [_, ky, kx] = self.g.kernel;
+        let at = |place: usize| [place / kx / ky, place / kx % ky, place % kx];
+        (0..self.g.depth() / self.g.c).map(|place| self.links(lot, laid, at(place))).collect()
+    }
+
+    /// Columns of a strip whose sums are written: all that its vectors have.
+    fn columns(&self, strip: usize) -> usize {
+        let width = self.kernels.columns();
+        width.min(self.g.o - strip * width).next_multiple_of(self.kernels.lanes)
     }
 
     fn part(&self, i: usize) -> Part {
@@ -309,7 +328,14 @@ impl<T: Compute> Plan<'_, T> {
     unsafe fn compute(&self, x: *const T, y: *const T, task: &Part, lots: &[Lot], sums: *mut T) {
         let (width, channels) = (self.kernels.columns(), task.channels.len());
         for (i, lot) in lots.iter().enumerate() {
-            let (laid, links) = &self.kinds[lot.kind];
+            let (laid, kept) = &self.kinds[lot.kind];
+            let made;
+            let links = if kept.is_empty() {
+                made = self.all_links(lot, laid);
+                &made
+            } else {
+                kept
+            };
             let strip = lot.images.len() * lot.positions(&self.axes) * width;
             // SAFETY: that of `weight`.
             scratch::with(Slot::Windows, strip + channels * laid.channel, |to: *mut T| unsafe {
@@ -365,8 +391,7 @@ impl<T: Compute> Plan<'_, T> {
         add: bool,
     ) {
         let kernels = self.kernels;
-        let width = kernels.columns();
-        let columns = width.min(self.g.o - strip * width).next_multiple_of(kernels.lanes);
+        let columns = self.columns(strip);
         let slivers = rows.div_ceil(kernels.rows);
         let (a_k, b_k) = self.step();
         for sliver in 0..slivers {
@@ -437,16 +462,24 @@ impl<T: Compute> Plan<'_, T> {
             let gather = |i: usize| {
                 let (_, _, w, all) = at.get();
                 let task = self.part(i);
-                // What is behind the last channel of a strip was summed like the rest.
-                let len = self.sums(task.channels.len()) * task.strips.len();
+                let (width, len) = (self.kernels.columns(), self.sums(task.channels.len()));
                 // SAFETY: the sums are there, and the task's own.
                 unsafe {
-                    let to = std::slice::from_raw_parts_mut(all.add(i * each), len);
+                    let to = all.add(i * each);
                     for part in 1..self.parts {
-                        let from = std::slice::from_raw_parts(all.add((part * tasks + i) * each), len);
-                        to.iter_mut().zip(from).for_each(|(to, &v)| *to = to.plus(v));
+                        let from = all.add((part * tasks + i) * each);
+                        for (beside, strip) in task.strips.clone().enumerate() {
+                            // Vectors behind the last channel of a strip were never written.
+                            let columns = self.columns(strip);
+                            let (apart, n) = if columns == width { (len, len) } else { (width, columns) };
+                            for at in (beside * len..(beside + 1) * len).step_by(apart) {
+                                let from = std::slice::from_raw_parts(from.add(at), n);
+                                let to = std::slice::from_raw_parts_mut(to.add(at), n);
+                                to.iter_mut().zip(from).for_each(|(to, &v)| *to = to.plus(v));
+                            }
+                        }
                     }
-                    self.flush(&task, to.as_ptr(), w);
+                    self.flush(&task, to, w);
                 }
             };
             shared(tasks, work, &gather);

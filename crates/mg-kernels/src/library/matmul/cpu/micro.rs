@@ -36,7 +36,11 @@ pub(crate) struct Tile<'a, T> {
 
 /// Computes a tile.
 ///
-/// Safety: the addresses are valid for the tile's rows, columns and `k`; the processor has the kernel's instructions.
+/// # Safety
+///
+/// The addresses are valid for the tile's rows, columns and the steps of its links; the processor has the kernel's
+/// instructions. Each link has at least one step: a link of none would be taken for one of `usize::MAX + 1`, far beyond
+/// what there is. There may be no links at all, whose sum is 0.
 pub(crate) type Micro<T> = unsafe fn(&Tile<T>);
 
 /// The kernels of a type on this processor.
@@ -155,6 +159,7 @@ unsafe fn steps<T: Copy, V: Vector<T>, const ROWS: usize, const VECTORS: usize>(
     t: &Tile<T>,
     last: impl Fn(*const T) -> V,
 ) -> [[V; VECTORS]; ROWS] {
+    debug_assert!(t.links.iter().all(|link| link.k > 0));
     // SAFETY: by the contract of `Micro`.
     unsafe {
         let mut acc = [[V::zero(); VECTORS]; ROWS];
