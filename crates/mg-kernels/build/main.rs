@@ -26,9 +26,9 @@ type Result<T> = std::result::Result<T, String>;
 /// Where the kernels are: in the package as it is published, where a link leads in the repository, and what it leads to, for checkouts
 /// that have no links.
 const PLACES: [&str; 2] = ["kernels", "../../kernels"];
-/// Bytes of text up to which families are compressed together. A pack is unpacked as a whole when the first of its kernels is wanted, which takes
-/// some ten milliseconds for so many; two thirds of it are larger by a tenth, and the wheel is to stay below what it may weigh.
-const PACK: u64 = 3 << 20;
+/// Bytes of text up to which families are compressed together. A pack is unpacked as a whole when the first of its kernels is wanted, and none becomes
+/// as large as that could take some twenty milliseconds; smaller ones have less in common, and the wheel is to stay below what it may weigh.
+const PACK: u64 = 5 << 20;
 
 /// Whether a word of a kernel's name tells its dtype: f32, bf16, tf32, u8, bool.
 fn is_dtype(word: &str) -> bool {

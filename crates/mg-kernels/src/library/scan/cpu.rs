@@ -337,34 +337,6 @@ impl<T: Wide, const SMALLEST: bool> State for Extreme<T, SMALLEST> {
     }
 }
 
-/// The extreme element alone, as it stands.
-#[derive(Clone, Copy)]
-struct Running<T: Wide, const SMALLEST: bool>(Extreme<T, SMALLEST>);
-impl<T: Wide, const SMALLEST: bool> State for Running<T, SMALLEST> {
-    type In = T;
-    type Out = T;
-    const TREE: bool = false;
-    const WIDE: bool = true;
-    const SETTLES: bool = true;
-    const NONE: Self = Running(Extreme::NONE);
-    #[inline(always)]
-    fn stays(self, x: &[T]) -> bool {
-        self.0.stays(x)
-    }
-    #[inline(always)]
-    fn of(x: T, a: T, at: usize) -> Self {
-        Running(Extreme::of(x, a, at))
-    }
-    #[inline(always)]
-    fn then(self, after: Self) -> Self {
-        Running(self.0.then(after.0))
-    }
-    #[inline(always)]
-    fn out(self) -> T {
-        T::narrow(self.0.value)
-    }
-}
-
 /// A map `y ↦ factor · y + value`.
 #[derive(Clone, Copy)]
 struct Linear<T: Wide> {
@@ -444,7 +416,38 @@ pub(super) unsafe fn scan(scan: &Scan, lines: Lines, operands: &[Operand], out: 
         ScanKind::Linear => numbers!(Linear, {}),
         ScanKind::ArgMax => extremes!(Extreme, false),
         ScanKind::ArgMin => extremes!(Extreme, true),
-        ScanKind::Max => extremes!(Running, false),
-        ScanKind::Min => extremes!(Running, true),
+        // SAFETY: this function's contract.
+        ScanKind::Max => unsafe { elements(scan, ScanKind::ArgMax, lines, x, out) },
+        // SAFETY: as above.
+        ScanKind::Min => unsafe { elements(scan, ScanKind::ArgMin, lines, x, out) },
+    }
+}
+
+/// The elements that stand where a scan finds extremes, as they stand.
+///
+/// # Safety
+///
+/// That of [`scan`].
+unsafe fn elements(scan: &Scan, kind: ScanKind, lines: Lines, x: &Operand, out: *mut u8) {
+    let mut places = vec![0i64; lines.outer * lines.length * lines.inner];
+    let positions = Scan { kind, ..*scan };
+    // SAFETY: this function's contract, and there is room for the positions; the width is the elements'.
+    unsafe {
+        self::scan(&positions, lines, std::slice::from_ref(x), places.as_mut_ptr().cast());
+        match x.dtype.width() {
+            Width::W8 => picked::<u8>(lines, &places, x.first().cast(), out.cast()),
+            Width::W16 => picked::<u16>(lines, &places, x.first().cast(), out.cast()),
+            Width::W32 => picked::<u32>(lines, &places, x.first().cast(), out.cast()),
+            Width::W64 => picked::<u64>(lines, &places, x.first().cast(), out.cast()),
+        }
+    }
+}
+
+/// Safety: `x` and `out` have the elements of all lines, whose positions these are.
+unsafe fn picked<T: Copy>(lines: Lines, places: &[i64], x: *const T, out: *mut T) {
+    for (i, &place) in places.iter().enumerate() {
+        let (line, beside) = (i / (lines.length * lines.inner), i % lines.inner);
+        // SAFETY: this function's contract.
+        unsafe { *out.add(i) = *x.add((line * lines.length + place as usize) * lines.inner + beside) };
     }
 }

@@ -1,7 +1,9 @@
 //! Solutions, put back into their equations.
 
 use super::Triangular;
-use crate::library::testing::{Array, assert_close, computed, refused};
+use crate::library::testing::{Array, refused};
+#[cfg(feature = "linalg")]
+use crate::library::testing::{assert_close, computed};
 use mg_device::{DType, ErrorKind};
 
 #[cfg(feature = "linalg")]
