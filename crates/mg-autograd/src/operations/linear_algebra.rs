@@ -178,15 +178,18 @@ fn chain(op: &'static str, tensors: &[Tensor]) -> Result<Tensor> {
 
 /// Powers of what lies along the last axis, along a new one; of integers in i64.
 fn powers(x: &Tensor, n: usize, increasing: bool) -> Result<Tensor> {
-    let ramp = Node::ramp(Shape::new(&[n])?, x.device());
-    let exponents = match increasing {
-        true => ramp,
-        false => ramp.lit(n as f64 - 1.0).sub(&ramp),
-    };
     let x = if x.dtype().is_float() { x.clone() } else { x.to_dtype(DType::I64) };
     // The 0-th power alone is made of nothing.
-    let x = if n > 1 { x } else { x.detach() };
-    x.unsqueeze(-1)?.try_pow(Tensor::from_node(exponents.cast(x.dtype())))
+    let (x, columns) = (x.node(), x.rank());
+    let ones = x.lit(1.0).expand(x.shape().insert(columns, n.min(1)))?;
+    if n <= 1 {
+        return Ok(Tensor::from_node(ones));
+    }
+    // Products, and not powers: those have no second derivative at 0.
+    let each = x.reshape(x.shape().insert(columns, 1))?.expand(x.shape().insert(columns, n - 1))?;
+    let products = Tensor::from_node(each).try_cumprod(columns as isize, None)?;
+    let all = Tensor::from_node(Node::concat(&[&ones, &products.node()], columns)?);
+    if increasing { Ok(all) } else { all.flip(&[-1]) }
 }
 
 /// The norm of the matrices in two axes.
