@@ -187,9 +187,9 @@ def _kept(state: Any) -> Any:
             new[key] = _kept(item)
         return new
     if isinstance(state, list):
-        return [_kept(item) for item in cast("list[Any]", state)]
+        return [_kept(item) for item in cast("list[Any]", state)]  # type: ignore[redundant-cast]
     if type(state) is tuple:
-        return tuple(_kept(item) for item in cast("tuple[Any, ...]", state))
+        return tuple(_kept(item) for item in cast("tuple[Any, ...]", state))  # type: ignore[redundant-cast]
     return state
 
 
