@@ -110,16 +110,16 @@ pub(crate) fn changes() -> u64 {
 impl HookHandle {
     /// Removes the hook. Again does nothing.
     pub fn remove(&self) {
-        // Dropped when no lock is held.
-        let of = |number: u64| number == self.number;
+        fn taken<H>(hooks: &Mutex<Vec<(u64, H)>>, number: u64) -> Vec<(u64, H)> {
+            locked(hooks).extract_if(.., |(of, _)| *of == number).collect()
+        }
         for watch in self.watches.iter().filter_map(Weak::upgrade) {
             CHANGES.fetch_add(1, Ordering::Relaxed);
-            let hooks: Vec<_> = locked(&watch.hooks).extract_if(.., |(number, _)| of(*number)).collect();
-            let after: Vec<_> = locked(&watch.after).extract_if(.., |(number, _)| of(*number)).collect();
-            let before: Vec<_> =
-                locked(&watch.node_before).extract_if(.., |(number, _)| of(*number)).collect();
-            let node: Vec<_> = locked(&watch.node_after).extract_if(.., |(number, _)| of(*number)).collect();
-            drop((hooks, after, before, node));
+            // Dropped when no lock is held.
+            drop(taken(&watch.hooks, self.number));
+            drop(taken(&watch.after, self.number));
+            drop(taken(&watch.node_before, self.number));
+            drop(taken(&watch.node_after, self.number));
         }
     }
 
@@ -133,6 +133,25 @@ impl Watch {
     /// What is beside a node.
     pub(crate) fn of(node: &Node) -> Option<&Watch> {
         node.watch()?.downcast_ref()
+    }
+
+    /// What is to be told of the gradient of a node that is no leaf's.
+    fn of_result(node: &Node) -> Result<Arc<Watch>> {
+        note_view_watched(node);
+        Watch::made(node).ok_or_else(|| {
+            Error::new("register_hook", ErrorKind::Internal("a node is watched by others".into()))
+        })
+    }
+
+    /// Has a hook be called from now on, one of those that `place` says.
+    fn register<H>(
+        self: &Arc<Watch>,
+        place: impl Fn(&Watch) -> &Mutex<Vec<(u64, H)>>,
+        hook: H,
+    ) -> HookHandle {
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        locked(place(self)).push((number, hook));
+        HookHandle { watches: vec![Arc::downgrade(self)], number }
     }
 
     fn made(node: &Node) -> Option<Arc<Watch>> {
@@ -169,8 +188,7 @@ impl Watch {
         let hooks = locked(&self.node_before).clone();
         let mut now = gradients;
         for (_, hook) in hooks {
-            let told: Vec<Option<Tensor>> = now.iter().map(|g| g.clone().map(Tensor::from_node)).collect();
-            if let Some(said) = hook(&told)? {
+            if let Some(said) = hook(&tensors(&now))? {
                 now = replaced(&now, &said)?;
             }
         }
@@ -194,9 +212,6 @@ impl Watch {
         results: &[Option<Node>],
     ) -> Result<Vec<Option<Node>>> {
         let hooks = locked(&self.node_after).clone();
-        let tensors = |nodes: &[Option<Node>]| -> Vec<Option<Tensor>> {
-            nodes.iter().map(|g| g.clone().map(Tensor::from_node)).collect()
-        };
         let of = tensors(results);
         let mut now = inputs;
         for (_, hook) in hooks {
@@ -238,6 +253,10 @@ impl Watch {
         let after = std::mem::take(&mut *locked(&self.node_after));
         drop((hooks, before, after));
     }
+}
+
+fn tensors(nodes: &[Option<Node>]) -> Vec<Option<Tensor>> {
+    nodes.iter().map(|g| g.clone().map(Tensor::from_node)).collect()
 }
 
 /// Checks that what a hook has made of a gradient is like it.
@@ -396,10 +415,7 @@ impl History {
             }
             (false, _) => {
                 jit::refuse_replay(HOOKED);
-                note_view_watched(self.node());
-                Watch::made(self.node()).ok_or_else(|| {
-                    Error::new("register_hook", ErrorKind::Internal("a node is watched by others".into()))
-                })
+                Watch::of_result(self.node())
             }
         }
     }
@@ -412,10 +428,7 @@ impl History {
     /// A leaf that is gone.
     #[track_caller]
     pub fn register_prehook(&self, hook: NodePreHook) -> Result<HookHandle> {
-        let watch = self.watch()?;
-        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        locked(&watch.node_before).push((number, hook));
-        Ok(HookHandle { watches: vec![Arc::downgrade(&watch)], number })
+        Ok(self.watch()?.register(|watch| &watch.node_before, hook))
     }
 
     /// Calls a function with the gradients of the operation's inputs, which are those of [`History::next`] and `None` where none flows, and of its
@@ -427,10 +440,7 @@ impl History {
     /// A leaf that is gone.
     #[track_caller]
     pub fn register_hook(&self, hook: NodeHook) -> Result<HookHandle> {
-        let watch = self.watch()?;
-        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        locked(&watch.node_after).push((number, hook));
-        Ok(HookHandle { watches: vec![Arc::downgrade(&watch)], number })
+        Ok(self.watch()?.register(|watch| &watch.node_after, hook))
     }
 }
 
@@ -438,21 +448,14 @@ impl Tensor {
     /// What is to be told of this tensor's gradient: that of a leaf whatever is written to it, or of a result as it is now.
     fn watch(&self) -> Result<Arc<Watch>> {
         jit::refuse_replay(HOOKED);
-        let found = match self.keeps_grad() {
+        match self.keeps_grad() {
             true => {
                 CHANGES.fetch_add(1, Ordering::Relaxed);
-                Some(self.0.watch.get_or_init(Arc::default).clone())
+                Ok(self.0.watch.get_or_init(Arc::default).clone())
             }
-            false => {
-                // What graphs have of it, whoever has changed its numbers since.
-                let node = as_computed(self.node());
-                note_view_watched(&node);
-                Watch::made(&node)
-            }
-        };
-        found.ok_or_else(|| {
-            Error::new("register_hook", ErrorKind::Internal("a node is watched by others".into()))
-        })
+            // What graphs have of it, whoever has changed its numbers since.
+            false => Watch::of_result(&as_computed(self.node())),
+        }
     }
 
     /// The hooks of a leaf.
@@ -482,10 +485,7 @@ impl Tensor {
     #[track_caller]
     pub fn register_hook(&self, hook: Hook) -> Result<HookHandle> {
         self.check_watchable("register_hook")?;
-        let watch = self.watch()?;
-        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        locked(&watch.hooks).push((number, hook));
-        Ok(HookHandle { watches: vec![Arc::downgrade(&watch)], number })
+        Ok(self.watch()?.register(|watch| &watch.hooks, hook))
     }
 
     /// Calls a function with this leaf each time `backward` has added to its gradient.
@@ -501,10 +501,7 @@ impl Tensor {
             let text = "only leaves have a gradient that is added to; this is the result of an operation";
             return Err(Error::new(op, ErrorKind::Gradient(text.into())));
         }
-        let watch = self.watch()?;
-        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        locked(&watch.after).push((number, hook));
-        Ok(HookHandle { watches: vec![Arc::downgrade(&watch)], number })
+        Ok(self.watch()?.register(|watch| &watch.after, hook))
     }
 
     /// Keeps the gradient of this tensor in `grad` though it is the result of an operation. Leaves do that anyway. Where the tensor is written

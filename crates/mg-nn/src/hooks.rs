@@ -1,9 +1,10 @@
 //! [`Hooked`]: a module around which functions are called.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use mg_autograd::Tensor;
 use mg_device::Result;
+use mg_graph::locked;
 
 use crate::module::{Module, Visitor};
 
@@ -57,7 +58,7 @@ impl<M> Clone for Hooked<M> {
 
 /// What is in it now; hooks may come and go meanwhile.
 fn now<T: Clone>(hooks: &Mutex<Vec<T>>) -> Vec<T> {
-    hooks.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    locked(hooks).clone()
 }
 
 impl<M: Module + 'static> Hooked<M> {
@@ -74,9 +75,9 @@ impl<M: Module + 'static> Hooked<M> {
     }
 
     fn add<T>(&self, to: &Mutex<Vec<(u64, T)>>, hook: T) -> u64 {
-        let mut last = self.0.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut last = locked(&self.0.last);
         *last += 1;
-        to.lock().unwrap_or_else(PoisonError::into_inner).push((*last, hook));
+        locked(to).push((*last, hook));
         *last
     }
 
@@ -99,7 +100,7 @@ impl<M: Module + 'static> Hooked<M> {
     /// Takes a hook away. Whether it was there.
     pub fn remove(&self, number: u64) -> bool {
         fn without<T>(hooks: &Mutex<Vec<(u64, T)>>, number: u64) -> bool {
-            let mut hooks = hooks.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut hooks = locked(hooks);
             let n = hooks.len();
             let left = hooks.extract_if(.., |(of, _)| *of == number).collect::<Vec<_>>();
             let is_there = hooks.len() < n;
@@ -117,7 +118,7 @@ impl<M: Module + 'static> Hooked<M> {
         let (held, note, is_followed) = (self.0.clone(), given.clone(), input.is_some());
         output.register_hook(Arc::new(move |gradient: &Tensor| {
             if is_followed {
-                *note.lock().unwrap_or_else(PoisonError::into_inner) = Some(gradient.clone());
+                *locked(&note) = Some(gradient.clone());
                 return Ok(None);
             }
             for (_, hook) in now(&held.backward) {
@@ -127,7 +128,7 @@ impl<M: Module + 'static> Hooked<M> {
         }))?;
         let (Some(input), held) = (input, self.0.clone()) else { return Ok(()) };
         input.register_hook(Arc::new(move |gradient: &Tensor| {
-            let of = given.lock().unwrap_or_else(PoisonError::into_inner).take();
+            let of = locked(&given).take();
             let Some(of) = of else { return Ok(None) };
             let mut gradient = gradient.clone();
             for (_, hook) in now(&held.backward) {

@@ -6,12 +6,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use mg_autograd::Tensor;
 use mg_device::{Error, ErrorKind, Result};
-use mg_nn::State;
 use mg_nn::optim::{
     ConstantLR, CosineAnnealingLR, CosineAnnealingWarmRestarts, Cycle, CyclicLR, ExponentialLR, KINDS, LBFGS,
     LBFGSOptions, LinearLR, MultiStepLR, OneCycleLR, OptionError, OptionValue, Options, ParamGroup,
     PolynomialLR, Schedule, StepLR, defaults, param_group, remembered, step_unless,
 };
+use mg_nn::{IncompatibleKeys, State};
 use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyInt, PyList, PyString, PyTuple};
@@ -26,6 +26,18 @@ pub struct PyOptimizer {
     group: Mutex<Box<dyn ParamGroup>>,
     fields: &'static [&'static str],
     changed: Arc<AtomicU64>,
+}
+
+/// A state of tensors by name.
+fn state_of(tensors: &Bound<'_, PyDict>) -> PyResult<State> {
+    Ok(State { tensors: tensors_of(tensors)?, metadata: BTreeMap::new() })
+}
+
+/// What is missing, unexpected, and of another shape.
+type Incompatible = (Vec<String>, Vec<String>, Vec<String>);
+
+fn incompatible(keys: IncompatibleKeys) -> Incompatible {
+    (keys.missing, keys.unexpected, keys.misshapen)
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -179,13 +191,13 @@ impl PyOptimizer {
     }
 
     fn load_state(&self, py: Python<'_>, state: &Bound<'_, PyDict>) -> PyResult<()> {
-        let state = State { tensors: tensors_of(state)?, metadata: BTreeMap::new() };
+        let state = state_of(state)?;
         compute(py, || lock(&self.group).load_state(&state))
     }
 
     /// As `load_state`, where the tensors are its own from now on: steps write to them.
     fn put_state(&self, py: Python<'_>, state: &Bound<'_, PyDict>) -> PyResult<()> {
-        let state = State { tensors: tensors_of(state)?, metadata: BTreeMap::new() };
+        let state = state_of(state)?;
         compute(py, || lock(&self.group).put_state(&state))
     }
 
@@ -195,10 +207,10 @@ impl PyOptimizer {
         py: Python<'_>,
         state: &Bound<'_, PyDict>,
         before: usize,
-    ) -> PyResult<(Vec<String>, Vec<String>, Vec<String>)> {
-        let state = State { tensors: tensors_of(state)?, metadata: BTreeMap::new() };
+    ) -> PyResult<Incompatible> {
+        let state = state_of(state)?;
         let keys = compute(py, || lock(&self.group).incompatible_keys(&state, before))?;
-        Ok((keys.missing, keys.unexpected, keys.misshapen))
+        Ok(incompatible(keys))
     }
 
     /// Raises what `set_options` would.
@@ -280,7 +292,7 @@ impl PyLBFGS {
     }
 
     fn load_state(&self, py: Python<'_>, state: &Bound<'_, PyDict>) -> PyResult<()> {
-        let state = State { tensors: tensors_of(state)?, metadata: BTreeMap::new() };
+        let state = state_of(state)?;
         compute(py, || self.held()?.load_state(&state))
     }
 
@@ -290,11 +302,11 @@ impl PyLBFGS {
         py: Python<'_>,
         state: &Bound<'_, PyDict>,
         before: usize,
-    ) -> PyResult<(Vec<String>, Vec<String>, Vec<String>)> {
+    ) -> PyResult<Incompatible> {
         debug_assert_eq!(before, 0, "it has one group");
-        let state = State { tensors: tensors_of(state)?, metadata: BTreeMap::new() };
+        let state = state_of(state)?;
         let keys = compute(py, || Ok(self.held()?.incompatible_keys(&state)))?;
-        Ok((keys.missing, keys.unexpected, keys.misshapen))
+        Ok(incompatible(keys))
     }
 
     /// Raises what `set_options` would.

@@ -192,16 +192,18 @@ def test_batches_that_are_said_wrongly(lib):
             lib.func.vmap(wrong.apply)(x)
 
 
+class Twice(autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x * 2
+
+    @staticmethod
+    def backward(ctx, g):
+        return g * 2
+
+
 def test_axes_that_are_said_wrongly():
-    class Wrong(autograd.Function):
-        @staticmethod
-        def forward(ctx, x):
-            return x * 2
-
-        @staticmethod
-        def backward(ctx, g):
-            return g * 2
-
+    class Wrong(Twice):
         @staticmethod
         def vmap(info, in_dims, x):
             return x * 2, Wrong.axis
@@ -217,15 +219,7 @@ def test_axes_that_are_said_wrongly():
 
 
 def test_tangents_fit_their_results():
-    class Wrong(autograd.Function):
-        @staticmethod
-        def forward(ctx, x):
-            return x * 2
-
-        @staticmethod
-        def backward(ctx, g):
-            return g * 2
-
+    class Wrong(Twice):
         @staticmethod
         def jvp(ctx, dx):
             return Wrong.answer(dx)

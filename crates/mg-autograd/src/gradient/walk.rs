@@ -217,13 +217,24 @@ impl<W: Fn(&Node) -> bool, A: FnMut(&Node, Node) -> Result<()>> Walk<'_, W, A> {
         }
         let sources = node.sources();
         let said = watch.behind(vec![None; sources.len()], &[None])?;
-        for (source, share) in sources.iter().zip(said) {
-            if let Some(share) = share.filter(|_| self.leads(source)) {
-                hooks::fits(&share, source)?;
-                add(&mut self.front, source, share);
+        for (source, share) in sources.iter().zip(&said) {
+            share.iter().filter(|_| self.leads(source)).try_for_each(|share| hooks::fits(share, source))?;
+        }
+        self.hand_on(&sources, said);
+        Ok(())
+    }
+
+    /// Comes to the sources that the walk goes on to, with their gradients where there are some.
+    fn hand_on(&mut self, sources: &Sources, shares: Vec<Option<Node>>) {
+        for (source, share) in sources.iter().zip(shares) {
+            if !self.leads(source) {
+                continue;
+            }
+            match share {
+                Some(share) => add(&mut self.front, source, share),
+                None => add_nothing(&mut self.front, source),
             }
         }
-        Ok(())
     }
 
     /// The gradients of a call's results so far; the walk comes to the call when all of them are there.
@@ -361,13 +372,8 @@ impl<W: Fn(&Node) -> bool, A: FnMut(&Node, Node) -> Result<()>> Walk<'_, W, A> {
         drop(shares);
         if let Some(watch) = waiting {
             let of = gradient.expand(*node.shape())?;
-            for (source, share) in sources.iter().zip(watch.behind(told, &[Some(of)])?) {
-                match share {
-                    Some(share) if self.leads(source) => add(&mut self.front, source, share),
-                    None if self.leads(source) => add_nothing(&mut self.front, source),
-                    Some(_) | None => {}
-                }
-            }
+            let said = watch.behind(told, &[Some(of)])?;
+            self.hand_on(&sources, said);
         }
         if !matches!(node.op(), Op::Source(_)) {
             self.passed.push(node);
@@ -424,15 +430,7 @@ impl<W: Fn(&Node) -> bool, A: FnMut(&Node, Node) -> Result<()>> Walk<'_, W, A> {
                 if let Some(watch) = watch {
                     fitted = watch.behind(fitted, &given)?;
                 }
-                for (source, share) in sources.iter().zip(fitted) {
-                    if !self.leads(source) {
-                        continue;
-                    }
-                    match share {
-                        Some(share) => add(&mut self.front, source, share),
-                        None => add_nothing(&mut self.front, source),
-                    }
-                }
+                self.hand_on(sources, fitted);
             }
             Onward::Results(results) => {
                 if let Reach::Only(way) = self.reach {

@@ -50,11 +50,20 @@ fn in_bins(x: &Node, low: &Node, high: &Node, bins: usize, weight: Option<&Node>
     tally(&x, [low, high], &place, bins, weight)
 }
 
+/// Whether each element lies between two ends, both included.
+fn inside(x: &Node, [low, high]: [&Node; 2]) -> Node {
+    Node::apply(Row::And, &[&Node::apply(Row::Le, &[low, x]), &Node::apply(Row::Le, &[x, high])])
+}
+
+/// Whether it is the ends of a range: finite, and in order.
+fn is_range(low: f64, high: f64) -> bool {
+    low.is_finite() && high.is_finite() && low <= high
+}
+
 /// How many elements of a line that lie between two ends, both included, have each place, or the sum of their weights; what
 /// would have a place beyond the last one has that.
 fn tally(x: &Node, ends: [&Node; 2], place: &Node, bins: usize, weight: Option<&Node>) -> Result<Node> {
-    let inside = [Node::apply(Row::Le, &[ends[0], x]), Node::apply(Row::Le, &[x, ends[1]])];
-    let inside = Node::apply(Row::And, &[&inside[0], &inside[1]]);
+    let inside = inside(x, ends);
     let last = Node::apply(Row::Minimum, &[place, &place.lit(bins as f64 - 1.0)]);
     // What is in none has the index behind the last.
     let index = inside.choose(&last, &last.lit(bins as f64)).cast(DType::I64);
@@ -69,7 +78,7 @@ fn tally(x: &Node, ends: [&Node; 2], place: &Node, bins: usize, weight: Option<&
 fn evenly(x: &Node, bins: usize, range: Option<&[f64]>, weight: Option<&Node>) -> Result<(Node, Node, Node)> {
     let range = match range {
         None => None,
-        Some(&[low, high]) if low.is_finite() && high.is_finite() && low <= high => Some((low, high)),
+        Some(&[low, high]) if is_range(low, high) => Some((low, high)),
         Some(other) => {
             let text = format!("takes two finite numbers in order as range, got {other:?}");
             return refused("histogram", ErrorKind::Value(text));
@@ -93,11 +102,23 @@ fn lined_up(low: &Node, high: &Node, bins: usize) -> Result<(Node, Node)> {
 
 /// How many elements lie between neighbours among `edges`, or their weights; what equals the last one is in the last interval.
 fn between(x: &Node, edges: &Node, weight: Option<&Node>) -> Result<Node> {
-    let (x, bins) = (x.reshape(Shape::of(&[x.shape().numel()]))?, edges.shape()[0] - 1);
-    let ends = [edges.slice(0, 0, 1, 1)?, edges.slice(0, bins, 1, 1)?];
+    let x = x.reshape(Shape::of(&[x.shape().numel()]))?;
+    let ([low, high], place) = placed(&x, edges)?;
+    tally(&x, [&low, &high], &place, edges.shape()[0] - 1, weight)
+}
+
+/// The first and the last edge, and between which of them the elements of a line lie: the number of the edge before each.
+fn placed(x: &Node, edges: &Node) -> Result<([Node; 2], Node)> {
+    let ends = [edges.slice(0, 0, 1, 1)?, edges.slice(0, edges.shape()[0] - 1, 1, 1)?];
     let (sorted, values) = (Tensor::from_node(edges.clone()), Tensor::from_node(x.clone()));
-    let place = Tensor::try_searchsorted(&sorted, values, false, true, None, None)?.node();
-    tally(&x, [&ends[0], &ends[1]], &place.sub(&place.lit(1.0)), bins, weight)
+    let behind = Tensor::try_searchsorted(&sorted, values, false, true, None, None)?.node();
+    Ok((ends, behind.sub(&behind.lit(1.0))))
+}
+
+/// From each edge to the next.
+fn widths_of(edges: &Node) -> Result<Node> {
+    let n = edges.shape()[0];
+    Ok(edges.slice(0, 1, 1, n - 1)?.sub(&edges.slice(0, 0, 1, n - 1)?))
 }
 
 /// The boxes' edges along an axis on which points have the coordinates `x`: `bins` intervals of one width, within `range` or
@@ -111,9 +132,7 @@ fn even_edges(x: &Node, bins: usize, range: Option<(f64, f64)>) -> Result<Node> 
 fn ranges(n: usize, given: Option<&[f64]>) -> Result<Vec<(f64, f64)>> {
     let Some(given) = given else { return Ok(vec![]) };
     let ranges: Vec<(f64, f64)> = given.chunks_exact(2).map(|pair| (pair[0], pair[1])).collect();
-    if given.len() != 2 * n
-        || ranges.iter().any(|(low, high)| !(low.is_finite() && high.is_finite() && low <= high))
-    {
+    if given.len() != 2 * n || !ranges.iter().all(|&(low, high)| is_range(low, high)) {
         let text = format!("takes two finite numbers in order for each of {n} axes as range, got {given:?}");
         return refused("histogramdd", ErrorKind::Value(text));
     }
@@ -136,18 +155,10 @@ fn given_edges(x: &Node, edges: &[Tensor], range: Option<&[f64]>) -> Result<Vec<
 
 /// The number of the box that each coordinate lies in along an axis, and whether it lies in one.
 fn boxed(x: &Node, edges: &Node) -> Result<(Node, Node)> {
-    let bins = edges.shape()[0] - 1;
-    let ends = [edges.slice(0, 0, 1, 1)?, edges.slice(0, bins, 1, 1)?];
-    let inside = Node::apply(
-        Row::And,
-        &[&Node::apply(Row::Le, &[&ends[0], x]), &Node::apply(Row::Le, &[x, &ends[1]])],
-    );
-    let (sorted, values) = (Tensor::from_node(edges.clone()), Tensor::from_node(x.clone()));
-    let behind = Tensor::try_searchsorted(&sorted, values, false, true, None, None)?.node();
-    let place = behind.sub(&behind.lit(1.0));
+    let ([low, high], place) = placed(x, edges)?;
     // A point on the last edge is in the last box; what is in none has any number that there is.
-    let place = Node::apply(Row::Minimum, &[&place, &place.lit(bins as f64 - 1.0)]);
-    Ok((Node::apply(Row::Maximum, &[&place, &place.lit(0.0)]), inside))
+    let place = Node::apply(Row::Minimum, &[&place, &place.lit(edges.shape()[0] as f64 - 2.0)]);
+    Ok((Node::apply(Row::Maximum, &[&place, &place.lit(0.0)]), inside(x, [&low, &high])))
 }
 
 #[operations(HISTOGRAMS)]
@@ -247,8 +258,7 @@ impl Tensor {
                 }
                 let edges = edges.detach().node();
                 let counts = between(&x, &edges, weight.as_ref())?;
-                let n = edges.shape()[0];
-                let widths = edges.slice(0, 1, 1, n - 1)?.sub(&edges.slice(0, 0, 1, n - 1)?);
+                let widths = widths_of(&edges)?;
                 (counts, edges, widths)
             }
             Operand::Int(n @ 1..) => evenly(&x, *n as usize, range, weight.as_ref())?,
@@ -337,9 +347,8 @@ impl Tensor {
         if density {
             counts = counts.div(&counts.reduce(ReduceKind::Sum, mask(&counts, &[])?, false)?);
             for (axis, edges) in along.iter().enumerate() {
-                let widths = edges.slice(0, 1, 1, sizes[axis])?.sub(&edges.slice(0, 0, 1, sizes[axis])?);
                 let ones = Shape::new(&vec![1; n])?;
-                counts = counts.div(&widths.reshape(ones.with(axis, sizes[axis]))?);
+                counts = counts.div(&widths_of(edges)?.reshape(ones.with(axis, sizes[axis]))?);
             }
         }
         Ok(std::iter::once(counts).chain(along).map(Tensor::from_node).collect())

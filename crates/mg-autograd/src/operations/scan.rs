@@ -37,7 +37,7 @@ impl Tensor {
     /// The extremes so far along an axis, and where they stand.
     fn running_extreme(&self, kind: ScanKind, dim: isize) -> Result<(Tensor, Tensor)> {
         let x = self.node();
-        let index = scan(&comparable(&x), kind, dim, None)?;
+        let index = scan(&comparable(&x), kind.indices(), dim, None)?;
         if x.shape().rank() == 0 {
             return Ok((Tensor::from_node(x.alias()), Tensor::from_node(index)));
         }
@@ -45,10 +45,7 @@ impl Tensor {
         // A scan that writes elements moves less than indices that are read again do. A processor waits for neither, but steps twice.
         let values = match x.device().is_cpu() {
             true => x.gather(axis, &index)?,
-            false => {
-                let kind = if kind == ScanKind::ArgMax { ScanKind::Max } else { ScanKind::Min };
-                scan(&comparable(&x), kind, dim, None)?.cast(x.dtype())
-            }
+            false => scan(&comparable(&x), kind, dim, None)?.cast(x.dtype()),
         };
         Ok((Tensor::from_node(values), Tensor::from_node(index)))
     }
@@ -102,7 +99,7 @@ impl Tensor {
     /// An axis out of range.
     #[surface(method, function, answers("values", "indices"))]
     pub fn cummax(&self, dim: isize) -> Result<(Tensor, Tensor)> {
-        self.running_extreme(ScanKind::ArgMax, dim)
+        self.running_extreme(ScanKind::Max, dim)
     }
 
     /// The smallest element so far along an axis, and its index (i64): of equal ones the last. NaN is smaller than every number. The
@@ -113,7 +110,7 @@ impl Tensor {
     /// An axis out of range.
     #[surface(method, function, answers("values", "indices"))]
     pub fn cummin(&self, dim: isize) -> Result<(Tensor, Tensor)> {
-        self.running_extreme(ScanKind::ArgMin, dim)
+        self.running_extreme(ScanKind::Min, dim)
     }
 
     /// The linear recurrence `yᵢ = xᵢ + aᵢ yᵢ₋₁` along an axis, which begins with `y₋₁ = 0`; `factors` are the `aᵢ`, and broadcast.

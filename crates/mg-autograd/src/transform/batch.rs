@@ -101,15 +101,7 @@ impl Traced {
                 inside.push((*tensor).clone());
                 continue;
             };
-            let shape = tensor.shape();
-            if axis >= shape.rank() {
-                let kind = ErrorKind::Axis { axis: axis as i64, rank: shape.rank() };
-                return Err(Error::new("vmap", kind));
-            }
-            let node = Node::placeholder(shape.remove(axis), tensor.dtype(), tensor.device());
-            node.set_tracked(tensor.requires_grad());
-            traced.placeholders.push(node.clone());
-            inside.push(Tensor::from_node(node));
+            inside.push(traced.example(tensor, axis)?);
         }
         TRACES.with_borrow_mut(|traces| traces.push(start));
         Ok((traced, inside))
@@ -142,12 +134,18 @@ impl Traced {
     /// A tensor without axes.
     #[track_caller]
     pub fn more(&mut self, made: &Tensor) -> Result<Tensor> {
-        let shape = made.shape();
-        if shape.is_empty() {
-            return Err(Error::new("vmap", ErrorKind::Axis { axis: 0, rank: 0 }));
+        self.example(made, 0)
+    }
+
+    /// A stand-in for one of the examples along an axis.
+    #[track_caller]
+    fn example(&mut self, all: &Tensor, axis: usize) -> Result<Tensor> {
+        let shape = all.shape();
+        if axis >= shape.rank() {
+            return Err(Error::new("vmap", ErrorKind::Axis { axis: axis as i64, rank: shape.rank() }));
         }
-        let node = Node::placeholder(shape.remove(0), made.dtype(), made.device());
-        node.set_tracked(made.requires_grad());
+        let node = Node::placeholder(shape.remove(axis), all.dtype(), all.device());
+        node.set_tracked(all.requires_grad());
         self.placeholders.push(node.clone());
         Ok(Tensor::from_node(node))
     }

@@ -98,6 +98,11 @@ fn pool(workers: usize) -> Option<Arc<Pool>> {
     Some(made)
 }
 
+/// Part `i` of `parts` nearly equal parts of `n`.
+pub(crate) fn part(i: usize, parts: usize, n: usize) -> std::ops::Range<usize> {
+    i * n / parts..(i + 1) * n / parts
+}
+
 /// Calls `run` with every number below `tasks`, on all threads, and returns when all calls have returned.
 pub fn parallel(tasks: usize, run: &(dyn Fn(usize) + Sync)) {
     let workers = num_threads().min(tasks).saturating_sub(1);

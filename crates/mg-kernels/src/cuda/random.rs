@@ -87,9 +87,9 @@ fn shifted(words: &[Op], skipped: Op, each: usize, of_block: usize) -> Vec<Op> {
     words
 }
 
-/// The numbers that a block makes: as they lie in it, or of each two of them two.
-fn numbers(law: Law, dtype: DType, words: &[Op]) -> Vec<Op> {
-    let made: Vec<Op> = words.chunks(words_of(dtype)).map(|words| number(dtype, words)).collect();
+/// The normal numbers that words make: of each two uniform ones two.
+fn normals(dtype: DType, words: &[Op]) -> Vec<Op> {
+    let uniform: Vec<Op> = words.chunks(words_of(dtype)).map(|words| number(dtype, words)).collect();
     let pair = |uniform: &[Op]| match (dtype.float(), uniform) {
         (Some(Float::F64), &[u, v]) => normal_pair(F64(u), F64(v)).map(|number| number.0),
         (Some(Float::F32 | Float::F16 | Float::BF16) | None, &[u, v]) => {
@@ -98,10 +98,7 @@ fn numbers(law: Law, dtype: DType, words: &[Op]) -> Vec<Op> {
         // A block has an even number of them.
         (Some(Float::F64 | Float::F32 | Float::F16 | Float::BF16) | None, _) => [imm(0); 2],
     };
-    match law {
-        Law::Uniform => made,
-        Law::Normal => made.chunks(2).flat_map(pair).collect(),
-    }
+    uniform.chunks(2).flat_map(pair).collect()
 }
 
 /// The number at a position: f64, or else f32.
@@ -118,7 +115,7 @@ pub(crate) fn one(law: Law, dtype: DType, seed: Op, at: Op) -> Op {
                 1 => shifted(&words, op2(Kind::R, "shr.u32", which, imm(1)), 2, 2),
                 _ => words.to_vec(),
             };
-            shifted(&numbers(law, dtype, &pair), which, 1, 2)[0]
+            shifted(&normals(dtype, &pair), which, 1, 2)[0]
         }
     }
 }
@@ -131,15 +128,15 @@ pub(crate) fn some(law: Law, dtype: DType, seed: Op, at: Op, n: usize) -> Vec<Op
         return (0..n).map(|i| one(law, dtype, seed, at(i))).collect();
     }
     // Uniform ones are moved as words.
-    let (each, ready) = match law {
-        Law::Uniform => (words_of(dtype), None),
-        Law::Normal => (1, Some(law)),
+    let each = match law {
+        Law::Uniform => words_of(dtype),
+        Law::Normal => 1,
     };
     let block = |position: Op| {
         let words = block(seed, position);
-        match ready {
-            None => words.to_vec(),
-            Some(law) => numbers(law, dtype, &words),
+        match law {
+            Law::Uniform => words.to_vec(),
+            Law::Normal => normals(dtype, &words),
         }
     };
     let (first, which) = place_of(dtype, at);
@@ -156,8 +153,8 @@ pub(crate) fn some(law: Law, dtype: DType, seed: Op, at: Op, n: usize) -> Vec<Op
         assign(*word, later);
     }
     place(over);
-    match ready {
-        None => words.chunks(each).map(|words| number(dtype, words)).collect(),
-        Some(_) => words,
+    match law {
+        Law::Uniform => words.chunks(each).map(|words| number(dtype, words)).collect(),
+        Law::Normal => words,
     }
 }

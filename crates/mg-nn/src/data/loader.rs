@@ -47,6 +47,23 @@ impl fmt::Debug for Batches {
     }
 }
 
+/// The size of batches, which have samples.
+#[track_caller]
+pub(super) fn at_least_1(op: &'static str, batch: usize) -> Result<usize> {
+    match batch {
+        0 => {
+            let text = "a batch of 0 samples: a batch takes at least 1".to_string();
+            Err(Error::new(op, ErrorKind::Value(text)))
+        }
+        batch => Ok(batch),
+    }
+}
+
+/// How many batches samples make.
+pub(super) fn batches_of(n: usize, batch: usize, drop_last: bool) -> usize {
+    if drop_last { n / batch } else { n.div_ceil(batch) }
+}
+
 /// The batches of one epoch, in order: iterate over a reference to it for slices of indices.
 #[derive(Debug, Clone)]
 pub struct Epoch {
@@ -63,10 +80,7 @@ impl Batches {
     /// [`ErrorKind::Value`] for batches of 0.
     #[track_caller]
     pub fn new(n: usize, batch: usize, shuffle_seed: Option<u64>, drop_last: bool) -> Result<Batches> {
-        if batch == 0 {
-            let text = "a batch of 0 samples: a batch takes at least 1".to_string();
-            return Err(Error::new("Batches", ErrorKind::Value(text)));
-        }
+        let batch = at_least_1("Batches", batch)?;
         Ok(Batches { n, batch, shuffle_seed, drop_last, sampler: None })
     }
 
@@ -84,7 +98,7 @@ impl Batches {
     /// The number of batches in an epoch.
     #[must_use]
     pub fn len(&self) -> usize {
-        if self.drop_last { self.n / self.batch } else { self.n.div_ceil(self.batch) }
+        batches_of(self.n, self.batch, self.drop_last)
     }
 
     /// Whether an epoch has no batches.

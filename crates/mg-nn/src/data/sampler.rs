@@ -2,6 +2,7 @@
 
 use mg_device::{Error, ErrorKind, Result};
 
+use super::loader::{at_least_1, batches_of};
 use super::random::SplitMix64;
 
 /// Numbers of samples in an order, anew for every epoch: for [`DataLoader::with_sampler`](super::DataLoader::with_sampler).
@@ -239,17 +240,13 @@ impl<S: Sampler> BatchSampler<S> {
     /// [`ErrorKind::Value`] for batches of 0.
     #[track_caller]
     pub fn new(sampler: S, batch_size: usize, drop_last: bool) -> Result<BatchSampler<S>> {
-        if batch_size == 0 {
-            return Err(wrong("BatchSampler", "a batch of 0 samples: a batch takes at least 1".into()));
-        }
-        Ok(BatchSampler { sampler, batch_size, drop_last })
+        Ok(BatchSampler { sampler, batch_size: at_least_1("BatchSampler", batch_size)?, drop_last })
     }
 
     /// The number of lists in an epoch.
     #[must_use]
     pub fn len(&self) -> usize {
-        let n = self.sampler.len();
-        if self.drop_last { n / self.batch_size } else { n.div_ceil(self.batch_size) }
+        batches_of(self.sampler.len(), self.batch_size, self.drop_last)
     }
 
     /// Whether an epoch has none.

@@ -1,8 +1,9 @@
 //! Data sets that are streams: samples one after another, without numbers.
 
-use mg_device::{Error, ErrorKind, Result};
+use mg_device::Result;
 
 use super::dataset::Collate;
+use super::loader::at_least_1;
 
 /// Samples one after another: what is read of a file or of a socket, of which nobody knows how many there are.
 ///
@@ -49,14 +50,10 @@ impl<D: IterableDataset> IterableLoader<D> {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Value`] for batches of 0.
+    /// [`ErrorKind::Value`](mg_device::ErrorKind::Value) for batches of 0.
     #[track_caller]
     pub fn new(dataset: D, batch_size: usize, drop_last: bool) -> Result<IterableLoader<D>> {
-        if batch_size == 0 {
-            let text = "a batch of 0 samples: a batch takes at least 1".to_string();
-            return Err(Error::new("IterableLoader", ErrorKind::Value(text)));
-        }
-        Ok(IterableLoader { dataset, batch_size, drop_last })
+        Ok(IterableLoader { dataset, batch_size: at_least_1("IterableLoader", batch_size)?, drop_last })
     }
 
     /// The data set.

@@ -128,7 +128,8 @@ impl LBFGS {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Value`] for options below 0 or not finite, no parameters, one twice, and what is no floating-point leaf.
+    /// [`ErrorKind::Value`](mg_device::ErrorKind::Value) for options below 0 or not finite, no parameters, one twice, and what is no
+    /// floating-point leaf.
     #[track_caller]
     pub fn with_options(parameters: Vec<Tensor>, options: LBFGSOptions) -> Result<LBFGS> {
         check_parameters("LBFGS", &parameters)?;
@@ -147,7 +148,7 @@ impl LBFGS {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Value`] for options that [`LBFGS::with_options`] does not take.
+    /// [`ErrorKind::Value`](mg_device::ErrorKind::Value) for options that [`LBFGS::with_options`] does not take.
     #[track_caller]
     pub fn set_options(&mut self, options: LBFGSOptions) -> Result<()> {
         self.check_options(&options)?;
@@ -331,8 +332,8 @@ impl LBFGS {
     ///
     /// # Errors
     ///
-    /// Entries that are missing, that it does not have, or that are of parameters of other shapes: [`ErrorKind::Value`] that lists
-    /// them all. Then nothing was changed.
+    /// Entries that are missing, that it does not have, or that are of parameters of other shapes:
+    /// [`ErrorKind::Value`](mg_device::ErrorKind::Value) that lists them all. Then nothing was changed.
     #[track_caller]
     pub fn load_state(&mut self, state: &State) -> Result<()> {
         self.incompatible_keys(state).check("LBFGS", "optimiser")?;

@@ -49,10 +49,13 @@ pub use matrix::{Adafactor, AdafactorOptions, AdjustLr, Muon, MuonOptions};
 pub use number::Number;
 pub use options::{OptionType, OptionValue, Options};
 pub use rule::{Count, Rule, Shared, Step};
-pub use schedule::{CosineAnnealingLR, ExponentialLR, LinearLR, MultiStepLR, Schedule, Scheduler, StepLR};
+pub use schedule::{
+    Anneal, ChainedScheduler, CosineAnnealingLR, ExponentialLR, LinearLR, MultiStepLR, SWALR, Schedule,
+    Scheduler, StepLR,
+};
 pub use sgd::{SGD, SGDOptions};
 pub use sign::{ASGD, ASGDOptions, Lion, LionOptions, Rprop, RpropOptions};
-pub use swa::{Anneal, AveragedModel, Averaging, ChainedScheduler, SWALR};
+pub use swa::{AveragedModel, Averaging};
 
 use mg_autograd::Tensor;
 use mg_device::{DType, Error, ErrorKind, Float, Result};
@@ -162,6 +165,11 @@ pub struct ByRule<R> {
 }
 
 impl<R: Rule> ByRule<R> {
+    /// What a step of all groups has for itself.
+    fn exclusives(&self) -> Vec<Arc<Exclusive>> {
+        self.groups.iter().map(ParamGroup::exclusive).collect()
+    }
+
     /// With this learning rate and the default of every other option.
     ///
     /// # Errors
@@ -273,7 +281,7 @@ impl<R: Rule> Optimizer for ByRule<R> {
     }
 
     fn state(&self) -> State {
-        let exclusives: Vec<Arc<Exclusive>> = self.groups.iter().map(ParamGroup::exclusive).collect();
+        let exclusives = self.exclusives();
         let _alone = Exclusive::take(&exclusives);
         let mut state = State::default();
         let mut before = 0;
@@ -286,7 +294,7 @@ impl<R: Rule> Optimizer for ByRule<R> {
 
     fn load_state(&mut self, state: &State) -> Result<()> {
         // A step of another thread comes before all groups or behind them.
-        let exclusives: Vec<Arc<Exclusive>> = self.groups.iter().map(ParamGroup::exclusive).collect();
+        let exclusives = self.exclusives();
         let _alone = Exclusive::take(&exclusives);
         let mut parts: Vec<State> = self.groups.iter().map(|_| State::default()).collect();
         let ends: Vec<usize> = (0..self.groups.len())

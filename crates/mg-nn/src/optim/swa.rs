@@ -1,13 +1,10 @@
 //! Averages of weights: stochastic weight averaging (Izmailov et al., "Averaging weights leads to wider optima and better generalization", 2018) and
 //! exponential moving averages.
 
-use std::f64::consts::PI;
-
 use mg_autograd::{Tensor, no_grad};
 use mg_device::{DType, Error, ErrorKind, Result};
 
-use super::schedule::factor;
-use super::{Schedule, checked};
+use super::checked;
 use crate::module::{Module, Visitor};
 
 /// How weights are averaged.
@@ -129,118 +126,5 @@ impl<M: Module> Module for AveragedModel<M> {
     fn visit<'a>(&'a self, visitor: &mut Visitor<'a>) {
         visitor.buffer("n_averaged", &self.n_averaged);
         visitor.child("module", &self.module);
-    }
-}
-
-/// How [`SWALR`] goes on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Anneal {
-    /// Along half a cosine.
-    Cos,
-    /// Along a line.
-    Linear,
-}
-
-/// From the rate to `swa_lr` in `anneal_epochs`, then constant.
-///
-/// ```
-/// use mg_nn::optim::{Anneal, SWALR, Schedule};
-///
-/// let schedule = SWALR::new(0.05, 4, Anneal::Linear)?;
-/// assert!((schedule.lr(0.1, 2) - 0.075).abs() < 1e-12);
-/// assert!((schedule.lr(0.1, 9) - 0.05).abs() < 1e-12);
-/// # Ok::<(), mg_device::Error>(())
-/// ```
-#[derive(Clone, Copy, Debug)]
-pub struct SWALR {
-    swa_lr: f64,
-    anneal_epochs: u64,
-    anneal: Anneal,
-}
-
-impl SWALR {
-    /// PyTorch's defaults are 10 epochs along a cosine.
-    ///
-    /// # Errors
-    ///
-    /// [`ErrorKind::Value`] for a rate below 0 or not finite.
-    #[track_caller]
-    pub fn new(swa_lr: f64, anneal_epochs: u64, anneal: Anneal) -> Result<SWALR> {
-        Ok(SWALR { swa_lr: factor("SWALR", "a rate", swa_lr)?, anneal_epochs, anneal })
-    }
-
-    /// How far an epoch is: from 0 to 1.
-    fn done(&self, epoch: f64) -> f64 {
-        let t = (epoch / self.anneal_epochs.max(1) as f64).clamp(0.0, 1.0);
-        match self.anneal {
-            Anneal::Linear => t,
-            Anneal::Cos => (1.0 - (PI * t).cos()) / 2.0,
-        }
-    }
-
-    /// Without epochs it is there at once.
-    fn counted(&self, epoch: u64) -> f64 {
-        if self.anneal_epochs == 0 { epoch.max(1) as f64 } else { epoch as f64 }
-    }
-}
-
-impl Schedule for SWALR {
-    fn lr(&self, base: f64, epoch: u64) -> f64 {
-        let done = self.done(self.counted(epoch));
-        self.swa_lr * done + base * (1.0 - done)
-    }
-
-    fn next(&self, now: f64, _: f64, epoch: u64) -> f64 {
-        let epoch = self.counted(epoch);
-        let (before, done) = (self.done(epoch - 1.0), self.done(epoch));
-        let start = match before == 1.0 {
-            true => self.swa_lr,
-            false => (now - before * self.swa_lr) / (1.0 - before),
-        };
-        self.swa_lr * done + start * (1.0 - done)
-    }
-}
-
-/// Several schedules that act together: each goes on from the rate that the one before it makes.
-///
-/// ```
-/// use mg_nn::optim::{ChainedScheduler, ConstantLR, ExponentialLR, Schedule};
-///
-/// let warm = ConstantLR::new(0.1, 2)?;
-/// let both = ChainedScheduler::new(vec![Box::new(warm), Box::new(ExponentialLR::new(0.5)?)])?;
-/// let rates: Vec<f64> = (0..4).map(|epoch| both.lr(1.0, epoch)).collect();
-/// assert!(rates.iter().zip([0.1, 0.05, 0.25, 0.125]).all(|(a, b)| (a - b).abs() < 1e-12));
-/// # Ok::<(), mg_device::Error>(())
-/// ```
-pub struct ChainedScheduler(Vec<Box<dyn Schedule + Send + Sync>>);
-
-impl ChainedScheduler {
-    /// These, in this order.
-    ///
-    /// # Errors
-    ///
-    /// [`ErrorKind::Value`] for none.
-    #[track_caller]
-    pub fn new(schedules: Vec<Box<dyn Schedule + Send + Sync>>) -> Result<ChainedScheduler> {
-        if schedules.is_empty() {
-            let text = "takes at least one schedule".to_string();
-            return Err(Error::new("ChainedScheduler", ErrorKind::Value(text)));
-        }
-        Ok(ChainedScheduler(schedules))
-    }
-}
-
-impl Schedule for ChainedScheduler {
-    /// There is no short way: the rates of the epochs before are gone through.
-    fn lr(&self, base: f64, epoch: u64) -> f64 {
-        (1..=epoch).fold(self.start(base, base, 0), |now, epoch| self.next(now, base, epoch))
-    }
-
-    fn next(&self, now: f64, base: f64, epoch: u64) -> f64 {
-        self.0.iter().fold(now, |now, schedule| schedule.next(now, base, epoch))
-    }
-
-    fn start(&self, now: f64, base: f64, epoch: u64) -> f64 {
-        self.0.iter().fold(now, |now, schedule| schedule.start(now, base, epoch))
     }
 }

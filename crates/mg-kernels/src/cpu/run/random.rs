@@ -136,10 +136,7 @@ fn normal_singles() -> Many {
                 [a[i], b[i]] = normal_pair(philox::unit_f32(words[0][i]), philox::unit_f32(words[1][i]));
             }
         }
-        let dst = std::slice::from_raw_parts_mut(dst.cast::<[f32; 4]>(), BESIDE);
-        for (i, four) in dst.iter_mut().enumerate() {
-            *four = numbers.map(|number| number[i]);
-        }
+        put(&numbers, dst);
     }, [])
 }
 
@@ -152,9 +149,18 @@ fn normal_doubles() -> Many {
             let (u, v) = (philox::unit_f64(words[0][i], words[1][i]), philox::unit_f64(words[2][i], words[3][i]));
             [a[i], b[i]] = normal_pair(u, v);
         }
-        let dst = std::slice::from_raw_parts_mut(dst.cast::<[f64; 2]>(), BESIDE);
-        for (i, two) in dst.iter_mut().enumerate() {
-            *two = numbers.map(|number| number[i]);
-        }
+        put(&numbers, dst);
     }, [])
+}
+
+/// Writes the numbers of blocks beside each other, block after block.
+///
+/// Safety: there is room for them.
+#[inline(always)]
+unsafe fn put<T: Copy, const N: usize>(numbers: &[[T; BESIDE]; N], dst: *mut u8) {
+    // SAFETY: this function's contract.
+    let dst = unsafe { std::slice::from_raw_parts_mut(dst.cast::<[T; N]>(), BESIDE) };
+    for (i, block) in dst.iter_mut().enumerate() {
+        *block = numbers.map(|number| number[i]);
+    }
 }

@@ -220,16 +220,9 @@ pub fn scatter_add(dtype: DType, x: &Layout, index: &Layout, axis: usize, size: 
     let mut launches = SmallVec::new();
     if let Some(linked) = linked {
         launches.extend(linked.launches(&places, positions, (kind, x), count)?);
-        if chains {
-            launches.push(last);
-            if left > 0 {
-                launches.push(launch("scatter_add", "scatter_look", left.min(TURNS), &args)?);
-                let blocks = (left * parts).min(LEFT_BLOCKS);
-                launches.push(launch("scatter_add", &format!("scatter_heavy_{kind}"), blocks, &args)?);
-            }
-            return Ok(Plan { launches, workspace: sorted.bytes, ..Plan::default() });
-        }
         let adds = match linked.way {
+            // What is last follows them itself.
+            Linking::Links if chains => None,
             Linking::Links => Some(("lists", THREADS)),
             Linking::Pairs => Some(("paired", EACH)),
             Linking::Owned => None,
@@ -239,13 +232,18 @@ pub fn scatter_add(dtype: DType, x: &Layout, index: &Layout, axis: usize, size: 
             launches.push(launch("scatter_add", &name, count.div_ceil(each), &args)?);
         }
     }
-    launches.extend(sorted.launches(&places)?);
+    if !chains {
+        launches.extend(sorted.launches(&places)?);
+    }
     if name == "segments" && linked.is_none() {
         // What nothing is added to.
         launches.extend(copy::fill(bytes, count, 0)?.launches);
     }
     launches.push(last);
     if left > 0 {
+        if chains {
+            launches.push(launch("scatter_add", "scatter_look", left.min(TURNS), &args)?);
+        }
         let name = if row >= ROW { "heavy" } else { "piles" };
         let blocks = (left * parts).min(LEFT_BLOCKS);
         launches.push(launch("scatter_add", &format!("scatter_{name}_{kind}"), blocks, &args)?);

@@ -396,16 +396,16 @@ pub(super) unsafe fn scan(scan: &Scan, lines: Lines, operands: &[Operand], out: 
         };
     }
     macro_rules! extremes {
-        ($State:ident, $smallest:literal) => {
+        ($smallest:literal) => {
             match (x.dtype.float(), x.dtype.width()) {
-                (Some(Float::F32), _) => go!($State<f32, $smallest>),
-                (Some(Float::F64), _) => go!($State<f64, $smallest>),
-                (Some(Float::F16), _) => go!($State<f16, $smallest>),
-                (Some(Float::BF16), _) => go!($State<bf16, $smallest>),
+                (Some(Float::F32), _) => go!(Extreme<f32, $smallest>),
+                (Some(Float::F64), _) => go!(Extreme<f64, $smallest>),
+                (Some(Float::F16), _) => go!(Extreme<f16, $smallest>),
+                (Some(Float::BF16), _) => go!(Extreme<bf16, $smallest>),
                 // `Scan::result` takes i64, i32, u8 and bool, and no integers besides.
-                (None, Width::W32) => go!($State<i32, $smallest>),
-                (None, Width::W8) => go!($State<u8, $smallest>),
-                (None, Width::W64 | Width::W16) => go!($State<i64, $smallest>),
+                (None, Width::W32) => go!(Extreme<i32, $smallest>),
+                (None, Width::W8) => go!(Extreme<u8, $smallest>),
+                (None, Width::W64 | Width::W16) => go!(Extreme<i64, $smallest>),
             }
         };
     }
@@ -414,12 +414,10 @@ pub(super) unsafe fn scan(scan: &Scan, lines: Lines, operands: &[Operand], out: 
         ScanKind::Prod => numbers!(Prod, go!(Prod<i64>)),
         ScanKind::LogSumExp => numbers!(LogSum, {}),
         ScanKind::Linear => numbers!(Linear, {}),
-        ScanKind::ArgMax => extremes!(Extreme, false),
-        ScanKind::ArgMin => extremes!(Extreme, true),
+        ScanKind::ArgMax => extremes!(false),
+        ScanKind::ArgMin => extremes!(true),
         // SAFETY: this function's contract.
-        ScanKind::Max => unsafe { elements(scan, ScanKind::ArgMax, lines, x, out) },
-        // SAFETY: as above.
-        ScanKind::Min => unsafe { elements(scan, ScanKind::ArgMin, lines, x, out) },
+        ScanKind::Max | ScanKind::Min => unsafe { elements(scan, lines, x, out) },
     }
 }
 
@@ -428,9 +426,9 @@ pub(super) unsafe fn scan(scan: &Scan, lines: Lines, operands: &[Operand], out: 
 /// # Safety
 ///
 /// That of [`scan`].
-unsafe fn elements(scan: &Scan, kind: ScanKind, lines: Lines, x: &Operand, out: *mut u8) {
+unsafe fn elements(scan: &Scan, lines: Lines, x: &Operand, out: *mut u8) {
     let mut places = vec![0i64; lines.outer * lines.length * lines.inner];
-    let positions = Scan { kind, ..*scan };
+    let positions = Scan { kind: scan.kind.indices(), ..*scan };
     // SAFETY: this function's contract, and there is room for the positions; the width is the elements'.
     unsafe {
         self::scan(&positions, lines, std::slice::from_ref(x), places.as_mut_ptr().cast());

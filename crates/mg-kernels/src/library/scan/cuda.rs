@@ -113,8 +113,7 @@ pub(super) fn plan(scan: &Scan, operands: &[Described], align: usize) -> Result<
         return Ok(Plan::default());
     }
     let op = "scan";
-    let told_by_place =
-        matches!(scan.kind, ScanKind::ArgMax | ScanKind::ArgMin | ScanKind::Max | ScanKind::Min);
+    let told_by_place = matches!(scan.kind.indices(), ScanKind::ArgMax | ScanKind::ArgMin);
     if told_by_place && length >= u32::MAX as usize {
         let text = format!("takes lines of less than {} elements on CUDA, got {length}", u32::MAX);
         return Err(Error::new(scan.name(), ErrorKind::Shape(text)));
@@ -156,7 +155,7 @@ pub(super) fn plan(scan: &Scan, operands: &[Described], align: usize) -> Result<
         told: told as u64,
         levels: levels as u32,
         reverse: scan.reverse.into(),
-        smallest: matches!(scan.kind, ScanKind::ArgMin | ScanKind::Min).into(),
+        smallest: (scan.kind.indices() == ScanKind::ArgMin).into(),
         values: matches!(scan.kind, ScanKind::Max | ScanKind::Min).into(),
         together: together.into(),
         vector: vector.into(),

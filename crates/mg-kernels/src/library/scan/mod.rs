@@ -36,6 +36,17 @@ pub enum ScanKind {
     Linear,
 }
 
+impl ScanKind {
+    /// The scan that finds where the extremes of this one stand; others are themselves.
+    pub fn indices(self) -> ScanKind {
+        match self {
+            ScanKind::ArgMax | ScanKind::Max => ScanKind::ArgMax,
+            ScanKind::ArgMin | ScanKind::Min => ScanKind::ArgMin,
+            ScanKind::Sum | ScanKind::Prod | ScanKind::LogSumExp | ScanKind::Linear => self,
+        }
+    }
+}
+
 /// A scan along an axis, from its beginning or, reversed, from its end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub struct Scan {
@@ -164,8 +175,7 @@ impl Kernel for Scan {
             }
             ScanKind::ArgMax | ScanKind::ArgMin => None,
             ScanKind::Max | ScanKind::Min => {
-                let kind = if self.kind == ScanKind::Max { ScanKind::ArgMax } else { ScanKind::ArgMin };
-                let index = T::kernel(Scan { kind, ..*self }.into(), &[&x[0]])?;
+                let index = T::kernel(Scan { kind: self.kind.indices(), ..*self }.into(), &[&x[0]])?;
                 let axis = usize::from(self.axis);
                 Some(g.placed(axis, &index, x[0].sizes()[axis])?)
             }

@@ -1,9 +1,10 @@
 //! Images of images: the convolution, and its gradient by the input.
 
-use super::{Axis, LINKS, Line, Lot, TASKS, kinds, lots, part};
+use super::{Axis, LINKS, Line, Lot, TASKS, kinds, lots};
 use crate::cpu::library::Shared;
 use crate::cpu::library::scratch::{self, Slot};
 use crate::cpu::library::transpose::transpose;
+use crate::cpu::pool::part;
 use crate::library::conv::cpu::shared;
 use crate::library::conv::{Geometry, MAX_AXES};
 use crate::library::matmul::cpu::micro::{Compute, Kernels, Link, Tile};
@@ -411,7 +412,7 @@ impl<T: Compute> Plan<T> {
         let places = &self.kinds[lot.kind].places;
         let kernels = self.kernels;
         let (width, positions) = (kernels.columns(), lot.positions(&self.axes));
-        let columns = width.min(self.results - strip * width).next_multiple_of(kernels.lanes);
+        let columns = kernels.written(self.results - strip * width);
         let [ax_step, ax_phases] = [self.axes[2].step() / self.line.every, self.axes[2].phases()];
         // From row to row, and from image to image.
         let (images, a_row, c_row) = match self.rows {
@@ -443,7 +444,7 @@ impl<T: Compute> Plan<T> {
                         ahead_k: 0,
                     };
                     // SAFETY: the links name sources and places of the kernel; the rows are the task's own.
-                    unsafe { kernels.micro[columns / kernels.lanes - 1][rows.len() - 1](&tile) };
+                    unsafe { kernels.of(rows.len(), columns)(&tile) };
                 }
             }
         }

@@ -12,17 +12,13 @@ pub(super) use images::{gradient, outputs};
 pub(super) use weights::weight;
 
 use super::{Geometry, MAX_AXES};
+use crate::cpu::pool::part;
 use std::ops::Range;
 
 /// Tasks into which work is cut, at the least, where there is so much of it.
 const TASKS: usize = 16;
 /// Links that are made once for all lots, at the most (1.5 MB): of more, each task makes those of its lot. Short lines of large images have many.
 const LINKS: usize = 1 << 16;
-
-/// Part `i` of `parts` nearly equal parts of `n`.
-fn part(i: usize, parts: usize, n: usize) -> Range<usize> {
-    i * n / parts..(i + 1) * n / parts
-}
 
 /// How results along an axis meet what they are made of.
 #[derive(Clone, Copy, Debug)]

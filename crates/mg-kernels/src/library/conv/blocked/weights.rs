@@ -1,9 +1,10 @@
 //! The gradient by the kernel: sums over places of images, whose steps go along lines, or along images where lines are short.
 
-use super::{Axis, LINKS, Line, Lot, TASKS, kinds, lots, part};
+use super::{Axis, LINKS, Line, Lot, TASKS, kinds, lots};
 use crate::cpu::library::Shared;
 use crate::cpu::library::scratch::{self, Slot};
 use crate::cpu::library::transpose::transpose;
+use crate::cpu::pool::part;
 use crate::library::conv::cpu::shared;
 use crate::library::conv::{Geometry, MAX_AXES};
 use crate::library::matmul::cpu::micro::{Compute, Kernels, Link, Tile};
@@ -138,8 +139,7 @@ impl<T: Compute> Plan<'_, T> {
 
     /// Columns of a strip whose sums are written: all that its vectors have.
     fn columns(&self, strip: usize) -> usize {
-        let width = self.kernels.columns();
-        width.min(self.g.o - strip * width).next_multiple_of(self.kernels.lanes)
+        self.kernels.written(self.g.o - strip * self.kernels.columns())
     }
 
     fn part(&self, i: usize) -> Part {
@@ -411,7 +411,7 @@ impl<T: Compute> Plan<'_, T> {
                 ahead_k: 0,
             };
             // SAFETY: the links name what is laid out; the sums are the task's own.
-            unsafe { kernels.micro[columns / kernels.lanes - 1][rows.len() - 1](&tile) };
+            unsafe { kernels.of(rows.len(), columns)(&tile) };
         }
     }
 

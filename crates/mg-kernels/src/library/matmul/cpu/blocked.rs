@@ -7,7 +7,7 @@ use super::pack::{self, GROUP};
 use crate::cpu::library::Shared;
 use crate::cpu::library::scratch::{self, Slot};
 use crate::cpu::library::transpose::transpose;
-use crate::cpu::pool::parallel;
+use crate::cpu::pool::{parallel, part};
 use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -170,11 +170,6 @@ fn better_transposed<T>(p: &Matrices<T>, lanes: usize) -> bool {
     p.b_k == 1 && (along_rows || (p.a_k == 1 && 2 * p.m <= p.n))
 }
 
-/// Part `i` of `parts` nearly equal parts of `n`.
-fn part(i: usize, parts: usize, n: usize) -> std::ops::Range<usize> {
-    i * n / parts..(i + 1) * n / parts
-}
-
 impl<T: Entry> Plan<T> {
     /// Whether each task computes whole rows of the result.
     fn whole_rows(&self) -> bool {
@@ -332,14 +327,13 @@ impl<T: Entry> Plan<T> {
         c_column: usize,
     ) {
         let (p, kernels) = (&self.p, self.kernels);
-        let (width, lanes) = (kernels.columns(), kernels.lanes);
+        let width = kernels.columns();
         for block in 0..self.blocks {
             let steps = part(block, self.blocks, p.k);
             let at = steps.start as isize;
             for strip in strips.clone() {
                 let first = strip * width;
                 let columns = width.min(p.n - first);
-                let vectors = columns.div_ceil(lanes);
                 let (b, b_k) = if self.packed_b.is_null() {
                     (p.b.cast::<T::Acc>().wrapping_offset(at * p.b_k + first as isize), p.b_k)
                 } else {
@@ -348,7 +342,7 @@ impl<T: Entry> Plan<T> {
                         width as isize,
                     )
                 };
-                let in_place = c_column == 1 && (kernels.masked || columns == vectors * lanes);
+                let in_place = c_column == 1 && (kernels.masked || columns == kernels.written(columns));
                 for sliver in slivers.clone() {
                     let rows = part(sliver, self.slivers, p.m);
                     let (a, a_row, a_k) = if self.packed_a.is_null() {
@@ -387,7 +381,7 @@ impl<T: Entry> Plan<T> {
                         ahead,
                         ahead_k,
                     };
-                    let kernel = kernels.micro[vectors - 1][rows.len() - 1];
+                    let kernel = kernels.of(rows.len(), columns);
                     // SAFETY: the tile lies in the operands and in the part of the result that is this task's.
                     unsafe {
                         if in_place {

@@ -91,6 +91,16 @@ impl<T> Kernels<T> {
     pub fn columns(&self) -> usize {
         self.lanes * self.micro.len()
     }
+
+    /// The columns that a tile writes of which so many are wanted: all of its vectors.
+    pub fn written(&self, wanted: usize) -> usize {
+        wanted.min(self.columns()).next_multiple_of(self.lanes)
+    }
+
+    /// The kernel of tiles of so many rows and columns.
+    pub fn of(&self, rows: usize, columns: usize) -> Micro<T> {
+        self.micro[columns.div_ceil(self.lanes) - 1][rows - 1]
+    }
 }
 
 /// A type that products are computed in.
