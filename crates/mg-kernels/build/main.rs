@@ -2,11 +2,15 @@
 //! program a ninth of the text.
 //!
 //! Kernels whose names differ in the dtype alone are mostly the same text, so they are compressed together: half as
-//! large as each by itself, and what is unpacked for one of them stays small.
+//! large as each by itself, and what is unpacked for one of them stays small. Numbers of registers and labels are told as differences (`deltas.rs`).
 //!
 //! And reads the kernels' sources for what their caller has to know: the structs that they take become structs of Rust, their
 //! constants constants, so that neither stands in two places.
 
+// What only the library asks for.
+#[allow(dead_code)]
+#[path = "../src/cuda/library/deltas.rs"]
+mod deltas;
 mod expression;
 mod generate;
 mod source;
@@ -27,8 +31,8 @@ type Result<T> = std::result::Result<T, String>;
 /// that have no links.
 const PLACES: [&str; 2] = ["kernels", "../../kernels"];
 /// Bytes of text up to which families are compressed together. A pack is unpacked as a whole when the first of its kernels is wanted, and none becomes
-/// as large as that could take some twenty milliseconds; smaller ones have less in common, and the wheel is to stay below what it may weigh.
-const PACK: u64 = 5 << 20;
+/// as large as that could take some twenty milliseconds; smaller ones have less in common.
+const PACK: u64 = 2 << 20;
 
 /// Whether a word of a kernel's name tells its dtype: f32, bf16, tf32, u8, bool.
 fn is_dtype(word: &str) -> bool {
@@ -75,9 +79,13 @@ fn main() -> Result<()> {
             kernels.insert(name.clone(), format!("Prebuilt::new({name:?}, {place}, {facts}),"));
         }
         let file = out.join(format!("{number}.ptx.zst"));
-        let packed = zstd::bulk::compress(text.as_bytes(), level).map_err(|error| error.to_string())?;
+        let told = deltas::encode(&text);
+        if deltas::decode(&told, text.len()).is_none_or(|decoded| decoded != text) {
+            return Err(format!("the kernels of {file:?} do not come back from what is packed of them"));
+        }
+        let packed = zstd::bulk::compress(told.as_bytes(), level).map_err(|error| error.to_string())?;
         write(&file, &packed)?;
-        let _ = writeln!(table, "Pack::new(include_bytes!({file:?}), {}),", text.len());
+        let _ = writeln!(table, "Pack::new(include_bytes!({file:?}), [{}, {}]),", told.len(), text.len());
     }
     table.push_str("];\n");
     let lists: Vec<String> = lists.iter().map(|list| format!("&{list:?}")).collect();

@@ -1,6 +1,6 @@
 //! Pooling by shares: so many results, whatever the size of the input; and by windows of random size.
 
-use super::pooling::{MOST, Told, alone, asked, both};
+use super::pooling::{MOST, Told, alone, asked, both, largest};
 use super::wide;
 use crate::tensor::Tensor;
 use mg_device::{DType, Error, ErrorKind, Result, Shape};
@@ -76,7 +76,7 @@ fn adaptive_largest(
     if indices {
         return both(&told, pool, &x, single).map(|(y, at)| (y, Some(at)));
     }
-    Ok((told.finish(&Node::library(pool.into(), &[&x])?, single)?, None))
+    Ok((told.finish(&largest(pool, &x)?, single)?, None))
 }
 
 /// Windows that begin at random (Graham, 2014): the largest elements, and where they stand in their planes.

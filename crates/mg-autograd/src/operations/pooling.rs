@@ -1,7 +1,7 @@
 //! Pooling: largest elements and means of windows, and the way back.
 
 use super::wide;
-use crate::parts::flat_at_zero;
+use crate::parts::{comparable, flat_at_zero, restored};
 use crate::tensor::Tensor;
 use mg_device::{DType, Error, ErrorKind, Result, Shape};
 use mg_graph::{Node, same_device};
@@ -122,7 +122,7 @@ impl Told<'_> {
     fn largest(&self, input: &Tensor) -> Result<Tensor> {
         let (x, alone) = self.planes(&input.node())?;
         let pool = self.windows(PoolKind::Max, x.shape(), Margin::Half)?;
-        self.finish(&Node::library(pool.into(), &[&x])?, alone)
+        self.finish(&largest(pool, &x)?, alone)
     }
 
     /// The largest elements, and where they stand in their planes.
@@ -228,10 +228,20 @@ pub(super) enum Margin {
     Any,
 }
 
+/// Elements in the same order, of a dtype whose largest elements are found: integers become i64.
+fn in_order(x: &Node) -> Node {
+    if x.dtype().is_int() { comparable(x).cast(DType::I64) } else { x.clone() }
+}
+
+/// The largest elements.
+pub(super) fn largest(pool: Pool, x: &Node) -> Result<Node> {
+    Ok(restored(&Node::library(pool.into(), &[&in_order(x)])?, x.dtype()))
+}
+
 /// The largest elements, and where they stand in their planes.
 pub(super) fn both(told: &Told<'_>, pool: Pool, x: &Node, alone: bool) -> Result<(Tensor, Tensor)> {
-    let y = Node::library(pool.into(), &[x])?;
-    let at = Node::library(Pool { kind: PoolKind::MaxAt, ..pool }.into(), &[x])?;
+    let y = largest(pool, x)?;
+    let at = Node::library(Pool { kind: PoolKind::MaxAt, ..pool }.into(), &[&in_order(x)])?;
     Ok((told.finish(&y, alone)?, told.finish(&at, alone)?))
 }
 

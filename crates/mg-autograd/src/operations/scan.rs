@@ -1,7 +1,7 @@
 //! Running sums and their like along an axis.
 
 use super::float;
-use crate::parts::comparable;
+use crate::parts::{comparable, restored};
 use crate::tensor::Tensor;
 use mg_device::{DType, Result, normalize_axis};
 use mg_graph::Node;
@@ -45,7 +45,7 @@ impl Tensor {
         // A scan that writes elements moves less than indices that are read again do. A processor waits for neither, but steps twice.
         let values = match x.device().is_cpu() {
             true => x.gather(axis, &index)?,
-            false => scan(&comparable(&x), kind, dim, None)?.cast(x.dtype()),
+            false => restored(&scan(&comparable(&x), kind, dim, None)?, x.dtype()),
         };
         Ok((Tensor::from_node(values), Tensor::from_node(index)))
     }

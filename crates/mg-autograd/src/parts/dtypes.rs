@@ -27,3 +27,14 @@ pub(crate) fn comparable(node: &Node) -> Node {
         }
     }
 }
+
+/// Elements of a dtype as [`comparable`] has made them something else of.
+pub(crate) fn restored(node: &Node, dtype: DType) -> Node {
+    let node = node.cast(dtype);
+    match dtype {
+        DType::U64 => {
+            Node::apply(Row::BitXor, &[&node, &Node::scalar_bits(1 << 63, dtype, node.device(), false)])
+        }
+        _ => node,
+    }
+}

@@ -8,7 +8,7 @@ mod peaks;
 mod slopes;
 
 pub(crate) use axes::{all_axes, axis_mask, count, kept, mask};
-pub(crate) use dtypes::{comparable, wide};
+pub(crate) use dtypes::{comparable, restored, wide};
 pub(crate) use means::{mean, variance};
 pub(crate) use norms::{norm_of, p_norm};
 pub(crate) use peaks::{largest, shifted_exp_sum};

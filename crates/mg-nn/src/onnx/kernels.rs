@@ -134,6 +134,9 @@ fn pooling(graph: &mut Graph, pool: &Pool, x: Id, of: &Shaped, to: &Shaped) -> R
             return refuse(format!("ONNX has no operator for {text}"));
         }
     };
+    if !of.dtype.is_float() {
+        return refuse(format!("ONNX's operators for pooling take floats, got {}", of.dtype));
+    }
     let (input, output) = (last(&pool.input, pool.axes), last(&pool.output, pool.axes));
     let (x, turned) = planes(graph, x, &of.shape, usize::from(pool.axes));
     let made = if pool.adaptive && output.iter().all(|&n| n == 1) {

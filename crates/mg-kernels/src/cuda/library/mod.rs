@@ -32,6 +32,7 @@ pub(crate) mod args;
 pub(crate) mod axes;
 pub(crate) mod constants;
 pub mod copy;
+mod deltas;
 pub(crate) mod many;
 use mg_device::cuda::{Gpu, Moved, TENSOR_MAP_BYTES};
 use mg_device::{Error, ErrorKind, Result};
@@ -74,8 +75,8 @@ struct Facts {
 #[derive(Debug)]
 struct Pack {
     compressed: &'static [u8],
-    /// How long the texts are together.
-    bytes: usize,
+    /// How long the texts are together: as [`deltas`] tells them, and themselves.
+    bytes: [usize; 2],
     /// `None` where what is there is not what the build wrote.
     text: OnceLock<Option<String>>,
 }
@@ -83,15 +84,16 @@ struct Pack {
 include!(concat!(env!("OUT_DIR"), "/prebuilt.rs"));
 
 impl Pack {
-    const fn new(compressed: &'static [u8], bytes: usize) -> Pack {
+    const fn new(compressed: &'static [u8], bytes: [usize; 2]) -> Pack {
         Pack { compressed, bytes, text: OnceLock::new() }
     }
 
     fn text(&self) -> Option<&str> {
         let unpacked = self.text.get_or_init(|| {
-            let mut text = vec![0; self.bytes];
+            let [told, whole] = self.bytes;
+            let mut text = vec![0; told];
             let bytes = FrameDecoder::new().decode_all(self.compressed, &mut text).ok()?;
-            String::from_utf8(text).ok().filter(|_| bytes == self.bytes)
+            deltas::decode(std::str::from_utf8(&text).ok().filter(|_| bytes == told)?, whole)
         });
         unpacked.as_deref()
     }
@@ -111,7 +113,7 @@ impl Prebuilt {
     /// A kernel whose text is made while the program runs, and kept from then on. No other has its name.
     pub(crate) fn of_text(name: String, text: String) -> &'static Prebuilt {
         let end = text.len();
-        let pack = Pack::new(&[], end);
+        let pack = Pack::new(&[], [0, end]);
         pack.text.get_or_init(|| Some(text));
         let (name, pack) = (Box::leak(name.into_boxed_str()), Box::leak(Box::new(pack)));
         Box::leak(Box::new(Prebuilt::new(name, pack, 0, end, Facts::default())))
@@ -309,7 +311,7 @@ mod tests {
 
     #[test]
     fn a_damaged_pack_is_an_error() {
-        static DAMAGED: Pack = Pack::new(&[0x28, 0xb5, 0x2f, 0xfd, 1, 2, 3], 10);
+        static DAMAGED: Pack = Pack::new(&[0x28, 0xb5, 0x2f, 0xfd, 1, 2, 3], [10, 10]);
         let kernel = Prebuilt::new("mg_damaged", &DAMAGED, 0, 10, Facts::default());
         assert!(matches!(kernel.whole().unwrap_err().kind(), ErrorKind::Format(_)));
         // One that is whole, of which another text was asked for.

@@ -14,10 +14,7 @@ use mg_device::{DType, Error, ErrorKind, Result};
 const WIDE: usize = 1 << 31;
 
 fn name(kind: PoolKind, dtype: DType) -> String {
-    let of = |kind: &str| {
-        let dtype = if dtype == DType::Bool { "u8" } else { dtype.name() };
-        format!("pool_{kind}_{dtype}")
-    };
+    let of = |kind: &str| format!("pool_{kind}_{}", dtype.name());
     match kind {
         PoolKind::Max => of("max"),
         PoolKind::MaxAt => of("at"),

@@ -197,8 +197,7 @@ impl Kernel for Pool {
             }
         }
         let takes = match self.kind {
-            PoolKind::Max | PoolKind::MaxAt => dtype != DType::Bool,
-            PoolKind::Mean => dtype.is_float() || dtype == DType::I64,
+            PoolKind::Max | PoolKind::MaxAt | PoolKind::Mean => dtype.is_float() || dtype == DType::I64,
             PoolKind::Unfold => true,
             PoolKind::MaxGrad | PoolKind::MaxPick | PoolKind::MeanGrad | PoolKind::Fold => dtype.is_float(),
         };

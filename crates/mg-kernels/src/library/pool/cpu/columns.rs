@@ -31,8 +31,7 @@ pub(super) fn hits(g: &Geometry, mut f: impl FnMut(usize, Range<usize>, usize)) 
     }
 }
 
-#[inline(always)]
-pub(super) unsafe fn unfold<E: Element>(job: &Job<'_>, task: usize, _: *mut u64) {
+pub(super) unsafe fn unfold<E: Copy>(job: &Job<'_>, task: usize, _: *mut u64) {
     let g = job.g;
     let (width, stride) = (g.axes[2].output, g.axes[2].stride);
     for plane in job.range(task) {

@@ -44,13 +44,6 @@ numbers! {
     f64: f64::NEG_INFINITY, |a, b| a + b, a * b, a / b;
     // Rounded towards 0, as PyTorch does.
     i64: i64::MIN, |a, b| a.wrapping_add(b), a.wrapping_mul(b), a.checked_div(b).unwrap_or(0);
-    i32: i32::MIN, |a, b| a.wrapping_add(b), a.wrapping_mul(b), a.checked_div(b).unwrap_or(0);
-    u8: u8::MIN, |a, b| a.wrapping_add(b), a.wrapping_mul(b), a.checked_div(b).unwrap_or(0);
-    i16: i16::MIN, |a, b| a.wrapping_add(b), a.wrapping_mul(b), a.checked_div(b).unwrap_or(0);
-    i8: i8::MIN, |a, b| a.wrapping_add(b), a.wrapping_mul(b), a.checked_div(b).unwrap_or(0);
-    u64: u64::MIN, |a, b| a.wrapping_add(b), a.wrapping_mul(b), a.checked_div(b).unwrap_or(0);
-    u32: u32::MIN, |a, b| a.wrapping_add(b), a.wrapping_mul(b), a.checked_div(b).unwrap_or(0);
-    u16: u16::MIN, |a, b| a.wrapping_add(b), a.wrapping_mul(b), a.checked_div(b).unwrap_or(0);
 }
 
 /// What lies in memory.
@@ -81,7 +74,7 @@ macro_rules! direct {
         }
     )*};
 }
-direct!(f32 f64 i64 i32 i16 i8 u64 u32 u16 u8);
+direct!(f32 f64 i64);
 macro_rules! half {
     ($($T:ty)*) => {$(
         impl Element for $T {

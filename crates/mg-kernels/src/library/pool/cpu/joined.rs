@@ -4,6 +4,7 @@ use super::super::MAX_AXES;
 use super::super::geometry::{Axis, Geometry};
 use super::element::{Element, Join, Largest, Number, Sum};
 use super::{Buffers, Job, row};
+use crate::cpu::loops::{by_isa, isa};
 
 /// The elements of a window along an axis, one by one.
 #[inline(always)]
@@ -84,9 +85,19 @@ pub(super) unsafe fn across<T: Number, J: Join>(axis: &Axis, from: *const T, to:
     }
 }
 
-/// A row of windows, each joined: into `b.result`.
+/// What joins the elements of each window of a row: into `b.result`.
+pub(super) type Joined<E> = unsafe fn(&Geometry, *const E, [usize; 2], &Buffers<<E as Element>::Wide>);
+
+/// [`joined`] for this processor.
+pub(super) fn join<E: Element, J: Join>() -> Joined<E> {
+    by_isa!(narrow isa(), Joined<E>, fn <E: Element, J: Join>(g: &Geometry, plane: *const E, at: [usize; 2], b: &Buffers<E::Wide>) {
+        joined::<E, J>(g, plane, at, b)
+    }, [E, J])
+}
+
+/// A row of windows, each joined.
 #[inline(always)]
-pub(super) unsafe fn joined<E: Element, J: Join>(
+unsafe fn joined<E: Element, J: Join>(
     g: &Geometry,
     plane: *const E,
     [oz, oy]: [usize; 2],
@@ -130,16 +141,15 @@ pub(super) fn place(g: &Geometry, row: usize) -> (usize, [usize; 2]) {
     (plane, [line / oh, line % oh])
 }
 
-#[inline(always)]
 pub(super) unsafe fn largest<E: Element>(job: &Job<'_>, task: usize, memory: *mut u64) {
     let g = job.g;
     let n = g.axes[2].output;
-    let b = Buffers::<E::Wide>::of(g, memory);
+    let (b, join) = (Buffers::<E::Wide>::of(g, memory), join::<E, Largest>());
     // SAFETY: the operands and the result have what the geometry says; rows are disjoint.
     unsafe {
         for row in job.range(task) {
             let (plane, at) = place(g, row);
-            joined::<E, Largest>(g, job.operands[0].cast::<E>().add(plane * g.inputs()), at, &b);
+            join(g, job.operands[0].cast::<E>().add(plane * g.inputs()), at, &b);
             E::narrow(b.result, job.out.cast::<E>().add(row * n), n);
         }
     }
@@ -154,17 +164,16 @@ pub(super) unsafe fn divisors<T: Number>(g: &Geometry, to: *mut T) {
     }
 }
 
-#[inline(always)]
 pub(super) unsafe fn means<E: Element>(job: &Job<'_>, task: usize, memory: *mut u64) {
     let g = job.g;
     let n = g.axes[2].output;
-    let b = Buffers::<E::Wide>::of(g, memory);
+    let (b, join) = (Buffers::<E::Wide>::of(g, memory), join::<E, Sum>());
     // SAFETY: the operands and the result have what the geometry says; rows are disjoint.
     unsafe {
         divisors(g, b.other);
         for row in job.range(task) {
             let (plane, at) = place(g, row);
-            joined::<E, Sum>(g, job.operands[0].cast::<E>().add(plane * g.inputs()), at, &b);
+            join(g, job.operands[0].cast::<E>().add(plane * g.inputs()), at, &b);
             let share = g.divisor(0, at[0]) * g.divisor(1, at[1]);
             for o in 0..n {
                 // Products of small integers are exact.

@@ -3,14 +3,33 @@
 use super::super::PoolKind;
 use super::super::geometry::{Axis, Geometry};
 use super::element::{Element, Largest, Number};
-use super::joined::{elements, joined, place};
+use super::joined::{elements, join, place};
 use super::{Buffers, Job, outer, parts, row};
+use crate::cpu::loops::{by_isa, isa};
 
-/// Where the largest elements of a row of windows stand in their plane: of equal ones the first, of NaNs the last. `largest` are they, where
-/// windows are not adaptive.
+/// What finds where the largest elements of a row of windows stand in their plane: of equal ones the first, of NaNs the last. It is given them, where
+/// windows are not adaptive, a buffer, and where to write.
+type Find<E> = unsafe fn(
+    &Geometry,
+    *const E,
+    [usize; 2],
+    *const <E as Element>::Wide,
+    *mut <E as Element>::Wide,
+    *mut u32,
+);
+
+/// [`found`] for this processor.
+fn find<E: Element>() -> Find<E> {
+    by_isa!(narrow isa(), Find<E>, fn <E: Element>(
+        g: &Geometry, plane: *const E, at: [usize; 2], largest: *const E::Wide, wide: *mut E::Wide, to: *mut u32
+    ) {
+        found(g, plane, at, largest, wide, to)
+    }, [E])
+}
+
 #[inline(always)]
 #[allow(clippy::eq_op)]
-pub(super) unsafe fn find<E: Element>(
+unsafe fn found<E: Element>(
     g: &Geometry,
     plane: *const E,
     [oz, oy]: [usize; 2],
@@ -96,7 +115,7 @@ pub(super) unsafe fn find<E: Element>(
 
 /// Notes the places of elements that are equal to the largest.
 #[inline(always)]
-pub(super) unsafe fn equal<T: Number, const S: usize>(
+unsafe fn equal<T: Number, const S: usize>(
     line: *const T,
     largest: *const T,
     at: *mut u32,
@@ -112,50 +131,51 @@ pub(super) unsafe fn equal<T: Number, const S: usize>(
     }
 }
 
-/// Where the largest elements of a row of windows stand, by its number: into `b.at`. Answers with its plane.
-#[inline(always)]
-pub(super) unsafe fn found<E: Element>(job: &Job<'_>, row: usize, b: &Buffers<E::Wide>) -> usize {
-    let (plane, place) = place(job.g, row);
-    // SAFETY: the operands have what the geometry says.
-    unsafe {
-        let x = job.operands[0].cast::<E>().add(plane * job.g.inputs());
-        joined::<E, Largest>(job.g, x, place, b);
-        find(job.g, x, place, b.result, b.wide, b.at);
-    }
-    plane
-}
-
-#[inline(always)]
-pub(super) unsafe fn positions<E: Element>(job: &Job<'_>, task: usize, memory: *mut u64) {
-    let n = job.g.axes[2].output;
+/// Calls `f` with each row of windows of a task, their plane, and where their largest elements stand in it.
+unsafe fn each_row<E: Element>(
+    job: &Job<'_>,
+    task: usize,
+    memory: *mut u64,
+    mut f: impl FnMut(usize, usize, &[u32]),
+) {
+    let (join, find) = (join::<E, Largest>(), find::<E>());
     let b = Buffers::<E::Wide>::of(job.g, memory);
     for row in job.range(task) {
+        let (plane, place) = place(job.g, row);
+        // SAFETY: the operands and the buffers have what the geometry says.
+        let at = unsafe {
+            let x = job.operands[0].cast::<E>().add(plane * job.g.inputs());
+            join(job.g, x, place, &b);
+            find(job.g, x, place, b.result, b.wide, b.at);
+            std::slice::from_raw_parts(b.at, job.g.axes[2].output)
+        };
+        f(row, plane, at);
+    }
+}
+
+pub(super) unsafe fn positions<E: Element>(job: &Job<'_>, task: usize, memory: *mut u64) {
+    let write = |row: usize, _: usize, at: &[u32]| {
         // SAFETY: the result has a number for each window; rows are disjoint.
         unsafe {
-            found::<E>(job, row, &b);
-            let out = job.out.cast::<i64>().add(row * n);
-            for o in 0..n {
-                out.add(o).write(i64::from(*b.at.add(o)));
-            }
+            let out = job.out.cast::<i64>().add(row * at.len());
+            at.iter().enumerate().for_each(|(o, &at)| out.add(o).write(at.into()));
         }
-    }
+    };
+    // SAFETY: this function's contract.
+    unsafe { each_row::<E>(job, task, memory, write) }
 }
 
-#[inline(always)]
 pub(super) unsafe fn picked<E: Element>(job: &Job<'_>, task: usize, memory: *mut u64) {
-    let n = job.g.axes[2].output;
-    let b = Buffers::<E::Wide>::of(job.g, memory);
-    for row in job.range(task) {
+    let write = |row: usize, plane: usize, at: &[u32]| {
         // SAFETY: the operands and the result have what the geometry says; rows are disjoint.
         unsafe {
-            let plane = found::<E>(job, row, &b);
             let from = job.operands[1].cast::<E>().add(plane * job.g.inputs());
-            let out = job.out.cast::<E>().add(row * n);
-            for o in 0..n {
-                out.add(o).write(*from.add(*b.at.add(o) as usize));
-            }
+            let out = job.out.cast::<E>().add(row * at.len());
+            at.iter().enumerate().for_each(|(o, &at)| out.add(o).write(*from.add(at as usize)));
         }
-    }
+    };
+    // SAFETY: this function's contract.
+    unsafe { each_row::<E>(job, task, memory, write) }
 }
 
 /// Whether windows are two by two, side by side, and none hangs over: each element then belongs to one window at most.
@@ -206,7 +226,7 @@ pub(super) unsafe fn largest_gradient<E: Element>(job: &Job<'_>, task: usize, me
     let along = outer(g);
     let (axis, oh, width) = (&g.axes[along], g.axes[1].output, g.axes[2].output);
     let inner = g.inputs() / axis.input;
-    let b = Buffers::<E::Wide>::of(g, memory);
+    let (b, find) = (Buffers::<E::Wide>::of(g, memory), find::<E>());
     let in_fours = parts == 1 && is_in_fours(g);
     for part in job.range(task) {
         let (plane, part) = (part / parts, part % parts);

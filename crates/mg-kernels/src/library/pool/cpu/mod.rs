@@ -16,7 +16,7 @@ use columns::{fold, unfold};
 use element::Element;
 use joined::{largest, means};
 use largest::{largest_gradient, picked, positions};
-use mg_device::{DType, Float, Width, bf16, f16, with_number};
+use mg_device::{DType, Float, Width, bf16, f16};
 use spread::means_gradient;
 use std::ops::Range;
 
@@ -79,9 +79,17 @@ pub(super) unsafe fn pool(kind: PoolKind, g: &Geometry, dtype: DType, operands: 
             }
         };
     }
+    // What these go through is compiled for the instructions: see `joined::join`, `largest::find`.
     macro_rules! numbers {
         ($call:ident) => {
-            with_number!(dtype, T => task!(narrow => $call<T>))
+            match dtype.float() {
+                Some(Float::F64) => $call::<f64>,
+                Some(Float::F32) => $call::<f32>,
+                Some(Float::F16) => $call::<f16>,
+                Some(Float::BF16) => $call::<bf16>,
+                // `Pool::result` takes no other integers.
+                None => $call::<i64>,
+            }
         };
     }
     let task: Task = match kind {
@@ -89,15 +97,14 @@ pub(super) unsafe fn pool(kind: PoolKind, g: &Geometry, dtype: DType, operands: 
         PoolKind::MaxAt => numbers!(positions),
         // Its windows of two by two are compared without a jump, which the widest instructions do best.
         PoolKind::MaxGrad => floats!(=> largest_gradient),
-        PoolKind::MaxPick => floats!(narrow => picked),
-        PoolKind::Mean if dtype == DType::I64 => task!(narrow => means<i64>),
-        PoolKind::Mean => floats!(narrow => means),
+        PoolKind::MaxPick => numbers!(picked),
+        PoolKind::Mean => numbers!(means),
         PoolKind::MeanGrad => floats!(narrow => means_gradient),
         PoolKind::Unfold => match dtype.width() {
-            Width::W8 => task!(narrow => unfold<u8>),
-            Width::W16 => task!(narrow => unfold<f16>),
-            Width::W32 => task!(narrow => unfold<f32>),
-            Width::W64 => task!(narrow => unfold<f64>),
+            Width::W8 => unfold::<u8>,
+            Width::W16 => unfold::<u16>,
+            Width::W32 => unfold::<u32>,
+            Width::W64 => unfold::<u64>,
         },
         PoolKind::Fold => floats!(narrow => fold),
     };
