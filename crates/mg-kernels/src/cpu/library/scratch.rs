@@ -72,10 +72,7 @@ impl Lent {
     #[inline(never)]
     fn new(slot: Slot, bytes: usize) -> Lent {
         if bytes > KEEP {
-            return match Buffer::uninit(Device::cpu(), DType::U8, bytes) {
-                Ok(buffer) => Lent::Large(buffer),
-                Err(_) => handle_alloc_error(Layout::new::<u8>()),
-            };
+            return Lent::Large(block(bytes));
         }
         let mut block = BLOCKS.with(|b| b[slot as usize].replace(Block::EMPTY));
         if block.bytes < bytes {
@@ -100,6 +97,14 @@ impl Drop for Lent {
             let block = std::mem::replace(block, Block::EMPTY);
             BLOCKS.with(|b| b[*slot as usize].set(block));
         }
+    }
+}
+
+/// Memory that is not initialised, from the allocator of tensors: what was given back is taken again, and the system is not asked for new pages.
+pub(crate) fn block(bytes: usize) -> Buffer {
+    match Buffer::uninit(Device::cpu(), DType::U8, bytes) {
+        Ok(buffer) => buffer,
+        Err(_) => handle_alloc_error(Layout::new::<u8>()),
     }
 }
 

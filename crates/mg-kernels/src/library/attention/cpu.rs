@@ -10,7 +10,7 @@ use crate::library::Operand;
 use crate::library::matmul::cpu::matmul;
 use crate::math;
 use half::slice::HalfFloatSliceExt;
-use mg_device::{DType, Float, Layout, Shape, bf16, f16};
+use mg_device::{Buffer, DType, Float, Layout, Shape, bf16, f16};
 use smallvec::SmallVec;
 
 /// Queries of a block.
@@ -72,15 +72,65 @@ impl<T> Mask<T> {
     }
 }
 
+/// Rows of heads, whose elements lie side by side.
+#[derive(Clone, Copy)]
+struct Lines<T> {
+    first: *const T,
+    /// How many there are of each of the batch.
+    heads: usize,
+    /// From one of the batch, head, row to the next.
+    steps: [usize; 3],
+}
+
+impl<T> Lines<T> {
+    /// An operand, `[batch, heads, rows, size]`, that lies so; see [`is_lines`].
+    fn of(operand: &Operand) -> Lines<T> {
+        let (shape, strides) = (operand.layout.shape(), operand.layout.strides());
+        let steps = [0, 1, 2].map(|axis| strides[axis] as usize);
+        Lines { first: operand.first().cast(), heads: shape[1], steps }
+    }
+
+    /// Rows one after the other.
+    fn dense(first: *const T, [heads, rows, size]: [usize; 3]) -> Lines<T> {
+        Lines { first, heads, steps: [heads * rows * size, rows * size, size] }
+    }
+
+    /// Those of a result.
+    fn to(first: *mut T, heads: &Heads) -> Lines<T> {
+        Lines { first: first.wrapping_add(heads.offset()), heads: heads.count, steps: heads.steps() }
+    }
+
+    /// Where a row begins, of a head by its number in all of the batch.
+    fn row(&self, head: usize, row: usize) -> *const T {
+        let at = [head / self.heads, head % self.heads, row];
+        self.first.wrapping_add(at.iter().zip(self.steps).map(|(n, step)| n * step).sum())
+    }
+
+    fn row_mut(&self, head: usize, row: usize) -> *mut T {
+        self.row(head, row).cast_mut()
+    }
+
+    /// The strides of a matrix of rows.
+    fn rows(&self) -> [usize; 2] {
+        [self.steps[2], 1]
+    }
+}
+
+/// Whether rows of an operand lie as [`Lines`] say.
+fn is_lines(layout: &Layout) -> bool {
+    let strides = layout.strides();
+    layout.shape().rank() == 4 && strides[3] == 1 && strides.iter().all(|&stride| stride >= 0)
+}
+
 /// The addresses of a call, in the type that is computed in.
 #[derive(Clone, Copy)]
 struct Call<T> {
     s: Sizes,
     causal: bool,
     scale: T,
-    q: *const T,
-    k: *const T,
-    v: *const T,
+    q: Lines<T>,
+    k: Lines<T>,
+    v: Lines<T>,
     mask: Mask<T>,
 }
 
@@ -124,35 +174,40 @@ pub(super) unsafe fn attention(attention: &Attention, s: &Sizes, operands: &[Ope
             results.extend(s.gradients());
         }
     }
-    // What does not lie densely is copied.
-    let mut copies: SmallVec<[Vec<u64>; 8]> = SmallVec::new();
-    let mut room = |n: usize| {
-        copies.push(vec![0u64; (n * dtype.size()).div_ceil(8)]);
-        copies.last_mut().map_or(std::ptr::null_mut(), |memory| memory.as_mut_ptr().cast::<u8>())
+    // Half types are converted as they lie one after the other, and a mask's rows are counted so.
+    let half = dtype.is_half();
+    let mut copies: SmallVec<[Buffer; 8]> = SmallVec::new();
+    let mut room = |bytes: usize| {
+        copies.push(scratch::block(bytes));
+        copies.last().map_or(std::ptr::null_mut(), Buffer::as_mut_ptr)
     };
-    for operand in operands.iter_mut().filter(|operand| !operand.layout.is_contiguous()) {
+    for (i, operand) in operands.iter_mut().enumerate() {
+        let is_mask = attention.masked && i == 3;
+        if operand.layout.is_contiguous() || !half && !is_mask && is_lines(&operand.layout) {
+            continue;
+        }
         let (size, layout) = (operand.dtype.size(), Layout::contiguous(*operand.layout.shape()));
-        // A mask's numbers may be wider.
-        let base = room((layout.shape().numel() * size).div_ceil(dtype.size()));
+        let base = room(layout.shape().numel() * size);
         // SAFETY: the operand has these elements, and the memory room for them.
         unsafe { copy_strided(size, operand.base, &operand.layout, base, &layout) };
         (operand.base, operand.layout) = (base, layout);
     }
-    let lie: SmallVec<[Layout; 3]> = results.iter().filter_map(|heads| heads.layout(s.batch)).collect();
-    let dense = lie.iter().all(Layout::is_contiguous);
-    let to = if dense { out } else { room(lie.iter().map(Layout::numel).sum()) };
     // SAFETY: this function's contract; half types are computed with as f32. What was computed has the elements of the results.
     unsafe {
         match dtype.float() {
-            Some(Float::F64) => call::<f64>(attention, s, &operands, sums, to),
-            Some(Float::F16 | Float::BF16) => widened(attention, s, &operands, sums, to),
+            Some(Float::F64) => call::<f64>(attention, s, &operands, sums, out, &results),
+            Some(Float::F16 | Float::BF16) => {
+                let lie: SmallVec<[Layout; 3]> =
+                    results.iter().filter_map(|heads| heads.layout(s.batch)).collect();
+                let mut from = room(lie.iter().map(Layout::numel).sum::<usize>() * dtype.size());
+                widened(attention, s, &operands, sums, from);
+                for layout in &lie {
+                    copy_strided(dtype.size(), from, &Layout::contiguous(*layout.shape()), out, layout);
+                    from = from.add(layout.numel() * dtype.size());
+                }
+            }
             // `Attention::sizes` takes no integers.
-            Some(Float::F32) | None => call::<f32>(attention, s, &operands, sums, to),
-        }
-        let mut from = to;
-        for layout in lie.iter().filter(|_| !dense) {
-            copy_strided(dtype.size(), from, &Layout::contiguous(*layout.shape()), out, layout);
-            from = from.add(layout.numel() * dtype.size());
+            Some(Float::F32) | None => call::<f32>(attention, s, &operands, sums, out, &results),
         }
     }
 }
@@ -191,10 +246,13 @@ unsafe fn widened(attention: &Attention, s: &Sizes, operands: &[Operand], sums: 
     let dtype = operands[0].dtype;
     let [n, kn, vn] = s.elements();
     let means = s.rows() * s.depth;
+    let given = [[s.heads, s.queries, s.width], [s.shared, s.keys, s.width], [s.shared, s.keys, s.depth]];
+    let of_means = [s.heads, s.queries, s.depth];
+    let floats = |n: usize| scratch::block(n * size_of::<f32>());
     // SAFETY: the operands have so many elements, and so has the result.
     unsafe {
-        let mut wide = vec![0.0f32; n + kn + vn];
-        let at = wide.as_mut_ptr();
+        let wide = floats(n + kn + vn);
+        let at = wide.as_mut_ptr().cast::<f32>();
         for (operand, (count, from)) in operands.iter().zip([(n, 0), (kn, n), (vn, n + kn)]) {
             convert(dtype, operand.first(), count, at.add(from));
         }
@@ -202,26 +260,31 @@ unsafe fn widened(attention: &Attention, s: &Sizes, operands: &[Operand], sums: 
             s: *s,
             causal: attention.causal,
             scale: f64::from_bits(attention.scale) as f32,
-            q: at.cast_const(),
-            k: at.add(n).cast_const(),
-            v: at.add(n + kn).cast_const(),
+            q: Lines::dense(at, given[0]),
+            k: Lines::dense(at.add(n), given[1]),
+            v: Lines::dense(at.add(n + kn), given[2]),
             mask: mask(attention, operands),
         };
         match attention.kind {
             AttentionKind::Forward => {
-                let mut answer = vec![0.0f32; means];
-                forward(&call, answer.as_mut_ptr(), sums.cast());
-                convert_back(dtype, answer.as_ptr(), means, out);
+                let answer = floats(means);
+                let to = answer.as_mut_ptr().cast::<f32>();
+                forward(&call, Lines::dense(to, of_means), sums.cast());
+                convert_back(dtype, to, means, out);
             }
             AttentionKind::Backward => {
                 let means_and_flows = &operands[operands.len() - 2..];
-                let mut both = vec![0.0f32; 2 * means];
-                for (operand, to) in means_and_flows.iter().zip([0, means]) {
-                    convert(dtype, operand.first(), means, both.as_mut_ptr().add(to));
+                let (both, answer) = (floats(2 * means), floats(n + kn + vn));
+                let (both, to) = (both.as_mut_ptr().cast::<f32>(), answer.as_mut_ptr().cast::<f32>());
+                for (operand, from) in means_and_flows.iter().zip([0, means]) {
+                    convert(dtype, operand.first(), means, both.add(from));
                 }
-                let mut answer = vec![0.0f32; n + kn + vn];
-                backward(&call, both.as_ptr(), sums.cast(), both.as_ptr().add(means), answer.as_mut_ptr());
-                convert_back(dtype, answer.as_ptr(), n + kn + vn, out);
+                let [y, g] = [0, means].map(|from| Lines::dense(both.add(from), of_means));
+                let parts = [0, n, n + kn].map(|from| to.add(from).cast_const());
+                let out_lines = [0, 1, 2].map(|i| Lines::dense(parts[i], given[i]));
+                fill_zero(to.cast(), (n + kn + vn) * size_of::<f32>());
+                backward(&call, [y, g], sums.cast(), out_lines);
+                convert_back(dtype, to, n + kn + vn, out);
             }
         }
     }
@@ -235,23 +298,34 @@ fn mask<T>(attention: &Attention, operands: &[Operand]) -> Mask<T> {
     }
 }
 
-unsafe fn call<T: Real>(attention: &Attention, s: &Sizes, operands: &[Operand], sums: *mut u8, out: *mut u8) {
+unsafe fn call<T: Real>(
+    attention: &Attention,
+    s: &Sizes,
+    operands: &[Operand],
+    sums: *mut u8,
+    out: *mut u8,
+    results: &[Heads],
+) {
     let call = Call {
         s: *s,
         causal: attention.causal,
         scale: T::of(f64::from_bits(attention.scale)),
-        q: operands[0].first().cast::<T>(),
-        k: operands[1].first().cast(),
-        v: operands[2].first().cast(),
+        q: Lines::of(&operands[0]),
+        k: Lines::of(&operands[1]),
+        v: Lines::of(&operands[2]),
         mask: mask(attention, operands),
     };
     // SAFETY: this function's contract.
     unsafe {
-        match attention.kind {
-            AttentionKind::Forward => forward(&call, out.cast(), sums.cast()),
-            AttentionKind::Backward => {
-                let [y, g] = [2, 1].map(|i| operands[operands.len() - i].first().cast::<T>());
-                backward(&call, y, sums.cast(), g, out.cast());
+        match (attention.kind, results) {
+            (AttentionKind::Forward, [means]) => forward(&call, Lines::to(out.cast(), means), sums.cast()),
+            (AttentionKind::Backward, [q, k, v]) => {
+                let [y, g] = [2, 1].map(|i| Lines::<T>::of(&operands[operands.len() - i]));
+                fill_zero(out, s.elements().iter().sum::<usize>() * size_of::<T>());
+                backward(&call, [y, g], sums.cast(), [q, k, v].map(|heads| Lines::to(out.cast(), heads)));
+            }
+            (AttentionKind::Forward | AttentionKind::Backward, _) => {
+                unreachable!("each kind has its results")
             }
         }
     }
@@ -279,14 +353,15 @@ unsafe fn product<T: Real>(
     unsafe { matmul(T::DTYPE, a.cast(), &la, b.cast(), &lb, Some(out.cast()), None) };
 }
 
-/// Matrices `[m, n]` turned, one after the other.
-unsafe fn turned<T: Real>(from: *const T, count: usize, m: usize, n: usize, to: *mut T) {
-    let strides = [(m * n) as isize, 1, n as isize];
-    let lies = Layout::new(Shape::of(&[count, n, m]), &strides, 0);
-    let Ok(lies) = lies else { return };
-    let dense = Layout::contiguous(Shape::of(&[count, n, m]));
+/// The matrices of heads, `rows` of `size` elements, turned, one after the other.
+unsafe fn turned<T: Real>(from: &Lines<T>, batch: usize, heads: usize, [rows, size]: [usize; 2], to: *mut T) {
+    let [b, h, row] = from.steps.map(|step| step as isize);
+    let shape = Shape::of(&[batch, heads, size, rows]);
+    let Ok(lies) = Layout::new(shape, &[b, h, 1, row], 0) else { return };
     // SAFETY: the caller's matrices.
-    unsafe { copy_strided(size_of::<T>(), from.cast(), &lies, to.cast(), &dense) };
+    unsafe {
+        copy_strided(size_of::<T>(), from.first.cast(), &lies, to.cast(), &Layout::contiguous(shape));
+    }
 }
 
 /// A row of scores: scaled, and masked.
@@ -402,21 +477,28 @@ unsafe fn soften<T: Real>(b: &Softened<'_, T>) {
     }
 }
 
-/// `to · fade + more` by rows.
+/// `to · fade + more` by rows, which lie `apart`.
 #[inline(always)]
-unsafe fn follow<T: Real>(to: *mut T, more: *const T, rows: *const Row<T>, count: usize, n: usize) {
+unsafe fn follow<T: Real>(
+    to: *mut T,
+    apart: usize,
+    more: *const T,
+    rows: *const Row<T>,
+    [count, n]: [usize; 2],
+) {
     for i in 0..count {
         // SAFETY: the caller's matrices have these rows.
         unsafe {
             let fade = (*rows.add(i)).fade;
-            for j in i * n..(i + 1) * n {
+            let (to, more) = (to.add(i * apart), more.add(i * n));
+            for j in 0..n {
                 *to.add(j) = (*to.add(j)).mul(fade).add(*more.add(j));
             }
         }
     }
 }
 
-unsafe fn forward<T: Real>(call: &Call<T>, out: *mut T, sums: *mut T) {
+unsafe fn forward<T: Real>(call: &Call<T>, out: Lines<T>, sums: *mut T) {
     let s = call.s;
     if s.rows() == 0 {
         return;
@@ -424,8 +506,10 @@ unsafe fn forward<T: Real>(call: &Call<T>, out: *mut T, sums: *mut T) {
     if s.keys == 0 {
         // SAFETY: the result has so many elements.
         unsafe {
-            fill_zero(out.cast(), s.rows() * s.depth * size_of::<T>());
-            (0..s.rows()).for_each(|i| sums.add(i).write(T::MOST));
+            for i in 0..s.rows() {
+                fill_zero(out.row_mut(i / s.queries, i % s.queries).cast(), s.depth * size_of::<T>());
+                sums.add(i).write(T::MOST);
+            }
         }
         return;
     }
@@ -433,21 +517,21 @@ unsafe fn forward<T: Real>(call: &Call<T>, out: *mut T, sums: *mut T) {
     let heads = s.batch * s.heads;
     let work = s.rows() * s.keys * (s.width + s.depth);
     type Soften<T> = unsafe fn(&Softened<'_, T>);
-    type Follow<T> = unsafe fn(*mut T, *const T, *const Row<T>, usize, usize);
+    type Follow<T> = unsafe fn(*mut T, usize, *const T, *const Row<T>, [usize; 2]);
     let soften: Soften<T> =
         by_isa!(isa(), Soften<T>, fn <U: Real>(b: &Softened<'_, U>) { soften::<U>(b) }, [T]);
     let follow: Follow<T> = by_isa!(
         isa(),
         Follow<T>,
-        fn <U: Real>(to: *mut U, more: *const U, rows: *const Row<U>, count: usize, n: usize) {
-            follow::<U>(to, more, rows, count, n)
+        fn <U: Real>(to: *mut U, apart: usize, more: *const U, rows: *const Row<U>, size: [usize; 2]) {
+            follow::<U>(to, apart, more, rows, size)
         },
         [T]
     );
     let turn = s.batch * s.shared * s.width * s.keys;
     scratch::with(Slot::Packed, turn, |keys: *mut T| {
         // SAFETY: there is room for all keys.
-        unsafe { turned(call.k, s.batch * s.shared, s.keys, s.width, keys) };
+        unsafe { turned(&call.k, s.batch, s.shared, [s.keys, s.width], keys) };
         let at = Shared((*call, keys.cast_const(), out, sums));
         let task = |task: usize| {
             let (call, keys, out, sums) = at.get();
@@ -459,27 +543,26 @@ unsafe fn forward<T: Real>(call: &Call<T>, out: *mut T, sums: *mut T) {
             // SAFETY: tasks write disjoint rows; the operands have what the sizes say.
             scratch::with(Slot::Windows, room, |scores: *mut T| unsafe {
                 let more = scores.add(rows * across);
-                let q = call.q.add((head * s.queries + from) * s.width);
+                let q = call.q.row(head, from);
                 let keys = keys.add(shared * s.width * s.keys);
-                let values = call.v.add(shared * s.keys * s.depth);
-                let out = out.add((head * s.queries + from) * s.depth);
+                let (to, apart) = (out.row_mut(head, from), out.steps[2]);
                 let mut states = [Row { top: T::LEAST, sum: T::ZERO, fade: T::ZERO }; QUERIES];
                 let end = if call.causal { s.keys.min(from + rows) } else { s.keys };
-                fill_zero(out.cast(), rows * s.depth * size_of::<T>());
+                (0..rows).for_each(|i| fill_zero(to.add(i * apart).cast(), s.depth * size_of::<T>()));
                 for key in (0..end).step_by(KEYS) {
                     let n = KEYS.min(end - key);
-                    product(q, [rows, s.width, n], [s.width, 1], keys.add(key), [s.keys, 1], scores);
+                    product(q, [rows, s.width, n], call.q.rows(), keys.add(key), [s.keys, 1], scores);
                     let (rows_at, size) = (states.as_mut_ptr(), [rows, n]);
                     soften(&Softened { call: &call, scores, head, from: [from, key], size, rows: rows_at });
-                    let values = values.add(key * s.depth);
-                    product(scores.cast_const(), [rows, n, s.depth], [n, 1], values, [s.depth, 1], more);
-                    follow(out, more, rows_at, rows, s.depth);
+                    let (values, apart_v) = (call.v.row(shared, key), call.v.rows());
+                    product(scores.cast_const(), [rows, n, s.depth], [n, 1], values, apart_v, more);
+                    follow(to, apart, more, rows_at, [rows, s.depth]);
                 }
                 for (i, state) in states[..rows].iter().enumerate() {
                     let nothing = state.sum == T::ZERO;
                     let share = if nothing { T::ZERO } else { T::of(1.0).div(state.sum) };
-                    for j in i * s.depth..(i + 1) * s.depth {
-                        *out.add(j) = (*out.add(j)).mul(share);
+                    for j in i * apart..i * apart + s.depth {
+                        *to.add(j) = (*to.add(j)).mul(share);
                     }
                     let log = if nothing { T::MOST } else { state.top.add(state.sum.ln()) };
                     sums.add(head * s.queries + from + i).write(log);
@@ -526,28 +609,35 @@ unsafe fn harden<T: Real>(b: &Hardened<'_, T>) {
     }
 }
 
-/// `to + more`.
+/// `to + more` by rows, which lie `apart`.
 #[inline(always)]
-unsafe fn add<T: Real>(to: *mut T, more: *const T, n: usize) {
-    for i in 0..n {
-        // SAFETY: the caller's lines have `n` elements.
-        unsafe { *to.add(i) = (*to.add(i)).add(*more.add(i)) };
+unsafe fn add<T: Real>(to: *mut T, apart: usize, more: *const T, [rows, n]: [usize; 2]) {
+    for i in 0..rows {
+        for j in 0..n {
+            // SAFETY: the caller's matrices have these rows.
+            unsafe { *to.add(i * apart + j) = (*to.add(i * apart + j)).add(*more.add(i * n + j)) };
+        }
     }
 }
 
-unsafe fn backward<T: Real>(call: &Call<T>, y: *const T, sums: *const T, g: *const T, out: *mut T) {
+/// Adds the gradients of queries, keys and values to what is there, of a result `y` and what flows back to it.
+unsafe fn backward<T: Real>(
+    call: &Call<T>,
+    [y, g]: [Lines<T>; 2],
+    sums: *const T,
+    [dq, dk, dv]: [Lines<T>; 3],
+) {
     let s = call.s;
-    let [nq, nk, nv] = s.elements();
-    // SAFETY: the result has so many elements.
-    unsafe { fill_zero(out.cast(), (nq + nk + nv) * size_of::<T>()) };
     if s.rows() * s.keys == 0 {
         return;
     }
     type Harden<T> = unsafe fn(&Hardened<'_, T>);
-    type Add<T> = unsafe fn(*mut T, *const T, usize);
+    type Add<T> = unsafe fn(*mut T, usize, *const T, [usize; 2]);
     let harden: Harden<T> =
         by_isa!(isa(), Harden<T>, fn <U: Real>(b: &Hardened<'_, U>) { harden::<U>(b) }, [T]);
-    let add: Add<T> = by_isa!(isa(), Add<T>, fn <U: Real>(to: *mut U, more: *const U, n: usize) { add::<U>(to, more, n) }, [T]);
+    let add: Add<T> = by_isa!(isa(), Add<T>, fn <U: Real>(to: *mut U, apart: usize, more: *const U, size: [usize; 2]) {
+        add::<U>(to, apart, more, size)
+    }, [T]);
     let heads = s.batch * s.shared;
     let group = s.heads / s.shared;
     let work = s.rows() * s.keys * (3 * s.width + 2 * s.depth);
@@ -555,9 +645,9 @@ unsafe fn backward<T: Real>(call: &Call<T>, y: *const T, sums: *const T, g: *con
     // Keys and values turned, what flows through a block, and what it gives to a block of operands.
     let part = across.max(block) * s.width.max(s.depth);
     let room = s.keys * (s.width + s.depth) + 2 * block * across + part + block;
-    let at = Shared((*call, y, sums, g, out));
+    let at = Shared((*call, [y, g], sums, [dq, dk, dv]));
     let task = |shared: usize| {
-        let (call, y, sums, g, out) = at.get();
+        let (call, [y, g], sums, [dq, dk, dv]) = at.get();
         // SAFETY: tasks write the gradients of different heads; the operands have what the sizes say.
         scratch::with(Slot::Windows, room, |memory: *mut T| unsafe {
             let keys = memory;
@@ -566,41 +656,25 @@ unsafe fn backward<T: Real>(call: &Call<T>, y: *const T, sums: *const T, g: *con
             let back = scores.add(block * across);
             let part = back.add(block * across);
             let means = part.add(across.max(block) * s.width.max(s.depth));
-            let (k, v) = (call.k.add(shared * s.keys * s.width), call.v.add(shared * s.keys * s.depth));
-            turned(k, 1, s.keys, s.width, keys);
-            turned(v, 1, s.keys, s.depth, values);
-            let dk = out.add(nq + shared * s.keys * s.width);
-            let dv = out.add(nq + nk + shared * s.keys * s.depth);
+            let own = |lines: &Lines<T>| Lines { first: lines.row(shared, 0), ..*lines };
+            turned(&own(&call.k), 1, 1, [s.keys, s.width], keys);
+            turned(&own(&call.v), 1, 1, [s.keys, s.depth], values);
             let first = shared / s.shared * s.heads + shared % s.shared * group;
             for head in first..first + group {
                 for from in (0..s.queries).step_by(QUERIES) {
                     let rows = QUERIES.min(s.queries - from);
-                    let row = head * s.queries + from;
-                    let (q, dq) = (call.q.add(row * s.width), out.add(row * s.width));
-                    let (y, g) = (y.add(row * s.depth), g.add(row * s.depth));
+                    let (q, flows, to) = (call.q.row(head, from), g.row(head, from), dq.row_mut(head, from));
                     for i in 0..rows {
-                        let line = i * s.depth..(i + 1) * s.depth;
-                        means.add(i).write(line.fold(T::ZERO, |sum, j| sum.add((*y.add(j)).mul(*g.add(j)))));
+                        let (y, g) = (y.row(head, from + i), g.row(head, from + i));
+                        let products = (0..s.depth).map(|j| (*y.add(j)).mul(*g.add(j)));
+                        means.add(i).write(products.fold(T::ZERO, T::add));
                     }
                     let end = if call.causal { s.keys.min(from + rows) } else { s.keys };
                     for key in (0..end).step_by(KEYS_BACK) {
                         let n = KEYS_BACK.min(end - key);
-                        product(
-                            q,
-                            [rows, s.width, n],
-                            [s.width, 1],
-                            keys.add(key).cast_const(),
-                            [s.keys, 1],
-                            scores,
-                        );
-                        product(
-                            g,
-                            [rows, s.depth, n],
-                            [s.depth, 1],
-                            values.add(key).cast_const(),
-                            [s.keys, 1],
-                            back,
-                        );
+                        let (keys, values) = (keys.add(key).cast_const(), values.add(key).cast_const());
+                        product(q, [rows, s.width, n], call.q.rows(), keys, [s.keys, 1], scores);
+                        product(flows, [rows, s.depth, n], g.rows(), values, [s.keys, 1], back);
                         harden(&Hardened {
                             call: &call,
                             scores,
@@ -608,22 +682,17 @@ unsafe fn backward<T: Real>(call: &Call<T>, y: *const T, sums: *const T, g: *con
                             head,
                             from: [from, key],
                             size: [rows, n],
-                            sums: sums.add(row),
+                            sums: sums.add(head * s.queries + from),
                             means,
                         });
-                        product(scores.cast_const(), [n, rows, s.depth], [1, n], g, [s.depth, 1], part);
-                        add(dv.add(key * s.depth), part, n * s.depth);
-                        product(back.cast_const(), [n, rows, s.width], [1, n], q, [s.width, 1], part);
-                        add(dk.add(key * s.width), part, n * s.width);
-                        product(
-                            back.cast_const(),
-                            [rows, n, s.width],
-                            [n, 1],
-                            k.add(key * s.width),
-                            [s.width, 1],
-                            part,
-                        );
-                        add(dq, part, rows * s.width);
+                        let (weights, back) = (scores.cast_const(), back.cast_const());
+                        product(weights, [n, rows, s.depth], [1, n], flows, g.rows(), part);
+                        add(dv.row_mut(shared, key), dv.steps[2], part, [n, s.depth]);
+                        product(back, [n, rows, s.width], [1, n], q, call.q.rows(), part);
+                        add(dk.row_mut(shared, key), dk.steps[2], part, [n, s.width]);
+                        let k = call.k.row(shared, key);
+                        product(back, [rows, n, s.width], [n, 1], k, call.k.rows(), part);
+                        add(to, dq.steps[2], part, [rows, s.width]);
                     }
                 }
             }

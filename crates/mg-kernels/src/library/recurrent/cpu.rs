@@ -1,24 +1,28 @@
 //! Sequences on the CPU: rows of a batch on all threads, each with all its steps.
 
 use super::{Cell, Recurrent, RecurrentKind, Sizes};
+use crate::cpu::library::fill_zero;
+use crate::cpu::library::scratch::{self, Slot};
 use crate::cpu::library::transpose::transpose;
 use crate::cpu::loops::{by_isa, isa};
 use crate::cpu::pool::{num_threads, parallel};
 use crate::lane::FloatLane;
 use crate::library::Operand;
+use crate::library::matmul::cpu::micro::{Compute, Link, Tile};
 use crate::math::{sigmoid, tanh};
-use mg_device::Float;
+use mg_device::{Buffer, Float};
+use std::marker::PhantomData;
 use std::ops::Range;
 
 /// Multiplications from which threads share the work.
 const PARALLEL: usize = 1 << 18;
-/// Rows of a tile of products, which a task's are a multiple of.
+/// Rows that a task's are a multiple of.
 const ROWS: usize = 4;
 /// Numbers that are computed side by side.
 const LANES: usize = 16;
 
 /// What is computed in.
-trait Real: FloatLane + Send + Sync + 'static {
+trait Real: FloatLane + Compute {
     const ZERO: Self;
     const ONE: Self;
 }
@@ -51,7 +55,7 @@ struct Call<T> {
     cell: Cell,
     reverse: bool,
     /// The weight of the state, in the order in which it is multiplied by.
-    weight: *const T,
+    weight: Strips<T>,
     inputs: *const T,
     /// The state at first, and the cell.
     first: [*const T; 2],
@@ -110,22 +114,19 @@ unsafe fn run_as<T: Real>(of: &Recurrent, s: Sizes, operands: &[Operand], out: *
             RecurrentKind::Slopes { .. } => 1,
         };
         let wide = of.cell.gates() * s.size;
-        let mut turned: Vec<T> = vec![];
-        let (mut weight, mut g) = (at(states + 1), [std::ptr::null(); 2]);
+        let (weight, mut g) = (at(states + 1), [std::ptr::null(); 2]);
         let mut carried = [std::ptr::null_mut(); 2];
-        let rows: Rows<T> = match of.kind {
+        let (weight, rows): (Strips<T>, Rows<T>) = match of.kind {
             RecurrentKind::Slopes { last } => {
                 g[usize::from(last)] = at(operands.len() - 1);
                 let first = out.add(of.cell.slopes() * s.rows() * s.size);
                 carried = [first, first.add(if of.cell == Cell::Lstm { s.batch * s.size } else { 0 })];
-                by_isa!(isa(), Rows<T>, fn <U: Real>(call: &Call<U>, rows: Range<usize>) { backward::<U>(call, rows) }, [T])
+                let rows = by_isa!(isa(), Rows<T>, fn <U: Real>(call: &Call<U>, rows: Range<usize>) { backward::<U>(call, rows) }, [T]);
+                (Strips::of(weight, wide, s.size, false), rows)
             }
             RecurrentKind::States | RecurrentKind::Outputs | RecurrentKind::Last => {
-                turned.resize(wide * s.size, T::ZERO);
-                let to = turned.as_mut_ptr().cast();
-                transpose(size_of::<T>(), to, wide as isize, weight.cast(), s.size as isize, wide, s.size);
-                weight = turned.as_ptr();
-                by_isa!(isa(), Rows<T>, fn <U: Real>(call: &Call<U>, rows: Range<usize>) { forward::<U>(call, rows) }, [T])
+                let rows = by_isa!(isa(), Rows<T>, fn <U: Real>(call: &Call<U>, rows: Range<usize>) { forward::<U>(call, rows) }, [T]);
+                (Strips::of(weight, s.size, wide, true), rows)
             }
         };
         let call = Call {
@@ -153,89 +154,96 @@ unsafe fn run_as<T: Real>(of: &Recurrent, s: Sizes, operands: &[Operand], out: *
     }
 }
 
-/// `out = start + a · b`: rows of `a` and of `out` lie `a_row` and `n` apart, those of `start` `start_row`; without `start` from 0 on.
-struct Product<T> {
-    rows: usize,
+/// A weight as products read it at each step: strips of as many columns as a tile has, one after the other, the last with zeros.
+struct Strips<T> {
+    memory: Buffer,
     k: usize,
     n: usize,
-    start: *const T,
-    start_row: usize,
-    a: *const T,
-    a_row: usize,
-    b: *const T,
-    out: *mut T,
-    out_row: usize,
+    of: PhantomData<T>,
 }
 
-#[inline(always)]
-unsafe fn product<T: Real>(p: &Product<T>) {
-    let mut row = 0;
-    // SAFETY: the callers' matrices have these sizes.
-    unsafe {
-        while row + ROWS <= p.rows {
-            let column = tiles::<T, ROWS, 2>(p, row, 0);
-            let column = tiles::<T, ROWS, 1>(p, row, column);
-            (row..row + ROWS).for_each(|row| rest(p, row, column));
-            row += ROWS;
-        }
-        for row in row..p.rows {
-            // Of twice as many columns the compiler makes gathers, which take forty times as long.
-            let column = tiles::<T, 1, 4>(p, row, 0);
-            let column = tiles::<T, 1, 1>(p, row, column);
-            rest(p, row, column);
-        }
-    }
-}
-
-/// Tiles of so many rows and so many times [`LANES`] columns, from a column on; the column behind them.
-#[inline(always)]
-unsafe fn tiles<T: Real, const R: usize, const V: usize>(p: &Product<T>, row: usize, column: usize) -> usize {
-    let mut column = column;
-    while column + V * LANES <= p.n {
-        let mut sums = [[[T::ZERO; LANES]; V]; R];
-        // SAFETY: the caller's matrices have these rows and columns.
-        unsafe {
-            if !p.start.is_null() {
-                for (r, sums) in sums.iter_mut().enumerate() {
-                    for (v, sums) in sums.iter_mut().enumerate() {
-                        *sums =
-                            *p.start.add((row + r) * p.start_row + column + v * LANES).cast::<[T; LANES]>();
+impl<T: Real> Strips<T> {
+    /// Of a matrix of `k` rows and `n` columns, or of one that lies `turned`.
+    ///
+    /// # Safety
+    ///
+    /// It is there.
+    unsafe fn of(weight: *const T, k: usize, n: usize, turned: bool) -> Strips<T> {
+        let columns = T::kernels().columns();
+        let memory = scratch::block(k * n.next_multiple_of(columns) * size_of::<T>());
+        for first in (0..n).step_by(columns) {
+            let width = columns.min(n - first);
+            // SAFETY: this function's contract; the strip has so many rows and columns.
+            unsafe {
+                let to = memory.as_mut_ptr().cast::<T>().add(first * k);
+                if width < columns {
+                    fill_zero(to.cast(), k * columns * size_of::<T>());
+                }
+                if turned {
+                    let from = weight.add(first * k).cast();
+                    transpose(size_of::<T>(), to.cast(), columns as isize, from, k as isize, width, k);
+                } else {
+                    for row in 0..k {
+                        let from = weight.add(row * n + first);
+                        std::ptr::copy_nonoverlapping(from, to.add(row * columns), width);
                     }
                 }
             }
-            for k in 0..p.k {
-                for v in 0..V {
-                    let b = *p.b.add(k * p.n + column + v * LANES).cast::<[T; LANES]>();
-                    for (r, sums) in sums.iter_mut().enumerate() {
-                        let a = *p.a.add((row + r) * p.a_row + k);
-                        for (sum, &b) in sums[v].iter_mut().zip(&b) {
-                            *sum = a.fma(b, *sum);
+        }
+        Strips { memory, k, n, of: PhantomData }
+    }
+
+    /// `c = a · b`, or that and what is in `c`, of so many rows of `a`, which lie `a_row` apart, those of `c` `c_row`.
+    ///
+    /// # Safety
+    ///
+    /// They are there, and nobody else writes to `c`.
+    unsafe fn product(&self, rows: usize, a: *const T, a_row: usize, c: *mut T, c_row: usize, add: bool) {
+        let kernels = T::kernels();
+        let columns = kernels.columns();
+        let link = [Link { a: 0, b: 0, k: self.k }];
+        let high = rows.div_ceil(rows.div_ceil(kernels.rows).max(1)).max(1);
+        for first in (0..self.n).step_by(columns) {
+            let width = columns.min(self.n - first);
+            let b = self.memory.as_mut_ptr().cast::<T>().wrapping_add(first * self.k).cast_const();
+            // Whole vectors are written where there are no masks: of the last ones into memory of their own.
+            let fits = kernels.masked || width.is_multiple_of(kernels.lanes);
+            let written = if fits { width } else { kernels.written(width) };
+            for row in (0..rows).step_by(high) {
+                let count = high.min(rows - row);
+                let tile = |c: *mut T, c_row: usize, add: bool| Tile {
+                    links: &link,
+                    a: a.wrapping_add(row * a_row),
+                    a_row: a_row as isize,
+                    a_k: 1,
+                    b,
+                    b_k: columns as isize,
+                    c,
+                    c_row: c_row as isize,
+                    columns: written,
+                    add,
+                    ahead: b,
+                    ahead_k: 0,
+                };
+                let to = c.wrapping_add(row * c_row + first);
+                let kernel = kernels.of(count, written);
+                // SAFETY: this function's contract; a strip has as many columns as a tile.
+                unsafe {
+                    if fits {
+                        kernel(&tile(to, c_row, add));
+                        continue;
+                    }
+                    scratch::with(Slot::Panel, count * written, |panel: *mut T| {
+                        kernel(&tile(panel, written, false));
+                        for i in 0..count {
+                            for j in 0..width {
+                                let (sum, to) = (*panel.add(i * written + j), to.add(i * c_row + j));
+                                *to = if add { (*to).plus(sum) } else { sum };
+                            }
                         }
-                    }
+                    });
                 }
             }
-            for (r, sums) in sums.iter().enumerate() {
-                for (v, sums) in sums.iter().enumerate() {
-                    *p.out.add((row + r) * p.out_row + column + v * LANES).cast::<[T; LANES]>() = *sums;
-                }
-            }
-        }
-        column += V * LANES;
-    }
-    column
-}
-
-/// The columns of a row from one on.
-#[inline(always)]
-unsafe fn rest<T: Real>(p: &Product<T>, row: usize, column: usize) {
-    for column in column..p.n {
-        // SAFETY: the caller's matrices have this row and these columns.
-        unsafe {
-            let mut sum = if p.start.is_null() { T::ZERO } else { *p.start.add(row * p.start_row + column) };
-            for k in 0..p.k {
-                sum = (*p.a.add(row * p.a_row + k)).fma(*p.b.add(k * p.n + column), sum);
-            }
-            *p.out.add(row * p.out_row + column) = sum;
         }
     }
 }
@@ -283,24 +291,22 @@ unsafe fn forward<T: Real>(call: &Call<T>, rows: Range<usize>) {
         // SAFETY: the call's addresses have these rows.
         unsafe {
             let inputs = call.inputs.add(first * wide);
-            let (start, start_row, out) = match call.cell {
-                Cell::Lstm => (inputs, wide, gates.add(first * wide)),
-                Cell::Gru => (call.bias, 0, products.as_mut_ptr()),
-                Cell::Tanh | Cell::Relu => (inputs, wide, call.part(0).add(first * wide)),
+            let out = match call.cell {
+                Cell::Lstm => gates.add(first * wide),
+                Cell::Gru => products.as_mut_ptr(),
+                Cell::Tanh | Cell::Relu => call.part(0).add(first * wide),
             };
-            let a = call.before(0, step, rows.start);
-            product(&Product {
-                rows: count,
-                k: size,
-                n: wide,
-                start,
-                start_row,
-                a,
-                a_row: size,
-                b: call.weight,
-                out,
-                out_row: wide,
-            });
+            // Sums begin with what is added to them.
+            match call.cell {
+                Cell::Gru if call.bias.is_null() => {}
+                Cell::Gru => (0..count)
+                    .for_each(|row| std::ptr::copy_nonoverlapping(call.bias, out.add(row * wide), wide)),
+                Cell::Lstm | Cell::Tanh | Cell::Relu => {
+                    std::ptr::copy_nonoverlapping(inputs, out, count * wide)
+                }
+            }
+            let add = call.cell != Cell::Gru || !call.bias.is_null();
+            call.weight.product(count, call.before(0, step, rows.start), size, out, wide, add);
             for row in 0..count {
                 let (row, line) = (first + row, out.add(row * wide));
                 let to = call.part(0).add(row * size);
@@ -467,24 +473,9 @@ unsafe fn backward<T: Real>(call: &Call<T>, rows: Range<usize>) {
                 }
             }
             // What flows to the state before: by its product, and GRU's straight on as well.
-            let (start, own) = match call.cell {
-                Cell::Gru => (hidden.cast_const(), size),
-                Cell::Lstm | Cell::Tanh | Cell::Relu => (std::ptr::null(), 0),
-            };
+            let own = if call.cell == Cell::Gru { size } else { 0 };
             let a = slopes.add(own).cast_const();
-            let k = call.cell.gates() * size;
-            product(&Product {
-                rows: count,
-                k,
-                n: size,
-                start,
-                start_row: size,
-                a,
-                a_row: wide,
-                b: call.weight,
-                out: hidden,
-                out_row: size,
-            });
+            call.weight.product(count, a, wide, hidden, size, call.cell == Cell::Gru);
         }
     }
 }
