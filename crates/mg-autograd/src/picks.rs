@@ -27,7 +27,7 @@ pub enum Index {
     },
     /// A new axis of size 1.
     NewAxis,
-    /// A new axis of size 1 or 0: what a plain truth value selects. Beside tensors it is an index as they are, of one position or none.
+    /// What a plain truth value selects: an index as tensors are, of one position of a new axis or none.
     Truth(bool),
     /// All axes that nothing else is said of: `...`.
     Rest,
@@ -247,11 +247,9 @@ impl Tensor {
             }
             // The axis of what is selected so far, and of this tensor.
             let (mut t, mut axis, mut own, mut picks) = (self.clone(), 0usize, 0usize, vec![]);
-            let by_tensors = index.iter().any(|i| matches!(i, Index::Tensor(_)));
             for item in index {
                 match item {
-                    // Beside tensors it is one of them: the only position of a new axis, or none.
-                    Index::Truth(truth) if by_tensors => {
+                    Index::Truth(truth) => {
                         t = t.unsqueeze(axis as isize)?;
                         let places = Node::scalar_bits(0, DType::I64, t.device(), false);
                         let places = places.expand(Shape::of(&[usize::from(*truth)]))?;
@@ -264,12 +262,8 @@ impl Tensor {
                         t = t.sliced(axis, from, *step, n)?;
                         axis += 1;
                     }
-                    Index::NewAxis | Index::Truth(true) => {
+                    Index::NewAxis => {
                         t = t.unsqueeze(axis as isize)?;
-                        axis += 1;
-                    }
-                    Index::Truth(false) => {
-                        t = t.unsqueeze(axis as isize)?.sliced(axis, 0, 1, 0)?;
                         axis += 1;
                     }
                     Index::Rest => axis += rank - taken,
@@ -779,6 +773,10 @@ pub(crate) fn written(number: Operand, t: &Tensor) -> Result<Tensor> {
         Operand::Tensor(v) => Ok(v.to_dtype(dtype)),
         Operand::Int(n) if dtype.is_int() => Ok(zero(dtype)?.try_add(n)?.to_dtype(dtype)),
         Operand::Int(n) if dtype.is_bool() => Ok(zero(DType::I64)?.try_add(n)?.to_dtype(dtype)),
+        // In f64, of which more are integers.
+        number @ (Operand::Float(_) | Operand::Live(_)) if dtype.is_int() => {
+            Ok(Tensor::from_node(number.on(DType::F64, device)).to_dtype(dtype))
+        }
         other @ (Operand::Int(_) | Operand::Float(_) | Operand::Bool(_) | Operand::Live(_)) => {
             Ok(other.beside(t).to_dtype(dtype))
         }

@@ -42,3 +42,24 @@ def test_a_result_whose_gradient_was_asked_for_keeps_it_from_then_on():
     assert y.grad.item() == 1.0 and y.retains_grad and v.grad is None
     y.sum().backward()
     assert y.grad.item() == 2.0 and v.grad.item() == 2.0
+
+
+def test_what_is_always_called_is_called_where_a_hook_before_fails():
+    told, module = [], mg.nn.Linear(2, 2)
+    module.register_forward_hook(lambda *given: told.append(given[-1]), always_call=True)
+    module.register_forward_pre_hook(lambda *given: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        module(mg.ones(2))
+    assert told == [None]
+
+
+def test_a_retained_gradient_that_was_read_stays_what_it_was():
+    w = mg.ones(2, requires_grad=True)
+    y = w * 2
+    y.retain_grad()
+    y.sum().backward(retain_graph=True)
+    (first, leaf) = y.grad, w.grad
+    y.sum().backward()
+    assert first.tolist() == [1, 1] and y.grad.tolist() == [2, 2]
+    # Of a leaf there is one, which grows.
+    assert leaf is w.grad and leaf.tolist() == [4, 4]

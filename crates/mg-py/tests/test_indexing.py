@@ -593,3 +593,24 @@ def test_positions_of_triangles(rows, columns, offset):
     ]:
         want = [at for at in all_of if kept(*at)]
         assert found.tolist() == [[i for i, _ in want], [j for _, j in want]]
+
+
+def test_truth_values_pick_as_arrays_of_them_do():
+    array = numpy.arange(6.0).reshape(2, 3)
+    for index in [True, False, (True, True), (True, False), (slice(None), True, True), (None, True, slice(None), True), (..., True)]:
+        assert numpy.array_equal(mg.tensor(array)[index].numpy(), array[index]), index
+    x = mg.arange(3.0)
+    y = x[True]
+    y.add_(10)
+    x[True] = 5.0
+    assert x.tolist() == [5, 5, 5] and y.tolist() == [[10, 11, 12]]
+
+
+def test_floats_that_are_written_into_integers_are_not_rounded_before():
+    x, mask, at = mg.zeros(2, dtype=mg.int64), mg.tensor([True, False]), mg.tensor([0])
+    assert x.masked_fill(mask, 16777217.0).tolist() == [16777217, 0]
+    assert x.index_fill(0, at, 2.0**53 - 1).tolist() == [2**53 - 1, 0] and x.scatter(0, at, 2147483649.0)[0].item() == 2147483649
+    x[mask] = -16777217.75
+    assert x.tolist() == [-16777217, 0]
+    x[at] = 16777219.0
+    assert x.tolist() == [16777219, 0]

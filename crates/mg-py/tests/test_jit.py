@@ -874,3 +874,20 @@ def test_options_stand_above_a_function_too():
     for _ in range(3):
         assert (step(mg.ones(1)).item(), twice(mg.ones(1)).item()) == (2.0, 2.0)
     assert twice.is_replaying and not step.is_replaying
+
+
+def test_operations_of_known_shapes_that_look_at_values_are_called_as_they_are():
+    index, q = mg.tensor([0, 1, 1]), mg.tensor([0.25, 0.5])
+    steps = [
+        lambda x: x.scatter_reduce(0, index, x, "prod"),
+        lambda x: x.index_reduce(0, index, x, "prod"),
+        lambda x: x.scatter(0, index, x, reduce="multiply"),
+        lambda x: x.repeat_interleave(index, output_size=2),
+        lambda x: x.quantile(q),
+        lambda x: mg.segment_reduce(x, "sum", lengths=mg.tensor([1, 2])),
+    ]
+    for step in steps:
+        jitted = mg.jit(step)
+        for i in range(3):
+            x = mg.arange(3.0) + i
+            assert jitted(x).tolist() == step(x).tolist()

@@ -361,3 +361,14 @@ def test_pruning_that_fails_has_changed_nothing():
     Fails.PRUNING_TYPE = "other"
     with pytest.raises(ValueError, match="other"):
         Fails.apply(layer, "weight")
+
+
+@pytest.mark.parametrize("batch_first", [False, True])
+def test_what_is_packed_is_a_copy(batch_first):
+    for shape in [(2, 2, 3), (1, 2, 3), (2, 1, 3)]:
+        x = mg.ones(shape)
+        batch, steps = shape[:2] if batch_first else shape[1::-1]
+        packed = rnn.pack_padded_sequence(x, [steps] * batch, batch_first=batch_first)
+        x.mul_(3)
+        packed.data.add_(1)
+        assert packed.data.max().item() == 2 and x.min().item() == 3

@@ -192,3 +192,24 @@ def test_windows_of_two_by_two_flow_back_to_the_right_element(device, dtype):
     for pool in (lambda x: F.max_pool2d(x[None], 2)[0], lambda x: F.max_pool3d(x[None], (1, 2, 2))[0]):
         (found,) = mg.autograd.grad(pool(x), [x], [weights])
         assert found.tolist() == expected.tolist()
+
+
+def test_axes_that_keep_their_size_are_not_interpolated():
+    x = mg.arange(10.0).square().reshape(1, 1, 2, 5)
+    assert F.interpolate(x[:, :, 0], scale_factor=1.1, mode="linear").tolist() == x[:, :, 0].tolist()
+    y = F.interpolate(x, scale_factor=(1.3, 2.0), mode="bilinear")
+    assert y.tolist() == F.interpolate(x, size=(2, 10), mode="bilinear").tolist()
+    # Of cubes positions follow from the factor there too.
+    assert F.interpolate(x, scale_factor=1.1, mode="bicubic").tolist() != x.tolist()
+
+
+@pytest.mark.parametrize("dtype", [mg.int8, mg.uint8, mg.int16, mg.uint16, mg.int32, mg.uint32, mg.int64, mg.uint64])
+def test_largest_integers_of_every_width(dtype):
+    info = mg.iinfo(dtype)
+    ends = [info.min, info.max, info.max - 1, info.min + 1, 5, 7]
+    x = mg.tensor(ends, dtype=dtype).reshape(1, 1, 6)
+    y, at = F.max_pool1d(x, 2, return_indices=True)
+    assert y.dtype == dtype and y.tolist() == [[[info.max, info.max - 1, 7]]] and at.tolist() == [[[1, 2, 5]]]
+    least = mg.full((1, 1, 4), info.min, dtype=dtype)
+    assert F.max_pool1d(least, 3, 1, 1).tolist() == least.tolist()
+    assert F.adaptive_max_pool1d(x, 2).tolist() == [[[info.max, 7]]]

@@ -210,3 +210,12 @@ def test_operands_that_lie_by_columns(shape, dtype):
     ):
         assert view.contiguous().tolist() == wanted.tolist()
         assert (view.to(mg.float64) * 2 + 1).tolist() == (wanted * 2.0 + 1).tolist()
+
+
+def test_diagonals_of_einsum_are_views():
+    x = mg.arange(8.0).reshape(2, 2, 2)
+    mg.einsum("bii->ib", x).fill_(9)
+    assert x.tolist() == [[[9, 1], [2, 9]], [[9, 5], [6, 9]]]
+    assert mg.einsum("iii->i", x).tolist() == [9, 9] and mg.einsum("bii->b", x).tolist() == [18, 18]
+    with pytest.raises(ValueError, match="a diagonal of axes of sizes 2 and 3"):
+        mg.einsum("ii->i", mg.ones(2, 3))

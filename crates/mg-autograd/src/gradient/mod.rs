@@ -207,7 +207,8 @@ fn fits_into(gradient: &Node, old: &Node) -> Result<()> {
     Err(Error::new("backward", ErrorKind::Shape(text)))
 }
 
-/// Adds to a leaf's gradient, in place, as everybody who has read it is to see.
+/// Adds to a leaf's gradient, in place, as everybody who has read it is to see. A result that keeps its gradient is given the sum, and who has read
+/// the old one keeps that, as in PyTorch.
 pub(crate) fn accumulate(leaf: &Tensor, gradient: Node, create_graph: bool) -> Result<()> {
     // What stands for many examples is the gradient of nothing outside of them.
     if leaks(&gradient, &leaf.current()) {
@@ -221,7 +222,7 @@ pub(crate) fn accumulate(leaf: &Tensor, gradient: Node, create_graph: bool) -> R
     let changing = Changing::begin();
     let before = leaf.grad_unread();
     let kept = match before {
-        Some(before) if !create_graph => {
+        Some(before) if !create_graph && leaf.keeps_grad() => {
             let old = before.node();
             fits_into(&gradient, &old)?;
             // Only the sum is wanted from now on. A leaf whose data has another dtype since has the gradient that it had.

@@ -262,6 +262,37 @@ fn searched(sets: &[Vec<Label>], out: &[Label], cost: &dyn Fn(&[Label]) -> f64) 
     pairs
 }
 
+/// An operand's axes in another order, and of those that have one label the diagonal: a view, as everywhere. `None` where something is summed, or sizes
+/// do not fit.
+pub(crate) fn seen(operand: &Tensor, labels: &[Label], out: &[Label]) -> Result<Option<Tensor>> {
+    if labels.iter().any(|label| !out.contains(label)) {
+        return Ok(None);
+    }
+    let (mut view, mut labels) = (operand.clone(), labels.to_vec());
+    while let Some((i, j)) = twice(&labels) {
+        if view.shape()[i] != view.shape()[j] {
+            return Ok(None);
+        }
+        view = view.diagonal(0, i as isize, j as isize)?;
+        joined(&mut labels, i, j);
+    }
+    let order: Option<Vec<isize>> =
+        out.iter().map(|label| labels.iter().position(|l| l == label).map(|at| at as isize)).collect();
+    order.filter(|order| order.len() == labels.len()).map(|order| view.permute(&order)).transpose()
+}
+
+/// Two axes that have one label.
+fn twice(labels: &[Label]) -> Option<(usize, usize)> {
+    (0..labels.len()).find_map(|i| (i + 1..labels.len()).find(|&j| labels[i] == labels[j]).map(|j| (i, j)))
+}
+
+/// The labels when the diagonal of two axes is the last axis.
+fn joined(labels: &mut Vec<Label>, i: usize, j: usize) {
+    let label = labels.remove(j);
+    labels.remove(i);
+    labels.push(label);
+}
+
 /// The sum of the products of operands over all labels that the result does not have. Operands are of the dtype in which they
 /// meet; an axis of size 1 broadcasts.
 pub(crate) fn contract(op: &'static str, operands: &[(Tensor, Vec<Label>)], out: &[Label]) -> Result<Tensor> {
@@ -276,18 +307,14 @@ pub(crate) fn contract(op: &'static str, operands: &[(Tensor, Vec<Label>)], out:
     for (t, labels) in operands {
         let (mut node, mut labels) = (t.node().cast(dtype), labels.clone());
         // A label that is there twice is that of the diagonal.
-        while let Some((i, j)) = (0..labels.len())
-            .find_map(|i| (i + 1..labels.len()).find(|&j| labels[i] == labels[j]).map(|j| (i, j)))
-        {
+        while let Some((i, j)) = twice(&labels) {
             let (n, m) = (node.shape()[i], node.shape()[j]);
             if n != m {
                 let text = format!("a diagonal of axes of sizes {n} and {m} of {}", t.shape());
                 return Err(Error::new(op, ErrorKind::Shape(text)));
             }
             node = node.diagonal([i, j], 0, n)?;
-            let label = labels.remove(j);
-            labels.remove(i);
-            labels.push(label);
+            joined(&mut labels, i, j);
         }
         // An axis of size 1 is none, and broadcasts.
         let shape = *node.shape();

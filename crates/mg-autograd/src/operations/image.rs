@@ -516,7 +516,9 @@ impl Tensor {
         }
         for r in &resizes {
             let n = y.shape()[r.axis];
-            if r.size == n && (aligned || r.scale == 1.0 || kind == Mode::Area) {
+            // Lines stay what they are where their size does, whatever the factor, as in PyTorch on processors.
+            let stays = aligned || r.scale == 1.0 || kind == Mode::Area || kind == Mode::Linear && !antialias;
+            if r.size == n && stays {
                 continue;
             }
             y = match kind {

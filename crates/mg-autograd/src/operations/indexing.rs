@@ -274,6 +274,7 @@ impl Places {
     /// Which values meet is known on the host (a sort on the device would do too); the work on them is done where they are.
     fn pairwise(&self, values: &Node, row: Row) -> Result<(Node, Node)> {
         let (count, numel) = (self.index.shape().numel(), self.shape.numel());
+        mg_graph::needs_values();
         let flat = Tensor::from_node(self.flat()?).to_vec::<i64>()?;
         let device = values.device();
         let Meeting { order, mut lengths, slots, hit } = Meeting::of(&flat, numel, self.axis)?;

@@ -529,11 +529,8 @@ impl Tensor {
     pub fn einsum(equation: &str, operands: &[Tensor]) -> Result<Tensor> {
         let (labels, out) = einsum::parsed(equation, operands)?;
         if let ([operand], [own]) = (operands, labels.as_slice()) {
-            // The axes in another order are a view, as everywhere.
-            let order: Option<Vec<isize>> =
-                out.iter().map(|label| own.iter().position(|l| l == label).map(|at| at as isize)).collect();
-            if let Some(order) = order.filter(|order| order.len() == operand.rank()) {
-                return operand.permute(&order);
+            if let Some(view) = einsum::seen(operand, own, &out)? {
+                return Ok(view);
             }
             // A sum of integers is one of 64 bits, as sums are.
             let sums = own.iter().any(|label| !out.contains(label));

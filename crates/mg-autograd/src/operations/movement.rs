@@ -569,6 +569,10 @@ impl Tensor {
         let counts = match repeats {
             Operand::Int(count) => vec![count],
             Operand::Tensor(t) if t.rank() < 2 && t.dtype().is_int() => {
+                // Where the size is told, nobody asked for a shape that values decide.
+                if output_size.is_some() {
+                    mg_graph::needs_values();
+                }
                 t.to_dtype(DType::I64).to_vec::<i64>()?
             }
             _ => {

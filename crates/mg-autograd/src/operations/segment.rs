@@ -39,6 +39,7 @@ fn fitting(data: &Tensor, axis: usize, lengths: Tensor, unchecked: bool) -> Resu
     }
     let lengths = lengths.to_dtype(DType::I64);
     if !unchecked {
+        mg_graph::needs_values();
         let sums = lengths.try_sum_dim(&[-1], false)?;
         if sums.to_vec::<i64>()?.iter().any(|&sum| usize::try_from(sum) != Ok(shape[axis])) {
             let text = format!("lengths do not add up to {}, the size of axis {axis}", shape[axis]);

@@ -272,6 +272,9 @@ fn quantiles(
         return refused(op, ErrorKind::UnlikeDevices(text));
     }
     // A device that would have to be waited for is not asked: there, what is outside is taken to be 0 or 1.
+    if given.is_none() && q.device().is_cpu() {
+        mg_graph::needs_values();
+    }
     if given.is_none()
         && q.device().is_cpu()
         && let Some(q) = q.detach().to_dtype(DType::F64).to_vec::<f64>()?.into_iter().find(|&q| outside(q))

@@ -187,7 +187,8 @@ pub fn pack_padded_sequence(
         (0..sizes[0]).map(|step| sizes.iter().filter(|&&n| n > step).count()).collect();
     let rows = input.flatten(0, 1)?;
     let data = if batch_sizes.iter().all(|&n| n == batch) {
-        rows.narrow(0, 0, batch_sizes.len() * batch)?
+        // In memory of its own, as where rows are left out.
+        rows.narrow(0, 0, batch_sizes.len() * batch)?.copy()
     } else {
         let places =
             batch_sizes.iter().enumerate().flat_map(|(step, &n)| (0..n).map(move |i| step * batch + i));

@@ -79,18 +79,18 @@ def _before(hook: Hook, module: Module, args: tuple[Any, ...], kwargs: dict[str,
 
 def called(module: Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """What a module with hooks answers."""
-    for hook in of(module, "forward_pre"):
-        args, kwargs = _before(hook, module, args, kwargs)
     after = of(module, "forward")
     done: set[int] = set()
-    told, asked = of(module, "backward"), of(module, "backward_pre")
     around = None
-    if told or asked:
-        from ._backward_hooks import Around
-
-        around = Around(module, asked, told)
-        args = around.inside(args)
     try:
+        for hook in of(module, "forward_pre"):
+            args, kwargs = _before(hook, module, args, kwargs)
+        told, asked = of(module, "backward"), of(module, "backward_pre")
+        if told or asked:
+            from ._backward_hooks import Around
+
+            around = Around(module, asked, told)
+            args = around.inside(args)
         answer = module.forward(*args, **kwargs)
         for hook in after:
             done.add(id(hook))

@@ -163,7 +163,8 @@ def _taken(input: Tensor, counts: list[int]) -> Tensor:
     batch = input.shape[1]
     rows = input.flatten(0, 1)
     if all(n == batch for n in counts):
-        return rows[: len(counts) * batch]
+        # In memory of its own, as where rows are left out.
+        return rows[: len(counts) * batch].clone()
     places = [step * batch + i for step, n in enumerate(counts) for i in range(n)]
     return rows.index_select(0, tensor(places, device=input.device))
 
