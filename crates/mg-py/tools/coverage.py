@@ -158,8 +158,9 @@ DIFFERENCES = """## What is there and differs
 - Where PyTorch's own answers are none, ours are the formula's: `GeneralizedPareto`'s mean where it is infinite, `Kumaraswamy`'s mode, divergences
   to `ContinuousBernoulli` and `Uniform` from what lies in [0, 1] up to its ends, the gradient of `batch_norm` of one sample outside of training where it
   comes back transposed (`flatten(2).transpose(1, 2)` behind it: PyTorch 2.15 takes the elements in another order).
-- Gradients are those of what is computed where PyTorch's are of something else: of `ctc_loss`, PyTorch's is that of what comes from `log_softmax`; of `cholesky_solve`
-  and `cholesky_inverse`, that of the triangle that is not read, which is 0 here; of `max_unpool`, that of elements that are written over, 0 here; forward mode of
+- Gradients are those of what is computed where PyTorch's are of something else: of `ctc_loss`, PyTorch's is that of what comes from `log_softmax`, and no number where the loss is infinite
+  (0 here: see `zero_infinity`); of `cholesky_solve` and `cholesky_inverse`, that of the triangle that is not read, which is 0 here; of `max_unpool` and of what is written at indices of which one is there twice
+  (`x[[0, 0]] = y`, `index_put`, `scatter`, `index_copy`, `put`), that of elements that are written over, 0 here; forward mode of
   `cross_entropy` by its class weights. Bessel's functions of f64 have its digits, PyTorch's those of f32.
 - A range of a profile (`record_function`) has the launches that are made while it is open, which is where values are looked at. A CUDA launch is
   waited for in a profile: its time is the processor's, too.
