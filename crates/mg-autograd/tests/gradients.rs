@@ -129,6 +129,78 @@ fn a_graph_is_let_go_unless_it_is_kept() {
     assert!(y.backward().is_err());
 }
 
+/// PyTorch refuses a walk for what lies on the way to what was asked for, and for nothing else.
+#[test]
+fn what_was_let_go_beside_the_way_is_no_obstacle() {
+    let [w, q, v] = [leaf(&[2], &[1.0, 2.0]), leaf(&[2], &[3.0, 4.0]), leaf(&[2], &[5.0, 6.0])];
+    for is_computed in [false, true] {
+        let gone = (w.exp() * &v).tanh();
+        let held = gone.exp();
+        held.sum().backward().unwrap();
+        if is_computed {
+            held.to_f64_vec().unwrap();
+            gone.to_f64_vec().unwrap();
+        }
+        let both = (&held * &q).sum();
+        let again = || grad(&[&both], &[&q], &[None], RETAIN).unwrap();
+        assert_eq!(values(again()[0].as_ref().unwrap()), values(&held));
+        q.zero_grad();
+        mg_autograd::backward(&[&both], &[None], Some(&[&q]), RETAIN).unwrap();
+        assert_eq!(grad_of(&q), values(&held));
+        // What was let go is itself asked for: nothing behind it is.
+        let of = grad(&[&both], &[&held, &q], &[None], RETAIN).unwrap();
+        assert_eq!(values(of[0].as_ref().unwrap()), [3.0, 4.0]);
+        // On the way to any of these it is refused.
+        for asked in [&w, &v, &gone] {
+            let error = grad(&[&both], &[asked, &q], &[None], RETAIN).unwrap_err();
+            assert!(error.to_string().contains("retain_graph=True"), "{error}");
+        }
+        assert!(both.backward_with(None, RETAIN).is_err());
+        // After a write, which makes another node of the leaf, it is the same leaf.
+        let _guard = no_grad();
+        w.assign(&w * 1.0).unwrap();
+        v.assign(&v * 1.0).unwrap();
+        drop(_guard);
+        assert!(grad(&[&both], &[&w], &[None], RETAIN).is_err());
+    }
+    // Nothing that was let go leads to this one: there is no gradient.
+    let beside = leaf(&[2], &[1.0, 1.0]);
+    let gone = w.exp();
+    gone.sum().backward().unwrap();
+    assert!(grad(&[&gone.exp().sum()], &[&beside], &[None], RETAIN).unwrap()[0].is_none());
+}
+
+/// A walk that passes what another one has let go knows where that led.
+#[test]
+fn what_was_let_go_twice_still_says_where_it_led() {
+    let [w, q, v] = [leaf(&[1], &[2.0]), leaf(&[1], &[3.0]), leaf(&[1], &[4.0])];
+    let first = w.exp();
+    first.backward().unwrap();
+    let second = (&first * &q).exp();
+    grad(&[&second], &[&q], &[None], Backward::default()).unwrap();
+    drop(first);
+    second.to_f64_vec().unwrap();
+    let third = &second * &v;
+    assert!(grad(&[&third], &[&v], &[None], RETAIN).unwrap()[0].is_some());
+    for asked in [&w, &q] {
+        assert!(grad(&[&third], &[asked], &[None], RETAIN).is_err());
+    }
+    // So does a chain of such walks of any length, which is not kept for that.
+    let mut state = w.exp();
+    state.backward().unwrap();
+    for step in 0..20_000 {
+        let own = leaf(&[1], &[1.0]);
+        let next = (&state * &own).sin();
+        grad(&[&next], &[&own], &[None], Backward::default()).unwrap();
+        state = next.realize().unwrap().clone();
+        if step % 1000 == 999 {
+            let of = grad(&[&(&state * &v)], &[&v], &[None], RETAIN);
+            assert!(of.is_ok_and(|of| of[0].is_some()), "step {step}");
+        }
+    }
+    assert!(grad(&[&(&state * &v)], &[&w], &[None], RETAIN).is_err());
+}
+
 #[test]
 fn a_failed_walk_adds_nothing() {
     let x = leaf(&[2], &[1.0, 2.0]);

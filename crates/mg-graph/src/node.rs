@@ -126,6 +126,8 @@ struct Rare {
     watch: OnceLock<Arc<dyn Any + Send + Sync>>,
     /// The first node of the recording by which it came to a tensor, 0 for none, where that is asked for.
     written_by: OnceLock<u64>,
+    /// Where it led before its sources were let go, as the layer above knows it.
+    behind: OnceLock<Arc<dyn Any + Send + Sync>>,
 }
 
 /// Said of a node whose tensor was written to since.
@@ -751,6 +753,16 @@ impl Node {
     /// What the layer above has put beside the node to be told of walks that come by; made by `make` if there is nothing yet.
     pub fn watch_or(&self, make: impl FnOnce() -> Arc<dyn Any + Send + Sync>) -> &Arc<dyn Any + Send + Sync> {
         self.rare().watch.get_or_init(make)
+    }
+
+    /// Keeps beside the node what the layer above knows of where it leads, once; for when its sources are let go.
+    pub fn set_behind(&self, behind: Arc<dyn Any + Send + Sync>) {
+        let _ = self.rare().behind.set(behind);
+    }
+
+    /// What [`Node::set_behind`] has put there.
+    pub fn behind(&self) -> Option<&Arc<dyn Any + Send + Sync>> {
+        self.0.rare.get()?.behind.get()
     }
 
     /// What [`Node::watch_or`] has put there.

@@ -1,9 +1,11 @@
 //! Reverse mode: one walk over the graph, from results to leaves, that answers with more graph.
 
+mod behind;
 mod reach;
 mod saved;
 mod walk;
 
+use behind::{End, LetGo};
 pub(crate) use reach::Reach;
 use reach::leading;
 use saved::not_saved;
@@ -20,7 +22,8 @@ use mg_device::{Error, ErrorKind, Result, Shape};
 use mg_graph::{Kernel, Map, Node, Op, Tag};
 use mg_kernels::{Algebra, ReduceKind, Row};
 use smallvec::SmallVec;
-use std::sync::Mutex;
+use std::any::Any;
+use std::sync::{Arc, Mutex, Weak};
 
 /// While it lives, operations on this thread record nothing for gradients.
 #[must_use = "gradients are recorded again when this is dropped"]
@@ -113,10 +116,15 @@ pub(crate) fn is_leaf(node: &Node) -> bool {
     matches!(node.tag(), Some(Tag::Owner(_)))
 }
 
+/// The leaf that a node says it is one of, unless that was dropped.
+fn owner(leaf: &Weak<dyn Any + Send + Sync>) -> Option<Tensor> {
+    leaf.upgrade()?.downcast::<Cell>().ok().map(Tensor)
+}
+
 /// The leaf whose node it is, unless that was dropped.
 pub(crate) fn leaf_of(node: &Node) -> Option<Tensor> {
     match node.tag()? {
-        Tag::Owner(owner) => owner.upgrade()?.downcast::<Cell>().ok().map(Tensor),
+        Tag::Owner(of) => owner(of),
         Tag::History(_) | Tag::Forgotten(_) | Tag::Replayed(_) | Tag::Output(..) | Tag::Call(_) => None,
     }
 }
@@ -155,11 +163,17 @@ impl Backward {
         if self.retain_graph || self.create_graph {
             return;
         }
+        // A call is known to its results alone.
+        let is_kept = |node: &Node| (node.is_claimed() && node.handles() > 1) || Call::of(node).is_some();
+        let let_go = passed.iter().any(is_kept).then(|| Arc::new(LetGo::of(passed)));
         // Sources come after what was made of them: those that are let go are so by the time that is asked. (Where the walk did not go they may be there.)
         let is_gone = |s: &Node| s.is_tracked() && !is_leaf(s) && s.is_released();
         for node in passed.iter().rev() {
             if reads_nothing(node) && !node.sources().iter().any(is_gone) {
                 continue;
+            }
+            if let Some(let_go) = let_go.as_ref().filter(|_| is_kept(node)) {
+                node.set_behind(let_go.clone());
             }
             node.release();
             // What is kept for another walk may keep the node.
@@ -176,7 +190,13 @@ impl Backward {
 /// The gradients of nodes, given nodes that depend on them and the gradients of these: `None` where there is none.
 pub(crate) fn pulled(pairs: &[(Node, Node)], wanted: &[Node], how: Backward) -> Result<Vec<Option<Node>>> {
     let is_wanted = |node: &Node| wanted.iter().any(|w| w.is(node));
-    let on_the_way = leading(pairs, is_wanted, wanted.iter().map(Node::sequence).min().unwrap_or(0));
+    let is_end = |end: End| match end {
+        End::Node(sequence) => wanted.iter().any(|w| w.sequence() == sequence),
+        End::Leaf(leaf) => wanted.iter().any(|w| leaf_of(w).is_some_and(|w| w.is(leaf))),
+        End::Older(than) => wanted.iter().any(|w| !is_leaf(w) && w.sequence() < than),
+    };
+    let oldest = wanted.iter().map(Node::sequence).min().unwrap_or(0);
+    let on_the_way = leading(pairs, is_wanted, is_end, oldest);
     let mut found: Vec<Option<Node>> = vec![None; wanted.len()];
     let (reach, pass) = (Reach::Only(&on_the_way), Pass::begin());
     let passed = walk(pairs.iter().cloned(), how.create_graph, reach, is_wanted, |node, gradient| {
@@ -441,23 +461,23 @@ fn gradients(
     };
     // A leaf may have been a node of any age.
     let oldest = wanted.iter().map(|(node, leaf)| if leaf.is_some() { 0 } else { node.sequence() }).min();
-    let on_the_way = leading(&seeds, |node| wanted.iter().any(|w| is(w, node)), oldest.unwrap_or(0));
+    let is_end = |end: End| match end {
+        End::Node(sequence) => wanted.iter().any(|(node, _)| node.sequence() == sequence),
+        End::Leaf(leaf) => wanted.iter().any(|(_, wanted)| wanted.is_some_and(|wanted| wanted.is(leaf))),
+        End::Older(than) => wanted.iter().any(|(node, leaf)| leaf.is_none() && node.sequence() < than),
+    };
+    let is_wanted = |node: &Node| wanted.iter().any(|w| is(w, node));
+    let on_the_way = leading(&seeds, is_wanted, is_end, oldest.unwrap_or(0));
     let (mut found, pass): (Vec<Option<Node>>, Pass) = (vec![None; wanted.len()], Pass::begin());
-    let walked = walk(
-        seeds,
-        how.create_graph,
-        Reach::Only(&on_the_way),
-        |node| wanted.iter().any(|w| is(w, node)),
-        |node, gradient| {
-            let gradient = gradient.expand(*node.shape())?;
-            for (slot, _) in found.iter_mut().zip(&wanted).filter(|(_, w)| is(w, node)) {
-                // A leaf that was changed in place meanwhile is met once for each of its values.
-                let sum = slot.take().map(|before| rules::add(&before, &gradient));
-                *slot = Some(sum.unwrap_or_else(|| gradient.clone()));
-            }
-            Ok(())
-        },
-    );
+    let walked = walk(seeds, how.create_graph, Reach::Only(&on_the_way), is_wanted, |node, gradient| {
+        let gradient = gradient.expand(*node.shape())?;
+        for (slot, _) in found.iter_mut().zip(&wanted).filter(|(_, w)| is(w, node)) {
+            // A leaf that was changed in place meanwhile is met once for each of its values.
+            let sum = slot.take().map(|before| rules::add(&before, &gradient));
+            *slot = Some(sum.unwrap_or_else(|| gradient.clone()));
+        }
+        Ok(())
+    });
     how.release(&walked.map_err(named(op))?);
     for (slot, (_, leaf)) in found.iter_mut().zip(&wanted) {
         if let (Some(gradient), Some(leaf)) = (&mut *slot, leaf) {

@@ -1,6 +1,6 @@
 //! The walk, from results to leaves.
 
-use super::reach::{Reach, Sequences, leading, may_go_on};
+use super::reach::{Reach, Sequences};
 use super::saved::{Shares, changed, stale};
 use super::{NoGrad, is_leaf};
 use crate::anomaly;
@@ -316,7 +316,7 @@ impl<W: Fn(&Node) -> bool, A: FnMut(&Node, Node) -> Result<()>> Walk<'_, W, A> {
     /// Whether nothing that is wanted lies behind a node of these sources.
     fn ends_at(&self, node: &Node, sources: &Sources) -> bool {
         let Reach::Only(way) = self.reach else { return false };
-        !may_go_on(node, way.oldest) && !sources.iter().any(|s| self.leads(s))
+        !way.may_go_on(node) && !sources.iter().any(|s| self.leads(s))
     }
 
     /// Takes the gradient on to what a node was computed of.
@@ -339,14 +339,7 @@ impl<W: Fn(&Node) -> bool, A: FnMut(&Node, Node) -> Result<()>> Walk<'_, W, A> {
         // What is zero by structure is zero below, and nothing is computed for it.
         let is_zero = gradient.literal() == Some(0.0);
         let waiting = Watch::of(&node).filter(|watch| watch.waits());
-        if self.create_graph && !is_zero && self.through_operations(&node, &sources, &gradient)? {
-            if waiting.is_some() {
-                let text = "a hook waits for the gradients of what this was computed of, which with create_graph=True is computed of other operations";
-                return Err(Error::new(
-                    "backward",
-                    ErrorKind::Gradient(format!("{}: {text}", node.op().name())),
-                ));
-            }
+        if self.create_graph && !is_zero && self.through_operations(&node, &sources, &gradient, waiting)? {
             self.passed.push(node);
             return Ok(());
         }
@@ -382,14 +375,28 @@ impl<W: Fn(&Node) -> bool, A: FnMut(&Node, Node) -> Result<()>> Walk<'_, W, A> {
     }
 
     /// Goes through what a kernel without a derivative of its gradient is made of, for gradients of gradients. Answers with whether it was that.
-    fn through_operations(&mut self, node: &Node, sources: &Sources, gradient: &Node) -> Result<bool> {
+    fn through_operations(
+        &mut self,
+        node: &Node,
+        sources: &Sources,
+        gradient: &Node,
+        waiting: Option<&Watch>,
+    ) -> Result<bool> {
         let Some(again) = of_operations(node)? else { return Ok(false) };
         if let Some((source, found)) = sources.iter().find_map(|s| Some((s, stale(s, node.sequence())?))) {
             return Err(changed(node, node.op().name(), source, &found));
         }
         let again = [(again, gradient.clone())];
+        if let Some(watch) = waiting {
+            let leads = |source: &Node| self.leads(source);
+            let told = through_made_again(node, sources, &again, &leads)?;
+            let of = gradient.expand(*node.shape())?;
+            let said = watch.behind(told, &[Some(of)])?;
+            self.hand_on(sources, said);
+            return Ok(true);
+        }
         if let Reach::Only(way) = self.reach {
-            self.more.extend(leading(&again, &self.wanted, way.oldest).nodes);
+            self.more.extend(way.also(&again, &self.wanted));
         }
         let [(again, gradient)] = again;
         add(&mut self.front, &again, gradient);
@@ -434,7 +441,7 @@ impl<W: Fn(&Node) -> bool, A: FnMut(&Node, Node) -> Result<()>> Walk<'_, W, A> {
             }
             Onward::Results(results) => {
                 if let Reach::Only(way) = self.reach {
-                    self.more.extend(leading(&results, &self.wanted, way.oldest).nodes);
+                    self.more.extend(way.also(&results, &self.wanted));
                 }
                 for (result, gradient) in results {
                     if !matches!(self.reach, Reach::Only(_)) || self.more.contains(&result.sequence()) {
@@ -464,4 +471,33 @@ impl<W: Fn(&Node) -> bool, A: FnMut(&Node, Node) -> Result<()>> Walk<'_, W, A> {
         });
         Ok(())
     }
+}
+
+/// The gradients of the sources of a node that lead on, through what it was made of again for gradients of gradients: all of each source stands
+/// where that occurs first.
+fn through_made_again(
+    node: &Node,
+    sources: &Sources,
+    again: &[(Node, Node)],
+    leads: &dyn Fn(&Node) -> bool,
+) -> Result<Vec<Option<Node>>> {
+    // What was made again is younger than the node, which is younger than its sources.
+    let mut within: HashMap<u64, usize> = HashMap::new();
+    let mut stack: Vec<Node> = again.iter().map(|(made, _)| made.clone()).collect();
+    while let Some(made) = stack.pop() {
+        if node.sequence() < made.sequence() && within.insert(made.sequence(), 0).is_none() {
+            stack.extend(made.sources());
+        }
+    }
+    let mut told: Vec<Option<Node>> = vec![None; sources.len()];
+    let place = |of: &Node| sources.iter().position(|source| source.is(of));
+    let is_source: &dyn Fn(&Node) -> bool = &|of| leads(of) && place(of).is_some();
+    let arrive: &mut dyn FnMut(&Node, Node) -> Result<()> = &mut |source, gradient| {
+        if let Some(i) = place(source) {
+            told[i] = Some(gradient.expand(*source.shape())?);
+        }
+        Ok(())
+    };
+    walk(again.iter().cloned(), true, Reach::Within(&within), is_source, arrive)?;
+    Ok(told)
 }
