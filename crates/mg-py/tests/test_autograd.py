@@ -175,3 +175,25 @@ def test_unlike_devices():
         with pytest.raises(ValueError, match="same device") as caught:
             mg.ones(2) + mg.ones(2, device="cuda")
         assert "cpu" in str(caught.value) and "cuda:0" in str(caught.value)
+
+
+def test_what_was_let_go_is_in_nobodys_way():
+    """As PyTorch, which refuses what lies between a result and what is asked for, and nothing else."""
+    w, v, q = (mg.tensor([1.0, 2.0], requires_grad=True) for _ in range(3))
+    gone = (w.exp() * v).tanh()
+    held = gone.exp()
+    held.sum().backward()
+    both = (held * q).sum()
+    values = held.tolist()
+    assert mg.autograd.grad(both, [q], retain_graph=True)[0].tolist() == values
+    assert mg.autograd.grad(both, [held, q], retain_graph=True)[0].tolist() == [1.0, 2.0]
+    assert mg.autograd.grad(both, [mg.ones(1, requires_grad=True)], retain_graph=True, allow_unused=True) == (None,)
+    both.backward(inputs=[q], retain_graph=True)
+    assert q.grad.tolist() == values
+    with mg.no_grad():
+        w.add_(1.0)
+    for asked in ([w], [v, q], [gone, q]):
+        with pytest.raises(RuntimeError, match="retain_graph=True"):
+            mg.autograd.grad(both, asked, retain_graph=True)
+    with pytest.raises(RuntimeError, match="retain_graph=True"):
+        both.backward()
