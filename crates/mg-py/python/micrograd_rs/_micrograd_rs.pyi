@@ -3710,15 +3710,9 @@ def sparse_(tensor: Tensor, sparsity: _float, std: _float = 0.01) -> Tensor:
     """Normal with this standard deviation, with a part `sparsity` of each column set to 0: Martens, 2010."""
 
 # What the package's own modules use.
-class _Alone:
-    """What an optimiser does by one thread at a time: steps, replayed ones too, loads, saves, and changes of its options."""
-    def __new__(cls) -> Self: ...
-    def run(self, function: Callable[[], _R]) -> _R:
-        """Calls a function while no other thread does anything of it; what this thread does within is a part of that."""
-
 class _Optimizer:
     """A group of parameters of an optimiser of `mg-nn`."""
-    def __new__(cls, kind: str, parameters: Sequence[Tensor], options: dict[str, Any], alone: _Alone) -> Self: ...
+    def __new__(cls, kind: str, parameters: Sequence[Tensor], options: dict[str, Any]) -> Self: ...
     def set_options(self, options: dict[str, Any]) -> None:
         """Changes the options for steps to come, replayed ones too."""
     @staticmethod
@@ -3826,7 +3820,7 @@ def _svg_confusion_matrix(matrix: Tensor, names: Sequence[str], title: str) -> s
 
 class _LBFGS:
     """L-BFGS of `mg-nn`."""
-    def __new__(cls, parameters: Sequence[Tensor], options: dict[str, Any], alone: _Alone) -> Self: ...
+    def __new__(cls, parameters: Sequence[Tensor], options: dict[str, Any]) -> Self: ...
     def set_options(self, options: dict[str, Any]) -> None: ...
     def step(self, closure: Callable[[], Any]) -> Any:
         """A step; the closure answers with a loss whose gradients it has computed."""
