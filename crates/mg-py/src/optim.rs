@@ -41,7 +41,7 @@ impl PyAlone {
             Ok(())
         })?;
         // It was called, or there is an error.
-        answer.map_or_else(|| Ok(py.None()), |answer| answer).map(|answer| answer.into_bound(py))
+        answer.unwrap_or_else(|| Ok(py.None())).map(|answer| answer.into_bound(py))
     }
 }
 

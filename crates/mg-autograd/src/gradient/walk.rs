@@ -41,11 +41,11 @@ fn add_nothing(front: &mut Front, node: &Node) {
 pub(crate) type Passed = SmallVec<[Node; 32]>;
 
 /// A walk under way.
-struct Walk<'a, W, A> {
+struct Walk<'a> {
     create_graph: bool,
     reach: Reach<'a>,
-    wanted: W,
-    arrive: A,
+    wanted: &'a dyn Fn(&Node) -> bool,
+    arrive: &'a mut dyn FnMut(&Node, Node) -> Result<()>,
     front: Front,
     passed: Passed,
     /// Histories of replays' answers that are walked as they are.
@@ -65,7 +65,18 @@ pub(crate) fn walk(
     create_graph: bool,
     reach: Reach,
     wanted: impl Fn(&Node) -> bool,
-    arrive: impl FnMut(&Node, Node) -> Result<()>,
+    mut arrive: impl FnMut(&Node, Node) -> Result<()>,
+) -> Result<Passed> {
+    walked(&mut seeds.into_iter(), create_graph, reach, &wanted, &mut arrive)
+}
+
+/// One body for whoever walks.
+fn walked(
+    seeds: &mut dyn Iterator<Item = (Node, Node)>,
+    create_graph: bool,
+    reach: Reach,
+    wanted: &dyn Fn(&Node) -> bool,
+    arrive: &mut dyn FnMut(&Node, Node) -> Result<()>,
 ) -> Result<Passed> {
     hooks::follow_writes();
     let was = mg_graph::set_tracking(create_graph);
@@ -94,7 +105,7 @@ pub(crate) fn walk(
     Ok(walk.passed)
 }
 
-impl<W: Fn(&Node) -> bool, A: FnMut(&Node, Node) -> Result<()>> Walk<'_, W, A> {
+impl Walk<'_> {
     /// Whether the walk goes on to a node.
     fn leads(&self, node: &Node) -> bool {
         node.is_tracked() && (self.reach.leads(node) || self.more.contains(&node.sequence()))
@@ -389,14 +400,14 @@ impl<W: Fn(&Node) -> bool, A: FnMut(&Node, Node) -> Result<()>> Walk<'_, W, A> {
         let again = [(again, gradient.clone())];
         if let Some(watch) = waiting {
             let leads = |source: &Node| self.leads(source);
-            let told = through_made_again(node, sources, &again, &leads)?;
+            let told = through_made_again(node, sources, &again, leads)?;
             let of = gradient.expand(*node.shape())?;
             let said = watch.behind(told, &[Some(of)])?;
             self.hand_on(sources, said);
             return Ok(true);
         }
         if let Reach::Only(way) = self.reach {
-            self.more.extend(way.also(&again, &self.wanted));
+            self.more.extend(way.also(&again, self.wanted));
         }
         let [(again, gradient)] = again;
         add(&mut self.front, &again, gradient);
@@ -441,7 +452,7 @@ impl<W: Fn(&Node) -> bool, A: FnMut(&Node, Node) -> Result<()>> Walk<'_, W, A> {
             }
             Onward::Results(results) => {
                 if let Reach::Only(way) = self.reach {
-                    self.more.extend(way.also(&results, &self.wanted));
+                    self.more.extend(way.also(&results, self.wanted));
                 }
                 for (result, gradient) in results {
                     if !matches!(self.reach, Reach::Only(_)) || self.more.contains(&result.sequence()) {
@@ -479,7 +490,7 @@ fn through_made_again(
     node: &Node,
     sources: &Sources,
     again: &[(Node, Node)],
-    leads: &dyn Fn(&Node) -> bool,
+    leads: impl Fn(&Node) -> bool,
 ) -> Result<Vec<Option<Node>>> {
     // What was made again is younger than the node, which is younger than its sources.
     let mut within: HashMap<u64, usize> = HashMap::new();
@@ -491,8 +502,8 @@ fn through_made_again(
     }
     let mut told: Vec<Option<Node>> = vec![None; sources.len()];
     let place = |of: &Node| sources.iter().position(|source| source.is(of));
-    let is_source: &dyn Fn(&Node) -> bool = &|of| leads(of) && place(of).is_some();
-    let arrive: &mut dyn FnMut(&Node, Node) -> Result<()> = &mut |source, gradient| {
+    let is_source = |of: &Node| leads(of) && place(of).is_some();
+    let arrive = |source: &Node, gradient: Node| {
         if let Some(i) = place(source) {
             told[i] = Some(gradient.expand(*source.shape())?);
         }
