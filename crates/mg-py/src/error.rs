@@ -148,10 +148,12 @@ const SIGNALS_EVERY: Duration = Duration::from_millis(20);
 /// The Python exception for an engine's error. Its text has no place in our Rust: the traceback shows the user's line.
 pub fn exception(error: &Error) -> PyErr {
     let mut text = format!("{}: {}", error.op(), error.kind());
-    if let ErrorKind::Gradient(_) = error.kind()
-        && let Some(line) = writes::told()
-    {
-        text += &format!("; it was changed at {line}");
+    if let ErrorKind::Gradient(_) = error.kind() {
+        match writes::told() {
+            Ok(Some(line)) => text += &format!("; it was changed at {line}"),
+            Ok(None) => {}
+            Err(raised) => return raised,
+        }
     }
     match error.kind() {
         ErrorKind::DType(_) => raised(dtype_error, text),
@@ -230,7 +232,8 @@ fn noted<T: Send>(py: Python<'_>, f: impl FnOnce() -> Result<T> + Send) -> PyRes
     if is_in_handler() {
         return Err(in_handler());
     }
-    let line = line(py).ok();
+    // The line is asked of Python, whose signal handlers may run meanwhile: what they raise is the call's.
+    let line = there(py, line(py))?;
     let before = mg_graph::next_sequence();
     let outer = mg_graph::profile_caller(line.as_deref().map(Into::into));
     let answer = computed(py, f);

@@ -34,11 +34,16 @@ pub fn tensors_of(dict: &Bound<'_, PyDict>) -> PyResult<BTreeMap<String, Tensor>
 
 /// An error of the system as `open` raises it: of the class for its code, and with the file's name.
 pub fn at(path: &Path) -> impl FnOnce(std::io::Error) -> PyErr {
+    noted_at(path, String::new())
+}
+
+/// As [`at`], with what else there is to say of the system's words.
+fn noted_at(path: &Path, note: String) -> impl FnOnce(std::io::Error) -> PyErr {
     let path = path.as_os_str().to_owned();
     move |error| {
         let Some(code) = error.raw_os_error() else { return error.into() };
         let text = error.to_string();
-        let text = text.split(" (os error").next().unwrap_or_default().to_owned();
+        let text = text.split(" (os error").next().unwrap_or_default().to_owned() + &note;
         if cfg!(windows) {
             PyOSError::new_err((0, text, path, code))
         } else {
@@ -59,7 +64,7 @@ pub fn save_safetensors(
     let state = State { tensors: tensors_of(tensors)?, metadata: metadata.unwrap_or_default() };
     // What is wrong with the place itself has an exception of its own: FileNotFoundError, PermissionError, ….
     if let Some(folder) = path.parent().filter(|p| !p.as_os_str().is_empty()) {
-        std::fs::metadata(folder).map_err(at(folder))?;
+        std::fs::metadata(folder).map_err(noted_at(&path, format!(" (the folder {})", folder.display())))?;
     }
     compute(py, || state.save(&path))
 }

@@ -109,7 +109,9 @@ mod _micrograd_rs {
     #[pymodule_export]
     use crate::onnx::PyExporter;
     #[pymodule_export]
-    use crate::optim::{_is_same, _optimizer_defaults, _optimizer_memory, PyLBFGS, PyOptimizer, PySchedule};
+    use crate::optim::{
+        _is_same, _optimizer_defaults, _optimizer_memory, PyAlone, PyLBFGS, PyOptimizer, PySchedule,
+    };
     #[pymodule_export]
     use crate::profile::{_profile_start, _profile_stop, PyProfile};
     #[pymodule_export]

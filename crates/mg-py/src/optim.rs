@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
 use mg_autograd::Tensor;
 use mg_device::{Error, ErrorKind, Result};
+use mg_graph::{Alone, Exclusive};
 use mg_nn::optim::{
     ConstantLR, CosineAnnealingLR, CosineAnnealingWarmRestarts, Cycle, CyclicLR, ExponentialLR, KINDS, LBFGS,
     LBFGSOptions, LinearLR, MultiStepLR, OneCycleLR, OptionError, OptionValue, Options, ParamGroup,
@@ -16,16 +17,48 @@ use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyInt, PyList, PyString, PyTuple};
 
-use crate::error::{build, compute, exception, in_python, not_in_handler};
+use crate::error::{compute, exception, in_python, not_in_handler};
 use crate::files::{named, tensors_of};
 use crate::tensor::PyTensor;
+
+/// What an optimiser does by one thread at a time: steps, replayed ones too, loads, saves, and changes of its options.
+#[pyclass(frozen, name = "_Alone", module = "micrograd_rs")]
+pub struct PyAlone(Arc<Exclusive>);
+
+#[pymethods]
+impl PyAlone {
+    #[new]
+    fn new() -> PyAlone {
+        PyAlone(Arc::default())
+    }
+
+    /// Calls a function while no other thread does anything of it; what this thread does within is a part of that.
+    fn run<'py>(&self, py: Python<'py>, function: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let (function, mut answer) = (function.clone().unbind(), None);
+        compute(py, || {
+            let _alone = Exclusive::take([&self.0]);
+            answer = Some(in_python(|py| function.bind(py).call0().map(Bound::unbind)));
+            Ok(())
+        })?;
+        // It was called, or there is an error.
+        answer.unwrap_or_else(|| Ok(py.None())).map(|answer| answer.into_bound(py))
+    }
+}
 
 /// A group of parameters of an optimiser of `mg-nn`.
 #[pyclass(frozen, name = "_Optimizer", module = "micrograd_rs")]
 pub struct PyOptimizer {
+    /// Had before the group is, by everybody: who has it calls the group again and again.
+    exclusive: Arc<Exclusive>,
     group: Mutex<Box<dyn ParamGroup>>,
     fields: &'static [&'static str],
     changed: Arc<AtomicU64>,
+}
+
+/// What one thread has. The lock goes before others may come: whoever does finds it free.
+struct Held<'a, T> {
+    of: MutexGuard<'a, T>,
+    _alone: Alone<'a>,
 }
 
 /// A state of tensors by name.
@@ -138,26 +171,30 @@ pub fn _is_same(a: &Bound<'_, PyTensor>, b: &Bound<'_, PyTensor>) -> bool {
 
 #[pymethods]
 impl PyOptimizer {
-    /// A group of an optimiser of a kind (SGD, Adam, …) with options by name.
+    /// A group of an optimiser of a kind (SGD, Adam, …) with options by name, which does what it does when `alone` is nobody else's.
     #[new]
     fn new(
         kind: &str,
         parameters: Vec<Bound<'_, PyTensor>>,
         from: &Bound<'_, PyDict>,
+        alone: &Bound<'_, PyAlone>,
     ) -> PyResult<PyOptimizer> {
         not_in_handler()?;
         let known = defaults(kind).ok_or_else(|| no_optimiser(kind))?;
         let options = options(known.iter().map(|(name, _)| *name), from)?;
         let made = param_group(kind, handles(parameters), &options).ok_or_else(|| no_optimiser(kind))?;
-        let group = made.map_err(unfit)?;
-        Ok(PyOptimizer { fields: group.fields(), changed: group.last_change(), group: Mutex::new(group) })
+        let mut group = made.map_err(unfit)?;
+        let exclusive = alone.get().0.clone();
+        group.share(exclusive.clone());
+        let (fields, changed) = (group.fields(), group.last_change());
+        Ok(PyOptimizer { exclusive, fields, changed, group: Mutex::new(group) })
     }
 
     /// Changes the options for steps to come, replayed ones too.
     fn set_options(&self, py: Python<'_>, from: &Bound<'_, PyDict>) -> PyResult<()> {
         // Read without the lock: what reads them may run Python.
         let options = options(self.fields.iter().copied(), from)?;
-        compute(py, || Ok(lock(&self.group).set_by_name(&options)))?.map_err(unfit)
+        compute(py, || Ok(self.held().of.set_by_name(&options)))?.map_err(unfit)
     }
 
     /// Changes every parameter that has a gradient, of several groups in one plan.
@@ -175,6 +212,7 @@ impl PyOptimizer {
         groups.sort_by_key(|group| std::ptr::from_ref(*group));
         groups.dedup_by_key(|group| std::ptr::from_ref(*group));
         compute(py, || {
+            let _alone = Exclusive::take(groups.iter().map(|group| &group.exclusive));
             let mut held: Vec<_> = groups.iter().map(|group| lock(&group.group)).collect();
             let mut together: Vec<&mut dyn ParamGroup> = Vec::with_capacity(held.len());
             for group in &mut held {
@@ -186,19 +224,19 @@ impl PyOptimizer {
 
     /// What it remembers of each parameter.
     fn state<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let state = compute(py, || Ok(lock(&self.group).state()))?;
+        let state = compute(py, || Ok(self.held().of.state()))?;
         named(py, state.tensors)
     }
 
     fn load_state(&self, py: Python<'_>, state: &Bound<'_, PyDict>) -> PyResult<()> {
         let state = state_of(state)?;
-        compute(py, || lock(&self.group).load_state(&state))
+        compute(py, || self.held().of.load_state(&state))
     }
 
     /// As `load_state`, where the tensors are its own from now on: steps write to them.
     fn put_state(&self, py: Python<'_>, state: &Bound<'_, PyDict>) -> PyResult<()> {
         let state = state_of(state)?;
-        compute(py, || lock(&self.group).put_state(&state))
+        compute(py, || self.held().of.put_state(&state))
     }
 
     /// What `load_state` would miss, not know, and have otherwise, of parameters that are counted from `before`.
@@ -209,19 +247,27 @@ impl PyOptimizer {
         before: usize,
     ) -> PyResult<Incompatible> {
         let state = state_of(state)?;
-        let keys = compute(py, || lock(&self.group).incompatible_keys(&state, before))?;
+        let keys = compute(py, || self.held().of.incompatible_keys(&state, before))?;
         Ok(incompatible(keys))
     }
 
     /// Raises what `set_options` would.
     fn check_options(&self, py: Python<'_>, from: &Bound<'_, PyDict>) -> PyResult<()> {
         let options = options(self.fields.iter().copied(), from)?;
-        compute(py, || Ok(lock(&self.group).check_by_name(&options)))?.map_err(unfit)
+        compute(py, || Ok(self.held().of.check_by_name(&options)))?.map_err(unfit)
     }
 
     /// The last change of what it remembers: another number after each step and each load, which no other has.
     fn last_change(&self) -> u64 {
         self.changed.load(Ordering::Relaxed)
+    }
+}
+
+impl PyOptimizer {
+    /// The group, for this thread alone.
+    fn held(&self) -> Held<'_, Box<dyn ParamGroup>> {
+        let alone = Exclusive::take([&self.exclusive]);
+        Held { of: lock(&self.group), _alone: alone }
     }
 }
 
@@ -237,32 +283,34 @@ fn lbfgs_options(from: &Bound<'_, PyDict>) -> PyResult<LBFGSOptions> {
 
 /// L-BFGS of `mg-nn`.
 #[pyclass(frozen, name = "_LBFGS", module = "micrograd_rs")]
-pub struct PyLBFGS(Mutex<LBFGS>);
+pub struct PyLBFGS(Arc<Exclusive>, Mutex<LBFGS>);
 
 #[pymethods]
 impl PyLBFGS {
     #[new]
-    fn new(parameters: Vec<Bound<'_, PyTensor>>, from: &Bound<'_, PyDict>) -> PyResult<PyLBFGS> {
+    fn new(
+        parameters: Vec<Bound<'_, PyTensor>>,
+        from: &Bound<'_, PyDict>,
+        alone: &Bound<'_, PyAlone>,
+    ) -> PyResult<PyLBFGS> {
         not_in_handler()?;
         let made = LBFGS::with_options(handles(parameters), lbfgs_options(from)?);
-        Ok(PyLBFGS(Mutex::new(made.map_err(|e| exception(&e))?)))
+        let mut lbfgs = made.map_err(|e| exception(&e))?;
+        let exclusive = alone.get().0.clone();
+        lbfgs.share(exclusive.clone());
+        Ok(PyLBFGS(exclusive, Mutex::new(lbfgs)))
     }
 
     fn set_options(&self, py: Python<'_>, from: &Bound<'_, PyDict>) -> PyResult<()> {
         let options = lbfgs_options(from)?;
-        build(py, || self.held()?.set_options(options))
+        compute(py, || self.held()?.of.set_options(options))
     }
 
     /// A step; the closure answers with a loss whose gradients it has computed.
     fn step<'py>(&self, py: Python<'py>, closure: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let (closure, mut raised, mut first) = (closure.clone().unbind(), None, None);
         let made = compute(py, || {
-            // The closure may ask for a step of this optimiser: an error rather than a wait for ourselves.
-            let Ok(mut lbfgs) = self.0.try_lock() else {
-                let text = "a step of this optimiser is being made".into();
-                return Err(Error::new("LBFGS", ErrorKind::Value(text)));
-            };
-            lbfgs.step(&mut || {
+            self.held()?.of.step(&mut || {
                 let asked = in_python(|py| {
                     let loss = closure.bind(py).call0()?;
                     let tensor = match loss.cast::<PyTensor>() {
@@ -287,13 +335,13 @@ impl PyLBFGS {
     }
 
     fn state<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let state = compute(py, || Ok(self.held()?.state()))?;
+        let state = compute(py, || Ok(self.held()?.of.state()))?;
         named(py, state.tensors)
     }
 
     fn load_state(&self, py: Python<'_>, state: &Bound<'_, PyDict>) -> PyResult<()> {
         let state = state_of(state)?;
-        compute(py, || self.held()?.load_state(&state))
+        compute(py, || self.held()?.of.load_state(&state))
     }
 
     /// What `load_state` would miss, not know, and have otherwise.
@@ -305,14 +353,14 @@ impl PyLBFGS {
     ) -> PyResult<Incompatible> {
         debug_assert_eq!(before, 0, "it has one group");
         let state = state_of(state)?;
-        let keys = compute(py, || Ok(self.held()?.incompatible_keys(&state)))?;
+        let keys = compute(py, || Ok(self.held()?.of.incompatible_keys(&state)))?;
         Ok(incompatible(keys))
     }
 
     /// Raises what `set_options` would.
     fn check_options(&self, py: Python<'_>, from: &Bound<'_, PyDict>) -> PyResult<()> {
         let options = lbfgs_options(from)?;
-        build(py, || self.held()?.check_options(&options))
+        compute(py, || self.held()?.of.check_options(&options))
     }
 
     /// As `load_state`.
@@ -320,18 +368,25 @@ impl PyLBFGS {
         self.load_state(py, state)
     }
 
-    fn last_change(&self) -> PyResult<u64> {
-        self.held().map(|lbfgs| lbfgs.last_change()).map_err(|e| exception(&e))
+    fn last_change(&self, py: Python<'_>) -> PyResult<u64> {
+        compute(py, || Ok(self.held()?.of.last_change()))
     }
 }
 
 impl PyLBFGS {
-    /// The closure of a step may ask for something of this optimiser: an error rather than a wait for ourselves.
-    fn held(&self) -> Result<MutexGuard<'_, LBFGS>> {
-        self.0.try_lock().map_err(|_| {
-            let text = "a step of this optimiser is being made".into();
-            Error::new("LBFGS", ErrorKind::Value(text))
-        })
+    /// The optimiser, for this thread alone: others wait. The closure of a step may ask for something of it: an error rather than a wait for ourselves.
+    fn held(&self) -> Result<Held<'_, LBFGS>> {
+        let alone = Exclusive::take([&self.0]);
+        let of = match self.1.try_lock() {
+            Ok(lbfgs) => lbfgs,
+            // A step that panicked has left it as any step leaves it.
+            Err(TryLockError::Poisoned(lbfgs)) => lbfgs.into_inner(),
+            Err(TryLockError::WouldBlock) => {
+                let text = "a step of this optimiser is being made".into();
+                return Err(Error::new("LBFGS", ErrorKind::Value(text)));
+            }
+        };
+        Ok(Held { of, _alone: alone })
     }
 }
 

@@ -6,6 +6,7 @@
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
 
+use crate::error::{shown_line, there};
 use mg_autograd::anomaly;
 use pyo3::prelude::*;
 use pyo3::{ffi, intern};
@@ -50,25 +51,30 @@ fn remember_line(py: Python<'_>) {
     drop(oldest);
 }
 
-/// The line that has written over what the error at hand is about, if it is about that and the line is known.
-pub fn told() -> Option<String> {
-    let since = anomaly::take_stale()?;
+/// The line that has written over what the error at hand is about, if it is about that and the line is known. What asking for it raises that is no
+/// exception of a program's (Ctrl-C) is told instead of the error.
+pub fn told() -> PyResult<Option<String>> {
+    let Some(since) = anomaly::take_stale() else { return Ok(None) };
     Python::attach(|py| {
-        let (code, at) = {
+        let found = {
             let writes = WRITES.lock().unwrap_or_else(PoisonError::into_inner);
-            let found = writes.iter().rev().find(|write| write.since == since)?;
-            (found.code.clone_ref(py), found.at.clone_ref(py))
+            let found = writes.iter().rev().find(|write| write.since == since);
+            found.map(|write| (write.code.clone_ref(py), write.at.clone_ref(py)))
         };
-        let (code, at) = (code.bind(py), at.extract(py).ok()?);
-        let name: String = code.getattr("co_filename").ok()?.extract().ok()?;
-        crate::error::shown_line(py, &name, line_of(code, at)?).ok()
+        let Some((code, at)) = found else { return Ok(None) };
+        there(py, shown(py, code.bind(py), at.bind(py))).map(Option::flatten)
     })
 }
 
-/// The line of a code object's byte.
-fn line_of(code: &Bound<'_, PyAny>, at: i32) -> Option<i32> {
-    let lines = code.call_method0("co_lines").ok()?;
-    let mut lines =
-        lines.try_iter().ok()?.filter_map(|part| part.ok()?.extract::<(i32, i32, Option<i32>)>().ok());
-    lines.find(|(from, to, _)| (*from..*to).contains(&at)).and_then(|(.., line)| line)
+/// The line of a code object's byte, as errors show it.
+fn shown(py: Python<'_>, code: &Bound<'_, PyAny>, at: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
+    let at: i32 = at.extract()?;
+    let name: String = code.getattr("co_filename")?.extract()?;
+    for part in code.call_method0("co_lines")?.try_iter()? {
+        let (from, to, line): (i32, i32, Option<i32>) = part?.extract()?;
+        if (from..to).contains(&at) {
+            return line.map(|line| shown_line(py, &name, line)).transpose();
+        }
+    }
+    Ok(None)
 }

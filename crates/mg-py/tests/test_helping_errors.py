@@ -419,3 +419,42 @@ def test_what_is_registered_stays_of_its_kind():
     net.register_parameter("mean", nn.Parameter(mg.ones(1)))
     assert sorted(net.state_dict()) == ["bias", "mean", "weight"] and not net.weight.any()
     assert list(nn.ModuleList(nn.Sequential(net, nn.ReLU()))) and list(DataLoader([1], batch_size=mg.tensor(1).item()))
+
+
+@pytest.mark.parametrize("name", ["here.pt", "here.safetensors", "here"])
+def test_a_folder_that_is_missing_is_told_with_the_path(name, tmp_path):
+    path = tmp_path / "none" / name
+    with pytest.raises(FileNotFoundError) as raised:
+        mg.save({"a": mg.ones(2)}, path)
+    assert raised.value.filename == str(path) and f"the folder {path.parent})" in str(raised.value)
+    for save in (lambda: mg.npz.savez(path, mg.ones(2)), lambda: mg.npz.save(path, mg.ones(2))):
+        with pytest.raises(FileNotFoundError) as raised:
+            save()
+        assert raised.value.filename.startswith(str(path)) and not raised.value.filename.endswith(".tmp")
+
+
+def test_channels_that_do_not_fit_are_told_with_those_that_would():
+    conv2d, transposed = mg.nn.functional.conv2d, mg.nn.functional.conv_transpose2d
+    for work, text in (
+        (lambda: conv2d(mg.ones(1, 4, 8, 8), mg.ones(2, 3, 3, 3)), "[N, C, H, W] with C = 3 channels for a weight of shape [2, 3, 3, 3], got shape [1, 4, 8, 8], with 4"),
+        (lambda: conv2d(mg.ones(1, 4, 8, 8), mg.ones(4, 3, 3, 3), groups=2), "[N, C, H, W] with C = 6 = 2 groups × 3 channels"),
+        (lambda: transposed(mg.ones(1, 4, 8, 8), mg.ones(3, 4, 3, 3)), "with C = 3 channels"),
+        (lambda: mg.nn.functional.conv1d(mg.ones(4, 8), mg.ones(2, 3, 3)), "[N, C, L] with C = 3 channels"),
+    ):
+        with pytest.raises(ValueError) as raised:
+            work()
+        assert text in str(raised.value)
+
+
+def test_names_that_are_elsewhere_are_told_with_where():
+    from micrograd_rs._names import _ELSEWHERE
+
+    with pytest.raises(AttributeError, match=r"'flop_counter': nn.summary\(model, x\) counts FLOPs"):
+        mg.utils.flop_counter
+    for module, names in _ELSEWHERE.items():
+        for name, why in names.items():
+            assert not hasattr(getattr(mg, module), name)
+            if why.startswith("it is "):
+                there = mg
+                for part in why.removeprefix("it is ").split("."):
+                    there = getattr(there, part)

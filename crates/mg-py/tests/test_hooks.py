@@ -63,3 +63,37 @@ def test_a_retained_gradient_that_was_read_stays_what_it_was():
     assert first.tolist() == [1, 1] and y.grad.tolist() == [2, 2]
     # Of a leaf there is one, which grows.
     assert leaf is w.grad and leaf.tolist() == [4, 4]
+
+
+@pytest.mark.parametrize("kind", ["RNN", "GRU", "LSTM"])
+def test_hooks_of_what_has_a_derivative_as_other_operations_are_called(kind):
+    """PyTorch's numbers, of a layer whose weights are all 0.1."""
+    plain = {
+        "RNN": (1.1654, 3.1631, 3.2123, 11.8422),
+        "GRU": (0.3192, 0.1861, 0.0362, 0.4241),
+        "LSTM": (0.2745, 0.2617, 0.0469, 0.3615),
+    }
+    doubled = {
+        "RNN": (2.3309, 6.3262, 20.8385, 65.7556),
+        "GRU": (0.6383, 0.3722, 0.3017, 2.0460),
+        "LSTM": (0.5491, 0.5235, 0.3211, 1.7497),
+    }
+    p = mg.tensor([[[0.1, 0.2]], [[0.3, 0.4]], [[0.2, 0.1]]], requires_grad=True)
+    layer = getattr(mg.nn, kind)(2, 3)
+    with mg.no_grad():
+        for t in layer.parameters():
+            t.fill_(0.1)
+    for wanted, factor in ((plain[kind], None), (doubled[kind], 2)):
+        y, _ = layer(p)
+        told = []
+
+        def hook(inputs, outputs):
+            told.append((len(inputs), [g.requires_grad for g in outputs]))
+            return None if factor is None else tuple(None if g is None else g * factor for g in inputs)
+
+        # The sequence itself lies behind a view.
+        y.grad_fn.next_functions[0][0].register_hook(hook)
+        g, w = mg.autograd.grad((y * y).sum(), [p, layer.weight_hh_l0], create_graph=True)
+        assert [n > 1 for n, _ in told] == [True] and told[0][1] == [True]
+        further = mg.autograd.grad((g * g).sum() + (w * w).sum(), [p, layer.weight_ih_l0])
+        assert [t.sum().item() for t in (g, w, *further)] == pytest.approx(wanted, abs=1e-4)

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import copy
+import gc
 import pickle
 import signal
 import sys
+import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -48,6 +51,7 @@ def at_each_instant(function, holds=lambda: True):
         try:
             function()
             sys.settrace(None)
+            assert n < k, "the interrupt was lost"
             return k - 1
         except KeyboardInterrupt:
             pass
@@ -223,6 +227,62 @@ def test_none_is_lost_where_a_step_is_looked_at():
     # A replay runs Python's code where it asks the optimiser for its groups: at each line of that.
     assert at_each_instant(lambda: step(x)) > 3
     assert step.is_replaying
+
+
+def test_none_is_lost_while_lines_are_looked_up(monkeypatch):
+    """Python is asked for lines within `detect_anomaly`, and where an error tells of a write."""
+    import linecache
+
+    x = mg.ones(2, requires_grad=True)
+    changed = x * 1
+    answer = changed.sin()
+    changed.add_(1)
+    asked = 0
+
+    def stop(*_):
+        nonlocal asked
+        asked += 1
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(linecache, "getline", stop)
+    with pytest.raises(KeyboardInterrupt):
+        answer.sum().backward()
+    assert asked == 1
+    with mg.autograd.detect_anomaly():
+        for work in (lambda: x * 2, lambda: mg.ones(2), x.sum, lambda: x.detach().add_(1)):
+            with pytest.raises(KeyboardInterrupt):
+                work()
+    assert asked == 5 and x.tolist() == [1.0, 1.0]
+
+    def fail(*_):
+        raise ValueError("no lines")
+
+    # What is no interrupt is none of the caller's: there is no line.
+    monkeypatch.setattr(linecache, "getline", fail)
+    with mg.autograd.detect_anomaly():
+        assert (x * 2).tolist() == [2.0, 2.0]
+
+
+@pytest.mark.parametrize("persistent", [False, True])
+def test_none_is_lost_where_workers_are_dropped(persistent):
+    data = mg.utils.data.TensorDataset(mg.arange(6))
+
+    def loops():
+        loader = mg.utils.data.DataLoader(data, batch_size=2, num_workers=2, persistent_workers=persistent)
+        assert [b.tolist() for (b,) in loader] == [[0, 1], [2, 3], [4, 5]]
+        for _ in loader:
+            break
+        del loader
+
+    before = threading.active_count()
+    loops()
+    assert at_each_instant(loops) > 50
+    # Workers end where nobody has them, however far the loop came.
+    gc.collect()
+    ends = time.monotonic() + 20
+    while threading.active_count() > before and time.monotonic() < ends:
+        time.sleep(0.01)
+    assert threading.active_count() <= before
 
 
 @pytest.mark.parametrize("change", ["rate", "schedule", "load"])

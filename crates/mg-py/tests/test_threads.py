@@ -1,8 +1,10 @@
 """Threads that wait for each other: whoever waits for the engine does not keep the interpreter's lock meanwhile."""
 
+import copy
 import subprocess
 import sys
 import threading
+import time
 
 import micrograd_rs as mg
 import pytest
@@ -153,3 +155,141 @@ def test_a_step_that_threads_share_loses_no_update_whether_it_is_replayed_or_not
             assert ended(shared=True) == wanted
     finally:
         sys.setswitchinterval(before)
+
+
+def at_once(*works, seconds=1.5):
+    """Runs each of these again and again, on a thread of its own; raises what one of them has raised."""
+    ends, failed, before = time.monotonic() + seconds, [], sys.getswitchinterval()
+
+    def many(work):
+        try:
+            while time.monotonic() < ends and not failed:
+                work()
+        except BaseException as error:
+            failed.append(error)
+
+    sys.setswitchinterval(1e-5)
+    try:
+        threads = [threading.Thread(target=many, args=(work,), daemon=True) for work in works]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(60)
+            assert not thread.is_alive()
+    finally:
+        sys.setswitchinterval(before)
+    if failed:
+        raise failed[0]
+
+
+@pytest.mark.parametrize("replayed", [False, True])
+def test_a_step_finds_a_state_as_one_load_has_left_it(replayed):
+    parts = [mg.nn.Parameter(mg.zeros(3)) for _ in range(2)]
+    for p in parts:
+        p.grad = mg.zeros(3)
+    optimizer = mg.optim.SGD([{"params": [p]} for p in parts], lr=1.0, momentum=1.0)
+    step = mg.jit(lambda: optimizer.step()) if replayed else optimizer.step
+
+    def state(lr, buffer):
+        known = optimizer.state_dict()
+        groups = [{**group, "lr": lr} for group in known["param_groups"]]
+        return {"state": {i: {"momentum_buffer": mg.full((3,), buffer)} for i in range(2)}, "param_groups": groups}
+
+    # With either, a step goes as far.
+    states, k, steps = [state(1.0, 2.0), state(2.0, 1.0)], 0, 0
+    optimizer.load_state_dict(states[0])
+
+    def go():
+        nonlocal steps
+        step()
+        steps += 1
+
+    def load():
+        nonlocal k
+        k += 1
+        optimizer.load_state_dict(states[k % 2])
+
+    def save():
+        groups = optimizer.state_dict()["param_groups"]
+        assert groups[0]["lr"] == groups[1]["lr"]
+
+    at_once(go, load, save)
+    assert steps > 5 and k > 5
+    for p in parts:
+        assert p.tolist() == [-2.0 * steps] * 3
+
+
+def test_a_change_of_an_option_is_no_part_of_another_load():
+    p = mg.nn.Parameter(mg.zeros(3))
+    optimizer = mg.optim.SGD([p], lr=1.0, momentum=0.5)
+    group = optimizer.state_dict()["param_groups"][0]
+    states = [{"state": {}, "param_groups": [{**group, "momentum": m, "weight_decay": m}]} for m in (0.25, 0.5)]
+    k = 0
+
+    def load():
+        nonlocal k
+        k += 1
+        optimizer.load_state_dict(states[k % 2])
+        # A rate is put meanwhile, and nothing else goes back for its sake.
+        now = dict(optimizer.param_groups[0])
+        assert now["momentum"] == now["weight_decay"] == states[k % 2]["param_groups"][0]["momentum"]
+
+    def change():
+        optimizer.param_groups[0]["lr"] = 0.125
+
+    at_once(load, change, change)
+
+
+def test_lbfgs_is_loaded_between_its_steps():
+    p = mg.nn.Parameter(mg.full((3,), 4.0))
+    optimizer = mg.optim.LBFGS([p], lr=0.5, max_iter=3)
+
+    def closure():
+        optimizer.zero_grad()
+        loss = ((p - 1) ** 4).sum()
+        loss.backward()
+        return loss
+
+    for _ in range(2):
+        optimizer.step(closure)
+    saved = copy.deepcopy(optimizer.state_dict())
+
+    def save():
+        known = copy.deepcopy(optimizer.state_dict())["state"][0]
+        assert len(known["old_dirs"]) == len(known["old_stps"]) == len(known["ro"])
+
+    at_once(lambda: optimizer.step(closure), lambda: optimizer.load_state_dict(saved), save)
+
+    def asks():
+        with pytest.raises(ValueError, match="a step of this optimiser is being made"):
+            optimizer.load_state_dict(saved)
+        return closure()
+
+    # Its own closure would wait for itself.
+    optimizer.step(asks)
+
+
+class Mine(mg.optim.Optimizer):
+    def __init__(self, params):
+        super().__init__(params, {"lr": 1.0})
+
+
+def test_an_optimiser_of_pythons_is_loaded_at_once():
+    parts = [mg.nn.Parameter(mg.zeros(1)) for _ in range(2)]
+    optimizer = Mine([{"params": [p]} for p in parts])
+    group = [{**g, "lr": None} for g in optimizer.state_dict()["param_groups"]]
+    states = [{"state": {0: {"of": n}, 1: {"of": n}}, "param_groups": [{**g, "lr": n} for g in group]} for n in (1.0, 2.0)]
+    optimizer.load_state_dict(states[0])
+    k = 0
+
+    def load():
+        nonlocal k
+        k += 1
+        optimizer.load_state_dict(states[k % 2])
+
+    def save():
+        known = optimizer.state_dict()
+        seen = {*(g["lr"] for g in known["param_groups"]), *(entries["of"] for entries in known["state"].values())}
+        assert len(seen) == 1
+
+    at_once(load, save, save)

@@ -41,11 +41,11 @@ fn add_nothing(front: &mut Front, node: &Node) {
 pub(crate) type Passed = SmallVec<[Node; 32]>;
 
 /// A walk under way.
-struct Walk<'a, W, A> {
+struct Walk<'a> {
     create_graph: bool,
     reach: Reach<'a>,
-    wanted: W,
-    arrive: A,
+    wanted: &'a dyn Fn(&Node) -> bool,
+    arrive: &'a mut dyn FnMut(&Node, Node) -> Result<()>,
     front: Front,
     passed: Passed,
     /// Histories of replays' answers that are walked as they are.
@@ -65,7 +65,18 @@ pub(crate) fn walk(
     create_graph: bool,
     reach: Reach,
     wanted: impl Fn(&Node) -> bool,
-    arrive: impl FnMut(&Node, Node) -> Result<()>,
+    mut arrive: impl FnMut(&Node, Node) -> Result<()>,
+) -> Result<Passed> {
+    walked(&mut seeds.into_iter(), create_graph, reach, &wanted, &mut arrive)
+}
+
+/// One body for whoever walks.
+fn walked(
+    seeds: &mut dyn Iterator<Item = (Node, Node)>,
+    create_graph: bool,
+    reach: Reach,
+    wanted: &dyn Fn(&Node) -> bool,
+    arrive: &mut dyn FnMut(&Node, Node) -> Result<()>,
 ) -> Result<Passed> {
     hooks::follow_writes();
     let was = mg_graph::set_tracking(create_graph);
@@ -94,7 +105,7 @@ pub(crate) fn walk(
     Ok(walk.passed)
 }
 
-impl<W: Fn(&Node) -> bool, A: FnMut(&Node, Node) -> Result<()>> Walk<'_, W, A> {
+impl Walk<'_> {
     /// Whether the walk goes on to a node.
     fn leads(&self, node: &Node) -> bool {
         node.is_tracked() && (self.reach.leads(node) || self.more.contains(&node.sequence()))
@@ -339,14 +350,7 @@ impl<W: Fn(&Node) -> bool, A: FnMut(&Node, Node) -> Result<()>> Walk<'_, W, A> {
         // What is zero by structure is zero below, and nothing is computed for it.
         let is_zero = gradient.literal() == Some(0.0);
         let waiting = Watch::of(&node).filter(|watch| watch.waits());
-        if self.create_graph && !is_zero && self.through_operations(&node, &sources, &gradient)? {
-            if waiting.is_some() {
-                let text = "a hook waits for the gradients of what this was computed of, which with create_graph=True is computed of other operations";
-                return Err(Error::new(
-                    "backward",
-                    ErrorKind::Gradient(format!("{}: {text}", node.op().name())),
-                ));
-            }
+        if self.create_graph && !is_zero && self.through_operations(&node, &sources, &gradient, waiting)? {
             self.passed.push(node);
             return Ok(());
         }
@@ -382,14 +386,28 @@ impl<W: Fn(&Node) -> bool, A: FnMut(&Node, Node) -> Result<()>> Walk<'_, W, A> {
     }
 
     /// Goes through what a kernel without a derivative of its gradient is made of, for gradients of gradients. Answers with whether it was that.
-    fn through_operations(&mut self, node: &Node, sources: &Sources, gradient: &Node) -> Result<bool> {
+    fn through_operations(
+        &mut self,
+        node: &Node,
+        sources: &Sources,
+        gradient: &Node,
+        waiting: Option<&Watch>,
+    ) -> Result<bool> {
         let Some(again) = of_operations(node)? else { return Ok(false) };
         if let Some((source, found)) = sources.iter().find_map(|s| Some((s, stale(s, node.sequence())?))) {
             return Err(changed(node, node.op().name(), source, &found));
         }
         let again = [(again, gradient.clone())];
+        if let Some(watch) = waiting {
+            let leads = |source: &Node| self.leads(source);
+            let told = through_made_again(node, sources, &again, leads)?;
+            let of = gradient.expand(*node.shape())?;
+            let said = watch.behind(told, &[Some(of)])?;
+            self.hand_on(sources, said);
+            return Ok(true);
+        }
         if let Reach::Only(way) = self.reach {
-            self.more.extend(leading(&again, &self.wanted, way.oldest).nodes);
+            self.more.extend(leading(&again, self.wanted, way.oldest).nodes);
         }
         let [(again, gradient)] = again;
         add(&mut self.front, &again, gradient);
@@ -434,7 +452,7 @@ impl<W: Fn(&Node) -> bool, A: FnMut(&Node, Node) -> Result<()>> Walk<'_, W, A> {
             }
             Onward::Results(results) => {
                 if let Reach::Only(way) = self.reach {
-                    self.more.extend(leading(&results, &self.wanted, way.oldest).nodes);
+                    self.more.extend(leading(&results, self.wanted, way.oldest).nodes);
                 }
                 for (result, gradient) in results {
                     if !matches!(self.reach, Reach::Only(_)) || self.more.contains(&result.sequence()) {
@@ -464,4 +482,33 @@ impl<W: Fn(&Node) -> bool, A: FnMut(&Node, Node) -> Result<()>> Walk<'_, W, A> {
         });
         Ok(())
     }
+}
+
+/// The gradients of the sources of a node that lead on, through what it was made of again for gradients of gradients: all of each source stands
+/// where that occurs first.
+fn through_made_again(
+    node: &Node,
+    sources: &Sources,
+    again: &[(Node, Node)],
+    leads: impl Fn(&Node) -> bool,
+) -> Result<Vec<Option<Node>>> {
+    // What was made again is younger than the node, which is younger than its sources.
+    let mut within: HashMap<u64, usize> = HashMap::new();
+    let mut stack: Vec<Node> = again.iter().map(|(made, _)| made.clone()).collect();
+    while let Some(made) = stack.pop() {
+        if node.sequence() < made.sequence() && within.insert(made.sequence(), 0).is_none() {
+            stack.extend(made.sources());
+        }
+    }
+    let mut told: Vec<Option<Node>> = vec![None; sources.len()];
+    let place = |of: &Node| sources.iter().position(|source| source.is(of));
+    let is_source = |of: &Node| leads(of) && place(of).is_some();
+    let arrive = |source: &Node, gradient: Node| {
+        if let Some(i) = place(source) {
+            told[i] = Some(gradient.expand(*source.shape())?);
+        }
+        Ok(())
+    };
+    walk(again.iter().cloned(), true, Reach::Within(&within), is_source, arrive)?;
+    Ok(told)
 }

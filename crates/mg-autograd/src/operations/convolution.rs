@@ -41,6 +41,17 @@ impl Told<'_> {
         Err(Error::new(self.op, ErrorKind::Shape(text)))
     }
 
+    /// An input of other channels than a weight is for, of which each group takes some.
+    fn no_channels<T>(&self, x: &Node, w: &Node, each: usize, groups: usize) -> Result<T> {
+        let axes = ["L", "H, W", "D, H, W"].get(self.axes.wrapping_sub(1)).copied().unwrap_or("…");
+        let wanted = each.saturating_mul(groups);
+        let of = if groups == 1 { String::new() } else { format!(" = {groups} groups × {each}") };
+        let (has, x, w) = (x.shape()[1], x.shape(), w.shape());
+        self.fail(format!(
+            "takes an input [N, C, {axes}] with C = {wanted}{of} channels for a weight of shape {w}, got shape {x}, with {has}"
+        ))
+    }
+
     fn conv(&self, kind: ConvKind, padding: &[usize]) -> Result<Conv> {
         let (op, axes) = (self.op, self.axes);
         let stride = each(op, "stride", self.stride, axes)?;
@@ -104,10 +115,7 @@ impl Told<'_> {
     ) -> Result<Tensor> {
         let (x, w, alone) = self.operands(input, weight)?;
         if x.shape()[1] != w.shape()[1] * self.groups {
-            let (x, w, groups) = (x.shape(), w.shape(), self.groups);
-            return self.fail(format!(
-                "an input of shape {x} does not fit a weight of shape {w} in {groups} groups"
-            ));
+            return self.no_channels(&x, &w, w.shape()[1], self.groups);
         }
         let conv = self.conv(ConvKind::Forward, padding)?;
         self.finish(Node::library(conv.into(), &[&x, &w])?, bias, alone)
@@ -173,11 +181,7 @@ impl Told<'_> {
     ) -> Result<Tensor> {
         let (y, w, alone) = self.operands(input, weight)?;
         if y.shape()[1] != w.shape()[0] {
-            return self.fail(format!(
-                "an input of shape {} does not fit a weight of shape {}",
-                y.shape(),
-                w.shape()
-            ));
+            return self.no_channels(&y, &w, w.shape()[0], 1);
         }
         let mut conv = self.conv(ConvKind::Input, padding)?;
         let more = each(self.op, "padding", output_padding, self.axes)?;

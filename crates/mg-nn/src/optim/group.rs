@@ -142,6 +142,8 @@ impl<R: Rule> Group<R> {
     #[track_caller]
     pub(super) fn set_options(&mut self, new: R) -> Result<()> {
         check_options(&new)?;
+        // A replay of another thread reads all numbers as they were before, or as they are now.
+        let _alone = Exclusive::take([&self.exclusive]);
         let (shared, live) = (new.shared(), new.live());
         for (held, value) in self.shared.iter().chain(&self.live).zip(shared.into_iter().chain(live)) {
             held.set(value);
@@ -486,6 +488,10 @@ pub trait ParamGroup: Send {
     /// What each of its steps has for itself.
     fn exclusive(&self) -> Arc<Exclusive>;
 
+    /// Has it do nothing while somebody else has this, as the other groups of an optimiser do that are made with the same one. Before its first step:
+    /// replays of earlier ones have what they were recorded with.
+    fn share(&mut self, exclusive: Arc<Exclusive>);
+
     /// Notes how things stand before a step.
     #[doc(hidden)]
     fn start(&mut self);
@@ -569,6 +575,10 @@ impl<R: Rule> ParamGroup for Group<R> {
 
     fn exclusive(&self) -> Arc<Exclusive> {
         self.exclusive.clone()
+    }
+
+    fn share(&mut self, exclusive: Arc<Exclusive>) {
+        self.exclusive = exclusive;
     }
 
     fn start(&mut self) {

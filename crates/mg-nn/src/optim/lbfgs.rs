@@ -1,10 +1,11 @@
 //! L-BFGS.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
 
 use mg_autograd::{Tensor, enable_grad, no_grad};
 use mg_device::{DType, Result};
-use mg_graph::LiveScalar;
+use mg_graph::{Exclusive, LiveScalar};
 
 use super::options::{OptionType, OptionValue, options};
 use super::wolfe::{Point, strong_wolfe};
@@ -96,6 +97,8 @@ pub struct LBFGS {
     options: LBFGSOptions,
     memory: Option<Memory>,
     changed: u64,
+    /// A step is made, saved, loaded and given other options by one thread at a time.
+    exclusive: Arc<Exclusive>,
 }
 
 #[track_caller]
@@ -135,7 +138,7 @@ impl LBFGS {
         check_parameters("LBFGS", &parameters)?;
         at_least_0("LBFGS", "a learning rate", options.lr)?;
         check(&options)?;
-        Ok(LBFGS { parameters, options, memory: None, changed: next_change() })
+        Ok(LBFGS { parameters, options, memory: None, changed: next_change(), exclusive: Arc::default() })
     }
 
     /// The options.
@@ -152,6 +155,7 @@ impl LBFGS {
     #[track_caller]
     pub fn set_options(&mut self, options: LBFGSOptions) -> Result<()> {
         self.check_options(&options)?;
+        let _alone = Exclusive::take([&self.exclusive]);
         self.options = options;
         Ok(())
     }
@@ -160,6 +164,17 @@ impl LBFGS {
     #[must_use]
     pub fn parameters(&self) -> &[Tensor] {
         &self.parameters
+    }
+
+    /// What each of its steps, saves and loads has for itself.
+    #[must_use]
+    pub fn exclusive(&self) -> Arc<Exclusive> {
+        self.exclusive.clone()
+    }
+
+    /// Has it do nothing while somebody else has this.
+    pub fn share(&mut self, exclusive: Arc<Exclusive>) {
+        self.exclusive = exclusive;
     }
 
     /// Up to `max_iter` iterations. The closure removes the gradients, computes the loss, calls its `backward` and answers
@@ -172,6 +187,8 @@ impl LBFGS {
     pub fn step(&mut self, closure: Closure<'_>) -> Result<Tensor> {
         // It decides by losses.
         mg_graph::needs_values();
+        let exclusive = self.exclusive.clone();
+        let _alone = Exclusive::take([&exclusive]);
         let _guard = no_grad();
         self.changed = next_change();
         let memory = self.memory.clone();
@@ -309,6 +326,7 @@ impl LBFGS {
     /// What it remembers, under PyTorch's names, at the first parameter: `0.d`, `0.old_dirs.3`, ….
     #[must_use]
     pub fn state(&self) -> State {
+        let _alone = Exclusive::take([&self.exclusive]);
         let mut state = State::default();
         let Some(m) = &self.memory else { return state };
         let mut put = |name: String, t: Tensor| state.tensors.insert(format!("0.{name}"), t);
@@ -336,6 +354,8 @@ impl LBFGS {
     /// [`ErrorKind::Value`](mg_device::ErrorKind::Value) that lists them all. Then nothing was changed.
     #[track_caller]
     pub fn load_state(&mut self, state: &State) -> Result<()> {
+        let exclusive = self.exclusive.clone();
+        let _alone = Exclusive::take([&exclusive]);
         self.incompatible_keys(state).check("LBFGS", "optimiser")?;
         let p = &self.parameters[0];
         let held = |key: &str| state.tensors.get(&format!("0.{key}"));

@@ -58,6 +58,20 @@ _ABSENT = (
     (("mps", "xpu", "mtia", "hip", "rocm"), "devices are 'cpu' and 'cuda'"),
     (("quasirandom",), "scipy.stats.qmc has Sobol's sequences"),
 )
+# What PyTorch has in one of its modules and is elsewhere here, or under another name.
+_ELSEWHERE = {
+    "utils": {
+        "flop_counter": "nn.summary(model, x) counts FLOPs",
+        "FlopCounterMode": "nn.summary(model, x) counts FLOPs",
+        "bottleneck": "profiler.profile() shows where time goes",
+        "model_zoo": "models are not fetched from the network: load() reads the file",
+        "cpp_extension": "kernels.kernel and kernels.raw compile kernels of one's own",
+        "clip_grad_norm_": "it is nn.utils.clip_grad_norm_",
+        "clip_grad_value_": "it is nn.utils.clip_grad_value_",
+    },
+    "optim": {name: f"it is optim.lr_scheduler.{name}" for name in ("StepLR", "CosineAnnealingLR", "OneCycleLR", "ReduceLROnPlateau", "LambdaLR")},
+    "nn": {name: f"it is nn.functional.{name}" for name in ("cross_entropy", "mse_loss", "relu", "gelu", "one_hot", "interpolate", "pad", "scaled_dot_product_attention")},
+}
 # Words that are whole names.
 _WHOLE = frozenset(("fft", "polar", "imag", "smm", "ao", "hub", "fx", "export", "library", "overrides", "package", "ops", "classes", "mps", "xpu", "mtia", "hip", "rocm", "nested", "masked"))
 
@@ -107,7 +121,8 @@ class Lazy:
                     return found
         if name.startswith("__"):
             raise AttributeError(f"module '{self.module}' has no attribute '{name}'")
-        why = absent(name) if self.module == __package__ else None
+        elsewhere = _ELSEWHERE.get(self.module.removeprefix(f"{__package__}."), {})
+        why = absent(name) if self.module == __package__ else elsewhere.get(name)
         if why is not None:
             raise AttributeError(f"module '{self.module}' has no attribute '{name}': {why}")
         # `annotations` is what `from __future__` has left there.

@@ -111,9 +111,12 @@ def _replacing(path: str, write: Callable[[IO[bytes]], None]) -> None:
             file.flush()
             os.fsync(file.fileno())
         os.replace(beside, path)
-    except BaseException:
+    except BaseException as error:
         if os.path.exists(beside):
             os.unlink(beside)
+        if isinstance(error, OSError) and error.filename == beside and error.filename2 is None:
+            # The name that was asked for.
+            error.filename = path
         raise
 
 

@@ -376,8 +376,11 @@ class LBFGS(Optimizer):
         if closure is None:
             raise TypeError("LBFGS.step() takes a closure, which computes the loss and its gradients")
         with enable_grad():
-            core = self._groups()[0].core()
-            return core.step(closure) if core is not None else closure()
+            return self._alone.run(lambda: self._step_with(closure))
+
+    def _step_with(self, closure: Callable[[], Any]) -> Any:
+        core = self._groups()[0].core()
+        return core.step(closure) if core is not None else closure()
 
     @staticmethod
     def _read(group: Group) -> Remembered:

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
-from .._micrograd_rs import Tensor, _is_same, _needs_values, _optimizer_memory, from_dlpack, get_default_dtype, tensor
+from .._micrograd_rs import Tensor, _Alone, _is_same, _needs_values, _optimizer_memory, from_dlpack, get_default_dtype, tensor
 from .._names import Lazy as _Lazy
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ __all__: list[str] = []
 __getattr__ = _Lazy(__name__)
 
 _D = TypeVar("_D", bound=dict[Any, Any])
+_T = TypeVar("_T")
 _absent = object()
 # Looks into a dictionary without looking for what is new.
 _raw: Any = dict
@@ -51,15 +52,19 @@ class Told(dict[str, Any]):
     def _now(self) -> dict[str, Any]:
         return plain(self)
 
+    def _at_once(self, change: Callable[[], _T]) -> _T:
+        """Makes a change of what there is, which no other thread changes between."""
+        return change()
+
     def __setitem__(self, key: str, value: Any) -> None:
-        self._become({**self._now(), key: value})
+        self._at_once(lambda: self._become({**self._now(), key: value}))
 
     def __delitem__(self, key: str) -> None:
         self.pop(key)
 
     def update(self, *args: Any, **kwargs: Any) -> None:
         new = dict(*args, **kwargs)
-        self._become({**self._now(), **new})
+        self._at_once(lambda: self._become({**self._now(), **new}))
 
     def __ior__(self, other: Any) -> Self:  # type: ignore[override, misc]
         self.update(other)
@@ -73,10 +78,14 @@ class Told(dict[str, Any]):
     def pop(self, key: str, default: Any = _absent) -> Any:
         if key not in self and default is not _absent:
             return default
-        left = self._now()
-        value = left.pop(key)
-        self._become(left)
-        return value
+
+        def taken() -> Any:
+            left = self._now()
+            value = left.pop(key)
+            self._become(left)
+            return value
+
+        return self._at_once(taken)
 
     def popitem(self) -> tuple[str, Any]:
         if not self:
@@ -85,7 +94,7 @@ class Told(dict[str, Any]):
         return key, self.pop(key)
 
     def clear(self) -> None:
-        self._become({})
+        self._at_once(lambda: self._become({}))
 
     def __reduce__(self) -> Any:
         # Copies belong to no optimiser.
@@ -221,9 +230,11 @@ class Memory(defaultdict[Any, Any]):
     engine has no name for stands here beside its own, and steps leave it alone.
     """
 
-    def __init__(self, kind: type[Optimizer], groups: Sequence[Group]) -> None:
+    def __init__(self, kind: type[Optimizer], groups: Sequence[Group], alone: _Alone) -> None:
         super().__init__(dict)
         self._kind, self._groups = kind, groups
+        # What the optimiser does one at a time: nobody sees a state that is half loaded.
+        self.alone = alone
         self._names = _NAMES[cast("str", kind._kind)]
         # Changes of the groups' cores that are seen here.
         self._seen: tuple[int, ...] = ()
@@ -244,13 +255,17 @@ class Memory(defaultdict[Any, Any]):
     def _renewed(self) -> Self:
         # Numbers are read.
         _needs_values()
+        self.alone.run(self._look)
+        return self
+
+    def _look(self) -> None:
+        """Looks for what is new."""
         self._hear_numbers()
         now = tuple([group.core_now.last_change() for group in self._groups if group.core_now is not None])
         if now != self._seen:
             self._hear_put()
             self._pull()
             self._seen = now
-        return self
 
     def _part(self, entries: Any) -> dict[str, Any]:
         """What the engine has names for."""

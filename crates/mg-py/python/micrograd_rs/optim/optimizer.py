@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, ClassVar, cast
 
-from .._micrograd_rs import Tensor, _looks_at_state, _Optimizer
+from .._micrograd_rs import Tensor, _Alone, _looks_at_state, _Optimizer
 from .._names import Lazy as _Lazy
 from .._names import kind_of
 from ..autograd import enable_grad
@@ -72,6 +72,8 @@ class Optimizer:
     # There are groups that a step cannot be made with.
     _is_unfit: bool = False
     _own_state: defaultdict[Any, Any]
+    # Had while it makes a step, is saved, loads a state or hears of changes.
+    _alone: _Alone
 
     @property
     def param_groups(self) -> list[Any]:
@@ -147,10 +149,11 @@ class Optimizer:
     def _begin(self) -> None:
         """Remembers nothing yet."""
         self._stepped = []
+        self._alone = _Alone()
         if self._kind is None:
             self._own_state = defaultdict(dict)
         else:
-            self._memory = Memory(type(self), self._stepped)
+            self._memory = Memory(type(self), self._stepped, self._alone)
 
     def add_param_group(self, param_group: Any) -> None:
         """Adds parameters with options of their own."""
@@ -168,12 +171,16 @@ class Optimizer:
         if any(id(p) in taken for p in params):
             raise ValueError("a parameter is in more than one group")
         group = Group(self._kind, {"params": params, **self.defaults, **given, "params": params})
-        if self._stepped:
-            # What was taken out of other groups by now is remembered.
-            self._hear()
-            self._renewals += 1
-        group.renew(self._memory)
-        self.param_groups.append(group)
+
+        def added() -> None:
+            if self._stepped:
+                # What was taken out of other groups by now is remembered.
+                self._hear()
+                self._renewals += 1
+            group.renew(self._memory)
+            self.param_groups.append(group)
+
+        self._alone.run(added)
 
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Removes the gradients of all parameters, or sets them to 0."""
@@ -193,11 +200,14 @@ class Optimizer:
                 loss = closure()
         for hook in self._hooks("pre"):
             hook(self, (closure,), {})
-        cores = [group.core() for group in self._groups()]
-        _Optimizer.step([core for core in cores if core is not None], self._left_out)
+        self._alone.run(self._step)
         for hook in self._hooks("post"):
             hook(self, (closure,), {})
         return loss
+
+    def _step(self) -> None:
+        cores = [group.core() for group in self._groups()]
+        _Optimizer.step([core for core in cores if core is not None], self._left_out)
 
     def _parameters(self) -> list[Tensor]:
         """The parameters of all groups, in order."""
@@ -279,7 +289,7 @@ class Optimizer:
         """Has changes of the groups, and of what is remembered, come into force."""
         vars(self).pop("_is_unfit", None)
         try:
-            self._groups()
+            self._alone.run(self._groups)
         except (KeyError, TypeError, ValueError):
             # Told by the next step, which is no replay: `jit` looks at what an optimiser has.
             self._is_unfit = True
@@ -323,6 +333,13 @@ class Optimizer:
         """
         for hook in self._hooks("state_pre"):
             hook(self)
+        state = self._alone.run(self._saved)
+        for hook in self._hooks("state_post"):
+            changed = hook(self, state)
+            state = state if changed is None else changed
+        return state
+
+    def _saved(self) -> dict[str, Any]:
         groups: list[dict[str, Any]] = []
         before = 0
         for group in self.param_groups:
@@ -330,11 +347,7 @@ class Optimizer:
             groups.append({**{k: v for k, v in group.items() if k != "params"}, "params": list(range(before, before + n))})
             before += n
         remembered = self._remembered()
-        state: dict[str, Any] = {"state": remembered if self._memory is None else Live(self, remembered), "param_groups": groups}
-        for hook in self._hooks("state_post"):
-            changed = hook(self, state)
-            state = state if changed is None else changed
-        return state
+        return {"state": remembered if self._memory is None else Live(self, remembered), "param_groups": groups}
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
         """Remembers what `state_dict` answered with, and takes over its options, for parameters of the same shapes in the same
@@ -356,6 +369,12 @@ class Optimizer:
         for hook in self._hooks("load_pre"):
             changed = hook(self, state_dict)
             state_dict = state_dict if changed is None else changed
+        self._alone.run(lambda: self._load(state_dict))
+        for hook in self._hooks("load_post"):
+            hook(self)
+
+    def _load(self, state_dict: Mapping[str, Any]) -> None:
+        """Takes over a state, all of it or nothing: no other thread steps or looks meanwhile."""
         state, groups = state_dict["state"], state_dict["param_groups"]
         if len(groups) != len(self.param_groups):
             raise ValueError(
@@ -386,11 +405,9 @@ class Optimizer:
                 group._become(new)
             else:
                 become(group, new)
-        for hook in self._hooks("load_post"):
-            hook(self)
 
     def __getstate__(self) -> dict[str, Any]:
-        hidden = ("param_groups", "_own_state", "_memory", "_step_hooks", "_left_out", "_stepped", "_is_unfit")
+        hidden = ("param_groups", "_own_state", "_memory", "_alone", "_step_hooks", "_left_out", "_stepped", "_is_unfit")
         own = {k: v for k, v in vars(self).items() if k not in hidden}
         state = self.state if self._memory is None else self._memory.plain()
         return {**own, "param_groups": [dict(group) for group in self.param_groups], "state": dict(state)}

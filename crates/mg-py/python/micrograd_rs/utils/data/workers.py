@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+import weakref
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from queue import SimpleQueue
@@ -39,7 +40,10 @@ class Mark:
     """Where a worker's streams of random numbers are behind a batch, when that is made."""
 
     def __init__(self, state: streams.State | None = None) -> None:
-        self.done = threading.Event()
+        # Not an `Event`, which is Python's code: where Ctrl-C comes while that lets its lock go, it raises a RuntimeError in its place.
+        self._waits = threading.Lock()
+        self._waits.acquire()
+        self._is_done = False
         self._state = state
         self._process = os.getpid()
 
@@ -48,12 +52,20 @@ class Mark:
         try:
             self._state = streams.state()
         finally:
-            self.done.set()
+            self._is_done = True
+            self._waits.release()
+
+    def wait(self, timeout: float = 0) -> bool:
+        """Whether the worker is there, within so many seconds if there is such a time."""
+        if not self._is_done and self._waits.acquire(timeout=timeout if timeout > 0 else -1):
+            # Others may wait too.
+            self._waits.release()
+        return self._is_done
 
     def state(self) -> streams.State | None:
         """Where they are, when the worker is there; none where it never will be, in a fork's child."""
         if self._state is None and self._process == os.getpid():
-            self.done.wait()
+            self.wait()
         return self._state
 
 
@@ -70,7 +82,7 @@ class Job:
 
     def result(self, timeout: float) -> Any:
         """The batch, when it is there."""
-        if not self.mark.done.wait(timeout if timeout > 0 else None):
+        if not self.mark.wait(timeout):
             raise RuntimeError(f"DataLoader: no batch came within {timeout} seconds")
         if self.error is not None:
             raise self.error
@@ -85,10 +97,20 @@ class Kit:
     collate: Callable[[Any], Any]
 
 
+# What a queue has for its worker: a batch to make, or that there are no more; a reference to the workers says so once they are dropped.
+_Jobs = SimpleQueue["Job | weakref.ref[Pool] | None"]
+
+
 def _work(
-    jobs: SimpleQueue[Job | None], info: WorkerInfo, kit: Kit, start: Callable[[int], Any] | None, state: streams.State | None
+    jobs: _Jobs,
+    info: WorkerInfo,
+    kit: Kit,
+    start: Callable[[int], Any] | None,
+    state: streams.State | None,
+    counted: list[None],
+    dropped: weakref.ref[Pool],
 ) -> None:
-    # A worker holds nothing of the loader but this queue: who drops the loader ends it.
+    # A worker holds nothing of the loader but this queue, and `dropped`, which is put there when the loader is: that ends it.
     _local.info = info
     failed: BaseException | None = None
     why = ""
@@ -101,7 +123,7 @@ def _work(
     except BaseException as error:
         error.add_note(f"in worker_init_fn of worker {info.id} of a DataLoader")
         failed, why = error, f"worker_init_fn of worker {info.id} of a DataLoader failed: {error!r}"
-    while (job := jobs.get()) is not None:
+    while isinstance(job := jobs.get(), Job):
         if why:
             # Not kept: it has the loop's frames once it was raised there, and these the workers.
             job.error, failed = failed or RuntimeError(why), None
@@ -114,6 +136,15 @@ def _work(
         job.mark.reached()
         # Nothing of it is kept while the next one is waited for.
         del job
+    _end(counted)
+
+
+def _end(counted: list[None]) -> None:
+    """A worker is no more. Who started it says so where it has not come to begin, as far as that is known; one of both counts."""
+    try:
+        counted.pop()
+    except IndexError:
+        return
     streams.end()
 
 
@@ -130,26 +161,33 @@ class Pool:
         states: Sequence[streams.State | None],
     ) -> None:
         self.process = os.getpid()
-        self.queues: list[SimpleQueue[Job | None]] = [SimpleQueue() for _ in range(n)]
+        self.queues: list[_Jobs] = [SimpleQueue() for _ in range(n)]
         # Behind the last batch that each was given to make; none before the first of streams that begin with its seed.
         self.marks = [None if i >= len(states) or (state := states[i]) is None else Mark(state) for i in range(n)]
         # What each worker shares with the others, although it is no data.
         self.kept: list[str] = []
-        threads: list[threading.Thread] = []
+        threads: list[tuple[threading.Thread, list[None]]] = []
         for i, queue in enumerate(self.queues):
             copier = Copier()
             kit = Kit(copier.of(dataset, type(dataset).__name__), copier.of(collate, "collate_fn"))
             begin = copier.of(start, "worker_init_fn")
             self.kept = copier.kept
-            arguments = (queue, WorkerInfo(i, n, seed + i, kit.dataset), kit, begin, states[i] if i < len(states) else None)
-            threads.append(threading.Thread(target=_work, args=arguments, name=f"DataLoader worker {i}", daemon=True))
-        for thread in threads:
+            # Not a `__del__`: no code of Python's runs where these are dropped, in which Ctrl-C would be lost.
+            dropped = weakref.ref(self, queue.put)
+            info, counted = WorkerInfo(i, n, seed + i, kit.dataset), list[None]([None])
+            arguments = (queue, info, kit, begin, states[i] if i < len(states) else None, counted, dropped)
+            threads.append((threading.Thread(target=_work, args=arguments, name=f"DataLoader worker {i}", daemon=True), counted))
+        for thread, counted in threads:
             streams.begin()
             try:
                 thread.start()
-            except BaseException:
-                streams.end()
+            except BaseException as error:
+                _end(counted)
                 self.close()
+                # `threading` waits for the thread as an `Event` does.
+                interrupt = error.__context__
+                if isinstance(error, RuntimeError) and interrupt is not None and not isinstance(interrupt, Exception):
+                    raise interrupt from None
                 raise
 
     def put(self, job: Job) -> Job:
@@ -168,11 +206,6 @@ class Pool:
     def __reduce__(self) -> Any:
         # A copy would end them when it goes.
         raise TypeError("workers of a DataLoader cannot be copied")
-
-    def __del__(self) -> None:
-        # Without queues it has not come to have workers.
-        if hasattr(self, "queues"):
-            self.close()
 
 
 class Parts:
