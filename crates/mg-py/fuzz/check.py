@@ -437,7 +437,7 @@ def _of_its_own(line: str) -> str:
     it once it was written to. So it is with an argument that is a part of a constant and becomes a leaf: PyTorch asks the constant for its history.
     """
     line = re.sub(r"^(x\d+ = L\.tensor\((?!.*requires_grad).*)$", r"\1.clone()", line)
-    return re.sub(r"(= (?:L\.tensordot|\w+\.repeat_interleave|F\.(?:adaptive_)?(?:avg|max|lp)_pool1d)\([^\n]*\))$", r"\1.clone()", line, flags=re.MULTILINE)
+    return re.sub(r"(= (?:L\.tensordot|\w+\.inner|\w+\.repeat_interleave|F\.(?:adaptive_)?(?:avg|max|lp)_pool1d)\([^\n]*\))$", r"\1.clone()", line, flags=re.MULTILINE)
 
 
 def _counted(line: str) -> str:
