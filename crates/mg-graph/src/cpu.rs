@@ -198,7 +198,7 @@ impl ProgramLaunch {
         let values = self.coded.program.values.iter().enumerate();
         let bad = values.filter_map(|(v, value)| match value.inst {
             Inst::Input(i) => Some((v as Val, failures.at(&self.inputs[i as usize])?)),
-            _ => None,
+            Inst::Const(_) | Inst::Map(..) | Inst::Cast(_) | Inst::Reduce(..) | Inst::Guard(..) => None,
         });
         bad.collect()
     }

@@ -166,6 +166,30 @@ fn tidy(mut entries: MutexGuard<'_, Vec<Weak<Inner>>>) -> Vec<Node> {
     known.into_iter().filter(Node::is_pending).collect()
 }
 
+/// What is pending and somebody may want for itself, in an order that is the same from run to run. The registry keeps no more than that.
+fn take_waiting(others: &mut Vec<Node>) {
+    {
+        let mut entries = registry();
+        let mut i = 0;
+        while i < entries.len() {
+            let waits = |node: &Node| node.is_pending() && (node.is_held() || node.is_optional());
+            match entries[i].upgrade().map(Node).filter(waits) {
+                Some(node) => {
+                    others.push(node);
+                    i += 1;
+                }
+                // Nobody wants it for itself. It comes back when somebody holds it again.
+                None => {
+                    entries.swap_remove(i);
+                }
+            }
+        }
+        WAITING.fetch_min(entries.len(), Ordering::Relaxed);
+    }
+    // The registry's order is not the same from run to run; a plan's must be.
+    others.sort_unstable_by_key(|n| n.0.seq);
+}
+
 /// Counters of the plan cache.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PlanStats {
@@ -422,64 +446,72 @@ impl Engine {
         self.epoch += 1;
         let epoch = self.epoch;
         let mut list: Vec<&'a Inner> = recycled(std::mem::take(&mut self.list));
-        let mut info = std::mem::take(&mut self.info);
-        info.clear();
         for node in nodes.iter().filter(|n| n.is_pending()) {
             self.walk(&node.0, epoch, &mut list);
         }
         if list.is_empty() {
             return None;
         }
-        {
-            let mut entries = registry();
-            let mut i = 0;
-            while i < entries.len() {
-                let waits = |node: &Node| node.is_pending() && (node.is_held() || node.is_optional());
-                match entries[i].upgrade().map(Node).filter(waits) {
-                    Some(node) => {
-                        others.push(node);
-                        i += 1;
-                    }
-                    // Nobody wants it for itself. It comes back when somebody holds it again.
-                    None => {
-                        entries.swap_remove(i);
-                    }
-                }
-            }
-            WAITING.fetch_min(entries.len(), Ordering::Relaxed);
-        }
-        // The registry's order is not the same from run to run; a plan's must be.
-        others.sort_unstable_by_key(|n| n.0.seq);
+        take_waiting(others);
         let others: &'a [Node] = others;
-        let is_asked = |node: &Node| node.0.mark.epoch.load(Ordering::Relaxed) == epoch;
-        let mut oldest = oldest_pending(&list);
-        for node in others {
-            if !is_asked(node) && self.touches(&node.0, epoch, oldest) {
-                let from = list.len();
-                self.walk(&node.0, epoch, &mut list);
-                oldest = oldest.min(oldest_pending(&list[from..]));
-            }
-        }
+        self.walk_sharing(others, epoch, &mut list);
         // Where something may be refused, what a tensor stood for before may be asked for again.
         let checked = list.iter().any(|inner| inner.value.get().is_none() && may_refuse(inner));
         let firsts = if checked { self.first_values(epoch, &mut list) } else { SmallVec::new() };
-        for inner in &list {
-            if inner.value.get().is_none() {
-                // SAFETY: the engine's lock is held.
-                for source in unsafe { inner.sources_unlocked() } {
-                    source.0.mark.count_edge();
-                }
-                // What a tensor stood for before is not wanted any more, once the plan has run.
-                // SAFETY: as above.
-                if let Some(before) = unsafe { inner.before_unlocked() }
-                    && (!checked || !before.is_pending())
-                    && before.0.mark.epoch.load(Ordering::Relaxed) == epoch
-                {
-                    before.0.mark.count_edge();
-                }
+        self.count_edges(&list, epoch, checked);
+        let mut info = std::mem::take(&mut self.info);
+        self.found_out(&list, &mut info);
+        let at = |inner: &Inner| inner.mark.index.load(Ordering::Relaxed) as usize;
+        let is_asked = |node: &&Node| node.0.mark.epoch.load(Ordering::Relaxed) == epoch;
+        for node in others.iter().filter(is_asked) {
+            info[at(&node.0)].root = if node.is_held() { Root::Required } else { Root::Optional };
+        }
+        for node in nodes.iter().filter(|n| n.is_pending()) {
+            info[at(&node.0)].root = Root::Required;
+        }
+        for first in firsts {
+            info[at(first)].root = Root::Required;
+        }
+        let mut words = std::mem::take(&mut self.words);
+        self.spell(&list, &info, &mut words);
+        Some(Collected { nodes: list, info, words })
+    }
+
+    /// Walks those of the held nodes that share work with what is listed, oldest first.
+    fn walk_sharing<'a>(&mut self, others: &'a [Node], epoch: u64, list: &mut Vec<&'a Inner>) {
+        let mut oldest = oldest_pending(list);
+        for node in others {
+            let is_asked = node.0.mark.epoch.load(Ordering::Relaxed) == epoch;
+            if !is_asked && self.touches(&node.0, epoch, oldest) {
+                let from = list.len();
+                self.walk(&node.0, epoch, list);
+                oldest = oldest.min(oldest_pending(&list[from..]));
             }
         }
-        for &inner in &list {
+    }
+
+    /// Counts, for each node, how often the pending ones of the list hold it.
+    fn count_edges(&self, list: &[&Inner], epoch: u64, checked: bool) {
+        for inner in list.iter().filter(|inner| inner.value.get().is_none()) {
+            // SAFETY: the engine's lock is held.
+            for source in unsafe { inner.sources_unlocked() } {
+                source.0.mark.count_edge();
+            }
+            // What a tensor stood for before is not wanted any more, once the plan has run.
+            // SAFETY: as above.
+            if let Some(before) = unsafe { inner.before_unlocked() }
+                && (!checked || !before.is_pending())
+                && before.0.mark.epoch.load(Ordering::Relaxed) == epoch
+            {
+                before.0.mark.count_edge();
+            }
+        }
+    }
+
+    /// What a plan has to know of each node besides its operation, when edges are counted: no node is a root yet.
+    fn found_out(&self, list: &[&Inner], info: &mut Vec<Info>) {
+        info.clear();
+        info.extend(list.iter().map(|&inner| {
             let edges = inner.mark.take_edges();
             // SAFETY: `inner` lives in an `Arc` that a root keeps alive.
             let strong = unsafe { strong_count(inner) };
@@ -487,21 +519,14 @@ impl Engine {
             let (tracked, released) = inner.flags();
             let dies = !external
                 && matches!(inner.value.get(), Some(Ok(v)) if v.buffer.ref_count() == 1 && !v.buffer.is_borrowed());
-            info.push(Info { root: Root::No, external, tracked: tracked && !released, dies });
-        }
-        for node in others.iter().filter(|n| is_asked(n)) {
-            let slot = &mut info[node.0.mark.index.load(Ordering::Relaxed) as usize];
-            slot.root = if node.is_held() { Root::Required } else { Root::Optional };
-        }
-        for node in nodes.iter().filter(|n| n.is_pending()) {
-            info[node.0.mark.index.load(Ordering::Relaxed) as usize].root = Root::Required;
-        }
-        for first in firsts {
-            info[first.mark.index.load(Ordering::Relaxed) as usize].root = Root::Required;
-        }
-        let mut words = std::mem::take(&mut self.words);
+            Info { root: Root::No, external, tracked: tracked && !released, dies }
+        }));
+    }
+
+    /// The words by which a plan is found: equal ones stand for the same structure, whatever the nodes are.
+    fn spell(&self, list: &[&Inner], info: &[Info], words: &mut Vec<u64>) {
         words.clear();
-        for (inner, info) in list.iter().zip(&info) {
+        for (inner, info) in list.iter().zip(info) {
             let flags = info.root as u64
                 | (info.external as u64) << 2
                 | (info.tracked as u64) << 3
@@ -509,7 +534,7 @@ impl Engine {
             words.push(mix(inner.plan_signature(), flags));
             match inner.value.get() {
                 Some(Ok(value)) => words.push(strides_signature(&value.layout, 1)),
-                _ => {
+                Some(Err(_)) | None => {
                     // SAFETY: the engine's lock is held.
                     let sources = unsafe { inner.sources_unlocked() };
                     // Two positions a word: most nodes have one or two sources.
@@ -520,7 +545,6 @@ impl Engine {
                 }
             }
         }
-        Some(Collected { nodes: list, info, words })
     }
 
     /// What tensors stood for that are written to where a check on a CUDA device may refuse it, and that never had a value: they

@@ -240,13 +240,62 @@ fn without_arguments(operation: &Operation, fallible: &Ident, result: &TokenStre
     })
 }
 
+/// The methods that write the result into the tensor: one that may panic, where the operation may, and one that answers with a `Result`.
+fn in_place(operation: &Operation, is_fallible: bool) -> TokenStream {
+    let (plain, attributes) = (&operation.function.sig.ident, &operation.function.attrs);
+    let text = operation.name().trim_start_matches('_').to_string();
+    let (fallible, written, fallibly) = names(operation, is_fallible);
+    let in_rust = || operation.params.iter().filter(|p| !p.python_only);
+    let parameters: Vec<_> = in_rust().map(outer).collect();
+    let arguments: Vec<_> = in_rust().map(|p| &p.name).collect();
+    let generics = generics(operation);
+    // What answers with a view makes the tensor that view of itself.
+    let (changed, does) = match operation.surface.view {
+        true => (format_ident!("turned"), "of the tensor itself"),
+        false => (format_ident!("written"), "written into the tensor"),
+    };
+    let says = format!("[`Tensor::{plain}`], {does}.");
+    let twin = if is_fallible { says.clone() } else { format!("As [`Tensor::{written}`].") };
+    let panicking = (!is_fallible).then(|| {
+        quote! {
+            #[doc = #says]
+            ///
+            /// # Panics
+            ///
+            /// Where its `try_` twin answers with an error.
+            #(#attributes)*
+            #[track_caller]
+            pub fn #written #generics(&self, #(#parameters),*) {
+                crate::ops::or_panic(self.#fallibly(#(#arguments),*))
+            }
+        }
+    });
+    quote! {
+        #panicking
+
+        #[doc = #twin]
+        ///
+        /// # Errors
+        ///
+        /// Those of the operation; a result of another dtype or shape than the tensor's; a tensor that cannot be
+        /// written to.
+        #(#attributes)*
+        #[track_caller]
+        pub fn #fallibly #generics(&self, #(#parameters),*) -> mg_device::Result<()> {
+            crate::caller::public(#text, || {
+                crate::surface::#changed(self, |operand| operand.#fallible(#(#arguments),*))
+            })
+        }
+    }
+}
+
 /// The plain method, its `try_` twin, and those in place.
 fn methods(operation: &Operation, is_fallible: bool) -> TokenStream {
     let function = &operation.function;
     let (plain, answer, body) = (&function.sig.ident, &function.sig.output, &function.block);
     // What Python has under a name of its own, for a function around it, is known to users by that function's.
     let text = operation.name().trim_start_matches('_').to_string();
-    let (fallible, written, fallibly) = names(operation, is_fallible);
+    let (fallible, ..) = names(operation, is_fallible);
     let (documentation, attributes) = (documentation(operation), &function.attrs);
     let all: Vec<_> = operation.params.iter().map(outer).collect();
     let in_rust = || operation.params.iter().filter(|p| !p.python_only);
@@ -269,46 +318,7 @@ fn methods(operation: &Operation, is_fallible: bool) -> TokenStream {
     // Where an operation ends with a view of what it has made itself, nobody sees the rest: the result is a tensor of its own.
     let own = (!operation.surface.view && result.to_string().replace(' ', "") == "Result<Tensor>")
         .then(|| quote!(.map(Tensor::alone)));
-    let in_place = operation.surface.in_place.then(|| {
-        // What answers with a view makes the tensor that view of itself.
-        let (changed, does) = match operation.surface.view {
-            true => (format_ident!("turned"), "of the tensor itself"),
-            false => (format_ident!("written"), "written into the tensor"),
-        };
-        let says = format!("[`Tensor::{plain}`], {does}.");
-        let twin = if is_fallible { says.clone() } else { format!("As [`Tensor::{written}`].") };
-        let panicking = (!is_fallible).then(|| {
-            quote! {
-                #[doc = #says]
-                ///
-                /// # Panics
-                ///
-                /// Where its `try_` twin answers with an error.
-                #(#attributes)*
-                #[track_caller]
-                pub fn #written #generics(&self, #(#parameters),*) {
-                    crate::ops::or_panic(self.#fallibly(#(#arguments),*))
-                }
-            }
-        });
-        quote! {
-            #panicking
-
-            #[doc = #twin]
-            ///
-            /// # Errors
-            ///
-            /// Those of the operation; a result of another dtype or shape than the tensor's; a tensor that cannot be
-            /// written to.
-            #(#attributes)*
-            #[track_caller]
-            pub fn #fallibly #generics(&self, #(#parameters),*) -> mg_device::Result<()> {
-                crate::caller::public(#text, || {
-                    crate::surface::#changed(self, |operand| operand.#fallible(#(#arguments),*))
-                })
-            }
-        }
-    });
+    let in_place = operation.surface.in_place.then(|| in_place(operation, is_fallible));
     let panicking = (!is_fallible).then(|| {
         quote! {
             #(#[doc = #documentation])*
@@ -343,6 +353,54 @@ fn methods(operation: &Operation, is_fallible: bool) -> TokenStream {
     }
 }
 
+/// The table's words for the parameters.
+fn described(operation: &Operation) -> Vec<TokenStream> {
+    let mut by_keyword = false;
+    let params = operation.params.iter().map(|param| {
+        let (name, ty) = (param.name.unraw().to_string(), statically(&param.ty));
+        by_keyword |= operation.surface.keywords_from.as_ref() == Some(&name);
+        let default = match &param.default {
+            Some((_, text)) => quote!(Some(#text)),
+            None => quote!(None),
+        };
+        quote! {
+            crate::surface::Param {
+                name: #name,
+                kind: <#ty as crate::surface::FromArg>::KIND,
+                takes_none: <#ty as crate::surface::FromArg>::TAKES_NONE,
+                default: #default,
+                keyword_only: #by_keyword,
+            }
+        }
+    });
+    params.collect()
+}
+
+/// What calls the operation with arguments that the table's reader has found.
+fn called(operation: &Operation, fallible: &Ident) -> TokenStream {
+    let first = usize::from(operation.has_receiver);
+    let arguments: Vec<_> = operation.params.iter().map(|p| &p.name).collect();
+    let taken = operation.params.iter().enumerate().map(|(i, param)| {
+        let (name, ty, at) = (&param.name, &param.ty, i + first);
+        match &param.default {
+            // Without a closure: of each there would be one more function that takes an argument.
+            Some((default, _)) => quote! {
+                let #name: #ty = match args.given::<#ty>(#at)? { Some(given) => given, None => #default };
+            },
+            None => quote!(let #name: #ty = args.take(#at)?;),
+        }
+    });
+    let call = match operation.has_receiver {
+        true => quote! { let this: &Tensor = args.take(0)?; this.#fallible(#(#arguments),*) },
+        false => quote! { Tensor::#fallible(#(#arguments),*) },
+    };
+    quote! {
+        #(#taken)*
+        let answer = { #call }?;
+        Ok(crate::surface::Answer::from(answer))
+    }
+}
+
 /// The entry of the table.
 fn description(operation: &Operation, is_fallible: bool) -> TokenStream {
     let surface = &operation.surface;
@@ -365,45 +423,12 @@ fn description(operation: &Operation, is_fallible: bool) -> TokenStream {
         (false, false) => format_ident!("Floats"),
     };
     let has_receiver = operation.has_receiver;
-    let mut by_keyword = false;
-    let params = operation.params.iter().map(|param| {
-        let (name, ty) = (param.name.unraw().to_string(), statically(&param.ty));
-        by_keyword |= surface.keywords_from.as_ref() == Some(&name);
-        let default = match &param.default {
-            Some((_, text)) => quote!(Some(#text)),
-            None => quote!(None),
-        };
-        quote! {
-            crate::surface::Param {
-                name: #name,
-                kind: <#ty as crate::surface::FromArg>::KIND,
-                takes_none: <#ty as crate::surface::FromArg>::TAKES_NONE,
-                default: #default,
-                keyword_only: #by_keyword,
-            }
-        }
-    });
-    let params: Vec<_> = params.collect();
+    let params = described(operation);
     let result = match &operation.function.sig.output {
         syn::ReturnType::Type(_, ty) => quote!(#ty),
         syn::ReturnType::Default => quote!(()),
     };
-    let first = usize::from(has_receiver);
-    let arguments: Vec<_> = operation.params.iter().map(|p| &p.name).collect();
-    let taken = operation.params.iter().enumerate().map(|(i, param)| {
-        let (name, ty, at) = (&param.name, &param.ty, i + first);
-        match &param.default {
-            // Without a closure: of each there would be one more function that takes an argument.
-            Some((default, _)) => quote! {
-                let #name: #ty = match args.given::<#ty>(#at)? { Some(given) => given, None => #default };
-            },
-            None => quote!(let #name: #ty = args.take(#at)?;),
-        }
-    });
-    let call = match has_receiver {
-        true => quote! { let this: &Tensor = args.take(0)?; this.#fallible(#(#arguments),*) },
-        false => quote! { Tensor::#fallible(#(#arguments),*) },
-    };
+    let called = called(operation, &fallible);
     quote! {
         crate::surface::Operation {
             name: #plain,
@@ -424,11 +449,7 @@ fn description(operation: &Operation, is_fallible: bool) -> TokenStream {
             warns: #warns,
             answers: &[#(#answers),*],
             returns: <#result as crate::surface::Fallible>::RETURNS,
-            call: |args| {
-                #(#taken)*
-                let answer = { #call }?;
-                Ok(crate::surface::Answer::from(answer))
-            },
+            call: |args| { #called },
         }
     }
 }

@@ -20,7 +20,7 @@ use history::Walks;
 use mg_device::{DType, Device, Error, ErrorKind, Result};
 use mg_graph::{Exclusive, Node, WordHasher};
 use record::Lie;
-use replaying::{Fit, Replaying};
+use replaying::{Misfit, Replaying};
 use run::Run;
 use smallvec::SmallVec;
 use std::collections::{HashMap, HashSet};
@@ -196,7 +196,7 @@ impl<F: FnMut(&[Tensor]) -> Result<Vec<Tensor>>> Jit<F> {
             let exclusives = replaying.run.trace.exclusives();
             let alone = Exclusive::take(&exclusives);
             match replaying.fits(arguments) {
-                Fit::Yes(found) => {
+                Ok(found) => {
                     let number = replaying.run.number;
                     if let Some(answer) = replaying.call(found, arguments, self.catches).transpose() {
                         (self.replayed, self.run) = (true, number);
@@ -207,8 +207,8 @@ impl<F: FnMut(&[Tensor]) -> Result<Vec<Tensor>>> Jit<F> {
                     drop(alone);
                     return self.plainly(arguments);
                 }
-                Fit::No => at += 1,
-                Fit::Gone => drop(known.replays.remove(at)),
+                Err(Misfit::Other) => at += 1,
+                Err(Misfit::Gone) => drop(known.replays.remove(at)),
             }
         }
         if known.plain > 0 {

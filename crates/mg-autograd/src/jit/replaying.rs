@@ -28,9 +28,10 @@ pub(super) struct Found {
     nodes: Vec<Node>,
 }
 
-pub(super) enum Fit {
-    Yes(Found),
-    No,
+/// Why a recording is not what a call does.
+pub(super) enum Misfit {
+    /// Something is other than it was.
+    Other,
     /// Something that the step knows from elsewhere is not there any more.
     Gone,
 }
@@ -52,69 +53,86 @@ impl Replaying {
         Ok((replay, tied))
     }
 
-    /// Whether everything that the recording took for granted is so.
-    pub(super) fn fits(&self, arguments: &[&Tensor]) -> Fit {
+    /// What the recording's slots have now, if everything that it took for granted is so.
+    pub(super) fn fits(&self, arguments: &[&Tensor]) -> std::result::Result<Found, Misfit> {
         for (tied, argument) in self.tied.iter().zip(arguments) {
             if tied.as_ref().is_some_and(|cell| !std::ptr::eq(cell.as_ptr(), Arc::as_ptr(&argument.0))) {
-                return Fit::No;
+                return Err(Misfit::Other);
             }
         }
-        let run = &self.run;
-        if run.hooks != crate::hooks::changes() {
-            return Fit::Gone;
+        if self.run.hooks != crate::hooks::changes() {
+            return Err(Misfit::Gone);
         }
-        if !run.trace.holds() {
-            return Fit::No;
+        if !self.run.trace.holds() {
+            return Err(Misfit::Other);
         }
-        for (spot, told) in &run.asked {
+        self.tells_the_same(arguments)?;
+        let (kept, nodes) = self.lies_the_same(arguments)?;
+        // What is overwritten had no history when the step was recorded; what is written to one that has goes on with it.
+        let changes = |spot: &Spot| {
+            spot.find(arguments).is_some_and(|kept| kept.can_be_lent() && !has_history(&kept.node()))
+        };
+        if !self.run.changed.iter().all(|(spot, _)| changes(spot)) {
+            return Err(Misfit::Other);
+        }
+        self.meets_the_same(arguments, &kept)?;
+        Ok(Found { nodes })
+    }
+
+    /// What the step asked tensors, where they lay, and which leaves had gradients.
+    fn tells_the_same(&self, arguments: &[&Tensor]) -> std::result::Result<(), Misfit> {
+        for (spot, told) in &self.run.asked {
             match spot.find(arguments) {
                 Some(Kept::Tensor(tensor)) if Told::of(&tensor) == *told => {}
-                Some(_) => return Fit::No,
-                None => return Fit::Gone,
+                Some(_) => return Err(Misfit::Other),
+                None => return Err(Misfit::Gone),
             }
         }
-        for (spot, lain) in &run.lain {
+        for (spot, lain) in &self.run.lain {
             match spot.find(arguments) {
                 Some(Kept::Tensor(tensor)) if tensor.lie_unnoted().is_ok_and(|lie| lie == *lain) => {}
-                Some(_) => return Fit::No,
-                None => return Fit::Gone,
+                Some(_) => return Err(Misfit::Other),
+                None => return Err(Misfit::Gone),
             }
         }
-        for (spot, had, _) in &run.grads {
+        for (spot, had, _) in &self.run.grads {
             let leaf = match spot.find(arguments) {
                 Some(Kept::Tensor(leaf)) => leaf,
-                Some(Kept::Line(_)) | None => return Fit::Gone,
+                Some(Kept::Line(_)) | None => return Err(Misfit::Gone),
             };
             if had.is_some_and(|had| leaf.grad_now().is_some() != had) {
-                return Fit::No;
+                return Err(Misfit::Other);
             }
         }
+        Ok(())
+    }
+
+    /// What the slots have, where it lies as it lay; what waits and is no argument is computed for that.
+    fn lies_the_same(&self, arguments: &[&Tensor]) -> std::result::Result<(Vec<Kept>, Vec<Node>), Misfit> {
+        let run = &self.run;
         let mut kept = Vec::with_capacity(run.slots.len());
         let mut nodes = Vec::with_capacity(run.slots.len());
         for (spot, lie) in run.slots.iter().zip(&run.lies) {
-            let Some(found) = spot.find(arguments) else {
-                return Fit::Gone;
-            };
+            let found = spot.find(arguments).ok_or(Misfit::Gone)?;
             let node = found.node();
             if let Spot::Place(_) = spot {
                 if node.is_pending() && mg_graph::realize_quietly(&[&node]).is_err() {
-                    return Fit::No;
+                    return Err(Misfit::Other);
                 }
                 let now = Lie::of(&node);
                 if now.is_none() || now != *lie {
-                    return Fit::No;
+                    return Err(Misfit::Other);
                 }
             }
             kept.push(found);
             nodes.push(node);
         }
-        // What is overwritten had no history when the step was recorded; what is written to one that has goes on with it.
-        let changes = |spot: &Spot| {
-            spot.find(arguments).is_some_and(|kept| kept.can_be_lent() && !has_history(&kept.node()))
-        };
-        if !run.changed.iter().all(|(spot, _)| changes(spot)) {
-            return Fit::No;
-        }
+        Ok((kept, nodes))
+    }
+
+    /// Which of all that is read or changed is one memory: none that is an argument and known from elsewhere, and else as it was.
+    fn meets_the_same(&self, arguments: &[&Tensor], kept: &[Kept]) -> std::result::Result<(), Misfit> {
+        let run = &self.run;
         // An argument that the step also knows from elsewhere is read, or changed, in two ways; to take it twice would be to wait for ever.
         let free = self.tied.iter().zip(arguments).filter(|(tied, _)| tied.is_none());
         let free: SmallVec<[MemoryId; 4]> = free.map(|(_, argument)| argument.memory_id()).collect();
@@ -127,15 +145,15 @@ impl Replaying {
         };
         if let Some(meets) = &run.meets {
             let unread = run.unread.iter().map(|&at| run.changed[at].0.find(arguments));
-            let Some(unread) = unread.collect::<Option<SmallVec<[Kept; 4]>>>() else { return Fit::Gone };
+            let unread = unread.collect::<Option<SmallVec<[Kept; 4]>>>().ok_or(Misfit::Gone)?;
             if meeting(kept.iter().chain(&unread)) != *meets {
-                return Fit::No;
+                return Err(Misfit::Other);
             }
         }
-        if !free.is_empty() && (run.slots.iter().zip(&kept).any(reads) || run.unread.iter().any(writes)) {
-            return Fit::No;
+        match !free.is_empty() && (run.slots.iter().zip(kept).any(reads) || run.unread.iter().any(writes)) {
+            true => Err(Misfit::Other),
+            false => Ok(()),
         }
-        Fit::Yes(Found { nodes })
     }
 
     /// Replays the step; nothing where it cannot be, or has failed for what it computes with and `catches` says that the function may know what

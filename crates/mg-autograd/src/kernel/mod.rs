@@ -16,7 +16,7 @@ use crate::function::{self, Context, Function};
 use crate::ops::Operand;
 use crate::surface::{Kind, Operation, Returns};
 use crate::tensor::Tensor;
-use mg_device::{DType, Error, ErrorKind, Result};
+use mg_device::{Category, DType, Error, ErrorKind, Result};
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -493,9 +493,9 @@ fn plain(sort: Sort) -> DType {
 
 /// What a dtype is, whatever its width is.
 fn sort_of(dtype: DType) -> Sort {
-    match dtype {
-        dtype if dtype.is_bool() => Sort::Bool,
-        dtype if dtype.is_float() => Sort::Float,
-        _ => Sort::Int,
+    match dtype.category() {
+        Category::Bool => Sort::Bool,
+        Category::Float => Sort::Float,
+        Category::Integer => Sort::Int,
     }
 }

@@ -79,6 +79,92 @@ fn adaptive_largest(
     Ok((told.finish(&largest(pool, &x)?, single)?, None))
 }
 
+/// How many windows that begin at random there are along each axis: so many, or so much of the axis.
+fn counts(
+    told: &Told<'_>,
+    size: Option<&[usize]>,
+    ratio: Option<&[f64]>,
+    planes: &[usize],
+) -> Result<Vec<usize>> {
+    let axes = told.axes;
+    let bad = |text: String| Err(Error::new(told.op, ErrorKind::Value(text)));
+    let all = |given: usize| given == 1 || given == axes;
+    match (size, ratio) {
+        (Some(size), None) if all(size.len()) => {
+            Ok((0..axes).map(|i| *size.get(i).unwrap_or(&size[0])).collect())
+        }
+        (None, Some(ratio)) if all(ratio.len()) => {
+            let ratios: Vec<f64> = (0..axes).map(|i| *ratio.get(i).unwrap_or(&ratio[0])).collect();
+            if ratios.iter().any(|r| !(0.0..1.0).contains(r) || *r == 0.0) {
+                return bad(format!("an output_ratio is between 0 and 1, got {ratios:?}"));
+            }
+            Ok(ratios.iter().zip(planes).map(|(r, &n)| (n as f64 * r) as usize).collect())
+        }
+        _ => bad(format!("takes an output_size or an output_ratio, of {axes} numbers")),
+    }
+}
+
+/// What says where windows begin, a number for each plane and axis: what is given, or what is drawn.
+fn drawn(told: &Told<'_>, x: &Node, samples: Option<&Tensor>) -> Result<Node> {
+    let (n, c, axes) = (x.shape()[0], x.shape()[1], told.axes);
+    let samples = match samples {
+        Some(samples) => {
+            if *samples.shape() != [n, c, axes] || !samples.dtype().is_float() {
+                let text = format!("takes samples of shape [{n}, {c}, {axes}], got {}", samples.shape());
+                return told.fail(text);
+            }
+            samples.node()
+        }
+        None => super::noise(x, Shape::new(&[n, c, axes])?, x.dtype())?,
+    };
+    same_device(told.op, &[x, &samples])?;
+    Ok(samples)
+}
+
+/// Where so many windows of `k` elements of an axis begin, by the sample of each plane.
+fn beginnings(sample: &Node, size: usize, k: usize, windows: usize) -> Node {
+    let step = if windows > 1 { (size - k) as f64 / (windows - 1) as f64 } else { 0.0 };
+    let along = Node::ramp(Shape::of(&[windows]), sample.device());
+    let floor = |v: &Node| v.map(Row::Floor).cast(DType::I64);
+    let begin = floor(&along.cast(sample.dtype()).add(sample).scale(step)).sub(&floor(&sample.scale(step)));
+    let last = along.eq(&along.lit(windows as f64 - 1.0));
+    last.choose(&begin.lit((size - k) as f64), &begin)
+}
+
+/// The elements of all windows, as places in their plane: `[n, c, windows along each axis …, elements of one along each …]`.
+fn elements(
+    told: &Told<'_>,
+    shape: &Shape,
+    windows: &[usize],
+    kernels: &[u32],
+    samples: &Node,
+) -> Result<Node> {
+    let axes = told.axes;
+    let of_axis = |lead: [usize; 2], axis: usize, n: usize| {
+        let mut dims = lead.to_vec();
+        dims.extend((0..2 * axes).map(|d| if d == axis { n } else { 1 }));
+        Shape::new(&dims)
+    };
+    // Along each axis where windows begin, and from there their elements: sums of these are places in the plane.
+    let mut at: Option<Node> = None;
+    for (axis, (&count, &k)) in windows.iter().zip(kernels).enumerate() {
+        let (size, k) = (shape[2 + axis], k as usize);
+        if count == 0 || k == 0 || count + k - 1 > size {
+            return told.fail(format!("{count} windows of {k} do not fit an axis of {size}"));
+        }
+        // PyTorch draws for the last axis first where there are two.
+        let sample = if axes == 2 { axes - 1 - axis } else { axis };
+        let begin = beginnings(&wide(&samples.slice(2, sample, 1, 1)?), size, k, count);
+        let begin = begin.reshape(of_axis([shape[0], shape[1]], axis, count)?)?;
+        let within = Node::ramp(Shape::of(&[k]), samples.device());
+        let within = within.reshape(of_axis([1, 1], axes + axis, k)?)?;
+        let stride: usize = shape[3 + axis..].iter().product();
+        let part = begin.add(&within).mul(&begin.lit(stride as f64));
+        at = Some(at.map_or(part.clone(), |at| at.add(&part)));
+    }
+    at.map_or_else(|| told.fail("takes planes".into()), Ok)
+}
+
 /// Windows that begin at random (Graham, 2014): the largest elements, and where they stand in their planes.
 fn fractional(
     op: &'static str,
@@ -92,75 +178,18 @@ fn fractional(
     let told = Told { kernel, ..alone(op, axes) };
     let (x, single) = told.planes(&input.node())?;
     let shape = *x.shape();
-    let (n, c) = (shape[0], shape[1]);
-    let bad = |text: String| Error::new(op, ErrorKind::Value(text));
-    let all = |given: usize| given == 1 || given == axes;
     if !x.dtype().is_float() {
         return Err(Error::new(op, ErrorKind::DType(format!("takes floats, got {}", x.dtype()))));
     }
-    let sizes: Vec<usize> = match (size, ratio) {
-        (Some(size), None) if all(size.len()) => {
-            (0..axes).map(|i| *size.get(i).unwrap_or(&size[0])).collect()
-        }
-        (None, Some(ratio)) if all(ratio.len()) => {
-            let ratios: Vec<f64> = (0..axes).map(|i| *ratio.get(i).unwrap_or(&ratio[0])).collect();
-            if ratios.iter().any(|r| !(0.0..1.0).contains(r) || *r == 0.0) {
-                return Err(bad(format!("an output_ratio is between 0 and 1, got {ratios:?}")));
-            }
-            ratios.iter().zip(&shape[2..]).map(|(r, &n)| (n as f64 * r) as usize).collect()
-        }
-        _ => return Err(bad(format!("takes an output_size or an output_ratio, of {axes} numbers"))),
-    };
+    let sizes = counts(&told, size, ratio, &shape[2..])?;
     let kernels = told.each("kernel_size", kernel, 1)?;
-    let samples = match samples {
-        Some(samples) => {
-            if *samples.shape() != [n, c, axes] || !samples.dtype().is_float() {
-                let text = format!("takes samples of shape [{n}, {c}, {axes}], got {}", samples.shape());
-                return told.fail(text);
-            }
-            samples.node()
-        }
-        None => super::noise(&x, Shape::new(&[n, c, axes])?, x.dtype())?,
-    };
-    same_device(op, &[&x, &samples])?;
-    // Along each axis where windows begin, and from there their elements: sums of these are places in the plane.
-    let mut at: Option<Node> = None;
-    let (mut strides, mut inner) = (vec![1; axes], 1);
-    for axis in (0..axes).rev() {
-        strides[axis] = inner;
-        inner *= shape[2 + axis];
-    }
-    for (axis, (&out, &stride)) in sizes.iter().zip(&strides).enumerate() {
-        let (size, k) = (shape[2 + axis], kernels[MOST - axes + axis] as usize);
-        if out == 0 || k == 0 || out + k - 1 > size {
-            let text = format!("{out} windows of {k} do not fit an axis of {size}");
-            return told.fail(text);
-        }
-        // PyTorch draws for the last axis first where there are two.
-        let sample = if axes == 2 { axes - 1 - axis } else { axis };
-        let u = wide(&samples.slice(2, sample, 1, 1)?);
-        let step = if out > 1 { (size - k) as f64 / (out - 1) as f64 } else { 0.0 };
-        let along = Node::ramp(Shape::of(&[out]), x.device());
-        let floor = |v: &Node| v.map(Row::Floor).cast(DType::I64);
-        let begin = floor(&along.cast(u.dtype()).add(&u).scale(step)).sub(&floor(&u.scale(step)));
-        let last = along.eq(&along.lit(out as f64 - 1.0));
-        let begin = last.choose(&begin.lit((size - k) as f64), &begin);
-        // [n, c, outputs…, places…]
-        let mut dims = vec![n, c];
-        dims.extend((0..2 * axes).map(|d| if d == axis { out } else { 1 }));
-        let begin = begin.reshape(Shape::new(&dims)?)?;
-        let mut dims = vec![1, 1];
-        dims.extend((0..2 * axes).map(|d| if d == axes + axis { k } else { 1 }));
-        let within = Node::ramp(Shape::of(&[k]), x.device()).reshape(Shape::new(&dims)?)?;
-        let part = begin.add(&within).mul(&begin.lit(stride as f64));
-        at = Some(at.map_or(part.clone(), |at| at.add(&part)));
-    }
-    let Some(at) = at else { return told.fail("takes planes".into()) };
+    let samples = drawn(&told, &x, samples)?;
+    let at = elements(&told, &shape, &sizes, &kernels[MOST - axes..], &samples)?;
     let count: usize = sizes.iter().product();
     let places = at.shape()[2 + axes..].iter().product();
-    let planes = n * c;
+    let (planes, plane) = (shape[0] * shape[1], shape[2..].iter().product());
     let at = at.reshape(Shape::new(&[planes, count * places])?)?;
-    let line = x.reshape(Shape::new(&[planes, inner])?)?;
+    let line = x.reshape(Shape::new(&[planes, plane])?)?;
     let windows = Shape::new(&[planes, count, places])?;
     let found = Tensor::from_node(line.gather(1, &at)?.reshape(windows)?);
     let (y, which) = match found.numel() {
@@ -174,7 +203,7 @@ fn fractional(
         }
     };
     let at = at.reshape(windows)?.gather(2, &which.node())?;
-    let out: Vec<usize> = [n, c].into_iter().chain(sizes).collect();
+    let out: Vec<usize> = shape[..2].iter().copied().chain(sizes).collect();
     let out = Shape::new(&out)?;
     Ok((told.finish(&y.node().reshape(out)?, single)?, told.finish(&at.reshape(out)?, single)?))
 }

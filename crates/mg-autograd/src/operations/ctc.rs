@@ -74,6 +74,62 @@ impl Labels {
     }
 }
 
+/// What is made of the losses of all lines.
+#[derive(Clone, Copy)]
+enum Reduction {
+    None,
+    /// Of losses divided by their lines' lengths.
+    Mean,
+    Sum,
+}
+
+impl Reduction {
+    fn of(reduction: &str) -> Result<Reduction> {
+        match reduction {
+            "none" => Ok(Reduction::None),
+            "mean" => Ok(Reduction::Mean),
+            "sum" => Ok(Reduction::Sum),
+            other => {
+                let text = format!("a reduction is \"mean\", \"sum\" or \"none\", got {other:?}");
+                Err(Error::new(OP, ErrorKind::Value(text)))
+            }
+        }
+    }
+}
+
+/// The lengths of `n` lines, of which none is larger than `most`, on a device.
+fn lengths(name: &str, Integers(lengths): &Integers, n: usize, most: usize, device: Device) -> Result<Node> {
+    if lengths.numel() != n || lengths.rank() > 1 || !lengths.dtype().is_int() {
+        let (shape, dtype) = (lengths.shape(), lengths.dtype());
+        return fail(format!("takes {n} integers as {name}, got {dtype} {shape}"));
+    }
+    let is_known = lengths.check_indices(OP, 0, 0, most + 1)?.is_some();
+    // A length that only a device knows is asked for, as PyTorch does; a step that is recorded is told of it when it is replayed.
+    if !is_known && lengths.device().is_cuda() && !mg_graph::is_recording() {
+        let on_host = lengths.to(Device::cpu())?;
+        on_host.realize()?;
+        on_host.check_indices(OP, 0, 0, most + 1)?;
+    }
+    lengths.to(device)?.node().cast(DType::I64).reshape(Shape::new(&[n])?)
+}
+
+/// Lines that lie one after the other, beside each other: the longest one says how wide.
+fn beside_each_other(labels: &Node, counts: &Node) -> Result<Node> {
+    let (n, all) = (counts.shape()[0], labels.shape().numel());
+    let longest = match n {
+        0 => 0,
+        _ => Tensor::from_node(counts.reduce(ReduceKind::Max, 1, false)?).item::<i64>()?,
+    };
+    let longest = usize::try_from(longest).unwrap_or(0).min(all);
+    let ends = Tensor::from_node(counts.clone()).try_cumsum(0, None)?.node();
+    let begin = ends.sub(counts).reshape(Shape::new(&[n, 1])?)?;
+    let ramp = Node::ramp(Shape::of(&[1, longest]), counts.device());
+    let last = integer(&ramp, all.max(1) as i64 - 1);
+    let at = Node::apply(Row::Minimum, &[&begin.add(&ramp), &last]);
+    let at = at.reshape(Shape::new(&[n * longest])?)?;
+    labels.gather(0, &at)?.reshape(Shape::new(&[n, longest])?)
+}
+
 #[operations(CTC)]
 impl Tensor {
     /// The negative logarithm of the probability that a line of labels comes out where repeated labels and then blanks are taken away (Graves et al.,
@@ -96,10 +152,7 @@ impl Tensor {
         #[default("mean")] reduction: &str,
         #[default(false)] zero_infinity: bool,
     ) -> Result<Tensor> {
-        if !matches!(reduction, "none" | "mean" | "sum") {
-            let text = format!("a reduction is \"mean\", \"sum\" or \"none\", got {reduction:?}");
-            return Err(Error::new(OP, ErrorKind::Value(text)));
-        }
+        let reduction = Reduction::of(reduction)?;
         if !self.dtype().is_float() || !targets.dtype().is_int() {
             let text = format!("takes floats and integers, got {} and {}", self.dtype(), targets.dtype());
             return Err(Error::new(OP, ErrorKind::DType(text)));
@@ -115,51 +168,26 @@ impl Tensor {
             let text = format!("a blank of {blank} is not among {classes} classes");
             return Err(Error::new(OP, ErrorKind::Value(text)));
         }
-        let lengths = |name: &str, Integers(lengths): &Integers, most: usize| {
-            if lengths.numel() != n || lengths.rank() > 1 || !lengths.dtype().is_int() {
-                let (shape, dtype) = (lengths.shape(), lengths.dtype());
-                return fail(format!("takes {n} integers as {name}, got {dtype} {shape}"));
+        let labels = targets.node().cast(DType::I64);
+        same_device(OP, &[&probs, &labels])?;
+        let steps = lengths("input_lengths", &input_lengths, n, t, self.device())?;
+        let counts = |most| lengths("target_lengths", &target_lengths, n, most, self.device());
+        let all = labels.shape().numel();
+        let (lines, counts) = match (labels.shape().rank(), alone) {
+            (2, false) if labels.shape()[0] != n => {
+                return fail(format!("takes {n} lines of targets, got shape {}", labels.shape()));
             }
-            let is_known = lengths.check_indices(OP, 0, 0, most + 1)?.is_some();
-            // A length that only a device knows is asked for, as PyTorch does; a step that is recorded is told of it when it is replayed.
-            if !is_known && lengths.device().is_cuda() && !mg_graph::is_recording() {
-                let on_host = lengths.to(Device::cpu())?;
-                on_host.realize()?;
-                on_host.check_indices(OP, 0, 0, most + 1)?;
-            }
-            lengths.to(self.device())?.node().cast(DType::I64).reshape(Shape::new(&[n])?)
-        };
-        let target_node = targets.node().cast(DType::I64);
-        same_device(OP, &[&probs, &target_node])?;
-        let steps = lengths("input_lengths", &input_lengths, t)?;
-        let all = target_node.shape().numel();
-        let (lines, counts) = match (target_node.shape().rank(), alone) {
             (2, false) => {
-                let s = target_node.shape()[1];
-                if target_node.shape()[0] != n {
-                    return fail(format!("takes {n} lines of targets, got shape {}", target_node.shape()));
-                }
-                (target_node, lengths("target_lengths", &target_lengths, s)?)
+                let counts = counts(labels.shape()[1])?;
+                (labels, counts)
             }
             (1, true) => {
-                let counts = lengths("target_lengths", &target_lengths, all)?;
-                (target_node.reshape(Shape::new(&[1, all])?)?, counts)
+                let counts = counts(all)?;
+                (labels.reshape(Shape::new(&[1, all])?)?, counts)
             }
             (1, false) => {
-                let counts = lengths("target_lengths", &target_lengths, all)?;
-                // Lines one after the other: the longest one says how wide they are beside each other.
-                let longest = match n {
-                    0 => 0,
-                    _ => Tensor::from_node(counts.reduce(ReduceKind::Max, 1, false)?).item::<i64>()?,
-                };
-                let longest = usize::try_from(longest).unwrap_or(0).min(all);
-                let ends = Tensor::from_node(counts.clone()).try_cumsum(0, None)?.node();
-                let begin = ends.sub(&counts).reshape(Shape::new(&[n, 1])?)?;
-                let ramp = Node::ramp(Shape::of(&[1, longest]), counts.device());
-                let last = integer(&ramp, all.max(1) as i64 - 1);
-                let at = Node::apply(Row::Minimum, &[&begin.add(&ramp), &last]);
-                let at = at.reshape(Shape::new(&[n * longest])?)?;
-                (target_node.gather(0, &at)?.reshape(Shape::new(&[n, longest])?)?, counts)
+                let counts = counts(all)?;
+                (beside_each_other(&labels, &counts)?, counts)
             }
             _ => return fail(format!("takes targets [n, s] or [all], got shape {}", targets.shape())),
         };
@@ -167,10 +195,10 @@ impl Tensor {
         let infinite = losses.eq(&losses.lit(f64::INFINITY));
         let losses = if zero_infinity { infinite.choose(&losses.lit(0.0), &losses) } else { losses };
         let answer = match reduction {
-            "none" if alone => losses.reshape(Shape::scalar())?,
-            "none" => losses,
-            "sum" => losses.reduce(ReduceKind::Sum, 1, false)?,
-            _ => {
+            Reduction::None if alone => losses.reshape(Shape::scalar())?,
+            Reduction::None => losses,
+            Reduction::Sum => losses.reduce(ReduceKind::Sum, 1, false)?,
+            Reduction::Mean => {
                 let divisor = counts.cast(losses.dtype());
                 let divisor = Node::apply(Row::Maximum, &[&divisor, &divisor.lit(1.0)]);
                 mean(&losses.div(&divisor), 1, false)?

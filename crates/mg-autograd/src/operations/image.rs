@@ -61,6 +61,128 @@ fn pick(x: &Node, axis: usize, at: &Node) -> Result<Node> {
     x.gather(axis, &along(at, axis, x.shape().rank())?.expand(Shape::new(&x.shape().with(axis, n))?)?)
 }
 
+/// What stands in margins: a number, or elements.
+#[derive(Clone, Copy, PartialEq)]
+enum Filling {
+    Constant(f64),
+    Elements(Margin),
+}
+
+impl Filling {
+    fn of(mode: &str, value: Option<f64>) -> Result<Filling> {
+        let fail = |text| Err(Error::new("pad", ErrorKind::Value(text)));
+        let kind = match mode {
+            "constant" => return Ok(Filling::Constant(value.unwrap_or(0.0))),
+            "reflect" => Margin::Reflect,
+            "replicate" => Margin::Replicate,
+            "circular" => Margin::Circular,
+            other => {
+                return fail(format!(
+                    "a mode is \"constant\", \"reflect\", \"replicate\" or \"circular\", got {other:?}"
+                ));
+            }
+        };
+        match value.is_some_and(|v| v != 0.0) {
+            true => fail(format!("takes a value for the mode \"constant\", not for {mode:?}")),
+            false => Ok(Filling::Elements(kind)),
+        }
+    }
+}
+
+/// How much an axis gets before and after it; what is below zero is taken away.
+#[derive(Clone, Copy)]
+struct Width {
+    axis: usize,
+    before: isize,
+    after: isize,
+}
+
+impl Width {
+    /// Those of axes from the last one on.
+    fn all(pad: &[isize], sizes: &Shape, filling: Filling) -> Vec<Width> {
+        let widths = pad.chunks_exact(2).enumerate().map(|(i, w)| {
+            let (axis, before, after) = (sizes.rank() - 1 - i, w[0], w[1]);
+            let width = Width { axis, before, after };
+            match filling {
+                Filling::Elements(Margin::Replicate) => width.that_keeps_an_end(sizes[axis]),
+                Filling::Elements(Margin::Reflect | Margin::Circular) | Filling::Constant(_) => width,
+            }
+        });
+        widths.collect()
+    }
+
+    /// The same in the end, where an end is repeated: even where all but it is taken away.
+    fn that_keeps_an_end(self, size: usize) -> Width {
+        let Width { axis, before, after } = self;
+        let most = size.saturating_sub(1) as isize;
+        let keeps = before.saturating_add(after) > -1 - most && most >= 0;
+        if keeps && before < -most && after > 0 {
+            Width { axis, before: -most, after: after + before + most }
+        } else if keeps && after < -most && before > 0 {
+            Width { axis, before: before + after + most, after: -most }
+        } else {
+            self
+        }
+    }
+
+    /// Positions that are taken away, and those that there are more.
+    fn taken(&self) -> [usize; 2] {
+        [self.before, self.after].map(|n| n.min(0).unsigned_abs())
+    }
+
+    fn added(&self) -> [usize; 2] {
+        [self.before, self.after].map(|n| n.max(0) as usize)
+    }
+
+    fn adds(&self) -> bool {
+        self.before > 0 || self.after > 0
+    }
+}
+
+/// What is left where widths take away.
+fn shortened(mut x: Node, widths: &[Width]) -> Result<Node> {
+    for width in widths {
+        let (n, [from, off]) = (x.shape()[width.axis], width.taken());
+        let Some(left) = n.checked_sub(from).and_then(|n| n.checked_sub(off)) else {
+            let text = format!("takes {from} and {off} away from axis {} of size {n}", width.axis);
+            return Err(Error::new("pad", ErrorKind::Shape(text)));
+        };
+        if left < n {
+            x = x.slice(width.axis, from, 1, left)?;
+        }
+    }
+    Ok(x)
+}
+
+/// Margins of a number.
+fn surrounded(x: &Node, widths: &[Width], value: f64) -> Result<Node> {
+    let mut sizes = x.shape().to_vec();
+    for width in widths {
+        let [before, after] = width.added();
+        sizes[width.axis] = sizes[width.axis].saturating_add(before.saturating_add(after));
+    }
+    let shape = Shape::new(&sizes)?;
+    let constant =
+        || Node::scalar_bits(cell_bits(value, x.dtype()), x.dtype(), x.device(), false).expand(shape);
+    if x.shape().numel() == 0 {
+        let margins = constant()?;
+        if !x.is_tracked() || !mg_graph::is_tracking() {
+            return Ok(margins);
+        }
+        // The sum of no elements, which has their history.
+        let all = (0..x.shape().rank()).fold(0, |m, d| m | 1 << d);
+        let nothing = x.reduce(ReduceKind::Sum, all, false)?;
+        return Ok(margins.add(&nothing));
+    }
+    let mut region = Layout::contiguous(shape);
+    for width in widths {
+        let (start, n) = (width.before.max(0), x.shape()[width.axis] as isize);
+        region = region.slice(width.axis, Some(start), Some(start + n), 1)?;
+    }
+    let base = if value == 0.0 { None } else { Some(constant()?) };
+    x.write_into(base.as_ref(), shape, region)
+}
+
 /// How an axis gets another size.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Mode {
@@ -69,6 +191,54 @@ enum Mode {
     Linear,
     Cubic,
     Area,
+}
+
+impl Mode {
+    fn of(mode: &str, shape: &Shape) -> Result<Mode> {
+        let fail = |kind| Err(Error::new("interpolate", kind));
+        let (kind, wanted) = match mode {
+            "nearest" => (Mode::Nearest, 1..=3),
+            "nearest-exact" => (Mode::NearestExact, 1..=3),
+            "area" => (Mode::Area, 1..=3),
+            "linear" => (Mode::Linear, 1..=1),
+            "bilinear" => (Mode::Linear, 2..=2),
+            "trilinear" => (Mode::Linear, 3..=3),
+            "bicubic" => (Mode::Cubic, 2..=2),
+            other => {
+                let text = format!(
+                    "a mode is \"nearest\", \"nearest-exact\", \"linear\", \"bilinear\", \"trilinear\", \"bicubic\" or \
+                     \"area\", got {other:?}"
+                );
+                return fail(ErrorKind::Value(text));
+            }
+        };
+        match wanted.contains(&shape.rank().saturating_sub(2)) {
+            true => Ok(kind),
+            false => fail(ErrorKind::Shape(format!("mode {mode:?} does not take shape {shape}"))),
+        }
+    }
+}
+
+/// How pixels between others are found, where they are.
+#[derive(Clone, Copy)]
+struct Edges {
+    /// Whether the outermost pixels' centres stay where they are, and not their outer edges.
+    aligned: bool,
+    /// Whether what becomes smaller is weighed over all that it covers.
+    antialias: bool,
+}
+
+impl Edges {
+    fn of(mode: &str, kind: Mode, align_corners: Option<bool>, antialias: bool) -> Result<Edges> {
+        let fail = |text| Err(Error::new("interpolate", ErrorKind::Value(text)));
+        if align_corners.is_some() && !matches!(kind, Mode::Linear | Mode::Cubic) {
+            return fail(format!("mode {mode:?} does not take align_corners"));
+        }
+        if antialias && !matches!(mode, "bilinear" | "bicubic") {
+            return fail(format!("antialias is for \"bilinear\" and \"bicubic\", not {mode:?}"));
+        }
+        Ok(Edges { aligned: align_corners.unwrap_or(false), antialias })
+    }
 }
 
 /// An axis that gets another size, and how many of its old positions one new one is.
@@ -80,6 +250,41 @@ struct Resize {
 }
 
 impl Resize {
+    /// Those of all axes behind the first two: to a size, or by a factor, of which with `recompute` only the sizes count.
+    fn all(
+        kind: Mode,
+        shape: &Shape,
+        size: Option<&[usize]>,
+        factor: Option<&[f64]>,
+        recompute: bool,
+    ) -> Result<Vec<Resize>> {
+        let fail = |kind| Err(Error::new("interpolate", kind));
+        let axes = shape.rank().saturating_sub(2);
+        let (sizes, factors) = match (size, factor) {
+            (Some(_), None) if recompute => {
+                return fail(ErrorKind::Value("recomputes a scale_factor, and none is given".into()));
+            }
+            (Some(size), None) => (each(size, axes, "size")?, None),
+            (None, Some(factor)) => {
+                let factors = each(factor, axes, "scale_factor")?;
+                let scaled = shape[2..].iter().zip(&factors).map(|(&n, &f)| (n as f64 * f).floor() as usize);
+                (scaled.collect(), (!recompute && kind != Mode::Area).then_some(factors))
+            }
+            (Some(_), Some(_)) | (None, None) => {
+                return fail(ErrorKind::Value("takes a size or a scale_factor".into()));
+            }
+        };
+        if sizes.contains(&0) || shape[1..].contains(&0) {
+            return fail(ErrorKind::Shape(format!("shape {shape} cannot become one of sizes {sizes:?}")));
+        }
+        let resize = |i: usize| {
+            let ratio = shape[i + 2] as f64 / sizes[i] as f64;
+            let scale = factors.as_ref().map_or(ratio, |f| 1.0 / f[i]);
+            Resize { axis: i + 2, size: sizes[i], scale }
+        };
+        Ok((0..axes).map(resize).collect())
+    }
+
     /// The old positions that new ones stand for, as numbers.
     fn positions(&self, x: &Node, n: usize, aligned: bool, clamped: bool) -> Node {
         let dtype = if x.dtype() == DType::F64 { DType::F64 } else { DType::F32 };
@@ -264,6 +469,58 @@ fn each<T: Copy>(given: &[T], axes: usize, name: &str) -> Result<Vec<T>> {
     }
 }
 
+/// Another size of pixels that are each one of the old ones: the nearest.
+fn picked(x: &Node, resizes: &[Resize], exact: bool) -> Result<Node> {
+    let shape = *x.shape();
+    // What is a whole number of times as large is repeated, at once along all such axes.
+    let times = |r: &Resize| {
+        let n = shape[r.axis];
+        let whole = r.size.is_multiple_of(n) && r.scale == n as f64 / r.size as f64;
+        if whole { r.size / n } else { 1 }
+    };
+    let mut x = x.clone();
+    for r in resizes.iter().filter(|r| times(r) == 1 && (r.size != shape[r.axis] || r.scale != 1.0)) {
+        x = r.nearest(&x, exact)?;
+    }
+    let all: Vec<usize> = [1, 1].into_iter().chain(resizes.iter().map(times)).collect();
+    if all.iter().any(|&t| t > 1) { repeated(&x, &all) } else { Ok(x.copy()) }
+}
+
+/// Another size of pixels that are made of several of the old ones.
+fn averaged(mut y: Node, mut resizes: Vec<Resize>, kind: Mode, edges: Edges) -> Result<Node> {
+    // What becomes smaller first makes less to do for the others.
+    resizes.sort_by(|a, b| b.scale.total_cmp(&a.scale));
+    if kind == Mode::Area {
+        let block = |r: &Resize| match y.shape()[r.axis] {
+            n if n.is_multiple_of(r.size) => n / r.size,
+            _ => 1,
+        };
+        let mut sizes = vec![1; y.shape().rank()];
+        resizes.iter().for_each(|r| sizes[r.axis] = block(r));
+        if sizes.iter().any(|&n| n > 1) {
+            y = blocks(&y, &sizes)?;
+        }
+    }
+    let Edges { aligned, antialias } = edges;
+    for r in &resizes {
+        let n = y.shape()[r.axis];
+        // Lines stay what they are where their size does, whatever the factor, as in PyTorch on processors.
+        let stays = aligned || r.scale == 1.0 || kind == Mode::Area || kind == Mode::Linear && !antialias;
+        if r.size == n && stays {
+            continue;
+        }
+        y = match kind {
+            Mode::Linear | Mode::Cubic if antialias => r.antialiased(&y, aligned, kind == Mode::Cubic)?,
+            Mode::Linear => r.linear(&y, aligned)?,
+            Mode::Cubic => r.cubic(&y, aligned)?,
+            Mode::Area => r.area(&y)?,
+            Mode::Nearest => r.nearest(&y, false)?,
+            Mode::NearestExact => r.nearest(&y, true)?,
+        };
+    }
+    Ok(y)
+}
+
 /// Channels and the two axes behind them, all before as one: `[batch, channels, height, width]`.
 fn pictures(op: &'static str, x: &Node) -> Result<[usize; 4]> {
     let shape = x.shape();
@@ -309,94 +566,28 @@ impl Tensor {
         #[default("constant")] mode: &str,
         #[default(None)] value: Option<f64>,
     ) -> Result<Tensor> {
-        let fail = |kind| Err(Error::new("pad", kind));
-        let mut x = self.node();
-        let rank = x.shape().rank();
-        if pad.len() % 2 == 1 || pad.len() / 2 > rank {
+        let x = self.node();
+        if pad.len() % 2 == 1 || pad.len() / 2 > x.shape().rank() {
             let text =
                 format!("takes two widths for each axis that gets margins, got {pad:?} for {}", x.shape());
-            return fail(ErrorKind::Value(text));
+            return Err(Error::new("pad", ErrorKind::Value(text)));
         }
-        let kind = match mode {
-            "constant" => None,
-            "reflect" => Some(Margin::Reflect),
-            "replicate" => Some(Margin::Replicate),
-            "circular" => Some(Margin::Circular),
-            other => {
-                let text = format!(
-                    "a mode is \"constant\", \"reflect\", \"replicate\" or \"circular\", got {other:?}"
-                );
-                return fail(ErrorKind::Value(text));
-            }
-        };
-        if kind.is_some() && value.is_some_and(|v| v != 0.0) {
-            return fail(ErrorKind::Value(format!(
-                "takes a value for the mode \"constant\", not for {mode:?}"
-            )));
-        }
-        let sizes = *x.shape();
-        // An end is repeated even where all but it is taken away.
-        let widths = pad.chunks_exact(2).enumerate().map(|(i, w)| {
-            let (axis, mut before, mut after) = (rank - 1 - i, w[0], w[1]);
-            let most = sizes[axis].saturating_sub(1) as isize;
-            if kind == Some(Margin::Replicate) && before.saturating_add(after) > -1 - most && most >= 0 {
-                if before < -most && after > 0 {
-                    (before, after) = (-most, after + before + most);
-                } else if after < -most && before > 0 {
-                    (before, after) = (before + after + most, -most);
-                }
-            }
-            (axis, before, after)
-        });
-        for (axis, before, after) in widths.clone() {
-            let n = x.shape()[axis];
-            let (from, off) = (before.min(0).unsigned_abs(), after.min(0).unsigned_abs());
-            let Some(left) = n.checked_sub(from).and_then(|n| n.checked_sub(off)) else {
-                let text = format!("takes {from} and {off} away from axis {axis} of size {n}");
-                return fail(ErrorKind::Shape(text));
-            };
-            if left < n {
-                x = x.slice(axis, from, 1, left)?;
-            }
-        }
-        let wide = widths.clone().any(|(_, before, after)| before > 0 || after > 0);
-        if !wide {
+        let filling = Filling::of(mode, value)?;
+        let widths = Width::all(pad, x.shape(), filling);
+        let mut x = shortened(x, &widths)?;
+        if !widths.iter().any(Width::adds) {
             return Ok(Tensor::from_node(x.copy()));
         }
-        if let Some(kind) = kind {
-            for (axis, before, after) in widths {
-                if before > 0 || after > 0 {
-                    x = margin(&x, axis, before.max(0) as usize, after.max(0) as usize, kind)?;
+        match filling {
+            Filling::Constant(value) => x = surrounded(&x, &widths, value)?,
+            Filling::Elements(kind) => {
+                for width in widths.iter().filter(|width| width.adds()) {
+                    let [before, after] = width.added();
+                    x = margin(&x, width.axis, before, after, kind)?;
                 }
             }
-            return Ok(Tensor::from_node(x));
         }
-        let mut sizes = x.shape().to_vec();
-        for (axis, before, after) in widths.clone() {
-            let margins = (before.max(0) as usize).saturating_add(after.max(0) as usize);
-            sizes[axis] = sizes[axis].saturating_add(margins);
-        }
-        let shape = Shape::new(&sizes)?;
-        let value = value.unwrap_or(0.0);
-        let constant =
-            || Node::scalar_bits(cell_bits(value, x.dtype()), x.dtype(), x.device(), false).expand(shape);
-        if x.shape().numel() == 0 {
-            let margins = constant()?;
-            if !x.is_tracked() || !mg_graph::is_tracking() {
-                return Ok(Tensor::from_node(margins));
-            }
-            // The sum of no elements, which has their history.
-            let all = (0..x.shape().rank()).fold(0, |m, d| m | 1 << d);
-            let nothing = x.reduce(ReduceKind::Sum, all, false)?;
-            return Ok(Tensor::from_node(margins.add(&nothing)));
-        }
-        let mut region = Layout::contiguous(shape);
-        for (axis, before, _) in widths {
-            let (start, n) = (before.max(0), x.shape()[axis] as isize);
-            region = region.slice(axis, Some(start), Some(start + n), 1)?;
-        }
-        let base = if value == 0.0 { None } else { Some(constant()?) };
-        Ok(Tensor::from_node(x.write_into(base.as_ref(), shape, region)?))
+        Ok(Tensor::from_node(x))
     }
 
     /// In another size along the axes behind the first two: `size`, or the old one times `scale_factor`, rounded down; one for all axes
@@ -420,116 +611,22 @@ impl Tensor {
         #[default(None)] recompute_scale_factor: Option<bool>,
         #[default(false)] antialias: bool,
     ) -> Result<Tensor> {
-        let fail = |kind| Err(Error::new("interpolate", kind));
-        let shape = self.shape();
-        let axes = shape.rank().saturating_sub(2);
-        let (kind, wanted) = match mode {
-            "nearest" => (Mode::Nearest, 1..=3),
-            "nearest-exact" => (Mode::NearestExact, 1..=3),
-            "area" => (Mode::Area, 1..=3),
-            "linear" => (Mode::Linear, 1..=1),
-            "bilinear" => (Mode::Linear, 2..=2),
-            "trilinear" => (Mode::Linear, 3..=3),
-            "bicubic" => (Mode::Cubic, 2..=2),
-            other => {
-                let text = format!(
-                    "a mode is \"nearest\", \"nearest-exact\", \"linear\", \"bilinear\", \"trilinear\", \"bicubic\" or \
-                     \"area\", got {other:?}"
-                );
-                return fail(ErrorKind::Value(text));
-            }
-        };
-        if !wanted.contains(&axes) {
-            return fail(ErrorKind::Shape(format!("mode {mode:?} does not take shape {shape}")));
-        }
-        let smooth = matches!(kind, Mode::Linear | Mode::Cubic);
-        if align_corners.is_some() && !smooth {
-            return fail(ErrorKind::Value(format!("mode {mode:?} does not take align_corners")));
-        }
-        if antialias && !matches!(mode, "bilinear" | "bicubic") {
-            return fail(ErrorKind::Value(format!(
-                "antialias is for \"bilinear\" and \"bicubic\", not {mode:?}"
-            )));
-        }
-        let aligned = align_corners.unwrap_or(false);
+        let (x, shape) = (self.node(), self.shape());
+        let kind = Mode::of(mode, &shape)?;
+        let edges = Edges::of(mode, kind, align_corners, antialias)?;
         let recompute = recompute_scale_factor.unwrap_or(false);
-        let (sizes, factors) = match (size, scale_factor) {
-            (Some(_), None) if recompute => {
-                return fail(ErrorKind::Value("recomputes a scale_factor, and none is given".into()));
-            }
-            (Some(size), None) => (each(size, axes, "size")?, None),
-            (None, Some(factor)) => {
-                let factors = each(factor, axes, "scale_factor")?;
-                let scaled = shape[2..].iter().zip(&factors).map(|(&n, &f)| (n as f64 * f).floor() as usize);
-                (scaled.collect(), (!recompute && kind != Mode::Area).then_some(factors))
-            }
-            (Some(_), Some(_)) | (None, None) => {
-                return fail(ErrorKind::Value("takes a size or a scale_factor".into()));
-            }
-        };
-        if sizes.contains(&0) || shape[1..].contains(&0) {
-            return fail(ErrorKind::Shape(format!("shape {shape} cannot become one of sizes {sizes:?}")));
+        let resizes = Resize::all(kind, &shape, size, scale_factor, recompute)?;
+        if matches!(kind, Mode::Nearest | Mode::NearestExact) {
+            return Ok(Tensor::from_node(picked(&x, &resizes, kind == Mode::NearestExact)?));
         }
-        let keeps = matches!(kind, Mode::Nearest | Mode::NearestExact);
         // Pixels of a byte are averaged as floats, and rounded at the end.
         let is_bytes = self.dtype() == DType::U8 && matches!(mode, "bilinear" | "bicubic");
-        if !keeps && !self.dtype().is_float() && !is_bytes {
-            return fail(ErrorKind::DType(format!("mode {mode:?} takes floats, got {}", self.dtype())));
-        }
-        let x = self.node();
-        let resizes: Vec<Resize> = (0..axes)
-            .map(|i| {
-                let ratio = shape[i + 2] as f64 / sizes[i] as f64;
-                let scale = factors.as_ref().map_or(ratio, |f| 1.0 / f[i]);
-                Resize { axis: i + 2, size: sizes[i], scale }
-            })
-            .collect();
-        if keeps {
-            // What is a whole number of times as large is repeated, at once along all such axes.
-            let times = |r: &Resize| {
-                let n = shape[r.axis];
-                let whole = r.size.is_multiple_of(n) && r.scale == n as f64 / r.size as f64;
-                if whole { r.size / n } else { 1 }
-            };
-            let mut x = x;
-            for r in resizes.iter().filter(|r| times(r) == 1 && (r.size != shape[r.axis] || r.scale != 1.0)) {
-                x = r.nearest(&x, kind == Mode::NearestExact)?;
-            }
-            let all: Vec<usize> = [1, 1].into_iter().chain(resizes.iter().map(times)).collect();
-            let x = if all.iter().any(|&t| t > 1) { repeated(&x, &all)? } else { x.copy() };
-            return Ok(Tensor::from_node(x));
+        if !self.dtype().is_float() && !is_bytes {
+            let text = format!("mode {mode:?} takes floats, got {}", self.dtype());
+            return Err(Error::new("interpolate", ErrorKind::DType(text)));
         }
         let mut y = if is_bytes { x.cast(DType::F32) } else { wide(&x) };
-        let mut resizes = resizes;
-        // What becomes smaller first makes less to do for the others.
-        resizes.sort_by(|a, b| b.scale.total_cmp(&a.scale));
-        if kind == Mode::Area {
-            let block = |r: &Resize| match shape[r.axis].is_multiple_of(r.size) {
-                true => shape[r.axis] / r.size,
-                false => 1,
-            };
-            let mut sizes = vec![1; shape.rank()];
-            resizes.iter().for_each(|r| sizes[r.axis] = block(r));
-            if sizes.iter().any(|&n| n > 1) {
-                y = blocks(&y, &sizes)?;
-            }
-        }
-        for r in &resizes {
-            let n = y.shape()[r.axis];
-            // Lines stay what they are where their size does, whatever the factor, as in PyTorch on processors.
-            let stays = aligned || r.scale == 1.0 || kind == Mode::Area || kind == Mode::Linear && !antialias;
-            if r.size == n && stays {
-                continue;
-            }
-            y = match kind {
-                Mode::Linear | Mode::Cubic if antialias => r.antialiased(&y, aligned, kind == Mode::Cubic)?,
-                Mode::Linear => r.linear(&y, aligned)?,
-                Mode::Cubic => r.cubic(&y, aligned)?,
-                Mode::Area => r.area(&y)?,
-                Mode::Nearest => r.nearest(&y, false)?,
-                Mode::NearestExact => r.nearest(&y, true)?,
-            };
-        }
+        y = averaged(y, resizes, kind, edges)?;
         if is_bytes {
             // To the nearest, of which a conversion takes the whole part; what is beyond a byte becomes its end there.
             y = y.add(&y.lit(0.5)).map(Row::Floor);

@@ -3,7 +3,7 @@
 use super::elementwise::{and, or};
 use super::set_aside;
 use crate::tensor::Tensor;
-use mg_device::{DType, Error, ErrorKind, Result, Shape};
+use mg_device::{DType, Device, Error, ErrorKind, Result, Shape};
 use mg_graph::{Node, cell_bits_of_int, same_device};
 use mg_kernels::{Algebra, ReduceKind, Row, Rules};
 use mg_macros::operations;
@@ -99,6 +99,100 @@ fn largest_of_bags(found: &Node, counts: &Node, bag: &Node, bags: usize) -> Resu
     })?;
     let largest = found.gather(0, &first)?;
     Ok(Tensor::from_node(is_any.choose(&largest, &found.lit(0.0))))
+}
+
+/// What is made of the rows of a bag.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Bag {
+    Sum,
+    Mean,
+    Max,
+}
+
+impl Bag {
+    fn of(mode: &str, weights: Option<&Tensor>, shape: &Shape) -> Result<Bag> {
+        let fail = |text| Err(Error::new("embedding_bag", ErrorKind::Value(text)));
+        let bag = match mode {
+            "sum" => Bag::Sum,
+            "mean" => Bag::Mean,
+            "max" => Bag::Max,
+            _ => return fail(format!("a mode is \"sum\", \"mean\" or \"max\", got {mode:?}")),
+        };
+        match weights.is_some_and(|weights| weights.shape() != *shape || bag != Bag::Sum) {
+            true => fail("takes per_sample_weights of the indices' shape, for the mode \"sum\"".into()),
+            false => Ok(bag),
+        }
+    }
+
+    /// Of a bag's sum, and how many rows it is of.
+    fn of_sum(self, sum: Node, n: &Node) -> Tensor {
+        Tensor::from_node(match self {
+            Bag::Mean => sum.div(&Node::apply(Row::Maximum, &[n, &n.lit(1.0)])),
+            Bag::Sum | Bag::Max => sum,
+        })
+    }
+}
+
+/// How many bags begin at these offsets.
+fn number_of_bags(op: &'static str, offsets: &Tensor, device: Device, with_end: bool) -> Result<usize> {
+    if offsets.rank() != 1 || !offsets.dtype().is_int() || offsets.device() != device {
+        let (dtype, shape) = (offsets.dtype(), offsets.shape());
+        let text = format!("takes integers with one axis as offsets, got {dtype} {shape}");
+        return Err(Error::new(op, ErrorKind::Shape(text)));
+    }
+    let number = offsets.numel().checked_sub(usize::from(with_end));
+    number.ok_or_else(|| Error::new(op, ErrorKind::Value("takes at least one offset".into())))
+}
+
+/// Rows that go into bags.
+struct Bagged {
+    /// `[count, size]`.
+    found: Node,
+    /// Which of them count `[count, 1]`, and whether that is all.
+    counts: Node,
+    all: bool,
+}
+
+impl Bagged {
+    /// The rows, zeros where they do not count.
+    fn kept(&self) -> Node {
+        if self.all { self.found.clone() } else { self.counts.choose(&self.found, &self.found.lit(0.0)) }
+    }
+
+    /// Of `bags` bags of `m` rows each.
+    fn beside_each_other(&self, mode: Bag, bags: usize, m: usize) -> Result<Tensor> {
+        let Bagged { found, counts, .. } = self;
+        let size = found.shape()[1];
+        let (wide, each) = (Shape::of(&[bags, m, size]), Shape::of(&[bags, m]));
+        if mode == Bag::Max {
+            if m == 0 {
+                return of_nothing(found, &[bags, size]);
+            }
+            let zero = found.lit(0.0);
+            let found = counts.choose(found, &found.lit(f64::NEG_INFINITY)).reshape(wide)?;
+            let first = set_aside(|| found.reduce(ReduceKind::ArgMax, 1 << 1, true))?;
+            let largest = found.gather(1, &first)?.reshape(Shape::of(&[bags, size]))?;
+            let any = counts.cast(DType::I64).reshape(each)?.reduce(ReduceKind::Max, 1 << 1, true)?;
+            return Ok(Tensor::from_node(any.lit(0.0).lt(&any).choose(&largest, &zero)));
+        }
+        let sum = self.kept().reshape(wide)?.reduce(ReduceKind::Sum, 1 << 1, false)?;
+        let n = match self.all {
+            false => counts.cast(found.dtype()).reshape(each)?.reduce(ReduceKind::Sum, 1 << 1, true)?,
+            true => sum.lit(m as f64),
+        };
+        Ok(mode.of_sum(sum, &n))
+    }
+
+    /// Of so many bags, of which `bag` says for each row in which one it is.
+    fn one_after_another(&self, mode: Bag, bag: &Node, number: usize) -> Result<Tensor> {
+        let Bagged { found, counts, .. } = self;
+        if mode == Bag::Max {
+            return largest_of_bags(found, counts, bag, number);
+        }
+        let sum = self.kept().scatter_add(0, &bag.expand(*found.shape())?, number)?;
+        let n = counts.cast(found.dtype()).scatter_add(0, bag, number)?;
+        Ok(mode.of_sum(sum, &n))
+    }
 }
 
 #[operations(LAYERS)]
@@ -225,17 +319,7 @@ impl Tensor {
         #[default(None)] padding_idx: Option<i64>,
     ) -> Result<Tensor> {
         let op = "embedding_bag";
-        let fail = |kind| Err(Error::new(op, kind));
-        if !matches!(mode, "sum" | "mean" | "max") {
-            return fail(ErrorKind::Value(format!("a mode is \"sum\", \"mean\" or \"max\", got {mode:?}")));
-        }
-        let shape = self.shape();
-        if per_sample_weights.is_some_and(|w| w.shape() != shape)
-            || per_sample_weights.is_some() && mode != "sum"
-        {
-            let text = "takes per_sample_weights of the indices' shape, for the mode \"sum\"";
-            return fail(ErrorKind::Value(text.into()));
-        }
+        let mode = Bag::of(mode, per_sample_weights, &self.shape())?;
         let (table, at) = looked_up(op, self, weight)?;
         let (count, size) = (at.shape()[0], table.shape()[1]);
         let padding = padding(op, padding_idx, table.shape()[0])?;
@@ -248,65 +332,23 @@ impl Tensor {
         if let Some(weights) = per_sample_weights {
             found = found.mul(&weights.node().cast(found.dtype()).reshape(column)?);
         }
-        let zero = found.lit(0.0);
-        let kept = if padding.is_some() { counts.choose(&found, &zero) } else { found.clone() };
-        let ones = counts.cast(found.dtype());
-        let (sum, n) = match (offsets, shape.rank()) {
-            (None, 2) => {
-                let (bags, m) = (shape[0], shape[1]);
-                let wide = Shape::of(&[bags, m, size]);
-                if mode == "max" {
-                    if m == 0 {
-                        return of_nothing(&found, &[bags, size]);
-                    }
-                    let found = counts.choose(&found, &found.lit(f64::NEG_INFINITY)).reshape(wide)?;
-                    let first = set_aside(|| found.reduce(ReduceKind::ArgMax, 1 << 1, true))?;
-                    let largest = found.gather(1, &first)?.reshape(Shape::of(&[bags, size]))?;
-                    let any = counts.cast(DType::I64).reshape(Shape::of(&[bags, m]))?;
-                    let any = any.reduce(ReduceKind::Max, 1 << 1, true)?;
-                    let largest = any.lit(0.0).lt(&any).choose(&largest, &zero);
-                    return Ok(Tensor::from_node(largest));
-                }
-                let sum = kept.reshape(wide)?.reduce(ReduceKind::Sum, 1 << 1, false)?;
-                let n = match padding {
-                    Some(_) => ones.reshape(Shape::of(&[bags, m]))?.reduce(ReduceKind::Sum, 1 << 1, true)?,
-                    None => sum.lit(m as f64),
-                };
-                (sum, n)
-            }
+        let bagged = Bagged { found, counts, all: padding.is_none() };
+        match (offsets, self.rank()) {
+            (None, 2) => bagged.beside_each_other(mode, self.shape()[0], self.shape()[1]),
             (Some(offsets), 1) => {
-                if offsets.rank() != 1 || !offsets.dtype().is_int() || offsets.device() != self.device() {
-                    let text = format!(
-                        "takes integers with one axis as offsets, got {} {}",
-                        offsets.dtype(),
-                        offsets.shape()
-                    );
-                    return fail(ErrorKind::Shape(text));
-                }
-                let number = offsets.numel().checked_sub(usize::from(include_last_offset));
-                let Some(number) = number else {
-                    return fail(ErrorKind::Value("takes at least one offset".into()));
-                };
+                let number = number_of_bags(op, offsets, self.device(), include_last_offset)?;
                 if number == 0 {
-                    return of_nothing(&found, &[0, size]);
+                    return of_nothing(&bagged.found, &[0, size]);
                 }
                 let bag = bags(&offsets.node().cast(DType::I64), number, count)?.reshape(column)?;
-                if mode == "max" {
-                    return largest_of_bags(&found, &counts, &bag, number);
-                }
-                let sum = kept.scatter_add(0, &bag.expand(Shape::of(&[count, size]))?, number)?;
-                (sum, ones.scatter_add(0, &bag, number)?)
+                bagged.one_after_another(mode, &bag, number)
             }
             _ => {
-                let text = format!("takes indices [bags, m], or [m] with offsets, got shape {shape}");
-                return fail(ErrorKind::Shape(text));
+                let text =
+                    format!("takes indices [bags, m], or [m] with offsets, got shape {}", self.shape());
+                Err(Error::new(op, ErrorKind::Shape(text)))
             }
-        };
-        let bag = match mode {
-            "mean" => sum.div(&Node::apply(Row::Maximum, &[&n, &n.lit(1.0)])),
-            _ => sum,
-        };
-        Ok(Tensor::from_node(bag))
+        }
     }
 
     /// Integers as rows of zeros with a one, i64. Without `num_classes` there are as many classes as the largest integer says, which is

@@ -26,6 +26,35 @@ enum Between {
     Cubic,
 }
 
+impl Beyond {
+    fn of(padding_mode: &str) -> Result<Beyond> {
+        match padding_mode {
+            "zeros" => Ok(Beyond::Zeros),
+            "border" => Ok(Beyond::Border),
+            "reflection" => Ok(Beyond::Reflection),
+            other => {
+                let text =
+                    format!("a padding_mode is \"zeros\", \"border\" or \"reflection\", got {other:?}");
+                Err(Error::new(OP, ErrorKind::Value(text)))
+            }
+        }
+    }
+}
+
+impl Between {
+    fn of(mode: &str) -> Result<Between> {
+        match mode {
+            "bilinear" => Ok(Between::Linear),
+            "nearest" => Ok(Between::Nearest),
+            "bicubic" => Ok(Between::Cubic),
+            other => {
+                let text = format!("a mode is \"bilinear\", \"nearest\" or \"bicubic\", got {other:?}");
+                Err(Error::new(OP, ErrorKind::Value(text)))
+            }
+        }
+    }
+}
+
 /// An axis, as grids see it.
 #[derive(Clone, Copy)]
 struct Axis {
@@ -144,6 +173,57 @@ fn both(a: Option<Node>, b: Option<&Node>, row: Row) -> Option<Node> {
     }
 }
 
+/// Refuses images and grids that do not fit each other.
+fn fit(x: &Node, grid: &Node) -> Result<()> {
+    let fail = |kind| Err(Error::new(OP, kind));
+    let (shape, places) = (x.shape(), grid.shape());
+    let axes = shape.rank().wrapping_sub(2);
+    if !(2..=3).contains(&axes)
+        || places.rank() != axes + 2
+        || places[0] != shape[0]
+        || places[axes + 1] != axes
+    {
+        let text = format!("images of shape {shape} do not fit a grid of shape {places}");
+        return fail(ErrorKind::Shape(text));
+    }
+    if shape[2..].contains(&0) {
+        return fail(ErrorKind::Shape(format!("takes images with elements, got shape {shape}")));
+    }
+    if !x.dtype().is_float() || grid.dtype() != x.dtype() {
+        let text = format!("takes floats of one dtype, got {} and {}", x.dtype(), grid.dtype());
+        return fail(ErrorKind::DType(text));
+    }
+    same_device(OP, &[x, grid]).map(drop)
+}
+
+/// All ways to choose one of what there was and an element along one more axis, whose elements lie `stride` apart.
+fn crossed(begun: Vec<Along>, taps: &[Along], stride: f64) -> Vec<Along> {
+    let mut all = vec![];
+    for tap in taps {
+        let at = if stride == 1.0 { tap.at.clone() } else { tap.at.scale(stride) };
+        if begun.is_empty() {
+            all.push(Along { at: at.clone(), weight: tap.weight.clone(), inside: tap.inside.clone() });
+        }
+        for before in &begun {
+            let weight = both(before.weight.clone(), tap.weight.as_ref(), Row::Mul);
+            let inside = both(before.inside.clone(), tap.inside.as_ref(), Row::And);
+            all.push(Along { at: before.at.add(&at), weight, inside });
+        }
+    }
+    all
+}
+
+/// What lines have at places, by their weights.
+fn weighed(lines: &Node, all: Vec<Along>, wanted: Shape) -> Result<Node> {
+    if let [Along { at, weight: None, inside }] = &all[..] {
+        // The nearest one, as it is.
+        let part = lines.gather(2, &at.expand(wanted)?)?;
+        return Ok(inside.as_ref().map_or(part.clone(), |inside| inside.choose(&part, &part.lit(0.0))));
+    }
+    let tap = |Along { at, weight, inside }| Some(Tap { at, weight: weight?, inside });
+    blended(lines, 2, wanted, &all.into_iter().filter_map(tap).collect::<Vec<Tap>>())
+}
+
 #[operations(SAMPLING)]
 impl Tensor {
     /// Images `[n, c, height, width]` read at the places of a grid `[n, h, w, 2]`, each an x and a y: −1 … 1 from one edge to the other (from one centre
@@ -162,95 +242,37 @@ impl Tensor {
         #[default("zeros")] padding_mode: &str,
         #[default(None)] align_corners: Option<bool>,
     ) -> Result<Tensor> {
-        let fail = |kind| Err(Error::new(OP, kind));
-        let between = match mode {
-            "bilinear" => Between::Linear,
-            "nearest" => Between::Nearest,
-            "bicubic" => Between::Cubic,
-            other => {
-                let text = format!("a mode is \"bilinear\", \"nearest\" or \"bicubic\", got {other:?}");
-                return fail(ErrorKind::Value(text));
-            }
-        };
-        let beyond = match padding_mode {
-            "zeros" => Beyond::Zeros,
-            "border" => Beyond::Border,
-            "reflection" => Beyond::Reflection,
-            other => {
-                let text =
-                    format!("a padding_mode is \"zeros\", \"border\" or \"reflection\", got {other:?}");
-                return fail(ErrorKind::Value(text));
-            }
-        };
+        let between = Between::of(mode)?;
+        let beyond = Beyond::of(padding_mode)?;
         let (x, grid) = (self.node(), grid.node());
+        fit(&x, &grid)?;
         let (shape, places) = (*x.shape(), *grid.shape());
-        let axes = shape.rank().wrapping_sub(2);
-        if !(2..=3).contains(&axes)
-            || places.rank() != axes + 2
-            || places[0] != shape[0]
-            || places[axes + 1] != axes
-        {
-            let text = format!("images of shape {shape} do not fit a grid of shape {places}");
-            return fail(ErrorKind::Shape(text));
-        }
-        if shape[2..].contains(&0) {
-            return fail(ErrorKind::Shape(format!("takes images with elements, got shape {shape}")));
-        }
-        if !x.dtype().is_float() || grid.dtype() != x.dtype() {
-            let text = format!("takes floats of one dtype, got {} and {}", x.dtype(), grid.dtype());
-            return fail(ErrorKind::DType(text));
-        }
-        same_device(OP, &[&x, &grid])?;
+        let axes = shape.rank() - 2;
         let (n, c) = (shape[0], shape[1]);
         let count: usize = places[1..=axes].iter().product();
-        let aligned = align_corners.unwrap_or(false);
         let (image, numbers) = (wide(&x), wide(&grid));
         let line = Shape::new(&[n, 1, count])?;
-        // All ways to choose an element along each axis, from the last axis on: where it stands, what it counts, whether it is there.
-        let mut all: Vec<(Node, Option<Node>, Option<Node>)> = vec![];
+        let along = |axis| numbers.slice(axes + 1, axis, 1, 1)?.reshape(line);
+        // A grid's numbers are of the last axis first.
+        let mut all: Vec<Along> = vec![];
         let mut stride = 1.0;
         for axis in 0..axes {
             let size = shape[1 + axes - axis];
-            let along = numbers.slice(axes + 1, axis, 1, 1)?.reshape(line)?;
-            let taps = Axis { size, beyond, aligned }.taps(&along, between);
-            let begun = std::mem::take(&mut all);
-            for tap in &taps {
-                let at = if stride == 1.0 { tap.at.clone() } else { tap.at.scale(stride) };
-                if begun.is_empty() {
-                    all.push((at.clone(), tap.weight.clone(), tap.inside.clone()));
-                }
-                for (before, weight, inside) in &begun {
-                    let weight = both(weight.clone(), tap.weight.as_ref(), Row::Mul);
-                    let inside = both(inside.clone(), tap.inside.as_ref(), Row::And);
-                    all.push((before.add(&at), weight, inside));
-                }
-            }
+            let seen = Axis { size, beyond, aligned: align_corners.unwrap_or(false) };
+            all = crossed(all, &seen.taps(&along(axis)?, between), stride);
             stride *= size as f64;
         }
         let plane = shape[2..].iter().product();
         let lines = image.reshape(Shape::new(&[n, c, plane])?)?;
         let wanted = Shape::new(&[n, c, count])?;
-        let sum = match &all[..] {
-            // The nearest one, as it is.
-            [(at, None, inside)] => {
-                let part = lines.gather(2, &at.expand(wanted)?)?;
-                inside.as_ref().map_or(part.clone(), |inside| inside.choose(&part, &part.lit(0.0)))
-            }
-            _ => {
-                let weighed = |(at, weight, inside)| Some(Tap { at, weight: weight?, inside });
-                blended(&lines, 2, wanted, &all.into_iter().filter_map(weighed).collect::<Vec<Tap>>())?
-            }
-        };
-        let out: Vec<usize> = [n, c].into_iter().chain(places[1..=axes].iter().copied()).collect();
-        let out = Shape::new(&out)?;
+        let sum = weighed(&lines, all, wanted)?;
         let sum = match between {
             // Nothing changes with the places, but there are some.
-            Between::Nearest => {
-                without_slope(&sum, &numbers.slice(axes + 1, 0, 1, 1)?.reshape(line)?.expand(wanted)?)
-            }
+            Between::Nearest => without_slope(&sum, &along(0)?.expand(wanted)?),
             Between::Linear | Between::Cubic => sum,
         };
-        Ok(Tensor::from_node(sum.cast(x.dtype()).reshape(out)?))
+        let out: Vec<usize> = [n, c].into_iter().chain(places[1..=axes].iter().copied()).collect();
+        Ok(Tensor::from_node(sum.cast(x.dtype()).reshape(Shape::new(&out)?)?))
     }
 
     /// The grid `[n, h, w, 2]` with which `grid_sample` moves images of `size` `[n, c, h, w]` by affine maps `[n, 2, 3]`; or `[n, d, h, w, 3]` of

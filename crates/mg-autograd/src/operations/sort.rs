@@ -224,44 +224,69 @@ enum Between {
     Midpoint,
 }
 
-/// Quantiles, over what is not NaN if `skips` is set; otherwise those of a line with NaN are NaN.
-fn quantiles(
-    op: &'static str,
-    t: &Tensor,
-    q: Operand,
-    dim: Option<isize>,
-    keepdim: bool,
-    interpolation: &str,
-    skips: bool,
-) -> Result<Tensor> {
-    let between = match interpolation {
-        "linear" => Between::Linear,
-        "lower" => Between::Lower,
-        "higher" => Between::Higher,
-        "nearest" => Between::Nearest,
-        "midpoint" => Between::Midpoint,
-        other => {
-            let text =
-                format!("interpolation '{other}', not 'linear', 'lower', 'higher', 'nearest' or 'midpoint'");
-            return refused(op, ErrorKind::Value(text));
-        }
-    };
+impl Between {
+    fn of(op: &'static str, interpolation: &str) -> Result<Between> {
+        Ok(match interpolation {
+            "linear" => Between::Linear,
+            "lower" => Between::Lower,
+            "higher" => Between::Higher,
+            "nearest" => Between::Nearest,
+            "midpoint" => Between::Midpoint,
+            other => {
+                let text = format!(
+                    "interpolation '{other}', not 'linear', 'lower', 'higher', 'nearest' or 'midpoint'"
+                );
+                return refused(op, ErrorKind::Value(text));
+            }
+        })
+    }
+
+    /// What stands at ranks, which need not be whole, of lines along an axis that are sorted.
+    fn at(self, sorted: &Node, axis: usize, ranks: &Node) -> Result<Node> {
+        let ranks = match self {
+            Between::Lower => ranks.map(Row::Floor),
+            Between::Higher => ranks.map(Row::Ceil),
+            Between::Nearest => ranks.map(Row::Round),
+            Between::Linear | Between::Midpoint => ranks.clone(),
+        };
+        let below = untracked(&ranks).map(Row::Floor);
+        let low = sorted.gather(axis, &below.cast(DType::I64))?;
+        let weight = match self {
+            Between::Lower | Between::Higher | Between::Nearest => return Ok(low),
+            Between::Linear => ranks.sub(&below),
+            Between::Midpoint => below.lit(0.5),
+        };
+        let above = untracked(&ranks).map(Row::Ceil);
+        let high = sorted.gather(axis, &above.cast(DType::I64))?;
+        // Equal ones stay what they are: infinities have no difference.
+        let same = untracked(&low).eq(&untracked(&high));
+        let step = same.choose(&low.lit(0.0), &high.sub(&low));
+        // From the nearer one: between −∞ and a number no quantile is NaN on the number's side.
+        let near = low.add(&step.mul(&weight));
+        let far = high.sub(&step.mul(&weight.lit(1.0).sub(&weight)));
+        Ok(weight.lt(&weight.lit(0.5)).choose(&near, &far))
+    }
+}
+
+/// The quantiles that are asked for of a tensor, when both are what they may be.
+fn asked(op: &'static str, t: &Tensor, q: Operand) -> Result<Tensor> {
     if !matches!(t.dtype(), DType::F32 | DType::F64) {
         return refused(op, ErrorKind::DType(format!("takes float32 or float64, got {}", t.dtype())));
     }
     if t.numel() == 0 {
         return refused(op, ErrorKind::Shape(format!("a tensor of shape {} has no elements", t.shape())));
     }
-    let outside = |q: f64| !(0.0..=1.0).contains(&q);
+    let inside = |q: f64| match (0.0..=1.0).contains(&q) {
+        true => Ok(()),
+        false => refused(op, ErrorKind::Value(format!("takes q between 0 and 1, got {q}"))),
+    };
     let given = match &q {
         Operand::Float(q) => Some(*q),
         Operand::Int(q) => Some(*q as f64),
         Operand::Bool(q) => Some(f64::from(u8::from(*q))),
         Operand::Tensor(_) | Operand::Live(_) => None,
     };
-    if let Some(q) = given.filter(|&q| outside(q)) {
-        return refused(op, ErrorKind::Value(format!("takes q between 0 and 1, got {q}")));
-    }
+    given.map_or(Ok(()), inside)?;
     let q = q.beside(t);
     if q.rank() > 1 || q.dtype() != t.dtype() {
         let text = format!("takes q of {} with one axis at most, got {} {}", t.dtype(), q.dtype(), q.shape());
@@ -274,14 +299,58 @@ fn quantiles(
     // A device that would have to be waited for is not asked: there, what is outside is taken to be 0 or 1.
     if given.is_none() && q.device().is_cpu() {
         mg_graph::needs_values();
+        q.detach().to_dtype(DType::F64).to_vec::<f64>()?.into_iter().try_for_each(inside)?;
     }
-    if given.is_none()
-        && q.device().is_cpu()
-        && let Some(q) = q.detach().to_dtype(DType::F64).to_vec::<f64>()?.into_iter().find(|&q| outside(q))
-    {
-        return refused(op, ErrorKind::Value(format!("takes q between 0 and 1, got {q}")));
+    Ok(q)
+}
+
+/// The ranks of a line of quantiles in lines along an axis that are sorted: of all elements, or of the numbers if NaN is skipped.
+fn ranks(sorted: &Node, axis: usize, q: &Node, skips: bool) -> Result<Node> {
+    let (length, count) = (sorted.shape()[axis] as f64, q.shape().numel());
+    let inside = Node::apply(Row::Minimum, &[&Node::apply(Row::Maximum, &[q, &q.lit(0.0)]), &q.lit(1.0)]);
+    let own = untracked(sorted);
+    let is_number = own.eq(&own).cast(DType::I64);
+    let numbers = is_number.reduce(ReduceKind::Sum, 1 << axis, true)?.cast(sorted.dtype());
+    let ranks = match skips {
+        true => {
+            let most = Node::apply(Row::Maximum, &[&numbers.sub(&numbers.lit(1.0)), &numbers.lit(0.0)]);
+            inside.mul(&most)
+        }
+        // NaN comes last.
+        false => {
+            let last = length - 1.0;
+            numbers.eq(&numbers.lit(length)).choose(&inside.scale(last), &inside.lit(last))
+        }
+    };
+    ranks.expand(sorted.shape().with(axis, count))
+}
+
+/// The sizes of what has one element for each line along an axis, or for all lines.
+fn of_lines(shape: &[usize], axis: Option<usize>, keepdim: bool) -> Vec<usize> {
+    let mut sizes = shape.to_vec();
+    match (axis, keepdim) {
+        (None, false) => sizes.clear(),
+        (None, true) => sizes.fill(1),
+        // The axis of a tensor without axes is none of its own.
+        (Some(_), _) if shape.is_empty() => {}
+        (Some(axis), true) => sizes[axis] = 1,
+        (Some(axis), false) => drop(sizes.remove(axis)),
     }
-    let rank = t.rank();
+    sizes
+}
+
+/// Quantiles, over what is not NaN if `skips` is set; otherwise those of a line with NaN are NaN.
+fn quantiles(
+    op: &'static str,
+    t: &Tensor,
+    q: Operand,
+    dim: Option<isize>,
+    keepdim: bool,
+    interpolation: &str,
+    skips: bool,
+) -> Result<Tensor> {
+    let between = Between::of(op, interpolation)?;
+    let q = asked(op, t, q)?;
     let flat = match dim {
         None => t.reshape(&[-1])?,
         Some(_) => t.clone(),
@@ -289,71 +358,12 @@ fn quantiles(
     let lines = Lines::of(&flat, dim.unwrap_or(0))?;
     let sorted = sorted(&lines.last()?)?;
     let axis = sorted.shape().rank() - 1;
-    let last = lines.length() as f64 - 1.0;
-    // The ranks of what is asked for: [lines …, q].
     let count = q.numel();
-    let wanted = sorted.shape().with(axis, count);
-    let q_line = q.node().reshape(Shape::of(&[count]))?;
-    let zero = q_line.lit(0.0);
-    let one = q_line.lit(1.0);
-    let inside = Node::apply(Row::Minimum, &[&Node::apply(Row::Maximum, &[&q_line, &zero]), &one]);
-    let own = untracked(&sorted);
-    let is_number = own.eq(&own).cast(DType::I64).reduce(ReduceKind::Sum, 1 << axis, true)?.cast(t.dtype());
-    let ranks = match skips {
-        true => {
-            let most = Node::apply(Row::Maximum, &[&is_number.sub(&is_number.lit(1.0)), &is_number.lit(0.0)]);
-            inside.mul(&most)
-        }
-        // NaN comes last.
-        false => {
-            let whole = is_number.eq(&is_number.lit(last + 1.0));
-            whole.choose(&inside.scale(last), &inside.lit(last))
-        }
-    };
-    let ranks = ranks.expand(wanted)?;
-    let ranks = match between {
-        Between::Lower => ranks.map(Row::Floor),
-        Between::Higher => ranks.map(Row::Ceil),
-        Between::Nearest => ranks.map(Row::Round),
-        Between::Linear | Between::Midpoint => ranks,
-    };
-    let below = untracked(&ranks).map(Row::Floor);
-    let low = sorted.gather(axis, &below.cast(DType::I64))?;
-    let found = match between {
-        Between::Lower | Between::Higher | Between::Nearest => low,
-        Between::Linear | Between::Midpoint => {
-            let above = untracked(&ranks).map(Row::Ceil);
-            let high = sorted.gather(axis, &above.cast(DType::I64))?;
-            let weight = match between {
-                Between::Midpoint => below.lit(0.5),
-                Between::Linear | Between::Lower | Between::Higher | Between::Nearest => ranks.sub(&below),
-            };
-            // Equal ones stay what they are: infinities have no difference.
-            let same = untracked(&low).eq(&untracked(&high));
-            let step = same.choose(&low.lit(0.0), &high.sub(&low));
-            // From the nearer one: between −∞ and a number no quantile is NaN on the number's side.
-            let near = low.add(&step.mul(&weight));
-            let far = high.sub(&step.mul(&weight.lit(1.0).sub(&weight)));
-            weight.lt(&weight.lit(0.5)).choose(&near, &far)
-        }
-    };
+    let ranks = ranks(&sorted, axis, &q.node().reshape(Shape::of(&[count]))?, skips)?;
+    let found = between.at(&sorted, axis, &ranks)?;
     // The quantiles' axis comes first.
-    let mut axes = vec![axis];
-    axes.extend(0..axis);
-    let mut sizes: Vec<usize> = match (dim, keepdim) {
-        (None, false) => vec![],
-        (None, true) => vec![1; rank],
-        (Some(_), _) if rank == 0 => vec![],
-        (Some(_), keepdim) => {
-            let mut sizes = t.shape().to_vec();
-            if keepdim {
-                sizes[lines.axis] = 1;
-            } else {
-                sizes.remove(lines.axis);
-            }
-            sizes
-        }
-    };
+    let axes: Vec<usize> = [axis].into_iter().chain(0..axis).collect();
+    let mut sizes = of_lines(&t.shape(), dim.map(|_| lines.axis), keepdim);
     if q.rank() > 0 {
         sizes.insert(0, count);
     }

@@ -26,8 +26,10 @@ pub(super) fn fail_together(program: &Program, is_fallible: impl Fn(usize) -> bo
     let mut from: Vec<u64> = Vec::with_capacity(program.values.len());
     for (v, value) in program.values.iter().enumerate() {
         from.push(match value.inst {
-            Inst::Input(i) if is_fallible(i as usize) => 1 << (i as u64 % 64),
-            _ => program.args(v as Val).fold(0, |mask, a| mask | from[a as usize]),
+            Inst::Input(i) => u64::from(is_fallible(i as usize)) << (i as u64 % 64),
+            Inst::Const(_) | Inst::Map(..) | Inst::Cast(_) | Inst::Reduce(..) | Inst::Guard(..) => {
+                program.args(v as Val).fold(0, |mask, a| mask | from[a as usize])
+            }
         });
     }
     let mut masks = program.outputs.iter().map(|&(v, _)| from[v as usize]);
@@ -47,7 +49,9 @@ pub(super) fn output_depends(
         let own = if checks.iter().any(|c| usize::from(c.value) == v) { bit } else { 0 };
         from.push(match value.inst {
             Inst::Input(i) => own | input(i as usize),
-            _ => program.args(v as Val).fold(own, |bits, a| bits | from[a as usize]),
+            Inst::Const(_) | Inst::Map(..) | Inst::Cast(_) | Inst::Reduce(..) | Inst::Guard(..) => {
+                program.args(v as Val).fold(own, |bits, a| bits | from[a as usize])
+            }
         });
     }
     program.outputs.iter().map(|&(v, _)| from[v as usize]).collect()

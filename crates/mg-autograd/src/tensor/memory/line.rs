@@ -254,12 +254,7 @@ impl Line {
             },
             false => whole,
         };
-        let new = match part {
-            // All of it, seen in another shape: nothing of what was there is left.
-            Some(Part { layout, .. }) if covers(layout, &facts.shape) => value.reshape(facts.shape)?,
-            Some(part) => value.write_into(Some(&whole), facts.shape, part.layout)?,
-            None => value.clone(),
-        };
+        let new = merged(&whole, part, &value, &facts.shape)?;
         let leaf = locked(&self.state).leaf.clone();
         let new = with_history(new, &whole, leaf.strong_count() > 0, since);
         // Last, so that it is known to lie there.
@@ -280,12 +275,27 @@ impl Line {
         }
         new.note_written();
         new.set_before(whole);
-        let new = Held { node: new, counted: false };
+        let stored = shared.as_ref().zip(in_storage);
+        self.put(new, stored, is_broadcast, (line, since), &mut garbage);
+        // Others may be asked to compute what waits: not under a lock of the line's values.
+        self.count();
+        Ok(())
+    }
+
+    /// Puts what was made where the whole was, and what was written of it with its version into the storage. What was there goes with the
+    /// garbage.
+    fn put(
+        &self,
+        made: Node,
+        stored: Option<(&Shared, (Held, u64))>,
+        is_broadcast: bool,
+        (line, since): (&'static Location<'static>, u64),
+        garbage: &mut Garbage,
+    ) {
         let mut state = self.lock();
-        let made = new.node.clone();
         state.given.overwrite(line, since);
-        garbage.extend(state.whole.replace(new));
-        if let (Some(shared), Some((written, version))) = (&shared, in_storage) {
+        garbage.extend(state.whole.replace(Held { node: made.clone(), counted: false }));
+        if let Some((shared, (written, version))) = stored {
             let mut storage = locked(&shared.storage.state);
             storage.given.overwrite(line, since);
             storage.version = version;
@@ -296,11 +306,6 @@ impl Line {
                 shared.version = version;
             }
         }
-        drop(state);
-        drop(made);
-        // Others may be asked to compute what waits: not under a lock of the line's values.
-        self.count();
-        Ok(())
     }
 
     /// Says that somebody holds the whole.
@@ -342,6 +347,16 @@ impl Line {
         }
         state.whole = Some(Held::owned(node.clone()));
         Some(node)
+    }
+}
+
+/// What all of a line is once a value is written into it, or into a part of it.
+fn merged(whole: &Node, part: Option<&Part>, value: &Node, shape: &Shape) -> Result<Node> {
+    match part {
+        // All of it, seen in another shape: nothing of what was there is left.
+        Some(Part { layout, .. }) if covers(layout, shape) => value.reshape(*shape),
+        Some(part) => value.write_into(Some(whole), *shape, part.layout),
+        None => Ok(value.clone()),
     }
 }
 

@@ -67,6 +67,15 @@ impl ColumnSums {
     }
 }
 
+/// So many rows and columns from one on.
+#[derive(Clone, Copy)]
+struct Part {
+    row: usize,
+    rows: usize,
+    column: usize,
+    columns: usize,
+}
+
 pub(super) struct Tile<'a, 'b> {
     pub(super) program: &'a Compiled,
     pub(super) args: &'a Args<'b>,
@@ -221,6 +230,42 @@ impl Tile<'_, '_> {
         }
     }
 
+    /// Brings an operand's elements to a register that has room for them.
+    ///
+    /// Safety: as [`Compiled::task`].
+    #[inline]
+    unsafe fn gather(&self, input: u16, dst: *mut u8, len: Len, part: Part) {
+        let p = self.program;
+        let Part { row, rows, column, columns } = part;
+        let walks = &p.inputs[usize::from(input)];
+        let turned = self.turned.iter().find(|t| t.is_used() && t.input() == usize::from(input));
+        // SAFETY: the operand is valid at all offsets of its walks, by this function's contract.
+        unsafe {
+            match (len, turned) {
+                (Len::Full, _) if p.across => {
+                    let Some(walk) = &walks.across else { return };
+                    let size = match walks.source {
+                        Source::Buffer | Source::Random(_) => walks.dtype.size(),
+                        Source::Index => size_of::<i64>(),
+                    };
+                    for c in 0..columns {
+                        let dst = dst.add(c * rows * size);
+                        p.elements(self.args, input, dst, walk, (column + c) * p.rows + row, rows, false);
+                    }
+                }
+                (Len::Full, Some(turned)) => {
+                    let size = walks.dtype.size();
+                    std::ptr::copy_nonoverlapping(turned.at(row, column, size), dst, rows * columns * size);
+                }
+                (Len::Full, None) => {
+                    let start = row * p.columns + column;
+                    p.elements(self.args, input, dst, &walks.all, start, rows * columns, false);
+                }
+                (Len::Row, _) => p.elements(self.args, input, dst, &walks.outer, row, rows, false),
+            }
+        }
+    }
+
     /// Runs steps over `rows` rows from `row` and `columns` columns from `column`.
     ///
     /// Safety: as [`Compiled::task`]; more than one row only where `columns` are all there are.
@@ -239,56 +284,12 @@ impl Tile<'_, '_> {
                     }
                     Step::Round { f, dst, len } => f(at(dst), len_of(len)),
                     Step::Gather { input, dst, len } => {
-                        let walks = &p.inputs[input as usize];
-                        let turned = self.turned.iter().find(|t| t.is_used() && t.input() == input as usize);
-                        match (len, turned) {
-                            (Len::Full, _) if p.across => {
-                                let Some(walk) = &walks.across else { continue };
-                                let size = match walks.source {
-                                    Source::Buffer | Source::Random(_) => walks.dtype.size(),
-                                    Source::Index => size_of::<i64>(),
-                                };
-                                for c in 0..columns {
-                                    let dst = at(dst).add(c * rows * size);
-                                    let start = (column + c) * p.rows + row;
-                                    p.elements(self.args, input, dst, walk, start, rows, false);
-                                }
-                            }
-                            (Len::Full, Some(turned)) => {
-                                let size = walks.dtype.size();
-                                std::ptr::copy_nonoverlapping(
-                                    turned.at(row, column, size),
-                                    at(dst),
-                                    full * size,
-                                );
-                            }
-                            (Len::Full, None) => p.elements(
-                                self.args,
-                                input,
-                                at(dst),
-                                &walks.all,
-                                row * p.columns + column,
-                                full,
-                                false,
-                            ),
-                            (Len::Row, _) => {
-                                p.elements(self.args, input, at(dst), &walks.outer, row, rows, false)
-                            }
-                        }
+                        self.gather(input, at(dst), len, Part { row, rows, column, columns });
                     }
                     Step::Fused { index } => p.fused[index as usize].run(ptrs, rows, columns),
-                    Step::Expand { dst, src, dtype } if p.across => {
-                        let bytes = rows * cell_size(dtype);
-                        for c in 0..columns {
-                            std::ptr::copy_nonoverlapping(
-                                at(src).cast_const(),
-                                at(dst).add(c * bytes),
-                                bytes,
-                            );
-                        }
-                    }
                     Step::Expand { dst, src, dtype } => {
-                        expand(at(dst), at(src), cell_size(dtype) as u8, rows, columns)
+                        let expand = if p.across { expand_across } else { expand };
+                        expand(at(dst), at(src), cell_size(dtype) as u8, rows, columns);
                     }
                     Step::Copy { dst, src, size, len } => std::ptr::copy_nonoverlapping(
                         at(src).cast_const(),
@@ -365,6 +366,16 @@ pub(super) unsafe fn fill(dst: *mut u8, bits: u64, size: u8, n: usize) {
     }
 }
 
+/// As [`expand`], where the elements of a column lie side by side.
+unsafe fn expand_across(dst: *mut u8, src: *const u8, size: u8, rows: usize, columns: usize) {
+    let bytes = rows * usize::from(size);
+    for c in 0..columns {
+        // SAFETY: the registers have room for the tile's rows and elements.
+        unsafe { std::ptr::copy_nonoverlapping(src, dst.add(c * bytes), bytes) };
+    }
+}
+
+/// Puts the element of each row beside itself, once for each column.
 pub(super) unsafe fn expand(dst: *mut u8, src: *const u8, size: u8, rows: usize, columns: usize) {
     type ExpandFn = unsafe fn(dst: *mut u8, src: *const u8, rows: usize, columns: usize);
     #[inline(always)]

@@ -313,22 +313,8 @@ unsafe fn scatter_as<T: Sum>(
                 let sums = sums.get().offset(at);
                 for first in (0..n).step_by(BLOCK) {
                     let block = first as isize..n.min(first + BLOCK) as isize;
-                    let last = size as i64 - 1;
-                    let outside = match by_index {
-                        1 => {
-                            let some = std::slice::from_raw_parts(index.add(first), block.len());
-                            common(some, &(0..size as i64))[0]
-                        }
-                        _ => block.clone().fold(0, |outside, j| {
-                            let i = *index.offset(j * by_index);
-                            outside | i | last.wrapping_sub(i)
-                        }),
-                    };
-                    if outside < 0 {
-                        let all = block.map(|j| *index.offset(j * by_index));
-                        if let Some(found) = all.into_iter().find(|i| !(0..=last).contains(i))
-                            && let Ok(mut failure) = failure.lock()
-                        {
+                    if let Some(found) = outside(index, by_index, block.clone(), size) {
+                        if let Ok(mut failure) = failure.lock() {
                             failure.get_or_insert(OutOfRange { index: found, size: size as i64 });
                         }
                         return false;
@@ -367,6 +353,34 @@ unsafe fn scatter_as<T: Sum>(
         unsafe { *out.add(i) = T::finish(sum) };
     }
     Ok(())
+}
+
+/// The first index of a block that is none of `size` positions.
+///
+/// # Safety
+///
+/// The block's indices are there.
+#[inline(always)]
+unsafe fn outside(index: *const i64, by: isize, block: Range<isize>, size: usize) -> Option<i64> {
+    let last = size as i64 - 1;
+    // SAFETY: this function's contract.
+    let below = unsafe {
+        match by {
+            1 => {
+                let some = std::slice::from_raw_parts(index.offset(block.start), block.len());
+                common(some, &(0..size as i64))[0]
+            }
+            _ => block.clone().fold(0, |outside, j| {
+                let i = *index.offset(j * by);
+                outside | i | last.wrapping_sub(i)
+            }),
+        }
+    };
+    if below >= 0 {
+        return None;
+    }
+    // SAFETY: as above.
+    block.map(|j| unsafe { *index.offset(j * by) }).find(|i| !(0..=last).contains(i))
 }
 
 /// Adds a row, whose elements lie `step` (0 or 1) apart, to sums.

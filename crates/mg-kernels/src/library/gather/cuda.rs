@@ -1,13 +1,12 @@
 //! Elements by index, and their adjoint: sums by index.
 
 use super::rows::{repeated, rows};
+use super::way::{Extent, Linking, Way};
 use crate::cuda::library::args::index::{Axes, Divisor};
 use crate::cuda::library::args::{self, Address, OUTPUT, input};
 use crate::cuda::library::axes::{WIDE, countable};
 use crate::cuda::library::constants::gather::BLOCK;
-use crate::cuda::library::constants::scatter::{
-    CHAIN, EACH, FEW, HEAVY, NONE, PILE, ROW, STRIP, SUMS, THREADS, WARPS,
-};
+use crate::cuda::library::constants::scatter::{EACH, NONE, ROW, STRIP, SUMS, THREADS, WARPS};
 use crate::cuda::library::constants::sort::{BITS, DIGITS, FEW_TILES, TILE};
 use crate::cuda::library::many::{self, TAKEN};
 use crate::cuda::library::{Launch, Plan, Pointer, copy, launch};
@@ -95,11 +94,6 @@ pub fn gather(
 const FAULT: Address = Some((Pointer::Fault, 0));
 /// What lies in the workspace begins at multiples of so many bytes.
 const LINE: usize = 256;
-/// Positions of long rows up to which they are linked, and those of a target that has many are looked for among all.
-const MOST_CHAINED: usize = 1 << 15;
-/// Steps of a warp up to which every target looks through all indices that may name it.
-const LOOK: usize = 1 << 18;
-
 /// Zeros of `size` positions along `axis`, with `x[…, j, …]` added at `index[…, j, …]` in the order of j; both of one
 /// shape, `x` [`Pointer::Input`]`(0)`, the index (i64) [`Pointer::Input`]`(1)`; the result is dense. Half types are
 /// added in f32 and rounded once, bool is added as u8 is. The same bits every time, and the CPU's.
@@ -134,121 +128,199 @@ pub fn scatter_add(dtype: DType, x: &Layout, index: &Layout, axis: usize, size: 
         let plan = scatter_add(dtype, &many::around(x, axis), &many::around(index, axis), 1, size)?;
         return many::of_dense(&[(bytes, x, bytes), (8, index, 8)], plan);
     }
-    let (count, length) = (target.numel(), shape[axis]);
-    let positions: usize = shape[..first].iter().product();
-    let targets = count / row;
-    let steps = if row >= ROW {
-        targets * row.div_ceil(ROW) * length.div_ceil(32)
-    } else {
-        count.saturating_mul(length) / 32
+    let extent = Extent {
+        positions: shape[..first].iter().product(),
+        targets: target.numel() / row,
+        row,
+        length: shape[axis],
     };
-    let sorts = steps > LOOK && targets < u32::MAX as usize && positions < WIDE;
-    let mut sorted = Sorted::new(positions, targets);
-    // Several times as many positions as there are on average can be linked to each target. Where there are far more targets than
-    // positions, heads of their own take longer than a sort.
-    let few = positions <= targets.saturating_mul(FEW / 8);
-    let chains = sorts && row >= ROW && positions <= MOST_CHAINED && positions <= targets * (CHAIN / 8);
-    let way = match (row, targets > positions.saturating_mul(8)) {
-        _ if chains => Some(Linking::Links),
-        _ if !sorts || row >= ROW || !few => None,
-        (1, true) if kind == "f32" => Some(Linking::Owned),
-        (_, true) => None,
-        (1, false) => Some(Linking::Pairs),
-        (_, false) => Some(Linking::Links),
-    };
-    // From so many positions on a target is left to blocks, and so many of them there are at most.
-    let (left_from, parts) = match (chains, row >= ROW) {
-        (true, _) => (CHAIN + 1, row.div_ceil(32)),
-        (false, true) => (HEAVY, row.div_ceil(32)),
-        (false, false) => (PILE, row),
-    };
-    let left = positions / left_from;
-    // Which these are stands behind heads where none are sorted: zeros at first, as those are.
-    let named = if chains { 1 + 2 * left } else { 0 };
-    let linked = way.map(|way| sorted.link(way, targets + named, bytes));
-    let heavy = match linked.filter(|_| chains) {
-        Some(linked) => linked.crowded + LINE + targets * 4,
-        None => sorted.leave(left),
-    };
-    let (keys, at, bound) = match chains {
-        true => sorted.list(positions + left * NONE),
-        false => (sorted.last.0, sorted.last.1, positions),
-    };
-    let wide = count.max(positions * row) >= WIDE;
-    let without = |layout: &Layout| {
-        let mut strides: SmallVec<[isize; MAX_RANK]> = layout.strides()[..first].into();
-        strides[axis] = 0;
-        strides
-    };
-    let args = args::scatter::Scatter {
-        out: OUTPUT,
-        x: input(0),
-        index: input(1),
-        fault: FAULT,
-        keys: sorts.then_some((Pointer::Workspace, keys as u64)),
-        positions: sorts.then_some((Pointer::Workspace, at as u64)),
-        heads: linked.map(|linked| linked.heads()),
-        next: linked.map(|linked| (Pointer::Workspace, linked.next as u64)),
-        crowded: linked.map(|linked| (Pointer::Workspace, linked.crowded as u64)),
-        heavy: sorts.then_some((Pointer::Workspace, heavy as u64)),
-        count: count as u64,
-        sorted: bound as u64,
-        limit: size as i64,
-        x_stride: x.strides()[axis] as i64,
-        index_stride: index.strides()[axis] as i64,
-        x_column: column as i64,
-        length: length as u32,
-        wide: wide.into(),
-        row: Divisor::by(row),
-        axis: axis as u32,
-        targets: Axes::of(&target[..first], [&without(index), &without(x)], wide),
-        places: Axes::of(&shape[..first], [&index.strides()[..first], &x.strides()[..first]], wide),
-    };
-    let (name, blocks) = match (sorts, row >= ROW) {
-        (true, true) if chains => ("chains", (targets * row.div_ceil(STRIP)).div_ceil(WARPS)),
-        (true, true) => ("strips", (targets * row.div_ceil(STRIP)).div_ceil(WARPS)),
-        // Where they may have nothing to do, there are few of them.
-        (true, false) => ("segments", sorted.blocks((positions * row).div_ceil(THREADS))),
-        (false, true) => ("rows", (targets * row.div_ceil(ROW)).div_ceil(WARPS)),
-        (false, false) => ("scan", count.div_ceil(THREADS)),
-    };
-    let last = launch("scatter_add", &format!("scatter_{name}_{kind}"), blocks, &args)?;
-    if !sorts {
-        return Ok(Plan { launches: smallvec![last], ..Plan::default() });
+    let positions = Positions { shape: &shape, first, index, axis, size };
+    let sums = Sums { positions, extent, x, column, kind, bytes };
+    let way = Way::of(&extent, kind == "f32");
+    let room = way.left_from().map(|from| Room::of(way, &extent, from, bytes));
+    let args = sums.argument(room.as_ref());
+    match &room {
+        None => Ok(Plan { launches: smallvec![sums.added(way, None, &args)?], ..Plan::default() }),
+        Some(room) => Ok(Plan {
+            launches: sums.launches(way, room, &args)?,
+            workspace: room.sorted.bytes,
+            ..Plan::default()
+        }),
     }
-    let places = Positions { shape: &shape, first, index, axis, size };
-    let mut launches = SmallVec::new();
-    if let Some(linked) = linked {
-        launches.extend(linked.launches(&places, positions, (kind, x), count)?);
-        let adds = match linked.way {
-            // What is last follows them itself.
-            Linking::Links if chains => None,
-            Linking::Links => Some(("lists", THREADS)),
-            Linking::Pairs => Some(("paired", EACH)),
-            Linking::Owned => None,
+}
+
+/// Sums in the order of what is added.
+struct Sums<'a> {
+    positions: Positions<'a>,
+    extent: Extent,
+    x: &'a Layout,
+    /// How far apart the elements of a row of `x` are.
+    column: isize,
+    /// What kernels call the dtype, and an element's bytes.
+    kind: &'static str,
+    bytes: usize,
+}
+
+impl Sums<'_> {
+    /// What kernels are told of the sums, and of what is where in the workspace, if anything is.
+    fn argument(&self, room: Option<&Room>) -> args::scatter::Scatter {
+        let &Sums { ref positions, ref extent, x, .. } = self;
+        let &Positions { shape, first, index, axis, size } = positions;
+        let target = shape.with(axis, size);
+        let wide = extent.is_wide();
+        let without = |layout: &Layout| {
+            let mut strides: SmallVec<[isize; MAX_RANK]> = layout.strides()[..first].into();
+            strides[axis] = 0;
+            strides
         };
-        if let Some((adds, each)) = adds {
-            let name = format!("scatter_{adds}_{kind}");
-            launches.push(launch("scatter_add", &name, count.div_ceil(each), &args)?);
+        let at = |offset: usize| (Pointer::Workspace, offset as u64);
+        let linked = room.and_then(|room| room.linked);
+        args::scatter::Scatter {
+            out: OUTPUT,
+            x: input(0),
+            index: input(1),
+            fault: FAULT,
+            keys: room.map(|room| at(room.listed.keys)),
+            positions: room.map(|room| at(room.listed.positions)),
+            heads: linked.map(|linked| linked.heads()),
+            next: linked.map(|linked| at(linked.next)),
+            crowded: linked.map(|linked| at(linked.crowded)),
+            heavy: room.map(|room| at(room.heavy)),
+            count: extent.sums() as u64,
+            sorted: room.map_or(extent.positions, |room| room.listed.count) as u64,
+            limit: size as i64,
+            x_stride: x.strides()[axis] as i64,
+            index_stride: index.strides()[axis] as i64,
+            x_column: self.column as i64,
+            length: extent.length as u32,
+            wide: wide.into(),
+            row: Divisor::by(extent.row),
+            axis: axis as u32,
+            targets: Axes::of(&target[..first], [&without(index), &without(x)], wide),
+            places: Axes::of(&shape[..first], [&index.strides()[..first], &x.strides()[..first]], wide),
         }
     }
-    if !chains {
-        launches.extend(sorted.launches(&places)?);
+
+    /// The launch that the way is named after.
+    fn added(&self, way: Way, room: Option<&Room>, args: &args::scatter::Scatter) -> Result<Launch> {
+        let &Extent { positions, targets, row, .. } = &self.extent;
+        let strips = (targets * row.div_ceil(STRIP)).div_ceil(WARPS);
+        let (name, blocks) = match way {
+            Way::Scan => ("scan", self.extent.sums().div_ceil(THREADS)),
+            Way::Rows => ("rows", (targets * row.div_ceil(ROW)).div_ceil(WARPS)),
+            Way::Chains => ("chains", strips),
+            Way::Strips => ("strips", strips),
+            Way::Segments(_) => {
+                let all = (positions * row).div_ceil(THREADS);
+                ("segments", room.map_or(all, |room| room.sorted.blocks(all)))
+            }
+        };
+        self.launch(name, blocks, args)
     }
-    if name == "segments" && linked.is_none() {
-        // What nothing is added to.
-        launches.extend(copy::fill(bytes, count, 0)?.launches);
-    }
-    launches.push(last);
-    if left > 0 {
-        if chains {
-            launches.push(launch("scatter_add", "scatter_look", left.min(TURNS), &args)?);
+
+    /// All launches where positions are brought to their targets first: those that do, those that add, and those that add what is left.
+    fn launches(
+        &self,
+        way: Way,
+        room: &Room,
+        args: &args::scatter::Scatter,
+    ) -> Result<SmallVec<[Launch; 2]>> {
+        let sums = self.extent.sums();
+        let mut launches = SmallVec::new();
+        if let Some(linked) = &room.linked {
+            launches.extend(linked.launches(
+                &self.positions,
+                self.extent.positions,
+                (self.kind, self.x),
+                sums,
+            )?);
         }
-        let name = if row >= ROW { "heavy" } else { "piles" };
-        let blocks = (left * parts).min(LEFT_BLOCKS);
-        launches.push(launch("scatter_add", &format!("scatter_{name}_{kind}"), blocks, &args)?);
+        match way {
+            Way::Segments(Some(Linking::Links)) => {
+                launches.push(self.launch("lists", sums.div_ceil(THREADS), args)?);
+            }
+            Way::Segments(Some(Linking::Pairs)) => {
+                launches.push(self.launch("paired", sums.div_ceil(EACH), args)?);
+            }
+            // What is owned was added when it was linked, and the last of the launches follows chains itself.
+            Way::Segments(Some(Linking::Owned) | None)
+            | Way::Scan
+            | Way::Rows
+            | Way::Chains
+            | Way::Strips => {}
+        }
+        if way != Way::Chains {
+            launches.extend(room.sorted.launches(&self.positions)?);
+        }
+        if way == Way::Segments(None) {
+            // What nothing is added to.
+            launches.extend(copy::fill(self.bytes, sums, 0)?.launches);
+        }
+        launches.push(self.added(way, Some(room), args)?);
+        launches.extend(self.left(way, room.left, args)?);
+        Ok(launches)
     }
-    Ok(Plan { launches, workspace: sorted.bytes, ..Plan::default() })
+
+    /// The launches of blocks for so many targets at most as are left to them.
+    fn left(&self, way: Way, left: usize, args: &args::scatter::Scatter) -> Result<SmallVec<[Launch; 2]>> {
+        let row = self.extent.row;
+        let mut launches = SmallVec::new();
+        if left == 0 {
+            return Ok(launches);
+        }
+        if way == Way::Chains {
+            launches.push(launch("scatter_add", "scatter_look", left.min(TURNS), args)?);
+        }
+        let (name, parts) = if self.extent.is_long() { ("heavy", row.div_ceil(32)) } else { ("piles", row) };
+        launches.push(self.launch(name, (left * parts).min(LEFT_BLOCKS), args)?);
+        Ok(launches)
+    }
+
+    /// A kernel of the dtype.
+    fn launch(&self, name: &str, blocks: usize, args: &args::scatter::Scatter) -> Result<Launch> {
+        launch("scatter_add", &format!("scatter_{name}_{}", self.kind), blocks, args)
+    }
+}
+
+/// Where in the workspace is what brings positions to their targets.
+struct Room {
+    sorted: Sorted,
+    linked: Option<Linked>,
+    /// The list that sums are taken from in the end.
+    listed: List,
+    /// Where it is said which targets are left to blocks, and how many these are at most.
+    heavy: usize,
+    left: usize,
+}
+
+impl Room {
+    /// For elements of so many bytes, and targets that are left to blocks from so many positions on.
+    fn of(way: Way, extent: &Extent, left_from: usize, bytes: usize) -> Room {
+        let &Extent { positions, targets, .. } = extent;
+        let left = positions / left_from;
+        let mut sorted = Sorted::new(positions, targets);
+        let Some(linking) = way.linking() else {
+            let heavy = sorted.leave(left);
+            return Room { linked: None, listed: sorted.last(), heavy, left, sorted };
+        };
+        if way == Way::Chains {
+            // Which targets are left stands behind the heads where none are sorted: zeros at first, as those are.
+            let linked = sorted.link(linking, targets + 1 + 2 * left, bytes);
+            let heavy = linked.crowded + LINE + targets * 4;
+            let listed = sorted.list(positions + left * NONE);
+            return Room { linked: Some(linked), listed, heavy, left, sorted };
+        }
+        let linked = sorted.link(linking, targets, bytes);
+        let heavy = sorted.leave(left);
+        Room { linked: Some(linked), listed: sorted.last(), heavy, left, sorted }
+    }
+}
+
+/// Where keys and the positions that they are of lie in the workspace, and how many they are.
+struct List {
+    keys: usize,
+    positions: usize,
+    count: usize,
 }
 
 /// Blocks that take turns at what many positions go to.
@@ -345,17 +417,6 @@ impl Positions<'_> {
     }
 }
 
-/// How positions are linked to their targets.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Linking {
-    /// By numbers alone, for rows of several elements.
-    Links,
-    /// With the values of single elements beside them.
-    Pairs,
-    /// So too, with heads in the result itself: where targets are many, and most of them zeros.
-    Owned,
-}
-
 /// Where positions that are linked to their targets lie in the workspace.
 #[derive(Clone, Copy)]
 struct Linked {
@@ -439,8 +500,6 @@ struct Sorted {
     counts: usize,
     totals: usize,
     bytes: usize,
-    /// Where keys and positions lie in the end.
-    last: (usize, usize),
     /// Where it is known whether they are wanted: always, if that is nowhere.
     wanted: Option<usize>,
     /// Where it is said which targets are left to blocks.
@@ -455,17 +514,7 @@ impl Sorted {
         let kept = [(0, list), (2 * list, 3 * list)];
         let counts = 4 * list;
         let totals = counts + (DIGITS * count.div_ceil(TILE) * 4).next_multiple_of(256);
-        Sorted {
-            count,
-            passes,
-            kept,
-            counts,
-            totals,
-            bytes: totals + DIGITS * 4,
-            last: kept[passes % 2],
-            wanted: None,
-            heavy: 0,
-        }
+        Sorted { count, passes, kept, counts, totals, bytes: totals + DIGITS * 4, wanted: None, heavy: 0 }
     }
 
     /// Has room for so many targets that are left to blocks: how many there are, and two words for each.
@@ -475,12 +524,18 @@ impl Sorted {
         self.heavy
     }
 
-    /// Has room for so many keys and positions that are not sorted: where they lie, and how many they are.
-    fn list(&mut self, most: usize) -> (usize, usize, usize) {
+    /// All keys and positions, when they are sorted.
+    fn last(&self) -> List {
+        let (keys, positions) = self.kept[self.passes % 2];
+        List { keys, positions, count: self.count }
+    }
+
+    /// Has room for so many keys and positions at most that are not sorted.
+    fn list(&mut self, most: usize) -> List {
         let keys = self.bytes.next_multiple_of(LINE);
         let positions = keys + (most * 4).next_multiple_of(LINE);
         self.bytes = positions + most * 4;
-        (keys, positions, most)
+        List { keys, positions, count: most }
     }
 
     /// Blocks of a launch that would have so many: where it may have nothing to do they are few, and take turns.

@@ -5,6 +5,7 @@ pub mod cuda;
 mod rows;
 #[cfg(test)]
 mod tests;
+mod way;
 
 use super::{Described, Kernel, Library, Operand, Shaped, Structure, Target};
 use crate::cpu::run::OutOfRange;

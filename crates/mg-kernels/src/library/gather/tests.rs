@@ -1,5 +1,6 @@
 //! Elements and sums by index against loops.
 
+use super::way::{Extent, Linking, Way};
 use super::{Gather, ScatterAdd};
 use crate::cpu::run::OutOfRange;
 use crate::library::Kernel;
@@ -60,4 +61,33 @@ fn indices_are_checked() {
     assert!(matches!(refused(&WRAPS, &[&x, &values]), ErrorKind::DType(_)));
     assert!(matches!(refused(&WRAPS, &[&x, &Array::indices(&[3, 1, 1], [0; 3])]), ErrorKind::Shape(_)));
     assert!(matches!(refused(&sums, &[&x, &index(0)]), ErrorKind::Shape(_)));
+}
+
+#[test]
+fn sizes_decide_the_way_of_sums() {
+    let way = |positions, targets, row| {
+        let extent = Extent { positions, targets, row, length: positions };
+        [true, false].map(|owns| Way::of(&extent, owns))
+    };
+    let one = |positions, targets, row| {
+        let [owned, other] = way(positions, targets, row);
+        assert_eq!(owned, other);
+        owned
+    };
+    // Few of both: every target looks for its own.
+    assert_eq!(one(100, 100, 1), Way::Scan);
+    assert_eq!(one(100, 100, 64), Way::Rows);
+    assert_eq!(one(100, 100, 64).left_from(), None);
+    // Long rows.
+    assert_eq!(one(1 << 15, 1 << 15, 64), Way::Chains);
+    assert_eq!(one(1 << 15, 1000, 64), Way::Strips);
+    assert_eq!(one((1 << 15) + 1, 1 << 15, 64), Way::Strips);
+    // Short ones: crowded, as many as there are targets, far fewer.
+    assert_eq!(one(1 << 20, 1000, 1), Way::Segments(None));
+    assert_eq!(one(1 << 20, 1 << 20, 1), Way::Segments(Some(Linking::Pairs)));
+    assert_eq!(one(1 << 20, 1 << 20, 8), Way::Segments(Some(Linking::Links)));
+    assert_eq!(one(1 << 20, 1 << 24, 8), Way::Segments(None));
+    assert_eq!(way(1 << 20, 1 << 24, 1), [Way::Segments(Some(Linking::Owned)), Way::Segments(None)]);
+    // More than a kernel counts.
+    assert_eq!(one(1 << 10, u32::MAX as usize, 64), Way::Rows);
 }

@@ -513,6 +513,36 @@ impl<S: State> Work<S> {
     }
 }
 
+/// Who works on the lines of a call.
+struct Threads {
+    /// Whether all is done by the thread that calls.
+    alone: bool,
+    /// Whether there are too few lines, of those that are apart, for all threads.
+    few: bool,
+    streams: bool,
+}
+
+impl Threads {
+    fn of(lines: Lines, streams: bool) -> Threads {
+        let Lines { outer, length, inner } = lines;
+        let alone = outer * length * inner < PARALLEL || num_threads() == 1;
+        Threads { alone, few: !alone && outer < 2 * num_threads(), streams }
+    }
+
+    fn each(&self, tasks: usize, task: &(dyn Fn(usize) + Sync)) {
+        let task = |i: usize| {
+            task(i);
+            if self.streams {
+                finish();
+            }
+        };
+        match self.alone {
+            true => (0..tasks).for_each(task),
+            false => parallel(tasks, &task),
+        }
+    }
+}
+
 /// Goes through all lines.
 ///
 /// # Safety
@@ -523,60 +553,69 @@ pub(super) unsafe fn run<S: State>(work: Work<S>) {
     if outer * length * inner == 0 {
         return;
     }
-    let alone = outer * length * inner < PARALLEL || num_threads() == 1;
-    let each = |tasks: usize, task: &(dyn Fn(usize) + Sync)| {
-        let task = |i: usize| {
-            task(i);
-            if work.streams {
-                finish();
+    let threads = Threads::of(work.lines, work.streams);
+    // SAFETY: this function's contract.
+    unsafe {
+        match inner {
+            1 => one_by_one(&work, &threads),
+            _ => side_by_side(&work, &threads),
+        }
+    }
+}
+
+/// Goes through lines that lie beside each other, which are taken together.
+///
+/// # Safety
+///
+/// As [`run`].
+unsafe fn side_by_side<S: State>(work: &Work<S>, threads: &Threads) {
+    let Lines { outer, length, inner } = work.lines;
+    let columns = by_isa!(narrow isa(), ColumnsFn<S>, fn<S: State>(work: &Work<S>, columns: Columns<S>) {
+        work.columns(columns)
+    }, [S]);
+    let piece = if inner < MANY { (BESIDE.0 / inner).max(BESIDE.1) } else { length };
+    let pieces = length.div_ceil(piece);
+    let narrow = outer * inner.div_ceil(TILE.0) < num_threads();
+    if threads.few && narrow && pieces > 1 {
+        let pass = |write: bool| {
+            move |row: usize, piece_at: usize, start: Option<&[S]>, now: &mut [S]| {
+                let elements = [piece_at * piece, ((piece_at + 1) * piece).min(length)];
+                let ahead = if write { piece * inner * num_threads() } else { 0 };
+                // SAFETY: pieces are disjoint.
+                unsafe {
+                    columns(work, Columns { row, lines: [0, inner], elements, start, now, write, ahead })
+                };
+                if work.streams && write {
+                    finish();
+                }
             }
         };
-        match alone {
-            true => (0..tasks).for_each(task),
-            false => parallel(tasks, &task),
-        }
-    };
-    let few = !alone && outer < 2 * num_threads();
-    if inner > 1 {
-        let columns = by_isa!(narrow isa(), ColumnsFn<S>, fn<S: State>(work: &Work<S>, columns: Columns<S>) {
-            work.columns(columns)
-        }, [S]);
-        let piece = if inner < MANY { (BESIDE.0 / inner).max(BESIDE.1) } else { length };
-        let pieces = length.div_ceil(piece);
-        let narrow = outer * inner.div_ceil(TILE.0) < num_threads();
-        if few && narrow && pieces > 1 {
-            let pass = |write: bool| {
-                let work = &work;
-                move |row: usize, piece_at: usize, start: Option<&[S]>, now: &mut [S]| {
-                    let elements = [piece_at * piece, ((piece_at + 1) * piece).min(length)];
-                    let ahead = if write { piece * inner * num_threads() } else { 0 };
-                    // SAFETY: pieces are disjoint.
-                    unsafe {
-                        columns(work, Columns { row, lines: [0, inner], elements, start, now, write, ahead })
-                    };
-                    if work.streams && write {
-                        finish();
-                    }
-                }
-            };
-            return Chain::run(outer, pieces, inner, &pass(false), &pass(true));
-        }
-        // As wide as the cache allows, if that leaves something for every thread.
-        let share = if few { inner.div_ceil(num_threads()).next_multiple_of(TILE.0) } else { COLUMNS };
-        let width = share.min(COLUMNS);
-        let tiles = inner.div_ceil(width);
-        // Short ones are taken several at a time.
-        let bundle = (PIECE / (length * inner).min(PIECE)).min(outer.div_ceil(4)).max(1);
-        return each(outer.div_ceil(bundle) * tiles, &|task| {
-            let (first, left) = (task / tiles * bundle, task % tiles * width);
-            let (mut now, mut before) = ([S::NONE; COLUMNS], [S::NONE; COLUMNS]);
-            for row in first..(first + bundle).min(outer) {
-                let lines = [left, (left + width).min(inner)];
-                // SAFETY: tiles are disjoint.
-                unsafe { work.beside(columns, row, lines, piece, [&mut now, &mut before]) };
-            }
-        });
+        return Chain::run(outer, pieces, inner, &pass(false), &pass(true));
     }
+    // As wide as the cache allows, if that leaves something for every thread.
+    let share = if threads.few { inner.div_ceil(num_threads()).next_multiple_of(TILE.0) } else { COLUMNS };
+    let width = share.min(COLUMNS);
+    let tiles = inner.div_ceil(width);
+    // Short ones are taken several at a time.
+    let bundle = (PIECE / (length * inner).min(PIECE)).min(outer.div_ceil(4)).max(1);
+    threads.each(outer.div_ceil(bundle) * tiles, &|task| {
+        let (first, left) = (task / tiles * bundle, task % tiles * width);
+        let (mut now, mut before) = ([S::NONE; COLUMNS], [S::NONE; COLUMNS]);
+        for row in first..(first + bundle).min(outer) {
+            let lines = [left, (left + width).min(inner)];
+            // SAFETY: tiles are disjoint.
+            unsafe { work.beside(columns, row, lines, piece, [&mut now, &mut before]) };
+        }
+    });
+}
+
+/// Goes through lines whose elements lie side by side.
+///
+/// # Safety
+///
+/// As [`run`].
+unsafe fn one_by_one<S: State>(work: &Work<S>, threads: &Threads) {
+    let Lines { outer, length, .. } = work.lines;
     let groups: GroupsFn<S> = match (S::TREE, S::WIDE) {
         (true, false) => Work::<S>::groups,
         (true, true) => {
@@ -592,9 +631,8 @@ pub(super) unsafe fn run<S: State>(work: Work<S>) {
         }
     };
     let pieces = length.div_ceil(PIECE);
-    if few && pieces > 1 {
+    if threads.few && pieces > 1 {
         let pass = |write: bool| {
-            let work = &work;
             move |row: usize, piece: usize, start: Option<&[S]>, now: &mut [S]| {
                 let (from, to) = (piece * PIECE, ((piece + 1) * PIECE).min(length));
                 let start = start.map(|start| start[0]);
@@ -613,7 +651,7 @@ pub(super) unsafe fn run<S: State>(work: Work<S>) {
     }
     // Short lines are taken several at a time.
     let lines = PIECE.div_ceil(length).min(outer.div_ceil(4)).max(1);
-    each(outer.div_ceil(lines), &|task| {
+    threads.each(outer.div_ceil(lines), &|task| {
         for row in task * lines..((task + 1) * lines).min(outer) {
             // SAFETY: lines are disjoint.
             unsafe { work.line(groups, row) }
