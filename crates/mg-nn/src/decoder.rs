@@ -207,7 +207,7 @@ impl Transformer {
         }
         let model = Transformer { encoder, decoder };
         for parameter in model.parameters().iter().filter(|p| p.rank() > 1) {
-            init::xavier_uniform_(parameter, 1.0)?;
+            init::xavier_uniform_(parameter, 1.0, None)?;
         }
         Ok(model)
     }

@@ -3674,9 +3674,9 @@ def load_safetensors(path: _Path, *, metadata: _bool) -> Any:
 def calculate_gain(nonlinearity: str, param: _float = 0.01) -> _float:
     """The recommended factor for weights before a nonlinearity."""
 
-def uniform_(tensor: Tensor, a: _float = 0.0, b: _float = 1.0) -> Tensor:
+def uniform_(tensor: Tensor, a: _float = 0.0, b: _float = 1.0, generator: Generator | None = None) -> Tensor:
     """Uniform on [a, b)."""
-def normal_(tensor: Tensor, mean: _float = 0.0, std: _float = 1.0) -> Tensor:
+def normal_(tensor: Tensor, mean: _float = 0.0, std: _float = 1.0, generator: Generator | None = None) -> Tensor:
     """Normal with this mean and standard deviation."""
 def constant_(tensor: Tensor, val: _float = 0.0) -> Tensor:
     """The same value everywhere."""
@@ -3684,29 +3684,29 @@ def zeros_(tensor: Tensor) -> Tensor:
     """Zeros."""
 def ones_(tensor: Tensor) -> Tensor:
     """Ones."""
-def xavier_uniform_(tensor: Tensor, gain: _float = 1.0) -> Tensor:
+def xavier_uniform_(tensor: Tensor, gain: _float = 1.0, generator: Generator | None = None) -> Tensor:
     """Uniform, scaled by fan-in and fan-out: Glorot and Bengio, 2010."""
-def xavier_normal_(tensor: Tensor, gain: _float = 1.0) -> Tensor:
+def xavier_normal_(tensor: Tensor, gain: _float = 1.0, generator: Generator | None = None) -> Tensor:
     """Normal, scaled by fan-in and fan-out: Glorot and Bengio, 2010."""
 def kaiming_uniform_(
-    tensor: Tensor, a: _float = 0.0, mode: str = "fan_in", nonlinearity: str = "leaky_relu"
+    tensor: Tensor, a: _float = 0.0, mode: str = "fan_in", nonlinearity: str = "leaky_relu", generator: Generator | None = None
 ) -> Tensor:
     """Uniform, scaled by one of the fans: He et al., 2015."""
 def kaiming_normal_(
-    tensor: Tensor, a: _float = 0.0, mode: str = "fan_in", nonlinearity: str = "leaky_relu"
+    tensor: Tensor, a: _float = 0.0, mode: str = "fan_in", nonlinearity: str = "leaky_relu", generator: Generator | None = None
 ) -> Tensor:
     """Normal, scaled by one of the fans: He et al., 2015."""
 def trunc_normal_(
-    tensor: Tensor, mean: _float = 0.0, std: _float = 1.0, a: _float = -2.0, b: _float = 2.0
+    tensor: Tensor, mean: _float = 0.0, std: _float = 1.0, a: _float = -2.0, b: _float = 2.0, generator: Generator | None = None
 ) -> Tensor:
     """Normal with this mean and standard deviation, within [a, b]: what lies beyond is not drawn."""
-def orthogonal_(tensor: Tensor, gain: _float = 1.0) -> Tensor:
+def orthogonal_(tensor: Tensor, gain: _float = 1.0, generator: Generator | None = None) -> Tensor:
     """Orthonormal rows or columns, whichever are fewer, times `gain`: Saxe, McClelland and Ganguli, 2013."""
 def eye_(tensor: Tensor) -> Tensor:
     """Ones on the diagonal of a matrix, zeros beside it."""
 def dirac_(tensor: Tensor, groups: _int = 1) -> Tensor:
     """What keeps the channels of a convolution as they are, within each group: Zagoruyko and Komodakis, 2017."""
-def sparse_(tensor: Tensor, sparsity: _float, std: _float = 0.01) -> Tensor:
+def sparse_(tensor: Tensor, sparsity: _float, std: _float = 0.01, generator: Generator | None = None) -> Tensor:
     """Normal with this standard deviation, with a part `sparsity` of each column set to 0: Martens, 2010."""
 
 # What the package's own modules use.
