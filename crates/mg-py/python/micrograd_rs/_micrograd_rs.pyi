@@ -3741,6 +3741,9 @@ class _GradScaler:
     def __new__(
         cls, device: _Device, init_scale: _float, growth_factor: _float, backoff_factor: _float, growth_interval: _int
     ) -> Self: ...
+    @staticmethod
+    def defaults() -> dict[str, Any]:
+        """The options, with their defaults."""
     def set_options(self, growth_factor: _float, backoff_factor: _float, growth_interval: _int) -> None:
         """Has it go on otherwise."""
     @property
@@ -3862,6 +3865,9 @@ class _Schedule:
     @staticmethod
     def restarts(t_0: _int, t_mult: _int, epoch: _float) -> tuple[_float, _float]:
         """How far its cycle a schedule with warm restarts is at an epoch, and how long the cycle is."""
+    @staticmethod
+    def restarted(base: _float, eta_min: _float, done: _float, length: _float) -> _float:
+        """The learning rate so far within a cycle of warm restarts."""
     @staticmethod
     def cyclic(step_size_up: _int, step_size_down: _int, epoch: _int) -> tuple[_int, _float]:
         """The cycle that an epoch is in, and how far up it is."""
