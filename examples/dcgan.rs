@@ -64,7 +64,7 @@ fn discriminator(width: usize) -> Result<Sequential> {
 /// Weights of convolutions as in the paper.
 fn start(net: &Sequential) -> Result<()> {
     let weights = net.parameters().into_iter().filter(|p| p.rank() == 4);
-    weights.into_iter().try_for_each(|weight| init::normal_(&weight, 0.0, 0.02))
+    weights.into_iter().try_for_each(|weight| init::normal_(&weight, 0.0, 0.02, None))
 }
 
 fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {

@@ -94,7 +94,12 @@ impl Gpt {
             match p.rank() {
                 1 if name.ends_with("bias") => init::constant_(&p, 0.0)?,
                 1 => {}
-                _ => init::normal_(&p, 0.0, if last { 0.02 / (2.0 * layers as f64).sqrt() } else { 0.02 })?,
+                _ => init::normal_(
+                    &p,
+                    0.0,
+                    if last { 0.02 / (2.0 * layers as f64).sqrt() } else { 0.02 },
+                    None,
+                )?,
             }
         }
         Ok(model)

@@ -6,26 +6,21 @@ use mg_autograd::{Tensor, no_grad};
 use mg_device::{DType, Device, Error, ErrorKind, Result};
 use mg_graph::LiveScalar;
 
-use crate::optim::Optimizer;
+use crate::optim::{Optimizer, options};
 
 const NAME: &str = "GradScaler";
 
-/// How a [`GradScaler`] goes on, with PyTorch's defaults.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct ScalerOptions {
-    /// The scale at first: 65536.
-    pub init_scale: f64,
-    /// What it is multiplied by after so many good steps: 2.
-    pub growth_factor: f64,
-    /// What it is multiplied by after a step that was left out: 0.5.
-    pub backoff_factor: f64,
-    /// How many good steps: 2000.
-    pub growth_interval: i64,
-}
-
-impl Default for ScalerOptions {
-    fn default() -> ScalerOptions {
-        ScalerOptions { init_scale: 65536.0, growth_factor: 2.0, backoff_factor: 0.5, growth_interval: 2000 }
+options! {
+    /// How a [`GradScaler`] goes on, with PyTorch's defaults.
+    ScalerOptions {
+        /// The scale at first: 65536.
+        init_scale: f64 = 65536.0,
+        /// What it is multiplied by after so many good steps: 2.
+        growth_factor: f64 = 2.0,
+        /// What it is multiplied by after a step that was left out: 0.5.
+        backoff_factor: f64 = 0.5,
+        /// How many good steps: 2000.
+        growth_interval: i64 = 2000,
     }
 }
 

@@ -5,9 +5,10 @@ use mg_device::{DType, Error, ErrorKind, Result};
 
 use crate::current::{current, current_of};
 use crate::dropout::Dropout;
-use crate::linear::Linear;
+use crate::linear::{Linear, LinearOptions};
 use crate::module::{Mode, Module, Visitor, told};
 use crate::norm::LayerNorm;
+use crate::options::{ByName, layer_options};
 use crate::{fields, init};
 
 /// What is attended to.
@@ -19,6 +20,22 @@ pub struct Attend<'a> {
     pub padding: Option<&'a Tensor>,
     /// Nothing sees what comes after it.
     pub is_causal: bool,
+}
+
+layer_options! {
+    /// How attention of several heads is made, with PyTorch's defaults.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    MultiheadAttentionOptions {
+        /// The probability that a weight of attention is dropped in training: 0.
+        dropout: f64 = 0.0,
+        /// Inputs are `[n, length, embed_dim]` rather than `[length, n, embed_dim]`: no.
+        batch_first: bool = false,
+    }
+}
+
+/// The options of attention by name, with their defaults.
+pub(crate) fn defaults(layer: &str) -> Option<ByName> {
+    (layer == "MultiheadAttention").then(|| MultiheadAttentionOptions::default().by_name())
 }
 
 /// Attention of several heads, each with its part of the features.
@@ -54,21 +71,49 @@ impl MultiheadAttention {
     /// Features that do not part among the heads; memory.
     #[track_caller]
     pub fn new(embed_dim: usize, num_heads: usize) -> Result<MultiheadAttention> {
+        MultiheadAttention::with_options(embed_dim, num_heads, MultiheadAttentionOptions::default())
+    }
+
+    /// With a probability of dropping, the order of the axes, and a dtype.
+    ///
+    /// ```
+    /// use mg_autograd::Tensor;
+    /// use mg_device::DType;
+    /// use mg_nn::{Module, MultiheadAttention, MultiheadAttentionOptions};
+    ///
+    /// let options = MultiheadAttentionOptions { batch_first: true, dtype: DType::F64, ..Default::default() };
+    /// let attention = MultiheadAttention::with_options(8, 2, options)?;
+    /// let x = Tensor::zeros(&[2, 5, 8], DType::F64)?;
+    /// assert_eq!(*attention.forward(&x)?.shape(), [2, 5, 8]);
+    /// # Ok::<(), mg_device::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// A probability outside [0, 1]; a dtype that is not floating point; as [`MultiheadAttention::new`].
+    #[track_caller]
+    pub fn with_options(
+        embed_dim: usize,
+        num_heads: usize,
+        options: MultiheadAttentionOptions,
+    ) -> Result<MultiheadAttention> {
+        let MultiheadAttentionOptions { dropout, batch_first, dtype } = options;
+        Dropout::new(dropout)?;
         if num_heads == 0 || !embed_dim.is_multiple_of(num_heads) {
             let text = format!("{embed_dim} features do not part among {num_heads} heads");
             return Err(Error::new("MultiheadAttention", ErrorKind::Value(text)));
         }
         // Glorot's, of three matrices as one: PyTorch's.
         let bound = (6.0 / (4 * embed_dim).max(1) as f64).sqrt();
-        let out_proj = Linear::new(embed_dim, embed_dim)?;
+        let out_proj = Linear::with_options(embed_dim, embed_dim, LinearOptions { bias: true, dtype })?;
         out_proj.bias.iter().try_for_each(|bias| init::constant_(bias, 0.0))?;
         Ok(MultiheadAttention {
-            in_proj_weight: init::uniform_parameter(&[3 * embed_dim, embed_dim], bound, DType::F32)?,
-            in_proj_bias: init::constant_parameter(&[3 * embed_dim], 0.0, DType::F32)?,
+            in_proj_weight: init::uniform_parameter(&[3 * embed_dim, embed_dim], bound, dtype)?,
+            in_proj_bias: init::constant_parameter(&[3 * embed_dim], 0.0, dtype)?,
             out_proj,
             num_heads,
-            dropout: 0.0,
-            batch_first: false,
+            dropout,
+            batch_first,
             mode: Mode::default(),
         })
     }

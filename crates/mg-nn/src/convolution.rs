@@ -5,69 +5,56 @@ use mg_device::{DType, Error, ErrorKind, Result};
 
 use crate::current::{current, current_of};
 use crate::module::{Module, told};
+use crate::options::{ByName, layer_options};
 use crate::{fields, init};
 
-/// How a convolution walks over its input, with PyTorch's defaults.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ConvOptions<const AXES: usize> {
-    /// The distance from one window to the next: 1.
-    pub stride: [usize; AXES],
-    /// Zeros at both ends of each axis: 0. `None` adds as many as keep sizes (PyTorch's "same").
-    pub padding: Option<[usize; AXES]>,
-    /// The distance between a window's elements: 1.
-    pub dilation: [usize; AXES],
-    /// Parts that channels fall into, each seen by its own outputs alone: 1.
-    pub groups: usize,
-    /// A number is added to each output channel: yes.
-    pub bias: bool,
-    /// Of the parameters: f32.
-    pub dtype: DType,
-}
-
-impl<const AXES: usize> Default for ConvOptions<AXES> {
-    fn default() -> Self {
-        ConvOptions {
-            stride: [1; AXES],
-            padding: Some([0; AXES]),
-            dilation: [1; AXES],
-            groups: 1,
-            bias: true,
-            dtype: DType::F32,
-        }
+layer_options! {
+    /// How a convolution walks over its input, with PyTorch's defaults.
+    #[derive(Clone, Debug, PartialEq)]
+    ConvOptions<AXES> {
+        /// The distance from one window to the next: 1.
+        stride: [usize; AXES] = [1; AXES],
+        /// Zeros at both ends of each axis: 0. `None` adds as many as keep sizes (PyTorch's "same").
+        padding: Option<[usize; AXES]> = Some([0; AXES]),
+        /// The distance between a window's elements: 1.
+        dilation: [usize; AXES] = [1; AXES],
+        /// Parts that channels fall into, each seen by its own outputs alone: 1.
+        groups: usize = 1,
+        /// A number is added to each output channel: yes.
+        bias: bool = true,
     }
 }
 
-/// How the transpose of a convolution walks over its output, with PyTorch's defaults.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ConvTransposeOptions<const AXES: usize> {
-    /// The distance from one window of the output to the next: 1.
-    pub stride: [usize; AXES],
-    /// What is left out at both ends of each axis: 0.
-    pub padding: [usize; AXES],
-    /// What is added at one end of each axis: 0. Several sizes of an input have one size of output with a stride.
-    pub output_padding: [usize; AXES],
-    /// The distance between a window's elements: 1.
-    pub dilation: [usize; AXES],
-    /// Parts that channels fall into: 1.
-    pub groups: usize,
-    /// A number is added to each output channel: yes.
-    pub bias: bool,
-    /// Of the parameters: f32.
-    pub dtype: DType,
+layer_options! {
+    /// How the transpose of a convolution walks over its output, with PyTorch's defaults.
+    #[derive(Clone, Debug, PartialEq)]
+    ConvTransposeOptions<AXES> {
+        /// The distance from one window of the output to the next: 1.
+        stride: [usize; AXES] = [1; AXES],
+        /// What is left out at both ends of each axis: 0.
+        padding: [usize; AXES] = [0; AXES],
+        /// What is added at one end of each axis: 0. Several sizes of an input have one size of output with a stride.
+        output_padding: [usize; AXES] = [0; AXES],
+        /// The distance between a window's elements: 1.
+        dilation: [usize; AXES] = [1; AXES],
+        /// Parts that channels fall into: 1.
+        groups: usize = 1,
+        /// A number is added to each output channel: yes.
+        bias: bool = true,
+    }
 }
 
-impl<const AXES: usize> Default for ConvTransposeOptions<AXES> {
-    fn default() -> Self {
-        ConvTransposeOptions {
-            stride: [1; AXES],
-            padding: [0; AXES],
-            output_padding: [0; AXES],
-            dilation: [1; AXES],
-            groups: 1,
-            bias: true,
-            dtype: DType::F32,
-        }
-    }
+/// The options of a convolution by name, with their defaults.
+pub(crate) fn defaults(layer: &str) -> Option<ByName> {
+    Some(match layer.strip_prefix("Lazy").unwrap_or(layer) {
+        "Conv1d" => ConvOptions::<1>::default().by_name(),
+        "Conv2d" => ConvOptions::<2>::default().by_name(),
+        "Conv3d" => ConvOptions::<3>::default().by_name(),
+        "ConvTranspose1d" => ConvTransposeOptions::<1>::default().by_name(),
+        "ConvTranspose2d" => ConvTransposeOptions::<2>::default().by_name(),
+        "ConvTranspose3d" => ConvTransposeOptions::<3>::default().by_name(),
+        _ => return None,
+    })
 }
 
 /// A weight `[first, second / groups, kernel…]` and a bias of `out`, both drawn from ±1/√(inputs of an output) as PyTorch draws them.

@@ -8,6 +8,8 @@ use crate::dropout::Dropout;
 use crate::linear::Linear;
 use crate::module::{Module, Visitor, no_forward};
 use crate::norm::LayerNorm;
+use crate::optim::{self, options};
+use crate::options::ByName;
 use crate::{fields, init};
 
 /// Attention of a sequence to itself, then to a memory, then two linear layers with a rectifier between, each beside what it was given and normalised.
@@ -133,37 +135,29 @@ impl Module for TransformerDecoder {
     fields!(layers, norm);
 }
 
-/// How a [`Transformer`] is made, with PyTorch's defaults.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct TransformerOptions {
-    /// Features: 512.
-    pub d_model: usize,
-    /// Heads of attention: 8.
-    pub num_heads: usize,
-    /// Layers of the encoder: 6.
-    pub num_encoder_layers: usize,
-    /// Layers of the decoder: 6.
-    pub num_decoder_layers: usize,
-    /// Hidden features of the linear layers: 2048.
-    pub dim_feedforward: usize,
-    /// The probability that an element is dropped in training: 0.1.
-    pub dropout: f64,
-    /// Normalised before each part, not after it: no.
-    pub norm_first: bool,
+options! {
+    /// How a [`Transformer`] is made, with PyTorch's defaults.
+    TransformerOptions {
+        /// Features: 512.
+        d_model: usize = 512,
+        /// Heads of attention: 8.
+        num_heads: usize = 8,
+        /// Layers of the encoder: 6.
+        num_encoder_layers: usize = 6,
+        /// Layers of the decoder: 6.
+        num_decoder_layers: usize = 6,
+        /// Hidden features of the linear layers: 2048.
+        dim_feedforward: usize = 2048,
+        /// The probability that an element is dropped in training: 0.1.
+        dropout: f64 = 0.1,
+        /// Normalised before each part, not after it: no.
+        norm_first: bool = false,
+    }
 }
 
-impl Default for TransformerOptions {
-    fn default() -> TransformerOptions {
-        TransformerOptions {
-            d_model: 512,
-            num_heads: 8,
-            num_encoder_layers: 6,
-            num_decoder_layers: 6,
-            dim_feedforward: 2048,
-            dropout: 0.1,
-            norm_first: false,
-        }
-    }
+/// The options of a transformer by name, with their defaults.
+pub(crate) fn defaults(layer: &str) -> Option<ByName> {
+    (layer == "Transformer").then(|| optim::by_name(&TransformerOptions::default()))
 }
 
 /// An encoder, and a decoder on what it answers, with a norm behind each. Inputs are `[n, length, d_model]`.
@@ -207,7 +201,7 @@ impl Transformer {
         }
         let model = Transformer { encoder, decoder };
         for parameter in model.parameters().iter().filter(|p| p.rank() > 1) {
-            init::xavier_uniform_(parameter, 1.0)?;
+            init::xavier_uniform_(parameter, 1.0, None)?;
         }
         Ok(model)
     }

@@ -1,9 +1,24 @@
 //! Initialisers: what parameters are before training, with PyTorch's defaults.
 //!
 //! Each writes into a tensor, a parameter or not, and records nothing for gradients. Random ones draw from the generator
-//! that [`manual_seed`](mg_autograd::manual_seed) seeds.
+//! that they are given, or from the one that [`manual_seed`](mg_autograd::manual_seed) seeds.
+//!
+//! ```
+//! use mg_autograd::{Generator, Tensor};
+//! use mg_device::DType;
+//! use mg_nn::init::{self, Fan, Nonlinearity};
+//!
+//! let (w, again) = (Tensor::zeros(&[3, 4], DType::F32)?, Tensor::zeros(&[3, 4], DType::F32)?);
+//! for t in [&w, &again] {
+//!     let generator = Generator::new();
+//!     generator.manual_seed(7);
+//!     init::kaiming_uniform_(t, Fan::In, Nonlinearity::Relu, Some(&generator))?;
+//! }
+//! assert_eq!(w.to_vec::<f32>()?, again.to_vec::<f32>()?);
+//! # Ok::<(), mg_device::Error>(())
+//! ```
 
-use mg_autograd::{Operand, Tensor, no_grad, with_default_device};
+use mg_autograd::{Generator, Operand, Tensor, draw_from, no_grad, with_default_device};
 use mg_device::{DType, Error, ErrorKind, Result};
 
 /// Which count keeps its variance: that of the inputs forward, or that of the gradients backward.
@@ -76,6 +91,20 @@ fn there(t: &Tensor, make: impl FnOnce() -> Result<Tensor>) -> Result<Tensor> {
     with_default_device(t.device(), make)?
 }
 
+/// As [`there`], of the numbers of a generator.
+#[track_caller]
+fn drawn(t: &Tensor, generator: Option<&Generator>, make: impl FnOnce() -> Result<Tensor>) -> Result<Tensor> {
+    /// The generator that the thread had.
+    struct Restore(Option<Generator>);
+    impl Drop for Restore {
+        fn drop(&mut self) {
+            draw_from(self.0.take());
+        }
+    }
+    let _restore = generator.map(|generator| Restore(draw_from(Some(generator.clone()))));
+    there(t, make)
+}
+
 #[track_caller]
 fn write(t: &Tensor, value: impl Into<Operand>) -> Result<()> {
     let _guard = no_grad();
@@ -90,8 +119,8 @@ fn write(t: &Tensor, value: impl Into<Operand>) -> Result<()> {
 ///
 /// A tensor that is not floating point; memory.
 #[track_caller]
-pub fn uniform_(t: &Tensor, low: f64, high: f64) -> Result<()> {
-    write(t, there(t, || Tensor::uniform(&t.shape(), low, high, t.dtype()))?)
+pub fn uniform_(t: &Tensor, low: f64, high: f64, generator: Option<&Generator>) -> Result<()> {
+    write(t, drawn(t, generator, || Tensor::uniform(&t.shape(), low, high, t.dtype()))?)
 }
 
 /// Normal with this mean and standard deviation.
@@ -100,8 +129,8 @@ pub fn uniform_(t: &Tensor, low: f64, high: f64) -> Result<()> {
 ///
 /// As [`uniform_`].
 #[track_caller]
-pub fn normal_(t: &Tensor, mean: f64, std: f64) -> Result<()> {
-    write(t, there(t, || Tensor::randn(&t.shape(), t.dtype()))?.try_mul(std)?.try_add(mean)?)
+pub fn normal_(t: &Tensor, mean: f64, std: f64, generator: Option<&Generator>) -> Result<()> {
+    write(t, drawn(t, generator, || Tensor::randn(&t.shape(), t.dtype()))?.try_mul(std)?.try_add(mean)?)
 }
 
 /// The same value everywhere.
@@ -122,9 +151,9 @@ pub fn constant_(t: &Tensor, value: f64) -> Result<()> {
 ///
 /// Fewer than two axes; as [`uniform_`].
 #[track_caller]
-pub fn xavier_uniform_(t: &Tensor, gain: f64) -> Result<()> {
+pub fn xavier_uniform_(t: &Tensor, gain: f64, generator: Option<&Generator>) -> Result<()> {
     let bound = 3f64.sqrt() * xavier_std(t, gain)?;
-    uniform_(t, -bound, bound)
+    uniform_(t, -bound, bound, generator)
 }
 
 /// Normal with standard deviation gain·√(2/(fan-in + fan-out)); see [`xavier_uniform_`].
@@ -133,8 +162,8 @@ pub fn xavier_uniform_(t: &Tensor, gain: f64) -> Result<()> {
 ///
 /// As [`xavier_uniform_`].
 #[track_caller]
-pub fn xavier_normal_(t: &Tensor, gain: f64) -> Result<()> {
-    normal_(t, 0.0, xavier_std(t, gain)?)
+pub fn xavier_normal_(t: &Tensor, gain: f64, generator: Option<&Generator>) -> Result<()> {
+    normal_(t, 0.0, xavier_std(t, gain)?, generator)
 }
 
 #[track_caller]
@@ -149,9 +178,14 @@ fn xavier_std(t: &Tensor, gain: f64) -> Result<f64> {
 ///
 /// As [`xavier_uniform_`].
 #[track_caller]
-pub fn kaiming_uniform_(t: &Tensor, fan: Fan, nonlinearity: Nonlinearity) -> Result<()> {
+pub fn kaiming_uniform_(
+    t: &Tensor,
+    fan: Fan,
+    nonlinearity: Nonlinearity,
+    generator: Option<&Generator>,
+) -> Result<()> {
     let bound = 3f64.sqrt() * kaiming_std(t, fan, nonlinearity)?;
-    uniform_(t, -bound, bound)
+    uniform_(t, -bound, bound, generator)
 }
 
 /// Normal with standard deviation gain/√fan; see [`kaiming_uniform_`].
@@ -160,8 +194,13 @@ pub fn kaiming_uniform_(t: &Tensor, fan: Fan, nonlinearity: Nonlinearity) -> Res
 ///
 /// As [`xavier_uniform_`].
 #[track_caller]
-pub fn kaiming_normal_(t: &Tensor, fan: Fan, nonlinearity: Nonlinearity) -> Result<()> {
-    normal_(t, 0.0, kaiming_std(t, fan, nonlinearity)?)
+pub fn kaiming_normal_(
+    t: &Tensor,
+    fan: Fan,
+    nonlinearity: Nonlinearity,
+    generator: Option<&Generator>,
+) -> Result<()> {
+    normal_(t, 0.0, kaiming_std(t, fan, nonlinearity)?, generator)
 }
 
 #[track_caller]
@@ -230,7 +269,14 @@ pub fn dirac_(t: &Tensor, groups: usize) -> Result<()> {
 ///
 /// As [`uniform_`].
 #[track_caller]
-pub fn trunc_normal_(t: &Tensor, mean: f64, std: f64, low: f64, high: f64) -> Result<()> {
+pub fn trunc_normal_(
+    t: &Tensor,
+    mean: f64,
+    std: f64,
+    low: f64,
+    high: f64,
+    generator: Option<&Generator>,
+) -> Result<()> {
     let side = |at: f64| {
         let z = Tensor::from_slice(&[(at - mean) / std * std::f64::consts::FRAC_1_SQRT_2]);
         z.to(t.device())?.try_erf()?.try_sum_dim(&[], false)
@@ -238,10 +284,10 @@ pub fn trunc_normal_(t: &Tensor, mean: f64, std: f64, low: f64, high: f64) -> Re
     let (from, to) = (side(low)?, side(high)?);
     // Half types are too coarse to be drawn from: their ends would be met again and again.
     let dtype = if t.dtype() == DType::F64 { DType::F64 } else { DType::F32 };
-    let u = there(t, || Tensor::rand(&t.shape(), dtype))?;
+    let u = drawn(t, generator, || Tensor::rand(&t.shape(), dtype))?;
     let u = u.try_mul(to.try_sub(&from)?.to_dtype(dtype))?.try_add(from.to_dtype(dtype))?;
-    let drawn = u.try_erfinv()?.try_mul(std * std::f64::consts::SQRT_2)?.try_add(mean)?;
-    write(t, drawn.try_clamp(Some(low.into()), Some(high.into()))?.to_dtype(t.dtype()))
+    let found = u.try_erfinv()?.try_mul(std * std::f64::consts::SQRT_2)?.try_add(mean)?;
+    write(t, found.try_clamp(Some(low.into()), Some(high.into()))?.to_dtype(t.dtype()))
 }
 
 /// A matrix, of all but the first axis as one, with orthonormal rows or columns, whichever are fewer, times `gain`: Saxe,
@@ -251,7 +297,7 @@ pub fn trunc_normal_(t: &Tensor, mean: f64, std: f64, low: f64, high: f64) -> Re
 ///
 /// Fewer than two axes; as [`uniform_`].
 #[track_caller]
-pub fn orthogonal_(t: &Tensor, gain: f64) -> Result<()> {
+pub fn orthogonal_(t: &Tensor, gain: f64, generator: Option<&Generator>) -> Result<()> {
     let shape = t.shape();
     if shape.rank() < 2 {
         let text = format!("takes a tensor of two axes or more, got shape {shape}");
@@ -264,7 +310,7 @@ pub fn orthogonal_(t: &Tensor, gain: f64) -> Result<()> {
     let columns = shape.numel() / rows;
     let tall = [rows.max(columns), rows.min(columns)];
     let dtype = if t.dtype() == DType::F64 { DType::F64 } else { DType::F32 };
-    let (q, r) = there(t, || Tensor::randn(&tall, dtype))?.try_qr("reduced")?;
+    let (q, r) = drawn(t, generator, || Tensor::randn(&tall, dtype))?.try_qr("reduced")?;
     // With signs that make it a draw from all such matrices alike.
     let q = q.try_mul(r.diagonal(0, 0, 1)?.try_sign()?)?;
     let q = if rows < columns { q.try_t()? } else { q };
@@ -279,19 +325,20 @@ pub fn orthogonal_(t: &Tensor, gain: f64) -> Result<()> {
 ///
 /// What is no matrix; as [`uniform_`].
 #[track_caller]
-pub fn sparse_(t: &Tensor, sparsity: f64, std: f64) -> Result<()> {
+pub fn sparse_(t: &Tensor, sparsity: f64, std: f64, generator: Option<&Generator>) -> Result<()> {
     let shape = t.shape();
     let [rows, columns] = shape[..] else {
         return Err(Error::new("sparse_", ErrorKind::Shape(format!("takes a matrix, got shape {shape}"))));
     };
     let zeros = (sparsity * rows as f64).ceil() as i64;
-    normal_(t, 0.0, std)?;
+    normal_(t, 0.0, std, generator)?;
     // An order of the rows for each column, drawn by sorting.
-    let order = there(t, || Tensor::rand(&[rows, columns], DType::F32))?.try_argsort(0, false, false)?;
-    let drawn = order.try_argsort(0, false, false)?.try_ge(zeros)?;
+    let order =
+        drawn(t, generator, || Tensor::rand(&[rows, columns], DType::F32))?.try_argsort(0, false, false)?;
+    let kept = order.try_argsort(0, false, false)?.try_ge(zeros)?;
     let own = {
         let _guard = no_grad();
-        t.try_mul(drawn.to_dtype(t.dtype()))?
+        t.try_mul(kept.to_dtype(t.dtype()))?
     };
     write(t, own)
 }

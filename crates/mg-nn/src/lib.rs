@@ -68,7 +68,9 @@ pub use activation::{
     LogSigmoid, LogSoftmax, Mish, PReLU, RReLU, ReLU, ReLU6, SELU, SiLU, Sigmoid, Softmax, Softmax2d,
     Softmin, Softplus, Softshrink, Softsign, Tanh, Tanhshrink, Threshold,
 };
-pub use attention::{Attend, MultiheadAttention, TransformerEncoder, TransformerEncoderLayer};
+pub use attention::{
+    Attend, MultiheadAttention, MultiheadAttentionOptions, TransformerEncoder, TransformerEncoderLayer,
+};
 pub use cells::{CellOptions, GRUCell, LSTMCell, RNNCell};
 pub use container::Sequential;
 pub use convolution::{

@@ -103,7 +103,7 @@ pub trait Module: Send + Sync {
     ///     for (name, p) in module.own_parameters() {
     ///         match name.as_str() {
     ///             "bias" => init::constant_(&p, 0.0)?,
-    ///             _ => init::xavier_uniform_(&p, 1.0)?,
+    ///             _ => init::xavier_uniform_(&p, 1.0, None)?,
     ///         };
     ///     }
     ///     Ok(())

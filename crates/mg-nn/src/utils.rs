@@ -16,7 +16,7 @@ use mg_device::{DType, Error, ErrorKind, Result};
 /// Tensors that are not of floats; unlike devices, of which none can be used.
 #[track_caller]
 pub fn get_total_norm(tensors: &[Tensor], norm_type: f64) -> Result<Tensor> {
-    let Some(first) = tensors.first() else { return Tensor::zeros(&[], DType::F32) };
+    let Some(first) = tensors.first() else { return Tensor::zeros(&[], DType::default_float()) };
     let _guard = no_grad();
     let norm = |t: &Tensor| t.try_vector_norm(norm_type, &[], false, None)?.to(first.device());
     let norms = tensors.iter().map(norm).collect::<Result<Vec<Tensor>>>()?;
@@ -49,26 +49,34 @@ pub fn get_total_norm(tensors: &[Tensor], norm_type: f64) -> Result<Tensor> {
 pub fn clip_grad_norm_(parameters: &[Tensor], max_norm: f64, norm_type: f64) -> Result<Tensor> {
     let grads: Vec<Tensor> = parameters.iter().filter_map(Tensor::grad).collect();
     let total = get_total_norm(&grads, norm_type)?;
-    let _guard = no_grad();
-    let factor = Tensor::full(&[], max_norm, DType::F64)?.to_dtype(total.dtype()).to(total.device())?;
-    let factor = factor.try_div(&total.try_add(1e-6)?)?.try_minimum(1.0)?;
-    for grad in &grads {
-        grad.assign(grad.try_mul(factor.to(grad.device())?.to_dtype(grad.dtype()))?)?;
-    }
+    clip_grads_with_norm_(parameters, max_norm, &total)?;
     Ok(total)
 }
 
-/// Bounds the elements of the gradients of all parameters to ±`clip_value`, in place.
+/// As [`clip_grad_norm_`], of gradients whose norm is known: scales them, in place, so that it becomes no more than `max_norm`.
 ///
 /// # Errors
 ///
-/// A bound below 0, or that is no number.
+/// Devices that cannot be used; memory.
+#[track_caller]
+pub fn clip_grads_with_norm_(parameters: &[Tensor], max_norm: f64, total_norm: &Tensor) -> Result<()> {
+    let _guard = no_grad();
+    let factor = Tensor::full(&[], max_norm, DType::F64)?.to_dtype(total_norm.dtype());
+    let factor = factor.to(total_norm.device())?.try_div(&total_norm.try_add(1e-6)?)?.try_minimum(1.0)?;
+    for grad in parameters.iter().filter_map(Tensor::grad) {
+        grad.assign(grad.try_mul(factor.to(grad.device())?.to_dtype(grad.dtype()))?)?;
+    }
+    Ok(())
+}
+
+/// Bounds the elements of the gradients of all parameters to ±`clip_value`, in place. As in PyTorch a bound below 0 is what all of them
+/// become, and one that is no number makes them NaN.
+///
+/// # Errors
+///
+/// Memory.
 #[track_caller]
 pub fn clip_grad_value_(parameters: &[Tensor], clip_value: f64) -> Result<()> {
-    if clip_value.is_nan() || clip_value < 0.0 {
-        let text = format!("takes a bound that is not below 0, got {clip_value}");
-        return Err(Error::new("clip_grad_value_", ErrorKind::Value(text)));
-    }
     let _guard = no_grad();
     for grad in parameters.iter().filter_map(Tensor::grad) {
         grad.assign(grad.try_maximum(-clip_value)?.try_minimum(clip_value)?)?;

@@ -1,7 +1,7 @@
 //! Modules: what they compute, what they name, what they save.
 #![allow(clippy::approx_constant, clippy::excessive_precision)] // numbers as PyTorch prints them
 
-use mg_autograd::{Tensor, no_grad};
+use mg_autograd::{Generator, Tensor, draw_from, no_grad};
 use mg_device::{DType, Device, ErrorKind, Result};
 use mg_nn::init::{self, Fan, Nonlinearity};
 use mg_nn::*;
@@ -407,13 +407,13 @@ fn initialisers_have_their_spread() {
     let he = (2f32 / 300.0).sqrt();
     type Init = fn(&Tensor) -> Result<()>;
     let cases: [(Init, f32, bool); 7] = [
-        (|t| init::uniform_(t, -1.0, 1.0), 1.0 / 3f32.sqrt(), true),
-        (|t| init::normal_(t, 0.0, 2.0), 2.0, false),
-        (|t| init::xavier_uniform_(t, 1.0), xavier, true),
-        (|t| init::xavier_normal_(t, 1.0), xavier, false),
-        (|t| init::kaiming_uniform_(t, Fan::In, Nonlinearity::Relu), he, true),
-        (|t| init::kaiming_normal_(t, Fan::In, Nonlinearity::Relu), he, false),
-        (|t| init::kaiming_normal_(t, Fan::Out, Nonlinearity::Linear), 1.0 / 200f32.sqrt(), false),
+        (|t| init::uniform_(t, -1.0, 1.0, None), 1.0 / 3f32.sqrt(), true),
+        (|t| init::normal_(t, 0.0, 2.0, None), 2.0, false),
+        (|t| init::xavier_uniform_(t, 1.0, None), xavier, true),
+        (|t| init::xavier_normal_(t, 1.0, None), xavier, false),
+        (|t| init::kaiming_uniform_(t, Fan::In, Nonlinearity::Relu, None), he, true),
+        (|t| init::kaiming_normal_(t, Fan::In, Nonlinearity::Relu, None), he, false),
+        (|t| init::kaiming_normal_(t, Fan::Out, Nonlinearity::Linear, None), 1.0 / 200f32.sqrt(), false),
     ];
     for (i, (init, want, bounded)) in cases.into_iter().enumerate() {
         init(&t).unwrap();
@@ -427,9 +427,42 @@ fn initialisers_have_their_spread() {
     }
     init::constant_(&t, 0.5).unwrap();
     assert_eq!(spread(&t), (0.5, 0.0, 0.5));
-    assert!(init::xavier_uniform_(&Tensor::zeros(&[3], DType::F32).unwrap(), 1.0).is_err());
-    assert!(init::uniform_(&Tensor::zeros(&[3], DType::I64).unwrap(), 0.0, 1.0).is_err());
+    assert!(init::xavier_uniform_(&Tensor::zeros(&[3], DType::F32).unwrap(), 1.0, None).is_err());
+    assert!(init::uniform_(&Tensor::zeros(&[3], DType::I64).unwrap(), 0.0, 1.0, None).is_err());
     assert!((Nonlinearity::LeakyRelu(5f64.sqrt()).gain() - (1.0f64 / 3.0).sqrt()).abs() < 1e-12);
+}
+
+#[test]
+fn initialisers_draw_from_the_generator_that_they_are_given() {
+    type Init = fn(&Tensor, Option<&Generator>) -> Result<()>;
+    let cases: &[Init] = &[
+        |t, g| init::uniform_(t, -1.0, 1.0, g),
+        |t, g| init::normal_(t, 0.0, 2.0, g),
+        |t, g| init::trunc_normal_(t, 0.0, 1.0, -2.0, 2.0, g),
+        |t, g| init::xavier_uniform_(t, 1.0, g),
+        |t, g| init::xavier_normal_(t, 1.0, g),
+        |t, g| init::kaiming_uniform_(t, Fan::In, Nonlinearity::Relu, g),
+        |t, g| init::kaiming_normal_(t, Fan::In, Nonlinearity::Relu, g),
+        |t, g| init::sparse_(t, 0.4, 0.1, g),
+    ];
+    // A default generator of this thread's own, so that no test beside this one has a part in it.
+    let before = draw_from(Some(Generator::new()));
+    for (i, init) in cases.iter().enumerate() {
+        let made = |generator: Option<&Generator>| {
+            let t = Tensor::zeros(&[4, 3], DType::F32).unwrap();
+            init(&t, generator).unwrap();
+            vec(&t)
+        };
+        let own = Generator::new();
+        own.manual_seed(7);
+        Generator::global().manual_seed(1);
+        let first = made(Some(&own));
+        assert_eq!(Generator::global().state(), (1, 0), "case {i}");
+        assert_ne!(made(Some(&own)), first, "case {i}");
+        Generator::global().manual_seed(7);
+        assert_eq!(made(None), first, "case {i}");
+    }
+    draw_from(before);
 }
 
 /// Two layers, of which the second does not take what the first answers.

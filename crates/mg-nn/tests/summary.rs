@@ -28,7 +28,9 @@ fn gradients_are_bounded() -> Result<()> {
     back()?;
     utils::clip_grad_value_(&all, 4.0)?;
     assert_eq!(layer.weight.grad().map(|g| g.to_vec::<f32>()).transpose()?, Some(vec![4.0; 8]));
-    assert!(utils::clip_grad_value_(&all, -1.0).is_err());
+    // As in PyTorch: the upper bound holds last.
+    utils::clip_grad_value_(&all, -1.0)?;
+    assert_eq!(layer.weight.grad().map(|g| g.to_vec::<f32>()).transpose()?, Some(vec![-1.0; 8]));
     assert_eq!(utils::get_total_norm(&[], 2.0)?.item::<f32>()?, 0.0);
     Ok(())
 }

@@ -4,10 +4,13 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use mg_autograd::Tensor;
 use mg_nn::amp::{GradScaler, ScalerOptions};
+use mg_nn::optim::by_name;
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 
 use crate::device;
 use crate::error::{build, compute};
+use crate::optim::given;
 use crate::tensor::PyTensor;
 
 /// The scale of losses, on a device.
@@ -38,6 +41,16 @@ impl PyGradScaler {
         let device = device::device(device)?;
         let options = options(init_scale, growth_factor, backoff_factor, growth_interval);
         Ok(PyGradScaler(Mutex::new(compute(py, || GradScaler::new(options, device))?)))
+    }
+
+    /// The options, with their defaults.
+    #[staticmethod]
+    fn defaults(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
+        let dict = PyDict::new(py);
+        for (name, value) in by_name(&ScalerOptions::default()) {
+            dict.set_item(name, given(py, &value)?)?;
+        }
+        Ok(dict)
     }
 
     /// Has it go on otherwise.

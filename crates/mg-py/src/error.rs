@@ -173,7 +173,7 @@ pub fn exception(error: &Error) -> PyErr {
         ErrorKind::Device(_) | ErrorKind::Gradient(_) | ErrorKind::Cuda(_) | ErrorKind::Internal(_) => {
             PyRuntimeError::new_err(text)
         }
-        // A kind that is new to this file, which no other crate's compiler can be told of.
+        // A kind that is new to this file, of which another crate's compiler says nothing: test_failures.py does.
         _ => PyRuntimeError::new_err(text),
     }
 }

@@ -1,15 +1,50 @@
 //! Gradients.
 
 use mg_autograd::{Backward, Tensor};
+use mg_nn::utils;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
 
-use crate::error::compute;
+use crate::error::{build, compute};
 use crate::tensor::PyTensor;
 
 fn how(retain_graph: Option<bool>, create_graph: bool) -> Backward {
     Backward { retain_graph: retain_graph.unwrap_or(create_graph), create_graph }
+}
+
+fn tensors(given: &[Bound<'_, PyTensor>]) -> Vec<Tensor> {
+    given.iter().map(|t| t.get().t.clone()).collect()
+}
+
+/// The norm of all tensors as one vector.
+#[pyfunction]
+pub fn _total_norm(py: Python<'_>, given: Vec<Bound<'_, PyTensor>>, norm_type: f64) -> PyResult<PyTensor> {
+    let given = tensors(&given);
+    build(py, || utils::get_total_norm(&given, norm_type)).map(PyTensor::from)
+}
+
+/// Scales the gradients of parameters, whose norm is known, so that it becomes no more than `max_norm`.
+#[pyfunction]
+pub fn _clip_grads_with_norm(
+    py: Python<'_>,
+    parameters: Vec<Bound<'_, PyTensor>>,
+    max_norm: f64,
+    total_norm: &Bound<'_, PyTensor>,
+) -> PyResult<()> {
+    let (parameters, norm) = (tensors(&parameters), &total_norm.get().t);
+    build(py, || utils::clip_grads_with_norm_(&parameters, max_norm, norm))
+}
+
+/// Bounds the elements of the gradients of parameters.
+#[pyfunction]
+pub fn _clip_grad_value(
+    py: Python<'_>,
+    parameters: Vec<Bound<'_, PyTensor>>,
+    clip_value: f64,
+) -> PyResult<()> {
+    let parameters = tensors(&parameters);
+    build(py, || utils::clip_grad_value_(&parameters, clip_value))
 }
 
 #[pymethods]

@@ -12,6 +12,7 @@ use pyo3::types::PyDict;
 use crate::dtype::optional_dtype;
 use crate::error::{compute, exception};
 use crate::optim::given;
+use crate::random::PyGenerator;
 use crate::size;
 use crate::tensor::PyTensor;
 
@@ -92,11 +93,11 @@ fn nonlinearity(name: &str, slope: f64) -> Result<Nonlinearity> {
 }
 
 fn fan(mode: &str) -> Result<Fan> {
-    match mode {
+    match mode.to_ascii_lowercase().as_str() {
         "fan_in" => Ok(Fan::In),
         "fan_out" => Ok(Fan::Out),
-        other => {
-            let text = format!("a mode is \"fan_in\" or \"fan_out\", got {other:?}");
+        _ => {
+            let text = format!("a mode is \"fan_in\" or \"fan_out\", got {mode:?}");
             Err(Error::new("init", ErrorKind::Value(text)))
         }
     }
@@ -109,13 +110,20 @@ pub fn calculate_gain(nonlinearity: &str, param: Option<f64>) -> PyResult<f64> {
     Ok(self::nonlinearity(nonlinearity, param.unwrap_or(0.01)).map_err(|e| exception(&e))?.gain())
 }
 
+// Those whose second name is a generator take it last.
 macro_rules! initialisers {
-    ($($(#[doc = $doc:literal])+ $name:ident($($arg:ident: $T:ty $(= $default:expr)?),*) |$t:ident| $fill:expr;)*) => {$(
+    ($($(#[doc = $doc:literal])+ $name:ident($($arg:ident: $T:ty $(= $default:expr)?),*) |$t:ident $(, $from:ident)?| $fill:expr;)*) => {$(
         $(#[doc = $doc])+
         #[pyfunction]
-        #[pyo3(signature = (tensor, $($arg $(= $default)?),*))]
-        pub fn $name<'py>(py: Python<'py>, tensor: Bound<'py, PyTensor>, $($arg: $T),*) -> PyResult<Bound<'py, PyTensor>> {
+        #[pyo3(signature = (tensor, $($arg $(= $default)?,)* $($from = None)?))]
+        pub fn $name<'py>(
+            py: Python<'py>,
+            tensor: Bound<'py, PyTensor>,
+            $($arg: $T,)*
+            $($from: Option<&PyGenerator>,)?
+        ) -> PyResult<Bound<'py, PyTensor>> {
             let $t = &tensor.get().t;
+            $(let $from = $from.map(|generator| &generator.0);)?
             compute(py, || $fill)?;
             Ok(tensor)
         }
@@ -123,9 +131,9 @@ macro_rules! initialisers {
 }
 initialisers! {
     /// Uniform on [a, b).
-    uniform_(a: f64 = 0.0, b: f64 = 1.0) |t| mg_nn::init::uniform_(t, a, b);
+    uniform_(a: f64 = 0.0, b: f64 = 1.0) |t, generator| mg_nn::init::uniform_(t, a, b, generator);
     /// Normal with this mean and standard deviation.
-    normal_(mean: f64 = 0.0, std: f64 = 1.0) |t| mg_nn::init::normal_(t, mean, std);
+    normal_(mean: f64 = 0.0, std: f64 = 1.0) |t, generator| mg_nn::init::normal_(t, mean, std, generator);
     /// The same value everywhere.
     constant_(val: f64 = 0.0) |t| mg_nn::init::constant_(t, val);
     /// Ones on the diagonal of a matrix, zeros beside it.
@@ -133,24 +141,24 @@ initialisers! {
     /// What keeps the channels of a convolution as they are, within each group: Zagoruyko and Komodakis, 2017.
     dirac_(groups: usize = 1) |t| mg_nn::init::dirac_(t, groups);
     /// Normal with this mean and standard deviation, within [a, b]: what lies beyond is not drawn.
-    trunc_normal_(mean: f64 = 0.0, std: f64 = 1.0, a: f64 = -2.0, b: f64 = 2.0) |t|
-        mg_nn::init::trunc_normal_(t, mean, std, a, b);
+    trunc_normal_(mean: f64 = 0.0, std: f64 = 1.0, a: f64 = -2.0, b: f64 = 2.0) |t, generator|
+        mg_nn::init::trunc_normal_(t, mean, std, a, b, generator);
     /// Orthonormal rows or columns, whichever are fewer, times `gain`: Saxe, McClelland and Ganguli, 2013.
-    orthogonal_(gain: f64 = 1.0) |t| mg_nn::init::orthogonal_(t, gain);
+    orthogonal_(gain: f64 = 1.0) |t, generator| mg_nn::init::orthogonal_(t, gain, generator);
     /// Normal with this standard deviation, with a part `sparsity` of each column set to 0: Martens, 2010.
-    sparse_(sparsity: f64, std: f64 = 0.01) |t| mg_nn::init::sparse_(t, sparsity, std);
+    sparse_(sparsity: f64, std: f64 = 0.01) |t, generator| mg_nn::init::sparse_(t, sparsity, std, generator);
     /// Zeros.
     zeros_() |t| mg_nn::init::constant_(t, 0.0);
     /// Ones.
     ones_() |t| mg_nn::init::constant_(t, 1.0);
     /// Uniform, scaled by fan-in and fan-out: Glorot and Bengio, 2010.
-    xavier_uniform_(gain: f64 = 1.0) |t| mg_nn::init::xavier_uniform_(t, gain);
+    xavier_uniform_(gain: f64 = 1.0) |t, generator| mg_nn::init::xavier_uniform_(t, gain, generator);
     /// Normal, scaled by fan-in and fan-out: Glorot and Bengio, 2010.
-    xavier_normal_(gain: f64 = 1.0) |t| mg_nn::init::xavier_normal_(t, gain);
+    xavier_normal_(gain: f64 = 1.0) |t, generator| mg_nn::init::xavier_normal_(t, gain, generator);
     /// Uniform, scaled by one of the fans: He et al., 2015.
-    kaiming_uniform_(a: f64 = 0.0, mode: &str = "fan_in", nonlinearity: &str = "leaky_relu") |t|
-        mg_nn::init::kaiming_uniform_(t, fan(mode)?, self::nonlinearity(nonlinearity, a)?);
+    kaiming_uniform_(a: f64 = 0.0, mode: &str = "fan_in", nonlinearity: &str = "leaky_relu") |t, generator|
+        mg_nn::init::kaiming_uniform_(t, fan(mode)?, self::nonlinearity(nonlinearity, a)?, generator);
     /// Normal, scaled by one of the fans: He et al., 2015.
-    kaiming_normal_(a: f64 = 0.0, mode: &str = "fan_in", nonlinearity: &str = "leaky_relu") |t|
-        mg_nn::init::kaiming_normal_(t, fan(mode)?, self::nonlinearity(nonlinearity, a)?);
+    kaiming_normal_(a: f64 = 0.0, mode: &str = "fan_in", nonlinearity: &str = "leaky_relu") |t, generator|
+        mg_nn::init::kaiming_normal_(t, fan(mode)?, self::nonlinearity(nonlinearity, a)?, generator);
 }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use mg_autograd::kernel::{Builder, Config, Constant, Kernel, Part, Raw, Sort, Source, elementwise};
 use mg_device::Shape;
-use pyo3::exceptions::{PyRuntimeError, PyTypeError};
+use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyFloat, PyInt, PyString, PyTuple};
 
@@ -101,7 +101,12 @@ impl PyBuilder {
         let sort = match sort {
             "float" => Sort::Float,
             "int" => Sort::Int,
-            _ => Sort::Bool,
+            "bool" => Sort::Bool,
+            other => {
+                let text =
+                    format!("a kernel's value is cast to \"float\", \"int\" or \"bool\", not {other:?}");
+                return Err(PyValueError::new_err(text));
+            }
         };
         self.with(|b| b.cast(sort, value))
     }

@@ -93,7 +93,9 @@ mod _micrograd_rs {
     #[pymodule_export]
     use crate::func::{_anomaly_mode, _checkpoint, _set_detect_anomaly, PyLevel, PyTraced};
     #[pymodule_export]
-    use crate::grad::{backward, grad, is_grad_enabled, realize};
+    use crate::grad::{
+        _clip_grad_value, _clip_grads_with_norm, _total_norm, backward, grad, is_grad_enabled, realize,
+    };
     #[pymodule_export]
     use crate::init::{
         _embedding_parameters, _layer_defaults, _layer_norm_parameters, _linear_parameters, calculate_gain,

@@ -442,6 +442,12 @@ impl PySchedule {
         Ok(made.map_err(|e| exception(&e))?.cycle(epoch))
     }
 
+    /// The learning rate so far within a cycle of warm restarts.
+    #[staticmethod]
+    fn restarted(base: f64, eta_min: f64, done: f64, length: f64) -> f64 {
+        CosineAnnealingWarmRestarts::within(base, eta_min, done, length)
+    }
+
     /// The cycle that an epoch is in, and how far up it is.
     #[staticmethod]
     fn cyclic(step_size_up: u64, step_size_down: u64, epoch: u64) -> PyResult<(u64, f64)> {

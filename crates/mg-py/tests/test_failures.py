@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -14,6 +15,16 @@ pytest.importorskip("numpy")
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from fuzz.interrupts import failing_trial  # noqa: E402
+
+
+def test_every_kind_of_error_has_an_exception() -> None:
+    """What a match over kinds of another crate leaves out is no error of its compiler."""
+    crates = Path(__file__).parents[2]
+    declared = (crates / "mg-device" / "src" / "error.rs").read_text(encoding="utf-8").split("pub enum ErrorKind {")[1].split("\n}")[0]
+    kinds = set(re.findall(r"^    ([A-Z]\w*)\b", declared, re.MULTILINE))
+    assert {"Shape", "OutOfMemory", "Internal"} <= kinds
+    text = (crates / "mg-py" / "src" / "error.rs").read_text(encoding="utf-8").split("match error.kind() {")[1].split("\n        _ =>")[0]
+    assert kinds == set(re.findall(r"ErrorKind::(\w+)", text))
 
 
 @pytest.mark.parametrize("seed", range(0, 60, 3))

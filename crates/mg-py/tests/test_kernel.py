@@ -810,3 +810,9 @@ def test_a_gradient_that_is_defined_anew():
 
     y = mg.autograd.grad(further(x).sum(), x, create_graph=True)[0]
     assert mg.autograd.grad(y.sum(), x)[0].tolist() == [11, 11]
+
+
+def test_the_builder_refuses_what_is_no_kind_of_values():
+    builder = mg._micrograd_rs._KernelBuilder("f", 1)
+    with pytest.raises(ValueError, match="not \"complex\""):
+        builder.cast("complex", builder.argument(0))

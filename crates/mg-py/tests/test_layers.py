@@ -22,10 +22,13 @@ def test_modules_are_recorded():
 
 
 # What Rust's options say otherwise, or of several layers at once.
-OTHERWISE = {"RNN": {"relu", "proj_size"}, "GRU": {"relu", "proj_size"}, "LSTM": {"relu"}}
+OTHERWISE = {"RNN": {"relu", "proj_size"}, "GRU": {"relu", "proj_size"}, "LSTM": {"relu"}, "Transformer": {"num_heads"}}
 WITH_OPTIONS = """
     Linear LazyLinear Embedding LayerNorm RMSNorm GroupNorm BatchNorm1d BatchNorm2d BatchNorm3d InstanceNorm1d InstanceNorm2d InstanceNorm3d
     RNNCell LSTMCell GRUCell RNN LSTM GRU
+    Conv1d Conv2d Conv3d LazyConv1d LazyConv2d LazyConv3d
+    ConvTranspose1d ConvTranspose2d ConvTranspose3d LazyConvTranspose1d LazyConvTranspose2d LazyConvTranspose3d
+    MultiheadAttention Transformer
 """.split()
 
 

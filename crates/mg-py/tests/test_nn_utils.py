@@ -41,6 +41,9 @@ def test_clipping():
     close([p.grad.tolist() for p in net.parameters()], kept)
     nn.utils.clip_grad_value_(net.weight, 0.01)
     assert net.weight.grad.abs().max().item() <= 0.0100001
+    # As in PyTorch: the upper bound holds last.
+    nn.utils.clip_grad_value_(net.weight, -0.5)
+    assert net.weight.grad.flatten().tolist() == [-0.5] * 6
     net.weight.grad.fill_(float("nan"))
     with pytest.raises(RuntimeError, match="nan"):
         nn.utils.clip_grad_norm_(net.parameters(), 1.0, error_if_nonfinite=True)

@@ -94,6 +94,10 @@ def test_generators(device):
             mg.multinomial(mg.ones(4, device=device), 3, generator=generator).tolist(),
             mg.normal(0.0, 1.0, (2,), generator=generator, device=device).tolist(),
             mg.bernoulli(mg.full((6,), 0.5, device=device), generator=generator).tolist(),
+            mg.poisson(mg.full((6,), 3.0, device=device), generator=generator).tolist(),
+            # Trials one by one, and more of them than that.
+            mg.binomial(mg.full((6,), 9.0, device=device), mg.full((6,), 0.5, device=device), generator=generator).tolist(),
+            mg.binomial(mg.full((6,), 1e4, device=device), mg.full((6,), 0.5, device=device), generator=generator).tolist(),
         ]
 
     g = mg.Generator(device)

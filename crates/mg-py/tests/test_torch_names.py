@@ -478,10 +478,18 @@ def test_first_values_of_a_generator():
         assert mg.allclose(product, 4 * mg.eye(min(q.shape)), atol=1e-5)
     thin = nn.init.sparse_(mg.empty(10, 4), 0.25, std=1.0, generator=mg.Generator().manual_seed(2))
     assert (thin == 0).sum(0).tolist() == [3] * 4
+    # A generator's numbers are those of the default one with its seed, for all of them.
+    every: dict[str, tuple[object, ...]] = {**{name: args for name, (args, *_) in laws.items()}, "orthogonal_": (), "sparse_": (0.25,)}
+    for name, args in every.items():
+        init = getattr(nn.init, name)
+        for sizes in ((5, 7), (7, 5)):
+            mg.manual_seed(3)
+            wanted = init(mg.empty(sizes), *args)
+            assert mg.equal(init(mg.empty(sizes), *args, generator=mg.Generator().manual_seed(3)), wanted), name
     assert nn.init._calculate_fan_in_and_fan_out(mg.empty(4, 3, 2, 2)) == (12, 16)
     for wrong, text in (
-        (lambda g: nn.init.xavier_normal_(mg.empty(3), generator=g), "fewer than 2"), (lambda g: nn.init.kaiming_normal_(mg.empty(3, 3), mode="fan", generator=g), "Mode fan"),
-        (lambda g: nn.init.orthogonal_(mg.empty(3), generator=g), "2 or more"), (lambda g: nn.init.sparse_(mg.empty(3), 0.1, generator=g), "2 dimensions"),
+        (lambda g: nn.init.xavier_normal_(mg.empty(3), generator=g), "two axes or more"), (lambda g: nn.init.kaiming_normal_(mg.empty(3, 3), mode="fan", generator=g), "got \"fan\""),
+        (lambda g: nn.init.orthogonal_(mg.empty(3), generator=g), "two axes or more"), (lambda g: nn.init.sparse_(mg.empty(3), 0.1, generator=g), "takes a matrix"),
     ):  # fmt: skip
         with pytest.raises(ValueError, match=text):
             wrong(mg.Generator())

@@ -413,3 +413,73 @@ answers! {
     f64: Float, x => x;
     Vec<usize>: Sizes, sizes => sizes;
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::path::Path;
+
+    fn read(path: &str) -> String {
+        std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).expect("it is there")
+    }
+
+    fn between<'a>(text: &'a str, from: &str, to: &str) -> &'a str {
+        let text = text.split_once(from).unwrap_or_else(|| panic!("{from} is there")).1;
+        text.split_once(to).unwrap_or_else(|| panic!("{to} is there")).0
+    }
+
+    /// A type without its lifetimes, but for what stands for any type.
+    fn plain(ty: &str) -> Option<String> {
+        let ty = ty.trim().replace("&'a ", "&").replace("<'a>", "");
+        (!ty.contains('$') && ty != "Option<T>").then_some(ty)
+    }
+
+    /// The types of rows `T: Kind, …;` of a macro, and of `impl … TRAIT for T {`.
+    fn types(source: &str, called: &str, implemented: &str) -> BTreeSet<String> {
+        let rows = between(source, &format!("\n{called}! {{\n"), "\n}");
+        let rows = rows.lines().filter_map(|line| Some(line.split_once(": ")?.0));
+        let written = source.lines().filter_map(|line| {
+            let (head, ty) = line.strip_prefix("impl")?.split_once(" for ")?;
+            head.ends_with(implemented).then(|| ty.trim_end_matches('{'))
+        });
+        rows.chain(written).filter_map(plain).collect()
+    }
+
+    #[test]
+    fn the_page_of_operations_names_all_types_and_words() {
+        let page = read("../../docs/add-an-operation.md");
+        // Lines are broken anywhere.
+        let page = page.split_whitespace().collect::<Vec<_>>().join(" ");
+        let source = read("src/surface/arguments.rs");
+        let (source, _) = source.split_once("\n#[cfg(test)]").expect("tests are at the end");
+        let mut missing = BTreeSet::new();
+
+        let arguments = between(&page, "Types of arguments:", "Answers:");
+        let taken = types(source, "from_arg", "FromArg<'a>");
+        assert!(taken.contains("&[Option<usize>]") && taken.contains("Padding"), "{taken:?}");
+        missing.extend(taken.into_iter().filter(|ty| !arguments.contains(&format!("`{ty}`"))));
+
+        let answers = between(&page, "Answers:", "Words of");
+        let answered = types(source, "answers", "Returned");
+        assert!(answered.contains("(Tensor, Tensor)") && answered.contains("Varied"), "{answered:?}");
+        // Three and four tensors are told of with two.
+        let told = |ty: &String| answers.contains(&format!("`{ty}`")) || ty.matches("Tensor,").count() > 1;
+        missing.extend(answered.into_iter().filter(|ty| !told(ty)));
+
+        let words = between(&page, "Words of", "The body is written");
+        let declared = read("../mg-macros/src/declared.rs");
+        let arms = between(&declared, "match word.to_string().as_str() {", "_ =>");
+        let known = arms
+            .lines()
+            .filter_map(|line| line.split_once("=>"))
+            .flat_map(|(left, _)| left.split('"').skip(1).step_by(2));
+        let known: Vec<&str> = known.collect();
+        assert!(known.contains(&"windows") && known.contains(&"answers"), "{known:?}");
+        let told = |word: &str| {
+            [format!("`{word}`"), format!("`{word} "), format!("`{word}(")].iter().any(|w| words.contains(w))
+        };
+        missing.extend(known.into_iter().filter(|word| !told(word)).map(str::to_owned));
+
+        assert!(missing.is_empty(), "docs/add-an-operation.md does not name {missing:?}");
+    }
+}

@@ -5,7 +5,7 @@ use mg_device::Result;
 
 use super::number::Number;
 use super::options::options;
-use super::rule::{Rule, Step};
+use super::rule::{Rule, Step, common};
 use super::{ByRule, at_least_0, checked, settled, zeros_like};
 
 options! {
@@ -72,22 +72,6 @@ pub type Adagrad = ByRule<AdagradOptions>;
 
 /// Steps in the parameters' own unit: Zeiler, "ADADELTA: an adaptive learning rate method", 2012.
 pub type Adadelta = ByRule<AdadeltaOptions>;
-
-macro_rules! common {
-    ($Options:ident) => {
-        fn lr(&self) -> f64 {
-            self.lr
-        }
-
-        fn with_lr(self, lr: f64) -> $Options {
-            $Options { lr, ..self }
-        }
-
-        fn maximizes(&self) -> bool {
-            self.maximize
-        }
-    };
-}
 
 /// Has a running mean of squares go on.
 fn squared(held: &Tensor, g: &Tensor, rho: f64) -> Result<()> {

@@ -5,7 +5,7 @@ use mg_device::Result;
 
 use super::number::Number;
 use super::options::options;
-use super::rule::{Rule, Shared, Step};
+use super::rule::{Rule, Shared, Step, common};
 use super::{ByRule, at_least_0, checked, settled};
 
 options! {
@@ -172,19 +172,10 @@ fn square<'a>(step: &'a Step<'_>, g: &Tensor) -> Result<&'a Tensor> {
     Ok(square)
 }
 
-macro_rules! common {
+/// What rules with betas say alike.
+macro_rules! with_betas {
     ($Options:ident) => {
-        fn lr(&self) -> f64 {
-            self.lr
-        }
-
-        fn with_lr(self, lr: f64) -> $Options {
-            $Options { lr, ..self }
-        }
-
-        fn maximizes(&self) -> bool {
-            self.maximize
-        }
+        common!($Options);
 
         fn shared(&self) -> Shared {
             shared(self.lr, self.betas, self.weight_decay)
@@ -201,7 +192,7 @@ impl Rule for AdamOptions {
     const NAME: &'static str = "Adam";
     const MEMORY: &'static [&'static str] = &["exp_avg", "exp_avg_sq", "max_exp_avg_sq"];
 
-    common!(AdamOptions);
+    with_betas!(AdamOptions);
 
     fn live(&self) -> [f64; 5] {
         [self.lr, self.betas.0, self.betas.1, self.eps, 0.0]
@@ -241,7 +232,7 @@ impl Rule for AdamWOptions {
     const NAME: &'static str = "AdamW";
     const MEMORY: &'static [&'static str] = AdamOptions::MEMORY;
 
-    common!(AdamWOptions);
+    with_betas!(AdamWOptions);
 
     fn live(&self) -> [f64; 5] {
         AdamOptions::from(*self).live()
@@ -268,7 +259,7 @@ impl Rule for AdamaxOptions {
     const NAME: &'static str = "Adamax";
     const MEMORY: &'static [&'static str] = &["exp_avg", "exp_inf"];
 
-    common!(AdamaxOptions);
+    with_betas!(AdamaxOptions);
 
     fn live(&self) -> [f64; 5] {
         [self.lr, self.betas.0, 0.0, 0.0, 0.0]
@@ -298,7 +289,7 @@ impl Rule for NAdamOptions {
     const MEMORY: &'static [&'static str] = &["exp_avg", "exp_avg_sq"];
     const KEPT: &'static [&'static str] = &["mu_product"];
 
-    common!(NAdamOptions);
+    with_betas!(NAdamOptions);
 
     fn live(&self) -> [f64; 5] {
         [self.lr, self.betas.0, self.betas.1, self.eps, self.momentum_decay]
@@ -340,7 +331,7 @@ impl Rule for RAdamOptions {
     const NAME: &'static str = "RAdam";
     const MEMORY: &'static [&'static str] = &["exp_avg", "exp_avg_sq"];
 
-    common!(RAdamOptions);
+    with_betas!(RAdamOptions);
 
     fn live(&self) -> [f64; 5] {
         [self.lr, self.betas.0, self.betas.1, 0.0, 0.0]

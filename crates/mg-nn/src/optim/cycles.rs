@@ -154,7 +154,13 @@ impl CosineAnnealingWarmRestarts {
     #[must_use]
     pub fn at(&self, base: f64, epoch: f64) -> f64 {
         let (done, length) = self.cycle(epoch);
-        self.eta_min + (base - self.eta_min) * (1.0 + (PI * done / length).cos()) / 2.0
+        CosineAnnealingWarmRestarts::within(base, self.eta_min, done, length)
+    }
+
+    /// The learning rate so far within a cycle of this length.
+    #[must_use]
+    pub fn within(base: f64, eta_min: f64, done: f64, length: f64) -> f64 {
+        eta_min + (base - eta_min) * (1.0 + (PI * done / length).cos()) / 2.0
     }
 }
 

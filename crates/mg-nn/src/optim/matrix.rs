@@ -5,7 +5,7 @@ use mg_device::{DType, Result, Shape};
 
 use super::number::Number;
 use super::options::{OptionType, OptionValue, options};
-use super::rule::{Rule, Shared, Step};
+use super::rule::{Rule, Shared, Step, common};
 use super::{ByRule, at_least_0, checked, zeros_like};
 
 options! {
@@ -103,17 +103,7 @@ impl Rule for AdafactorOptions {
         at_least_0("Adafactor", "a weight decay", self.weight_decay)
     }
 
-    fn lr(&self) -> f64 {
-        self.lr
-    }
-
-    fn with_lr(self, lr: f64) -> AdafactorOptions {
-        AdafactorOptions { lr, ..self }
-    }
-
-    fn maximizes(&self) -> bool {
-        self.maximize
-    }
+    common!(AdafactorOptions);
 
     fn shared(&self) -> Shared {
         [self.lr, 1.0 - self.lr * self.weight_decay, 0.0, 0.0, 0.0, 0.0]

@@ -47,6 +47,7 @@ pub use group::{OptionError, ParamGroup, step_together, step_unless};
 pub use lbfgs::{LBFGS, LBFGSOptions, LineSearch};
 pub use matrix::{Adafactor, AdafactorOptions, AdjustLr, Muon, MuonOptions};
 pub use number::Number;
+pub(crate) use options::options;
 pub use options::{OptionType, OptionValue, Options};
 pub use rule::{Count, Rule, Shared, Step};
 pub use schedule::{
@@ -372,10 +373,14 @@ pub fn param_group(
 #[must_use]
 pub fn defaults(kind: &str) -> Option<Vec<(&'static str, OptionValue)>> {
     fn of<R: Rule>() -> Vec<(&'static str, OptionValue)> {
-        let options = R::default();
-        R::FIELDS.iter().filter_map(|&name| Some((name, options.get(name)?))).collect()
+        by_name(&R::default())
     }
     Some(by_name!(kind, of()))
+}
+
+/// All options by name.
+pub fn by_name<O: Options>(options: &O) -> Vec<(&'static str, OptionValue)> {
+    O::FIELDS.iter().filter_map(|&name| Some((name, options.get(name)?))).collect()
 }
 
 /// The optimisers there are by name.

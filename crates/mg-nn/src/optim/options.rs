@@ -107,6 +107,23 @@ impl<T: OptionType> OptionType for Option<T> {
     }
 }
 
+impl<T: OptionType + Clone + PartialEq, const N: usize> OptionType for [T; N] {
+    const TAKES: &'static str = "one value, or one for each axis";
+    fn value(&self) -> OptionValue {
+        match &self[..] {
+            [first, rest @ ..] if rest.iter().all(|other| other == first) => first.value(),
+            all => OptionValue::List(all.iter().map(OptionType::value).collect()),
+        }
+    }
+    fn of(value: &OptionValue) -> Option<[T; N]> {
+        let all: Option<Vec<T>> = match value {
+            OptionValue::List(items) => items.iter().map(T::of).collect(),
+            one => T::of(one).map(|one| vec![one; N]),
+        };
+        all?.try_into().ok()
+    }
+}
+
 impl<A: OptionType, B: OptionType> OptionType for (A, B) {
     const TAKES: &'static str = "a pair";
     fn value(&self) -> OptionValue {
@@ -146,12 +163,12 @@ macro_rules! options {
             }
         }
 
-        impl $crate::optim::options::Options for $Name {
+        impl $crate::optim::Options for $Name {
             const FIELDS: &'static [&'static str] = &[$(stringify!($field),)+];
 
-            fn get(&self, name: &str) -> Option<$crate::optim::options::OptionValue> {
+            fn get(&self, name: &str) -> Option<$crate::optim::OptionValue> {
                 match name {
-                    $(stringify!($field) => Some($crate::optim::options::OptionType::value(&self.$field)),)+
+                    $(stringify!($field) => Some($crate::optim::OptionType::value(&self.$field)),)+
                     _ => None,
                 }
             }
@@ -159,15 +176,15 @@ macro_rules! options {
             fn set(
                 &mut self,
                 name: &str,
-                value: &$crate::optim::options::OptionValue,
+                value: &$crate::optim::OptionValue,
             ) -> std::result::Result<(), String> {
                 match name {
-                    $(stringify!($field) => match <$T as $crate::optim::options::OptionType>::of(value) {
+                    $(stringify!($field) => match <$T as $crate::optim::OptionType>::of(value) {
                         Some(value) => {
                             self.$field = value;
                             Ok(())
                         }
-                        None => Err(<$T as $crate::optim::options::OptionType>::TAKES.to_string()),
+                        None => Err(<$T as $crate::optim::OptionType>::TAKES.to_string()),
                     },)+
                     _ => Err("no value: there is no such option".to_string()),
                 }

@@ -20,6 +20,24 @@ pub struct Count {
     pub kept: [f64; 2],
 }
 
+/// What rules say alike of options that have an `lr` and a `maximize`.
+macro_rules! common {
+    ($Options:ident) => {
+        fn lr(&self) -> f64 {
+            self.lr
+        }
+
+        fn with_lr(self, lr: f64) -> $Options {
+            $Options { lr, ..self }
+        }
+
+        fn maximizes(&self) -> bool {
+            self.maximize
+        }
+    };
+}
+pub(super) use common;
+
 /// An optimiser of one kind, declared by its options.
 ///
 /// What a recorded step reads of the options is either a constant of the recording or one of the live numbers that

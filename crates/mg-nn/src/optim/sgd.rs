@@ -4,7 +4,7 @@ use mg_autograd::Tensor;
 use mg_device::{Error, ErrorKind, Result};
 
 use super::options::options;
-use super::rule::{Rule, Shared, Step};
+use super::rule::{Rule, Shared, Step, common};
 use super::{ByRule, at_least_0, settled};
 
 options! {
@@ -44,17 +44,7 @@ impl Rule for SGDOptions {
         Ok(())
     }
 
-    fn lr(&self) -> f64 {
-        self.lr
-    }
-
-    fn with_lr(self, lr: f64) -> SGDOptions {
-        SGDOptions { lr, ..self }
-    }
-
-    fn maximizes(&self) -> bool {
-        self.maximize
-    }
+    common!(SGDOptions);
 
     fn shared(&self) -> Shared {
         [self.lr, self.momentum, 0.0, 0.0, 0.0, 0.0]

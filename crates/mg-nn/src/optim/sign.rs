@@ -5,7 +5,7 @@ use mg_device::Result;
 
 use super::number::Number;
 use super::options::options;
-use super::rule::{Rule, Shared, Step};
+use super::rule::{Rule, Shared, Step, common};
 use super::{ByRule, at_least_0, checked, full_like, settled, zeros_like};
 
 options! {
@@ -64,22 +64,6 @@ pub type Lion = ByRule<LionOptions>;
 /// Stochastic gradient descent that averages: Polyak and Juditsky, "Acceleration of stochastic approximation by averaging",
 /// 1992. The averages are in its state, under `ax`.
 pub type ASGD = ByRule<ASGDOptions>;
-
-macro_rules! common {
-    ($Options:ident) => {
-        fn lr(&self) -> f64 {
-            self.lr
-        }
-
-        fn with_lr(self, lr: f64) -> $Options {
-            $Options { lr, ..self }
-        }
-
-        fn maximizes(&self) -> bool {
-            self.maximize
-        }
-    };
-}
 
 impl Rule for RpropOptions {
     const NAME: &'static str = "Rprop";

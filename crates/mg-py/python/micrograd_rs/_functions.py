@@ -16,6 +16,8 @@ from ._micrograd_rs import Tensor
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from ._micrograd_rs import Generator
+
 
 def detach(input: Tensor) -> Tensor:
     """As the method."""
@@ -196,11 +198,13 @@ def adaptive_max_pool1d(input: Tensor, output_size: int | Sequence[int]) -> tupl
     return values, indices
 
 
-def binomial(count: Tensor, prob: Tensor, generator: None = None) -> Tensor:
-    """How many of `count` trials of probability `prob` succeed, random numbers in `count`'s dtype."""
-    from .distributions import Binomial
+def binomial(count: Tensor, prob: Tensor, generator: Generator | None = None) -> Tensor:
+    """How many of `count` trials of probability `prob` succeed, random numbers in `count`'s dtype, drawn from `generator` or from the default
+    one. The largest count is read.
+    """
+    from .distributions.discrete import binomial_of
 
-    return Binomial(count, prob, validate_args=False).sample().to(count.dtype)
+    return binomial_of(count, prob, generator)
 
 
 def unsafe_chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:

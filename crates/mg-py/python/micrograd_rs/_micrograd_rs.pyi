@@ -3674,9 +3674,9 @@ def load_safetensors(path: _Path, *, metadata: _bool) -> Any:
 def calculate_gain(nonlinearity: str, param: _float = 0.01) -> _float:
     """The recommended factor for weights before a nonlinearity."""
 
-def uniform_(tensor: Tensor, a: _float = 0.0, b: _float = 1.0) -> Tensor:
+def uniform_(tensor: Tensor, a: _float = 0.0, b: _float = 1.0, generator: Generator | None = None) -> Tensor:
     """Uniform on [a, b)."""
-def normal_(tensor: Tensor, mean: _float = 0.0, std: _float = 1.0) -> Tensor:
+def normal_(tensor: Tensor, mean: _float = 0.0, std: _float = 1.0, generator: Generator | None = None) -> Tensor:
     """Normal with this mean and standard deviation."""
 def constant_(tensor: Tensor, val: _float = 0.0) -> Tensor:
     """The same value everywhere."""
@@ -3684,32 +3684,36 @@ def zeros_(tensor: Tensor) -> Tensor:
     """Zeros."""
 def ones_(tensor: Tensor) -> Tensor:
     """Ones."""
-def xavier_uniform_(tensor: Tensor, gain: _float = 1.0) -> Tensor:
+def xavier_uniform_(tensor: Tensor, gain: _float = 1.0, generator: Generator | None = None) -> Tensor:
     """Uniform, scaled by fan-in and fan-out: Glorot and Bengio, 2010."""
-def xavier_normal_(tensor: Tensor, gain: _float = 1.0) -> Tensor:
+def xavier_normal_(tensor: Tensor, gain: _float = 1.0, generator: Generator | None = None) -> Tensor:
     """Normal, scaled by fan-in and fan-out: Glorot and Bengio, 2010."""
 def kaiming_uniform_(
-    tensor: Tensor, a: _float = 0.0, mode: str = "fan_in", nonlinearity: str = "leaky_relu"
+    tensor: Tensor, a: _float = 0.0, mode: str = "fan_in", nonlinearity: str = "leaky_relu", generator: Generator | None = None
 ) -> Tensor:
     """Uniform, scaled by one of the fans: He et al., 2015."""
 def kaiming_normal_(
-    tensor: Tensor, a: _float = 0.0, mode: str = "fan_in", nonlinearity: str = "leaky_relu"
+    tensor: Tensor, a: _float = 0.0, mode: str = "fan_in", nonlinearity: str = "leaky_relu", generator: Generator | None = None
 ) -> Tensor:
     """Normal, scaled by one of the fans: He et al., 2015."""
 def trunc_normal_(
-    tensor: Tensor, mean: _float = 0.0, std: _float = 1.0, a: _float = -2.0, b: _float = 2.0
+    tensor: Tensor, mean: _float = 0.0, std: _float = 1.0, a: _float = -2.0, b: _float = 2.0, generator: Generator | None = None
 ) -> Tensor:
     """Normal with this mean and standard deviation, within [a, b]: what lies beyond is not drawn."""
-def orthogonal_(tensor: Tensor, gain: _float = 1.0) -> Tensor:
+def orthogonal_(tensor: Tensor, gain: _float = 1.0, generator: Generator | None = None) -> Tensor:
     """Orthonormal rows or columns, whichever are fewer, times `gain`: Saxe, McClelland and Ganguli, 2013."""
 def eye_(tensor: Tensor) -> Tensor:
     """Ones on the diagonal of a matrix, zeros beside it."""
 def dirac_(tensor: Tensor, groups: _int = 1) -> Tensor:
     """What keeps the channels of a convolution as they are, within each group: Zagoruyko and Komodakis, 2017."""
-def sparse_(tensor: Tensor, sparsity: _float, std: _float = 0.01) -> Tensor:
+def sparse_(tensor: Tensor, sparsity: _float, std: _float = 0.01, generator: Generator | None = None) -> Tensor:
     """Normal with this standard deviation, with a part `sparsity` of each column set to 0: Martens, 2010."""
 
 # What the package's own modules use.
+def _total_norm(given: Sequence[Tensor], norm_type: _float) -> Tensor: ...
+def _clip_grads_with_norm(parameters: Sequence[Tensor], max_norm: _float, total_norm: Tensor) -> None: ...
+def _clip_grad_value(parameters: Sequence[Tensor], clip_value: _float) -> None: ...
+
 class _Optimizer:
     """A group of parameters of an optimiser of `mg-nn`."""
     def __new__(cls, kind: str, parameters: Sequence[Tensor], options: dict[str, Any]) -> Self: ...
@@ -3737,6 +3741,9 @@ class _GradScaler:
     def __new__(
         cls, device: _Device, init_scale: _float, growth_factor: _float, backoff_factor: _float, growth_interval: _int
     ) -> Self: ...
+    @staticmethod
+    def defaults() -> dict[str, Any]:
+        """The options, with their defaults."""
     def set_options(self, growth_factor: _float, backoff_factor: _float, growth_interval: _int) -> None:
         """Has it go on otherwise."""
     @property
@@ -3858,6 +3865,9 @@ class _Schedule:
     @staticmethod
     def restarts(t_0: _int, t_mult: _int, epoch: _float) -> tuple[_float, _float]:
         """How far its cycle a schedule with warm restarts is at an epoch, and how long the cycle is."""
+    @staticmethod
+    def restarted(base: _float, eta_min: _float, done: _float, length: _float) -> _float:
+        """The learning rate so far within a cycle of warm restarts."""
     @staticmethod
     def cyclic(step_size_up: _int, step_size_down: _int, epoch: _int) -> tuple[_int, _float]:
         """The cycle that an epoch is in, and how far up it is."""

@@ -7,10 +7,10 @@ from contextlib import AbstractContextManager, nullcontext
 from types import ModuleType
 from typing import Any
 
-from . import amp as _amp
 from ._micrograd_rs import bfloat16
-from ._micrograd_rs import dtype as _DType
 from ._names import Lazy as _Lazy
+from .amp.of_device import AutocastOf as _AutocastOf
+from .amp.of_device import GradScalerOf as _GradScalerOf
 
 __all__ = ["Stream", "amp", "current_device", "current_stream", "device_count", "is_available", "is_initialized", "set_device", "stream", "synchronize"]
 
@@ -40,25 +40,16 @@ def stream(stream: Any) -> AbstractContextManager[None]:
     return nullcontext()
 
 
-class _Autocast(_amp.autocast):
+class _Autocast(_AutocastOf):
     """`amp.autocast("cpu")`."""
 
-    def __init__(self, enabled: bool = True, dtype: _DType = bfloat16, cache_enabled: bool = True) -> None:
-        super().__init__("cpu", dtype=dtype, enabled=enabled, cache_enabled=cache_enabled)
+    _type, _lower = "cpu", bfloat16
 
 
-class _GradScaler(_amp.GradScaler):
+class _GradScaler(_GradScalerOf):
     """`amp.GradScaler("cpu")`."""
 
-    def __init__(
-        self,
-        init_scale: float = 65536.0,
-        growth_factor: float = 2.0,
-        backoff_factor: float = 0.5,
-        growth_interval: int = 2000,
-        enabled: bool = True,
-    ) -> None:
-        super().__init__("cpu", init_scale, growth_factor, backoff_factor, growth_interval, enabled)
+    _type = "cpu"
 
 
 # `from micrograd_rs.cpu.amp import autocast` finds it.

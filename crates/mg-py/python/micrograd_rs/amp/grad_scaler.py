@@ -33,6 +33,7 @@ class _Of:
 
 
 _HINT = "was scale(loss) called before?"
+_DEFAULTS = _GradScaler.defaults()
 
 
 class GradScaler:
@@ -56,10 +57,10 @@ class GradScaler:
     def __init__(
         self,
         device: str = "cuda",
-        init_scale: float = 65536.0,
-        growth_factor: float = 2.0,
-        backoff_factor: float = 0.5,
-        growth_interval: int = 2000,
+        init_scale: float = _DEFAULTS["init_scale"],
+        growth_factor: float = _DEFAULTS["growth_factor"],
+        backoff_factor: float = _DEFAULTS["backoff_factor"],
+        growth_interval: int = _DEFAULTS["growth_interval"],
         enabled: bool = True,
     ) -> None:
         self._device = device
@@ -84,7 +85,7 @@ class GradScaler:
 
     def _made(self, device: Any) -> _GradScaler:
         if self._core is None:
-            core = _GradScaler(device, self._init_scale, self._growth_factor, self._backoff_factor, self._growth_interval)
+            core = _GradScaler(device, init_scale=self._init_scale, **self._options())
             core.set_growth_tracker(self._init_growth_tracker)
             self._core = core
         return self._core
@@ -214,7 +215,10 @@ class GradScaler:
 
     def _changed(self) -> None:
         if self._core is not None:
-            self._core.set_options(self._growth_factor, self._backoff_factor, self._growth_interval)
+            self._core.set_options(**self._options())
+
+    def _options(self) -> dict[str, Any]:
+        return {"growth_factor": self._growth_factor, "backoff_factor": self._backoff_factor, "growth_interval": self._growth_interval}
 
     def is_enabled(self) -> bool:
         """Whether it does anything."""

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 from .. import amp as _amp
 from .._micrograd_rs import float16 as _f16
 from .._names import Lazy as _Lazy
+from ..amp.of_device import AutocastOf as _AutocastOf
+from ..amp.of_device import GradScalerOf as _GradScalerOf
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,25 +20,16 @@ __all__ = ["GradScaler", "autocast", "custom_bwd", "custom_fwd"]
 __getattr__ = _Lazy(__name__)
 
 
-class autocast(_amp.autocast):
+class autocast(_AutocastOf):
     """`amp.autocast("cuda")`."""
 
-    def __init__(self, enabled: bool = True, dtype: _DType = _f16, cache_enabled: bool = True) -> None:
-        super().__init__("cuda", dtype=dtype, enabled=enabled, cache_enabled=cache_enabled)
+    _type, _lower = "cuda", _f16
 
 
-class GradScaler(_amp.GradScaler):
+class GradScaler(_GradScalerOf):
     """`amp.GradScaler("cuda")`."""
 
-    def __init__(
-        self,
-        init_scale: float = 65536.0,
-        growth_factor: float = 2.0,
-        backoff_factor: float = 0.5,
-        growth_interval: int = 2000,
-        enabled: bool = True,
-    ) -> None:
-        super().__init__("cuda", init_scale, growth_factor, backoff_factor, growth_interval, enabled)
+    _type = "cuda"
 
 
 def custom_fwd(fwd: Any = None, *, cast_inputs: _DType | None = None) -> Callable[..., Any]:

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from .. import _ops as ops
-from .._micrograd_rs import Tensor, arange, where, zeros
+from .._micrograd_rs import Generator, Tensor, arange, where, zeros
+from .._micrograd_rs import dtype as DType
 from .._nn_ops import binary_cross_entropy_with_logits, log_softmax, one_hot, softmax, softplus
 from .._size import Size
 from ..autograd import no_grad
@@ -139,6 +140,51 @@ class Geometric(_Trials):
 _FEW = 64
 
 
+def _largest(count: Tensor) -> int:
+    return int(count.max().item()) if count.numel() else 0
+
+
+def successes(
+    count: Tensor, probs: Tensor, most: int, shape: tuple[int, ...], dtype: DType, generator: Generator | None = None
+) -> Tensor:
+    """How many of `count` trials succeed, of which there are `most` at most: numbers of the binomial distribution in a shape."""
+    if most <= _FEW:
+        return _tried(count, probs, most, shape, dtype, generator)
+    # Trials are uniform numbers below the probability. The middle one of them in order is of a beta distribution, and tells of half of the
+    # trials on which side they are: Relles, "A simple algorithm for generating binomial random variables when N is large", 1972.
+    left, probs = count.expand(shape).double(), probs.expand(shape).double()
+    found = left * 0
+    while most > _FEW:
+        middle = (left / 2).floor() + 1
+        # Where no trial is left there is no middle one either.
+        below = ops.standard_gamma(middle, generator=generator)
+        above = ops.standard_gamma((left + 1 - middle).clamp(min=1), generator=generator)
+        x = below / (below + above)
+        has_any, succeeds = left > 0, x <= probs
+        found = where(has_any & succeeds, found + middle, found)
+        rest = where(succeeds, left - middle, middle - 1)
+        left = where(has_any, rest, left)
+        probs = where(succeeds, (probs - x) / (1 - x), probs / x)
+        most //= 2
+    return found.to(dtype) + _tried(left, probs, most, shape, dtype, generator)
+
+
+def binomial_of(count: Tensor, prob: Tensor, generator: Generator | None) -> Tensor:
+    """`micrograd_rs.binomial`."""
+    with no_grad():
+        given, number = tensors(prob, count)
+        return successes(number, given, _largest(number), tuple(given.shape), given.dtype, generator).to(count.dtype)
+
+
+def _tried(
+    count: Tensor, probs: Tensor, most: int, shape: tuple[int, ...], dtype: DType, generator: Generator | None
+) -> Tensor:
+    """Trials made one by one, as many as the largest count asks for; those of smaller counts stop earlier."""
+    trials = ops.rand((most, *shape), dtype=dtype, device=probs.device, generator=generator) < probs
+    number = arange(most, dtype=dtype, device=probs.device).view(-1, *(1,) * len(shape))
+    return (trials & (number < count)).sum(0).to(dtype)
+
+
 class Binomial(_Trials):
     """How many of `total_count` trials succeed."""
 
@@ -172,31 +218,8 @@ class Binomial(_Trials):
     def sample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         with no_grad():
             shape = tuple(self._extended_shape(sample_shape))
-            most = int(self.total_count.max().item()) if self._most is None else self._most
-            if most <= _FEW:
-                return self._tried(shape, most, self.total_count, self.probs)
-            # Trials are uniform numbers below the probability. The middle one of them in order is of a beta distribution, and tells of half of the
-            # trials on which side they are: Relles, "A simple algorithm for generating binomial random variables when N is large", 1972.
-            left, probs = self.total_count.expand(shape).double(), self.probs.expand(shape).double()
-            found = left * 0
-            while most > _FEW:
-                middle = (left / 2).floor() + 1
-                # Where no trial is left there is no middle one either.
-                below, above = ops.standard_gamma(middle), ops.standard_gamma((left + 1 - middle).clamp(min=1))
-                x = below / (below + above)
-                has_any, succeeds = left > 0, x <= probs
-                found = where(has_any & succeeds, found + middle, found)
-                rest = where(succeeds, left - middle, middle - 1)
-                left = where(has_any, rest, left)
-                probs = where(succeeds, (probs - x) / (1 - x), probs / x)
-                most //= 2
-            return found.to(self._given.dtype) + self._tried(shape, most, left, probs)
-
-    def _tried(self, shape: tuple[int, ...], most: int, count: Tensor, probs: Tensor) -> Tensor:
-        """Trials made one by one, as many as the largest count asks for; those of smaller counts stop earlier."""
-        trials = ops.rand((most, *shape), dtype=self._given.dtype, device=self._given.device) < probs
-        number = arange(most, dtype=self._given.dtype, device=self._given.device).view(-1, *(1,) * len(shape))
-        return (trials & (number < count)).sum(0).to(self._given.dtype)
+            most = _largest(self.total_count) if self._most is None else self._most
+            return successes(self.total_count, self.probs, most, shape, self._given.dtype)
 
     def _log_prob(self, value: Tensor) -> Tensor:
         n, logits = self.total_count, self.logits
@@ -208,7 +231,7 @@ class Binomial(_Trials):
         return -(log_probs.exp() * log_probs).sum(0)
 
     def enumerate_support(self, expand: bool = True) -> Tensor:
-        most = int(self.total_count.max().item()) if self._most is None else self._most
+        most = _largest(self.total_count) if self._most is None else self._most
         if not bool((self.total_count == most).all()):
             raise NotImplementedError("events of several total counts are of several numbers")
         values = arange(1 + most, dtype=self._given.dtype, device=self._given.device).view(-1, *(1,) * len(self._batch_shape))

@@ -48,8 +48,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> list[float]:
-        height = (1 + math.cos(math.pi * self.T_cur / self.T_i)) / 2
-        return [self.eta_min + (base - self.eta_min) * height for base in self.base_lrs]
+        return [_Schedule.restarted(base=base, eta_min=self.eta_min, done=self.T_cur, length=self.T_i) for base in self.base_lrs]
 
     def step(self, epoch: float | None = None) -> None:
         """Goes on to the next epoch, or to `epoch`."""
@@ -63,7 +62,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
             epoch = 0 if epoch is None else epoch
             if epoch < 0:
                 raise ValueError(f"takes an epoch of at least 0, got {epoch}")
-            self.T_cur, length = _Schedule.restarts(self.T_0, self.T_mult, epoch)
+            self.T_cur, length = _Schedule.restarts(t_0=self.T_0, t_mult=self.T_mult, epoch=epoch)
             self.T_i = int(length)
         self.last_epoch = math.floor(epoch)
         for group, rate in zip(self.optimizer.param_groups, self.get_lr(), strict=True):
@@ -125,7 +124,7 @@ class CyclicLR(_Cycling):
             raise ValueError(f"CyclicLR takes 'triangular', 'triangular2' or 'exp_range', got {mode!r}")
         self.step_size_up = step_size_up
         self.step_size_down = step_size_up if step_size_down is None else step_size_down
-        _Schedule.cyclic(self.step_size_up, self.step_size_down, 0)
+        self._phase(0)
         self.mode, self.gamma, self._scale_fn_custom = mode, gamma, scale_fn
         self.scale_mode = scale_mode if scale_fn is not None else ("iterations" if mode == "exp_range" else "cycle")
         groups_of(optimizer, self)
@@ -140,6 +139,9 @@ class CyclicLR(_Cycling):
         super().__init__(optimizer, last_epoch)
         self.base_lrs = base_lrs
 
+    def _phase(self, epoch: int) -> tuple[int, float]:
+        return _Schedule.cyclic(step_size_up=self.step_size_up, step_size_down=self.step_size_down, epoch=epoch)
+
     def scale_fn(self, x: float) -> float:
         """How high a cycle goes, from 0 to 1."""
         if self._scale_fn_custom is not None:
@@ -149,7 +151,7 @@ class CyclicLR(_Cycling):
         return float(self.gamma**x) if self.mode == "exp_range" else 1.0
 
     def get_lr(self) -> list[float]:
-        cycle, up = _Schedule.cyclic(self.step_size_up, self.step_size_down, self.last_epoch)
+        cycle, up = self._phase(self.last_epoch)
         height = up * self.scale_fn(cycle if self.scale_mode == "cycle" else self.last_epoch)
         if self.cycle_momentum:
             momenta = zip(self.base_momentums, self.max_momentums, self.optimizer.param_groups, strict=True)
@@ -232,7 +234,9 @@ class OneCycleLR(_Cycling):
         if self.last_epoch > self.total_steps:
             raise ValueError(f"a step {self.last_epoch} of a cycle of {self.total_steps} steps")
         linear = self._anneal_func_type == "linear"
-        phase, done = _Schedule.one_cycle(self.total_steps, self.pct_start, linear, self.three_phase, self.last_epoch)
+        phase, done = _Schedule.one_cycle(
+            total_steps=self.total_steps, pct_start=self.pct_start, linear=linear, three_phase=self.three_phase, step=self.last_epoch
+        )
         rate, momentum = (_THREE if self.three_phase else _TWO)[phase]
 
         def between(group: Any, keys: tuple[str, str]) -> float:

@@ -217,7 +217,7 @@ class StepLR(_Scheduled):
         super().__init__(optimizer, last_epoch)
 
     def _schedule(self) -> _Schedule:
-        return _Schedule.step(int(self.step_size), self.gamma)
+        return _Schedule.step(step_size=int(self.step_size), gamma=self.gamma)
 
 
 class MultiStepLR(_Scheduled):
@@ -233,7 +233,7 @@ class MultiStepLR(_Scheduled):
         super().__init__(optimizer, last_epoch)
 
     def _schedule(self) -> _Schedule:
-        return _Schedule.multi_step(self.milestones, self.gamma)
+        return _Schedule.multi_step(milestones=self.milestones, gamma=self.gamma)
 
 
 class ExponentialLR(_Scheduled):
@@ -244,7 +244,7 @@ class ExponentialLR(_Scheduled):
         super().__init__(optimizer, last_epoch)
 
     def _schedule(self) -> _Schedule:
-        return _Schedule.exponential(self.gamma)
+        return _Schedule.exponential(gamma=self.gamma)
 
 
 class CosineAnnealingLR(_Scheduled):
@@ -256,7 +256,7 @@ class CosineAnnealingLR(_Scheduled):
         super().__init__(optimizer, last_epoch)
 
     def _schedule(self) -> _Schedule:
-        return _Schedule.cosine(self.T_max, self.eta_min)
+        return _Schedule.cosine(t_max=self.T_max, eta_min=self.eta_min)
 
     def get_lr(self) -> list[float]:
         # As PyTorch: a first step that is not to epoch 0 has no epoch before it to go on from.
@@ -286,7 +286,7 @@ class LinearLR(_Scheduled):
         super().__init__(optimizer, last_epoch)
 
     def _schedule(self) -> _Schedule:
-        return _Schedule.linear(self.start_factor, self.end_factor, self.total_iters)
+        return _Schedule.linear(start_factor=self.start_factor, end_factor=self.end_factor, total_iters=self.total_iters)
 
 
 class ConstantLR(_Scheduled):
@@ -300,7 +300,7 @@ class ConstantLR(_Scheduled):
         super().__init__(optimizer, last_epoch)
 
     def _schedule(self) -> _Schedule:
-        return _Schedule.constant(self.factor, self.total_iters)
+        return _Schedule.constant(factor=self.factor, total_iters=self.total_iters)
 
     def get_lr(self) -> list[float]:
         if self._is_initial and self.last_epoch == self.total_iters != 0:
@@ -318,7 +318,7 @@ class PolynomialLR(_Scheduled):
         super().__init__(optimizer, last_epoch)
 
     def _schedule(self) -> _Schedule:
-        return _Schedule.polynomial(self.total_iters, self.power)
+        return _Schedule.polynomial(total_iters=self.total_iters, power=self.power)
 
 
 class _Several(LRScheduler):

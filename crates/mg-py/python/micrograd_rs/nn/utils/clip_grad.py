@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ..._micrograd_rs import Tensor, zeros
+from ..._micrograd_rs import Tensor, _clip_grad_value, _clip_grads_with_norm, _total_norm
 from ..._names import kind_of
-from ..._ops import stack
-from ...autograd import no_grad
-from ...linalg import vector_norm
 
 __all__ = ["clip_grad_norm_", "clip_grad_value_", "clip_grads_with_norm_", "get_total_norm"]
 
@@ -17,12 +14,6 @@ def _listed(parameters: Tensor | Iterable[Tensor]) -> list[Tensor]:
     if callable(getattr(parameters, "parameters", None)):
         raise TypeError(f"takes tensors, got {kind_of(parameters)}: pass its parameters()")
     return [parameters] if isinstance(parameters, Tensor) else list(parameters)
-
-
-@no_grad()
-def _norm(found: list[Tensor], norm_type: float) -> Tensor:
-    device = found[0].device
-    return vector_norm(stack([vector_norm(t, norm_type).to(device) for t in found]), norm_type)
 
 
 def get_total_norm(
@@ -34,25 +25,18 @@ def get_total_norm(
     """The norm of all tensors as one vector. Nothing is read, unless `error_if_nonfinite`: then a norm that is no
     number is an error.
     """
-    found = _listed(tensors)
-    if not found:
-        return zeros(())
-    total = _norm(found, norm_type)
+    total = _total_norm(_listed(tensors), norm_type)
     if error_if_nonfinite and not total.isfinite().item():
         text = f"the norm of order {norm_type} of the gradients is {total.item()}"
         raise RuntimeError(f"{text}; clip them all the same with error_if_nonfinite=False")
     return total
 
 
-@no_grad()
 def clip_grads_with_norm_(
     parameters: Tensor | Iterable[Tensor], max_norm: float, total_norm: Tensor, foreach: bool | None = None
 ) -> None:
     """Scales gradients, in place, so that a norm of theirs that is known becomes no more than `max_norm`."""
-    grads = [p.grad for p in _listed(parameters) if p.grad is not None]
-    factor = (float(max_norm) / (total_norm + 1e-6)).clamp(max=1.0)
-    for grad in grads:
-        grad.mul_(factor.to(grad.device, grad.dtype))
+    _clip_grads_with_norm(_listed(parameters), float(max_norm), total_norm)
 
 
 def clip_grad_norm_(
@@ -71,12 +55,8 @@ def clip_grad_norm_(
     return total
 
 
-@no_grad()
 def clip_grad_value_(
     parameters: Tensor | Iterable[Tensor], clip_value: float, foreach: bool | None = None
 ) -> None:
-    """Bounds the gradients' elements to ±`clip_value`, in place."""
-    bound = float(clip_value)
-    for p in _listed(parameters):
-        if p.grad is not None:
-            p.grad.clamp_(-bound, bound)
+    """Bounds the gradients' elements to ±`clip_value`, in place; all of them become a bound below 0."""
+    _clip_grad_value(_listed(parameters), float(clip_value))
