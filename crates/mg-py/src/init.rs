@@ -110,9 +110,12 @@ pub fn calculate_gain(nonlinearity: &str, param: Option<f64>) -> PyResult<f64> {
     Ok(self::nonlinearity(nonlinearity, param.unwrap_or(0.01)).map_err(|e| exception(&e))?.gain())
 }
 
-// Those whose second name is a generator take it last.
+/// A number below 0 is two tokens.
+const MINUS_2: f64 = -2.0;
+
+// Those whose second name is a generator take it last. A default is one token, which Python's `help` shows as it is.
 macro_rules! initialisers {
-    ($($(#[doc = $doc:literal])+ $name:ident($($arg:ident: $T:ty $(= $default:expr)?),*) |$t:ident $(, $from:ident)?| $fill:expr;)*) => {$(
+    ($($(#[doc = $doc:literal])+ $name:ident($($arg:ident: $T:ty $(= $default:tt)?),*) |$t:ident $(, $from:ident)?| $fill:expr;)*) => {$(
         $(#[doc = $doc])+
         #[pyfunction]
         #[pyo3(signature = (tensor, $($arg $(= $default)?,)* $($from = None)?))]
@@ -141,7 +144,7 @@ initialisers! {
     /// What keeps the channels of a convolution as they are, within each group: Zagoruyko and Komodakis, 2017.
     dirac_(groups: usize = 1) |t| mg_nn::init::dirac_(t, groups);
     /// Normal with this mean and standard deviation, within [a, b]: what lies beyond is not drawn.
-    trunc_normal_(mean: f64 = 0.0, std: f64 = 1.0, a: f64 = -2.0, b: f64 = 2.0) |t, generator|
+    trunc_normal_(mean: f64 = 0.0, std: f64 = 1.0, a: f64 = MINUS_2, b: f64 = 2.0) |t, generator|
         mg_nn::init::trunc_normal_(t, mean, std, a, b, generator);
     /// Orthonormal rows or columns, whichever are fewer, times `gain`: Saxe, McClelland and Ganguli, 2013.
     orthogonal_(gain: f64 = 1.0) |t, generator| mg_nn::init::orthogonal_(t, gain, generator);

@@ -205,6 +205,8 @@ def test_modules_where_programs_look_for_them(program):
         with autocast():
             assert (mg.ones(2, 2) @ mg.ones(2, 2)).dtype == mg.bfloat16
         assert GradScaler(enabled=False).get_scale() == 1.0 and conv2d_input
+        import pickle
+        assert type(pickle.loads(pickle.dumps(GradScaler(enabled=False)))) is GradScaler
         """
     )
 

@@ -57,6 +57,8 @@ amp: Any = ModuleType(f"{__name__}.amp", "`micrograd_rs.amp` for the processor, 
 amp.autocast, amp.GradScaler = _Autocast, _GradScaler
 _Autocast.__name__ = _Autocast.__qualname__ = "autocast"
 _GradScaler.__name__ = _GradScaler.__qualname__ = "GradScaler"
+# Where what was pickled is looked for.
+_Autocast.__module__ = _GradScaler.__module__ = amp.__name__
 sys.modules[f"{__name__}.amp"] = amp
 
 
