@@ -77,27 +77,15 @@ fn bytes(graph: &Graph, id: Id) -> Result<Vec<u8>> {
     }
 }
 
-/// The first graph with its open sizes computed, and the names of open sizes of results.
-pub(super) fn opened(
-    mut graphs: Vec<Graph>,
-    open: &[Open],
-    points: &[Vec<usize>],
-) -> Result<(Graph, Vec<Vec<Option<String>>>)> {
-    let mut graph = graphs.remove(0);
-    let fixed: Vec<Vec<Option<String>>> =
-        graph.results.iter().map(|(_, _, shape)| vec![None; shape.rank()]).collect();
-    if open.is_empty() {
-        return Ok((graph, fixed));
-    }
-    let names = || open.iter().map(|open| format!("{:?}", open.name)).collect::<Vec<_>>().join(", ");
-    let other = |what: &str| -> Result<()> {
-        refuse(format!(
-            "{what} depends on a size that is to be open ({}): leave it out of dynamic_axes",
-            names()
-        ))
-    };
-    let mut differing: Vec<(Id, Vec<Vec<i64>>)> = vec![];
-    for another in &graphs {
+/// Refuses what is not the same whatever the open sizes are.
+fn depends<T>(what: &str, open: &[Open]) -> Result<T> {
+    let names = open.iter().map(|open| format!("{:?}", open.name)).collect::<Vec<_>>().join(", ");
+    refuse(format!("{what} depends on a size that is to be open ({names}): leave it out of dynamic_axes"))
+}
+
+/// The values that are sizes which are not the same in all graphs, with what each graph has for them; all else has to be the same.
+fn differing(graph: &Graph, others: &[Graph], open: &[Open]) -> Result<Vec<(Id, Vec<Vec<i64>>)>> {
+    for another in others {
         let same = graph.values.len() == another.values.len()
             && graph.calls.len() == another.calls.len()
             && graph
@@ -106,12 +94,13 @@ pub(super) fn opened(
                 .zip(&another.calls)
                 .all(|(a, b)| (a.op, &a.inputs, &a.attributes) == (b.op, &b.inputs, &b.attributes));
         if !same {
-            other("what the model computes")?;
+            return depends("what the model computes", open);
         }
     }
+    let mut differing = vec![];
     for id in 0..graph.values.len() {
         let mut all = vec![];
-        for of in std::iter::once(&graph).chain(&graphs) {
+        for of in std::iter::once(graph).chain(others) {
             match (&graph.values[id], &of.values[id]) {
                 (Made::Sizes(first), Made::Sizes(sizes)) if first.len() == sizes.len() => {
                     all.push(sizes.clone());
@@ -119,19 +108,56 @@ pub(super) fn opened(
                 (Made::Stored(first), Made::Stored(stored)) => {
                     let (a, b) = (&first.tensor, &stored.tensor);
                     let same = first.name == stored.name && a.dtype() == b.dtype() && a.shape() == b.shape();
-                    if !same || first.name.is_none() && bytes(&graph, id)? != bytes(of, id)? {
-                        other("a constant of the model")?;
+                    if !same || first.name.is_none() && bytes(graph, id)? != bytes(of, id)? {
+                        return depends("a constant of the model", open);
                     }
                 }
                 (Made::Input, Made::Input) | (Made::Result, Made::Result) => {}
-                _ => other("what the model computes")?,
+                _ => return depends("what the model computes", open),
             }
         }
         if all.windows(2).any(|pair| pair[0] != pair[1]) {
             differing.push((id, all));
         }
     }
+    Ok(differing)
+}
+
+/// The names of axes of results whose sizes are not the same in all graphs.
+fn names_of_results(
+    graph: &Graph,
+    others: &[Graph],
+    open: &[Open],
+    points: &[Vec<usize>],
+) -> Vec<Vec<Option<String>>> {
+    let name = |at: usize, axis: usize| {
+        let first = graph.results[at].2[axis];
+        let others = others.iter().map(|other| other.results[at].2[axis]);
+        let sizes: Vec<usize> = std::iter::once(first).chain(others).collect();
+        if sizes.iter().all(|&n| n == first) {
+            return None;
+        }
+        let known = (0..open.len()).find(|&i| points.iter().zip(&sizes).all(|(point, &n)| point[i] == n));
+        Some(known.map_or_else(|| format!("result_{at}_{axis}"), |i| open[i].name.clone()))
+    };
+    let results = graph.results.iter().enumerate();
+    results.map(|(at, (_, _, shape))| (0..shape.rank()).map(|axis| name(at, axis)).collect()).collect()
+}
+
+/// The first graph with its open sizes computed, and the names of open sizes of results.
+pub(super) fn opened(
+    mut graphs: Vec<Graph>,
+    open: &[Open],
+    points: &[Vec<usize>],
+) -> Result<(Graph, Vec<Vec<Option<String>>>)> {
+    let mut graph = graphs.remove(0);
+    if open.is_empty() {
+        let fixed = graph.results.iter().map(|(_, _, shape)| vec![None; shape.rank()]).collect();
+        return Ok((graph, fixed));
+    }
+    let differing = differing(&graph, &graphs, open)?;
     let mut computed = Computed { made: vec![None; open.len()], open };
+    // What computes sizes comes before what takes them.
     let calls = std::mem::take(&mut graph.calls);
     for (id, all) in differing {
         let of = |i: usize| all.iter().map(|sizes| sizes[i]).collect::<Vec<i64>>();
@@ -147,8 +173,7 @@ pub(super) fn opened(
         let mut parts = vec![];
         for i in 0..all[0].len() {
             let Some(sum) = Sum::of(&of(i), points) else {
-                other("a size, other than as a sum of products,")?;
-                continue;
+                return depends("a size, other than as a sum of products,", open);
             };
             parts.push(computed.sum(&mut graph, &sum));
         }
@@ -157,21 +182,8 @@ pub(super) fn opened(
         graph.calls.push(Call { op: "Concat", inputs: parts, outputs: vec![id], attributes });
     }
     graph.calls.extend(calls);
-    let mut result_names = fixed;
-    for (at, (_, _, shape)) in graph.results.iter().enumerate() {
-        for axis in 0..shape.rank() {
-            let sizes: Vec<usize> = std::iter::once(shape[axis])
-                .chain(graphs.iter().map(|other| other.results[at].2[axis]))
-                .collect();
-            if sizes.iter().all(|&n| n == sizes[0]) {
-                continue;
-            }
-            let known = (0..open.len()).find(|&i| points.iter().zip(&sizes).all(|(point, &n)| point[i] == n));
-            let name = known.map_or_else(|| format!("result_{at}_{axis}"), |i| open[i].name.clone());
-            result_names[at][axis] = Some(name);
-        }
-    }
-    Ok((graph, result_names))
+    let names = names_of_results(&graph, &graphs, open, points);
+    Ok((graph, names))
 }
 
 /// Open sizes as the model reads them.
