@@ -177,7 +177,7 @@ class Checker:
         """Whether a view was given other memory (`view.data = …`): PyTorch goes on to give it the history of what it was a view of."""
         given = [m[1] for line in program.lines for m in re.finditer(r"\b(\w+)\.data = ", line)]
         views = [getattr(trace.names.get(name), "_base", None) is not None for name in given]
-        return any(views) and "does not depend on anything that requires" in found.detail
+        return any(views) and re.search("does not depend on anything that requires|does not require a gradient", found.detail) is not None
 
     def is_overflow(self, program: Program, found: Difference) -> bool:
         """Whether sums of products went beyond the largest number, and that is all in which the two differ."""

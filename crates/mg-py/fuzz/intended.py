@@ -955,3 +955,25 @@ DIFFERENCES += [
         and all(math.isnan(got) for got, _ in pairs(found)),
     ),
 ]
+
+DIFFERENCES += [
+    (
+        "The polygamma functions are 0 at infinity and infinite at their poles; PyTorch's are no numbers and large ones there.",
+        lambda program, found, reference: "polygamma" in str(program)
+        and len(pairs(found)) > 0
+        and not any(math.isfinite(got) and math.isfinite(wanted) for got, wanted in pairs(found)),
+    ),
+    (
+        "The angle of two zeros is told by their signs, which are left to the order of work where they are results.",
+        lambda program, found, reference: re.search(r"\b(arc)?a?tan2_?\(", str(program)) is not None
+        and "-0.0" in str(program)
+        and any(0 in pair for pair in pairs(found)),
+    ),
+    (
+        "A mean of no numbers has no slope; PyTorch multiplies an infinite share by 0.",
+        lambda program, found, reference: "nanmean" in str(program)
+        and differentiated(program)
+        and len(pairs(found)) > 0
+        and all(math.isnan(wanted) and math.isfinite(got) for got, wanted in pairs(found)),
+    ),
+]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import gc
+import linecache
 import pickle
 import signal
 import sys
@@ -35,12 +36,17 @@ def at_each_instant(function, holds=lambda: True):
     while True:
         k += 1
         n = 0
+        lines: dict[int, int] = {}
 
         def trace(frame, event, _arg):
             nonlocal n
             if not frame.f_code.co_filename.startswith(HOME):
                 return None
-            if event in ("call", "line"):
+            before = lines.get(id(frame), 0) if event == "line" else 0
+            lines[id(frame)] = frame.f_lineno
+            # A `with` comes again where its block is left: Python looks for no signals before it has called what ends the block.
+            is_left = frame.f_lineno < before and linecache.getline(frame.f_code.co_filename, frame.f_lineno).lstrip().startswith("with ")
+            if event in ("call", "line") and not is_left:
                 n += 1
                 if n == k:
                     sys.settrace(None)
