@@ -164,3 +164,10 @@ def test_wrong_arguments():
         t.sum("x")
     with pytest.raises(TypeError):
         t.sum(0.5)
+
+
+def test_nothing_has_no_norm_of_a_negative_order():
+    for norm in (lambda x: mg.linalg.norm(x, -1), lambda x: mg.linalg.vector_norm(x, -0.5), lambda x: x.norm(-2), lambda x: mg.dist(x, x, -1)):
+        with pytest.raises(ValueError, match="the norm of order -.* of no elements, in shape"):
+            norm(mg.ones(0))
+    assert mg.linalg.norm(mg.ones(2, 0), -1, dim=0).shape == (0,) and mg.linalg.norm(mg.ones(0), 0.5).item() == 0

@@ -4,7 +4,7 @@ use super::einsum;
 use super::factorization::singular_values;
 use super::{float_as, signed};
 use crate::ops::Operand;
-use crate::parts::{axis_mask, count, mask, norm_of, without_slope};
+use crate::parts::{axis_mask, count, mask, norm_of, vector_norm, without_slope};
 use crate::surface::{Order, Pairing};
 use crate::tensor::Tensor;
 use mg_device::{AxisSet, DType, Error, ErrorKind, Result, Shape, normalize_axis};
@@ -716,11 +716,7 @@ impl Tensor {
     ) -> Result<Tensor> {
         let node = float_as("vector_norm", self, dtype)?;
         let axes = mask(&node, dim)?;
-        if ord < 0.0 && count(node.shape(), axes) == 0 {
-            let text = format!("the norm of order {ord} of no elements, in shape {}", node.shape());
-            return Err(Error::new("vector_norm", ErrorKind::Value(text)));
-        }
-        Ok(Tensor::from_node(norm_of(&node, ord, axes, keepdim)?))
+        Ok(Tensor::from_node(vector_norm("vector_norm", &node, ord, axes, keepdim)?))
     }
 
     /// The norm of the matrices in two axes: `"fro"` is the root of the sum of squares; 1 and −1 the largest and the least sum of a
@@ -769,7 +765,7 @@ impl Tensor {
         let axes = if dim.is_empty() { &all[..] } else { dim };
         let norm = match (axes.len(), order) {
             (2, order) => norm_of_matrices("norm", &node, order, axes, keepdim)?,
-            (1, Order::Number(p)) => norm_of(&node, p, mask(&node, axes)?, keepdim)?,
+            (1, Order::Number(p)) => vector_norm("norm", &node, p, mask(&node, axes)?, keepdim)?,
             _ => return misfit("norm", format!("{order:?} over {} axes of {}", axes.len(), node.shape())),
         };
         Ok(Tensor::from_node(norm))

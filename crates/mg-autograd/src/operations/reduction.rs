@@ -5,7 +5,7 @@ use crate::caller::public;
 use crate::checks::valid;
 use crate::ops::{Operand, or_panic};
 use crate::parts::{
-    axis_mask, count, flat_at_zero, kept, mask, mean, norm_of, p_norm, shifted_exp_sum, variance, wide,
+    axis_mask, count, flat_at_zero, kept, mask, mean, p_norm, shifted_exp_sum, variance, vector_norm, wide,
 };
 use crate::surface::{Order, Spacing};
 use crate::tensor::Tensor;
@@ -555,7 +555,7 @@ impl Tensor {
     ///
     /// # Errors
     ///
-    /// An axis out of range or named twice; a `p` that is NaN or another word; with an infinite `p`, no elements.
+    /// An axis out of range or named twice; a `p` that is NaN or another word; with an infinite or negative `p`, no elements.
     pub fn norm(
         &self,
         #[default(Order::Word("fro"))] p: Order<'_>,
@@ -582,7 +582,7 @@ impl Tensor {
             }
         };
         let node = float_as("norm", self, dtype)?;
-        Ok(Tensor::from_node(norm_of(&node, p, mask(&node, dim)?, keepdim)?))
+        Ok(Tensor::from_node(vector_norm("norm", &node, p, mask(&node, dim)?, keepdim)?))
     }
 
     /// The `p`-norm of the difference to another tensor, which is broadcast.
@@ -592,7 +592,7 @@ impl Tensor {
     /// Shapes that do not broadcast, unlike devices; a `p` that is NaN.
     pub fn dist(&self, other: &Tensor, #[default(2.0)] p: f64) -> Result<Tensor> {
         let apart = float(&self.try_sub(other)?);
-        Ok(Tensor::from_node(norm_of(&apart, p, mask(&apart, &[])?, false)?))
+        Ok(Tensor::from_node(vector_norm("dist", &apart, p, mask(&apart, &[])?, false)?))
     }
 
     /// The parts along an axis, those whose `p`-norm is larger than `maxnorm` scaled down to it.

@@ -1,5 +1,6 @@
 //! Norms of any order, whose gradients are right at 0 and at infinity.
 
+use super::axes::count;
 use super::dtypes::wide;
 use super::slopes::{flat_at_zero, without_slope};
 use mg_device::{AxisSet, Error, ErrorKind, Result};
@@ -46,4 +47,19 @@ pub(crate) fn p_norm(node: &Node, p: f64, mask: AxisSet, keepdim: bool) -> Resul
 /// [`p_norm`], of half types in f32, rounded once.
 pub(crate) fn norm_of(node: &Node, p: f64, mask: AxisSet, keepdim: bool) -> Result<Node> {
     Ok(p_norm(&wide(node), p, mask, keepdim)?.cast(node.dtype()))
+}
+
+/// As [`norm_of`], where nothing has no norm of a negative order, as there is no least of no magnitudes.
+pub(crate) fn vector_norm(
+    op: &'static str,
+    node: &Node,
+    p: f64,
+    mask: AxisSet,
+    keepdim: bool,
+) -> Result<Node> {
+    if p < 0.0 && count(node.shape(), mask) == 0 {
+        let text = format!("the norm of order {p} of no elements, in shape {}", node.shape());
+        return Err(Error::new(op, ErrorKind::Value(text)));
+    }
+    norm_of(node, p, mask, keepdim)
 }
