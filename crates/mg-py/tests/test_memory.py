@@ -426,3 +426,40 @@ def test_truth_values_of_others_are_0_and_1():
     even[0] = False
     assert shared.tolist() == [False, True]
     assert mg.from_dlpack(even[:0], copy=False).tolist() == [] == mg.from_dlpack(even[:0]).tolist()
+
+
+@pytest.mark.parametrize("how", ["a write", "NumPy"])
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: x.softmax(1),
+        lambda x: x.log_softmax(1),
+        lambda x: x.frexp()[0],
+        lambda x: x.logsumexp(1),
+        lambda x: x.sigmoid(),
+        lambda x: mg.special.ndtr(x),
+        lambda x: x.nanmean(1),
+        lambda x: mg.nn.functional.threshold(x, 0.0, 1.0),
+    ],
+)
+def test_gradients_read_nothing_again_of_memory_that_numpy_shares(function, how):
+    """As PyTorch, whose operations save what they need when they are called. (One that needs its operand itself is refused where that was written to.)"""
+
+    def of(is_shared):
+        x = mg.tensor([[0.5, -1.25], [2.0, 0.75]], requires_grad=True)
+        array = x.detach().numpy() if is_shared else None
+        y = function(x) * 2
+        if how == "a write":
+            with mg.no_grad():
+                x.add_(-3.0)
+        elif array is not None:
+            array -= 3.0
+        try:
+            (y * y.detach()).sum().backward()
+        except RuntimeError as error:
+            assert "changed in place since" in str(error)
+            return None
+        return x.grad.tolist()
+
+    alone, shared = of(False), of(True)
+    assert shared == alone or shared is None

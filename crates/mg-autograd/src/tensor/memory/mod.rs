@@ -24,6 +24,7 @@ use mg_device::cuda::Gpu;
 use mg_device::{DType, Device, Layout, Shape};
 use mg_graph::Node;
 pub(crate) use mg_graph::locked;
+use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 /// How a tensor has its elements.
@@ -154,8 +155,24 @@ pub(crate) fn settle(node: &Node) {
         // Its owner works on streams of its own: before this work, or after.
         gpu.quiesce();
     }
-    let _ = mg_graph::realize_quietly(&[node]);
+    let within = if borrowed && node.is_tracked() { reading_borrowed(node) } else { vec![] };
+    let wanted: Vec<&Node> = within.iter().chain([node]).collect();
+    let _ = mg_graph::realize_quietly(&wanted);
     if on_device {
         let _ = node.device().synchronize();
     }
+}
+
+/// What a node is computed of that waits and reads memory that is somebody else's. A gradient may need it, and would compute it again of what is
+/// there by then.
+fn reading_borrowed(node: &Node) -> Vec<Node> {
+    let (mut found, mut met) = (vec![], HashSet::new());
+    let mut stack: Vec<Node> = node.sources().into_iter().collect();
+    while let Some(source) = stack.pop() {
+        if source.is_pending() && source.reads_borrowed() && met.insert(source.sequence()) {
+            stack.extend(source.sources());
+            found.push(source);
+        }
+    }
+    found
 }
