@@ -144,7 +144,7 @@ OUTCOMES = [
     (
         "Bessel's functions and orthogonal polynomials have gradients: what they answer with is no leaf, and is written to as such.",
         refused(
-            "only leaves can be|a leaf that requires a gradient is changed|let go|changed in place|is read-only",
+            "only leaves can be|a leaf that requires a gradient (is|cannot be) changed|let go|changed in place|is read-only",
             "# after what PyTorch has no gradient of",
         ),
     ),
@@ -975,5 +975,24 @@ DIFFERENCES += [
         and differentiated(program)
         and len(pairs(found)) > 0
         and all(math.isnan(wanted) and math.isfinite(got) for got, wanted in pairs(found)),
+    ),
+]
+
+OUTCOMES += [
+    (
+        "A matrix whose last pivot is nothing is singular; where products are rounded otherwise something is left of it.",
+        lambda line, wanted, got: not wanted and "solve(" in line and "because the input matrix is singular" in got,
+    ),
+]
+
+DIFFERENCES += [
+    (
+        "Of matrices that hold what is no number the factors that are numbers are told by nobody.",
+        lambda program, found, reference: re.search(r"\bqr\(", str(program)) is not None and "nan" in found.detail and len(pairs(found)) > 0,
+    ),
+    (
+        "A leaf that was turned while nothing was recorded has a gradient of its shape; PyTorch's has that of the leaf as it was first used.",
+        lambda program, found, reference: found.what == "shape"
+        and re.search(r"no_grad\(\): .*(squeeze|transpose|swapaxes|swapdims|\bt)_\(", str(program)) is not None,
     ),
 ]
