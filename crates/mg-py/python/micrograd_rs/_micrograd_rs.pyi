@@ -2445,7 +2445,7 @@ class Tensor:
 
         # Errors
 
-        An axis out of range or named twice; a `p` that is NaN or another word; with an infinite `p`, no elements.
+        An axis out of range or named twice; a `p` that is NaN or another word; with an infinite or negative `p`, no elements.
         """
     def dist(self, other: Tensor, p: _float = 2.0) -> Tensor:
         """The `p`-norm of the difference to another tensor, which is broadcast.
@@ -8582,7 +8582,7 @@ def norm(input: Tensor, p: _float | str = "fro", dim: _Dims | None = None, keepd
 
     # Errors
 
-    An axis out of range or named twice; a `p` that is NaN or another word; with an infinite `p`, no elements.
+    An axis out of range or named twice; a `p` that is NaN or another word; with an infinite or negative `p`, no elements.
     """
 
 def dist(input: Tensor, other: Tensor, p: _float = 2.0) -> Tensor:
