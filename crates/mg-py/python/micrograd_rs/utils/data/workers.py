@@ -173,7 +173,8 @@ class Pool:
             begin = copier.of(start, "worker_init_fn")
             self.kept = copier.kept
             # Not a `__del__`: no code of Python's runs where these are dropped, in which Ctrl-C would be lost.
-            dropped = weakref.ref(self, queue.put)
+            end: Any = queue.put
+            dropped: weakref.ref[Pool] = weakref.ref(self, end)
             info, counted = WorkerInfo(i, n, seed + i, kit.dataset), list[None]([None])
             arguments = (queue, info, kit, begin, states[i] if i < len(states) else None, counted, dropped)
             threads.append((threading.Thread(target=_work, args=arguments, name=f"DataLoader worker {i}", daemon=True), counted))
