@@ -1,5 +1,6 @@
 //! Connectionist temporal classification.
 
+use super::loss::Reduction;
 use super::{set_aside, wide};
 use crate::parts::mean;
 use crate::surface::Integers;
@@ -74,29 +75,6 @@ impl Labels {
     }
 }
 
-/// What is made of the losses of all lines.
-#[derive(Clone, Copy)]
-enum Reduction {
-    None,
-    /// Of losses divided by their lines' lengths.
-    Mean,
-    Sum,
-}
-
-impl Reduction {
-    fn of(reduction: &str) -> Result<Reduction> {
-        match reduction {
-            "none" => Ok(Reduction::None),
-            "mean" => Ok(Reduction::Mean),
-            "sum" => Ok(Reduction::Sum),
-            other => {
-                let text = format!("a reduction is \"mean\", \"sum\" or \"none\", got {other:?}");
-                Err(Error::new(OP, ErrorKind::Value(text)))
-            }
-        }
-    }
-}
-
 /// The lengths of `n` lines, of which none is larger than `most`, on a device.
 fn lengths(name: &str, Integers(lengths): &Integers, n: usize, most: usize, device: Device) -> Result<Node> {
     if lengths.numel() != n || lengths.rank() > 1 || !lengths.dtype().is_int() {
@@ -152,7 +130,7 @@ impl Tensor {
         #[default("mean")] reduction: &str,
         #[default(false)] zero_infinity: bool,
     ) -> Result<Tensor> {
-        let reduction = Reduction::of(reduction)?;
+        let reduction = Reduction::of(OP, reduction)?;
         if !self.dtype().is_float() || !targets.dtype().is_int() {
             let text = format!("takes floats and integers, got {} and {}", self.dtype(), targets.dtype());
             return Err(Error::new(OP, ErrorKind::DType(text)));

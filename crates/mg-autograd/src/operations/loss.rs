@@ -15,14 +15,14 @@ use std::f64::consts::{PI, TAU};
 
 /// What becomes of the losses of the single samples or elements.
 #[derive(Clone, Copy)]
-enum Reduction {
+pub(super) enum Reduction {
     Mean,
     Sum,
     None,
 }
 
 impl Reduction {
-    fn of(op: &'static str, name: &str) -> Result<Reduction> {
+    pub(super) fn of(op: &'static str, name: &str) -> Result<Reduction> {
         Ok(match name {
             "mean" => Reduction::Mean,
             "sum" => Reduction::Sum,

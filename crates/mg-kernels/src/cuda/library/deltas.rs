@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-/// What numbers stand behind: a register's kind, as `%r`, or what labels begin with.
+/// What labels begin with, the number behind it. Registers begin with their kind, as `%r`.
 const LABEL: &str = "BB0_";
 
 /// The last number of each kind.

@@ -1,17 +1,15 @@
 //! Sequences on the CPU: rows of a batch on all threads, each with all its steps.
 
 use super::{Cell, Recurrent, RecurrentKind, Sizes};
-use crate::cpu::library::fill_zero;
-use crate::cpu::library::scratch::{self, Slot};
-use crate::cpu::library::transpose::transpose;
 use crate::cpu::loops::{by_isa, isa};
 use crate::cpu::pool::{num_threads, parallel};
 use crate::lane::FloatLane;
 use crate::library::Operand;
-use crate::library::matmul::cpu::micro::{Compute, Link, Tile};
+use crate::library::matmul::cpu::entry::Entry;
+use crate::library::matmul::cpu::micro::Compute;
+use crate::library::matmul::cpu::strips::Strips;
 use crate::math::{sigmoid, tanh};
-use mg_device::{Buffer, Float};
-use std::marker::PhantomData;
+use mg_device::Float;
 use std::ops::Range;
 
 /// Multiplications from which threads share the work.
@@ -22,7 +20,7 @@ const ROWS: usize = 4;
 const LANES: usize = 16;
 
 /// What is computed in.
-trait Real: FloatLane + Compute {
+trait Real: FloatLane + Compute + Entry<Acc = Self> {
     const ZERO: Self;
     const ONE: Self;
 }
@@ -122,11 +120,11 @@ unsafe fn run_as<T: Real>(of: &Recurrent, s: Sizes, operands: &[Operand], out: *
                 let first = out.add(of.cell.slopes() * s.rows() * s.size);
                 carried = [first, first.add(if of.cell == Cell::Lstm { s.batch * s.size } else { 0 })];
                 let rows = by_isa!(isa(), Rows<T>, fn <U: Real>(call: &Call<U>, rows: Range<usize>) { backward::<U>(call, rows) }, [T]);
-                (Strips::of(weight, wide, s.size, false), rows)
+                (Strips::of(weight, [wide, s.size], [s.size, 1]), rows)
             }
             RecurrentKind::States | RecurrentKind::Outputs | RecurrentKind::Last => {
                 let rows = by_isa!(isa(), Rows<T>, fn <U: Real>(call: &Call<U>, rows: Range<usize>) { forward::<U>(call, rows) }, [T]);
-                (Strips::of(weight, s.size, wide, true), rows)
+                (Strips::of(weight, [s.size, wide], [1, s.size]), rows)
             }
         };
         let call = Call {
@@ -151,100 +149,6 @@ unsafe fn run_as<T: Real>(of: &Recurrent, s: Sizes, operands: &[Operand], out: *
         let threads = if s.rows() * wide * s.size < PARALLEL { 1 } else { num_threads() };
         let each = s.batch.div_ceil(threads).next_multiple_of(ROWS);
         parallel(s.batch.div_ceil(each), &|task| rows(&call, task * each..s.batch.min((task + 1) * each)));
-    }
-}
-
-/// A weight as products read it at each step: strips of as many columns as a tile has, one after the other, the last with zeros.
-struct Strips<T> {
-    memory: Buffer,
-    k: usize,
-    n: usize,
-    of: PhantomData<T>,
-}
-
-impl<T: Real> Strips<T> {
-    /// Of a matrix of `k` rows and `n` columns, or of one that lies `turned`.
-    ///
-    /// # Safety
-    ///
-    /// It is there.
-    unsafe fn of(weight: *const T, k: usize, n: usize, turned: bool) -> Strips<T> {
-        let columns = T::kernels().columns();
-        let memory = scratch::block(k * n.next_multiple_of(columns) * size_of::<T>());
-        for first in (0..n).step_by(columns) {
-            let width = columns.min(n - first);
-            // SAFETY: this function's contract; the strip has so many rows and columns.
-            unsafe {
-                let to = memory.as_mut_ptr().cast::<T>().add(first * k);
-                if width < columns {
-                    fill_zero(to.cast(), k * columns * size_of::<T>());
-                }
-                if turned {
-                    let from = weight.add(first * k).cast();
-                    transpose(size_of::<T>(), to.cast(), columns as isize, from, k as isize, width, k);
-                } else {
-                    for row in 0..k {
-                        let from = weight.add(row * n + first);
-                        std::ptr::copy_nonoverlapping(from, to.add(row * columns), width);
-                    }
-                }
-            }
-        }
-        Strips { memory, k, n, of: PhantomData }
-    }
-
-    /// `c = a · b`, or that and what is in `c`, of so many rows of `a`, which lie `a_row` apart, those of `c` `c_row`.
-    ///
-    /// # Safety
-    ///
-    /// They are there, and nobody else writes to `c`.
-    unsafe fn product(&self, rows: usize, a: *const T, a_row: usize, c: *mut T, c_row: usize, add: bool) {
-        let kernels = T::kernels();
-        let columns = kernels.columns();
-        let link = [Link { a: 0, b: 0, k: self.k }];
-        let high = rows.div_ceil(rows.div_ceil(kernels.rows).max(1)).max(1);
-        for first in (0..self.n).step_by(columns) {
-            let width = columns.min(self.n - first);
-            let b = self.memory.as_mut_ptr().cast::<T>().wrapping_add(first * self.k).cast_const();
-            // Whole vectors are written where there are no masks: of the last ones into memory of their own.
-            let fits = kernels.masked || width.is_multiple_of(kernels.lanes);
-            let written = if fits { width } else { kernels.written(width) };
-            for row in (0..rows).step_by(high) {
-                let count = high.min(rows - row);
-                let tile = |c: *mut T, c_row: usize, add: bool| Tile {
-                    links: &link,
-                    a: a.wrapping_add(row * a_row),
-                    a_row: a_row as isize,
-                    a_k: 1,
-                    b,
-                    b_k: columns as isize,
-                    c,
-                    c_row: c_row as isize,
-                    columns: written,
-                    add,
-                    ahead: b,
-                    ahead_k: 0,
-                };
-                let to = c.wrapping_add(row * c_row + first);
-                let kernel = kernels.of(count, written);
-                // SAFETY: this function's contract; a strip has as many columns as a tile.
-                unsafe {
-                    if fits {
-                        kernel(&tile(to, c_row, add));
-                        continue;
-                    }
-                    scratch::with(Slot::Panel, count * written, |panel: *mut T| {
-                        kernel(&tile(panel, written, false));
-                        for i in 0..count {
-                            for j in 0..width {
-                                let (sum, to) = (*panel.add(i * written + j), to.add(i * c_row + j));
-                                *to = if add { (*to).plus(sum) } else { sum };
-                            }
-                        }
-                    });
-                }
-            }
-        }
     }
 }
 

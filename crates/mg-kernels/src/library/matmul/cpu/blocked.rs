@@ -402,7 +402,7 @@ impl<T: Entry> Plan<T> {
 }
 
 /// Room for any tile.
-const BUFFER: usize = 16 * 32;
+pub(super) const BUFFER: usize = 16 * 32;
 
 /// Moves a tile from a buffer with rows `width` apart to where it belongs.
 #[allow(clippy::too_many_arguments)]
@@ -439,8 +439,11 @@ unsafe fn flush<A: Compute>(
     }
 }
 
+/// Copies lines, or adds them to what is there.
+///
+/// Safety: they are there.
 #[inline(always)]
-unsafe fn lines<A: Compute>(
+pub(super) unsafe fn lines<A: Compute>(
     from: *const A,
     from_row: usize,
     to: *mut A,

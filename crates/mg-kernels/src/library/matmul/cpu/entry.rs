@@ -5,7 +5,7 @@ use half::slice::HalfFloatSliceExt;
 use half::{bf16, f16};
 
 /// A type of operands and results.
-pub(super) trait Entry: Copy + Send + Sync + 'static {
+pub(crate) trait Entry: Copy + Send + Sync + 'static {
     /// The type that products of it are computed in.
     type Acc: Compute;
     /// Whether that is the same type, so that kernels can read operands and write results in place.

@@ -5,9 +5,10 @@
 //! only where the kernels cannot read them fast in place.
 
 pub mod blocked;
-mod entry;
+pub(crate) mod entry;
 pub(crate) mod micro;
 mod pack;
+pub(crate) mod strips;
 mod vector;
 
 use super::Merged;
