@@ -41,6 +41,7 @@ mod surface;
 mod switch;
 mod tensor;
 mod text;
+mod turns;
 mod view;
 mod watch;
 mod writes;
@@ -137,6 +138,8 @@ mod _micrograd_rs {
     use crate::tensor::PyTensor;
     #[pymodule_export]
     use crate::text::{PyBpe, PyBytesTokenizer, PyCharacters};
+    #[pymodule_export]
+    use crate::turns::PyTurns;
     #[pymodule_export]
     use crate::watch::{
         _svg_confusion_matrix, _svg_curves, _svg_histogram, _svg_images, _svg_scatter, PyBar, PyEventWriter,

@@ -70,6 +70,8 @@ def test_random_programs():
             right = []
 
 
+# What comes in a callback of Python's own (of a `WeakSet`, say) is told of there, and goes no further.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timer that interrupts")
 def test_interrupted_trainings():
     seed = fresh_seed()

@@ -710,6 +710,22 @@ def test_a_step_that_draws_from_elsewhere_or_goes_through_an_iterator_is_called(
             assert not f.is_replaying and f.reason
 
 
+def test_a_step_that_draws_while_a_loader_has_workers_is_called():
+    import random
+
+    class Own(random.Random):
+        pass
+
+    own = Own(3)
+    loop = iter(mg.utils.data.DataLoader(mg.utils.data.TensorDataset(mg.arange(9)), num_workers=1))
+    next(loop)
+    for step in (lambda x: x * random.random(), lambda x: x * random.choice([1.0, 2.0]), lambda x: x * own.random()):
+        f = mg.jit(step)
+        assert len({f(mg.ones(1)).item() for _ in range(20)}) > 1
+        assert not f.is_replaying and f.reason
+    assert len(list(loop)) == 8
+
+
 def test_what_a_step_changes_in_an_optimiser_is_changed_each_time():
     w, v = (mg.ones(1, requires_grad=True) for _ in range(2))
     sgd = optim.SGD([w], lr=1.0)

@@ -3923,6 +3923,24 @@ class _Graph:
 
 def _default_generator() -> Generator: ...
 def _draw_from(generator: Generator | None) -> None: ...
+class _Turns:
+    """What every draw of NumPy's takes, which asks whose stream the next numbers are of. It is no Python code: between what it does no
+    signal is looked for, and Ctrl-C finds it whole.
+    """
+    def __new__(cls, lock: Any, get_state: Any, set_state: Any, mine: Any, everybody: Any) -> Self: ...
+    def __enter__(self) -> None: ...
+    def __exit__(self, *error: object) -> None: ...
+    def acquire(self, *how: Any, **named: Any) -> _bool: ...
+    def release(self) -> None: ...
+    def state_of(self, mine: Any) -> Any:
+        """Where a stream is, which need not take its turn for that. The thread does not hold the lock."""
+    def get_state(self, legacy: _bool = True) -> Any:
+        """NumPy's own function, which takes no lock, for this thread's stream."""
+    def set_state(self, state: Any) -> None:
+        """As `get_state`."""
+    def turn(self, mine: Any) -> None:
+        """Whose stream the next numbers are of. The thread holds the lock."""
+
 class _Switch:
     """A block, or a function, in a mode."""
     def __new__(

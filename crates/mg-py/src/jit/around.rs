@@ -8,6 +8,7 @@ use pyo3::ffi;
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::intern;
 use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyCFunction, PyDict, PyFunction, PyModule, PyString, PyTuple, PyType, PyWeakrefReference};
 
 use crate::error::there;
@@ -574,8 +575,7 @@ fn note_frame(args: &Bound<'_, PyTuple>, run: &Mutex<(Run, HashSet<usize>)>) -> 
             run.lock().unwrap_or_else(PoisonError::into_inner).0.reads_clock = true;
         }
         if let Ok(of) = called.getattr(intern!(py, "__self__"))
-            && !of.is_instance_of::<PyModule>()
-            && of.get_type().name()? == "Random"
+            && is_pythons_random(&of)?
         {
             run.lock().unwrap_or_else(PoisonError::into_inner).0.draws = true;
         }
@@ -603,6 +603,12 @@ fn is_clock(called: &Bound<'_, PyAny>) -> PyResult<bool> {
     let module = module.str()?;
     let module = module.to_string_lossy();
     Ok(CLOCKS.iter().any(|(of, names)| *of == &*module && names.contains(&&*name)))
+}
+
+/// Whether something is a generator of Python's `random`, of whatever class: workers of a loader change that of the one that all use.
+fn is_pythons_random(of: &Bound<'_, PyAny>) -> PyResult<bool> {
+    static RANDOM: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+    of.is_instance(RANDOM.import(of.py(), "_random", "Random")?)
 }
 
 /// Whether something is NumPy's module of random numbers, NumPy in code that names that module, or one of its functions.

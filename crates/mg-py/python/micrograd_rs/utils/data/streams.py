@@ -14,13 +14,13 @@ import sys
 import threading
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from ..._micrograd_rs import Generator, Tensor, _draw_from, get_rng_state, set_rng_state, tensor
+from ..._micrograd_rs import Generator, Tensor, _draw_from, _Turns, get_rng_state, set_rng_state, tensor
 from ..._names import Lazy as _Lazy
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["State", "begin", "end", "go_on", "packed", "state", "take", "unpacked"]
+__all__ = ["State", "begin", "end", "go_on", "packed", "state", "unpacked"]
 
 __getattr__ = _Lazy(__name__)
 
@@ -35,6 +35,7 @@ class _Slot:
 class _Mine(threading.local):
     """What this thread draws from; outside of workers, from what there was."""
 
+    is_worker = False
     random: random.Random | None = None
     numpy: _Slot | None = None
 
@@ -90,61 +91,6 @@ class _PerThread(random.Random):
         (vars(self) if own is None else vars(own))["gauss_next"] = value
 
 
-class _Lock:
-    """The lock that every draw of NumPy's takes: who takes it finds the thread's own stream."""
-
-    def __init__(self, numbers: Any, lock: Any) -> None:
-        # Its own, whatever stands under these names meanwhile.
-        self.get_state, self.set_state = numbers.get_state, numbers.set_state
-        self._lock = lock
-        self._holder = self._depth = 0
-        self._now = _everybody
-
-    def __enter__(self) -> None:
-        me = threading.get_ident()
-        if self._holder != me:
-            self._lock.acquire()
-            self._holder = me
-        self._depth += 1
-        mine = _mine.numpy or _everybody
-        if self._depth == 1:
-            try:
-                self.turn(mine)
-            except BaseException:
-                self.__exit__()
-                raise
-
-    def __exit__(self, *_: object) -> None:
-        self._depth -= 1
-        if not self._depth:
-            self._holder = 0
-            self._lock.release()
-
-    def acquire(self, *_: Any) -> bool:
-        self.__enter__()
-        return True
-
-    def release(self) -> None:
-        self.__exit__()
-
-    def unturned(self) -> Any:
-        """What holds the lock and leaves whose turn it is. The thread does not hold it already."""
-        return self._lock
-
-    @property
-    def now(self) -> _Slot:
-        """Whose turn it is."""
-        return self._now
-
-    def turn(self, mine: _Slot) -> None:
-        """Whose stream the next numbers are of."""
-        if mine is self._now:
-            return
-        self._now.state = self.get_state(legacy=False)
-        self.set_state(mine.state)
-        self._now = mine
-
-
 class _NumPy:
     """NumPy's generator, while there are workers."""
 
@@ -152,21 +98,14 @@ class _NumPy:
         self._of = numpy.random
         self._own = self._of.get_bit_generator()
         kind = cast("Any", type(self._own))
+        self._functions = self._of.get_state, self._of.set_state
         # Threads that wait for the lock that there was hold off those that take the new one.
-        self.lock = lock = _Lock(self._of, self._own.lock)
+        self.lock = lock = _Turns(self._own.lock, *self._functions, _mine, _everybody)
         self.kind = kind
         # Its states name the class that they are of.
         self._put(type(kind.__name__, (kind,), {"lock": property(lambda _: lock)})(0))
         # These take no lock.
-        self._of.get_state, self._of.set_state = self._get_state, self._set_state
-
-    def _get_state(self, legacy: bool = True) -> Any:
-        with self.lock:
-            return self.lock.get_state(legacy)
-
-    def _set_state(self, state: Any) -> None:
-        with self.lock:
-            self.lock.set_state(state)
+        self._of.get_state, self._of.set_state = lock.get_state, lock.set_state
 
     def _put(self, generator: Any) -> None:
         with self.lock:
@@ -180,27 +119,30 @@ class _NumPy:
 
     def state(self) -> dict[str, Any]:
         """Where this thread's stream is, which a worker that drew nothing need not take its turn for."""
-        lock, mine = self.lock, _mine.numpy or _everybody
-        with lock.unturned():
-            return cast("dict[str, Any]", lock.get_state(legacy=False) if lock.now is mine else mine.state)
+        return cast("dict[str, Any]", self.lock.state_of(_mine.numpy or _everybody))
 
     def undo(self) -> None:
         # Somebody else may have put others there meanwhile.
-        if self._of.get_state == self._get_state:
-            self._of.get_state = self.lock.get_state
-        if self._of.set_state == self._set_state:
-            self._of.set_state = self.lock.set_state
+        if self._of.get_state == self.lock.get_state:
+            self._of.get_state = self._functions[0]
+        if self._of.set_state == self.lock.set_state:
+            self._of.set_state = self._functions[1]
         self._put(self._own)
 
 
 _numpy: _NumPy | None = None
 
 
-def begin() -> None:
-    """A worker is about to be there."""
+def begin(seed: int) -> None:
+    """This thread is a worker from now on, with streams of its own; `end()` is called when it has done its work, whether this fails or not.
+
+    It is the worker itself that puts itself there: signals, and with them Ctrl-C, reach the main thread alone.
+    """
     global _workers, _numpy
+    _mine.is_worker = True
     with _guard:
-        if not _workers and type(_inst) is random.Random:
+        _workers += 1
+        if _workers == 1 and type(_inst) is random.Random:
             _before.update({name: getattr(random, name) for name in _NAMES})
             _inst.__class__ = _PerThread
             for name in _NAMES:
@@ -209,17 +151,12 @@ def begin() -> None:
         # Before version 1.24 its generator could not be given another lock.
         if _numpy is None and numpy is not None and hasattr(getattr(numpy, "random", None), "set_bit_generator"):
             _numpy = _NumPy(numpy)
-        _workers += 1
-
-
-def take(seed: int) -> None:
-    """This thread is a worker with streams of its own."""
+        of_numpy = _numpy
     _draw_from(Generator().manual_seed(seed))
     if type(_inst) is _PerThread:
         _mine.random = random.Random(seed)
-    numpy = _numpy
-    if numpy is not None:
-        _mine.numpy = numpy.slot(seed)
+    if of_numpy is not None:
+        _mine.numpy = of_numpy.slot(seed)
 
 
 class State(NamedTuple):
@@ -274,13 +211,20 @@ def _array(entries: dict[str, Any]) -> Any:
 
 def end() -> None:
     """This worker has done its work. After the last one everything is as it was."""
-    global _workers, _numpy
+    if not _mine.is_worker:
+        return
+    _mine.is_worker = False
     _mine.random = _mine.numpy = None
     _draw_from(None)
     with _guard:
-        _workers -= 1
-        if _workers:
-            return
+        _left(_workers - 1)
+
+
+def _left(workers: int) -> None:
+    """So many workers are left."""
+    global _workers, _numpy
+    _workers = workers
+    if not workers:
         if type(_inst) is _PerThread:
             ours = {name: getattr(_inst, name) for name in _NAMES}
             setattr(_inst, "__class__", random.Random)
@@ -311,7 +255,8 @@ def _after_fork_in_child() -> None:
     global _workers
     _after_fork()
     if _workers:
-        _workers = 1
+        # Whichever thread has forked, whether that is a worker or not, is the one that is there.
+        _workers, _mine.is_worker = 1, True
         end()
 
 

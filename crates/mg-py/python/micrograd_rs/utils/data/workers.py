@@ -107,7 +107,6 @@ def _work(
     kit: Kit,
     start: Callable[[int], Any] | None,
     state: streams.State | None,
-    counted: list[None],
     dropped: weakref.ref[Pool],
 ) -> None:
     # A worker holds nothing of the loader but this queue, and `dropped`, which is put there when the loader is: that ends it.
@@ -115,7 +114,7 @@ def _work(
     failed: BaseException | None = None
     why = ""
     try:
-        streams.take(info.seed)
+        streams.begin(info.seed)
         if start is not None:
             start(info.id)
         if state is not None:
@@ -136,15 +135,6 @@ def _work(
         job.mark.reached()
         # Nothing of it is kept while the next one is waited for.
         del job
-    _end(counted)
-
-
-def _end(counted: list[None]) -> None:
-    """A worker is no more. Who started it says so where it has not come to begin, as far as that is known; one of both counts."""
-    try:
-        counted.pop()
-    except IndexError:
-        return
     streams.end()
 
 
@@ -166,7 +156,7 @@ class Pool:
         self.marks = [None if i >= len(states) or (state := states[i]) is None else Mark(state) for i in range(n)]
         # What each worker shares with the others, although it is no data.
         self.kept: list[str] = []
-        threads: list[tuple[threading.Thread, list[None]]] = []
+        threads: list[threading.Thread] = []
         for i, queue in enumerate(self.queues):
             copier = Copier()
             kit = Kit(copier.of(dataset, type(dataset).__name__), copier.of(collate, "collate_fn"))
@@ -175,15 +165,13 @@ class Pool:
             # Not a `__del__`: no code of Python's runs where these are dropped, in which Ctrl-C would be lost.
             end: Any = queue.put
             dropped: weakref.ref[Pool] = weakref.ref(self, end)
-            info, counted = WorkerInfo(i, n, seed + i, kit.dataset), list[None]([None])
-            arguments = (queue, info, kit, begin, states[i] if i < len(states) else None, counted, dropped)
-            threads.append((threading.Thread(target=_work, args=arguments, name=f"DataLoader worker {i}", daemon=True), counted))
-        for thread, counted in threads:
-            streams.begin()
+            info = WorkerInfo(i, n, seed + i, kit.dataset)
+            arguments = (queue, info, kit, begin, states[i] if i < len(states) else None, dropped)
+            threads.append(threading.Thread(target=_work, args=arguments, name=f"DataLoader worker {i}", daemon=True))
+        for thread in threads:
             try:
                 thread.start()
             except BaseException as error:
-                _end(counted)
                 self.close()
                 # `threading` waits for the thread as an `Event` does.
                 interrupt = error.__context__
