@@ -47,6 +47,7 @@ def main() -> int:
     parser.add_argument("--failures", type=int, default=0, help="instead of programs: so many trainings, of which a step fails")
     parser.add_argument("--seconds", type=float, help="of programs, interrupts and failures: stops after so long, with what was done till then")
     parser.add_argument("--device", help="where our tensors are made; the default device unless told otherwise")
+    parser.add_argument("--shared", type=int, default=0, help="instead of programs beside a reference: so many whose memory NumPy is given")
     parser.add_argument("--calls", type=int, default=0, help="instead of programs: so many calls with random arguments")
     parser.add_argument("--files", type=int, default=0, help="instead of programs: so many damaged files of every format that is read")
     options = parser.parse_args()
@@ -64,6 +65,10 @@ def main() -> int:
         from .interrupts import interrupts
 
         return interrupts(options.interrupts, seed, options.seconds)
+    if options.shared:
+        from .shared import shared
+
+        return shared(options.shared, seed, options.seconds)
     if options.calls:
         from .calls import calls
 

@@ -175,3 +175,22 @@ def test_unlike_devices():
         with pytest.raises(ValueError, match="same device") as caught:
             mg.ones(2) + mg.ones(2, device="cuda")
         assert "cpu" in str(caught.value) and "cuda:0" in str(caught.value)
+
+
+def test_a_gradient_with_a_history_keeps_it_where_more_is_added():
+    w = mg.tensor(2.0, requires_grad=True)
+    (w * 1).backward()
+    g = w.grad
+    g.mul_(w)
+    triple = g * 3
+    g.backward()
+    # As in PyTorch: what was added changed the numbers alone.
+    assert w.grad is g and g.requires_grad and not g.is_leaf and g.item() == 3.0
+    assert mg.autograd.grad(triple, [g], retain_graph=True)[0].item() == 3.0
+    v = mg.tensor(2.0, requires_grad=True)
+    (v * v).backward(create_graph=True)
+    first = v.grad
+    triple = first * 3
+    (v * v * v).backward()
+    assert v.grad is first and first.item() == 16.0
+    assert [g.item() for g in mg.autograd.grad(triple, [first, v])] == [3.0, 6.0]

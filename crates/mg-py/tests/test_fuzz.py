@@ -25,9 +25,11 @@ from fuzz.interrupts import trial  # noqa: E402
 from fuzz.operations import joined, undrawn  # noqa: E402
 from fuzz.program import Program, script  # noqa: E402
 from fuzz.run import Library, execute  # noqa: E402
+from fuzz.shared import Shared, given  # noqa: E402
 from fuzz.shrink import shrink  # noqa: E402
 
 PROGRAMS = int(os.environ.get("FUZZ_PROGRAMS", "1000"))
+SHARED = int(os.environ.get("FUZZ_SHARED", "150"))
 TRIALS = int(os.environ.get("FUZZ_INTERRUPTS", "4"))
 CALLS = int(os.environ.get("FUZZ_CALLS", "20000"))
 
@@ -68,6 +70,15 @@ def test_random_programs():
             beside = checker.check_together(right)
             assert beside is None, f"at once: {beside[1]}\n" + "\n\n".join(checker.show(p) for p in right)
             right = []
+
+
+def test_memory_that_numpy_has_changes_nothing():
+    seed = fresh_seed()
+    checker = Shared()
+    for at in range(SHARED):
+        program = checker.of.generator.program(seed + at, ("tensors", "step"))
+        found = checker.check(program, ("deferred", "eager", "jit"))
+        assert found is None, f"seed {seed + at}, {found[0]}: {found[1]}\n{given(program, checker.library)[0]}"
 
 
 # What comes in a callback of Python's own (of a `WeakSet`, say) is told of there, and goes no further.

@@ -216,6 +216,8 @@ pub(crate) fn accumulate(leaf: &Tensor, gradient: Node, create_graph: bool) -> R
     }
     // A gradient that is somebody else's memory is what is in that now.
     let gradient = if may_be_borrowed(&gradient) { gradient.copy() } else { gradient };
+    // What is added in place has no history; a gradient that had one, since a program has computed with it, keeps that.
+    let _restore = NoGrad(mg_graph::set_tracking(create_graph));
     // It may be a node of the graph as it is; it has that one's history only where gradients have any.
     let gradient = if gradient.is_tracked() && !create_graph { untracked(&gradient) } else { gradient };
     let turn = locked(&ADDING[leaf.id() / 64 % ADDING.len()]);
