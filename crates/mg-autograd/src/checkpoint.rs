@@ -1,8 +1,8 @@
 //! Recomputing instead of keeping.
 
 use crate::autocast::{AutocastGuard, AutocastState, autocast_state};
-use crate::creation::{self, Generator};
 use crate::function::{Begun, Call, Rule, Saved, Way, result_of};
+use crate::generator::{self, Generator};
 use crate::gradient::{enable_grad, is_leaf};
 use crate::tensor::memory::{Facts, TakenIn};
 use crate::tensor::{Kept, Tensor};
@@ -64,7 +64,7 @@ impl<R: Recompute> Rule for Again<R> {
         let _recording = enable_grad();
         let _precision = AutocastGuard::new(self.autocast);
         let Some((seed, at)) = self.generator else { return self.wholes().map(Way::Again) };
-        let results = creation::from_state(seed, at, || self.wholes());
+        let results = generator::from_state(seed, at, || self.wholes());
         results.map(Way::Again)
     }
 

@@ -23,11 +23,13 @@ pub mod check;
 mod checkpoint;
 mod checks;
 mod creation;
+mod default_device;
 pub mod display;
 mod explain;
 pub mod func;
 pub mod function;
 mod gathered;
+mod generator;
 mod gradient;
 mod history;
 mod hooks;
@@ -49,13 +51,11 @@ pub use anomaly::set_detect_anomaly;
 pub use autocast::{AutocastGuard, AutocastState, autocast, autocast_state, set_autocast_state};
 pub use check::{gradcheck, gradgradcheck};
 pub use checkpoint::{Recompute, checkpoint};
-pub use creation::{
-    Generator, default_device, draw_from, manual_seed, set_default_device, set_default_device_here,
-    with_default_device,
-};
+pub use default_device::{default_device, set_default_device, set_default_device_here, with_default_device};
 pub use explain::explain;
 pub use func::grads_of_batch;
 pub use function::apply;
+pub use generator::{Generator, draw_from, manual_seed};
 pub use gradient::{Backward, NoGrad, backward, enable_grad, grad, is_grad_enabled, no_grad};
 pub use history::History;
 pub use hooks::{

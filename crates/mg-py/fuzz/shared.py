@@ -14,7 +14,7 @@ from .check import Checker
 from .compare import Difference, differs, readable
 from .intended import out_of_range
 from .program import Program, code, targets
-from .run import Library, Trace, execute
+from .run import Library, Trace, execute, read_all
 
 #: Lines that share memory themselves.
 WITHOUT = r"numpy|np\."
@@ -91,7 +91,8 @@ class Shared:
                 if now is not None and "changed in place" in str(now):
                     # Here the memory itself is needed, which nobody has another copy of.
                     return None
-                if now is not None and out_of_range(str(now)):
+                made = {name: wanted.names[name] for name in targets(shared.lines[at]) if name in wanted.names}
+                if now is not None and (out_of_range(str(now)) or read_all(self.library, made)):
                     # Told of at the call, since what is on memory that others have is computed there.
                     return None
                 return Difference("error" if was is None else "no error", shared.lines[at], f"{now}, want {was}")

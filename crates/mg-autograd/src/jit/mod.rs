@@ -13,7 +13,7 @@ pub(crate) use record::{
     note_shared_write, note_taken_in, note_watched, was_there,
 };
 
-use crate::creation;
+use crate::generator;
 use crate::gradient::as_computed;
 use crate::tensor::{Kept, Lies, MemoryId, Tensor};
 use history::Walks;
@@ -340,7 +340,7 @@ where
 {
     let handles: Vec<Tensor> = arguments.iter().map(|&t| t.clone()).collect();
     record::begin(arguments);
-    let (generator, drawn) = (creation::generator(), creation::drawn());
+    let (generator, drawn) = (generator::state(), generator::drawn());
     let modes = Modes::now();
     let recorded = mg_graph::record(may_read, || {
         let outputs = step(&handles)?;
@@ -372,7 +372,7 @@ where
         return Ok((outputs, Err(error)));
     }
     // By this thread: what others draw meanwhile is theirs.
-    let drawn = creation::drawn().wrapping_sub(drawn);
+    let drawn = generator::drawn().wrapping_sub(drawn);
     let run = Run::new(trace, record, arguments, &outputs, generator, drawn).map(|run| Run { number, ..run });
     Ok((outputs, run))
 }

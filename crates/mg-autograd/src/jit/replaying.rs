@@ -4,7 +4,7 @@ use super::history::{History, Walks};
 use super::record::{Lie, Spot, Told};
 use super::refused;
 use super::run::{After, Base, GradAfter, Home, Output, Run, meeting};
-use crate::creation;
+use crate::generator;
 use crate::gradient::put_or_accumulate;
 use crate::tensor::memory::{Changing, has_history};
 use crate::tensor::{Cell, Kept, MemoryId, Tensor};
@@ -170,13 +170,13 @@ impl Replaying {
         let Some(older) = run.older(arguments) else { return Ok(None) };
         let Some(mut lent) = Lent::of(run, arguments) else { return Ok(None) };
         let Some((outside, history)) = lent.outside(run, found) else { return Ok(None) };
-        let generator = creation::generator();
+        let generator = generator::state();
         let made = match self.replay.run(&outside, &lent.replaced(run), generator) {
             Ok(made) => made,
             Err(error) if catches && is_about_data(error.kind()) => return Ok(None),
             Err(error) => return Err(error),
         };
-        creation::advance(run.drawn);
+        generator::advance(run.drawn);
         let computed = Values { made: &made, outside: &outside };
         let changed =
             run.changed.iter().map(|(_, after)| computed.node(after)).collect::<Result<Vec<_>>>()?;

@@ -5,7 +5,7 @@
 //! kernel's arguments are promoted to, so that a float64 call computes in float64 throughout.
 
 use super::{Constant, Kernel, Part, Sort, Step, plain, sort_of};
-use crate::creation::default_device;
+use crate::default_device::default_device;
 use crate::ops::{Operand, kind};
 use crate::surface::{Answer, Arg, Given, Kind, OfIntegers, Operation};
 use crate::tensor::Tensor;

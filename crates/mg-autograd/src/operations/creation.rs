@@ -2,7 +2,9 @@
 
 use crate::caller::public;
 use crate::checks::{unseen, valid};
-use crate::creation::{Generator, default_device, drawn_in, evenly_spaced, normal, takes_floats, uniform};
+use crate::creation::{drawn_in, evenly_spaced, normal, takes_floats, uniform};
+use crate::default_device::default_device;
+use crate::generator::Generator;
 use crate::ops::Operand;
 use crate::tensor::Tensor;
 use mg_device::{DType, Device, Error, ErrorKind, Float, Result, Shape, Valid, bf16, f16};

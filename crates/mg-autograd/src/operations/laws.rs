@@ -3,7 +3,8 @@
 use super::creation::uniform_of;
 use super::set_aside;
 use crate::checks::valid;
-use crate::creation::{Generator, drawn_in, normal};
+use crate::creation::{drawn_in, normal};
+use crate::generator::Generator;
 use crate::tensor::Tensor;
 use mg_device::{DType, Error, ErrorKind, Result, Valid};
 use mg_graph::Node;

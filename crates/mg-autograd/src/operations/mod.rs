@@ -79,7 +79,8 @@ pub(crate) use system::LINEAR_SYSTEMS;
 pub(crate) use unfold::UNFOLDING;
 pub(crate) use window::WINDOWS;
 
-use crate::creation::{drawn_in, with_default_device};
+use crate::creation::drawn_in;
+use crate::default_device::with_default_device;
 use crate::gradient::no_grad;
 use crate::ops::kind;
 use crate::parts::{all_axes, axis_mask, wide};

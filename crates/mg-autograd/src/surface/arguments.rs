@@ -1,6 +1,6 @@
 //! Arguments and answers, as they cross from a language that knows types only when it runs.
 
-use crate::creation::Generator;
+use crate::generator::Generator;
 use crate::operations::Padding;
 use crate::ops::Operand;
 use crate::tensor::Tensor;

@@ -5,8 +5,8 @@
 //! not is run for each example, and is named.
 
 use super::{behind, led, rules};
-use crate::creation::Generator;
 use crate::function::{Call, result_of};
+use crate::generator::Generator;
 use crate::tensor::Tensor;
 use mg_device::{DType, Device, Error, ErrorKind, Result, Shape};
 use mg_graph::{Node, Op, SourceKind, Tag};
