@@ -3,7 +3,7 @@
 // What `#[pymethods]` writes for functions that come out of a macro carries our spans, and so our lints.
 #![allow(unsafe_op_in_unsafe_fn)]
 
-use mg_autograd::surface::written;
+use mg_autograd::surface::written_with;
 use mg_autograd::{Operand, Tensor};
 use mg_device::{DType, Error, ErrorKind, Result};
 use pyo3::basic::CompareOp;
@@ -99,7 +99,7 @@ macro_rules! operators {
                 fn $in_place(&self, py: Python<'_>, other: &Bound<'_, PyAny>) -> PyResult<()> {
                     let f: fn(&Tensor, Operand) -> Result<Tensor> = $f;
                     let other = named(stringify!($in_place), self::other(other))?;
-                    self.write(py, |t| written(t, |t| f(t, other.operand)))
+                    self.write(py, |t| written_with(t, other.operand, f))
                 }
             )*
         }
@@ -179,7 +179,7 @@ impl PyTensor {
         _modulo: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<()> {
         let other = named("__ipow__", self::other(other))?;
-        self.write(py, |t| written(t, |t| t.try_pow(other.operand)))
+        self.write(py, |t| written_with(t, other.operand, Tensor::try_pow))
     }
 
     fn __neg__(&self, py: Python<'_>) -> PyResult<PyTensor> {

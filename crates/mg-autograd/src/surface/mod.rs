@@ -11,7 +11,6 @@ use crate::parts::without_slope;
 use crate::tensor::memory::may_be_borrowed;
 use crate::tensor::{Tensor, in_place};
 use mg_device::{Error, ErrorKind, Result};
-use mg_graph::Node;
 use mg_kernels::Row;
 
 pub use arguments::{
@@ -179,18 +178,63 @@ pub const COUNT: usize = {
 /// Memory that others see is written where it is: what a gradient will ask for of the old numbers is a copy then.
 #[track_caller]
 pub fn written(tensor: &Tensor, operation: impl FnOnce(&Tensor) -> Result<Tensor>) -> Result<()> {
+    writing(tensor, |old| operation(old.map_or(tensor, Old::copy)))
+}
+
+/// As [`written`], of an operation with another operand, which may share the memory.
+#[track_caller]
+pub fn written_with(
+    tensor: &Tensor,
+    other: Operand,
+    operation: impl FnOnce(&Tensor, Operand) -> Result<Tensor>,
+) -> Result<()> {
+    writing(tensor, |old| match old {
+        None => operation(tensor, other),
+        Some(old) => operation(
+            old.copy(),
+            match other {
+                Operand::Tensor(other) => Operand::Tensor(old.of(&other).unwrap_or(other)),
+                number => number,
+            },
+        ),
+    })
+}
+
+/// Writes an answer into a tensor whose old numbers, or what stands for them, `operation` looks at.
+#[track_caller]
+fn writing(tensor: &Tensor, operation: impl FnOnce(Option<&Old<'_>>) -> Result<Tensor>) -> Result<()> {
     in_place(|| {
         // What is written keeps the tensor's dtype: nothing is to be gained by another on the way.
         let _aside = crate::autocast::aside();
         let node = tensor.node();
-        let copy = copied(&node);
-        assigned(tensor, operation(copy.as_ref().unwrap_or(tensor))?)
+        let old = (mg_graph::is_tracking() && may_be_borrowed(&node))
+            .then(|| Old { of: tensor, copy: Tensor::from_node(node.copy()) });
+        drop(node);
+        assigned(tensor, operation(old.as_ref())?)
     })
 }
 
-/// What an operation looks at instead of the tensor that its answer is written into, where a gradient will ask for that.
-fn copied(node: &Node) -> Option<Tensor> {
-    (mg_graph::is_tracking() && may_be_borrowed(node)).then(|| Tensor::from_node(node.copy()))
+/// What an operation looks at instead of the memory that its answer is written into, where a gradient will ask for that.
+struct Old<'a> {
+    of: &'a Tensor,
+    copy: Tensor,
+}
+
+impl Old<'_> {
+    /// What was in the tensor.
+    fn copy(&self) -> &Tensor {
+        &self.copy
+    }
+
+    /// What was in another one, if that shares the memory.
+    fn of(&self, other: &Tensor) -> Option<Tensor> {
+        match other.is(self.of) {
+            true => Some(self.copy.clone()),
+            false => {
+                (other.memory_id() == self.of.memory_id()).then(|| Tensor::from_node(other.node().copy()))
+            }
+        }
+    }
 }
 
 /// Writes an answer into a tensor.
@@ -243,23 +287,36 @@ pub fn call_in_place(operation: &'static Operation, args: &Given<'_, '_>) -> Res
                 _ => Err(Error::new(operation.name, ErrorKind::Value("has no twin in place".into()))),
             });
         }
-        written(tensor, |operand| {
-            let answer = match std::ptr::eq(operand, tensor) {
-                true => (operation.call)(args)?,
-                false => {
-                    let mut all = args.args.to_vec();
-                    all[0] = Arg::Tensor(operand);
-                    (operation.call)(&Given { args: &all })?
+        writing(tensor, |old| {
+            let Some(old) = old else { return answered(operation, tensor, args) };
+            let others = args.args.iter().map(|arg| match arg {
+                Arg::Tensor(other) => old.of(other),
+                _ => None,
+            });
+            let others: Vec<Option<Tensor>> = others.collect();
+            let all = args.args.iter().zip(&others).map(|(arg, other)| match (arg, other) {
+                (_, Some(other)) => Arg::Tensor(other),
+                (Arg::Operand(Operand::Tensor(t)), None) => {
+                    Arg::Operand(Operand::Tensor(old.of(t).unwrap_or_else(|| t.clone())))
                 }
-            };
-            match answer {
-                Answer::Tensor(answer) if operation.in_place => {
-                    Ok(compared(operation, answer, operand, args))
+                (Arg::Tensors(all), None) => {
+                    Arg::Tensors(all.iter().map(|t| old.of(t).unwrap_or_else(|| t.clone())).collect())
                 }
-                _ => Err(Error::new(operation.name, ErrorKind::Value("has no twin in place".into()))),
-            }
+                (arg, None) => arg.clone(),
+            });
+            let all: Vec<Arg<'_>> = all.collect();
+            answered(operation, old.copy(), &Given { args: &all })
         })
     })
+}
+
+/// What an operation answers for a tensor that the answer is written into.
+#[track_caller]
+fn answered(operation: &Operation, tensor: &Tensor, args: &Given<'_, '_>) -> Result<Tensor> {
+    match (operation.call)(args)? {
+        Answer::Tensor(answer) if operation.in_place => Ok(compared(operation, answer, tensor, args)),
+        _ => Err(Error::new(operation.name, ErrorKind::Value("has no twin in place".into()))),
+    }
 }
 
 #[cfg(test)]

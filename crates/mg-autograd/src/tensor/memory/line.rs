@@ -242,6 +242,8 @@ impl Line {
             }
             false => None,
         };
+        // Nobody has the old numbers then, not even who has just read them to make the new ones.
+        let since = if theirs.is_some() { mg_graph::next_sequence() } else { since };
         let is_own_part = part.is_some() && shared.is_none() && theirs.is_none();
         if is_own_part && is_worth_writing_now(&whole, &value, region) {
             // The failure stays with the node.
