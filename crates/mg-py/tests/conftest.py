@@ -11,6 +11,7 @@ import micrograd_rs as mg
 import pytest
 
 DEVICES = ["cpu", *(["cuda"] if mg.Device.is_cuda_available() else [])]
+RECORDED = 4  # calls after which a step is replayed
 
 
 @pytest.fixture(params=DEVICES)
@@ -33,6 +34,11 @@ def run(code: str, timeout: float = 120, **environment: str) -> subprocess.Compl
         timeout=timeout,
         env={**os.environ, **environment},
     )
+
+
+def leaf(*values, dtype=mg.float32):
+    """A tensor that requires a gradient."""
+    return mg.tensor(*values, dtype=dtype, requires_grad=True)
 
 
 @pytest.fixture

@@ -276,16 +276,6 @@ def test_errors_name_the_operation(call):
     assert str(told.value).startswith(TOLD[call])
 
 
-def test_a_parameter_says_that_it_is_one():
-    assert repr(nn.Parameter(mg.ones(2))) == "Parameter containing:\ntensor([1., 1.], requires_grad=True)"
-    assert repr(nn.Linear(1, 1).bias).startswith("Parameter containing:\ntensor([")
-    assert repr(mg.ones(2, requires_grad=True)) == "tensor([1., 1.], requires_grad=True)"
-
-
-def test_a_value_says_where_it_is():
-    assert repr(mg.Value(3.14)) == str(mg.Value(3.14)) == "Value(data=3.14, grad=0.0, device=cpu)"
-
-
 def test_a_float_beyond_an_integer_becomes_its_end():
     x = mg.tensor([300.0, -5.0, 3.9, NAN])
     assert x.to(mg.uint8).tolist() == [255, 0, 3, 0] and x.to(mg.int8).tolist() == [127, -5, 3, 0]

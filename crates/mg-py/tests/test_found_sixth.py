@@ -333,16 +333,6 @@ def test_copies_of_an_optimiser_remember_parameters_in_no_group(copied):
     assert run.steps(1) == (0.062, 0.062)
 
 
-def test_copies_of_parameters_and_buffers_are_such():
-    frozen = nn.Parameter(mg.ones(2), requires_grad=False)
-    assert isinstance(copy.deepcopy(frozen), nn.Parameter) and isinstance(copy.deepcopy(nn.Buffer(mg.ones(2))), nn.Buffer)
-    net = nn.Linear(2, 2).requires_grad_(False)
-    assert all(isinstance(p, nn.Parameter) and not p.requires_grad for p in copy.deepcopy(net).parameters())
-    weight, plain = nn.Parameter(mg.ones(2)), mg.ones(2, requires_grad=True)
-    (weight * plain * 3).sum().backward()
-    assert copy.deepcopy(weight).grad is None and copy.deepcopy(plain).grad.tolist() == [3.0, 3.0]
-
-
 def test_losses_of_what_is_no_number_have_no_slope():
     for loss in (nn.functional.smooth_l1_loss, nn.functional.huber_loss):
         x = mg.tensor([float("nan"), float("inf"), -2.0, -1.0, 0.5], requires_grad=True)

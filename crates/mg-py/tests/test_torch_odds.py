@@ -158,32 +158,6 @@ def test_switches_that_change_nothing():
     assert isinstance(1, mg.types.IntLikeType) and isinstance(True, mg.types.BoolLikeType) and isinstance(1.0, mg.types.FloatLikeType)
 
 
-def test_classes_that_a_file_may_have():
-    from micrograd_rs.serialization import add_safe_globals, clear_safe_globals, get_safe_globals, safe_globals
-
-    add_safe_globals([dict])
-    with safe_globals([dict, set]):
-        assert get_safe_globals() == [dict, set]
-    assert get_safe_globals() == [dict]
-    clear_safe_globals()
-    assert get_safe_globals() == []
-
-
-def test_a_model_that_asks_whether_it_is_exported():
-    asked = []
-
-    class Net(nn.Module):
-        def forward(self, x):
-            asked.append((mg.onnx.is_in_onnx_export(), mg.compiler.is_exporting()))
-            return x * 2
-
-    mg.onnx.export(Net(), mg.ones(2))
-    assert set(asked) == {(True, True)} and not mg.onnx.is_in_onnx_export()
-    with pytest.raises(ZeroDivisionError):
-        mg.onnx.export(lambda x: x / (1 // 0), mg.ones(2))
-    assert not mg.onnx.is_in_onnx_export()
-
-
 def test_one_device_for_all():
     net = nn.Linear(2, 3)
     assert mg.equal(nn.parallel.data_parallel(net, mg.ones(4, 2)), net(mg.ones(4, 2)))

@@ -122,32 +122,6 @@ def test_dtypes():
         mg.dtype(numpy.complex128)
 
 
-def test_devices():
-    d = mg.Device("cpu")
-    assert d == "cpu" and str(d) == "cpu" and repr(d) == "Device('cpu')" and d.is_cpu() and not d.is_cuda()
-    assert d.type == "cpu" and d.index is None and d.name and d == mg.Device.cpu() and hash(d) == hash(mg.Device())
-    assert mg.zeros(1).device == "cpu" and mg.zeros(1).is_cpu and not mg.zeros(1).is_cuda and mg.device is mg.Device
-    t = mg.zeros(1000).realize()
-    assert set(d.memory_stats()) == {"active", "cached", "peak", "allocations", "hits"} and d.memory_stats()["active"] >= t.nbytes
-    d.empty_cache()
-    assert d.memory_stats()["cached"] == 0
-    for wrong in ("", "gpu", "cuda:x", "cuda:-1", "cpu:1:2"):
-        with pytest.raises(ValueError):
-            mg.Device(wrong)
-    assert mg.Device("cuda:3") != mg.Device("cuda") and d != 5
-
-
-def test_the_default_device():
-    before = mg.get_default_device()
-    mg.set_default_device("cpu")
-    assert mg.get_default_device() == "cpu" and mg.zeros(1).device == "cpu"
-    mg.set_default_device(before)
-    with pytest.raises(ValueError):
-        mg.set_default_device("gpu")
-    with pytest.raises(TypeError, match='takes a Device, "cpu", "cuda" or "cuda:N", got 0'):
-        mg.zeros(1).to(0)
-
-
 def test_the_precision_of_products():
     assert mg.get_float32_matmul_precision() == "highest"
     for name, known in (("high", "high"), ("medium", "high"), ("highest", "highest")):
@@ -157,32 +131,6 @@ def test_the_precision_of_products():
         mg.set_float32_matmul_precision("hi")
     with pytest.raises(TypeError):
         mg.set_float32_matmul_precision(1)
-
-
-@pytest.mark.skipif(mg.Device.is_cuda_available(), reason="this machine has CUDA")
-def test_there_is_no_cuda():
-    assert mg.Device.cuda_count() == 0
-    assert mg.get_default_device() == "cpu"
-    why = "driver|device"
-    for ask in (
-        lambda: mg.Device.cuda(),
-        lambda: mg.zeros(2).cuda(),
-        lambda: mg.zeros(2).to("cuda:1"),
-        lambda: mg.zeros(2, device="cuda"),
-        lambda: Tensor([1], device="cuda"),
-        lambda: mg.tensor([1], device=mg.Device("cuda")),
-        lambda: mg.nn.Linear(2, 2, device="cuda"),
-        lambda: mg.nn.Linear(2, 2).cuda(),
-        lambda: mg.Value(1, device="cuda"),
-        lambda: mg.Value(1).cuda(),
-        lambda: mg.MLP(2, [1]).to("cuda"),
-        lambda: mg.arange(3, device="cuda"),
-        lambda: mg.as_tensor([1], device="cuda"),
-        lambda: mg.from_dlpack(mg.ones(1), device="cuda"),
-        lambda: mg.set_default_device("cuda"),
-    ):
-        with pytest.raises(RuntimeError, match=why):
-            ask()
 
 
 @pytest.mark.parametrize("dtype", [mg.float32, mg.float64, mg.float16, mg.int64, mg.uint8], ids=str)
