@@ -130,19 +130,6 @@ def test_erfinv_keeps_its_operand_only():
     assert w.grad is not None and w.grad.item() == pytest.approx(1.1125, rel=1e-3)
 
 
-def test_a_replayed_step_sets_the_gradient_of_what_it_changes():
-    w = mg.tensor(2.0)
-
-    def step(_: mg.Tensor) -> None:
-        w.mul_(w)
-        w.grad = w.detach().clone()
-
-    jitted = mg.jit(step)
-    for at in range(5):
-        jitted(mg.tensor(float(at)))
-        assert w.grad is not None and w.grad.item() == w.item() == 2.0 ** 2 ** (at + 1)
-
-
 def test_a_write_through_a_view_of_what_was_picked_is_that_ones():
     w = mg.tensor([1.0, 2.0], requires_grad=True)
     picked = w[[0, 1]]

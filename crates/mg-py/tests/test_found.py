@@ -334,27 +334,6 @@ def test_groups_keep_what_is_written_beside_their_options():
     assert adam.state_dict()["param_groups"][0]["name"] == "all"
 
 
-def test_a_module_that_counts_its_calls_is_seen_to_change():
-    class Counts(L.nn.Module):
-        def __init__(self):
-            self.steps = 0
-            self.scale = 1.0
-
-        def forward(self, x):
-            self.steps += 1
-            return x * self.scale if self.training else x * 0
-
-    module = Counts()
-    compiled = L.compile(module)
-    x = L.ones(2)
-    for _ in range(6):
-        assert compiled(x).tolist() == [1, 1]
-    compiled.scale = 3.0
-    assert (module.scale, compiled(x).tolist(), module.steps) == (3.0, [3, 3], 7)
-    module.eval()
-    assert compiled(x).tolist() == [0, 0]
-
-
 def test_a_region_of_mixed_precision_has_several_backwards():
     w, x = L.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True), L.tensor([[1.0, 1.0]])
     with L.autocast("cpu", dtype=L.bfloat16):
@@ -427,24 +406,6 @@ def test_a_result_is_given_data_of_another_shape():
     assert w.grad.tolist() == [16, 16, 16]
     with pytest.raises(TypeError):
         (w * 2).data = L.ones(3, dtype=L.int32)
-
-
-@pytest.mark.parametrize("jit", [lambda f: f, L.jit])
-def test_a_step_that_gives_other_data_is_called_again(jit):
-    x, y, w = L.tensor([1.0, 2.0]), L.tensor([1.0, 2.0, 3.0]), leaf([2.0])
-
-    def step():
-        x.data = y
-        x.mul_(w)
-        return x.sum()
-
-    step = jit(step)
-    found = []
-    for k in range(4):
-        found.append(step().item())
-        if k == 1:
-            x.data = L.tensor([1.0, 1.0])
-    assert found == [12, 24, 48, 96]
 
 
 def test_results_are_cut_off_in_place():
@@ -743,21 +704,6 @@ def test_a_gradient_is_not_what_a_layer_has_saved():
     x.grad.zero_()
     y.backward()
     assert x.grad.tolist() == pytest.approx([math.log(2), math.log(4)])
-
-
-def test_replays_know_the_default_dtype():
-    def f(x):
-        return x / 2 + L.ones(2)
-
-    step, x = L.jit(f), L.tensor([1, 2])
-    try:
-        for dtype in (L.float32, L.float64, L.float32, L.float64):
-            L.set_default_dtype(dtype)
-            for _ in range(3):
-                assert step(x).dtype == f(x).dtype == dtype
-        assert step.is_replaying
-    finally:
-        L.set_default_dtype(L.float32)
 
 
 def test_the_rate_of_a_number_beside_halves():

@@ -365,23 +365,6 @@ def test_axes_of_size_one_in_front_of_what_is_assigned_are_none(index):
         got.index_put_((mg.tensor([0]),), mg.zeros(1, 1, 4))
 
 
-@pytest.mark.parametrize("kind", ["tensor", "list", "dict"])
-def test_a_step_tells_apart_which_of_its_arguments_it_knows_from_elsewhere(kind):
-    def made(value):
-        t = mg.tensor([value])
-        return {"tensor": t, "list": [t], "dict": {"a": t}}[kind]
-
-    known, one, two, three = (made(v) for v in (0.0, 1.0, 2.0, 3.0))
-
-    @mg.jit
-    def step(p, q=None):
-        return p, q, known
-
-    for p, q in [(known, one), (two, known), (known, three), (known, one), (one, two), (two, known), (three, two), (known, known)] * 3:
-        answer = step(p, q=q)
-        assert answer[0] is p and answer[1] is q and answer[2] is known
-
-
 def test_what_answers_with_a_tensor_itself_answers_with_that_object():
     x = mg.ones(3)
     for same in (x.float(), x.to(mg.float32), x.contiguous(), x.flatten(), mg.flatten(x), x.cpu(), x.type_as(x)):
