@@ -41,6 +41,13 @@ def leaf(*values, dtype=mg.float32):
     return mg.tensor(*values, dtype=dtype, requires_grad=True)
 
 
+def trained(module, *args):
+    """The module, with gradients of a loss in its parameters."""
+    out = module(*args)
+    (out[0] if isinstance(out, tuple) else out).square().sum().backward()
+    return module
+
+
 @pytest.fixture
 def program():
     """Runs a program in a Python of its own, which must end well; answers with what it printed."""

@@ -95,14 +95,6 @@ def test_lengths_of_half_precision():
     assert F.cosine_similarity(mg.tensor(1.0), mg.ones(1, 1, dtype=mg.float16)).dtype == mg.float32
 
 
-def test_channels_are_left_out_where_there_are_some():
-    scalar = mg.tensor(1.0)
-    assert F.feature_alpha_dropout(scalar).item() == 1.0
-    assert F.dropout3d(mg.ones(4)).shape == (4,)
-    with pytest.raises(ValueError):
-        F.feature_alpha_dropout(scalar, training=True)
-
-
 def test_what_is_refused():
     truth = mg.tensor([True])
     for refused in (

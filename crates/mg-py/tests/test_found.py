@@ -214,23 +214,6 @@ def test_a_transposed_convolution_may_leave_nothing():
         F.conv_transpose1d(x, w, padding=2)
 
 
-@pytest.mark.parametrize(
-    ("picked", "offsets", "options", "value", "gradient"),
-    [
-        ([0, 1, 2, 0], [0, 2], {}, [[3, 5], [3, 7]], [[0, 1], [1, 0], [1, 1]]),
-        ([0, 1, 2, 0], [0, 2, 2], {}, [[3, 5], [0, 0], [3, 7]], [[0, 1], [1, 0], [1, 1]]),
-        ([0, 0, 2, 0], [0, 2], {"padding_idx": 0}, [[0, 0], [3, 7]], [[0, 0], [0, 0], [1, 1]]),
-        ([0, 2, 1], [0, 1, 3], {"include_last_offset": True}, [[1, 5], [3, 7]], [[1, 1], [0, 0], [1, 1]]),
-        ([], [0, 0], {}, [[0, 0], [0, 0]], [[0, 0], [0, 0], [0, 0]]),
-    ],
-)
-def test_the_largest_of_bags_that_are_given_by_offsets(picked, offsets, options, value, gradient):
-    w = leaf([[1.0, 5.0], [3.0, 2.0], [3.0, 7.0]])
-    answer = F.embedding_bag(L.tensor(picked, dtype=L.int64), w, L.tensor(offsets), mode="max", **options)
-    answer.sum().backward()
-    assert (answer.tolist(), w.grad.tolist()) == (value, gradient)
-
-
 # Numbers beyond all measure.
 
 
@@ -323,23 +306,6 @@ def test_what_a_function_saved_names_the_line_too():
 
 
 # Layers beyond number.
-
-
-def test_groups_keep_what_is_written_beside_their_options():
-    w = L.randn(2, requires_grad=True)
-    adam = L.optim.AdamW([{"params": [w], "name": "all", "lr_scale": 0.1}])
-    assert (adam.param_groups[0]["name"], adam.param_groups[0]["lr_scale"]) == ("all", 0.1)
-    w.sum().backward()
-    adam.step()
-    assert adam.state_dict()["param_groups"][0]["name"] == "all"
-
-
-def test_a_region_of_mixed_precision_has_several_backwards():
-    w, x = L.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True), L.tensor([[1.0, 1.0]])
-    with L.autocast("cpu", dtype=L.bfloat16):
-        for _ in range(3):
-            (x @ w).sum().backward()
-    assert w.grad.tolist() == [[3, 3], [3, 3]]
 
 
 def test_small_concentrations_are_numbers():
@@ -481,22 +447,6 @@ def test_distribution_functions_look_at_their_argument(name):
     assert 0 < one.cdf(L.tensor(0.5)).item() < 1
     free = getattr(L.distributions, name)(*map(L.tensor, parameters.get(name, (0.0, 1.0))), validate_args=False)
     free.cdf(L.tensor(-5.0))
-
-
-def test_scalers_know_optimisers_not_their_addresses():
-    scaler = L.amp.GradScaler("cpu", init_scale=2.0)
-    for _ in range(50):
-        # Each may come to be where the last one was.
-        w = leaf([1.0])
-        sgd = L.optim.SGD([w], lr=0.25)
-        scaler.scale(w.sum()).backward()
-        scaler.step(sgd)
-        assert w.tolist() == [0.75]
-        del sgd
-        scaler.update()
-    scaler.scale(leaf([1.0]).sum())
-    with pytest.raises(RuntimeError, match="before a step"):
-        scaler.update()
 
 
 # Memory that one number fills.
@@ -741,14 +691,6 @@ def test_slopes_of_entropies_at_the_ends():
     half = leaf([1.0, 0.0, 0.5], dtype=L.float16)
     L.nn.functional.binary_cross_entropy(half, half.detach().clone()).backward()
     assert half.grad.tolist() == [0, 0, 0]
-
-
-def test_cycles_that_never_end():
-    o = L.optim.SGD([leaf(1.0)], lr=1.0)
-    s = L.optim.lr_scheduler.CyclicLR(o, 0.5, 1.0, step_size_up=2**63, cycle_momentum=False)
-    o.step()
-    s.step()
-    assert s.get_last_lr() == [0.5]
 
 
 def test_gradients_of_leaves_that_have_another_dtype_since():

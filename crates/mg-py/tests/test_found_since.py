@@ -419,31 +419,6 @@ def test_classes_below_zero_are_an_error_and_positions_below_zero_count_from_the
         assert fill(L.zeros(3), L.tensor(at)).tolist() == wanted
 
 
-@pytest.mark.parametrize(
-    ("drop", "shape"),
-    [
-        (lambda x: F.dropout(x, 1.0), (3,)),
-        (lambda x: F.dropout(x, 1.0, inplace=True), (3,)),
-        (lambda x: F.dropout1d(x, 1.0), (2, 3, 4)),
-        (lambda x: F.dropout2d(x, 1.0), (2, 3, 2, 2)),
-        (lambda x: F.dropout3d(x, 1.0), (2, 3, 2, 2, 2)),
-        (lambda x: F.alpha_dropout(x, 1.0, True), (3,)),
-        (lambda x: F.feature_alpha_dropout(x, 1.0, True), (2, 3, 4)),
-        (lambda x: L.feature_dropout(x, 1.0, True), (2, 3, 4)),
-        (L.nn.Dropout(1.0), (3,)),
-        (L.nn.Dropout2d(1.0), (2, 3, 2, 2)),
-        (L.nn.AlphaDropout(1.0), (3,)),
-        (lambda x: F.scaled_dot_product_attention(x, x, x, dropout_p=1.0), (1, 2, 3, 4)),
-    ],
-)
-def test_what_is_dropped_whole_has_a_gradient_of_zeros(drop, shape):
-    x = L.ones(*shape, requires_grad=True)
-    y = drop(x * 1.0)
-    assert y.requires_grad and (y == 0).all()
-    y.sum().backward()
-    assert x.grad.shape == shape and (x.grad == 0).all()
-
-
 LINEAR = {
     "add": lambda w: (w + 1).sum(),
     "view": lambda w: w.view(2, 1).t().sum(),

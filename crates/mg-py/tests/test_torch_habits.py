@@ -167,23 +167,6 @@ def test_pruning_is_undone():
         nn.utils.prune.l1_unstructured(layer, "weight", 1.5)
 
 
-@pytest.mark.parametrize("how", ["matrix_exp", "cayley", "householder"])
-@pytest.mark.parametrize("shape", [(4, 4), (5, 3), (3, 5)])
-def test_orthogonal(how, shape):
-    layer = nn.Linear(shape[1], shape[0])
-    nn.init.orthogonal_(layer.weight)
-    start = layer.weight.detach().clone()
-    nn.utils.parametrizations.orthogonal(layer, orthogonal_map=how)
-    assert mg.allclose(layer.weight, start, atol=1e-5)
-    sgd = mg.optim.SGD(layer.parameters(), lr=0.1)
-    for _ in range(3):
-        sgd.zero_grad()
-        (layer(mg.ones(1, shape[1])) ** 2).sum().backward()
-        sgd.step()
-    w = layer.weight if shape[0] >= shape[1] else layer.weight.T
-    assert mg.allclose(w.T @ w, mg.eye(min(shape)), atol=1e-5) and not mg.allclose(layer.weight, start)
-
-
 def test_lazy_convolutions():
     net = nn.Sequential(nn.LazyConv2d(4, 3), nn.ReLU(), nn.LazyConvTranspose2d(2, 2))
     assert net(mg.rand(1, 3, 6, 6)).shape == (1, 2, 5, 5)
