@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import subprocess
 import sys
@@ -39,6 +40,13 @@ def run(code: str, timeout: float = 120, **environment: str) -> subprocess.Compl
 def leaf(*values, dtype=mg.float32):
     """A tensor that requires a gradient."""
     return mg.tensor(*values, dtype=dtype, requires_grad=True)
+
+
+def numbers(*shape, seed=1, low=0.2, high=1.8):
+    """Fixed numbers, no two of them the same."""
+    n = math.prod(shape)
+    flat = [low + (high - low) * ((i + seed) * 0.6180339887 % 1) for i in range(n)]
+    return mg.tensor(flat, dtype=mg.float64).reshape(shape)
 
 
 def trained(module, *args):

@@ -15,18 +15,6 @@ from micrograd_rs import nn
 from micrograd_rs.nn import functional as F
 
 
-def test_whether_nan_is_looked_for():
-    assert not mg.is_anomaly_enabled() and mg.is_anomaly_check_nan_enabled() is mg.autograd.is_anomaly_check_nan_enabled()
-    with mg.autograd.detect_anomaly(check_nan=False):
-        assert mg.is_anomaly_enabled() and not mg.is_anomaly_check_nan_enabled()
-    mg.set_anomaly_enabled(True)
-    try:
-        assert mg.is_anomaly_enabled() and mg.is_anomaly_check_nan_enabled()
-    finally:
-        mg.set_anomaly_enabled(False)
-    assert not mg.is_anomaly_enabled()
-
-
 DATA = [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0], [7.0, 8.0, 9.0], [10.0, 11.0, 12.0]]
 
 
@@ -280,25 +268,6 @@ def test_arguments_have_pytorchs_names():
     assert call(net, parameters_and_buffers={"weight": mg.ones(1, 2)}, args=(x,)).tolist() == [[7.0]]
 
 
-def test_checkpoint_is_a_decorator():
-    calls = []
-
-    @mg.utils.checkpoint.checkpoint(use_reentrant=False, preserve_rng_state=False, respect_saved_tensors_hooks=True)
-    def scaled(x, *, by):
-        """Scales."""
-        calls.append(by)
-        return (x * by).exp()
-
-    x = mg.Tensor([1.0])
-    y = scaled(x, by=2.0)
-    assert scaled.__doc__ == "Scales." and calls == [2.0]
-    y.sum().backward()
-    assert calls == [2.0, 2.0]
-    assert mg.allclose(x.grad, 2 * (x.detach() * 2).exp())
-    with pytest.raises(ValueError, match="by"):
-        mg.utils.checkpoint.checkpoint(use_reentrant=False, by=2.0)
-
-
 def test_parts_of_sizes_are_sizes():
     size = mg.ones(2, 3, 4).shape
     for part, wanted in (
@@ -335,34 +304,6 @@ def test_a_convolution_takes_one_number_in_a_list():
         nn.Conv2d(2, 4, [3])
     with pytest.raises(ValueError, match="stride takes 2 numbers"):
         nn.Conv2d(2, 4, 3, stride=[1, 1, 1])
-
-
-class Pair:
-    def __init__(self, a, b):
-        self.a, self.b = a, b
-
-
-def test_containers_of_ones_own():
-    from micrograd_rs.utils._pytree import _register_pytree_node, register_pytree_node, tree_flatten, tree_leaves, tree_map, tree_map_only
-
-    x = mg.tensor([1.0, 2.0])
-    assert len(tree_leaves([Pair(1, 2)])) == 1
-    register_pytree_node(Pair, lambda p: ((p.a, p.b), "kept"), lambda items, kept: (kept, Pair(*items))[1], serialized_type_name="pair")
-    leaves, spec = tree_flatten({"p": Pair(1, [2, 3])})
-    assert leaves == [1, 2, 3] and spec.leaves == 3 and spec == tree_flatten({"p": Pair(4, [5, 6])})[1] != tree_flatten({"p": (1, [2, 3])})[1]
-    made = tree_map(lambda a, b: a + b, Pair(1, (2,)), Pair(10, (20,)))
-    assert type(made) is Pair and made.a == 11 and made.b == (22,)
-    # What is differentiated and what answers may be such.
-    found = mg.func.grad(lambda p: (p.a * p.b).sum())(Pair(x, x + 1))
-    assert type(found) is Pair and found.a.tolist() == [2.0, 3.0] and found.b.tolist() == [1.0, 2.0]
-    each = mg.func.vmap(lambda p: Pair(p.a * 2, p.a + p.b), in_dims=(Pair(0, None),))(Pair(x, x))
-    assert each.a.tolist() == [2.0, 4.0] and each.b.tolist() == [[2.0, 3.0], [3.0, 4.0]]
-    assert tree_leaves([Pair(1, 2), (3, 4)], is_leaf=lambda t: isinstance(t, tuple)) == [1, 2, (3, 4)]
-    assert tree_map(len, [(1, 2), (3,)], is_leaf=lambda t: isinstance(t, tuple)) == [2, 1]
-    assert tree_map_only(tuple, len, [(1, 2), 3], is_leaf=lambda t: isinstance(t, tuple)) == [2, 3]
-    for known in (Pair, dict):
-        with pytest.raises(ValueError, match="already"):
-            _register_pytree_node(known, lambda p: ((), None), lambda items, kept: None)
 
 
 def test_what_distributions_and_annotations_of_ones_own_are_written_with():
