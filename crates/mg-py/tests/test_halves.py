@@ -3,7 +3,9 @@
 import math
 
 import micrograd_rs as L
+import micrograd_rs as mg
 import pytest
+from conftest import leaf
 
 F = L.nn.functional
 HALVES = [L.float16, L.bfloat16]
@@ -94,6 +96,20 @@ def test_a_number_that_is_learned_has_a_gradient_of_its_own_dtype():
         assert x.grad.tolist() == by_x
 
 
+@pytest.mark.parametrize(
+    ("dtype", "wanted"),
+    [(mg.bfloat16, [0.33984375, 0.44140625, 0.2021484375, 0.65234375]), (mg.float16, [0.341064453125, 0.443359375, 0.201904296875, 0.65673828125])],
+)
+def test_a_number_to_the_power_of_halves_has_its_own_logarithm(dtype, wanted):
+    v = leaf([1.0, 2.0, -1.0, 3.5], dtype=dtype)
+    (1.3**v).sum().backward()
+    for grad, right in zip(v.grad.tolist(), wanted, strict=True):
+        assert grad == pytest.approx(right, rel=mg.finfo(dtype).eps)
+    v.grad = None
+    mg.pow(1.3, v).sum().backward()
+    assert v.grad[1].item() == pytest.approx(wanted[1], rel=mg.finfo(dtype).eps)
+
+
 def test_numbers_beside_halves_in_transforms():
     scaled = L.func.vmap(lambda x, s: x * s)(L.ones(2, 3).half(), L.tensor([0.3, 70000.0]))
     assert scaled.tolist() == [[rounded(0.3, L.float16)] * 3, [INF] * 3]
@@ -169,12 +185,28 @@ def test_slopes_near_three():
         assert x.grad.tolist() == [wanted]
 
 
+@pytest.mark.parametrize("dtype", [mg.bfloat16, mg.float16])
+def test_slopes_of_digamma_of_halves_are_rounded_once(dtype):
+    # Ten points and the trigamma function there.
+    points = [0.125, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0]
+    wanted = [65.38813344, 17.19732916, 4.934802201, 2.541879648, 1.644934067, 0.9348022005, 0.6449340668, 0.3949340668, 0.2838229557, 0.1813229557]
+    x = leaf(points, dtype=dtype)
+    mg.digamma(x).sum().backward()
+    for grad, right in zip(x.grad.tolist(), wanted, strict=True):
+        assert grad == pytest.approx(right, rel=mg.finfo(dtype).eps / 2)
+
+
 @pytest.mark.parametrize("dtype", HALVES)
 def test_a_softmax_of_halves_is_one_launch(dtype):
     x = L.linspace(-6.0, 6.0, 64 * 96).reshape(64, 96).to(dtype).requires_grad_()
     y = x.softmax(-1)
     y.backward(L.ones(64, 96, dtype=dtype))
     assert "1 launch," in str(L.explain(y, x.grad))
+
+
+def test_norms_of_halves_may_be_beyond_halves():
+    x = mg.full((4, 2), 40000.0, dtype=mg.float16)
+    assert x.renorm(2, 1, 1.0).tolist() == [[0.5, 0.5]] * 4
 
 
 @pytest.mark.parametrize("dtype", HALVES)
