@@ -171,6 +171,7 @@ def test_masks_that_leave_nothing_but_a_number(device):
         assert t.isfinite().all().item()
 
 
+# A mask of truth values adds 0 or -inf.
 @pytest.mark.parametrize("dtype", [mg.float32, mg.float64, mg.float16, mg.bfloat16])
 @pytest.mark.parametrize("lead", [(1, 1), (1, 1, 1)])
 def test_attention_of_scores_that_are_no_numbers(dtype, lead):

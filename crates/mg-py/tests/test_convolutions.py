@@ -1,4 +1,4 @@
-"""Convolutions and transposed ones: paddings, results without elements, gradients, other names and forms of arguments."""
+"""Convolutions and transposed ones as PyTorch has them: paddings, results without elements, gradients, other names and forms of arguments."""
 
 from __future__ import annotations
 

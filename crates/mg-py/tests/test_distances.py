@@ -1,4 +1,4 @@
-"""Distances between rows and between tensors: infinite ones, several coordinates that are farthest, halves."""
+"""Distances between rows and between tensors as PyTorch has them: infinite ones, several coordinates that are farthest, halves."""
 
 from __future__ import annotations
 

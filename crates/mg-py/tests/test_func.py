@@ -328,6 +328,7 @@ def test_positions_and_factorisations_of_many_examples_at_once():
         vmap(mg.linalg.inv)(m).tolist()
 
 
+# What a function under vmap writes to its arguments is theirs.
 def first_is_seven(a):
     a[0] = 7
     return a * 2

@@ -113,6 +113,7 @@ def test_gradients_that_there_are_none_of():
     assert x.grad.tolist() == [1.0]
 
 
+# Functions that say that there is no gradient.
 class Two(mg.autograd.Function):
     @staticmethod
     def forward(ctx, x, y):

@@ -1,4 +1,4 @@
-"""Integers and the numbers that stand beside integers: which fit, which are refused, and where floats come of both."""
+"""Integers and the numbers that stand beside integers, as PyTorch has them: which fit, which are refused, and where floats come of both."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Images and volumes that are read between their elements: grids and interpolation."""
+"""Images and volumes that are read between their elements, by grids and by interpolation, as PyTorch reads them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ctrl-C at any instant: what a block or a function switches is put back."""
+"""Ctrl-C at any instant: what a block or a function switches is put back, and no parameter is lost."""
 
 from __future__ import annotations
 

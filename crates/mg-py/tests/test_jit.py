@@ -391,6 +391,8 @@ def test_nobody_is_kept_by_what_is_recorded():
         del trainer
         gc.collect()
         assert [g() for g in gone] == [None] * 3
+
+
 def test_what_was_written_through_data_before_a_step_is_not_its_own():
     w = mg.Tensor([1.0])
     with mg.no_grad():

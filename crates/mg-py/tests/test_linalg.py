@@ -1,4 +1,4 @@
-"""Matrices: norms and conditions of empty ones, factorisations, inverses, determinants, exponentials and roots, and their gradients."""
+"""Matrices as PyTorch has them: norms and conditions of empty ones, factorisations, inverses, determinants, exponentials and roots, with gradients."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Losses: their values, what dtypes, shapes and reductions they take and have, and their slopes at ties, at ends and at NaN."""
+"""Losses as PyTorch has them: values, dtypes, shapes, reductions, and slopes at ties, at ends and at NaN."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tensors that a graph has read and that somebody writes over: which may be, which are an error, and which lines the error names."""
+"""Tensors that a graph has read and that somebody writes over: which may be, which are an error as in PyTorch, and which lines the error names."""
 
 from __future__ import annotations
 

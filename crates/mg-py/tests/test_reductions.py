@@ -1,4 +1,4 @@
-"""Reductions over any axes, against NumPy, with their gradients' shapes."""
+"""Reductions over any axes, against NumPy, with their gradients' shapes; and over segments."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Elementwise functions at corners, ends, zeros and infinities: which values and slopes these functions have there."""
+"""Elementwise functions at corners, ends, zeros and infinities: the values and slopes that PyTorch has there."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sorting at the sizes at which the work is divided otherwise, on every device: against Python's sort, which is stable."""
+"""Sorting at the sizes at which the work is divided otherwise, on every device, against Python's sort, which is stable, and NumPy's; and quantiles."""
 
 from __future__ import annotations
 

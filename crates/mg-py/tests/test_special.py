@@ -1,4 +1,4 @@
-"""Special functions: their values and slopes at poles, at the ends of where the functions are defined, and far out."""
+"""Special functions as PyTorch has them: values and slopes at poles, at the ends of where the functions are defined, and far out."""
 
 from __future__ import annotations
 

@@ -600,6 +600,7 @@ def test_a_tensor_that_is_given_its_own_memory_stays_what_it_is():
     assert turned.shape == (2, 2)
 
 
+# A result whose data is another tensor's keeps its history.
 def test_a_result_is_given_data_of_another_shape():
     w = leaf([1.0, 2.0, 3.0])
     x = w * 2

@@ -1,4 +1,4 @@
-"""Threads that wait for each other: whoever waits for the engine does not keep the interpreter's lock meanwhile."""
+"""Threads that wait for each other or share a step: whoever waits for the engine does not keep the interpreter's lock meanwhile, and no call is lost."""
 
 import copy
 import subprocess

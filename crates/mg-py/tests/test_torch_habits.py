@@ -101,6 +101,13 @@ def test_errors_are_of_both_kinds():
     assert type(pickle.loads(pickle.dumps(error))) is mg.ArgumentError
 
 
+def test_one_element_is_asked_of_several():
+    for asks in (lambda t: t.item(), bool, float, lambda t: mg.linspace(0, 1, -1)):
+        for kind in (RuntimeError, ValueError):
+            with pytest.raises(kind):
+                asks(mg.tensor([1.0, 2.0]))
+
+
 def test_old_classes():
     t = mg.FloatTensor(2, 3)
     assert t.shape == (2, 3) and t.dtype == mg.float32 and isinstance(t, mg.FloatTensor) and not isinstance(t, mg.LongTensor)
@@ -190,6 +197,17 @@ def test_assert_close():
     with pytest.raises(ValueError):
         close(1.0, 1.0, rtol=1.0)
     assert mg.testing.make_tensor(2, 3, dtype=mg.int16, low=0, high=4).dtype == mg.int16
+
+
+def test_comparing_nothing_and_numbers_of_two_kinds():
+    close = mg.testing.assert_close
+    # Gradients of what is not trained are None.
+    close([None, mg.ones(2)], [None, mg.ones(2)])
+    for a, b, text in ((None, mg.ones(1), "None mismatch: None is not"), ([1.0, 2], [1.0, None], r"None mismatch[\s\S]*item \[1\]"), (1, 1.0, r"\(d\)types do not match")):
+        with pytest.raises(AssertionError, match=text):
+            close(a, b)
+    close(1, 1.0, check_dtype=False)
+    close(mg.tensor(1), mg.tensor(1))
 
 
 def test_whole_numbers_alone_are_sizes():

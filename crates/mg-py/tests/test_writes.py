@@ -1,4 +1,4 @@
-"""Writes in place: to data, leaves, views, broadcast and filled tensors, and the gradients of what is left."""
+"""Writes in place to data, leaves, views, broadcast and filled tensors, and the gradients of what is left, as PyTorch has them."""
 
 from __future__ import annotations
 
