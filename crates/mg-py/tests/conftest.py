@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import subprocess
 import sys
@@ -11,6 +12,7 @@ import micrograd_rs as mg
 import pytest
 
 DEVICES = ["cpu", *(["cuda"] if mg.Device.is_cuda_available() else [])]
+RECORDED = 4  # calls after which a step is replayed
 
 
 @pytest.fixture(params=DEVICES)
@@ -33,6 +35,25 @@ def run(code: str, timeout: float = 120, **environment: str) -> subprocess.Compl
         timeout=timeout,
         env={**os.environ, **environment},
     )
+
+
+def leaf(*values, dtype=mg.float32):
+    """A tensor that requires a gradient."""
+    return mg.tensor(*values, dtype=dtype, requires_grad=True)
+
+
+def numbers(*shape, seed=1, low=0.2, high=1.8):
+    """Fixed numbers, no two of them the same."""
+    n = math.prod(shape)
+    flat = [low + (high - low) * ((i + seed) * 0.6180339887 % 1) for i in range(n)]
+    return mg.tensor(flat, dtype=mg.float64).reshape(shape)
+
+
+def trained(module, *args):
+    """The module, with gradients of a loss in its parameters."""
+    out = module(*args)
+    (out[0] if isinstance(out, tuple) else out).square().sum().backward()
+    return module
 
 
 @pytest.fixture

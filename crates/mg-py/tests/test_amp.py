@@ -7,6 +7,7 @@ import warnings
 
 import micrograd_rs as mg
 import pytest
+from conftest import leaf as leaf_of
 from micrograd_rs import nn
 
 X = [[1.0, 2.0], [3.0, -4.0]]
@@ -161,6 +162,14 @@ def test_checkpoint_runs_again_as_it_ran():
         out = checkpoint(part, mg.tensor(X).requires_grad_(True), use_reentrant=False)
     out.sum().backward()
     assert seen == [mg.bfloat16, mg.bfloat16]
+
+
+def test_a_region_of_mixed_precision_has_several_backwards():
+    w, x = mg.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True), mg.tensor([[1.0, 1.0]])
+    with mg.autocast("cpu", dtype=mg.bfloat16):
+        for _ in range(3):
+            (x @ w).sum().backward()
+    assert w.grad.tolist() == [[3, 3], [3, 3]]
 
 
 def test_functions_that_are_written_by_hand():
@@ -331,6 +340,22 @@ def test_the_order_of_calls():
         scaler.step(other)
     with pytest.raises(ValueError, match="growth_factor"):
         mg.amp.GradScaler("cpu", growth_factor=1.0)
+
+
+def test_scalers_know_optimisers_not_their_addresses():
+    scaler = mg.amp.GradScaler("cpu", init_scale=2.0)
+    for _ in range(50):
+        # Each may come to be where the last one was.
+        w = leaf_of([1.0])
+        sgd = mg.optim.SGD([w], lr=0.25)
+        scaler.scale(w.sum()).backward()
+        scaler.step(sgd)
+        assert w.tolist() == [0.75]
+        del sgd
+        scaler.update()
+    scaler.scale(leaf_of([1.0]).sum())
+    with pytest.raises(RuntimeError, match="before a step"):
+        scaler.update()
 
 
 def test_its_state():

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import math
+
 import micrograd_rs as mg
 import numpy as np
 import pytest
+from micrograd_rs.nn import functional as F
 
 attend = mg.nn.functional.scaled_dot_product_attention
 SIZES = [(1, 1), (1, 70), (63, 64), (65, 513), (130, 257), (5, 600)]
 TOLERANCE = {"float64": 1e-10, "float32": 2e-5, "float16": 4e-3, "bfloat16": 3e-2}
+NAN = math.nan
 
 
 def reference(q, k, v, taken=None, more=None, scale=None):
@@ -165,6 +169,24 @@ def test_masks_that_leave_nothing_but_a_number(device):
     near(got[:, :, 5], theirs[2].mean(2), "bfloat16")
     for t in mg.autograd.grad(got.float().sum(), ours):
         assert t.isfinite().all().item()
+
+
+# A mask of truth values adds 0 or -inf.
+@pytest.mark.parametrize("dtype", [mg.float32, mg.float64, mg.float16, mg.bfloat16])
+@pytest.mark.parametrize("lead", [(1, 1), (1, 1, 1)])
+def test_attention_of_scores_that_are_no_numbers(dtype, lead):
+    q, k, v = (mg.ones(*lead, 3, 4, dtype=dtype) for _ in range(3))
+    q[..., 1, :] = NAN
+    mask = mg.zeros(3, 3, dtype=mg.bool)
+    mask[2] = True
+    answer = F.scaled_dot_product_attention(q, k, v, attn_mask=mask).reshape(3, 4)[:, 0].tolist()
+    assert str(answer) == "[0.0, nan, 1.0]"
+    q, k = mg.ones(*lead, 3, 4, dtype=dtype), k.clone()
+    k[..., 2, :] = NAN
+    mask = mg.tensor([[True, True, False], [True, False, False], [False, False, False]])
+    answer = F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
+    assert answer.isnan().all()
+    assert F.scaled_dot_product_attention(q, k, v, is_causal=True).reshape(3, 4)[:, 0].isnan().tolist() == [False, False, True]
 
 
 def test_heads_are_shared(device):

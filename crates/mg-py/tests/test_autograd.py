@@ -1,4 +1,4 @@
-"""Gradients: accumulation, graphs that are kept, `grad`, higher orders, switches."""
+"""Gradients: accumulation, graphs that are kept, what has a history, parts of a tensor, `grad`, higher orders, switches."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ import threading
 
 import micrograd_rs as mg
 import pytest
-from conftest import close
+from conftest import close, leaf
 from micrograd_rs import Tensor
 from micrograd_rs.autograd import grad
+from micrograd_rs.nn import functional as F
 
 
 def test_accumulation_and_removal():
@@ -33,6 +34,28 @@ def test_accumulation_and_removal():
         x.grad = mg.ones(3)
     with pytest.raises(TypeError):
         x.grad = 5
+
+
+@pytest.mark.parametrize("factor", [2.0, 2, lambda: mg.tensor(2.0), lambda: mg.tensor(0.5).reciprocal()])
+def test_a_gradient_is_not_what_the_graph_has_saved(factor):
+    x = leaf(1.0)
+    r = x * (factor() if callable(factor) else factor)
+    r.backward(retain_graph=True)
+    x.backward()
+    r.backward(retain_graph=True)
+    assert x.grad.item() == 5
+    (g,) = mg.autograd.grad(r, x, retain_graph=True)
+    g.mul_(10)
+    assert mg.autograd.grad(r, x)[0].item() == 2 and g.item() == 20
+
+
+def test_a_gradient_is_not_what_a_layer_has_saved():
+    x = leaf([1.0, 2.0])
+    y = mg.special.xlog1py(x, mg.tensor([1.0, 3.0])).sum()
+    y.backward(retain_graph=True)
+    x.grad.zero_()
+    y.backward()
+    assert x.grad.tolist() == pytest.approx([math.log(2), math.log(4)])
 
 
 def test_leaves():
@@ -80,6 +103,30 @@ def test_of_what_is_on_the_way():
     y = h * h
     (dh,) = grad(y.sum(), h)
     assert dh.tolist() == [8]
+
+
+def test_gradients_by_views_that_change_nothing():
+    x = leaf([1.0, 2.0, 3.0])
+    for view in (lambda: x.view(3), lambda: x[:], lambda: x[...], lambda: x.expand(3), lambda: x.squeeze(), lambda: x.t(), lambda: x.narrow(0, 0, 3)):
+        h = view()
+        assert mg.autograd.grad((h * 2).sum() + (x * x).sum(), h)[0].tolist() == [2, 2, 2]
+    y = leaf([[1.0, 2.0]])
+    h = y.t()
+    z = h.t()
+    assert mg.autograd.grad((z * z).sum() + h.sum(), h)[0].tolist() == [[3], [5]]
+
+
+def test_a_gradient_that_ends_where_the_graph_was_let_go_needs_no_more_of_it():
+    x = mg.tensor([1.0, 2.0], requires_grad=True)
+    h = (x * x).sum()
+    y = h * 3
+    h.backward()
+    assert mg.autograd.grad(y, y, retain_graph=True)[0].item() == 1.0
+    assert mg.autograd.grad(y, h, retain_graph=True)[0].item() == 3.0
+    # Beyond it there is no way.
+    for further in (lambda: mg.autograd.grad(y, x), lambda: mg.autograd.grad(y * 2, [y, x]), lambda: y.backward()):
+        with pytest.raises(RuntimeError, match="let go"):
+            further()
 
 
 def test_higher_orders():
@@ -139,6 +186,35 @@ def test_switches_are_each_threads_own():
     assert seen == [True]
 
 
+def test_modes_hold_within_generators_alone():
+    x = mg.ones(1, requires_grad=True)
+
+    @mg.no_grad()
+    def steps(n):
+        for _ in range(n):
+            got = yield (x * 2).requires_grad
+        return got
+
+    body = steps(2)
+    assert next(body) is False and (x * 2).requires_grad
+    assert body.send("a") is False and (x * 2).requires_grad
+    with pytest.raises(StopIteration) as end:
+        body.send("b")
+    assert end.value.value == "b" and (x * 2).requires_grad
+
+    @mg.inference_mode()
+    def guarded():
+        try:
+            yield (x * 2).requires_grad
+        except KeyError:
+            yield mg.is_inference_mode_enabled()
+
+    body = guarded()
+    assert next(body) is False and not mg.is_inference_mode_enabled()
+    assert body.throw(KeyError()) is True and not mg.is_inference_mode_enabled()
+    body.close()
+
+
 def test_a_long_chain():
     x = y = Tensor(1.0)
     for _ in range(20_000):
@@ -168,6 +244,15 @@ def test_wrong_seeds():
         (x * 1).backward(5)
 
 
+@pytest.mark.parametrize("dtype", [mg.float64, mg.float16, mg.bfloat16, mg.int64])
+def test_a_seed_gradient_is_taken_in_the_results_dtype(dtype):
+    w = leaf([1.0, 2.0])
+    (w * 2).backward(mg.tensor([1, 3], dtype=dtype))
+    assert w.grad.dtype == mg.float32 and w.grad.tolist() == [2.0, 6.0]
+    (g,) = mg.autograd.grad(w * 2, w, mg.tensor([1, 3], dtype=dtype))
+    assert g.dtype == mg.float32 and g.tolist() == [2.0, 6.0]
+
+
 def test_unlike_devices():
     a = mg.Value(1.0)
     assert a.device == "cpu"
@@ -194,3 +279,187 @@ def test_a_gradient_with_a_history_keeps_it_where_more_is_added():
     (v * v * v).backward()
     assert v.grad is first and first.item() == 16.0
     assert [g.item() for g in mg.autograd.grad(triple, [first, v])] == [3.0, 6.0]
+
+
+# Graphs that are walked again.
+
+
+LINEAR = {
+    "add": lambda w: (w + 1).sum(),
+    "view": lambda w: w.view(2, 1).t().sum(),
+    "mean": lambda w: w.mean(),
+    "cat": lambda w: mg.cat([w, w]).sum(),
+    "double": lambda w: w.double().sum(),
+    "in place": lambda w: (w + 1).add_(2).sum(),
+    "select": lambda w: w[0],
+    "expand": lambda w: w.expand(3, 2).sum(),
+}
+
+
+@pytest.mark.parametrize("f", LINEAR.values(), ids=LINEAR)
+def test_a_graph_that_has_saved_nothing_is_walked_again(f):
+    w = leaf([1.0, 2.0])
+    z = f(w)
+    z.backward()
+    once = w.grad.tolist()
+    z.backward()
+    assert w.grad.tolist() == [2 * g for g in once]
+    z.backward()
+    assert w.grad.tolist() == [3 * g for g in once]
+
+
+@pytest.mark.parametrize("f", [lambda w: (w * w).sum(), lambda w: w.exp().sum(), lambda w: (w * w + 1).sum(), lambda w: w.max()])
+def test_a_graph_that_has_saved_something_is_walked_once(f):
+    w = leaf([1.0, 2.0])
+    z = f(w)
+    z.backward()
+    with pytest.raises(RuntimeError, match="retain_graph"):
+        z.backward()
+
+
+def test_what_has_saved_nothing_is_walked_again() -> None:
+    w, q = mg.ones(2, requires_grad=True), mg.ones(2, requires_grad=True)
+    trunk = (w + 1).reshape(1, 2)[0] - 0.5
+    for _ in range(2):
+        (trunk * q).sum().backward()
+    assert w.grad.tolist() == [2.0, 2.0] and q.grad.tolist() == [3.0, 3.0]
+    # What leads to something that was let go is refused, as in PyTorch.
+    product = w * q
+    below = product + 1
+    below.sum().backward()
+    with pytest.raises(RuntimeError, match="let go"):
+        below.sum().backward()
+
+
+WAYS = {
+    "turned twice": lambda x: (x.t(), lambda h: h.t()),
+    "a sum": lambda x: (x.t(), lambda h: h + 1),
+    "another shape": lambda x: (x * 2, lambda h: h.view(2, 1)),
+    "a sum with another": lambda x: (x * 2, lambda h: h + x),
+}
+
+
+@pytest.mark.parametrize("name", WAYS)
+def test_what_lies_between_is_walked_again(name) -> None:
+    x = mg.tensor([[1.0, 2.0]], requires_grad=True)
+    h, make = WAYS[name](x)
+    z = make(h)
+    found = [mg.autograd.grad((z * z).sum() + h.sum(), h)[0].tolist() for _ in range(3)]
+    assert found[0] == found[1] == found[2]
+
+
+def test_a_power_of_zero_is_walked_once():
+    w = leaf([0.0, 2.0, math.nan])
+    answer = (w**0).sum()
+    answer.backward(retain_graph=True)
+    assert answer.item() == 3.0 and w.grad.tolist() == [0.0, 0.0, 0.0]
+    answer.backward()
+    with pytest.raises(RuntimeError, match="let go"):
+        answer.backward()
+    own = leaf([3.0]) * 1
+    ones = own**0
+    own.zero_()
+    ones.sum().backward()
+
+
+def test_the_graph_below_is_kept():
+    x = leaf([2.0])
+    h = x * 3
+    y = h * h
+    (g,) = mg.autograd.grad(y, h)
+    h.backward(g)
+    assert x.grad.item() == 36
+
+
+# Results that have a history.
+
+
+@pytest.mark.parametrize("widths", [(1, 1), (0, 0, 1, 1), (-1, -1, 1, 0)])
+def test_a_padded_tensor_without_elements_has_a_history(widths):
+    x = mg.zeros(*((0, 2) if widths[0] >= 0 else (2, 2)), requires_grad=True)
+    padded = F.pad(x, widths, value=3.0)
+    assert padded.requires_grad
+    padded.sum().backward()
+    assert x.grad.tolist() == mg.zeros(*x.shape).tolist()
+
+
+def test_what_is_multiplied_with_zero_has_a_gradient_of_zeros():
+    x = leaf([[1.0, 2.0]])
+    answer = x.addmm(mg.tensor([[math.nan]]), mg.ones(1, 2), beta=0)
+    assert all(math.isnan(n) for n in answer.tolist()[0])
+    answer.sum().backward()
+    assert x.grad.tolist() == [[0, 0]]
+
+
+def test_steps_and_signs_have_a_history():
+    x, values = leaf([-1.0, 0.0, 1.0]), leaf([5.0])
+    answer = x.heaviside(values)
+    answer.sum().backward()
+    assert (x.grad.tolist(), values.grad.tolist()) == ([0, 0, 0], [1])
+    assert mg.linalg.slogdet(leaf([[2.0, 0.0], [0.0, 3.0]]))[0].requires_grad
+    assert leaf([0.0]).requires_grad and mg.zeros(0, requires_grad=True).unique_consecutive().requires_grad
+
+
+def test_comparisons_in_place_have_a_history_of_zeros():
+    w = mg.tensor([1.0, 3.0], requires_grad=True)
+    t = mg.tensor([2.0, 2.0])
+    t.gt_(w)
+    assert t.tolist() == [1.0, 0.0] and t.requires_grad
+    t.sum().backward()
+    assert w.grad is not None and w.grad.tolist() == [0.0, 0.0]
+
+
+def test_counts_have_a_history_of_zeros():
+    w = mg.tensor([[0.0, 2.0], [0.0, 3.0]], requires_grad=True)
+    for counted in (mg.linalg.vector_norm(w, 0), w.matrix_power(0).sum()):
+        assert counted.requires_grad and counted.item() == 2.0
+        (slope,) = mg.autograd.grad(counted, w)
+        assert slope.tolist() == [[0.0, 0.0], [0.0, 0.0]]
+
+
+@pytest.mark.parametrize("reduced", [lambda t: t.sum(0), lambda t: t.amin(dim=0), lambda t: t.prod(dim=0), lambda t: t.flatten(0, 1).sum(0)])
+def test_what_is_summed_is_what_requires_the_gradient(reduced):
+    leaf = mg.tensor([[1.0, 2.0]]).clone().requires_grad_()
+    answer = reduced(leaf if reduced(leaf).ndim == 1 else leaf[None])
+    assert answer.requires_grad
+    answer.sum().backward()
+    assert leaf.grad.tolist() == [[1, 1]]
+    view = (leaf * 2).reshape(2, 1, 1, 1).squeeze(-1)
+    grad = mg.autograd.grad(view.sum((0, 1)).sum(), view)[0]
+    assert grad.tolist() == [[[1]], [[1]]]
+
+
+def test_what_is_detached_stays_so_when_it_is_summed():
+    leaf = mg.tensor([[0.0, 0.0]], requires_grad=True)
+    assert not leaf.clone().detach().amin(dim=0).requires_grad
+    assert mg.tensor([float("inf")]).i0().isnan().item() and mg.tensor([100.0]).i0().isinf().item()
+    short = mg.zeros(3, 2, dtype=mg.float16, requires_grad=True)
+    short.renorm(1, 0, 1.0).sum().backward()
+    assert short.grad.tolist() == [[1, 1]] * 3
+
+
+# Parts of a tensor.
+
+
+def test_parts_that_meet_are_added():
+    x = mg.arange(12.0).reshape(3, 4).requires_grad_()
+    parts = [x[0], x[2], x[1:], x[:, 1], x[0, 0], x[2, 1:3], x[1]]
+    sum((i + 1) * part.sum() for i, part in enumerate(parts)).backward()
+    assert x.grad.tolist() == [[6.0, 5.0, 1.0, 1.0], [10.0, 14.0, 10.0, 10.0], [5.0, 15.0, 11.0, 5.0]]
+
+
+def test_elements_that_are_read_often_are_added_where_they_are():
+    x = leaf([1.0, 2.0, 3.0])
+    mg.stack([x[i] * x[(2 * i) % 3] for i in range(3)]).sum().backward()
+    assert x.grad.tolist() == [2.0, 6.0, 4.0]
+
+
+def test_gradients_of_a_concatenation_know_their_places():
+    leaves = [mg.ones(2, n, requires_grad=True) for n in (3, 0, 1, 2)]
+    (mg.cat([leaves[0], leaves[1], leaves[2], leaves[0], leaves[3]], 1) * mg.arange(18.0).reshape(2, 9)).sum().backward()
+    assert [leaf.grad.tolist() for leaf in leaves] == [
+        [[4.0, 6.0, 8.0], [22.0, 24.0, 26.0]],
+        [[], []],
+        [[3.0], [12.0]],
+        [[7.0, 8.0], [16.0, 17.0]],
+    ]

@@ -75,6 +75,21 @@ def test_there_and_back(tmp_path):
     same(mg.load(path), {"a.b": mg.ones(1), "a": {"b": mg.zeros(1)}, "__metadata__": mg.ones(2)})
 
 
+def test_a_checkpoint_whose_header_is_128_bytes_is_no_pickle(tmp_path):
+    read = 0
+    for n in range(1, 90):
+        path = tmp_path / f"{n}.mg"
+        mg.save_safetensors({"w" * n: mg.ones(3)}, path)
+        with path.open("rb") as file:
+            read += file.read(1) == b"\x80"
+        assert mg.load(path)["w" * n].tolist() == [1, 1, 1]
+    assert read > 0
+    pickled = tmp_path / "old.pt"
+    pickled.write_bytes(b"\x80\x02\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19.")
+    with pytest.raises(ValueError, match="a pickle"):
+        mg.load(pickled)
+
+
 def test_what_cannot_be_saved(tmp_path):
     path = tmp_path / "c.mg"
     mg.save({"fine": 1}, path)
@@ -321,6 +336,17 @@ def test_nothing_is_executed(tmp_path):
         archive(path, code)
         with pytest.raises(ValueError):
             mg.load(path)
+
+
+def test_classes_that_a_file_may_have():
+    from micrograd_rs.serialization import add_safe_globals, clear_safe_globals, get_safe_globals, safe_globals
+
+    add_safe_globals([dict])
+    with safe_globals([dict, set]):
+        assert get_safe_globals() == [dict, set]
+    assert get_safe_globals() == [dict]
+    clear_safe_globals()
+    assert get_safe_globals() == []
 
 
 def rebuilt(storage=b"ctorch\nFloatStorage\n", key=b"0", count=4, offset=0, size=(2, 2), stride=(2, 1)):

@@ -10,6 +10,8 @@ import pytest
 from conftest import close
 from micrograd_rs import Tensor
 
+T = mg.tensor
+
 
 def test_numbers():
     assert Tensor(3).shape == () and Tensor(3).item() == 3.0 and Tensor(3).dtype == "f32"
@@ -17,6 +19,13 @@ def test_numbers():
     assert mg.tensor(2**62).item() == 2**62
     assert Tensor(2**70).item() == 2.0**70
     assert math.isnan(Tensor(float("nan")).item())
+
+
+def test_numbers_of_numpy():
+    np = pytest.importorskip("numpy")
+    assert T([np.float64(1)]).dtype == mg.float64
+    with pytest.raises(TypeError):
+        T(np.datetime64("2020-01-01"))
 
 
 @pytest.mark.parametrize(
@@ -40,6 +49,15 @@ def test_numbers():
 def test_nested(data):
     t = Tensor(data)
     assert t.tolist() == [[1.0, 2.0], [3.0, 4.0]] and t.dtype == mg.float32
+
+
+def test_tensors_of_one_element_in_sequences_are_numbers():
+    assert mg.tensor([mg.tensor([1]), mg.tensor([2])]).tolist() == [1, 2]
+    assert mg.tensor([mg.ones(1, 1), 2.0]).tolist() == [1.0, 2.0]
+    assert mg.tensor([[mg.tensor(1)], [mg.tensor([2])]]).tolist() == [[1], [2]]
+    assert mg.as_tensor((mg.tensor([True]), mg.tensor([2]))).tolist() == [1, 2]
+    assert mg.tensor([mg.ones(2), mg.zeros(2)]).tolist() == [[1.0, 1.0], [0.0, 0.0]]
+    assert mg.tensor(mg.ones(1)).shape == (1,)
 
 
 def test_dtype_is_found():
@@ -124,6 +142,30 @@ def test_factories():
     assert mg.one_hot(mg.tensor([0, 1]), 4).shape == (2, 4)
     for like in (mg.ones_like, mg.empty_like, mg.rand_like, mg.randn_like):
         assert like(mg.zeros(2, 3)).shape == (2, 3)
+
+
+def test_new_tensors_without_a_size_are_empty():
+    x = mg.ones(2, 3, dtype=mg.int8)
+    assert x.new().shape == (0,) and x.new().dtype == mg.int8
+    assert x.new(2, 3).shape == x.new(x.shape).shape == (2, 3)
+    assert x.new([2, 3]).tolist() == [2, 3]
+    for wrong in (True, 2.5):
+        with pytest.raises(TypeError):
+            x.new(wrong)
+
+
+@pytest.mark.parametrize(("start", "end"), [(1.0, 0.0), (0.0, -1.0), (0.0, -0.5), (3.0, 0.0)])
+@pytest.mark.parametrize("steps", [2, 3, 7])
+def test_the_ends_of_a_line_have_the_sign_that_they_were_given(start, end, steps):
+    line = mg.linspace(start, end, steps)
+    assert (line[0].item(), line[-1].item()) == (start, end)
+    assert not line.tolist() or all(math.copysign(1.0, v) == 1.0 for v in line.tolist() if v == 0.0)
+
+
+@pytest.mark.parametrize("call", ["mg.eye(-1)", "mg.eye(2, -1)", "mg.linspace(0, 1, -1)", "mg.nn.Linear(-1, 2)"])
+def test_a_negative_count_is_a_wrong_value(call):
+    with pytest.raises(ValueError, match="negative"):
+        eval(call)
 
 
 def test_random_numbers():

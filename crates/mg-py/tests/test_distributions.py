@@ -8,6 +8,7 @@ import math
 
 import micrograd_rs as mg
 import pytest
+from conftest import leaf
 from micrograd_rs import distributions as D
 
 N = 20_000
@@ -60,6 +61,27 @@ def test_counts_come_as_often_as_they_should(rate):
     assert mg.poisson(mg.tensor([0.0])).tolist() == [0.0]
     with pytest.raises(ValueError, match="not negative"):
         mg.poisson(mg.tensor([0.0, -1.0]))
+
+
+@pytest.mark.parametrize(("count", "p"), [(65, 0.5), (300, 0.02), (1000, 0.9), (10**6, 0.3)])
+def test_counts_of_many_trials(count, p):
+    mg.manual_seed(1)
+    law = mg.distributions.Binomial(count, mg.tensor(p, dtype=mg.float64))
+    drawn = law.sample((20_000,))
+    spread = (count * p * (1 - p)) ** 0.5
+    assert drawn.mean().item() == pytest.approx(count * p, abs=5 * spread / 20_000**0.5)
+    assert drawn.std().item() == pytest.approx(spread, rel=0.03)
+    assert 0 <= drawn.min().item() and drawn.max().item() <= count and bool((drawn == drawn.floor()).all())
+    if count <= 300:
+        # Each number as often as its probability says: chi squared over those that are expected 20 times.
+        found = mg.bincount(drawn.long(), minlength=count + 1).double()
+        expected = law.log_prob(mg.arange(count + 1.0, dtype=mg.float64)).exp() * 20_000
+        seen = expected > 20
+        chi = ((found - expected) ** 2 / expected)[seen].sum().item()
+        degrees = int(seen.sum())
+        assert chi < degrees + 5 * (2 * degrees) ** 0.5
+    mixed = mg.distributions.Binomial(mg.tensor([0.0, 3.0, 500.0]), mg.tensor([0.5, 1.0, 0.0])).sample((50,))
+    assert mixed[:, 0].sum() == 0 and (mixed[:, 1] == 3).all() and mixed[:, 2].sum() == 0
 
 
 def test_choices():
@@ -125,6 +147,27 @@ def test_what_is_wrong_is_said():
     with pytest.raises(NotImplementedError, match="KL"):
         D.kl_divergence(D.Poisson(1.0), D.Normal(0.0, 1.0))
     assert mg.isnan(D.Normal(0.0, -1.0, validate_args=False).log_prob(mg.tensor(0.0)))
+
+
+@pytest.mark.parametrize("name", ["Uniform", "Exponential", "Gamma", "HalfNormal", "Weibull", "LogNormal", "HalfCauchy"])
+def test_distribution_functions_look_at_their_argument(name):
+    parameters = {"Exponential": (1.0,), "HalfNormal": (1.0,), "HalfCauchy": (1.0,), "Weibull": (1.0, 2.0), "Gamma": (1.0, 1.0)}
+    one = getattr(mg.distributions, name)(*map(mg.tensor, parameters.get(name, (0.0, 1.0))))
+    for wrong in (-5.0, math.nan):
+        with pytest.raises(ValueError, match="within the support"):
+            one.cdf(mg.tensor(wrong))
+    assert 0 < one.cdf(mg.tensor(0.5)).item() < 1
+    free = getattr(mg.distributions, name)(*map(mg.tensor, parameters.get(name, (0.0, 1.0))), validate_args=False)
+    free.cdf(mg.tensor(-5.0))
+
+
+def test_small_concentrations_are_numbers():
+    for small in (1e-3, 0.03):
+        drawn = mg.distributions.Beta(mg.tensor(small), mg.tensor(small)).sample((2000,))
+        assert not drawn.isnan().any() and 0.4 < float(drawn.mean()) < 0.6
+        drawn = mg.distributions.Dirichlet(mg.full((3,), small)).sample((2000,))
+        assert not drawn.isnan().any()
+    assert mg.distributions.Laplace(mg.tensor(0.0, dtype="float16"), 1.0).sample((100000,)).isfinite().all()
 
 
 def test_in_a_recorded_step():
@@ -208,6 +251,15 @@ def test_relaxed_ones_expand():
     many = D.RelaxedOneHotCategorical(mg.tensor(0.5), probs=mg.tensor([0.3, 0.7])).expand((3,))
     assert many.batch_shape == (3,) and many.event_shape == (2,) and many.rsample((5,)).shape == (5, 3, 2)
     assert many.log_prob(mg.tensor([0.4, 0.6])).tolist() == pytest.approx([-0.7544] * 3, abs=1e-4)
+
+
+def test_relaxed_bernoulli_at_its_ends():
+    relaxed = mg.distributions.RelaxedBernoulli(mg.tensor(0.5), mg.tensor(0.3))
+    x = leaf([0.0, 1.0, 0.5])
+    logs = relaxed.log_prob(x)
+    assert logs.tolist() == pytest.approx([43.8224, 6.4305, -0.8675], abs=1e-3)
+    logs.sum().backward()
+    assert x.grad.tolist() == pytest.approx([0.0, 0.0, -0.8], abs=1e-5)
 
 
 def test_chi2_is_checked():

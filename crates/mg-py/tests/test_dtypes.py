@@ -1,10 +1,12 @@
-"""Dtypes: their limits, how they meet, the one that floats have."""
+"""Dtypes: their limits, how they meet, how they are converted, the one that floats have."""
 
 from __future__ import annotations
 
 import micrograd_rs as mg
 import numpy
 import pytest
+
+T = mg.tensor
 
 
 @pytest.fixture
@@ -48,6 +50,28 @@ def test_how_dtypes_meet():
     assert mg.is_floating_point(mg.zeros(1)) and not mg.is_floating_point(mg.arange(2))
 
 
+def test_promotion():
+    assert (mg.ones(2, dtype=mg.float16) * T(0.5)).dtype == mg.float16
+    assert (mg.ones(2, dtype=mg.int32) + T(1)).dtype == mg.int32
+    assert (mg.ones(2) * T(0.5, dtype=mg.float64)).dtype == mg.float32
+    b, c = T([True, False]), T([True, True])
+    for answer in (b + c, b * c, b.maximum(c), b.minimum(c), mg.where(b, True, b)):
+        assert answer.dtype == mg.bool
+    b += b
+    assert b.tolist() == [True, False]
+    power = 3 ** T([20])
+    assert power.dtype == mg.int64 and power.item() == 3486784401
+    assert mg.full_like(T([0]), 2**53 + 1).item() == 2**53 + 1
+
+
+def test_a_power_of_two_is_a_float_before_integers_meet():
+    for one in (mg.uint64, mg.int8, mg.bool):
+        for other in (mg.int64, mg.uint64):
+            assert mg.tensor([1], dtype=one).ldexp(mg.tensor([2], dtype=other)).dtype == mg.float32
+    assert mg.tensor([3], dtype=mg.uint64).ldexp(mg.tensor([2])).tolist() == [12.0]
+    assert mg.tensor(0).ldexp(mg.tensor(0.0, dtype=mg.float16)).dtype == mg.float16
+
+
 @pytest.mark.usefixtures("default")
 def test_default_dtype():
     mg.set_default_dtype(mg.float64)
@@ -79,3 +103,22 @@ def test_default_dtype():
         mg.set_default_dtype(mg.int64)
     mg.set_default_dtype(mg.float16)
     assert mg.zeros(1).dtype == mg.tensor([0.5]).dtype == (mg.arange(2) * 0.5).dtype == mg.float16
+
+
+def test_numpy_takes_dtypes():
+    assert numpy.dtype(mg.float32) == numpy.float32 and numpy.zeros(2, dtype=mg.float32).dtype == numpy.float32
+    assert numpy.ones(2).astype(mg.int32).dtype == numpy.int32 and numpy.empty(1, mg.bool).dtype == numpy.bool_
+    with pytest.raises(TypeError):
+        numpy.dtype(mg.bfloat16)
+
+
+def test_a_conversion_reads_what_was_there():
+    """It happens where the result is stored, and the memory of what is converted may be taken over by another result of the same launch."""
+    for dtype in (mg.float16, mg.bfloat16):
+        for _ in range(2):
+            x, most = mg.tensor([1.25, 0.5]) + 0, mg.tensor(3.0) + 0
+            mg.realize(x, most)
+            larger, converted = mg.maximum(x, most), x.to(dtype)
+            del x
+            mg.realize(converted, larger)
+            assert converted.tolist() == [1.25, 0.5] and larger.tolist() == [3, 3]

@@ -10,11 +10,15 @@ from pathlib import Path
 import pytest
 
 import micrograd_rs as mg
+from conftest import leaf
+from micrograd_rs.nn import functional as F
 
 pytest.importorskip("numpy")
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from fuzz.interrupts import failing_trial  # noqa: E402
+
+T = mg.tensor
 
 
 def test_every_kind_of_error_has_an_exception() -> None:
@@ -57,6 +61,65 @@ def test_a_replay_whose_second_plan_finds_no_memory_changes_nothing() -> None:
     assert weight.tolist() == before
     step(x)
     assert weight.tolist() == [n + 1 for n in before]
+
+
+def test_an_index_out_of_range_in_one_replay():
+    w = T([1.0, 2.0])
+
+    def work(i):
+        w.mul_(2)
+        return mg.ones(3).index_select(0, i).sum() + w.sum()
+
+    f = mg.jit(work)
+    good = T([0, 1])
+    told = [f(good).item() for _ in range(5)]
+    with pytest.raises(IndexError) as caught:
+        f(T([0, 3])).item()
+    assert "/rustc/" not in str(caught.value)
+    kept = w.tolist()
+    assert f(good).item() == 2 + 2 * sum(kept) and told == [8, 14, 26, 50, 98]
+
+
+def test_a_bad_label_loses_no_parameter():
+    w = leaf([[1.0, 2.0]] * 3)
+    optimiser = mg.optim.SGD([w], lr=0.1)
+    for labels in (T([0, 5]), T([0, 5]) * 1):
+        with pytest.raises(IndexError):
+            optimiser.zero_grad()
+            F.cross_entropy(mg.ones(2, 3) @ w, labels).backward()
+            optimiser.step()
+            w.tolist()
+        assert w.tolist() == [[1, 2]] * 3
+    optimiser.zero_grad()
+    F.cross_entropy(mg.ones(2, 3) @ w, T([0, 1])).backward()
+    optimiser.step()
+    assert w.tolist() != [[1, 2]] * 3
+
+
+def test_a_step_on_what_is_no_probability_changes_nothing():
+    w = leaf([0.5])
+    sgd = mg.optim.SGD([w], lr=0.125)
+
+    def step(x):
+        sgd.zero_grad()
+        loss = F.binary_cross_entropy(w * x, mg.ones(1))
+        loss.backward()
+        sgd.step()
+        return loss
+
+    replayed = mg.jit(step)
+    for f in (step, replayed):
+        for x in (1.0, 1.0, 1.0, 1.0, 4.0, 0.5):
+            before = w.tolist()
+            with mg.no_grad():
+                w.fill_(0.5)
+            if x == 4.0:
+                with pytest.raises(RuntimeError, match="between 0 and 1"):
+                    f(mg.tensor([x])).item()
+                assert w.tolist() == [0.5], before
+            else:
+                f(mg.tensor([x])).item()
+                assert w.tolist() == [0.5 + 0.125 / 0.5]
 
 
 def test_what_does_not_depend_on_a_bad_index_is_written() -> None:

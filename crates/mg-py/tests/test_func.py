@@ -1,4 +1,4 @@
-"""`func`, `autograd.functional`, `utils.checkpoint`, `autograd.gradcheck`, anomalies: derivatives of functions of functions."""
+"""`func`, `autograd.functional`, `autograd.gradcheck`, anomalies: derivatives of functions of functions."""
 
 from __future__ import annotations
 
@@ -8,23 +8,15 @@ import warnings
 
 import micrograd_rs as mg
 import pytest
-from conftest import close
+from conftest import close, numbers
 from micrograd_rs import autograd, func, nn
 from micrograd_rs import functional as F
 from micrograd_rs.autograd import GradcheckError, functional, gradcheck, gradgradcheck
-from micrograd_rs.utils.checkpoint import checkpoint, checkpoint_sequential
 
 try:
     import torch
 except ImportError:  # pragma: no cover
     torch = None
-
-
-def numbers(*shape, seed=1, low=0.2, high=1.8):
-    """Fixed numbers, no two of them the same."""
-    n = math.prod(shape)
-    flat = [low + (high - low) * ((i + seed) * 0.6180339887 % 1) for i in range(n)]
-    return mg.tensor(flat, dtype=mg.float64).reshape(shape)
 
 
 #: Functions of one example of shape [3, 4], with everything that a graph is made of: rows, views, reductions, products, gathers,
@@ -185,6 +177,34 @@ def test_structures():
     close(push(mg.ones(3).double() * 2), numbers(3) * 4)
 
 
+class Pair:
+    def __init__(self, a, b):
+        self.a, self.b = a, b
+
+
+def test_containers_of_ones_own():
+    from micrograd_rs.utils._pytree import _register_pytree_node, register_pytree_node, tree_flatten, tree_leaves, tree_map, tree_map_only
+
+    x = mg.tensor([1.0, 2.0])
+    assert len(tree_leaves([Pair(1, 2)])) == 1
+    register_pytree_node(Pair, lambda p: ((p.a, p.b), "kept"), lambda items, kept: (kept, Pair(*items))[1], serialized_type_name="pair")
+    leaves, spec = tree_flatten({"p": Pair(1, [2, 3])})
+    assert leaves == [1, 2, 3] and spec.leaves == 3 and spec == tree_flatten({"p": Pair(4, [5, 6])})[1] != tree_flatten({"p": (1, [2, 3])})[1]
+    made = tree_map(lambda a, b: a + b, Pair(1, (2,)), Pair(10, (20,)))
+    assert type(made) is Pair and made.a == 11 and made.b == (22,)
+    # What is differentiated and what answers may be such.
+    found = mg.func.grad(lambda p: (p.a * p.b).sum())(Pair(x, x + 1))
+    assert type(found) is Pair and found.a.tolist() == [2.0, 3.0] and found.b.tolist() == [1.0, 2.0]
+    each = mg.func.vmap(lambda p: Pair(p.a * 2, p.a + p.b), in_dims=(Pair(0, None),))(Pair(x, x))
+    assert each.a.tolist() == [2.0, 4.0] and each.b.tolist() == [[2.0, 3.0], [3.0, 4.0]]
+    assert tree_leaves([Pair(1, 2), (3, 4)], is_leaf=lambda t: isinstance(t, tuple)) == [1, 2, (3, 4)]
+    assert tree_map(len, [(1, 2), (3,)], is_leaf=lambda t: isinstance(t, tuple)) == [2, 1]
+    assert tree_map_only(tuple, len, [(1, 2), 3], is_leaf=lambda t: isinstance(t, tuple)) == [2, 3]
+    for known in (Pair, dict):
+        with pytest.raises(ValueError, match="already"):
+            _register_pytree_node(known, lambda p: ((), None), lambda items, kept: None)
+
+
 def test_what_the_outside_sees():
     w = mg.tensor([2.0, 3.0], requires_grad=True)
     x = mg.tensor([1.0, 4.0])
@@ -273,6 +293,80 @@ def test_what_batches_refuse():
     with pytest.raises((RuntimeError, ValueError), match="tangent"):
         func.jvp(lambda x: x, (xs,), (numbers(2),))
     assert "tensor" in repr(func.vmap(lambda x: (repr(x), x)[1])(xs))
+
+
+def test_positions_and_factorisations_of_many_examples_at_once():
+    vmap = mg.func.vmap
+    x, at = mg.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]), mg.tensor([2, -1])
+    assert vmap(lambda x, i: x[i])(x, at).tolist() == [3.0, 6.0]
+    assert vmap(lambda x, i: x[i], in_dims=(None, 0))(x, mg.tensor([1, 0])).tolist() == [[4.0, 5.0, 6.0], [1.0, 2.0, 3.0]]
+    assert vmap(lambda x, i: x[..., i])(x, at).tolist() == [3.0, 6.0]
+    assert vmap(lambda x, i: mg.func.grad(lambda x: x[i])(x))(x, mg.tensor([2, 0])).tolist() == [[0.0, 0.0, 1.0], [1.0, 0.0, 0.0]]
+    with pytest.raises(IndexError):
+        vmap(lambda x, i: x[i])(x, mg.tensor([0, 3])).tolist()
+    m = mg.tensor([[[2.0, 1.0], [1.0, 3.0]], [[4.0, -1.0], [-1.0, 1.0]], [[1.0, 0.5], [0.5, 2.0]]], dtype=mg.float64)
+    b = m[:, :, :1] + 1
+    for f in (
+        mg.linalg.inv,
+        mg.inverse,
+        mg.linalg.pinv,
+        mg.linalg.cholesky,
+        mg.linalg.eigvalsh,
+        mg.linalg.svdvals,
+        mg.linalg.cond,
+        mg.linalg.matrix_rank,
+        lambda m: mg.linalg.eigh(m)[0],
+        lambda m: mg.linalg.svd(m)[1],
+        lambda m: mg.linalg.lu_factor(m)[0],
+        lambda m: mg.linalg.solve(m, m[0]),
+        mg.func.jacrev(mg.linalg.inv),
+    ):
+        mg.testing.assert_close(vmap(f)(m), mg.stack([f(one) for one in m]))
+    mg.testing.assert_close(vmap(mg.linalg.solve)(m, b), mg.linalg.solve(m, b))
+    m[1] = 0.0
+    with pytest.raises(mg.linalg.LinAlgError):
+        vmap(mg.linalg.inv)(m).tolist()
+
+
+# What a function under vmap writes to its arguments is theirs.
+def first_is_seven(a):
+    a[0] = 7
+    return a * 2
+
+
+def test_writes_under_vmap():
+    x = mg.ones(2, 2)
+    assert mg.func.vmap(first_is_seven)(x).tolist() == [[14.0, 2.0]] * 2
+    assert x.tolist() == [[7.0, 1.0]] * 2
+    x = mg.ones(2, 2)
+    mg.func.vmap(first_is_seven, in_dims=1)(x)
+    assert x.tolist() == [[7.0, 7.0], [1.0, 1.0]]
+    x = mg.ones(4, 2)
+    assert mg.func.vmap(first_is_seven, chunk_size=3)(x).tolist() == [[14.0, 2.0]] * 4
+    assert x.tolist() == [[7.0, 1.0]] * 4
+    x, y = mg.ones(2, 3), mg.arange(6.0).reshape(2, 3)
+
+    def both(a, b):
+        a.mul_(b)
+        b.add_(1)
+        return a.sum()
+
+    assert mg.func.vmap(both)(x, y).tolist() == [3.0, 12.0]
+    assert (x.tolist(), y.tolist()) == ([[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]], [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
+
+
+def test_writes_under_vmap_have_gradients():
+    x = mg.ones(2, 3, requires_grad=True)
+    h = x * 2
+    mg.func.vmap(lambda a: a.mul_(3).sum())(h).sum().backward()
+    assert x.grad.tolist() == [[6.0] * 3] * 2 and h.tolist() == [[6.0] * 3] * 2
+    x = mg.ones(2, 3, requires_grad=True)
+    h = x * 2
+    mg.func.vmap(lambda a: a.mul_(3).sum())(h)
+    h.sum().backward()
+    assert x.grad.tolist() == [[6.0] * 3] * 2
+    with pytest.raises(RuntimeError):
+        mg.func.vmap(lambda a: a.mul_(3).sum())(mg.ones(2, 3, requires_grad=True))
 
 
 def test_batches_of_none_and_one():
@@ -462,101 +556,6 @@ def test_gradcheck():
         gradcheck(lambda x: x, numbers(3))
 
 
-# Recomputing.
-
-
-def test_checkpoint():
-    layer = nn.Linear(4, 4)
-    x = mg.randn(3, 4).requires_grad_()
-    calls = []
-
-    def part(x, scale=1.0):
-        calls.append(1)
-        return F.dropout(layer(x).tanh(), 0.5, True) * scale, "words", mg.tensor(3)
-
-    def run(how):
-        layer.zero_grad()
-        x.grad = None
-        mg.manual_seed(5)
-        y, words, n = how()
-        assert words == "words" and n.item() == 3
-        after = mg.rand(2).tolist()
-        (y * y).sum().backward()
-        assert mg.rand(1).tolist() is not None
-        return y.tolist(), after, x.grad.tolist(), layer.weight.grad.tolist()
-
-    plain = run(lambda: part(x, scale=2.0))
-    assert len(calls) == 1
-    again = run(lambda: checkpoint(part, x, use_reentrant=False, scale=2.0))
-    assert len(calls) == 3
-    for a, b in zip(plain, again):
-        close(a, b, rtol=1e-5, atol=1e-6)
-    y = checkpoint(part, x)[0]
-    found = autograd.grad(y.sum(), [x, layer.weight, layer.bias])
-    assert all(g is not None for g in found)
-    with mg.no_grad():
-        assert not checkpoint(part, x)[0].requires_grad
-    frozen = checkpoint(lambda x: x * 2, mg.ones(3))
-    assert not frozen.requires_grad and frozen.tolist() == [2.0] * 3
-
-
-def test_checkpoints_within_each_other():
-    x = numbers(3).requires_grad_()
-    inner = lambda x: checkpoint(lambda x: x.sin() * x, x)  # noqa: E731
-    y = checkpoint(lambda x: inner(x).exp(), x)
-    (g,) = autograd.grad(y.sum(), x, create_graph=True)
-    (h,) = autograd.grad(g.sum(), x)
-    z = x.detach().requires_grad_()
-    (wanted,) = autograd.grad((z.sin() * z).exp().sum(), z, create_graph=True)
-    close(g, wanted, rtol=1e-10)
-    close(h, autograd.grad(wanted.sum(), z)[0], rtol=1e-10)
-
-
-def test_checkpoint_that_computes_something_else():
-    x = numbers(3).requires_grad_()
-    sizes = iter([3, 2])
-    y = checkpoint(lambda x: x[: next(sizes)] * 2, x)
-    with pytest.raises(RuntimeError, match="not what it was"):
-        y.sum().backward()
-
-
-def test_checkpoint_sequential():
-    net = nn.Sequential(*[nn.Linear(4, 4) for _ in range(5)], nn.Tanh())
-    x = mg.randn(2, 4)
-    net(x).square().sum().backward()
-    wanted = [p.grad.clone() for p in net.parameters()]
-    for segments in (1, 2, 3):
-        net.zero_grad()
-        checkpoint_sequential(net, segments, x, use_reentrant=False).square().sum().backward()
-        for p, g in zip(net.parameters(), wanted):
-            close(p.grad, g, rtol=1e-5, atol=1e-6)
-    with pytest.raises(ValueError, match="segments"):
-        checkpoint_sequential(net, 9, x)
-
-
-def test_checkpoint_replayed():
-    w = mg.tensor([0.5, 1.0], requires_grad=True)
-
-    @mg.jit
-    def step(x):
-        w.grad = None
-        loss = checkpoint(lambda x: (w * x).sin() * mg.rand(2), x).sum()
-        loss.backward()
-        return loss
-
-    x = mg.tensor([1.0, 2.0])
-    for seed in range(6):
-        mg.manual_seed(seed)
-        loss = step(x).item()
-        got = w.grad.tolist()
-        mg.manual_seed(seed)
-        w.grad = None
-        plain = ((w * x).sin() * mg.rand(2)).sum()
-        plain.backward()
-        assert loss == pytest.approx(plain.item(), rel=1e-6)
-        close(got, w.grad, rtol=1e-5)
-
-
 # NaN.
 
 
@@ -585,3 +584,15 @@ def test_anomalies():
     autograd.set_detect_anomaly(True)
     autograd.set_detect_anomaly(False)
     assert not autograd.is_anomaly_enabled()
+
+
+def test_whether_nan_is_looked_for():
+    assert not mg.is_anomaly_enabled() and mg.is_anomaly_check_nan_enabled() is mg.autograd.is_anomaly_check_nan_enabled()
+    with mg.autograd.detect_anomaly(check_nan=False):
+        assert mg.is_anomaly_enabled() and not mg.is_anomaly_check_nan_enabled()
+    mg.set_anomaly_enabled(True)
+    try:
+        assert mg.is_anomaly_enabled() and mg.is_anomaly_check_nan_enabled()
+    finally:
+        mg.set_anomaly_enabled(False)
+    assert not mg.is_anomaly_enabled()

@@ -6,6 +6,7 @@ import weakref
 import pytest
 
 import micrograd_rs as mg
+from conftest import leaf as leaf_of
 from micrograd_rs import autograd
 from micrograd_rs.autograd import Function
 from micrograd_rs.autograd.function import once_differentiable
@@ -112,6 +113,69 @@ def test_gradients_that_there_are_none_of():
     assert x.grad.tolist() == [1.0]
 
 
+# Functions that say that there is no gradient.
+class Two(mg.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, y):
+        return x * 2, y * 3
+
+    @staticmethod
+    def backward(ctx, g, h):
+        return g, None
+
+
+def leaves():
+    return mg.ones(1, requires_grad=True), mg.ones(1, requires_grad=True)
+
+
+def test_no_gradient_is_none():
+    x, y = leaves()
+    Two.apply(x, y)[0].sum().backward()
+    assert (x.grad.tolist(), y.grad) == ([1.0], None)
+    # Nor have those that it is made of.
+    x, y = leaves()
+    h = (y * 2).exp()
+    h.retain_grad()
+    a, b = Two.apply(x, h)
+    (a + b).sum().backward()
+    assert (x.grad.tolist(), y.grad, h.grad) == ([1.0], None, None)
+    # What has another one has that.
+    x, y = leaves()
+    a, b = Two.apply(x, y.exp())
+    (a + b + y).sum().backward()
+    assert (x.grad.tolist(), y.grad.tolist()) == ([1.0], [1.0])
+    x, y = leaves()
+    a, b = Two.apply(*Two.apply(x, y * 1))
+    (a + b).sum().backward()
+    assert (x.grad.tolist(), y.grad) == ([1.0], None)
+
+
+def test_no_gradient_is_unused():
+    x, y = leaves()
+    a, b = Two.apply(x, y)
+    assert mg.autograd.grad((a + b).sum(), (x, y), allow_unused=True)[1] is None
+    x, y = leaves()
+    a, b = Two.apply(x, y)
+    with pytest.raises(RuntimeError):
+        mg.autograd.grad((a + b).sum(), (x, y))
+    x, y = leaves()
+    step = mg.jit(lambda x, y: Two.apply(x, y * 2)[0].sum())
+    for _ in range(4):
+        x.grad = y.grad = None
+        step(x, y).backward()
+        assert x.grad.tolist() == [1.0]
+
+
+def test_an_optimiser_leaves_alone_what_has_no_gradient():
+    x, y = leaves()
+    optimizer = mg.optim.SGD([x, y], lr=0.1, weight_decay=0.5)
+    for _ in range(2):
+        optimizer.zero_grad()
+        Two.apply(x, y)[0].sum().backward()
+        optimizer.step()
+    assert y.tolist() == [1.0] and x.item() != 1.0
+
+
 def test_results_without_gradients():
     class Sort(Function):
         @staticmethod
@@ -151,6 +215,38 @@ def test_changed_in_place():
     assert x.grad.tolist() == [8.0, 16.0]
     with pytest.raises(RuntimeError, match="leaf"):
         Double.apply(leaf(1.0))
+
+
+def test_a_function_may_keep_the_input_that_it_has_changed():
+    class Double(mg.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.mark_dirty(x)
+            x.mul_(2)
+            ctx.save_for_backward(x)
+            return x
+
+        @staticmethod
+        def backward(ctx, g):
+            (x,) = ctx.saved_tensors
+            return g * x
+
+    w = leaf_of([1.0, 2.0])
+    h = w * 3
+    y = Double.apply(h)
+    assert y is h
+    y.sum().backward()
+    assert w.grad.tolist() == [18.0, 36.0]
+    w = leaf_of([1.0, 2.0])
+    (first,) = mg.autograd.grad(Double.apply(w * 3).sum(), w, create_graph=True)
+    (second,) = mg.autograd.grad(first.sum(), w)
+    assert second.tolist() == [54.0, 108.0]
+    # What is written to it afterwards is not what was kept.
+    w = leaf_of([1.0])
+    y = Double.apply(w * 3)
+    y.add_(100)
+    y.sum().backward()
+    assert w.grad.tolist() == [18.0]
 
 
 def test_an_argument_that_is_handed_through():
@@ -245,6 +341,34 @@ def test_gradients_fit_their_inputs():
             function(answer).apply(x, y).sum().backward()
     # More than there are may be None.
     function(lambda g: (g, g, None, None)).apply(x, y).sum().backward()
+
+
+def a_function(backward):
+    class Twice(mg.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, g):
+            return backward(g)
+
+    return Twice
+
+
+@pytest.mark.parametrize("shape", [(1,), (2,), (2, 3)])
+def test_a_functions_gradient_has_its_inputs_shape_or_one_that_this_was_broadcast_to(shape):
+    x = mg.ones(*shape, requires_grad=True)
+    # What a tensor of one element is broadcast to may be anything.
+    others = [lambda g: mg.ones(5, 7), lambda g: g.reshape(-1)[:1]] if shape != (1,) else []
+    for wrong in [lambda g: g.sum(), *others]:
+        with pytest.raises(RuntimeError, match="gradient 0 has the shape"):
+            a_function(wrong).apply(x).sum().backward()
+        assert x.grad is None
+    for right, times in [(lambda g: g.expand(3, *shape), 3.0), (lambda g: g[None], 1.0), (lambda g: g.double(), 1.0)]:
+        x.grad = None
+        a_function(right).apply(x).sum().backward()
+        assert x.grad.dtype == mg.float32 and x.grad.shape == shape and (x.grad == times).all()
 
 
 def test_what_it_raises_comes_through():

@@ -2,36 +2,37 @@
 
 import math
 
-import micrograd_rs as L
+import micrograd_rs as mg
 import pytest
+from conftest import leaf
 
-F = L.nn.functional
-HALVES = [L.float16, L.bfloat16]
+F = mg.nn.functional
+HALVES = [mg.float16, mg.bfloat16]
 INF = math.inf
 
 
 def f16(*values, grad=False):
-    return L.tensor(list(values), dtype=L.float16, requires_grad=grad)
+    return mg.tensor(list(values), dtype=mg.float16, requires_grad=grad)
 
 
 def bf16(*values, grad=False):
-    return L.tensor(list(values), dtype=L.bfloat16, requires_grad=grad)
+    return mg.tensor(list(values), dtype=mg.bfloat16, requires_grad=grad)
 
 
 def rounded(values, dtype):
     """Numbers, rounded once."""
-    return L.tensor(values, dtype=L.float32).to(dtype).tolist()
+    return mg.tensor(values, dtype=mg.float32).to(dtype).tolist()
 
 
 # A number that halves are multiplied with or divided by is not rounded to theirs before.
 
 
-@pytest.mark.parametrize("number", [65536.0, L.tensor(65536.0), L.tensor(65536.0, dtype=L.float64), 65536, L.tensor(65536)])
+@pytest.mark.parametrize("number", [65536.0, mg.tensor(65536.0), mg.tensor(65536.0, dtype=mg.float64), 65536, mg.tensor(65536)])
 def test_a_factor_may_be_one_that_halves_do_not_hold(number):
     x = f16(1e-3, 0.5)
-    assert (x * number).dtype == L.float16
+    assert (x * number).dtype == mg.float16
     assert (x * number).tolist() == [65.5625, 32768.0]
-    assert x.mul(number).tolist() == L.mul(x, number).tolist() == [65.5625, 32768.0]
+    assert x.mul(number).tolist() == mg.mul(x, number).tolist() == [65.5625, 32768.0]
     x *= number
     assert x.tolist() == [65.5625, 32768.0]
 
@@ -46,17 +47,17 @@ def test_a_number_on_the_left_is_a_factor_too():
 
 def test_a_divisor_may_be_one_that_halves_do_not_hold():
     x = f16(1e-3, 0.5)
-    for number in (1e5, L.tensor(1e5), 100000):
+    for number in (1e5, mg.tensor(1e5), 100000):
         assert (x / number).tolist() == f16(0.0, 5.0068e-06).tolist()
     assert (x // 1e-5).tolist() == [100.0, 49984.0]
-    assert L.div(x, 1e-5, rounding_mode="trunc").tolist() == [100.0, 49984.0]
+    assert mg.div(x, 1e-5, rounding_mode="trunc").tolist() == [100.0, 49984.0]
     x /= 1e5
     assert x.tolist() == f16(0.0, 5.0068e-06).tolist()
 
 
 @pytest.mark.parametrize("dtype", HALVES)
 def test_products_and_quotients_with_numbers_are_rounded_once(dtype):
-    x = L.linspace(-3.0, 3.0, 1000).to(dtype)
+    x = mg.linspace(-3.0, 3.0, 1000).to(dtype)
     wide = x.float()
     for number in (0.9, 0.3, 7.1):
         assert (x * number).tolist() == (wide * number).to(dtype).tolist()
@@ -72,7 +73,7 @@ def test_gradients_keep_the_number():
     x = f16(1e-3, 2e-3, grad=True)
     ((x * x).sum() * 2048 * 16).backward()
     assert x.grad.tolist() == [65.5625, 131.125]
-    for step in (lambda x: x * 0.9 / 0.3, L.jit(lambda x: x * 0.9 / 0.3)):
+    for step in (lambda x: x * 0.9 / 0.3, mg.jit(lambda x: x * 0.9 / 0.3)):
         for _ in range(4):
             x = bf16(0.9, 0.7, 1.3, 2.9, grad=True)
             step(x).sum().backward()
@@ -85,27 +86,41 @@ def test_gradients_keep_the_number():
 
 def test_a_number_that_is_learned_has_a_gradient_of_its_own_dtype():
     for step, by_c, by_x in (
-        (lambda x, c: x * c, 6.0, [rounded(0.3, L.float16)] * 3),
+        (lambda x, c: x * c, 6.0, [rounded(0.3, mg.float16)] * 3),
         (lambda x, c: x / c, -66.6875, [3.333984375] * 3),
     ):
-        x, c = f16(1.0, 2.0, 3.0, grad=True), L.tensor(0.3, requires_grad=True)
+        x, c = f16(1.0, 2.0, 3.0, grad=True), mg.tensor(0.3, requires_grad=True)
         step(x, c).sum().backward()
-        assert (c.grad.dtype, c.grad.item()) == (L.float32, by_c)
+        assert (c.grad.dtype, c.grad.item()) == (mg.float32, by_c)
         assert x.grad.tolist() == by_x
 
 
+@pytest.mark.parametrize(
+    ("dtype", "wanted"),
+    [(mg.bfloat16, [0.33984375, 0.44140625, 0.2021484375, 0.65234375]), (mg.float16, [0.341064453125, 0.443359375, 0.201904296875, 0.65673828125])],
+)
+def test_a_number_to_the_power_of_halves_has_its_own_logarithm(dtype, wanted):
+    v = leaf([1.0, 2.0, -1.0, 3.5], dtype=dtype)
+    (1.3**v).sum().backward()
+    for grad, right in zip(v.grad.tolist(), wanted, strict=True):
+        assert grad == pytest.approx(right, rel=mg.finfo(dtype).eps)
+    v.grad = None
+    mg.pow(1.3, v).sum().backward()
+    assert v.grad[1].item() == pytest.approx(wanted[1], rel=mg.finfo(dtype).eps)
+
+
 def test_numbers_beside_halves_in_transforms():
-    scaled = L.func.vmap(lambda x, s: x * s)(L.ones(2, 3).half(), L.tensor([0.3, 70000.0]))
-    assert scaled.tolist() == [[rounded(0.3, L.float16)] * 3, [INF] * 3]
-    _, slope = L.func.jvp(lambda s: f16(1.0, 0.3) * s, (L.tensor(0.3),), (L.tensor(2.0),))
-    assert (slope.dtype, slope.tolist()) == (L.float16, [2.0, rounded(0.60009765625, L.float16)])
-    _, slope = L.func.jvp(lambda x: x * 0.3 / 0.7, (f16(1.0, 0.3),), (f16(1.0, 2.0),))
+    scaled = mg.func.vmap(lambda x, s: x * s)(mg.ones(2, 3).half(), mg.tensor([0.3, 70000.0]))
+    assert scaled.tolist() == [[rounded(0.3, mg.float16)] * 3, [INF] * 3]
+    _, slope = mg.func.jvp(lambda s: f16(1.0, 0.3) * s, (mg.tensor(0.3),), (mg.tensor(2.0),))
+    assert (slope.dtype, slope.tolist()) == (mg.float16, [2.0, rounded(0.60009765625, mg.float16)])
+    _, slope = mg.func.jvp(lambda x: x * 0.3 / 0.7, (f16(1.0, 0.3),), (f16(1.0, 2.0),))
     assert slope.tolist() == f16(0.4287, 0.8574).tolist()
 
 
-@pytest.mark.parametrize("device", ["cpu"] + (["cuda"] if L.cuda.is_available() else []))
+@pytest.mark.parametrize("device", ["cpu"] + (["cuda"] if mg.cuda.is_available() else []))
 def test_a_number_beside_halves_fused_or_not(device):
-    x = L.linspace(-2.0, 2.0, 5000, device=device).to(L.bfloat16)
+    x = mg.linspace(-2.0, 2.0, 5000, device=device).to(mg.bfloat16)
     fused = (((x * 0.3).exp() * 0.7) / 1.1).tolist()
     a = x * 0.3
     a.tolist()
@@ -118,11 +133,11 @@ def test_a_number_beside_halves_fused_or_not(device):
 
 def test_a_number_that_replays_read_anew():
     x = f16(1e-3, 0.5)
-    step = L.jit(lambda x, s: x * s)
+    step = mg.jit(lambda x, s: x * s)
     for s in (65536.0, 65536.0, 1e5, 2e5, 0.3):
         wanted = (x.float() * s).half().tolist()
         assert step(x, s).tolist() == wanted
-        assert step(x, L.tensor(s)).tolist() == wanted
+        assert step(x, mg.tensor(s)).tolist() == wanted
 
 
 # What is composed of several steps is computed in float32.
@@ -151,8 +166,8 @@ def test_a_number_that_replays_read_anew():
     ],
 )
 def test_values_and_slopes_are_rounded_once(f, dtype):
-    x = L.linspace(-6.0, 6.0, 480).reshape(8, 60).to(dtype)
-    g = L.linspace(-2.0, 3.0, 480).reshape(60, 8).t().to(dtype)
+    x = mg.linspace(-6.0, 6.0, 480).reshape(8, 60).to(dtype)
+    g = mg.linspace(-2.0, 3.0, 480).reshape(60, 8).t().to(dtype)
     half, wide = x.clone().requires_grad_(), x.float().requires_grad_()
     y, exact = f(half), f(wide)
     assert y.dtype == dtype
@@ -169,17 +184,33 @@ def test_slopes_near_three():
         assert x.grad.tolist() == [wanted]
 
 
+@pytest.mark.parametrize("dtype", [mg.bfloat16, mg.float16])
+def test_slopes_of_digamma_of_halves_are_rounded_once(dtype):
+    # Ten points and the trigamma function there.
+    points = [0.125, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0]
+    wanted = [65.38813344, 17.19732916, 4.934802201, 2.541879648, 1.644934067, 0.9348022005, 0.6449340668, 0.3949340668, 0.2838229557, 0.1813229557]
+    x = leaf(points, dtype=dtype)
+    mg.digamma(x).sum().backward()
+    for grad, right in zip(x.grad.tolist(), wanted, strict=True):
+        assert grad == pytest.approx(right, rel=mg.finfo(dtype).eps / 2)
+
+
 @pytest.mark.parametrize("dtype", HALVES)
 def test_a_softmax_of_halves_is_one_launch(dtype):
-    x = L.linspace(-6.0, 6.0, 64 * 96).reshape(64, 96).to(dtype).requires_grad_()
+    x = mg.linspace(-6.0, 6.0, 64 * 96).reshape(64, 96).to(dtype).requires_grad_()
     y = x.softmax(-1)
-    y.backward(L.ones(64, 96, dtype=dtype))
-    assert "1 launch," in str(L.explain(y, x.grad))
+    y.backward(mg.ones(64, 96, dtype=dtype))
+    assert "1 launch," in str(mg.explain(y, x.grad))
+
+
+def test_norms_of_halves_may_be_beyond_halves():
+    x = mg.full((4, 2), 40000.0, dtype=mg.float16)
+    assert x.renorm(2, 1, 1.0).tolist() == [[0.5, 0.5]] * 4
 
 
 @pytest.mark.parametrize("dtype", HALVES)
 def test_products_that_are_weighed_are_added_in_single_precision(dtype):
-    a, b, c = (L.linspace(-2.0, s, 36).reshape(1, 6, 6).to(dtype) for s in (1.0, 2.0, 3.0))
+    a, b, c = (mg.linspace(-2.0, s, 36).reshape(1, 6, 6).to(dtype) for s in (1.0, 2.0, 3.0))
     wanted = (c.float() * 0.3 + a.bmm(b).float() * 0.7).to(dtype)
     assert c.baddbmm(a, b, beta=0.3, alpha=0.7).tolist() == wanted.tolist()
     assert c[0].addmm(a[0], b[0], beta=0.3, alpha=0.7).tolist() == wanted[0].tolist()
@@ -187,14 +218,14 @@ def test_products_that_are_weighed_are_added_in_single_precision(dtype):
 
 @pytest.mark.parametrize("dtype", HALVES)
 def test_slopes_of_remainders_are_whole_numbers(dtype):
-    a, b = L.linspace(-9.0, 9.0, 200).to(dtype), L.linspace(0.3, 2.0, 200).flip(0).to(dtype)
-    for f in (L.remainder, L.fmod):
+    a, b = mg.linspace(-9.0, 9.0, 200).to(dtype), mg.linspace(0.3, 2.0, 200).flip(0).to(dtype)
+    for f in (mg.remainder, mg.fmod):
         x, y = a.clone().requires_grad_(), b.clone().requires_grad_()
         got = f(x, y)
         assert got.tolist() == f(a.float(), b.float()).to(dtype).tolist()
         got.sum().backward()
         quotient = a.double() / b.double()
-        whole = quotient.floor() if f is L.remainder else quotient.trunc()
+        whole = quotient.floor() if f is mg.remainder else quotient.trunc()
         assert y.grad.tolist() == (-whole).tolist() and x.grad.tolist() == [1.0] * 200
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import io
+import math
 import warnings
 
 import micrograd_rs as mg
@@ -13,6 +14,7 @@ from micrograd_rs.utils import plot
 from micrograd_rs.utils.data import DataLoader, Dataset, default_collate
 
 F = nn.functional
+INF, NAN = math.inf, math.nan
 
 
 class Foreign:
@@ -123,6 +125,37 @@ def test_what_is_no_tensor_is_named(tmp_path):
     assert not path.exists()
     mg.save_safetensors({"a": mg.ones(2)}, path, {"who": "me"})
     assert mg.load_safetensors(path, metadata=True)[1] == {"who": "me"}
+
+
+X, Y, Z = mg.ones(2, 3), mg.zeros(2, 3), mg.full((2, 3), 2.0)
+
+
+TOLD = {
+    "mg.add(mg.ones(2), (1, 2))": "add(): takes tensors, numbers and NumPy arrays, got tuple",
+    "mg.ones(2).mul('a')": "mul(): takes tensors, numbers and NumPy arrays, got str",
+    "mg.exp(3)": "exp(): argument 'input' must be a tensor, not int",
+    "mg.ones(2).matmul(3)": "matmul(): argument 'other' must be a tensor, not int",
+    "mg.ones(2).sum(2**70)": "sum(): an integer beyond 2**63 is no size, axis or position",
+    "mg.ones(2, 2**70)": "ones(): an integer beyond 2**63 is no size, axis or position",
+    "mg.ones(3).view(2**70)": "view(): an integer beyond 2**63 is no size, axis or position",
+    "mg.ones(2).reshape('a')": "reshape(): 'str' object cannot be interpreted as an integer",
+    "mg.ones(2).fill_('a')": "fill_(): takes tensors, numbers and NumPy arrays, got str",
+    "mg.ones(2).copy_('a')": "copy_(): takes tensors, numbers and NumPy arrays, got str",
+    "mg.ones(2).copy_(mg.ones(3))": "copy_: [3] does not broadcast to [2]",
+    "mg.ones(2, dtype=mg.int64).fill_(2**70)": "fill_: the value",
+    "mg.where([1, 0], X, Y)": "where(): the condition must be a tensor of truth values, not list",
+    "mg.where(X, X, Y)": "where: takes a condition of truth values, got f32",
+    "mg.where(X > 0, 'a', 1)": "where(): takes tensors, numbers and NumPy arrays, got str",
+    "mg.ones(3)['a']": "index: takes integers",
+    "mg.ones(2).__iadd__((1, 2))": "__iadd__(): takes tensors, numbers and NumPy arrays, got tuple",
+}
+
+
+@pytest.mark.parametrize("call", TOLD)
+def test_errors_name_the_operation(call):
+    with pytest.raises(Exception) as told:
+        eval(call, {"mg": mg, "X": X, "Y": Y})
+    assert str(told.value).startswith(TOLD[call])
 
 
 def test_metrics_take_numbers():
@@ -458,3 +491,47 @@ def test_names_that_are_elsewhere_are_told_with_where():
                 there = mg
                 for part in why.removeprefix("it is ").split("."):
                     there = getattr(there, part)
+
+
+# Arguments that operations refuse.
+
+
+REFUSED = {
+    "arange": [lambda: mg.arange(0, -3, 2), lambda: mg.arange(3, 0), lambda: mg.arange(-3), lambda: mg.arange(0.0, 1.0, -0.5)],
+    "histc": [lambda: mg.histc(mg.tensor([1.0, NAN])), lambda: mg.histc(mg.tensor([1.0, INF])), lambda: mg.histc(mg.tensor([1.0]), 4, 0, INF)],
+    "histogram": [lambda: mg.histogram(mg.tensor([1.0, NAN]), 3), lambda: mg.histogram(mg.tensor([1.0, -INF]), 3)],
+    "cov": [lambda: mg.cov(mg.ones(2, 3), fweights=mg.tensor([1, -1, 2])), lambda: mg.cov(mg.ones(2, 3), aweights=mg.tensor([1, -1, 2.0]))],
+    "triplet_margin_loss": [lambda: F.triplet_margin_loss(X, Y, Z, margin=m) for m in (0, -1, NAN)],
+    "triplet_margin_with_distance_loss": [lambda: F.triplet_margin_with_distance_loss(X, Y, Z, margin=0)],
+    "TripletMarginLoss": [lambda: nn.TripletMarginLoss(margin=0)],
+    "TripletMarginWithDistanceLoss": [lambda: nn.TripletMarginWithDistanceLoss(margin=-1)],
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_pytorch_refuses(name):
+    for call in REFUSED[name]:
+        with pytest.raises(ValueError, match=f"^{name}: "):
+            call()
+
+
+def test_what_is_not_known_yet_is_refused_where_it_is_computed():
+    for call in (lambda x: mg.histc(x), lambda x: mg.histogram(x, 3)[0], lambda x: mg.cov(mg.ones(2, 2), aweights=x)):
+        with pytest.raises(mg.ArgumentError, match="finite"):
+            call(mg.tensor([1.0, INF]) * 1).tolist()
+    # A range that is given leaves out what is outside of it.
+    assert mg.histc(mg.tensor([1.0, INF, NAN]), 4, 0, 3).tolist() == [0, 1, 0, 0]
+    assert mg.arange(0, 0, -1).tolist() == mg.arange(3, 3).tolist() == mg.array_api.arange(3, 0).tolist() == []
+
+
+def test_what_is_refused():
+    truth = mg.tensor([True])
+    for refused in (
+        lambda: truth.mvlgamma(1),
+        lambda: mg.trapezoid(truth),
+        lambda: mg.tensor([0.0, 0.0]).inner(mg.tensor([0.0])),
+        lambda: F.soft_margin_loss(mg.tensor(0.0), mg.zeros(0, 0)),
+        lambda: F.pairwise_distance(truth, truth),
+    ):
+        with pytest.raises((TypeError, ValueError)):
+            refused()

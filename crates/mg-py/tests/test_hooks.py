@@ -2,6 +2,7 @@
 
 import micrograd_rs as mg
 import pytest
+from conftest import leaf
 
 WRITES = {
     "none": lambda y: None,
@@ -42,6 +43,51 @@ def test_a_result_whose_gradient_was_asked_for_keeps_it_from_then_on():
     assert y.grad.item() == 1.0 and y.retains_grad and v.grad is None
     y.sum().backward()
     assert y.grad.item() == 2.0 and v.grad.item() == 2.0
+
+
+def test_a_kept_gradient_that_is_asked_for_is_counted_once():
+    p = mg.tensor([1.0, 2.0], requires_grad=True)
+    h = p * 1
+    h.retain_grad()
+    (h * h).sum().backward(inputs=[h])
+    assert h.grad.tolist() == [2, 4] and p.grad is None
+
+
+def test_a_gradient_that_is_kept_is_that_of_the_tensor_as_it_is():
+    def of(write, of=lambda h: h):
+        w = leaf([1.0, 1.0])
+        h = w * 2
+        kept = of(h)
+        kept.retain_grad()
+        total = write(h, kept)
+        assert kept.retains_grad
+        total.backward()
+        return None if kept.grad is None else kept.grad.tolist()
+
+    def unrecorded(h, _):
+        y = h + 1
+        with mg.no_grad():
+            h.mul_(3)
+        return y.sum() + 2 * h.sum()
+
+    assert of(lambda h, _: h.mul_(3).sum()) == [1.0, 1.0]
+    assert of(lambda h, _: (h[0].mul_(3), h.sum())[1]) == [1.0, 1.0]
+    assert of(lambda h, _: (h.__setitem__(0, 7.0), (h * 5).sum())[1]) == [5.0, 5.0]
+    # What was made of it before it was written to is no part of that.
+    assert of(lambda h, _: (h + 1, h.mul_(3))[0].sum()) is None
+    assert of(unrecorded) == [3.0, 3.0]
+    assert of(lambda h, v: (h.mul_(3), h.sum() + v.sum())[1], lambda h: h[:1]) == [1.0]
+    assert of(lambda h, v: v.mul_(3).sum(), lambda h: h[:1]) == [1.0]
+    # Twice, and beside a hook, which stays with what it was registered for.
+    w = leaf([1.0, 1.0])
+    h = w * 2
+    told = []
+    h.register_hook(lambda g: told.append(g.tolist()))
+    h.retain_grad()
+    h.mul_(3)
+    h.mul_(5)
+    h.sum().backward()
+    assert (h.grad.tolist(), w.grad.tolist(), told) == ([1.0, 1.0], [30.0, 30.0], [[15.0, 15.0]])
 
 
 def test_what_is_always_called_is_called_where_a_hook_before_fails():

@@ -9,10 +9,12 @@ import micrograd_rs as mg
 import pytest
 from conftest import close
 from micrograd_rs import Tensor
+from micrograd_rs.nn import functional as F
 
 numpy = pytest.importorskip("numpy")
 
 SHAPE = (4, 3, 5)
+T = mg.tensor
 INDICES = {
     "int": 2,
     "negative int": -1,
@@ -184,6 +186,14 @@ def test_wrong(index, error):
         t[index] = 0.0
 
 
+def test_a_float_is_no_position():
+    for index in (1.5, 1.0, (None, 0.5), (0, 2.0)):
+        with pytest.raises(IndexError, match="^index: takes integers"):
+            mg.ones(3, 3)[index]
+    with pytest.raises(IndexError):
+        mg.ones(3)[1.5] = 2
+
+
 def test_an_index_beyond_says_so():
     with pytest.raises(IndexError, match=r"7.*axis 0.*size 4"):
         mg.zeros(4)[7]
@@ -212,6 +222,16 @@ def test_an_index_that_is_computed_is_told_as_it_is():
         grid[late, mg.tensor([1])] = 1.0
         grid.tolist()
     assert grid.sum().item() == 0
+
+
+@pytest.mark.parametrize(
+    ("index", "axis", "size"), [((0, 3), 1, 3), ((0, 0, 9), 2, 4), ((1, slice(None), 9), 2, 4), ((..., -5), 2, 4)]
+)
+def test_an_index_out_of_range_is_told_of_with_the_axis_of_the_tensor(index, axis, size):
+    x = mg.zeros(2, 3, 4)
+    for do in (lambda: x[index], lambda: x.__setitem__(index, 1.0)):
+        with pytest.raises(IndexError, match=f"axis {axis} of size {size}"):
+            do()
 
 
 def test_wrong_values():
@@ -265,6 +285,16 @@ def test_masked_select_takes_masks_that_broadcast():
             mg.ones(3).masked_fill(mg.tensor([1, 0, 1], dtype=dtype), 0)
     with pytest.raises(IndexError):
         mg.ones(3)[mg.ones(2, 2).bool()]
+
+
+def test_masks_are_of_truth_values():
+    with pytest.raises((TypeError, ValueError)):
+        T([1.0, 2.0]).masked_select(T([1, 0, 1]))
+    with pytest.raises((ValueError, RuntimeError)):
+        mg.ones(3).masked_select(mg.ones(2, 2).bool())
+    x = mg.ones(3)
+    x.data = T([5.0])
+    assert x.tolist() == [5]
 
 
 @pytest.mark.parametrize("dtype", ["i64", "i32"])
@@ -324,6 +354,22 @@ def test_index_dtypes():
                 assert call().tolist() == picked
     with pytest.raises(TypeError, match="values of f32, got i64"):
         x.scatter_add(0, mg.zeros(1, 3, dtype="i64"), mg.ones(1, 3, dtype="i64"))
+
+
+def test_classes_below_zero_are_an_error_and_positions_below_zero_count_from_the_end():
+    for labels in ([-1], [2, -1], [[-3]]):
+        with pytest.raises(RuntimeError, match="non-negative"):
+            F.one_hot(mg.tensor(labels))
+    assert F.one_hot(mg.tensor([0, 2])).tolist() == [[1, 0, 0], [0, 0, 1]]
+    assert mg.zeros(3).index_fill(0, mg.tensor([0, -1]), 5).tolist() == [5, 0, 5]
+    assert mg.zeros(2, 3).index_fill(1, mg.tensor([-2]), 5).tolist() == [[0, 5, 0]] * 2
+    with pytest.raises(IndexError):
+        mg.zeros(3).index_fill(0, mg.tensor([-4]), 5)
+    fill = mg.jit(lambda x, at: x.index_fill(0, at, 5.0))
+    for at in ([0], [-1], [1], [-2], [2]):
+        wanted = [0.0] * 3
+        wanted[at[0]] = 5.0
+        assert fill(mg.zeros(3), mg.tensor(at)).tolist() == wanted
 
 
 def written(x, index, value):
@@ -434,6 +480,8 @@ def test_rows_written_by_tensors(whole):
     old = b * 1
     b[mg.tensor([0])] = b[2:3]
     assert b[:3].tolist() == [a[1].tolist(), a[0].tolist(), a[1].tolist()] and old[0].tolist() == a[0].tolist()
+
+
 def test_an_index_of_nothing_is_looked_at():
     for of, more in ((mg.ones(0, 0), ()), (mg.ones(1, 0), ()), (mg.ones(1, 3), (slice(0, 0),))):
         with pytest.raises(IndexError):
@@ -460,6 +508,17 @@ def test_leading_axes_of_size_one_are_none_where_elements_are_written():
     assert w.tolist() == [5, 7]
     with pytest.raises(ValueError):
         w[0] = mg.tensor([1.0, 2.0])
+
+
+@pytest.mark.parametrize("index", [[0, 1], [True, True, False], [[0, 1], [1, 0]]], ids=["list", "mask", "array"])
+def test_axes_of_size_one_in_front_of_what_is_assigned_are_none(index):
+    want, got = numpy.zeros((3, 4)), mg.zeros(3, 4)
+    want[index if isinstance(index[0], bool) else numpy.array(index)] = numpy.arange(4.0)
+    got[mg.tensor(index)] = mg.arange(4.0).reshape(1, 1, 1, 4)
+    assert got.tolist() == want.tolist()
+    # index_put takes what broadcasts, no more.
+    with pytest.raises(RuntimeError, match="broadcast"):
+        got.index_put_((mg.tensor([0]),), mg.zeros(1, 1, 4))
 
 
 def test_a_tensor_without_axes_is_its_own_row():
@@ -604,6 +663,52 @@ def test_truth_values_pick_as_arrays_of_them_do():
     y.add_(10)
     x[True] = 5.0
     assert x.tolist() == [5, 5, 5] and y.tolist() == [[10, 11, 12]]
+
+
+# Truth values without axes beside tensors are indices as they are.
+@pytest.mark.parametrize("wrap", [lambda step: step, mg.jit])
+def test_truth_values_beside_indices(wrap):
+    x = mg.arange(6).reshape(2, 3)
+    for index, wanted in (
+        ((True, [0, 1]), [[0, 1, 2], [3, 4, 5]]),
+        ((True, [-1, 1], mg.tensor(-3)), [3, 3]),
+        ((True, ..., mg.tensor([-1])), [[2, 5]]),
+        ((slice(None), True, [0, 1]), [[0, 1], [3, 4]]),
+        ((True, slice(None), [0, 1]), [[0, 3], [1, 4]]),
+        ((None, True, [0, 1]), [[[0, 1, 2], [3, 4, 5]]]),
+        ((mg.tensor([0, 1]), None, True), [[[0, 1, 2]], [[3, 4, 5]]]),
+        ((True,), [[[0, 1, 2], [3, 4, 5]]]),
+        ((True, 0), [[0, 1, 2]]),
+    ):
+        step = wrap(lambda x, index=index: x[index])
+        for _ in range(3):
+            assert step(x).tolist() == wanted
+    assert x[False, None, mg.tensor([0])].shape == (0, 1, 3)
+    with pytest.raises(IndexError):
+        x[False, [0, 1]].tolist()
+
+
+def test_what_truth_values_beside_indices_pick_is_written_to():
+    x = mg.arange(6).reshape(2, 3)
+    x[True, [0, 1], [1, 1]] = 9
+    assert x.tolist() == [[0, 9, 2], [3, 9, 5]]
+    x[False, [0], [1]] = 7
+    assert x.tolist() == [[0, 9, 2], [3, 9, 5]]
+    x = mg.arange(6.0).reshape(2, 3).requires_grad_()
+    x[True, [0, 1], [1, 1]].sum().backward()
+    assert x.grad.tolist() == [[0.0, 1.0, 0.0], [0.0, 1.0, 0.0]]
+
+
+def test_truth_values_without_axes_as_indices():
+    x = mg.tensor([1.0, 2.0, 3.0], requires_grad=True)
+    put = x.index_put((mg.tensor(True),), mg.tensor(5.0), accumulate=True)
+    assert put.tolist() == [6, 7, 8]
+    assert x.index_put((mg.tensor(False),), mg.tensor(5.0)).tolist() == [1, 2, 3]
+    put.sum().backward()
+    assert x.grad.tolist() == [1, 1, 1]
+    for dtype in (mg.bfloat16, mg.int16):
+        t = mg.tensor(1).to(dtype)
+        assert t.index_put((mg.tensor(True),), mg.tensor(4).to(dtype)).item() == 4
 
 
 def test_floats_that_are_written_into_integers_are_not_rounded_before():

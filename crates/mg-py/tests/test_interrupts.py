@@ -1,10 +1,11 @@
-"""Ctrl-C at any instant: what a block or a function switches is put back."""
+"""Ctrl-C at any instant: what a block or a function switches is put back, and no parameter is lost."""
 
 from __future__ import annotations
 
 import copy
 import gc
 import linecache
+import math
 import pickle
 import random
 import signal
@@ -330,3 +331,25 @@ def test_groups_of_an_optimiser_are_whole_whenever_a_change_is_interrupted(chang
         return set(group) == names and group["params"][0] is w
 
     assert at_each_instant(changed, is_whole) > 3
+
+
+def test_an_interrupt_loses_no_parameter():
+    mg.manual_seed(0)
+    model = mg.nn.Sequential(*[mg.nn.Linear(128, 128) for _ in range(3)])
+    optimiser = mg.optim.Adam(model.parameters())
+    x = mg.randn(64, 128)
+    stopped = 0
+    for trial in range(12):
+        timer = threading.Timer(0.001 * (trial + 1), signal.raise_signal, (signal.SIGINT,))
+        try:
+            timer.start()
+            end = time.monotonic() + 2
+            while time.monotonic() < end:
+                optimiser.zero_grad()
+                model(x).square().mean().backward()
+                optimiser.step()
+        except KeyboardInterrupt:
+            stopped += 1
+        timer.join()
+        assert all(math.isfinite(p.sum().item()) for p in model.parameters())
+    assert stopped == 12

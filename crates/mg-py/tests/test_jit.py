@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import collections
 import dataclasses
-import math
 import types
 from xml.etree import ElementTree
 
@@ -392,6 +391,8 @@ def test_nobody_is_kept_by_what_is_recorded():
         del trainer
         gc.collect()
         assert [g() for g in gone] == [None] * 3
+
+
 def test_what_was_written_through_data_before_a_step_is_not_its_own():
     w = mg.Tensor([1.0])
     with mg.no_grad():
@@ -726,58 +727,6 @@ def test_a_step_that_draws_while_a_loader_has_workers_is_called():
     assert len(list(loop)) == 8
 
 
-def test_what_a_step_changes_in_an_optimiser_is_changed_each_time():
-    w, v = (mg.ones(1, requires_grad=True) for _ in range(2))
-    sgd = optim.SGD([w], lr=1.0)
-    schedule = optim.lr_scheduler.ExponentialLR(sgd, 0.5)
-
-    @mg.jit
-    def step(x):
-        sgd.zero_grad()
-        (w * x).sum().backward()
-        sgd.step()
-        schedule.step()
-
-    for _ in range(7):
-        step(mg.ones(1))
-    assert w.item() == 1 - 1.984375 and sgd.param_groups[0]["lr"] == 0.5**7 and "learning rate" in step.reason
-
-    sgd = optim.SGD([w], lr=1.0)
-
-    @mg.jit
-    def both(x):
-        sgd.zero_grad()
-        (w * v * x).sum().backward()
-        sgd.step()
-
-    for i in range(12):
-        both(mg.ones(1))
-        if i == 4:
-            assert both.is_replaying and v.item() == 1.0
-            sgd.add_param_group({"params": [v]})
-    assert both.is_replaying and v.item() != 1.0
-
-
-def test_gradients_that_are_gathered_over_calls_that_are_counted():
-    w, count = mg.zeros(1, requires_grad=True), 0
-    sgd = optim.SGD([w], lr=1.0)
-
-    @mg.jit
-    def step(x):
-        nonlocal count
-        count += 1
-        (w * x).sum().backward()
-        if count % 4 == 0:
-            sgd.step()
-            sgd.zero_grad()
-
-    found = []
-    for _ in range(12):
-        step(mg.ones(1))
-        found.append(w.item())
-    assert found == [0.0] * 3 + [-4.0] * 4 + [-8.0] * 4 + [-12.0] and count == 12
-
-
 def test_a_step_whose_state_others_change_each_time_is_called():
     state = {"calls": 0, "rate": 0.0}
 
@@ -806,34 +755,6 @@ def test_modes_of_modules_that_count():
     for k in range(40):
         module.train(k % 14 < 7)
         assert f(mg.tensor([3.0])).tolist() == [0.0 if module.training else 3.0], k
-
-
-def test_a_scaler_s_factors_are_those_of_the_call():
-    def scales(jit):
-        scaler = mg.amp.GradScaler("cpu", init_scale=4.0, growth_interval=1)
-        w = mg.tensor([1.0], requires_grad=True)
-        sgd = optim.SGD([w], lr=0.1)
-
-        def step(x):
-            sgd.zero_grad()
-            scaler.scale((w * x).sum()).backward()
-            scaler.step(sgd)
-            scaler.update()
-
-        step, found = jit(step), []
-        for k in range(24):
-            if k == 10:
-                scaler.set_growth_factor(3.0)
-            if k == 14:
-                scaler.set_growth_interval(2)
-            if k == 18:
-                scaler.set_backoff_factor(0.25)
-            step(mg.tensor([math.inf if k > 20 else 1.0]))
-            found.append(scaler.get_scale())
-        return found, step
-
-    (plain, _), (replayed, step) = scales(lambda f: f), scales(mg.jit)
-    assert step.is_replaying and plain == replayed
 
 
 def test_a_gradient_that_a_kernel_is_given_later():

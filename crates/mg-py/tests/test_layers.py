@@ -8,7 +8,9 @@ import json
 import math
 
 import micrograd_rs as mg
+import numpy as np
 import pytest
+from conftest import leaf
 from micrograd_rs import nn
 from micrograd_rs.nn import functional as F
 from surface.modules import CASES, RECORDED, run
@@ -44,6 +46,12 @@ def test_defaults_are_the_engines(layer):
 def test_other_layers_have_no_options_by_name():
     with pytest.raises(ValueError, match='"Flatten"'):
         mg._micrograd_rs._layer_defaults("Flatten")
+
+
+@pytest.mark.parametrize("bias", [None, 0, 1, np.bool_(True)])
+def test_a_bias_is_there_where_it_is_said_by_anything_true(bias):
+    for layer in (nn.Linear(2, 3, bias=bias), nn.Bilinear(2, 2, 3, bias=bias), nn.Conv1d(2, 3, 1, bias=bias)):
+        assert (layer.bias is not None) == bool(bias)
 
 
 @pytest.mark.parametrize("entry", [pytest.param(m, id=m["made"]) for m in MODULES])
@@ -110,6 +118,39 @@ def test_dropouts_drop_as_many_as_they_should(device, p):
         assert y.shape == shape and (rows == rows[..., :1]).all().item()
 
 
+@pytest.mark.parametrize(
+    ("drop", "shape"),
+    [
+        (lambda x: F.dropout(x, 1.0), (3,)),
+        (lambda x: F.dropout(x, 1.0, inplace=True), (3,)),
+        (lambda x: F.dropout1d(x, 1.0), (2, 3, 4)),
+        (lambda x: F.dropout2d(x, 1.0), (2, 3, 2, 2)),
+        (lambda x: F.dropout3d(x, 1.0), (2, 3, 2, 2, 2)),
+        (lambda x: F.alpha_dropout(x, 1.0, True), (3,)),
+        (lambda x: F.feature_alpha_dropout(x, 1.0, True), (2, 3, 4)),
+        (lambda x: mg.feature_dropout(x, 1.0, True), (2, 3, 4)),
+        (mg.nn.Dropout(1.0), (3,)),
+        (mg.nn.Dropout2d(1.0), (2, 3, 2, 2)),
+        (mg.nn.AlphaDropout(1.0), (3,)),
+        (lambda x: F.scaled_dot_product_attention(x, x, x, dropout_p=1.0), (1, 2, 3, 4)),
+    ],
+)
+def test_what_is_dropped_whole_has_a_gradient_of_zeros(drop, shape):
+    x = mg.ones(*shape, requires_grad=True)
+    y = drop(x * 1.0)
+    assert y.requires_grad and (y == 0).all()
+    y.sum().backward()
+    assert x.grad.shape == shape and (x.grad == 0).all()
+
+
+def test_channels_are_left_out_where_there_are_some():
+    scalar = mg.tensor(1.0)
+    assert F.feature_alpha_dropout(scalar).item() == 1.0
+    assert F.dropout3d(mg.ones(4)).shape == (4,)
+    with pytest.raises(ValueError):
+        F.feature_alpha_dropout(scalar, training=True)
+
+
 def test_alpha_dropout_keeps_mean_and_variance(device):
     mg.manual_seed(8)
     x = mg.randn(200_000, device=device)
@@ -166,6 +207,17 @@ def test_batch_norm_learns_in_a_replayed_step(device):
     assert net[1].num_batches_tracked.item() == 6
 
 
+def test_gradients_of_batch_norm_that_come_back_transposed():
+    # PyTorch 2.15 mixes up the elements of one sample's.
+    x = mg.randn(1, 3, 2, 2, dtype=mg.float64).requires_grad_()
+    mean, variance, weight = mg.randn(3, dtype=mg.float64), mg.tensor([1.0, 2.0, 3.0], dtype=mg.float64), mg.randn(3, dtype=mg.float64)
+    back = mg.randn(1, 4, 3, dtype=mg.float64)
+    out = F.batch_norm(x, mean, variance, weight, None, training=False)
+    (out.flatten(2).transpose(1, 2) * back).sum().backward()
+    scale = (weight / (variance + 1e-5).sqrt()).view(1, 3, 1, 1)
+    assert mg.allclose(x.grad, scale * back.transpose(1, 2).reshape(1, 3, 2, 2), rtol=1e-12)
+
+
 def test_first_values_are_pytorchs():
     mg.manual_seed(12)
     bound = 1 / math.sqrt(50)
@@ -189,6 +241,23 @@ def test_padding_gets_no_gradient():
     table = nn.Embedding(4, 2, padding_idx=1)
     table(mg.tensor([0, 1, 1, 3])).sum().backward()
     assert table.weight.grad.tolist() == [[1.0, 1.0], [0.0, 0.0], [0.0, 0.0], [1.0, 1.0]]
+
+
+@pytest.mark.parametrize(
+    ("picked", "offsets", "options", "value", "gradient"),
+    [
+        ([0, 1, 2, 0], [0, 2], {}, [[3, 5], [3, 7]], [[0, 1], [1, 0], [1, 1]]),
+        ([0, 1, 2, 0], [0, 2, 2], {}, [[3, 5], [0, 0], [3, 7]], [[0, 1], [1, 0], [1, 1]]),
+        ([0, 0, 2, 0], [0, 2], {"padding_idx": 0}, [[0, 0], [3, 7]], [[0, 0], [0, 0], [1, 1]]),
+        ([0, 2, 1], [0, 1, 3], {"include_last_offset": True}, [[1, 5], [3, 7]], [[1, 1], [0, 0], [1, 1]]),
+        ([], [0, 0], {}, [[0, 0], [0, 0]], [[0, 0], [0, 0], [0, 0]]),
+    ],
+)
+def test_the_largest_of_bags_that_are_given_by_offsets(picked, offsets, options, value, gradient):
+    w = leaf([[1.0, 5.0], [3.0, 2.0], [3.0, 7.0]])
+    answer = F.embedding_bag(mg.tensor(picked, dtype=mg.int64), w, mg.tensor(offsets), mode="max", **options)
+    answer.sum().backward()
+    assert (answer.tolist(), w.grad.tolist()) == (value, gradient)
 
 
 def test_labels_to_ignore_among_unknown_ones():

@@ -9,6 +9,7 @@ import sys
 
 import micrograd_rs as mg
 import pytest
+from conftest import leaf
 from micrograd_rs import Tensor
 
 numpy = pytest.importorskip("numpy")
@@ -156,6 +157,47 @@ def test_arrays_share_with_all_that_share():
     assert later.tolist() == [2, 2, 2, 3, 2, 2] and x.tolist() == [8, 9, 8, 8, 8, 8] and turned[1, 0].item() == 9
 
 
+def test_arrays_are_taken_as_they_are():
+    numpy = pytest.importorskip("numpy")
+    for take in (mg.as_tensor, mg.asarray, lambda a: mg.as_tensor(a, dtype=mg.float32, device="cpu")):
+        a = numpy.zeros(3, dtype=numpy.float32)
+        t = take(a)
+        t[0] = 5
+        a[2] = 7
+        assert a.tolist() == [5, 0, 7] and t.tolist() == [5, 0, 7]
+    # What is of another dtype, or may not be written, is copied.
+    a = numpy.zeros(3)
+    t = mg.as_tensor(a, dtype=mg.float32)
+    a[0] = 1
+    assert t.tolist() == [0, 0, 0]
+    a.flags.writeable = False
+    t = mg.as_tensor(a)
+    t[1] = 9
+    assert a.tolist() == [1, 0, 0]
+    assert mg.as_tensor(numpy.float32(3)).item() == 3
+
+
+def test_an_empty_write_to_a_view_of_a_leaf_leaves_memory_shared():
+    np = pytest.importorskip("numpy")
+    w = mg.tensor([[0.0], [0.0], [0.0]], requires_grad=True)
+    seen = w.detach().numpy()
+    with mg.no_grad():
+        w[::2, 0:0] += 1.0
+        w.fill_(2)
+    np.testing.assert_array_equal(seen, [[2.0]] * 3)
+
+
+def test_what_is_written_to_memory_that_an_array_sees_has_a_history():
+    np = pytest.importorskip("numpy")
+    w, t = leaf(3.0), mg.tensor([0.0, 1.0])
+    array = t.numpy()
+    t[0] = w
+    total = (t * t).sum()
+    assert mg.autograd.grad(total, t, retain_graph=True)[0].tolist() == [6.0, 2.0]
+    assert mg.autograd.grad(total, w)[0].item() == 6.0
+    assert isinstance(array, np.ndarray) and array.tolist() == [3.0, 1.0]
+
+
 @pytest.mark.parametrize("how", [mg.optim.SGD, mg.optim.Adam])
 def test_arrays_of_parameters(how):
     w = Tensor([1.0, 2.0])
@@ -277,6 +319,23 @@ def test_from_numpy_shares():
     fixed = numpy.ones(2, dtype=numpy.float32)
     fixed.flags.writeable = False
     assert mg.from_numpy(fixed).tolist() == [1, 1]
+
+
+def test_borrowed_memory_is_read_at_once():
+    np = pytest.importorskip("numpy")
+    buf, w = np.ones(2, np.float32), leaf([1.0, 1.0])
+    for k in (1, 2):
+        buf[:] = k
+        (w * mg.from_numpy(buf)).sum().backward()
+    assert w.grad.tolist() == [3, 3]
+    for write in (lambda d, s: d.copy_(s), lambda d, s: d.__setitem__(slice(None), s), lambda d, s: d.add_(s)):
+        target = mg.zeros(2)
+        buf[:] = 2
+        write(target, mg.from_numpy(buf))
+        buf[:] = 100
+        assert target.tolist() == [2, 2]
+    mg.from_numpy(buf)[0] = 7
+    assert buf.tolist() == [7, 100]
 
 
 def test_writing_to_a_tensor_leaves_a_read_only_array_alone():

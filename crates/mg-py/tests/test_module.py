@@ -75,6 +75,17 @@ def test_parts_as_dictionaries():
     assert isinstance(weight, nn.BatchNorm1d) and not hasattr(block, "norm")
 
 
+def test_parts_of_modules_go_backwards():
+    net = nn.Sequential(nn.Linear(1, 2), nn.ReLU())
+    assert list(reversed(net._modules)) == ["1", "0"] == list(reversed(net._modules.keys()))
+    assert [name for name, _ in reversed(net._modules.items())] == ["1", "0"]
+    assert next(reversed(net._modules.values())) is net[1]
+    assert list(reversed(net[0]._parameters.items()))[0][1] is net[0].bias
+    copied = net._modules.copy()
+    del net[1]
+    assert type(copied) is dict and list(copied) == ["0", "1"] and len(net._modules) == 1 and ("0", net[0]) in net._modules.items()
+
+
 def test_names_are_checked():
     net = nn.Module()
     for name, error in (("a.b", KeyError), ("", KeyError), ("forward", KeyError), (1, TypeError)):

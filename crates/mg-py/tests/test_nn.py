@@ -221,6 +221,26 @@ def test_optimisers_and_ties_outlive_a_conversion():
     close(net.a.bias.grad, [2 * g for g in grads[1]])
 
 
+@pytest.mark.parametrize("move", [lambda m: m.to("cpu"), lambda m: m.double(), lambda m: m.float()])
+def test_a_model_that_is_moved_after_its_optimiser_was_made_trains(move):
+    m = mg.nn.Linear(1, 1, bias=False)
+    m.tied = m.weight
+    optimiser = mg.optim.SGD(m.parameters(), lr=0.1)
+    with mg.no_grad():
+        m.weight.fill_(3.0)
+    weight = m.weight
+    move(m)
+    assert m.weight is weight and m.tied is weight
+    losses = []
+    for _ in range(4):
+        optimiser.zero_grad()
+        loss = m(mg.ones(1, 1, dtype=m.weight.dtype)).square().sum()
+        loss.backward()
+        optimiser.step()
+        losses.append(round(loss.item(), 2))
+    assert losses == [9, 5.76, 3.69, 2.36]
+
+
 @needs_data
 def test_conversion():
     net = Net().double()

@@ -7,16 +7,10 @@ import pickle
 
 import micrograd_rs as mg
 import pytest
-from conftest import close
+from conftest import close, trained
 from micrograd_rs import nn
-from micrograd_rs.nn.utils import parametrizations, parametrize, rnn
+from micrograd_rs.nn.utils import rnn
 from micrograd_rs.nn.utils.stateless import functional_call
-
-
-def trained(module, *args):
-    out = module(*args)
-    (out[0] if isinstance(out, tuple) else out).square().sum().backward()
-    return module
 
 
 def test_vectors_of_parameters():
@@ -66,98 +60,6 @@ def test_clipping_reads_nothing():
     assert step.reason is None, step.reason
 
 
-@pytest.mark.parametrize("make", [nn.utils.weight_norm, parametrizations.weight_norm])
-def test_weight_norm(make):
-    layer = nn.Linear(4, 3)
-    before, x = layer.weight.tolist(), mg.randn(2, 4)
-    wanted = layer(x).tolist()
-    normed = make(layer)
-    assert normed is layer
-    close(layer(x), wanted)
-    assert sorted(p.numel() for p in layer.parameters()) == [3, 3, 12]
-    trained(layer, x)
-    assert all(p.grad is not None for p in layer.parameters())
-    close(layer.weight, before)
-    for other in (copy.deepcopy(layer),):
-        close(other(x), wanted)
-    if make is nn.utils.weight_norm:
-        nn.utils.remove_weight_norm(layer)
-        with pytest.raises(ValueError):
-            nn.utils.remove_weight_norm(layer)
-    else:
-        parametrize.remove_parametrizations(layer, "weight")
-    assert {n for n, _ in layer.named_parameters()} == {"bias", "weight"} and type(layer) is nn.Linear
-    close(layer(x), wanted)
-
-
-@pytest.mark.parametrize("make", [nn.utils.spectral_norm, parametrizations.spectral_norm])
-def test_spectral_norm(make):
-    layer = make(nn.Linear(5, 4))
-    with mg.no_grad():
-        for _ in range(200):
-            layer(mg.ones(1, 5))
-    layer.eval()
-    layer(mg.ones(1, 5))
-    w = layer.weight.detach()
-    # The largest singular value, by the power method.
-    v = mg.ones(5)
-    for _ in range(500):
-        v = (w.T @ (w @ v)).detach()
-        v = v / v.norm()
-    close((w @ v).norm(), 1.0, rtol=1e-3)
-    trained(layer, mg.ones(1, 5))
-    assert all(p.grad is not None for p in layer.parameters())
-    if make is nn.utils.spectral_norm:
-        nn.utils.remove_spectral_norm(layer)
-    else:
-        parametrize.remove_parametrizations(layer, "weight")
-    close(layer.weight, w, rtol=1e-4)
-    assert {n for n, _ in layer.named_parameters()} == {"weight", "bias"}
-
-
-class Symmetric(nn.Module):
-    def forward(self, x):
-        return x.triu() + x.triu(1).mT
-
-    def right_inverse(self, x):
-        return x.triu()
-
-
-class Doubled(nn.Module):
-    def forward(self, x):
-        return x * 2
-
-
-def test_parametrizations():
-    layer = nn.Linear(3, 3)
-    original = layer.weight
-    parametrize.register_parametrization(layer, "weight", Symmetric())
-    assert parametrize.is_parametrized(layer) and parametrize.is_parametrized(layer, "weight") and not parametrize.is_parametrized(layer, "bias")
-    assert type(layer).__name__ == "ParametrizedLinear" and parametrize.type_before_parametrizations(layer) is nn.Linear
-    assert layer.parametrizations.weight.original is original and isinstance(layer, nn.Linear)
-    close(layer.weight, layer.weight.T)
-    layer.weight = mg.ones(3, 3)
-    assert original.tolist() == [[1, 1, 1], [0, 1, 1], [0, 0, 1]] and layer.weight.tolist() == [[1] * 3] * 3
-    parametrize.register_parametrization(layer, "weight", Doubled())
-    assert layer.weight.tolist() == [[2] * 3] * 3
-    trained(layer, mg.ones(1, 3))
-    assert original.grad is not None
-    with parametrize.cached():
-        assert layer.weight is layer.weight
-    assert layer.weight is not layer.weight
-    other = copy.deepcopy(layer)
-    other.load_state_dict(layer.state_dict())
-    parametrize.remove_parametrizations(layer, "weight", leave_parametrized=False)
-    assert layer.weight is original and type(layer) is nn.Linear and parametrize.is_parametrized(other)
-    with pytest.raises(ValueError):
-        parametrize.remove_parametrizations(layer, "weight")
-    with pytest.raises(ValueError):
-        parametrize.register_parametrization(layer, "nothing", Doubled())
-    target = nn.Linear(3, 3)
-    parametrize.transfer_parametrizations_and_params(other, target)
-    close(target.weight, other.weight)
-
-
 def test_functional_calls():
     net = nn.Sequential(nn.Linear(2, 2), nn.BatchNorm1d(2)).eval()
     x = mg.randn(3, 2)
@@ -188,6 +90,25 @@ def test_functional_calls_of_tied_weights():
     assert functional_call(net, {**eye, "1.weight": mg.zeros(2, 2)}, x, tie_weights=False).tolist() == [[0, 0]]
     with pytest.raises(ValueError, match="one tensor"):
         functional_call(net, {**eye, "1.weight": mg.zeros(2, 2)}, x)
+
+
+def test_functional_calls_take_one_value_of_tied_weights():
+    net = nn.Sequential(nn.Linear(2, 2, bias=False), nn.Linear(2, 2, bias=False))
+    net[1].weight = net[0].weight
+    x, one, two = mg.ones(1, 2), mg.eye(2), 2 * mg.eye(2)
+    call = mg.func.functional_call
+    with pytest.raises(ValueError, match="'0.weight', '1.weight'.*one tensor"):
+        call(net, {"0.weight": one, "1.weight": two}, (x,))
+    assert call(net, {"0.weight": two, "1.weight": two}, (x,)).tolist() == [[4, 4]]
+    assert call(net, {"1.weight": two}, (x,)).tolist() == [[4, 4]]
+    assert call(net, {"0.weight": one, "1.weight": two}, (x,), tie_weights=False).tolist() == [[2, 2]]
+    with pytest.raises(ValueError, match="0.weight.*more than one dictionary"):
+        call(net, [{"0.weight": one}, {"0.weight": one}], (x,))
+    # One module under two names.
+    net = nn.Sequential(net[0], net[0])
+    with pytest.raises(ValueError, match="'0.weight', '1.weight'.*one tensor"):
+        call(net, {"0.weight": one, "1.weight": two}, (x,))
+    assert call(net, {"1.weight": two}, (x,)).tolist() == [[4, 4]]
 
 
 def test_folding():

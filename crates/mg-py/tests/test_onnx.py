@@ -76,6 +76,21 @@ def test_the_mode_comes_back():
     assert not model[0].training and model[1].training
 
 
+def test_a_model_that_asks_whether_it_is_exported():
+    asked = []
+
+    class Net(nn.Module):
+        def forward(self, x):
+            asked.append((mg.onnx.is_in_onnx_export(), mg.compiler.is_exporting()))
+            return x * 2
+
+    mg.onnx.export(Net(), mg.ones(2))
+    assert set(asked) == {(True, True)} and not mg.onnx.is_in_onnx_export()
+    with pytest.raises(ZeroDivisionError):
+        mg.onnx.export(lambda x: x / (1 // 0), mg.ones(2))
+    assert not mg.onnx.is_in_onnx_export()
+
+
 def test_convolutions():
     mg.manual_seed(0)
     model = nn.Sequential(

@@ -7,7 +7,7 @@ from statistics import NormalDist
 
 import micrograd_rs as mg
 import pytest
-from conftest import close
+from conftest import close, leaf
 from micrograd_rs import Tensor
 from micrograd_rs import functional as F
 from micrograd_rs._micrograd_rs import _rows
@@ -15,6 +15,8 @@ from micrograd_rs._ops import __all__ as names
 
 POINTS = [0.25, 0.5, 1.5]
 OTHERS = [2.0, 0.5, 1.25]
+T = mg.tensor
+INF = math.inf
 
 
 def digamma(x):
@@ -162,82 +164,24 @@ def test_special_values():
     assert mg.tensor([float("nan")]).clamp(0, 1).isnan().item()
 
 
+def test_ldexp_does_not_overflow_on_the_way():
+    x = mg.tensor([0.0, 2.0**-140, 3.0, -1.5, 1.0, INF])
+    assert x.ldexp(mg.tensor([200, 200, -3, 1, 10**6, -200])).tolist() == [0, 2.0**60, 0.375, -3, INF, INF]
+    assert mg.tensor([0.0, 2.0**-20]).half().ldexp(mg.tensor([30, 30])).tolist() == [0, 1024]
+    x, n = leaf([2.0]), leaf([3.0])
+    answer = x.ldexp(n)
+    with mg.no_grad():
+        n.zero_()
+    answer.backward()
+    assert x.grad.item() == 8 and n.grad.item() == pytest.approx(16 * math.log(2))
+
+
 def test_softmax_and_its_log():
     x = mg.tensor([[1.0, 2.0, 3.0]])
     e = [math.exp(v) for v in (1, 2, 3)]
     close(F.softmax(x, dim=1), [[v / sum(e) for v in e]])
     close(F.log_softmax(x, axis=-1), [[math.log(v / sum(e)) for v in e]])
     assert F.softmax(mg.tensor([1, 2, 3]), 0, dtype="f64").dtype == mg.float64
-
-
-def test_losses():
-    logits = mg.tensor([[2.0, 1.0, 0.1], [0.1, 0.2, 0.7]])
-    labels = mg.tensor([0, 2])
-    each = F.cross_entropy(logits, labels, reduction="none")
-    assert each.shape == (2,)
-    close(F.cross_entropy(logits, labels), sum(each.tolist()) / 2)
-    close(F.cross_entropy(logits, labels, reduction="sum"), sum(each.tolist()))
-    close(F.nll_loss(F.log_softmax(logits, 1), labels, reduction="none"), each)
-    p, z = mg.tensor([0.0, 1.0, 0.3]), mg.tensor([2.0, -3.0, 0.5])
-    bce = [-(q * math.log(1 / (1 + math.exp(-x))) + (1 - q) * math.log(1 - 1 / (1 + math.exp(-x)))) for q, x in zip(p.tolist(), z.tolist())]
-    close(F.binary_cross_entropy_with_logits(z, p, reduction="none"), bce)
-    close(F.mse_loss(z, p, reduction="sum"), sum((a - b) ** 2 for a, b in zip(z.tolist(), p.tolist())))
-    with pytest.raises(ValueError, match="median"):
-        F.mse_loss(z, p, reduction="median")
-    with pytest.raises(ValueError, match=r"\[3\]"):
-        F.mse_loss(z, mg.zeros(2, 2))
-    with pytest.raises(IndexError, match="3"):
-        F.cross_entropy(logits, mg.tensor([0, 3])).item()
-    with pytest.raises(TypeError):
-        F.cross_entropy(logits, mg.tensor([0.0, 1.0]))
-
-
-CHANCES = [[0.2, 0.3, 0.5], [1.0, 0.0, 0.0], [0.1, 0.1, 0.8]]
-# By PyTorch 2.15, of these logits and labels: mean, sum.
-LOGITS, LABELS, WEIGHT = [[2.0, 1.0, 0.1], [0.1, 0.2, 0.7], [0.0, -1.0, 3.0]], [0, 2, 1], [0.5, 1.0, 2.0]
-ENTROPIES = [
-    ({}, 1.7502878229796293, 5.250863468938888),
-    ({"weight": WEIGHT}, 1.6600851456295989, 5.810298009703596),
-    ({"ignore_index": 2}, 2.2414569600176315, 4.482913920035263),
-    ({"label_smoothing": 0.2}, 1.7280656007574071, 5.184196802272221),
-    ({"weight": WEIGHT, "ignore_index": 0, "label_smoothing": 0.3}, 1.6143632698422148, 4.843089809526644),
-    ({"target": CHANCES}, 1.2669544896462959, 3.800863468938888),
-    ({"target": CHANCES, "weight": WEIGHT, "label_smoothing": 0.1}, 1.411912112436952, 4.235736337310856),
-]
-
-
-@pytest.mark.parametrize(("options", "mean", "total"), ENTROPIES)
-def test_cross_entropy_is_pytorchs(options, mean, total):
-    options = {k: mg.tensor(v, dtype="f64") if k in ("weight", "target") else v for k, v in options.items()}
-    target = options.pop("target", mg.tensor(LABELS))
-    x = mg.Tensor(LOGITS, dtype="f64")
-    close(F.cross_entropy(x, target, **options), mean)
-    close(F.cross_entropy(x, target, reduction="sum", **options), total)
-    close(mg.nn.CrossEntropyLoss(**options)(x, target), mean)
-    each = F.cross_entropy(x, target, reduction="none", **options)
-    close(each.sum(), total)
-    # Classes lie along the second axis of more.
-    close(F.cross_entropy(x.unsqueeze(2), target.unsqueeze(-1), reduction="none", **options).squeeze(-1), each.tolist())
-    if target.ndim == 1 and target[0].item() != options.get("ignore_index"):
-        close(F.cross_entropy(x[0], target[0], reduction="none", **options), each[0].item())
-
-
-def test_labels_to_ignore():
-    x, labels = mg.Tensor(LOGITS), mg.tensor([0, -100, 1])
-    kept = F.cross_entropy(x[::2], mg.tensor([0, 1]))
-    loss = F.cross_entropy(x, labels)
-    close(loss, kept.item())
-    loss.backward()
-    assert x.grad[1].tolist() == [0, 0, 0]
-    assert F.cross_entropy(x, mg.tensor([-100] * 3)).isnan().item()
-    with pytest.raises(IndexError):
-        F.cross_entropy(x, mg.tensor([0, -1, 1])).item()
-    with pytest.raises(ValueError, match="probabilities"):
-        F.cross_entropy(x, mg.ones(3, 3), ignore_index=1)
-    with pytest.raises(ValueError, match="each of 3 classes"):
-        F.cross_entropy(x, labels, weight=mg.ones(2))
-    with pytest.raises(ValueError, match="smoothing"):
-        F.cross_entropy(x, labels, label_smoothing=1.5)
 
 
 def test_linear_embedding_layer_norm():
@@ -293,6 +237,35 @@ def test_edges_of_shapes():
     assert mg.tensor(1.0).flatten(-1, 0).shape == (1,)
     assert mg.functional.linear(mg.zeros(1, 0, 0), mg.zeros(0, 0)).shape == (1, 0, 0)
     assert mg.functional.linear(mg.ones(2, 3), mg.ones(3), mg.tensor(1.0)).tolist() == [4, 4]
+
+
+def test_shapes_without_axes_and_without_elements():
+    assert mg.stack([T([1.0]), T([1])]).dtype == mg.float32
+    assert T(3.0).squeeze(0).item() == 3 and T(3.0).logsumexp(0).item() == 3
+    assert mg.cat([mg.zeros(0), mg.ones(1, 2)]).shape == (1, 2)
+    assert mg.zeros(0, 2).logsumexp(0).tolist() == [-math.inf] * 2
+    x = mg.ones(3).expand(2, 3)
+    assert x.reshape(6).tolist() == [1] * 6
+    with pytest.raises((ValueError, IndexError, RuntimeError)):
+        mg.ones(2).flip(0, 0)
+    assert mg.ones(2).var(correction=2).isnan().item() or mg.ones(2).var(correction=2).isinf().item()
+    x = T([1, 2])
+    x.add_(T([1, 1]), alpha=2)
+    assert x.tolist() == [3, 4]
+
+
+def test_differences_of_no_rows_have_fewer_columns():
+    sizes = [mg.diff(mg.zeros(0, 3), n=n).shape for n in (1, 2, 5)]
+    assert sizes == [(0, 2), (0, 1), (0, 0)] and mg.diff(mg.zeros(2, 3), n=9, dim=0).shape == (0, 3)
+
+
+def test_axes_and_channels_that_are_not_there():
+    with pytest.raises(IndexError):
+        mg.norm_except_dim(mg.tensor(1.0))
+    for groups, shape in ((1, (2, 0, 3)), (2, (2, 4, 0))):
+        with pytest.raises(ValueError, match="takes channels with elements"):
+            F.group_norm(mg.zeros(*shape), groups)
+    assert mg.vander(leaf([2.0]), 1).requires_grad is False
 
 
 def test_extremes_share_the_gradient_of_equal_ones():

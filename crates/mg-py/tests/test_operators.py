@@ -9,7 +9,9 @@ import micrograd_rs as mg
 import pytest
 from conftest import close
 from micrograd_rs import Tensor
+from micrograd_rs.nn import functional as F
 
+T = mg.tensor
 BINARY = {
     "+": operator.add,
     "-": operator.sub,
@@ -181,6 +183,17 @@ def test_triangles():
     assert mg.tensor(a > 3).tril().dtype == mg.bool
     with pytest.raises(ValueError, match="matrices"):
         mg.ones(3).tril()
+
+
+def test_names_that_were_absent():
+    x = T([7, -7])
+    assert (x // 2).tolist() == [3, -4] and (x % 2).tolist() == [1, 1] and (x << 1).tolist() == [14, -14]
+    assert (x & 3).tolist() == [3, 1] and (x | 1).tolist() == [7, -7] and (x ^ 1).tolist() == [6, -8]
+    for name in ("register_hook", "retain_grad", "sort", "topk", "cumsum", "floor", "round", "tril"):
+        assert hasattr(x, name)
+    assert F.cross_entropy(mg.zeros(2, 2), T([0, -100])).item() == pytest.approx(math.log(2))
+    assert F.cross_entropy(mg.zeros(2), T(1)).item() == pytest.approx(math.log(2))
+    assert F.cross_entropy(mg.zeros(1, 2), T([[0.5, 0.5]])).item() == pytest.approx(math.log(2))
 
 
 def test_bounds():

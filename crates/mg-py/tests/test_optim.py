@@ -1,4 +1,4 @@
-"""Optimisers, schedules, and training with them."""
+"""Optimisers, and training with them."""
 
 from __future__ import annotations
 
@@ -143,6 +143,15 @@ def test_groups():
         o.add_param_group({"params": [a]})
     # What is no option is kept beside them.
     assert optim.SGD([{"params": [a], "name": "a"}]).param_groups[0]["name"] == "a"
+
+
+def test_groups_keep_what_is_written_beside_their_options():
+    w = mg.randn(2, requires_grad=True)
+    adam = mg.optim.AdamW([{"params": [w], "name": "all", "lr_scale": 0.1}])
+    assert (adam.param_groups[0]["name"], adam.param_groups[0]["lr_scale"]) == ("all", 0.1)
+    w.sum().backward()
+    adam.step()
+    assert adam.state_dict()["param_groups"][0]["name"] == "all"
 
 
 def test_states():
@@ -370,197 +379,6 @@ def test_unfit_parameters():
             optim.SGD(wrong)
 
 
-def rates(make, epochs, lr=0.1):
-    o = optim.SGD([Tensor([1.0])], lr=lr)
-    schedule = make(o)
-    out = []
-    for _ in range(epochs):
-        out.append(schedule.get_last_lr()[0])
-        assert o.param_groups[0]["lr"] == out[-1]
-        schedule.step()
-    return out
-
-
-def test_schedules():
-    close(rates(lambda o: lr_scheduler.StepLR(o, 3, 0.1), 4), [0.1, 0.1, 0.1, 0.01])
-    close(rates(lambda o: lr_scheduler.ExponentialLR(o, 0.9), 3), [0.1, 0.09, 0.081])
-    close(rates(lambda o: lr_scheduler.CosineAnnealingLR(o, 10, 0.001), 11)[10], 0.001)
-    close(rates(lambda o: lr_scheduler.CosineAnnealingLR(o, 10), 6)[5], 0.05)
-    warm = rates(lambda o: lr_scheduler.LinearLR(o, 0.1, 1.0, 10), 12)
-    close([warm[0], warm[5], warm[10], warm[11]], [0.01, 0.055, 0.1, 0.1])
-    close(rates(lambda o: lr_scheduler.MultiStepLR(o, [3, 7]), 8), [0.1] * 3 + [0.01] * 4 + [0.001])
-    close(rates(lambda o: lr_scheduler.LambdaLR(o, lambda e: 1 / (e + 1)), 3), [0.1, 0.05, 0.1 / 3])
-
-
-def fresh(lr=0.1):
-    return optim.SGD([Tensor([1.0])], lr=lr)
-
-
-def exactly(got, wanted):
-    assert got == pytest.approx(wanted, rel=1e-12, abs=0)
-
-
-def test_schedules_multiply():
-    """Numbers of PyTorch 2.15: three on one optimiser, whose rate is set by hand in between."""
-    o, out = fresh(), []
-    schedules = [lr_scheduler.LinearLR(o, 0.1, 1.0, 4), lr_scheduler.StepLR(o, 2, 0.5), lr_scheduler.CosineAnnealingLR(o, 6, 0.001)]
-    for i in range(9):
-        if i == 5:
-            o.param_groups[0]["lr"] = 0.3
-        for schedule in schedules:
-            schedule.step()
-        out.append(o.param_groups[0]["lr"])
-    exactly(out[:5], [0.03038990010960492, 0.02086671575733949, 0.019935399650834067, 0.006930774080914217, 0.002589146125472397])
-    exactly(out[5:], [0.001, 0.007631742512670284, 0.011508974596215561, 0.022017949192431135])
-    assert o.param_groups[0]["initial_lr"] == 0.1 and all(s.base_lrs == [0.1] for s in schedules)
-
-
-def run(schedule, o, n):
-    out = [o.param_groups[0]["lr"]]
-    for _ in range(n):
-        schedule.step()
-        out.append(o.param_groups[0]["lr"])
-        assert schedule.get_last_lr() == out[-1:]
-    return out
-
-
-def test_several_schedules():
-    """Numbers of PyTorch 2.15."""
-    o = fresh()
-    warm, cosine, decay = lr_scheduler.LinearLR(o, 0.25, 1.0, 3), lr_scheduler.CosineAnnealingLR(o, 4, 0.001), lr_scheduler.ExponentialLR(o, 0.5)
-    schedule = lr_scheduler.SequentialLR(o, [warm, cosine, decay], [3, 6])
-    exactly(run(schedule, o, 9), [0.025, 0.05, 0.075, 0.1, 0.0855017856687341, 0.0505, 0.1, 0.05, 0.025, 0.0125])
-    o = fresh()
-    schedule = lr_scheduler.ChainedScheduler([lr_scheduler.LinearLR(o, 0.25, 1.0, 3), lr_scheduler.ExponentialLR(o, 0.5)])
-    exactly(run(schedule, o, 5), [0.025, 0.025, 0.01875, 0.0125, 0.00625, 0.003125])
-    for wrong in (
-        lambda: lr_scheduler.ChainedScheduler([]),
-        lambda: lr_scheduler.ChainedScheduler([schedule], fresh()),
-        lambda: lr_scheduler.SequentialLR(o, [schedule], [3]),
-        lambda: lr_scheduler.LinearLR(o, 0.0),
-        lambda: lr_scheduler.LambdaLR(o, [abs, abs]),
-    ):
-        with pytest.raises(ValueError):
-            wrong()
-
-
-def test_a_cycle_on_groups_that_have_a_schedule_begins_with_their_first_rate():
-    # PyTorch's numbers.
-    o = optim.SGD([Tensor([1.0])], lr=0.1)
-    a = lr_scheduler.ExponentialLR(o, 0.9)
-    b = lr_scheduler.CyclicLR(o, 0.01, 0.2, step_size_up=2, cycle_momentum=False)
-    found = [o.param_groups[0]["lr"]]
-    for _ in range(3):
-        o.step()
-        a.step()
-        b.step()
-        found.append(o.param_groups[0]["lr"])
-    assert found == pytest.approx([0.1, 0.105, 0.2, 0.105]) and b.base_lrs == [0.01] and o.param_groups[0]["initial_lr"] == 0.1
-
-
-@pytest.mark.parametrize(
-    "make",
-    [
-        lambda o: lr_scheduler.StepLR(o, 1, 0.5),
-        lambda o: lr_scheduler.LambdaLR(o, lambda e: 0.5**e),
-        lambda o: lr_scheduler.ExponentialLR(o, 0.5),
-        lambda o: lr_scheduler.CosineAnnealingWarmRestarts(o, 2),
-        lambda o: lr_scheduler.CyclicLR(o, 0.1, 0.2, 2, cycle_momentum=False),
-        lambda o: lr_scheduler.SequentialLR(o, [lr_scheduler.ConstantLR(o, 0.5, 2), lr_scheduler.ExponentialLR(o, 0.5)], [1]),
-        lambda o: lr_scheduler.ReduceLROnPlateau(o, "min", 0.5, 0),
-    ],
-)
-def test_a_rate_that_is_a_tensor_stays_it(make):
-    def run(rate):
-        o = optim.SGD([Tensor([1.0])], lr=rate)
-        schedule, found = make(o), []
-        for _ in range(4):
-            o.step()
-            schedule.step(*([1.0] if isinstance(schedule, lr_scheduler.ReduceLROnPlateau) else []))
-            last = schedule.get_last_lr()[0]
-            assert type(last) is type(rate) and float(last) == float(o.param_groups[0]["lr"]) and (last is not rate or isinstance(rate, float))
-            found.append(float(last))
-        return found, o
-
-    rate = mg.tensor(0.1)
-    found, o = run(rate)
-    assert found == pytest.approx(run(0.1)[0], rel=1e-5) and o.param_groups[0]["lr"] is rate and rate.item() == found[-1]
-    assert float(o.param_groups[0].get("initial_lr", 0.1)) == pytest.approx(0.1)
-
-
-def test_steps_to_an_epoch():
-    o = fresh()
-    schedule = lr_scheduler.StepLR(o, 2, 0.5)
-    schedule.step(5)
-    exactly(schedule.get_last_lr(), [0.025])
-    schedule.step()
-    exactly(schedule.get_last_lr(), [0.0125])
-    schedule.gamma = 0.1
-    schedule.step(2)
-    exactly(schedule.get_last_lr(), [0.01])
-
-
-def test_schedules_of_ones_own():
-    class Halves(lr_scheduler.LRScheduler):
-        def get_lr(self):
-            return [group["lr"] / (2 if self.last_epoch else 1) for group in self.optimizer.param_groups]
-
-    o = fresh()
-    exactly(run(Halves(o), o, 2), [0.1, 0.05, 0.025])
-    with pytest.raises(NotImplementedError, match="get_lr"):
-        lr_scheduler.LRScheduler(o)
-
-
-def test_schedules_go_on():
-    """As in PyTorch: where a schedule is and what the rate is are saved each in its place."""
-
-    def made():
-        o = fresh()
-        one, two = lr_scheduler.LinearLR(o, 0.5, 1.0, 4), lr_scheduler.CosineAnnealingLR(o, 10)
-        return o, [one, two, lr_scheduler.ChainedScheduler([one, two])]
-
-    def going(o, schedules, n):
-        return run(schedules[2], o, n)
-
-    o, schedules = made()
-    going(o, schedules, 3)
-    saved = pickle.loads(pickle.dumps((o.state_dict(), [s.state_dict() for s in schedules])))
-    other, others = made()
-    other.load_state_dict(saved[0])
-    for schedule, state in zip(others, saved[1]):
-        schedule.load_state_dict(state)
-    exactly(going(other, others, 5), going(o, schedules, 5))
-    assert others[1].last_epoch == 8 and others[1].optimizer is other
-
-    # Resumed at an epoch, with the optimiser's state.
-    o = fresh()
-    run(lr_scheduler.ExponentialLR(o, 0.5), o, 2)
-    again = fresh()
-    with pytest.raises(KeyError, match="initial_lr"):
-        lr_scheduler.ExponentialLR(again, 0.5, last_epoch=2)
-    again.load_state_dict(o.state_dict())
-    exactly(run(lr_scheduler.ExponentialLR(again, 0.5, last_epoch=2), again, 2), [0.025, 0.0125, 0.00625])
-
-    class Inverse:
-        def __init__(self, k):
-            self.k = k
-
-        def __call__(self, epoch):
-            return 1 / (self.k + epoch)
-
-    first, second = (lr_scheduler.LambdaLR(fresh(), Inverse(k)) for k in (2, 5))
-    second.load_state_dict(first.state_dict())
-    second.step()
-    exactly(second.get_last_lr(), [0.1 / 3])
-
-
-def test_unfit_schedules():
-    o = fresh()
-    for wrong in (lambda: lr_scheduler.StepLR(o, 0), lambda: lr_scheduler.CosineAnnealingLR(o, 0)):
-        with pytest.raises(ValueError):
-            wrong()
-
-
 def test_xor():
     mg.manual_seed(1)
     net = nn.Sequential(nn.Linear(2, 4), nn.Tanh(), nn.Linear(4, 1), nn.Sigmoid())
@@ -611,6 +429,18 @@ def test_a_module_in_place_of_its_parameters_is_told():
     for module in (nn.Linear(1, 1), nn.Sequential(nn.Linear(1, 1))):
         with pytest.raises(TypeError, match=r"got (Linear|Sequential): pass its parameters\(\)"):
             optim.Adam(module)
+
+
+def test_a_list_of_parameters_is_trained():
+    held = nn.ParameterList([mg.ones(2), mg.zeros(3)])
+    for sgd in (mg.optim.SGD(held, lr=0.5), mg.optim.SGD([{"params": held}], lr=0.5)):
+        assert [p.shape for p in sgd.param_groups[0]["params"]] == [(2,), (3,)]
+    sum(p.sum() for p in held).backward()
+    sgd.step()
+    assert held[0].tolist() == [0.5, 0.5] and held[1].tolist() == [-0.5] * 3
+    for wrong in (nn.Linear(1, 1), nn.ModuleList([nn.Linear(1, 1)]), nn.ParameterDict({"a": mg.ones(1)}), nn.ParameterList()):
+        with pytest.raises(TypeError, match="parameters()"):
+            mg.optim.SGD(wrong, lr=0.5)
 
 
 @pytest.mark.parametrize("forget", [
@@ -766,22 +596,6 @@ def test_hooks_of_states():
     state = own.state_dict()
     own.step()
     assert state["own"] and state["state"][0]["n"] == 2
-
-
-def test_a_constant_rate_resumed_at_its_end():
-    def resumed(last_epoch, **options):
-        o = mg.optim.SGD([mg.nn.Parameter(mg.ones(1))], 0.1)
-        o.param_groups[0]["initial_lr"] = 0.4
-        s = mg.optim.lr_scheduler.ConstantLR(o, 0.5, last_epoch=last_epoch, **options)
-        rates = [o.param_groups[0]["lr"]]
-        for _ in range(2):
-            s.step()
-            rates.append(o.param_groups[0]["lr"])
-        return rates
-
-    # PyTorch's.
-    assert resumed(4) == [0.2, 0.2, 0.2] and resumed(3) == [0.1, 0.2, 0.2] and resumed(5) == [0.1, 0.1, 0.1]
-    assert resumed(2, total_iters=3) == [0.2, 0.2, 0.2]
 
 
 def test_a_state_of_lbfgs_is_as_new_as_what_it_is_of():

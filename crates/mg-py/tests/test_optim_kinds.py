@@ -222,18 +222,3 @@ def test_a_closure_that_raises():
 
     with pytest.raises(ValueError, match="being made"):
         o.step(again)
-
-
-def test_groups_that_come_after_the_schedule_was_made():
-    """As PyTorch: layers that are unfrozen later go on from the rate that they came with."""
-    first, later = (mg.nn.Parameter(mg.ones(1)) for _ in range(2))
-    optimizer = mg.optim.SGD([first], lr=0.1)
-    schedule = mg.optim.lr_scheduler.StepLR(optimizer, 2, 0.5)
-    schedule.step()
-    optimizer.add_param_group({"params": [later], "lr": 0.02})
-    rates = []
-    for _ in range(3):
-        optimizer.step()
-        schedule.step()
-        rates.append(schedule.get_last_lr())
-    assert rates == [[0.05, 0.01], [0.05, 0.01], [0.025, 0.005]]

@@ -347,3 +347,97 @@ def test_a_state_is_made_anew_by_the_classes_of_its_parts():
         p.grad = mg.ones(2)
         optimizer.step()
     assert mg.equal(w, p) and other.param_groups[0]["lr"] == 0.1
+
+
+# Parameters that are in no group for a while.
+
+
+class Two:
+    """Two parameters in a group of SGD with momentum, or in one each, and their step."""
+
+    def __init__(self, apart=False, jit=False):
+        self.a, self.b = (mg.ones(1, requires_grad=True) for _ in range(2))
+        groups = [{"params": [self.a]}, {"params": [self.b]}] if apart else [self.a, self.b]
+        self.o = mg.optim.SGD(groups, lr=0.1, momentum=0.9)
+        self.step = mg.jit(self._step) if jit else self._step
+
+    def _step(self):
+        self.o.zero_grad()
+        (self.a * self.a + self.b * self.b).sum().backward()
+        self.o.step()
+
+    def steps(self, n):
+        for _ in range(n):
+            self.step()
+        return round(self.a.item(), 5), round(self.b.item(), 5)
+
+
+@pytest.mark.parametrize("jit", [False, True])
+def test_a_parameter_that_comes_back_goes_on_with_what_was_remembered(jit):
+    run = Two(jit=jit)
+    assert run.steps(2) == (0.46, 0.46)
+    run.o.param_groups[0]["params"] = [run.b]
+    assert len(run.o.state[run.a]) == 1
+    run.o.add_param_group({"params": [run.a]})
+    assert run.steps(1) == (0.062, 0.062)
+    # Away for some steps.
+    run.o.param_groups[1:] = []
+    assert run.steps(4) == (0.062, -0.68288)
+    run.o.param_groups[0]["params"].append(run.a)
+    assert run.steps(4) == (-0.68288, 0.25426)
+    assert not jit or run.step.is_replaying
+
+
+@pytest.mark.parametrize("jit", [False, True])
+def test_a_group_that_comes_back_goes_on_from_where_its_parameters_are(jit):
+    run = Two(apart=True, jit=jit)
+    assert run.steps(4) == (-0.3086, -0.3086)
+    group = run.o.param_groups.pop(0)
+    assert run.steps(4)[0] == -0.3086
+    # In another group meanwhile, with a rate of its own, which recorded steps of the first one do not have.
+    run.o.add_param_group({"params": [run.a], "lr": 0.05})
+    assert run.steps(4)[0] == -0.50226
+    del run.o.param_groups[1]
+    run.steps(4)
+    run.o.param_groups.append(group)
+    assert run.steps(4)[0] == 0.28162
+    assert not jit or run.step.is_replaying
+
+
+def test_what_is_remembered_of_a_parameter_in_no_group_can_be_changed():
+    def left():
+        run = Two()
+        run.steps(2)
+        run.o.param_groups[0]["params"].remove(run.a)
+        return run
+
+    def back(run):
+        run.o.add_param_group({"params": [run.a]})
+        return run.steps(1)[0]
+
+    run = left()
+    assert run.o.state[run.a]["momentum_buffer"].tolist() == [pytest.approx(3.4)]
+    run.o.state[run.a]["momentum_buffer"].zero_()
+    assert back(run) == 0.368
+    run = left()
+    run.o.state[run.a]["momentum_buffer"] = mg.tensor([1.0])
+    assert back(run) == 0.278
+    for change in (lambda run: run.o.state.clear(), lambda run: run.o.state.pop(run.a), lambda run: setattr(run.o, "state", {})):
+        run = left()
+        change(run)
+        assert run.a not in run.o.state and back(run) == 0.368
+    # What is loaded is all that is remembered.
+    run = left()
+    run.o.load_state_dict(copy.deepcopy(run.o.state_dict()))
+    assert run.a not in run.o.state and run.b in run.o.state and back(run) == 0.368
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda both: pickle.loads(pickle.dumps(both))])
+def test_copies_of_an_optimiser_remember_parameters_in_no_group(copied):
+    run = Two()
+    run.steps(2)
+    run.o.param_groups[0]["params"].remove(run.a)
+    run.o.state  # noqa: B018
+    run.o, run.a, run.b = copied((run.o, run.a, run.b))
+    run.o.add_param_group({"params": [run.a]})
+    assert run.steps(1) == (0.062, 0.062)

@@ -7,7 +7,7 @@ import pickle
 
 import micrograd_rs as mg
 import pytest
-from micrograd_rs import Tensor
+from micrograd_rs import Tensor, nn
 from micrograd_rs._micrograd_rs import _rebuild
 
 
@@ -28,6 +28,13 @@ def test_leaves_stay_leaves():
     assert pickle.loads(pickle.dumps(x * 2)).requires_grad
 
 
+def test_results_come_back_from_pickle_as_leaves_that_require_gradients():
+    w = mg.ones(2, requires_grad=True)
+    for t, wants in ((w * 2, True), (w, True), (w.detach(), False)):
+        again = pickle.loads(pickle.dumps(t))
+        assert (again.requires_grad, again.is_leaf, again.tolist()) == (wants, True, t.tolist())
+
+
 def test_deepcopy():
     x = Tensor([1.0, 2.0])
     (x * x).sum().backward()
@@ -41,6 +48,16 @@ def test_deepcopy():
         copy.deepcopy(x * 2)
     a, b = copy.deepcopy([x, x])
     assert a is b
+
+
+def test_copies_of_parameters_and_buffers_are_such():
+    frozen = nn.Parameter(mg.ones(2), requires_grad=False)
+    assert isinstance(copy.deepcopy(frozen), nn.Parameter) and isinstance(copy.deepcopy(nn.Buffer(mg.ones(2))), nn.Buffer)
+    net = nn.Linear(2, 2).requires_grad_(False)
+    assert all(isinstance(p, nn.Parameter) and not p.requires_grad for p in copy.deepcopy(net).parameters())
+    weight, plain = nn.Parameter(mg.ones(2)), mg.ones(2, requires_grad=True)
+    (weight * plain * 3).sum().backward()
+    assert copy.deepcopy(weight).grad is None and copy.deepcopy(plain).grad.tolist() == [3.0, 3.0]
 
 
 def test_small_things():

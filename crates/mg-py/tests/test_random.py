@@ -6,8 +6,10 @@ import math
 
 import micrograd_rs as mg
 import pytest
+from micrograd_rs.nn import functional as F
 
 N = 40_000
+INF, NAN = math.inf, math.nan
 
 
 def moments(t):
@@ -55,6 +57,27 @@ def test_bounds(device):
     assert (c - 3).abs().lt(2).double().mean().item() == pytest.approx(0.5, abs=0.02)
 
 
+@pytest.mark.parametrize("dtype", [mg.float16, mg.bfloat16])
+@pytest.mark.parametrize("bounds", [(0, 1), (1, 2), (-2, -1), (-1, 0), (0, 2), (-3, 5), (1000, 1001)])
+def test_uniform_numbers_of_halves_stay_below_their_bound(dtype, bounds):
+    mg.manual_seed(0)
+    low, high = bounds
+    x = mg.empty(200_000, dtype=dtype).uniform_(low, high)
+    assert low <= x.min().item() and x.max().item() < (high if dtype == mg.float16 or high < 1000 else 1002)
+    if high < 1000:
+        assert x.max().item() > high - 0.02 * max(1, high - low)
+
+
+def test_random_integers_of_the_whole_range():
+    mg.manual_seed(0)
+    x = mg.randint(-(2**63), 2**63 - 1, (4000,)).tolist()
+    assert min(x) < -(2**62) and max(x) > 2**62
+    assert abs(sum(v > 0 for v in x) - 2000) < 200
+    assert len({v % 2**20 for v in x}) > 3900
+    x = mg.randint(-(2**62) - 2**61, 2**62 + 2**61, (4000,)).tolist()
+    assert -(2**62) - 2**61 <= min(x) < -(2**62) and 2**62 < max(x) < 2**62 + 2**61
+
+
 def test_refused():
     t = mg.zeros(3)
     for call in [
@@ -79,6 +102,58 @@ def test_refused():
     with mg.no_grad():
         leaf.uniform_()
     assert leaf.requires_grad and leaf.is_leaf
+
+
+@pytest.mark.parametrize("late", [lambda x: x, lambda x: x * 1])
+@pytest.mark.parametrize(
+    ("call", "numbers"),
+    [
+        (lambda x: x.multinomial(1), [[0.0, 0.0], [math.nan, 1.0], [-1.0, 2.0], [INF, 1.0], [[1.0, 1.0], [0.0, 0.0]]]),
+        (lambda x: x.multinomial(2, replacement=True), [[0.0, 0.0], [math.nan, 1.0], [-1.0, 2.0]]),
+        (lambda x: x.bernoulli(), [[math.nan], [-0.1], [1.1]]),
+        (lambda x: mg.zeros(1).bernoulli_(x), [[math.nan], [-0.1], [1.1]]),
+        (lambda x: F.binary_cross_entropy(x, mg.ones(1)), [[math.nan], [-0.1], [1.1]]),
+        (lambda x: F.binary_cross_entropy(mg.ones(1), x, reduction="none"), [[math.nan], [-0.1], [1.1]]),
+        (lambda x: mg.nn.BCELoss()(x, mg.ones(1)), [[-1.0]]),
+    ],
+)
+def test_probabilities_and_weights(call, numbers, late):
+    for wrong in numbers:
+        with pytest.raises(RuntimeError, match=r"takes (numbers|weights)"):
+            call(late(mg.tensor(wrong))).tolist()
+    call(late(mg.tensor([1.0]))).tolist()
+
+
+@pytest.mark.parametrize("rate", [-1.0, math.nan])
+def test_there_are_no_counts_of_negative_rates(rate):
+    with pytest.raises(RuntimeError, match="poisson: takes rates that are not negative"):
+        mg.poisson(mg.tensor([1.0, rate]))
+    assert mg.poisson(mg.tensor([0.0, -0.0])).tolist() == [0.0, 0.0]
+
+
+def test_deviations_that_are_none_are_refused():
+    for std in (-1.0, NAN, mg.tensor([1.0, -1.0]), mg.tensor([1.0, NAN])):
+        with pytest.raises(mg.ArgumentError, match="^normal: takes .*deviation"):
+            mg.normal(mg.zeros(2), std)
+    with pytest.raises(mg.ArgumentError, match="deviation"):
+        mg.normal(0.0, NAN, (2,))
+    with pytest.raises(mg.ArgumentError, match="deviation"):
+        mg.normal(0.0, mg.tensor([1.0]) - 2).tolist()
+    half, one = mg.zeros(2, dtype=mg.float16), mg.ones(2)
+    assert mg.normal(half, one).dtype == mg.normal(half, 1.0).dtype == mg.normal(0.0, half).dtype == mg.float16
+    assert mg.normal(one, half).dtype == mg.float32 and mg.normal(one.double(), one).dtype == mg.float64
+
+
+def test_random_integers_that_the_dtype_does_not_hold():
+    for low, high, dtype in ((0, 300, mg.uint8), (-1, 2, mg.uint8), (0, 200, mg.int8), (0, 3, mg.bool), (0, 70000, mg.int16)):
+        with pytest.raises((ValueError, RuntimeError), match="draws"):
+            mg.randint(low, high, (8,), dtype=dtype)
+    with pytest.raises((ValueError, RuntimeError), match="draws"):
+        mg.randint_like(mg.zeros(3, dtype=mg.uint8), 300)
+    assert mg.randint(0, 256, (500,), dtype=mg.uint8).max().item() > 200
+    assert mg.randint(-128, 128, (500,), dtype=mg.int8).min().item() < -60
+    assert set(mg.randint(0, 2, (100,), dtype=mg.bool).tolist()) == {True, False}
+    assert mg.randint(0, 1000, (3,), dtype=mg.float16).dtype == mg.float16
 
 
 def test_generators(device):
@@ -113,6 +188,22 @@ def test_generators(device):
     assert mg.manual_seed(5).initial_seed() == mg.initial_seed() == 5
     assert draw(None) == first
     assert mg.default_generator.get_state().tolist() == mg.get_rng_state().tolist() == after.tolist()
+
+
+X = mg.ones(2, 3)
+
+
+def test_generators_of_what_is_drawn_like_others():
+    def drawn(seed):
+        g = mg.Generator().manual_seed(seed)
+        return [mg.rand_like(X, generator=g), mg.randn_like(X, generator=g), mg.randint_like(X, 9, generator=g), mg.randint_like(X, 2, 9, generator=g)]
+
+    one, same, other = ([t.tolist() for t in drawn(seed)] for seed in (3, 3, 4))
+    assert one == same != other
+    assert mg.rand_like(X, dtype=mg.float64).dtype == mg.float64 and mg.rand_like(X, requires_grad=True).requires_grad
+    state = mg.get_rng_state()
+    drawn(1)
+    assert mg.equal(mg.get_rng_state(), state)
 
 
 def test_numbers_are_the_same_everywhere(device):
@@ -168,6 +259,24 @@ def test_samples_of_weights(device):
     assert second.count(2) / len(second) == pytest.approx(0.5, abs=0.05)
 
 
+def test_many_weighted_samples_take_no_time_for_each_weight():
+    mg.manual_seed(0)
+    weights = mg.arange(200_000.0)
+    weights[5] = 0.0
+    # As long as these took a number for each sample and weight, this was minutes.
+    with_it = mg.multinomial(weights, 200_000, replacement=True)
+    without = mg.multinomial(weights[1:], 199_998)
+    assert 0 <= int(with_it.min()) and int(with_it.max()) < 200_000 and not bool((with_it == 5).any())
+    assert with_it.double().mean().item() == pytest.approx(200_000 * 2 / 3, rel=0.01)
+    # All but the one of weight 0, the large ones first.
+    assert without.unique().numel() == 199_998 and not bool((without == 4).any())
+    assert without[:1000].double().mean().item() == pytest.approx(200_000 * 2 / 3, rel=0.03)
+    rows = mg.multinomial(mg.tensor([[1.0, 0.0, 3.0], [0.0, 2.0, 0.0]]), 4000, replacement=True)
+    assert rows[1].tolist() == [1] * 4000 and (rows[0] == 2).sum().item() / 4000 == pytest.approx(0.75, abs=0.03)
+    assert (rows[0] == 1).sum().item() == 0
+    assert len(list(mg.utils.data.WeightedRandomSampler(weights, 50_000))) == 50_000
+
+
 def test_steps_draw_anew():
     """A replayed step goes on with the global generator, and is not replayed where it draws from another."""
 
@@ -186,6 +295,18 @@ def test_steps_draw_anew():
 
     results = [tuple(other(x).tolist()) for _ in range(5)]
     assert len(set(results)) == 5 and not other.is_replaying
+
+
+def test_random_numbers_go_on():
+    f = mg.jit(lambda x: x + mg.rand(3))
+    told = []
+    for k in range(8):
+        if k < 2:
+            mg.manual_seed(0)
+        told.append(tuple(f(mg.zeros(3)).tolist()))
+    assert told[0] == told[1] and len(set(told[1:])) == 7
+    mg.manual_seed(0)
+    assert tuple(f(mg.zeros(3)).tolist()) == told[0]
 
 
 def test_generators_are_copied_and_pickled_with_their_state():

@@ -1,18 +1,21 @@
-"""Reductions over any axes, against NumPy, with their gradients' shapes."""
+"""Reductions over any axes, against NumPy, with their gradients' shapes; and over segments."""
 
 from __future__ import annotations
 
 import itertools
+import math
+import pickle
 
 import micrograd_rs as mg
 import pytest
-from conftest import close
+from conftest import close, leaf
 from micrograd_rs import Tensor
 
 numpy = pytest.importorskip("numpy")
 
 SHAPE = (2, 3, 4)
 AXES = [None, *range(-3, 3), *itertools.combinations(range(3), 2), (0, 1, 2), (-1, 0)]
+INF = math.inf
 
 
 @pytest.fixture
@@ -73,6 +76,19 @@ def test_integers_and_truth():
     assert mg.tensor([1, 2]).sum(dtype="f64").dtype == mg.float64
 
 
+@pytest.mark.parametrize("axes", [(), []])
+def test_no_axes_are_none_where_truth_is_asked_for(axes):
+    x = mg.tensor([[0.0, 2.0], [math.nan, -1.0]])
+    for f in (mg.any, mg.all, mg.Tensor.any, mg.Tensor.all):
+        found = f(x, dim=axes)
+        assert found.dtype == mg.bool and found.tolist() == [[False, True], [True, True]]
+        assert f(x, dim=axes, keepdim=True).shape == (2, 2) and f(x).shape == f(x, dim=None).shape == ()
+        assert f(mg.tensor([0, 7], dtype=mg.uint8), dim=axes).tolist() == [0, 1]
+        assert f(mg.tensor([0, 7], dtype=mg.uint8), dim=axes).dtype == mg.uint8
+    # Sums take no axes for all of them, as PyTorch's do.
+    assert x[0].sum(dim=axes).item() == 2
+
+
 def test_nothing_to_reduce():
     empty = mg.zeros(0, 3)
     assert empty.sum().item() == 0 and empty.prod().item() == 1 and empty.sum(0).tolist() == [0, 0, 0]
@@ -81,6 +97,32 @@ def test_nothing_to_reduce():
     for name in ("max", "min", "argmax", "argmin", "amax"):
         with pytest.raises(ValueError):
             getattr(empty, name)().tolist()
+
+
+NOTHING = mg.zeros(0, 3)
+
+
+EMPTY = ["max", "min", "amax", "amin", "argmax", "argmin", "median", "nanmedian", "mode"]
+
+
+@pytest.mark.parametrize("name", EMPTY)
+def test_the_largest_of_nothing_is_an_index_error(name):
+    with pytest.raises(IndexError, match=f"^{name}: ") as told:
+        getattr(mg, name)(NOTHING, 0)
+    # NumPy's is a ValueError, PyTorch's of all elements a RuntimeError.
+    assert isinstance(told.value, mg.EmptyError) and isinstance(told.value, (ValueError, RuntimeError))
+    assert isinstance(pickle.loads(pickle.dumps(told.value)), mg.EmptyError)
+    answer = getattr(mg, name)(NOTHING, 1)
+    assert (answer if isinstance(answer, mg.Tensor) else answer[0]).shape == (0,)
+
+
+def test_the_median_of_nothing_has_a_history():
+    for f in (mg.median, mg.nanmedian):
+        x = mg.zeros(0, requires_grad=True)
+        answer = f(x)
+        assert answer.requires_grad and math.isnan(answer.item())
+        answer.backward()
+        assert x.grad.shape == (0,)
 
 
 def test_norms(array):
@@ -132,6 +174,10 @@ def test_means_are_divisions():
     assert all(mg.ones(n).mean().item() == 1 for n in range(1, 300))
 
 
+def test_means_are_divided():
+    assert all(mg.ones(n).mean().item() == 1 for n in range(1, 400))
+
+
 def test_max_along_an_axis_has_one_gradient():
     for f, at, wanted in ((mg.max, [1.0, 3.0, 3.0], [0, 1, 0]), (mg.min, [1.0, 0.0, 0.0], [0, 1, 0])):
         x = mg.Tensor(at)
@@ -144,6 +190,17 @@ def test_max_along_an_axis_has_one_gradient():
     x = mg.Tensor([0.0, 0.0])
     x.norm().backward()
     assert x.grad.tolist() == [0, 0]
+
+
+@pytest.mark.parametrize("values", [[INF, INF, 1.0], [math.nan, 2.0, math.nan], [-INF, -INF, 1.0], [-0.0, -0.0], [3.0, 1.0, 3.0, 3.0, 7.0, 7.0]])
+@pytest.mark.parametrize("name", ["max", "min", "median"])
+def test_what_is_found_among_equals_shares_its_gradient(name, values):
+    x = leaf(values)
+    found = getattr(x, name)()
+    found.backward()
+    share = [v == found.item() or (math.isnan(v) and math.isnan(found.item())) for v in values]
+    assert x.grad.tolist() == pytest.approx([s / sum(share) for s in share])
+    assert math.isnan(found.item()) or math.copysign(1.0, found.item()) == math.copysign(1.0, values[share.index(True)])
 
 
 @pytest.mark.parametrize("axis", [3, -4, (0, 5)])
@@ -171,3 +228,53 @@ def test_nothing_has_no_norm_of_a_negative_order():
         with pytest.raises(ValueError, match="the norm of order -.* of no elements, in shape"):
             norm(mg.ones(0))
     assert mg.linalg.norm(mg.ones(2, 0), -1, dim=0).shape == (0,) and mg.linalg.norm(mg.ones(0), 0.5).item() == 0
+
+
+# Segments.
+
+
+DATA = [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0], [7.0, 8.0, 9.0], [10.0, 11.0, 12.0]]
+
+
+@pytest.mark.parametrize(
+    ("reduce", "initial", "first", "empty", "last"),
+    [
+        ("sum", None, [5.0, 7.0, 9.0], 0.0, [17.0, 19.0, 21.0]),
+        ("sum", 2.0, [7.0, 9.0, 11.0], 2.0, [19.0, 21.0, 23.0]),
+        ("mean", None, [2.5, 3.5, 4.5], math.nan, [8.5, 9.5, 10.5]),
+        ("mean", 2.0, [3.5, 4.5, 5.5], 2.0, [9.5, 10.5, 11.5]),
+        ("max", None, [4.0, 5.0, 6.0], -math.inf, [10.0, 11.0, 12.0]),
+        ("max", 2.0, [4.0, 5.0, 6.0], 2.0, [10.0, 11.0, 12.0]),
+        ("min", None, [1.0, 2.0, 3.0], math.inf, [7.0, 8.0, 9.0]),
+        ("min", 2.0, [1.0, 2.0, 2.0], 2.0, [2.0, 2.0, 2.0]),
+        ("prod", None, [4.0, 10.0, 18.0], 1.0, [70.0, 88.0, 108.0]),
+        ("prod", 2.0, [8.0, 20.0, 36.0], 2.0, [140.0, 176.0, 216.0]),
+    ],
+)
+def test_segments(device, reduce, initial, first, empty, last):
+    data, lengths = mg.tensor(DATA, device=device), mg.tensor([2, 0, 2], device=device)
+    close(mg.segment_reduce(data, reduce, lengths=lengths, initial=initial), [first, [empty] * 3, last])
+    close(mg.segment_reduce(data, reduce, offsets=mg.tensor([0, 2, 2, 4], device=device), initial=initial), [first, [empty] * 3, last])
+
+
+def test_segments_of_rows_and_their_gradients(device):
+    data = mg.tensor(DATA, device=device, requires_grad=True)
+    lengths = mg.tensor([[1, 2], [3, 0], [0, 3], [2, 1]], device=device)
+    answer = mg.segment_reduce(data, "sum", lengths=lengths, axis=1)
+    assert answer.tolist() == [[1.0, 5.0], [15.0, 0.0], [0.0, 24.0], [21.0, 12.0]]
+    answer.square().sum().backward()
+    assert data.grad.tolist() == [[2.0, 10.0, 10.0], [30.0] * 3, [48.0] * 3, [42.0, 42.0, 24.0]]
+
+
+def test_segments_that_do_not_fit():
+    data = mg.tensor(DATA)
+    for wrong, kind, text in (
+        (dict(reduce="sum", lengths=mg.tensor([2, 1])), ValueError, "do not add up to 4, the size of axis 0"),
+        (dict(reduce="sum"), ValueError, "takes lengths or offsets"),
+        (dict(reduce="median", lengths=mg.tensor([4])), ValueError, "reduce is one of sum, mean, prod, max, min, got 'median'"),
+        (dict(reduce="sum", lengths=mg.tensor([3]), axis=1), ValueError, r"takes lengths \[4, n\] for axis 1"),
+    ):
+        with pytest.raises(kind, match=text):
+            mg.segment_reduce(data, **wrong)
+    with pytest.raises(TypeError, match="floating-point data"):
+        mg.segment_reduce(mg.arange(4), "sum", lengths=mg.tensor([4]))

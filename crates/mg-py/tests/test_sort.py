@@ -1,18 +1,21 @@
-"""Sorting at the sizes at which the work is divided otherwise, on every device: against Python's sort, which is stable."""
+"""Sorting at the sizes at which the work is divided otherwise, on every device, against Python's sort, which is stable, and NumPy's; and quantiles."""
 
 from __future__ import annotations
 
 import bisect
+import math
 import os
 import random
 import subprocess
 import sys
 
 import micrograd_rs as mg
+import numpy as np
 import pytest
 
 LENGTHS = [0, 1, 2, 31, 33, 96, 97, 255, 1023, 1025, 4096, 4097, 32_769, 70_000, 140_001]
 DTYPES = ["f64", "f32", "f16", "bf16", "i64", "i32", "u8", "bool"]
+INF = math.inf
 
 
 def numbers(n, spread, seed=0):
@@ -63,6 +66,36 @@ def test_many_lines(device, rows, length):
     assert x.flip(1).sort(1).values.tolist() == values
     largest = [[line[at] for at in order(line, True)[: length // 20 + 1]] for line in data]
     assert x.topk(length // 20 + 1).values.tolist() == largest
+
+
+@pytest.mark.parametrize("high", [1, 200, 70000, 1 << 40, 1 << 62])
+@pytest.mark.parametrize("dtype", ["int64", "int32"])
+def test_orders_of_small_and_large_integers(dtype, high):
+    rng = np.random.default_rng(2)
+    if dtype == "int32" and high > 1 << 31:
+        high = 1 << 31
+    for rows, length in [(1, 9000), (3, 5000), (1, 70000), (2, 100)]:
+        x = rng.integers(-high if high > 200 else 0, high, (rows, length)).astype(dtype)
+        for descending in (False, True):
+            order = np.argsort(~x if descending else x, axis=1, kind="stable")
+            values, indices = mg.sort(mg.tensor(x), dim=1, descending=descending, stable=True)
+            np.testing.assert_array_equal(indices.numpy(), order)
+            np.testing.assert_array_equal(values.numpy(), np.take_along_axis(x, order, 1))
+        np.testing.assert_array_equal(mg.msort(mg.tensor(x[0])).numpy(), np.sort(x[0]))
+        np.testing.assert_array_equal(mg.unique(mg.tensor(x)).numpy(), np.unique(x))
+
+
+def test_digits_that_all_integers_share_are_kept():
+    """Only the highest digit differs, only one in the middle, and none."""
+    for shift in (0, 24, 40, 56):
+        x = (np.arange(9000) % 5 << shift) + 7
+        values, indices = mg.sort(mg.tensor(x), stable=True)
+        order = np.argsort(x, kind="stable")
+        np.testing.assert_array_equal(values.numpy(), x[order])
+        np.testing.assert_array_equal(indices.numpy(), order)
+    same = np.full(9000, -3)
+    np.testing.assert_array_equal(mg.argsort(mg.tensor(same), stable=True).numpy(), np.arange(9000))
+    assert mg.mode(mg.tensor(same))[0].item() == -3
 
 
 @pytest.mark.parametrize("dtype", ["f64", "f32", "f16", "bf16"])
@@ -193,3 +226,14 @@ def test_quantiles_of_infinities(device):
     """Neighbours that are equal have nothing between them, be they infinite."""
     x = mg.tensor([float("-inf"), float("-inf"), 1.0, float("inf"), float("inf")], device=device)
     assert x.quantile(mg.tensor([0.1, 0.5, 0.9], device=device)).tolist() == [float("-inf"), 1.0, float("inf")]
+
+
+def test_quantiles_beside_infinity():
+    x = mg.tensor([-INF, 0.0])
+    assert [x.quantile(q).item() for q in (0.5, 0.6, 0.9, 1.0)] == [-INF, -INF, -INF, 0.0]
+    assert math.isnan(x.quantile(0.4).item())
+    x = mg.tensor([3.0, -1.0, 7.0, 2.5], requires_grad=True)
+    y = mg.quantile(x, mg.tensor([0.1, 0.2, 0.6, 0.9]))
+    assert y.tolist() == pytest.approx([0.05, 1.1, 2.9, 5.8], abs=1e-6)
+    y.sum().backward()
+    assert x.grad.tolist() == pytest.approx([1.1, 1.1, 0.7, 1.1])

@@ -9,6 +9,7 @@ import weakref
 import pytest
 
 import micrograd_rs as mg
+from conftest import leaf
 from micrograd_rs import nn, optim
 from micrograd_rs.autograd import grad
 
@@ -71,6 +72,18 @@ def test_a_gradient_is_one_object():
     assert gone[0]() is None
 
 
+def test_a_held_gradient_does_not_come_back():
+    w = leaf([1.0])
+    (w * 3).sum().backward()
+    held = w.grad
+    w.grad = None
+    (w * 2).sum().backward()
+    held += w.grad
+    assert w.grad.item() == 2 and held.item() == 5 and w.grad is w.grad
+    held.zero_()
+    assert w.grad.item() == 2
+
+
 def test_deep_copies_share_what_was_shared():
     x = mg.arange(6.0)
     all_of = {"x": x, "row": x[2:4], "turned": x.view(2, 3).t(), "detached": x.detach(), "part": x[1:5].detach()[1:]}
@@ -126,6 +139,27 @@ def test_a_parameter_takes_other_memory_and_stays_itself():
     w.sum().backward()
     opt.step()
     assert w.tolist() == [[2.5], [3.5]]
+
+
+def test_parameters_are_on_the_memory_of_what_they_are_made_of():
+    x = mg.ones(2)
+    p = mg.nn.Parameter(x)
+    p.data.add_(1)
+    assert x.tolist() == [2, 2]
+    x.add_(1)
+    assert p.tolist() == [3, 3]
+    flat = mg.zeros(4)
+    a, b = mg.nn.Parameter(flat[:2]), mg.nn.Parameter(flat[2:])
+    flat.copy_(mg.tensor([1.0, 2.0, 3.0, 4.0]))
+    assert a.tolist() == [1, 2] and b.tolist() == [3, 4]
+    (a.sum() + b.sum() * 2).backward()
+    mg.optim.SGD([a, b], 0.5).step()
+    assert flat.tolist() == [0.5, 1.5, 2, 3] and a.grad.tolist() == [1, 1]
+    layer = mg.nn.Linear(2, 2)
+    tied = mg.nn.Parameter(layer.weight.data)
+    with mg.no_grad():
+        tied.zero_()
+    assert layer.weight.tolist() == [[0, 0], [0, 0]]
 
 
 def test_a_backward_that_fails_adds_to_no_gradient():
@@ -237,6 +271,19 @@ def test_views_that_are_leaves():
     w.sum().backward()
     opt.step()
     assert w.requires_grad and w.tolist() == [0, 0, 0] and flat.tolist() == [0, 0, 0, 1, 1, 1]
+
+
+def test_a_view_that_is_a_leaf_stays_one():
+    flat = mg.zeros(6)
+    w = flat[:3].requires_grad_()
+    flat.add_(1)
+    assert w.requires_grad and w.is_leaf
+    optimiser = mg.optim.SGD([w], lr=1.0)
+    for _ in range(2):
+        optimiser.zero_grad()
+        w.sum().backward()
+        optimiser.step()
+    assert w.requires_grad and flat.tolist() == [-1, -1, -1, 1, 1, 1]
 
 
 def test_a_write_without_gradients_keeps_the_history():
@@ -536,6 +583,74 @@ def test_data_of_its_own_leaves_views_what_they_are():
     seen[:] = w * 3
     t.sum().backward()
     assert (t.tolist(), w.grad.item()) == ([6.0], 3.0)
+
+
+def test_a_tensor_that_is_given_its_own_memory_stays_what_it_is():
+    x = T([1.0, 2.0, 3.0], requires_grad=True)
+    y = x * 2
+    view = y[1:]
+    y.data = y.data
+    y.mul_(3)
+    view.sum().backward()
+    assert x.grad.tolist() == [0, 6, 6] and view.tolist() == [12, 18]
+    turned = mg.ones(2, 3)
+    turned.data = turned.data.t()
+    assert turned.shape == (3, 2)
+    turned.data = turned.data[:2]
+    assert turned.shape == (2, 2)
+
+
+# A result whose data is another tensor's keeps its history.
+def test_a_result_is_given_data_of_another_shape():
+    w = leaf([1.0, 2.0, 3.0])
+    x = w * 2
+    x.data = mg.ones(2)
+    assert x.shape == (2,) and x.requires_grad and not x.is_leaf
+    with pytest.raises(RuntimeError, match=r"\[2\].*\[3\]"):
+        (x * 3).sum().backward()
+    x = w * 2
+    x.data = mg.ones(2, 3, dtype=mg.float64)
+    (x * 3).sum().backward()
+    assert w.grad.tolist() == [12, 12, 12] and w.grad.dtype == mg.float32
+    x = w * 2
+    x.data = mg.ones(5)
+    x.data = mg.ones(3)
+    x.mul_(2)
+    x.sum().backward()
+    assert w.grad.tolist() == [16, 16, 16]
+    with pytest.raises(TypeError):
+        (w * 2).data = mg.ones(3, dtype=mg.int32)
+
+
+def test_a_gradient_of_another_shape_is_added_only_where_it_fits():
+    w = mg.tensor([1.0, 2.0], requires_grad=True)
+    (w * w).sum().backward()
+    w.data = mg.tensor([[1.0, 2.0], [3.0, 4.0]])
+    with pytest.raises((RuntimeError, ValueError), match=r"shape \[2, 2\].*shape \[2\]"):
+        (w * w).sum().backward()
+    assert w.grad.tolist() == [2.0, 4.0]
+    w.data = mg.tensor([5.0])
+    (w * w).sum().backward()
+    assert w.grad.tolist() == [12.0, 14.0]
+
+
+def test_gradients_of_leaves_that_have_another_dtype_since():
+    w = leaf([1.0, 2.0], dtype=mg.float64)
+    (w * 2).sum().backward()
+    w.data = mg.tensor([1.0, 2.0])
+    (w * 3).sum().backward()
+    assert w.dtype == mg.float32 and w.grad.dtype == mg.float64 and w.grad.tolist() == [5, 5]
+
+
+def test_results_are_cut_off_in_place():
+    w = leaf([1.0, 2.0])
+    x = w * 2
+    assert x.detach_() is x and x.is_leaf and not x.requires_grad
+    x.mul_(2)
+    assert (x.tolist(), w.detach_().requires_grad) == ([4, 8], False)
+    for view in (mg.ones(2)[1:], (leaf([1.0, 2.0]) * 1)[:1]):
+        with pytest.raises(RuntimeError, match="view"):
+            view.detach_()
 
 
 @pytest.mark.parametrize("shares", [lambda s: s.numpy(), lambda s: s.detach().numpy()], ids=["numpy", "of a detached one"])

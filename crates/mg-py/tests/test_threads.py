@@ -1,4 +1,4 @@
-"""Threads that wait for each other: whoever waits for the engine does not keep the interpreter's lock meanwhile."""
+"""Threads that wait for each other or share a step: whoever waits for the engine does not keep the interpreter's lock meanwhile, and no call is lost."""
 
 import copy
 import subprocess
@@ -8,6 +8,9 @@ import time
 
 import micrograd_rs as mg
 import pytest
+
+T = mg.tensor
+
 
 #: The main thread's steps ask for signals as they go, and have the weight meanwhile.
 STEPS = """
@@ -155,6 +158,24 @@ def test_a_step_that_threads_share_loses_no_update_whether_it_is_replayed_or_not
             assert ended(shared=True) == wanted
     finally:
         sys.setswitchinterval(before)
+
+
+def test_two_threads_call_one_step():
+    w = T([1.0])
+    f = mg.jit(lambda x: x * 2 + w)
+    wrong = []
+
+    def work(k):
+        for i in range(200):
+            if f(T([float(k * 1000 + i)])).item() != 2 * (k * 1000 + i) + 1 or w.item() != 1:
+                wrong.append((k, i))
+
+    threads = [threading.Thread(target=work, args=(k,)) for k in range(2)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert wrong == []
 
 
 def at_once(*works, seconds=1.5):

@@ -8,6 +8,7 @@ import micrograd_rs as mg
 import numpy as np
 import pytest
 from conftest import close
+from micrograd_rs import nn
 from micrograd_rs.nn import functional as F
 
 
@@ -188,6 +189,40 @@ def test_arguments_by_their_names(device):
         mg.take_along_dim(table, at, 0, sparse_grad=True)
 
 
+def test_functions_that_are_methods_too_take_their_tensor_by_name():
+    x = mg.tensor([[1.0, 4.0], [3.0, 2.0]])
+    assert mg.max(input=x).item() == 4.0 and mg.min(input=x).item() == 1.0
+    assert mg.max(input=x, dim=1).values.tolist() == [4.0, 3.0] and mg.max(x, 0).indices.tolist() == [1, 0]
+    assert mg.min(input=x, other=mg.full((2, 2), 2.0)).tolist() == [[1.0, 2.0], [2.0, 2.0]]
+    assert mg.numel(input=x) == 4 and mg.nonzero(input=x).shape == (4, 2) and mg.is_floating_point(input=x)
+    with pytest.raises(TypeError):
+        mg.max(x, input=x)
+
+
+def test_the_larger_of_each_pair_by_name():
+    a, b = mg.tensor([1.0, 5.0]), mg.tensor([2.0, 3.0])
+    assert mg.max(a, other=b).tolist() == [2, 5] and a.min(other=b).tolist() == [1, 3] and a.max(other=None).item() == 5
+    for wrong in ({"other": 2.0}, {"dim": 0, "other": b}):
+        with pytest.raises(TypeError):
+            a.max(**wrong)
+
+
+def test_arguments_have_pytorchs_names():
+    one = nn.Parameter(mg.ones(1))
+    held = nn.ParameterDict(parameters={"a": one})
+    held.update(parameters={"b": one})
+    assert held.get(key="a") is one and held.setdefault(key="b") is one and held.pop(key="b") is one
+    x = mg.tensor([[3.0, 4.0]])
+    assert mg.equal(nn.RMSNorm(2)(x=x), F.rms_norm(x, (2,)))
+    assert mg.equal(nn.PoissonNLLLoss()(log_input=x, target=x), F.poisson_nll_loss(x, x))
+    split = nn.AdaptiveLogSoftmaxWithLoss(2, 4, [2])
+    target = mg.tensor([3])
+    assert mg.equal(split(input_=x, target_=target).output, split(x, target).output)
+    net = nn.Linear(2, 1, bias=False)
+    call = nn.utils.stateless.functional_call
+    assert call(net, parameters_and_buffers={"weight": mg.ones(1, 2)}, args=(x,)).tolist() == [[7.0]]
+
+
 def test_axes_to_squeeze_as_items():
     x = mg.ones(1, 1, 2)
     assert x.squeeze(0, 1).shape == (2,) and mg.ones(1, 2, 2).squeeze(0, 1).shape == (2, 2) and mg.ones(1, 1, 1).squeeze(0, -1, 1).shape == ()
@@ -221,3 +256,53 @@ def test_factors_in_the_order_of_older_days(device):
         for f in (lambda: mg.add(x, y, 2), lambda: mg.add(2, x, 3), lambda: mg.mul(x, 2, y), lambda: mg.add(x, 2, y, alpha=3), lambda: mg.add(x, 2, 3)):
             with pytest.raises(TypeError):
                 f()
+
+
+def whole(*shape):
+    return mg.ones(*shape, dtype=mg.int64)
+
+
+CALLS = {
+    "polygamma_": (lambda: mg.ones(1).polygamma_(1), [1.6449341]),
+    "unravel_index": (lambda: mg.unravel_index(indices=mg.tensor([1, 5]), shape=(2, 3))[1], [1, 2]),
+    "vdot": (lambda: mg.vdot(mg.ones(3), other=mg.ones(3)), 3),
+    "dot": (lambda: mg.dot(mg.ones(3), tensor=mg.ones(3)), 3),
+    "tril_indices": (lambda: mg.tril_indices(2, 2, layout=mg.strided), [[0, 1, 1], [0, 0, 1]]),
+    "triu_indices": (lambda: mg.triu_indices(2, 2, layout=mg.strided, pin_memory=False), [[0, 0, 1], [0, 1, 1]]),
+    "alpha_dropout": (lambda: mg.alpha_dropout(mg.ones(2), p=0.5, train=False), [1, 1]),
+    "alpha_dropout_": (lambda: mg.alpha_dropout_(mg.ones(2), p=0.5, train=False), [1, 1]),
+    "feature_alpha_dropout": (lambda: mg.feature_alpha_dropout(mg.ones(1, 2), p=0.5, train=False), [[1, 1]]),
+    "feature_dropout": (lambda: mg.feature_dropout(mg.ones(1, 2), p=0.5, train=False), [[1, 1]]),
+    "layer_norm": (lambda: mg.layer_norm(mg.ones(1, 2), (2,), cudnn_enable=False), [[0, 0]]),
+    "layer_norm by place": (lambda: mg.layer_norm(mg.ones(1, 2), (2,), None, None, 1e-5, False), [[0, 0]]),
+    "group_norm": (lambda: mg.group_norm(mg.ones(1, 2), 1, cudnn_enabled=False), [[0, 0]]),
+    "group_norm by place": (lambda: mg.group_norm(mg.ones(1, 2), 1, None, None, 1e-5, True), [[0, 0]]),
+    "softmax": (lambda: F.softmax(mg.ones(2), 0, 3, mg.float64), [0.5, 0.5]),
+    "softmax without a dtype": (lambda: F.softmax(mg.ones(2), 0, 3), [0.5, 0.5]),
+    "log_softmax": (lambda: F.log_softmax(mg.ones(2), 0, 3, mg.float64).exp(), [0.5, 0.5]),
+    "softmin": (lambda: F.softmin(mg.ones(2), 0, 3, mg.float64), [0.5, 0.5]),
+    "softmax of the package": (lambda: mg.softmax(mg.ones(2), 0, mg.float64), [0.5, 0.5]),
+    "uniform_": (lambda: mg.ones(1).uniform_(**{"from": 5.0, "to": 5.0}), [5]),
+    "random_": (lambda: mg.ones(1).random_(**{"from": 5, "to": 6}), [5]),
+    "addmm": (lambda: mg.addmm(whole(1, 1), whole(1, 1), whole(1, 1), beta=1.7, alpha=2.9), [[3]]),
+    "addmv": (lambda: mg.addmv(whole(1), whole(1, 1), whole(1), beta=1.7, alpha=2.9), [3]),
+    "addbmm": (lambda: mg.addbmm(whole(1, 1), whole(1, 1, 1), whole(1, 1, 1), beta=-1.7, alpha=2.9), [[1]]),
+    "baddbmm": (lambda: mg.baddbmm(whole(1, 1, 1), whole(1, 1, 1), whole(1, 1, 1), beta=-1.7, alpha=-0.9), [[[-1]]]),
+    "multi_margin_loss": (lambda: F.multi_margin_loss(mg.tensor(0.3), mg.tensor(0)), 0),
+    "multi_margin_loss of a line": (lambda: F.multi_margin_loss(mg.ones(3), mg.tensor([0]), reduction="none"), [2 / 3]),
+    "multilabel_margin_loss": (lambda: F.multilabel_margin_loss(mg.tensor(0.3), mg.tensor(0), reduction="none"), 0),
+    "multilabel_margin_loss of none": (lambda: F.multilabel_margin_loss(mg.tensor(0.3), mg.tensor(-1)), 0),
+    "pinv": (lambda: mg.linalg.pinv(mg.eye(2).expand(2, 2, 2) * 2, mg.tensor([0.1, 3.0])), [[[0.5, 0], [0, 0.5]], [[0, 0], [0, 0]]]),
+    "pinv of symmetric ones": (lambda: mg.linalg.pinv(mg.eye(1) * 2, 0.1, True), [[0.5]]),
+    "pinv by name": (lambda: mg.linalg.pinv(mg.eye(1).expand(2, 1, 1) * 2, atol=mg.tensor([0.1, 3.0])), [[[0.5]], [[0]]]),
+    "matrix_rank": (lambda: mg.linalg.matrix_rank(mg.eye(2).expand(2, 2, 2) * 2, mg.tensor([0.1, 3.0])), [2, 0]),
+    "matrix_rank of one": (lambda: mg.linalg.matrix_rank(mg.eye(2) * 2, mg.tensor([0.1, 3.0])), [2, 0]),
+    "matrix_rank of symmetric ones": (lambda: mg.linalg.matrix_rank(mg.eye(2), 0.1, True), 2),
+    "matrix_rank by name": (lambda: mg.linalg.matrix_rank(mg.eye(2).expand(2, 2, 2) * 2, atol=mg.tensor([0.1, 3.0])), [2, 0]),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_calls_as_pytorch_has_them(name):
+    call, wanted = CALLS[name]
+    np.testing.assert_allclose(call().tolist(), wanted, rtol=1e-6, atol=1e-7)

@@ -158,6 +158,19 @@ def test_pickling():
     assert copy.copy(a) is a
 
 
+@pytest.mark.parametrize("again", [copy.deepcopy, lambda v: pickle.loads(pickle.dumps(v))])
+def test_values_are_copied_with_their_graphs(again):
+    a = mg.Value(2.0)
+    c = again([a, a * 3])
+    c[1].backward()
+    assert c[0].grad == 3
+    mlp = mg.nn.MLP(2, [2, 1])
+    parameters, m = again((mlp.parameters(), mlp))
+    for k, p in enumerate(parameters):
+        p.data = float(k)
+    assert [p.data for p in m.parameters()] == list(range(len(parameters)))
+
+
 @pytest.mark.parametrize("copied", [copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))], ids=["deepcopy", "pickle"])
 def test_what_is_copied_together_stays_together(copied):
     a = Value(2.0, label="a")

@@ -1,9 +1,9 @@
-"""How tensors look."""
+"""How tensors, parameters and values are printed."""
 
 from __future__ import annotations
 
 import micrograd_rs as mg
-from micrograd_rs import Tensor
+from micrograd_rs import Tensor, nn
 
 
 def test_repr():
@@ -34,3 +34,19 @@ def test_printing_does_not_keep_gradients_away():
     repr(y)
     y.sum().backward()
     assert x.grad.tolist() == [2]
+
+
+def test_numbers_are_written_as_pythons():
+    w = mg.tensor(2.5, requires_grad=True)
+    assert f"{mg.tensor(3)} {mg.tensor(0.25)} {w} {mg.tensor(True)}" == "3 0.25 2.5 True"
+    assert f"{mg.tensor([1.0])}" == str(mg.tensor([1.0]))
+
+
+def test_a_parameter_says_that_it_is_one():
+    assert repr(nn.Parameter(mg.ones(2))) == "Parameter containing:\ntensor([1., 1.], requires_grad=True)"
+    assert repr(nn.Linear(1, 1).bias).startswith("Parameter containing:\ntensor([")
+    assert repr(mg.ones(2, requires_grad=True)) == "tensor([1., 1.], requires_grad=True)"
+
+
+def test_a_value_says_where_it_is():
+    assert repr(mg.Value(3.14)) == str(mg.Value(3.14)) == "Value(data=3.14, grad=0.0, device=cpu)"

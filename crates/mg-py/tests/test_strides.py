@@ -1,4 +1,4 @@
-"""How a tensor lies for those who ask: as in PyTorch, whoever has read it, and wherever its elements are by now. The answers are PyTorch 2.15's."""
+"""Strides, offsets and addresses of tensors: PyTorch 2.15's, whoever has read a tensor and wherever its elements are by now."""
 
 from __future__ import annotations
 
@@ -202,10 +202,3 @@ def test_a_replay_answers_with_what_lies_as_the_function_s_answer():
         t = turned()
         t.tolist()
         assert copies(t)[1] is False
-
-
-def test_results_come_back_from_pickle_as_leaves_that_require_gradients():
-    w = mg.ones(2, requires_grad=True)
-    for t, wants in ((w * 2, True), (w, True), (w.detach(), False)):
-        again = pickle.loads(pickle.dumps(t))
-        assert (again.requires_grad, again.is_leaf, again.tolist()) == (wants, True, t.tolist())

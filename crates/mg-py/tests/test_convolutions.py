@@ -1,0 +1,106 @@
+"""Convolutions and transposed ones as PyTorch has them: paddings, results without elements, gradients, other names and forms of arguments."""
+
+from __future__ import annotations
+
+import micrograd_rs as mg
+import pytest
+from conftest import close
+from micrograd_rs import nn
+from micrograd_rs.nn import functional as F
+
+
+def test_convolutions_by_other_names(device):
+    x, w, b = mg.rand(7, 2, 3, device=device), mg.rand(3, 3, 4, device=device), mg.rand(4, device=device)
+    got = mg.conv_tbc(x, w, b, 1)
+    assert got.shape == (7, 2, 4) and F.conv_tbc(x, w, b).shape == (5, 2, 4)
+    # One element as it is defined.
+    wanted = sum((x[2 + k, 1] @ w[k, :, 3] for k in range(3)), b[3])
+    close(got[3, 1, 3], wanted, 1e-4)
+    x, w, b = mg.rand(2, 4, 6, 6, device=device), mg.rand(4, 2, 3, 3, device=device), mg.rand(4, device=device)
+    sizes = [2, 1], [1, 0], [1, 2]
+    close(mg.convolution(x, w, b, *sizes, False, [0, 0], 2), F.conv2d(x, w, b, *sizes, 2))
+    close(mg.convolution(x, w, b, *sizes, True, [1, 0], 2), F.conv_transpose2d(x, w, b, sizes[0], sizes[1], [1, 0], 2, sizes[2]))
+    with pytest.raises(ValueError, match="a weight of 3 to 5 axes"):
+        mg.convolution(x, b, None, [1], [0], [1], False, [0], 1)
+    assert mg.equal(mg.native_channel_shuffle(x, 2), F.channel_shuffle(x, 2))
+
+
+def test_a_convolution_takes_one_number_in_a_list():
+    x = mg.arange(50.0).reshape(1, 2, 5, 5)
+    for kind, options in (
+        (nn.Conv2d, {"stride": 2, "padding": 1, "dilation": 1}),
+        (nn.Conv2d, {"padding": 2, "dilation": 2, "padding_mode": "circular"}),
+        (nn.ConvTranspose2d, {"stride": 2, "padding": 1, "output_padding": 1}),
+    ):
+        one = kind(2, 4, 3, **options)
+        several = kind(2, 4, 3, **{name: [n] if isinstance(n, int) else n for name, n in options.items()})
+        several.load_state_dict(one.state_dict())
+        assert several.stride == one.stride and mg.equal(several(x), one(x))
+    with pytest.raises(ValueError, match="kernel_size takes 2 numbers"):
+        nn.Conv2d(2, 4, [3])
+    with pytest.raises(ValueError, match="stride takes 2 numbers"):
+        nn.Conv2d(2, 4, 3, stride=[1, 1, 1])
+
+
+@pytest.mark.parametrize(
+    ("name", "input", "weight", "options"),
+    [
+        ("1d", (2, 4, 9), (6, 2, 3), dict(stride=2, padding=1, groups=2)),
+        ("2d", (2, 4, 9, 8), (6, 4, 3, 2), dict(stride=(2, 1), dilation=2)),
+        ("3d", (1, 2, 5, 5, 5), (3, 2, 2, 2, 2), dict(padding=1)),
+    ],
+)
+def test_gradients_of_convolutions(device, name, input, weight, options):
+    x, w = mg.rand(input, device=device, requires_grad=True), mg.rand(weight, device=device, requires_grad=True)
+    y = getattr(F, f"conv{name}")(x, w, **options)
+    g = mg.rand_like(y)
+    by_x, by_w = mg.autograd.grad(y, [x, w], g)
+    close(getattr(nn.grad, f"conv{name}_input")(input, w.detach(), g, **options), by_x, 1e-4)
+    with mg.no_grad():
+        got = getattr(nn.grad, f"conv{name}_weight")(x, weight, g, **options)
+    close(got, by_w, 1e-4)
+    assert not got.requires_grad
+    # Of second order: the gradient is linear in the weight.
+    first = getattr(nn.grad, f"conv{name}_input")(input, w, g, **options)
+    (second,) = mg.autograd.grad(first, [w], mg.ones_like(first))
+    close(mg.autograd.grad(getattr(F, f"conv{name}")(mg.ones_like(x), w, **options), [w], g)[0], second, 1e-4)
+
+
+# Transposed ones.
+
+
+def test_a_transposed_convolution_may_leave_nothing():
+    x, w = mg.zeros(2, 1, 2, requires_grad=True), mg.ones(1, 1, 1, requires_grad=True)
+    answer = F.conv_transpose1d(x, w, padding=1)
+    assert answer.shape == (2, 1, 0)
+    answer.sum().backward()
+    assert w.grad.tolist() == [[[0]]]
+    with pytest.raises(ValueError, match="padding"):
+        F.conv_transpose1d(x, w, padding=2)
+
+
+def test_output_padding_between_stride_and_dilation():
+    x, w = mg.arange(32.0).reshape(2, 4, 4), mg.arange(72.0).reshape(4, 6, 3) / 10
+    at = lambda **how: F.conv_transpose1d(x, w, mg.arange(6.0), **how)
+    whole = at(stride=1, dilation=4)
+    for padding in (0, 1, 2, 3):
+        for more in (0, 1, 2, 3):
+            got = at(stride=1, padding=padding, output_padding=more, dilation=4)
+            assert got.shape == (2, 6, 12 - 2 * padding + more)
+            # Less is cut off behind; where there is no more, the bias alone.
+            kept = whole[..., padding : min(12, 12 - padding + more)]
+            bias = mg.arange(6.0).reshape(1, 6, 1).expand(2, 6, max(0, more - padding))
+            mg.testing.assert_close(got, mg.cat([kept, bias], 2))
+    with pytest.raises((ValueError, RuntimeError), match="output_padding"):
+        at(stride=2, output_padding=2, dilation=2)
+    assert mg.nn.ConvTranspose2d(2, 3, 3, dilation=2, output_padding=1)(mg.ones(1, 2, 4, 4)).shape == (1, 3, 9, 9)
+
+
+def test_gradients_of_output_padding():
+    w = (mg.arange(36.0).reshape(2, 3, 3, 2) / 10).requires_grad_()
+    x = mg.arange(36.0).reshape(2, 2, 3, 3).requires_grad_()
+    y = F.conv_transpose2d(x, w, stride=(1, 2), padding=(1, 2), output_padding=(2, 3), dilation=(3, 4))
+    (y * y).sum().backward()
+    assert y.shape == (2, 3, 9, 8)
+    assert (y.sum().item(), w.grad.sum().item()) == pytest.approx((17384.4004, 2157657.5))
+    assert x.grad[0, 0, 0].tolist() == pytest.approx([746.4, 715.32, 1110.96])

@@ -1,0 +1,47 @@
+"""Sizes, counts, layers and degrees that are beyond all measure: they are refused before memory is asked for."""
+
+from __future__ import annotations
+
+import micrograd_rs as mg
+import pytest
+
+
+def test_so_many_parts_and_choices_are_refused():
+    with pytest.raises(ValueError, match="at most"):
+        mg.zeros(0).chunk(2**40)
+    with pytest.raises(ValueError, match="at most"):
+        mg.zeros(0).tensor_split(2**40)
+    assert len(mg.zeros(0).chunk(5)) == 5
+    for n, r, again in ((60, 30, False), (3, 2**62, True), (1, 2**62, True)):
+        with pytest.raises(MemoryError):
+            mg.combinations(mg.arange(n), r, with_replacement=again)
+    assert mg.combinations(mg.arange(3), 2**62).shape == (0, 2**62)
+    assert mg.combinations(mg.arange(3), 2, with_replacement=True).tolist() == [[0, 0], [0, 1], [0, 2], [1, 1], [1, 2], [2, 2]]
+    assert mg.combinations(mg.arange(0), 2, with_replacement=True).shape == (0, 2)
+
+
+def test_more_than_memory_holds_is_an_error():
+    with pytest.raises(ValueError):
+        mg.zeros(2).tensor_split(2**31)
+    with pytest.raises(MemoryError):
+        mg.tensor([2**45, 1]).repeat_interleave()
+
+
+def test_batches_of_more_samples_than_memory_holds():
+    with pytest.raises(MemoryError):
+        iter(mg.data.Batches(2**62, 1, seed=1))
+
+
+def test_so_many_layers_are_refused():
+    with pytest.raises(TypeError, match="takes a module"):
+        mg.nn.TransformerEncoder(7, 2**62)
+    with pytest.raises(ValueError, match="layers at most"):
+        mg.nn.TransformerDecoder(mg.nn.TransformerDecoderLayer(2, 1), 2**62)
+    with pytest.raises(ValueError, match="layers at most"):
+        mg.nn.LSTM(1, 1, num_layers=2**62)
+
+
+def test_polynomials_of_absurd_degrees_are_refused():
+    for degree in (18_000_000_000, mg.tensor([3, 18_000_000_000])):
+        with pytest.raises(ValueError, match="up to degree 10000"):
+            mg.special.laguerre_polynomial_l(mg.ones(2), degree)

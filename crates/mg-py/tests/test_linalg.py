@@ -1,0 +1,108 @@
+"""Matrices as PyTorch has them: norms and conditions of empty ones, factorisations, inverses, determinants, exponentials and roots, with gradients."""
+
+from __future__ import annotations
+
+import math
+
+import micrograd_rs as mg
+import pytest
+from conftest import close, leaf
+
+INF = math.inf
+
+
+# Norms and conditions.
+
+
+@pytest.mark.parametrize("shape", [(0, 0), (0, 2), (2, 0), (2, 0, 0), (0, 3, 3)])
+@pytest.mark.parametrize("p", [None, 2, -2, 1, INF])
+def test_the_condition_of_an_empty_matrix_is_zero(shape, p):
+    answer = mg.linalg.cond(mg.zeros(*shape), p)
+    assert answer.tolist() == mg.zeros(*shape[:-2]).tolist()
+    assert mg.linalg.cond(mg.zeros(*shape, dtype=mg.int32), p).dtype == mg.int32
+
+
+def test_the_condition_by_a_word_takes_square_matrices():
+    assert mg.linalg.cond(mg.zeros(0, 0), "fro").item() == 0
+    with pytest.raises(ValueError, match="square"):
+        mg.linalg.cond(mg.zeros(0, 2), "nuc")
+
+
+@pytest.mark.parametrize("order", [1, 2, INF, "fro", "nuc"])
+@pytest.mark.parametrize("shape", [(0, 0), (0, 2), (2, 0)])
+def test_the_norm_of_an_empty_matrix_is_zero(order, shape):
+    x = mg.zeros(*shape, requires_grad=True)
+    for norm in (mg.linalg.norm, mg.linalg.matrix_norm):
+        answer = norm(x, order)
+        assert answer.item() == 0 and answer.requires_grad
+        assert mg.autograd.grad(answer, x)[0].shape == shape
+
+
+def test_there_is_no_least_sum_of_none():
+    for order in (-1, -2, -INF):
+        with pytest.raises(ValueError, match="no elements to reduce"):
+            mg.linalg.norm(mg.zeros(0, 0), order)
+
+
+@pytest.mark.parametrize("norm", [mg.linalg.vector_norm, mg.linalg.norm])
+def test_a_negative_norm_does_not_change_with_zeros(norm):
+    x = leaf([0.0, 3.0])
+    answer = norm(x, -1)
+    answer.backward()
+    assert (answer.item(), x.grad.tolist()) == (0, [0, 0])
+    x = leaf([1.0, 2.0], dtype=mg.float64)
+    norm(x, -1).backward()
+    assert x.grad.tolist() == pytest.approx([4 / 9, 1 / 9])
+
+
+# Factorisations and inverses.
+
+
+def test_r_alone_has_a_gradient():
+    both, alone = leaf([[1.0, 3.0], [2.0, 2.0]]), leaf([[1.0, 3.0], [2.0, 2.0]])
+    mg.linalg.qr(both).R.sum().backward()
+    mg.linalg.qr(alone, mode="r").R.sum().backward()
+    assert alone.grad.tolist() == both.grad.tolist()
+
+
+def test_lu_of_older_days():
+    a = mg.tensor([[1.0, 2.0], [3.0, 4.0]])
+    packed, pivots = mg.lu(a)
+    close(packed, [[3.0, 4.0], [1 / 3, 2 / 3]])
+    assert pivots.tolist() == [2, 2] and [t.tolist() for t in mg.lu(a, get_infos=True)][2] == 0
+
+
+@pytest.mark.parametrize("late", [lambda x: x, lambda x: x * 1])
+def test_triangles_with_a_zero_on_the_diagonal_have_no_inverse(late):
+    with pytest.raises(mg.linalg.LinAlgError, match="diagonal"):
+        late(mg.tensor([[0.0, 0.0], [1.0, 1.0]])).cholesky_inverse().tolist()
+    assert late(mg.tensor([[2.0, 0.0], [1.0, 1.0]])).cholesky_inverse().tolist() == [[0.5, -0.5], [-0.5, 1]]
+
+
+# Determinants, exponentials and roots.
+
+
+def test_the_sign_of_a_determinant_has_no_slope_where_its_logarithm_has_an_infinite_one():
+    w = mg.zeros(2, 2, requires_grad=True)
+    mg.linalg.slogdet(w)[0].backward()
+    assert w.grad.tolist() == [[0.0, 0.0], [0.0, 0.0]]
+
+
+def test_the_exponential_of_one_number_is_that_of_numbers():
+    x = mg.tensor([[[-float("inf")]], [[0.0]], [[1.5]]], requires_grad=True)
+    y = mg.matrix_exp(x)
+    assert y[:, 0, 0].tolist() == x.exp()[:, 0, 0].tolist()
+    y[1:].sum().backward()
+    assert x.grad[1:].tolist() == y[1:].tolist()
+
+
+def test_roots_of_matrices_have_gradients_where_eigenvalues_are_equal():
+    a = leaf([[4.0, 0.0], [0.0, 4.0]], dtype=mg.float64)
+    mg.linalg.matrix_sqrth(a).backward(mg.tensor([[1.0, 2.0], [3.0, 4.0]], dtype=mg.float64))
+    assert a.grad.tolist() == [[0.25, 0.625], [0.625, 1.0]]
+    # What rounding has made negative is zero.
+    assert mg.linalg.matrix_sqrth(mg.tensor([[-1e-7]])).tolist() == [[0.0]]
+    b = leaf([[4.0, 2.0], [2.0, 5.0]], dtype=mg.float64)
+    (first,) = mg.autograd.grad(mg.linalg.matrix_sqrth(b).sum(), b, create_graph=True)
+    (first * first).sum().backward()
+    mg.testing.assert_close(b.grad[0], mg.tensor([-0.014283891270608603, -0.011913148152859772], dtype=mg.float64))
