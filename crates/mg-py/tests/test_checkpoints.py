@@ -194,7 +194,7 @@ def test_safe_open(tmp_path):
     same(safetensors.load(safetensors.save(tensors)), dict(sorted(tensors.items())))
 
 
-def test_a_mapped_file_is_not_read(tmp_path):
+def test_a_mapped_file_of_safetensors_is_not_read(tmp_path):
     """A tensor of half a gigabyte that the file has no disk for: rows of it take no memory to speak of."""
     if not sys.platform.startswith("linux"):
         pytest.skip("asks Linux for its memory")
@@ -601,7 +601,7 @@ def test_files_of_pytorch_that_are_mapped(tmp_path, name):
         mg.load(copy, mmap=True)
 
 
-def test_a_mapped_file_is_not_read(tmp_path):
+def test_a_mapped_file_of_pytorch_is_not_read(tmp_path):
     """Of a file that is large, mapped, few pages are in memory until its elements are looked at."""
     torch = pytest.importorskip("torch")
     resource = pytest.importorskip("resource")

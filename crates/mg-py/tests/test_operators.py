@@ -321,7 +321,7 @@ def test_numpy_leaves_its_operators_to_us():
     assert x.grad.tolist() == [3, 4]
 
 
-def test_integers():
+def test_integers_of_64_bits():
     a = mg.tensor([7, -7])
     assert (a + 2**62).tolist() == [7 + 2**62, -7 + 2**62]
     assert (a * a).tolist() == [49, 49]

@@ -310,10 +310,10 @@ def test_looking_at_every_parameter_takes_time_in_proportion():
         o.step()
         best = float("inf")
         for _ in range(3):
-            begin = time.perf_counter()
+            begin = time.thread_time()
             for p in params:
                 o.state[p]["slow"] = o.state[p]["exp_avg"]
-            best = min(best, time.perf_counter() - begin)
+            best = min(best, time.thread_time() - begin)
         return best
 
     assert seconds(1600) < 60 * seconds(100)

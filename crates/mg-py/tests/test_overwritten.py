@@ -194,3 +194,51 @@ def test_what_a_function_saved_names_the_line_too():
     y.add_(1)  # the write
     with pytest.raises(RuntimeError, match="the write"):
         z.backward()
+
+
+# Memory that NumPy has, too: it is written where it is.
+
+INTO_THEMSELVES = {
+    "mul": lambda c: c.mul_(c),
+    "imul": lambda c: c.__imul__(c),
+    "ipow": lambda c: c.__ipow__(c),
+    "pow": lambda c: c.pow_(c),
+    "atan2": lambda c: c.atan2_(c),
+    "addcmul": lambda c: c.addcmul_(c, c),
+    "addmv": lambda c: c.addmv_(mg.eye(2) * c, c),
+    "a view": lambda c: c.mul_(c.view(2)),
+    "another half": lambda c: c[:1].mul_(c[1:]),
+    "the same half": lambda c: c[:1].mul_(c[:1]),
+    "products": lambda c: c.mul_(c * 2),
+    "turned": lambda c: c.mul_(c.flip(0)),
+    "index_add": lambda c: c.index_add_(0, mg.tensor([1, 0]), c),
+    "scatter_reduce": lambda c: c.scatter_reduce_(0, mg.tensor([1, 0]), c, "prod"),
+    "masked_scatter": lambda c: c.masked_scatter_(c > 2.5, c),
+    "exp": lambda c: c.exp_(),
+}
+
+
+@pytest.mark.parametrize("change", INTO_THEMSELVES.values(), ids=INTO_THEMSELVES)
+def test_memory_that_others_have_is_changed_by_what_it_was(change):
+    pytest.importorskip("numpy")
+
+    def found(is_shared):
+        w = leaf([3.0, 2.0])
+        c = w.clone()
+        array = c.detach().numpy() if is_shared else None
+        change(c)
+        assert array is None or array.tolist() == c.tolist()
+        return c.tolist(), mg.autograd.grad(c.sum(), [w])[0].tolist()
+
+    assert found(True) == found(False)
+
+
+def test_a_constant_on_the_same_memory_is_not_what_it_was():
+    pytest.importorskip("numpy")
+    for share in (mg.Tensor.detach, lambda c: c.data):
+        w = leaf([3.0, 2.0])
+        c = w.clone()
+        array = c.detach().numpy()
+        c.mul_(share(c))
+        assert array.tolist() == [9.0, 4.0]
+        assert mg.autograd.grad(c.sum(), [w])[0].tolist() == [3.0, 2.0]
