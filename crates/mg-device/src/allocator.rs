@@ -19,6 +19,7 @@ use crate::device::Device;
 use crate::dtype::DType;
 use crate::error::ErrorKind;
 use crate::storage::{Owner, PoolTag, Storage};
+use crate::writings::Writings;
 
 /// What the cache may hold beyond the peak of live bytes before old blocks are given back.
 const CACHE_SLACK: usize = 256 << 20;
@@ -217,6 +218,7 @@ impl<M: RawMemory> Pool<M> {
         Ok(Box::new(Storage {
             refs: AtomicUsize::new(1),
             exports: AtomicUsize::new(0),
+            writings: Writings::default(),
             ptr,
             len: 0,
             dtype: DType::U8,

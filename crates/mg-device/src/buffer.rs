@@ -2,6 +2,7 @@
 
 use std::any::Any;
 use std::fmt;
+use std::ops::Range;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicUsize, Ordering, fence};
 
@@ -11,6 +12,7 @@ use crate::device::Device;
 use crate::dtype::{DType, Element};
 use crate::error::{Error, ErrorKind, Result};
 use crate::storage::{AdoptedVec, Owner, Storage};
+use crate::writings::{Writing, Writings};
 
 /// Memory for a number of elements of one dtype, on one device. Cloning shares it; the last clone gives it back to the
 /// device's caching allocator.
@@ -175,6 +177,7 @@ impl Buffer {
         Buffer::from_storage(Box::new(Storage {
             refs: AtomicUsize::new(1),
             exports: AtomicUsize::new(0),
+            writings: Writings::default(),
             ptr,
             len,
             dtype: T::DTYPE,
@@ -220,6 +223,7 @@ impl Buffer {
         Buffer::from_storage(Box::new(Storage {
             refs: AtomicUsize::new(1),
             exports: AtomicUsize::new(0),
+            writings: Writings::default(),
             ptr: ptr.unwrap_or(nowhere()),
             len,
             dtype,
@@ -298,6 +302,18 @@ impl Buffer {
     pub fn export(&self) -> Exported {
         self.storage().exports.fetch_add(1, Ordering::Relaxed);
         Exported(self.clone())
+    }
+
+    /// Notes that bytes were written while others have the memory, too: who has read them before asks [`Buffer::written_after`].
+    pub fn note_written(&self, bytes: Range<usize>, writing: Writing) {
+        self.storage().writings.note(bytes, writing);
+    }
+
+    /// The last writing that was noted after a time of some of these bytes, which are not looked for where there is none at all.
+    #[inline]
+    #[must_use]
+    pub fn written_after(&self, time: u64, bytes: impl FnOnce() -> Option<Range<usize>>) -> Option<Writing> {
+        self.storage().writings.after(time, bytes)
     }
 
     /// How many clones there are, this one included. If it is 1, nobody else can come to hold the memory.

@@ -29,6 +29,7 @@ mod few;
 mod layout;
 mod shape;
 mod storage;
+mod writings;
 
 pub use allocator::MemoryStats;
 pub use buffer::{Buffer, Exported};
@@ -39,3 +40,4 @@ pub use error::{Error, ErrorKind, Result, Valid};
 pub use half::{bf16, f16};
 pub use layout::{Layout, Offsets};
 pub use shape::{AxisSet, MAX_RANK, Shape, normalize_axis};
+pub use writings::Writing;

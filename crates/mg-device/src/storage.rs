@@ -10,6 +10,7 @@ use std::sync::atomic::AtomicUsize;
 
 use crate::device::Device;
 use crate::dtype::DType;
+use crate::writings::Writings;
 
 /// What a buffer points to.
 pub(crate) struct Storage {
@@ -22,6 +23,8 @@ pub(crate) struct Storage {
     pub(crate) owner: Owner,
     /// How often it is handed out by `Buffer::export`.
     pub(crate) exports: AtomicUsize,
+    /// What was written while others had the memory, too.
+    pub(crate) writings: Writings,
 }
 
 /// Who owns the memory at `Storage::ptr`.

@@ -405,7 +405,7 @@ pub fn take_overwritten() -> u64 {
     put_overwritten(0)
 }
 
-fn put_overwritten(since: u64) -> u64 {
+pub(crate) fn put_overwritten(since: u64) -> u64 {
     let before = OVERWRITTEN.replace(since);
     match (before, since) {
         (0, 1..) => UNASKED.fetch_add(1, Ordering::Relaxed),
@@ -739,6 +739,15 @@ impl Node {
         self.0.flags.fetch_or(APART, Ordering::Relaxed);
     }
 
+    /// What was written after a time to memory that others have, too, where the value lies.
+    pub fn written_over(&self, time: u64) -> Option<Overwritten> {
+        let Some(Ok(value)) = self.value() else { return None };
+        let size = self.dtype().size();
+        let bytes = || value.layout.extent().map(|(first, last)| first * size..(last + 1) * size);
+        let written = value.buffer.written_after(time, bytes)?;
+        Some(Overwritten { line: written.line, since: written.at })
+    }
+
     /// Says that the writing which [`Node::overwrite`] told of has failed: the value is what it was.
     pub fn take_back_overwrite(&self) {
         self.0.flags.fetch_or(TAKEN_BACK, Ordering::Relaxed);
@@ -761,8 +770,11 @@ impl Node {
     /// What [`Node::overwrite`] said, of this node or of what it is a view of.
     pub fn overwritten(&self) -> Option<Overwritten> {
         let found = |node: &Node| {
-            let found = node.0.rare.get()?.overwritten.get().copied();
-            found.filter(|_| node.0.flags.load(Ordering::Relaxed) & TAKEN_BACK == 0)
+            let flags = node.0.flags.load(Ordering::Relaxed);
+            let told = node.0.rare.get().and_then(|rare| rare.overwritten.get().copied());
+            let told = told.filter(|_| flags & TAKEN_BACK == 0);
+            let there = if flags & BORROWED == 0 { None } else { node.written_over(node.sequence()) };
+            told.into_iter().chain(there).max_by_key(|found| found.since)
         };
         let is_apart = |node: &Node| node.0.flags.load(Ordering::Relaxed) & APART != 0;
         let is_view = |node: &Node| matches!(node.0.op, Op::View(_)) && !is_apart(node);

@@ -1,8 +1,8 @@
 //! Writing into memory at once, where that is seen by nobody who should see the old value.
 
-use crate::node::{Node, Value};
+use crate::node::{Node, Value, put_overwritten};
 use crate::op::{Op, SourceKind, View};
-use mg_device::{DType, Error, ErrorKind, Float, Layout, bf16, f16};
+use mg_device::{DType, Error, ErrorKind, Float, Layout, Writing, bf16, f16};
 use mg_kernels::cpu::library;
 use std::sync::Arc;
 
@@ -82,12 +82,13 @@ impl Node {
 
     /// Writes `value`, which has the region's shape and this node's dtype and is computed for it, into memory that is somebody
     /// else's by agreement ([`Buffer::is_borrowed`](mg_device::Buffer::is_borrowed)), and answers with a node for the memory as it is
-    /// then, without history. Whoever shares it wants to see that, whatever is recorded.
+    /// then, without history. Whoever shares it wants to see that, whatever is recorded. What was read there before is not there any more,
+    /// for whoever is older than `writing` ([`Node::overwritten`]).
     ///
     /// # Errors
     ///
     /// A value that cannot be computed; memory that is on another device than the host.
-    pub fn write_shared(&self, value: &Node, region: &Layout) -> mg_device::Result<Node> {
+    pub fn write_shared(&self, value: &Node, region: &Layout, writing: Writing) -> mg_device::Result<Node> {
         crate::engine::realize(&[value])?;
         let (Some(Ok(memory)), Some(elements)) = (self.value(), elements(value)) else {
             let text = "memory of others on another device cannot be written to";
@@ -116,6 +117,16 @@ impl Node {
                 // SAFETY: as above; both are places of elements.
                 unsafe { from.copy_to(memory.buffer.as_mut_ptr().add(to * size), size) };
             }
+        }
+        let written = match (whole.is_contiguous(), region.extent()) {
+            (true, extent) => extent.map(|(first, last)| (first + whole.offset(), last + whole.offset())),
+            (false, Some(_)) => whole.extent(),
+            (false, None) => None,
+        };
+        if let Some((first, last)) = written {
+            let size = self.dtype().size();
+            memory.buffer.note_written(first * size..(last + 1) * size, writing);
+            put_overwritten(writing.at);
         }
         Ok(Node::from_value(memory.clone()))
     }

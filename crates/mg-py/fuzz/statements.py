@@ -63,7 +63,8 @@ def write(d: Draw) -> str | None:
     elif form < 0.2:
         through = f"{x}.detach()"
     if how < 0.3:
-        y = operand(d, x)
+        # Now and then what is changed is the other operand, too.
+        y = x if d.chance(0.1) else operand(d, x)
         line = d.one((f"{through}.add_({y})", f"{through}.sub_({y})", f"{through}.mul_({y})", f"{through}.copy_({y})"))
         if ("copy_" in line and y not in d.names) or (through == x and d.body is None and d.chance(0.3)):
             line = f"{x} {d.one(('+=', '-=', '*='))} {y}"

@@ -90,8 +90,11 @@ fn fresh(shares: &Shares, rule: impl Fn(&Node) -> Result<Option<Node>>) -> Resul
     // Whatever the rule made is younger; what it made that of is what it has read.
     let mut stack: Vec<Node> = share.iter().cloned().collect();
     while let Some(made) = stack.pop() {
-        if let Some((_, found)) = gone.iter().find(|(n, _)| n.is(&made)) {
-            return Err(changed(node, node.op().name(), &made, found));
+        let is_gone = gone.iter().find(|(n, _)| n.is(&made)).map(|&(_, found)| found);
+        // A view of memory that others have, which knows nothing of what it is a view of.
+        let is_gone = is_gone.or_else(|| made.written_over(node.sequence()));
+        if let Some(found) = is_gone {
+            return Err(changed(node, node.op().name(), &made, &found));
         }
         if made.sequence() >= before {
             match made.op() {

@@ -55,9 +55,10 @@ fn copied(value: &Value, lies: &Lies) -> Result<Node> {
     Ok(Node::from_value(Value { layout, ..all }))
 }
 
-/// Whether a graph reads the node's value again that is not to see what is written from now on; `handles` are no graph's.
+/// Whether a graph reads the node's value again that is not to see what is written from now on; so many handles are no graph's, besides that of
+/// the tensor that holds it, if there is one.
 fn is_read_later(node: &Node, handles: usize) -> bool {
-    node.is_read_later() && node.handles() > handles
+    node.is_read_later() && node.handles() > handles + usize::from(node.is_held())
 }
 
 impl Tensor {
@@ -99,7 +100,7 @@ impl Tensor {
         let State::Alone(Some(held)) = &mut *state else { return Ok(None) };
         let value = value_of(&held.node)?;
         let alone = value.layout.is_contiguous() && value.buffer.ref_count() == 1;
-        if !value.buffer.is_borrowed() && (!alone || is_read_later(&held.node, 1)) {
+        if !value.buffer.is_borrowed() && (!alone || is_read_later(&held.node, 0)) {
             let copy = copied(value, &None)?;
             garbage.push(std::mem::replace(held, Held::new(copy)));
         }
@@ -155,7 +156,7 @@ impl Tensor {
                 None => line.lies(),
             };
             let alone = is_as_told(&value.layout, &lies) && value.buffer.ref_count() == made.len() + 1;
-            let later = is_read_later(&root, 3) || made.iter().any(|n| is_read_later(n, 2));
+            let later = is_read_later(&root, 2) || made.iter().any(|n| is_read_later(n, 1));
             if !together || !alone || later {
                 let copy = own(copied(value, &lies)?);
                 match &shared {

@@ -5,7 +5,7 @@ use super::part::part_of;
 use super::{Facts, is_borrowed, locked, settle};
 use crate::jit;
 use crate::tensor::Cell;
-use mg_device::{Error, ErrorKind, Layout, Result, Shape};
+use mg_device::{Error, ErrorKind, Layout, Result, Shape, Writing as Written};
 use mg_graph::{Node, Op, Tag};
 use std::cell::RefCell;
 use std::ops::Range;
@@ -235,15 +235,15 @@ impl Line {
         let all = Layout::contiguous(facts.shape);
         let region = part.map_or(&all, |part| &part.layout);
         // Who shares the memory sees what is written when it is.
-        let theirs = match is_borrowed(&whole) && facts.device.is_cpu() {
+        let (theirs, since) = match is_borrowed(&whole) && facts.device.is_cpu() {
             true => {
                 jit::note_shared_write();
-                Some(whole.write_shared(&value, region)?)
+                // Nobody has the old numbers then, not even who has just read them to make the new ones.
+                let at = mg_graph::next_sequence();
+                (Some(whole.write_shared(&value, region, Written { at, line })?), at)
             }
-            false => None,
+            false => (None, since),
         };
-        // Nobody has the old numbers then, not even who has just read them to make the new ones.
-        let since = if theirs.is_some() { mg_graph::next_sequence() } else { since };
         let is_own_part = part.is_some() && shared.is_none() && theirs.is_none();
         if is_own_part && is_worth_writing_now(&whole, &value, region) {
             // The failure stays with the node.
