@@ -400,6 +400,45 @@ impl Layout {
         Ok(out)
     }
 
+    /// Where a part of the elements lies, which `part` tells of as if all of them lay densely, in row-major order; `None` where no layout tells it.
+    #[must_use]
+    pub fn part(&self, part: &Layout) -> Option<Layout> {
+        let rank = self.rank();
+        let (sizes, own) = (&self.shape[..rank], self.strides());
+        if self.is_contiguous() || part.numel() == 0 {
+            return Layout::new(*part.shape(), part.strides(), self.offset + part.offset()).ok();
+        }
+        // The indices of one of the elements laid out densely.
+        let indices = |mut at: usize| {
+            let mut found = [0isize; MAX_RANK];
+            for (axis, &n) in sizes.iter().enumerate().rev() {
+                found[axis] = (at % n) as isize;
+                at /= n;
+            }
+            found
+        };
+        let first = indices(part.offset());
+        let (mut low, mut high, mut strides) = (first, first, [0isize; MAX_RANK]);
+        for (k, (&n, &stride)) in part.shape().iter().zip(part.strides()).enumerate() {
+            if n == 1 {
+                continue;
+            }
+            let second = indices(part.offset().checked_add_signed(stride)?);
+            for axis in 0..rank {
+                let step = second[axis] - first[axis];
+                strides[k] += step * own[axis];
+                let last = step * (n as isize - 1);
+                low[axis] += last.min(0);
+                high[axis] += last.max(0);
+            }
+        }
+        // No step carries over to another axis.
+        let is_inside = (0..rank).all(|axis| low[axis] >= 0 && high[axis] < sizes[axis] as isize);
+        let at = (0..rank).try_fold(self.offset, |at, axis| at.checked_add_signed(first[axis] * own[axis]));
+        let layout = |at| Layout::new(*part.shape(), &strides[..part.rank()], at).ok();
+        if is_inside { at.and_then(layout) } else { None }
+    }
+
     /// The lowest and the highest element offset that the layout reaches; `None` where it is empty.
     #[inline]
     #[must_use]

@@ -454,3 +454,26 @@ fn layouts_that_overlap_say_so() {
     assert!(overlaps(&[3, 2], &[1, 1]));
     assert!(overlaps(&[3, 3], &[2, -1]));
 }
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Parts of something that lies anyhow, told as if it lay densely, are where its elements are; and those that views cut off are told.
+    #[test]
+    fn parts_lie_where_their_elements_do(
+        dims in dims(),
+        one in prop::collection::vec(view(), 0..4),
+        two in prop::collection::vec(view(), 0..4),
+    ) {
+        let (whole, _) = chain(&dims, &one);
+        let (part, _) = chain(whole.shape(), &two);
+        let found = whole.part(&part);
+        if let Some(found) = found {
+            prop_assert_eq!(found.shape(), part.shape());
+            let places: Vec<usize> = part.offsets().map(|i| whole.linear_offset(i)).collect();
+            prop_assert_eq!(found.offsets().collect::<Vec<_>>(), places, "{:?} of {:?}", part, whole);
+        }
+        let are_cut = two.iter().all(|view| !matches!(view, View::Reshape(..)));
+        prop_assert!(found.is_some() || !are_cut, "{:?} of {:?}", part, whole);
+    }
+}

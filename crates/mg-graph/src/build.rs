@@ -206,10 +206,16 @@ impl Node {
     /// A layout beyond all memory.
     #[track_caller]
     pub fn known_part(&self, layout: &Layout) -> Result<Option<Node>> {
-        let Some(value) = self.known().filter(|value| value.layout.is_contiguous()) else { return Ok(None) };
-        let offset = value.layout.offset() + layout.offset();
-        let layout = Layout::new(*layout.shape(), layout.strides(), offset)?;
-        Ok(Some(Node::from_value(crate::node::Value { buffer: value.buffer.clone(), layout })))
+        let Some(value) = self.known() else { return Ok(None) };
+        let layout = match value.layout.is_contiguous() {
+            true => {
+                let offset = value.layout.offset() + layout.offset();
+                Some(Layout::new(*layout.shape(), layout.strides(), offset)?)
+            }
+            false => value.layout.part(layout),
+        };
+        let part = |layout| Node::from_value(crate::node::Value { buffer: value.buffer.clone(), layout });
+        Ok(layout.map(part))
     }
 
     /// Another node for the same value, with the same history: of a tensor of its own.

@@ -146,10 +146,7 @@ impl View {
                 Layout::new(*shape, &strides[..shape.rank()], layout.offset()).ok()
             }
             View::Expand => layout.expand(shape).ok(),
-            View::Region(region) => {
-                let at = layout.offset() + region.offset();
-                layout.is_contiguous().then(|| Layout::new(*shape, region.strides(), at).ok()).flatten()
-            }
+            View::Region(region) => layout.part(region),
         }
     }
 

@@ -279,13 +279,34 @@ impl Tensor {
         if mg_graph::is_recording() {
             self.node();
         }
-        let Seat { line, layout, region, lies } = self.line();
-        if region.is_some() || lies.is_some() {
-            let text = "a detached view is not seen with other strides; clone() it first";
-            return Err(Error::new("as_strided", ErrorKind::Value(text.into())));
-        }
-        let layout = Layout::new(shape, strides, offset.unwrap_or(layout.offset()))?;
+        let Seat { line, layout, .. } = self.line();
+        // Where the line's elements lie in the memory that offsets are told in.
+        let place = {
+            let state = line.lock();
+            let region = state.shared.as_ref().and_then(|shared| shared.region);
+            region.or_else(|| state.lies.as_deref().copied())
+        };
+        let start = match place {
+            None => 0,
+            Some(place) if place.is_contiguous() => place.offset(),
+            Some(_) => {
+                let text = "a detached view that does not lie in a row is not seen with other strides; clone() it first";
+                return Err(Error::new("as_strided", ErrorKind::Value(text.into())));
+            }
+        };
         let numel = line.facts().shape.numel();
+        let at = match offset.map(|offset| offset.checked_sub(start)) {
+            Some(None) => {
+                let text = format!(
+                    "offset {} lies before a detached view, which begins at {start}; clone() it first",
+                    offset.unwrap_or(0)
+                );
+                return Err(Error::new("as_strided", ErrorKind::Shape(text)));
+            }
+            Some(Some(at)) => at,
+            None => layout.offset(),
+        };
+        let layout = Layout::new(shape, strides, at)?;
         if layout.extent().is_some_and(|(_, last)| last >= numel) {
             let text = format!(
                 "shape {shape} with strides {strides:?} at {} lies outside of {numel} elements",
