@@ -104,7 +104,8 @@ struct Export<T> {
 ///
 /// `context` is from `Box::into_raw` of an `Export<T>`, and is given up.
 unsafe fn free<T>(context: *mut c_void) {
-    // SAFETY: this function's contract. Dropping a value takes no lock of Python's, so any thread may.
+    // SAFETY: this function's contract. Any thread may drop a value, whether it holds Python's lock or not: objects of
+    // Python's that its memory lies in are let go by a `Keeper`.
     let export = unsafe { Box::from_raw(context.cast::<Export<T>>()) };
     let device = export._value.buffer.device();
     if device.is_cuda()

@@ -8,6 +8,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
+use crate::keeper;
 use crate::writes;
 use mg_autograd::anomaly;
 use mg_device::{Error, ErrorKind, Result};
@@ -325,6 +326,7 @@ fn computed<T: Send>(py: Python<'_>, f: impl FnOnce() -> Result<T> + Send) -> Py
         leave();
         result
     });
+    keeper::let_go(py);
     writes::remember(py);
     answer(result)
 }

@@ -7,7 +7,7 @@ use mg_autograd::Tensor;
 use mg_device::{DType, Device, Error, ErrorKind, Result};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
+use pyo3::types::{PyBool, PyTuple};
 
 use crate::dtype::optional_dtype;
 use crate::error::{build, not_in_handler, said_by};
@@ -138,7 +138,23 @@ filled! {
     empty |shape, dtype| Tensor::zeros(&shape, dtype);
 }
 
-/// The same value everywhere; its dtype is that of `tensor(fill_value)` unless asked otherwise.
+/// What a number's dtype is without its width. Arrays, which PyTorch does not take for numbers, keep theirs.
+fn dtype_of_number(obj: &Bound<'_, PyAny>, own: DType) -> Option<DType> {
+    let is_tensor = obj.is_instance_of::<PyTensor>();
+    if !is_tensor && obj.hasattr("__setitem__").unwrap_or(true) {
+        return None;
+    }
+    match own {
+        // Truth values of NumPy are none of Python's, and are read as floats.
+        DType::Bool if is_tensor || obj.is_instance_of::<PyBool>() => None,
+        DType::Bool => Some(DType::default_float()),
+        _ if own.is_float() => Some(DType::default_float()),
+        _ => Some(DType::I64),
+    }
+}
+
+/// The same value everywhere; of the dtype of that number unless asked otherwise: the default float, i64, or bool. NumPy's numbers and tensors of one
+/// are numbers, too.
 #[pyfunction]
 #[pyo3(signature = (
     size, fill_value, *, dtype=None, device=None, requires_grad=false, layout=None, pin_memory=None
@@ -155,7 +171,12 @@ pub fn full(
 ) -> PyResult<PyTensor> {
     without_effect(layout, pin_memory, None);
     let shape = signed(&crate::size::shape(size)?);
-    let value = nested::tensor(fill_value, optional_dtype(dtype)?)?;
+    let wanted = optional_dtype(dtype)?;
+    let value = nested::tensor(fill_value, wanted)?;
+    let value = match wanted.or_else(|| dtype_of_number(fill_value, value.dtype())) {
+        Some(dtype) if dtype != value.dtype() => value.to_dtype(dtype),
+        Some(_) | None => value,
+    };
     let there = crate::device::usable_device(device)?;
     let t = build(py, || {
         let value = value.reshape(&[])?;

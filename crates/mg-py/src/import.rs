@@ -12,6 +12,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyMemoryView;
 
 use crate::error::exception;
+use crate::keeper::Keeper;
 
 /// NumPy's dates and durations give their bytes as if those were numbers.
 fn refuse_times(obj: &Bound<'_, PyAny>) -> PyResult<()> {
@@ -212,7 +213,7 @@ pub fn shared(obj: &Bound<'_, PyAny>) -> PyResult<Option<Tensor>> {
     let (before, after) = (reach(-1), reach(1));
     let start = view.0.buf.cast::<u8>().wrapping_offset(-before * size);
     let len = (before + after + 1) as usize;
-    let owner = Box::new(keeper.clone().into_any().unbind());
+    let owner = Box::new(Keeper::new(keeper.clone().into_any().unbind()));
     // SAFETY: the memoryview, which the owner keeps, holds the exporter's memory where it is; `start` and `len` are the
     // extent of its elements, aligned; others may write it, which is what a caller who shares memory asked for, and the
     // engine reads it at once, while the interpreter's lock is not held by the writer or the writer races itself.

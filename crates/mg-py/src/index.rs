@@ -2,9 +2,9 @@
 
 use mg_autograd::{Index, Operand, Selection};
 use mg_device::DType;
-use pyo3::exceptions::{PyIndexError, PyTypeError};
+use pyo3::exceptions::{PyIndexError, PyTypeError, PyUserWarning};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyEllipsis, PyFloat, PyInt, PySlice, PyString, PyTuple};
+use pyo3::types::{PyBool, PyEllipsis, PyFloat, PyInt, PyList, PySlice, PyString, PyTuple};
 use pyo3::{ffi, intern};
 
 use crate::error::{build, compute, not_in_handler};
@@ -108,12 +108,54 @@ fn clamped(obj: &Bound<'_, PyAny>) -> PyResult<isize> {
     Ok(n)
 }
 
+/// The items of a sequence that is no tuple and is read as one, by PyTorch's rule, which was NumPy's: it is short, and something in it is more than a
+/// number.
+fn as_tuple<'py>(index: &Bound<'py, PyAny>) -> PyResult<Option<Vec<Bound<'py, PyAny>>>> {
+    const LONG: usize = 32;
+    // SAFETY: the objects are alive.
+    let is_sequence = |obj: &Bound<'_, PyAny>| unsafe { ffi::PySequence_Check(obj.as_ptr()) } != 0;
+    if !index.is_exact_instance_of::<PyList>() {
+        let is_list = is_sequence(index)
+            && !index.is_instance_of::<PyTensor>()
+            && !index.is_instance_of::<PyString>()
+            // SAFETY: the object is alive.
+            && unsafe { ffi::PyObject_CheckBuffer(index.as_ptr()) } == 0
+            && !index.hasattr("__array__")?
+            && !index.hasattr("__dlpack__")?;
+        if !is_list {
+            return Ok(None);
+        }
+    }
+    if index.len().map_or(true, |n| n >= LONG) {
+        return Ok(None);
+    }
+    let items = index.try_iter()?.collect::<PyResult<Vec<_>>>()?;
+    let is_more = |obj: &Bound<'_, PyAny>| {
+        obj.is_instance_of::<PyTensor>()
+            || obj.is_instance_of::<PySlice>()
+            || obj.is_instance_of::<PyEllipsis>()
+            || obj.is_none()
+            || is_sequence(obj)
+    };
+    if !items.iter().any(is_more) {
+        return Ok(None);
+    }
+    let py = index.py();
+    let text = c"a sequence with sequences, tensors, slices, None or ... in it is read as a tuple, an index for each axis; write x[tuple(index)] for that, \
+                 or x[tensor(index)] for positions along the first axis";
+    PyErr::warn(py, &py.get_type::<PyUserWarning>(), text, 1)?;
+    Ok(Some(items))
+}
+
 /// What an index selects of a tensor.
 fn selection(of: &PyTensor, index: &Bound<'_, PyAny>) -> PyResult<Selection> {
     not_in_handler()?;
     let items: Vec<Index> = match index.cast::<PyTuple>() {
         Ok(tuple) => tuple.iter().map(|i| item(&i)).collect::<PyResult<_>>()?,
-        Err(_) => vec![item(index)?],
+        Err(_) => match as_tuple(index)? {
+            Some(items) => items.iter().map(item).collect::<PyResult<_>>()?,
+            None => vec![item(index)?],
+        },
     };
     build(index.py(), || of.t.selection(&items))
 }

@@ -26,6 +26,7 @@ mod import;
 mod index;
 mod init;
 mod jit;
+mod keeper;
 mod kernel;
 mod metrics;
 mod nested;

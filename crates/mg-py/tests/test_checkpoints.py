@@ -672,7 +672,7 @@ def test_broken_places(tmp_path):
     said = json.loads(metadata["micrograd_rs"])
     good = said["list"][1]
     assert good == {"tensor": "1", "of": "0", "offset": 1, "stride": [1]}
-    for wrong in ({"offset": 5}, {"offset": -1}, {"offset": "1"}, {"offset": True}, {"stride": [3, 1]}, {"stride": [9]}, {"stride": [-1]}, {"stride": "1"}, {"stride": None}, {"of": "7"}, {"of": 3}, {"offset": None}):
+    for wrong in ({"offset": 5}, {"offset": -1}, {"offset": "1"}, {"offset": True}, {"stride": [3, 1]}, {"stride": [9]}, {"stride": [-2]}, {"stride": "1"}, {"stride": None}, {"of": "7"}, {"of": 3}, {"offset": None}):
         mg.save_safetensors(tensors, path, {"micrograd_rs": json.dumps({"list": [{"tensor": "0"}, {**good, **wrong}]})})
         with pytest.raises(ValueError):
             mg.load(path)
@@ -796,3 +796,16 @@ def test_what_is_open_already_needs_no_file(monkeypatch):
         safetensors.load(data[:-1])
     with pytest.raises(ValueError, match="truncated"):
         mg.load(io.BytesIO(data[:-1]))
+
+
+def test_views_of_memory_that_runs_backwards_are_saved():
+    np = pytest.importorskip("numpy")
+    x = mg.tensor(np.arange(12.0).reshape(3, 4))[:, ::-1]
+    for saved in ({"a": x, "b": x[1]}, {"b": x[1], "a": x}, {"a": x[::-1], "b": x[:, 1:3]}):
+        buffer = io.BytesIO()
+        mg.save(saved, buffer)
+        buffer.seek(0)
+        loaded = mg.load(buffer)
+        assert {name: t.tolist() for name, t in loaded.items()} == {name: t.tolist() for name, t in saved.items()}
+        loaded["a"][1].fill_(7.0)
+        assert set(loaded["b"].flatten().tolist()) >= {7.0}

@@ -420,3 +420,22 @@ def test_joining_meets_dtypes():
     for dims in ((0, 0), (0, -2)):
         with pytest.raises(ValueError, match="twice"):
             mg.ones(2, 3).flip(*dims)
+
+
+def test_full_takes_the_kind_of_a_number_and_not_its_width():
+    np = pytest.importorskip("numpy")
+    floats = [np.log(0.5), np.float32(1.5), np.float16(1.5), np.bool_(True), 1.5, mg.tensor(1.5, dtype=mg.float64)]
+    for value in floats:
+        filled = mg.full((3,), value)
+        assert filled.dtype == mg.float32 and filled.tolist() == pytest.approx([float(value)] * 3)
+    for value in (np.int8(2), np.int32(2), np.int64(2), np.uint8(2), 2, mg.tensor(2, dtype=mg.int32)):
+        assert mg.full((3,), value).dtype == mg.int64 and mg.full((3,), value).tolist() == [2, 2, 2]
+    assert mg.full((3,), True).dtype == mg.full((3,), mg.tensor(True)).dtype == mg.bool
+    assert mg.full((3,), np.float32(1.5), dtype=mg.float64).dtype == mg.float64
+
+
+def test_stack_tells_of_the_shapes_that_it_was_given():
+    with pytest.raises(ValueError, match=r"stack: takes tensors of one shape, got \[2\] and \[3\]"):
+        mg.stack([mg.ones(2), mg.ones(3)])
+    with pytest.raises(ValueError, match=r"got \[2\] and \[2, 1\]"):
+        mg.stack([mg.ones(2), mg.ones(2, 1)], dim=1)

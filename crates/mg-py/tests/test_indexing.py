@@ -719,3 +719,47 @@ def test_floats_that_are_written_into_integers_are_not_rounded_before():
     assert x.tolist() == [-16777217, 0]
     x[at] = 16777219.0
     assert x.tolist() == [16777219, 0]
+
+
+LISTS = [
+    [[0, 1], [1, 2]],
+    [slice(0, 2), 1],
+    [..., 1],
+    [None, 1],
+    [0, [1, 2]],
+    [(0, 1), range(2)],
+    [mg.tensor([0, 1]), mg.tensor([1, 2])],
+    [mg.tensor(1), 2],
+    [numpy.array([0, 1]), 1],
+    [[0, 1]],
+    [[]],
+    [True, [1, 2]],
+    [[[0, 1], [1, 2]]],
+]
+
+
+@pytest.mark.parametrize("index", LISTS, ids=str)
+@pytest.mark.parametrize("compiled", [False, True])
+def test_a_list_with_more_than_numbers_in_it_is_a_tuple(index, compiled):
+    def read(m):
+        with pytest.warns(UserWarning, match="read as a tuple"):
+            return m[index]
+
+    def written(m):
+        m = m.clone()
+        with pytest.warns(UserWarning, match="read as a tuple"):
+            m[index] = -1.0
+        return m
+
+    m = mg.arange(16.0).reshape(4, 4)
+    expected = m.clone()
+    expected[tuple(index)] = -1.0
+    assert (mg.jit(read) if compiled else read)(m).tolist() == m[tuple(index)].tolist()
+    assert (mg.jit(written) if compiled else written)(m).tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("index", [[0, 1], [True, False, True, False], [], [0] * 40, [[0, 1]] * 32, [[0]] * 40, range(2), numpy.array([[0, 1], [1, 2]])], ids=str)
+def test_a_list_of_numbers_and_a_long_one_are_one_index(index, recwarn):
+    m = mg.arange(16.0).reshape(4, 4)
+    whole = mg.tensor(index) if len(index) else mg.zeros(0, dtype=mg.int64)
+    assert m[index].tolist() == m[whole].tolist() and not recwarn

@@ -200,3 +200,19 @@ def test_losses_have_second_derivatives_at_zero(loss, first, second):
     w = mg.zeros(1, requires_grad=True)
     slope = mg.autograd.grad(loss(w), w, create_graph=True)[0]
     assert (slope.item(), mg.autograd.grad(slope.sum(), w)[0].item()) == (first, second)
+
+
+@pytest.mark.parametrize(
+    ("logits", "target", "weight", "expected"),
+    [("f32", "f64", None, "f64"), ("f16", "f32", None, "f32"), ("f32", "f16", None, "f32"), ("f64", "f32", None, "f64"), ("f32", "f32", "f64", "f64")],
+)
+@pytest.mark.parametrize("label_smoothing", [0.0, 0.1])
+@pytest.mark.parametrize("reduction", ["none", "mean", "sum"])
+def test_cross_entropy_of_probabilities_is_of_the_dtype_in_which_they_meet(logits, target, weight, expected, label_smoothing, reduction):
+    x = mg.tensor([[1.0, 2.0, 0.5]], dtype=logits, requires_grad=True)
+    y = mg.tensor([[0.25, 0.25, 0.5]], dtype=target, requires_grad=True)
+    weight = weight and mg.tensor([1.0, 2.0, 3.0], dtype=weight)
+    loss = F.cross_entropy(x, y, weight=weight, label_smoothing=label_smoothing, reduction=reduction)
+    loss.sum().backward()
+    assert loss.dtype.short_name == expected
+    assert (x.grad.dtype, y.grad.dtype) == (x.dtype, y.dtype)

@@ -9,7 +9,7 @@ import sys
 
 import micrograd_rs as mg
 import pytest
-from conftest import leaf
+from conftest import leaf, run
 from micrograd_rs import Tensor
 
 numpy = pytest.importorskip("numpy")
@@ -522,3 +522,86 @@ def test_gradients_read_nothing_again_of_memory_that_numpy_shares(function, how)
 
     alone, shared = of(False), of(True)
     assert shared == alone or shared is None
+
+
+@pytest.mark.parametrize("back", ["mg.from_dlpack(a, copy=False)", "mg.from_numpy(a.numpy())"])
+def test_memory_that_came_back_by_way_of_torch_is_let_go(back):
+    pytest.importorskip("torch")
+    done = run(f"""
+        import gc, weakref
+        import numpy as np
+        import torch
+        import micrograd_rs as mg
+
+        class Array(np.ndarray):
+            pass
+
+        for _ in range(20):
+            array = np.arange(4.0).view(Array)
+            gone = weakref.ref(array)
+            t = mg.from_numpy(array)
+            a = torch.from_dlpack(t)
+            u = {back}
+            del t, a, array
+            assert gone() is not None and u.tolist() == [0.0, 1.0, 2.0, 3.0]
+            del u
+            gc.collect()
+            assert gone() is None
+        """)
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_deleter_is_called_without_the_lock_wherever_and_by_whomever():
+    done = run("""
+        import ctypes, gc, threading, weakref
+        import numpy as np
+        import micrograd_rs as mg
+
+        class Array(np.ndarray):
+            pass
+
+        api, name = ctypes.pythonapi, b"used_dltensor"
+        api.PyCapsule_GetPointer.restype = ctypes.c_void_p
+        api.PyCapsule_GetPointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
+        api.PyCapsule_SetName.argtypes = [ctypes.py_object, ctypes.c_char_p]
+
+        def taken():
+            array = np.arange(4.0).view(Array)
+            capsule = mg.from_numpy(array).__dlpack__()
+            managed = api.PyCapsule_GetPointer(capsule, b"dltensor")
+            api.PyCapsule_SetName(capsule, name)
+            return weakref.ref(array), managed, ctypes.c_void_p.from_address(managed + 56).value
+
+        def called(kind, to):
+            gone, managed, deleter = taken()
+            assert gone() is not None
+            to(lambda: kind(None, ctypes.c_void_p)(deleter)(managed))
+            gc.collect()
+            assert gone() is None
+
+        def by_thread(f):
+            thread = threading.Thread(target=f)
+            thread.start()
+            thread.join()
+
+        # Within a call of ours, a call of Python's, and of a thread.
+        within = lambda f: mg.tensor(1.0 for _ in [f()])
+        for _ in range(20):
+            for kind in (ctypes.CFUNCTYPE, ctypes.PYFUNCTYPE):
+                for to in (within, lambda f: f(), by_thread, lambda f: by_thread(lambda: within(f))):
+                    called(kind, to)
+        # What is left until the end.
+        left = mg.from_numpy(np.arange(4.0)), taken(), mg.from_numpy(np.arange(4.0)).__dlpack__()
+        """)
+    assert done.returncode == 0, done.stderr
+
+
+def test_places_that_elements_of_an_array_share_are_not_written_by_way_of_all_of_them():
+    base = numpy.arange(3.0)
+    x = mg.from_numpy(numpy.lib.stride_tricks.as_strided(base, (2, 3), (0, 8)))
+    for write in (lambda: x.add_(1), lambda: x[:, :2].zero_(), lambda: x.detach().mul_(2), lambda: x.__setitem__((slice(None), 0), 1.0)):
+        with pytest.raises(ValueError, match="broadcast view"):
+            write()
+    assert base.tolist() == [0.0, 1.0, 2.0]
+    x[0].add_(1)
+    assert base.tolist() == [1.0, 2.0, 3.0] and x.tolist() == [[1.0, 2.0, 3.0]] * 2

@@ -244,10 +244,12 @@ impl Tensor {
         let nodes = met(tensors);
         let rank = nodes.first().map_or(0, |node| node.shape().rank());
         let axis = normalize_axis(dim, rank + 1)?;
+        if let Some(other) = nodes.iter().find(|node| node.shape() != nodes[0].shape()) {
+            let text = format!("takes tensors of one shape, got {} and {}", nodes[0].shape(), other.shape());
+            return Err(Error::new("stack", ErrorKind::Shape(text)));
+        }
         let wide = nodes.iter().map(|node| {
-            // Others are refused with the shapes that they have then.
-            let at = axis.min(node.shape().rank());
-            let (before, behind) = node.shape().split_at(at);
+            let (before, behind) = node.shape().split_at(axis);
             node.reshape(shape_of(before.iter().copied().chain([1]).chain(behind.iter().copied()))?)
         });
         let wide = wide.collect::<Result<Vec<_>>>()?;

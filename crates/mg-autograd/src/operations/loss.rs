@@ -358,6 +358,7 @@ impl Tensor {
         let mask = 1 << axis;
         // One number for each class, beside the logits.
         let along = (0..rank).fold(shape, |s, d| if d == axis { s } else { s.with(d, 1) });
+        let weight_dtype = weight.map(Tensor::dtype).filter(|dtype| dtype.is_float());
         let weight = by_class(op, weight, &x, classes)?.map(|w| w.reshape(along)).transpose()?;
         let sum = |n: &Node| n.reduce(ReduceKind::Sum, mask, true);
         let out = shape.remove(axis);
@@ -369,14 +370,17 @@ impl Tensor {
                 let text = "ignores labels, not probabilities: there is no ignore_index for them";
                 return fail(ErrorKind::Value(text.into()));
             }
-            let target = target.cast(x.dtype());
+            // The dtype in which all of them meet; the logarithms are taken in the logits' own.
+            let dtype = DType::promote(x.dtype(), target.dtype());
+            let dtype = weight_dtype.map_or(dtype, |w| DType::promote(dtype, w));
+            let (target, weight) = (target.cast(dtype), weight.map(|w| w.cast(dtype)));
             let target = match label_smoothing == 0.0 {
                 true => target,
                 false => {
                     target.scale(1.0 - label_smoothing).add(&target.lit(label_smoothing / classes as f64))
                 }
             };
-            let each = sum(&times(surprise().mul(&target), &weight))?.reshape(out)?;
+            let each = sum(&times(surprise().cast(dtype).mul(&target), &weight))?.reshape(out)?;
             return reduced(op, each, reduction);
         }
         let labels = Labels::of(op, &target, &x, axis, Some(ignore_index))?;

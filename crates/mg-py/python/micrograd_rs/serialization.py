@@ -169,8 +169,10 @@ class _Writer:
         shared: dict[Any, list[_Part]] = {}
         for t, said in self._said:
             if t.numel():
-                first = t.data_ptr()
-                last = first + sum((n - 1) * step for n, step in zip(t.shape, t.stride(), strict=True)) * t.itemsize
+                # What runs backwards begins before its first element.
+                reach = [(n - 1) * step * t.itemsize for n, step in zip(t.shape, t.stride(), strict=True)]
+                first = t.data_ptr() + sum(step for step in reach if step < 0)
+                last = t.data_ptr() + sum(step for step in reach if step > 0)
                 shared.setdefault((str(t.device), t.dtype), []).append((first, last + t.itemsize, t, said))
         for found in shared.values():
             found.sort(key=lambda part: part[:2])
@@ -204,13 +206,13 @@ class _Writer:
                 base, i = f"storage#{i}", i + 1
             line = self.tensors[base] = zeros((end - start) // size, dtype=first.dtype, device=first.device)
             with no_grad():
-                for at, _, t, _ in group:
-                    line.as_strided(tuple(t.shape), t.stride(), (at - start) // size).copy_(t)
+                for _, _, t, _ in group:
+                    line.as_strided(tuple(t.shape), t.stride(), (t.data_ptr() - start) // size).copy_(t)
         else:
             base = whole[3]["tensor"]
-        for at, _, t, said in group:
+        for _, _, t, said in group:
             if said["tensor"] != base:
-                said.update(of=base, offset=(at - start) // size, stride=list(t.stride()))
+                said.update(of=base, offset=(t.data_ptr() - start) // size, stride=list(t.stride()))
 
 
 def _together(group: list[_Part]) -> list[list[_Part]]:
@@ -315,19 +317,20 @@ class _Reader:
     def _view(self, name: str, entry: dict[str, Any], device: str) -> Tensor:
         """A tensor that shares the memory of another one."""
         own, base = self._found(name), self._base(str(entry["of"]), device)
-        strides, offset = _numbers(entry.get("stride")), entry.get("offset")
+        strides, offset = _numbers(entry.get("stride"), backwards=True), entry.get("offset")
         sizes = tuple(own.shape)
         if type(offset) is not int or offset < 0 or len(strides) != len(sizes):
             raise ValueError(f"load: a tensor {name!r} of sizes {sizes} and strides {strides} from element {offset} on")
-        last = offset + sum((n - 1) * step for n, step in zip(sizes, strides, strict=True))
-        if 0 in sizes or last >= base.numel() or not base.is_contiguous() or base.dtype != own.dtype:
+        reach = [(n - 1) * step for n, step in zip(sizes, strides, strict=True)]
+        first, last = (offset + sum(step for step in reach if (step < 0) == below) for below in (True, False))
+        if 0 in sizes or first < 0 or last >= base.numel() or not base.is_contiguous() or base.dtype != own.dtype:
             raise ValueError(f"load: a tensor {name!r} that is no part of {entry['of']!r}")
         return base.detach().as_strided(sizes, strides, base.storage_offset() + offset)
 
 
-def _numbers(said: Any) -> list[int]:
+def _numbers(said: Any, *, backwards: bool = False) -> list[int]:
     numbers: list[Any] = cast("list[Any]", said) if isinstance(said, list) else [None]  # type: ignore[redundant-cast]
-    if any(type(n) is not int or n < 0 for n in numbers):
+    if any(type(n) is not int or n < 0 and not backwards for n in numbers):
         raise ValueError(f"load: {said} are no strides")
     return numbers
 

@@ -2,12 +2,13 @@
 
 use super::node::{Garbage, Given, Held, behind, graft, grafted, make_leaf, own, untracked, with_history};
 use super::part::part_of;
-use super::{Facts, is_borrowed, locked, settle};
+use super::{Facts, is_borrowed, lie_of_others, locked, settle};
 use crate::jit;
 use crate::tensor::Cell;
 use mg_device::{Error, ErrorKind, Layout, Result, Shape, Writing as Written};
 use mg_graph::{Node, Op, Tag};
 use std::cell::RefCell;
+use std::collections::HashSet;
 use std::ops::Range;
 use std::panic::Location;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -232,6 +233,7 @@ impl Line {
         }
         let facts = Facts::of(&whole);
         let is_broadcast = writable(part, shared.as_ref())?;
+        refuse_met_twice(&whole, part)?;
         let all = Layout::contiguous(facts.shape);
         let region = part.map_or(&all, |part| &part.layout);
         // Who shares the memory sees what is written when it is.
@@ -374,10 +376,26 @@ fn writable(part: Option<&Part>, shared: Option<&Shared>) -> Result<bool> {
     let seen = [part.map(|part| &part.layout), place];
     let is_nothing = part.is_some_and(|part| part.layout.numel() == 0);
     if !is_nothing && seen.into_iter().flatten().any(Layout::overlaps) {
-        let text = "a broadcast view, or one whose windows overlap, cannot be written to";
-        return Err(Error::new("write", ErrorKind::Value(text.into())));
+        return Err(unwritable());
     }
     Ok(is_broadcast)
+}
+
+fn unwritable() -> Error {
+    let text = "a broadcast view, or one whose windows overlap, cannot be written to";
+    Error::new("write", ErrorKind::Value(text.into()))
+}
+
+/// Refuses to write to elements that share places in memory of others.
+fn refuse_met_twice(whole: &Node, part: Option<&Part>) -> Result<()> {
+    let Some(lies) = lie_of_others(whole).filter(Layout::overlaps) else { return Ok(()) };
+    // A part of it may be without such elements.
+    let (mut met, mut twice) = (HashSet::new(), false);
+    match part {
+        Some(part) => part.layout.offsets().for_each(|i| twice |= !met.insert(lies.linear_offset(i))),
+        None => lies.offsets().for_each(|at| twice |= !met.insert(at)),
+    }
+    if twice { Err(unwritable()) } else { Ok(()) }
 }
 
 /// Memory of others that was written to, with the history of what was written: also while a step is recorded, and younger than its history.
