@@ -310,6 +310,64 @@ def test_pytorchs_files(tmp_path):
         mg.load(path)
 
 
+class Turned(nn.Module):
+    """A layer whose weight had another sign in its first version."""
+
+    _version = 2
+
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(mg.zeros(2))
+
+    def _load_from_state_dict(self, state_dict, prefix, local_metadata, *args):
+        version = local_metadata.get("version")
+        if version is None or version < 2:
+            state_dict[f"{prefix}weight"] = -state_dict[f"{prefix}weight"]
+        super()._load_from_state_dict(state_dict, prefix, local_metadata, *args)
+
+
+def test_the_versions_of_modules_are_in_files(tmp_path):
+    path = tmp_path / "c.mg"
+    net = nn.Sequential(Turned(), nn.BatchNorm1d(2))
+    net[0].weight.data.fill_(3)
+    mg.save({"model": net.state_dict(), "plain": {"a": 1}}, path)
+    buffer = io.BytesIO()
+    mg.save(net.state_dict(), buffer)
+    buffer.seek(0)
+    for state in (mg.load(path)["model"], mg.load(path, mmap=True)["model"], mg.load(buffer)):
+        assert state._metadata == net.state_dict()._metadata
+        other = nn.Sequential(Turned(), nn.BatchNorm1d(2))
+        other.load_state_dict(state)
+        assert other[0].weight.tolist() == [3, 3]
+    assert type(mg.load(path)["plain"]) is dict
+    mg.save(state, path)
+    assert mg.load(path)._metadata == state._metadata
+    # Only numbers under names are kept of it.
+    state._metadata = {"": {"version": 2, "x": None, "y": [1], 3: 1}, "0": 1, 1: {}}
+    mg.save(state, path)
+    assert mg.load(path)._metadata == {"": {"version": 2, "x": None}}
+    for metadata in ("null", "3", "[]", '{"0": 1}'):
+        mg.save_safetensors({"0.weight": mg.ones(2)}, path, {"micrograd_rs": '{"dict": [["w", {"tensor": "0.weight"}]], "metadata": %s}' % metadata})
+        assert mg.load(path)._metadata == {}
+
+
+def test_the_versions_of_modules_are_in_pytorchs_files(tmp_path):
+    path = tmp_path / "f.pt"
+    state = collections.OrderedDict(w=1)
+    state._metadata = collections.OrderedDict({"": {"version": 2}, "0": {"x": [1]}})
+    archive(path, pickle.dumps(state))
+    assert mg.load(path) == {"w": 1} and mg.load(path)._metadata == {"": {"version": 2}, "0": {}}
+    state._metadata = [1]
+    archive(path, pickle.dumps(state))
+    assert mg.load(path)._metadata == {}
+    archive(path, pickle.dumps(collections.OrderedDict(w=1)))
+    assert type(mg.load(path)) is collections.OrderedDict
+    torch = pytest.importorskip("torch")
+    theirs = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.BatchNorm1d(2))
+    torch.save(theirs.state_dict(), path)
+    assert mg.load(path)._metadata == theirs.state_dict()._metadata
+
+
 def archive(path, pickled, storages=(), root="a"):
     with zipfile.ZipFile(path, "w") as out:
         out.writestr(f"{root}/data.pkl", pickled)

@@ -236,6 +236,39 @@ def test_random_split():
             random_split(range(10), wrong)
 
 
+@pytest.mark.parametrize("dataset", [Squares(), TensorDataset(mg.arange(20.0))])
+@pytest.mark.parametrize("workers", [0, 2])
+def test_more_samples_than_can_be_drawn_at_once(dataset, workers):
+    sampler = RandomSampler(dataset, replacement=True, num_samples=int(1e10))
+    assert len(sampler) == int(1e10)
+    loader = DataLoader(dataset, batch_size=4, sampler=sampler, num_workers=workers)
+    assert len(loader) == 25 * 10**8
+    batches = iter(loader)
+    first = [next(batches)[0].tolist() for _ in range(2)]
+    state = loader.state_dict()
+    second = next(batches)[0].tolist()
+    again = DataLoader(dataset, batch_size=4, sampler=sampler, num_workers=workers)
+    again.load_state_dict(state)
+    assert next(iter(again))[0].tolist() == second and first[0] != first[1]
+    assert len({next(iter(RandomSampler(dataset, num_samples=int(1e10)))) for _ in range(50)}) > 1
+
+
+def test_numbers_drawn_in_pieces_are_those_drawn_at_once(monkeypatch):
+    from micrograd_rs.utils.data import sampler as module
+
+    def drawn(replacement, n):
+        return [list(RandomSampler(range(7), replacement, n, generator=mg.Generator().manual_seed(5))), list(DataLoader(range(7), sampler=RandomSampler(range(7), replacement, n)))]
+
+    whole = {}
+    for pieces in (False, True):
+        monkeypatch.setattr(module, "_AT_ONCE", 8 if pieces else 100)
+        for replacement in (False, True):
+            for n in (5, 7, 30):
+                mg.manual_seed(1)
+                got = str(drawn(replacement, n))
+                assert got == whole.setdefault((replacement, n), got)
+
+
 def test_samplers():
     assert list(SequentialSampler(range(3))) == [0, 1, 2]
     assert sorted(RandomSampler(range(5))) == [0, 1, 2, 3, 4]

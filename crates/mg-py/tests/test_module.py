@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import functools
 import pickle
+from collections import OrderedDict
 
 import micrograd_rs as mg
 import pytest
@@ -458,6 +459,20 @@ def test_what_hooks_do_not_excuse_is_taken_back(assign):
     excused = ["0.bias", "2.bias"]
     net.load_state_dict(state, assign=assign)
     assert net[0].weight.tolist() == [[1, 1], [1, 1]] and net[1].count == 5 and net[2].weight.shape == (3, 2)
+
+
+def test_dictionaries_of_parameters_are_in_the_order_of_their_names():
+    """As in PyTorch, whose optimisers know parameters by their place."""
+    def names(given):
+        return [name for name, _ in nn.ParameterDict(given).named_parameters()]
+
+    b, a = mg.ones(1), mg.zeros(1)
+    assert names({"b": b, "a": a}) == ["a", "b"]
+    assert names(OrderedDict(b=b, a=a)) == names([("b", b), ("a", a)]) == names(nn.ParameterDict([("b", b), ("a", a)])) == ["b", "a"]
+    p = nn.ParameterDict([("z", b)])
+    p.update({"d": b, "c": a})
+    assert list(p) == ["z", "c", "d"] and list(p | {"y": b, "x": b}) == ["z", "c", "d", "x", "y"]
+    assert list(nn.ModuleDict({"b": nn.ReLU(), "a": nn.ReLU()})) == ["b", "a"]
 
 
 def test_states_of_old_batch_norms():

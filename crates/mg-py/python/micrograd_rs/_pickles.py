@@ -87,10 +87,13 @@ class _Dtype:
 
 
 class _Ordered(OrderedDict[Any, Any]):
-    """A dictionary that takes what a pickle sets on it, `_metadata`, and keeps none of it."""
+    """A dictionary that takes what a pickle sets on it, and keeps `_metadata` of it: the versions of a state's modules."""
+
+    metadata: Any = None
 
     def __setstate__(self, state: Any) -> None:
-        pass
+        if isinstance(state, dict):
+            self.metadata = cast("dict[Any, Any]", state).get("_metadata")  # type: ignore[redundant-cast]
 
 
 # The one that is written in Python: the other makes room for as many remembered values as a number in the file says, which may be
@@ -204,7 +207,7 @@ class _Archive:
             entries = cast("dict[Any, Any]", value)  # type: ignore[redundant-cast]
             named: dict[Any, Any] = {}
             if isinstance(value, _Ordered):
-                named = OrderedDict()
+                named = OrderedDict() if value.metadata is None else _state(value.metadata)
             elif isinstance(value, Counter):
                 named = Counter()
             elif isinstance(value, defaultdict):
@@ -271,6 +274,14 @@ class _Archive:
         made = line[:0].reshape(sizes) if empty else line.as_strided(sizes, strides, offset)
         self._tensors[id(storage), offset, sizes, strides] = made
         return made
+
+
+def _state(metadata: Any) -> Any:
+    from .nn._state import State, plain_metadata
+
+    made = State()
+    made._metadata = plain_metadata(metadata)
+    return made
 
 
 def _tensor_v2(archive: _Archive) -> Any:

@@ -8,6 +8,7 @@ text that says how they are put together:
   dictionary, where it is named first) what a program has given it as attributes. With `"stride": [...]`
   its elements lie so. With `"of": base` as well, it shares the memory of that tensor of the file, from element `"offset"` on.
 - `{"list": [...]}`, `{"tuple": [...]}`, `{"set": [...]}` are these, `{"dict": [[key, value], ...]}` is a dictionary in its order.
+  With `"metadata": {"encoder": {"version": 2}, ...}` beside it, it is a module's state, and these are the versions of its modules.
 - `{"bytes": text}` in base64, `{"dtype": "f32"}`, `{"device": "cuda:0"}`, `{"size": [...]}` are these; `{"array": name}` was a NumPy array.
 
 Tensors of a dictionary that has text for keys have these as names, joined by dots where dictionaries are nested, so a model's state is
@@ -148,7 +149,13 @@ class _Writer:
         try:
             if isinstance(value, Mapping):
                 entries: Mapping[Any, Any] = value  # pyright: ignore[reportUnknownVariableType]
-                return {"dict": [[self.of(k, path), self.of(v, _below(path, k))] for k, v in entries.items()]}
+                said: dict[str, Any] = {"dict": [[self.of(k, path), self.of(v, _below(path, k))] for k, v in entries.items()]}
+                metadata = getattr(entries, "_metadata", None)
+                if isinstance(metadata, Mapping):
+                    from .nn._state import plain_metadata
+
+                    said["metadata"] = plain_metadata(metadata)
+                return said
             if isinstance(value, (list, tuple, set, frozenset)):
                 kind = "list" if isinstance(value, list) else "tuple" if isinstance(value, tuple) else "set"
                 items: Any = value  # pyright: ignore[reportUnknownVariableType]
@@ -275,7 +282,8 @@ class _Reader:
                 raise ValueError(f"load: {items} are no sizes")
             return {"list": list, "tuple": tuple, "set": set, "size": Size}[kind](items)
         if kind == "dict" and isinstance(held, list):
-            return {self.of(k): self.of(v) for k, v in map(_pair, cast("list[Any]", held))}  # type: ignore[redundant-cast]
+            made = {self.of(k): self.of(v) for k, v in map(_pair, cast("list[Any]", held))}  # type: ignore[redundant-cast]
+            return _state(made, entry["metadata"]) if "metadata" in entry else made
         if kind == "float" and held in ("nan", "inf", "-inf"):
             return float(held)
         if kind == "bytes" and isinstance(held, str):
@@ -326,6 +334,14 @@ class _Reader:
         if 0 in sizes or first < 0 or last >= base.numel() or not base.is_contiguous() or base.dtype != own.dtype:
             raise ValueError(f"load: a tensor {name!r} that is no part of {entry['of']!r}")
         return base.detach().as_strided(sizes, strides, base.storage_offset() + offset)
+
+
+def _state(entries: dict[Any, Any], metadata: Any) -> Any:
+    from .nn._state import State, plain_metadata
+
+    state = State(entries)
+    state._metadata = plain_metadata(metadata)
+    return state
 
 
 def _numbers(said: Any, *, backwards: bool = False) -> list[int]:

@@ -45,6 +45,16 @@ class State(OrderedDict[str, Any]):
         self._metadata = {}
 
 
+def plain_metadata(metadata: Any) -> dict[str, dict[str, int | None]]:
+    """What a state says of its modules, as far as it is numbers under names: what files hold of it."""
+    given: dict[Any, Any] = dict(metadata) if isinstance(metadata, Mapping) else {}  # pyright: ignore[reportUnknownArgumentType]
+    return {
+        place: {name: n for name, n in local.items() if isinstance(name, str) and (n is None or type(n) is int)}
+        for place, local in given.items()
+        if isinstance(place, str) and isinstance(local, dict)
+    }
+
+
 class _Write(NamedTuple):
     """What a part of a module becomes, and what notes how it is before that: its answer takes the part back."""
 

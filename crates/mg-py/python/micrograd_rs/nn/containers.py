@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Self, overload
 
@@ -301,8 +302,13 @@ class ParameterDict(Module):
         self.update(parameters or {})
 
     def update(self, parameters: Any) -> None:
-        """Adds tensors by name."""
-        for name, value in _pairs(parameters):
+        """Adds tensors by name: those of a dictionary in the order of their names, as in PyTorch, those of an `OrderedDict`, of another `ParameterDict` and
+        of pairs in their own.
+        """
+        pairs = _pairs(parameters)
+        if isinstance(parameters, Mapping) and not isinstance(parameters, OrderedDict):
+            pairs.sort(key=lambda pair: pair[0])
+        for name, value in pairs:
             self[name] = value
 
     def __len__(self) -> int:

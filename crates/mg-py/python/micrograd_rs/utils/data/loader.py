@@ -374,6 +374,8 @@ class _Epoch:
         elif isinstance(inner, Drawn) and type(inner).order is Drawn.order:
             own = inner.generator
             seeded = own is None or own is loader.generator
+            if inner.pieces(Generator()) is not None:
+                return self._gathered_lazily(loader.batch_sampler.batches(self._order(inner)), skipped)
             rows = inner.rows(Generator().manual_seed(self.seed) if seeded or own is None else own)
         else:
             rows = tensor(list(self._order(inner)), dtype="int64")
@@ -388,6 +390,15 @@ class _Epoch:
             return _computed(batch) if n else batch
 
         return (Job(partial(make, start), start // size % max(1, n)) for start in range(skipped * size, end, size))
+
+    def _gathered_lazily(self, batches: Iterator[list[int]], skipped: int) -> Iterator[Job]:
+        n, device = self._loader.num_workers, _device_of(self._loader.dataset)
+
+        def make(indices: list[int], kit: Kit) -> Any:
+            batch = kit.dataset._gather(tensor(indices, dtype="int64").to(device))
+            return _computed(batch) if n else batch
+
+        return (Job(partial(make, indices), i % max(1, n)) for i, indices in enumerate(islice(batches, skipped, None), skipped))
 
     def _of_iterable(self, skipped: int) -> Iterator[Job]:
         loader = self._loader

@@ -22,6 +22,9 @@ __getattr__ = _Lazy(__name__)
 
 T_co = TypeVar("T_co", covariant=True)
 
+# How many numbers are drawn before the first of them is taken.
+_AT_ONCE = 1 << 20
+
 
 class Sampler(Generic[T_co]):
     """Numbers of samples, or lists of them, in some order: a subclass has `__iter__`, and `__len__` where it is known."""
@@ -60,9 +63,16 @@ class Drawn(Sampler[int]):
         generator = self.generator or Generator().manual_seed(new_seed(None))
         return iter(self.order(generator))
 
-    def order(self, generator: Generator) -> Sequence[int]:
+    def order(self, generator: Generator) -> Iterable[int]:
         """All numbers."""
+        pieces = self.pieces(generator)
+        if pieces is not None:
+            return (i for piece in pieces for i in cast("list[int]", piece.tolist()))
         return cast("list[int]", self.rows(generator).tolist())
+
+    def pieces(self, generator: Generator) -> Iterator[Tensor] | None:
+        """All numbers, drawn as they are asked for, where there are too many to draw at once."""
+        return None
 
     def rows(self, generator: Generator) -> Tensor:
         """All numbers as a tensor."""
@@ -70,7 +80,9 @@ class Drawn(Sampler[int]):
 
 
 class RandomSampler(Drawn):
-    """In a random order; with `replacement`, each drawn from all. `num_samples` is how many, as many as there are unless said."""
+    """In a random order; with `replacement`, each drawn from all. `num_samples` is how many, as many as there are unless said: more than a
+    million are drawn as they are asked for.
+    """
 
     def __init__(
         self,
@@ -90,6 +102,20 @@ class RandomSampler(Drawn):
     def num_samples(self) -> int:
         """How many samples there are."""
         return len(self.data_source) if self._num_samples is None else self._num_samples
+
+    def pieces(self, generator: Generator) -> Iterator[Tensor] | None:
+        n, wanted = len(self.data_source), self.num_samples
+        if wanted <= max(_AT_ONCE, 0 if self.replacement else n) or not n:
+            return None
+        size = _AT_ONCE if self.replacement else n
+
+        def drawn() -> Iterator[Tensor]:
+            # The same numbers as all at once.
+            for start in range(0, wanted, size):
+                count = min(size, wanted - start)
+                yield randint(0, n, (count,), generator=generator) if self.replacement else randperm(n, generator=generator)[:count]
+
+        return drawn()
 
     def rows(self, generator: Generator) -> Tensor:
         n, wanted = len(self.data_source), self.num_samples
