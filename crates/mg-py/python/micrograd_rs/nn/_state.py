@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from .._micrograd_rs import Tensor, as_tensor, realize
 from ..autograd import no_grad
@@ -48,11 +48,12 @@ class State(OrderedDict[str, Any]):
 def plain_metadata(metadata: Any) -> dict[str, dict[str, int | None]]:
     """What a state says of its modules, as far as it is numbers under names: what files hold of it."""
     given: dict[Any, Any] = dict(metadata) if isinstance(metadata, Mapping) else {}  # pyright: ignore[reportUnknownArgumentType]
-    return {
-        place: {name: n for name, n in local.items() if isinstance(name, str) and (n is None or type(n) is int)}
-        for place, local in given.items()
-        if isinstance(place, str) and isinstance(local, dict)
-    }
+    plain: dict[str, dict[str, int | None]] = {}
+    for place, local in given.items():
+        if isinstance(place, str) and isinstance(local, dict):
+            entries = cast("dict[Any, Any]", local)
+            plain[place] = {name: n for name, n in entries.items() if isinstance(name, str) and (n is None or type(n) is int)}
+    return plain
 
 
 class _Write(NamedTuple):
