@@ -51,7 +51,7 @@ def plain_metadata(metadata: Any) -> dict[str, dict[str, int | None]]:
     plain: dict[str, dict[str, int | None]] = {}
     for place, local in given.items():
         if isinstance(place, str) and isinstance(local, dict):
-            entries = cast("dict[Any, Any]", local)
+            entries = cast("dict[Any, Any]", local)  # type: ignore[redundant-cast]
             plain[place] = {name: n for name, n in entries.items() if isinstance(name, str) and (n is None or type(n) is int)}
     return plain
 
