@@ -200,22 +200,11 @@ impl Node {
 
     /// The elements that a layout reaches among the node's own laid out densely, where that is nothing to compute: its value is
     /// there, lies so, and has no history.
-    ///
-    /// # Errors
-    ///
-    /// A layout beyond all memory.
     #[track_caller]
-    pub fn known_part(&self, layout: &Layout) -> Result<Option<Node>> {
-        let Some(value) = self.known() else { return Ok(None) };
-        let layout = match value.layout.is_contiguous() {
-            true => {
-                let offset = value.layout.offset() + layout.offset();
-                Some(Layout::new(*layout.shape(), layout.strides(), offset)?)
-            }
-            false => value.layout.part(layout),
-        };
-        let part = |layout| Node::from_value(crate::node::Value { buffer: value.buffer.clone(), layout });
-        Ok(layout.map(part))
+    pub fn known_part(&self, layout: &Layout) -> Option<Node> {
+        let value = self.known()?;
+        let layout = value.layout.part(layout)?;
+        Some(Node::from_value(crate::node::Value { buffer: value.buffer.clone(), layout }))
     }
 
     /// Another node for the same value, with the same history: of a tensor of its own.

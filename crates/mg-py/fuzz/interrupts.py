@@ -102,10 +102,10 @@ def trial(seed: int, steps: int = 12) -> str | None:
 
 def interrupts(trials: int, seed: int, seconds: float | None = None) -> int:
     print(f"{trials} interrupted trainings from seed {seed}, on {mg.get_default_device()}", flush=True)
-    return one_by_one(trial, trials, seed, seconds)
+    return one_by_one(trial, trials, seed, seconds, "trainings")
 
 
-def one_by_one(trial: Callable[[int], str | None], trials: int, seed: int, seconds: float | None) -> int:
+def one_by_one(trial: Callable[[int], str | None], trials: int, seed: int, seconds: float | None, of: str) -> int:
     """Trials of seeds, as many as there is time for, and what is wrong with each."""
     began = time.monotonic()
     lost = done = 0
@@ -115,7 +115,7 @@ def one_by_one(trial: Callable[[int], str | None], trials: int, seed: int, secon
         if wrong:
             lost += 1
             print(f"seed {seed + done - 1}: {wrong}", flush=True)
-    print(f"{done} trainings, {lost} wrong")
+    print(f"{done} {of}, {lost} wrong")
     return 1 if lost else 0
 
 
@@ -261,4 +261,4 @@ def failing_trial(seed: int, steps: int = 10) -> str | None:
 
 def failures(trials: int, seed: int, seconds: float | None = None) -> int:
     print(f"{trials} trainings with a step that fails, from seed {seed}, on {mg.get_default_device()}", flush=True)
-    return one_by_one(failing_trial, trials, seed, seconds)
+    return one_by_one(failing_trial, trials, seed, seconds, "trainings")

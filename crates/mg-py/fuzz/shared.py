@@ -8,19 +8,21 @@ from __future__ import annotations
 
 import random
 import re
-import time
 
 from .check import Checker
 from .compare import Difference, differs, readable
 from .intended import out_of_range
+from .interrupts import one_by_one
 from .program import Program, code, targets
-from .run import Library, Trace, execute, read_all
+from .run import Library, execute, read_all
 
 #: Lines that share memory themselves.
 WITHOUT = r"numpy|np\."
 #: How a tensor's memory is given to NumPy.
 GIVEN = ("{x}.numpy()", "{x}.numpy()", "np.from_dlpack({x})", "{x}[...].numpy()", "{x}.T.numpy()", "{x}.reshape(-1)[:1].numpy()", "np.asarray({x})")
 MADE = re.compile(r"^(\w+) = L\.tensor\((\[.*\]), dtype=L\.(float(?:32|64)|int(?:8|16|32|64)|uint8)(, requires_grad=True)?\)$")
+#: What has NumPy's arrays.
+ARRAY = re.compile(r"s\d+")
 
 
 def given(program: Program, library: Library) -> tuple[Program, Program]:
@@ -30,7 +32,7 @@ def given(program: Program, library: Library) -> tuple[Program, Program]:
     shared: list[str] = []
     apart: list[str] = []
 
-    def add(line: str, copied: str, own: str) -> None:
+    def add(line: str, copied: str | None = None) -> None:
         try:
             exec(code(line), names)
             library.settle(line, names)
@@ -38,7 +40,7 @@ def given(program: Program, library: Library) -> tuple[Program, Program]:
             for name in targets(line):
                 names.pop(name, None)
         shared.append(line)
-        apart.append(copied if own else line)
+        apart.append(copied or line)
 
     count = 0
     for line in program.lines:
@@ -46,18 +48,18 @@ def given(program: Program, library: Library) -> tuple[Program, Program]:
         if made and rng.random() < 0.4:
             name, data, dtype, grad = made.groups()
             count += 1
-            add(f"s{count} = np.array({data}, dtype=np.{dtype})", "", "")
+            add(f"s{count} = np.array({data}, dtype=np.{dtype})")
             leaf = ".requires_grad_()" if grad else ""
             line = f"{name} = L.from_numpy(s{count}){leaf}"
-            add(line, f"{name} = L.from_numpy(s{count}).clone(){leaf}", "own")
+            add(line, f"{name} = L.from_numpy(s{count}).clone(){leaf}")
         else:
-            add(line, "", "")
+            add(line)
         known = [n for n, v in names.items() if isinstance(v, library.tensor) and "bfloat" not in str(v.dtype)]
         while known and rng.random() < 0.4:
             count += 1
             form = f"s{count} = " + rng.choice(GIVEN)
             x = rng.choice(known)
-            add(form.format(x=f"{x}.detach()"), form.format(x=f"{x}.detach().clone()"), "own")
+            add(form.format(x=f"{x}.detach()"), form.format(x=f"{x}.detach().clone()"))
     return program.with_lines(shared), program.with_lines(apart)
 
 
@@ -67,13 +69,6 @@ class Shared:
     def __init__(self) -> None:
         self.of = Checker("auto", WITHOUT)
         self.library = self.of.ours
-
-    def _ran(self, program: Program, mode: str) -> Trace:
-        trace = execute(program, self.library, mode)
-        for name in [name for name in trace.names if re.fullmatch(r"s\d+", name)]:
-            # Whoever has it, has it as long as the program's variables are there.
-            trace.names[f"J{name}"] = (lambda array: lambda: array)(trace.names.pop(name))
-        return trace
 
     def check(self, program: Program, modes: tuple[str, ...]) -> tuple[str, Difference] | None:
         """The first mode in which the program differs, and in what."""
@@ -85,7 +80,9 @@ class Shared:
 
     def _in(self, program: Program, mode: str) -> Difference | None:
         shared, apart = given(program, self.library)
-        wanted, got = self._ran(apart, mode), self._ran(shared, mode)
+        wanted, got = execute(apart, self.library, mode), execute(shared, self.library, mode)
+        # Whoever has an array keeps it; what is in it is what was in the tensor once, of one of the two.
+        arrays = [trace.names.pop(name) for trace in (wanted, got) for name in list(filter(ARRAY.fullmatch, trace.names))]
         for at, (was, now) in enumerate(zip(wanted.outcomes, got.outcomes)):
             if (was is None) != (now is None):
                 if now is not None and "changed in place" in str(now):
@@ -100,21 +97,19 @@ class Shared:
             if isinstance(value, self.library.tensor) and not readable(value):
                 # Neither is what was computed of it.
                 wanted.names.pop(name), got.names.pop(name, None)
-        return differs(shared, wanted, got, self.library, self.library)
+        found = differs(shared, wanted, got, self.library, self.library)
+        del arrays
+        return found
 
 
 def shared(programs: int, seed: int, seconds: float | None = None) -> int:
     """So many programs; the status is 1 where one differs."""
     checker = Shared()
-    print(f"{programs} programs from seed {seed}, with memory that NumPy has", flush=True)
-    began, done, wrong = time.monotonic(), 0, 0
-    while done < programs and (seconds is None or time.monotonic() - began < seconds):
-        program = checker.of.generator.program(seed + done, ("tensors", "step"))
-        done += 1
+
+    def trial(seed: int) -> str | None:
+        program = checker.of.generator.program(seed, ("tensors", "step"))
         found = checker.check(program, ("deferred", "eager", "jit"))
-        if found is not None:
-            wrong += 1
-            lines = given(program, checker.library)[0]
-            print(f"\n--- seed {program.seed}, {found[0]}: {found[1]}\n{lines}", flush=True)
-    print(f"\n{done} programs, {wrong} differ")
-    return 1 if wrong else 0
+        return found and f"{found[0]}: {found[1]}\n{given(program, checker.library)[0]}"
+
+    print(f"{programs} programs from seed {seed}, with memory that NumPy has", flush=True)
+    return one_by_one(trial, programs, seed, seconds, "programs")

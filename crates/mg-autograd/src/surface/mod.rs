@@ -178,7 +178,7 @@ pub const COUNT: usize = {
 /// Memory that others see is written where it is: what a gradient will ask for of the old numbers is a copy then.
 #[track_caller]
 pub fn written(tensor: &Tensor, operation: impl FnOnce(&Tensor) -> Result<Tensor>) -> Result<()> {
-    writing(tensor, |old| operation(old.map_or(tensor, Old::copy)))
+    writing(tensor, |old| operation(old.map_or(tensor, |old| &old.copy)))
 }
 
 /// As [`written`], of an operation with another operand, which may share the memory.
@@ -190,13 +190,7 @@ pub fn written_with(
 ) -> Result<()> {
     writing(tensor, |old| match old {
         None => operation(tensor, other),
-        Some(old) => operation(
-            old.copy(),
-            match other {
-                Operand::Tensor(other) => Operand::Tensor(old.of(&other).unwrap_or(other)),
-                number => number,
-            },
-        ),
+        Some(old) => operation(&old.copy, old.operand(other)),
     })
 }
 
@@ -221,18 +215,22 @@ struct Old<'a> {
 }
 
 impl Old<'_> {
-    /// What was in the tensor.
-    fn copy(&self) -> &Tensor {
-        &self.copy
+    /// What was in another tensor, if that shares the memory; else that tensor.
+    fn of(&self, other: &Tensor) -> Tensor {
+        if other.is(self.of) {
+            self.copy.clone()
+        } else if other.memory_id() == self.of.memory_id() {
+            Tensor::from_node(other.node().copy())
+        } else {
+            other.clone()
+        }
     }
 
-    /// What was in another one, if that shares the memory.
-    fn of(&self, other: &Tensor) -> Option<Tensor> {
-        match other.is(self.of) {
-            true => Some(self.copy.clone()),
-            false => {
-                (other.memory_id() == self.of.memory_id()).then(|| Tensor::from_node(other.node().copy()))
-            }
+    /// As [`Old::of`], where it may be a number.
+    fn operand(&self, other: Operand) -> Operand {
+        match other {
+            Operand::Tensor(other) => Operand::Tensor(self.of(&other)),
+            number => number,
         }
     }
 }
@@ -289,23 +287,19 @@ pub fn call_in_place(operation: &'static Operation, args: &Given<'_, '_>) -> Res
         }
         writing(tensor, |old| {
             let Some(old) = old else { return answered(operation, tensor, args) };
-            let others = args.args.iter().map(|arg| match arg {
-                Arg::Tensor(other) => old.of(other),
+            let held = args.args.iter().map(|arg| match arg {
+                Arg::Tensor(other) => Some(old.of(other)),
                 _ => None,
             });
-            let others: Vec<Option<Tensor>> = others.collect();
-            let all = args.args.iter().zip(&others).map(|(arg, other)| match (arg, other) {
-                (_, Some(other)) => Arg::Tensor(other),
-                (Arg::Operand(Operand::Tensor(t)), None) => {
-                    Arg::Operand(Operand::Tensor(old.of(t).unwrap_or_else(|| t.clone())))
-                }
-                (Arg::Tensors(all), None) => {
-                    Arg::Tensors(all.iter().map(|t| old.of(t).unwrap_or_else(|| t.clone())).collect())
-                }
+            let held: Vec<Option<Tensor>> = held.collect();
+            let all = args.args.iter().zip(&held).map(|(arg, held)| match (arg, held) {
+                (_, Some(held)) => Arg::Tensor(held),
+                (Arg::Operand(other), None) => Arg::Operand(old.operand(other.clone())),
+                (Arg::Tensors(all), None) => Arg::Tensors(all.iter().map(|t| old.of(t)).collect()),
                 (arg, None) => arg.clone(),
             });
             let all: Vec<Arg<'_>> = all.collect();
-            answered(operation, old.copy(), &Given { args: &all })
+            answered(operation, &old.copy, &Given { args: &all })
         })
     })
 }

@@ -207,7 +207,11 @@ class _Archive:
             entries = cast("dict[Any, Any]", value)  # type: ignore[redundant-cast]
             named: dict[Any, Any] = {}
             if isinstance(value, _Ordered):
-                named = OrderedDict() if value.metadata is None else _state(value.metadata)
+                named = OrderedDict()
+                if value.metadata is not None:
+                    from .nn._state import with_metadata
+
+                    named = with_metadata({}, value.metadata)
             elif isinstance(value, Counter):
                 named = Counter()
             elif isinstance(value, defaultdict):
@@ -274,14 +278,6 @@ class _Archive:
         made = line[:0].reshape(sizes) if empty else line.as_strided(sizes, strides, offset)
         self._tensors[id(storage), offset, sizes, strides] = made
         return made
-
-
-def _state(metadata: Any) -> Any:
-    from .nn._state import State, plain_metadata
-
-    made = State()
-    made._metadata = plain_metadata(metadata)
-    return made
 
 
 def _tensor_v2(archive: _Archive) -> Any:

@@ -283,7 +283,11 @@ class _Reader:
             return {"list": list, "tuple": tuple, "set": set, "size": Size}[kind](items)
         if kind == "dict" and isinstance(held, list):
             made = {self.of(k): self.of(v) for k, v in map(_pair, cast("list[Any]", held))}  # type: ignore[redundant-cast]
-            return _state(made, entry["metadata"]) if "metadata" in entry else made
+            if "metadata" not in entry:
+                return made
+            from .nn._state import with_metadata
+
+            return with_metadata(made, entry["metadata"])
         if kind == "float" and held in ("nan", "inf", "-inf"):
             return float(held)
         if kind == "bytes" and isinstance(held, str):
@@ -334,14 +338,6 @@ class _Reader:
         if 0 in sizes or first < 0 or last >= base.numel() or not base.is_contiguous() or base.dtype != own.dtype:
             raise ValueError(f"load: a tensor {name!r} that is no part of {entry['of']!r}")
         return base.detach().as_strided(sizes, strides, base.storage_offset() + offset)
-
-
-def _state(entries: dict[Any, Any], metadata: Any) -> Any:
-    from .nn._state import State, plain_metadata
-
-    state = State(entries)
-    state._metadata = plain_metadata(metadata)
-    return state
 
 
 def _numbers(said: Any, *, backwards: bool = False) -> list[int]:

@@ -295,16 +295,14 @@ impl Tensor {
             }
         };
         let numel = line.facts().shape.numel();
-        let at = match offset.map(|offset| offset.checked_sub(start)) {
-            Some(None) => {
-                let text = format!(
-                    "offset {} lies before a detached view, which begins at {start}; clone() it first",
-                    offset.unwrap_or(0)
-                );
-                return Err(Error::new("as_strided", ErrorKind::Shape(text)));
-            }
-            Some(Some(at)) => at,
+        let at = match offset {
             None => layout.offset(),
+            Some(offset) => offset.checked_sub(start).ok_or_else(|| {
+                let text = format!(
+                    "offset {offset} lies before a detached view, which begins at {start}; clone() it first"
+                );
+                Error::new("as_strided", ErrorKind::Shape(text))
+            })?,
         };
         let layout = Layout::new(shape, strides, at)?;
         if layout.extent().is_some_and(|(_, last)| last >= numel) {

@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 /// The elements of a node that a layout reaches, among its own laid out densely: never the node itself.
 #[track_caller]
 pub(super) fn part_of(whole: &Node, layout: &Layout) -> Result<Node> {
-    if let Some(part) = whole.known_part(layout)? {
+    if let Some(part) = whole.known_part(layout) {
         return Ok(part);
     }
     let part = seen(whole, layout)?;

@@ -45,6 +45,13 @@ class State(OrderedDict[str, Any]):
         self._metadata = {}
 
 
+def with_metadata(entries: Any, metadata: Any) -> State:
+    """A state of these entries, with what a file says of its modules."""
+    state = State(entries)
+    state._metadata = plain_metadata(metadata)
+    return state
+
+
 def plain_metadata(metadata: Any) -> dict[str, dict[str, int | None]]:
     """What a state says of its modules, as far as it is numbers under names: what files hold of it."""
     given: dict[Any, Any] = dict(metadata) if isinstance(metadata, Mapping) else {}  # pyright: ignore[reportUnknownArgumentType]

@@ -211,20 +211,16 @@ def _array(entries: dict[str, Any]) -> Any:
 
 def end() -> None:
     """This worker has done its work. After the last one everything is as it was."""
+    global _workers, _numpy
     if not _mine.is_worker:
         return
     _mine.is_worker = False
     _mine.random = _mine.numpy = None
     _draw_from(None)
     with _guard:
-        _left(_workers - 1)
-
-
-def _left(workers: int) -> None:
-    """So many workers are left."""
-    global _workers, _numpy
-    _workers = workers
-    if not workers:
+        _workers -= 1
+        if _workers:
+            return
         if type(_inst) is _PerThread:
             ours = {name: getattr(_inst, name) for name in _NAMES}
             setattr(_inst, "__class__", random.Random)
