@@ -88,6 +88,9 @@ class Shared:
                 if now is not None and "changed in place" in str(now):
                     # Here the memory itself is needed, which nobody has another copy of.
                     return None
+                if was is not None and now is None and "changed in place" in str(was):
+                    # What was computed within was kept, and with it the old numbers.
+                    return None
                 made = {name: wanted.names[name] for name in targets(shared.lines[at]) if name in wanted.names}
                 if now is not None and (out_of_range(str(now)) or read_all(self.library, made)):
                     # Told of at the call, since what is on memory that others have is computed there.

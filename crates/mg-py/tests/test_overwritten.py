@@ -242,3 +242,16 @@ def test_a_constant_on_the_same_memory_is_not_what_it_was():
         c.mul_(share(c))
         assert array.tolist() == [9.0, 4.0]
         assert mg.autograd.grad(c.sum(), [w])[0].tolist() == [3.0, 2.0]
+
+
+def test_a_sum_with_itself_on_memory_of_others_has_saved_nothing():
+    pytest.importorskip("numpy")
+    w = leaf([1.0, 1.0])
+    x = mg.tensor([1.0, 2.0])
+    array = x.numpy()
+    x.add_(w)
+    x.add_(x)
+    # What has saved no value is walked again, as in PyTorch.
+    x.sum().backward()
+    (x * 0.5 + x).sum().backward()
+    assert w.grad.tolist() == [5.0, 5.0] and array.tolist() == [4.0, 6.0]

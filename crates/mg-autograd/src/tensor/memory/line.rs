@@ -237,7 +237,7 @@ impl Line {
         let all = Layout::contiguous(facts.shape);
         let region = part.map_or(&all, |part| &part.layout);
         // Who shares the memory sees what is written when it is.
-        let (theirs, since) = match is_borrowed(&whole) && facts.device.is_cpu() {
+        let (theirs, gone_since) = match is_borrowed(&whole) && facts.device.is_cpu() {
             true => {
                 jit::note_shared_write();
                 // Nobody has the old numbers then, not even who has just read them to make the new ones.
@@ -275,12 +275,12 @@ impl Line {
             jit::note_shared_write();
         }
         if whole.handles() > 1 {
-            whole.overwrite(line, since);
+            whole.overwrite(line, gone_since);
         }
         new.note_written();
         new.set_before(whole);
         let stored = shared.as_ref().zip(in_storage);
-        self.put(new, stored, is_broadcast, (line, since), &mut garbage);
+        self.put(new, stored, is_broadcast, (line, gone_since), &mut garbage);
         // Others may be asked to compute what waits: not under a lock of the line's values.
         self.count();
         Ok(())
