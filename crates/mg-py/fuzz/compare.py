@@ -257,8 +257,8 @@ PASSED: list[Difference] = []
 
 def told(program: Program, at: int, outcomes: Sequence[Raised | None] = ()) -> str:
     """A line, and beneath it the function that it calls, whether a gradient was taken with its history, whether what it writes to was
-    made by a softmax, whether a walk has failed before, whether PyTorch has no gradient of something up to there, and whether `data` was
-    written to.
+    made by a softmax, whether a walk has failed before, whether PyTorch has no gradient of something up to there, whether `data` was
+    written to, and whether there are inner products.
     """
     line = program.lines[at]
     called = [before for before in program.lines[:at] if before.startswith("def f(")] if " f(" in line else []
@@ -270,7 +270,8 @@ def told(program: Program, at: int, outcomes: Sequence[Raised | None] = ()) -> s
     failed = ["# after a walk that failed"] if any(walks) else []
     flat = ["# after what PyTorch has no gradient of"] if any(map(intended.FLAT.search, program.lines[: at + 1])) else []
     data = ["# after a write to data"] if any(re.search(r"\.data\b.*(_\(|=)", before) for before in program.lines[:at]) else []
-    return "\n".join([line, *called[-1:], *graph, *softmax, *failed, *flat, *data])
+    inner = ["# after an inner product"] if any(".inner(" in before for before in program.lines[:at]) else []
+    return "\n".join([line, *called[-1:], *graph, *softmax, *failed, *flat, *data, *inner])
 
 
 def differs(

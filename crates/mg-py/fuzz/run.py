@@ -258,7 +258,7 @@ def _execute(program: Program, library: Library, mode: str, expected: list[Raise
                 trace.outcomes.append(raised)
                 trace.parted = at
                 return trace
-        elif raised is not None and by_halves(line, raised):
+        elif raised is not None and (by_halves(line, raised) or within(line, raised)):
             trace.void = True
         elif raised is not None and "leaf Variable that requires grad" in str(raised):
             # A view whose base has come to require a gradient is taken for a leaf, until somebody looks.
@@ -304,6 +304,13 @@ def by_halves(line: str, raised: Raised) -> bool:
     if raised.kind == "ZeroDivisionError" or "ZeroDivisionError" in str(raised):
         return re.search(r"\w_\(|//=|%=", line) is not None
     return raised.kind == "index" and re.search(r"\[.*(\[|L\.tensor).*\] .?= ", line) is not None
+
+
+def within(line: str, raised: Raised) -> bool:
+    """Whether a function failed that may have written to something, by values that are unknown until they are computed: a replay
+    then has done nothing, a first run all that does not depend on them, and the reference what comes before.
+    """
+    return re.search(r"\bf\(", line) is not None and (raised.kind == "index" or "between 0 and 1" in str(raised))
 
 
 def odd(t: Any) -> bool:

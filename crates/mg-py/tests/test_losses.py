@@ -174,6 +174,12 @@ def test_slopes_of_entropies_at_the_ends():
     assert g.tolist() == pytest.approx([0, 0, 1e12, -1e12, -2])
     (second,) = mg.autograd.grad(g[4], x)
     assert second.tolist() == [0, 0, 0, 0, 4]
+    target = leaf([0.0, 0.0, 1.0])
+    mg.nn.functional.binary_cross_entropy(mg.tensor([0.0, 1.0, 0.5]), target, reduction="sum").backward()
+    assert target.grad.tolist() == [math.inf, -math.inf, 0]
+    target.grad = None
+    (mg.nn.functional.binary_cross_entropy(mg.tensor([0.0, 1.0, 0.5]), target, reduction="sum") * 0).backward()
+    assert [str(slope) for slope in target.grad.tolist()] == ["nan", "nan", "0.0"]
     half = leaf([1.0, 0.0, 0.5], dtype=mg.float16)
     mg.nn.functional.binary_cross_entropy(half, half.detach().clone()).backward()
     assert half.grad.tolist() == [0, 0, 0]

@@ -475,6 +475,13 @@ impl Tensor {
             let slope = own.sub(&untracked(&y)).scale(1.0 / LEAST);
             each = each.add(&at_end.choose(&x.sub(&own).mul(&slope), &x.lit(0.0)));
         }
+        if y.is_tracked() && mg_graph::is_tracking() {
+            // The slope by the target is that of the logarithms, which end nowhere: infinite at 0 and 1, as that of a root is at 0.
+            let root = y.sub(&untracked(&y)).map(Row::Sqrt);
+            let (at_0, at_1) = (own.eq(&own.lit(0.0)), own.eq(&own.lit(1.0)));
+            let none = own.lit(0.0);
+            each = each.add(&at_0.choose(&root, &at_1.choose(&root.neg(), &none)));
+        }
         let each = each.cast(dtype);
         let weight = weight.map(|w| broadcast(op, w, &each)).transpose()?;
         reduced(op, times(each, &weight), reduction)
