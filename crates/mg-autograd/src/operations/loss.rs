@@ -477,10 +477,11 @@ impl Tensor {
         }
         if y.is_tracked() && mg_graph::is_tracking() {
             // The slope by the target is that of the logarithms, which end nowhere: infinite at 0 and 1, as that of a root is at 0.
-            let root = y.sub(&untracked(&y)).map(Row::Sqrt);
-            let (at_0, at_1) = (own.eq(&own.lit(0.0)), own.eq(&own.lit(1.0)));
-            let none = own.lit(0.0);
-            each = each.add(&at_0.choose(&root, &at_1.choose(&root.neg(), &none)));
+            let (none, one) = (own.lit(0.0), own.lit(1.0));
+            let (at_0, at_1) = (own.eq(&none), own.eq(&one));
+            let nothing = y.sub(&untracked(&y));
+            let root = |at: &Node| at.choose(&at.choose(&nothing, &one).map(Row::Sqrt), &none);
+            each = each.add(&root(&at_0)).sub(&root(&at_1));
         }
         let each = each.cast(dtype);
         let weight = weight.map(|w| broadcast(op, w, &each)).transpose()?;
