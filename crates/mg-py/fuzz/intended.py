@@ -849,6 +849,25 @@ DIFFERENCES += [
         and len(pairs(found)) > 0,
     ),
     (
+        "Functions of Bessel's are composed: an infinite gradient meets a part that was not chosen, whose slope is 0. PyTorch has a rule of its own.",
+        lambda program, found, reference: "bessel_" in str(program)
+        and differentiated(program)
+        and len(pairs(found)) > 0
+        and all(math.isnan(got) and math.isinf(wanted) for got, wanted in pairs(found)),
+    ),
+    (
+        "The gradient of a leaf that was turned in place has its shape; PyTorch's has the one that it had when a graph first met it.",
+        lambda program, found, reference: found.what == "grad's shape"
+        and re.search(rf"\b{found.where}\.(un)?squeeze_\(|\b{found.where}\.(t|transpose|swapaxes|swapdims)_\(", str(program)) is not None,
+    ),
+    (
+        "A view that was made a leaf stays one when it is written to unrecorded; PyTorch makes the views of it anew from the tensor that it is a view of.",
+        lambda program, found, reference: found.what == "grad"
+        and found.detail.endswith("want None")
+        and f"{found.where}.requires_grad_(" in str(program)
+        and re.search(rf"\b{found.where} = \w+(\.(narrow|view|t|transpose|select|unsqueeze|squeeze|expand|permute)\(|\[)", str(program)) is not None,
+    ),
+    (
         "Zeta of a large exponent is 0; PyTorch's terms overflow, and 0 times infinity is no number.",
         lambda program, found, reference: "zeta(" in str(program)
         and len(pairs(found)) > 0

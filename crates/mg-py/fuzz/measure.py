@@ -242,7 +242,7 @@ EXTREMES = frozenset(
 
 
 #: And those that add numbers, where 0 and -0 are added in some order.
-ZEROS = EXTREMES | PRODUCTS | {"sum"}
+ZEROS = EXTREMES | PRODUCTS | NEARBY | {"sum"}
 
 
 def shaken(program: Program, library: Library, seed: int, signs: bool = False) -> Trace:

@@ -198,3 +198,12 @@ def test_dates_are_no_numbers():
                     make(given)
         with pytest.raises(TypeError, match="takes numbers.* got dates or times"):
             mg.tensor(time)
+
+
+@pytest.mark.parametrize("mode", ["reflect", "replicate"])
+def test_margins_of_nothing(mode):
+    pad = mg.nn.functional.pad
+    assert pad(mg.ones(0, 2, 3), (1, 1), mode=mode).shape == (0, 2, 5)
+    for shape, widths in (((0, 0, 0), (0, 0)), ((2, 0, 3), (1, 1)), ((0, 2, 3), (1, 1, 1, 1)), ((2, 3, 0, 3), (1, 1, 0, 0))):
+        with pytest.raises(ValueError, match=f"pad: takes elements in mode .{mode}., got shape"):
+            pad(mg.ones(*shape), widths, mode=mode)

@@ -573,6 +573,14 @@ impl Tensor {
             return Err(Error::new("pad", ErrorKind::Value(text)));
         }
         let filling = Filling::of(mode, value)?;
+        if let Filling::Elements(Margin::Reflect | Margin::Replicate) = filling {
+            // An axis in front of the channels may be empty, as in PyTorch.
+            let channels = (x.shape().rank() - pad.len() / 2).saturating_sub(1);
+            if x.shape().dims()[channels..].contains(&0) {
+                let text = format!("takes elements in mode {mode:?}, got shape {}", x.shape());
+                return Err(Error::new("pad", ErrorKind::Shape(text)));
+            }
+        }
         let widths = Width::all(pad, x.shape(), filling);
         let mut x = shortened(x, &widths)?;
         if !widths.iter().any(Width::adds) {
