@@ -222,3 +222,41 @@ def test_hooks_that_come_later_are_called():
     finally:
         handle.remove()
     assert forward(x).tolist() == [1, 2]
+
+
+def test_a_gradient_that_is_replaced_and_answered_with_is_the_one_that_was_there():
+    w = mg.ones(2, requires_grad=True)
+
+    @mg.jit
+    def swapped(x):
+        before = w.grad
+        w.grad = w.detach() * x
+        return before, x + 1
+
+    @mg.jit
+    def taken(x):
+        before = w.grad
+        w.grad = None
+        return [before], x + 1
+
+    for step in (swapped, taken):
+        for k in range(5):
+            held = w.grad = mg.full((2,), float(k))
+            answer = step(mg.ones(2))[0]
+            got = answer[0] if isinstance(answer, list) else answer
+            held.add_(10)
+            assert got.tolist() == [k + 10, k + 10]
+            assert w.grad is None if step is taken else w.grad.tolist() == [1, 1]
+        assert step.is_replaying
+
+    @mg.jit
+    def part(x):
+        before = w.grad
+        w.grad = None
+        return before[:1], x + 1
+
+    for k in range(4):
+        held = w.grad = mg.full((2,), float(k))
+        got = part(mg.ones(2))[0]
+        held.add_(10)
+        assert got.tolist() == [k + 10] and w.grad is None

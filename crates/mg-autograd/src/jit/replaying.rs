@@ -261,6 +261,11 @@ impl Run {
     fn older(&self, arguments: &[&Tensor]) -> Option<Vec<Option<Kept>>> {
         let of = |output: &Output| match output {
             Output::Same(spot) | Output::Part(Home::Spot(spot), _) => spot.find(arguments).map(Some),
+            // Before another takes its place.
+            Output::Replaced(leaf) => match leaf.find(arguments) {
+                Some(Kept::Tensor(leaf)) => leaf.grad_now().map(|grad| Some(Kept::Tensor(grad))),
+                Some(Kept::Line(_)) | None => None,
+            },
             Output::Argument(_)
             | Output::Made(_)
             | Output::Part(Home::Made(_), _)
@@ -283,6 +288,10 @@ impl Run {
             Output::Argument(i) => arguments.get(*i).map(|&t| t.clone()).ok_or_else(lost),
             Output::Same(spot) => match find(spot, before) {
                 Some(Kept::Tensor(tensor)) => Ok(tensor),
+                Some(Kept::Line(_)) | None => Err(lost()),
+            },
+            Output::Replaced(_) => match before {
+                Some(Kept::Tensor(grad)) => Ok(grad),
                 Some(Kept::Line(_)) | None => Err(lost()),
             },
             Output::Made(at) => base(at).cloned(),

@@ -41,6 +41,8 @@ pub(super) enum Output {
     Argument(usize),
     /// The tensor that stands somewhere outside, which the step hands back as it is.
     Same(Spot),
+    /// The gradient that a leaf had, and has no longer.
+    Replaced(Spot),
     Made(usize),
     Part(Home, Layout),
     /// A part of something that the step made, whose own node gradients flow through: by its number among the template's roots.
@@ -205,6 +207,16 @@ impl Reading<'_> {
             return Ok(Some(Output::Argument(i)));
         }
         let id = t.memory_id();
+        for grad in &self.record.grads {
+            let Some(Some(before)) = &grad.before else { continue };
+            let stays = grad.leaf.grad_now().is_some_and(|now| now.is(before));
+            if !stays && before.is(t) {
+                return Ok(Some(Output::Replaced(grad.spot.clone())));
+            }
+            if !stays && before.memory_id() == id {
+                return Err(refused("an answer is a part of a gradient that it has replaced"));
+            }
+        }
         let of = |spot: &&Spot| spot.find(self.arguments).is_some_and(|kept| kept.memory_id() == id);
         let found: Vec<&Spot> = self.spots().filter(of).collect();
         let is_it = |spot: &Spot| matches!(spot.find(self.arguments), Some(Kept::Tensor(k)) if k.is(t));
@@ -324,7 +336,11 @@ impl Run {
         let (made, template) = reading.bases(&mut answers, generator)?;
         let answers = answers.outputs;
         let told = outputs.iter().map(Tensor::lies).enumerate().filter(|(at, lies)| {
-            lies.is_some() && !matches!(answers.get(*at), Some(Output::Argument(_) | Output::Same(_)))
+            lies.is_some()
+                && !matches!(
+                    answers.get(*at),
+                    Some(Output::Argument(_) | Output::Same(_) | Output::Replaced(_))
+                )
         });
         let told = told.collect();
         // What is read is looked at in each call anyway; what is not there any more was the step's own.
@@ -378,13 +394,14 @@ impl Run {
         };
         let output = |a: &Output, b: &Output| match (a, b) {
             (Output::Argument(a), Output::Argument(b)) | (Output::Made(a), Output::Made(b)) => a == b,
-            (Output::Same(a), Output::Same(b)) => a.is(b),
+            (Output::Same(a), Output::Same(b)) | (Output::Replaced(a), Output::Replaced(b)) => a.is(b),
             (Output::Part(a, la), Output::Part(b, lb)) => home(a, b) && la == lb,
             (Output::PartOfGraph(a, la, na), Output::PartOfGraph(b, lb, nb)) => (a, la, na) == (b, lb, nb),
             (
                 Output::Argument(_)
                 | Output::Made(_)
                 | Output::Same(_)
+                | Output::Replaced(_)
                 | Output::Part(..)
                 | Output::PartOfGraph(..),
                 _,
