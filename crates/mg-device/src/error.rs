@@ -78,6 +78,38 @@ impl Valid {
     }
 }
 
+/// What a check looks at, of whatever device.
+#[derive(Clone, Copy, Debug)]
+pub enum Checked {
+    /// Indices along an axis.
+    Index {
+        /// The axis.
+        axis: usize,
+        /// How many places it has.
+        size: usize,
+    },
+    /// Integers that are divided by.
+    Divisor,
+    /// What a kernel looks at by itself.
+    Kernel {
+        /// What it is.
+        code: i64,
+        /// What a code and the word that was found mean.
+        meaning: fn(i64, i64) -> ErrorKind,
+    },
+}
+
+impl Checked {
+    /// What is wrong with what was found: an index, or a kernel's word.
+    pub fn refusal(self, found: i64) -> ErrorKind {
+        match self {
+            Checked::Index { axis, size } => ErrorKind::of_check(found, axis, size),
+            Checked::Divisor => ErrorKind::Value("an integer is divided by zero".into()),
+            Checked::Kernel { code, meaning } => meaning(code, found),
+        }
+    }
+}
+
 impl ErrorKind {
     /// What a check of indices along an axis found, or one of values.
     pub fn of_check(index: i64, axis: usize, size: usize) -> ErrorKind {

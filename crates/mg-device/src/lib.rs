@@ -36,7 +36,7 @@ pub use buffer::{Buffer, Exported};
 pub use collapse::{collapse, merge_dims};
 pub use device::Device;
 pub use dtype::{Category, DType, Element, Float, Standing, Width};
-pub use error::{Error, ErrorKind, Result, Valid};
+pub use error::{Checked, Error, ErrorKind, Result, Valid};
 pub use half::{bf16, f16};
 pub use layout::{Layout, Offsets};
 pub use shape::{AxisSet, MAX_RANK, Shape, normalize_axis};

@@ -2,11 +2,11 @@
 
 use crate::plan::{Bindings, Call, Code, Copies, KernelArg, Launch, ProgramLaunch};
 use crate::run::{Executor, Failures, Memory, Run};
-use mg_device::{Error, ErrorKind, Result};
+use mg_device::{Checked, Error, ErrorKind, Result};
 use mg_kernels::args::{Args, InputArg};
 use mg_kernels::cpu::library as routines;
-use mg_kernels::cpu::run::{OutOfRange, Refusals, ZERO_DIVISOR, join_refusals};
-use mg_kernels::library::{self, Operand, Shaped};
+use mg_kernels::finding::{Checks, Finding, Refusals, join_refusals};
+use mg_kernels::library::{Operand, Shaped};
 use mg_kernels::{Inst, Val};
 use smallvec::SmallVec;
 use std::ops::Range;
@@ -100,7 +100,7 @@ impl<B: Bindings + Sync> Executor<B> for Cpu {
         }
         let result = Shaped { shape: launch.shape, dtype: launch.dtype };
         let out = call.output.map(|slot| run.memory.slots[slot]);
-        let is_refused = |found| refused(run.memory.graph, launch.node, found);
+        let is_refused = |found| refused(run.memory.graph, launch.node, call.kernel.checks(), found);
         match (&call.epilogue, out) {
             (Some(p), _) => launch.with_epilogue(call, p, &operands, out, run),
             // SAFETY: operands and output are the plan's, and lie as their layouts say.
@@ -146,7 +146,7 @@ impl Launch {
             // SAFETY: operands and output are the plan's, and lie as their layouts say.
             unsafe { call.kernel.cpu_then(operands, out, &result, &after) }
         });
-        computed.map_err(|found| refused(run.memory.graph, self.node, found))?;
+        computed.map_err(|found| refused(run.memory.graph, self.node, call.kernel.checks(), found))?;
         let found = refusals.into_inner().unwrap_or_default();
         let bad = p.bad_inputs(run.failures);
         p.note(bad, (!found.is_empty()).then_some(found), run.memory.graph, run.failures);
@@ -154,23 +154,20 @@ impl Launch {
     }
 }
 
-/// The error of a check that refused something.
-fn refused<B: Bindings>(graph: &B, node: usize, found: OutOfRange) -> Error {
+/// The error of a check that refused something, of a kernel that checks this (a program: [`Checks::Nothing`] of its own).
+fn refused<B: Bindings>(graph: &B, node: usize, checks: Checks, found: Finding) -> Error {
     let Some(origin) = graph.origin(node) else {
         return Error::new("realize", ErrorKind::Internal("a check of unknown origin".into()));
     };
-    Error::new(origin.op, meaning(found.index, origin.axis, found.size)).with_location(origin.line)
-}
-
-/// What a check's finding means, as the size says: see [`OutOfRange`].
-pub(crate) fn meaning(index: i64, axis: usize, size: i64) -> ErrorKind {
-    if let Some(text) = library::factor::refusal(&OutOfRange { index, size }) {
-        return ErrorKind::Singular(text);
-    }
-    match size {
-        ZERO_DIVISOR => ErrorKind::Value("an integer is divided by zero".into()),
-        size => ErrorKind::of_check(index, axis, size.max(0) as usize),
-    }
+    let kind = match (found, checks) {
+        (Finding::Index { index, size }, _) => Checked::Index { axis: origin.axis, size }.refusal(index),
+        (Finding::Divisor, _) => Checked::Divisor.refusal(0),
+        (Finding::Kernel { code, found }, Checks::Own { meaning, .. }) => meaning(code, found),
+        (Finding::Kernel { .. }, Checks::Nothing | Checks::Index { .. }) => {
+            ErrorKind::Internal("a kernel has refused what it does not check".into())
+        }
+    };
+    Error::new(origin.op, kind).with_location(origin.line)
 }
 
 /// Values of a program that are wrong, and why.
@@ -234,7 +231,7 @@ impl ProgramLaunch {
     fn note<B: Bindings>(&self, mut bad: Bad, found: Option<Refusals>, graph: &B, failures: &mut Failures) {
         for refusal in found.into_iter().flatten() {
             let node = self.checks.iter().find(|c| c.value == refusal.value).map_or(usize::MAX, |c| c.node);
-            bad.push((refusal.value, refused(graph, node, refusal.found)));
+            bad.push((refusal.value, refused(graph, node, Checks::Nothing, refusal.found)));
         }
         if bad.is_empty() {
             return;

@@ -1,15 +1,15 @@
 //! Launches on CUDA devices, and transfers between devices.
 
-use crate::cpu::meaning;
 use crate::plan::{self, Bindings, Call, Copies, KernelArg, Launch, ProgramLaunch};
 use crate::prepared::{Prepared, Situation, Step};
 use crate::run::{Executor, Memory, Run};
 use mg_device::cuda::{Gpu, Guarded, Origin};
-use mg_device::{DType, Error, ErrorKind, Layout, Result};
+use mg_device::{Checked, DType, Error, ErrorKind, Layout, Result};
 use mg_kernels::Inst;
 use mg_kernels::args::{Args, InputArg};
 use mg_kernels::cuda::library::{Plan, copy};
 use mg_kernels::cuda::{Check, CudaEpilogue, CudaList};
+use mg_kernels::finding::{Checks, Places};
 use mg_kernels::library::matmul::Epilogue;
 use mg_kernels::library::{Described, Shaped, Target};
 use smallvec::{SmallVec, smallvec};
@@ -151,19 +151,25 @@ impl Launch {
         Origin { name: self.name, line: origin_of(graph, self.node, self.name).line }
     }
 
-    /// The check of a kernel's indices.
-    pub(crate) fn index_guard<B: Bindings>(&self, graph: &B) -> Guarded {
-        let size = match &self.action {
-            plan::Action::Kernel(Call { kernel, args, .. }) => {
-                let places =
-                    || kernel.places(&args.iter().map(KernelArg::shaped).collect::<SmallVec<[Shaped; 4]>>());
-                kernel.refuses().unwrap_or_else(|| places() as i64)
-            }
-            plan::Action::Program(_) | plan::Action::List(_) => 0,
-            plan::Action::Copies(_) | plan::Action::Transfer { .. } | plan::Action::Together(_) => 0,
-        };
+    /// The check that a kernel makes.
+    ///
+    /// # Errors
+    ///
+    /// An internal error, of what checks nothing.
+    pub(crate) fn kernel_guard<B: Bindings>(&self, graph: &B) -> Result<Guarded> {
         let origin = origin_of(graph, self.node, self.name);
-        Guarded { op: origin.op, line: origin.line, axis: origin.axis, size, meaning }
+        let check = match self.call().map(|call| (call, call.kernel.checks())) {
+            Some((_, Checks::Own { code, meaning })) => Checked::Kernel { code, meaning },
+            Some((call, Checks::Index { axis, places })) => {
+                let size = match places {
+                    Places::Exactly(size) => size,
+                    Places::Of(operand) => call.args.get(operand).map_or(0, |x| x.shaped().shape[axis]),
+                };
+                Checked::Index { axis: origin.axis, size }
+            }
+            Some((_, Checks::Nothing)) | None => return Err(self.lost()),
+        };
+        Ok(Guarded { op: origin.op, line: origin.line, check })
     }
 
     fn lost(&self) -> Error {
@@ -176,7 +182,7 @@ impl Launch {
         graph: &B,
         p: &ProgramLaunch,
         check: Check,
-        size: i64,
+        size: usize,
     ) -> Guarded {
         let checks_this = |c: &&plan::Check| match (check, p.coded.program.values[usize::from(c.value)].inst)
         {
@@ -186,7 +192,11 @@ impl Launch {
         };
         let node = p.checks.iter().find(checks_this).map_or(self.node, |c| c.node);
         let origin = origin_of(graph, node, self.name);
-        Guarded { op: origin.op, line: origin.line, axis: origin.axis, size, meaning }
+        let check = match check {
+            Check::Index(_) => Checked::Index { axis: origin.axis, size },
+            Check::Divisor => Checked::Divisor,
+        };
+        Guarded { op: origin.op, line: origin.line, check }
     }
 
     /// Launches a program; `product` is where an epilogue finds its matrix product.
@@ -198,7 +208,7 @@ impl Launch {
         product: Option<*mut u8>,
     ) -> Result<()> {
         let code = p.coded.code.on_cuda()?;
-        let guarded = |check: Check, size: i64| self.guard(memory.graph, p, check, size);
+        let guarded = |check: Check, size: usize| self.guard(memory.graph, p, check, size);
         p.with_args(memory, |args, from_product| {
             if let Some(product) = product.filter(|_| !from_product.is_empty()) {
                 let mut inputs: SmallVec<[InputArg; 16]> = args.inputs.into();

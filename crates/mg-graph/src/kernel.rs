@@ -37,7 +37,7 @@ impl Kernel {
     /// Whether it checks what it reads, and may refuse it.
     pub(crate) fn is_checked(&self) -> bool {
         match self {
-            Kernel::Library(library) => library.is_checked(),
+            Kernel::Library(library) => library.checks().any(),
             Kernel::Write { .. } | Kernel::Concat { .. } | Kernel::Transfer => false,
         }
     }

@@ -39,6 +39,7 @@ mod live;
 mod node;
 mod op;
 mod plan;
+mod precision;
 mod prepared;
 mod profile;
 mod recent;
@@ -66,7 +67,7 @@ pub use node::{
     last_failure, line, next_sequence, set_tracking, take_overwritten, within,
 };
 pub use op::{Map, Op, SourceKind, View};
-pub use prepared::{get_float32_matmul_precision, set_float32_matmul_precision};
+pub use precision::{get_float32_matmul_precision, set_float32_matmul_precision};
 pub use profile::{TimedLaunch, chrome_trace, profile_caller, profile_start, profile_stop};
 pub use replay::{
     Computed, Made, Outside, Recorded, Replaced, Replay, Trace, assume, is_recorded_elsewhere, is_recording,

@@ -63,7 +63,7 @@ impl Origin {
     pub(crate) fn of(inner: &Inner) -> Origin {
         let (op, axis) = match &inner.op {
             Op::Map(Map::Guard { op, axis, .. }) => (*op, usize::from(*axis)),
-            Op::Kernel(Kernel::Library(kernel)) => (kernel.called(), kernel.axis()),
+            Op::Kernel(Kernel::Library(kernel)) => (kernel.called(), kernel.checks().axis()),
             op => (op.name(), 0),
         };
         Origin { op, axis, line: inner.location, sequence: inner.seq }
@@ -316,7 +316,7 @@ impl Launch {
     /// How many checks it makes.
     pub(crate) fn checks(&self) -> usize {
         let own = match &self.action {
-            Action::Kernel(call) => usize::from(call.kernel.is_checked()),
+            Action::Kernel(call) => usize::from(call.kernel.checks().any()),
             Action::Program(_) | Action::List(_) | Action::Copies(_) | Action::Transfer { .. } => 0,
             Action::Together(all) => all.iter().map(Launch::checks).sum(),
         };

@@ -2,13 +2,13 @@
 
 use crate::cuda::After;
 use crate::plan::{Bindings, Launch};
+use crate::precision::matmul_precision;
 use mg_device::cuda::Gpu;
-use mg_device::{Buffer, DType, Error, ErrorKind, Result};
+use mg_device::{Buffer, DType, Result};
 use mg_kernels::cuda::library::{self, Plan, Pointer};
 use mg_kernels::cuda::{CudaEpilogue, behind_gate};
 use mg_kernels::library::matmul::Precision;
 use smallvec::SmallVec;
-use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, PoisonError};
 
 /// What a kernel's launches depend on besides what the plan says.
@@ -141,7 +141,7 @@ impl Step {
         };
         let asks =
             self.plan.launches.iter().flat_map(library::Launch::pointers).any(|p| p.1 == Pointer::Fault);
-        let fault = if asks { gpu.guard(launch.index_guard(graph))? } else { 0 };
+        let fault = if asks { gpu.guard(launch.kernel_guard(graph)?)? } else { 0 };
         let address = |pointer| match pointer {
             Pointer::Input(i) => {
                 self.inputs.get(usize::from(i)).and_then(|&i| inputs.get(i)).copied().unwrap_or(0)
@@ -177,36 +177,4 @@ impl Step {
         }
         Ok(())
     }
-}
-
-/// 0: exact; 1: tf32.
-static PRECISION: AtomicU8 = AtomicU8::new(0);
-
-fn matmul_precision() -> Precision {
-    if PRECISION.load(Ordering::Relaxed) == 0 { Precision::Highest } else { Precision::High }
-}
-
-/// How products of f32 matrices are computed on CUDA devices, as PyTorch's function of this name has it: "highest" (the
-/// default) in f32 throughout, "high" and "medium" on tensor cores, with operands rounded to 10 bits of fraction.
-///
-/// # Errors
-///
-/// Another name.
-#[track_caller]
-pub fn set_float32_matmul_precision(precision: &str) -> Result<()> {
-    let code = match precision {
-        "highest" => 0,
-        "high" | "medium" => 1,
-        _ => {
-            let text = format!("{precision:?} is not a precision: \"highest\", \"high\" and \"medium\" are");
-            return Err(Error::new("set_float32_matmul_precision", ErrorKind::Value(text)));
-        }
-    };
-    PRECISION.store(code, Ordering::Relaxed);
-    Ok(())
-}
-
-/// What [`set_float32_matmul_precision`] was told: "highest" or "high", as which "medium" counts.
-pub fn get_float32_matmul_precision() -> &'static str {
-    if PRECISION.load(Ordering::Relaxed) == 0 { "highest" } else { "high" }
 }

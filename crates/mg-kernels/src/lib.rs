@@ -45,6 +45,7 @@ pub mod args;
 mod cell;
 pub mod cpu;
 pub mod cuda;
+pub mod finding;
 mod frame;
 pub mod lane;
 pub mod library;

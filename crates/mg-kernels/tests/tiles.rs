@@ -5,7 +5,7 @@ use mg_device::{DType, MAX_RANK};
 use mg_kernels::args::{Args, InputArg};
 use mg_kernels::cpu::compile::{Compiled, RESIDENT, TILE};
 use mg_kernels::cpu::pool::{num_threads, set_num_threads};
-use mg_kernels::cpu::run::OutOfRange;
+use mg_kernels::finding::Finding;
 use mg_kernels::{Class, Inst, Operand, Over, Program, ReduceKind, Row, Source, Val, Value};
 
 /// Sizes at the bounds of tiles, of rows that stay, and of what threads share.
@@ -349,7 +349,7 @@ fn a_check_tells_of_the_first_that_it_refuses() {
     let refused = unsafe { compiled.run(&args) }.unwrap_err();
     assert_eq!(
         refused.iter().map(|r| (r.value, r.found)).collect::<Vec<_>>(),
-        [(guard, OutOfRange { index: 7, size: 7 })]
+        [(guard, Finding::Index { index: 7, size: 7 })]
     );
 }
 

@@ -74,7 +74,7 @@ pub(super) fn factored(x: &Node, kind: FactorKind, demand: Demand) -> Result<Fac
             }
         };
         // What stands for many examples is computed, and refused, when they are.
-        if factor.is_checked() && !packed.is_traced() {
+        if factor.checks().any() && !packed.is_traced() {
             mg_graph::realize(&[&packed])?;
             // What a device finds it tells when it is waited for; of a recording, after it.
             if own && x.device().is_cuda() && !mg_graph::is_recording() {

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::panic::Location;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::error::{Error, ErrorKind};
+use crate::error::{Checked, Error};
 
 /// Launches that a fault names.
 const REMEMBERED: usize = 8;
@@ -28,17 +28,13 @@ pub struct Guarded {
     pub op: &'static str,
     /// The line that asked for it.
     pub line: &'static Location<'static>,
-    /// The axis that is indexed.
-    pub axis: usize,
-    /// Valid indices are below it; negative: what else is checked.
-    pub size: i64,
-    /// What a finding means: of the index that was found, the axis and the size.
-    pub meaning: fn(i64, usize, i64) -> ErrorKind,
+    /// What it looks at.
+    pub check: Checked,
 }
 
 impl Guarded {
-    pub(super) fn error(&self, index: i64) -> Error {
-        Error::new(self.op, (self.meaning)(index, self.axis, self.size)).with_location(self.line)
+    pub(super) fn error(&self, found: i64) -> Error {
+        Error::new(self.op, self.check.refusal(found)).with_location(self.line)
     }
 }
 

@@ -1,9 +1,10 @@
 //! The body of a kernel: a program's values over the elements that a thread holds.
 
+use super::capability::AMPERE;
 use super::lanes::{F32, Pred, select};
 use super::params::{Field, Params};
 use super::ptx::{
-    AMPERE, Kind, Op, Opnd, assign, capability, copy, imm, imm64, ins, label, op1, op2, op3, place, reg,
+    Kind, Op, Opnd, assign, capability, copy, imm, imm64, ins, label, op1, op2, op3, place, reg,
 };
 use super::random;
 use super::reduce::{Acc, Reduction};

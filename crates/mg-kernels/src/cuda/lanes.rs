@@ -3,7 +3,8 @@
 //! Each method writes the IEEE operation that the CPU's lane performs, rounded to nearest (`.rn`, so that the assembler
 //! contracts nothing), without flushing denormals; results are the CPU's, bit by bit (NaNs as NaNs).
 
-use super::ptx::{AMPERE, Kind, Op, Opnd, assign, capability, copy, imm, ins, label, op1, op2, op3, place};
+use super::capability::AMPERE;
+use super::ptx::{Kind, Op, Opnd, assign, capability, copy, imm, ins, label, op1, op2, op3, place};
 use crate::lane::{BitLane, FloatLane, Format, IntLane, Lane, Truth};
 use std::ops::{BitAnd, BitOr, BitXor, Not};
 

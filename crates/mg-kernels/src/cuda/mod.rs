@@ -1,6 +1,7 @@
 //! The CUDA executor: programs become PTX text, assembled by the driver and kept; library kernels come prebuilt.
 
 mod body;
+pub(crate) mod capability;
 mod column;
 mod emit;
 mod gate;

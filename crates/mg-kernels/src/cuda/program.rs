@@ -2,11 +2,11 @@
 //! again by its text.
 
 use super::body::Check;
+use super::capability::{AMPERE, HOPPER, LEAST, half_of_shared};
 use super::emit::{Emitted, MOST_SCRATCH, Target, emit, widest};
 use super::gate::behind_gate;
 use super::map::{LIST_BYTES, LIST_HEADER};
 use super::params::{Field, Params};
-use super::ptx::{AMPERE, HOPPER, LEAST};
 use crate::args::{Args, InputArg};
 use crate::frame::{Form, Frame, Free};
 use crate::program::{Class, Over, Program, Source};
@@ -97,19 +97,6 @@ struct Variant {
     then: Option<Box<CudaProgram>>,
 }
 
-/// Bytes of shared memory that two blocks of a multiprocessor may each have, of a compute capability (CUDA C++ Programming Guide, "Technical
-/// specifications per compute capability"; a block takes 1 KiB besides).
-fn half_of_shared(major: u32, minor: u32) -> u32 {
-    let whole = match (major, minor) {
-        (..=6, _) => 0,
-        (7, _) => 64,
-        (8, 0 | 7) => 164,
-        (8, _) | (12.., _) => 100,
-        (9..=11, _) => 228,
-    };
-    (whole / 2_u32).saturating_sub(1) << 10
-}
-
 /// A program made ready for CUDA: independent of addresses, constants and offsets.
 pub struct CudaProgram {
     device: Device,
@@ -147,7 +134,7 @@ impl CudaProgram {
         (major, minor): (u32, u32),
     ) -> Result<CudaProgram> {
         let capability = [HOPPER, AMPERE].into_iter().find(|&least| major * 10 >= least).unwrap_or(LEAST);
-        let half = half_of_shared(major, minor);
+        let half = half_of_shared(major * 10 + minor);
         let this = CudaProgram::at(program, device, (capability, half), 0)?;
         this.variant(true)?;
         Ok(this)
@@ -264,7 +251,7 @@ impl CudaProgram {
         gpu: &Gpu,
         args: &Args,
         origin: Origin,
-        guarded: &dyn Fn(Check, i64) -> Guarded,
+        guarded: &dyn Fn(Check, usize) -> Guarded,
     ) -> Result<()> {
         let variant = self.variant(self.is_aligned(args))?;
         if self.is_idle(variant) {
@@ -352,7 +339,7 @@ impl Emitted {
         &self,
         gpu: &Gpu,
         args: &Args,
-        guarded: &dyn Fn(Check, i64) -> Guarded,
+        guarded: &dyn Fn(Check, usize) -> Guarded,
         scratch: &dyn Fn() -> u64,
         packed: &mut SmallVec<[u8; 1024]>,
     ) -> Result<()> {
@@ -366,7 +353,7 @@ fn pack(
     checks: &[Check],
     gpu: &Gpu,
     args: &Args,
-    guarded: &dyn Fn(Check, i64) -> Guarded,
+    guarded: &dyn Fn(Check, usize) -> Guarded,
     scratch: &dyn Fn() -> u64,
     packed: &mut SmallVec<[u8; 1024]>,
 ) -> Result<()> {
@@ -384,8 +371,8 @@ fn pack(
             Field::Check(c) => {
                 let check = checks[usize::from(c)];
                 let size = match check {
-                    Check::Index(bound) => args.consts[usize::from(bound)] as i64,
-                    Check::Divisor => -1,
+                    Check::Index(bound) => args.consts[usize::from(bound)] as usize,
+                    Check::Divisor => 0,
                 };
                 gpu.guard(guarded(check, size))?
             }
@@ -455,7 +442,7 @@ impl CudaEpilogue {
         &self,
         gpu: &Gpu,
         args: &Args,
-        guarded: &dyn Fn(Check, i64) -> Guarded,
+        guarded: &dyn Fn(Check, usize) -> Guarded,
         packed: &mut SmallVec<[u8; 1024]>,
     ) -> Result<()> {
         let end = packed.len().next_multiple_of(8);
@@ -501,7 +488,7 @@ impl CudaList {
         gpu: &Gpu,
         args: &Args,
         origin: Origin,
-        guarded: &dyn Fn(Check, i64) -> Guarded,
+        guarded: &dyn Fn(Check, usize) -> Guarded,
     ) -> Result<()> {
         if program.elements == 0 {
             return Ok(());

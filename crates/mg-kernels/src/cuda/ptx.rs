@@ -85,13 +85,6 @@ thread_local! {
     static WRITER: RefCell<Writer> = RefCell::default();
 }
 
-/// The capability that every GPU has.
-pub(crate) const LEAST: u32 = 75;
-/// The one from which texts are another: bf16 is rounded, and a NaN found among numbers, by one instruction.
-pub(crate) const AMPERE: u32 = 80;
-/// The one from which blocks of a cluster read each other's shared memory.
-pub(crate) const HOPPER: u32 = 90;
-
 /// Starts a new body on this thread, for GPUs of this capability and later.
 pub(crate) fn begin_for(capability: u32) {
     WRITER.with_borrow_mut(|w| *w = Writer { capability, ..Writer::default() });

@@ -1,9 +1,8 @@
 //! Reductions in registers: accumulators, their joining across the threads of a warp and of a block, and their results.
 
+use super::capability::AMPERE;
 use super::lanes::{Pred, select};
-use super::ptx::{
-    AMPERE, Kind, Op, Opnd, assign, bits_of, capability, copy, imm, imm64, ins, op1, op2, op3, reg,
-};
+use super::ptx::{Kind, Op, Opnd, assign, bits_of, capability, copy, imm, imm64, ins, op1, op2, op3, reg};
 use super::values::{as_number, cast, kind_of, round};
 use crate::frame::internal;
 use crate::program::ReduceKind;

@@ -1,8 +1,9 @@
 //! How a program is staged: how many threads take which part of its space, what each of them holds, what has to be known before what, and
 //! where partial results lie. All of it is decided here, from shapes, strides and dtypes alone, before a line of text is written.
 
+use super::capability::{AMPERE, HOPPER};
 use super::emit::{MOST_SCRATCH, SCRATCH, weight, widest};
-use super::ptx::{AMPERE, HOPPER, Kind};
+use super::ptx::Kind;
 use super::reduce::{Reduction, SHARED};
 use super::totals::{most_blocks, partial_bytes, reach};
 use crate::frame::{Form, Frame, internal};
@@ -528,7 +529,7 @@ impl Columns {
 
 #[cfg(test)]
 mod tests {
-    use super::super::ptx::LEAST;
+    use super::super::capability::LEAST;
     use super::*;
     use crate::frame::Free;
     use crate::program::{Operand, ReduceKind, Value};

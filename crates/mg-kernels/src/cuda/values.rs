@@ -263,7 +263,7 @@ pub(crate) fn round(dtype: DType, a: Op) -> Op {
 
 /// Nearest bf16, ties to even, in the upper half of a word.
 fn round_bf16(a: Op) -> Op {
-    if super::ptx::capability() >= super::ptx::AMPERE {
+    if super::ptx::capability() >= super::capability::AMPERE {
         // Two at once, of which the lower is nothing.
         return op2(Kind::R, "cvt.rn.bf16x2.f32", a, zero(Kind::F));
     }

@@ -26,8 +26,8 @@ pub mod tally;
 mod testing;
 pub mod triangular;
 
-use crate::cpu::run::OutOfRange;
 use crate::cuda::library::Plan;
+use crate::finding::{Checks, Finding};
 use crate::rows::Algebra;
 use matmul::{Epilogue, Precision};
 use mg_device::{DType, Layout, Result, Shape};
@@ -281,23 +281,8 @@ pub trait Kernel: Copy {
         false
     }
 
-    /// Whether it may refuse what it reads: an index.
-    fn is_checked(&self) -> bool;
-
-    /// The axis that is indexed, of a kernel that may refuse an index.
-    fn axis(&self) -> usize {
-        0
-    }
-
-    /// How many positions an index can name, of a kernel that may refuse one.
-    fn places(&self, _operands: &[Shaped]) -> usize {
-        0
-    }
-
-    /// What the CUDA half's findings say as the size of an [`OutOfRange`], of a kernel that refuses something else than an index.
-    fn refuses(&self) -> Option<i64> {
-        None
-    }
+    /// What it may refuse of what it reads.
+    fn checks(&self) -> Checks;
 
     /// Multiplications and additions, for explanations.
     fn flops(&self, operands: &[Shaped]) -> Option<u64>;
@@ -320,7 +305,7 @@ pub trait Kernel: Copy {
     ///
     /// # Errors
     ///
-    /// An index that is out of range.
+    /// What it [refuses](Kernel::checks).
     ///
     /// # Safety
     ///
@@ -330,7 +315,7 @@ pub trait Kernel: Copy {
         operands: &[Operand],
         out: *mut u8,
         result: &Shaped,
-    ) -> std::result::Result<(), OutOfRange>;
+    ) -> std::result::Result<(), Finding>;
 
     /// As [`Kernel::cpu`] of a kernel that [takes an epilogue](Kernel::takes_epilogue): `after` is called for each panel of the result,
     /// once, on the thread that computed it. Without `out` panels live only as long as that call.
@@ -348,7 +333,7 @@ pub trait Kernel: Copy {
         out: Option<*mut u8>,
         result: &Shaped,
         after: After<'_>,
-    ) -> std::result::Result<(), OutOfRange> {
+    ) -> std::result::Result<(), Finding> {
         if let Some(out) = out {
             // SAFETY: this function's contract.
             unsafe { self.cpu(operands, out, result)? };
@@ -462,24 +447,9 @@ macro_rules! library {
                 match self { $(Library::$Name(k) => k.is_linear_in(i)),* }
             }
 
-            /// See [`Kernel::is_checked`].
-            pub fn is_checked(&self) -> bool {
-                match self { $(Library::$Name(k) => k.is_checked()),* }
-            }
-
-            /// See [`Kernel::axis`].
-            pub fn axis(&self) -> usize {
-                match self { $(Library::$Name(k) => k.axis()),* }
-            }
-
-            /// See [`Kernel::places`].
-            pub fn places(&self, operands: &[Shaped]) -> usize {
-                match self { $(Library::$Name(k) => k.places(operands)),* }
-            }
-
-            /// See [`Kernel::refuses`].
-            pub fn refuses(&self) -> Option<i64> {
-                match self { $(Library::$Name(k) => k.refuses()),* }
+            /// See [`Kernel::checks`].
+            pub fn checks(&self) -> Checks {
+                match self { $(Library::$Name(k) => k.checks()),* }
             }
 
             /// See [`Kernel::flops`].
@@ -505,7 +475,7 @@ macro_rules! library {
             ///
             /// # Errors
             ///
-            /// An index that is out of range.
+            /// What it [refuses](Kernel::checks).
             ///
             /// # Safety
             ///
@@ -515,7 +485,7 @@ macro_rules! library {
                 operands: &[Operand],
                 out: *mut u8,
                 result: &Shaped,
-            ) -> std::result::Result<(), OutOfRange> {
+            ) -> std::result::Result<(), Finding> {
                 // SAFETY: this function's contract is the kernel's.
                 unsafe { match self { $(Library::$Name(k) => k.cpu(operands, out, result)),* } }
             }
@@ -524,7 +494,7 @@ macro_rules! library {
             ///
             /// # Errors
             ///
-            /// An index that is out of range.
+            /// What it [refuses](Kernel::checks).
             ///
             /// # Safety
             ///
@@ -535,7 +505,7 @@ macro_rules! library {
                 out: Option<*mut u8>,
                 result: &Shaped,
                 after: After<'_>,
-            ) -> std::result::Result<(), OutOfRange> {
+            ) -> std::result::Result<(), Finding> {
                 // SAFETY: this function's contract is the kernel's.
                 unsafe { match self { $(Library::$Name(k) => k.cpu_then(operands, out, result, after)),* } }
             }

@@ -1,7 +1,7 @@
 //! For the tests of the rooms: arrays of numbers, and the CPU half of a kernel on them.
 
 use super::{Kernel, Operand, Shaped};
-use crate::cpu::run::OutOfRange;
+use crate::finding::Finding;
 use mg_device::{DType, Element, ErrorKind, Layout, Shape, with_number};
 
 /// Numbers as a dtype holds them, in row-major order.
@@ -66,7 +66,7 @@ impl Array {
 const UNTOUCHED: u64 = 0xa5a5_a5a5_a5a5_a5a5;
 
 /// What the kernel's CPU half makes of dense operands. It writes to nothing behind its result.
-pub(super) fn computed(kernel: &impl Kernel, operands: &[&Array]) -> Result<Array, OutOfRange> {
+pub(super) fn computed(kernel: &impl Kernel, operands: &[&Array]) -> Result<Array, Finding> {
     let shaped: Vec<Shaped> = operands.iter().map(|a| a.shaped()).collect();
     let result = kernel.result(&shaped).unwrap();
     let memory: Vec<Vec<u64>> = operands.iter().map(|a| a.memory()).collect();

@@ -8,6 +8,7 @@ use super::pool::{num_threads, parallel};
 use super::reduce::{Acc, CHUNK, ROW_BLOCK};
 use super::reduce_across::Across;
 use crate::args::Args;
+use crate::finding::{Refusals, join_refusals};
 use crate::program::{Class, Source, Val};
 use mg_device::DType;
 use random::random;
@@ -27,45 +28,6 @@ pub const PARALLEL: usize = 1 << 18;
 
 /// Tasks that are run between joining what they leave.
 const WAVE: usize = 1 << 14;
-
-/// The size that an [`OutOfRange`] names where what was found is an integer divisor of zero.
-pub const ZERO_DIVISOR: i64 = -1;
-
-/// An index outside its range, found while a launch ran.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct OutOfRange {
-    /// The index.
-    pub index: i64,
-    /// The number of positions there are.
-    pub size: i64,
-}
-
-/// What a check of a program (an [`Inst::Guard`](crate::Inst::Guard), an integer division) found.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Refused {
-    /// The value that checks.
-    pub value: Val,
-    /// What it found.
-    pub found: OutOfRange,
-    /// The position in the space: of several findings of one check, the first is kept.
-    position: usize,
-}
-
-/// What the checks of a launch found: for each that refused anything, the first that it met in the order of the space.
-pub type Refusals = Vec<Refused>;
-
-fn refuse(refusals: &mut Refusals, new: Refused) {
-    match refusals.iter_mut().find(|r| r.value == new.value) {
-        Some(old) if old.position <= new.position => {}
-        Some(old) => *old = new,
-        None => refusals.push(new),
-    }
-}
-
-/// Joins findings of launches of the same program.
-pub fn join_refusals(into: &mut Refusals, from: &[Refused]) {
-    from.iter().for_each(|&r| refuse(into, r));
-}
 
 #[derive(Default)]
 struct Scratch {

@@ -1,7 +1,7 @@
 //! Tiles: where a task's operands and outputs lie, and the steps over them.
 
 use super::turned::Turned;
-use super::{Args, OutOfRange, Partial, Refusals, Refused, ZERO_DIVISOR, refuse};
+use super::{Args, Partial};
 use crate::cell::by_cell;
 use crate::cpu::compile::{Check, Compiled, Len, Reg, Step};
 use crate::cpu::convert::store_loop;
@@ -9,6 +9,7 @@ use crate::cpu::loops::{by_isa, cell_size, isa};
 use crate::cpu::reduce::{Acc, ColumnReducer, ROW_BLOCK};
 use crate::cpu::reduce_across::Across;
 use crate::cpu::stream;
+use crate::finding::{Finding, Refusals, Refused, refuse};
 use crate::program::{Class, Source, Val};
 use mg_device::DType;
 use std::ops::Range;
@@ -348,7 +349,7 @@ impl Tile<'_, '_> {
 
 /// Keeps what a check found in the tile that starts at `position`.
 #[inline]
-pub(super) fn note(refusals: &mut Refusals, value: Val, found: Option<OutOfRange>, position: usize) {
+pub(super) fn note(refusals: &mut Refusals, value: Val, found: Option<Finding>, position: usize) {
     if let Some(found) = found {
         refuse(refusals, Refused { value, found, position });
     }
@@ -425,7 +426,7 @@ pub(super) unsafe fn refused(
     src: *const u8,
     dtype: DType,
     n: usize,
-) -> Option<OutOfRange> {
+) -> Option<Finding> {
     // SAFETY: the caller's register holds `n` elements of this dtype.
     unsafe {
         match check {
@@ -435,7 +436,7 @@ pub(super) unsafe fn refused(
     }
 }
 
-unsafe fn guard(src: *const u8, dtype: DType, size: i64, n: usize) -> Option<OutOfRange> {
+unsafe fn guard(src: *const u8, dtype: DType, size: i64, n: usize) -> Option<Finding> {
     macro_rules! scan {
         ($T:ty) => {{
             // SAFETY: the register holds `n` elements of this dtype.
@@ -444,11 +445,11 @@ unsafe fn guard(src: *const u8, dtype: DType, size: i64, n: usize) -> Option<Out
         }};
     }
     let index = by_cell!(dtype, T => scan!(T), I64 i64, I32 i32, U64 u64, U8 u8, Bool u8).flatten()?;
-    Some(OutOfRange { index, size })
+    Some(Finding::Index { index, size: size as usize })
 }
 
-/// Finds a zero; it is reported as an index among none.
-unsafe fn non_zero(src: *const u8, dtype: DType, n: usize) -> Option<OutOfRange> {
+/// Finds a zero.
+unsafe fn non_zero(src: *const u8, dtype: DType, n: usize) -> Option<Finding> {
     macro_rules! scan {
         ($T:ty) => {
             // SAFETY: the register holds `n` elements of this dtype. All are looked at, many at a time.
@@ -458,5 +459,5 @@ unsafe fn non_zero(src: *const u8, dtype: DType, n: usize) -> Option<OutOfRange>
         };
     }
     let found = by_cell!(dtype, T => scan!(T), I64 i64, I32 i32, U64 u64, U8 u8, Bool u8)?;
-    found.then_some(OutOfRange { index: 0, size: ZERO_DIVISOR })
+    found.then_some(Finding::Divisor)
 }

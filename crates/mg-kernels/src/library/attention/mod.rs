@@ -9,8 +9,8 @@ mod hopper;
 mod tests;
 
 use super::{Described, Kernel, Operand, Shaped, Structure, Target};
-use crate::cpu::run::OutOfRange;
 use crate::cuda::library::Plan;
+use crate::finding::{Checks, Finding};
 use mg_device::{DType, Error, ErrorKind, Layout, Result, Shape};
 
 /// What is computed.
@@ -245,8 +245,8 @@ impl Kernel for Attention {
         true
     }
 
-    fn is_checked(&self) -> bool {
-        false
+    fn checks(&self) -> Checks {
+        Checks::Nothing
     }
 
     fn flops(&self, operands: &[Shaped]) -> Option<u64> {
@@ -277,12 +277,7 @@ impl Kernel for Attention {
         }
     }
 
-    unsafe fn cpu(
-        &self,
-        operands: &[Operand],
-        out: *mut u8,
-        _: &Shaped,
-    ) -> std::result::Result<(), OutOfRange> {
+    unsafe fn cpu(&self, operands: &[Operand], out: *mut u8, _: &Shaped) -> std::result::Result<(), Finding> {
         let shaped: smallvec::SmallVec<[Shaped; 6]> = operands.iter().map(Operand::shaped).collect();
         // What the node was made of had these sizes.
         if let Ok(sizes) = self.sizes(&shaped) {

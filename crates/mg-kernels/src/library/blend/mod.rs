@@ -6,9 +6,9 @@ mod cuda;
 mod tests;
 
 use super::{Described, Kernel, Library, Operand, Shaped, Structure, Target};
-use crate::cpu::run::OutOfRange;
 use crate::cuda::library::Plan;
 use crate::cuda::library::constants::blend::TAPS;
+use crate::finding::{Checks, Finding};
 use crate::rows::Rules;
 use mg_device::{DType, Error, ErrorKind, Float, Result, Shape};
 
@@ -96,8 +96,8 @@ impl Kernel for Blend {
         i == 0 || self.taps == 1 && i == 2
     }
 
-    fn is_checked(&self) -> bool {
-        false
+    fn checks(&self) -> Checks {
+        Checks::Nothing
     }
 
     fn flops(&self, operands: &[Shaped]) -> Option<u64> {
@@ -135,7 +135,7 @@ impl Kernel for Blend {
         operands: &[Operand],
         out: *mut u8,
         result: &Shaped,
-    ) -> std::result::Result<(), OutOfRange> {
+    ) -> std::result::Result<(), Finding> {
         // SAFETY: this function's contract.
         unsafe {
             match result.dtype.float() {

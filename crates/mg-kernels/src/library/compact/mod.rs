@@ -4,10 +4,10 @@
 mod tests;
 
 use super::{Described, Kernel, Operand, Shaped, Structure, Target};
-use crate::cpu::run::OutOfRange;
 use crate::cuda::library::args::{self, OUTPUT, input};
 use crate::cuda::library::constants;
 use crate::cuda::library::{Plan, launch};
+use crate::finding::{Checks, Finding};
 use mg_device::{DType, Error, ErrorKind, Result, Shape};
 
 /// The positions, in order, of the truth values that hold in a line, i64. The operands are the line, and how many hold in each
@@ -51,8 +51,8 @@ impl Kernel for Compact {
         Ok(Shaped { shape: Shape::new(&[self.found])?, dtype: DType::I64 })
     }
 
-    fn is_checked(&self) -> bool {
-        false
+    fn checks(&self) -> Checks {
+        Checks::Nothing
     }
 
     fn flops(&self, _: &[Shaped]) -> Option<u64> {
@@ -63,12 +63,7 @@ impl Kernel for Compact {
         Ok(None)
     }
 
-    unsafe fn cpu(
-        &self,
-        operands: &[Operand],
-        out: *mut u8,
-        _: &Shaped,
-    ) -> std::result::Result<(), OutOfRange> {
+    unsafe fn cpu(&self, operands: &[Operand], out: *mut u8, _: &Shaped) -> std::result::Result<(), Finding> {
         let [mask, _] = operands else { return Ok(()) };
         let count = mask.layout.shape().numel();
         // SAFETY: this function's contract; truth values are bytes.

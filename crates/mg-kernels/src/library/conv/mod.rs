@@ -12,8 +12,8 @@ mod direct;
 mod tests;
 
 use super::{Described, Kernel, Library, Operand, Shaped, Structure, Target};
-use crate::cpu::run::OutOfRange;
 use crate::cuda::library::Plan;
+use crate::finding::{Checks, Finding};
 use mg_device::{Error, ErrorKind, MAX_RANK, Result, Shape};
 
 /// Axes that a kernel may have.
@@ -236,8 +236,8 @@ impl Kernel for Conv {
         }
     }
 
-    fn is_checked(&self) -> bool {
-        false
+    fn checks(&self) -> Checks {
+        Checks::Nothing
     }
 
     fn flops(&self, operands: &[Shaped]) -> Option<u64> {
@@ -259,12 +259,7 @@ impl Kernel for Conv {
         }))
     }
 
-    unsafe fn cpu(
-        &self,
-        operands: &[Operand],
-        out: *mut u8,
-        _: &Shaped,
-    ) -> std::result::Result<(), OutOfRange> {
+    unsafe fn cpu(&self, operands: &[Operand], out: *mut u8, _: &Shaped) -> std::result::Result<(), Finding> {
         let shaped: smallvec::SmallVec<[Shaped; 2]> = operands.iter().map(Operand::shaped).collect();
         // What the node was made of had a geometry.
         if let (Ok(geometry), [a, b]) = (self.geometry(&shaped), operands) {

@@ -8,8 +8,8 @@ mod cpu;
 mod tests;
 
 use super::{Described, Kernel, Operand, Shaped, Structure, Target};
-use crate::cpu::run::OutOfRange;
 use crate::cuda::library::Plan;
+use crate::finding::{Checks, Finding};
 use mg_device::{DType, Error, ErrorKind, Result, Shape};
 
 /// What is computed.
@@ -91,8 +91,8 @@ impl Kernel for Ctc {
         Ok(Shaped { shape, dtype: operands[scores].dtype })
     }
 
-    fn is_checked(&self) -> bool {
-        false
+    fn checks(&self) -> Checks {
+        Checks::Nothing
     }
 
     fn flops(&self, _: &[Shaped]) -> Option<u64> {
@@ -111,12 +111,7 @@ impl Kernel for Ctc {
         }
     }
 
-    unsafe fn cpu(
-        &self,
-        operands: &[Operand],
-        out: *mut u8,
-        _: &Shaped,
-    ) -> std::result::Result<(), OutOfRange> {
+    unsafe fn cpu(&self, operands: &[Operand], out: *mut u8, _: &Shaped) -> std::result::Result<(), Finding> {
         let shaped: smallvec::SmallVec<[Shaped; 6]> = operands.iter().map(Operand::shaped).collect();
         // What the node was made of had these sizes.
         if let Ok(sizes) = self.sizes(&shaped) {

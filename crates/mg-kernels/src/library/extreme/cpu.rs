@@ -1,7 +1,7 @@
 //! The largest or smallest of what is written to one place, on the CPU: one after the other.
 
 use super::Extreme;
-use crate::cpu::run::OutOfRange;
+use crate::finding::Finding;
 use crate::library::Operand;
 use crate::library::sort::Element;
 use mg_device::{MAX_RANK, with_number};
@@ -13,7 +13,7 @@ pub(super) unsafe fn extreme(
     extreme: &Extreme,
     operands: &[Operand],
     out: *mut u8,
-) -> std::result::Result<(), OutOfRange> {
+) -> std::result::Result<(), Finding> {
     let [base, x, index] = operands else { return Ok(()) };
     // SAFETY: this function's contract; truth values are bytes.
     unsafe { with_number!(base.dtype, T => of::<T>(extreme, base, x, index, out)) }
@@ -36,7 +36,7 @@ unsafe fn of<E: Element>(
     x: &Operand,
     index: &Operand,
     out: *mut u8,
-) -> std::result::Result<(), OutOfRange> {
+) -> std::result::Result<(), Finding> {
     let (own, given) = (*base.layout.shape(), *x.layout.shape());
     let axis = usize::from(extreme.axis);
     let (count, rank_of) = (given.numel(), given.rank());
@@ -60,7 +60,7 @@ unsafe fn of<E: Element>(
     let mut at = [0usize; MAX_RANK];
     for (&value, &place) in x.iter().zip(index) {
         let Some(place) = usize::try_from(place).ok().filter(|&place| place < own[axis]) else {
-            return Err(OutOfRange { index: place, size: own[axis] as i64 });
+            return Err(Finding::Index { index: place, size: own[axis] });
         };
         let around: usize = (0..rank_of).filter(|&d| d != axis).map(|d| at[d] * strides[d]).sum();
         let to = around + place * strides[axis];

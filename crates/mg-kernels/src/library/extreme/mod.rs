@@ -6,8 +6,8 @@ mod cuda;
 mod tests;
 
 use super::{Described, Kernel, Operand, Shaped, Structure, Target};
-use crate::cpu::run::OutOfRange;
 use crate::cuda::library::Plan;
+use crate::finding::{Checks, Finding, Places};
 use mg_device::{DType, Error, ErrorKind, Result};
 
 /// `y = base`, and along an axis the largest (or smallest) of that and of all `x[…, j, …]` at `index[…, j, …]`: without `own` of the latter
@@ -60,16 +60,8 @@ impl Kernel for Extreme {
         Ok(*base)
     }
 
-    fn is_checked(&self) -> bool {
-        true
-    }
-
-    fn axis(&self) -> usize {
-        self.axis.into()
-    }
-
-    fn places(&self, operands: &[Shaped]) -> usize {
-        operands.first().map_or(0, |base| base.shape[usize::from(self.axis)])
+    fn checks(&self) -> Checks {
+        Checks::Index { axis: self.axis.into(), places: Places::Of(0) }
     }
 
     fn flops(&self, _: &[Shaped]) -> Option<u64> {
@@ -81,12 +73,7 @@ impl Kernel for Extreme {
         Ok(None)
     }
 
-    unsafe fn cpu(
-        &self,
-        operands: &[Operand],
-        out: *mut u8,
-        _: &Shaped,
-    ) -> std::result::Result<(), OutOfRange> {
+    unsafe fn cpu(&self, operands: &[Operand], out: *mut u8, _: &Shaped) -> std::result::Result<(), Finding> {
         // SAFETY: this function's contract.
         unsafe { cpu::extreme(self, operands, out) }
     }

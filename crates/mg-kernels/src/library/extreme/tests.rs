@@ -1,7 +1,7 @@
 //! Extremes by index against a loop over what is written.
 
 use super::Extreme;
-use crate::cpu::run::OutOfRange;
+use crate::finding::Finding;
 use crate::library::testing::{Array, computed, places, refused};
 use mg_device::{DType, ErrorKind};
 
@@ -59,8 +59,8 @@ fn indices_and_shapes_are_checked() {
     let extreme = Extreme { axis: 0, least: false, own: true };
     let (base, x) = (Array::some(DType::F32, &[3], 1), Array::some(DType::F32, &[2], 2));
     let index = |last| Array::indices(&[2], [0, last]);
-    assert_eq!(computed(&extreme, &[&base, &x, &index(3)]), Err(OutOfRange { index: 3, size: 3 }));
-    assert_eq!(computed(&extreme, &[&base, &x, &index(-1)]), Err(OutOfRange { index: -1, size: 3 }));
+    assert_eq!(computed(&extreme, &[&base, &x, &index(3)]), Err(Finding::Index { index: 3, size: 3 }));
+    assert_eq!(computed(&extreme, &[&base, &x, &index(-1)]), Err(Finding::Index { index: -1, size: 3 }));
     assert!(matches!(refused(&extreme, &[&base, &x]), ErrorKind::Value(_)));
     assert!(matches!(
         refused(&extreme, &[&base, &Array::some(DType::F32, &[1], 1), &index(1)]),

@@ -2,7 +2,7 @@
 
 use super::{Code, Factor, FactorKind};
 use crate::cpu::library::{Shared, each_of};
-use crate::cpu::run::OutOfRange;
+use crate::finding::Finding;
 use crate::library::Operand;
 use mg_device::{Float, Shape};
 use mg_linalg::Real;
@@ -12,7 +12,7 @@ use std::sync::{Mutex, PoisonError};
 /// # Safety
 ///
 /// As [`crate::library::Kernel::cpu`].
-pub(super) unsafe fn factor(factor: &Factor, operands: &[Operand], out: *mut u8) -> Result<(), OutOfRange> {
+pub(super) unsafe fn factor(factor: &Factor, operands: &[Operand], out: *mut u8) -> Result<(), Finding> {
     let [x] = operands else { return Ok(()) };
     match x.dtype.float() {
         // SAFETY: this function's contract.
@@ -25,14 +25,14 @@ pub(super) unsafe fn factor(factor: &Factor, operands: &[Operand], out: *mut u8)
 /// # Safety
 ///
 /// As [`factor`], with operands of this type.
-unsafe fn batch<T: Real>(factor: &Factor, x: &Operand, out: *mut T) -> Result<(), OutOfRange> {
+unsafe fn batch<T: Real>(factor: &Factor, x: &Operand, out: *mut T) -> Result<(), Finding> {
     let shape = x.layout.shape();
     let Some((lead, &[m, n])) = shape.split_last_chunk::<2>() else { return Ok(()) };
     let count: usize = lead.iter().product();
     let parts = factor.parts(m, n);
     let lengths: SmallVec<[usize; 6]> = parts.iter().map(Shape::numel).collect();
     let length: usize = lengths.iter().sum();
-    let first: Mutex<Option<(usize, OutOfRange)>> = Mutex::default();
+    let first: Mutex<Option<(usize, Finding)>> = Mutex::default();
     let places = Shared((x.first().cast::<T>(), out));
     let one = |i: usize| {
         let (from, to) = places.get();
@@ -45,7 +45,7 @@ unsafe fn batch<T: Real>(factor: &Factor, x: &Operand, out: *mut T) -> Result<()
         };
         let Some((code, at)) = matrix(factor, a, [m, n], line, &lengths) else { return };
         let place = if lead.is_empty() { 0 } else { (i as i64 + 1) << 32 };
-        let found = OutOfRange { index: place | at as i64, size: code as i64 };
+        let found = Finding::Kernel { code: code as i64, found: place | at as i64 };
         let mut first = first.lock().unwrap_or_else(PoisonError::into_inner);
         if first.as_ref().is_none_or(|(other, _)| i < *other) {
             *first = Some((i, found));

@@ -17,8 +17,8 @@ mod tests;
 pub(super) use cuda::ahead;
 
 use super::{Described, Kernel, Operand, Shaped, Structure, Target};
-use crate::cpu::run::OutOfRange;
 use crate::cuda::library::Plan;
+use crate::finding::{Checks, Finding};
 use mg_device::{DType, Error, ErrorKind, Result, Shape};
 use smallvec::{SmallVec, smallvec};
 
@@ -83,18 +83,18 @@ pub struct Factor {
     pub demand: Demand,
 }
 
-/// What was refused, as the size of an [`OutOfRange`].
+/// What was refused.
 #[cfg_attr(not(feature = "linalg"), allow(dead_code))]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Code {
-    Inverse = -16,
-    Solution = -17,
-    Definite = -18,
-    Pivots = -19,
-    NotFinite = -20,
-    Svd = -21,
-    Eigh = -22,
-    Row = -23,
+    Inverse,
+    Solution,
+    Definite,
+    Pivots,
+    NotFinite,
+    Svd,
+    Eigh,
+    Row,
 }
 
 impl Code {
@@ -110,11 +110,15 @@ impl Code {
     ];
 }
 
-/// What a finding of [`Factor`] means; `None` for that of another kernel.
-pub fn refusal(found: &OutOfRange) -> Option<String> {
-    let code = Code::ALL.into_iter().find(|&code| code as i64 == found.size)?;
+/// What a code and the place that was found with it mean.
+fn meaning(code: i64, found: i64) -> ErrorKind {
+    let Some(code) = Code::ALL.into_iter().find(|&known| known as i64 == code) else {
+        return ErrorKind::Internal(format!(
+            "a factorisation has refused something by the unknown code {code}"
+        ));
+    };
     // The matrix, counted from 1, of several; and the place in it.
-    let (matrix, at) = (found.index >> 32, found.index & 0xffff_ffff);
+    let (matrix, at) = (found >> 32, found & 0xffff_ffff);
     let element = if matrix > 0 { format!("(Batch element {}): ", matrix - 1) } else { String::new() };
     let text = match code {
         Code::Inverse => format!(
@@ -141,7 +145,7 @@ pub fn refusal(found: &OutOfRange) -> Option<String> {
                 .into()
         }
     };
-    Some(element + &text)
+    ErrorKind::Singular(element + &text)
 }
 
 impl Factor {
@@ -266,16 +270,15 @@ impl Kernel for Factor {
         Some((*self).into())
     }
 
-    fn is_checked(&self) -> bool {
-        match self.kind {
-            FactorKind::Lu | FactorKind::Cholesky => self.demand != Demand::Nothing,
-            FactorKind::Order { .. } | FactorKind::Eigh { .. } | FactorKind::Svd { .. } => true,
-            FactorKind::Qr { .. } => false,
-        }
-    }
-
-    fn refuses(&self) -> Option<i64> {
-        self.code().map(|code| code as i64)
+    fn checks(&self) -> Checks {
+        let code = match self.kind {
+            FactorKind::Lu | FactorKind::Cholesky => self.code(),
+            FactorKind::Qr { .. } => None,
+            FactorKind::Order { .. } => Some(Code::Row),
+            FactorKind::Eigh { .. } => Some(Code::Eigh),
+            FactorKind::Svd { .. } => Some(Code::Svd),
+        };
+        code.map_or(Checks::Nothing, |code| Checks::Own { code: code as i64, meaning })
     }
 
     fn flops(&self, operands: &[Shaped]) -> Option<u64> {
@@ -301,19 +304,14 @@ impl Kernel for Factor {
     }
 
     #[cfg(feature = "linalg")]
-    unsafe fn cpu(
-        &self,
-        operands: &[Operand],
-        out: *mut u8,
-        _: &Shaped,
-    ) -> std::result::Result<(), OutOfRange> {
+    unsafe fn cpu(&self, operands: &[Operand], out: *mut u8, _: &Shaped) -> std::result::Result<(), Finding> {
         // SAFETY: this function's contract.
         unsafe { cpu::factor(self, operands, out) }
     }
 
     // Nothing has been made that could be computed: see `result`.
     #[cfg(not(feature = "linalg"))]
-    unsafe fn cpu(&self, _: &[Operand], _: *mut u8, _: &Shaped) -> std::result::Result<(), OutOfRange> {
+    unsafe fn cpu(&self, _: &[Operand], _: *mut u8, _: &Shaped) -> std::result::Result<(), Finding> {
         Ok(())
     }
 

@@ -2,7 +2,8 @@
 
 #![cfg(feature = "linalg")]
 
-use super::{Demand, Factor, FactorKind, refusal};
+use super::{Demand, Factor, FactorKind, meaning};
+use crate::finding::Finding;
 use crate::library::testing::{Array, assert_close, computed};
 use mg_device::DType;
 
@@ -109,17 +110,21 @@ fn symmetric_matrices_have_roots_and_directions() {
 
 #[test]
 fn what_is_demanded_is_refused_in_words() {
+    let told = |found| match found {
+        Finding::Kernel { code, found } => meaning(code, found).to_string(),
+        other => panic!("{other:?}"),
+    };
     let a = Array::new(DType::F64, &[2, 2, 2], [4.0, 0.0, 0.0, 1.0, 1.0, 2.0, 2.0, 1.0]);
     let found =
         computed(&Factor { kind: FactorKind::Cholesky, demand: Demand::Definite }, &[&a]).unwrap_err();
-    let text = refusal(&found).unwrap();
+    let text = told(found);
     assert!(text.starts_with("(Batch element 1): ") && text.contains("minor of order 2"), "{text}");
     let singular = Array::new(DType::F64, &[2, 2], [1.0, 2.0, 2.0, 4.0]);
     for (demand, word) in
         [(Demand::Inverse, "inversion"), (Demand::Solution, "solver"), (Demand::Pivots, "U[2,2]")]
     {
         let found = computed(&Factor { kind: FactorKind::Lu, demand }, &[&singular]).unwrap_err();
-        let text = refusal(&found).unwrap();
+        let text = told(found);
         assert!(text.contains(word), "{text}");
     }
 }

@@ -5,7 +5,7 @@ use crate::cpu::library::indices::common;
 use crate::cpu::library::{Shared, fill_zero};
 use crate::cpu::loops::{by_isa, isa};
 use crate::cpu::pool::{num_threads, parallel};
-use crate::cpu::run::OutOfRange;
+use crate::finding::Finding;
 use mg_device::{DType, Float, Layout, MAX_RANK, Shape, Width, bf16, f16};
 use std::ops::Range;
 use std::sync::Mutex;
@@ -136,7 +136,7 @@ pub unsafe fn gather(
     axis: usize,
     wraps: bool,
     out: *mut u8,
-) -> Result<(), OutOfRange> {
+) -> Result<(), Finding> {
     let shape = *lindex.shape();
     if shape.contains(&0) {
         return Ok(());
@@ -184,7 +184,7 @@ pub unsafe fn gather(
                 // The first in the index's order, whichever thread is first.
                 let at = position + j;
                 if failure.as_ref().is_none_or(|&(first, _)| at < first) {
-                    *failure = Some((at, OutOfRange { index, size: limit as i64 }));
+                    *failure = Some((at, Finding::Index { index, size: limit }));
                 }
             }
             found.is_none()
@@ -259,7 +259,7 @@ pub unsafe fn scatter_add(
     axis: usize,
     size: usize,
     out: *mut u8,
-) -> Result<(), OutOfRange> {
+) -> Result<(), Finding> {
     macro_rules! go {
         ($T:ty) => {
             // SAFETY: this function's contract.
@@ -287,7 +287,7 @@ unsafe fn scatter_as<T: Sum>(
     axis: usize,
     size: usize,
     out: *mut T,
-) -> Result<(), OutOfRange> {
+) -> Result<(), Finding> {
     let shape = *lx.shape();
     let target = Layout::contiguous(shape.with(axis, size));
     let total = target.numel();
@@ -315,7 +315,7 @@ unsafe fn scatter_as<T: Sum>(
                     let block = first as isize..n.min(first + BLOCK) as isize;
                     if let Some(found) = outside(index, by_index, block.clone(), size) {
                         if let Ok(mut failure) = failure.lock() {
-                            failure.get_or_insert(OutOfRange { index: found, size: size as i64 });
+                            failure.get_or_insert(Finding::Index { index: found, size });
                         }
                         return false;
                     }

@@ -8,8 +8,8 @@ mod tests;
 mod way;
 
 use super::{Described, Kernel, Library, Operand, Shaped, Structure, Target};
-use crate::cpu::run::OutOfRange;
 use crate::cuda::library::Plan;
+use crate::finding::{Checks, Finding, Places};
 use crate::rows::Rules;
 use mg_device::{DType, Error, ErrorKind, Result};
 
@@ -94,16 +94,8 @@ impl Kernel for Gather {
         i == 0
     }
 
-    fn is_checked(&self) -> bool {
-        true
-    }
-
-    fn axis(&self) -> usize {
-        self.axis.into()
-    }
-
-    fn places(&self, operands: &[Shaped]) -> usize {
-        operands.first().map_or(0, |x| x.shape[usize::from(self.axis)])
+    fn checks(&self) -> Checks {
+        Checks::Index { axis: self.axis.into(), places: Places::Of(0) }
     }
 
     fn flops(&self, _: &[Shaped]) -> Option<u64> {
@@ -137,7 +129,7 @@ impl Kernel for Gather {
         operands: &[Operand],
         out: *mut u8,
         result: &Shaped,
-    ) -> std::result::Result<(), OutOfRange> {
+    ) -> std::result::Result<(), Finding> {
         let [x, index] = operands else { return Ok(()) };
         let (size, axis) = (result.dtype.size(), self.axis.into());
         // SAFETY: this function's contract.
@@ -185,16 +177,8 @@ impl Kernel for ScatterAdd {
         i == 0
     }
 
-    fn is_checked(&self) -> bool {
-        true
-    }
-
-    fn axis(&self) -> usize {
-        self.axis.into()
-    }
-
-    fn places(&self, _: &[Shaped]) -> usize {
-        self.size
+    fn checks(&self) -> Checks {
+        Checks::Index { axis: self.axis.into(), places: Places::Exactly(self.size) }
     }
 
     fn flops(&self, _: &[Shaped]) -> Option<u64> {
@@ -213,7 +197,7 @@ impl Kernel for ScatterAdd {
         operands: &[Operand],
         out: *mut u8,
         result: &Shaped,
-    ) -> std::result::Result<(), OutOfRange> {
+    ) -> std::result::Result<(), Finding> {
         let [x, index] = operands else { return Ok(()) };
         let (dtype, axis) = (result.dtype, self.axis.into());
         // SAFETY: this function's contract.

@@ -2,7 +2,7 @@
 
 use super::way::{Extent, Linking, Way};
 use super::{Gather, ScatterAdd};
-use crate::cpu::run::OutOfRange;
+use crate::finding::{Checks, Finding, Places};
 use crate::library::Kernel;
 use crate::library::testing::{Array, computed, places, refused};
 use mg_device::{DType, ErrorKind};
@@ -49,15 +49,15 @@ fn sums_are_in_the_order_of_the_indices() {
 fn indices_are_checked() {
     let x = Array::some(DType::F32, &[3, 4, 2], 1);
     let index = |at| Array::indices(&[3, 1, 2], [0, 1, 2, 3, at, 0]);
-    assert_eq!(WRAPS.places(&[x.shaped()]), 4);
+    assert!(matches!(WRAPS.checks(), Checks::Index { places: Places::Of(0), .. }));
     for at in [4, -5] {
-        assert_eq!(computed(&WRAPS, &[&x, &index(at)]), Err(OutOfRange { index: at, size: 4 }));
+        assert_eq!(computed(&WRAPS, &[&x, &index(at)]), Err(Finding::Index { index: at, size: 4 }));
     }
     let strict = Gather { wraps: false, ..WRAPS };
-    assert_eq!(computed(&strict, &[&x, &index(-1)]), Err(OutOfRange { index: -1, size: 4 }));
+    assert_eq!(computed(&strict, &[&x, &index(-1)]), Err(Finding::Index { index: -1, size: 4 }));
     let sums = ScatterAdd { axis: 1, size: 3, once: false, called: "scatter_add" };
     let values = Array::some(DType::F32, &[3, 1, 2], 1);
-    assert_eq!(computed(&sums, &[&values, &index(0)]), Err(OutOfRange { index: 3, size: 3 }));
+    assert_eq!(computed(&sums, &[&values, &index(0)]), Err(Finding::Index { index: 3, size: 3 }));
     assert!(matches!(refused(&WRAPS, &[&x, &values]), ErrorKind::DType(_)));
     assert!(matches!(refused(&WRAPS, &[&x, &Array::indices(&[3, 1, 1], [0; 3])]), ErrorKind::Shape(_)));
     assert!(matches!(refused(&sums, &[&x, &index(0)]), ErrorKind::Shape(_)));

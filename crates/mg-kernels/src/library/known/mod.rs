@@ -10,9 +10,9 @@ mod rules;
 mod tests;
 
 use super::{Described, Kernel, Operand, Shaped, Structure, Target};
-use crate::cpu::run::OutOfRange;
 use crate::cuda::library::Plan;
 use crate::cuda::library::copy;
+use crate::finding::{Checks, Finding};
 use mg_device::{Error, ErrorKind, Layout, Result};
 
 pub use rules::{Elimination, solved};
@@ -100,8 +100,8 @@ impl Kernel for Known {
         1
     }
 
-    fn is_checked(&self) -> bool {
-        false
+    fn checks(&self) -> Checks {
+        Checks::Nothing
     }
 
     fn flops(&self, _: &[Shaped]) -> Option<u64> {
@@ -117,7 +117,7 @@ impl Kernel for Known {
         operands: &[Operand],
         out: *mut u8,
         result: &Shaped,
-    ) -> std::result::Result<(), OutOfRange> {
+    ) -> std::result::Result<(), Finding> {
         if let [value, ..] = operands {
             let bytes = result.shape.numel() * result.dtype.size();
             // SAFETY: this function's contract: both lie densely and have as many elements.

@@ -7,8 +7,8 @@ mod merged;
 mod tests;
 
 use super::{After, Described, Kernel, Operand, Shaped, Structure, Target};
-use crate::cpu::run::OutOfRange;
 use crate::cuda::library::Plan;
+use crate::finding::{Checks, Finding};
 use mg_device::{DType, Error, ErrorKind, MAX_RANK, Result, Shape};
 
 pub use cuda::{Epilogue, Precision, Problem};
@@ -127,8 +127,8 @@ impl Kernel for MatMul {
         true
     }
 
-    fn is_checked(&self) -> bool {
-        false
+    fn checks(&self) -> Checks {
+        Checks::Nothing
     }
 
     fn flops(&self, operands: &[Shaped]) -> Option<u64> {
@@ -151,7 +151,7 @@ impl Kernel for MatMul {
         operands: &[Operand],
         out: *mut u8,
         result: &Shaped,
-    ) -> std::result::Result<(), OutOfRange> {
+    ) -> std::result::Result<(), Finding> {
         if let [a, b] = operands {
             // SAFETY: this function's contract.
             unsafe { cpu::matmul(result.dtype, a.base, &a.layout, b.base, &b.layout, Some(out), None) };
@@ -165,7 +165,7 @@ impl Kernel for MatMul {
         out: Option<*mut u8>,
         result: &Shaped,
         after: After<'_>,
-    ) -> std::result::Result<(), OutOfRange> {
+    ) -> std::result::Result<(), Finding> {
         if let [a, b] = operands {
             // SAFETY: this function's contract.
             unsafe { cpu::matmul(result.dtype, a.base, &a.layout, b.base, &b.layout, out, Some(after)) };

@@ -7,8 +7,8 @@
 pub mod ptx;
 
 use super::{Described, Kernel, Operand, Shaped, Structure, Target};
-use crate::cpu::run::OutOfRange;
 use crate::cuda::library::{Launch, MAX_ARGS, Plan, Pointer, Prebuilt};
+use crate::finding::{Checks, Finding};
 use mg_device::{DType, Error, ErrorKind, Result, Shape};
 use ptx::Param;
 use smallvec::SmallVec;
@@ -256,8 +256,8 @@ impl Kernel for Own {
         Ok(Shaped { shape: Shape::of(&self.0.shape), dtype: self.0.dtype })
     }
 
-    fn is_checked(&self) -> bool {
-        false
+    fn checks(&self) -> Checks {
+        Checks::Nothing
     }
 
     fn flops(&self, _: &[Shaped]) -> Option<u64> {
@@ -269,9 +269,9 @@ impl Kernel for Own {
         Err(Error::new(self.name(), ErrorKind::Gradient(text.into())))
     }
 
-    unsafe fn cpu(&self, _: &[Operand], _: *mut u8, _: &Shaped) -> std::result::Result<(), OutOfRange> {
+    unsafe fn cpu(&self, _: &[Operand], _: *mut u8, _: &Shaped) -> std::result::Result<(), Finding> {
         // Refused when it is called: see `mg_autograd::kernel::Raw`.
-        Err(OutOfRange { index: 0, size: 0 })
+        Err(Finding::Kernel { code: 0, found: 0 })
     }
 
     fn cuda(&self, _: &[Described], result: &Shaped, _: Target) -> Result<Plan> {

@@ -6,8 +6,8 @@ mod cuda;
 mod tests;
 
 use super::{Described, Kernel, Operand, Shaped, Structure, Target};
-use crate::cpu::run::OutOfRange;
 use crate::cuda::library::Plan;
+use crate::finding::{Checks, Finding};
 use crate::rows::{Row, Rules};
 use mg_device::{DType, Error, ErrorKind, Result};
 
@@ -63,8 +63,8 @@ impl Kernel for Pair {
         }
     }
 
-    fn is_checked(&self) -> bool {
-        false
+    fn checks(&self) -> Checks {
+        Checks::Nothing
     }
 
     fn flops(&self, _: &[Shaped]) -> Option<u64> {
@@ -92,7 +92,7 @@ impl Kernel for Pair {
         operands: &[Operand],
         out: *mut u8,
         result: &Shaped,
-    ) -> std::result::Result<(), OutOfRange> {
+    ) -> std::result::Result<(), Finding> {
         // SAFETY: this function's contract.
         unsafe { cpu::run(self.kind, operands, out, result) };
         Ok(())

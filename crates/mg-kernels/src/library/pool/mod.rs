@@ -11,8 +11,8 @@ mod geometry;
 mod tests;
 
 use super::{Described, Kernel, Library, Operand, Shaped, Structure, Target};
-use crate::cpu::run::OutOfRange;
 use crate::cuda::library::Plan;
+use crate::finding::{Checks, Finding};
 use geometry::Geometry;
 use mg_device::{DType, Error, ErrorKind, MAX_RANK, Result, Shape};
 
@@ -218,8 +218,8 @@ impl Kernel for Pool {
         self.kind == PoolKind::Max
     }
 
-    fn is_checked(&self) -> bool {
-        false
+    fn checks(&self) -> Checks {
+        Checks::Nothing
     }
 
     fn flops(&self, _: &[Shaped]) -> Option<u64> {
@@ -244,12 +244,7 @@ impl Kernel for Pool {
         }
     }
 
-    unsafe fn cpu(
-        &self,
-        operands: &[Operand],
-        out: *mut u8,
-        _: &Shaped,
-    ) -> std::result::Result<(), OutOfRange> {
+    unsafe fn cpu(&self, operands: &[Operand], out: *mut u8, _: &Shaped) -> std::result::Result<(), Finding> {
         // What the node was made of had these axes.
         if let Some(first) = operands.first()
             && let Ok(lead) = self.lead(first.layout.shape(), self.roles().0[0])

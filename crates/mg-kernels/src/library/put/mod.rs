@@ -6,8 +6,8 @@ mod cuda;
 mod tests;
 
 use super::{Described, Kernel, Operand, Shaped, Structure, Target};
-use crate::cpu::run::OutOfRange;
 use crate::cuda::library::Plan;
+use crate::finding::{Checks, Finding};
 use mg_device::{DType, Error, ErrorKind, Result, Shape};
 
 /// `y = base`, but `y[o, index[j], i] = value[o, j, i]`: of several that are written to one place, the last. The operands are `base`, seen
@@ -82,8 +82,8 @@ impl Kernel for Put {
         Ok(*base)
     }
 
-    fn is_checked(&self) -> bool {
-        false
+    fn checks(&self) -> Checks {
+        Checks::Nothing
     }
 
     fn flops(&self, _: &[Shaped]) -> Option<u64> {
@@ -107,12 +107,7 @@ impl Kernel for Put {
         }
     }
 
-    unsafe fn cpu(
-        &self,
-        operands: &[Operand],
-        out: *mut u8,
-        _: &Shaped,
-    ) -> std::result::Result<(), OutOfRange> {
+    unsafe fn cpu(&self, operands: &[Operand], out: *mut u8, _: &Shaped) -> std::result::Result<(), Finding> {
         if let [base, value, index] = operands {
             let sizes = self.sizes(base.layout.shape(), value.layout.shape(), index.layout.shape());
             // SAFETY: this function's contract.

@@ -13,8 +13,8 @@ mod cpu;
 mod tests;
 
 use super::{Described, Kernel, Operand, Shaped, Structure, Target};
-use crate::cpu::run::OutOfRange;
 use crate::cuda::library::Plan;
+use crate::finding::{Checks, Finding};
 use mg_device::{DType, Error, ErrorKind, Result, Shape};
 
 /// What a step makes of its input and the state.
@@ -197,8 +197,8 @@ impl Kernel for Recurrent {
         Ok(Shaped { shape, dtype: operands[0].dtype })
     }
 
-    fn is_checked(&self) -> bool {
-        false
+    fn checks(&self) -> Checks {
+        Checks::Nothing
     }
 
     fn flops(&self, operands: &[Shaped]) -> Option<u64> {
@@ -263,12 +263,7 @@ impl Kernel for Recurrent {
         }))
     }
 
-    unsafe fn cpu(
-        &self,
-        operands: &[Operand],
-        out: *mut u8,
-        _: &Shaped,
-    ) -> std::result::Result<(), OutOfRange> {
+    unsafe fn cpu(&self, operands: &[Operand], out: *mut u8, _: &Shaped) -> std::result::Result<(), Finding> {
         let shaped: smallvec::SmallVec<[Shaped; 8]> = operands.iter().map(Operand::shaped).collect();
         // What the node was made of had these sizes.
         if let Ok(sizes) = self.sizes(&shaped) {

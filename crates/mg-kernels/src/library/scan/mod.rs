@@ -9,8 +9,8 @@ mod tests;
 mod walk;
 
 use super::{Described, Kernel, Library, Operand, Shaped, Structure, Target};
-use crate::cpu::run::OutOfRange;
 use crate::cuda::library::Plan;
+use crate::finding::{Checks, Finding};
 use crate::is_compared;
 use crate::rows::{Row, Rules};
 use mg_device::{DType, Error, ErrorKind, Result, Shape};
@@ -146,8 +146,8 @@ impl Kernel for Scan {
         Some(Scan { axis: self.axis + 1, ..*self }.into())
     }
 
-    fn is_checked(&self) -> bool {
-        false
+    fn checks(&self) -> Checks {
+        Checks::Nothing
     }
 
     fn flops(&self, _: &[Shaped]) -> Option<u64> {
@@ -194,7 +194,7 @@ impl Kernel for Scan {
         operands: &[Operand],
         out: *mut u8,
         result: &Shaped,
-    ) -> std::result::Result<(), OutOfRange> {
+    ) -> std::result::Result<(), Finding> {
         // SAFETY: this function's contract.
         unsafe { cpu::scan(self, self.lines(&result.shape), operands, out) };
         Ok(())

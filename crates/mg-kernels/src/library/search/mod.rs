@@ -6,8 +6,8 @@ mod cuda;
 mod tests;
 
 use super::{Described, Kernel, Operand, Shaped, Structure, Target};
-use crate::cpu::run::OutOfRange;
 use crate::cuda::library::Plan;
+use crate::finding::{Checks, Finding};
 use mg_device::{DType, Error, ErrorKind, Result};
 
 /// How many elements of a sorted line are smaller than each value, i64. The operands are lines of one dtype along their last axis: one
@@ -72,8 +72,8 @@ impl Kernel for Search {
         Ok(Shaped { shape: values.shape, dtype: DType::I64 })
     }
 
-    fn is_checked(&self) -> bool {
-        false
+    fn checks(&self) -> Checks {
+        Checks::Nothing
     }
 
     fn flops(&self, _: &[Shaped]) -> Option<u64> {
@@ -84,12 +84,7 @@ impl Kernel for Search {
         Ok(None)
     }
 
-    unsafe fn cpu(
-        &self,
-        operands: &[Operand],
-        out: *mut u8,
-        _: &Shaped,
-    ) -> std::result::Result<(), OutOfRange> {
+    unsafe fn cpu(&self, operands: &[Operand], out: *mut u8, _: &Shaped) -> std::result::Result<(), Finding> {
         // SAFETY: this function's contract.
         unsafe { cpu::search(self, operands, out.cast()) };
         Ok(())

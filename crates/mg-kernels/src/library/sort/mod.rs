@@ -12,8 +12,8 @@ pub(super) use cuda::{bits, turn};
 pub(super) use keys::Element;
 
 use super::{Described, Kernel, Library, Operand, Shaped, Structure, Target};
-use crate::cpu::run::OutOfRange;
 use crate::cuda::library::Plan;
+use crate::finding::{Checks, Finding};
 use mg_device::{DType, Error, ErrorKind, Result};
 
 /// What is found of each line.
@@ -97,8 +97,8 @@ impl Kernel for Sort {
         Some((*self).into())
     }
 
-    fn is_checked(&self) -> bool {
-        false
+    fn checks(&self) -> Checks {
+        Checks::Nothing
     }
 
     fn flops(&self, _: &[Shaped]) -> Option<u64> {
@@ -125,7 +125,7 @@ impl Kernel for Sort {
         operands: &[Operand],
         out: *mut u8,
         result: &Shaped,
-    ) -> std::result::Result<(), OutOfRange> {
+    ) -> std::result::Result<(), Finding> {
         // SAFETY: this function's contract.
         unsafe { cpu::sort(self, operands, out, result) };
         Ok(())

@@ -6,8 +6,8 @@ mod cuda;
 mod tests;
 
 use super::{Described, Kernel, Operand, Shaped, Structure, Target};
-use crate::cpu::run::OutOfRange;
 use crate::cuda::library::{Plan, constants};
+use crate::finding::{Checks, Finding};
 use mg_device::{DType, Error, ErrorKind, Result, Shape};
 
 /// How many elements lie in each of `bins` intervals of the same width from one number to another, both included: i64 `[bins]`. What lies outside
@@ -50,8 +50,8 @@ impl Kernel for Tally {
         Ok(Shaped { shape: Shape::of(&[self.bins]), dtype: DType::I64 })
     }
 
-    fn is_checked(&self) -> bool {
-        false
+    fn checks(&self) -> Checks {
+        Checks::Nothing
     }
 
     fn flops(&self, _: &[Shaped]) -> Option<u64> {
@@ -62,12 +62,7 @@ impl Kernel for Tally {
         Ok(None)
     }
 
-    unsafe fn cpu(
-        &self,
-        operands: &[Operand],
-        out: *mut u8,
-        _: &Shaped,
-    ) -> std::result::Result<(), OutOfRange> {
+    unsafe fn cpu(&self, operands: &[Operand], out: *mut u8, _: &Shaped) -> std::result::Result<(), Finding> {
         if let [x, low, high] = operands {
             // SAFETY: this function's contract.
             unsafe { cpu::tally(self.bins, x, low, high, out.cast()) };

@@ -6,8 +6,8 @@ mod cuda;
 mod tests;
 
 use super::{Described, Kernel, Operand, Shaped, Structure, Target};
-use crate::cpu::run::OutOfRange;
 use crate::cuda::library::Plan;
+use crate::finding::{Checks, Finding};
 use crate::library::known::{part_of, transposed};
 use crate::rows::Rules;
 use mg_device::{DType, Error, ErrorKind, Result};
@@ -61,8 +61,8 @@ impl Kernel for Triangular {
         Some((*self).into())
     }
 
-    fn is_checked(&self) -> bool {
-        false
+    fn checks(&self) -> Checks {
+        Checks::Nothing
     }
 
     fn flops(&self, operands: &[Shaped]) -> Option<u64> {
@@ -84,12 +84,7 @@ impl Kernel for Triangular {
         Ok(Some(part_of(&by_a, self.upper, self.unit).neg()))
     }
 
-    unsafe fn cpu(
-        &self,
-        operands: &[Operand],
-        out: *mut u8,
-        _: &Shaped,
-    ) -> std::result::Result<(), OutOfRange> {
+    unsafe fn cpu(&self, operands: &[Operand], out: *mut u8, _: &Shaped) -> std::result::Result<(), Finding> {
         // SAFETY: this function's contract.
         unsafe { cpu::solve(self, operands, out) };
         Ok(())

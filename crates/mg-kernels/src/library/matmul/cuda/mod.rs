@@ -10,6 +10,7 @@ mod together;
 pub use together::{MOST, alike, together};
 
 use super::Merged;
+use crate::cuda::capability::most_shared;
 use crate::cuda::library::args::{self, OUTPUT, input};
 use crate::cuda::library::constants::matmul_any::{BARE, MAX_BATCH_RANK, VECTOR};
 use crate::cuda::library::many;
@@ -104,15 +105,6 @@ impl Problem {
             Lines::of(size, self.align[0], [*m, *k], *a_strides, &a_batch[..rank]),
             Lines::of(size, self.align[1], [*n, *k], [b_strides[1], b_strides[0]], &b_batch[..rank]),
         ]
-    }
-}
-
-/// Bytes of shared memory that a block can have: CUDA C++ Programming Guide, "Technical Specifications per Compute Capability".
-const fn most_shared(capability: u32) -> u32 {
-    match capability {
-        80 | 87 => 163 << 10,
-        90..=119 => 227 << 10,
-        _ => 99 << 10,
     }
 }
 

@@ -55,7 +55,8 @@ const fn tile(size: [usize; 3], shared: u32, once: f64, depth: &'static [f64]) -
         (128, 64) => "128x64",
         (32, 64) => "32x64",
         (32, 32) => "32x32",
-        _ => "64x64",
+        (64, 64) => "64x64",
+        _ => panic!("a tile without a kernel"),
     };
     let forms = &["kn", "kk", "mn", "mk"];
     Tile { name, m, n, k, shared, forms, once, depth, join: &JOIN, hopper: false }
