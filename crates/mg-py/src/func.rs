@@ -39,11 +39,20 @@ impl PyLevel {
             "jvp" => "jvp",
             "jacrev" => "jacrev",
             "jacfwd" => "jacfwd",
+            "make_dual" => "make_dual",
             _ => "func",
         };
         let inputs = all(&inputs);
         let (level, inputs) = build(py, || Level::begin(op, &inputs))?;
         Ok(PyLevel { level, inputs })
+    }
+
+    /// Several as one, of results that were computed of the inputs of all.
+    #[staticmethod]
+    fn joined(levels: Vec<Bound<'_, PyLevel>>) -> PyLevel {
+        let inputs = levels.iter().flat_map(|level| level.get().inputs.iter().cloned()).collect();
+        let levels: Vec<&Level> = levels.iter().map(|level| &level.get().level).collect();
+        PyLevel { level: Level::joined("unpack_dual", &levels), inputs }
     }
 
     /// The inputs that the function is to be called with.
@@ -84,6 +93,19 @@ impl PyLevel {
     ) -> PyResult<Vec<PyTensor>> {
         let (results, given) = (all(&results), all(&given));
         compute(py, || self.level.jvp(&results, &given, last)).map(answers)
+    }
+
+    /// As `jvp`; None where there is no tangent.
+    fn tangents(
+        &self,
+        py: Python<'_>,
+        results: Vec<Bound<'_, PyTensor>>,
+        given: Vec<Bound<'_, PyTensor>>,
+        last: bool,
+    ) -> PyResult<Vec<Option<PyTensor>>> {
+        let (results, given) = (all(&results), all(&given));
+        let found = compute(py, || self.level.tangents(&results, &given, last))?;
+        Ok(found.into_iter().map(|tangent| tangent.map(PyTensor::from)).collect())
     }
 
     /// The derivatives of each result with respect to each input, by gradients.

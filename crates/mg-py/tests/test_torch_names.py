@@ -822,6 +822,38 @@ def test_directions_that_tensors_carry():
             fwAD.enter_dual_level()
 
 
+def test_directions_of_what_is_written_in_place():
+    from micrograd_rs.autograd import forward_ad as fwAD
+
+    def second(d):
+        d[0] = d[1] * 3
+
+    # As PyTorch 2.15 has them.
+    writes = [
+        (second, [60, 20]),
+        (lambda d: d.mul_(2), [20, 40]),
+        (lambda d: d.zero_(), [0, 0]),
+        (lambda d: d.copy_(mg.ones(2)), [0, 0]),
+        (lambda d: d[0].mul_(7), [70, 20]),
+        (lambda d: d.mul_(d), [20, 80]),
+    ]
+    for write, tangent in writes:
+        with fwAD.dual_level():
+            x, t = mg.tensor([1.0, 2.0]), mg.tensor([10.0, 20.0])
+            d = fwAD.make_dual(x, t)
+            before = d.sin()
+            z = d + 1
+            write(d)
+            t.mul_(5)
+            assert fwAD.unpack_dual(d).tangent.tolist() == tangent and x.tolist() == [1, 2]
+            assert mg.allclose(fwAD.unpack_dual(d * d).tangent, 2 * d.detach() * mg.tensor(tangent))
+            assert mg.allclose(fwAD.unpack_dual(before).tangent, x.cos() * mg.tensor([10.0, 20.0]))
+            assert mg.allclose(fwAD.unpack_dual(z * d).tangent, mg.tensor([10.0, 20.0]) * d.detach() + (x + 1) * mg.tensor(tangent))
+    with fwAD.dual_level():
+        zeros = fwAD.make_dual(mg.tensor([-0.0, 0.0]), mg.ones(2))
+        assert str(zeros.detach().tolist()) == "[-0.0, 0.0]"
+
+
 def test_what_scripts_do(tmp_path):
     from micrograd_rs.utils.data._utils.collate import default_collate
 

@@ -1,6 +1,6 @@
 //! A function that is differentiated: its inputs as those of nobody else, and what its results are to the outside.
 
-use super::{Randomness, Traced, depends, forget, tangent};
+use super::{Randomness, Traced, depends, forget, reached, tangent};
 use crate::gradient::{Backward, NoGrad, pulled};
 use crate::tensor::Tensor;
 use crate::tensor::memory::{locked, untracked};
@@ -45,6 +45,17 @@ impl Level {
         let inside = nodes.iter().map(|node| Tensor::from_node(node.clone())).collect();
         let recording = Mutex::new(Some(NoGrad::of(mg_graph::set_tracking(true))));
         Ok((Level { op, start, inputs: nodes, tracking, recording }, inside))
+    }
+
+    /// Several that have begun as one: results may have been computed of the inputs of all of them, which stand in the same order here.
+    pub fn joined(op: &'static str, levels: &[&Level]) -> Level {
+        Level {
+            op,
+            start: levels.iter().map(|level| level.start).min().unwrap_or_else(mg_graph::next_sequence),
+            inputs: levels.iter().flat_map(|level| level.inputs.iter().cloned()).collect(),
+            tracking: levels.iter().any(|level| level.tracking),
+            recording: Mutex::default(),
+        }
     }
 
     /// Ends the recording of gradients, if they were not recorded before.
@@ -129,6 +140,25 @@ impl Level {
     ///
     /// Tangents that do not fit the inputs.
     pub fn jvp(&self, results: &[&Tensor], given: &[&Tensor], last: bool) -> Result<Vec<Tensor>> {
+        let found = self.tangents(results, given, last)?;
+        let of = found.into_iter().zip(results).map(|(tangent, result)| match tangent {
+            Some(tangent) => Ok(tangent),
+            None => result.node().lit(0.0).expand(*result.node().shape()).map(|zeros| self.outer(zeros)),
+        });
+        of.collect()
+    }
+
+    /// As [`Level::jvp`]; nothing where a result was not computed of the inputs.
+    ///
+    /// # Errors
+    ///
+    /// As [`Level::jvp`].
+    pub fn tangents(
+        &self,
+        results: &[&Tensor],
+        given: &[&Tensor],
+        last: bool,
+    ) -> Result<Vec<Option<Tensor>>> {
         let results: Vec<Node> = results.iter().map(|t| t.node()).collect();
         let given: Vec<Node> = given.iter().map(|t| t.node()).collect();
         self.checked("tangent", &self.inputs, &given)?;
@@ -137,15 +167,22 @@ impl Level {
         let pairs: Vec<(Node, Node)> = self.inputs.iter().cloned().zip(given).collect();
         let found = tangent::tangents(&results, &pairs);
         mg_graph::set_tracking(was);
-        let of = found?.into_iter().zip(&results).map(|(t, y)| match t {
-            Some(t) => Ok(t),
-            None => y.lit(0.0).expand(*y.shape()),
+        let of = found?.into_iter().zip(&results).map(|(tangent, y)| match tangent {
+            None if !self.is_reached(y) => Ok(None),
+            None => y.lit(0.0).expand(*y.shape()).map(Some),
+            Some(tangent) => Ok(Some(tangent)),
         });
-        let all = of.collect::<Result<Vec<Node>>>()?;
+        let all = of.collect::<Result<Vec<Option<Node>>>>()?;
         if last && !seen {
             forget(&results, self.start);
         }
-        Ok(all.into_iter().map(|node| self.outer(node)).collect())
+        Ok(all.into_iter().map(|node| Some(self.outer(node?))).collect())
+    }
+
+    /// Whether a result was computed of the inputs.
+    fn is_reached(&self, result: &Node) -> bool {
+        let nodes = reached([result], Node::is_tracked);
+        self.inputs.iter().any(|input| nodes.contains_key(&input.sequence()))
     }
 
     /// The derivative of each result with respect to each input, of the result's shape and then the input's: by rows, of gradients, in

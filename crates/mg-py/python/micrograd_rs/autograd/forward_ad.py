@@ -7,9 +7,8 @@
 ...     forward_ad.unpack_dual((x * x).sum()).tangent.item()
 4.0
 
-The direction is asked for when a result is unpacked: it is computed of the recorded gradient, whose own gradient by what it is multiplied with it is
-(two passes backwards for one forwards; Pearlmutter's and Schraudolph's trick). So what is between `make_dual` and `unpack_dual` has to be recorded, not
-under `no_grad()`. `func.jvp` is the same for a function.
+The direction is asked for when a result is unpacked: it is computed of what was recorded since `make_dual`. So nothing of that may be under `no_grad()`, all
+of it requires a gradient, and the direction is that which was given: what is written to it later is not seen. `func.jvp` is the same for a function.
 """
 
 from __future__ import annotations
@@ -17,11 +16,12 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
-from .._micrograd_rs import ArgumentError, Tensor, grad, is_grad_enabled, zeros_like
+from .._micrograd_rs import ArgumentError, Tensor, _Level, is_grad_enabled, zeros_like
 from .._names import Lazy as _Lazy
 
 if TYPE_CHECKING:
     from collections.abc import Generator
+    from typing import Any
 
 __all__ = ["UnpackedDualTensor", "dual_level", "enter_dual_level", "exit_dual_level", "make_dual", "unpack_dual"]
 
@@ -35,23 +35,29 @@ class UnpackedDualTensor(NamedTuple):
     tangent: Tensor | None
 
 
-class _Level:
-    """The tensors that carry a direction, what they are of, and the directions."""
+class _Dual(NamedTuple):
+    """A tensor that carries a direction, and what it was made of."""
 
-    def __init__(self) -> None:
-        self.duals: list[Tensor] = []
-        self.primals: list[Tensor] = []
-        self.tangents: list[Tensor] = []
+    tensor: Tensor
+    #: What it was computed by: another one once it was written to.
+    made_by: Any
+    primal: Tensor
+    tangent: Tensor
+    #: What it stands for, whatever is written to it.
+    level: _Level
+    #: The direction, as it was given.
+    direction: Tensor
 
 
-_levels: list[_Level] = []
+#: For each level the tensors that carry a direction.
+_levels: list[list[_Dual]] = []
 
 
 def enter_dual_level() -> int:
     """Begins a level, and answers with its number. RuntimeError within another one."""
     if _levels:
         raise RuntimeError("Nested forward mode AD is not supported at the moment: func.jvp of func.jvp is")
-    _levels.append(_Level())
+    _levels.append([])
     return 0
 
 
@@ -73,7 +79,8 @@ def dual_level() -> Generator[int]:
 
 
 def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> Tensor:
-    """A tensor that carries a direction: an alias of `tensor`, of floats, with a `tangent` of its shape and dtype.
+    """A tensor that carries a direction: the values of `tensor`, of floats, with a `tangent` of its shape and dtype. It may be written to: its values are
+    memory of its own.
 
     RuntimeError outside of a level, ValueError for other shapes, dtypes, or under `no_grad()`.
     """
@@ -85,12 +92,10 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
         raise ArgumentError(f"make_dual: takes a tangent of the tensor's shape, got {tuple(tangent.shape)} and {tuple(tensor.shape)}")
     if not is_grad_enabled():
         raise ArgumentError("make_dual: directions are computed of what is recorded, which nothing is under no_grad()")
-    base = tensor if tensor.requires_grad else tensor.detach().requires_grad_()
-    dual = base.view_as(base)
-    known = _levels[-1]
-    known.duals.append(dual)
-    known.primals.append(tensor)
-    known.tangents.append(tangent)
+    level_of = _Level("make_dual", [tensor])
+    level_of.outside()
+    (dual,) = level_of.inputs()
+    _levels[-1].append(_Dual(dual, dual.grad_fn, tensor, tangent, level_of, tangent.clone()))
     return dual
 
 
@@ -98,20 +103,14 @@ def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTens
     """A value and the direction that it carries. RuntimeError outside of a level."""
     if not _levels:
         return UnpackedDualTensor(tensor, None)
-    known = _levels[-1]
-    for dual, primal, tangent in zip(known.duals, known.primals, known.tangents, strict=True):
-        if tensor is dual:
-            return UnpackedDualTensor(primal, tangent)
-    if not known.duals or not tensor.requires_grad:
+    duals = _levels[-1]
+    for dual in duals:
+        if tensor is dual.tensor and tensor.grad_fn == dual.made_by:
+            return UnpackedDualTensor(dual.primal, dual.tangent)
+        if tensor is dual.tensor and not tensor.requires_grad:
+            # A constant was written to it.
+            return UnpackedDualTensor(tensor, zeros_like(tensor))
+    if not duals or not tensor.requires_grad:
         return UnpackedDualTensor(tensor, None)
-    # The gradient is linear in what it is multiplied with: its own gradient by that is the map itself.
-    weight = zeros_like(tensor.detach()).requires_grad_()
-    back = grad(tensor, known.duals, weight, create_graph=True, allow_unused=True)
-    pairs = [(g, t) for g, t in zip(back, known.tangents, strict=True) if g is not None]
-    if not pairs:
-        return UnpackedDualTensor(tensor, None)
-    linear = [(g, t) for g, t in pairs if g.requires_grad]
-    if not linear:
-        return UnpackedDualTensor(tensor, zeros_like(tensor.detach()))
-    (tangent,) = grad([g for g, _ in linear], [weight], [t for _, t in linear], create_graph=is_grad_enabled(), allow_unused=True)
-    return UnpackedDualTensor(tensor, zeros_like(tensor.detach()) if tangent is None else tangent)
+    found = _Level.joined([dual.level for dual in duals]).tangents([tensor], [dual.direction for dual in duals], False)
+    return UnpackedDualTensor(tensor, found[0])
