@@ -616,3 +616,19 @@ def test_a_state_of_lbfgs_is_as_new_as_what_it_is_of():
     assert len(state["state"][0]["old_dirs"]) == len(o.state_dict()["state"][0]["old_dirs"])
     o.load_state_dict(state)
     o.step(closure)
+
+
+def test_hooks_of_all_optimisers():
+    from micrograd_rs.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
+
+    seen = []
+    first, second = (optim.SGD([mg.ones(1, requires_grad=True)], lr=0.1) for _ in range(2))
+    first.register_step_pre_hook(lambda o, *_: seen.append(("own", o)))
+    handles = [register_optimizer_step_pre_hook(lambda o, *_: seen.append(("pre", o))), register_optimizer_step_post_hook(lambda o, *_: seen.append(("post", o)))]
+    first.step()
+    second.step()
+    assert seen == [("pre", first), ("own", first), ("post", first), ("pre", second), ("post", second)]
+    for handle in handles:
+        handle.remove()
+    second.step()
+    assert len(seen) == 5

@@ -13,7 +13,7 @@ from ..autograd import enable_grad
 from .groups import Group
 from .memory import Live, Memory, Remembered, become, by_parameter, flat
 
-__all__ = ["Optimizer"]
+__all__ = ["Optimizer", "register_optimizer_step_post_hook", "register_optimizer_step_pre_hook"]
 
 __getattr__ = _Lazy(__name__)
 
@@ -37,6 +37,26 @@ class _Handle:
 
     def remove(self) -> None:
         self._of.pop(self, None)
+
+
+# Hooks of the steps of all optimisers.
+_everywhere: dict[str, dict[_Handle, Callable[..., Any]]] = {"pre": {}, "post": {}}
+
+
+def _of_all(when: str, hook: Callable[..., Any]) -> _Handle:
+    handle = _Handle(_everywhere[when])
+    _everywhere[when][handle] = hook
+    return handle
+
+
+def register_optimizer_step_pre_hook(hook: Callable[[Optimizer, Any, Any], None]) -> _Handle:
+    """Has `hook(optimizer, args, kwargs)` be called before every step of every optimiser. The answer's `remove()` undoes it."""
+    return _of_all("pre", hook)
+
+
+def register_optimizer_step_post_hook(hook: Callable[[Optimizer, Any, Any], None]) -> _Handle:
+    """Has `hook(optimizer, args, kwargs)` be called after every step of every optimiser. The answer's `remove()` undoes it."""
+    return _of_all("post", hook)
 
 
 class _Required:
@@ -198,10 +218,10 @@ class Optimizer:
         if closure is not None:
             with enable_grad():
                 loss = closure()
-        for hook in self._hooks("pre"):
+        for hook in [*_everywhere["pre"].values(), *self._hooks("pre")]:
             hook(self, (closure,), {})
         self._alone.run(self._step)
-        for hook in self._hooks("post"):
+        for hook in [*self._hooks("post"), *_everywhere["post"].values()]:
             hook(self, (closure,), {})
         return loss
 
