@@ -53,8 +53,7 @@ _ABSENT = (
     (("quantiz", "qint", "quint", "qscheme", "per_tensor_", "per_channel_", "fake_quantize", "dequantize", "ao"), "there are no quantised tensors here"),
     (("float8", "float4"), "dtypes of less than 16 bits are not here: float16 and bfloat16 are"),
     (("nested", "masked"), "tensors are of one shape and have all their elements: nn.utils.rnn.pad_sequence and where() do what is done with others"),
-    (("hub",), "models are not fetched from the network: load() reads the file"),
-    (("fx", "export", "library", "overrides", "package", "ops", "classes", "_dynamo", "_inductor"), "it is of PyTorch's compiler and exporter: compile(), onnx.export() and save() are what there is"),
+    (("export", "library", "overrides", "package", "ops", "classes", "_dynamo", "_inductor"), "it is of PyTorch's compiler and exporter: compile(), onnx.export() and save() are what there is"),
     (("mps", "xpu", "mtia", "hip", "rocm"), "devices are 'cpu' and 'cuda'"),
     (("quasirandom",), "scipy.stats.qmc has Sobol's sequences"),
 )
@@ -64,7 +63,6 @@ _ELSEWHERE = {
         "flop_counter": "nn.summary(model, x) counts FLOPs",
         "FlopCounterMode": "nn.summary(model, x) counts FLOPs",
         "bottleneck": "profiler.profile() shows where time goes",
-        "model_zoo": "models are not fetched from the network: load() reads the file",
         "cpp_extension": "kernels.kernel and kernels.raw compile kernels of one's own",
         "clip_grad_norm_": "it is nn.utils.clip_grad_norm_",
         "clip_grad_value_": "it is nn.utils.clip_grad_value_",
@@ -73,7 +71,7 @@ _ELSEWHERE = {
     "nn": {name: f"it is nn.functional.{name}" for name in ("cross_entropy", "mse_loss", "relu", "gelu", "one_hot", "interpolate", "pad", "scaled_dot_product_attention")},
 }
 # Words that are whole names.
-_WHOLE = frozenset(("fft", "polar", "imag", "smm", "ao", "hub", "fx", "export", "library", "overrides", "package", "ops", "classes", "mps", "xpu", "mtia", "hip", "rocm", "nested", "masked"))
+_WHOLE = frozenset(("fft", "polar", "imag", "smm", "ao", "export", "library", "overrides", "package", "ops", "classes", "mps", "xpu", "mtia", "hip", "rocm", "nested", "masked"))
 
 
 def absent(name: str) -> str | None:

@@ -18,12 +18,13 @@ from __future__ import annotations
 import functools
 import sys
 from collections.abc import Callable
+from importlib import import_module
 from types import ModuleType
 from typing import Any, Final, NoReturn, ParamSpec, TypeVar, overload
 
-from . import _micrograd_rs as _rs
-from ._names import NO_CODE as _NO_CODE
-from ._names import Lazy as _Lazy
+from .. import _micrograd_rs as _rs
+from .._names import NO_CODE as _NO_CODE
+from .._names import Lazy as _Lazy
 
 __all__ = [
     "Attribute",
@@ -176,4 +177,6 @@ class _Called(ModuleType):
 
 
 sys.modules[__name__].__class__ = _Called
+# Its import binds it: until then `annotations` is what `from __future__` has left.
+import_module(f"{__name__}.annotations")
 __getattr__ = _Lazy(__name__)
