@@ -137,3 +137,31 @@ def test_names_of_layouts_that_no_tensor_has():
     for layout in layouts:
         with pytest.raises(TypeError):
             mg.zeros(2, layout=layout)
+
+
+def test_classes_that_programs_ask_for():
+    assert not isinstance(mg.jit.script(mg.nn.Linear(1, 1)), mg.jit.ScriptModule)
+
+    class Old(mg.jit.ScriptModule):
+        def __init__(self):
+            super().__init__()
+            self.layer = mg.nn.Linear(2, 1)
+
+        @mg.jit.script_method
+        def forward(self, x):
+            return self.layer(x)
+
+    assert Old()(mg.ones(3, 2)).shape == (3, 1) and not isinstance(Old(), mg.jit.RecursiveScriptModule) and not isinstance(len, mg.jit.ScriptFunction)
+    with pytest.raises(NotImplementedError, match=r"jit\(f\)"):
+        mg.jit.ScriptFunction()
+
+    def mean(x, op=mg.distributed.ReduceOp.AVG, group: mg.distributed.ProcessGroup | None = None):
+        return mg.distributed.all_reduce(x, op, group) if mg.distributed.is_initialized() else x
+
+    assert mean(mg.ones(1)).tolist() == [1.0] and len(mg.distributed.ReduceOp) == 8
+    with pytest.raises(RuntimeError, match=r"distributed\.ProcessGroup: .*one process"):
+        mg.distributed.ProcessGroup()
+
+
+def test_modules_are_found_without_an_import(program):
+    program("import micrograd_rs as mg; assert mg.utils.data.dataloader.default_collate and mg.utils.data.distributed.DistributedSampler and mg.nn.common_types._size_2_t")
