@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import argparse
-import io
 import importlib
+import io
 import math
 import warnings
 

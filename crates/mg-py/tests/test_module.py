@@ -530,3 +530,19 @@ def test_parts_that_are_set():
     assert list(net.state_dict()) == ["c"]
     net._parameters = {}
     assert list(net.parameters()) == []
+
+
+def test_names_of_buffers_that_are_not_saved_are_live():
+    net = nn.Module()
+    net.register_buffer("a", mg.zeros(1))
+    net.register_buffer("b", mg.zeros(1), persistent=False)
+    names = net._non_persistent_buffers_set
+    assert names == {"b"} and names - {"b"} == set() and len(names) == 1 and repr(names) == "{'b'}"
+    names.add("a")
+    assert list(net.state_dict()) == [] and "a" in names
+    names.discard("b")
+    assert list(net.state_dict()) == ["b"]
+    names.add("no buffer")
+    net._non_persistent_buffers_set = {"b"}
+    assert list(net.state_dict()) == ["a"]
+    assert net._buffers | {"c": 1} == {"a": net.a, "b": net.b, "c": 1} and list({"c": 1} | net._buffers) == ["c", "a", "b"]

@@ -142,6 +142,7 @@ DIFFERENCES = """## What is there and differs
 - More is taken than in PyTorch: `mean` and `softmax` of integers, `Linear` with inputs of other dtypes, which are promoted, and `x.numpy()` of a leaf that
   requires a gradient, a copy that nobody can write to. `F.softmax` without `dim` and a schedule's step before its optimiser's do not warn.
 - `out=` is taken nowhere: what an operation answers with is written into a tensor by `x.copy_(…)`, or by its twin with an underscore.
+- A module's `__dict__` has its parts under their own names. `_parameters`, `_buffers` and `_modules` are attributes, which change the module, and no keys of its `__dict__`.
 - Gradients are dense: `gather(sparse_grad=…)` and `embedding(sparse=…)` change nothing. Nor does `non_blocking`: copies are in the stream's order.
 - `empty` and its like are zeros. `memory_format`, `layout` and `pin_memory` are taken and change nothing: results lie in row-major order.
 - `Tensor.type()` without an argument answers with the dtype; `repr` says `micrograd_rs.float32`.

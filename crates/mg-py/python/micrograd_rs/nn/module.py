@@ -13,7 +13,7 @@ from .._micrograd_rs import Device, Tensor, dtype, empty_like, realize
 from .._names import unknown, kind_of, no_tensor
 from . import _hooks, _state
 from ._hooks import Hook, Hooks, RemovableHandle
-from ._parts import Parts, put, twins
+from ._parts import Parts, Transient, put, twins
 from ._state import IncompatibleKeys
 from .parameter import (
     Buffer,
@@ -335,8 +335,14 @@ class Module:
         self._buffers.become(parts)
 
     @property
-    def _non_persistent_buffers_set(self) -> set[str]:
-        return {name for name, kind in self._kinds.items() if kind == "transient"}
+    def _non_persistent_buffers_set(self) -> Transient:
+        return Transient(self)
+
+    @_non_persistent_buffers_set.setter
+    def _non_persistent_buffers_set(self, names: Iterable[str]) -> None:
+        transient, given = Transient(self), set(names)
+        for name in self._buffers:
+            (transient.add if name in given else transient.discard)(name)
 
     def _own(self, kinds: tuple[str, ...], of: type[T]) -> Iterator[tuple[str, T]]:
         for name, its in list(self._kinds.items()):
