@@ -165,3 +165,9 @@ def test_classes_that_programs_ask_for():
 
 def test_modules_are_found_without_an_import(program):
     program("import micrograd_rs as mg; assert mg.utils.data.dataloader.default_collate and mg.utils.data.distributed.DistributedSampler and mg.nn.common_types._size_2_t")
+
+
+def test_what_libraries_call_where_they_begin():
+    assert mg._C._log_api_usage_once("a.b") is None and mg._C._get_tracing_state() is None
+    with pytest.raises(AttributeError, match=r"module 'micrograd_rs\._C' has no attribute '_VariableFunctions'"):
+        mg._C._VariableFunctions

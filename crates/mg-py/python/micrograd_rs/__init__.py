@@ -580,6 +580,7 @@ if hasattr(_os, "register_at_fork"):
 
 # What is only needed by some is imported when it is first used; unknown names are answered with the nearest.
 __getattr__ = _Lazy(__name__, (
+        "_C",
         "accelerator",
         "array_api",
         "amp",
