@@ -171,3 +171,21 @@ def test_what_libraries_call_where_they_begin():
     assert mg._C._log_api_usage_once("a.b") is None and mg._C._get_tracing_state() is None
     with pytest.raises(AttributeError, match=r"module 'micrograd_rs\._C' has no attribute '_VariableFunctions'"):
         mg._C._VariableFunctions
+
+
+def test_tensors_are_sorted_by_what_they_are():
+    from micrograd_rs.utils import _foreach_utils as each
+
+    params = [mg.ones(1), mg.ones(1).double(), mg.zeros(1)]
+    state = [mg.ones(2), None, mg.zeros(2)]
+    groups = each._group_tensors_by_device_and_dtype([params, [], state], with_indices=True)
+    (lists, at), (others, there) = groups[mg.device("cpu"), mg.float32], groups[mg.device("cpu"), mg.float64]
+    assert len(groups) == 2 and at == [0, 2] and there == [1]
+    assert lists[0][1] is params[2] and lists[1] == others[1] == [] and lists[2][0] is state[0] and others[2] == [None]
+    # Written into, they are those that were given.
+    mg._foreach_add_(lists[0], 1)
+    assert params[0].item() == 2 and each._group_tensors_by_device_and_dtype([]) == {} and each._has_foreach_support(params, params[0].device)
+    with pytest.raises(ValueError, match="takes lists of one length, or empty ones, got 3, 2"):
+        each._group_tensors_by_device_and_dtype([params, params[:2]])
+    with pytest.raises(ValueError, match="got None at 1"):
+        each._group_tensors_by_device_and_dtype([state])

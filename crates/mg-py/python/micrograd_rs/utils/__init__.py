@@ -11,4 +11,4 @@ if TYPE_CHECKING:
 
 __all__ = ["benchmark", "checkpoint", "checkpointer", "data", "dlpack", "history", "hooks", "model_zoo", "plot", "progress", "tensorboard"]
 
-__getattr__ = _Lazy(__name__, ("_pytree", "benchmark", "checkpoint", "checkpointer", "data", "dlpack", "history", "hooks", "model_zoo", "plot", "progress", "tensorboard"))
+__getattr__ = _Lazy(__name__, ("_foreach_utils", "_pytree", "benchmark", "checkpoint", "checkpointer", "data", "dlpack", "history", "hooks", "model_zoo", "plot", "progress", "tensorboard"))
