@@ -189,3 +189,15 @@ def test_tensors_are_sorted_by_what_they_are():
         each._group_tensors_by_device_and_dtype([params, params[:2]])
     with pytest.raises(ValueError, match="got None at 1"):
         each._group_tensors_by_device_and_dtype([state])
+
+
+def test_functions_of_processes_that_gradients_go_through():
+    from micrograd_rs.distributed import nn as dist_nn
+
+    functional = importlib.import_module("micrograd_rs.distributed.nn.functional")
+    assert dist_nn is mg.distributed.nn and dist_nn.functional is functional
+    for call in (dist_nn.all_reduce, functional.all_gather):
+        with pytest.raises(RuntimeError, match=r"distributed\.all_\w+: .*one process"):
+            call(mg.ones(1))
+    with pytest.raises(AttributeError, match=r"module 'micrograd_rs\.distributed\.nn' has no attribute 'all_reduces'; did you mean 'all_reduce'"):
+        dist_nn.all_reduces

@@ -7,7 +7,9 @@ Everything else is a RuntimeError.
 
 from __future__ import annotations
 
+import sys
 from enum import Enum
+from types import ModuleType
 from typing import Any, NoReturn
 
 from ._names import Lazy as _Lazy
@@ -71,5 +73,13 @@ def _absent(name: str) -> Any:
 
 for _name in _ABSENT:
     globals()[_name] = _absent(_name)
+
+# `from torch.distributed import nn` and `import torch.distributed.nn.functional` find those that gradients go through, which are as absent.
+for _name in ("nn", "nn.functional"):
+    _module = ModuleType(f"{__name__}.{_name}", "What `distributed` has, as `torch.distributed.nn` does: RuntimeErrors.")
+    vars(_module).update({function: globals()[function] for function in _ABSENT}, __getattr__=_Lazy(_module.__name__))
+    sys.modules[_module.__name__] = _module
+nn = sys.modules[f"{__name__}.nn"]
+vars(nn)["functional"] = sys.modules[f"{__name__}.nn.functional"]
 
 __getattr__ = _Lazy(__name__)
