@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import importlib
 import io
 import math
 import warnings
@@ -296,14 +297,12 @@ def test_a_leaf_that_is_changed():
     ("name", "why"),
     [
         ("fft", "no complex numbers here, and so no Fourier transforms"),
-        ("complex64", "no complex numbers"),
+        ("view_as_complex", "no complex numbers"),
         ("sparse_coo_tensor", "no sparse tensors"),
         ("quantize_per_tensor", "no quantised tensors"),
         ("ao", "no quantised tensors"),
         ("quantization", "no quantised tensors"),
         ("float8_e4m3fn", "float16 and bfloat16"),
-        ("hub", r"load\(\) reads the file"),
-        ("fx", "compiler and exporter"),
         ("package", "compiler and exporter"),
         ("mps", "devices are 'cpu' and 'cuda'"),
     ],
@@ -312,6 +311,54 @@ def test_what_is_not_here_on_purpose(name, why):
     assert not hasattr(mg, name)
     with pytest.raises(AttributeError, match=f"module 'micrograd_rs' has no attribute '{name}': .*{why}"):
         getattr(mg, name)
+
+
+@pytest.mark.parametrize(
+    ("space", "name", "why"),
+    [
+        (mg, "lobpcg", r"linalg\.eigh\(a\) has all eigenvalues"),
+        (mg, "symeig", r"linalg\.eigvalsh"),
+        (mg, "eig", r"complex numbers, which are not here: linalg\.eigh is for symmetric"),
+        (mg, "Stream", r"it is cuda\.Stream"),
+        (mg, "UntypedStorage", r"x\.storage_offset\(\)"),
+        (mg, "ScriptModule", r"jit\.ScriptModule"),
+        (mg, "npu", "devices are 'cpu' and 'cuda'"),
+        (mg.linalg, "eigvals", "complex numbers, which are not here; did you mean 'eigvalsh', for symmetric ones"),
+        (mg.linalg, "eig", "did you mean 'eigh', for symmetric ones"),
+        (mg.linalg, "ldl_factor", r"linalg\.lu_factor"),
+        (optim, "SparseAdam", r"gradients are dense here.*optim\.Adam"),
+        (nn, "quantized", "no quantised tensors"),
+        (mg.utils, "collect_env", "python -m micrograd_rs"),
+        (mg.utils.data, "datapipes", "IterableDataset"),
+        (mg.distributed, "fsdp", "one process"),
+        (mg.multiprocessing, "spawn", r"multiprocessing\.Process"),
+    ],
+)
+def test_what_there_is_instead(space, name, why):
+    with pytest.raises(AttributeError, match=f"module '{space.__name__}' has no attribute '{name}': .*{why}"):
+        getattr(space, name)
+
+
+@pytest.mark.parametrize(
+    ("call", "name"),
+    [
+        (lambda out: mg.add(mg.ones(2), 1, out=out), "add"),
+        (lambda out: mg.matmul(mg.eye(2), mg.eye(2), out=out), "matmul"),
+        (lambda out: mg.cat([mg.ones(2)], out=out), "cat"),
+        (lambda out: mg.sum(mg.ones(2), dim=0, out=out), "sum"),
+        (lambda out: mg.zeros(2, out=out), "zeros"),
+        (lambda out: mg.linalg.inv(mg.eye(2), out=out), "inv"),
+        (lambda out: mg.special.erf(mg.ones(2), out=out), "erf"),
+    ],
+)
+def test_out_is_taken_nowhere(call, name):
+    with pytest.raises(TypeError, match=rf"{name}\(\) got an unexpected keyword argument 'out'"):
+        call(mg.ones(2))
+
+
+def test_a_module_that_is_saved_as_a_whole(tmp_path):
+    with pytest.raises(TypeError, match=r"Linear cannot be saved; .*save the state_dict\(\)"):
+        mg.save(nn.Linear(1, 1), tmp_path / "net.pt")
 
 
 def test_what_is_not_here_by_mistake():
@@ -485,8 +532,9 @@ def test_names_that_are_elsewhere_are_told_with_where():
     with pytest.raises(AttributeError, match=r"'flop_counter': nn.summary\(model, x\) counts FLOPs"):
         mg.utils.flop_counter
     for module, names in _ELSEWHERE.items():
+        space = importlib.import_module(f"micrograd_rs.{module}".rstrip("."))
         for name, why in names.items():
-            assert not hasattr(getattr(mg, module), name)
+            assert not hasattr(space, name)
             if why.startswith("it is "):
                 there = mg
                 for part in why.removeprefix("it is ").split("."):

@@ -153,3 +153,33 @@ def test_what_schedules_refuse():
     cycle.step(), cycle.step()
     with pytest.raises(ValueError, match="a cycle of 2"):
         cycle.step()
+
+
+def took(o, s, times):
+    rates = []
+    for _ in range(times):
+        o.step()
+        s.step()
+        rates.append([group["lr"] for group in o.param_groups])
+    return rates
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("way", ["theirs into ours", "ours into theirs"])
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.filterwarnings("ignore")
+def test_states_go_both_ways(case, way, kind):
+    """A schedule goes on from the other's state as the other does: keys and values are one another's."""
+    for before in (0, 3, 6):
+        (first, second) = made(case, kind) if way == "theirs into ours" else made(case, kind)[::-1]
+        (o, schedule), (o2, other) = first, second
+        took(o, schedule, before)
+        state = pickle.loads(pickle.dumps(schedule.state_dict()))
+        assert set(state) == set(other.state_dict())
+        other.load_state_dict(state)
+        for group, its in zip(o2.param_groups, o.param_groups, strict=True):
+            group.update({key: value for key, value in its.items() if key in ("lr", "momentum", "betas")})
+        # One cycle has 20 steps, the first of which is made where it begins.
+        left = 19 - before if "cycle" in case else 20
+        for ours, theirs in zip(took(o2, other, left), took(o, schedule, left), strict=True):
+            assert ours == pytest.approx(theirs, rel=1e-10, abs=1e-15)

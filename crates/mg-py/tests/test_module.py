@@ -530,3 +530,56 @@ def test_parts_that_are_set():
     assert list(net.state_dict()) == ["c"]
     net._parameters = {}
     assert list(net.parameters()) == []
+
+
+def test_names_of_buffers_that_are_not_saved_are_live():
+    net = nn.Module()
+    net.register_buffer("a", mg.zeros(1))
+    net.register_buffer("b", mg.zeros(1), persistent=False)
+    names = net._non_persistent_buffers_set
+    assert names == {"b"} and names - {"b"} == set() and len(names) == 1 and repr(names) == "{'b'}"
+    names.add("a")
+    assert list(net.state_dict()) == [] and "a" in names
+    names.discard("b")
+    assert list(net.state_dict()) == ["b"]
+    names.add("no buffer")
+    net._non_persistent_buffers_set = {"b"}
+    assert list(net.state_dict()) == ["a"]
+    assert net._buffers | {"c": 1} == {"a": net.a, "b": net.b, "c": 1} and list({"c": 1} | net._buffers) == ["c", "a", "b"]
+
+
+def test_hooks_by_number_are_functions():
+    seen = []
+    layer = nn.Linear(2, 1)
+    assert len(layer._forward_hooks) == 0 and layer._hooks is None and repr(layer._backward_hooks) == "{}"
+
+    def first(module, args, output):
+        seen.append("first")
+
+    def second(module, args, kwargs, output):
+        seen.append("second")
+
+    handle = layer.register_forward_hook(first)
+    after = layer.register_forward_hook(second, with_kwargs=True)
+    assert list(layer._forward_hooks.items()) == [(handle.id, first), (after.id, second)]
+    layer._forward_hooks.move_to_end(handle.id)
+    layer(mg.ones(1, 2))
+    layer._forward_hooks.move_to_end(handle.id, last=False)
+    layer(mg.ones(1, 2))
+    assert seen == ["second", "first", "first", "second"]
+    # How it is called stays as it was registered.
+    layer._forward_hooks[after.id] = lambda module, args, kwargs, output: output * 0
+    assert layer(mg.ones(1, 2)).item() == 0
+    del layer._forward_hooks[after.id]
+    handle.remove()
+    assert not layer._forward_hooks
+    with pytest.raises(KeyError):
+        layer._forward_hooks.move_to_end(handle.id)
+    layer.register_forward_pre_hook(lambda module, args: (args[0] * 0,))
+    kept = copy.deepcopy(layer)
+    layer._forward_pre_hooks = OrderedDict()
+    with mg.no_grad():
+        layer.bias.zero_(), kept.bias.zero_(), layer.weight.fill_(1.0)
+    assert layer(mg.ones(1, 2)).item() == 2 and kept(mg.ones(1, 2)).item() == 0 and len(kept._forward_pre_hooks) == 1
+    layer._forward_hooks = {0: lambda module, args, output: output + 1}
+    assert layer(mg.ones(1, 2)).item() == 3

@@ -616,3 +616,94 @@ def test_a_state_of_lbfgs_is_as_new_as_what_it_is_of():
     assert len(state["state"][0]["old_dirs"]) == len(o.state_dict()["state"][0]["old_dirs"])
     o.load_state_dict(state)
     o.step(closure)
+
+
+def test_hooks_of_all_optimisers():
+    from micrograd_rs.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
+
+    seen = []
+    first, second = (optim.SGD([mg.ones(1, requires_grad=True)], lr=0.1) for _ in range(2))
+    first.register_step_pre_hook(lambda o, *_: seen.append(("own", o)))
+    handles = [register_optimizer_step_pre_hook(lambda o, *_: seen.append(("pre", o))), register_optimizer_step_post_hook(lambda o, *_: seen.append(("post", o)))]
+    first.step()
+    second.step()
+    assert seen == [("pre", first), ("own", first), ("post", first), ("pre", second), ("post", second)]
+    for handle in handles:
+        handle.remove()
+    second.step()
+    assert len(seen) == 5
+
+
+def test_hooks_of_steps_that_a_program_wrote():
+    from micrograd_rs.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
+
+    seen = []
+
+    class Own(optim.Optimizer):
+        def __init__(self, params):
+            super().__init__(params, {})
+
+        def step(self, closure=None):
+            seen.append("own")
+            return 5
+
+    class Twice(optim.SGD):
+        def step(self, closure=None):
+            seen.append("twice")
+            super().step()
+            super().step()
+
+    class Without(optim.Optimizer):
+        def __init__(self):
+            self._patch_step_function()
+
+        def step(self):
+            seen.append("without")
+
+    def made(kind):
+        p = mg.ones(1, requires_grad=True)
+        p.grad = mg.ones(1)
+        return kind([p])
+
+    plain, own, twice = Own.step, made(Own), made(Twice)
+    own.step()
+    assert seen == ["own"] and Own.step is plain
+    handle = own.register_step_pre_hook(lambda *_: seen.append("pre"))
+    after = twice.register_step_post_hook(lambda *_: seen.append("post"))
+    assert own.step() == 5 and seen == ["own", "pre", "own"]
+    twice.step()
+    assert seen[3:] == ["twice", "post"]
+    handle.remove(), after.remove()
+    del seen[:]
+    handles = [register_optimizer_step_pre_hook(lambda *_: seen.append("all")), register_optimizer_step_post_hook(lambda *_: seen.append("end"))]
+    try:
+
+        class Later(Own):
+            def step(self, closure=None):
+                return super().step()
+
+        for o in (own, twice, made(Later), Without()):
+            o.step()
+    finally:
+        for each in handles:
+            each.remove()
+    assert seen == ["all", "own", "end", "all", "twice", "end", "all", "own", "end", "all", "without", "end"]
+    own.step()
+    assert seen[12:] == ["own"]
+
+
+def test_hooks_of_lbfgs():
+    seen = []
+    p = mg.ones(1, requires_grad=True)
+    o = optim.LBFGS([p], max_iter=2)
+    o.register_step_pre_hook(lambda *_: seen.append("pre"))
+    o.register_step_post_hook(lambda *_: seen.append("post"))
+
+    def closure():
+        o.zero_grad()
+        loss = (p * p).sum()
+        loss.backward()
+        return loss
+
+    o.step(closure)
+    assert seen == ["pre", "post"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import copy
 import pickle
 
@@ -335,6 +336,89 @@ def test_schedules_go_on():
     second.load_state_dict(first.state_dict())
     second.step()
     exactly(second.get_last_lr(), [0.1 / 3])
+
+
+# What a state of PyTorch's has besides the keys that all schedules have.
+THEIRS = {
+    "CyclicLR": ["_scale_fn_custom", "base_momentums", "cycle_momentum", "gamma", "max_lrs", "max_momentums", "mode", "scale_mode", "step_ratio", "total_size", "use_beta1"],
+    "OneCycleLR": ["_anneal_func_type", "_schedule_phases", "cycle_momentum", "total_steps", "use_beta1"],
+}
+
+
+def test_states_of_cycles_are_pytorchs():
+    def cycles(up=3, down=4, **options):
+        o = optim.SGD([leaf([1.0])], lr=0.1, momentum=0.9)
+        return lr_scheduler.CyclicLR(o, 0.1, 0.2, step_size_up=up, step_size_down=down), lr_scheduler.OneCycleLR(
+            optim.SGD([leaf([1.0])], lr=0.1, momentum=0.9), 0.1, 10, **options
+        )
+
+    for scheduler in cycles():
+        own = set(scheduler.state_dict()) - {"_get_lr_called_within_step", "_is_initial", "_last_lr", "_step_count", "base_lrs", "last_epoch"}
+        assert sorted(own) == THEIRS[type(scheduler).__name__]
+    cyclic, one = cycles()
+    assert (cyclic.state_dict()["total_size"], cyclic.state_dict()["step_ratio"]) == (7.0, 3 / 7)
+    # Sizes, shares and phases are those of the state, to the last bit.
+    for options in ({"up": 2, "down": 5}, {"three_phase": True, "pct_start": 0.37}, {"pct_start": 1 / 3}):
+        for ours, other in zip(cycles(**options), cycles()):
+            other.load_state_dict(ours.state_dict())
+            assert other.state_dict() == ours.state_dict()
+            rates = []
+            for scheduler in (ours, other):
+                scheduler.optimizer.step()
+                rates.append([scheduler.step() or scheduler.get_last_lr() for _ in range(8)])
+            assert rates[0] == rates[1]
+    with pytest.raises(TypeError, match="integer"):
+        cycles(up=2.5)
+    # So were they written before.
+    old = {k: v for k, v in cyclic.state_dict().items() if k not in ("total_size", "step_ratio")} | {"step_size_up": 2, "step_size_down": 6}
+    cyclic.load_state_dict(old)
+    assert (cyclic.total_size, cyclic.step_ratio) == (8.0, 0.25)
+    one.load_state_dict({**{k: v for k, v in one.state_dict().items() if k != "_schedule_phases"}, "pct_start": 0.5, "three_phase": True})
+    assert one.three_phase and one.pct_start == 0.5
+
+
+def test_milestones_are_counted():
+    def rates(scheduler):
+        return [scheduler.step() or scheduler.get_last_lr()[0] for _ in range(3)]
+
+    def made(milestones):
+        o = optim.SGD([leaf([1.0])], lr=1.0)
+        o.step()
+        return lr_scheduler.MultiStepLR(o, milestones, 0.5)
+
+    counted = collections.Counter({2: 2, 1: 1})
+    first = made([2, 1, 2])
+    assert first.milestones == first.state_dict()["milestones"] == counted and isinstance(first.milestones, collections.Counter)
+    # A file has a dictionary of them, a state of an earlier version a list.
+    for milestones in (counted, dict(counted), [1, 2, 2]):
+        second = made([5])
+        second.load_state_dict({**second.state_dict(), "milestones": milestones})
+        assert second.milestones == counted and isinstance(second.milestones, collections.Counter)
+        assert rates(second) == [0.5, 0.125, 0.125]
+
+
+def test_restarts_count_whole_epochs_as_integers():
+    scheduler = lr_scheduler.CosineAnnealingWarmRestarts(optim.SGD([leaf([1.0])], lr=1.0), 4)
+    scheduler.step(6)
+    assert scheduler.T_cur == 2 and isinstance(scheduler.T_cur, int)
+    scheduler.step(6.5)
+    assert scheduler.T_cur == 2.5
+
+
+def test_schedules_know_that_a_step_asks_for_their_rates():
+    seen = []
+
+    class Own(lr_scheduler.LRScheduler):
+        def get_lr(self):
+            seen.append(self._get_lr_called_within_step)
+            return [group["lr"] for group in self.optimizer.param_groups]
+
+    scheduler = Own(optim.SGD([leaf([1.0])], lr=1.0))
+    scheduler.step()
+    scheduler.get_lr()
+    with lr_scheduler._enable_get_lr_call(scheduler):
+        scheduler.get_lr()
+    assert seen == [True, True, False, True] and scheduler.state_dict()["_get_lr_called_within_step"] is False
 
 
 def test_a_constant_rate_resumed_at_its_end():

@@ -53,27 +53,60 @@ _ABSENT = (
     (("quantiz", "qint", "quint", "qscheme", "per_tensor_", "per_channel_", "fake_quantize", "dequantize", "ao"), "there are no quantised tensors here"),
     (("float8", "float4"), "dtypes of less than 16 bits are not here: float16 and bfloat16 are"),
     (("nested", "masked"), "tensors are of one shape and have all their elements: nn.utils.rnn.pad_sequence and where() do what is done with others"),
-    (("hub",), "models are not fetched from the network: load() reads the file"),
-    (("fx", "export", "library", "overrides", "package", "ops", "classes", "_dynamo", "_inductor"), "it is of PyTorch's compiler and exporter: compile(), onnx.export() and save() are what there is"),
+    (("export", "library", "overrides", "package", "ops", "classes", "_dynamo", "_inductor"), "it is of PyTorch's compiler and exporter: compile(), onnx.export() and save() are what there is"),
     (("mps", "xpu", "mtia", "hip", "rocm"), "devices are 'cpu' and 'cuda'"),
     (("quasirandom",), "scipy.stats.qmc has Sobol's sequences"),
 )
+_COMPLEX = "eigenvalues of a matrix that is not symmetric are complex numbers, which are not here"
+_LDL = "linalg.cholesky is for matrices whose eigenvalues are positive, linalg.lu_factor for all"
+_STORAGE = "tensors have no storage that is an object: x.data_ptr(), x.stride() and x.storage_offset() say where their elements lie"
 # What PyTorch has in one of its modules and is elsewhere here, or under another name.
-_ELSEWHERE = {
+_ELSEWHERE: dict[str, dict[str, str]] = {
+    "": {
+        "lobpcg": "linalg.eigh(a) has all eigenvalues from the least one on, and their vectors: take the first or the last k",
+        "symeig": "linalg.eigh is for symmetric matrices, linalg.eigvalsh for their eigenvalues alone",
+        "eig": f"{_COMPLEX}: linalg.eigh is for symmetric ones",
+        "Stream": "it is cuda.Stream",
+        "Event": "it is cuda.Event",
+        "return_types": "what max(dim) and its like answer with is a named tuple",
+        **dict.fromkeys(("bits8", "bits16", "bits1x8", "bits2x4", "bits4x2"), "unsigned integers have as many bits"),
+        "futures": "jit.fork and jit.wait are what there is",
+        "Future": "jit.fork and jit.wait are what there is",
+        "ScriptModule": "it is jit.ScriptModule",
+        "ScriptFunction": "it is jit.ScriptFunction",
+        **dict.fromkeys(("SymInt", "SymFloat", "SymBool"), "sizes are integers always"),
+        **dict.fromkeys(("hpu", "npu", "mlu", "maia", "vulkan", "is_vulkan_available"), "devices are 'cpu' and 'cuda'"),
+        **dict.fromkeys(("Storage", "FloatStorage", "TypedStorage", "UntypedStorage", "storage", "is_storage"), _STORAGE),
+    },
+    "linalg": {
+        "eigvals": f"{_COMPLEX}; did you mean 'eigvalsh', for symmetric ones?",
+        "eig": f"{_COMPLEX}; did you mean 'eigh', for symmetric ones?",
+        **dict.fromkeys(("ldl_factor", "ldl_factor_ex", "ldl_solve"), _LDL),
+    },
     "utils": {
         "flop_counter": "nn.summary(model, x) counts FLOPs",
         "FlopCounterMode": "nn.summary(model, x) counts FLOPs",
         "bottleneck": "profiler.profile() shows where time goes",
-        "model_zoo": "models are not fetched from the network: load() reads the file",
+        "collect_env": "python -m micrograd_rs says what this machine has",
+        "mobile_optimizer": "onnx.export(model, args, f) writes what other programs run",
         "cpp_extension": "kernels.kernel and kernels.raw compile kernels of one's own",
         "clip_grad_norm_": "it is nn.utils.clip_grad_norm_",
         "clip_grad_value_": "it is nn.utils.clip_grad_value_",
     },
-    "optim": {name: f"it is optim.lr_scheduler.{name}" for name in ("StepLR", "CosineAnnealingLR", "OneCycleLR", "ReduceLROnPlateau", "LambdaLR")},
-    "nn": {name: f"it is nn.functional.{name}" for name in ("cross_entropy", "mse_loss", "relu", "gelu", "one_hot", "interpolate", "pad", "scaled_dot_product_attention")},
+    "utils.data": {"datapipes": "an IterableDataset is what there is", "graph": "an IterableDataset is what there is"},
+    "optim": {
+        "SparseAdam": "gradients are dense here, those of embeddings too: optim.Adam takes them",
+        **{name: f"it is optim.lr_scheduler.{name}" for name in ("StepLR", "CosineAnnealingLR", "OneCycleLR", "ReduceLROnPlateau", "LambdaLR")},
+    },
+    "nn": {
+        **dict.fromkeys(("quantized", "quantizable", "qat", "intrinsic"), "there are no quantised tensors here"),
+        **{name: f"it is nn.functional.{name}" for name in ("cross_entropy", "mse_loss", "relu", "gelu", "one_hot", "interpolate", "pad", "scaled_dot_product_attention")},
+    },
+    "distributed": dict.fromkeys(("fsdp", "rpc", "elastic", "tensor", "pipelining", "optim", "algorithms", "checkpoint"), "a model is trained by one process here"),
+    "multiprocessing": {"spawn": "multiprocessing.Process(target=f, args=(rank,)) for each rank; tensors are copied there"},
 }
 # Words that are whole names.
-_WHOLE = frozenset(("fft", "polar", "imag", "smm", "ao", "hub", "fx", "export", "library", "overrides", "package", "ops", "classes", "mps", "xpu", "mtia", "hip", "rocm", "nested", "masked"))
+_WHOLE = frozenset(("fft", "polar", "imag", "smm", "ao", "export", "library", "overrides", "package", "ops", "classes", "mps", "xpu", "mtia", "hip", "rocm", "nested", "masked"))
 
 
 def absent(name: str) -> str | None:
@@ -121,8 +154,9 @@ class Lazy:
                     return found
         if name.startswith("__"):
             raise AttributeError(f"module '{self.module}' has no attribute '{name}'")
-        elsewhere = _ELSEWHERE.get(self.module.removeprefix(f"{__package__}."), {})
-        why = absent(name) if self.module == __package__ else elsewhere.get(name)
+        why = _ELSEWHERE.get(self.module.removeprefix(str(__package__)).removeprefix("."), {}).get(name)
+        if why is None and self.module == __package__:
+            why = absent(name)
         if why is not None:
             raise AttributeError(f"module '{self.module}' has no attribute '{name}': {why}")
         # `annotations` is what `from __future__` has left there.

@@ -5,6 +5,8 @@ from __future__ import annotations
 import multiprocessing as _multiprocessing
 from multiprocessing import *  # pyright: ignore[reportWildcardImportFromLibrary]
 
+from ._names import Lazy as _Lazy
+
 __all__ = ["get_all_sharing_strategies", "get_sharing_strategy", "set_sharing_strategy"]
 __all__ += _multiprocessing.__all__
 
@@ -29,3 +31,6 @@ def set_sharing_strategy(new_strategy: str) -> None:
 def get_sharing_strategy() -> str:
     """What `set_sharing_strategy` said last."""
     return _strategy
+
+
+__getattr__ = _Lazy(__name__)

@@ -360,4 +360,4 @@ if TYPE_CHECKING:
 
 _name_arguments(kind for kind in list(globals().values()) if isinstance(kind, type) and issubclass(kind, Module))
 
-__getattr__ = _Lazy(__name__, ("attention", "grad", "modules"))
+__getattr__ = _Lazy(__name__, ("attention", "common_types", "grad", "modules"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from itertools import count
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
@@ -24,6 +24,64 @@ Hooks = dict[int, Hook]
 
 # Of all modules, by what they are called for.
 everywhere: dict[str, Hooks] = {}
+
+
+class Functions(MutableMapping[int, Callable[..., Any]]):
+    """A module's hooks of a kind: the functions by their numbers. It changes with the module and changes it."""
+
+    def __init__(self, module: Module, kind: str) -> None:
+        self._module = module
+        self._kind = kind
+
+    def _held(self) -> Hooks:
+        # A module that is only asked does not get anything of its own: it is called without looking for hooks.
+        own = self._module._hooks
+        return {} if own is None else own.get(self._kind, {})
+
+    def __getitem__(self, number: int) -> Callable[..., Any]:
+        return self._held()[number].call
+
+    def __setitem__(self, number: int, function: Callable[..., Any]) -> None:
+        hooks = self._module._hooks_of(self._kind)
+        known = hooks.get(number)
+        hooks[number] = Hook(function) if known is None else known._replace(call=function)
+
+    def __delitem__(self, number: int) -> None:
+        del self._held()[number]
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(list(self._held()))
+
+    def __len__(self) -> int:
+        return len(self._held())
+
+    def become(self, functions: Mapping[int, Callable[..., Any]]) -> None:
+        """Has these in place of those that there are."""
+        given = dict(functions)
+        self.clear()
+        self.update(given)
+
+    def move_to_end(self, number: int, last: bool = True) -> None:
+        """Has a function called after all others, or before them. KeyError for a number that there is none of."""
+        hooks = self._held()
+        moved, others = {number: hooks.pop(number)}, dict(hooks)
+        hooks.clear()
+        hooks.update({**others, **moved} if last else {**moved, **others})
+
+    def __repr__(self) -> str:
+        return repr(dict(self))
+
+
+def hooks_property(kind: str) -> Any:
+    """What a module has as its hooks of a kind."""
+
+    def found(module: Module) -> Functions:
+        return Functions(module, kind)
+
+    def become(module: Module, functions: Mapping[int, Callable[..., Any]]) -> None:
+        Functions(module, kind).become(functions)
+
+    return property(found, become)
 
 
 class RemovableHandle:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import ItemsView, Iterator, KeysView, Mapping, MutableMapping, ValuesView
+from collections.abc import ItemsView, Iterable, Iterator, KeysView, Mapping, MutableMapping, MutableSet, ValuesView
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary, WeakSet
 
@@ -101,5 +101,43 @@ class Parts(MutableMapping[str, Any]):
     def __len__(self) -> int:
         return sum(kind in self._kinds for kind in self._module._kinds.values())
 
+    def __or__(self, other: Mapping[str, Any]) -> dict[str, Any]:
+        return {**self, **other}
+
+    def __ror__(self, other: Mapping[str, Any]) -> dict[str, Any]:
+        return {**other, **self}
+
     def __repr__(self) -> str:
         return repr(dict(self))
+
+
+class Transient(MutableSet[str]):
+    """The names of a module's buffers that are not saved: it changes with the module and changes it."""
+
+    def __init__(self, module: Module) -> None:
+        self._module = module
+
+    @classmethod
+    def _from_iterable(cls, it: Iterable[Any]) -> Any:
+        # What is made of two sets is one of its own.
+        return set(it)
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and self._module._kinds.get(name) == "transient"
+
+    def __iter__(self) -> Iterator[str]:
+        return iter([name for name, kind in self._module._kinds.items() if kind == "transient"])
+
+    def __len__(self) -> int:
+        return sum(kind == "transient" for kind in self._module._kinds.values())
+
+    def add(self, value: str) -> None:
+        if self._module._kinds.get(value) == "buffer":
+            self._module._kinds[value] = "transient"
+
+    def discard(self, value: str) -> None:
+        if self._module._kinds.get(value) == "transient":
+            self._module._kinds[value] = "buffer"
+
+    def __repr__(self) -> str:
+        return repr(set(self))

@@ -12,8 +12,8 @@ from weakref import WeakSet
 from .._micrograd_rs import Device, Tensor, dtype, empty_like, realize
 from .._names import unknown, kind_of, no_tensor
 from . import _hooks, _state
-from ._hooks import Hook, Hooks, RemovableHandle
-from ._parts import Parts, put, twins
+from ._hooks import Hook, Hooks, RemovableHandle, hooks_property
+from ._parts import Parts, Transient, put, twins
 from ._state import IncompatibleKeys
 from .parameter import (
     Buffer,
@@ -54,7 +54,7 @@ def _checked(module: Module, name: object, kind: str) -> str:
 
 def _is_there(module: Module, name: str) -> bool:
     """`hasattr`, which would look for names that are near to one that is not there."""
-    if type(module).__getattr__ is not Module.__getattr__ or name in _HOOKS:
+    if type(module).__getattr__ is not Module.__getattr__:
         return hasattr(module, name)
     return name in vars(module) or hasattr(type(module), name)
 
@@ -263,8 +263,6 @@ class Module:
 
     def __getattr__(self, name: str) -> Any:
         # Only called for what is not there.
-        if name in _HOOKS:
-            return self._hooks_of(_HOOKS[name])
         found = getattr(type(self), name, None)
         if isinstance(found, (property, cached_property)):
             # It is there, and what it looked for was not: its own error says what.
@@ -335,8 +333,24 @@ class Module:
         self._buffers.become(parts)
 
     @property
-    def _non_persistent_buffers_set(self) -> set[str]:
-        return {name for name, kind in self._kinds.items() if kind == "transient"}
+    def _non_persistent_buffers_set(self) -> Transient:
+        return Transient(self)
+
+    @_non_persistent_buffers_set.setter
+    def _non_persistent_buffers_set(self, names: Iterable[str]) -> None:
+        transient, given = Transient(self), set(names)
+        for name in self._buffers:
+            (transient.add if name in given else transient.discard)(name)
+
+    # What PyTorch calls the hooks of a module.
+    _forward_pre_hooks = hooks_property("forward_pre")
+    _forward_hooks = hooks_property("forward")
+    _backward_pre_hooks = hooks_property("backward_pre")
+    _backward_hooks = hooks_property("backward")
+    _state_dict_hooks = hooks_property("state")
+    _state_dict_pre_hooks = hooks_property("state_pre")
+    _load_state_dict_pre_hooks = hooks_property("load_pre")
+    _load_state_dict_post_hooks = hooks_property("load")
 
     def _own(self, kinds: tuple[str, ...], of: type[T]) -> Iterator[tuple[str, T]]:
         for name, its in list(self._kinds.items()):
@@ -756,18 +770,6 @@ class Module:
 
     def __dir__(self) -> Iterable[str]:
         return sorted({*dir(type(self)), *vars(self)})
-
-
-# What PyTorch calls the hooks of a module.
-_HOOKS = {
-    "_forward_pre_hooks": "forward_pre",
-    "_forward_hooks": "forward",
-    "_backward_pre_hooks": "backward_pre",
-    "_backward_hooks": "backward",
-    "_state_dict_hooks": "state",
-    "_load_state_dict_pre_hooks": "load_pre",
-    "_load_state_dict_post_hooks": "load",
-}
 
 
 def _registered(module: Module, kind: str, name: str, value: Any) -> Any:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from .._micrograd_rs import _Schedule
 from .._names import Lazy as _Lazy
-from .lr_scheduler import LRScheduler, groups_of, put_rate, rates_of
+from .lr_scheduler import LRScheduler, _enable_get_lr_call, groups_of, put_rate, rates_of
 
 if TYPE_CHECKING:
     from .optimizer import Optimizer
@@ -62,10 +62,13 @@ class CosineAnnealingWarmRestarts(LRScheduler):
             epoch = 0 if epoch is None else epoch
             if epoch < 0:
                 raise ValueError(f"takes an epoch of at least 0, got {epoch}")
-            self.T_cur, length = _Schedule.restarts(t_0=self.T_0, t_mult=self.T_mult, epoch=epoch)
+            done, length = _Schedule.restarts(t_0=self.T_0, t_mult=self.T_mult, epoch=epoch)
+            self.T_cur = int(done) if isinstance(epoch, int) else done
             self.T_i = int(length)
         self.last_epoch = math.floor(epoch)
-        for group, rate in zip(self.optimizer.param_groups, self.get_lr(), strict=True):
+        with _enable_get_lr_call(self):
+            rates = self.get_lr()
+        for group, rate in zip(self.optimizer.param_groups, rates, strict=True):
             put_rate(group, rate)
         self._last_lr = rates_of(self.optimizer)
 
@@ -122,9 +125,10 @@ class CyclicLR(_Cycling):
     ) -> None:
         if scale_fn is None and mode not in ("triangular", "triangular2", "exp_range"):
             raise ValueError(f"CyclicLR takes 'triangular', 'triangular2' or 'exp_range', got {mode!r}")
-        self.step_size_up = step_size_up
-        self.step_size_down = step_size_up if step_size_down is None else step_size_down
-        self._phase(0)
+        down = step_size_up if step_size_down is None else step_size_down
+        # The sizes as they were given: what is kept of them is rounded.
+        _Schedule.cyclic(step_size_up=step_size_up, step_size_down=down, epoch=0)
+        self._put_sizes(step_size_up, down)
         self.mode, self.gamma, self._scale_fn_custom = mode, gamma, scale_fn
         self.scale_mode = scale_mode if scale_fn is not None else ("iterations" if mode == "exp_range" else "cycle")
         groups_of(optimizer, self)
@@ -139,8 +143,14 @@ class CyclicLR(_Cycling):
         super().__init__(optimizer, last_epoch)
         self.base_lrs = base_lrs
 
+    def _put_sizes(self, up: float, down: float) -> None:
+        # As PyTorch has them, in whose terms the state is.
+        self.total_size = float(up) + float(down)
+        self.step_ratio = float(up) / self.total_size
+
     def _phase(self, epoch: int) -> tuple[int, float]:
-        return _Schedule.cyclic(step_size_up=self.step_size_up, step_size_down=self.step_size_down, epoch=epoch)
+        up = round(self.step_ratio * self.total_size)
+        return _Schedule.cyclic(step_size_up=up, step_size_down=round(self.total_size) - up, epoch=epoch)
 
     def scale_fn(self, x: float) -> float:
         """How high a cycle goes, from 0 to 1."""
@@ -170,6 +180,9 @@ class CyclicLR(_Cycling):
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
         state = dict(state_dict)
         held = state.pop("_scale_fn_custom")
+        if "step_size_up" in state:
+            # Of a version that had the sizes themselves.
+            self._put_sizes(state.pop("step_size_up"), state.pop("step_size_down"))
         super().load_state_dict(state)
         if held is not None:
             vars(self._scale_fn_custom).update(held)
@@ -228,7 +241,35 @@ class OneCycleLR(_Cycling):
                 group["min_lr"] = group["initial_lr"] / final_div_factor
         self.cycle_momentum = cycle_momentum
         self._begin_momenta(optimizer, base_momentum, max_momentum, last_epoch)
+        # The groups have them.
+        for name in ("base_momentums", "max_momentums"):
+            vars(self).pop(name, None)
         super().__init__(optimizer, last_epoch)
+
+    def _phases(self, pct_start: float) -> list[dict[str, Any]]:
+        """The phases as PyTorch's state has them: where each ends, and what goes between what."""
+        up = pct_start * self.total_steps
+        ends: list[float] = [up - 1, 2 * up - 2, self.total_steps - 1] if self.three_phase else [up - 1, self.total_steps - 1]
+        return [
+            {"end_step": end, "start_lr": lr[0], "end_lr": lr[1], "start_momentum": momentum[0], "end_momentum": momentum[1]}
+            for end, (lr, momentum) in zip(ends, _THREE if self.three_phase else _TWO, strict=True)
+        ]
+
+    def state_dict(self) -> dict[str, Any]:
+        state = super().state_dict()
+        del state["pct_start"], state["three_phase"]
+        return {**state, "_schedule_phases": self._phases(self.pct_start)}
+
+    def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
+        state = dict(state_dict)
+        phases = state.pop("_schedule_phases", None)
+        super().load_state_dict(state)
+        if phases is not None:
+            self.three_phase = len(phases) == 3
+            found = (phases[0]["end_step"] + 1) / self.total_steps
+            # The share of the steps that the end of the phase was computed of, to the last bit.
+            shares = (self.pct_start, round(found, 12), found)
+            self.pct_start = next((p for p in shares if self._phases(p)[0]["end_step"] == phases[0]["end_step"]), found)
 
     def get_lr(self) -> list[float]:
         if self.last_epoch > self.total_steps:
@@ -288,7 +329,8 @@ class ReduceLROnPlateau(LRScheduler):
 
     def _reset(self) -> None:
         """Forgets what it was told."""
-        self.best = math.inf if self.mode == "min" else -math.inf
+        self.mode_worse = math.inf if self.mode == "min" else -math.inf
+        self.best = self.mode_worse
         self.cooldown_counter = 0
         self.num_bad_epochs = 0
 

@@ -7,6 +7,7 @@ is set by hand.
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import repeat
 from types import FunctionType
@@ -65,11 +66,27 @@ def rates_of(optimizer: Optimizer, key: str = "lr") -> list[Any]:
     return [_apart(group[key]) for group in optimizer.param_groups]
 
 
+class _enable_get_lr_call:
+    """A block in which a schedule knows that a step asks for its rates."""
+
+    def __init__(self, o: Any) -> None:
+        self.o = o
+
+    def __enter__(self) -> _enable_get_lr_call:
+        self.o._get_lr_called_within_step = True
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.o._get_lr_called_within_step = False
+
+
 class LRScheduler:
     """Changes an optimiser's learning rates epoch by epoch. A subclass says in `get_lr` what they are in `last_epoch`."""
 
     # Whether `get_lr` is asked for where the schedule begins, or begins again.
     _is_initial = False
+    # Whether a step asks for it: schedules that were written for PyTorch warn where it is a program.
+    _get_lr_called_within_step = False
 
     def __init__(self, optimizer: Optimizer, last_epoch: int = -1) -> None:
         self.optimizer = optimizer
@@ -90,7 +107,7 @@ class LRScheduler:
         try:
             self.step()
         finally:
-            del self._is_initial
+            self._is_initial = False
 
     def get_lr(self) -> list[float]:
         """The learning rates of `last_epoch`, one for each group of parameters, whose rates are still those of the epoch
@@ -111,7 +128,8 @@ class LRScheduler:
         before = self.last_epoch
         self.last_epoch = before + 1 if epoch is None else epoch
         try:
-            rates = self.get_lr() if epoch is None else self._get_closed_form_lr()
+            with _enable_get_lr_call(self):
+                rates = self.get_lr() if epoch is None else self._get_closed_form_lr()
             for group, rate in zip(self.optimizer.param_groups, rates, strict=True):
                 put_rate(group, rate)
         except BaseException:
@@ -228,12 +246,18 @@ class MultiStepLR(_Scheduled):
     ) -> None:
         if not isinstance(milestones, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise TypeError(f"MultiStepLR takes a list of epochs as milestones, got {type(milestones).__name__}")
-        self.milestones = sorted(milestones)
+        # Counted, as PyTorch's state has them.
+        self.milestones = Counter(milestones)
         self.gamma = gamma
         super().__init__(optimizer, last_epoch)
 
     def _schedule(self) -> _Schedule:
-        return _Schedule.multi_step(milestones=self.milestones, gamma=self.gamma)
+        return _Schedule.multi_step(milestones=sorted(Counter(self.milestones).elements()), gamma=self.gamma)
+
+    def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
+        super().load_state_dict(state_dict)
+        # A file has a dictionary of them, a state of an earlier version a list.
+        self.milestones = Counter(self.milestones)
 
 
 class ExponentialLR(_Scheduled):

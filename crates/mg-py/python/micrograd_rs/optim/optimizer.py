@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import wraps
 from typing import Any, ClassVar, cast
 
 from .._micrograd_rs import Tensor, _Alone, _looks_at_state, _Optimizer
@@ -13,7 +14,7 @@ from ..autograd import enable_grad
 from .groups import Group
 from .memory import Live, Memory, Remembered, become, by_parameter, flat
 
-__all__ = ["Optimizer"]
+__all__ = ["Optimizer", "register_optimizer_step_post_hook", "register_optimizer_step_pre_hook"]
 
 __getattr__ = _Lazy(__name__)
 
@@ -37,6 +38,61 @@ class _Handle:
 
     def remove(self) -> None:
         self._of.pop(self, None)
+
+
+# Hooks of the steps of all optimisers.
+_everywhere: dict[str, dict[_Handle, Callable[..., Any]]] = {"pre": {}, "post": {}}
+
+
+def _tell(kind: type[Optimizer]) -> None:
+    """Has hooks be called around the step that a class brings itself. From the first hook on: until then its step is as it was written."""
+    where = next(cls for cls in kind.__mro__ if "step" in vars(cls))
+    own = vars(where)["step"]
+    if where is Optimizer or hasattr(own, "_is_told"):
+        return
+
+    @wraps(own)
+    def step(self: Optimizer, *args: Any, **kwargs: Any) -> Any:
+        # A step that is made of another one is one step.
+        if vars(self).get("_is_stepping"):
+            return own(self, *args, **kwargs)
+        for hook in [*_everywhere["pre"].values(), *self._hooks("pre")]:
+            hook(self, args, kwargs)
+        vars(self)["_is_stepping"] = True
+        try:
+            answer = own(self, *args, **kwargs)
+        finally:
+            del vars(self)["_is_stepping"]
+        for hook in [*self._hooks("post"), *_everywhere["post"].values()]:
+            hook(self, args, kwargs)
+        return answer
+
+    vars(step)["_is_told"] = True
+    type.__setattr__(where, "step", step)
+
+
+def _kinds(kind: type[Optimizer]) -> Iterator[type[Optimizer]]:
+    yield kind
+    for derived in kind.__subclasses__():
+        yield from _kinds(derived)
+
+
+def _of_all(when: str, hook: Callable[..., Any]) -> _Handle:
+    for kind in _kinds(Optimizer):
+        _tell(kind)
+    handle = _Handle(_everywhere[when])
+    _everywhere[when][handle] = hook
+    return handle
+
+
+def register_optimizer_step_pre_hook(hook: Callable[[Optimizer, Any, Any], None]) -> _Handle:
+    """Has `hook(optimizer, args, kwargs)` be called before every step of every optimiser. The answer's `remove()` undoes it."""
+    return _of_all("pre", hook)
+
+
+def register_optimizer_step_post_hook(hook: Callable[[Optimizer, Any, Any], None]) -> _Handle:
+    """Has `hook(optimizer, args, kwargs)` be called after every step of every optimiser. The answer's `remove()` undoes it."""
+    return _of_all("post", hook)
 
 
 class _Required:
@@ -116,6 +172,15 @@ class Optimizer:
             self._own_state = defaultdict(dict, state)
         else:
             self._memory.become(state)
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if _everywhere["pre"] or _everywhere["post"]:
+            _tell(cls)
+
+    def _patch_step_function(self) -> None:
+        """Has hooks be called around the step of its class. Optimisers that do without `super().__init__()` ask for it, as PyTorch's do."""
+        _tell(type(self))
 
     @staticmethod
     def _read(group: Group) -> Remembered:
@@ -198,10 +263,12 @@ class Optimizer:
         if closure is not None:
             with enable_grad():
                 loss = closure()
-        for hook in self._hooks("pre"):
+        # A subclass's own step that comes here has called them.
+        is_told = vars(self).get("_is_stepping", False)
+        for hook in [] if is_told else [*_everywhere["pre"].values(), *self._hooks("pre")]:
             hook(self, (closure,), {})
         self._alone.run(self._step)
-        for hook in self._hooks("post"):
+        for hook in [] if is_told else [*self._hooks("post"), *_everywhere["post"].values()]:
             hook(self, (closure,), {})
         return loss
 
@@ -217,6 +284,8 @@ class Optimizer:
         return list(vars(self).get("_step_hooks", {}).get(when, {}).values())
 
     def _hook(self, when: str, hook: Callable[..., Any], prepend: bool = False) -> _Handle:
+        if when in _everywhere:
+            _tell(type(self))
         hooks = vars(self).setdefault("_step_hooks", {}).setdefault(when, {})
         handle = _Handle(hooks)
         others = dict(hooks) if prepend else {}
@@ -407,7 +476,7 @@ class Optimizer:
                 become(group, new)
 
     def __getstate__(self) -> dict[str, Any]:
-        hidden = ("param_groups", "_own_state", "_memory", "_alone", "_step_hooks", "_left_out", "_stepped", "_is_unfit")
+        hidden = ("param_groups", "_own_state", "_memory", "_alone", "_step_hooks", "_left_out", "_stepped", "_is_unfit", "_is_stepping")
         own = {k: v for k, v in vars(self).items() if k not in hidden}
         state = self.state if self._memory is None else self._memory.plain()
         return {**own, "param_groups": [dict(group) for group in self.param_groups], "state": dict(state)}

@@ -274,18 +274,12 @@ class CustomFromMask(BasePruningMethod):
 
 
 def _methods(module: Module) -> list[BasePruningMethod]:
-    found: list[BasePruningMethod] = []
-    for hook in module._forward_pre_hooks.values():
-        method = hook.call
-        if isinstance(method, BasePruningMethod):
-            found.append(method)
-    return found
+    return [hook for hook in module._forward_pre_hooks.values() if isinstance(hook, BasePruningMethod)]
 
 
 def _forget(module: Module, name: str) -> None:
     for key, hook in list(module._forward_pre_hooks.items()):
-        method = hook.call
-        if isinstance(method, BasePruningMethod) and method._tensor_name == name:
+        if isinstance(hook, BasePruningMethod) and hook._tensor_name == name:
             del module._forward_pre_hooks[key]
 
 

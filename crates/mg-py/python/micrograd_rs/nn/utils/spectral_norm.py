@@ -53,8 +53,8 @@ class SpectralNorm:
 
 def _hook(module: Module, name: str) -> tuple[int, SpectralNorm] | None:
     for number, hook in module._forward_pre_hooks.items():
-        if isinstance(hook.call, SpectralNorm) and hook.call.name == name:
-            return number, hook.call
+        if isinstance(hook, SpectralNorm) and hook.name == name:
+            return number, hook
     return None
 
 

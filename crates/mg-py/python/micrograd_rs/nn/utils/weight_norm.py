@@ -33,8 +33,8 @@ class WeightNorm:
 
 def _hook(module: Module, name: str) -> tuple[int, WeightNorm] | None:
     for number, hook in module._forward_pre_hooks.items():
-        if isinstance(hook.call, WeightNorm) and hook.call.name == name:
-            return number, hook.call
+        if isinstance(hook, WeightNorm) and hook.name == name:
+            return number, hook
     return None
 
 

@@ -73,4 +73,4 @@ sys.modules[f"{__name__}._utils"] = _utils
 sys.modules[f"{__name__}._utils.collate"] = sys.modules[f"{__name__}.collate"]
 sys.modules[f"{__name__}._utils.worker"] = sys.modules[f"{__name__}.workers"]
 
-__getattr__ = _Lazy(__name__)
+__getattr__ = _Lazy(__name__, ("dataloader", "distributed"))

@@ -18,16 +18,23 @@ from __future__ import annotations
 import functools
 import sys
 from collections.abc import Callable
+from importlib import import_module
 from types import ModuleType
-from typing import Any, Final, NoReturn, ParamSpec, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Final, NoReturn, ParamSpec, TypeVar, overload
 
-from . import _micrograd_rs as _rs
-from ._names import NO_CODE as _NO_CODE
-from ._names import Lazy as _Lazy
+from .. import _micrograd_rs as _rs
+from .._names import NO_CODE as _NO_CODE
+from .._names import Lazy as _Lazy
+
+if TYPE_CHECKING:
+    from ._script import RecursiveScriptModule, ScriptFunction, ScriptModule
 
 __all__ = [
     "Attribute",
     "Final",
+    "RecursiveScriptModule",
+    "ScriptFunction",
+    "ScriptModule",
     "annotate",
     "export",
     "fork",
@@ -176,4 +183,6 @@ class _Called(ModuleType):
 
 
 sys.modules[__name__].__class__ = _Called
-__getattr__ = _Lazy(__name__)
+# Its import binds it: until then `annotations` is what `from __future__` has left.
+import_module(f"{__name__}.annotations")
+__getattr__ = _Lazy(__name__, members={"RecursiveScriptModule": "_script", "ScriptFunction": "_script", "ScriptModule": "_script"})
