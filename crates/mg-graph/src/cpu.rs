@@ -30,38 +30,20 @@ impl<B: Bindings + Sync> Executor<B> for Cpu {
     /// Divided among threads as one.
     fn list(&self, _: &Launch, list: &[ProgramLaunch], run: &mut Run<B>) -> Result<()> {
         let bad: SmallVec<[Option<Bad>; 16]> = list.iter().map(|p| p.depends_on(run.failures)).collect();
-        let mut tasks: SmallVec<[(usize, Range<usize>); 16]> = SmallVec::new();
-        for (i, p) in list.iter().enumerate().filter(|(i, _)| bad[*i].is_some()) {
-            let n = p.coded.code.len();
-            tasks.extend((0..n).step_by(LIST_TASK).map(|at| (i, at..(at + LIST_TASK).min(n))));
-        }
-        let refused: Mutex<Vec<(usize, Refusals)>> = Mutex::default();
-        let memory = SharedMemory(run.memory);
-        let task = |task: usize| {
-            let memory = &memory;
-            let (i, range) = &tasks[task];
-            let p = &list[*i];
-            let Code::Cpu(compiled) = &p.coded.code else { return };
-            // SAFETY: as for a program; tasks are disjoint.
-            let result = p.with_args(memory.0, |args, _| unsafe { compiled.run_range(args, range.clone()) });
-            if let (Err(found), Ok(mut refused)) = (result, refused.lock()) {
-                refused.push((*i, found));
-            }
-        };
+        // Of what depends on a failure alone nothing is computed.
+        let each = list.iter().zip(&bad).map(|(p, bad)| if bad.is_some() { p.coded.code.len() } else { 0 });
+        let lengths: SmallVec<[usize; 16]> = each.collect();
         let work: usize = list.iter().map(|p| p.coded.code.len() * p.coded.program.values.len()).sum();
-        if work < mg_kernels::cpu::run::PARALLEL {
-            (0..tasks.len()).for_each(task);
-        } else {
-            mg_kernels::cpu::pool::parallel(tasks.len(), &task);
-        }
-        let refused = refused.into_inner().unwrap_or_default();
-        for (i, (p, bad)) in list.iter().zip(bad).enumerate() {
-            let mut found: Option<Refusals> = None;
-            for (_, refusals) in refused.iter().filter(|r| r.0 == i) {
-                join_refusals(found.get_or_insert_default(), refusals);
-            }
+        let memory = SharedMemory(run.memory);
+        let refused = mg_kernels::cpu::run::list(&lengths, work, &|i, range| {
+            let (memory, p) = (&memory, &list[i]);
+            let Code::Cpu(compiled) = &p.coded.code else { return Ok(()) };
+            // SAFETY: as for a program; ranges are disjoint.
+            p.with_args(memory.0, |args, _| unsafe { compiled.run_range(args, range) })
+        });
+        for ((p, bad), found) in list.iter().zip(bad).zip(refused) {
             if let Some(bad) = bad {
-                p.note(bad, found, memory.0.graph, run.failures);
+                p.note(bad, (!found.is_empty()).then_some(found), memory.0.graph, run.failures);
             }
         }
         Ok(())
@@ -172,9 +154,6 @@ fn refused<B: Bindings>(graph: &B, node: usize, checks: Checks, found: Finding) 
 
 /// Values of a program that are wrong, and why.
 type Bad = Vec<(Val, Error)>;
-
-/// Positions that one task of a list computes.
-const LIST_TASK: usize = 1 << 16;
 
 /// A plan's memory, for the threads that run a list.
 struct SharedMemory<'a, 'b, B>(&'a Memory<'b, B>);

@@ -18,7 +18,7 @@ pub enum Op {
     /// A reduction of the source over axes (a bit each); the node's rank is the source's (sizes 1) or less by the
     /// reduced axes.
     Reduce(ReduceKind, AxisSet),
-    /// A library kernel.
+    /// What is computed by launches of its own: see [`Kernel`].
     Kernel(Kernel),
 }
 

@@ -46,8 +46,8 @@ fn files_are_what_the_emitter_writes() {
         let kernel = text.lines().take(line + 1).filter_map(|l| l.split_once(".entry ")).last();
         let kernel = kernel.map_or("its head", |(_, rest)| rest.split('(').next().unwrap_or(rest));
         panic!(
-            "kernels/programs/{read} is not what the emitter writes, from line {} in {kernel}: `cargo xtask ptx` writes \
-             it anew",
+            "kernels/programs/{read} is not what the emitter writes, from line {} in {kernel}: `cargo xtask sync \
+             programs` writes it anew",
             line + 1
         );
     }
@@ -59,7 +59,7 @@ fn files_are_what_the_emitter_writes() {
         .collect();
     assert!(
         changed.is_empty() && before.lines().count() == hashes.lines().count(),
-        "the kernels of {changed:?} are not those of kernels/programs/{HASHES}: `cargo xtask ptx` writes it anew"
+        "the kernels of {changed:?} are not those of kernels/programs/{HASHES}: `cargo xtask sync programs` writes it anew"
     );
 }
 

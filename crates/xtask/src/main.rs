@@ -1,4 +1,4 @@
-//! Everything a contributor repeats, as a command: `cargo xtask test`, `cargo xtask bench`, `cargo xtask ptx`.
+//! Everything a contributor repeats, as a command: `cargo xtask` names them.
 //!
 //! Commands run in the foreground's process group, so Ctrl-C reaches them as it reaches this program.
 

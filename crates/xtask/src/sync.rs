@@ -11,11 +11,12 @@ usage: cargo xtask sync [PARTS]
 
 Writes what follows from something else; without PARTS all of it:
   index      the index of decisions
-  ptx        the library kernels, and what the emitter writes for single operations
+  programs   what the emitter writes for single operations: with cargo alone
+  ptx        the library kernels, by their compiler, and the programs
   stubs      Python's stubs and functions, of the package, which is built for it
   coverage   the list of PyTorch's names that there are, of the package as well";
 
-const PARTS: [&str; 4] = ["index", "ptx", "stubs", "coverage"];
+const PARTS: [&str; 5] = ["index", "programs", "ptx", "stubs", "coverage"];
 
 pub fn main(arguments: &[String]) -> Result<ExitCode> {
     if let ["-h" | "--help"] = arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
@@ -30,10 +31,14 @@ pub fn main(arguments: &[String]) -> Result<ExitCode> {
     if asked("index") {
         references::write_index(&workspace)?;
     }
-    if asked("ptx") && ptx::available() {
+    let compiles = asked("ptx") && ptx::available();
+    if compiles {
         ptx::main(&[])?;
     } else if asked("ptx") {
         println!("library kernels are left as they are: their compiler is for Linux on x86-64 alone");
+    }
+    if asked("programs") && !compiles {
+        ptx::write_programs(&workspace)?;
     }
     if (asked("stubs") || asked("coverage"))
         && let Some((venv, folder)) = tools(&workspace)?

@@ -1,4 +1,4 @@
-//! The programs of single operations: a row of the op table, a conversion, a reduction. `cargo xtask ptx` writes the kernels of
+//! The programs of single operations: a row of the op table, a conversion, a reduction. `cargo xtask sync programs` writes the kernels of
 //! f32 to `kernels/programs`, where they can be read, and the hashes of all others; all are assembled without a GPU in tests.
 //!
 //! A program's text depends on its structure alone: sizes, strides and scalars are parameters. What a plan launches for one

@@ -46,16 +46,20 @@ pub fn main(arguments: &[String]) -> Result<ExitCode> {
                 std::fs::write(&path, text).map_err(at(&path))?;
             }
             println!("{} kernels, {} KiB", files.len() - 1, bytes / 1024);
-            // Those of the emitter, by the test that compares them.
-            let mut write = process::command(cargo_program(), &workspace.root);
-            write.args(["test", "--quiet", "--package", "mg-kernels", "--test", "single_operations"]);
-            process::run(write.env("MG_WRITE_PTX", "1"))?;
+            write_programs(&workspace)?;
         }
         ["--check"] => check(&workspace)?,
         ["-h" | "--help"] => println!("{USAGE}"),
         _ => return Err(format!("ptx has no such options\n{USAGE}")),
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Has the emitter write the kernels of single operations, by the test that compares them: with cargo alone, wherever that runs.
+pub fn write_programs(workspace: &Workspace) -> Result<()> {
+    let mut write = process::command(cargo_program(), &workspace.root);
+    write.args(["test", "--quiet", "--package", "mg-kernels", "--test", "single_operations"]);
+    process::run(write.env("MG_WRITE_PTX", "1"))
 }
 
 /// Compiles everything anew and compares.

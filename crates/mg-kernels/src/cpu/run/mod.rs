@@ -10,6 +10,7 @@ use super::reduce_across::Across;
 use crate::args::Args;
 use crate::finding::{Refusals, join_refusals};
 use crate::program::{Class, Source, Val};
+pub use list::list;
 use mg_device::DType;
 use random::random;
 use smallvec::SmallVec;
@@ -19,6 +20,7 @@ use std::sync::Mutex;
 use tile::{Tile, fill, note, refused, store_cell};
 use turned::Turned;
 
+mod list;
 mod random;
 mod tile;
 mod turned;
