@@ -21,14 +21,14 @@ pub(crate) struct Coded {
 
 /// Those that plans hold, by hashes; and some that none holds any more.
 #[derive(Default)]
-struct Known {
+struct KnownPrograms {
     of: Table<u64, Vec<Weak<Coded>>>,
     count: usize,
     /// How many there may be until those that nobody holds are looked for.
     most: usize,
 }
 
-static KNOWN: Mutex<Option<Known>> = Mutex::new(None);
+static KNOWN: Mutex<Option<KnownPrograms>> = Mutex::new(None);
 
 /// Programs from which on it is looked for those that nobody holds.
 const FEW: usize = 256;

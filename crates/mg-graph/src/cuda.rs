@@ -1,15 +1,15 @@
 //! Launches on CUDA devices, and transfers between devices.
 
 use crate::plan::{self, Bindings, Call, Copies, KernelArg, Launch, ProgramLaunch};
-use crate::prepared::{Prepared, Situation, Step};
+use crate::prepared::{Prepared, PreparedPlan, Situation};
 use crate::run::{Executor, Memory, Run};
 use mg_device::cuda::{Gpu, Guarded, Origin};
 use mg_device::{Checked, DType, Error, ErrorKind, Layout, Result};
 use mg_kernels::Inst;
 use mg_kernels::args::{Args, InputArg};
-use mg_kernels::cuda::library::{Plan, copy};
+use mg_kernels::cuda::library::{KernelPlan, copy};
 use mg_kernels::cuda::{Check, CudaEpilogue, CudaList};
-use mg_kernels::finding::{Checks, Places};
+use mg_kernels::finding::{Checks, IndexBound};
 use mg_kernels::library::matmul::Epilogue;
 use mg_kernels::library::{Described, Shaped, Target};
 use smallvec::{SmallVec, smallvec};
@@ -105,7 +105,7 @@ fn address<T>(of: *const T) -> u64 {
 }
 
 /// What both addresses of a part of a result are multiples of, in bytes: of operand `i`, and of where it goes.
-fn aligned(situation: &Situation, part: &plan::Part, i: usize, size: usize) -> usize {
+fn aligned(situation: &Situation, part: &plan::CopyPart, i: usize, size: usize) -> usize {
     let offset = part.to.offset() * size;
     situation.aligned[i].min(situation.out()).min(1 << offset.trailing_zeros().min(4))
 }
@@ -162,8 +162,8 @@ impl Launch {
             Some((_, Checks::Own { code, meaning })) => Checked::Kernel { code, meaning },
             Some((call, Checks::Index { axis, places })) => {
                 let size = match places {
-                    Places::Exactly(size) => size,
-                    Places::Of(operand) => call.args.get(operand).map_or(0, |x| x.shaped().shape[axis]),
+                    IndexBound::Exactly(size) => size,
+                    IndexBound::Of(operand) => call.args.get(operand).map_or(0, |x| x.shaped().shape[axis]),
                 };
                 Checked::Index { axis: origin.axis, size }
             }
@@ -233,7 +233,7 @@ impl Launch {
         operands: &[(*const u8, Layout)],
         situation: &Situation,
         epilogue: Option<Epilogue>,
-    ) -> Result<Plan> {
+    ) -> Result<KernelPlan> {
         let described = described(call, operands, &situation.aligned);
         if !call.kernel.takes_any_layout() && !described.iter().all(|o| o.layout.is_contiguous()) {
             return Err(self.lost());
@@ -257,7 +257,7 @@ impl Launch {
     fn library(&self, gpu: &Gpu, call: &Call, at: &Placed) -> Result<Arc<Prepared>> {
         let prepared = self.known_or(Situation::of(&at.inputs, &[address(at.out)], None), |situation| {
             let plan = self.planned(gpu, call, &at.operands, situation, None)?;
-            Ok(Some(vec![Step::new(gpu, plan, (0..at.operands.len()).collect(), 0)?]))
+            Ok(Some(vec![PreparedPlan::new(gpu, plan, (0..at.operands.len()).collect(), 0)?]))
         })?;
         prepared.ok_or_else(|| self.lost())
     }
@@ -295,7 +295,7 @@ impl Launch {
                 each.push((&operands[..], result, target(gpu, situation, align)));
             }
             let Some(plan) = kernel.together(&each)? else { return Ok(None) };
-            Ok(Some(vec![Step::new(gpu, plan, (0..inputs.len()).collect(), 0)?]))
+            Ok(Some(vec![PreparedPlan::new(gpu, plan, (0..inputs.len()).collect(), 0)?]))
         })?;
         Ok(prepared.map(|prepared| (prepared, inputs, outs)))
     }
@@ -309,7 +309,7 @@ impl Launch {
     ) -> Result<(Arc<Prepared>, SmallVec<[u64; 4]>, u64)> {
         let operands: SmallVec<[(*const u8, Layout); 4]> =
             copies.parts.iter().map(|part| memory.operand(&part.from)).collect();
-        let first = |((base, layout), part): (&(*const u8, Layout), &plan::Part)| {
+        let first = |((base, layout), part): (&(*const u8, Layout), &plan::CopyPart)| {
             address(*base) + (layout.offset() * part.from.dtype.size()) as u64
         };
         let inputs: SmallVec<[u64; 4]> = operands.iter().zip(&copies.parts).map(first).collect();
@@ -317,7 +317,7 @@ impl Launch {
         let prepared = self.known_or(Situation::of(&inputs, &[out], None), |situation| {
             let (size, mut steps) = (self.dtype.size(), vec![]);
             if copies.zeros {
-                steps.push(Step::new(gpu, copy::fill(size, self.shape.numel(), 0)?, smallvec![], 0)?);
+                steps.push(PreparedPlan::new(gpu, copy::fill(size, self.shape.numel(), 0)?, smallvec![], 0)?);
             }
             let there = copies.parts.len() - copies.parts().len();
             // Parts that are all of the result do not overlap.
@@ -329,12 +329,12 @@ impl Launch {
                     .collect();
                 if let Some(plan) = copy::together(size, &parts)? {
                     let inputs = (there..copies.parts.len()).collect();
-                    return Ok(Some(vec![Step::new(gpu, plan, inputs, 0)?]));
+                    return Ok(Some(vec![PreparedPlan::new(gpu, plan, inputs, 0)?]));
                 }
             }
             for (i, part) in copies.parts.iter().enumerate().skip(there) {
                 let plan = copy::plan(size, &operands[i].1, &part.to, aligned(situation, part, i, size))?;
-                steps.push(Step::new(gpu, plan, smallvec![i], part.to.offset() * size)?);
+                steps.push(PreparedPlan::new(gpu, plan, smallvec![i], part.to.offset() * size)?);
             }
             Ok(Some(steps))
         })?;
@@ -364,7 +364,7 @@ impl Launch {
                 let epilogue =
                     CudaEpilogue::new(gpu, last.kernel, &p.coded.program, product, plan.matrix, whole)?;
                 let Some(epilogue) = epilogue else { return Ok(None) };
-                Ok(Some(vec![Step::fused(gpu, plan, (0..at.operands.len()).collect(), epilogue)?]))
+                Ok(Some(vec![PreparedPlan::fused(gpu, plan, (0..at.operands.len()).collect(), epilogue)?]))
             })?;
             let Some(prepared) = prepared else { return Ok(false) };
             f(&prepared, &After { program: p, args })?;

@@ -6,7 +6,7 @@ use crate::node::{Inner, Node, Sources};
 use crate::op::{Map, Op, SourceKind};
 use crate::plan::{Origin, Plan};
 use crate::recent::{Limits, Recent, Weighed};
-use crate::replay::{Seen, Step};
+use crate::replay::{Realised, Seen};
 use crate::schedule;
 use mg_device::{Error, ErrorKind, Result};
 use smallvec::SmallVec;
@@ -700,7 +700,7 @@ fn note(collected: &Collected, plan: &Arc<Plan>) {
     let start = crate::replay::started();
     let seen = |i: usize| Seen::of(collected.nodes[i], start);
     let is_read = |i: &usize| collected.nodes[*i].value.get().is_some() || is_argument(collected.nodes[*i]);
-    crate::replay::note_step(Step {
+    crate::replay::note_step(Realised {
         plan: plan.clone(),
         read: (0..collected.nodes.len()).filter(is_read).map(|i| (i, seen(i))).collect(),
         results: plan.results.iter().map(|r| seen(r.node)).collect(),

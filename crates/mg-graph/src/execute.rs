@@ -36,7 +36,7 @@ fn owned(buffer: Buffer) -> (*mut u8, Option<Buffer>) {
 }
 
 /// A node that is written to a tensor, which may be refused.
-struct Replaced {
+struct PendingWrite {
     node: usize,
     slot: usize,
     old: Old,
@@ -50,7 +50,7 @@ enum Old {
     Computed(usize),
 }
 
-impl Replaced {
+impl PendingWrite {
     /// Whether it lies in this memory.
     fn lay_in(&self, buffer: &Buffer) -> bool {
         match &self.old {
@@ -62,16 +62,16 @@ impl Replaced {
 
 /// Where a run of plans finds its memory: where one before it did, as far as that is free.
 #[derive(Default)]
-pub(crate) struct Places {
+pub(crate) struct MemoryPlaces {
     before: Vec<u64>,
     now: Vec<u64>,
 }
 
-impl Places {
+impl MemoryPlaces {
     /// As a run before, which found these.
-    pub(crate) fn as_before(before: Vec<u64>) -> Places {
+    pub(crate) fn as_before(before: Vec<u64>) -> MemoryPlaces {
         let now = Vec::with_capacity(before.len());
-        Places { before, now }
+        MemoryPlaces { before, now }
     }
 
     fn find(&mut self, ask: impl FnOnce(u64) -> Result<Buffer>) -> Result<Buffer> {
@@ -93,7 +93,7 @@ pub(crate) struct Manner<'a> {
     /// Slots that do not take over the memory that was planned for them.
     pub(crate) foreign: &'a [usize],
     pub(crate) refusal: &'a mut Refusal,
-    pub(crate) places: &'a mut Places,
+    pub(crate) places: &'a mut MemoryPlaces,
 }
 
 /// What becomes of a plan when something in it is refused.
@@ -117,7 +117,7 @@ impl Plan {
         // Values of results that are replaced, or replaced by another.
         let mut known: Vec<(usize, Value)> = vec![];
         let is_of =
-            |r: &Replaced, node| r.node == node || matches!(r.old, Old::Computed(first) if first == node);
+            |r: &PendingWrite, node| r.node == node || matches!(r.old, Old::Computed(first) if first == node);
         self.execute(graph, Whole::OrParts, &foreign, &mut refusal, |result, value| {
             let inner: &Inner = graph.nodes[result.node];
             let computed = value.is_ok();
@@ -156,7 +156,7 @@ impl Plan {
 
     /// The nodes that are written to tensors by a plan with checks on a CUDA device that may refuse them, and what the tensors
     /// hold before.
-    fn replaced(&self, graph: &Collected) -> Vec<Replaced> {
+    fn replaced(&self, graph: &Collected) -> Vec<PendingWrite> {
         if self.guarded.is_none() {
             return vec![];
         }
@@ -169,7 +169,7 @@ impl Plan {
                 match node.0.value.get() {
                     Some(Ok(old)) => {
                         let old = Old::Known(old.clone());
-                        return Some(Replaced { node: result.node, slot, old, depends });
+                        return Some(PendingWrite { node: result.node, slot, old, depends });
                     }
                     Some(Err(_)) => return None,
                     None => {
@@ -184,7 +184,7 @@ impl Plan {
                             };
                             // What is refused with it is nothing to go back to.
                             let old = (depends & !own != 0).then_some(Old::Computed(first.node))?;
-                            return Some(Replaced { node: result.node, slot, old, depends });
+                            return Some(PendingWrite { node: result.node, slot, old, depends });
                         }
                     }
                 }
@@ -195,7 +195,7 @@ impl Plan {
     }
 
     /// The gradients that a check on the device may refuse, and which stand for nothing then.
-    fn doubtful(&self, graph: &Collected, replaced: &[Replaced]) -> Vec<(WeakNode, u64)> {
+    fn doubtful(&self, graph: &Collected, replaced: &[PendingWrite]) -> Vec<(WeakNode, u64)> {
         let of = |result: &Output| {
             let Place::Slot(slot) = result.slot else { return None };
             let (depends, inner) = (self.slots[slot].depends, graph.nodes[result.node]);
@@ -206,7 +206,7 @@ impl Plan {
     }
 
     /// The slots that would take over memory of what another result replaces: if that is to be there again, they must not.
-    fn foreign(&self, graph: &Collected, replaced: &[Replaced]) -> Vec<usize> {
+    fn foreign(&self, graph: &Collected, replaced: &[PendingWrite]) -> Vec<usize> {
         let is_foreign = |(slot, donor): &(usize, usize)| {
             let Some(donor) = graph.value(*donor) else { return false };
             let of = replaced.iter().find(|r| r.lay_in(&donor.buffer));
@@ -226,7 +226,7 @@ impl Plan {
         refusal: &mut Refusal,
         sink: impl FnMut(&Output, Result<Value>),
     ) -> Result<()> {
-        let (room, places) = (None, &mut Places::default());
+        let (room, places) = (None, &mut MemoryPlaces::default());
         self.execute_in(Manner { room, whole, foreign, refusal, places }, graph, sink)
     }
 
@@ -282,7 +282,7 @@ impl Plan {
         graph: &'a B,
         room: Option<Room>,
         foreign: &[usize],
-        places: &mut Places,
+        places: &mut MemoryPlaces,
     ) -> Result<(Memory<'a, B>, SmallVec<[Buffer; 1]>, Buffers)> {
         let mut memory =
             Memory { graph, slots: SmallVec::with_capacity(self.slots.len()), planned: &self.slots };

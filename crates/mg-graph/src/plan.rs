@@ -110,7 +110,7 @@ impl KernelArg {
 /// Strided copies to one dense result: elements laid out densely that were not, parts of a tensor that is written to, tensors one after the other.
 pub(crate) struct Copies {
     /// In order: of what overlaps, the last is there afterwards.
-    pub(crate) parts: Vec<Part>,
+    pub(crate) parts: Vec<CopyPart>,
     /// What no part is copied to is zero.
     pub(crate) zeros: bool,
     /// The first part lies there already: only the others are copied.
@@ -119,7 +119,7 @@ pub(crate) struct Copies {
 }
 
 /// What is copied, and where it goes in the result.
-pub(crate) struct Part {
+pub(crate) struct CopyPart {
     pub(crate) from: KernelArg,
     pub(crate) to: Layout,
 }
@@ -138,7 +138,7 @@ pub(crate) struct Call {
 
 impl Copies {
     /// What is copied.
-    pub(crate) fn parts(&self) -> &[Part] {
+    pub(crate) fn parts(&self) -> &[CopyPart] {
         &self.parts[usize::from(self.in_place)..]
     }
 }

@@ -5,7 +5,7 @@ use crate::plan::{Bindings, Launch};
 use crate::precision::matmul_precision;
 use mg_device::cuda::Gpu;
 use mg_device::{Buffer, DType, Result};
-use mg_kernels::cuda::library::{self, Plan, Pointer};
+use mg_kernels::cuda::library::{self, KernelPlan, Pointer};
 use mg_kernels::cuda::{CudaEpilogue, behind_gate};
 use mg_kernels::library::matmul::Precision;
 use smallvec::SmallVec;
@@ -37,12 +37,12 @@ impl Situation {
 /// A kernel's launches, ready for a situation.
 pub(crate) struct Prepared {
     situation: Situation,
-    steps: Vec<Step>,
+    steps: Vec<PreparedPlan>,
 }
 
 /// One plan of a kernel.
-pub(crate) struct Step {
-    plan: Plan,
+pub(crate) struct PreparedPlan {
+    plan: KernelPlan,
     kernels: Vec<mg_device::cuda::Kernel>,
     /// The positions of its operands.
     inputs: SmallVec<[usize; 2]>,
@@ -57,7 +57,7 @@ impl Launch {
     pub(crate) fn known_or(
         &self,
         situation: Situation,
-        make: impl FnOnce(&Situation) -> Result<Option<Vec<Step>>>,
+        make: impl FnOnce(&Situation) -> Result<Option<Vec<PreparedPlan>>>,
     ) -> Result<Option<Arc<Prepared>>> {
         let mut place = self.prepared.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = place.as_ref().filter(|p| p.situation == situation) {
@@ -89,29 +89,34 @@ impl Prepared {
 }
 
 /// The kernels of launches. Each of them is asked for, whatever becomes of the others.
-fn loaded(gpu: &Gpu, launches: &[library::Launch]) -> Result<Vec<mg_device::cuda::Kernel>> {
+fn loaded(gpu: &Gpu, launches: &[library::KernelLaunch]) -> Result<Vec<mg_device::cuda::Kernel>> {
     let all: Vec<_> = launches.iter().map(|l| mg_kernels::cuda::prebuilt(gpu, l.kernel)).collect();
     all.into_iter().collect()
 }
 
-impl Step {
+impl PreparedPlan {
     /// A plan with its kernels assembled.
-    pub(crate) fn new(gpu: &Gpu, plan: Plan, inputs: SmallVec<[usize; 2]>, output: usize) -> Result<Step> {
+    pub(crate) fn new(
+        gpu: &Gpu,
+        plan: KernelPlan,
+        inputs: SmallVec<[usize; 2]>,
+        output: usize,
+    ) -> Result<PreparedPlan> {
         let kernels = loaded(gpu, &plan.launches)?;
-        Ok(Step { plan, kernels, inputs, output, epilogue: None })
+        Ok(PreparedPlan { plan, kernels, inputs, output, epilogue: None })
     }
 
     /// A plan whose last launch does elementwise work before the store.
     pub(crate) fn fused(
         gpu: &Gpu,
-        plan: Plan,
+        plan: KernelPlan,
         inputs: SmallVec<[usize; 2]>,
         epilogue: CudaEpilogue,
-    ) -> Result<Step> {
+    ) -> Result<PreparedPlan> {
         let before = plan.launches.len().saturating_sub(1);
         let mut kernels = loaded(gpu, &plan.launches[..before])?;
         kernels.push(epilogue.kernel());
-        Ok(Step { plan, kernels, inputs, output: 0, epilogue: Some(epilogue) })
+        Ok(PreparedPlan { plan, kernels, inputs, output: 0, epilogue: Some(epilogue) })
     }
 
     fn run<B: Bindings>(
@@ -139,8 +144,12 @@ impl Step {
             None if self.plan.workspace > 0 => gpu.scratch(),
             None => 0,
         };
-        let asks =
-            self.plan.launches.iter().flat_map(library::Launch::pointers).any(|p| p.1 == Pointer::Fault);
+        let asks = self
+            .plan
+            .launches
+            .iter()
+            .flat_map(library::KernelLaunch::pointers)
+            .any(|p| p.1 == Pointer::Fault);
         let fault = if asks { gpu.guard(launch.kernel_guard(graph)?)? } else { 0 };
         let address = |pointer| match pointer {
             Pointer::Input(i) => {
@@ -157,7 +166,7 @@ impl Step {
             let args = step.bind(&mut memory, address);
             for map in step.maps() {
                 let encoded = gpu.tensor_map(&map.tensor, address(map.pointer) + map.offset)?;
-                library::Launch::set_map(args, map, &encoded);
+                library::KernelLaunch::set_map(args, map, &encoded);
             }
             let args = &*args;
             let mut packed: SmallVec<[u8; 1024]> = SmallVec::new();

@@ -7,7 +7,7 @@
 
 use crate::engine;
 use crate::exclusive::Exclusive;
-use crate::execute::{Manner, Places, Room, Whole};
+use crate::execute::{Manner, MemoryPlaces, Room, Whole};
 use crate::live::LiveScalar;
 use crate::node::{Inner, Node, Value};
 use crate::op::{Op, SourceKind};
@@ -24,7 +24,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// One realisation of a run. Nodes are remembered, not held: holding them would change what later plans may overwrite.
-pub(crate) struct Step {
+pub(crate) struct Realised {
     pub(crate) plan: Arc<Plan>,
     /// Known values and arguments, by position in the plan's graph.
     pub(crate) read: Vec<(usize, Seen)>,
@@ -78,7 +78,7 @@ pub(crate) fn same_elements(a: &Value, b: &Value) -> bool {
 pub struct Trace {
     /// Nodes that are older were there before the step.
     pub(crate) start: u64,
-    steps: Vec<Step>,
+    steps: Vec<Realised>,
     /// That the host read a value within the step, and where.
     host_read: Option<Error>,
     /// The host may: the step is then not replayed.
@@ -256,7 +256,7 @@ pub(crate) fn note_exclusive(exclusive: &Arc<Exclusive>) {
     });
 }
 
-pub(crate) fn note_step(step: Step) {
+pub(crate) fn note_step(step: Realised) {
     TRACE.with_borrow_mut(|trace| {
         if let Some(trace) = trace {
             trace.steps.push(step);
@@ -354,7 +354,7 @@ pub struct Outside {
 }
 
 /// A run under way.
-struct Run<'a> {
+struct Replaying<'a> {
     outside: &'a [Outside],
     generator: (u64, u64),
     /// The bits of the live scalars, in the order in which steps read them.
@@ -367,7 +367,7 @@ struct Run<'a> {
     by_address: Vec<usize>,
     /// Memory for what the steps compute; one after the other they take their parts.
     rooms: std::vec::IntoIter<Room>,
-    places: Places,
+    places: MemoryPlaces,
 }
 
 /// What the caller will put a computed value in the place of.
@@ -575,15 +575,24 @@ impl Replay {
     ) -> Result<Made> {
         let refusal = Refusal::new(!replaced.is_empty(), true);
         let rooms = self.rooms()?.into_iter();
-        let places = Places::default();
+        let places = MemoryPlaces::default();
         // Asked for by address, where a check may refuse something.
         let mut by_address: Vec<usize> = vec![];
         if refusal.is_gathered() || self.steps.iter().any(|step| step.plan.guarded.is_some()) {
             by_address.extend(0..replaced.len());
             by_address.sort_unstable_by_key(|r| replaced[*r].old.buffer.address());
         }
-        let mut run =
-            Run { outside, generator, live, begun: false, refusal, replaced, by_address, rooms, places };
+        let mut run = Replaying {
+            outside,
+            generator,
+            live,
+            begun: false,
+            refusal,
+            replaced,
+            by_address,
+            rooms,
+            places,
+        };
         match self.gpu {
             None => self.steps(&mut run),
             // Launches are collected, and go out as one graph; nobody else may launch meanwhile.
@@ -612,7 +621,12 @@ impl Replay {
     }
 
     /// Runs the steps' plans as one graph.
-    fn collected(&mut self, device: Device, line: &'static Location<'static>, run: &mut Run) -> Result<Made> {
+    fn collected(
+        &mut self,
+        device: Device,
+        line: &'static Location<'static>,
+        run: &mut Replaying,
+    ) -> Result<Made> {
         let gpu = Gpu::of(device)?;
         let checks: usize = self.steps.iter().filter_map(|step| step.plan.guarded).map(|g| 2 * g.1).sum();
         if checks > 0 {
@@ -620,7 +634,7 @@ impl Replay {
             gpu.note_guards(checks)?;
         }
         self.turns.rotate_right(1);
-        run.places = Places::as_before(std::mem::take(&mut self.turns[0].places));
+        run.places = MemoryPlaces::as_before(std::mem::take(&mut self.turns[0].places));
         gpu.collect_launches(std::mem::take(&mut self.turns[0].works));
         let result = self.steps(run);
         self.turns[0].places = std::mem::take(&mut run.places).found();
@@ -655,7 +669,7 @@ impl Replay {
     }
 
     /// Runs the steps' plans.
-    fn steps(&self, run: &mut Run) -> Result<Made> {
+    fn steps(&self, run: &mut Replaying) -> Result<Made> {
         crate::node::note_computing();
         let mut made: Vec<Vec<Option<Value>>> = Vec::with_capacity(self.steps.len());
         let mut live = run.live.iter();
@@ -818,7 +832,7 @@ impl Bound<'_> {
     }
 }
 
-impl Run<'_> {
+impl Replaying<'_> {
     /// Whether a slot of a step would take over memory of what something else than it replaces.
     fn is_foreign(&self, donor: &Value, at: usize, step: &ReplayStep, slot: usize) -> bool {
         let place = donor.buffer.address();

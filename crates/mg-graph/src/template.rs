@@ -18,7 +18,7 @@ use std::sync::OnceLock;
 /// How a graph hangs together.
 pub struct Template {
     /// Sources first.
-    parts: Vec<Part>,
+    parts: Vec<TemplateNode>,
     roots: Vec<Source>,
     /// The nodes that it was made of.
     sequences: Vec<u64>,
@@ -37,7 +37,7 @@ pub struct Grown {
 }
 
 /// A node of it.
-struct Part {
+struct TemplateNode {
     op: Op,
     signature: u64,
     shape: Shape,
@@ -48,7 +48,7 @@ struct Part {
     tracked: bool,
     released: bool,
     history: Option<(History, Source)>,
-    value: Known,
+    value: TemplateValue,
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -61,13 +61,13 @@ enum History {
 #[derive(Clone, Copy, PartialEq)]
 enum Source {
     /// One of the template's.
-    Part(usize),
+    TemplateNode(usize),
     /// Something from outside, by its number.
     Outside(usize),
 }
 
 /// A node's value.
-enum Known {
+enum TemplateValue {
     /// Is computed when it is asked for.
     Pending,
     Computed(Computed),
@@ -134,7 +134,7 @@ impl Template {
         let at: HashMap<u64, usize> = met.keys().enumerate().map(|(at, &sequence)| (sequence, at)).collect();
         let source = |node: &Node| match outside.get(&node.sequence()) {
             Some(&number) => Source::Outside(number),
-            None => Source::Part(at[&node.sequence()]),
+            None => Source::TemplateNode(at[&node.sequence()]),
         };
         let mut parts = Vec::with_capacity(met.len());
         for (sequence, (node, sources)) in &met {
@@ -142,11 +142,13 @@ impl Template {
                 (None, Op::Source(SourceKind::Live { .. })) if trace.has_host_work() => {
                     return Err(refused("its answer has the history of a number that it changes"));
                 }
-                (None, _) => Known::Pending,
+                (None, _) => TemplateValue::Pending,
                 (Some(Err(error)), _) => return Err(error.clone()),
                 (Some(Ok(value)), op) => match computed.get(sequence) {
-                    Some(&(step, result)) => Known::Computed(Computed::new(step, result)),
-                    None if matches!(op, Op::Source(SourceKind::Data)) => Known::Constant(value.clone()),
+                    Some(&(step, result)) => TemplateValue::Computed(Computed::new(step, result)),
+                    None if matches!(op, Op::Source(SourceKind::Data)) => {
+                        TemplateValue::Constant(value.clone())
+                    }
                     None => {
                         return Err(refused(
                             "its answer has the history of a value that it has not computed",
@@ -154,7 +156,7 @@ impl Template {
                     }
                 },
             };
-            parts.push(Part {
+            parts.push(TemplateNode {
                 op: node.op().clone(),
                 signature: node.0.signature,
                 shape: *node.shape(),
@@ -224,13 +226,13 @@ impl Template {
                 Op::Source(_) | Op::Map(_) | Op::View(_) | Op::Reduce(..) | Op::Kernel(_),
             ) => true,
         };
-        let same_value = |a: &Known, b: &Known| match (a, b) {
-            (Known::Pending, Known::Pending) => true,
-            (Known::Computed(a), Known::Computed(b)) => a == b,
-            (Known::Constant(a), Known::Constant(b)) => same_elements(a, b),
-            (Known::Pending | Known::Computed(_) | Known::Constant(_), _) => false,
+        let same_value = |a: &TemplateValue, b: &TemplateValue| match (a, b) {
+            (TemplateValue::Pending, TemplateValue::Pending) => true,
+            (TemplateValue::Computed(a), TemplateValue::Computed(b)) => a == b,
+            (TemplateValue::Constant(a), TemplateValue::Constant(b)) => same_elements(a, b),
+            (TemplateValue::Pending | TemplateValue::Computed(_) | TemplateValue::Constant(_), _) => false,
         };
-        let same = |(a, b): (&Part, &Part)| {
+        let same = |(a, b): (&TemplateNode, &TemplateNode)| {
             (a.signature, a.shape, a.dtype, a.device) == (b.signature, b.shape, b.dtype, b.device)
                 && a.sources == b.sources
                 && (a.tracked, a.released) == (b.tracked, b.released)
@@ -258,7 +260,7 @@ impl Template {
         let lost = || Error::new("jit", ErrorKind::Internal("a history without its values".into()));
         let mut nodes: Vec<Node> = Vec::with_capacity(self.parts.len());
         let find = |nodes: &[Node], source: &Source| match *source {
-            Source::Part(at) => nodes.get(at).cloned().ok_or_else(lost),
+            Source::TemplateNode(at) => nodes.get(at).cloned().ok_or_else(lost),
             Source::Outside(number) => outside(number).ok_or_else(lost),
         };
         for part in &self.parts {
@@ -275,11 +277,11 @@ impl Template {
                 op => op.clone(),
             };
             let value = match &part.value {
-                Known::Pending => OnceLock::new(),
-                Known::Computed(computed) => {
+                TemplateValue::Pending => OnceLock::new(),
+                TemplateValue::Computed(computed) => {
                     OnceLock::from(Ok(made.get(*computed).ok_or_else(lost)?.clone()))
                 }
-                Known::Constant(value) => OnceLock::from(Ok(value.clone())),
+                TemplateValue::Constant(value) => OnceLock::from(Ok(value.clone())),
             };
             let sources =
                 part.sources.iter().map(|source| find(&nodes, source)).collect::<Result<Sources>>()?;

@@ -11,7 +11,7 @@
 
 use mg_device::cuda::{Moved, TensorMap, WindowMap};
 use mg_device::{DType, Layout, Shape};
-use mg_kernels::cuda::library::{MAX_ARGS, Map, Plan, Pointer, copy};
+use mg_kernels::cuda::library::{KernelPlan, MAX_ARGS, Map, Pointer, copy};
 use mg_kernels::library::conv::{Conv, ConvKind};
 use mg_kernels::library::gather::cuda::{gather, scatter_add};
 use mg_kernels::library::matmul::{Epilogue, Precision, Problem, cuda as matmul};
@@ -33,7 +33,7 @@ fn option<'a>(words: &[&'a str], name: &str) -> Option<&'a str> {
     words.iter().find_map(|word| word.strip_prefix(name)?.strip_prefix('='))
 }
 
-fn product(words: &[&str]) -> Result<Plan> {
+fn product(words: &[&str]) -> Result<KernelPlan> {
     let (a, b) = (layout(words, "a")?, layout(words, "b")?);
     let mut problem = Problem::new(words[1].parse()?, &a, &b)?;
     if words[2] == "high" {
@@ -60,7 +60,7 @@ fn axes(words: &[&str], name: &str, missing: u32) -> Result<[u32; 3]> {
     Ok([missing, a.parse()?, b.parse()?])
 }
 
-fn convolution(words: &[&str]) -> Result<Plan> {
+fn convolution(words: &[&str]) -> Result<KernelPlan> {
     let kind = match words[1] {
         "forward" => ConvKind::Forward,
         "input" => ConvKind::Input,
@@ -92,7 +92,7 @@ fn convolution(words: &[&str]) -> Result<Plan> {
 }
 
 /// Values at indices, into memory that has the base already.
-fn written(words: &[&str], n: usize, count: usize) -> Result<Plan> {
+fn written(words: &[&str], n: usize, count: usize) -> Result<KernelPlan> {
     let dtype = words[1].parse()?;
     let described = |dims: &[usize], dtype| -> Result<Described> {
         Ok(Described { layout: Layout::contiguous(Shape::new(dims)?), dtype, align: 16 })
@@ -105,7 +105,7 @@ fn written(words: &[&str], n: usize, count: usize) -> Result<Plan> {
     Ok(Library::from(Put { n, inner: 1 }).cuda(&operands, &result, target)?)
 }
 
-fn sorted(words: &[&str]) -> Result<Plan> {
+fn sorted(words: &[&str]) -> Result<KernelPlan> {
     let (rows, length) = words[3].split_once('x').ok_or("no 'x'")?;
     let (rows, length): (usize, usize) = (rows.parse()?, length.parse()?);
     let kind = match words[1] {
@@ -133,7 +133,7 @@ fn target(words: &[&str], align: usize) -> Result<Target> {
     Ok(Target { align, capability: words[4].parse()?, in_place: false, precision, epilogue: None })
 }
 
-fn plan(words: &[&str]) -> Result<Plan> {
+fn plan(words: &[&str]) -> Result<KernelPlan> {
     let number = |at: usize| -> Result<usize> { Ok(words.get(at).ok_or("a word is missing")?.parse()?) };
     Ok(match words[0] {
         "matmul" => product(words)?,
@@ -153,7 +153,7 @@ fn plan(words: &[&str]) -> Result<Plan> {
     })
 }
 
-fn json(plan: &Plan) -> String {
+fn json(plan: &KernelPlan) -> String {
     let launches: Vec<String> = plan
         .launches
         .iter()

@@ -34,7 +34,7 @@ pub enum Checks {
         /// The axis.
         axis: usize,
         /// How many places there are.
-        places: Places,
+        places: IndexBound,
     },
     /// What it looks at by itself.
     Own {
@@ -62,7 +62,7 @@ impl Checks {
 
 /// How many places an index can name.
 #[derive(Clone, Copy, Debug)]
-pub enum Places {
+pub enum IndexBound {
     /// As many as this operand has along the axis.
     Of(usize),
     /// So many.

@@ -5,7 +5,7 @@
 
 use mg_device::cuda::{Moved, WindowMap};
 use mg_device::{DType, Layout, Shape};
-use mg_kernels::cuda::library::{Launch, MAX_ARGS, Map, Plan, Pointer};
+use mg_kernels::cuda::library::{KernelLaunch, KernelPlan, MAX_ARGS, Map, Pointer};
 use mg_kernels::library::conv::{Conv, ConvKind};
 use mg_kernels::library::matmul::Precision;
 use mg_kernels::library::{Described, Library, Shaped, Target};
@@ -82,7 +82,7 @@ impl Case {
         out
     }
 
-    fn plan(&self, kind: ConvKind, dtype: DType, precision: Precision, tile: Option<&str>) -> Plan {
+    fn plan(&self, kind: ConvKind, dtype: DType, precision: Precision, tile: Option<&str>) -> KernelPlan {
         let [x, w, y] = self.shapes();
         let (a, b, sizes) = match kind {
             ConvKind::Forward => (x, w, [0; 2]),
@@ -184,7 +184,7 @@ impl Memory {
     }
 
     /// `struct Copy` and `struct Plane` of `kernels/copy.cu`, `struct Fill`.
-    fn copied(&mut self, launch: &Launch, args: &[u8]) {
+    fn copied(&mut self, launch: &KernelLaunch, args: &[u8]) {
         let places: HashMap<usize, (Pointer, u64)> =
             launch.pointers().map(|(at, p, o)| (at, (p, o))).collect();
         let mut read = Read { bytes: args, at: 16 };
@@ -261,7 +261,7 @@ impl Memory {
     }
 
     /// `struct Conv` of `kernels/conv_tiles.cuh`.
-    fn multiplied(&mut self, launch: &Launch, args: &[u8]) {
+    fn multiplied(&mut self, launch: &KernelLaunch, args: &[u8]) {
         let (kind, tile) = launch.kernel.name.rsplit_once("_w").unwrap();
         let (bm, bn) = tile.split_once('x').unwrap();
         let (bm, bn): (usize, usize) = (bm.parse().unwrap(), bn.parse().unwrap());
@@ -342,7 +342,7 @@ impl Memory {
     }
 
     /// As [`Memory::multiplied`], of windows of one element.
-    fn points(&mut self, launch: &Launch, args: &[u8]) {
+    fn points(&mut self, launch: &KernelLaunch, args: &[u8]) {
         let (_, tile) = launch.kernel.name.rsplit_once("_w").unwrap();
         let (bm, bn) = tile.split_once('x').unwrap();
         let (bm, bn): (usize, usize) = (bm.parse().unwrap(), bn.parse().unwrap());
@@ -375,7 +375,7 @@ impl Memory {
     }
 
     /// `struct Spread` of `kernels/conv_spread.cu`.
-    fn spread(&mut self, launch: &Launch, args: &[u8]) {
+    fn spread(&mut self, launch: &KernelLaunch, args: &[u8]) {
         let places: HashMap<usize, (Pointer, u64)> =
             launch.pointers().map(|(at, p, o)| (at, (p, o))).collect();
         let mut read = Read { bytes: args, at: 16 };
@@ -399,7 +399,7 @@ impl Memory {
     }
 
     /// `struct Add` of `kernels/conv_add.cu`.
-    fn added(&mut self, launch: &Launch, args: &[u8]) {
+    fn added(&mut self, launch: &KernelLaunch, args: &[u8]) {
         let mut read = Read { bytes: args, at: 16 };
         let [m, channels, taps, chunks, tiles_m, tiles, rows, columns, _, steps, share, together] =
             [(); 12].map(|()| read.u32());
@@ -427,7 +427,7 @@ impl Memory {
     }
 
     /// `struct Weave` of `kernels/conv_weave.cu`.
-    fn woven(&mut self, launch: &Launch, args: &[u8]) {
+    fn woven(&mut self, launch: &KernelLaunch, args: &[u8]) {
         let places: HashMap<usize, (Pointer, u64)> =
             launch.pointers().map(|(at, p, o)| (at, (p, o))).collect();
         let mut read = Read { bytes: args, at: 16 };
@@ -445,7 +445,7 @@ impl Memory {
         }
     }
 
-    fn run(&mut self, plan: &Plan) {
+    fn run(&mut self, plan: &KernelPlan) {
         for launch in &plan.launches {
             let mut memory = [0; MAX_ARGS];
             let args = launch.bind(&mut memory, |_| 0);
@@ -472,7 +472,7 @@ fn numbers(count: usize, seed: u32) -> Vec<f64> {
     (0..count).map(|_| next()).collect()
 }
 
-fn check(case: Case, kind: ConvKind, dtype: DType, precision: Precision, tile: Option<&str>) -> Plan {
+fn check(case: Case, kind: ConvKind, dtype: DType, precision: Precision, tile: Option<&str>) -> KernelPlan {
     let plan = case.plan(kind, dtype, precision, tile);
     let [x, w, y] = case.shapes().map(|shape| shape.iter().product::<usize>());
     let [a, b, out] = match kind {
@@ -526,7 +526,7 @@ const CASES: [Case; 10] = [
 ];
 const KINDS: [ConvKind; 3] = [ConvKind::Forward, ConvKind::Input, ConvKind::Weight];
 
-fn uses(plan: &Plan, start: &str) -> bool {
+fn uses(plan: &KernelPlan, start: &str) -> bool {
     plan.launches.iter().any(|launch| launch.kernel.name.starts_with(start))
 }
 

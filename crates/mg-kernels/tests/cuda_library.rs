@@ -3,7 +3,7 @@
 
 use mg_device::cuda::{Elements, Moved, TENSOR_MAP_BYTES, TensorMap};
 use mg_device::{DType, Error, ErrorKind, Layout, Result, Shape};
-use mg_kernels::cuda::library::{KERNELS, Launch, MAX_ARGS, Map, Plan, Pointer, copy};
+use mg_kernels::cuda::library::{KERNELS, KernelLaunch, KernelPlan, MAX_ARGS, Map, Pointer, copy};
 use mg_kernels::library::gather::cuda::{gather, scatter_add};
 use mg_kernels::library::matmul::{Epilogue, Precision, Problem, cuda as matmul};
 use mg_kernels::library::{Attention, AttentionKind, Described, Library, Put, Shaped, Target};
@@ -20,10 +20,10 @@ fn number(text: &str, start: &str) -> usize {
 }
 
 /// Checks a plan's launches against the text of their kernels; gives them back.
-fn sound(plan: Result<Plan>) -> Vec<Launch> {
+fn sound(plan: Result<KernelPlan>) -> Vec<KernelLaunch> {
     let plan = plan.unwrap();
     for launch in &plan.launches {
-        let Launch { kernel, grid, block, shared, .. } = launch;
+        let KernelLaunch { kernel, grid, block, shared, .. } = launch;
         let mut memory = [0u8; MAX_ARGS];
         let argument = launch.bind(&mut memory, |_| 0);
         let parameter = format!(" .b8 {}_param_0[", kernel.name);
@@ -481,7 +481,7 @@ fn sums_of_one_value_for_all_are_rows() {
 }
 
 /// Whether a product of capability 9.0 uses what is there alone, of operands as they lie; and its launch.
-fn on_hopper(dtype: DType, a: &Layout, b: &Layout) -> (bool, Launch) {
+fn on_hopper(dtype: DType, a: &Layout, b: &Layout) -> (bool, KernelLaunch) {
     let mut problem = product(dtype, a, b);
     (problem.capability, problem.precision) = (90, Precision::High);
     let mut launches = sound(matmul::plan(&problem));
@@ -600,7 +600,7 @@ fn what_is_copied_of_operands_has_room() {
         let (all_a, all_b) = (batch * m * line(k) * 2, k * line(n) * 2);
         assert!(plan.workspace >= all_a + all_b);
         // The second copy is behind the first, and what blocks share behind both.
-        let offsets = |launch: &Launch| -> Vec<u64> {
+        let offsets = |launch: &KernelLaunch| -> Vec<u64> {
             let pointers = launch.pointers().filter(|(_, pointer, _)| *pointer == Pointer::Workspace);
             pointers.map(|(_, _, offset)| offset).collect()
         };
@@ -655,7 +655,7 @@ fn attention_of(
         let launches = sound(kernel.cuda(&operands, &result, target));
         // What the smallest of the GPUs with tensor cores has, and what those of capability 9.0 have.
         // Of narrow blocks two or three share it, and a kilobyte each is the driver's.
-        let most = |launch: &Launch| match launch.kernel.constant("EACH") {
+        let most = |launch: &KernelLaunch| match launch.kernel.constant("EACH") {
             Some(each) => (228 << 10) / each as u32 - 1024,
             None => 99 << 10,
         };

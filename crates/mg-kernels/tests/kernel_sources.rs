@@ -2,7 +2,7 @@
 //! refused), tiles and the shared memory of a block.
 
 use mg_device::{DType, Layout, Shape};
-use mg_kernels::cuda::library::{KERNELS, Launch, Plan, copy};
+use mg_kernels::cuda::library::{KERNELS, KernelLaunch, KernelPlan, copy};
 use mg_kernels::library::matmul::{Precision, Problem, cuda as matmul};
 use mg_kernels::library::{
     Blend, Compact, Described, Extreme, Library, Shaped, Target, attention, conv, factor, gather, pair, pool,
@@ -17,7 +17,7 @@ fn dense(dims: &[usize]) -> Layout {
 }
 
 /// The launches of a room for dense operands, on GPUs of all kinds.
-fn launches(kernel: impl Into<Library>, operands: &[(&[usize], DType)]) -> Vec<Launch> {
+fn launches(kernel: impl Into<Library>, operands: &[(&[usize], DType)]) -> Vec<KernelLaunch> {
     let kernel: Library = kernel.into();
     let shaped: Vec<Shaped> =
         operands.iter().map(|&(dims, dtype)| Shaped { shape: Shape::new(dims).unwrap(), dtype }).collect();
@@ -37,7 +37,7 @@ fn launches(kernel: impl Into<Library>, operands: &[(&[usize], DType)]) -> Vec<L
     for capability in [75, 80, 90] {
         for precision in [Precision::Highest, Precision::High] {
             let target = Target { align: 16, capability, in_place: false, precision, epilogue: None };
-            let plan: Plan =
+            let plan: KernelPlan =
                 kernel.cuda(&described, &result, target).unwrap_or_else(|error| panic!("{error}"));
             all.extend(plan.launches);
         }
@@ -45,7 +45,7 @@ fn launches(kernel: impl Into<Library>, operands: &[(&[usize], DType)]) -> Vec<L
     all
 }
 
-fn attentions() -> Vec<Launch> {
+fn attentions() -> Vec<KernelLaunch> {
     use attention::{Attention, AttentionKind};
     let mut all = vec![];
     for dtype in FLOATS {
@@ -67,7 +67,7 @@ fn attentions() -> Vec<Launch> {
     all
 }
 
-fn convolutions() -> Vec<Launch> {
+fn convolutions() -> Vec<KernelLaunch> {
     use conv::{Conv, ConvKind};
     let mut all = vec![];
     for dtype in FLOATS {
@@ -102,7 +102,7 @@ fn convolutions() -> Vec<Launch> {
     all
 }
 
-fn factorisations() -> Vec<Launch> {
+fn factorisations() -> Vec<KernelLaunch> {
     use factor::{Demand, Factor, FactorKind};
     let mut all = vec![];
     for dtype in [DType::F32, DType::F64] {
@@ -124,7 +124,7 @@ fn factorisations() -> Vec<Launch> {
     all
 }
 
-fn others() -> Vec<Launch> {
+fn others() -> Vec<KernelLaunch> {
     let line: &[usize] = &[3, 5000];
     let f32s = |dims| (dims, DType::F32);
     let mut all = launches(scan::Scan { kind: scan::ScanKind::Sum, axis: 1, reverse: false }, &[f32s(line)]);

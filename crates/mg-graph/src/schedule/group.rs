@@ -72,18 +72,18 @@ pub(crate) struct Groups {
     /// Groups that read each node.
     pub(super) readers: Vec<Vec<usize>>,
     /// Memory of searches, of which there are many.
-    met: RefCell<Met>,
+    met: RefCell<MetGroups>,
 }
 
 /// Which groups a search has met: those with its stamp.
 #[derive(Default)]
-struct Met {
+struct MetGroups {
     stamps: Vec<usize>,
     stamp: usize,
     count: usize,
 }
 
-impl Met {
+impl MetGroups {
     /// Begins a search among so many groups.
     fn forget(&mut self, groups: usize) {
         self.stamps.resize(groups, 0);

@@ -12,7 +12,7 @@ use crate::hash::Table;
 use crate::kernel::Kernel;
 use crate::op::Op;
 use crate::plan::{
-    Action, Bind, Call, Coded, Copies, KernelArg, Launch, Loc, Part, Plan, ProgramLaunch, Slot,
+    Action, Bind, Call, Coded, Copies, CopyPart, KernelArg, Launch, Loc, Plan, ProgramLaunch, Slot,
 };
 use mg_device::{Buffer, Device, Layout, Result, Shape};
 use mg_kernels::{Class, Inst, Over, Source};
@@ -140,7 +140,7 @@ impl<'a> Lowering<'a> {
             Some(from) => {
                 let output = self.slot(last, None)?;
                 let to = Layout::contiguous(*from.layout.shape());
-                let parts = vec![Part { from, to }];
+                let parts = vec![CopyPart { from, to }];
                 Action::Copies(Copies { parts, zeros: false, in_place: false, output })
             }
             None => Action::Program(self.program(emitted, turn, None, &[])?),
@@ -352,9 +352,9 @@ fn action(graph: &Graph, node: usize, kernel: &Kernel, planned: Planned) -> Resu
             Action::Transfer { from, output: written()? }
         }
         Kernel::Write { region } => {
-            let base = (args.len() > 1).then(|| args.swap_remove(1)).map(|from| Part { from, to: whole });
+            let base = (args.len() > 1).then(|| args.swap_remove(1)).map(|from| CopyPart { from, to: whole });
             let zeros = base.is_none();
-            let own = args.pop().map(|from| Part { from, to: **region });
+            let own = args.pop().map(|from| CopyPart { from, to: **region });
             let parts = base.into_iter().chain(own).collect();
             Action::Copies(Copies { parts, zeros, in_place, output: written()? })
         }
@@ -362,7 +362,7 @@ fn action(graph: &Graph, node: usize, kernel: &Kernel, planned: Planned) -> Resu
             let (axis, mut at, mut parts) = (usize::from(*axis), 0isize, vec![]);
             for from in args {
                 let n = from.layout.shape()[axis] as isize;
-                parts.push(Part { from, to: whole.slice(axis, Some(at), Some(at + n), 1)? });
+                parts.push(CopyPart { from, to: whole.slice(axis, Some(at), Some(at + n), 1)? });
                 at += n;
             }
             Action::Copies(Copies { parts, zeros: false, in_place, output: written()? })

@@ -45,9 +45,9 @@ pub(crate) struct Places {
 
 /// Values met at places.
 #[derive(Default)]
-pub(crate) struct Met(HashSet<u64, BuildHasherDefault<WordHasher>>);
+pub(crate) struct MetAtPlaces(HashSet<u64, BuildHasherDefault<WordHasher>>);
 
-impl Met {
+impl MetAtPlaces {
     /// Whether the value was not met there before.
     pub(crate) fn insert(&mut self, i: usize, at: PlaceId) -> bool {
         // The multiplication spreads neighbours over the table.
@@ -196,7 +196,7 @@ impl Graph<'_> {
     /// Everything that an anchor's program reads and computes; the walk ends when it has found more than `limit` of either.
     pub(crate) fn reads(&self, anchor: usize, limit: usize) -> Reads {
         let (mut reads, mut inlined) = (vec![], vec![]);
-        let mut seen = Met::default();
+        let mut seen = MetAtPlaces::default();
         let mut stack: Vec<(usize, Path)> = self.starts(anchor).into_vec();
         while let Some((i, mut path)) = stack.pop() {
             // An anchor that stores what is known (or an argument) reads the original.

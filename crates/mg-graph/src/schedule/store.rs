@@ -1,7 +1,7 @@
 //! Which values get memory of their own.
 
 use super::Graph;
-use super::path::{Met, Path};
+use super::path::{MetAtPlaces, Path};
 use crate::engine::{Root, internal};
 use crate::op::{Op, SourceKind};
 use mg_device::{Layout, Result};
@@ -162,7 +162,7 @@ fn check_arguments(
     check: &mut impl FnMut(&Graph, Layout, &[super::path::Elem]),
 ) {
     let mut stack: Vec<(usize, Path)> = graph.starts(anchor).into_vec();
-    let mut seen = Met::default();
+    let mut seen = MetAtPlaces::default();
     while let Some((i, mut path)) = stack.pop() {
         let i = if graph.argument[i] { i } else { graph.strip(i, &mut path) };
         if !seen.insert(i, graph.place(i, &path)) {

@@ -26,7 +26,7 @@ pub mod tally;
 mod testing;
 pub mod triangular;
 
-use crate::cuda::library::Plan;
+use crate::cuda::library::KernelPlan;
 use crate::finding::{Checks, Finding};
 use crate::rows::Algebra;
 use matmul::{Epilogue, Precision};
@@ -260,7 +260,7 @@ pub trait Kernel: Copy {
     /// # Errors
     ///
     /// Operands that the kernel does not take, sizes that no launch can take.
-    fn together(&self, _all: &[(&[Described], Shaped, Target)]) -> Result<Option<Plan>> {
+    fn together(&self, _all: &[(&[Described], Shaped, Target)]) -> Result<Option<KernelPlan>> {
         Ok(None)
     }
 
@@ -347,7 +347,7 @@ pub trait Kernel: Copy {
     /// # Errors
     ///
     /// Sizes that no launch can take.
-    fn cuda(&self, operands: &[Described], result: &Shaped, target: Target) -> Result<Plan>;
+    fn cuda(&self, operands: &[Described], result: &Shaped, target: Target) -> Result<KernelPlan>;
 }
 
 macro_rules! library {
@@ -428,7 +428,7 @@ macro_rules! library {
             /// # Errors
             ///
             /// Operands that the kernel does not take, sizes that no launch can take.
-            pub fn together(&self, all: &[(&[Described], Shaped, Target)]) -> Result<Option<Plan>> {
+            pub fn together(&self, all: &[(&[Described], Shaped, Target)]) -> Result<Option<KernelPlan>> {
                 match self { $(Library::$Name(k) => k.together(all)),* }
             }
 
@@ -515,7 +515,7 @@ macro_rules! library {
             /// # Errors
             ///
             /// Sizes that no launch can take.
-            pub fn cuda(&self, operands: &[Described], result: &Shaped, target: Target) -> Result<Plan> {
+            pub fn cuda(&self, operands: &[Described], result: &Shaped, target: Target) -> Result<KernelPlan> {
                 match self { $(Library::$Name(k) => k.cuda(operands, result, target)),* }
             }
         }

@@ -5,7 +5,7 @@ use super::args::{self, OUTPUT, input};
 use super::axes::{WIDE, countable};
 use super::constants::copy::{BLOCK, MOST_PARTS, THREADS};
 use super::many::TAKEN;
-use super::{Plan, Pointer};
+use super::{KernelPlan, Pointer};
 use mg_device::{Error, ErrorKind, Layout, MAX_RANK, Result, Shape, collapse};
 use smallvec::{SmallVec, smallvec};
 use std::array::from_fn;
@@ -25,14 +25,14 @@ const NEIGHBOURS: usize = 1 << 18;
 /// # Errors
 ///
 /// [`ErrorKind::Shape`] where the shapes differ or there are more tiles than a launch has blocks.
-pub fn plan(size: usize, from: &Layout, to: &Layout, align: usize) -> Result<Plan> {
+pub fn plan(size: usize, from: &Layout, to: &Layout, align: usize) -> Result<KernelPlan> {
     if from.shape() != to.shape() {
         let text = format!("shapes {} and {} of a copy differ", from.shape(), to.shape());
         return Err(Error::new("copy", ErrorKind::Shape(text)));
     }
     let (shape, strides) = outermost_first(from, to)?;
     if shape.contains(&0) {
-        return Ok(Plan::default());
+        return Ok(KernelPlan::default());
     }
     if shape.rank() > TAKEN {
         return many(size, shape, strides, align);
@@ -52,7 +52,7 @@ const TOGETHER: usize = 1 << 25;
 /// # Errors
 ///
 /// As [`plan`].
-pub fn together(size: usize, parts: &[Part]) -> Result<Option<Plan>> {
+pub fn together(size: usize, parts: &[Part]) -> Result<Option<KernelPlan>> {
     let elements: usize = parts.iter().map(|(from, _, _)| from.numel()).sum();
     if !(2..=MOST_PARTS).contains(&parts.len()) || elements * size > TOGETHER {
         return Ok(None);
@@ -86,7 +86,7 @@ pub fn together(size: usize, parts: &[Part]) -> Result<Option<Plan>> {
     }
     let args = args::copy::Parts { count: parts.len() as u32, parts: all };
     let launches = smallvec![super::launch("copy", "copy_parts", blocks, &args)?];
-    Ok(Some(Plan { launches, ..Plan::default() }))
+    Ok(Some(KernelPlan { launches, ..KernelPlan::default() }))
 }
 
 /// Axes in the order in which the result lies in memory, those that merge as one; the result's strides come first.
@@ -125,7 +125,7 @@ fn way(size: usize, shape: &Shape, strides: &[[isize; MAX_RANK]; 2]) -> Way {
 }
 
 /// A copy over more axes than kernels take elsewhere.
-fn many(size: usize, shape: Shape, strides: [[isize; MAX_RANK]; 2], align: usize) -> Result<Plan> {
+fn many(size: usize, shape: Shape, strides: [[isize; MAX_RANK]; 2], align: usize) -> Result<KernelPlan> {
     let (unit, shape, strides) = widen(size, shape, strides, align);
     let count = shape.numel();
     let (outer, inner) = shape.dims().split_at(shape.rank() - TAKEN);
@@ -147,14 +147,14 @@ fn many(size: usize, shape: Shape, strides: [[isize; MAX_RANK]; 2], align: usize
         axes: axes(inner, inside, positions[1])?,
     };
     let name = format!("copy_many_b{}", unit * 8);
-    Ok(Plan {
+    Ok(KernelPlan {
         launches: smallvec![super::launch("copy", &name, count.div_ceil(BLOCK), &args)?],
-        ..Plan::default()
+        ..KernelPlan::default()
     })
 }
 
 /// A copy over axes that no longer merge, as many as a kernel takes.
-fn merged(size: usize, shape: Shape, strides: [[isize; MAX_RANK]; 2], align: usize) -> Result<Plan> {
+fn merged(size: usize, shape: Shape, strides: [[isize; MAX_RANK]; 2], align: usize) -> Result<KernelPlan> {
     let way = way(size, &shape, &strides);
     if let Way::Turned(d) = way {
         let last = shape[d] as isize - 1;
@@ -171,7 +171,7 @@ fn merged(size: usize, shape: Shape, strides: [[isize; MAX_RANK]; 2], align: usi
         // Where that begins, addresses are multiples of an element's size.
         let plan = merged(size, shape, other, align.min(size))?;
         let launches = plan.launches.into_iter().map(|launch| launch.moved(there)).collect();
-        return Ok(Plan { launches, ..plan });
+        return Ok(KernelPlan { launches, ..plan });
     }
     if let Way::Transposed(row, column) = way {
         return transposed(size, &shape, &strides, row, column, align);
@@ -187,9 +187,9 @@ fn merged(size: usize, shape: Shape, strides: [[isize; MAX_RANK]; 2], align: usi
     let axes = Axes::of(&sizes, [&strides[0], &strides[1]], count >= WIDE);
     let args = args::copy::Copy { out: OUTPUT, from: input(0), count: count as u64, axes };
     let name = format!("copy_b{}", unit * 8);
-    Ok(Plan {
+    Ok(KernelPlan {
         launches: smallvec![super::launch("copy", &name, count.div_ceil(BLOCK), &args)?],
-        ..Plan::default()
+        ..KernelPlan::default()
     })
 }
 
@@ -199,7 +199,7 @@ fn neighbours(
     shape: &Shape,
     strides: &[[isize; MAX_RANK]; 2],
     align: usize,
-) -> Result<Option<Plan>> {
+) -> Result<Option<KernelPlan>> {
     let Some(last) = shape.rank().checked_sub(1) else { return Ok(None) };
     let fits = |each: usize| {
         align.is_multiple_of(each * size)
@@ -228,7 +228,7 @@ fn neighbours(
     };
     let name = format!("copy_b{}_x{each}", size * 8);
     let launches = smallvec![super::launch("copy", &name, count.div_ceil(BLOCK), &args)?];
-    Ok(Some(Plan { launches, ..Plan::default() }))
+    Ok(Some(KernelPlan { launches, ..KernelPlan::default() }))
 }
 
 /// Several neighbours as one element, where both sides have them side by side and aligned: bytes of the element, and the
@@ -262,7 +262,7 @@ fn transposed(
     row: usize,
     column: usize,
     align: usize,
-) -> Result<Plan> {
+) -> Result<KernelPlan> {
     let around: SmallVec<[usize; MAX_RANK]> =
         (0..shape.rank()).filter(|&d| d != row && d != column).collect();
     let (rows, columns) = (shape[row], shape[column]);
@@ -298,9 +298,9 @@ fn transposed(
         around: Axes::of(&sizes, [&out_rest, &from_rest], false),
     };
     let name = format!("transpose_b{}{}", size * 8, if vector { "_v" } else { "" });
-    Ok(Plan {
+    Ok(KernelPlan {
         launches: smallvec![super::launch("copy", &name, tiles_r * tiles_c * count, &args)?],
-        ..Plan::default()
+        ..KernelPlan::default()
     })
 }
 
@@ -310,7 +310,7 @@ fn transposed(
 /// # Errors
 ///
 /// [`ErrorKind::Value`] for another size.
-pub fn fill(size: usize, count: usize, bits: u64) -> Result<Plan> {
+pub fn fill(size: usize, count: usize, bits: u64) -> Result<KernelPlan> {
     if !matches!(size, 1 | 2 | 4 | 8) {
         return Err(Error::new(
             "fill",
@@ -318,13 +318,16 @@ pub fn fill(size: usize, count: usize, bits: u64) -> Result<Plan> {
         ));
     }
     if count == 0 {
-        return Ok(Plan::default());
+        return Ok(KernelPlan::default());
     }
     let args = args::copy::Fill { out: OUTPUT, count: count as u64, bits };
     // Blocks go on to other parts where there are more than these.
     let blocks = (count * size).div_ceil(16 * THREADS * 4).min(1 << 14);
     let name = format!("fill_b{}", size * 8);
-    Ok(Plan { launches: smallvec![super::launch("fill", &name, blocks, &args)?], ..Plan::default() })
+    Ok(KernelPlan {
+        launches: smallvec![super::launch("fill", &name, blocks, &args)?],
+        ..KernelPlan::default()
+    })
 }
 
 #[cfg(test)]
@@ -344,7 +347,7 @@ mod tests {
     }
 
     /// What a copy over many axes moves, read from its launch's argument as the kernel reads it: bytes from, bytes to.
-    fn moves(plan: &Plan) -> Vec<(i64, i64)> {
+    fn moves(plan: &KernelPlan) -> Vec<(i64, i64)> {
         let [launch] = &plan.launches[..] else { panic!("{} launches", plan.launches.len()) };
         let args = launch.args.as_slice();
         let number = |at: usize| i64::from_ne_bytes(args[at..at + 8].try_into().unwrap());

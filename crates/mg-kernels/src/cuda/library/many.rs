@@ -1,7 +1,7 @@
 //! More axes than a kernel takes. They are rare: a kernel that copies takes them, and operands of other kernels are copied first, so that
 //! they lie densely and their axes merge.
 
-use super::{Plan, Pointer, copy};
+use super::{KernelPlan, Pointer, copy};
 use mg_device::{Layout, Result};
 use smallvec::SmallVec;
 
@@ -12,7 +12,7 @@ pub(crate) use super::constants::copy::MAX_RANK as TAKEN;
 pub(crate) type Copied<'a> = (usize, &'a Layout, usize);
 
 /// The plan of a kernel whose first operands are dense copies of these, made before.
-pub(crate) fn of_dense(operands: &[Copied], plan: Plan) -> Result<Plan> {
+pub(crate) fn of_dense(operands: &[Copied], plan: KernelPlan) -> Result<KernelPlan> {
     let mut launches = SmallVec::new();
     let mut places: SmallVec<[u64; 2]> = SmallVec::new();
     let mut at = 0usize;
@@ -36,7 +36,7 @@ pub(crate) fn of_dense(operands: &[Copied], plan: Plan) -> Result<Plan> {
         Pointer::Output(_) | Pointer::Tickets | Pointer::Fault => (pointer, 0),
     };
     launches.extend(plan.launches.into_iter().map(|launch| launch.moved(moved)));
-    Ok(Plan { launches, workspace: at + plan.workspace, ..plan })
+    Ok(KernelPlan { launches, workspace: at + plan.workspace, ..plan })
 }
 
 /// The dense layout of as many elements, with the axes before `axis` and those after it as one each.

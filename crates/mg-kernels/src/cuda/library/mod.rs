@@ -1,6 +1,6 @@
 //! What the CUDA halves of library kernels consist of: prebuilt PTX, and descriptions of launches.
 //!
-//! A kernel's [`cuda`](crate::library::Kernel::cuda) is given shapes, strides and dtypes and answers with a [`Plan`]: which kernels to launch, with
+//! A kernel's [`cuda`](crate::library::Kernel::cuda) is given shapes, strides and dtypes and answers with a [`KernelPlan`]: which kernels to launch, with
 //! which grids, and their arguments with room for addresses. Whoever owns a device resolves the kernels once, and for each
 //! run binds the addresses and launches in order. Strides are in elements and may be 0 or negative; an operand's address is
 //! that of its element at index zero.
@@ -165,7 +165,7 @@ pub enum Pointer {
     Input(u8),
     /// A result's first element.
     Output(u8),
-    /// [`Plan::workspace`] bytes that nobody else uses until the plan's last launch is done, aligned to 256 bytes.
+    /// [`KernelPlan::workspace`] bytes that nobody else uses until the plan's last launch is done, aligned to 256 bytes.
     Workspace,
     /// [`TICKETS`] counters (u32) that are zero before each launch. Launches leave them at zero; all launches that
     /// run one after the other can share them.
@@ -190,7 +190,7 @@ pub struct Map {
 
 /// One launch.
 #[derive(Clone, Debug)]
-pub struct Launch {
+pub struct KernelLaunch {
     /// What runs.
     pub kernel: &'static Prebuilt,
     /// Blocks, along x, y, z.
@@ -205,9 +205,9 @@ pub struct Launch {
     pub(crate) maps: Vec<Map>,
 }
 
-impl Launch {
+impl KernelLaunch {
     /// The kernel's argument with addresses filled in, in `memory`: what the only entry of the launch's parameter array
-    /// points to. `memory` has to be aligned as a `u64` is. Where [`Launch::maps`] go it has zeros yet.
+    /// points to. `memory` has to be aligned as a `u64` is. Where [`KernelLaunch::maps`] go it has zeros yet.
     pub fn bind<'m>(
         &self,
         memory: &'m mut [u8; MAX_ARGS],
@@ -228,7 +228,7 @@ impl Launch {
         &self.maps
     }
 
-    /// Writes an encoded tensor map to where it goes in the argument that [`Launch::bind`] answered with.
+    /// Writes an encoded tensor map to where it goes in the argument that [`KernelLaunch::bind`] answered with.
     pub fn set_map(argument: &mut [u8], map: &Map, encoded: &[u8; TENSOR_MAP_BYTES]) {
         if let Some(place) = argument.get_mut(map.at..map.at + TENSOR_MAP_BYTES) {
             place.copy_from_slice(encoded);
@@ -241,14 +241,14 @@ impl Launch {
     }
 }
 
-impl Launch {
+impl KernelLaunch {
     /// So many blocks of a kernel, each of as many threads as its source asks for.
     pub(crate) fn of<A: args::Argument>(
         op: &'static str,
         kernel: &'static Prebuilt,
         blocks: usize,
         argument: &A,
-    ) -> Result<Launch> {
+    ) -> Result<KernelLaunch> {
         let Ok(grid) = i32::try_from(blocks) else {
             let text = format!("{blocks} blocks are needed, at most 2^31 - 1 are taken");
             return Err(Error::new(op, ErrorKind::Shape(text)));
@@ -262,11 +262,11 @@ impl Launch {
             return Err(Error::new(op, ErrorKind::Internal(text)));
         }
         let (grid, block) = ([grid as u32, 1, 1], [threads, 1, 1]);
-        Ok(Launch { kernel, grid, block, shared: 0, args, pointers, maps })
+        Ok(KernelLaunch { kernel, grid, block, shared: 0, args, pointers, maps })
     }
 
     /// The launch with other addresses, and what is added to them.
-    pub(crate) fn moved(mut self, to: impl Fn(Pointer) -> (Pointer, u64)) -> Launch {
+    pub(crate) fn moved(mut self, to: impl Fn(Pointer) -> (Pointer, u64)) -> KernelLaunch {
         for (_, pointer, offset) in &mut self.pointers {
             let (other, more) = to(*pointer);
             (*pointer, *offset) = (other, offset.wrapping_add(more));
@@ -281,9 +281,9 @@ impl Launch {
 
 /// Launches that compute an operation, one after the other.
 #[derive(Clone, Debug, Default)]
-pub struct Plan {
+pub struct KernelPlan {
     /// In order. None where there is nothing to compute.
-    pub launches: SmallVec<[Launch; 2]>,
+    pub launches: SmallVec<[KernelLaunch; 2]>,
     /// Bytes behind [`Pointer::Workspace`].
     pub workspace: usize,
     /// Rows and columns of the matrices that the last launch computes, where an epilogue counts them.
@@ -296,8 +296,8 @@ pub(crate) fn launch(
     name: &str,
     blocks: usize,
     argument: &impl args::Argument,
-) -> Result<Launch> {
-    Launch::of(op, find(op, name)?, blocks, argument)
+) -> Result<KernelLaunch> {
+    KernelLaunch::of(op, find(op, name)?, blocks, argument)
 }
 
 /// The kernel of a name that a plan made.

@@ -3,7 +3,7 @@
 use super::{Attention, AttentionKind, Heads, Sizes, hopper, wide};
 use crate::cuda::library::args::{self, Address};
 use crate::cuda::library::copy::{self, fill};
-use crate::cuda::library::{Launch, Plan, Pointer, TICKETS, launch};
+use crate::cuda::library::{KernelLaunch, KernelPlan, Pointer, TICKETS, launch};
 use crate::library::matmul::Precision;
 use crate::library::{Described, Target};
 use mg_device::{DType, Error, ErrorKind, Float, Layout, Result};
@@ -137,7 +137,7 @@ pub(super) struct Planned<'a> {
 
 /// Where operands lie, and the launches that copy those whose elements do not lie side by side along a row; they go to the workspace,
 /// from its end on.
-fn lying(operands: &[Described], plan: &mut Plan) -> Result<SmallVec<[Lies; 6]>> {
+fn lying(operands: &[Described], plan: &mut KernelPlan) -> Result<SmallVec<[Lies; 6]>> {
     let lies = |(i, operand): (usize, &Described)| {
         let (shape, strides) = (operand.layout.shape(), operand.layout.strides());
         // Steps of an axis with one position are nobody's; masks are read there by all.
@@ -279,7 +279,7 @@ impl Planned<'_> {
 
     /// Means of few queries, where several blocks have to share the keys of a head: the launch, and how many bytes of workspace they leave what
     /// they have come to in, from `begin` on.
-    fn few(&self, places: Places, begin: usize) -> Result<Option<(Launch, usize)>> {
+    fn few(&self, places: Places, begin: usize) -> Result<Option<(KernelLaunch, usize)>> {
         let s = self.s;
         let (dtype, rows) = (self.dtype(), s.heads / s.shared.max(1) * s.queries);
         let size = s.width.max(s.depth);
@@ -302,7 +302,7 @@ impl Planned<'_> {
         Ok(Some((made, bytes)))
     }
 
-    fn launch(&self, part: Part, places: Places) -> Result<Launch> {
+    fn launch(&self, part: Part, places: Places) -> Result<KernelLaunch> {
         if let Some(tile) = hopper::tile_of(self, part) {
             return hopper::launched(self, part, tile, &places);
         }
@@ -339,7 +339,12 @@ impl Planned<'_> {
     }
 }
 
-pub(super) fn plan(attention: &Attention, s: &Sizes, operands: &[Described], target: Target) -> Result<Plan> {
+pub(super) fn plan(
+    attention: &Attention,
+    s: &Sizes,
+    operands: &[Described],
+    target: Target,
+) -> Result<KernelPlan> {
     let dtype = operands[0].dtype;
     let (size, sum) = (dtype.size(), wide(dtype).size());
     let [_, begin, _] = attention.line(s, dtype);
@@ -351,7 +356,7 @@ pub(super) fn plan(attention: &Attention, s: &Sizes, operands: &[Described], tar
         let text = format!("queries of {q} and keys of {k} are too many");
         return Err(Error::new(OP, ErrorKind::Shape(text)));
     }
-    let mut plan = Plan::default();
+    let mut plan = KernelPlan::default();
     match attention.kind {
         AttentionKind::Forward if rows == 0 => return Ok(plan),
         AttentionKind::Forward => {}
@@ -416,7 +421,7 @@ mod tests {
             let whole = Shape::from([sizes[0], sizes[1], sizes[2], 70]);
             let layout = Layout::contiguous(Shape::from(sizes)).expand(&whole).unwrap();
             let mask = Described { layout, dtype: DType::Bool, align: 16 };
-            let mut plan = Plan::default();
+            let mut plan = KernelPlan::default();
             let lies = lying(&[mask], &mut plan).unwrap();
             assert_eq!(lies[0].steps, steps);
             assert_eq!((plan.launches.len(), plan.workspace), (1, whole.numel()));

@@ -4,7 +4,7 @@ use super::Heads;
 use super::cuda::{CACHED, OP, Part, Places, Planned};
 use crate::cuda::library::args::attention_wgmma::Flash;
 use crate::cuda::library::constants::attention_wgmma::EIGHT;
-use crate::cuda::library::{Launch, Pointer, Prebuilt};
+use crate::cuda::library::{KernelLaunch, Pointer, Prebuilt};
 use crate::library::matmul::Precision;
 use mg_device::cuda::{Elements, Moved};
 use mg_device::{DType, Float, Result};
@@ -172,7 +172,7 @@ pub(super) fn tile_of(planned: &Planned, part: Part) -> Option<Tile> {
 }
 
 /// The launch of a part.
-pub(super) fn launched(planned: &Planned, part: Part, tile: Tile, places: &Places) -> Result<Launch> {
+pub(super) fn launched(planned: &Planned, part: Part, tile: Tile, places: &Places) -> Result<KernelLaunch> {
     let (s, attention) = (planned.s, planned.attention);
     let products = tile.products;
     let last = planned.lie.len() - 1;
@@ -246,7 +246,7 @@ pub(super) fn launched(planned: &Planned, part: Part, tile: Tile, places: &Place
     // longer ones.
     let alone = products.are_turned() && attention.causal;
     let launched = if alone { blocks * all } else { (blocks * all).min(resident) };
-    let mut made = Launch::of(OP, tile.kernel, launched, &args)?;
+    let mut made = KernelLaunch::of(OP, tile.kernel, launched, &args)?;
     made.shared = tile.shared(part) as u32;
     Ok(made)
 }

@@ -9,7 +9,7 @@ mod hopper;
 mod tests;
 
 use super::{Described, Kernel, Operand, Shaped, Structure, Target};
-use crate::cuda::library::Plan;
+use crate::cuda::library::KernelPlan;
 use crate::finding::{Checks, Finding};
 use mg_device::{DType, Error, ErrorKind, Layout, Result, Shape};
 
@@ -287,7 +287,7 @@ impl Kernel for Attention {
         Ok(())
     }
 
-    fn cuda(&self, operands: &[Described], _: &Shaped, target: Target) -> Result<Plan> {
+    fn cuda(&self, operands: &[Described], _: &Shaped, target: Target) -> Result<KernelPlan> {
         let shaped: smallvec::SmallVec<[Shaped; 6]> = operands.iter().map(Described::shaped).collect();
         cuda::plan(self, &self.sizes(&shaped)?, operands, target)
     }

@@ -6,7 +6,7 @@ use crate::cuda::library::args::{self, OUTPUT, input};
 use crate::cuda::library::axes::{WIDE, countable};
 use crate::cuda::library::constants::blend::{THREADS, TIMES};
 use crate::cuda::library::many::{self, Copied, TAKEN};
-use crate::cuda::library::{Plan, launch};
+use crate::cuda::library::{KernelPlan, launch};
 use crate::library::{Described, Shaped};
 use mg_device::{Error, ErrorKind, Layout, MAX_RANK, Result, Shape, collapse};
 use std::array::from_fn;
@@ -24,13 +24,13 @@ fn strides(layout: &Layout) -> [isize; MAX_RANK] {
     strides
 }
 
-pub(super) fn plan(kernel: &Blend, operands: &[Described], result: &Shaped) -> Result<Plan> {
+pub(super) fn plan(kernel: &Blend, operands: &[Described], result: &Shaped) -> Result<KernelPlan> {
     let [x, behind @ ..] = operands else {
         return Err(Error::new(OP, ErrorKind::Internal("a kernel without its operands".into())));
     };
     let shape = result.shape;
     if shape.contains(&0) {
-        return Ok(Plan::default());
+        return Ok(KernelPlan::default());
     }
     let (axis, taps) = (usize::from(kernel.axis), usize::from(kernel.taps));
     let mut around =
@@ -87,13 +87,13 @@ pub(super) fn plan(kernel: &Blend, operands: &[Described], result: &Shaped) -> R
         axes: Axes::of(&sizes, [&around[0], &around[1], &around[2]], wide),
     };
     let name = format!("blend_{}", result.dtype.name());
-    let mut plan = Plan::default();
+    let mut plan = KernelPlan::default();
     plan.launches.push(launch(OP, &name, blocks, &args)?);
     Ok(plan)
 }
 
 /// Indices and weights that lie in different ways, or along more axes than a kernel takes, are copied first.
-fn of_dense(kernel: &Blend, operands: &[Described], result: &Shaped) -> Result<Plan> {
+fn of_dense(kernel: &Blend, operands: &[Described], result: &Shaped) -> Result<KernelPlan> {
     let axis = usize::from(kernel.axis);
     let dense: Vec<Described> =
         operands.iter().map(|o| Described { layout: many::around(&o.layout, axis), ..*o }).collect();

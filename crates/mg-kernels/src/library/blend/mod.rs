@@ -6,7 +6,7 @@ mod cuda;
 mod tests;
 
 use super::{Described, Kernel, Library, Operand, Shaped, Structure, Target};
-use crate::cuda::library::Plan;
+use crate::cuda::library::KernelPlan;
 use crate::cuda::library::constants::blend::TAPS;
 use crate::finding::{Checks, Finding};
 use crate::rows::Rules;
@@ -149,7 +149,7 @@ impl Kernel for Blend {
         Ok(())
     }
 
-    fn cuda(&self, operands: &[Described], result: &Shaped, _: Target) -> Result<Plan> {
+    fn cuda(&self, operands: &[Described], result: &Shaped, _: Target) -> Result<KernelPlan> {
         cuda::plan(self, operands, result)
     }
 }

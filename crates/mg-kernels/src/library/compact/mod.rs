@@ -6,7 +6,7 @@ mod tests;
 use super::{Described, Kernel, Operand, Shaped, Structure, Target};
 use crate::cuda::library::args::{self, OUTPUT, input};
 use crate::cuda::library::constants;
-use crate::cuda::library::{Plan, launch};
+use crate::cuda::library::{KernelPlan, launch};
 use crate::finding::{Checks, Finding};
 use mg_device::{DType, Error, ErrorKind, Result, Shape};
 
@@ -87,12 +87,12 @@ impl Kernel for Compact {
         Ok(())
     }
 
-    fn cuda(&self, operands: &[Described], _: &Shaped, _: Target) -> Result<Plan> {
+    fn cuda(&self, operands: &[Described], _: &Shaped, _: Target) -> Result<KernelPlan> {
         let Some(mask) = operands.first() else {
             return Err(Error::new(self.name(), ErrorKind::Internal("no operands".into())));
         };
         let count = mask.layout.shape().numel();
-        let mut plan = Plan::default();
+        let mut plan = KernelPlan::default();
         if self.found > 0 {
             let args = args::compact::Compact {
                 out: OUTPUT,

@@ -12,7 +12,7 @@ mod direct;
 mod tests;
 
 use super::{Described, Kernel, Library, Operand, Shaped, Structure, Target};
-use crate::cuda::library::Plan;
+use crate::cuda::library::KernelPlan;
 use crate::finding::{Checks, Finding};
 use mg_device::{Error, ErrorKind, MAX_RANK, Result, Shape};
 
@@ -174,7 +174,7 @@ impl Conv {
     /// # Errors
     ///
     /// As [`Kernel::cuda`].
-    pub fn cuda_with(&self, operands: &[Described], target: Target, tile: &str) -> Result<Plan> {
+    pub fn cuda_with(&self, operands: &[Described], target: Target, tile: &str) -> Result<KernelPlan> {
         let shaped: Vec<Shaped> = operands.iter().map(Described::shaped).collect();
         cuda::plan(self.kind, &self.geometry(&shaped)?, operands, target, Some(tile))
     }
@@ -269,7 +269,7 @@ impl Kernel for Conv {
         Ok(())
     }
 
-    fn cuda(&self, operands: &[Described], _: &Shaped, target: Target) -> Result<Plan> {
+    fn cuda(&self, operands: &[Described], _: &Shaped, target: Target) -> Result<KernelPlan> {
         let shaped: smallvec::SmallVec<[Shaped; 2]> = operands.iter().map(Described::shaped).collect();
         cuda::plan(self.kind, &self.geometry(&shaped)?, operands, target, None)
     }

@@ -6,12 +6,12 @@ use crate::cuda::library::args::{self, OUTPUT, input};
 use crate::cuda::library::axes::WIDE;
 use crate::cuda::library::constants::extreme::{GIVE, LOWER, RAISE, TAKE, THREADS};
 use crate::cuda::library::many::TAKEN;
-use crate::cuda::library::{Plan, Pointer, launch};
+use crate::cuda::library::{KernelPlan, Pointer, launch};
 use crate::library::Described;
 use crate::library::sort::{bits, turn};
 use mg_device::{Error, ErrorKind, Layout, Result, collapse};
 
-pub(super) fn plan(extreme: &Extreme, operands: &[Described]) -> Result<Plan> {
+pub(super) fn plan(extreme: &Extreme, operands: &[Described]) -> Result<KernelPlan> {
     const OP: &str = "scatter_reduce";
     let [base, x, _] = operands else {
         return Err(Error::new(OP, ErrorKind::Internal("takes three operands".into())));
@@ -26,7 +26,7 @@ pub(super) fn plan(extreme: &Extreme, operands: &[Described]) -> Result<Plan> {
         let text = format!("values of shape {given} on a CUDA device: too many axes, or too long ones");
         return Err(Error::new(OP, ErrorKind::Shape(text)));
     }
-    let mut plan = Plan::default();
+    let mut plan = KernelPlan::default();
     // Atomics are of four bytes at least.
     let size = base.dtype.size();
     let keys = if size < 4 { Some((Pointer::Workspace, 0)) } else { OUTPUT };

@@ -6,8 +6,8 @@ mod cuda;
 mod tests;
 
 use super::{Described, Kernel, Operand, Shaped, Structure, Target};
-use crate::cuda::library::Plan;
-use crate::finding::{Checks, Finding, Places};
+use crate::cuda::library::KernelPlan;
+use crate::finding::{Checks, Finding, IndexBound};
 use mg_device::{DType, Error, ErrorKind, Result};
 
 /// `y = base`, and along an axis the largest (or smallest) of that and of all `x[…, j, …]` at `index[…, j, …]`: without `own` of the latter
@@ -61,7 +61,7 @@ impl Kernel for Extreme {
     }
 
     fn checks(&self) -> Checks {
-        Checks::Index { axis: self.axis.into(), places: Places::Of(0) }
+        Checks::Index { axis: self.axis.into(), places: IndexBound::Of(0) }
     }
 
     fn flops(&self, _: &[Shaped]) -> Option<u64> {
@@ -78,7 +78,7 @@ impl Kernel for Extreme {
         unsafe { cpu::extreme(self, operands, out) }
     }
 
-    fn cuda(&self, operands: &[Described], _: &Shaped, _: Target) -> Result<Plan> {
+    fn cuda(&self, operands: &[Described], _: &Shaped, _: Target) -> Result<KernelPlan> {
         cuda::plan(self, operands)
     }
 }

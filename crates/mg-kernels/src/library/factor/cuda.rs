@@ -4,7 +4,7 @@
 use super::{Demand, Factor, FactorKind};
 use crate::cuda::library::args::{self, Address, OUTPUT, input};
 use crate::cuda::library::constants::{cholesky, lu, take_off, triangular_block};
-use crate::cuda::library::{Launch, Plan, Pointer, launch};
+use crate::cuda::library::{KernelLaunch, KernelPlan, Pointer, launch};
 use crate::library::{Described, Shaped};
 use mg_device::{DType, Error, ErrorKind, Result};
 
@@ -31,16 +31,18 @@ pub(super) struct Matrices {
     pub(super) line: usize,
 }
 
-pub(super) fn plan(factor: &Factor, x: &Described, result: &Shaped) -> Result<Plan> {
+pub(super) fn plan(factor: &Factor, x: &Described, result: &Shaped) -> Result<KernelPlan> {
     const OP: &str = "factor";
-    let Some((lead, &[m, n])) = x.layout.shape().split_last_chunk::<2>() else { return Ok(Plan::default()) };
+    let Some((lead, &[m, n])) = x.layout.shape().split_last_chunk::<2>() else {
+        return Ok(KernelPlan::default());
+    };
     let line = result.shape.last().copied().unwrap_or(0);
     let count: usize = lead.iter().product();
     if count == 0 {
-        return Ok(Plan::default());
+        return Ok(KernelPlan::default());
     }
     let all = Matrices { op: OP, dtype: x.dtype, count, m, n, line };
-    let mut plan = Plan::default();
+    let mut plan = KernelPlan::default();
     let info = match factor.kind {
         FactorKind::Lu => {
             all.eliminate(&mut plan)?;
@@ -101,7 +103,7 @@ impl Matrices {
         kernel: &str,
         blocks: usize,
         argument: &impl args::Argument,
-    ) -> Result<Launch> {
+    ) -> Result<KernelLaunch> {
         launch(self.op, &format!("factor_{kernel}_{}", self.dtype.name()), blocks, argument)
     }
 
@@ -146,7 +148,7 @@ impl Matrices {
         }
     }
 
-    fn push(&self, plan: &mut Plan, product: &args::take_off::TakeOff) -> Result<()> {
+    fn push(&self, plan: &mut KernelPlan, product: &args::take_off::TakeOff) -> Result<()> {
         plan.launches.push(self.launch("take_off", product.tiles as usize * self.count, product)?);
         Ok(())
     }
@@ -174,7 +176,7 @@ impl Matrices {
         }
     }
 
-    fn cholesky(&self, plan: &mut Plan) -> Result<()> {
+    fn cholesky(&self, plan: &mut KernelPlan) -> Result<()> {
         let (n, line) = (self.n, self.line as u64);
         if n <= SMALL {
             let args = args::cholesky::Cholesky {
@@ -217,7 +219,7 @@ impl Matrices {
         Ok(())
     }
 
-    fn eliminate(&self, plan: &mut Plan) -> Result<()> {
+    fn eliminate(&self, plan: &mut KernelPlan) -> Result<()> {
         let Matrices { count, m, n, line, dtype, .. } = *self;
         let steps = m.min(n);
         let stride = Panel::of(m).stride(m);

@@ -17,7 +17,7 @@ mod tests;
 pub(super) use cuda::ahead;
 
 use super::{Described, Kernel, Operand, Shaped, Structure, Target};
-use crate::cuda::library::Plan;
+use crate::cuda::library::KernelPlan;
 use crate::finding::{Checks, Finding};
 use mg_device::{DType, Error, ErrorKind, Result, Shape};
 use smallvec::{SmallVec, smallvec};
@@ -315,7 +315,7 @@ impl Kernel for Factor {
         Ok(())
     }
 
-    fn cuda(&self, operands: &[Described], result: &Shaped, _: Target) -> Result<Plan> {
+    fn cuda(&self, operands: &[Described], result: &Shaped, _: Target) -> Result<KernelPlan> {
         match operands {
             [x] if result.shape.numel() == 0 || self.has_cuda(x.layout.shape()) => {
                 cuda::plan(self, x, result)

@@ -4,7 +4,7 @@
 use super::cuda::{Matrices, ahead};
 use crate::cuda::library::args::{self, Address, input};
 use crate::cuda::library::constants::reflect;
-use crate::cuda::library::{Plan, Pointer, find};
+use crate::cuda::library::{KernelPlan, Pointer, find};
 use mg_device::Result;
 
 /// Lanes of a warp: neighbouring rows of a column.
@@ -50,7 +50,7 @@ fn blocks(count: usize, rows: usize, columns: usize) -> [usize; 3] {
     [tiles, rows.div_ceil(share), share]
 }
 
-pub(super) fn plan(plan: &mut Plan, all: &Matrices, complete: bool, vectors: bool) -> Result<()> {
+pub(super) fn plan(plan: &mut KernelPlan, all: &Matrices, complete: bool, vectors: bool) -> Result<()> {
     let Matrices { m, n, count, dtype, .. } = *all;
     let k = m.min(n);
     let (rows, stride) = (if complete { m } else { k }, m.next_multiple_of(LANES));
@@ -115,7 +115,7 @@ impl Reflections<'_> {
     }
 
     /// Makes reflections from a column on: of how many.
-    fn panel(&self, plan: &mut Plan, first: usize) -> Result<usize> {
+    fn panel(&self, plan: &mut KernelPlan, first: usize) -> Result<usize> {
         let Matrices { m, n, count, dtype, line, .. } = *self.all;
         let each = EACH.into_iter().find(|each| LANES * each >= m - first).unwrap_or(EACH[2]);
         let name = format!("qr_panel{each}");
@@ -143,7 +143,7 @@ impl Reflections<'_> {
     }
 
     /// Reflects columns by the reflections of a panel.
-    fn reflect(&self, plan: &mut Plan, [first, width]: [usize; 2], columns: &Columns) -> Result<()> {
+    fn reflect(&self, plan: &mut KernelPlan, [first, width]: [usize; 2], columns: &Columns) -> Result<()> {
         let (count, rows) = (self.all.count, self.all.m - first);
         let [tiles, shares, share] = blocks(count, rows, columns.columns);
         let batch = columns.batch.map(|elements| elements as u64);

@@ -9,7 +9,7 @@ use crate::cuda::library::constants::gather::BLOCK;
 use crate::cuda::library::constants::scatter::{EACH, NONE, ROW, STRIP, SUMS, THREADS, WARPS};
 use crate::cuda::library::constants::sort::{BITS, DIGITS, FEW_TILES, TILE};
 use crate::cuda::library::many::{self, TAKEN};
-use crate::cuda::library::{Launch, Plan, Pointer, copy, launch};
+use crate::cuda::library::{KernelLaunch, KernelPlan, Pointer, copy, launch};
 use crate::same_sums;
 use mg_device::{DType, Error, ErrorKind, Layout, MAX_RANK, Result, Shape, collapse};
 use smallvec::{SmallVec, smallvec};
@@ -43,11 +43,11 @@ pub fn gather(
     axis: usize,
     align: usize,
     wraps: bool,
-) -> Result<Plan> {
+) -> Result<KernelPlan> {
     checked("gather", axis, x, index, false)?;
     let shape = *index.shape();
     if shape.contains(&0) {
-        return Ok(Plan::default());
+        return Ok(KernelPlan::default());
     }
     let (first, row) = rows(&shape, axis, index, x);
     // The widest unit that rows consist of, wherever they begin.
@@ -84,9 +84,9 @@ pub fn gather(
         axes: Axes::of(&sizes, [&around[0], &around[1]], count >= WIDE),
     };
     let name = format!("gather_b{}", size * each * 8);
-    Ok(Plan {
+    Ok(KernelPlan {
         launches: smallvec![launch("gather", &name, count.div_ceil(BLOCK), &args)?],
-        ..Plan::default()
+        ..KernelPlan::default()
     })
 }
 
@@ -103,12 +103,12 @@ const LINE: usize = 256;
 /// # Errors
 ///
 /// [`ErrorKind::Axis`] or [`ErrorKind::Shape`] where the operands do not fit.
-pub fn scatter_add(dtype: DType, x: &Layout, index: &Layout, axis: usize, size: usize) -> Result<Plan> {
+pub fn scatter_add(dtype: DType, x: &Layout, index: &Layout, axis: usize, size: usize) -> Result<KernelPlan> {
     checked("scatter_add", axis, x, index, true)?;
     let shape = *x.shape();
     let target = shape.with(axis, size);
     if target.contains(&0) {
-        return Ok(Plan::default());
+        return Ok(KernelPlan::default());
     }
     let bytes = dtype.size();
     if shape.contains(&0) {
@@ -140,11 +140,13 @@ pub fn scatter_add(dtype: DType, x: &Layout, index: &Layout, axis: usize, size: 
     let room = way.left_from().map(|from| Room::of(way, &extent, from, bytes));
     let args = sums.argument(room.as_ref());
     match &room {
-        None => Ok(Plan { launches: smallvec![sums.added(way, None, &args)?], ..Plan::default() }),
-        Some(room) => Ok(Plan {
+        None => {
+            Ok(KernelPlan { launches: smallvec![sums.added(way, None, &args)?], ..KernelPlan::default() })
+        }
+        Some(room) => Ok(KernelPlan {
             launches: sums.launches(way, room, &args)?,
             workspace: room.sorted.bytes,
-            ..Plan::default()
+            ..KernelPlan::default()
         }),
     }
 }
@@ -202,7 +204,7 @@ impl Sums<'_> {
     }
 
     /// The launch that the way is named after.
-    fn added(&self, way: Way, room: Option<&Room>, args: &args::scatter::Scatter) -> Result<Launch> {
+    fn added(&self, way: Way, room: Option<&Room>, args: &args::scatter::Scatter) -> Result<KernelLaunch> {
         let &Extent { positions, targets, row, .. } = &self.extent;
         let strips = (targets * row.div_ceil(STRIP)).div_ceil(WARPS);
         let (name, blocks) = match way {
@@ -224,7 +226,7 @@ impl Sums<'_> {
         way: Way,
         room: &Room,
         args: &args::scatter::Scatter,
-    ) -> Result<SmallVec<[Launch; 2]>> {
+    ) -> Result<SmallVec<[KernelLaunch; 2]>> {
         let sums = self.extent.sums();
         let mut launches = SmallVec::new();
         if let Some(linked) = &room.linked {
@@ -262,7 +264,12 @@ impl Sums<'_> {
     }
 
     /// The launches of blocks for so many targets at most as are left to them.
-    fn left(&self, way: Way, left: usize, args: &args::scatter::Scatter) -> Result<SmallVec<[Launch; 2]>> {
+    fn left(
+        &self,
+        way: Way,
+        left: usize,
+        args: &args::scatter::Scatter,
+    ) -> Result<SmallVec<[KernelLaunch; 2]>> {
         let row = self.extent.row;
         let mut launches = SmallVec::new();
         if left == 0 {
@@ -277,7 +284,7 @@ impl Sums<'_> {
     }
 
     /// A kernel of the dtype.
-    fn launch(&self, name: &str, blocks: usize, args: &args::scatter::Scatter) -> Result<Launch> {
+    fn launch(&self, name: &str, blocks: usize, args: &args::scatter::Scatter) -> Result<KernelLaunch> {
         launch("scatter_add", &format!("scatter_{name}_{}", self.kind), blocks, args)
     }
 }
@@ -336,7 +343,13 @@ const FEW_BLOCKS: usize = 1 << 10;
 /// # Errors
 ///
 /// As [`scatter_add`].
-pub fn placed(dtype: DType, x: &Layout, index: &Layout, axis: usize, size: usize) -> Result<Option<Plan>> {
+pub fn placed(
+    dtype: DType,
+    x: &Layout,
+    index: &Layout,
+    axis: usize,
+    size: usize,
+) -> Result<Option<KernelPlan>> {
     checked("scatter_add", axis, x, index, true)?;
     let target = x.shape().with(axis, size);
     if !dtype.is_float() || target.contains(&0) || x.shape().contains(&0) {
@@ -345,7 +358,7 @@ pub fn placed(dtype: DType, x: &Layout, index: &Layout, axis: usize, size: usize
     let Some(args) = addition(x, index, axis, size) else { return Ok(None) };
     // Where there are as many elements as positions, each of these is written.
     let mut plan = match x.shape().numel() == target.numel() {
-        true => Plan::default(),
+        true => KernelPlan::default(),
         false => copy::fill(dtype.size(), target.numel(), 0)?,
     };
     let blocks = x.shape().numel().div_ceil(EACH);
@@ -381,7 +394,7 @@ fn addition(x: &Layout, index: &Layout, axis: usize, size: usize) -> Option<args
 }
 
 /// As [`scatter_add`] of integers that atomics add: their order does not matter. `None` for more axes than a kernel takes.
-fn added(kind: &str, x: &Layout, index: &Layout, axis: usize, size: usize) -> Result<Option<Plan>> {
+fn added(kind: &str, x: &Layout, index: &Layout, axis: usize, size: usize) -> Result<Option<KernelPlan>> {
     const OP: &str = "scatter_add";
     let Some(args) = addition(x, index, axis, size) else { return Ok(None) };
     let (count, sums) = (x.shape().numel(), x.shape().with(axis, size).numel());
@@ -441,7 +454,7 @@ impl Linked {
         count: usize,
         (kind, x): (&str, &Layout),
         sums: usize,
-    ) -> Result<SmallVec<[Launch; 4]>> {
+    ) -> Result<SmallVec<[KernelLaunch; 4]>> {
         const OP: &str = "scatter_add";
         let at = |offset: usize| Some((Pointer::Workspace, offset as u64));
         let there = |pointer| match pointer {
@@ -449,7 +462,7 @@ impl Linked {
             Pointer::Input(_) | Pointer::Workspace | Pointer::Tickets | Pointer::Fault => (pointer, 0),
         };
         let zeros = copy::fill(4, (self.next - self.crowded) / 4, 0)?.launches;
-        let mut launches: SmallVec<[Launch; 4]> =
+        let mut launches: SmallVec<[KernelLaunch; 4]> =
             zeros.into_iter().map(|launch| launch.moved(there)).collect();
         let (stride, (of_index, of_rows)) = positions.strides();
         let sizes = &positions.shape[..positions.first];
@@ -558,7 +571,7 @@ impl Sorted {
     }
 
     /// The launches after which the keys of all positions lie sorted in their last place.
-    fn launches(&self, positions: &Positions) -> Result<SmallVec<[Launch; 2]>> {
+    fn launches(&self, positions: &Positions) -> Result<SmallVec<[KernelLaunch; 2]>> {
         const OP: &str = "scatter_add";
         let at = |offset: usize| Some((Pointer::Workspace, offset as u64));
         let wanted = self.wanted.and_then(at);

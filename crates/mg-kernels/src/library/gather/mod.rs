@@ -8,8 +8,8 @@ mod tests;
 mod way;
 
 use super::{Described, Kernel, Library, Operand, Shaped, Structure, Target};
-use crate::cuda::library::Plan;
-use crate::finding::{Checks, Finding, Places};
+use crate::cuda::library::KernelPlan;
+use crate::finding::{Checks, Finding, IndexBound};
 use crate::rows::Rules;
 use mg_device::{DType, Error, ErrorKind, Result};
 
@@ -95,7 +95,7 @@ impl Kernel for Gather {
     }
 
     fn checks(&self) -> Checks {
-        Checks::Index { axis: self.axis.into(), places: Places::Of(0) }
+        Checks::Index { axis: self.axis.into(), places: IndexBound::Of(0) }
     }
 
     fn flops(&self, _: &[Shaped]) -> Option<u64> {
@@ -136,7 +136,7 @@ impl Kernel for Gather {
         unsafe { cpu::gather(size, x.base, &x.layout, index.base, &index.layout, axis, self.wraps, out) }
     }
 
-    fn cuda(&self, operands: &[Described], result: &Shaped, target: Target) -> Result<Plan> {
+    fn cuda(&self, operands: &[Described], result: &Shaped, target: Target) -> Result<KernelPlan> {
         let [x, index] = operands else { return Err(lost("gather")) };
         let align = x.align.min(target.align);
         cuda::gather(result.dtype.size(), &x.layout, &index.layout, self.axis.into(), align, self.wraps)
@@ -178,7 +178,7 @@ impl Kernel for ScatterAdd {
     }
 
     fn checks(&self) -> Checks {
-        Checks::Index { axis: self.axis.into(), places: Places::Exactly(self.size) }
+        Checks::Index { axis: self.axis.into(), places: IndexBound::Exactly(self.size) }
     }
 
     fn flops(&self, _: &[Shaped]) -> Option<u64> {
@@ -204,7 +204,7 @@ impl Kernel for ScatterAdd {
         unsafe { cpu::scatter_add(dtype, x.base, &x.layout, index.base, &index.layout, axis, self.size, out) }
     }
 
-    fn cuda(&self, operands: &[Described], result: &Shaped, _: Target) -> Result<Plan> {
+    fn cuda(&self, operands: &[Described], result: &Shaped, _: Target) -> Result<KernelPlan> {
         let [x, index] = operands else { return Err(lost("scatter_add")) };
         let (x, index, axis) = (&x.layout, &index.layout, self.axis.into());
         if self.once

@@ -2,7 +2,7 @@
 
 use super::way::{Extent, Linking, Way};
 use super::{Gather, ScatterAdd};
-use crate::finding::{Checks, Finding, Places};
+use crate::finding::{Checks, Finding, IndexBound};
 use crate::library::Kernel;
 use crate::library::testing::{Array, computed, places, refused};
 use mg_device::{DType, ErrorKind};
@@ -49,7 +49,7 @@ fn sums_are_in_the_order_of_the_indices() {
 fn indices_are_checked() {
     let x = Array::some(DType::F32, &[3, 4, 2], 1);
     let index = |at| Array::indices(&[3, 1, 2], [0, 1, 2, 3, at, 0]);
-    assert!(matches!(WRAPS.checks(), Checks::Index { places: Places::Of(0), .. }));
+    assert!(matches!(WRAPS.checks(), Checks::Index { places: IndexBound::Of(0), .. }));
     for at in [4, -5] {
         assert_eq!(computed(&WRAPS, &[&x, &index(at)]), Err(Finding::Index { index: at, size: 4 }));
     }

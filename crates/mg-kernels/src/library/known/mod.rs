@@ -10,7 +10,7 @@ mod rules;
 mod tests;
 
 use super::{Described, Kernel, Operand, Shaped, Structure, Target};
-use crate::cuda::library::Plan;
+use crate::cuda::library::KernelPlan;
 use crate::cuda::library::copy;
 use crate::finding::{Checks, Finding};
 use mg_device::{Error, ErrorKind, Layout, Result};
@@ -126,14 +126,14 @@ impl Kernel for Known {
         Ok(())
     }
 
-    fn cuda(&self, operands: &[Described], result: &Shaped, target: Target) -> Result<Plan> {
+    fn cuda(&self, operands: &[Described], result: &Shaped, target: Target) -> Result<KernelPlan> {
         match operands {
             [value, ..] => {
                 let align = value.align.min(target.align);
                 let dense = Layout::contiguous(result.shape);
                 copy::plan(result.dtype.size(), &value.layout, &dense, align)
             }
-            [] => Ok(Plan::default()),
+            [] => Ok(KernelPlan::default()),
         }
     }
 }

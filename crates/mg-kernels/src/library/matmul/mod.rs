@@ -7,7 +7,7 @@ mod merged;
 mod tests;
 
 use super::{After, Described, Kernel, Operand, Shaped, Structure, Target};
-use crate::cuda::library::Plan;
+use crate::cuda::library::KernelPlan;
 use crate::finding::{Checks, Finding};
 use mg_device::{DType, Error, ErrorKind, MAX_RANK, Result, Shape};
 
@@ -118,7 +118,7 @@ impl Kernel for MatMul {
         cuda::alike(&problem(operands, result, target).ok()?)
     }
 
-    fn together(&self, all: &[(&[Described], Shaped, Target)]) -> Result<Option<Plan>> {
+    fn together(&self, all: &[(&[Described], Shaped, Target)]) -> Result<Option<KernelPlan>> {
         let problems = all.iter().map(|(operands, result, target)| problem(operands, result, *target));
         cuda::together(&problems.collect::<Result<Vec<_>>>()?)
     }
@@ -173,7 +173,7 @@ impl Kernel for MatMul {
         Ok(())
     }
 
-    fn cuda(&self, operands: &[Described], result: &Shaped, target: Target) -> Result<Plan> {
+    fn cuda(&self, operands: &[Described], result: &Shaped, target: Target) -> Result<KernelPlan> {
         let problem = problem(operands, result, target)?;
         let mut plan = cuda::plan(&problem)?;
         let [m, n, _] = problem.sizes();

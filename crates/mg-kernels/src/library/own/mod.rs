@@ -7,7 +7,7 @@
 pub mod ptx;
 
 use super::{Described, Kernel, Operand, Shaped, Structure, Target};
-use crate::cuda::library::{Launch, MAX_ARGS, Plan, Pointer, Prebuilt};
+use crate::cuda::library::{KernelLaunch, KernelPlan, MAX_ARGS, Pointer, Prebuilt};
 use crate::finding::{Checks, Finding};
 use mg_device::{DType, Error, ErrorKind, Result, Shape};
 use ptx::Param;
@@ -274,14 +274,22 @@ impl Kernel for Own {
         Err(Finding::Kernel { code: 0, found: 0 })
     }
 
-    fn cuda(&self, _: &[Described], result: &Shaped, _: Target) -> Result<Plan> {
-        let mut plan = Plan::default();
+    fn cuda(&self, _: &[Described], result: &Shaped, _: Target) -> Result<KernelPlan> {
+        let mut plan = KernelPlan::default();
         if result.shape.numel() == 0 || self.0.grid.contains(&0) {
             return Ok(plan);
         }
         let (args, pointers) = self.packed()?;
         let Call { text, grid, block, shared, .. } = *self.0;
-        plan.launches.push(Launch { kernel: text.kernel, grid, block, shared, args, pointers, maps: vec![] });
+        plan.launches.push(KernelLaunch {
+            kernel: text.kernel,
+            grid,
+            block,
+            shared,
+            args,
+            pointers,
+            maps: vec![],
+        });
         Ok(plan)
     }
 }

@@ -6,7 +6,7 @@ mod cuda;
 mod tests;
 
 use super::{Described, Kernel, Operand, Shaped, Structure, Target};
-use crate::cuda::library::Plan;
+use crate::cuda::library::KernelPlan;
 use crate::finding::{Checks, Finding};
 use crate::rows::{Row, Rules};
 use mg_device::{DType, Error, ErrorKind, Result};
@@ -98,7 +98,7 @@ impl Kernel for Pair {
         Ok(())
     }
 
-    fn cuda(&self, _: &[Described], result: &Shaped, _: Target) -> Result<Plan> {
+    fn cuda(&self, _: &[Described], result: &Shaped, _: Target) -> Result<KernelPlan> {
         cuda::plan(self.kind, result)
     }
 }

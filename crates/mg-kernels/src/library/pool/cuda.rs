@@ -7,7 +7,7 @@ use crate::cuda::library::args::{self, OUTPUT};
 use crate::cuda::library::constants::pool::THREADS;
 use crate::cuda::library::constants::pool_tile::WINDOWS;
 use crate::cuda::library::copy::fill;
-use crate::cuda::library::{Plan, launch};
+use crate::cuda::library::{KernelPlan, launch};
 use mg_device::{DType, Error, ErrorKind, Result};
 
 /// Numbers that 32-bit division does not do.
@@ -33,11 +33,11 @@ pub(super) fn plan(
     dtype: DType,
     operands: usize,
     count: usize,
-) -> Result<Plan> {
+) -> Result<KernelPlan> {
     const OP: &str = "pool";
     let spread = matches!(kind, PoolKind::MaxGrad | PoolKind::MeanGrad | PoolKind::Fold);
     if count == 0 {
-        return Ok(Plan::default());
+        return Ok(KernelPlan::default());
     }
     if spread && g.outputs() == 0 {
         return fill(dtype.size(), count, 0);
@@ -58,7 +58,7 @@ pub(super) fn plan(
         && !wide
         && let Some(tiles) = Tiles::of(g)
     {
-        let mut plan = Plan::default();
+        let mut plan = KernelPlan::default();
         plan.launches.push(launch(
             OP,
             &name(kind, dtype).replace("grad", "tile"),
@@ -93,7 +93,7 @@ pub(super) fn plan(
         wide: wide.into(),
         together: together.into(),
     };
-    let mut plan = Plan::default();
+    let mut plan = KernelPlan::default();
     let threads = if together { count * 32 } else { count };
     plan.launches.push(launch(OP, &name(kind, dtype), threads.div_ceil(THREADS), &args)?);
     Ok(plan)

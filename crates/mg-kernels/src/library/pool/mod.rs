@@ -11,7 +11,7 @@ mod geometry;
 mod tests;
 
 use super::{Described, Kernel, Library, Operand, Shaped, Structure, Target};
-use crate::cuda::library::Plan;
+use crate::cuda::library::KernelPlan;
 use crate::finding::{Checks, Finding};
 use geometry::Geometry;
 use mg_device::{DType, Error, ErrorKind, MAX_RANK, Result, Shape};
@@ -256,7 +256,7 @@ impl Kernel for Pool {
         Ok(())
     }
 
-    fn cuda(&self, operands: &[Described], result: &Shaped, _: Target) -> Result<Plan> {
+    fn cuda(&self, operands: &[Described], result: &Shaped, _: Target) -> Result<KernelPlan> {
         let Some(first) = operands.first() else { return self.fail("takes an operand".into()) };
         let lead = self.lead(first.layout.shape(), self.roles().0[0])?;
         cuda::plan(self.kind, &self.geometry(&lead), first.dtype, operands.len(), result.shape.numel())

@@ -3,7 +3,7 @@
 use super::Sizes;
 use crate::cuda::library::args::{self, OUTPUT, input};
 use crate::cuda::library::constants::put::{BLOCK, THREADS};
-use crate::cuda::library::{Plan, Pointer, copy, launch};
+use crate::cuda::library::{KernelPlan, Pointer, copy, launch};
 use crate::library::{Described, Target};
 use mg_device::{Layout, Result};
 
@@ -12,7 +12,7 @@ const FEW: usize = 1 << 10;
 /// Bytes of the word that says whether an index was refused, and what is behind it aligned.
 const WORD: u64 = 256;
 
-pub(super) fn plan(sizes: &Sizes, base: &Described, value: &Described, target: Target) -> Result<Plan> {
+pub(super) fn plan(sizes: &Sizes, base: &Described, value: &Described, target: Target) -> Result<KernelPlan> {
     let Sizes { outer, n, inner, count, one } = *sizes;
     let size = base.dtype.size();
     let dense = Layout::contiguous(*base.layout.shape());
@@ -22,7 +22,7 @@ pub(super) fn plan(sizes: &Sizes, base: &Described, value: &Described, target: T
     // Who has a place of the result copies the base's along, where it lies alike.
     let along = places && !target.in_place && base.layout == dense;
     let mut plan = match target.in_place || along && outer * n * inner > 0 {
-        true => Plan::default(),
+        true => KernelPlan::default(),
         false => copy::plan(size, &base.layout, &dense, base.align.min(target.align))?,
     };
     if outer * n * inner * count == 0 {

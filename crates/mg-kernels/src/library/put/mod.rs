@@ -6,7 +6,7 @@ mod cuda;
 mod tests;
 
 use super::{Described, Kernel, Operand, Shaped, Structure, Target};
-use crate::cuda::library::Plan;
+use crate::cuda::library::KernelPlan;
 use crate::finding::{Checks, Finding};
 use mg_device::{DType, Error, ErrorKind, Result, Shape};
 
@@ -116,7 +116,7 @@ impl Kernel for Put {
         Ok(())
     }
 
-    fn cuda(&self, operands: &[Described], _: &Shaped, target: Target) -> Result<Plan> {
+    fn cuda(&self, operands: &[Described], _: &Shaped, target: Target) -> Result<KernelPlan> {
         let [base, value, index] = operands else {
             return Err(Error::new("put", ErrorKind::Internal("no operands".into())));
         };

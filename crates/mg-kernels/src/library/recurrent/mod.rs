@@ -13,7 +13,7 @@ mod cpu;
 mod tests;
 
 use super::{Described, Kernel, Operand, Shaped, Structure, Target};
-use crate::cuda::library::Plan;
+use crate::cuda::library::KernelPlan;
 use crate::finding::{Checks, Finding};
 use mg_device::{DType, Error, ErrorKind, Result, Shape};
 
@@ -273,7 +273,7 @@ impl Kernel for Recurrent {
         Ok(())
     }
 
-    fn cuda(&self, _: &[Described], _: &Shaped, _: Target) -> Result<Plan> {
+    fn cuda(&self, _: &[Described], _: &Shaped, _: Target) -> Result<KernelPlan> {
         self.fail(ErrorKind::Internal("a sequence is one kernel on the CPU alone".into()))
     }
 }

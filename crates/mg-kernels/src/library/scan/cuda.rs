@@ -3,7 +3,7 @@
 use super::{Described, Lines, Scan, ScanKind};
 use crate::cuda::library::args::{self, OUTPUT, input};
 use crate::cuda::library::constants::scan::{EACH, THREADS, WARP, WARPS};
-use crate::cuda::library::{Plan, Pointer, Prebuilt, find, launch};
+use crate::cuda::library::{KernelPlan, Pointer, Prebuilt, find, launch};
 use crate::library::Kernel;
 use mg_device::{DType, Error, ErrorKind, Float, Result};
 
@@ -103,14 +103,14 @@ impl Division {
     }
 }
 
-pub(super) fn plan(scan: &Scan, operands: &[Described], align: usize) -> Result<Plan> {
+pub(super) fn plan(scan: &Scan, operands: &[Described], align: usize) -> Result<KernelPlan> {
     let Some(x) = operands.first() else {
         return Err(Error::new("scan", ErrorKind::Internal("no operand".into())));
     };
     let lines = scan.lines(x.layout.shape());
     let Lines { outer, length, inner } = lines;
     if outer * length * inner == 0 {
-        return Ok(Plan::default());
+        return Ok(KernelPlan::default());
     }
     let op = "scan";
     let told_by_place = matches!(scan.kind.indices(), ScanKind::ArgMax | ScanKind::ArgMin);
@@ -161,7 +161,7 @@ pub(super) fn plan(scan: &Scan, operands: &[Described], align: usize) -> Result<
         vector: vector.into(),
         lanes: lanes as u32,
     };
-    let mut plan = Plan { workspace: words * 8, ..Plan::default() };
+    let mut plan = KernelPlan { workspace: words * 8, ..KernelPlan::default() };
     if words > 0 {
         let clearing = words.div_ceil(THREADS).min(CLEARING);
         plan.launches.push(launch(op, &kernel, clearing, &args(None, None))?);

@@ -9,7 +9,7 @@ mod tests;
 mod walk;
 
 use super::{Described, Kernel, Library, Operand, Shaped, Structure, Target};
-use crate::cuda::library::Plan;
+use crate::cuda::library::KernelPlan;
 use crate::finding::{Checks, Finding};
 use crate::is_compared;
 use crate::rows::{Row, Rules};
@@ -200,7 +200,7 @@ impl Kernel for Scan {
         Ok(())
     }
 
-    fn cuda(&self, operands: &[Described], _: &Shaped, target: Target) -> Result<Plan> {
+    fn cuda(&self, operands: &[Described], _: &Shaped, target: Target) -> Result<KernelPlan> {
         cuda::plan(self, operands, target.align)
     }
 }

@@ -3,7 +3,7 @@
 use super::{Lines, Search};
 use crate::cuda::library::args::{self, OUTPUT, input};
 use crate::cuda::library::constants::search::{KEPT, THREADS};
-use crate::cuda::library::{Plan, launch};
+use crate::cuda::library::{KernelPlan, launch};
 use crate::library::Described;
 use crate::library::sort::{bits, turn};
 use mg_device::{Error, ErrorKind, Result};
@@ -13,13 +13,13 @@ const TURNS: usize = 1 << 10;
 /// Values of each thread from which that is worth the line's way to shared memory.
 const EACH: usize = 4;
 
-pub(super) fn plan(search: &Search, operands: &[Described]) -> Result<Plan> {
+pub(super) fn plan(search: &Search, operands: &[Described]) -> Result<KernelPlan> {
     let op = "searchsorted";
     let [sorted, values] = operands else {
         return Err(Error::new(op, ErrorKind::Internal("takes two operands".into())));
     };
     let lines = Lines::of(sorted.layout.shape(), values.layout.shape());
-    let mut plan = Plan::default();
+    let mut plan = KernelPlan::default();
     if lines.count == 0 {
         return Ok(plan);
     }

@@ -4,7 +4,7 @@ use super::{Sort, SortKind};
 use crate::cuda::library::args::{self, OUTPUT, input};
 use crate::cuda::library::constants::nth::{CHOOSE, COUNT, COUNTS, FIND, PART, TALLY};
 use crate::cuda::library::constants::sort::{BITS, DIGITS, FEW_TILES, TILE};
-use crate::cuda::library::{Plan, Pointer, copy, launch};
+use crate::cuda::library::{KernelPlan, Pointer, copy, launch};
 use crate::library::{Described, Shaped};
 use mg_device::{DType, Error, ErrorKind, Result, Width};
 
@@ -109,7 +109,7 @@ pub(in crate::library) fn bits(dtype: DType) -> &'static str {
     }
 }
 
-pub(super) fn plan(sort: &Sort, operands: &[Described], result: &Shaped) -> Result<Plan> {
+pub(super) fn plan(sort: &Sort, operands: &[Described], result: &Shaped) -> Result<KernelPlan> {
     let op = "sort";
     let Some(x) = operands.first() else {
         return Err(Error::new(op, ErrorKind::Internal("no operand".into())));
@@ -117,7 +117,7 @@ pub(super) fn plan(sort: &Sort, operands: &[Described], result: &Shaped) -> Resu
     let shape = x.layout.shape();
     let length = shape.last().copied().unwrap_or(0);
     if result.shape.numel() == 0 || length == 0 {
-        return Ok(Plan::default());
+        return Ok(KernelPlan::default());
     }
     if u32::try_from(length).is_err() {
         let text = format!("lines of {length} elements on a CUDA device, at most 2^32 - 1 are taken");
@@ -147,7 +147,7 @@ pub(super) fn plan(sort: &Sort, operands: &[Described], result: &Shaped) -> Resu
     // What one pass writes the next one reads, while that writes the other. The last one writes the result, if nothing is picked of it.
     let written = passes - usize::from(!problem.picks());
     problem.kept = [0, 1].map(|number| (number < written).then(|| workspace.kept(total, key)));
-    let mut plan = Plan::default();
+    let mut plan = KernelPlan::default();
     if tiles == 1 {
         plan.launches.push(launch(op, &name("block"), rows.div_ceil(together), &problem.args(0))?);
     } else {
@@ -182,7 +182,7 @@ pub(super) fn plan(sort: &Sort, operands: &[Described], result: &Shaped) -> Resu
 }
 
 /// One position of each line that does not fit a block: found without sorting it.
-fn picked(sort: &Sort, x: &Described, rows: usize, length: usize, which: u32) -> Result<Plan> {
+fn picked(sort: &Sort, x: &Described, rows: usize, length: usize, which: u32) -> Result<KernelPlan> {
     let op = "sort";
     let parts = length.div_ceil(PART);
     let mut workspace = Workspace(0);
@@ -216,7 +216,7 @@ fn picked(sort: &Sort, x: &Described, rows: usize, length: usize, which: u32) ->
         Pointer::Output(_) => (Pointer::Workspace, counts as u64),
         Pointer::Input(_) | Pointer::Workspace | Pointer::Tickets | Pointer::Fault => (pointer, 0),
     };
-    let mut plan = Plan { workspace: workspace.0, ..Plan::default() };
+    let mut plan = KernelPlan { workspace: workspace.0, ..KernelPlan::default() };
     plan.launches.extend(zeros.launches.into_iter().map(|launch| launch.moved(there)));
     for shift in (0..8 * x.dtype.size()).step_by(8).rev() {
         plan.launches.push(launched(COUNT, shift, rows * parts)?);

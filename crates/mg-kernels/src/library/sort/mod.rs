@@ -12,7 +12,7 @@ pub(super) use cuda::{bits, turn};
 pub(super) use keys::Element;
 
 use super::{Described, Kernel, Library, Operand, Shaped, Structure, Target};
-use crate::cuda::library::Plan;
+use crate::cuda::library::KernelPlan;
 use crate::finding::{Checks, Finding};
 use mg_device::{DType, Error, ErrorKind, Result};
 
@@ -131,7 +131,7 @@ impl Kernel for Sort {
         Ok(())
     }
 
-    fn cuda(&self, operands: &[Described], result: &Shaped, _: Target) -> Result<Plan> {
+    fn cuda(&self, operands: &[Described], result: &Shaped, _: Target) -> Result<KernelPlan> {
         cuda::plan(self, operands, result)
     }
 }

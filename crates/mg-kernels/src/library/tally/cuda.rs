@@ -2,14 +2,14 @@
 
 use crate::cuda::library::args::{self, OUTPUT, input};
 use crate::cuda::library::constants::tally::{CHUNK, WARPS, WORDS};
-use crate::cuda::library::{Plan, copy, launch};
+use crate::cuda::library::{KernelPlan, copy, launch};
 use crate::library::Described;
 use mg_device::{Error, ErrorKind, Result};
 
 /// Blocks that take turns.
 const TURNS: usize = 1 << 10;
 
-pub(super) fn plan(bins: usize, operands: &[Described]) -> Result<Plan> {
+pub(super) fn plan(bins: usize, operands: &[Described]) -> Result<KernelPlan> {
     let op = "histc";
     let Some(x) = operands.first() else {
         return Err(Error::new(op, ErrorKind::Internal("no operands".into())));

@@ -6,7 +6,7 @@ mod cuda;
 mod tests;
 
 use super::{Described, Kernel, Operand, Shaped, Structure, Target};
-use crate::cuda::library::{Plan, constants};
+use crate::cuda::library::{KernelPlan, constants};
 use crate::finding::{Checks, Finding};
 use mg_device::{DType, Error, ErrorKind, Result, Shape};
 
@@ -70,7 +70,7 @@ impl Kernel for Tally {
         Ok(())
     }
 
-    fn cuda(&self, operands: &[Described], _: &Shaped, _: Target) -> Result<Plan> {
+    fn cuda(&self, operands: &[Described], _: &Shaped, _: Target) -> Result<KernelPlan> {
         cuda::plan(self.bins, operands)
     }
 }

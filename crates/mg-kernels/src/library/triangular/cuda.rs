@@ -4,18 +4,20 @@ use super::Triangular;
 use crate::cuda::library::args::{self, Address, OUTPUT, input};
 use crate::cuda::library::constants::triangular::SIDE;
 use crate::cuda::library::constants::triangular_block::{COLUMNS, SIDE as ROWS};
-use crate::cuda::library::{Launch, Plan, launch};
+use crate::cuda::library::{KernelLaunch, KernelPlan, launch};
 use crate::library::factor::ahead;
 use crate::library::{Described, Shaped};
 use mg_device::{DType, Error, ErrorKind, Result};
 
 const OP: &str = "solve_triangular";
 
-pub(super) fn plan(kernel: &Triangular, operands: &[Described], result: &Shaped) -> Result<Plan> {
-    let Some((lead, &[n, k])) = result.shape.split_last_chunk::<2>() else { return Ok(Plan::default()) };
+pub(super) fn plan(kernel: &Triangular, operands: &[Described], result: &Shaped) -> Result<KernelPlan> {
+    let Some((lead, &[n, k])) = result.shape.split_last_chunk::<2>() else {
+        return Ok(KernelPlan::default());
+    };
     let count: usize = lead.iter().product();
     if count * n * k == 0 || operands.len() != 2 {
-        return Ok(Plan::default());
+        return Ok(KernelPlan::default());
     }
     if n >= 1 << 31 || k >= 1 << 31 {
         let text = format!("matrices of {n} by {k}: sizes have to be below 2^31");
@@ -37,7 +39,7 @@ pub(super) fn plan(kernel: &Triangular, operands: &[Described], result: &Shaped)
         transposed: kernel.transposed.into(),
     };
     let name = format!("triangular_{}", result.dtype.name());
-    let mut plan = Plan::default();
+    let mut plan = KernelPlan::default();
     plan.launches.push(launch(OP, &name, tiles * count, &args)?);
     Ok(plan)
 }
@@ -46,9 +48,9 @@ pub(super) fn plan(kernel: &Triangular, operands: &[Described], result: &Shaped)
 const MANY: usize = 4 * ROWS;
 
 /// 64 rows after 64 rows, and what they come to taken off those that are next, and of many together off all others.
-fn blocks(kernel: &Triangular, result: &Shaped, [count, n, k]: [usize; 3]) -> Result<Plan> {
+fn blocks(kernel: &Triangular, result: &Shaped, [count, n, k]: [usize; 3]) -> Result<KernelPlan> {
     let system = System { kernel, dtype: result.dtype, count, n, k };
-    let mut plan = Plan::default();
+    let mut plan = KernelPlan::default();
     for begin in (0..n).step_by(MANY) {
         let end = (begin + MANY).min(n);
         for known in (begin..end).step_by(ROWS) {
@@ -87,12 +89,12 @@ impl System<'_> {
     }
 
     /// The launch of a kernel, so many blocks for each matrix.
-    fn launch(&self, kernel: &str, blocks: usize, args: &impl args::Argument) -> Result<Launch> {
+    fn launch(&self, kernel: &str, blocks: usize, args: &impl args::Argument) -> Result<KernelLaunch> {
         launch(OP, &format!("factor_{kernel}_{}", self.dtype.name()), blocks * self.count, args)
     }
 
     /// Solves for the rows from one up to another by their own triangle.
-    fn solve(&self, known: usize, next: usize) -> Result<Launch> {
+    fn solve(&self, known: usize, next: usize) -> Result<KernelLaunch> {
         let &System { kernel, dtype, n, k, .. } = self;
         let (first, rows) = self.rows(known, next);
         let (tiles, sides) = (k.div_ceil(COLUMNS), (n * k) as u64);
@@ -118,7 +120,7 @@ impl System<'_> {
     }
 
     /// Takes what is known of the rows from one on, up to another, off those from there on, up to a last.
-    fn take_off(&self, from: usize, to: usize, last: usize) -> Result<Launch> {
+    fn take_off(&self, from: usize, to: usize, last: usize) -> Result<KernelLaunch> {
         let &System { kernel, dtype, n, k, .. } = self;
         let ((known, depth), (rest, left)) = (self.rows(from, to), self.rows(to, last));
         let (at, a_row, a_column) = match kernel.transposed {

@@ -6,7 +6,7 @@ mod cuda;
 mod tests;
 
 use super::{Described, Kernel, Operand, Shaped, Structure, Target};
-use crate::cuda::library::Plan;
+use crate::cuda::library::KernelPlan;
 use crate::finding::{Checks, Finding};
 use crate::library::known::{part_of, transposed};
 use crate::rows::Rules;
@@ -90,7 +90,7 @@ impl Kernel for Triangular {
         Ok(())
     }
 
-    fn cuda(&self, operands: &[Described], result: &Shaped, _: Target) -> Result<Plan> {
+    fn cuda(&self, operands: &[Described], result: &Shaped, _: Target) -> Result<KernelPlan> {
         cuda::plan(self, operands, result)
     }
 }

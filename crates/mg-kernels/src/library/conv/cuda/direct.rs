@@ -4,7 +4,7 @@ use super::super::{ConvKind, Geometry};
 use super::product;
 use crate::cuda::library::args::index::Divisor;
 use crate::cuda::library::args::{self, OUTPUT, input};
-use crate::cuda::library::{Plan, Pointer, launch};
+use crate::cuda::library::{KernelPlan, Pointer, launch};
 use mg_device::{DType, Error, ErrorKind, Result};
 
 /// A block's sums: rows and columns.
@@ -28,7 +28,7 @@ fn name(kind: ConvKind, dtype: DType, capability: u32) -> String {
     format!("conv_{kind}_{}{}", dtype.name(), if tensor_cores { "_mma" } else { "" })
 }
 
-pub(super) fn plan(kind: ConvKind, g: &Geometry, dtype: DType, capability: u32) -> Result<Plan> {
+pub(super) fn plan(kind: ConvKind, g: &Geometry, dtype: DType, capability: u32) -> Result<KernelPlan> {
     const OP: &str = "conv";
     let [m, n, k] = product(kind, g);
     let count = g.groups * m * n;
@@ -77,7 +77,7 @@ pub(super) fn plan(kind: ConvKind, g: &Geometry, dtype: DType, capability: u32) 
         dilation: g.dilation.map(|n| n as i32),
     };
     let kernel = name(kind, dtype, capability);
-    let mut plan = Plan::default();
+    let mut plan = KernelPlan::default();
     plan.launches.push(launch(OP, &kernel, blocks * splits, &args(true))?);
     if splits > 1 {
         plan.workspace = splits * count * sum;

@@ -6,7 +6,7 @@ use super::{Problem, product};
 use crate::cuda::library::args::conv_tiles::Conv;
 use crate::cuda::library::args::index::Divisor;
 use crate::cuda::library::args::{self, OUTPUT, input};
-use crate::cuda::library::{Launch, Plan, Pointer, copy, launch};
+use crate::cuda::library::{KernelLaunch, KernelPlan, Pointer, copy, launch};
 use crate::library::matmul::Precision;
 use mg_device::cuda::{Elements, Moved, WindowMap};
 use mg_device::{DType, Layout, Result, Shape};
@@ -225,7 +225,7 @@ fn points(problem: &Problem) -> bool {
 }
 
 /// `None` where these kernels do not take it, or another is faster.
-pub(super) fn plan(problem: &Problem) -> Result<Option<Plan>> {
+pub(super) fn plan(problem: &Problem) -> Result<Option<KernelPlan>> {
     let &Problem { kind, g, dtype, target, .. } = problem;
     let (elements, name) = match (dtype, target.precision) {
         (DType::F16, _) => (Elements::F16, "f16"),
@@ -253,7 +253,7 @@ pub(super) fn plan(problem: &Problem) -> Result<Option<Plan>> {
     if !takes {
         return Ok(None);
     }
-    let mut plan = Plan::default();
+    let mut plan = KernelPlan::default();
     let done = match kind {
         ConvKind::Weight if points(problem) => laid.points(problem, &mut plan)?,
         ConvKind::Weight => laid.weight(problem, &windows[0], &mut plan)?,
@@ -402,7 +402,7 @@ const NOTHING: Conv = Conv {
 };
 
 /// Bytes at the end of the workspace. `None` where that is too much.
-fn room(plan: &mut Plan, bytes: usize) -> Option<(Pointer, u64)> {
+fn room(plan: &mut KernelPlan, bytes: usize) -> Option<(Pointer, u64)> {
     let place = (Pointer::Workspace, plan.workspace as u64);
     let bytes = bytes.checked_next_multiple_of(256)?;
     plan.workspace = plan.workspace.checked_add(bytes).filter(|&all| all <= MOST)?;
@@ -411,7 +411,7 @@ fn room(plan: &mut Plan, bytes: usize) -> Option<(Pointer, u64)> {
 
 impl Parts {
     /// Makes room for the sums, and goes on with the argument. `None` where that is too much.
-    fn begin(&mut self, plan: &mut Plan, args: Conv) -> Option<Conv> {
+    fn begin(&mut self, plan: &mut KernelPlan, args: Conv) -> Option<Conv> {
         let place = room(plan, (self.slots * self.tile.m).checked_mul(self.tile.n * 4)?)?;
         self.at = place.1;
         Some(Conv {
@@ -445,14 +445,14 @@ impl Laid {
     }
 
     /// Room at the end of the workspace. `None` where that is too much.
-    fn room(&self, plan: &mut Plan, elements: usize) -> Option<(Pointer, u64)> {
+    fn room(&self, plan: &mut KernelPlan, elements: usize) -> Option<(Pointer, u64)> {
         room(plan, elements.checked_mul(self.size())?)
     }
 
     /// A copy of an operand, from an element on, to an element of some room.
     fn copied(
         &self,
-        plan: &mut Plan,
+        plan: &mut KernelPlan,
         (operand, align): (u8, usize),
         (from, to): (usize, usize),
         axes: &[Axis],
@@ -483,7 +483,7 @@ impl Laid {
     /// apart they are, and where they go. Lines are written as a whole.
     fn spread(
         &self,
-        plan: &mut Plan,
+        plan: &mut KernelPlan,
         (operand, align): (u8, usize),
         [images, channels, places]: [usize; 3],
         [image, channel]: [usize; 2],
@@ -519,7 +519,7 @@ impl Laid {
     }
 
     /// Zeros in some room.
-    fn zeros(&self, plan: &mut Plan, elements: usize, place: (Pointer, u64)) -> Result<()> {
+    fn zeros(&self, plan: &mut KernelPlan, elements: usize, place: (Pointer, u64)) -> Result<()> {
         plan.launches.extend(copy::fill(self.size(), elements, 0)?.launches.into_iter().map(|launch| {
             launch.moved(|pointer| match pointer {
                 Pointer::Output(_) => place,
@@ -565,7 +565,7 @@ impl Laid {
     /// An operand's images with channels innermost.
     fn images(
         &self,
-        plan: &mut Plan,
+        plan: &mut KernelPlan,
         operand: (u8, usize),
         channels: usize,
         window: &Gathered,
@@ -650,7 +650,7 @@ impl Laid {
     }
 
     /// The forward convolution, or the gradient by the input.
-    fn gather(&self, problem: &Problem, windows: &[Gathered], plan: &mut Plan) -> Result<bool> {
+    fn gather(&self, problem: &Problem, windows: &[Gathered], plan: &mut KernelPlan) -> Result<bool> {
         let &Problem { kind, g, align, target, .. } = problem;
         let rows = Rows::of(kind, g);
         let lines = if let [window] = windows { self.lines(window, rows.depth) } else { None };
@@ -686,7 +686,7 @@ impl Laid {
         rows: Rows,
         window: &Gathered,
         lines: Option<(usize, usize)>,
-        plan: &mut Plan,
+        plan: &mut KernelPlan,
     ) -> Result<Option<Filters>> {
         let (size, weight) = (self.size(), (1, problem.align[1]));
         let [_, taps_y, taps_x] = problem.g.kernel;
@@ -721,7 +721,7 @@ impl Laid {
         windows: &[Gathered],
         filters: &Filters,
         images: &Images,
-        plan: &mut Plan,
+        plan: &mut KernelPlan,
     ) -> Result<bool> {
         let &Problem { g, target, .. } = problem;
         let (size, total) = (self.size(), self.elements_of(filters.rows, windows[0].to_size));
@@ -763,7 +763,7 @@ impl Laid {
         images: &Images,
         out: (Pointer, u64),
         align: usize,
-    ) -> Result<Launch> {
+    ) -> Result<KernelLaunch> {
         let (size, cores, window) = (self.size(), self.on_tensor_cores(), &images.window);
         let (rows, of_image) = (filters.rows.count, window.places[0] * window.places[1]);
         let places = self.batch * of_image;
@@ -808,7 +808,7 @@ impl Laid {
     }
 
     /// The gradient by the weight.
-    fn weight(&self, problem: &Problem, window: &Gathered, plan: &mut Plan) -> Result<bool> {
+    fn weight(&self, problem: &Problem, window: &Gathered, plan: &mut KernelPlan) -> Result<bool> {
         let &Problem { g, align, .. } = problem;
         let (size, cores, each) = (self.size(), self.on_tensor_cores(), self.each());
         let lines = self.lines(window, g.c);
@@ -855,7 +855,7 @@ impl Laid {
     }
 
     /// The gradient by the weight of windows of one element, of operands as they lie.
-    fn points(&self, problem: &Problem, plan: &mut Plan) -> Result<bool> {
+    fn points(&self, problem: &Problem, plan: &mut KernelPlan) -> Result<bool> {
         let g = problem.g;
         let (size, cores, each) = (self.size(), self.on_tensor_cores(), self.each());
         let stages = g.outputs().div_ceil(each);
@@ -918,7 +918,13 @@ impl Laid {
     }
 
     /// Adds the sums of the parts.
-    fn added(&self, problem: &Problem, parts: &Parts, plan: &mut Plan, numbers: [usize; 5]) -> Result<()> {
+    fn added(
+        &self,
+        problem: &Problem,
+        parts: &Parts,
+        plan: &mut KernelPlan,
+        numbers: [usize; 5],
+    ) -> Result<()> {
         let (g, tile) = (problem.g, parts.tile);
         let [taps, chunks, neighbours, inner, along] = numbers;
         let tiles = parts.tiles[0] * parts.tiles[1];
@@ -950,7 +956,14 @@ impl Laid {
         Ok(())
     }
 
-    fn launch(&self, kind: &str, tile: Tile, grid: usize, shared: usize, args: &Conv) -> Result<Launch> {
+    fn launch(
+        &self,
+        kind: &str,
+        tile: Tile,
+        grid: usize,
+        shared: usize,
+        args: &Conv,
+    ) -> Result<KernelLaunch> {
         let name = format!("conv_{kind}_{}_w{}", self.name, tile.name());
         let mut made = launch("conv", &name, grid, args)?;
         made.shared = shared as u32;

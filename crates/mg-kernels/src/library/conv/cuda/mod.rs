@@ -7,7 +7,7 @@ mod pointwise;
 
 use super::{ConvKind, Geometry};
 use crate::cuda::library::copy::fill;
-use crate::cuda::library::{Plan, Pointer};
+use crate::cuda::library::{KernelPlan, Pointer};
 use crate::library::{Described, Target};
 use mg_device::{DType, Result};
 
@@ -38,13 +38,13 @@ pub(super) fn plan(
     operands: &[Described],
     target: Target,
     tile: Option<&str>,
-) -> Result<Plan> {
-    let [a, b] = operands else { return Ok(Plan::default()) };
+) -> Result<KernelPlan> {
+    let [a, b] = operands else { return Ok(KernelPlan::default()) };
     let problem = Problem { kind, g, dtype: a.dtype, align: [a.align, b.align], target, tile };
     let [m, n, k] = product(kind, g);
     let count = g.groups * m * n;
     if count == 0 {
-        return Ok(Plan::default());
+        return Ok(KernelPlan::default());
     }
     if k == 0 {
         return fill(problem.dtype.size(), count, 0);
@@ -58,10 +58,10 @@ pub(super) fn plan(
     direct::plan(kind, g, problem.dtype, target.capability)
 }
 
-impl Plan {
+impl KernelPlan {
     /// Appends the launches of a plan that does with `inputs` what it would with its own, into `output`; its workspace comes after
     /// this one's.
-    fn then(&mut self, plan: Plan, inputs: &[(Pointer, u64)], output: (Pointer, u64)) {
+    fn then(&mut self, plan: KernelPlan, inputs: &[(Pointer, u64)], output: (Pointer, u64)) {
         let after = self.workspace as u64;
         let moved = |pointer| match pointer {
             Pointer::Input(i) => inputs.get(usize::from(i)).copied().unwrap_or((pointer, 0)),

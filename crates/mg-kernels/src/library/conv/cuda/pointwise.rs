@@ -2,12 +2,12 @@
 
 use super::super::ConvKind;
 use super::Problem;
-use crate::cuda::library::{Plan, Pointer};
+use crate::cuda::library::{KernelPlan, Pointer};
 use crate::library::matmul::{Problem as Product, cuda as matmul};
 use mg_device::{DType, Layout, Result, Shape};
 
 /// `None` where it is no product, or a slower one.
-pub(super) fn plan(problem: &Problem) -> Result<Option<Plan>> {
+pub(super) fn plan(problem: &Problem) -> Result<Option<KernelPlan>> {
     let Problem { kind, g, dtype, align, target, .. } = problem;
     let one = |numbers: [usize; 3]| numbers == [1; 3];
     let places = g.outputs();
@@ -32,7 +32,7 @@ pub(super) fn plan(problem: &Problem) -> Result<Option<Plan>> {
     product.precision = target.precision;
     product.align = [align[1], align[0]];
     product.align_out = target.align;
-    let mut plan = Plan::default();
+    let mut plan = KernelPlan::default();
     plan.then(
         matmul::plan(&product)?,
         &[(Pointer::Input(1), 0), (Pointer::Input(0), 0)],

@@ -64,7 +64,7 @@ pub(super) unsafe fn zeros<T: Entry>(m: usize, n: usize, output: Output<'_, T>) 
 }
 
 /// How a product is carried out. Depends on sizes and strides only.
-struct Plan<T: Entry> {
+struct KernelPlan<T: Entry> {
     /// The operands; of the transposed product if `transposed`.
     p: Matrices<T>,
     transposed: bool,
@@ -112,7 +112,7 @@ pub(super) unsafe fn product<T: Entry>(given: &Matrices<T>, output: Output<'_, T
     let a_len = a_len.next_multiple_of(32);
     let b_len = if pack_b { strips * width * p.k } else { 0 };
 
-    let mut plan = Plan {
+    let mut plan = KernelPlan {
         p,
         transposed,
         kernels,
@@ -170,7 +170,7 @@ fn better_transposed<T>(p: &Matrices<T>, lanes: usize) -> bool {
     p.b_k == 1 && (along_rows || (p.a_k == 1 && 2 * p.m <= p.n))
 }
 
-impl<T: Entry> Plan<T> {
+impl<T: Entry> KernelPlan<T> {
     /// Whether each task computes whole rows of the result.
     fn whole_rows(&self) -> bool {
         if self.transposed { self.row_tasks == 1 } else { self.column_tasks == 1 }

@@ -14,7 +14,7 @@ use crate::cuda::capability::most_shared;
 use crate::cuda::library::args::{self, OUTPUT, input};
 use crate::cuda::library::constants::matmul_any::{BARE, MAX_BATCH_RANK, VECTOR};
 use crate::cuda::library::many;
-use crate::cuda::library::{Launch, Plan, Pointer, Prebuilt, find};
+use crate::cuda::library::{KernelLaunch, KernelPlan, Pointer, Prebuilt, find};
 use crate::frame::internal;
 use crate::same_sums;
 use mg_device::cuda::{Elements, Moved};
@@ -145,7 +145,7 @@ impl Lines {
 /// # Errors
 ///
 /// [`ErrorKind::DType`] for an epilogue of integers or f64; [`ErrorKind::Shape`] where a size is 2³¹ or more.
-pub fn plan(problem: &Problem) -> Result<Plan> {
+pub fn plan(problem: &Problem) -> Result<KernelPlan> {
     if problem.merged.batch.rank() > MAX_BATCH_RANK {
         return of_dense(problem);
     }
@@ -159,7 +159,7 @@ pub fn plan(problem: &Problem) -> Result<Plan> {
 }
 
 /// The product of operands with more axes of a batch than a kernel takes: both are copied first.
-fn of_dense(problem: &Problem) -> Result<Plan> {
+fn of_dense(problem: &Problem) -> Result<KernelPlan> {
     let Merged { batch, m, n, k, a_strides, b_strides, a_batch, b_batch } = &problem.merged;
     let layout = |rows: usize, columns: usize, own: &[isize; 2], around: &[isize; MAX_RANK]| {
         let sizes: SmallVec<[usize; MAX_RANK]> = batch.iter().copied().chain([rows, columns]).collect();
@@ -187,15 +187,19 @@ fn of_dense(problem: &Problem) -> Result<Plan> {
 /// # Errors
 ///
 /// As [`plan`].
-pub fn plan_with(problem: &Problem, tile: &str, splits: Option<usize>) -> Result<Option<Plan>> {
+pub fn plan_with(problem: &Problem, tile: &str, splits: Option<usize>) -> Result<Option<KernelPlan>> {
     plan_by(problem, |name| name == tile, splits)
 }
 
-fn plan_by(problem: &Problem, takes: impl Fn(&str) -> bool, splits: Option<usize>) -> Result<Option<Plan>> {
+fn plan_by(
+    problem: &Problem,
+    takes: impl Fn(&str) -> bool,
+    splits: Option<usize>,
+) -> Result<Option<KernelPlan>> {
     let Merged { ref batch, m, n, k, .. } = problem.merged;
     let count = batch.numel();
     if m == 0 || n == 0 || count == 0 {
-        return Ok(Some(Plan::default()));
+        return Ok(Some(KernelPlan::default()));
     }
     let fits = |size: usize| i32::try_from(size).is_ok();
     if !(fits(m) && fits(n) && fits(k)) {
@@ -213,13 +217,13 @@ fn plan_by(problem: &Problem, takes: impl Fn(&str) -> bool, splits: Option<usize
     let p = arguments(problem, tile, division)?;
     let mut launch = if tile.hopper {
         // Those that the device has room for at a time; each takes tile after tile.
-        Launch::of("matmul", kernel, blocks.min(MULTIPROCESSORS), &with_maps(problem, tile, p)?)?
+        KernelLaunch::of("matmul", kernel, blocks.min(MULTIPROCESSORS), &with_maps(problem, tile, p)?)?
     } else {
-        Launch::of("matmul", kernel, blocks, &p)?
+        KernelLaunch::of("matmul", kernel, blocks, &p)?
     };
     launch.shared = tile.shared;
     let workspace = if splits > 1 { tiles_m * tiles_n * count * splits * tile.m * tile.n * 4 } else { 0 };
-    Ok(Some(Plan { launches: smallvec![launch], workspace, ..Plan::default() }))
+    Ok(Some(KernelPlan { launches: smallvec![launch], workspace, ..KernelPlan::default() }))
 }
 
 /// The fastest kernel that takes the operands as they lie, of the tiles that `takes` knows by name.

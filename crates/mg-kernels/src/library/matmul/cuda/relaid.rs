@@ -2,7 +2,7 @@
 //! or turned until neighbours lie along k.
 
 use super::{Lines, Merged, Precision, Problem, choose, plan_by};
-use crate::cuda::library::{Launch, Plan, Pointer, copy};
+use crate::cuda::library::{KernelLaunch, KernelPlan, Pointer, copy};
 use mg_device::{DType, Layout, Result, Shape};
 use smallvec::SmallVec;
 
@@ -26,7 +26,7 @@ struct Copied {
 }
 
 /// The copies and the product, where that is faster than the product of the operands as they lie.
-pub(super) fn plan(problem: &Problem) -> Result<Option<Plan>> {
+pub(super) fn plan(problem: &Problem) -> Result<Option<KernelPlan>> {
     let tensor_cores = matches!(problem.dtype, DType::F32 | DType::F16 | DType::BF16);
     let Merged { m, n, k, ref batch, .. } = problem.merged;
     let sizes = [m, n, k, batch.numel()];
@@ -41,7 +41,7 @@ pub(super) fn plan(problem: &Problem) -> Result<Option<Plan>> {
         return Ok(None);
     }
     let Some(mut product) = plan_by(&relaid, |_| true, None)? else { return Ok(None) };
-    let mut launches: SmallVec<[Launch; 2]> = SmallVec::new();
+    let mut launches: SmallVec<[KernelLaunch; 2]> = SmallVec::new();
     let mut places = [None; 2];
     let mut at = 0;
     for (i, copied) in copies.iter().enumerate() {
@@ -64,7 +64,7 @@ pub(super) fn plan(problem: &Problem) -> Result<Option<Plan>> {
         Pointer::Output(_) | Pointer::Tickets | Pointer::Fault => (pointer, 0),
     };
     launches.extend(product.launches.drain(..).map(|launch| launch.moved(moved)));
-    Ok(Some(Plan { launches, workspace: at + product.workspace, ..Plan::default() }))
+    Ok(Some(KernelPlan { launches, workspace: at + product.workspace, ..KernelPlan::default() }))
 }
 
 /// The product of operands as they would better lie. `None` where they lie so, or cannot be copied.

@@ -5,7 +5,7 @@ use super::tiles::{Division, MANY, MULTIPROCESSORS, Tile};
 use super::{Lines, Problem, choose, maps, stores_boxes, takes_maps};
 use crate::cuda::library::args::{self, Mapped};
 use crate::cuda::library::constants::matmul_many;
-use crate::cuda::library::{Launch, Plan, Pointer, find};
+use crate::cuda::library::{KernelLaunch, KernelPlan, Pointer, find};
 use mg_device::{DType, Result};
 use smallvec::smallvec;
 use std::array::from_fn;
@@ -43,7 +43,7 @@ pub fn alike(problem: &Problem) -> Option<[usize; 2]> {
 /// # Errors
 ///
 /// Sizes that no launch can take.
-pub fn together(problems: &[Problem]) -> Result<Option<Plan>> {
+pub fn together(problems: &[Problem]) -> Result<Option<KernelPlan>> {
     let Some(first) = problems.first().filter(|_| (2..=MOST).contains(&problems.len())) else {
         return Ok(None);
     };
@@ -110,8 +110,8 @@ pub fn together(problems: &[Problem]) -> Result<Option<Plan>> {
     };
     let rest = tiles - rounds * MULTIPROCESSORS;
     let blocks = if rounds > 0 || uneven { MULTIPROCESSORS } else { MULTIPROCESSORS.min(tiles * splits) };
-    let mut launch = Launch::of("matmul", kernel, blocks, &argument)?;
+    let mut launch = KernelLaunch::of("matmul", kernel, blocks, &argument)?;
     launch.shared = tile.shared;
     let workspace = if shared { rest * splits * tile.m * tile.n * 4 } else { 0 };
-    Ok(Some(Plan { launches: smallvec![launch], workspace, ..Plan::default() }))
+    Ok(Some(KernelPlan { launches: smallvec![launch], workspace, ..KernelPlan::default() }))
 }
