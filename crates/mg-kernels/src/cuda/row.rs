@@ -23,7 +23,7 @@ struct Columns {
     shared: Option<Op>,
 }
 
-struct Row<'a> {
+struct RowEmitter<'a> {
     body: Body<'a>,
     stage: &'a Rows,
     tid: Op,
@@ -58,7 +58,7 @@ pub(crate) fn emit(program: &Program, frame: &Frame, stage: &Rows, aligned: bool
         (1, _) => op3(Kind::R, "mad.lo.u32", special("%cluster_ctarank"), imm(stage.threads.into()), tid),
         _ => op2(Kind::R, "and.b32", tid, imm(stage.threads as i64 - 1)),
     };
-    let mut row = Row {
+    let mut row = RowEmitter {
         body,
         stage,
         tid,
@@ -71,7 +71,7 @@ pub(crate) fn emit(program: &Program, frame: &Frame, stage: &Rows, aligned: bool
         next: None,
     };
     row.chunk(cta)?;
-    let Row { mut body, columns_out, totals, shared, slots_shared, .. } = row;
+    let RowEmitter { mut body, columns_out, totals, shared, slots_shared, .. } = row;
     let mut total_shared = (shared + totals.len() as u32 * SHARED + 16).max(slots_shared);
     if let Some([_, end]) = stage.in_shared {
         total_shared = total_shared.max(end);
@@ -168,7 +168,7 @@ fn follow_up(program: &Program, frame: &Frame, stage: &Rows) -> Followup {
     Followup { program: join, from, outputs }
 }
 
-impl Row<'_> {
+impl RowEmitter<'_> {
     /// The rows that the threads have, one after the other.
     fn chunk(&mut self, cta: Op) -> Result<()> {
         let &Rows { threads, slots, per_slot, .. } = self.stage;
