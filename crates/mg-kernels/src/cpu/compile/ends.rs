@@ -19,9 +19,9 @@ impl Compiler<'_> {
         }
         let kept = self.out.mode == Mode::Rows;
         let src = self.operand(a, if kept { Len::Row } else { Len::Full }, steps)?;
-        let total = self.out.totals.len() as u16;
+        let total = self.out.ends.totals.len() as u16;
         let reducer = Reducer::new(kind, self.dtype(a), isa());
-        self.out.totals.push(TotalOut { reducer, kept, cell: v });
+        self.out.ends.totals.push(TotalOut { reducer, kept, cell: v });
         steps.push(if kept { Step::Keep { total, src } } else { Step::Total { total, src } });
         Ok(())
     }
@@ -34,8 +34,8 @@ impl Compiler<'_> {
             .filter(|&o| self.program.outputs[o].0 == v)
             .map(|o| o as u16)
             .collect();
-        steps.push(Step::Column { column: self.out.columns_out.len() as u16, src });
-        self.out.columns_out.push(ColumnOut { reducer, outputs });
+        steps.push(Step::Column { column: self.out.ends.columns.len() as u16, src });
+        self.out.ends.columns.push(ColumnOut { reducer, outputs });
         Ok(())
     }
 
@@ -47,7 +47,7 @@ impl Compiler<'_> {
                     let src =
                         self.uniform[v as usize].ok_or_else(|| internal("a total of what is no scalar"))?;
                     let size = cell_size(self.dtype(v)) as u8;
-                    self.out.last.push(CellStep::Take { dst: v, src, size });
+                    self.out.ends.last.push(CellStep::Take { dst: v, src, size });
                 }
                 AtEnd::Compute(v) => self.cell(v)?,
             }
@@ -64,26 +64,26 @@ impl Compiler<'_> {
                     .ok_or_else(|| internal("a dtype that the operation does not take"))?;
                 if row.refuses_zero(of) {
                     let (check, src) = (Check::NonZero, args[1]);
-                    self.out.last.push(CellStep::Check { check, src, dtype: of, value: v });
+                    self.out.ends.last.push(CellStep::Check { check, src, dtype: of, value: v });
                 }
-                self.out.last.push(CellStep::Map { f, dst: v, args });
+                self.out.ends.last.push(CellStep::Map { f, dst: v, args });
             }
             Inst::Cast(a) => {
                 let f = cast_loop(self.dtype(a), dtype, isa());
-                self.out.last.push(CellStep::Map { f, dst: v, args: [a; 3] });
+                self.out.ends.last.push(CellStep::Map { f, dst: v, args: [a; 3] });
             }
             Inst::Guard(a, bound) => {
                 let dtype = self.dtype(a);
                 let check = Check::Below(bound);
-                self.out.last.push(CellStep::Check { check, src: a, dtype, value: v });
-                self.out.last.push(CellStep::Copy { dst: v, src: a, size: cell_size(dtype) as u8 });
+                self.out.ends.last.push(CellStep::Check { check, src: a, dtype, value: v });
+                self.out.ends.last.push(CellStep::Copy { dst: v, src: a, size: cell_size(dtype) as u8 });
                 return Ok(());
             }
             Inst::Input(_) | Inst::Const(_) | Inst::Reduce(..) => {
                 return Err(internal("a total of what is no computation"));
             }
         }
-        self.out.last.extend(round_loop(dtype, isa()).map(|f| CellStep::Round { f, dst: v }));
+        self.out.ends.last.extend(round_loop(dtype, isa()).map(|f| CellStep::Round { f, dst: v }));
         Ok(())
     }
 }

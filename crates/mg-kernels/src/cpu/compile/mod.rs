@@ -17,6 +17,7 @@ mod values;
 
 pub use steps::Compiled;
 pub(in crate::cpu) use steps::{CellStep, Check, In, Len, Mode, Out, Phase, Reg, Step, Uniform};
+use steps::{Ends, Registers};
 
 /// Elements in a tile; a multiple of the reductions' block.
 pub const TILE: usize = 1024;
@@ -92,16 +93,12 @@ impl<'a> Compiler<'a> {
             phases: vec![],
             reducers: vec![],
             fused: vec![],
-            columns_out: vec![],
-            totals: vec![],
-            last: vec![],
-            cells: if stage.end.is_empty() { 0 } else { program.values.len() },
-            slots: vec![],
-            regs: 0,
-            arena: 0,
+            ends: Ends {
+                cells: if stage.end.is_empty() { 0 } else { program.values.len() },
+                ..Ends::default()
+            },
+            registers: Registers::default(),
             weight: program.values.len() + 1,
-            hoists: false,
-            uniform_rows: false,
             n_consts: n_consts.max().unwrap_or(0),
         };
         let unknown = vec![None; program.values.len()];
@@ -215,8 +212,8 @@ impl<'a> Compiler<'a> {
 
     /// A new position in the table of addresses.
     fn reg(&mut self) -> Reg {
-        self.out.regs += 1;
-        (self.out.regs - 1) as Reg
+        self.out.registers.count += 1;
+        (self.out.registers.count - 1) as Reg
     }
 
     /// A new register in the arena.

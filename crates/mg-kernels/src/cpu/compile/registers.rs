@@ -17,7 +17,7 @@ impl Compiler<'_> {
         for phase in &phases {
             kept.extend(phase.rows.iter().chain(&phase.finish).flat_map(registers));
         }
-        kept.extend(self.out.last.iter().filter_map(|step| match *step {
+        kept.extend(self.out.ends.last.iter().filter_map(|step| match *step {
             CellStep::Take { src, .. } => Some(src),
             CellStep::Map { .. }
             | CellStep::Round { .. }
@@ -43,8 +43,8 @@ impl Compiler<'_> {
 
     /// Registers by their first and last use, as positions of steps.
     fn uses(&self) -> (Vec<usize>, Vec<usize>) {
-        let mut last_use = vec![0usize; self.out.regs];
-        let mut first_use = vec![usize::MAX; self.out.regs];
+        let mut last_use = vec![0usize; self.out.registers.count];
+        let mut first_use = vec![usize::MAX; self.out.registers.count];
         let mut at = 0;
         let fused = &self.out.fused;
         let mut touch = |step: &Step, at: usize| {
@@ -94,10 +94,10 @@ impl Compiler<'_> {
         };
         let pinned = self.virtuals.iter().filter(|v| v.len == Len::Full && v.pinned);
         // What is the same for all tiles of a task is filled in once, for a whole tile, unless rows alone read it.
-        if self.out.hoists || pinned.clone().any(|v| reads(v.reg)) {
+        if self.out.registers.hoists || pinned.clone().any(|v| reads(v.reg)) {
             return;
         }
-        self.out.uniform_rows = true;
+        self.out.registers.uniform_rows = true;
         let slots = self.virtuals.iter().filter(|v| v.len == Len::Full && !v.pinned);
         let kept: usize = slots.filter(|v| first_use[v.reg as usize] != usize::MAX).map(|v| v.cell).sum();
         let steps = self.out.phases.iter().map(|p| p.steps.iter().filter(is_full).count()).max().unwrap_or(0);
@@ -128,7 +128,7 @@ impl Compiler<'_> {
         let (first_use, last_use) = self.uses();
         let rows = self.out.tile_rows;
         let full = (rows * self.out.tile_columns).max(rows).max(1);
-        let by_row = |v: &Virtual| v.len == Len::Row || v.pinned && self.out.uniform_rows;
+        let by_row = |v: &Virtual| v.len == Len::Row || v.pinned && self.out.registers.uniform_rows;
         let bytes_of = |v: &Virtual| v.cell * if by_row(v) { rows } else { full };
         let round = |bytes: usize| bytes.max(1).next_multiple_of(64);
         // Values that a loop keeps in registers have no place.
@@ -161,9 +161,9 @@ impl Compiler<'_> {
             if !pinned {
                 live.push((last_use[reg as usize], offset, bytes));
             }
-            self.out.slots.push((reg, offset));
+            self.out.registers.slots.push((reg, offset));
         }
-        self.out.arena = top;
+        self.out.registers.arena = top;
     }
 }
 

@@ -255,32 +255,43 @@ pub struct Compiled {
     pub(in crate::cpu) phases: Vec<Phase>,
     pub(in crate::cpu) reducers: Vec<Reducer>,
     pub(in crate::cpu) fused: Vec<Fused>,
-    pub(in crate::cpu) columns_out: Vec<ColumnOut>,
+    pub(in crate::cpu) ends: Ends,
+    pub(in crate::cpu) registers: Registers,
+    /// Values and one: what an element costs, roughly.
+    pub(in crate::cpu) weight: usize,
+    pub(in crate::cpu) n_consts: usize,
+}
+
+/// What is left to do when the tiles of a launch are done.
+#[derive(Default)]
+pub(in crate::cpu) struct Ends {
+    /// Reductions of columns.
+    pub(in crate::cpu) columns: Vec<ColumnOut>,
+    /// Reductions of everything.
     pub(in crate::cpu) totals: Vec<TotalOut>,
     /// Steps over cells, once all totals are known.
     pub(in crate::cpu) last: Vec<CellStep>,
     pub(in crate::cpu) cells: usize,
-    /// Byte offsets in the arena of the registers that are not operands or outputs.
+}
+
+/// Where a tile's registers lie.
+#[derive(Default)]
+pub(in crate::cpu) struct Registers {
+    pub(in crate::cpu) count: usize,
+    /// Byte offsets in the arena of those that are not operands or outputs.
     pub(in crate::cpu) slots: Vec<(Reg, usize)>,
-    pub(in crate::cpu) regs: usize,
+    /// Bytes.
     pub(in crate::cpu) arena: usize,
-    pub(in crate::cpu) weight: usize,
-    /// Whether any register holds the same columns for every row.
+    /// Whether any holds the same columns for every row.
     pub(in crate::cpu) hoists: bool,
     /// Whether what is the same everywhere is read for rows alone.
     pub(in crate::cpu) uniform_rows: bool,
-    pub(in crate::cpu) n_consts: usize,
 }
 
 impl Compiled {
-    /// The number of operands of a launch.
-    pub fn n_inputs(&self) -> usize {
-        self.inputs.len()
-    }
-
     /// Whether it reduces nothing, so that any range of positions can be computed by itself.
     pub fn is_elementwise(&self) -> bool {
-        self.totals.is_empty() && self.columns_out.is_empty() && self.reducers.is_empty()
+        self.ends.totals.is_empty() && self.ends.columns.is_empty() && self.reducers.is_empty()
     }
 
     /// The number of positions of its space.

@@ -194,7 +194,7 @@ impl Compiler<'_> {
         if same_rows {
             let dst = self.slot(dtype, Len::Full, true);
             let tmp = if convert.is_some() { self.slot(dtype, Len::Full, true) } else { dst };
-            self.out.hoists = true;
+            self.out.registers.hoists = true;
             self.out.uniforms.push(Uniform::Columns { input, dst, tmp, convert });
             return dst;
         }

@@ -88,6 +88,7 @@ impl Compiled {
         // Memory of an earlier launch: fresh pages would cost more than the work.
         let mut spare = SCRATCH.with_borrow_mut(|s| std::mem::take(&mut s.kept));
         let mut kept: SmallVec<[Vec<u64>; 1]> = self
+            .ends
             .totals
             .iter()
             .map(|t| {
@@ -100,13 +101,13 @@ impl Compiled {
             .collect();
         let kept_at: SmallVec<[usize; 1]> = kept.iter_mut().map(|k| k.as_mut_ptr() as usize).collect();
         let mut refusals = Refusals::new();
-        let mut totals = if self.columns_out.is_empty() {
+        let mut totals = if self.ends.columns.is_empty() {
             self.run_tasks(args, elements, &kept_at, &mut refusals)
         } else {
             self.run_columns(args, &kept_at, &mut refusals);
-            self.totals.iter().map(|t| t.reducer.init()).collect()
+            self.ends.totals.iter().map(|t| t.reducer.init()).collect()
         };
-        for ((out, total), kept) in self.totals.iter().zip(&mut totals).zip(&kept) {
+        for ((out, total), kept) in self.ends.totals.iter().zip(&mut totals).zip(&kept) {
             if out.kept {
                 *total = out.reducer.init();
                 let size = cell_size(out.reducer.dtype);
@@ -126,7 +127,7 @@ impl Compiled {
                 }
             }
         }
-        if self.cells > 0 {
+        if self.ends.cells > 0 {
             // SAFETY: the caller's contract.
             unsafe { self.write_totals(args, &totals, &mut refusals) };
         }
@@ -158,18 +159,18 @@ impl Compiled {
         };
         let mut totals;
         if tasks == 1 || elements * self.weight < PARALLEL || num_threads() == 1 {
-            totals = self.totals.iter().map(|t| t.reducer.init()).collect::<SmallVec<[Acc; 2]>>();
+            totals = self.ends.totals.iter().map(|t| t.reducer.init()).collect::<SmallVec<[Acc; 2]>>();
             for task in 0..tasks {
                 let mut partial = Partial::default();
                 // SAFETY: the caller's contract; this task's part is its own.
                 unsafe { self.task(args, part(task), &mut partial, kept_at) };
                 join_refusals(refusals, &partial.refusals);
-                for ((total, acc), out) in totals.iter_mut().zip(&partial.totals).zip(&self.totals) {
+                for ((total, acc), out) in totals.iter_mut().zip(&partial.totals).zip(&self.ends.totals) {
                     out.reducer.combine(total, acc);
                 }
             }
         } else {
-            totals = self.totals.iter().map(|t| t.reducer.init()).collect::<SmallVec<[Acc; 2]>>();
+            totals = self.ends.totals.iter().map(|t| t.reducer.init()).collect::<SmallVec<[Acc; 2]>>();
             // A broadcast space can have any number of tasks; what they leave is joined before it takes much memory.
             for first in (0..tasks).step_by(WAVE) {
                 let wave = WAVE.min(tasks - first);
@@ -185,7 +186,7 @@ impl Compiled {
                 for partial in partials {
                     let Ok(partial) = partial.into_inner() else { continue };
                     join_refusals(refusals, &partial.refusals);
-                    for ((total, acc), out) in totals.iter_mut().zip(&partial.totals).zip(&self.totals) {
+                    for ((total, acc), out) in totals.iter_mut().zip(&partial.totals).zip(&self.ends.totals) {
                         out.reducer.combine(total, acc);
                     }
                 }
@@ -244,11 +245,11 @@ impl Compiled {
         let mut partials: Vec<Partial> =
             partials.into_iter().map(|p| p.into_inner().unwrap_or_default()).collect();
         partials.iter().for_each(|p| join_refusals(refusals, &p.refusals));
-        for (c, out) in self.columns_out.iter().enumerate() {
+        for (c, out) in self.ends.columns.iter().enumerate() {
             for batch in 0..self.batches {
                 for stripe in 0..stripes {
                     let first = batch / group * chunks * stripes + stripe;
-                    let block = batch % group * self.columns_out.len() + c;
+                    let block = batch % group * self.ends.columns.len() + c;
                     let mut sums = std::mem::take(&mut partials[first].columns[block]);
                     for k in 1..chunks {
                         let next = &partials[first + k * stripes].columns[c];
@@ -286,7 +287,7 @@ impl Compiled {
     /// Finishes totals in cells, computes what follows from them, and writes those that are outputs.
     unsafe fn write_totals(&self, args: &Args, totals: &[Acc], refusals: &mut Refusals) {
         SCRATCH.with_borrow_mut(|scratch| {
-            let mut cells: SmallVec<[u64; 32]> = smallvec::smallvec![0; self.cells];
+            let mut cells: SmallVec<[u64; 32]> = smallvec::smallvec![0; self.ends.cells];
             let base = cells.as_mut_ptr();
             let mut ptrs = std::mem::take(&mut scratch.ptrs);
             self.place_slots(&mut scratch.arena, &mut ptrs);
@@ -294,11 +295,11 @@ impl Compiled {
             unsafe {
                 // What is wrong with uniforms, the tasks have found.
                 self.uniforms(args, &ptrs, 1, &mut Refusals::new());
-                for (out, acc) in self.totals.iter().zip(totals) {
+                for (out, acc) in self.ends.totals.iter().zip(totals) {
                     out.reducer.finish(acc, base.add(out.cell as usize).cast());
                 }
                 let cell = |v: Val| base.add(v as usize).cast::<u8>();
-                for step in &self.last {
+                for step in &self.ends.last {
                     match *step {
                         CellStep::Map { f, dst, args: [a, b, c] } => {
                             f(cell(dst), cell(a), cell(b), cell(c), 1)
@@ -331,15 +332,15 @@ impl Compiled {
 
     fn place_slots(&self, arena: &mut Vec<u64>, ptrs: &mut Vec<*mut u8>) {
         // One cache line more, to align the start.
-        let words = self.arena / 8 + 8;
+        let words = self.registers.arena / 8 + 8;
         if arena.len() < words {
             arena.resize(words, 0);
         }
         let base = arena.as_mut_ptr().cast::<u8>();
         let base = base.wrapping_add(base.align_offset(64));
         ptrs.clear();
-        ptrs.resize(self.regs, std::ptr::null_mut());
-        for &(reg, offset) in &self.slots {
+        ptrs.resize(self.registers.count, std::ptr::null_mut());
+        for &(reg, offset) in &self.registers.slots {
             ptrs[reg as usize] = base.wrapping_add(offset);
         }
     }
@@ -437,21 +438,21 @@ impl Compiled {
             self.place_slots(&mut scratch.arena, &mut ptrs);
             accs.clear();
             accs.extend(self.reducers.iter().map(|r| r.init()));
-            partial.totals.extend(self.totals.iter().map(|t| t.reducer.init()));
+            partial.totals.extend(self.ends.totals.iter().map(|t| t.reducer.init()));
             let size = match &part {
                 Part::Linear(range) => range.len(),
                 Part::Block(rows, columns) => rows.len() * columns.len().max(1),
                 Part::Batches(_, rows) => rows * self.columns,
             };
             let capacity = (self.tile_rows * self.tile_columns).max(self.tile_rows).max(1);
-            let filled = match (self.uniform_rows, self.hoists) {
+            let filled = match (self.registers.uniform_rows, self.registers.hoists) {
                 (true, _) => self.tile_rows.max(1),
                 (false, true) => capacity,
                 (false, false) => size.clamp(1, capacity),
             };
             // SAFETY: registers have room for `capacity` elements.
             unsafe { self.uniforms(args, &ptrs, filled, &mut partial.refusals) };
-            let hoisted = if self.hoists { self.hoisted() } else { vec![] };
+            let hoisted = if self.registers.hoists { self.hoisted() } else { vec![] };
             let mut tile = Tile {
                 program: self,
                 args,

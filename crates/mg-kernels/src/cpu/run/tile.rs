@@ -128,7 +128,7 @@ impl Tile<'_, '_> {
         let p = self.program;
         self.first_column = columns.start;
         let before = self.partial.columns.len();
-        for (c, out) in p.columns_out.iter().enumerate() {
+        for (c, out) in p.ends.columns.iter().enumerate() {
             self.partial.columns.push(vec![f64::from_bits(out.reducer.by_run.init().bits); columns.len()]);
             // What is left of an earlier block was joined to its sums.
             if c == self.column_sums.len() {
@@ -167,7 +167,7 @@ impl Tile<'_, '_> {
             row += n_rows;
         }
         let sums = self.column_sums.iter_mut().zip(&mut self.partial.columns[before..]);
-        for (out, (sums, totals)) in p.columns_out.iter().zip(sums) {
+        for (out, (sums, totals)) in p.ends.columns.iter().zip(sums) {
             sums.flush(&out.reducer, totals);
         }
     }
@@ -320,10 +320,10 @@ impl Tile<'_, '_> {
                         let from = column - self.first_column;
                         let sums = &mut self.column_sums[c];
                         let totals = &mut self.partial.columns[self.first_block + c];
-                        sums.add(&p.columns_out[c].reducer, totals, at(src), rows, from..from + columns);
+                        sums.add(&p.ends.columns[c].reducer, totals, at(src), rows, from..from + columns);
                     }
                     Step::Total { total, src } => {
-                        let out = &p.totals[total as usize];
+                        let out = &p.ends.totals[total as usize];
                         let base = row * p.columns + column;
                         (out.reducer.run)(
                             &mut self.partial.totals[total as usize],
@@ -333,7 +333,7 @@ impl Tile<'_, '_> {
                         );
                     }
                     Step::Keep { total, src } => {
-                        let size = cell_size(p.totals[total as usize].reducer.dtype);
+                        let size = cell_size(p.ends.totals[total as usize].reducer.dtype);
                         let dst = self.kept[total as usize] as *mut u8;
                         std::ptr::copy_nonoverlapping(at(src).cast_const(), dst.add(row * size), rows * size);
                     }
