@@ -1,9 +1,8 @@
 //! Launches that begin only where no check has refused anything, and what puts back what others have replaced.
 
-use super::program::{kernel, text_of};
+use super::assembled::{Assembled, kernel, text_of};
 use mg_device::cuda::{Gpu, Kernel, Origin};
-use mg_device::{Device, Error, ErrorKind, Result};
-use std::sync::{Mutex, PoisonError};
+use mg_device::{Error, ErrorKind, Result};
 
 /// Places of checks that one launch looks at, one a thread.
 const PLACES: usize = 64;
@@ -141,17 +140,13 @@ pub fn behind_gate(gpu: &Gpu, kernel: Kernel) -> Result<Kernel> {
     if !gpu.is_gated() {
         return Ok(kernel);
     }
-    static GATED: Mutex<Vec<(Device, Kernel, Kernel)>> = Mutex::new(Vec::new());
-    let mut known = GATED.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(found) = known.iter().find(|k| k.0 == gpu.device() && k.1 == kernel) {
-        return Ok(found.2);
-    }
-    let lost = || Error::new("load", ErrorKind::Internal("a kernel without a text".into()));
-    let text = text_of(gpu, kernel).ok_or_else(lost)?;
-    let (text, name) = with_gate(&text).ok_or_else(lost)?;
-    let gated = gpu.load(&text, name)?;
-    known.push((gpu.device(), kernel, gated));
-    Ok(gated)
+    static GATED: Assembled<Kernel> = Assembled::new();
+    GATED.get_or(gpu, kernel, || {
+        let lost = || Error::new("load", ErrorKind::Internal("a kernel without a text".into()));
+        let text = text_of(gpu, kernel).ok_or_else(lost)?;
+        let (text, name) = with_gate(&text).ok_or_else(lost)?;
+        gpu.load(&text, name)
+    })
 }
 
 /// Sets the bits of the device's word ([`Gpu::refusal`]) whose checks, by their places, have refused something; one that `keeps`

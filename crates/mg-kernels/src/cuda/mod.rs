@@ -1,5 +1,6 @@
 //! The CUDA executor: programs become PTX text, assembled by the driver and kept; library kernels come prebuilt.
 
+mod assembled;
 mod body;
 pub(crate) mod capability;
 mod column;
@@ -20,6 +21,7 @@ mod stage;
 mod totals;
 mod values;
 
+pub use assembled::prebuilt;
 pub use body::Check;
 pub use gate::{Restored, behind_gate, gate_ptx, gated_ptx, gather_refusals, restore_refused};
-pub use program::{CudaEpilogue, CudaList, CudaProgram, prebuilt};
+pub use program::{CudaEpilogue, CudaList, CudaProgram};

@@ -1,6 +1,7 @@
 //! Programs on CUDA: the kernel's text is written when a plan is made, assembled when it is first launched, and found
 //! again by its text.
 
+use super::assembled::{kernel, named_kernel, shared};
 use super::body::Check;
 use super::capability::{AMPERE, HOPPER, LEAST, half_of_shared};
 use super::emit::{Emitted, MOST_SCRATCH, Target, emit, widest};
@@ -14,79 +15,7 @@ use mg_device::cuda::{Gpu, Guarded, Kernel, Origin};
 use mg_device::{Device, Result};
 use smallvec::SmallVec;
 use std::cell::OnceCell;
-use std::collections::{HashMap, HashSet};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-
-/// Kernels by device and text.
-type Kernels = HashMap<(Device, Arc<str>), Kernel>;
-
-/// Assembled kernels.
-static KERNELS: Mutex<Option<Kernels>> = Mutex::new(None);
-
-/// Every text that was written, once: plans of a kind share theirs.
-static TEXTS: Mutex<Option<HashSet<Arc<str>>>> = Mutex::new(None);
-
-/// The text, as others have it.
-fn shared(text: &str) -> Arc<str> {
-    let mut texts = TEXTS.lock().unwrap_or_else(PoisonError::into_inner);
-    let texts = texts.get_or_insert_default();
-    if let Some(known) = texts.get(text) {
-        return known.clone();
-    }
-    let new: Arc<str> = text.into();
-    texts.insert(new.clone());
-    new
-}
-
-/// The kernel of a text, assembled if it is new.
-pub(super) fn kernel(gpu: &Gpu, text: &str) -> Result<Kernel> {
-    named_kernel(gpu, text, "k")
-}
-
-/// As [`kernel`], by the kernel's name.
-fn named_kernel(gpu: &Gpu, text: &str, name: &str) -> Result<Kernel> {
-    let key = (gpu.device(), shared(text));
-    let known = || KERNELS.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(&kernel) = known().get_or_insert_default().get(&key) {
-        return Ok(kernel);
-    }
-    static LOGS: OnceLock<bool> = OnceLock::new();
-    if *LOGS.get_or_init(|| std::env::var("MG_LOG").is_ok_and(|v| v.split(',').any(|w| w == "ptx"))) {
-        eprintln!("{text}");
-    }
-    let kernel = gpu.load(text, name)?;
-    Ok(*known().get_or_insert_default().entry(key).or_insert(kernel))
-}
-
-/// Library kernels that were assembled, by name.
-static PREBUILT: Mutex<Vec<(Device, &'static str, Kernel)>> = Mutex::new(Vec::new());
-
-/// The text that a kernel was assembled from.
-pub(super) fn text_of(gpu: &Gpu, kernel: Kernel) -> Option<Arc<str>> {
-    let known = PREBUILT.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(found) = known.iter().find(|k| k.0 == gpu.device() && k.2 == kernel) {
-        return super::library::Prebuilt::find(found.1).map(|prebuilt| prebuilt.ptx().into());
-    }
-    drop(known);
-    let known = KERNELS.lock().unwrap_or_else(PoisonError::into_inner);
-    let mut known = known.iter().flatten();
-    known.find(|(key, found)| key.0 == gpu.device() && **found == kernel).map(|(key, _)| key.1.clone())
-}
-
-/// A library kernel, assembled if it is new.
-///
-/// # Errors
-///
-/// What the driver says of it.
-pub fn prebuilt(gpu: &Gpu, kernel: &'static super::library::Prebuilt) -> Result<Kernel> {
-    let mut known = PREBUILT.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(found) = known.iter().find(|k| k.0 == gpu.device() && k.1 == kernel.name) {
-        return Ok(found.2);
-    }
-    let loaded = gpu.load(kernel.whole()?, kernel.name)?;
-    known.push((gpu.device(), kernel.name, loaded));
-    Ok(loaded)
-}
+use std::sync::{Arc, OnceLock};
 
 /// A kernel's text, and the kernel once it was launched.
 struct Variant {
