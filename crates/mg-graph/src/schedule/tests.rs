@@ -1,16 +1,18 @@
 //! The passes by themselves: what is stored, what shares a launch, in which order, and where it lies. Nothing runs here.
 
+use super::checks::{fail_together, output_depends};
 use super::group::{Groups, Split};
+use super::share::worth_storing;
 use super::store::Alias;
 use super::{Graph, grouped, memory, together};
 use crate::engine::{Collected, with_plan};
 use crate::execute::Whole;
 use crate::node::{Node, Value};
-use crate::plan::{Action, Loc, Output, Plan};
+use crate::plan::{Action, Check, Loc, Output, Plan};
 use crate::refusal::Refusal;
 use mg_device::{Buffer, DType, Device, Layout, Result, Shape};
 use mg_kernels::program::{MAX_INPUTS, MAX_VALUES};
-use mg_kernels::{ReduceKind, Row};
+use mg_kernels::{Class, Inst, Program, ReduceKind, Row, Val, Value as Computed};
 
 fn ones(dims: &[usize]) -> Node {
     let shape = Shape::of(dims);
@@ -350,4 +352,63 @@ mod splits {
             assert_eq!(join(All, split), Option::None);
         }
     }
+}
+
+#[test]
+fn what_several_launches_would_compute_of_more_is_worth_storing() {
+    let read = |sum: &Node| {
+        // Along one axis and along the other: no two share a launch.
+        [0b01, 0b10].map(|axes| map(Row::Div, &[sum, &self::sum(&map(Row::Exp, &[sum]), axes)]))
+    };
+    for (side, is_worth) in [(512, true), (16, false)] {
+        let branches = [0; 4].map(|_| ones(&[side, side]));
+        let first = map(Row::Add, &[&branches[0], &branches[1]]);
+        let second = map(Row::Add, &[&map(Row::Add, &[&first, &branches[2]]), &branches[3]]);
+        let roots = [read(&first), read(&second)].concat();
+        passes(&roots.iter().collect::<Vec<_>>(), |graph, _, groups| {
+            let [second] = positions(graph.collected, [&second]);
+            assert!(graph.is_inlined(second));
+            assert_eq!(worth_storing(graph, groups).contains(&second), is_worth, "{side}");
+        });
+    }
+}
+
+fn push(program: &mut Program, inst: Inst) -> Val {
+    program.values.push(Computed { inst, dtype: DType::F32 });
+    (program.values.len() - 1) as Val
+}
+
+/// A program of two operands and their sum.
+fn of_two() -> Program {
+    let mut program = Program::default();
+    for i in 0..2 {
+        push(&mut program, Inst::Input(i));
+    }
+    push(&mut program, Inst::Map(Row::Add, [0, 1, 0]));
+    program
+}
+
+#[test]
+fn outputs_fail_together_where_they_are_computed_of_the_same() {
+    for (outputs, fallible, together) in [
+        (&[2, 2][..], &[0][..], true),
+        (&[0, 1], &[], true),
+        (&[0, 1], &[1], false),
+        (&[0, 2], &[0], true),
+        (&[0, 2], &[0, 1], false),
+    ] {
+        let mut program = of_two();
+        program.outputs = outputs.iter().map(|&v| (v, Class::Full)).collect();
+        let found = fail_together(&program, |i| fallible.contains(&i));
+        assert_eq!(found, together, "{outputs:?} of {fallible:?}");
+    }
+}
+
+#[test]
+fn an_output_depends_on_the_checks_of_what_it_is_computed_from() {
+    let mut program = of_two();
+    let checked = push(&mut program, Inst::Guard(0, 0));
+    program.outputs = [0, 1, 2, checked].map(|v| (v, Class::Full)).to_vec();
+    let checks = [Check { value: checked, node: 7 }];
+    assert_eq!(output_depends(&program, |i| 1 << i, &checks, 0b100), [0b01, 0b10, 0b11, 0b101]);
 }

@@ -278,3 +278,55 @@ fn replace(kernel: &Prebuilt, own: usize, total: usize, block: &str) -> Result<S
     }
     Ok(text)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::program::{Operand, Over, ReduceKind, Source, Val, Value};
+    use crate::rows::Row;
+    use mg_device::{DType, MAX_RANK};
+
+    fn push(program: &mut Program, inst: Inst) -> Val {
+        program.values.push(Value { inst, dtype: DType::F32 });
+        (program.values.len() - 1) as Val
+    }
+
+    /// The product's element, by one that lies as `strides` say (in rows of `columns`), or is the same for a column.
+    fn program(rows: usize, columns: usize, strides: [isize; 2]) -> Program {
+        let operand = |own: [isize; 2]| {
+            let mut strides = [0; MAX_RANK];
+            strides[..2].copy_from_slice(&own);
+            Operand { source: Source::Buffer, dtype: DType::F32, strides }
+        };
+        let inputs = vec![operand([columns as isize, 1]), operand(strides)];
+        let mut program = Program { space: vec![rows, columns], inputs, ..Program::default() };
+        for i in 0..2 {
+            push(&mut program, Inst::Input(i));
+        }
+        let out = push(&mut program, Inst::Map(Row::Mul, [0, 1, 0]));
+        program.outputs.push((out, Class::Full));
+        program
+    }
+
+    fn staged(program: &Program, rows: usize, columns: usize) -> Option<Stage> {
+        Stage::new(program, &Frame::new(program, Free::Joined).unwrap(), &[0], rows, columns)
+    }
+
+    #[test]
+    fn rows_of_fours_go_by_fours() {
+        let bias = staged(&program(8, 12, [0, 1]), 8, 12).unwrap();
+        assert_eq!((bias.width, &bias.product[..]), (4, &[true, false, false][..]));
+        assert!(!bias.reads(0, Class::Full) && bias.reads(1, Class::Full) && !bias.reads(1, Class::Row));
+        assert_eq!(staged(&program(8, 10, [0, 1]), 8, 10).unwrap().width, 1);
+    }
+
+    #[test]
+    fn what_is_no_work_on_the_products_elements_is_not_spliced() {
+        let whole = program(8, 12, [12, 1]);
+        assert!(staged(&whole, 8, 12).is_some() && staged(&whole, 2, 12).is_some(), "a batch of four");
+        assert!(staged(&whole, 5, 12).is_none(), "another space than the product's");
+        let mut reduces = program(8, 12, [12, 1]);
+        push(&mut reduces, Inst::Reduce(ReduceKind::Sum, Over::Inner, 2));
+        assert!(staged(&reduces, 8, 12).is_none());
+    }
+}
