@@ -24,6 +24,7 @@ use mg_graph::Node;
 use mg_kernels::rows::RowClass;
 use mg_kernels::{Algebra, Row, Rules};
 use operand::{Term, cast};
+use rounding::is_rounding;
 use smallvec::smallvec;
 
 /// The dtype in which a row takes its second operand, the first being of `dtype`: a number (or a tensor without axes) that halves are
@@ -99,7 +100,7 @@ fn unary(row: Row, a: &Tensor) -> Result<Tensor> {
         return unary(row, &a);
     }
     let node = a.node();
-    let whole = matches!(row, Row::Floor | Row::Ceil | Row::Round | Row::Trunc);
+    let whole = is_rounding(row);
     match node.dtype() {
         DType::Bool if row == Row::Neg => {
             let text = "truth values are not negated; `~` turns them over";

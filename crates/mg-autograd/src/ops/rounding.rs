@@ -5,6 +5,11 @@ use crate::tensor::Tensor;
 use mg_device::{DType, Result};
 use mg_kernels::{Algebra, Row, Rules};
 
+/// Whether a row answers with whole numbers, which integers are already.
+pub(super) const fn is_rounding(row: Row) -> bool {
+    matches!(row, Row::Floor | Row::Ceil | Row::Round | Row::Trunc)
+}
+
 /// Rounded to so many decimals; to tens, hundreds, … where they are negative, of integers too.
 #[track_caller]
 pub(super) fn rounded(a: &Tensor, decimals: i64) -> Result<Tensor> {

@@ -2,7 +2,7 @@
 
 use super::division::divided;
 use super::operand::Operand;
-use super::rounding::rounded;
+use super::rounding::{is_rounding, rounded};
 use super::{binary, or_panic, unary};
 use crate::caller::public;
 use crate::surface::{Answer, Given, Kind, OfIntegers, Operation, Param, Place, Returns};
@@ -87,12 +87,13 @@ macro_rules! described {
         /// The rows of the op table as operations of the public surface.
         pub(crate) const ROWS: &[Operation] = &[$(Operation {
             name: $name,
-            aliases: other_names(Row::$Name),
+            aliases: public_of(Row::$Name).aliases,
             documentation: concat!($($doc, "\n"),+),
-            places: places(Row::$Name),
+            places: public_of(Row::$Name).places,
             has_receiver: true,
-            params: operands(Row::$Name),
-            in_place: is_public(Row::$Name) && !matches!(Row::$Name, Row::Entr | Row::Erfcx | Row::Ndtri | Row::I0e | Row::I1e),
+            params: params(Row::$Name),
+            // What is a method has a twin.
+            in_place: matches!(public_of(Row::$Name).places, [Place::Method, ..]),
             view: false,
             variadic: false,
             each: false,
@@ -100,7 +101,7 @@ macro_rules! described {
             row: Some(Row::$Name),
             of_integers: of_integers(Row::$Name),
             compares: matches!(Row::$Name.class(), RowClass::Compare),
-            divides: matches!(Row::$Name, Row::Fmod),
+            divides: has_remainders(Row::$Name),
             warns: false,
             answers: &[],
             returns: Returns::Tensor,
@@ -130,41 +131,28 @@ fn called(name: &'static str, row: Row, args: &Given<'_, '_>) -> Result<Answer> 
     answer.map(Answer::Tensor)
 }
 
-/// Whether a row is an operation as it is: `gate` and `gelu_slope` are of gradients, `where` takes its condition first, exponents have special
-/// cases, `softplus` and `gelu` are declared.
-const fn is_public(row: Row) -> bool {
-    !matches!(
-        row,
-        Row::Gate
-            | Row::GeluSlope
-            | Row::Where
-            | Row::Pow
-            | Row::IntPow
-            | Row::NextAfter
-            | Row::Softplus
-            | Row::Gelu
-    )
+/// What the public surface has of a row.
+struct Public {
+    /// Where Python has it: nowhere, if it is no operation as it is.
+    places: &'static [Place],
+    /// What PyTorch and the array API standard call it besides.
+    aliases: &'static [&'static str],
 }
 
-/// What a row's operation makes of integers.
-const fn of_integers(row: Row) -> OfIntegers {
-    match (row, row.class()) {
-        (Row::Div, _) => OfIntegers::Floats,
-        // Integers are whole already, and have remainders that are. (Of floats the op table says more than of its class.)
-        (Row::Floor | Row::Ceil | Row::Round | Row::Trunc | Row::Fmod, _) => OfIntegers::Integers,
-        (_, RowClass::Float) => OfIntegers::Floats,
-        (
-            _,
-            RowClass::Numeric | RowClass::Integer | RowClass::Compare | RowClass::Logic | RowClass::Select,
-        ) => OfIntegers::Integers,
+const fn public_of(row: Row) -> Public {
+    use Place::{Function, Method, Special};
+    const NOWHERE: Public = Public { places: &[], aliases: &[] };
+    const fn also(aliases: &'static [&'static str]) -> Public {
+        Public { places: &[Method, Function], aliases }
     }
-}
-
-/// Where Python has a row.
-const fn places(row: Row) -> &'static [Place] {
     match row {
-        row if !is_public(row) => &[],
-        Row::Entr | Row::Erfcx | Row::Ndtri | Row::I0e | Row::I1e => &[Place::Special],
+        // Of gradients alone.
+        Row::Gate | Row::GeluSlope => NOWHERE,
+        // What takes its condition first, has special cases of its exponent, other neighbours in half types, or options: declared.
+        Row::Where | Row::Pow | Row::IntPow | Row::NextAfter | Row::Softplus | Row::Gelu => NOWHERE,
+        Row::Entr | Row::Erfcx | Row::Ndtri | Row::I0e | Row::I1e => {
+            Public { places: &[Special], aliases: &[] }
+        }
         Row::Erf
         | Row::Erfc
         | Row::Erfinv
@@ -172,47 +160,92 @@ const fn places(row: Row) -> &'static [Place] {
         | Row::Log1p
         | Row::Exp2
         | Row::Digamma
-        | Row::Round => &[Place::Method, Place::Function, Place::Special],
-        _ => &[Place::Method, Place::Function],
+        | Row::Round => Public { places: &[Method, Function, Special], aliases: &[] },
+        Row::Abs => also(&["absolute"]),
+        Row::Neg => also(&["negative"]),
+        Row::Sign => also(&["sgn"]),
+        Row::Sub => also(&["subtract"]),
+        Row::Mul => also(&["multiply"]),
+        Row::Div => also(&["divide", "true_divide"]),
+        Row::Trunc => also(&["fix"]),
+        Row::Asin => also(&["arcsin"]),
+        Row::Acos => also(&["arccos"]),
+        Row::Atan => also(&["arctan"]),
+        Row::Atan2 => also(&["arctan2"]),
+        Row::Asinh => also(&["arcsinh"]),
+        Row::Acosh => also(&["arccosh"]),
+        Row::Atanh => also(&["arctanh"]),
+        Row::Lt => also(&["less"]),
+        Row::Le => also(&["less_equal"]),
+        Row::Ne => also(&["not_equal"]),
+        Row::Add
+        | Row::Maximum
+        | Row::Minimum
+        | Row::Square
+        | Row::Relu
+        | Row::Exp
+        | Row::Log
+        | Row::Sqrt
+        | Row::Tanh
+        | Row::Sigmoid
+        | Row::Sin
+        | Row::Cos
+        | Row::Log2
+        | Row::Log10
+        | Row::Tan
+        | Row::Sinh
+        | Row::Cosh
+        | Row::Lgamma
+        | Row::Copysign
+        | Row::Floor
+        | Row::Ceil
+        | Row::Fmod
+        | Row::BitAnd
+        | Row::BitOr
+        | Row::BitXor
+        | Row::Shl
+        | Row::Shr
+        | Row::Eq
+        | Row::And
+        | Row::Or
+        | Row::Xor
+        | Row::Not => also(&[]),
     }
 }
 
-const fn operands(row: Row) -> &'static [Param] {
+/// What a row takes besides its tensor.
+const fn params(row: Row) -> &'static [Param] {
     const fn param(name: &'static str, kind: Kind, default: Option<&'static str>) -> Param {
         Param { name, kind, takes_none: false, default, keyword_only: default.is_some() }
     }
     const OTHER: Param = param("other", Kind::Operand, None);
-    match row {
-        Row::Round => const { &[param("decimals", Kind::Int, Some("0"))] },
-        Row::Add | Row::Sub => const { &[OTHER, param("alpha", Kind::Operand, Some("1"))] },
-        Row::Div => const { &[OTHER, param("rounding_mode", Kind::Text, Some("None"))] },
-        row if row.arity() == 1 => &[],
-        _ => const { &[OTHER] },
+    match (row, row.arity()) {
+        (Row::Round, _) => const { &[param("decimals", Kind::Int, Some("0"))] },
+        (Row::Add | Row::Sub, _) => const { &[OTHER, param("alpha", Kind::Operand, Some("1"))] },
+        (Row::Div, _) => const { &[OTHER, param("rounding_mode", Kind::Text, Some("None"))] },
+        (Row::Where, _) | (_, 1) => &[],
+        (_, 2) => const { &[OTHER] },
+        _ => panic!("a row of more than two operands has a name for each"),
     }
 }
 
-/// What PyTorch and the array API standard call a row besides.
-const fn other_names(row: Row) -> &'static [&'static str] {
-    match row {
-        Row::Abs => &["absolute"],
-        Row::Neg => &["negative"],
-        Row::Sign => &["sgn"],
-        Row::Sub => &["subtract"],
-        Row::Mul => &["multiply"],
-        Row::Div => &["divide", "true_divide"],
-        Row::Trunc => &["fix"],
-        Row::Asin => &["arcsin"],
-        Row::Acos => &["arccos"],
-        Row::Atan => &["arctan"],
-        Row::Atan2 => &["arctan2"],
-        Row::Asinh => &["arcsinh"],
-        Row::Acosh => &["arccosh"],
-        Row::Atanh => &["arctanh"],
-        Row::Lt => &["less"],
-        Row::Le => &["less_equal"],
-        Row::Ne => &["not_equal"],
-        _ => &[],
+/// What a row's operation makes of integers.
+const fn of_integers(row: Row) -> OfIntegers {
+    match row.class() {
+        // True division.
+        RowClass::Numeric if matches!(row, Row::Div) => OfIntegers::Floats,
+        // Integers are whole already, and have remainders that are. (Of floats the op table says more than of its class.)
+        RowClass::Float if is_rounding(row) || has_remainders(row) => OfIntegers::Integers,
+        RowClass::Float => OfIntegers::Floats,
+        RowClass::Numeric | RowClass::Integer | RowClass::Compare | RowClass::Logic | RowClass::Select => {
+            OfIntegers::Integers
+        }
     }
+}
+
+/// Whether a row divides integers, and so refuses some.
+const fn has_remainders(row: Row) -> bool {
+    matches!(row, Row::Fmod)
 }
 
 impl Tensor {
