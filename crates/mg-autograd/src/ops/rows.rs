@@ -5,7 +5,7 @@ use super::operand::Operand;
 use super::rounding::{is_rounding, rounded};
 use super::{binary, or_panic, unary};
 use crate::caller::public;
-use crate::surface::{Answer, Given, Kind, OfIntegers, Operation, Param, Place, Returns};
+use crate::surface::{Answer, Given, Kind, Manner, OfIntegers, Operation, Param, Place, Returns};
 use crate::tensor::Tensor;
 use mg_device::Result;
 use mg_kernels::Row;
@@ -103,6 +103,9 @@ macro_rules! described {
             compares: matches!(Row::$Name.class(), RowClass::Compare),
             divides: has_remainders(Row::$Name),
             warns: false,
+            keeps_zero: keeps_zero(Row::$Name),
+            in_kernels: true,
+            manners: public_of(Row::$Name).manners,
             answers: &[],
             returns: Returns::Tensor,
             call: |args| called($name, Row::$Name, args),
@@ -137,22 +140,32 @@ struct Public {
     places: &'static [Place],
     /// What PyTorch and the array API standard call it besides.
     aliases: &'static [&'static str],
+    /// In what other ways it may be called.
+    manners: &'static [Manner],
+}
+
+impl Public {
+    const fn at(places: &'static [Place]) -> Public {
+        Public { places, aliases: &[], manners: &[] }
+    }
+
+    const fn called_by(self, manners: &'static [Manner]) -> Public {
+        Public { manners, ..self }
+    }
 }
 
 const fn public_of(row: Row) -> Public {
     use Place::{Function, Method, Special};
-    const NOWHERE: Public = Public { places: &[], aliases: &[] };
+    const NOWHERE: Public = Public::at(&[]);
     const fn also(aliases: &'static [&'static str]) -> Public {
-        Public { places: &[Method, Function], aliases }
+        Public { aliases, ..Public::at(&[Method, Function]) }
     }
     match row {
         // Of gradients alone.
         Row::Gate | Row::GeluSlope => NOWHERE,
         // What takes its condition first, has special cases of its exponent, other neighbours in half types, or options: declared.
         Row::Where | Row::Pow | Row::IntPow | Row::NextAfter | Row::Softplus | Row::Gelu => NOWHERE,
-        Row::Entr | Row::Erfcx | Row::Ndtri | Row::I0e | Row::I1e => {
-            Public { places: &[Special], aliases: &[] }
-        }
+        Row::Entr | Row::Erfcx | Row::Ndtri | Row::I0e | Row::I1e => Public::at(&[Special]),
         Row::Erf
         | Row::Erfc
         | Row::Erfinv
@@ -160,13 +173,15 @@ const fn public_of(row: Row) -> Public {
         | Row::Log1p
         | Row::Exp2
         | Row::Digamma
-        | Row::Round => Public { places: &[Method, Function, Special], aliases: &[] },
+        | Row::Round => Public::at(&[Method, Function, Special]),
         Row::Abs => also(&["absolute"]),
         Row::Neg => also(&["negative"]),
         Row::Sign => also(&["sgn"]),
-        Row::Sub => also(&["subtract"]),
-        Row::Mul => also(&["multiply"]),
-        Row::Div => also(&["divide", "true_divide"]),
+        Row::Add => also(&[]).called_by(&[Manner::FactorFirst, Manner::TwoNumbers]),
+        Row::Sub => also(&["subtract"]).called_by(&[Manner::FactorFirst, Manner::TwoNumbers]),
+        Row::Mul => also(&["multiply"]).called_by(&[Manner::TwoNumbers]),
+        Row::Div => also(&["divide", "true_divide"]).called_by(&[Manner::TwoNumbers]),
+        Row::Relu => also(&[]).called_by(&[Manner::WritesLast]),
         Row::Trunc => also(&["fix"]),
         Row::Asin => also(&["arcsin"]),
         Row::Acos => also(&["arccos"]),
@@ -178,11 +193,9 @@ const fn public_of(row: Row) -> Public {
         Row::Lt => also(&["less"]),
         Row::Le => also(&["less_equal"]),
         Row::Ne => also(&["not_equal"]),
-        Row::Add
-        | Row::Maximum
+        Row::Maximum
         | Row::Minimum
         | Row::Square
-        | Row::Relu
         | Row::Exp
         | Row::Log
         | Row::Sqrt
@@ -211,6 +224,23 @@ const fn public_of(row: Row) -> Public {
         | Row::Xor
         | Row::Not => also(&[]),
     }
+}
+
+/// Whether a row hands a gradient of zero on as zero, be its operands infinite or NaN.
+const fn keeps_zero(row: Row) -> bool {
+    matches!(
+        row,
+        Row::Add
+            | Row::Sub
+            | Row::Neg
+            | Row::Lt
+            | Row::Le
+            | Row::Eq
+            | Row::Ne
+            | Row::Not
+            | Row::And
+            | Row::Or
+    )
 }
 
 /// What a row takes besides its tensor.
