@@ -393,6 +393,25 @@ mod tests {
     }
 
     #[test]
+    fn a_gradient_of_zero_stays_zero_where_that_is_declared() {
+        let mut looked_at = 0;
+        for operation in elementwise().values().filter(|operation| operation.keeps_zero) {
+            let leaf = || Tensor::from_slice(&[f64::INFINITY, f64::NAN]).requires_grad_(true).unwrap();
+            let (x, y) = (leaf(), leaf());
+            let Some(answer) = answer(operation, &x, &y) else { continue };
+            looked_at += 1;
+            if !answer.requires_grad() {
+                continue;
+            }
+            answer.mul(0.0).sum().backward().unwrap();
+            for gradient in [x.grad(), y.grad()].into_iter().flatten() {
+                assert_eq!(gradient.to_vec::<f64>().unwrap(), [0.0, 0.0], "{}", operation.name);
+            }
+        }
+        assert!(looked_at >= 16, "{looked_at}");
+    }
+
+    #[test]
     fn operations_that_divide_integers_are_declared_to() {
         let x = Tensor::from_slice(&[1i64, 2]);
         // Not known yet: what is, is refused at the call.

@@ -396,11 +396,11 @@ impl<'a, 'py> Seated<'a, 'py> {
             if is_switch && operation.manners.iter().any(ignores) {
                 return Ok(most);
             }
-            let name = operation.manners.iter().find_map(|manner| match manner {
-                Manner::Last(name) => Some(*name),
-                _ => None,
+            let place = operation.manners.iter().find_map(|manner| {
+                let Manner::Last(name) = manner else { return None };
+                self.seats.named(name)
             });
-            if let Some(at) = name.and_then(|name| self.seats.named(name)) {
+            if let Some(at) = place {
                 self.seats.sit(at, *last)?;
                 return Ok(most);
             }
