@@ -387,12 +387,12 @@ impl Tensor {
         }
         let (first, second) = (a as isize, b as isize);
         // A quarter is a view whose axes are exchanged and one of them turned round: one copy.
-        let quarter = |turned: usize| {
+        let quarter = |reversed: usize| {
             let x = self.node();
-            let n = x.shape()[turned];
+            let n = x.shape()[reversed];
             let mut order: Axes = (0..rank).collect();
             order.swap(a, b);
-            let view = x.slice(turned, n.saturating_sub(1), -1, n)?.permute(&order)?;
+            let view = x.slice(reversed, n.saturating_sub(1), -1, n)?.permute(&order)?;
             Ok(Tensor::from_node(view.copy()))
         };
         match k.rem_euclid(4) {

@@ -59,13 +59,13 @@ fn clamp(t: &Tensor, min: Option<Term>, max: Option<Term>) -> Result<Tensor> {
         true => limits.into_iter().map(|(row, n)| Ok((of_truth_values(row)?, n))).collect::<Result<_>>()?,
         false => limits,
     };
-    let within =
+    let bounded =
         |x: &Node| limits.iter().try_fold(x.clone(), |x, (row, bound)| Node::map(*row, &[&x, bound]));
     if limits.is_empty() {
         return Ok(Tensor::from_node(x.alias()));
     }
     if by_tensor || !x.is_tracked() || !mg_graph::is_tracking() {
-        return Ok(Tensor::from_node(within(&x)?));
+        return Ok(Tensor::from_node(bounded(&x)?));
     }
     // Strictly between the bounds it is the value itself, elsewhere (and where there is no number) a constant.
     let inside =
@@ -73,7 +73,7 @@ fn clamp(t: &Tensor, min: Option<Term>, max: Option<Term>) -> Result<Tensor> {
     let Some(inside) = inside.reduce(|a, b| Node::apply(Row::And, &[&a, &b])) else { return Ok(t.clone()) };
     let clamped = {
         let _guard = no_grad();
-        within(&x)?
+        bounded(&x)?
     };
     Ok(Tensor::from_node(inside.choose(&x, &clamped)))
 }

@@ -75,17 +75,17 @@ impl Division {
     /// divisor's slope goes, would be rounded to the next whole number.
     fn remaining(op: &'static str, a: Term, b: Term) -> Result<Division> {
         let dtype = DType::result_type([a.kind(), b.kind()]);
-        let Division { a, b, dtype } = Division::within(op, a, b, dtype)?;
+        let Division { a, b, dtype } = Division::in_dtype(op, a, b, dtype)?;
         Ok(Division { a: wide(&a), b: wide(&b), dtype })
     }
 
     /// Of which the quotient is wanted: halves that are divided by a number are divided in f32, and the quotient is rounded once.
     fn of(op: &'static str, a: Term, b: Term) -> Result<Division> {
-        let within = second(Row::Div, &b, DType::result_type([a.kind(), b.kind()]));
-        Division::within(op, a, b, within)
+        let of = second(Row::Div, &b, DType::result_type([a.kind(), b.kind()]));
+        Division::in_dtype(op, a, b, of)
     }
 
-    fn within(op: &'static str, a: Term, b: Term, within: DType) -> Result<Division> {
+    fn in_dtype(op: &'static str, a: Term, b: Term, of: DType) -> Result<Division> {
         let dtype = DType::result_type([a.kind(), b.kind()]);
         if dtype.is_bool() {
             let text = "truth values are not divided; convert to an integer or a float first";
@@ -101,7 +101,7 @@ impl Division {
             Term::Node(n) => has_zero(n)?,
             Term::Float(_) | Term::Live(_) => false,
         };
-        let (a, b) = (a.into_node(within, device), b.into_node(within, device));
+        let (a, b) = (a.into_node(of, device), b.into_node(of, device));
         let Some(shape) = Shape::broadcast(a.shape(), b.shape()) else {
             let text = format!("shapes {} and {} cannot be broadcast together", a.shape(), b.shape());
             return Err(Error::new(op, ErrorKind::Shape(text)));
