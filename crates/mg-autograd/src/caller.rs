@@ -9,7 +9,7 @@ use std::panic::Location;
 pub(crate) fn public<T>(op: &'static str, body: impl FnOnce() -> Result<T>) -> Result<T> {
     let line = Location::caller();
     let _at = mg_graph::within(op, line);
-    body().map_err(|error| told(error, op, line))
+    body().map_err(|error| with_context(error, op, line))
 }
 
 /// Gives an error the name of a public operation and the caller's line. Not for the failure of a node that was made
@@ -17,12 +17,12 @@ pub(crate) fn public<T>(op: &'static str, body: impl FnOnce() -> Result<T>) -> R
 #[track_caller]
 pub(crate) fn named(op: &'static str) -> impl Fn(Error) -> Error {
     let line = Location::caller();
-    move |error| told(error, op, line)
+    move |error| with_context(error, op, line)
 }
 
 /// Apart, as every operation has these.
 #[cold]
 #[inline(never)]
-fn told(error: Error, op: &'static str, line: &'static Location<'static>) -> Error {
+fn with_context(error: Error, op: &'static str, line: &'static Location<'static>) -> Error {
     error.with_op(op).with_location(line)
 }

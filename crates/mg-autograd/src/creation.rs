@@ -159,19 +159,48 @@ impl Tensor {
     #[track_caller]
     pub fn arange_by(start: f64, end: f64, step: f64, dtype: DType) -> Result<Tensor> {
         public("arange", || {
-            let refused = |text| Err(Error::new("arange", ErrorKind::Value(text)));
             if step == 0.0 || !(start.is_finite() && end.is_finite() && step.is_finite()) {
                 let text = "takes finite numbers and a step that is not 0";
-                return refused(format!("from {start} to {end} by {step}: {text}"));
+                let text = format!("from {start} to {end} by {step}: {text}");
+                return Err(Error::new("arange", ErrorKind::Value(text)));
             }
-            let n = ((end - start) / step).ceil().max(0.0);
-            if n > isize::MAX as f64 / 16.0 {
-                return refused(format!("{n} elements are too many"));
-            }
+            let n = count_of(((end - start) / step).ceil().max(0.0))?;
             let whole = dtype.is_int();
             let (start, step) = if whole { (start.trunc(), step.trunc()) } else { (start, step) };
-            let steps = Tensor::arange(n as usize).to_dtype(DType::F64);
+            let steps = Tensor::arange(n).to_dtype(DType::F64);
             Ok(steps.try_mul(step)?.try_add(start)?.to_dtype(dtype))
+        })
+    }
+
+    /// As [`Tensor::arange_by`], of integers that f64 may not hold: i64, exactly.
+    ///
+    /// ```
+    /// use mg_autograd::Tensor;
+    ///
+    /// assert_eq!(Tensor::arange_by_int(i64::MAX - 5, i64::MAX, 2)?.to_vec::<i64>()?, [i64::MAX - 5, i64::MAX - 3, i64::MAX - 1]);
+    /// # Ok::<(), mg_device::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// A step of 0, too many elements.
+    #[track_caller]
+    pub fn arange_by_int(start: i64, end: i64, step: i64) -> Result<Tensor> {
+        public("arange", || {
+            let way = match step {
+                0 => return Err(Error::new("arange", ErrorKind::Value("the step cannot be 0".into()))),
+                1.. => i128::from(end) - i128::from(start),
+                ..0 => i128::from(start) - i128::from(end),
+            };
+            let n = count_of(way.max(0).unsigned_abs().div_ceil(i128::from(step).unsigned_abs()) as f64)?;
+            let mut range = Tensor::arange(n);
+            if step != 1 {
+                range = range.try_mul(step)?;
+            }
+            if start != 0 {
+                range = range.try_add(start)?;
+            }
+            Ok(range)
         })
     }
 
@@ -296,6 +325,14 @@ impl Tensor {
             Ok(rows.eq(&columns).to_dtype(dtype))
         })
     }
+}
+
+/// The number of elements of a range, if there can be so many.
+fn count_of(n: f64) -> Result<usize> {
+    if n > isize::MAX as f64 / 16.0 {
+        return Err(Error::new("arange", ErrorKind::Value(format!("{n} elements are too many"))));
+    }
+    Ok(n as usize)
 }
 
 pub(crate) fn takes_floats(dtype: DType) -> ErrorKind {

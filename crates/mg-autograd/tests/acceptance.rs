@@ -430,6 +430,16 @@ fn data_goes_in_and_out() {
         assert!(same, "{dtype}");
     }
     assert_eq!(Tensor::arange(4).to_vec::<i64>().unwrap(), [0, 1, 2, 3]);
+    let range = |start, end, step| Tensor::arange_by_int(start, end, step).unwrap().to_vec::<i64>().unwrap();
+    assert_eq!(range(7, 0, -3), [7, 4, 1]);
+    assert_eq!(range(0, -3, 1), [0; 0]);
+    // More steps than i64 counts, and numbers that f64 does not hold.
+    assert_eq!(range(i64::MIN, i64::MAX, i64::MAX), [i64::MIN, -1, i64::MAX - 1]);
+    assert_eq!(range((1 << 53) + 1, (1 << 53) + 3, 1), [(1 << 53) + 1, (1 << 53) + 2]);
+    for (end, step, said) in [(1, 0, "the step cannot be 0"), (i64::MAX, 1, "are too many")] {
+        let refused = Tensor::arange_by_int(0, end, step).unwrap_err();
+        assert!(matches!(refused.kind(), ErrorKind::Value(text) if text.contains(said)), "{refused}");
+    }
     assert_eq!(Tensor::eye(2, DType::U8).unwrap().to_vec::<u8>().unwrap(), [1, 0, 0, 1]);
     assert_eq!(Tensor::full(&[2], -3.0, DType::I32).unwrap().to_vec::<i32>().unwrap(), [-3, -3]);
     assert_eq!(Tensor::ones(&[2], DType::Bool).unwrap().to_vec::<bool>().unwrap(), [true, true]);

@@ -67,6 +67,105 @@ fn no_gradient_is_none() -> Result<()> {
     Ok(())
 }
 
+/// What a function is to be told, and tells: what its backward half is given is noted down.
+struct Marked {
+    mark: fn(&mut Context, &[Tensor], &[Tensor]) -> Result<()>,
+    given: Arc<Mutex<Vec<bool>>>,
+}
+
+impl Function for Marked {
+    fn name(&self) -> &str {
+        "Marked"
+    }
+    fn forward(&self, context: &mut Context, inputs: &[Tensor]) -> Result<Vec<Tensor>> {
+        let results = vec![&inputs[0] * 2.0, &inputs[0] * 3.0];
+        (self.mark)(context, inputs, &results)?;
+        Ok(results)
+    }
+    fn backward(&self, _: &[Tensor], gradients: &[Option<Tensor>]) -> Result<Vec<Option<Tensor>>> {
+        *self.given.lock().unwrap() = gradients.iter().map(Option::is_some).collect();
+        Ok(vec![gradients[0].as_ref().map(|g| g * 2.0), None])
+    }
+}
+
+#[test]
+fn what_a_function_asks_and_says_of_its_gradient() -> Result<()> {
+    let (x, constant) = (leaf(&[1.0])?, Tensor::from_slice(&[1.0]));
+    let given = Arc::new(Mutex::new(vec![]));
+    let run = |mark| apply(Marked { mark, given: given.clone() }, &[&x, &constant]);
+    let first = |results: &[Tensor]| -> Result<Vec<bool>> {
+        results[0].sum().backward()?;
+        Ok(given.lock().unwrap().clone())
+    };
+
+    run(|context, _, _| {
+        assert_eq!([0, 1, 2].map(|i| context.needs_input_grad(i)), [true, false, false]);
+        Ok(())
+    })?;
+    assert_eq!(
+        first(&run(|_, _, _| Ok(()))?)?,
+        [true, true],
+        "zeros stand for a gradient that there is none of"
+    );
+    let asked = run(|context, _, _| {
+        context.set_materialize_grads(false);
+        Ok(())
+    })?;
+    assert_eq!(first(&asked)?, [true, false]);
+    let marked = run(|context, _, results| {
+        context.mark_non_differentiable(&[&results[1]]);
+        Ok(())
+    })?;
+    assert_eq!((marked[0].requires_grad(), marked[1].requires_grad()), (true, false));
+    Ok(())
+}
+
+/// Three times its input, written into it.
+struct Tripled {
+    marks: fn(&mut Context, &Tensor),
+    answers: fn(&Tensor) -> Tensor,
+}
+
+impl Function for Tripled {
+    fn name(&self) -> &str {
+        "Tripled"
+    }
+    fn forward(&self, context: &mut Context, inputs: &[Tensor]) -> Result<Vec<Tensor>> {
+        inputs[0].assign(&inputs[0] * 3.0)?;
+        (self.marks)(context, &inputs[0]);
+        Ok(vec![(self.answers)(&inputs[0])])
+    }
+    fn backward(&self, _: &[Tensor], gradients: &[Option<Tensor>]) -> Result<Vec<Option<Tensor>>> {
+        Ok(vec![gradients[0].as_ref().map(|g| g * 3.0)])
+    }
+}
+
+#[test]
+fn inputs_that_a_function_changes_are_marked() -> Result<()> {
+    let of_input = |context: &mut Context, input: &Tensor| context.mark_dirty(&[input]);
+    let x = leaf(&[1.0, 2.0])?;
+    let y = &x * 5.0;
+    let written = apply(Tripled { marks: of_input, answers: Tensor::clone }, &[&y])?;
+    assert!(written[0].is(&y));
+    assert_eq!(y.to_vec::<f64>()?, [15.0, 30.0]);
+    y.sum().backward()?;
+    assert_eq!(x.grad().map(|g| g.to_vec::<f64>()).transpose()?, Some(vec![15.0, 15.0]));
+
+    let refused = |function: Tripled, input: &Tensor, said: &str| {
+        let error = apply(function, &[input]).map(drop).unwrap_err();
+        assert!(matches!(error.kind(), ErrorKind::Gradient(text) if text.contains(said)), "{error}");
+    };
+    let of_other = |context: &mut Context, input: &Tensor| context.mark_dirty(&[&(input * 1.0)]);
+    refused(Tripled { marks: of_other, answers: Tensor::clone }, &(&x * 1.0), "only inputs are marked");
+    refused(Tripled { marks: of_input, answers: |t| t * 1.0 }, &(&x * 1.0), "not among the results");
+    refused(
+        Tripled { marks: of_input, answers: Tensor::clone },
+        &leaf(&[1.0])?,
+        "a leaf that requires a gradient",
+    );
+    Ok(())
+}
+
 #[test]
 fn gradients_that_do_not_fit() -> Result<()> {
     struct Wrong(usize);

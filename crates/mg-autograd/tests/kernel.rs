@@ -1,8 +1,9 @@
 //! Kernels of the user's own, in Rust.
 
-use mg_autograd::kernel::{S, Truth};
+use mg_autograd::kernel::{Builder, Part, S, Truth};
 use mg_autograd::{Backward, Operand, Result, Tensor, grad, gradcheck, gradgradcheck, kernel};
 use mg_device::DType;
+use std::sync::Arc;
 
 /// `x` times the sigmoid of `beta · x`.
 #[kernel(crate = mg_autograd)]
@@ -214,6 +215,26 @@ fn a_gradient_of_ones_own() -> Result<()> {
     let y = doubled_staircase(&x).try_mul(staircase(&x))?.sum();
     y.backward()?;
     assert_eq!(x.grad().map(|g| g.to_vec::<f32>()).transpose()?, Some(vec![0.0, 4.0]));
+    Ok(())
+}
+
+/// A kernel says whether its gradient is its own, and takes one that fits it only.
+#[test]
+fn kernels_with_a_gradient_of_their_own_say_so() -> Result<()> {
+    let negated = |arguments: usize| {
+        let mut f = Builder::new("negated", arguments);
+        let x = f.argument(0)?;
+        let y = f.call("neg", &[Part::Value(x)])?;
+        f.end(&[y])
+    };
+    assert!(!negated(1)?.has_gradient());
+    let own = Arc::new(negated(1)?.with_gradient(Arc::new(negated(2)?))?);
+    assert!(own.has_gradient());
+    let x = Tensor::from_slice(&[2.0f32]).requires_grad_(true)?;
+    own.call(&[(&x).into()])?[0].sum().backward()?;
+    // Of the argument and of the gradient of the result, the first one negated.
+    assert_eq!(x.grad().map(|g| g.to_vec::<f32>()).transpose()?, Some(vec![-2.0]));
+    assert!(negated(1)?.with_gradient(Arc::new(negated(3)?)).is_err());
     Ok(())
 }
 

@@ -31,6 +31,28 @@ pub struct Shape {
     dims: Few<usize>,
 }
 
+#[cold]
+#[track_caller]
+fn out_of_range(axis: usize, rank: usize) -> Error {
+    Error::new("shape", ErrorKind::Axis { axis: axis as i64, rank })
+}
+
+#[cold]
+#[track_caller]
+fn too_many(rank: usize) -> Error {
+    let text = format!("{rank} axes are too many: a tensor has at most {MAX_RANK}");
+    Error::new("shape", ErrorKind::Shape(text))
+}
+
+#[inline]
+#[track_caller]
+fn or_panic(result: Result<Shape>) -> Shape {
+    match result {
+        Ok(shape) => shape,
+        Err(error) => panic!("{error}"),
+    }
+}
+
 impl Shape {
     /// The shape with these sizes.
     ///
@@ -41,8 +63,7 @@ impl Shape {
     #[track_caller]
     pub fn new(dims: &[usize]) -> Result<Shape> {
         if dims.len() > MAX_RANK {
-            let text = format!("{} axes are too many: a tensor has at most {MAX_RANK}", dims.len());
-            return Err(Error::new("shape", ErrorKind::Shape(text)));
+            return Err(too_many(dims.len()));
         }
         let count = dims.iter().try_fold(1usize, |n, &d| n.checked_mul(d.max(1)));
         match count {
@@ -63,7 +84,9 @@ impl Shape {
     ///
     /// # Panics
     ///
-    /// For more than [`MAX_RANK`] axes.
+    /// For more than [`MAX_RANK`] axes: [`new`](Shape::new) answers with an error.
+    // The crates' own: what a user has was not checked.
+    #[doc(hidden)]
     #[inline]
     #[must_use]
     #[track_caller]
@@ -108,56 +131,98 @@ impl Shape {
     ///
     /// # Panics
     ///
-    /// Where `axis` is not below the rank.
+    /// Where [`Shape::try_with`] answers with an error.
     #[inline]
     #[must_use]
     #[track_caller]
-    pub fn with(mut self, axis: usize, n: usize) -> Shape {
+    pub fn with(self, axis: usize, n: usize) -> Shape {
+        or_panic(self.try_with(axis, n))
+    }
+
+    /// As [`Shape::with`].
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Axis`] where `axis` is not below the rank.
+    #[inline]
+    #[track_caller]
+    pub fn try_with(mut self, axis: usize, n: usize) -> Result<Shape> {
         let rank = self.rank();
-        assert!(axis < rank, "axis {axis} of a shape of rank {rank}");
+        if axis >= rank {
+            return Err(out_of_range(axis, rank));
+        }
         self.dims.change(|dims| {
             dims[axis] = n;
             rank
         });
-        self
+        Ok(self)
     }
 
     /// The shape with an axis of size `n` more, which becomes axis `axis`.
     ///
     /// # Panics
     ///
-    /// Where `axis` is above the rank, or the rank is [`MAX_RANK`] already.
+    /// Where [`Shape::try_insert`] answers with an error.
     #[inline]
     #[must_use]
     #[track_caller]
-    pub fn insert(mut self, axis: usize, n: usize) -> Shape {
+    pub fn insert(self, axis: usize, n: usize) -> Shape {
+        or_panic(self.try_insert(axis, n))
+    }
+
+    /// As [`Shape::insert`].
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Axis`] where `axis` is above the rank, [`ErrorKind::Shape`] where the rank is [`MAX_RANK`] already.
+    #[inline]
+    #[track_caller]
+    pub fn try_insert(mut self, axis: usize, n: usize) -> Result<Shape> {
         let rank = self.rank();
-        assert!(axis <= rank && rank < MAX_RANK, "axis {axis} into a shape of rank {rank}");
+        if axis > rank {
+            return Err(out_of_range(axis, rank));
+        }
+        if rank == MAX_RANK {
+            return Err(too_many(rank + 1));
+        }
         self.dims.change(|dims| {
             dims.copy_within(axis..rank, axis + 1);
             dims[axis] = n;
             rank + 1
         });
-        self
+        Ok(self)
     }
 
     /// The shape without axis `axis`.
     ///
     /// # Panics
     ///
-    /// Where `axis` is not below the rank.
+    /// Where [`Shape::try_remove`] answers with an error.
     #[inline]
     #[must_use]
     #[track_caller]
-    pub fn remove(mut self, axis: usize) -> Shape {
+    pub fn remove(self, axis: usize) -> Shape {
+        or_panic(self.try_remove(axis))
+    }
+
+    /// As [`Shape::remove`].
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Axis`] where `axis` is not below the rank.
+    #[inline]
+    #[track_caller]
+    pub fn try_remove(mut self, axis: usize) -> Result<Shape> {
         let rank = self.rank();
-        assert!(axis < rank, "axis {axis} of a shape of rank {rank}");
+        if axis >= rank {
+            return Err(out_of_range(axis, rank));
+        }
         self.dims.change(|dims| {
             dims.copy_within(axis + 1..rank, axis);
             dims[rank - 1] = 0;
             rank - 1
         });
-        self
+        Ok(self)
     }
 
     /// The shape to which both can be broadcast by NumPy's rule: aligned at the last axis, sizes equal or one of them 1.
@@ -245,7 +310,7 @@ impl fmt::Display for Shape {
 macro_rules! from_array {
     ($($n:literal)*) => {$(
         impl From<[usize; $n]> for Shape {
-            /// As [`Shape::of`]: the number of elements is not checked, [`Shape::numel`] saturates.
+            /// The number of elements is not checked, [`Shape::numel`] saturates.
             #[inline]
             fn from(dims: [usize; $n]) -> Shape {
                 Shape::of(&dims)
@@ -316,6 +381,17 @@ mod tests {
                 assert_eq!(s.insert(1, 7).remove(1), s);
             }
         }
+    }
+
+    #[test]
+    fn axes_that_are_not_there() {
+        let s = Shape::from([2, 3]);
+        let axis = |axis| ErrorKind::Axis { axis, rank: 2 };
+        assert_eq!(*s.try_with(2, 7).unwrap_err().kind(), axis(2));
+        assert_eq!(*s.try_remove(2).unwrap_err().kind(), axis(2));
+        assert_eq!(*s.try_insert(3, 7).unwrap_err().kind(), axis(3));
+        let full = Shape::from([1; MAX_RANK]).try_insert(0, 7).unwrap_err();
+        assert!(matches!(full.kind(), ErrorKind::Shape(text) if text.starts_with("17 axes")), "{full}");
     }
 
     #[test]

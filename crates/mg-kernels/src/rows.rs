@@ -1,8 +1,9 @@
 //! The op table: every elementwise operation, once.
 //!
-//! A row is a name, a class (which dtypes it takes and what it answers with), a body generic over [`Lane`] and a
+//! A row is a name, a class (which dtypes it takes and what it answers with), a cost, a body generic over [`Lane`] and a
 //! gradient rule generic over [`Algebra`]. From it come the CPU loops, the emitted GPU kernels, the methods of
-//! tensors, the documentation and the table-driven tests. A new operation is one row.
+//! tensors with their words, and the calls of the tests. What is not here is the mathematics of a body ([`crate::math`]) and
+//! what others call a row; docs/add-an-operation.md names all that a new one wants.
 
 use crate::lane::{FloatLane, IntLane, Lane, Truth};
 use crate::math;
@@ -153,7 +154,7 @@ pub trait Logic2 {
 macro_rules! op_table {
     (($d:tt) $(
         $(#[doc = $doc:literal])+
-        $Name:ident $name:literal $method:ident $try_method:ident $class:ident
+        $Name:ident $name:literal $method:ident $try_method:ident $class:ident cost $cost:literal
         |$($arg:ident),+| $body:expr;
         grad |$g:ident, $x:ident, $y:ident| [$($rule:expr),*]
     )*) => {
@@ -181,6 +182,11 @@ macro_rules! op_table {
             /// How many operands it takes: 1, 2 or 3.
             pub const fn arity(self) -> usize {
                 match self { $(Row::$Name => [$(stringify!($arg)),+].len()),* }
+            }
+
+            /// Instructions that an element of f32 takes on a GPU, roughly: from some hundred on a thread has fewer elements.
+            pub const fn cost(self) -> usize {
+                match self { $(Row::$Name => $cost),* }
             }
 
             /// What it computes, in a line.
@@ -318,23 +324,23 @@ fn trigamma<T: Algebra>(x: &T) -> T {
 op_table! {
     ($)
     /// `a + b`.
-    Add "add" add try_add Numeric |a, b| a.add(b);
+    Add "add" add try_add Numeric cost 1 |a, b| a.add(b);
     grad |g, x, y| [Some(g.clone()), Some(g.clone())]
 
     /// `a − b`.
-    Sub "sub" sub try_sub Numeric |a, b| a.sub(b);
+    Sub "sub" sub try_sub Numeric cost 1 |a, b| a.sub(b);
     grad |g, x, y| [Some(g.clone()), Some(g.neg())]
 
     /// `a · b`.
-    Mul "mul" mul try_mul Numeric |a, b| a.mul(b);
+    Mul "mul" mul try_mul Numeric cost 1 |a, b| a.mul(b);
     grad |g, x, y| [Some(g.mul(&x[1])), Some(g.mul(&x[0]))]
 
     /// `a / b`, correctly rounded; integers are promoted to the default float by the public API's true division.
-    Div "div" div try_div Numeric |a, b| a.div(b);
+    Div "div" div try_div Numeric cost 12 |a, b| a.div(b);
     grad |g, x, y| [Some(g.div(&x[1])), Some(g.mul(y).div(&x[1]).neg())]
 
     /// `a` to the power `b`, with the special cases of C's `pow`.
-    Pow "pow" pow try_pow Float |a, b| math::pow(a, b);
+    Pow "pow" pow try_pow Float cost 160 |a, b| math::pow(a, b);
     grad |g, x, y| [
         Some({
             let d = g.mul(&x[1].mul(&T::apply(Row::Pow, &[&x[0], &x[1].sub(&x[1].lit(1.0))])));
@@ -349,85 +355,85 @@ op_table! {
     ]
 
     /// The larger of `a` and `b`; NaN if either is.
-    Maximum "maximum" maximum try_maximum Numeric |a, b| L::select(L::either(b.lt(a), a.is_nan()), a, b);
+    Maximum "maximum" maximum try_maximum Numeric cost 1 |a, b| L::select(L::either(b.lt(a), a.is_nan()), a, b);
     grad |g, x, y| [Some(not_below(&x[0], &x[1], g)), Some(not_below(&x[1], &x[0], g))]
 
     /// The smaller of `a` and `b`; NaN if either is.
-    Minimum "minimum" minimum try_minimum Numeric |a, b| L::select(L::either(a.lt(b), a.is_nan()), a, b);
+    Minimum "minimum" minimum try_minimum Numeric cost 1 |a, b| L::select(L::either(a.lt(b), a.is_nan()), a, b);
     grad |g, x, y| [
         Some({ let (a, b) = (x[0].neg(), x[1].neg()); not_below(&a, &b, g) }),
         Some({ let (a, b) = (x[0].neg(), x[1].neg()); not_below(&b, &a, g) })
     ]
 
     /// `−a`.
-    Neg "neg" neg try_neg Numeric |a| a.neg();
+    Neg "neg" neg try_neg Numeric cost 1 |a| a.neg();
     grad |g, x, y| [Some(g.neg())]
 
     /// `|a|`.
-    Abs "abs" abs try_abs Numeric |a| a.abs();
+    Abs "abs" abs try_abs Numeric cost 1 |a| a.abs();
     grad |g, x, y| [Some(g.mul(&x[0].map(Row::Sign)))]
 
     /// −1, 0 or 1 with the sign of `a`; 0 of NaN.
-    Sign "sign" sign try_sign Numeric |a| {
+    Sign "sign" sign try_sign Numeric cost 1 |a| {
         let zero = a.lit(0.0);
         L::select(zero.lt(a), a.lit(1.0), L::select(a.lt(zero), a.lit(-1.0), zero))
     };
     grad |g, x, y| []
 
     /// `a · a`.
-    Square "square" square try_square Numeric |a| a.mul(a);
+    Square "square" square try_square Numeric cost 1 |a| a.mul(a);
     grad |g, x, y| [Some(g.mul(&x[0].add(&x[0])))]
 
     /// `max(a, 0)`; NaN stays.
-    Relu "relu" relu try_relu Numeric |a| L::select(a.le(a.lit(0.0)), a.lit(0.0), a);
+    Relu "relu" relu try_relu Numeric cost 1 |a| L::select(a.le(a.lit(0.0)), a.lit(0.0), a);
     grad |g, x, y| [Some(T::apply(Row::Gate, &[y, g]))]
 
     /// 0 where `a ≤ 0`, else `b`: the gradient of `relu`.
-    Gate "gate" gate try_gate Numeric |a, b| L::select(a.le(a.lit(0.0)), b.lit(0.0), b);
+    Gate "gate" gate try_gate Numeric cost 1 |a, b| L::select(a.le(a.lit(0.0)), b.lit(0.0), b);
     grad |g, x, y| [None, Some(T::apply(Row::Gate, &[&x[0], g]))]
 
     /// `eᵃ`.
-    Exp "exp" exp try_exp Float |a| math::exp(a);
+    Exp "exp" exp try_exp Float cost 22 |a| math::exp(a);
     grad |g, x, y| [Some(g.mul(y))]
 
     /// The natural logarithm.
-    Log "log" log try_log Float |a| math::log(a);
+    Log "log" log try_log Float cost 40 |a| math::log(a);
     grad |g, x, y| [Some(g.div(&x[0]))]
 
     /// The correctly rounded square root.
-    Sqrt "sqrt" sqrt try_sqrt Float |a| a.sqrt();
+    Sqrt "sqrt" sqrt try_sqrt Float cost 12 |a| a.sqrt();
     grad |g, x, y| [Some(g.scale(0.5).div(y))]
 
     /// The hyperbolic tangent.
-    Tanh "tanh" tanh try_tanh Float |a| math::tanh(a);
+    Tanh "tanh" tanh try_tanh Float cost 40 |a| math::tanh(a);
     grad |g, x, y| [Some(g.mul(&y.lit(1.0).sub(&y.map(Row::Square))))]
 
     /// `1 / (1 + e⁻ᵃ)`.
-    Sigmoid "sigmoid" sigmoid try_sigmoid Float |a| math::sigmoid(a);
+    Sigmoid "sigmoid" sigmoid try_sigmoid Float cost 40 |a| math::sigmoid(a);
     grad |g, x, y| [Some(g.mul(&y.mul(&y.lit(1.0).sub(y))))]
 
     /// `log(1 + eᵃ)`, without overflow.
-    Softplus "softplus" softplus try_softplus Float |a| math::softplus(a);
+    Softplus "softplus" softplus try_softplus Float cost 60 |a| math::softplus(a);
     grad |g, x, y| [Some(g.mul(&x[0].map(Row::Sigmoid)))]
 
     /// The sine, of radians.
-    Sin "sin" sin try_sin Float |a| math::sin(a);
+    Sin "sin" sin try_sin Float cost 60 |a| math::sin(a);
     grad |g, x, y| [Some(g.mul(&x[0].map(Row::Cos)))]
 
     /// The cosine, of radians.
-    Cos "cos" cos try_cos Float |a| math::cos(a);
+    Cos "cos" cos try_cos Float cost 60 |a| math::cos(a);
     grad |g, x, y| [Some(g.mul(&x[0].map(Row::Sin)).neg())]
 
     /// The error function.
-    Erf "erf" erf try_erf Float |a| math::erf(a);
+    Erf "erf" erf try_erf Float cost 60 |a| math::erf(a);
     grad |g, x, y| [Some(g.mul(&x[0].map(Row::Square).neg().map(Row::Exp).scale(FRAC_2_SQRT_PI)))]
 
     /// `a Φ(a)`, Φ the normal distribution.
-    Gelu "gelu" gelu try_gelu Float |a| math::gelu(a);
+    Gelu "gelu" gelu try_gelu Float cost 30 |a| math::gelu(a);
     grad |g, x, y| [Some(g.mul(&x[0].map(Row::GeluSlope)))]
 
     /// `Φ(a) + a φ(a)`, the derivative of `gelu`.
-    GeluSlope "gelu_slope" gelu_slope try_gelu_slope Float |a| math::gelu_slope(a);
+    GeluSlope "gelu_slope" gelu_slope try_gelu_slope Float cost 30 |a| math::gelu_slope(a);
     grad |g, x, y| [Some({
         let square = x[0].map(Row::Square);
         let density = square.scale(-0.5).map(Row::Exp).scale(FRAC_2_SQRT_PI * FRAC_1_SQRT_2 / 2.0);
@@ -435,99 +441,99 @@ op_table! {
     })]
 
     /// `eᵃ − 1`, which keeps its digits where `a` is small.
-    Expm1 "expm1" expm1 try_expm1 Float |a| math::expm1(a);
+    Expm1 "expm1" expm1 try_expm1 Float cost 30 |a| math::expm1(a);
     grad |g, x, y| [Some(g.mul(&y.add(&y.lit(1.0))))]
 
     /// `log(1 + a)`, which keeps its digits where `a` is small.
-    Log1p "log1p" log1p try_log1p Float |a| math::log1p(a);
+    Log1p "log1p" log1p try_log1p Float cost 40 |a| math::log1p(a);
     grad |g, x, y| [Some(g.div(&x[0].add(&x[0].lit(1.0))))]
 
     /// `2ᵃ`.
-    Exp2 "exp2" exp2 try_exp2 Float |a| math::exp2(a);
+    Exp2 "exp2" exp2 try_exp2 Float cost 22 |a| math::exp2(a);
     grad |g, x, y| [Some(g.mul(y).scale(LN_2))]
 
     /// The logarithm of base 2.
-    Log2 "log2" log2 try_log2 Float |a| math::log2(a);
+    Log2 "log2" log2 try_log2 Float cost 40 |a| math::log2(a);
     grad |g, x, y| [Some(g.div(&x[0].scale(LN_2)))]
 
     /// The logarithm of base 10.
-    Log10 "log10" log10 try_log10 Float |a| math::log10(a);
+    Log10 "log10" log10 try_log10 Float cost 40 |a| math::log10(a);
     grad |g, x, y| [Some(g.div(&x[0].scale(LN_10)))]
 
     /// The tangent, of radians.
-    Tan "tan" tan try_tan Float |a| math::tan(a);
+    Tan "tan" tan try_tan Float cost 60 |a| math::tan(a);
     grad |g, x, y| [Some(g.mul(&y.map(Row::Square).add(&y.lit(1.0))))]
 
     /// The angle of a sine, from −π/2 to π/2.
-    Asin "asin" asin try_asin Float |a| math::asin(a);
+    Asin "asin" asin try_asin Float cost 60 |a| math::asin(a);
     grad |g, x, y| [Some(g.div(&x[0].lit(1.0).sub(&x[0].map(Row::Square)).map(Row::Sqrt)))]
 
     /// The angle of a cosine, from 0 to π.
-    Acos "acos" acos try_acos Float |a| math::acos(a);
+    Acos "acos" acos try_acos Float cost 60 |a| math::acos(a);
     grad |g, x, y| [Some(g.div(&x[0].lit(1.0).sub(&x[0].map(Row::Square)).map(Row::Sqrt)).neg())]
 
     /// The angle of a tangent, from −π/2 to π/2.
-    Atan "atan" atan try_atan Float |a| math::atan(a);
+    Atan "atan" atan try_atan Float cost 60 |a| math::atan(a);
     grad |g, x, y| [Some(g.div(&x[0].map(Row::Square).add(&x[0].lit(1.0))))]
 
     /// The angle of the point with the coordinates `b` and `a`, from −π to π.
-    Atan2 "atan2" atan2 try_atan2 Float |a, b| math::atan2(a, b);
+    Atan2 "atan2" atan2 try_atan2 Float cost 60 |a, b| math::atan2(a, b);
     grad |g, x, y| [Some(g.mul(&x[1].mul(&inverse_norm(x)))), Some(g.mul(&x[0].mul(&inverse_norm(x))).neg())]
 
     /// The hyperbolic sine.
-    Sinh "sinh" sinh try_sinh Float |a| math::sinh(a);
+    Sinh "sinh" sinh try_sinh Float cost 60 |a| math::sinh(a);
     grad |g, x, y| [Some(g.mul(&x[0].map(Row::Cosh)))]
 
     /// The hyperbolic cosine.
-    Cosh "cosh" cosh try_cosh Float |a| math::cosh(a);
+    Cosh "cosh" cosh try_cosh Float cost 60 |a| math::cosh(a);
     grad |g, x, y| [Some(g.mul(&x[0].map(Row::Sinh)))]
 
     /// The inverse of the hyperbolic sine.
-    Asinh "asinh" asinh try_asinh Float |a| math::asinh(a);
+    Asinh "asinh" asinh try_asinh Float cost 60 |a| math::asinh(a);
     grad |g, x, y| [Some(g.div(&x[0].map(Row::Square).add(&x[0].lit(1.0)).map(Row::Sqrt)))]
 
     /// The inverse of the hyperbolic cosine; NaN below 1.
-    Acosh "acosh" acosh try_acosh Float |a| math::acosh(a);
+    Acosh "acosh" acosh try_acosh Float cost 60 |a| math::acosh(a);
     grad |g, x, y| [Some(g.div(&x[0].map(Row::Square).sub(&x[0].lit(1.0)).map(Row::Sqrt)))]
 
     /// The inverse of the hyperbolic tangent; NaN beyond 1.
-    Atanh "atanh" atanh try_atanh Float |a| math::atanh(a);
+    Atanh "atanh" atanh try_atanh Float cost 60 |a| math::atanh(a);
     grad |g, x, y| [Some(g.div(&x[0].lit(1.0).sub(&x[0].map(Row::Square))))]
 
     /// `1 − erf a`, which keeps its digits where that is small.
-    Erfc "erfc" erfc try_erfc Float |a| math::erfc(a);
+    Erfc "erfc" erfc try_erfc Float cost 60 |a| math::erfc(a);
     grad |g, x, y| [Some(g.mul(&x[0].map(Row::Square).neg().map(Row::Exp).scale(-FRAC_2_SQRT_PI)))]
 
     /// `e^(a²) · erfc a`.
-    Erfcx "erfcx" erfcx try_erfcx Float |a| math::erfcx(a);
+    Erfcx "erfcx" erfcx try_erfcx Float cost 100 |a| math::erfcx(a);
     grad |g, x, y| [Some(g.mul(&x[0].mul(y).scale(2.0).sub(&y.lit(FRAC_2_SQRT_PI))))]
 
     /// `−a ln a`; 0 at 0, and −∞ below.
-    Entr "entr" entr try_entr Float |a| math::entr(a);
+    Entr "entr" entr try_entr Float cost 60 |a| math::entr(a);
     grad |g, x, y| [Some(g.mul(&x[0].map(Row::Log).add(&y.lit(1.0)).neg()))]
 
     /// The inverse of the error function; NaN beyond 1.
-    Erfinv "erfinv" erfinv try_erfinv Float |a| math::erfinv(a);
+    Erfinv "erfinv" erfinv try_erfinv Float cost 100 |a| math::erfinv(a);
     grad |g, x, y| [Some(g.mul(&x[0].map(Row::Erfinv).map(Row::Square).map(Row::Exp).scale(1.0 / FRAC_2_SQRT_PI)))]
 
     /// The number below which the normal distribution has the part `a`; NaN outside [0, 1].
-    Ndtri "ndtri" ndtri try_ndtri Float |a| math::ndtri(a);
+    Ndtri "ndtri" ndtri try_ndtri Float cost 100 |a| math::ndtri(a);
     grad |g, x, y| [Some(g.mul(&y.map(Row::Square).scale(0.5).map(Row::Exp).scale((2.0 * PI).sqrt())))]
 
     /// The logarithm of the magnitude of the gamma function.
-    Lgamma "lgamma" lgamma try_lgamma Float |a| math::lgamma(a);
+    Lgamma "lgamma" lgamma try_lgamma Float cost 180 |a| math::lgamma(a);
     grad |g, x, y| [Some(g.mul(&x[0].map(Row::Digamma)))]
 
     /// The derivative of `lgamma`.
-    Digamma "digamma" digamma try_digamma Float |a| math::digamma(a);
+    Digamma "digamma" digamma try_digamma Float cost 180 |a| math::digamma(a);
     grad |g, x, y| [Some(g.mul(&trigamma(&x[0])))]
 
     /// The modified Bessel function of the first kind and order 0, times `e^(−|a|)`.
-    I0e "i0e" i0e try_i0e Float |a| math::i0e(a);
+    I0e "i0e" i0e try_i0e Float cost 60 |a| math::i0e(a);
     grad |g, x, y| [Some(g.mul(&x[0].map(Row::I1e).sub(&x[0].map(Row::Sign).mul(y))))]
 
     /// The modified Bessel function of the first kind and order 1, times `e^(−|a|)`.
-    I1e "i1e" i1e try_i1e Float |a| math::i1e(a);
+    I1e "i1e" i1e try_i1e Float cost 60 |a| math::i1e(a);
     grad |g, x, y| [Some({
         // y/a is ½ at 0.
         let zero = x[0].eq(&x[0].lit(0.0));
@@ -537,7 +543,7 @@ op_table! {
     })]
 
     /// `|a|` with the sign of `b`, zeros and NaN included.
-    Copysign "copysign" copysign try_copysign Float |a, b| math::copysign(a, b);
+    Copysign "copysign" copysign try_copysign Float cost 1 |a, b| math::copysign(a, b);
     grad |g, x, y| [Some({
         let zero = x[0].eq(&x[0].lit(0.0));
         let ratio = y.div(&zero.choose(&x[0].lit(1.0), &x[0]));
@@ -545,88 +551,88 @@ op_table! {
     })]
 
     /// The next number after `a` towards `b`.
-    NextAfter "nextafter" nextafter try_nextafter Float |a, b| math::nextafter(a, b);
+    NextAfter "nextafter" nextafter try_nextafter Float cost 12 |a, b| math::nextafter(a, b);
     grad |g, x, y| [Some(x[0].eq(&x[1]).choose(&g.lit(0.0), g)), None]
 
     /// The largest whole number that is no larger. Integers stay.
-    Floor "floor" floor try_floor Float |a| math::floor(a);
+    Floor "floor" floor try_floor Float cost 8 |a| math::floor(a);
     grad |g, x, y| []
 
     /// The smallest whole number that is no smaller. Integers stay.
-    Ceil "ceil" ceil try_ceil Float |a| math::ceil(a);
+    Ceil "ceil" ceil try_ceil Float cost 8 |a| math::ceil(a);
     grad |g, x, y| []
 
     /// The nearest whole number, of two the even one. Integers stay.
-    Round "round" round try_round Float |a| math::round(a);
+    Round "round" round try_round Float cost 8 |a| math::round(a);
     grad |g, x, y| []
 
     /// The whole number next towards zero. Integers stay.
-    Trunc "trunc" trunc try_trunc Float |a| math::trunc(a);
+    Trunc "trunc" trunc try_trunc Float cost 8 |a| math::trunc(a);
     grad |g, x, y| []
 
     /// The remainder of `a / b` with the sign of `a`, exact: C's `fmod`. Of integers an integer.
-    Fmod "fmod" fmod try_fmod Float |a, b| math::fmod(a, b);
+    Fmod "fmod" fmod try_fmod Float cost 160 |a, b| math::fmod(a, b);
     grad |g, x, y| [Some(g.clone()), Some(g.mul(&x[0].div(&x[1]).map(Row::Trunc)).neg())]
 
     /// An integer `a` to the power of an integer `b`; a negative one gives 0, but for the bases 1 and −1.
-    IntPow "int_pow" int_pow try_int_pow Integer |a, b| math::int_pow(a, b);
+    IntPow "int_pow" int_pow try_int_pow Integer cost 250 |a, b| math::int_pow(a, b);
     grad |g, x, y| []
 
     /// The bits that are set in both integers; of truth values, `logical_and`.
-    BitAnd "bitwise_and" bitwise_and try_bitwise_and Integer |a, b| a.and(b);
+    BitAnd "bitwise_and" bitwise_and try_bitwise_and Integer cost 1 |a, b| a.and(b);
     grad |g, x, y| []
 
     /// The bits that are set in either integer; of truth values, `logical_or`.
-    BitOr "bitwise_or" bitwise_or try_bitwise_or Integer |a, b| a.or(b);
+    BitOr "bitwise_or" bitwise_or try_bitwise_or Integer cost 1 |a, b| a.or(b);
     grad |g, x, y| []
 
     /// The bits that are set in one of two integers; of truth values, `logical_xor`.
-    BitXor "bitwise_xor" bitwise_xor try_bitwise_xor Integer |a, b| a.xor(b);
+    BitXor "bitwise_xor" bitwise_xor try_bitwise_xor Integer cost 1 |a, b| a.xor(b);
     grad |g, x, y| []
 
     /// The bits of an integer moved up by `b`; 0 where `b` is negative or not smaller than the number of bits.
-    Shl "bitwise_left_shift" bitwise_left_shift try_bitwise_left_shift Integer |a, b| a.shl(b);
+    Shl "bitwise_left_shift" bitwise_left_shift try_bitwise_left_shift Integer cost 1 |a, b| a.shl(b);
     grad |g, x, y| []
 
     /// The bits of an integer moved down by `b`, its sign kept; the sign alone where `b` is negative or not smaller than
     /// the number of bits.
-    Shr "bitwise_right_shift" bitwise_right_shift try_bitwise_right_shift Integer |a, b| a.shr(b);
+    Shr "bitwise_right_shift" bitwise_right_shift try_bitwise_right_shift Integer cost 1 |a, b| a.shr(b);
     grad |g, x, y| []
 
     /// `a < b`.
-    Lt "lt" lt try_lt Compare |a, b| a.lt(b);
+    Lt "lt" lt try_lt Compare cost 1 |a, b| a.lt(b);
     grad |g, x, y| []
 
     /// `a ≤ b`.
-    Le "le" le try_le Compare |a, b| a.le(b);
+    Le "le" le try_le Compare cost 1 |a, b| a.le(b);
     grad |g, x, y| []
 
     /// `a = b`.
-    Eq "eq" eq try_eq Compare |a, b| a.eq(b);
+    Eq "eq" eq try_eq Compare cost 1 |a, b| a.eq(b);
     grad |g, x, y| []
 
     /// `a ≠ b`; true when either is NaN.
-    Ne "ne" ne try_ne Compare |a, b| L::not(a.eq(b));
+    Ne "ne" ne try_ne Compare cost 1 |a, b| L::not(a.eq(b));
     grad |g, x, y| []
 
     /// `a` and `b`.
-    And "logical_and" logical_and try_logical_and Logic |a, b| a & b;
+    And "logical_and" logical_and try_logical_and Logic cost 1 |a, b| a & b;
     grad |g, x, y| []
 
     /// `a` or `b`.
-    Or "logical_or" logical_or try_logical_or Logic |a, b| a | b;
+    Or "logical_or" logical_or try_logical_or Logic cost 1 |a, b| a | b;
     grad |g, x, y| []
 
     /// `a` or `b`, not both.
-    Xor "logical_xor" logical_xor try_logical_xor Logic |a, b| a ^ b;
+    Xor "logical_xor" logical_xor try_logical_xor Logic cost 1 |a, b| a ^ b;
     grad |g, x, y| []
 
     /// Not `a`.
-    Not "logical_not" logical_not try_logical_not Logic |a| !a;
+    Not "logical_not" logical_not try_logical_not Logic cost 1 |a| !a;
     grad |g, x, y| []
 
     /// `a` where the condition holds, else `b`.
-    Where "where" choose try_choose Select |c, a, b| if c { a } else { b };
+    Where "where" choose try_choose Select cost 1 |c, a, b| if c { a } else { b };
     grad |g, x, y| [None, Some(x[0].choose(g, &g.lit(0.0))), Some(x[0].choose(&g.lit(0.0), g))]
 }
 
@@ -670,65 +676,6 @@ impl Row {
         match self.class() {
             RowClass::Compare | RowClass::Logic => DType::Bool,
             RowClass::Float | RowClass::Numeric | RowClass::Integer | RowClass::Select => of,
-        }
-    }
-
-    /// Instructions that an element of f32 takes on a GPU, roughly: from some hundred on a thread has fewer elements.
-    pub fn cost(self) -> usize {
-        match self {
-            Row::IntPow => 250,
-            Row::Lgamma | Row::Digamma => 180,
-            Row::Pow | Row::Fmod => 160,
-            Row::Erfcx | Row::Erfinv | Row::Ndtri => 100,
-            Row::Entr
-            | Row::I0e
-            | Row::I1e
-            | Row::Erf
-            | Row::Erfc
-            | Row::Sin
-            | Row::Cos
-            | Row::Tan
-            | Row::Atan
-            | Row::Atan2
-            | Row::Asin
-            | Row::Acos
-            | Row::Softplus
-            | Row::Sinh
-            | Row::Cosh
-            | Row::Asinh
-            | Row::Acosh
-            | Row::Atanh => 60,
-            Row::Log | Row::Log1p | Row::Log2 | Row::Log10 | Row::Tanh | Row::Sigmoid => 40,
-            Row::Expm1 | Row::Gelu | Row::GeluSlope => 30,
-            Row::Exp | Row::Exp2 => 22,
-            Row::NextAfter | Row::Div | Row::Sqrt => 12,
-            Row::Floor | Row::Ceil | Row::Trunc | Row::Round => 8,
-            Row::Add
-            | Row::Sub
-            | Row::Mul
-            | Row::Maximum
-            | Row::Minimum
-            | Row::Neg
-            | Row::Abs
-            | Row::Sign
-            | Row::Square
-            | Row::Relu
-            | Row::Gate
-            | Row::Copysign
-            | Row::BitAnd
-            | Row::BitOr
-            | Row::BitXor
-            | Row::Shl
-            | Row::Shr
-            | Row::Lt
-            | Row::Le
-            | Row::Eq
-            | Row::Ne
-            | Row::And
-            | Row::Or
-            | Row::Xor
-            | Row::Not
-            | Row::Where => 1,
         }
     }
 

@@ -46,6 +46,10 @@ pub struct Surface {
     pub compares: bool,
     pub divides: bool,
     pub warns: bool,
+    pub keeps_zero: bool,
+    pub not_in_kernels: bool,
+    /// Other ways to call it: variants of `Manner`.
+    pub manners: Vec<Expr>,
 }
 
 /// What stands in the attribute: the table's name, and whether the plain functions answer with a `Result`.
@@ -149,6 +153,14 @@ fn surface(attribute: &Attribute) -> Result<Surface> {
             "compares" => found.compares = true,
             "divides" => found.divides = true,
             "warns" => found.warns = true,
+            "keeps_zero" => found.keeps_zero = true,
+            "not_in_kernels" => found.not_in_kernels = true,
+            "manners" => {
+                let manners;
+                syn::parenthesized!(manners in meta.input);
+                let all = manners.parse_terminated(<Expr as syn::parse::Parse>::parse, syn::Token![,])?;
+                found.manners = all.into_iter().collect();
+            }
             "alias" => found.aliases.push(text(&meta)?),
             "keywords_from" => found.keywords_from = Some(text(&meta)?),
             "answers" => {

@@ -33,6 +33,13 @@ mod written;
 /// | `variadic` | the last list may be given as its items |
 /// | `each` | Python's function takes several tensors too, and answers with a result for each |
 /// | `reads` | values decide the result's shape: they are computed at once, while other threads of Python run |
+/// | `integers`, `doubles` | it makes integers of integers, or f64; without these floats |
+/// | `compares` | it answers with where a comparison holds |
+/// | `divides` | it divides integers by its second operand |
+/// | `warns` | of a target of another size than the input |
+/// | `keeps_zero` | a gradient of zero stays zero, be operands infinite or NaN |
+/// | `not_in_kernels` | no kernel of scalars may consist of it |
+/// | `manners(…)` | other ways in which PyTorch's callers call it: variants of `surface::Manner` |
 /// | `alias = "…"` | another name, with the same meaning |
 /// | `answers("values", "indices")` | the names of several results |
 /// | `keywords_from = "…"` | this argument and those after it are taken by keyword only |

@@ -417,6 +417,8 @@ fn description(operation: &Operation, is_fallible: bool) -> TokenStream {
     let (in_place, view, variadic) = (surface.in_place, surface.view, surface.variadic);
     let (each, reads) = (surface.each, surface.reads);
     let (compares, divides, warns) = (surface.compares, surface.divides, surface.warns);
+    let (keeps_zero, in_kernels) = (surface.keeps_zero, !surface.not_in_kernels);
+    let manners = &surface.manners;
     let of_integers = match (surface.integers, surface.doubles) {
         (true, _) => format_ident!("Integers"),
         (false, true) => format_ident!("Doubles"),
@@ -447,6 +449,9 @@ fn description(operation: &Operation, is_fallible: bool) -> TokenStream {
             compares: #compares,
             divides: #divides,
             warns: #warns,
+            keeps_zero: #keeps_zero,
+            in_kernels: #in_kernels,
+            manners: &[#(crate::surface::Manner::#manners),*],
             answers: &[#(#answers),*],
             returns: <#result as crate::surface::Fallible>::RETURNS,
             call: |args| { #called },

@@ -87,6 +87,9 @@ pub struct Embedding {
     /// `[num_embeddings, embedding_dim]`.
     pub weight: Tensor,
     padding_idx: Option<i64>,
+    max_norm: Option<f64>,
+    norm_type: f64,
+    scale_grad_by_freq: bool,
 }
 
 layer_options! {
@@ -95,6 +98,12 @@ layer_options! {
     EmbeddingOptions {
         /// The row of this number is zeros, and stays what it is: no gradient reaches it. Negative numbers count from the end. None: no row.
         padding_idx: Option<i64> = None,
+        /// Rows that are looked up are scaled to be no longer, in the table. None: they stay.
+        max_norm: Option<f64> = None,
+        /// By which norm they are as long as that: 2.
+        norm_type: f64 = 2.0,
+        /// A row's gradient is divided by how often the row is looked up: no.
+        scale_grad_by_freq: bool = false,
     }
 }
 
@@ -121,30 +130,45 @@ impl Embedding {
         options: EmbeddingOptions,
     ) -> Result<Embedding> {
         let weight = init::parameter(Tensor::randn(&[num_embeddings, embedding_dim], options.dtype)?)?;
-        let Some(row) = options.padding_idx else {
-            return Ok(Embedding { weight, padding_idx: None });
-        };
+        let EmbeddingOptions { padding_idx, max_norm, norm_type, scale_grad_by_freq, dtype: _ } = options;
+        let mut layer = Embedding { weight, padding_idx: None, max_norm, norm_type, scale_grad_by_freq };
+        let Some(row) = padding_idx else { return Ok(layer) };
         let at = if row < 0 { row + num_embeddings as i64 } else { row };
         if !(0..num_embeddings as i64).contains(&at) {
             let kind = ErrorKind::Index { index: row, axis: 0, size: num_embeddings };
             return Err(Error::new("Embedding", kind));
         }
-        init::constant_(&weight.select(0, at as isize)?, 0.0)?;
-        Ok(Embedding { weight, padding_idx: Some(at) })
+        init::constant_(&layer.weight.select(0, at as isize)?, 0.0)?;
+        layer.padding_idx = Some(at);
+        Ok(layer)
     }
 }
 
 impl Module for Embedding {
     /// An index outside the table is found here where it is known already, on the host; else when the value is computed.
     fn forward(&self, indices: &Tensor) -> Result<Tensor> {
-        told(self, indices.try_embedding(current(&self.weight)?.as_ref(), self.padding_idx))
+        let table = current(&self.weight)?;
+        let found = || {
+            if let Some(max_norm) = self.max_norm {
+                table.embedding_renorm_(indices, max_norm, self.norm_type)?;
+            }
+            match self.scale_grad_by_freq {
+                true => indices.try_embedding(&table.scale_grad_by_freq(indices)?, self.padding_idx),
+                false => indices.try_embedding(&table, self.padding_idx),
+            }
+        };
+        told(self, found())
     }
     fields!(weight);
 
     fn describe(&self) -> String {
         let shape = self.weight.shape();
         let padding = self.padding_idx.map_or(String::new(), |row| format!(", padding_idx={row}"));
-        format!("Embedding({}, {}{padding})", shape[0], shape[1])
+        let longest = self.max_norm.map_or(String::new(), |most| format!(", max_norm={most:?}"));
+        let norm =
+            if self.norm_type == 2.0 { String::new() } else { format!(", norm_type={:?}", self.norm_type) };
+        let scaled = if self.scale_grad_by_freq { ", scale_grad_by_freq=True" } else { "" };
+        format!("Embedding({}, {}{padding}{longest}{norm}{scaled})", shape[0], shape[1])
     }
 }
 

@@ -365,6 +365,25 @@ fn steps_of_schedules_meet_their_closed_forms() {
 }
 
 #[test]
+fn the_options_of_a_group_are_read_and_changed() {
+    let (a, b) = (leaf(&[1.0]), leaf(&[1.0]));
+    let mut sgd = SGD::new(vec![a.clone()], 0.1).unwrap();
+    sgd.add_param_group(vec![b.clone()], SGDOptions { lr: 0.2, ..Default::default() }).unwrap();
+    let rates = |sgd: &SGD| [0, 1, 2].map(|group| sgd.options_of(group).map(|of| of.lr));
+    assert_eq!(rates(&sgd), [Some(0.1), Some(0.2), None]);
+    sgd.set_options_of(1, SGDOptions { lr: 0.5, ..Default::default() }).unwrap();
+    assert_eq!(rates(&sgd), [Some(0.1), Some(0.5), None]);
+    (a.sum() + b.sum()).backward().unwrap();
+    sgd.step().unwrap();
+    close(&[a.item().unwrap(), b.item().unwrap()], &[0.9, 0.5]);
+    let wrong = SGDOptions { momentum: -1.0, ..Default::default() };
+    assert!(matches!(sgd.set_options_of(1, wrong).unwrap_err().kind(), ErrorKind::Value(_)));
+    let missing = sgd.set_options_of(2, SGDOptions::default()).unwrap_err();
+    assert!(missing.to_string().contains("there is no group 2"), "{missing}");
+    assert_eq!(rates(&sgd), [Some(0.1), Some(0.5), None]);
+}
+
+#[test]
 fn options_can_be_changed_between_steps() {
     let p = leaf(&[1.0]);
     let mut sgd = SGD::new(vec![p.clone()], 0.1).unwrap();

@@ -141,6 +141,27 @@ fn tables_and_pairs() {
     rows.sum().backward().unwrap();
     assert_eq!(table.weight.grad().unwrap().to_vec::<f32>().unwrap(), [1.0, 1.0, 0.0, 0.0, 0.0, 0.0]);
     assert!(matches!(padded(3).map(drop).unwrap_err().kind(), ErrorKind::Index { .. }));
+
+    let options = EmbeddingOptions {
+        max_norm: Some(0.25),
+        norm_type: 1.0,
+        scale_grad_by_freq: true,
+        ..Default::default()
+    };
+    let table = filled(Embedding::with_options(3, 2, options).unwrap());
+    let before = table.weight.to_vec::<f32>().unwrap();
+    table.forward(&labels(&[2, 0, 2], &[3])).unwrap().sum().backward().unwrap();
+    let after = table.weight.to_vec::<f32>().unwrap();
+    let length = |row: &[f32]| row[0].abs() + row[1].abs();
+    assert!(
+        [&after[..2], &after[4..]].iter().all(|row| (length(row) - 0.25).abs() < 1e-6),
+        "{before:?} became {after:?}"
+    );
+    assert_eq!(after[2..4], before[2..4]);
+    assert_eq!(table.weight.grad().unwrap().to_vec::<f32>().unwrap(), [1.0, 1.0, 0.0, 0.0, 1.0, 1.0]);
+    assert_eq!(table.describe(), "Embedding(3, 2, max_norm=0.25, norm_type=1.0, scale_grad_by_freq=True)");
+    let refused = table.forward(&labels(&[3], &[1])).map(drop).unwrap_err();
+    assert!(matches!(refused.kind(), ErrorKind::Index { .. }), "{refused}");
 }
 
 #[test]

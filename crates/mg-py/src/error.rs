@@ -150,7 +150,7 @@ const SIGNALS_EVERY: Duration = Duration::from_millis(20);
 pub fn exception(error: &Error) -> PyErr {
     let mut text = format!("{}: {}", error.op(), error.kind());
     if let ErrorKind::Gradient(_) = error.kind() {
-        match writes::told() {
+        match writes::overwriting_line() {
             Ok(Some(line)) => text += &format!("; it was changed at {line}"),
             Ok(None) => {}
             Err(raised) => return raised,

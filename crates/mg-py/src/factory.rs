@@ -242,7 +242,7 @@ pub fn arange(
         let dtype = wanted.unwrap_or(DType::I64);
         made(py, device, requires_grad, || {
             upwards(to >= from, to == from, by > 0, by == 0)?;
-            Ok(whole_range(from, to, by)?.to_dtype(dtype))
+            Ok(Tensor::arange_by_int(from, to, by)?.to_dtype(dtype))
         })
     } else {
         let float = |o: &Bound<'_, PyAny>| o.extract::<f64>();
@@ -267,31 +267,6 @@ fn upwards(is_above: bool, is_same: bool, goes_up: bool, stays: bool) -> Result<
     }
     let text = "the step leads away from the end: takes a positive step upwards and a negative one downwards";
     Err(Error::new("arange", ErrorKind::Value(text.into())))
-}
-
-fn whole_range(from: i64, to: i64, by: i64) -> Result<Tensor> {
-    let way = match by {
-        0 => return Err(Error::new("arange", ErrorKind::Value("the step cannot be 0".into()))),
-        1.. => i128::from(to) - i128::from(from),
-        _ => i128::from(from) - i128::from(to),
-    };
-    let n = count_of(way.max(0).unsigned_abs().div_ceil(i128::from(by).unsigned_abs()) as f64)?;
-    let mut t = Tensor::arange(n);
-    if by != 1 {
-        t = t.try_mul(by)?;
-    }
-    if from != 0 {
-        t = t.try_add(from)?;
-    }
-    Ok(t)
-}
-
-fn count_of(n: f64) -> Result<usize> {
-    if n > isize::MAX as f64 / 16.0 {
-        let text = format!("{n} elements are too many");
-        return Err(Error::new("arange", ErrorKind::Value(text)));
-    }
-    Ok(n as usize)
 }
 
 /// `steps` numbers from `start` to `end`, both included.

@@ -40,6 +40,7 @@ mod show;
 mod size;
 mod surface;
 mod switch;
+mod table;
 mod tensor;
 mod text;
 mod turns;
@@ -135,6 +136,8 @@ mod _micrograd_rs {
     use crate::surface::{_old_reduction, _operations, _rows};
     #[pymodule_export]
     use crate::switch::{PySwitch, is_inference_mode_enabled};
+    #[pymodule_export]
+    use crate::table::{_embedding_renorm, _scale_grad_by_freq};
     #[pymodule_export]
     use crate::tensor::PyTensor;
     #[pymodule_export]

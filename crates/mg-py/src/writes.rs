@@ -53,7 +53,7 @@ fn remember_line(py: Python<'_>) {
 
 /// The line that has written over what the error at hand is about, if it is about that and the line is known. What asking for it raises that is no
 /// exception of a program's (Ctrl-C) is told instead of the error.
-pub fn told() -> PyResult<Option<String>> {
+pub fn overwriting_line() -> PyResult<Option<String>> {
     let Some(since) = anomaly::take_stale() else { return Ok(None) };
     Python::attach(|py| {
         let found = {

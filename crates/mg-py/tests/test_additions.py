@@ -68,6 +68,12 @@ def linked(page: str) -> set[str]:
     return set(re.findall(r"\]\(\.\./([^)#]+)\)", (ROOT / "docs" / page).read_text(encoding="utf-8")))
 
 
+def not_linked(files: list[str], page: str) -> set[str]:
+    """The files that a page links to neither itself nor by their folder: "a file of …"."""
+    links = linked(page)
+    return {file for file in files if file not in links and Path(file).parent.as_posix() not in links}
+
+
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_the_page_of_dtypes_links_to_all_that_is_touched(dtype: str) -> None:
     missing = set(named_in(DTYPES[dtype], EVERYTHING)) - linked("add-a-dtype.md")
@@ -77,6 +83,19 @@ def test_the_page_of_dtypes_links_to_all_that_is_touched(dtype: str) -> None:
 def test_the_page_of_optimisers_links_to_all_that_is_touched() -> None:
     missing = set(named_in(word("Lion|LionOptions"))) - linked("add-an-optimiser.md")
     assert not missing, "docs/add-an-optimiser.md does not tell of them"
+
+
+def test_the_page_of_operations_links_to_all_that_a_row_touches() -> None:
+    files = named_in(word("Ndtri|ndtri"), EVERYTHING)
+    assert "crates/mg-kernels/src/rows.rs" in files
+    assert not not_linked(files, "add-an-operation.md"), "docs/add-an-operation.md does not tell of them"
+
+
+@pytest.mark.parametrize(("name", "places"), [("GLU|Glu", EVERYTHING), ("RMSNorm|RmsNorm", LIBRARY)])
+def test_the_page_of_layers_links_to_all_that_is_touched(name: str, places: list[str]) -> None:
+    files = named_in(word(name), places)
+    assert "crates/mg-nn/src/lib.rs" in files
+    assert not not_linked(files, "add-a-layer.md"), "docs/add-a-layer.md does not tell of them"
 
 
 def test_the_page_of_kernels_links_to_all_that_is_touched() -> None:

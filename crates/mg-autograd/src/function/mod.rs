@@ -187,7 +187,7 @@ impl Begun {
             saved_forward: saved_forward.clone(),
             positions: self.positions,
             inputs: self.inputs.len(),
-            results: results.iter().map(Tensor::told).collect(),
+            results: results.iter().map(Tensor::asked_facts).collect(),
             keeps_none: marks.keeps_none,
         };
         let node = Node::call(self.sources, Box::new(call))?;

@@ -334,7 +334,7 @@ pub fn backward(
     });
     how.release(&walked.map_err(named("backward"))?);
     for (leaf, gradient) in &mut found {
-        let whole = told(leaf, gradient.clone(), how).map_err(named("backward"))?;
+        let whole = seen_by_hooks(leaf, gradient.clone(), how).map_err(named("backward"))?;
         *gradient = not_saved(whole, began);
     }
     end(pass, how).map_err(named("backward"))?;
@@ -351,7 +351,7 @@ fn end(pass: Pass, how: Backward) -> Result<()> {
 }
 
 /// The gradient that a leaf's hooks have made of one.
-fn told(leaf: &Tensor, gradient: Node, how: Backward) -> Result<Node> {
+fn seen_by_hooks(leaf: &Tensor, gradient: Node, how: Backward) -> Result<Node> {
     let Some(watch) = leaf.leaf_watch() else { return Ok(gradient) };
     let _restore = NoGrad(mg_graph::set_tracking(how.create_graph));
     watch.seen_by_leaf(gradient)
@@ -464,7 +464,7 @@ fn gradients(
     how.release(&walked.map_err(named(op))?);
     for (slot, (_, leaf)) in found.iter_mut().zip(&wanted) {
         if let (Some(gradient), Some(leaf)) = (&mut *slot, leaf) {
-            *slot = Some(told(leaf, gradient.clone(), how).map_err(named(op))?);
+            *slot = Some(seen_by_hooks(leaf, gradient.clone(), how).map_err(named(op))?);
         }
         *slot = slot.take().map(|gradient| not_saved(gradient, began));
     }

@@ -60,12 +60,12 @@ impl<'a> Shares<'a> {
 
 /// What was written over a value after it was saved.
 pub(super) fn stale(n: &Node, saved_by: u64) -> Option<Overwritten> {
-    let told = || n.overwritten().filter(|found| saved_by < found.since);
-    let found = told()?;
+    let overwritten = || n.overwritten().filter(|found| saved_by < found.since);
+    let found = overwritten()?;
     let Some(leaf) = leaf_of(n) else { return Some(found) };
     // Where the writing has failed, and somebody was told of that, the leaf goes back to what it was.
     leaf.current();
-    told()
+    overwritten()
 }
 
 /// The error of a node whose gradient would be made of a value that was written over.

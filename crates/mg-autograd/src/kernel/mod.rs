@@ -135,8 +135,7 @@ pub fn elementwise() -> &'static HashMap<&'static str, &'static Operation> {
             .filter(|o| o.has_receiver && o.returns == Returns::Tensor && !o.reads && !o.places.is_empty());
         // What looks along an axis, draws numbers, or reads a weight of each channel.
         let all = all.filter(|o| {
-            !o.params.iter().any(|p| p.name == "dim" || p.kind == Kind::Generator)
-                && !matches!(o.name, "prelu" | "rrelu")
+            o.in_kernels && !o.params.iter().any(|p| p.name == "dim" || p.kind == Kind::Generator)
         });
         all.flat_map(|o| o.aliases.iter().copied().chain([o.name]).map(move |name| (name, o))).collect()
     })

@@ -221,7 +221,7 @@ impl Run {
         }
         given.resize(1 + operation.params.len(), Arg::Missing);
         let called = (operation.call)(&Given { args: &given });
-        let answer = match called.map_err(|error| told(operation.name, error))? {
+        let answer = match called.map_err(|error| with_context(operation.name, error))? {
             Answer::Tensor(t) => t,
             _ => return Err(self.internal("an operation of a kernel answers with a tensor")),
         };
@@ -316,7 +316,7 @@ impl Run {
 }
 
 /// What is wrong with an operation, under its own name: the kernel's stands before it.
-fn told(operation: &str, error: Error) -> Error {
+fn with_context(operation: &str, error: Error) -> Error {
     let kind = match error.kind() {
         ErrorKind::Shape(text) => ErrorKind::Shape(format!("{operation}: {text}")),
         ErrorKind::DType(text) => ErrorKind::DType(format!("{operation}: {text}")),

@@ -38,25 +38,7 @@ fn renumber(step: &mut Step, to: impl Fn(usize) -> usize) {
 /// Whether a step hands a gradient of zero on as zero, be its operands infinite or NaN.
 fn keeps_zero(step: &Step) -> bool {
     match step {
-        Step::Call(operation, _) => matches!(
-            operation.name,
-            "add"
-                | "sub"
-                | "neg"
-                | "positive"
-                | "lt"
-                | "le"
-                | "eq"
-                | "ne"
-                | "gt"
-                | "ge"
-                | "logical_not"
-                | "logical_and"
-                | "logical_or"
-                | "isnan"
-                | "isinf"
-                | "isfinite"
-        ),
+        Step::Call(operation, _) => operation.keeps_zero,
         Step::Select(_) | Step::As(..) | Step::Within(_) | Step::Shield(_) => true,
         Step::Argument(_) | Step::Constant(_) | Step::Kernel(..) => false,
     }

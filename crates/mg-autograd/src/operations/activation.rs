@@ -162,7 +162,7 @@ impl Tensor {
     /// # Errors
     ///
     /// A weight of more than one axis, or of another size than axis 1; unlike dtypes.
-    #[surface(method, function, nn)]
+    #[surface(method, function, nn, not_in_kernels)]
     pub fn prelu(&self, weight: &Tensor) -> Result<Tensor> {
         let (x, w) = (float(self), weight.node());
         if x.dtype() != w.dtype() {
@@ -294,7 +294,7 @@ impl Tensor {
     /// # Errors
     ///
     /// An axis out of range, a `dtype` of integers.
-    #[surface(method, function, nn)]
+    #[surface(method, function, nn, manners(Ignores("_stacklevel")))]
     pub fn softmax(
         &self,
         #[default(None)] dim: Option<isize>,
@@ -318,7 +318,7 @@ impl Tensor {
     /// # Errors
     ///
     /// An axis out of range, a `dtype` of integers.
-    #[surface(method, function, nn)]
+    #[surface(method, function, nn, manners(Ignores("_stacklevel")))]
     pub fn log_softmax(
         &self,
         #[default(None)] dim: Option<isize>,
@@ -340,7 +340,7 @@ impl Tensor {
     /// # Errors
     ///
     /// An axis out of range, a `dtype` of integers.
-    #[surface(nn)]
+    #[surface(nn, manners(Ignores("_stacklevel")))]
     pub fn softmin(
         &self,
         #[default(None)] dim: Option<isize>,
@@ -393,7 +393,7 @@ impl Tensor {
     /// # Errors
     ///
     /// A `lower` above `upper`.
-    #[surface(function, nn, in_place)]
+    #[surface(function, nn, in_place, not_in_kernels)]
     pub fn rrelu(
         &self,
         #[default(0.125)] lower: f64,

@@ -112,7 +112,7 @@ fn last_integer(dtype: DType) -> i128 {
 }
 
 /// Refuses bounds of random integers that a dtype does not hold.
-fn within(op: &'static str, low: i64, high: i64, dtype: DType) -> Result<()> {
+fn check_range(op: &'static str, low: i64, high: i64, dtype: DType) -> Result<()> {
     let (least, most) = match dtype.float() {
         Some(_) => return Ok(()),
         None => dtype.int_range().unwrap_or((0, 1)),
@@ -164,7 +164,7 @@ impl Tensor {
         generator: Option<&Generator>,
     ) -> Result<Tensor> {
         public("randint", || {
-            within("randint", low, high, dtype)?;
+            check_range("randint", low, high, dtype)?;
             let whole = integers("randint", shape, (low, high.into()), default_device(), generator)?;
             Ok(whole.to_dtype(dtype))
         })
@@ -379,7 +379,7 @@ impl Tensor {
             (None, None) => return refused("randint_like", "no bound is given".into()),
         };
         let (device, dtype) = (device.unwrap_or(self.device()), dtype.unwrap_or(self.dtype()));
-        within("randint_like", low, high, dtype)?;
+        check_range("randint_like", low, high, dtype)?;
         let whole = integers("randint_like", &self.shape(), (low, high.into()), device, generator)?;
         finished(whole.to_dtype(dtype).node(), requires_grad)
     }

@@ -198,7 +198,7 @@ impl Tensor {
     /// # Errors
     ///
     /// A dtype other than i64 and i32; more positions than memory has room for.
-    #[surface(function, keywords_from = "dtype")]
+    #[surface(function, keywords_from = "dtype", manners(Makes))]
     pub fn tril_indices(
         row: usize,
         col: usize,
@@ -215,7 +215,7 @@ impl Tensor {
     /// # Errors
     ///
     /// A dtype other than i64 and i32; more positions than memory has room for.
-    #[surface(function, keywords_from = "dtype")]
+    #[surface(function, keywords_from = "dtype", manners(Makes))]
     pub fn triu_indices(
         row: usize,
         col: usize,

@@ -136,7 +136,7 @@ impl Tensor {
     /// # Errors
     ///
     /// Shapes that do not broadcast, unlike devices.
-    #[surface(method, function, in_place, alias = "greater", integers, compares)]
+    #[surface(method, function, in_place, alias = "greater", integers, compares, keeps_zero)]
     pub fn gt(&self, other: Operand) -> Result<Tensor> {
         ops::apply_reflected(Row::Lt, other, self)
     }
@@ -146,7 +146,7 @@ impl Tensor {
     /// # Errors
     ///
     /// Shapes that do not broadcast, unlike devices.
-    #[surface(method, function, in_place, alias = "greater_equal", integers, compares)]
+    #[surface(method, function, in_place, alias = "greater_equal", integers, compares, keeps_zero)]
     pub fn ge(&self, other: Operand) -> Result<Tensor> {
         ops::apply_reflected(Row::Le, other, self)
     }
@@ -177,7 +177,7 @@ impl Tensor {
     /// # Errors
     ///
     /// As `remainder`.
-    #[surface(method, function, in_place, integers, divides)]
+    #[surface(method, function, in_place, integers, divides, manners(TwoNumbers))]
     pub fn floor_divide(&self, other: Operand) -> Result<Tensor> {
         ops::floor_divide("floor_divide", self, other)
     }
@@ -277,20 +277,20 @@ impl Tensor {
     }
 
     /// Whether elements are no numbers.
-    #[surface(integers)]
+    #[surface(integers, keeps_zero)]
     pub fn isnan(&self) -> Result<Tensor> {
         self.try_ne(self)
     }
 
     /// Whether elements are infinite.
-    #[surface(integers)]
+    #[surface(integers, keeps_zero)]
     pub fn isinf(&self) -> Result<Tensor> {
         let x = float(self);
         Ok(Tensor::from_node(x.map(Row::Abs).eq(&infinity(&x))))
     }
 
     /// Whether elements are neither infinite nor no numbers.
-    #[surface(integers)]
+    #[surface(integers, keeps_zero)]
     pub fn isfinite(&self) -> Result<Tensor> {
         // Integers are, also those that no f16 holds.
         let x = self.node();
@@ -377,7 +377,7 @@ impl Tensor {
     /// # Errors
     ///
     /// Truth values.
-    #[surface(integers)]
+    #[surface(integers, keeps_zero)]
     pub fn positive(&self) -> Result<Tensor> {
         match self.dtype() {
             DType::Bool => {
@@ -499,7 +499,7 @@ impl Tensor {
     /// # Errors
     ///
     /// A `value` that is a float where the tensors are of integers; shapes that do not broadcast, unlike devices.
-    #[surface(method, function, in_place, keywords_from = "value", integers)]
+    #[surface(method, function, in_place, keywords_from = "value", integers, manners(FactorFirst))]
     pub fn addcmul(
         &self,
         tensor1: &Tensor,
@@ -528,7 +528,7 @@ impl Tensor {
     /// # Errors
     ///
     /// Integers; shapes that do not broadcast, unlike devices.
-    #[surface(method, function, in_place, keywords_from = "value")]
+    #[surface(method, function, in_place, keywords_from = "value", manners(FactorFirst))]
     pub fn addcdiv(
         &self,
         tensor1: &Tensor,

@@ -420,6 +420,7 @@ impl Tensor {
     /// # Errors
     ///
     /// As `index_select`; an index of other axes than the tensor's, or longer.
+    #[surface(method, function, manners(Ignores("sparse_grad")))]
     pub fn gather(&self, dim: isize, index: &Tensor) -> Result<Tensor> {
         let (node, places) = Places::of(self, dim, index)?;
         shaped(index, places.gather(&node)?)
@@ -794,7 +795,7 @@ impl Tensor {
     /// # Errors
     ///
     /// Indices that are no integers.
-    #[surface(function)]
+    #[surface(function, manners(Receiver("indices")))]
     pub fn unravel_index(&self, shape: &[usize]) -> Result<Vec<Tensor>> {
         if !self.dtype().is_int() {
             let text = format!("takes integers, got {}", self.dtype());

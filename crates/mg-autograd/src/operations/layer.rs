@@ -2,7 +2,8 @@
 
 use super::elementwise::{and, or};
 use super::set_aside;
-use crate::tensor::Tensor;
+use crate::gradient::no_grad;
+use crate::tensor::{Tensor, in_place};
 use mg_device::{DType, Device, Error, ErrorKind, Result, Shape};
 use mg_graph::{Node, cell_bits_of_int, same_device};
 use mg_kernels::{Algebra, ReduceKind, Row, Rules};
@@ -193,6 +194,67 @@ impl Bagged {
         let n = counts.cast(found.dtype()).scatter_add(0, bag, number)?;
         Ok(mode.of_sum(sum, &n))
     }
+}
+
+/// What becomes of a table when its rows are used: PyTorch's options of embeddings.
+impl Tensor {
+    /// Scales the rows of this table `[n, size]` that integers name down to the `norm_type`-norm `max_norm`, where they are longer. No
+    /// gradient is recorded.
+    ///
+    /// ```
+    /// use mg_autograd::Tensor;
+    ///
+    /// let table = Tensor::from_vec(vec![3.0f64, 4.0, 6.0, 8.0, 0.3, 0.4], &[3, 2])?;
+    /// table.embedding_renorm_(&Tensor::from_slice(&[0i64, 2, 0]), 1.0, 2.0)?;
+    /// let lengths = table.square().sum_dim(&[1], false).sqrt().to_vec::<f64>()?;
+    /// assert!((lengths[0] - 1.0).abs() < 1e-6 && lengths[1] == 10.0 && lengths[2] == 0.5);
+    /// # Ok::<(), mg_device::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// What is no table, no integers; an index outside the table, as [`Tensor::index_fill`] finds it; a `norm_type` that is not
+    /// positive, a negative `max_norm`; unlike devices.
+    #[track_caller]
+    pub fn embedding_renorm_(&self, indices: &Tensor, max_norm: f64, norm_type: f64) -> Result<()> {
+        let _guard = no_grad();
+        let (rows, at) = (number_of_rows(self)?, indices.detach().flatten(0, -1)?);
+        let used = Tensor::full_on(&[rows, 1], 0.0, DType::Bool, self.device())?;
+        let used = used.index_fill(0, &at, true)?;
+        let shortened = Tensor::where_(&used, self.try_renorm(norm_type, 0, max_norm)?, self)?;
+        in_place(|| self.assign(shortened))
+    }
+
+    /// The numbers of this table `[n, size]`, whose rows have their gradients divided by how often integers name them.
+    ///
+    /// ```
+    /// use mg_autograd::Tensor;
+    ///
+    /// let table = Tensor::from_vec(vec![1.0f32, 2.0, 3.0], &[3, 1])?.requires_grad_(true)?;
+    /// let often = Tensor::from_slice(&[0i64, 0, 2]);
+    /// often.embedding(&table.scale_grad_by_freq(&often)?, None).sum().backward()?;
+    /// assert_eq!(table.grad().map(|g| g.to_vec::<f32>()).transpose()?, Some(vec![1.0, 0.0, 1.0]));
+    /// # Ok::<(), mg_device::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// What is no table, no integers; an index outside the table, as [`Tensor::index_add`] finds it; unlike devices.
+    #[track_caller]
+    pub fn scale_grad_by_freq(&self, indices: &Tensor) -> Result<Tensor> {
+        let (rows, at) = (number_of_rows(self)?, indices.detach().flatten(0, -1)?);
+        let alike = |n: usize, value: f64| Tensor::full_on(&[n], value, self.dtype(), self.device());
+        let count = alike(rows, 0.0)?.index_add(0, &at, &alike(at.numel(), 1.0)?, 1i64)?;
+        let divided = self.try_div(count.try_clamp_min(1i64)?.unsqueeze(1)?)?;
+        divided.try_add(self.try_sub(&divided)?.detach())
+    }
+}
+
+/// How many rows a table has.
+fn number_of_rows(table: &Tensor) -> Result<usize> {
+    let shape = table.shape();
+    let refused = || Error::new("embedding", ErrorKind::Shape("takes a table [n, size], got no axes".into()));
+    shape.first().copied().ok_or_else(refused)
 }
 
 #[operations(LAYERS)]

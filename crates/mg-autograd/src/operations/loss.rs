@@ -408,7 +408,7 @@ impl Tensor {
     /// # Errors
     ///
     /// Those of `linear` and `cross_entropy`.
-    #[surface(nn, keywords_from = "linear_bias")]
+    #[surface(nn, keywords_from = "linear_bias", manners(WithoutSwitches))]
     #[allow(clippy::too_many_arguments)] // PyTorch's
     pub fn linear_cross_entropy(
         &self,

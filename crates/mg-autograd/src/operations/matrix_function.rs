@@ -253,7 +253,7 @@ impl Tensor {
     /// # Errors
     ///
     /// What is no matrix, numbers that are not finite, other dtypes.
-    #[surface(linalg, keywords_from = "atol")]
+    #[surface(linalg, keywords_from = "atol", manners(Last("hermitian")))]
     pub fn pinv(
         &self,
         #[default(None)] rcond: Option<Operand>,
@@ -283,7 +283,7 @@ impl Tensor {
     /// # Errors
     ///
     /// What is no matrix, numbers that are not finite, other dtypes.
-    #[surface(linalg, keywords_from = "atol")]
+    #[surface(linalg, keywords_from = "atol", manners(Last("hermitian")))]
     pub fn matrix_rank(
         &self,
         #[default(None)] tol: Option<Operand>,

@@ -133,7 +133,7 @@ impl Tensor {
     ///
     /// Another number of elements; elements that do not lie so that they can be seen in that shape, as those of a transposed
     /// matrix in one axis.
-    #[surface(method, view, variadic, name = "view")]
+    #[surface(method, view, variadic, name = "view", manners(Bits))]
     pub fn view_as_shape(&self, shape: &[isize]) -> Result<Tensor> {
         let wanted = self.shape_of(shape)?;
         let text = || format!("{shape:?} is no view of the elements as they lie; reshape() copies them");
@@ -387,12 +387,12 @@ impl Tensor {
         }
         let (first, second) = (a as isize, b as isize);
         // A quarter is a view whose axes are exchanged and one of them turned round: one copy.
-        let quarter = |turned: usize| {
+        let quarter = |reversed: usize| {
             let x = self.node();
-            let n = x.shape()[turned];
+            let n = x.shape()[reversed];
             let mut order: Axes = (0..rank).collect();
             order.swap(a, b);
-            let view = x.slice(turned, n.saturating_sub(1), -1, n)?.permute(&order)?;
+            let view = x.slice(reversed, n.saturating_sub(1), -1, n)?.permute(&order)?;
             Ok(Tensor::from_node(view.copy()))
         };
         match k.rem_euclid(4) {
@@ -731,7 +731,7 @@ impl Tensor {
     }
 
     /// A copy of the value in its own memory; gradients flow through it.
-    #[surface(method, function, name = "clone")]
+    #[surface(method, function, name = "clone", manners(Ignores("memory_format")))]
     pub fn copy(&self) -> Result<Tensor> {
         Ok(Tensor::from_node(self.node().copy()))
     }

@@ -230,7 +230,7 @@ impl Tensor {
     /// # Errors
     ///
     /// Sizes that are not the last ones; weight or bias of another shape.
-    #[surface(function, nn)]
+    #[surface(function, nn, manners(IgnoresLast("cudnn_enable")))]
     pub fn layer_norm(
         &self,
         normalized_shape: &[usize],
@@ -279,7 +279,7 @@ impl Tensor {
     ///
     /// Fewer than two axes; no channels, or channels without elements; channels that do not part into `num_groups`; weight or bias
     /// that are not one number for each channel.
-    #[surface(function, nn)]
+    #[surface(function, nn, manners(IgnoresLast("cudnn_enabled")))]
     pub fn group_norm(
         &self,
         num_groups: usize,

@@ -425,6 +425,7 @@ impl Tensor {
     /// # Errors
     ///
     /// An axis out of range or named twice.
+    #[surface(method, function, manners(NoAxes))]
     pub fn any(&self, #[default(&[])] dim: &[isize], #[default(false)] keepdim: bool) -> Result<Tensor> {
         truth(self, Row::Ne, dim, keepdim)
     }
@@ -434,6 +435,7 @@ impl Tensor {
     /// # Errors
     ///
     /// An axis out of range or named twice.
+    #[surface(method, function, manners(NoAxes))]
     pub fn all(&self, #[default(&[])] dim: &[isize], #[default(false)] keepdim: bool) -> Result<Tensor> {
         truth(self, Row::Eq, dim, keepdim)
     }

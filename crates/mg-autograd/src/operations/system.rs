@@ -97,7 +97,7 @@ fn triangular_solution(
     op: &'static str,
     a: &Node,
     b: &Node,
-    [upper, left, unit, turned]: [bool; 4],
+    [upper, left, unit, is_transposed]: [bool; 4],
 ) -> Result<Node> {
     square(op, a.shape())?;
     let rows = if left { b.clone() } else { transposed(b)? };
@@ -106,7 +106,7 @@ fn triangular_solution(
         return misfit(op, format!("shapes {} and {} do not fit", a.shape(), b.shape()));
     }
     let (a, rows) = together(op, a, &rows)?;
-    let x = triangular(&a, &rows, upper, unit, turned == left)?;
+    let x = triangular(&a, &rows, upper, unit, is_transposed == left)?;
     if left { Ok(x) } else { transposed(&x) }
 }
 

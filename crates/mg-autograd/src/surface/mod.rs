@@ -61,6 +61,34 @@ pub enum OfIntegers {
     Doubles,
 }
 
+/// In what other ways PyTorch's callers may call an operation, those of older days and its own modules among them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Manner {
+    /// Its tensor by this name, too.
+    Receiver(&'static str),
+    /// With an argument of this name, of which no result depends.
+    Ignores(&'static str),
+    /// As `Ignores`, and by position behind the others.
+    IgnoresLast(&'static str),
+    /// With this argument by position behind the others, though it has to be named.
+    Last(&'static str),
+    /// With the factor before what it multiplies: `add(x, alpha, y)`.
+    FactorFirst,
+    /// With whether the result is written into the tensor by position behind the others, as the functions of `nn.functional` that have a
+    /// twin in place.
+    WritesLast,
+    /// Not with the two switches that were before `reduction`: it is younger.
+    WithoutSwitches,
+    /// As a factory: with how memory is to lie, of which no result depends.
+    Makes,
+    /// With two numbers: it answers with a tensor without axes.
+    TwoNumbers,
+    /// With an empty list of axes for none of them, where others mean all.
+    NoAxes,
+    /// With a dtype alone, as which bits are seen.
+    Bits,
+}
+
 /// An operation of the public surface.
 pub struct Operation {
     /// Its name.
@@ -95,6 +123,12 @@ pub struct Operation {
     pub divides: bool,
     /// Whether a target of another size than the input is told of: a loss of differences broadcasts, which is hardly ever meant.
     pub warns: bool,
+    /// Whether it hands a gradient of zero on as zero, be its operands infinite or NaN.
+    pub keeps_zero: bool,
+    /// Whether kernels may consist of it, if it works element by element: it draws no numbers, and reads no weight of each channel.
+    pub in_kernels: bool,
+    /// In what other ways it may be called.
+    pub manners: &'static [Manner],
     /// The names of several results.
     pub answers: &'static [&'static str],
     /// What it answers with.
@@ -356,6 +390,25 @@ mod tests {
         }
         assert!(looked_at > 100, "{looked_at}");
         assert!(unlike.is_empty(), "(name, what it makes of integers, what is declared): {unlike:?}");
+    }
+
+    #[test]
+    fn a_gradient_of_zero_stays_zero_where_that_is_declared() {
+        let mut looked_at = 0;
+        for operation in elementwise().values().filter(|operation| operation.keeps_zero) {
+            let leaf = || Tensor::from_slice(&[f64::INFINITY, f64::NAN]).requires_grad_(true).unwrap();
+            let (x, y) = (leaf(), leaf());
+            let Some(answer) = answer(operation, &x, &y) else { continue };
+            looked_at += 1;
+            if !answer.requires_grad() {
+                continue;
+            }
+            answer.mul(0.0).sum().backward().unwrap();
+            for gradient in [x.grad(), y.grad()].into_iter().flatten() {
+                assert_eq!(gradient.to_vec::<f64>().unwrap(), [0.0, 0.0], "{}", operation.name);
+            }
+        }
+        assert!(looked_at >= 16, "{looked_at}");
     }
 
     #[test]

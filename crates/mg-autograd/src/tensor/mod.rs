@@ -71,7 +71,7 @@ impl Tensor {
 
     /// Sizes of the axes.
     pub fn shape(&self) -> Shape {
-        self.told().shape
+        self.asked_facts().shape
     }
 
     /// The size of one axis; negative axes count from the end.
@@ -99,12 +99,12 @@ impl Tensor {
 
     /// The dtype.
     pub fn dtype(&self) -> DType {
-        self.told().dtype
+        self.asked_facts().dtype
     }
 
     /// The device.
     pub fn device(&self) -> Device {
-        self.told().device
+        self.asked_facts().device
     }
 
     /// The same values on another device, through which gradients flow; the tensor itself where it is there already.

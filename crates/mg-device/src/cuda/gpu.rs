@@ -265,11 +265,6 @@ impl Gpu {
         }
     }
 
-    /// How many counters there are.
-    pub fn ticket_count(&self) -> usize {
-        Gpu::TICKETS
-    }
-
     /// Memory for what blocks of one launch leave for its last block; arbitrary before, and free for the next launch.
     pub fn scratch(&self) -> u64 {
         self.tickets() + (Gpu::TICKETS * 4) as u64

@@ -9,12 +9,11 @@ from typing import Any as _Any
 from . import _nn_ops, _ops
 from ._functions import conv_tbc, native_channel_shuffle
 from ._micrograd_rs import Tensor as _Tensor
-from ._micrograd_rs import zeros as _zeros
+from ._micrograd_rs import _embedding_renorm, _scale_grad_by_freq
 from ._names import Lazy as _Lazy
 from ._nn_ops import *
 from ._nn_ops import pairwise_distance as _pairwise_distance
 from ._ops import *
-from .autograd import no_grad as _no_grad
 
 __all__ = [
     "conv_tbc",
@@ -45,19 +44,9 @@ def _table_as_used(
     """The table as it is looked up in: rows that are used are no longer than `max_norm`, which changes the table; and each of them has its
     gradient divided by how often it is used, with `scale_grad_by_freq`.
     """
-    if max_norm is None and not scale_grad_by_freq:
-        return weight
-    table, at, rows = weight, input.detach().flatten(), weight.shape[0]
     if max_norm is not None:
-        with _no_grad():
-            used = _zeros(rows, 1, dtype="bool", device=table.device).index_fill(0, at, True)
-            table.copy_(table.renorm(norm_type, 0, max_norm).where(used, table))
-    if scale_grad_by_freq:
-        count = _zeros(rows, dtype=table.dtype, device=table.device)
-        count = count.index_add(0, at, _zeros(at.numel(), dtype=table.dtype, device=table.device) + 1)
-        divided = table / count.clamp_min(1).unsqueeze(1)
-        table = divided + (table - divided).detach()
-    return table
+        _embedding_renorm(weight, input, max_norm, norm_type)
+    return _scale_grad_by_freq(weight, input) if scale_grad_by_freq else weight
 
 
 def embedding(

@@ -6,7 +6,7 @@ mod seats;
 
 use read::Read;
 pub use seats::_old_reduction;
-use seats::{Objects, Seated, bits_of, equation_of, left_number};
+use seats::{Objects, Seated, bits_of, equation_of, has, left_number};
 
 use std::ffi::CString;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -14,7 +14,7 @@ use std::sync::OnceLock;
 
 use mg_autograd::Tensor;
 use mg_autograd::surface::{
-    Answer, Arg, COUNT, Given, Kind, Operation, Param, Place, Returns, call_in_place, operations,
+    Answer, Arg, COUNT, Given, Kind, Manner, Operation, Param, Place, Returns, call_in_place, operations,
 };
 use mg_device::{DType, Shape};
 use pyo3::exceptions::{PyRuntimeError, PyUserWarning, PyValueError};
@@ -165,7 +165,7 @@ fn call<'py>(
     // An empty list of axes is none of them here, and all of them where sums are asked for.
     if let [Arg::Tensor(t), Arg::Ints(axes), ..] = &args[..]
         && axes.is_empty()
-        && matches!(operation.name, "any" | "all")
+        && has(operation, Manner::NoAxes)
     {
         let answer = build(py, || {
             let holds = t.try_ne(0i64)?;
@@ -228,7 +228,7 @@ fn told_otherwise<'py>(
         let given: Objects<'_, 'py> = std::iter::once(equation.as_borrowed()).chain(operands).collect();
         return call(py, number, operation, form, Arguments { positional: &given, names, by_name }).map(Some);
     }
-    if operation.name == "view"
+    if has(operation, Manner::Bits)
         && let Some((tensor, dtype)) = bits_of(positional, names, by_name)?
     {
         let seen = dlpack::seen_as(py, tensor.get(), dtype)?;

@@ -3,7 +3,7 @@
 use std::ffi::CString;
 
 use mg_autograd::Tensor;
-use mg_autograd::surface::{Arg, Kind, Operation, Param, Place};
+use mg_autograd::surface::{Arg, Kind, Manner, Operation, Param, Place};
 use mg_device::DType;
 use pyo3::exceptions::{PyTypeError, PyUserWarning, PyValueError};
 use pyo3::prelude::*;
@@ -52,7 +52,7 @@ impl<'a, 'py> Seats<'a, 'py> {
             && (matches!(name, "input" | "self")
                 || matches!(name, "x" | "y" | "a" | "A" | "tensor" | "theta" | "log_probs")
                     && find(name).is_none()
-                || name == "indices" && self.operation.name == "unravel_index")
+                || self.operation.manners.iter().any(|m| matches!(m, Manner::Receiver(of) if *of == name)))
         {
             return Some(0);
         }
@@ -188,8 +188,8 @@ pub fn _old_reduction(
 /// what is told after it.
 fn old_order(operation: &'static Operation) -> impl Iterator<Item = &'static str> {
     let named = || operation.params.iter().filter(|p| p.keyword_only).map(|p| p.name);
-    // It is younger than the switches.
-    let is_old = operation.name != "linear_cross_entropy" && named().any(|name| name == "reduction");
+    let is_young = has(operation, Manner::WithoutSwitches);
+    let is_old = !is_young && named().any(|name| name == "reduction");
     let before = named().take_while(|&name| name != "reduction");
     let from = named().skip_while(|&name| name != "reduction");
     let order = std::iter::once("size_average").chain(before).chain(std::iter::once("reduce")).chain(from);
@@ -252,7 +252,7 @@ fn factor_first<'a, 'py>(
     positional: &[Borrowed<'a, 'py, PyAny>],
     most: usize,
 ) -> PyResult<Option<FactorFirst<'a, 'py>>> {
-    if positional.len() != most + 1 || !matches!(operation.name, "add" | "sub" | "addcmul" | "addcdiv") {
+    if positional.len() != most + 1 || !has(operation, Manner::FactorFirst) {
         return Ok(None);
     }
     let [input, factor, rest @ ..] = positional else { return Ok(None) };
@@ -269,6 +269,9 @@ fn factor_first<'a, 'py>(
     Ok(Some((std::iter::once(input).chain(rest).copied().collect(), (most, *factor))))
 }
 
+/// What PyTorch's own modules tell `softmax` and its like of where they were called.
+const DEPTH: Manner = Manner::Ignores("_stacklevel");
+
 /// The arguments of `softmax` and its like without a number in the dtype's place: PyTorch's own modules tell these functions there how deep
 /// in the stack they were called.
 fn without_depth<'a, 'py>(
@@ -276,8 +279,7 @@ fn without_depth<'a, 'py>(
     positional: &[Borrowed<'a, 'py, PyAny>],
 ) -> Option<Objects<'a, 'py>> {
     let [input, dim, depth, rest @ ..] = positional else { return None };
-    let is_told = matches!(operation.name, "softmax" | "log_softmax" | "softmin")
-        && depth.is_exact_instance_of::<PyInt>();
+    let is_told = has(operation, DEPTH) && depth.is_exact_instance_of::<PyInt>();
     is_told.then(|| [input, dim].into_iter().chain(rest).copied().collect())
 }
 
@@ -384,19 +386,21 @@ impl<'a, 'py> Seated<'a, 'py> {
         {
             let is_switch = last.is_exact_instance_of::<PyBool>();
             // Those of `nn.functional` end with whether the result is written into the tensor.
-            let writes = operation.places.contains(&Place::Nn) || operation.name == "relu";
+            let writes = operation.places.contains(&Place::Nn) || has(operation, Manner::WritesLast);
             if is_switch && operation.in_place && writes {
                 self.writes_if(*last)?;
                 return Ok(most);
             }
-            // Which of several kernels is taken, the last argument of those at its top, is nothing to choose here.
-            if is_switch && matches!(operation.name, "layer_norm" | "group_norm") {
+            // Which of several kernels is taken is nothing to choose here.
+            let ignores = |manner: &Manner| matches!(manner, Manner::IgnoresLast(_));
+            if is_switch && operation.manners.iter().any(ignores) {
                 return Ok(most);
             }
-            // Whether matrices are symmetric has no name in PyTorch's older order.
-            if matches!(operation.name, "pinv" | "matrix_rank")
-                && let Some(at) = self.seats.named("hermitian")
-            {
+            let place = operation.manners.iter().find_map(|manner| {
+                let Manner::Last(name) = manner else { return None };
+                self.seats.named(name)
+            });
+            if let Some(at) = place {
                 self.seats.sit(at, *last)?;
                 return Ok(most);
             }
@@ -459,26 +463,27 @@ impl<'a, 'py> Seated<'a, 'py> {
     }
 }
 
-/// Whether an argument says how memory is to lie, which no result depends on: PyTorch's factories and copies take some.
+/// Whether an operation may be called in one of its other ways.
+pub(super) fn has(operation: &Operation, manner: Manner) -> bool {
+    operation.manners.contains(&manner)
+}
+
+/// Whether no result depends on an argument: how memory is to lie, which PyTorch's factories and copies take, or what is declared so.
 fn without_effect(operation: &Operation, name: &str, object: Borrowed<'_, '_, PyAny>) -> PyResult<bool> {
-    let makes = operation.params.iter().any(|p| p.name == "requires_grad")
-        || matches!(operation.name, "tril_indices" | "triu_indices");
+    let makes = operation.params.iter().any(|p| p.name == "requires_grad") || has(operation, Manner::Makes);
+    let ignores = operation
+        .manners
+        .iter()
+        .any(|manner| matches!(manner, Manner::Ignores(of) | Manner::IgnoresLast(of) if *of == name));
     Ok(match name {
-        "memory_format" if makes || operation.name == "clone" => {
-            object.is_none() || object.extract::<PyMemoryFormat>().is_ok()
-        }
+        "memory_format" if makes || ignores => object.is_none() || object.extract::<PyMemoryFormat>().is_ok(),
         "layout" if makes => object.is_none() || object.extract::<PyLayout>().is_ok(),
         "pin_memory" if makes => object.is_none() || object.extract::<bool>().is_ok(),
-        // Which of several kernels is taken.
-        "cudnn_enable" => operation.name == "layer_norm" && object.extract::<bool>().is_ok(),
-        "cudnn_enabled" => operation.name == "group_norm" && object.extract::<bool>().is_ok(),
-        // Gradients are dense.
-        "sparse_grad" => operation.name == "gather" && object.extract::<bool>().is_ok(),
+        // Which of several kernels is taken; gradients are dense.
+        "cudnn_enable" | "cudnn_enabled" | "sparse_grad" => ignores && object.extract::<bool>().is_ok(),
         // NumPy's functions of the same names name these.
         "out" | "dtype" => object.is_none(),
-        // What PyTorch's own modules tell these functions of where they were called.
-        "_stacklevel" => matches!(operation.name, "softmax" | "log_softmax" | "softmin"),
-        _ => false,
+        _ => ignores,
     })
 }
 
@@ -498,7 +503,7 @@ pub(super) fn left_number(seats: &Seats<'_, '_>) -> PyResult<Option<Tensor>> {
     let beside = tensors.next();
     let Some(number) = nested::scalar(object)? else { return Ok(None) };
     // PyTorch's arithmetic takes two numbers: it answers with a tensor without axes.
-    if beside.is_none() && matches!(seats.operation.name, "add" | "sub" | "mul" | "div" | "floor_divide") {
+    if beside.is_none() && has(seats.operation, Manner::TwoNumbers) {
         return Ok(Some(nested::tensor_like(object)?.t));
     }
     let Some(beside) = beside else { return Ok(None) };

@@ -62,12 +62,12 @@ impl Tensor {
     }
 
     /// What it is, whatever its value.
-    pub(crate) fn told(&self) -> Facts {
+    pub(crate) fn asked_facts(&self) -> Facts {
         self.note_asked();
         self.facts()
     }
 
-    /// As [`Tensor::told`], which no recording is told of.
+    /// As [`Tensor::asked_facts`], which no recording is told of.
     pub(crate) fn facts(&self) -> Facts {
         // The line may be with a replayed step, which needs this tensor's lock to put it back: not under that.
         let (line, shape) = match &*self.state() {

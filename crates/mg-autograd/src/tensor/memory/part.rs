@@ -27,10 +27,10 @@ fn seen(whole: &Node, layout: &Layout) -> Result<Node> {
             None => whole.clone(),
         };
         // Axes of one position come and go by themselves.
-        let turned = if order.is_sorted() { sliced } else { sliced.permute(&order)? };
+        let permuted = if order.is_sorted() { sliced } else { sliced.permute(&order)? };
         let narrow =
             (0..shape.rank()).fold(shape, |s, d| if layout.strides()[d] == 0 { s.with(d, 1) } else { s });
-        return turned.reshape(narrow)?.expand(shape);
+        return permuted.reshape(narrow)?.expand(shape);
     }
     // Elements that are met more than once are met by broadcasting, which knows to add up their gradients.
     let narrow = (0..shape.rank()).fold(shape, |s, axis| match layout.strides()[axis] {
