@@ -3428,6 +3428,9 @@ class _Saved:
 class _Level:
     """A function that is differentiated: its inputs, and derivatives of its results."""
     def __new__(cls, name: str, inputs: Sequence[Tensor]) -> Self: ...
+    @staticmethod
+    def joined(levels: Sequence[_Level]) -> _Level:
+        """Several as one, of results that were computed of the inputs of all."""
     def inputs(self) -> list[Tensor]:
         """The inputs that the function is to be called with."""
     def outside(self) -> None:
@@ -3438,6 +3441,8 @@ class _Level:
         """Gradients of the inputs, given those of results."""
     def jvp(self, results: Sequence[Tensor], given: Sequence[Tensor], last: _bool) -> list[Tensor]:
         """Tangents of results, given those of the inputs."""
+    def tangents(self, results: Sequence[Tensor], given: Sequence[Tensor], last: _bool) -> list[Tensor | None]:
+        """As `jvp`; None where there is no tangent."""
     def rows(
         self, results: Sequence[Tensor], chunk: _int | None = None
     ) -> tuple[list[list[Tensor]], list[str]]:
