@@ -294,6 +294,8 @@ def with_poles(program: Program, library: Library) -> Trace:
 
     def each(func: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         at = args[1] if name in ("polygamma", "special_polygamma") and args[0] == 1 else None
+        if name == "polygamma_" and args[1] == 1:
+            at = args[0].clone()
         pole = (at <= 0) & (at == at.floor()) if at is not None else None
         answer = func(*args, **kwargs)
         if pole is not None:
