@@ -48,6 +48,7 @@ fn maybe(obj: &Bound<'_, PyAny>, name: &str) -> PyResult<Option<Tensor>> {
         Ok(tensor) => Ok(Some(tensor.get().t.clone())),
         Err(_) => {
             let kind = obj.get_type().name()?;
+            let kind = kind.to_string_lossy();
             Err(PyTypeError::new_err(format!("{name}: a gradient is a tensor or None, not {kind}")))
         }
     }
@@ -280,7 +281,10 @@ impl PyHandle {
 fn callable(hook: &Bound<'_, PyAny>) -> PyResult<()> {
     match hook.is_callable() {
         true => Ok(()),
-        false => Err(PyTypeError::new_err(format!("a hook is a function, not {}", hook.get_type().name()?))),
+        false => Err(PyTypeError::new_err(format!(
+            "a hook is a function, not {}",
+            hook.get_type().name()?.to_string_lossy()
+        ))),
     }
 }
 

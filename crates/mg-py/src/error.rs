@@ -80,7 +80,11 @@ pub fn said_by(py: Python<'_>, operation: &str, error: PyErr) -> PyErr {
     let kind = error.get_type(py);
     let plain =
         [py.get_type::<PyTypeError>(), py.get_type::<PyValueError>(), py.get_type::<PyOverflowError>()];
-    let text = error.value(py).to_string();
+    // Python calls handlers of signals here: Ctrl-C is told before what is wrong.
+    let text = match error.value(py).str() {
+        Ok(text) => text.to_string_lossy().into_owned(),
+        Err(other) => return other,
+    };
     if !plain.iter().any(|plain| kind.is(plain)) || text.starts_with(operation) {
         return error;
     }

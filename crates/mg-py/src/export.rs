@@ -356,7 +356,8 @@ impl Export {
 #[pyfunction]
 pub fn from_numpy(py: Python<'_>, array: &Bound<'_, PyAny>) -> PyResult<PyTensor> {
     if !array.hasattr("__array_interface__")? {
-        let text = format!("from_numpy takes a NumPy array, got {}", array.get_type().name()?);
+        let text =
+            format!("from_numpy takes a NumPy array, got {}", array.get_type().name()?.to_string_lossy());
         return Err(PyTypeError::new_err(text));
     }
     if let Some(t) = crate::import::shared(array)? {

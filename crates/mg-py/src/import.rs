@@ -40,6 +40,7 @@ impl View {
         if code != 0 {
             let cause = PyErr::fetch(obj.py());
             let kind = obj.get_type().name()?;
+            let kind = kind.to_string_lossy();
             let error = PyTypeError::new_err(format!("the elements of this {kind} are no numbers: {cause}"));
             return Err(error);
         }

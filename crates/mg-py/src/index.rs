@@ -73,6 +73,7 @@ fn item(obj: &Bound<'_, PyAny>) -> PyResult<Index> {
         Ok(t) => Ok(Index::Tensor(t)),
         Err(error) if error.is_instance_of::<PyTypeError>(obj.py()) => {
             let kind = obj.get_type().name()?;
+            let kind = kind.to_string_lossy();
             let text = format!(
                 "index: takes integers, slices, None, ..., and tensors of integers or truth values, got {kind}"
             );

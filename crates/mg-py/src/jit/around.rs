@@ -563,11 +563,16 @@ fn note_frame(args: &Bound<'_, PyTuple>, run: &Mutex<(Run, HashSet<usize>)>) -> 
             Some(module) => (is_of_a_program(module)?, is_the_packages(module)?),
             None => (true, false),
         };
+        // Before the lock is taken: Python calls handlers of signals then, of which this is told as well.
+        let library = match module.filter(|_| !is_a_programs && !is_the_packages) {
+            Some(module) => Some(module.str()?.to_string_lossy().into_owned()),
+            None => None,
+        };
         let mut run = run.lock().unwrap_or_else(PoisonError::into_inner);
         if is_a_programs {
             run.0.codes.push((code.unbind(), globals.unbind()));
-        } else if let Some(module) = module.filter(|_| !is_the_packages) {
-            run.0.libraries.push((code.unbind(), module.to_string()));
+        } else if let Some(library) = library {
+            run.0.libraries.push((code.unbind(), library));
         }
     } else if event == "c_call" {
         let called = args.get_item(2)?;

@@ -58,7 +58,7 @@ pub fn value_on(obj: &Bound<'_, PyAny>, device: Device) -> PyResult<Value> {
     match plain(obj)? {
         Some(data) => Value::with_device(data, device).map_err(|e| exception(&e)),
         None => {
-            let text = format!("takes values and numbers, got {}", obj.get_type().name()?);
+            let text = format!("takes values and numbers, got {}", obj.get_type().name()?.to_string_lossy());
             Err(pyo3::exceptions::PyTypeError::new_err(text))
         }
     }
