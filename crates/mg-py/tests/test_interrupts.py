@@ -356,3 +356,20 @@ def test_an_interrupt_loses_no_parameter():
         assert all(math.isfinite(p.sum().item()) for p in model.parameters())
     signal.signal(signal.SIGINT, before)
     assert stopped == 12
+
+
+def test_what_modules_hold_is_let_go_of_without_python():
+    # Ctrl-C in Python that lets go of something is told of on stderr, and lost.
+    held = [nn.Parameter(mg.ones(2)), nn.Buffer(mg.ones(2)), nn.UninitializedParameter(), nn.Parameter(mg.ones(2), requires_grad=False)]
+    numbers = [id(t) for t in held]
+    calls: list[str] = []
+    before = sys.getprofile()
+    sys.setprofile(lambda frame, event, _: calls.append(frame.f_code.co_qualname) if event == "call" else None)
+    try:
+        held.clear()
+    finally:
+        sys.setprofile(before)
+    from micrograd_rs.nn import parameter
+
+    assert not calls
+    assert not any(n in known for n in numbers for known in (parameter._marked, parameter.buffers_known, parameter._shapeless))

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any
 from weakref import ref
 
 from .._micrograd_rs import Device, Tensor, dtype, empty
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 __all__ = ["Buffer", "Parameter", "UninitializedBuffer", "UninitializedParameter", "is_lazy"]
 
@@ -17,9 +21,15 @@ buffers_known: dict[int, tuple[ref[Tensor], bool]] = {}
 _shapeless: dict[int, ref[Tensor]] = {}
 
 
+def _forgets(known: dict[int, Any], key: int) -> Callable[[Any], Any]:
+    # No Python: Ctrl-C in it would be lost, and what is let go stay known, though another tensor has its number since. (The default of `pop` is
+    # the reference that the callback is given.)
+    return partial(known.pop, key)
+
+
 def mark(t: Any) -> None:
     key = id(t)
-    _marked[key] = ref(t, lambda _: _marked.pop(key, None))
+    _marked[key] = ref(t, _forgets(_marked, key))
 
 
 def is_marked(t: Tensor) -> bool:
@@ -28,12 +38,12 @@ def is_marked(t: Tensor) -> bool:
 
 def mark_buffer(t: Any, persistent: bool) -> None:
     key = id(t)
-    buffers_known[key] = ref(t, lambda _: buffers_known.pop(key, None)), persistent
+    buffers_known[key] = ref(t, _forgets(buffers_known, key)), persistent
 
 
 def mark_shapeless(t: Any) -> None:
     key = id(t)
-    _shapeless[key] = ref(t, lambda _: _shapeless.pop(key, None))
+    _shapeless[key] = ref(t, _forgets(_shapeless, key))
 
 
 def marks_of(t: Tensor) -> tuple[bool, bool | None, bool]:
