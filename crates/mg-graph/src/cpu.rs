@@ -136,7 +136,7 @@ impl Launch {
     }
 }
 
-/// The error of a check that refused something, of a kernel that checks this (a program: [`Checks::Nothing`] of its own).
+/// The error of a check that refused something. `checks` is what the kernel says that it looks at; a program's checks say it themselves.
 fn refused<B: Bindings>(graph: &B, node: usize, checks: Checks, found: Finding) -> Error {
     let Some(origin) = graph.origin(node) else {
         return Error::new("realize", ErrorKind::Internal("a check of unknown origin".into()));

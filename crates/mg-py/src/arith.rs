@@ -10,7 +10,7 @@ use pyo3::basic::CompareOp;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 
-use crate::error::{not_in_handler, said_by};
+use crate::error::{not_in_handler, said_by, type_name};
 use crate::tensor::{Other, PyTensor};
 use crate::{import, nested};
 
@@ -46,7 +46,7 @@ fn numpy_operand(obj: &Bound<'_, PyAny>) -> PyResult<Option<Other>> {
 /// The operand that an argument is.
 pub fn other(obj: &Bound<'_, PyAny>) -> PyResult<Other> {
     operand(obj)?.ok_or_else(|| {
-        let kind = obj.get_type().name().map_or("an object".to_string(), |n| n.to_string());
+        let kind = type_name(obj);
         PyTypeError::new_err(format!("takes tensors, numbers and NumPy arrays, got {kind}"))
     })
 }

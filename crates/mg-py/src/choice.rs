@@ -6,13 +6,13 @@ use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict, PyTuple};
 
 use crate::arith::{named, other};
-use crate::error::{build, compute};
+use crate::error::{build, compute, type_name};
 use crate::tensor::PyTensor;
 
 /// The condition of `where`.
 fn tensor_of<'a, 'py>(condition: &'a Bound<'py, PyAny>) -> PyResult<&'a Bound<'py, PyTensor>> {
     condition.cast::<PyTensor>().map_err(|_| {
-        let kind = condition.get_type().name().map_or("an object".to_string(), |n| n.to_string());
+        let kind = type_name(condition);
         PyTypeError::new_err(format!("where(): the condition must be a tensor of truth values, not {kind}"))
     })
 }

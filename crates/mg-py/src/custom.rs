@@ -9,7 +9,7 @@ use pyo3::exceptions::{PyAttributeError, PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyTuple, PyTupleMethods, PyWeakrefMethods, PyWeakrefReference};
 
-use crate::error::{build, told_by_python};
+use crate::error::{build, told_by_python, type_name};
 use crate::tensor::PyTensor;
 
 /// A call of an `autograd.Function` that has begun.
@@ -47,8 +47,7 @@ fn maybe(obj: &Bound<'_, PyAny>, name: &str) -> PyResult<Option<Tensor>> {
     match obj.cast::<PyTensor>() {
         Ok(tensor) => Ok(Some(tensor.get().t.clone())),
         Err(_) => {
-            let kind = obj.get_type().name()?;
-            let kind = kind.to_string_lossy();
+            let kind = type_name(obj);
             Err(PyTypeError::new_err(format!("{name}: a gradient is a tensor or None, not {kind}")))
         }
     }
@@ -281,10 +280,7 @@ impl PyHandle {
 fn callable(hook: &Bound<'_, PyAny>) -> PyResult<()> {
     match hook.is_callable() {
         true => Ok(()),
-        false => Err(PyTypeError::new_err(format!(
-            "a hook is a function, not {}",
-            hook.get_type().name()?.to_string_lossy()
-        ))),
+        false => Err(PyTypeError::new_err(format!("a hook is a function, not {}", type_name(hook)))),
     }
 }
 

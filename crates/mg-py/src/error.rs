@@ -74,6 +74,11 @@ pub fn dtype_error(py: Python<'_>) -> PyResult<Bound<'_, PyType>> {
     Ok(made.bind(py).clone())
 }
 
+/// What the type of an object is called, for errors. (Not by `Display`, which has Python make a text of the name, and loses a Ctrl-C that comes meanwhile.)
+pub fn type_name(obj: &Bound<'_, PyAny>) -> String {
+    obj.get_type().name().map_or_else(|_| "an object".to_owned(), |name| name.to_string_lossy().into_owned())
+}
+
 /// What is wrong with an argument, said by the operation.
 #[cold]
 pub fn said_by(py: Python<'_>, operation: &str, error: PyErr) -> PyErr {

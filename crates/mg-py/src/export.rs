@@ -12,7 +12,7 @@ use pyo3::types::{PyBool, PyBytes, PyDict, PyInt, PyList};
 
 use crate::attributes::{attributes_of, give};
 use crate::dtype::optional_dtype;
-use crate::error::{build, compute, exception, imported, not_in_handler, unfit};
+use crate::error::{build, compute, exception, imported, not_in_handler, type_name, unfit};
 use crate::format::PyMemoryFormat;
 use crate::tensor::PyTensor;
 
@@ -356,8 +356,7 @@ impl Export {
 #[pyfunction]
 pub fn from_numpy(py: Python<'_>, array: &Bound<'_, PyAny>) -> PyResult<PyTensor> {
     if !array.hasattr("__array_interface__")? {
-        let text =
-            format!("from_numpy takes a NumPy array, got {}", array.get_type().name()?.to_string_lossy());
+        let text = format!("from_numpy takes a NumPy array, got {}", type_name(array));
         return Err(PyTypeError::new_err(text));
     }
     if let Some(t) = crate::import::shared(array)? {

@@ -29,6 +29,23 @@ pub struct PyLevel {
     inputs: Vec<Tensor>,
 }
 
+/// Tensors of Python's.
+type Tensors<'py> = Vec<Bound<'py, PyTensor>>;
+
+impl PyLevel {
+    /// What a walk computes of results and of what it is given for each.
+    fn walk<R: Send>(
+        &self,
+        py: Python<'_>,
+        results: &[Bound<'_, PyTensor>],
+        given: &[Bound<'_, PyTensor>],
+        walk: impl Fn(&[&Tensor], &[&Tensor]) -> Result<R> + Send + Sync,
+    ) -> PyResult<R> {
+        let (results, given) = (all(results), all(given));
+        compute(py, || walk(&results, &given))
+    }
+}
+
 #[pymethods]
 impl PyLevel {
     #[new]
@@ -75,36 +92,34 @@ impl PyLevel {
     fn vjp(
         &self,
         py: Python<'_>,
-        results: Vec<Bound<'_, PyTensor>>,
-        given: Vec<Bound<'_, PyTensor>>,
+        results: Tensors<'_>,
+        given: Tensors<'_>,
         last: bool,
     ) -> PyResult<Vec<PyTensor>> {
-        let (results, given) = (all(&results), all(&given));
-        compute(py, || self.level.vjp(&results, &given, last)).map(answers)
+        self.walk(py, &results, &given, |results, given| self.level.vjp(results, given, last)).map(answers)
     }
 
     /// Tangents of results, given those of the inputs.
     fn jvp(
         &self,
         py: Python<'_>,
-        results: Vec<Bound<'_, PyTensor>>,
-        given: Vec<Bound<'_, PyTensor>>,
+        results: Tensors<'_>,
+        given: Tensors<'_>,
         last: bool,
     ) -> PyResult<Vec<PyTensor>> {
-        let (results, given) = (all(&results), all(&given));
-        compute(py, || self.level.jvp(&results, &given, last)).map(answers)
+        self.walk(py, &results, &given, |results, given| self.level.jvp(results, given, last)).map(answers)
     }
 
-    /// As `jvp`; None where there is no tangent.
+    /// As `jvp`; None where a result was not computed of the inputs.
     fn tangents(
         &self,
         py: Python<'_>,
-        results: Vec<Bound<'_, PyTensor>>,
-        given: Vec<Bound<'_, PyTensor>>,
+        results: Tensors<'_>,
+        given: Tensors<'_>,
         last: bool,
     ) -> PyResult<Vec<Option<PyTensor>>> {
-        let (results, given) = (all(&results), all(&given));
-        let found = compute(py, || self.level.tangents(&results, &given, last))?;
+        let found =
+            self.walk(py, &results, &given, |results, given| self.level.tangents(results, given, last))?;
         Ok(found.into_iter().map(|tangent| tangent.map(PyTensor::from)).collect())
     }
 

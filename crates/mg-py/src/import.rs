@@ -11,7 +11,7 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::PyMemoryView;
 
-use crate::error::exception;
+use crate::error::{exception, type_name};
 use crate::keeper::Keeper;
 
 /// NumPy's dates and durations give their bytes as if those were numbers.
@@ -39,8 +39,7 @@ impl View {
         let code = unsafe { ffi::PyObject_GetBuffer(obj.as_ptr(), view.as_mut_ptr(), ffi::PyBUF_FULL_RO) };
         if code != 0 {
             let cause = PyErr::fetch(obj.py());
-            let kind = obj.get_type().name()?;
-            let kind = kind.to_string_lossy();
+            let kind = type_name(obj);
             let error = PyTypeError::new_err(format!("the elements of this {kind} are no numbers: {cause}"));
             return Err(error);
         }

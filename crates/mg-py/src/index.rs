@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyEllipsis, PyFloat, PyInt, PyList, PySlice, PyString, PyTuple};
 use pyo3::{ffi, intern};
 
-use crate::error::{build, compute, not_in_handler};
+use crate::error::{build, compute, not_in_handler, type_name};
 use crate::nested;
 use crate::tensor::PyTensor;
 
@@ -72,8 +72,7 @@ fn item(obj: &Bound<'_, PyAny>) -> PyResult<Index> {
         Ok(t) if t.numel() == 0 && t.dtype().is_float() => Ok(Index::Tensor(t.to_dtype(DType::I64))),
         Ok(t) => Ok(Index::Tensor(t)),
         Err(error) if error.is_instance_of::<PyTypeError>(obj.py()) => {
-            let kind = obj.get_type().name()?;
-            let kind = kind.to_string_lossy();
+            let kind = type_name(obj);
             let text = format!(
                 "index: takes integers, slices, None, ..., and tensors of integers or truth values, got {kind}"
             );

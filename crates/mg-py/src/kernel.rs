@@ -12,7 +12,7 @@ use pyo3::types::{PyBool, PyFloat, PyInt, PyString, PyTuple};
 
 use crate::arith::other;
 use crate::dtype::PyDType;
-use crate::error::{build, compute, exception};
+use crate::error::{build, compute, exception, type_name};
 use crate::tensor::{Other, PyTensor};
 
 /// A kernel that is being written down.
@@ -35,7 +35,7 @@ fn constant(obj: &Bound<'_, PyAny>) -> PyResult<Constant> {
         x if x.cast::<PyFloat>().is_ok() => Constant::Float(x.extract()?),
         word if word.cast::<PyString>().is_ok() => Constant::Text(word.extract()?),
         other => {
-            let kind = other.get_type().name()?;
+            let kind = type_name(other);
             return Err(PyTypeError::new_err(format!("a kernel computes with numbers, not {kind}")));
         }
     })

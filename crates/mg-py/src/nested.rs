@@ -9,7 +9,7 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyComplex, PyDict, PyFloat, PyFrozenSet, PyInt, PyList, PySet, PyString, PyTuple};
 
-use crate::error::{build, compute, exception, not_in_handler, recursive};
+use crate::error::{build, compute, exception, not_in_handler, recursive, type_name};
 use crate::tensor::{Other, PyTensor};
 use crate::{dlpack, import};
 
@@ -523,7 +523,7 @@ impl Builder {
 
     #[cold]
     fn type_error(&self, obj: &Bound<'_, PyAny>) -> PyErr {
-        let kind = obj.get_type().name().map_or("an object".to_string(), |n| n.to_string());
+        let kind = type_name(obj);
         let text = format!(
             "takes numbers, nested sequences of numbers, arrays and tensors, got {kind}{}",
             self.at()

@@ -140,12 +140,8 @@ impl Level {
     ///
     /// Tangents that do not fit the inputs.
     pub fn jvp(&self, results: &[&Tensor], given: &[&Tensor], last: bool) -> Result<Vec<Tensor>> {
-        let found = self.tangents(results, given, last)?;
-        let of = found.into_iter().zip(results).map(|(tangent, result)| match tangent {
-            Some(tangent) => Ok(tangent),
-            None => result.node().lit(0.0).expand(*result.node().shape()).map(|zeros| self.outer(zeros)),
-        });
-        of.collect()
+        let found = self.pushed(results, given, last, |_| true)?;
+        Ok(found.into_iter().flatten().collect())
     }
 
     /// As [`Level::jvp`]; nothing where a result was not computed of the inputs.
@@ -159,6 +155,17 @@ impl Level {
         given: &[&Tensor],
         last: bool,
     ) -> Result<Vec<Option<Tensor>>> {
+        self.pushed(results, given, last, |result| self.is_reached(result))
+    }
+
+    /// The tangents of results; where there is none, zeros if the result has some.
+    fn pushed(
+        &self,
+        results: &[&Tensor],
+        given: &[&Tensor],
+        last: bool,
+        has_zeros: impl Fn(&Node) -> bool,
+    ) -> Result<Vec<Option<Tensor>>> {
         let results: Vec<Node> = results.iter().map(|t| t.node()).collect();
         let given: Vec<Node> = given.iter().map(|t| t.node()).collect();
         self.checked("tangent", &self.inputs, &given)?;
@@ -168,9 +175,8 @@ impl Level {
         let found = tangent::tangents(&results, &pairs);
         mg_graph::set_tracking(was);
         let of = found?.into_iter().zip(&results).map(|(tangent, y)| match tangent {
-            None if !self.is_reached(y) => Ok(None),
-            None => y.lit(0.0).expand(*y.shape()).map(Some),
-            Some(tangent) => Ok(Some(tangent)),
+            None if has_zeros(y) => y.lit(0.0).expand(*y.shape()).map(Some),
+            tangent => Ok(tangent),
         });
         let all = of.collect::<Result<Vec<Option<Node>>>>()?;
         if last && !seen {

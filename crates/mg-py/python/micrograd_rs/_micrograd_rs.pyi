@@ -3442,7 +3442,7 @@ class _Level:
     def jvp(self, results: Sequence[Tensor], given: Sequence[Tensor], last: _bool) -> list[Tensor]:
         """Tangents of results, given those of the inputs."""
     def tangents(self, results: Sequence[Tensor], given: Sequence[Tensor], last: _bool) -> list[Tensor | None]:
-        """As `jvp`; None where there is no tangent."""
+        """As `jvp`; None where a result was not computed of the inputs."""
     def rows(
         self, results: Sequence[Tensor], chunk: _int | None = None
     ) -> tuple[list[list[Tensor]], list[str]]:

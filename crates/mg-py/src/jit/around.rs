@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyCFunction, PyDict, PyFunction, PyModule, PyString, PyTuple, PyType, PyWeakrefReference};
 
-use crate::error::there;
+use crate::error::{there, type_name};
 use crate::jit::code::{Named, asks_by_another_name};
 use crate::jit::key::{ANY_FIELD, Names, Words};
 use crate::jit::same::{Same, Seeing, contents};
@@ -463,8 +463,11 @@ impl Surroundings {
         let global = at.checked_sub(self.cells.len()).and_then(|at| self.globals.get(at));
         match (self.cells.get(at), global) {
             (Some(cell), _) => {
-                let held = cell.bind(py).getattr("cell_contents").and_then(|held| held.get_type().name());
-                held.map_or_else(|_| "a variable".to_owned(), |name| format!("a variable that holds {name}"))
+                let held = cell.bind(py).getattr("cell_contents");
+                held.map_or_else(
+                    |_| "a variable".to_owned(),
+                    |held| format!("a variable that holds {}", type_name(&held)),
+                )
             }
             (None, Some((_, name))) => format!("{:?}", name.bind(py).to_string_lossy()),
             (None, None) => "the object that it is a method of".to_owned(),

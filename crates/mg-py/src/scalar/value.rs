@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::PySet;
 
 use crate::device::{PyDevice, device};
-use crate::error::{compute, exception};
+use crate::error::{compute, exception, type_name};
 use crate::tensor::PyTensor;
 
 /// A number (float64) that remembers how it was computed: micrograd's `Value`.
@@ -58,7 +58,7 @@ pub fn value_on(obj: &Bound<'_, PyAny>, device: Device) -> PyResult<Value> {
     match plain(obj)? {
         Some(data) => Value::with_device(data, device).map_err(|e| exception(&e)),
         None => {
-            let text = format!("takes values and numbers, got {}", obj.get_type().name()?.to_string_lossy());
+            let text = format!("takes values and numbers, got {}", type_name(obj));
             Err(pyo3::exceptions::PyTypeError::new_err(text))
         }
     }

@@ -8,6 +8,7 @@ use pyo3::types::{PyBool, PyString};
 use smallvec::SmallVec;
 
 use crate::arith::other;
+use crate::error::type_name;
 use crate::random::PyGenerator;
 use crate::tensor::{Other, PyTensor};
 use crate::{device, dtype, nested, size};
@@ -22,7 +23,7 @@ pub(super) struct Read {
 
 impl Read {
     fn unlike(param: &str, wanted: &str, object: &Bound<'_, PyAny>) -> PyErr {
-        let got = object.get_type().name().map_or("an object".to_string(), |n| n.to_string());
+        let got = type_name(object);
         PyTypeError::new_err(format!("argument '{param}' must be {wanted}, not {got}"))
     }
 

@@ -14,7 +14,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyDict, PyList, PyString, PyTuple};
 
 use crate::attributes::attributes_of;
-use crate::error::there;
+use crate::error::{there, type_name};
 use crate::jit::same::{Entries, Items, Same};
 use crate::jit::sort::{Sort, Sorts, is_code, is_type_named};
 use crate::tensor::PyTensor;
@@ -502,7 +502,7 @@ impl<'a, 'py> Words<'a, 'py> {
 
     fn is_unknown(&mut self, obj: &Bound<'py, PyAny>) -> PyResult<()> {
         if self.unknown.is_none() {
-            self.unknown = Some(obj.get_type().name()?.to_string_lossy().into_owned());
+            self.unknown = Some(type_name(obj));
         }
         Ok(())
     }
