@@ -7,6 +7,7 @@ use pyo3::types::{IntoPyDict, PyTuple};
 
 use crate::arith::{named, other};
 use crate::error::{build, compute, type_name};
+use crate::format::nowhere;
 use crate::tensor::PyTensor;
 
 /// The condition of `where`.
@@ -20,8 +21,14 @@ fn tensor_of<'a, 'py>(condition: &'a Bound<'py, PyAny>) -> PyResult<&'a Bound<'p
 #[pymethods]
 impl PyTensor {
     /// The positions of what is not zero: a row each. With `as_tuple`, a tensor for each axis.
-    #[pyo3(signature = (*, as_tuple=false))]
-    fn nonzero<'py>(&self, py: Python<'py>, as_tuple: bool) -> PyResult<Bound<'py, PyAny>> {
+    #[pyo3(signature = (*, out=None, as_tuple=false))]
+    fn nonzero<'py>(
+        &self,
+        py: Python<'py>,
+        out: Option<&Bound<'py, PyAny>>,
+        as_tuple: bool,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        nowhere("nonzero", out)?;
         if !as_tuple {
             let t = compute(py, || self.t.nonzero())?;
             return Ok(Bound::new(py, PyTensor::from(t))?.into_any());
@@ -45,13 +52,15 @@ impl PyTensor {
 
 /// `input` where the condition holds, else `other`; with the condition alone, the positions where it does.
 #[pyfunction]
-#[pyo3(signature = (condition, input=None, other=None))]
+#[pyo3(signature = (condition, input=None, other=None, *, out=None))]
 pub fn r#where<'py>(
     py: Python<'py>,
     condition: &Bound<'py, PyAny>,
     input: Option<&Bound<'py, PyAny>>,
     other: Option<&Bound<'py, PyAny>>,
+    out: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
+    nowhere("where", out)?;
     let condition = tensor_of(condition)?;
     let this = condition.get();
     match (input, other) {

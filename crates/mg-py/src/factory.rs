@@ -11,7 +11,7 @@ use pyo3::types::{PyBool, PyTuple};
 
 use crate::dtype::optional_dtype;
 use crate::error::{build, not_in_handler, said_by};
-use crate::format::{PyLayout, PyMemoryFormat, without_effect};
+use crate::format::{PyLayout, PyMemoryFormat, nowhere, without_effect};
 use crate::nested;
 use crate::random::PyGenerator;
 use crate::size::{self, signed, sizes};
@@ -108,13 +108,14 @@ macro_rules! filled {
         $(#[doc = $doc])+
         #[pyfunction]
         #[pyo3(signature = (
-            *shape, size=None, dtype=None, device=None, requires_grad=false,
+            *shape, size=None, out=None, dtype=None, device=None, requires_grad=false,
             layout=None, pin_memory=None, memory_format=None
         ))]
         pub fn $name(
             py: Python<'_>,
             shape: &Bound<'_, PyTuple>,
             size: Option<&Bound<'_, PyAny>>,
+            out: Option<&Bound<'_, PyAny>>,
             dtype: Option<&Bound<'_, PyAny>>,
             device: Option<&Bound<'_, PyAny>>,
             requires_grad: bool,
@@ -122,6 +123,7 @@ macro_rules! filled {
             pin_memory: Option<bool>,
             memory_format: Option<PyMemoryFormat>,
         ) -> PyResult<PyTensor> {
+            nowhere(stringify!($name), out)?;
             without_effect(layout, pin_memory, memory_format);
             let $shape = self::shape(shape, size).map_err(|e| said_by(py, stringify!($name), e))?;
             let $dtype = optional_dtype(dtype)?.unwrap_or_else(DType::default_float);
@@ -157,18 +159,20 @@ fn dtype_of_number(obj: &Bound<'_, PyAny>, own: DType) -> Option<DType> {
 /// are numbers, too.
 #[pyfunction]
 #[pyo3(signature = (
-    size, fill_value, *, dtype=None, device=None, requires_grad=false, layout=None, pin_memory=None
+    size, fill_value, *, out=None, dtype=None, device=None, requires_grad=false, layout=None, pin_memory=None
 ))]
 pub fn full(
     py: Python<'_>,
     size: &Bound<'_, PyAny>,
     fill_value: &Bound<'_, PyAny>,
+    out: Option<&Bound<'_, PyAny>>,
     dtype: Option<&Bound<'_, PyAny>>,
     device: Option<&Bound<'_, PyAny>>,
     requires_grad: bool,
     layout: Option<PyLayout>,
     pin_memory: Option<bool>,
 ) -> PyResult<PyTensor> {
+    nowhere("full", out)?;
     without_effect(layout, pin_memory, None);
     let shape = signed(&crate::size::shape(size)?);
     let wanted = optional_dtype(dtype)?;
@@ -190,18 +194,20 @@ pub fn full(
 /// The identity matrix, or its first `m` columns.
 #[pyfunction]
 #[pyo3(signature = (
-    n, m=None, *, dtype=None, device=None, requires_grad=false, layout=None, pin_memory=None
+    n, m=None, *, out=None, dtype=None, device=None, requires_grad=false, layout=None, pin_memory=None
 ))]
 pub fn eye(
     py: Python<'_>,
     #[pyo3(from_py_with = size::count)] n: usize,
     #[pyo3(from_py_with = size::optional_count)] m: Option<usize>,
+    out: Option<&Bound<'_, PyAny>>,
     dtype: Option<&Bound<'_, PyAny>>,
     device: Option<&Bound<'_, PyAny>>,
     requires_grad: bool,
     layout: Option<PyLayout>,
     pin_memory: Option<bool>,
 ) -> PyResult<PyTensor> {
+    nowhere("eye", out)?;
     without_effect(layout, pin_memory, None);
     let dtype = optional_dtype(dtype)?.unwrap_or_else(DType::default_float);
     made(py, device, requires_grad, || {
@@ -213,19 +219,21 @@ pub fn eye(
 /// `start`, `start + step`, … before `end`: i64 if all three are integers, else the default dtype.
 #[pyfunction]
 #[pyo3(signature = (
-    start=None, end=None, step=None, *, dtype=None, device=None, requires_grad=false, layout=None, pin_memory=None
+    start=None, end=None, step=None, *, out=None, dtype=None, device=None, requires_grad=false, layout=None, pin_memory=None
 ))]
 pub fn arange(
     py: Python<'_>,
     start: Option<&Bound<'_, PyAny>>,
     end: Option<&Bound<'_, PyAny>>,
     step: Option<&Bound<'_, PyAny>>,
+    out: Option<&Bound<'_, PyAny>>,
     dtype: Option<&Bound<'_, PyAny>>,
     device: Option<&Bound<'_, PyAny>>,
     requires_grad: bool,
     layout: Option<PyLayout>,
     pin_memory: Option<bool>,
 ) -> PyResult<PyTensor> {
+    nowhere("arange", out)?;
     without_effect(layout, pin_memory, None);
     let wanted = optional_dtype(dtype)?;
     // One bound alone is the end, by either name.
@@ -272,19 +280,21 @@ fn upwards(is_above: bool, is_same: bool, goes_up: bool, stays: bool) -> Result<
 /// `steps` numbers from `start` to `end`, both included.
 #[pyfunction]
 #[pyo3(signature = (
-    start, end, steps, *, dtype=None, device=None, requires_grad=false, layout=None, pin_memory=None
+    start, end, steps, *, out=None, dtype=None, device=None, requires_grad=false, layout=None, pin_memory=None
 ))]
 pub fn linspace(
     py: Python<'_>,
     start: f64,
     end: f64,
     #[pyo3(from_py_with = size::count)] steps: usize,
+    out: Option<&Bound<'_, PyAny>>,
     dtype: Option<&Bound<'_, PyAny>>,
     device: Option<&Bound<'_, PyAny>>,
     requires_grad: bool,
     layout: Option<PyLayout>,
     pin_memory: Option<bool>,
 ) -> PyResult<PyTensor> {
+    nowhere("linspace", out)?;
     without_effect(layout, pin_memory, None);
     let dtype = optional_dtype(dtype)?.unwrap_or_else(DType::default_float);
     made(py, device, requires_grad, || Tensor::linspace(start, end, steps, dtype))
@@ -293,7 +303,7 @@ pub fn linspace(
 /// Random integers from `low` (0, if one bound is given) up to `high`, which is left out.
 #[pyfunction]
 #[pyo3(signature = (
-    low=None, high=None, size=None, *, generator=None, dtype=None, device=None, requires_grad=false,
+    low=None, high=None, size=None, *, generator=None, out=None, dtype=None, device=None, requires_grad=false,
     layout=None, pin_memory=None
 ))]
 pub fn randint(
@@ -302,12 +312,14 @@ pub fn randint(
     high: Option<&Bound<'_, PyAny>>,
     size: Option<&Bound<'_, PyAny>>,
     generator: Option<&Bound<'_, PyGenerator>>,
+    out: Option<&Bound<'_, PyAny>>,
     dtype: Option<&Bound<'_, PyAny>>,
     device: Option<&Bound<'_, PyAny>>,
     requires_grad: bool,
     layout: Option<PyLayout>,
     pin_memory: Option<bool>,
 ) -> PyResult<PyTensor> {
+    nowhere("randint", out)?;
     without_effect(layout, pin_memory, None);
     // randint(high, size) and randint(low, high, size).
     let (low, high, size) = match (low, high.filter(|h| !h.is_none()), size) {

@@ -10,6 +10,7 @@ use pyo3::types::PyType;
 
 use crate::arith::other;
 use crate::error::build;
+use crate::format::OUT;
 use crate::size::{dims, keep};
 use crate::tensor::PyTensor;
 
@@ -38,6 +39,9 @@ impl PyTensor {
         out: Out,
         which: Extreme,
     ) -> PyResult<Bound<'py, PyAny>> {
+        if out == Out::Somewhere {
+            return Err(PyTypeError::new_err(format!("{}() {OUT}", which.name)));
+        }
         if let Some(second) = dim.filter(|d| d.is_instance_of::<PyTensor>()) {
             let other = other(second)?;
             return Ok(Bound::new(py, self.binary(py, other, which.pairwise)?)?.into_any());
@@ -64,6 +68,7 @@ impl PyTensor {
 
 #[derive(Clone, Copy)]
 struct Extreme {
+    name: &'static str,
     all: fn(&Tensor) -> Result<Tensor>,
     over: fn(&Tensor, &[isize], bool) -> Result<Tensor>,
     along: fn(&Tensor, isize, bool) -> Result<(Tensor, Tensor)>,
@@ -71,12 +76,14 @@ struct Extreme {
 }
 
 const MAX: Extreme = Extreme {
+    name: "max",
     all: Tensor::try_max,
     over: Tensor::try_amax,
     along: Tensor::try_max_with_indices,
     pairwise: |a, b| a.try_maximum(b),
 };
 const MIN: Extreme = Extreme {
+    name: "min",
     all: Tensor::try_min,
     over: Tensor::try_amin,
     along: Tensor::try_min_with_indices,
@@ -90,16 +97,15 @@ enum Out {
     Left,
     /// To no place: NumPy's functions say so where they call a tensor's method.
     Nowhere,
+    /// Into a tensor, which is refused.
+    Somewhere,
 }
 
 impl FromPyObject<'_, '_> for Out {
     type Error = PyErr;
 
     fn extract(out: Borrowed<'_, '_, PyAny>) -> PyResult<Out> {
-        match out.is_none() {
-            true => Ok(Out::Nowhere),
-            false => Err(PyTypeError::new_err("answers are new tensors: takes out=None")),
-        }
+        Ok(if out.is_none() { Out::Nowhere } else { Out::Somewhere })
     }
 }
 

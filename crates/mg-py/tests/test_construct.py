@@ -439,3 +439,42 @@ def test_stack_tells_of_the_shapes_that_it_was_given():
         mg.stack([mg.ones(2), mg.ones(3)])
     with pytest.raises(ValueError, match=r"got \[2\] and \[2, 1\]"):
         mg.stack([mg.ones(2), mg.ones(2, 1)], dim=1)
+
+
+MADE = {
+    "zeros": lambda **k: mg.zeros(2, **k),
+    "ones": lambda **k: mg.ones(2, **k),
+    "empty": lambda **k: mg.empty(2, **k),
+    "full": lambda **k: mg.full((2,), 1.0, **k),
+    "eye": lambda **k: mg.eye(2, **k),
+    "arange": lambda **k: mg.arange(2.0, **k),
+    "range": lambda **k: mg.range(0, 2, **k),
+    "linspace": lambda **k: mg.linspace(0, 1, 2, **k),
+    "logspace": lambda **k: mg.logspace(0, 1, 2, **k),
+    "rand": lambda **k: mg.rand(2, **k),
+    "randn": lambda **k: mg.randn(2, **k),
+    "normal": lambda **k: mg.normal(0.0, 1.0, (2,), **k),
+    "randint": lambda **k: mg.randint(3, (2,), dtype=mg.float32, **k),
+    "randperm": lambda **k: mg.randperm(2, dtype=mg.float32, **k),
+}
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_what_factories_take_beside(name):
+    made = MADE[name](out=None, requires_grad=True, layout=mg.strided, pin_memory=False, device="cpu")
+    assert made.requires_grad and made.is_leaf and made.layout is mg.strided
+    assert not MADE[name](out=None).requires_grad
+    with pytest.raises(TypeError, match=rf"{name}\(\) takes out=None: .*copy_"):
+        MADE[name](out=mg.zeros(2))
+    with pytest.raises(TypeError, match=r"micrograd_rs\.sparse_coo: there are no sparse tensors here; micrograd_rs\.strided"):
+        MADE[name](layout=mg.sparse_coo)
+    with pytest.raises(TypeError):
+        MADE[name](layout="dense")
+
+
+def test_choices_take_no_place_for_their_results():
+    t = mg.tensor([0.0, 2.0])
+    assert mg.where(t > 0, t, -1.0, out=None).tolist() == [-1, 2] and mg.nonzero(t, out=None).tolist() == [[1]]
+    for name, call in (("where", lambda out: mg.where(t > 0, t, t, out=out)), ("nonzero", lambda out: mg.nonzero(t, out=out))):
+        with pytest.raises(TypeError, match=rf"{name}\(\) takes out=None"):
+            call(mg.zeros(2))

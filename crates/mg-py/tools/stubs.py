@@ -192,6 +192,7 @@ def place(wanted: str) -> list[tuple[str, str]]:
 def filled() -> str:
     out = []
     keywords = [
+        "    out: None = None,",
         "    dtype: _DType | None = None,",
         "    device: _Device | None = None,",
         "    requires_grad: _bool = False,",

@@ -2780,7 +2780,7 @@ class Tensor:
         """As `to(bool)`."""
 
     # Indexing.
-    def nonzero(self, *, as_tuple: _bool = False) -> Any:
+    def nonzero(self, *, out: None = None, as_tuple: _bool = False) -> Any:
         """The positions of what is not zero: a row each. With `as_tuple`, a tensor for each axis."""
     def where(self, condition: Tensor, other: _Operand) -> Tensor:
         """`self` where the condition holds, else `other`."""
@@ -3077,6 +3077,7 @@ def zeros(
 def zeros(
     *shape: _int,
     size: _Sizes | None = None,
+    out: None = None,
     dtype: _DType | None = None,
     device: _Device | None = None,
     requires_grad: _bool = False,
@@ -3089,6 +3090,7 @@ def zeros(
 def zeros_like(
     input: Tensor,
     *,
+    out: None = None,
     dtype: _DType | None = None,
     device: _Device | None = None,
     requires_grad: _bool = False,
@@ -3103,6 +3105,7 @@ def ones(
     shape: Sequence[_int],
     /,
     *,
+    out: None = None,
     dtype: _DType | None = None,
     device: _Device | None = None,
     requires_grad: _bool = False,
@@ -3115,6 +3118,7 @@ def ones(
 def ones(
     *shape: _int,
     size: _Sizes | None = None,
+    out: None = None,
     dtype: _DType | None = None,
     device: _Device | None = None,
     requires_grad: _bool = False,
@@ -3127,6 +3131,7 @@ def ones(
 def ones_like(
     input: Tensor,
     *,
+    out: None = None,
     dtype: _DType | None = None,
     device: _Device | None = None,
     requires_grad: _bool = False,
@@ -3141,6 +3146,7 @@ def empty(
     shape: Sequence[_int],
     /,
     *,
+    out: None = None,
     dtype: _DType | None = None,
     device: _Device | None = None,
     requires_grad: _bool = False,
@@ -3153,6 +3159,7 @@ def empty(
 def empty(
     *shape: _int,
     size: _Sizes | None = None,
+    out: None = None,
     dtype: _DType | None = None,
     device: _Device | None = None,
     requires_grad: _bool = False,
@@ -3165,6 +3172,7 @@ def empty(
 def empty_like(
     input: Tensor,
     *,
+    out: None = None,
     dtype: _DType | None = None,
     device: _Device | None = None,
     requires_grad: _bool = False,
@@ -3178,6 +3186,7 @@ def rand_like(
     input: Tensor,
     *,
     generator: Generator | None = None,
+    out: None = None,
     dtype: _DType | None = None,
     device: _Device | None = None,
     requires_grad: _bool = False,
@@ -3191,6 +3200,7 @@ def randn_like(
     input: Tensor,
     *,
     generator: Generator | None = None,
+    out: None = None,
     dtype: _DType | None = None,
     device: _Device | None = None,
     requires_grad: _bool = False,
@@ -3204,6 +3214,7 @@ def full(
     size: _Sizes,
     fill_value: _float | Tensor,
     *,
+    out: None = None,
     dtype: _DType | None = None,
     device: _Device | None = None,
     requires_grad: _bool = False,
@@ -3216,6 +3227,7 @@ def full_like(
     input: Tensor,
     fill_value: _float,
     *,
+    out: None = None,
     dtype: _DType | None = None,
     device: _Device | None = None,
     requires_grad: _bool = False,
@@ -3229,6 +3241,7 @@ def eye(
     n: _int,
     m: _int | None = None,
     *,
+    out: None = None,
     dtype: _DType | None = None,
     device: _Device | None = None,
     requires_grad: _bool = False,
@@ -3242,6 +3255,7 @@ def arange(
     end: _float | None = None,
     step: _float | None = None,
     *,
+    out: None = None,
     dtype: _DType | None = None,
     device: _Device | None = None,
     requires_grad: _bool = False,
@@ -3255,6 +3269,7 @@ def linspace(
     end: _float,
     steps: _int,
     *,
+    out: None = None,
     dtype: _DType | None = None,
     device: _Device | None = None,
     requires_grad: _bool = False,
@@ -3270,6 +3285,7 @@ def randint(
     /,
     *,
     generator: Generator | None = None,
+    out: None = None,
     dtype: _DType | None = None,
     device: _Device | None = None,
     requires_grad: _bool = False,
@@ -3284,6 +3300,7 @@ def randint(
     size: Sequence[_int] | None = None,
     *,
     generator: Generator | None = None,
+    out: None = None,
     dtype: _DType | None = None,
     device: _Device | None = None,
     requires_grad: _bool = False,
@@ -3352,10 +3369,10 @@ def broadcast_shapes(*shapes: _Sizes) -> Size:
     """The shape that shapes broadcast to."""
 
 @overload
-def where(condition: Tensor, input: None = None, other: None = None) -> tuple[Tensor, ...]:
+def where(condition: Tensor, input: None = None, other: None = None, *, out: None = None) -> tuple[Tensor, ...]:
     """`input` where the condition holds, else `other`; with the condition alone, the positions where it does."""
 @overload
-def where(condition: Tensor, input: _Operand, other: _Operand) -> Tensor:
+def where(condition: Tensor, input: _Operand, other: _Operand, *, out: None = None) -> Tensor:
     """`input` where the condition holds, else `other`; with the condition alone, the positions where it does."""
 
 

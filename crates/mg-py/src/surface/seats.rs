@@ -13,7 +13,7 @@ use smallvec::SmallVec;
 use super::read::Read;
 use super::{Arguments, Form};
 use crate::error::said_by;
-use crate::format::{PyLayout, PyMemoryFormat};
+use crate::format::{OUT, PyLayout, PyMemoryFormat};
 use crate::tensor::PyTensor;
 use crate::{dtype, nested, size};
 
@@ -441,7 +441,10 @@ impl<'a, 'py> Seated<'a, 'py> {
                 if without_effect(operation, name, object)? {
                     continue;
                 }
-                let text = format!("got an unexpected keyword argument '{name}'");
+                let text = match name {
+                    "out" => OUT.to_owned(),
+                    _ => format!("got an unexpected keyword argument '{name}'"),
+                };
                 return Err(self.seats.complain(&text));
             };
             let own = self.seats.name(at);
@@ -477,7 +480,7 @@ fn without_effect(operation: &Operation, name: &str, object: Borrowed<'_, '_, Py
         .any(|manner| matches!(manner, Manner::Ignores(of) | Manner::IgnoresLast(of) if *of == name));
     Ok(match name {
         "memory_format" if makes || ignores => object.is_none() || object.extract::<PyMemoryFormat>().is_ok(),
-        "layout" if makes => object.is_none() || object.extract::<PyLayout>().is_ok(),
+        "layout" if makes => object.extract::<Option<PyLayout>>().map(|_| true)?,
         "pin_memory" if makes => object.is_none() || object.extract::<bool>().is_ok(),
         // Which of several kernels is taken; gradients are dense.
         "cudnn_enable" | "cudnn_enabled" | "sparse_grad" => ignores && object.extract::<bool>().is_ok(),
