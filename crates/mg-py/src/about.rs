@@ -5,7 +5,7 @@ use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyFloat, PyTuple};
 
-use crate::error::build;
+use crate::error::{build, compute};
 use crate::format::PyLayout;
 use crate::tensor::PyTensor;
 
@@ -94,6 +94,59 @@ impl PyTensor {
     /// Whether it was made in `inference_mode`; no tensor is less than others for that here.
     fn is_inference(&self) -> bool {
         false
+    }
+
+    /// How often its memory was written to: by it, by its views, by others that share it.
+    #[getter]
+    fn _version(&self, py: Python<'_>) -> PyResult<u32> {
+        build(py, || Ok(self.t.version()))
+    }
+
+    /// A tensor of all of the memory that a view is of, with its history; None for what is no view.
+    #[getter]
+    fn _base(&self, py: Python<'_>) -> PyResult<Option<PyTensor>> {
+        let base = build(py, || Ok(self.t.base()))?;
+        Ok(base.map(|t| PyTensor::of(t, self.borrowed)))
+    }
+
+    /// Whether it is a view.
+    fn _is_view(&self, py: Python<'_>) -> PyResult<bool> {
+        build(py, || Ok(self.t.base().is_some()))
+    }
+
+    /// Whether other processes see its memory: never.
+    fn is_shared(&self) -> bool {
+        false
+    }
+
+    /// RuntimeError: processes share no memory.
+    fn share_memory_(&self) -> PyResult<()> {
+        Err(PyRuntimeError::new_err(
+            "share_memory_: processes share no memory here: threads (threading.Thread) share a tensor as it is, and another process \
+             is sent a copy",
+        ))
+    }
+
+    /// The address of the memory that it lies in, how many bytes that has, and all of it, where that is more than this tensor.
+    fn _memory(&self, py: Python<'_>) -> PyResult<(u64, usize, Option<PyTensor>)> {
+        let width = build(py, || Ok(self.t.dtype().size()))?;
+        let first = compute(py, || self.t.address())?;
+        let from = build(py, || self.t.lie())?.offset() * width;
+        let sharing = build(py, || self.t.sharing())?;
+        let whole = sharing.map(|sharing| PyTensor::of(sharing.whole, self.borrowed));
+        let of = whole.as_ref().unwrap_or(self);
+        let count = build(py, || Ok(of.t.numel()))?;
+        Ok((first - from as u64, count * width, whole))
+    }
+
+    /// The memory that it lies in, as bytes.
+    fn untyped_storage<'py>(slf: &Bound<'py, PyTensor>) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("micrograd_rs.storage")?.getattr("UntypedStorage")?.call1((slf,))
+    }
+
+    /// The memory that it lies in, as elements.
+    fn storage<'py>(slf: &Bound<'py, PyTensor>) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("micrograd_rs.storage")?.getattr("TypedStorage")?.call1((slf,))
     }
 
     /// Whether its dtype has negative numbers.

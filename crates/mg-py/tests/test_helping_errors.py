@@ -320,7 +320,7 @@ def test_what_is_not_here_on_purpose(name, why):
         (mg, "symeig", r"linalg\.eigvalsh"),
         (mg, "eig", r"complex numbers, which are not here: linalg\.eigh is for symmetric"),
         (mg, "Stream", r"it is cuda\.Stream"),
-        (mg, "UntypedStorage", r"x\.storage_offset\(\)"),
+        (mg, "FloatStorage", r"x\.untyped_storage\(\)"),
         (mg, "ScriptModule", r"jit\.ScriptModule"),
         (mg, "npu", "devices are 'cpu' and 'cuda'"),
         (mg.linalg, "eigvals", "complex numbers, which are not here; did you mean 'eigvalsh', for symmetric ones"),

@@ -286,3 +286,67 @@ def test_diagonals_of_einsum_are_views():
     assert mg.einsum("iii->i", x).tolist() == [9, 9] and mg.einsum("bii->b", x).tolist() == [18, 18]
     with pytest.raises(ValueError, match="a diagonal of axes of sizes 2 and 3"):
         mg.einsum("ii->i", mg.ones(2, 3))
+
+
+def test_how_often_memory_was_written_to():
+    t = mg.zeros(3)
+    assert t._version == 0
+    t.add_(1)
+    assert t._version == 1
+    t[0] = 2
+    part, other = t[:2], t.detach()
+    assert t._version == part._version == other._version == 2
+    part.mul_(2)
+    assert t._version == part._version == other._version == 3
+    other.zero_()
+    assert t._version == part._version == 4 and (t + 1)._version == 0 and t.clone()._version == 0
+    x = mg.ones(2, requires_grad=True)
+    with mg.no_grad():
+        x.sub_(0.5)
+    assert x._version == 1
+    turned = mg.zeros(2, 3)
+    turned.t_()
+    assert turned._version == 1 and turned.add_(1)._version == 2
+
+    step = mg.jit(lambda y: y.add_(1))
+    y = mg.zeros(2)
+    for n in range(1, 6):
+        step(y)
+        assert y.tolist() == [n, n] and y._version == n
+
+
+def test_what_a_view_is_of():
+    t = mg.arange(6.0)
+    assert t._base is None and not t._is_view() and (t + 1)._base is None and t.detach()._base is None
+    for view in (t[2:], t[2:][1:], t.view(2, 3), t.view(2, 3).t()):
+        assert view._is_view() and mg.equal(view._base, t) and view._base.data_ptr() == t.data_ptr() and view._base._base is None
+    assert t._base is None
+    x = mg.ones(3, requires_grad=True)
+    y = x * 2
+    assert y[1:]._base.grad_fn == y.grad_fn
+
+
+def test_memory_as_an_object():
+    t = mg.arange(6.0)
+    part = t[2:].view(2, 2)
+    for s in (t.untyped_storage(), part.untyped_storage(), t.detach().untyped_storage()):
+        assert isinstance(s, mg.UntypedStorage) and (s.nbytes(), s.size(), len(s)) == (24, 24, 24) and s.data_ptr() == t.data_ptr()
+        assert s.device == "cpu" and not s.is_cuda and not s.is_shared() and bytes(s.tolist()) == t.numpy().tobytes()
+    s = part.storage()
+    assert isinstance(s, mg.TypedStorage) and (s.size(), len(s), s.nbytes(), s.element_size()) == (6, 6, 24, 4) and s.dtype is mg.float32
+    assert s.tolist() == list(s) == [0, 1, 2, 3, 4, 5] and s[1] == 1.0 and s[-1] == 5.0 and s.untyped() == t.untyped_storage()
+    assert t.untyped_storage() == part.untyped_storage() != t.clone().untyped_storage() and part.data_ptr() == s.data_ptr() + 8
+    part[0, 0] = 7
+    assert s[2] == 7 and repr(s) == "<TypedStorage of 6 elements of micrograd_rs.float32 on cpu>"
+    assert repr(t.untyped_storage()) == "<UntypedStorage of 24 bytes on cpu>"
+    assert mg.zeros(0).untyped_storage().nbytes() == 0 and mg.tensor([True, False]).untyped_storage().tolist() == [1, 0]
+    assert mg.ones(2, requires_grad=True).storage().tolist() == [1, 1] and mg.ones(1).expand(4).storage().size() == 1
+    with pytest.raises(TypeError, match=r"x\.untyped_storage\(\)"):
+        mg.UntypedStorage(3)
+
+
+def test_memory_is_of_one_process():
+    t = mg.ones(2)
+    assert not t.is_shared() and not t.is_inference()
+    with pytest.raises(RuntimeError, match="processes share no memory here"):
+        t.share_memory_()

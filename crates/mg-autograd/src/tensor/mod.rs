@@ -15,7 +15,7 @@ use memory::{Held, State, locked};
 use mg_device::{DType, Device, Error, ErrorKind, Result, Shape};
 use mg_graph::{Node, Value};
 use smallvec::SmallVec;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
 /// A tensor: N-dimensional, of one dtype, on one device, computed when its value is needed.
@@ -47,6 +47,8 @@ pub(crate) struct Cell {
     pub(crate) retains: AtomicBool,
     /// A leaf's hooks.
     pub(crate) watch: OnceLock<Arc<Watch>>,
+    /// How often it was written to while nobody shared its memory.
+    writes: AtomicU32,
 }
 
 impl Tensor {

@@ -134,6 +134,7 @@ if TYPE_CHECKING:
         serialization,
         signal,
         special,
+        storage,
         testing,
         tokenizers,
         types,
@@ -145,6 +146,7 @@ if TYPE_CHECKING:
     from .cuda import OutOfMemoryError
     from .func import vmap
     from .profiler import profile
+    from .storage import TypedStorage, UntypedStorage
     from .kernels import kernel
     from .autograd.anomaly_mode import is_anomaly_check_nan_enabled, is_anomaly_enabled, set_anomaly_enabled
     from ._functions import (
@@ -285,6 +287,8 @@ __all__ = [
     "ShortTensor",
     "Size",
     "Tensor",
+    "TypedStorage",
+    "UntypedStorage",
     "Value",
     "__version__",
     "accelerator",
@@ -443,6 +447,7 @@ __all__ = [
     "sparse_csc",
     "sparse_csr",
     "special",
+    "storage",
     "stack",
     "strided",
     "tensor",
@@ -612,6 +617,7 @@ __getattr__ = _Lazy(__name__, (
         "serialization",
         "signal",
         "special",
+        "storage",
         "testing",
         "tokenizers",
         "types",
@@ -632,6 +638,8 @@ __getattr__ = _Lazy(__name__, (
         "sparse_csc": "_absent",
         "sparse_csr": "_absent",
         "GradScaler": "amp",
+        "TypedStorage": "storage",
+        "UntypedStorage": "storage",
         "BoolTensor": "_legacy",
         "ByteTensor": "_legacy",
         "CharTensor": "_legacy",

@@ -2,11 +2,13 @@
 import builtins
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, ClassVar, Generic, Literal, ParamSpec, Protocol, SupportsFloat, TypeAlias, TypeVar, overload, type_check_only
+from typing import Any, ClassVar, Generic, Literal, NoReturn, ParamSpec, Protocol, SupportsFloat, TypeAlias, TypeVar, overload, type_check_only
 
 from typing_extensions import Buffer, Self
 
+from ._absent import AbsentDtype
 from ._size import Extreme, Size
+from .storage import TypedStorage, UntypedStorage
 
 _float: TypeAlias = builtins.float
 _int: TypeAlias = builtins.int
@@ -352,6 +354,20 @@ class Tensor:
     @property
     def is_realized(self) -> _bool:
         """Whether the value is computed already."""
+    @property
+    def _version(self) -> _int: ...
+    @property
+    def _base(self) -> Tensor | None: ...
+    def _is_view(self) -> _bool: ...
+    def _memory(self) -> tuple[_int, _int, Tensor | None]: ...
+    def is_shared(self) -> _bool:
+        """Whether other processes see its memory: never."""
+    def share_memory_(self) -> NoReturn:
+        """RuntimeError: processes share no memory."""
+    def storage(self) -> TypedStorage:
+        """The memory that it lies in, as elements."""
+    def untyped_storage(self) -> UntypedStorage:
+        """The memory that it lies in, as bytes."""
     def realize(self) -> Self:
         """Computes the value now."""
 

@@ -59,7 +59,7 @@ _ABSENT = (
 )
 _COMPLEX = "eigenvalues of a matrix that is not symmetric are complex numbers, which are not here"
 _LDL = "linalg.cholesky is for matrices whose eigenvalues are positive, linalg.lu_factor for all"
-_STORAGE = "tensors have no storage that is an object: x.data_ptr(), x.stride() and x.storage_offset() say where their elements lie"
+_STORAGE = "x.untyped_storage() and x.storage() tell of the memory that a tensor lies in, and a tensor is made by tensor() or zeros()"
 # What PyTorch has in one of its modules and is elsewhere here, or under another name.
 _ELSEWHERE: dict[str, dict[str, str]] = {
     "": {
@@ -76,7 +76,7 @@ _ELSEWHERE: dict[str, dict[str, str]] = {
         "ScriptFunction": "it is jit.ScriptFunction",
         **dict.fromkeys(("SymInt", "SymFloat", "SymBool"), "sizes are integers always"),
         **dict.fromkeys(("hpu", "npu", "mlu", "maia", "vulkan", "is_vulkan_available"), "devices are 'cpu' and 'cuda'"),
-        **dict.fromkeys(("Storage", "FloatStorage", "TypedStorage", "UntypedStorage", "storage", "is_storage"), _STORAGE),
+        **dict.fromkeys(("Storage", "FloatStorage", "is_storage"), _STORAGE),
     },
     "linalg": {
         "eigvals": f"{_COMPLEX}; did you mean 'eigvalsh', for symmetric ones?",

@@ -11,7 +11,7 @@ use std::cell::RefCell;
 use std::collections::HashSet;
 use std::ops::Range;
 use std::panic::Location;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, Weak};
 use std::time::Duration;
 
@@ -66,12 +66,20 @@ impl Known {
 
 /// A memory with one history, for those who see all of it or a part.
 pub(crate) struct Line {
-    /// That of its memory, which all lines on it have: see [`MemoryId::Shared`].
-    pub(super) memory: u64,
+    /// That of its memory, which all lines on it have.
+    pub(super) memory: Arc<Memory>,
     pub(super) state: Mutex<LineState>,
     /// Taken by whoever writes to it, itself or a part: what a part leaves as it was must not be older than what another thread
     /// has written. Where a storage is shared, its own is taken after it.
     pub(super) writing: Mutex<()>,
+}
+
+/// A memory that several tensors see.
+pub(super) struct Memory {
+    /// See [`MemoryId::Shared`](super::MemoryId::Shared).
+    pub(super) id: u64,
+    /// How often it was written to.
+    pub(super) writes: AtomicU32,
 }
 
 pub(super) struct LineState {
@@ -165,8 +173,11 @@ impl Line {
     ) -> Arc<Line> {
         static MADE: AtomicU64 = AtomicU64::new(0);
         let (memory, shared) = match other {
-            Some((line, shared)) => (line.memory, Some(shared)),
-            None => (MADE.fetch_add(1, Ordering::Relaxed), None),
+            Some((line, shared)) => (line.memory.clone(), Some(shared)),
+            None => {
+                let id = MADE.fetch_add(1, Ordering::Relaxed);
+                (Arc::new(Memory { id, writes: AtomicU32::new(0) }), None)
+            }
         };
         let state =
             LineState { whole: Some(whole), leaf, left: Weak::new(), shared, lies, given: Given::default() };

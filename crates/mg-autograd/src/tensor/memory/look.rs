@@ -9,6 +9,7 @@ use crate::tensor::{Cell, Tensor};
 use mg_device::{Error, ErrorKind, Layout, Result, Shape};
 use mg_graph::{Node, View};
 use std::panic::Location;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, Weak};
 
 impl Tensor {
@@ -19,7 +20,8 @@ impl Tensor {
     pub(super) fn of_state(state: State, leaf: bool) -> Tensor {
         let watch = OnceLock::new();
         let (state, grad) = (Mutex::new(state), Mutex::new(None));
-        Tensor(Arc::new(Cell { state, grad, leaf: leaf.into(), retains: false.into(), watch }))
+        let (leaf, retains, writes) = (leaf.into(), false.into(), 0.into());
+        Tensor(Arc::new(Cell { state, grad, leaf, retains, watch, writes }))
     }
 
     #[inline]
@@ -178,6 +180,7 @@ impl Tensor {
             let leaf = if self.keeps_grad() { Arc::downgrade(&self.0) } else { Weak::new() };
             let lies = lie_of_others(&held.node).map(Box::new);
             let line = Line::new(held, leaf, None, lies);
+            line.memory.writes.store(self.0.writes.load(Ordering::Relaxed), Ordering::Relaxed);
             jit::note_line(&line, self);
             *state = State::Whole(line);
         }
@@ -412,7 +415,7 @@ impl Tensor {
         let Seat { layout, region, .. } = self.line();
         let layout = region.unwrap_or(layout);
         let whole = Tensor::from_held(Held::new(untracked(&whole)));
-        Ok(Some(Sharing { id: line.memory, whole, layout, lies }))
+        Ok(Some(Sharing { id: line.memory.id, whole, layout, lies }))
     }
 
     /// Another tensor on this one's memory, without history, which lies in it as one lay in the memory that this is a copy of.
@@ -434,12 +437,38 @@ impl Tensor {
         matches!(&*self.state(), State::Part(part) if !part.is_turned)
     }
 
+    /// What it is a view of: all of that memory, with its history; `None` for what is no view.
+    pub fn base(&self) -> Option<Tensor> {
+        self.is_view().then(|| self.whole())
+    }
+
+    /// How often its memory was written to: by it, by its views, by others that share it.
+    pub fn version(&self) -> u32 {
+        match &*self.state() {
+            State::Alone(_) => self.0.writes.load(Ordering::Relaxed),
+            State::Whole(line) => line.memory.writes.load(Ordering::Relaxed),
+            State::Part(part) => part.line.memory.writes.load(Ordering::Relaxed),
+        }
+    }
+
+    /// Counts a write to its memory.
+    pub(super) fn count_write(&self) {
+        // Not by way of those who wait for what a step has.
+        let state = locked(&self.0.state);
+        let writes = match &*state {
+            State::Alone(_) => &self.0.writes,
+            State::Whole(line) => &line.memory.writes,
+            State::Part(part) => &part.line.memory.writes,
+        };
+        writes.fetch_add(1, Ordering::Relaxed);
+    }
+
     /// What the tensor's memory is known by.
     pub(crate) fn memory_id(&self) -> MemoryId {
         let memory = match &*self.state() {
             State::Alone(_) => return MemoryId::Alone(Arc::as_ptr(&self.0).addr()),
-            State::Whole(line) => line.memory,
-            State::Part(part) => part.line.memory,
+            State::Whole(line) => line.memory.id,
+            State::Part(part) => part.line.memory.id,
         };
         MemoryId::Shared(memory)
     }

@@ -7,6 +7,7 @@ use crate::tensor::{Cell, Tensor};
 use mg_device::Layout;
 use mg_graph::Node;
 use std::panic::Location;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 
 /// A place where state is kept that a replayed step reads and changes.
@@ -86,7 +87,7 @@ impl Kept {
     pub(crate) fn memory_id(&self) -> MemoryId {
         match self {
             Kept::Tensor(tensor) => tensor.memory_id(),
-            Kept::Line(line) => MemoryId::Shared(line.memory),
+            Kept::Line(line) => MemoryId::Shared(line.memory.id),
         }
     }
 
@@ -160,6 +161,12 @@ impl Kept {
             // Nobody will ask what nobody else has.
             if !old.is_alone() {
                 old.overwrite(line, mg_graph::next_sequence());
+            }
+        }
+        if instead_of.is_some() {
+            match self {
+                Kept::Tensor(tensor) => tensor.count_write(),
+                Kept::Line(line) => drop(line.memory.writes.fetch_add(1, Ordering::Relaxed)),
             }
         }
         let mut held = Some(Held::owned(node));

@@ -155,6 +155,7 @@ impl Tensor {
         }
         let old = std::mem::replace(&mut *self.state(), state);
         drop(old);
+        self.count_write();
         Ok(())
     }
 
@@ -214,6 +215,7 @@ impl Tensor {
                 part.line.node()
             }
         };
+        self.count_write();
         settle(&written);
         // What was computed at once fails at once.
         match written.value() {
@@ -271,6 +273,7 @@ impl Tensor {
         drop(known);
         let since = IN_PLACE.get().unwrap_or_else(mg_graph::next_sequence);
         line.write(None, Writing { value, line: mg_graph::line(), since })?;
+        self.count_write();
         settle(&line.node());
         Ok(())
     }
