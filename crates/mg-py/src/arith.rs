@@ -9,6 +9,7 @@ use mg_device::{DType, Error, ErrorKind, Result};
 use pyo3::basic::CompareOp;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
+use pyo3::types::PyComplex;
 
 use crate::error::{not_in_handler, said_by, type_name};
 use crate::tensor::{Other, PyTensor};
@@ -47,7 +48,11 @@ fn numpy_operand(obj: &Bound<'_, PyAny>) -> PyResult<Option<Other>> {
 pub fn other(obj: &Bound<'_, PyAny>) -> PyResult<Other> {
     operand(obj)?.ok_or_else(|| {
         let kind = type_name(obj);
-        PyTypeError::new_err(format!("takes tensors, numbers and NumPy arrays, got {kind}"))
+        let why = match obj.is_instance_of::<PyComplex>() {
+            true => ": there are no complex numbers here",
+            false => "",
+        };
+        PyTypeError::new_err(format!("takes tensors, numbers and NumPy arrays, got {kind}{why}"))
     })
 }
 

@@ -1,13 +1,14 @@
 //! `dtype`: what the elements are.
 
 use mg_device::{Category, DType};
-use pyo3::exceptions::{PyAttributeError, PyTypeError};
+use pyo3::exceptions::{PyAttributeError, PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyBool, PyFloat, PyInt, PyString, PyType};
+use pyo3::types::{PyBool, PyComplex, PyFloat, PyInt, PyString, PyType};
 
 use crate::arith::other;
 use crate::error::{exception, not_in_handler};
+use crate::format::why_absent;
 
 /// The type of a tensor's elements: `micrograd_rs.float32` and its like.
 ///
@@ -75,7 +76,12 @@ pub fn dtype(obj: &Bound<'_, PyAny>) -> PyResult<DType> {
         return Ok(found);
     }
     let known = DType::ALL.map(DType::long_name).join(", ");
-    Err(PyTypeError::new_err(format!("no dtype is {}; there are {known}", obj.repr()?)))
+    let why = match why_absent(obj)? {
+        Some(why) => format!(": {why}"),
+        None if obj.is(py.get_type::<PyComplex>()) => ": there are no complex numbers here".to_owned(),
+        None => String::new(),
+    };
+    Err(PyTypeError::new_err(format!("no dtype is {}{why}; there are {known}", obj.repr()?)))
 }
 
 /// As [`dtype`], where there is one.
@@ -93,6 +99,17 @@ pub fn promote_types(type1: &Bound<'_, PyAny>, type2: &Bound<'_, PyAny>) -> PyRe
 #[pyfunction]
 pub fn result_type(tensor1: &Bound<'_, PyAny>, tensor2: &Bound<'_, PyAny>) -> PyResult<Py<PyDType>> {
     not_in_handler()?;
+    for given in [tensor1, tensor2] {
+        let why = why_absent(given)?;
+        if given.cast::<PyDType>().is_ok() || why.is_some() {
+            let why = why.map_or(String::new(), |why| format!(", and {why}"));
+            let text = format!(
+                "result_type(): takes tensors and numbers, got the dtype {}: promote_types(a, b) is of dtypes{why}",
+                given.repr()?
+            );
+            return Err(PyTypeError::new_err(text));
+        }
+    }
     let kinds = [other(tensor1)?.operand.kind(), other(tensor2)?.operand.kind()];
     object(tensor1.py(), DType::result_type(kinds))
 }
@@ -145,6 +162,36 @@ impl PyDType {
     #[getter]
     fn is_floating_point(&self) -> bool {
         self.0.is_float()
+    }
+
+    /// Whether it is a type of complex numbers: none is.
+    #[getter]
+    fn is_complex(&self) -> bool {
+        false
+    }
+
+    /// The dtype of its real parts: itself.
+    #[pyo3(name = "to_real")]
+    fn of_real_parts(&self, py: Python<'_>) -> PyResult<Py<PyDType>> {
+        object(py, self.0)
+    }
+
+    /// The name of the dtype of complex numbers of such parts, of which there are no tensors: `complex64` of float32. RuntimeError where there is none.
+    #[pyo3(name = "to_complex")]
+    fn of_complex_numbers<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let name = match self.0 {
+            DType::F64 => "complex128",
+            DType::F32 => "complex64",
+            DType::F16 => "complex32",
+            other => {
+                let text = format!(
+                    "no complex dtype is of {}; there is one of float16, float32 and float64",
+                    other.long_name()
+                );
+                return Err(PyRuntimeError::new_err(text));
+            }
+        };
+        py.import("micrograd_rs")?.getattr(name)
     }
 
     /// Whether it holds numbers below zero.

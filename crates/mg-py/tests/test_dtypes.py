@@ -122,3 +122,28 @@ def test_a_conversion_reads_what_was_there():
             del x
             mg.realize(converted, larger)
             assert converted.tolist() == [1.25, 0.5] and larger.tolist() == [3, 3]
+
+
+def test_what_dtypes_say_of_themselves():
+    said = {d: (d.is_complex, d.is_floating_point, d.is_signed, d.itemsize) for d in (mg.float32, mg.bfloat16, mg.int8, mg.uint8, mg.bool)}
+    assert list(said.values()) == [(False, True, True, 4), (False, True, True, 2), (False, False, True, 1), (False, False, False, 1), (False, False, False, 1)]
+    assert mg.float32.to_real() is mg.float32 and mg.int64.to_real() is mg.int64
+    assert (mg.float16.to_complex(), mg.float32.to_complex(), mg.float64.to_complex()) == (mg.complex32, mg.complex64, mg.complex128)
+    assert mg.complex64.to_complex() is mg.complex64
+    assert (mg.complex32.to_real(), mg.complex64.to_real(), mg.complex128.to_real()) == (mg.float16, mg.float32, mg.float64)
+    for none in (mg.bfloat16, mg.int64, mg.bool):
+        with pytest.raises(RuntimeError, match=f"no complex dtype is of {none.name}"):
+            none.to_complex()
+
+
+def test_complex_numbers_are_told_of():
+    with pytest.raises(TypeError, match=r"result_type\(\): .*micrograd_rs\.complex64: promote_types\(a, b\) is of dtypes, and there are no complex numbers here"):
+        mg.result_type(mg.ones(2), mg.complex64)
+    with pytest.raises(TypeError, match=r"got the dtype micrograd_rs\.float64: promote_types\(a, b\) is of dtypes$"):
+        mg.result_type(mg.ones(2), mg.float64)
+    for call in (lambda: mg.result_type(mg.ones(2), 1j), lambda: mg.ones(2) + 1j, lambda: mg.zeros(2, dtype=mg.complex64), lambda: mg.zeros(2, dtype=complex)):
+        with pytest.raises(TypeError, match="complex"):
+            call()
+    for call in (lambda: mg.result_type(mg.ones(2), 1j), lambda: mg.promote_types(mg.float32, mg.complex64), lambda: mg.zeros(2, dtype=complex)):
+        with pytest.raises(TypeError, match="there are no complex numbers here"):
+            call()

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
+
+if TYPE_CHECKING:
+    from ._micrograd_rs import dtype
 
 __all__ = ["complex32", "complex64", "complex128", "sparse_bsc", "sparse_bsr", "sparse_coo", "sparse_csc", "sparse_csr"]
 
@@ -40,6 +43,16 @@ class AbsentDtype(_Absent):
     def __init__(self, name: str, itemsize: int) -> None:
         super().__init__(name, "there are no complex numbers here")
         self.itemsize = itemsize
+
+    def to_real(self) -> dtype:
+        """The dtype that the real parts would have."""
+        from . import _micrograd_rs as rs
+
+        return {4: rs.float16, 8: rs.float32, 16: rs.float64}[self.itemsize]
+
+    def to_complex(self) -> AbsentDtype:
+        """Itself."""
+        return self
 
 
 class AbsentLayout(_Absent):

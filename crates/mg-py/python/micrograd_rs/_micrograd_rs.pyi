@@ -60,11 +60,18 @@ class dtype:
     def itemsize(self) -> _int:
         """Bytes an element takes."""
     @property
+    def is_complex(self) -> Literal[False]:
+        """Whether it is a type of complex numbers: none is."""
+    @property
     def is_floating_point(self) -> _bool:
         """Whether it is a floating-point type."""
     @property
     def is_signed(self) -> _bool:
         """Whether it holds numbers below zero."""
+    def to_real(self) -> _DTypeClass:
+        """The dtype of its real parts: itself."""
+    def to_complex(self) -> AbsentDtype:
+        """The name of the dtype of complex numbers of such parts, of which there are no tensors: `complex64` of float32. RuntimeError where there is none."""
     @property
     def dtype(self) -> Any:
         """NumPy's dtype of it, by which NumPy takes it for one: `numpy.zeros(2, dtype=float32)`."""
