@@ -231,7 +231,13 @@ impl FromStr for Device {
         match ordinal {
             Some(n) => Device::cuda_unchecked(n),
             None => {
-                let text = format!("{text:?} is not a device; devices are \"cpu\", \"cuda\" and \"cuda:N\"");
+                let instead = match text {
+                    "meta" => ": shapes are known before anything is computed, on these too",
+                    _ => "",
+                };
+                let text = format!(
+                    "{text:?} is not a device; devices are \"cpu\", \"cuda\" and \"cuda:N\"{instead}"
+                );
                 Err(Error::new("device", ErrorKind::Value(text)))
             }
         }
