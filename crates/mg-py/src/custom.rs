@@ -7,7 +7,8 @@ use mg_autograd::{Gradients, History, HookHandle, MultiMode, Tensor, register_mu
 use mg_device::Result;
 use pyo3::exceptions::{PyAttributeError, PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::types::{PyTuple, PyTupleMethods, PyWeakrefMethods, PyWeakrefReference};
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyDict, PyTuple, PyTupleMethods, PyType, PyWeakrefMethods, PyWeakrefReference};
 
 use crate::error::{build, told_by_python, type_name};
 use crate::tensor::PyTensor;
@@ -141,14 +142,38 @@ impl PyBegun {
 }
 
 /// What computed a tensor: an operation as a walk over the graph meets it.
-#[pyclass(frozen, name = "GradNode", module = "micrograd_rs")]
+#[pyclass(frozen, subclass, name = "GradNode", module = "micrograd_rs")]
 pub struct PyHistory(pub History);
 
-/// What an operation was computed of, and which result of that.
-type Next = (Option<PyHistory>, usize);
+impl PyHistory {
+    /// Python's object of it, whose class has the operation's name, as in PyTorch.
+    pub fn object(py: Python<'_>, history: History) -> PyResult<Bound<'_, PyAny>> {
+        static CLASSES: PyOnceLock<Py<PyDict>> = PyOnceLock::new();
+        let classes = CLASSES.get_or_init(py, || PyDict::new(py).unbind()).bind(py);
+        let name = history.name();
+        let class = match classes.get_item(&name)? {
+            Some(class) => class,
+            None => {
+                let members = PyDict::new(py);
+                members.set_item("__module__", "micrograd_rs")?;
+                members.set_item("__slots__", PyTuple::empty(py))?;
+                let bases = (py.get_type::<PyHistory>(),);
+                let class = py.get_type::<PyType>().call1((&name, bases, members))?;
+                classes.set_item(&name, &class)?;
+                class
+            }
+        };
+        class.call1((PyHistory(history),))
+    }
+}
 
 #[pymethods]
 impl PyHistory {
+    #[new]
+    fn new(node: &Bound<'_, PyHistory>) -> PyHistory {
+        PyHistory(node.get().0.clone())
+    }
+
     /// The operation's name: `MulBackward0`, `AccumulateGrad` for a leaf.
     fn name(&self) -> String {
         self.0.name()
@@ -158,13 +183,11 @@ impl PyHistory {
     #[getter]
     fn next_functions<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         let all = build(py, || Ok(self.0.next()))?;
-        let each = all.into_iter().map(|next| -> Next {
-            match next {
-                Some((node, at)) => (Some(PyHistory(node)), at),
-                None => (None, 0),
-            }
+        let each = all.into_iter().map(|next| match next {
+            Some((node, at)) => Ok((Some(PyHistory::object(py, node)?), at)),
+            None => Ok((None, 0)),
         });
-        PyTuple::new(py, each.collect::<Vec<_>>())
+        PyTuple::new(py, each.collect::<PyResult<Vec<_>>>()?)
     }
 
     /// The leaf that it stands for.

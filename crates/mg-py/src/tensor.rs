@@ -396,8 +396,8 @@ impl PyTensor {
 
     /// The operation that computed it, where it requires a gradient; None for leaves and constants.
     #[getter]
-    fn grad_fn(&self, py: Python<'_>) -> PyResult<Option<PyHistory>> {
-        build(py, || Ok(self.t.grad_fn().map(PyHistory)))
+    fn grad_fn<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        build(py, || Ok(self.t.grad_fn()))?.map(|node| PyHistory::object(py, node)).transpose()
     }
 
     /// The gradient that `backward` left, or None. Can be set and deleted.

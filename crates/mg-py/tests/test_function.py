@@ -600,6 +600,17 @@ def test_hooks_are_not_forgotten_by_replays():
         assert w.grad.tolist() == [1.0, 1.0]
 
 
+def test_classes_of_operations():
+    from micrograd_rs.autograd.graph import Node
+
+    x = mg.ones(2, requires_grad=True)
+    y = (x + 1).exp()
+    add = y.grad_fn.next_functions[0][0]
+    assert [type(node).__name__ for node in (y.grad_fn, add, add.next_functions[0][0])] == ["ExpBackward0", "AddBackward0", "AccumulateGrad"]
+    assert type(y.grad_fn) is type(x.exp().grad_fn) and isinstance(add, Node) and issubclass(type(add), Node) and type(add).__module__ == "micrograd_rs"
+    assert type(y.grad_fn)(y.grad_fn) == y.grad_fn and {y.grad_fn: 1}[y.grad_fn] == 1
+
+
 def test_grad_fn():
     x = leaf(1.0)
     y = (x * 2).exp()

@@ -3439,8 +3439,9 @@ class RemovableHandle:
     def __exit__(self, *_: object) -> None: ...
 
 class GradNode:
-    """What computed a tensor: an operation as a walk over the graph meets it."""
+    """What computed a tensor: an operation as a walk over the graph meets it. Each operation has a class of its own, which is called as it is."""
 
+    def __new__(cls, node: GradNode) -> Self: ...
     def name(self) -> str:
         """The operation's name: `MulBackward0`, `AccumulateGrad` for a leaf."""
     @property
