@@ -583,3 +583,43 @@ def test_hooks_by_number_are_functions():
     assert layer(mg.ones(1, 2)).item() == 2 and kept(mg.ones(1, 2)).item() == 0 and len(kept._forward_pre_hooks) == 1
     layer._forward_hooks = {0: lambda module, args, output: output + 1}
     assert layer(mg.ones(1, 2)).item() == 3
+
+
+def test_parts_among_the_attributes():
+    class Net(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.inner = nn.Linear(2, 2)
+            self.register_buffer("seen", mg.zeros(1))
+
+        def __getattr__(self, name):
+            parts = self.__dict__["_modules"]
+            return getattr(parts["inner"], name) if name in ("in_features",) else super().__getattr__(name)
+
+    net = Net()
+    own = net.__dict__
+    assert list(own["_modules"]) == ["inner"] and list(own["_buffers"]) == ["seen"] and not own["_parameters"] and net.in_features == 2
+    assert list(net.inner.__dict__["_parameters"]) == ["weight", "bias"] and "_parameters" in vars(net) and isinstance(own.get("_modules"), dict | nn.Module._modules.fget(net).__class__)
+    weight = nn.Parameter(mg.ones(2, 2))
+    net.inner.__dict__["_parameters"]["weight"] = weight
+    own["_buffers"]["more"] = mg.ones(1)
+    assert net.inner.weight is weight and net.inner._parameters["weight"] is weight and list(net.state_dict()) == ["seen", "more", "inner.weight", "inner.bias"]
+    del own["_buffers"]["more"]
+    assert not hasattr(net, "more") and own["_modules"] == net._modules
+    for other in (copy.deepcopy(net.inner), pickle.loads(pickle.dumps(net.inner)), copy.copy(net.inner)):
+        parts = other.__dict__["_parameters"]
+        assert parts["weight"] is other.weight and list(parts) == ["weight", "bias"] and set(vars(other)) == set(vars(net.inner))
+
+    class Stated(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layer = nn.Linear(1, 1)
+
+        def __getstate__(self):
+            return self.__dict__.copy()
+
+    for other in (copy.deepcopy(Stated()), copy.copy(Stated())):
+        assert other.__dict__["_modules"]["layer"] is other.layer
+    left = nn.Linear(1, 1).__dict__["_parameters"]
+    with pytest.raises(ReferenceError, match="gone"):
+        len(left)

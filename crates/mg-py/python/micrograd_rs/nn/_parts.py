@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import ItemsView, Iterable, Iterator, KeysView, Mapping, MutableMapping, MutableSet, ValuesView
 from typing import TYPE_CHECKING, Any
-from weakref import WeakKeyDictionary, WeakSet
+from weakref import WeakKeyDictionary, WeakSet, ref
 
 if TYPE_CHECKING:
     from .module import Module
@@ -109,6 +109,28 @@ class Parts(MutableMapping[str, Any]):
 
     def __repr__(self) -> str:
         return repr(dict(self))
+
+
+class Held(Parts):
+    """As a module has it among its attributes, where programs look for it: `vars(module)["_parameters"]`. It does not hold the module."""
+
+    def __init__(self, module: Module, kinds: tuple[str, ...]) -> None:
+        self._of = ref(module)
+        self._kinds = kinds
+
+    @property
+    def _module(self) -> Module:  # type: ignore[override]  # pyright: ignore[reportIncompatibleVariableOverride]
+        module = self._of()
+        if module is None:
+            raise ReferenceError("the module that had these parts is gone")
+        return module
+
+    def __reduce__(self) -> Any:
+        return Held, (self._module, self._kinds)
+
+
+#: A module's parts among its attributes, by the names that PyTorch has for them.
+HELD = {"_parameters": ("parameter",), "_buffers": ("buffer", "transient"), "_modules": ("module",)}
 
 
 class Transient(MutableSet[str]):

@@ -13,7 +13,7 @@ from .._micrograd_rs import Device, Tensor, dtype, empty_like, realize
 from .._names import unknown, kind_of, no_tensor
 from . import _hooks, _state
 from ._hooks import Hook, Hooks, RemovableHandle, hooks_property
-from ._parts import Parts, Transient, put, twins
+from ._parts import HELD, Held, Parts, Transient, put, twins
 from ._state import IncompatibleKeys
 from .parameter import (
     Buffer,
@@ -133,8 +133,7 @@ class Module:
     def __new__(cls, *_: Any, **__: Any) -> Self:
         # Here rather than in `__init__`, so that nobody has to call that.
         module = object.__new__(cls)
-        object.__setattr__(module, "_kinds", {})
-        object.__setattr__(module, "training", True)
+        vars(module).update(_kinds={}, training=True, **{name: Held(module, kinds) for name, kinds in HELD.items()})
         return module
 
     def __init__(self, *_: Any, **__: Any) -> None:
@@ -721,7 +720,7 @@ class Module:
         return _state.load(self, state_dict, strict, assign)
 
     def __getstate__(self) -> dict[str, Any]:
-        state = dict(vars(self))
+        state = {name: value for name, value in vars(self).items() if name not in HELD}
         # What is remembered of tensors beside them.
         state["_marks"] = {name: marks_of(t) for name, t in self._own(("parameter", "buffer", "transient"), Tensor)}
         return state
@@ -729,7 +728,8 @@ class Module:
     def __setstate__(self, state: dict[str, Any]) -> None:
         state = dict(state)
         marks = state.pop("_marks", {})
-        vars(self).update(state)
+        # Those of the module that the state was of are none of this one's.
+        vars(self).update((name, value) for name, value in state.items() if name not in HELD)
         for name, t in self._own(("parameter", "buffer", "transient"), Tensor):
             if name in marks:
                 mark_as(t, marks[name])

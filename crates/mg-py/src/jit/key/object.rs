@@ -229,11 +229,17 @@ impl<'py> Words<'_, 'py> {
             && let Ok(attributes) = attributes.cast_into::<PyDict>()
         {
             let mut fields = Fields::new();
+            let follows = [
+                intern!(py, "_kinds"),
+                intern!(py, "_parameters"),
+                intern!(py, "_buffers"),
+                intern!(py, "_modules"),
+            ];
             for (name, value) in attributes.iter() {
                 let is_told = match name.cast::<PyString>() {
                     Err(_) => false,
                     // What a module's attributes are follows from what they are.
-                    Ok(name) if is_module => !name.is(intern!(py, "_kinds")),
+                    Ok(name) if is_module => !follows.iter().any(|other| name.is(*other)),
                     Ok(_) if of.is_used_by_others => true,
                     Ok(name) => look.names.is_none_or(|names| {
                         let name = name.to_string_lossy();
