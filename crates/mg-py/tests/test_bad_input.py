@@ -207,3 +207,17 @@ def test_margins_of_nothing(mode):
     for shape, widths in (((0, 0, 0), (0, 0)), ((2, 0, 3), (1, 1)), ((0, 2, 3), (1, 1, 1, 1)), ((2, 3, 0, 3), (1, 1, 0, 0))):
         with pytest.raises(ValueError, match=f"pad: takes elements in mode .{mode}., got shape"):
             pad(mg.ones(*shape), widths, mode=mode)
+
+
+@pytest.mark.parametrize("mode", ["reflect", "replicate", "circular"])
+def test_margins_of_elements_are_of_all_axes_behind_one_or_two(mode):
+    pad = mg.nn.functional.pad
+    for axes, ranks in ((1, (2, 3)), (2, (3, 4)), (3, (4, 5))):
+        for rank in range(axes, 7):
+            x, widths = mg.ones(*[3] * rank), (1, 1) * axes
+            if rank in ranks:
+                assert pad(x, widths, mode=mode).shape == (*[3] * (rank - axes), *[5] * axes)
+                continue
+            with pytest.raises(RuntimeError, match=rf"pad: in mode .{mode}. takes margins of the last axis of 2 or 3, .*; got \[1, 1.*\] for \[3.*\]"):
+                pad(x, widths, mode=mode)
+            assert pad(x, widths).ndim == rank

@@ -557,8 +557,8 @@ impl Tensor {
     ///
     /// # Errors
     ///
-    /// An odd number of widths, or too many; another mode; a `value` for another mode than "constant"; more taken away, mirrored or
-    /// wrapped than there is.
+    /// An odd number of widths, or too many; another mode; margins of elements that are not those of all axes behind one or two; a `value` for another
+    /// mode than "constant"; more taken away, mirrored or wrapped than there is.
     #[surface(nn)]
     pub fn pad(
         &self,
@@ -573,6 +573,17 @@ impl Tensor {
             return Err(Error::new("pad", ErrorKind::Value(text)));
         }
         let filling = Filling::of(mode, value)?;
+        // As many axes get margins as lie behind those of examples and channels, of which the first may be missing.
+        let (axes, rank) = (pad.len() / 2, x.shape().rank());
+        if let Filling::Elements(_) = filling
+            && !((1..=3).contains(&axes) && (1..=2).contains(&(rank - axes)))
+        {
+            let text = format!(
+                "in mode {mode:?} takes margins of the last axis of 2 or 3, the last two of 3 or 4, or the last three of 4 or 5; got {pad:?} for {}",
+                x.shape()
+            );
+            return Err(Error::new("pad", ErrorKind::Shape(text)));
+        }
         if let Filling::Elements(Margin::Reflect | Margin::Replicate) = filling {
             // An axis in front of the channels may be empty, as in PyTorch.
             let channels = (x.shape().rank() - pad.len() / 2).saturating_sub(1);
