@@ -320,3 +320,36 @@ def test_generators_are_copied_and_pickled_with_their_state():
     wanted = mg.rand(4, generator=generator).tolist()
     for other in (others[0], others[1][0], others[2]):
         assert mg.rand(4, generator=other).tolist() == wanted
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [
+        mg.bernoulli,
+        lambda p: p.bernoulli(),
+        mg.poisson,
+        lambda p: mg.normal(p, 1.0),
+        lambda p: mg.normal(0.0, p),
+        lambda p: mg.binomial(mg.full((3,), 4.0), p),
+    ],
+)
+def test_gradients_of_what_was_drawn_are_zeros(draw):
+    p = mg.tensor([0.0, 0.5, 1.0])
+    mg.manual_seed(3)
+    plain = draw(p)
+    assert not plain.requires_grad
+    p.requires_grad_()
+    mg.manual_seed(3)
+    drawn = draw(p)
+    assert drawn.requires_grad and drawn.tolist() == plain.tolist() and drawn.dtype == plain.dtype
+    (drawn * p).sum().backward()
+    assert p.grad.tolist() == plain.tolist()
+    with mg.no_grad():
+        assert not draw(p).requires_grad
+    half = p.detach().half().requires_grad_()
+    assert half.bernoulli().dtype == mg.float16 and half.bernoulli().requires_grad
+
+
+def test_means_without_end_are_drawn_about():
+    mean = mg.tensor([INF, -INF], requires_grad=True)
+    assert mg.normal(mean, 1.0).tolist() == [INF, -INF]

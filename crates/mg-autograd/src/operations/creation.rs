@@ -52,6 +52,15 @@ pub(super) fn uniform_of(t: &Tensor, generator: Option<&Generator>) -> Result<No
     uniform(&t.shape(), drawn_in(t.dtype()), t.device(), generator)
 }
 
+/// What was drawn by what a tensor holds: its gradient is zeros, as in PyTorch.
+pub(super) fn drawn_by(drawn: Tensor, by: &Tensor) -> Result<Tensor> {
+    if !by.requires_grad() || !crate::is_grad_enabled() {
+        return Ok(drawn);
+    }
+    let zeros = by.try_sign()?.to_dtype(drawn.dtype()).try_mul(0.0)?;
+    drawn.try_add(&zeros)
+}
+
 /// Refuses what cannot hold numbers between whole ones.
 fn floats(op: &'static str, t: &Tensor) -> Result<()> {
     if t.dtype().is_float() { Ok(()) } else { Err(Error::new(op, takes_floats(t.dtype()))) }
@@ -385,7 +394,7 @@ impl Tensor {
     }
 
     /// Normal random numbers of a mean and a standard deviation, which are numbers or tensors that broadcast; of two numbers, in
-    /// a shape. Gradients do not flow through it.
+    /// a shape. Gradients of means and deviations are zeros.
     ///
     /// # Errors
     ///
@@ -406,6 +415,9 @@ impl Tensor {
         {
             return refused("normal", format!("takes a standard deviation that is not negative, got {v}"));
         }
+        let tensor =
+            |operand: &Operand| if let Operand::Tensor(t) = operand { Some(t.clone()) } else { None };
+        let by = [tensor(&mean), tensor(&std)];
         let detached = |operand: Operand| match operand {
             Operand::Tensor(t) => Operand::Tensor(t.detach()),
             number => number,
@@ -451,10 +463,11 @@ impl Tensor {
         let drawn = Tensor::from_node(z).try_mul(std)?.try_add(&mean)?;
         // As in PyTorch, the means' dtype where there are some.
         let drawn = if let Operand::Tensor(mean) = &mean { drawn.to_dtype(mean.dtype()) } else { drawn };
-        finished(drawn.node(), requires_grad)
+        let drawn = by.iter().flatten().try_fold(drawn, drawn_by)?;
+        if drawn.requires_grad() { Ok(drawn) } else { finished(drawn.node(), requires_grad) }
     }
 
-    /// 1 with the probabilities that a tensor holds (or with `p` everywhere), else 0, in its dtype. Gradients do not flow through it.
+    /// 1 with the probabilities that a tensor holds (or with `p` everywhere), else 0, in its dtype. Gradients of the probabilities are zeros.
     ///
     /// # Errors
     ///
@@ -469,7 +482,7 @@ impl Tensor {
             Some(p) => self.try_bernoulli_like(p, generator),
             None => {
                 floats("bernoulli", self)?;
-                self.try_bernoulli_like(self, generator)
+                drawn_by(self.try_bernoulli_like(self, generator)?, self)
             }
         }
     }

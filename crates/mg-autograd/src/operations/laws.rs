@@ -1,6 +1,6 @@
 //! Random numbers whose law is another in each element.
 
-use super::creation::uniform_of;
+use super::creation::{drawn_by, uniform_of};
 use super::set_aside;
 use crate::checks::valid;
 use crate::creation::{drawn_in, normal};
@@ -105,7 +105,7 @@ impl Tensor {
         Ok(Tensor::from_node(drawn.add(&by).cast(own)))
     }
 
-    /// Random numbers of Poisson's distribution with the rates that the tensor holds, in its dtype. Gradients do not flow through it.
+    /// Random numbers of Poisson's distribution with the rates that the tensor holds, in its dtype. Gradients of the rates are zeros.
     /// The quantile of a uniform number, looked for about its expansion (Cornish and Fisher, 1938) by the incomplete gamma function.
     ///
     /// # Errors
@@ -114,7 +114,7 @@ impl Tensor {
     #[surface(function, keywords_from = "generator")]
     pub fn poisson(&self, #[default(None)] generator: Option<&Generator>) -> Result<Tensor> {
         floats("poisson", self)?;
-        set_aside(|| {
+        let drawn = set_aside(|| {
             let rate = valid("poisson", &self.detach().node(), Valid::Rate)?.cast(DType::F64);
             let lit = |v: f64| rate.lit(v);
             let u = uniform_of(&Tensor::from_node(rate.clone()), generator)?;
@@ -135,6 +135,7 @@ impl Tensor {
             let count = lit(0.0).lt(&rate).choose(&low, &lit(f64::NAN));
             let count = rate.eq(&lit(0.0)).choose(&lit(0.0), &count);
             Ok(Tensor::from_node(count.cast(self.dtype())))
-        })
+        })?;
+        drawn_by(drawn, self)
     }
 }

@@ -200,11 +200,15 @@ def adaptive_max_pool1d(input: Tensor, output_size: int | Sequence[int]) -> tupl
 
 def binomial(count: Tensor, prob: Tensor, generator: Generator | None = None) -> Tensor:
     """How many of `count` trials of probability `prob` succeed, random numbers in `count`'s dtype, drawn from `generator` or from the default
-    one. The largest count is read.
+    one. The largest count is read. Gradients of counts and probabilities are zeros.
     """
     from .distributions.discrete import binomial_of
 
-    return binomial_of(count, prob, generator)
+    drawn = binomial_of(count, prob, generator)
+    for given in (count, prob):
+        if given.requires_grad and _rs.is_grad_enabled():
+            drawn = drawn + given.sign().to(drawn.dtype) * 0
+    return drawn
 
 
 def unsafe_chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:

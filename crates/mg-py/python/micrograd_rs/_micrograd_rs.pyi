@@ -961,7 +961,7 @@ class Tensor:
         More than 16 axes, sizes that overflow; a device that is not there; a value with axes.
         """
     def bernoulli(self, p: _float | None = None, *, generator: Generator | None = None) -> Tensor:
-        """1 with the probabilities that a tensor holds (or with `p` everywhere), else 0, in its dtype. Gradients do not flow through it.
+        """1 with the probabilities that a tensor holds (or with `p` everywhere), else 0, in its dtype. Gradients of the probabilities are zeros.
 
         # Errors
 
@@ -5050,7 +5050,7 @@ def randint_like(input: Tensor, low: _int | None = None, high: _int | None = Non
 
 def normal(mean: _Operand, std: _Operand = 1.0, size: _Sizes | None = None, *, generator: Generator | None = None, dtype: _DType | None = None, device: _Device | None = None, requires_grad: _bool = False) -> Tensor:
     """Normal random numbers of a mean and a standard deviation, which are numbers or tensors that broadcast; of two numbers, in
-    a shape. Gradients do not flow through it.
+    a shape. Gradients of means and deviations are zeros.
 
     # Errors
 
@@ -5059,7 +5059,7 @@ def normal(mean: _Operand, std: _Operand = 1.0, size: _Sizes | None = None, *, g
     """
 
 def bernoulli(input: Tensor, p: _float | None = None, *, generator: Generator | None = None) -> Tensor:
-    """1 with the probabilities that a tensor holds (or with `p` everywhere), else 0, in its dtype. Gradients do not flow through it.
+    """1 with the probabilities that a tensor holds (or with `p` everywhere), else 0, in its dtype. Gradients of the probabilities are zeros.
 
     # Errors
 
@@ -6506,7 +6506,7 @@ def standard_gamma(input: Tensor, *, generator: Generator | None = None) -> Tens
     """
 
 def poisson(input: Tensor, *, generator: Generator | None = None) -> Tensor:
-    """Random numbers of Poisson's distribution with the rates that the tensor holds, in its dtype. Gradients do not flow through it.
+    """Random numbers of Poisson's distribution with the rates that the tensor holds, in its dtype. Gradients of the rates are zeros.
     The quantile of a uniform number, looked for about its expansion (Cornish and Fisher, 1938) by the incomplete gamma function.
 
     # Errors
