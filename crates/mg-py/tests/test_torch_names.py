@@ -796,6 +796,9 @@ def test_directions_that_tensors_carry():
         assert mg.allclose(tangent, ((x.cos() * x + x.sin()) * v).sum(1)) and mg.allclose(primal, (x.sin() * x).sum(1))
         assert fwAD.unpack_dual(dual).tangent is v and fwAD.unpack_dual(dual).primal is x and fwAD.unpack_dual(x * 2).tangent is None
         assert mg.func.jvp(lambda a: (a.sin() * a).sum(1), (x,), (v,))[1].tolist() == pytest.approx(tangent.tolist())
+        assert not primal.requires_grad and not fwAD.unpack_dual(dual * 2).primal.requires_grad and primal.numpy().shape == (2,)
+        weight = mg.ones(2, requires_grad=True, dtype=mg.float64)
+        assert fwAD.unpack_dual(dual * weight).primal.requires_grad and fwAD.unpack_dual(fwAD.make_dual(weight, weight.detach()) * 2).primal.requires_grad
         assert mg.equal(fwAD.unpack_dual(dual + 1).tangent, v) and fwAD.unpack_dual(dual.sign()).tangent.abs().max() == 0
     net = nn.Linear(2, 3).double()
     with fwAD.dual_level():

@@ -8,7 +8,7 @@
 4.0
 
 The direction is asked for when a result is unpacked: it is computed of what was recorded since `make_dual`. So nothing of that may be under `no_grad()`, all
-of it requires a gradient, and the direction is that which was given: what is written to it later is not seen. `func.jvp` is the same for a function.
+of it requires a gradient until it is unpacked (the `primal` does so where something outside does), and the direction is that which was given: what is written to it later is not seen. `func.jvp` is the same for a function.
 """
 
 from __future__ import annotations
@@ -112,5 +112,7 @@ def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTens
             return UnpackedDualTensor(tensor, zeros_like(tensor))
     if not duals or not tensor.requires_grad:
         return UnpackedDualTensor(tensor, None)
-    found = _Level.joined([dual.level for dual in duals]).tangents([tensor], [dual.direction for dual in duals], False)
-    return UnpackedDualTensor(tensor, found[0])
+    joined = _Level.joined([dual.level for dual in duals])
+    found = joined.tangents([tensor], [dual.direction for dual in duals], False)
+    # What was recorded for the direction alone is no history of the value.
+    return UnpackedDualTensor(joined.results([tensor])[0], found[0])
