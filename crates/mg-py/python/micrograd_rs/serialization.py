@@ -393,6 +393,15 @@ def save(obj: Any, f: Place, pickle_module: Any = None, pickle_protocol: int | N
     Tensors that share memory share it again when they are loaded. An older file is replaced in one step: a full disk, or a process that is killed, leaves that as it is. `f` may be an open
     file, too. Nothing is pickled, so PyTorch's `pickle_module`, `pickle_protocol` and `_use_new_zipfile_serialization` change nothing. Raises `TypeError` with the place of
     what cannot be saved.
+
+    >>> import io
+    >>> import micrograd_rs as mg
+    >>> file = io.BytesIO()
+    >>> mg.save({"weights": mg.ones(2), "step": 3}, file)
+    >>> file.seek(0)
+    0
+    >>> mg.load(file)
+    {'weights': tensor([1., 1.]), 'step': 3}
     """
     del pickle_module, pickle_protocol, _use_new_zipfile_serialization
     writer = _Writer()

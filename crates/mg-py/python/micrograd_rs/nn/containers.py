@@ -91,8 +91,15 @@ class _Numbered(Module):
 
 
 class Sequential(_Numbered):
-    """Modules one after another, each on what the one before it answers. Their names are `0`, `1`, …, or a
-    dictionary's keys.
+    """Modules one after another, each on what the one before it answers. Their names are `0`, `1`, …, or a dictionary's keys.
+
+    >>> import micrograd_rs as mg
+    >>> from micrograd_rs import nn
+    >>> net = nn.Sequential(nn.Linear(3, 8), nn.ReLU(), nn.Linear(8, 1))
+    >>> net(mg.ones(5, 3)).shape, len(net), [name for name, _ in net.named_parameters()]
+    ((5, 1), 3, ['0.weight', '0.bias', '2.weight', '2.bias'])
+
+    TypeError for what is no module.
     """
 
     def __init__(self, *modules: Module | Mapping[str, Module]) -> None:
@@ -134,7 +141,13 @@ class Sequential(_Numbered):
 
 
 class ModuleList(_Numbered):
-    """Modules in a list."""
+    """Modules in a list: what is done with them says the module that has it.
+
+    >>> from micrograd_rs import nn
+    >>> layers = nn.ModuleList(nn.Linear(2, 2) for _ in range(3))
+    >>> len(layers), len(list(layers.parameters())), layers[-1]
+    (3, 6, Linear(in_features=2, out_features=2, bias=True))
+    """
 
     def __init__(self, modules: Iterable[Module] | None = None) -> None:
         if isinstance(modules, Module) and not hasattr(modules, "__iter__"):

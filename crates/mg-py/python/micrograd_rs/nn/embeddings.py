@@ -87,11 +87,18 @@ class _Table(Module):
 
 
 class Embedding(_Table):
-    """A table of vectors, looked up by integers of any shape; drawn from the normal distribution.
+    """A table of `num_embeddings` vectors of `embedding_dim`, looked up by integers of any shape; drawn from the normal distribution.
+
+    >>> import micrograd_rs as mg
+    >>> table = mg.nn.Embedding(10, 4, padding_idx=0)
+    >>> table(mg.tensor([[1, 2, 0]])).shape, table(mg.tensor(0)).tolist()
+    ((1, 3, 4), [0.0, 0.0, 0.0, 0.0])
 
     The row `padding_idx` is 0 at first and gets no gradient. With `max_norm`, rows that are looked up are scaled
     to be no longer (by the norm `norm_type`), in the table. With `scale_grad_by_freq` a row's gradient is divided
     by how often it is looked up. Gradients are dense, with `sparse` too.
+
+    IndexError for an integer that is no row, TypeError for floats.
     """
 
     def __init__(

@@ -31,7 +31,16 @@ def _draw(bound: float, *tensors: Tensor | None) -> None:
 
 
 class Linear(Module):
-    """`x Wᵀ + b` on the last axis. Weight and bias are drawn uniformly from ±1/√`in_features`."""
+    """`x Wᵀ + b` on the last axis: of `[…, in_features]` a tensor `[…, out_features]`, of the parameters' dtype. Weight and bias are drawn
+    uniformly from ±1/√`in_features`; without `bias` there is none.
+
+    >>> import micrograd_rs as mg
+    >>> layer = mg.nn.Linear(3, 2)
+    >>> layer(mg.ones(4, 3)).shape, layer.weight.shape, layer.bias.shape
+    ((4, 2), (2, 3), (2,))
+
+    ValueError where the last axis is not of `in_features`, TypeError for another dtype than that of the parameters.
+    """
 
     def __init__(
         self,
@@ -142,7 +151,16 @@ class Identity(Module):
 
 
 class LayerNorm(Module):
-    """Normalises over the last axes to mean 0 and variance 1, then scales and shifts."""
+    """Normalises over the last axes, of `normalized_shape`, to mean 0 and variance 1 (and `eps`), then scales and shifts with `elementwise_affine`
+    (without `bias` scales alone). Takes any axes before them, and answers with the shape that it was given.
+
+    >>> import micrograd_rs as mg
+    >>> layer = mg.nn.LayerNorm(4)
+    >>> layer(mg.tensor([[1.0, 2.0, 3.0, 4.0]])).mean().round().item(), list(layer.state_dict())
+    (0.0, ['weight', 'bias'])
+
+    ValueError where the last axes are others.
+    """
 
     def __init__(
         self,

@@ -35,11 +35,18 @@ class _WeightedLoss(_Loss):
 
 
 class CrossEntropyLoss(_WeightedLoss):
-    """The cross entropy of logits `[n, classes]` (or `[classes]`, `[n, classes, …]`) and integer labels or
-    probabilities.
+    """The cross entropy of logits `[n, classes]` (or `[classes]`, `[n, classes, …]`) and integer labels `[n]` (or `[]`, `[n, …]`), or
+    probabilities of the logits' shape.
 
     `weight` has a number for each class, samples with the label `ignore_index` do not count, and
-    `label_smoothing` is the part of each target that is spread evenly over all classes.
+    `label_smoothing` is the part of each target that is spread evenly over all classes. `reduction` is "mean", "sum" or "none".
+
+    >>> import micrograd_rs as mg
+    >>> loss = mg.nn.CrossEntropyLoss()
+    >>> round(loss(mg.tensor([[0.0, 0.0], [9.0, 0.0]]), mg.tensor([1, 0])).item(), 3)
+    0.347
+
+    IndexError for a label that is no class, ValueError for other shapes.
     """
 
     def __init__(
@@ -89,7 +96,12 @@ class NLLLoss(_WeightedLoss):
 
 
 class MSELoss(_Loss):
-    """Squared differences."""
+    """Squared differences of two tensors of one shape: their mean, or with `reduction` "sum" or "none" their sum or themselves.
+
+    >>> import micrograd_rs as mg
+    >>> mg.nn.MSELoss()(mg.tensor([1.0, 2.0]), mg.tensor([0.0, 4.0])).item()
+    2.5
+    """
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         return F.mse_loss(input, target, reduction=self.reduction)

@@ -136,10 +136,17 @@ class _BatchNorm(_NormBase):
 
 
 class BatchNorm1d(_BatchNorm):
-    """Normalises `[n, channels]` or `[n, channels, length]` by channel, then scales and shifts.
+    """Normalises `[n, channels]` or `[n, channels, length]` by channel (of which there are `num_features`), then scales and shifts with `affine`.
 
     In training by the batch's mean and variance, which the running ones follow by `momentum` (None: as the mean
-    of all batches), otherwise by the running ones.
+    of all batches), otherwise by the running ones; without `track_running_stats` always by the batch's.
+
+    >>> import micrograd_rs as mg
+    >>> norm = mg.nn.BatchNorm1d(2)
+    >>> norm(mg.tensor([[1.0, 0.0], [3.0, 4.0]])).round().tolist(), norm.running_mean.tolist()
+    ([[-1.0, -1.0], [1.0, 1.0]], [0.20000000298023224, 0.20000000298023224])
+
+    ValueError for other axes or channels, and in training for one number a channel.
     """
 
     axes = (2, 3)

@@ -214,6 +214,11 @@ class GRU(RNNBase):
 class LSTM(RNNBase):
     """Long short-term memory (Hochreiter and Schmidhuber, 1997), as `RNN`, with two states, `(h, c)`. With
     `proj_size` the hidden state is projected to that size (Sak et al., 2014).
+
+    >>> import micrograd_rs as mg
+    >>> output, (h, c) = mg.nn.LSTM(3, 5, num_layers=2, batch_first=True)(mg.randn(4, 7, 3))
+    >>> output.shape, h.shape, c.shape
+    ((4, 7, 5), (2, 4, 5), (2, 4, 5))
     """
 
     def __init__(

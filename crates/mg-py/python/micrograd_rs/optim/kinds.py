@@ -37,7 +37,19 @@ __getattr__ = _Lazy(__name__)
 
 
 class SGD(Optimizer):
-    """Stochastic gradient descent: `p - lr * g`, with momentum in PyTorch's form."""
+    """Stochastic gradient descent: `p - lr * g`, with `momentum` in PyTorch's form, dampened by `dampening`, or Nesterov's with `nesterov`.
+    `weight_decay * p` is added to the gradient; with `maximize` the step goes upwards. `params` are parameters or groups of them.
+
+    >>> import micrograd_rs as mg
+    >>> p = mg.nn.Parameter(mg.tensor([1.0]))
+    >>> sgd = mg.optim.SGD([p], lr=0.25)
+    >>> (p * 2).sum().backward()
+    >>> sgd.step()
+    >>> p.item()
+    0.5
+
+    `foreach`, `fused` and `differentiable` say how PyTorch computes it. ValueError for numbers that make no sense.
+    """
 
     _kind = "SGD"
 
@@ -59,9 +71,19 @@ class SGD(Optimizer):
 
 
 class Adam(Optimizer):
-    """Adam: Kingma and Ba, 2015.
+    """Adam (Kingma and Ba, 2015): steps of `lr` by the mean of gradients over the root of that of their squares and `eps`, both remembered
+    by `betas`. `weight_decay * p` is added to the gradient; with `maximize` the step goes upwards. `params` are parameters or groups of them.
+
+    >>> import micrograd_rs as mg
+    >>> p = mg.nn.Parameter(mg.tensor([1.0]))
+    >>> adam = mg.optim.Adam([p], lr=0.25)
+    >>> (p * 2).sum().backward()
+    >>> adam.step()
+    >>> round(p.item(), 3)
+    0.75
 
     With `amsgrad`, the largest mean square so far in place of the last one; with `decoupled_weight_decay`, `AdamW`'s decay.
+    `foreach`, `fused`, `capturable` and `differentiable` say how PyTorch computes it. ValueError for numbers that make no sense.
     """
 
     _kind = "Adam"
@@ -86,7 +108,17 @@ class Adam(Optimizer):
 
 
 class AdamW(Adam):
-    """Adam with decoupled weight decay: Loshchilov and Hutter, 2019."""
+    """Adam with decoupled weight decay (Loshchilov and Hutter, 2019): a parameter becomes smaller by `lr * weight_decay` of itself at each
+    step, whatever its gradient. Everything else is as in `Adam`.
+
+    >>> import micrograd_rs as mg
+    >>> p = mg.nn.Parameter(mg.tensor([1.0]))
+    >>> adamw = mg.optim.AdamW([p], lr=0.25, weight_decay=0.5)
+    >>> (p * 0).sum().backward()
+    >>> adamw.step()
+    >>> p.item()
+    0.875
+    """
 
     _kind = "AdamW"
 

@@ -227,7 +227,19 @@ class _Scheduled(LRScheduler):
 
 
 class StepLR(_Scheduled):
-    """Times `gamma` every `step_size` epochs."""
+    """The rate times `gamma` every `step_size` epochs, each of which `step()` ends; `last_epoch` is where to go on.
+
+    >>> import micrograd_rs as mg
+    >>> sgd = mg.optim.SGD([mg.nn.Parameter(mg.zeros(1))], lr=1.0)
+    >>> schedule = mg.optim.lr_scheduler.StepLR(sgd, step_size=2, gamma=0.5)
+    >>> rates = []
+    >>> for epoch in range(4):
+    ...     rates += schedule.get_last_lr()
+    ...     sgd.step()
+    ...     schedule.step()
+    >>> rates
+    [1.0, 1.0, 0.5, 0.5]
+    """
 
     def __init__(self, optimizer: Optimizer, step_size: int, gamma: float = 0.1, last_epoch: int = -1) -> None:
         self.step_size = step_size

@@ -48,6 +48,16 @@ def clip_grad_norm_(
 ) -> Tensor:
     """Scales the gradients of all parameters, in place, so that their norm as one vector is no more than
     `max_norm`; answers with what it was. Nothing is read: it is part of the step's plan.
+
+    `norm_type` is the norm's order; with `error_if_nonfinite` a norm that is NaN or infinite is a RuntimeError; `foreach` changes nothing.
+
+    >>> import micrograd_rs as mg
+    >>> p = mg.nn.Parameter(mg.tensor([0.0, 0.0]))
+    >>> p.grad = mg.tensor([3.0, 4.0])
+    >>> mg.nn.utils.clip_grad_norm_([p], max_norm=1.0).item()
+    5.0
+    >>> round(p.grad.norm().item(), 3)
+    1.0
     """
     found = _listed(parameters)
     total = get_total_norm([p.grad for p in found if p.grad is not None], norm_type, error_if_nonfinite)

@@ -56,6 +56,14 @@ class IterableDataset(Dataset[T_co]):
 class TensorDataset(Dataset[tuple[Tensor, ...]]):
     """Tensors with a row for every sample, or arrays and tensors of other libraries, which are made tensors. A loader gathers the rows of a batch in one operation, on
     the device where they are.
+
+    >>> import micrograd_rs as mg
+    >>> from micrograd_rs.utils.data import DataLoader, TensorDataset
+    >>> rows = TensorDataset(mg.arange(5.0), mg.arange(5))
+    >>> len(rows), rows[2], [len(x) for x, y in DataLoader(rows, batch_size=2)]
+    (5, (tensor(2.), tensor(2)), [2, 2, 1])
+
+    ValueError for tensors of unlike numbers of rows.
     """
 
     def __init__(self, *tensors: Any) -> None:
@@ -178,7 +186,13 @@ def gathers(dataset: Any) -> bool:
 def random_split(
     dataset: Dataset[T_co], lengths: Sequence[int | float], generator: Generator | None = None
 ) -> list[Subset[T_co]]:
-    """Parts of a data set that have no sample in common, of these lengths, or of these parts of the whole, which add up to it."""
+    """Parts of a data set that have no sample in common, of these lengths, or of these parts of the whole, which add up to it. Which sample is
+    in which is drawn from `generator`, or the default one.
+
+    >>> from micrograd_rs.utils.data import random_split
+    >>> [len(part) for part in random_split(range(10), [0.7, 0.3])]
+    [7, 3]
+    """
     n = len(cast("Any", dataset))
     sizes = list(lengths)
     if all(0 <= size <= 1 for size in sizes) and abs(sum(sizes) - 1) < 1e-9 and not all(isinstance(s, int) for s in sizes):

@@ -1,0 +1,90 @@
+"""Says what the docstrings of public names lack: by room how many have none, no example, or no word of an argument.
+
+    python tools/docstrings.py            counts
+    python tools/docstrings.py --names    the names, too
+    python tools/docstrings.py nn optim   of some rooms
+
+The built package must be importable.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import re
+import sys
+from typing import Any
+
+import micrograd_rs as mg
+
+ROOMS = [
+    "", "nn", "nn.functional", "nn.init", "nn.utils", "nn.utils.rnn", "nn.utils.parametrize", "optim", "optim.lr_scheduler", "optim.swa_utils",
+    "autograd", "autograd.forward_ad", "autograd.functional", "autograd.graph", "amp", "func", "utils.data", "utils.checkpoint", "linalg", "special",
+    "signal.windows", "distributions", "metrics", "kernels", "jit", "onnx", "profiler", "random", "serialization", "safetensors", "npz", "cuda", "testing",
+    "tokenizers", "hub",
+]  # fmt: skip
+# Arguments that are the same everywhere.
+PLAIN = {
+    "self", "args", "kwargs", "input", "other", "out", "dtype", "device", "requires_grad", "layout", "pin_memory", "memory_format", "generator", "dim", "keepdim",
+    "axis", "keepdims", "inplace",
+}  # fmt: skip
+
+
+def members(room: str) -> dict[str, Any]:
+    """The public callables of a room that are its own: what another room has is counted there."""
+    module = importlib.import_module(f"micrograd_rs.{room}".rstrip("."))
+    names = {*getattr(module, "__all__", ()), *(dir(module) if not hasattr(module, "__all__") or not room else ())}
+    found = {}
+    for name in sorted(name for name in names if not name.startswith("_")):
+        value = getattr(module, name, None)
+        if callable(value) and not inspect.ismodule(value) and str(getattr(value, "__module__", "micrograd_rs")).startswith(("micrograd_rs", "None")):
+            found[name] = value
+    return found
+
+
+def arguments(value: Any) -> list[str]:
+    """What a callable takes that is not the same everywhere."""
+    try:
+        parameters = inspect.signature(value).parameters
+    except (TypeError, ValueError):
+        return []
+    return [name for name in parameters if name not in PLAIN and not name.startswith("_")]
+
+
+def lacks(value: Any) -> list[str]:
+    """What a docstring lacks."""
+    text = inspect.getdoc(value) if not inspect.isclass(value) else value.__doc__
+    if not isinstance(text, str) or not text:
+        return ["docstring", "example", "arguments"]
+    found = [] if ">>>" in text else ["example"]
+    told = set(re.findall(r"\w+", text))
+    if any(name not in told for name in arguments(value)):
+        found.append("arguments")
+    return found
+
+
+def main() -> None:
+    rooms = [a for a in sys.argv[1:] if not a.startswith("-")] or ROOMS
+    print(f"{'room':24}{'names':>7}{'no docstring':>14}{'no example':>12}{'an argument missing':>21}")
+    met: set[int] = set()
+    for room in rooms:
+        counts: dict[str, list[str]] = {"docstring": [], "example": [], "arguments": []}
+        its = members(room)
+        for name, value in its.items():
+            if id(value) in met:
+                continue
+            met.add(id(value))
+            for what in lacks(value):
+                counts[what].append(name)
+        print(f"{room or 'micrograd_rs':24}{len(its):7}" + "".join(f"{len(counts[what]):{w}}" for what, w in (("docstring", 14), ("example", 12), ("arguments", 21))))
+        if "--names" in sys.argv:
+            for what, names in counts.items():
+                print(f"    no {what}: {', '.join(names)}")
+    # What tensors do.
+    methods = {name: getattr(mg.Tensor, name) for name in dir(mg.Tensor) if not name.startswith("_")}
+    without = {what: [name for name, value in methods.items() if what in lacks(value)] for what in ("docstring", "example", "arguments")}
+    print(f"{'Tensor':24}{len(methods):7}{len(without['docstring']):14}{len(without['example']):12}{len(without['arguments']):21}")
+
+
+if __name__ == "__main__":
+    main()
