@@ -141,8 +141,9 @@ DIFFERENCES = """## What is there and differs
   that requires a gradient is a module's parameter wherever it is assigned; sizes print as tuples, devices as `Device('cpu')`.
 - More is taken than in PyTorch: `mean` and `softmax` of integers, `Linear` with inputs of other dtypes, which are promoted, and `x.numpy()` of a leaf that
   requires a gradient, a copy that nobody can write to. `F.softmax` without `dim` and a schedule's step before its optimiser's do not warn.
-- `out=` is taken nowhere: what an operation answers with is written into a tensor by `x.copy_(…)`, or by its twin with an underscore.
-- A module's `__dict__` has its parts under their own names. `_parameters`, `_buffers` and `_modules` are attributes, which change the module, and no keys of its `__dict__`.
+- `out=` takes None alone, everywhere: what an operation answers with is written into a tensor by `x.copy_(…)`, or by its twin with an underscore.
+- A module's `__dict__` has its parts under their own names, beside `_parameters`, `_buffers` and `_modules`, which change the module.
+- `_base` of a view is a tensor of all of the memory, and not the object that the view was made of.
 - Gradients are dense: `gather(sparse_grad=…)` and `embedding(sparse=…)` change nothing. Nor does `non_blocking`: copies are in the stream's order.
 - `empty` and its like are zeros. `memory_format`, `layout` and `pin_memory` are taken and change nothing: results lie in row-major order.
 - `Tensor.type()` without an argument answers with the dtype; `repr` says `micrograd_rs.float32`.
@@ -176,7 +177,7 @@ DIFFERENCES = """## What is there and differs
 - `complex64` and `sparse_coo` and their like are names to compare with: no tensor is of such a dtype or layout, and to ask for one is a TypeError.
 - There to say what to do instead, in an error: `hub.load` of what is not a folder and `hub.load_state_dict_from_url` of what was not downloaded, what is in `fx` but `wrap`, `autograd.graph.saved_tensors_hooks`, `save_on_cpu` and `allow_mutation_on_saved_tensors`,
   `autograd.profiler.emit_nvtx`, `cuda.CUDAGraph` and `cuda.graph`, `nn.parallel.DistributedDataParallel`, what is in
-  `distributed` but `is_available` and `is_initialized`, `Module.share_memory`, `jit.save` and `jit.load`, `SummaryWriter.add_graph`, `add_hparams`, `add_embedding`,
+  `distributed` but `is_available` and `is_initialized`, `Module.share_memory`, `Tensor.share_memory_`, `jit.save` and `jit.load`, `SummaryWriter.add_graph`, `add_hparams`, `add_embedding`,
   `add_pr_curve`, `add_audio`, `add_video`, `add_mesh` and `add_custom_scalars`, `benchmark.Timer.collect_callgrind`.
 - `backends.cudnn` and its like keep what they are set to, and change nothing, but for `backends.cuda.matmul.allow_tf32`.
 """

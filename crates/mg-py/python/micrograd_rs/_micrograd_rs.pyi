@@ -3088,6 +3088,7 @@ def zeros(
     shape: Sequence[_int],
     /,
     *,
+    out: None = None,
     dtype: _DType | None = None,
     device: _Device | None = None,
     requires_grad: _bool = False,
@@ -3250,7 +3251,6 @@ def full_like(
     input: Tensor,
     fill_value: _float,
     *,
-    out: None = None,
     dtype: _DType | None = None,
     device: _Device | None = None,
     requires_grad: _bool = False,
@@ -6048,8 +6048,8 @@ def _nn_pad(input: Tensor, pad: _Dims, mode: str = "constant", value: _float | N
 
     # Errors
 
-    An odd number of widths, or too many; another mode; a `value` for another mode than "constant"; more taken away, mirrored or
-    wrapped than there is.
+    An odd number of widths, or too many; another mode; margins of elements that are not those of all axes behind one or two; a `value` for another
+    mode than "constant"; more taken away, mirrored or wrapped than there is.
     """
 
 def _nn_interpolate(input: Tensor, size: _Sizes | None = None, scale_factor: _float | Sequence[_float] | None = None, mode: str = "nearest", align_corners: _bool | None = None, recompute_scale_factor: _bool | None = None, antialias: _bool = False) -> Tensor:
