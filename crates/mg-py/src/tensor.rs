@@ -533,4 +533,17 @@ impl PyTensor {
         let module = py.import("micrograd_rs._ufuncs")?;
         module.getattr("called")?.call1((ufunc, method, inputs, kwargs))
     }
+
+    /// NumPy's other functions: its own, of which those that would lose a gradient are refused.
+    fn __array_function__<'py>(
+        slf: &Bound<'py, PyTensor>,
+        func: &Bound<'py, PyAny>,
+        types: &Bound<'py, PyAny>,
+        args: &Bound<'py, PyTuple>,
+        kwargs: &Bound<'py, PyDict>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let _ = types;
+        let module = slf.py().import("micrograd_rs._ufuncs")?;
+        module.getattr("of_arrays")?.call1((func, args, kwargs))
+    }
 }

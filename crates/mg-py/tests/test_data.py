@@ -8,6 +8,7 @@ import gc
 import pickle
 import threading
 import time
+import warnings
 
 import micrograd_rs as mg
 import pytest
@@ -204,6 +205,23 @@ def test_iterated_data(workers):
     for wrong in ({"shuffle": True}, {"sampler": [1]}, {"batch_sampler": [[1]]}):
         with pytest.raises(ValueError):
             DataLoader(Count(3), **wrong)
+
+
+@pytest.mark.parametrize("workers", [0, 1])
+def test_whatever_can_be_iterated_over(workers):
+    class Squares:
+        def __iter__(self):
+            return (i * i for i in range(5))
+
+    for _ in range(2):
+        assert [b.tolist() for b in DataLoader(Squares(), batch_size=2, num_workers=workers)] == [[0, 1], [4, 9], [16]]
+    for samples in (lambda: (i for i in range(3)), lambda: iter([0, 1, 2]), lambda: {0, 1, 2}, lambda: map(int, "012")):
+        with warnings.catch_warnings():
+            # A generator cannot be copied for a worker, which is told.
+            warnings.simplefilter("ignore")
+            assert sorted(x.item() for x in DataLoader(samples(), num_workers=workers)) == [0, 1, 2]
+    with pytest.raises(ValueError, match="order"):
+        DataLoader((i for i in range(3)), shuffle=True)
 
 
 def test_data_sets():

@@ -467,8 +467,7 @@ NET = nn.Linear(3, 2)
 @pytest.mark.parametrize(
     ("call", "kind", "text"),
     [
-        (lambda: DataLoader(5), TypeError, "takes a data set with __getitem__ and __len__, got int$"),
-        (lambda: DataLoader(iter([1])), TypeError, "got list_iterator: an IterableDataset is what is iterated"),
+        (lambda: DataLoader(5), TypeError, "takes a data set with __getitem__ and __len__, or what can be iterated over, got int$"),
         (lambda: DataLoader([1], batch_size=2.0), TypeError, "takes an integer as batch_size, got 2.0"),
         (lambda: DataLoader([1], num_workers="2"), TypeError, "takes an integer as num_workers, got '2'"),
         (lambda: mg.utils.data.random_split([1, 2, 3], [1, 1]), ValueError, r"add up to 3, .* got \[1, 1\], which add up to 2"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import pickle
 
 import micrograd_rs as mg
@@ -85,6 +86,37 @@ def test_numpys_functions():
     assert x.grad.item() == 0.25
     with pytest.raises(RuntimeError, match="detach"):
         np.spacing(x)
+
+
+def test_no_function_of_numpys_loses_a_gradient():
+    np = pytest.importorskip("numpy")
+    w = mg.ones(2, 2, requires_grad=True)
+    lost = {
+        "concatenate": lambda x: np.concatenate([x * 2, x]),
+        "where": lambda x: np.where(x > 0, x, 0),
+        "dot": lambda x: np.dot(x, x * 2),
+        "reshape": lambda x: np.reshape(x * 2, (4,)),
+        "take": lambda x: np.take(x, [0]),
+        "outer": lambda x: np.outer(x, x),
+        "norm": lambda x: np.linalg.norm(x * 2),
+        "split": lambda x: np.split(x, 2),
+    }
+    for name, function in lost.items():
+        try:
+            made = function(w)
+        except RuntimeError as error:
+            assert "detach" in str(error), name
+        else:
+            assert isinstance(made, mg.Tensor) and made.requires_grad, name
+        function(w.detach())
+    assert np.shape(w) == (2, 2) and np.argmax(w) == 0 and np.allclose(w.detach(), 1)
+    assert np.sum(w).requires_grad and np.zeros_like(w).shape == (2, 2)
+    # What says where or to where takes tensors, too.
+    t = mg.tensor([1.0, 4.0])
+    out = np.zeros(2, np.float32)
+    assert np.add(t, 1, where=t > 2, out=out) is out and out.tolist() == [0, 5]
+    assert np.exp(t, where=t > 2)[1].item() == pytest.approx(math.exp(4))
+    assert np.heaviside(t - 1, 0.5).tolist() == [0.5, 1]
 
 
 def test_errors_are_of_both_kinds():

@@ -568,5 +568,5 @@ def load_zip(path: str, where: _Where, mmap: bool = False) -> Any:
 
                 return {name: where(t, "cpu") for name, t in read_npz(archive, path).items()}
             return _Archive(archive, path, where, mmap).load()
-    except (zipfile.BadZipFile, NotImplementedError, EOFError) as error:
+    except (zipfile.BadZipFile, NotImplementedError, EOFError, UnicodeDecodeError) as error:
         raise ValueError(f"{path}: no zip file: {error}") from None

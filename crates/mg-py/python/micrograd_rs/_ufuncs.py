@@ -1,11 +1,11 @@
-"""NumPy's functions of elements, of tensors: `numpy.sqrt(t)`, `array * t`."""
+"""NumPy's functions of tensors: those of elements (`numpy.sqrt(t)`, `array * t`), and all others."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from . import _ops
-from ._micrograd_rs import Tensor, from_numpy
+from ._micrograd_rs import Tensor, from_numpy, tensor
 
 # NumPy's name, and Python's for the operator from the right.
 _REFLECTED = {
@@ -63,14 +63,48 @@ def called(ufunc: Any, method: str, inputs: tuple[Any, ...], kwargs: dict[str, A
         ours = getattr(_ops, _OURS.get(name, name), None)
         if ours is not None:
             operands = [from_numpy(x) if type(x).__module__ == "numpy" and hasattr(x, "shape") and x.shape else x for x in inputs]
-            return ours(*operands)
+            try:
+                return ours(*operands)
+            except TypeError:
+                # Where NumPy takes a number some of ours take tensors alone.
+                like = next(x for x in operands if isinstance(x, Tensor))
+                if not any(isinstance(x, (int, float)) for x in operands):
+                    raise
+                return ours(*(tensor(x, dtype=like.dtype, device=like.device) if isinstance(x, (int, float)) else x for x in operands))
     out = kwargs.get("out") if kwargs else None
     options = dict(kwargs or {})
     if out is not None:
         options["out"] = tuple(_array(x) for x in out)
+    if "where" in options:
+        options["where"] = _array(options["where"])
     made = getattr(ufunc, method)(*(_array(x) for x in inputs), **options)
     if out is not None:
         return out[0] if len(out) == 1 else out
     if isinstance(made, tuple):
         return tuple(from_numpy(part) for part in made)  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
     return from_numpy(made) if getattr(made, "shape", ()) else made
+
+
+# What is made of a tensor's shape and dtype alone has no gradient.
+_OF_SHAPES = frozenset({"empty_like", "full_like", "ones_like", "zeros_like"})
+
+
+def _wants_gradient(value: Any) -> bool:
+    if isinstance(value, Tensor):
+        return value.requires_grad
+    return isinstance(value, (tuple, list)) and any(_wants_gradient(part) for part in value)  # pyright: ignore[reportUnknownVariableType]
+
+
+def _is_of_floats(value: Any) -> bool:
+    if isinstance(value, (tuple, list)):
+        return any(_is_of_floats(part) for part in value)  # pyright: ignore[reportUnknownVariableType]
+    return not isinstance(value, Tensor) and getattr(getattr(value, "dtype", None), "kind", "") == "f"
+
+
+def of_arrays(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """What another function of NumPy's answers with: it calls tensors' methods or reads their numbers, in which case no gradient would come back."""
+    made = func._implementation(*args, **kwargs)
+    wants = _wants_gradient(args) or _wants_gradient(tuple(kwargs.values()))
+    if wants and func.__name__ not in _OF_SHAPES and _is_of_floats(made):
+        raise RuntimeError(f"numpy.{func.__name__} of a tensor that requires a gradient would lose it: use t.detach()")
+    return made

@@ -53,6 +53,16 @@ class IterableDataset(Dataset[T_co]):
         return ChainDataset([self, other])
 
 
+class Iterated(IterableDataset[T_co]):
+    """Whatever can be iterated over, as a data set: a generator gives its samples once."""
+
+    def __init__(self, samples: Iterable[T_co]) -> None:
+        self.samples = samples
+
+    def __iter__(self) -> Iterator[T_co]:
+        return iter(self.samples)
+
+
 class TensorDataset(Dataset[tuple[Tensor, ...]]):
     """Tensors with a row for every sample, or arrays and tensors of other libraries, which are made tensors. A loader gathers the rows of a batch in one operation, on
     the device where they are.

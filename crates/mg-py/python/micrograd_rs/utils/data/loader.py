@@ -15,7 +15,7 @@ from ..._micrograd_rs import Generator, Tensor, _needs_values, arange, realize, 
 from ..._names import Lazy as _Lazy
 from ..._names import kind_of
 from .collate import default_collate, default_convert
-from .dataset import Dataset, IterableDataset, gathers
+from .dataset import Dataset, IterableDataset, Iterated, gathers
 from .sampler import BatchSampler, Drawn, RandomSampler, Sampler, SequentialSampler, new_seed
 from .streams import State, packed, unpacked
 from .workers import Job, Kit, Mark, Parts, Pool
@@ -84,6 +84,8 @@ def _computed(batch: Any) -> Any:
 class DataLoader(Generic[T_co]):
     """Batches of a data set, epoch after epoch: an iterable.
 
+    What has no `__getitem__` but can be iterated over (a generator, a set, an iterator) is taken as an `IterableDataset` is.
+
     Workers are threads (`num_workers`), each of which makes a batch while the loop computes; `prefetch_factor` is how many batches for
     each of them are made ahead. Batches come in the samplers' order, which does not depend on the number of workers: it is drawn
     from `generator` (or the default one) when an epoch begins. An exception in a worker is raised in the loop, with a note that names the item.
@@ -105,7 +107,7 @@ class DataLoader(Generic[T_co]):
 
     def __init__(
         self,
-        dataset: Dataset[T_co] | Sequence[T_co],
+        dataset: Dataset[T_co] | Sequence[T_co] | Iterable[T_co],
         batch_size: int | None = 1,
         shuffle: bool | None = None,
         sampler: Sampler[Any] | Iterable[Any] | None = None,
@@ -128,8 +130,9 @@ class DataLoader(Generic[T_co]):
             if number is not None and not hasattr(number, "__index__"):
                 raise TypeError(f"DataLoader takes an integer as {name}, got {number!r}")
         if not isinstance(dataset, IterableDataset) and not hasattr(dataset, "__getitem__") and not hasattr(dataset, "__getitems__"):
-            how = ": an IterableDataset is what is iterated" if hasattr(dataset, "__iter__") else ""
-            raise TypeError(f"DataLoader takes a data set with __getitem__ and __len__, got {kind_of(dataset)}{how}")
+            if not hasattr(dataset, "__iter__"):
+                raise TypeError(f"DataLoader takes a data set with __getitem__ and __len__, or what can be iterated over, got {kind_of(dataset)}")
+            dataset = Iterated(dataset)
         if num_workers < 0:
             raise ValueError(f"DataLoader takes a num_workers of at least 0, got {num_workers}")
         if timeout < 0:
