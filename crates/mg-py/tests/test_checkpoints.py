@@ -463,6 +463,15 @@ def test_broken_files_of_pytorchs(tmp_path):
         mg.load(path)
 
 
+def test_a_name_in_a_zip_that_is_no_text(tmp_path):
+    path = tmp_path / "d.zip"
+    with zipfile.ZipFile(path, "w") as out:
+        out.writestr("é/data.pkl", b"N.")
+    path.write_bytes(path.read_bytes().replace("é".encode(), b"\xff\xa9"))
+    with pytest.raises(ValueError, match="d.zip"):
+        mg.load(path)
+
+
 @pytest.mark.parametrize("kind", [zipfile.ZIP_DEFLATED, zipfile.ZIP_LZMA])
 @pytest.mark.parametrize("name", ["a/data.pkl", "a.npy"])
 def test_damaged_compression_is_the_files_fault(tmp_path, kind, name):
