@@ -1,6 +1,6 @@
 """Whole training steps beside PyTorch's: one definition of each network, and both libraries run it.
 
-    python3 steps.py gpt:bf16 gpt:tf32 cnn resnet:bf16 [--device cuda] [--compile] [--ours] [--profile] [--tiny]
+    python3 steps.py gpt:bf16 gpt:tf32 cnn lstm resnet:bf16 [--device cuda] [--compile] [--ours] [--profile] [--tiny]
 
 A case is a network and, after a colon, what products are computed in (f32 if it is not said). `first` is the first
 step, in which kernels are assembled: the driver keeps them on disk, so remove its cache (~/.nv/ComputeCache) before.
@@ -92,7 +92,24 @@ def networks(library):
             x = self.blocks(F.max_pool2d(F.relu(self.norm(self.conv(x))), 3, 2, 1))
             return F.cross_entropy(self.linear(x.mean((2, 3))), y)
 
-    return {"GPT": GPT, "CNN": CNN, "ResNet": ResNet}
+    class MLP(nn.Module):
+        def __init__(self, hidden):
+            super().__init__()
+            self.linear1, self.linear2, self.linear3 = nn.Linear(784, hidden), nn.Linear(hidden, hidden // 2), nn.Linear(hidden // 2, 10)
+
+        def forward(self, x, y):
+            return F.cross_entropy(self.linear3(F.relu(self.linear2(F.relu(self.linear1(x.flatten(1)))))), y)
+
+    class LSTM(nn.Module):
+        def __init__(self, letters, size, layers):
+            super().__init__()
+            self.letter, self.lstm = nn.Embedding(letters, size), nn.LSTM(size, size, layers, batch_first=True)
+            self.head = nn.Linear(size, letters)
+
+        def forward(self, x, y):
+            return F.cross_entropy(self.head(self.lstm(self.letter(x))[0]).flatten(0, 1), y.flatten())
+
+    return {"GPT": GPT, "CNN": CNN, "ResNet": ResNet, "MLP": MLP, "LSTM": LSTM}
 
 
 def case(name, tiny):
@@ -110,7 +127,13 @@ def case(name, tiny):
     if name == "resnet":
         batch, side, counts = (2, 32, (1, 1, 1, 1)) if tiny else (64, 224, (3, 4, 6, 3))
         return "ResNet", counts, (draw.random((batch, 3, side, side), dtype=np.float32), draw.integers(0, 1000, batch))
-    raise SystemExit(f"{name} is none of gpt, gpt2, cnn, resnet")
+    if name == "mlp":
+        batch, hidden = (8, 64) if tiny else (128, 512)
+        return "MLP", (hidden,), (draw.random((batch, 1, 28, 28), dtype=np.float32), draw.integers(0, 10, batch))
+    if name == "lstm":
+        batch, context, size = (4, 16, 32) if tiny else (64, 128, 512)
+        return "LSTM", (65, size, 2), tuple(draw.integers(0, 65, (batch, context)) for _ in range(2))
+    raise SystemExit(f"{name} is none of gpt, gpt2, cnn, resnet, mlp, lstm")
 
 
 def make(library, name, products, kind, device, tiny):
