@@ -220,6 +220,14 @@ impl Map<'_> {
         for t in &self.totals {
             let (_, a) =
                 body.reduction(t.value, true).ok_or_else(|| internal("a total that is no reduction"))?;
+            // Where the best of these is no better than what is known, nobody asks where it is.
+            let over = match t.reduction.extreme() {
+                Some(extreme) => {
+                    let best = body.partials(extreme, a, &runs, 1)?.remove(0);
+                    extreme.tree(best).map(|best| t.reduction.skip_unless_better(&t.acc, best))
+                }
+                None => None,
+            };
             let mut partials = body.partials(t.reduction, a, &runs, 1)?.remove(0);
             if self.stage.linear && t.reduction.kind.is_arg() {
                 for acc in &mut partials {
@@ -228,6 +236,9 @@ impl Map<'_> {
             }
             if let Some(sum) = t.reduction.tree(partials) {
                 t.reduction.add_to(&t.acc, sum);
+            }
+            if let Some(over) = over {
+                place(over);
             }
         }
         for (&o, &base) in self.stage.stores.iter().zip(outputs) {

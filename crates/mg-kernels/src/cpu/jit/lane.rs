@@ -229,7 +229,7 @@ impl FloatLane for Single {
         }
         made
     }
-    fn scaled(self, n: Self, _: impl FnOnce() -> (Self, Self)) -> Self {
+    fn scaled(self, n: Self, _: impl FnOnce() -> Self) -> Self {
         Single(note(Inst::Scale(self.0, n.0)))
     }
 }
