@@ -109,6 +109,16 @@ pub trait FloatLane: Lane {
         let result = Self::select(self.eq(zero), infinity.neg(), result);
         Self::select(self.lt(zero), self.lit(f64::NAN), result)
     }
+    /// What `any` makes, by the shorter way of `fast` where the mask holds for all that are computed at once: there both make the same. Only
+    /// who computes many at once asks.
+    #[inline(always)]
+    fn usually(
+        _mask: impl FnOnce() -> Self::Mask,
+        _fast: impl FnOnce() -> Self,
+        any: impl FnOnce() -> Self,
+    ) -> Self {
+        any()
+    }
     /// `values`, or what `other` makes of them where the mask holds, which is seldom: who computes one number at a time jumps over
     /// it. It computes what it would without the mask, so that the result is the same whoever does both.
     #[inline(always)]

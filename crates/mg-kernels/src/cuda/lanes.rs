@@ -208,7 +208,7 @@ macro_rules! float {
                 }
                 Lane::select(self.lt(low), low, self)
             }
-            // Who has a logarithm that is rough has its ends exactly.
+            // Who has a logarithm that is rough has its ends exactly, but takes what is no normal number for zero.
             #[inline(never)]
             fn logarithm(self, inside: Self) -> Self {
                 let (zero, infinity) = (Lane::lit(self, 0.0), Lane::lit(self, f64::INFINITY));
@@ -217,7 +217,8 @@ macro_rules! float {
                     let result = Lane::select(Lane::eq(self, zero), Lane::neg(infinity), result);
                     return Lane::select(self.lt(zero), Lane::lit(self, f64::NAN), result);
                 }
-                let rough = $Name(op1($kind, "lg2.approx.ftz.f32", self.0));
+                let normal = Lane::mul(self, Lane::lit(self, 2f64.powi(30)));
+                let rough = $Name(op1($kind, "lg2.approx.ftz.f32", normal.0));
                 let usual = op2(Kind::P, concat!("setp.gt.", $t), self.0, zero.0);
                 let usual = op3(Kind::P, concat!("setp.lt.and.", $t), self.0, infinity.0, usual);
                 Lane::select(Pred(usual), inside, rough)

@@ -2,7 +2,7 @@
 
 use super::capability::AMPERE;
 use super::lanes::{Pred, select};
-use super::ptx::{Kind, Op, Opnd, assign, bits_of, capability, copy, imm, imm64, ins, label, op1, op2, op3, reg};
+use super::ptx::{Kind, Op, Opnd, assign, bits_of, capability, copy, imm, imm64, ins, op1, op2, op3, reg};
 use super::values::{as_number, cast, kind_of, round};
 use crate::frame::internal;
 use crate::program::ReduceKind;
@@ -68,21 +68,9 @@ impl Reduction {
         (self.register() == Kind::F && capability() >= AMPERE).then_some(Reduction { kind, ..self })
     }
 
-    /// Jumps to the label unless `best` may be better than an accumulator that [`Reduction::start`] made: greater (or less), or one of
-    /// both a NaN.
-    pub(crate) fn skip_unless_better(self, acc: &Acc, best: Acc) -> u32 {
-        let test = if self.kind == ReduceKind::ArgMax { "setp.gtu.f32" } else { "setp.ltu.f32" };
-        let better = op2(Kind::P, test, best.value, acc.value);
-        let over = label();
-        ins!("@!{better} bra L{over}");
-        over
-    }
-
     /// A fresh accumulator, in registers of its own.
     pub(crate) fn start(self) -> Acc {
-        // Whatever is compared with a NaN may be better.
-        let value = if self.extreme().is_some() { Op(Kind::F, Opnd::Imm(f32::NAN.to_bits().into())) } else { self.neutral() };
-        Acc { value: copy(value), index: self.kind.is_arg().then(|| copy(imm64(-1))) }
+        Acc { value: copy(self.neutral()), index: self.kind.is_arg().then(|| copy(imm64(-1))) }
     }
 
     /// An element as a partial result; `index` is for index reductions.

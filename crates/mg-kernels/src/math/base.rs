@@ -3,7 +3,7 @@
 // Coefficients of polynomials are what was fitted, also where they come near a constant.
 #![allow(clippy::approx_constant)]
 
-use super::log::{DOUBLE, SINGLE, split};
+use super::log::{DOUBLE, LEAST, SINGLE, by_parts};
 use super::{MAGIC_DOUBLE, MAGIC_SINGLE, fraction_bits, horner, lit};
 use crate::lane::{BitLane, FloatLane, Format};
 
@@ -33,13 +33,14 @@ pub fn exp2<L: FloatLane>(x: L) -> L {
 #[inline(always)]
 pub fn log2<L: FloatLane>(x: L) -> L {
     // The significand in [√½, √2): of n and the logarithm of that the larger is at least ½ after all.
-    let (n, significand) = split(x, 0x3f35_04f3, 0x3fe6_a09e_667f_3bcd);
-    let f = significand.sub(x.lit(1.0));
-    let series = match x.format() {
-        Format::Single => horner(f, LOG2_SINGLE),
-        Format::Double => horner(f, LOG2_DOUBLE),
-    };
-    x.logarithm(f.fma(x.lit(std::f64::consts::LOG2_E), f.mul(f).mul(series)).add(n))
+    by_parts(x, (0x3f35_04f3, 0x3fe6_a09e_667f_3bcd), |n, significand| {
+        let f = significand.sub(x.lit(1.0));
+        let series = match x.format() {
+            Format::Single => horner(f, LOG2_SINGLE),
+            Format::Double => horner(f, LOG2_DOUBLE),
+        };
+        f.fma(x.lit(std::f64::consts::LOG2_E), f.mul(f).mul(series)).add(n)
+    })
 }
 
 /// log₁₀ x, within 0.90 ulp in single and 0.80 in double precision; exact for powers of ten.
@@ -49,19 +50,20 @@ pub fn log10<L: FloatLane>(x: L) -> L {
     let per_ln = (lit(x, 0.4342945, std::f64::consts::LOG10_E), lit(x, -1.010305e-8, 1.098319650216765e-17));
     let (short, rest) =
         (lit(x, 0.301025390625, 0.30102999566383914), lit(x, 4.605038981195214e-6, 1.42050232272661e-13));
-    let (n, significand) = split(x, 0x3f2a_aaab, 0x3fe5_5555_5555_5555);
-    let f = significand.sub(x.lit(1.0));
-    let series = match x.format() {
-        Format::Single => horner(f, SINGLE),
-        Format::Double => horner(f, DOUBLE),
-    };
-    let bend = f.mul(f).mul(f.fma(series, x.lit(-0.5)));
-    let product = f.mul(per_ln.0);
-    let product_tail = f.fma(per_ln.0, product.neg());
-    let small = bend.fma(per_ln.0, f.fma(per_ln.1, product_tail));
-    let whole = n.mul(short);
-    let sum = whole.add(product);
-    x.logarithm(sum.add(whole.sub(sum).add(product).add(n.fma(rest, small))))
+    by_parts(x, LEAST, |n, significand| {
+        let f = significand.sub(x.lit(1.0));
+        let series = match x.format() {
+            Format::Single => horner(f, SINGLE),
+            Format::Double => horner(f, DOUBLE),
+        };
+        let bend = f.mul(f).mul(f.fma(series, x.lit(-0.5)));
+        let product = f.mul(per_ln.0);
+        let product_tail = f.fma(per_ln.0, product.neg());
+        let small = bend.fma(per_ln.0, f.fma(per_ln.1, product_tail));
+        let whole = n.mul(short);
+        let sum = whole.add(product);
+        sum.add(whole.sub(sum).add(product).add(n.fma(rest, small)))
+    })
 }
 
 /// (log₂(1 + f) − f·log₂ e)/f² on [√½ − 1, √2 − 1], with relative errors 2⁻²⁶ and 2⁻⁵⁸ of the logarithm.

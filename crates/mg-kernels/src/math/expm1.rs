@@ -31,7 +31,8 @@ pub fn expm1<L: FloatLane>(x: L) -> L {
 /// ln(1 + x), within 0.90 ulp in single and 1.00 in double precision. −1 gives −∞, what is below it NaN.
 #[inline(always)]
 pub fn log1p<L: FloatLane>(x: L) -> L {
-    let result = x.lit(1.0).add(x).logarithm(log1p_inside(x));
+    let inside = || L::both(x.lit(-1.0).lt(x), x.lt(x.lit(f64::INFINITY)));
+    let result = L::usually(inside, || log1p_inside(x), || x.lit(1.0).add(x).logarithm(log1p_inside(x)));
     let tiny = lit(x, 2.9802322387695312e-8, 5.551115123125783e-17);
     L::select(x.abs().lt(tiny), x, result)
 }
