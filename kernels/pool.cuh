@@ -35,7 +35,8 @@ struct Pool {
     const T* a;
     const T* b;
     const T* c;
-    u64 count;      // elements of the result
+    u64 count;      // elements of the result of a thread's first plane, over all threads
+    u64 planes;
     u64 inputs, outputs;  // elements and windows of a plane
     u64 places;     // of a window
     i64 number;     // what sums are divided by, where `share` is 2
@@ -45,6 +46,8 @@ struct Pool {
     u32 adaptive;
     u32 wide;       // positions may not fit 31 bits
     u32 together;   // whether a warp has a window, of which a mean is asked
+    u32 each;       // planes of a thread: what it finds out of a place serves for all of them
+    u32 unused;
 };
 
 struct Window {
@@ -87,21 +90,22 @@ __device__ __forceinline__ i32 place(const Pool& p, const Axis& a, u32 i, u32 o)
     return k * a.dilation.size == at ? (i32)k : -1;
 }
 
-__device__ __forceinline__ i64 linear(const Pool& p, i32 z, i32 y, i32 x) {
-    return ((i64)z * p.axis[1].in.size + y) * p.axis[2].in.size + x;
+// Where something is in a plane, which has less than 2^31 elements.
+__device__ __forceinline__ i32 linear(const Pool& p, i32 z, i32 y, i32 x) {
+    return (z * (i32)p.axis[1].in.size + y) * (i32)p.axis[2].in.size + x;
 }
-__device__ __forceinline__ i64 linear_out(const Pool& p, u32 z, u32 y, u32 x) {
-    return ((i64)z * p.axis[1].out.size + y) * p.axis[2].out.size + x;
+__device__ __forceinline__ u32 linear_out(const Pool& p, u32 z, u32 y, u32 x) {
+    return (z * p.axis[1].out.size + y) * p.axis[2].out.size + x;
 }
 
 // Where the largest element of a window stands: of equal ones the first, of NaNs the last.
-__device__ __forceinline__ i64 largest(const Pool& p, const T* x, const Window (&w)[3]) {
+__device__ __forceinline__ i32 largest(const Pool& p, const T* x, const Window (&w)[3]) {
     W best = least(W());
-    i64 at = linear(p, min(w[0].first, (i32)p.axis[0].in.size - 1), min(w[1].first, (i32)p.axis[1].in.size - 1),
+    i32 at = linear(p, min(w[0].first, (i32)p.axis[0].in.size - 1), min(w[1].first, (i32)p.axis[1].in.size - 1),
                     min(w[2].first, (i32)p.axis[2].in.size - 1));
     for (i32 z = 0; z < w[0].count; z++)
         for (i32 y = 0; y < w[1].count; y++) {
-            i64 line = linear(p, w[0].first + z * w[0].step, w[1].first + y * w[1].step, w[2].first);
+            i32 line = linear(p, w[0].first + z * w[0].step, w[1].first + y * w[1].step, w[2].first);
             for (i32 k = 0; k < w[2].count; k++, line += w[2].step) {
                 W v = widen(x[line]);
                 if (v > best || v != v) best = v, at = line;

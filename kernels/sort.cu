@@ -4,7 +4,8 @@
 // tile, sums the counts of each digit over the tiles, and moves the elements. An element's place among those of its tile is found
 // as by Merrill and Grimshaw, "High performance and scalable radix sorting" (2011), with a vote for each bit of the digit. Nothing
 // depends on the order in which blocks run. Integers are often small: what their keys differ in is found while digits are first counted, and a
-// digit that all have alike has no pass.
+// digit that all have alike has no pass. Of lines that fit a block and of which few elements are wanted, or one by its rank, the last of these is found
+// digit by digit from the highest one, by counts of those that begin as it does, and what stands before it is sorted by itself.
 #include "keys.cuh"
 
 constexpr int THREADS = 256;
@@ -16,6 +17,8 @@ enum : u32 { FEW_TILES = 16 };
 // Of a digit: its bits, and how many there are.
 constexpr int BITS = 8;
 constexpr int DIGITS = 1 << BITS;
+// The first elements of a line that are found without sorting it, at most: a thread has one of them.
+enum : u32 { FEW = 256 };
 
 struct Order {
     const U* x;       // elements; in passes after the first one they are read for their signs alone
@@ -35,10 +38,12 @@ struct Order {
     u32 passes;       // how many there are
     u32 keeps;        // whether the last pass writes keys and positions, too
     u32 together;     // lines that a block has
-    u32 which;        // what is picked
+    u32 which;        // what is picked, or LINE: the first elements
     u32 floats;       // whether there is NaN
     const u32* wanted;  // where it is known whether a pass is to do anything
 };
+// What is picked of a sorted line.
+enum : u32 { NTH = 0, MEDIAN = 1, NAN_MEDIAN = 2, MODE = 3, LINE = 4 };
 
 __device__ __forceinline__ u32 lane_of() { return threadIdx.x & 31; }
 __device__ __forceinline__ u32 warp_of() { return threadIdx.x >> 5; }
@@ -320,10 +325,105 @@ extern "C" __global__ void __launch_bounds__(256) V_NAME(const __grid_constant__
 }
 #endif
 
+#if V_SELECT
+// How many threads' elements, in order of places, have something before a thread's own: of each of its elements, `before`, and of all, the result.
+__device__ __forceinline__ u32 ordered(const bool (&has)[EACH], u32 (&before)[EACH], u32* sums) {
+    u32 count = 0;
+#pragma unroll
+    for (int r = 0; r < EACH; r++) {
+        u32 all = __ballot_sync(0xffffffffu, has[r]);
+        before[r] = count + __popc(all & ((1u << lane_of()) - 1));
+        count += __popc(all);
+    }
+    __syncthreads();
+    if (lane_of() == 0) sums[warp_of()] = count;
+    __syncthreads();
+    u32 base = 0, total = 0;
+    for (u32 w = 0; w < WARPS; w++) {
+        if (w < warp_of()) base += sums[w];
+        total += sums[w];
+    }
+#pragma unroll
+    for (int r = 0; r < EACH; r++) before[r] += base;
+    return total;
+}
+
+// The first elements of a line in order, or one by its rank.
+extern "C" __global__ void __launch_bounds__(256) V_NAME(const __grid_constant__ Order p) {
+    __shared__ u32 counts[DIGITS];
+    __shared__ u32 sums[WARPS];
+    __shared__ u32 chosen[3];  // a digit, what stands before it, how many have it
+    __shared__ K keys[FEW];
+    __shared__ u32 places[FEW];
+    u64 row = blockIdx.x;
+    u32 all = (u32)p.length;
+    K key[EACH];
+    u32 before[EACH];
+    bool has[EACH];
+#pragma unroll
+    for (int r = 0; r < EACH; r++) {
+        u32 i = place(r);
+        key[r] = i < all ? key_of(p.x[row * p.length + i], p.turn) : LARGEST;
+    }
+    u32 rank = (u32)p.count;
+    if (p.which == LINE) rank--;
+    if (p.which == MEDIAN || p.which == NAN_MEDIAN) {
+        u32 numbers = all;
+        if (p.floats) {
+#pragma unroll
+            for (int r = 0; r < EACH; r++) has[r] = place(r) < all && key[r] < (K)p.nan;
+            numbers = ordered(has, before, sums);
+        }
+        rank = ((numbers > 0 ? numbers : 1) - 1) / 2;
+        if (p.which == MEDIAN && numbers < all) rank = numbers;
+    }
+    // The key of that rank, as far as it is known, and which of those that have it is looked for.
+    K known = 0, mask = 0;
+    for (int shift = 8 * BYTES - BITS; shift >= 0; shift -= BITS) {
+        __syncthreads();
+        counts[threadIdx.x] = 0;
+        __syncthreads();
+#pragma unroll
+        for (int r = 0; r < EACH; r++)
+            if (place(r) < all && (key[r] & mask) == known) atomicAdd(&counts[(u32)(key[r] >> shift) & 255], 1u);
+        __syncthreads();
+        u32 count = counts[threadIdx.x];
+        u32 less = sum_before(count, sums);
+        if (less <= rank && rank < less + count) chosen[0] = threadIdx.x, chosen[1] = less, chosen[2] = count;
+        __syncthreads();
+        known |= (K)chosen[0] << shift;
+        mask |= (K)255 << shift;
+        rank -= chosen[1];
+        if (chosen[2] == 1) break;
+    }
+#pragma unroll
+    for (int r = 0; r < EACH; r++) has[r] = place(r) < all && (key[r] & mask) == known;
+    ordered(has, before, sums);
+    if (p.which != LINE) {
+#pragma unroll
+        for (int r = 0; r < EACH; r++)
+            if (has[r] && before[r] == rank) p.indices[row] = place(r);
+        return;
+    }
+    // Those before it, and of its like those that stand before it.
+#pragma unroll
+    for (int r = 0; r < EACH; r++) has[r] = place(r) < all && (key[r] & mask) < known || has[r] && before[r] <= rank;
+    ordered(has, before, sums);
+#pragma unroll
+    for (int r = 0; r < EACH; r++)
+        if (has[r]) keys[before[r]] = key[r], places[before[r]] = place(r);
+    __syncthreads();
+    u32 few = (u32)p.count;
+    if (threadIdx.x >= few) return;
+    K own = keys[threadIdx.x];
+    u32 to = 0;
+    for (u32 i = 0; i < few; i++) to += keys[i] < own || keys[i] == own && i < threadIdx.x;
+    p.indices[row * p.count + to] = places[threadIdx.x];
+}
+#endif
+
 #if V_PICK
 // One position of each sorted line: a block for each.
-constexpr u32 NTH = 0, MEDIAN = 1, NAN_MEDIAN = 2;
-
 // The first element whose key is not smaller.
 __device__ __forceinline__ u64 lower(const K* keys, u64 n, K key) {
     u64 low = 0;

@@ -60,6 +60,7 @@ def inputs(large):
         "batch": uniform(64, 128, 128),
         "images": uniform(8, 16, 128, 128),
         "g_images": uniform(8, 16, 128, 128),
+        "g_layers": uniform(*((256, 64, 56, 56) if large else (16, 64, 28, 28))),
         "fifty": uniform(50),
         "sorted": np.sort(uniform(4096)),
     }
@@ -259,6 +260,25 @@ def _cases():
     yield "max_pool2d, gradient", "G(F.max_pool2d(g_images, 2), g_images)"
     yield "avg_pool2d, gradient", "G(F.avg_pool2d(g_images, 2), g_images)"
     yield "batch_norm, gradient", "G(F.batch_norm(g_images, None, None, training=True), g_images)"
+    # so much that memory decides
+    yield "sort of x", "L.sort(x)"
+    yield "argsort of x", "L.argsort(x)"
+    yield "sort of long rows", "L.sort(m_a.reshape(-1, 4096), 1)"
+    yield "topk of x", "L.topk(x, 100)"
+    yield "topk of long rows", "L.topk(m_a.reshape(-1, 4096), 10, 1)"
+    yield "median of long rows", "L.median(m_a.reshape(-1, 4096), 1)"
+    layers = {
+        "batch_norm": "batch_norm(g_layers, None, None, training=True)",
+        "group_norm": "group_norm(g_layers, 8)",
+        "max_pool2d": "max_pool2d(g_layers, 2)",
+        "max_pool2d 3x3": "max_pool2d(g_layers, 3, 2, 1)",
+        "avg_pool2d": "avg_pool2d(g_layers, 2)",
+        "interpolate, bilinear": "interpolate(g_layers, scale_factor=2, mode='bilinear')",
+        "interpolate, nearest": "interpolate(g_layers, scale_factor=2)",
+    }
+    for name, expression in layers.items():
+        yield f"{name} of layers", f"F.{expression}"
+        yield f"{name} of layers, gradient", f"G(F.{expression}, g_layers)"
     yield "sort of rows, gradient", "G(L.sort(g_rows, 1)[0], g_rows)"
 
 

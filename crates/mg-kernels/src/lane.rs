@@ -74,8 +74,8 @@ pub trait FloatLane: Lane {
     fn quotient(self, o: Self) -> Self {
         self.div(o)
     }
-    /// The square root of a positive number that does not come near the ends of the format: above 2⁻¹⁰⁰ in single precision.
-    /// Elsewhere an executor may answer with anything.
+    /// The square root of a number that does not come near the ends of the format: zero, or above 2⁻¹⁰⁰ in single precision; NaN of what is
+    /// below zero. Elsewhere an executor may answer with anything.
     #[inline(always)]
     fn root(self) -> Self {
         self.sqrt()
@@ -95,11 +95,29 @@ pub trait FloatLane: Lane {
     fn to_bits(self) -> Self::Bits;
     /// The number with this bit pattern.
     fn from_bits(bits: Self::Bits) -> Self;
-    /// `self · 2ⁿ`, rounded once, for a whole n: by two powers of two that `halves` makes of it, unless there is an instruction for that.
+    /// `self · 2ⁿ`, rounded once, for a whole n: what `by_bits` makes, unless there is an instruction for it.
     #[inline(always)]
-    fn scaled(self, _n: Self, halves: impl FnOnce() -> (Self, Self)) -> Self {
-        let (first, second) = halves();
-        self.mul(first).mul(second)
+    fn scaled(self, _n: Self, by_bits: impl FnOnce() -> Self) -> Self {
+        by_bits()
+    }
+    /// `inside` where `self` is positive and finite, and elsewhere what its logarithm is: −∞ of zero, NaN of what is below, itself of
+    /// ∞ and NaN.
+    #[inline(always)]
+    fn logarithm(self, inside: Self) -> Self {
+        let (zero, infinity) = (self.lit(0.0), self.lit(f64::INFINITY));
+        let result = Self::select(self.lt(infinity), inside, self);
+        let result = Self::select(self.eq(zero), infinity.neg(), result);
+        Self::select(self.lt(zero), self.lit(f64::NAN), result)
+    }
+    /// What `any` makes, by the shorter way of `fast` where the mask holds for all that are computed at once: there both make the same. Only
+    /// who computes many at once asks.
+    #[inline(always)]
+    fn usually(
+        _mask: impl FnOnce() -> Self::Mask,
+        _fast: impl FnOnce() -> Self,
+        any: impl FnOnce() -> Self,
+    ) -> Self {
+        any()
     }
     /// `values`, or what `other` makes of them where the mask holds, which is seldom: who computes one number at a time jumps over
     /// it. It computes what it would without the mask, so that the result is the same whoever does both.

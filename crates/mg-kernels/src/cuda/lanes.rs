@@ -178,7 +178,7 @@ macro_rules! float {
                 let one = Lane::lit(self, 1.0);
                 let rough = $Name(op1($kind, "rcp.approx.ftz.f32", o.0));
                 let inverse = rough.fma(minus.fma(rough, one), rough);
-                let first = self.fma(inverse, Lane::lit(self, 0.0));
+                let first = if self.0 == one.0 { inverse } else { self.fma(inverse, Lane::lit(self, 0.0)) };
                 minus.fma(first, self).fma(inverse, first)
             }
             #[inline(never)]
@@ -186,7 +186,9 @@ macro_rules! float {
                 if $kind != Kind::F {
                     return FloatLane::sqrt(self);
                 }
-                let rough = $Name(op1($kind, "rsqrt.approx.ftz.f32", self.0));
+                // Of zero it is infinite: what is finite makes zero of zero again.
+                let rough = F32(op1($kind, "rsqrt.approx.ftz.f32", self.0));
+                let rough = $Name(at_most(rough, 2f64.powi(54)).0);
                 let (first, half) = (Lane::mul(rough, self), Lane::mul(rough, Lane::lit(self, 0.5)));
                 Lane::neg(first).fma(first, self).fma(half, first)
             }
@@ -205,6 +207,21 @@ macro_rules! float {
                     return $Name(op2($kind, concat!("max.NaN.", $t), self.0, low.0));
                 }
                 Lane::select(self.lt(low), low, self)
+            }
+            // Who has a logarithm that is rough has its ends exactly, but takes what is no normal number for zero.
+            #[inline(never)]
+            fn logarithm(self, inside: Self) -> Self {
+                let (zero, infinity) = (Lane::lit(self, 0.0), Lane::lit(self, f64::INFINITY));
+                if $kind != Kind::F {
+                    let result = Lane::select(self.lt(infinity), inside, self);
+                    let result = Lane::select(Lane::eq(self, zero), Lane::neg(infinity), result);
+                    return Lane::select(self.lt(zero), Lane::lit(self, f64::NAN), result);
+                }
+                let normal = Lane::mul(self, Lane::lit(self, 2f64.powi(30)));
+                let rough = $Name(op1($kind, "lg2.approx.ftz.f32", normal.0));
+                let usual = op2(Kind::P, concat!("setp.gt.", $t), self.0, zero.0);
+                let usual = op3(Kind::P, concat!("setp.lt.and.", $t), self.0, infinity.0, usual);
+                Lane::select(Pred(usual), inside, rough)
             }
             #[inline(never)]
             fn to_bits(self) -> $Bits {
@@ -237,6 +254,15 @@ macro_rules! float {
         }
     };
 }
+/// `high` above it, NaN for NaN.
+fn at_most(x: F32, high: f64) -> F32 {
+    let high = Lane::lit(x, high);
+    if capability() >= AMPERE {
+        return F32(op2(Kind::F, "min.NaN.f32", x.0, high.0));
+    }
+    Lane::select(high.lt(x), high, x)
+}
+
 float!(F32, f32, Kind::F, "f32", I32, Kind::R, "b32", Format::Single);
 float!(F64, f64, Kind::G, "f64", I64, Kind::D, "b64", Format::Double);
 

@@ -2,11 +2,13 @@
 
 use super::body::{Body, RowAt, Run, wide};
 use super::emit::{Emitted, finish};
-use super::ptx::{self, Kind, Op, assign, imm, imm64, ins, label, op1, op2, op3, place, special};
+use super::lanes::{Pred, select};
+use super::ptx::{self, Kind, Op, assign, copy, imm, imm64, ins, label, op1, op2, op3, place, special};
+use super::reduce::{Acc, Reduction};
 use super::stage::Elements;
 use super::totals::{Block, Total, finish_totals, start_totals};
 use crate::frame::{Frame, internal};
-use crate::program::{Class, Inst, Program, Source};
+use crate::program::{Class, Inst, Program, ReduceKind, Source};
 use mg_device::Result;
 
 /// The parameters of the entry that a block is of, and the entry's first block.
@@ -53,7 +55,27 @@ struct Map<'a> {
     body: Body<'a>,
     stage: &'a Elements,
     totals: Vec<Total>,
+    /// Of each total, what is known of it where its place is found afterwards.
+    best: Vec<Option<Best>>,
     tid: Op,
+}
+
+/// The best that a thread has seen of what an index reduction looks for, and the tile where it saw it first (−1: none).
+#[derive(Clone, Copy)]
+struct Best {
+    /// What reduces to the value alone.
+    extreme: Reduction,
+    value: Op,
+    tile: Op,
+}
+
+/// What is done with elements.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Pass {
+    /// All that there is to do; of some index reductions the best alone, which is in this tile.
+    All(Option<Op>),
+    /// The place of one total's best is found.
+    Place(usize),
 }
 
 /// Writes the kernel. With `list`, blocks are divided among entries, each with parameters of its own: in front of them stand
@@ -77,10 +99,15 @@ pub(crate) fn emit(
     body.uniforms()?;
     let totals = start_totals(&body);
     let count = body.params.long(frame.columns as i64);
-    let mut map = Map { body, stage, totals, tid };
+    // Of many elements few are the best so far, but in a warp there is nearly always one. So a thread keeps in mind in which tile it saw the
+    // best, and looks at that once more in the end. What is stored may have taken the elements' memory.
+    let found_later = per_block > 1 && stage.stores.is_empty();
+    let best = |t: &Total| Some(Best::start(t.reduction.extreme().filter(|_| found_later)?));
+    let best = totals.iter().map(best).collect();
+    let mut map = Map { body, stage, totals, best, tid };
     if per_block == 1 {
         let from = op2(Kind::D, "mul.wide.u32", cta, imm(tile as i64));
-        map.tile(from, count)?;
+        map.tile(from, count, Pass::All(None))?;
     } else {
         let each = map.body.params.word(per_block as u32);
         let all = map.body.params.word(tiles as u32);
@@ -92,11 +119,20 @@ pub(crate) fn emit(
         let p = op2(Kind::P, "setp.ge.u32", at, end);
         ins!("@{p} bra L{done}");
         let from = op2(Kind::D, "mul.wide.u32", at, imm(tile as i64));
-        map.tile(from, count)?;
+        map.tile(from, count, Pass::All(Some(at)))?;
         let next = op2(Kind::R, "add.u32", at, imm(1));
         assign(at, next);
         ins!("bra L{again}");
         place(done);
+        for (t, best) in map.best.clone().into_iter().enumerate() {
+            let Some(Best { tile: at, .. }) = best else { continue };
+            let none = label();
+            let p = op2(Kind::P, "setp.lt.s32", at, imm(0));
+            ins!("@{p} bra L{none}");
+            let from = op2(Kind::D, "mul.wide.u32", at, imm(tile as i64));
+            map.tile(from, count, Pass::Place(t))?;
+            place(none);
+        }
     }
     let Map { mut body, totals, .. } = map;
     finish_totals(&mut body, totals, blocks, &Block { threads, shared: 0, tid, cta })?;
@@ -106,6 +142,21 @@ pub(crate) fn emit(
         emitted.text = emitted.text.replace(&format!("p[{own}])"), &format!("p[{LIST_BYTES}])"));
     }
     Ok(emitted)
+}
+
+impl Best {
+    fn start(extreme: Reduction) -> Best {
+        Best { extreme, value: copy(extreme.neutral()), tile: copy(imm(-1)) }
+    }
+
+    /// The best of some elements of a tile. A NaN is better than all numbers, and the first one stays.
+    fn meet(&self, more: Acc, tile: Op) {
+        let test = if self.extreme.kind == ReduceKind::Max { "gtu" } else { "ltu" };
+        let number = op2(Kind::P, "setp.num.f32", self.value, self.value);
+        let better = op3(Kind::P, &format!("setp.{test}.and.f32"), more.value, self.value, number);
+        assign(self.value, select(Pred(better), more.value, self.value));
+        assign(self.tile, select(Pred(better), tile, self.tile));
+    }
 }
 
 impl Map<'_> {
@@ -150,7 +201,7 @@ impl Map<'_> {
     }
 
     /// The elements from `from` on, up to a tile or the end.
-    fn tile(&mut self, from: Op, count: Op) -> Result<()> {
+    fn tile(&mut self, from: Op, count: Op, pass: Pass) -> Result<()> {
         let &Elements { vector, runs, threads, tile: size, .. } = self.stage;
         let (bases, outputs) = (self.bases(from), self.outputs(from));
         let row = RowAt { index: imm(0), p: None, bases };
@@ -165,14 +216,14 @@ impl Map<'_> {
             // A run is there as a whole, or not at all.
             let inside = |&at: &Op| (at, Some(op2(Kind::P, "setp.lt.s64", wide(at), left)));
             let at: Vec<_> = at.iter().map(inside).collect();
-            return self.elements(&row, &outputs, from, &at);
+            return self.elements(&row, &outputs, from, &at, pass);
         }
         let (tail, done) = (label(), label());
         let short = op2(Kind::P, "setp.lt.s64", left, imm64(size as i64));
         ins!("@{short} bra L{tail}");
         // A whole tile.
         let at: Vec<_> = at.into_iter().map(|at| (at, None)).collect();
-        self.elements(&row, &outputs, from, &at)?;
+        self.elements(&row, &outputs, from, &at, pass)?;
         ins!("bra L{done}");
         // The last elements, one by one.
         place(tail);
@@ -183,7 +234,7 @@ impl Map<'_> {
         let p = op2(Kind::P, "setp.ge.s32", i, short);
         ins!("@{p} bra L{done}");
         self.body.vector = 1;
-        self.elements(&row, &outputs, from, &[(i, None)])?;
+        self.elements(&row, &outputs, from, &[(i, None)], pass)?;
         self.body.vector = vector;
         let next = op2(Kind::R, "add.u32", i, imm(threads as i64));
         assign(i, next);
@@ -193,7 +244,14 @@ impl Map<'_> {
     }
 
     /// The runs at these positions of the tile, where there are such.
-    fn elements(&mut self, row: &RowAt, outputs: &[Op], from: Op, at: &[(Op, Option<Op>)]) -> Result<()> {
+    fn elements(
+        &mut self,
+        row: &RowAt,
+        outputs: &[Op],
+        from: Op,
+        at: &[(Op, Option<Op>)],
+        pass: Pass,
+    ) -> Result<()> {
         let body = &mut self.body;
         let rows = std::slice::from_ref(row);
         let runs: Vec<Run> = at
@@ -217,9 +275,20 @@ impl Map<'_> {
                 body.full_value(v, &runs)?;
             }
         }
-        for t in &self.totals {
+        for (i, (t, best)) in self.totals.iter().zip(&self.best).enumerate() {
             let (_, a) =
                 body.reduction(t.value, true).ok_or_else(|| internal("a total that is no reduction"))?;
+            match (pass, best) {
+                (Pass::All(Some(tile)), Some(best)) => {
+                    let values = body.partials(best.extreme, a, &runs, 1)?.remove(0);
+                    if let Some(value) = best.extreme.tree(values) {
+                        best.meet(value, tile);
+                    }
+                    continue;
+                }
+                (Pass::Place(one), _) if one != i => continue,
+                (Pass::All(_) | Pass::Place(_), _) => {}
+            }
             let mut partials = body.partials(t.reduction, a, &runs, 1)?.remove(0);
             if self.stage.linear && t.reduction.kind.is_arg() {
                 for acc in &mut partials {
@@ -230,6 +299,7 @@ impl Map<'_> {
                 t.reduction.add_to(&t.acc, sum);
             }
         }
+        // There is nothing to store where places are found later.
         for (&o, &base) in self.stage.stores.iter().zip(outputs) {
             body.store_full(o, &runs, &[base])?;
         }

@@ -58,6 +58,16 @@ impl Reduction {
         }
     }
 
+    /// For an index reduction, the reduction to the value that is to be found; none where that takes more than an instruction.
+    pub(crate) fn extreme(self) -> Option<Reduction> {
+        let kind = match self.kind {
+            ReduceKind::ArgMax => ReduceKind::Max,
+            ReduceKind::ArgMin => ReduceKind::Min,
+            ReduceKind::Sum | ReduceKind::Prod | ReduceKind::Max | ReduceKind::Min => return None,
+        };
+        (self.register() == Kind::F && capability() >= AMPERE).then_some(Reduction { kind, ..self })
+    }
+
     /// A fresh accumulator, in registers of its own.
     pub(crate) fn start(self) -> Acc {
         Acc { value: copy(self.neutral()), index: self.kind.is_arg().then(|| copy(imm64(-1))) }

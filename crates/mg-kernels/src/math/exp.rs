@@ -18,15 +18,23 @@ pub fn exp<L: FloatLane>(x: L) -> L {
 /// x up to which [`exp_below`] is eˣ.
 pub const EXP_BELOW: f64 = 64.0;
 
-/// As [`exp`], bit by bit, for `x` up to [`EXP_BELOW`], by fewer instructions: n + 32 is added to the exponent, which no longer leaves the format's normal
-/// numbers then, and 2⁻³² rounds what does.
+/// As [`exp`], bit by bit, for `x` up to [`EXP_BELOW`], by fewer instructions: 2ⁿ⁺³³ does not leave the format's normal
+/// numbers, and 2⁻³³ rounds what does.
 #[inline(always)]
 pub fn exp_below<L: FloatLane>(x: L) -> L {
-    let x = x.at_least(lit(x, -104.0, -746.0));
-    // In double precision n goes down to −1076: 64 for 32.
-    let reduced = Reduced::by(x, lit(x, MAGIC_SINGLE + 32.0, MAGIC_DOUBLE + 64.0));
-    let more = L::from_bits(reduced.count.shl(fraction_bits(x)).add(reduced.power().to_bits()));
-    more.mul(lit(x, 2f64.powi(-32), 2f64.powi(-64)))
+    Reduced::by(x.at_least(lit(x, -104.0, -746.0)), None, small_magic(x)).small_power()
+}
+
+/// e to the power `x` + `x_tail`, as [`exp_below`], where x is no less than −104 (single) or −746 (double) and the tail small against 1.
+#[inline(always)]
+pub(super) fn exp_of_sum_below<L: FloatLane>(x: L, x_tail: L) -> L {
+    Reduced::by(x, Some(x_tail), small_magic(x)).small_power()
+}
+
+/// What [`Reduced::small_power`] wants in `count`: more than one bias. In double precision n goes down to −1076.
+#[inline(always)]
+fn small_magic<L: FloatLane>(x: L) -> L {
+    lit(x, MAGIC_SINGLE + 127.0 + 33.0, MAGIC_DOUBLE + 1023.0 + 65.0)
 }
 
 /// eˣ = (1 + [`Reduced::sum`])·2ⁿ with |sum| < 0.42, by Cody and Waite, "Software Manual for the Elementary
@@ -52,15 +60,19 @@ impl<L: FloatLane> Reduced<L> {
     /// `biases` 1 [`Reduced::scale`], with 2 [`Reduced::times_power`].
     #[inline(always)]
     pub fn new(x: L, biases: u32) -> Self {
-        Reduced::by(x, magic(x, biases))
+        Reduced::by(x, None, magic(x, biases))
     }
 
-    /// Reduces `x`, of which `magic` less the format's own is added to n in `count`: even, so that what lies between two numbers goes to the same.
+    /// Reduces `x` and its tail. What `magic` is more than the format's own is added to n in `count`: even, so that what lies between two
+    /// numbers goes to the same.
     #[inline(always)]
-    fn by(x: L, magic: L) -> Self {
+    fn by(x: L, tail: Option<L>, magic: L) -> Self {
         let (n, high, count) = reduce(x, magic);
         let low = lit(x, LN2_LOW_SINGLE, LN2_LOW_DOUBLE);
-        let base = n.fma(low, high);
+        let base = match tail {
+            Some(tail) => high.add(n.fma(low, tail)),
+            None => n.fma(low, high),
+        };
         let base_tail = n.fma(low, high.sub(base));
         Reduced { base, base_tail, square: base.mul(base), series: series(base), minus: n, count }
     }
@@ -72,26 +84,10 @@ impl<L: FloatLane> Reduced<L> {
         self.base.fma(self.base.fma(self.series, one), one)
     }
 
-    /// What [`Reduced::power`], given as `power`, misses by its rounding.
-    #[inline(always)]
-    pub fn power_tail(self, power: L) -> L {
-        self.square.fma(self.series, power.lit(1.0).sub(power).add(self.base))
-    }
-
     /// eʳ − 1.
     #[inline(always)]
     pub fn sum(self) -> L {
         self.square.fma(self.series, self.base)
-    }
-
-    /// What [`Reduced::sum`] misses by its rounding; in double precision also by that of its argument.
-    #[inline(always)]
-    pub fn sum_tail(self) -> L {
-        let tail = self.square.fma(self.series, self.base.sub(self.sum()));
-        match tail.format() {
-            Format::Single => tail,
-            Format::Double => tail.add(self.base_tail),
-        }
     }
 
     /// What [`Reduced::sum`] misses by its rounding and by that of its argument.
@@ -106,16 +102,34 @@ impl<L: FloatLane> Reduced<L> {
         L::from_bits(self.count.sub(self.count.lit(1)).shl(fraction_bits(self.base)))
     }
 
-    /// 2ⁿ.
+    /// 2 to the power n and what was added to it beyond the exponent's bias.
     #[inline(always)]
     pub fn scale(self) -> L {
         L::from_bits(self.count.shl(fraction_bits(self.base)))
     }
 
+    /// ½eᵃ for `a` from 0 on, which overflows later than eᵃ.
+    #[inline(always)]
+    pub fn half_of(a: L) -> L {
+        let most = lit(a, 100.0, 720.0);
+        let reduced = Reduced::new(L::select(most.lt(a), most, a), 2);
+        let (power, one) = (reduced.power(), a.lit(1.0));
+        power.scaled(reduced.minus.neg().sub(one), || by_halves(power, reduced.count.sub(reduced.count.lit(1))))
+    }
+
+    /// eˣ where `count` was made by [`small_magic`]: one product is exact, and the next rounds what leaves the normal numbers.
+    #[inline(always)]
+    fn small_power(self) -> L {
+        let power = self.power();
+        power.scaled(self.minus.neg(), || {
+            power.mul(self.scale()).mul(lit(power, 2f64.powi(-33), 2f64.powi(-65)))
+        })
+    }
+
     /// `x`·2ⁿ: n may lie outside the exponents of the format.
     #[inline(always)]
     pub fn times_power(self, x: L) -> L {
-        x.scaled(self.minus.neg(), || halves(self.count, fraction_bits(self.base)))
+        x.scaled(self.minus.neg(), || by_halves(x, self.count))
     }
 }
 
@@ -142,11 +156,11 @@ fn series<L: FloatLane>(r: L) -> L {
     }
 }
 
-/// 2 to the power n as two factors, where `count` ends in n plus twice the exponent bias.
+/// `x`·2ⁿ by two factors, where `count` ends in n plus twice the exponent bias.
 #[inline(always)]
-fn halves<L: FloatLane>(count: L::Bits, places: u32) -> (L, L) {
-    let half = count.shr(1);
-    (L::from_bits(half.shl(places)), L::from_bits(count.sub(half).shl(places)))
+fn by_halves<L: FloatLane>(x: L, count: L::Bits) -> L {
+    let (half, places) = (count.shr(1), fraction_bits(x));
+    x.mul(L::from_bits(half.shl(places))).mul(L::from_bits(count.sub(half).shl(places)))
 }
 
 /// e to the power `x` + `x_tail` for |`x`| below 170 (single) or 1400 (double) and a tail that is small against 1;
@@ -158,7 +172,8 @@ pub(super) fn exp_of_sum<L: FloatLane>(x: L, x_tail: L) -> L {
     let base = high.add(low);
     let base_tail = high.sub(base).add(low);
     let tail = base.mul(base).fma(series(base), base_tail);
-    x.lit(1.0).add(base.add(tail)).scaled(n.neg(), || halves(count, fraction_bits(x)))
+    let power = x.lit(1.0).add(base.add(tail));
+    power.scaled(n.neg(), || by_halves(power, count))
 }
 
 /// What ln 2 is more than its rounding to the format.
@@ -180,16 +195,6 @@ const DOUBLE: [f64; 10] = [
     0.16666666666666424,
     0.5000000000000011,
 ];
-
-/// e^(−|x|), and what its rounding lost.
-#[inline(always)]
-pub(super) fn exp_of_minus_magnitude<L: FloatLane>(x: L) -> (L, L) {
-    let least = lit(x, -104.0, -746.0);
-    let y = x.abs().neg();
-    let reduced = Reduced::new(L::select(y.lt(least), least, y), 2);
-    let power = reduced.power();
-    (reduced.times_power(power), reduced.times_power(reduced.power_tail(power)))
-}
 
 #[cfg(test)]
 mod tests {

@@ -5,10 +5,11 @@
 
 use std::f64::consts::PI;
 
+use super::log::log_of_fraction;
 use super::{horner, lit, log, round, with_sign};
 use crate::lane::{FloatLane, Format};
 
-/// ln |Γ(x)|, within 4.50 ulp in single and 4.50 in double precision for positive x; for negative x within so much
+/// ln |Γ(x)|, within 5.00 ulp in single and 5.00 in double precision for positive x; for negative x within so much
 /// of the largest of the terms that are added. ∞ at 0 and at negative whole numbers.
 ///
 /// A polynomial about 2, to which Γ(x + 1) = x Γ(x) leads, and Stirling's series from 8.5 on; Euler's reflection below 0.
@@ -19,23 +20,25 @@ pub fn lgamma<L: FloatLane>(x: L) -> L {
     let a = x.abs();
     // ln |Γ(−a)| = ln(π/|sin πa|) − ln Γ(1 + a).
     let b = L::select(negative, one.add(a), a);
-    // A polynomial about 2 where its argument is at most ½, of b itself or from one or two steps below.
-    let (lower, low) = (b.lt(half), b.lt(x.lit(1.5)));
-    let at = L::select(lower, b, L::select(low, b.sub(one), b.sub(two)));
-    let step = L::select(lower, b.mul(b.add(one)), b);
-    let near = at.fma(about_two(at), log(L::select(low, step, one)).neg());
-    let [positive] = L::seldom(L::not(b.lt(x.lit(2.5))), [near], |_| {
-        let big = x.lit(8.5).le(b);
+    // A polynomial about 2 where its argument is at most ½, of b itself or from one step below.
+    let low = b.lt(x.lit(1.5));
+    let at = b.sub(L::select(low, one, two));
+    let near = at.fma(about_two(at), log_of_fraction(L::select(low, b, one)).neg());
+    let usual = L::both(half.le(b), b.lt(x.lit(2.5)));
+    let [positive] = L::seldom(L::not(usual), [near], |_| {
+        let (lower, big) = (b.lt(half), x.lit(8.5).le(b));
         // Where the polynomial is taken, and the product of the steps that lead there.
-        let mut at = b.sub(two);
+        let mut at = L::select(lower, b, b.sub(two));
         let mut above = one;
         for _ in 0..6 {
             let far = half.lt(at);
             above = L::select(far, above.mul(at.add(one)), above);
             at = L::select(far, at.sub(one), at);
         }
+        // Below ½ it is two steps that lead away.
+        let above = L::select(lower, b.mul(b.add(one)), above);
         let ln = log(L::select(big, b, above));
-        let near = at.fma(about_two(at), ln);
+        let near = at.fma(about_two(at), L::select(lower, ln.neg(), ln));
         let r = one.div(b);
         let square = r.mul(r);
         let series = match x.format() {

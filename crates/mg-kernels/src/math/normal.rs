@@ -1,6 +1,6 @@
 //! Normal random numbers of uniform ones.
 
-use super::log::{log_of_parts, split_of_normal};
+use super::log::log_of_fraction;
 use super::trig::of_turn;
 use crate::lane::FloatLane;
 
@@ -10,8 +10,7 @@ use crate::lane::FloatLane;
 #[inline(always)]
 pub fn normal_pair<L: FloatLane>(u: L, v: L) -> [L; 2] {
     let (zero, one) = (u.lit(0.0), u.lit(1.0));
-    let (n, significand) = split_of_normal(one.sub(u));
-    let square = log_of_parts(n, significand).mul(u.lit(-2.0));
+    let square = log_of_fraction(one.sub(u)).mul(u.lit(-2.0));
     let radius = L::select(u.eq(zero), zero, square.root());
     let [cosine, sine] = of_turn(v);
     [radius.mul(cosine), radius.mul(sine)]

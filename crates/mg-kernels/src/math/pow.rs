@@ -91,7 +91,7 @@ impl<L: FloatLane> Exponent<L> {
 /// ln `x` as a sum of two numbers, with relative error 2⁻³² (single) or 2⁻⁶⁴ (double), for positive finite `x`.
 #[inline(always)]
 fn log_sum<L: FloatLane>(x: L) -> (L, L) {
-    let (n, significand) = split(x, 0x3f4c_cccd, 0x3fe9_9999_9999_999a);
+    let (n, significand) = split(x, (0x3f4c_cccd, 0x3fe9_9999_9999_999a));
     // Times one of four short factors the significand is so near 1 that the difference is exact, and nearest where
     // a logarithm next to zero asks for the most accuracy.
     let below = significand.lt(x.lit(0.9411764705882353));

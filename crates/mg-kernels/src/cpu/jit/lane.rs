@@ -63,6 +63,11 @@ fn leave(mask: Id) -> bool {
     })
 }
 
+/// Whether what is seldom is left out.
+fn usual() -> bool {
+    NOTES.with_borrow(|n| n.usual)
+}
+
 /// What was noted since the start.
 pub(super) fn take() -> Vec<Inst> {
     NOTES.with_borrow_mut(|n| std::mem::take(n).insts)
@@ -229,7 +234,14 @@ impl FloatLane for Single {
         }
         made
     }
-    fn scaled(self, n: Self, _: impl FnOnce() -> (Self, Self)) -> Self {
+    fn usually(
+        mask: impl FnOnce() -> Mask,
+        fast: impl FnOnce() -> Self,
+        any: impl FnOnce() -> Self,
+    ) -> Self {
+        if usual() && leave(<Self as Lane>::not(mask()).0) { fast() } else { any() }
+    }
+    fn scaled(self, n: Self, _: impl FnOnce() -> Self) -> Self {
         Single(note(Inst::Scale(self.0, n.0)))
     }
 }

@@ -76,12 +76,16 @@ pub(super) fn plan(
     // Of a share of an axis it is the least that is certain.
     let elements = |a: &Axis| if a.adaptive { a.input / a.output.max(1) } else { a.kernel };
     let together = kind == PoolKind::Mean && g.axes.iter().map(elements).product::<usize>() >= LARGE;
+    let planes = count.div_ceil(part);
+    let each = if together { 1 } else { (count / AT_ONCE).clamp(1, PLANES) };
+    let groups = planes.div_ceil(each);
     let args = args::pool::Pool {
         out: OUTPUT,
         a: input(0),
         b: input(1),
         c: input(2),
-        count: count as u64,
+        count: (part * groups) as u64,
+        planes: planes as u64,
         inputs: g.inputs() as u64,
         outputs: g.outputs() as u64,
         places: g.places() as u64,
@@ -92,9 +96,10 @@ pub(super) fn plan(
         adaptive: g.axes[0].adaptive.into(),
         wide: wide.into(),
         together: together.into(),
+        each: each as u32,
     };
     let mut plan = KernelPlan::default();
-    let threads = if together { count * 32 } else { count };
+    let threads = if together { count * 32 } else { part * groups };
     plan.launches.push(launch(OP, &name(kind, dtype), threads.div_ceil(THREADS), &args)?);
     Ok(plan)
 }
@@ -110,6 +115,10 @@ fn argument(a: &Axis) -> args::pool::Axis {
     }
 }
 
+/// Planes of a thread, at most.
+const PLANES: usize = 4;
+/// Threads that a device runs at once, twice: with fewer a thread has fewer planes.
+const AT_ONCE: usize = 1 << 19;
 /// Elements of a window from which a warp adds them up.
 const LARGE: usize = 64;
 /// Inputs that a block works on: eight for each thread.

@@ -3,10 +3,13 @@
 use super::{Sort, SortKind};
 use crate::cuda::library::args::{self, OUTPUT, input};
 use crate::cuda::library::constants::nth::{CHOOSE, COUNT, COUNTS, FIND, PART, TALLY};
-use crate::cuda::library::constants::sort::{BITS, DIGITS, FEW_TILES, TILE};
+use crate::cuda::library::constants::sort::{
+    BITS, DIGITS, FEW, FEW_TILES, LINE, MEDIAN, MODE, NAN_MEDIAN, NTH, TILE,
+};
 use crate::cuda::library::{KernelPlan, Pointer, copy, launch};
 use crate::library::{Described, Shaped};
 use mg_device::{DType, Error, ErrorKind, Result, Width};
+use smallvec::smallvec;
 
 /// Keys and positions between two passes, by bytes of the workspace.
 #[derive(Clone, Copy)]
@@ -60,10 +63,11 @@ impl Problem<'_> {
         let values = self.sort.kind == SortKind::Values;
         let largest = u64::MAX >> (64 - 8 * self.x.dtype.size());
         let which = match self.sort.kind {
-            SortKind::Indices | SortKind::Values | SortKind::Nth => 0,
-            SortKind::Median => 1,
-            SortKind::NanMedian => 2,
-            SortKind::Mode => 3,
+            SortKind::Indices | SortKind::Values => LINE,
+            SortKind::Nth => NTH,
+            SortKind::Median => MEDIAN,
+            SortKind::NanMedian => NAN_MEDIAN,
+            SortKind::Mode => MODE,
         };
         args::sort::Order {
             x: input(0),
@@ -84,7 +88,7 @@ impl Problem<'_> {
             passes: self.passes as u32,
             keeps: self.picks().into(),
             together: self.together as u32,
-            which,
+            which: which as u32,
             floats: self.x.dtype.is_float().into(),
             wanted: None,
         }
@@ -138,12 +142,23 @@ pub(super) fn plan(sort: &Sort, operands: &[Described], result: &Shaped) -> Resu
     if let Some(which) = which.filter(|_| tiles > 1) {
         return picked(sort, x, rows, length, which);
     }
+    // Lines that are long enough for a block, but not for several.
+    let few = match sort.kind {
+        SortKind::Indices => (1..=FEW.min(length / 8)).contains(&sort.count),
+        SortKind::Nth | SortKind::Median | SortKind::NanMedian => true,
+        SortKind::Values | SortKind::Mode => false,
+    };
+    let selects = few && tiles == 1 && length > TILE / 4;
     let together = (TILE / length).clamp(1, DIGITS);
     let passes = if tiles == 1 { 1 } else { 8 * x.dtype.size() / BITS };
     let mut workspace = Workspace(0);
     let (kept, counts, totals, spread) = ([None; 2], None, None, None);
     let mut problem =
         Problem { sort, x, rows, length, tiles, together, passes, kept, counts, totals, spread };
+    if selects {
+        let launches = smallvec![launch(op, &name("select"), rows, &problem.args(0))?];
+        return Ok(KernelPlan { launches, ..KernelPlan::default() });
+    }
     // What one pass writes the next one reads, while that writes the other. The last one writes the result, if nothing is picked of it.
     let written = passes - usize::from(!problem.picks());
     problem.kept = [0, 1].map(|number| (number < written).then(|| workspace.kept(total, key)));
