@@ -114,7 +114,9 @@ impl<L: FloatLane> Reduced<L> {
         let most = lit(a, 100.0, 720.0);
         let reduced = Reduced::new(L::select(most.lt(a), most, a), 2);
         let (power, one) = (reduced.power(), a.lit(1.0));
-        power.scaled(reduced.minus.neg().sub(one), || by_halves(power, reduced.count.sub(reduced.count.lit(1))))
+        power.scaled(reduced.minus.neg().sub(one), || {
+            by_halves(power, reduced.count.sub(reduced.count.lit(1)))
+        })
     }
 
     /// eˣ where `count` was made by [`small_magic`]: one product is exact, and the next rounds what leaves the normal numbers.

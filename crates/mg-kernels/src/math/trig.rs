@@ -325,16 +325,8 @@ const DIGITS: [f64; 23] = [
 ];
 
 /// (tan r − r)/r³ in r² for |r| ≤ 0.885, with relative error 2⁻²⁸ of the tangent.
-const TANGENT_SINGLE: [f64; 8] = [
-    0.002662731,
-    -0.002070031,
-    0.0063702217,
-    0.0076909177,
-    0.022138279,
-    0.05393696,
-    0.13333488,
-    0.3333333,
-];
+const TANGENT_SINGLE: [f64; 8] =
+    [0.002662731, -0.002070031, 0.0063702217, 0.0076909177, 0.022138279, 0.05393696, 0.13333488, 0.3333333];
 
 /// (sin r − r)/r³ and (cos r − 1 + r²/2)/r⁴ in r² for |r| ≤ 0.885, with relative errors 2⁻²⁶ and 2⁻³¹ of the function.
 const SINE_SINGLE: [f64; 3] = [-0.0001942733, 0.0083314385, -0.16666642];

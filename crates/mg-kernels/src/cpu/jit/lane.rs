@@ -234,11 +234,7 @@ impl FloatLane for Single {
         }
         made
     }
-    fn usually(
-        mask: impl FnOnce() -> Mask,
-        fast: impl FnOnce() -> Self,
-        any: impl FnOnce() -> Self,
-    ) -> Self {
+    fn usually(mask: impl FnOnce() -> Mask, fast: impl FnOnce() -> Self, any: impl FnOnce() -> Self) -> Self {
         if usual() && leave(<Self as Lane>::not(mask()).0) { fast() } else { any() }
     }
     fn scaled(self, n: Self, _: impl FnOnce() -> Self) -> Self {
