@@ -76,7 +76,7 @@ fn half_pi_less<L: FloatLane>(arc: L) -> L {
 /// π − `arc`, rounded once.
 #[inline(always)]
 fn pi_less<L: FloatLane>(arc: L) -> L {
-    let (one, other) = (lit(arc, 1.9178534, 1.8522238773710392), lit(arc, 1.6380776, 1.6961192931217497));
+    let (one, other) = (lit(arc, 1.9178534, 1.852223877371039), lit(arc, 1.6380776, 1.6961192931217497));
     one.fma(other, arc.neg())
 }
 
