@@ -8392,29 +8392,32 @@ def _nn_avg_pool3d(input: Tensor, kernel_size: _Sizes, stride: _Sizes | None = N
 
 def _nn_lp_pool1d(input: Tensor, norm_type: _float, kernel_size: _Sizes, stride: _Sizes | None = None, ceil_mode: _bool = False) -> Tensor:
     """The root of the sum of `norm_type`-th powers of each window over `[n, c, length]` (or without `n`); windows that hang over, with
-    `ceil_mode`, count as if they were whole. Where the sum is 0, so is the gradient. Integers become the default float.
+    `ceil_mode`, count as if they were whole. Where the sum is 0, so is the gradient. Of a `norm_type` of ∞ it is the
+    largest magnitude, of −∞ the least. Integers become the default float.
 
     # Errors
 
-    Another number of axes; windows that do not fit; numbers that are 0.
+    Another number of axes; windows that do not fit; numbers that are 0, `norm_type` among them.
     """
 
 def _nn_lp_pool2d(input: Tensor, norm_type: _float, kernel_size: _Sizes, stride: _Sizes | None = None, ceil_mode: _bool = False) -> Tensor:
     """The root of the sum of `norm_type`-th powers of each window over `[n, c, height, width]` (or without `n`); windows that hang over, with
-    `ceil_mode`, count as if they were whole. Where the sum is 0, so is the gradient. Integers become the default float.
+    `ceil_mode`, count as if they were whole. Where the sum is 0, so is the gradient. Of a `norm_type` of ∞ it is the
+    largest magnitude, of −∞ the least. Integers become the default float.
 
     # Errors
 
-    Another number of axes; windows that do not fit; numbers that are 0.
+    Another number of axes; windows that do not fit; numbers that are 0, `norm_type` among them.
     """
 
 def _nn_lp_pool3d(input: Tensor, norm_type: _float, kernel_size: _Sizes, stride: _Sizes | None = None, ceil_mode: _bool = False) -> Tensor:
     """The root of the sum of `norm_type`-th powers of each window over `[n, c, depth, height, width]` (or without `n`); windows that hang over, with
-    `ceil_mode`, count as if they were whole. Where the sum is 0, so is the gradient. Integers become the default float.
+    `ceil_mode`, count as if they were whole. Where the sum is 0, so is the gradient. Of a `norm_type` of ∞ it is the
+    largest magnitude, of −∞ the least. Integers become the default float.
 
     # Errors
 
-    Another number of axes; windows that do not fit; numbers that are 0.
+    Another number of axes; windows that do not fit; numbers that are 0, `norm_type` among them.
     """
 
 def _nn_max_unpool1d(input: Tensor, indices: Tensor, kernel_size: _Sizes, stride: _Sizes | None = None, padding: _Sizes = 0, output_size: _Sizes | None = None) -> Tensor:
