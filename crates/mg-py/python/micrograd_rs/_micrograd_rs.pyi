@@ -1923,8 +1923,8 @@ class Tensor:
         What is no matrix, numbers that are not finite, other dtypes.
         """
     def matrix_exp(self) -> Tensor:
-        """`eᴬ = Σ Aᵏ / k!` of square matrices, `[…, n, n]`. Reads the largest norm, which says how often the result is squared. Half types
-        are computed in f32.
+        """`eᴬ = Σ Aᵏ / k!` of square matrices, `[…, n, n]`. Reads the largest norm, which says how often the result is squared; within `vmap`, where
+        there is none yet, it is squared as often as there are bits in a number (24, of f64 53), and what asks for more is NaN. Half types are computed in f32.
 
         # Errors
 
@@ -7067,7 +7067,7 @@ def _linalg_lstsq(input: Tensor, B: Tensor, rcond: _float | None = None, *, driv
 
     The driver `"gels"`, which `None` is on a CUDA device, takes all matrices to be of rank `m` or `n`, and goes by `qr`; there are no ranks,
     and sums of squares if `m > n`. Others go by singular values, computed on the host, and of several `X` find the least one: `"gelsy"`, which
-    `None` is on the CPU, says nothing of what is left, `"gelsd"` and `"gelss"` do if `m > n` and all matrices are of rank `n`, and they tell singular
+    `None` is on the CPU, says nothing of what is left, `"gelsd"` and `"gelss"` do if `m > n` and all matrices are of rank `n` (within `vmap`, of whatever rank), and they tell singular
     values. Those not above `rcond` times the largest count as 0. What is not said is empty. f32 and f64.
 
     # Errors
@@ -7076,8 +7076,8 @@ def _linalg_lstsq(input: Tensor, B: Tensor, rcond: _float | None = None, *, driv
     """
 
 def matrix_exp(input: Tensor) -> Tensor:
-    """`eᴬ = Σ Aᵏ / k!` of square matrices, `[…, n, n]`. Reads the largest norm, which says how often the result is squared. Half types
-    are computed in f32.
+    """`eᴬ = Σ Aᵏ / k!` of square matrices, `[…, n, n]`. Reads the largest norm, which says how often the result is squared; within `vmap`, where
+    there is none yet, it is squared as often as there are bits in a number (24, of f64 53), and what asks for more is NaN. Half types are computed in f32.
 
     # Errors
 
@@ -7085,8 +7085,8 @@ def matrix_exp(input: Tensor) -> Tensor:
     """
 
 def _linalg_matrix_exp(input: Tensor) -> Tensor:
-    """`eᴬ = Σ Aᵏ / k!` of square matrices, `[…, n, n]`. Reads the largest norm, which says how often the result is squared. Half types
-    are computed in f32.
+    """`eᴬ = Σ Aᵏ / k!` of square matrices, `[…, n, n]`. Reads the largest norm, which says how often the result is squared; within `vmap`, where
+    there is none yet, it is squared as often as there are bits in a number (24, of f64 53), and what asks for more is NaN. Half types are computed in f32.
 
     # Errors
 
