@@ -3573,6 +3573,7 @@ class _Exporter:
 def _checkpoint(function: Callable[[], list[Tensor]], keeps_random: _bool) -> None: ...
 def _set_detect_anomaly(on: _bool, check_nan: _bool) -> None: ...
 def _anomaly_mode() -> tuple[_bool, _bool]: ...
+def _is_tracing() -> _bool: ...
 
 class _Kernel:
     """A function of scalars that is applied to the elements of tensors."""
@@ -4775,7 +4776,8 @@ def _nn_scaled_dot_product_attention(input: Tensor, key: Tensor, value: Tensor, 
     values by weights `softmax(scale · q kᵀ + mask)`. `scale` is 1/√e where it is not given. A mask broadcasts to `[…, l, s]`: of
     truth values, it says which keys take part; of numbers, what is added. With `is_causal` a query takes the keys up to its own position.
     A query that takes no key is answered with 0 (with NaN where a score is no number: a mask of truth values adds 0 or −∞). Weights are left out with probability `dropout_p`, and the others scaled by
-    1/(1 − `dropout_p`). With `enable_gqa` the third last axis counts heads, of which keys and values may have fewer: each of theirs serves as many
+    1/(1 − `dropout_p`). Scores never all lie in memory where there are many of them: with `dropout_p`, or a mask that requires a gradient, they are
+    computed some queries at a time, and again for gradients. With `enable_gqa` the third last axis counts heads, of which keys and values may have fewer: each of theirs serves as many
     neighbouring ones of the query.
 
     # Errors
