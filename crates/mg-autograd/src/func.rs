@@ -18,7 +18,7 @@
 
 use crate::gradient::Backward;
 use crate::tensor::Tensor;
-pub use crate::transform::{Level, Randomness, Traced};
+pub use crate::transform::{Level, Randomness, Traced, is_tracing};
 use mg_device::{Error, ErrorKind, Result};
 
 /// A number, which is what a gradient is of.

@@ -5,7 +5,7 @@ use crate::node::{Node, Sources, WeakNode, is_tracking};
 use crate::op::{Op, SourceKind, View};
 use mg_device::{DType, Error, Layout, Result, Shape};
 use mg_kernels::library::{Library, Structure};
-use mg_kernels::{Algebra, Cell, Row};
+use mg_kernels::{Algebra, Cell, ReduceKind, Row};
 use smallvec::SmallVec;
 
 impl Node {
@@ -279,6 +279,12 @@ impl Structure for Node {
     #[track_caller]
     fn matmul(&self, o: &Node) -> Result<Node> {
         Node::matmul(self, o)
+    }
+
+    #[track_caller]
+    fn summed(&self) -> Result<Node> {
+        let rank = self.shape().rank();
+        self.reduce(ReduceKind::Sum, 0b11 << (rank - 2), true)
     }
 
     #[track_caller]

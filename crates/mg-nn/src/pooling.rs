@@ -137,7 +137,7 @@ pools! {
 
 macro_rules! norm_pools {
     ($($axes:literal $Name:ident $pool:ident;)*) => {$(
-        /// The norm of each window: `(Σ xᵖ)^(1/p)`.
+        /// The norm of each window: `(Σ xᵖ)^(1/p)`; of a `p` of ∞ its largest magnitude, of −∞ the least.
         #[derive(Clone, Debug)]
         pub struct $Name {
             /// `p`.

@@ -190,6 +190,9 @@ fn layers_of_images() {
     );
     assert!(Softmax2d.forward(&waves(&[2, 3], 0.3)).is_err());
     close(LPPool2d::new(2.0, [2, 2]).forward(&x), &[1.726339, 0.66543, 1.82107, 1.271198]);
+    close(LPPool2d::new(f64::INFINITY, [2, 2]).forward(&x), &[1.0, 0.504846, 0.989992, 0.896758]);
+    close(LPPool2d::new(f64::NEG_INFINITY, [2, 2]).forward(&x), &[0.62161, 0.070737, 0.737394, 0.210796]);
+    assert!(LPPool2d::new(0.0, [2, 2]).forward(&x).is_err());
     let image = waves(&[1, 1, 2, 4], 0.3);
     let (largest, places) = image.try_max_pool2d_asked(&[2, 2], &[], &[0], &[1], false, true).unwrap();
     close(

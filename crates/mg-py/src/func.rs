@@ -257,6 +257,12 @@ pub fn _checkpoint(py: Python<'_>, function: Py<PyAny>, keeps_random: bool) -> P
     compute(py, || mg_autograd::checkpoint(PyRecompute(function), keeps_random).map(drop))
 }
 
+/// Whether a function is being called with what stands for many examples, or for a model's inputs: there may be no values.
+#[pyfunction]
+pub fn _is_tracing() -> bool {
+    mg_autograd::func::is_tracing()
+}
+
 /// Looks for NaN from now on, or no longer.
 #[pyfunction]
 pub fn _set_detect_anomaly(on: bool, check_nan: bool) {

@@ -94,7 +94,7 @@ mod _micrograd_rs {
     #[pymodule_export]
     use crate::format::{PyLayout, PyMemoryFormat};
     #[pymodule_export]
-    use crate::func::{_anomaly_mode, _checkpoint, _set_detect_anomaly, PyLevel, PyTraced};
+    use crate::func::{_anomaly_mode, _checkpoint, _is_tracing, _set_detect_anomaly, PyLevel, PyTraced};
     #[pymodule_export]
     use crate::grad::{
         _clip_grad_value, _clip_grads_with_norm, _total_norm, backward, grad, is_grad_enabled, realize,

@@ -7,12 +7,18 @@ import math
 import micrograd_rs as mg
 import numpy as np
 import pytest
+from conftest import numbers
 from micrograd_rs.nn import functional as F
+from micrograd_rs.nn.attention.flex_attention import AuxRequest, create_block_mask, flex_attention
 
 attend = mg.nn.functional.scaled_dot_product_attention
 SIZES = [(1, 1), (1, 70), (63, 64), (65, 513), (130, 257), (5, 600)]
 TOLERANCE = {"float64": 1e-10, "float32": 2e-5, "float16": 4e-3, "bfloat16": 3e-2}
 NAN = math.nan
+
+
+def close_to(got, wanted):
+    np.testing.assert_allclose(got.detach().cpu().numpy(), wanted, rtol=1e-7, atol=1e-10)
 
 
 def reference(q, k, v, taken=None, more=None, scale=None):
@@ -239,6 +245,131 @@ def test_long_ones_hold_no_scores():
     y = attend(q, q, q, taken)
     y.sum().backward()
     assert y.shape == q.shape and q.grad.isfinite().all().item()
+
+
+# Many scores are computed some queries at a time.
+
+
+@pytest.mark.parametrize("shape", [(600, 1900), (1900,), (1, 1, 1900), (2, 600, 1), (1, 2, 600, 1900)])
+def test_a_learned_mask_of_many_scores(device, shape):
+    (q, k, v), theirs = operands((600, 1900), "float64", device)
+    mask = numbers(*shape).to(device).requires_grad_()
+    y, w, wanted = reference(*theirs, more=mask.detach().cpu().numpy())
+    ours = attend(q, k, v, mask)
+    close_to(ours, y)
+    found = mg.autograd.grad(ours, [q, k, v, mask], mg.tensor(w, device=device))
+    for got, want in zip(found[:3], wanted):
+        close_to(got, want)
+    # A gradient that is differentiated itself is that of all at once.
+    both = mg.autograd.grad((attend(q, k, v, mask) * mg.tensor(w, device=device)).sum(), [mask], create_graph=True)
+    close_to(both[0], found[3].cpu().numpy())
+    step = 1e-6
+    moved = mask.detach() + step * mask.detach().cos()
+    slope = ((attend(q, k, v, moved) - ours.detach()) * mg.tensor(w, device=device)).sum().item() / step
+    assert (found[3] * mask.detach().cos()).sum().item() == pytest.approx(slope, rel=1e-4, abs=1e-4)
+
+
+def thinned(q, k, v, p, causal=False):
+    """As attention with `dropout_p` does it, with all scores at once."""
+    l, s = q.shape[2], k.shape[2]
+    k, v = (t.repeat_interleave(q.shape[1] // t.shape[1], 1) for t in (k, v))
+    scores = q @ k.mT / math.sqrt(q.shape[-1])
+    if causal:
+        scores = scores.masked_fill(~mg.ones(l, s, dtype=mg.bool, device=q.device).tril(), -math.inf)
+    stays = mg.rand(*q.shape[:2], l, s, device=q.device) >= p
+    return (scores.softmax(-1) * stays / (1 - p)) @ v
+
+
+@pytest.mark.parametrize(
+    "batch, heads, l, s, causal", [(1, (4, 2), 600, 2000, False), (2, (2, 2), 1200, 1000, True), (100, (2, 2), 160, 160, True)]
+)
+def test_the_same_weights_of_many_are_left_out(device, batch, heads, l, s, causal):
+    q, k, v = (mg.randn(batch, h, n, 8, dtype=mg.float64, device=device).requires_grad_() for h, n in ((heads[0], l), (heads[1], s), (heads[1], s)))
+    answers = []
+    for how in (
+        lambda: attend(q, k, v, dropout_p=0.3, is_causal=causal, enable_gqa=True),
+        lambda: thinned(q, k, v, 0.3, causal),
+        lambda: attend(q, k, v, dropout_p=0.3, is_causal=causal, enable_gqa=True),
+    ):
+        mg.manual_seed(11)
+        y = how()
+        answers.append([y, *mg.autograd.grad(y.square().sum(), [q, k, v])])
+    for ours, wanted, again in zip(*answers):
+        mg.testing.assert_close(ours, wanted)
+        assert ours.tolist() == again.tolist()
+    with mg.no_grad():
+        mg.manual_seed(11)
+        assert attend(q, k, v, dropout_p=0.3, is_causal=causal, enable_gqa=True).tolist() == answers[0][0].tolist()
+
+
+def test_weights_of_many_are_left_out_in_replays():
+    q, v = mg.randn(1, 2, 2200, 4), mg.randn(1, 2, 2200, 4, requires_grad=True)
+
+    @mg.jit
+    def step(q):
+        loss = (attend(q, q, v, dropout_p=0.5) * q).sum()
+        (g,) = mg.autograd.grad(loss, v)
+        # It is linear in the values: the gradient is of the weights that stayed.
+        return loss.detach(), (g * v.detach()).sum()
+
+    mg.manual_seed(3)
+    found = [[t.item() for t in step(q)] for _ in range(4)]
+    assert step.is_replaying, step.reason
+    assert len({loss for loss, _ in found}) == 4
+    for loss, again in found:
+        assert again == pytest.approx(loss, rel=1e-3, abs=1e-2)
+    mg.manual_seed(3)
+    assert [t.item() for t in step(q)] == pytest.approx(found[0], rel=1e-5)
+
+
+def test_functions_of_many_scores():
+    """What stands for many examples, and tangents, have all scores at once."""
+    q, k, v = (mg.randn(2, 2, n, 4, dtype=mg.float64) for n in (1100, 1100, 1100))
+    mask = mg.randn(1100, dtype=mg.float64, requires_grad=True)
+    whole = attend(q, k, v, mask)
+    mg.testing.assert_close(mg.func.vmap(lambda q, k, v: attend(q, k, v, mask))(q, k, v), whole)
+    _, tangent = mg.func.jvp(lambda mask: attend(q, k, v, mask), (mask.detach(),), (mg.ones_like(mask),))
+    assert tangent.abs().max().item() < 1e-9  # what all scores have in common changes nothing
+    (g,) = mg.autograd.grad(whole.square().sum(), [mask])
+    mg.testing.assert_close(mg.func.grad(lambda mask: attend(q, k, v, mask).square().sum())(mask.detach()), g)
+
+
+def test_scores_of_ones_own_go_block_by_block(device):
+    q, k, v = (mg.randn(1, 2, 2200, 8, dtype=mg.float64, device=device).requires_grad_() for _ in range(3))
+    slope = mg.tensor([0.5, 0.25], dtype=mg.float64, device=device).requires_grad_()
+    table = slope.view(1, 2, 1, 1) * (mg.arange(2200, device=device) - mg.arange(2200, device=device)[:, None])
+    causal = create_block_mask(lambda b, h, i, j: i >= j, None, None, 2200, 2200, device=device)
+    taken = mg.ones(2200, 2200, dtype=mg.bool, device=device).tril()
+    alibi = lambda score, b, h, i, j: score + slope[h] * (j - i)  # noqa: E731
+    wanted = attend(q, k, v, table.masked_fill(~taken, -math.inf))
+    ours, aux = flex_attention(q, k, v, alibi, causal, return_aux=AuxRequest(lse=True, max_scores=True))
+    mg.testing.assert_close(ours, wanted)
+    for got, want in zip(mg.autograd.grad(ours.sum(), [q, k, v, slope]), mg.autograd.grad(wanted.sum(), [q, k, v, slope])):
+        mg.testing.assert_close(got, want)
+    scores = (q @ k.mT / math.sqrt(8) + table).masked_fill(~taken, -math.inf)
+    mg.testing.assert_close(aux.lse, scores.logsumexp(-1))
+    mg.testing.assert_close(aux.max_scores, scores.detach().amax(-1))
+    mg.testing.assert_close(flex_attention(q, k, v, block_mask=causal), attend(q, k, v, is_causal=True))
+
+
+@pytest.mark.parametrize("how", ["attend(q, k, v, mask)", "attend(q, k, v, dropout_p=0.1)", "attend(q, k, v, dropout_p=0.1, is_causal=True)", "flex_attention(q, k, v, lambda s, b, h, i, j: s + j, taken)"])
+def test_many_scores_never_all_lie_in_memory(program, how):
+    code = f"""
+import resource
+import micrograd_rs as mg
+from micrograd_rs.nn.attention.flex_attention import create_block_mask, flex_attention
+attend = mg.nn.functional.scaled_dot_product_attention
+q, k, v = (mg.randn(1, 2, 4096, 32, requires_grad=True) for _ in range(3))
+mask = mg.randn(4096, requires_grad=True)
+taken = create_block_mask(lambda b, h, i, j: i >= j, None, None, 4096, 4096)
+mg.realize(q, k, v, mask, taken._mask)
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+{how}.square().sum().backward()
+mg.realize(q.grad, k.grad, v.grad)
+print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024)
+"""
+    # All of them are 128 MiB, and several of these were alive.
+    assert int(program(code, MG_NUM_THREADS="1")) < 80
 
 
 def test_nothing_is_laid_out_anew(device):

@@ -323,6 +323,17 @@ def test_positions_and_factorisations_of_many_examples_at_once():
     ):
         mg.testing.assert_close(vmap(f)(m), mg.stack([f(one) for one in m]))
     mg.testing.assert_close(vmap(mg.linalg.solve)(m, b), mg.linalg.solve(m, b))
+    long, right = mg.cat([m, m[:, :1] * 2 + 1], 1), mg.cat([b, b[:, :1]], 1)
+    for driver in ("gels", "gelsy", "gelsd", "gelss"):
+        for got, want in zip(vmap(lambda a, b: tuple(mg.linalg.lstsq(a, b, driver=driver)))(long, right), mg.linalg.lstsq(long, right, driver=driver)):
+            assert want.numel() == got.numel() and (not want.numel() or mg.allclose(got, want))
+    far = mg.stack([m[0], m[1] * 100, m[2] * 1e-3, m[0] * -1e6])
+    for dtype in (mg.float64, mg.float32):
+        for f in (mg.matrix_exp, lambda m: mg.linalg.matrix_exp(mg.stack([m, -m]))):
+            mg.testing.assert_close(vmap(f)(far[2:].to(dtype)), mg.stack([f(one) for one in far[2:].to(dtype)]))
+    mg.testing.assert_close(vmap(mg.matrix_exp)(far), mg.matrix_exp(far), rtol=1e-9, atol=0)
+    slopes = mg.func.vmap(mg.func.grad(lambda m: mg.matrix_exp(m).sum()))(m)
+    mg.testing.assert_close(slopes, mg.stack([mg.func.grad(lambda m: mg.matrix_exp(m).sum())(one) for one in m]))
     m[1] = 0.0
     with pytest.raises(mg.linalg.LinAlgError):
         vmap(mg.linalg.inv)(m).tolist()

@@ -79,6 +79,46 @@ def test_triangles_with_a_zero_on_the_diagonal_have_no_inverse(late):
     assert late(mg.tensor([[2.0, 0.0], [1.0, 1.0]])).cholesky_inverse().tolist() == [[0.5, -0.5], [-0.5, 1]]
 
 
+@pytest.mark.parametrize("of", [[[1.0, 0.0], [0.0, 1.0]], [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 2.0]], [[0.0, 0.0], [0.0, 0.0]]])
+@pytest.mark.parametrize(
+    "vectors",
+    [
+        lambda a: mg.linalg.svd(a)[0],
+        lambda a: mg.linalg.svd(a)[2],
+        lambda a: mg.linalg.svd(a, full_matrices=False)[0],
+        lambda a: mg.svd(a)[2],
+        lambda a: mg.linalg.eigh(a)[1],
+    ],
+)
+def test_vectors_that_are_not_determined_have_no_gradient(of, vectors):
+    a = leaf(of)
+    vectors(a).sum().backward()
+    assert a.grad.isnan().all()
+
+
+@pytest.mark.parametrize(
+    "values", [lambda a: mg.linalg.svd(a)[1], lambda a: mg.linalg.eigh(a)[0], mg.linalg.eigvalsh, mg.linalg.svdvals, lambda a: mg.linalg.matrix_norm(a, "nuc")]
+)
+def test_values_have_a_gradient_where_vectors_are_not_determined(values):
+    for of in ([1.0, 1.0], [0.0, 0.0], [1.0, 1.0, 2.0]):
+        a = mg.diag(mg.tensor(of)).requires_grad_()
+        values(a).sum().backward()
+        # The pseudoinverse's side of 0 aside, these are the traces of products with orthogonal matrices.
+        close(a.grad.abs(), mg.eye(len(of)))
+    # Each matrix by itself: what is asked of one is not asked of others.
+    a = mg.stack([mg.eye(2), mg.diag(mg.tensor([1.0, 2.0]))]).requires_grad_()
+    u, s, _ = mg.linalg.svd(a)
+    (u[1].sum() + s.sum()).backward()
+    assert a.grad.isfinite().all()
+
+
+def test_one_singular_value_of_zero_leaves_the_other_side_undetermined():
+    for of, at, finite in (([[1.0, 0.0], [0.0, 2.0], [0.0, 0.0]], 0, True), ([[1.0, 0.0], [0.0, 0.0], [0.0, 0.0]], 0, False)):
+        a = leaf(of)
+        mg.linalg.svd(a)[at].sum().backward()
+        assert a.grad.isfinite().all().item() == finite
+
+
 # Determinants, exponentials and roots.
 
 

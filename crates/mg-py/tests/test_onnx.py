@@ -76,6 +76,24 @@ def test_the_mode_comes_back():
     assert not model[0].training and model[1].training
 
 
+def test_axes_of_sums_are_numbers():
+    """What reads models as the standard has them: an axis of a running sum is a tensor without axes."""
+    pytest.importorskip("numpy")
+    onnx = pytest.importorskip("onnx", reason="files are run by the onnx package where it is installed")
+    from onnx.reference import ReferenceEvaluator
+
+    for f, x in (
+        (lambda x: x.cumsum(1), mg.randn(2, 3)),
+        (lambda x: x.flip(0).cumsum(0), mg.randn(4)),
+        (lambda x: F.interpolate(x, scale_factor=2, mode="bilinear"), mg.randn(1, 2, 4, 4)),
+        (lambda x: F.interpolate(x, scale_factor=2, mode="bicubic"), mg.randn(1, 2, 4, 4)),
+    ):
+        model = onnx.load_from_string(mg.onnx.export(f, (x,)))
+        onnx.checker.check_model(model, full_check=True)
+        (got,) = ReferenceEvaluator(model).run(None, {model.graph.input[0].name: x.numpy()})
+        assert mg.allclose(mg.tensor(got), f(x), rtol=1e-5, atol=1e-5)
+
+
 def test_a_model_that_asks_whether_it_is_exported():
     asked = []
 

@@ -213,3 +213,22 @@ def test_largest_integers_of_every_width(dtype):
     least = mg.full((1, 1, 4), info.min, dtype=dtype)
     assert F.max_pool1d(least, 3, 1, 1).tolist() == least.tolist()
     assert F.adaptive_max_pool1d(x, 2).tolist() == [[[info.max, 7]]]
+
+
+@pytest.mark.parametrize("pool, axes", [(F.lp_pool1d, 1), (F.lp_pool2d, 2), (F.lp_pool3d, 3)])
+def test_norms_of_no_finite_order(device, pool, axes):
+    line = [1.0, -5.0, 2.0, 3.0, -4.0]
+    x = mg.tensor(line, device=device).reshape(1, 1, *[1] * (axes - 1), 5).requires_grad_()
+    window = 2 if axes == 1 else (*[1] * (axes - 1), 2)
+    for order, wanted, slopes in ((float("inf"), [5.0, 3.0], [0.0, -1.0, 0.0, 1.0, 0.0]), (-float("inf"), [1.0, 2.0], [1.0, 0.0, 1.0, 0.0, 0.0])):
+        y = pool(x, order, window)
+        assert y.flatten().tolist() == wanted
+        (g,) = mg.autograd.grad(y.sum(), x)
+        assert g.flatten().tolist() == slopes
+        assert pool(x, order, window, ceil_mode=True).flatten().tolist() == [*wanted, 4.0]
+        assert getattr(mg.nn, f"LPPool{axes}d")(order, window)(x).flatten().tolist() == wanted
+    half = pool(x.half(), float("inf"), window)
+    assert half.dtype == mg.float16 and half.flatten().tolist() == [5.0, 3.0]
+    for none in (0, 0.0):
+        with pytest.raises(ValueError, match="norm_type that is not 0"):
+            pool(x, none, window)

@@ -173,7 +173,7 @@ DIFFERENCES = """## What is there and differs
   Under `create_graph=True` a hook behind an operation (`register_hook`) that is put together again from others is an error.
 - Where a convolution's weight is infinite or NaN, it depends on the shape which outputs that meet the edge's zeros are NaN: places of the kernel over the edge are
   left out, or multiplied with zeros.
-- `nn.attention.sdpa_kernel` chooses among one. `flex_attention` lays out all scores.
+- `nn.attention.sdpa_kernel` chooses among one. `flex_attention` with a mask alone is `scaled_dot_product_attention`; with functions of scores it lays out those of some queries at a time.
 - `complex64` and `sparse_coo` and their like are names to compare with: no tensor is of such a dtype or layout, and to ask for one is a TypeError.
 - There to say what to do instead, in an error: `hub.load` of what is not a folder and `hub.load_state_dict_from_url` of what was not downloaded, what is in `fx` but `wrap`, `autograd.graph.saved_tensors_hooks`, `save_on_cpu` and `allow_mutation_on_saved_tensors`,
   `autograd.profiler.emit_nvtx`, `cuda.CUDAGraph` and `cuda.graph`, `nn.parallel.DistributedDataParallel`, what is in

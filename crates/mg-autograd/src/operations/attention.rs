@@ -1,8 +1,11 @@
 //! Attention: by a kernel that never has all weights, or by products where something is done to them.
 
-use super::wide;
+mod blocks;
+
+use super::{dropout, wide};
 use crate::parts::shifted_exp_sum;
 use crate::tensor::Tensor;
+use blocks::Scored;
 use mg_device::{DType, Error, ErrorKind, Result, Shape};
 use mg_graph::{Node, Sources, same_device};
 use mg_kernels::library::{Attention, AttentionKind, Shaped};
@@ -141,15 +144,14 @@ impl Operands {
     }
 
     /// By products and a softmax, with whatever is done to the weights.
-    fn composed(&self, scale: f64, causal: bool, dropout: f64) -> Result<Node> {
-        let shared = |n: &Node| heads(&self.query, n);
-        let (q, k, v) = (wide(&self.query), wide(&shared(&self.key)?), wide(&shared(&self.value)?));
-        let scores = masked(&q.matmul(&swapped(&k)?)?.scale(scale), causal, self.mask.as_ref())?;
-        let mut weights = Tensor::from_node(weights(&scores)?);
-        if dropout != 0.0 {
-            weights = weights.try_dropout(dropout, true)?;
-        }
-        Ok(weights.node().matmul(&v)?.cast(self.query.dtype()))
+    fn composed(&self, scale: f64, causal: bool, p: f64) -> Result<Node> {
+        let query = wide(&self.query);
+        let scores = with_last(&self.lead, &[last_two(query.shape())[0], last_two(self.key.shape())[0]])?;
+        // Drawn for all weights at once, so that it is the same ones that are left out however they are computed.
+        let thinned = if p == 0.0 { None } else { Some((p, dropout::drawn(&query, scores)?)) };
+        let (key, value, mask) = (wide(&self.key), wide(&self.value), self.mask.clone());
+        let scored = Scored { query, key, value, mask, thinned, scale, causal, from: 0 };
+        Ok(scored.answer()?.cast(self.query.dtype()))
     }
 }
 
@@ -171,8 +173,8 @@ fn heads(q: &Node, k: &Node) -> Result<Node> {
     k.reshape(one)?.expand(several)?.reshape(Shape::new(&sizes.with(rank - 3, to))?)
 }
 
-/// Scores of which only those stay that take part.
-fn masked(scores: &Node, causal: bool, mask: Option<&Node>) -> Result<Node> {
+/// Scores of which only those stay that take part; of queries the first of which is at a position.
+fn masked(scores: &Node, causal: bool, mask: Option<&Node>, from: usize) -> Result<Node> {
     let never = scores.lit(f64::NEG_INFINITY);
     let [l, s] = last_two(scores.shape());
     let mut scores = scores.clone();
@@ -180,7 +182,11 @@ fn masked(scores: &Node, causal: bool, mask: Option<&Node>) -> Result<Node> {
         let side = |n: usize, shape: [usize; 2]| {
             Node::ramp(Shape::of(&[n]), scores.device()).reshape(Shape::of(&shape))
         };
-        let taken = Node::apply(Row::Le, &[&side(s, [1, s])?, &side(l, [l, 1])?]);
+        let mut queries = side(l, [l, 1])?;
+        if from > 0 {
+            queries = queries.add(&queries.lit(from as f64));
+        }
+        let taken = Node::apply(Row::Le, &[&side(s, [1, s])?, &queries]);
         scores = taken.choose(&scores, &never);
     }
     Ok(match mask {
@@ -233,7 +239,7 @@ pub(crate) fn differentiable_vjp(
         None => None,
     };
     let scale = f64::from_bits(attention.scale);
-    let scores = masked(&queries.matmul(&swapped(&keys)?)?.scale(scale), attention.causal, mask.as_ref())?;
+    let scores = masked(&queries.matmul(&swapped(&keys)?)?.scale(scale), attention.causal, mask.as_ref(), 0)?;
     let weights = weights(&scores)?;
     let together = |n: Node| n.reduce(ReduceKind::Sum, 1 << 2, true);
     let gradient = match i {
@@ -257,7 +263,8 @@ impl Tensor {
     /// values by weights `softmax(scale · q kᵀ + mask)`. `scale` is 1/√e where it is not given. A mask broadcasts to `[…, l, s]`: of
     /// truth values, it says which keys take part; of numbers, what is added. With `is_causal` a query takes the keys up to its own position.
     /// A query that takes no key is answered with 0 (with NaN where a score is no number: a mask of truth values adds 0 or −∞). Weights are left out with probability `dropout_p`, and the others scaled by
-    /// 1/(1 − `dropout_p`). With `enable_gqa` the third last axis counts heads, of which keys and values may have fewer: each of theirs serves as many
+    /// 1/(1 − `dropout_p`). Scores never all lie in memory where there are many of them: with `dropout_p`, or a mask that requires a gradient, they are
+    /// computed some queries at a time, and again for gradients. With `enable_gqa` the third last axis counts heads, of which keys and values may have fewer: each of theirs serves as many
     /// neighbouring ones of the query.
     ///
     /// # Errors
@@ -280,6 +287,7 @@ impl Tensor {
             let text = "takes a mask or is_causal, not both";
             return Err(Error::new(OP, ErrorKind::Value(text.into())));
         }
+        dropout::check(OP, dropout_p)?;
         let e = last_two(given.query.shape())[1];
         let scale = scale.unwrap_or(1.0 / (e as f64).sqrt());
         let kernel = if dropout_p == 0.0 { given.by_kernel(scale, is_causal)? } else { None };

@@ -17,7 +17,7 @@ enum Unit {
 }
 
 /// Checks a probability.
-fn check(op: &'static str, p: f64) -> Result<()> {
+pub(super) fn check(op: &'static str, p: f64) -> Result<()> {
     if (0.0..=1.0).contains(&p) {
         return Ok(());
     }
@@ -30,9 +30,26 @@ fn kept(x: &Node, p: f64, unit: Unit) -> Result<Node> {
         Unit::Element => *x.shape(),
         Unit::Channel => (2..x.shape().rank()).fold(*x.shape(), |s, d| s.with(d, 1)),
     };
-    // One draw in f32 whatever the dtype: the same elements stay.
-    let random = noise(x, shape, DType::F32)?;
-    Ok(Node::apply(mg_kernels::Row::Le, &[&random.lit(p), &random]))
+    Ok(stays(&drawn(x, shape)?, p))
+}
+
+/// What decides which elements stay: one draw in f32 whatever the dtype, so that it is the same elements.
+pub(super) fn drawn(x: &Node, shape: Shape) -> Result<Node> {
+    noise(x, shape, DType::F32)
+}
+
+fn stays(random: &Node, p: f64) -> Node {
+    Node::apply(mg_kernels::Row::Le, &[&random.lit(p), random])
+}
+
+/// Zeros with probability `p`, as a draw decides, and the rest scaled by 1/(1 − p).
+pub(super) fn thinned(x: &Node, p: f64, random: &Node) -> Node {
+    stays(random, p).choose(&scaled(x, p), &x.lit(0.0))
+}
+
+/// What stays, scaled. Where nothing stays, what there was is still what it was made of: its gradient is 0.
+fn scaled(x: &Node, p: f64) -> Node {
+    x.scale(if p == 1.0 { 0.0 } else { 1.0 / (1.0 - p) })
 }
 
 /// Zeros with probability `p`, and the rest scaled by 1/(1 − p).
@@ -48,9 +65,7 @@ fn drop(op: &'static str, t: &Tensor, p: f64, training: bool, unit: Unit) -> Res
         at_least_two(op, t.shape())?;
     }
     let x = float(t);
-    // Where nothing stays, what there was is still what it was made of: its gradient is 0.
-    let scaled = x.scale(if p == 1.0 { 0.0 } else { 1.0 / (1.0 - p) });
-    Ok(Tensor::from_node(kept(&x, p, unit)?.choose(&scaled, &x.lit(0.0)).expand(*x.shape())?))
+    Ok(Tensor::from_node(kept(&x, p, unit)?.choose(&scaled(&x, p), &x.lit(0.0)).expand(*x.shape())?))
 }
 
 /// What keeps the mean and variance that `selu` makes: instead of 0 what is left out is the least value of `selu`.

@@ -252,7 +252,7 @@ impl Tensor {
 
     /// The eigenvalues `λ` (ascending) and eigenvectors `V` (its columns) of symmetric matrices, `[…, n, n]`: `A = V diag(λ) Vᵀ`. Of `A` the
     /// lower triangle is read, or with `UPLO` `"U"` the upper one. An eigenvector's sign is not determined, nor are those of eigenvalues that
-    /// are equal, and their gradients are not finite. f32 and f64; computed on the host, on every device.
+    /// are equal, and a gradient that asks for eigenvectors of such a matrix is not finite (one that asks for eigenvalues alone is). f32 and f64; computed on the host, on every device.
     ///
     /// # Errors
     ///
@@ -275,7 +275,8 @@ impl Tensor {
 
     /// `U`, `σ` (descending) and `Vᵀ` with `A = U diag(σ) Vᵀ` of matrices `[…, m, n]`, `U` and `V` orthogonal: `[…, m, m]` and `[…, n, n]`, or if
     /// not `full_matrices`, the first columns of `U` and rows of `Vᵀ`, as many as there are singular values. A singular vector's sign is
-    /// not determined, nor are those of singular values that are equal, and their gradients are not finite. f32 and f64; computed on the host,
+    /// not determined, nor are those of singular values that are equal, and a gradient that asks for singular vectors of such a matrix, or of one that singular
+    /// values of 0 leave undetermined, is not finite (one that asks for singular values alone is). f32 and f64; computed on the host,
     /// on every device, always by divide and conquer: `driver` is for CUDA in PyTorch, and has to be `None`.
     ///
     /// # Errors

@@ -116,6 +116,7 @@ fn exponential(a: &Node) -> Result<Node> {
     let (shape, rank) = (*a.shape(), a.shape().rank());
     // Up to this norm the polynomial is right to the last place.
     let reach = if a.dtype() == DType::F64 { 1.09 } else { 3.01 };
+    let is_traced = a.is_traced();
     let (halvings, most) = set_aside(|| {
         let norm = a.map(Row::Abs).reduce(ReduceKind::Sum, 1 << (rank - 2), true)?;
         let norm = norm.reduce(ReduceKind::Max, 1 << (rank - 1), true)?;
@@ -124,12 +125,22 @@ fn exponential(a: &Node) -> Result<Node> {
         let some = halvings.lit(0.0).lt(&halvings);
         let finite = halvings.lt(&halvings.lit(f64::INFINITY));
         let halvings = some.choose(&finite.choose(&halvings, &halvings.lit(0.0)), &halvings.lit(0.0)).copy();
+        if is_traced {
+            // What stands for many examples has no norm yet: as often as it can be asked for.
+            return Ok((halvings, most_squarings(a.dtype()) as f64));
+        }
         let all = crate::parts::all_axes(&halvings);
         let most = Tensor::from_node(halvings.reduce(ReduceKind::Max, all, false)?.cast(DType::F64));
         mg_graph::needs_values();
         Ok::<_, Error>((halvings, most.to_vec::<f64>()?.first().copied().unwrap_or(0.0)))
     })?;
-    let scale = set_aside(|| halvings.neg().map(Row::Exp2));
+    let scale = set_aside(|| {
+        let scale = halvings.neg().map(Row::Exp2);
+        match is_traced {
+            true => halvings.lit(most).lt(&halvings).choose(&scale.lit(f64::NAN), &scale),
+            false => scale,
+        }
+    });
     let one = identity(a, shape)?;
     let a = if most > 0.0 { a.mul(&scale) } else { a.clone() };
     let a2 = a.matmul(&a)?;
@@ -153,6 +164,11 @@ fn exponential(a: &Node) -> Result<Node> {
         result = wanted.choose(&squared, &result);
     }
     Ok(result)
+}
+
+/// How often a result is squared at most where the norm is not known: once for each bit of a number, after which no digit of it is right.
+fn most_squarings(dtype: DType) -> u32 {
+    -dtype.epsilon().log2() as u32 + 1
 }
 
 /// The weights of 1, A, A², A³ and A⁶.
@@ -356,7 +372,7 @@ impl Tensor {
     ///
     /// The driver `"gels"`, which `None` is on a CUDA device, takes all matrices to be of rank `m` or `n`, and goes by `qr`; there are no ranks,
     /// and sums of squares if `m > n`. Others go by singular values, computed on the host, and of several `X` find the least one: `"gelsy"`, which
-    /// `None` is on the CPU, says nothing of what is left, `"gelsd"` and `"gelss"` do if `m > n` and all matrices are of rank `n`, and they tell singular
+    /// `None` is on the CPU, says nothing of what is left, `"gelsd"` and `"gelss"` do if `m > n` and all matrices are of rank `n` (within `vmap`, of whatever rank), and they tell singular
     /// values. Those not above `rcond` times the largest count as 0. What is not said is empty. f32 and f64.
     ///
     /// # Errors
@@ -415,14 +431,19 @@ impl Tensor {
             let least = Tensor::from_node(ranks.clone()).to_vec::<i64>()?.into_iter().min();
             Ok(least.is_none_or(|r| r == n as i64))
         };
-        let left = if m > n && driver != "gelsy" && is_full()? { residuals(&x)? } else { none(a.dtype())? };
+        // What stands for many examples has no ranks yet: what is left is told of all of them.
+        let left = if m > n && driver != "gelsy" && (ranks.is_traced() || is_full()?) {
+            residuals(&x)?
+        } else {
+            none(a.dtype())?
+        };
         let ranks = if driver == "gels" { none(DType::I64)? } else { Tensor::from_node(ranks) };
         let values = if shows_values { Tensor::from_node(s) } else { none(a.dtype())? };
         Ok((solution(x)?, left, ranks, values))
     }
 
-    /// `eᴬ = Σ Aᵏ / k!` of square matrices, `[…, n, n]`. Reads the largest norm, which says how often the result is squared. Half types
-    /// are computed in f32.
+    /// `eᴬ = Σ Aᵏ / k!` of square matrices, `[…, n, n]`. Reads the largest norm, which says how often the result is squared; within `vmap`, where
+    /// there is none yet, it is squared as often as there are bits in a number (24, of f64 53), and what asks for more is NaN. Half types are computed in f32.
     ///
     /// # Errors
     ///

@@ -156,7 +156,21 @@ impl Told<'_> {
 
     /// The roots of sums of powers.
     fn power(&self, input: &Tensor, p: f64) -> Result<Tensor> {
+        if p == 0.0 {
+            let text = format!("takes a norm_type that is not 0, got {p}");
+            return Err(Error::new(self.op, ErrorKind::Value(text)));
+        }
         let (x, alone) = self.planes(&super::float(input))?;
+        if p.is_infinite() {
+            // What roots of ever higher powers come to, and of ever lower ones.
+            let pool = self.windows(PoolKind::Max, x.shape(), Margin::Half)?;
+            let magnitudes = x.map(Row::Abs);
+            let found = match p > 0.0 {
+                true => largest(pool, &magnitudes)?,
+                false => largest(pool, &magnitudes.neg())?.neg(),
+            };
+            return self.finish(&found, alone);
+        }
         let x = wide(&x);
         let pool = self.windows(PoolKind::Mean, x.shape(), Margin::Half)?;
         let places: u32 = pool.kernel.iter().product();
@@ -568,11 +582,12 @@ impl Tensor {
     }
 
     /// The root of the sum of `norm_type`-th powers of each window over `[n, c, length]` (or without `n`); windows that hang over, with
-    /// `ceil_mode`, count as if they were whole. Where the sum is 0, so is the gradient. Integers become the default float.
+    /// `ceil_mode`, count as if they were whole. Where the sum is 0, so is the gradient. Of a `norm_type` of ∞ it is the
+    /// largest magnitude, of −∞ the least. Integers become the default float.
     ///
     /// # Errors
     ///
-    /// Another number of axes; windows that do not fit; numbers that are 0.
+    /// Another number of axes; windows that do not fit; numbers that are 0, `norm_type` among them.
     #[surface(nn)]
     pub fn lp_pool1d(
         &self,
@@ -594,11 +609,12 @@ impl Tensor {
     }
 
     /// The root of the sum of `norm_type`-th powers of each window over `[n, c, height, width]` (or without `n`); windows that hang over, with
-    /// `ceil_mode`, count as if they were whole. Where the sum is 0, so is the gradient. Integers become the default float.
+    /// `ceil_mode`, count as if they were whole. Where the sum is 0, so is the gradient. Of a `norm_type` of ∞ it is the
+    /// largest magnitude, of −∞ the least. Integers become the default float.
     ///
     /// # Errors
     ///
-    /// Another number of axes; windows that do not fit; numbers that are 0.
+    /// Another number of axes; windows that do not fit; numbers that are 0, `norm_type` among them.
     #[surface(nn)]
     pub fn lp_pool2d(
         &self,
@@ -620,11 +636,12 @@ impl Tensor {
     }
 
     /// The root of the sum of `norm_type`-th powers of each window over `[n, c, depth, height, width]` (or without `n`); windows that hang over, with
-    /// `ceil_mode`, count as if they were whole. Where the sum is 0, so is the gradient. Integers become the default float.
+    /// `ceil_mode`, count as if they were whole. Where the sum is 0, so is the gradient. Of a `norm_type` of ∞ it is the
+    /// largest magnitude, of −∞ the least. Integers become the default float.
     ///
     /// # Errors
     ///
-    /// Another number of axes; windows that do not fit; numbers that are 0.
+    /// Another number of axes; windows that do not fit; numbers that are 0, `norm_type` among them.
     #[surface(nn)]
     pub fn lp_pool3d(
         &self,

@@ -63,7 +63,7 @@ impl Drop for Traced {
 }
 
 /// Whether a function is being called with placeholders on this thread: what it knows from elsewhere may stand for many examples, too.
-pub(crate) fn is_tracing() -> bool {
+pub fn is_tracing() -> bool {
     TRACES.with_borrow(|traces| !traces.is_empty())
 }
 

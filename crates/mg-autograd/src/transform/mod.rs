@@ -6,8 +6,7 @@ pub(crate) mod level;
 pub(crate) mod rules;
 pub(crate) mod tangent;
 
-pub(crate) use batch::is_tracing;
-pub use batch::{Randomness, Traced};
+pub use batch::{Randomness, Traced, is_tracing};
 pub use level::Level;
 
 use mg_device::{Error, ErrorKind, Result, Shape};

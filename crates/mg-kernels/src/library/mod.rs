@@ -195,6 +195,12 @@ pub trait Structure: Algebra {
     ///
     /// Shapes that do not fit.
     fn matmul(&self, o: &Self) -> Result<Self>;
+    /// The sum of the matrices in the last two axes, which stay with one element each.
+    ///
+    /// # Errors
+    ///
+    /// What is no matrix.
+    fn summed(&self) -> Result<Self>;
     /// The rows (along the last but one axis) that an index (i64) names, one for each row of the result.
     ///
     /// # Errors

@@ -59,7 +59,8 @@ pub(super) fn kernel(
         Library::Pool(pool) => pooling(graph, pool, x[0], &of[0], to),
         Library::Attention(attention) => attended(graph, attention, x, of),
         Library::Scan(scan) if scan.kind == ScanKind::Sum => {
-            let axis = graph.sizes([scan.axis.into()]);
+            // A number: an axis in a line of one is not taken by all who read models.
+            let axis = graph.number(scan.axis.into(), DType::I64)?;
             let reverse = Attribute::Int(scan.reverse.into());
             Ok(graph.call_with("CumSum", &[x[0], axis], vec![("reverse", reverse)]))
         }

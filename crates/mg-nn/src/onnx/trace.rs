@@ -107,7 +107,7 @@ impl Trace<'_> {
 
     /// 0, 1, 2, …: how many there are may be open.
     fn ramp(&mut self, shape: &Shape) -> Result<Id> {
-        let (one, axis) = (self.graph.number(1.0, DType::I64)?, self.graph.sizes([0]));
+        let (one, axis) = (self.graph.number(1.0, DType::I64)?, self.graph.number(0.0, DType::I64)?);
         let count = self.graph.sizes([shape.numel() as i64]);
         let ones = self.graph.call("Expand", &[one, count]);
         let counted = self.graph.call("CumSum", &[ones, axis]);

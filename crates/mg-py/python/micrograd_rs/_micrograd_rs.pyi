@@ -1947,8 +1947,8 @@ class Tensor:
         What is no matrix, numbers that are not finite, other dtypes.
         """
     def matrix_exp(self) -> Tensor:
-        """`eᴬ = Σ Aᵏ / k!` of square matrices, `[…, n, n]`. Reads the largest norm, which says how often the result is squared. Half types
-        are computed in f32.
+        """`eᴬ = Σ Aᵏ / k!` of square matrices, `[…, n, n]`. Reads the largest norm, which says how often the result is squared; within `vmap`, where
+        there is none yet, it is squared as often as there are bits in a number (24, of f64 53), and what asks for more is NaN. Half types are computed in f32.
 
         # Errors
 
@@ -3615,6 +3615,7 @@ class _Exporter:
 def _checkpoint(function: Callable[[], list[Tensor]], keeps_random: _bool) -> None: ...
 def _set_detect_anomaly(on: _bool, check_nan: _bool) -> None: ...
 def _anomaly_mode() -> tuple[_bool, _bool]: ...
+def _is_tracing() -> _bool: ...
 
 class _Kernel:
     """A function of scalars that is applied to the elements of tensors."""
@@ -4817,7 +4818,8 @@ def _nn_scaled_dot_product_attention(input: Tensor, key: Tensor, value: Tensor, 
     values by weights `softmax(scale · q kᵀ + mask)`. `scale` is 1/√e where it is not given. A mask broadcasts to `[…, l, s]`: of
     truth values, it says which keys take part; of numbers, what is added. With `is_causal` a query takes the keys up to its own position.
     A query that takes no key is answered with 0 (with NaN where a score is no number: a mask of truth values adds 0 or −∞). Weights are left out with probability `dropout_p`, and the others scaled by
-    1/(1 − `dropout_p`). With `enable_gqa` the third last axis counts heads, of which keys and values may have fewer: each of theirs serves as many
+    1/(1 − `dropout_p`). Scores never all lie in memory where there are many of them: with `dropout_p`, or a mask that requires a gradient, they are
+    computed some queries at a time, and again for gradients. With `enable_gqa` the third last axis counts heads, of which keys and values may have fewer: each of theirs serves as many
     neighbouring ones of the query.
 
     # Errors
@@ -5858,7 +5860,7 @@ def qr(input: Tensor, some: _bool = True) -> tuple[Tensor, ...]:
 def _linalg_eigh(input: Tensor, UPLO: str = "L") -> tuple[Tensor, ...]:
     """The eigenvalues `λ` (ascending) and eigenvectors `V` (its columns) of symmetric matrices, `[…, n, n]`: `A = V diag(λ) Vᵀ`. Of `A` the
     lower triangle is read, or with `UPLO` `"U"` the upper one. An eigenvector's sign is not determined, nor are those of eigenvalues that
-    are equal, and their gradients are not finite. f32 and f64; computed on the host, on every device.
+    are equal, and a gradient that asks for eigenvectors of such a matrix is not finite (one that asks for eigenvalues alone is). f32 and f64; computed on the host, on every device.
 
     # Errors
 
@@ -5876,7 +5878,8 @@ def _linalg_eigvalsh(input: Tensor, UPLO: str = "L") -> Tensor:
 def _linalg_svd(input: Tensor, full_matrices: _bool = True, *, driver: str | None = None) -> tuple[Tensor, ...]:
     """`U`, `σ` (descending) and `Vᵀ` with `A = U diag(σ) Vᵀ` of matrices `[…, m, n]`, `U` and `V` orthogonal: `[…, m, m]` and `[…, n, n]`, or if
     not `full_matrices`, the first columns of `U` and rows of `Vᵀ`, as many as there are singular values. A singular vector's sign is
-    not determined, nor are those of singular values that are equal, and their gradients are not finite. f32 and f64; computed on the host,
+    not determined, nor are those of singular values that are equal, and a gradient that asks for singular vectors of such a matrix, or of one that singular
+    values of 0 leave undetermined, is not finite (one that asks for singular values alone is). f32 and f64; computed on the host,
     on every device, always by divide and conquer: `driver` is for CUDA in PyTorch, and has to be `None`.
 
     # Errors
@@ -7108,7 +7111,7 @@ def _linalg_lstsq(input: Tensor, B: Tensor, rcond: _float | None = None, *, driv
 
     The driver `"gels"`, which `None` is on a CUDA device, takes all matrices to be of rank `m` or `n`, and goes by `qr`; there are no ranks,
     and sums of squares if `m > n`. Others go by singular values, computed on the host, and of several `X` find the least one: `"gelsy"`, which
-    `None` is on the CPU, says nothing of what is left, `"gelsd"` and `"gelss"` do if `m > n` and all matrices are of rank `n`, and they tell singular
+    `None` is on the CPU, says nothing of what is left, `"gelsd"` and `"gelss"` do if `m > n` and all matrices are of rank `n` (within `vmap`, of whatever rank), and they tell singular
     values. Those not above `rcond` times the largest count as 0. What is not said is empty. f32 and f64.
 
     # Errors
@@ -7117,8 +7120,8 @@ def _linalg_lstsq(input: Tensor, B: Tensor, rcond: _float | None = None, *, driv
     """
 
 def matrix_exp(input: Tensor) -> Tensor:
-    """`eᴬ = Σ Aᵏ / k!` of square matrices, `[…, n, n]`. Reads the largest norm, which says how often the result is squared. Half types
-    are computed in f32.
+    """`eᴬ = Σ Aᵏ / k!` of square matrices, `[…, n, n]`. Reads the largest norm, which says how often the result is squared; within `vmap`, where
+    there is none yet, it is squared as often as there are bits in a number (24, of f64 53), and what asks for more is NaN. Half types are computed in f32.
 
     # Errors
 
@@ -7126,8 +7129,8 @@ def matrix_exp(input: Tensor) -> Tensor:
     """
 
 def _linalg_matrix_exp(input: Tensor) -> Tensor:
-    """`eᴬ = Σ Aᵏ / k!` of square matrices, `[…, n, n]`. Reads the largest norm, which says how often the result is squared. Half types
-    are computed in f32.
+    """`eᴬ = Σ Aᵏ / k!` of square matrices, `[…, n, n]`. Reads the largest norm, which says how often the result is squared; within `vmap`, where
+    there is none yet, it is squared as often as there are bits in a number (24, of f64 53), and what asks for more is NaN. Half types are computed in f32.
 
     # Errors
 
@@ -8434,29 +8437,32 @@ def _nn_avg_pool3d(input: Tensor, kernel_size: _Sizes, stride: _Sizes | None = N
 
 def _nn_lp_pool1d(input: Tensor, norm_type: _float, kernel_size: _Sizes, stride: _Sizes | None = None, ceil_mode: _bool = False) -> Tensor:
     """The root of the sum of `norm_type`-th powers of each window over `[n, c, length]` (or without `n`); windows that hang over, with
-    `ceil_mode`, count as if they were whole. Where the sum is 0, so is the gradient. Integers become the default float.
+    `ceil_mode`, count as if they were whole. Where the sum is 0, so is the gradient. Of a `norm_type` of ∞ it is the
+    largest magnitude, of −∞ the least. Integers become the default float.
 
     # Errors
 
-    Another number of axes; windows that do not fit; numbers that are 0.
+    Another number of axes; windows that do not fit; numbers that are 0, `norm_type` among them.
     """
 
 def _nn_lp_pool2d(input: Tensor, norm_type: _float, kernel_size: _Sizes, stride: _Sizes | None = None, ceil_mode: _bool = False) -> Tensor:
     """The root of the sum of `norm_type`-th powers of each window over `[n, c, height, width]` (or without `n`); windows that hang over, with
-    `ceil_mode`, count as if they were whole. Where the sum is 0, so is the gradient. Integers become the default float.
+    `ceil_mode`, count as if they were whole. Where the sum is 0, so is the gradient. Of a `norm_type` of ∞ it is the
+    largest magnitude, of −∞ the least. Integers become the default float.
 
     # Errors
 
-    Another number of axes; windows that do not fit; numbers that are 0.
+    Another number of axes; windows that do not fit; numbers that are 0, `norm_type` among them.
     """
 
 def _nn_lp_pool3d(input: Tensor, norm_type: _float, kernel_size: _Sizes, stride: _Sizes | None = None, ceil_mode: _bool = False) -> Tensor:
     """The root of the sum of `norm_type`-th powers of each window over `[n, c, depth, height, width]` (or without `n`); windows that hang over, with
-    `ceil_mode`, count as if they were whole. Where the sum is 0, so is the gradient. Integers become the default float.
+    `ceil_mode`, count as if they were whole. Where the sum is 0, so is the gradient. Of a `norm_type` of ∞ it is the
+    largest magnitude, of −∞ the least. Integers become the default float.
 
     # Errors
 
-    Another number of axes; windows that do not fit; numbers that are 0.
+    Another number of axes; windows that do not fit; numbers that are 0, `norm_type` among them.
     """
 
 def _nn_max_unpool1d(input: Tensor, indices: Tensor, kernel_size: _Sizes, stride: _Sizes | None = None, padding: _Sizes = 0, output_size: _Sizes | None = None) -> Tensor:

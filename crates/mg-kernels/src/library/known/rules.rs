@@ -50,12 +50,16 @@ fn as_column<T: Structure>(x: &T) -> Result<T> {
     x.reshaped(shape.insert(shape.rank(), 1))
 }
 
-/// `x / y`, and 0 where both are 0: where nothing is asked of what does not exist.
-fn quotient<T: Structure>(x: &T, y: &T) -> T {
+/// How much a gradient asks of each matrix of vectors: 0 where nothing is asked of any of them, as where only values are read.
+fn asked<T: Structure>(g: &T) -> Result<T> {
+    g.map(Row::Abs).summed()
+}
+
+/// `x / y` of what is asked of vectors: 0 where that is nothing. Where it is something, vectors that are not determined have no gradient, and the quotient
+/// by what lies between their values is not finite.
+fn quotient<T: Structure>(x: &T, y: &T, asked: &T) -> T {
     let (zero, one) = (x.lit(0.0), x.lit(1.0));
-    // Truth values multiplied would be a row more: one choice within the other.
-    let divisor = y.eq(&zero).choose(&x.eq(&zero).choose(&one, y), y);
-    x.div(&divisor)
+    x.div(&asked.eq(&zero).choose(&one, y))
 }
 
 /// The parts of lines that [`Factor::parts`](crate::library::Factor::parts) describes: of the shapes that are given.
@@ -187,7 +191,8 @@ pub(super) fn vjp<T: Structure>(rule: Rule, i: usize, x: &[T], y: &T, g: &T) -> 
             let gap = as_row(&values)?.sub(&as_column(&values)?);
             // On the diagonal there is no gap, and nothing is asked of it.
             let gap = with_diagonal(&gap, &gap.lit(1.0));
-            let inner = with_diagonal(&quotient(&inner, &gap), &as_row(&by_values)?);
+            let inner = quotient(&inner, &gap, &asked(&by_v)?);
+            let inner = with_diagonal(&inner, &as_row(&by_values)?);
             Ok(Some(v.matmul(&inner)?.matmul(&transposed(&v)?)?))
         }
         (Rule::Svd { complete }, 1) => {
@@ -201,19 +206,21 @@ pub(super) fn vjp<T: Structure>(rule: Rule, i: usize, x: &[T], y: &T, g: &T) -> 
             let (row, column) = (as_row(&s)?, as_column(&s)?);
             let gap = row.map(Row::Square).sub(&column.map(Row::Square));
             let gap = with_diagonal(&gap, &gap.lit(1.0));
-            let skew = |x: &T| -> Result<T> { Ok(quotient(&x.sub(&transposed(x)?), &gap)) };
+            let (of_u, of_v) = (asked(&by_u)?, asked(&by_vt)?);
+            let skew = |x: &T, asked: &T| -> Result<T> { Ok(quotient(&x.sub(&transposed(x)?), &gap, asked)) };
             let (on_u, on_v) = (transposed(&u)?.matmul(&by_u)?, vt.matmul(&transposed(&by_vt)?)?);
-            let inner = skew(&on_u)?.mul(&row).add(&column.mul(&skew(&on_v)?));
+            let inner = skew(&on_u, &of_u)?.mul(&row).add(&column.mul(&skew(&on_v, &of_v)?));
             let inner = with_diagonal(&inner, &as_row(&by_s)?);
             let mut left = u.matmul(&inner)?;
             if m > k {
                 // What of the gradient is in none of U's columns.
-                left = left.add(&quotient(&by_u.sub(&u.matmul(&on_u)?), &row.expanded(by_u.sizes())?));
+                let rest = by_u.sub(&u.matmul(&on_u)?);
+                left = left.add(&quotient(&rest, &row.expanded(by_u.sizes())?, &of_u));
             }
             let mut all = left.matmul(&vt)?;
             if n > k {
                 let rest = by_vt.sub(&transposed(&on_v)?.matmul(&vt)?);
-                all = all.add(&u.matmul(&quotient(&rest, &column.expanded(by_vt.sizes())?))?);
+                all = all.add(&u.matmul(&quotient(&rest, &column.expanded(by_vt.sizes())?, &of_v))?);
             }
             Ok(Some(all))
         }

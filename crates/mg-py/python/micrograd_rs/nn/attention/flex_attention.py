@@ -9,8 +9,8 @@
 (1, 2, 5, 8)
 
 The functions get one score, and the numbers of its batch, head, query and key, as tensors without axes (`func.vmap` calls them for all), and
-may read other tensors at them; gradients flow to those too. All scores are laid out, `[batch, heads, queries, keys]`; with neither a
-function nor a mask `nn.functional.scaled_dot_product_attention` is what computes.
+may read other tensors at them; gradients flow to those too. With a mask alone, or nothing, `nn.functional.scaled_dot_product_attention` is
+what computes; else scores are laid out, `[batch, heads, queries, keys]`: of many some queries' at a time, which are computed again for gradients.
 """
 
 from __future__ import annotations
@@ -19,12 +19,14 @@ import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from ..._micrograd_rs import Device, Tensor, arange, where, zeros
+from ..._micrograd_rs import Device, Tensor, _is_tracing, arange, realize, where, zeros
 from ..._micrograd_rs import bool as _bool
 from ..._micrograd_rs import int32 as _int32
 from ..._names import Lazy as _Lazy
 from ..._nn_ops import pad, scaled_dot_product_attention, softmax
+from ..._ops import cat
 from ...func import vmap
+from ...utils.checkpoint import checkpoint
 
 __all__ = ["AuxOutput", "AuxRequest", "BlockMask", "and_masks", "create_block_mask", "create_mask", "flex_attention", "noop_mask", "or_masks"]
 
@@ -77,14 +79,17 @@ def or_masks(*mask_mods: _Mask) -> _Mask:
     return either
 
 
-def _everywhere(function: Callable[..., Any], sizes: tuple[int, int, int, int], device: Device | str, scores: Tensor | None) -> Tensor:
+def _everywhere(
+    function: Callable[..., Any], sizes: tuple[int, int, int, int], device: Device | str, scores: Tensor | None, first_query: int = 0
+) -> Tensor:
     """A function of (a score and) the numbers of batch, head, query and key, for all of them: `[batch, heads, queries, keys]`."""
     first: tuple[int | None, ...] = () if scores is None else (0,)
     for axis in (3, 2, 1, 0):
         at: list[int | None] = [None, None, None, None]
         at[axis] = 0
         function = vmap(function, in_dims=(*first, *at))
-    indices = [arange(n, device=device, dtype=_int32) for n in sizes]
+    starts = (0, 0, first_query, 0)
+    indices = [arange(start, start + n, device=device, dtype=_int32) for start, n in zip(starts, sizes, strict=True)]
     made: Tensor = function(*(() if scores is None else (scores,)), *indices)
     return made
 
@@ -188,6 +193,17 @@ def create_block_mask(
     return BlockMask(create_mask(mask_mod, B, H, Q_LEN, KV_LEN, device), (sizes[0], sizes[1]), mask_mod)
 
 
+def _rows(query: Tensor, keys: int) -> int:
+    """Of how many queries scores are to be in memory at once: of all, unless they are many."""
+    b, h, length, _ = query.shape
+    # The same as attention in Rust has them: what stays in a processor's caches, or keeps a GPU busy, and eight of these are many.
+    block = (64 if query.is_cuda else 4) << 20
+    row = b * h * keys * max(query.dtype.itemsize, 4)
+    if length * row <= 8 * block or _is_tracing():
+        return length
+    return min(length, max(16, block // row))
+
+
 def flex_attention(
     query: Tensor,
     key: Tensor,
@@ -211,11 +227,10 @@ def flex_attention(
     for name, t in (("query", query), ("key", key), ("value", value)):
         if t.dim() != 4:
             raise ValueError(f"flex_attention: takes a {name} of 4 axes, [batch, heads, length, size], got {t.shape}")
-    b, h, length, size = query.shape
+    _, h, length, size = query.shape
     if key.shape[1] != h:
         if not enable_gqa or h % key.shape[1]:
             raise ValueError(f"flex_attention: takes as many heads of keys as of queries (enable_gqa: or a part of it), got {key.shape[1]} and {h}")
-        key, value = (t.repeat_interleave(h // t.shape[1], 1) for t in (key, value))
     mask = None
     if block_mask is not None:
         rows, columns = block_mask.shape[2:]
@@ -225,20 +240,47 @@ def flex_attention(
     scale = 1 / math.sqrt(size) if scale is None else scale
     if return_lse and return_aux is not None:
         raise ValueError("flex_attention: takes return_lse or return_aux, not both")
-    if score_mod is None and not return_lse and return_aux is None and mask is None:
-        return scaled_dot_product_attention(query, key, value, scale=scale)
+    if score_mod is None and not return_lse and return_aux is None:
+        return scaled_dot_product_attention(query, key, value, mask, scale=scale, enable_gqa=enable_gqa)
+    if key.shape[1] != h:
+        key, value = (t.repeat_interleave(h // t.shape[1], 1) for t in (key, value))
+    rows = _rows(query, key.shape[2])
+
+    def of(first: int) -> tuple[Tensor, ...]:
+        here = (query, mask)
+        if rows != length:
+            here = (query[:, :, first : first + rows], None if mask is None else mask[:, :, first : first + rows])
+        answer, lse, scores = _attended(here[0], key, value, score_mod, here[1], scale, first)
+        return (answer, lse, scores.detach().amax(-1)) if return_aux is not None and return_aux.max_scores else (answer, lse)
+
+    if rows >= length:
+        told = of(0)
+    else:
+        # Each block is computed before the next is asked for, so that nothing of two is in memory at once.
+        realize(query, key, value)
+        parts: list[tuple[Tensor, ...]] = []
+        for first in range(0, length, rows):
+            parts.append(checkpoint(of, first))
+            realize(*parts[-1])
+        told = tuple(cat(part, 2) for part in zip(*parts, strict=True))
+    if return_aux is not None:
+        return told[0], AuxOutput(told[1] if return_aux.lse else None, told[2] if return_aux.max_scores else None)
+    return told if return_lse else told[0]
+
+
+def _attended(
+    query: Tensor, key: Tensor, value: Tensor, score_mod: _Score | None, mask: Tensor | None, scale: float, first: int
+) -> tuple[Tensor, Tensor, Tensor]:
+    """What queries from a position on get, the logarithms of the sums of `e^score`, and their scores."""
+    b, h, length, _ = query.shape
     scores = (query @ key.mT).float() * scale if query.dtype.itemsize < 4 else (query @ key.mT) * scale
     if score_mod is not None:
         sizes = (b, h, length, key.shape[2])
-        scores = _everywhere(score_mod, sizes, query.device, scores).to(scores.dtype)
+        scores = _everywhere(score_mod, sizes, query.device, scores, first).to(scores.dtype)
     if mask is not None:
         scores = scores.masked_fill(~mask, -math.inf)
     lse = scores.logsumexp(-1, keepdim=True)
     empty = lse == -math.inf
     weights = softmax(where(empty, 0.0, scores), -1)
     weights = weights.masked_fill(empty, 0.0).to(value.dtype)
-    answer = weights @ value
-    if return_aux is not None:
-        most = scores.detach().amax(-1) if return_aux.max_scores else None
-        return answer, AuxOutput(lse.squeeze(-1) if return_aux.lse else None, most)
-    return (answer, lse.squeeze(-1)) if return_lse else answer
+    return weights @ value, lse.squeeze(-1), scores
