@@ -1,6 +1,7 @@
 //! How far vectors are apart.
 
 use super::factors::is_differentiated;
+use super::joining::too_much;
 use super::{axis_mask, float, meet, set_aside};
 use crate::parts::{count, kept, norm_of, wide};
 use crate::tensor::Tensor;
@@ -181,7 +182,8 @@ impl Tensor {
             return Err(Error::new("pdist", ErrorKind::Value(format!("takes a p of at least 0, got {p}"))));
         }
         let (n, m) = (shape[0], shape[1]);
-        let count = n * n.saturating_sub(1) / 2;
+        let Some(all) = n.checked_mul(n) else { return Err(too_much("pdist", usize::MAX)) };
+        let count = (all - n) / 2;
         if count == 0 || m == 0 {
             // No distances, or such of vectors without components, with a history as others have one.
             let nothing = x.reduce(ReduceKind::Sum, crate::parts::all_axes(&x), false)?;
@@ -195,13 +197,14 @@ impl Tensor {
             let wanted = Node::apply(Row::Lt, &[&at([n, 1, 1]), &at([1, n, 1])]);
             difference = wanted.choose(&difference, &x.lit(0.0));
         }
-        let all = distances(&difference, p, 1 << 2)?.reshape(Shape::of(&[n * n]))?;
-        let mut pairs = Vec::with_capacity(count);
+        let apart = distances(&difference, p, 1 << 2)?.reshape(Shape::of(&[all]))?;
+        let mut pairs = vec![];
+        pairs.try_reserve_exact(count).map_err(|_| too_much("pdist", count))?;
         for i in 0..n {
             pairs.extend((i * n + i + 1) as i64..((i + 1) * n) as i64);
         }
         let pairs = Tensor::from_vec(pairs, &[count])?.to(x.device())?;
-        Ok(Tensor::from_node(all.gather(0, &pairs.node())?))
+        Ok(Tensor::from_node(apart.gather(0, &pairs.node())?))
     }
 
     /// `x / max(‖x‖, eps)` with the `p`-norm over some axes. Integers become the default float.
