@@ -160,10 +160,10 @@ impl Tensor {
         let products = a.try_matmul(&b.transpose(-2, -1)?)?.node().scale(-2.0);
         let ends = lengths(&a)?.try_add(&lengths(&b)?.transpose(-2, -1)?)?;
         let squares = ends.node().add(&products);
-        // No gradient flows where two are the same.
-        let apart = squares.lit(0.0).lt(&squares);
-        let root = apart.choose(&squares, &squares.lit(1.0)).map(Row::Sqrt);
-        Ok(Tensor::from_node(apart.choose(&root, &root.lit(0.0))))
+        // No gradient flows where two are the same, or are as far apart as rounding has it; NaN stays.
+        let same = Node::apply(Row::Le, &[&squares, &squares.lit(0.0)]);
+        let root = same.choose(&squares.lit(1.0), &squares).map(Row::Sqrt);
+        Ok(Tensor::from_node(same.choose(&root.lit(0.0), &root)))
     }
 
     /// The `p`-norms of the differences of all pairs of rows `i < j` of a matrix, ordered by `i`, then `j`. Integers become the default float.
