@@ -111,3 +111,20 @@ def test_how_slopes_of_sums_of_exponentials_change(name, slope):
     assert total.tolist() == [1, 1, INF, -INF, INF]
     total.sum().backward()
     assert far.grad.tolist()[:2] == [0, 1]
+
+
+@pytest.mark.parametrize(("x", "y"), [(1.0, 0.1), (0.25, 0.001), (6.0, 0.1), (-1.0, 0.1), (1.0, -0.1), (5.0, 3.0), (1e300, 1e-3), (1.0, INF), (-1.0, INF)])
+def test_the_divisor_of_a_remainder_was_taken_off_as_often_as_the_value_says(x, y):
+    a, b = mg.tensor(x, dtype=mg.float64), leaf(y, dtype=mg.float64)
+    mg.remainder(a, b).backward()
+    assert b.grad == -mg.floor_divide(a, b.detach())
+    b.grad = None
+    left = mg.fmod(a, b)
+    left.backward()
+    assert b.grad.item() == -round((x - left.item()) / y)
+
+
+def test_a_remainder_by_zero_has_an_infinite_slope():
+    b = leaf(0.0)
+    mg.remainder(mg.tensor(1.0), b).backward()
+    assert b.grad.item() == -INF
