@@ -6,6 +6,7 @@ import math
 from statistics import NormalDist
 
 import micrograd_rs as mg
+import numpy
 import pytest
 from conftest import close, leaf
 from micrograd_rs import Tensor
@@ -167,6 +168,14 @@ def test_special_values():
 def test_ldexp_does_not_overflow_on_the_way():
     x = mg.tensor([0.0, 2.0**-140, 3.0, -1.5, 1.0, INF])
     assert x.ldexp(mg.tensor([200, 200, -3, 1, 10**6, -200])).tolist() == [0, 2.0**60, 0.375, -3, INF, INF]
+    for dtype in (mg.float32, mg.float64):
+        info = mg.finfo(dtype)
+        # Every power that leads from one end to the other, and each number is rounded once.
+        for n in (-1, -2, -5, -100, -126, -127, -149, -300, -1022, -1023, -1075, 1, 127, 128, 1023, 1024, 2000):
+            numbers = [info.max, 1 + info.eps, 1.5, info.tiny * 1.75, info.tiny * info.eps, 0.0, -INF]
+            with numpy.errstate(all="ignore"):
+                wanted = numpy.ldexp(mg.tensor(numbers, dtype=dtype).numpy(), n).tolist()
+            assert mg.tensor(numbers, dtype=dtype).ldexp(mg.tensor(n)).tolist() == wanted, (dtype, n)
     assert mg.tensor([0.0, 2.0**-20]).half().ldexp(mg.tensor([30, 30])).tolist() == [0, 1024]
     x, n = leaf([2.0]), leaf([3.0])
     answer = x.ldexp(n)
