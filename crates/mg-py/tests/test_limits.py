@@ -78,3 +78,16 @@ def test_more_than_memory_holds_is_told_of_by_the_operation(op, compute):
         mg.realize(*answer if isinstance(answer, tuple) else [answer])
     # What comes after is as before, on as many threads.
     assert mg.ones(1000, 1000).sum().item() == 1e6
+
+
+def test_sizes_are_refused_before_they_are_gone_through():
+    with pytest.raises(MemoryError, match="^interpolate: "):
+        mg.nn.functional.interpolate(mg.ones(1, 1, 4), size=2**40, mode="area")
+    with pytest.raises(MemoryError, match="^interpolate: "):
+        mg.nn.functional.interpolate(mg.ones(1, 1, 4, 4), size=2**40, mode="bilinear", antialias=True)
+
+
+def test_of_many_rows_without_elements_there_is_nothing_to_sum():
+    x = mg.zeros(2**62, 0)
+    for answer in (x.sum(0), x.mean(0), x.prod(0), x.sum(0, keepdim=True).sum(0)):
+        assert answer.tolist() == []

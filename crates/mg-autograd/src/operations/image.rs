@@ -1,5 +1,6 @@
 //! Images and what is like them: margins, other sizes, channels as pixels.
 
+use super::joining::too_much;
 use super::{Tap, blended, wide};
 use crate::parts::mean;
 use crate::tensor::Tensor;
@@ -384,7 +385,10 @@ impl Resize {
         };
         let wider = scale.max(1.0);
         let support = wider * if cubic { 2.0 } else { 1.0 };
-        let mut weights = vec![0.0f64; n * m];
+        let places = n.saturating_mul(m);
+        let mut weights: Vec<f64> = vec![];
+        weights.try_reserve_exact(places).map_err(|_| too_much("interpolate", places))?;
+        weights.resize(places, 0.0);
         for i in 0..m {
             let middle = scale * (i as f64 + 0.5);
             let first = (middle - support + 0.5).max(0.0) as usize;
@@ -411,9 +415,14 @@ impl Resize {
         };
         let begin = |i: usize| i * n / m;
         let end = |i: usize| ((i + 1) * n).div_ceil(m);
+        // More than there is memory for is refused before anybody goes through it.
+        let (mut at, mut weights) = (vec![], vec![]);
+        let places = m.saturating_mul(n / m + 2);
+        let lacks = |_| too_much("interpolate", places);
+        at.try_reserve_exact(places).map_err(lacks)?;
+        weights.try_reserve_exact(places).map_err(lacks)?;
         let most = (0..m).map(|i| end(i) - begin(i)).max().unwrap_or(1);
         // Window by window, each taken for as long as the longest; what is too much counts 0.
-        let (mut at, mut weights) = (Vec::with_capacity(m * most), Vec::with_capacity(m * most));
         for i in 0..m {
             for j in 0..most {
                 at.push((begin(i) + j).min(n - 1) as i64);
