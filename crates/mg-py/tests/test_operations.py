@@ -286,6 +286,11 @@ def test_extremes_share_the_gradient_of_equal_ones():
         assert getattr(mg.tensor([True, False]), name)(mg.tensor([False, False])).tolist() == [name == "fmax", False]
 
 
-def test_truth_values_are_their_own_absolute_values():
-    t = mg.tensor([True, False])
-    assert (t.abs().dtype, abs(t).tolist()) == (mg.bool, [True, False])
+def test_truth_values_have_no_absolute_values_nor_places_of_the_largest():
+    t = mg.tensor([True, False, True])
+    for refused in (t.abs, lambda: abs(t), t.argmax, lambda: t.argmin(0), lambda: mg.cross(t, t, dim=0)):
+        with pytest.raises(TypeError, match="truth values"):
+            refused()
+    for refused in (lambda: mg.cdist(t[None], t[None]), lambda: F.pdist(t[None])):
+        with pytest.raises(TypeError, match="takes numbers, got truth values"):
+            refused()

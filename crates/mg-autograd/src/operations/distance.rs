@@ -116,7 +116,7 @@ impl Tensor {
     ///
     /// # Errors
     ///
-    /// Fewer than two axes, rows of unlike lengths, batches that do not broadcast, unlike devices; a `p` below 0; another mode.
+    /// Fewer than two axes, rows of unlike lengths, truth values, batches that do not broadcast, unlike devices; a `p` below 0; another mode.
     #[surface(function)]
     pub fn cdist(
         x1: &Tensor,
@@ -134,6 +134,9 @@ impl Tensor {
         }
         if p.is_nan() || p < 0.0 {
             return fail(ErrorKind::Value(format!("takes a p of at least 0, got {p}")));
+        }
+        if x1.is_bool() || x2.is_bool() {
+            return fail(ErrorKind::DType("takes numbers, got truth values".into()));
         }
         let many = shape1[rank1 - 2] > 25 || shape2[rank2 - 2] > 25;
         let by_product = match compute_mode {
@@ -170,9 +173,12 @@ impl Tensor {
     ///
     /// # Errors
     ///
-    /// Another number of axes than two; a `p` below 0.
+    /// Another number of axes than two; truth values; a `p` below 0.
     #[surface(function, nn)]
     pub fn pdist(&self, #[default(2.0)] p: f64) -> Result<Tensor> {
+        if self.is_bool() {
+            return Err(Error::new("pdist", ErrorKind::DType("takes numbers, got truth values".into())));
+        }
         let x = float(self);
         let shape = *x.shape();
         if shape.rank() != 2 {

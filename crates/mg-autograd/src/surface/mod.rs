@@ -85,6 +85,8 @@ pub enum Manner {
     TwoNumbers,
     /// With an empty list of axes for none of them, where others mean all.
     NoAxes,
+    /// Not without its list, which others that take it as items have as an empty one then.
+    NeedsList,
     /// With a dtype alone, as which bits are seen.
     Bits,
 }

@@ -2385,14 +2385,14 @@ class Tensor:
 
         # Errors
 
-        An axis out of range; no elements.
+        Truth values; an axis out of range; no elements.
         """
     def argmin(self, dim: _int | None = None, keepdim: _bool = False) -> Tensor:
         """The index (i64) of the first smallest element along an axis, or of the flattened tensor.
 
         # Errors
 
-        An axis out of range; no elements.
+        Truth values; an axis out of range; no elements.
         """
     def any(self, dim: _Dims | None = None, keepdim: _bool = False) -> Tensor:
         """Whether any element is not zero, of all or over some axes: a truth value, and of u8 a u8.
@@ -4995,7 +4995,7 @@ def randperm(n: _int, *, generator: Generator | None = None, dtype: _DType | Non
 
     # Errors
 
-    A device that is not there.
+    A dtype that does not hold all of them, truth values; a device that is not there.
     """
 
 def randint_like(input: Tensor, low: _int | None = None, high: _int | None = None, *, generator: Generator | None = None, dtype: _DType | None = None, device: _Device | None = None, requires_grad: _bool = False) -> Tensor:
@@ -5186,7 +5186,7 @@ def cdist(x1: Tensor, x2: Tensor, p: _float = 2.0, compute_mode: str | None = No
 
     # Errors
 
-    Fewer than two axes, rows of unlike lengths, batches that do not broadcast, unlike devices; a `p` below 0; another mode.
+    Fewer than two axes, rows of unlike lengths, truth values, batches that do not broadcast, unlike devices; a `p` below 0; another mode.
     """
 
 def pdist(input: Tensor, p: _float = 2.0) -> Tensor:
@@ -5194,7 +5194,7 @@ def pdist(input: Tensor, p: _float = 2.0) -> Tensor:
 
     # Errors
 
-    Another number of axes than two; a `p` below 0.
+    Another number of axes than two; truth values; a `p` below 0.
     """
 
 def _nn_pdist(input: Tensor, p: _float = 2.0) -> Tensor:
@@ -5202,7 +5202,7 @@ def _nn_pdist(input: Tensor, p: _float = 2.0) -> Tensor:
 
     # Errors
 
-    Another number of axes than two; a `p` below 0.
+    Another number of axes than two; truth values; a `p` below 0.
     """
 
 def _nn_normalize(input: Tensor, p: _float = 2.0, dim: _Dims = 1, eps: _float = 1e-12) -> Tensor:
@@ -6513,7 +6513,7 @@ def _nn_embedding_bag(input: Tensor, weight: Tensor, offsets: Tensor | None = No
 
     # Errors
 
-    What is no table, no integers, not as many axes; another mode than "sum", "mean" and "max"; weights for another mode than
+    What is no table, no integers, not as many axes; offsets that do not begin with 0, fall, or are beyond the indices; another mode than "sum", "mean" and "max"; weights for another mode than
     sums; unlike devices. An index outside the table is found when the value is computed, if not
     before.
     """
@@ -7204,7 +7204,8 @@ def _nn_gaussian_nll_loss(input: _Operand, target: Tensor, var: _Operand, full: 
 
     # Errors
 
-    Shapes that do not fit, unlike devices; a number below 0 as `var`; another reduction than "mean", "sum" and "none".
+    Shapes that do not fit, unlike devices; a `var` below 0: what is not known yet is found when the value is computed; another reduction
+    than "mean", "sum" and "none".
     """
 
 def _nn_hinge_embedding_loss(input: Tensor, target: Tensor, margin: _float = 1.0, *, reduction: str = "mean") -> Tensor:
@@ -8521,7 +8522,7 @@ def argmax(input: Tensor, dim: _int | None = None, keepdim: _bool = False) -> Te
 
     # Errors
 
-    An axis out of range; no elements.
+    Truth values; an axis out of range; no elements.
     """
 
 def argmin(input: Tensor, dim: _int | None = None, keepdim: _bool = False) -> Tensor:
@@ -8529,7 +8530,7 @@ def argmin(input: Tensor, dim: _int | None = None, keepdim: _bool = False) -> Te
 
     # Errors
 
-    An axis out of range; no elements.
+    Truth values; an axis out of range; no elements.
     """
 
 def any(input: Tensor, dim: _Dims | None = None, keepdim: _bool = False) -> Tensor:

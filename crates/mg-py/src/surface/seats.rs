@@ -127,6 +127,7 @@ impl<'a, 'py> Seats<'a, 'py> {
             return Ok(false);
         }
         let is_list = self.operation.variadic && at + 1 == self.most() && !self.is_named;
+        let is_list = is_list && !has(self.operation, Manner::NeedsList);
         match is_list {
             true => Ok(true),
             false => Err(self.complain(&format!("missing required argument '{}'", param.name))),
