@@ -275,7 +275,8 @@ impl Resize {
                 return fail(ErrorKind::Value("takes a size or a scale_factor".into()));
             }
         };
-        if sizes.contains(&0) || shape[1..].contains(&0) {
+        // Means over windows of which there are none are nothing.
+        if sizes.contains(&0) && kind != Mode::Area || shape[1..].contains(&0) {
             return fail(ErrorKind::Shape(format!("shape {shape} cannot become one of sizes {sizes:?}")));
         }
         let resize = |i: usize| {
@@ -641,6 +642,15 @@ impl Tensor {
         if !self.dtype().is_float() && !is_bytes {
             let text = format!("mode {mode:?} takes floats, got {}", self.dtype());
             return Err(Error::new("interpolate", ErrorKind::DType(text)));
+        }
+        if resizes.iter().any(|r| r.size == 0) {
+            let mut sizes = shape.to_vec();
+            let mut y = x;
+            for r in &resizes {
+                sizes[r.axis] = r.size;
+                y = if r.size == 0 { y.slice(r.axis, 0, 1, 0)? } else { y };
+            }
+            return Ok(Tensor::from_node(y.reshape(Shape::new(&sizes)?)?.copy()));
         }
         let mut y = if is_bytes { x.cast(DType::F32) } else { wide(&x) };
         y = averaged(y, resizes, kind, edges)?;

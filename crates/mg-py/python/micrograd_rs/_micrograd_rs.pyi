@@ -4823,21 +4823,21 @@ def _special_spherical_bessel_j0(input: Tensor) -> Tensor:
 def conv1d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _Sizes = 1, padding: _Sizes | str = 0, dilation: _Sizes = 1, groups: _int = 1) -> Tensor:
     """The convolution (cross-correlation) of an input `[n, c, l]` (or `[c, l]`) with a weight `[o, c / groups, k]`, plus a bias `[o]`:
     `[n, o, (l + 2 padding − dilation (k − 1) − 1) / stride + 1]`. A padding of `"same"` keeps `l`, `"valid"` is none. Products of
-    f32 are exact; half types are added in f32.
+    f32 are exact; half types are added in f32, integers as such.
 
     # Errors
 
-    Shapes that do not fit, a kernel larger than the padded input, numbers that are not positive, integers.
+    Shapes that do not fit, a kernel larger than the padded input, numbers that are not positive, truth values.
     """
 
 def _nn_conv1d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _Sizes = 1, padding: _Sizes | str = 0, dilation: _Sizes = 1, groups: _int = 1) -> Tensor:
     """The convolution (cross-correlation) of an input `[n, c, l]` (or `[c, l]`) with a weight `[o, c / groups, k]`, plus a bias `[o]`:
     `[n, o, (l + 2 padding − dilation (k − 1) − 1) / stride + 1]`. A padding of `"same"` keeps `l`, `"valid"` is none. Products of
-    f32 are exact; half types are added in f32.
+    f32 are exact; half types are added in f32, integers as such.
 
     # Errors
 
-    Shapes that do not fit, a kernel larger than the padded input, numbers that are not positive, integers.
+    Shapes that do not fit, a kernel larger than the padded input, numbers that are not positive, truth values.
     """
 
 def conv2d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _Sizes = 1, padding: _Sizes | str = 0, dilation: _Sizes = 1, groups: _int = 1) -> Tensor:
