@@ -220,13 +220,16 @@ pub fn written(tensor: &Tensor, operation: impl FnOnce(&Tensor) -> Result<Tensor
 /// As [`written`], of an operation with another operand, which may share the memory.
 #[track_caller]
 pub fn written_with(
+    name: &'static str,
     tensor: &Tensor,
     other: Operand,
     operation: impl FnOnce(&Tensor, Operand) -> Result<Tensor>,
 ) -> Result<()> {
-    writing(tensor, |old| match old {
-        None => operation(tensor, other),
-        Some(old) => operation(&old.copy, old.operand(other)),
+    public(name, || {
+        writing(tensor, |old| match old {
+            None => operation(tensor, other),
+            Some(old) => operation(&old.copy, old.operand(other)),
+        })
     })
 }
 
