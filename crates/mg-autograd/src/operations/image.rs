@@ -617,8 +617,8 @@ impl Tensor {
     /// # Errors
     ///
     /// Both a size and a factor, or neither; sizes for another number of axes; a mode for another number of axes; `align_corners` for a
-    /// mode that has none; an axis that becomes or is empty; integers where numbers are averaged, but u8 in the modes "bilinear" and "bicubic".
-    #[surface(nn)]
+    /// mode that has none; an axis that is empty, or becomes so in another mode than "area"; integers where numbers are averaged, but u8 in the modes "bilinear" and "bicubic".
+    #[surface(nn, manners(Truth("antialias")))]
     #[allow(clippy::too_many_arguments)] // PyTorch's
     pub fn interpolate(
         &self,

@@ -600,7 +600,7 @@ impl Tensor {
     ///
     /// Shapes that do not fit, unlike devices; a `var` below 0: what is not known yet is found when the value is computed; another reduction
     /// than "mean", "sum" and "none".
-    #[surface(nn)]
+    #[surface(nn, manners(Truth("full")))]
     pub fn gaussian_nll_loss(
         &self,
         target: &Tensor,

@@ -66,6 +66,10 @@ pub enum OfIntegers {
 pub enum Manner {
     /// Its tensor by this name, too.
     Receiver(&'static str),
+    /// Its second name, by the first.
+    Named(&'static str, &'static str),
+    /// With whatever is true or not for this switch.
+    Truth(&'static str),
     /// With an argument of this name, of which no result depends.
     Ignores(&'static str),
     /// As `Ignores`, and by position behind the others.
@@ -217,7 +221,7 @@ pub fn written(tensor: &Tensor, operation: impl FnOnce(&Tensor) -> Result<Tensor
     writing(tensor, |old| operation(old.map_or(tensor, |old| &old.copy)))
 }
 
-/// As [`written`], of an operation with another operand, which may share the memory.
+/// As [`written`], of an operation by its name, with another operand, which may share the memory.
 #[track_caller]
 pub fn written_with(
     name: &'static str,

@@ -3057,7 +3057,7 @@ def as_tensor(data: Any, dtype: _DType | None = None, device: _Device | None = N
 def from_numpy(array: Any) -> Tensor:
     """A tensor on a NumPy array's own memory."""
 
-def from_dlpack(x: Any, /, *, device: _Device | None = None, copy: _bool | None = None) -> Tensor:
+def from_dlpack(ext_tensor: Any, *, device: _Device | None = None, copy: _bool | None = None) -> Tensor:
     """A tensor of what another library exports by DLPack: a copy, unless `copy=False` asks for its memory."""
 
 @overload
@@ -6021,7 +6021,7 @@ def _nn_interpolate(input: Tensor, size: _Sizes | None = None, scale_factor: _fl
     # Errors
 
     Both a size and a factor, or neither; sizes for another number of axes; a mode for another number of axes; `align_corners` for a
-    mode that has none; an axis that becomes or is empty; integers where numbers are averaged, but u8 in the modes "bilinear" and "bicubic".
+    mode that has none; an axis that is empty, or becomes so in another mode than "area"; integers where numbers are averaged, but u8 in the modes "bilinear" and "bicubic".
     """
 
 def pixel_shuffle(input: Tensor, upscale_factor: _int) -> Tensor:
@@ -6863,7 +6863,7 @@ def _linalg_vander(input: Tensor, *, n: _int | None = None) -> Tensor:
 
     # Errors
 
-    A tensor without axes, `n` not larger than 1.
+    `n` not larger than 1.
     """
 
 def _linalg_inv(input: Tensor) -> Tensor:
