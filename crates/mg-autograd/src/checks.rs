@@ -121,6 +121,18 @@ pub(crate) fn has_zero(node: &Node) -> Result<bool> {
     })
 }
 
+/// Integers that are computed already, and on the host: nothing where they are not.
+pub(crate) fn known_integers(node: &Node) -> Result<Option<Vec<i64>>> {
+    let known = match node.value() {
+        Some(Ok(value)) if value.buffer.device().is_cpu() && node.dtype().is_int() => value,
+        _ => return Ok(None),
+    };
+    with_element!(node.dtype(), T => {
+        let all = known.buffer.as_slice::<T>()?;
+        Ok(Some(known.layout.offsets().map(|at| all[at].to_i64()).collect()))
+    })
+}
+
 /// Divisors that are looked at beforehand: the others are when they are used, which costs nothing.
 const FEW: usize = 4096;
 
@@ -163,6 +175,7 @@ pub(crate) fn unseen(op: &'static str, node: &Node, valid: Valid) -> Result<Opti
         Valid::Sum => rising(Row::Lt, &zero, node, &none),
         Valid::Diagonal => rising(Row::Ne, &zero, node, &none),
         Valid::Rate | Valid::Deviation => rising(Row::Le, &zero, node, &none),
+        Valid::Variance => Node::apply(Row::Lt, &[node, &zero]).choose(&one, &none),
         Valid::Finite => {
             let below = rising(Row::Lt, node, &node.lit(f64::INFINITY), &none);
             rising(Row::Lt, &node.lit(f64::NEG_INFINITY), node, &below)

@@ -5,6 +5,7 @@ use crate::caller::public;
 use crate::checks::{Found, known_indices};
 use crate::operations::{bounds, signed};
 use crate::ops::Operand;
+use crate::parts::{filled, room};
 use crate::tensor::{Tensor, in_place};
 use mg_device::{DType, Error, ErrorKind, Result, Shape};
 use mg_graph::{Node, is_recording};
@@ -174,10 +175,10 @@ fn found_here(mask: &Tensor) -> Result<Vec<Vec<i64>>> {
     let Some(last) = shape.rank().checked_sub(1) else { return Ok(vec![]) };
     let mut found: Vec<Vec<i64>> = vec![];
     for _ in 0..last {
-        found.push(Vec::with_capacity(count));
+        found.push(room("index", count)?);
     }
     // One place more: each position is written, and the next one over it where nothing was found.
-    let mut along = vec![0i64; count + 1];
+    let mut along = filled("index", count + 1, 0i64)?;
     let mut n = 0;
     for (row, holds) in holds.chunks(shape[last].max(1)).enumerate() {
         for (at, &holds) in holds.iter().enumerate() {
@@ -735,7 +736,7 @@ pub(crate) fn writers(picked: &Tensor, n: usize, axis: usize) -> Result<(Tensor,
 }
 
 fn known_writers(picked: &[i64], n: usize, axis: usize) -> Result<(Tensor, Tensor)> {
-    let (mut from, mut hit) = (vec![0i64; n], vec![false; n]);
+    let (mut from, mut hit) = (filled("index", n, 0i64)?, filled("index", n, false)?);
     for (i, &at) in picked.iter().enumerate() {
         let Some(row) = usize::try_from(at).ok().filter(|&at| at < n) else {
             return Err(error(ErrorKind::Index { index: at, axis, size: n }));

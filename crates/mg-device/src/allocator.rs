@@ -357,6 +357,15 @@ impl RawMemory for HostMemory {
     }
 }
 
+impl ErrorKind {
+    /// So many bytes of the host's memory are not to be had, for what is no buffer.
+    #[must_use]
+    pub fn no_host_memory(requested: usize) -> ErrorKind {
+        let MemoryStats { active, cached, limit, .. } = HOST.stats();
+        ErrorKind::OutOfMemory { requested, active, cached, limit, free: HostMemory.available() }
+    }
+}
+
 /// Asks for huge pages: a first touch then costs one fault for 2 MiB, not 512.
 #[cfg(target_os = "linux")]
 fn advise_huge_pages(block: NonNull<u8>, bytes: usize) {

@@ -26,6 +26,8 @@ pub enum Valid {
     Diagonal,
     /// Not negative: the mean of a count.
     Rate,
+    /// Not below 0, though it may be no number: a variance.
+    Variance,
     /// Not negative: a standard deviation.
     Deviation,
     /// Finite: the end of a range.
@@ -33,12 +35,13 @@ pub enum Valid {
 }
 
 impl Valid {
-    const ALL: [Valid; 7] = [
+    const ALL: [Valid; 8] = [
         Valid::Probability,
         Valid::Weight,
         Valid::Sum,
         Valid::Diagonal,
         Valid::Rate,
+        Valid::Variance,
         Valid::Deviation,
         Valid::Finite,
     ];
@@ -56,6 +59,7 @@ impl Valid {
             Valid::Sum => x > 0.0,
             Valid::Diagonal => x != 0.0,
             Valid::Rate | Valid::Deviation => x >= 0.0,
+            Valid::Variance => x >= 0.0 || x.is_nan(),
             Valid::Finite => x.is_finite(),
         }
     }
@@ -67,6 +71,7 @@ impl Valid {
             Valid::Weight => "takes weights that are finite and not negative",
             Valid::Sum => "takes weights of which some are above 0",
             Valid::Rate => "takes rates that are not negative",
+            Valid::Variance => "takes variances that are not negative",
             Valid::Deviation => "takes standard deviations that are not negative",
             Valid::Finite => "takes numbers that are finite: they are the ends of the range",
             Valid::Diagonal => {

@@ -10,6 +10,7 @@ use crate::refusal::{Pair, Refusal, is_machines};
 use crate::run::{Executor, Failures, Memory, Run, with_offset};
 use mg_device::cuda::Gpu;
 use mg_device::{Buffer, DType, Device, Error, ErrorKind, Layout, Result};
+use mg_kernels::cpu::memory::or_missing;
 use smallvec::SmallVec;
 
 /// The device's state, if it collects launches.
@@ -230,13 +231,46 @@ impl Plan {
         self.execute_in(Manner { room, whole, foreign, refusal, places }, graph, sink)
     }
 
+    /// Memory that is missing is told of the operation that would have written to it, by the name that a person called it by where `called`
+    /// knows that of its node.
+    #[cold]
+    fn told_of_slot(
+        &self,
+        slot: usize,
+        error: Error,
+        called: impl Fn(usize) -> Option<&'static str>,
+    ) -> Error {
+        let writer = self.launches.iter().find(|launch| launch.outputs().any(|output| output == slot));
+        match (error.kind(), writer) {
+            (ErrorKind::OutOfMemory { .. }, Some(launch)) => {
+                error.with_op(called(launch.node).unwrap_or(launch.name))
+            }
+            _ => error,
+        }
+    }
+
+    /// As [`Plan::told_of_slot`], of the largest value that lies in a device's arena.
+    #[cold]
+    pub(crate) fn told_of_arena(
+        &self,
+        device: Device,
+        error: Error,
+        called: impl Fn(usize) -> Option<&'static str>,
+    ) -> Error {
+        let lies_there = |slot: &Slot| slot.device == device && !slot.leaves && slot.donor.is_none();
+        let within = self.slots.iter().enumerate().filter(|(_, slot)| lies_there(slot));
+        let largest = within.max_by_key(|(_, slot)| slot.len.saturating_mul(slot.dtype.size()));
+        largest.map_or(error.clone(), |(at, _)| self.told_of_slot(at, error, called))
+    }
+
     /// Memory for one run, with these arenas.
     pub(crate) fn room(&self, arenas: &[Buffer]) -> Result<Room> {
         let own = |slot: &Slot| match slot.donor.is_none() && slot.leaves {
             true => Buffer::uninit(slot.device, slot.dtype, slot.len).map(Some),
             false => Ok(None),
         };
-        let results = self.slots.iter().map(own).collect::<Result<_>>()?;
+        let asked = |(at, slot)| own(slot).map_err(|error| self.told_of_slot(at, error, |_| None));
+        let results = self.slots.iter().enumerate().map(asked).collect::<Result<_>>()?;
         Ok(Room { arenas: arenas.iter().cloned().collect(), results })
     }
 
@@ -287,10 +321,12 @@ impl Plan {
         let mut memory =
             Memory { graph, slots: SmallVec::with_capacity(self.slots.len()), planned: &self.slots };
         let is_given = room.is_some();
+        let called = |node| graph.origin(node).map(|origin| origin.op);
         let Room { mut arenas, mut results } = room.unwrap_or_default();
         if !is_given {
             for &(device, bytes) in &self.arenas {
-                arenas.push(places.find(|at| Buffer::uninit_at(device, DType::U8, bytes, at))?);
+                let arena = places.find(|at| Buffer::uninit_at(device, DType::U8, bytes, at));
+                arenas.push(arena.map_err(|error| self.told_of_arena(device, error, called))?);
             }
         }
         let mut buffers: Buffers = SmallVec::with_capacity(self.slots.len());
@@ -303,7 +339,9 @@ impl Plan {
                 }
                 None if slot.leaves => owned(match results.get_mut(i).and_then(Option::take) {
                     Some(given) => given,
-                    None => places.find(|at| Buffer::uninit_at(slot.device, slot.dtype, slot.len, at))?,
+                    None => places
+                        .find(|at| Buffer::uninit_at(slot.device, slot.dtype, slot.len, at))
+                        .map_err(|error| self.told_of_slot(i, error, called))?,
                 }),
                 None => {
                     let arena = arenas.iter().find(|a| a.device() == slot.device);
@@ -320,7 +358,8 @@ impl Plan {
     /// Memory for a slot in place of that which it would have taken over, with what lies there if that is a part of the result.
     fn instead(&self, slot: usize, donor: &Value) -> Result<Buffer> {
         let planned = &self.slots[slot];
-        let buffer = Buffer::uninit(planned.device, planned.dtype, planned.len)?;
+        let buffer = Buffer::uninit(planned.device, planned.dtype, planned.len)
+            .map_err(|error| self.told_of_slot(slot, error, |_| None))?;
         if self.launches.iter().any(|l| l.is_in_place() && l.outputs().any(|s| s == slot)) {
             let gpu = Gpu::of(planned.device)?;
             let size = planned.dtype.size();
@@ -390,11 +429,19 @@ impl<B: Bindings + Sync> Walk<'_, B> {
         self.go_on(at)?;
         if launch.device.is_cpu() && !launch.is_transfer() {
             let mut run = Run { memory: self.memory, failures: &mut self.failures };
-            let make = || Cpu.launch(launch, &mut run);
-            if let Err(error) = profile::timed(self.plan, self.memory.graph, launch, make) {
-                self.fail(launch, &error);
-            }
-            return Ok(());
+            let make = || match or_missing(|| Cpu.launch(launch, &mut run)) {
+                Ok(result) => result,
+                Err(kind) => {
+                    let called =
+                        self.memory.graph.origin(launch.node).map_or(launch.name, |origin| origin.op);
+                    Err(Error::new(called, kind))
+                }
+            };
+            return match profile::timed(self.plan, self.memory.graph, launch, make) {
+                Ok(()) => Ok(()),
+                // What a launch overwrites may be half gone.
+                Err(error) => self.failed(launch, error, at < self.plan.overwrites_from),
+            };
         }
         let result = self.on_device(launch)?;
         if let Some((device, _)) = self.plan.guarded.filter(|_| launch.is_checked()) {
@@ -402,14 +449,22 @@ impl<B: Bindings + Sync> Walk<'_, B> {
         }
         // A transfer has bound the device that it read.
         self.bound = if launch.is_transfer() { Device::cpu() } else { launch.device };
-        if let Err(error) = result {
-            let error = self.told(launch, error);
-            // Nothing was overwritten yet: all can stay pending, and be asked for again.
-            if at <= self.plan.overwrites_from && self.whole != Whole::ToTheEnd && is_machines(&error) {
-                return Err(error);
+        match result {
+            Ok(()) => Ok(()),
+            Err(error) => {
+                let error = self.told(launch, error);
+                self.failed(launch, error, at <= self.plan.overwrites_from)
             }
-            self.fail(launch, &error);
         }
+    }
+
+    /// Keeps what failed for the results that it would have written. Where nothing was overwritten yet (`untouched`) and it is the
+    /// machine's failure, all can stay pending, and be asked for again.
+    fn failed(&mut self, launch: &Launch, error: Error, untouched: bool) -> Result<()> {
+        if untouched && self.whole != Whole::ToTheEnd && is_machines(&error) {
+            return Err(error);
+        }
+        launch.outputs().for_each(|slot| self.failures.add(slot, error.clone()));
         Ok(())
     }
 
@@ -472,18 +527,15 @@ impl<B: Bindings + Sync> Walk<'_, B> {
         }
     }
 
-    /// What the driver refuses is told of the operation that asked for it.
+    /// What the driver refuses, and memory that is missing, is told of the operation that asked for it.
     fn told(&self, launch: &Launch, error: Error) -> Error {
         match (error.kind(), error.op()) {
-            (ErrorKind::Cuda(_) | ErrorKind::Device(_), "cuda" | "load" | "device") => {
+            (ErrorKind::Cuda(_) | ErrorKind::Device(_), "cuda" | "load" | "device")
+            | (ErrorKind::OutOfMemory { .. }, "allocate") => {
                 let origin = launch.origin(self.memory.graph);
                 error.with_op(origin.name).with_location(origin.line)
             }
             _ => error,
         }
-    }
-
-    fn fail(&mut self, launch: &Launch, error: &Error) {
-        launch.outputs().for_each(|slot| self.failures.add(slot, error.clone()));
     }
 }

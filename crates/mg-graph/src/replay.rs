@@ -747,14 +747,20 @@ impl Replay {
             return Ok(vec![]);
         }
         // Temporary values of one plan are gone when the next begins.
-        let mut arenas: Vec<(Device, usize)> = vec![];
-        for &(device, bytes) in self.steps.iter().flat_map(|step| &step.plan.arenas) {
-            match arenas.iter_mut().find(|a| a.0 == device) {
-                Some((_, most)) => *most = bytes.max(*most),
-                None => arenas.push((device, bytes)),
+        let mut arenas: Vec<(Device, usize, &Plan)> = vec![];
+        for step in &self.steps {
+            for &(device, bytes) in &step.plan.arenas {
+                match arenas.iter_mut().find(|a| a.0 == device) {
+                    Some(most) if most.1 < bytes => *most = (device, bytes, &step.plan),
+                    Some(_) => {}
+                    None => arenas.push((device, bytes, &step.plan)),
+                }
             }
         }
-        let arenas = arenas.into_iter().map(|(device, bytes)| Buffer::uninit(device, DType::U8, bytes));
+        let arenas = arenas.into_iter().map(|(device, bytes, plan)| {
+            Buffer::uninit(device, DType::U8, bytes)
+                .map_err(|error| plan.told_of_arena(device, error, |_| None))
+        });
         let arenas = arenas.collect::<Result<Vec<_>>>()?;
         self.steps.iter().map(|step| step.plan.room(&arenas)).collect()
     }

@@ -285,6 +285,11 @@ fn inverse_norm<T: Algebra>(x: &[T]) -> T {
     zero.choose(&norm.lit(0.0), &one.div(&zero.choose(&one, &norm)))
 }
 
+/// How often `b` was taken off `a` to leave `rest`: `a / b` may round to the next whole number. (By 0 it is infinite.)
+fn whole_quotient<T: Algebra>(a: &T, b: &T, rest: &T) -> T {
+    b.eq(&b.lit(0.0)).choose(a, &a.sub(rest)).div(b).map(Row::Round)
+}
+
 /// The second derivative of `lgamma`: steps up to where the asymptotic series (DLMF 5.15.9) holds; below 0 the reflection
 /// `π² / sin²(πx) − ψ′(1 − x)`.
 fn trigamma<T: Algebra>(x: &T) -> T {
@@ -442,7 +447,8 @@ op_table! {
 
     /// `eᵃ − 1`, which keeps its digits where `a` is small.
     Expm1 "expm1" expm1 try_expm1 Float cost 30 |a| math::expm1(a);
-    grad |g, x, y| [Some(g.mul(&y.add(&y.lit(1.0))))]
+    // Of `y + 1` nothing is left where `a` is far below 0.
+    grad |g, x, y| [Some(g.mul(&x[0].map(Row::Exp)))]
 
     /// `log(1 + a)`, which keeps its digits where `a` is small.
     Log1p "log1p" log1p try_log1p Float cost 40 |a| math::log1p(a);
@@ -572,7 +578,7 @@ op_table! {
 
     /// The remainder of `a / b` with the sign of `a`, exact: C's `fmod`. Of integers an integer.
     Fmod "fmod" fmod try_fmod Float cost 160 |a, b| math::fmod(a, b);
-    grad |g, x, y| [Some(g.clone()), Some(g.mul(&x[0].div(&x[1]).map(Row::Trunc)).neg())]
+    grad |g, x, y| [Some(g.clone()), Some(g.mul(&whole_quotient(&x[0], &x[1], y)).neg())]
 
     /// An integer `a` to the power of an integer `b`; a negative one gives 0, but for the bases 1 and −1.
     IntPow "int_pow" int_pow try_int_pow Integer cost 250 |a, b| math::int_pow(a, b);

@@ -571,9 +571,11 @@ class Tensor:
         return fresh_tensor(np.asarray(which(self.value, dim, keepdims=keepdim)), "int64")
 
     def argmax(self, dim: int | None = None, keepdim: bool = False) -> Tensor:
+        _no_bool(self.dtype.name)
         return self._arg(np.argmax, dim, keepdim)
 
     def argmin(self, dim: int | None = None, keepdim: bool = False) -> Tensor:
+        _no_bool(self.dtype.name)
         return self._arg(np.argmin, dim, keepdim)
 
     def _best(self, arg: Any, amax: Any, dim: int | None, keepdim: bool) -> Any:
@@ -804,7 +806,7 @@ def _sign(x: Any) -> Any:
 
 UNARY = {
     "neg": (np.negative, lambda x: -1.0, _no_bool),
-    "abs": (np.abs, _sign, None),
+    "abs": (np.abs, _sign, _no_bool),
     "square": (lambda x: x * x, lambda x: 2 * x, lambda name: "int64" if name == "bool" else name),
     "relu": (lambda x: np.maximum(x, 0), lambda x: ~(x <= 0) * 1.0, _no_bool),
     "sign": (lambda x: x if x.dtype == bool else _sign(x), lambda x: 0.0, None),

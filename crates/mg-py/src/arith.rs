@@ -85,7 +85,7 @@ fn matmul(a: &Tensor, b: Operand) -> Result<Tensor> {
 }
 
 macro_rules! operators {
-    ($($forward:ident $backward:ident $in_place:ident $f:expr, $reflected:expr;)*) => {
+    ($($name:literal $forward:ident $backward:ident $in_place:ident $f:expr, $reflected:expr;)*) => {
         #[pymethods]
         impl PyTensor {
             $(
@@ -104,34 +104,34 @@ macro_rules! operators {
                 fn $in_place(&self, py: Python<'_>, other: &Bound<'_, PyAny>) -> PyResult<()> {
                     let f: fn(&Tensor, Operand) -> Result<Tensor> = $f;
                     let other = named(stringify!($in_place), self::other(other))?;
-                    self.write(py, |t| written_with(t, other.operand, f))
+                    self.write(py, |t| written_with($name, t, other.operand, f))
                 }
             )*
         }
     };
 }
 operators! {
-    __add__ __radd__ __iadd__ |a, b| a.try_add(b), |b, a| reflected(a, b, |a, b| a.try_add(b));
-    __sub__ __rsub__ __isub__ |a, b| a.try_sub(b), |b, a| match a {
+    "add" __add__ __radd__ __iadd__ |a, b| a.try_add(b), |b, a| reflected(a, b, |a, b| a.try_add(b));
+    "sub" __sub__ __rsub__ __isub__ |a, b| a.try_sub(b), |b, a| match a {
         // Refused on either side.
         Operand::Bool(_) => b.try_sub(a),
         a => reflected(a, b, |a, b| a.try_sub(b)),
     };
-    __mul__ __rmul__ __imul__ |a, b| a.try_mul(b), |b, a| match a {
+    "mul" __mul__ __rmul__ __imul__ |a, b| a.try_mul(b), |b, a| match a {
         Operand::Tensor(a) => a.try_mul(b),
         number => b.try_mul(number),
     };
-    __truediv__ __rtruediv__ __itruediv__ |a, b| a.try_div(b), |b, a| divided(a, b);
-    __floordiv__ __rfloordiv__ __ifloordiv__
+    "div" __truediv__ __rtruediv__ __itruediv__ |a, b| a.try_div(b), |b, a| divided(a, b);
+    "floor_divide" __floordiv__ __rfloordiv__ __ifloordiv__
         |a, b| a.try_floor_divide(b), |b, a| reflected(a, b, |a, b| a.try_floor_divide(b));
-    __mod__ __rmod__ __imod__ |a, b| a.try_remainder(b), |b, a| reflected(a, b, |a, b| a.try_remainder(b));
-    __lshift__ __rlshift__ __ilshift__
+    "remainder" __mod__ __rmod__ __imod__ |a, b| a.try_remainder(b), |b, a| reflected(a, b, |a, b| a.try_remainder(b));
+    "bitwise_left_shift" __lshift__ __rlshift__ __ilshift__
         |a, b| a.try_bitwise_left_shift(b), |b, a| reflected(a, b, |a, b| a.try_bitwise_left_shift(b));
-    __rshift__ __rrshift__ __irshift__
+    "bitwise_right_shift" __rshift__ __rrshift__ __irshift__
         |a, b| a.try_bitwise_right_shift(b), |b, a| reflected(a, b, |a, b| a.try_bitwise_right_shift(b));
-    __and__ __rand__ __iand__ |a, b| a.try_bitwise_and(b), |b, a| b.try_bitwise_and(a);
-    __or__ __ror__ __ior__ |a, b| a.try_bitwise_or(b), |b, a| b.try_bitwise_or(a);
-    __xor__ __rxor__ __ixor__ |a, b| a.try_bitwise_xor(b), |b, a| b.try_bitwise_xor(a);
+    "bitwise_and" __and__ __rand__ __iand__ |a, b| a.try_bitwise_and(b), |b, a| b.try_bitwise_and(a);
+    "bitwise_or" __or__ __ror__ __ior__ |a, b| a.try_bitwise_or(b), |b, a| b.try_bitwise_or(a);
+    "bitwise_xor" __xor__ __rxor__ __ixor__ |a, b| a.try_bitwise_xor(b), |b, a| b.try_bitwise_xor(a);
 }
 
 /// A product of matrices has no form in place: `a @= b` is another tensor by the name of `a`, as in PyTorch.
@@ -184,7 +184,7 @@ impl PyTensor {
         _modulo: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<()> {
         let other = named("__ipow__", self::other(other))?;
-        self.write(py, |t| written_with(t, other.operand, Tensor::try_pow))
+        self.write(py, |t| written_with("pow", t, other.operand, Tensor::try_pow))
     }
 
     fn __neg__(&self, py: Python<'_>) -> PyResult<PyTensor> {

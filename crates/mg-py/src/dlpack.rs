@@ -501,18 +501,18 @@ fn on_foreign(foreign: Foreign, dl: &DLTensor) -> PyResult<Tensor> {
 /// A tensor of what another library exports by DLPack, on the device where it is: a copy, unless `copy=False` asks for its
 /// memory.
 #[pyfunction]
-#[pyo3(signature = (x, /, *, device=None, copy=None))]
+#[pyo3(signature = (ext_tensor, *, device=None, copy=None))]
 pub fn from_dlpack(
-    x: &Bound<'_, PyAny>,
+    ext_tensor: &Bound<'_, PyAny>,
     device: Option<&Bound<'_, PyAny>>,
     copy: Option<bool>,
 ) -> PyResult<PyTensor> {
     let device = crate::device::usable_device(device)?;
     let copy = copy.unwrap_or(true);
-    let t = imported(x, copy)?;
+    let t = imported(ext_tensor, copy)?;
     match device.filter(|&device| device != t.device()) {
         // On another device it is a copy.
-        Some(device) => compute(x.py(), || {
+        Some(device) => compute(ext_tensor.py(), || {
             let t = t.to(device)?;
             t.realize()?;
             Ok(t.into())

@@ -174,9 +174,10 @@ pub fn full(
 ) -> PyResult<PyTensor> {
     nowhere("full", out)?;
     without_effect(layout, pin_memory, None);
-    let shape = signed(&crate::size::shape(size)?);
+    let told = |error| said_by(py, "full", error);
+    let shape = signed(&crate::size::shape(size).map_err(told)?);
     let wanted = optional_dtype(dtype)?;
-    let value = nested::tensor(fill_value, wanted)?;
+    let value = nested::tensor(fill_value, wanted).map_err(told)?;
     let value = match wanted.or_else(|| dtype_of_number(fill_value, value.dtype())) {
         Some(dtype) if dtype != value.dtype() => value.to_dtype(dtype),
         Some(_) | None => value,
@@ -191,6 +192,16 @@ pub fn full(
     PyTensor::finished(py, t, None, requires_grad)
 }
 
+/// `eye`'s argument, which it is told of by name.
+fn rows_of_eye(obj: &Bound<'_, PyAny>) -> PyResult<usize> {
+    size::count(obj).map_err(|error| said_by(obj.py(), "eye", error))
+}
+
+/// As [`rows_of_eye`].
+fn columns_of_eye(obj: &Bound<'_, PyAny>) -> PyResult<Option<usize>> {
+    size::optional_count(obj).map_err(|error| said_by(obj.py(), "eye", error))
+}
+
 /// The identity matrix, or its first `m` columns.
 #[pyfunction]
 #[pyo3(signature = (
@@ -198,8 +209,8 @@ pub fn full(
 ))]
 pub fn eye(
     py: Python<'_>,
-    #[pyo3(from_py_with = size::count)] n: usize,
-    #[pyo3(from_py_with = size::optional_count)] m: Option<usize>,
+    #[pyo3(from_py_with = rows_of_eye)] n: usize,
+    #[pyo3(from_py_with = columns_of_eye)] m: Option<usize>,
     out: Option<&Bound<'_, PyAny>>,
     dtype: Option<&Bound<'_, PyAny>>,
     device: Option<&Bound<'_, PyAny>>,
@@ -253,7 +264,7 @@ pub fn arange(
             Ok(Tensor::arange_by_int(from, to, by)?.to_dtype(dtype))
         })
     } else {
-        let float = |o: &Bound<'_, PyAny>| o.extract::<f64>();
+        let float = |o: &Bound<'_, PyAny>| o.extract::<f64>().map_err(|error| said_by(py, "arange", error));
         let (from, to) = (start.map_or(Ok(0.0), float)?, float(end)?);
         let by = step.map_or(Ok(1.0), float)?;
         let dtype = wanted.unwrap_or_else(DType::default_float);
@@ -277,6 +288,16 @@ fn upwards(is_above: bool, is_same: bool, goes_up: bool, stays: bool) -> Result<
     Err(Error::new("arange", ErrorKind::Value(text.into())))
 }
 
+/// `linspace`'s arguments, which it is told of by name.
+fn end_of_linspace(obj: &Bound<'_, PyAny>) -> PyResult<f64> {
+    obj.extract().map_err(|error| said_by(obj.py(), "linspace", error))
+}
+
+/// As [`end_of_linspace`].
+fn steps_of_linspace(obj: &Bound<'_, PyAny>) -> PyResult<usize> {
+    size::count(obj).map_err(|error| said_by(obj.py(), "linspace", error))
+}
+
 /// `steps` numbers from `start` to `end`, both included.
 #[pyfunction]
 #[pyo3(signature = (
@@ -284,9 +305,9 @@ fn upwards(is_above: bool, is_same: bool, goes_up: bool, stays: bool) -> Result<
 ))]
 pub fn linspace(
     py: Python<'_>,
-    start: f64,
-    end: f64,
-    #[pyo3(from_py_with = size::count)] steps: usize,
+    #[pyo3(from_py_with = end_of_linspace)] start: f64,
+    #[pyo3(from_py_with = end_of_linspace)] end: f64,
+    #[pyo3(from_py_with = steps_of_linspace)] steps: usize,
     out: Option<&Bound<'_, PyAny>>,
     dtype: Option<&Bound<'_, PyAny>>,
     device: Option<&Bound<'_, PyAny>>,

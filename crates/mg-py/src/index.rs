@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyEllipsis, PyFloat, PyInt, PyList, PySlice, PyString, PyTuple};
 use pyo3::{ffi, intern};
 
-use crate::error::{build, compute, not_in_handler, type_name};
+use crate::error::{build, compute, not_in_handler, said_by, type_name};
 use crate::nested;
 use crate::tensor::PyTensor;
 
@@ -20,7 +20,17 @@ fn item(obj: &Bound<'_, PyAny>) -> PyResult<Index> {
         let py = obj.py();
         let part = |name: &Bound<'_, PyString>| -> PyResult<Option<isize>> {
             let end = slice.getattr(name)?;
-            if end.is_none() { Ok(None) } else { clamped(&end).map(Some) }
+            if end.is_none() {
+                return Ok(None);
+            }
+            let told = |error: PyErr| match error.is_instance_of::<PyTypeError>(py) {
+                true => PyTypeError::new_err(format!(
+                    "index: takes integers and None as a slice's ends and step, got {}",
+                    type_name(&end)
+                )),
+                false => error,
+            };
+            clamped(&end).map(Some).map_err(told)
         };
         let step = part(intern!(py, "step"))?.unwrap_or(1);
         if step == 0 {
@@ -190,7 +200,10 @@ impl PyTensor {
     ) -> PyResult<()> {
         let value = match crate::arith::operand(value)? {
             Some(other) => other.operand,
-            None => Operand::Tensor(nested::tensor(value, None)?),
+            None => {
+                let told = |error| said_by(py, "__setitem__", error);
+                Operand::Tensor(nested::tensor(value, None).map_err(told)?)
+            }
         };
         let selection = selection(self, index)?;
         match selection.is_view() && !self.borrowed {

@@ -9,7 +9,7 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::PyType;
 
 use crate::arith::other;
-use crate::error::build;
+use crate::error::{build, type_name};
 use crate::format::OUT;
 use crate::size::{dims, keep};
 use crate::tensor::PyTensor;
@@ -119,6 +119,23 @@ fn second<'a, 'py>(dim: Any<'a, 'py>, other: Any<'a, 'py>) -> PyResult<Any<'a, '
     }
 }
 
+/// A switch of `max`, which it is told of by name.
+fn flag_of_max(obj: &Bound<'_, PyAny>) -> PyResult<bool> {
+    flag(obj, "max")
+}
+
+/// As [`flag_of_max`].
+fn flag_of_min(obj: &Bound<'_, PyAny>) -> PyResult<bool> {
+    flag(obj, "min")
+}
+
+fn flag(obj: &Bound<'_, PyAny>, of: &str) -> PyResult<bool> {
+    obj.extract().map_err(|_: PyErr| {
+        let got = type_name(obj);
+        PyTypeError::new_err(format!("{of}(): argument 'keepdim' must be True or False, not {got}"))
+    })
+}
+
 #[pymethods]
 impl PyTensor {
     /// The largest element; with another tensor, the larger of each pair. Along one `dim`, PyTorch's pair of values and
@@ -129,7 +146,7 @@ impl PyTensor {
         &self,
         py: Python<'py>,
         dim: Option<&Bound<'py, PyAny>>,
-        keepdim: bool,
+        #[pyo3(from_py_with = flag_of_max)] keepdim: bool,
         axis: Option<&Bound<'py, PyAny>>,
         keepdims: Option<bool>,
         out: Out,
@@ -146,7 +163,7 @@ impl PyTensor {
         &self,
         py: Python<'py>,
         dim: Option<&Bound<'py, PyAny>>,
-        keepdim: bool,
+        #[pyo3(from_py_with = flag_of_min)] keepdim: bool,
         axis: Option<&Bound<'py, PyAny>>,
         keepdims: Option<bool>,
         out: Out,

@@ -160,3 +160,10 @@ def test_suite_of_the_standard():
     assert not [test for test in failed if not any(pattern.match(test) for _, pattern, _ in exceptions())]
     assert not [test for test, pattern, sometimes in exceptions() if not sometimes and not any(map(pattern.match, failed))]
     print(lines[-1])
+
+
+def test_as_many_axes_are_told_of_as_there_may_be():
+    most = xp.__array_namespace_info__().capabilities()["max dimensions"]
+    assert xp.zeros((1,) * most).ndim == most
+    with pytest.raises(ValueError):
+        xp.zeros((1,) * (most + 1))

@@ -104,3 +104,32 @@ def test_gradients_of_output_padding():
     assert y.shape == (2, 3, 9, 8)
     assert (y.sum().item(), w.grad.sum().item()) == pytest.approx((17384.4004, 2157657.5))
     assert x.grad[0, 0, 0].tolist() == pytest.approx([746.4, 715.32, 1110.96])
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "int32", "int64"])
+@pytest.mark.parametrize("axes", [1, 2, 3])
+def test_integers_are_convolved_in_their_own_arithmetic(axes, dtype):
+    dtype = getattr(mg, dtype)
+    forward, backward = getattr(F, f"conv{axes}d"), getattr(F, f"conv_transpose{axes}d")
+    x = mg.randint(0, 5, (2, 4, 6, 5, 4)[: axes + 2], dtype=dtype)
+    w = mg.randint(0, 5, (6, 2, 3, 2, 2)[: axes + 2], dtype=dtype)
+    b = mg.randint(0, 5, (6,), dtype=dtype)
+
+    def same(f, x, w, b, *told):
+        y = f(x, w, b, *told)
+        assert y.dtype == dtype and y.tolist() == f(x.double(), w.double(), b.double(), *told).to(mg.int64).to(dtype).tolist()
+
+    for told in ((1, 0, 1, 2), (2, 1, 1, 2), (1, 2, 2, 2), (3, 1, 2, 2)):
+        same(forward, x, w, b, *told)
+    same(forward, x[0], w, b, 1, "same", 1, 2)
+    w = mg.randint(0, 5, (4, 3, 3, 2, 2)[: axes + 2], dtype=dtype)
+    for told in ((1, 0, 0, 2, 1), (2, 1, 1, 2, 1), (3, 0, 2, 2, 2), (1, 3, 1, 2, 3), (2, 0, 0, 2, 1)):
+        same(backward, x, w, b, *told)
+
+
+def test_large_integers_are_convolved_exactly():
+    assert F.conv1d(mg.full((1, 1, 3), 2**53 + 1), mg.ones(1, 1, 2, dtype=mg.int64)).tolist() == [[[2**54 + 2] * 2]]
+    with pytest.raises(TypeError, match="takes numbers, got bool and bool"):
+        F.conv1d(mg.ones(1, 1, 3, dtype=mg.bool), mg.ones(1, 1, 2, dtype=mg.bool))
+    with pytest.raises(ValueError):
+        F.conv1d(mg.ones(1, 1, 3, dtype=mg.int64), mg.ones(1, 1, 4, dtype=mg.int64))

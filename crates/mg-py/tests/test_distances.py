@@ -76,3 +76,13 @@ def test_lengths_of_half_precision():
     x = mg.zeros(1, dtype=mg.float16)
     assert F.pairwise_distance(x, x).item() == pytest.approx(1e-6, rel=0.05)
     assert F.cosine_similarity(mg.tensor(1.0), mg.ones(1, 1, dtype=mg.float16)).dtype == mg.float32
+
+
+def test_what_is_no_number_is_no_distance_of_zero():
+    x = mg.randn(26, 3)
+    x[0, 0], x[3, 1] = math.nan, INF
+    found = mg.cdist(x, x)
+    assert found[0].isnan().all() and found[:, 0].isnan().all() and found[3, 3].isnan()
+    assert found[5, 5] < 1e-2 and not found[4:, 4:].isnan().any()
+    few = mg.cdist(x[:5], x[:5])
+    assert few[0].isnan().all() and few[3, 3].isnan()

@@ -584,3 +584,45 @@ def test_what_is_refused():
     ):
         with pytest.raises((TypeError, ValueError)):
             refused()
+
+
+def test_what_is_written_in_place_is_told_of_by_the_operation():
+    x, y = mg.tensor([1, 2]), mg.tensor([1.0, 2])
+    with pytest.raises(TypeError, match="^add: a result of f32 cannot be written into a tensor of i64"):
+        x += 1.5
+    with pytest.raises(TypeError, match="^div: a result of f32"):
+        x /= 2
+    with pytest.raises(TypeError, match="^pow: a result of f32"):
+        x **= 0.5
+    with pytest.raises(ValueError, match="^add: shapes"):
+        y += mg.ones(3)
+    with pytest.raises(ValueError, match="^mul: "):
+        y *= mg.ones(3, 1)
+    for index in (0, slice(0, 1)):
+        with pytest.raises(TypeError, match="^__setitem__.*got str"):
+            y[index] = "a"
+
+
+@pytest.mark.parametrize(
+    ("call", "told"),
+    [
+        (lambda: mg.arange("x"), r"arange\(\): .*not str"),
+        (lambda: mg.arange(0.5, "x"), r"arange\(\): .*not str"),
+        (lambda: mg.linspace(0, 1, 2.5), r"linspace\(\): 'float'"),
+        (lambda: mg.linspace(0, "1", 2), r"linspace\(\): .*not str"),
+        (lambda: mg.eye(2.5), r"eye\(\): 'float'"),
+        (lambda: mg.eye(2, "a"), r"eye\(\): 'str'"),
+        (lambda: mg.full("a", 1), r"full\(\): 'str'"),
+        (lambda: mg.full((2,), "a"), r"full\(\): takes numbers"),
+        (lambda: mg.ones(3)[0:"a"], "index: takes integers and None as a slice's ends and step, got str"),
+        (lambda: mg.max(mg.ones(2, 2), 0, 1), r"max\(\): argument 'keepdim' must be True or False, not int"),
+        (lambda: mg.ones(2, 2).min(0, 1), r"min\(\): argument 'keepdim' must be True or False, not int"),
+        (lambda: mg.ones(2).flip(), r"flip\(\) missing required argument 'dims'"),
+        (lambda: mg.flip(mg.ones(2)), r"flip\(\) missing required argument 'dims'"),
+        (lambda: mg.cat(mg.ones(2, 2)), r"cat\(\): argument 'tensors' must be a sequence of tensors, not Tensor"),
+        (lambda: mg.stack(mg.ones(2, 2)), r"stack\(\): argument 'tensors' must be a sequence of tensors, not Tensor"),
+    ],
+)
+def test_what_is_no_argument_is_told_of_by_the_operation(call, told):
+    with pytest.raises(TypeError, match=f"(argument .*: )?{told}"):
+        call()

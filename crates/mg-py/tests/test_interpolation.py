@@ -48,3 +48,13 @@ def test_bytes_of_images_are_interpolated():
     for mode in ("area", "bilinear"):
         with pytest.raises(mg.DTypeError, match="takes floats"):
             F.interpolate(x.to(mg.int64), size=(3, 3), mode=mode)
+
+
+def test_means_over_no_windows_are_nothing():
+    x = mg.ones(1, 1, 4, 4, requires_grad=True)
+    assert F.interpolate(mg.ones(1, 1, 4), size=0, mode="area").shape == (1, 1, 0)
+    y = F.interpolate(x, size=(0, 2), mode="area")
+    y.sum().backward()
+    assert y.shape == (1, 1, 0, 2) and x.grad.tolist() == mg.zeros(1, 1, 4, 4).tolist()
+    with pytest.raises(ValueError, match="cannot become"):
+        F.interpolate(x, size=(0, 2), mode="bilinear")

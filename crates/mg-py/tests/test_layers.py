@@ -294,3 +294,22 @@ def test_in_place():
         wanted = type(module)(*([0.5] if isinstance(module, nn.ELU) else [0.5, 1.0] if isinstance(module, nn.Threshold) else [1.0] if isinstance(module, nn.Dropout) else []))(x)
         wanted = wanted.tolist()
         assert module(x) is x and x.tolist() == wanted and "inplace" in repr(module)
+
+
+def test_bags_lie_in_the_indices():
+    at, table = mg.tensor([0, 1, 2]), mg.ones(4, 2)
+    for offsets, text in (
+        ([0, 5], "takes offsets from 0 to the 3 indices' end, got 5"),
+        ([1, 2], "takes 0 as the first offset, got 1"),
+        ([0, 2, 1], "takes offsets that do not fall"),
+        ([-1, 2], "takes 0 as the first offset, got -1"),
+    ):
+        for mode in ("sum", "mean", "max"):
+            with pytest.raises(ValueError, match="embedding_bag: " + text):
+                F.embedding_bag(at, table, mg.tensor(offsets), mode=mode)
+    with pytest.raises(ValueError, match="end, got 4"):
+        F.embedding_bag(at, table, mg.tensor([0, 2, 4]), include_last_offset=True)
+    with pytest.raises(IndexError):
+        F.embedding_bag(at, table, mg.tensor([0, 2]) * 2).tolist()
+    assert F.embedding_bag(at, table, mg.tensor([0, 3, 3]), mode="sum").tolist() == [[3, 3], [0, 0], [0, 0]]
+    assert F.embedding_bag(at[:0], table, mg.tensor([0, 0])).tolist() == [[0, 0], [0, 0]]

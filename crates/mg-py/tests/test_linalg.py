@@ -146,3 +146,17 @@ def test_roots_of_matrices_have_gradients_where_eigenvalues_are_equal():
     (first,) = mg.autograd.grad(mg.linalg.matrix_sqrth(b).sum(), b, create_graph=True)
     (first * first).sum().backward()
     mg.testing.assert_close(b.grad[0], mg.tensor([-0.014283891270608603, -0.011913148152859772], dtype=mg.float64))
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "int64", "float64"])
+def test_factors_of_any_dtype_are_unpacked(dtype):
+    lu = mg.tensor([[4, 3], [2, 5]], dtype=getattr(mg, dtype))
+    p, lower, upper = mg.lu_unpack(lu, mg.tensor([2, 2], dtype=mg.int32))
+    assert {t.dtype for t in (p, lower, upper)} == {lu.dtype}
+    assert (p.tolist(), lower.tolist(), upper.tolist()) == ([[0, 1], [1, 0]], [[1, 0], [2, 1]], [[4, 3], [0, 5]])
+
+
+def test_the_powers_of_a_number():
+    assert mg.linalg.vander(mg.tensor(2.0), N=3).tolist() == [[1, 2, 4]]
+    with pytest.raises(ValueError, match="takes two powers at least, got 1"):
+        mg.linalg.vander(mg.tensor(2.0))

@@ -222,3 +222,16 @@ def test_cross_entropy_of_probabilities_is_of_the_dtype_in_which_they_meet(logit
     loss.sum().backward()
     assert loss.dtype.short_name == expected
     assert (x.grad.dtype, y.grad.dtype) == (x.dtype, y.dtype)
+
+
+def test_a_variance_below_zero_is_refused():
+    x, y = mg.ones(3), mg.zeros(3)
+    for var in (mg.tensor([1.0, -1.0, 2.0]), mg.tensor([1.0, 2.0, 3.0]) - 2):
+        with pytest.raises(ValueError, match="gaussian_nll_loss: takes variances that are not negative"):
+            F.gaussian_nll_loss(x, y, var).item()
+        with pytest.raises(ValueError, match="not negative"):
+            nn.GaussianNLLLoss()(x, y, var).item()
+    assert math.isnan(F.gaussian_nll_loss(x, y, mg.tensor([1.0, math.nan, 0.0])).item())
+    var = leaf([1.0, 0.0, 2.0])
+    F.gaussian_nll_loss(x, y, var * 1).backward()
+    assert var.grad.isfinite().all()

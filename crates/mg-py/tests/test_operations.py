@@ -6,6 +6,7 @@ import math
 from statistics import NormalDist
 
 import micrograd_rs as mg
+import numpy
 import pytest
 from conftest import close, leaf
 from micrograd_rs import Tensor
@@ -167,6 +168,14 @@ def test_special_values():
 def test_ldexp_does_not_overflow_on_the_way():
     x = mg.tensor([0.0, 2.0**-140, 3.0, -1.5, 1.0, INF])
     assert x.ldexp(mg.tensor([200, 200, -3, 1, 10**6, -200])).tolist() == [0, 2.0**60, 0.375, -3, INF, INF]
+    for dtype in (mg.float32, mg.float64):
+        info = mg.finfo(dtype)
+        # Every power that leads from one end to the other, and each number is rounded once.
+        for n in (-1, -2, -5, -100, -126, -127, -149, -300, -1022, -1023, -1075, 1, 127, 128, 1023, 1024, 2000):
+            numbers = [info.max, 1 + info.eps, 1.5, info.tiny * 1.75, info.tiny * info.eps, 0.0, -INF]
+            with numpy.errstate(all="ignore"):
+                wanted = numpy.ldexp(mg.tensor(numbers, dtype=dtype).numpy(), n).tolist()
+            assert mg.tensor(numbers, dtype=dtype).ldexp(mg.tensor(n)).tolist() == wanted, (dtype, n)
     assert mg.tensor([0.0, 2.0**-20]).half().ldexp(mg.tensor([30, 30])).tolist() == [0, 1024]
     x, n = leaf([2.0]), leaf([3.0])
     answer = x.ldexp(n)
@@ -277,6 +286,11 @@ def test_extremes_share_the_gradient_of_equal_ones():
         assert getattr(mg.tensor([True, False]), name)(mg.tensor([False, False])).tolist() == [name == "fmax", False]
 
 
-def test_truth_values_are_their_own_absolute_values():
-    t = mg.tensor([True, False])
-    assert (t.abs().dtype, abs(t).tolist()) == (mg.bool, [True, False])
+def test_truth_values_have_no_absolute_values_nor_places_of_the_largest():
+    t = mg.tensor([True, False, True])
+    for refused in (t.abs, lambda: abs(t), t.argmax, lambda: t.argmin(0), lambda: mg.cross(t, t, dim=0)):
+        with pytest.raises(TypeError, match="truth values"):
+            refused()
+    for refused in (lambda: mg.cdist(t[None], t[None]), lambda: F.pdist(t[None])):
+        with pytest.raises(TypeError, match="takes numbers, got truth values"):
+            refused()

@@ -353,3 +353,20 @@ def test_gradients_of_what_was_drawn_are_zeros(draw):
 def test_means_without_end_are_drawn_about():
     mean = mg.tensor([INF, -INF], requires_grad=True)
     assert mg.normal(mean, 1.0).tolist() == [INF, -INF]
+
+
+def test_integers_that_a_dtype_does_not_hold_are_not_drawn():
+    for n, dtype in ((257, mg.uint8), (129, mg.int8), (2050, mg.float16), (258, mg.bfloat16)):
+        with pytest.raises(RuntimeError, match=f"^randperm: .*, got n = {n}"):
+            mg.randperm(n, dtype=dtype)
+        assert mg.randperm(n - 1, dtype=dtype).long().sort()[0].tolist() == list(range(n - 1))
+    with pytest.raises(TypeError, match="truth values"):
+        mg.randperm(2, dtype=mg.bool)
+    for low, high, dtype in ((0, 70_000, mg.float16), (-70_000, 0, mg.float16), (0, 300, mg.uint8), (0, 3, mg.bool)):
+        text = f"draws .* not from {low} to {high - 1}"
+        with pytest.raises(RuntimeError, match="^randint: " + text):
+            mg.randint(low, high, (2,), dtype=dtype)
+        with pytest.raises(RuntimeError, match="^random: " + text):
+            mg.zeros(2, dtype=dtype).random_(low, high)
+    assert mg.randint(0, 65_505, (2,), dtype=mg.float16).isfinite().all()
+    assert mg.zeros(2, dtype=mg.uint64).random_().shape == (2,)

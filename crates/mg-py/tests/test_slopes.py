@@ -111,3 +111,35 @@ def test_how_slopes_of_sums_of_exponentials_change(name, slope):
     assert total.tolist() == [1, 1, INF, -INF, INF]
     total.sum().backward()
     assert far.grad.tolist()[:2] == [0, 1]
+
+
+@pytest.mark.parametrize(("x", "y"), [(1.0, 0.1), (0.25, 0.001), (6.0, 0.1), (-1.0, 0.1), (1.0, -0.1), (5.0, 3.0), (1e300, 1e-3), (1.0, INF), (-1.0, INF)])
+def test_the_divisor_of_a_remainder_was_taken_off_as_often_as_the_value_says(x, y):
+    a, b = mg.tensor(x, dtype=mg.float64), leaf(y, dtype=mg.float64)
+    mg.remainder(a, b).backward()
+    assert b.grad == -mg.floor_divide(a, b.detach())
+    b.grad = None
+    left = mg.fmod(a, b)
+    left.backward()
+    assert b.grad.item() == -round((x - left.item()) / y)
+
+
+def test_a_remainder_by_zero_has_an_infinite_slope():
+    b = leaf(0.0)
+    mg.remainder(mg.tensor(1.0), b).backward()
+    assert b.grad.item() == -INF
+
+
+@pytest.mark.parametrize("at", [-18.0, -50.0, -87.0, -1.0, -1e-3])
+def test_small_slopes_of_exponential_units_keep_their_digits(at):
+    scale, alpha = 1.0507009873554805, 1.6732632423543772
+    for f, wide, narrow in ((F.elu, 1, 1), (lambda x: F.celu(x, 2.0), 1, 2), (F.selu, scale * alpha, 1), (mg.expm1, 1, 1)):
+        x = leaf([at, 1.0])
+        (first,) = mg.autograd.grad(f(x).sum(), x, create_graph=True)
+        (second,) = mg.autograd.grad(first.sum(), x)
+        assert first[0].item() == pytest.approx(wide * math.exp(at / narrow), rel=1e-6)
+        assert second[0].item() == pytest.approx(wide * math.exp(at / narrow) / narrow, rel=1e-6)
+    x = leaf([NAN, -0.0])
+    y = F.elu(x)
+    y.sum().backward()
+    assert math.isnan(y[0].item()) and x.grad.tolist() == [1, 1]

@@ -164,3 +164,10 @@ def test_degrees_of_polynomials():
     assert found.dtype == mg.float64 and found.tolist() == [1, 17, 0]
     assert special.hermite_polynomial_he(2, mg.tensor([3, 1, 0])).tolist() == [2, 2, 1]
     assert special.laguerre_polynomial_l(mg.tensor([1, 3]), mg.tensor([nan, 2.0])).tolist() == [0, -0.5]
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 4])
+@pytest.mark.parametrize("x", [-1e-5, -1e-3, -0.3, -2 - 2**-17, -7.375, -3 + 2**-17])
+def test_polygamma_on_both_sides_of_its_poles(n, x):
+    wanted = mg.special.polygamma(n, mg.tensor(x, dtype=mg.float64)).item()
+    assert mg.special.polygamma(n, mg.tensor(x)).item() == pytest.approx(wanted, rel=1e-4 if x == -7.375 else 2e-6)

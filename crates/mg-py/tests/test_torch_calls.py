@@ -306,3 +306,30 @@ CALLS = {
 def test_calls_as_pytorch_has_them(name):
     call, wanted = CALLS[name]
     np.testing.assert_allclose(call().tolist(), wanted, rtol=1e-6, atol=1e-7)
+
+
+def test_arguments_by_the_names_that_torch_has_for_them():
+    eye, pivots, b = mg.eye(2), mg.tensor([1, 2], dtype=mg.int32), mg.ones(2, 1)
+    assert mg.linalg.lu_solve(LU=eye, pivots=pivots, B=b).tolist() == [[1], [1]]
+    assert mg.cholesky_solve(b, input2=eye).tolist() == b.cholesky_solve(input2=eye).tolist() == [[1], [1]]
+    a = mg.eye(4).reshape(2, 2, 4)
+    assert mg.linalg.tensorsolve(a, other=mg.ones(2, 2)).tolist() == mg.linalg.tensorsolve(a, B=mg.ones(2, 2)).tolist()
+    x = mg.tensor([1, 2])
+    assert mg.isin(elements=x, test_elements=mg.tensor([1])).tolist() == [True, False]
+    assert mg.isin(elements=x, test_element=1).tolist() == [True, False]
+    assert mg.isin(element=1, test_elements=x).item()
+    assert mg.from_dlpack(ext_tensor=b).tolist() == mg.utils.dlpack.from_dlpack(ext_tensor=b).tolist() == [[1], [1]]
+
+
+def test_switches_that_torch_reads_by_their_truth():
+    for axes in (1, 2, 3):
+        x = mg.ones((1, 1) + (4,) * axes)
+        for name in (f"max_pool{axes}d", f"adaptive_max_pool{axes}d"):
+            values, places = getattr(F, name)(x, 2, return_indices=1)
+            assert values.shape == places.shape and isinstance(getattr(F, name)(x, 2, return_indices=0), mg.Tensor)
+        assert len(getattr(nn, f"MaxPool{axes}d")(2, return_indices=1)(x)) == 2
+    assert len(F.fractional_max_pool2d(mg.ones(1, 1, 4, 4), 2, output_size=2, return_indices=1)) == 2
+    assert F.gumbel_softmax(mg.ones(2), hard=1).sum() == 1
+    assert F.gaussian_nll_loss(mg.ones(2), mg.ones(2), mg.ones(2), full=1) > 0.9
+    with pytest.raises(TypeError, match="must be True or False, not int"):
+        F.max_pool2d(mg.ones(1, 1, 4, 4), 2, ceil_mode=1)

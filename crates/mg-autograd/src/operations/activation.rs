@@ -357,7 +357,7 @@ impl Tensor {
     /// # Errors
     ///
     /// An axis out of range; with `hard`, an axis of size 0.
-    #[surface(nn)]
+    #[surface(nn, manners(Truth("hard")))]
     pub fn gumbel_softmax(
         logits: &Tensor,
         #[default(1.0)] tau: f64,

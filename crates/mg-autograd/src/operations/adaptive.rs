@@ -227,7 +227,7 @@ impl Tensor {
     /// # Errors
     ///
     /// Another number of axes; planes without elements; truth values.
-    #[surface(nn, name = "adaptive_max_pool1d")]
+    #[surface(nn, name = "adaptive_max_pool1d", manners(Truth("return_indices")))]
     pub fn adaptive_max_pool1d_asked(
         &self,
         output_size: &[Option<usize>],
@@ -253,7 +253,7 @@ impl Tensor {
     /// # Errors
     ///
     /// Another number of axes; planes without elements; truth values.
-    #[surface(nn, name = "adaptive_max_pool2d")]
+    #[surface(nn, name = "adaptive_max_pool2d", manners(Truth("return_indices")))]
     pub fn adaptive_max_pool2d_asked(
         &self,
         output_size: &[Option<usize>],
@@ -279,7 +279,7 @@ impl Tensor {
     /// # Errors
     ///
     /// Another number of axes; planes without elements; truth values.
-    #[surface(nn, name = "adaptive_max_pool3d")]
+    #[surface(nn, name = "adaptive_max_pool3d", manners(Truth("return_indices")))]
     pub fn adaptive_max_pool3d_asked(
         &self,
         output_size: &[Option<usize>],
@@ -295,7 +295,7 @@ impl Tensor {
     /// # Errors
     ///
     /// Another number of axes; windows that do not fit; both a size and a ratio, or none; integers.
-    #[surface(nn, name = "fractional_max_pool2d")]
+    #[surface(nn, name = "fractional_max_pool2d", manners(Truth("return_indices")))]
     #[allow(clippy::too_many_arguments)] // PyTorch's
     pub fn fractional_max_pool2d_asked(
         &self,
@@ -317,7 +317,7 @@ impl Tensor {
     /// # Errors
     ///
     /// Another number of axes; windows that do not fit; both a size and a ratio, or none; integers.
-    #[surface(nn, name = "fractional_max_pool3d")]
+    #[surface(nn, name = "fractional_max_pool3d", manners(Truth("return_indices")))]
     #[allow(clippy::too_many_arguments)] // PyTorch's
     pub fn fractional_max_pool3d_asked(
         &self,

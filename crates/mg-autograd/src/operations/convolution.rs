@@ -3,7 +3,7 @@
 use crate::tensor::Tensor;
 use mg_device::{DType, Error, ErrorKind, Layout, Result, Shape};
 use mg_graph::Node;
-use mg_kernels::library::{Conv, ConvKind};
+use mg_kernels::library::{Conv, ConvKind, Kernel, Shaped};
 use mg_kernels::{Algebra, Rules};
 use mg_macros::operations;
 
@@ -65,12 +65,12 @@ impl Told<'_> {
         Ok(Conv { kind, axes: axes as u8, stride, padding, dilation, groups, sizes: [0; 3] })
     }
 
-    /// Operands of one float dtype, the input with a batch; and whether it came without one.
+    /// Operands of one dtype of numbers, the input with a batch; and whether it came without one.
     fn operands(&self, input: &Tensor, weight: &Tensor) -> Result<(Node, Node, bool)> {
         let (x, w) = (input.node(), weight.node());
         let dtype = DType::promote(x.dtype(), w.dtype());
-        if !dtype.is_float() {
-            let text = format!("takes floats, got {} and {}", x.dtype(), w.dtype());
+        if dtype.is_bool() {
+            let text = format!("takes numbers, got {} and {}", x.dtype(), w.dtype());
             return Err(Error::new(self.op, ErrorKind::DType(text)));
         }
         let (x, w) = (x.cast(dtype), w.cast(dtype));
@@ -118,6 +118,11 @@ impl Told<'_> {
             return self.no_channels(&x, &w, w.shape()[1], self.groups);
         }
         let conv = self.conv(ConvKind::Forward, padding)?;
+        if !x.dtype().is_float() {
+            shaped(conv, &x, &w)?;
+            let y = of_integers(&Tensor::from_node(x), &Tensor::from_node(w), &conv)?;
+            return self.finish(y.node(), bias, alone);
+        }
         self.finish(Node::library(conv.into(), &[&x, &w])?, bias, alone)
     }
 
@@ -215,7 +220,13 @@ impl Told<'_> {
                 Err(_) => return self.fail(format!("a result of {made} positions is too long")),
             };
         }
-        let mut x = Node::library(conv.into(), &[&y, &w])?;
+        let mut x = match y.dtype().is_float() {
+            true => Node::library(conv.into(), &[&y, &w])?,
+            false => {
+                let sizes = shaped(conv, &y, &w)?;
+                turned_of_integers(&Tensor::from_node(y), &Tensor::from_node(w), &conv, &sizes)?.node()
+            }
+        };
         for (axis, &(before, behind)) in beyond[..self.axes].iter().enumerate().map(|(i, b)| (2 + i, b)) {
             let n = x.shape()[axis] - before;
             x = x.slice(axis, before, 1, n)?;
@@ -228,6 +239,76 @@ impl Told<'_> {
         }
         self.finish(x, bias, alone)
     }
+}
+
+/// The shape of a convolution's result, whose operands are taken for floats.
+fn shaped(conv: Conv, a: &Node, b: &Node) -> Result<Shape> {
+    let of = |node: &Node| Shaped { shape: *node.shape(), dtype: DType::F32 };
+    Ok(conv.result(&[of(a), of(b)])?.shape)
+}
+
+/// A convolution of integers, in their own arithmetic: products with the windows of the input, which are laid beside each other.
+fn of_integers(x: &Tensor, w: &Tensor, conv: &Conv) -> Result<Tensor> {
+    let (axes, groups) = (usize::from(conv.axes), conv.groups as usize);
+    let kernel: Vec<usize> = w.shape()[2..].to_vec();
+    let each = |numbers: &[u32; 3], axis: usize| numbers[3 - axes + axis] as usize;
+    let margins: Vec<isize> =
+        (0..axes).rev().flat_map(|axis| [each(&conv.padding, axis) as isize; 2]).collect();
+    let mut windows = x.try_pad(&margins, "constant", None)?;
+    for (axis, &places) in kernel.iter().enumerate() {
+        let dilation = each(&conv.dilation, axis);
+        let spread = dilation * places.saturating_sub(1) + usize::from(places > 0);
+        let step = each(&conv.stride, axis);
+        windows = windows.unfold(2 + axis as isize, spread, step)?;
+        let last = windows.rank() - 1;
+        windows = Tensor::from_node(windows.node().slice(last, 0, dilation as isize, places)?);
+    }
+    // [n, channels, results…, kernel…] as [n, groups, channels · kernel, results].
+    let shape = windows.shape();
+    let (n, channels, results) = (shape[0], shape[1] / groups, shape[2..2 + axes].to_vec());
+    let order = [0, 1].into_iter().chain(2 + axes..2 + 2 * axes).chain(2..2 + axes).map(|axis| axis as isize);
+    let windows = windows.permute(&order.collect::<Vec<_>>())?.node();
+    let (depth, count) = (channels * kernel.iter().product::<usize>(), results.iter().product::<usize>());
+    let windows = windows.reshape(Shape::new(&[n, groups, depth, count])?)?;
+    let outputs = w.shape()[0] / groups;
+    let weight = w.node().reshape(Shape::new(&[groups, outputs, depth])?)?;
+    let products = Tensor::from_node(weight).try_matmul(&Tensor::from_node(windows))?;
+    let whole: Vec<usize> = [n, groups * outputs].into_iter().chain(results).collect();
+    Ok(Tensor::from_node(products.node().reshape(Shape::new(&whole)?)?))
+}
+
+/// The transpose of a convolution of integers, with a result of these sizes: the convolution, with the kernel turned round, of an input
+/// with zeros between what the stride leaves apart.
+fn turned_of_integers(y: &Tensor, w: &Tensor, conv: &Conv, sizes: &Shape) -> Result<Tensor> {
+    let (axes, groups) = (usize::from(conv.axes), conv.groups as usize);
+    let each = |numbers: &[u32; 3], axis: usize| numbers[3 - axes + axis] as usize;
+    let (mut spaced, mut margins) = (y.node(), vec![]);
+    for axis in 0..axes {
+        let (at, stride) = (2 + axis, each(&conv.stride, axis));
+        let shape = *spaced.shape();
+        let n = shape[at];
+        let zeros = spaced.lit(0.0).expand(shape.insert(at + 1, stride - 1))?;
+        let rows = spaced.reshape(shape.insert(at + 1, 1))?;
+        let joined = if stride > 1 { Node::concat(&[&rows, &zeros], at + 1)? } else { rows };
+        let length = (n.max(1) - 1) * stride + n.min(1);
+        spaced = joined.reshape(shape.with(at, n * stride))?.slice(at, 0, 1, length)?;
+        let spread = (each(&conv.dilation, axis) * w.shape()[at].saturating_sub(1)) as isize;
+        let before = spread - each(&conv.padding, axis) as isize;
+        margins.push([before, (sizes[at] as isize + spread) - before - length as isize]);
+    }
+    let margins: Vec<isize> = margins.into_iter().rev().flatten().collect();
+    let x = Tensor::from_node(spaced).try_pad(&margins, "constant", None)?;
+    // [groups · inputs, outputs, kernel…] as [groups · outputs, inputs, kernel…].
+    let shape = w.shape();
+    let (inputs, outputs) = (shape[0] / groups, shape[1]);
+    let kernel: Vec<isize> = (2..2 + axes as isize).collect();
+    let turned = w.flip(&kernel)?.node();
+    let split: Vec<usize> = [groups, inputs, outputs].into_iter().chain(shape[2..].iter().copied()).collect();
+    let swapped = Tensor::from_node(turned.reshape(Shape::new(&split)?)?).transpose(1, 2)?.node();
+    let whole: Vec<usize> =
+        [groups * outputs, inputs].into_iter().chain(shape[2..].iter().copied()).collect();
+    let weight = Tensor::from_node(swapped.reshape(Shape::new(&whole)?)?);
+    of_integers(&x, &weight, &Conv { stride: [1; 3], padding: [0; 3], ..*conv })
 }
 
 /// Zeros around an input: numbers, or the word for them.
@@ -261,11 +342,11 @@ impl<'a, const N: usize> From<&'a [usize; N]> for Padding<'a> {
 impl Tensor {
     /// The convolution (cross-correlation) of an input `[n, c, l]` (or `[c, l]`) with a weight `[o, c / groups, k]`, plus a bias `[o]`:
     /// `[n, o, (l + 2 padding − dilation (k − 1) − 1) / stride + 1]`. A padding of `"same"` keeps `l`, `"valid"` is none. Products of
-    /// f32 are exact; half types are added in f32.
+    /// f32 are exact; half types are added in f32, integers as such.
     ///
     /// # Errors
     ///
-    /// Shapes that do not fit, a kernel larger than the padded input, numbers that are not positive, integers.
+    /// Shapes that do not fit, a kernel larger than the padded input, numbers that are not positive, truth values.
     #[surface(function, nn)]
     #[allow(clippy::too_many_arguments)]
     pub fn conv1d(

@@ -121,12 +121,15 @@ fn last_integer(dtype: DType) -> i128 {
 }
 
 /// Refuses bounds of random integers that a dtype does not hold.
-fn check_range(op: &'static str, low: i64, high: i64, dtype: DType) -> Result<()> {
+fn check_range(op: &'static str, low: i64, high: i128, dtype: DType) -> Result<()> {
     let (least, most) = match dtype.float() {
-        Some(_) => return Ok(()),
+        Some(Float::F16) => (-65504, 65504),
+        // They hold larger ones than there are.
+        Some(Float::F64 | Float::F32 | Float::BF16) => return Ok(()),
+        // Truth values are 0 and 1.
         None => dtype.int_range().unwrap_or((0, 1)),
     };
-    let last = i128::from(high) - 1;
+    let last = high - 1;
     if i128::from(low) < least || last > most {
         let text = format!("draws {dtype} from {least} to {most}, not from {low} to {last}");
         return refused(op, text);
@@ -173,7 +176,7 @@ impl Tensor {
         generator: Option<&Generator>,
     ) -> Result<Tensor> {
         public("randint", || {
-            check_range("randint", low, high, dtype)?;
+            check_range("randint", low, high.into(), dtype)?;
             let whole = integers("randint", shape, (low, high.into()), default_device(), generator)?;
             Ok(whole.to_dtype(dtype))
         })
@@ -350,7 +353,7 @@ impl Tensor {
     ///
     /// # Errors
     ///
-    /// A device that is not there.
+    /// A dtype that does not hold all of them, truth values; a device that is not there.
     #[surface(function, keywords_from = "generator")]
     pub fn randperm(
         n: usize,
@@ -359,11 +362,20 @@ impl Tensor {
         #[default(None)] device: Option<Device>,
         #[default(false)] requires_grad: bool,
     ) -> Result<Tensor> {
+        let dtype = dtype.unwrap_or(DType::I64);
+        if dtype.is_bool() {
+            let text = "takes a dtype of numbers, got truth values";
+            return Err(Error::new("randperm", ErrorKind::DType(text.into())));
+        }
+        let most = last_integer(dtype) + 1;
+        if n as i128 > most {
+            return refused("randperm", format!("{dtype} holds {most} integers from 0 on, got n = {n}"));
+        }
         let device = on(device)?;
         // The order of so many random numbers of 53 bits; should two be the same, the first one is first.
         let drawn = Tensor::from_node(uniform(&[n], DType::F64, device, generator)?);
         let order = drawn.try_argsort(-1, false, true)?;
-        finished(order.to_dtype(dtype.unwrap_or(DType::I64)).node(), requires_grad)
+        finished(order.to_dtype(dtype).node(), requires_grad)
     }
 
     /// Random integers from `low` up to `high`, which is left out (from 0 up to `low`, if one bound is given), in the shape of a
@@ -388,7 +400,7 @@ impl Tensor {
             (None, None) => return refused("randint_like", "no bound is given".into()),
         };
         let (device, dtype) = (device.unwrap_or(self.device()), dtype.unwrap_or(self.dtype()));
-        check_range("randint_like", low, high, dtype)?;
+        check_range("randint_like", low, high.into(), dtype)?;
         let whole = integers("randint_like", &self.shape(), (low, high.into()), device, generator)?;
         finished(whole.to_dtype(dtype).node(), requires_grad)
     }
@@ -670,11 +682,7 @@ impl Tensor {
             (Some(high), None) | (None, Some(high)) => (0, i128::from(high)),
             (None, None) => (0, last_integer(dtype) + 1),
         };
-        if let Some((least, last)) = dtype.int_range()
-            && (i128::from(low) < least || high - 1 > last)
-        {
-            return refused("random", format!("integers from {low} up to {high} do not fit {dtype}"));
-        }
+        check_range("random", low, high, dtype)?;
         Ok(integers("random", &self.shape(), (low, high), self.device(), generator)?.to_dtype(dtype))
     }
 

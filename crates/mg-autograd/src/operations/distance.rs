@@ -1,6 +1,7 @@
 //! How far vectors are apart.
 
 use super::factors::is_differentiated;
+use super::joining::too_much;
 use super::{axis_mask, float, meet, set_aside};
 use crate::parts::{count, kept, norm_of, wide};
 use crate::tensor::Tensor;
@@ -115,7 +116,7 @@ impl Tensor {
     ///
     /// # Errors
     ///
-    /// Fewer than two axes, rows of unlike lengths, batches that do not broadcast, unlike devices; a `p` below 0; another mode.
+    /// Fewer than two axes, rows of unlike lengths, truth values, batches that do not broadcast, unlike devices; a `p` below 0; another mode.
     #[surface(function)]
     pub fn cdist(
         x1: &Tensor,
@@ -133,6 +134,9 @@ impl Tensor {
         }
         if p.is_nan() || p < 0.0 {
             return fail(ErrorKind::Value(format!("takes a p of at least 0, got {p}")));
+        }
+        if x1.is_bool() || x2.is_bool() {
+            return fail(ErrorKind::DType("takes numbers, got truth values".into()));
         }
         let many = shape1[rank1 - 2] > 25 || shape2[rank2 - 2] > 25;
         let by_product = match compute_mode {
@@ -159,19 +163,22 @@ impl Tensor {
         let products = a.try_matmul(&b.transpose(-2, -1)?)?.node().scale(-2.0);
         let ends = lengths(&a)?.try_add(&lengths(&b)?.transpose(-2, -1)?)?;
         let squares = ends.node().add(&products);
-        // No gradient flows where two are the same.
-        let apart = squares.lit(0.0).lt(&squares);
-        let root = apart.choose(&squares, &squares.lit(1.0)).map(Row::Sqrt);
-        Ok(Tensor::from_node(apart.choose(&root, &root.lit(0.0))))
+        // No gradient flows where two are the same, or are as far apart as rounding has it; NaN stays.
+        let same = Node::apply(Row::Le, &[&squares, &squares.lit(0.0)]);
+        let root = same.choose(&squares.lit(1.0), &squares).map(Row::Sqrt);
+        Ok(Tensor::from_node(same.choose(&root.lit(0.0), &root)))
     }
 
     /// The `p`-norms of the differences of all pairs of rows `i < j` of a matrix, ordered by `i`, then `j`. Integers become the default float.
     ///
     /// # Errors
     ///
-    /// Another number of axes than two; a `p` below 0.
+    /// Another number of axes than two; truth values; a `p` below 0.
     #[surface(function, nn)]
     pub fn pdist(&self, #[default(2.0)] p: f64) -> Result<Tensor> {
+        if self.is_bool() {
+            return Err(Error::new("pdist", ErrorKind::DType("takes numbers, got truth values".into())));
+        }
         let x = float(self);
         let shape = *x.shape();
         if shape.rank() != 2 {
@@ -181,7 +188,8 @@ impl Tensor {
             return Err(Error::new("pdist", ErrorKind::Value(format!("takes a p of at least 0, got {p}"))));
         }
         let (n, m) = (shape[0], shape[1]);
-        let count = n * n.saturating_sub(1) / 2;
+        let Some(all) = n.checked_mul(n) else { return Err(too_much("pdist", usize::MAX)) };
+        let count = (all - n) / 2;
         if count == 0 || m == 0 {
             // No distances, or such of vectors without components, with a history as others have one.
             let nothing = x.reduce(ReduceKind::Sum, crate::parts::all_axes(&x), false)?;
@@ -195,13 +203,14 @@ impl Tensor {
             let wanted = Node::apply(Row::Lt, &[&at([n, 1, 1]), &at([1, n, 1])]);
             difference = wanted.choose(&difference, &x.lit(0.0));
         }
-        let all = distances(&difference, p, 1 << 2)?.reshape(Shape::of(&[n * n]))?;
-        let mut pairs = Vec::with_capacity(count);
+        let apart = distances(&difference, p, 1 << 2)?.reshape(Shape::of(&[all]))?;
+        let mut pairs = vec![];
+        pairs.try_reserve_exact(count).map_err(|_| too_much("pdist", count))?;
         for i in 0..n {
             pairs.extend((i * n + i + 1) as i64..((i + 1) * n) as i64);
         }
         let pairs = Tensor::from_vec(pairs, &[count])?.to(x.device())?;
-        Ok(Tensor::from_node(all.gather(0, &pairs.node())?))
+        Ok(Tensor::from_node(apart.gather(0, &pairs.node())?))
     }
 
     /// `x / max(‖x‖, eps)` with the `p`-norm over some axes. Integers become the default float.

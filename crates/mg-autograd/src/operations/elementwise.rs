@@ -718,18 +718,24 @@ impl Tensor {
             | Operand::Live(_) => self.clone(),
         };
         binary("ldexp", &own, other, |x, n| {
-            // In four steps, each of which the format holds: 0 stays 0, and what is tiny becomes large.
-            let most = if x.dtype() == DType::F64 { 4400.0 } else { 600.0 };
+            // Powers that the format holds: one where it has as much, else up to two more before it. Those that make less leave so many digits
+            // that what they round is nothing in the end.
+            let (least, most, less) =
+                if x.dtype() == DType::F64 { (-1022.0, 1023.0, -969.0) } else { (-126.0, 127.0, -102.0) };
             let own = untracked(n);
-            let bounded = Node::apply(Row::Maximum, &[&own, &own.lit(-most)]);
-            let bounded = Node::apply(Row::Minimum, &[&bounded, &own.lit(most)]);
-            let part = bounded.scale(0.25).map(Row::Floor);
-            let factor = part.map(Row::Exp2);
+            let bounded = Node::apply(Row::Maximum, &[&own, &own.lit(2.0 * less + least)]);
+            let bounded = Node::apply(Row::Minimum, &[&bounded, &own.lit(3.0 * most)]);
+            let beyond = |n: &Node| {
+                let (least, most) = (n.lit(least), n.lit(most));
+                n.lt(&least).choose(&n.lit(less), &most.lt(n).choose(&most, &n.lit(0.0)))
+            };
+            let first = beyond(&bounded);
+            let second = beyond(&bounded.sub(&first));
             let n = bounded.eq(&own).choose(n, &bounded);
-            let rest = n.sub(&part.scale(3.0)).map(Row::Exp2);
+            let rest = n.sub(&first).sub(&second).map(Row::Exp2);
             // What the exponent's gradient reads is kept, whatever is written to `x` then.
             let x = if n.is_tracked() && mg_graph::is_tracking() { x.copy() } else { x.clone() };
-            x.mul(&rest).mul(&factor).mul(&factor).mul(&factor)
+            x.mul(&first.map(Row::Exp2)).mul(&second.map(Row::Exp2)).mul(&rest)
         })
     }
 

@@ -419,7 +419,8 @@ impl Tensor {
             return misfit("lu_unpack", text);
         }
         let order = match unpack_pivots {
-            true => Some(order_of(&pivots, m, lu.dtype())?.0),
+            // The order is that of whole numbers, whatever the matrix is of.
+            true => Some(order_of(&pivots, m, DType::F64)?.0),
             false => None,
         };
         let (p, l, u) = unpacked(&lu, order.as_ref())?;

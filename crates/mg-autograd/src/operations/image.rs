@@ -1,5 +1,6 @@
 //! Images and what is like them: margins, other sizes, channels as pixels.
 
+use super::joining::too_much;
 use super::{Tap, blended, wide};
 use crate::parts::mean;
 use crate::tensor::Tensor;
@@ -274,7 +275,8 @@ impl Resize {
                 return fail(ErrorKind::Value("takes a size or a scale_factor".into()));
             }
         };
-        if sizes.contains(&0) || shape[1..].contains(&0) {
+        // Means over windows of which there are none are nothing.
+        if sizes.contains(&0) && kind != Mode::Area || shape[1..].contains(&0) {
             return fail(ErrorKind::Shape(format!("shape {shape} cannot become one of sizes {sizes:?}")));
         }
         let resize = |i: usize| {
@@ -384,7 +386,10 @@ impl Resize {
         };
         let wider = scale.max(1.0);
         let support = wider * if cubic { 2.0 } else { 1.0 };
-        let mut weights = vec![0.0f64; n * m];
+        let places = n.saturating_mul(m);
+        let mut weights: Vec<f64> = vec![];
+        weights.try_reserve_exact(places).map_err(|_| too_much("interpolate", places))?;
+        weights.resize(places, 0.0);
         for i in 0..m {
             let middle = scale * (i as f64 + 0.5);
             let first = (middle - support + 0.5).max(0.0) as usize;
@@ -411,9 +416,14 @@ impl Resize {
         };
         let begin = |i: usize| i * n / m;
         let end = |i: usize| ((i + 1) * n).div_ceil(m);
+        // More than there is memory for is refused before anybody goes through it.
+        let (mut at, mut weights) = (vec![], vec![]);
+        let places = m.saturating_mul(n / m + 2);
+        let lacks = |_| too_much("interpolate", places);
+        at.try_reserve_exact(places).map_err(lacks)?;
+        weights.try_reserve_exact(places).map_err(lacks)?;
         let most = (0..m).map(|i| end(i) - begin(i)).max().unwrap_or(1);
         // Window by window, each taken for as long as the longest; what is too much counts 0.
-        let (mut at, mut weights) = (Vec::with_capacity(m * most), Vec::with_capacity(m * most));
         for i in 0..m {
             for j in 0..most {
                 at.push((begin(i) + j).min(n - 1) as i64);
@@ -618,8 +628,8 @@ impl Tensor {
     /// # Errors
     ///
     /// Both a size and a factor, or neither; sizes for another number of axes; a mode for another number of axes; `align_corners` for a
-    /// mode that has none; an axis that becomes or is empty; integers where numbers are averaged, but u8 in the modes "bilinear" and "bicubic".
-    #[surface(nn)]
+    /// mode that has none; an axis that is empty, or becomes so in another mode than "area"; integers where numbers are averaged, but u8 in the modes "bilinear" and "bicubic".
+    #[surface(nn, manners(Truth("antialias")))]
     #[allow(clippy::too_many_arguments)] // PyTorch's
     pub fn interpolate(
         &self,
@@ -643,6 +653,15 @@ impl Tensor {
         if !self.dtype().is_float() && !is_bytes {
             let text = format!("mode {mode:?} takes floats, got {}", self.dtype());
             return Err(Error::new("interpolate", ErrorKind::DType(text)));
+        }
+        if resizes.iter().any(|r| r.size == 0) {
+            let mut sizes = shape.to_vec();
+            let mut y = x;
+            for r in &resizes {
+                sizes[r.axis] = r.size;
+                y = if r.size == 0 { y.slice(r.axis, 0, 1, 0)? } else { y };
+            }
+            return Ok(Tensor::from_node(y.reshape(Shape::new(&sizes)?)?.copy()));
         }
         let mut y = if is_bytes { x.cast(DType::F32) } else { wide(&x) };
         y = averaged(y, resizes, kind, edges)?;

@@ -5,6 +5,7 @@
 
 use super::{axis_of, signed};
 use crate::ops::Operand;
+use crate::parts::{filled, room};
 use crate::picks::{self, put_at, written};
 use crate::tensor::Tensor;
 use crate::tensor::memory::untracked;
@@ -325,28 +326,32 @@ struct Meeting {
 
 impl Meeting {
     fn of(flat: &[i64], numel: usize, axis: usize) -> Result<Meeting> {
-        let mut counts = vec![0usize; numel];
+        const OP: &str = "index";
+        let mut counts = filled(OP, numel, 0usize)?;
         for &at in flat {
             let place = usize::try_from(at).ok().and_then(|at| counts.get_mut(at));
             let Some(place) = place else {
-                return Err(Error::new("index", ErrorKind::Index { index: at, axis, size: numel }));
+                return Err(Error::new(OP, ErrorKind::Index { index: at, axis, size: numel }));
             };
             *place += 1;
         }
         let (mut start, mut slot) = (0, 0);
-        let (mut starts, mut slots, mut lengths) = (vec![0usize; numel], vec![0i64; numel], vec![]);
+        let (mut starts, mut slots, mut lengths) =
+            (filled(OP, numel, 0usize)?, filled(OP, numel, 0i64)?, vec![]);
         for (place, &n) in counts.iter().enumerate().filter(|(_, n)| **n > 0) {
             (starts[place], slots[place]) = (start, slot);
             lengths.push(n);
             (start, slot) = (start + n, slot + 1);
         }
-        let mut order = vec![0i64; flat.len()];
+        let mut order = filled(OP, flat.len(), 0i64)?;
         for (i, &at) in flat.iter().enumerate() {
             let next = &mut starts[at as usize];
             order[*next] = i as i64;
             *next += 1;
         }
-        Ok(Meeting { order, lengths, slots, hit: counts.iter().map(|&n| n > 0).collect() })
+        let mut hit = room(OP, numel)?;
+        hit.extend(counts.iter().map(|&n| n > 0));
+        Ok(Meeting { order, lengths, slots, hit })
     }
 }
 

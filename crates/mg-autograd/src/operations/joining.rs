@@ -46,8 +46,7 @@ const MOST_PARTS: usize = 1 << 20;
 /// So many positions do not fit the memory.
 pub(super) fn too_much(op: &'static str, positions: usize) -> Error {
     let requested = positions.saturating_mul(size_of::<i64>());
-    let kind = ErrorKind::OutOfMemory { requested, active: 0, cached: 0, limit: None, free: None };
-    Error::new(op, kind)
+    Error::new(op, ErrorKind::no_host_memory(requested))
 }
 
 /// In how many ways `r` of `n` can be chosen; the largest number there is, where there are more.

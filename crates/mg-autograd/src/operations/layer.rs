@@ -2,6 +2,7 @@
 
 use super::elementwise::{and, or};
 use super::set_aside;
+use crate::checks::known_integers;
 use crate::gradient::no_grad;
 use crate::tensor::{Tensor, in_place};
 use mg_device::{DType, Device, Error, ErrorKind, Result, Shape};
@@ -143,6 +144,31 @@ fn number_of_bags(op: &'static str, offsets: &Tensor, device: Device, with_end: 
     }
     let number = offsets.numel().checked_sub(usize::from(with_end));
     number.ok_or_else(|| Error::new(op, ErrorKind::Value("takes at least one offset".into())))
+}
+
+/// Offsets of bags that lie in `count` indices, the first at the first one: of known ones that is seen now, of others when they are used
+/// whether they lie there.
+fn bounded(op: &'static str, offsets: &Node, count: usize) -> Result<Node> {
+    if let Some(known) = known_integers(offsets)? {
+        let fits = |&at: &i64| usize::try_from(at).is_ok_and(|at| at <= count);
+        let text = match known.first() {
+            Some(0) if !known.is_sorted() => format!("takes offsets that do not fall, got {known:?}"),
+            Some(0) => match known.iter().find(|at| !fits(at)) {
+                Some(at) => format!("takes offsets from 0 to the {count} indices' end, got {at}"),
+                None => String::new(),
+            },
+            Some(first) => format!("takes 0 as the first offset, got {first}"),
+            None => String::new(),
+        };
+        if !text.is_empty() {
+            return Err(Error::new(op, ErrorKind::Value(text)));
+        }
+        // A replay's may be others.
+        if !mg_graph::is_recording() {
+            return Ok(offsets.clone());
+        }
+    }
+    Ok(offsets.guard(0, count.saturating_add(1)))
 }
 
 /// Rows that go into bags.
@@ -366,7 +392,7 @@ impl Tensor {
     ///
     /// # Errors
     ///
-    /// What is no table, no integers, not as many axes; another mode than "sum", "mean" and "max"; weights for another mode than
+    /// What is no table, no integers, not as many axes; offsets that do not begin with 0, fall, or are beyond the indices; another mode than "sum", "mean" and "max"; weights for another mode than
     /// sums; unlike devices. An index outside the table is found when the value is computed, if not
     /// before.
     #[surface(nn, keywords_from = "mode")]
@@ -402,7 +428,8 @@ impl Tensor {
                 if number == 0 {
                     return of_nothing(&bagged.found, &[0, size]);
                 }
-                let bag = bags(&offsets.node().cast(DType::I64), number, count)?.reshape(column)?;
+                let offsets = bounded(op, &offsets.node(), count)?;
+                let bag = bags(&offsets.cast(DType::I64), number, count)?.reshape(column)?;
                 bagged.one_after_another(mode, &bag, number)
             }
             _ => {

@@ -807,18 +807,16 @@ impl Tensor {
     ///
     /// # Errors
     ///
-    /// A tensor without axes, `n` not larger than 1.
+    /// `n` not larger than 1.
     #[surface(linalg, name = "vander", keywords_from = "n")]
     pub fn powers(&self, #[default(None)] n: Option<usize>) -> Result<Tensor> {
-        let shape = self.shape();
-        let Some(&last) = shape.last() else {
-            return misfit("vander", "takes at least one axis".into());
-        };
-        let n = n.unwrap_or(last);
+        // A number is a vector of one.
+        let x = if self.rank() == 0 { self.reshape(&[1])? } else { self.clone() };
+        let n = n.unwrap_or(x.shape().last().copied().unwrap_or(1));
         if n <= 1 {
             let text = format!("takes two powers at least, got {n}");
             return Err(Error::new("vander", ErrorKind::Value(text)));
         }
-        powers(self, n, true)
+        powers(&x, n, true)
     }
 }

@@ -598,8 +598,9 @@ impl Tensor {
     ///
     /// # Errors
     ///
-    /// Shapes that do not fit, unlike devices; a number below 0 as `var`; another reduction than "mean", "sum" and "none".
-    #[surface(nn)]
+    /// Shapes that do not fit, unlike devices; a `var` below 0: what is not known yet is found when the value is computed; another reduction
+    /// than "mean", "sum" and "none".
+    #[surface(nn, manners(Truth("full")))]
     pub fn gaussian_nll_loss(
         &self,
         target: &Tensor,
@@ -637,6 +638,7 @@ impl Tensor {
         } else {
             return fail(ErrorKind::Shape(format!("var of shape {its} for an input of shape {own}")));
         };
+        let var = if is_number { var } else { valid(op, &var, Valid::Variance)? };
         // What is missing to `eps` is added without a gradient of its own.
         let missing = set_aside(|| at_least(&var.lit(eps).sub(&var), 0.0));
         let var = var.add(&missing);

@@ -340,7 +340,7 @@ impl Tensor {
     /// # Errors
     ///
     /// An axis out of range, or twice the same.
-    #[surface(method, function, variadic)]
+    #[surface(method, function, variadic, manners(NeedsList))]
     pub fn flip(&self, dims: &[isize]) -> Result<Tensor> {
         let mut node = self.node();
         for axis in axes_of(dims, node.shape().rank())? {

@@ -327,7 +327,7 @@ impl Tensor {
     /// # Errors
     ///
     /// Another number of axes; windows that do not fit; numbers that are 0; truth values.
-    #[surface(function, nn, name = "max_pool1d")]
+    #[surface(function, nn, name = "max_pool1d", manners(Truth("return_indices")))]
     #[allow(clippy::too_many_arguments)] // PyTorch's
     pub fn max_pool1d_asked(
         &self,
@@ -385,7 +385,7 @@ impl Tensor {
     /// # Errors
     ///
     /// Another number of axes; windows that do not fit; numbers that are 0; truth values.
-    #[surface(function, nn, name = "max_pool2d")]
+    #[surface(function, nn, name = "max_pool2d", manners(Truth("return_indices")))]
     #[allow(clippy::too_many_arguments)] // PyTorch's
     pub fn max_pool2d_asked(
         &self,
@@ -443,7 +443,7 @@ impl Tensor {
     /// # Errors
     ///
     /// Another number of axes; windows that do not fit; numbers that are 0; truth values.
-    #[surface(function, nn, name = "max_pool3d")]
+    #[surface(function, nn, name = "max_pool3d", manners(Truth("return_indices")))]
     #[allow(clippy::too_many_arguments)] // PyTorch's
     pub fn max_pool3d_asked(
         &self,

@@ -5,6 +5,7 @@
 //! sequences are equally long or packed.
 
 use super::{set_aside, wide};
+use crate::parts::filled;
 use crate::tensor::Tensor;
 use mg_device::{DType, Error, ErrorKind, Result, Shape};
 use mg_graph::{Node, same_device};
@@ -391,7 +392,7 @@ impl Network<'_> {
         }
         let (steps, batch, features) = (x.shape()[0], x.shape()[1], x.shape()[2]);
         let rows = x.reshape(Shape::new(&[steps * batch, features])?)?;
-        let (y, states) = self.run(&rows, &vec![batch; steps])?;
+        let (y, states) = self.run(&rows, &filled(self.op(), steps, batch)?)?;
         let mut y = y.reshape(Shape::new(&[steps, batch, y.shape()[1]])?)?;
         if batch_first {
             y = y.permute(&[1, 0, 2])?;

@@ -34,6 +34,10 @@ fn reduced(
 
 fn argument(t: &Tensor, kind: ReduceKind, dim: Option<isize>, keepdim: bool) -> Result<Tensor> {
     let node = t.node();
+    if node.dtype().is_bool() {
+        let op = if kind == ReduceKind::ArgMax { "argmax" } else { "argmin" };
+        return Err(Error::new(op, ErrorKind::DType("takes numbers, got truth values".into())));
+    }
     let mask = match dim {
         Some(dim) => axis_mask(&node, dim)?,
         None => mask(&node, &[])?,
@@ -398,7 +402,7 @@ impl Tensor {
     ///
     /// # Errors
     ///
-    /// An axis out of range; no elements.
+    /// Truth values; an axis out of range; no elements.
     pub fn argmax(
         &self,
         #[default(None)] dim: Option<isize>,
@@ -411,7 +415,7 @@ impl Tensor {
     ///
     /// # Errors
     ///
-    /// An axis out of range; no elements.
+    /// Truth values; an axis out of range; no elements.
     pub fn argmin(
         &self,
         #[default(None)] dim: Option<isize>,

@@ -240,7 +240,11 @@ impl Tensor {
     /// # Errors
     ///
     /// Unlike devices.
-    #[surface(function, keywords_from = "assume_unique")]
+    #[surface(
+        function,
+        keywords_from = "assume_unique",
+        manners(Named("element", "elements"), Named("test_element", "test_elements"))
+    )]
     pub fn isin(
         elements: Operand,
         test_elements: Operand,

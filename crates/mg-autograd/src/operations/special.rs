@@ -57,11 +57,13 @@ fn hurwitz(s: &Node, q: &Node) -> Node {
     let order = and(&inside, &s.lt(&s.lit(f64::INFINITY))).choose(s, &s.lit(2.0));
     let base = pole.choose(&one, q);
     let is_left = base.lt(&zero);
-    // How far right of the pole before it.
-    let part = is_left.choose(&base.sub(&base.map(Row::Floor)), &base);
+    // How far right of the pole before it, and how far left of the one behind it: each as it is, since of the other the digits would be
+    // lost where it is next to a pole.
+    let before = base.map(Row::Floor);
+    let part = is_left.choose(&base.sub(&before), &base);
     let right = right_of_zero(&order, &part);
-    let other = |to: &Node| right_of_zero(&order, &is_left.choose(&one.sub(to), &one));
-    let between = other(&part).sub(&other(&base));
+    let other = |distance: &Node| right_of_zero(&order, &is_left.choose(distance, &one));
+    let between = other(&before.add(&one).sub(&base)).sub(&other(&one.sub(&base)));
     let half = order.scale(0.5);
     let is_even = half.eq(&half.map(Row::Floor));
     let is_whole = order.eq(&order.map(Row::Floor));

@@ -220,7 +220,7 @@ impl Tensor {
     /// # Errors
     ///
     /// Shapes that do not fit, pivots that name rows that are not there, other dtypes, unlike devices.
-    #[surface(linalg, keywords_from = "left")]
+    #[surface(linalg, keywords_from = "left", manners(Receiver("LU")))]
     pub fn lu_solve(
         &self,
         pivots: &Tensor,
@@ -275,7 +275,7 @@ impl Tensor {
     /// # Errors
     ///
     /// Shapes that do not fit, other dtypes, unlike devices.
-    #[surface(method, function)]
+    #[surface(method, function, manners(Named("input2", "L")))]
     pub fn cholesky_solve(&self, L: &Tensor, #[default(false)] upper: bool) -> Result<Tensor> {
         let (l, b) = (L.node(), self.node());
         let first = triangular_solution("cholesky_solve", &l, &b, [upper, true, false, upper])?;
@@ -393,7 +393,7 @@ impl Tensor {
     /// # Errors
     ///
     /// Shapes that do not fit, a singular map, other dtypes.
-    #[surface(linalg)]
+    #[surface(linalg, manners(Named("other", "B")))]
     pub fn tensorsolve(&self, B: &Tensor, #[default(None)] dims: Option<&[isize]>) -> Result<Tensor> {
         let a = match dims {
             None => self.clone(),

@@ -110,8 +110,12 @@ fn unary(row: Row, a: &Tensor) -> Result<Tensor> {
             let text = "truth values are not rounded; convert to an integer or a float first";
             return Err(Error::new(row.name(), ErrorKind::DType(text.into())));
         }
+        DType::Bool if row == Row::Abs => {
+            let text = "takes numbers, got truth values";
+            return Err(Error::new("abs", ErrorKind::DType(text.into())));
+        }
         // What it is already.
-        DType::Bool if matches!(row, Row::Sign | Row::Abs) => return Ok(Tensor::from_node(node.alias())),
+        DType::Bool if row == Row::Sign => return Ok(Tensor::from_node(node.alias())),
         dtype if whole && dtype.is_int() => return Ok(Tensor::from_node(node.alias())),
         _ => {}
     }

@@ -66,6 +66,10 @@ pub enum OfIntegers {
 pub enum Manner {
     /// Its tensor by this name, too.
     Receiver(&'static str),
+    /// Its second name, by the first.
+    Named(&'static str, &'static str),
+    /// With whatever is true or not for this switch.
+    Truth(&'static str),
     /// With an argument of this name, of which no result depends.
     Ignores(&'static str),
     /// As `Ignores`, and by position behind the others.
@@ -85,6 +89,8 @@ pub enum Manner {
     TwoNumbers,
     /// With an empty list of axes for none of them, where others mean all.
     NoAxes,
+    /// Not without its list, which others that take it as items have as an empty one then.
+    NeedsList,
     /// With a dtype alone, as which bits are seen.
     Bits,
 }
@@ -215,16 +221,19 @@ pub fn written(tensor: &Tensor, operation: impl FnOnce(&Tensor) -> Result<Tensor
     writing(tensor, |old| operation(old.map_or(tensor, |old| &old.copy)))
 }
 
-/// As [`written`], of an operation with another operand, which may share the memory.
+/// As [`written`], of an operation by its name, with another operand, which may share the memory.
 #[track_caller]
 pub fn written_with(
+    name: &'static str,
     tensor: &Tensor,
     other: Operand,
     operation: impl FnOnce(&Tensor, Operand) -> Result<Tensor>,
 ) -> Result<()> {
-    writing(tensor, |old| match old {
-        None => operation(tensor, other),
-        Some(old) => operation(&old.copy, old.operand(other)),
+    public(name, || {
+        writing(tensor, |old| match old {
+            None => operation(tensor, other),
+            Some(old) => operation(&old.copy, old.operand(other)),
+        })
     })
 }
 

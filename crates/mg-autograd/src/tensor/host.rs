@@ -2,6 +2,7 @@
 
 use super::Tensor;
 use crate::caller::named;
+use crate::parts::room;
 use mg_device::{Buffer, DType, Device, Element, Error, ErrorKind, Layout, Result, with_element};
 use mg_graph::{Node, Value};
 
@@ -86,9 +87,14 @@ impl Tensor {
         if value.layout.is_contiguous() {
             // No elements may lie anywhere.
             let start = value.layout.offset();
-            return Ok(data.get(start..start + value.layout.numel()).unwrap_or_default().to_vec());
+            let data = data.get(start..start + value.layout.numel()).unwrap_or_default();
+            let mut all = room("to_vec", data.len())?;
+            all.extend_from_slice(data);
+            return Ok(all);
         }
-        Ok(value.layout.offsets().map(|at| data[at]).collect())
+        let mut all = room("to_vec", value.layout.numel())?;
+        all.extend(value.layout.offsets().map(|at| data[at]));
+        Ok(all)
     }
 
     /// The only element, converted to `T`.
@@ -121,8 +127,11 @@ impl Tensor {
     #[track_caller]
     pub fn to_f64_vec(&self) -> Result<Vec<f64>> {
         let value = self.host_value()?;
-        let elements: Result<_> = value.layout.offsets().map(|at| element(&value.buffer, at)).collect();
-        elements.map_err(named("to_f64_vec"))
+        let mut all = room("to_f64_vec", value.layout.numel())?;
+        for at in value.layout.offsets() {
+            all.push(element(&value.buffer, at).map_err(named("to_f64_vec"))?);
+        }
+        Ok(all)
     }
 }
 

@@ -287,7 +287,7 @@ impl<'a> Lowering<'a> {
         if bytes > isize::MAX as usize {
             return Err(Buffer::uninit(inner.device, inner.dtype, inner.shape.numel())
                 .err()
-                .unwrap_or_else(|| internal("memory without end")));
+                .map_or_else(|| internal("memory without end"), |error| error.with_op(inner.op.name())));
         }
         let slot = self.plan.slots.len();
         self.plan.slots.push(Slot {

@@ -7,6 +7,7 @@ pub mod gather;
 mod jit;
 pub mod library;
 pub mod loops;
+pub mod memory;
 pub mod pool;
 pub mod reduce;
 mod reduce_across;

@@ -4,9 +4,11 @@
 //! moment after a job before they sleep, and the calling thread works too. Which thread takes which task is left to
 //! chance; nothing that is computed depends on it.
 
+use std::any::Any;
 use std::cell::{Cell, UnsafeCell};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Condvar, Mutex, OnceLock, RwLock};
+use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
 /// How long a worker looks for the next job before it sleeps.
@@ -29,6 +31,8 @@ struct Shared {
     state: AtomicU64,
     next: AtomicUsize,
     job: UnsafeCell<Option<Job>>,
+    /// What a task of the job was left with; the job's caller goes on with it.
+    left: Mutex<Option<Box<dyn Any + Send>>>,
     sleepers: Mutex<usize>,
     wake: Condvar,
 }
@@ -109,9 +113,11 @@ pub fn parallel(tasks: usize, run: &(dyn Fn(usize) + Sync)) {
     let alone = workers == 0 || INSIDE.get();
     if !alone
         && let Some(pool) = pool(num_threads() - 1)
-        && let Ok(_held) = pool.submit.try_lock()
+        && let Ok(held) = pool.submit.try_lock()
     {
-        return pool.run(tasks, run);
+        let left = pool.run(tasks, run);
+        drop(held);
+        return left.map_or((), |payload| resume_unwind(payload));
     }
     for task in 0..tasks {
         run(task);
@@ -124,6 +130,7 @@ impl Pool {
             state: AtomicU64::new(0),
             next: AtomicUsize::new(0),
             job: UnsafeCell::new(None),
+            left: Mutex::new(None),
             sleepers: Mutex::new(0),
             wake: Condvar::new(),
         });
@@ -141,7 +148,8 @@ impl Pool {
         Pool { shared, submit: Mutex::new(()), workers, process }
     }
 
-    fn run(&self, tasks: usize, run: &(dyn Fn(usize) + Sync)) {
+    /// Runs a job, and answers with what its first task was left with that was left: others are not begun then.
+    fn run(&self, tasks: usize, run: &(dyn Fn(usize) + Sync)) -> Option<Box<dyn Any + Send>> {
         let shared = &*self.shared;
         // SAFETY: the lifetime is erased, but the pointer is used only by workers inside this job, and this function
         // does not return (or unwind: `Close` waits too) before they have left.
@@ -171,15 +179,10 @@ impl Pool {
         }
         let close = Close(shared);
         INSIDE.set(true);
-        loop {
-            let task = shared.next.fetch_add(1, Ordering::Relaxed);
-            if task >= tasks {
-                break;
-            }
-            run(task);
-        }
+        shared.tasks(tasks, run);
         INSIDE.set(false);
         drop(close);
+        shared.left.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 }
 
@@ -232,13 +235,24 @@ impl Shared {
     fn help(&self) {
         // SAFETY: this worker joined an open job, so the job is set and stays until the worker has left.
         let Some(job) = (unsafe { *self.job.get() }) else { return };
-        loop {
-            let task = self.next.fetch_add(1, Ordering::Relaxed);
-            if task >= job.tasks {
-                return;
+        // SAFETY: as above; the closure is `Sync`.
+        self.tasks(job.tasks, unsafe { &*job.run });
+    }
+
+    /// Takes tasks until there are none. One that is left half-way is the last: whoever waits for this thread must not wait for ever.
+    fn tasks(&self, tasks: usize, run: &(dyn Fn(usize) + Sync)) {
+        let all = || {
+            loop {
+                let task = self.next.fetch_add(1, Ordering::Relaxed);
+                if task >= tasks {
+                    return;
+                }
+                run(task);
             }
-            // SAFETY: as above; the closure is `Sync`.
-            unsafe { (*job.run)(task) };
+        };
+        if let Err(payload) = catch_unwind(AssertUnwindSafe(all)) {
+            self.next.store(usize::MAX / 2, Ordering::Relaxed);
+            self.left.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(payload);
         }
     }
 }

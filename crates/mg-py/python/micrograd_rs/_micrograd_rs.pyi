@@ -2409,14 +2409,14 @@ class Tensor:
 
         # Errors
 
-        An axis out of range; no elements.
+        Truth values; an axis out of range; no elements.
         """
     def argmin(self, dim: _int | None = None, keepdim: _bool = False) -> Tensor:
         """The index (i64) of the first smallest element along an axis, or of the flattened tensor.
 
         # Errors
 
-        An axis out of range; no elements.
+        Truth values; an axis out of range; no elements.
         """
     def any(self, dim: _Dims | None = None, keepdim: _bool = False) -> Tensor:
         """Whether any element is not zero, of all or over some axes: a truth value, and of u8 a u8.
@@ -3081,7 +3081,7 @@ def as_tensor(data: Any, dtype: _DType | None = None, device: _Device | None = N
 def from_numpy(array: Any) -> Tensor:
     """A tensor on a NumPy array's own memory."""
 
-def from_dlpack(x: Any, /, *, device: _Device | None = None, copy: _bool | None = None) -> Tensor:
+def from_dlpack(ext_tensor: Any, *, device: _Device | None = None, copy: _bool | None = None) -> Tensor:
     """A tensor of what another library exports by DLPack: a copy, unless `copy=False` asks for its memory."""
 
 @overload
@@ -4867,21 +4867,21 @@ def _special_spherical_bessel_j0(input: Tensor) -> Tensor:
 def conv1d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _Sizes = 1, padding: _Sizes | str = 0, dilation: _Sizes = 1, groups: _int = 1) -> Tensor:
     """The convolution (cross-correlation) of an input `[n, c, l]` (or `[c, l]`) with a weight `[o, c / groups, k]`, plus a bias `[o]`:
     `[n, o, (l + 2 padding − dilation (k − 1) − 1) / stride + 1]`. A padding of `"same"` keeps `l`, `"valid"` is none. Products of
-    f32 are exact; half types are added in f32.
+    f32 are exact; half types are added in f32, integers as such.
 
     # Errors
 
-    Shapes that do not fit, a kernel larger than the padded input, numbers that are not positive, integers.
+    Shapes that do not fit, a kernel larger than the padded input, numbers that are not positive, truth values.
     """
 
 def _nn_conv1d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _Sizes = 1, padding: _Sizes | str = 0, dilation: _Sizes = 1, groups: _int = 1) -> Tensor:
     """The convolution (cross-correlation) of an input `[n, c, l]` (or `[c, l]`) with a weight `[o, c / groups, k]`, plus a bias `[o]`:
     `[n, o, (l + 2 padding − dilation (k − 1) − 1) / stride + 1]`. A padding of `"same"` keeps `l`, `"valid"` is none. Products of
-    f32 are exact; half types are added in f32.
+    f32 are exact; half types are added in f32, integers as such.
 
     # Errors
 
-    Shapes that do not fit, a kernel larger than the padded input, numbers that are not positive, integers.
+    Shapes that do not fit, a kernel larger than the padded input, numbers that are not positive, truth values.
     """
 
 def conv2d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _Sizes = 1, padding: _Sizes | str = 0, dilation: _Sizes = 1, groups: _int = 1) -> Tensor:
@@ -5039,7 +5039,7 @@ def randperm(n: _int, *, generator: Generator | None = None, dtype: _DType | Non
 
     # Errors
 
-    A device that is not there.
+    A dtype that does not hold all of them, truth values; a device that is not there.
     """
 
 def randint_like(input: Tensor, low: _int | None = None, high: _int | None = None, *, generator: Generator | None = None, dtype: _DType | None = None, device: _Device | None = None, requires_grad: _bool = False) -> Tensor:
@@ -5230,7 +5230,7 @@ def cdist(x1: Tensor, x2: Tensor, p: _float = 2.0, compute_mode: str | None = No
 
     # Errors
 
-    Fewer than two axes, rows of unlike lengths, batches that do not broadcast, unlike devices; a `p` below 0; another mode.
+    Fewer than two axes, rows of unlike lengths, truth values, batches that do not broadcast, unlike devices; a `p` below 0; another mode.
     """
 
 def pdist(input: Tensor, p: _float = 2.0) -> Tensor:
@@ -5238,7 +5238,7 @@ def pdist(input: Tensor, p: _float = 2.0) -> Tensor:
 
     # Errors
 
-    Another number of axes than two; a `p` below 0.
+    Another number of axes than two; truth values; a `p` below 0.
     """
 
 def _nn_pdist(input: Tensor, p: _float = 2.0) -> Tensor:
@@ -5246,7 +5246,7 @@ def _nn_pdist(input: Tensor, p: _float = 2.0) -> Tensor:
 
     # Errors
 
-    Another number of axes than two; a `p` below 0.
+    Another number of axes than two; truth values; a `p` below 0.
     """
 
 def _nn_normalize(input: Tensor, p: _float = 2.0, dim: _Dims = 1, eps: _float = 1e-12) -> Tensor:
@@ -6066,7 +6066,7 @@ def _nn_interpolate(input: Tensor, size: _Sizes | None = None, scale_factor: _fl
     # Errors
 
     Both a size and a factor, or neither; sizes for another number of axes; a mode for another number of axes; `align_corners` for a
-    mode that has none; an axis that becomes or is empty; integers where numbers are averaged, but u8 in the modes "bilinear" and "bicubic".
+    mode that has none; an axis that is empty, or becomes so in another mode than "area"; integers where numbers are averaged, but u8 in the modes "bilinear" and "bicubic".
     """
 
 def pixel_shuffle(input: Tensor, upscale_factor: _int) -> Tensor:
@@ -6558,7 +6558,7 @@ def _nn_embedding_bag(input: Tensor, weight: Tensor, offsets: Tensor | None = No
 
     # Errors
 
-    What is no table, no integers, not as many axes; another mode than "sum", "mean" and "max"; weights for another mode than
+    What is no table, no integers, not as many axes; offsets that do not begin with 0, fall, or are beyond the indices; another mode than "sum", "mean" and "max"; weights for another mode than
     sums; unlike devices. An index outside the table is found when the value is computed, if not
     before.
     """
@@ -6908,7 +6908,7 @@ def _linalg_vander(input: Tensor, *, n: _int | None = None) -> Tensor:
 
     # Errors
 
-    A tensor without axes, `n` not larger than 1.
+    `n` not larger than 1.
     """
 
 def _linalg_inv(input: Tensor) -> Tensor:
@@ -7249,7 +7249,8 @@ def _nn_gaussian_nll_loss(input: _Operand, target: Tensor, var: _Operand, full: 
 
     # Errors
 
-    Shapes that do not fit, unlike devices; a number below 0 as `var`; another reduction than "mean", "sum" and "none".
+    Shapes that do not fit, unlike devices; a `var` below 0: what is not known yet is found when the value is computed; another reduction
+    than "mean", "sum" and "none".
     """
 
 def _nn_hinge_embedding_loss(input: Tensor, target: Tensor, margin: _float = 1.0, *, reduction: str = "mean") -> Tensor:
@@ -8569,7 +8570,7 @@ def argmax(input: Tensor, dim: _int | None = None, keepdim: _bool = False) -> Te
 
     # Errors
 
-    An axis out of range; no elements.
+    Truth values; an axis out of range; no elements.
     """
 
 def argmin(input: Tensor, dim: _int | None = None, keepdim: _bool = False) -> Tensor:
@@ -8577,7 +8578,7 @@ def argmin(input: Tensor, dim: _int | None = None, keepdim: _bool = False) -> Te
 
     # Errors
 
-    An axis out of range; no elements.
+    Truth values; an axis out of range; no elements.
     """
 
 def any(input: Tensor, dim: _Dims | None = None, keepdim: _bool = False) -> Tensor:

@@ -133,12 +133,9 @@ impl Read {
     }
 
     fn tensors<'a>(&mut self, param: &Param, object: &Bound<'_, PyAny>) -> PyResult<Arg<'a>> {
-        // Each part of a tensor is a tensor: more of them than anybody means would take all memory.
-        let parts = object.cast::<PyTensor>().ok().and_then(|t| t.get().t.shape().first().copied());
-        if let Some(parts) = parts.filter(|&n| n > 1 << 20) {
-            let text =
-                format!("argument '{}' is a tensor of {parts} parts: takes a list of tensors", param.name);
-            return Err(PyValueError::new_err(text));
+        // Its parts would be tensors, but hardly ever is that what is meant.
+        if object.cast::<PyTensor>().is_ok() {
+            return Err(Self::unlike(param.name, "a sequence of tensors", object));
         }
         let items =
             object.try_iter().map_err(|_| Self::unlike(param.name, "a sequence of tensors", object))?;

@@ -75,7 +75,11 @@ impl<'a, 'py> Seats<'a, 'py> {
             "train" => Some("training"),
             _ => None,
         };
-        let found = find(name).or_else(|| synonym.and_then(find));
+        let own = self.operation.manners.iter().find_map(|manner| match manner {
+            Manner::Named(other, own) if *other == name => Some(*own),
+            _ => None,
+        });
+        let found = find(name).or_else(|| own.and_then(find)).or_else(|| synonym.and_then(find));
         let found = found.or_else(|| (name == "axis" || name == "axes").then(|| find("dims")).flatten());
         // Sizes that mathematics writes as capitals: `N`, `M`.
         let found = found.or_else(|| find(&name.to_ascii_lowercase()).filter(|_| name.len() == 1));
@@ -115,6 +119,9 @@ impl<'a, 'py> Seats<'a, 'py> {
                 },
                 (Some(_), Some(left)) if at < first => Arg::Tensor(left),
                 (Some(object), _) if at < first => read.tensor(object, "input").map_err(in_name)?,
+                (Some(object), _) if has(operation, Manner::Truth(operation.params[at - first].name)) => {
+                    Arg::Bool(object.is_truthy()?)
+                }
                 (Some(object), _) => read.one(&operation.params[at - first], object).map_err(in_name)?,
             };
         }
@@ -127,6 +134,7 @@ impl<'a, 'py> Seats<'a, 'py> {
             return Ok(false);
         }
         let is_list = self.operation.variadic && at + 1 == self.most() && !self.is_named;
+        let is_list = is_list && !has(self.operation, Manner::NeedsList);
         match is_list {
             true => Ok(true),
             false => Err(self.complain(&format!("missing required argument '{}'", param.name))),

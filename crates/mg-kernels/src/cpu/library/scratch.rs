@@ -1,7 +1,8 @@
 //! Memory that library kernels need for the time of a call, kept by each thread.
 
+use crate::cpu::memory::missing;
 use mg_device::{Buffer, DType, Device};
-use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
+use std::alloc::{Layout, alloc, dealloc};
 use std::cell::Cell;
 use std::ptr::NonNull;
 
@@ -19,13 +20,11 @@ impl Block {
 
     fn new(bytes: usize) -> Block {
         let bytes = bytes.next_multiple_of(4096);
-        let Ok(layout) = Layout::from_size_align(bytes, ALIGN) else {
-            handle_alloc_error(Layout::new::<u8>());
-        };
+        let Ok(layout) = Layout::from_size_align(bytes, ALIGN) else { missing(bytes) };
         // SAFETY: the size is not zero.
         match NonNull::new(unsafe { alloc(layout) }) {
             Some(ptr) => Block { ptr, bytes },
-            None => handle_alloc_error(layout),
+            None => missing(bytes),
         }
     }
 }
@@ -101,10 +100,11 @@ impl Drop for Lent {
 }
 
 /// Memory that is not initialised, from the allocator of tensors: what was given back is taken again, and the system is not asked for new pages.
+/// Where there is not as much, the launch is left.
 pub(crate) fn block(bytes: usize) -> Buffer {
     match Buffer::uninit(Device::cpu(), DType::U8, bytes) {
         Ok(buffer) => buffer,
-        Err(_) => handle_alloc_error(Layout::new::<u8>()),
+        Err(_) => missing(bytes),
     }
 }
 

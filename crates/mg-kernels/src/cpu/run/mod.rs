@@ -4,6 +4,7 @@ use super::compile::{CellStep, Compiled, Reg, Uniform};
 use super::convert::load_loop;
 use super::gather::{Walk, gather, ramp};
 use super::loops::{cell_size, isa};
+use super::memory;
 use super::pool::{num_threads, parallel};
 use super::reduce::{Acc, CHUNK, ROW_BLOCK};
 use super::reduce_across::Across;
@@ -84,6 +85,11 @@ impl Compiled {
     pub unsafe fn run(&self, args: &Args) -> Result<(), Refusals> {
         debug_assert!(args.inputs.len() == self.inputs.len() && args.consts.len() >= self.n_consts);
         debug_assert_eq!(args.outputs.len(), self.outputs.len());
+        let has_elements = |class| matches!(class, Class::Full | Class::Column);
+        if self.columns == 0 && self.ends.cells == 0 && self.outputs.iter().all(|o| has_elements(o.class)) {
+            // As many rows as there may be, of which nothing is.
+            return Ok(());
+        }
         let elements = self.rows * self.columns;
         // Memory of an earlier launch: fresh pages would cost more than the work.
         let mut spare = SCRATCH.with_borrow_mut(|s| std::mem::take(&mut s.kept));
@@ -92,11 +98,11 @@ impl Compiled {
             .totals
             .iter()
             .map(|t| {
-                let mut memory = if t.kept { spare.pop().unwrap_or_default() } else { vec![] };
+                let mut kept = if t.kept { spare.pop().unwrap_or_default() } else { vec![] };
                 if t.kept {
-                    memory.resize((self.rows * cell_size(t.reducer.dtype)).div_ceil(8), 0);
+                    memory::fit(&mut kept, memory::words(self.rows, cell_size(t.reducer.dtype)), 0);
                 }
-                memory
+                kept
             })
             .collect();
         let kept_at: SmallVec<[usize; 1]> = kept.iter_mut().map(|k| k.as_mut_ptr() as usize).collect();
@@ -219,7 +225,7 @@ impl Compiled {
         // Batches of few elements are one task together.
         let group = if chunks * stripes == 1 { (CHUNK / (rows * self.columns).max(1)).max(1) } else { 1 };
         let tasks = self.batches.div_ceil(group) * chunks * stripes;
-        let partials: Vec<Mutex<Partial>> = (0..tasks).map(|_| Mutex::default()).collect();
+        let partials: Vec<Mutex<Partial>> = memory::collected((0..tasks).map(|_| Mutex::default()));
         let run = |task: usize| {
             let (batch, chunk_at, stripe) =
                 (task / stripes / chunks, task / stripes % chunks, task % stripes);
@@ -243,7 +249,7 @@ impl Compiled {
             parallel(tasks, &run);
         }
         let mut partials: Vec<Partial> =
-            partials.into_iter().map(|p| p.into_inner().unwrap_or_default()).collect();
+            memory::collected(partials.into_iter().map(|p| p.into_inner().unwrap_or_default()));
         partials.iter().for_each(|p| join_refusals(refusals, &p.refusals));
         for (c, out) in self.ends.columns.iter().enumerate() {
             for batch in 0..self.batches {

@@ -6,6 +6,7 @@ use crate::cell::by_cell;
 use crate::cpu::compile::{Check, Compiled, Len, Reg, Step};
 use crate::cpu::convert::store_loop;
 use crate::cpu::loops::{by_isa, cell_size, isa};
+use crate::cpu::memory;
 use crate::cpu::reduce::{Acc, ColumnReducer, ROW_BLOCK};
 use crate::cpu::reduce_across::Across;
 use crate::cpu::stream;
@@ -23,7 +24,7 @@ pub(super) struct ColumnSums {
 impl ColumnSums {
     /// For so many columns.
     fn new(reducer: &ColumnReducer, columns: usize) -> ColumnSums {
-        let mut partial = vec![0u64; (columns * reducer.partial_size).div_ceil(8)];
+        let mut partial = memory::filled(memory::words(columns, reducer.partial_size), 0u64);
         // SAFETY: just allocated for as many.
         unsafe { reducer.clear(partial.as_mut_ptr().cast(), columns) };
         ColumnSums { partial, rows: 0 }
@@ -129,7 +130,8 @@ impl Tile<'_, '_> {
         self.first_column = columns.start;
         let before = self.partial.columns.len();
         for (c, out) in p.ends.columns.iter().enumerate() {
-            self.partial.columns.push(vec![f64::from_bits(out.reducer.by_run.init().bits); columns.len()]);
+            let none = f64::from_bits(out.reducer.by_run.init().bits);
+            self.partial.columns.push(memory::filled(columns.len(), none));
             // What is left of an earlier block was joined to its sums.
             if c == self.column_sums.len() {
                 self.column_sums.push(ColumnSums::new(&out.reducer, columns.len()));

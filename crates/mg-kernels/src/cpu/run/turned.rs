@@ -4,6 +4,7 @@
 
 use crate::cpu::compile::In;
 use crate::cpu::library::transpose::transpose;
+use crate::cpu::memory;
 use std::ops::Range;
 
 /// Elements that are brought in together, about.
@@ -69,7 +70,7 @@ impl Turned {
         let more = (BAND / width.max(1)).clamp(16, 64);
         self.rows = rows.start..(rows.start + more).min(end).max(rows.end);
         (self.first_column, self.width) = (columns.start, width);
-        self.memory.resize((self.rows.len() * width * size).div_ceil(8), 0);
+        memory::fit(&mut self.memory, memory::words(self.rows.len() * width, size), 0);
         let (down, along) = (input.turned.unwrap_or(1), input.all.inner_stride());
         let offset = |row: usize| input.all.offset(row * all_columns + columns.start);
         let dst = self.memory.as_mut_ptr().cast::<u8>();

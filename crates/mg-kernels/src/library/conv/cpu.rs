@@ -4,6 +4,7 @@
 use super::{ConvKind, Geometry, blocked, direct};
 use crate::cpu::library::scratch::{self, Slot};
 use crate::cpu::library::{Shared, fill_zero};
+use crate::cpu::memory;
 use crate::cpu::pool::parallel;
 use crate::lane::FloatLane;
 use crate::library::matmul::cpu::matmul;
@@ -70,9 +71,9 @@ pub(super) unsafe fn conv(
             // SAFETY: this function's contract.
             unsafe {
                 let wide = |from: *const u8, n: usize| -> Vec<f32> {
-                    (0..n).map(|i| (*from.cast::<$T>().add(i)).to_f32()).collect()
+                    memory::collected((0..n).map(|i| (*from.cast::<$T>().add(i)).to_f32()))
                 };
-                let (a, b, mut sums) = (wide(a, na), wide(b, nb), vec![0.0f32; n]);
+                let (a, b, mut sums) = (wide(a, na), wide(b, nb), memory::filled(n, 0.0f32));
                 run::<f32>(kind, g, a.as_ptr(), b.as_ptr(), sums.as_mut_ptr());
                 for (i, sum) in sums.into_iter().enumerate() {
                     out.cast::<$T>().add(i).write(<$T>::from_f32(sum));
@@ -404,7 +405,7 @@ unsafe fn weight<T: Entry>(g: &Geometry, x: *const T, y: *const T, w: *mut T) {
     // The images are summed in parts that do not depend on the number of threads.
     let parts = PARTS.min(g.batch);
     let len = g.o * depth;
-    let mut sums = vec![T::ZERO; parts * g.groups * len];
+    let mut sums = memory::filled(parts * g.groups * len, T::ZERO);
     let at = Shared((x, y, sums.as_mut_ptr()));
     let task = |task: usize| {
         let (x, y, sums) = at.get();
@@ -465,7 +466,7 @@ unsafe fn weight_of_many<T: Entry>(g: &Geometry, x: *const T, y: *const T, w: *m
         let (group, block) = (task / blocks, task % blocks);
         let channels = block * each..((block + 1) * each).min(g.c);
         let rows = channels.len() * kernel;
-        let mut sums = vec![T::ZERO; g.o * rows];
+        let mut sums = memory::filled(g.o * rows, T::ZERO);
         for first in (0..all).step_by(long) {
             let n = long.min(all - first);
             // SAFETY: each task has channels of its own; the operands have what the geometry says.

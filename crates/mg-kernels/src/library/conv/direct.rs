@@ -6,6 +6,7 @@ use super::Geometry;
 use crate::cpu::library::Shared;
 use crate::cpu::library::scratch::{self, Slot};
 use crate::cpu::loops::{Isa, by_isa, isa};
+use crate::cpu::memory;
 use crate::cpu::pool::parallel;
 use crate::lane::FloatLane;
 
@@ -45,7 +46,7 @@ pub(super) fn turned(g: &Geometry) -> Option<Geometry> {
 /// The kernel of [`turned`].
 pub(super) fn turned_weight<T: Copy>(g: &Geometry, w: &[T]) -> Vec<T> {
     let kernel: usize = g.kernel.iter().product();
-    let mut out = Vec::with_capacity(w.len());
+    let mut out = memory::room(w.len());
     for group in w.chunks_exact(g.o * g.c * kernel) {
         for c in 0..g.c {
             for o in 0..g.o {
@@ -317,7 +318,7 @@ pub(super) unsafe fn weight<T: FloatLane + Default + 'static>(
     }, [T]);
     let lines = Lines::of(g);
     let places = lines.places(g);
-    let mut lanes = vec![T::default(); sum.len() * WIDTH];
+    let mut lanes = memory::filled(sum.len().saturating_mul(WIDTH), T::default());
     scratch::with(Slot::Windows, lines.len(g), |laid: *mut T| {
         for image in images {
             let call = Call { g, lines, places: &places, x, with: y, to: lanes.as_mut_ptr() };

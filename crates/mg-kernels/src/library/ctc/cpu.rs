@@ -3,6 +3,7 @@
 use super::{CtcKind, Sizes};
 use crate::cpu::library::Shared;
 use crate::cpu::loops::{by_isa, isa};
+use crate::cpu::memory;
 use crate::cpu::pool::parallel;
 use crate::lane::FloatLane;
 use crate::library::Operand;
@@ -123,12 +124,12 @@ impl<T: Real> Before<T> {
     unsafe fn new(call: &Call<T>, line: usize) -> Before<T> {
         let width = call.s.width;
         let room = width.next_multiple_of(LANES);
-        let mut skips = vec![false; room];
+        let mut skips = memory::filled(room, false);
         for (label, skips) in skips[..width].iter_mut().enumerate() {
             // SAFETY: this function's contract.
             *skips = unsafe { *call.skips.add(line * width + label) != 0 };
         }
-        Before { numbers: vec![T::LEAST; BACK + room], skips }
+        Before { numbers: memory::filled(BACK + room, T::LEAST), skips }
     }
 
     /// Takes a step's numbers.
@@ -225,7 +226,7 @@ unsafe fn backward<T: Real>(call: &Call<T>, line: usize) {
         let (steps, count) = (*call.steps.add(line), *call.counts.add(line));
         let mut before = Before::new(call, line);
         // Behind what flows before the first label, which is nothing.
-        let mut flow = vec![T::ZERO; BACK + width.next_multiple_of(LANES)];
+        let mut flow = memory::filled(BACK + width.next_multiple_of(LANES), T::ZERO);
         let mut next = flow.clone();
         std::ptr::copy_nonoverlapping(call.ends.add(line * width), flow[BACK..].as_mut_ptr(), width);
         for step in (0..call.s.steps).rev() {

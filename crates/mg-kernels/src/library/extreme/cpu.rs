@@ -1,6 +1,7 @@
 //! The largest or smallest of what is written to one place, on the CPU: one after the other.
 
 use super::Extreme;
+use crate::cpu::memory;
 use crate::finding::Finding;
 use crate::library::Operand;
 use crate::library::sort::Element;
@@ -56,7 +57,7 @@ unsafe fn of<E: Element>(
     for d in (1..rank_of).rev() {
         strides[d - 1] = strides[d] * own[d];
     }
-    let mut met = if extreme.own { vec![] } else { vec![false; own.numel()] };
+    let mut met = if extreme.own { vec![] } else { memory::filled(own.numel(), false) };
     let mut at = [0usize; MAX_RANK];
     for (&value, &place) in x.iter().zip(index) {
         let Some(place) = usize::try_from(place).ok().filter(|&place| place < own[axis]) else {

@@ -2,6 +2,7 @@
 
 use super::{Code, Factor, FactorKind};
 use crate::cpu::library::{Shared, each_of};
+use crate::cpu::memory;
 use crate::finding::Finding;
 use crate::library::Operand;
 use mg_device::{Float, Shape};
@@ -79,7 +80,7 @@ fn scaled<T: Real>(a: &[T]) -> (Option<Vec<T>>, T) {
     if largest.is_zero() || square.times(square).is_finite() && !square.times(square).is_zero() {
         return (None, T::of(1));
     }
-    (Some(a.iter().map(|x| x.times(factor)).collect()), factor.to_one())
+    (Some(memory::collected(a.iter().map(|x| x.times(factor)))), factor.to_one())
 }
 
 /// Factorises a matrix into a line of parts; what it is refused for, and where.

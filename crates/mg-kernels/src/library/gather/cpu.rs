@@ -4,6 +4,7 @@ use super::rows::{repeated, rows as together};
 use crate::cpu::library::indices::common;
 use crate::cpu::library::{Shared, fill_zero};
 use crate::cpu::loops::{by_isa, isa};
+use crate::cpu::memory;
 use crate::cpu::pool::{num_threads, parallel};
 use crate::finding::Finding;
 use mg_device::{DType, Float, Layout, MAX_RANK, Shape, Width, bf16, f16};
@@ -291,7 +292,7 @@ unsafe fn scatter_as<T: Sum>(
     let shape = *lx.shape();
     let target = Layout::contiguous(shape.with(axis, size));
     let total = target.numel();
-    let mut wide: Vec<T::Acc> = if T::IN_PLACE { vec![] } else { vec![T::Acc::default(); total] };
+    let mut wide: Vec<T::Acc> = if T::IN_PLACE { vec![] } else { memory::filled(total, T::Acc::default()) };
     let sums = Shared(if T::IN_PLACE { out.cast::<T::Acc>() } else { wide.as_mut_ptr() });
     if T::IN_PLACE {
         // SAFETY: `out` has room for every element of the target; all bits of a zero are zeros.

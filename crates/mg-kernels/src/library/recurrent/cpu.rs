@@ -2,6 +2,7 @@
 
 use super::{Cell, Recurrent, RecurrentKind, Sizes};
 use crate::cpu::loops::{by_isa, isa};
+use crate::cpu::memory;
 use crate::cpu::pool::{num_threads, parallel};
 use crate::lane::FloatLane;
 use crate::library::Operand;
@@ -189,7 +190,7 @@ unsafe fn forward<T: Real>(call: &Call<T>, rows: Range<usize>) {
     let wide = call.cell.gates() * size;
     let gates = call.part(call.cell.kept() - call.cell.gates());
     // GRU's products are no gates yet.
-    let mut products = vec![T::ZERO; if call.cell == Cell::Gru { count * wide } else { 0 }];
+    let mut products = memory::filled(if call.cell == Cell::Gru { count * wide } else { 0 }, T::ZERO);
     for step in 0..call.s.steps {
         let first = call.at(step, rows.start);
         // SAFETY: the call's addresses have these rows.

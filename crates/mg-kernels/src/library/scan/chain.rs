@@ -3,6 +3,7 @@
 
 use super::cpu::State;
 use crate::cpu::library::Shared;
+use crate::cpu::memory;
 use crate::cpu::pool::{num_threads, parallel};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
@@ -24,12 +25,12 @@ impl<S: State> Chain<S> {
     /// to, `write` writes it. Pieces are begun in order, so that no thread waits for one that was not begun; where the thread that has it
     /// is held up, the one that waits goes through the piece itself.
     pub(super) fn run(outer: usize, pieces: usize, width: usize, sum: Pass<S>, write: Pass<S>) {
-        let mut totals = vec![S::NONE; outer * pieces * width];
-        let known = (0..outer * pieces).map(|_| AtomicBool::new(false)).collect();
+        let mut totals = memory::filled((outer * pieces).saturating_mul(width), S::NONE);
+        let known = memory::collected((0..outer * pieces).map(|_| AtomicBool::new(false)));
         let chain = Chain { totals: Shared(totals.as_mut_ptr()), known, width };
         let next = AtomicUsize::new(0);
         parallel(num_threads().min(outer * pieces), &|_| {
-            let (mut before, mut own) = (vec![S::NONE; width], vec![S::NONE; width]);
+            let (mut before, mut own) = (memory::filled(width, S::NONE), memory::filled(width, S::NONE));
             // Of which line `before` holds how many pieces.
             let mut held = (0, 0);
             loop {

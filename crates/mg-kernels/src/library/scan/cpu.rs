@@ -3,6 +3,7 @@
 use super::walk::{GROUP, Groups, Tile, Work, run};
 use super::{Lines, Scan, ScanKind, sums};
 use crate::cpu::convert::{bf16_from_f32, bf16_to_f32, f16_from_f32, f16_to_f32, round_bf16, round_f16};
+use crate::cpu::memory;
 use crate::library::Operand;
 use crate::math;
 use mg_device::{Float, Width, bf16, f16};
@@ -427,7 +428,7 @@ pub(super) unsafe fn scan(scan: &Scan, lines: Lines, operands: &[Operand], out: 
 ///
 /// That of [`scan`].
 unsafe fn elements(scan: &Scan, lines: Lines, x: &Operand, out: *mut u8) {
-    let mut places = vec![0i64; lines.outer * lines.length * lines.inner];
+    let mut places = memory::filled(lines.outer * lines.length * lines.inner, 0i64);
     let positions = Scan { kind: scan.kind.indices(), ..*scan };
     // SAFETY: this function's contract, and there is room for the positions; the width is the elements'.
     unsafe {

@@ -3,9 +3,10 @@
 use super::SortKind;
 use super::cpu::{Lines, with_words};
 use super::keys::Element;
-use super::words::{Word, chunks, nth_long, sort, sort_long, with_spare};
+use super::words::{Word, chunks, joined, nth_long, sort, sort_long, with_spare};
 use crate::cpu::library::Shared;
 use crate::cpu::loops::{by_isa, isa};
+use crate::cpu::memory;
 use crate::cpu::pool::parallel;
 use std::ops::Range;
 use std::sync::Mutex;
@@ -45,8 +46,8 @@ pub(super) fn smallest<W: Word>(
     if count == 0 {
         return vec![];
     }
-    let room = (2 * count).max(count + 8 * BLOCK);
-    let mut kept: Vec<W> = Vec::with_capacity(room + BLOCK);
+    let room = count.saturating_mul(2).max(count.saturating_add(8 * BLOCK));
+    let mut kept: Vec<W> = memory::room(room.saturating_add(BLOCK));
     let first = range.start + room.min(range.len());
     kept.extend((range.start..first).map(load));
     let thin = |kept: &mut Vec<W>| {
@@ -87,7 +88,7 @@ pub(super) fn smallest_long<W: Word>(
         // SAFETY: each task has an entry of its own.
         unsafe { *at.get().add(c) = best };
     });
-    let found = found.concat();
+    let found = joined(found);
     smallest(0..found.len(), count, &|i| found[i], &|block, limit| found[block].iter().any(|w| *w < limit))
 }
 

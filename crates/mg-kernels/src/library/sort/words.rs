@@ -6,6 +6,7 @@
 //! at where keys are close to each other.
 
 use crate::cpu::library::{Shared, scratch};
+use crate::cpu::memory;
 use crate::cpu::pool::{num_threads, parallel};
 
 /// Lengths up to which words are compared.
@@ -330,6 +331,13 @@ pub(super) fn with_spare<W: Word, R>(n: usize, f: impl FnOnce(&mut [W]) -> R) ->
     })
 }
 
+/// What several tasks found, in their order.
+pub(super) fn joined<W: Word>(found: Vec<Vec<W>>) -> Vec<W> {
+    let mut all = memory::room(found.iter().map(Vec::len).sum());
+    found.into_iter().for_each(|part| all.extend(part));
+    all
+}
+
 /// The `k`-th least word of a long line, by all threads.
 pub(super) fn nth_long<W: Word>(
     n: usize,
@@ -350,10 +358,10 @@ pub(super) fn nth_long<W: Word>(
     parallel(division.counts.len(), &|c| {
         // SAFETY: each task has an entry of its own.
         let found = unsafe { &mut *at.get().add(c) };
-        found.reserve_exact(division.counts[c][digit]);
+        *found = memory::room(division.counts[c][digit]);
         let all = c * division.chunk..((c + 1) * division.chunk).min(n);
         found.extend(all.map(load).filter(|&w| division.digit(w) == digit));
     });
-    let mut found = found.concat();
+    let mut found = joined(found);
     Some(*found.select_nth_unstable(k).1)
 }

@@ -1,6 +1,7 @@
 //! Counting by intervals on the CPU: each task has counts of its own.
 
 use crate::cpu::library::Shared;
+use crate::cpu::memory;
 use crate::cpu::pool::{num_threads, parallel};
 use crate::lane::Lane;
 use crate::library::Operand;
@@ -54,7 +55,7 @@ unsafe fn run<T: Lane + PartialOrd + Sync>(
         }
     };
     let tasks = count.div_ceil(TASK).min(4 * num_threads()).max(1);
-    let mut counts = vec![vec![0i64; bins]; tasks];
+    let mut counts = memory::collected((0..tasks).map(|_| memory::filled(bins, 0i64)));
     let at = Shared(counts.as_mut_ptr());
     let task = |task: usize| {
         let part = &x[count * task / tasks..count * (task + 1) / tasks];
@@ -65,7 +66,7 @@ unsafe fn run<T: Lane + PartialOrd + Sync>(
         1 => task(0),
         _ => parallel(tasks, &task),
     }
-    let mut sums = vec![0; bins];
+    let mut sums = memory::filled(bins, 0);
     for counts in &counts {
         sums.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
     }

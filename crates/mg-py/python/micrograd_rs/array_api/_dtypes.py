@@ -135,7 +135,7 @@ class _Info:
 
     def capabilities(self) -> dict[str, builtins.bool | int | None]:
         """What of the standard is optional, and how many axes there may be."""
-        return {"boolean indexing": True, "data-dependent shapes": True, "max dimensions": 8}
+        return {"boolean indexing": True, "data-dependent shapes": True, "max dimensions": 16}
 
     def default_device(self) -> Device:
         """Where arrays are made."""

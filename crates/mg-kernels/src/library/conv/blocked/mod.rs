@@ -12,6 +12,7 @@ pub(super) use images::{gradient, outputs};
 pub(super) use weights::weight;
 
 use super::{Geometry, MAX_AXES};
+use crate::cpu::memory;
 use crate::cpu::pool::part;
 use std::ops::Range;
 
@@ -114,7 +115,7 @@ impl Axis {
 
     /// Which of them.
     fn is_met(&self, results: Range<usize>) -> Vec<bool> {
-        let mut is_met = vec![false; self.source];
+        let mut is_met = memory::filled(self.source, false);
         for (_, source) in results.flat_map(|at| self.met(at)) {
             is_met[source] = true;
         }

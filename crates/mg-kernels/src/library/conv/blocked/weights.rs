@@ -4,6 +4,7 @@ use super::{Axis, LINKS, Line, Lot, TASKS, kinds, lots};
 use crate::cpu::library::Shared;
 use crate::cpu::library::scratch::{self, Slot};
 use crate::cpu::library::transpose::transpose;
+use crate::cpu::memory;
 use crate::cpu::pool::part;
 use crate::library::conv::cpu::shared;
 use crate::library::conv::{Geometry, MAX_AXES};
@@ -160,7 +161,7 @@ impl<T: Compute> Plan<'_, T> {
         let is_met = [0, 1].map(|i| self.axes[i].is_met(lot.along[i].clone()));
         let met = [0, 1].map(|i| (0..self.axes[i].source).filter(|&at| is_met[i][at]).collect::<Vec<_>>());
         let number = [0, 1].map(|i| {
-            let mut number = vec![0; self.axes[i].source];
+            let mut number = memory::filled(self.axes[i].source, 0);
             met[i].iter().enumerate().for_each(|(n, &at)| number[at] = n);
             number
         });
