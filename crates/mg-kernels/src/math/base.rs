@@ -29,7 +29,7 @@ pub fn exp2<L: FloatLane>(x: L) -> L {
     r.fma(series, x.lit(1.0)).mul(first).mul(second)
 }
 
-/// log₂ x, within 1.10 ulp in single and 1.10 in double precision; exact for powers of two.
+/// log₂ x, within 1.40 ulp in single and 1.10 in double precision; exact for powers of two.
 #[inline(always)]
 pub fn log2<L: FloatLane>(x: L) -> L {
     // The significand in [√½, √2): of n and the logarithm of that the larger is at least ½ after all.

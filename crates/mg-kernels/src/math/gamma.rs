@@ -9,7 +9,7 @@ use super::log::log_of_fraction;
 use super::{horner, lit, log, round, with_sign};
 use crate::lane::{FloatLane, Format};
 
-/// ln |Γ(x)|, within 5.00 ulp in single and 5.00 in double precision for positive x; for negative x within so much
+/// ln |Γ(x)|, within 5.50 ulp in single and 5.00 in double precision for positive x; for negative x within so much
 /// of the largest of the terms that are added. ∞ at 0 and at negative whole numbers.
 ///
 /// A polynomial about 2, to which Γ(x + 1) = x Γ(x) leads, and Stirling's series from 8.5 on; Euler's reflection below 0.

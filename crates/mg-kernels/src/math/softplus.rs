@@ -4,7 +4,7 @@ use super::exp::exp_below;
 use super::horner;
 use crate::lane::{FloatLane, Format};
 
-/// ln(1 + eˣ), within 1.80 ulp in single and 1.80 in double precision, with denormal results where they are due.
+/// ln(1 + eˣ), within 1.90 ulp in single and 1.80 in double precision, with denormal results where they are due.
 ///
 /// With z = e^(−|x|) it is max(x, 0) + ln(1 + z), and z is in [0, 1], where one polynomial serves.
 #[inline(always)]

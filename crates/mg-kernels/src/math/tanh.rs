@@ -4,7 +4,7 @@ use super::exp::Reduced;
 use super::{lit, reciprocal, with_sign};
 use crate::lane::FloatLane;
 
-/// tanh x, within 1.90 ulp in single and 1.90 in double precision.
+/// tanh x, within 2.00 ulp in single and 1.90 in double precision.
 ///
 /// (1 − z)/(1 + z) with z = e^(−2|x|) = (1 + u)·2ⁿ. The numerator does not cancel, because u is known better than 1 + u.
 #[inline(always)]
