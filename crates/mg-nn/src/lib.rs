@@ -28,6 +28,7 @@
 //! ```
 
 mod activation;
+mod adaptive;
 pub mod amp;
 mod archive;
 mod attention;
@@ -68,6 +69,7 @@ pub use activation::{
     LogSigmoid, LogSoftmax, Mish, PReLU, RReLU, ReLU, ReLU6, SELU, SiLU, Sigmoid, Softmax, Softmax2d,
     Softmin, Softplus, Softshrink, Softsign, Tanh, Tanhshrink, Threshold,
 };
+pub use adaptive::{AdaptiveLogSoftmaxOptions, AdaptiveLogSoftmaxWithLoss};
 pub use attention::{
     Attend, MultiheadAttention, MultiheadAttentionOptions, TransformerEncoder, TransformerEncoderLayer,
 };
@@ -91,10 +93,10 @@ pub use linear::{
     PairwiseDistance,
 };
 pub use loss::{
-    BCELoss, BCEWithLogitsLoss, CTCLoss, CosineEmbeddingLoss, CrossEntropyLoss, GaussianNLLLoss,
+    BCELoss, BCEWithLogitsLoss, CTCLoss, CosineEmbeddingLoss, CrossEntropyLoss, Distance, GaussianNLLLoss,
     HingeEmbeddingLoss, HuberLoss, KLDivLoss, L1Loss, MSELoss, MarginRankingLoss, MultiLabelMarginLoss,
     MultiLabelSoftMarginLoss, MultiMarginLoss, NLLLoss, PoissonNLLLoss, Reduction, SmoothL1Loss,
-    SoftMarginLoss, TripletMarginLoss,
+    SoftMarginLoss, TripletMarginLoss, TripletMarginWithDistanceLoss,
 };
 /// Makes a module of a struct: see [`Module`](trait@Module).
 pub use mg_macros::Module;
@@ -106,8 +108,9 @@ pub use norm::{
 pub use options::layer_defaults;
 pub use pooling::{
     AdaptiveAvgPool1d, AdaptiveAvgPool2d, AdaptiveAvgPool3d, AdaptiveMaxPool1d, AdaptiveMaxPool2d,
-    AdaptiveMaxPool3d, AvgPool1d, AvgPool2d, AvgPool3d, LPPool1d, LPPool2d, LPPool3d, MaxPool1d, MaxPool2d,
-    MaxPool3d, MaxUnpool1d, MaxUnpool2d, MaxUnpool3d,
+    AdaptiveMaxPool3d, AvgPool1d, AvgPool2d, AvgPool3d, FractionalMaxPool2d, FractionalMaxPool3d,
+    FractionalSize, LPPool1d, LPPool2d, LPPool3d, MaxPool1d, MaxPool2d, MaxPool3d, MaxUnpool1d, MaxUnpool2d,
+    MaxUnpool3d,
 };
 pub use recurrent::{GRU, LSTM, RNN, RecurrentOptions};
 pub use state::{IncompatibleKeys, State};

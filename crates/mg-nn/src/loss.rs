@@ -1,7 +1,9 @@
 //! Losses: how far outputs are from what they should be.
 
-use mg_autograd::Tensor;
-use mg_device::Result;
+use mg_autograd::{Operand, Tensor};
+use mg_device::{Error, ErrorKind, Result};
+use std::fmt::{Debug, Formatter};
+use std::sync::Arc;
 
 /// What becomes of the losses of the single samples or elements.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -225,4 +227,88 @@ losses! {
         zero_infinity: bool = false,
     } (own, log_probabilities, targets, input_lengths, target_lengths) name
         log_probabilities.try_ctc_loss(targets, input_lengths, target_lengths, own.blank, name, own.zero_infinity);
+}
+
+/// A distance of rows, for a [`TripletMarginWithDistanceLoss`]: a number for each pair.
+pub type Distance = dyn Fn(&Tensor, &Tensor) -> Result<Tensor> + Send + Sync;
+
+/// [`TripletMarginLoss`] with a distance of one's own.
+///
+/// ```
+/// use mg_autograd::Tensor;
+/// use mg_nn::TripletMarginWithDistanceLoss;
+///
+/// let l1 = |a: &Tensor, b: &Tensor| Ok((a - b).abs().sum_dim(&[-1], false));
+/// let rows = |values: [f32; 2]| Tensor::from_vec(values.to_vec(), &[1, 2]);
+/// let loss = TripletMarginWithDistanceLoss::new(l1);
+/// let loss = loss.forward(&rows([0.0, 0.0])?, &rows([1.0, 1.0])?, &rows([2.0, 0.5])?)?;
+/// assert_eq!(loss.item::<f32>()?, 0.5);
+/// # Ok::<(), mg_device::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct TripletMarginWithDistanceLoss {
+    /// What becomes of the single losses: their mean.
+    pub reduction: Reduction,
+    /// How much is enough, above 0: 1.
+    pub margin: f64,
+    /// The negative's distance is that from the positive where that is smaller: no.
+    pub swap: bool,
+    /// [`Tensor::pairwise_distance`] where there is none.
+    pub distance: Option<Arc<Distance>>,
+}
+
+impl Default for TripletMarginWithDistanceLoss {
+    fn default() -> TripletMarginWithDistanceLoss {
+        TripletMarginWithDistanceLoss { reduction: Reduction::Mean, margin: 1.0, swap: false, distance: None }
+    }
+}
+
+impl TripletMarginWithDistanceLoss {
+    /// Of a distance: a number for each pair of rows.
+    pub fn new(
+        distance: impl Fn(&Tensor, &Tensor) -> Result<Tensor> + Send + Sync + 'static,
+    ) -> TripletMarginWithDistanceLoss {
+        TripletMarginWithDistanceLoss { distance: Some(Arc::new(distance)), ..Default::default() }
+    }
+
+    fn distance(&self, a: &Tensor, b: &Tensor) -> Result<Tensor> {
+        match &self.distance {
+            Some(distance) => distance(a, b),
+            None => Tensor::try_pairwise_distance(a, b, 2.0, 1e-6, false),
+        }
+    }
+
+    /// The loss of these tensors.
+    ///
+    /// # Errors
+    ///
+    /// A margin that is not above 0; those of the distance; distances whose shapes do not go together.
+    #[track_caller]
+    pub fn forward(&self, anchor: &Tensor, positive: &Tensor, negative: &Tensor) -> Result<Tensor> {
+        let margin = self.margin;
+        if margin.is_nan() || margin <= 0.0 {
+            let text = format!("takes a margin above 0, got {margin}");
+            return Err(Error::new("TripletMarginWithDistanceLoss", ErrorKind::Value(text)));
+        }
+        let (near, mut far) = (self.distance(anchor, positive)?, self.distance(anchor, negative)?);
+        if self.swap {
+            far = far.try_minimum(&self.distance(positive, negative)?)?;
+        }
+        let excess = near.try_add(margin)?.try_sub(&far)?;
+        // Not `clamp`, whose gradient is 0 at the bound.
+        let loss = excess.masked_fill(&excess.try_lt(0.0)?, Operand::Float(0.0))?;
+        match self.reduction {
+            Reduction::Mean => loss.try_mean(),
+            Reduction::Sum => loss.try_sum(),
+            Reduction::None => Ok(loss),
+        }
+    }
+}
+
+impl Debug for TripletMarginWithDistanceLoss {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        let mut of = f.debug_struct("TripletMarginWithDistanceLoss");
+        of.field("reduction", &self.reduction).field("margin", &self.margin);
+        of.field("swap", &self.swap).finish_non_exhaustive()
+    }
 }

@@ -1,7 +1,7 @@
 //! What layers are made with: structs of options, and their defaults by name.
 
 use crate::optim::OptionValue;
-use crate::{attention, cells, convolution, decoder, linear, norm, recurrent};
+use crate::{adaptive, attention, cells, convolution, decoder, linear, norm, recurrent};
 
 /// A struct of a layer's options with their defaults, PyTorch's, which are read by name too. Beside them is the dtype of the
 /// parameters, which is f32. What is said of each axis is one number by name where it is the same for all.
@@ -37,6 +37,7 @@ pub(crate) type ByName = Vec<(&'static str, OptionValue)>;
 #[must_use]
 pub fn layer_defaults(layer: &str) -> Option<Vec<(&'static str, OptionValue)>> {
     let all = [
+        adaptive::defaults,
         attention::defaults,
         cells::defaults,
         convolution::defaults,

@@ -180,6 +180,65 @@ norm_pools! {
     3 LPPool3d try_lp_pool3d;
 }
 
+/// How many windows of a [`FractionalMaxPool2d`] or [`FractionalMaxPool3d`] there are along each axis.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum FractionalSize<const AXES: usize> {
+    /// So many.
+    Size([usize; AXES]),
+    /// So many for each of the input's places: below 1.
+    Ratio([f64; AXES]),
+}
+
+macro_rules! fractional_pools {
+    ($($axes:literal $Name:ident $pool:ident;)*) => {$(
+        /// The largest elements of windows that begin at random, about as far from each other as their number says: Graham, "Fractional
+        /// max-pooling", 2014.
+        #[derive(Clone, Debug)]
+        pub struct $Name {
+            /// Sizes of a window.
+            pub kernel_size: [usize; $axes],
+            /// How many windows there are.
+            pub output: FractionalSize<$axes>,
+        }
+
+        impl $Name {
+            /// So many windows.
+            pub fn new(kernel_size: [usize; $axes], output_size: [usize; $axes]) -> $Name {
+                $Name { kernel_size, output: FractionalSize::Size(output_size) }
+            }
+
+            /// As many windows as a part of the input's places.
+            pub fn with_ratio(kernel_size: [usize; $axes], output_ratio: [f64; $axes]) -> $Name {
+                $Name { kernel_size, output: FractionalSize::Ratio(output_ratio) }
+            }
+        }
+
+        impl Module for $Name {
+            fn forward(&self, x: &Tensor) -> Result<Tensor> {
+                let (size, ratio) = match &self.output {
+                    FractionalSize::Size(size) => (Some(&size[..]), None),
+                    FractionalSize::Ratio(ratio) => (None, Some(&ratio[..])),
+                };
+                let (largest, _) = x.$pool(&self.kernel_size, size, ratio, false, None)?;
+                Ok(largest)
+            }
+            fields!();
+
+            fn describe(&self) -> String {
+                let output = match &self.output {
+                    FractionalSize::Size(size) => format!("output_size={size:?}"),
+                    FractionalSize::Ratio(ratio) => format!("output_ratio={ratio:?}"),
+                };
+                format!("{}(kernel_size={:?}, {output})", stringify!($Name), self.kernel_size)
+            }
+        }
+    )*};
+}
+fractional_pools! {
+    2 FractionalMaxPool2d try_fractional_max_pool2d_asked;
+    3 FractionalMaxPool3d try_fractional_max_pool3d_asked;
+}
+
 macro_rules! unpools {
     ($($axes:literal $Name:ident $unpool:ident $Max:literal;)*) => {$(
         /// The largest elements put back where they came from, zeros elsewhere.

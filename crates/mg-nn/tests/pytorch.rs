@@ -273,6 +273,78 @@ fn losses_are_pytorchs() {
 }
 
 #[test]
+fn losses_of_very_many_classes() {
+    let options =
+        AdaptiveLogSoftmaxOptions { div_value: 2.0, head_bias: true, ..AdaptiveLogSoftmaxOptions::default() };
+    let layer = filled(AdaptiveLogSoftmaxWithLoss::with_options(4, 7, &[2, 4], options).unwrap());
+    let tails = ["tail.0.0.weight", "tail.0.1.weight", "tail.1.0.weight", "tail.1.1.weight"];
+    assert_eq!(names(&layer), [&["head.weight", "head.bias"], &tails[..]].concat());
+    let x = waves(&[3, 4], 0.3).requires_grad_(true).unwrap();
+    let (output, loss) = layer.run(&x, &labels(&[0, 6, 3], &[3])).unwrap();
+    close(Ok(output), &[-1.112341, -1.771661, -2.952749]);
+    close(Ok(loss.clone()), &[1.945584]);
+    close(
+        layer.log_prob(&x),
+        &[
+            -1.112341, -2.579583, -2.275712, -1.802092, -1.928425, -2.308112, -2.490083, -2.265758,
+            -1.382889, -2.618989, -2.548833, -1.843992, -1.795095, -1.771661, -3.149681, -0.812396,
+            -2.529971, -2.952749, -2.436736, -2.021613, -1.822657,
+        ],
+    );
+    assert_eq!(layer.predict(&x).unwrap().to_vec::<i64>().unwrap(), [0, 1, 1]);
+    loss.backward().unwrap();
+    close(
+        Ok(x.grad().unwrap()),
+        &[
+            0.022749, -0.05832, -0.11196, -0.112944, -0.060732, -0.000324, 0.060236, 0.092466, 0.131202,
+            -0.044738, -0.199637, -0.260644,
+        ],
+    );
+    let (output, _) = layer.run(&x.select(0, 1).unwrap(), &labels(&[6], &[])).unwrap();
+    close(Ok(output), &[-1.771661]);
+    for (target, shape) in [(vec![0, 7, 3], vec![3]), (vec![0, 1], vec![2]), (vec![0, 1, 2], vec![3, 1])] {
+        assert!(layer.run(&x, &labels(&target, &shape)).is_err());
+    }
+    for cutoffs in [&[][..], &[0, 2], &[3, 3], &[7]] {
+        let refused = AdaptiveLogSoftmaxWithLoss::new(4, 7, cutoffs).map(drop).unwrap_err();
+        assert!(refused.to_string().contains("takes cutoffs that ascend"), "{refused}");
+    }
+}
+
+#[test]
+fn distances_of_ones_own() {
+    let (x, y) = (waves(&[2, 3], 0.3), waves(&[2, 3], 0.5));
+    let opposite = y.try_neg().unwrap();
+    let l1 = |a: &Tensor, b: &Tensor| a.try_sub(b)?.try_abs()?.try_sum_dim(&[-1], false);
+    let loss =
+        TripletMarginWithDistanceLoss { margin: 0.5, swap: true, ..TripletMarginWithDistanceLoss::new(l1) };
+    close(loss.forward(&x, &y, &opposite), &[0.612358]);
+    let all = TripletMarginWithDistanceLoss { reduction: Reduction::None, ..Default::default() };
+    close(all.forward(&x, &y, &opposite), &[0.0, 1.284338]);
+    let refused = TripletMarginWithDistanceLoss { margin: 0.0, ..Default::default() };
+    assert!(refused.forward(&x, &y, &opposite).is_err());
+}
+
+#[test]
+fn windows_that_begin_at_random() {
+    let x = waves(&[2, 3, 8, 8], 0.3);
+    let (sizes, part) =
+        (FractionalMaxPool2d::new([2, 2], [5, 4]), FractionalMaxPool2d::with_ratio([2, 2], [0.5, 0.5]));
+    assert_eq!(sizes.forward(&x).unwrap().shape()[..], [2, 3, 5, 4]);
+    assert_eq!(part.forward(&x).unwrap().shape()[..], [2, 3, 4, 4]);
+    assert_eq!(part.describe(), "FractionalMaxPool2d(kernel_size=[2, 2], output_ratio=[0.5, 0.5])");
+    let drawn = || mg_autograd::manual_seed(3);
+    drawn();
+    let got = sizes.forward(&x).unwrap().to_vec::<f32>().unwrap();
+    drawn();
+    let (want, _) = x.try_fractional_max_pool2d_asked(&[2, 2], Some(&[5, 4]), None, false, None).unwrap();
+    assert_eq!(got, want.to_vec::<f32>().unwrap());
+    let solid = FractionalMaxPool3d::new([2, 2, 2], [1, 2, 3]);
+    assert_eq!(solid.forward(&waves(&[1, 2, 4, 4, 4], 0.3)).unwrap().shape()[..], [1, 2, 1, 2, 3]);
+    assert!(solid.forward(&waves(&[8, 8], 0.3)).is_err());
+}
+
+#[test]
 fn modules_by_name_are_named_by_their_keys() {
     #[derive(Module)]
     #[module(crate = mg_nn)]

@@ -30,7 +30,7 @@ WITH_OPTIONS = """
     RNNCell LSTMCell GRUCell RNN LSTM GRU
     Conv1d Conv2d Conv3d LazyConv1d LazyConv2d LazyConv3d
     ConvTranspose1d ConvTranspose2d ConvTranspose3d LazyConvTranspose1d LazyConvTranspose2d LazyConvTranspose3d
-    MultiheadAttention Transformer
+    MultiheadAttention Transformer AdaptiveLogSoftmaxWithLoss
 """.split()
 
 
