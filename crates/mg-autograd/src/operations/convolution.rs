@@ -93,6 +93,10 @@ impl Told<'_> {
     fn finish(&self, y: Node, bias: Option<&Tensor>, alone: bool) -> Result<Tensor> {
         let mut y = y;
         if let Some(bias) = bias {
+            if bias.dtype().is_float() && !y.dtype().is_float() {
+                let text = format!("takes a bias of integers for {}, got {}", y.dtype(), bias.dtype());
+                return Err(Error::new(self.op, ErrorKind::DType(text)));
+            }
             let bias = bias.node().cast(y.dtype());
             let channels = y.shape()[1];
             if **bias.shape() != [channels] {

@@ -179,7 +179,7 @@ fn out_of_memory_gives_the_cache_back_and_tries_again() {
             "cached 25165824",
             "second 83886080",
             // Does not fit: every figure, and the line that asked for it.
-            "memory: allocate: out of memory: 114.44 MiB asked for, 0 B in use, 80.00 MiB cached, 95.37 MiB free",
+            "memory: to: out of memory: 114.44 MiB asked for, 0 B in use, 80.00 MiB cached, 95.37 MiB free",
             "cuda_faults/child.rs:",
             "with limit: 4.00 MiB asked for, 1.00 MiB in use, 0 B cached, limit 2.00 MiB, 94.37 MiB free",
             "after: 256 values, active 0",
