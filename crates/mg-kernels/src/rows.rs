@@ -447,8 +447,7 @@ op_table! {
 
     /// `eᵃ − 1`, which keeps its digits where `a` is small.
     Expm1 "expm1" expm1 try_expm1 Float cost 30 |a| math::expm1(a);
-    // Of `y + 1` nothing is left where `a` is far below 0.
-    grad |g, x, y| [Some(g.mul(&x[0].map(Row::Exp)))]
+    grad |g, x, y| [Some(g.mul(&y.add(&y.lit(1.0))))]
 
     /// `log(1 + a)`, which keeps its digits where `a` is small.
     Log1p "log1p" log1p try_log1p Float cost 40 |a| math::log1p(a);

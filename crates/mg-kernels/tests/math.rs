@@ -353,7 +353,7 @@ const FURTHER: [Further; 22] = [
     ("asinh", f32::asinh, f64::asinh, f32::MIN, f32::MAX, 1.8, 1.7),
     ("acosh", f32::acosh, f64::acosh, 1.0, f32::MAX, 2.2, 1.9),
     ("atanh", f32::atanh, f64::atanh, -1.0, 1.0, 2.2, 1.9),
-    ("erfc", f32::erfc, f64::erfc, f32::MIN, f32::MAX, 4.2, 4.8),
+    ("erfc", f32::erfc, f64::erfc, f32::MIN, f32::MAX, 4.7, 4.8),
     ("erfcx", f32::erfcx, f64::erfcx, -9.0, f32::MAX, 4.0, 5.0),
     ("erfinv", f32::erfinv, f64::erfinv, -1.0, 1.0, 3.1, 3.0),
     ("ndtri", f32::ndtri, f64::ndtri, 0.0, 1.0, 4.0, 4.0),

@@ -27,6 +27,15 @@ fn above_zero(x: &Node, slope: f64, f: impl FnOnce(&Node) -> Node) -> Node {
     negative.choose(&f(&negative.choose(x, &zero)), &straight)
 }
 
+/// eˣ − 1 for `x` up to 0, whose gradient is that of eˣ: of what is 1 more than the result nothing is left where `x` is far below 0.
+fn power_less_one(x: &Node) -> Node {
+    if !(x.is_tracked() && mg_graph::is_tracking()) {
+        return x.map(Row::Expm1);
+    }
+    let (power, value) = set_aside(|| (x.map(Row::Exp), x.map(Row::Expm1)));
+    x.map(Row::Exp).sub(&power).add(&value)
+}
+
 /// `x` between two numbers, whose gradient is 0 at and beyond them; NaN stays.
 fn between(x: &Node, low: f64, high: f64) -> Node {
     let (low, high) = (x.lit(low), x.lit(high));
@@ -89,14 +98,14 @@ impl Tensor {
         if alpha == 0.0 {
             return Err(Error::new("celu", ErrorKind::Value("alpha cannot be 0".into())));
         }
-        let below = |x: &Node| x.scale(1.0 / alpha).map(Row::Expm1).scale(alpha);
+        let below = |x: &Node| power_less_one(&x.scale(1.0 / alpha)).scale(alpha);
         unary(self, |x| above_zero(x, 1.0, below))
     }
 
     /// `x`, or `alpha (eˣ − 1)` where `x` is not positive (Clevert, Unterthiner and Hochreiter, 2015). Integers become the default float.
     #[surface(nn, in_place)]
     pub fn elu(&self, #[default(1.0)] alpha: f64) -> Result<Tensor> {
-        unary(self, |x| above_zero(x, alpha, |x| x.map(Row::Expm1).scale(alpha)))
+        unary(self, |x| above_zero(x, alpha, |x| power_less_one(x).scale(alpha)))
     }
 
     /// `elu` with the scales that keep mean 0 and variance 1 from layer to layer (Klambauer et al., 2017). Integers become the default float.
@@ -104,7 +113,7 @@ impl Tensor {
     pub fn selu(&self) -> Result<Tensor> {
         const ALPHA: f64 = 1.673_263_242_354_377_2;
         const SCALE: f64 = 1.050_700_987_355_480_5;
-        unary(self, |x| above_zero(x, ALPHA, |x| x.map(Row::Expm1).scale(ALPHA)).scale(SCALE))
+        unary(self, |x| above_zero(x, ALPHA, |x| power_less_one(x).scale(ALPHA)).scale(SCALE))
     }
 
     /// `log(1 + exp(beta · x)) / beta`, without overflow, and `x` where `beta · x` is above `threshold`. From a threshold of 20

@@ -33,7 +33,7 @@ fn scaled_near<L: FloatLane>(b: L) -> L {
     }
 }
 
-/// 1 − erf x, within 4.20 ulp in single and 4.80 in double precision where the result is a normal number.
+/// 1 − erf x, within 4.70 ulp in single and 4.80 in double precision where the result is a normal number.
 #[inline(always)]
 pub fn erfc<L: FloatLane>(x: L) -> L {
     let a = x.abs();
