@@ -312,6 +312,8 @@ fn places(row: Row, dtype: DType) -> u64 {
             DType::F32,
         ) => 4,
         (_, RowClass::Float, DType::F64) => 4,
+        // Within two of its own, and one by the rounding of the reference.
+        (_, RowClass::Float, DType::F32) => 3,
         (_, RowClass::Float, _) => 1,
         _ => 0,
     }
@@ -328,7 +330,7 @@ pub fn meant(row: Row, dtypes: &[DType]) -> Option<(Row, DType)> {
         Row::Add | Row::Maximum | Row::BitOr if joined.is_bool() => Row::Or,
         Row::Mul | Row::Minimum | Row::BitAnd if joined.is_bool() => Row::And,
         Row::BitXor if joined.is_bool() => Row::Xor,
-        Row::Neg | Row::Pow | Row::Fmod | Row::Shl | Row::Shr if joined.is_bool() => return None,
+        Row::Abs | Row::Neg | Row::Pow | Row::Fmod | Row::Shl | Row::Shr if joined.is_bool() => return None,
         Row::Pow if joined.is_int() => Row::IntPow,
         Row::NextAfter if !joined.is_float() => return None,
         _ if rounds && joined.is_bool() => return None,
@@ -338,7 +340,7 @@ pub fn meant(row: Row, dtypes: &[DType]) -> Option<(Row, DType)> {
     let dtype = match row {
         // True division, as in Python.
         Row::Div if !joined.is_float() => DType::F32,
-        Row::Sign | Row::Abs if joined.is_bool() => joined,
+        Row::Sign if joined.is_bool() => joined,
         _ if rounds => joined,
         _ => row.operand(joined),
     };
