@@ -132,7 +132,7 @@ class DataLoader(Generic[T_co]):
         if not isinstance(dataset, IterableDataset) and not hasattr(dataset, "__getitem__") and not hasattr(dataset, "__getitems__"):
             if not hasattr(dataset, "__iter__"):
                 raise TypeError(f"DataLoader takes a data set with __getitem__ and __len__, or what can be iterated over, got {kind_of(dataset)}")
-            dataset = Iterated(cast("Iterable[T_co]", dataset))
+            dataset = Iterated(cast("Iterable[T_co]", dataset))  # type: ignore[redundant-cast]
         if num_workers < 0:
             raise ValueError(f"DataLoader takes a num_workers of at least 0, got {num_workers}")
         if timeout < 0:
