@@ -104,10 +104,7 @@ pub trait FloatLane: Lane {
     /// ∞ and NaN.
     #[inline(always)]
     fn logarithm(self, inside: Self) -> Self {
-        let (zero, infinity) = (self.lit(0.0), self.lit(f64::INFINITY));
-        let result = Self::select(self.lt(infinity), inside, self);
-        let result = Self::select(self.eq(zero), infinity.neg(), result);
-        Self::select(self.lt(zero), self.lit(f64::NAN), result)
+        logarithm_by_selects(self, inside)
     }
     /// What `any` makes, by the shorter way of `fast` where the mask holds for all that are computed at once: there both make the same. Only
     /// who computes many at once asks.
@@ -133,6 +130,15 @@ pub trait FloatLane: Lane {
         }
         made
     }
+}
+
+/// [`FloatLane::logarithm`], where there is no other way.
+#[inline(always)]
+pub(crate) fn logarithm_by_selects<L: FloatLane>(x: L, inside: L) -> L {
+    let (zero, infinity) = (x.lit(0.0), x.lit(f64::INFINITY));
+    let result = L::select(x.lt(infinity), inside, x);
+    let result = L::select(x.eq(zero), infinity.neg(), result);
+    L::select(x.lt(zero), x.lit(f64::NAN), result)
 }
 
 /// An integer [`Lane`] with its bits: what dtypes of integers are, in two's complement (u64 and u8: without a sign).

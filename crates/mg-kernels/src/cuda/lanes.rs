@@ -5,7 +5,7 @@
 
 use super::capability::AMPERE;
 use super::ptx::{Kind, Op, Opnd, assign, capability, copy, imm, ins, label, op1, op2, op3, place};
-use crate::lane::{BitLane, FloatLane, Format, IntLane, Lane, Truth};
+use crate::lane::{BitLane, FloatLane, Format, IntLane, Lane, Truth, logarithm_by_selects};
 use std::ops::{BitAnd, BitOr, BitXor, Not};
 
 /// The result of a comparison: a predicate register.
@@ -211,12 +211,10 @@ macro_rules! float {
             // Who has a logarithm that is rough has its ends exactly, but takes what is no normal number for zero.
             #[inline(never)]
             fn logarithm(self, inside: Self) -> Self {
-                let (zero, infinity) = (Lane::lit(self, 0.0), Lane::lit(self, f64::INFINITY));
                 if $kind != Kind::F {
-                    let result = Lane::select(self.lt(infinity), inside, self);
-                    let result = Lane::select(Lane::eq(self, zero), Lane::neg(infinity), result);
-                    return Lane::select(self.lt(zero), Lane::lit(self, f64::NAN), result);
+                    return logarithm_by_selects(self, inside);
                 }
+                let (zero, infinity) = (Lane::lit(self, 0.0), Lane::lit(self, f64::INFINITY));
                 let normal = Lane::mul(self, Lane::lit(self, 2f64.powi(30)));
                 let rough = $Name(op1($kind, "lg2.approx.ftz.f32", normal.0));
                 let usual = op2(Kind::P, concat!("setp.gt.", $t), self.0, zero.0);
@@ -254,6 +252,7 @@ macro_rules! float {
         }
     };
 }
+
 /// `high` above it, NaN for NaN.
 fn at_most(x: F32, high: f64) -> F32 {
     let high = Lane::lit(x, high);

@@ -69,11 +69,17 @@ impl<L: FloatLane> Reduced<L> {
     fn by(x: L, tail: Option<L>, magic: L) -> Self {
         let (n, high, count) = reduce(x, magic);
         let low = lit(x, LN2_LOW_SINGLE, LN2_LOW_DOUBLE);
-        let base = match tail {
-            Some(tail) => high.add(n.fma(low, tail)),
-            None => n.fma(low, high),
+        let (base, base_tail) = match tail {
+            Some(tail) => {
+                let rest = n.fma(low, tail);
+                let base = high.add(rest);
+                (base, high.sub(base).add(rest))
+            }
+            None => {
+                let base = n.fma(low, high);
+                (base, n.fma(low, high.sub(base)))
+            }
         };
-        let base_tail = n.fma(low, high.sub(base));
         Reduced { base, base_tail, square: base.mul(base), series: series(base), minus: n, count }
     }
 
@@ -169,13 +175,9 @@ fn by_halves<L: FloatLane>(x: L, count: L::Bits) -> L {
 /// before its last rounding it errs by 0.3 ulp.
 #[inline(always)]
 pub(super) fn exp_of_sum<L: FloatLane>(x: L, x_tail: L) -> L {
-    let (n, high, count) = reduce(x, magic(x, 2));
-    let low = n.fma(lit(x, LN2_LOW_SINGLE, LN2_LOW_DOUBLE), x_tail);
-    let base = high.add(low);
-    let base_tail = high.sub(base).add(low);
-    let tail = base.mul(base).fma(series(base), base_tail);
-    let power = x.lit(1.0).add(base.add(tail));
-    power.scaled(n.neg(), || by_halves(power, count))
+    let reduced = Reduced::by(x, Some(x_tail), magic(x, 2));
+    let tail = reduced.square.fma(reduced.series, reduced.base_tail);
+    reduced.times_power(x.lit(1.0).add(reduced.base.add(tail)))
 }
 
 /// What ln 2 is more than its rounding to the format.
