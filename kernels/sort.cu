@@ -1,10 +1,15 @@
 // Sorting of lines [rows, length], digit by digit from the lowest one, stably: 8 bits of the key at a time.
 //
-// Lines that fit a block are sorted in shared memory, several short ones together. Of longer ones each pass counts the digits of every
-// tile, sums the counts of each digit over the tiles, and moves the elements. An element's place among those of its tile is found
-// as by Merrill and Grimshaw, "High performance and scalable radix sorting" (2011), with a vote for each bit of the digit. Nothing
-// depends on the order in which blocks run. Integers are often small: what their keys differ in is found while digits are first counted, and a
-// digit that all have alike has no pass. Of lines that fit a block and of which few elements are wanted, or one by its rank, the last of these is found
+// Lines that fit a block are sorted in shared memory, several short ones together: an element's place among those of its tile is found
+// as by Merrill and Grimshaw, "High performance and scalable radix sorting" (2011), with a vote for each bit of the digit.
+//
+// Of longer lines the digits of all passes are counted at once, so that it is known where each digit begins. Then each pass reads and writes
+// keys and positions once: a block has a tile, says how often it has each digit, and looks back at what the tiles before it said (Adinets and Merrill,
+// "Onesweep: a faster least significant digit radix sort for GPUs", 2022). Tiles are taken in order, so that nobody waits for a block that has
+// not begun; nothing else depends on the order in which blocks run. Integers are often small: what their keys differ in is found while digits
+// are counted, and a digit that all have alike has no pass.
+//
+// Of lines that fit a block and of which few elements are wanted, or one by its rank, the last of these is found
 // digit by digit from the highest one, by counts of those that begin as it does, and what stands before it is sorted by itself.
 #include "keys.cuh"
 
@@ -12,8 +17,9 @@ constexpr int THREADS = 256;
 constexpr int WARPS = THREADS / 32;
 constexpr int EACH = 16;
 constexpr int TILE = THREADS * EACH;
-// Tiles of a line up to which who moves one adds up the counts of all.
-enum : u32 { FEW_TILES = 16 };
+// Of longer lines: threads of a block, and bytes of the keys of a tile.
+constexpr int SWEEPERS = 512;
+constexpr int SWEPT = 32768;
 // Of a digit: its bits, and how many there are.
 constexpr int BITS = 8;
 constexpr int DIGITS = 1 << BITS;
@@ -22,15 +28,17 @@ enum : u32 { FEW = 256 };
 
 struct Order {
     const U* x;       // elements; in passes after the first one they are read for their signs alone
-    K* keys[2];       // where passes write keys and positions in turns, if these are not the result
+    K* keys[2];       // where passes write keys (elements, if these are sorted alone) and positions in turns, if these are not the result
     u32* at[2];
     i64* indices;     // the result, positions
-    U* values;        // or elements
-    u32* counts;      // [rows, digits, tiles]
-    u32* totals;      // [rows, digits], where there are many tiles
+    U* values;        // or elements, or both
+    u32* totals;      // how often a line has each digit, [rows, passes, digits]
+    u32* begun;       // how many tiles were begun, of each pass
+    u64* told;        // what tiles say of each digit, [rows, tiles, digits]
     u64 rows, length;
     u64 count;        // elements of a line of the result
     u64 tiles;        // of a line
+    u64 counted;      // elements whose digits a block counts
     u64 turn;         // see keys.cuh
     u64 nan;          // the key of NaN
     u64* spread;      // bits in which keys differ, where that is asked
@@ -160,7 +168,7 @@ __device__ __forceinline__ void write(const Order& p, const Pass& pass, u64 row,
     }
     if (j >= p.count) return;
     if (p.indices) p.indices[row * p.count + j] = at;
-    else p.values[row * p.count + j] = has_two_signs(key, p.turn) ? p.x[row * p.length + at] : of_key(key, p.turn);
+    if (p.values) p.values[row * p.count + j] = has_two_signs(key, p.turn) ? p.x[row * p.length + at] : of_key(key, p.turn);
 }
 
 #if V_BLOCK
@@ -204,123 +212,219 @@ extern "C" __global__ void __launch_bounds__(256) V_NAME(const __grid_constant__
 }
 #endif
 
-// The keys of a tile of a long line, and how many there are.
-__device__ __forceinline__ u32 load(const Order& p, const K* keys, u64 row, u64 tile, K (&key)[EACH]) {
-    u64 start = tile * TILE;
-    u32 all = (u32)min((u64)TILE, p.length - start);
-    u64 base = row * p.length + start;
-#pragma unroll
-    for (int r = 0; r < EACH; r++) {
-        u32 i = place(r);
-        key[r] = LARGEST;
-        if (i < all) key[r] = keys ? keys[base + i] : key_of(p.x[base + i], p.turn);
-    }
-    return all;
-}
-
 #if V_COUNT
-// How often each digit is met in each tile.
-extern "C" __global__ void __launch_bounds__(256) V_NAME(const __grid_constant__ Order p) {
+// How often each digit of each pass is met in a part of a line, added to what is met in the others.
+extern "C" __global__ void __launch_bounds__(SWEEPERS) V_NAME(const __grid_constant__ Order p) {
     if (p.wanted && !*p.wanted) return;
-    // Of the first pass it is not known yet what keys differ in, and it is there.
-    Pass pass = {};
-    if (p.pass) {
-        pass = pass_of(p);
-        if (!pass.runs) return;
-    }
-    __shared__ u32 counts[WARPS][DIGITS];
-    u64 row = blockIdx.x / p.tiles, tile = blockIdx.x - row * p.tiles;
-    K key[EACH];
-    u32 all = load(p, pass.keys, row, tile, key);
+    // Neighbouring warps count for themselves: fewer meet at a word.
+    constexpr u32 COPIES = 4;
+    __shared__ u32 counts[BYTES][COPIES][DIGITS];
+    for (u32 i = threadIdx.x; i < sizeof counts / sizeof(u32); i += SWEEPERS) (&counts[0][0][0])[i] = 0;
+    __syncthreads();
+    u64 parts = (p.length + p.counted - 1) / p.counted;
+    u64 row = blockIdx.x / parts, start = (blockIdx.x - row * parts) * p.counted;
+    u32 all = (u32)min(p.counted, p.length - start);
+    const U* x = p.x + row * p.length + start;
+    u32 copy = warp_of() % COPIES;
+    K differ = 0;
 #if !V_FLOAT
-    if (p.spread && !p.pass) {
-        K first = key_of(p.x[0], p.turn), differ = 0;
+    K first = key_of(p.x[0], p.turn);
+#endif
+#pragma unroll 8
+    for (u32 i = threadIdx.x; i < all; i += SWEEPERS) {
+        K key = key_of(x[i], p.turn);
+#if !V_FLOAT
+        differ |= key ^ first;
+#endif
 #pragma unroll
-        for (int r = 0; r < EACH; r++) differ |= place(r) < all ? key[r] ^ first : 0;
+        for (int d = 0; d < BYTES; d++)
+            if (d < (int)p.passes) atomicAdd(&counts[d][copy][(u32)(key >> (d * BITS)) & (DIGITS - 1)], 1u);
+    }
+#if !V_FLOAT
+    if (p.spread) {
+        __syncwarp();
 #pragma unroll
         for (u32 by = 16; by > 0; by /= 2) differ |= __shfl_xor_sync(0xffffffffu, differ, by);
         if (lane_of() == 0 && differ) atomicOr(p.spread, (u64)differ);
     }
 #endif
-    for (u32 d = lane_of(); d < DIGITS; d += 32) counts[warp_of()][d] = 0;
-    __syncwarp();
-    // In whatever order: that of elements is nobody's here.
-#pragma unroll
-    for (int r = 0; r < EACH; r++) atomicAdd(&counts[warp_of()][(u32)(key[r] >> (p.pass * BITS)) & 255], 1u);
     __syncthreads();
-    u32 total = 0;
+    for (u32 i = threadIdx.x; i < p.passes * DIGITS; i += SWEEPERS) {
+        u32 count = 0;
 #pragma unroll
-    for (int w = 0; w < WARPS; w++) total += counts[w][threadIdx.x];
-    // What is not there was counted as the largest digit.
-    if (threadIdx.x == DIGITS - 1) total -= TILE - all;
-    p.counts[(row * DIGITS + threadIdx.x) * p.tiles + tile] = total;
-}
-#endif
-
-#if V_SUM
-// What stands before each tile of a digit's, and how many there are of the digit: a block for each digit of each line.
-extern "C" __global__ void __launch_bounds__(256) V_NAME(const __grid_constant__ Order p) {
-    if (p.wanted && !*p.wanted || p.pass && !pass_of(p).runs) return;
-    __shared__ u32 sums[2][WARPS];
-    u32* counts = p.counts + (u64)blockIdx.x * p.tiles;
-    u32 carry = 0;
-    u32 turn = 0;
-    for (u64 from = 0; from < p.tiles; from += THREADS) {
-        u64 i = from + threadIdx.x;
-        u32 mine = i < p.tiles ? counts[i] : 0;
-        u32 before = sum_before(mine, sums[turn]);
-        if (i < p.tiles) counts[i] = carry + before;
-        for (u32 w = 0; w < WARPS; w++) carry += sums[turn][w];
-        turn ^= 1;
+        for (u32 c = 0; c < COPIES; c++) count += counts[i / DIGITS][c][i % DIGITS];
+        if (count) atomicAdd(p.totals + row * p.passes * DIGITS + i, count);
     }
-    if (threadIdx.x == 0) p.totals[blockIdx.x] = carry;
 }
 #endif
 
-#if V_MOVE
-// Brings the elements of each tile to their places in the line.
-extern "C" __global__ void __launch_bounds__(256) V_NAME(const __grid_constant__ Order p) {
+#if V_SWEEP || V_ALONE
+// Whether elements are moved without their positions: as they are, with the signs of zeros.
+#if V_ALONE
+constexpr bool ALONE = true;
+using Moved = U;
+__device__ __forceinline__ K key_of_moved(Moved moved, u64 turn) { return key_of(moved, turn); }
+#else
+constexpr bool ALONE = false;
+using Moved = K;
+__device__ __forceinline__ K key_of_moved(Moved moved, u64) { return moved; }
+#endif
+constexpr int KEYS = SWEPT / (SWEEPERS * sizeof(K));
+constexpr int SWEEP = SWEEPERS * KEYS;
+constexpr int SWEEP_WARPS = SWEEPERS / 32;
+
+// What a tile says of a digit: how many it has, or how many the tiles up to its end have; the pass stands above it, since the next one overwrites.
+constexpr int TAG = 48;
+__device__ __forceinline__ u64 of_tile(u32 pass) { return (u64)(2 * pass + 1) << TAG; }
+__device__ __forceinline__ u64 of_all(u32 pass) { return (u64)(2 * pass + 2) << TAG; }
+__device__ __forceinline__ void tell(u64* place, u64 word) { asm volatile("st.relaxed.gpu.u64 [%0], %1;" ::"l"(place), "l"(word)); }
+__device__ __forceinline__ u64 told(const u64* place) {
+    u64 word;
+    asm volatile("ld.relaxed.gpu.u64 %0, [%1];" : "=l"(word) : "l"(place));
+    return word;
+}
+
+// How many of a digit the tiles before this one have.
+__device__ __forceinline__ u32 look_back(const u64* line, u64 tile, u32 pass) {
+    u32 before = 0;
+    while (tile > 0) {
+        u64 word = told(line + (tile - 1) * DIGITS);
+        if (word < of_tile(pass)) continue;
+        before += (u32)word;
+        if (word >= of_all(pass)) break;
+        tile--;
+    }
+    return before;
+}
+
+// A pass: brings the elements of each tile to their places in the line.
+extern "C" __global__ void __launch_bounds__(SWEEPERS, 2) V_NAME(const __grid_constant__ Order p) {
     if (p.wanted && !*p.wanted) return;
     Pass pass = pass_of(p);
     if (!pass.runs) return;
-    __shared__ Ranks s;
+    __shared__ __align__(16) union {
+        struct {
+            u32 counts[SWEEP_WARPS][DIGITS];
+            u32 lanes[SWEEP_WARPS][DIGITS];  // which lanes have a digit
+        } ranks;
+        Moved moved[SWEEP];
+        u32 at[SWEEP];
+    } s;
     __shared__ u32 shifts[DIGITS];  // from a place in the sorted tile to that in the line
-    __shared__ u32 sums[WARPS];
-    __shared__ __align__(16) K keys[TILE];
-    u64 row = blockIdx.x / p.tiles, tile = blockIdx.x - row * p.tiles;
-    K key[EACH];
-    u32 at[EACH], digit[EACH], to[EACH];
-    u32 all = load(p, pass.keys, row, tile, key);
-    u64 base = row * p.length + tile * TILE;
+    __shared__ u32 sums[2][DIGITS / 32];
+    __shared__ u32 begun;
+    u32 warp = warp_of(), lane = lane_of(), thread = threadIdx.x;
+    if (thread == 0) begun = atomicAdd(p.begun + p.pass, 1u);
+    for (u32 i = thread; i < sizeof s.ranks / sizeof(u32); i += SWEEPERS) (&s.ranks.counts[0][0])[i] = 0;
+    __syncthreads();
+    u64 row = begun / p.tiles, tile = begun - row * p.tiles;
+    u64 start = tile * SWEEP, base = row * p.length + start;
+    u32 all = (u32)min((u64)SWEEP, p.length - start);
+    int shift = p.pass * BITS;
+    auto digit_of = [&](Moved moved) { return (u32)(key_of_moved(moved, p.turn) >> shift) & (DIGITS - 1); };
+    // Warps have parts of their own, one after the other. What is not there comes last: it has the largest digit, and stands behind all.
+    u32 own = warp * (32 * KEYS) + lane;
+    Moved moved[KEYS];
+    const Moved* from = (const Moved*)pass.keys;
 #pragma unroll
-    for (int r = 0; r < EACH; r++) {
-        u32 i = place(r);
-        at[r] = (u32)(tile * TILE) + i;
-        if (pass.at && i < all) at[r] = pass.at[base + i];
-        digit[r] = (u32)(key[r] >> (p.pass * BITS)) & 255;
+    for (int r = 0; r < KEYS; r++) {
+        u32 i = own + r * 32;
+        moved[r] = 0;
+        if (i >= all) continue;
+        if (from) moved[r] = from[base + i];
+        else moved[r] = ALONE ? (Moved)p.x[base + i] : (Moved)key_of(p.x[base + i], p.turn);
     }
-    rank(digit, to, s);
-    u64 own = row * DIGITS + threadIdx.x;
-    const u32* counts = p.counts + own * p.tiles;
-    u32 total = 0, before = 0;
-    if (p.totals) {
-        total = p.totals[own];
-        before = counts[tile];
-    } else {
-        for (u32 t = 0; t < (u32)p.tiles; t++) {
-            u32 count = counts[t];
-            if (t < (u32)tile) before += count;
-            total += count;
+    auto digit_at = [&](int r) { return own + r * 32 < all ? digit_of(moved[r]) : DIGITS - 1; };
+#pragma unroll
+    for (int r = 0; r < KEYS; r++) atomicAdd(&s.ranks.counts[warp][digit_at(r)], 1u);
+    __syncthreads();
+    // A thread has a digit: how many there are in the warps before each one, in the tile, and in the line.
+    u32 count = 0, met = 0, line = 0;
+    u64* says = p.told + row * p.tiles * DIGITS + thread;
+    if (thread < DIGITS) {
+#pragma unroll
+        for (int w = 0; w < SWEEP_WARPS; w++) {
+            u32 more = s.ranks.counts[w][thread];
+            s.ranks.counts[w][thread] = count;
+            count += more;
         }
+        // What is not there was counted as the largest digit.
+        met = count - (thread == DIGITS - 1 ? SWEEP - all : 0);
+        tell(says + tile * DIGITS, (tile ? of_tile(p.pass) : of_all(p.pass)) | met);
+        line = p.totals[(row * p.passes + p.pass) * DIGITS + thread];
     }
-    u32 start = sum_before(total, sums);
-    shifts[threadIdx.x] = start + before - s.bases[threadIdx.x];
-    exchange(key, to, keys);
-    exchange(at, to, (u32*)keys);
+    // Where the digit begins in the tile, and in the line.
+    u32 in_tile = count, in_line = line;
 #pragma unroll
-    for (int r = 0; r < EACH; r++) {
-        u32 i = place(r);
-        if (i < all) write(p, pass, row, (u32)(shifts[(u32)(key[r] >> (p.pass * BITS)) & 255] + i), key[r], at[r]);
+    for (u32 by = 1; by < 32; by *= 2) {
+        u32 a = __shfl_up_sync(0xffffffffu, in_tile, by), b = __shfl_up_sync(0xffffffffu, in_line, by);
+        if (lane >= by) in_tile += a, in_line += b;
+    }
+    if (thread < DIGITS && lane == 31) sums[0][warp] = in_tile, sums[1][warp] = in_line;
+    __syncthreads();
+    in_tile -= count, in_line -= line;
+    if (thread < DIGITS) {
+        for (u32 w = 0; w < warp; w++) in_tile += sums[0][w], in_line += sums[1][w];
+#pragma unroll
+        for (int w = 0; w < SWEEP_WARPS; w++) s.ranks.counts[w][thread] += in_tile;
+    }
+    __syncthreads();
+    // Lanes with one digit find each other by a word of it; the last of them counts all.
+    // Two places of a tile are one register.
+    u32 places[KEYS / 2];
+    auto to = [&](int r) { return r % 2 ? places[r / 2] >> 16 : places[r / 2] & 0xffff; };
+#pragma unroll
+    for (int r = 0; r < KEYS; r++) {
+        u32 digit = digit_at(r);
+        u32* lanes = &s.ranks.lanes[warp][digit];
+        atomicOr(lanes, 1u << lane);
+        __syncwarp();
+        u32 peers = *lanes;
+        __syncwarp();
+        u32 last = 31 - __clz(peers), before = 0;
+        if (lane == last) before = atomicAdd(&s.ranks.counts[warp][digit], (u32)__popc(peers)), *lanes = 0;
+        u32 place = __shfl_sync(0xffffffffu, before, last) + __popc(peers & ((1u << lane) - 1));
+        places[r / 2] = r % 2 ? places[r / 2] | place << 16 : place;
+        __syncwarp();
+    }
+    if (thread < DIGITS) {
+        u32 before = look_back(says, tile, p.pass);
+        if (tile) tell(says + tile * DIGITS, of_all(p.pass) | (u64)(before + met));
+        shifts[thread] = in_line + before - in_tile;
+    }
+    __syncthreads();
+#pragma unroll
+    for (int r = 0; r < KEYS; r++) s.moved[to(r)] = moved[r];
+    u32 at[KEYS];
+#pragma unroll
+    for (int r = 0; r < KEYS && !ALONE; r++) {
+        u32 i = own + r * 32;
+        at[r] = (u32)start + i;
+        if (pass.at && i < all) at[r] = pass.at[base + i];
+    }
+    __syncthreads();
+    Moved* out = (Moved*)pass.keys_out;
+#pragma unroll
+    for (int r = 0; r < KEYS; r++) {
+        u32 i = r * SWEEPERS + thread;
+        moved[r] = s.moved[i];
+        if (i >= all) continue;
+        u32 j = shifts[digit_of(moved[r])] + i;
+        if (out) out[row * p.length + j] = moved[r], moved[r] = (Moved)j;
+        else if (ALONE && j < p.count) p.values[row * p.count + j] = (U)moved[r];
+    }
+    if (ALONE) return;
+    __syncthreads();
+#pragma unroll
+    for (int r = 0; r < KEYS; r++) s.at[to(r)] = at[r];
+    __syncthreads();
+#pragma unroll
+    for (int r = 0; r < KEYS; r++) {
+        u32 i = r * SWEEPERS + thread;
+        if (i >= all) continue;
+        // Where there is no result yet, the place was kept in the key's stead.
+        if (out) pass.at_out[row * p.length + (u32)moved[r]] = s.at[i];
+        else write(p, pass, row, shifts[digit_of(moved[r])] + i, (K)moved[r], s.at[i]);
     }
 }
 #endif

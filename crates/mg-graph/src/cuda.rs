@@ -11,7 +11,7 @@ use mg_kernels::cuda::library::{KernelPlan, copy};
 use mg_kernels::cuda::{Check, CudaEpilogue, CudaList};
 use mg_kernels::finding::{Checks, IndexBound};
 use mg_kernels::library::matmul::Epilogue;
-use mg_kernels::library::{Described, Shaped, Target};
+use mg_kernels::library::{Alike, Described, Shaped, Target};
 use smallvec::{SmallVec, smallvec};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -288,11 +288,9 @@ impl Launch {
             let Some(kernel) = placed.first().map(|(_, call, _)| call.kernel) else { return Ok(None) };
             let mut each = vec![];
             for (((launch, call, _), operands), &align) in placed.iter().zip(&operands).zip(aligned_outs) {
-                if call.kernel != kernel {
-                    return Ok(None);
-                }
                 let result = Shaped { shape: launch.shape, dtype: launch.dtype };
-                each.push((&operands[..], result, target(gpu, situation, align)));
+                let target = target(gpu, situation, align);
+                each.push(Alike { kernel: call.kernel, operands, result, target });
             }
             let Some(plan) = kernel.together(&each)? else { return Ok(None) };
             Ok(Some(vec![PreparedPlan::new(gpu, plan, (0..inputs.len()).collect(), 0)?]))

@@ -26,6 +26,15 @@ pub(crate) struct Walked {
     pub(crate) column: Vec<isize>,
 }
 
+impl Walked {
+    /// Whether memory is read that lies densely along this one of several dimensions of columns, and not along the last.
+    pub(crate) fn is_turned(&self, axis: usize) -> bool {
+        let last = self.column.last().copied().unwrap_or(0);
+        let reads = self.class == Class::Full && self.source == Source::Buffer;
+        reads && axis + 1 < self.column.len() && self.column[axis] == 1 && !matches!(last, 0 | 1)
+    }
+}
+
 /// The space, divided.
 #[derive(Clone, Debug)]
 pub(crate) struct Frame {

@@ -5,8 +5,8 @@ use mg_device::{DType, Layout, Shape};
 use mg_kernels::cuda::library::{KERNELS, KernelLaunch, KernelPlan, copy};
 use mg_kernels::library::matmul::{Precision, Problem, cuda as matmul};
 use mg_kernels::library::{
-    Blend, Compact, Described, Extreme, Library, Shaped, Target, attention, conv, factor, gather, pair, pool,
-    put, scan, search, sort, tally, triangular,
+    Blend, Compact, Described, Extreme, Library, Shaped, Target, Unblend, attention, conv, factor, gather,
+    pair, pool, put, scan, search, sort, tally, triangular,
 };
 use std::collections::BTreeSet;
 
@@ -166,7 +166,9 @@ fn others() -> Vec<KernelLaunch> {
     let (lines, places): (&[usize], &[usize]) = (&[2, 3, 8], &[2, 3, 70]);
     for dtype in [DType::F32, DType::F64] {
         let between = [(lines, dtype), (places, DType::I64), (places, dtype), (places, DType::Bool)];
-        all.extend(launches(Blend { axis: 2, taps: 1, asks: true }, &between));
+        all.extend(launches(Blend { axis: 2, taps: 1, asks: true, line: false }, &between));
+        let back = [(lines, dtype), (&[8], DType::I64), (&[8], dtype)];
+        all.extend(launches(Unblend { axis: 2, taps: 1, size: 70 }, &back));
     }
     let written = put::Put { n: 10, inner: 4 };
     all.extend(launches(written, &[f32s(&[10, 4]), f32s(&[3, 4]), (&[3], DType::I64)]));

@@ -153,7 +153,10 @@ fn blended(x: &Node, axis: usize, shape: Shape, taps: &[Tap]) -> Result<Node> {
             .chain(some.iter().filter_map(|tap| tap.inside.as_ref()));
         let behind = all.map(|node| node.expand(shape)).collect::<Result<Vec<Node>>>()?;
         let operands: Vec<&Node> = std::iter::once(x).chain(&behind).collect();
-        let kernel = Blend { axis: axis as u8, taps: some.len() as u8, asks };
+        // Whether all lines have the same.
+        let line =
+            some.iter().all(|tap| [&tap.at, &tap.weight].iter().all(|of| of.shape().numel() == shape[axis]));
+        let kernel = Blend { axis: axis as u8, taps: some.len() as u8, asks, line };
         let part = Node::library(kernel.into(), &operands)?;
         sum = Some(sum.map_or(part.clone(), |s| s.add(&part)));
     }

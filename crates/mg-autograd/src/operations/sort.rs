@@ -87,8 +87,21 @@ fn in_order(t: &Tensor, dim: isize, descending: bool, count: Option<usize>) -> R
         let at = chosen(&untracked(&last), descending, count)?;
         return lines.picked(&last, &at);
     }
-    let at = Node::library(Sort { kind: SortKind::Indices, descending, count }.into(), &[&last])?;
-    lines.picked(&last, &at)
+    let by = |kind| Node::library(Sort { kind, descending, count }.into(), &[&last]);
+    if is_scattered(&last) && count == lines.length() {
+        return Ok((lines.back(&by(SortKind::Values)?)?, lines.back(&by(SortKind::Indices)?)?));
+    }
+    lines.picked(&last, &by(SortKind::Indices)?)
+}
+
+/// Bytes from which elements of a line do not stay in a GPU's second-level cache while they are read at random.
+const FAR: usize = 48 << 20;
+
+/// Whether elements in order are found sooner by sorting them alone than by reading each where a sort found it.
+fn is_scattered(last: &Node) -> bool {
+    let shape = last.shape();
+    let is_far = shape[shape.rank() - 1].saturating_mul(last.dtype().size()) >= FAR;
+    is_far && !last.device().is_cpu() && !(last.is_tracked() && mg_graph::is_tracking())
 }
 
 /// Elements of a line from which few of them are not looked for by sorting all, and how many are few: as many as one block sorts.

@@ -8,8 +8,8 @@ use crate::hash::Table;
 use crate::kernel::Kernel;
 use crate::op::Op;
 use crate::plan::{Action, KernelArg, Launch, Loc, Plan};
-use mg_device::Device;
 use mg_device::cuda::Gpu;
+use mg_device::{Device, Layout};
 use mg_kernels::library::{Described, Library, MOST_TOGETHER, Shaped};
 use smallvec::SmallVec;
 use std::collections::BTreeSet;
@@ -18,11 +18,17 @@ use std::collections::BTreeSet;
 const PART: usize = 16;
 const LEAST: usize = 16 << 20;
 
-/// Where a kernel is launched, and what those have in common that may be launched with it.
-type Alike = (Device, [usize; 2]);
+/// Where a kernel is launched, what those have in common that may be launched with it, and the operands of one that shares them.
+type Alike<O> = (Device, [usize; 3], Vec<O>);
 
-/// What a library kernel has in common with others.
-fn alike(device: Device, kernel: &Library, args: &[KernelArg], result: Shaped) -> Option<Alike> {
+/// What a library kernel has in common with others; `of` says what its operands are.
+fn alike<O>(
+    device: Device,
+    kernel: &Library,
+    args: &[KernelArg],
+    result: Shaped,
+    of: impl Iterator<Item = O>,
+) -> Option<Alike<O>> {
     if !device.is_cuda() {
         return None;
     }
@@ -30,10 +36,11 @@ fn alike(device: Device, kernel: &Library, args: &[KernelArg], result: Shaped) -
     // Addresses are aligned as nearly all are; where they turn out not to be, the kernels are launched one by one.
     let described = |arg: &KernelArg| Described { layout: arg.layout, dtype: arg.dtype, align: 16 };
     let operands: SmallVec<[Described; 4]> = args.iter().map(described).collect();
-    Some((device, kernel.alike(&operands, &result, major * 10 + minor)?))
+    let shared = of.filter(|_| kernel.shares()).collect();
+    Some((device, kernel.alike(&operands, &result, major * 10 + minor)?, shared))
 }
 
-fn alike_group(graph: &Graph, groups: &Groups, id: usize) -> Option<Alike> {
+fn alike_group(graph: &Graph, groups: &Groups, id: usize) -> Option<Alike<usize>> {
     let group = groups.list[id].as_ref().filter(|group| group.is_kernel && group.epilogue.is_none())?;
     let node = group.members[0].node;
     let inner = graph.nodes[node];
@@ -43,19 +50,21 @@ fn alike_group(graph: &Graph, groups: &Groups, id: usize) -> Option<Alike> {
     }
     let args = graph.sources[node].iter().map(|&source| operand(graph, source).ok());
     let args: Option<Vec<KernelArg>> = args.collect();
-    alike(inner.device, kernel, &args?, Shaped { shape: inner.shape, dtype: inner.dtype })
+    let result = Shaped { shape: inner.shape, dtype: inner.dtype };
+    alike(inner.device, kernel, &args?, result, graph.sources[node].iter().copied())
 }
 
-fn alike_launch(launch: &Launch) -> Option<Alike> {
+fn alike_launch(launch: &Launch) -> Option<Alike<(Loc, isize, Layout)>> {
     let call = launch.call().filter(|call| call.epilogue.is_none())?;
     let result = Shaped { shape: launch.shape, dtype: launch.dtype };
-    alike(launch.device, &call.kernel, &call.args, result)
+    let of = call.args.iter().map(|arg| (arg.bind.loc, arg.bind.delta, arg.layout));
+    alike(launch.device, &call.kernel, &call.args, result, of)
 }
 
 /// The order of launches with those side by side that are to be one: each waits for others until something reads a result, or until what they keep in
 /// memory is too much.
 pub(super) fn put(graph: &Graph, groups: &Groups, order: Vec<usize>) -> Vec<usize> {
-    let alike: Vec<Option<Alike>> = order.iter().map(|&id| alike_group(graph, groups, id)).collect();
+    let alike: Vec<Option<Alike<usize>>> = order.iter().map(|&id| alike_group(graph, groups, id)).collect();
     if alike.iter().flatten().count() < 2 {
         return order;
     }

@@ -63,6 +63,8 @@ pub(crate) struct Body<'a> {
     pub(crate) aligned: bool,
     /// By operand, where in shared memory its row is kept, if it is, and whether it is there already.
     pub(crate) kept: Vec<Option<(Op, bool)>>,
+    /// The dimension along which runs are neighbours, as many as a run has elements, if they are.
+    pub(crate) turned: Option<usize>,
     pub(crate) wide: bool,
     pub(crate) uniform: Vec<Option<Op>>,
     /// By value, for each row at a time.
@@ -83,6 +85,7 @@ impl<'a> Body<'a> {
             vector,
             aligned,
             kept: vec![None; frame.inputs.len()],
+            turned: None,
             wide: frame.is_wide(),
             uniform: vec![None; n],
             row: vec![vec![]; n],
@@ -407,15 +410,45 @@ impl<'a> Body<'a> {
             if !needed || self.frame.classes[v] != Class::Full {
                 continue;
             }
+            let base = |run: &Run| {
+                rows[run.row].bases[i as usize].ok_or_else(|| internal("an operand without an address"))
+            };
+            if let (Some(axis), [run, ..]) = (self.turned, runs)
+                && self.frame.inputs[i as usize].is_turned(axis)
+            {
+                self.full[v] = self.turned_elements(i as usize, axis, run, base(run)?);
+                continue;
+            }
             let mut out = Vec::with_capacity(runs.len() * self.vector);
             for run in runs {
-                let base = rows[run.row].bases[i as usize]
-                    .ok_or_else(|| internal("an operand without an address"))?;
-                out.extend(self.elements(i as usize, run, base));
+                out.extend(self.elements(i as usize, run, base(run)?));
             }
             self.full[v] = out;
         }
         Ok(())
+    }
+
+    /// The elements of an operand at neighbouring runs, of which this one is the first: read by runs along the dimension where they are neighbours.
+    fn turned_elements(&mut self, input: usize, axis: usize, run: &Run, base: Op) -> Vec<Op> {
+        let frame = self.frame;
+        let walked = &frame.inputs[input];
+        let (n, size) = (self.vector, walked.dtype.size() as i64);
+        let others = walked.column.iter().enumerate().filter(|&(d, _)| d != axis).map(|(_, s)| s);
+        let is_whole = self.aligned && others.into_iter().all(|s| s % n as isize == 0);
+        let last = walked.column.last().copied().unwrap_or(0);
+        let step = self.params.long(last as i64 * size);
+        let mut at = self.advance(base, &run.coords, &walked.column, walked);
+        let mut lines: Vec<Vec<Op>> = Vec::with_capacity(n);
+        for line in 0..n {
+            if line > 0 {
+                at = op2(Kind::D, "add.s64", at, step);
+            }
+            lines.push(match is_whole {
+                true => load_vector(walked.dtype, at, 0, n, run.p),
+                false => (0..n as i64).map(|i| load(walked.dtype, at, i * size, run.p)).collect(),
+            });
+        }
+        (0..n * n).map(|e| lines[e % n][e / n]).collect()
     }
 
     /// An operand of an instruction on elements: element `e` of run `run`.

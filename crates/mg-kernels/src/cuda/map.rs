@@ -5,7 +5,7 @@ use super::emit::{Emitted, finish};
 use super::lanes::{Pred, select};
 use super::ptx::{self, Kind, Op, assign, copy, imm, imm64, ins, label, op1, op2, op3, place, special};
 use super::reduce::{Acc, Reduction};
-use super::stage::Elements;
+use super::stage::{Elements, Plane};
 use super::totals::{Block, Total, finish_totals, start_totals};
 use crate::frame::{Frame, internal};
 use crate::program::{Class, Inst, Program, ReduceKind, Source};
@@ -105,7 +105,9 @@ pub(crate) fn emit(
     let best = |t: &Total| Some(Best::start(t.reduction.extreme().filter(|_| found_later)?));
     let best = totals.iter().map(best).collect();
     let mut map = Map { body, stage, totals, best, tid };
-    if per_block == 1 {
+    if let Some(plane) = stage.plane {
+        map.plane(plane, cta)?;
+    } else if per_block == 1 {
         let from = op2(Kind::D, "mul.wide.u32", cta, imm(tile as i64));
         map.tile(from, count, Pass::All(None))?;
     } else {
@@ -243,6 +245,61 @@ impl Map<'_> {
         Ok(())
     }
 
+    /// A tile of two dimensions: a thread has neighbouring runs of it, all of them or none.
+    fn plane(&mut self, plane: Plane, cta: Op) -> Result<()> {
+        let vector = self.stage.vector;
+        let dims = &self.body.frame.column_dims;
+        let (axis, last) = (plane.axis, dims.len() - 1);
+        // Of dimensions with one tile the first is meant.
+        let tiles = plane.tiles(dims, vector);
+        let several: Vec<usize> = tiles.iter().copied().filter(|&n| n > 1).collect();
+        let mut found = self.body.coords(cta, &several).into_iter();
+        let mut coords: Vec<Op> =
+            tiles.iter().map(|&n| if n > 1 { found.next().unwrap_or(cta) } else { imm(0) }).collect();
+        // Lanes and warps stand side by side along the last dimension, and below each other along the other one.
+        let (lane, warp) =
+            (op2(Kind::R, "and.b32", self.tid, imm(31)), op2(Kind::R, "shr.u32", self.tid, imm(5)));
+        let split = |at: Op, by: usize| {
+            let right = op2(Kind::R, "and.b32", at, imm(by as i64 - 1));
+            (op2(Kind::R, "shr.u32", at, imm(by.ilog2().into())), right)
+        };
+        let ((lane_down, lane_right), (warp_down, warp_right)) =
+            (split(lane, plane.lanes), split(warp, plane.warps));
+        let down = op3(Kind::R, "mad.lo.u32", warp_down, imm(32 / plane.lanes as i64), lane_down);
+        let right = op3(Kind::R, "mad.lo.u32", warp_right, imm(plane.lanes as i64), lane_right);
+        let mut inside = None;
+        for (d, threads, at) in
+            [(axis, self.stage.threads as usize / plane.across(), down), (last, plane.across(), right)]
+        {
+            let unit = op3(Kind::R, "mad.lo.u32", coords[d], imm(threads as i64), at);
+            coords[d] = op2(Kind::R, "mul.lo.u32", unit, imm(vector as i64));
+            let size = self.body.params.word(dims[d] as u32);
+            let p = op2(Kind::P, "setp.lt.u32", coords[d], size);
+            inside = Some(inside.map_or(p, |q| op2(Kind::P, "and.pred", p, q)));
+        }
+        // The position of the first element, and of runs below it.
+        let mut position = imm(0);
+        for (d, &n) in dims.iter().enumerate() {
+            let size = self.body.params.word(n as u32);
+            position = if d == 0 { coords[0] } else { op3(Kind::R, "mad.lo.u32", position, size, coords[d]) };
+        }
+        let below = dims[axis + 1..].iter().product::<usize>();
+        let below = self.body.params.word(below as u32);
+        let runs: Vec<Run> = (0..vector as i64)
+            .map(|r| {
+                let column = op3(Kind::R, "mad.lo.u32", below, imm(r), position);
+                let mut coords = coords.clone();
+                coords[axis] = op2(Kind::R, "add.u32", coords[axis], imm(r));
+                Run { column, coords, p: inside, row: 0 }
+            })
+            .collect();
+        let (bases, outputs) = (self.bases(imm(0)), self.outputs(imm(0)));
+        let row = RowAt { index: imm(0), p: None, bases };
+        self.body.turned = Some(axis);
+        self.computed(&row, &runs)?;
+        self.stored(&runs, &outputs)
+    }
+
     /// The runs at these positions of the tile, where there are such.
     fn elements(
         &mut self,
@@ -253,7 +310,6 @@ impl Map<'_> {
         pass: Pass,
     ) -> Result<()> {
         let body = &mut self.body;
-        let rows = std::slice::from_ref(row);
         let runs: Vec<Run> = at
             .iter()
             .map(|&(offset, p)| {
@@ -265,16 +321,8 @@ impl Map<'_> {
                 body.run(position, p, 0)
             })
             .collect();
-        let n = body.program.values.len();
-        let needed = vec![true; n];
-        // All loads come before the first use, and before any store: operands may give their memory to outputs.
-        body.load_full(&needed, rows, &runs)?;
-        for v in 0..n {
-            let is_op = !matches!(body.program.values[v].inst, Inst::Input(_) | Inst::Reduce(..));
-            if is_op && body.frame.classes[v] == Class::Full {
-                body.full_value(v, &runs)?;
-            }
-        }
+        self.computed(row, &runs)?;
+        let body = &mut self.body;
         for (i, (t, best)) in self.totals.iter().zip(&self.best).enumerate() {
             let (_, a) =
                 body.reduction(t.value, true).ok_or_else(|| internal("a total that is no reduction"))?;
@@ -300,8 +348,28 @@ impl Map<'_> {
             }
         }
         // There is nothing to store where places are found later.
+        self.stored(&runs, outputs)
+    }
+
+    /// Computes the values over elements.
+    fn computed(&mut self, row: &RowAt, runs: &[Run]) -> Result<()> {
+        let body = &mut self.body;
+        let n = body.program.values.len();
+        // All loads come before the first use, and before any store: operands may give their memory to outputs.
+        body.load_full(&vec![true; n], std::slice::from_ref(row), runs)?;
+        for v in 0..n {
+            let is_op = !matches!(body.program.values[v].inst, Inst::Input(_) | Inst::Reduce(..));
+            if is_op && body.frame.classes[v] == Class::Full {
+                body.full_value(v, runs)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes the outputs over elements.
+    fn stored(&mut self, runs: &[Run], outputs: &[Op]) -> Result<()> {
         for (&o, &base) in self.stage.stores.iter().zip(outputs) {
-            body.store_full(o, &runs, &[base])?;
+            self.body.store_full(o, runs, &[base])?;
         }
         Ok(())
     }

@@ -82,8 +82,8 @@ impl CudaProgram {
             .inputs
             .iter()
             .map(|i| {
-                let whole =
-                    i.class == Class::Full && i.source == Source::Buffer && i.column.last() == Some(&1);
+                let dense = i.column.last() == Some(&1) || (0..i.column.len()).any(|axis| i.is_turned(axis));
+                let whole = i.class == Class::Full && i.source == Source::Buffer && dense;
                 if whole { align(i.dtype.size()) } else { 1 }
             })
             .collect();

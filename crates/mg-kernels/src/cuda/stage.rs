@@ -74,14 +74,68 @@ pub(crate) struct Elements {
     pub(crate) blocks: u32,
     /// Positions need not be taken apart: addresses move with the tile.
     pub(crate) linear: bool,
+    /// Where an operand lies densely along another dimension than the last: tiles are planes of both.
+    pub(crate) plane: Option<Plane>,
     /// Outputs over elements.
     pub(crate) stores: Vec<usize>,
     /// Bytes of shared memory.
     pub(crate) shared: u32,
 }
 
+/// Tiles of two dimensions, of which a thread has a square: neighbouring runs, as many as a run has elements. What lies densely along the other dimension
+/// is read by runs along that one, and turned in registers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Plane {
+    /// The other dimension.
+    pub(crate) axis: usize,
+    /// Threads of a warp, and warps of a block, that stand side by side along the last dimension.
+    pub(crate) lanes: usize,
+    pub(crate) warps: usize,
+}
+
+impl Plane {
+    /// Elements from which a program has planes.
+    const LEAST: usize = 1 << 16;
+
+    /// With as many elements in a run as both dimensions are multiples of; `None` where no operand asks for it.
+    fn new(program: &Program, frame: &Frame, vector: usize) -> Option<(Plane, usize)> {
+        let (&last, others) = frame.column_dims.split_last()?;
+        let axis = (0..others.len()).find(|&axis| frame.inputs.iter().any(|i| i.is_turned(axis)))?;
+        let mut vector = vector.min(4);
+        while !others[axis].is_multiple_of(vector) {
+            vector /= 2;
+        }
+        let heavy = weight(program, frame) * vector * vector >= 1600;
+        let reduces = program.values.iter().any(|v| matches!(v.inst, Inst::Reduce(..)));
+        if vector == 1 || frame.columns < Plane::LEAST || frame.is_wide() || heavy || reduces {
+            return None;
+        }
+        let lanes = last.div_ceil(vector).next_power_of_two().min(8);
+        let warps = if last > lanes * vector { 2 } else { 1 };
+        Some((Plane { axis, lanes, warps }, vector))
+    }
+
+    /// Threads of a block that stand side by side along the last dimension.
+    pub(crate) fn across(&self) -> usize {
+        self.lanes * self.warps
+    }
+
+    /// Tiles along each of the dimensions.
+    pub(crate) fn tiles(&self, dims: &[usize], vector: usize) -> Vec<usize> {
+        let across = self.across();
+        let down = Elements::THREADS as usize / across;
+        let last = dims.len() - 1;
+        let per_tile = |d: usize| match d {
+            _ if d == last => across * vector,
+            _ if d == self.axis => down * vector,
+            _ => 1,
+        };
+        dims.iter().enumerate().map(|(d, n)| n.div_ceil(per_tile(d))).collect()
+    }
+}
+
 impl Elements {
-    const THREADS: u32 = 256;
+    pub(crate) const THREADS: u32 = 256;
     /// Threads of a block where there is much to reduce.
     const LARGE: u32 = 512;
     /// Tiles from which a block that writes takes one.
@@ -121,7 +175,27 @@ impl Elements {
         };
         let blocks = tiles.div_ceil(per_block).max(1) as u32;
         let shared = totals as u32 * SHARED + if totals == 0 { 0 } else { 16 };
-        Elements { vector, runs, threads, tile, tiles, per_block, blocks, linear, stores, shared }
+        let mut stage = Elements {
+            vector,
+            runs,
+            threads,
+            tile,
+            tiles,
+            per_block,
+            blocks,
+            linear,
+            plane: None,
+            stores,
+            shared,
+        };
+        if let Some((plane, vector)) = Plane::new(program, frame, vector).filter(|_| !list) {
+            stage.tiles = plane.tiles(&frame.column_dims, vector).iter().product();
+            (stage.vector, stage.runs) = (vector, vector);
+            stage.tile = stage.threads as usize * vector * vector;
+            stage.blocks = stage.tiles as u32;
+            stage.plane = Some(plane);
+        }
+        stage
     }
 }
 
@@ -581,6 +655,43 @@ mod tests {
                 "{n}: a block has nothing to do: {s:?}"
             );
             assert_eq!((s.per_block, s.shared, s.stores.len()), (1, 0, 1));
+        }
+    }
+
+    #[test]
+    fn where_an_operand_is_turned_every_element_is_one_threads_of_a_plane() {
+        for (dims, strides, plane) in [
+            (&[512, 1024][..], &[1, 512][..], Some((0, 4))),
+            (&[512, 1022], &[1, 512], Some((0, 2))),
+            (&[3, 4096, 16], &[65536, 1, 4096], Some((1, 4))),
+            (&[64, 3, 512], &[1, 32768, 64], Some((0, 4))),
+            // Nothing is turned; runs are of one element; there is little to do.
+            (&[512, 1024], &[2048, 1], None),
+            (&[512, 1024], &[1, 0], None),
+            (&[513, 1023], &[1, 513], None),
+            (&[64, 64], &[1, 64], None),
+        ] {
+            let mut p = program(1, 1, 0);
+            p.space = dims.to_vec();
+            p.inputs[0].strides[..dims.len()].copy_from_slice(strides);
+            let square = push(&mut p, Inst::Map(Row::Square, [0; 3]));
+            p.outputs.push((square, Class::Full));
+            let Stage::Elements(s) = staged(&p) else { panic!("{dims:?} are no map") };
+            assert_eq!(s.plane.map(|plane| (plane.axis, s.vector)), plane, "{dims:?}");
+            let Some(plane) = s.plane else { continue };
+            let (across, last) = (plane.across() * s.vector, dims.len() - 1);
+            let down = s.threads as usize / plane.across() * s.vector;
+            assert_eq!((s.tile, s.runs), (across * down, s.vector));
+            for (d, tiles) in plane.tiles(dims, s.vector).into_iter().enumerate() {
+                let each = if d == last {
+                    across
+                } else if d == plane.axis {
+                    down
+                } else {
+                    1
+                };
+                assert!(tiles * each >= dims[d] && (tiles - 1) * each < dims[d], "{dims:?}: {s:?}");
+            }
         }
     }
 

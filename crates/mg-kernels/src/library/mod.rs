@@ -25,6 +25,7 @@ pub mod tally;
 #[cfg(test)]
 mod testing;
 pub mod triangular;
+pub mod unblend;
 
 use crate::cuda::library::KernelPlan;
 use crate::finding::{Checks, Finding};
@@ -53,6 +54,7 @@ pub use search::Search;
 pub use sort::{Sort, SortKind};
 pub use tally::Tally;
 pub use triangular::Triangular;
+pub use unblend::Unblend;
 
 /// So many kernels at most are launched [together](Kernel::together).
 pub const MOST_TOGETHER: usize = matmul::cuda::MOST;
@@ -211,6 +213,19 @@ pub trait Structure: Algebra {
     fn ramp(&self, shape: Shape) -> Self;
 }
 
+/// One of several kernels that may be one launch.
+#[derive(Clone, Copy)]
+pub struct Alike<'a, K> {
+    /// The kernel.
+    pub kernel: K,
+    /// Its operands.
+    pub operands: &'a [Described],
+    /// Its result.
+    pub result: Shaped,
+    /// What it is planned for.
+    pub target: Target,
+}
+
 /// What the rest of the engine asks of a kernel. Operands lie densely, but for one that [takes them as they lie](Kernel::takes_any_layout).
 pub trait Kernel: Copy {
     /// The operation's name.
@@ -259,14 +274,19 @@ pub trait Kernel: Copy {
         None
     }
 
-    /// The launches that compute this kernel at once for several operands, results and targets that are [alike](Kernel::alike); `None` where they
+    /// Whether those that are launched [together](Kernel::together) have to read the same operands.
+    fn shares(&self) -> bool {
+        false
+    }
+
+    /// The launches that compute this kernel and others that are [alike](Kernel::alike) at once, each for operands of its own; `None` where they
     /// are better launched one by one. Of all, operands are [`Pointer::Input`](crate::cuda::library::Pointer::Input)s one after the other, and
     /// results as many [`Pointer::Output`](crate::cuda::library::Pointer::Output)s.
     ///
     /// # Errors
     ///
     /// Operands that the kernel does not take, sizes that no launch can take.
-    fn together(&self, _all: &[(&[Described], Shaped, Target)]) -> Result<Option<KernelPlan>> {
+    fn together(&self, _all: &[Alike<'_, Self>]) -> Result<Option<KernelPlan>> {
         Ok(None)
     }
 
@@ -424,9 +444,15 @@ macro_rules! library {
                 match self { $(Library::$Name(k) => k.takes_epilogue()),* }
             }
 
-            /// See [`Kernel::alike`].
-            pub fn alike(&self, operands: &[Described], result: &Shaped, capability: u32) -> Option<[usize; 2]> {
-                match self { $(Library::$Name(k) => k.alike(operands, result, capability)),* }
+            /// See [`Kernel::alike`]; those of unlike kinds never are.
+            pub fn alike(&self, operands: &[Described], result: &Shaped, capability: u32) -> Option<[usize; 3]> {
+                let [a, b] = match self { $(Library::$Name(k) => k.alike(operands, result, capability)),* }?;
+                Some([self.words()[0] as usize, a, b])
+            }
+
+            /// See [`Kernel::shares`].
+            pub fn shares(&self) -> bool {
+                match self { $(Library::$Name(k) => k.shares()),* }
             }
 
             /// See [`Kernel::together`].
@@ -434,8 +460,17 @@ macro_rules! library {
             /// # Errors
             ///
             /// Operands that the kernel does not take, sizes that no launch can take.
-            pub fn together(&self, all: &[(&[Described], Shaped, Target)]) -> Result<Option<KernelPlan>> {
-                match self { $(Library::$Name(k) => k.together(all)),* }
+            pub fn together(&self, all: &[Alike<'_, Library>]) -> Result<Option<KernelPlan>> {
+                match self {
+                    $(Library::$Name(k) => {
+                        let mut own = Vec::with_capacity(all.len());
+                        for &Alike { kernel, operands, result, target } in all {
+                            let Library::$Name(kernel) = kernel else { return Ok(None) };
+                            own.push(Alike { kernel, operands, result, target });
+                        }
+                        k.together(&own)
+                    })*
+                }
             }
 
             /// See [`Kernel::computed_from`].
@@ -536,6 +571,8 @@ library! {
     ScatterAdd;
     /// Weighted sums of elements by index.
     Blend;
+    /// What comes back to elements of which weighted sums were taken.
+    Unblend;
     /// Means of values by the softmax of products of queries and keys.
     Attention;
     /// Running sums and their like.

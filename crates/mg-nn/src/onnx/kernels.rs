@@ -70,6 +70,7 @@ pub(super) fn kernel(
         // What depends on how an index came about is made where that is known.
         Library::Gather(_)
         | Library::Blend(_)
+        | Library::Unblend(_)
         | Library::Scan(_)
         | Library::Factor(_)
         | Library::Triangular(_)

@@ -15,11 +15,12 @@ use crate::workspace::{Workspace, cargo_program};
 use crate::{Result, at, process};
 
 const USAGE: &str = "\
-usage: cargo xtask ptx [--check]
+usage: cargo xtask ptx [--check | SOURCE.cu ...]
 
 Compiles kernels/*.cu, as kernels/variants.txt lists them, to kernels/ptx/*.ptx;
 has the emitter write the kernels of single operations to kernels/programs.
-  --check   changes nothing; fails where a file is not what would be written";
+  --check     changes nothing; fails where a file is not what would be written
+  SOURCE.cu   compiles the kernels of these sources alone";
 
 /// The oldest that knows what the kernels use: its PTX 8.0 is read by drivers from 525 on.
 const NVRTC_PACKAGE: &str = "nvidia-cuda-nvrtc-cu12==12.0.140";
@@ -30,29 +31,36 @@ pub fn main(arguments: &[String]) -> Result<ExitCode> {
     let workspace = Workspace::find()?;
     match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         [] => {
-            let files = build(&workspace)?;
-            let folder = workspace.root.join(FOLDER);
-            std::fs::create_dir_all(&folder).map_err(at(&folder))?;
-            for stale in stale(&workspace, &files)? {
-                std::fs::remove_file(&stale).map_err(at(&stale))?;
-            }
-            let mut bytes = 0;
-            for (path, text) in &files {
-                let path = workspace.root.join(path);
-                bytes += text.len();
-                if std::fs::read_to_string(&path).is_ok_and(|now| now == *text) {
-                    continue;
-                }
-                std::fs::write(&path, text).map_err(at(&path))?;
-            }
-            println!("{} kernels, {} KiB", files.len() - 1, bytes / 1024);
+            write(&workspace, &[])?;
             write_programs(&workspace)?;
         }
         ["--check"] => check(&workspace)?,
         ["-h" | "--help"] => println!("{USAGE}"),
+        ref sources if sources.iter().all(|source| source.ends_with(".cu")) => write(&workspace, sources)?,
         _ => return Err(format!("ptx has no such options\n{USAGE}")),
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Writes the kernels of these sources, or of all if none is named.
+fn write(workspace: &Workspace, sources: &[&str]) -> Result<()> {
+    let files = build(workspace, sources)?;
+    let folder = workspace.root.join(FOLDER);
+    std::fs::create_dir_all(&folder).map_err(at(&folder))?;
+    for stale in stale(workspace, &files, sources)? {
+        std::fs::remove_file(&stale).map_err(at(&stale))?;
+    }
+    let mut bytes = 0;
+    for (path, text) in &files {
+        let path = workspace.root.join(path);
+        bytes += text.len();
+        if std::fs::read_to_string(&path).is_ok_and(|now| now == *text) {
+            continue;
+        }
+        std::fs::write(&path, text).map_err(at(&path))?;
+    }
+    println!("{} kernels, {} KiB", files.len(), bytes / 1024);
+    Ok(())
 }
 
 /// Has the emitter write the kernels of single operations, by the test that compares them: with cargo alone, wherever that runs.
@@ -64,8 +72,8 @@ pub fn write_programs(workspace: &Workspace) -> Result<()> {
 
 /// Compiles everything anew and compares.
 pub fn check(workspace: &Workspace) -> Result<()> {
-    let files = build(workspace)?;
-    let mut wrong: Vec<String> = stale(workspace, &files)?
+    let files = build(workspace, &[])?;
+    let mut wrong: Vec<String> = stale(workspace, &files, &[])?
         .iter()
         .map(|path| format!("{} belongs to no kernel", path.display()))
         .collect();
@@ -79,7 +87,7 @@ pub fn check(workspace: &Workspace) -> Result<()> {
     if !wrong.is_empty() {
         return Err(format!("{}; mend it with: cargo xtask ptx", wrong.join("\n")));
     }
-    println!("{} kernels are what their sources compile to", files.len() - 1);
+    println!("{} kernels are what their sources compile to", files.len());
     Ok(())
 }
 
@@ -88,15 +96,19 @@ pub fn available() -> bool {
     cfg!(all(target_os = "linux", target_arch = "x86_64"))
 }
 
-/// Every file to be written, below the root, with its text.
-fn build(workspace: &Workspace) -> Result<Vec<(String, String)>> {
+/// Every file to be written, below the root, with its text: of the kernels of these sources, or of all if none is named.
+fn build(workspace: &Workspace, of: &[&str]) -> Result<Vec<(String, String)>> {
     if !available() {
         return Err("the compiler's package is for Linux on x86-64 alone".to_owned());
     }
     let sources = workspace.root.join(SOURCES);
     all_lanes_meet(&sources)?;
     let list = sources.join("variants.txt");
-    let variants = variants::parse(&std::fs::read_to_string(&list).map_err(at(&list))?)?;
+    let mut variants = variants::parse(&std::fs::read_to_string(&list).map_err(at(&list))?)?;
+    if let Some(unknown) = of.iter().find(|&&source| variants.iter().all(|v| v.source != source)) {
+        return Err(format!("no kernel of variants.txt is of {unknown}"));
+    }
+    variants.retain(|variant| of.is_empty() || of.contains(&variant.source.as_str()));
     let jobs: Vec<Value> = variants
         .iter()
         .map(|variant| {
@@ -154,14 +166,28 @@ fn all_lanes_meet(folder: &Path) -> Result<()> {
 }
 
 /// Files in the folder that are not among `files`.
-fn stale(workspace: &Workspace, files: &[(String, String)]) -> Result<Vec<std::path::PathBuf>> {
+fn stale(
+    workspace: &Workspace,
+    files: &[(String, String)],
+    sources: &[&str],
+) -> Result<Vec<std::path::PathBuf>> {
     let folder = workspace.root.join(FOLDER);
     if !folder.exists() {
         return Ok(Vec::new());
     }
     let entries = std::fs::read_dir(&folder).map_err(at(&folder))?;
     let known = |path: &Path| files.iter().any(|(file, _)| workspace.root.join(file) == path);
-    Ok(entries.filter_map(|entry| Some(entry.ok()?.path())).filter(|path| !known(path)).collect())
+    let own = |path: &Path| {
+        let text = std::fs::read_to_string(path).unwrap_or_default();
+        sources.is_empty() || sources.iter().any(|source| text.starts_with(&heading(source)))
+    };
+    let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
+    Ok(paths.filter(|path| !known(path) && own(path)).collect())
+}
+
+/// The first line of a kernel's file.
+fn heading(source: &str) -> String {
+    format!("// From kernels/{source} by `cargo xtask ptx`.\n")
 }
 
 /// The PTX without what only takes room: comments (but for the marks where code is spliced in), blank lines, indentation,
@@ -169,7 +195,7 @@ fn stale(workspace: &Workspace, files: &[(String, String)]) -> Result<Vec<std::p
 ///
 /// A level of its own is told in the second line, as `Gpu::load_module` reads it.
 fn tidy(ptx: &str, source: &str, level: Option<&str>) -> String {
-    let mut text = format!("// From kernels/{source} by `cargo xtask ptx`.\n");
+    let mut text = heading(source);
     if let Some(level) = level {
         text.push_str(&format!("// mg.level {level}\n"));
     }

@@ -5,7 +5,7 @@ mod cuda;
 #[cfg(test)]
 mod tests;
 
-use super::{Described, Kernel, Library, Operand, Shaped, Structure, Target};
+use super::{Described, Kernel, Library, Operand, Shaped, Structure, Target, Unblend};
 use crate::cuda::library::KernelPlan;
 use crate::cuda::library::constants::blend::TAPS;
 use crate::finding::{Checks, Finding};
@@ -25,6 +25,8 @@ pub struct Blend {
     pub taps: u8,
     /// Whether it is asked which of them count.
     pub asks: bool,
+    /// Whether indices and weights are the same for all lines along the axis: then what comes back is gathered, and not added by index.
+    pub line: bool,
 }
 
 impl Blend {
@@ -43,7 +45,7 @@ impl Kernel for Blend {
     }
 
     fn words(&self) -> [u64; 2] {
-        [self.axis.into(), u64::from(self.taps) << 1 | u64::from(self.asks)]
+        [self.axis.into(), u64::from(self.taps) << 2 | u64::from(self.asks) << 1 | u64::from(self.line)]
     }
 
     fn result(&self, operands: &[Shaped]) -> Result<Shaped> {
@@ -114,6 +116,20 @@ impl Kernel for Blend {
         };
         if i == 0 {
             let n = x[0].sizes()[axis];
+            if self.line && !self.asks && !g.sizes().contains(&0) {
+                // One of all lines, for all.
+                let line = |of: &T| {
+                    let along = of.sizes()[axis];
+                    let one = (0..of.sizes().rank())
+                        .filter(|&d| d != axis)
+                        .try_fold(of.clone(), |of, d| of.part(d, 0, 1));
+                    one?.reshaped(Shape::of(&[along]))
+                };
+                let lines = x[1..].iter().map(line).collect::<Result<Vec<T>>>()?;
+                let operands: Vec<&T> = std::iter::once(g).chain(&lines).collect();
+                let back = Unblend { axis: self.axis, taps: self.taps, size: n };
+                return Ok(Some(T::kernel(back.into(), &operands)?));
+            }
             let mut sum: Option<T> = None;
             for t in 0..taps {
                 let part = counted(t, g.mul(&weight[t])).placed(axis, &index[t], n)?;

@@ -48,7 +48,7 @@ fn sums_are_what_taps_say() {
     for dtype in [DType::F32, DType::F64] {
         for (taps, asks) in [(1, false), (1, true), (2, false), (3, true), (4, true), (4, false)] {
             for (axis, shape) in [(0, &[5][..]), (1, &[2, 7, 3]), (2, &[2, 3, 9]), (0, &[4, 1, 2])] {
-                let kernel = Blend { axis, taps, asks };
+                let kernel = Blend { axis, taps, asks, line: false };
                 let all = operands(kernel, dtype, shape, 6);
                 let got = computed(&kernel, &all.iter().collect::<Vec<_>>()).unwrap();
                 assert_eq!(got.values, expected(kernel, &all, shape), "{kernel:?}, {dtype}, {shape:?}");
@@ -59,7 +59,7 @@ fn sums_are_what_taps_say() {
 
 #[test]
 fn much_is_divided_among_threads() {
-    let kernel = Blend { axis: 1, taps: 2, asks: false };
+    let kernel = Blend { axis: 1, taps: 2, asks: false, line: false };
     let shape = [3, 200, 300];
     let all = operands(kernel, DType::F32, &shape, 50);
     let got = computed(&kernel, &all.iter().collect::<Vec<_>>()).unwrap();
@@ -68,7 +68,7 @@ fn much_is_divided_among_threads() {
 
 #[test]
 fn other_operands_are_refused() {
-    let kernel = Blend { axis: 1, taps: 2, asks: false };
+    let kernel = Blend { axis: 1, taps: 2, asks: false, line: false };
     let all = operands(kernel, DType::F32, &[2, 3], 4);
     let with = |i: usize, other: Array| {
         let mut all = all.clone();
@@ -87,7 +87,7 @@ fn other_operands_are_refused() {
 
 /// The names of launches, and how many blocks the last one has.
 fn launched(shape: &[usize], n: usize, [index, weight]: [&[isize]; 2]) -> (Vec<&'static str>, u32) {
-    let kernel = Blend { axis: (shape.len() - 1) as u8, taps: 1, asks: false };
+    let kernel = Blend { axis: (shape.len() - 1) as u8, taps: 1, asks: false, line: false };
     let whole = Shape::new(shape).unwrap();
     let lying = |strides: &[isize], dtype| Described {
         layout: Layout::new(whole, strides, 1 << 40).unwrap(),
@@ -121,13 +121,13 @@ fn who_shares_indices_is_a_threads() {
 
 #[test]
 fn a_batch_is_another_axis() {
-    let kernel = Blend { axis: 1, taps: 3, asks: true };
+    let kernel = Blend { axis: 1, taps: 3, asks: true, line: false };
     assert_eq!(kernel.with_batch(), Some(Blend { axis: 2, ..kernel }.into()));
 }
 
 #[test]
 fn what_it_is_linear_in() {
-    let of = |taps| (0..4).map(move |i| Blend { axis: 1, taps, asks: true }.is_linear_in(i));
+    let of = |taps| (0..4).map(move |i| Blend { axis: 1, taps, asks: true, line: false }.is_linear_in(i));
     assert!(of(1).eq([true, false, true, false]));
     // Not in one weight of several, whose share is one of a sum.
     assert!(of(2).eq([true, false, false, false]));

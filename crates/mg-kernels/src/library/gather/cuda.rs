@@ -7,9 +7,10 @@ use crate::cuda::library::args::{self, Address, OUTPUT, input};
 use crate::cuda::library::axes::{WIDE, countable};
 use crate::cuda::library::constants::gather::BLOCK;
 use crate::cuda::library::constants::scatter::{EACH, NONE, ROW, STRIP, SUMS, THREADS, WARPS};
-use crate::cuda::library::constants::sort::{BITS, DIGITS, FEW_TILES, TILE};
+use crate::cuda::library::constants::sort::BITS;
 use crate::cuda::library::many::{self, TAKEN};
 use crate::cuda::library::{KernelLaunch, KernelPlan, Pointer, copy, launch};
+use crate::library::sort::{Tally, counted, swept};
 use crate::same_sums;
 use mg_device::{DType, Error, ErrorKind, Layout, MAX_RANK, Result, Shape, collapse};
 use smallvec::{SmallVec, smallvec};
@@ -504,14 +505,14 @@ impl Linked {
     }
 }
 
-/// Where keys and positions lie in the workspace while they are sorted: twice each, and the counts of tiles and of all.
+/// Where keys and positions lie in the workspace while they are sorted: twice each, and the counts of their digits.
 struct Sorted {
     count: usize,
     passes: usize,
+    tiles: usize,
     /// Keys and positions that a pass writes, in turns.
     kept: [(usize, usize); 2],
-    counts: usize,
-    totals: usize,
+    tally: Tally,
     bytes: usize,
     /// Where it is known whether they are wanted: always, if that is nowhere.
     wanted: Option<usize>,
@@ -525,9 +526,9 @@ impl Sorted {
         // Keys up to `targets`, which stands for what is out of range, whose key is all ones.
         let passes = ((usize::BITS - targets.leading_zeros()) as usize).div_ceil(BITS);
         let kept = [(0, list), (2 * list, 3 * list)];
-        let counts = 4 * list;
-        let totals = counts + (DIGITS * count.div_ceil(TILE) * 4).next_multiple_of(256);
-        Sorted { count, passes, kept, counts, totals, bytes: totals + DIGITS * 4, wanted: None, heavy: 0 }
+        let tiles = count.div_ceil(swept(DType::I32));
+        let tally = Tally::new(4 * list, 1, tiles, passes);
+        Sorted { count, passes, tiles, kept, tally, bytes: tally.end(), wanted: None, heavy: 0 }
     }
 
     /// Has room for so many targets that are left to blocks: how many there are, and two words for each.
@@ -590,7 +591,8 @@ impl Sorted {
         };
         let mut launches = SmallVec::new();
         launches.push(launch(OP, "scatter_keys", self.blocks(self.count.div_ceil(THREADS)), &args)?);
-        let tiles = self.count.div_ceil(TILE);
+        launches.extend(self.tally.zeros()?);
+        let [totals, begun, told, _] = self.tally.addresses();
         for pass in 0..self.passes {
             // The first pass reads what is there, as elements.
             let [there, other] = self.kept;
@@ -600,12 +602,14 @@ impl Sorted {
                 at: [at(other.1), at(there.1)],
                 indices: None,
                 values: None,
-                counts: at(self.counts),
-                totals: at(self.totals).filter(|_| tiles > FEW_TILES),
+                totals,
+                begun,
+                told,
                 rows: 1,
                 length: self.count as u64,
                 count: self.count as u64,
-                tiles: tiles as u64,
+                tiles: self.tiles as u64,
+                counted: counted(1, self.count) as u64,
                 turn: 0,
                 nan: u64::MAX,
                 spread: None,
@@ -617,11 +621,15 @@ impl Sorted {
                 floats: 0,
                 wanted,
             };
-            launches.push(launch(OP, "order_count_b32", tiles, &args)?);
-            if tiles > FEW_TILES {
-                launches.push(launch(OP, "order_sum", DIGITS, &args)?);
+            if pass == 0 {
+                launches.push(launch(
+                    OP,
+                    "order_count_b32",
+                    self.count.div_ceil(counted(1, self.count)),
+                    &args,
+                )?);
             }
-            launches.push(launch(OP, "order_move_b32", tiles, &args)?);
+            launches.push(launch(OP, "order_sweep_b32", self.tiles, &args)?);
         }
         Ok(launches)
     }

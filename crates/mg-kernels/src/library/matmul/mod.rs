@@ -6,7 +6,7 @@ mod merged;
 #[cfg(test)]
 mod tests;
 
-use super::{After, Described, Kernel, Operand, Shaped, Structure, Target};
+use super::{After, Alike, Described, Kernel, Operand, Shaped, Structure, Target};
 use crate::cuda::library::KernelPlan;
 use crate::finding::{Checks, Finding};
 use mg_device::{DType, Error, ErrorKind, MAX_RANK, Result, Shape};
@@ -118,8 +118,8 @@ impl Kernel for MatMul {
         cuda::alike(&problem(operands, result, target).ok()?)
     }
 
-    fn together(&self, all: &[(&[Described], Shaped, Target)]) -> Result<Option<KernelPlan>> {
-        let problems = all.iter().map(|(operands, result, target)| problem(operands, result, *target));
+    fn together(&self, all: &[Alike<'_, MatMul>]) -> Result<Option<KernelPlan>> {
+        let problems = all.iter().map(|one| problem(one.operands, &one.result, one.target));
         cuda::together(&problems.collect::<Result<Vec<_>>>()?)
     }
 

@@ -1,12 +1,12 @@
-//! Launches of `kernels/sort.cu`: lines that fit a block in one, longer ones in three for each digit.
+//! Launches of `kernels/sort.cu`: lines that fit a block in one, longer ones in one for each digit behind one that counts all digits.
 
 use super::{Sort, SortKind};
-use crate::cuda::library::args::{self, OUTPUT, input};
+use crate::cuda::library::args::{self, Address, OUTPUT, input};
 use crate::cuda::library::constants::nth::{CHOOSE, COUNT, COUNTS, FIND, PART, TALLY};
 use crate::cuda::library::constants::sort::{
-    BITS, DIGITS, FEW, FEW_TILES, LINE, MEDIAN, MODE, NAN_MEDIAN, NTH, TILE,
+    BITS, DIGITS, FEW, LINE, MEDIAN, MODE, NAN_MEDIAN, NTH, SWEPT, TILE,
 };
-use crate::cuda::library::{KernelPlan, Pointer, copy, launch};
+use crate::cuda::library::{KernelLaunch, KernelPlan, Pointer, copy, launch};
 use crate::library::{Described, Shaped};
 use mg_device::{DType, Error, ErrorKind, Result, Width};
 use smallvec::smallvec;
@@ -28,8 +28,8 @@ impl Workspace {
         start
     }
 
-    fn kept(&mut self, count: usize, key: usize) -> Kept {
-        Kept { keys: self.part(count * key), at: self.part(count * size_of::<u32>()) }
+    fn kept(&mut self, count: usize, key: usize, at: usize) -> Kept {
+        Kept { keys: self.part(count * key), at: self.part(count * at) }
     }
 }
 
@@ -44,9 +44,63 @@ struct Problem<'a> {
     passes: usize,
     /// Where passes write in turns.
     kept: [Option<Kept>; 2],
-    counts: Option<usize>,
-    totals: Option<usize>,
-    spread: Option<usize>,
+    tally: Option<Tally>,
+    /// Whether what keys differ in is found.
+    spreads: bool,
+    /// Where positions and elements in order go.
+    results: [Address; 2],
+}
+
+/// Where digits of long lines are counted, all zeros at first.
+#[derive(Clone, Copy)]
+pub(in crate::library) struct Tally {
+    start: usize,
+    spread: usize,
+    begun: usize,
+    told: usize,
+    end: usize,
+}
+
+impl Tally {
+    /// Of `rows` lines of `tiles` each, from a byte of the workspace on.
+    pub(in crate::library) fn new(start: usize, rows: usize, tiles: usize, passes: usize) -> Tally {
+        let spread = start + (rows * passes * DIGITS * size_of::<u32>()).next_multiple_of(256);
+        let begun = spread + size_of::<u64>();
+        let told = (begun + passes * size_of::<u32>()).next_multiple_of(256);
+        Tally { start, spread, begun, told, end: told + rows * tiles * DIGITS * size_of::<u64>() }
+    }
+
+    /// The first byte behind it.
+    pub(in crate::library) fn end(&self) -> usize {
+        self.end
+    }
+
+    /// The launch that makes it zeros.
+    pub(in crate::library) fn zeros(&self) -> Result<impl Iterator<Item = KernelLaunch>> {
+        let start = self.start as u64;
+        let there = move |pointer| match pointer {
+            Pointer::Output(_) => (Pointer::Workspace, start),
+            Pointer::Input(_) | Pointer::Workspace | Pointer::Tickets | Pointer::Fault => (pointer, 0),
+        };
+        let zeros = copy::fill(8, (self.end - self.start) / 8, 0)?;
+        Ok(zeros.launches.into_iter().map(move |launch| launch.moved(there)))
+    }
+
+    /// Where a sort finds it: totals, how many tiles were begun, what they say, what keys differ in.
+    pub(in crate::library) fn addresses(&self) -> [Address; 4] {
+        [self.start, self.begun, self.told, self.spread].map(|at| Some((Pointer::Workspace, at as u64)))
+    }
+}
+
+/// Elements of a tile of a long line.
+pub(in crate::library) fn swept(dtype: DType) -> usize {
+    SWEPT / dtype.size().max(4)
+}
+
+/// Elements of a line of which a block counts the digits: so many that blocks are as many as run at a time, but enough to be worth one.
+pub(in crate::library) fn counted(rows: usize, length: usize) -> usize {
+    const AT_A_TIME: usize = 4 * 132;
+    (rows * length / AT_A_TIME).max(1 << 14).next_multiple_of(1 << 12).min(length)
 }
 
 impl Problem<'_> {
@@ -60,7 +114,8 @@ impl Problem<'_> {
     /// The argument of a pass; of what comes behind all of them, as if it were one more.
     fn args(&self, pass: usize) -> args::sort::Order {
         let kept = |at: Option<usize>| at.map(|at| (Pointer::Workspace, at as u64));
-        let values = self.sort.kind == SortKind::Values;
+        let [indices, values] = self.results;
+        let [totals, begun, told, spread] = self.tally.map_or([None; 4], |tally| tally.addresses());
         let largest = u64::MAX >> (64 - 8 * self.x.dtype.size());
         let which = match self.sort.kind {
             SortKind::Indices | SortKind::Values => LINE,
@@ -73,17 +128,19 @@ impl Problem<'_> {
             x: input(0),
             keys: self.kept.map(|k| kept(k.map(|k| k.keys))),
             at: self.kept.map(|k| kept(k.map(|k| k.at))),
-            indices: OUTPUT.filter(|_| !values),
-            values: OUTPUT.filter(|_| values),
-            counts: kept(self.counts),
-            totals: kept(self.totals),
+            indices,
+            values,
+            totals,
+            begun,
+            told,
             rows: self.rows as u64,
             length: self.length as u64,
             count: self.sort.count as u64,
             tiles: self.tiles as u64,
+            counted: counted(self.rows, self.length) as u64,
             turn: turn(self.x.dtype, self.sort.descending),
             nan: largest,
-            spread: kept(self.spread),
+            spread: spread.filter(|_| self.spreads),
             pass: pass as u32,
             passes: self.passes as u32,
             keeps: self.picks().into(),
@@ -113,7 +170,37 @@ pub(in crate::library) fn bits(dtype: DType) -> &'static str {
     }
 }
 
+/// Whether lines do not fit a block.
+pub(super) fn is_long(x: &Described) -> bool {
+    x.layout.shape().last().is_some_and(|&length| length > TILE)
+}
+
 pub(super) fn plan(sort: &Sort, operands: &[Described], result: &Shaped) -> Result<KernelPlan> {
+    let values = sort.kind == SortKind::Values;
+    planned(sort, operands, result, [OUTPUT.filter(|_| !values), OUTPUT.filter(|_| values)])
+}
+
+/// Both elements in order and their positions, of long lines: `values` is the number of the output where elements go.
+pub(super) fn both(
+    sort: &Sort,
+    operands: &[Described],
+    result: &Shaped,
+    values: usize,
+) -> Result<KernelPlan> {
+    planned(
+        sort,
+        operands,
+        result,
+        [1 - values, values].map(|number| Some((Pointer::Output(number as u8), 0))),
+    )
+}
+
+fn planned(
+    sort: &Sort,
+    operands: &[Described],
+    result: &Shaped,
+    results: [Address; 2],
+) -> Result<KernelPlan> {
     let op = "sort";
     let Some(x) = operands.first() else {
         return Err(Error::new(op, ErrorKind::Internal("no operand".into())));
@@ -132,14 +219,14 @@ pub(super) fn plan(sort: &Sort, operands: &[Described], result: &Shaped) -> Resu
     let (key, wide) = if x.dtype.size() == 8 { (8, "b64") } else { (4, "b32") };
     let bits = bits(x.dtype);
     let name = |what: &str| format!("order_{what}_{bits}");
-    let tiles = length.div_ceil(TILE);
+    let is_long = is_long(x);
     let which = match sort.kind {
         SortKind::Nth => Some(0),
         SortKind::Median => Some(1),
         SortKind::NanMedian => Some(2),
         SortKind::Indices | SortKind::Values | SortKind::Mode => None,
     };
-    if let Some(which) = which.filter(|_| tiles > 1) {
+    if let Some(which) = which.filter(|_| is_long) {
         return picked(sort, x, rows, length, which);
     }
     // Lines that are long enough for a block, but not for several.
@@ -148,46 +235,44 @@ pub(super) fn plan(sort: &Sort, operands: &[Described], result: &Shaped) -> Resu
         SortKind::Nth | SortKind::Median | SortKind::NanMedian => true,
         SortKind::Values | SortKind::Mode => false,
     };
-    let selects = few && tiles == 1 && length > TILE / 4;
+    let selects = few && !is_long && length > TILE / 4;
     let together = (TILE / length).clamp(1, DIGITS);
-    let passes = if tiles == 1 { 1 } else { 8 * x.dtype.size() / BITS };
-    let mut workspace = Workspace(0);
-    let (kept, counts, totals, spread) = ([None; 2], None, None, None);
+    let passes = if is_long { 8 * x.dtype.size() / BITS } else { 1 };
+    // Small integers differ in few digits.
+    let spreads = is_long && !x.dtype.is_float() && passes >= 4;
+    let tiles = length.div_ceil(swept(x.dtype));
+    let (kept, tally) = ([None; 2], None);
     let mut problem =
-        Problem { sort, x, rows, length, tiles, together, passes, kept, counts, totals, spread };
+        Problem { sort, x, rows, length, tiles, together, passes, kept, tally, spreads, results };
+    let mut workspace = Workspace(0);
     if selects {
         let launches = smallvec![launch(op, &name("select"), rows, &problem.args(0))?];
         return Ok(KernelPlan { launches, ..KernelPlan::default() });
     }
     // What one pass writes the next one reads, while that writes the other. The last one writes the result, if nothing is picked of it.
     let written = passes - usize::from(!problem.picks());
-    problem.kept = [0, 1].map(|number| (number < written).then(|| workspace.kept(total, key)));
+    // Elements that are sorted alone have no positions, and are kept as they are.
+    let alone = is_long && results[0].is_none();
+    let (key, at) = if alone { (x.dtype.size(), 0) } else { (key, size_of::<u32>()) };
+    problem.kept = [0, 1].map(|number| (number < written).then(|| workspace.kept(total, key, at)));
     let mut plan = KernelPlan::default();
-    if tiles == 1 {
-        plan.launches.push(launch(op, &name("block"), rows.div_ceil(together), &problem.args(0))?);
-    } else {
-        problem.counts = Some(workspace.part(rows * DIGITS * tiles * size_of::<u32>()));
-        // Of few tiles, who moves one adds up the counts.
-        problem.totals = (tiles > FEW_TILES).then(|| workspace.part(rows * DIGITS * size_of::<u32>()));
-        // Small integers differ in few digits.
-        if !x.dtype.is_float() && passes >= 4 {
-            let spread = workspace.part(size_of::<u64>());
-            let there = |pointer| match pointer {
-                Pointer::Output(_) => (Pointer::Workspace, spread as u64),
-                Pointer::Input(_) | Pointer::Workspace | Pointer::Tickets | Pointer::Fault => (pointer, 0),
-            };
-            let zeros = copy::fill(8, 1, 0)?;
-            plan.launches.extend(zeros.launches.into_iter().map(|launch| launch.moved(there)));
-            problem.spread = Some(spread);
-        }
+    if is_long {
+        let tally = Tally::new(workspace.part(0), rows, tiles, passes);
+        workspace.0 = tally.end();
+        problem.tally = Some(tally);
+        plan.launches.extend(tally.zeros()?);
+        plan.launches.push(launch(
+            op,
+            &name("count"),
+            rows * length.div_ceil(counted(rows, length)),
+            &problem.args(0),
+        )?);
+        let sweep = name(if alone { "alone" } else { "sweep" });
         for pass in 0..passes {
-            let args = problem.args(pass);
-            plan.launches.push(launch(op, &name("count"), rows * tiles, &args)?);
-            if tiles > FEW_TILES {
-                plan.launches.push(launch(op, "order_sum", rows * DIGITS, &args)?);
-            }
-            plan.launches.push(launch(op, &name("move"), rows * tiles, &args)?);
+            plan.launches.push(launch(op, &sweep, rows * tiles, &problem.args(pass))?);
         }
+    } else {
+        plan.launches.push(launch(op, &name("block"), rows.div_ceil(together), &problem.args(0))?);
     }
     if problem.picks() {
         plan.launches.push(launch(op, &format!("order_pick_{wide}"), rows, &problem.args(passes))?);

@@ -8,10 +8,10 @@ mod select;
 mod tests;
 mod words;
 
-pub(super) use cuda::{bits, turn};
+pub(super) use cuda::{Tally, bits, counted, swept, turn};
 pub(super) use keys::Element;
 
-use super::{Described, Kernel, Library, Operand, Shaped, Structure, Target};
+use super::{Alike, Described, Kernel, Library, Operand, Shaped, Structure, Target};
 use crate::cuda::library::KernelPlan;
 use crate::finding::{Checks, Finding};
 use mg_device::{DType, Error, ErrorKind, Result};
@@ -95,6 +95,27 @@ impl Kernel for Sort {
     fn with_batch(&self) -> Option<Library> {
         // The axis is the last.
         Some((*self).into())
+    }
+
+    fn alike(&self, operands: &[Described], _: &Shaped, _: u32) -> Option<[usize; 2]> {
+        // Elements in order and their positions come of one sort.
+        let both = matches!(self.kind, SortKind::Values | SortKind::Indices);
+        let is_long = operands.first().is_some_and(|x| cuda::is_long(x));
+        (both && is_long).then_some([self.count, self.descending.into()])
+    }
+
+    fn shares(&self) -> bool {
+        true
+    }
+
+    fn together(&self, all: &[Alike<'_, Sort>]) -> Result<Option<KernelPlan>> {
+        match all {
+            [one, other] if one.kernel.kind != other.kernel.kind => {
+                let values = usize::from(other.kernel.kind == SortKind::Values);
+                cuda::both(&one.kernel, one.operands, &one.result, values).map(Some)
+            }
+            _ => Ok(None),
+        }
     }
 
     fn checks(&self) -> Checks {

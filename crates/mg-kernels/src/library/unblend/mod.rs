@@ -1,0 +1,143 @@
+//! What comes back to elements of which weighted sums were taken: the gradient of [`Blend`] where indices are the same for all lines.
+
+mod cpu;
+mod cuda;
+#[cfg(test)]
+mod tests;
+
+use super::{Blend, Described, Kernel, Operand, Shaped, Structure, Target};
+use crate::cuda::library::KernelPlan;
+use crate::finding::{Checks, Finding};
+use crate::rows::Rules;
+use mg_device::{DType, Error, ErrorKind, Float, Result, Shape};
+
+/// `y[…, i, …] = Σ weightₜ[j] · g[…, j, …]` along an axis, over the positions `j` and of each the taps `t` with `indexₜ[j] = i`, in this order, each product
+/// and each sum rounded; 0 where there is none. Operands are `g`, f32 or f64; an index (i64) for each tap, and a weight of `g`'s dtype
+/// for each, both of as many elements as `g` has along the axis.
+///
+/// An index that is out of range adds nothing, and is not told: they are computed by who makes this kernel.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub struct Unblend {
+    /// The axis.
+    pub axis: u8,
+    /// How many indices each position has, up to [`Blend::MOST`].
+    pub taps: u8,
+    /// Elements of the result along the axis.
+    pub size: usize,
+}
+
+impl Unblend {
+    /// The operands of a [`Blend`] along the same axis, of a tensor: lines of indices and weights are seen in its shape.
+    fn seen<T: Structure>(&self, line: &T, shape: Shape) -> Result<T> {
+        let axis = usize::from(self.axis);
+        let alone =
+            Shape::new(&(0..shape.rank()).map(|d| if d == axis { shape[d] } else { 1 }).collect::<Vec<_>>())?;
+        line.reshaped(alone)?.expanded(shape)
+    }
+}
+
+impl Kernel for Unblend {
+    fn name(&self) -> &'static str {
+        "unblend"
+    }
+
+    fn words(&self) -> [u64; 2] {
+        [u64::from(self.axis) << 8 | u64::from(self.taps), self.size as u64]
+    }
+
+    fn result(&self, operands: &[Shaped]) -> Result<Shaped> {
+        let fail = |kind| Err(Error::new(self.name(), kind));
+        let (axis, taps) = (usize::from(self.axis), usize::from(self.taps));
+        let [g, behind @ ..] = operands else {
+            return fail(ErrorKind::Value("takes a tensor, indices and weights".into()));
+        };
+        if !(1..=Blend::MOST).contains(&taps) || behind.len() != 2 * taps {
+            let text =
+                format!("takes one to {} taps, got {} operands for {taps}", Blend::MOST, operands.len());
+            return fail(ErrorKind::Value(text));
+        }
+        if !matches!(g.dtype, DType::F32 | DType::F64) {
+            return fail(ErrorKind::DType(format!("takes f32 or f64, got {}", g.dtype)));
+        }
+        if axis >= g.shape.rank() {
+            return fail(ErrorKind::Axis { axis: axis as i64, rank: g.shape.rank() });
+        }
+        for (i, one) in behind.iter().enumerate() {
+            let dtype = [DType::I64, g.dtype][i / taps];
+            if one.dtype != dtype {
+                return fail(ErrorKind::DType(format!(
+                    "takes {dtype} as operand {}, got {}",
+                    i + 1,
+                    one.dtype
+                )));
+            }
+            if one.shape.dims() != [g.shape[axis]] {
+                let text =
+                    format!("operand {} has shape {}, for {} along axis {axis}", i + 1, one.shape, g.shape);
+                return fail(ErrorKind::Shape(text));
+            }
+        }
+        Ok(Shaped { shape: Shape::new(&g.shape.with(axis, self.size))?, dtype: g.dtype })
+    }
+
+    fn folds(&self, operands: &[Shaped], differs: &[bool]) -> bool {
+        // Examples are further lines.
+        self.axis > 0 && operands.len() == differs.len() && differs[0] && !differs[1..].contains(&true)
+    }
+
+    fn is_linear_in(&self, i: usize) -> bool {
+        i == 0 || self.taps == 1 && i == 2
+    }
+
+    fn checks(&self) -> Checks {
+        Checks::Nothing
+    }
+
+    fn flops(&self, operands: &[Shaped]) -> Option<u64> {
+        operands.first().map(|g| 2 * u64::from(self.taps) * g.shape.numel() as u64)
+    }
+
+    fn vjp<T: Structure>(&self, i: usize, x: &[T], _: &T, h: &T) -> Result<Option<T>> {
+        let (axis, taps) = (usize::from(self.axis), usize::from(self.taps));
+        let (g, index) = (&x[0], &x[1..=taps]);
+        let shape = g.sizes();
+        if i == 0 {
+            let behind = x[1..].iter().map(|line| self.seen(line, shape)).collect::<Result<Vec<T>>>()?;
+            let operands: Vec<&T> = std::iter::once(h).chain(&behind).collect();
+            let blend = Blend { axis: self.axis, taps: self.taps, asks: false, line: true };
+            return Ok(Some(T::kernel(blend.into(), &operands)?));
+        }
+        if i <= taps {
+            return Ok(None);
+        }
+        // The sum over all lines.
+        let part = g.mul(&h.gathered(axis, &self.seen(&index[i - 1 - taps], shape)?)?);
+        let axes: Vec<usize> = [axis].into_iter().chain((0..shape.rank()).filter(|&d| d != axis)).collect();
+        let (n, lines) = (shape[axis], shape.numel().checked_div(shape[axis]).unwrap_or(0));
+        let lines = part.permuted(&axes)?.reshaped(Shape::new(&[n, lines, 1])?)?;
+        Ok(Some(lines.summed()?.reshaped(Shape::new(&[n])?)?))
+    }
+
+    unsafe fn cpu(
+        &self,
+        operands: &[Operand],
+        out: *mut u8,
+        result: &Shaped,
+    ) -> std::result::Result<(), Finding> {
+        // SAFETY: this function's contract.
+        unsafe {
+            match result.dtype.float() {
+                Some(Float::F64) => cpu::unblend::<f64>(self, operands, out.cast()),
+                // f32: other dtypes were refused when the node was made.
+                Some(Float::F32 | Float::F16 | Float::BF16) | None => {
+                    cpu::unblend::<f32>(self, operands, out.cast());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn cuda(&self, operands: &[Described], result: &Shaped, _: Target) -> Result<KernelPlan> {
+        cuda::plan(self, operands, result)
+    }
+}
