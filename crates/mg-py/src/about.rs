@@ -20,28 +20,58 @@ macro_rules! never {
 }
 never! {
     /// Whether only some elements are kept: never.
+    ///
+    /// >>> mg.tensor([1.0]).is_sparse
+    /// False
     is_sparse;
     /// Whether it is stored by compressed rows: never.
+    ///
+    /// >>> mg.tensor([1.0]).is_sparse_csr
+    /// False
     is_sparse_csr;
     /// Whether the elements are quantised: never.
+    ///
+    /// >>> mg.tensor([1.0]).is_quantized
+    /// False
     is_quantized;
     /// Whether it has a shape and no elements: never.
+    ///
+    /// >>> mg.tensor([1.0]).is_meta
+    /// False
     is_meta;
     /// Whether it is on a device of Apple's: never.
+    ///
+    /// >>> mg.tensor([1.0]).is_mps
+    /// False
     is_mps;
     /// Whether it is on a device of Intel's: never.
+    ///
+    /// >>> mg.tensor([1.0]).is_xpu
+    /// False
     is_xpu;
     /// Whether it is on a device by XLA: never.
+    ///
+    /// >>> mg.tensor([1.0]).is_xla
+    /// False
     is_xla;
     /// Whether it is in the layout of oneDNN: never.
+    ///
+    /// >>> mg.tensor([1.0]).is_mkldnn
+    /// False
     is_mkldnn;
     /// Whether it is made of tensors of unlike sizes: never.
+    ///
+    /// >>> mg.tensor([1.0]).is_nested
+    /// False
     is_nested;
 }
 
 #[pymethods]
 impl PyTensor {
     /// How it is stored: by strides.
+    ///
+    /// >>> mg.zeros(2).layout
+    /// micrograd_rs.strided
     #[getter]
     fn layout(&self) -> PyLayout {
         PyLayout::strided
@@ -54,44 +84,69 @@ impl PyTensor {
     }
 
     /// The last two axes exchanged, of a matrix.
+    ///
+    /// >>> mg.tensor([[1, 2], [3, 4]]).H
+    /// tensor([[1, 3],
+    ///         [2, 4]])
     #[getter(H)]
     fn adjoint_matrix(&self, py: Python<'_>) -> PyResult<PyTensor> {
         self.conjugate_transposed(py)
     }
 
     /// The last two axes exchanged.
+    ///
+    /// >>> mg.zeros(5, 2, 3).mH.shape
+    /// (5, 3, 2)
     #[getter(mH)]
     fn conjugate_transposed(&self, py: Python<'_>) -> PyResult<PyTensor> {
         self.view(py, |t| t.transpose(-2, -1))
     }
 
     /// Which result of the operation that made it it is: gradients are told apart by other means here, so always 0.
+    ///
+    /// >>> mg.tensor([1.0]).output_nr
+    /// 0
     #[getter]
     fn output_nr(&self) -> usize {
         0
     }
 
     /// The number of axes.
+    ///
+    /// >>> mg.zeros(2, 3).ndimension()
+    /// 2
     fn ndimension(&self, py: Python<'_>) -> PyResult<usize> {
         build(py, || Ok(self.t.rank()))
     }
 
     /// Whether the elements are complex numbers: never.
+    ///
+    /// >>> mg.tensor([1.0]).is_complex()
+    /// False
     fn is_complex(&self) -> bool {
         false
     }
 
     /// Whether it is to be conjugated when it is read: never.
+    ///
+    /// >>> mg.tensor([1.0]).is_conj()
+    /// False
     fn is_conj(&self) -> bool {
         false
     }
 
     /// Whether it is to be negated when it is read: never.
+    ///
+    /// >>> mg.tensor([-1.0]).is_neg()
+    /// False
     fn is_neg(&self) -> bool {
         false
     }
 
     /// Whether it was made in `inference_mode`; no tensor is less than others for that here.
+    ///
+    /// >>> mg.tensor([1.0]).is_inference()
+    /// False
     fn is_inference(&self) -> bool {
         false
     }
@@ -115,11 +170,19 @@ impl PyTensor {
     }
 
     /// Whether other processes see its memory: never.
+    ///
+    /// >>> mg.tensor([1.0]).is_shared()
+    /// False
     fn is_shared(&self) -> bool {
         false
     }
 
     /// RuntimeError: processes share no memory.
+    ///
+    /// >>> mg.tensor([1.0]).share_memory_()
+    /// Traceback (most recent call last):
+    ///     ...
+    /// RuntimeError: share_memory_: processes share no memory here: threads (threading.Thread) share a tensor as it is, and another process is sent a copy
     fn share_memory_(&self) -> PyResult<()> {
         Err(PyRuntimeError::new_err(
             "share_memory_: processes share no memory here: threads (threading.Thread) share a tensor as it is, and another process \
@@ -140,21 +203,33 @@ impl PyTensor {
     }
 
     /// The memory that it lies in, as bytes.
+    ///
+    /// >>> mg.zeros(3).untyped_storage().nbytes()
+    /// 12
     fn untyped_storage<'py>(slf: &Bound<'py, PyTensor>) -> PyResult<Bound<'py, PyAny>> {
         slf.py().import("micrograd_rs.storage")?.getattr("UntypedStorage")?.call1((slf,))
     }
 
     /// The memory that it lies in, as elements.
+    ///
+    /// >>> mg.tensor([1.0, 2.0])[1:].storage().tolist()
+    /// [1.0, 2.0]
     fn storage<'py>(slf: &Bound<'py, PyTensor>) -> PyResult<Bound<'py, PyAny>> {
         slf.py().import("micrograd_rs.storage")?.getattr("TypedStorage")?.call1((slf,))
     }
 
     /// Whether its dtype has negative numbers.
+    ///
+    /// >>> mg.tensor([1.0]).is_signed(), mg.tensor([1], dtype=mg.uint8).is_signed()
+    /// (True, False)
     fn is_signed(&self, py: Python<'_>) -> PyResult<bool> {
         build(py, || Ok(self.t.dtype().is_signed()))
     }
 
     /// Whether its only element is not 0.
+    ///
+    /// >>> mg.tensor([0.0]).is_nonzero(), mg.tensor(3).is_nonzero()
+    /// (False, True)
     fn is_nonzero(&self, py: Python<'_>) -> PyResult<bool> {
         if build(py, || Ok(self.t.numel()))? != 1 {
             return Err(PyRuntimeError::new_err("takes a tensor of one element"));
@@ -163,18 +238,31 @@ impl PyTensor {
     }
 
     /// Whether another tensor has the same shape.
+    ///
+    /// >>> mg.zeros(2, 3).is_same_size(mg.ones(2, 3))
+    /// True
     fn is_same_size(&self, py: Python<'_>, other: &Bound<'_, PyTensor>) -> PyResult<bool> {
         let other = &other.get().t;
         build(py, || Ok(self.t.shape() == other.shape()))
     }
 
     /// Whether another tensor is the same part of the same memory.
+    ///
+    /// Arguments:
+    ///     tensor: the other one
+    ///
+    /// >>> x = mg.zeros(4)
+    /// >>> x.is_set_to(x.view(4)), x.is_set_to(x[:2])
+    /// (True, False)
     fn is_set_to(&self, py: Python<'_>, tensor: &Bound<'_, PyTensor>) -> PyResult<bool> {
         let (a, b) = (self.value(py)?, tensor.get().value(py)?);
         Ok(a.layout == b.layout && a.buffer.as_ptr() == b.buffer.as_ptr())
     }
 
     /// The tensor itself: copies to a device need no pinned memory here.
+    ///
+    /// >>> mg.tensor([1.0]).pin_memory()
+    /// tensor([1.])
     #[pyo3(signature = (device=None))]
     fn pin_memory<'py>(
         slf: Bound<'py, PyTensor>,
@@ -185,6 +273,9 @@ impl PyTensor {
     }
 
     /// Whether its memory is pinned: never.
+    ///
+    /// >>> mg.tensor([1.0]).is_pinned()
+    /// False
     #[pyo3(signature = (device=None))]
     fn is_pinned(&self, device: Option<&Bound<'_, PyAny>>) -> bool {
         let _ = device;
@@ -192,6 +283,9 @@ impl PyTensor {
     }
 
     /// In the dtype, and on the device, of another tensor.
+    ///
+    /// >>> mg.tensor([1, 2]).type_as(mg.tensor([0.5]))
+    /// tensor([1., 2.])
     fn type_as<'py>(
         slf: Bound<'py, PyTensor>,
         other: &Bound<'py, PyTensor>,
@@ -201,6 +295,9 @@ impl PyTensor {
     }
 
     /// The axes from the one with the largest stride on: the order in which elements lie in memory.
+    ///
+    /// >>> mg.zeros(2, 3, 4).transpose(0, 2).dim_order()
+    /// (2, 1, 0)
     fn dim_order<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         let value = self.value(py)?;
         let strides = value.layout.strides();
@@ -210,6 +307,10 @@ impl PyTensor {
     }
 
     /// Cuts it off from what computed it, in place: it is a constant from now on.
+    ///
+    /// >>> x = mg.tensor([1.0], requires_grad=True) * 2
+    /// >>> x.detach_().requires_grad
+    /// False
     fn detach_<'py>(slf: Bound<'py, PyTensor>) -> PyResult<Bound<'py, PyTensor>> {
         let this = slf.get();
         build(slf.py(), || this.t.detach_())?;
@@ -217,6 +318,9 @@ impl PyTensor {
     }
 
     /// A tensor in the same dtype and on the same device, of data, or of zeros in a shape.
+    ///
+    /// >>> mg.tensor([1, 2], dtype=mg.int32).new([7, 8])
+    /// tensor([7, 8], dtype=micrograd_rs.int32)
     #[pyo3(name = "new", signature = (*args))]
     fn another<'py>(slf: Bound<'py, PyTensor>, args: &Bound<'py, PyTuple>) -> PyResult<Bound<'py, PyAny>> {
         let is_truth = |arg: &Bound<'_, PyAny>| arg.is_instance_of::<PyBool>();
@@ -243,6 +347,11 @@ impl PyTensor {
     }
 
     /// Says that a stream uses it: its memory is given back in the order of its device's work anyway.
+    ///
+    /// Arguments:
+    ///     stream: the stream
+    ///
+    /// >>> x.record_stream(mg.cuda.current_stream())  # doctest: +SKIP
     fn record_stream(&self, stream: &Bound<'_, PyAny>) {
         let _ = stream;
     }

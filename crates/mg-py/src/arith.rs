@@ -265,12 +265,23 @@ fn compare(a: &Tensor, b: Operand, op: CompareOp) -> Result<Tensor> {
 #[pymethods]
 impl PyTensor {
     /// Sets every element to 0.
+    ///
+    /// >>> x = mg.ones(2)
+    /// >>> x.zero_()
+    /// tensor([0., 0.])
     fn zero_(slf: Bound<'_, PyTensor>) -> PyResult<Bound<'_, PyTensor>> {
         slf.get().write(slf.py(), |t| filled(t, Operand::Int(0)))?;
         Ok(slf)
     }
 
     /// Sets every element to a number.
+    ///
+    /// Arguments:
+    ///     value: the number, or a tensor without axes
+    ///
+    /// >>> mg.zeros(2, 2).fill_(7)
+    /// tensor([[7., 7.],
+    ///         [7., 7.]])
     fn fill_<'py>(slf: Bound<'py, PyTensor>, value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyTensor>> {
         let value = named("fill_", other(value))?.operand;
         slf.get().write(slf.py(), |t| filled(t, value).map_err(|e| e.with_op("fill_")))?;
@@ -278,6 +289,15 @@ impl PyTensor {
     }
 
     /// Sets the elements to those of another tensor, which is broadcast and converted, and may be on another device.
+    ///
+    /// Arguments:
+    ///     src: the other tensor
+    ///     non_blocking: of no effect, since nobody waits for a copy
+    ///
+    /// >>> x = mg.zeros(2, 2)
+    /// >>> x.copy_(mg.tensor([1, 2]))
+    /// tensor([[1., 2.],
+    ///         [1., 2.]])
     #[pyo3(signature = (src, non_blocking=false))]
     fn copy_<'py>(
         slf: Bound<'py, PyTensor>,

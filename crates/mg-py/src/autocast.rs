@@ -19,6 +19,13 @@ pub fn kind(device_type: &str) -> PyResult<DeviceKind> {
 }
 
 /// Whether operations on this type of device run in mixed precision.
+///
+/// Arguments:
+///     device_type: "cpu" or "cuda"
+///
+/// >>> with mg.autocast("cpu"):
+/// ...     mg.is_autocast_enabled("cpu")
+/// True
 #[pyfunction]
 #[pyo3(signature = (device_type="cuda"))]
 pub fn is_autocast_enabled(device_type: &str) -> PyResult<bool> {
@@ -26,12 +33,24 @@ pub fn is_autocast_enabled(device_type: &str) -> PyResult<bool> {
 }
 
 /// The dtype that products on this type of device run in, within autocast.
+///
+/// Arguments:
+///     device_type: "cpu" or "cuda"
+///
+/// >>> mg.get_autocast_dtype("cpu"), mg.get_autocast_dtype("cuda")
+/// (micrograd_rs.bfloat16, micrograd_rs.float16)
 #[pyfunction]
 pub fn get_autocast_dtype(device_type: &str) -> PyResult<PyDType> {
     Ok(PyDType(autocast_state().dtype(kind(device_type)?)))
 }
 
 /// Switches mixed precision on or off for operations on this type of device, on this thread.
+///
+/// Arguments:
+///     device_type: "cpu" or "cuda"
+///     enabled: whether it is on
+///
+/// >>> mg.set_autocast_enabled("cpu", False)
 #[pyfunction]
 pub fn set_autocast_enabled(device_type: &str, enabled: bool) -> PyResult<()> {
     let (state, kind) = (autocast_state(), kind(device_type)?);
@@ -41,6 +60,12 @@ pub fn set_autocast_enabled(device_type: &str, enabled: bool) -> PyResult<()> {
 }
 
 /// Sets the dtype that products on this type of device run in, within autocast, on this thread.
+///
+/// Arguments:
+///     device_type: "cpu" or "cuda"
+///     dtype: float16, bfloat16 or float32
+///
+/// >>> mg.set_autocast_dtype("cpu", mg.bfloat16)
 #[pyfunction]
 pub fn set_autocast_dtype(device_type: &str, dtype: &Bound<'_, PyAny>) -> PyResult<()> {
     let (state, kind) = (autocast_state(), kind(device_type)?);
@@ -51,18 +76,28 @@ pub fn set_autocast_dtype(device_type: &str, dtype: &Bound<'_, PyAny>) -> PyResu
 }
 
 /// Whether a parameter is converted once in a region of mixed precision.
+///
+/// >>> mg.is_autocast_cache_enabled()
+/// True
 #[pyfunction]
 pub fn is_autocast_cache_enabled() -> bool {
     autocast_state().caches()
 }
 
 /// Has a parameter be converted once in a region of mixed precision, or each time that it is used.
+///
+/// Arguments:
+///     enabled: whether it is converted once
+///
+/// >>> mg.set_autocast_cache_enabled(True)
 #[pyfunction]
 pub fn set_autocast_cache_enabled(enabled: bool) {
     set_autocast_state(autocast_state().with_cache(enabled));
 }
 
 /// Forgets the parameters that were converted.
+///
+/// >>> mg.clear_autocast_cache()
 #[pyfunction]
 pub fn clear_autocast_cache() {
     clear();

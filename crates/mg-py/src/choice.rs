@@ -21,6 +21,16 @@ fn tensor_of<'a, 'py>(condition: &'a Bound<'py, PyAny>) -> PyResult<&'a Bound<'p
 #[pymethods]
 impl PyTensor {
     /// The positions of what is not zero: a row each. With `as_tuple`, a tensor for each axis.
+    ///
+    /// Arguments:
+    ///     as_tuple: whether there is a tensor for each axis
+    ///
+    /// >>> x = mg.tensor([[0, 5], [7, 0]])
+    /// >>> x.nonzero()
+    /// tensor([[0, 1],
+    ///         [1, 0]])
+    /// >>> x.nonzero(as_tuple=True)
+    /// (tensor([0, 1]), tensor([1, 0]))
     #[pyo3(signature = (*, out=None, as_tuple=false))]
     fn nonzero<'py>(
         &self,

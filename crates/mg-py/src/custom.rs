@@ -312,6 +312,13 @@ impl PyTensor {
     /// Calls `hook` with the gradient of this tensor each time it is computed; a tensor that it answers with takes the gradient's
     /// place. Of the result of an operation, it is the gradient of the value that the tensor has now. `remove()` of the answer takes
     /// the hook away.
+    ///
+    /// >>> x = mg.tensor([1.0, 2.0], requires_grad=True)
+    /// >>> handle = x.register_hook(lambda gradient: gradient * 10)
+    /// >>> x.sum().backward()
+    /// >>> x.grad
+    /// tensor([10., 10.])
+    /// >>> handle.remove()
     fn register_hook(&self, py: Python<'_>, hook: Bound<'_, PyAny>) -> PyResult<PyHandle> {
         callable(&hook)?;
         let hook = hook.unbind();
@@ -323,6 +330,11 @@ impl PyTensor {
 
     /// Calls `hook` with this tensor, a leaf, each time `backward` has added to its gradient. `remove()` of the answer takes the hook
     /// away.
+    ///
+    /// >>> x = mg.tensor([1.0, 2.0], requires_grad=True)
+    /// >>> handle = x.register_post_accumulate_grad_hook(lambda leaf: print(leaf.grad))
+    /// >>> x.sum().backward()
+    /// tensor([1., 1.])
     fn register_post_accumulate_grad_hook(
         slf: &Bound<'_, PyTensor>,
         hook: Bound<'_, PyAny>,
@@ -345,11 +357,23 @@ impl PyTensor {
     }
 
     /// Keeps the gradient of this tensor in `grad` though it is the result of an operation.
+    ///
+    /// >>> x = mg.tensor([3.0], requires_grad=True)
+    /// >>> y = x * 2
+    /// >>> y.retain_grad()
+    /// >>> y.square().backward()
+    /// >>> y.grad
+    /// tensor([12.])
     fn retain_grad(&self, py: Python<'_>) -> PyResult<()> {
         build(py, || self.t.retain_grad())
     }
 
     /// Whether it is the result of an operation whose gradient is kept.
+    ///
+    /// >>> y = mg.tensor([3.0], requires_grad=True) * 2
+    /// >>> y.retain_grad()
+    /// >>> y.retains_grad
+    /// True
     #[getter]
     fn retains_grad(&self, py: Python<'_>) -> PyResult<bool> {
         build(py, || Ok(self.t.retains_grad()))

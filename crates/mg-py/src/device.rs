@@ -9,6 +9,14 @@ use std::cell::RefCell;
 use crate::error::{compute, exception};
 
 /// The host's processor ("cpu") or a CUDA device ("cuda:0"). Strings are taken wherever a device is, and compare equal.
+///
+/// Arguments:
+///     device: a name, another device, or the number of a CUDA device
+///     index: the number, where `device` does not say it
+///     type: another name of `device`
+///
+/// >>> mg.device("cuda", 1).index, mg.device("cpu") == "cpu"
+/// (1, True)
 #[pyclass(frozen, name = "Device", module = "micrograd_rs", from_py_object)]
 #[derive(Clone, Copy)]
 pub struct PyDevice(pub Device);
@@ -41,6 +49,13 @@ pub fn usable_device(obj: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Device>>
 }
 
 /// Makes this the device of tensors that are made without naming one; the CPU at first, or what MG_DEVICE says.
+///
+/// Arguments:
+///     device: the device
+///
+/// >>> mg.set_default_device("cpu")
+/// >>> mg.zeros(2).device
+/// Device('cpu')
 #[pyfunction]
 pub fn set_default_device(device: &Bound<'_, PyAny>) -> PyResult<()> {
     let device = self::device(device)?;
@@ -48,6 +63,9 @@ pub fn set_default_device(device: &Bound<'_, PyAny>) -> PyResult<()> {
 }
 
 /// The device of tensors that are made without naming one.
+///
+/// >>> mg.get_default_device()
+/// Device('cpu')
 #[pyfunction]
 pub fn get_default_device() -> PyDevice {
     PyDevice(mg_autograd::default_device())
@@ -55,12 +73,20 @@ pub fn get_default_device() -> PyDevice {
 
 /// How products of f32 matrices are computed on CUDA devices: "highest" (at first) in f32 throughout, "high" and "medium" on
 /// tensor cores, with operands rounded to 10 bits of fraction. ValueError for anything else.
+///
+/// Arguments:
+///     precision: "highest", "high" or "medium"
+///
+/// >>> mg.set_float32_matmul_precision("highest")
 #[pyfunction]
 pub fn set_float32_matmul_precision(precision: &str) -> PyResult<()> {
     mg_graph::set_float32_matmul_precision(precision).map_err(|e| exception(&e))
 }
 
 /// How products of f32 matrices are computed on CUDA devices: "highest" or "high", as which "medium" counts.
+///
+/// >>> mg.get_float32_matmul_precision()
+/// 'highest'
 #[pyfunction]
 pub fn get_float32_matmul_precision() -> &'static str {
     mg_graph::get_float32_matmul_precision()

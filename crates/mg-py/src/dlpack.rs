@@ -500,6 +500,14 @@ fn on_foreign(foreign: Foreign, dl: &DLTensor) -> PyResult<Tensor> {
 
 /// A tensor of what another library exports by DLPack, on the device where it is: a copy, unless `copy=False` asks for its
 /// memory.
+///
+/// Arguments:
+///     ext_tensor: what has `__dlpack__`, or a capsule
+///     copy: whether the memory is copied: it is unless this is false
+///
+/// >>> import numpy
+/// >>> mg.from_dlpack(numpy.arange(3))
+/// tensor([0, 1, 2])
 #[pyfunction]
 #[pyo3(signature = (ext_tensor, *, device=None, copy=None))]
 pub fn from_dlpack(

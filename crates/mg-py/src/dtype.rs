@@ -14,6 +14,12 @@ use crate::format::why_absent;
 ///
 /// Compares equal to its names ("f32", "float32"). Where one is taken, names, NumPy's dtypes and Python's `float`, `int`
 /// and `bool` are taken too.
+///
+/// Arguments:
+///     name: what it is called
+///
+/// >>> mg.dtype("float32") == mg.float32, mg.float32.itemsize, mg.float32.is_floating_point
+/// (True, 4, True)
 #[pyclass(frozen, name = "dtype", module = "micrograd_rs", from_py_object)]
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct PyDType(pub DType);
@@ -90,12 +96,26 @@ pub fn optional_dtype(obj: Option<&Bound<'_, PyAny>>) -> PyResult<Option<DType>>
 }
 
 /// The dtype in which two dtypes meet.
+///
+/// Arguments:
+///     type1: a dtype
+///     type2: another one
+///
+/// >>> mg.promote_types(mg.int64, mg.float16), mg.promote_types(mg.uint8, mg.int8)
+/// (micrograd_rs.float16, micrograd_rs.int16)
 #[pyfunction]
 pub fn promote_types(type1: &Bound<'_, PyAny>, type2: &Bound<'_, PyAny>) -> PyResult<Py<PyDType>> {
     object(type1.py(), DType::promote(dtype(type1)?, dtype(type2)?))
 }
 
 /// The dtype of the result of an operation on two tensors or numbers.
+///
+/// Arguments:
+///     tensor1: a tensor or a number
+///     tensor2: another one
+///
+/// >>> mg.result_type(mg.tensor([1, 2]), 0.5), mg.result_type(mg.tensor([1.0], dtype=mg.float16), 0.5)
+/// (micrograd_rs.float32, micrograd_rs.float16)
 #[pyfunction]
 pub fn result_type(tensor1: &Bound<'_, PyAny>, tensor2: &Bound<'_, PyAny>) -> PyResult<Py<PyDType>> {
     not_in_handler()?;
@@ -115,6 +135,13 @@ pub fn result_type(tensor1: &Bound<'_, PyAny>, tensor2: &Bound<'_, PyAny>) -> Py
 }
 
 /// Whether a conversion stays within what an operation may do to its result: no floats to integers, nothing to truth values.
+///
+/// Arguments:
+///     from_: the dtype of the result
+///     to: the dtype that it is written into
+///
+/// >>> mg.can_cast(mg.int64, mg.float32), mg.can_cast(mg.float32, mg.int64)
+/// (True, False)
 #[pyfunction]
 pub fn can_cast(from_: &Bound<'_, PyAny>, to: &Bound<'_, PyAny>) -> PyResult<bool> {
     let (from, to) = (dtype(from_)?, dtype(to)?);
@@ -122,12 +149,23 @@ pub fn can_cast(from_: &Bound<'_, PyAny>, to: &Bound<'_, PyAny>) -> PyResult<boo
 }
 
 /// Makes this the dtype of floating-point numbers that nobody gave one; float32 at first.
+///
+/// Arguments:
+///     d: a floating-point dtype
+///
+/// >>> mg.set_default_dtype(mg.float64)
+/// >>> mg.tensor([1.0]).dtype
+/// micrograd_rs.float64
+/// >>> mg.set_default_dtype(mg.float32)
 #[pyfunction]
 pub fn set_default_dtype(d: &Bound<'_, PyAny>) -> PyResult<()> {
     DType::set_default_float(dtype(d)?).map_err(|e| exception(&e))
 }
 
 /// The dtype of floating-point numbers that nobody gave one.
+///
+/// >>> mg.get_default_dtype()
+/// micrograd_rs.float32
 #[pyfunction]
 pub fn get_default_dtype(py: Python<'_>) -> PyResult<Py<PyDType>> {
     object(py, DType::default_float())

@@ -25,7 +25,13 @@ pyo3::create_exception!(
     micrograd_rs,
     LinAlgError,
     PyRuntimeError,
-    "A matrix that cannot be factorised, inverted or solved with."
+    "A matrix that cannot be factorised, inverted or solved with.
+
+>>> try:
+...     mg.linalg.inv(mg.zeros(2, 2))
+... except mg.linalg.LinAlgError:
+...     print(\"singular\")
+singular"
 );
 
 /// An exception of two kinds: that which Python's own functions raise, and PyTorch's for the same mistake.
@@ -40,7 +46,13 @@ fn both(py: Python<'_>, name: &str, first: Bound<'_, PyType>, doc: &str) -> PyRe
 /// `ArgumentError`: shapes or numbers that an operation does not take.
 pub fn argument_error(py: Python<'_>) -> PyResult<Bound<'_, PyType>> {
     static TYPE: PyOnceLock<Py<PyType>> = PyOnceLock::new();
-    let doc = "Shapes or numbers that an operation does not take: a ValueError, and the RuntimeError that PyTorch raises.";
+    let doc = "Shapes or numbers that an operation does not take: a ValueError, and the RuntimeError that PyTorch raises.
+
+>>> try:
+...     mg.zeros(2) + mg.zeros(3)
+... except mg.ArgumentError as error:
+...     isinstance(error, ValueError), isinstance(error, RuntimeError)
+(True, True)";
     let made = TYPE.get_or_try_init(py, || both(py, "ArgumentError", py.get_type::<PyValueError>(), doc))?;
     Ok(made.bind(py).clone())
 }
@@ -48,7 +60,13 @@ pub fn argument_error(py: Python<'_>) -> PyResult<Bound<'_, PyType>> {
 /// `EmptyError`: no elements, of which one is asked for.
 pub fn empty_error(py: Python<'_>) -> PyResult<Bound<'_, PyType>> {
     static TYPE: PyOnceLock<Py<PyType>> = PyOnceLock::new();
-    let doc = "No elements, of which one is asked for (the largest, the median): an ArgumentError, and the IndexError that PyTorch raises along an axis.";
+    let doc = "No elements, of which one is asked for (the largest, the median): an ArgumentError, and the IndexError that PyTorch raises along an axis.
+
+>>> try:
+...     mg.zeros(0).max()
+... except mg.EmptyError:
+...     print(\"nothing\")
+nothing";
     let made = TYPE.get_or_try_init(py, || {
         let members = PyDict::new(py);
         members.set_item("__module__", "micrograd_rs")?;
@@ -69,7 +87,13 @@ pub fn unfit(py: Python<'_>, text: String) -> PyErr {
 pub fn dtype_error(py: Python<'_>) -> PyResult<Bound<'_, PyType>> {
     static TYPE: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     let doc =
-        "Dtypes that an operation does not take: a TypeError, and the RuntimeError that PyTorch raises.";
+        "Dtypes that an operation does not take: a TypeError, and the RuntimeError that PyTorch raises.
+
+>>> try:
+...     mg.tensor([1, 2]).softmax(0, dtype=mg.int64)
+... except mg.DTypeError as error:
+...     isinstance(error, TypeError), isinstance(error, RuntimeError)
+(True, True)";
     let made = TYPE.get_or_try_init(py, || both(py, "DTypeError", py.get_type::<PyTypeError>(), doc))?;
     Ok(made.bind(py).clone())
 }

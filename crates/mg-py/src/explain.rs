@@ -9,6 +9,10 @@ use crate::error::compute;
 use crate::tensor::PyTensor;
 
 /// The launches that computing some tensors would take; `print` shows them.
+///
+/// >>> plan = mg.explain((mg.ones(3) * 2 + 1).sum())
+/// >>> len(plan)
+/// 1
 #[pyclass(frozen, name = "Explanation", module = "micrograd_rs")]
 pub struct PyExplanation(Explanation);
 

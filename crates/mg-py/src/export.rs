@@ -103,11 +103,17 @@ impl PyTensor {
 #[pymethods]
 impl PyTensor {
     /// The only element as Python's number.
+    ///
+    /// >>> mg.tensor([[2.5]]).item()
+    /// 2.5
     fn item<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.only(py, "item()")
     }
 
     /// The elements as nested lists; a number for a tensor without axes.
+    ///
+    /// >>> mg.tensor([[1, 2], [3, 4]]).tolist(), mg.tensor(5.0).tolist()
+    /// ([[1, 2], [3, 4]], 5.0)
     fn tolist<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let value = self.host_value(py)?;
         nested(py, &value, 0, value.layout.offset() as isize)
@@ -117,6 +123,12 @@ impl PyTensor {
     /// computed before they return, while there is such an array. That of a tensor which requires a gradient is read-only, and
     /// shows the values as they are now; `t.detach().numpy()` shares. `numpy.array(t)` is a copy. With `force`, as
     /// `t.detach().cpu().numpy()`.
+    ///
+    /// >>> x = mg.tensor([1.0, 2.0])
+    /// >>> a = x.numpy()
+    /// >>> a[0] = 9
+    /// >>> x
+    /// tensor([9., 2.])
     #[pyo3(signature = (*, force=false))]
     fn numpy<'py>(slf: &Bound<'py, PyTensor>, force: bool) -> PyResult<Bound<'py, PyAny>> {
         if !force {
@@ -258,12 +270,19 @@ impl PyTensor {
     }
 
     /// The distance between neighbours along each axis in memory, in elements.
+    ///
+    /// >>> mg.zeros(2, 3).strides
+    /// (3, 1)
     #[getter]
     fn strides<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         crate::size::size(py, build(py, || self.t.lie())?.strides().iter().copied())
     }
 
     /// The distance between neighbours along each axis in memory, in elements, or along one axis.
+    ///
+    /// >>> x = mg.zeros(2, 3)
+    /// >>> x.stride(), x.T.stride()
+    /// ((3, 1), (1, 3))
     #[pyo3(signature = (dim=None))]
     fn stride<'py>(&self, py: Python<'py>, dim: Option<isize>) -> PyResult<Bound<'py, PyAny>> {
         let Some(dim) = dim else { return self.strides(py) };
@@ -273,17 +292,28 @@ impl PyTensor {
     }
 
     /// Where the first element lies in its memory, in elements.
+    ///
+    /// >>> mg.arange(5)[2:].storage_offset()
+    /// 2
     fn storage_offset(&self, py: Python<'_>) -> PyResult<usize> {
         Ok(build(py, || self.t.lie())?.offset())
     }
 
     /// The address of the first element; the others lie from there as `stride()` says.
+    ///
+    /// >>> x = mg.tensor([1.0, 2.0])
+    /// >>> x[1:].data_ptr() - x.data_ptr()
+    /// 4
     fn data_ptr(&self, py: Python<'_>) -> PyResult<u64> {
         compute(py, || self.t.address())
     }
 
     /// Whether the elements lie in memory in row-major order without gaps; with `channels_last` whether they do with the axis of
     /// channels, the second one, taken as the last.
+    ///
+    /// >>> x = mg.zeros(2, 3)
+    /// >>> x.is_contiguous(), x.T.is_contiguous()
+    /// (True, False)
     #[pyo3(signature = (memory_format=None))]
     fn is_contiguous(&self, py: Python<'_>, memory_format: Option<PyMemoryFormat>) -> PyResult<bool> {
         let axes: isize = match memory_format {
@@ -301,6 +331,10 @@ impl PyTensor {
 
     /// The elements in memory of their own in row-major order; the tensor itself where they are already. (Also where another order is
     /// asked for: kernels here need none.)
+    ///
+    /// >>> x = mg.tensor([[1, 2], [3, 4]]).T
+    /// >>> x.stride(), x.contiguous().stride()
+    /// ((1, 2), (2, 1))
     #[pyo3(signature = (memory_format=None))]
     fn contiguous<'py>(
         slf: Bound<'py, PyTensor>,
@@ -353,6 +387,16 @@ impl Export {
 
 /// A tensor on a NumPy array's own memory: what is written to the array is seen by operations that come later. Arrays that
 /// cannot be used as they are (unaligned, of types that tensors do not have) are copied.
+///
+/// Arguments:
+///     array: the array
+///
+/// >>> import numpy
+/// >>> a = numpy.zeros(2, dtype="float32")
+/// >>> x = mg.from_numpy(a)
+/// >>> a[0] = 9
+/// >>> x
+/// tensor([9., 0.])
 #[pyfunction]
 pub fn from_numpy(py: Python<'_>, array: &Bound<'_, PyAny>) -> PyResult<PyTensor> {
     if !array.hasattr("__array_interface__")? {

@@ -53,6 +53,15 @@ fn shape(args: &Bound<'_, PyTuple>, size: Any<'_, '_>) -> PyResult<Vec<usize>> {
 }
 
 /// A tensor of data, copied: floats are of the default dtype, integers i64, truth values bool; what has a dtype keeps it.
+///
+/// Arguments:
+///     data: a number, nested sequences of numbers, an array or a tensor
+///
+/// >>> mg.tensor([[1, 2], [3, 4]])
+/// tensor([[1, 2],
+///         [3, 4]])
+/// >>> mg.tensor(0.5, dtype=mg.float64)
+/// tensor(0.5000, dtype=micrograd_rs.float64)
 #[pyfunction]
 #[pyo3(signature = (data, *, dtype=None, device=None, requires_grad=false, layout=None, pin_memory=None))]
 pub fn tensor(
@@ -70,6 +79,15 @@ pub fn tensor(
 }
 
 /// A tensor as it is; a NumPy array by its own memory, as by `from_numpy`, where dtype and device are the array's; anything else as by `tensor`.
+///
+/// Arguments:
+///     data: a tensor, an array, or what `tensor` takes
+///
+/// >>> x = mg.tensor([1.0, 2.0])
+/// >>> mg.as_tensor(x) is x
+/// True
+/// >>> mg.as_tensor([1, 2], dtype=mg.float32)
+/// tensor([1., 2.])
 #[pyfunction]
 #[pyo3(signature = (data, dtype=None, device=None))]
 pub fn as_tensor<'py>(
@@ -133,10 +151,35 @@ macro_rules! filled {
 }
 filled! {
     /// Zeros, of the default dtype unless asked otherwise.
+    ///
+    /// Arguments:
+    ///     shape: the sizes, one after the other or in one list
+    ///     size: the same, by name
+    ///
+    /// >>> mg.zeros(2, 3)
+    /// tensor([[0., 0., 0.],
+    ///         [0., 0., 0.]])
+    /// >>> mg.zeros(2, dtype=mg.int64)
+    /// tensor([0, 0])
     zeros |shape, dtype| Tensor::zeros(&shape, dtype);
     /// Ones, of the default dtype unless asked otherwise.
+    ///
+    /// Arguments:
+    ///     shape: the sizes, one after the other or in one list
+    ///     size: the same, by name
+    ///
+    /// >>> mg.ones(2, 3)
+    /// tensor([[1., 1., 1.],
+    ///         [1., 1., 1.]])
     ones |shape, dtype| Tensor::ones(&shape, dtype);
     /// As `zeros`: there is no memory that nobody wrote.
+    ///
+    /// Arguments:
+    ///     shape: the sizes, one after the other or in one list
+    ///     size: the same, by name
+    ///
+    /// >>> mg.empty(2, 3).shape
+    /// (2, 3)
     empty |shape, dtype| Tensor::zeros(&shape, dtype);
 }
 
@@ -157,6 +200,14 @@ fn dtype_of_number(obj: &Bound<'_, PyAny>, own: DType) -> Option<DType> {
 
 /// The same value everywhere; of the dtype of that number unless asked otherwise: the default float, i64, or bool. NumPy's numbers and tensors of one
 /// are numbers, too.
+///
+/// Arguments:
+///     size: the shape
+///     fill_value: the value
+///
+/// >>> mg.full((2, 2), 7), mg.full((2,), 0.5)
+/// (tensor([[7, 7],
+///         [7, 7]]), tensor([0.5000, 0.5000]))
 #[pyfunction]
 #[pyo3(signature = (
     size, fill_value, *, out=None, dtype=None, device=None, requires_grad=false, layout=None, pin_memory=None
@@ -203,6 +254,14 @@ fn columns_of_eye(obj: &Bound<'_, PyAny>) -> PyResult<Option<usize>> {
 }
 
 /// The identity matrix, or its first `m` columns.
+///
+/// Arguments:
+///     n: how many rows
+///     m: how many columns, as many as rows unless given
+///
+/// >>> mg.eye(2, 3)
+/// tensor([[1., 0., 0.],
+///         [0., 1., 0.]])
 #[pyfunction]
 #[pyo3(signature = (
     n, m=None, *, out=None, dtype=None, device=None, requires_grad=false, layout=None, pin_memory=None
@@ -228,6 +287,16 @@ pub fn eye(
 }
 
 /// `start`, `start + step`, … before `end`: i64 if all three are integers, else the default dtype.
+///
+/// Arguments:
+///     start: the first number; 0, where one number is given
+///     end: what it ends before
+///     step: how far neighbours are from each other, 1 unless given
+///
+/// >>> mg.arange(4)
+/// tensor([0, 1, 2, 3])
+/// >>> mg.arange(1, 2, 0.25)
+/// tensor([1.0000, 1.2500, 1.5000, 1.7500])
 #[pyfunction]
 #[pyo3(signature = (
     start=None, end=None, step=None, *, out=None, dtype=None, device=None, requires_grad=false, layout=None, pin_memory=None
@@ -299,6 +368,14 @@ fn steps_of_linspace(obj: &Bound<'_, PyAny>) -> PyResult<usize> {
 }
 
 /// `steps` numbers from `start` to `end`, both included.
+///
+/// Arguments:
+///     start: the first number
+///     end: the last one
+///     steps: how many there are
+///
+/// >>> mg.linspace(0, 1, 5)
+/// tensor([0.0000, 0.2500, 0.5000, 0.7500, 1.0000])
 #[pyfunction]
 #[pyo3(signature = (
     start, end, steps, *, out=None, dtype=None, device=None, requires_grad=false, layout=None, pin_memory=None
@@ -322,6 +399,15 @@ pub fn linspace(
 }
 
 /// Random integers from `low` (0, if one bound is given) up to `high`, which is left out.
+///
+/// Arguments:
+///     low: the least integer; where two arguments are given the first is `high`
+///     high: what none reaches
+///     size: the shape
+///
+/// >>> x = mg.randint(0, 3, (100,))
+/// >>> x.unique()
+/// tensor([0, 1, 2])
 #[pyfunction]
 #[pyo3(signature = (
     low=None, high=None, size=None, *, generator=None, out=None, dtype=None, device=None, requires_grad=false,
@@ -359,6 +445,12 @@ pub fn randint(
 #[pymethods]
 impl PyTensor {
     /// A tensor of data, copied, in this tensor's dtype and on its device unless others are named.
+    ///
+    /// Arguments:
+    ///     data: numbers, nested sequences of them, an array or a tensor
+    ///
+    /// >>> mg.zeros(1, dtype=mg.float64).new_tensor([1, 2])
+    /// tensor([1., 2.], dtype=micrograd_rs.float64)
     #[pyo3(signature = (data, *, dtype=None, device=None, requires_grad=false, layout=None, pin_memory=None))]
     fn new_tensor(
         &self,
@@ -409,10 +501,19 @@ macro_rules! like {
 }
 like! {
     /// Zeros in the shape and dtype of another tensor, on its device.
+    ///
+    /// >>> mg.zeros_like(mg.tensor([[1, 2]]))
+    /// tensor([[0, 0]])
     zeros_like |shape, dtype| Tensor::zeros(&shape, dtype);
     /// Ones in the shape and dtype of another tensor, on its device.
+    ///
+    /// >>> mg.ones_like(mg.tensor([[1, 2]]), dtype=mg.float32)
+    /// tensor([[1., 1.]])
     ones_like |shape, dtype| Tensor::ones(&shape, dtype);
     /// As `zeros_like`.
+    ///
+    /// >>> mg.empty_like(mg.tensor([[1, 2]])).dtype
+    /// micrograd_rs.int64
     empty_like |shape, dtype| Tensor::zeros(&shape, dtype);
 }
 
@@ -448,12 +549,24 @@ macro_rules! drawn_like {
 }
 drawn_like! {
     /// Uniform random numbers in the shape and dtype of another tensor, on its device.
+    ///
+    /// >>> mg.rand_like(mg.zeros(2, 3)).shape
+    /// (2, 3)
     rand_like Tensor::try_rand_of;
     /// Normal random numbers in the shape and dtype of another tensor, on its device.
+    ///
+    /// >>> mg.randn_like(mg.zeros(2, 3, dtype=mg.float64)).dtype
+    /// micrograd_rs.float64
     randn_like Tensor::try_randn_of;
 }
 
 /// The same value everywhere, in the shape and dtype of another tensor, on its device.
+///
+/// Arguments:
+///     fill_value: the value
+///
+/// >>> mg.full_like(mg.tensor([1.0, 2.0]), 7)
+/// tensor([7., 7.])
 #[pyfunction]
 #[pyo3(signature = (
     input, fill_value, *, dtype=None, device=None, requires_grad=false,
@@ -485,6 +598,12 @@ pub fn full_like(
 }
 
 /// The shape that shapes (sequences, or sizes of one axis) broadcast to.
+///
+/// Arguments:
+///     shapes: one after the other
+///
+/// >>> mg.broadcast_shapes((3, 1), (4,), (2, 1, 1))
+/// (2, 3, 4)
 #[pyfunction]
 #[pyo3(signature = (*shapes))]
 pub fn broadcast_shapes<'py>(py: Python<'py>, shapes: &Bound<'py, PyTuple>) -> PyResult<Bound<'py, PyAny>> {

@@ -83,6 +83,16 @@ pub fn _safetensors_bytes<'py>(
 }
 
 /// The named tensors of a safetensors file; with `metadata`, and its text.
+///
+/// Arguments:
+///     path: the file
+///     metadata: whether the text of the file is answered too
+///
+/// >>> import os, tempfile
+/// >>> path = os.path.join(tempfile.mkdtemp(), "a.safetensors")
+/// >>> mg.save_safetensors({"a": mg.tensor([1, 2])}, path)
+/// >>> mg.load_safetensors(path)
+/// {'a': tensor([1, 2])}
 #[pyfunction]
 #[pyo3(signature = (path, *, metadata=false))]
 pub fn load_safetensors(py: Python<'_>, path: PathBuf, metadata: bool) -> PyResult<Bound<'_, PyAny>> {

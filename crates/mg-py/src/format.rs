@@ -7,6 +7,9 @@ use crate::error::type_name;
 
 /// The order of elements in memory that a program asks for. What is taken with one of them has no effect: results lie densely in
 /// row-major order, and kernels read whatever order there is.
+///
+/// >>> mg.zeros(1, 2, 3, 3).contiguous(memory_format=mg.channels_last).stride()
+/// (18, 9, 3, 1)
 #[pyclass(frozen, eq, hash, name = "memory_format", module = "micrograd_rs", from_py_object)]
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 #[allow(non_camel_case_types)]
@@ -40,6 +43,9 @@ impl PyMemoryFormat {
 }
 
 /// How a tensor is stored: elements at strides, which is the only way here.
+///
+/// >>> mg.zeros(2).layout is mg.strided
+/// True
 #[pyclass(frozen, eq, hash, name = "layout", module = "micrograd_rs")]
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 #[allow(non_camel_case_types)]

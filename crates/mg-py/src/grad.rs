@@ -51,6 +51,19 @@ pub fn _clip_grad_value(
 impl PyTensor {
     /// Adds the gradient of this tensor to the `grad` of every leaf that it depends on, or of `inputs` alone. A tensor of more
     /// than one element needs a seed `gradient` of its shape. The graph is let go unless it is to be retained.
+    ///
+    /// Where the tensor itself has no gradient to pass on, that is an error; so is a graph that was let go.
+    ///
+    /// Arguments:
+    ///     gradient: what is passed on, of the tensor's shape; 1 for a tensor of one element
+    ///     retain_graph: whether the graph stays, so that it can be gone through again
+    ///     create_graph: whether the gradients can be differentiated
+    ///     inputs: the leaves that get a gradient, by themselves all
+    ///
+    /// >>> x = mg.tensor([1.0, 2.0], requires_grad=True)
+    /// >>> (x * x).sum().backward()
+    /// >>> x.grad
+    /// tensor([2., 4.])
     #[pyo3(signature = (gradient=None, retain_graph=None, create_graph=false, inputs=None))]
     fn backward(
         &self,
@@ -180,6 +193,10 @@ pub fn grad<'py>(
 }
 
 /// Whether operations record what gradients need.
+///
+/// >>> with mg.no_grad():
+/// ...     mg.is_grad_enabled()
+/// False
 #[pyfunction]
 pub fn is_grad_enabled() -> bool {
     mg_autograd::is_grad_enabled()
@@ -197,6 +214,15 @@ fn collect<'py>(obj: &Bound<'py, PyAny>, into: &mut Vec<Bound<'py, PyTensor>>) -
 }
 
 /// Computes several tensors, alone or in lists and tuples, together, in as few passes as they share.
+///
+/// Arguments:
+///     tensors: one after the other, or in lists
+///
+/// >>> x = mg.ones(3) * 2
+/// >>> y = x + 1
+/// >>> mg.realize(x, y)
+/// >>> x.is_realized, y.is_realized
+/// (True, True)
 #[pyfunction]
 #[pyo3(signature = (*tensors))]
 pub fn realize(py: Python<'_>, tensors: &Bound<'_, PyTuple>) -> PyResult<()> {

@@ -3,6 +3,9 @@
 //! This crate converts and checks; what is computed is the engine's. Python's part of the package is in `python/micrograd_rs`; what is here
 //! is its module `_micrograd_rs`. Every call into the engine goes through `error.rs`.
 
+// What is said of what Python sees is Python's documentation, with its examples.
+#![allow(clippy::doc_lazy_continuation)]
+
 mod about;
 mod amp;
 mod arith;

@@ -10,6 +10,14 @@ use crate::error::{build, compute};
 use crate::tensor::PyTensor;
 
 /// A generator of random numbers: a seed and a position. The same seed gives the same numbers on every device.
+///
+/// Arguments:
+///     device: where it is said to be
+///
+/// >>> g = mg.Generator().manual_seed(7)
+/// >>> a = mg.rand(3, generator=g)
+/// >>> bool((a == mg.rand(3, generator=g.manual_seed(7))).all())
+/// True
 #[pyclass(frozen, name = "Generator", module = "micrograd_rs")]
 pub struct PyGenerator(pub Generator, Device);
 
@@ -129,6 +137,13 @@ pub fn _draw_from(generator: Option<&PyGenerator>) {
 }
 
 /// Seeds the generator of random tensors, and answers with it: the same seed gives the same numbers, on every device.
+///
+/// Arguments:
+///     seed: any integer
+///
+/// >>> a = [mg.rand(2) for _ in range(2) if mg.manual_seed(7)]
+/// >>> bool((a[0] == a[1]).all())
+/// True
 #[pyfunction]
 pub fn manual_seed(seed: &Bound<'_, PyAny>) -> PyResult<PyGenerator> {
     let generator = global();
@@ -137,12 +152,19 @@ pub fn manual_seed(seed: &Bound<'_, PyAny>) -> PyResult<PyGenerator> {
 }
 
 /// Seeds the generator of random tensors with a seed that nobody knows, and answers with it.
+///
+/// >>> mg.seed() == mg.initial_seed()
+/// True
 #[pyfunction]
 pub fn seed() -> u64 {
     global().0.seed()
 }
 
 /// The seed of the generator of random tensors.
+///
+/// >>> _ = mg.manual_seed(7)
+/// >>> mg.initial_seed()
+/// 7
 #[pyfunction]
 pub fn initial_seed() -> u64 {
     mg_autograd::refuse_replay("it asks for the seed of the generator of random numbers");
@@ -150,12 +172,23 @@ pub fn initial_seed() -> u64 {
 }
 
 /// The state of the generator of random tensors, as a tensor of bytes.
+///
+/// >>> state = mg.get_rng_state()
+/// >>> a = mg.rand(3)
+/// >>> mg.set_rng_state(state)
+/// >>> bool((a == mg.rand(3)).all())
+/// True
 #[pyfunction]
 pub fn get_rng_state(py: Python<'_>) -> PyResult<PyTensor> {
     global().get_state(py)
 }
 
 /// Lets the generator of random tensors go on from a state that `get_rng_state` answered with.
+///
+/// Arguments:
+///     new_state: the state
+///
+/// See `get_rng_state`.
 #[pyfunction]
 pub fn set_rng_state(py: Python<'_>, new_state: &Bound<'_, PyTensor>) -> PyResult<()> {
     let new = &new_state.get().t;

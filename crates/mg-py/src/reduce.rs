@@ -140,6 +140,18 @@ fn flag(obj: &Bound<'_, PyAny>, of: &str) -> PyResult<bool> {
 impl PyTensor {
     /// The largest element; with another tensor, the larger of each pair. Along one `dim`, PyTorch's pair of values and
     /// indices; over several axes, the values.
+    ///
+    /// Arguments:
+    ///     dim: the axis, or another tensor
+    ///
+    /// >>> x = mg.tensor([[1, 7], [3, 2]])
+    /// >>> x.max()
+    /// tensor(7)
+    /// >>> x.max(dim=1)
+    /// (values=tensor([7, 3]), indices=tensor([1, 0]))
+    /// >>> x.max(mg.tensor(3))
+    /// tensor([[3, 7],
+    ///         [3, 3]])
     #[pyo3(signature = (dim=None, keepdim=false, *, axis=None, keepdims=None, out=Out::Left, other=None), text_signature = "($self, dim=None, keepdim=False, *, axis=None, keepdims=None, out=None, other=None)")]
     #[allow(clippy::too_many_arguments)]
     fn max<'py>(
@@ -157,6 +169,18 @@ impl PyTensor {
 
     /// The smallest element; with another tensor, the smaller of each pair. Along one `dim`, PyTorch's pair of values and
     /// indices; over several axes, the values.
+    ///
+    /// Arguments:
+    ///     dim: the axis, or another tensor
+    ///
+    /// >>> x = mg.tensor([[1, 7], [3, 2]])
+    /// >>> x.min()
+    /// tensor(1)
+    /// >>> x.min(dim=1)
+    /// (values=tensor([1, 2]), indices=tensor([0, 1]))
+    /// >>> x.min(mg.tensor(3))
+    /// tensor([[1, 3],
+    ///         [3, 2]])
     #[pyo3(signature = (dim=None, keepdim=false, *, axis=None, keepdims=None, out=Out::Left, other=None), text_signature = "($self, dim=None, keepdim=False, *, axis=None, keepdims=None, out=None, other=None)")]
     #[allow(clippy::too_many_arguments)]
     fn min<'py>(

@@ -101,6 +101,19 @@ fn cell(number: &Bound<'_, PyAny>) -> PyResult<String> {
 
 /// Says how tensors are printed: digits, when and how much of long axes is left out, characters of a line, and whether numbers have
 /// an exponent (None: where their sizes ask for it). The rest is as it is by itself.
+///
+/// Arguments:
+///     precision: how many digits there are behind the point
+///     threshold: of how many elements on the middle is left out
+///     edgeitems: how many are shown at each end then
+///     linewidth: how many characters a line has
+///     profile: "default", "short" or "full", which set the others
+///     sci_mode: whether numbers have an exponent
+///
+/// >>> mg.set_printoptions(precision=2)
+/// >>> mg.tensor([1 / 3])
+/// tensor([0.33])
+/// >>> mg.set_printoptions(profile="default")
 #[pyfunction]
 #[pyo3(signature = (precision=None, threshold=None, edgeitems=None, linewidth=None, profile=None, sci_mode=None))]
 pub fn set_printoptions(
@@ -133,12 +146,20 @@ pub fn set_printoptions(
 }
 
 /// How many threads a launch on the host may use.
+///
+/// >>> mg.get_num_threads() >= 1
+/// True
 #[pyfunction]
 pub fn get_num_threads() -> usize {
     mg_kernels::cpu::pool::num_threads()
 }
 
 /// Sets how many threads a launch on the host may use. Results do not depend on it.
+///
+/// Arguments:
+///     num: how many, at least 1
+///
+/// >>> mg.set_num_threads(mg.get_num_threads())
 #[pyfunction]
 pub fn set_num_threads(num: usize) -> PyResult<()> {
     if num == 0 {

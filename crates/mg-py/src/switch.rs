@@ -168,6 +168,10 @@ impl PySwitch {
 }
 
 /// Whether `inference_mode` is on.
+///
+/// >>> with mg.inference_mode():
+/// ...     mg.is_inference_mode_enabled()
+/// True
 #[pyfunction]
 pub fn is_inference_mode_enabled() -> bool {
     INFERENCE.get()

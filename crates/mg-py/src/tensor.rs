@@ -22,6 +22,19 @@ use crate::{nested, size};
 /// `Tensor(data)` makes a leaf of the default dtype that requires a gradient, of numbers, nested sequences, generators, arrays or tensors;
 /// two whole numbers or more, alone, are the sizes of zeros that do not; `tensor(data)` and the other factories make constants with PyTorch's dtypes. Operations record what they are; the work
 /// is done when a value is looked at, in as few passes over memory as possible.
+///
+/// Arguments:
+///     data: what is in it
+///     shape: the shape that the elements are put into, by itself that of `data`
+///     requires_grad: whether it is a leaf whose gradient is kept; True by itself, unless there are sizes alone
+///     sizes: the other sizes, where there are sizes alone
+///
+/// >>> x = mg.Tensor([[1.0, 2.0], [3.0, 4.0]])
+/// >>> y = (x @ x).relu().sum()
+/// >>> y.backward()
+/// >>> x.grad
+/// tensor([[ 7., 11.],
+///         [ 9., 13.]])
 #[pyclass(frozen, mapping, weakref, dict, name = "Tensor", module = "micrograd_rs")]
 pub struct PyTensor {
     pub t: Tensor,
@@ -290,6 +303,10 @@ impl PyTensor {
     }
 
     /// The sizes of the axes: a tuple that also compares equal to lists.
+    ///
+    /// >>> x = mg.zeros(2, 3)
+    /// >>> x.shape, x.shape[0]
+    /// ((2, 3), 2)
     #[getter]
     fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let shape = build(py, || Ok(self.t.shape()))?;
@@ -297,6 +314,10 @@ impl PyTensor {
     }
 
     /// The sizes of the axes, or of one.
+    ///
+    /// >>> x = mg.zeros(2, 3)
+    /// >>> x.size(), x.size(-1)
+    /// ((2, 3), 3)
     #[pyo3(signature = (dim=None))]
     fn size<'py>(&self, py: Python<'py>, dim: Option<isize>) -> PyResult<Bound<'py, PyAny>> {
         match dim {
@@ -306,73 +327,115 @@ impl PyTensor {
     }
 
     /// The number of axes.
+    ///
+    /// >>> mg.zeros(2, 3).ndim
+    /// 2
     #[getter]
     fn ndim(&self, py: Python<'_>) -> PyResult<usize> {
         build(py, || Ok(self.t.rank()))
     }
 
     /// The number of axes.
+    ///
+    /// >>> mg.zeros(2, 3).dim()
+    /// 2
     fn dim(&self, py: Python<'_>) -> PyResult<usize> {
         self.ndim(py)
     }
 
     /// The number of elements.
+    ///
+    /// >>> mg.zeros(2, 3).numel()
+    /// 6
     fn numel(&self, py: Python<'_>) -> PyResult<usize> {
         build(py, || Ok(self.t.numel()))
     }
 
     /// The number of elements.
+    ///
+    /// >>> mg.zeros(2, 3).nelement()
+    /// 6
     fn nelement(&self, py: Python<'_>) -> PyResult<usize> {
         self.numel(py)
     }
 
     /// Bytes an element takes.
+    ///
+    /// >>> mg.zeros(2, dtype=mg.int16).itemsize
+    /// 2
     #[getter]
     fn itemsize(&self, py: Python<'_>) -> PyResult<usize> {
         build(py, || Ok(self.t.dtype().size()))
     }
 
     /// Bytes an element takes.
+    ///
+    /// >>> mg.zeros(2).element_size(), mg.zeros(2, dtype=mg.float64).element_size()
+    /// (4, 8)
     fn element_size(&self, py: Python<'_>) -> PyResult<usize> {
         self.itemsize(py)
     }
 
     /// Bytes that all elements take.
+    ///
+    /// >>> mg.zeros(2, 3).nbytes
+    /// 24
     #[getter]
     fn nbytes(&self, py: Python<'_>) -> PyResult<usize> {
         build(py, || Ok(self.t.numel() * self.t.dtype().size()))
     }
 
     /// The dtype.
+    ///
+    /// >>> mg.tensor([1, 2]).dtype, mg.tensor([1.0]).dtype
+    /// (micrograd_rs.int64, micrograd_rs.float32)
     #[getter]
     pub fn dtype(&self, py: Python<'_>) -> PyResult<Py<PyDType>> {
         crate::dtype::object(py, build(py, || Ok(self.t.dtype()))?)
     }
 
     /// The device.
+    ///
+    /// >>> mg.zeros(2, device="cpu").device
+    /// Device('cpu')
     #[getter]
     fn device(&self, py: Python<'_>) -> PyResult<PyDevice> {
         build(py, || Ok(self.t.device())).map(PyDevice)
     }
 
     /// Whether it is on a CUDA device.
+    ///
+    /// >>> mg.zeros(2, device="cpu").is_cuda
+    /// False
     #[getter]
     fn is_cuda(&self, py: Python<'_>) -> PyResult<bool> {
         build(py, || Ok(self.t.device().is_cuda()))
     }
 
     /// Whether it is on the host.
+    ///
+    /// >>> mg.zeros(2, device="cpu").is_cpu
+    /// True
     #[getter]
     fn is_cpu(&self, py: Python<'_>) -> PyResult<bool> {
         build(py, || Ok(self.t.device().is_cpu()))
     }
 
     /// Whether the elements are floating-point numbers.
+    ///
+    /// >>> x = mg.tensor([1.0])
+    /// >>> x.is_floating_point(), x.long().is_floating_point()
+    /// (True, False)
     fn is_floating_point(&self, py: Python<'_>) -> PyResult<bool> {
         build(py, || Ok(self.t.dtype().is_float()))
     }
 
     /// Whether gradients flow to it. Can be set on leaves.
+    ///
+    /// >>> x = mg.tensor([1.0])
+    /// >>> x.requires_grad = True
+    /// >>> (x * 2).requires_grad
+    /// True
     #[getter]
     fn requires_grad(&self, py: Python<'_>) -> PyResult<bool> {
         build(py, || Ok(self.t.requires_grad()))
@@ -389,18 +452,31 @@ impl PyTensor {
     }
 
     /// Whether it is where gradients end: made by the user rather than by operations on what requires a gradient.
+    ///
+    /// >>> x = mg.tensor([1.0], requires_grad=True)
+    /// >>> x.is_leaf, (x * 2).is_leaf
+    /// (True, False)
     #[getter]
     fn is_leaf(&self, py: Python<'_>) -> PyResult<bool> {
         build(py, || Ok(self.t.is_leaf()))
     }
 
     /// The operation that computed it, where it requires a gradient; None for leaves and constants.
+    ///
+    /// >>> x = mg.tensor([3.0], requires_grad=True)
+    /// >>> x.grad_fn is None, (x * 2).grad_fn is None
+    /// (True, False)
     #[getter]
     fn grad_fn<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         build(py, || Ok(self.t.grad_fn()))?.map(|node| PyHistory::object(py, node)).transpose()
     }
 
     /// The gradient that `backward` left, or None. Can be set and deleted.
+    ///
+    /// >>> x = mg.tensor([3.0], requires_grad=True)
+    /// >>> x.square().backward()
+    /// >>> x.grad
+    /// tensor([6.])
     #[getter]
     fn grad<'py>(slf: &Bound<'py, PyTensor>) -> PyResult<Option<Bound<'py, PyTensor>>> {
         PyTensor::grad_object(slf)
@@ -421,6 +497,10 @@ impl PyTensor {
 
     /// The same memory without history. Setting it makes the tensor stand for the memory of another one, with its shape, dtype
     /// and device.
+    ///
+    /// >>> x = mg.tensor([1.0, 2.0], requires_grad=True)
+    /// >>> x.data.requires_grad, x.data.data_ptr() == x.data_ptr()
+    /// (False, True)
     #[getter]
     fn data(&self, py: Python<'_>) -> PyResult<PyTensor> {
         self.detach(py)
@@ -439,12 +519,21 @@ impl PyTensor {
 
     /// Another tensor on the same memory, cut off from what computed it: no gradient flows through it, and what is written to
     /// either is seen by the other.
+    ///
+    /// >>> x = mg.tensor([1.0, 2.0], requires_grad=True)
+    /// >>> y = x.detach()
+    /// >>> y.requires_grad, y.data_ptr() == x.data_ptr()
+    /// (False, True)
     fn detach(&self, py: Python<'_>) -> PyResult<PyTensor> {
         let t = build(py, || Ok(self.t.detach()))?;
         Ok(PyTensor::of(t, self.borrowed))
     }
 
     /// Makes it a leaf whose gradient is kept, or a constant.
+    ///
+    /// >>> x = mg.zeros(2).requires_grad_()
+    /// >>> x.requires_grad
+    /// True
     #[pyo3(signature = (requires_grad=true))]
     fn requires_grad_<'py>(slf: Bound<'py, PyTensor>, requires_grad: bool) -> PyResult<Bound<'py, PyTensor>> {
         slf.get().set_requires_grad(slf.py(), requires_grad)?;
@@ -452,6 +541,12 @@ impl PyTensor {
     }
 
     /// Removes the gradient.
+    ///
+    /// >>> x = mg.tensor([3.0], requires_grad=True)
+    /// >>> x.square().backward()
+    /// >>> x.zero_grad()
+    /// >>> x.grad is None
+    /// True
     fn zero_grad(&self, py: Python<'_>) -> PyResult<()> {
         build(py, || {
             self.t.zero_grad();
@@ -462,6 +557,10 @@ impl PyTensor {
     }
 
     /// Computes the value now.
+    ///
+    /// >>> x = (mg.ones(2) + 1).realize()
+    /// >>> x.is_realized
+    /// True
     fn realize<'py>(slf: Bound<'py, PyTensor>) -> PyResult<Bound<'py, PyTensor>> {
         let t = &slf.get().t;
         compute(slf.py(), || t.realize().map(|_| ()))?;
@@ -469,6 +568,12 @@ impl PyTensor {
     }
 
     /// Whether the value is computed already.
+    ///
+    /// >>> x = mg.ones(2) + 1
+    /// >>> before = x.is_realized
+    /// >>> _ = x.tolist()
+    /// >>> before, x.is_realized
+    /// (False, True)
     #[getter]
     fn is_realized(&self, py: Python<'_>) -> PyResult<bool> {
         build(py, || Ok(!self.t.node().is_pending()))
@@ -502,6 +607,9 @@ impl PyTensor {
     }
 
     /// The same values on another device: `to`, by the standard's name. There is one stream a device, and `stream` is to be `None`.
+    ///
+    /// >>> mg.tensor([1.0]).to_device("cpu").device
+    /// Device('cpu')
     #[pyo3(signature = (device, /, *, stream=None))]
     fn to_device(
         slf: Bound<'_, PyTensor>,

@@ -49,6 +49,10 @@ fn cast(slf: Bound<'_, PyTensor>, dtype: DType) -> PyResult<Bound<'_, PyTensor>>
 #[pymethods]
 impl PyTensor {
     /// All axes in reverse order.
+    ///
+    /// >>> mg.tensor([[1, 2], [3, 4]]).T
+    /// tensor([[1, 3],
+    ///         [2, 4]])
     #[getter(T)]
     fn reversed_axes(&self, py: Python<'_>) -> PyResult<PyTensor> {
         self.view(py, |t| {
@@ -58,6 +62,9 @@ impl PyTensor {
     }
 
     /// The last two axes exchanged.
+    ///
+    /// >>> mg.zeros(5, 2, 3).mT.shape
+    /// (5, 3, 2)
     #[getter(mT)]
     fn matrix_transposed(&self, py: Python<'_>) -> PyResult<PyTensor> {
         self.view(py, |t| if t.rank() == 0 { t.permute(&[]) } else { t.transpose(-2, -1) })
@@ -79,6 +86,17 @@ impl PyTensor {
 
     /// The tensor on another device, in another dtype, or both; itself where nothing changes. Takes a device, a dtype, or
     /// a tensor to be like, by place or by name.
+    ///
+    /// Arguments:
+    ///     args: a device, a dtype, both, or another tensor
+    ///     copy: whether it is a copy where nothing changes, too
+    ///     kwargs: `device`, `dtype`, `other`, and what has no effect here: `non_blocking`, `memory_format`
+    ///
+    /// >>> x = mg.tensor([1, 2])
+    /// >>> x.to(mg.float16)
+    /// tensor([1., 2.], dtype=micrograd_rs.float16)
+    /// >>> x.to("cpu") is x
+    /// True
     #[pyo3(signature = (*args, copy=false, **kwargs))]
     fn to<'py>(
         slf: Bound<'py, PyTensor>,
@@ -127,11 +145,20 @@ impl PyTensor {
     }
 
     /// The tensor on the host.
+    ///
+    /// >>> mg.tensor([1.0]).cpu().device
+    /// Device('cpu')
     fn cpu(slf: Bound<'_, PyTensor>) -> PyResult<Bound<'_, PyTensor>> {
         converted(slf, Some(Device::cpu()), None, false)
     }
 
     /// The tensor on a CUDA device.
+    ///
+    /// Arguments:
+    ///     device: which one, by its number or name; the current one unless it says
+    ///     non_blocking: of no effect, since nobody waits for a copy
+    ///
+    /// >>> mg.tensor([1.0]).cuda()  # doctest: +SKIP
     #[pyo3(signature = (device=None, non_blocking=false, memory_format=None))]
     fn cuda<'py>(
         slf: Bound<'py, PyTensor>,
@@ -153,6 +180,10 @@ impl PyTensor {
     }
 
     /// As `to(dtype)`; without one, the dtype.
+    ///
+    /// >>> x = mg.tensor([1, 2])
+    /// >>> x.type(), x.type(mg.float32)
+    /// (micrograd_rs.int64, tensor([1., 2.]))
     #[pyo3(signature = (dtype=None, non_blocking=false))]
     fn r#type<'py>(
         slf: Bound<'py, PyTensor>,
@@ -167,6 +198,9 @@ impl PyTensor {
     }
 
     /// As `to(float32)`.
+    ///
+    /// >>> mg.tensor([1, 2]).float()
+    /// tensor([1., 2.])
     #[pyo3(signature = (memory_format=None))]
     fn float(
         slf: Bound<'_, PyTensor>,
@@ -177,6 +211,9 @@ impl PyTensor {
     }
 
     /// As `to(float64)`.
+    ///
+    /// >>> mg.tensor([1.0]).double()
+    /// tensor([1.], dtype=micrograd_rs.float64)
     #[pyo3(signature = (memory_format=None))]
     fn double(
         slf: Bound<'_, PyTensor>,
@@ -187,6 +224,9 @@ impl PyTensor {
     }
 
     /// As `to(float16)`.
+    ///
+    /// >>> mg.tensor([1.0, 1e6]).half()
+    /// tensor([ 1., inf], dtype=micrograd_rs.float16)
     #[pyo3(signature = (memory_format=None))]
     fn half(
         slf: Bound<'_, PyTensor>,
@@ -197,6 +237,9 @@ impl PyTensor {
     }
 
     /// As `to(bfloat16)`.
+    ///
+    /// >>> mg.tensor([1.0, 2.0]).bfloat16()
+    /// tensor([1., 2.], dtype=micrograd_rs.bfloat16)
     #[pyo3(signature = (memory_format=None))]
     fn bfloat16(
         slf: Bound<'_, PyTensor>,
@@ -207,6 +250,9 @@ impl PyTensor {
     }
 
     /// As `to(int64)`.
+    ///
+    /// >>> mg.tensor([1.7, -1.7]).long()
+    /// tensor([ 1, -1])
     #[pyo3(signature = (memory_format=None))]
     fn long(
         slf: Bound<'_, PyTensor>,
@@ -217,6 +263,9 @@ impl PyTensor {
     }
 
     /// As `to(int32)`.
+    ///
+    /// >>> mg.tensor([1.7, -1.7]).int()
+    /// tensor([ 1, -1], dtype=micrograd_rs.int32)
     #[pyo3(signature = (memory_format=None))]
     fn int(slf: Bound<'_, PyTensor>, memory_format: Option<PyMemoryFormat>) -> PyResult<Bound<'_, PyTensor>> {
         let _ = memory_format;
@@ -224,6 +273,9 @@ impl PyTensor {
     }
 
     /// As `to(int16)`.
+    ///
+    /// >>> mg.tensor([1.7, -1.7]).short()
+    /// tensor([ 1, -1], dtype=micrograd_rs.int16)
     #[pyo3(signature = (memory_format=None))]
     fn short(
         slf: Bound<'_, PyTensor>,
@@ -234,6 +286,9 @@ impl PyTensor {
     }
 
     /// As `to(int8)`.
+    ///
+    /// >>> mg.tensor([1.5, -2.0]).char()
+    /// tensor([ 1, -2], dtype=micrograd_rs.int8)
     #[pyo3(signature = (memory_format=None))]
     fn char(
         slf: Bound<'_, PyTensor>,
@@ -244,6 +299,9 @@ impl PyTensor {
     }
 
     /// As `to(uint8)`.
+    ///
+    /// >>> mg.tensor([1.0, 255.0]).byte()
+    /// tensor([  1, 255], dtype=micrograd_rs.uint8)
     #[pyo3(signature = (memory_format=None))]
     fn byte(
         slf: Bound<'_, PyTensor>,
@@ -254,6 +312,9 @@ impl PyTensor {
     }
 
     /// As `to(bool)`.
+    ///
+    /// >>> mg.tensor([0.0, 0.5]).bool()
+    /// tensor([False,  True])
     #[pyo3(signature = (memory_format=None))]
     fn bool(
         slf: Bound<'_, PyTensor>,

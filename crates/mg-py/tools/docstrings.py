@@ -51,10 +51,30 @@ def arguments(value: Any) -> list[str]:
     return [name for name in parameters if name not in PLAIN and not name.startswith("_")]
 
 
-def lacks(value: Any) -> list[str]:
-    """What a docstring lacks."""
+def named(name: str, room: str) -> Any:
+    """What a docstring of a room means by a name: its own, one of the package, or a tensor's method."""
+    for start in (importlib.import_module(f"micrograd_rs.{room}".rstrip(".")), mg, mg.Tensor):
+        found = start
+        for part in name.split("."):
+            found = getattr(found, part, None)
+        if found is not None:
+            return found
+    return None
+
+
+def words(value: Any, room: str, hops: int = 2) -> str:
+    """A docstring, and those that it refers to by "See `name`"."""
     text = inspect.getdoc(value) if not inspect.isclass(value) else value.__doc__
-    if not isinstance(text, str) or not text:
+    if not isinstance(text, str):
+        return ""
+    others = [named(name, room) for name in re.findall(r"[Ss]ee `([\w.]+)`", text)] if hops else []
+    return "\n".join([text, *(words(other, room, hops - 1) for other in others if other is not None and other is not value)])
+
+
+def lacks(value: Any, room: str = "") -> list[str]:
+    """What a docstring lacks, with those that it refers to."""
+    text = words(value, room)
+    if not text:
         return ["docstring", "example", "arguments"]
     found = [] if ">>>" in text else ["example"]
     told = set(re.findall(r"\w+", text))
@@ -63,27 +83,23 @@ def lacks(value: Any) -> list[str]:
     return found
 
 
+def lacking(room: str) -> dict[str, list[str]]:
+    """The names of a room, each by what its docstring lacks."""
+    its = {name: getattr(mg.Tensor, name) for name in dir(mg.Tensor) if not name.startswith("_")} if room == "Tensor" else members(room)
+    of = "" if room == "Tensor" else room
+    return {what: [name for name, value in its.items() if what in lacks(value, of)] for what in ("docstring", "example", "arguments")}
+
+
 def main() -> None:
     rooms = [a for a in sys.argv[1:] if not a.startswith("-")] or ROOMS
     print(f"{'room':24}{'names':>7}{'no docstring':>14}{'no example':>12}{'an argument missing':>21}")
-    met: set[int] = set()
-    for room in rooms:
-        counts: dict[str, list[str]] = {"docstring": [], "example": [], "arguments": []}
-        its = members(room)
-        for name, value in its.items():
-            if id(value) in met:
-                continue
-            met.add(id(value))
-            for what in lacks(value):
-                counts[what].append(name)
-        print(f"{room or 'micrograd_rs':24}{len(its):7}" + "".join(f"{len(counts[what]):{w}}" for what, w in (("docstring", 14), ("example", 12), ("arguments", 21))))
+    for room in [*rooms, *(["Tensor"] if rooms is ROOMS else [])]:
+        counts = lacking(room)
+        size = len(members(room)) if room != "Tensor" else sum(not name.startswith("_") for name in dir(mg.Tensor))
+        print(f"{room or 'micrograd_rs':24}{size:7}" + "".join(f"{len(counts[what]):{w}}" for what, w in (("docstring", 14), ("example", 12), ("arguments", 21))))
         if "--names" in sys.argv:
             for what, names in counts.items():
                 print(f"    no {what}: {', '.join(names)}")
-    # What tensors do.
-    methods = {name: getattr(mg.Tensor, name) for name in dir(mg.Tensor) if not name.startswith("_")}
-    without = {what: [name for name, value in methods.items() if what in lacks(value)] for what in ("docstring", "example", "arguments")}
-    print(f"{'Tensor':24}{len(methods):7}{len(without['docstring']):14}{len(without['example']):12}{len(without['arguments']):21}")
 
 
 if __name__ == "__main__":

@@ -156,12 +156,9 @@ def methods() -> str:
     for operation in rs._operations():
         for name, in_place in operation_names(operation):
             if in_place:
-                text = f"`{operation['name']}`, written into the tensor, which is answered."
-                text = text if operation["places"] else operation["documentation"]
-                out += written(name, "self", operation, "Self", text, "    ")
+                out += written(name, "self", operation, "Self", getattr(rs.Tensor, name).__doc__, "    ")
             elif "method" in operation["places"]:
-                text = operation["documentation"]
-                out += written(name, "self", operation, returned(operation), text, "    ")
+                out += written(name, "self", operation, returned(operation), getattr(rs.Tensor, name).__doc__, "    ")
     return "\n".join(out)
 
 
@@ -170,13 +167,12 @@ def declared_functions() -> str:
     for operation in rs._operations():
         places = [PREFIXES[place] for place in operation["places"] if place != "method"]
         for name, in_place in operation_names(operation):
-            text = f"`{operation['name']}`, written into the tensor." if in_place else operation["documentation"]
             for prefix in places:
                 # A number may stand on the left of what takes one on the right.
                 either = not in_place and any(kind == "operand" for _, kind, *_ in operation["params"])
                 first = f"input: {'_Operand' if either else 'Tensor'}" if operation["receiver"] else ""
                 answer = "Tensor" if in_place else returned(operation)
-                out += [*written(prefix + name, first, operation, answer, text, ""), ""]
+                out += [*written(prefix + name, first, operation, answer, getattr(rs, prefix + name).__doc__, ""), ""]
     return "\n".join(out).rstrip()
 
 

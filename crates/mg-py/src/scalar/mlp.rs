@@ -204,14 +204,44 @@ macro_rules! part_class {
 }
 
 /// `relu(Σ wᵢ·xᵢ + b)`, or the sum alone if not `nonlin`. Weights are uniform in [−1, 1), the bias is 0.
+///
+/// Arguments:
+///     nin: how many inputs it takes
+///     nonlin: whether negative sums become 0
+///     seed: what the weights are drawn by; unlike each time without one
+///
+/// >>> n = mg.Neuron(2, seed=1)
+/// >>> len(n.parameters()), n([1.0, -2.0]).data >= 0
+/// (3, True)
 #[pyclass(frozen, name = "Neuron", module = "micrograd_rs")]
 pub struct PyNeuron(Held<Neuron>);
 
 /// Neurons that take the same inputs.
+///
+/// Arguments:
+///     nin: how many inputs each takes
+///     nout: how many neurons there are
+///     nonlin: whether negative sums become 0
+///     seed: what the weights are drawn by; unlike each time without one
+///
+/// >>> layer = mg.Layer(2, 3, seed=1)
+/// >>> len(layer([1.0, -2.0])), len(layer.parameters())
+/// (3, 9)
 #[pyclass(frozen, name = "Layer", module = "micrograd_rs")]
 pub struct PyLayer(Held<Layer>);
 
 /// A multilayer perceptron: layers one after another, all with ReLU but the last, which is linear.
+///
+/// Arguments:
+///     nin: how many inputs it takes
+///     nouts: how many neurons each layer has
+///     seed: what the weights are drawn by; unlike each time without one
+///
+/// >>> model = mg.MLP(2, [4, 1], seed=1)
+/// >>> loss = (model([1.0, -2.0]) - 1) ** 2
+/// >>> loss.backward()
+/// >>> len(model.parameters()), any(p.grad != 0 for p in model.parameters())
+/// (17, True)
 #[pyclass(frozen, name = "MLP", module = "micrograd_rs")]
 pub struct PyMLP(Held<MLP>);
 

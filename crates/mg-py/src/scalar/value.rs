@@ -16,6 +16,17 @@ use crate::tensor::PyTensor;
 /// `backward()` gives every value that it came from its gradient. Leaves accumulate gradients over calls until
 /// `zero_grad()`. Equal is only what is the same value, as in micrograd: so sets, keys and `in` tell values of one number
 /// apart. `<`, `<=`, `>` and `>=` compare the data; for equal numbers, compare those: `a.data == 1`.
+///
+/// Arguments:
+///     data: the number
+///     device: where it is computed
+///     label: what it is called in a drawing of the graph
+///
+/// >>> a = mg.Value(2.0)
+/// >>> b = a * a + 3 * a
+/// >>> b.backward()
+/// >>> b.data, a.grad
+/// (10.0, 7.0)
 #[pyclass(frozen, name = "Value", module = "micrograd_rs")]
 pub struct PyValue(pub Value);
 

@@ -3,10 +3,12 @@
 
 mod read;
 mod seats;
+mod words;
 
 use read::Read;
 pub use seats::_old_reduction;
 use seats::{Objects, Seated, bits_of, equation_of, has, left_number};
+use words::{key, words_of};
 
 use std::ffi::CString;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -341,11 +343,6 @@ fn signature(operation: &Operation, receiver: &str) -> String {
     format!("({})", parts.join(", "))
 }
 
-/// An operation's documentation for who reads Python: links to Rust's methods are their names.
-fn words_of(operation: &Operation) -> String {
-    operation.documentation.replace("[`Tensor::", "`").replace("[`", "`").replace("`]", "`")
-}
-
 /// A definition that lives as long as the process, as CPython wants it.
 fn definition(
     number: usize,
@@ -355,14 +352,16 @@ fn definition(
     receiver: &str,
 ) -> *mut ffi::PyMethodDef {
     let (function, words) = match form {
-        Form::Plain => (PLAIN[number], words_of(operation)),
+        Form::Plain => (PLAIN[number], words_of(operation, name, receiver == "$self")),
         Form::InPlace => {
             let words = match (operation.places.is_empty(), operation.view) {
-                (true, _) => words_of(operation),
+                (true, _) => words_of(operation, name, true),
                 (false, false) => {
-                    format!("`{}`, written into the tensor, which is answered.", operation.name)
+                    format!("`{0}`, written into the tensor, which is answered. See `{0}`.", operation.name)
                 }
-                (false, true) => format!("`{}` of the tensor itself, which is answered.", operation.name),
+                (false, true) => {
+                    format!("`{0}` of the tensor itself, which is answered. See `{0}`.", operation.name)
+                }
             };
             (IN_PLACE[number], words)
         }
@@ -437,7 +436,7 @@ pub fn _rows() -> Vec<(&'static str, usize, &'static str)> {
 
 /// What the operations are, for whoever writes stubs and tests: name, aliases, places, whether there is a receiver, whether
 /// there is a twin in place, the arguments (name, kind, default, whether it takes None, whether it is by keyword only),
-/// whether the last list may be given as its items, names of answers, documentation.
+/// whether the last list may be given as its items, names of answers, the name of its words.
 #[pyfunction]
 pub fn _operations(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
     let all = PyList::empty(py);
@@ -451,7 +450,7 @@ pub fn _operations(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
         entry.set_item("in_place", operation.in_place)?;
         entry.set_item("variadic", operation.variadic)?;
         entry.set_item("answers", operation.answers.to_vec())?;
-        entry.set_item("documentation", words_of(operation))?;
+        entry.set_item("words", key(operation))?;
         entry.set_item("returns", format!("{:?}", operation.returns).to_lowercase())?;
         let params = operation.params.iter().map(|p| {
             (p.name, format!("{:?}", p.kind).to_lowercase(), p.default, p.takes_none, p.keyword_only)

@@ -1,0 +1,185 @@
+//! What Python's documentation of an operation says: the engine's words, its arguments, its errors, and an example.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::fmt::Write;
+use std::sync::OnceLock;
+
+use mg_autograd::surface::{Kind, Operation, Param, Place};
+
+/// What the engine's words do not say: `== name`, lines `argument: what it is`, and an example that the tests run. Where operations of one name
+/// differ, a place stands before the name, or an underscore behind it. Under `*` are arguments that are the same everywhere.
+const TEXT: &str = include_str!("words.txt");
+
+#[derive(Default)]
+struct Entry {
+    arguments: Vec<(&'static str, &'static str)>,
+    example: &'static str,
+}
+
+fn entries() -> &'static HashMap<&'static str, Entry> {
+    static ENTRIES: OnceLock<HashMap<&str, Entry>> = OnceLock::new();
+    ENTRIES.get_or_init(|| {
+        let entry = |text: &'static str| {
+            let (name, rest) = text.split_once('\n').unwrap_or((text, ""));
+            let (arguments, example) = rest.split_at(rest.find(">>>").unwrap_or(rest.len()));
+            let arguments = arguments.lines().filter_map(|line| line.split_once(": ")).collect();
+            (name.trim(), Entry { arguments, example: example.trim_end() })
+        };
+        TEXT.split("\n== ").skip(1).map(entry).collect()
+    })
+}
+
+/// What an operation is called in the text, which tells it from others of its name.
+pub(super) fn key(operation: &Operation) -> Cow<'static, str> {
+    let within = match operation.places {
+        [] if operation.in_place => return format!("{}_", operation.name).into(),
+        [] | [Place::Method | Place::Function, ..] => return operation.name.into(),
+        [Place::Nn, ..] => "nn",
+        [Place::Linalg, ..] => "linalg",
+        [Place::Special, ..] => "special",
+        [Place::Windows, ..] => "windows",
+    };
+    format!("{within}.{}", operation.name).into()
+}
+
+/// What Python takes for a kind of argument.
+fn taken(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Tensor => "tensor",
+        Kind::Tensors => "tensors",
+        Kind::Operand => "tensor or number",
+        Kind::Float => "float",
+        Kind::Int | Kind::Size => "int",
+        Kind::Ints | Kind::Sizes | Kind::Sections => "int or ints",
+        Kind::OpenSizes => "int or ints, or None for some",
+        Kind::Padding => "int, ints or str",
+        Kind::Floats => "float or floats",
+        Kind::Spacing => "float, floats or tensors",
+        Kind::Bool => "bool",
+        Kind::Text => "str",
+        Kind::DType => "dtype",
+        Kind::Device => "device",
+        Kind::Order => "float or str",
+        Kind::Pairing => "int or two lists of ints",
+        Kind::Integers => "tensor or ints",
+        Kind::Generator => "Generator",
+    }
+}
+
+/// An argument's line: what it is, what stands for it where it is not given, and what it does.
+fn argument(out: &mut String, param: &Param, entry: Option<&Entry>) {
+    let _ = write!(out, "\n    {} ({}", param.name, taken(param.kind));
+    match param.default {
+        Some("None") => out.push_str(", or None"),
+        Some(default) => _ = write!(out, ", {default} by itself"),
+        None if param.takes_none => out.push_str(", or None"),
+        None => {}
+    }
+    out.push(')');
+    let said = |entry: Option<&Entry>| entry?.arguments.iter().find(|(name, _)| *name == param.name).map(|said| said.1);
+    if let Some(words) = said(entry).or_else(|| said(entries().get("*"))) {
+        let _ = write!(out, ": {words}");
+    }
+}
+
+/// The engine's words with Python's names of dtypes, and without links.
+fn in_python(out: &mut String, text: &str) {
+    let mut rest = text;
+    while let Some(at) = rest.find(['[', '`', 'i', 'f', 'u', 'b']) {
+        let (before, from) = rest.split_at(at);
+        out.push_str(before);
+        let named = [("[`Tensor::", "`"), ("[`", "`"), ("`]", "`")].into_iter().find(|(link, _)| from.starts_with(link));
+        let word = from.len() - from.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || c == '_').len();
+        let begins = !before.ends_with(|c: char| c.is_alphanumeric() || c == '_');
+        let dtype = match &from[..word] {
+            "f16" => "float16",
+            "bf16" => "bfloat16",
+            "f32" => "float32",
+            "f64" => "float64",
+            "i8" => "int8",
+            "i16" => "int16",
+            "i32" => "int32",
+            "i64" => "int64",
+            "u8" => "uint8",
+            _ => "",
+        };
+        let (said, length) = match named {
+            Some((link, said)) => (said, link.len()),
+            None if begins && !dtype.is_empty() => (dtype, word),
+            None => (&from[..word.max(1)], word.max(1)),
+        };
+        out.push_str(said);
+        rest = &from[length..];
+    }
+    out.push_str(rest);
+}
+
+/// An operation's documentation up to its example.
+fn body(operation: &Operation) -> String {
+    let entry = entries().get(&*key(operation));
+    let (words, errors) = match operation.documentation.split_once("# Errors") {
+        Some((words, errors)) => (words.trim(), errors.trim()),
+        None => (operation.documentation.trim(), ""),
+    };
+    let mut out = String::with_capacity(1024);
+    in_python(&mut out, words);
+    if operation.row.is_some() && operation.params.iter().any(|param| param.name == "other") {
+        out.push_str(" Here `a` is the tensor, and `b` is `other`.");
+    }
+    if !operation.params.is_empty() {
+        out.push_str("\n\nArguments:");
+        operation.params.iter().for_each(|param| argument(&mut out, param, entry));
+    }
+    if !errors.is_empty() {
+        out.push_str("\n\nErrors: ");
+        in_python(&mut out, errors);
+    }
+    out
+}
+
+/// The example, which calls the operation as a function by its first name, under another name or as a method.
+fn example(out: &mut String, operation: &Operation, name: &str, method: bool) {
+    let Some(entry) = entries().get(&*key(operation)) else { return };
+    out.push_str("\n\n");
+    let mut rest = entry.example;
+    if !method && name == operation.name {
+        out.push_str(rest);
+        return;
+    }
+    while let Some(at) = rest.find("mg.") {
+        let (before, call) = rest.split_at(at);
+        out.push_str(before);
+        let rooms = ["mg.nn.functional.", "mg.linalg.", "mg.special.", "mg.signal.windows.", "mg."];
+        let room = rooms.into_iter().find(|room| call.starts_with(room)).unwrap_or("mg.");
+        let inner = call[room.len()..].strip_prefix(operation.name).and_then(|call| call.strip_prefix('('));
+        let Some(inner) = inner else {
+            out.push_str(room);
+            rest = &call[room.len()..];
+            continue;
+        };
+        rest = inner;
+        if method {
+            let mut depth = 0;
+            let ends = |(_, c): &(usize, char)| {
+                depth += i32::from(matches!(c, '(' | '[')) - i32::from(matches!(c, ')' | ']'));
+                depth < 0 || depth == 0 && *c == ','
+            };
+            let end = inner.char_indices().find(ends).map_or(inner.len(), |(at, _)| at);
+            out.push_str(&inner[..end]);
+            out.push('.');
+            rest = inner[end..].strip_prefix(", ").unwrap_or(&inner[end..]);
+        } else {
+            out.push_str(room);
+        }
+        let _ = write!(out, "{name}(");
+    }
+    out.push_str(rest);
+}
+
+/// An operation's documentation for who reads Python, under one of its names.
+pub(super) fn words_of(operation: &Operation, name: &str, method: bool) -> String {
+    let mut out = body(operation);
+    example(&mut out, operation, name, method);
+    out
+}

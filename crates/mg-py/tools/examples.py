@@ -1,0 +1,89 @@
+"""Writes what examples print behind them: in words.txt, in docstrings, in Rust's documentation of what Python sees.
+
+    python tools/examples.py                of operations
+    python tools/examples.py FILE…          of other files
+    python tools/examples.py --check …      says whether they are as they would be written
+
+An example is lines that begin with `>>>` or `...`; what it printed is all up to the next one, or to a line that ends the text. Where that has an
+ellipsis, or the line says SKIP, it stays. The built package must be importable; `mg` is that.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import io
+import re
+import sys
+import traceback
+from pathlib import Path
+from typing import Any
+
+import micrograd_rs as mg
+
+CRATE = Path(__file__).parent.parent
+PACKAGE = CRATE / "python"
+LINE = re.compile(r"(\s*(?:/// )?)(>>>|\.\.\.)( |$)(.*)")
+
+
+def globals_of(path: Path) -> dict[str, Any]:
+    """The names that a file's examples may use: those of its module, as doctest has it, and the package."""
+    if path.suffix != ".py":
+        return {"mg": mg}
+    name = ".".join(path.resolve().relative_to(PACKAGE).with_suffix("").parts).removesuffix(".__init__")
+    return {**vars(importlib.import_module(name)), "mg": mg}
+
+
+def printed(source: str, names: dict[str, Any]) -> str:
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        try:
+            exec(compile(source, "<example>", "single"), names)
+        except Exception as error:
+            print("Traceback (most recent call last):\n    ...\n" + "".join(traceback.format_exception_only(error)).strip())
+    return out.getvalue()
+
+
+def written(path: Path) -> str:
+    """A file with what its examples print."""
+    lines = path.read_text(encoding="utf-8").split("\n")
+    fresh, out, i = globals_of(path), [], 0
+    names = dict(fresh)
+    while i < len(lines):
+        found = LINE.fullmatch(lines[i])
+        if not found or found[2] != ">>>":
+            # A new entry, docstring or item begins with nothing defined.
+            if lines[i].startswith("== ") or '"""' in lines[i] or path.suffix == ".rs" and not lines[i].lstrip().startswith("///"):
+                names = dict(fresh)
+            out.append(lines[i])
+            i += 1
+            continue
+        indent, source = found[1], [found[4]]
+        out.append(lines[i])
+        i += 1
+        while i < len(lines) and (more := LINE.fullmatch(lines[i])) and more[2] == "...":
+            source.append(more[4])
+            out.append(lines[i])
+            i += 1
+        told = []
+        while i < len(lines) and lines[i].strip() not in ("", "///", '"""') and lines[i].startswith(indent) and not LINE.fullmatch(lines[i]) and not lines[i].startswith("== "):
+            told.append(lines[i])
+            i += 1
+        text = "" if "SKIP" in source[0] else printed("\n".join(source) + "\n", names)
+        keep = "SKIP" in source[0] or any("..." in line and "Traceback" not in told[0] for line in told)
+        out += told if keep else [f"{indent}{line}".rstrip() if line else f"{indent}<BLANKLINE>" for line in text.rstrip("\n").split("\n") if text]
+    return "\n".join(out)
+
+
+def main() -> int:
+    paths = [Path(a) for a in sys.argv[1:] if not a.startswith("-")] or [CRATE / "src" / "surface" / "words.txt"]
+    stale = [(path, text) for path in paths if (text := written(path)) != path.read_text(encoding="utf-8")]
+    for path, text in stale:
+        if "--check" not in sys.argv:
+            path.write_text(text, encoding="utf-8")
+        print(path)
+    return 1 if stale and "--check" in sys.argv else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
