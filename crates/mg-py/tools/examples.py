@@ -70,7 +70,7 @@ def written(path: Path) -> str:
             told.append(lines[i])
             i += 1
         text = "" if "SKIP" in source[0] else printed("\n".join(source) + "\n", names)
-        keep = "SKIP" in source[0] or any("..." in line and "Traceback" not in told[0] for line in told)
+        keep = "SKIP" in source[0] or any("..." in line for line in told)
         out += told if keep else [f"{indent}{line}".rstrip() if line else f"{indent}<BLANKLINE>" for line in text.rstrip("\n").split("\n") if text]
     return "\n".join(out)
 

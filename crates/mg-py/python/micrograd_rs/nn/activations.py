@@ -24,56 +24,88 @@ class _InPlace(Module):
 
 
 class ReLU(_InPlace):
-    """`max(x, 0)`."""
+    """`max(x, 0)`.
+
+    >>> mg.nn.ReLU()(mg.tensor([-1.0, 0.0, 2.0]))
+    tensor([0., 0., 2.])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         return input.relu_() if self.inplace else input.relu()
 
 
 class ReLU6(_InPlace):
-    """`x`, no smaller than 0 and no larger than 6."""
+    """`x`, no smaller than 0 and no larger than 6.
+
+    >>> mg.nn.ReLU6()(mg.tensor([-1.0, 3.0, 9.0]))
+    tensor([0., 3., 6.])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         return F.relu6_(input) if self.inplace else F.relu6(input)
 
 
 class SELU(_InPlace):
-    """`elu` with the scales that keep mean 0 and variance 1 from layer to layer."""
+    """`elu` with the scales that keep mean 0 and variance 1 from layer to layer.
+
+    >>> mg.nn.SELU()(mg.tensor([-1.0, 0.0, 2.0]))
+    tensor([-1.1113,  0.0000,  2.1014])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         return F.selu_(input) if self.inplace else F.selu(input)
 
 
 class SiLU(_InPlace):
-    """`x σ(x)`."""
+    """`x σ(x)`.
+
+    >>> mg.nn.SiLU()(mg.tensor([-1.0, 0.0, 1.0]))
+    tensor([-0.2689,  0.0000,  0.7311])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         return F.silu_(input) if self.inplace else F.silu(input)
 
 
 class Mish(_InPlace):
-    """`x tanh(softplus(x))`."""
+    """`x tanh(softplus(x))`.
+
+    >>> mg.nn.Mish()(mg.tensor([-1.0, 0.0, 1.0]))
+    tensor([-0.3034,  0.0000,  0.8651])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         return F.mish_(input) if self.inplace else F.mish(input)
 
 
 class Hardswish(_InPlace):
-    """`x` times a sixth of `x + 3`, that no smaller than 0 and no larger than 6."""
+    """`x` times a sixth of `x + 3`, that no smaller than 0 and no larger than 6.
+
+    >>> mg.nn.Hardswish()(mg.tensor([-1.0, 0.0, 4.0]))
+    tensor([-0.3333,  0.0000,  4.0000])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         return F.hardswish_(input) if self.inplace else F.hardswish(input)
 
 
 class Hardsigmoid(_InPlace):
-    """A sixth of `x + 3`, that no smaller than 0 and no larger than 6."""
+    """A sixth of `x + 3`, that no smaller than 0 and no larger than 6.
+
+    >>> mg.nn.Hardsigmoid()(mg.tensor([-4.0, 0.0, 4.0]))
+    tensor([0.0000, 0.5000, 1.0000])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         return F.hardsigmoid_(input) if self.inplace else F.hardsigmoid(input)
 
 
 class ELU(_InPlace):
-    """`x`, or `alpha (eˣ − 1)` where `x` is not positive."""
+    """`x`, or `alpha (eˣ − 1)` where `x` is not positive.
+
+    >>> mg.nn.ELU()(mg.tensor([-1.0, 0.0, 2.0]))
+    tensor([-0.6321,  0.0000,  2.0000])
+    """
 
     def __init__(self, alpha: float = 1.0, inplace: bool = False) -> None:
         super().__init__(inplace)
@@ -87,7 +119,11 @@ class ELU(_InPlace):
 
 
 class CELU(_InPlace):
-    """`x`, or `alpha (exp(x / alpha) − 1)` where `x` is not positive."""
+    """`x`, or `alpha (exp(x / alpha) − 1)` where `x` is not positive.
+
+    >>> mg.nn.CELU(alpha=2.0)(mg.tensor([-1.0, 0.0, 2.0]))
+    tensor([-0.7869,  0.0000,  2.0000])
+    """
 
     def __init__(self, alpha: float = 1.0, inplace: bool = False) -> None:
         super().__init__(inplace)
@@ -101,7 +137,11 @@ class CELU(_InPlace):
 
 
 class LeakyReLU(_InPlace):
-    """`x`, or `negative_slope · x` where `x` is not positive."""
+    """`x`, or `negative_slope · x` where `x` is not positive.
+
+    >>> mg.nn.LeakyReLU(0.2)(mg.tensor([-1.0, 0.0, 2.0]))
+    tensor([-0.2000,  0.0000,  2.0000])
+    """
 
     def __init__(self, negative_slope: float = 0.01, inplace: bool = False) -> None:
         super().__init__(inplace)
@@ -118,6 +158,9 @@ class LeakyReLU(_InPlace):
 class RReLU(_InPlace):
     """`x`, or `x` times a slope where `x` is not positive: in training one for each element, drawn uniformly,
     else their mean.
+
+    >>> mg.nn.RReLU().eval()(mg.tensor([-24.0, 24.0]))
+    tensor([-5.5000, 24.0000])
     """
 
     def __init__(self, lower: float = 1 / 8, upper: float = 1 / 3, inplace: bool = False) -> None:
@@ -134,7 +177,11 @@ class RReLU(_InPlace):
 
 
 class Hardtanh(_InPlace):
-    """`x`, no smaller than `min_val` and no larger than `max_val` (which had the names `min_value` and `max_value`)."""
+    """`x`, no smaller than `min_val` and no larger than `max_val` (which had the names `min_value` and `max_value`).
+
+    >>> mg.nn.Hardtanh(-2, 2)(mg.tensor([-3.0, 0.5, 3.0]))
+    tensor([-2.0000,  0.5000,  2.0000])
+    """
 
     def __init__(
         self,
@@ -161,7 +208,11 @@ class Hardtanh(_InPlace):
 
 
 class Threshold(_InPlace):
-    """`x` where it is above `threshold`, else `value`."""
+    """`x` where it is above `threshold`, else `value`.
+
+    >>> mg.nn.Threshold(1.0, -9.0)(mg.tensor([0.5, 1.0, 2.0]))
+    tensor([-9., -9.,  2.])
+    """
 
     def __init__(self, threshold: float, value: float, inplace: bool = False) -> None:
         super().__init__(inplace)
@@ -177,42 +228,66 @@ class Threshold(_InPlace):
 
 
 class Tanh(Module):
-    """The hyperbolic tangent."""
+    """The hyperbolic tangent.
+
+    >>> mg.nn.Tanh()(mg.tensor([0.0, 1.0, 100.0]))
+    tensor([0.0000, 0.7616, 1.0000])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         return input.tanh()
 
 
 class Sigmoid(Module):
-    """`1 / (1 + e⁻ˣ)`."""
+    """`1 / (1 + e⁻ˣ)`.
+
+    >>> mg.nn.Sigmoid()(mg.tensor([-1.0, 0.0, 1.0]))
+    tensor([0.2689, 0.5000, 0.7311])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         return input.sigmoid()
 
 
 class LogSigmoid(Module):
-    """The logarithm of the sigmoid."""
+    """The logarithm of the sigmoid.
+
+    >>> mg.nn.LogSigmoid()(mg.tensor([-1000.0, 0.0]))
+    tensor([-1.0000e+03, -6.9315e-01])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         return F.logsigmoid(input)
 
 
 class Softsign(Module):
-    """`x / (1 + |x|)`."""
+    """`x / (1 + |x|)`.
+
+    >>> mg.nn.Softsign()(mg.tensor([-1.0, 0.0, 3.0]))
+    tensor([-0.5000,  0.0000,  0.7500])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         return F.softsign(input)
 
 
 class Tanhshrink(Module):
-    """`x − tanh(x)`."""
+    """`x − tanh(x)`.
+
+    >>> mg.nn.Tanhshrink()(mg.tensor([0.0, 1.0]))
+    tensor([0.0000, 0.2384])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         return F.tanhshrink(input)
 
 
 class Hardshrink(Module):
-    """`x`, or 0 where `|x|` is not above `lambd`."""
+    """`x`, or 0 where `|x|` is not above `lambd`.
+
+    >>> mg.nn.Hardshrink()(mg.tensor([-1.0, 0.3, 0.7]))
+    tensor([-1.0000,  0.0000,  0.7000])
+    """
 
     def __init__(self, lambd: float = 0.5) -> None:
         self.lambd = lambd
@@ -225,7 +300,11 @@ class Hardshrink(Module):
 
 
 class Softshrink(Module):
-    """`x` moved towards 0 by `lambd`, and 0 where that would pass it."""
+    """`x` moved towards 0 by `lambd`, and 0 where that would pass it.
+
+    >>> mg.nn.Softshrink()(mg.tensor([-1.0, 0.25, 1.0]))
+    tensor([-0.5000,  0.0000,  0.5000])
+    """
 
     def __init__(self, lambd: float = 0.5) -> None:
         self.lambd = lambd
@@ -238,7 +317,11 @@ class Softshrink(Module):
 
 
 class Softplus(Module):
-    """`log(1 + exp(beta · x)) / beta`, and `x` where `beta · x` is above `threshold`."""
+    """`log(1 + exp(beta · x)) / beta`, and `x` where `beta · x` is above `threshold`.
+
+    >>> mg.nn.Softplus()(mg.tensor([-1.0, 0.0, 100.0]))
+    tensor([  0.3133,   0.6931, 100.0000])
+    """
 
     def __init__(self, beta: float = 1.0, threshold: float = 20.0) -> None:
         self.beta = beta
@@ -252,7 +335,11 @@ class Softplus(Module):
 
 
 class GELU(Module):
-    """The Gaussian error linear unit, by the error function or (`approximate="tanh"`) by the hyperbolic tangent."""
+    """The Gaussian error linear unit, by the error function or (`approximate="tanh"`) by the hyperbolic tangent.
+
+    >>> mg.nn.GELU()(mg.tensor([-1.0, 0.0, 1.0]))
+    tensor([-0.1587,  0.0000,  0.8413])
+    """
 
     def __init__(self, approximate: str = "none") -> None:
         self.approximate = approximate
@@ -265,7 +352,11 @@ class GELU(Module):
 
 
 class GLU(Module):
-    """The first half along an axis, times the sigmoid of the second."""
+    """The first half along an axis, times the sigmoid of the second.
+
+    >>> mg.nn.GLU()(mg.tensor([[1.0, 2.0, 0.0, 100.0]]))
+    tensor([[0.5000, 2.0000]])
+    """
 
     def __init__(self, dim: int = -1) -> None:
         self.dim = dim
@@ -280,6 +371,13 @@ class GLU(Module):
 class PReLU(Module):
     """`x`, or `weight · x` where `x` is not positive: one weight, or one for each channel (axis 1), `init` at
     first.
+
+    Arguments:
+        num_parameters: one, or as many as there are channels
+        init: what they begin with
+
+    >>> mg.nn.PReLU(2, init=0.5)(mg.tensor([[-1.0, 2.0]])).detach()
+    tensor([[-0.5000,  2.0000]])
     """
 
     weight: Tensor
@@ -320,28 +418,45 @@ class _Along(Module):
 
 
 class Softmax(_Along):
-    """`eˣ / Σ eˣ` along an axis."""
+    """`eˣ / Σ eˣ` along an axis.
+
+    >>> mg.nn.Softmax(dim=1)(mg.tensor([[1.0, 2.0, 3.0]]))
+    tensor([[0.0900, 0.2447, 0.6652]])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         return F.softmax(input, self.dim)
 
 
 class LogSoftmax(_Along):
-    """`log softmax` along an axis."""
+    """`log softmax` along an axis.
+
+    >>> mg.nn.LogSoftmax(dim=1)(mg.tensor([[0.0, 1000.0]]))
+    tensor([[-1000.,     0.]])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         return F.log_softmax(input, self.dim)
 
 
 class Softmin(_Along):
-    """The softmax of `−x` along an axis."""
+    """The softmax of `−x` along an axis.
+
+    >>> mg.nn.Softmin(dim=1)(mg.tensor([[1.0, 2.0, 3.0]]))
+    tensor([[0.6652, 0.2447, 0.0900]])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         return F.softmin(input, self.dim)
 
 
 class Softmax2d(Module):
-    """The softmax over channels of `[n, channels, height, width]` or `[channels, height, width]`."""
+    """The softmax over channels of `[n, channels, height, width]` or `[channels, height, width]`.
+
+    >>> mg.nn.Softmax2d()(mg.zeros(1, 4, 2, 2))[0, 0]
+    tensor([[0.2500, 0.2500],
+            [0.2500, 0.2500]])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         if input.dim() not in (3, 4):
@@ -362,28 +477,59 @@ class _Dropout(_InPlace):
 
 
 class Dropout(_Dropout):
-    """In training, zeros with probability `p` and the rest scaled by 1/(1 − p); otherwise the input itself."""
+    """In training, zeros with probability `p` and the rest scaled by 1/(1 − p); otherwise the input itself.
+
+    >>> drop = mg.nn.Dropout(0.5)
+    >>> drop(mg.ones(1000)).unique()
+    tensor([0., 2.])
+    >>> drop.eval()(mg.ones(3))
+    tensor([1., 1., 1.])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         return (F.dropout_ if self.inplace else F.dropout)(input, self.p, self.training)
 
 
 class Dropout1d(_Dropout):
-    """`Dropout` of whole channels of `[n, channels, length]` or `[channels, length]`."""
+    """`Dropout` of whole channels of `[n, channels, length]` or `[channels, length]`.
+
+    Arguments:
+        p: the probability
+
+    >>> y = mg.nn.Dropout1d(0.5)(mg.ones(1, 8, 4))
+    >>> bool((y.amax(2) == y.amin(2)).all())
+    True
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         return (F.dropout1d_ if self.inplace else F.dropout1d)(input, self.p, self.training)
 
 
 class Dropout2d(_Dropout):
-    """`Dropout` of whole channels of `[n, channels, height, width]`."""
+    """`Dropout` of whole channels of `[n, channels, height, width]`.
+
+    Arguments:
+        p: the probability
+
+    >>> y = mg.nn.Dropout2d(0.5)(mg.ones(1, 8, 4, 4))
+    >>> bool((y.amax((2, 3)) == y.amin((2, 3))).all())
+    True
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         return (F.dropout2d_ if self.inplace else F.dropout2d)(input, self.p, self.training)
 
 
 class Dropout3d(_Dropout):
-    """`Dropout` of whole channels of `[n, channels, depth, height, width]`, or of that without n."""
+    """`Dropout` of whole channels of `[n, channels, depth, height, width]`, or of that without n.
+
+    Arguments:
+        p: the probability
+
+    >>> y = mg.nn.Dropout3d(0.5)(mg.ones(1, 8, 2, 4, 4))
+    >>> bool((y.amax((2, 3, 4)) == y.amin((2, 3, 4))).all())
+    True
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         return (F.dropout3d_ if self.inplace else F.dropout3d)(input, self.p, self.training)
@@ -392,6 +538,12 @@ class Dropout3d(_Dropout):
 class AlphaDropout(_Dropout):
     """In training, the least value of `SELU` with probability `p`, shifted and scaled so that mean 0 and variance
     1 stay.
+
+    >>> drop = mg.nn.AlphaDropout(0.5)
+    >>> len(drop(mg.zeros(1000)).unique())
+    2
+    >>> drop.eval()(mg.tensor([1.0, 2.0]))
+    tensor([1., 2.])
     """
 
     def forward(self, input: Tensor) -> Tensor:
@@ -399,7 +551,15 @@ class AlphaDropout(_Dropout):
 
 
 class FeatureAlphaDropout(_Dropout):
-    """`AlphaDropout` of whole channels."""
+    """`AlphaDropout` of whole channels.
+
+    Arguments:
+        p: the probability
+
+    >>> y = mg.nn.FeatureAlphaDropout(0.5)(mg.zeros(4, 50, 3))
+    >>> bool((y.amax(2) == y.amin(2)).all())
+    True
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         function = F.feature_alpha_dropout_ if self.inplace else F.feature_alpha_dropout

@@ -148,6 +148,17 @@ class LinearCrossEntropyLoss(_WeightedLoss):
     >>> loss = mg.nn.LinearCrossEntropyLoss(5, 10)
     >>> loss(mg.randn(2, 5), mg.tensor([3, 7])).shape
     ()
+
+    Arguments:
+        in_features: the size of the input's last axis
+        num_classes: how many classes
+        out_features: the further axes of labels
+        bias: whether something is added to scores
+        reduction: "mean", "sum" or "none"
+        weight: what each class counts
+        ignore_index: the label that does not count, by itself −100
+        label_smoothing: the part of each target that is spread evenly over all classes
+        options: None
     """
 
     def __init__(

@@ -100,6 +100,9 @@ class Sequential(_Numbered):
     ((5, 1), 3, ['0.weight', '0.bias', '2.weight', '2.bias'])
 
     TypeError for what is no module.
+
+    Arguments:
+        modules: one after another, or one dictionary
     """
 
     def __init__(self, *modules: Module | Mapping[str, Module]) -> None:
@@ -147,6 +150,9 @@ class ModuleList(_Numbered):
     >>> layers = nn.ModuleList(nn.Linear(2, 2) for _ in range(3))
     >>> len(layers), len(list(layers.parameters())), layers[-1]
     (3, 6, Linear(in_features=2, out_features=2, bias=True))
+
+    Arguments:
+        modules: the modules
     """
 
     def __init__(self, modules: Iterable[Module] | None = None) -> None:
@@ -187,7 +193,15 @@ class ModuleList(_Numbered):
 
 
 class ModuleDict(Module):
-    """Modules in a dictionary, in the order in which they came."""
+    """Modules in a dictionary, in the order in which they came.
+
+    Arguments:
+        modules: a dictionary, or pairs of names and modules
+
+    >>> heads = mg.nn.ModuleDict({"a": mg.nn.Linear(2, 1), "b": mg.nn.Linear(2, 3)})
+    >>> heads["b"](mg.ones(5, 2)).shape, list(heads.state_dict())
+    ((5, 3), ['a.weight', 'a.bias', 'b.weight', 'b.bias'])
+    """
 
     def __init__(self, modules: Named | None = None) -> None:
         if modules is not None:
@@ -249,6 +263,13 @@ def _described(value: Any) -> str:
 class ParameterList(Module):
     """Tensors in a list: what are parameters is trained, other tensors become parameters. Their names are `0`,
     `1`, …
+
+    Arguments:
+        values: the tensors
+
+    >>> weights = mg.nn.ParameterList([mg.zeros(2), mg.zeros(3)])
+    >>> len(weights), list(weights.state_dict())
+    (2, ['0', '1'])
     """
 
     def __init__(self, values: Iterable[Any] | None = None) -> None:
@@ -308,7 +329,12 @@ class ParameterList(Module):
 
 
 class ParameterDict(Module):
-    """Tensors in a dictionary: what are parameters is trained, other tensors become parameters."""
+    """Tensors in a dictionary: what are parameters is trained, other tensors become parameters.
+
+    >>> weights = mg.nn.ParameterDict({"a": mg.zeros(2), "b": mg.zeros(3)})
+    >>> weights["b"].requires_grad, list(weights.state_dict())
+    (True, ['a', 'b'])
+    """
 
     def __init__(self, parameters: Named | None = None) -> None:
         self._names: list[str] = []

@@ -173,6 +173,20 @@ class Conv1d(_ConvForward):
 
     `padding` is numbers, "same" or "valid", and `padding_mode` says what it consists of: "zeros", "reflect", "replicate", "circular".
     Weight and bias are drawn uniformly from ±1/√(elements of a kernel).
+
+    Arguments:
+        in_channels: how many channels the input has
+        out_channels: how many the output has
+        kernel_size: how long kernels are: one number, or one for each axis
+        stride: how far the kernel moves each time
+        padding: what is put on each side, "same" or "valid"
+        dilation: how far the kernel's elements are from each other
+        groups: how many parts the channels are in, each with kernels of its own
+        bias: whether something is added
+
+    >>> conv = mg.nn.Conv1d(3, 8, kernel_size=5, stride=2, padding=2)
+    >>> conv(mg.ones(4, 3, 100)).shape, conv.weight.shape
+    ((4, 8, 50), (8, 3, 5))
     """
 
     axes = 1
@@ -185,6 +199,8 @@ class Conv2d(_ConvForward):
     >>> import micrograd_rs as mg
     >>> mg.nn.Conv2d(3, 8, 3, padding=1)(mg.randn(2, 3, 16, 16)).shape
     (2, 8, 16, 16)
+
+    Its arguments: see `Conv1d`.
     """
 
     axes = 2
@@ -192,7 +208,13 @@ class Conv2d(_ConvForward):
 
 
 class Conv3d(_ConvForward):
-    """The convolution of `[n, in_channels, depth, height, width]` (or without `n`) with kernels of its own; see `Conv1d`."""
+    """The convolution of `[n, in_channels, depth, height, width]` (or without `n`) with kernels of its own; see `Conv1d`.
+
+    Its arguments: see `Conv1d`.
+
+    >>> mg.nn.Conv3d(3, 8, kernel_size=3, padding="same")(mg.ones(1, 3, 4, 8, 8)).shape
+    (1, 8, 4, 8, 8)
+    """
 
     axes = 3
     convolve = staticmethod(F.conv3d)
@@ -253,6 +275,22 @@ class ConvTranspose1d(_ConvTranspose):
     """The transposed convolution of `[n, in_channels, length]` (or without `n`); see `conv_transpose1d`.
 
     With an `output_size` in the call, what `stride` leaves open is made of that size.
+
+    Arguments:
+        in_channels: how many channels the input has
+        out_channels: how many the output has
+        kernel_size: how long kernels are: one number, or one for each axis
+        stride: how far the input's elements come to lie from each other
+        padding: what is taken away on each side
+        output_padding: what is added on one side
+        groups: how many parts the channels are in, each with kernels of its own
+        bias: whether something is added to each channel
+        dilation: how far the kernel's elements are from each other
+        padding_mode: "zeros"
+
+    >>> up = mg.nn.ConvTranspose1d(8, 3, kernel_size=4, stride=2, padding=1)
+    >>> up(mg.ones(4, 8, 50)).shape
+    (4, 3, 100)
     """
 
     axes = 1
@@ -260,14 +298,27 @@ class ConvTranspose1d(_ConvTranspose):
 
 
 class ConvTranspose2d(_ConvTranspose):
-    """The transposed convolution of `[n, in_channels, height, width]` (or without `n`); see `ConvTranspose1d`."""
+    """The transposed convolution of `[n, in_channels, height, width]` (or without `n`); see `ConvTranspose1d`.
+
+    Its arguments: see `ConvTranspose1d`.
+
+    >>> up = mg.nn.ConvTranspose2d(8, 3, kernel_size=3, stride=2, padding=1)
+    >>> up(mg.ones(1, 8, 16, 16)).shape, up(mg.ones(1, 8, 16, 16), output_size=(32, 32)).shape
+    ((1, 3, 31, 31), (1, 3, 32, 32))
+    """
 
     axes = 2
     convolve = staticmethod(F.conv_transpose2d)
 
 
 class ConvTranspose3d(_ConvTranspose):
-    """The transposed convolution of `[n, in_channels, depth, height, width]` (or without `n`); see `ConvTranspose1d`."""
+    """The transposed convolution of `[n, in_channels, depth, height, width]` (or without `n`); see `ConvTranspose1d`.
+
+    Its arguments: see `ConvTranspose1d`.
+
+    >>> mg.nn.ConvTranspose3d(2, 1, kernel_size=2, stride=2)(mg.ones(1, 2, 4, 4, 4)).shape
+    (1, 1, 8, 8, 8)
+    """
 
     axes = 3
     convolve = staticmethod(F.conv_transpose3d)

@@ -164,6 +164,20 @@ class EmbeddingBag(_Table):
     """Sums, means or largest elements of rows of a table, drawn from the normal distribution; see `embedding_bag`.
 
     The row `padding_idx` is 0 at first, does not count and gets no gradient. The rest is as with `Embedding`.
+
+    Arguments:
+        num_embeddings: how many rows the table has
+        embedding_dim: how long they are
+        max_norm, norm_type: rows that are read and whose `norm_type`-norm is above `max_norm` are scaled down to it
+        scale_grad_by_freq: whether a row's gradient is divided by how often the row is read
+        mode: "sum", "mean" or "max"
+        sparse: of no effect: gradients are dense
+        include_last_offset: whether the last offset is the end
+        padding_idx: the row that does not count
+
+    >>> bag = mg.nn.EmbeddingBag(10, 3, mode="sum")
+    >>> bag(mg.tensor([1, 2, 4, 5, 4]), mg.tensor([0, 2])).shape
+    (2, 3)
     """
 
     def __init__(

@@ -69,91 +69,206 @@ class _CircularPad(_Pad):
 
 
 class ConstantPad1d(_ConstantPad):
-    """Margins of a value, along the last axis."""
+    """Margins of a value, along the last axis.
+
+    Arguments:
+        padding: how wide margins are: one number, or two for each axis, from the last axis on
+        value: the value
+
+    >>> mg.nn.ConstantPad1d((1, 2), 9)(mg.tensor([[1, 2, 3]]))
+    tensor([[9, 1, 2, 3, 9, 9]])
+    """
 
     axes = 1
 
 
 class ConstantPad2d(_ConstantPad):
-    """Margins of a value, along the last two axes."""
+    """Margins of a value, along the last two axes.
+
+    Arguments:
+        padding: how wide margins are: one number, or two for each axis, from the last axis on
+        value: the value
+
+    >>> mg.nn.ConstantPad2d((1, 0, 0, 1), 9)(mg.tensor([[[1, 2], [3, 4]]]))
+    tensor([[[9, 1, 2],
+             [9, 3, 4],
+             [9, 9, 9]]])
+    """
 
     axes = 2
 
 
 class ConstantPad3d(_ConstantPad):
-    """Margins of a value, along the last three axes."""
+    """Margins of a value, along the last three axes.
+
+    Arguments:
+        padding: how wide margins are: one number, or two for each axis, from the last axis on
+        value: the value
+
+    >>> mg.nn.ConstantPad3d(1, 0.5)(mg.ones(1, 1, 2, 3, 4)).shape
+    (1, 1, 4, 5, 6)
+    """
 
     axes = 3
 
 
 class ZeroPad1d(_ZeroPad):
-    """Margins of zeros, along the last axis."""
+    """Margins of zeros, along the last axis.
+
+    Arguments:
+        padding: how wide margins are: one number, or two for each axis, from the last axis on
+
+    >>> mg.nn.ZeroPad1d((1, 2))(mg.tensor([[1, 2, 3]]))
+    tensor([[0, 1, 2, 3, 0, 0]])
+    """
 
     axes = 1
 
 
 class ZeroPad2d(_ZeroPad):
-    """Margins of zeros, along the last two axes."""
+    """Margins of zeros, along the last two axes.
+
+    Arguments:
+        padding: how wide margins are: one number, or two for each axis, from the last axis on
+
+    >>> mg.nn.ZeroPad2d((1, 0, 0, 1))(mg.tensor([[[1, 2], [3, 4]]]))
+    tensor([[[0, 1, 2],
+             [0, 3, 4],
+             [0, 0, 0]]])
+    """
 
     axes = 2
 
 
 class ZeroPad3d(_ZeroPad):
-    """Margins of zeros, along the last three axes."""
+    """Margins of zeros, along the last three axes.
+
+    Arguments:
+        padding: how wide margins are: one number, or two for each axis, from the last axis on
+
+    >>> mg.nn.ZeroPad3d(1)(mg.ones(1, 1, 2, 3, 4)).shape
+    (1, 1, 4, 5, 6)
+    """
 
     axes = 3
 
 
 class ReflectionPad1d(_ReflectionPad):
-    """Margins that mirror what is inside, along the last axis."""
+    """Margins that mirror what is inside, along the last axis.
+
+    Arguments:
+        padding: how wide margins are: one number, or two for each axis, from the last axis on
+
+    >>> mg.nn.ReflectionPad1d((1, 2))(mg.tensor([[1, 2, 3]]))
+    tensor([[2, 1, 2, 3, 2, 1]])
+    """
 
     axes = 1
 
 
 class ReflectionPad2d(_ReflectionPad):
-    """Margins that mirror what is inside, along the last two axes."""
+    """Margins that mirror what is inside, along the last two axes.
+
+    Arguments:
+        padding: how wide margins are: one number, or two for each axis, from the last axis on
+
+    >>> mg.nn.ReflectionPad2d((1, 0, 0, 0))(mg.tensor([[[1, 2], [3, 4]]]))
+    tensor([[[2, 1, 2],
+             [4, 3, 4]]])
+    """
 
     axes = 2
 
 
 class ReflectionPad3d(_ReflectionPad):
-    """Margins that mirror what is inside, along the last three axes."""
+    """Margins that mirror what is inside, along the last three axes.
+
+    Arguments:
+        padding: how wide margins are: one number, or two for each axis, from the last axis on
+
+    >>> mg.nn.ReflectionPad3d(1)(mg.ones(1, 1, 2, 3, 4)).shape
+    (1, 1, 4, 5, 6)
+    """
 
     axes = 3
 
 
 class ReplicationPad1d(_ReplicationPad):
-    """Margins of what is at the ends, along the last axis."""
+    """Margins of what is at the ends, along the last axis.
+
+    Arguments:
+        padding: how wide margins are: one number, or two for each axis, from the last axis on
+
+    >>> mg.nn.ReplicationPad1d((1, 2))(mg.tensor([[1, 2, 3]]))
+    tensor([[1, 1, 2, 3, 3, 3]])
+    """
 
     axes = 1
 
 
 class ReplicationPad2d(_ReplicationPad):
-    """Margins of what is at the ends, along the last two axes."""
+    """Margins of what is at the ends, along the last two axes.
+
+    Arguments:
+        padding: how wide margins are: one number, or two for each axis, from the last axis on
+
+    >>> mg.nn.ReplicationPad2d((1, 0, 0, 0))(mg.tensor([[[1, 2], [3, 4]]]))
+    tensor([[[1, 1, 2],
+             [3, 3, 4]]])
+    """
 
     axes = 2
 
 
 class ReplicationPad3d(_ReplicationPad):
-    """Margins of what is at the ends, along the last three axes."""
+    """Margins of what is at the ends, along the last three axes.
+
+    Arguments:
+        padding: how wide margins are: one number, or two for each axis, from the last axis on
+
+    >>> mg.nn.ReplicationPad3d(1)(mg.ones(1, 1, 2, 3, 4)).shape
+    (1, 1, 4, 5, 6)
+    """
 
     axes = 3
 
 
 class CircularPad1d(_CircularPad):
-    """Margins of what is at the other end, along the last axis."""
+    """Margins of what is at the other end, along the last axis.
+
+    Arguments:
+        padding: how wide margins are: one number, or two for each axis, from the last axis on
+
+    >>> mg.nn.CircularPad1d((1, 2))(mg.tensor([[1, 2, 3]]))
+    tensor([[3, 1, 2, 3, 1, 2]])
+    """
 
     axes = 1
 
 
 class CircularPad2d(_CircularPad):
-    """Margins of what is at the other end, along the last two axes."""
+    """Margins of what is at the other end, along the last two axes.
+
+    Arguments:
+        padding: how wide margins are: one number, or two for each axis, from the last axis on
+
+    >>> mg.nn.CircularPad2d((1, 0, 0, 0))(mg.tensor([[[1, 2], [3, 4]]]))
+    tensor([[[2, 1, 2],
+             [4, 3, 4]]])
+    """
 
     axes = 2
 
 
 class CircularPad3d(_CircularPad):
-    """Margins of what is at the other end, along the last three axes."""
+    """Margins of what is at the other end, along the last three axes.
+
+    Arguments:
+        padding: how wide margins are: one number, or two for each axis, from the last axis on
+
+    >>> mg.nn.CircularPad3d(1)(mg.ones(1, 1, 2, 3, 4)).shape
+    (1, 1, 4, 5, 6)
+    """
 
     axes = 3
 
@@ -161,6 +276,16 @@ class CircularPad3d(_CircularPad):
 class Upsample(Module):
     """Another size along the axes behind the first two: `size`, or the old one times `scale_factor`; see
     `interpolate`.
+
+    Arguments:
+        size: the new sizes
+        scale_factor: what the old ones are multiplied by
+        mode: "nearest", "linear", "bilinear", "bicubic" or "trilinear"
+        align_corners: whether the centres of the outermost elements stay where they are
+        recompute_scale_factor: whether positions follow from the sizes, rather than from `scale_factor`
+
+    >>> mg.nn.Upsample(scale_factor=2)(mg.tensor([[[0.0, 1.0]]]))
+    tensor([[[0., 0., 1., 1.]]])
     """
 
     def __init__(
@@ -192,7 +317,16 @@ class Upsample(Module):
 
 
 class UpsamplingNearest2d(Upsample):
-    """`Upsample` with the mode "nearest"."""
+    """`Upsample` with the mode "nearest".
+
+    Arguments:
+        size: the new sizes
+        scale_factor: what the old ones are multiplied by
+
+    >>> mg.nn.UpsamplingNearest2d(scale_factor=2)(mg.tensor([[[[0.0, 1.0]]]]))
+    tensor([[[[0., 0., 1., 1.],
+              [0., 0., 1., 1.]]]])
+    """
 
     def __init__(
         self, size: int | Sequence[int] | None = None, scale_factor: float | Sequence[float] | None = None
@@ -201,7 +335,15 @@ class UpsamplingNearest2d(Upsample):
 
 
 class UpsamplingBilinear2d(Upsample):
-    """`Upsample` with the mode "bilinear", the corners' centres staying where they are."""
+    """`Upsample` with the mode "bilinear", the corners' centres staying where they are.
+
+    Arguments:
+        size: the new sizes
+        scale_factor: what the old ones are multiplied by
+
+    >>> mg.nn.UpsamplingBilinear2d(size=(1, 3))(mg.tensor([[[[0.0, 1.0]]]]))
+    tensor([[[[0.0000, 0.5000, 1.0000]]]])
+    """
 
     def __init__(
         self, size: int | Sequence[int] | None = None, scale_factor: float | Sequence[float] | None = None
@@ -210,7 +352,15 @@ class UpsamplingBilinear2d(Upsample):
 
 
 class PixelShuffle(Module):
-    """`[…, channels · r², height, width]` as `[…, channels, height · r, width · r]`."""
+    """`[…, channels · r², height, width]` as `[…, channels, height · r, width · r]`.
+
+    Arguments:
+        upscale_factor: `r`
+
+    >>> mg.nn.PixelShuffle(2)(mg.tensor([[[1]], [[2]], [[3]], [[4]]]))
+    tensor([[[1, 2],
+             [3, 4]]])
+    """
 
     def __init__(self, upscale_factor: int) -> None:
         self.upscale_factor = upscale_factor
@@ -223,7 +373,14 @@ class PixelShuffle(Module):
 
 
 class PixelUnshuffle(Module):
-    """`[…, channels, height · r, width · r]` as `[…, channels · r², height, width]`."""
+    """`[…, channels, height · r, width · r]` as `[…, channels · r², height, width]`.
+
+    Arguments:
+        downscale_factor: `r`
+
+    >>> mg.nn.PixelUnshuffle(2)(mg.tensor([[[1, 2], [3, 4]]])).flatten()
+    tensor([1, 2, 3, 4])
+    """
 
     def __init__(self, downscale_factor: int) -> None:
         self.downscale_factor = downscale_factor
@@ -236,7 +393,14 @@ class PixelUnshuffle(Module):
 
 
 class ChannelShuffle(Module):
-    """Channels (axis 1) in another order: the first of each group, then the second of each, …"""
+    """Channels (axis 1) in another order: the first of each group, then the second of each, …
+
+    Arguments:
+        groups: how many groups
+
+    >>> mg.nn.ChannelShuffle(2)(mg.arange(4).reshape(1, 4, 1)).flatten()
+    tensor([0, 2, 1, 3])
+    """
 
     def __init__(self, groups: int) -> None:
         self.groups = groups
@@ -249,7 +413,15 @@ class ChannelShuffle(Module):
 
 
 class Flatten(Module):
-    """Some axes as one: all but the first, which counts the samples."""
+    """Some axes as one: all but the first, which counts the samples.
+
+    Arguments:
+        start_dim: the first of them
+        end_dim: the last one
+
+    >>> mg.nn.Flatten()(mg.zeros(32, 8, 4, 4)).shape
+    (32, 128)
+    """
 
     def __init__(self, start_dim: int = 1, end_dim: int = -1) -> None:
         self.start_dim = start_dim
@@ -263,7 +435,15 @@ class Flatten(Module):
 
 
 class Unflatten(Module):
-    """One axis as several."""
+    """One axis as several.
+
+    Arguments:
+        dim: the axis
+        unflattened_size: the sizes, of which one may be −1
+
+    >>> mg.nn.Unflatten(1, (2, -1))(mg.zeros(4, 6)).shape
+    (4, 2, 3)
+    """
 
     def __init__(self, dim: int, unflattened_size: Sequence[int]) -> None:
         self.dim = dim

@@ -78,7 +78,17 @@ class Linear(Module):
 
 
 class Bilinear(Module):
-    """`Σ x1 W x2 + b` on the last axes of two inputs. Weight and bias are drawn uniformly from ±1/√`in1_features`."""
+    """`Σ x1 W x2 + b` on the last axes of two inputs. Weight and bias are drawn uniformly from ±1/√`in1_features`.
+
+    Arguments:
+        in1_features: the size of the first input's last axis
+        in2_features: that of the second's
+        out_features: that of the output's
+        bias: whether something is added
+
+    >>> mg.nn.Bilinear(3, 4, 2)(mg.ones(5, 3), mg.ones(5, 4)).shape
+    (5, 2)
+    """
 
     bias: Tensor | None
 
@@ -118,7 +128,15 @@ class Bilinear(Module):
 
 
 class CosineSimilarity(Module):
-    """The cosine of the angle between vectors along an axis."""
+    """The cosine of the angle between vectors along an axis.
+
+    Arguments:
+        dim: the axis
+        eps: what lengths are at least taken for
+
+    >>> mg.nn.CosineSimilarity()(mg.tensor([[1.0, 0.0]]), mg.tensor([[3.0, 3.0]]))
+    tensor([0.7071])
+    """
 
     def __init__(self, dim: int = 1, eps: float = 1e-8) -> None:
         self.dim = dim
@@ -129,7 +147,11 @@ class CosineSimilarity(Module):
 
 
 class PairwiseDistance(Module):
-    """The `p`-norm of `x1 − x2 + eps` along the last axis."""
+    """The `p`-norm of `x1 − x2 + eps` along the last axis.
+
+    >>> mg.nn.PairwiseDistance()(mg.tensor([[0.0, 0.0]]), mg.tensor([[3.0, 4.0]]))
+    tensor([5.0000])
+    """
 
     def __init__(self, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False) -> None:
         self.norm = p
@@ -141,7 +163,11 @@ class PairwiseDistance(Module):
 
 
 class Identity(Module):
-    """The input itself."""
+    """The input itself.
+
+    >>> mg.nn.Identity(54, unused=True)(mg.tensor([1.0]))
+    tensor([1.])
+    """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         pass

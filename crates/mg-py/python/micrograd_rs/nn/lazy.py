@@ -43,6 +43,13 @@ class LazyModuleMixin(Module):
     """What has parameters whose shape is not known yet (`UninitializedParameter`), and gives them one in
     `initialize_parameters`, which is called with the first input. Then the module becomes one of the class
     `cls_to_become`, if there is one.
+
+    >>> layer = mg.nn.LazyLinear(2)
+    >>> layer.has_uninitialized_params()
+    True
+    >>> _ = layer(mg.ones(4, 3))
+    >>> type(layer).__name__
+    'Linear'
     """
 
     cls_to_become: ClassVar[type[Module] | None] = None
@@ -76,7 +83,18 @@ def _infer(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
 
 
 class LazyLinear(LazyModuleMixin, Linear):
-    """`Linear`, whose `in_features` is the size of the first input's last axis."""
+    """`Linear`, whose `in_features` is the size of the first input's last axis.
+
+    Arguments:
+        out_features: the size of the output's last axis
+        bias: whether something is added
+
+    >>> layer = mg.nn.LazyLinear(2)
+    >>> layer
+    LazyLinear(in_features=0, out_features=2, bias=True)
+    >>> layer(mg.ones(4, 3)).shape, layer
+    ((4, 2), Linear(in_features=3, out_features=2, bias=True))
+    """
 
     cls_to_become = Linear
 
@@ -145,19 +163,40 @@ class _LazyNormBase(LazyModuleMixin, _NormBase):
 
 
 class LazyBatchNorm1d(_LazyNormBase, BatchNorm1d):
-    """`BatchNorm1d` for as many channels as the first input has."""
+    """`BatchNorm1d` for as many channels as the first input has.
+
+    Its arguments: see `BatchNorm1d`.
+
+    >>> norm = mg.nn.LazyBatchNorm1d()
+    >>> norm(mg.randn(4, 3)).shape, norm
+    ((4, 3), BatchNorm1d(3, eps=1e-05, momentum=0.1, affine=True, bias=True, track_running_stats=True))
+    """
 
     cls_to_become = BatchNorm1d
 
 
 class LazyBatchNorm2d(_LazyNormBase, BatchNorm2d):
-    """`BatchNorm2d` for as many channels as the first input has."""
+    """`BatchNorm2d` for as many channels as the first input has.
+
+    Its arguments: see `BatchNorm1d`.
+
+    >>> norm = mg.nn.LazyBatchNorm2d()
+    >>> norm(mg.randn(4, 3, 8, 8)).shape, norm.num_features
+    ((4, 3, 8, 8), 3)
+    """
 
     cls_to_become = BatchNorm2d
 
 
 class LazyBatchNorm3d(_LazyNormBase, BatchNorm3d):
-    """`BatchNorm3d` for as many channels as the first input has."""
+    """`BatchNorm3d` for as many channels as the first input has.
+
+    Its arguments: see `BatchNorm1d`.
+
+    >>> norm = mg.nn.LazyBatchNorm3d()
+    >>> norm(mg.randn(4, 3, 2, 8, 8)).shape, norm.num_features
+    ((4, 3, 2, 8, 8), 3)
+    """
 
     cls_to_become = BatchNorm3d
 
@@ -180,19 +219,40 @@ class _LazyInstanceNorm(_LazyNormBase):
 
 
 class LazyInstanceNorm1d(_LazyInstanceNorm, InstanceNorm1d):
-    """`InstanceNorm1d` for as many channels as the first input has."""
+    """`InstanceNorm1d` for as many channels as the first input has.
+
+    Its arguments: see `InstanceNorm1d`.
+
+    >>> norm = mg.nn.LazyInstanceNorm1d()
+    >>> norm(mg.randn(4, 3, 8)).shape, norm.num_features
+    ((4, 3, 8), 3)
+    """
 
     cls_to_become = InstanceNorm1d
 
 
 class LazyInstanceNorm2d(_LazyInstanceNorm, InstanceNorm2d):
-    """`InstanceNorm2d` for as many channels as the first input has."""
+    """`InstanceNorm2d` for as many channels as the first input has.
+
+    Its arguments: see `InstanceNorm1d`.
+
+    >>> norm = mg.nn.LazyInstanceNorm2d()
+    >>> norm(mg.randn(4, 3, 8, 8)).shape, norm.num_features
+    ((4, 3, 8, 8), 3)
+    """
 
     cls_to_become = InstanceNorm2d
 
 
 class LazyInstanceNorm3d(_LazyInstanceNorm, InstanceNorm3d):
-    """`InstanceNorm3d` for as many channels as the first input has."""
+    """`InstanceNorm3d` for as many channels as the first input has.
+
+    Its arguments: see `InstanceNorm1d`.
+
+    >>> norm = mg.nn.LazyInstanceNorm3d()
+    >>> norm(mg.randn(4, 3, 2, 8, 8)).shape, norm.num_features
+    ((4, 3, 2, 8, 8), 3)
+    """
 
     cls_to_become = InstanceNorm3d
 
@@ -266,36 +326,78 @@ class _LazyConvTranspose(_LazyConvXdMixin):
 
 
 class LazyConv1d(_LazyConvForward, Conv1d):
-    """`Conv1d` for as many channels as the first input has."""
+    """`Conv1d` for as many channels as the first input has.
+
+    Its arguments: see `Conv1d`.
+
+    >>> conv = mg.nn.LazyConv1d(8, kernel_size=3)
+    >>> conv(mg.ones(4, 3, 100)).shape, conv
+    ((4, 8, 98), Conv1d(3, 8, kernel_size=(3,), stride=(1,)))
+    """
 
     cls_to_become = Conv1d
 
 
 class LazyConv2d(_LazyConvForward, Conv2d):
-    """`Conv2d` for as many channels as the first input has."""
+    """`Conv2d` for as many channels as the first input has.
+
+    Its arguments: see `Conv1d`.
+
+    >>> conv = mg.nn.LazyConv2d(8, kernel_size=3)
+    >>> conv(mg.ones(4, 3, 16, 16)).shape, conv.in_channels
+    ((4, 8, 14, 14), 3)
+    """
 
     cls_to_become = Conv2d
 
 
 class LazyConv3d(_LazyConvForward, Conv3d):
-    """`Conv3d` for as many channels as the first input has."""
+    """`Conv3d` for as many channels as the first input has.
+
+    Its arguments: see `Conv1d`.
+
+    >>> conv = mg.nn.LazyConv3d(8, kernel_size=3)
+    >>> conv(mg.ones(1, 3, 4, 4, 4)).shape, conv.in_channels
+    ((1, 8, 2, 2, 2), 3)
+    """
 
     cls_to_become = Conv3d
 
 
 class LazyConvTranspose1d(_LazyConvTranspose, ConvTranspose1d):
-    """`ConvTranspose1d` for as many channels as the first input has."""
+    """`ConvTranspose1d` for as many channels as the first input has.
+
+    Its arguments: see `ConvTranspose1d`.
+
+    >>> up = mg.nn.LazyConvTranspose1d(3, kernel_size=4, stride=2, padding=1)
+    >>> up(mg.ones(4, 8, 50)).shape, up.in_channels
+    ((4, 3, 100), 8)
+    """
 
     cls_to_become = ConvTranspose1d
 
 
 class LazyConvTranspose2d(_LazyConvTranspose, ConvTranspose2d):
-    """`ConvTranspose2d` for as many channels as the first input has."""
+    """`ConvTranspose2d` for as many channels as the first input has.
+
+    Its arguments: see `ConvTranspose1d`.
+
+    >>> up = mg.nn.LazyConvTranspose2d(3, kernel_size=4, stride=2, padding=1)
+    >>> up(mg.ones(1, 8, 16, 16)).shape, up.in_channels
+    ((1, 3, 32, 32), 8)
+    """
 
     cls_to_become = ConvTranspose2d
 
 
 class LazyConvTranspose3d(_LazyConvTranspose, ConvTranspose3d):
-    """`ConvTranspose3d` for as many channels as the first input has."""
+    """`ConvTranspose3d` for as many channels as the first input has.
+
+    Its arguments: see `ConvTranspose1d`.
+
+    >>> up = mg.nn.LazyConvTranspose3d(1, kernel_size=2, stride=2)
+    >>> up(mg.ones(1, 2, 4, 4, 4)).shape, up.in_channels
+    ((1, 1, 8, 8, 8), 2)
+    """
 
     cls_to_become = ConvTranspose3d

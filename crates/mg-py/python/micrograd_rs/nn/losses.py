@@ -47,6 +47,9 @@ class CrossEntropyLoss(_WeightedLoss):
     0.347
 
     IndexError for a label that is no class, ValueError for other shapes.
+
+    Arguments:
+        size_average, reduce: older ways to say `reduction`
     """
 
     def __init__(
@@ -78,6 +81,14 @@ class NLLLoss(_WeightedLoss):
     classes, …]`).
 
     `weight` has a number for each class, samples with the label `ignore_index` do not count.
+
+    Arguments:
+        reduction: "mean", "sum" or "none"
+        size_average, reduce: older ways to say `reduction`
+
+    >>> log_probs = mg.tensor([[0.5, 0.5], [0.1, 0.9]]).log()
+    >>> mg.nn.NLLLoss()(log_probs, mg.tensor([0, 1]))
+    tensor(0.3993)
     """
 
     def __init__(
@@ -101,6 +112,9 @@ class MSELoss(_Loss):
     >>> import micrograd_rs as mg
     >>> mg.nn.MSELoss()(mg.tensor([1.0, 2.0]), mg.tensor([0.0, 4.0])).item()
     2.5
+
+    Arguments:
+        size_average, reduce: older ways to say `reduction`
     """
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
@@ -108,14 +122,30 @@ class MSELoss(_Loss):
 
 
 class L1Loss(_Loss):
-    """Magnitudes of differences."""
+    """Magnitudes of differences.
+
+    Arguments:
+        reduction: "mean", "sum" or "none"
+        size_average, reduce: older ways to say `reduction`
+
+    >>> mg.nn.L1Loss()(mg.tensor([1.0, 2.0]), mg.tensor([1.0, 4.0]))
+    tensor(1.)
+    """
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         return F.l1_loss(input, target, reduction=self.reduction)
 
 
 class SmoothL1Loss(_Loss):
-    """Differences `d` below `beta` as `½d²/beta`, others as `d − ½beta`."""
+    """Differences `d` below `beta` as `½d²/beta`, others as `d − ½beta`.
+
+    Arguments:
+        reduction: "mean", "sum" or "none"
+        size_average, reduce: older ways to say `reduction`
+
+    >>> mg.nn.SmoothL1Loss(reduction="none")(mg.tensor([0.0, 0.0]), mg.tensor([0.5, 4.0]))
+    tensor([0.1250, 3.5000])
+    """
 
     def __init__(
         self,
@@ -132,7 +162,15 @@ class SmoothL1Loss(_Loss):
 
 
 class HuberLoss(_Loss):
-    """Differences `d` below `delta` as `½d²`, others as `delta (d − ½delta)`."""
+    """Differences `d` below `delta` as `½d²`, others as `delta (d − ½delta)`.
+
+    Arguments:
+        reduction: "mean", "sum" or "none"
+        delta: where differences begin to count linearly
+
+    >>> mg.nn.HuberLoss(delta=2.0)(mg.tensor([0.0, 0.0]), mg.tensor([0.5, 4.0]))
+    tensor(3.0625)
+    """
 
     def __init__(self, reduction: str = "mean", delta: float = 1.0) -> None:
         super().__init__(reduction=reduction)
@@ -143,14 +181,32 @@ class HuberLoss(_Loss):
 
 
 class BCELoss(_WeightedLoss):
-    """The cross entropy of probabilities and targets of the same shape; `weight` broadcasts to it."""
+    """The cross entropy of probabilities and targets of the same shape; `weight` broadcasts to it.
+
+    Arguments:
+        weight: what each element counts
+        reduction: "mean", "sum" or "none"
+        size_average, reduce: older ways to say `reduction`
+
+    >>> mg.nn.BCELoss()(mg.tensor([0.9, 0.2]), mg.tensor([1.0, 0.0]))
+    tensor(0.1643)
+    """
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         return F.binary_cross_entropy(input, target, self.weight, reduction=self.reduction)
 
 
 class BCEWithLogitsLoss(_WeightedLoss):
-    """The cross entropy of logits and probabilities of the same shape; `weight` and `pos_weight` broadcast to it."""
+    """The cross entropy of logits and probabilities of the same shape; `weight` and `pos_weight` broadcast to it.
+
+    Arguments:
+        weight: what each element counts
+        reduction: "mean", "sum" or "none"
+        size_average, reduce: older ways to say `reduction`
+
+    >>> mg.nn.BCEWithLogitsLoss(pos_weight=mg.tensor(2.0))(mg.tensor([2.0, -1.0]), mg.tensor([1.0, 0.0]))
+    tensor(0.2836)
+    """
 
     pos_weight: Tensor | None
 
@@ -172,7 +228,17 @@ class BCEWithLogitsLoss(_WeightedLoss):
 
 
 class KLDivLoss(_Loss):
-    """The divergence of Kullback and Leibler of targets from log probabilities; the reduction may be "batchmean"."""
+    """The divergence of Kullback and Leibler of targets from log probabilities; the reduction may be "batchmean".
+
+    Arguments:
+        reduction: "mean", "batchmean" (which divides by the size of the first axis), "sum" or "none"
+        log_target: whether targets are logarithms, too
+        size_average, reduce: older ways to say `reduction`
+
+    >>> loss = mg.nn.KLDivLoss(reduction="batchmean")
+    >>> loss(mg.tensor([[0.5, 0.5]]).log(), mg.tensor([[0.9, 0.1]]))
+    tensor(0.3681)
+    """
 
     def __init__(
         self,
@@ -191,7 +257,18 @@ class KLDivLoss(_Loss):
 
 
 class PoissonNLLLoss(_Loss):
-    """The negative log likelihood of counts under Poisson distributions."""
+    """The negative log likelihood of counts under Poisson distributions.
+
+    Arguments:
+        log_input: whether the input is the rates' logarithms
+        full: whether Stirling's approximation of what does not depend on the input is added
+        eps: what is added to rates before their logarithm is taken
+        reduction: "mean", "sum" or "none"
+        size_average, reduce: older ways to say `reduction`
+
+    >>> mg.nn.PoissonNLLLoss()(mg.tensor([0.0, 1.0]), mg.tensor([1.0, 3.0]))
+    tensor(0.3591)
+    """
 
     def __init__(
         self,
@@ -212,7 +289,16 @@ class PoissonNLLLoss(_Loss):
 
 
 class GaussianNLLLoss(_Loss):
-    """The negative log likelihood of targets under normal distributions of mean `input` and variance `var`."""
+    """The negative log likelihood of targets under normal distributions of mean `input` and variance `var`.
+
+    Arguments:
+        full: whether ½ log 2π is added
+        eps: what variances are at least taken for
+        reduction: "mean", "sum" or "none"
+
+    >>> mg.nn.GaussianNLLLoss()(mg.tensor([1.0, 2.0]), mg.tensor([1.0, 4.0]), mg.tensor([1.0, 4.0]))
+    tensor(0.5966)
+    """
 
     def __init__(self, *, full: bool = False, eps: float = 1e-6, reduction: str = "mean") -> None:
         super().__init__(reduction=reduction)
@@ -224,7 +310,16 @@ class GaussianNLLLoss(_Loss):
 
 
 class HingeEmbeddingLoss(_Loss):
-    """`x` where the target is 1, and what `x` is below `margin` where it is −1."""
+    """`x` where the target is 1, and what `x` is below `margin` where it is −1.
+
+    Arguments:
+        margin: the margin
+        reduction: "mean", "sum" or "none"
+        size_average, reduce: older ways to say `reduction`
+
+    >>> mg.nn.HingeEmbeddingLoss()(mg.tensor([0.3, 0.3]), mg.tensor([1, -1]))
+    tensor(0.5000)
+    """
 
     def __init__(
         self,
@@ -241,7 +336,16 @@ class HingeEmbeddingLoss(_Loss):
 
 
 class MarginRankingLoss(_Loss):
-    """How much is missing for `target · (input1 − input2)` to be `margin`."""
+    """How much is missing for `target · (input1 − input2)` to be `margin`.
+
+    Arguments:
+        margin: the margin
+        reduction: "mean", "sum" or "none"
+        size_average, reduce: older ways to say `reduction`
+
+    >>> mg.nn.MarginRankingLoss(margin=1.0)(mg.tensor([3.0]), mg.tensor([2.5]), mg.tensor([1.0]))
+    tensor(0.5000)
+    """
 
     def __init__(
         self,
@@ -258,7 +362,17 @@ class MarginRankingLoss(_Loss):
 
 
 class CosineEmbeddingLoss(_Loss):
-    """`1 − cos` where the target is 1, and what the cosine is above `margin` where it is −1."""
+    """`1 − cos` where the target is 1, and what the cosine is above `margin` where it is −1.
+
+    Arguments:
+        margin: the margin
+        reduction: "mean", "sum" or "none"
+        size_average, reduce: older ways to say `reduction`
+
+    >>> x, y = mg.tensor([[1.0, 0.0]]), mg.tensor([[1.0, 1.0]])
+    >>> mg.nn.CosineEmbeddingLoss()(x, y, mg.tensor([1]))
+    tensor(0.2929)
+    """
 
     def __init__(
         self,
@@ -275,7 +389,20 @@ class CosineEmbeddingLoss(_Loss):
 
 
 class TripletMarginLoss(_Loss):
-    """How much nearer than `margin` beyond the distance to the positive the negative is."""
+    """How much nearer than `margin` beyond the distance to the positive the negative is.
+
+    Arguments:
+        margin: how much nearer the positive has to be
+        p: the order of the norm
+        eps: what is added to differences
+        swap: whether the distance of the positive to the negative is taken where it is smaller
+        reduction: "mean", "sum" or "none"
+        size_average, reduce: older ways to say `reduction`
+
+    >>> anchor, near, far = mg.tensor([[0.0]]), mg.tensor([[1.0]]), mg.tensor([[1.5]])
+    >>> mg.nn.TripletMarginLoss()(anchor, near, far)
+    tensor(0.5000)
+    """
 
     def __init__(
         self,
@@ -302,7 +429,18 @@ class TripletMarginLoss(_Loss):
 
 
 class TripletMarginWithDistanceLoss(_Loss):
-    """`TripletMarginLoss` with a distance of one's own."""
+    """`TripletMarginLoss` with a distance of one's own.
+
+    Arguments:
+        distance_function: of two tensors; by itself the Euclidean distance
+        margin: how much nearer the positive has to be
+        swap: whether the distance of the positive to the negative is taken where it is smaller
+        reduction: "mean", "sum" or "none"
+
+    >>> loss = mg.nn.TripletMarginWithDistanceLoss(distance_function=lambda a, b: (a - b).abs().amax(-1))
+    >>> loss(mg.tensor([[0.0, 0.0]]), mg.tensor([[1.0, 0.0]]), mg.tensor([[1.5, 0.0]]))
+    tensor(0.5000)
+    """
 
     def __init__(
         self,
@@ -332,14 +470,30 @@ class TripletMarginWithDistanceLoss(_Loss):
 
 
 class SoftMarginLoss(_Loss):
-    """`log(1 + exp(−y x))`."""
+    """`log(1 + exp(−y x))`.
+
+    Arguments:
+        reduction: "mean", "sum" or "none"
+        size_average, reduce: older ways to say `reduction`
+
+    >>> mg.nn.SoftMarginLoss(reduction="none")(mg.tensor([2.0, 2.0]), mg.tensor([1.0, -1.0]))
+    tensor([0.1269, 2.1269])
+    """
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         return F.soft_margin_loss(input, target, reduction=self.reduction)
 
 
 class MultiMarginLoss(_WeightedLoss):
-    """What other scores are above a label's less `margin`, to the power `p` and times the label's `weight`."""
+    """What other scores are above a label's less `margin`, to the power `p` and times the label's `weight`.
+
+    Arguments:
+        reduction: "mean", "sum" or "none"
+        size_average, reduce: older ways to say `reduction`
+
+    >>> mg.nn.MultiMarginLoss()(mg.tensor([[0.1, 0.2, 0.7]]), mg.tensor([2]))
+    tensor(0.3000)
+    """
 
     def __init__(
         self,
@@ -363,6 +517,13 @@ class MultiMarginLoss(_WeightedLoss):
 class MultiLabelMarginLoss(_Loss):
     """What classes that are none of a row's labels are above those labels less 1; rows of labels end at the first
     −1.
+
+    Arguments:
+        reduction: "mean", "sum" or "none"
+        size_average, reduce: older ways to say `reduction`
+
+    >>> mg.nn.MultiLabelMarginLoss()(mg.tensor([[0.1, 0.2, 0.4, 0.8]]), mg.tensor([[3, 0, -1, 1]]))
+    tensor(0.8500)
     """
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
@@ -370,7 +531,16 @@ class MultiLabelMarginLoss(_Loss):
 
 
 class MultiLabelSoftMarginLoss(_WeightedLoss):
-    """The mean over classes of the cross entropies of logits and targets."""
+    """The mean over classes of the cross entropies of logits and targets.
+
+    Arguments:
+        weight: what each class counts
+        reduction: "mean", "sum" or "none"
+        size_average, reduce: older ways to say `reduction`
+
+    >>> mg.nn.MultiLabelSoftMarginLoss()(mg.tensor([[3.0, -3.0]]), mg.tensor([[1.0, 0.0]]))
+    tensor(0.0486)
+    """
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         return F.multilabel_soft_margin_loss(input, target, self.weight, reduction=self.reduction)
@@ -379,6 +549,15 @@ class MultiLabelSoftMarginLoss(_WeightedLoss):
 class CTCLoss(_Loss):
     """The negative logarithm of the probability of lines of labels that come out where repeats and blanks are taken away: Graves et al.,
     2006. Of log probabilities `[t, n, classes]`; see `ctc_loss`.
+
+    Arguments:
+        blank: the class that stands for no label
+        reduction: "mean", "sum" or "none"
+        zero_infinity: whether what is infinite counts as 0, and has no gradient
+
+    >>> log_probs = mg.zeros(4, 1, 3).log_softmax(2)
+    >>> mg.nn.CTCLoss()(log_probs, mg.tensor([[1, 2]]), [4], [2])
+    tensor(0.8432)
     """
 
     def __init__(self, blank: int = 0, reduction: str = "mean", zero_infinity: bool = False) -> None:
@@ -398,4 +577,7 @@ class CTCLoss(_Loss):
 
 
 class NLLLoss2d(NLLLoss):
-    """`NLLLoss`, by the name that it had for images."""
+    """`NLLLoss`, by the name that it had for images.
+
+    See `NLLLoss`.
+    """

@@ -122,6 +122,17 @@ class _Compiled:
 class Module:
     """A part of a network. A subclass assigns layers, parameters and other modules to itself and says in
     `forward` what it makes of an input; names, gradients, modes and checkpoints follow from that.
+
+    >>> class Net(mg.nn.Module):
+    ...     def __init__(self):
+    ...         super().__init__()
+    ...         self.hidden = mg.nn.Linear(2, 8)
+    ...         self.out = mg.nn.Linear(8, 1)
+    ...     def forward(self, x):
+    ...         return self.out(self.hidden(x).relu())
+    >>> model = Net()
+    >>> model(mg.ones(5, 2)).shape, [name for name, _ in model.named_parameters()]
+    ((5, 1), ['hidden.weight', 'hidden.bias', 'out.weight', 'out.bias'])
     """
 
     training: bool

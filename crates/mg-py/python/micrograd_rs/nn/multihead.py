@@ -29,6 +29,13 @@ class MultiheadAttention(Module):
     >>> output, weights = nn.MultiheadAttention(16, 2, batch_first=True)(x, x, x)
     >>> output.shape, weights.shape
     ((4, 10, 16), (4, 10, 10))
+
+    Arguments:
+        num_heads: how many heads share `embed_dim`
+        dropout: the probability with which weights are left out in training
+        bias: whether something is added to what is projected
+        add_bias_kv: whether there is one more key and value, which are trained
+        add_zero_attn: whether there is one more key and value of zeros
     """
 
     in_proj_weight: Tensor | None

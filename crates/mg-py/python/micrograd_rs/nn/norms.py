@@ -147,19 +147,37 @@ class BatchNorm1d(_BatchNorm):
     ([[-1.0, -1.0], [1.0, 1.0]], [0.20000000298023224, 0.20000000298023224])
 
     ValueError for other axes or channels, and in training for one number a channel.
+
+    Arguments:
+        eps: what is added to the variance
+        affine: whether it is scaled and shifted
+        track_running_stats: whether there are a running mean and variance
+        bias: whether it is shifted, with `affine`
     """
 
     axes = (2, 3)
 
 
 class BatchNorm2d(_BatchNorm):
-    """As `BatchNorm1d`, of `[n, channels, height, width]`."""
+    """As `BatchNorm1d`, of `[n, channels, height, width]`.
+
+    Its arguments: see `BatchNorm1d`.
+
+    >>> mg.nn.BatchNorm2d(3)(mg.randn(4, 3, 8, 8)).mean((0, 2, 3)).abs() < 1e-5
+    tensor([True, True, True])
+    """
 
     axes = (4,)
 
 
 class BatchNorm3d(_BatchNorm):
-    """As `BatchNorm1d`, of `[n, channels, depth, height, width]`."""
+    """As `BatchNorm1d`, of `[n, channels, depth, height, width]`.
+
+    Its arguments: see `BatchNorm1d`.
+
+    >>> mg.nn.BatchNorm3d(3)(mg.randn(4, 3, 2, 8, 8)).shape
+    (4, 3, 2, 8, 8)
+    """
 
     axes = (5,)
 
@@ -202,19 +220,43 @@ class _InstanceNorm(_NormBase):
 class InstanceNorm1d(_InstanceNorm):
     """Normalises `[n, channels, length]` or `[channels, length]` by sample and channel; with `affine` scales and
     shifts.
+
+    Arguments:
+        num_features: how many channels
+        eps: what is added to the variance
+        momentum: how far the running mean and variance go towards each batch's
+        affine: whether it is scaled and shifted
+        track_running_stats: whether there are a running mean and variance, which are used outside of training
+        bias: whether it is shifted, with `affine`
+
+    >>> mg.nn.InstanceNorm1d(2)(mg.tensor([[[1.0, 3.0], [10.0, 30.0]]]))
+    tensor([[[-1.0000,  1.0000],
+             [-1.0000,  1.0000]]])
     """
 
     axes = (2, 3)
 
 
 class InstanceNorm2d(_InstanceNorm):
-    """As `InstanceNorm1d`, with height and width."""
+    """As `InstanceNorm1d`, with height and width.
+
+    Its arguments: see `InstanceNorm1d`.
+
+    >>> mg.nn.InstanceNorm2d(3)(mg.randn(4, 3, 8, 8)).shape
+    (4, 3, 8, 8)
+    """
 
     axes = (3, 4)
 
 
 class InstanceNorm3d(_InstanceNorm):
-    """As `InstanceNorm1d`, with depth, height and width."""
+    """As `InstanceNorm1d`, with depth, height and width.
+
+    Its arguments: see `InstanceNorm1d`.
+
+    >>> mg.nn.InstanceNorm3d(3)(mg.randn(4, 3, 2, 8, 8)).shape
+    (4, 3, 2, 8, 8)
+    """
 
     axes = (4, 5)
 
@@ -222,6 +264,16 @@ class InstanceNorm3d(_InstanceNorm):
 class GroupNorm(Module):
     """Normalises over groups of channels (axis 1) and all that lies behind them, then scales and shifts by
     channel.
+
+    Arguments:
+        num_groups: how many groups
+        num_channels: how many channels
+        eps: what is added to the variance
+        affine: whether it is scaled and shifted
+        bias: whether it is shifted, with `affine`
+
+    >>> mg.nn.GroupNorm(2, 4)(mg.tensor([[[1.0], [3.0], [10.0], [30.0]]])).flatten().detach()
+    tensor([-1.0000,  1.0000, -1.0000,  1.0000])
     """
 
     weight: Tensor | None
@@ -265,7 +317,16 @@ class GroupNorm(Module):
 
 
 class RMSNorm(Module):
-    """Divides by the root of the mean square over the last axes, then scales."""
+    """Divides by the root of the mean square over the last axes, then scales.
+
+    Arguments:
+        normalized_shape: the sizes of the last axes
+        eps: what is added to the mean square; of the dtype, if it is not given
+        elementwise_affine: whether it is scaled
+
+    >>> mg.nn.RMSNorm(2)(mg.tensor([[3.0, 4.0]])).detach()
+    tensor([[0.8485, 1.1314]])
+    """
 
     weight: Tensor | None
 
@@ -302,6 +363,9 @@ class RMSNorm(Module):
 class LocalResponseNorm(Module):
     """Divides by `(k + alpha · m)` to the power `beta`, where `m` is the mean of squares over `size` neighbouring
     channels.
+
+    >>> mg.nn.LocalResponseNorm(size=2, alpha=1.0)(mg.ones(1, 3, 1)).flatten()
+    tensor([0.7378, 0.5946, 0.5946])
     """
 
     def __init__(self, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> None:
@@ -318,7 +382,16 @@ class LocalResponseNorm(Module):
 
 
 class SyncBatchNorm(_BatchNorm):
-    """Batch normalisation over all processes: there is one here, so as `BatchNorm1d`, of any number of axes."""
+    """Batch normalisation over all processes: there is one here, so as `BatchNorm1d`, of any number of axes.
+
+    Arguments:
+        process_group: None
+
+    The other arguments: see `BatchNorm1d`.
+
+    >>> mg.nn.SyncBatchNorm(3)(mg.randn(4, 3, 8, 8)).shape
+    (4, 3, 8, 8)
+    """
 
     axes = (2, 3, 4, 5)
 

@@ -17,6 +17,16 @@ class DataParallel(Module):
     """A module `module` in a module: on one device, which is what there is, its calls are that module's.
 
     ValueError where `device_ids` names several.
+
+    Arguments:
+        module: the module
+        device_ids: its device, or None
+        output_device: of no effect
+        dim: of no effect
+
+    >>> model = mg.nn.DataParallel(mg.nn.Linear(2, 1))
+    >>> model(mg.ones(5, 2)).shape, list(model.state_dict())
+    ((5, 1), ['module.weight', 'module.bias'])
     """
 
     def __init__(

@@ -74,6 +74,11 @@ class Parameter(metaclass=_ParameterType):
     seen by the other. What `Tensor(data)` makes is one.
 
     What was made a parameter stays one without `requires_grad`: it is frozen, and part of the module's state.
+
+    >>> layer = mg.nn.Module()
+    >>> layer.scale = mg.nn.Parameter(mg.ones(2))
+    >>> layer.scale.requires_grad, [name for name, _ in layer.named_parameters()]
+    (True, ['scale'])
     """
 
     def __new__(cls, data: Any = None, requires_grad: bool = True) -> Any:
@@ -98,6 +103,10 @@ class Buffer(metaclass=_BufferType):
     >>> net.mean = nn.Buffer(zeros(2))
     >>> list(net.state_dict())
     ['mean']
+
+    Arguments:
+        data: the tensor
+        persistent: whether it is part of the state
     """
 
     def __new__(cls, data: Any = None, *, persistent: bool = True) -> Any:
@@ -128,7 +137,12 @@ class _UninitializedParameterType(type):
 
 
 class UninitializedParameter(metaclass=_UninitializedParameterType):
-    """A parameter whose shape is found out when its module meets the first input. Optimisers may have it before."""
+    """A parameter whose shape is found out when its module meets the first input. Optimisers may have it before.
+
+    >>> weight = mg.nn.UninitializedParameter()
+    >>> weight.requires_grad, mg.nn.parameter.is_lazy(weight)
+    (True, True)
+    """
 
     def __new__(
         cls, requires_grad: bool = True, device: Device | str | None = None, dtype: dtype | str | None = None
@@ -144,7 +158,14 @@ class _UninitializedBufferType(type):
 
 
 class UninitializedBuffer(metaclass=_UninitializedBufferType):
-    """A buffer whose shape is found out when its module meets the first input."""
+    """A buffer whose shape is found out when its module meets the first input.
+
+    Arguments:
+        persistent: whether it is part of the state
+
+    >>> mg.nn.UninitializedBuffer()
+    tensor([])
+    """
 
     def __new__(
         cls,

@@ -50,19 +50,53 @@ class _MaxPool(Module):
 
 
 class MaxPool1d(_MaxPool):
-    """The largest element of each window over the last axis; with `return_indices` also where it stands."""
+    """The largest element of each window over the last axis; with `return_indices` also where it stands.
+
+    Arguments:
+        kernel_size: how long windows are: one number, or one for each axis
+        stride: how far windows are from each other; `kernel_size`, where it is not given
+        padding: how far windows begin before the first element
+        dilation: how far a window's elements are from each other
+        ceil_mode: whether the last window may hang over
+
+    >>> mg.nn.MaxPool1d(2)(mg.tensor([[[1.0, 5.0, 2.0, 3.0]]]))
+    tensor([[[5., 3.]]])
+    """
 
     pool = staticmethod(F.max_pool1d)
 
 
 class MaxPool2d(_MaxPool):
-    """The largest element of each window over the last two axes; with `return_indices` also where it stands."""
+    """The largest element of each window over the last two axes; with `return_indices` also where it stands.
+
+    Arguments:
+        kernel_size: how long windows are: one number, or one for each axis
+        stride: how far windows are from each other; `kernel_size`, where it is not given
+        padding: how far windows begin before the first element
+        dilation: how far a window's elements are from each other
+        ceil_mode: whether the last window may hang over
+
+    >>> mg.nn.MaxPool2d(2)(mg.arange(16.0).reshape(1, 1, 4, 4))
+    tensor([[[[ 5.,  7.],
+              [13., 15.]]]])
+    """
 
     pool = staticmethod(F.max_pool2d)
 
 
 class MaxPool3d(_MaxPool):
-    """The largest element of each window over the last three axes; with `return_indices` also where it stands."""
+    """The largest element of each window over the last three axes; with `return_indices` also where it stands.
+
+    Arguments:
+        kernel_size: how long windows are: one number, or one for each axis
+        stride: how far windows are from each other; `kernel_size`, where it is not given
+        padding: how far windows begin before the first element
+        dilation: how far a window's elements are from each other
+        ceil_mode: whether the last window may hang over
+
+    >>> mg.nn.MaxPool3d(3, stride=2, padding=1)(mg.ones(1, 1, 8, 8, 8)).shape
+    (1, 1, 4, 4, 4)
+    """
 
     pool = staticmethod(F.max_pool3d)
 
@@ -75,7 +109,18 @@ class _AvgPoolNd(Module):
 
 
 class AvgPool1d(_AvgPoolNd):
-    """The mean of each window over the last axis."""
+    """The mean of each window over the last axis.
+
+    Arguments:
+        kernel_size: how long windows are: one number, or one for each axis
+        stride: how far windows are from each other; `kernel_size`, where it is not given
+        padding: how many zeros there are on each side
+        ceil_mode: whether the last window may hang over
+        count_include_pad: whether zeros of the padding count
+
+    >>> mg.nn.AvgPool1d(2)(mg.tensor([[[1.0, 3.0, 5.0, 7.0]]]))
+    tensor([[[2., 6.]]])
+    """
 
     def __init__(
         self,
@@ -121,13 +166,38 @@ class _AvgPool(_AvgPoolNd):
 
 
 class AvgPool2d(_AvgPool):
-    """The mean of each window over the last two axes."""
+    """The mean of each window over the last two axes.
+
+    Arguments:
+        kernel_size: how long windows are: one number, or one for each axis
+        stride: how far windows are from each other; `kernel_size`, where it is not given
+        padding: how many zeros there are on each side
+        ceil_mode: whether the last window may hang over
+        count_include_pad: whether zeros of the padding count
+        divisor_override: what sums are divided by instead of by their number
+
+    >>> mg.nn.AvgPool2d(2)(mg.arange(16.0).reshape(1, 1, 4, 4))
+    tensor([[[[ 2.5000,  4.5000],
+              [10.5000, 12.5000]]]])
+    """
 
     pool = staticmethod(F.avg_pool2d)
 
 
 class AvgPool3d(_AvgPool):
-    """The mean of each window over the last three axes."""
+    """The mean of each window over the last three axes.
+
+    Arguments:
+        kernel_size: how long windows are: one number, or one for each axis
+        stride: how far windows are from each other; `kernel_size`, where it is not given
+        padding: how many zeros there are on each side
+        ceil_mode: whether the last window may hang over
+        count_include_pad: whether zeros of the padding count
+        divisor_override: what sums are divided by instead of by their number
+
+    >>> mg.nn.AvgPool3d(2, stride=1)(mg.ones(1, 1, 4, 4, 4)).shape
+    (1, 1, 3, 3, 3)
+    """
 
     pool = staticmethod(F.avg_pool3d)
 
@@ -146,19 +216,40 @@ class _AdaptiveAvgPool(Module):
 
 
 class AdaptiveAvgPool1d(_AdaptiveAvgPool):
-    """The means of so many shares of the last axis."""
+    """The means of so many shares of the last axis.
+
+    Arguments:
+        output_size: how many shares each axis has: one number, or one for each axis; None where it keeps its size
+
+    >>> mg.nn.AdaptiveAvgPool1d(2)(mg.tensor([[[1.0, 3.0, 5.0, 7.0]]]))
+    tensor([[[2., 6.]]])
+    """
 
     pool = staticmethod(F.adaptive_avg_pool1d)
 
 
 class AdaptiveAvgPool2d(_AdaptiveAvgPool):
-    """The means of so many shares of the last two axes."""
+    """The means of so many shares of the last two axes.
+
+    Arguments:
+        output_size: how many shares each axis has: one number, or one for each axis; None where it keeps its size
+
+    >>> mg.nn.AdaptiveAvgPool2d(1)(mg.ones(4, 8, 7, 9)).shape
+    (4, 8, 1, 1)
+    """
 
     pool = staticmethod(F.adaptive_avg_pool2d)
 
 
 class AdaptiveAvgPool3d(_AdaptiveAvgPool):
-    """The means of so many shares of the last three axes."""
+    """The means of so many shares of the last three axes.
+
+    Arguments:
+        output_size: how many shares each axis has: one number, or one for each axis; None where it keeps its size
+
+    >>> mg.nn.AdaptiveAvgPool3d((1, 2, None))(mg.ones(4, 8, 3, 7, 9)).shape
+    (4, 8, 1, 2, 9)
+    """
 
     pool = staticmethod(F.adaptive_avg_pool3d)
 
@@ -178,19 +269,41 @@ class _AdaptiveMaxPool(Module):
 
 
 class AdaptiveMaxPool1d(_AdaptiveMaxPool):
-    """The largest elements of so many shares of the last axis; with `return_indices` also where they stand."""
+    """The largest elements of so many shares of the last axis; with `return_indices` also where they stand.
+
+    Arguments:
+        output_size: how many shares each axis has: one number, or one for each axis; None where it keeps its size
+
+    >>> mg.nn.AdaptiveMaxPool1d(2)(mg.tensor([[[1.0, 3.0, 5.0, 7.0]]]))
+    tensor([[[3., 7.]]])
+    """
 
     pool = staticmethod(F.adaptive_max_pool1d)
 
 
 class AdaptiveMaxPool2d(_AdaptiveMaxPool):
-    """The largest elements of so many shares of the last two axes; with `return_indices` also where they stand."""
+    """The largest elements of so many shares of the last two axes; with `return_indices` also where they stand.
+
+    Arguments:
+        output_size: how many shares each axis has: one number, or one for each axis; None where it keeps its size
+
+    >>> mg.nn.AdaptiveMaxPool2d(2)(mg.arange(16.0).reshape(1, 1, 4, 4))
+    tensor([[[[ 5.,  7.],
+              [13., 15.]]]])
+    """
 
     pool = staticmethod(F.adaptive_max_pool2d)
 
 
 class AdaptiveMaxPool3d(_AdaptiveMaxPool):
-    """The largest elements of so many shares of the last three axes; with `return_indices` also where they stand."""
+    """The largest elements of so many shares of the last three axes; with `return_indices` also where they stand.
+
+    Arguments:
+        output_size: how many shares each axis has: one number, or one for each axis; None where it keeps its size
+
+    >>> mg.nn.AdaptiveMaxPool3d(1)(mg.ones(4, 8, 3, 7, 9)).shape
+    (4, 8, 1, 1, 1)
+    """
 
     pool = staticmethod(F.adaptive_max_pool3d)
 
@@ -215,19 +328,49 @@ class _LPPool(Module):
 
 
 class LPPool1d(_LPPool):
-    """The root of the sum of powers of each window over the last axis."""
+    """The root of the sum of powers of each window over the last axis.
+
+    Arguments:
+        norm_type: the power
+        kernel_size: how long windows are: one number, or one for each axis
+        stride: how far windows are from each other; `kernel_size`, where it is not given
+        ceil_mode: whether the last window may hang over
+
+    >>> mg.nn.LPPool1d(2, 2)(mg.tensor([[[3.0, 4.0, 6.0, 8.0]]]))
+    tensor([[[ 5., 10.]]])
+    """
 
     pool = staticmethod(F.lp_pool1d)
 
 
 class LPPool2d(_LPPool):
-    """The root of the sum of powers of each window over the last two axes."""
+    """The root of the sum of powers of each window over the last two axes.
+
+    Arguments:
+        norm_type: the power
+        kernel_size: how long windows are: one number, or one for each axis
+        stride: how far windows are from each other; `kernel_size`, where it is not given
+        ceil_mode: whether the last window may hang over
+
+    >>> mg.nn.LPPool2d(2, 2)(mg.tensor([[[3.0, 4.0], [0.0, 0.0]]]))
+    tensor([[[5.]]])
+    """
 
     pool = staticmethod(F.lp_pool2d)
 
 
 class LPPool3d(_LPPool):
-    """The root of the sum of powers of each window over the last three axes."""
+    """The root of the sum of powers of each window over the last three axes.
+
+    Arguments:
+        norm_type: the power
+        kernel_size: how long windows are: one number, or one for each axis
+        stride: how far windows are from each other; `kernel_size`, where it is not given
+        ceil_mode: whether the last window may hang over
+
+    >>> mg.nn.LPPool3d(1, 2)(mg.ones(1, 2, 2, 2))
+    tensor([[[[8.]]]])
+    """
 
     pool = staticmethod(F.lp_pool3d)
 
@@ -252,21 +395,52 @@ class _MaxUnpool(Module):
 
 
 class MaxUnpool1d(_MaxUnpool):
-    """Zeros, with the largest elements of windows where they stood: the reverse of `MaxPool1d`."""
+    """Zeros, with the largest elements of windows where they stood: the reverse of `MaxPool1d`.
+
+    Arguments:
+        kernel_size: how long windows are: one number, or one for each axis
+        stride: how far windows are from each other; `kernel_size`, where it is not given
+        padding: how far windows begin before the first element
+
+    >>> pool, back = mg.nn.MaxPool1d(2, return_indices=True), mg.nn.MaxUnpool1d(2)
+    >>> back(*pool(mg.tensor([[[1.0, 5.0, 2.0, 3.0]]])))
+    tensor([[[0., 5., 0., 3.]]])
+    """
 
     axes = 1
     pool = staticmethod(F.max_unpool1d)
 
 
 class MaxUnpool2d(_MaxUnpool):
-    """Zeros, with the largest elements of windows where they stood: the reverse of `MaxPool2d`."""
+    """Zeros, with the largest elements of windows where they stood: the reverse of `MaxPool2d`.
+
+    Arguments:
+        kernel_size: how long windows are: one number, or one for each axis
+        stride: how far windows are from each other; `kernel_size`, where it is not given
+        padding: how far windows begin before the first element
+
+    >>> pool, back = mg.nn.MaxPool2d(2, return_indices=True), mg.nn.MaxUnpool2d(2)
+    >>> back(*pool(mg.arange(4.0).reshape(1, 1, 2, 2)))
+    tensor([[[[0., 0.],
+              [0., 3.]]]])
+    """
 
     axes = 2
     pool = staticmethod(F.max_unpool2d)
 
 
 class MaxUnpool3d(_MaxUnpool):
-    """Zeros, with the largest elements of windows where they stood: the reverse of `MaxPool3d`."""
+    """Zeros, with the largest elements of windows where they stood: the reverse of `MaxPool3d`.
+
+    Arguments:
+        kernel_size: how long windows are: one number, or one for each axis
+        stride: how far windows are from each other; `kernel_size`, where it is not given
+        padding: how far windows begin before the first element
+
+    >>> pool, back = mg.nn.MaxPool3d(2, return_indices=True), mg.nn.MaxUnpool3d(2)
+    >>> back(*pool(mg.arange(8.0).reshape(1, 1, 2, 2, 2))).shape
+    (1, 1, 2, 2, 2)
+    """
 
     axes = 3
     pool = staticmethod(F.max_unpool3d)
@@ -301,19 +475,49 @@ class _FractionalMaxPool(Module):
 
 
 class FractionalMaxPool2d(_FractionalMaxPool):
-    """The largest elements of windows that begin at random, over the last two axes."""
+    """The largest elements of windows that begin at random, over the last two axes.
+
+    Arguments:
+        kernel_size: how long windows are: one number, or one for each axis
+        output_size: how many there are
+        output_ratio: how many there are for each element, where `output_size` is not given
+        return_indices: whether it answers too with where the elements stand
+
+    >>> mg.nn.FractionalMaxPool2d(2, output_size=(5, 4))(mg.ones(1, 1, 9, 9)).shape
+    (1, 1, 5, 4)
+    """
 
     pool = staticmethod(F.fractional_max_pool2d)
 
 
 class FractionalMaxPool3d(_FractionalMaxPool):
-    """The largest elements of windows that begin at random, over the last three axes."""
+    """The largest elements of windows that begin at random, over the last three axes.
+
+    Arguments:
+        kernel_size: how long windows are: one number, or one for each axis
+        output_size: how many there are
+        output_ratio: how many there are for each element, where `output_size` is not given
+        return_indices: whether it answers too with where the elements stand
+
+    >>> mg.nn.FractionalMaxPool3d(2, output_ratio=0.5)(mg.ones(1, 1, 8, 8, 8)).shape
+    (1, 1, 4, 4, 4)
+    """
 
     pool = staticmethod(F.fractional_max_pool3d)
 
 
 class Unfold(Module):
-    """The windows of `[n, c, height, width]` as columns."""
+    """The windows of `[n, c, height, width]` as columns.
+
+    Arguments:
+        kernel_size: how large windows are
+        dilation: how far their elements are from each other
+        padding: how far they begin before the image
+        stride: how far they are from each other
+
+    >>> mg.nn.Unfold(3)(mg.ones(1, 2, 5, 5)).shape
+    (1, 18, 9)
+    """
 
     def __init__(self, kernel_size: _Size, dilation: _Size = 1, padding: _Size = 0, stride: _Size = 1) -> None:
         self.kernel_size = kernel_size
@@ -330,7 +534,20 @@ class Unfold(Module):
 
 
 class Fold(Module):
-    """Columns, added where the windows of an image lie."""
+    """Columns, added where the windows of an image lie.
+
+    Arguments:
+        output_size: the size of the image
+        kernel_size: how large windows are
+        dilation: how far their elements are from each other
+        padding: how far they begin before the image
+        stride: how far they are from each other
+
+    >>> mg.nn.Fold((3, 3), 2)(mg.ones(1, 4, 4))
+    tensor([[[[1., 2., 1.],
+              [2., 4., 2.],
+              [1., 2., 1.]]]])
+    """
 
     def __init__(
         self, output_size: _Size, kernel_size: _Size, dilation: _Size = 1, padding: _Size = 0, stride: _Size = 1

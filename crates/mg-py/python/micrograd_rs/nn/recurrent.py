@@ -21,6 +21,15 @@ _PARTS = ("weight_ih", "weight_hh", "bias_ih", "bias_hh", "weight_hr")
 class RNNBase(Module):
     """What recurrent layers share: weights `weight_ih_l0`, `weight_hh_l0`, `bias_ih_l0`, `bias_hh_l0`, …, with
     `_reverse` behind those of the other direction, and the walk over layers, directions and packed sequences.
+
+    Arguments:
+        mode: "LSTM", "GRU", "RNN_TANH" or "RNN_RELU"
+        proj_size: of an LSTM, the size to which its state is projected
+
+    The other arguments: see `RNN`.
+
+    >>> sorted(name for name, _ in mg.nn.RNN(3, 5).named_parameters())
+    ['bias_hh_l0', 'bias_ih_l0', 'weight_hh_l0', 'weight_ih_l0']
     """
 
     _gates: ClassVar[dict[str, int]] = {"LSTM": 4, "GRU": 3, "RNN_TANH": 1, "RNN_RELU": 1}
@@ -161,6 +170,16 @@ class RNN(RNNBase):
     >>> output, h = nn.RNN(3, 5, num_layers=2)(mg.randn(7, 4, 3))
     >>> output.shape, h.shape
     ((7, 4, 5), (2, 4, 5))
+
+    Arguments:
+        input_size: how many features an input has
+        hidden_size: how many a state has
+        num_layers: how many layers there are, each on the one before
+        nonlinearity: "tanh" or "relu"
+        bias: whether something is added
+        batch_first: whether the batch is the first axis
+        dropout: the probability with which the inputs of layers after the first are left out in training
+        bidirectional: whether each layer goes backwards too
     """
 
     def __init__(
@@ -189,7 +208,14 @@ class RNN(RNNBase):
 
 
 class GRU(RNNBase):
-    """Gated recurrent units (Cho et al., 2014), as `RNN`."""
+    """Gated recurrent units (Cho et al., 2014), as `RNN`.
+
+    Its arguments: see `RNN`.
+
+    >>> output, h = mg.nn.GRU(3, 5, num_layers=2, bidirectional=True)(mg.randn(7, 4, 3))
+    >>> output.shape, h.shape
+    ((7, 4, 10), (4, 4, 5))
+    """
 
     def __init__(
         self,
@@ -219,6 +245,8 @@ class LSTM(RNNBase):
     >>> output, (h, c) = mg.nn.LSTM(3, 5, num_layers=2, batch_first=True)(mg.randn(4, 7, 3))
     >>> output.shape, h.shape, c.shape
     ((4, 7, 5), (2, 4, 5), (2, 4, 5))
+
+    Its arguments: see `RNN`.
     """
 
     def __init__(
@@ -243,7 +271,17 @@ class LSTM(RNNBase):
 
 
 class RNNCellBase(Module):
-    """What cells share: `weight_ih`, `weight_hh`, `bias_ih`, `bias_hh`."""
+    """What cells share: `weight_ih`, `weight_hh`, `bias_ih`, `bias_hh`.
+
+    Arguments:
+        input_size: how many features an input has
+        hidden_size: how many a state has
+        bias: whether something is added
+        num_chunks: how many parts the weights have
+
+    >>> [tuple(p.shape) for p in mg.nn.LSTMCell(3, 5).parameters()]
+    [(20, 3), (20, 5), (20,), (20,)]
+    """
 
     weight_ih: Tensor
     weight_hh: Tensor
@@ -293,6 +331,18 @@ class RNNCellBase(Module):
 class RNNCell(RNNCellBase):
     """One step of `RNN`: the next state of `[batch, input_size]` and a state `[batch, hidden_size]` (zeros where
     there is none).
+
+    Arguments:
+        input_size: how many features an input has
+        hidden_size: how many a state has
+        bias: whether something is added
+        nonlinearity: "tanh" or "relu"
+
+    >>> cell, h = mg.nn.RNNCell(3, 5), None
+    >>> for x in mg.randn(7, 4, 3):
+    ...     h = cell(x, h)
+    >>> h.shape
+    (4, 5)
     """
 
     def __init__(
@@ -319,7 +369,19 @@ class RNNCell(RNNCellBase):
 
 
 class GRUCell(RNNCellBase):
-    """One step of `GRU`, as `RNNCell`."""
+    """One step of `GRU`, as `RNNCell`.
+
+    Arguments:
+        input_size: how many features an input has
+        hidden_size: how many a state has
+        bias: whether something is added
+
+    >>> cell, h = mg.nn.GRUCell(3, 5), None
+    >>> for x in mg.randn(7, 4, 3):
+    ...     h = cell(x, h)
+    >>> h.shape
+    (4, 5)
+    """
 
     def __init__(
         self,
@@ -336,7 +398,17 @@ class GRUCell(RNNCellBase):
 
 
 class LSTMCell(RNNCellBase):
-    """One step of `LSTM`, as `RNNCell`: the next `(h, c)`."""
+    """One step of `LSTM`, as `RNNCell`: the next `(h, c)`.
+
+    Arguments:
+        input_size: how many features an input has
+        hidden_size: how many a state has
+        bias: whether something is added
+
+    >>> h, c = mg.nn.LSTMCell(3, 5)(mg.ones(4, 3))
+    >>> h.shape, c.shape
+    ((4, 5), (4, 5))
+    """
 
     def __init__(
         self,

@@ -142,6 +142,19 @@ def summary(
     parameters, floating-point operations and the bytes that it reads and writes, with those of the modules inside
     it. An input is a tensor or a shape, which is filled with random numbers; `depth` is how deep modules are told
     of. A module that is called several times has what all calls cost.
+
+    Arguments:
+        model: the model
+        inputs: tensors, or shapes
+        input_size: a shape, by name
+        device: where inputs are made
+        dtype: of what dtype they are
+        depth: how deep modules are told of; all, if it is not given
+        kwargs: what the model is called with besides
+
+    >>> found = mg.nn.summary(mg.nn.Sequential(mg.nn.Linear(3, 8), mg.nn.ReLU()), (5, 3))
+    >>> found.total_params, found.flops
+    (32, 280)
     """
     sizes = [input_size] if input_size is not None else []
     given = [*inputs, *sizes]

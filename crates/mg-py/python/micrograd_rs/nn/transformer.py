@@ -102,6 +102,17 @@ class TransformerEncoderLayer(_Layer):
     >>> layer = nn.TransformerEncoderLayer(d_model=16, nhead=2, dim_feedforward=32, batch_first=True)
     >>> layer(mg.randn(4, 10, 16)).shape
     (4, 10, 16)
+
+    Arguments:
+        d_model: how many features there are
+        nhead: how many heads attention has
+        dim_feedforward: how many features are between the two linear layers
+        dropout: the probability with which something is left out in training
+        activation: "relu", "gelu" or a function
+        layer_norm_eps: what normalisations add to the variance
+        batch_first: whether the batch is the first axis
+        norm_first: whether it is normalised before
+        bias: whether linear layers and normalisations add something
     """
 
     _attentions = ("self_attn",)
@@ -130,7 +141,14 @@ class TransformerEncoderLayer(_Layer):
 
 
 class TransformerDecoderLayer(_Layer):
-    """As `TransformerEncoderLayer`, with attention to what an encoder made (`memory`) between the two."""
+    """As `TransformerEncoderLayer`, with attention to what an encoder made (`memory`) between the two.
+
+    Its arguments: see `TransformerEncoderLayer`.
+
+    >>> layer = mg.nn.TransformerDecoderLayer(d_model=8, nhead=2, dim_feedforward=16)
+    >>> layer(mg.ones(6, 4, 8), memory=mg.ones(10, 4, 8)).shape
+    (6, 4, 8)
+    """
 
     _attentions = ("self_attn", "multihead_attn")
 
@@ -177,7 +195,19 @@ class TransformerDecoderLayer(_Layer):
 
 
 class TransformerEncoder(Module):
-    """Several encoder layers one after another, copies of one, and a normalisation at the end if one is given."""
+    """Several encoder layers one after another, copies of one, and a normalisation at the end if one is given.
+
+    Arguments:
+        encoder_layer: the layer that is copied
+        num_layers: how many there are
+        norm: the normalisation
+        enable_nested_tensor, mask_check: of no effect
+
+    >>> layer = mg.nn.TransformerEncoderLayer(d_model=8, nhead=2, dim_feedforward=16)
+    >>> encoder = mg.nn.TransformerEncoder(layer, num_layers=2)
+    >>> encoder(mg.ones(10, 4, 8)).shape
+    (10, 4, 8)
+    """
 
     def __init__(
         self,
@@ -208,7 +238,18 @@ class TransformerEncoder(Module):
 
 
 class TransformerDecoder(Module):
-    """Several decoder layers one after another, copies of one, and a normalisation at the end if one is given."""
+    """Several decoder layers one after another, copies of one, and a normalisation at the end if one is given.
+
+    Arguments:
+        decoder_layer: the layer that is copied
+        num_layers: how many there are
+        norm: the normalisation
+
+    >>> layer = mg.nn.TransformerDecoderLayer(d_model=8, nhead=2, dim_feedforward=16)
+    >>> decoder = mg.nn.TransformerDecoder(layer, num_layers=2)
+    >>> decoder(mg.ones(6, 4, 8), memory=mg.ones(10, 4, 8)).shape
+    (6, 4, 8)
+    """
 
     def __init__(self, decoder_layer: Module, num_layers: int, norm: Module | None = None) -> None:
         self.layers = _copies(decoder_layer, num_layers)
@@ -244,6 +285,20 @@ class TransformerDecoder(Module):
 class Transformer(Module):
     """An encoder of what is given and a decoder of what is to follow: `[steps, batch, d_model]` each, or the
     batch first with `batch_first`.
+
+    Arguments:
+        d_model: how many features there are
+        nhead: how many heads attention has
+        num_encoder_layers: how many layers the encoder has
+        num_decoder_layers: how many the decoder has
+        custom_encoder: a module in the encoder's place
+        custom_decoder: one in the decoder's place
+
+    The other arguments: see `TransformerEncoderLayer`.
+
+    >>> model = mg.nn.Transformer(d_model=8, nhead=2, num_encoder_layers=1, num_decoder_layers=1, dim_feedforward=16)
+    >>> model(mg.ones(10, 4, 8), mg.ones(6, 4, 8)).shape
+    (6, 4, 8)
     """
 
     def __init__(
