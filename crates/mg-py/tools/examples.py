@@ -5,7 +5,7 @@
     python tools/examples.py --check …      says whether they are as they would be written
 
 An example is lines that begin with `>>>` or `...`; what it printed is all up to the next one, or to a line that ends the text. Where that has an
-ellipsis, or the line says SKIP, it stays. The built package must be importable; `mg` is that.
+ellipsis or is an error, or the line says SKIP, it stays. The built package must be importable; `mg` is that.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def written(path: Path) -> str:
             told.append(lines[i])
             i += 1
         text = "" if "SKIP" in source[0] else printed("\n".join(source) + "\n", names)
-        keep = "SKIP" in source[0] or any("..." in line for line in told)
+        keep = "SKIP" in source[0] or any("..." in line or "Traceback" in line for line in told)
         out += told if keep else [f"{indent}{line}".rstrip() if line else f"{indent}<BLANKLINE>" for line in text.rstrip("\n").split("\n") if text]
     return "\n".join(out)
 

@@ -62,6 +62,11 @@ def embedding(
 
     The row `padding_idx` gets no gradient. With `max_norm`, rows that are looked up are scaled to be no longer (by the norm `norm_type`),
     in the table. With `scale_grad_by_freq` a row's gradient is divided by how often it is looked up. Gradients are dense, with `sparse` too.
+
+    >>> table = mg.tensor([[0.0, 0.0], [1.0, 10.0], [2.0, 20.0]])
+    >>> mg.nn.functional.embedding(mg.tensor([2, 1]), table)
+    tensor([[ 2., 20.],
+            [ 1., 10.]])
     """
     del sparse
     return _nn_ops.embedding(input, _table_as_used(input, weight, max_norm, norm_type, scale_grad_by_freq), padding_idx)
@@ -85,6 +90,11 @@ def embedding_bag(
 
     `per_sample_weights`, of the integers' shape, multiply what is summed; `padding_idx` does not count. `max_norm`, `norm_type` and
     `scale_grad_by_freq` are as in `embedding`. Gradients are dense, with `sparse` too.
+
+    >>> table = mg.tensor([[0.0, 0.0], [1.0, 10.0], [2.0, 20.0]])
+    >>> mg.nn.functional.embedding_bag(mg.tensor([1, 2, 2]), table, mg.tensor([0, 2]), mode="sum")
+    tensor([[ 3., 30.],
+            [ 2., 20.]])
     """
     del sparse
     return _nn_ops.embedding_bag(
@@ -103,6 +113,10 @@ def gumbel_softmax(
 ) -> _Tensor:
     """A sample from the distributions that `logits` tell of along an axis, softened with the temperature `tau` (Jang et al., Maddison et al.,
     2017); with `hard`, ones and zeros that have the softened sample's gradient. `eps` changes nothing, as in PyTorch.
+
+    >>> logits = mg.tensor([[0.0, 100.0, 0.0]])
+    >>> mg.nn.functional.gumbel_softmax(logits, hard=True)
+    tensor([[0., 1., 0.]])
     """
     del eps
     return _nn_ops.gumbel_softmax(logits, tau, hard, dim)
@@ -127,6 +141,17 @@ def scaled_dot_product_attention(
 
     ValueError for shapes that do not fit, a mask together with `is_causal`, a probability outside [0, 1]; TypeError for what are no floats of
     one dtype.
+
+    Arguments:
+        query: `[…, l, e]`
+        key: `[…, s, e]`
+        value: `[…, s, v]`
+        attn_mask: what broadcasts to `[…, l, s]`
+
+    >>> q = k = v = mg.eye(2)[None]
+    >>> mg.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)
+    tensor([[[1.0000, 0.0000],
+             [0.3302, 0.6698]]])
     """
     return _nn_ops.scaled_dot_product_attention(
         query, key, value, attn_mask, dropout_p, is_causal, scale=scale, enable_gqa=enable_gqa
@@ -146,6 +171,17 @@ def triplet_margin_with_distance_loss(
     """`triplet_margin_loss` with a distance of one's own; without one, `pairwise_distance`.
 
     ValueError for another reduction than "mean", "sum" and "none", or a margin that is not above 0.
+
+    Arguments:
+        anchor, positive, negative: the vectors
+        distance_function: of two tensors
+        margin: how much nearer the positive has to be
+        swap: whether the distance of the positive to the negative is taken where it is smaller
+        reduction: "mean", "sum" or "none"
+
+    >>> far = lambda a, b: (a - b).abs().amax(-1)
+    >>> mg.nn.functional.triplet_margin_with_distance_loss(mg.tensor([[0.0]]), mg.tensor([[1.0]]), mg.tensor([[1.5]]), distance_function=far)
+    tensor(0.5000)
     """
     if reduction not in ("mean", "sum", "none"):
         raise ValueError(f'a reduction is "mean", "sum" or "none", got {reduction!r}')
@@ -168,7 +204,10 @@ def upsample(
     mode: str = "nearest",
     align_corners: bool | None = None,
 ) -> _Tensor:
-    """`interpolate`, by the name that it had."""
+    """`interpolate`, by the name that it had.
+
+    See `interpolate`.
+    """
     options: dict[str, _Any] = {"size": size, "scale_factor": scale_factor, "mode": mode, "align_corners": align_corners}
     return _nn_ops.interpolate(input, **options)
 
@@ -176,23 +215,36 @@ def upsample(
 def upsample_nearest(
     input: _Tensor, size: int | _Sequence[int] | None = None, scale_factor: float | _Sequence[float] | None = None
 ) -> _Tensor:
-    """`interpolate` with the mode "nearest"."""
+    """`interpolate` with the mode "nearest".
+
+    See `interpolate`.
+
+    >>> mg.nn.functional.upsample_nearest(mg.tensor([[[[0.0, 1.0]]]]), scale_factor=2)
+    tensor([[[[0., 0., 1., 1.],
+              [0., 0., 1., 1.]]]])
+    """
     return upsample(input, size, scale_factor, "nearest")
 
 
 def upsample_bilinear(
     input: _Tensor, size: int | _Sequence[int] | None = None, scale_factor: float | _Sequence[float] | None = None
 ) -> _Tensor:
-    """`interpolate` with the mode "bilinear" and `align_corners`."""
+    """`interpolate` with the mode "bilinear" and `align_corners`.
+
+    See `interpolate`.
+
+    >>> mg.nn.functional.upsample_bilinear(mg.tensor([[[[0.0, 1.0]]]]), size=(1, 3))
+    tensor([[[[0.0000, 0.5000, 1.0000]]]])
+    """
     return upsample(input, size, scale_factor, "bilinear", True)
 
 
 def _with_indices(pool: _Callable[..., _Any]) -> _Callable[..., tuple[_Tensor, _Tensor]]:
     def pooled(input: _Tensor, output_size: _Any, return_indices: bool = False) -> tuple[_Tensor, _Tensor]:
-        """The pool and where its results come from."""
         values, indices = pool(input, output_size, return_indices=True)
         return values, indices
 
+    pooled.__doc__ = f"The pool and where its results come from, whatever `return_indices` says. See `{pool.__name__}`."
     return pooled
 
 
@@ -205,10 +257,10 @@ def _fractional(pool: _Callable[..., _Any]) -> _Callable[..., tuple[_Tensor, _Te
         return_indices: bool = False,
         _random_samples: _Tensor | None = None,
     ) -> tuple[_Tensor, _Tensor]:
-        """The pool and where its results come from."""
         values, indices = pool(input, kernel_size, output_size, output_ratio, True, _random_samples)
         return values, indices
 
+    pooled.__doc__ = f"The pool and where its results come from, whatever `return_indices` says. See `{pool.__name__}`."
     return pooled
 
 

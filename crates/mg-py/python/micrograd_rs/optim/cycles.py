@@ -32,6 +32,23 @@ def _each(name: str, optimizer: Optimizer, value: float | Sequence[float]) -> li
 class CosineAnnealingWarmRestarts(LRScheduler):
     """Half a cosine from the initial rate down to `eta_min` in `T_0` epochs, again and again, each `T_mult` times as long as the
     one before: Loshchilov and Hutter, 2017. `step` takes an epoch that may lie between two of them.
+
+    Arguments:
+        optimizer: whose rates change
+        last_epoch: the epoch that was the last; −1 at the beginning
+        T_0: how many epochs the first period has
+        T_mult: how many times longer each period is
+        eta_min: the least rate
+
+    >>> sgd = mg.optim.SGD([mg.nn.Parameter(mg.zeros(1))], lr=1.0)
+    >>> schedule = mg.optim.lr_scheduler.CosineAnnealingWarmRestarts(sgd, T_0=2)
+    >>> rates = []
+    >>> for epoch in range(5):
+    ...     rates.append(round(sgd.param_groups[0]["lr"], 4))
+    ...     sgd.step()
+    ...     schedule.step()
+    >>> rates
+    [1.0, 0.5, 1.0, 0.5, 1.0]
     """
 
     def __init__(
@@ -105,6 +122,24 @@ class CyclicLR(_Cycling):
 
     `mode` is `"triangular"`, `"triangular2"` (half as high each time) or `"exp_range"` (times `gamma` every step); or `scale_fn` says
     how high a cycle goes, of the cycle's number or, with `scale_mode="iterations"`, of the step's.
+
+    Arguments:
+        optimizer: whose rates change
+        last_epoch: the epoch that was the last; −1 at the beginning
+        base_lr, max_lr: the least rate and the largest: one number, or one for each group
+        step_size_up, step_size_down: how many steps it goes up, and down; as many, if that is not given
+        cycle_momentum: whether the momentum goes the other way
+        base_momentum, max_momentum: between which bounds
+
+    >>> sgd = mg.optim.SGD([mg.nn.Parameter(mg.zeros(1))], lr=1.0)
+    >>> schedule = mg.optim.lr_scheduler.CyclicLR(sgd, base_lr=0.0, max_lr=1.0, step_size_up=2, cycle_momentum=False)
+    >>> rates = []
+    >>> for epoch in range(6):
+    ...     rates.append(round(sgd.param_groups[0]["lr"], 4))
+    ...     sgd.step()
+    ...     schedule.step()
+    >>> rates
+    [0.0, 0.5, 1.0, 0.5, 0.0, 0.5]
     """
 
     def __init__(
@@ -200,6 +235,30 @@ _THREE = (
 class OneCycleLR(_Cycling):
     """Once up from `max_lr / div_factor` to `max_lr`, then down to far below: Smith and Topin, 2018. Takes `total_steps`, or
     `epochs` and `steps_per_epoch`.
+
+    Arguments:
+        optimizer: whose rates change
+        last_epoch: the epoch that was the last; −1 at the beginning
+        max_lr: the largest rate: one number, or one for each group
+        total_steps: how many steps there are
+        epochs, steps_per_epoch: the same, as a product
+        pct_start: the part of them that goes up
+        anneal_strategy: "cos" or "linear"
+        cycle_momentum: whether the momentum goes the other way
+        base_momentum, max_momentum: between which bounds
+        div_factor: by how much the first rate is less than the largest
+        final_div_factor: by how much the last one is less than the first
+        three_phase: whether it goes down as far as it went up before it goes down to the end
+
+    >>> sgd = mg.optim.SGD([mg.nn.Parameter(mg.zeros(1))], lr=1.0)
+    >>> schedule = mg.optim.lr_scheduler.OneCycleLR(sgd, max_lr=1.0, total_steps=5, pct_start=0.4, cycle_momentum=False)
+    >>> rates = []
+    >>> for epoch in range(5):
+    ...     rates.append(round(sgd.param_groups[0]["lr"], 4))
+    ...     sgd.step()
+    ...     schedule.step()
+    >>> rates
+    [0.04, 1.0, 0.75, 0.25, 0.0]
     """
 
     def __init__(
@@ -296,6 +355,24 @@ class ReduceLROnPlateau(LRScheduler):
 
     `mode` is `"min"` or `"max"`: whether less or more is better; `threshold` says by how much, `"rel"` or `"abs"`. After a change the
     next `cooldown` epochs do not count.
+
+    Arguments:
+        optimizer: whose rates change
+        factor: what they are multiplied by
+        patience: how many epochs may be no better
+        threshold_mode: whether `threshold` is a part of the best ("rel") or a difference ("abs")
+        cooldown: how many epochs do not count after a change
+        min_lr: the least rate: one number, or one for each group
+        eps: changes of less than that are not made
+
+    >>> sgd = mg.optim.SGD([mg.nn.Parameter(mg.zeros(1))], lr=1.0)
+    >>> schedule = mg.optim.lr_scheduler.ReduceLROnPlateau(sgd, factor=0.5, patience=1)
+    >>> rates = []
+    >>> for loss in [1.0, 0.5, 0.5, 0.5, 0.5]:
+    ...     schedule.step(loss)
+    ...     rates.append(sgd.param_groups[0]["lr"])
+    >>> rates
+    [1.0, 1.0, 1.0, 0.5, 0.5]
     """
 
     def __init__(

@@ -118,6 +118,8 @@ class AdamW(Adam):
     >>> adamw.step()
     >>> p.item()
     0.875
+
+    Its arguments: see `Adam`.
     """
 
     _kind = "AdamW"
@@ -141,7 +143,24 @@ class AdamW(Adam):
 
 
 class Adamax(Optimizer):
-    """Adam by the largest gradient instead of the mean square: Kingma and Ba, 2015, section 7.1."""
+    """Adam by the largest gradient instead of the mean square: Kingma and Ba, 2015, section 7.1.
+
+    Arguments:
+        params: tensors, dictionaries of them with options of their own, or `named_parameters()`
+        lr: the learning rate
+        betas: how much of the mean, and of the largest gradient, stays each time
+        eps: what is added to the latter
+        weight_decay: what part of a parameter is added to its gradient
+        maximize: whether the step goes upwards
+        foreach, capturable, differentiable, fused: how PyTorch computes it; of no effect here, where they are taken
+
+    >>> p = mg.nn.Parameter(mg.tensor([1.0]))
+    >>> adamax = mg.optim.Adamax([p], lr=0.25)
+    >>> (p * 2).sum().backward()
+    >>> adamax.step()
+    >>> round(p.item(), 3)
+    0.75
+    """
 
     _kind = "Adamax"
 
@@ -162,7 +181,26 @@ class Adamax(Optimizer):
 
 
 class NAdam(Optimizer):
-    """Adam with Nesterov's momentum: Dozat, 2016."""
+    """Adam with Nesterov's momentum: Dozat, 2016.
+
+    Arguments:
+        params: tensors, dictionaries of them with options of their own, or `named_parameters()`
+        lr: the learning rate
+        betas: how much of the means of gradients and of their squares stays each time
+        eps: what is added to the root of the latter
+        momentum_decay: how fast the momentum grows
+        decoupled_weight_decay: whether decay is as in `AdamW`
+        weight_decay: what part of a parameter is added to its gradient
+        maximize: whether the step goes upwards
+        foreach, capturable, differentiable, fused: how PyTorch computes it; of no effect here, where they are taken
+
+    >>> p = mg.nn.Parameter(mg.tensor([1.0]))
+    >>> nadam = mg.optim.NAdam([p], lr=0.25)
+    >>> (p * 2).sum().backward()
+    >>> nadam.step()
+    >>> round(p.item(), 3)
+    0.736
+    """
 
     _kind = "NAdam"
 
@@ -185,7 +223,25 @@ class NAdam(Optimizer):
 
 
 class RAdam(Optimizer):
-    """Adam whose steps are rectified while the mean square is of few gradients: Liu et al., 2020."""
+    """Adam whose steps are rectified while the mean square is of few gradients: Liu et al., 2020.
+
+    Arguments:
+        params: tensors, dictionaries of them with options of their own, or `named_parameters()`
+        lr: the learning rate
+        betas: how much of the means of gradients and of their squares stays each time
+        eps: what is added to the root of the latter
+        decoupled_weight_decay: whether decay is as in `AdamW`
+        weight_decay: what part of a parameter is added to its gradient
+        maximize: whether the step goes upwards
+        foreach, capturable, differentiable, fused: how PyTorch computes it; of no effect here, where they are taken
+
+    >>> p = mg.nn.Parameter(mg.tensor([1.0]))
+    >>> radam = mg.optim.RAdam([p], lr=0.25)
+    >>> (p * 2).sum().backward()
+    >>> radam.step()
+    >>> round(p.item(), 3)
+    0.5
+    """
 
     _kind = "RAdam"
 
@@ -207,7 +263,26 @@ class RAdam(Optimizer):
 
 
 class RMSprop(Optimizer):
-    """The gradient over the root of the running mean of its squares: Tieleman and Hinton, 2012; `centered`: Graves, 2013."""
+    """The gradient over the root of the running mean of its squares: Tieleman and Hinton, 2012; `centered`: Graves, 2013.
+
+    Arguments:
+        params: tensors, dictionaries of them with options of their own, or `named_parameters()`
+        lr: the learning rate
+        alpha: how much of the mean of squares stays each time
+        eps: what is added to its root
+        momentum: how much of the momentum stays each time
+        centered: whether the variance is taken, rather than the mean of squares
+        weight_decay: what part of a parameter is added to its gradient
+        maximize: whether the step goes upwards
+        foreach, capturable, differentiable, fused: how PyTorch computes it; of no effect here, where they are taken
+
+    >>> p = mg.nn.Parameter(mg.tensor([1.0]))
+    >>> rmsprop = mg.optim.RMSprop([p], lr=0.01)
+    >>> (p * 2).sum().backward()
+    >>> rmsprop.step()
+    >>> round(p.item(), 3)
+    0.9
+    """
 
     _kind = "RMSprop"
 
@@ -229,7 +304,25 @@ class RMSprop(Optimizer):
 
 
 class Adagrad(Optimizer):
-    """The gradient over the root of the sum of its squares: Duchi et al., 2011."""
+    """The gradient over the root of the sum of its squares: Duchi et al., 2011.
+
+    Arguments:
+        params: tensors, dictionaries of them with options of their own, or `named_parameters()`
+        lr: the learning rate
+        lr_decay: how the rate goes down: `lr / (1 + t · lr_decay)`
+        initial_accumulator_value: what the sums of squares begin with
+        eps: what is added to their root
+        weight_decay: what part of a parameter is added to its gradient
+        maximize: whether the step goes upwards
+        foreach, capturable, differentiable, fused: how PyTorch computes it; of no effect here, where they are taken
+
+    >>> p = mg.nn.Parameter(mg.tensor([1.0]))
+    >>> adagrad = mg.optim.Adagrad([p], lr=0.25)
+    >>> (p * 2).sum().backward()
+    >>> adagrad.step()
+    >>> round(p.item(), 3)
+    0.75
+    """
 
     _kind = "Adagrad"
 
@@ -251,7 +344,24 @@ class Adagrad(Optimizer):
 
 
 class Adadelta(Optimizer):
-    """Steps in the parameters' own unit: Zeiler, 2012."""
+    """Steps in the parameters' own unit: Zeiler, 2012.
+
+    Arguments:
+        params: tensors, dictionaries of them with options of their own, or `named_parameters()`
+        lr: what steps are multiplied by
+        rho: how much of the mean squares stays each time
+        eps: what is added to them
+        weight_decay: what part of a parameter is added to its gradient
+        maximize: whether the step goes upwards
+        foreach, capturable, differentiable, fused: how PyTorch computes it; of no effect here, where they are taken
+
+    >>> p = mg.nn.Parameter(mg.tensor([1.0]))
+    >>> adadelta = mg.optim.Adadelta([p])
+    >>> (p * 2).sum().backward()
+    >>> adadelta.step()
+    >>> round(p.item(), 3)
+    0.997
+    """
 
     _kind = "Adadelta"
 
@@ -272,7 +382,23 @@ class Adadelta(Optimizer):
 
 
 class Rprop(Optimizer):
-    """Steps whose sizes follow the gradients' signs alone, for gradients of all samples at once: Riedmiller and Braun, 1993."""
+    """Steps whose sizes follow the gradients' signs alone, for gradients of all samples at once: Riedmiller and Braun, 1993.
+
+    Arguments:
+        params: tensors, dictionaries of them with options of their own, or `named_parameters()`
+        lr: how large the first step is
+        etas: what a step is multiplied by where the sign changed, and where it did not
+        step_sizes: the least step and the largest
+        maximize: whether the step goes upwards
+        foreach, differentiable, capturable: how PyTorch computes it; of no effect
+
+    >>> p = mg.nn.Parameter(mg.tensor([1.0]))
+    >>> rprop = mg.optim.Rprop([p], lr=0.25)
+    >>> (p * 2).sum().backward()
+    >>> rprop.step()
+    >>> p.item()
+    0.75
+    """
 
     _kind = "Rprop"
 
@@ -292,7 +418,24 @@ class Rprop(Optimizer):
 
 
 class ASGD(Optimizer):
-    """Stochastic gradient descent that averages: Polyak and Juditsky, 1992. The averages are in its state, under `ax`."""
+    """Stochastic gradient descent that averages: Polyak and Juditsky, 1992. The averages are in its state, under `ax`.
+
+    Arguments:
+        params: tensors, dictionaries of them with options of their own, or `named_parameters()`
+        lr: the learning rate
+        lambd, alpha: how the rate goes down: `lr / (1 + lambd · lr · t) ** alpha` at step `t`
+        t0: the step from which on it averages
+        weight_decay: what part of a parameter is added to its gradient
+        maximize: whether the step goes upwards
+        foreach, capturable, differentiable, fused: how PyTorch computes it; of no effect here, where they are taken
+
+    >>> p = mg.nn.Parameter(mg.tensor([1.0]))
+    >>> asgd = mg.optim.ASGD([p], lr=0.25)
+    >>> (p * 2).sum().backward()
+    >>> asgd.step()
+    >>> round(p.item(), 3)
+    0.5
+    """
 
     _kind = "ASGD"
 
@@ -313,7 +456,23 @@ class ASGD(Optimizer):
 
 
 class Lion(Optimizer):
-    """The sign of a momentum: Chen et al., 2023. PyTorch has none; names and state are those of `lion-pytorch`."""
+    """The sign of a momentum: Chen et al., 2023. PyTorch has none; names and state are those of `lion-pytorch`.
+
+    Arguments:
+        params: tensors, dictionaries of them with options of their own, or `named_parameters()`
+        lr: the learning rate
+        betas: how much of the momentum goes into a step, and how much stays
+        weight_decay: the part of a parameter that goes at each step, times the rate
+        maximize: whether the step goes upwards
+        foreach: of no effect
+
+    >>> p = mg.nn.Parameter(mg.tensor([1.0]))
+    >>> lion = mg.optim.Lion([p], lr=0.25)
+    >>> (p * 2).sum().backward()
+    >>> lion.step()
+    >>> p.item()
+    0.75
+    """
 
     _kind = "Lion"
 
@@ -331,7 +490,25 @@ class Lion(Optimizer):
 
 
 class Adafactor(Optimizer):
-    """Mean squares of rows and columns in place of one for each element: Shazeer and Stern, 2018."""
+    """Mean squares of rows and columns in place of one for each element: Shazeer and Stern, 2018.
+
+    Arguments:
+        params: tensors, dictionaries of them with options of their own, or `named_parameters()`
+        lr: the learning rate
+        beta2_decay: how the share of new squares goes down: `t ** beta2_decay` at step `t`
+        eps: what the squares, and a parameter's own size, are at least taken for; None is of the dtype
+        d: how large a step may be, on the mean, beside the rate
+        weight_decay: the part of a parameter that goes at each step, times the rate
+        maximize: whether the step goes upwards
+        foreach: of no effect
+
+    >>> p = mg.nn.Parameter(mg.ones(3, 2))
+    >>> adafactor = mg.optim.Adafactor([p], lr=0.25)
+    >>> (p * 2).sum().backward()
+    >>> adafactor.step()
+    >>> bool((p < 1).all())
+    True
+    """
 
     _kind = "Adafactor"
 
@@ -354,6 +531,21 @@ class Muon(Optimizer):
     """A momentum whose singular values are made 1, for matrices: Jordan et al., 2024.
 
     `adjust_lr_fn` says how the rate follows a matrix's shape: `"original"`, `"match_rms_adamw"` or `"spectral_unclamped"`.
+
+    Arguments:
+        params: tensors, dictionaries of them with options of their own, or `named_parameters()`
+        lr: the learning rate
+        weight_decay: the part of a parameter that goes at each step, times the rate
+        momentum: how much of the momentum stays each time
+        nesterov: whether it is Nesterov's
+        ns_coefficients, ns_steps, eps: of the iteration of Newton and Schulz that makes the singular values 1
+
+    >>> p = mg.nn.Parameter(mg.ones(3, 2))
+    >>> muon = mg.optim.Muon([p], lr=0.25)
+    >>> (p * 2).sum().backward()
+    >>> muon.step()
+    >>> bool((p < 1).all())
+    True
     """
 
     _kind = "Muon"
@@ -378,6 +570,28 @@ class LBFGS(Optimizer):
 
     For losses of all samples at once: a step asks its closure for several of them. There is one group of parameters. It reads
     losses, so `jit` runs a function with such a step as it is.
+
+    Arguments:
+        params: tensors, dictionaries of them with options of their own, or `named_parameters()`
+        lr: how far a step goes along its direction
+        max_iter: how many iterations a step has at most
+        max_eval: how often it asks for the loss at most; 1.25 · `max_iter`, if it is not given
+        tolerance_grad: below which largest gradient it ends
+        tolerance_change: below which change of parameters or loss it ends
+        history_size: how many changes are remembered
+        line_search_fn: "strong_wolfe", or None for steps of `lr`
+        maximize: whether the step goes upwards
+
+    >>> p = mg.nn.Parameter(mg.tensor([3.0, -2.0]))
+    >>> lbfgs = mg.optim.LBFGS([p], line_search_fn="strong_wolfe")
+    >>> def closure():
+    ...     lbfgs.zero_grad()
+    ...     loss = ((p - 1) ** 2).sum()
+    ...     loss.backward()
+    ...     return loss
+    >>> loss = lbfgs.step(closure)
+    >>> p.detach()
+    tensor([1.0000, 1.0000])
     """
 
     _kind = "LBFGS"

@@ -81,7 +81,26 @@ class _enable_get_lr_call:
 
 
 class LRScheduler:
-    """Changes an optimiser's learning rates epoch by epoch. A subclass says in `get_lr` what they are in `last_epoch`."""
+    """Changes an optimiser's learning rates epoch by epoch. A subclass says in `get_lr` what they are in `last_epoch`.
+
+    Arguments:
+        optimizer: whose rates change
+        last_epoch: the epoch that was the last; −1 at the beginning
+
+
+    >>> class Halves(mg.optim.lr_scheduler.LRScheduler):
+    ...     def get_lr(self):
+    ...         return [base / (self.last_epoch + 1) for base in self.base_lrs]
+    >>> sgd = mg.optim.SGD([mg.nn.Parameter(mg.zeros(1))], lr=1.0)
+    >>> schedule = Halves(sgd)
+    >>> rates = []
+    >>> for epoch in range(4):
+    ...     rates.append(round(sgd.param_groups[0]["lr"], 4))
+    ...     sgd.step()
+    ...     schedule.step()
+    >>> rates
+    [1.0, 0.5, 0.3333, 0.25]
+    """
 
     # Whether `get_lr` is asked for where the schedule begins, or begins again.
     _is_initial = False
@@ -182,14 +201,46 @@ class _Functional(LRScheduler):
 
 
 class LambdaLR(_Functional):
-    """The initial rate times what a function says of the epoch: one function, or one for each group of parameters."""
+    """The initial rate times what a function says of the epoch: one function, or one for each group of parameters.
+
+    Arguments:
+        optimizer: whose rates change
+        last_epoch: the epoch that was the last; −1 at the beginning
+        lr_lambda: the function, or a list of functions
+
+    >>> sgd = mg.optim.SGD([mg.nn.Parameter(mg.zeros(1))], lr=1.0)
+    >>> schedule = mg.optim.lr_scheduler.LambdaLR(sgd, lambda epoch: 1 / (epoch + 1))
+    >>> rates = []
+    >>> for epoch in range(4):
+    ...     rates.append(round(sgd.param_groups[0]["lr"], 4))
+    ...     sgd.step()
+    ...     schedule.step()
+    >>> rates
+    [1.0, 0.5, 0.3333, 0.25]
+    """
 
     def get_lr(self) -> list[float]:
         return [base * f(self.last_epoch) for f, base in zip(self.lr_lambdas, self.base_lrs, strict=True)]
 
 
 class MultiplicativeLR(_Functional):
-    """The rate times what a function says of the epoch: one function, or one for each group of parameters."""
+    """The rate times what a function says of the epoch: one function, or one for each group of parameters.
+
+    Arguments:
+        optimizer: whose rates change
+        last_epoch: the epoch that was the last; −1 at the beginning
+        lr_lambda: the function, or a list of functions
+
+    >>> sgd = mg.optim.SGD([mg.nn.Parameter(mg.zeros(1))], lr=1.0)
+    >>> schedule = mg.optim.lr_scheduler.MultiplicativeLR(sgd, lambda epoch: 0.5)
+    >>> rates = []
+    >>> for epoch in range(4):
+    ...     rates.append(round(sgd.param_groups[0]["lr"], 4))
+    ...     sgd.step()
+    ...     schedule.step()
+    >>> rates
+    [1.0, 0.5, 0.25, 0.125]
+    """
 
     def get_lr(self) -> list[float]:
         rates = [group["lr"] for group in self.optimizer.param_groups]
@@ -239,6 +290,12 @@ class StepLR(_Scheduled):
     ...     schedule.step()
     >>> rates
     [1.0, 1.0, 0.5, 0.5]
+
+    Arguments:
+        optimizer: whose rates change
+        last_epoch: the epoch that was the last; −1 at the beginning
+        step_size: after how many epochs
+        gamma: the factor
     """
 
     def __init__(self, optimizer: Optimizer, step_size: int, gamma: float = 0.1, last_epoch: int = -1) -> None:
@@ -251,7 +308,24 @@ class StepLR(_Scheduled):
 
 
 class MultiStepLR(_Scheduled):
-    """Times `gamma` at each of some epochs."""
+    """Times `gamma` at each of some epochs.
+
+    Arguments:
+        optimizer: whose rates change
+        last_epoch: the epoch that was the last; −1 at the beginning
+        milestones: the epochs
+        gamma: the factor
+
+    >>> sgd = mg.optim.SGD([mg.nn.Parameter(mg.zeros(1))], lr=1.0)
+    >>> schedule = mg.optim.lr_scheduler.MultiStepLR(sgd, milestones=[1, 3], gamma=0.5)
+    >>> rates = []
+    >>> for epoch in range(5):
+    ...     rates.append(round(sgd.param_groups[0]["lr"], 4))
+    ...     sgd.step()
+    ...     schedule.step()
+    >>> rates
+    [1.0, 0.5, 0.5, 0.25, 0.25]
+    """
 
     def __init__(
         self, optimizer: Optimizer, milestones: Iterable[int], gamma: float = 0.1, last_epoch: int = -1
@@ -273,7 +347,23 @@ class MultiStepLR(_Scheduled):
 
 
 class ExponentialLR(_Scheduled):
-    """Times `gamma` every epoch."""
+    """Times `gamma` every epoch.
+
+    Arguments:
+        optimizer: whose rates change
+        last_epoch: the epoch that was the last; −1 at the beginning
+        gamma: the factor
+
+    >>> sgd = mg.optim.SGD([mg.nn.Parameter(mg.zeros(1))], lr=1.0)
+    >>> schedule = mg.optim.lr_scheduler.ExponentialLR(sgd, gamma=0.5)
+    >>> rates = []
+    >>> for epoch in range(4):
+    ...     rates.append(round(sgd.param_groups[0]["lr"], 4))
+    ...     sgd.step()
+    ...     schedule.step()
+    >>> rates
+    [1.0, 0.5, 0.25, 0.125]
+    """
 
     def __init__(self, optimizer: Optimizer, gamma: float, last_epoch: int = -1) -> None:
         self.gamma = gamma
@@ -284,7 +374,24 @@ class ExponentialLR(_Scheduled):
 
 
 class CosineAnnealingLR(_Scheduled):
-    """Half a cosine from the initial rate down to `eta_min` at epoch `T_max`, then up again."""
+    """Half a cosine from the initial rate down to `eta_min` at epoch `T_max`, then up again.
+
+    Arguments:
+        optimizer: whose rates change
+        last_epoch: the epoch that was the last; −1 at the beginning
+        T_max: in which epoch it is at its least
+        eta_min: the least rate
+
+    >>> sgd = mg.optim.SGD([mg.nn.Parameter(mg.zeros(1))], lr=1.0)
+    >>> schedule = mg.optim.lr_scheduler.CosineAnnealingLR(sgd, T_max=4)
+    >>> rates = []
+    >>> for epoch in range(5):
+    ...     rates.append(round(sgd.param_groups[0]["lr"], 4))
+    ...     sgd.step()
+    ...     schedule.step()
+    >>> rates
+    [1.0, 0.8536, 0.5, 0.1464, 0.0]
+    """
 
     def __init__(self, optimizer: Optimizer, T_max: int, eta_min: float = 0.0, last_epoch: int = -1) -> None:
         self.T_max = T_max
@@ -306,7 +413,24 @@ class CosineAnnealingLR(_Scheduled):
 
 
 class LinearLR(_Scheduled):
-    """Linearly from `start_factor` times the rate to `end_factor` times it in `total_iters`, then constant: a warm-up."""
+    """Linearly from `start_factor` times the rate to `end_factor` times it in `total_iters`, then constant: a warm-up.
+
+    Arguments:
+        optimizer: whose rates change
+        last_epoch: the epoch that was the last; −1 at the beginning
+        start_factor, end_factor: what the rate is multiplied by at first, and at the end
+        total_iters: in which epoch that is
+
+    >>> sgd = mg.optim.SGD([mg.nn.Parameter(mg.zeros(1))], lr=1.0)
+    >>> schedule = mg.optim.lr_scheduler.LinearLR(sgd, start_factor=0.25, total_iters=3)
+    >>> rates = []
+    >>> for epoch in range(5):
+    ...     rates.append(round(sgd.param_groups[0]["lr"], 4))
+    ...     sgd.step()
+    ...     schedule.step()
+    >>> rates
+    [0.25, 0.5, 0.75, 1.0, 1.0]
+    """
 
     def __init__(
         self,
@@ -326,7 +450,24 @@ class LinearLR(_Scheduled):
 
 
 class ConstantLR(_Scheduled):
-    """`factor` times the rate until epoch `total_iters`, and the rate from there on."""
+    """`factor` times the rate until epoch `total_iters`, and the rate from there on.
+
+    Arguments:
+        optimizer: whose rates change
+        last_epoch: the epoch that was the last; −1 at the beginning
+        factor: what the rate is multiplied by
+        total_iters: until which epoch
+
+    >>> sgd = mg.optim.SGD([mg.nn.Parameter(mg.zeros(1))], lr=1.0)
+    >>> schedule = mg.optim.lr_scheduler.ConstantLR(sgd, factor=0.5, total_iters=2)
+    >>> rates = []
+    >>> for epoch in range(4):
+    ...     rates.append(round(sgd.param_groups[0]["lr"], 4))
+    ...     sgd.step()
+    ...     schedule.step()
+    >>> rates
+    [0.5, 0.5, 1.0, 1.0]
+    """
 
     def __init__(
         self, optimizer: Optimizer, factor: float = 1.0 / 3, total_iters: int = 5, last_epoch: int = -1
@@ -346,7 +487,24 @@ class ConstantLR(_Scheduled):
 
 
 class PolynomialLR(_Scheduled):
-    """Down to 0 at epoch `total_iters` by a power of what is left."""
+    """Down to 0 at epoch `total_iters` by a power of what is left.
+
+    Arguments:
+        optimizer: whose rates change
+        last_epoch: the epoch that was the last; −1 at the beginning
+        total_iters: in which epoch it is 0
+        power: the power
+
+    >>> sgd = mg.optim.SGD([mg.nn.Parameter(mg.zeros(1))], lr=1.0)
+    >>> schedule = mg.optim.lr_scheduler.PolynomialLR(sgd, total_iters=4, power=2.0)
+    >>> rates = []
+    >>> for epoch in range(5):
+    ...     rates.append(round(sgd.param_groups[0]["lr"], 4))
+    ...     sgd.step()
+    ...     schedule.step()
+    >>> rates
+    [1.0, 0.5625, 0.25, 0.0625, 0.0]
+    """
 
     def __init__(self, optimizer: Optimizer, total_iters: int = 5, power: float = 1.0, last_epoch: int = -1) -> None:
         self.total_iters = total_iters
@@ -383,7 +541,25 @@ class _Several(LRScheduler):
 
 
 class SequentialLR(_Several):
-    """One schedule after another: the next one begins, at its epoch 0, at each of the `milestones`."""
+    """One schedule after another: the next one begins, at its epoch 0, at each of the `milestones`.
+
+    Arguments:
+        optimizer: whose rates change
+        last_epoch: the epoch that was the last; −1 at the beginning
+        schedulers: the schedules
+        milestones: the epochs, one fewer
+
+    >>> sgd = mg.optim.SGD([mg.nn.Parameter(mg.zeros(1))], lr=1.0)
+    >>> schedule = mg.optim.lr_scheduler.SequentialLR(sgd, milestones=[2], schedulers=[
+    ...     mg.optim.lr_scheduler.ConstantLR(sgd, factor=0.1), mg.optim.lr_scheduler.ExponentialLR(sgd, gamma=0.5)])
+    >>> rates = []
+    >>> for epoch in range(5):
+    ...     rates.append(round(sgd.param_groups[0]["lr"], 4))
+    ...     sgd.step()
+    ...     schedule.step()
+    >>> rates
+    [0.1, 0.1, 1.0, 0.5, 0.25]
+    """
 
     def __init__(
         self,
@@ -428,7 +604,23 @@ def _undo(scheduler: LRScheduler) -> None:
 
 
 class ChainedScheduler(_Several):
-    """Several schedules at once: each multiplies on what those before it left."""
+    """Several schedules at once: each multiplies on what those before it left.
+
+    Arguments:
+        schedulers: the schedules, all of one optimiser
+        optimizer: that optimiser, which they know
+
+    >>> sgd = mg.optim.SGD([mg.nn.Parameter(mg.zeros(1))], lr=1.0)
+    >>> schedule = mg.optim.lr_scheduler.ChainedScheduler([
+    ...     mg.optim.lr_scheduler.ConstantLR(sgd, factor=0.5, total_iters=2), mg.optim.lr_scheduler.ExponentialLR(sgd, gamma=0.5)])
+    >>> rates = []
+    >>> for epoch in range(4):
+    ...     rates.append(round(sgd.param_groups[0]["lr"], 4))
+    ...     sgd.step()
+    ...     schedule.step()
+    >>> rates
+    [0.5, 0.25, 0.25, 0.125]
+    """
 
     def __init__(self, schedulers: Sequence[LRScheduler], optimizer: Optimizer | None = None) -> None:
         self._take(schedulers, optimizer)

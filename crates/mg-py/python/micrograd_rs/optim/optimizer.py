@@ -110,6 +110,24 @@ class Optimizer:
     `params`) with options of their own; or with their names, as `named_parameters()` has them, which are kept as `param_names`.
 
     A subclass that brings its own `step` keeps what it remembers of a parameter in `state[p]`.
+
+    Arguments:
+        params: tensors, dictionaries of them with options of their own, or `named_parameters()`
+        defaults: the options and what they are by themselves
+
+    >>> class Descent(mg.optim.Optimizer):
+    ...     def __init__(self, params, lr):
+    ...         super().__init__(params, {"lr": lr})
+    ...     def step(self):
+    ...         with mg.no_grad():
+    ...             for group in self.param_groups:
+    ...                 for p in group["params"]:
+    ...                     p -= group["lr"] * p.grad
+    >>> p = mg.nn.Parameter(mg.tensor([1.0]))
+    >>> (p * 2).sum().backward()
+    >>> Descent([p], lr=0.25).step()
+    >>> p.item()
+    0.5
     """
 
     # The engine's name for it; without one, `step` is Python's.

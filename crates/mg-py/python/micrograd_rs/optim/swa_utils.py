@@ -44,14 +44,24 @@ Averages = Callable[[Sequence[Tensor], Sequence[Tensor], Any], None]
 
 
 def get_ema_avg_fn(decay: float = 0.999) -> Average:
-    """An exponential moving average, of which `decay` goes on each time."""
+    """An exponential moving average, of which `decay` goes on each time.
+
+    >>> average = mg.optim.swa_utils.get_ema_avg_fn(decay=0.75)
+    >>> average(mg.tensor(0.0), mg.tensor(4.0), mg.tensor(1))
+    tensor(1.)
+    """
     if not 0.0 <= decay <= 1.0:
         raise ValueError(f"takes a decay from 0 to 1, got {decay}")
     return lambda average, now, n: average + (now - average) * (1 - decay)
 
 
 def get_swa_avg_fn() -> Average:
-    """The mean of all."""
+    """The mean of all.
+
+    >>> average = mg.optim.swa_utils.get_swa_avg_fn()
+    >>> average(mg.tensor(1.0), mg.tensor(4.0), mg.tensor(2))
+    tensor(2.)
+    """
     return lambda average, now, n: average + (now - average) / (n + 1)
 
 
@@ -65,12 +75,27 @@ def _of_each(average: Average) -> Averages:
 
 
 def get_ema_multi_avg_fn(decay: float = 0.999) -> Averages:
-    """As `get_ema_avg_fn`, of many tensors at once."""
+    """As `get_ema_avg_fn`, of many tensors at once.
+
+    Arguments:
+        decay: how much goes on
+
+    >>> averages = [mg.tensor(0.0), mg.tensor(1.0)]
+    >>> mg.optim.swa_utils.get_ema_multi_avg_fn(decay=0.75)(averages, [mg.tensor(4.0), mg.tensor(1.0)], mg.tensor(1))
+    >>> averages
+    [tensor(1.), tensor(1.)]
+    """
     return _of_each(get_ema_avg_fn(decay))
 
 
 def get_swa_multi_avg_fn() -> Averages:
-    """As `get_swa_avg_fn`, of many tensors at once."""
+    """As `get_swa_avg_fn`, of many tensors at once.
+
+    >>> averages = [mg.tensor(1.0)]
+    >>> mg.optim.swa_utils.get_swa_multi_avg_fn()(averages, [mg.tensor(4.0)], mg.tensor(2))
+    >>> averages
+    [tensor(2.)]
+    """
     return _of_each(get_swa_avg_fn())
 
 
@@ -80,6 +105,14 @@ class AveragedModel(Module):
 
     With `use_buffers` buffers are averaged too; without, they are the last ones. How many were averaged is a tensor,
     `n_averaged`, so updates can be recorded by `jit`.
+
+    >>> model = mg.nn.Linear(1, 1, bias=False)
+    >>> average = mg.optim.swa_utils.AveragedModel(model)
+    >>> for value in (1.0, 3.0):
+    ...     _ = model.weight.data.fill_(value)
+    ...     average.update_parameters(model)
+    >>> average(mg.ones(1, 1)).item()
+    2.0
     """
 
     n_averaged: Tensor
@@ -138,6 +171,11 @@ class AveragedModel(Module):
 def update_bn(loader: Iterable[Any], model: Module, device: Any = None) -> None:
     """Computes the running statistics of a model's batch norms anew, from all that a loader has: those of averaged weights
     are not the average of theirs. Of batches that are lists, the first is given to the model.
+
+    >>> model = mg.nn.Sequential(mg.nn.BatchNorm1d(1))
+    >>> mg.optim.swa_utils.update_bn([mg.tensor([[1.0], [3.0]]), mg.tensor([[5.0], [7.0]])], model)
+    >>> model[0].running_mean
+    tensor([4.])
     """
     norms = [module for module in model.modules() if hasattr(module, "reset_running_stats")]
     if not norms:
@@ -160,7 +198,25 @@ def update_bn(loader: Iterable[Any], model: Module, device: Any = None) -> None:
 
 
 class SWALR(LRScheduler):
-    """From the rate to `swa_lr` in `anneal_epochs`, by a cosine (`"cos"`) or a line (`"linear"`), then constant."""
+    """From the rate to `swa_lr` in `anneal_epochs`, by a cosine (`"cos"`) or a line (`"linear"`), then constant.
+
+    Arguments:
+        optimizer: whose rates change
+        last_epoch: the epoch that was the last; −1 at the beginning
+        swa_lr: the rate: one number, or one for each group
+        anneal_epochs: in how many epochs it is there
+        anneal_strategy: "cos" or "linear"
+
+    >>> sgd = mg.optim.SGD([mg.nn.Parameter(mg.zeros(1))], lr=1.0)
+    >>> schedule = mg.optim.swa_utils.SWALR(sgd, swa_lr=0.2, anneal_epochs=4, anneal_strategy="linear")
+    >>> rates = []
+    >>> for epoch in range(6):
+    ...     rates.append(round(sgd.param_groups[0]["lr"], 4))
+    ...     sgd.step()
+    ...     schedule.step()
+    >>> rates
+    [1.0, 0.8, 0.6, 0.4, 0.2, 0.2]
+    """
 
     def __init__(
         self,

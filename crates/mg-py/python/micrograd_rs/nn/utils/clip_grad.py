@@ -24,6 +24,15 @@ def get_total_norm(
 ) -> Tensor:
     """The norm of all tensors as one vector. Nothing is read, unless `error_if_nonfinite`: then a norm that is no
     number is an error.
+
+    Arguments:
+        tensors: a tensor, or several
+        norm_type: the norm's order
+        error_if_nonfinite: whether a norm that is no number is an error
+        foreach: of no effect
+
+    >>> mg.nn.utils.get_total_norm([mg.tensor([3.0]), mg.tensor([0.0, 4.0])])
+    tensor(5.)
     """
     total = _total_norm(_listed(tensors), norm_type)
     if error_if_nonfinite and not total.isfinite().item():
@@ -35,7 +44,20 @@ def get_total_norm(
 def clip_grads_with_norm_(
     parameters: Tensor | Iterable[Tensor], max_norm: float, total_norm: Tensor, foreach: bool | None = None
 ) -> None:
-    """Scales gradients, in place, so that a norm of theirs that is known becomes no more than `max_norm`."""
+    """Scales gradients, in place, so that a norm of theirs that is known becomes no more than `max_norm`.
+
+    Arguments:
+        parameters: a tensor, or several
+        max_norm: what the norm may be
+        total_norm: what it is
+        foreach: of no effect
+
+    >>> p = mg.nn.Parameter(mg.zeros(2))
+    >>> (p * mg.tensor([3.0, 4.0])).sum().backward()
+    >>> mg.nn.utils.clip_grads_with_norm_([p], 1.0, mg.nn.utils.get_total_norm([p.grad]))
+    >>> p.grad
+    tensor([0.6000, 0.8000])
+    """
     _clip_grads_with_norm(_listed(parameters), float(max_norm), total_norm)
 
 
@@ -68,5 +90,17 @@ def clip_grad_norm_(
 def clip_grad_value_(
     parameters: Tensor | Iterable[Tensor], clip_value: float, foreach: bool | None = None
 ) -> None:
-    """Bounds the gradients' elements to ±`clip_value`, in place; all of them become a bound below 0."""
+    """Bounds the gradients' elements to ±`clip_value`, in place; all of them become a bound below 0.
+
+    Arguments:
+        parameters: a tensor, or several
+        clip_value: the bound
+        foreach: of no effect
+
+    >>> p = mg.nn.Parameter(mg.zeros(2))
+    >>> (p * mg.tensor([3.0, -0.5])).sum().backward()
+    >>> mg.nn.utils.clip_grad_value_([p], 1.0)
+    >>> p.grad
+    tensor([ 1.0000, -0.5000])
+    """
     _clip_grad_value(_listed(parameters), float(clip_value))

@@ -11,12 +11,26 @@ __all__ = ["parameters_to_vector", "vector_to_parameters"]
 
 
 def parameters_to_vector(parameters: Iterable[Tensor]) -> Tensor:
-    """All parameters' elements, one after the other."""
+    """All parameters' elements, one after the other.
+
+    >>> mg.nn.utils.parameters_to_vector(mg.nn.Linear(2, 3).parameters()).shape
+    (9,)
+    """
     return cat([p.reshape(-1) for p in parameters])
 
 
 def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
-    """Gives the parameters the elements of a vector, in their order."""
+    """Gives the parameters the elements of a vector, in their order.
+
+    Arguments:
+        vec: the vector
+        parameters: the parameters
+
+    >>> layer = mg.nn.Linear(2, 1)
+    >>> mg.nn.utils.vector_to_parameters(mg.tensor([1.0, 2.0, 3.0]), layer.parameters())
+    >>> layer(mg.tensor([10.0, 100.0])).item()
+    213.0
+    """
     found = list(parameters)
     wanted = sum(p.numel() for p in found)
     if vec.dim() != 1 or vec.numel() < wanted:

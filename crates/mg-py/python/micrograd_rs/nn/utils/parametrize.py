@@ -43,7 +43,16 @@ _kept: dict[tuple[int, str], Any] = {}
 
 @contextmanager
 def cached() -> Generator[None]:
-    """Within it every parametrized tensor is computed once."""
+    """Within it every parametrized tensor is computed once.
+
+    >>> class Twice(mg.nn.Module):
+    ...     def forward(self, x):
+    ...         return 2 * x
+    >>> layer = mg.nn.utils.parametrize.register_parametrization(mg.nn.Linear(2, 2), "weight", Twice())
+    >>> with mg.nn.utils.parametrize.cached():
+    ...     layer.weight is layer.weight
+    True
+    """
     global _depth
     _depth += 1
     try:
@@ -67,6 +76,20 @@ def _led_back(module: Module, value: Any) -> Any:
 class ParametrizationList(ModuleList):
     """What a tensor is computed by, one module after another, and what it is computed of: `original`, or
     `original0`, `original1`, …
+
+    Arguments:
+        modules: the modules
+        original: the tensor
+        unsafe: whether shape and dtype may change
+
+    >>> class Twice(mg.nn.Module):
+    ...     def forward(self, x):
+    ...         return 2 * x
+    >>> layer = mg.nn.utils.parametrize.register_parametrization(mg.nn.Linear(2, 2), "weight", Twice())
+    >>> layer.parametrizations.weight
+    ParametrizationList(
+      (0): Twice()
+    )
     """
 
     def __init__(self, modules: Sequence[Module], original: Tensor, unsafe: bool = False) -> None:
@@ -167,7 +190,19 @@ def _property(name: str) -> property:
 
 
 def is_parametrized(module: Module, tensor_name: str | None = None) -> bool:
-    """Whether a tensor of the module, or any, is computed of others."""
+    """Whether a tensor of the module, or any, is computed of others.
+
+    Arguments:
+        module: the module
+        tensor_name: the tensor's name; any, if it is not given
+
+    >>> class Twice(mg.nn.Module):
+    ...     def forward(self, x):
+    ...         return 2 * x
+    >>> layer = mg.nn.utils.parametrize.register_parametrization(mg.nn.Linear(2, 2), "weight", Twice())
+    >>> mg.nn.utils.parametrize.is_parametrized(layer, "weight"), mg.nn.utils.parametrize.is_parametrized(layer, "bias")
+    (True, False)
+    """
     parametrizations = vars(module).get("parametrizations")
     if not isinstance(parametrizations, ModuleDict):
         return False
@@ -180,6 +215,19 @@ def register_parametrization(
     """Makes a parameter or a buffer one that is computed: `module.weight` is what `parametrization` makes of
     `module.parametrizations.weight.original`. With a method `right_inverse` the tensor keeps its value (where it is the first), and can
     be set. Several are applied one after the other. If not `unsafe`, shape and dtype are to stay.
+
+    Arguments:
+        module: the module
+        tensor_name: the tensor's name
+        parametrization: the module that computes it
+        unsafe: whether shape and dtype may change
+
+    >>> class Symmetric(mg.nn.Module):
+    ...     def forward(self, x):
+    ...         return x.triu() + x.triu(1).T
+    >>> layer = mg.nn.utils.parametrize.register_parametrization(mg.nn.Linear(3, 3), "weight", Symmetric())
+    >>> bool((layer.weight == layer.weight.T).all())
+    True
     """
     parametrization.train(module.training)
     if is_parametrized(module, tensor_name):
@@ -222,6 +270,18 @@ def _become(module: Module) -> None:
 def remove_parametrizations(module: Module, tensor_name: str, leave_parametrized: bool = True) -> Module:
     """Makes a tensor one of the module's own again: with the value that was computed, or the one that it was
     computed of.
+
+    Arguments:
+        module: the module
+        tensor_name: the tensor's name
+        leave_parametrized: whether it keeps the value that was computed
+
+    >>> class Twice(mg.nn.Module):
+    ...     def forward(self, x):
+    ...         return 2 * x
+    >>> layer = mg.nn.utils.parametrize.register_parametrization(mg.nn.Linear(2, 2), "weight", Twice())
+    >>> [name for name, _ in mg.nn.utils.parametrize.remove_parametrizations(layer, "weight").named_parameters()]
+    ['bias', 'weight']
     """
     if not is_parametrized(module, tensor_name):
         raise ValueError(f"{tensor_name!r} of {type(module).__name__} is not parametrized")
@@ -252,14 +312,36 @@ def remove_parametrizations(module: Module, tensor_name: str, leave_parametrized
 
 
 def type_before_parametrizations(module: Module) -> type[Module]:
-    """The module's class as it was."""
+    """The module's class as it was.
+
+    >>> class Twice(mg.nn.Module):
+    ...     def forward(self, x):
+    ...         return 2 * x
+    >>> layer = mg.nn.utils.parametrize.register_parametrization(mg.nn.Linear(2, 2), "weight", Twice())
+    >>> mg.nn.utils.parametrize.type_before_parametrizations(layer) is mg.nn.Linear
+    True
+    """
     return getattr(type(module), "_before", type(module))
 
 
 def transfer_parametrizations_and_params(
     from_module: Module, to_module: Module, tensor_name: str | None = None
 ) -> Module:
-    """Gives another module the same parametrizations, and what tensors are computed of."""
+    """Gives another module the same parametrizations, and what tensors are computed of.
+
+    Arguments:
+        from_module: whose they are
+        to_module: who gets them
+        tensor_name: of which tensor; all, if it is not given
+
+    >>> class Twice(mg.nn.Module):
+    ...     def forward(self, x):
+    ...         return 2 * x
+    >>> layer = mg.nn.utils.parametrize.register_parametrization(mg.nn.Linear(2, 2), "weight", Twice())
+    >>> other = mg.nn.utils.parametrize.transfer_parametrizations_and_params(layer, mg.nn.Linear(2, 2))
+    >>> bool((other.weight == layer.weight).all())
+    True
+    """
     if not is_parametrized(from_module):
         return to_module
     names = list(from_module.parametrizations) if tensor_name is None else [tensor_name]

@@ -41,6 +41,15 @@ class PackedSequence(_Fields):
     """Sequences of several lengths without padding: `data` has first all sequences' first steps, then the second
     steps of those that have one, and so on, the longest sequence first; `batch_sizes` says how many there are at
     each step. `sorted_indices` says which sequence stands where.
+
+    Arguments:
+        data: the rows
+        batch_sizes: how many there are at each step
+        sorted_indices, unsorted_indices: which sequence stands where, and where each stands
+
+    >>> packed = mg.nn.utils.rnn.pack_sequence([mg.tensor([1, 2, 3]), mg.tensor([10, 20])])
+    >>> packed.data, packed.batch_sizes
+    (tensor([ 1, 10,  2, 20,  3]), tensor([2, 2, 1]))
     """
 
     __slots__ = ()
@@ -119,7 +128,11 @@ class PackedSequence(_Fields):
 
 
 def invert_permutation(permutation: Tensor | None) -> Tensor | None:
-    """The permutation that undoes one."""
+    """The permutation that undoes one.
+
+    >>> mg.nn.utils.rnn.invert_permutation(mg.tensor([2, 0, 1]))
+    tensor([1, 2, 0])
+    """
     if permutation is None:
         return None
     places = arange(permutation.shape[0], device=permutation.device)
@@ -136,6 +149,15 @@ def pack_padded_sequence(
 ) -> PackedSequence:
     """Packs sequences that are padded, `[steps, batch, …]` or, with `batch_first`, `[batch, steps, …]`. They need
     not be sorted by length if not `enforce_sorted`.
+
+    Arguments:
+        lengths: how long each sequence is
+        batch_first: whether the batch is the first axis
+        enforce_sorted: whether it is an error that a longer one comes after a shorter one
+
+    >>> x = mg.tensor([[1, 2, 0], [3, 4, 5]])
+    >>> mg.nn.utils.rnn.pack_padded_sequence(x, [2, 3], batch_first=True, enforce_sorted=False).data
+    tensor([3, 1, 4, 2, 5])
     """
     sizes = _whole(lengths)
     if batch_first:
@@ -177,6 +199,17 @@ def pad_packed_sequence(
 ) -> tuple[Tensor, Tensor]:
     """Packed sequences as `[steps, batch, …]` (`[batch, steps, …]` with `batch_first`), padded to the longest or
     to `total_length`, and their lengths.
+
+    Arguments:
+        sequence: the packed sequences
+        batch_first: whether the batch is the first axis
+        padding_value: what they are padded with
+        total_length: how long they become
+
+    >>> packed = mg.nn.utils.rnn.pack_sequence([mg.tensor([1, 2, 3]), mg.tensor([10, 20])])
+    >>> mg.nn.utils.rnn.pad_packed_sequence(packed, batch_first=True)
+    (tensor([[ 1,  2,  3],
+            [10, 20,  0]]), tensor([3, 2]))
     """
     counts: list[int] = sequence.batch_sizes.tolist()
     data, batch = sequence.data, counts[0]
@@ -211,6 +244,16 @@ def pad_sequence(
 ) -> Tensor:
     """Sequences `[length, …]` as `[longest, batch, …]` (`[batch, longest, …]` with `batch_first`), padded on the
     "right" or on the "left".
+
+    Arguments:
+        sequences: the sequences
+        batch_first: whether the batch is the first axis
+        padding_value: what they are padded with
+        padding_side: "right" or "left"
+
+    >>> mg.nn.utils.rnn.pad_sequence([mg.tensor([1, 2, 3]), mg.tensor([10])], batch_first=True, padding_value=-1)
+    tensor([[ 1,  2,  3],
+            [10, -1, -1]])
     """
     if padding_side not in ("right", "left"):
         raise ValueError(f'a padding_side is "right" or "left", got {padding_side!r}')
@@ -234,19 +277,44 @@ def pad_sequence(
 def unpad_sequence(
     padded_sequences: Tensor, lengths: Tensor | Iterable[int], batch_first: bool = False
 ) -> list[Tensor]:
-    """The sequences without padding: the reverse of `pad_sequence`."""
+    """The sequences without padding: the reverse of `pad_sequence`.
+
+    Arguments:
+        padded_sequences: the padded sequences
+        lengths: how long each is
+        batch_first: whether the batch is the first axis
+
+    >>> mg.nn.utils.rnn.unpad_sequence(mg.tensor([[1, 2, 3], [10, 0, 0]]), [3, 1], batch_first=True)
+    [tensor([1, 2, 3]), tensor([10])]
+    """
     batch = padded_sequences if batch_first else padded_sequences.transpose(0, 1)
     return [one[:n] for one, n in zip(batch.unbind(0), _whole(lengths))]
 
 
 def pack_sequence(sequences: Iterable[Tensor], enforce_sorted: bool = True) -> PackedSequence:
-    """Packs sequences `[length, …]`."""
+    """Packs sequences `[length, …]`.
+
+    Arguments:
+        sequences: the sequences
+        enforce_sorted: whether it is an error that a longer one comes after a shorter one
+
+    >>> mg.nn.utils.rnn.pack_sequence([mg.tensor([1, 2, 3]), mg.tensor([10, 20])]).data
+    tensor([ 1, 10,  2, 20,  3])
+    """
     parts = list(sequences)
     lengths = [part.shape[0] for part in parts]
     return pack_padded_sequence(pad_sequence(parts), lengths, enforce_sorted=enforce_sorted)
 
 
 def unpack_sequence(packed_sequences: PackedSequence) -> list[Tensor]:
-    """The sequences: the reverse of `pack_sequence`."""
+    """The sequences: the reverse of `pack_sequence`.
+
+    Arguments:
+        packed_sequences: the packed sequences
+
+    >>> packed = mg.nn.utils.rnn.pack_sequence([mg.tensor([1, 2, 3]), mg.tensor([10, 20])])
+    >>> mg.nn.utils.rnn.unpack_sequence(packed)
+    [tensor([1, 2, 3]), tensor([10, 20])]
+    """
     padded, lengths = pad_packed_sequence(packed_sequences, batch_first=True)
     return unpad_sequence(padded, lengths, batch_first=True)

@@ -41,6 +41,15 @@ def _hook(module: Module, name: str) -> tuple[int, WeightNorm] | None:
 def weight_norm(module: Module, name: str = "weight", dim: int | None = 0) -> Module:
     """Makes a weight the product of its length `weight_g` and its direction `weight_v`, for each index along
     `dim`, or for all as one where that is None: Salimans and Kingma, 2016.
+
+    Arguments:
+        module: the module
+        name: the weight's
+        dim: the axis
+
+    >>> layer = mg.nn.utils.weight_norm(mg.nn.Linear(2, 3))
+    >>> [(name, tuple(p.shape)) for name, p in layer.named_parameters()]
+    [('bias', (3,)), ('weight_g', (3, 1)), ('weight_v', (3, 2))]
     """
     if _hook(module, name) is not None:
         raise RuntimeError(f"{name!r} has weight_norm already")
@@ -55,7 +64,16 @@ def weight_norm(module: Module, name: str = "weight", dim: int | None = 0) -> Mo
 
 
 def remove_weight_norm(module: Module, name: str = "weight") -> Module:
-    """Makes the weight a parameter again, as it is."""
+    """Makes the weight a parameter again, as it is.
+
+    Arguments:
+        module: the module
+        name: the weight's
+
+    >>> layer = mg.nn.utils.weight_norm(mg.nn.Linear(2, 3))
+    >>> [name for name, _ in mg.nn.utils.remove_weight_norm(layer).named_parameters()]
+    ['bias', 'weight']
+    """
     found = _hook(module, name)
     if found is None:
         raise ValueError(f"{name!r} of {type(module).__name__} has no weight_norm")
