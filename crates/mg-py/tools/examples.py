@@ -13,6 +13,7 @@ from __future__ import annotations
 import contextlib
 import importlib
 import io
+import linecache
 import re
 import sys
 import traceback
@@ -36,9 +37,12 @@ def globals_of(path: Path) -> dict[str, Any]:
 
 def printed(source: str, names: dict[str, Any]) -> str:
     out = io.StringIO()
+    # What reads a function's text finds it, as in doctest.
+    name = f"<example {len(linecache.cache)}>"
+    linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
     with contextlib.redirect_stdout(out):
         try:
-            exec(compile(source, "<example>", "single"), names)
+            exec(compile(source, name, "single"), names)
         except Exception as error:
             print("Traceback (most recent call last):\n    ...\n" + "".join(traceback.format_exception_only(error)).strip())
     return out.getvalue()

@@ -40,6 +40,13 @@ __all__ = [
 def replace_all_batch_norm_modules_(root: Any) -> Any:
     """Has the batch norms in a module normalise by the batch alone, and keep no running statistics, so that functions of it change nothing; answers with
     the module.
+
+    Arguments:
+        root: the module
+
+    >>> model = mg.func.replace_all_batch_norm_modules_(mg.nn.Sequential(mg.nn.BatchNorm1d(3)))
+    >>> model[0].running_mean is None
+    True
     """
     from .nn.norms import _BatchNorm
 
@@ -136,6 +143,10 @@ def grad_and_value(func: Callable[..., Any], argnums: Argnums = 0, has_aux: bool
 
     `argnums` says with respect to which arguments: one, or several in a tuple. With `has_aux` the function answers with a pair, the
     number and anything else, and this one with the gradient and that pair.
+
+    >>> gradient, value = mg.func.grad_and_value(lambda x: (x**2).sum())(mg.tensor([1.0, 2.0]))
+    >>> gradient, value
+    (tensor([2., 4.]), tensor(5.))
     """
 
     @wraps(func)
@@ -175,6 +186,15 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     """The result of `func`, and a function from the gradients of the result to those of the arguments.
 
     With `has_aux` the function answers with a pair, the result and anything else, and that comes third.
+
+    Arguments:
+        func: the function
+        primals: its arguments
+        has_aux: whether it answers with a pair
+
+    >>> value, pull = mg.func.vjp(lambda x: x**2, mg.tensor([1.0, 2.0]))
+    >>> value, pull(mg.tensor([1.0, 10.0]))
+    (tensor([1., 4.]), (tensor([ 2., 40.]),))
     """
     call = _Call("vjp", func, primals, {}, tuple(range(len(primals))), has_aux)
 
@@ -199,6 +219,15 @@ def jvp(
     """The result of `func`, and how it changes where the arguments change by `tangents`: forward mode, in one pass.
 
     With `has_aux` the function answers with a pair, the result and anything else, and that comes third.
+
+    Arguments:
+        func: the function
+        primals: its arguments
+        tangents: how they change
+        strict: of no effect
+
+    >>> mg.func.jvp(lambda x: x**2, (mg.tensor([1.0, 2.0]),), (mg.tensor([1.0, 10.0]),))
+    (tensor([1., 4.]), tensor([ 2., 40.]))
     """
     for what, given in (("primals", primals), ("tangents", tangents)):
         kind: Any = type(given)
@@ -214,7 +243,16 @@ def jvp(
 
 
 def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..., Any]]:
-    """The result of `func`, and a function from tangents of the arguments to those of the result, which calls it no more."""
+    """The result of `func`, and a function from tangents of the arguments to those of the result, which calls it no more.
+
+    Arguments:
+        func: the function
+        primals: its arguments
+
+    >>> value, tangent = mg.func.linearize(lambda x: x**2, mg.tensor([1.0, 2.0]))
+    >>> value, tangent(mg.tensor([1.0, 10.0]))
+    (tensor([1., 4.]), tensor([ 2., 40.]))
+    """
     call = _Call("linearize", func, primals, {}, tuple(range(len(primals))), False)
 
     def pushforward(*tangents: Any) -> Any:
@@ -245,6 +283,15 @@ def jacrev(
 
     By gradients: one walk over the graph for all elements of the result, in a batch, or in chunks of `chunk_size` of them. `jacfwd` is
     better where the result has more elements than the arguments.
+
+    Arguments:
+        func: the function
+        argnums: which arguments, a number or several
+        has_aux: whether it answers with a pair, of which the second is answered too
+
+    >>> mg.func.jacrev(lambda x: x**2)(mg.tensor([1.0, 2.0]))
+    tensor([[2., 0.],
+            [0., 4.]])
     """
     return _jacobian("jacrev", func, argnums, has_aux, True, chunk_size)
 
@@ -260,12 +307,31 @@ def jacfwd(
     """As `jacrev`, by tangents, in forward mode: better where the result has more elements than the arguments.
 
     Random numbers are the same for all tangents, whatever `randomness` says: the function is called once.
+
+    Arguments:
+        func: the function
+        argnums: which arguments, a number or several
+        has_aux: whether it answers with a pair, of which the second is answered too
+        chunk_size: how many tangents are computed at once; all, if it is not given
+
+    >>> mg.func.jacfwd(lambda x: x**2)(mg.tensor([1.0, 2.0]))
+    tensor([[2., 0.],
+            [0., 4.]])
     """
     return _jacobian("jacfwd", func, argnums, has_aux, False, chunk_size)
 
 
 def hessian(func: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
-    """A function that answers with the second derivatives of `func`: tangents of gradients."""
+    """A function that answers with the second derivatives of `func`: tangents of gradients.
+
+    Arguments:
+        func: the function
+        argnums: which arguments, a number or several
+
+    >>> mg.func.hessian(lambda x: (x**3).sum())(mg.tensor([1.0, 2.0]))
+    tensor([[ 6.,  0.],
+            [ 0., 12.]])
+    """
     return jacfwd(jacrev(func, argnums), argnums)
 
 
@@ -283,6 +349,12 @@ def vmap(
     for each, put together as they are. `out_dims` says where they are to lie in the results. `func` is called once, with tensors
     without that axis, and cannot read their values. `randomness` is `"error"`, or `"different"` or `"same"`: whether each example draws
     random numbers of its own. With `chunk_size` so many examples are computed at once.
+
+    >>> batch = mg.tensor([[1.0, 2.0], [3.0, 4.0]])
+    >>> mg.func.vmap(mg.dot)(batch, batch)
+    tensor([ 5., 25.])
+    >>> mg.func.vmap(mg.dot, in_dims=(0, None))(batch, batch[0])
+    tensor([ 5., 11.])
     """
 
     @wraps(func)
@@ -380,6 +452,15 @@ def functional_call(
 
     What shares a tensor under two names gets the other one under both (and is given one), unless `tie_weights` is off. With `strict` every
     parameter and buffer is named, and nothing else.
+
+    Arguments:
+        module: the module
+        parameter_and_buffer_dicts: tensors by the names of parameters and buffers
+        args, kwargs: what it is called with
+
+    >>> layer = mg.nn.Linear(2, 1)
+    >>> mg.func.functional_call(layer, {"weight": mg.tensor([[1.0, 2.0]]), "bias": mg.zeros(1)}, (mg.tensor([10.0, 100.0]),))
+    tensor([210.])
     """
     given: dict[str, Tensor] = {}
     for one in [parameter_and_buffer_dicts] if isinstance(parameter_and_buffer_dicts, Mapping) else parameter_and_buffer_dicts:
@@ -434,7 +515,19 @@ def functional_call(
 
 def stack_module_state(models: Sequence[Module]) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
     """The parameters of several modules of one make, one after the other along a new first axis, and so their buffers: for `vmap` over
-    `functional_call`."""
+    `functional_call`.
+
+    Arguments:
+        models: the modules
+
+    >>> models = [mg.nn.Linear(2, 1) for _ in range(3)]
+    >>> parameters, buffers = mg.func.stack_module_state(models)
+    >>> parameters["weight"].shape
+    (3, 1, 2)
+    >>> call = lambda p, b, x: mg.func.functional_call(models[0], (p, b), (x,))
+    >>> mg.func.vmap(call, in_dims=(0, 0, None))(parameters, buffers, mg.ones(5, 2)).shape
+    (3, 5, 1)
+    """
     if not models:
         raise RuntimeError("stack_module_state: takes at least one module")
     if any(type(model) is not type(models[0]) for model in models):

@@ -38,7 +38,20 @@ __getattr__ = _Lazy(__name__)
 
 
 class Metric:
-    """What is told of predictions; see the module."""
+    """What is told of predictions; see the module.
+
+    Arguments:
+        number, word, kind: what the engine is told: the class's one option, and its name
+
+    >>> metric = mg.metrics.MeanSquaredError()
+    >>> for batch in (1.0, 3.0):
+    ...     metric.update(mg.tensor([batch]), mg.tensor([0.0]))
+    >>> metric.compute().item()
+    5.0
+    >>> metric.reset()
+    >>> metric.compute().item()
+    nan
+    """
 
     def __init__(self, number: int = 0, word: str = "", kind: str | None = None) -> None:
         self._options = (kind or type(self).__name__, number, word)
@@ -104,6 +117,11 @@ class Accuracy(Metric):
     """How many predictions are right. Of scores `[n, classes, …]` and labels `[n, …]`, a prediction is right where the label is among the
     `top_k` largest scores (the first of equal ones are the larger); of probabilities in the labels' shape, where they are above ½ as the
     label says; of labels, where they are equal.
+
+    >>> accuracy = mg.metrics.Accuracy()
+    >>> accuracy.update(mg.tensor([[0.1, 0.9], [0.8, 0.2]]), mg.tensor([1, 1]))
+    >>> accuracy.compute().item()
+    0.5
     """
 
     def __init__(self, top_k: int = 1) -> None:
@@ -111,7 +129,13 @@ class Accuracy(Metric):
 
 
 class TopKAccuracy(Accuracy):
-    """`Accuracy` among the `k` largest scores."""
+    """`Accuracy` among the `k` largest scores.
+
+    >>> accuracy = mg.metrics.TopKAccuracy(k=2)
+    >>> accuracy.update(mg.tensor([[0.5, 0.3, 0.2], [0.5, 0.3, 0.2]]), mg.tensor([1, 2]))
+    >>> accuracy.compute().item()
+    0.5
+    """
 
     def __init__(self, k: int = 5) -> None:
         super().__init__(k)
@@ -120,6 +144,16 @@ class TopKAccuracy(Accuracy):
 class ConfusionMatrix(_OfClasses):
     """How often each label (a row) was predicted as each (a column): `[num_classes, num_classes]` of int64, or of float32 where it is
     divided: by the number of each label ("true"), of each prediction ("pred") or of all ("all"). It takes what `Accuracy` takes.
+
+    Arguments:
+        num_classes: how many classes
+        normalize: what it is divided by
+
+    >>> matrix = mg.metrics.ConfusionMatrix(2)
+    >>> matrix.update(mg.tensor([0, 1, 1]), mg.tensor([0, 0, 1]))
+    >>> matrix.compute()
+    tensor([[1, 1],
+            [0, 1]])
     """
 
     def __init__(self, num_classes: int, normalize: str | None = None) -> None:
@@ -129,6 +163,14 @@ class ConfusionMatrix(_OfClasses):
 class Precision(_OfClasses):
     """The part of a class's predictions that are right. `average` is "micro", "macro", "weighted", "binary" or None, which gives one number
     for each class; as scikit-learn's, with 0 for nothing of nothing. It takes what `Accuracy` takes.
+
+    Arguments:
+        num_classes: how many classes
+
+    >>> precision = mg.metrics.Precision(2, average=None)
+    >>> precision.update(mg.tensor([0, 1, 1]), mg.tensor([0, 0, 1]))
+    >>> precision.compute()
+    tensor([1.0000, 0.5000])
     """
 
     def __init__(self, num_classes: int, average: str | None = "macro") -> None:
@@ -136,14 +178,32 @@ class Precision(_OfClasses):
 
 
 class Recall(_OfClasses):
-    """The part of a class's labels that were predicted. `average` is as `Precision`'s."""
+    """The part of a class's labels that were predicted. `average` is as `Precision`'s.
+
+    Arguments:
+        num_classes: how many classes
+
+    >>> recall = mg.metrics.Recall(2, average=None)
+    >>> recall.update(mg.tensor([0, 1, 1]), mg.tensor([0, 0, 1]))
+    >>> recall.compute()
+    tensor([0.5000, 1.0000])
+    """
 
     def __init__(self, num_classes: int, average: str | None = "macro") -> None:
         super().__init__(num_classes, average or "")
 
 
 class F1Score(_OfClasses):
-    """The harmonic mean of `Precision` and `Recall`. `average` is as `Precision`'s."""
+    """The harmonic mean of `Precision` and `Recall`. `average` is as `Precision`'s.
+
+    Arguments:
+        num_classes: how many classes
+
+    >>> f1 = mg.metrics.F1Score(2, average=None)
+    >>> f1.update(mg.tensor([0, 1, 1]), mg.tensor([0, 0, 1]))
+    >>> f1.compute()
+    tensor([0.6667, 0.6667])
+    """
 
     def __init__(self, num_classes: int, average: str | None = "macro") -> None:
         super().__init__(num_classes, average or "")
@@ -152,6 +212,11 @@ class F1Score(_OfClasses):
 class AUROC(Metric):
     """The area under the receiver operating characteristic: how often a score of label 1 is above one of label 0, equal ones counting half.
     Scores and labels have one shape. Exact: the scores are kept, on the device.
+
+    >>> auroc = mg.metrics.AUROC()
+    >>> auroc.update(mg.tensor([0.1, 0.4, 0.35, 0.8]), mg.tensor([0, 0, 1, 1]))
+    >>> auroc.compute().item()
+    0.75
     """
 
     def __init__(self) -> None:
@@ -173,21 +238,39 @@ class Mean(Metric):
 
 
 class MeanSquaredError(Metric):
-    """The mean of squared differences of predictions and targets."""
+    """The mean of squared differences of predictions and targets.
+
+    >>> error = mg.metrics.MeanSquaredError()
+    >>> error.update(mg.tensor([1.0, 2.0]), mg.tensor([1.0, 4.0]))
+    >>> error.compute().item()
+    2.0
+    """
 
     def __init__(self) -> None:
         super().__init__(kind="MeanSquaredError")
 
 
 class MeanAbsoluteError(Metric):
-    """The mean of how far predictions are from targets."""
+    """The mean of how far predictions are from targets.
+
+    >>> error = mg.metrics.MeanAbsoluteError()
+    >>> error.update(mg.tensor([1.0, 2.0]), mg.tensor([1.0, 4.0]))
+    >>> error.compute().item()
+    1.0
+    """
 
     def __init__(self) -> None:
         super().__init__(kind="MeanAbsoluteError")
 
 
 class R2Score(Metric):
-    """The part of the targets' variance that predictions account for."""
+    """The part of the targets' variance that predictions account for.
+
+    >>> score = mg.metrics.R2Score()
+    >>> score.update(mg.tensor([1.0, 2.0, 3.0]), mg.tensor([1.0, 2.0, 4.0]))
+    >>> round(score.compute().item(), 4)
+    0.7857
+    """
 
     def __init__(self) -> None:
         super().__init__(kind="R2Score")
@@ -196,6 +279,11 @@ class R2Score(Metric):
 class Perplexity(Metric):
     """The exponential of the mean cross-entropy of scores `[n, classes, …]` (before the softmax) and labels `[n, …]`; labels that are
     `ignore_index` are left out.
+
+    >>> perplexity = mg.metrics.Perplexity()
+    >>> perplexity.update(mg.zeros(2, 4), mg.tensor([0, 3]))
+    >>> round(perplexity.compute().item(), 4)
+    4.0
     """
 
     def __init__(self, ignore_index: int = -100) -> None:

@@ -72,13 +72,14 @@ fn argument(out: &mut String, param: &Param, entry: Option<&Entry>) {
     let _ = write!(out, "\n    {} ({}", param.name, taken(param.kind));
     match param.default {
         Some("None") => out.push_str(", or None"),
-        Some(default) => _ = write!(out, ", {default} by itself"),
+        Some(default) => _ = write!(out, ", default {default}"),
         None if param.takes_none => out.push_str(", or None"),
         None => {}
     }
     out.push(')');
-    let said = |entry: Option<&Entry>| entry?.arguments.iter().find(|(name, _)| *name == param.name).map(|said| said.1);
-    if let Some(words) = said(entry).or_else(|| said(entries().get("*"))) {
+    let said = |entry: Option<&Entry>, name: &str| entry?.arguments.iter().find(|said| said.0 == name).map(|said| said.1);
+    let common = if (param.name, param.kind) == ("dim", Kind::Ints) { "dims" } else { param.name };
+    if let Some(words) = said(entry, param.name).or_else(|| said(entries().get("*"), common)) {
         let _ = write!(out, ": {words}");
     }
 }

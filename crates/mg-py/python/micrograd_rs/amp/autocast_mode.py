@@ -23,7 +23,14 @@ __all__ = ["autocast", "autocast_decorator", "custom_bwd", "custom_fwd", "is_aut
 
 
 def is_autocast_available(device_type: str) -> bool:
-    """Whether there is mixed precision on this type of device: on "cpu" and "cuda"."""
+    """Whether there is mixed precision on this type of device: on "cpu" and "cuda".
+
+    Arguments:
+        device_type: the type of device
+
+    >>> mg.amp.is_autocast_available("cpu"), mg.amp.is_autocast_available("mps")
+    (True, False)
+    """
     return device_type in ("cpu", "cuda")
 
 
@@ -130,6 +137,23 @@ def custom_fwd(fwd: Callable[..., R], *, device_type: str, cast_inputs: _DType |
 def custom_fwd(fwd: Any = None, *, device_type: str, cast_inputs: _DType | None = None) -> Any:
     """For the `forward` of an `autograd.Function`. With `cast_inputs`, tensors among its arguments are converted to that dtype where a
     region is on, and it runs as if there was none; without, it runs as its surroundings do. `custom_bwd` has `backward` run likewise.
+
+    Arguments:
+        fwd: the method
+        device_type: "cpu" or "cuda"
+
+    >>> class Twice(mg.autograd.Function):
+    ...     @staticmethod
+    ...     @mg.amp.custom_fwd(device_type="cpu", cast_inputs=mg.float32)
+    ...     def forward(ctx, x):
+    ...         return x * 2
+    ...     @staticmethod
+    ...     @mg.amp.custom_bwd(device_type="cpu")
+    ...     def backward(ctx, gradient):
+    ...         return gradient * 2
+    >>> with mg.autocast("cpu"):
+    ...     Twice.apply(mg.ones(2, dtype=mg.bfloat16)).dtype
+    micrograd_rs.float32
     """
     if not isinstance(device_type, str):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise ValueError(f"takes device_type as text, got {type(device_type).__name__}")
@@ -158,7 +182,14 @@ def custom_bwd(bwd: None = None, *, device_type: str) -> Callable[[Callable[...,
 @overload
 def custom_bwd(bwd: Callable[..., R], *, device_type: str) -> Callable[..., R]: ...
 def custom_bwd(bwd: Any = None, *, device_type: str) -> Any:
-    """For the `backward` of an `autograd.Function`: runs as `forward` did, see `custom_fwd`."""
+    """For the `backward` of an `autograd.Function`: runs as `forward` did, see `custom_fwd`.
+
+    Arguments:
+        bwd: the method
+        device_type: "cpu" or "cuda"
+
+    See `custom_fwd`.
+    """
     if not isinstance(device_type, str):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise ValueError(f"takes device_type as text, got {type(device_type).__name__}")
     if bwd is None:

@@ -52,6 +52,21 @@ class GradScaler:
         scaler.update()
 
     Raises ValueError for a `growth_factor` of 1 or less and a `backoff_factor` of 1 or more.
+
+    Arguments:
+        device: the type of device
+        init_scale: the scale at first
+        growth_factor: what it is multiplied by after `growth_interval` steps that went well
+        backoff_factor: what it is multiplied by where a step was left out
+        enabled: whether it does anything
+
+    >>> p = mg.nn.Parameter(mg.tensor([1.0]))
+    >>> sgd, scaler = mg.optim.SGD([p], lr=0.25), mg.amp.GradScaler("cpu", init_scale=1024.0)
+    >>> scaler.scale((p * 2).sum()).backward()
+    >>> scaler.step(sgd)
+    >>> scaler.update()
+    >>> p.item()
+    0.5
     """
 
     def __init__(

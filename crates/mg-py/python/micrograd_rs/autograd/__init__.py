@@ -50,12 +50,28 @@ __all__ = [
 
 
 def Variable(data: Any, requires_grad: bool = False, volatile: bool = False) -> Any:
-    """The tensor itself: what was made a variable of in older days is what tensors are."""
+    """The tensor itself: what was made a variable of in older days is what tensors are.
+
+    Arguments:
+        data: the tensor
+        requires_grad: whether it is a leaf whose gradient is kept
+        volatile: of no effect
+
+    >>> mg.autograd.Variable(mg.tensor([1.0]), requires_grad=True)
+    tensor([1.], requires_grad=True)
+    """
     return data.requires_grad_() if requires_grad and not data.requires_grad else data
 
 
 class set_multithreading_enabled:
-    """Says whether `backward` may use threads of its own, at once or for a `with` block: it walks in the thread that calls it, so this changes nothing."""
+    """Says whether `backward` may use threads of its own, at once or for a `with` block: it walks in the thread that calls it, so this changes nothing.
+
+    Arguments:
+        mode: whether it may
+
+    >>> with mg.autograd.set_multithreading_enabled(False):
+    ...     mg.tensor([1.0], requires_grad=True).sum().backward()
+    """
 
     def __init__(self, mode: bool) -> None:
         self.mode = mode
@@ -79,7 +95,16 @@ class _Block(_Switch):
 
 
 class set_grad_enabled(_Block):
-    """Switches recording on or off at once, and back at the end of a `with` block. As a decorator, for a function."""
+    """Switches recording on or off at once, and back at the end of a `with` block. As a decorator, for a function.
+
+    Arguments:
+        mode: whether it is on
+
+    >>> x = mg.tensor([1.0], requires_grad=True)
+    >>> with mg.set_grad_enabled(False):
+    ...     (x * 2).requires_grad
+    False
+    """
 
     mode: bool
 
@@ -115,13 +140,32 @@ class _Recording(_Block):
 
 
 class no_grad(_Recording):
-    """A block, or a function, in which operations record nothing for gradients."""
+    """A block, or a function, in which operations record nothing for gradients.
+
+    >>> x = mg.tensor([1.0], requires_grad=True)
+    >>> with mg.no_grad():
+    ...     (x * 2).requires_grad
+    False
+    >>> @mg.no_grad()
+    ... def twice(x):
+    ...     return x * 2
+    >>> twice(x).requires_grad
+    False
+    """
 
     mode = False
 
 
 class enable_grad(_Recording):
-    """A block, or a function, in which operations record what gradients need."""
+    """A block, or a function, in which operations record what gradients need.
+
+    >>> x = mg.tensor([1.0], requires_grad=True)
+    >>> with mg.no_grad():
+    ...     with mg.enable_grad():
+    ...         y = x * 2
+    >>> y.requires_grad
+    True
+    """
 
     mode = True
 
@@ -130,6 +174,11 @@ class inference_mode(_Block):
     """A block, or a function, in which operations record nothing for gradients, as in `no_grad`. `inference_mode(False)` records again.
 
     What is computed within is a constant like any other afterwards.
+
+    >>> x = mg.tensor([1.0], requires_grad=True)
+    >>> with mg.inference_mode():
+    ...     (x * 2).requires_grad
+    False
     """
 
     mode: bool

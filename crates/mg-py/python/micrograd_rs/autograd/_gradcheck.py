@@ -14,7 +14,21 @@ __all__ = ["GradcheckError", "gradcheck", "gradgradcheck"]
 
 
 class GradcheckError(RuntimeError):
-    """A gradient that is not what differences give."""
+    """A gradient that is not what differences give.
+
+    >>> class Wrong(mg.autograd.Function):
+    ...     @staticmethod
+    ...     def forward(ctx, x):
+    ...         return x * 2
+    ...     @staticmethod
+    ...     def backward(ctx, gradient):
+    ...         return gradient
+    >>> try:
+    ...     mg.autograd.gradcheck(Wrong.apply, mg.ones(2, dtype=mg.float64, requires_grad=True))
+    ... except mg.autograd.GradcheckError:
+    ...     print("wrong")
+    wrong
+    """
 
 
 def _several(given: Any) -> tuple[Any, ...]:
@@ -45,6 +59,19 @@ def gradcheck(
     Inputs that require a gradient are float64, and varied one element at a time; the whole Jacobian is compared. `check_forward_ad` compares
     tangents too, `check_batched_grad` gradients that are computed in a batch. The gradient must be the same when it is computed twice, to
     `nondet_tol`. What differs is a `GradcheckError`, or False without `raise_exception`.
+
+    Arguments:
+        func: the function
+        inputs: what it is called with, a tensor or several
+        eps: how far inputs are varied
+        rtol, atol: the tolerances
+        raise_exception: whether what differs is an error
+        check_undefined_grad, check_grad_dtypes, check_batched_forward_grad, check_backward_ad: what is checked besides, as in PyTorch
+        fast_mode, masked: of no effect
+
+    >>> x = mg.tensor([1.0, 2.0], dtype=mg.float64, requires_grad=True)
+    >>> mg.autograd.gradcheck(lambda x: x.exp() * x, x)
+    True
     """
     try:
         with enable_grad():
@@ -188,7 +215,19 @@ def gradgradcheck(
     fast_mode: bool = False,
     masked: bool | None = None,
 ) -> bool:
-    """As `gradcheck`, of the gradients: how they depend on the inputs, and on the gradients of the results."""
+    """As `gradcheck`, of the gradients: how they depend on the inputs, and on the gradients of the results.
+
+    Arguments:
+        grad_outputs: the gradients of the results, drawn if they are not given
+        gen_non_contig_grad_outputs: whether what is drawn does not lie densely
+        check_fwd_over_rev, check_rev_over_rev: which ways are checked
+
+    The other arguments: see `gradcheck`.
+
+    >>> x = mg.tensor([1.0, 2.0], dtype=mg.float64, requires_grad=True)
+    >>> mg.autograd.gradgradcheck(lambda x: x.exp() * x, x)
+    True
+    """
     given = _several(inputs)
     with enable_grad():
         outputs = [t for t in _several(func(*given)) if isinstance(t, Tensor) and t.is_floating_point() and t.requires_grad]

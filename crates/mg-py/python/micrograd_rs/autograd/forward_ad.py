@@ -29,7 +29,14 @@ __getattr__ = _Lazy(__name__)
 
 
 class UnpackedDualTensor(NamedTuple):
-    """A value, and the direction that it carries, of its shape; None where it depends on nothing that carries one."""
+    """A value, and the direction that it carries, of its shape; None where it depends on nothing that carries one.
+
+    Arguments:
+        primal: the value
+        tangent: the direction
+
+    See `unpack_dual`.
+    """
 
     primal: Tensor
     tangent: Tensor | None
@@ -54,7 +61,12 @@ _levels: list[list[_Dual]] = []
 
 
 def enter_dual_level() -> int:
-    """Begins a level, and answers with its number. RuntimeError within another one."""
+    """Begins a level, and answers with its number. RuntimeError within another one.
+
+    >>> mg.autograd.forward_ad.enter_dual_level()
+    0
+    >>> mg.autograd.forward_ad.exit_dual_level()
+    """
     if _levels:
         raise RuntimeError("Nested forward mode AD is not supported at the moment: func.jvp of func.jvp is")
     _levels.append([])
@@ -62,7 +74,13 @@ def enter_dual_level() -> int:
 
 
 def exit_dual_level(*, level: int | None = None) -> None:
-    """Ends it: nothing carries a direction any more. RuntimeError where none has begun."""
+    """Ends it: nothing carries a direction any more. RuntimeError where none has begun.
+
+    Arguments:
+        level: the level, which is 0
+
+    See `enter_dual_level`.
+    """
     if not _levels or level not in (None, 0):
         raise RuntimeError("Trying to exit a forward AD level that was not the last one that was created")
     _levels.pop()
@@ -70,7 +88,13 @@ def exit_dual_level(*, level: int | None = None) -> None:
 
 @contextmanager
 def dual_level() -> Generator[int]:
-    """A block in which tensors carry directions."""
+    """A block in which tensors carry directions.
+
+    >>> with mg.autograd.forward_ad.dual_level():
+    ...     x = mg.autograd.forward_ad.make_dual(mg.tensor([3.0]), mg.tensor([1.0]))
+    ...     print(mg.autograd.forward_ad.unpack_dual(x * x).tangent)
+    tensor([6.])
+    """
     number = enter_dual_level()
     try:
         yield number
@@ -83,6 +107,8 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
     memory of its own.
 
     RuntimeError outside of a level, ValueError for other shapes, dtypes, or under `no_grad()`.
+
+    See `dual_level`.
     """
     if not _levels:
         raise RuntimeError("Trying to create a dual Tensor for forward AD but no level exists, make sure to enter_dual_level() first.")
@@ -100,7 +126,18 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
 
 
 def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTensor:
-    """A value and the direction that it carries. RuntimeError outside of a level."""
+    """A value and the direction that it carries. RuntimeError outside of a level.
+
+    Arguments:
+        tensor: the tensor
+        level: the level, which is 0
+
+    >>> with mg.autograd.forward_ad.dual_level():
+    ...     x = mg.autograd.forward_ad.make_dual(mg.tensor([3.0]), mg.tensor([1.0]))
+    ...     primal, tangent = mg.autograd.forward_ad.unpack_dual(x.sin())
+    ...     print(primal, tangent)
+    tensor([0.1411]) tensor([-0.9900])
+    """
     if not _levels:
         return UnpackedDualTensor(tensor, None)
     duals = _levels[-1]

@@ -66,7 +66,18 @@ def _kept(answer: Any, create_graph: bool) -> Any:
 
 
 def vjp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False) -> Any:
-    """The results of a function, and `v` times its Jacobian."""
+    """The results of a function, and `v` times its Jacobian.
+
+    Arguments:
+        func: the function
+        inputs: its arguments, a tensor or several
+        v: what it is multiplied by, in the shapes of the inputs or of the results
+        create_graph: whether the answer can be differentiated
+        strict: whether a result that does not depend on an input is an error
+
+    >>> mg.autograd.functional.vjp(lambda x: x**2, mg.tensor([1.0, 2.0]), mg.tensor([1.0, 10.0]))
+    (tensor([1., 4.]), tensor([ 2., 40.]))
+    """
     args, is_tuple = _several("vjp", "inputs", inputs)
     output, pullback = _func.vjp(_checked("vjp", func, strict), *args)
     results, several = _several("vjp", "results", output)
@@ -76,7 +87,18 @@ def vjp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool
 
 
 def jvp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False) -> Any:
-    """The results of a function, and its Jacobian times `v`: in forward mode."""
+    """The results of a function, and its Jacobian times `v`: in forward mode.
+
+    Arguments:
+        func: the function
+        inputs: its arguments, a tensor or several
+        v: what it is multiplied by, in the shapes of the inputs or of the results
+        create_graph: whether the answer can be differentiated
+        strict: whether a result that does not depend on an input is an error
+
+    >>> mg.autograd.functional.jvp(lambda x: x**2, mg.tensor([1.0, 2.0]), mg.tensor([1.0, 10.0]))
+    (tensor([1., 4.]), tensor([ 2., 40.]))
+    """
     args, _ = _several("jvp", "inputs", inputs)
     vectors = _vectors("jvp", v, args, "input")
     return _kept(_func.jvp(_checked("jvp", func, strict), args, vectors), create_graph)
@@ -93,6 +115,16 @@ def jacobian(
     """The derivatives of a function's results: for each result and each input, the result's shape, then the input's.
 
     All gradients are computed in a batch, whatever `vectorize` says; `strategy` is `"reverse-mode"` or `"forward-mode"`.
+
+    Arguments:
+        func: the function
+        inputs: its arguments, a tensor or several
+        create_graph: whether the answer can be differentiated
+        strict: whether a result that does not depend on an input is an error
+
+    >>> mg.autograd.functional.jacobian(lambda x: x**2, mg.tensor([1.0, 2.0]))
+    tensor([[2., 0.],
+            [0., 4.]])
     """
     args, is_tuple = _several("jacobian", "inputs", inputs)
     if strategy not in ("reverse-mode", "forward-mode"):
@@ -114,7 +146,19 @@ def hessian(
     vectorize: bool = False,
     outer_jacobian_strategy: str = "reverse-mode",
 ) -> Any:
-    """The second derivatives of a function whose result is one number: for each pair of inputs, their shapes one after the other."""
+    """The second derivatives of a function whose result is one number: for each pair of inputs, their shapes one after the other.
+
+    Arguments:
+        func: the function
+        inputs: its arguments, a tensor or several
+        create_graph: whether the answer can be differentiated
+        strict: whether a result that does not depend on an input is an error
+        vectorize, outer_jacobian_strategy: how PyTorch computes it; of no effect
+
+    >>> mg.autograd.functional.hessian(lambda x: (x**3).sum(), mg.tensor([1.0, 2.0]))
+    tensor([[ 6.,  0.],
+            [ 0., 12.]])
+    """
     args, is_tuple = _several("hessian", "inputs", inputs)
     if outer_jacobian_strategy not in ("reverse-mode", "forward-mode"):
         raise ValueError(f"hessian: strategies are 'reverse-mode' and 'forward-mode', got {outer_jacobian_strategy!r}")
@@ -136,7 +180,18 @@ def _number(name: str, func: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def hvp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False) -> Any:
-    """A function's result, one number, and its second derivatives times `v`: the tangent of the gradient, without the matrix."""
+    """A function's result, one number, and its second derivatives times `v`: the tangent of the gradient, without the matrix.
+
+    Arguments:
+        func: the function
+        inputs: its arguments, a tensor or several
+        v: what it is multiplied by, in the shapes of the inputs or of the results
+        create_graph: whether the answer can be differentiated
+        strict: whether a result that does not depend on an input is an error
+
+    >>> mg.autograd.functional.hvp(lambda x: (x**3).sum(), mg.tensor([1.0, 2.0]), mg.tensor([1.0, 1.0]))
+    (tensor(9.), tensor([ 6., 12.]))
+    """
     args, is_tuple = _several("hvp", "inputs", inputs)
     vectors = _vectors("hvp", v, args, "input")
     at = tuple(range(len(args)))
@@ -150,7 +205,18 @@ def hvp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool
 
 
 def vhp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False) -> Any:
-    """A function's result, one number, and `v` times its second derivatives: the gradient of the gradient."""
+    """A function's result, one number, and `v` times its second derivatives: the gradient of the gradient.
+
+    Arguments:
+        func: the function
+        inputs: its arguments, a tensor or several
+        v: what it is multiplied by, in the shapes of the inputs or of the results
+        create_graph: whether the answer can be differentiated
+        strict: whether a result that does not depend on an input is an error
+
+    >>> mg.autograd.functional.vhp(lambda x: (x**3).sum(), mg.tensor([1.0, 2.0]), mg.tensor([1.0, 1.0]))
+    (tensor(9.), tensor([ 6., 12.]))
+    """
     args, is_tuple = _several("vhp", "inputs", inputs)
     vectors = _vectors("vhp", v, args, "input")
     at = tuple(range(len(args)))

@@ -39,7 +39,14 @@ __getattr__ = _Lazy(__name__)
 
 
 class GradientEdge(NamedTuple):
-    """Which result of which operation a gradient is of."""
+    """Which result of which operation a gradient is of.
+
+    Arguments:
+        node: the operation
+        output_nr: which of its results
+
+    See `get_gradient_edge`.
+    """
 
     node: Node
     output_nr: int
@@ -49,6 +56,10 @@ def get_gradient_edge(tensor: Tensor) -> GradientEdge:
     """Where a tensor's gradient goes: to the operation that made it; of a leaf, to the node that keeps its gradient.
 
     RuntimeError for a tensor that requires none.
+
+    >>> x = mg.tensor([1.0], requires_grad=True)
+    >>> mg.autograd.graph.get_gradient_edge(x * 2).output_nr
+    0
     """
     if not tensor.requires_grad:
         raise RuntimeError("It is not possible to get the gradient edge for a Tensor that does not require gradients")
@@ -87,6 +98,15 @@ _WHY = "what operations keep for the gradient is part of their history, with not
 class saved_tensors_hooks:
     """NotImplementedError: there are no saved tensors to pack. `utils.checkpoint.checkpoint` keeps less; what a function of one's own
     (`autograd.Function`) saves can be packed in its `forward`.
+
+    Arguments:
+        pack_hook, unpack_hook: as in PyTorch
+
+    >>> try:
+    ...     mg.autograd.graph.saved_tensors_hooks(lambda x: x, lambda x: x)
+    ... except NotImplementedError:
+    ...     print("checkpoint it")
+    checkpoint it
     """
 
     def __init__(self, pack_hook: Callable[[Tensor], Any], unpack_hook: Callable[[Any], Tensor]) -> None:
@@ -94,7 +114,17 @@ class saved_tensors_hooks:
 
 
 class save_on_cpu:
-    """NotImplementedError: there are no saved tensors to move. `utils.checkpoint.checkpoint` takes less memory."""
+    """NotImplementedError: there are no saved tensors to move. `utils.checkpoint.checkpoint` takes less memory.
+
+    Arguments:
+        pin_memory, device_type: as in PyTorch
+
+    >>> try:
+    ...     mg.autograd.graph.save_on_cpu()
+    ... except NotImplementedError:
+    ...     print("checkpoint it")
+    checkpoint it
+    """
 
     def __init__(self, pin_memory: bool = False, device_type: str = "cuda") -> None:
         raise NotImplementedError(f"save_on_cpu: {_WHY}")
@@ -102,12 +132,25 @@ class save_on_cpu:
 
 @contextmanager
 def disable_saved_tensors_hooks(error_message: str) -> Generator[None]:
-    """A block without hooks of saved tensors, as everything is: what makes some has an error of its own."""
+    """A block without hooks of saved tensors, as everything is: what makes some has an error of its own.
+
+    Arguments:
+        error_message: of no effect
+
+    >>> with mg.autograd.graph.disable_saved_tensors_hooks("none here"):
+    ...     mg.tensor([1.0], requires_grad=True).sum().backward()
+    """
     yield
 
 
 def allow_mutation_on_saved_tensors() -> NoReturn:
     """NotImplementedError: a value that a gradient needs must not be changed in place. `clone()` it before, or use the operation that is not
     in place.
+
+    >>> try:
+    ...     mg.autograd.graph.allow_mutation_on_saved_tensors()
+    ... except NotImplementedError:
+    ...     print("clone it")
+    clone it
     """
     raise NotImplementedError("allow_mutation_on_saved_tensors: a value that a gradient needs is not kept twice: clone() it before it is changed in place")

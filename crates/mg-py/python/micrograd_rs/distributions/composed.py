@@ -17,7 +17,17 @@ from .transforms import ComposeTransform, ExpTransform, SigmoidTransform, StickB
 
 
 class Independent(Distribution):
-    """A distribution whose last axes of the batch are taken for axes of the event: densities are multiplied along them."""
+    """A distribution whose last axes of the batch are taken for axes of the event: densities are multiplied along them.
+
+    Arguments:
+        base_distribution: the distribution
+        reinterpreted_batch_ndims: how many axes
+        validate_args: whether arguments and values are checked; as `set_default_validate_args` said, if it is not given
+
+    >>> d = mg.distributions.Independent(mg.distributions.Normal(mg.zeros(4, 3), mg.ones(4, 3)), 1)
+    >>> d.batch_shape, d.event_shape, d.log_prob(mg.zeros(4, 3)).shape
+    ((4,), (3,), (4,))
+    """
 
     arg_constraints: ClassVar[dict[str, Constraint]] = {}
 
@@ -83,7 +93,17 @@ class Independent(Distribution):
 
 
 class MixtureSameFamily(Distribution):
-    """A choice by `mixture_distribution` among the last axis of a batch of distributions."""
+    """A choice by `mixture_distribution` among the last axis of a batch of distributions.
+
+    Arguments:
+        mixture_distribution: a `Categorical`
+        component_distribution: the distributions, as many as there are classes along the last axis of their batch
+        validate_args: whether arguments and values are checked; as `set_default_validate_args` said, if it is not given
+
+    >>> which, what = mg.distributions.Categorical(mg.tensor([0.25, 0.75])), mg.distributions.Normal(mg.tensor([0.0, 4.0]), 1.0)
+    >>> mg.distributions.MixtureSameFamily(which, what).mean
+    tensor(3.)
+    """
 
     arg_constraints: ClassVar[dict[str, Constraint]] = {}
 
@@ -149,7 +169,17 @@ def _summed(t: Tensor, axes: int) -> Tensor:
 
 
 class TransformedDistribution(Distribution):
-    """What transforms make of a distribution's events, one after the other."""
+    """What transforms make of a distribution's events, one after the other.
+
+    Arguments:
+        base_distribution: the distribution
+        transforms: a transform, or a list of them
+        validate_args: whether arguments and values are checked; as `set_default_validate_args` said, if it is not given
+
+    >>> d = mg.distributions.TransformedDistribution(mg.distributions.Normal(0.0, 1.0), mg.distributions.ExpTransform())
+    >>> d.log_prob(mg.tensor(1.0)), mg.distributions.LogNormal(0.0, 1.0).log_prob(mg.tensor(1.0))
+    (tensor(-0.9189), tensor(-0.9189))
+    """
 
     arg_constraints: ClassVar[dict[str, Constraint]] = {}
 
@@ -239,7 +269,15 @@ class TransformedDistribution(Distribution):
 
 
 class LogNormal(TransformedDistribution):
-    """Numbers whose logarithms are normal, of mean `loc` and deviation `scale`."""
+    """Numbers whose logarithms are normal, of mean `loc` and deviation `scale`.
+
+    Arguments:
+        validate_args: whether arguments and values are checked; as `set_default_validate_args` said, if it is not given
+
+    >>> d = mg.distributions.LogNormal(mg.tensor(0.0), mg.tensor(1.0))
+    >>> d.mean, d.cdf(mg.tensor(1.0))
+    (tensor(1.6487), tensor(0.5000))
+    """
 
     has_rsample = True
     arg_constraints: ClassVar[dict[str, Constraint]] = Normal.arg_constraints
@@ -279,6 +317,14 @@ class LogNormal(TransformedDistribution):
 class LogisticNormal(TransformedDistribution):
     """Probabilities of `k + 1` classes: `k` normal numbers, of mean `loc` and deviation `scale`, say what part of the rest of a stick each takes
     (`StickBreakingTransform`).
+
+    Arguments:
+        validate_args: whether arguments and values are checked; as `set_default_validate_args` said, if it is not given
+
+    >>> d = mg.distributions.LogisticNormal(mg.zeros(2), mg.ones(2))
+    >>> x = d.sample()
+    >>> x.shape, round(x.sum().item(), 4)
+    ((3,), 1.0)
     """
 
     has_rsample = True
@@ -330,7 +376,17 @@ class _LogisticNoise(Distribution):
 
 
 class RelaxedBernoulli(TransformedDistribution):
-    """Numbers between 0 and 1 that a low `temperature` drives to the ends: Maddison et al., 2017; Jang et al., 2017."""
+    """Numbers between 0 and 1 that a low `temperature` drives to the ends: Maddison et al., 2017; Jang et al., 2017.
+
+    Arguments:
+        temperature: how soft it is
+        probs, logits: the probability, or its logarithmic odds: one of the two
+        validate_args: whether arguments and values are checked; as `set_default_validate_args` said, if it is not given
+
+    >>> x = mg.distributions.RelaxedBernoulli(mg.tensor(0.5), probs=mg.tensor([0.3, 0.7])).rsample()
+    >>> bool(((0 <= x) & (x <= 1)).all())
+    True
+    """
 
     has_rsample = True
     arg_constraints: ClassVar[dict[str, Constraint]] = Bernoulli.arg_constraints
@@ -359,7 +415,17 @@ class RelaxedBernoulli(TransformedDistribution):
 
 
 class RelaxedOneHotCategorical(Distribution):
-    """Probabilities of classes that a low `temperature` drives to a choice (Gumbel's softmax): Jang et al., 2017."""
+    """Probabilities of classes that a low `temperature` drives to a choice (Gumbel's softmax): Jang et al., 2017.
+
+    Arguments:
+        temperature: how soft it is
+        probs, logits: the probabilities, made to sum to 1, or their logarithms: one of the two
+        validate_args: whether arguments and values are checked; as `set_default_validate_args` said, if it is not given
+
+    >>> x = mg.distributions.RelaxedOneHotCategorical(mg.tensor(0.5), probs=mg.tensor([0.3, 0.7])).rsample()
+    >>> round(x.sum().item(), 4)
+    1.0
+    """
 
     has_rsample = True
     arg_constraints: ClassVar[dict[str, Constraint]] = Categorical.arg_constraints

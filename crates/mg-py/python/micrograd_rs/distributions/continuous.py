@@ -49,6 +49,9 @@ class Normal(_LocationScale, ExponentialFamily):
     >>> from micrograd_rs.distributions import Normal
     >>> round(Normal(0.0, 1.0).log_prob(mg.tensor(1.0)).item(), 4)
     -1.4189
+
+    Arguments:
+        validate_args: whether arguments and values are checked; as `set_default_validate_args` said, if it is not given
     """
 
     @property
@@ -76,7 +79,15 @@ class Normal(_LocationScale, ExponentialFamily):
 
 
 class Uniform(Elementwise):
-    """Equally likely numbers from `low` up to `high`."""
+    """Equally likely numbers from `low` up to `high`.
+
+    Arguments:
+        validate_args: whether arguments and values are checked; as `set_default_validate_args` said, if it is not given
+
+    >>> d = mg.distributions.Uniform(mg.tensor(0.0), mg.tensor(4.0))
+    >>> d.mean, d.log_prob(mg.tensor(1.0)).exp()
+    (tensor(2.), tensor(0.2500))
+    """
 
     has_rsample = True
     arg_constraints: ClassVar[dict[str, Constraint]] = {"low": _REAL, "high": _REAL}
@@ -123,7 +134,15 @@ class Uniform(Elementwise):
 
 
 class Laplace(_LocationScale):
-    """Two exponential distributions of the mean `scale`, back to back at `loc`."""
+    """Two exponential distributions of the mean `scale`, back to back at `loc`.
+
+    Arguments:
+        validate_args: whether arguments and values are checked; as `set_default_validate_args` said, if it is not given
+
+    >>> d = mg.distributions.Laplace(mg.tensor(0.0), mg.tensor(1.0))
+    >>> d.log_prob(mg.tensor([0.0, 1.0])).exp()
+    tensor([0.5000, 0.1839])
+    """
 
     @property
     def variance(self) -> Tensor:
@@ -153,7 +172,16 @@ class Laplace(_LocationScale):
 
 
 class Cauchy(_LocationScale):
-    """Cauchy's distribution about `loc`, half of which lies within `scale`. It has no mean."""
+    """Cauchy's distribution about `loc`, half of which lies within `scale`. It has no mean.
+
+    Arguments:
+        loc, scale: the middle, and how wide it is
+        validate_args: whether arguments and values are checked; as `set_default_validate_args` said, if it is not given
+
+    >>> d = mg.distributions.Cauchy(mg.tensor(0.0), mg.tensor(1.0))
+    >>> d.cdf(mg.tensor([-1.0, 1.0]))
+    tensor([0.2500, 0.7500])
+    """
 
     @property
     def mean(self) -> Tensor:
@@ -177,7 +205,16 @@ class Cauchy(_LocationScale):
 
 
 class Exponential(Elementwise, ExponentialFamily):
-    """Waiting times for what happens `rate` times in a unit of time."""
+    """Waiting times for what happens `rate` times in a unit of time.
+
+    Arguments:
+        rate: the rate
+        validate_args: whether arguments and values are checked; as `set_default_validate_args` said, if it is not given
+
+    >>> d = mg.distributions.Exponential(mg.tensor(2.0))
+    >>> d.mean, d.cdf(mg.tensor(0.5))
+    (tensor(0.5000), tensor(0.6321))
+    """
 
     has_rsample = True
     arg_constraints: ClassVar[dict[str, Constraint]] = {"rate": _POSITIVE}
@@ -220,7 +257,17 @@ class Exponential(Elementwise, ExponentialFamily):
 
 
 class Gamma(Elementwise, ExponentialFamily):
-    """Sums of `concentration` exponential times of a `rate`."""
+    """Sums of `concentration` exponential times of a `rate`.
+
+    Arguments:
+        concentration: how many times are summed; any number above 0
+        rate: their rate
+        validate_args: whether arguments and values are checked; as `set_default_validate_args` said, if it is not given
+
+    >>> d = mg.distributions.Gamma(mg.tensor(3.0), mg.tensor(2.0))
+    >>> d.mean, d.variance
+    (tensor(1.5000), tensor(0.7500))
+    """
 
     has_rsample = True
     arg_constraints: ClassVar[dict[str, Constraint]] = {"concentration": _POSITIVE, "rate": _POSITIVE}
@@ -264,7 +311,15 @@ class Gamma(Elementwise, ExponentialFamily):
 
 
 class Chi2(Gamma):
-    """Sums of `df` squares of standard normal numbers."""
+    """Sums of `df` squares of standard normal numbers.
+
+    Arguments:
+        df: how many squares
+        validate_args: whether arguments and values are checked; as `set_default_validate_args` said, if it is not given
+
+    >>> mg.distributions.Chi2(mg.tensor(3.0)).mean
+    tensor(3.)
+    """
 
     arg_constraints: ClassVar[dict[str, Constraint]] = {"df": _POSITIVE}
 
@@ -280,7 +335,16 @@ class Chi2(Gamma):
 
 
 class Beta(Elementwise, ExponentialFamily):
-    """Numbers between 0 and 1 with the density `x^(concentration1 − 1) (1 − x)^(concentration0 − 1)`, but for a factor."""
+    """Numbers between 0 and 1 with the density `x^(concentration1 − 1) (1 − x)^(concentration0 − 1)`, but for a factor.
+
+    Arguments:
+        concentration1, concentration0: how near they are to 1, and to 0
+        validate_args: whether arguments and values are checked; as `set_default_validate_args` said, if it is not given
+
+    >>> d = mg.distributions.Beta(mg.tensor(2.0), mg.tensor(2.0))
+    >>> d.mean, d.log_prob(mg.tensor(0.5)).exp()
+    (tensor(0.5000), tensor(1.5000))
+    """
 
     has_rsample = True
     arg_constraints: ClassVar[dict[str, Constraint]] = {"concentration1": _POSITIVE, "concentration0": _POSITIVE}
@@ -332,7 +396,14 @@ class Beta(Elementwise, ExponentialFamily):
 
 
 class StudentT(Elementwise):
-    """Student's distribution of `df` degrees of freedom, moved to `loc` and widened by `scale`."""
+    """Student's distribution of `df` degrees of freedom, moved to `loc` and widened by `scale`.
+
+    Arguments:
+        validate_args: whether arguments and values are checked; as `set_default_validate_args` said, if it is not given
+
+    >>> mg.distributions.StudentT(mg.tensor(3.0)).variance
+    tensor(3.)
+    """
 
     has_rsample = True
     arg_constraints: ClassVar[dict[str, Constraint]] = {"df": _POSITIVE, "loc": _REAL, "scale": _POSITIVE}
@@ -375,7 +446,14 @@ class StudentT(Elementwise):
 
 
 class Gumbel(_LocationScale):
-    """The largest of many: `loc − scale · log(−log u)` of uniform numbers."""
+    """The largest of many: `loc − scale · log(−log u)` of uniform numbers.
+
+    Arguments:
+        validate_args: whether arguments and values are checked; as `set_default_validate_args` said, if it is not given
+
+    >>> mg.distributions.Gumbel(mg.tensor(0.0), mg.tensor(1.0)).mean
+    tensor(0.5772)
+    """
 
     @property
     def mean(self) -> Tensor:
@@ -400,7 +478,14 @@ class Gumbel(_LocationScale):
 
 
 class Weibull(Elementwise):
-    """`scale` times the power `1 / concentration` of exponential times."""
+    """`scale` times the power `1 / concentration` of exponential times.
+
+    Arguments:
+        validate_args: whether arguments and values are checked; as `set_default_validate_args` said, if it is not given
+
+    >>> mg.distributions.Weibull(mg.tensor(2.0), mg.tensor(1.0)).mean
+    tensor(2.)
+    """
 
     has_rsample = True
     arg_constraints: ClassVar[dict[str, Constraint]] = {"scale": _POSITIVE, "concentration": _POSITIVE}
@@ -475,7 +560,14 @@ class _Half(Elementwise):
 
 
 class HalfNormal(_Half):
-    """Magnitudes of normal numbers about 0 with the deviation `scale`."""
+    """Magnitudes of normal numbers about 0 with the deviation `scale`.
+
+    Arguments:
+        validate_args: whether arguments and values are checked; as `set_default_validate_args` said, if it is not given
+
+    >>> mg.distributions.HalfNormal(mg.tensor(1.0)).mean
+    tensor(0.7979)
+    """
 
     def _whole(self) -> Elementwise:
         return Normal(0.0, self.scale, False)
@@ -502,7 +594,15 @@ class HalfNormal(_Half):
 
 
 class HalfCauchy(_Half):
-    """Magnitudes of numbers of Cauchy's distribution about 0."""
+    """Magnitudes of numbers of Cauchy's distribution about 0.
+
+    Arguments:
+        scale: how wide it is
+        validate_args: whether arguments and values are checked; as `set_default_validate_args` said, if it is not given
+
+    >>> mg.distributions.HalfCauchy(mg.tensor(1.0)).cdf(mg.tensor(1.0))
+    tensor(0.5000)
+    """
 
     def _whole(self) -> Elementwise:
         return Cauchy(0.0, self.scale, False)

@@ -60,7 +60,16 @@ class _Trials(Elementwise):
 
 
 class Bernoulli(_Trials, ExponentialFamily):
-    """1 with the probability `probs` (whose logarithmic odds are `logits`), else 0."""
+    """1 with the probability `probs` (whose logarithmic odds are `logits`), else 0.
+
+    Arguments:
+        probs, logits: the probabilities, or their logarithms (of one probability: its logarithmic odds): one of the two
+        validate_args: whether arguments and values are checked; as `set_default_validate_args` said, if it is not given
+
+    >>> coin = mg.distributions.Bernoulli(mg.tensor([0.25]))
+    >>> coin.mean, coin.log_prob(mg.tensor([1.0])).exp()
+    (tensor([0.2500]), tensor([0.2500]))
+    """
 
     has_enumerate_support = True
 
@@ -100,7 +109,16 @@ class Bernoulli(_Trials, ExponentialFamily):
 
 
 class Geometric(_Trials):
-    """How many trials fail before the first of probability `probs` succeeds."""
+    """How many trials fail before the first of probability `probs` succeeds.
+
+    Arguments:
+        probs, logits: the probabilities, or their logarithms (of one probability: its logarithmic odds): one of the two
+        validate_args: whether arguments and values are checked; as `set_default_validate_args` said, if it is not given
+
+    >>> d = mg.distributions.Geometric(mg.tensor(0.25))
+    >>> d.mean, d.log_prob(mg.tensor(0.0)).exp()
+    (tensor(3.), tensor(0.2500))
+    """
 
     def __init__(self, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
         self._take_one(probs, logits, validate_args)
@@ -186,7 +204,17 @@ def _tried(
 
 
 class Binomial(_Trials):
-    """How many of `total_count` trials succeed."""
+    """How many of `total_count` trials succeed.
+
+    Arguments:
+        total_count: how many trials there are
+        probs, logits: the probability, or its logarithmic odds: one of the two
+        validate_args: whether arguments and values are checked; as `set_default_validate_args` said, if it is not given
+
+    >>> d = mg.distributions.Binomial(10, mg.tensor(0.5))
+    >>> d.mean, d.log_prob(mg.tensor(5.0)).exp()
+    (tensor(5.), tensor(0.2461))
+    """
 
     arg_constraints: ClassVar[dict[str, Constraint]] = {"total_count": constraints.nonnegative_integer, **_Trials.arg_constraints}
     has_enumerate_support = True
@@ -239,7 +267,16 @@ class Binomial(_Trials):
 
 
 class NegativeBinomial(_Trials):
-    """How many trials of probability `probs` succeed before `total_count` fail."""
+    """How many trials of probability `probs` succeed before `total_count` fail.
+
+    Arguments:
+        total_count: how many failures
+        probs, logits: the probability, or its logarithmic odds: one of the two
+        validate_args: whether arguments and values are checked; as `set_default_validate_args` said, if it is not given
+
+    >>> mg.distributions.NegativeBinomial(3.0, mg.tensor(0.5)).mean
+    tensor(3.)
+    """
 
     arg_constraints: ClassVar[dict[str, Constraint]] = {
         "total_count": constraints.nonnegative,
@@ -281,7 +318,16 @@ class NegativeBinomial(_Trials):
 
 
 class Poisson(Elementwise, ExponentialFamily):
-    """How often something happens that happens `rate` times on average."""
+    """How often something happens that happens `rate` times on average.
+
+    Arguments:
+        rate: the mean
+        validate_args: whether arguments and values are checked; as `set_default_validate_args` said, if it is not given
+
+    >>> d = mg.distributions.Poisson(mg.tensor(4.0))
+    >>> d.variance, d.log_prob(mg.tensor(0.0))
+    (tensor(4.), tensor(-4.))
+    """
 
     arg_constraints: ClassVar[dict[str, Constraint]] = {"rate": constraints.nonnegative}
     rate: Tensor
@@ -321,6 +367,10 @@ class Categorical(Distribution):
     >>> choice = Categorical(mg.tensor([0.25, 0.75]))
     >>> round(choice.log_prob(mg.tensor(1)).exp().item(), 4)
     0.75
+
+    Arguments:
+        probs, logits: the probabilities, or their logarithms (of one probability: its logarithmic odds): one of the two
+        validate_args: whether arguments and values are checked; as `set_default_validate_args` said, if it is not given
     """
 
     has_enumerate_support = True
@@ -444,7 +494,15 @@ class _OfClasses(Distribution):
 
 
 class OneHotCategorical(_OfClasses):
-    """As `Categorical`, with an event of zeros and a one where the class is."""
+    """As `Categorical`, with an event of zeros and a one where the class is.
+
+    Arguments:
+        probs, logits: the probabilities, or their logarithms (of one probability: its logarithmic odds): one of the two
+        validate_args: whether arguments and values are checked; as `set_default_validate_args` said, if it is not given
+
+    >>> mg.distributions.OneHotCategorical(mg.tensor([0.0, 1.0])).sample()
+    tensor([0., 1.])
+    """
 
     has_enumerate_support = True
 
@@ -485,7 +543,18 @@ class OneHotCategorical(_OfClasses):
 
 
 class OneHotCategoricalStraightThrough(OneHotCategorical):
-    """As `OneHotCategorical`; gradients flow to the probabilities as if those were the samples: Bengio et al., 2013."""
+    """As `OneHotCategorical`; gradients flow to the probabilities as if those were the samples: Bengio et al., 2013.
+
+    Arguments:
+        probs, logits: the probabilities, or their logarithms (of one probability: its logarithmic odds): one of the two
+        validate_args: whether arguments and values are checked; as `set_default_validate_args` said, if it is not given
+
+    >>> probs = mg.tensor([0.25, 0.75], requires_grad=True)
+    >>> x = mg.distributions.OneHotCategoricalStraightThrough(probs).rsample()
+    >>> (x * mg.tensor([1.0, 2.0])).sum().backward()
+    >>> probs.grad is not None
+    True
+    """
 
     has_rsample = True
 
@@ -494,7 +563,17 @@ class OneHotCategoricalStraightThrough(OneHotCategorical):
 
 
 class Multinomial(_OfClasses):
-    """How often each class comes in `total_count` draws."""
+    """How often each class comes in `total_count` draws.
+
+    Arguments:
+        total_count: how many draws
+        probs, logits: the probabilities, made to sum to 1, or their logarithms: one of the two
+        validate_args: whether arguments and values are checked; as `set_default_validate_args` said, if it is not given
+
+    >>> d = mg.distributions.Multinomial(10, mg.tensor([0.2, 0.8]))
+    >>> d.mean, d.sample().sum()
+    (tensor([2., 8.]), tensor(10.))
+    """
 
     def __init__(
         self, total_count: int = 1, probs: Any = None, logits: Any = None, validate_args: bool | None = None

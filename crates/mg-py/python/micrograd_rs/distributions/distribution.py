@@ -32,6 +32,14 @@ class Distribution:
 
     Parameters and values are checked, a ValueError says which lie outside, unless `validate_args` is False (for all:
     `set_default_validate_args`), or a step is being recorded by `jit`, in which no value is read.
+
+    >>> d = mg.distributions.Normal(mg.zeros(3), mg.ones(3))
+    >>> d.batch_shape, d.event_shape, d.sample((5,)).shape
+    ((3,), (), (5, 3))
+    >>> mg.distributions.Normal(0.0, -1.0)
+    Traceback (most recent call last):
+        ...
+    ValueError: Expected parameter scale (Tensor of shape ()) of distribution Normal(loc: 0.0, scale: -1.0) to satisfy the constraint ...
     """
 
     has_rsample: bool = False
@@ -179,7 +187,16 @@ class Distribution:
 
 
 class ExponentialFamily(Distribution):
-    """A distribution of the exponential family."""
+    """A distribution of the exponential family.
+
+    Arguments:
+        batch_shape: the shape of the batch
+        event_shape: the shape of an event
+        validate_args: whether arguments and values are checked; as `set_default_validate_args` said, if it is not given
+
+    >>> issubclass(mg.distributions.Normal, mg.distributions.ExponentialFamily)
+    True
+    """
 
 
 class Centred(Distribution):

@@ -23,6 +23,14 @@ from .multivariate import _inverse_factor
 class LowRankMultivariateNormal(Centred):
     """The normal distribution of vectors of mean `loc` `[…, n]` and covariance `cov_factor cov_factorᵀ + diag(cov_diag)`, of a factor `[…, n, r]`
     and a diagonal `[…, n]`. Nothing of `n × n` numbers is inverted (Woodbury's identity and the determinant's lemma).
+
+    Arguments:
+        validate_args: whether arguments and values are checked; as `set_default_validate_args` said, if it is not given
+
+    >>> d = mg.distributions.LowRankMultivariateNormal(mg.zeros(2), mg.tensor([[1.0], [1.0]]), mg.ones(2))
+    >>> d.covariance_matrix
+    tensor([[2., 1.],
+            [1., 2.]])
     """
 
     has_rsample = True
@@ -114,6 +122,15 @@ class LowRankMultivariateNormal(Centred):
 class Wishart(ExponentialFamily):
     """Covariances of `df` normal vectors, not divided by `df`, of one of: their covariance matrix, its inverse, its lower Cholesky factor. Drawn
     by Bartlett's decomposition: a sample's factor has normal numbers below its diagonal, and roots of chi-squares on it.
+
+    Arguments:
+        df: how many vectors; any number above `n − 1`
+        covariance_matrix, precision_matrix, scale_tril: the covariance matrix, its inverse, or its lower factor: one of the three
+        validate_args: whether arguments and values are checked; as `set_default_validate_args` said, if it is not given
+
+    >>> mg.distributions.Wishart(mg.tensor(3.0), mg.eye(2)).mean
+    tensor([[3., 0.],
+            [0., 3.]])
     """
 
     has_rsample = True
@@ -232,6 +249,15 @@ class LKJCholesky(Distribution):
     """Lower Cholesky factors of correlations of `dim` things: the density of a correlation is its determinant to the power `concentration − 1`,
     but for a factor, so that with 1 all are equally likely. Drawn by the onion method (Lewandowski, Kurowicka and Joe, "Generating random
     correlation matrices based on vines and extended onion method", 2009).
+
+    Arguments:
+        dim: how many things
+        concentration: 1 for all alike; the larger, the less they correlate
+        validate_args: whether arguments and values are checked; as `set_default_validate_args` said, if it is not given
+
+    >>> L = mg.distributions.LKJCholesky(3).sample()
+    >>> mg.allclose((L @ L.T).diag(), mg.ones(3))
+    True
     """
 
     arg_constraints: ClassVar[dict[str, Constraint]] = {"concentration": constraints.positive}

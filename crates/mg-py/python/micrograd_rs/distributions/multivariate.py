@@ -26,7 +26,17 @@ def _inverse_factor(precision: Tensor) -> Tensor:
 
 
 class MultivariateNormal(Centred):
-    """The normal distribution of vectors of mean `loc`, and of one of: a covariance matrix, its inverse, its lower Cholesky factor."""
+    """The normal distribution of vectors of mean `loc`, and of one of: a covariance matrix, its inverse, its lower Cholesky factor.
+
+    Arguments:
+        loc: the mean, `[…, n]`
+        covariance_matrix, precision_matrix, scale_tril: the covariance matrix, its inverse, or its lower factor: one of the three
+        validate_args: whether arguments and values are checked; as `set_default_validate_args` said, if it is not given
+
+    >>> d = mg.distributions.MultivariateNormal(mg.zeros(2), mg.eye(2))
+    >>> d.log_prob(mg.zeros(2)), d.sample((5,)).shape
+    (tensor(-1.8379), (5, 2))
+    """
 
     has_rsample = True
     arg_constraints: ClassVar[dict[str, Constraint]] = {
@@ -122,7 +132,15 @@ class MultivariateNormal(Centred):
 
 
 class Dirichlet(ExponentialFamily):
-    """Probabilities of classes, with the density `∏ xᵢ^(concentrationᵢ − 1)`, but for a factor."""
+    """Probabilities of classes, with the density `∏ xᵢ^(concentrationᵢ − 1)`, but for a factor.
+
+    Arguments:
+        concentration: a number above 0 for each class, along the last axis
+        validate_args: whether arguments and values are checked; as `set_default_validate_args` said, if it is not given
+
+    >>> mg.distributions.Dirichlet(mg.tensor([1.0, 3.0])).mean
+    tensor([0.2500, 0.7500])
+    """
 
     has_rsample = True
     arg_constraints: ClassVar[dict[str, Constraint]] = {"concentration": constraints.independent(constraints.positive, 1)}

@@ -21,7 +21,16 @@ _REAL, _POSITIVE = constraints.real, constraints.positive
 
 
 class Pareto(Elementwise):
-    """Numbers from `scale` on whose share above `x` is `(scale / x)^alpha`."""
+    """Numbers from `scale` on whose share above `x` is `(scale / x)^alpha`.
+
+    Arguments:
+        scale: where it begins
+        alpha: how fast it falls
+        validate_args: whether arguments and values are checked; as `set_default_validate_args` said, if it is not given
+
+    >>> mg.distributions.Pareto(mg.tensor(1.0), mg.tensor(2.0)).cdf(mg.tensor(2.0))
+    tensor(0.7500)
+    """
 
     has_rsample = True
     arg_constraints: ClassVar[dict[str, Constraint]] = {"alpha": _POSITIVE, "scale": _POSITIVE}
@@ -68,6 +77,12 @@ class Pareto(Elementwise):
 class GeneralizedPareto(Elementwise):
     """What goes beyond a threshold `loc`, by a `scale`; the tail falls as a power where `concentration` is above 0, exponentially at 0, and ends
     at `loc − scale / concentration` below.
+
+    Arguments:
+        validate_args: whether arguments and values are checked; as `set_default_validate_args` said, if it is not given
+
+    >>> mg.distributions.GeneralizedPareto(mg.tensor(0.0), mg.tensor(1.0), mg.tensor(0.5)).mean
+    tensor(2.)
     """
 
     has_rsample = True
@@ -129,7 +144,15 @@ class GeneralizedPareto(Elementwise):
 
 
 class InverseGamma(Elementwise):
-    """Reciprocals of what `Gamma(concentration, rate)` draws."""
+    """Reciprocals of what `Gamma(concentration, rate)` draws.
+
+    Arguments:
+        concentration, rate: of the gamma distribution
+        validate_args: whether arguments and values are checked; as `set_default_validate_args` said, if it is not given
+
+    >>> mg.distributions.InverseGamma(mg.tensor(3.0), mg.tensor(2.0)).mean
+    tensor(1.)
+    """
 
     has_rsample = True
     arg_constraints: ClassVar[dict[str, Constraint]] = {"concentration": _POSITIVE, "rate": _POSITIVE}
@@ -178,7 +201,14 @@ class InverseGamma(Elementwise):
 
 
 class FisherSnedecor(Elementwise):
-    """Ratios of two means of squares of standard normal numbers, of `df1` and of `df2` of them."""
+    """Ratios of two means of squares of standard normal numbers, of `df1` and of `df2` of them.
+
+    Arguments:
+        validate_args: whether arguments and values are checked; as `set_default_validate_args` said, if it is not given
+
+    >>> mg.distributions.FisherSnedecor(mg.tensor(3.0), mg.tensor(6.0)).mean
+    tensor(1.5000)
+    """
 
     has_rsample = True
     arg_constraints: ClassVar[dict[str, Constraint]] = {"df1": _POSITIVE, "df2": _POSITIVE}
@@ -221,7 +251,14 @@ class FisherSnedecor(Elementwise):
 
 
 class Kumaraswamy(Elementwise):
-    """Numbers from 0 to 1 whose share above `x` is `(1 − x^concentration1)^concentration0`."""
+    """Numbers from 0 to 1 whose share above `x` is `(1 − x^concentration1)^concentration0`.
+
+    Arguments:
+        validate_args: whether arguments and values are checked; as `set_default_validate_args` said, if it is not given
+
+    >>> mg.distributions.Kumaraswamy(mg.tensor(2.0), mg.tensor(1.0)).mean
+    tensor(0.6667)
+    """
 
     has_rsample = True
     arg_constraints: ClassVar[dict[str, Constraint]] = {"concentration1": _POSITIVE, "concentration0": _POSITIVE}
@@ -280,6 +317,14 @@ class Kumaraswamy(Elementwise):
 class ContinuousBernoulli(Elementwise, ExponentialFamily):
     """Numbers from 0 to 1 with the density `probs^x (1 − probs)^(1 − x)`, but for a factor (Loaiza-Ganem and Cunningham, "The continuous
     Bernoulli", 2019). Of `probs` within `lims`, about ½, where the factor's formula loses all digits, a series is taken.
+
+    Arguments:
+        probs, logits: the number, or its logarithmic odds: one of the two
+        lims: where a series is taken
+        validate_args: whether arguments and values are checked; as `set_default_validate_args` said, if it is not given
+
+    >>> mg.distributions.ContinuousBernoulli(mg.tensor(0.5)).mean
+    tensor(0.5000)
     """
 
     has_rsample = True
@@ -359,6 +404,12 @@ class VonMises(Centred, Elementwise):
 
     Samples are drawn by Best and Fisher's rejection ("Efficient simulation of the von Mises distribution", 1979), which reads values: not
     within a step that is recorded.
+
+    Arguments:
+        validate_args: whether arguments and values are checked; as `set_default_validate_args` said, if it is not given
+
+    >>> mg.distributions.VonMises(mg.tensor(0.0), mg.tensor(4.0)).variance
+    tensor(0.1365)
     """
 
     arg_constraints: ClassVar[dict[str, Constraint]] = {"loc": _REAL, "concentration": _POSITIVE}

@@ -31,6 +31,8 @@ class RawKernel:
 
     CUDA C is compiled by NVRTC when it is first called on a device, PTX is assembled by the driver. On the CPU, `host` is called instead: a function of the
     same arguments, which answers with the results.
+
+    See `raw`.
     """
 
     def __init__(
@@ -185,6 +187,10 @@ def raw(source: str, *, name: str | None = None, **how: Any) -> Callable[[Callab
     ...     return 2 * x
     >>> twice(mg.tensor([1.0, 2.0])).tolist()
     [2.0, 4.0]
+
+    Arguments:
+        source: the text
+        how: what `RawKernel` takes besides
     """
 
     def made(host: Callable[..., Any]) -> RawKernel:

@@ -51,7 +51,17 @@ EXPRESSIONS = (
 
 
 class KernelError(SyntaxError):
-    """A function that cannot become a kernel: which line, why, and what is understood."""
+    """A function that cannot become a kernel: which line, why, and what is understood.
+
+    >>> @mg.kernel
+    ... def shout(x):
+    ...     return print(x)
+    >>> try:
+    ...     shout(mg.tensor([1.0]))
+    ... except mg.kernels.KernelError:
+    ...     print("no kernel")
+    no kernel
+    """
 
 
 class Source:

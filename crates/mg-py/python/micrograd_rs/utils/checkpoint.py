@@ -17,18 +17,39 @@ __all__ = ["checkpoint", "checkpoint_sequential", "noop_context_fn", "set_checkp
 def set_checkpoint_early_stop(enable: bool) -> Generator[None]:
     """A block in which what is computed again stops where nothing more of it is needed, as it does here anyway: what is not needed is not
     computed.
+
+    Arguments:
+        enable: whether it stops
+
+    >>> with mg.utils.checkpoint.set_checkpoint_early_stop(False):
+    ...     mg.utils.checkpoint.checkpoint(lambda x: x * 2, mg.tensor([1.0]))
+    tensor([2.])
     """
     yield
 
 
 @contextmanager
 def set_checkpoint_debug_enabled(enabled: bool | None) -> Generator[None]:
-    """A block in which PyTorch tells more of what differs when it is computed again. Errors say it here: it changes nothing."""
+    """A block in which PyTorch tells more of what differs when it is computed again. Errors say it here: it changes nothing.
+
+    Arguments:
+        enabled: whether it tells more
+
+    >>> with mg.utils.checkpoint.set_checkpoint_debug_enabled(True):
+    ...     mg.utils.checkpoint.checkpoint(lambda x: x * 2, mg.tensor([1.0]))
+    tensor([2.])
+    """
     yield
 
 
 def noop_context_fn() -> tuple[AbstractContextManager[Any], AbstractContextManager[Any]]:
-    """Two blocks in which nothing is otherwise: what `checkpoint` takes as `context_fn` unless it is given one."""
+    """Two blocks in which nothing is otherwise: what `checkpoint` takes as `context_fn` unless it is given one.
+
+    >>> first, again = mg.utils.checkpoint.noop_context_fn()
+    >>> with first:
+    ...     print("computed")
+    computed
+    """
     return nullcontext(), nullcontext()
 
 
@@ -51,6 +72,17 @@ def checkpoint(
     `preserve_rng_state` it draws the same random numbers again. Results of other shapes than the first time are an error, unless
     `determinism_check` is `"none"`. `use_reentrant`, `debug`, `early_stop` and `respect_saved_tensors_hooks` make no
     difference here.
+
+    Arguments:
+        function: the function
+        args, kwargs: what it is called with
+        context_fn: answers with two blocks, for the call and for the one that computes again
+
+    >>> x = mg.tensor([1.0, 2.0], requires_grad=True)
+    >>> y = mg.utils.checkpoint.checkpoint(lambda x: x.exp().sin(), x)
+    >>> y.sum().backward()
+    >>> mg.allclose(x.grad, x.exp().cos() * x.exp())
+    True
     """
     if determinism_check not in ("default", "none"):
         raise ValueError(f"checkpoint: determinism_check is 'default' or 'none', got {determinism_check!r}")
@@ -94,7 +126,19 @@ def checkpoint_sequential(
     **kwargs: Any,
 ) -> Any:
     """Calls functions (or the modules of a `Sequential`) one after the other, with a checkpoint around each of so many segments of them,
-    but the last."""
+    but the last.
+
+    Arguments:
+        functions: the functions
+        segments: how many
+        input: what the first is called with
+        use_reentrant: of no effect
+
+    >>> model = mg.nn.Sequential(mg.nn.Linear(2, 8), mg.nn.Tanh(), mg.nn.Linear(8, 1))
+    >>> x = mg.ones(5, 2)
+    >>> mg.equal(mg.utils.checkpoint.checkpoint_sequential(model, 2, x), model(x))
+    True
+    """
     preserve = bool(kwargs.pop("preserve_rng_state", True))
     if kwargs:
         raise ValueError(f"checkpoint_sequential: takes no argument named {', '.join(kwargs)}")

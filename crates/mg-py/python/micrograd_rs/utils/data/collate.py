@@ -169,7 +169,15 @@ def _columns(rows: Sequence[Mapping[Any, Any]], place: str, fns: Mapping[Any, Ca
 
 
 def default_convert(data: Any) -> Any:
-    """A sample by itself, arrays in it as tensors: what a loader without batches answers with."""
+    """A sample by itself, arrays in it as tensors: what a loader without batches answers with.
+
+    Arguments:
+        data: the sample
+
+    >>> import numpy
+    >>> mg.utils.data.default_convert({"x": numpy.zeros(2), "name": "a"})
+    {'x': tensor([0., 0.], dtype=micrograd_rs.float64), 'name': 'a'}
+    """
     if isinstance(data, Tensor):
         return data
     if _is_array(data):

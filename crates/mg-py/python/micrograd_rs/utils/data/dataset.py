@@ -32,6 +32,14 @@ class Dataset(Generic[T_co]):
     """Samples by number. A subclass has `__getitem__`, and `__len__` for what asks how many there are.
 
     One that has `__getitems__` too, which answers a list of numbers with a list of samples, is asked for whole batches.
+
+    >>> class Squares(mg.utils.data.Dataset):
+    ...     def __len__(self):
+    ...         return 4
+    ...     def __getitem__(self, index):
+    ...         return index**2
+    >>> [batch.tolist() for batch in mg.utils.data.DataLoader(Squares(), batch_size=2)]
+    [[0, 1], [4, 9]]
     """
 
     def __getitem__(self, index: Any) -> T_co:
@@ -44,6 +52,12 @@ class Dataset(Generic[T_co]):
 class IterableDataset(Dataset[T_co]):
     """Samples one after another: a subclass has `__iter__`. Each worker of a loader iterates over its own copy; `get_worker_info()` says
     which one it is, so that each can take its part.
+
+    >>> class Count(mg.utils.data.IterableDataset):
+    ...     def __iter__(self):
+    ...         return iter(range(5))
+    >>> [batch.tolist() for batch in mg.utils.data.DataLoader(Count(), batch_size=2)]
+    [[0, 1], [2, 3], [4]]
     """
 
     def __iter__(self) -> Iterator[T_co]:
@@ -100,7 +114,14 @@ class TensorDataset(Dataset[tuple[Tensor, ...]]):
 
 
 class StackDataset(Dataset[Any]):
-    """Several data sets of one length, whose samples go together: tuples of them, or dictionaries where they have names."""
+    """Several data sets of one length, whose samples go together: tuples of them, or dictionaries where they have names.
+
+    >>> pairs = mg.utils.data.StackDataset([1, 2], [10, 20])
+    >>> pairs[1]
+    (2, 20)
+    >>> mg.utils.data.StackDataset(image=[1, 2], label=[10, 20])[0]
+    {'image': 1, 'label': 10}
+    """
 
     def __init__(self, *args: Dataset[Any], **kwargs: Dataset[Any]) -> None:
         if bool(args) == bool(kwargs):
@@ -124,7 +145,15 @@ class StackDataset(Dataset[Any]):
 
 
 class ConcatDataset(Dataset[T_co]):
-    """Data sets one after another."""
+    """Data sets one after another.
+
+    Arguments:
+        datasets: the data sets
+
+    >>> both = mg.utils.data.ConcatDataset([[1, 2], [10, 20, 30]])
+    >>> len(both), both[2], both[-1]
+    (5, 10, 30)
+    """
 
     def __init__(self, datasets: Iterable[Dataset[T_co]]) -> None:
         self.datasets: list[Any] = list(datasets)
@@ -148,7 +177,17 @@ class ConcatDataset(Dataset[T_co]):
 
 
 class ChainDataset(IterableDataset[Any]):
-    """Data sets that are iterated one after another."""
+    """Data sets that are iterated one after another.
+
+    Arguments:
+        datasets: the data sets
+
+    >>> class Numbers(mg.utils.data.IterableDataset):
+    ...     def __iter__(self):
+    ...         return iter([1, 2])
+    >>> list(mg.utils.data.ChainDataset([Numbers(), Numbers()]))
+    [1, 2, 1, 2]
+    """
 
     def __init__(self, datasets: Iterable[Dataset[Any]]) -> None:
         self.datasets: list[Any] = list(datasets)
@@ -162,7 +201,16 @@ class ChainDataset(IterableDataset[Any]):
 
 
 class Subset(Dataset[T_co]):
-    """Some samples of a data set, by their numbers."""
+    """Some samples of a data set, by their numbers.
+
+    Arguments:
+        dataset: the data set
+        indices: the numbers
+
+    >>> part = mg.utils.data.Subset([10, 20, 30], [2, 0])
+    >>> len(part), part[0]
+    (2, 30)
+    """
 
     def __init__(self, dataset: Dataset[T_co], indices: Sequence[int]) -> None:
         self.dataset: Any = dataset
@@ -202,6 +250,10 @@ def random_split(
     >>> from micrograd_rs.utils.data import random_split
     >>> [len(part) for part in random_split(range(10), [0.7, 0.3])]
     [7, 3]
+
+    Arguments:
+        dataset: the data set
+        lengths: how many samples each part has, or which part of all
     """
     n = len(cast("Any", dataset))
     sizes = list(lengths)

@@ -25,6 +25,10 @@ class DistributedSampler(Sampler[int]):
     >>> from micrograd_rs.utils.data import DistributedSampler
     >>> [list(DistributedSampler(range(5), num_replicas=2, rank=rank, shuffle=False)) for rank in (0, 1)]
     [[0, 2, 4], [1, 3, 0]]
+
+    Arguments:
+        dataset: the data set
+        seed: what the order is drawn by
     """
 
     def __init__(

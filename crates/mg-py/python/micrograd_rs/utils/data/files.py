@@ -27,6 +27,19 @@ def read_image(path: str | os.PathLike[str], mode: str = "RGB") -> Tensor:
     `mode` says which channels: "RGB", "GRAY", "RGB_ALPHA", or those of the file, "UNCHANGED" (1: gray, 2: with alpha, 3: red, green,
     blue, 4: with alpha). Of 16 bits the upper 8 are kept. The image lies as it is stored, whatever its EXIF data says of turning it.
     Other threads go on meanwhile. Raises `OSError` where the file cannot be read, and `ValueError` where it is neither, or damaged.
+
+    Arguments:
+        path: the file
+
+    >>> import os, tempfile
+    >>> black = bytes.fromhex(
+    ...     "89504e470d0a1a0a0000000d49484452000000010000000108000000003a7e9b55"
+    ...     "0000000a49444154789c636000000002000148afa4710000000049454e44ae426082"
+    ... )
+    >>> path = os.path.join(tempfile.mkdtemp(), "black.png")
+    >>> _ = open(path, "wb").write(black)
+    >>> mg.utils.data.read_image(path).shape, mg.utils.data.read_image(path, "GRAY").shape
+    ((3, 1, 1), (1, 1, 1))
     """
     return _image(os.fspath(path), b"", mode)
 
@@ -40,6 +53,10 @@ def decode_image(data: bytes, mode: str = "RGB") -> Tensor:
     ... )
     >>> decode_image(black, "GRAY")
     tensor([[[0]]], dtype=micrograd_rs.uint8)
+
+    Arguments:
+        data: the bytes
+        mode: which channels
     """
     return _image(None, data, mode)
 
@@ -52,6 +69,13 @@ class ImageFolder(Dataset[Any]):
     `samples` pairs of paths and numbers. `is_valid_file` says by its path what is an image, instead of its name's end (.png, .jpg, .jpeg).
 
     Raises `FileNotFoundError` where there are no folders, or one without images unless `allow_empty`.
+
+    >>> import os, tempfile
+    >>> root = tempfile.mkdtemp()
+    >>> for kind in ("cat", "dog"):
+    ...     os.makedirs(os.path.join(root, kind))
+    >>> mg.utils.data.ImageFolder(root, allow_empty=True).class_to_idx
+    {'cat': 0, 'dog': 1}
     """
 
     def __init__(

@@ -103,6 +103,25 @@ class DataLoader(Generic[T_co]):
 
     A `TensorDataset`, or a `Subset` of one, with no `collate_fn` of one's own is gathered in one operation for a batch, on the device
     where its tensors are. `pin_memory`, `multiprocessing_context` and `in_order` are taken and change nothing.
+
+    Arguments:
+        dataset: what has samples by number, or can be iterated over
+        batch_size: how many samples a batch has; None for samples by themselves
+        shuffle: whether each epoch has an order of its own, drawn at random
+        sampler: what says the order, numbers of samples
+        batch_sampler: the same, lists of numbers
+        collate_fn: what makes a batch of samples
+        drop_last: whether a last batch of fewer samples is left out
+        timeout: how many seconds a batch of a worker is waited for; 0 for ever
+        worker_init_fn: called with each worker's number when it begins
+        pin_memory, multiprocessing_context, pin_memory_device, in_order: of no effect
+
+    >>> data = mg.utils.data.TensorDataset(mg.arange(5), mg.arange(5) * 10)
+    >>> for x, y in mg.utils.data.DataLoader(data, batch_size=2):
+    ...     print(x.tolist(), y.tolist())
+    [0, 1] [0, 10]
+    [2, 3] [20, 30]
+    [4] [40]
     """
 
     def __init__(

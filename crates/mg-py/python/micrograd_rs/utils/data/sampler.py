@@ -27,7 +27,20 @@ _AT_ONCE = 1 << 20
 
 
 class Sampler(Generic[T_co]):
-    """Numbers of samples, or lists of them, in some order: a subclass has `__iter__`, and `__len__` where it is known."""
+    """Numbers of samples, or lists of them, in some order: a subclass has `__iter__`, and `__len__` where it is known.
+
+    Arguments:
+        data_source: of no effect
+
+    >>> class Backwards(mg.utils.data.Sampler):
+    ...     def __init__(self, data):
+    ...         self.data = data
+    ...     def __iter__(self):
+    ...         return iter(range(len(self.data) - 1, -1, -1))
+    >>> data = [10, 20, 30]
+    >>> [batch.tolist() for batch in mg.utils.data.DataLoader(data, batch_size=2, sampler=Backwards(data))]
+    [[30, 20], [10]]
+    """
 
     def __init__(self, data_source: Any = None) -> None:
         pass
@@ -37,7 +50,14 @@ class Sampler(Generic[T_co]):
 
 
 class SequentialSampler(Sampler[int]):
-    """One after another."""
+    """One after another.
+
+    Arguments:
+        data_source: the data set
+
+    >>> list(mg.utils.data.SequentialSampler(["a", "b", "c"]))
+    [0, 1, 2]
+    """
 
     def __init__(self, data_source: Sized) -> None:
         self.data_source = data_source
@@ -82,6 +102,14 @@ class Drawn(Sampler[int]):
 class RandomSampler(Drawn):
     """In a random order; with `replacement`, each drawn from all. `num_samples` is how many, as many as there are unless said: more than a
     million are drawn as they are asked for.
+
+    Arguments:
+        data_source: the data set
+        replacement: whether each is drawn from all
+        generator: what it is drawn from, by itself the default one
+
+    >>> sorted(mg.utils.data.RandomSampler(range(5)))
+    [0, 1, 2, 3, 4]
     """
 
     def __init__(
@@ -135,7 +163,15 @@ class RandomSampler(Drawn):
 
 
 class SubsetRandomSampler(Drawn):
-    """Some numbers in a random order."""
+    """Some numbers in a random order.
+
+    Arguments:
+        indices: the numbers
+        generator: what it is drawn from, by itself the default one
+
+    >>> sorted(mg.utils.data.SubsetRandomSampler([7, 3, 5]))
+    [3, 5, 7]
+    """
 
     def __init__(self, indices: Sequence[int], generator: Generator | None = None) -> None:
         self.indices = indices
@@ -149,7 +185,16 @@ class SubsetRandomSampler(Drawn):
 
 
 class WeightedRandomSampler(Drawn):
-    """`num_samples` numbers drawn by weights, which need not add up to 1."""
+    """`num_samples` numbers drawn by weights, which need not add up to 1.
+
+    Arguments:
+        weights: a number for each sample
+        replacement: whether a number may come more than once
+        generator: what it is drawn from, by itself the default one
+
+    >>> list(mg.utils.data.WeightedRandomSampler([0.0, 1.0, 0.0], 4))
+    [1, 1, 1, 1]
+    """
 
     def __init__(
         self,
@@ -177,7 +222,11 @@ class WeightedRandomSampler(Drawn):
 
 
 class BatchSampler(Sampler[list[int]]):
-    """Lists of `batch_size` numbers of another sampler; the last one may be shorter, or is left out with `drop_last`."""
+    """Lists of `batch_size` numbers of another sampler; the last one may be shorter, or is left out with `drop_last`.
+
+    >>> list(mg.utils.data.BatchSampler(range(5), batch_size=2, drop_last=False))
+    [[0, 1], [2, 3], [4]]
+    """
 
     def __init__(self, sampler: Iterable[int], batch_size: int, drop_last: bool) -> None:
         if batch_size < 1:

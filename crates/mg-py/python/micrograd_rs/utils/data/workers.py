@@ -23,7 +23,15 @@ _local = threading.local()
 
 @dataclass(frozen=True)
 class WorkerInfo:
-    """Which worker of a loader this thread is."""
+    """Which worker of a loader this thread is.
+
+    Arguments:
+        id, num_workers: its number, and how many there are
+        seed: what its random numbers begin with
+        dataset: its copy of the data set
+
+    See `get_worker_info`.
+    """
 
     id: int
     num_workers: int
@@ -32,7 +40,15 @@ class WorkerInfo:
 
 
 def get_worker_info() -> WorkerInfo | None:
-    """Which worker of a loader this thread is; None elsewhere."""
+    """Which worker of a loader this thread is; None elsewhere.
+
+    >>> class Parts(mg.utils.data.IterableDataset):
+    ...     def __iter__(self):
+    ...         info = mg.utils.data.get_worker_info()
+    ...         return iter(range(info.id, 4, info.num_workers))
+    >>> [batch.tolist() for batch in mg.utils.data.DataLoader(Parts(), batch_size=2, num_workers=2)]
+    [[0, 2], [1, 3]]
+    """
     return getattr(_local, "info", None)
 
 
