@@ -14,6 +14,15 @@ use crate::files::at;
 use crate::tensor::PyTensor;
 
 /// A CSV file as text, to be taken as numbers, as classes or as it is.
+///
+/// >>> import os, tempfile
+/// >>> path = os.path.join(tempfile.mkdtemp(), "a.csv")
+/// >>> _ = open(path, "w").write("x,kind\n1.5,cat\n2.5,dog\n")
+/// >>> table = mg.utils.data.read_csv(path)
+/// >>> table.columns, table.numbers("x")
+/// (['x', 'kind'], tensor([1.5000, 2.5000]))
+/// >>> table.labels("kind")
+/// (tensor([0, 1]), ['cat', 'dog'])
 #[pyclass(frozen, name = "Table", module = "micrograd_rs.utils.data")]
 pub struct PyTable(Table);
 
@@ -79,6 +88,18 @@ impl PyTable {
 /// Reads a CSV file as RFC 4180 has it: `delimiter` parts fields, and with `header` the first row has the columns' names (else they are
 /// "0", "1", …). Raises `ValueError`, which names file and line, where a row has another number of fields, a quote is not closed, or the
 /// text is no UTF-8.
+///
+/// Arguments:
+///     path: the file
+///     delimiter: what parts fields
+///     header: whether the first row has names
+///
+/// >>> import os, tempfile
+/// >>> path = os.path.join(tempfile.mkdtemp(), "a.csv")
+/// >>> _ = open(path, "w").write("x,kind\n1.5,cat\n2.5,dog\n")
+/// >>> table = mg.utils.data.read_csv(path)
+/// >>> len(table)
+/// 2
 #[pyfunction]
 #[pyo3(signature = (path, *, delimiter=',', header=true))]
 pub fn read_csv(py: Python<'_>, path: PathBuf, delimiter: char, header: bool) -> PyResult<PyTable> {

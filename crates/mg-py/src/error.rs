@@ -86,8 +86,7 @@ pub fn unfit(py: Python<'_>, text: String) -> PyErr {
 /// `DTypeError`: dtypes that an operation does not take.
 pub fn dtype_error(py: Python<'_>) -> PyResult<Bound<'_, PyType>> {
     static TYPE: PyOnceLock<Py<PyType>> = PyOnceLock::new();
-    let doc =
-        "Dtypes that an operation does not take: a TypeError, and the RuntimeError that PyTorch raises.
+    let doc = "Dtypes that an operation does not take: a TypeError, and the RuntimeError that PyTorch raises.
 
 >>> try:
 ...     mg.tensor([1, 2]).softmax(0, dtype=mg.int64)

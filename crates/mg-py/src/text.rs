@@ -70,6 +70,10 @@ tokenizers! {
 }
 
 /// A text's bytes in UTF-8: 256 numbers, and nothing to learn.
+///
+/// >>> t = mg.tokenizers.Bytes()
+/// >>> t.encode("hé"), t.decode([104, 105])
+/// ([104, 195, 169], 'hi')
 #[pyclass(frozen, name = "Bytes", module = "micrograd_rs.tokenizers")]
 pub struct PyBytesTokenizer(Bytes);
 
@@ -90,6 +94,13 @@ impl PyBytesTokenizer {
 }
 
 /// A number for each character of a text, in the order of their code points.
+///
+/// Arguments:
+///     text: the text
+///
+/// >>> t = mg.tokenizers.Characters("hello")
+/// >>> t.alphabet, t.encode("hello")
+/// ('ehlo', [1, 0, 2, 2, 3])
 #[pyclass(frozen, name = "Characters", module = "micrograd_rs.tokenizers")]
 pub struct PyCharacters(Characters);
 
@@ -116,6 +127,10 @@ impl PyCharacters {
 }
 
 /// Byte-level byte pair encoding, as GPT-2 has it.
+///
+/// >>> t = mg.tokenizers.BPE.train(["low lower lowest"], vocab_size=258)
+/// >>> len(t), t.decode(t.encode("low"))
+/// (258, 'low')
 #[pyclass(frozen, name = "BPE", module = "micrograd_rs.tokenizers")]
 pub struct PyBpe(Bpe);
 

@@ -513,13 +513,31 @@ __all__ = [
 __all__ += _kinds.__all__
 
 def is_tensor(obj: object) -> _bool:
-    """Whether it is a tensor."""
+    """Whether it is a tensor.
+
+    Arguments:
+        obj: anything
+
+    >>> mg.is_tensor(mg.zeros(2)), mg.is_tensor([0.0, 0.0])
+    (True, False)
+    """
     return isinstance(obj, Tensor)
 
 
 def save(obj: _Any, f: _Any, pickle_module: _Any = None, pickle_protocol: _Any = None, _use_new_zipfile_serialization: _bool = True) -> None:
     """Writes tensors, numbers, text and containers of them (a model's `state_dict()`, …) to a file, a safetensors file, which takes the
     place of an older one in one step. See `micrograd_rs.serialization`.
+
+    Arguments:
+        obj: what is written
+        f: the file, by its path or open
+        pickle_module, pickle_protocol: of no effect
+
+    >>> import os, tempfile
+    >>> path = os.path.join(tempfile.mkdtemp(), "model.safetensors")
+    >>> mg.save(mg.nn.Linear(2, 1).state_dict(), path)
+    >>> list(mg.load(path))
+    ['weight', 'bias']
     """
     from .serialization import save as write
 
@@ -537,6 +555,19 @@ def load(
 ) -> _Any:
     """What is in a file: one that `save` wrote, any safetensors file, PyTorch's `.pt`, NumPy's `.npy` and `.npz`. Nothing in it is
     executed. See `micrograd_rs.serialization`.
+
+    Arguments:
+        f: the file, by its path or open
+        map_location: where tensors go
+        mmap: whether tensors are read when they are looked at
+        pickle_module, weights_only, encoding: of no effect, see `serialization.load`
+
+    >>> import io
+    >>> file = io.BytesIO()
+    >>> mg.save({"weights": mg.tensor([1.0, 2.0]), "epoch": 3}, file)
+    >>> _ = file.seek(0)
+    >>> mg.load(file)
+    {'weights': tensor([1., 2.]), 'epoch': 3}
     """
     from .serialization import load as read
 

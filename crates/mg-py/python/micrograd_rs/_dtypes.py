@@ -14,7 +14,14 @@ NAMED: dict[str, dtype] = {name: each for each in _rs._DTYPES for name in (each.
 
 class finfo:
     """The limits of a floating-point dtype: `bits`, `eps`, `max`, `min`, `tiny` (the least normal number), `smallest_normal`,
-    `resolution`, `dtype`."""
+    `resolution`, `dtype`.
+
+    Arguments:
+        type: the dtype, by itself the default one
+
+    >>> mg.finfo(mg.float16).max, mg.finfo(mg.float32).eps
+    (65504.0, 1.1920928955078125e-07)
+    """
 
     __slots__ = ("bits", "dtype", "eps", "max", "min", "resolution", "smallest_normal", "tiny")
 
@@ -39,7 +46,14 @@ class finfo:
 
 
 class iinfo:
-    """The limits of an integer dtype: `bits`, `max`, `min`, `dtype`."""
+    """The limits of an integer dtype: `bits`, `max`, `min`, `dtype`.
+
+    Arguments:
+        type: the dtype
+
+    >>> mg.iinfo(mg.int8).min, mg.iinfo(mg.int8).max
+    (-128, 127)
+    """
 
     __slots__ = ("bits", "dtype", "max", "min")
 

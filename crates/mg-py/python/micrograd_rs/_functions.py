@@ -20,74 +20,133 @@ if TYPE_CHECKING:
 
 
 def detach(input: Tensor) -> Tensor:
-    """As the method."""
+    """As the method.
+
+    See `Tensor.detach`.
+    """
     return input.detach()
 
 
 def detach_(input: Tensor) -> Tensor:
-    """As the method."""
+    """As the method.
+
+    See `Tensor.detach_`.
+    """
     return input.detach_()
 
 
 def fill(input: Tensor, value: float | Tensor) -> Tensor:
-    """A tensor of the same shape and dtype with one number everywhere."""
+    """A tensor of the same shape and dtype with one number everywhere.
+
+    Arguments:
+        value: the number
+
+    >>> mg.fill(mg.zeros(2, 2), 7)
+    tensor([[7., 7.],
+            [7., 7.]])
+    """
     return input.clone().fill_(value)
 
 
 def fill_(input: Tensor, value: float | Tensor) -> Tensor:
-    """As the method."""
+    """As the method.
+
+    See `Tensor.fill_`.
+    """
     return input.fill_(value)
 
 
 def zero_(input: Tensor) -> Tensor:
-    """As the method."""
+    """As the method.
+
+    See `Tensor.zero_`.
+    """
     return input.zero_()
 
 
 def is_complex(input: Tensor) -> bool:
-    """As the method."""
+    """As the method.
+
+    See `Tensor.is_complex`.
+    """
     return input.is_complex()
 
 
 def is_conj(input: Tensor) -> bool:
-    """As the method."""
+    """As the method.
+
+    See `Tensor.is_conj`.
+    """
     return input.is_conj()
 
 
 def is_neg(input: Tensor) -> bool:
-    """As the method."""
+    """As the method.
+
+    See `Tensor.is_neg`.
+    """
     return input.is_neg()
 
 
 def is_inference(input: Tensor) -> bool:
-    """As the method."""
+    """As the method.
+
+    See `Tensor.is_inference`.
+    """
     return input.is_inference()
 
 
 def is_nonzero(input: Tensor) -> bool:
-    """As the method."""
+    """As the method.
+
+    See `Tensor.is_nonzero`.
+    """
     return input.is_nonzero()
 
 
 def is_same_size(input: Tensor, other: Tensor) -> bool:
-    """As the method."""
+    """As the method.
+
+    See `Tensor.is_same_size`.
+    """
     return input.is_same_size(other)
 
 
 def is_signed(input: Tensor) -> bool:
-    """As the method."""
+    """As the method.
+
+    See `Tensor.is_signed`.
+    """
     return input.is_signed()
 
 
 def dropout(input: Tensor, p: float, train: bool) -> Tensor:
-    """`nn.functional.dropout`."""
+    """`nn.functional.dropout`.
+
+    Arguments:
+        p: the probability
+        train: whether anything is left out
+
+    See `nn.functional.dropout`.
+    """
     return _nn.dropout(input, p, train)
 
 
 def embedding(
     weight: Tensor, indices: Tensor, padding_idx: int = -1, scale_grad_by_freq: bool = False, sparse: bool = False
 ) -> Tensor:
-    """`nn.functional.embedding`, with the table first."""
+    """`nn.functional.embedding`, with the table first.
+
+    Arguments:
+        weight: the table
+        indices: the integers
+        padding_idx: the row that gets no gradient
+        scale_grad_by_freq, sparse: see `nn.functional.embedding`
+
+    >>> mg.embedding(mg.tensor([[0.0, 0.0], [1.0, 10.0]]), mg.tensor([1, 0]))
+    tensor([[ 1., 10.],
+            [ 0.,  0.]])
+    """
     if scale_grad_by_freq:
         raise ValueError("gradients are not divided by how often a row is read")
     return _nn.embedding(indices, weight, None if padding_idx == -1 else padding_idx)
@@ -104,7 +163,13 @@ def batch_norm(
     eps: float,
     cudnn_enabled: bool = True,
 ) -> Tensor:
-    """`nn.functional.batch_norm`, with the parameters first."""
+    """`nn.functional.batch_norm`, with the parameters first.
+
+    Arguments:
+        cudnn_enabled: of no effect
+
+    See `nn.functional.batch_norm`.
+    """
     return _nn.batch_norm(input, running_mean, running_var, weight, bias, training, momentum, eps)
 
 
@@ -119,7 +184,13 @@ def instance_norm(
     eps: float,
     cudnn_enabled: bool = True,
 ) -> Tensor:
-    """`nn.functional.instance_norm`, with the parameters first."""
+    """`nn.functional.instance_norm`, with the parameters first.
+
+    Arguments:
+        cudnn_enabled: of no effect
+
+    See `nn.functional.instance_norm`.
+    """
     return _nn.instance_norm(input, running_mean, running_var, weight, bias, use_input_stats, momentum, eps)
 
 
@@ -133,34 +204,52 @@ def _reduction(number: int | str) -> str:
 
 
 def kl_div(input: Tensor, target: Tensor, reduction: int | str = 0, *, log_target: bool = False) -> Tensor:
-    """`nn.functional.kl_div`, with the reduction as a number: 0 none, 1 mean, 2 sum."""
+    """`nn.functional.kl_div`, with the reduction as a number: 0 none, 1 mean, 2 sum.
+
+    See `nn.functional.kl_div`.
+    """
     return _nn.kl_div(input, target, reduction=_reduction(reduction), log_target=log_target)
 
 
 def poisson_nll_loss(input: Tensor, target: Tensor, log_input: bool, full: bool, eps: float, reduction: int | str) -> Tensor:
-    """`nn.functional.poisson_nll_loss`, with the reduction as a number: 0 none, 1 mean, 2 sum."""
+    """`nn.functional.poisson_nll_loss`, with the reduction as a number: 0 none, 1 mean, 2 sum.
+
+    See `nn.functional.poisson_nll_loss`.
+    """
     return _nn.poisson_nll_loss(input, target, log_input, full, eps=eps, reduction=_reduction(reduction))
 
 
 def binary_cross_entropy_with_logits(
     input: Tensor, target: Tensor, weight: Tensor | None = None, pos_weight: Tensor | None = None, reduction: int | str = 0
 ) -> Tensor:
-    """`nn.functional.binary_cross_entropy_with_logits`, with the reduction as a number: 0 none, 1 mean, 2 sum."""
+    """`nn.functional.binary_cross_entropy_with_logits`, with the reduction as a number: 0 none, 1 mean, 2 sum.
+
+    See `nn.functional.binary_cross_entropy_with_logits`.
+    """
     return _nn.binary_cross_entropy_with_logits(input, target, weight, reduction=_reduction(reduction), pos_weight=pos_weight)
 
 
 def hinge_embedding_loss(input: Tensor, target: Tensor, margin: float = 1.0, reduction: int | str = 0) -> Tensor:
-    """`nn.functional.hinge_embedding_loss`, with the reduction as a number: 0 none, 1 mean, 2 sum."""
+    """`nn.functional.hinge_embedding_loss`, with the reduction as a number: 0 none, 1 mean, 2 sum.
+
+    See `nn.functional.hinge_embedding_loss`.
+    """
     return _nn.hinge_embedding_loss(input, target, margin, reduction=_reduction(reduction))
 
 
 def margin_ranking_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0.0, reduction: int | str = 0) -> Tensor:
-    """`nn.functional.margin_ranking_loss`, with the reduction as a number: 0 none, 1 mean, 2 sum."""
+    """`nn.functional.margin_ranking_loss`, with the reduction as a number: 0 none, 1 mean, 2 sum.
+
+    See `nn.functional.margin_ranking_loss`.
+    """
     return _nn.margin_ranking_loss(input1, input2, target, margin, reduction=_reduction(reduction))
 
 
 def cosine_embedding_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0.0, reduction: int | str = 0) -> Tensor:
-    """`nn.functional.cosine_embedding_loss`, with the reduction as a number: 0 none, 1 mean, 2 sum."""
+    """`nn.functional.cosine_embedding_loss`, with the reduction as a number: 0 none, 1 mean, 2 sum.
+
+    See `nn.functional.cosine_embedding_loss`.
+    """
     return _nn.cosine_embedding_loss(input1, input2, target, margin, reduction=_reduction(reduction))
 
 
@@ -174,7 +263,10 @@ def triplet_margin_loss(
     swap: bool = False,
     reduction: int | str = 0,
 ) -> Tensor:
-    """`nn.functional.triplet_margin_loss`, with the reduction as a number: 0 none, 1 mean, 2 sum."""
+    """`nn.functional.triplet_margin_loss`, with the reduction as a number: 0 none, 1 mean, 2 sum.
+
+    See `nn.functional.triplet_margin_loss`.
+    """
     return _nn.triplet_margin_loss(anchor, positive, negative, margin, p, eps, swap, reduction=_reduction(reduction))
 
 
@@ -187,12 +279,22 @@ def ctc_loss(
     reduction: int | str = 0,
     zero_infinity: bool = False,
 ) -> Tensor:
-    """`nn.functional.ctc_loss`, with the reduction as a number: 0 none, 1 mean, 2 sum."""
+    """`nn.functional.ctc_loss`, with the reduction as a number: 0 none, 1 mean, 2 sum.
+
+    See `nn.functional.ctc_loss`.
+    """
     return _nn.ctc_loss(log_probs, targets, input_lengths, target_lengths, blank, _reduction(reduction), zero_infinity)
 
 
 def adaptive_max_pool1d(input: Tensor, output_size: int | Sequence[int]) -> tuple[Tensor, Tensor]:
-    """`nn.functional.adaptive_max_pool1d`, with the positions of the largest."""
+    """`nn.functional.adaptive_max_pool1d`, with the positions of the largest.
+
+    Arguments:
+        output_size: how many shares
+
+    >>> mg.adaptive_max_pool1d(mg.tensor([[[1.0, 3.0, 5.0, 7.0]]]), 2)
+    (tensor([[[3., 7.]]]), tensor([[[1, 3]]]))
+    """
     size = [output_size] if isinstance(output_size, int) else list(output_size)
     values, indices = _nn.adaptive_max_pool1d(input, size, True)
     return values, indices
@@ -201,6 +303,9 @@ def adaptive_max_pool1d(input: Tensor, output_size: int | Sequence[int]) -> tupl
 def binomial(count: Tensor, prob: Tensor, generator: Generator | None = None) -> Tensor:
     """How many of `count` trials of probability `prob` succeed, random numbers in `count`'s dtype, drawn from `generator` or from the default
     one. The largest count is read. Gradients of counts and probabilities are zeros.
+
+    >>> mg.binomial(mg.tensor([10.0, 10.0]), mg.tensor([0.0, 1.0]))
+    tensor([ 0., 10.])
     """
     from .distributions.discrete import binomial_of
 
@@ -212,32 +317,56 @@ def binomial(count: Tensor, prob: Tensor, generator: Generator | None = None) ->
 
 
 def unsafe_chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
-    """As `chunk`."""
+    """As `chunk`.
+
+    See `chunk`.
+    """
     return tuple(input.chunk(chunks, dim))
 
 
 def unsafe_split(input: Tensor, split_size: int, dim: int = 0) -> tuple[Tensor, ...]:
-    """As `split`."""
+    """As `split`.
+
+    See `split`.
+    """
     return tuple(input.split(split_size, dim))
 
 
 def unsafe_split_with_sizes(input: Tensor, split_sizes: Sequence[int], dim: int = 0) -> tuple[Tensor, ...]:
-    """As `split_with_sizes`."""
+    """As `split_with_sizes`.
+
+    See `split_with_sizes`.
+    """
     return tuple(input.split(list(split_sizes), dim))
 
 
 def narrow_copy(input: Tensor, dim: int, start: int, length: int) -> Tensor:
-    """As `narrow`, in memory of its own."""
+    """As `narrow`, in memory of its own.
+
+    See `narrow`.
+    """
     return input.narrow(dim, start, length).clone()
 
 
 def to_dlpack(tensor: Tensor) -> object:
-    """The tensor's memory in the form in which libraries give it to each other."""
+    """The tensor's memory in the form in which libraries give it to each other.
+
+    >>> mg.from_dlpack(mg.to_dlpack(mg.tensor([1, 2])))
+    tensor([1, 2])
+    """
     return tensor.__dlpack__()
 
 
 def dropout_(input: Tensor, p: float, train: bool) -> Tensor:
-    """`dropout`, in place."""
+    """`dropout`, in place.
+
+    Arguments:
+        p: the probability
+        train: whether anything is left out
+
+    >>> mg.dropout_(mg.ones(3), 1.0, True)
+    tensor([0., 0., 0.])
+    """
     return _nn.dropout_(input, p, train)
 
 
@@ -254,6 +383,15 @@ def embedding_bag(
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """`nn.functional.embedding_bag`, with the table first and the mode as a number (0 sum, 1 mean, 2 max); beside the answer which bag each index is in,
     how many indices a bag has, and the offsets. In PyTorch these three are for its own use.
+
+    Arguments:
+        weight: the table
+        indices: the integers
+        mode: 0 for sums, 1 for means, 2 for the largest
+        scale_grad_by_freq, sparse, per_sample_weights, include_last_offset, padding_idx, offsets: see `nn.functional.embedding_bag`
+
+    >>> mg.embedding_bag(mg.tensor([[0.0, 0.0], [1.0, 10.0]]), mg.tensor([1, 1]), mg.tensor([0]))[0]
+    tensor([[ 2., 20.]])
     """
     from .functional import embedding_bag as bags
 
@@ -279,7 +417,14 @@ def empty_permuted(
     requires_grad: bool = False,
     pin_memory: bool = False,
 ) -> Tensor:
-    """Zeros whose axes lie in memory in an order, the outermost first: `physical_layout` names each once."""
+    """Zeros whose axes lie in memory in an order, the outermost first: `physical_layout` names each once.
+
+    Arguments:
+        size: the sizes
+
+    >>> mg.empty_permuted((2, 3, 4), (0, 2, 1)).stride()
+    (12, 1, 3)
+    """
     if sorted(physical_layout) != list(range(len(size))):
         raise RuntimeError(f"empty_permuted: the layout names each of {len(size)} axes once, got {tuple(physical_layout)}")
     made = _rs.zeros([size[axis] for axis in physical_layout], dtype=dtype, device=device)
@@ -291,14 +436,22 @@ def empty_permuted(
 
 
 def frobenius_norm(input: Tensor, dim: int | Sequence[int] = (), keepdim: bool = False) -> Tensor:
-    """The root of the sum of squares along axes, or of all."""
+    """The root of the sum of squares along axes, or of all.
+
+    >>> mg.frobenius_norm(mg.tensor([[3.0, 4.0]]))
+    tensor(5.)
+    """
     from .linalg import vector_norm
 
     return vector_norm(input, 2, dim if isinstance(dim, int) else tuple(dim) or None, keepdim)
 
 
 def nuclear_norm(input: Tensor, dim: Sequence[int] = (-2, -1), keepdim: bool = False) -> Tensor:
-    """The sum of a matrix's singular values."""
+    """The sum of a matrix's singular values.
+
+    >>> mg.nuclear_norm(mg.tensor([[3.0, 0.0], [0.0, 4.0]]))
+    tensor(7.)
+    """
     from .linalg import matrix_norm
 
     return matrix_norm(input, "nuc", tuple(dim), keepdim)
@@ -326,6 +479,10 @@ def histogramdd(
     `bins` are the edges of each axis, or how many boxes of one width, for all axes or each, between the smallest and the largest (0 and 1 without points)
     or within `range` (a smallest and a largest for each axis). A point on the last edge is in the last box; one outside is in none. `weight` `[…]` is what a point
     counts; with `density` the sum of the boxes, each by its volume, is 1.
+
+    >>> mg.histogramdd(mg.tensor([[0.0, 1.0], [1.0, 0.0], [1.0, 1.0]]), bins=2).hist
+    tensor([[0., 1.],
+            [1., 1.]])
     """
     n = input.shape[-1] if input.dim() else 0
     given: list[Any] = [bins] * n if isinstance(bins, int) else list(bins)
@@ -338,7 +495,15 @@ def histogramdd(
 
 
 def native_dropout(input: Tensor, p: float, train: bool | None) -> tuple[Tensor, Tensor]:
-    """`dropout`, and which elements it kept."""
+    """`dropout`, and which elements it kept.
+
+    Arguments:
+        p: the probability
+        train: whether anything is left out
+
+    >>> mg.native_dropout(mg.ones(2), 0.5, False)
+    (tensor([1., 1.]), tensor([True, True]))
+    """
     if train is False or p == 0:
         return input.clone(), _rs.ones_like(input, dtype="bool")
     kept = _rs.rand_like(input.detach()) >= p
@@ -348,7 +513,14 @@ def native_dropout(input: Tensor, p: float, train: bool | None) -> tuple[Tensor,
 def native_layer_norm(
     input: Tensor, normalized_shape: Sequence[int], weight: Tensor | None, bias: Tensor | None, eps: float
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """`nn.functional.layer_norm`, and without gradients the means, and one over the deviations."""
+    """`nn.functional.layer_norm`, and without gradients the means, and one over the deviations.
+
+    See `nn.functional.layer_norm`.
+
+    >>> y, mean, rstd = mg.native_layer_norm(mg.tensor([[1.0, 3.0]]), (2,), None, None, 0.0)
+    >>> mean, rstd
+    (tensor([[2.]]), tensor([[1.]]))
+    """
     axes = list(range(-len(normalized_shape), 0))
     x = input.detach()
     mean = x.mean(axes, True)
@@ -356,14 +528,27 @@ def native_layer_norm(
 
 
 def nonzero_static(input: Tensor, *, size: int, fill_value: int = -1) -> Tensor:
-    """`nonzero`, in so many rows: the first of them, or followed by rows of `fill_value`."""
+    """`nonzero`, in so many rows: the first of them, or followed by rows of `fill_value`.
+
+    Arguments:
+        size: how many rows
+
+    >>> mg.nonzero_static(mg.tensor([0, 5, 7]), size=3)
+    tensor([[ 1],
+            [ 2],
+            [-1]])
+    """
     found = input.nonzero()[:size]
     missing = size - found.shape[0]
     return _ops.cat([found, found.new_full((missing, input.dim()), fill_value)]) if missing else found
 
 
 def conj_physical_(input: Tensor) -> Tensor:
-    """The tensor: its numbers are real."""
+    """The tensor: its numbers are real.
+
+    >>> mg.conj_physical_(mg.tensor([1.0]))
+    tensor([1.])
+    """
     return input
 
 
@@ -372,6 +557,17 @@ def from_file(
 ) -> Tensor:
     """The first `size` elements of a file, of a dtype, in one axis. With `shared` what is written to them is in the file, which is made as
     large as they need; that wants NumPy.
+
+    Arguments:
+        filename: the file
+        shared: whether what is written is in the file
+        size: how many elements
+
+    >>> import os, tempfile
+    >>> path = os.path.join(tempfile.mkdtemp(), "a.bin")
+    >>> _ = open(path, "wb").write(bytes([1, 2, 3]))
+    >>> mg.from_file(path, size=2, dtype=mg.uint8)
+    tensor([1, 2], dtype=micrograd_rs.uint8)
     """
     import mmap
     from ._legacy import frombuffer
@@ -394,7 +590,16 @@ def from_file(
 
 
 def lu(A: Tensor, pivot: bool = True, get_infos: bool = False) -> tuple[Tensor, ...]:
-    """`linalg.lu_factor`, or with `get_infos` `linalg.lu_factor_ex`, under the name of older days."""
+    """`linalg.lu_factor`, or with `get_infos` `linalg.lu_factor_ex`, under the name of older days.
+
+    Arguments:
+        A: the matrices
+        pivot: true
+
+    >>> mg.lu(mg.tensor([[0.0, 1.0], [2.0, 3.0]]))
+    (tensor([[2., 3.],
+            [0., 1.]]), tensor([2, 2], dtype=micrograd_rs.int32))
+    """
     from .linalg import lu_factor, lu_factor_ex
 
     return tuple(lu_factor_ex(A, pivot=pivot) if get_infos else lu_factor(A, pivot=pivot))
@@ -403,6 +608,9 @@ def lu(A: Tensor, pivot: bool = True, get_infos: bool = False) -> tuple[Tensor, 
 def conv_tbc(input: Tensor, weight: Tensor, bias: Tensor, pad: int = 0) -> Tensor:
     """The convolution of sequences `[length, n, in_channels]` with kernels `[width, in_channels, out_channels]`: `conv1d` with its axes in another
     order, and `pad` zeros on both sides. The answer is `[length + 2 pad − width + 1, n, out_channels]`.
+
+    >>> mg.conv_tbc(mg.ones(5, 1, 2), mg.ones(3, 2, 4), mg.zeros(4), pad=1).shape
+    (5, 1, 4)
     """
     return _nn.conv1d(input.permute(1, 2, 0), weight.permute(2, 1, 0), bias, 1, pad).permute(2, 0, 1)
 
@@ -418,7 +626,14 @@ def convolution(
     output_padding: Sequence[int],
     groups: int,
 ) -> Tensor:
-    """`conv1d`, `conv2d` or `conv3d`, or with `transposed` their transposes, by the number of axes."""
+    """`conv1d`, `conv2d` or `conv3d`, or with `transposed` their transposes, by the number of axes.
+
+    Arguments:
+        weight, bias, stride, padding, dilation, output_padding, groups: as `conv2d` and `conv_transpose2d` take them
+
+    >>> mg.convolution(mg.ones(1, 3, 8, 8), mg.ones(4, 3, 3, 3), None, [1, 1], [0, 0], [1, 1], False, [0, 0], 1).shape
+    (1, 4, 6, 6)
+    """
     axes = weight.dim() - 2
     if not 1 <= axes <= 3:
         raise _rs.ArgumentError(f"convolution: takes a weight of 3 to 5 axes, got {list(weight.shape)}")
@@ -431,12 +646,21 @@ def convolution(
 
 
 def native_channel_shuffle(input: Tensor, groups: int) -> Tensor:
-    """As `channel_shuffle`."""
+    """As `channel_shuffle`.
+
+    See `channel_shuffle`.
+    """
     return _nn.channel_shuffle(input, groups)
 
 
 def grid_sampler(input: Tensor, grid: Tensor, interpolation_mode: int, padding_mode: int, align_corners: bool) -> Tensor:
-    """`nn.functional.grid_sample`, with numbers for words: bilinear, nearest, bicubic; zeros, border, reflection."""
+    """`nn.functional.grid_sample`, with numbers for words: bilinear, nearest, bicubic; zeros, border, reflection.
+
+    See `nn.functional.grid_sample`, whose arguments are these.
+
+    >>> mg.grid_sampler(mg.tensor([[[[0.0, 10.0]]]]), mg.tensor([[[[0.0, 0.0]]]]), 0, 0, True)
+    tensor([[[[5.]]]])
+    """
     modes, paddings = ("bilinear", "nearest", "bicubic"), ("zeros", "border", "reflection")
     if not (0 <= interpolation_mode < 3 and 0 <= padding_mode < 3):
         raise _rs.ArgumentError(f"grid_sampler: modes are 0, 1 and 2, got {interpolation_mode} and {padding_mode}")
@@ -447,7 +671,10 @@ grid_sampler_2d = grid_sampler_3d = grid_sampler
 
 
 def affine_grid_generator(theta: Tensor, size: Sequence[int], align_corners: bool) -> Tensor:
-    """As `nn.functional.affine_grid`."""
+    """As `nn.functional.affine_grid`.
+
+    See `nn.functional.affine_grid`, whose `theta` is the input.
+    """
     return _nn.affine_grid(theta, list(size), align_corners)
 
 
@@ -458,15 +685,26 @@ def cond(pred: Any, true_fn: Callable[..., Any], false_fn: Callable[..., Any], o
     >>> from micrograd_rs import cond, tensor
     >>> cond(tensor(True), lambda x: x + 1, lambda x: x - 1, (tensor(1.0),)).item()
     2.0
+
+    Arguments:
+        operands: what it is called with
     """
     return (true_fn if bool(pred) else false_fn)(*operands)
 
 
 def sym_sum(args: Sequence[Any]) -> Any:
-    """`sum(args)`."""
+    """`sum(args)`.
+
+    >>> mg.sym_sum([1, 2, 3])
+    6
+    """
     return builtins.sum(args)
 
 
 def sym_sqrt(a: Any) -> float:
-    """`math.sqrt(a)`."""
+    """`math.sqrt(a)`.
+
+    >>> mg.sym_sqrt(9)
+    3.0
+    """
     return math.sqrt(a)

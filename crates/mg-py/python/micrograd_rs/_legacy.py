@@ -36,7 +36,11 @@ class _OfDType(type):
 
 
 def _made(name: str, kind: dtype, on_cuda: bool = False) -> Any:
-    doc = f"Tensors of {kind}: `{name}(data)`, `{name}(*sizes)` (which are zeros), `isinstance(t, {name})`."
+    where = "cuda." if on_cuda else ""
+    doc = (
+        f"Tensors of {kind}: `{name}(data)`, `{name}(*sizes)` (which are zeros), `isinstance(t, {name})`.\n\n"
+        f">>> x = mg.{where}{name}([1, 0])\n>>> x.dtype, isinstance(x, mg.{where}{name}), mg.{where}{name}(2, 3).shape\n({kind}, True, (2, 3))"
+    )
     return _OfDType(name, (), {"dtype": kind, "on_cuda": on_cuda, "__doc__": doc})
 
 
@@ -55,22 +59,47 @@ _deterministic = [False, False]
 
 
 def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:
-    """Asks for results that are the same each time, as they always are here."""
+    """Asks for results that are the same each time, as they always are here.
+
+    Arguments:
+        mode: whether they are asked for
+        warn_only: whether another would only be warned of
+
+    >>> mg.use_deterministic_algorithms(True)
+    >>> mg.are_deterministic_algorithms_enabled(), mg.is_deterministic_algorithms_warn_only_enabled()
+    (True, False)
+    >>> mg.use_deterministic_algorithms(False)
+    """
     _deterministic[:] = [bool(mode), bool(warn_only)]
 
 
 def are_deterministic_algorithms_enabled() -> bool:
-    """What `use_deterministic_algorithms` said last."""
+    """What `use_deterministic_algorithms` said last.
+
+    See `use_deterministic_algorithms`.
+    """
     return _deterministic[0]
 
 
 def is_deterministic_algorithms_warn_only_enabled() -> bool:
-    """What `use_deterministic_algorithms` said last."""
+    """What `use_deterministic_algorithms` said last.
+
+    See `use_deterministic_algorithms`.
+    """
     return _deterministic[0] and _deterministic[1]
 
 
 def set_default_tensor_type(t: Any) -> None:
-    """Makes the dtype of a class (`FloatTensor`, …) the default one, and a CUDA class's device the default device."""
+    """Makes the dtype of a class (`FloatTensor`, …) the default one, and a CUDA class's device the default device.
+
+    Arguments:
+        t: the class, or its name
+
+    >>> mg.set_default_tensor_type(mg.DoubleTensor)
+    >>> mg.tensor([1.0]).dtype
+    micrograd_rs.float64
+    >>> mg.set_default_tensor_type(mg.FloatTensor)
+    """
     name = t if isinstance(t, str) else t.__name__
     _rs.set_default_dtype(name)
     if "cuda" in name or getattr(t, "on_cuda", False):
@@ -78,23 +107,49 @@ def set_default_tensor_type(t: Any) -> None:
 
 
 def set_flush_denormal(mode: bool) -> bool:
-    """False: numbers too small for a full mantissa are kept."""
+    """False: numbers too small for a full mantissa are kept.
+
+    Arguments:
+        mode: of no effect
+
+    >>> mg.set_flush_denormal(True)
+    False
+    """
     return False
 
 
 def get_num_interop_threads() -> int:
-    """One: launches are made one after the other."""
+    """One: launches are made one after the other.
+
+    >>> mg.get_num_interop_threads()
+    1
+    """
     return 1
 
 
 def set_num_interop_threads(num: int) -> None:
-    """Has no effect: launches are made one after the other."""
+    """Has no effect: launches are made one after the other.
+
+    Arguments:
+        num: of no effect
+
+    >>> mg.set_num_interop_threads(4)
+    >>> mg.get_num_interop_threads()
+    1
+    """
     if num < 1:
         raise RuntimeError(f"takes a positive number of threads, got {num}")
 
 
 def typename(obj: Any) -> str:
-    """The name of a tensor's class of old, or of an object's class."""
+    """The name of a tensor's class of old, or of an object's class.
+
+    Arguments:
+        obj: anything
+
+    >>> mg.typename(mg.tensor([1.0])), mg.typename([])
+    ('micrograd_rs.FloatTensor', 'list')
+    """
     if isinstance(obj, Tensor):
         kinds = [FloatTensor, DoubleTensor, HalfTensor, BFloat16Tensor, LongTensor, IntTensor, ShortTensor, CharTensor, ByteTensor, BoolTensor]
         named = next((k.__name__ for k in kinds if k.dtype == obj.dtype), "Tensor")
@@ -114,7 +169,15 @@ def empty_strided(
     requires_grad: bool = False,
     pin_memory: bool = False,
 ) -> Tensor:
-    """Zeros in memory at strides: there is no memory that nobody wrote."""
+    """Zeros in memory at strides: there is no memory that nobody wrote.
+
+    Arguments:
+        size: the sizes
+        stride: how far neighbours along each axis are from each other
+
+    >>> mg.empty_strided((2, 3), (1, 2)).stride()
+    (1, 2)
+    """
     if len(size) != len(stride):
         raise RuntimeError(f"takes as many strides as sizes, got {tuple(stride)} and {tuple(size)}")
     count = 1 + sum((n - 1) * s for n, s in zip(size, stride, strict=True)) if all(size) else 0
@@ -127,6 +190,13 @@ def asarray(
 ) -> Tensor:
     """A tensor of a tensor, an array, a number, or sequences of them: with `copy` False on its own memory (ValueError where that cannot be), with
     True in memory of its own; with None a tensor is answered as it is, and an array's memory is shared where its dtype and device stay.
+
+    Arguments:
+        obj: what it is made of
+
+    >>> x = mg.tensor([1.0, 2.0])
+    >>> mg.asarray(x) is x, mg.asarray(x, copy=True) is x
+    (True, False)
     """
     made = _rs.as_tensor(obj, dtype=dtype, device=device)
     if isinstance(obj, Tensor):
@@ -144,6 +214,14 @@ def asarray(
 def frombuffer(buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, requires_grad: bool = False) -> Tensor:
     """A tensor in one axis of what lies in a buffer (bytes, an array of `array`, …): `count` elements, or all, from a byte on. It shares
     memory that can be written to, where NumPy is installed; else it is a copy.
+
+    Arguments:
+        buffer: the buffer
+        count: how many elements, by itself all
+        offset: from which byte on
+
+    >>> mg.frombuffer(bytes([1, 2, 3, 4]), dtype=mg.uint8, offset=1)
+    tensor([2, 3, 4], dtype=micrograd_rs.uint8)
     """
     kind = _rs.zeros(0, dtype=dtype)
     code = kind.dtype._code
@@ -167,37 +245,68 @@ def frombuffer(buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, req
 
 
 def get_autocast_gpu_dtype() -> dtype:
-    """`get_autocast_dtype("cuda")`."""
+    """`get_autocast_dtype("cuda")`.
+
+    >>> mg.get_autocast_gpu_dtype()
+    micrograd_rs.float16
+    """
     return _rs.get_autocast_dtype("cuda")
 
 
 def get_autocast_cpu_dtype() -> dtype:
-    """`get_autocast_dtype("cpu")`."""
+    """`get_autocast_dtype("cpu")`.
+
+    >>> mg.get_autocast_cpu_dtype()
+    micrograd_rs.bfloat16
+    """
     return _rs.get_autocast_dtype("cpu")
 
 
 def set_autocast_gpu_dtype(dtype: dtype) -> None:
-    """`set_autocast_dtype("cuda", dtype)`."""
+    """`set_autocast_dtype("cuda", dtype)`.
+
+    >>> mg.set_autocast_gpu_dtype(mg.float16)
+    """
     _rs.set_autocast_dtype("cuda", dtype)
 
 
 def set_autocast_cpu_dtype(dtype: dtype) -> None:
-    """`set_autocast_dtype("cpu", dtype)`."""
+    """`set_autocast_dtype("cpu", dtype)`.
+
+    >>> mg.set_autocast_cpu_dtype(mg.bfloat16)
+    """
     _rs.set_autocast_dtype("cpu", dtype)
 
 
 def is_autocast_cpu_enabled() -> bool:
-    """`is_autocast_enabled("cpu")`."""
+    """`is_autocast_enabled("cpu")`.
+
+    >>> with mg.autocast("cpu"):
+    ...     mg.is_autocast_cpu_enabled()
+    True
+    """
     return _rs.is_autocast_enabled("cpu")
 
 
 def set_autocast_cpu_enabled(enabled: bool) -> None:
-    """`set_autocast_enabled("cpu", enabled)`."""
+    """`set_autocast_enabled("cpu", enabled)`.
+
+    >>> mg.set_autocast_cpu_enabled(False)
+    """
     _rs.set_autocast_enabled("cpu", enabled)
 
 
 def set_deterministic_debug_mode(debug_mode: int | str) -> None:
-    """`use_deterministic_algorithms`, by a word or a number: "default" (0), "warn" (1), "error" (2)."""
+    """`use_deterministic_algorithms`, by a word or a number: "default" (0), "warn" (1), "error" (2).
+
+    Arguments:
+        debug_mode: the word or the number
+
+    >>> mg.set_deterministic_debug_mode("error")
+    >>> mg.get_deterministic_debug_mode()
+    2
+    >>> mg.set_deterministic_debug_mode("default")
+    """
     modes: dict[Any, int] = {"default": 0, "warn": 1, "error": 2, 0: 0, 1: 1, 2: 2}
     if debug_mode not in modes:
         raise RuntimeError(f'set_deterministic_debug_mode: takes "default", "warn", "error", 0, 1 or 2, got {debug_mode!r}')
@@ -205,7 +314,10 @@ def set_deterministic_debug_mode(debug_mode: int | str) -> None:
 
 
 def get_deterministic_debug_mode() -> int:
-    """0 where results need not be the same each time, which they are anyway, 1 or 2 where `use_deterministic_algorithms` said so."""
+    """0 where results need not be the same each time, which they are anyway, 1 or 2 where `use_deterministic_algorithms` said so.
+
+    See `set_deterministic_debug_mode`.
+    """
     return 0 if not _deterministic[0] else 1 if _deterministic[1] else 2
 
 
@@ -213,17 +325,33 @@ _always_warns = [False]
 
 
 def set_warn_always(b: bool) -> None:
-    """Whether what PyTorch warns of once is warned of each time: nothing is, of what is here."""
+    """Whether what PyTorch warns of once is warned of each time: nothing is, of what is here.
+
+    Arguments:
+        b: whether each time
+
+    >>> mg.set_warn_always(True)
+    >>> mg.is_warn_always_enabled()
+    True
+    >>> mg.set_warn_always(False)
+    """
     _always_warns[0] = bool(b)
 
 
 def is_warn_always_enabled() -> bool:
-    """What `set_warn_always` said last."""
+    """What `set_warn_always` said last.
+
+    See `set_warn_always`.
+    """
     return _always_warns[0]
 
 
 def get_device_module(device: Any = None) -> Any:
-    """`cpu` or `cuda`, by a device; of None, that of the current accelerator, or of the processor where there is none."""
+    """`cpu` or `cuda`, by a device; of None, that of the current accelerator, or of the processor where there is none.
+
+    >>> mg.get_device_module("cpu").__name__
+    'micrograd_rs.cpu'
+    """
     from importlib import import_module
 
     kind = ("cuda" if _rs.Device.is_cuda_available() else "cpu") if device is None else str(device).split(":")[0]
@@ -238,30 +366,54 @@ def _assert(condition: Any, message: str) -> None:  # pyright: ignore[reportUnus
 
 
 def sym_int(a: Any) -> int:
-    """`int(a)`: sizes are numbers."""
+    """`int(a)`: sizes are numbers.
+
+    >>> mg.sym_int(3.7)
+    3
+    """
     return int(a)
 
 
 def sym_float(a: Any) -> float:
-    """`float(a)`."""
+    """`float(a)`.
+
+    >>> mg.sym_float(3)
+    3.0
+    """
     return float(a)
 
 
 def sym_max(a: Any, b: Any) -> Any:
-    """`max(a, b)`."""
+    """`max(a, b)`.
+
+    >>> mg.sym_max(1, 2)
+    2
+    """
     return max(a, b)
 
 
 def sym_min(a: Any, b: Any) -> Any:
-    """`min(a, b)`."""
+    """`min(a, b)`.
+
+    >>> mg.sym_min(1, 2)
+    1
+    """
     return min(a, b)
 
 
 def sym_not(a: Any) -> bool:
-    """`not a`."""
+    """`not a`.
+
+    >>> mg.sym_not(False)
+    True
+    """
     return not a
 
 
 def sym_ite(b: Any, t: Any, f: Any) -> Any:
-    """`t if b else f`."""
+    """`t if b else f`.
+
+    >>> mg.sym_ite(True, 1, 2)
+    1
+    """
     return t if b else f

@@ -18,7 +18,15 @@ _part: Any = getattr(tuple, "__getitem__")
 
 
 class Size(_Sizes):
-    """Sizes or strides of axes: a tuple that also compares equal to lists. Parts of it, and what it is joined to, are such too."""
+    """Sizes or strides of axes: a tuple that also compares equal to lists. Parts of it, and what it is joined to, are such too.
+
+    Arguments:
+        iterable: the sizes
+
+    >>> shape = mg.zeros(2, 3).shape
+    >>> shape == [2, 3], shape[:1] + (4,), shape.numel()
+    (True, (2, 4), 6)
+    """
 
     __slots__ = ()
 

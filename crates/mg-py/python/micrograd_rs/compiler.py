@@ -77,6 +77,18 @@ def compile(
     """A function or module whose calls are recorded and replayed (see `jit`): it answers and changes what it would by itself. Where it
     reads values, or cannot be replayed otherwise, it runs as usual; with `fullgraph` reading a value is an error. As a decorator it
     may be given its options first. What else there is (`dynamic`, `backend`, `mode`, `options`, …) says how PyTorch compiles, and changes nothing.
+
+    Arguments:
+        model: the function or module
+        fullgraph: whether reading a value is an error
+        disable: whether it runs as usual
+        name, recompile_limit, isolate_recompiles, dynamic_shapes: of no effect
+
+    >>> @mg.compile
+    ... def step(x):
+    ...     return (x * 2).relu()
+    >>> step(mg.tensor([-1.0, 3.0]))
+    tensor([0., 6.])
     """
     if model is None:
 

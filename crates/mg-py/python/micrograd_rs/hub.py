@@ -37,7 +37,10 @@ _folder: str | None = None
 
 
 def get_dir() -> str:
-    """The folder that weights are looked for in: what `set_dir` said, or PyTorch's, `$TORCH_HOME/hub`, by default `~/.cache/torch/hub`."""
+    """The folder that weights are looked for in: what `set_dir` said, or PyTorch's, `$TORCH_HOME/hub`, by default `~/.cache/torch/hub`.
+
+    See `set_dir`.
+    """
     if _folder is not None:
         return _folder
     cache = os.getenv("XDG_CACHE_HOME", "~/.cache")
@@ -46,7 +49,17 @@ def get_dir() -> str:
 
 
 def set_dir(d: str | os.PathLike[str]) -> None:
-    """Looks for weights in another folder."""
+    """Looks for weights in another folder.
+
+    Arguments:
+        d: the folder
+
+    >>> before = mg.hub.get_dir()
+    >>> mg.hub.set_dir("weights")
+    >>> mg.hub.get_dir()
+    'weights'
+    >>> mg.hub.set_dir(before)
+    """
     global _folder
     _folder = _path(d)
 
@@ -108,6 +121,15 @@ def load(
     `source` has to be `"local"`: that of a repository on GitHub, which is PyTorch's default, is a RuntimeError. So are a `model` that there is none of, and
     `dependencies` of the `hubconf.py` that are not installed; a folder without a `hubconf.py` is a FileNotFoundError, another `source` a ValueError. What
     else PyTorch takes is about repositories, and changes nothing.
+
+    Arguments:
+        trust_repo, force_reload, verbose, skip_validation: of no effect
+
+    >>> import os, tempfile
+    >>> folder = tempfile.mkdtemp()
+    >>> _ = open(os.path.join(folder, "hubconf.py"), "w").write("def tiny(n): return n")
+    >>> mg.hub.load(folder, "tiny", 3, source="local")
+    3
     """
     if source not in ("github", "local"):
         raise ValueError(f"hub.load takes 'local' as source, got {source!r}")
@@ -131,7 +153,19 @@ def list(
     *,
     source: str = "github",
 ) -> builtins.list[str]:
-    """The names that `load` takes of a folder's `hubconf.py`. With `source="local"`, which PyTorch's has not: see `load`."""
+    """The names that `load` takes of a folder's `hubconf.py`. With `source="local"`, which PyTorch's has not: see `load`.
+
+    Arguments:
+        github: the folder
+        force_reload, skip_validation, trust_repo, verbose: of no effect
+        source: "local"
+
+    >>> import os, tempfile
+    >>> folder = tempfile.mkdtemp()
+    >>> _ = open(os.path.join(folder, "hubconf.py"), "w").write("def tiny(n): return n")
+    >>> mg.hub.list(folder, source="local")
+    ['tiny']
+    """
     if source != "local":
         _not_fetched("list", github)
     return _entries(_hubconf("list", _path(github)))
@@ -146,7 +180,20 @@ def help(
     *,
     source: str = "github",
 ) -> str | None:
-    """What the function `model` of a folder's `hubconf.py` says of itself. With `source="local"`, which PyTorch's has not: see `load`."""
+    """What the function `model` of a folder's `hubconf.py` says of itself. With `source="local"`, which PyTorch's has not: see `load`.
+
+    Arguments:
+        github: the folder
+        model: the function's name
+        force_reload, skip_validation, trust_repo: of no effect
+        source: "local"
+
+    >>> import os, tempfile
+    >>> folder = tempfile.mkdtemp()
+    >>> _ = open(os.path.join(folder, "hubconf.py"), "w").write("def tiny(n): 'A tiny model.'; return n")
+    >>> mg.hub.help(folder, "tiny", source="local")
+    'A tiny model.'
+    """
     if source != "local":
         _not_fetched("help", github)
     found: str | None = _entry("help", _hubconf("help", _path(github)), model).__doc__
@@ -154,7 +201,17 @@ def help(
 
 
 def download_url_to_file(url: str, dst: str, hash_prefix: str | None = None, progress: bool = True) -> NoReturn:
-    """RuntimeError: nothing is fetched."""
+    """RuntimeError: nothing is fetched.
+
+    Arguments:
+        url, dst, hash_prefix, progress: as in PyTorch
+
+    >>> try:
+    ...     mg.hub.download_url_to_file("https://example.org/weights.pt", "weights.pt")
+    ... except RuntimeError:
+    ...     print("nothing is fetched")
+    nothing is fetched
+    """
     raise RuntimeError(f"hub.download_url_to_file: {url} is not fetched from the network: download it to {dst}")
 
 
@@ -172,6 +229,16 @@ def load_state_dict_from_url(
     read as `load` reads it.
 
     `check_hash` is a ValueError where the file's content is not what its name says. Files are never executed, so `weights_only` changes nothing.
+
+    Arguments:
+        map_location: where tensors go
+        progress: of no effect
+
+    >>> import os, pathlib, tempfile
+    >>> path = os.path.join(tempfile.mkdtemp(), "a.safetensors")
+    >>> mg.save({"a": mg.tensor([1, 2])}, path)
+    >>> mg.hub.load_state_dict_from_url(pathlib.Path(path).as_uri())
+    {'a': tensor([1, 2])}
     """
     parts = urlparse(url)
     folder = os.path.join(get_dir(), "checkpoints") if model_dir is None else os.fspath(model_dir)

@@ -121,7 +121,18 @@ def _replacing(path: str, write: Callable[[IO[bytes]], None]) -> None:
 
 
 def save(file: str | os.PathLike[str], arr: Tensor) -> None:
-    """Writes a tensor to an `.npy` file; the name gets that ending where it has none."""
+    """Writes a tensor to an `.npy` file; the name gets that ending where it has none.
+
+    Arguments:
+        file: the file
+        arr: the tensor
+
+    >>> import os, tempfile
+    >>> path = os.path.join(tempfile.mkdtemp(), "a.npy")
+    >>> mg.npz.save(path, mg.tensor([1, 2]))
+    >>> mg.npz.load(path)
+    tensor([1, 2])
+    """
     path = os.fspath(file)
     path = path if path.endswith(".npy") else f"{path}.npy"
     data = _npy(arr)
@@ -153,17 +164,38 @@ def _by_name(args: tuple[Tensor, ...], kwds: Mapping[str, Tensor]) -> dict[str, 
 
 
 def savez(file: str | os.PathLike[str], *args: Tensor, **kwds: Tensor) -> None:
-    """Writes tensors to an `.npz` file, by name or as `arr_0`, `arr_1`, …; an older file is replaced in one step."""
+    """Writes tensors to an `.npz` file, by name or as `arr_0`, `arr_1`, …; an older file is replaced in one step.
+
+    Arguments:
+        file: the file
+        args, kwds: the tensors
+
+    >>> import os, tempfile
+    >>> path = os.path.join(tempfile.mkdtemp(), "a.npz")
+    >>> mg.npz.savez(path, mg.tensor([1, 2]), b=mg.tensor([0.5]))
+    >>> sorted(mg.npz.load(path).items())
+    [('arr_0', tensor([1, 2])), ('b', tensor([0.5000]))]
+    """
     _savez(file, _by_name(args, kwds), zipfile.ZIP_STORED)
 
 
 def savez_compressed(file: str | os.PathLike[str], *args: Tensor, **kwds: Tensor) -> None:
-    """As `savez`, smaller and slower."""
+    """As `savez`, smaller and slower.
+
+    Arguments:
+        file: the file
+        args, kwds: the tensors
+
+    See `savez`.
+    """
     _savez(file, _by_name(args, kwds), zipfile.ZIP_DEFLATED)
 
 
 def load(file: str | os.PathLike[str]) -> Any:
-    """The tensor of an `.npy` file, or the tensors of an `.npz` file by name."""
+    """The tensor of an `.npy` file, or the tensors of an `.npz` file by name.
+
+    See `savez`.
+    """
     path = os.fspath(file)
     with open(path, "rb") as start:
         if start.read(6) == b"\x93NUMPY":

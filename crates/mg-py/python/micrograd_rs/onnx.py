@@ -77,6 +77,12 @@ def export(
     >>> from micrograd_rs import arange, onnx
     >>> len(onnx.export(lambda x: x * 2 + 1, (arange(3.0),))) > 50
     True
+
+    Arguments:
+        model: the module or function
+        f: the file, by its path or open; none is written without it
+        verbose, export_params, do_constant_folding, keep_initializers_as_inputs: of no effect
+        output_names: the names of results
     """
     if opset_version is not None and opset_version < OPSET:
         raise ArgumentError(f"onnx.export: files are written in version {OPSET} of ONNX's operators, not {opset_version}")

@@ -38,6 +38,12 @@ default_generator = _default_generator()
 def fork_rng(devices: Iterable[object] | None = None, enabled: bool = True, *, device_type: str = "cuda") -> Yields[None]:
     """Puts the generator of random tensors back to where it was when the block ends, unless `enabled` is False. There is one for all devices, so `devices` and
     `device_type` change nothing.
+
+    >>> _ = mg.manual_seed(7)
+    >>> with mg.random.fork_rng():
+    ...     a = mg.rand(3)
+    >>> bool((a == mg.rand(3)).all())
+    True
     """
     state = get_rng_state() if enabled else None
     try:

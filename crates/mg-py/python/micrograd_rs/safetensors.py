@@ -65,6 +65,17 @@ class safe_open:
 
     On the host a tensor is a view of the file's pages: what is not looked at is not read, and what is written to it is not written to
     the file. `framework` is taken for the sake of the `safetensors` package's signature.
+
+    Arguments:
+        filename: the file
+        device: where tensors are
+
+    >>> import os, tempfile
+    >>> path = os.path.join(tempfile.mkdtemp(), "a.safetensors")
+    >>> mg.safetensors.save_file({"a": mg.tensor([1, 2])}, path)
+    >>> with mg.safetensors.safe_open(path) as file:
+    ...     print(file.keys(), file.get_tensor("a"))
+    ['a'] tensor([1, 2])
     """
 
     def __init__(self, filename: Path, framework: str = "mg", device: Any = "cpu") -> None:
@@ -123,23 +134,57 @@ def checked(op: str, tensors: Mapping[Any, Any]) -> dict[str, Tensor]:
 
 
 def save_file(tensors: Mapping[str, Tensor], filename: Path, metadata: Mapping[str, str] | None = None) -> None:
-    """Writes tensors by name to a file, in the place of an older one in one step: a full disk leaves that as it is."""
+    """Writes tensors by name to a file, in the place of an older one in one step: a full disk leaves that as it is.
+
+    Arguments:
+        tensors: tensors by name
+        filename: the file
+        metadata: text by name
+
+    >>> import os, tempfile
+    >>> path = os.path.join(tempfile.mkdtemp(), "a.safetensors")
+    >>> mg.safetensors.save_file({"a": mg.tensor([1, 2])}, path)
+    >>> mg.safetensors.load_file(path)
+    {'a': tensor([1, 2])}
+    """
     save_safetensors(checked("save_file", tensors), filename, dict(metadata or {}))
 
 
 def load_file(filename: Path, device: Any = "cpu") -> dict[str, Tensor]:
-    """All tensors of a file."""
+    """All tensors of a file.
+
+    Arguments:
+        filename: the file
+        device: where tensors are
+
+    See `save_file`.
+    """
     file = safe_open(filename, device=device)
     return {name: file.get_tensor(name) for name in file.keys()}
 
 
 def save(tensors: Mapping[str, Tensor], metadata: Mapping[str, str] | None = None) -> bytes:
-    """Tensors by name as the bytes of a file."""
+    """Tensors by name as the bytes of a file.
+
+    Arguments:
+        tensors: tensors by name
+        metadata: text by name
+
+    >>> len(mg.safetensors.save({"a": mg.tensor([1, 2])}, {"by": "me"})) > 16
+    True
+    """
     return _safetensors_bytes(checked("save", tensors), dict(metadata or {}))
 
 
 def load(data: bytes) -> dict[str, Tensor]:
-    """All tensors of the bytes of a file."""
+    """All tensors of the bytes of a file.
+
+    Arguments:
+        data: the bytes
+
+    >>> mg.safetensors.load(mg.safetensors.save({"a": mg.tensor([1, 2])}))
+    {'a': tensor([1, 2])}
+    """
     return _from_safetensors_bytes(bytes(data))[0]
 
 
@@ -161,11 +206,27 @@ def save_sharded(
 ) -> None:
     """Writes tensors by name to files of at most `max_shard_size` in a folder, with an index that names the file of each:
     `model-00001-of-00003.safetensors`, …, `model.safetensors.index.json`. What fits in one file is `model.safetensors`.
+
+    Arguments:
+        tensors: tensors by name
+        folder: the folder, which is made where it is not there
+        metadata: text by name
+
+    >>> import os, tempfile
+    >>> folder = tempfile.mkdtemp()
+    >>> mg.safetensors.save_sharded({"a": mg.zeros(100), "b": mg.ones(100)}, folder, max_shard_size=500)
+    >>> sorted(os.listdir(folder))
+    ['model-00001-of-00002.safetensors', 'model-00002-of-00002.safetensors', 'model.safetensors.index.json']
+    >>> sorted(mg.safetensors.load_sharded(folder))
+    ['a', 'b']
     """
     _save_sharded(checked("save_sharded", tensors), folder, _bytes(max_shard_size), dict(metadata or {}))
 
 
 def load_sharded(folder: Path, device: Any = "cpu") -> dict[str, Tensor]:
-    """All tensors of a folder that `save_sharded`, or another program that writes such files, wrote."""
+    """All tensors of a folder that `save_sharded`, or another program that writes such files, wrote.
+
+    See `save_sharded`.
+    """
     index = os.path.join(folder, "model.safetensors.index.json")
     return load_file(index if os.path.exists(index) else os.path.join(folder, "model.safetensors"), device)

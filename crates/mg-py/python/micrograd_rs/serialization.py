@@ -54,22 +54,44 @@ _safe: list[Any] = []
 def add_safe_globals(safe_globals: list[Any]) -> None:
     """Names classes that a file may have, as programs do before PyTorch's `load`. Files are not executed here, whatever is in them: it is remembered, and changes
     nothing.
+
+    Arguments:
+        safe_globals: the classes
+
+    >>> mg.serialization.add_safe_globals([dict])
+    >>> mg.serialization.get_safe_globals()
+    [<class 'dict'>]
+    >>> mg.serialization.clear_safe_globals()
     """
     _safe.extend(item for item in safe_globals if item not in _safe)
 
 
 def get_safe_globals() -> list[Any]:
-    """What `add_safe_globals` was told."""
+    """What `add_safe_globals` was told.
+
+    See `add_safe_globals`.
+    """
     return list(_safe)
 
 
 def clear_safe_globals() -> None:
-    """Forgets what `add_safe_globals` was told."""
+    """Forgets what `add_safe_globals` was told.
+
+    See `add_safe_globals`.
+    """
     _safe.clear()
 
 
 class safe_globals:
-    """A block in which `add_safe_globals` was told of some classes."""
+    """A block in which `add_safe_globals` was told of some classes.
+
+    Arguments:
+        safe_globals: the classes
+
+    >>> with mg.serialization.safe_globals([dict]):
+    ...     mg.serialization.get_safe_globals()
+    [<class 'dict'>]
+    """
 
     def __init__(self, safe_globals: list[Any]) -> None:
         self.safe_globals = safe_globals
@@ -402,6 +424,9 @@ def save(obj: Any, f: Place, pickle_module: Any = None, pickle_protocol: int | N
     0
     >>> mg.load(file)
     {'weights': tensor([1., 1.]), 'step': 3}
+
+    Arguments:
+        obj: what is written
     """
     del pickle_module, pickle_protocol, _use_new_zipfile_serialization
     writer = _Writer()
@@ -431,6 +456,16 @@ def load(
     always so, and there is no `pickle_module`; `encoding` changes nothing). Tensors that shared memory share it.
     With `mmap`, tensors of a file that `save` wrote, of a safetensors file and of PyTorch's are read when their elements are looked at; what is
     written to them is not written to the file.
+
+    Arguments:
+        f: the file, by its path or open
+
+    >>> import io
+    >>> file = io.BytesIO()
+    >>> mg.save({"weights": mg.tensor([1.0, 2.0]), "epoch": 3}, file)
+    >>> _ = file.seek(0)
+    >>> mg.load(file)
+    {'weights': tensor([1., 2.]), 'epoch': 3}
     """
     where = _Where(map_location)
     if hasattr(f, "read"):

@@ -86,7 +86,11 @@ class _Storage:
 
 
 class UntypedStorage(_Storage):
-    """The memory that a tensor lies in, as bytes: `x.untyped_storage()`."""
+    """The memory that a tensor lies in, as bytes: `x.untyped_storage()`.
+
+    >>> mg.tensor([1.0, 2.0]).untyped_storage().nbytes()
+    8
+    """
 
     def size(self) -> int:
         """How many bytes there are."""
@@ -104,7 +108,11 @@ class UntypedStorage(_Storage):
 
 
 class TypedStorage(_Storage):
-    """The memory that a tensor lies in, as elements: `x.storage()`."""
+    """The memory that a tensor lies in, as elements: `x.storage()`.
+
+    >>> mg.tensor([1.0, 2.0])[1:].storage().tolist()
+    [1.0, 2.0]
+    """
 
     @property
     def dtype(self) -> dtype:

@@ -119,6 +119,21 @@ def assert_close(
     """AssertionError where `|actual − expected| > atol + rtol · |expected|` somewhere, or shapes, dtypes or devices differ: of tensors,
     numbers, and sequences and mappings of them. Without tolerances those of the dtype hold. ValueError for one tolerance
     without the other.
+
+    Arguments:
+        actual, expected: what is compared
+        allow_subclasses: of no effect
+        rtol, atol: the tolerances
+        equal_nan: whether NaN is close to NaN
+        check_device, check_dtype, check_layout, check_stride: what has to be the same
+        msg: what the error says, or a function of what it would
+
+    >>> mg.testing.assert_close(mg.tensor([1.0, 2.0]), mg.tensor([1.0, 2.0000001]))
+    >>> try:
+    ...     mg.testing.assert_close(mg.tensor([1.0]), mg.tensor([1.1]))
+    ... except AssertionError:
+    ...     print("not close")
+    not close
     """
     if (rtol is None) != (atol is None):
         raise ValueError(f"rtol and atol must both be specified or both be unspecified, but got rtol={rtol} and atol={atol}")
@@ -131,7 +146,16 @@ def assert_close(
 def assert_allclose(
     actual: Any, expected: Any, rtol: float | None = None, atol: float | None = None, equal_nan: bool = True, msg: str = ""
 ) -> None:
-    """As `assert_close`, of any dtypes and devices."""
+    """As `assert_close`, of any dtypes and devices.
+
+    Arguments:
+        actual, expected: what is compared
+        rtol, atol: the tolerances
+        equal_nan: whether NaN is close to NaN
+        msg: what the error says
+
+    >>> mg.testing.assert_allclose(mg.tensor([1.0]), [1.0])
+    """
     checks: Any = {"rtol": rtol, "atol": atol, "equal_nan": equal_nan, "msg": msg or None}
     assert_close(actual, expected, check_device=False, check_dtype=False, **checks)
 
@@ -149,6 +173,15 @@ def make_tensor(
 ) -> Tensor:
     """Random numbers from `low` up to `high`: −9 … 9 of floats, 0 … 1 of truth values, and what the dtype holds of −9 … 9 of integers. `memory_format` changes
     nothing.
+
+    Arguments:
+        shape: the sizes
+        noncontiguous: whether it does not lie densely
+        exclude_zero: whether zeros are replaced
+
+    >>> x = mg.testing.make_tensor(2, 3, dtype=mg.float32, low=0, high=1)
+    >>> x.shape, bool(((0 <= x) & (x < 1)).all())
+    ((2, 3), True)
     """
     sizes: list[int] = list(shape[0]) if len(shape) == 1 and _is(shape[0], Sequence) else list(shape)
     if noncontiguous and sizes:

@@ -8,9 +8,10 @@ mod words;
 use read::Read;
 pub use seats::_old_reduction;
 use seats::{Objects, Seated, bits_of, equation_of, has, left_number};
-use words::{key, words_of};
+use words::{body, example, key};
 
 use std::ffi::CString;
+use std::fmt::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::OnceLock;
 
@@ -343,35 +344,39 @@ fn signature(operation: &Operation, receiver: &str) -> String {
     format!("({})", parts.join(", "))
 }
 
-/// A definition that lives as long as the process, as CPython wants it.
+/// A definition that lives as long as the process, as CPython wants it; `words` are the operation's.
 fn definition(
     number: usize,
     operation: &Operation,
+    words: &str,
     name: &str,
     form: Form,
     receiver: &str,
 ) -> *mut ffi::PyMethodDef {
-    let (function, words) = match form {
-        Form::Plain => (PLAIN[number], words_of(operation, name, receiver == "$self")),
-        Form::InPlace => {
-            let words = match (operation.places.is_empty(), operation.view) {
-                (true, _) => words_of(operation, name, true),
-                (false, false) => {
-                    format!("`{0}`, written into the tensor, which is answered. See `{0}`.", operation.name)
-                }
-                (false, true) => {
-                    format!("`{0}` of the tensor itself, which is answered. See `{0}`.", operation.name)
-                }
-            };
-            (IN_PLACE[number], words)
-        }
+    let mut text = format!("{name}{}\n--\n\n", signature(operation, receiver));
+    let function = match form {
+        Form::Plain => PLAIN[number],
+        Form::InPlace => IN_PLACE[number],
     };
-    let text = |s: String| CString::new(s.replace('\0', "")).unwrap_or_default().into_raw() as *const _;
+    match (form, operation.places.is_empty(), operation.view) {
+        (Form::Plain, ..) | (Form::InPlace, true, _) => {
+            text.push_str(words);
+            example(&mut text, operation, name, receiver == "$self");
+        }
+        (Form::InPlace, false, false) => {
+            let _ =
+                write!(text, "`{0}`, written into the tensor, which is answered. See `{0}`.", operation.name);
+        }
+        (Form::InPlace, false, true) => {
+            let _ = write!(text, "`{0}` of the tensor itself, which is answered. See `{0}`.", operation.name);
+        }
+    }
+    let text_of = |s: &str| CString::new(s).unwrap_or_default().into_raw() as *const _;
     let definition = ffi::PyMethodDef {
-        ml_name: text(name.to_string()),
+        ml_name: text_of(name),
         ml_meth: ffi::PyMethodDefPointer { PyCFunctionFastWithKeywords: function },
         ml_flags: ffi::METH_FASTCALL | ffi::METH_KEYWORDS,
-        ml_doc: text(format!("{name}{}\n--\n\n{words}", signature(operation, receiver))),
+        ml_doc: text_of(&text),
     };
     Box::into_raw(Box::new(definition))
 }
@@ -396,13 +401,14 @@ pub fn install(module: &Bound<'_, PyModule>) -> PyResult<()> {
         let is_method = operation.places.contains(&Place::Method);
         let prefixes: SmallVec<[_; 4]> = operation.places.iter().filter_map(|&p| prefix(p)).collect();
         let plain = std::iter::once(operation.name).chain(operation.aliases.iter().copied());
+        let words = body(operation);
         let named = plain.flat_map(|name| {
             let written = operation.in_place.then(|| (format!("{name}_"), Form::InPlace));
             std::iter::once((name.to_string(), Form::Plain)).chain(written)
         });
         for (name, form) in named {
             if is_method || form == Form::InPlace {
-                let definition = definition(number, operation, &name, form, "$self");
+                let definition = definition(number, operation, &words, &name, form, "$self");
                 // SAFETY: the class is a type, the definition lives for ever.
                 let method = unsafe {
                     Bound::from_owned_ptr_or_err(py, ffi::PyDescr_NewMethod(class.as_type_ptr(), definition))?
@@ -412,7 +418,7 @@ pub fn install(module: &Bound<'_, PyModule>) -> PyResult<()> {
             if prefixes.is_empty() {
                 continue;
             }
-            let definition = definition(number, operation, &name, form, "input");
+            let definition = definition(number, operation, &words, &name, form, "input");
             // SAFETY: the definition lives for ever; no object and no module belong to the function.
             let function = unsafe {
                 let function = ffi::PyCFunction_NewEx(definition, std::ptr::null_mut(), std::ptr::null_mut());

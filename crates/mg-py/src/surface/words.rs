@@ -77,7 +77,9 @@ fn argument(out: &mut String, param: &Param, entry: Option<&Entry>) {
         None => {}
     }
     out.push(')');
-    let said = |entry: Option<&Entry>, name: &str| entry?.arguments.iter().find(|said| said.0 == name).map(|said| said.1);
+    let said = |entry: Option<&Entry>, name: &str| {
+        entry?.arguments.iter().find(|said| said.0 == name).map(|said| said.1)
+    };
     let common = if (param.name, param.kind) == ("dim", Kind::Ints) { "dims" } else { param.name };
     if let Some(words) = said(entry, param.name).or_else(|| said(entries().get("*"), common)) {
         let _ = write!(out, ": {words}");
@@ -86,38 +88,44 @@ fn argument(out: &mut String, param: &Param, entry: Option<&Entry>) {
 
 /// The engine's words with Python's names of dtypes, and without links.
 fn in_python(out: &mut String, text: &str) {
+    const DTYPES: [(&str, &str); 9] = [
+        ("f16", "float16"),
+        ("bf16", "bfloat16"),
+        ("f32", "float32"),
+        ("f64", "float64"),
+        ("i8", "int8"),
+        ("i16", "int16"),
+        ("i32", "int32"),
+        ("i64", "int64"),
+        ("u8", "uint8"),
+    ];
+    const LINKS: [(&str, &str); 3] = [("[`Tensor::", "`"), ("[`", "`"), ("`]", "`")];
     let mut rest = text;
-    while let Some(at) = rest.find(['[', '`', 'i', 'f', 'u', 'b']) {
+    // A dtype's name has a digit, and letters that were written before it was met.
+    while let Some(at) = rest.find(|c: char| matches!(c, '[' | '`') || c.is_ascii_digit()) {
         let (before, from) = rest.split_at(at);
         out.push_str(before);
-        let named = [("[`Tensor::", "`"), ("[`", "`"), ("`]", "`")].into_iter().find(|(link, _)| from.starts_with(link));
-        let word = from.len() - from.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || c == '_').len();
-        let begins = !before.ends_with(|c: char| c.is_alphanumeric() || c == '_');
-        let dtype = match &from[..word] {
-            "f16" => "float16",
-            "bf16" => "bfloat16",
-            "f32" => "float32",
-            "f64" => "float64",
-            "i8" => "int8",
-            "i16" => "int16",
-            "i32" => "int32",
-            "i64" => "int64",
-            "u8" => "uint8",
-            _ => "",
-        };
-        let (said, length) = match named {
-            Some((link, said)) => (said, link.len()),
-            None if begins && !dtype.is_empty() => (dtype, word),
-            None => (&from[..word.max(1)], word.max(1)),
-        };
-        out.push_str(said);
-        rest = &from[length..];
+        let digits = from.len() - from.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+        if digits == 0 {
+            let link = LINKS.into_iter().find(|(link, _)| from.starts_with(link));
+            let (link, said) = link.unwrap_or((&from[..1], &from[..1]));
+            out.push_str(said);
+            rest = &from[link.len()..];
+            continue;
+        }
+        let letters = out.len() - out.trim_end_matches(|c: char| c.is_alphanumeric() || c == '_').len();
+        out.push_str(&from[..digits]);
+        let word = out.len() - letters - digits;
+        if let Some((_, said)) = DTYPES.into_iter().find(|(dtype, _)| out[word..] == **dtype) {
+            out.replace_range(word.., said);
+        }
+        rest = &from[digits..];
     }
     out.push_str(rest);
 }
 
-/// An operation's documentation up to its example.
-fn body(operation: &Operation) -> String {
+/// An operation's documentation for who reads Python, up to its example.
+pub(super) fn body(operation: &Operation) -> String {
     let entry = entries().get(&*key(operation));
     let (words, errors) = match operation.documentation.split_once("# Errors") {
         Some((words, errors)) => (words.trim(), errors.trim()),
@@ -139,8 +147,8 @@ fn body(operation: &Operation) -> String {
     out
 }
 
-/// The example, which calls the operation as a function by its first name, under another name or as a method.
-fn example(out: &mut String, operation: &Operation, name: &str, method: bool) {
+/// The example behind the rest, which calls the operation as a function by its first name: under another name, or as a method.
+pub(super) fn example(out: &mut String, operation: &Operation, name: &str, method: bool) {
     let Some(entry) = entries().get(&*key(operation)) else { return };
     out.push_str("\n\n");
     let mut rest = entry.example;
@@ -176,11 +184,4 @@ fn example(out: &mut String, operation: &Operation, name: &str, method: bool) {
         let _ = write!(out, "{name}(");
     }
     out.push_str(rest);
-}
-
-/// An operation's documentation for who reads Python, under one of its names.
-pub(super) fn words_of(operation: &Operation, name: &str, method: bool) -> String {
-    let mut out = body(operation);
-    example(&mut out, operation, name, method);
-    out
 }

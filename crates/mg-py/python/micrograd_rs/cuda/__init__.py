@@ -107,6 +107,8 @@ has_magma = False
 class DeviceProperties:
     """What a device is: its product's name, its memory in bytes, its compute capability, and how much it has of what (sizes in bytes, rates in
     kHz, the bus in bits).
+
+    See `get_device_properties`.
     """
 
     name: str
@@ -136,46 +138,78 @@ class DeviceProperties:
 
 
 def is_available() -> bool:
-    """Whether there is a CUDA device to use."""
+    """Whether there is a CUDA device to use.
+
+    >>> device = "cuda" if mg.cuda.is_available() else "cpu"
+    >>> mg.zeros(2, device=device).device.type == device
+    True
+    """
     return Device.is_cuda_available()
 
 
 def init() -> None:
-    """Does nothing: a device is made ready when it is first used."""
+    """Does nothing: a device is made ready when it is first used.
+
+    >>> mg.cuda.init()
+    """
 
 
 def is_initialized() -> bool:
-    """Whether a device could be used: each is made ready when it is first used."""
+    """Whether a device could be used: each is made ready when it is first used.
+
+    >>> mg.cuda.is_initialized() == mg.cuda.is_available()
+    True
+    """
     return is_available()
 
 
 def is_bf16_supported(including_emulation: bool = True) -> bool:
-    """Whether the current device computes in bf16: all that are taken do; without `including_emulation`, whether its own instructions do."""
+    """Whether the current device computes in bf16: all that are taken do; without `including_emulation`, whether its own instructions do.
+
+    >>> mg.cuda.is_bf16_supported() or not mg.cuda.is_available()
+    True
+    """
     return is_available() and (including_emulation or get_device_capability() >= (8, 0))
 
 
 def device_count() -> int:
-    """The number of CUDA devices."""
+    """The number of CUDA devices.
+
+    >>> mg.cuda.device_count() > 0 or not mg.cuda.is_available()
+    True
+    """
     return Device.cuda_count()
 
 
 def current_device() -> int:
-    """The number of the CUDA device that None means."""
+    """The number of the CUDA device that None means.
+
+    >>> mg.cuda.current_device()  # doctest: +SKIP
+    """
     return _device(None).index or 0
 
 
 def get_device_name(device: Device | str | int | None = None) -> str:
-    """The product's name."""
+    """The product's name.
+
+    >>> mg.cuda.get_device_name()  # doctest: +SKIP
+    """
     return _device(device).name
 
 
 def get_device_capability(device: Device | str | int | None = None) -> tuple[int, int]:
-    """The compute capability, major and minor."""
+    """The compute capability, major and minor.
+
+    >>> mg.cuda.get_device_capability()  # doctest: +SKIP
+    """
     return _device(device).compute_capability() or (0, 0)
 
 
 def get_device_properties(device: Device | str | int | None = None) -> DeviceProperties:
-    """What the device is."""
+    """What the device is.
+
+    >>> mg.cuda.get_device_properties(0).total_memory  # doctest: +SKIP
+    """
     from ._driver import attributes
 
     device = _device(device)
@@ -183,13 +217,19 @@ def get_device_properties(device: Device | str | int | None = None) -> DevicePro
 
 
 def synchronize(device: Device | str | int | None = None) -> None:
-    """Waits until all work on the device is done, and tells what it failed with."""
+    """Waits until all work on the device is done, and tells what it failed with.
+
+    >>> mg.cuda.synchronize()  # doctest: +SKIP
+    """
     _device(device).synchronize()
 
 
 def memory_stats(device: Device | str | int | None = None) -> dict[str, int]:
     """What the allocator holds, in bytes: active, cached, peak; and how often it handed out memory, and from its cache. The first three also under
     PyTorch's names (`allocated_bytes.all.current`, …). Empty where there is no CUDA device.
+
+    >>> mg.cuda.memory_stats().get("allocated_bytes.all.current", 0) == mg.cuda.memory_allocated()
+    True
     """
     if not is_available():
         return {}
@@ -202,22 +242,40 @@ def memory_stats(device: Device | str | int | None = None) -> dict[str, int]:
 
 
 def memory_allocated(device: Device | str | int | None = None) -> int:
-    """Bytes in use by tensors; 0 where there is no CUDA device."""
+    """Bytes in use by tensors; 0 where there is no CUDA device.
+
+    >>> before = mg.cuda.memory_allocated()
+    >>> x = mg.zeros(2, 3)
+    >>> mg.cuda.memory_allocated() == before
+    True
+    """
     return memory_stats(device).get("active", 0)
 
 
 def max_memory_allocated(device: Device | str | int | None = None) -> int:
-    """The most bytes that were in use at once since the start, or since `reset_peak_memory_stats`; 0 where there is no CUDA device."""
+    """The most bytes that were in use at once since the start, or since `reset_peak_memory_stats`; 0 where there is no CUDA device.
+
+    >>> mg.cuda.max_memory_allocated() >= mg.cuda.memory_allocated()
+    True
+    """
     return memory_stats(device).get("peak", 0)
 
 
 def memory_reserved(device: Device | str | int | None = None) -> int:
-    """Bytes in use and kept for reuse; 0 where there is no CUDA device."""
+    """Bytes in use and kept for reuse; 0 where there is no CUDA device.
+
+    >>> mg.cuda.memory_reserved() >= mg.cuda.memory_allocated()
+    True
+    """
     return memory_stats(device).get("reserved_bytes.all.current", 0)
 
 
 def max_memory_reserved(device: Device | str | int | None = None) -> int:
-    """The most bytes that were in use and kept for reuse at once, without what was kept and given back since (`empty_cache`)."""
+    """The most bytes that were in use and kept for reuse at once, without what was kept and given back since (`empty_cache`).
+
+    >>> mg.cuda.max_memory_reserved() >= mg.cuda.memory_reserved()
+    True
+    """
     return memory_stats(device).get("reserved_bytes.all.peak", 0)
 
 
@@ -226,14 +284,24 @@ max_memory_cached = max_memory_reserved
 
 
 def mem_get_info(device: Device | str | int | None = None) -> tuple[int, int]:
-    """Bytes of a device's memory that nobody uses, and all of them, by the driver."""
+    """Bytes of a device's memory that nobody uses, and all of them, by the driver.
+
+    >>> free, total = mg.cuda.mem_get_info()  # doctest: +SKIP
+    """
     from ._driver import memory
 
     return memory(_device(device))
 
 
 def memory_summary(device: Device | str | int | None = None, abbreviated: bool = False) -> str:
-    """`memory_stats` as a table."""
+    """`memory_stats` as a table.
+
+    Arguments:
+        device: the device
+        abbreviated: of no effect
+
+    >>> print(mg.cuda.memory_summary())  # doctest: +SKIP
+    """
     device = _device(device)
     stats = memory_stats(device)
     rows = [("in use", "active"), ("kept for reuse", "cached"), ("peak", "peak")]
@@ -242,14 +310,24 @@ def memory_summary(device: Device | str | int | None = None, abbreviated: bool =
 
 
 def ipc_collect() -> None:
-    """Does nothing: processes share no memory of devices."""
+    """Does nothing: processes share no memory of devices.
+
+    >>> mg.cuda.ipc_collect()
+    """
 
 
 _fractions: dict[int, float] = {}
 
 
 def set_per_process_memory_fraction(fraction: float, device: Device | str | int | None = None) -> None:
-    """Lets tensors and what is kept for reuse take no more than this part of a device's memory; a MemoryError is what goes beyond."""
+    """Lets tensors and what is kept for reuse take no more than this part of a device's memory; a MemoryError is what goes beyond.
+
+    Arguments:
+        fraction: the part, from 0 to 1
+        device: the device
+
+    >>> mg.cuda.set_per_process_memory_fraction(0.5)  # doctest: +SKIP
+    """
     if not 0 <= fraction <= 1:
         raise ValueError(f"set_per_process_memory_fraction: takes a part from 0 to 1, got {fraction}")
     device = _device(device)
@@ -258,12 +336,19 @@ def set_per_process_memory_fraction(fraction: float, device: Device | str | int 
 
 
 def get_per_process_memory_fraction(device: Device | str | int | None = None) -> float:
-    """What `set_per_process_memory_fraction` said last, or 1."""
+    """What `set_per_process_memory_fraction` said last, or 1.
+
+    >>> mg.cuda.get_per_process_memory_fraction()  # doctest: +SKIP
+    """
     return _fractions.get(_device(device).index or 0, 1.0)
 
 
 def reset_peak_memory_stats(device: Device | str | int | None = None) -> None:
-    """Sets the peak to what is in use now."""
+    """Sets the peak to what is in use now.
+
+    >>> mg.cuda.reset_peak_memory_stats()  # doctest: +SKIP
+    >>> mg.cuda.max_memory_allocated() == mg.cuda.memory_allocated()  # doctest: +SKIP
+    """
     _device(device).reset_peak()
 
 
@@ -272,38 +357,76 @@ reset_max_memory_cached = reset_peak_memory_stats
 
 
 def empty_cache() -> None:
-    """Gives the memory that is kept for reuse back, on every device."""
+    """Gives the memory that is kept for reuse back, on every device.
+
+    >>> mg.cuda.empty_cache()
+    """
     for i in range(device_count()):
         Device.cuda(i).empty_cache()
 
 
 def manual_seed_all(seed: int) -> None:
-    """Seeds the generator of random tensors, which all devices share."""
+    """Seeds the generator of random tensors, which all devices share.
+
+    Arguments:
+        seed: any integer
+
+    >>> mg.cuda.manual_seed_all(7)
+    >>> mg.initial_seed()
+    7
+    """
     manual_seed(seed)
 
 
 def seed_all() -> None:
-    """Seeds the generator of random tensors with a seed that nobody knows."""
+    """Seeds the generator of random tensors with a seed that nobody knows.
+
+    >>> mg.cuda.seed_all()
+    """
     seed()
 
 
 def get_rng_state(device: int | str | Device | None = None) -> Tensor:
-    """The state of the generator of random tensors, which all devices share."""
+    """The state of the generator of random tensors, which all devices share.
+
+    >>> mg.cuda.get_rng_state().dtype
+    micrograd_rs.uint8
+    """
     return _get_rng_state()
 
 
 def set_rng_state(new_state: Tensor, device: int | str | Device | None = None) -> None:
-    """Lets the generator of random tensors, which all devices share, go on from a state."""
+    """Lets the generator of random tensors, which all devices share, go on from a state.
+
+    Arguments:
+        new_state: the state
+
+    >>> state = mg.cuda.get_rng_state()
+    >>> a = mg.rand(3)
+    >>> mg.cuda.set_rng_state(state)
+    >>> bool((a == mg.rand(3)).all())
+    True
+    """
     _set_rng_state(new_state)
 
 
 def get_rng_state_all() -> list[Tensor]:
-    """The state of the generator of random tensors, once for each device."""
+    """The state of the generator of random tensors, once for each device.
+
+    >>> len(mg.cuda.get_rng_state_all()) == mg.cuda.device_count()
+    True
+    """
     return [_get_rng_state() for _ in range(device_count())]
 
 
 def set_rng_state_all(new_states: Iterable[Tensor]) -> None:
-    """Lets the generator of random tensors, which all devices share, go on from the first of some states; of none, from where it is."""
+    """Lets the generator of random tensors, which all devices share, go on from the first of some states; of none, from where it is.
+
+    Arguments:
+        new_states: the states
+
+    >>> mg.cuda.set_rng_state_all(mg.cuda.get_rng_state_all())
+    """
     for state in [*new_states][:1]:
         _set_rng_state(state)
 
@@ -311,6 +434,8 @@ def set_rng_state_all(new_states: Iterable[Tensor]) -> None:
 def set_device(device: Device | str | int | None) -> None:
     """Says that "cuda" is the first device, as it is; a negative number says nothing. RuntimeError for another device: it is named where it
     is used, "cuda:1", or is the default device (`set_default_device`).
+
+    >>> mg.cuda.set_device(0)  # doctest: +SKIP
     """
     if isinstance(device, int) and device < 0:
         return
@@ -321,7 +446,11 @@ def set_device(device: Device | str | int | None) -> None:
 
 
 class device:
-    """A block in which "cuda" is a device: the first, as it is (see `set_device`)."""
+    """A block in which "cuda" is a device: the first, as it is (see `set_device`).
+
+    >>> with mg.cuda.device(0):  # doctest: +SKIP
+    ...     x = mg.zeros(2, device="cuda")
+    """
 
     def __init__(self, device: Device | str | int | None) -> None:
         self.idx = -1 if device is None else device
@@ -334,26 +463,47 @@ class device:
 
 
 class device_of(device):
-    """A block in which "cuda" is the device that a tensor is on; for a tensor that is on none, as it is."""
+    """A block in which "cuda" is the device that a tensor is on; for a tensor that is on none, as it is.
+
+    Arguments:
+        obj: the tensor
+
+    >>> with mg.cuda.device_of(mg.zeros(2)):
+    ...     print("as it is")
+    as it is
+    """
 
     def __init__(self, obj: Tensor) -> None:
         super().__init__(obj.device if obj.is_cuda else None)
 
 
 def is_tf32_supported() -> bool:
-    """Whether the current device multiplies in tf32: from compute capability 8.0 on."""
+    """Whether the current device multiplies in tf32: from compute capability 8.0 on.
+
+    >>> mg.cuda.is_tf32_supported()  # doctest: +SKIP
+    """
     return is_available() and get_device_capability() >= (8, 0)
 
 
 def can_device_access_peer(device: Device | str | int | None, peer_device: Device | str | int | None) -> bool:
-    """Whether a device reads another one's memory by itself."""
+    """Whether a device reads another one's memory by itself.
+
+    Arguments:
+        device, peer_device: the two devices
+
+    >>> mg.cuda.can_device_access_peer(0, 1)  # doctest: +SKIP
+    """
     from ._driver import reaches
 
     return reaches(_device(device), _device(peer_device))
 
 
 def is_current_stream_capturing() -> bool:
-    """Whether a step is being recorded on this thread."""
+    """Whether a step is being recorded on this thread.
+
+    >>> mg.cuda.is_current_stream_capturing()
+    False
+    """
     return _rs._is_recording()
 
 

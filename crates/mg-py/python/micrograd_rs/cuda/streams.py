@@ -22,7 +22,15 @@ if TYPE_CHECKING:
 
 
 class Stream:
-    """The stream of a device, whichever is asked for. RuntimeError where there is no such device."""
+    """The stream of a device, whichever is asked for. RuntimeError where there is no such device.
+
+    Arguments:
+        device: whose stream it is
+        priority: of no effect
+
+    >>> with mg.cuda.stream(mg.cuda.Stream()):  # doctest: +SKIP
+    ...     y = mg.ones(10, device="cuda") * 2
+    """
 
     def __init__(self, device: Device | str | int | None = None, priority: int = 0, **_: Any) -> None:
         self.device = _device(device)
@@ -74,6 +82,16 @@ class Event:
 
     Results are computed when they are looked at: what is to be between two events has to be computed there, by `realize()` or because its
     value is read. `elapsed_time` warns where nothing was.
+
+    Arguments:
+        enable_timing: whether it takes the time
+        blocking, interprocess, external: of no effect
+
+    >>> before, after = mg.cuda.Event(enable_timing=True), mg.cuda.Event(enable_timing=True)
+    >>> before.record()  # doctest: +SKIP
+    >>> _ = (mg.ones(10, device="cuda") * 2).realize()  # doctest: +SKIP
+    >>> after.record()  # doctest: +SKIP
+    >>> before.elapsed_time(after) >= 0  # doctest: +SKIP
     """
 
     def __init__(
@@ -127,7 +145,10 @@ class Event:
 
 
 class StreamContext:
-    """A block in which work goes to a stream: the device's one, whichever it is."""
+    """A block in which work goes to a stream: the device's one, whichever it is.
+
+    See `stream`.
+    """
 
     def __init__(self, stream: Stream | None) -> None:
         self.stream = stream
@@ -138,21 +159,35 @@ class StreamContext:
 
 
 def stream(stream: Stream | None) -> StreamContext:
-    """A block in which work goes to a stream."""
+    """A block in which work goes to a stream.
+
+    >>> with mg.cuda.stream(None):
+    ...     print("the device's own")
+    the device's own
+    """
     return StreamContext(stream)
 
 
 def set_stream(stream: Stream) -> None:
-    """Has no effect: a device has one stream."""
+    """Has no effect: a device has one stream.
+
+    >>> mg.cuda.set_stream(mg.cuda.current_stream())  # doctest: +SKIP
+    """
 
 
 def current_stream(device: Device | str | int | None = None) -> Stream:
-    """The stream of a device."""
+    """The stream of a device.
+
+    >>> mg.cuda.current_stream().synchronize()  # doctest: +SKIP
+    """
     return Stream(device)
 
 
 def default_stream(device: Device | str | int | None = None) -> Stream:
-    """The stream of a device."""
+    """The stream of a device.
+
+    >>> mg.cuda.default_stream() == mg.cuda.current_stream()  # doctest: +SKIP
+    """
     return Stream(device)
 
 
@@ -160,21 +195,50 @@ _INSTEAD = "a step is recorded and replayed by jit: step = micrograd_rs.jit(step
 
 
 class CUDAGraph:
-    """RuntimeError: `jit` is what records and replays steps; on CUDA devices as such graphs."""
+    """RuntimeError: `jit` is what records and replays steps; on CUDA devices as such graphs.
+
+    Arguments:
+        keep_graph: as in PyTorch
+
+    >>> try:
+    ...     mg.cuda.CUDAGraph()
+    ... except RuntimeError:
+    ...     print("jit records")
+    jit records
+    """
 
     def __init__(self, keep_graph: bool = False) -> None:
         raise RuntimeError(f"CUDAGraph: {_INSTEAD}")
 
 
 class graph:
-    """RuntimeError: see `CUDAGraph`."""
+    """RuntimeError: see `CUDAGraph`.
+
+    Arguments:
+        cuda_graph, pool, stream, capture_error_mode: as in PyTorch
+
+    >>> try:
+    ...     mg.cuda.graph(None)
+    ... except RuntimeError:
+    ...     print("jit records")
+    jit records
+    """
 
     def __init__(self, cuda_graph: Any, pool: Any = None, stream: Any = None, capture_error_mode: str = "global") -> None:
         raise RuntimeError(f"graph: {_INSTEAD}")
 
 
 def make_graphed_callables(callables: Any, sample_args: Any = None, *_: Any, **__: Any) -> Any:
-    """Functions or modules whose calls are recorded and replayed (see `compile`): one of one, a tuple of a tuple. It needs no samples."""
+    """Functions or modules whose calls are recorded and replayed (see `compile`): one of one, a tuple of a tuple. It needs no samples.
+
+    Arguments:
+        callables: a function or module, or a tuple of them
+        sample_args: of no effect
+
+    >>> step = mg.cuda.make_graphed_callables(lambda x: x * 2, (mg.ones(1),))
+    >>> step(mg.tensor([3.0]))
+    tensor([6.])
+    """
     from ..compiler import compile
 
     return tuple(compile(each) for each in callables) if isinstance(callables, (tuple, list)) else compile(callables)  # pyright: ignore[reportUnknownVariableType]

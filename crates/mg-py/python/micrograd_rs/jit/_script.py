@@ -18,11 +18,19 @@ class ScriptModule(Module):
 
 
 class RecursiveScriptModule(ScriptModule):
-    """What PyTorch's `jit.script` makes of a module. Nothing is one here."""
+    """What PyTorch's `jit.script` makes of a module. Nothing is one here.
+
+    >>> isinstance(mg.jit.script(mg.nn.Linear(2, 1)), mg.jit.RecursiveScriptModule)
+    False
+    """
 
 
 class ScriptFunction:
-    """What PyTorch's `jit.script` makes of a function. Nothing is one here, and to make one is a NotImplementedError."""
+    """What PyTorch's `jit.script` makes of a function. Nothing is one here, and to make one is a NotImplementedError.
+
+    >>> isinstance(mg.jit.script(lambda x: x * 2), mg.jit.ScriptFunction)
+    False
+    """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         raise NotImplementedError("jit.ScriptFunction: functions run as they are written; jit(f) records and replays one")

@@ -311,5 +311,9 @@ class _Part:
 
 
 def kineto_available() -> bool:
-    """True: there is a profiler. (In PyTorch it is a library of that name.)"""
+    """True: there is a profiler. (In PyTorch it is a library of that name.)
+
+    >>> mg.profiler.kineto_available()
+    True
+    """
     return True

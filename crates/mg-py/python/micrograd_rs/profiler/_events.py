@@ -14,7 +14,11 @@ _Column = tuple[str, Callable[[Any], str]]
 
 
 class DeviceType(Enum):
-    """Where an event was."""
+    """Where an event was.
+
+    >>> mg.profiler.DeviceType.CPU.name
+    'CPU'
+    """
 
     CPU = 0
     CUDA = 1
@@ -82,7 +86,20 @@ class _Sums:
 
 
 class FunctionEvent(_Sums):
-    """A launch, or a range. A launch on a CUDA device is waited for in a profile: its time is the processor's and the device's."""
+    """A launch, or a range. A launch on a CUDA device is waited for in a profile: its time is the processor's and the device's.
+
+    Arguments:
+        name: what it was
+        start, end: from when to when, in microseconds
+        thread: on which thread
+        device: on what
+        is_user_annotation: whether it is a range
+
+    >>> with mg.profiler.profile() as p:
+    ...     _ = (mg.ones(4) * 2).tolist()
+    >>> all(event.time_range.end >= event.time_range.start for event in p.events())
+    True
+    """
 
     def __init__(self, name: str, start: float, end: float, thread: int, device: DeviceType, is_user_annotation: bool) -> None:
         self.name = name
@@ -112,7 +129,17 @@ class FunctionEvent(_Sums):
 
 
 class FunctionEventAvg(_Sums):
-    """Events of one name, summed."""
+    """Events of one name, summed.
+
+    Arguments:
+        key: their name
+
+    >>> with mg.profiler.profile() as p:
+    ...     with mg.profiler.record_function("mine"):
+    ...         _ = (mg.ones(4) * 2).tolist()
+    >>> [average.count for average in p.key_averages() if average.key == "mine"]
+    [1]
+    """
 
     def __init__(self, key: str) -> None:
         self.key = key
@@ -153,7 +180,18 @@ _ORDERS = (
 
 
 class EventList(list[Any]):
-    """Events, or sums of them."""
+    """Events, or sums of them.
+
+    Arguments:
+        events: the events
+        memory, shapes, stacks, flops: what the table shows of them
+
+    >>> with mg.profiler.profile() as p:
+    ...     _ = (mg.ones(4) * 2).tolist()
+    >>> averages = p.key_averages()
+    >>> type(averages).__name__, len(averages) >= 1
+    ('EventList', True)
+    """
 
     def __init__(self, events: Iterable[Any] = (), *, memory: bool = False, shapes: bool = False, stacks: bool = False, flops: bool = False) -> None:
         super().__init__(events)

@@ -16,7 +16,11 @@ if TYPE_CHECKING:
 
 
 class ProfilerActivity(Enum):
-    """Whose work is recorded: the processor's, or that of devices. (PyTorch's others have nothing here.)"""
+    """Whose work is recorded: the processor's, or that of devices. (PyTorch's others have nothing here.)
+
+    >>> mg.profiler.ProfilerActivity.CPU in mg.profiler.supported_activities()
+    True
+    """
 
     CPU = 0
     XPU = 1
@@ -27,12 +31,20 @@ class ProfilerActivity(Enum):
 
 
 def supported_activities() -> set[ProfilerActivity]:
-    """What there is to record on this machine."""
+    """What there is to record on this machine.
+
+    >>> mg.profiler.ProfilerActivity.CPU in mg.profiler.supported_activities()
+    True
+    """
     return {ProfilerActivity.CPU, ProfilerActivity.CUDA} if Device.is_cuda_available() else {ProfilerActivity.CPU}
 
 
 class ProfilerAction(Enum):
-    """What a profile does in a step."""
+    """What a profile does in a step.
+
+    >>> [action.name for action in mg.profiler.ProfilerAction]
+    ['NONE', 'WARMUP', 'RECORD', 'RECORD_AND_SAVE']
+    """
 
     NONE = 0
     WARMUP = 1
@@ -89,6 +101,18 @@ def tensorboard_trace_handler(
 ) -> Callable[[profile], None]:
     """For `on_trace_ready`: writes each trace to a file of its own in a folder, `<worker>.<nanoseconds>.pt.trace.json` (`.gz`), where
     TensorBoard's plugin looks for them. The worker is this machine and process where it has no name.
+
+    Arguments:
+        dir_name: the folder
+        worker_name: the worker's name
+        use_gzip: whether the file is compressed
+
+    >>> import os, tempfile
+    >>> folder = tempfile.mkdtemp()
+    >>> with mg.profiler.profile(on_trace_ready=mg.profiler.tensorboard_trace_handler(folder, "me")):
+    ...     _ = (mg.ones(4) * 2).tolist()
+    >>> [name.split(".")[0] for name in os.listdir(folder)]
+    ['me']
     """
 
     def handler(prof: profile) -> None:
