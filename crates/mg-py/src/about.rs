@@ -78,6 +78,9 @@ impl PyTensor {
     }
 
     /// The tensor itself: its numbers are real.
+    ///
+    /// >>> mg.tensor([1.0]).real
+    /// tensor([1.])
     #[getter]
     fn real<'py>(slf: Bound<'py, PyTensor>) -> Bound<'py, PyTensor> {
         slf
@@ -342,6 +345,9 @@ impl PyTensor {
     }
 
     /// The `n`-th derivative of the digamma function.
+    ///
+    /// >>> mg.tensor([1.0, 2.0]).polygamma(1)
+    /// tensor([1.6449, 0.6449])
     fn polygamma(&self, py: Python<'_>, n: i64) -> PyResult<PyTensor> {
         self.unary(py, |t| Tensor::try_polygamma(n, t))
     }

@@ -49,6 +49,14 @@ impl PyTensor {
     }
 
     /// `self` where the condition holds, else `other`.
+    ///
+    /// Arguments:
+    ///     condition: truth values; they and both tensors broadcast
+    ///     other: a tensor or a number
+    ///
+    /// >>> x = mg.tensor([-1.0, 2.0])
+    /// >>> x.where(x > 0, 0.0)
+    /// tensor([0., 2.])
     fn r#where(
         &self,
         py: Python<'_>,
@@ -61,6 +69,16 @@ impl PyTensor {
 }
 
 /// `input` where the condition holds, else `other`; with the condition alone, the positions where it does.
+///
+/// Arguments:
+///     condition: truth values; they and both others broadcast
+///     input, other: tensors or numbers
+///
+/// >>> x = mg.tensor([-1.0, 2.0])
+/// >>> mg.where(x > 0, x, 0.0)
+/// tensor([0., 2.])
+/// >>> mg.where(x > 0)
+/// (tensor([1]),)
 #[pyfunction]
 #[pyo3(signature = (condition, input=None, other=None, *, out=None))]
 pub fn r#where<'py>(

@@ -142,6 +142,11 @@ impl PyBegun {
 }
 
 /// What computed a tensor: an operation as a walk over the graph meets it.
+///
+/// >>> x = mg.tensor([1.0], requires_grad=True)
+/// >>> node = (x * 2).grad_fn
+/// >>> node.name(), isinstance(node, mg.autograd.graph.Node)
+/// ('MulBackward0', True)
 #[pyclass(frozen, subclass, name = "GradNode", module = "micrograd_rs")]
 pub struct PyHistory(pub History);
 

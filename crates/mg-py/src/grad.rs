@@ -93,6 +93,16 @@ fn leaves<'py>(inputs: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyTensor>>
 
 /// Adds the gradients of the sum of `tensors` to the `grad` of every leaf that they depend on, or of `inputs` alone: as if `backward`
 /// was called of each, in one walk. `grad_tensors` are their gradients, which tensors of one element can do without.
+///
+/// Arguments:
+///     retain_graph: whether the graph stays, so that it can be gone through again
+///     create_graph: whether the gradients can be differentiated
+///     grad_variables: an older name of `grad_tensors`
+///
+/// >>> x = mg.tensor([1.0, 2.0], requires_grad=True)
+/// >>> mg.autograd.backward([(x * x).sum(), x.sum()])
+/// >>> x.grad
+/// tensor([3., 5.])
 #[pyfunction]
 #[pyo3(signature = (tensors, grad_tensors=None, retain_graph=None, create_graph=false, grad_variables=None, inputs=None))]
 pub fn backward(
@@ -144,6 +154,17 @@ fn several<'py>(obj: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyTensor>>> 
 /// accumulated. An input that the outputs do not depend on is an error, None with `allow_unused`, or zeros with
 /// `materialize_grads`. `only_inputs` is always so. With `is_grads_batched` the first axis of each of `grad_outputs` counts gradients, and so does that of the answers:
 /// as if the function was called for each of them, in one walk.
+///
+/// Arguments:
+///     retain_graph: whether the graph stays, so that it can be gone through again
+///     create_graph: whether the gradients can be differentiated
+///
+/// >>> x = mg.tensor([1.0, 2.0], requires_grad=True)
+/// >>> (g,) = mg.autograd.grad((x**3).sum(), x, create_graph=True)
+/// >>> g.tolist()
+/// [3.0, 12.0]
+/// >>> mg.autograd.grad(g.sum(), x)
+/// (tensor([ 6., 12.]),)
 #[pyfunction]
 #[pyo3(signature = (outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=false, only_inputs=true,
     allow_unused=None, is_grads_batched=false, materialize_grads=false))]

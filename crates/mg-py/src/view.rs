@@ -184,6 +184,10 @@ impl PyTensor {
     /// >>> x = mg.tensor([1, 2])
     /// >>> x.type(), x.type(mg.float32)
     /// (micrograd_rs.int64, tensor([1., 2.]))
+    ///
+    /// Arguments:
+    ///     dtype: the dtype
+    ///     non_blocking: of no effect
     #[pyo3(signature = (dtype=None, non_blocking=false))]
     fn r#type<'py>(
         slf: Bound<'py, PyTensor>,

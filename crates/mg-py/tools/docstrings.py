@@ -9,6 +9,7 @@ The built package must be importable.
 
 from __future__ import annotations
 
+import enum
 import importlib
 import inspect
 import re
@@ -43,7 +44,9 @@ def members(room: str) -> dict[str, Any]:
 
 
 def arguments(value: Any) -> list[str]:
-    """What a callable takes that is not the same everywhere."""
+    """What a callable takes that is not the same everywhere. What is called on an enumeration is its members' matter."""
+    if isinstance(value, enum.EnumMeta):
+        return []
     try:
         parameters = inspect.signature(value).parameters
     except (TypeError, ValueError):

@@ -73,7 +73,9 @@ def written(path: Path) -> str:
         while i < len(lines) and lines[i].strip() not in ("", "///", '"""') and lines[i].startswith(indent) and not LINE.fullmatch(lines[i]) and not lines[i].startswith("== "):
             told.append(lines[i])
             i += 1
-        text = "" if "SKIP" in source[0] else printed("\n".join(source) + "\n", names)
+        # A docstring is Python's text, in which a backslash is two.
+        one, two = ("\\", "\\\\") if path.suffix == ".py" else ("\\", "\\")
+        text = "" if "SKIP" in source[0] else printed("\n".join(source).replace(two, one) + "\n", names).replace(one, two)
         keep = "SKIP" in source[0] or any("..." in line or "Traceback" in line for line in told)
         out += told if keep else [f"{indent}{line}".rstrip() if line else f"{indent}<BLANKLINE>" for line in text.rstrip("\n").split("\n") if text]
     return "\n".join(out)

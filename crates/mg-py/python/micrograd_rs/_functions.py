@@ -611,6 +611,10 @@ def conv_tbc(input: Tensor, weight: Tensor, bias: Tensor, pad: int = 0) -> Tenso
 
     >>> mg.conv_tbc(mg.ones(5, 1, 2), mg.ones(3, 2, 4), mg.zeros(4), pad=1).shape
     (5, 1, 4)
+
+    Arguments:
+        weight: the kernels
+        bias: what is added, `[out_channels]`
     """
     return _nn.conv1d(input.permute(1, 2, 0), weight.permute(2, 1, 0), bias, 1, pad).permute(2, 0, 1)
 
@@ -660,6 +664,9 @@ def grid_sampler(input: Tensor, grid: Tensor, interpolation_mode: int, padding_m
 
     >>> mg.grid_sampler(mg.tensor([[[[0.0, 10.0]]]]), mg.tensor([[[[0.0, 0.0]]]]), 0, 0, True)
     tensor([[[[5.]]]])
+
+    Arguments:
+        interpolation_mode, padding_mode: the numbers, from 0 on
     """
     modes, paddings = ("bilinear", "nearest", "bicubic"), ("zeros", "border", "reflection")
     if not (0 <= interpolation_mode < 3 and 0 <= padding_mode < 3):
@@ -688,6 +695,9 @@ def cond(pred: Any, true_fn: Callable[..., Any], false_fn: Callable[..., Any], o
 
     Arguments:
         operands: what it is called with
+
+    Arguments:
+        false_fn: the function where it does not
     """
     return (true_fn if bool(pred) else false_fn)(*operands)
 

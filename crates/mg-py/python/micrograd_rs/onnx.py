@@ -81,8 +81,10 @@ def export(
     Arguments:
         model: the module or function
         f: the file, by its path or open; none is written without it
-        verbose, export_params, do_constant_folding, keep_initializers_as_inputs: of no effect
         output_names: the names of results
+        opset_version: as in PyTorch; no older one than is written
+        export_params: True
+        verbose, do_constant_folding: of no effect
     """
     if opset_version is not None and opset_version < OPSET:
         raise ArgumentError(f"onnx.export: files are written in version {OPSET} of ONNX's operators, not {opset_version}")

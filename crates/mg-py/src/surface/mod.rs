@@ -363,12 +363,10 @@ fn definition(
             text.push_str(words);
             example(&mut text, operation, name, receiver == "$self");
         }
-        (Form::InPlace, false, false) => {
-            let _ =
-                write!(text, "`{0}`, written into the tensor, which is answered. See `{0}`.", operation.name);
-        }
-        (Form::InPlace, false, true) => {
-            let _ = write!(text, "`{0}` of the tensor itself, which is answered. See `{0}`.", operation.name);
+        (Form::InPlace, false, view) => {
+            let room = if operation.places[0] == Place::Nn { "nn.functional." } else { "" };
+            let how = if view { " of the tensor itself" } else { ", written into the tensor" };
+            let _ = write!(text, "`{0}`{how}, which is answered. See `{room}{0}`.", operation.name);
         }
     }
     let text_of = |s: &str| CString::new(s).unwrap_or_default().into_raw() as *const _;

@@ -179,6 +179,9 @@ class inference_mode(_Block):
     >>> with mg.inference_mode():
     ...     (x * 2).requires_grad
     False
+
+    Arguments:
+        mode: whether nothing is recorded; or the function
     """
 
     mode: bool

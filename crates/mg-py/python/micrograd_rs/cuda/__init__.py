@@ -109,6 +109,14 @@ class DeviceProperties:
     kHz, the bus in bits).
 
     See `get_device_properties`.
+
+    Arguments:
+        name, total_memory: what it is called, and how many bytes it has
+        major, minor: its compute capability
+        multi_processor_count, warp_size, max_threads_per_multi_processor, max_threads_per_block: how many threads it runs
+        regs_per_multiprocessor, shared_memory_per_block, shared_memory_per_block_optin, shared_memory_per_multiprocessor, L2_cache_size: its fast memory
+        clock_rate, memory_clock_rate, memory_bus_width: how fast it is, in kHz and bits
+        is_integrated, is_multi_gpu_board: whether it shares the host's memory, and its board
     """
 
     name: str

@@ -161,6 +161,9 @@ class RReLU(_InPlace):
 
     >>> mg.nn.RReLU().eval()(mg.tensor([-24.0, 24.0]))
     tensor([-5.5000, 24.0000])
+
+    Arguments:
+        lower, upper: from where to where slopes are drawn
     """
 
     def __init__(self, lower: float = 1 / 8, upper: float = 1 / 3, inplace: bool = False) -> None:

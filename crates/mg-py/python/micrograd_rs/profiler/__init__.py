@@ -85,6 +85,14 @@ class profile:
     - `acc_events`: what several cycles of a schedule record is kept together, and not the last alone.
 
     `with_modules`, `experimental_config`, `custom_trace_id_callback` and `post_processing_timeout_s` are for PyTorch's own tools, and change nothing.
+
+    `execution_trace_observer` is None.
+
+    >>> with mg.profiler.profile() as p:
+    ...     with mg.profiler.record_function("step"):
+    ...         _ = (mg.ones(4) * 2).tolist()
+    >>> "step" in {event.name for event in p.events()}
+    True
     """
 
     def __init__(
