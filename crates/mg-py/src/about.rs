@@ -98,6 +98,8 @@ impl PyTensor {
 
     /// The last two axes exchanged.
     ///
+    /// Errors: IndexError for one axis.
+    ///
     /// >>> mg.zeros(5, 2, 3).mH.shape
     /// (5, 3, 2)
     #[getter(mH)]
@@ -230,6 +232,8 @@ impl PyTensor {
     }
 
     /// Whether its only element is not 0.
+    ///
+    /// Errors: RuntimeError for several elements, or for none.
     ///
     /// >>> mg.tensor([0.0]).is_nonzero(), mg.tensor(3).is_nonzero()
     /// (False, True)

@@ -266,6 +266,8 @@ fn compare(a: &Tensor, b: Operand, op: CompareOp) -> Result<Tensor> {
 impl PyTensor {
     /// Sets every element to 0.
     ///
+    /// Errors: RuntimeError for a leaf that requires a gradient, outside of `no_grad`.
+    ///
     /// >>> x = mg.ones(2)
     /// >>> x.zero_()
     /// tensor([0., 0.])
@@ -278,6 +280,8 @@ impl PyTensor {
     ///
     /// Arguments:
     ///     value: the number, or a tensor without axes
+    ///
+    /// Errors: ArgumentError for a tensor with axes; RuntimeError for a leaf that requires a gradient, outside of `no_grad`.
     ///
     /// >>> mg.zeros(2, 2).fill_(7)
     /// tensor([[7., 7.],
@@ -293,6 +297,8 @@ impl PyTensor {
     /// Arguments:
     ///     src: the other tensor
     ///     non_blocking: of no effect, since nobody waits for a copy
+    ///
+    /// Errors: ArgumentError for a shape that does not broadcast; RuntimeError for a leaf that requires a gradient, outside of `no_grad`.
     ///
     /// >>> x = mg.zeros(2, 2)
     /// >>> x.copy_(mg.tensor([1, 2]))

@@ -37,6 +37,8 @@ pub fn is_autocast_enabled(device_type: &str) -> PyResult<bool> {
 /// Arguments:
 ///     device_type: "cpu" or "cuda"
 ///
+/// Errors: RuntimeError for another type of device.
+///
 /// >>> mg.get_autocast_dtype("cpu"), mg.get_autocast_dtype("cuda")
 /// (micrograd_rs.bfloat16, micrograd_rs.float16)
 #[pyfunction]

@@ -74,6 +74,8 @@ impl PyTensor {
 ///     condition: truth values; they and both others broadcast
 ///     input, other: tensors or numbers
 ///
+/// Errors: DTypeError for a condition of other than truth values; ArgumentError for shapes that do not broadcast.
+///
 /// >>> x = mg.tensor([-1.0, 2.0])
 /// >>> mg.where(x > 0, x, 0.0)
 /// tensor([0., 2.])

@@ -318,6 +318,8 @@ impl PyTensor {
     /// place. Of the result of an operation, it is the gradient of the value that the tensor has now. `remove()` of the answer takes
     /// the hook away.
     ///
+    /// Errors: RuntimeError for what requires no gradient.
+    ///
     /// >>> x = mg.tensor([1.0, 2.0], requires_grad=True)
     /// >>> handle = x.register_hook(lambda gradient: gradient * 10)
     /// >>> x.sum().backward()
@@ -335,6 +337,8 @@ impl PyTensor {
 
     /// Calls `hook` with this tensor, a leaf, each time `backward` has added to its gradient. `remove()` of the answer takes the hook
     /// away.
+    ///
+    /// Errors: RuntimeError for what is no leaf, or requires no gradient.
     ///
     /// >>> x = mg.tensor([1.0, 2.0], requires_grad=True)
     /// >>> handle = x.register_post_accumulate_grad_hook(lambda leaf: print(leaf.grad))
@@ -362,6 +366,8 @@ impl PyTensor {
     }
 
     /// Keeps the gradient of this tensor in `grad` though it is the result of an operation.
+    ///
+    /// Errors: RuntimeError for what requires no gradient.
     ///
     /// >>> x = mg.tensor([3.0], requires_grad=True)
     /// >>> y = x * 2

@@ -15,6 +15,8 @@ use crate::error::{compute, exception};
 ///     index: the number, where `device` does not say it
 ///     type: another name of `device`
 ///
+/// Errors: ArgumentError for another name.
+///
 /// >>> mg.device("cuda", 1).index, mg.device("cpu") == "cpu"
 /// (1, True)
 #[pyclass(frozen, name = "Device", module = "micrograd_rs", from_py_object)]
@@ -52,6 +54,8 @@ pub fn usable_device(obj: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Device>>
 ///
 /// Arguments:
 ///     device: the device
+///
+/// Errors: RuntimeError for a device that is not there.
 ///
 /// >>> mg.set_default_device("cpu")
 /// >>> mg.zeros(2).device

@@ -505,6 +505,8 @@ fn on_foreign(foreign: Foreign, dl: &DLTensor) -> PyResult<Tensor> {
 ///     ext_tensor: what has `__dlpack__`, or a capsule
 ///     copy: whether the memory is copied: it is unless this is false
 ///
+/// Errors: AttributeError for what exports nothing.
+///
 /// >>> import numpy
 /// >>> mg.from_dlpack(numpy.arange(3))
 /// tensor([0, 1, 2])

@@ -18,6 +18,8 @@ use crate::format::why_absent;
 /// Arguments:
 ///     name: what it is called
 ///
+/// Errors: DTypeError for another name.
+///
 /// >>> mg.dtype("float32") == mg.float32, mg.float32.itemsize, mg.float32.is_floating_point
 /// (True, 4, True)
 #[pyclass(frozen, name = "dtype", module = "micrograd_rs", from_py_object)]
@@ -101,6 +103,8 @@ pub fn optional_dtype(obj: Option<&Bound<'_, PyAny>>) -> PyResult<Option<DType>>
 ///     type1: a dtype
 ///     type2: another one
 ///
+/// Errors: TypeError for what are no dtypes.
+///
 /// >>> mg.promote_types(mg.int64, mg.float16), mg.promote_types(mg.uint8, mg.int8)
 /// (micrograd_rs.float16, micrograd_rs.int16)
 #[pyfunction]
@@ -113,6 +117,8 @@ pub fn promote_types(type1: &Bound<'_, PyAny>, type2: &Bound<'_, PyAny>) -> PyRe
 /// Arguments:
 ///     tensor1: a tensor or a number
 ///     tensor2: another one
+///
+/// Errors: TypeError for dtypes.
 ///
 /// >>> mg.result_type(mg.tensor([1, 2]), 0.5), mg.result_type(mg.tensor([1.0], dtype=mg.float16), 0.5)
 /// (micrograd_rs.float32, micrograd_rs.float16)
@@ -140,6 +146,8 @@ pub fn result_type(tensor1: &Bound<'_, PyAny>, tensor2: &Bound<'_, PyAny>) -> Py
 ///     from_: the dtype of the result
 ///     to: the dtype that it is written into
 ///
+/// Errors: TypeError for what are no dtypes.
+///
 /// >>> mg.can_cast(mg.int64, mg.float32), mg.can_cast(mg.float32, mg.int64)
 /// (True, False)
 #[pyfunction]
@@ -152,6 +160,8 @@ pub fn can_cast(from_: &Bound<'_, PyAny>, to: &Bound<'_, PyAny>) -> PyResult<boo
 ///
 /// Arguments:
 ///     d: a floating-point dtype
+///
+/// Errors: DTypeError for integers.
 ///
 /// >>> mg.set_default_dtype(mg.float64)
 /// >>> mg.tensor([1.0]).dtype

@@ -104,6 +104,8 @@ impl PyTensor {
 impl PyTensor {
     /// The only element as Python's number.
     ///
+    /// Errors: ArgumentError for several elements, or for none.
+    ///
     /// >>> mg.tensor([[2.5]]).item()
     /// 2.5
     fn item<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
@@ -280,6 +282,8 @@ impl PyTensor {
 
     /// The distance between neighbours along each axis in memory, in elements, or along one axis.
     ///
+    /// Errors: IndexError for an axis out of range.
+    ///
     /// >>> x = mg.zeros(2, 3)
     /// >>> x.stride(), x.T.stride()
     /// ((3, 1), (1, 3))
@@ -390,6 +394,8 @@ impl Export {
 ///
 /// Arguments:
 ///     array: the array
+///
+/// Errors: TypeError for what is no array, or one of other than numbers.
 ///
 /// >>> import numpy
 /// >>> a = numpy.zeros(2, dtype="float32")

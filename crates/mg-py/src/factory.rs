@@ -57,6 +57,9 @@ fn shape(args: &Bound<'_, PyTuple>, size: Any<'_, '_>) -> PyResult<Vec<usize>> {
 /// Arguments:
 ///     data: a number, nested sequences of numbers, an array or a tensor
 ///
+/// Errors: ValueError for sequences of unlike lengths; TypeError for what are no numbers; DTypeError where integers are to require a gradient;
+/// RuntimeError for a device that is not there.
+///
 /// >>> mg.tensor([[1, 2], [3, 4]])
 /// tensor([[1, 2],
 ///         [3, 4]])
@@ -82,6 +85,8 @@ pub fn tensor(
 ///
 /// Arguments:
 ///     data: a tensor, an array, or what `tensor` takes
+///
+/// Errors: As `tensor`.
 ///
 /// >>> x = mg.tensor([1.0, 2.0])
 /// >>> mg.as_tensor(x) is x
@@ -156,6 +161,9 @@ filled! {
     ///     shape: the sizes, one after the other or in one list
     ///     size: the same, by name
     ///
+    /// Errors: ValueError for a negative size; ArgumentError for more than 16 axes; TypeError for what are no integers; RuntimeError for a device that is
+    /// not there.
+    ///
     /// >>> mg.zeros(2, 3)
     /// tensor([[0., 0., 0.],
     ///         [0., 0., 0.]])
@@ -168,6 +176,8 @@ filled! {
     ///     shape: the sizes, one after the other or in one list
     ///     size: the same, by name
     ///
+    /// Errors: As `zeros`.
+    ///
     /// >>> mg.ones(2, 3)
     /// tensor([[1., 1., 1.],
     ///         [1., 1., 1.]])
@@ -177,6 +187,8 @@ filled! {
     /// Arguments:
     ///     shape: the sizes, one after the other or in one list
     ///     size: the same, by name
+    ///
+    /// Errors: As `zeros`.
     ///
     /// >>> mg.empty(2, 3).shape
     /// (2, 3)
@@ -204,6 +216,8 @@ fn dtype_of_number(obj: &Bound<'_, PyAny>, own: DType) -> Option<DType> {
 /// Arguments:
 ///     size: the shape
 ///     fill_value: the value
+///
+/// Errors: TypeError for what is no number; as `zeros`.
 ///
 /// >>> mg.full((2, 2), 7), mg.full((2,), 0.5)
 /// (tensor([[7, 7],
@@ -259,6 +273,8 @@ fn columns_of_eye(obj: &Bound<'_, PyAny>) -> PyResult<Option<usize>> {
 ///     n: how many rows
 ///     m: how many columns, as many as rows unless given
 ///
+/// Errors: ArgumentError for a negative number.
+///
 /// >>> mg.eye(2, 3)
 /// tensor([[1., 0., 0.],
 ///         [0., 1., 0.]])
@@ -292,6 +308,8 @@ pub fn eye(
 ///     start: the first number; 0, where one number is given
 ///     end: what it ends before
 ///     step: how far neighbours are from each other, 1 unless given
+///
+/// Errors: ArgumentError for a step of 0, or one that leads away from the end.
 ///
 /// >>> mg.arange(4)
 /// tensor([0, 1, 2, 3])
@@ -374,6 +392,8 @@ fn steps_of_linspace(obj: &Bound<'_, PyAny>) -> PyResult<usize> {
 ///     end: the last one
 ///     steps: how many there are
 ///
+/// Errors: ArgumentError for a negative number of steps.
+///
 /// >>> mg.linspace(0, 1, 5)
 /// tensor([0.0000, 0.2500, 0.5000, 0.7500, 1.0000])
 #[pyfunction]
@@ -404,6 +424,8 @@ pub fn linspace(
 ///     low: the least integer; where two arguments are given the first is `high`
 ///     high: what none reaches
 ///     size: the shape
+///
+/// Errors: ArgumentError where there is no integer between the bounds.
 ///
 /// >>> x = mg.randint(0, 3, (100,))
 /// >>> x.unique()
@@ -448,6 +470,8 @@ impl PyTensor {
     ///
     /// Arguments:
     ///     data: numbers, nested sequences of them, an array or a tensor
+    ///
+    /// Errors: As `tensor`.
     ///
     /// >>> mg.zeros(1, dtype=mg.float64).new_tensor([1, 2])
     /// tensor([1., 2.], dtype=micrograd_rs.float64)
@@ -550,10 +574,14 @@ macro_rules! drawn_like {
 drawn_like! {
     /// Uniform random numbers in the shape and dtype of another tensor, on its device.
     ///
+    /// Errors: DTypeError for integers, unless `dtype` is another.
+    ///
     /// >>> mg.rand_like(mg.zeros(2, 3)).shape
     /// (2, 3)
     rand_like Tensor::try_rand_of;
     /// Normal random numbers in the shape and dtype of another tensor, on its device.
+    ///
+    /// Errors: DTypeError for integers, unless `dtype` is another.
     ///
     /// >>> mg.randn_like(mg.zeros(2, 3, dtype=mg.float64)).dtype
     /// micrograd_rs.float64
@@ -601,6 +629,8 @@ pub fn full_like(
 ///
 /// Arguments:
 ///     shapes: one after the other
+///
+/// Errors: ArgumentError where they do not.
 ///
 /// >>> mg.broadcast_shapes((3, 1), (4,), (2, 1, 1))
 /// (2, 3, 4)

@@ -88,6 +88,8 @@ pub fn _safetensors_bytes<'py>(
 ///     path: the file
 ///     metadata: whether the text of the file is answered too
 ///
+/// Errors: OSError where the file cannot be read; ValueError where it is none.
+///
 /// >>> import os, tempfile
 /// >>> path = os.path.join(tempfile.mkdtemp(), "a.safetensors")
 /// >>> mg.save_safetensors({"a": mg.tensor([1, 2])}, path)

@@ -52,13 +52,14 @@ impl PyTensor {
     /// Adds the gradient of this tensor to the `grad` of every leaf that it depends on, or of `inputs` alone. A tensor of more
     /// than one element needs a seed `gradient` of its shape. The graph is let go unless it is to be retained.
     ///
-    /// Where the tensor itself has no gradient to pass on, that is an error; so is a graph that was let go.
-    ///
     /// Arguments:
     ///     gradient: what is passed on, of the tensor's shape; 1 for a tensor of one element
     ///     retain_graph: whether the graph stays, so that it can be gone through again
     ///     create_graph: whether the gradients can be differentiated
     ///     inputs: the leaves that get a gradient, by themselves all
+    ///
+    /// Errors: RuntimeError for what depends on nothing that requires a gradient, for several elements without `gradient`, and where the graph
+    /// was let go; ArgumentError for a `gradient` of another shape.
     ///
     /// >>> x = mg.tensor([1.0, 2.0], requires_grad=True)
     /// >>> (x * x).sum().backward()
@@ -98,6 +99,8 @@ fn leaves<'py>(inputs: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyTensor>>
 ///     retain_graph: whether the graph stays, so that it can be gone through again
 ///     create_graph: whether the gradients can be differentiated
 ///     grad_variables: an older name of `grad_tensors`
+///
+/// Errors: As `Tensor.backward`.
 ///
 /// >>> x = mg.tensor([1.0, 2.0], requires_grad=True)
 /// >>> mg.autograd.backward([(x * x).sum(), x.sum()])
@@ -158,6 +161,8 @@ fn several<'py>(obj: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyTensor>>> 
 /// Arguments:
 ///     retain_graph: whether the graph stays, so that it can be gone through again
 ///     create_graph: whether the gradients can be differentiated
+///
+/// Errors: RuntimeError for an input that the outputs do not depend on, unless `allow_unused` or `materialize_grads`, and where the graph was let go.
 ///
 /// >>> x = mg.tensor([1.0, 2.0], requires_grad=True)
 /// >>> (g,) = mg.autograd.grad((x**3).sum(), x, create_graph=True)

@@ -14,6 +14,8 @@ use crate::tensor::PyTensor;
 /// Arguments:
 ///     device: where it is said to be
 ///
+/// Errors: RuntimeError for a device that is not there.
+///
 /// >>> g = mg.Generator().manual_seed(7)
 /// >>> a = mg.rand(3, generator=g)
 /// >>> bool((a == mg.rand(3, generator=g.manual_seed(7))).all())
@@ -140,6 +142,8 @@ pub fn _draw_from(generator: Option<&PyGenerator>) {
 ///
 /// Arguments:
 ///     seed: any integer
+///
+/// Errors: ValueError for what is no integer of 64 bits.
 ///
 /// >>> a = [mg.rand(2) for _ in range(2) if mg.manual_seed(7)]
 /// >>> bool((a[0] == a[1]).all())

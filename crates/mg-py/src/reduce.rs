@@ -144,6 +144,8 @@ impl PyTensor {
     /// Arguments:
     ///     dim: the axis, or another tensor
     ///
+    /// Errors: EmptyError where there are no elements; IndexError for an axis out of range.
+    ///
     /// >>> x = mg.tensor([[1, 7], [3, 2]])
     /// >>> x.max()
     /// tensor(7)
@@ -172,6 +174,8 @@ impl PyTensor {
     ///
     /// Arguments:
     ///     dim: the axis, or another tensor
+    ///
+    /// Errors: EmptyError where there are no elements; IndexError for an axis out of range.
     ///
     /// >>> x = mg.tensor([[1, 7], [3, 2]])
     /// >>> x.min()

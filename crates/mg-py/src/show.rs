@@ -110,6 +110,8 @@ fn cell(number: &Bound<'_, PyAny>) -> PyResult<String> {
 ///     profile: "default", "short" or "full", which set the others
 ///     sci_mode: whether numbers have an exponent
 ///
+/// Errors: ValueError for another profile.
+///
 /// >>> mg.set_printoptions(precision=2)
 /// >>> mg.tensor([1 / 3])
 /// tensor([0.33])
@@ -158,6 +160,8 @@ pub fn get_num_threads() -> usize {
 ///
 /// Arguments:
 ///     num: how many, at least 1
+///
+/// Errors: RuntimeError for a number below 1.
 ///
 /// >>> mg.set_num_threads(mg.get_num_threads())
 #[pyfunction]

@@ -29,6 +29,8 @@ use crate::{nested, size};
 ///     requires_grad: whether it is a leaf whose gradient is kept; True by itself, unless there are sizes alone
 ///     sizes: the other sizes, where there are sizes alone
 ///
+/// Errors: ValueError for sequences of unlike lengths; TypeError for what are no numbers.
+///
 /// >>> x = mg.Tensor([[1.0, 2.0], [3.0, 4.0]])
 /// >>> y = (x @ x).relu().sum()
 /// >>> y.backward()
@@ -315,6 +317,8 @@ impl PyTensor {
 
     /// The sizes of the axes, or of one.
     ///
+    /// Errors: IndexError for an axis out of range.
+    ///
     /// >>> x = mg.zeros(2, 3)
     /// >>> x.size(), x.size(-1)
     /// ((2, 3), 3)
@@ -432,6 +436,8 @@ impl PyTensor {
 
     /// Whether gradients flow to it. Can be set on leaves.
     ///
+    /// Errors: DTypeError for integers; RuntimeError where the result of an operation is to be a constant.
+    ///
     /// >>> x = mg.tensor([1.0])
     /// >>> x.requires_grad = True
     /// >>> (x * 2).requires_grad
@@ -530,6 +536,8 @@ impl PyTensor {
     }
 
     /// Makes it a leaf whose gradient is kept, or a constant.
+    ///
+    /// Errors: DTypeError for integers; RuntimeError where the result of an operation is to be a constant.
     ///
     /// >>> x = mg.zeros(2).requires_grad_()
     /// >>> x.requires_grad

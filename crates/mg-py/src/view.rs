@@ -63,6 +63,8 @@ impl PyTensor {
 
     /// The last two axes exchanged.
     ///
+    /// Errors: IndexError for one axis.
+    ///
     /// >>> mg.zeros(5, 2, 3).mT.shape
     /// (5, 3, 2)
     #[getter(mT)]
@@ -91,6 +93,8 @@ impl PyTensor {
     ///     args: a device, a dtype, both, or another tensor
     ///     copy: whether it is a copy where nothing changes, too
     ///     kwargs: `device`, `dtype`, `other`, and what has no effect here: `non_blocking`, `memory_format`
+    ///
+    /// Errors: ArgumentError for what is no device; RuntimeError for a device that is not there; TypeError for what is neither.
     ///
     /// >>> x = mg.tensor([1, 2])
     /// >>> x.to(mg.float16)
@@ -157,6 +161,8 @@ impl PyTensor {
     /// Arguments:
     ///     device: which one, by its number or name; the current one unless it says
     ///     non_blocking: of no effect, since nobody waits for a copy
+    ///
+    /// Errors: RuntimeError where there is no such device.
     ///
     /// >>> mg.tensor([1.0]).cuda()  # doctest: +SKIP
     #[pyo3(signature = (device=None, non_blocking=false, memory_format=None))]

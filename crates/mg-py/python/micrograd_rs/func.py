@@ -350,6 +350,8 @@ def vmap(
     without that axis, and cannot read their values. `randomness` is `"error"`, or `"different"` or `"same"`: whether each example draws
     random numbers of its own. With `chunk_size` so many examples are computed at once.
 
+    Errors: ArgumentError where `func` reads a value.
+
     >>> batch = mg.tensor([[1.0, 2.0], [3.0, 4.0]])
     >>> mg.func.vmap(mg.dot)(batch, batch)
     tensor([ 5., 25.])

@@ -482,6 +482,8 @@ class _Dropout(_InPlace):
 class Dropout(_Dropout):
     """In training, zeros with probability `p` and the rest scaled by 1/(1 − p); otherwise the input itself.
 
+    Errors: ValueError for a probability outside [0, 1].
+
     >>> drop = mg.nn.Dropout(0.5)
     >>> drop(mg.ones(1000)).unique()
     tensor([0., 2.])

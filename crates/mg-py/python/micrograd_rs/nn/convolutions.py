@@ -184,6 +184,9 @@ class Conv1d(_ConvForward):
         groups: how many parts the channels are in, each with kernels of its own
         bias: whether something is added
 
+    Errors: ValueError for channels that do not part into `groups`, and for another `padding_mode`; in a call ArgumentError for another number of
+    channels, and of a kernel that is larger than the padded input.
+
     >>> conv = mg.nn.Conv1d(3, 8, kernel_size=5, stride=2, padding=2)
     >>> conv(mg.ones(4, 3, 100)).shape, conv.weight.shape
     ((4, 8, 50), (8, 3, 5))
@@ -287,6 +290,8 @@ class ConvTranspose1d(_ConvTranspose):
         bias: whether something is added to each channel
         dilation: how far the kernel's elements are from each other
         padding_mode: "zeros"
+
+    Errors: As `Conv1d`; ValueError for another `padding_mode` than "zeros".
 
     >>> up = mg.nn.ConvTranspose1d(8, 3, kernel_size=4, stride=2, padding=1)
     >>> up(mg.ones(4, 8, 50)).shape

@@ -419,6 +419,8 @@ class Flatten(Module):
         start_dim: the first of them
         end_dim: the last one
 
+    Errors: IndexError for an axis out of range.
+
     >>> mg.nn.Flatten()(mg.zeros(32, 8, 4, 4)).shape
     (32, 128)
     """

@@ -86,6 +86,8 @@ class NLLLoss(_WeightedLoss):
         reduction: "mean", "sum" or "none"
         size_average, reduce: older ways to say `reduction`
 
+    Errors: IndexError for a label that is no class; ValueError for another reduction.
+
     >>> log_probs = mg.tensor([[0.5, 0.5], [0.1, 0.9]]).log()
     >>> mg.nn.NLLLoss()(log_probs, mg.tensor([0, 1]))
     tensor(0.3993)
@@ -128,6 +130,8 @@ class L1Loss(_Loss):
         reduction: "mean", "sum" or "none"
         size_average, reduce: older ways to say `reduction`
 
+    Errors: ArgumentError for shapes that do not broadcast; ValueError for another reduction.
+
     >>> mg.nn.L1Loss()(mg.tensor([1.0, 2.0]), mg.tensor([1.0, 4.0]))
     tensor(1.)
     """
@@ -142,6 +146,8 @@ class SmoothL1Loss(_Loss):
     Arguments:
         reduction: "mean", "sum" or "none"
         size_average, reduce: older ways to say `reduction`
+
+    Errors: ArgumentError for shapes that do not broadcast; ValueError for another reduction.
 
     >>> mg.nn.SmoothL1Loss(reduction="none")(mg.tensor([0.0, 0.0]), mg.tensor([0.5, 4.0]))
     tensor([0.1250, 3.5000])
@@ -167,6 +173,8 @@ class HuberLoss(_Loss):
     Arguments:
         reduction: "mean", "sum" or "none"
         delta: where differences begin to count linearly
+
+    Errors: ArgumentError for shapes that do not broadcast; ValueError for another reduction.
 
     >>> mg.nn.HuberLoss(delta=2.0)(mg.tensor([0.0, 0.0]), mg.tensor([0.5, 4.0]))
     tensor(3.0625)

@@ -272,6 +272,8 @@ class GroupNorm(Module):
         affine: whether it is scaled and shifted
         bias: whether it is shifted, with `affine`
 
+    Errors: ValueError for channels that do not part into `num_groups`.
+
     >>> mg.nn.GroupNorm(2, 4)(mg.tensor([[[1.0], [3.0], [10.0], [30.0]]])).flatten().detach()
     tensor([-1.0000,  1.0000, -1.0000,  1.0000])
     """

@@ -59,6 +59,8 @@ class MaxPool1d(_MaxPool):
         dilation: how far a window's elements are from each other
         ceil_mode: whether the last window may hang over
 
+    Errors: ArgumentError for windows that do not fit the input.
+
     >>> mg.nn.MaxPool1d(2)(mg.tensor([[[1.0, 5.0, 2.0, 3.0]]]))
     tensor([[[5., 3.]]])
     """
@@ -75,6 +77,8 @@ class MaxPool2d(_MaxPool):
         padding: how far windows begin before the first element
         dilation: how far a window's elements are from each other
         ceil_mode: whether the last window may hang over
+
+    Errors: ArgumentError for windows that do not fit the input.
 
     >>> mg.nn.MaxPool2d(2)(mg.arange(16.0).reshape(1, 1, 4, 4))
     tensor([[[[ 5.,  7.],
@@ -93,6 +97,8 @@ class MaxPool3d(_MaxPool):
         padding: how far windows begin before the first element
         dilation: how far a window's elements are from each other
         ceil_mode: whether the last window may hang over
+
+    Errors: ArgumentError for windows that do not fit the input.
 
     >>> mg.nn.MaxPool3d(3, stride=2, padding=1)(mg.ones(1, 1, 8, 8, 8)).shape
     (1, 1, 4, 4, 4)
@@ -117,6 +123,8 @@ class AvgPool1d(_AvgPoolNd):
         padding: how many zeros there are on each side
         ceil_mode: whether the last window may hang over
         count_include_pad: whether zeros of the padding count
+
+    Errors: ArgumentError for windows that do not fit the input.
 
     >>> mg.nn.AvgPool1d(2)(mg.tensor([[[1.0, 3.0, 5.0, 7.0]]]))
     tensor([[[2., 6.]]])
@@ -176,6 +184,8 @@ class AvgPool2d(_AvgPool):
         count_include_pad: whether zeros of the padding count
         divisor_override: what sums are divided by instead of by their number
 
+    Errors: ArgumentError for windows that do not fit the input.
+
     >>> mg.nn.AvgPool2d(2)(mg.arange(16.0).reshape(1, 1, 4, 4))
     tensor([[[[ 2.5000,  4.5000],
               [10.5000, 12.5000]]]])
@@ -194,6 +204,8 @@ class AvgPool3d(_AvgPool):
         ceil_mode: whether the last window may hang over
         count_include_pad: whether zeros of the padding count
         divisor_override: what sums are divided by instead of by their number
+
+    Errors: ArgumentError for windows that do not fit the input.
 
     >>> mg.nn.AvgPool3d(2, stride=1)(mg.ones(1, 1, 4, 4, 4)).shape
     (1, 1, 3, 3, 3)

@@ -338,6 +338,8 @@ class RNNCell(RNNCellBase):
         bias: whether something is added
         nonlinearity: "tanh" or "relu"
 
+    Errors: ValueError for another number of features, or another nonlinearity.
+
     >>> cell, h = mg.nn.RNNCell(3, 5), None
     >>> for x in mg.randn(7, 4, 3):
     ...     h = cell(x, h)
@@ -375,6 +377,8 @@ class GRUCell(RNNCellBase):
         input_size: how many features an input has
         hidden_size: how many a state has
         bias: whether something is added
+
+    Errors: ValueError for another number of features.
 
     >>> cell, h = mg.nn.GRUCell(3, 5), None
     >>> for x in mg.randn(7, 4, 3):

@@ -250,6 +250,8 @@ class OneCycleLR(_Cycling):
         final_div_factor: by how much the last one is less than the first
         three_phase: whether it goes down as far as it went up before it goes down to the end
 
+    Errors: ValueError without a number of steps.
+
     >>> sgd = mg.optim.SGD([mg.nn.Parameter(mg.zeros(1))], lr=1.0)
     >>> schedule = mg.optim.lr_scheduler.OneCycleLR(sgd, max_lr=1.0, total_steps=5, pct_start=0.4, cycle_momentum=False)
     >>> rates = []

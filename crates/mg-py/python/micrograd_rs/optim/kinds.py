@@ -276,6 +276,8 @@ class RMSprop(Optimizer):
         maximize: whether the step goes upwards
         foreach, capturable, differentiable, fused: how PyTorch computes it; of no effect here, where they are taken
 
+    Errors: ArgumentError for numbers that make no sense.
+
     >>> p = mg.nn.Parameter(mg.tensor([1.0]))
     >>> rmsprop = mg.optim.RMSprop([p], lr=0.01)
     >>> (p * 2).sum().backward()
@@ -316,6 +318,8 @@ class Adagrad(Optimizer):
         maximize: whether the step goes upwards
         foreach, capturable, differentiable, fused: how PyTorch computes it; of no effect here, where they are taken
 
+    Errors: ArgumentError for numbers that make no sense.
+
     >>> p = mg.nn.Parameter(mg.tensor([1.0]))
     >>> adagrad = mg.optim.Adagrad([p], lr=0.25)
     >>> (p * 2).sum().backward()
@@ -354,6 +358,8 @@ class Adadelta(Optimizer):
         weight_decay: what part of a parameter is added to its gradient
         maximize: whether the step goes upwards
         foreach, capturable, differentiable, fused: how PyTorch computes it; of no effect here, where they are taken
+
+    Errors: ArgumentError for numbers that make no sense.
 
     >>> p = mg.nn.Parameter(mg.tensor([1.0]))
     >>> adadelta = mg.optim.Adadelta([p])
@@ -428,6 +434,8 @@ class ASGD(Optimizer):
         weight_decay: what part of a parameter is added to its gradient
         maximize: whether the step goes upwards
         foreach, capturable, differentiable, fused: how PyTorch computes it; of no effect here, where they are taken
+
+    Errors: ArgumentError for numbers that make no sense.
 
     >>> p = mg.nn.Parameter(mg.tensor([1.0]))
     >>> asgd = mg.optim.ASGD([p], lr=0.25)

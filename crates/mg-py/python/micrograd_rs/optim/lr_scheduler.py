@@ -88,6 +88,8 @@ class LRScheduler:
         last_epoch: the epoch that was the last; −1 at the beginning
 
 
+    Errors: TypeError for what is no optimiser.
+
     >>> class Halves(mg.optim.lr_scheduler.LRScheduler):
     ...     def get_lr(self):
     ...         return [base / (self.last_epoch + 1) for base in self.base_lrs]

@@ -115,6 +115,8 @@ class Optimizer:
         params: tensors, dictionaries of them with options of their own, or `named_parameters()`
         defaults: the options and what they are by themselves
 
+    Errors: ValueError without parameters; TypeError for what are no tensors.
+
     >>> class Descent(mg.optim.Optimizer):
     ...     def __init__(self, params, lr):
     ...         super().__init__(params, {"lr": lr})

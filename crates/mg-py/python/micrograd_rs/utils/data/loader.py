@@ -116,6 +116,8 @@ class DataLoader(Generic[T_co]):
         worker_init_fn: called with each worker's number when it begins
         pin_memory, multiprocessing_context, pin_memory_device, in_order: of no effect
 
+    Errors: ValueError for a `batch_size` below 1, and for what says the same twice (`shuffle` and `sampler`, …).
+
     >>> data = mg.utils.data.TensorDataset(mg.arange(5), mg.arange(5) * 10)
     >>> for x, y in mg.utils.data.DataLoader(data, batch_size=2):
     ...     print(x.tolist(), y.tolist())
