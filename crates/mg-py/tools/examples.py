@@ -48,6 +48,12 @@ def printed(source: str, names: dict[str, Any]) -> str:
     return out.getvalue()
 
 
+def is_told(line: str, indent: str) -> bool:
+    """Whether a line behind an example is what it printed."""
+    ends = line.strip() in ("", "///", '"""') or line.startswith("== ")
+    return not ends and line.startswith(indent) and not LINE.fullmatch(line)
+
+
 def written(path: Path) -> str:
     """A file with what its examples print."""
     lines = path.read_text(encoding="utf-8").split("\n")
@@ -70,7 +76,7 @@ def written(path: Path) -> str:
             out.append(lines[i])
             i += 1
         told = []
-        while i < len(lines) and lines[i].strip() not in ("", "///", '"""') and lines[i].startswith(indent) and not LINE.fullmatch(lines[i]) and not lines[i].startswith("== "):
+        while i < len(lines) and is_told(lines[i], indent):
             told.append(lines[i])
             i += 1
         # A docstring is Python's text, in which a backslash is two.
