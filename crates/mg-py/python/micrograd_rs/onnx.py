@@ -84,7 +84,8 @@ def export(
         output_names: the names of results
         opset_version: as in PyTorch; no older one than is written
         export_params: True
-        verbose, do_constant_folding: of no effect
+        verbose: whether it says what it wrote
+        do_constant_folding: of no effect
     """
     if opset_version is not None and opset_version < OPSET:
         raise ArgumentError(f"onnx.export: files are written in version {OPSET} of ONNX's operators, not {opset_version}")

@@ -66,8 +66,9 @@ def gradcheck(
         eps: how far inputs are varied
         rtol, atol: the tolerances
         raise_exception: whether what differs is an error
-        check_undefined_grad, check_grad_dtypes, check_batched_forward_grad, check_backward_ad: what is checked besides, as in PyTorch
-        fast_mode, masked: of no effect
+        check_backward_ad: whether gradients are compared at all
+        check_batched_forward_grad: whether tangents that are computed in a batch are, too
+        check_undefined_grad, check_grad_dtypes, fast_mode, masked: of no effect
 
     >>> x = mg.tensor([1.0, 2.0], dtype=mg.float64, requires_grad=True)
     >>> mg.autograd.gradcheck(lambda x: x.exp() * x, x)

@@ -85,7 +85,8 @@ class Event:
 
     Arguments:
         enable_timing: whether it takes the time
-        blocking, interprocess, external: of no effect
+        blocking: of no effect
+        interprocess, external: False
 
     >>> before, after = mg.cuda.Event(enable_timing=True), mg.cuda.Event(enable_timing=True)
     >>> before.record()  # doctest: +SKIP
