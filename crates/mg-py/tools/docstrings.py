@@ -24,6 +24,11 @@ ROOMS = [
     "signal.windows", "distributions", "metrics", "kernels", "jit", "onnx", "profiler", "random", "serialization", "safetensors", "npz", "cuda", "testing",
     "tokenizers", "hub",
 ]  # fmt: skip
+# Classes whose methods users call by name.
+CLASSES = [
+    "Tensor", "nn.Module", "optim.Optimizer", "optim.lr_scheduler.LRScheduler", "distributions.Distribution", "metrics.Metric", "amp.GradScaler",
+    "utils.data.DataLoader",
+]  # fmt: skip
 # Arguments that are the same everywhere.
 PLAIN = {
     "self", "args", "kwargs", "input", "other", "out", "dtype", "device", "requires_grad", "layout", "pin_memory", "memory_format", "generator", "dim", "keepdim",
@@ -41,6 +46,14 @@ def members(room: str) -> dict[str, Any]:
         if callable(value) and not inspect.ismodule(value) and str(getattr(value, "__module__", "micrograd_rs")).startswith(("micrograd_rs", "None")):
             found[name] = value
     return found
+
+
+def inside(place: str) -> dict[str, Any]:
+    """The public names of a room, or of a class: of a tensor its attributes too, of others what is called."""
+    if place not in CLASSES:
+        return members(place)
+    of = named(place, "")
+    return {name: getattr(of, name) for name in dir(of) if not name.startswith("_") and (of is mg.Tensor or callable(getattr(of, name)))}
 
 
 def arguments(value: Any) -> list[str]:
@@ -87,19 +100,17 @@ def lacks(value: Any, room: str = "") -> list[str]:
 
 
 def lacking(room: str) -> dict[str, list[str]]:
-    """The names of a room, each by what its docstring lacks."""
-    its = {name: getattr(mg.Tensor, name) for name in dir(mg.Tensor) if not name.startswith("_")} if room == "Tensor" else members(room)
-    of = "" if room == "Tensor" else room
-    return {what: [name for name, value in its.items() if what in lacks(value, of)] for what in ("docstring", "example", "arguments")}
+    """The names of a room, or of a class, by what their docstrings lack."""
+    of = room.rpartition(".")[0] if room in CLASSES else room
+    return {what: [name for name, value in inside(room).items() if what in lacks(value, of)] for what in ("docstring", "example", "arguments")}
 
 
 def main() -> None:
     rooms = [a for a in sys.argv[1:] if not a.startswith("-")] or ROOMS
-    print(f"{'room':24}{'names':>7}{'no docstring':>14}{'no example':>12}{'an argument missing':>21}")
-    for room in [*rooms, *(["Tensor"] if rooms is ROOMS else [])]:
-        counts = lacking(room)
-        size = len(members(room)) if room != "Tensor" else sum(not name.startswith("_") for name in dir(mg.Tensor))
-        print(f"{room or 'micrograd_rs':24}{size:7}" + "".join(f"{len(counts[what]):{w}}" for what, w in (("docstring", 14), ("example", 12), ("arguments", 21))))
+    print(f"{'room':31}{'names':>7}{'no docstring':>14}{'no example':>12}{'an argument missing':>21}")
+    for room in [*rooms, *(CLASSES if rooms is ROOMS else [])]:
+        counts, size = lacking(room), len(inside(room))
+        print(f"{room or 'micrograd_rs':31}{size:7}" + "".join(f"{len(counts[what]):{w}}" for what, w in (("docstring", 14), ("example", 12), ("arguments", 21))))
         if "--names" in sys.argv:
             for what, names in counts.items():
                 print(f"    no {what}: {', '.join(names)}")

@@ -58,7 +58,14 @@ class Metric:
         self._core = _Metric(*self._options)
 
     def update(self, preds: Any, target: Any = None) -> None:
-        """Adds a batch: tensors, or what `as_tensor` makes tensors of (numbers, lists, arrays)."""
+        """Adds a batch: tensors, or what `as_tensor` makes tensors of (numbers, lists, arrays).
+
+        Arguments:
+            preds: the predictions
+            target: what they should be
+
+        See `metrics.Metric`.
+        """
         self._add(self._core, preds, target)
 
     def _add(self, core: _Metric, preds: Any, target: Any) -> None:
@@ -67,11 +74,17 @@ class Metric:
         core.update(preds, target)
 
     def compute(self) -> Tensor:
-        """The metric of all batches so far. Where there was none, it is no number."""
+        """The metric of all batches so far. Where there was none, it is no number.
+
+        See `metrics.Metric`.
+        """
         return self._core.compute()
 
     def reset(self) -> None:
-        """Begins anew."""
+        """Begins anew.
+
+        See `metrics.Metric`.
+        """
         self._core.reset()
 
     def __call__(self, preds: Any, target: Any = None) -> Tensor:

@@ -119,7 +119,14 @@ class GradScaler:
     @overload
     def scale(self, outputs: Iterable[Tensor]) -> Iterable[Tensor]: ...
     def scale(self, outputs: Any) -> Any:
-        """The loss, or each of several results, times the scale."""
+        """The loss, or each of several results, times the scale.
+
+        Arguments:
+            outputs: a tensor, or several
+
+        >>> mg.amp.GradScaler("cpu", init_scale=4.0).scale(mg.tensor(3.0))
+        tensor(12.)
+        """
         if not self._enabled:
             return outputs
         if isinstance(outputs, Tensor):
@@ -132,6 +139,16 @@ class GradScaler:
     def unscale_(self, optimizer: Optimizer) -> None:
         """Divides the gradients of the optimiser's parameters by the scale, and notes whether they are finite. Once in each step, and only
         where gradients are clipped or looked at before `step()`, which does it by itself otherwise.
+
+        Arguments:
+            optimizer: the optimiser
+
+        >>> p = mg.nn.Parameter(mg.tensor([1.0]))
+        >>> sgd, scaler = mg.optim.SGD([p], lr=0.25), mg.amp.GradScaler("cpu", init_scale=1024.0)
+        >>> scaler.scale((p * 2).sum()).backward()
+        >>> scaler.unscale_(sgd)
+        >>> p.grad
+        tensor([2.])
         """
         if not self._enabled:
             return
@@ -155,7 +172,19 @@ class GradScaler:
         return of
 
     def step(self, optimizer: Optimizer, *args: Any, **kwargs: Any) -> Any:
-        """A step of the optimiser, left out where gradients are not finite. Answers with what its `step()` does."""
+        """A step of the optimiser, left out where gradients are not finite. Answers with what its `step()` does.
+
+        Arguments:
+            optimizer: the optimiser
+            args, kwargs: what its `step()` is called with
+
+        >>> p = mg.nn.Parameter(mg.tensor([1.0]))
+        >>> sgd, scaler = mg.optim.SGD([p], lr=0.25), mg.amp.GradScaler("cpu")
+        >>> scaler.scale((p * float("inf")).sum()).backward()
+        >>> scaler.step(sgd)
+        >>> p.item()
+        1.0
+        """
         if not self._enabled:
             return optimizer.step(*args, **kwargs)
         if "closure" in kwargs or args:
@@ -178,7 +207,19 @@ class GradScaler:
         return answer
 
     def update(self, new_scale: float | Tensor | None = None) -> None:
-        """The next scale; at the end of each step. With `new_scale`, that."""
+        """The next scale; at the end of each step. With `new_scale`, that.
+
+        Arguments:
+            new_scale: the next scale
+
+        >>> p = mg.nn.Parameter(mg.tensor([1.0]))
+        >>> sgd, scaler = mg.optim.SGD([p], lr=0.25), mg.amp.GradScaler("cpu", init_scale=1024.0)
+        >>> scaler.scale((p * float("inf")).sum()).backward()
+        >>> scaler.step(sgd)
+        >>> scaler.update()
+        >>> scaler.get_scale()
+        512.0
+        """
         if not self._enabled:
             return
         core = self._known("update")
@@ -196,35 +237,78 @@ class GradScaler:
         self._seen = []
 
     def get_scale(self) -> float:
-        """The scale. Reads it on the host."""
+        """The scale. Reads it on the host.
+
+        >>> mg.amp.GradScaler("cpu", init_scale=1024.0).get_scale()
+        1024.0
+        """
         if not self._enabled:
             return 1.0
         return self._init_scale if self._core is None else self._core.scale.item()
 
     def get_growth_factor(self) -> float:
-        """What the scale is multiplied by after so many good steps."""
+        """What the scale is multiplied by after so many good steps.
+
+        >>> mg.amp.GradScaler("cpu").get_growth_factor()
+        2.0
+        """
         return self._growth_factor
 
     def get_backoff_factor(self) -> float:
-        """What the scale is multiplied by after a step that was left out."""
+        """What the scale is multiplied by after a step that was left out.
+
+        >>> mg.amp.GradScaler("cpu").get_backoff_factor()
+        0.5
+        """
         return self._backoff_factor
 
     def get_growth_interval(self) -> int:
-        """How many good steps there are before the scale grows."""
+        """How many good steps there are before the scale grows.
+
+        >>> mg.amp.GradScaler("cpu").get_growth_interval()
+        2000
+        """
         return self._growth_interval
 
     def set_growth_factor(self, new_factor: float) -> None:
-        """Sets what the scale is multiplied by after so many good steps."""
+        """Sets what the scale is multiplied by after so many good steps.
+
+        Arguments:
+            new_factor: the factor
+
+        >>> scaler = mg.amp.GradScaler("cpu")
+        >>> scaler.set_growth_factor(4.0)
+        >>> scaler.get_growth_factor()
+        4.0
+        """
         self._growth_factor = float(new_factor)
         self._changed()
 
     def set_backoff_factor(self, new_factor: float) -> None:
-        """Sets what the scale is multiplied by after a step that was left out."""
+        """Sets what the scale is multiplied by after a step that was left out.
+
+        Arguments:
+            new_factor: the factor
+
+        >>> scaler = mg.amp.GradScaler("cpu")
+        >>> scaler.set_backoff_factor(0.25)
+        >>> scaler.get_backoff_factor()
+        0.25
+        """
         self._backoff_factor = float(new_factor)
         self._changed()
 
     def set_growth_interval(self, new_interval: int) -> None:
-        """Sets how many good steps there are before the scale grows."""
+        """Sets how many good steps there are before the scale grows.
+
+        Arguments:
+            new_interval: how many
+
+        >>> scaler = mg.amp.GradScaler("cpu")
+        >>> scaler.set_growth_interval(100)
+        >>> scaler.get_growth_interval()
+        100
+        """
         self._growth_interval = int(new_interval)
         self._changed()
 
@@ -236,11 +320,19 @@ class GradScaler:
         return {"growth_factor": self._growth_factor, "backoff_factor": self._backoff_factor, "growth_interval": self._growth_interval}
 
     def is_enabled(self) -> bool:
-        """Whether it does anything."""
+        """Whether it does anything.
+
+        >>> mg.amp.GradScaler("cpu", enabled=False).is_enabled()
+        False
+        """
         return self._enabled
 
     def state_dict(self) -> dict[str, Any]:
-        """Scale, factors, interval and counter, under PyTorch's names; empty where it is switched off. Reads them on the host."""
+        """Scale, factors, interval and counter, under PyTorch's names; empty where it is switched off. Reads them on the host.
+
+        >>> sorted(mg.amp.GradScaler("cpu").state_dict())
+        ['_growth_tracker', 'backoff_factor', 'growth_factor', 'growth_interval', 'scale']
+        """
         if not self._enabled:
             return {}
         return {
@@ -252,7 +344,16 @@ class GradScaler:
         }
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Goes on from what `state_dict()` answered with."""
+        """Goes on from what `state_dict()` answered with.
+
+        Arguments:
+            state_dict: that
+
+        >>> first, second = mg.amp.GradScaler("cpu", init_scale=8.0), mg.amp.GradScaler("cpu")
+        >>> second.load_state_dict(first.state_dict())
+        >>> second.get_scale()
+        8.0
+        """
         if not self._enabled:
             return
         if not state_dict:

@@ -194,7 +194,14 @@ class Module:
         return module
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
-        """The output for an input."""
+        """The output for an input.
+
+        >>> class Twice(mg.nn.Module):
+        ...     def forward(self, x):
+        ...         return x * 2
+        >>> Twice()(mg.tensor([1.0]))
+        tensor([2.])
+        """
         raise NotImplementedError(f"{type(self).__name__} does not say what it makes of an input: write its forward()")
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -226,6 +233,13 @@ class Module:
     ) -> None:
         """Has this module's calls recorded and replayed from now on, as `micrograd_rs.compile` does of another module that stands for it: its names
         and its state stay what they are. Copies, and what is read of a file, are not compiled.
+
+        Its arguments: see `compile`.
+
+        >>> model = mg.nn.Linear(2, 1)
+        >>> model.compile()
+        >>> model(mg.ones(5, 2)).shape, list(model.state_dict())
+        ((5, 1), ['weight', 'bias'])
         """
         from ..compiler import compile
 
@@ -233,7 +247,14 @@ class Module:
         object.__setattr__(self, "_compiled", made)
 
     def share_memory(self) -> NoReturn:
-        """RuntimeError: processes share no memory. Threads share a module as it is; another process is sent its `state_dict()`."""
+        """RuntimeError: processes share no memory. Threads share a module as it is; another process is sent its `state_dict()`.
+
+        >>> try:
+        ...     mg.nn.Linear(2, 1).share_memory()
+        ... except RuntimeError:
+        ...     print("not here")
+        not here
+        """
         raise RuntimeError(
             f"{type(self).__name__}.share_memory: processes share no memory here: threads (threading.Thread) share a module as it is, and another "
             "process is sent its state_dict()"
@@ -281,7 +302,17 @@ class Module:
         raise AttributeError(unknown(f"'{type(self).__name__}'", name, known))
 
     def register_parameter(self, name: str, param: Tensor | None) -> None:
-        """Makes a parameter known under this name; None keeps the name for one."""
+        """Makes a parameter known under this name; None keeps the name for one.
+
+        Arguments:
+            name: the name
+            param: the parameter, or None
+
+        >>> model = mg.nn.Module()
+        >>> model.register_parameter("scale", mg.nn.Parameter(mg.ones(2)))
+        >>> [name for name, _ in model.named_parameters()]
+        ['scale']
+        """
         name = _checked(self, name, "parameter")
         if isinstance(param, Parameter):
             mark(param)
@@ -292,7 +323,17 @@ class Module:
         put(self, name, param)
 
     def register_buffer(self, name: str, tensor: Any, persistent: bool = True) -> None:
-        """Makes a tensor one that is saved with the parameters (if `persistent`) and not trained."""
+        """Makes a tensor one that is saved with the parameters (if `persistent`) and not trained.
+
+        Arguments:
+            name: the name
+            tensor: the tensor, or None
+
+        >>> model = mg.nn.Module()
+        >>> model.register_buffer("mean", mg.zeros(2))
+        >>> list(model.state_dict()), list(model.parameters())
+        (['mean'], [])
+        """
         name = _checked(self, name, "buffer")
         if tensor is not None:
             if not isinstance(tensor, Tensor):
@@ -302,7 +343,17 @@ class Module:
         put(self, name, tensor)
 
     def add_module(self, name: str, module: Any) -> None:
-        """Makes a module a part of this one under this name."""
+        """Makes a module a part of this one under this name.
+
+        Arguments:
+            name: the name
+            module: the module
+
+        >>> model = mg.nn.Module()
+        >>> model.add_module("out", mg.nn.Linear(2, 1))
+        >>> model.out
+        Linear(in_features=2, out_features=1, bias=True)
+        """
         if module is not None and not isinstance(module, Module):
             what = kind_of(module)
             if isinstance(module, type):
@@ -369,7 +420,15 @@ class Module:
                 yield name, value
 
     def get_submodule(self, target: str) -> Module:
-        """The module at a place such as `encoder.layers.0`; AttributeError if there is none. `""` is this module."""
+        """The module at a place such as `encoder.layers.0`; AttributeError if there is none. `""` is this module.
+
+        Arguments:
+            target: the place
+
+        >>> model = mg.nn.Sequential(mg.nn.Linear(2, 8), mg.nn.Sequential(mg.nn.ReLU()))
+        >>> model.get_submodule("1.0")
+        ReLU()
+        """
         found = self
         for name in target.split(".") if target else ():
             part = getattr(found, name)
@@ -379,7 +438,17 @@ class Module:
         return found
 
     def set_submodule(self, target: str, module: Any, strict: bool = False) -> None:
-        """Puts a module at a place such as `encoder.layers.0`; if `strict`, in the stead of one only."""
+        """Puts a module at a place such as `encoder.layers.0`; if `strict`, in the stead of one only.
+
+        Arguments:
+            target: the place
+            module: the module
+
+        >>> model = mg.nn.Sequential(mg.nn.Linear(2, 8), mg.nn.ReLU())
+        >>> model.set_submodule("1", mg.nn.Tanh())
+        >>> model[1]
+        Tanh()
+        """
         place, _, name = target.rpartition(".")
         if not target:
             raise ValueError("takes the place of a part, not of the module itself")
@@ -399,15 +468,34 @@ class Module:
         return found  # type: ignore[no-any-return]
 
     def get_parameter(self, target: str) -> Tensor:
-        """The parameter at a place such as `encoder.fc1.weight`; AttributeError if there is none."""
+        """The parameter at a place such as `encoder.fc1.weight`; AttributeError if there is none.
+
+        Arguments:
+            target: the place
+
+        >>> mg.nn.Sequential(mg.nn.Linear(2, 8)).get_parameter("0.weight").shape
+        (8, 2)
+        """
         return self._at(target, ("parameter",), "parameter")
 
     def get_buffer(self, target: str) -> Tensor:
-        """The buffer at a place such as `norm.running_mean`; AttributeError if there is none."""
+        """The buffer at a place such as `norm.running_mean`; AttributeError if there is none.
+
+        Arguments:
+            target: the place
+
+        >>> mg.nn.Sequential(mg.nn.BatchNorm1d(2)).get_buffer("0.running_mean")
+        tensor([0., 0.])
+        """
         return self._at(target, ("buffer", "transient"), "buffer")
 
     def named_children(self) -> Iterator[tuple[str, Module]]:
-        """The modules directly inside this one, each once, with their names."""
+        """The modules directly inside this one, each once, with their names.
+
+        >>> model = mg.nn.Sequential(mg.nn.Linear(2, 8), mg.nn.ReLU())
+        >>> [name for name, _ in model.named_children()]
+        ['0', '1']
+        """
         seen: set[int] = set()
         for name, child in self._own(("module",), Module):
             if id(child) not in seen:
@@ -415,14 +503,27 @@ class Module:
                 yield name, child
 
     def children(self) -> Iterator[Module]:
-        """The modules directly inside this one, each once."""
+        """The modules directly inside this one, each once.
+
+        >>> list(mg.nn.Sequential(mg.nn.ReLU(), mg.nn.Tanh()).children())
+        [ReLU(), Tanh()]
+        """
         for _, child in self.named_children():
             yield child
 
     def named_modules(
         self, memo: set[Any] | None = None, prefix: str = "", remove_duplicate: bool = True
     ) -> Iterator[tuple[str, Module]]:
-        """This module and all inside it, each once (if `remove_duplicate`), with their names."""
+        """This module and all inside it, each once (if `remove_duplicate`), with their names.
+
+        Arguments:
+            memo: modules that are left out
+            prefix: what stands before the names
+
+        >>> model = mg.nn.Sequential(mg.nn.Linear(2, 8), mg.nn.Sequential(mg.nn.ReLU()))
+        >>> [name for name, _ in model.named_modules()]
+        ['', '0', '1', '1.0']
+        """
         memo = set() if memo is None else memo
         if self in memo:
             return
@@ -433,7 +534,12 @@ class Module:
             yield from child.named_modules(memo, f"{prefix}.{name}" if prefix else name, remove_duplicate)
 
     def modules(self, remove_duplicate: bool = True) -> Iterator[Module]:
-        """This module and all inside it, each once (if `remove_duplicate`)."""
+        """This module and all inside it, each once (if `remove_duplicate`).
+
+        >>> model = mg.nn.Sequential(mg.nn.Linear(2, 8), mg.nn.Sequential(mg.nn.ReLU()))
+        >>> [type(module).__name__ for module in model.modules()]
+        ['Sequential', 'Linear', 'Sequential', 'ReLU']
+        """
         for _, module in self.named_modules(remove_duplicate=remove_duplicate):
             yield module
 
@@ -451,27 +557,66 @@ class Module:
     def named_parameters(
         self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
     ) -> Iterator[tuple[str, Tensor]]:
-        """All parameters, each once (if `remove_duplicate`), with their names: `0.weight`, `encoder.fc1.bias`."""
+        """All parameters, each once (if `remove_duplicate`), with their names: `0.weight`, `encoder.fc1.bias`.
+
+        Arguments:
+            prefix: what stands before the names
+            recurse: whether those of modules inside it count
+
+        >>> model = mg.nn.Sequential(mg.nn.Linear(2, 8), mg.nn.ReLU())
+        >>> [(name, tuple(p.shape)) for name, p in model.named_parameters()]
+        [('0.weight', (8, 2)), ('0.bias', (8,))]
+        """
         return self._named(("parameter",), prefix, recurse, remove_duplicate)
 
     def parameters(self, recurse: bool = True) -> Iterator[Tensor]:
-        """All parameters, each once."""
+        """All parameters, each once.
+
+        Arguments:
+            recurse: whether those of modules inside it count
+
+        >>> sum(p.numel() for p in mg.nn.Linear(2, 8).parameters())
+        24
+        """
         for _, parameter in self.named_parameters(recurse=recurse):
             yield parameter
 
     def named_buffers(
         self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
     ) -> Iterator[tuple[str, Tensor]]:
-        """All buffers, each once (if `remove_duplicate`), with their names."""
+        """All buffers, each once (if `remove_duplicate`), with their names.
+
+        Arguments:
+            prefix: what stands before the names
+            recurse: whether those of modules inside it count
+
+        >>> [name for name, _ in mg.nn.BatchNorm1d(2).named_buffers()]
+        ['running_mean', 'running_var', 'num_batches_tracked']
+        """
         return self._named(("buffer", "transient"), prefix, recurse, remove_duplicate)
 
     def buffers(self, recurse: bool = True) -> Iterator[Tensor]:
-        """All buffers, each once."""
+        """All buffers, each once.
+
+        Arguments:
+            recurse: whether those of modules inside it count
+
+        >>> [tuple(b.shape) for b in mg.nn.BatchNorm1d(2).buffers()]
+        [(2,), (2,), ()]
+        """
         for _, buffer in self.named_buffers(recurse=recurse):
             yield buffer
 
     def train(self, mode: bool = True) -> Self:
-        """Puts the module and all inside it in the mode for training, or the one for using it."""
+        """Puts the module and all inside it in the mode for training, or the one for using it.
+
+        Arguments:
+            mode: whether it is the one for training
+
+        >>> model = mg.nn.Sequential(mg.nn.Dropout(0.5)).eval()
+        >>> model.training, model.train()[0].training
+        (False, True)
+        """
         if mode is not True and mode is not False:
             raise ValueError(f"a mode is True or False, got {mode!r}")
         object.__setattr__(self, "training", mode)
@@ -480,17 +625,37 @@ class Module:
         return self
 
     def eval(self) -> Self:
-        """As `train(False)`."""
+        """As `train(False)`.
+
+        >>> model = mg.nn.Dropout(0.5).eval()
+        >>> model(mg.ones(3))
+        tensor([1., 1., 1.])
+        """
         return self.train(False)
 
     def requires_grad_(self, requires_grad: bool = True) -> Self:
-        """Makes all parameters trained, or constants."""
+        """Makes all parameters trained, or constants.
+
+        >>> model = mg.nn.Linear(2, 1).requires_grad_(False)
+        >>> [p.requires_grad for p in model.parameters()]
+        [False, False]
+        """
         for parameter in self.parameters():
             parameter.requires_grad_(requires_grad)
         return self
 
     def zero_grad(self, set_to_none: bool = True) -> None:
-        """Removes the gradients of all parameters, or sets them to 0."""
+        """Removes the gradients of all parameters, or sets them to 0.
+
+        Arguments:
+            set_to_none: whether they are removed, and not 0
+
+        >>> model = mg.nn.Linear(2, 1)
+        >>> model(mg.ones(5, 2)).sum().backward()
+        >>> model.zero_grad()
+        >>> model.weight.grad is None
+        True
+        """
         for parameter in self.parameters():
             grad = parameter.grad
             if set_to_none or grad is None:
@@ -499,7 +664,17 @@ class Module:
                 grad.zero_()
 
     def apply(self, fn: Callable[[Module], Any]) -> Self:
-        """Calls `fn` with every module inside this one and with itself."""
+        """Calls `fn` with every module inside this one and with itself.
+
+        Arguments:
+            fn: the function
+
+        >>> def zero(module):
+        ...     if isinstance(module, mg.nn.Linear):
+        ...         mg.nn.init.zeros_(module.weight)
+        >>> mg.nn.Sequential(mg.nn.Linear(2, 1)).apply(zero)[0].weight.detach()
+        tensor([[0., 0.]])
+        """
         for child in self.children():
             child.apply(fn)
         fn(self)
@@ -552,6 +727,10 @@ class Module:
 
         Parameters stay the tensors that they are, with their gradients: optimisers that have them go on, and what
         shares them shares them still. Buffers are replaced, unless nothing changes.
+
+        >>> model = mg.nn.Linear(2, 1).to(mg.float64)
+        >>> model.weight.dtype
+        micrograd_rs.float64
         """
 
         def converted(t: Tensor) -> Tensor:
@@ -565,35 +744,73 @@ class Module:
         return self._apply(converted)
 
     def to_empty(self, *, device: Device | str | None, recurse: bool = True) -> Self:
-        """Puts parameters and buffers on a device, without their numbers."""
+        """Puts parameters and buffers on a device, without their numbers.
+
+        Arguments:
+            device: the device
+            recurse: whether modules inside it go too
+
+        >>> mg.nn.Linear(2, 1).to_empty(device="cpu").weight.shape
+        (1, 2)
+        """
         return self._apply(lambda t: empty_like(t, device=device), recurse)
 
     def cpu(self) -> Self:
-        """As `to("cpu")`."""
+        """As `to("cpu")`.
+
+        >>> mg.nn.Linear(2, 1).cpu().weight.device
+        Device('cpu')
+        """
         return self.to("cpu")
 
     def cuda(self, device: int | str | Device | None = None) -> Self:
-        """As `to("cuda")`."""
+        """As `to("cuda")`.
+
+        >>> mg.nn.Linear(2, 1).cuda()  # doctest: +SKIP
+        """
         return self.to(f"cuda:{device}" if isinstance(device, int) else device or "cuda")
 
     def type(self, dst_type: dtype | str) -> Self:
-        """As `to(dst_type)`."""
+        """As `to(dst_type)`.
+
+        Arguments:
+            dst_type: the dtype
+
+        >>> mg.nn.Linear(2, 1).type(mg.float16).weight.dtype
+        micrograd_rs.float16
+        """
         return self.to(dst_type)
 
     def float(self) -> Self:
-        """As `to("float32")`."""
+        """As `to("float32")`.
+
+        >>> mg.nn.Linear(2, 1).half().float().weight.dtype
+        micrograd_rs.float32
+        """
         return self.to("float32")
 
     def double(self) -> Self:
-        """As `to("float64")`."""
+        """As `to("float64")`.
+
+        >>> mg.nn.Linear(2, 1).double().weight.dtype
+        micrograd_rs.float64
+        """
         return self.to("float64")
 
     def half(self) -> Self:
-        """As `to("float16")`."""
+        """As `to("float16")`.
+
+        >>> mg.nn.Linear(2, 1).half().weight.dtype
+        micrograd_rs.float16
+        """
         return self.to("float16")
 
     def bfloat16(self) -> Self:
-        """As `to("bfloat16")`."""
+        """As `to("bfloat16")`.
+
+        >>> mg.nn.Linear(2, 1).bfloat16().weight.dtype
+        micrograd_rs.bfloat16
+        """
         return self.to("bfloat16")
 
     def _hooks_of(self, kind: str) -> dict[int, Any]:
@@ -608,6 +825,12 @@ class Module:
         """Calls `hook(module, args)` before `forward`; what it answers with (not None) are the arguments.
         `with_kwargs`: `hook(module, args, kwargs)`, which answers with None or both. `prepend`: before other
         hooks.
+
+        >>> model = mg.nn.Identity()
+        >>> handle = model.register_forward_pre_hook(lambda module, args: (args[0] * 10,))
+        >>> model(mg.tensor([1.0]))
+        tensor([10.])
+        >>> handle.remove()
         """
         return _hooks.add(self._hooks_of("forward_pre"), Hook(hook, with_kwargs), prepend)
 
@@ -622,29 +845,69 @@ class Module:
         """Calls `hook(module, args, output)` after `forward`; what it answers with (not None) is the output.
         `with_kwargs`: `hook(module, args, kwargs, output)`. `prepend`: before other hooks. `always_call`: after
         errors too, with None.
+
+        >>> model = mg.nn.Sequential(mg.nn.Linear(2, 8), mg.nn.ReLU())
+        >>> handle = model[0].register_forward_hook(lambda module, args, output: print(output.shape))
+        >>> _ = model(mg.ones(5, 2))
+        (5, 8)
+        >>> handle.remove()
         """
         return _hooks.add(self._hooks_of("forward"), Hook(hook, with_kwargs, always_call), prepend)
 
     def register_full_backward_pre_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
-        """Calls `hook(module, grad_output)` when the gradients of the result are known; what it answers with (not None) takes their place."""
+        """Calls `hook(module, grad_output)` when the gradients of the result are known; what it answers with (not None) takes their place.
+
+        Arguments:
+            prepend: whether it comes before other hooks
+
+        >>> model = mg.nn.Linear(2, 1)
+        >>> handle = model.register_full_backward_pre_hook(lambda module, grad_output: print(grad_output[0].shape))
+        >>> model(mg.ones(5, 2)).sum().backward()
+        (5, 1)
+        """
         return _hooks.add(self._hooks_of("backward_pre"), Hook(hook), prepend)
 
     def register_full_backward_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
         """Calls `hook(module, grad_input, grad_output)` when the gradients of the arguments are known; what it answers with (not None) takes
-        their place. Tuples: of the positional arguments, None for what is no tensor, and of the result's tensors."""
+        their place. Tuples: of the positional arguments, None for what is no tensor, and of the result's tensors.
+
+        Arguments:
+            prepend: whether it comes before other hooks
+
+        >>> model = mg.nn.Linear(2, 1)
+        >>> handle = model.register_full_backward_hook(lambda module, grad_input, grad_output: print(grad_input[0].shape))
+        >>> model(mg.ones(5, 2, requires_grad=True)).sum().backward()
+        (5, 2)
+        """
         return _hooks.add(self._hooks_of("backward"), Hook(hook), prepend)
 
     def register_backward_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
-        """As `register_full_backward_hook`, by the name that it had."""
+        """As `register_full_backward_hook`, by the name that it had.
+
+        See `nn.Module.register_full_backward_hook`.
+        """
         return self.register_full_backward_hook(hook)
 
     def register_state_dict_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
-        """Calls `hook(module, prefix, keep_vars)` before `state_dict` collects."""
+        """Calls `hook(module, prefix, keep_vars)` before `state_dict` collects.
+
+        >>> model = mg.nn.Linear(2, 1)
+        >>> handle = model.register_state_dict_pre_hook(lambda module, prefix, keep_vars: print("saving"))
+        >>> _ = model.state_dict()
+        saving
+        """
         return _hooks.add(self._hooks_of("state_pre"), Hook(hook))
 
     def register_state_dict_post_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """Calls `hook(module, state_dict, prefix, local_metadata)` after `state_dict` collected; it may change
         the dictionary.
+
+        >>> model = mg.nn.Linear(2, 1)
+        >>> def without_bias(module, state, prefix, local):
+        ...     del state[prefix + "bias"]
+        >>> handle = model.register_state_dict_post_hook(without_bias)
+        >>> list(model.state_dict())
+        ['weight']
         """
         return _hooks.add(self._hooks_of("state"), Hook(hook))
 
@@ -653,6 +916,13 @@ class Module:
     def register_load_state_dict_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """Calls `hook(module, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys,
         error_msgs)` before the module is loaded; it may change the dictionary.
+
+        >>> model = mg.nn.Linear(2, 1)
+        >>> def renamed(module, state, prefix, *_):
+        ...     state[prefix + "weight"] = state.pop(prefix + "w")
+        >>> handle = model.register_load_state_dict_pre_hook(renamed)
+        >>> model.load_state_dict({"w": mg.zeros(1, 2), "bias": mg.zeros(1)})
+        <All keys matched successfully>
         """
         return _hooks.add(self._hooks_of("load_pre"), Hook(hook))
 
@@ -670,15 +940,39 @@ class Module:
     def register_load_state_dict_post_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """Calls `hook(module, incompatible_keys)` after the module is loaded; it may change what is taken to be
         missing.
+
+        >>> model = mg.nn.Linear(2, 1)
+        >>> handle = model.register_load_state_dict_post_hook(lambda module, keys: keys.missing_keys.clear())
+        >>> model.load_state_dict({"bias": mg.zeros(1)})
+        <All keys matched successfully>
         """
         return _hooks.add(self._hooks_of("load"), Hook(hook))
 
     def get_extra_state(self) -> Any:
-        """What belongs to the state besides parameters and buffers: for subclasses to say."""
+        """What belongs to the state besides parameters and buffers: for subclasses to say.
+
+        >>> class Counts(mg.nn.Module):
+        ...     calls = 0
+        ...     def get_extra_state(self):
+        ...         return {"calls": self.calls}
+        ...     def set_extra_state(self, state):
+        ...         self.calls = state["calls"]
+        >>> first, second = Counts(), Counts()
+        >>> first.calls = 3
+        >>> _ = second.load_state_dict(first.state_dict())
+        >>> second.calls
+        3
+        """
         raise RuntimeError("get_extra_state() is for subclasses with more in their state than parameters and buffers")
 
     def set_extra_state(self, state: Any) -> None:
-        """Takes what `get_extra_state` answered with."""
+        """Takes what `get_extra_state` answered with.
+
+        Arguments:
+            state: that
+
+        See `nn.Module.get_extra_state`.
+        """
         raise RuntimeError("set_extra_state() is for subclasses with more in their state than parameters and buffers")
 
     def _save_to_state_dict(self, destination: dict[str, Any], prefix: str, keep_vars: bool) -> None:
@@ -690,6 +984,14 @@ class Module:
         """Parameters and buffers by name, as constants that share their memory: later training changes them, and
         what is written to them changes the module. `copy.deepcopy(net.state_dict())` is a snapshot. With
         `keep_vars` they are the parameters themselves; with `prefix` every name begins with it.
+
+        Arguments:
+            destination: a dictionary that they are put into
+            prefix: what stands before the names
+
+        >>> model = mg.nn.Sequential(mg.nn.Linear(2, 1), mg.nn.BatchNorm1d(1))
+        >>> list(model.state_dict())
+        ['0.weight', '0.bias', '1.weight', '1.bias', '1.running_mean', '1.running_var', '1.num_batches_tracked']
         """
         return _state.save(self, _state.State() if destination is None else destination, prefix, keep_vars)
 
@@ -748,7 +1050,14 @@ class Module:
             mark(parameter)
 
     def extra_repr(self) -> str:
-        """What stands between the parentheses of the module's text."""
+        """What stands between the parentheses of the module's text.
+
+        >>> class Scaled(mg.nn.Module):
+        ...     def extra_repr(self):
+        ...         return "by=2"
+        >>> Scaled()
+        Scaled(by=2)
+        """
         return ""
 
     def _get_name(self) -> str:

@@ -133,6 +133,8 @@ class LRScheduler:
     def get_lr(self) -> list[float]:
         """The learning rates of `last_epoch`, one for each group of parameters, whose rates are still those of the epoch
         before.
+
+        See `LRScheduler`.
         """
         raise NotImplementedError(f"{type(self).__name__} does not say what the learning rates are: write its get_lr()")
 
@@ -141,7 +143,17 @@ class LRScheduler:
         return self.get_lr()
 
     def step(self, epoch: int | None = None) -> None:
-        """Goes on to the next epoch; with `epoch`, to that one, with the rates that it has where nothing else acts on them."""
+        """Goes on to the next epoch; with `epoch`, to that one, with the rates that it has where nothing else acts on them.
+
+        Arguments:
+            epoch: the epoch
+
+        >>> sgd = mg.optim.SGD([mg.nn.Parameter(mg.zeros(1))], lr=1.0)
+        >>> schedule = mg.optim.lr_scheduler.ExponentialLR(sgd, gamma=0.5)
+        >>> schedule.step()
+        >>> sgd.param_groups[0]["lr"]
+        0.5
+        """
         self._step_count += 1
         self._update(epoch)
 
@@ -159,15 +171,39 @@ class LRScheduler:
         self._last_lr = rates_of(self.optimizer)
 
     def get_last_lr(self) -> list[float]:
-        """The learning rates that the last step set, one for each group of parameters."""
+        """The learning rates that the last step set, one for each group of parameters.
+
+        >>> sgd = mg.optim.SGD([mg.nn.Parameter(mg.zeros(1))], lr=1.0)
+        >>> schedule = mg.optim.lr_scheduler.ExponentialLR(sgd, gamma=0.5)
+        >>> schedule.step()
+        >>> schedule.get_last_lr()
+        [0.5]
+        """
         return self._last_lr
 
     def state_dict(self) -> dict[str, Any]:
-        """Where the schedule is. The optimiser's rates are in the optimiser's state."""
+        """Where the schedule is. The optimiser's rates are in the optimiser's state.
+
+        >>> sgd = mg.optim.SGD([mg.nn.Parameter(mg.zeros(1))], lr=1.0)
+        >>> schedule = mg.optim.lr_scheduler.ExponentialLR(sgd, gamma=0.5)
+        >>> schedule.step()
+        >>> schedule.state_dict()["last_epoch"]
+        1
+        """
         return {key: value for key, value in vars(self).items() if key != "optimizer"}
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
-        """Goes to where `state_dict` was taken. Load the optimiser's state too, which has the rates."""
+        """Goes to where `state_dict` was taken. Load the optimiser's state too, which has the rates.
+
+        Arguments:
+            state_dict: what `state_dict` answered with
+
+        >>> sgd = mg.optim.SGD([mg.nn.Parameter(mg.zeros(1))], lr=1.0)
+        >>> schedule = mg.optim.lr_scheduler.ExponentialLR(sgd, gamma=0.5)
+        >>> schedule.load_state_dict({**schedule.state_dict(), "last_epoch": 3})
+        >>> schedule.last_epoch
+        3
+        """
         vars(self).update(state_dict)
 
 

@@ -241,7 +241,17 @@ class Optimizer:
             self._memory = Memory(type(self), self._stepped, self._alone)
 
     def add_param_group(self, param_group: Any) -> None:
-        """Adds parameters with options of their own."""
+        """Adds parameters with options of their own.
+
+        Arguments:
+            param_group: a dictionary of parameters, under `params`, and options
+
+        >>> model, head = mg.nn.Linear(2, 8), mg.nn.Linear(8, 1)
+        >>> sgd = mg.optim.SGD(model.parameters(), lr=0.1)
+        >>> sgd.add_param_group({"params": head.parameters(), "lr": 0.01})
+        >>> [group["lr"] for group in sgd.param_groups]
+        [0.1, 0.01]
+        """
         given = dict(param_group)
         params: list[Any] = [given["params"]] if isinstance(given["params"], Tensor) else list(given["params"])
         if params and all(isinstance(p, tuple) and len(cast("tuple[Any, ...]", p)) == 2 for p in params):  # type: ignore[redundant-cast]
@@ -268,7 +278,18 @@ class Optimizer:
         self._alone.run(added)
 
     def zero_grad(self, set_to_none: bool = True) -> None:
-        """Removes the gradients of all parameters, or sets them to 0."""
+        """Removes the gradients of all parameters, or sets them to 0.
+
+        Arguments:
+            set_to_none: whether they are removed, and not 0
+
+        >>> p = mg.nn.Parameter(mg.tensor([1.0]))
+        >>> sgd = mg.optim.SGD([p], lr=0.25)
+        >>> (p * 2).sum().backward()
+        >>> sgd.zero_grad()
+        >>> p.grad is None
+        True
+        """
         for p in self._parameters():
             if set_to_none:
                 p.grad = None
@@ -276,7 +297,20 @@ class Optimizer:
                 p.grad.zero_()
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
-        """Changes every parameter that has a gradient. With a closure, calls it first, for the loss."""
+        """Changes every parameter that has a gradient. With a closure, calls it first, for the loss.
+
+        Arguments:
+            closure: computes the loss and its gradients
+
+        >>> p = mg.nn.Parameter(mg.tensor([1.0]))
+        >>> sgd = mg.optim.SGD([p], lr=0.25)
+        >>> for _ in range(3):
+        ...     sgd.zero_grad()
+        ...     (p**2).sum().backward()
+        ...     sgd.step()
+        >>> p.item()
+        0.125
+        """
         if self._kind is None:
             raise NotImplementedError(f"{type(self).__name__} does not say how it changes parameters: write its step()")
         loss = None
@@ -316,31 +350,79 @@ class Optimizer:
         return handle
 
     def register_step_pre_hook(self, hook: Callable[[Optimizer, Any, Any], None]) -> _Handle:
-        """Has `hook(optimizer, args, kwargs)` be called before every step. The answer's `remove()` undoes it."""
+        """Has `hook(optimizer, args, kwargs)` be called before every step. The answer's `remove()` undoes it.
+
+        >>> sgd = mg.optim.SGD([mg.nn.Parameter(mg.zeros(1))], lr=1.0)
+        >>> handle = sgd.register_step_pre_hook(lambda optimizer, args, kwargs: print("before"))
+        >>> sgd.step()
+        before
+        """
         return self._hook("pre", hook)
 
     def register_step_post_hook(self, hook: Callable[[Optimizer, Any, Any], None]) -> _Handle:
-        """Has `hook(optimizer, args, kwargs)` be called after every step. The answer's `remove()` undoes it."""
+        """Has `hook(optimizer, args, kwargs)` be called after every step. The answer's `remove()` undoes it.
+
+        >>> sgd = mg.optim.SGD([mg.nn.Parameter(mg.zeros(1))], lr=1.0)
+        >>> handle = sgd.register_step_post_hook(lambda optimizer, args, kwargs: print("after"))
+        >>> sgd.step()
+        after
+        """
         return self._hook("post", hook)
 
     def register_state_dict_pre_hook(self, hook: Callable[[Optimizer], None], prepend: bool = False) -> _Handle:
-        """Has `hook(optimizer)` be called before `state_dict` collects. The answer's `remove()` undoes it."""
+        """Has `hook(optimizer)` be called before `state_dict` collects. The answer's `remove()` undoes it.
+
+        Arguments:
+            prepend: whether it comes before other hooks
+
+        >>> sgd = mg.optim.SGD([mg.nn.Parameter(mg.zeros(1))], lr=1.0)
+        >>> handle = sgd.register_state_dict_pre_hook(lambda optimizer: print("saving"))
+        >>> _ = sgd.state_dict()
+        saving
+        """
         return self._hook("state_pre", hook, prepend)
 
     def register_state_dict_post_hook(
         self, hook: Callable[[Optimizer, dict[str, Any]], dict[str, Any] | None], prepend: bool = False
     ) -> _Handle:
-        """Has `hook(optimizer, state_dict)` be called with what `state_dict` collected; what it answers with (not None) takes its place."""
+        """Has `hook(optimizer, state_dict)` be called with what `state_dict` collected; what it answers with (not None) takes its place.
+
+        Arguments:
+            prepend: whether it comes before other hooks
+
+        >>> sgd = mg.optim.SGD([mg.nn.Parameter(mg.zeros(1))], lr=1.0)
+        >>> handle = sgd.register_state_dict_post_hook(lambda optimizer, state: {**state, "epoch": 3})
+        >>> sgd.state_dict()["epoch"]
+        3
+        """
         return self._hook("state_post", hook, prepend)
 
     def register_load_state_dict_pre_hook(
         self, hook: Callable[[Optimizer, dict[str, Any]], dict[str, Any] | None], prepend: bool = False
     ) -> _Handle:
-        """Has `hook(optimizer, state_dict)` be called with a shallow copy of what is loaded; what it answers with (not None) takes its place."""
+        """Has `hook(optimizer, state_dict)` be called with a shallow copy of what is loaded; what it answers with (not None) takes its place.
+
+        Arguments:
+            prepend: whether it comes before other hooks
+
+        >>> sgd = mg.optim.SGD([mg.nn.Parameter(mg.zeros(1))], lr=1.0)
+        >>> handle = sgd.register_load_state_dict_pre_hook(lambda optimizer, state: print(sorted(state)))
+        >>> sgd.load_state_dict(sgd.state_dict())
+        ['param_groups', 'state']
+        """
         return self._hook("load_pre", hook, prepend)
 
     def register_load_state_dict_post_hook(self, hook: Callable[[Optimizer], None], prepend: bool = False) -> _Handle:
-        """Has `hook(optimizer)` be called after a state was loaded. The answer's `remove()` undoes it."""
+        """Has `hook(optimizer)` be called after a state was loaded. The answer's `remove()` undoes it.
+
+        Arguments:
+            prepend: whether it comes before other hooks
+
+        >>> sgd = mg.optim.SGD([mg.nn.Parameter(mg.zeros(1))], lr=1.0)
+        >>> handle = sgd.register_load_state_dict_post_hook(lambda optimizer: print("loaded"))
+        >>> sgd.load_state_dict(sgd.state_dict())
+        loaded
+        """
         return self._hook("load_post", hook, prepend)
 
     def _are_known(self, groups: list[Any]) -> bool:
@@ -419,6 +501,13 @@ class Optimizer:
     def state_dict(self) -> dict[str, Any]:
         """What it remembers of each parameter, by the parameter's number, and the options of each group. As in PyTorch it shows later steps too:
         `copy.deepcopy(o.state_dict())` is a snapshot.
+
+        >>> p = mg.nn.Parameter(mg.tensor([1.0]))
+        >>> sgd = mg.optim.SGD([p], lr=0.25, momentum=0.9)
+        >>> (p * 2).sum().backward()
+        >>> sgd.step()
+        >>> sgd.state_dict()["state"]
+        {0: {'momentum_buffer': tensor([2.])}}
         """
         for hook in self._hooks("state_pre"):
             hook(self)

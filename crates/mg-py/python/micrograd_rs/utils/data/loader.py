@@ -226,6 +226,8 @@ class DataLoader(Generic[T_co]):
     def state_dict(self) -> dict[str, Any]:
         """Where the last loop over it is: the epoch's seed, how many batches it has given, and where the workers' streams of random numbers were
         then. Numbers and tensors only.
+
+        See `utils.data.DataLoader.load_state_dict`.
         """
         if self._resumed is not None:
             return dict(self._resumed)
@@ -249,6 +251,17 @@ class DataLoader(Generic[T_co]):
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Has the next loop go on where `state_dict` was taken, and draw what it would have drawn: with as many workers. What was given then is not
         loaded again; of data that is iterated it is, since there is no other way to what follows.
+
+        Arguments:
+            state_dict: what `state_dict` answered with
+
+        >>> loader = mg.utils.data.DataLoader(range(6), batch_size=2)
+        >>> first = next(iter(loader))
+        >>> state = loader.state_dict()
+        >>> again = mg.utils.data.DataLoader(range(6), batch_size=2)
+        >>> again.load_state_dict(state)
+        >>> [batch.tolist() for batch in again]
+        [[2, 3], [4, 5]]
         """
         missing = {"seed", "batches", "generator", "sampler"} - state_dict.keys()
         if missing:
