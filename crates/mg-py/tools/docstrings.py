@@ -27,7 +27,7 @@ ROOMS = [
 # Classes whose methods users call by name.
 CLASSES = [
     "Tensor", "nn.Module", "optim.Optimizer", "optim.lr_scheduler.LRScheduler", "distributions.Distribution", "metrics.Metric", "amp.GradScaler",
-    "utils.data.DataLoader",
+    "utils.data.DataLoader", "Value", "Generator",
 ]  # fmt: skip
 # Arguments that are the same everywhere.
 PLAIN = {
