@@ -340,6 +340,9 @@ impl PyValue {
 
     /// As `to("cuda:N")`.
     ///
+    /// Arguments:
+    ///     ordinal: the device's number
+    ///
     /// >>> mg.Value(2.0).cuda()  # doctest: +SKIP
     #[pyo3(signature = (ordinal=0))]
     fn cuda(&self, ordinal: usize) -> PyResult<PyValue> {
