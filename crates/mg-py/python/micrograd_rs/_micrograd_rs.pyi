@@ -5557,6 +5557,9 @@ class Value:
     def cuda(self, ordinal: _int = 0) -> Value:
         """As `to("cuda:N")`.
 
+        Arguments:
+            ordinal: the device's number
+
         >>> mg.Value(2.0).cuda()  # doctest: +SKIP
         """
     def backward(self) -> None:
