@@ -18,11 +18,7 @@ from micrograd_rs import _micrograd_rs as rs
 HERE = Path(__file__).parent
 PACKAGE = HERE.parent / "python" / "micrograd_rs"
 
-FILLED = {
-    "zeros": "Zeros, of the default dtype unless asked otherwise.",
-    "ones": "Ones, of the default dtype unless asked otherwise.",
-    "empty": "As `zeros`: there is no memory that nobody wrote.",
-}
+FILLED = ["zeros", "ones", "empty"]
 # Those that are declared: what is like another tensor stands here.
 DRAWN = ["rand", "randn"]
 
@@ -195,17 +191,14 @@ def filled() -> str:
         "    layout: _Layout | None = None,",
         "    pin_memory: _bool | None = None,",
         "    memory_format: _Format | None = None,",
-        ") -> Tensor:",
+        ") -> Tensor: ...",
     ]
-    for name, text in FILLED.items():
-        out += ["@overload", f"def {name}(", "    shape: Sequence[_int],", "    /,", "    *,", *keywords[:-1]]
-        out += [") -> Tensor: ...", "@overload", f"def {name}(", "    *shape: _int,"]
-        out += ["    size: _Sizes | None = None,", *keywords, f'    """{text}"""', ""]
-        out += [f"def {name}_like(", "    input: Tensor,", "    *,", *keywords]
-        out += [f'    """As `{name}`, in the shape and dtype of another tensor."""', ""]
+    for name in FILLED:
+        out += ["@overload", f"def {name}(", "    shape: Sequence[_int],", "    /,", "    *,", *keywords]
+        out += ["@overload", f"def {name}(", "    *shape: _int,", "    size: _Sizes | None = None,", *keywords, ""]
+        out += [f"def {name}_like(", "    input: Tensor,", "    *,", *keywords, ""]
     for name in DRAWN:
-        out += [f"def {name}_like(", "    input: Tensor,", "    *,", "    generator: Generator | None = None,", *keywords]
-        out += [f'    """As `{name}`, in the shape and dtype of another tensor."""', ""]
+        out += [f"def {name}_like(", "    input: Tensor,", "    *,", "    generator: Generator | None = None,", *keywords, ""]
     return "\n".join(out).rstrip()
 
 

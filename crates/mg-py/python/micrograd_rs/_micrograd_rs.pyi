@@ -47,7 +47,19 @@ class LinAlgError(RuntimeError):
     """A matrix that cannot be factorised, inverted or solved with."""
 
 class dtype:
-    """The type of a tensor's elements. Compares equal to its names."""
+    """The type of a tensor's elements: `micrograd_rs.float32` and its like.
+
+    Compares equal to its names ("f32", "float32"). Where one is taken, names, NumPy's dtypes and Python's `float`, `int`
+    and `bool` are taken too.
+
+    Arguments:
+        name: what it is called
+
+    Errors: DTypeError for another name.
+
+    >>> mg.dtype("float32") == mg.float32, mg.float32.itemsize, mg.float32.is_floating_point
+    (True, 4, True)
+    """
 
     def __new__(cls, name: _DType) -> Self: ...
     @property
@@ -110,7 +122,12 @@ bool: dtype
 _DTYPES: tuple[dtype, ...]
 
 class memory_format:
-    """The order of elements in memory that a program asks for: taken, and without effect."""
+    """The order of elements in memory that a program asks for. What is taken with one of them has no effect: results lie densely in
+    row-major order, and kernels read whatever order there is.
+
+    >>> mg.zeros(1, 2, 3, 3).contiguous(memory_format=mg.channels_last).stride()
+    (18, 9, 3, 1)
+    """
 
     contiguous_format: ClassVar[memory_format]
     preserve_format: ClassVar[memory_format]
@@ -128,7 +145,11 @@ channels_last: memory_format
 channels_last_3d: memory_format
 
 class layout:
-    """How a tensor is stored: by strides."""
+    """How a tensor is stored: elements at strides, which is the only way here.
+
+    >>> mg.zeros(2).layout is mg.strided
+    True
+    """
 
     strided: ClassVar[layout]
     def __eq__(self, other: object, /) -> _bool: ...
@@ -140,7 +161,18 @@ class layout:
 strided: layout
 
 class Device:
-    """The host's processor ("cpu") or a CUDA device ("cuda:0"). Compares equal to its name."""
+    """The host's processor ("cpu") or a CUDA device ("cuda:0"). Strings are taken wherever a device is, and compare equal.
+
+    Arguments:
+        device: a name, another device, or the number of a CUDA device
+        index: the number, where `device` does not say it
+        type: another name of `device`
+
+    Errors: ArgumentError for another name.
+
+    >>> mg.device("cuda", 1).index, mg.device("cpu") == "cpu"
+    (1, True)
+    """
 
     def __new__(cls, device: str | _int | Device | None = None, index: _int | None = None, *, type: str | None = None) -> Self: ...
     @staticmethod
@@ -189,7 +221,27 @@ class Device:
     def __hash__(self) -> _int: ...
 
 class Tensor:
-    """A tensor: N-dimensional, of one dtype, on one device, computed when its value is needed."""
+    """A tensor: N-dimensional, of one dtype, on one device, computed when its value is needed.
+
+    `Tensor(data)` makes a leaf of the default dtype that requires a gradient, of numbers, nested sequences, generators, arrays or tensors;
+    two whole numbers or more, alone, are the sizes of zeros that do not; `tensor(data)` and the other factories make constants with PyTorch's dtypes. Operations record what they are; the work
+    is done when a value is looked at, in as few passes over memory as possible.
+
+    Arguments:
+        data: what is in it
+        shape: the shape that the elements are put into, by itself that of `data`
+        requires_grad: whether it is a leaf whose gradient is kept; True by itself, unless there are sizes alone
+        sizes: the other sizes, where there are sizes alone
+
+    Errors: ValueError for sequences of unlike lengths; TypeError for what are no numbers.
+
+    >>> x = mg.Tensor([[1.0, 2.0], [3.0, 4.0]])
+    >>> y = (x @ x).relu().sum()
+    >>> y.backward()
+    >>> x.grad
+    tensor([[ 7., 11.],
+            [ 9., 13.]])
+    """
 
     def __array_namespace__(self, *, api_version: str | None = None) -> Any: ...
     def to_device(self, device: _Device, /, *, stream: None = None) -> Tensor:
@@ -217,7 +269,12 @@ class Tensor:
     # What it is.
     @property
     def shape(self) -> Size:
-        """The sizes of the axes: a tuple that also compares equal to lists."""
+        """The sizes of the axes: a tuple that also compares equal to lists.
+
+        >>> x = mg.zeros(2, 3)
+        >>> x.shape, x.shape[0]
+        ((2, 3), 2)
+        """
     @overload
     def size(self, dim: None = None) -> Size:
         """The sizes of the axes, or of one.
@@ -285,7 +342,11 @@ class Tensor:
         """
     @property
     def strides(self) -> Size:
-        """The distance between neighbours along each axis in memory, in elements."""
+        """The distance between neighbours along each axis in memory, in elements.
+
+        >>> mg.zeros(2, 3).strides
+        (3, 1)
+        """
     @overload
     def stride(self, dim: None = None) -> Size:
         """The distance between neighbours along each axis in memory, in elements, or along one axis.
@@ -645,7 +706,12 @@ class Tensor:
         12
         """
     def realize(self) -> Self:
-        """Computes the value now."""
+        """Computes the value now.
+
+        >>> x = (mg.ones(2) + 1).realize()
+        >>> x.is_realized
+        True
+        """
 
     # Gradients.
     @property
@@ -735,7 +801,23 @@ class Tensor:
         create_graph: _bool = False,
         inputs: Tensor | Sequence[Tensor] | None = None,
     ) -> None:
-        """Adds the gradient of this tensor to the `grad` of every leaf that it depends on, or of `inputs` alone."""
+        """Adds the gradient of this tensor to the `grad` of every leaf that it depends on, or of `inputs` alone. A tensor of more
+        than one element needs a seed `gradient` of its shape. The graph is let go unless it is to be retained.
+
+        Arguments:
+            gradient: what is passed on, of the tensor's shape; 1 for a tensor of one element
+            retain_graph: whether the graph stays, so that it can be gone through again
+            create_graph: whether the gradients can be differentiated
+            inputs: the leaves that get a gradient, by themselves all
+
+        Errors: RuntimeError for what depends on nothing that requires a gradient, for several elements without `gradient`, and where the graph
+        was let go; ArgumentError for a `gradient` of another shape.
+
+        >>> x = mg.tensor([1.0, 2.0], requires_grad=True)
+        >>> (x * x).sum().backward()
+        >>> x.grad
+        tensor([2., 4.])
+        """
     def register_hook(self, hook: Callable[[Tensor], Tensor | None]) -> RemovableHandle:
         """Calls `hook` with the gradient of this tensor each time it is computed; a tensor that it answers with takes the gradient's
         place. Of the result of an operation, it is the gradient of the value that the tensor has now. `remove()` of the answer takes
@@ -799,7 +881,17 @@ class Tensor:
         ([[1, 2], [3, 4]], 5.0)
         """
     def numpy(self, *, force: _bool = False) -> Any:
-        """A NumPy array that shares the tensor's memory; read-only where the tensor requires a gradient. With `force`, as `t.detach().cpu().numpy()`."""
+        """A NumPy array on the tensor's own memory: what is written to either is seen by the other. Operations on the tensor are
+        computed before they return, while there is such an array. That of a tensor which requires a gradient is read-only, and
+        shows the values as they are now; `t.detach().numpy()` shares. `numpy.array(t)` is a copy. With `force`, as
+        `t.detach().cpu().numpy()`.
+
+        >>> x = mg.tensor([1.0, 2.0])
+        >>> a = x.numpy()
+        >>> a[0] = 9
+        >>> x
+        tensor([9., 2.])
+        """
     def __array__(self, dtype: Any = None, copy: _bool | None = None) -> Any: ...
     def __buffer__(self, flags: _int, /) -> memoryview: ...
     def __dlpack__(
@@ -5489,7 +5581,23 @@ class Tensor:
         """
 
 class Value:
-    """A number (float64) that remembers how it was computed: micrograd's `Value`."""
+    """A number (float64) that remembers how it was computed: micrograd's `Value`.
+
+    `backward()` gives every value that it came from its gradient. Leaves accumulate gradients over calls until
+    `zero_grad()`. Equal is only what is the same value, as in micrograd: so sets, keys and `in` tell values of one number
+    apart. `<`, `<=`, `>` and `>=` compare the data; for equal numbers, compare those: `a.data == 1`.
+
+    Arguments:
+        data: the number
+        device: where it is computed
+        label: what it is called in a drawing of the graph
+
+    >>> a = mg.Value(2.0)
+    >>> b = a * a + 3 * a
+    >>> b.backward()
+    >>> b.data, a.grad
+    (10.0, 7.0)
+    """
 
     __array_ufunc__: None
 
@@ -5563,7 +5671,13 @@ class Value:
         >>> mg.Value(2.0).cuda()  # doctest: +SKIP
         """
     def backward(self) -> None:
-        """Gives every value that this one came from its gradient. Can be called again; leaves accumulate."""
+        """Gives every value that this one came from its gradient. Can be called again; leaves accumulate.
+
+        >>> a, b = mg.Value(2.0), mg.Value(3.0)
+        >>> (a * b + a).backward()
+        >>> a.grad, b.grad
+        (4.0, 2.0)
+        """
     def zero_grad(self) -> None:
         """Sets the gradient to 0.
 
@@ -5604,11 +5718,24 @@ class Value:
         0.5
         """
     def trace(self) -> list[Value]:
-        """Every value that this one was computed from, itself last."""
+        """Every value that this one was computed from, itself last, each behind its operands.
+
+        >>> a, b = mg.Value(2.0), mg.Value(3.0)
+        >>> sorted(value.data for value in (a * b).trace())
+        [2.0, 3.0, 6.0]
+        """
     def dot(self, rankdir: str = "LR") -> str:
-        """The graph in Graphviz's DOT language."""
+        """The graph in Graphviz's DOT language. `rankdir` is "LR" or "TB".
+
+        >>> (mg.Value(2.0) * 3).dot().startswith("digraph")
+        True
+        """
     def svg(self, rankdir: str = "LR") -> str:
-        """The graph as an SVG picture; Graphviz is not needed."""
+        """The graph as an SVG picture; Graphviz is not needed. `rankdir` is "LR" or "TB".
+
+        >>> (mg.Value(2.0) * 3).svg().startswith("<svg")
+        True
+        """
     def _repr_svg_(self) -> str: ...
     def __add__(self, other: Value | _float, /) -> Value: ...
     def __radd__(self, other: _float, /) -> Value: ...
@@ -5639,7 +5766,17 @@ class Value:
     def __reduce__(self) -> tuple[Any, ...]: ...
 
 class Neuron:
-    """`relu(Σ wᵢ·xᵢ + b)`, or the sum alone if not `nonlin`."""
+    """`relu(Σ wᵢ·xᵢ + b)`, or the sum alone if not `nonlin`. Weights are uniform in [−1, 1), the bias is 0.
+
+    Arguments:
+        nin: how many inputs it takes
+        nonlin: whether negative sums become 0
+        seed: what the weights are drawn by; unlike each time without one
+
+    >>> n = mg.Neuron(2, seed=1)
+    >>> len(n.parameters()), n([1.0, -2.0]).data >= 0
+    (3, True)
+    """
 
     def __new__(cls, nin: _int, nonlin: _bool = True, seed: _int | None = None) -> Self: ...
     def __call__(self, x: Sequence[Value | _float]) -> Value: ...
@@ -5662,7 +5799,18 @@ class Neuron:
     def __setstate__(self, state: Any, /) -> None: ...
 
 class Layer:
-    """Neurons that take the same inputs."""
+    """Neurons that take the same inputs.
+
+    Arguments:
+        nin: how many inputs each takes
+        nout: how many neurons there are
+        nonlin: whether negative sums become 0
+        seed: what the weights are drawn by; unlike each time without one
+
+    >>> layer = mg.Layer(2, 3, seed=1)
+    >>> len(layer([1.0, -2.0])), len(layer.parameters())
+    (3, 9)
+    """
 
     def __new__(cls, nin: _int, nout: _int, nonlin: _bool = True, seed: _int | None = None) -> Self: ...
     def __call__(self, x: Sequence[Value | _float]) -> Any: ...
@@ -5679,7 +5827,19 @@ class Layer:
     def __setstate__(self, state: Any, /) -> None: ...
 
 class MLP:
-    """A multilayer perceptron: layers one after another, all with ReLU but the last, which is linear."""
+    """A multilayer perceptron: layers one after another, all with ReLU but the last, which is linear.
+
+    Arguments:
+        nin: how many inputs it takes
+        nouts: how many neurons each layer has
+        seed: what the weights are drawn by; unlike each time without one
+
+    >>> model = mg.MLP(2, [4, 1], seed=1)
+    >>> loss = (model([1.0, -2.0]) - 1) ** 2
+    >>> loss.backward()
+    >>> len(model.parameters()), any(p.grad != 0 for p in model.parameters())
+    (17, True)
+    """
 
     def __new__(cls, nin: _int, nouts: Sequence[_int], seed: _int | None = None) -> Self: ...
     def __call__(self, x: Sequence[Value | _float]) -> Any: ...
@@ -5712,7 +5872,12 @@ class Jit(Generic[_P, _R]):
         """Why the last call was not recorded so that it can be replayed, or None."""
 
 class Explanation:
-    """The launches that computing some tensors would take; `print` shows them."""
+    """The launches that computing some tensors would take; `print` shows them.
+
+    >>> plan = mg.explain((mg.ones(3) * 2 + 1).sum())
+    >>> len(plan)
+    1
+    """
 
     @property
     def launches(self) -> list[dict[str, Any]]:
@@ -5728,7 +5893,16 @@ class Explanation:
     def __len__(self) -> _int: ...
 
 def jit(function: Callable[_P, _R], *, may_read: _bool = False) -> Jit[_P, _R]:
-    """Makes a replayed function of one that takes and answers with tensors. With `may_read` it may read values, and runs as usual then."""
+    """Makes a replayed function: a call that does the same work as two calls before it is replayed, without a graph or a plan
+    being made. It answers what the function would have: shapes, dtypes, devices and layouts of tensors among its arguments (in
+    lists, tuples, dictionaries and dataclasses too) are looked at in each call, which of them are the same or share memory,
+    numbers, strings and other objects by type and value or identity, modes and numbers of modules, the numbers that the function
+    knows from around it, and whether gradients are recorded. Where something differs the function runs as usual and is recorded
+    for that case too. It may read and update tensors that it knows from elsewhere (parameters, optimisers' state), and answers
+    with tensors, alone or in lists, tuples and dictionaries. To read a tensor's value within it is an error, unless `may_read` says that
+    it may, and is then called each time. So is a function that changes Python's objects around it (a counter, a list, a learning rate): leave that
+    to the loop that calls it. What it prints is printed when it is not replayed, and `reason` says why it is not.
+    """
 
 def _is_recording() -> _bool: ...
 def _looks_at_state() -> None: ...
@@ -5742,19 +5916,58 @@ def set_printoptions(
     profile: str | None = None,
     sci_mode: _bool | None = None,
 ) -> None:
-    """Says how tensors are printed: digits, how much of long axes is left out, characters of a line, exponents."""
+    """Says how tensors are printed: digits, when and how much of long axes is left out, characters of a line, and whether numbers have
+    an exponent (None: where their sizes ask for it). The rest is as it is by itself.
+
+    Arguments:
+        precision: how many digits there are behind the point
+        threshold: of how many elements on the middle is left out
+        edgeitems: how many are shown at each end then
+        linewidth: how many characters a line has
+        profile: "default", "short" or "full", which set the others
+        sci_mode: whether numbers have an exponent
+
+    Errors: ValueError for another profile.
+
+    >>> mg.set_printoptions(precision=2)
+    >>> mg.tensor([1 / 3])
+    tensor([0.33])
+    >>> mg.set_printoptions(profile="default")
+    """
 
 def get_num_threads() -> _int:
-    """How many threads a launch on the host may use."""
+    """How many threads a launch on the host may use.
+
+    >>> mg.get_num_threads() >= 1
+    True
+    """
 
 def set_num_threads(num: _int) -> None:
-    """Sets how many threads a launch on the host may use. Results do not depend on it."""
+    """Sets how many threads a launch on the host may use. Results do not depend on it.
+
+    Arguments:
+        num: how many, at least 1
+
+    Errors: RuntimeError for a number below 1.
+
+    >>> mg.set_num_threads(mg.get_num_threads())
+    """
 
 def explain(*tensors: Tensor) -> Explanation:
-    """The launches that computing these tensors would take. Nothing is computed."""
+    """The launches that computing these tensors would take; none where their values are known. Nothing is computed."""
 
 def realize(*tensors: Tensor | Sequence[Tensor]) -> None:
-    """Computes several tensors together, in as few passes as they share."""
+    """Computes several tensors, alone or in lists and tuples, together, in as few passes as they share.
+
+    Arguments:
+        tensors: one after the other, or in lists
+
+    >>> x = mg.ones(3) * 2
+    >>> y = x + 1
+    >>> mg.realize(x, y)
+    >>> x.is_realized, y.is_realized
+    (True, True)
+    """
 
 def tensor(
     data: Any,
@@ -5765,17 +5978,67 @@ def tensor(
     layout: _Layout | None = None,
     pin_memory: _bool | None = None,
 ) -> Tensor:
-    """A tensor of data, copied: floats are of the default dtype, integers i64, truth values bool; what has a dtype keeps it."""
+    """A tensor of data, copied: floats are of the default dtype, integers i64, truth values bool; what has a dtype keeps it.
+
+    Arguments:
+        data: a number, nested sequences of numbers, an array or a tensor
+
+    Errors: ValueError for sequences of unlike lengths; TypeError for what are no numbers; DTypeError where integers are to require a gradient;
+    RuntimeError for a device that is not there.
+
+    >>> mg.tensor([[1, 2], [3, 4]])
+    tensor([[1, 2],
+            [3, 4]])
+    >>> mg.tensor(0.5, dtype=mg.float64)
+    tensor(0.5000, dtype=micrograd_rs.float64)
+    """
 
 def as_tensor(data: Any, dtype: _DType | None = None, device: _Device | None = None) -> Tensor:
-    """A tensor as it is; a NumPy array by its own memory, as by `from_numpy`, where dtype and device are the array's; anything else as by
-    `tensor`."""
+    """A tensor as it is; a NumPy array by its own memory, as by `from_numpy`, where dtype and device are the array's; anything else as by `tensor`.
+
+    Arguments:
+        data: a tensor, an array, or what `tensor` takes
+
+    Errors: As `tensor`.
+
+    >>> x = mg.tensor([1.0, 2.0])
+    >>> mg.as_tensor(x) is x
+    True
+    >>> mg.as_tensor([1, 2], dtype=mg.float32)
+    tensor([1., 2.])
+    """
 
 def from_numpy(array: Any) -> Tensor:
-    """A tensor on a NumPy array's own memory."""
+    """A tensor on a NumPy array's own memory: what is written to the array is seen by operations that come later. Arrays that
+    cannot be used as they are (unaligned, of types that tensors do not have) are copied.
+
+    Arguments:
+        array: the array
+
+    Errors: TypeError for what is no array, or one of other than numbers.
+
+    >>> import numpy
+    >>> a = numpy.zeros(2, dtype="float32")
+    >>> x = mg.from_numpy(a)
+    >>> a[0] = 9
+    >>> x
+    tensor([9., 0.])
+    """
 
 def from_dlpack(ext_tensor: Any, *, device: _Device | None = None, copy: _bool | None = None) -> Tensor:
-    """A tensor of what another library exports by DLPack: a copy, unless `copy=False` asks for its memory."""
+    """A tensor of what another library exports by DLPack, on the device where it is: a copy, unless `copy=False` asks for its
+    memory.
+
+    Arguments:
+        ext_tensor: what has `__dlpack__`, or a capsule
+        copy: whether the memory is copied: it is unless this is false
+
+    Errors: AttributeError for what exports nothing.
+
+    >>> import numpy
+    >>> mg.from_dlpack(numpy.arange(3))
+    tensor([0, 1, 2])
+    """
 
 @overload
 def zeros(
@@ -5817,7 +6080,21 @@ def zeros(
     pin_memory: _bool | None = None,
     memory_format: _Format | None = None,
 ) -> Tensor:
-    """Zeros, of the default dtype unless asked otherwise."""
+    """Zeros, of the default dtype unless asked otherwise.
+
+    Arguments:
+        shape: the sizes, one after the other or in one list
+        size: the same, by name
+
+    Errors: ValueError for a negative size; ArgumentError for more than 16 axes; TypeError for what are no integers; RuntimeError for a device that is
+    not there.
+
+    >>> mg.zeros(2, 3)
+    tensor([[0., 0., 0.],
+            [0., 0., 0.]])
+    >>> mg.zeros(2, dtype=mg.int64)
+    tensor([0, 0])
+    """
 
 def zeros_like(
     input: Tensor,
@@ -5830,7 +6107,11 @@ def zeros_like(
     pin_memory: _bool | None = None,
     memory_format: _Format | None = None,
 ) -> Tensor:
-    """As `zeros`, in the shape and dtype of another tensor."""
+    """Zeros in the shape and dtype of another tensor, on its device.
+
+    >>> mg.zeros_like(mg.tensor([[1, 2]]))
+    tensor([[0, 0]])
+    """
 
 @overload
 def ones(
@@ -5869,7 +6150,18 @@ def ones(
     pin_memory: _bool | None = None,
     memory_format: _Format | None = None,
 ) -> Tensor:
-    """Ones, of the default dtype unless asked otherwise."""
+    """Ones, of the default dtype unless asked otherwise.
+
+    Arguments:
+        shape: the sizes, one after the other or in one list
+        size: the same, by name
+
+    Errors: As `zeros`.
+
+    >>> mg.ones(2, 3)
+    tensor([[1., 1., 1.],
+            [1., 1., 1.]])
+    """
 
 def ones_like(
     input: Tensor,
@@ -5882,7 +6174,11 @@ def ones_like(
     pin_memory: _bool | None = None,
     memory_format: _Format | None = None,
 ) -> Tensor:
-    """As `ones`, in the shape and dtype of another tensor."""
+    """Ones in the shape and dtype of another tensor, on its device.
+
+    >>> mg.ones_like(mg.tensor([[1, 2]]), dtype=mg.float32)
+    tensor([[1., 1.]])
+    """
 
 @overload
 def empty(
@@ -5920,7 +6216,17 @@ def empty(
     pin_memory: _bool | None = None,
     memory_format: _Format | None = None,
 ) -> Tensor:
-    """As `zeros`: there is no memory that nobody wrote."""
+    """As `zeros`: there is no memory that nobody wrote.
+
+    Arguments:
+        shape: the sizes, one after the other or in one list
+        size: the same, by name
+
+    Errors: As `zeros`.
+
+    >>> mg.empty(2, 3).shape
+    (2, 3)
+    """
 
 def empty_like(
     input: Tensor,
@@ -5933,7 +6239,11 @@ def empty_like(
     pin_memory: _bool | None = None,
     memory_format: _Format | None = None,
 ) -> Tensor:
-    """As `empty`, in the shape and dtype of another tensor."""
+    """As `zeros_like`.
+
+    >>> mg.empty_like(mg.tensor([[1, 2]])).dtype
+    micrograd_rs.int64
+    """
 
 def rand_like(
     input: Tensor,
@@ -5947,7 +6257,13 @@ def rand_like(
     pin_memory: _bool | None = None,
     memory_format: _Format | None = None,
 ) -> Tensor:
-    """As `rand`, in the shape and dtype of another tensor."""
+    """Uniform random numbers in the shape and dtype of another tensor, on its device.
+
+    Errors: DTypeError for integers, unless `dtype` is another.
+
+    >>> mg.rand_like(mg.zeros(2, 3)).shape
+    (2, 3)
+    """
 
 def randn_like(
     input: Tensor,
@@ -5961,7 +6277,13 @@ def randn_like(
     pin_memory: _bool | None = None,
     memory_format: _Format | None = None,
 ) -> Tensor:
-    """As `randn`, in the shape and dtype of another tensor."""
+    """Normal random numbers in the shape and dtype of another tensor, on its device.
+
+    Errors: DTypeError for integers, unless `dtype` is another.
+
+    >>> mg.randn_like(mg.zeros(2, 3, dtype=mg.float64)).dtype
+    micrograd_rs.float64
+    """
 
 def full(
     size: _Sizes,
@@ -5974,7 +6296,19 @@ def full(
     layout: _Layout | None = None,
     pin_memory: _bool | None = None,
 ) -> Tensor:
-    """The same value everywhere."""
+    """The same value everywhere; of the dtype of that number unless asked otherwise: the default float, i64, or bool. NumPy's numbers and tensors of one
+    are numbers, too.
+
+    Arguments:
+        size: the shape
+        fill_value: the value
+
+    Errors: TypeError for what is no number; as `zeros`.
+
+    >>> mg.full((2, 2), 7), mg.full((2,), 0.5)
+    (tensor([[7, 7],
+            [7, 7]]), tensor([0.5000, 0.5000]))
+    """
 
 def full_like(
     input: Tensor,
@@ -5987,7 +6321,14 @@ def full_like(
     pin_memory: _bool | None = None,
     memory_format: _Format | None = None,
 ) -> Tensor:
-    """The same value everywhere, in the shape and dtype of another tensor."""
+    """The same value everywhere, in the shape and dtype of another tensor, on its device.
+
+    Arguments:
+        fill_value: the value
+
+    >>> mg.full_like(mg.tensor([1.0, 2.0]), 7)
+    tensor([7., 7.])
+    """
 
 def eye(
     n: _int,
@@ -6000,7 +6341,18 @@ def eye(
     layout: _Layout | None = None,
     pin_memory: _bool | None = None,
 ) -> Tensor:
-    """The identity matrix, or its first `m` columns."""
+    """The identity matrix, or its first `m` columns.
+
+    Arguments:
+        n: how many rows
+        m: how many columns, as many as rows unless given
+
+    Errors: ArgumentError for a negative number.
+
+    >>> mg.eye(2, 3)
+    tensor([[1., 0., 0.],
+            [0., 1., 0.]])
+    """
 
 def arange(
     start: _float | None = None,
@@ -6014,7 +6366,20 @@ def arange(
     layout: _Layout | None = None,
     pin_memory: _bool | None = None,
 ) -> Tensor:
-    """`start`, `start + step`, … before `end`: i64 if all three are integers, else the default dtype."""
+    """`start`, `start + step`, … before `end`: i64 if all three are integers, else the default dtype.
+
+    Arguments:
+        start: the first number; 0, where one number is given
+        end: what it ends before
+        step: how far neighbours are from each other, 1 unless given
+
+    Errors: ArgumentError for a step of 0, or one that leads away from the end.
+
+    >>> mg.arange(4)
+    tensor([0, 1, 2, 3])
+    >>> mg.arange(1, 2, 0.25)
+    tensor([1.0000, 1.2500, 1.5000, 1.7500])
+    """
 
 def linspace(
     start: _float,
@@ -6028,7 +6393,18 @@ def linspace(
     layout: _Layout | None = None,
     pin_memory: _bool | None = None,
 ) -> Tensor:
-    """`steps` numbers from `start` to `end`, both included."""
+    """`steps` numbers from `start` to `end`, both included.
+
+    Arguments:
+        start: the first number
+        end: the last one
+        steps: how many there are
+
+    Errors: ArgumentError for a negative number of steps.
+
+    >>> mg.linspace(0, 1, 5)
+    tensor([0.0000, 0.2500, 0.5000, 0.7500, 1.0000])
+    """
 
 @overload
 def randint(
@@ -6071,23 +6447,70 @@ def randint(
     layout: _Layout | None = None,
     pin_memory: _bool | None = None,
 ) -> Tensor:
-    """Random integers from `low` (0, if one bound is given) up to `high`, which is left out."""
+    """Random integers from `low` (0, if one bound is given) up to `high`, which is left out.
+
+    Arguments:
+        low: the least integer; where two arguments are given the first is `high`
+        high: what none reaches
+        size: the shape
+
+    Errors: ArgumentError where there is no integer between the bounds.
+
+    >>> x = mg.randint(0, 3, (100,))
+    >>> x.unique()
+    tensor([0, 1, 2])
+    """
 
 def set_default_device(device: _Device) -> None:
-    """Makes this the device of tensors that are made without naming one; the CPU at first, or what MG_DEVICE says."""
+    """Makes this the device of tensors that are made without naming one; the CPU at first, or what MG_DEVICE says.
+
+    Arguments:
+        device: the device
+
+    Errors: RuntimeError for a device that is not there.
+
+    >>> mg.set_default_device("cpu")
+    >>> mg.zeros(2).device
+    Device('cpu')
+    """
 
 def get_default_device() -> Device:
-    """The device of tensors that are made without naming one."""
+    """The device of tensors that are made without naming one.
+
+    >>> mg.get_default_device()
+    Device('cpu')
+    """
 
 def set_float32_matmul_precision(precision: Literal["highest", "high", "medium"]) -> None:
-    """How products of f32 matrices are computed on CUDA devices: "highest" (at first) in f32 throughout, "high" and
-    "medium" on tensor cores, with operands rounded to 10 bits of fraction."""
+    """How products of f32 matrices are computed on CUDA devices: "highest" (at first) in f32 throughout, "high" and "medium" on
+    tensor cores, with operands rounded to 10 bits of fraction. ValueError for anything else.
+
+    Arguments:
+        precision: "highest", "high" or "medium"
+
+    >>> mg.set_float32_matmul_precision("highest")
+    """
 
 def get_float32_matmul_precision() -> Literal["highest", "high"]:
-    """How products of f32 matrices are computed on CUDA devices; "medium" counts as "high"."""
+    """How products of f32 matrices are computed on CUDA devices: "highest" or "high", as which "medium" counts.
+
+    >>> mg.get_float32_matmul_precision()
+    'highest'
+    """
 
 class Generator:
-    """A generator of random numbers: a seed and a position. The same seed gives the same numbers on every device."""
+    """A generator of random numbers: a seed and a position. The same seed gives the same numbers on every device.
+
+    Arguments:
+        device: where it is said to be
+
+    Errors: RuntimeError for a device that is not there.
+
+    >>> g = mg.Generator().manual_seed(7)
+    >>> a = mg.rand(3, generator=g)
+    >>> bool((a == mg.rand(3, generator=g.manual_seed(7))).all())
+    True
+    """
 
     def __new__(cls, device: _Device | None = None) -> Self: ...
     def manual_seed(self, seed: _int) -> Self:
@@ -6244,7 +6667,16 @@ def get_default_dtype() -> _DTypeClass:
     """
 
 def broadcast_shapes(*shapes: _Sizes) -> Size:
-    """The shape that shapes broadcast to."""
+    """The shape that shapes (sequences, or sizes of one axis) broadcast to.
+
+    Arguments:
+        shapes: one after the other
+
+    Errors: ArgumentError where they do not.
+
+    >>> mg.broadcast_shapes((3, 1), (4,), (2, 1, 1))
+    (2, 3, 4)
+    """
 
 @overload
 def where(condition: Tensor, input: None = None, other: None = None, *, out: None = None) -> tuple[Tensor, ...]:
@@ -6264,7 +6696,20 @@ def where(condition: Tensor, input: None = None, other: None = None, *, out: Non
     """
 @overload
 def where(condition: Tensor, input: _Operand, other: _Operand, *, out: None = None) -> Tensor:
-    """`input` where the condition holds, else `other`; with the condition alone, the positions where it does."""
+    """`input` where the condition holds, else `other`; with the condition alone, the positions where it does.
+
+    Arguments:
+        condition: truth values; they and both others broadcast
+        input, other: tensors or numbers
+
+    Errors: DTypeError for a condition of other than truth values; ArgumentError for shapes that do not broadcast.
+
+    >>> x = mg.tensor([-1.0, 2.0])
+    >>> mg.where(x > 0, x, 0.0)
+    tensor([0., 2.])
+    >>> mg.where(x > 0)
+    (tensor([1]),)
+    """
 
 
 def grad(
@@ -6332,7 +6777,13 @@ class RemovableHandle:
     def __exit__(self, *_: object) -> None: ...
 
 class GradNode:
-    """What computed a tensor: an operation as a walk over the graph meets it. Each operation has a class of its own, which is called as it is."""
+    """What computed a tensor: an operation as a walk over the graph meets it.
+
+    >>> x = mg.tensor([1.0], requires_grad=True)
+    >>> node = (x * 2).grad_fn
+    >>> node.name(), isinstance(node, mg.autograd.graph.Node)
+    ('MulBackward0', True)
+    """
 
     def __new__(cls, node: GradNode) -> Self: ...
     def name(self) -> str:
@@ -6665,7 +7116,12 @@ def clear_autocast_cache() -> None:
     """
 def _autocast_lists(device_type: str) -> list[tuple[str, str]]: ...
 def is_grad_enabled() -> _bool:
-    """Whether operations record what gradients need."""
+    """Whether operations record what gradients need.
+
+    >>> with mg.no_grad():
+    ...     mg.is_grad_enabled()
+    False
+    """
 
 def save_safetensors(tensors: Mapping[str, Tensor], path: _Path, metadata: Mapping[str, str] | None = None) -> None:
     """Writes named tensors to a safetensors file, with text as metadata."""
@@ -6694,10 +7150,31 @@ def load_safetensors(path: _Path) -> dict[str, Tensor]:
     """
 @overload
 def load_safetensors(path: _Path, *, metadata: _bool) -> Any:
-    """The named tensors of a safetensors file; with `metadata`, and its text."""
+    """The named tensors of a safetensors file; with `metadata`, and its text.
+
+    Arguments:
+        path: the file
+        metadata: whether the text of the file is answered too
+
+    Errors: OSError where the file cannot be read; ValueError where it is none.
+
+    >>> import os, tempfile
+    >>> path = os.path.join(tempfile.mkdtemp(), "a.safetensors")
+    >>> mg.save_safetensors({"a": mg.tensor([1, 2])}, path)
+    >>> mg.load_safetensors(path)
+    {'a': tensor([1, 2])}
+    """
 
 def calculate_gain(nonlinearity: str, param: _float = 0.01) -> _float:
-    """The recommended factor for weights before a nonlinearity."""
+    """The recommended factor for weights before a nonlinearity.
+
+    Arguments:
+        nonlinearity: "linear", "sigmoid", "tanh", "relu", "leaky_relu", "selu" or the name of a convolution
+        param: the slope below 0 of "leaky_relu", by itself 0.01
+
+    >>> mg.nn.init.calculate_gain("relu"), mg.nn.init.calculate_gain("tanh")
+    (1.4142135623730951, 1.6666666666666667)
+    """
 
 def uniform_(tensor: Tensor, a: _float = 0.0, b: _float = 1.0, generator: Generator | None = None) -> Tensor:
     """Uniform on [a, b).
