@@ -7,6 +7,7 @@ mod gpu_bundle;
 mod plots;
 mod process;
 mod ptx;
+mod publish;
 mod references;
 mod sync;
 mod test;
@@ -24,6 +25,7 @@ commands:
   test     every check and test there is; `cargo xtask test --help` for its options
   bench    this project and its peers side by side, into docs/measured; `cargo xtask bench --help`
   wheel    the Python package as a wheel, into dist; `cargo xtask wheel --help` for its options
+  publish  the crates: whether the registry would take them, and there; `cargo xtask publish --help`
   sync     everything that is generated, written anew: kernels, stubs, lists
   ptx      the CUDA kernels, from kernels/*.cu to kernels/ptx; `cargo xtask ptx --help`
   gpu-bundle  what is checked and measured on a GPU, for a machine without cargo; `cargo xtask gpu-bundle --help`
@@ -46,6 +48,7 @@ fn main() -> ExitCode {
         "test" => test::main(&arguments),
         "bench" => bench::main(&arguments),
         "wheel" => wheel::main(&arguments),
+        "publish" => publish::main(&arguments),
         "sync" => sync::main(&arguments),
         "ptx" => ptx::main(&arguments),
         "gpu-bundle" => gpu_bundle::main(&arguments),

@@ -33,13 +33,19 @@ impl Workspace {
         self.metadata["target_directory"].as_str().map_or_else(|| self.root.join("target"), PathBuf::from)
     }
 
+    /// What cargo knows of each package.
+    pub fn packages(&self) -> impl Iterator<Item = &Value> {
+        self.metadata["packages"].as_array().into_iter().flatten()
+    }
+
     /// Whether some package has a target of this kind ("example", "bench") and name.
     pub fn has_target(&self, kind: &str, name: &str) -> bool {
-        let packages = self.metadata["packages"].as_array().into_iter().flatten();
-        packages.flat_map(|package| package["targets"].as_array().into_iter().flatten()).any(|target| {
-            target["name"] == name
-                && target["kind"].as_array().is_some_and(|kinds| kinds.iter().any(|k| k == kind))
-        })
+        self.packages().flat_map(|package| package["targets"].as_array().into_iter().flatten()).any(
+            |target| {
+                target["name"] == name
+                    && target["kind"].as_array().is_some_and(|kinds| kinds.iter().any(|k| k == kind))
+            },
+        )
     }
 
     /// A cargo command in the root; `words` are its arguments, separated by spaces.

@@ -41,6 +41,7 @@ const STEPS: &[Step] = &[
     Step { name: "doctest", what: "the examples in the documentation", run: rust::doctest },
     Step { name: "examples", what: "every example builds; the quick ones run", run: rust::examples },
     Step { name: "docs", what: "the documentation builds without a warning", run: rust::docs },
+    Step { name: "publish", what: "the registry would take the crates", run: rust::publish },
     Step { name: "ptx", what: "prebuilt PTX is what its sources compile to", run: python::ptx },
     Step {
         name: "ptxas",

@@ -2,9 +2,9 @@
 
 use super::Outcome;
 use super::counts::Counts;
-use crate::references;
 use crate::workspace::Workspace;
 use crate::{Result, process};
+use crate::{publish, references};
 
 /// Examples that are run, with what makes them finish in seconds: they need no data.
 const QUICK_EXAMPLES: &[(&str, &[&str])] = &[
@@ -70,5 +70,10 @@ pub fn examples(workspace: &Workspace, _: &mut Counts) -> Result<Outcome> {
 pub fn docs(workspace: &Workspace, _: &mut Counts) -> Result<Outcome> {
     references::check(workspace)?;
     process::run(workspace.cargo("doc --release --workspace --no-deps").env("RUSTDOCFLAGS", "-D warnings"))?;
+    Ok(Outcome::Done)
+}
+
+pub fn publish(workspace: &Workspace, _: &mut Counts) -> Result<Outcome> {
+    println!("{} crates could be published", publish::check(workspace)?);
     Ok(Outcome::Done)
 }
