@@ -7,7 +7,7 @@ use std::ptr::NonNull;
 use std::sync::atomic::{AtomicUsize, Ordering, fence};
 
 use crate::allocator::{ALIGNMENT, HOST};
-use crate::cuda::Gpu;
+use crate::cuda::{Gpu, Pinned};
 use crate::device::Device;
 use crate::dtype::{DType, Element};
 use crate::error::{Error, ErrorKind, Result};
@@ -107,13 +107,61 @@ impl Buffer {
         Ok(buffer)
     }
 
-    /// A copy on another device (or the same). Copies to the host wait for the device's work; others come in its order.
+    /// Page-locked memory of the host for `len` elements, which devices copy by themselves ([`Buffer::to_device`]). The contents are
+    /// arbitrary. It is kept for who asks next when it is given back, and is none of what [`Device::memory_stats`](crate::Device::memory_stats) counts.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Device`] where there is no CUDA device; [`ErrorKind::OutOfMemory`], [`ErrorKind::Cuda`].
+    #[track_caller]
+    pub fn pinned(dtype: DType, len: usize) -> Result<Buffer> {
+        let bytes = len.checked_mul(dtype.size());
+        let bytes = bytes.ok_or_else(|| Error::new("pin_memory", ErrorKind::no_host_memory(usize::MAX)))?;
+        let pinned = Pinned::new(bytes)?;
+        Ok(Buffer::from_storage(Box::new(Storage {
+            refs: AtomicUsize::new(1),
+            exports: AtomicUsize::new(0),
+            writings: Writings::default(),
+            ptr: pinned.memory(),
+            len,
+            dtype,
+            device: Device::cpu(),
+            owner: Owner::Pinned(Some(Box::new(pinned))),
+        })))
+    }
+
+    /// Whether it is page-locked memory, by [`Buffer::pinned`].
+    #[inline]
+    #[must_use]
+    pub fn is_pinned(&self) -> bool {
+        matches!(self.storage().owner, Owner::Pinned(_))
+    }
+
+    /// A copy on another device (or the same). Copies to the host wait for the device's work; others come in its order, but for those of
+    /// page-locked memory ([`Buffer::pinned`]): a device makes them while it works, and before what it is asked to do from now on.
     ///
     /// # Errors
     ///
     /// As [`Buffer::uninit`]; what the device's work failed with.
     #[track_caller]
     pub fn to_device(&self, device: Device) -> Result<Buffer> {
+        if let (Owner::Pinned(Some(pinned)), true) =
+            (&self.storage().owner, device.is_cuda() && self.bytes() > 0)
+        {
+            let is_shared = self.storage().exports.load(Ordering::Acquire) != 0;
+            let received = Gpu::of(device)?.receive(self, pinned, is_shared);
+            let (ptr, block) = received.map_err(|e| e.with_op("to"))?;
+            return Ok(Buffer::from_storage(Box::new(Storage {
+                refs: AtomicUsize::new(1),
+                exports: AtomicUsize::new(0),
+                writings: Writings::default(),
+                ptr,
+                len: self.len(),
+                dtype: self.dtype(),
+                device,
+                owner: Owner::Arrived(Some(Box::new(block))),
+            })));
+        }
         let copy = Buffer::uninit(device, self.dtype(), self.len())?;
         let n = self.bytes();
         // SAFETY: the copy is new, on its device, and as large; this buffer holds `n` bytes on its own.
@@ -278,7 +326,12 @@ impl Buffer {
     #[inline]
     #[must_use]
     pub fn as_mut_ptr(&self) -> *mut u8 {
-        self.storage().ptr.as_ptr()
+        let storage = self.storage();
+        if let Owner::Pinned(Some(pinned)) = &storage.owner {
+            // A device may be copying what lies there.
+            pinned.settle();
+        }
+        storage.ptr.as_ptr()
     }
 
     /// The first byte's address, as a number: how kernels on a device are told of it.
@@ -301,6 +354,9 @@ impl Buffer {
     #[must_use = "the memory is nobody else's again when this is dropped"]
     pub fn export(&self) -> Exported {
         self.storage().exports.fetch_add(1, Ordering::Relaxed);
+        if let Owner::Pinned(Some(pinned)) = &self.storage().owner {
+            pinned.settle();
+        }
         Exported(self.clone())
     }
 
@@ -410,17 +466,28 @@ impl Drop for Buffer {
             fence(Ordering::Acquire);
         }
         // SAFETY: the pointer is from `Box::into_raw`, and this was the last buffer with it.
-        let storage = unsafe { Box::from_raw(self.storage.as_ptr()) };
+        let mut storage = unsafe { Box::from_raw(self.storage.as_ptr()) };
         // In a child made by fork a device's memory is the parent's.
-        let gpu = || crate::cuda::existing(storage.device);
-        match storage.owner {
-            Owner::Pool(_) if storage.device.is_cpu() => HOST.put(storage),
+        let device = storage.device;
+        let gpu = || crate::cuda::existing(device);
+        match &mut storage.owner {
+            Owner::Pool(_) if device.is_cpu() => HOST.put(storage),
             Owner::Pool(_) => {
                 if let Some(gpu) = gpu() {
                     gpu.pool.put(storage);
                 }
             }
-            Owner::Foreign { .. } if storage.device.is_cuda() => {
+            Owner::Pinned(pinned) => {
+                if let Some(pinned) = pinned.take() {
+                    pinned.put();
+                }
+            }
+            Owner::Arrived(block) => {
+                if let (Some(gpu), Some(block)) = (gpu(), block.take()) {
+                    gpu.give_back(*block);
+                }
+            }
+            Owner::Foreign { .. } if device.is_cuda() => {
                 if let Some(gpu) = gpu() {
                     // A device that was lost works on it no more.
                     let _ = gpu.wait();

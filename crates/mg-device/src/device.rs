@@ -177,6 +177,7 @@ impl Device {
         if self.is_cpu() {
             allocator::HOST.empty_cache();
         } else if let Some(gpu) = cuda::existing(self) {
+            gpu.let_go_of_arrivals();
             gpu.pool.empty_cache();
         }
     }

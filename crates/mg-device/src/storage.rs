@@ -8,6 +8,7 @@ use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
 use std::sync::atomic::AtomicUsize;
 
+use crate::cuda::{Arrived, Pinned};
 use crate::device::Device;
 use crate::dtype::DType;
 use crate::writings::Writings;
@@ -31,6 +32,10 @@ pub(crate) struct Storage {
 pub(crate) enum Owner {
     /// The allocator of the storage's device, to which it goes back.
     Pool(PoolTag),
+    /// The host's page-locked memory, which goes back to who keeps it.
+    Pinned(Option<Box<Pinned>>),
+    /// What a copy of such memory arrived in on a device.
+    Arrived(Option<Box<Arrived>>),
     /// A vector that was taken over.
     Vector { _vector: AdoptedVec },
     /// Somebody else, kept alive by this.

@@ -5,8 +5,12 @@
      STUB_ALLOC   of allocations of more than 32 MiB
      STUB_FOUND   (no code) of waits after a launch: the first so many checks have found something
      STUB_LOST    of every call that does something, after the first launch
+     STUB_LATE    (no code) what streams are asked for is done when something waits for it; of the stream of that number, counted
+                  from 1, as soon as what it has to wait for itself is done
    STUB_VERSION is the driver's version, STUB_DEVICES the number of devices, STUB_MEMORY the bytes that they have
    together. With STUB_COUNTS it says at the end what was not given back. */
+#define _GNU_SOURCE
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,17 +49,87 @@ U cuDeviceTotalMem_v2(size_t *n, int d) { *n = number("STUB_MEMORY", 1ull << 34)
 U cuDeviceCanAccessPeer(int *can, int a, int b) { *can = 1; return 0; }
 U cuDevicePrimaryCtxRetain(H *h, int d) { *h = (H)(size_t)(100 + d); return 0; }
 U cuCtxSetCurrent(H h) { return lost(); }
-U cuCtxSynchronize(void) { return lost(); }
 U cuCtxEnablePeerAccess(H h, U f) { return 704; }
-U cuStreamCreate(H *h, U f) { *h = (H)2; return 0; }
+
+/* Streams, as far as they differ: each does what it is asked for in its order, and STUB_LATE says when. What was recorded is a mark, of which
+   the event knows the last one. */
+typedef struct Mark { struct Stream *stream; int is_over; } Mark;
+typedef struct Task { struct Task *next; void *to; const void *from; size_t n; int byte; Mark *over, *after; } Task;
+typedef struct Stream { Task *first, **last; size_t number; } Stream;
+static Stream streams[16];
+static size_t n_streams;
+static pthread_mutex_t turn = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+
+/* Does what a stream was asked for until a mark of its own; what others have to do before is done too, or ends it. */
+static void go(Stream *s, const Mark *until, int forces) {
+    while (s->first && !(until && until->is_over)) {
+        Task *t = s->first;
+        if (t->after && !t->after->is_over) {
+            if (!forces) return;
+            go(t->after->stream, t->after, 1);
+        }
+        if (t->over) t->over->is_over = 1;
+        else if (t->from) memmove(t->to, t->from, t->n);
+        else if (t->to) memset(t->to, t->byte, t->n);
+        s->first = t->next;
+        if (!s->first) s->last = &s->first;
+        free(t);
+    }
+}
+static void wait_for(Stream *s, const Mark *m) {
+    pthread_mutex_lock(&turn);
+    go(s, m, 1);
+    pthread_mutex_unlock(&turn);
+}
+static void all(void) { for (size_t i = 0; i < n_streams; i++) wait_for(&streams[i], 0); }
+static void ask(H h, Task task) {
+    Stream *s = h;
+    Task *t = malloc(sizeof *t);
+    *t = task;
+    t->next = 0;
+    pthread_mutex_lock(&turn);
+    *s->last = t;
+    s->last = &t->next;
+    size_t late = number("STUB_LATE", ~0ull);
+    if (late == ~0ull) all();
+    for (size_t i = 0; i < n_streams; i++)
+        if (streams[i].number == late) go(&streams[i], 0, 0);
+    pthread_mutex_unlock(&turn);
+}
+
+U cuStreamCreate(H *h, U f) {
+    Stream *s = &streams[n_streams++];
+    s->last = &s->first;
+    s->number = n_streams;
+    *h = s;
+    return 0;
+}
 static struct { long long index; A found; } *checks;
 static void find(void) { for (size_t i = 0; launched && checks && i < number("STUB_FOUND", 0); i++) checks[i].found = 1; }
-U cuStreamSynchronize(H h) { ALIVE; find(); return launched ? code("STUB_SYNC") : 0; }
-U cuStreamWaitEvent(H a, H b, U f) { return lost(); }
-U cuEventCreate(H *h, U f) { ALIVE; *h = (H)3; events++; return 0; }
-U cuEventDestroy_v2(H h) { events--; return 0; }
-U cuEventRecord(H a, H b) { return lost(); }
-U cuEventSynchronize(H a) { ALIVE; find(); return launched ? code("STUB_SYNC") : 0; }
+U cuStreamSynchronize(H h) { ALIVE; wait_for(h, 0); find(); return launched ? code("STUB_SYNC") : 0; }
+U cuStreamWaitEvent(H a, H b, U f) {
+    ALIVE;
+    Mark *m = *(Mark **)b;
+    if (m) ask(a, (Task){.after = m});
+    return 0;
+}
+U cuEventCreate(H *h, U f) { ALIVE; *h = calloc(1, sizeof(Mark *)); events++; return 0; }
+U cuEventDestroy_v2(H h) { events--; free(h); return 0; } /* what was asked of it is done all the same */
+U cuEventRecord(H a, H b) {
+    ALIVE;
+    Mark *m = calloc(1, sizeof *m);
+    m->stream = b;
+    *(Mark **)a = m;
+    ask(b, (Task){.over = m});
+    return 0;
+}
+U cuEventSynchronize(H a) {
+    ALIVE;
+    Mark *m = *(Mark **)a;
+    if (m) wait_for(m->stream, m);
+    find();
+    return launched ? code("STUB_SYNC") : 0;
+}
 
 U cuMemGetInfo_v2(size_t *f, size_t *t) {
     ALIVE;
@@ -84,16 +158,18 @@ U cuMemFree_v2(A a) {
     free(h);
     return 0;
 }
+U cuCtxSynchronize(void) { ALIVE; all(); return 0; }
+U cuMemFreeHost(H p) { free(p); return 0; }
 U cuMemHostAlloc(H *p, size_t n, U f) { ALIVE; *p = malloc(n); return 0; }
 U cuMemHostGetDevicePointer_v2(A *a, H p, U f) { *a = (A)p; if (!checks) checks = p; return 0; }
-U cuMemsetD8Async(A a, unsigned char b, size_t n, H s) { ALIVE; memset((void *)a, b, n); return 0; }
-U cuMemcpyHtoDAsync_v2(A a, const void *p, size_t n, H s) { ALIVE; memcpy((void *)a, p, n); return 0; }
-U cuMemcpyDtoHAsync_v2(void *p, A a, size_t n, H s) { ALIVE; memcpy(p, (void *)a, n); return 0; }
-U cuMemcpyDtoDAsync_v2(A a, A b, size_t n, H s) { ALIVE; memmove((void *)a, (void *)b, n); return 0; }
+U cuMemsetD8Async(A a, unsigned char b, size_t n, H s) { ALIVE; ask(s, (Task){.to = (void *)a, .byte = b, .n = n}); return 0; }
+U cuMemcpyHtoDAsync_v2(A a, const void *p, size_t n, H s) { ALIVE; ask(s, (Task){.to = (void *)a, .from = p, .n = n}); return 0; }
+U cuMemcpyDtoHAsync_v2(void *p, A a, size_t n, H s) { ALIVE; ask(s, (Task){.to = p, .from = (void *)a, .n = n}); return 0; }
+U cuMemcpyDtoDAsync_v2(A a, A b, size_t n, H s) { ALIVE; ask(s, (Task){.to = (void *)a, .from = (void *)b, .n = n}); return 0; }
 U cuMemcpyPeerAsync(A a, H c, A b, H d, size_t n, H s) {
     ALIVE;
     if (c == d) return 1; /* two contexts, or it is no copy between devices */
-    memmove((void *)a, (void *)b, n);
+    ask(s, (Task){.to = (void *)a, .from = (void *)b, .n = n});
     return 0;
 }
 U cuModuleLoadDataEx(H *m, const void *i, U n, U *o, H *v) { ALIVE; *m = (H)(size_t)(strstr(i, "mg_gate") ? 14 : 4); return code("STUB_LOAD"); }

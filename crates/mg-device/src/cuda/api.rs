@@ -57,6 +57,7 @@ table! {
     mem_alloc: c"cuMemAlloc_v2" (*mut Address, usize);
     mem_free: c"cuMemFree_v2" (Address);
     host_alloc: c"cuMemHostAlloc" (*mut *mut c_void, usize, c_uint);
+    host_free: c"cuMemFreeHost" (*mut c_void);
     host_device_pointer: c"cuMemHostGetDevicePointer_v2" (*mut Address, *mut c_void, c_uint);
     memset_d8: c"cuMemsetD8Async" (Address, u8, usize, Handle);
     memcpy_to_device: c"cuMemcpyHtoDAsync_v2" (Address, *const c_void, usize, Handle);

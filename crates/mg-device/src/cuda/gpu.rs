@@ -11,6 +11,7 @@ use super::collect::Collected;
 use super::fault::{Guarded, Origin, SLOTS, Slot, Watch, this_thread};
 use super::graph::KernelNode;
 use super::memory::GpuMemory;
+use super::pinned::{Arrivals, Arrived};
 use super::probe::{probe, version_text};
 use super::transfer::Staging;
 use crate::allocator::Pool;
@@ -52,6 +53,9 @@ pub struct Gpu {
     gate_bits: AtomicU64,
     pub(super) collected: Mutex<Collected>,
     pub(super) staging: Mutex<Staging>,
+    pub(super) arrivals: Mutex<Arrivals>,
+    /// What copies arrived in, given back since the last one: whoever drops it does not wait for one that is under way.
+    pub(super) returned: Mutex<Vec<Arrived>>,
     /// Ordinals of devices whose memory was looked for a direct way to.
     pub(super) reached: Mutex<Vec<usize>>,
 }
@@ -74,16 +78,21 @@ unsafe impl Sync for Kernel {}
 
 /// The device's state, if it was ever used.
 pub(crate) fn existing(device: Device) -> Option<&'static Gpu> {
-    if FORKED.load(Ordering::Relaxed) {
+    if is_forked() {
         return None;
     }
     GPUS.get(device.ordinal())?.get()?.as_ref().ok().copied()
 }
 
+/// Whether this is a child made by `fork`, where the driver does not work.
+pub(super) fn is_forked() -> bool {
+    FORKED.load(Ordering::Relaxed)
+}
+
 /// An error in a child made by `fork`.
 #[track_caller]
 fn not_forked(device: Device) -> Result<()> {
-    if !FORKED.load(Ordering::Relaxed) {
+    if !is_forked() {
         return Ok(());
     }
     let text = format!(
@@ -231,6 +240,8 @@ impl Gpu {
             gate_bits: AtomicU64::new(0),
             collected: Mutex::new(Collected::new(scratch, attributes[2] as u32)),
             staging: Mutex::default(),
+            arrivals: Mutex::default(),
+            returned: Mutex::default(),
             reached: Mutex::default(),
         })))
     }

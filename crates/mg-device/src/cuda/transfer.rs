@@ -3,15 +3,21 @@
 use std::ffi::c_void;
 use std::ptr::null_mut;
 use std::sync::PoisonError;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::api::Handle;
 use super::gpu::Gpu;
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 
 /// Bytes of one piece of pinned memory.
 const PIECE: usize = 4 << 20;
 /// Pieces: while one is copied by the device, the next is filled or emptied.
 const PIECES: usize = 4;
+/// Bytes from which on several threads fill pieces, which one does at a fifth of the speed that the device copies them with, and how many do.
+const LARGE: usize = 64 << 20;
+const FILLERS: usize = 8;
+/// The pieces of each of them.
+const EACH: usize = 2;
 
 /// Pinned memory that copies go through.
 #[derive(Default)]
@@ -27,13 +33,40 @@ struct Piece {
 }
 
 // SAFETY: pinned memory and events may be used from any thread.
-unsafe impl Send for Staging {}
+unsafe impl Send for Piece {}
+// SAFETY: as above; whoever fills a piece is alone with it, by the lock around all of them or because they were dealt out.
+unsafe impl Sync for Piece {}
+
+impl Piece {
+    /// Waits until the device is done with it.
+    #[track_caller]
+    fn wait(&self, gpu: &Gpu) -> Result<()> {
+        // SAFETY: the event is this piece's. One that was never recorded counts as done.
+        gpu.check("cuEventSynchronize", unsafe { (gpu.api.event_synchronize)(self.done) })
+    }
+
+    /// Fills it, and has the device copy it; it waits for nobody.
+    ///
+    /// # Safety
+    ///
+    /// The device is done with it; `to` is valid for as many bytes, of which there are at most as a piece has.
+    #[track_caller]
+    unsafe fn send(&self, gpu: &Gpu, to: u64, chunk: &[u8]) -> Result<()> {
+        // SAFETY: the piece has room for a chunk, and the device is done with it; the destination is the caller's.
+        unsafe {
+            copy_on_host(chunk.as_ptr(), self.memory, chunk.len());
+            let code = (gpu.api.memcpy_to_device)(to, self.memory.cast(), chunk.len(), gpu.stream);
+            gpu.check("cuMemcpyHtoDAsync", code)?;
+            gpu.check("cuEventRecord", (gpu.api.event_record)(self.done, gpu.stream))
+        }
+    }
+}
 
 impl Staging {
-    /// Allocates at first use.
+    /// Allocates at first use, as many pieces as are wanted.
     #[track_caller]
-    fn ready(&mut self, gpu: &Gpu) -> Result<()> {
-        while self.pieces.len() < PIECES {
+    fn ready(&mut self, gpu: &Gpu, pieces: usize) -> Result<()> {
+        while self.pieces.len() < pieces {
             let (mut memory, mut done) = (null_mut::<c_void>(), null_mut());
             // SAFETY: the context is current; an address and a handle are written. No flags: the host reads it, too.
             unsafe {
@@ -48,12 +81,11 @@ impl Staging {
 
     /// The next piece, once the device is done with it.
     #[track_caller]
-    fn take(&mut self, gpu: &Gpu) -> Result<(*mut u8, Handle)> {
+    fn take(&mut self, gpu: &Gpu) -> Result<&Piece> {
         let piece = &self.pieces[self.next];
         self.next = (self.next + 1) % PIECES;
-        // SAFETY: the event is this piece's. One that was never recorded counts as done.
-        gpu.check("cuEventSynchronize", unsafe { (gpu.api.event_synchronize)(piece.done) })?;
-        Ok((piece.memory, piece.done))
+        piece.wait(gpu)?;
+        Ok(piece)
     }
 }
 
@@ -88,19 +120,48 @@ impl Gpu {
         self.start_collected()?;
         self.bind()?;
         let mut staging = self.staging.lock().unwrap_or_else(PoisonError::into_inner);
-        staging.ready(self)?;
+        if from.len() >= LARGE {
+            let fillers = std::thread::available_parallelism().map_or(1, |n| n.get().min(FILLERS));
+            staging.ready(self, fillers * EACH)?;
+            // SAFETY: this function's contract.
+            return unsafe { self.write_by_many(to, from, &staging.pieces[..fillers * EACH]) };
+        }
+        staging.ready(self, PIECES)?;
         for (i, chunk) in from.chunks(PIECE).enumerate() {
-            let (memory, done) = staging.take(self)?;
-            // SAFETY: the piece has room for a chunk, and the device is done with it; the destination is the caller's.
-            unsafe {
-                copy_on_host(chunk.as_ptr(), memory, chunk.len());
-                let at = to + (i * PIECE) as u64;
-                let code = (self.api.memcpy_to_device)(at, memory.cast(), chunk.len(), self.stream);
-                self.check("cuMemcpyHtoDAsync", code)?;
-                self.check("cuEventRecord", (self.api.event_record)(done, self.stream))?;
-            }
+            let piece = staging.take(self)?;
+            // SAFETY: the piece is free; the destination is the caller's.
+            unsafe { piece.send(self, to + (i * PIECE) as u64, chunk)? };
         }
         Ok(())
+    }
+
+    /// Each of several threads fills pieces of its own, in turns: which chunk is copied first does not matter.
+    #[track_caller]
+    unsafe fn write_by_many(&self, to: u64, from: &[u8], pieces: &[Piece]) -> Result<()> {
+        let next = AtomicUsize::new(0);
+        let fill = &|mine: &[Piece]| -> Result<()> {
+            self.bind()?;
+            for piece in mine.iter().cycle() {
+                let start = next.fetch_add(1, Ordering::Relaxed).saturating_mul(PIECE);
+                let Some(chunk) = from.get(start..from.len().min(start.saturating_add(PIECE))) else { break };
+                if chunk.is_empty() {
+                    break;
+                }
+                piece.wait(self)?;
+                // SAFETY: the piece is free, and this thread's; the destination is the caller's.
+                unsafe { piece.send(self, to + start as u64, chunk)? };
+            }
+            Ok(())
+        };
+        let lost = |_| Error::new("write", ErrorKind::Internal("a thread that copies panicked".into()));
+        std::thread::scope(|scope| {
+            let (first, others) = pieces.split_at(EACH);
+            let begin = |mine| std::thread::Builder::new().spawn_scoped(scope, move || fill(mine)).ok();
+            // Who cannot be begun leaves its chunks to the others.
+            let others: Vec<_> = others.chunks(EACH).filter_map(begin).collect();
+            let own = fill(first);
+            others.into_iter().fold(own, |all, other| all.and(other.join().map_err(lost).flatten()))
+        })
     }
 
     /// Copies from the device to the host, after all work on the device.
@@ -128,14 +189,14 @@ impl Gpu {
         self.start_collected()?;
         self.bind()?;
         let mut staging = self.staging.lock().unwrap_or_else(PoisonError::into_inner);
-        staging.ready(self)?;
+        staging.ready(self, PIECES)?;
         // The piece that is on its way while the one before it is emptied.
         let mut under_way: Option<(*mut u8, Handle, usize, usize)> = None;
         let mut at = 0;
         loop {
             let n = PIECE.min(to.len() - at);
             let next = if n > 0 {
-                let (memory, done) = staging.take(self)?;
+                let Piece { memory, done } = *staging.take(self)?;
                 // SAFETY: the piece has room, and nothing else uses it; the source is the caller's.
                 unsafe {
                     let code = (self.api.memcpy_to_host)(memory.cast(), from + at as u64, n, self.stream);
