@@ -127,8 +127,7 @@ fn raised(kind: fn(Python<'_>) -> PyResult<Bound<'_, PyType>>, text: String) -> 
     })
 }
 
-/// Threads that are in the engine without the interpreter's lock. Changed only by threads that hold that lock, or that are
-/// about to take it.
+/// Threads that are in the engine without the interpreter's lock, and where there is no such lock, all that are in the engine.
 static BUSY: AtomicUsize = AtomicUsize::new(0);
 
 /// Forks under way: nobody is let into the engine.
@@ -251,7 +250,8 @@ pub fn build<T: Send>(py: Python<'_>, f: impl FnOnce() -> Result<T> + Send) -> P
     if anomaly::remembers() {
         return noted(py, f);
     }
-    if BUSY.load(Ordering::Relaxed) != 0 || is_in_handler() {
+    // Without the interpreter's lock a fork does not wait for who builds, but for who is counted.
+    if cfg!(Py_GIL_DISABLED) || BUSY.load(Ordering::Relaxed) != 0 || is_in_handler() {
         return compute(py, f);
     }
     let result = guarded(f);
@@ -369,7 +369,7 @@ fn in_handler() -> PyErr {
 }
 
 /// Lets nobody into the engine and waits until no other thread is there: before a fork, whose child has none of them to
-/// give locks back. The caller holds the interpreter's lock, so nobody enters between the last look and the fork.
+/// give locks back. Who enters is counted before it looks for forks, so nobody enters between the last look and the fork.
 #[pyfunction]
 pub fn _before_fork(py: Python<'_>) {
     FORKING.fetch_add(1, Ordering::SeqCst);
@@ -392,13 +392,18 @@ fn wait(py: Python<'_>) {
     py.detach(|| std::thread::sleep(Duration::from_micros(50)));
 }
 
-/// Counts this thread, which holds the interpreter's lock, among those in the engine.
+/// Counts this thread among those in the engine.
 #[inline]
 fn enter(py: Python<'_>) {
-    while FORKING.load(Ordering::SeqCst) != 0 && !FORKER.get() {
+    loop {
+        // In this order: a fork under way has seen this thread, or is seen by it.
+        BUSY.fetch_add(1, Ordering::SeqCst);
+        if FORKING.load(Ordering::SeqCst) == 0 || FORKER.get() {
+            return;
+        }
+        leave();
         wait(py);
     }
-    BUSY.fetch_add(1, Ordering::SeqCst);
 }
 
 #[inline]

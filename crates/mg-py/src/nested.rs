@@ -7,6 +7,7 @@ use mg_device::{DType, MAX_RANK};
 use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::ffi;
 use pyo3::prelude::*;
+use pyo3::sync::critical_section::with_critical_section;
 use pyo3::types::{PyBool, PyComplex, PyDict, PyFloat, PyFrozenSet, PyInt, PyList, PySet, PyString, PyTuple};
 
 use crate::error::{build, compute, exception, not_in_handler, recursive, type_name};
@@ -322,7 +323,8 @@ impl Builder {
                 i += 1;
             }
         };
-        match &mut self.data {
+        // Where there is no interpreter's lock, the list's own keeps other threads from changing it.
+        with_critical_section(list, || match &mut self.data {
             Data::Single(v) => {
                 v.reserve(left);
                 each(&mut |x| v.push(x as f32));
@@ -332,7 +334,7 @@ impl Builder {
                 each(&mut |x| v.push(x));
             }
             _ => {}
-        }
+        });
         if i > first {
             self.count(Number::Float(0.0));
         }

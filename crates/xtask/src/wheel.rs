@@ -10,12 +10,16 @@ use crate::{Result, at, process};
 const USAGE: &str = "\
 usage: cargo xtask wheel [options]
 
-  --out DIR     where the files go (dist)
-  --sdist       the source distribution beside the wheel
-  -- ARGUMENTS  more for maturin: -- --compatibility manylinux_2_28
+  --out DIR             where the files go (dist)
+  --interpreter PYTHON  the Python it is for (that of .venv)
+  --native              for this machine's C library and later ones, linked by this machine's linker
+  --sdist               the source distribution beside the wheel
+  -- ARGUMENTS          more for maturin: -- --target-dir elsewhere
 
-The wheel is of the stable ABI: one for Python 3.11 and all later ones. The release workflow builds those of other machines.
-maturin, which builds it, is fetched from the Python package index into .venv the first time.";
+The wheel is of the stable ABI: one for Python 3.11 and all later ones. A Python without the interpreter's lock (3.14t) has a wheel of its own,
+which --interpreter asks for. On Linux the wheel is for glibc 2.28 and later, whatever this machine's is: zig links it, and auditwheel looks whether
+that is so. The release workflow builds those of other machines. maturin, which builds it, zig and auditwheel are fetched from the Python package index
+into .venv the first time.";
 
 /// The interpreter of an environment that the package, built as it is published, was just installed in.
 pub fn installed(workspace: &Workspace) -> Result<PathBuf> {
@@ -59,6 +63,14 @@ pub fn install(
 
 /// What builds the wheel.
 const MATURIN: &str = "maturin>=1.16,<2";
+/// What links it for a glibc that is older than this machine's, and what looks at what it asks of one.
+const ZIG: &str = "ziglang>=0.14,<1";
+const AUDITWHEEL: &str = "auditwheel>=6.8,<7";
+/// Whether there is such a C library here, and zig for the machine.
+const HAS_ZIG: bool =
+    cfg!(all(target_os = "linux", target_env = "gnu", any(target_arch = "x86_64", target_arch = "aarch64")));
+/// The oldest glibc that the wheel is for, as platforms of wheels are named.
+const PLATFORM: &str = "manylinux_2_28";
 /// What packs it as small as its format allows.
 const ZOPFLI: &str = "zopfli>=0.2.3,<1";
 /// What builds the wheel and tests it; `crates/mg-py/requirements-test.txt` adds to it, where there is one.
@@ -72,13 +84,17 @@ const MOST_BYTES: u64 = 10_000_000;
 pub fn main(arguments: &[String]) -> Result<ExitCode> {
     let workspace = Workspace::find()?;
     let (mut out, mut sdist, mut more) = (workspace.root.join("dist"), false, Vec::new());
+    let (mut interpreter, mut portable) = ("python".to_owned(), HAS_ZIG);
     let mut rest = arguments.iter();
     while let Some(argument) = rest.next() {
+        let mut value = || rest.next().ok_or_else(|| format!("{argument} needs a value\n{USAGE}"));
         match argument.as_str() {
             "--out" => {
-                let folder = rest.next().ok_or_else(|| format!("--out needs a value\n{USAGE}"))?;
+                let folder = value()?;
                 out = std::path::absolute(folder).unwrap_or_else(|_| PathBuf::from(folder));
             }
+            "--interpreter" => interpreter = value()?.clone(),
+            "--native" => portable = false,
             "--sdist" => sdist = true,
             "--" => more.extend(rest.by_ref().cloned()),
             "-h" | "--help" => {
@@ -98,9 +114,16 @@ pub fn main(arguments: &[String]) -> Result<ExitCode> {
         std::fs::remove_file(&old).map_err(at(&old))?;
     }
     let mut build = venv.python(&folder);
-    build.args(["-m", "maturin", "build", "--interpreter", "python", "--out"]);
-    build.arg(&out).args(more);
-    process::run(&mut build)?;
+    build.args(["-m", "maturin", "build", "--interpreter", &interpreter, "--out"]);
+    build.arg(&out);
+    if portable {
+        venv.install("zig", &[ZIG.to_owned(), AUDITWHEEL.to_owned()])?;
+        build.args(["--zig", "--compatibility", PLATFORM]);
+    }
+    if has_no_lock(&venv, &folder, &interpreter)? {
+        build.arg("--no-default-features");
+    }
+    process::run(build.args(more))?;
     // The format knows one compression only, and that can be done with more patience.
     venv.install("zopfli", &[ZOPFLI.to_owned()])?;
     for wheel in files(&out, "whl")? {
@@ -110,6 +133,12 @@ pub fn main(arguments: &[String]) -> Result<ExitCode> {
         process::run(venv.python(&folder).args(["-m", "maturin", "sdist", "--out"]).arg(&out))?;
     }
     for wheel in files(&out, "whl")? {
+        if portable {
+            let told = process::output(
+                venv.python(&folder).args(["-m", "auditwheel", "show", "--json"]).arg(&wheel),
+            )?;
+            is_for_platform(&told).map_err(|failure| format!("{}: {failure}", wheel.display()))?;
+        }
         let bytes = std::fs::metadata(&wheel).map_err(at(&wheel))?.len();
         println!("{}: {:.2} MB", wheel.display(), bytes as f64 / 1e6);
         if bytes > MOST_BYTES {
@@ -117,6 +146,34 @@ pub fn main(arguments: &[String]) -> Result<ExitCode> {
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Whether a Python has no interpreter's lock, and no part in the stable ABI.
+fn has_no_lock(venv: &Venv, folder: &Path, interpreter: &str) -> Result<bool> {
+    // Named as for maturin, which is run in the environment.
+    let mut ask = match interpreter {
+        "python" => venv.python(folder),
+        other => process::command(other, folder),
+    };
+    let code = "import sysconfig; print(sysconfig.get_config_var('Py_GIL_DISABLED') or 0)";
+    Ok(process::output(ask.args(["-c", code]))?.trim() == "1")
+}
+
+/// Refuses a wheel that asks for a later glibc than [`PLATFORM`] has, by what auditwheel tells of it as JSON.
+fn is_for_platform(told: &str) -> Result<()> {
+    let told: serde_json::Value =
+        serde_json::from_str(told).map_err(|error| format!("what auditwheel tells: {error}"))?;
+    let tag = told["overall_tag"].as_str().ok_or("auditwheel tells no platform")?;
+    match (glibc(tag), glibc(PLATFORM)) {
+        (Some(asked), Some(most)) if asked <= most => Ok(()),
+        _ => Err(format!("it is for {tag}, not for {PLATFORM}: {}", told["versioned_symbols"])),
+    }
+}
+
+/// The version in "manylinux_2_28_x86_64".
+fn glibc(tag: &str) -> Option<(u32, u32)> {
+    let mut numbers = tag.strip_prefix("manylinux_")?.split('_').map(|number| number.parse().ok());
+    Some((numbers.next()??, numbers.next()??))
 }
 
 /// The environment with the wheel's tools, and the crate's folder; `None` where there is no such crate.
@@ -140,4 +197,21 @@ pub fn files(folder: &Path, extension: &str) -> Result<Vec<PathBuf>> {
         .collect();
     files.sort();
     if files.is_empty() { Err(format!("no .{extension} file in {}", folder.display())) } else { Ok(files) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wheel_for_a_later_glibc_is_refused() {
+        let told = |tag| format!("{{\"overall_tag\": \"{tag}\", \"versioned_symbols\": {{}}}}");
+        assert!(is_for_platform(&told("manylinux_2_28_x86_64")).is_ok());
+        assert!(is_for_platform(&told("manylinux_2_17_aarch64")).is_ok());
+        assert!(
+            is_for_platform(&told("manylinux_2_34_x86_64")).unwrap_err().contains("manylinux_2_34_x86_64")
+        );
+        assert!(is_for_platform(&told("linux_x86_64")).is_err());
+        assert!(is_for_platform("{}").is_err());
+    }
 }

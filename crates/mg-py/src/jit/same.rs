@@ -232,18 +232,22 @@ impl<'py> Seeing<'_, '_, 'py> {
 
     /// Whether what stands in a dictionary under a name is what it was.
     pub fn is_entry(&mut self, same: &Same, dict: &Bound<'py, PyDict>, name: &Py<PyString>) -> bool {
-        // SAFETY: both are held; texts are compared without running any code, so that the dictionary keeps what it answers with.
-        let found = unsafe { ffi::PyDict_GetItemWithError(dict.as_ptr(), name.as_ptr()) };
-        match same {
-            // What it is alone is asked of most.
-            Same::Nothing => found.is_null(),
-            Same::Object(at) => found as usize == *at,
-            _ if found.is_null() => false,
-            _ => {
-                let found = self.object(found);
-                self.is_held(same, Some(&found))
+        let look = || {
+            // SAFETY: both are held; texts are compared without running any code, so that the dictionary keeps what it answers with.
+            let found = unsafe { ffi::PyDict_GetItemWithError(dict.as_ptr(), name.as_ptr()) };
+            match same {
+                // What it is alone is asked of most.
+                Same::Nothing => found.is_null(),
+                Same::Object(at) => found as usize == *at,
+                _ if found.is_null() => false,
+                _ => {
+                    let found = self.object(found);
+                    self.is_held(same, Some(&found))
+                }
             }
-        }
+        };
+        // Where there is no interpreter's lock, the dictionary's own keeps others from taking out what was found.
+        with_critical_section(dict, look)
     }
 
     fn is_value(&self, value: &Py<PyAny>, obj: *mut ffi::PyObject, class: usize) -> bool {
