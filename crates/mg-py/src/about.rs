@@ -266,7 +266,8 @@ impl PyTensor {
         Ok(a.layout == b.layout && a.buffer.as_ptr() == b.buffer.as_ptr())
     }
 
-    /// The tensor itself: copies to a device need no pinned memory here.
+    /// A copy in page-locked memory of the host: `to("cuda")` of it is made while the device computes. The tensor itself where there is no CUDA
+    /// device, where it is pinned already, and where it requires a gradient. `RuntimeError` for a tensor that is on a device.
     ///
     /// >>> mg.tensor([1.0]).pin_memory()
     /// tensor([1.])
@@ -274,19 +275,29 @@ impl PyTensor {
     fn pin_memory<'py>(
         slf: Bound<'py, PyTensor>,
         device: Option<&Bound<'py, PyAny>>,
-    ) -> Bound<'py, PyTensor> {
+    ) -> PyResult<Bound<'py, PyTensor>> {
         let _ = device;
-        slf
+        let (py, this) = (slf.py(), slf.get());
+        let on = build(py, || Ok(this.t.device()))?;
+        if !on.is_cpu() {
+            let text = format!("cannot pin a tensor on {on}: only tensors on the CPU can be pinned");
+            return Err(PyRuntimeError::new_err(text));
+        }
+        let made = compute(py, || match this.t.is_pinned() {
+            true => Ok(None),
+            false => this.t.pin_memory().map(|t| Some(t).filter(Tensor::is_pinned)),
+        })?;
+        made.map_or(Ok(slf), |pinned| Bound::new(py, PyTensor::from(pinned)))
     }
 
-    /// Whether its memory is pinned: never.
+    /// Whether its memory is page-locked.
     ///
     /// >>> mg.tensor([1.0]).is_pinned()
     /// False
     #[pyo3(signature = (device=None))]
-    fn is_pinned(&self, device: Option<&Bound<'_, PyAny>>) -> bool {
+    fn is_pinned(&self, py: Python<'_>, device: Option<&Bound<'_, PyAny>>) -> PyResult<bool> {
         let _ = device;
-        false
+        build(py, || Ok(self.t.is_pinned()))
     }
 
     /// In the dtype, and on the device, of another tensor.

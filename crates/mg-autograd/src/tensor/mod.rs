@@ -12,7 +12,7 @@ use crate::caller::public;
 use crate::hooks::Watch;
 use crate::jit;
 use memory::{Held, State, locked};
-use mg_device::{DType, Device, Error, ErrorKind, Result, Shape};
+use mg_device::{Buffer, DType, Device, Error, ErrorKind, Result, Shape};
 use mg_graph::{Node, Value};
 use smallvec::SmallVec;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -49,6 +49,14 @@ pub(crate) struct Cell {
     pub(crate) watch: OnceLock<Arc<Watch>>,
     /// How often it was written to while nobody shared its memory.
     writes: AtomicU32,
+}
+
+/// What lies in page-locked memory that is all its own, and is no part of what is being recorded.
+fn pinned(node: &Node) -> Option<Value> {
+    let value = node.value()?.as_ref().ok()?;
+    let (buffer, layout) = (&value.buffer, &value.layout);
+    let is_whole = buffer.is_pinned() && layout.is_contiguous() && layout.numel() == buffer.len();
+    (is_whole && !mg_graph::is_recording() && !node.is_traced()).then(|| value.clone())
 }
 
 impl Tensor {
@@ -132,7 +140,45 @@ impl Tensor {
         if self.device() == device {
             return Ok(self.clone());
         }
-        Ok(Tensor::from_node(self.node().to_device(device)?))
+        let node = self.node();
+        if let Some(value) = pinned(&node).filter(|_| device.is_cuda() && !self.is_tracked()) {
+            // The device takes it by itself, from now on; what is computed meanwhile needs not wait.
+            return Tensor::from_buffer(value.buffer.to_device(device)?, *value.layout.shape());
+        }
+        Ok(Tensor::from_node(node.to_device(device)?))
+    }
+
+    /// A copy in page-locked memory of the host, of which [`Tensor::to`] makes a copy on a device while that computes: for batches, where they are made.
+    /// The tensor itself where it is there already, where there is no CUDA device, and where gradients or a recorded step have to know it.
+    ///
+    /// # Errors
+    ///
+    /// A tensor on another device; as [`Tensor::realize`]; memory.
+    #[track_caller]
+    pub fn pin_memory(&self) -> Result<Tensor> {
+        if !self.device().is_cpu() {
+            let text = format!("takes a tensor on the host, got one on {}", self.device());
+            return Err(Error::new("pin_memory", ErrorKind::Device(text)));
+        }
+        let node = self.node();
+        let is_looked_at = mg_graph::is_recording() || node.is_traced() || self.is_tracked();
+        if is_looked_at || pinned(&node).is_some() || !Device::is_cuda_available() {
+            return Ok(self.clone());
+        }
+        let value = self.dense_value()?;
+        let (n, dtype) = (value.layout.numel(), value.buffer.dtype());
+        let buffer = Buffer::pinned(dtype, n)?;
+        // SAFETY: the buffer is new and holds as many elements; those of the value lie one after the other.
+        unsafe {
+            let from = value.buffer.as_ptr().add(value.layout.offset() * dtype.size());
+            buffer.as_mut_ptr().copy_from_nonoverlapping(from, n * dtype.size());
+        }
+        Tensor::from_buffer(buffer, *value.layout.shape())
+    }
+
+    /// Whether it lies in page-locked memory of the host; what was not computed yet does not.
+    pub fn is_pinned(&self) -> bool {
+        matches!(self.node().value(), Some(Ok(value)) if value.buffer.is_pinned())
     }
 
     /// Moves the tensor itself to another device, and its gradient: all handles and views of it, an optimiser's too, see it

@@ -114,12 +114,13 @@ class PackedSequence(_Fields):
         return self.to("int64")
 
     def pin_memory(self) -> PackedSequence:
-        """The sequence itself: copies to devices go through pinned memory of the engine's."""
-        return self
+        """The sequence with its data in page-locked memory (`Tensor.pin_memory`); the sequence itself where that is its data itself."""
+        data = self.data.pin_memory()
+        return self if data is self.data else PackedSequence(data, self.batch_sizes, *self[2:])
 
     def is_pinned(self) -> bool:
-        """False."""
-        return False
+        """Whether its data is in page-locked memory."""
+        return self.data.is_pinned()
 
     @property
     def is_cuda(self) -> bool:

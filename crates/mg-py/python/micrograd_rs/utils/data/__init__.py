@@ -66,11 +66,13 @@ __all__ = [
 ]
 
 # `from micrograd_rs.utils.data._utils.collate import default_collate` finds it.
-_utils = ModuleType(f"{__name__}._utils", "As `torch.utils.data._utils`: `collate`, and the loader's workers.")
+_utils = ModuleType(f"{__name__}._utils", "As `torch.utils.data._utils`: `collate`, `pin_memory`, and the loader's workers.")
 _utils.collate = sys.modules[f"{__name__}.collate"]  # type: ignore[attr-defined]  # pyright: ignore[reportAttributeAccessIssue]
+_utils.pin_memory = sys.modules[f"{__name__}.collate"]  # type: ignore[attr-defined]  # pyright: ignore[reportAttributeAccessIssue]
 _utils.worker = sys.modules[f"{__name__}.workers"]  # type: ignore[attr-defined]  # pyright: ignore[reportAttributeAccessIssue]
 sys.modules[f"{__name__}._utils"] = _utils
 sys.modules[f"{__name__}._utils.collate"] = sys.modules[f"{__name__}.collate"]
+sys.modules[f"{__name__}._utils.pin_memory"] = sys.modules[f"{__name__}.collate"]
 sys.modules[f"{__name__}._utils.worker"] = sys.modules[f"{__name__}.workers"]
 
 __getattr__ = _Lazy(__name__, ("dataloader", "distributed"))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import copy
+from collections.abc import Callable, Mapping, MutableMapping, MutableSequence, Sequence
 from typing import Any, cast
 
 from ..._micrograd_rs import ArgumentError, Tensor, as_tensor, float64, int64, tensor
@@ -19,6 +20,7 @@ __all__ = [
     "default_collate",
     "default_collate_fn_map",
     "default_convert",
+    "pin_memory",
 ]
 
 __getattr__ = _Lazy(__name__)
@@ -190,4 +192,40 @@ def default_convert(data: Any) -> Any:
     if isinstance(data, Sequence):
         items: Sequence[Any] = data  # pyright: ignore[reportUnknownVariableType]
         return _rebuilt(data, [default_convert(item) for item in items])
+    return data
+
+
+def pin_memory(data: Any, device: Any = None) -> Any:
+    """A batch whose tensors are in page-locked memory (`Tensor.pin_memory`), in the structure that it has; what has a `pin_memory()` of its own does
+    so itself.
+    """
+    if hasattr(data, "pin_memory"):
+        return data.pin_memory()
+    if isinstance(data, (str, bytes)):
+        return data
+    if isinstance(data, Mapping):
+        pinned = {key: pin_memory(value, device) for key, value in cast("Mapping[Any, Any]", data).items()}
+        try:
+            if isinstance(data, MutableMapping):
+                # It may be more than its entries.
+                clone: Any = copy.copy(data)  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
+                clone.update(pinned)
+                return clone
+            return type(data)(pinned)  # type: ignore[call-arg, unused-ignore] # pyright: ignore
+        except TypeError:
+            return pinned
+    if isinstance(data, tuple):
+        items = [pin_memory(item, device) for item in cast("tuple[Any, ...]", data)]
+        return type(data)(*items) if hasattr(data, "_fields") else type(data)(items)  # pyright: ignore
+    if isinstance(data, Sequence):
+        items = [pin_memory(item, device) for item in cast("Sequence[Any]", data)]
+        try:
+            if isinstance(data, MutableSequence):
+                copied: Any = copy.copy(data)  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
+                for i, item in enumerate(items):
+                    copied[i] = item
+                return copied
+            return type(data)(items)  # type: ignore[call-arg, unused-ignore] # pyright: ignore
+        except TypeError:
+            return items
     return data

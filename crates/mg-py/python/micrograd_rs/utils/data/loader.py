@@ -11,10 +11,10 @@ from itertools import islice
 from typing import Any, Generic, TypeVar, cast
 from warnings import warn
 
-from ..._micrograd_rs import Generator, Tensor, _needs_values, arange, realize, tensor
+from ..._micrograd_rs import Device, Generator, Tensor, _needs_values, arange, realize, tensor
 from ..._names import Lazy as _Lazy
 from ..._names import kind_of
-from .collate import default_collate, default_convert
+from .collate import default_collate, default_convert, pin_memory as _pinned
 from .dataset import Dataset, IterableDataset, Iterated, gathers
 from .sampler import BatchSampler, Drawn, RandomSampler, Sampler, SequentialSampler, new_seed
 from .streams import State, packed, unpacked
@@ -81,6 +81,13 @@ def _computed(batch: Any) -> Any:
     return batch
 
 
+def _ready(is_ahead: bool, pins: bool, batch: Any) -> Any:
+    """A batch as the loop is given it."""
+    if is_ahead:
+        batch = _computed(batch)
+    return _pinned(batch) if pins else batch
+
+
 class DataLoader(Generic[T_co]):
     """Batches of a data set, epoch after epoch: an iterable.
 
@@ -102,7 +109,8 @@ class DataLoader(Generic[T_co]):
     streams begin anew.
 
     A `TensorDataset`, or a `Subset` of one, with no `collate_fn` of one's own is gathered in one operation for a batch, on the device
-    where its tensors are. `pin_memory`, `multiprocessing_context` and `in_order` are taken and change nothing.
+    where its tensors are. With `pin_memory` batches are in page-locked memory, where whoever makes them puts them: `batch.to("cuda")` is then a copy that
+    the device makes while it computes; the loop does not wait for it, and what is computed from it comes after it. `multiprocessing_context` and `in_order` are taken and change nothing.
 
     Arguments:
         dataset: what has samples by number, or can be iterated over
@@ -114,7 +122,8 @@ class DataLoader(Generic[T_co]):
         drop_last: whether a last batch of fewer samples is left out
         timeout: how many seconds a batch of a worker is waited for; 0 for ever
         worker_init_fn: called with each worker's number when it begins
-        pin_memory, multiprocessing_context, pin_memory_device, in_order: of no effect
+        pin_memory: whether batches are put in page-locked memory
+        multiprocessing_context, pin_memory_device, in_order: of no effect
 
     Errors: ValueError for a `batch_size` below 1, and for what says the same twice (`shuffle` and `sampler`, …).
 
@@ -201,6 +210,7 @@ class DataLoader(Generic[T_co]):
         self.collate_fn: Callable[[Any], Any] = collate_fn or (default_collate if self._has_batches else default_convert)
         self._pool: Pool | None = None
         self._has_warned = False
+        self._pins = False
         self._current: weakref.ref[_Epoch] | None = None
         self._resumed: dict[str, Any] | None = None
         # Where the streams of workers that are resumed begin.
@@ -209,6 +219,9 @@ class DataLoader(Generic[T_co]):
     def __iter__(self) -> Iterator[Any]:
         # Samples are looked at on the host.
         _needs_values()
+        self._pins = self.pin_memory and Device.is_cuda_available()
+        if self.pin_memory and not self._pins:
+            warn("'pin_memory' argument is set as true but no accelerator is found, then device pinned memory won't be used.", stacklevel=2)
         state, self._resumed = self._resumed, None
         epoch = _Epoch(self, state)
         self._current = weakref.ref(epoch)
@@ -299,6 +312,8 @@ class _Epoch:
 
     def __init__(self, loader: DataLoader[Any], state: dict[str, Any] | None) -> None:
         self._loader = loader
+        # What workers are given does not keep the loader.
+        self._ready = partial(_ready, loader.num_workers > 0, loader._pins)
         self.given = 0
         self.is_done = False
         self.sampler_state: Any = None
@@ -389,11 +404,11 @@ class _Epoch:
 
     def _fetched(self, order: Iterator[Any], skipped: int) -> Iterator[Job]:
         loader = self._loader
-        n, has_batches = loader.num_workers, loader._has_batches
+        n, has_batches, ready = loader.num_workers, loader._has_batches, self._ready
 
         def make(indices: Any, kit: Kit) -> Any:
             made = _batch(kit, indices) if has_batches else kit.collate(_sample(kit.dataset, indices))
-            return _computed(made) if n else made
+            return ready(made)
 
         for i, indices in enumerate(order, skipped):
             yield Job(partial(make, indices), i % max(1, n))
@@ -419,28 +434,28 @@ class _Epoch:
         rows = rows.to(_device_of(loader.dataset))
         # Numbers out of range are found here, not in the middle of the epoch.
         realize(rows)
-        size, n = loader.batch_sampler.batch_size, loader.num_workers
+        size, n, ready = loader.batch_sampler.batch_size, loader.num_workers, self._ready
         end = len(rows) - len(rows) % size if loader.batch_sampler.drop_last else len(rows)
 
         def make(start: int, kit: Kit) -> Any:
             batch = kit.dataset._gather(rows[start : min(start + size, end)])
-            return _computed(batch) if n else batch
+            return ready(batch)
 
         return (Job(partial(make, start), start // size % max(1, n)) for start in range(skipped * size, end, size))
 
     def _gathered_lazily(self, batches: Iterator[list[int]], skipped: int) -> Iterator[Job]:
-        n, device = self._loader.num_workers, _device_of(self._loader.dataset)
+        n, device, ready = self._loader.num_workers, _device_of(self._loader.dataset), self._ready
 
         def make(indices: list[int], kit: Kit) -> Any:
             batch = kit.dataset._gather(tensor(indices, dtype="int64").to(device))
-            return _computed(batch) if n else batch
+            return ready(batch)
 
         return (Job(partial(make, indices), i % max(1, n)) for i, indices in enumerate(islice(batches, skipped, None), skipped))
 
     def _of_iterable(self, skipped: int) -> Iterator[Job]:
         loader = self._loader
         n = max(1, loader.num_workers)
-        size, ahead, drop_last = loader.batch_size, loader.num_workers > 0, loader.drop_last
+        size, drop_last, ready = loader.batch_size, loader.drop_last, self._ready
         parts = [Parts() for _ in range(n)]
         finished = [False] * n
         # What was given before is made again, by the worker that it belongs to, and dropped.
@@ -453,7 +468,7 @@ class _Epoch:
                 if not taken or (size is not None and drop_last):
                     return _Nothing
             made = kit.collate(taken if size is not None else taken[0])
-            return _computed(made) if ahead else made
+            return ready(made)
 
         def jobs() -> Iterator[Job]:
             while not all(finished):
