@@ -13,12 +13,8 @@ use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 /// upper 24 bits of word `at % 4` of the block at counter `at / 4`; an f64 the upper 53 bits of words `2 (at % 2)` and the next
 /// of the block at counter `2⁶³ + at / 2`.
 ///
-/// Uniform, exponential, geometric, Cauchy and Bernoulli numbers, and integers from a range of less
-/// than 2⁵³ take one draw of as many numbers (integers in f64, others in f64 for f64 tensors and in f32 else); so do normal and
-/// log-normal numbers: of the numbers u and v at an even position and the next, the first is √(−2 ln(1 − u))·cos 2πv, the second the same with
-/// the sine. Integers from larger ranges take two draws, one after the other. A permutation of `n` is the order
-/// of `n` numbers of f64. `multinomial` takes one draw: a number for each weight, in f64 for f64 tensors and in f32 else; several
-/// samples with replacement, a number of f64 for each sample.
+/// Normal numbers are made of the numbers u and v at an even position and the next: the first is √(−2 ln(1 − u))·cos 2πv, the second the same with the sine.
+/// What every other operation draws, and what it makes of that, is in `docs/random.md`.
 ///
 /// Clones are handles on one generator.
 ///

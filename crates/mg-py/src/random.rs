@@ -9,7 +9,13 @@ use crate::device::{PyDevice, usable_device};
 use crate::error::{build, compute};
 use crate::tensor::PyTensor;
 
-/// A generator of random numbers: a seed and a position. The same seed gives the same numbers on every device.
+/// A generator of random numbers: a seed, which is the key of Philox4x32-10, and the position of the next number. The same seed gives the same numbers on
+/// every device.
+///
+/// What is drawn takes its positions where the operation is called, in the program's order: a draw of `n` numbers takes `n` of them, rounded up to a
+/// multiple of 4, and the element at row-major place `i` has the number at the first of them plus `i`. An f32 is the upper 24 bits of word `at % 4` of
+/// the block at counter `at / 4`, an f64 the upper 53 bits of words `2 (at % 2)` and the next of the block at counter `2⁶³ + at / 2`. What each distribution makes of
+/// these is in docs/random.md of the sources.
 ///
 /// Arguments:
 ///     device: where it is said to be
