@@ -12,21 +12,21 @@ use mg_device::{Buffer, DType, Device, ErrorKind};
 
 const N: usize = 5000;
 
-fn pinned(value: u32) -> Buffer {
-    let buffer = Buffer::pinned(DType::U32, N).unwrap();
+fn pinned(value: i32) -> Buffer {
+    let buffer = Buffer::pinned(DType::I32, N).unwrap();
     fill(&buffer, value);
     buffer
 }
 
-fn fill(buffer: &Buffer, value: u32) {
+fn fill(buffer: &Buffer, value: i32) {
     // SAFETY: the buffer holds N elements, and this thread alone has it.
-    unsafe { std::slice::from_raw_parts_mut(buffer.as_mut_ptr().cast::<u32>(), N) }.fill(value);
+    unsafe { std::slice::from_raw_parts_mut(buffer.as_mut_ptr().cast::<i32>(), N) }.fill(value);
 }
 
 #[track_caller]
-fn is(buffer: &Buffer, value: u32) {
+fn is(buffer: &Buffer, value: i32) {
     let host = buffer.to_device(Device::cpu()).unwrap();
-    assert_eq!(host.as_slice::<u32>().unwrap(), vec![value; N]);
+    assert_eq!(host.as_slice::<i32>().unwrap(), vec![value; N]);
 }
 
 /// In the child. Does nothing when run as one test among the others.
@@ -47,7 +47,7 @@ fn child() {
     let shared = source.export();
     // Whoever it was handed out to writes where they know it to be.
     let write = |value| {
-        let at = source.as_ptr().cast_mut().cast::<u32>();
+        let at = source.as_ptr().cast_mut().cast::<i32>();
         // SAFETY: as in `fill`.
         unsafe { std::slice::from_raw_parts_mut(at, N) }.fill(value);
     };

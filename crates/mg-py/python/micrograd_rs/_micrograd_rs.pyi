@@ -613,13 +613,14 @@ class Tensor:
         (True, False)
         """
     def pin_memory(self, device: _Device | None = None) -> Tensor:
-        """The tensor itself: copies to a device need no pinned memory here.
+        """A copy in page-locked memory of the host: `to("cuda")` of it is made while the device computes. The tensor itself where there is no CUDA
+        device, where it is pinned already, and where it requires a gradient. `RuntimeError` for a tensor that is on a device.
 
         >>> mg.tensor([1.0]).pin_memory()
         tensor([1.])
         """
     def is_pinned(self, device: _Device | None = None) -> _bool:
-        """Whether its memory is pinned: never.
+        """Whether its memory is page-locked.
 
         >>> mg.tensor([1.0]).is_pinned()
         False
@@ -6499,7 +6500,13 @@ def get_float32_matmul_precision() -> Literal["highest", "high"]:
     """
 
 class Generator:
-    """A generator of random numbers: a seed and a position. The same seed gives the same numbers on every device.
+    """A generator of random numbers: a seed, which is the key of Philox4x32-10, and the position of the next number. The same seed gives the same numbers on
+    every device.
+
+    What is drawn takes its positions where the operation is called, in the program's order: a draw of `n` numbers takes `n` of them, rounded up to a
+    multiple of 4, and the element at row-major place `i` has the number at the first of them plus `i`. An f32 is the upper 24 bits of word `at % 4` of
+    the block at counter `at / 4`, an f64 the upper 53 bits of words `2 (at % 2)` and the next of the block at counter `2⁶³ + at / 2`. What each distribution makes of
+    these is in docs/random.md of the sources.
 
     Arguments:
         device: where it is said to be
