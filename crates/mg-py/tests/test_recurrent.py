@@ -194,3 +194,38 @@ def test_ctc_of_any_length_is_as_many_launches():
         return len(mg.explain(ctc(*labelled(t, mg.float32))).launches)
 
     assert launches(5) == launches(50)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("by_name", [False, True])
+def test_functions_take_packed_sequences(kind, by_name):
+    net = layer(kind, num_layers=2, bidirectional=True)
+    mode = {"relu": "rnn_relu", "RNN": "rnn_tanh"}.get(kind, kind.lower())
+    x = mg.rand(4, 3, 3, dtype=mg.float64)
+    packed = nn.utils.rnn.pack_padded_sequence(x, mg.tensor([4, 2, 1]))
+    states = [mg.rand(4, 3, 4, dtype=mg.float64) for _ in range(1 + (kind == "LSTM"))]
+    hx = states if kind == "LSTM" else states[0]
+    rest = [True, 2, 0.0, False, True]
+    names = ["data", "batch_sizes", "hx", "params", "has_biases", "num_layers", "dropout", "train", "bidirectional"]
+    weights = [w for names in net.all_weights for w in names]
+    given = [packed.data, packed.batch_sizes, hx, weights, *rest]
+    function = getattr(mg, mode)
+    rows, *ends = function(**dict(zip(names, given, strict=True))) if by_name else function(*given)
+    want, last = net(packed, tuple(states) if kind == "LSTM" else states[0])
+    assert mg.equal(rows, want.data)
+    assert all(mg.equal(end, of) for end, of in zip(ends, last if kind == "LSTM" else [last], strict=True))
+    # Of one tensor as before.
+    even = function(x, hx, weights, *rest, False)
+    assert mg.equal(even[0], net(x, tuple(states) if kind == "LSTM" else states[0])[0])
+
+
+def test_what_packed_functions_refuse():
+    weights, h = [mg.ones(4, 3), mg.ones(4, 4)], mg.zeros(1, 2, 4)
+    rest = [False, 1, 0.0, False, False]
+    for sizes in (mg.tensor([2, 1], dtype=mg.int32), mg.tensor([[2, 1]])):
+        with pytest.raises(TypeError, match="rnn_tanh: takes batch_sizes as a tensor of int64 in one axis"):
+            mg.rnn_tanh(mg.ones(3, 3), sizes, h, weights, *rest)
+    with pytest.raises(ValueError, match="which do not grow"):
+        mg.rnn_tanh(mg.ones(3, 3), mg.tensor([1, 2]), h, weights, *rest)
+    with pytest.raises(TypeError, match="bidirectional"):
+        mg.gru(mg.ones(3, 3), mg.tensor([2, 1]), h, weights, False, 1, 0.0, False)

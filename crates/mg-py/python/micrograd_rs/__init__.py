@@ -150,6 +150,10 @@ if TYPE_CHECKING:
     from .kernels import kernel
     from .autograd.anomaly_mode import is_anomaly_check_nan_enabled, is_anomaly_enabled, set_anomaly_enabled
     from ._functions import (
+        gru,
+        lstm,
+        rnn_relu,
+        rnn_tanh,
         lu,
         conv_tbc,
         convolution,
@@ -425,6 +429,8 @@ __all__ = [
     "safetensors",
     "save",
     "save_safetensors",
+    "rnn_relu",
+    "rnn_tanh",
     "seed",
     "serialization",
     "set_autocast_cache_enabled",
@@ -473,6 +479,7 @@ __all__ = [
     "empty_permuted",
     "frobenius_norm",
     "from_file",
+    "gru",
     "histogramdd",
     "native_dropout",
     "native_layer_norm",
@@ -495,6 +502,7 @@ __all__ = [
     "sym_max",
     "sym_min",
     "sym_not",
+    "lstm",
     "lu",
     "conv_tbc",
     "convolution",
@@ -657,6 +665,10 @@ __getattr__ = _Lazy(__name__, (
     ),
     {
         "BFloat16Tensor": "_legacy",
+        "gru": "_functions",
+        "lstm": "_functions",
+        "rnn_relu": "_functions",
+        "rnn_tanh": "_functions",
         "cdouble": "_absent",
         "cfloat": "_absent",
         "chalf": "_absent",

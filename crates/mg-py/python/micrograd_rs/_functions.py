@@ -718,3 +718,66 @@ def sym_sqrt(a: Any) -> float:
     3.0
     """
     return math.sqrt(a)
+
+
+def _packed(
+    mode: str,
+    data: Tensor,
+    batch_sizes: Tensor,
+    hx: Tensor | Sequence[Tensor],
+    params: Sequence[Tensor],
+    has_biases: bool,
+    num_layers: int,
+    dropout: float,
+    train: bool,
+    bidirectional: bool,
+) -> Any:
+    """A recurrent network over packed sequences, as `nn.utils.rnn.pack_padded_sequence` makes them."""
+    if not isinstance(batch_sizes, Tensor) or batch_sizes.dtype != _rs.int64 or batch_sizes.dim() != 1:
+        raise TypeError(f"{mode.lower()}: takes batch_sizes as a tensor of int64 in one axis, got {batch_sizes!r}")
+    states = [hx] if isinstance(hx, Tensor) else list(hx)
+    rest = has_biases, num_layers, dropout, train, bidirectional
+    return tuple(_ops.packed_rnn(data, batch_sizes.tolist(), mode, states, params, *rest))
+
+
+def _recurrent(mode: str, even: Callable[..., Any], args: tuple[Any, ...], named: dict[str, Any]) -> Any:
+    """A recurrent network as PyTorch calls it: over one tensor, or over packed sequences, where the second argument says how many there are at
+    each step. States are floats, and those of `lstm` a list.
+    """
+    sizes = args[1] if len(args) > 1 else None
+    is_packed = isinstance(sizes, Tensor) and (mode == "LSTM" or not sizes.is_floating_point())
+    if is_packed or "batch_sizes" in named or "data" in named:
+        return _packed(mode, *args, **named)
+    return even(*args, **named)
+
+
+def rnn_tanh(*args: Any, **named: Any) -> tuple[Tensor, Tensor]:
+    """An Elman network of tanh. A call is `rnn_tanh(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first)`, or over
+    packed sequences `rnn_tanh(data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional)`, where rows `data` are as
+    `nn.utils.rnn.pack_padded_sequence` lays them, and answers with rows.
+    """
+    return _recurrent("RNN_TANH", _ops.rnn_tanh, args, named)
+
+
+def rnn_relu(*args: Any, **named: Any) -> tuple[Tensor, Tensor]:
+    """An Elman network of `max(x, 0)`. A call is `rnn_relu(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first)`, or over
+    packed sequences `rnn_relu(data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional)`, where rows `data` are as
+    `nn.utils.rnn.pack_padded_sequence` lays them, and answers with rows.
+    """
+    return _recurrent("RNN_RELU", _ops.rnn_relu, args, named)
+
+
+def gru(*args: Any, **named: Any) -> tuple[Tensor, Tensor]:
+    """Gated recurrent units (Cho et al., 2014). A call is `gru(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first)`, or over
+    packed sequences `gru(data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional)`, where rows `data` are as
+    `nn.utils.rnn.pack_padded_sequence` lays them, and answers with rows.
+    """
+    return _recurrent("GRU", _ops.gru, args, named)
+
+
+def lstm(*args: Any, **named: Any) -> tuple[Tensor, Tensor, Tensor]:
+    """Long short-term memory (Hochreiter and Schmidhuber, 1997); `hx` is a list of two states. A call is `lstm(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first)`, or over
+    packed sequences `lstm(data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional)`, where rows `data` are as
+    `nn.utils.rnn.pack_padded_sequence` lays them, and answers with rows.
+    """
+    return _recurrent("LSTM", _ops.lstm, args, named)
