@@ -1,0 +1,127 @@
+//! What is planned for gradients, in a process where nothing else is computed: what waits is computed by itself once enough else was computed or waits,
+//! on other threads too, and a plan that is asked for then has no launches.
+
+mod common;
+
+use common::{Rng, assert_close, f32s, leaf};
+use mg_autograd::{Backward, Tensor, explain, grad};
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+/// One test at a time.
+static ALONE: Mutex<()> = Mutex::new(());
+
+fn values(t: &Tensor) -> Vec<f64> {
+    t.to_f64_vec().unwrap()
+}
+
+fn grad_of(t: &Tensor) -> Vec<f64> {
+    values(&t.grad().expect("a gradient"))
+}
+
+/// Launches, bytes read and bytes written that computing these would take.
+fn cost(tensors: &[&Tensor]) -> (usize, u64, u64) {
+    let plan = explain(tensors).unwrap();
+    let bytes = plan.launches.iter().map(|l| (l.bytes_read, l.bytes_written));
+    let (read, written) = bytes.fold((0, 0), |(r, w), (a, b)| (r + a, w + b));
+    (plan.launches.len(), read, written)
+}
+
+/// Each element by itself: as many parts as there are elements, which are neither compared each with each nor added as wholes.
+#[test]
+fn many_parts_cost_their_number() {
+    let _alone = ALONE.lock().unwrap_or_else(|e| e.into_inner());
+    let n = 12_000;
+    let numbers: Vec<f32> = (0..n).map(|i| i as f32).collect();
+    let x = f32s(&[n], &numbers).requires_grad_(true).unwrap();
+    let parts: Vec<Tensor> = (0..n).rev().map(|i| x.select(0, i as isize).unwrap()).collect();
+    let line = Tensor::stack(&parts.iter().collect::<Vec<_>>(), 0).unwrap();
+    let start = Instant::now();
+    (line * f32s(&[n], &numbers)).sum().backward().unwrap();
+    let text = x.grad().unwrap().explain().unwrap().to_string();
+    assert!(text.lines().next().is_some_and(|line| !line.contains("0 launches")), "{text}");
+    assert!(text.lines().count() < 40, "one launch for each part");
+    let wanted: Vec<f64> = numbers.iter().rev().map(|&v| f64::from(v)).collect();
+    assert_eq!(grad_of(&x), wanted);
+    assert!(start.elapsed() < Duration::from_secs(20), "it took minutes: {:?}", start.elapsed());
+}
+
+#[test]
+fn gradients_that_nobody_reads_cost_nothing() {
+    let _alone = ALONE.lock().unwrap_or_else(|e| e.into_inner());
+    let n = 1 << 12;
+    let mut rng = Rng(2);
+    let data = |rng: &mut Rng, shape: &[usize]| {
+        let n = shape.iter().product();
+        f32s(shape, &rng.vec(n, -1.0, 1.0).iter().map(|&v| v as f32).collect::<Vec<_>>())
+    };
+    let x = data(&mut rng, &[64, 64]);
+    let w = data(&mut rng, &[64, 64]).requires_grad_(true).unwrap();
+    let v = data(&mut rng, &[64, 64]).requires_grad_(true).unwrap();
+    let loss = x.matmul(&w).tanh().matmul(&v).square().mean();
+    let forward = cost(&[&loss]);
+    loss.backward().unwrap();
+    let unread = cost(&[&loss]);
+    assert_eq!(
+        unread.0, forward.0,
+        "launches for the loss alone: {forward:?} before backward, {unread:?} after"
+    );
+    let one = cost(&[&v.grad().unwrap()]);
+    let both = cost(&[&v.grad().unwrap(), &w.grad().unwrap()]);
+    assert!(one.0 < both.0, "the other gradient's product is not computed: {one:?}, {both:?}");
+    // With no handle left, nothing at all is computed.
+    let y = data(&mut rng, &[n]).requires_grad_(true).unwrap();
+    let z = y.exp().sum();
+    z.backward().unwrap();
+    drop(z);
+    // In a statement of its own: a handle on `x + 1` would be a reason to compute it.
+    let total = (&x + 1.0).sum();
+    let (launches, _, written) = cost(&[&total]);
+    assert_eq!((launches, written), (1, 4));
+}
+
+/// Five elementwise operations and their whole backward pass are one launch, which reads each operand once and writes each
+/// gradient once.
+#[test]
+fn a_line_and_its_gradients_are_one_launch() {
+    let _alone = ALONE.lock().unwrap_or_else(|e| e.into_inner());
+    let n = 1 << 16;
+    let mut rng = Rng(3);
+    let data = |rng: &mut Rng| {
+        let v: Vec<f32> = rng.vec(n, -1.0, 1.0).iter().map(|&v| v as f32).collect();
+        f32s(&[n], &v).requires_grad_(true).unwrap()
+    };
+    let (a, b) = (data(&mut rng), data(&mut rng));
+    let y = (&a * &b + &a).relu().powf(2.0).sum();
+    y.backward().unwrap();
+    let (ga, gb) = (a.grad().unwrap(), b.grad().unwrap());
+    let (launches, read, written) = cost(&[&y, &ga, &gb]);
+    assert_eq!(launches, 1);
+    assert_eq!(read, 2 * 4 * n as u64);
+    assert_eq!(written, 2 * 4 * n as u64 + 4);
+    let (av, bv) = (values(&a), values(&b));
+    let h = |i: usize| (av[i] * bv[i] + av[i]).max(0.0);
+    let expected_a: Vec<f64> = (0..n).map(|i| 2.0 * h(i) * (bv[i] + 1.0)).collect();
+    let expected_b: Vec<f64> = (0..n).map(|i| 2.0 * h(i) * av[i]).collect();
+    assert_close("∂a", &ga, &expected_a, 1e-5, 1e-6);
+    assert_close("∂b", &gb, &expected_b, 1e-5, 1e-6);
+    assert_close("y", &y, &[(0..n).map(|i| h(i) * h(i)).sum()], 1e-6, 0.0);
+}
+
+#[test]
+fn gradients_of_parts_are_laid_side_by_side() {
+    let _alone = ALONE.lock().unwrap_or_else(|e| e.into_inner());
+    let steps = 50;
+    let x = leaf(&[steps, 3], &vec![1.0; steps * 3]);
+    let mut sum = Tensor::scalar(0.0f32);
+    for t in 0..steps {
+        sum = &sum + &(x.narrow(0, t as isize, 1).unwrap() * (1.0 + t as f64)).sum();
+    }
+    let gradient = grad(&[&sum], &[&x], &[], Backward::default()).unwrap().remove(0).unwrap();
+    // One tensor of the parts, not a tensor of zeros for each and their sum.
+    let (launches, read, written) = cost(&[&gradient]);
+    let bytes = (steps * 3 * 4) as u64;
+    assert!(launches <= 2 && read + written <= 3 * bytes, "{launches} launches, {read} and {written} bytes");
+    let wanted: Vec<f64> = (0..steps).flat_map(|t| [1.0 + t as f64; 3]).collect();
+    assert_eq!(values(&gradient), wanted);
+}
