@@ -607,3 +607,9 @@ def test_whether_nan_is_looked_for():
     finally:
         mg.set_anomaly_enabled(False)
     assert not mg.is_anomaly_enabled()
+
+
+def test_keyword_arguments_of_vmap_are_the_same_for_all():
+    x = mg.arange(10.0).reshape(2, 5)
+    answer = func.vmap(lambda x, scale: x * scale)(x, scale=x)
+    assert answer.shape == (2, 2, 5) and answer.tolist() == (x[:, None] * x).tolist()

@@ -346,7 +346,7 @@ def vmap(
     """A function of batches, of a function of one example.
 
     `in_dims` says along which axis the examples of each argument lie, `None` for what is the same for all: one for all arguments, or one
-    for each, put together as they are. `out_dims` says where they are to lie in the results. `func` is called once, with tensors
+    for each, put together as they are; keyword arguments are the same for all. `out_dims` says where they are to lie in the results. `func` is called once, with tensors
     without that axis, and cannot read their values. `randomness` is `"error"`, or `"different"` or `"same"`: whether each example draws
     random numbers of its own. With `chunk_size` so many examples are computed at once.
 
@@ -366,8 +366,6 @@ def vmap(
         if each is not None and len(each) != len(args):
             raise ValueError(f"vmap: in_dims has {len(each)} entries for {len(args)} arguments")
         axes = _tree.broadcast(in_dims if each is None else each, spec, "vmap: in_dims")
-        named, named_spec = _tree.flatten(kwargs)
-        leaves, axes = leaves + named, axes + [0 if isinstance(leaf, Tensor) else None for leaf in named]
         at: list[int] = []
         for i, (leaf, axis) in enumerate(zip(leaves, axes, strict=True)):
             if axis is None:
@@ -392,10 +390,9 @@ def vmap(
             inside = list(leaves)
             for i, t in zip(at, traced.inside(), strict=True):
                 inside[i] = t
-            count = len(inside) - len(named)
             batching = Batching(traced, given, VmapInfo(size, randomness))
             with begun(batching):
-                output = func(*_tree.unflatten(inside[:count], spec), **_tree.unflatten(inside[count:], named_spec))
+                output = func(*_tree.unflatten(inside, spec), **kwargs)
             results, made = _tree.flatten(output)
             results = _tree.tensors(results, "vmap: results")
             places = _tree.broadcast(out_dims, made, "vmap: out_dims")
