@@ -522,6 +522,8 @@ def native_layer_norm(
     (tensor([[2.]]), tensor([[1.]]))
     """
     axes = list(range(-len(normalized_shape), 0))
+    if tuple(input.shape[input.dim() - len(axes) :]) != tuple(normalized_shape) or not axes:
+        raise _rs.ArgumentError(f"native_layer_norm: takes a tensor that ends with the axes {list(normalized_shape)}, got shape {list(input.shape)}")
     x = input.detach()
     mean = x.mean(axes, True)
     return _nn.layer_norm(input, list(normalized_shape), weight, bias, eps), mean, (x.var(axes, False, True) + eps).rsqrt()
@@ -602,7 +604,7 @@ def lu(A: Tensor, pivot: bool = True, get_infos: bool = False) -> tuple[Tensor, 
     """
     from .linalg import lu_factor, lu_factor_ex
 
-    return tuple(lu_factor_ex(A, pivot=pivot) if get_infos else lu_factor(A, pivot=pivot))
+    return lu_factor_ex(A, pivot=pivot) if get_infos else tuple(lu_factor(A, pivot=pivot))
 
 
 def conv_tbc(input: Tensor, weight: Tensor, bias: Tensor, pad: int = 0) -> Tensor:

@@ -184,7 +184,7 @@ def triplet_margin_with_distance_loss(
     tensor(0.5000)
     """
     if reduction not in ("mean", "sum", "none"):
-        raise ValueError(f'a reduction is "mean", "sum" or "none", got {reduction!r}')
+        raise ValueError(f'triplet_margin_with_distance_loss: a reduction is "mean", "sum" or "none", got {reduction!r}')
     if margin <= 0:
         raise ValueError(f"triplet_margin_with_distance_loss: takes a margin above 0, got {margin}")
     distance = _pairwise_distance if distance_function is None else distance_function

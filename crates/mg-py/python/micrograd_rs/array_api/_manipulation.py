@@ -134,7 +134,7 @@ def take(x: Tensor, indices: Tensor, /, *, axis: int | None = None) -> Tensor:
     """The elements at some positions along an axis; negative ones count from its end."""
     if axis is None:
         if x.ndim != 1:
-            raise ValueError("an axis has to be named, as there are several")
+            raise ValueError("take: an axis has to be named, as there are several")
         axis = 0
     (at,) = axes_of(x, axis)
     positions = indices.flatten().to(_mg.int64)

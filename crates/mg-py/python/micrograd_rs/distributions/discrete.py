@@ -191,6 +191,8 @@ def binomial_of(count: Tensor, prob: Tensor, generator: Generator | None) -> Ten
     """`micrograd_rs.binomial`."""
     with no_grad():
         given, number = tensors(prob, count)
+        # Fewer than none of them are none, as in PyTorch.
+        number = number.clamp(min=0)
         return successes(number, given, _largest(number), tuple(given.shape), given.dtype, generator).to(count.dtype)
 
 

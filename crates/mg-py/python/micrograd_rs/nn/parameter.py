@@ -44,6 +44,7 @@ def mark_buffer(t: Any, persistent: bool) -> None:
 def mark_shapeless(t: Any) -> None:
     key = id(t)
     _shapeless[key] = ref(t, _forgets(_shapeless, key))
+    t.materialize = _Materialize(t)
 
 
 def marks_of(t: Tensor) -> tuple[bool, bool | None, bool]:
@@ -129,6 +130,25 @@ def materialize(t: Tensor, shape: Any, device: Device | str | None = None, dtype
     device, dtype = t.device if device is None else device, t.dtype if dtype is None else dtype
     t.data = empty(tuple(shape), device=device, dtype=dtype)
     _shapeless.pop(id(t), None)
+    if isinstance(getattr(t, "materialize", None), _Materialize):
+        delattr(t, "materialize")
+
+
+class _Materialize:
+    """`materialize` of a tensor that has no shape yet, as its attribute. It does not hold the tensor, and that of a copy finds whose it is."""
+
+    def __init__(self, t: Tensor | None = None) -> None:
+        self._of = None if t is None else ref(t)
+
+    def __call__(self, shape: Any, device: Device | str | None = None, dtype: dtype | str | None = None) -> None:
+        all_of = [known() for known in ([self._of] if self._of is not None else _shapeless.values())]
+        t = next((t for t in all_of if t is not None and getattr(t, "materialize", None) is self), None)
+        if t is None:
+            raise RuntimeError("materialize: it has a shape already")
+        materialize(t, shape, device, dtype)
+
+    def __reduce__(self) -> Any:
+        return _Materialize, ()
 
 
 class _UninitializedParameterType(type):
