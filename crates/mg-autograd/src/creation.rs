@@ -3,6 +3,7 @@
 use crate::caller::public;
 use crate::default_device::default_device;
 use crate::generator::Generator;
+use crate::operations::between;
 use crate::tensor::Tensor;
 use mg_device::{Buffer, DType, Device, Element, Error, ErrorKind, Layout, Result, Shape};
 use mg_graph::{Node, Value, cell_bits};
@@ -245,7 +246,7 @@ impl Tensor {
     pub fn uniform(shape: &[usize], low: f64, high: f64, dtype: DType) -> Result<Tensor> {
         public("uniform", || {
             let u = uniform(shape, dtype, default_device(), None)?;
-            Ok(Tensor::from_node(u.scale(high - low).add(&u.lit(low))))
+            Ok(Tensor::from_node(between(u, low, high)))
         })
     }
 

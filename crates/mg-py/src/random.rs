@@ -1,9 +1,10 @@
 //! Generators of random numbers.
 
 use mg_autograd::{Generator, Tensor};
-use mg_device::{Device, Error, ErrorKind, Result};
+use mg_device::{DType, Device, Error, ErrorKind, Result};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::types::PyFloat;
 
 use crate::device::{PyDevice, usable_device};
 use crate::error::{build, compute};
@@ -36,6 +37,10 @@ fn seed_of(seed: &Bound<'_, PyAny>) -> PyResult<u64> {
     }
     match seed.extract::<i64>() {
         Ok(seed) => Ok(seed as u64),
+        // A float without its fraction, as PyTorch has it.
+        Err(_) if seed.is_instance_of::<PyFloat>() && seed.extract::<f64>()?.is_finite() => {
+            seed_of(&seed.call_method0("__int__")?)
+        }
         Err(_) => Err(PyValueError::new_err(format!("takes a seed of 64 bits, got {}", seed.repr()?))),
     }
 }
@@ -47,16 +52,19 @@ fn state(generator: &Generator) -> Result<Tensor> {
     Tensor::from_vec(bytes, &[16])?.to(Device::cpu())
 }
 
-fn set_state(generator: &Generator, state: &Tensor) -> Result<()> {
+fn set_state(op: &'static str, generator: &Generator, state: &Tensor) -> Result<()> {
+    let refused = || {
+        let text = "takes the state that was asked for before: 16 bytes, in a tensor of uint8";
+        Error::new(op, ErrorKind::Value(format!("{text}; got {} of shape {}", state.dtype(), state.shape())))
+    };
+    if state.dtype() != DType::U8 {
+        return Err(refused());
+    }
     let bytes = state.to_vec::<u8>()?;
-    let (words, []) = bytes.as_chunks::<8>() else { return Err(no_state()) };
-    let [seed, position] = words else { return Err(no_state()) };
+    let (words, []) = bytes.as_chunks::<8>() else { return Err(refused()) };
+    let [seed, position] = words else { return Err(refused()) };
     generator.set_state(u64::from_le_bytes(*seed), u64::from_le_bytes(*position));
     Ok(())
-}
-
-fn no_state() -> Error {
-    Error::new("set_state", ErrorKind::Value("takes what get_state() answers: 16 bytes".into()))
 }
 
 #[pymethods]
@@ -115,7 +123,7 @@ impl PyGenerator {
     /// See `Generator.get_state`.
     fn set_state<'py>(slf: Bound<'py, Self>, new_state: &Bound<'py, PyTensor>) -> PyResult<Bound<'py, Self>> {
         let (generator, new) = (&slf.get().0, &new_state.get().t);
-        compute(slf.py(), || self::set_state(generator, new))?;
+        compute(slf.py(), || self::set_state("set_state", generator, new))?;
         Ok(slf)
     }
 
@@ -232,7 +240,7 @@ pub fn get_rng_state(py: Python<'_>) -> PyResult<PyTensor> {
 #[pyfunction]
 pub fn set_rng_state(py: Python<'_>, new_state: &Bound<'_, PyTensor>) -> PyResult<()> {
     let new = &new_state.get().t;
-    compute(py, || set_state(&Generator::global(), new))
+    compute(py, || set_state("set_rng_state", &Generator::global(), new))
 }
 
 /// The generator of random tensors.

@@ -366,7 +366,57 @@ def test_integers_that_a_dtype_does_not_hold_are_not_drawn():
         text = f"draws .* not from {low} to {high - 1}"
         with pytest.raises(RuntimeError, match="^randint: " + text):
             mg.randint(low, high, (2,), dtype=dtype)
-        with pytest.raises(RuntimeError, match="^random: " + text):
+        with pytest.raises(RuntimeError, match="^random_: " + text):
             mg.zeros(2, dtype=dtype).random_(low, high)
     assert mg.randint(0, 65_505, (2,), dtype=mg.float16).isfinite().all()
     assert mg.zeros(2, dtype=mg.uint64).random_().shape == (2,)
+
+
+def test_random_integers_from_a_bound_on(device):
+    x = mg.empty(4000, dtype=mg.int64, device=device)
+    for drawn in (x.random_(3, None), x.random_(**{"from": 3, "to": None}), x.random_(**{"from": 3})):
+        assert drawn.min().item() >= 3 and drawn.max().item() > 2**61
+    assert set(x.random_(3).tolist()) == {0, 1, 2} == set(x.random_(to=3).tolist())
+    y = mg.empty(4000, device=device)
+    assert y.random_(3, None).min().item() >= 3 and 2**23 < y.max().item() <= 2**24
+    assert mg.empty(4000, dtype=mg.int8, device=device).random_(100, None).unique().tolist() == list(range(100, 128))
+    signs = x.random_(-(2**63), None) < 0
+    assert 0.4 < signs.double().mean().item() < 0.6
+    with pytest.raises(ValueError, match="^random_: draws uint8 from 0"):
+        mg.empty(2, dtype=mg.uint8).random_(-3, None)
+
+
+@pytest.mark.parametrize("width", [3 * 2**30, 3 * 2**55, 3 * 2**61, 2**63 - 1])
+def test_wide_ranges_are_drawn_evenly(width, device):
+    x = mg.randint(0, width, (60_000,), device=device)
+    assert x.min().item() >= 0 and x.max().item() < width
+    thirds = [((x >= k * (width // 3)) & (x < (k + 1) * (width // 3))).double().mean().item() for k in range(3)]
+    assert thirds == pytest.approx([1 / 3] * 3, abs=0.01)
+    # Lower bits are as random as upper ones.
+    assert (x & 1).double().mean().item() == pytest.approx(0.5, abs=0.01)
+
+
+@pytest.mark.parametrize("dtype", [mg.float64, mg.float32, mg.float16, mg.bfloat16])
+def test_uniform_numbers_are_below_their_end(dtype, device):
+    for low, high in ((1.0, 1 + 2 * mg.finfo(dtype).eps), (1024.0, 1024 + 2048 * mg.finfo(dtype).eps), (-1.0, 1.0)):
+        x = mg.empty(4000, dtype=dtype, device=device).uniform_(low, high)
+        assert low <= x.min().item() and x.max().item() < high
+    assert mg.empty(2, dtype=dtype, device=device).uniform_(2.0, 2.0).tolist() == [2.0, 2.0]
+    largest = mg.finfo(dtype).max
+    for low, high in ((0.0, INF), (-INF, 0.0), (-largest, largest)):
+        with pytest.raises(ValueError, match="^uniform_: takes bounds of"):
+            mg.empty(3, dtype=dtype).uniform_(low, high)
+
+
+def test_a_shape_has_to_be_given():
+    for draw in (mg.rand, mg.randn):
+        assert draw(()).shape == () and draw(size=(2,)).shape == (2,)
+        with pytest.raises(TypeError, match="missing required argument 'size'"):
+            draw()
+
+
+def test_seeds_and_states_that_are_none():
+    assert mg.Generator().manual_seed(1.5).initial_seed() == 1
+    for wrong in (mg.zeros(3), mg.zeros(3, dtype=mg.uint8)):
+        with pytest.raises(ValueError, match="^set_rng_state: takes the state that was asked for before: 16 bytes, in a tensor of uint8; got"):
+            mg.set_rng_state(wrong)

@@ -90,22 +90,33 @@ pub(crate) fn integers(
     let whole = match width < 1 << 53 {
         // Below `width` also where the product is rounded up to it.
         true => bits(width as f64)?.try_minimum((width - 1) as i64)?,
-        false if width > 1 << 63 => {
-            let (upper, lower) = (bits(4_294_967_296.0)?, bits(4_294_967_296.0)?);
-            let all = upper.to_dtype(DType::U64).try_mul(1i64 << 32)?.try_add(lower.to_dtype(DType::U64))?;
-            let Ok(width) = u64::try_from(width) else {
-                return all.to_dtype(DType::I64).try_add(low);
-            };
-            let width = Tensor::from_node(Node::scalar_bits(width, DType::U64, device, false));
-            all.try_remainder(&width)?.to_dtype(DType::I64)
-        }
         false => {
-            let (upper, lower) = (bits(4_294_967_296.0)?, bits(2_147_483_648.0)?);
-            let all = upper.try_mul(1i64 << 31)?.try_add(lower)?;
-            if width == 1 << 63 { all } else { all.try_remainder(width as i64)? }
+            let half = || -> Result<Node> { Ok(bits(4_294_967_296.0)?.to_dtype(DType::U64).node()) };
+            let (upper, lower) = (half()?, half()?);
+            let all = match u64::try_from(width) {
+                Ok(width) => upper_half(&upper, &lower, width),
+                // As many as there are of 64 bits.
+                Err(_) => upper.mul(&upper.lit(4_294_967_296.0)).add(&lower),
+            };
+            Tensor::from_node(all.cast(DType::I64))
         }
     };
     whole.try_add(low)
+}
+
+/// The upper 64 bits of the product of a number of 64 random bits, given as halves in u64, and a number: each result is that of as many
+/// numbers, or of one more (Lemire, "Fast random integer generation in an interval", 2019, without the part that rejects; that one more is one of
+/// 2⁶⁴ / width).
+fn upper_half(upper: &Node, lower: &Node, width: u64) -> Node {
+    let bits = |bits| Node::scalar_bits(bits, DType::U64, upper.device(), false);
+    let (high, low) = (bits(width >> 32), bits(width & u64::from(u32::MAX)));
+    let (shift, mask) = (bits(32), bits(u64::from(u32::MAX)));
+    let above = |n: &Node| Node::apply(Row::Shr, &[n, &shift]);
+    let below = |n: &Node| Node::apply(Row::BitAnd, &[n, &mask]);
+    // The four products of halves; the sum of what meets in the middle is below 2³⁴.
+    let (left, right) = (upper.mul(&low), lower.mul(&high));
+    let middle = above(&lower.mul(&low)).add(&below(&left)).add(&below(&right));
+    upper.mul(&high).add(&above(&left)).add(&above(&right)).add(&above(&middle))
 }
 
 /// The integers that a dtype holds, from 0 on; of floats those up to which it holds all.
@@ -137,7 +148,7 @@ fn check_range(op: &'static str, low: i64, high: i128, dtype: DType) -> Result<(
     Ok(())
 }
 
-/// The largest number of a half type below one; of others the number itself.
+/// The largest number of a dtype of floats below one.
 fn before(number: f64, dtype: DType) -> f64 {
     match dtype.float() {
         Some(Float::F16) => {
@@ -146,8 +157,33 @@ fn before(number: f64, dtype: DType) -> f64 {
         Some(Float::BF16) => {
             before_of(number, bf16::from_f64(number).to_bits(), |b| bf16::from_bits(b).to_f64())
         }
-        Some(Float::F64 | Float::F32) | None => number,
+        Some(Float::F32) => match number as f32 {
+            near if f64::from(near) < number => near.into(),
+            near => near.next_down().into(),
+        },
+        Some(Float::F64) | None => number.next_down(),
     }
+}
+
+/// The largest number of a dtype of floats.
+fn largest(dtype: DType) -> f64 {
+    before(f64::INFINITY, dtype)
+}
+
+/// Numbers from `low` up to `high` of uniform ones in [0, 1) and of their dtype.
+pub(crate) fn between(u: Node, low: f64, high: f64) -> Node {
+    let dtype = u.dtype();
+    if (low, high) == (0.0, 1.0) {
+        return u;
+    }
+    let u = u.cast(drawn_in(dtype));
+    let drawn = u.scale(high - low).add(&u.lit(low));
+    // What lies below `high` may be rounded up to it: that becomes the number before it.
+    let drawn = match low < high {
+        true => Node::apply(Row::Minimum, &[&drawn, &drawn.lit(before(high, dtype).max(low))]),
+        false => drawn,
+    };
+    drawn.cast(dtype)
 }
 
 /// The largest number below one, of the type whose nearest number has these bits.
@@ -272,9 +308,9 @@ impl Tensor {
     /// # Errors
     ///
     /// A dtype that is not floating point; more than 16 axes, sizes that overflow; a device that is not there.
-    #[surface(function, name = "rand", variadic, keywords_from = "generator")]
+    #[surface(function, name = "rand", variadic, keywords_from = "generator", manners(NeedsList))]
     pub fn rand_of(
-        #[default(&[])] size: &[usize],
+        size: &[usize],
         #[default(None)] generator: Option<&Generator>,
         #[default(None)] dtype: Option<DType>,
         #[default(None)] device: Option<Device>,
@@ -289,9 +325,9 @@ impl Tensor {
     /// # Errors
     ///
     /// A dtype that is not floating point; more than 16 axes, sizes that overflow; a device that is not there.
-    #[surface(function, name = "randn", variadic, keywords_from = "generator")]
+    #[surface(function, name = "randn", variadic, keywords_from = "generator", manners(NeedsList))]
     pub fn randn_of(
-        #[default(&[])] size: &[usize],
+        size: &[usize],
         #[default(None)] generator: Option<&Generator>,
         #[default(None)] dtype: Option<DType>,
         #[default(None)] device: Option<Device>,
@@ -541,7 +577,7 @@ impl Tensor {
     ///
     /// # Errors
     ///
-    /// A tensor that is not of floats; bounds in the wrong order.
+    /// A tensor that is not of floats; bounds in the wrong order, or that the dtype does not hold.
     #[surface(in_place_only, name = "uniform", keywords_from = "generator")]
     pub fn uniform_like(
         &self,
@@ -554,18 +590,15 @@ impl Tensor {
             return refused("uniform", format!("takes bounds in order, got {from_} and {to}"));
         }
         let dtype = self.dtype();
-        let u = uniform(&self.shape(), dtype, self.device(), generator)?;
-        if (from_, to) == (0.0, 1.0) {
-            return Ok(Tensor::from_node(u));
+        let most = largest(dtype);
+        if from_ < -most || to > most || to - from_ > most {
+            let text = format!(
+                "takes bounds of {dtype}, which ends at {most:?}, and no further apart; got {from_:?} and {to:?}"
+            );
+            return refused("uniform", text);
         }
-        let u = u.cast(drawn_in(dtype));
-        let drawn = u.scale(to - from_).add(&u.lit(from_));
-        // A half type may round what lies below `to` up to it: that becomes the number before it.
-        let drawn = match dtype.is_half() && from_ < to {
-            true => Node::apply(Row::Minimum, &[&drawn, &drawn.lit(before(to, dtype).max(from_))]),
-            false => drawn,
-        };
-        Ok(Tensor::from_node(drawn.cast(dtype)))
+        let u = uniform(&self.shape(), dtype, self.device(), generator)?;
+        Ok(Tensor::from_node(between(u, from_, to)))
     }
 
     /// Normal random numbers of a mean and a standard deviation, in the tensor's shape and dtype.
@@ -663,27 +696,27 @@ impl Tensor {
         Ok(Tensor::from_node(trials.add(&trials.lit(1.0)).cast(self.dtype())))
     }
 
-    /// Random integers from `from` up to `to`, which is left out, in the tensor's shape and dtype. With one bound, from 0 up to it;
-    /// with none, all that are not negative, of floats those up to which there are all.
+    /// Random integers from `from` (0, if it is not given) up to `to`, which is left out, in the tensor's shape and dtype. Without `to`, up to the
+    /// largest of the dtype, of floats up to where they hold all; with the least of i64 as `from`, all of 64 bits.
     ///
     /// # Errors
     ///
     /// Bounds with no integer between them, or beyond the dtype's.
-    #[surface(in_place_only, name = "random", keywords_from = "generator")]
+    #[surface(in_place_only, name = "random", keywords_from = "generator", manners(Alone("to")))]
     pub fn random_like(
         &self,
         #[default(None)] from_: Option<i64>,
         #[default(None)] to: Option<i64>,
         #[default(None)] generator: Option<&Generator>,
     ) -> Result<Tensor> {
-        let dtype = self.dtype();
+        let (op, dtype) = ("random", self.dtype());
         let (low, high) = match (from_, to) {
             (Some(low), Some(high)) => (low, i128::from(high)),
-            (Some(high), None) | (None, Some(high)) => (0, i128::from(high)),
-            (None, None) => (0, last_integer(dtype) + 1),
+            (None, Some(high)) => (0, i128::from(high)),
+            (low, None) => (low.unwrap_or(0), last_integer(dtype) + 1),
         };
-        check_range("random", low, high, dtype)?;
-        Ok(integers("random", &self.shape(), (low, high), self.device(), generator)?.to_dtype(dtype))
+        check_range(op, low, high, dtype)?;
+        Ok(integers(op, &self.shape(), (low, high), self.device(), generator)?.to_dtype(dtype))
     }
 
     /// Positions (i64) drawn with the weights along the last axis, which need not add up to 1: `num_samples` of each row. Without
@@ -745,5 +778,33 @@ impl Tensor {
             return Ok(Tensor::from_node(race.reduce(ReduceKind::ArgMax, 1 << (rank - 1), true)?));
         }
         Ok(Tensor::from_node(race).try_topk(num_samples, -1, true, true)?.1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_upper_half_of_a_product_is_exact() {
+        let bits = [0, 1, 0xFFFF_FFFF, 0x1_0000_0000, 0xDEAD_BEEF_1234_5678, u64::MAX - 1, u64::MAX];
+        let u64s = |values: Vec<u64>| Tensor::from_slice(&values).node();
+        for width in [1, 3, 0xFFFF_FFFF, 0x1_0000_0001, 3 << 61, (1 << 63) - 1, 1 << 63, u64::MAX] {
+            let upper = u64s(bits.iter().map(|b| b >> 32).collect());
+            let lower = u64s(bits.iter().map(|b| b & 0xFFFF_FFFF).collect());
+            let got = Tensor::from_node(upper_half(&upper, &lower, width)).to_vec::<u64>().unwrap();
+            let wanted = bits.map(|b| ((u128::from(b) * u128::from(width)) >> 64) as u64);
+            assert_eq!(got, wanted, "{width}");
+        }
+    }
+
+    #[test]
+    fn the_number_before_another_is_its_neighbour() {
+        assert_eq!(before(1.0, DType::F32), f64::from(1f32.next_down()));
+        assert_eq!(before(0.1, DType::F32), f64::from(0.1f32.next_down()));
+        assert_eq!(before(1.0, DType::F64), 1f64.next_down());
+        assert_eq!(before(1.0, DType::F16), 1.0 - 2f64.powi(-11));
+        assert_eq!(before(0.0, DType::BF16), -bf16::from_bits(1).to_f64());
+        assert_eq!([DType::F16, DType::F32].map(largest), [65504.0, f64::from(f32::MAX)]);
     }
 }

@@ -157,7 +157,7 @@ impl Tensor {
     /// # Errors
     ///
     /// An axis out of range, no parts, more than 2²⁰ where the axis has fewer positions.
-    #[surface(method, function, view)]
+    #[surface(method, function, view, manners(Named("tensor_indices_or_sections", "indices_or_sections")))]
     pub fn tensor_split(
         &self,
         indices_or_sections: Sections,

@@ -46,7 +46,7 @@ pub(crate) use attention::{ATTENTION, differentiable_vjp};
 pub(crate) use bessel::BESSEL;
 pub(crate) use convolution::CONVOLUTIONS;
 pub use convolution::Padding;
-pub(crate) use creation::CREATION;
+pub(crate) use creation::{CREATION, between};
 pub(crate) use ctc::CTC;
 pub(crate) use diagonal::DIAGONALS;
 pub(crate) use distance::DISTANCES;

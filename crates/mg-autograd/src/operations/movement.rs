@@ -340,7 +340,7 @@ impl Tensor {
     /// # Errors
     ///
     /// An axis out of range, or twice the same.
-    #[surface(method, function, variadic, manners(NeedsList))]
+    #[surface(method, function, variadic, manners(NeedsList, Listed))]
     pub fn flip(&self, dims: &[isize]) -> Result<Tensor> {
         let mut node = self.node();
         for axis in axes_of(dims, node.shape().rank())? {
@@ -503,7 +503,9 @@ impl Tensor {
             return wrong_shape(format!("{shape} does not broadcast to {own}"));
         }
         if shape == own {
-            return Ok(self.clone());
+            // As in PyTorch, what is to have no axes is a sum also where there is nothing to add: of integers one of 64 bits.
+            let is_wide = own.rank() > 0 || x.dtype().is_float() || x.dtype() == DType::I64;
+            return Ok(if is_wide { self.clone() } else { self.to_dtype(DType::I64) });
         }
         let lead = own.rank() - shape.rank();
         let summed = (0..own.rank()).filter(|&a| a < lead || shape[a - lead] == 1 && own[a] != 1);
@@ -548,7 +550,7 @@ impl Tensor {
     /// # Errors
     ///
     /// An axis out of range; negative numbers, or as many as the axis is not long; numbers that are no integers.
-    #[surface(method, function, reads, keywords_from = "output_size")]
+    #[surface(method, function, reads, keywords_from = "output_size", manners(Itself("repeats")))]
     pub fn repeat_interleave(
         &self,
         #[default(None)] repeats: Option<Operand>,

@@ -99,7 +99,9 @@ impl<'a> FromArg<'a> for Integers {
 /// How far points lie from each other along axes.
 #[derive(Clone, Copy, Debug)]
 pub enum Spacing<'a> {
-    /// Evenly: their distance, the same for all axes or one for each.
+    /// Evenly, and alike along all axes: their distance.
+    Alike(f64),
+    /// Evenly: their distance along each axis.
     Even(&'a [f64]),
     /// Where they lie, a tensor of one axis for each.
     At(&'a [Tensor]),
@@ -275,6 +277,7 @@ impl<'a> FromArg<'a> for Spacing<'a> {
     const KIND: Kind = Kind::Spacing;
     fn from_arg(arg: &'a Arg<'_>) -> Option<Spacing<'a>> {
         match arg {
+            Arg::Float(distance) => Some(Spacing::Alike(*distance)),
             Arg::Floats(distances) => Some(Spacing::Even(distances)),
             Arg::Tensors(points) => Some(Spacing::At(points)),
             _ => None,

@@ -89,6 +89,12 @@ pub enum Manner {
     TwoNumbers,
     /// With an empty list of axes for none of them, where others mean all.
     NoAxes,
+    /// With one argument by position, which is the one of this name, though others come before it.
+    Alone(&'static str),
+    /// As a function of this argument alone, where no tensor stands before it: that is the tensor.
+    Itself(&'static str),
+    /// As a function with its list as one, and not as items: they would be taken for other arguments of PyTorch's.
+    Listed,
     /// Not without its list, which others that take it as items have as an empty one then.
     NeedsList,
     /// With a dtype alone, as which bits are seen.
@@ -345,6 +351,7 @@ pub fn call_in_place(operation: &'static Operation, args: &Given<'_, '_>) -> Res
             answered(operation, &old.copy, &Given { args: &all })
         })
     })
+    .map_err(|error| error.with_op(format!("{}_", operation.name)))
 }
 
 /// What an operation answers for a tensor that the answer is written into.

@@ -99,7 +99,7 @@ unsafe fn entered(
         let operation = known(number).ok_or_else(|| PyRuntimeError::new_err("no such operation"))?;
         let names = names.as_deref();
         let (positional, by_name) = all.split_at(positional);
-        call(py, number, operation, form, Arguments { positional, names, by_name })
+        call(py, number, operation, form, Arguments { is_function: first == 0, positional, names, by_name })
     }));
     match result {
         Ok(Ok(object)) => object.into_ptr(),
@@ -118,6 +118,8 @@ unsafe fn entered(
 /// The arguments of a call, by position and by name.
 #[derive(Clone, Copy)]
 struct Arguments<'a, 'py> {
+    /// It is called as a function, and not as a method.
+    is_function: bool,
     positional: &'a [Borrowed<'a, 'py, PyAny>],
     names: Option<&'a Bound<'py, PyTuple>>,
     by_name: &'a [Borrowed<'a, 'py, PyAny>],
@@ -207,7 +209,7 @@ fn told_otherwise<'py>(
     form: Form,
     arguments: Arguments<'_, 'py>,
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
-    let Arguments { positional, names, by_name } = arguments;
+    let Arguments { positional, names, by_name, .. } = arguments;
     if operation.each && by_name.is_empty() {
         let items: Option<Vec<Bound<'py, PyAny>>> = match positional {
             [one] if size::is_list(one) => Some(one.try_iter()?.collect::<PyResult<_>>()?),
@@ -217,7 +219,13 @@ fn told_otherwise<'py>(
         if let Some(items) = items {
             let each = items.iter().map(|item| {
                 let positional = &[item.as_borrowed()];
-                call(py, number, operation, form, Arguments { positional, names: None, by_name: &[] })
+                call(
+                    py,
+                    number,
+                    operation,
+                    form,
+                    Arguments { positional, names: None, by_name: &[], ..arguments },
+                )
             });
             return Ok(Some(PyTuple::new(py, each.collect::<PyResult<Vec<_>>>()?)?.into_any()));
         }
@@ -229,7 +237,7 @@ fn told_otherwise<'py>(
     {
         let (equation, operands) = equation_of(operation, positional)?;
         let given: Objects<'_, 'py> = std::iter::once(equation.as_borrowed()).chain(operands).collect();
-        return call(py, number, operation, form, Arguments { positional: &given, names, by_name }).map(Some);
+        return call(py, number, operation, form, Arguments { positional: &given, ..arguments }).map(Some);
     }
     if has(operation, Manner::Bits)
         && let Some((tensor, dtype)) = bits_of(positional, names, by_name)?

@@ -75,6 +75,8 @@ impl Read {
                 let n = size::index(object).map_err(|e| not(e, "an integer"))?;
                 Arg::Size(not_negative(param, n)?)
             }
+            // No order is the one that nobody named.
+            Kind::Order if object.is_none() && param.default.is_some() => Arg::Missing,
             Kind::Order => match object.cast::<PyString>() {
                 Ok(_) => {
                     let text: &'a Bound<'_, PyAny> = object;
@@ -170,6 +172,15 @@ fn not_negative(param: &Param, n: isize) -> PyResult<usize> {
 
 /// A number of axes, or two lists of them; nothing of another kind.
 fn pairing<'a>(param: &Param, object: &Bound<'_, PyAny>) -> PyResult<Option<Arg<'a>>> {
+    if let Ok(tensor) = object.cast::<PyTensor>()
+        && tensor.get().t.rank() > 0
+    {
+        return match tensor.call_method0("tolist")? {
+            // One number in a list is that number.
+            list if list.len()? == 1 && tensor.get().t.rank() == 1 => pairing(param, &list.get_item(0)?),
+            list => pairing(param, &list),
+        };
+    }
     if size::is_list(object) {
         let both = object.try_iter()?.map(|side| integers(&side?)).collect::<PyResult<Vec<_>>>();
         let both = both.ok().and_then(|both| <[_; 2]>::try_from(both).ok());
@@ -198,7 +209,10 @@ fn spacing<'a>(object: &Bound<'_, PyAny>) -> PyResult<Option<Arg<'a>>> {
     let has_axes = |item: PyResult<Bound<'_, PyAny>>| {
         item.is_ok_and(|item| item.cast::<PyTensor>().is_ok_and(|t| t.get().t.rank() > 0))
     };
-    if !(size::is_list(object) && object.try_iter()?.any(has_axes)) {
+    if !size::is_list(object) {
+        return Ok(object.extract().ok().map(Arg::Float));
+    }
+    if !object.try_iter()?.any(has_axes) {
         return Ok(floats(object).ok().map(Arg::Floats));
     }
     let mut points = vec![];

@@ -2,8 +2,8 @@
 
 use std::ffi::CString;
 
-use mg_autograd::Tensor;
 use mg_autograd::surface::{Arg, Kind, Manner, Operation, Param, Place};
+use mg_autograd::{Operand, Tensor};
 use mg_device::DType;
 use pyo3::exceptions::{PyTypeError, PyUserWarning, PyValueError};
 use pyo3::prelude::*;
@@ -335,12 +335,23 @@ impl<'a, 'py> Seated<'a, 'py> {
         let is_named = !arguments.by_name.is_empty();
         let seats = Seats { operation, seats: SmallVec::from_elem(None, count), is_named };
         let mut seated = Seated { seats, form, old: OldReduction::default(), items: None };
-        seated.by_position(py, arguments.positional)?;
+        seated.by_position(py, arguments)?;
         seated.by_name(arguments)?;
+        let itself = operation.manners.iter().find_map(|manner| match manner {
+            Manner::Itself(name) => operation.params.iter().position(|p| p.name == *name),
+            _ => None,
+        });
+        if let Some(at) = itself
+            && operation.has_receiver
+            && seated.seats.seats[0].is_none()
+        {
+            seated.seats.seats[0] = seated.seats.seats[at + 1].take();
+        }
         Ok(seated)
     }
 
-    fn by_position(&mut self, py: Python<'py>, positional: &[Borrowed<'a, 'py, PyAny>]) -> PyResult<()> {
+    fn by_position(&mut self, py: Python<'py>, arguments: Arguments<'a, 'py>) -> PyResult<()> {
+        let positional = arguments.positional;
         let operation = self.seats.operation;
         let most = self.seats.most();
         let told = without_depth(operation, positional);
@@ -362,6 +373,10 @@ impl<'a, 'py> Seated<'a, 'py> {
             true => most - 1,
             false => self.without_what_follows(positional, most)?,
         };
+        if spread && positional.len() > most && arguments.is_function && has(operation, Manner::Listed) {
+            let text = format!("takes '{}' as one list", self.seats.name(most - 1));
+            return Err(self.seats.complain(&text));
+        }
         if spread {
             self.items = Some(positional[alone..].iter().copied().collect());
         }
@@ -370,6 +385,10 @@ impl<'a, 'py> Seated<'a, 'py> {
             return Err(self.seats.complain(&text));
         }
         let first = self.seats.first();
+        if let Some(at) = self.alone(&arguments, alone)? {
+            self.seats.sit(at, positional[first])?;
+            return positional[..first].iter().enumerate().try_for_each(|(at, &own)| self.seats.sit(at, own));
+        }
         for (at, &object) in positional[..alone].iter().enumerate() {
             // `x.std(False)`: a truth value alone is no axis, but whether Bessel's correction is wanted.
             let unbiased = at == first && alone == first + 1 && object.is_exact_instance_of::<PyBool>();
@@ -377,6 +396,25 @@ impl<'a, 'py> Seated<'a, 'py> {
             self.seats.sit(at + usize::from(unbiased), object)?;
         }
         Ok(())
+    }
+
+    /// The seat of what is given alone, where that is not the first one: `x.random_(5)` is told of the end.
+    fn alone(&self, arguments: &Arguments<'a, 'py>, given: usize) -> PyResult<Option<usize>> {
+        let mut manners = self.seats.operation.manners.iter();
+        let name = manners.find_map(|manner| match manner {
+            Manner::Alone(name) => Some(*name),
+            _ => None,
+        });
+        let Some(at) = name.filter(|_| given == self.seats.first() + 1).and_then(|n| self.seats.named(n))
+        else {
+            return Ok(None);
+        };
+        for name in arguments.names.iter().flat_map(|names| names.iter()) {
+            if self.seats.named(name.cast::<PyString>()?.to_str()?) == Some(at) {
+                return Ok(None);
+            }
+        }
+        Ok(Some(at))
     }
 
     /// Takes what PyTorch's functions take by position behind what has a seat by position. Answers with how many arguments are before that.
@@ -512,7 +550,11 @@ pub(super) fn left_number(seats: &Seats<'_, '_>) -> PyResult<Option<Tensor>> {
         _ => None,
     });
     let beside = tensors.next();
-    let Some(number) = nested::scalar(object)? else { return Ok(None) };
+    // NumPy's numbers are some, too.
+    let Some(number) = crate::arith::operand(object)?.filter(|o| !matches!(o.operand, Operand::Tensor(_)))
+    else {
+        return Ok(None);
+    };
     // PyTorch's arithmetic takes two numbers: it answers with a tensor without axes.
     if beside.is_none() && has(seats.operation, Manner::TwoNumbers) {
         return Ok(Some(nested::tensor_like(object)?.t));
