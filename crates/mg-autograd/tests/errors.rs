@@ -118,6 +118,9 @@ fn reductions() {
     fails!(ErrorKind::Axis { .. }, "var", ["axis 9"], a.try_var_dim(&[9], false, Some(1.0)));
     fails!(ErrorKind::Axis { .. }, "std", ["axis 2"], a.try_std_dim(&[2], false, Some(1.0)));
     fails!(ErrorKind::Value(_), "sum", ["twice"], a.try_sum_dim(&[0, -2], false));
+    let whole = a.to_dtype(DType::I64);
+    fails!(ErrorKind::DType(_), "var", ["i64"], whole.try_var_dim(&[], false, None));
+    fails!(ErrorKind::DType(_), "std", ["i64"], whole.try_std_dim(&[], false, None));
     fails!(ErrorKind::Empty(_), "amax", ["[0, 3]"], none.try_amax(&[0], false));
     fails!(ErrorKind::Empty(_), "amin", ["[0, 3]"], none.try_amin(&[], true));
     fails!(ErrorKind::Empty(_), "argmax", ["[0, 3]"], none.try_argmax(None, false));
@@ -184,6 +187,7 @@ fn kernels_and_losses() {
         a.try_layer_norm(&[3], Some(&vector(2)), None, 1e-5)
     );
     fails!(ErrorKind::Value(_), "dropout", ["1.5"], a.try_dropout(1.5, true));
+    fails!(ErrorKind::DType(_), "dropout", ["i64"], a.to_dtype(DType::I64).try_dropout(0.5, true));
     fails!(ErrorKind::Value(_), "dropout", ["-0.1"], a.try_dropout(-0.1, true));
     fails!(ErrorKind::Value(_), "dropout", ["NaN"], a.try_dropout(f64::NAN, true));
     no_faults();

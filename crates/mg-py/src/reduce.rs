@@ -6,12 +6,13 @@ use mg_device::Result;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::PyType;
+use pyo3::types::{PyTuple, PyType};
+use smallvec::SmallVec;
 
 use crate::arith::other;
 use crate::error::{build, type_name};
 use crate::format::OUT;
-use crate::size::{dims, keep};
+use crate::size::dims;
 use crate::tensor::PyTensor;
 
 type Any<'a, 'py> = Option<&'a Bound<'py, PyAny>>;
@@ -22,9 +23,66 @@ fn over(dim: Any<'_, '_>, axis: Any<'_, '_>) -> PyResult<Vec<isize>> {
 }
 
 /// `values` and `indices`, as PyTorch's `max(dim)` answers.
-fn pair<'py>(py: Python<'py>, values: PyTensor, indices: PyTensor) -> PyResult<Bound<'py, PyAny>> {
-    static PAIR: PyOnceLock<Py<PyType>> = PyOnceLock::new();
-    PAIR.import(py, "micrograd_rs._size", "Extreme")?.call1((values, indices))
+fn pair<'py>(
+    py: Python<'py>,
+    which: Extreme,
+    values: PyTensor,
+    indices: PyTensor,
+) -> PyResult<Bound<'py, PyAny>> {
+    which.class.import(py, "micrograd_rs._size", which.name)?.call1((values, indices))
+}
+
+/// What `max` and `min` are called with: at most two arguments by position, the second of which is `keepdim`.
+struct Asked<'a, 'py> {
+    dim: Any<'a, 'py>,
+    /// Another tensor, element by element.
+    other: Any<'a, 'py>,
+    keepdim: bool,
+}
+
+impl<'a, 'py> Asked<'a, 'py> {
+    /// A tensor alone by position is another one, as what is called `other`; beside a `keepdim`, and as `dim`, it is the number of an axis.
+    fn of(
+        which: Extreme,
+        place: &'a [Bound<'py, PyAny>],
+        by_name: [Any<'a, 'py>; 4],
+    ) -> PyResult<Asked<'a, 'py>> {
+        let refused = |text: String| Err(PyTypeError::new_err(format!("{}() {text}", which.name)));
+        let [dim, keepdim, keepdims, other] = by_name.map(|argument| argument.filter(|a| !a.is_none()));
+        let (first, second) = match place {
+            [] => (None, None),
+            [first] => (Some(first).filter(|o| !o.is_none()), None),
+            [first, second] => (Some(first).filter(|o| !o.is_none()), Some(second)),
+            more => {
+                return refused(format!(
+                    "takes from 0 to 2 positional arguments but {} were given",
+                    more.len()
+                ));
+            }
+        };
+        if first.is_some() && dim.is_some() {
+            return refused("got multiple values for argument 'dim'".into());
+        }
+        if second.is_some() && keepdim.is_some() {
+            return refused("got multiple values for argument 'keepdim'".into());
+        }
+        let keepdim = second.or(keepdim);
+        let says = keepdim.or(keepdims);
+        if other.is_some_and(|other| !other.is_instance_of::<PyTensor>()) {
+            return Err(PyTypeError::new_err("other is a tensor"));
+        }
+        let is_other = says.is_none() && first.is_some_and(|first| first.is_instance_of::<PyTensor>());
+        let (dim, own) = if is_other { (None, first) } else { (first.or(dim), None) };
+        if other.is_some() && (dim.is_some() || own.is_some()) {
+            return Err(PyTypeError::new_err("takes an axis or another tensor"));
+        }
+        let flag = |name, switch: Any<'_, '_>| switch.map_or(Ok(false), |s| flag(s, which.name, name));
+        let keepdim = match keepdims {
+            Some(_) => flag("keepdims", keepdims)?,
+            None => flag("keepdim", keepdim)?,
+        };
+        Ok(Asked { dim, other: own.or(other), keepdim })
+    }
 }
 
 impl PyTensor {
@@ -33,16 +91,16 @@ impl PyTensor {
     fn extreme<'py>(
         &self,
         py: Python<'py>,
-        dim: Any<'_, 'py>,
-        keepdim: bool,
+        asked: Asked<'_, 'py>,
         axis: Any<'_, 'py>,
         out: Out,
         which: Extreme,
     ) -> PyResult<Bound<'py, PyAny>> {
+        let Asked { dim, other: second, keepdim } = asked;
         if out == Out::Somewhere {
             return Err(PyTypeError::new_err(format!("{}() {OUT}", which.name)));
         }
-        if let Some(second) = dim.filter(|d| d.is_instance_of::<PyTensor>()) {
+        if let Some(second) = second {
             let other = other(second)?;
             return Ok(Bound::new(py, self.binary(py, other, which.pairwise)?)?.into_any());
         }
@@ -53,7 +111,7 @@ impl PyTensor {
             Some(dim) => {
                 let (values, indices) = build(py, || (which.along)(&self.t, dim, keepdim))?;
                 let result = |t| PyTensor::result(py, t, self.borrowed);
-                pair(py, result(values)?, result(indices)?)
+                pair(py, which, result(values)?, result(indices)?)
             }
             None => {
                 let values = self.unary(py, |t| match axes.is_empty() && !keepdim {
@@ -69,6 +127,8 @@ impl PyTensor {
 #[derive(Clone, Copy)]
 struct Extreme {
     name: &'static str,
+    /// The class of values and indices.
+    class: &'static PyOnceLock<Py<PyType>>,
     all: fn(&Tensor) -> Result<Tensor>,
     over: fn(&Tensor, &[isize], bool) -> Result<Tensor>,
     along: fn(&Tensor, isize, bool) -> Result<(Tensor, Tensor)>,
@@ -77,6 +137,10 @@ struct Extreme {
 
 const MAX: Extreme = Extreme {
     name: "max",
+    class: {
+        static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+        &CLASS
+    },
     all: Tensor::try_max,
     over: Tensor::try_amax,
     along: Tensor::try_max_with_indices,
@@ -84,6 +148,10 @@ const MAX: Extreme = Extreme {
 };
 const MIN: Extreme = Extreme {
     name: "min",
+    class: {
+        static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+        &CLASS
+    },
     all: Tensor::try_min,
     over: Tensor::try_amin,
     along: Tensor::try_min_with_indices,
@@ -109,30 +177,11 @@ impl FromPyObject<'_, '_> for Out {
     }
 }
 
-/// What stands first, or `other` by its name: a tensor.
-fn second<'a, 'py>(dim: Any<'a, 'py>, other: Any<'a, 'py>) -> PyResult<Any<'a, 'py>> {
-    match (dim.filter(|d| !d.is_none()), other.filter(|o| !o.is_none())) {
-        (dim, None) => Ok(dim),
-        (None, Some(other)) if other.is_instance_of::<PyTensor>() => Ok(Some(other)),
-        (None, Some(_)) => Err(PyTypeError::new_err("other is a tensor")),
-        (Some(_), Some(_)) => Err(PyTypeError::new_err("takes an axis or another tensor")),
-    }
-}
-
-/// A switch of `max`, which it is told of by name.
-fn flag_of_max(obj: &Bound<'_, PyAny>) -> PyResult<bool> {
-    flag(obj, "max")
-}
-
-/// As [`flag_of_max`].
-fn flag_of_min(obj: &Bound<'_, PyAny>) -> PyResult<bool> {
-    flag(obj, "min")
-}
-
-fn flag(obj: &Bound<'_, PyAny>, of: &str) -> PyResult<bool> {
+/// A switch.
+fn flag(obj: &Bound<'_, PyAny>, of: &str, name: &str) -> PyResult<bool> {
     obj.extract().map_err(|_: PyErr| {
         let got = type_name(obj);
-        PyTypeError::new_err(format!("{of}(): argument 'keepdim' must be True or False, not {got}"))
+        PyTypeError::new_err(format!("{of}(): argument '{name}' must be True or False, not {got}"))
     })
 }
 
@@ -154,19 +203,22 @@ impl PyTensor {
     /// >>> x.max(mg.tensor(3))
     /// tensor([[3, 7],
     ///         [3, 3]])
-    #[pyo3(signature = (dim=None, keepdim=false, *, axis=None, keepdims=None, out=Out::Left, other=None), text_signature = "($self, dim=None, keepdim=False, *, axis=None, keepdims=None, out=None, other=None)")]
+    #[pyo3(signature = (*place, dim=None, keepdim=None, axis=None, keepdims=None, out=Out::Left, other=None), text_signature = "($self, dim=None, keepdim=False, *, axis=None, keepdims=None, out=None, other=None)")]
     #[allow(clippy::too_many_arguments)]
     fn max<'py>(
         &self,
         py: Python<'py>,
+        place: &Bound<'py, PyTuple>,
         dim: Option<&Bound<'py, PyAny>>,
-        #[pyo3(from_py_with = flag_of_max)] keepdim: bool,
+        keepdim: Option<&Bound<'py, PyAny>>,
         axis: Option<&Bound<'py, PyAny>>,
-        keepdims: Option<bool>,
+        keepdims: Option<&Bound<'py, PyAny>>,
         out: Out,
         other: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        self.extreme(py, second(dim, other)?, keep(keepdim, keepdims), axis, out, MAX)
+        let place: SmallVec<[_; 2]> = place.iter().collect();
+        let asked = Asked::of(MAX, &place, [dim, keepdim, keepdims, other])?;
+        self.extreme(py, asked, axis, out, MAX)
     }
 
     /// The smallest element; with another tensor, the smaller of each pair. Along one `dim`, PyTorch's pair of values and
@@ -185,19 +237,22 @@ impl PyTensor {
     /// >>> x.min(mg.tensor(3))
     /// tensor([[1, 3],
     ///         [3, 2]])
-    #[pyo3(signature = (dim=None, keepdim=false, *, axis=None, keepdims=None, out=Out::Left, other=None), text_signature = "($self, dim=None, keepdim=False, *, axis=None, keepdims=None, out=None, other=None)")]
+    #[pyo3(signature = (*place, dim=None, keepdim=None, axis=None, keepdims=None, out=Out::Left, other=None), text_signature = "($self, dim=None, keepdim=False, *, axis=None, keepdims=None, out=None, other=None)")]
     #[allow(clippy::too_many_arguments)]
     fn min<'py>(
         &self,
         py: Python<'py>,
+        place: &Bound<'py, PyTuple>,
         dim: Option<&Bound<'py, PyAny>>,
-        #[pyo3(from_py_with = flag_of_min)] keepdim: bool,
+        keepdim: Option<&Bound<'py, PyAny>>,
         axis: Option<&Bound<'py, PyAny>>,
-        keepdims: Option<bool>,
+        keepdims: Option<&Bound<'py, PyAny>>,
         out: Out,
         other: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        self.extreme(py, second(dim, other)?, keep(keepdim, keepdims), axis, out, MIN)
+        let place: SmallVec<[_; 2]> = place.iter().collect();
+        let asked = Asked::of(MIN, &place, [dim, keepdim, keepdims, other])?;
+        self.extreme(py, asked, axis, out, MIN)
     }
 
     fn __contains__(&self, py: Python<'_>, value: &Bound<'_, PyAny>) -> PyResult<bool> {

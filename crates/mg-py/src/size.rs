@@ -91,8 +91,3 @@ pub fn dims(dim: Option<&Bound<'_, PyAny>>, axis: Option<&Bound<'_, PyAny>>) -> 
     };
     Ok(Some(if is_list(obj) { listed(obj)? } else { vec![index(obj)?] }))
 }
-
-/// `keepdim`, or NumPy's `keepdims`.
-pub fn keep(keepdim: bool, keepdims: Option<bool>) -> bool {
-    keepdims.unwrap_or(keepdim)
-}

@@ -278,3 +278,56 @@ def test_segments_that_do_not_fit():
             mg.segment_reduce(data, **wrong)
     with pytest.raises(TypeError, match="floating-point data"):
         mg.segment_reduce(mg.arange(4), "sum", lengths=mg.tensor([4]))
+
+
+def test_the_axis_of_a_largest_element_as_a_tensor():
+    x = mg.arange(6).reshape(2, 3)
+    one = mg.tensor(1)
+    for answer in (mg.max(x, dim=one), x.max(dim=one), x.max(one, keepdim=False), mg.max(x, one, False), mg.max(input=x, dim=one)):
+        assert answer.values.tolist() == [2, 5] and answer.indices.tolist() == [2, 2]
+    assert mg.min(x, one, True).values.tolist() == x.min(dim=one, keepdim=True).values.tolist() == [[0], [3]]
+    # Alone by position it is another tensor.
+    assert mg.max(x, one).tolist() == x.max(one).tolist() == mg.max(x, other=one).tolist() == [[1, 1, 2], [3, 4, 5]]
+    for wrong in (lambda: x.max(1, dim=1), lambda: x.max(1, True, keepdim=True), lambda: x.max(1, True, 2), lambda: x.max(1, other=x), lambda: x.max(other=1)):
+        with pytest.raises(TypeError):
+            wrong()
+    assert repr(x.max(1)) == "max(values=tensor([2, 5]), indices=tensor([2, 2]))" and repr(x.min(1)).startswith("min(values=")
+    assert pickle.loads(pickle.dumps(x.max(1))).indices.tolist() == [2, 2]
+
+
+def test_deviations_are_of_floats():
+    for f in (mg.std, mg.var, mg.std_mean, mg.var_mean):
+        with pytest.raises(TypeError, match="takes floats, got int64"):
+            f(mg.arange(3))
+
+
+def test_dtypes_of_sums_of_nothing():
+    for dtype in (mg.int32, mg.bool, mg.uint8):
+        assert mg.ones((), dtype=dtype).sum_to_size(()).dtype == mg.int64
+        assert mg.ones(2, dtype=dtype).sum_to_size(2).dtype == dtype and mg.ones(2, dtype=dtype).sum_to_size(1).dtype == mg.int64
+    for weights in (None, mg.zeros(0), mg.zeros(0, dtype=mg.float64)):
+        counts = mg.bincount(mg.zeros(0, dtype=mg.int64), weights=weights, minlength=2)
+        assert counts.dtype == mg.int64 and counts.tolist() == [0, 0]
+    assert mg.trapezoid(mg.ones(2), mg.tensor(1.0, dtype=mg.float64)).dtype == mg.float64
+    assert mg.trapezoid(mg.ones(2), mg.tensor(1.0)).item() == 0
+    with pytest.raises(ValueError, match="1 points for 3 values"):
+        mg.trapezoid(mg.ones(3), mg.tensor(1.0))
+
+
+def test_slopes_are_quotients():
+    x = mg.tensor([[1.0, 2, 4, 8], [10, 20, 40, 80]])
+    down, along = mg.gradient(x, spacing=3.0)
+    assert down.tolist() == [[3, 6, 12, 24]] * 2 and along[0].tolist() == (mg.tensor([1.0, 1.5, 3, 4]) / 3).tolist()
+    with pytest.raises(ValueError, match="1 distances for 2 axes"):
+        mg.gradient(mg.ones(3, 3), spacing=[0.1], dim=(1, 0))
+
+
+def test_a_norm_without_an_order():
+    x = mg.tensor([[3.0, 4.0]])
+    assert mg.norm(x, p=None).item() == x.norm(p=None, keepdim=False).item() == 5 and mg.norm(x, None, 0).tolist() == [3, 4]
+
+
+def test_a_norm_beyond_all_numbers_has_a_slope():
+    x = leaf([3e38, 3e38])
+    mg.linalg.vector_norm(x).backward()
+    assert x.grad.tolist() == [0, 0]

@@ -183,18 +183,17 @@ impl Tensor {
             return refused("bincount", ErrorKind::Shape(text));
         }
         let index = self.to_dtype(DType::I64);
-        let bins = match self.numel() {
-            0 => 0,
-            _ => {
-                let (least, most) = index.try_aminmax(None, false)?;
-                Tensor::realize_all([&least, &most])?;
-                let (least, most) = (least.item::<i64>()?, most.item::<i64>()?);
-                if least < 0 {
-                    return refused("bincount", ErrorKind::Value(format!("a negative integer, {least}")));
-                }
-                Shape::new(&[usize::try_from(most).unwrap_or(usize::MAX).saturating_add(1)])?[0]
-            }
-        };
+        if self.numel() == 0 {
+            // Nothing is counted, of whatever weight.
+            return Tensor::full_on(&[minlength], 0.0, DType::I64, self.device());
+        }
+        let (least, most) = index.try_aminmax(None, false)?;
+        Tensor::realize_all([&least, &most])?;
+        let (least, most) = (least.item::<i64>()?, most.item::<i64>()?);
+        if least < 0 {
+            return refused("bincount", ErrorKind::Value(format!("a negative integer, {least}")));
+        }
+        let bins = Shape::new(&[usize::try_from(most).unwrap_or(usize::MAX).saturating_add(1)])?[0];
         let values = match weights {
             None => index.ones_like(),
             Some(w) if w.dtype() == DType::F32 => w.clone(),

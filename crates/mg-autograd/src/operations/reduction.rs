@@ -74,6 +74,14 @@ fn corrected(correction: Option<f64>, unbiased: Option<bool>) -> f64 {
     correction.unwrap_or(if unbiased == Some(false) { 0.0 } else { 1.0 })
 }
 
+/// What is of floats: as in PyTorch, nobody means the deviation of integers in the default float.
+fn of_floats(op: &'static str, t: &Tensor) -> Result<Node> {
+    match t.dtype().is_float() {
+        true => Ok(t.node()),
+        false => refused(op, ErrorKind::DType(format!("takes floats, got {}", t.dtype()))),
+    }
+}
+
 /// The variance, of half types in f32.
 fn spread(node: &Node, mask: AxisSet, correction: f64, keepdim: bool) -> Result<Node> {
     variance(&wide(node), mask, correction, keepdim)
@@ -131,25 +139,23 @@ fn strips(
         (Some(x), None) => x,
     };
     // Points have the axis of the values; of fewer axes, they are the last ones.
-    let (shape, line) = (t.shape(), x.rank() == 1);
-    let at = if line { Some(0) } else { (axis + x.rank()).checked_sub(shape.rank()) };
-    let points = at.and_then(|at| x.shape().get(at).copied()).unwrap_or(1);
-    if points != shape[axis] && (line || points != 1) {
-        let text = format!("{points} points for {} values along axis {axis}", shape[axis]);
+    let (shape, own) = (t.shape(), x.shape());
+    let mut sizes = vec![1; shape.rank().saturating_sub(own.rank())];
+    match own.rank() {
+        1 => {
+            sizes = vec![1; shape.rank()];
+            sizes[axis] = own[0] as isize;
+        }
+        _ => sizes.extend(own.iter().map(|&n| n as isize)),
+    }
+    let at = axis + sizes.len() - shape.rank();
+    let (points, values) = (sizes[at], shape[axis]);
+    // One point for all has no widths; nothing is left of one value or two then, as in PyTorch.
+    if points != values as isize && (own.rank() == 1 || points != 1 || values > 2) {
+        let text = format!("{points} points for {values} values along axis {axis}");
         return refused(op, ErrorKind::Shape(text));
     }
-    let widths = match at {
-        Some(at) => x.try_diff(1, at as isize, None, None)?,
-        None => x.zeros_like(),
-    };
-    let widths = match line {
-        true => {
-            let mut sizes = vec![1; shape.rank()];
-            sizes[axis] = -1;
-            widths.reshape(&sizes)?
-        }
-        false => widths,
-    };
+    let widths = x.reshape(&sizes)?.try_diff(1, at as isize, None, None)?;
     Ok((heights.try_mul(&widths)?, axis as isize, 0.5))
 }
 
@@ -162,10 +168,10 @@ fn even_slope(x: &Tensor, axis: usize, n: usize, h: f64, edge_order: usize) -> R
         let mut sum: Option<Tensor> = None;
         for (i, weight) in weights.iter().enumerate() {
             let place = if backwards { from - i } else { from + i };
-            let term = at(place, 1)?.try_mul(if backwards { -weight } else { *weight } / h)?;
+            let term = at(place, 1)?.try_mul(if backwards { -weight } else { *weight })?;
             sum = Some(sum.map_or_else(|| Ok(term.clone()), |s| s.try_add(&term))?);
         }
-        sum.map_or_else(|| at(from, 1), Ok)
+        sum.map_or_else(|| at(from, 1), Ok)?.try_div(h)
     };
     let (first, last) = (end(0, false)?, end(n - 1, true)?);
     let inside = at(2, n.max(2) - 2)?.try_sub(at(0, n.max(2) - 2)?)?.try_div(2.0 * h)?;
@@ -454,11 +460,11 @@ impl Tensor {
     }
 
     /// The variance of all elements, or over some axes: squares of deviations from the mean, over their count less
-    /// `correction`, which is 1 (Bessel's) unless `unbiased` is false. Over 0, where the correction is larger. Integers become the default float.
+    /// `correction`, which is 1 (Bessel's) unless `unbiased` is false. Over 0, where the correction is larger.
     ///
     /// # Errors
     ///
-    /// An axis out of range or named twice.
+    /// A tensor that is not of floats; an axis out of range or named twice.
     #[surface(method, function, name = "var", plain = "var", keywords_from = "correction")]
     pub fn var_dim(
         &self,
@@ -469,17 +475,17 @@ impl Tensor {
         #[default(false)] keepdim: bool,
         #[default(None)] correction: Option<f64>,
     ) -> Result<Tensor> {
-        let node = float(self);
+        let node = of_floats("var", self)?;
         let variance = spread(&node, mask(&node, dim)?, corrected(correction, unbiased), keepdim)?;
         Ok(Tensor::from_node(variance.cast(node.dtype())))
     }
 
     /// The standard deviation, the square root of the variance, of all elements or over some axes; see `var`. Its gradient is 0
-    /// where nothing varies. Integers become the default float.
+    /// where nothing varies.
     ///
     /// # Errors
     ///
-    /// An axis out of range or named twice.
+    /// A tensor that is not of floats; an axis out of range or named twice.
     #[surface(method, function, name = "std", plain = "std", keywords_from = "correction")]
     pub fn std_dim(
         &self,
@@ -490,16 +496,16 @@ impl Tensor {
         #[default(false)] keepdim: bool,
         #[default(None)] correction: Option<f64>,
     ) -> Result<Tensor> {
-        let node = float(self);
+        let node = of_floats("std", self)?;
         let variance = spread(&node, mask(&node, dim)?, corrected(correction, unbiased), keepdim)?;
         Ok(Tensor::from_node(deviation(&variance).cast(node.dtype())))
     }
 
-    /// The variance (see `var`) and the mean, of all elements or over some axes. Integers become the default float.
+    /// The variance (see `var`) and the mean, of all elements or over some axes.
     ///
     /// # Errors
     ///
-    /// An axis out of range or named twice.
+    /// A tensor that is not of floats; an axis out of range or named twice.
     #[surface(function, keywords_from = "correction")]
     pub fn var_mean(
         &self,
@@ -508,17 +514,17 @@ impl Tensor {
         #[default(false)] keepdim: bool,
         #[default(None)] correction: Option<f64>,
     ) -> Result<(Tensor, Tensor)> {
-        let node = float(self);
+        let node = of_floats("var_mean", self)?;
         let mask = mask(&node, dim)?;
         let variance = spread(&node, mask, corrected(correction, unbiased), keepdim)?.cast(node.dtype());
         Ok((Tensor::from_node(variance), Tensor::from_node(mean(&node, mask, keepdim)?)))
     }
 
-    /// The standard deviation (see `std`) and the mean, of all elements or over some axes. Integers become the default float.
+    /// The standard deviation (see `std`) and the mean, of all elements or over some axes.
     ///
     /// # Errors
     ///
-    /// An axis out of range or named twice.
+    /// A tensor that is not of floats; an axis out of range or named twice.
     #[surface(function, keywords_from = "correction")]
     pub fn std_mean(
         &self,
@@ -527,7 +533,7 @@ impl Tensor {
         #[default(false)] keepdim: bool,
         #[default(None)] correction: Option<f64>,
     ) -> Result<(Tensor, Tensor)> {
-        let node = float(self);
+        let node = of_floats("std_mean", self)?;
         let mask = mask(&node, dim)?;
         let variance = spread(&node, mask, corrected(correction, unbiased), keepdim)?;
         let deviation = deviation(&variance).cast(node.dtype());
@@ -791,12 +797,12 @@ impl Tensor {
     }
 
     /// The slopes along axes (all, if none is named) by differences of neighbours, a tensor for each: central ones inside, at the
-    /// ends those of `edge_order` 1 or 2. `spacing` is the distance of points (1), one for all axes or one for each; or where they lie,
+    /// ends those of `edge_order` 1 or 2. `spacing` is the distance of points (1), a number for all axes or a list of one for each; or where they lie,
     /// a tensor of one axis for each.
     ///
     /// # Errors
     ///
-    /// An axis out of range or named twice, or with too few positions; another order; other than one distance or one for each axis;
+    /// An axis out of range or named twice, or with too few positions; another order; a list of other than a distance for each axis;
     /// other than a point for each position.
     #[surface(function, keywords_from = "spacing")]
     pub fn gradient(
@@ -805,7 +811,7 @@ impl Tensor {
         #[default(&[])] dim: &[isize],
         #[default(1)] edge_order: usize,
     ) -> Result<Vec<Tensor>> {
-        let spacing = spacing.unwrap_or(Spacing::Even(&[1.0]));
+        let spacing = spacing.unwrap_or(Spacing::Alike(1.0));
         let x = Tensor::from_node(float(self));
         let shape = x.shape();
         let named = mask(&x.node(), dim)?;
@@ -813,13 +819,12 @@ impl Tensor {
             true => (0..shape.rank()).filter(|d| named >> d & 1 == 1).collect(),
             false => dim.iter().map(|&d| normalize_axis(d, shape.rank().max(1))).collect::<Result<_>>()?,
         };
-        let (told, fits) = match spacing {
-            Spacing::Even(distances) => {
-                (distances.len(), distances.len() == 1 || distances.len() == axes.len())
-            }
-            Spacing::At(points) => (points.len(), points.len() == axes.len()),
+        let told = match spacing {
+            Spacing::Alike(_) => axes.len(),
+            Spacing::Even(distances) => distances.len(),
+            Spacing::At(points) => points.len(),
         };
-        if !matches!(edge_order, 1 | 2) || !fits {
+        if !matches!(edge_order, 1 | 2) || told != axes.len() {
             let text = format!("edge order {edge_order}, {told} distances for {} axes", axes.len());
             return refused("gradient", ErrorKind::Value(text));
         }
@@ -830,10 +835,8 @@ impl Tensor {
                 return refused("gradient", ErrorKind::Shape(text));
             }
             match spacing {
-                Spacing::Even(distances) => {
-                    let h = *distances.get(i).or(distances.first()).unwrap_or(&1.0);
-                    even_slope(&x, axis, n, h, edge_order)
-                }
+                Spacing::Alike(h) => even_slope(&x, axis, n, h, edge_order),
+                Spacing::Even(distances) => even_slope(&x, axis, n, distances[i], edge_order),
                 Spacing::At(points) => slope_at(&x, axis, n, &points[i], edge_order),
             }
         };

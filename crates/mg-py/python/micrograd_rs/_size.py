@@ -104,7 +104,19 @@ class Extreme(_Pair):
         return self[1]
 
     def __repr__(self) -> str:
-        return f"(values={self[0]!r}, indices={self[1]!r})"
+        return f"{type(self).__name__}(values={self[0]!r}, indices={self[1]!r})"
+
+
+class max(Extreme):
+    """What `max` along an axis answers with."""
+
+    __slots__ = ()
+
+
+class min(Extreme):
+    """What `min` along an axis answers with."""
+
+    __slots__ = ()
 
 
 # The classes of operations that have answered, by their names and fields.
