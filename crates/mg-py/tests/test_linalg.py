@@ -160,3 +160,60 @@ def test_the_powers_of_a_number():
     assert mg.linalg.vander(mg.tensor(2.0), N=3).tolist() == [[1, 2, 4]]
     with pytest.raises(ValueError, match="takes two powers at least, got 1"):
         mg.linalg.vander(mg.tensor(2.0))
+
+
+@pytest.mark.parametrize("zero", [0, 0.0, False, "tensor", "float tensor"])
+def test_what_is_multiplied_with_zero_is_not_looked_at(zero, device):
+    zero = {"tensor": mg.tensor(0), "float tensor": mg.tensor(0.0)}.get(zero, zero) if isinstance(zero, str) else zero
+    none, ones = mg.full((2, 2), math.nan, device=device), mg.ones(2, 2, device=device)
+    line = ones[0]
+    for answer in (
+        mg.addmm(none, ones, ones, beta=zero),
+        mg.addmv(none[0], ones, line, beta=zero),
+        mg.addbmm(none, ones[None], ones[None], beta=zero),
+        mg.baddbmm(none[None], ones[None], ones[None], beta=zero),
+        mg.addr(none, line, line, beta=zero) * 2,
+    ):
+        assert answer.flatten().tolist() == [2] * answer.numel()
+    for answer in (
+        mg.addmm(ones, none, ones, alpha=zero),
+        mg.addmv(line, none, line, alpha=zero),
+        mg.addbmm(ones, none[None], ones[None], alpha=zero),
+        mg.baddbmm(ones[None], none[None], ones[None], alpha=zero),
+    ):
+        assert answer.flatten().tolist() == [1] * answer.numel()
+    x = leaf([[math.nan, 1.0]])
+    mg.addmm(x, mg.ones(1, 2), mg.ones(2, 2), beta=zero).sum().backward()
+    assert x.grad.tolist() == [[0, 0]]
+
+
+def test_dtypes_of_products():
+    assert mg.addr(mg.tensor(1.0, dtype=mg.float64), mg.ones(2), mg.ones(2)).dtype == mg.float64
+    i = mg.ones(2, 3, dtype=mg.int32)
+    assert mg.einsum("ik,j->ij", i, i[:, 0]).dtype == mg.int64 and mg.einsum("ik,j->ij", i, i[:, 0]).tolist() == [[3, 3], [3, 3]]
+    assert mg.einsum("ik,k->i", i, i[0]).dtype == mg.einsum("ik,j->ij", i[:, :1], i[:, 0]).dtype == mg.int32
+
+
+def test_cross_products_are_of_as_many_axes():
+    with pytest.raises(ValueError, match="as many axes"):
+        mg.linalg.cross(mg.ones(5, 5, 3), mg.ones(5, 3))
+
+
+@pytest.mark.parametrize("driver", ["gelsy", "gelsd"])
+def test_ranks_and_values_are_those_of_each_matrix(driver):
+    a, b = mg.ones(1, 3, 3) + mg.eye(3), mg.ones(2, 3, 3)
+    solution, residuals, rank, values = mg.linalg.lstsq(a, b, driver=driver)
+    assert solution.shape == (2, 3, 3) and rank.tolist() == [3] and values.shape == ((1, 3) if driver == "gelsd" else (0,))
+    close(a @ solution, b)
+    assert mg.linalg.lstsq(leaf(a[0].tolist()), b[0], driver=driver).residuals.requires_grad and not residuals.requires_grad
+
+
+def test_axes_of_a_contraction_as_a_tensor():
+    a = mg.arange(6.0).reshape(2, 3)
+    assert mg.tensordot(a, a, mg.tensor([[1], [1]])).tolist() == mg.tensordot(a, a, ([1], [1])).tolist()
+    assert mg.tensordot(a, a, mg.tensor(2)).item() == 55
+
+
+def test_a_factorisation_of_older_days_has_names():
+    answer = mg.lu(mg.eye(2), get_infos=True)
+    assert answer.LU.tolist() == mg.eye(2).tolist() and answer.info.item() == 0

@@ -27,6 +27,28 @@ fn ranks<const N: usize>(op: &'static str, tensors: [(&Tensor, usize); N]) -> Re
     misfit(op, format!("takes {} axes, got shapes {}", wanted.join(" and "), got.join(" and ")))
 }
 
+/// `factor · t`, and 0 where the factor is 0, be it multiplied with what is no number: gradients are zeros there.
+fn counted(op: &'static str, t: &Tensor, factor: Operand) -> Result<Tensor> {
+    let is_zero = match &factor {
+        Operand::Int(0) | Operand::Float(0.0) | Operand::Bool(false) => {
+            let (x, shape) = (t.node(), t.shape());
+            return Ok(Tensor::from_node(without_slope(&x.lit(0.0).expand(shape)?, &x)));
+        }
+        Operand::Int(_) | Operand::Float(_) | Operand::Bool(_) => None,
+        Operand::Tensor(of) if t.dtype().is_float() && of.rank() == 0 => Some(of.to(t.device())?.node()),
+        Operand::Tensor(_) => None,
+        Operand::Live(_) => Some(factor.clone().on(t.dtype(), t.device())),
+    };
+    let product = weighed(op, t, factor)?;
+    Ok(match is_zero {
+        Some(factor) => {
+            let x = product.node();
+            Tensor::from_node(factor.eq(&factor.lit(0.0)).choose(&x.lit(0.0), &x))
+        }
+        None => product,
+    })
+}
+
 /// `factor · t`; the number must fit what it is multiplied with.
 fn weighed(op: &'static str, t: &Tensor, factor: Operand) -> Result<Tensor> {
     let floats = t.dtype().is_float();
@@ -86,14 +108,15 @@ fn added(op: &'static str, input: &Tensor, product: Tensor, beta: Operand, alpha
         let (input, product) = (input.to_dtype(DType::F32), product.to_dtype(DType::F32));
         return Ok(added(op, &input, product, beta, alpha)?.to_dtype(dtype));
     }
-    let product = weighed(op, &product, alpha)?;
+    // Of `addr`, which is no product to PyTorch, what `alpha` stands before is multiplied whatever it is.
+    let product = if op == "addr" { weighed(op, &product, alpha)? } else { counted(op, &product, alpha)? };
     if matches!(beta, Operand::Int(0) | Operand::Float(0.0) | Operand::Bool(false)) {
         // It has a gradient all the same: zeros.
         let (value, x) = (product.node(), input.node());
         let dtype = DType::promote(x.dtype(), value.dtype());
         return Ok(Tensor::from_node(without_slope(&value.cast(dtype), &x.expand(shape)?)));
     }
-    weighed(op, input, beta)?.try_add(product)
+    counted(op, input, beta)?.try_add(product)
 }
 
 /// The cross product along an axis of three.
@@ -502,8 +525,11 @@ impl Tensor {
     ) -> Result<Tensor> {
         ranks("addr", [(vec1, 1), (vec2, 1)])?;
         let product = vec1.try_outer(vec2)?;
+        // Without axes, too, the tensor counts as one with some.
+        let dtype = DType::promote(self.dtype(), product.dtype());
+        let (input, product) = (self.to_dtype(dtype), product.to_dtype(dtype));
         // Of truth values factors are some, too, as in PyTorch: 3 times one would be an integer.
-        let of_truths = self.dtype().is_bool() && product.dtype().is_bool();
+        let of_truths = dtype.is_bool();
         let factor = |factor: Operand| match factor {
             Operand::Int(n) if of_truths => Operand::Bool(n != 0),
             Operand::Int(_)
@@ -512,7 +538,7 @@ impl Tensor {
             | Operand::Bool(_)
             | Operand::Live(_) => factor,
         };
-        added("addr", self, product, factor(beta), factor(alpha))
+        added("addr", &input, product, factor(beta), factor(alpha))
     }
 
     /// Sums of products of tensors whose axes are named by letters, as Einstein wrote them: `"ij,jk->ik"` is the matrix product.
@@ -538,6 +564,20 @@ impl Tensor {
                 let wide = [(operand.to_dtype(DType::I64), own.clone())];
                 return einsum::contract("einsum", &wide, &out);
             }
+        }
+        // So is what is summed of one operand before it is multiplied.
+        let is_summed_alone = |label: &usize| {
+            let holders = operands.iter().zip(&labels).filter(|(operand, own)| {
+                own.iter().zip(operand.shape().iter()).any(|(of, &size)| of == label && size != 1)
+            });
+            !out.contains(label) && holders.count() == 1
+        };
+        if labels.len() > 1
+            && labels.iter().flatten().any(is_summed_alone)
+            && operands.iter().all(|operand| !operand.dtype().is_float())
+        {
+            let wide = operands.iter().map(|operand| operand.to_dtype(DType::I64));
+            return einsum::contract("einsum", &wide.zip(labels).collect::<Vec<_>>(), &out);
         }
         let labelled: Vec<_> = operands.iter().cloned().zip(labels).collect();
         einsum::contract("einsum", &labelled, &out)
@@ -641,9 +681,13 @@ impl Tensor {
     ///
     /// # Errors
     ///
-    /// Another size along the axis, shapes that do not broadcast, unlike devices.
+    /// Another number of axes or size along the axis, shapes that do not broadcast, unlike devices.
     #[surface(linalg, name = "cross", keywords_from = "dim")]
     pub fn cross_along(&self, other: &Tensor, #[default(-1)] dim: isize) -> Result<Tensor> {
+        if self.rank() != other.rank() {
+            let (own, other) = (self.shape(), other.shape());
+            return misfit("cross", format!("takes tensors with as many axes, got shapes {own} and {other}"));
+        }
         crossed("cross", self, other, dim)
     }
 

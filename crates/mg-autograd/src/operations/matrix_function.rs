@@ -404,7 +404,8 @@ impl Tensor {
                 return Err(Error::new(OP, ErrorKind::Value(text)));
             }
         };
-        let (a, b) = together(OP, &a, &b)?;
+        let own = a;
+        let (a, b) = together(OP, &own, &b)?;
         let none = |dtype: DType| {
             let zero = Node::scalar(0.0, dtype, a.device(), true);
             zero.expand(Shape::of(&[0])).map(Tensor::from_node)
@@ -418,13 +419,18 @@ impl Tensor {
             true => x.reshape(x.shape().remove(x.shape().rank() - 1)).map(Tensor::from_node),
             false => Ok(Tensor::from_node(x)),
         };
+        // Nothing is left, of what has gradients.
+        let nothing =
+            |x: &Node| x.reshape(Shape::of(&[x.shape().numel()]))?.slice(0, 0, 1, 0).map(Tensor::from_node);
         if driver == "gels" && a.shape().numel() > 0 {
             let x = by_reflections(OP, &a, &b)?;
-            let left = if m > n { residuals(&x)? } else { none(a.dtype())? };
+            let left = if m > n { residuals(&x)? } else { nothing(&x)? };
             return Ok((solution(x)?, left, none(DType::I64)?, none(a.dtype())?));
         }
-        let (inverse, s, least) = pseudoinverse(OP, &a, [None, rcond.map(Operand::Float)], false)?;
-        let x = inverse.matmul(&b)?;
+        // Of each matrix once, however many right sides it has.
+        let (inverse, s, least) = pseudoinverse(OP, &own, [None, rcond.map(Operand::Float)], false)?;
+        let lead = a.shape().rank() - 2;
+        let x = inverse.expand(Shape::new(&[&a.shape()[..lead], &[n, m]].concat())?)?.matmul(&b)?;
         let ranks = set_aside(|| counted(&s, &least))?;
         let is_full = || -> Result<bool> {
             mg_graph::needs_values();
@@ -435,7 +441,7 @@ impl Tensor {
         let left = if m > n && driver != "gelsy" && (ranks.is_traced() || is_full()?) {
             residuals(&x)?
         } else {
-            none(a.dtype())?
+            nothing(&x)?
         };
         let ranks = if driver == "gels" { none(DType::I64)? } else { Tensor::from_node(ranks) };
         let values = if shows_values { Tensor::from_node(s) } else { none(a.dtype())? };
