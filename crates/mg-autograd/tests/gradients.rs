@@ -746,3 +746,33 @@ fn slopes_between_points_are_differentiated_by_both() {
     let error = Tensor::try_gradient(&x, Some(Spacing::At(&few)), &[], 1).unwrap_err();
     assert!(matches!(error.kind(), ErrorKind::Shape(_)));
 }
+
+#[test]
+fn slopes_near_zero_keep_their_digits() {
+    let at = [1e-12, 1e-8, 1e-3];
+    let derivatives = |f: fn(&Tensor) -> mg_device::Result<Tensor>| {
+        let x = Tensor::from_slice(&at).requires_grad_(true).unwrap();
+        let y = f(&x).unwrap().sum();
+        let first = grad(&[&y], &[&x], &[], CREATE).unwrap().remove(0).unwrap();
+        let second = grad(&[&first.sum()], &[&x], &[], RETAIN).unwrap().remove(0).unwrap();
+        (values(&first), values(&second))
+    };
+    let near = |name: &str, found: &[f64], wanted: fn(f64) -> f64| {
+        for (found, at) in found.iter().zip(at) {
+            assert!((found / wanted(at) - 1.0).abs() < 1e-5, "{name} at {at}: {found}, {}", wanted(at));
+        }
+    };
+    let (first, second) = derivatives(Tensor::try_i0);
+    near("i0, first", &first, |x| x / 2.0);
+    near("i0, second", &second, |_| 0.5);
+    let (first, second) = derivatives(Tensor::try_i1);
+    near("i1, first", &first, |_| 0.5);
+    near("i1, second", &second, |x| 3.0 * x / 8.0);
+    let (first, second) = derivatives(Tensor::try_i1e);
+    near("i1e, first", &first, |x| 0.5 - x);
+    near("i1e, second", &second, |x| 15.0 * x / 8.0 - 1.0);
+    let (first, second) = derivatives(Tensor::try_sinc);
+    let curve = -std::f64::consts::PI.powi(2) / 3.0;
+    near("sinc, first", &first, |x| -std::f64::consts::PI.powi(2) / 3.0 * x);
+    assert!(second.iter().all(|v| (v / curve - 1.0).abs() < 1e-5), "{second:?}");
+}

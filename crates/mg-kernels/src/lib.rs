@@ -57,4 +57,4 @@ mod walks;
 pub use cell::{Cell, cell_bits, cell_bits_of_int, is_compared, same_sums};
 pub use lane::{BitLane, FloatLane, Format, Lane, Truth};
 pub use program::{Class, Inst, Law, Operand, Over, Program, ReduceKind, Source, Val, Value};
-pub use rows::{Algebra, Row, Rules};
+pub use rows::{Algebra, BesselOrder, Row, Rules, bessel_series};

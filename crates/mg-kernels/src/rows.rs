@@ -290,6 +290,29 @@ fn whole_quotient<T: Algebra>(a: &T, b: &T, rest: &T) -> T {
     b.eq(&b.lit(0.0)).choose(a, &a.sub(rest)).div(b).map(Row::Round)
 }
 
+/// Which modified Bessel function of the first kind.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum BesselOrder {
+    /// I₀.
+    Zero,
+    /// I₁.
+    One,
+}
+
+/// I₀(x), or I₁(x)/x, for |x| up to 1, by their power series (DLMF 10.25.2): polynomials in x², whose derivatives of any order keep their digits.
+/// As many terms as f64 and two derivatives take.
+pub fn bessel_series<T: Algebra>(x: &T, order: BesselOrder) -> T {
+    let shift = match order {
+        BesselOrder::Zero => 0,
+        BesselOrder::One => 1,
+    };
+    // 1 / (4ᵏ k! (k + shift)! 2^shift), from the last term on.
+    let factorial = |n: i32| (1..=n).map(f64::from).product::<f64>();
+    let term = |k: i32| 1.0 / (4f64.powi(k) * factorial(k) * factorial(k + shift) * 2f64.powi(shift));
+    let square = x.map(Row::Square);
+    (0..10).rev().fold(x.lit(term(10)), |sum, k| sum.mul(&square).add(&x.lit(term(k))))
+}
+
 /// The second derivative of `lgamma`: steps up to where the asymptotic series (DLMF 5.15.9) holds; below 0 the reflection
 /// `π² / sin²(πx) − ψ′(1 − x)`.
 fn trigamma<T: Algebra>(x: &T) -> T {
@@ -299,8 +322,9 @@ fn trigamma<T: Algebra>(x: &T) -> T {
     let mut sum = zero.clone();
     for _ in 0..10 {
         let small = b.lt(&b.lit(10.0));
-        let square = small.choose(&b, &one).map(Row::Square);
-        sum = sum.add(&small.choose(&one.div(&square), &zero));
+        // The square of the quotient, whose slope at 0 is as infinite as it is there; that of the quotient by the square would be 0 · ∞.
+        let inverse = one.div(&small.choose(&b, &one)).map(Row::Square);
+        sum = sum.add(&small.choose(&inverse, &zero));
         b = small.choose(&b.add(&one), &b);
     }
     let r = one.div(&b);
@@ -387,7 +411,11 @@ op_table! {
 
     /// `a · a`.
     Square "square" square try_square Numeric cost 1 |a| a.mul(a);
-    grad |g, x, y| [Some(g.mul(&x[0].add(&x[0])))]
+    grad |g, x, y| [Some({
+        // Doubled last: a gradient of 0 stays so where twice the number is beyond what there is.
+        let half = g.mul(&x[0]);
+        half.add(&half)
+    })]
 
     /// `max(a, 0)`; NaN stays.
     Relu "relu" relu try_relu Numeric cost 1 |a| L::select(a.le(a.lit(0.0)), a.lit(0.0), a);
@@ -540,10 +568,12 @@ op_table! {
     /// The modified Bessel function of the first kind and order 1, times `e^(−|a|)`.
     I1e "i1e" i1e try_i1e Float cost 60 |a| math::i1e(a);
     grad |g, x, y| [Some({
-        // y/a is ½ at 0.
-        let zero = x[0].eq(&x[0].lit(0.0));
-        let ratio = y.div(&zero.choose(&x[0].lit(1.0), &x[0]));
-        let ratio = zero.choose(&x[0].lit(0.5), &ratio);
+        // y/a by the series of I₁ where |a| is at most 1: the slope of the quotient is a difference of nearly equal numbers there.
+        let (one, size) = (x[0].lit(1.0), x[0].map(Row::Abs));
+        let is_near = T::apply(Row::Le, &[&size, &one]);
+        let near = is_near.choose(&x[0], &x[0].lit(0.0));
+        let near = bessel_series(&near, BesselOrder::One).mul(&near.map(Row::Abs).neg().map(Row::Exp));
+        let ratio = is_near.choose(&near, &y.div(&is_near.choose(&one, &x[0])));
         g.mul(&x[0].map(Row::I0e).sub(&x[0].map(Row::Sign).mul(y)).sub(&ratio))
     })]
 

@@ -171,3 +171,57 @@ def test_degrees_of_polynomials():
 def test_polygamma_on_both_sides_of_its_poles(n, x):
     wanted = mg.special.polygamma(n, mg.tensor(x, dtype=mg.float64)).item()
     assert mg.special.polygamma(n, mg.tensor(x)).item() == pytest.approx(wanted, rel=1e-4 if x == -7.375 else 2e-6)
+
+
+# Bessel's functions and sin(πx)/πx near 0.
+
+
+def derivatives(f, at, count, dtype=mg.float32):
+    x = mg.tensor(at, dtype=dtype, requires_grad=True)
+    found, y = [], f(x)
+    for _ in range(count):
+        (y,) = mg.autograd.grad(y.sum(), x, create_graph=True)
+        found.append(y.tolist())
+    return found
+
+
+@pytest.mark.parametrize("dtype", [mg.float32, mg.float64])
+def test_slopes_of_bessel_functions_near_zero(dtype):
+    tight = {"rel": 4 * mg.finfo(dtype).eps}
+    at = [1e-20, 1e-8, 3e-5, 1e-3, 0.1]
+    x = mg.tensor(at, dtype=dtype)
+    for f in (mg.i0, mg.special.i0):
+        first, second = derivatives(f, at, 2, dtype)
+        assert first == pytest.approx(mg.special.i1(x).tolist(), **tight) and second == pytest.approx((0.5 + 3 * x**2 / 16 + 5 * x**4 / 384).tolist(), rel=1e-6)
+    first, second = derivatives(mg.special.i1, at, 2, dtype)
+    assert first == pytest.approx((0.5 + 3 * x**2 / 16 + 5 * x**4 / 384).tolist(), rel=1e-6)
+    assert second == pytest.approx((3 * x / 8 + 5 * x**3 / 96).tolist(), rel=1e-5)
+    assert derivatives(mg.special.i1e, at, 2, dtype)[1] == pytest.approx((-1 + 15 * x / 8 - 7 * x**2 / 4 + 35 * x**3 / 32).tolist(), rel=1e-3)
+    assert derivatives(mg.special.i1, [1e-45], 1)[0] == [0.5] == derivatives(mg.special.i1e, [1e-45], 1)[0]
+    # On both sides of where the series ends.
+    for f in (mg.i0, mg.special.i1, mg.special.i1e):
+        inside, outside = (derivatives(f, [v], 2, dtype) for v in (1.0, 1 + 2 * mg.finfo(dtype).eps))
+        for a, b in zip(inside, outside, strict=True):
+            assert a == pytest.approx(b, rel=100 * mg.finfo(dtype).eps)
+
+
+@pytest.mark.parametrize("dtype", [mg.float32, mg.float64])
+def test_slopes_of_sinc_near_zero(dtype):
+    first, second = derivatives(mg.sinc, [0.0, 1e-45, 1e-40, 1e-4, 1e-3], 2, dtype)
+    assert first[:3] == pytest.approx([0, 0, 0], abs=1e-38) and first[3:] == pytest.approx([-math.pi**2 / 3 * v for v in (1e-4, 1e-3)], rel=1e-5)
+    assert second == pytest.approx([-math.pi**2 / 3] * 5, rel=1e-5)
+    inside, outside = (derivatives(mg.sinc, [v], 2, mg.float64) for v in (0.1591549430918953, 0.1591549430918954))
+    assert inside == [pytest.approx(b, rel=1e-11) for b in outside]
+
+
+def test_slopes_of_polygamma_and_digamma_at_their_poles():
+    for n in (1, 2):
+        ((a, b),) = derivatives(lambda x, n=n: mg.polygamma(n, x), [1e-20, 1e-13], 1)
+        assert [a, b] == mg.polygamma(n + 1, mg.tensor([1e-20, 1e-13])).tolist()
+    assert derivatives(lambda x: mg.polygamma(1, x), [1e-300], 1, mg.float64) == [[-INF]]
+    assert derivatives(mg.digamma, [0.0, 1e-20], 2)[1] == [-INF, -INF]
+
+
+def test_bessel_functions_of_the_least_number():
+    assert mg.special.modified_bessel_k0(mg.tensor([1e-45])).item() == pytest.approx(103.39488, rel=1e-6)
+    assert mg.special.modified_bessel_k0(mg.tensor([5e-324], dtype=mg.float64)).item() == pytest.approx(744.5560034, rel=1e-9)

@@ -9,7 +9,7 @@ use mg_device::Result;
 use mg_graph::Node;
 use mg_kernels::{Algebra, Row, Rules};
 use mg_macros::operations;
-use std::f64::consts::{FRAC_2_PI, PI};
+use std::f64::consts::{FRAC_2_PI, LN_2, PI};
 
 // The first is two units of 10⁻¹⁶ below its own, so that J₀(0) is 1 and never above.
 const J0: [f64; 17] = [
@@ -328,7 +328,10 @@ fn modified(x: &Node, degree: Degree, scaled: bool) -> Node {
     let outer = le(&some, 2.0).choose(&two, &some);
     let t = inner.mul(&inner).scale(0.5).sub(&some.lit(1.0));
     let u = some.lit(4.0).div(&outer).sub(&some.lit(1.0));
-    let log = inner.scale(0.5).map(Row::Log);
+    // Of the smallest numbers the half would be 0: they are taken times 2⁶⁴.
+    let is_tiny = inner.lt(&inner.lit(1e-30));
+    let halved = is_tiny.choose(&inner.scale(2f64.powi(63)), &inner.scale(0.5));
+    let log = halved.map(Row::Log).sub(&is_tiny.choose(&inner.lit(64.0 * LN_2), &inner.lit(0.0)));
     let growth = inner.map(Row::Exp);
     let root = outer.map(Row::Sqrt);
     let (near, far) = match degree {

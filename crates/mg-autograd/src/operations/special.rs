@@ -7,7 +7,7 @@ use crate::tensor::memory::untracked;
 use mg_device::{DType, Error, ErrorKind, Result, Shape};
 use mg_graph::Node;
 use mg_kernels::library::{Pair, PairKind};
-use mg_kernels::{Algebra, Row, Rules};
+use mg_kernels::{Algebra, BesselOrder, Row, Rules, bessel_series};
 use mg_macros::operations;
 use std::f64::consts::{FRAC_1_SQRT_2, PI};
 
@@ -72,7 +72,8 @@ fn hurwitz(s: &Node, q: &Node) -> Node {
     let none_unless = |holds: &Node| holds.choose(&one, &q.lit(f64::NAN));
     let left = signed.mul(&none_unless(&is_whole));
     let sum = is_left.choose(&right.add(&left), &right);
-    let first = Node::apply(Row::Pow, &[&part, &s.neg()]);
+    // Elsewhere of 1, so that its slope is no 0 · ∞.
+    let first = Node::apply(Row::Pow, &[&is_endless.choose(&part, &one), &s.neg()]);
     // None of more than 1, as PyTorch and Cephes have it.
     let first = one.lt(&part).choose(&q.lit(f64::NAN), &first);
     let sum = is_endless.choose(&first, &sum);
@@ -83,7 +84,8 @@ fn hurwitz(s: &Node, q: &Node) -> Node {
     // At 1 the sum is infinite wherever it begins, and its slope is that of −ψ.
     let mut at_one = q.lit(f64::INFINITY);
     if q.is_tracked() && mg_graph::is_tracking() {
-        let least = base.map(Row::Digamma).neg();
+        // Elsewhere of 1, so that its slope is no 0 · ∞.
+        let least = s.eq(&one).choose(&base, &one).map(Row::Digamma).neg();
         at_one = at_one.add(&least.sub(&untracked(&least)));
     }
     let sum = s.eq(&one).choose(&at_one, &sum);
@@ -118,6 +120,13 @@ fn zeta(s: &Node, q: &Node) -> Node {
     let near = finite(&slope).add(&finite(&bend.scale(0.5)).mul(&distance)).mul(&distance);
     let far = one.div(&is_steep.choose(&distance, &one));
     is_below.choose(&none.add(&is_steep.choose(&far, &near)), &sum)
+}
+
+/// `near` of numbers of which the magnitude is at most 1, `far` of others; either sees nothing of the other's.
+fn near_zero(x: &Node, near: impl FnOnce(&Node) -> Node, far: impl FnOnce(&Node) -> Node) -> Node {
+    let (zero, one) = (x.lit(0.0), x.lit(1.0));
+    let is_near = Node::apply(Row::Le, &[&x.map(Row::Abs), &one]);
+    is_near.choose(&near(&is_near.choose(x, &zero)), &far(&is_near.choose(&one, x)))
 }
 
 /// The distribution function of the normal distribution.
@@ -302,16 +311,25 @@ impl Tensor {
             // Beyond all numbers so is the slope, and not what two infinities leave. Of an infinite number there is no value: PyTorch has it as ∞ times 0.
             let (zero, infinite) = (x.lit(0.0), x.lit(f64::INFINITY));
             let growth = |x: &Node| x.map(Row::Abs).map(Row::Exp);
-            let is_beyond = and(&growth(x).eq(&infinite), &x.map(Row::Abs).lt(&infinite));
-            let near = x.map(Row::I0e).mul(&growth(&is_beyond.choose(&zero, x)));
-            is_beyond.choose(&growth(&is_beyond.choose(x, &zero)), &near)
+            near_zero(
+                x,
+                |x| bessel_series(x, BesselOrder::Zero),
+                |x| {
+                    let is_beyond = and(&growth(x).eq(&infinite), &x.map(Row::Abs).lt(&infinite));
+                    let inside = x.map(Row::I0e).mul(&growth(&is_beyond.choose(&zero, x)));
+                    is_beyond.choose(&growth(&is_beyond.choose(x, &zero)), &inside)
+                },
+            )
         })
     }
 
     /// The modified Bessel function of the first kind and order 1. Integers become the default float.
     #[surface(special)]
     pub fn i1(&self) -> Result<Tensor> {
-        unary(self, |x| x.map(Row::I1e).mul(&x.map(Row::Abs).map(Row::Exp)))
+        unary(self, |x| {
+            let series = |x: &Node| x.mul(&bessel_series(x, BesselOrder::One));
+            near_zero(x, series, |x| x.map(Row::I1e).mul(&x.map(Row::Abs).map(Row::Exp)))
+        })
     }
 
     /// Hurwitz's zeta function, Σ 1/(q + k)ˣ over k ≥ 0, for x > 1. ∞ at whole numbers q that are not positive. Integers become
