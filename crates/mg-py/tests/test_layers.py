@@ -313,3 +313,44 @@ def test_bags_lie_in_the_indices():
         F.embedding_bag(at, table, mg.tensor([0, 2]) * 2).tolist()
     assert F.embedding_bag(at, table, mg.tensor([0, 3, 3]), mode="sum").tolist() == [[3, 3], [0, 0], [0, 0]]
     assert F.embedding_bag(at[:0], table, mg.tensor([0, 0])).tolist() == [[0, 0], [0, 0]]
+
+
+def test_dropout_multiplies():
+    x = mg.tensor([math.inf, math.nan, 1.0] * 2000)
+    for p in (0.5, 1.0):
+        y = F.dropout(x, p).reshape(-1, 3)
+        assert not (y[:, :2] == 0).any() and y[:, 1].isnan().all() and (y[:, 0].isnan().double().mean() - p).abs() < 0.05
+    with pytest.raises(TypeError, match="^dropout: scales what stays: takes floats, got int64"):
+        F.dropout(mg.ones(3, dtype=mg.int64), 0.5)
+    assert F.dropout(mg.ones(3, dtype=mg.int64), 0.5, False).tolist() == [1, 1, 1]
+
+
+def test_dropout_is_one_launch(device):
+    x = mg.ones(1000, device=device, requires_grad=True)
+    assert len(mg.explain(F.dropout(x.exp() * 2, 0.5) + 1).launches) == 1
+
+
+def test_a_parameter_without_a_shape_is_given_one():
+    class Lines(nn.modules.lazy.LazyModuleMixin, nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.weight = nn.UninitializedParameter()
+
+        def initialize_parameters(self, input):
+            if self.has_uninitialized_params():
+                with mg.no_grad():
+                    self.weight.materialize((input.shape[-1], 2))
+                    self.weight.fill_(1.0)
+
+        def forward(self, input):
+            return input @ self.weight
+
+    net = Lines()
+    for lines, size in ((copy.deepcopy(net), 5), (net, 3)):
+        assert lines(mg.ones(4, size)).tolist() == [[size, size]] * 4
+        assert not isinstance(lines.weight, nn.UninitializedParameter) and isinstance(lines.weight, nn.Parameter)
+        assert not hasattr(lines.weight, "materialize")
+    assert not hasattr(mg.ones(2), "materialize")
+    buffer = nn.UninitializedBuffer()
+    buffer.materialize((2,), dtype=mg.float64)
+    assert buffer.shape == (2,) and buffer.dtype == mg.float64

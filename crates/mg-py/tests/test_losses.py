@@ -235,3 +235,13 @@ def test_a_variance_below_zero_is_refused():
     var = leaf([1.0, 0.0, 2.0])
     F.gaussian_nll_loss(x, y, var * 1).backward()
     assert var.grad.isfinite().all()
+
+
+def test_margins_have_no_slope_at_nan():
+    x = leaf([math.nan, 0.5])
+    F.hinge_embedding_loss(x, -mg.ones(2), reduction="none").backward(mg.ones(2))
+    assert x.grad.tolist() == [0, -1]
+    x = leaf([math.nan, -0.5])
+    F.margin_ranking_loss(x, mg.zeros(2), mg.ones(2), reduction="none").backward(mg.ones(2))
+    assert x.grad.tolist() == [0, -1]
+    assert math.isnan(F.hinge_embedding_loss(mg.tensor([math.nan]), -mg.ones(1)).item())

@@ -232,3 +232,18 @@ def test_norms_of_no_finite_order(device, pool, axes):
     for none in (0, 0.0):
         with pytest.raises(ValueError, match="norm_type that is not 0"):
             pool(x, none, window)
+
+
+@pytest.mark.parametrize("pool", [F.fractional_max_pool2d, F.fractional_max_pool3d])
+def test_an_empty_batch_keeps_its_history(pool):
+    x = mg.ones(0, 1, *[4] * (2 if pool is F.fractional_max_pool2d else 3), requires_grad=True)
+    y = pool(x, 2, output_size=2)
+    assert y.requires_grad and y.shape[:2] == (0, 1)
+    y.sum().backward()
+    assert x.grad.shape == x.shape
+
+
+def test_the_slope_of_a_sum_that_is_zero():
+    x = mg.tensor([0.0, 0, 1, -1, 1, 2], requires_grad=True)
+    F.lp_pool1d(x[None, None], 1.0, 2).sum().backward()
+    assert x.grad.tolist() == [0, 0, 0, 0, 1, 1]

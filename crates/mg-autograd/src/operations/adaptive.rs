@@ -195,7 +195,8 @@ fn fractional(
     let (y, which) = match found.numel() {
         0 => {
             let empty = Shape::new(&[planes, count, 1])?;
-            (Tensor::from_node(x.lit(0.0).expand(empty)?), Tensor::from_node(at.lit(0.0).expand(empty)?))
+            let nothing = x.reshape(Shape::of(&[shape.numel()]))?.slice(0, 0, 1, 0)?;
+            (Tensor::from_node(nothing.reshape(empty)?), Tensor::from_node(at.lit(0.0).expand(empty)?))
         }
         _ => {
             let which = Tensor::from_node(found.node().reduce(ReduceKind::ArgMax, 1 << 2, true)?);

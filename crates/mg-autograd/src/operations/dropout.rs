@@ -42,14 +42,18 @@ fn stays(random: &Node, p: f64) -> Node {
     Node::apply(mg_kernels::Row::Le, &[&random.lit(p), random])
 }
 
-/// Zeros with probability `p`, as a draw decides, and the rest scaled by 1/(1 − p).
+/// Zeros with probability `p`, as a draw decides, and the rest scaled by 1/(1 − p). What is dropped is multiplied with 0, as in PyTorch: an
+/// infinity or NaN is told of.
 pub(super) fn thinned(x: &Node, p: f64, random: &Node) -> Node {
-    stays(random, p).choose(&scaled(x, p), &x.lit(0.0))
+    weighed(x, p, &stays(random, p))
 }
 
-/// What stays, scaled. Where nothing stays, what there was is still what it was made of: its gradient is 0.
-fn scaled(x: &Node, p: f64) -> Node {
-    x.scale(if p == 1.0 { 0.0 } else { 1.0 / (1.0 - p) })
+/// As [`thinned`], of what stays.
+fn weighed(x: &Node, p: f64, stays: &Node) -> Node {
+    match p {
+        1.0 => x.scale(0.0),
+        p => x.mul(&stays.choose(&x.factor(1.0 / (1.0 - p)), &x.factor(0.0))),
+    }
 }
 
 /// Zeros with probability `p`, and the rest scaled by 1/(1 − p).
@@ -61,11 +65,17 @@ fn drop(op: &'static str, t: &Tensor, p: f64, training: bool, unit: Unit) -> Res
     if p == 1.0 && !t.dtype().is_float() {
         return Ok(t.zeros_like());
     }
+    if !t.dtype().is_float() {
+        return Err(Error::new(
+            op,
+            ErrorKind::DType(format!("scales what stays: takes floats, got {}", t.dtype())),
+        ));
+    }
     if unit == Unit::Channel && draws(t, p, training) {
         at_least_two(op, t.shape())?;
     }
-    let x = float(t);
-    Ok(Tensor::from_node(kept(&x, p, unit)?.choose(&scaled(&x, p), &x.lit(0.0)).expand(*x.shape())?))
+    let x = t.node();
+    Ok(Tensor::from_node(weighed(&x, p, &kept(&x, p, unit)?)))
 }
 
 /// What keeps the mean and variance that `selu` makes: instead of 0 what is left out is the least value of `selu`.
@@ -113,11 +123,11 @@ fn at_least_two(op: &'static str, shape: Shape) -> Result<()> {
 #[operations(DROPOUTS)]
 impl Tensor {
     /// In training, zeros with probability `p`, and the survivors scaled by 1/(1 − p) (Srivastava et al., 2014); else the tensor
-    /// itself. Integers become the default float.
+    /// itself. Each element is multiplied with 0 or the scale: an infinity that is left out is NaN.
     ///
     /// # Errors
     ///
-    /// A probability outside [0, 1].
+    /// A probability outside [0, 1]; integers, where some are left out.
     #[surface(method, nn, in_place)]
     pub fn dropout(&self, #[default(0.5)] p: f64, #[default(true)] training: bool) -> Result<Tensor> {
         drop("dropout", self, p, training, Unit::Element)

@@ -445,7 +445,7 @@ impl Tensor {
     ///
     /// # Errors
     ///
-    /// What are no integers; an integer outside the classes is found when the value is computed.
+    /// What are no integers; no classes, or no integers without a number of them; an integer outside the classes is found when the value is computed.
     #[surface(function, nn)]
     pub fn one_hot(&self, #[default(-1)] num_classes: i64) -> Result<Tensor> {
         let op = "one_hot";
@@ -454,9 +454,16 @@ impl Tensor {
         }
         let at = self.node().cast(DType::I64);
         let classes = match num_classes {
-            0.. => num_classes,
-            _ if at.shape().numel() == 0 => 0,
-            _ => {
+            1.. => num_classes,
+            _ if at.shape().numel() == 0 => {
+                let text = "takes a number of classes where there are no integers to tell it";
+                return Err(Error::new(op, ErrorKind::Value(text.into())));
+            }
+            ..=-2 | 0 => {
+                let text = format!("class values must be smaller than num_classes, which is {num_classes}");
+                return Err(Error::new(op, ErrorKind::Value(text)));
+            }
+            -1 => {
                 let ends = [ReduceKind::Min, ReduceKind::Max];
                 let ends = ends.map(|kind| at.reduce(kind, super::all_axes(&at), false));
                 let [least, largest] = ends.map(|end| Tensor::from_node(end?).item::<i64>());

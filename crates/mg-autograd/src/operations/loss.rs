@@ -197,6 +197,13 @@ fn rows(op: &'static str, x: &Node) -> Result<Node> {
     }
 }
 
+/// What is above 0, and 0 elsewhere, where nothing changes with it; NaN stays, and has no slope either.
+fn not_negative(x: &Node) -> Node {
+    let zero = x.lit(0.0);
+    let least = if x.is_tracked() && mg_graph::is_tracking() { &untracked(x) } else { x };
+    zero.lt(x).choose(x, &Node::apply(Row::Maximum, &[least, &zero]))
+}
+
 /// Whether the elements of a target are a number.
 fn is(target: &Node, value: f64) -> Node {
     target.eq(&target.lit(value))
@@ -662,7 +669,7 @@ impl Tensor {
         let op = "hinge_embedding_loss";
         let (x, y) = meet(op, self, target)?;
         let zero = x.lit(0.0);
-        let below = at_least(&x.lit(margin).sub(&x), 0.0);
+        let below = not_negative(&x.lit(margin).sub(&x));
         let each = is(&y, 1.0).choose(&zero, &below).add(&is(&y, -1.0).choose(&zero, &x));
         reduced(op, each.cast(float(self).dtype()), reduction)
     }
@@ -694,7 +701,7 @@ impl Tensor {
         let apart = Tensor::from_node(a.sub(&b));
         let (apart, y) = meet(op, &apart, target)?;
         let missing = y.neg().mul(&apart);
-        reduced(op, at_least(&missing.add(&missing.lit(margin)), 0.0), reduction)
+        reduced(op, not_negative(&missing.add(&missing.lit(margin))), reduction)
     }
 
     /// `1 − cos(input1, input2)` where the target is 1, and what the cosine is above `margin` where it is −1. The vectors lie along the
@@ -734,7 +741,7 @@ impl Tensor {
         let cosine = sum(a.mul(&b))?.div(&square(&a)?.mul(&square(&b)?).map(Row::Sqrt));
         let (cosine, y) = meet(op, &Tensor::from_node(cosine), target)?;
         let (zero, one) = (cosine.lit(0.0), cosine.lit(1.0));
-        let above = at_least(&cosine.sub(&cosine.lit(margin)), 0.0);
+        let above = not_negative(&cosine.sub(&cosine.lit(margin)));
         let each = is(&y, 1.0).choose(&one.sub(&cosine), &zero).add(&is(&y, -1.0).choose(&above, &zero));
         reduced(op, each, reduction)
     }
@@ -773,7 +780,7 @@ impl Tensor {
         }
         let (near, far) = meet(op, &near, &far)?;
         let excess = near.sub(&far);
-        reduced(op, at_least(&excess.add(&excess.lit(margin)), 0.0), reduction)
+        reduced(op, not_negative(&excess.add(&excess.lit(margin))), reduction)
     }
 
     /// `log(1 + exp(−y x))`, without overflow. Shapes broadcast, integers become the default float.

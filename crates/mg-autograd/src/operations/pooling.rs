@@ -181,7 +181,8 @@ impl Told<'_> {
         };
         let sums = Node::library(pool.into(), &[&powers])?.scale(f64::from(places));
         let roots = match p {
-            1.0 => sums,
+            // As of other orders, its slope is 0 where it is 0.
+            1.0 => flat_at_zero(&sums, Node::clone),
             p => flat_at_zero(&sums, |s| Node::apply(Row::Pow, &[s, &s.lit(1.0 / p)])),
         };
         self.finish(&roots.cast(super::float(input).dtype()), alone)
