@@ -155,7 +155,9 @@ impl Rows {
         let format = Format::new(buffer, &shown, &rows.options)?;
         for at in shown {
             let text = format.text(buffer, at as usize, rows.options.precision)?;
-            rows.width = rows.width.max(text.len());
+            if format.is_exact() || is_measured(element(buffer, at as usize)?) {
+                rows.width = rows.width.max(text.len());
+            }
             rows.cells.insert(at, text);
         }
         Ok(rows)
@@ -240,7 +242,16 @@ enum Format {
     Scientific,
 }
 
+/// Whether the width of columns goes by a float: as in PyTorch, not by zeros and what is not finite.
+fn is_measured(v: f64) -> bool {
+    v.is_finite() && v != 0.0
+}
+
 impl Format {
+    fn is_exact(&self) -> bool {
+        matches!(self, Format::Exact)
+    }
+
     fn new(buffer: &Buffer, shown: &[isize], options: &PrintOptions) -> Result<Format> {
         if !buffer.dtype().is_float() {
             return Ok(Format::Exact);
@@ -248,7 +259,7 @@ impl Format {
         let (mut least, mut most, mut whole) = (f64::INFINITY, 0f64, true);
         for &at in shown {
             let v = element(buffer, at as usize)?;
-            if v.is_finite() && v != 0.0 {
+            if is_measured(v) {
                 (least, most) = (least.min(v.abs()), most.max(v.abs()));
                 whole &= v == v.trunc();
             }
@@ -310,8 +321,8 @@ mod tests {
             t(&[2, 2], &[0.5f64, -20.0, 3.0, 4.25]).to_string(),
             "tensor([[  0.5000, -20.0000],\n        [  3.0000,   4.2500]], dtype=f64)"
         );
-        assert_eq!(t(&[3], &[1.0f32, f32::NAN, f32::NEG_INFINITY]).to_string(), "tensor([  1.,  nan, -inf])");
-        assert_eq!(t(&[3], &[0.0f32, -0.0, 7.0]).to_string(), "tensor([ 0., -0.,  7.])");
+        assert_eq!(t(&[3], &[1.0f32, f32::NAN, f32::NEG_INFINITY]).to_string(), "tensor([1., nan, -inf])");
+        assert_eq!(t(&[3], &[0.0f32, -0.0, 7.0]).to_string(), "tensor([0., -0., 7.])");
         assert_eq!(Tensor::scalar(2.5f32).to_string(), "tensor(2.5000)");
         assert_eq!(Tensor::scalar(bf16::ONE).to_string(), "tensor(1., dtype=bf16)");
     }

@@ -243,8 +243,18 @@ impl Tensor {
                 let text = format!("{taken} indices for a tensor of {rank} axes");
                 return Err(error(ErrorKind::Indices(text)));
             }
-            if index.iter().filter(|i| matches!(i, Index::Rest)).count() > 1 {
-                return Err(error(ErrorKind::Indices("an index can have one ... only".into())));
+            // A second `...` stands for nothing where nothing is behind it.
+            let mut index = index;
+            let mut rests = index.iter().filter(|i| matches!(i, Index::Rest)).count();
+            while let [before @ .., Index::Rest] = index
+                && rests > 1
+            {
+                (index, rests) = (before, rests - 1);
+            }
+            if rests > 1 {
+                return Err(error(ErrorKind::Indices(
+                    "an index can have one ... only, but at its end".into(),
+                )));
             }
             // The axis of what is selected so far, and of this tensor.
             let (mut t, mut axis, mut own, mut picks) = (self.clone(), 0usize, 0usize, vec![]);

@@ -312,13 +312,35 @@ impl PyTensor {
         Ok(to.call1((other,))?.cast_into::<PyTensor>()?)
     }
 
-    /// The axes from the one with the largest stride on: the order in which elements lie in memory.
+    /// The axes from the one with the largest stride on: the order in which elements lie in memory. With `ambiguity_check` (True, or a list of memory
+    /// formats), RuntimeError where there are several such orders.
+    ///
+    /// Arguments:
+    ///     ambiguity_check: whether several orders are refused
     ///
     /// >>> mg.zeros(2, 3, 4).transpose(0, 2).dim_order()
     /// (2, 1, 0)
-    fn dim_order<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+    #[pyo3(signature = (*, ambiguity_check=None), text_signature = "($self, *, ambiguity_check=False)")]
+    fn dim_order<'py>(
+        &self,
+        py: Python<'py>,
+        ambiguity_check: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyTuple>> {
         let value = self.value(py)?;
         let strides = value.layout.strides();
+        let is_checked = ambiguity_check.map_or(Ok(false), |check| check.is_truthy())?;
+        let is_alone = ambiguity_check.is_some_and(|check| check.is_instance_of::<PyBool>());
+        // Of memory formats there is one, which is an order.
+        if is_checked && is_alone {
+            let mut sorted = strides.to_vec();
+            sorted.sort_unstable();
+            if sorted.windows(2).any(|two| two[0] == two[1])
+                || strides.len() > 1 && value.layout.shape().contains(&1)
+            {
+                let text = "dim_order: the axes lie in several orders, as one is of size 1 or some have the same stride";
+                return Err(PyRuntimeError::new_err(text));
+            }
+        }
         let mut axes: Vec<usize> = (0..strides.len()).collect();
         axes.sort_by_key(|&axis| std::cmp::Reverse(strides[axis].unsigned_abs()));
         PyTuple::new(py, axes)

@@ -420,8 +420,10 @@ pub fn seen_as(py: Python<'_>, tensor: &PyTensor, dtype: DType) -> PyResult<PyTe
     }
     if own.size() != dtype.size() {
         let text = format!(
-            "view: the bits of {own} (of {} bytes) as {dtype} (of {}): takes a dtype of the same size",
+            "view: the bits of {} (of {} bytes) as {} (of {}): takes a dtype of the same size",
+            own.long_name(),
             own.size(),
+            dtype.long_name(),
             dtype.size()
         );
         return Err(unfit(py, text));

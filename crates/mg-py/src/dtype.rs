@@ -4,7 +4,7 @@ use mg_device::{Category, DType};
 use pyo3::exceptions::{PyAttributeError, PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyBool, PyComplex, PyFloat, PyInt, PyString, PyType};
+use pyo3::types::{PyBool, PyComplex, PyDict, PyFloat, PyInt, PyString, PyTuple, PyType};
 
 use crate::arith::other;
 use crate::error::{exception, not_in_handler};
@@ -123,8 +123,35 @@ pub fn promote_types(type1: &Bound<'_, PyAny>, type2: &Bound<'_, PyAny>) -> PyRe
 /// >>> mg.result_type(mg.tensor([1, 2]), 0.5), mg.result_type(mg.tensor([1.0], dtype=mg.float16), 0.5)
 /// (micrograd_rs.float32, micrograd_rs.float16)
 #[pyfunction]
-pub fn result_type(tensor1: &Bound<'_, PyAny>, tensor2: &Bound<'_, PyAny>) -> PyResult<Py<PyDType>> {
+#[pyo3(signature = (*place, **named), text_signature = "(tensor1, tensor2)")]
+pub fn result_type(place: &Bound<'_, PyTuple>, named: Option<&Bound<'_, PyDict>>) -> PyResult<Py<PyDType>> {
     not_in_handler()?;
+    // PyTorch has a name for a tensor and a number on either side.
+    let named = named.map_or(Ok(vec![]), |named| {
+        let names = [["tensor1", "tensor", "scalar1"], ["tensor2", "other", "scalar2"]];
+        let first_is_number = named.contains("scalar")?;
+        let seat = |name: &str| match name {
+            "scalar" => Some(0),
+            "tensor" if first_is_number => Some(1),
+            _ => names.iter().position(|all| all.contains(&name)),
+        };
+        let at = |name: &Bound<'_, PyAny>| -> PyResult<usize> {
+            let text = format!("result_type() got an unexpected keyword argument {}", name.repr()?);
+            seat(name.cast::<PyString>()?.to_str()?).ok_or_else(|| PyTypeError::new_err(text))
+        };
+        named.iter().map(|(name, value)| Ok((at(&name)?, value))).collect::<PyResult<Vec<_>>>()
+    })?;
+    let mut given: [Option<Bound<'_, PyAny>>; 2] = [None, None];
+    for (at, value) in place.iter().enumerate().chain(named) {
+        let is_free = given.get(at).is_some_and(Option::is_none);
+        if !is_free {
+            return Err(PyTypeError::new_err("result_type() takes two tensors or numbers, each once"));
+        }
+        given[at] = Some(value);
+    }
+    let [Some(tensor1), Some(tensor2)] = &given else {
+        return Err(PyTypeError::new_err("result_type() takes two tensors or numbers"));
+    };
     for given in [tensor1, tensor2] {
         let why = why_absent(given)?;
         if given.cast::<PyDType>().is_ok() || why.is_some() {
@@ -137,7 +164,7 @@ pub fn result_type(tensor1: &Bound<'_, PyAny>, tensor2: &Bound<'_, PyAny>) -> Py
         }
     }
     let kinds = [other(tensor1)?.operand.kind(), other(tensor2)?.operand.kind()];
-    object(tensor1.py(), DType::result_type(kinds))
+    object(place.py(), DType::result_type(kinds))
 }
 
 /// Whether a conversion stays within what an operation may do to its result: no floats to integers, nothing to truth values.

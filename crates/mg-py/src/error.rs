@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use crate::keeper;
 use crate::writes;
 use mg_autograd::anomaly;
-use mg_device::{Error, ErrorKind, Result};
+use mg_device::{DType, Error, ErrorKind, Result};
 use pyo3::exceptions::{
     PyException, PyIndexError, PyKeyboardInterrupt, PyMemoryError, PyOSError, PyOverflowError,
     PyRuntimeError, PyTypeError, PyValueError,
@@ -106,17 +106,44 @@ pub fn type_name(obj: &Bound<'_, PyAny>) -> String {
 #[cold]
 pub fn said_by(py: Python<'_>, operation: &str, error: PyErr) -> PyErr {
     let kind = error.get_type(py);
-    let plain =
-        [py.get_type::<PyTypeError>(), py.get_type::<PyValueError>(), py.get_type::<PyOverflowError>()];
+    let plain = [
+        Ok(py.get_type::<PyTypeError>()),
+        Ok(py.get_type::<PyValueError>()),
+        Ok(py.get_type::<PyOverflowError>()),
+        argument_error(py),
+    ];
     // Python calls handlers of signals here: Ctrl-C is told before what is wrong.
     let text = match error.value(py).str() {
         Ok(text) => text.to_string_lossy().into_owned(),
         Err(other) => return other,
     };
-    if !plain.iter().any(|plain| kind.is(plain)) || text.starts_with(operation) {
+    if !plain.iter().any(|plain| plain.as_ref().is_ok_and(|plain| kind.is(plain)))
+        || text.starts_with(operation)
+    {
         return error;
     }
     PyErr::from_type(kind, format!("{operation}(): {text}"))
+}
+
+/// A message of the engine with dtypes under the names that Python has for them: the short ones are Rust's. What is quoted or part of a name or a path is
+/// left as it is.
+fn in_pythons_words(text: String) -> String {
+    const KEPT: &[char] = &['_', '.', '"', '\'', '`', '/', '\\'];
+    let is_part = |c: char| c.is_alphanumeric() || KEPT.contains(&c);
+    let mut out = String::with_capacity(text.len() + 16);
+    let mut rest = text.as_str();
+    while let Some(start) = rest.find(is_part) {
+        let (before, from) = rest.split_at(start);
+        let (word, behind) = from.split_at(from.find(|c: char| !is_part(c)).unwrap_or(from.len()));
+        // A sentence may end behind it.
+        let bare = word.trim_end_matches('.');
+        let known = DType::ALL.iter().find(|dtype| dtype.name() == bare);
+        out.push_str(before);
+        out.push_str(known.map_or(bare, |dtype| dtype.long_name()));
+        out.push_str(&word[bare.len()..]);
+        rest = behind;
+    }
+    out + rest
 }
 
 /// An exception of one of these.
@@ -179,7 +206,7 @@ const SIGNALS_EVERY: Duration = Duration::from_millis(20);
 
 /// The Python exception for an engine's error. Its text has no place in our Rust: the traceback shows the user's line.
 pub fn exception(error: &Error) -> PyErr {
-    let mut text = format!("{}: {}", error.op(), error.kind());
+    let mut text = in_pythons_words(format!("{}: {}", error.op(), error.kind()));
     if let ErrorKind::Gradient(_) = error.kind() {
         match writes::overwriting_line() {
             Ok(Some(line)) => text += &format!("; it was changed at {line}"),

@@ -234,7 +234,10 @@ impl PyTensor {
         // Any other error than a TypeError would keep Python from trying what else a tensor is: a buffer to `bytes`.
         let (shape, dtype) = build(py, || Ok((self.t.shape(), self.t.dtype())))?;
         if shape.numel() != 1 || dtype.is_float() {
-            let text = format!("only a tensor of one integer can be an index, got shape {shape} of {dtype}");
+            let text = format!(
+                "only a tensor of one integer can be an index, got shape {shape} of {}",
+                dtype.long_name()
+            );
             return Err(PyTypeError::new_err(text));
         }
         let only = self.only(py, "an index")?;
@@ -430,7 +433,7 @@ pub fn _rebuild(
     let dtype = optional_dtype(Some(dtype))?.unwrap_or(DType::F32);
     let shape = mg_device::Shape::new(&shape).map_err(|e| exception(&e))?;
     if shape.numel().checked_mul(dtype.size()) != Some(bytes.len()) {
-        let text = format!("{} bytes are no tensor of {dtype} and shape {shape}", bytes.len());
+        let text = format!("{} bytes are no tensor of {} and shape {shape}", bytes.len(), dtype.long_name());
         return Err(PyValueError::new_err(text));
     }
     let buffer = mg_device::Buffer::uninit(Device::cpu(), dtype, shape.numel()).map_err(|e| exception(&e))?;

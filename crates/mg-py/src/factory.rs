@@ -210,6 +210,22 @@ fn dtype_of_number(obj: &Bound<'_, PyAny>, own: DType) -> Option<DType> {
     }
 }
 
+/// What a tensor is to be filled with, as a tensor of one element.
+fn one_value(
+    py: Python<'_>,
+    operation: &str,
+    value: &Bound<'_, PyAny>,
+    dtype: Option<DType>,
+) -> PyResult<Tensor> {
+    let value = nested::tensor(value, dtype).map_err(|error| said_by(py, operation, error))?;
+    if value.numel() == 1 {
+        return Ok(value);
+    }
+    let text =
+        format!("{operation}(): takes a number or a tensor of one element, got shape {}", value.shape());
+    Err(crate::error::unfit(py, text))
+}
+
 /// The same value everywhere; of the dtype of that number unless asked otherwise: the default float, i64, or bool. NumPy's numbers and tensors of one
 /// are numbers, too.
 ///
@@ -242,7 +258,7 @@ pub fn full(
     let told = |error| said_by(py, "full", error);
     let shape = signed(&crate::size::shape(size).map_err(told)?);
     let wanted = optional_dtype(dtype)?;
-    let value = nested::tensor(fill_value, wanted).map_err(told)?;
+    let value = one_value(py, "full", fill_value, wanted)?;
     let value = match wanted.or_else(|| dtype_of_number(fill_value, value.dtype())) {
         Some(dtype) if dtype != value.dtype() => value.to_dtype(dtype),
         Some(_) | None => value,
@@ -450,15 +466,16 @@ pub fn randint(
 ) -> PyResult<PyTensor> {
     nowhere("randint", out)?;
     without_effect(layout, pin_memory, None);
+    let told = |error| said_by(py, "randint", error);
     // randint(high, size) and randint(low, high, size).
     let (low, high, size) = match (low, high.filter(|h| !h.is_none()), size) {
-        (low, Some(high), Some(size)) => (low.unwrap_or(0), high.extract::<i64>()?, size),
+        (low, Some(high), Some(size)) => (low.unwrap_or(0), high.extract::<i64>().map_err(told)?, size),
         (Some(high), Some(size), None) | (Some(high), None, Some(size)) => (0, high, size),
         (None, _, None) | (_, None, _) => {
             return Err(PyTypeError::new_err("takes randint(high, size) or randint(low, high, size)"));
         }
     };
-    let shape = crate::size::shape(size)?;
+    let shape = crate::size::shape(size).map_err(told)?;
     let dtype = optional_dtype(dtype)?.unwrap_or(DType::I64);
     let generator = generator.map(|g| &g.get().0);
     made(py, device, requires_grad, || Tensor::randint(low, high, &shape, dtype, generator))
@@ -617,7 +634,7 @@ pub fn full_like(
     let (shape, of, there) = build(py, || Ok((like.shape(), like.dtype(), like.device())))?;
     let dtype = wanted.unwrap_or(of);
     // Checked and converted exactly, as one element.
-    let value = nested::tensor(fill_value, Some(dtype))?;
+    let value = one_value(py, "full_like", fill_value, Some(dtype))?;
     let t = build(py, || {
         let value = value.reshape(&[])?.to(device.unwrap_or(there))?;
         Ok(value.expand(&signed(&shape))?.copy())
@@ -637,7 +654,8 @@ pub fn full_like(
 #[pyfunction]
 #[pyo3(signature = (*shapes))]
 pub fn broadcast_shapes<'py>(py: Python<'py>, shapes: &Bound<'py, PyTuple>) -> PyResult<Bound<'py, PyAny>> {
-    let shapes = shapes.iter().map(|shape| crate::size::shape(&shape)).collect::<PyResult<Vec<_>>>()?;
+    let shapes = shapes.iter().map(|shape| crate::size::shape(&shape)).collect::<PyResult<Vec<_>>>();
+    let shapes = shapes.map_err(|error| said_by(py, "broadcast_shapes", error))?;
     let shapes: Vec<&[usize]> = shapes.iter().map(Vec::as_slice).collect();
     let joint = build(py, || Tensor::broadcast_shapes(&shapes))?;
     crate::size::size(py, joint.iter().copied())

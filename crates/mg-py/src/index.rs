@@ -77,9 +77,13 @@ fn item(obj: &Bound<'_, PyAny>) -> PyResult<Index> {
         );
         return Err(PyIndexError::new_err(text));
     }
+    let is_plain = obj.is_instance_of::<PyList>() || obj.is_instance_of::<PyTuple>();
     match nested::tensor(obj, None) {
         // An empty list picks nothing.
         Ok(t) if t.numel() == 0 && t.dtype().is_float() => Ok(Index::Tensor(t.to_dtype(DType::I64))),
+        // Bytes are a mask, as those of a tensor are; numbers in a list are integers.
+        Ok(t) if t.dtype() == DType::U8 => Ok(Index::Tensor(t.to_dtype(DType::Bool))),
+        Ok(t) if t.dtype().is_float() && is_plain => Ok(Index::Tensor(t.to_dtype(DType::I64))),
         Ok(t) => Ok(Index::Tensor(t)),
         Err(error) if error.is_instance_of::<PyTypeError>(obj.py()) => {
             let kind = type_name(obj);

@@ -8,7 +8,9 @@ use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::sync::critical_section::with_critical_section;
-use pyo3::types::{PyBool, PyComplex, PyDict, PyFloat, PyFrozenSet, PyInt, PyList, PySet, PyString, PyTuple};
+use pyo3::types::{
+    PyBool, PyByteArray, PyComplex, PyDict, PyFloat, PyFrozenSet, PyInt, PyList, PySet, PyString, PyTuple,
+};
 
 use crate::error::{build, compute, exception, not_in_handler, recursive, type_name};
 use crate::tensor::{Other, PyTensor};
@@ -58,7 +60,16 @@ pub fn array(obj: &Bound<'_, PyAny>) -> PyResult<Option<Tensor>> {
     // SAFETY: the object is alive.
     if unsafe { ffi::PyObject_CheckBuffer(obj.as_ptr()) } == 1 {
         not_a_time(obj)?;
-        return import::copied(obj).map(Some);
+        let t = import::copied(obj)?;
+        // A `bytearray` is a sequence of integers, as others that can be written to.
+        if !obj.is_instance_of::<PyByteArray>() {
+            return Ok(Some(t));
+        }
+        return compute(py, || {
+            let t = t.to_dtype(DType::I64);
+            t.realize()?;
+            Ok(Some(t))
+        });
     }
     if obj.is_instance_of::<PyTuple>() {
         return Ok(None);
@@ -460,8 +471,9 @@ impl Builder {
                             other => other.as_f64().to_string(),
                         };
                         return Err(PyValueError::new_err(format!(
-                            "{text}{} does not fit {dtype}",
-                            self.at()
+                            "{text}{} does not fit {}",
+                            self.at(),
+                            dtype.long_name()
                         )));
                     }
                 }

@@ -252,15 +252,15 @@ def test_the_place_of_what_is_no_number():
 
 
 def test_numbers_that_do_not_fit():
-    with pytest.raises(ValueError, match=r"256 at \[1\] does not fit u8"):
+    with pytest.raises(ValueError, match=r"256 at \[1\] does not fit uint8"):
         mg.tensor([1, 256], dtype="u8")
-    with pytest.raises(ValueError, match="does not fit i32"):
+    with pytest.raises(ValueError, match="does not fit int32"):
         mg.tensor(2**31, dtype="i32")
-    with pytest.raises(ValueError, match="does not fit i64"):
+    with pytest.raises(ValueError, match="does not fit int64"):
         mg.tensor([2**63])
     with pytest.raises(ValueError, match="too large for a float"):
         Tensor([10**400])
-    with pytest.raises(ValueError, match="does not fit i64"):
+    with pytest.raises(ValueError, match="does not fit int64"):
         mg.tensor(float("nan"), dtype="i64")
 
 
@@ -478,3 +478,8 @@ def test_choices_take_no_place_for_their_results():
     for name, call in (("where", lambda out: mg.where(t > 0, t, t, out=out)), ("nonzero", lambda out: mg.nonzero(t, out=out))):
         with pytest.raises(TypeError, match=rf"{name}\(\) takes out=None"):
             call(mg.zeros(2))
+
+
+def test_a_bytearray_is_a_sequence_of_integers():
+    assert mg.tensor(bytearray(b"abc")).dtype == mg.tensor([bytearray(b"abc")]).dtype == mg.int64
+    assert mg.tensor(bytearray(b"abc"), dtype=mg.uint8).tolist() == [97, 98, 99]

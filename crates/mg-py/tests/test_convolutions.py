@@ -129,7 +129,7 @@ def test_integers_are_convolved_in_their_own_arithmetic(axes, dtype):
 
 def test_large_integers_are_convolved_exactly():
     assert F.conv1d(mg.full((1, 1, 3), 2**53 + 1), mg.ones(1, 1, 2, dtype=mg.int64)).tolist() == [[[2**54 + 2] * 2]]
-    with pytest.raises(TypeError, match="takes a bias of integers for i64, got f32"):
+    with pytest.raises(TypeError, match="takes a bias of integers for int64, got float32"):
         F.conv1d(mg.ones(1, 1, 3, dtype=mg.int64), mg.ones(1, 1, 2, dtype=mg.int64), mg.ones(1))
     with pytest.raises(TypeError, match="takes numbers, got bool and bool"):
         F.conv1d(mg.ones(1, 1, 3, dtype=mg.bool), mg.ones(1, 1, 2, dtype=mg.bool))

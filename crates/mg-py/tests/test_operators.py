@@ -225,7 +225,7 @@ def test_unary():
     assert (-t).tolist() == [1.5, -2] and (+t).tolist() == t.tolist() and abs(t).tolist() == [1.5, 2]
     assert (~mg.tensor([True, False])).tolist() == [False, True]
     assert (~mg.tensor([0, 5, -3])).tolist() == [~0, ~5, ~-3]
-    with pytest.raises(TypeError, match="f32"):
+    with pytest.raises(TypeError, match="float32"):
         ~t
 
 
@@ -331,7 +331,7 @@ def test_integers_of_64_bits():
     # Compared, they are what they are.
     assert (big < 2**64).tolist() == [True] and (big == 2**64).tolist() == [False]
     for f in (operator.add, operator.pow):
-        with pytest.raises(ValueError, match="does not fit i64"):
+        with pytest.raises(ValueError, match="does not fit int64"):
             f(a, 2**70)
     close(a.float() + 2**70, [2.0**70, 2.0**70])
     close(a / 2, [3.5, -3.5])

@@ -50,3 +50,10 @@ def test_a_parameter_says_that_it_is_one():
 
 def test_a_value_says_where_it_is():
     assert repr(mg.Value(3.14)) == str(mg.Value(3.14)) == "Value(data=3.14, grad=0.0, device=cpu)"
+
+
+def test_columns_are_as_wide_as_finite_numbers_that_are_not_zero():
+    nan = float("nan")
+    assert repr(mg.tensor([[nan, nan], [1, 2]])) == "tensor([[nan, nan],\n        [1., 2.]])"
+    assert repr(mg.tensor([0.0, -0.0])) == "tensor([0., -0.])"
+    assert repr(mg.tensor([-float("inf"), 1.5])) == "tensor([  -inf, 1.5000])"

@@ -71,7 +71,7 @@ def test_errors_name_the_file_and_the_line(tmp_path):
         table(tmp_path, "x,y\n1,2\n").numbers("z")
     with pytest.raises(ValueError, match="got none of them"):
         table(tmp_path, "x,y\n1,2\n").numbers([])
-    with pytest.raises(TypeError, match="i64"):
+    with pytest.raises(TypeError, match="int64"):
         table(tmp_path, "x\n1\n").numbers(dtype=mg.uint8)
     with pytest.raises(FileNotFoundError):
         read_csv(tmp_path / "none.csv")

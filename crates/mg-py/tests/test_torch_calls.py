@@ -333,3 +333,35 @@ def test_switches_that_torch_reads_by_their_truth():
     assert F.gaussian_nll_loss(mg.ones(2), mg.ones(2), mg.ones(2), full=1) > 0.9
     with pytest.raises(TypeError, match="must be True or False, not int"):
         F.max_pool2d(mg.ones(1, 1, 4, 4), 2, ceil_mode=1)
+
+
+def test_names_that_arguments_have_in_pytorch():
+    x = mg.ones(2)
+    assert mg.result_type(tensor=x, other=1) == mg.result_type(scalar=1, tensor=x) == mg.result_type(scalar1=1, scalar2=2.0) == mg.float32
+    for wrong in (lambda: mg.result_type(x), lambda: mg.result_type(x, 1, other=2), lambda: mg.result_type(x, otter=1)):
+        with pytest.raises(TypeError, match="^result_type"):
+            wrong()
+    assert mg.repeat_interleave(repeats=mg.tensor([1, 2])).tolist() == [0, 1, 1]
+    assert mg.repeat_interleave(mg.arange(2), repeats=2).tolist() == [0, 0, 1, 1]
+    assert [t.tolist() for t in mg.tensor_split(x, tensor_indices_or_sections=mg.tensor(2))] == [[1], [1]]
+    assert x.dim_order(ambiguity_check=False) == mg.ones(2, 3).dim_order(ambiguity_check=True)[:1] == (0,)
+    with pytest.raises(RuntimeError, match="^dim_order"):
+        mg.ones(1, 1, 2).dim_order(ambiguity_check=True)
+
+
+@pytest.mark.parametrize("name", ["add", "sub", "mul", "div", "floor_divide", "remainder", "pow", "xlogy"])
+def test_numbers_of_numpy_on_the_left(name):
+    f, x = getattr(mg, name), mg.tensor([1.0, 3.0])
+    assert f(np.float32(2), x).tolist() == f(2.0, x).tolist() and f(np.float32(2), x).dtype == mg.float32
+    assert f(np.int64(2), x.int()).dtype == f(2, x.int()).dtype
+
+
+def test_what_pytorch_would_misread_is_refused():
+    x = mg.ones(2, 2)
+    assert mg.flip(x, (0, 1)).tolist() == x.flip(0, 1).tolist()
+    with pytest.raises(TypeError, match="takes 'dims' as one list"):
+        mg.flip(x, 0, 1)
+    for wrong in (lambda: F.one_hot(mg.tensor([0]), 0), lambda: F.one_hot(mg.tensor([0]), -2), lambda: F.one_hot(mg.zeros(0, dtype=mg.int64)), lambda: F.one_hot(mg.zeros(0, dtype=mg.int64), 0)):
+        with pytest.raises(ValueError, match="^one_hot"):
+            wrong()
+    assert F.one_hot(mg.zeros(0, dtype=mg.int64), 3).shape == (0, 3)

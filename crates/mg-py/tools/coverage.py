@@ -139,8 +139,13 @@ DIFFERENCES = """## What is there and differs
 - `Muon` orthogonalises in the parameters' dtype (half types in f32), PyTorch's in bfloat16: parameters differ by some 1e-3 of a step.
 - Products promote operands of different float dtypes, where PyTorch refuses them; `from_dlpack` copies unless it is told `copy=False`; a tensor
   that requires a gradient is a module's parameter wherever it is assigned; sizes print as tuples, devices as `Device('cpu')`.
-- More is taken than in PyTorch: `mean` and `softmax` of integers, `Linear` with inputs of other dtypes, which are promoted, and `x.numpy()` of a leaf that
+- More is taken than in PyTorch: `mean` and `softmax` of integers, `Linear` with inputs of other dtypes, which are promoted, labels and indices of integers of
+  any width, truth values in `isin`, numbers on the left of `maximum`, `where` and `bucketize`, one number for a list of one (`full(3, 1)`,
+  `layer_norm(x, 3)`, `randint(3, size=2)`) and a tensor of one element for a number (`linspace`), lists and arrays as values
+  that are written (`x[…] = [1, 2]`), `multi_dot` of one matrix, `broadcast_tensors([a, b])`, and `x.numpy()` of a leaf that
   requires a gradient, a copy that nobody can write to. `F.softmax` without `dim` and a schedule's step before its optimiser's do not warn.
+- An array of NumPy's beside a tensor counts as a tensor, whichever of them is first: f32 with an array of i64 is f32. PyTorch leaves it to NumPy, whose
+  answer is f64, and refuses the other order. A `numpy.bool_` is a truth value; in PyTorch it is a float.
 - `out=` takes None alone, everywhere: what an operation answers with is written into a tensor by `x.copy_(…)`, or by its twin with an underscore.
 - A module's `__dict__` has its parts under their own names, beside `_parameters`, `_buffers` and `_modules`, which change the module.
 - `_base` of a view is a tensor of all of the memory, and not the object that the view was made of.
