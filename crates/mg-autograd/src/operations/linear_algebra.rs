@@ -810,7 +810,14 @@ impl Tensor {
         let norm = match (axes.len(), order) {
             (2, order) => norm_of_matrices("norm", &node, order, axes, keepdim)?,
             (1, Order::Number(p)) => vector_norm("norm", &node, p, mask(&node, axes)?, keepdim)?,
-            _ => return misfit("norm", format!("{order:?} over {} axes of {}", axes.len(), node.shape())),
+            (count, order) => {
+                let order = match order {
+                    Order::Word(word) => format!("{word:?}"),
+                    Order::Number(p) => format!("{p}"),
+                };
+                let text = format!("takes one axis and a number, or two axes, got {count} of {} and {order}", node.shape());
+                return misfit("norm", text);
+            }
         };
         Ok(Tensor::from_node(norm))
     }

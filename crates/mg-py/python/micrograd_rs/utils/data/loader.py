@@ -105,8 +105,8 @@ class DataLoader(Generic[T_co]):
     What samples draw, random tensors and what comes from `random` and `numpy.random`, is of a worker's own streams, seeded by
     `get_worker_info().seed` (`initial_seed()` there), and the same in each run.
 
-    `state_dict()` between two batches and `load_state_dict()` before a loop go on in the middle of an epoch, with the same order; the workers'
-    streams begin anew.
+    `state_dict()` between two batches and `load_state_dict()` before a loop go on in the middle of an epoch, with the same order and, with as many
+    workers, in the middle of their streams.
 
     A `TensorDataset`, or a `Subset` of one, with no `collate_fn` of one's own is gathered in one operation for a batch, on the device
     where its tensors are. With `pin_memory` batches are in page-locked memory, where whoever makes them puts them: `batch.to("cuda")` is then a copy that
