@@ -133,6 +133,16 @@ impl Tensor {
         public("ones", || Tensor::full(shape, 1.0, dtype))
     }
 
+    /// As [`Tensor::zeros`]: there is no memory that nobody wrote.
+    ///
+    /// # Errors
+    ///
+    /// As [`Tensor::full`].
+    #[track_caller]
+    pub fn empty(shape: &[usize], dtype: DType) -> Result<Tensor> {
+        public("empty", || Tensor::zeros(shape, dtype))
+    }
+
     /// 0, 1, …, `n` − 1, i64. More of them than can be counted are an error for whoever reads them.
     #[track_caller]
     pub fn arange(n: usize) -> Tensor {

@@ -77,7 +77,7 @@ impl Tensor {
     /// The same elements in another shape: a view where they lie so that there is one, else a copy.
     #[track_caller]
     pub(crate) fn reshaped(&self, shape: Shape) -> Result<Tensor> {
-        match self.view(&View::Reshape, shape) {
+        match self.view_through(&[(&View::Reshape, shape)]) {
             Some(view) => Ok(view),
             None => Ok(Tensor::from_node(self.node().reshape(shape)?)),
         }
@@ -230,6 +230,22 @@ impl Tensor {
     #[track_caller]
     pub fn try_ones_like(&self) -> Result<Tensor> {
         Tensor::full_on(&self.shape(), 1.0, self.dtype(), self.device())
+    }
+
+    /// As [`Tensor::zeros_like`]: there is no memory that nobody wrote.
+    #[track_caller]
+    pub fn empty_like(&self) -> Tensor {
+        or_panic(self.try_empty_like())
+    }
+
+    /// As [`Tensor::empty_like`].
+    ///
+    /// # Errors
+    ///
+    /// A device that cannot be used; memory.
+    #[track_caller]
+    pub fn try_empty_like(&self) -> Result<Tensor> {
+        self.try_zeros_like()
     }
 
     /// Whether it is a boolean tensor.

@@ -32,7 +32,7 @@ pub enum Index {
     Truth(bool),
     /// All axes that nothing else is said of: `...`.
     Rest,
-    /// Integers, for one axis, or truth values, for as many axes as they have.
+    /// Integers, for one axis, or truth values, for as many axes as they have. Bytes (u8) are truth values, as in PyTorch.
     Tensor(Tensor),
 }
 
@@ -73,8 +73,21 @@ impl Index {
         match self {
             Index::At(_) | Index::Slice { .. } => 1,
             Index::NewAxis | Index::Truth(_) | Index::Rest => 0,
-            Index::Tensor(t) if t.is_bool() => t.rank(),
+            Index::Tensor(t) if t.is_bool() || self.is_of_bytes() => t.rank(),
             Index::Tensor(_) => 1,
+        }
+    }
+
+    /// Whether it is what PyTorch's masks were made of before there were truth values, and still are.
+    fn is_of_bytes(&self) -> bool {
+        matches!(self, Index::Tensor(t) if t.dtype() == DType::U8)
+    }
+
+    /// The same with truth values for bytes.
+    fn of_truths(&self) -> Index {
+        match self {
+            Index::Tensor(t) if self.is_of_bytes() => Index::Tensor(t.to_dtype(DType::Bool)),
+            other => other.clone(),
         }
     }
 }
@@ -237,6 +250,14 @@ impl Tensor {
     #[track_caller]
     pub fn selection(&self, index: &[Index]) -> Result<Selection> {
         public("index", || {
+            let masks: Vec<Index>;
+            let index = match index.iter().any(Index::is_of_bytes) {
+                false => index,
+                true => {
+                    masks = index.iter().map(Index::of_truths).collect();
+                    &masks
+                }
+            };
             let rank = self.rank();
             let taken: usize = index.iter().map(Index::axes).sum();
             if taken > rank {

@@ -359,7 +359,7 @@ impl Seen {
                 };
                 let signed: Vec<isize> = shape.iter().map(|&n| n as isize).collect();
                 // Where there is no such view, there is a copy, which is nobody's part.
-                let Ok(t) = self.t.view_as_shape(&signed) else {
+                let Ok(t) = self.t.view(&signed) else {
                     let copy = self.t.reshape(&signed).unwrap();
                     copy.assign(-1.0).unwrap();
                     return self.clone();
@@ -589,9 +589,15 @@ fn what_windows_share_has_the_sum_of_their_gradients() {
 fn several_indices_at_once() {
     let x = base();
     let rows = Tensor::from_slice(&[1i64, 0, -1]);
-    let columns = Tensor::from_slice(&[2u8, 0, 1]);
+    let columns = Tensor::from_slice(&[2i8, 0, 1]);
     let picked = x.index(&[Index::from(&rows), Index::from(&columns)]).unwrap();
     assert_eq!(values(&picked), [5.0, 0.0, 4.0]);
+    // Bytes are truth values.
+    let mask = Index::Tensor(Tensor::from_slice(&[2u8, 0, 1]));
+    assert_eq!(values(&x.index(&[Index::Rest, mask.clone()]).unwrap()), [0.0, 2.0, 3.0, 5.0]);
+    assert!(x.index(&[mask]).and_then(|t| t.to_vec::<f32>()).is_err(), "a mask of three for an axis of two");
+    let bytes = Tensor::from_slice(&[0u8, 3, 0]);
+    assert_eq!(values(&Tensor::where_(&bytes, &x, -1.0).unwrap()), [-1.0, 1.0, -1.0, -1.0, 4.0, -1.0]);
     let view = x.index(&[Index::Rest, Index::from(1..)]).unwrap();
     view.assign(7.0).unwrap();
     assert_eq!(values(&x), [0.0, 7.0, 7.0, 3.0, 7.0, 7.0]);

@@ -129,7 +129,10 @@ fn target(gpu: &Gpu, situation: &Situation, align: usize) -> Target {
 
 /// Where a node comes from.
 fn origin_of<B: Bindings>(graph: &B, node: usize, name: &'static str) -> plan::Origin {
-    let unknown = || plan::Origin { op: name, axis: 0, line: std::panic::Location::caller(), sequence: 0 };
+    let unknown = || {
+        let line = std::panic::Location::caller();
+        plan::Origin { op: name, called: name, axis: 0, line, sequence: 0 }
+    };
     graph.origin(node).unwrap_or_else(unknown)
 }
 

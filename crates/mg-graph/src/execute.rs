@@ -321,7 +321,7 @@ impl Plan {
         let mut memory =
             Memory { graph, slots: SmallVec::with_capacity(self.slots.len()), planned: &self.slots };
         let is_given = room.is_some();
-        let called = |node| graph.origin(node).map(|origin| origin.op);
+        let called = |node| graph.origin(node).map(|origin| origin.called);
         let Room { mut arenas, mut results } = room.unwrap_or_default();
         if !is_given {
             for &(device, bytes) in &self.arenas {
@@ -530,11 +530,15 @@ impl<B: Bindings + Sync> Walk<'_, B> {
     /// What the driver refuses, and memory that is missing, is told of the operation that asked for it.
     fn told(&self, launch: &Launch, error: Error) -> Error {
         match (error.kind(), error.op()) {
-            (ErrorKind::Cuda(_) | ErrorKind::Device(_), "cuda" | "load" | "device")
-            | (ErrorKind::OutOfMemory { .. }, "allocate") => {
+            (ErrorKind::Cuda(_) | ErrorKind::Device(_), "cuda" | "load" | "device") => {
                 let origin = launch.origin(self.memory.graph);
                 error.with_op(origin.name).with_location(origin.line)
             }
+            // Whoever is to use less memory wants to know what of theirs asked for it, and not what that is composed of.
+            (ErrorKind::OutOfMemory { .. }, "allocate") => match self.memory.graph.origin(launch.node) {
+                Some(origin) => error.with_op(origin.called).with_location(origin.line),
+                None => error.with_op(launch.name),
+            },
             _ => error,
         }
     }

@@ -144,6 +144,8 @@ pub(crate) struct Inner {
     pub(crate) dtype: DType,
     pub(crate) device: Device,
     pub(crate) location: &'static Location<'static>,
+    /// The operation that a person called, where it was made within one.
+    pub(crate) called: Option<&'static str>,
     /// Hash of operation, shape, dtype and device.
     pub(crate) signature: u64,
     /// Read and cut only under the engine's lock (or with exclusive access).
@@ -477,6 +479,7 @@ impl Node {
             dtype,
             device,
             location,
+            called: HERE.with(|here| here.called.get()),
             signature,
             sources: UnsafeCell::new(sources),
             value,

@@ -49,10 +49,13 @@ pub(crate) struct Check {
     pub(crate) node: usize,
 }
 
-/// The operation that a person called, the axis that it indexes, and where.
+/// An operation, the axis that it indexes, and where a person called it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Origin {
+    /// The node's own; of what checks indices, the one that a person called.
     pub(crate) op: &'static str,
+    /// The one that a person called, of which the node may be a part.
+    pub(crate) called: &'static str,
     pub(crate) axis: usize,
     pub(crate) line: &'static Location<'static>,
     /// The node's, when the plan or the recording was made of it.
@@ -66,7 +69,7 @@ impl Origin {
             Op::Kernel(Kernel::Library(kernel)) => (kernel.called(), kernel.checks().axis()),
             op => (op.name(), 0),
         };
-        Origin { op, axis, line: inner.location, sequence: inner.seq }
+        Origin { op, called: inner.called.unwrap_or(op), axis, line: inner.location, sequence: inner.seq }
     }
 }
 

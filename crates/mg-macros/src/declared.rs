@@ -92,7 +92,8 @@ fn operation(function: &ImplItemFn) -> Result<Operation> {
     let mut function = function.clone();
     let (mut documentation, mut surface) = (Vec::new(), Surface::default());
     for attribute in std::mem::take(&mut function.attrs) {
-        if attribute.path().is_ident("doc") {
+        // `#[doc(hidden)]` is an attribute like others.
+        if attribute.path().is_ident("doc") && matches!(attribute.meta, Meta::NameValue(_)) {
             documentation.push(attribute);
         } else if attribute.path().is_ident("surface") {
             surface = self::surface(&attribute)?;

@@ -10,6 +10,7 @@ use proc_macro::TokenStream;
 mod declared;
 mod kernel;
 mod module;
+mod twins;
 mod written;
 
 /// Makes operations of the functions of an `impl Tensor` block, and a table of their descriptions under the given name.
@@ -53,6 +54,15 @@ pub fn operations(table: TokenStream, block: TokenStream) -> TokenStream {
         Ok(operations) => written::block(&table, &block, &operations).into(),
         Err(error) => error.to_compile_error().into(),
     }
+}
+
+/// The other methods of a row of the op table, for an `impl Tensor` block: `twins!(abs())` is the two that write its result into the tensor, `abs_`
+/// and `try_abs_`; `twins!(absolute = abs())` is the row by another name, `absolute` and `try_absolute`, and these two of it. A row of two
+/// operands is written with the second: `twins!(mul(other))`.
+#[proc_macro]
+pub fn twins(input: TokenStream) -> TokenStream {
+    let twins = syn::parse_macro_input!(input as twins::Twins);
+    twins.written().into()
 }
 
 /// Makes a module of a struct: its fields are parameters (`Tensor`), other modules, buffers (`#[module(buffer)]`), or numbers and words that

@@ -289,6 +289,71 @@ fn in_place(operation: &Operation, is_fallible: bool) -> TokenStream {
     }
 }
 
+/// The same methods by another name.
+fn by_another_name(operation: &Operation, is_fallible: bool, other: &str) -> TokenStream {
+    let function = &operation.function;
+    let (plain, answer, attributes) = (&function.sig.ident, &function.sig.output, &function.attrs);
+    let (fallible, written, fallibly) = names(operation, is_fallible);
+    let (name, try_name) = (format_ident!("{other}"), format_ident!("try_{other}"));
+    let (in_place, try_in_place) = (format_ident!("{other}_"), format_ident!("try_{other}_"));
+    let in_rust = || operation.params.iter().filter(|p| !p.python_only);
+    let parameters: Vec<_> = in_rust().map(outer).collect();
+    let arguments: Vec<_> = in_rust().map(|p| &p.name).collect();
+    let receiver = operation.has_receiver.then(|| quote!(&self,));
+    let generics = generics(operation);
+    let on = if operation.has_receiver { quote!(self.) } else { quote!(Self::) };
+    let says = |of: &Ident| format!("[`Tensor::{of}`], by another of its names.");
+    let errors = |of: &Ident| format!("Those of [`Tensor::{of}`].");
+    let answering = |name: &Ident, of: &Ident, answer: TokenStream| {
+        let (says, errors) = (says(of), errors(of));
+        quote! {
+            #[doc = #says]
+            ///
+            /// # Errors
+            ///
+            #[doc = #errors]
+            #(#attributes)*
+            #[track_caller]
+            pub fn #name #generics(#receiver #(#parameters),*) #answer {
+                #on #of(#(#arguments),*)
+            }
+        }
+    };
+    let panicking = |name: &Ident, of: &Ident, answer: TokenStream| {
+        let says = says(of);
+        quote! {
+            #[doc = #says]
+            ///
+            /// # Panics
+            ///
+            /// Where its `try_` twin answers with an error.
+            #(#attributes)*
+            #[track_caller]
+            pub fn #name #generics(#receiver #(#parameters),*) #answer {
+                #on #of(#(#arguments),*)
+            }
+        }
+    };
+    let nothing = quote!(-> mg_device::Result<()>);
+    if is_fallible {
+        let own = answering(&name, &fallible, quote!(#answer));
+        let in_place = operation.surface.in_place.then(|| answering(&in_place, &written, nothing));
+        return quote!(#own #in_place);
+    }
+    let result = match answer {
+        syn::ReturnType::Type(_, ty) => quote!(#ty),
+        syn::ReturnType::Default => quote!(()),
+    };
+    let own = panicking(&name, plain, quote!(-> <#result as crate::surface::Fallible>::Value));
+    let try_own = answering(&try_name, &fallible, quote!(#answer));
+    let in_place = operation.surface.in_place.then(|| {
+        let (own, try_own) =
+            (panicking(&in_place, &written, quote!()), answering(&try_in_place, &fallibly, nothing));
+        quote!(#own #try_own)
+    });
+    quote!(#own #try_own #in_place)
+}
+
 /// The plain method, its `try_` twin, and those in place.
 fn methods(operation: &Operation, is_fallible: bool) -> TokenStream {
     let function = &operation.function;
@@ -319,6 +384,7 @@ fn methods(operation: &Operation, is_fallible: bool) -> TokenStream {
     let own = (!operation.surface.view && result.to_string().replace(' ', "") == "Result<Tensor>")
         .then(|| quote!(.map(Tensor::alone)));
     let in_place = operation.surface.in_place.then(|| in_place(operation, is_fallible));
+    let others = operation.surface.aliases.iter().map(|other| by_another_name(operation, is_fallible, other));
     let panicking = (!is_fallible).then(|| {
         quote! {
             #(#[doc = #documentation])*
@@ -350,6 +416,8 @@ fn methods(operation: &Operation, is_fallible: bool) -> TokenStream {
         }
 
         #in_place
+
+        #(#others)*
     }
 }
 

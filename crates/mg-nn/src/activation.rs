@@ -332,7 +332,7 @@ impl Default for RReLU {
 
 impl Module for RReLU {
     fn forward(&self, x: &Tensor) -> Result<Tensor> {
-        x.try_rrelu(self.lower, self.upper, self.mode.is_training())
+        x.try_rrelu(self.lower, self.upper, self.mode.is_training(), None)
     }
     fields!(mode);
 

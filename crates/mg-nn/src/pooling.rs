@@ -33,9 +33,7 @@ macro_rules! pools {
         impl Module for $Max {
             fn forward(&self, x: &Tensor) -> Result<Tensor> {
                 let stride = self.stride.as_ref().map_or(&[][..], |s| s);
-                let (largest, _) =
-                    x.$max(&self.kernel_size, stride, &self.padding, &self.dilation, self.ceil_mode, false)?;
-                Ok(largest)
+                x.$max(&self.kernel_size, stride, &self.padding, &self.dilation, self.ceil_mode)
             }
             fields!();
 
@@ -114,8 +112,7 @@ macro_rules! pools {
 
         impl Module for $AdaptiveMax {
             fn forward(&self, x: &Tensor) -> Result<Tensor> {
-                let (largest, _) = x.$adaptive_max(&self.output_size, false)?;
-                Ok(largest)
+                x.$adaptive_max(&self.output_size)
             }
             fields!();
 
@@ -130,9 +127,9 @@ macro_rules! pools {
 const COUNT: Option<i64> = None;
 
 pools! {
-    1 MaxPool1d try_max_pool1d_asked AvgPool1d try_avg_pool1d() AdaptiveAvgPool1d try_adaptive_avg_pool1d AdaptiveMaxPool1d try_adaptive_max_pool1d_asked;
-    2 MaxPool2d try_max_pool2d_asked AvgPool2d try_avg_pool2d(COUNT) AdaptiveAvgPool2d try_adaptive_avg_pool2d AdaptiveMaxPool2d try_adaptive_max_pool2d_asked;
-    3 MaxPool3d try_max_pool3d_asked AvgPool3d try_avg_pool3d(COUNT) AdaptiveAvgPool3d try_adaptive_avg_pool3d AdaptiveMaxPool3d try_adaptive_max_pool3d_asked;
+    1 MaxPool1d try_max_pool1d AvgPool1d try_avg_pool1d() AdaptiveAvgPool1d try_adaptive_avg_pool1d AdaptiveMaxPool1d try_adaptive_max_pool1d;
+    2 MaxPool2d try_max_pool2d AvgPool2d try_avg_pool2d(COUNT) AdaptiveAvgPool2d try_adaptive_avg_pool2d AdaptiveMaxPool2d try_adaptive_max_pool2d;
+    3 MaxPool3d try_max_pool3d AvgPool3d try_avg_pool3d(COUNT) AdaptiveAvgPool3d try_adaptive_avg_pool3d AdaptiveMaxPool3d try_adaptive_max_pool3d;
 }
 
 macro_rules! norm_pools {
@@ -219,8 +216,7 @@ macro_rules! fractional_pools {
                     FractionalSize::Size(size) => (Some(&size[..]), None),
                     FractionalSize::Ratio(ratio) => (None, Some(&ratio[..])),
                 };
-                let (largest, _) = x.$pool(&self.kernel_size, size, ratio, false, None)?;
-                Ok(largest)
+                x.$pool(&self.kernel_size, size, ratio, None)
             }
             fields!();
 
@@ -235,8 +231,8 @@ macro_rules! fractional_pools {
     )*};
 }
 fractional_pools! {
-    2 FractionalMaxPool2d try_fractional_max_pool2d_asked;
-    3 FractionalMaxPool3d try_fractional_max_pool3d_asked;
+    2 FractionalMaxPool2d try_fractional_max_pool2d;
+    3 FractionalMaxPool3d try_fractional_max_pool3d;
 }
 
 macro_rules! unpools {
@@ -258,7 +254,7 @@ macro_rules! unpools {
                 $Name { kernel_size, stride: None, padding: [0; $axes] }
             }
 
-            #[doc = concat!("The elements at the places that pooling told (`Tensor::", $Max, "` with its indices), in an image of `output_size` or of the")]
+            #[doc = concat!("The elements at the places that pooling told (`Tensor::", $Max, "`), in an image of `output_size` or of the")]
             /// smallest that there was.
             ///
             /// # Errors
@@ -273,7 +269,7 @@ macro_rules! unpools {
     )*};
 }
 unpools! {
-    1 MaxUnpool1d try_max_unpool1d "try_max_pool1d_asked";
-    2 MaxUnpool2d try_max_unpool2d "try_max_pool2d_asked";
-    3 MaxUnpool3d try_max_unpool3d "try_max_pool3d_asked";
+    1 MaxUnpool1d try_max_unpool1d "try_max_pool1d_with_indices";
+    2 MaxUnpool2d try_max_unpool2d "try_max_pool2d_with_indices";
+    3 MaxUnpool3d try_max_unpool3d "try_max_pool3d_with_indices";
 }

@@ -194,9 +194,9 @@ fn layers_of_images() {
     close(LPPool2d::new(f64::NEG_INFINITY, [2, 2]).forward(&x), &[0.62161, 0.070737, 0.737394, 0.210796]);
     assert!(LPPool2d::new(0.0, [2, 2]).forward(&x).is_err());
     let image = waves(&[1, 1, 2, 4], 0.3);
-    let (largest, places) = image.try_max_pool2d_asked(&[2, 2], &[], &[0], &[1], false, true).unwrap();
+    let (largest, places) = image.try_max_pool2d_with_indices(&[2, 2], &[], &[0], &[1], false).unwrap();
     close(
-        MaxUnpool2d::new([2, 2]).run(&largest, &places.unwrap(), None),
+        MaxUnpool2d::new([2, 2]).run(&largest, &places, None),
         &[1.0, 0.0, 0.825336, 0.0, 0.0, 0.0, 0.0, 0.0],
     );
     let columns = Unfold::new([2, 2]).forward(&waves(&[1, 1, 3, 3], 0.3)).unwrap();
@@ -337,7 +337,7 @@ fn windows_that_begin_at_random() {
     drawn();
     let got = sizes.forward(&x).unwrap().to_vec::<f32>().unwrap();
     drawn();
-    let (want, _) = x.try_fractional_max_pool2d_asked(&[2, 2], Some(&[5, 4]), None, false, None).unwrap();
+    let want = x.try_fractional_max_pool2d(&[2, 2], Some(&[5, 4]), None, None).unwrap();
     assert_eq!(got, want.to_vec::<f32>().unwrap());
     let solid = FractionalMaxPool3d::new([2, 2, 2], [1, 2, 3]);
     assert_eq!(solid.forward(&waves(&[1, 2, 4, 4, 4], 0.3)).unwrap().shape()[..], [1, 2, 1, 2, 3]);

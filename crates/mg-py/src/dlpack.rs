@@ -416,7 +416,7 @@ fn truths(py: Python<'_>, bytes: &Tensor) -> PyResult<Tensor> {
 pub fn seen_as(py: Python<'_>, tensor: &PyTensor, dtype: DType) -> PyResult<PyTensor> {
     let (own, device, shape) = build(py, || Ok((tensor.t.dtype(), tensor.t.device(), tensor.t.shape())))?;
     if own == dtype {
-        return tensor.view(py, |t| t.view_as_shape(&crate::size::signed(&shape)));
+        return tensor.view(py, |t| t.view(&crate::size::signed(&shape)));
     }
     if own.size() != dtype.size() {
         let text = format!(

@@ -1,6 +1,6 @@
 //! `t[…]` and `t[…] = v`: what stands between the brackets is read here; what it selects is the engine's to say.
 
-use mg_autograd::{Index, Operand, Selection};
+use mg_autograd::{Index, Operand, Selection, Tensor};
 use mg_device::DType;
 use pyo3::exceptions::{PyIndexError, PyTypeError, PyUserWarning};
 use pyo3::prelude::*;
@@ -54,8 +54,7 @@ fn item(obj: &Bound<'_, PyAny>) -> PyResult<Index> {
     if let Ok(t) = obj.cast::<PyTensor>() {
         let t = &t.get().t;
         if t.dtype() == DType::U8 {
-            // PyTorch's masks were made of these once, and still are.
-            return Ok(Index::Tensor(t.to_dtype(DType::Bool)));
+            return of_bytes(obj.py(), t);
         }
         // One integer is a position like any other; while a step is recorded, only one that the step itself made of a number.
         let looked_at = !mg_graph::is_recording() || t.is_data_of_step();
@@ -81,8 +80,7 @@ fn item(obj: &Bound<'_, PyAny>) -> PyResult<Index> {
     match nested::tensor(obj, None) {
         // An empty list picks nothing.
         Ok(t) if t.numel() == 0 && t.dtype().is_float() => Ok(Index::Tensor(t.to_dtype(DType::I64))),
-        // Bytes are a mask, as those of a tensor are; numbers in a list are integers.
-        Ok(t) if t.dtype() == DType::U8 => Ok(Index::Tensor(t.to_dtype(DType::Bool))),
+        Ok(t) if t.dtype() == DType::U8 => of_bytes(obj.py(), &t),
         Ok(t) if t.dtype().is_float() && is_plain => Ok(Index::Tensor(t.to_dtype(DType::I64))),
         Ok(t) => Ok(Index::Tensor(t)),
         Err(error) if error.is_instance_of::<PyTypeError>(obj.py()) => {
@@ -96,6 +94,15 @@ fn item(obj: &Bound<'_, PyAny>) -> PyResult<Index> {
         }
         Err(error) => Err(error),
     }
+}
+
+/// PyTorch's masks were made of bytes once, and still are; as there, whoever comes from NumPy, where they are positions, is told.
+fn of_bytes(py: Python<'_>, index: &Tensor) -> PyResult<Index> {
+    if index.rank() > 0 {
+        let text = c"an index of uint8 is a mask, as in PyTorch: write x[index.bool()] for that, or x[index.long()] for positions";
+        PyErr::warn(py, &py.get_type::<PyUserWarning>(), text, 1)?;
+    }
+    Ok(Index::Tensor(index.clone()))
 }
 
 /// An index; one beyond any tensor's is an IndexError.

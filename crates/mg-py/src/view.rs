@@ -55,10 +55,7 @@ impl PyTensor {
     ///         [2, 4]])
     #[getter(T)]
     fn reversed_axes(&self, py: Python<'_>) -> PyResult<PyTensor> {
-        self.view(py, |t| {
-            let axes: Vec<isize> = (0..t.rank() as isize).rev().collect();
-            t.permute(&axes)
-        })
+        self.view(py, |t| t.T())
     }
 
     /// The last two axes exchanged.
@@ -69,7 +66,7 @@ impl PyTensor {
     /// (5, 3, 2)
     #[getter(mT)]
     fn matrix_transposed(&self, py: Python<'_>) -> PyResult<PyTensor> {
-        self.view(py, |t| if t.rank() == 0 { t.permute(&[]) } else { t.transpose(-2, -1) })
+        self.view(py, |t| t.mT())
     }
 
     fn __iter__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {

@@ -231,3 +231,29 @@ def test_slopes_of_remainders_are_whole_numbers(dtype):
 
 def test_the_bounds_of_logit_are_halves():
     assert bf16(0.1, 0.5, 0.9).logit(0.3).tolist() == [-0.84375, 0.0, 0.84375]
+
+
+@pytest.mark.parametrize("kind", [mg.float16, mg.bfloat16])
+def test_products_of_halves_as_float32(device, kind):
+    """`out_dtype`: the product is answered with as it was summed."""
+    a = (mg.arange(6 * 40, device=device).reshape(6, 40).double().sin() / 3).to(kind).requires_grad_()
+    b = (mg.arange(40 * 5, device=device).reshape(40, 5).double().cos() / 3).to(kind).requires_grad_()
+    want = a.double() @ b.double()
+    got = mg.mm(a, b, out_dtype=mg.float32)
+    assert got.dtype == mg.float32 and mg.allclose(got.double(), want, rtol=1e-6, atol=1e-6)
+    assert not mg.equal(got, mg.mm(a, b).float()), "it is not the rounded product"
+    assert mg.equal(mg.mm(a, b, mg.float32), got) and mg.equal(mg.bmm(a[None], b[None], out_dtype=mg.float32)[0], got)
+    assert mg.equal(mg.mm(a, b, out_dtype=kind), a @ b)
+    got.backward(mg.ones_like(got))
+    assert a.grad.dtype == kind and mg.allclose(a.grad.float(), b.detach().float().sum(1).expand(6, 40), rtol=1e-2)
+    c = mg.full((5,), 0.1, device=device)
+    wide = mg.addmm(c, a, b, out_dtype=mg.float32, beta=2, alpha=0.5)
+    assert wide.dtype == mg.float32 and mg.allclose(wide, c * 2 + got * 0.5, rtol=1e-6)
+    narrow = mg.baddbmm(c.to(kind), a[None], b[None], out_dtype=mg.float32)
+    assert narrow.dtype == mg.float32 and mg.allclose(narrow[0], c.to(kind).float() + got, rtol=1e-6)
+    with pytest.raises(TypeError, match="mm: an out_dtype is the matrices', .*, or float32 of halves, got f64"):
+        mg.mm(a, b, out_dtype=mg.float64)
+    with pytest.raises(TypeError, match="bmm: an out_dtype"):
+        mg.bmm(mg.ones(1, 2, 2), mg.ones(1, 2, 2), out_dtype=mg.float64)
+    with pytest.raises(TypeError, match="addmm: with an out_dtype adds to"):
+        mg.addmm(c.double(), a, b, out_dtype=mg.float32)

@@ -634,12 +634,29 @@ def test_a_write_at_an_index_that_is_not_there_writes_nothing(jitted):
 
 
 def test_bytes_are_a_mask():
+    """As in PyTorch, and as there with a warning: NumPy takes them for positions."""
     x = mg.arange(3)
-    assert x[mg.tensor([1, 0, 7], dtype=mg.uint8)].tolist() == [0, 2]
+    mask = mg.tensor([1, 0, 7], dtype=mg.uint8)
+    with pytest.warns(UserWarning, match="an index of uint8 is a mask"):
+        assert x[mask].tolist() == [0, 2]
+    with pytest.warns(UserWarning, match="an index of uint8 is a mask"):
+        assert x[mask.numpy()].tolist() == [0, 2]
+    with pytest.warns(UserWarning, match="an index of uint8 is a mask"):
+        assert mg.arange(6).reshape(2, 3)[:, mask].tolist() == [[0, 2], [3, 5]]
     assert x[mg.tensor([1, 0, 1], dtype=mg.int8)].tolist() == [1, 0, 1]
     assert x[mg.tensor(0, dtype=mg.uint8)].shape == (0, 3)
-    x[mg.tensor([0, 1, 0], dtype=mg.uint8)] = 9
+    with pytest.warns(UserWarning, match="an index of uint8 is a mask"):
+        x[mg.tensor([0, 1, 0], dtype=mg.uint8)] = 9
     assert x.tolist() == [0, 9, 2]
+    with pytest.warns(UserWarning, match="an index of uint8 is a mask"):
+        x[numpy.array([1, 1, 0], dtype=numpy.uint8)] += 1
+    assert x.tolist() == [1, 10, 2]
+    assert x.index_put((mask,), mg.tensor(5)).tolist() == [5, 10, 5]
+    assert x.index_put((mask,), mg.tensor([5, 6]), accumulate=True).tolist() == [6, 10, 8]
+    assert mg.where(mask, x, -x).tolist() == x.where(mask, -x).tolist() == [1, -10, 2]
+    assert mg.where(mask)[0].tolist() == [0, 2]
+    with pytest.raises(IndexError, match="a mask of shape"), pytest.warns(UserWarning):
+        x[mg.tensor([1, 0], dtype=mg.uint8)]
 
 
 @pytest.mark.parametrize(("rows", "columns"), [(0, 3), (3, 0), (1, 1), (4, 3), (3, 5)])

@@ -69,7 +69,12 @@ def of_as_many(x):
         ("pdist", lambda x: mg.nn.functional.pdist(mg.ones(1, 1).expand(2**21, 1))),
         ("matmul", lambda x: mg.ones(1, 1).expand(4, 2**38) @ mg.ones(1, 1).expand(2**38, 4)),
         ("relu", lambda x: x.relu()),
-        ("argsort", lambda x: x.sort()[0]),
+        ("sort", lambda x: x.sort()[0]),
+        # What an operation is composed of is nobody's concern.
+        ("cdist", lambda x: mg.cdist(mg.ones(1, 1).expand(2**21, 3), mg.ones(1, 1).expand(2**21, 3))),
+        ("cdist", lambda x: mg.cdist(mg.ones(1, 1).expand(2**21, 3), mg.ones(1, 1).expand(2**21, 3), p=1.0)),
+        ("cov", lambda x: mg.cov(mg.ones(2**21, 1).expand(2**21, 3))),
+        ("one_hot", lambda x: mg.nn.functional.one_hot(mg.arange(2**21))),
     ],
 )
 def test_more_than_memory_holds_is_told_of_by_the_operation(op, compute):

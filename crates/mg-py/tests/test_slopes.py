@@ -150,3 +150,15 @@ def test_small_slopes_of_exponential_units_keep_their_digits(at):
     y = F.elu(x)
     y.sum().backward()
     assert math.isnan(y[0].item()) and x.grad.tolist() == [1, 1]
+
+
+def test_slopes_of_logit_outside_of_its_domain():
+    x = mg.tensor([-1.0, 0.0, 0.25, 1.0, 2.0], dtype=mg.float64, requires_grad=True)
+    first = mg.autograd.grad(x.logit().sum(), x, create_graph=True)[0]
+    second = mg.autograd.grad(first.sum(), x, create_graph=True)[0]
+    third = mg.autograd.grad(second.sum(), x)[0]
+    assert [math.isnan(v) for v in first.tolist()] == [True, False, False, False, True]
+    assert first[1:4].tolist() == [INF, pytest.approx(16 / 3), INF]
+    # What is no number wherever it stands does not change; as in PyTorch.
+    assert second[0].item() == second[4].item() == third[0].item() == third[4].item() == 0
+    assert second[2].item() == pytest.approx(1 / 0.75**2 - 1 / 0.25**2)

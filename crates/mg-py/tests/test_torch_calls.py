@@ -365,3 +365,22 @@ def test_what_pytorch_would_misread_is_refused():
         with pytest.raises(ValueError, match="^one_hot"):
             wrong()
     assert F.one_hot(mg.zeros(0, dtype=mg.int64), 3).shape == (0, 3)
+
+
+def test_keywords_that_few_functions_have():
+    v = mg.arange(6.0).reshape(2, 3)
+    assert mg.equal(mg.norm_except_dim(v=v, pow=2, dim=0), mg.norm_except_dim(v)) and mg.norm_except_dim(v, 1, 1).tolist() == [[3, 5, 7]]
+    a = mg.tensor([[5.0, 4.0], [4.0, 5.0]], dtype=mg.float64)
+    assert mg.equal(mg.linalg.matrix_sqrth(input=a), mg.linalg.matrix_sqrth(a))
+    x = mg.full((5,), -1.0)
+    draw = [
+        mg.rrelu(x, 0.1, 0.9, True, mg.Generator().manual_seed(3)),
+        mg.rrelu(x, lower=0.1, upper=0.9, training=True, generator=mg.Generator().manual_seed(3)),
+        mg.rrelu_(x.clone(), 0.1, 0.9, True, mg.Generator().manual_seed(3)),
+    ]
+    assert mg.equal(draw[0], draw[1]) and mg.equal(draw[0], draw[2])
+    u = mg.rand(5, generator=mg.Generator().manual_seed(3))
+    assert mg.allclose(-draw[0], u * 0.8 + 0.1)
+    # `nn.functional` has a switch in its place.
+    y = x.clone()
+    assert mg.nn.functional.rrelu(y, 0.25, 0.25, True, True) is y and y.tolist() == [-0.25] * 5

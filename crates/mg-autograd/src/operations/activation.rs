@@ -2,6 +2,8 @@
 
 use super::elementwise::unary;
 use super::{axis_mask, float, float_as, set_aside, wide, with_noise};
+use crate::creation::{drawn_in, uniform};
+use crate::generator::Generator;
 use crate::tensor::Tensor;
 use crate::tensor::memory::untracked;
 use mg_device::{DType, Error, ErrorKind, Result, normalize_axis};
@@ -402,12 +404,20 @@ impl Tensor {
     /// # Errors
     ///
     /// A `lower` above `upper`.
-    #[surface(function, nn, in_place, not_in_kernels)]
+    #[surface(
+        function,
+        nn,
+        in_place,
+        not_in_kernels,
+        keywords_from = "generator",
+        manners(Last("generator"))
+    )]
     pub fn rrelu(
         &self,
         #[default(0.125)] lower: f64,
         #[default(0.3333333333333333)] upper: f64,
         #[default(false)] training: bool,
+        #[default(None)] generator: Option<&Generator>,
     ) -> Result<Tensor> {
         if lower.is_nan() || upper.is_nan() || lower > upper {
             let text = format!("takes a lower that is not above upper, got {lower} and {upper}");
@@ -415,7 +425,7 @@ impl Tensor {
         }
         let x = float(self);
         let below = if training {
-            let uniform = with_noise(&x)?;
+            let uniform = uniform(x.shape(), drawn_in(x.dtype()), x.device(), generator)?;
             x.mul(&uniform.scale(upper - lower).add(&uniform.lit(lower)).cast(x.dtype()))
         } else {
             x.scale((lower + upper) / 2.0)

@@ -209,6 +209,94 @@ fn fractional(
     Ok((told.finish(&y.node().reshape(out)?, single)?, told.finish(&at.reshape(out)?, single)?))
 }
 
+/// The methods of Rust, which say by their names what they answer with; Python's functions have an argument for that.
+macro_rules! named {
+    ($(
+        $(#[doc = $doc:literal])+
+        $try_asked:ident: $name:ident $try_name:ident $with:ident $try_with:ident ($($argument:ident: $Kind:ty),*) ($($before:ident),*; $($behind:ident),*);
+    )*) => {
+        /// Pooling as Rust calls it.
+        #[allow(clippy::too_many_arguments)] // PyTorch's
+        impl Tensor {
+            $(
+                $(#[doc = $doc])+
+                ///
+                /// # Panics
+                ///
+                /// Where its `try_` twin answers with an error.
+                #[track_caller]
+                pub fn $name(&self $(, $argument: $Kind)*) -> Tensor {
+                    crate::ops::or_panic(self.$try_name($($argument),*))
+                }
+
+                #[doc = concat!("As [`Tensor::", stringify!($name), "`].")]
+                ///
+                /// # Errors
+                ///
+                /// Another number of axes; what does not fit the planes.
+                #[track_caller]
+                pub fn $try_name(&self $(, $argument: $Kind)*) -> Result<Tensor> {
+                    Ok(self.$try_asked($($before,)* false $(, $behind)*)?.0)
+                }
+
+                #[doc = concat!("[`Tensor::", stringify!($name), "`], and where the elements stand in their planes (i64): of equal ones the first.")]
+                ///
+                /// # Panics
+                ///
+                /// Where its `try_` twin answers with an error.
+                #[track_caller]
+                pub fn $with(&self $(, $argument: $Kind)*) -> (Tensor, Tensor) {
+                    crate::ops::or_panic(self.$try_with($($argument),*))
+                }
+
+                #[doc = concat!("As [`Tensor::", stringify!($with), "`].")]
+                ///
+                /// # Errors
+                ///
+                #[doc = concat!("Those of [`Tensor::", stringify!($try_name), "`].")]
+                #[track_caller]
+                pub fn $try_with(&self $(, $argument: $Kind)*) -> Result<(Tensor, Tensor)> {
+                    let (largest, places) = self.$try_asked($($before,)* true $(, $behind)*)?;
+                    let none = || Error::new(stringify!($with), ErrorKind::Internal("no indices".into()));
+                    Ok((largest, places.ok_or_else(none)?))
+                }
+            )*
+        }
+    };
+}
+named! {
+    /// The largest element of each of `output_size` shares of `[n, c, length]` (or without `n`), as [`Tensor::adaptive_avg_pool1d`] has them.
+    try_adaptive_max_pool1d_asked:
+    adaptive_max_pool1d try_adaptive_max_pool1d adaptive_max_pool1d_with_indices try_adaptive_max_pool1d_with_indices
+    (output_size: &[Option<usize>]) (output_size;);
+
+    /// The largest element of each of `output_size` shares of `[n, c, height, width]` (or without `n`), as [`Tensor::adaptive_avg_pool2d`] has them.
+    try_adaptive_max_pool2d_asked:
+    adaptive_max_pool2d try_adaptive_max_pool2d adaptive_max_pool2d_with_indices try_adaptive_max_pool2d_with_indices
+    (output_size: &[Option<usize>]) (output_size;);
+
+    /// The largest element of each of `output_size` shares of `[n, c, depth, height, width]` (or without `n`), as [`Tensor::adaptive_avg_pool3d`] has them.
+    try_adaptive_max_pool3d_asked:
+    adaptive_max_pool3d try_adaptive_max_pool3d adaptive_max_pool3d_with_indices try_adaptive_max_pool3d_with_indices
+    (output_size: &[Option<usize>]) (output_size;);
+
+    /// The largest elements of `output_size` windows of `kernel_size` over `[n, c, height, width]` (or without `n`), which begin at random, about as
+    /// far from each other as their number says (Graham, 2014); or of as many as `output_ratio` of the sizes. `random_samples` `[n, c, 2]`, in
+    /// [0, 1), are what is drawn.
+    try_fractional_max_pool2d_asked:
+    fractional_max_pool2d try_fractional_max_pool2d fractional_max_pool2d_with_indices try_fractional_max_pool2d_with_indices
+    (kernel_size: &[usize], output_size: Option<&[usize]>, output_ratio: Option<&[f64]>, random_samples: Option<&Tensor>)
+    (kernel_size, output_size, output_ratio; random_samples);
+
+    /// The largest elements of `output_size` windows of `kernel_size` over `[n, c, depth, height, width]` (or without `n`), which begin at random,
+    /// about as far from each other as their number says (Graham, 2014); or of as many as `output_ratio` of the sizes. `random_samples`
+    /// `[n, c, 3]`, in [0, 1), are what is drawn.
+    try_fractional_max_pool3d_asked:
+    fractional_max_pool3d try_fractional_max_pool3d fractional_max_pool3d_with_indices try_fractional_max_pool3d_with_indices
+    (kernel_size: &[usize], output_size: Option<&[usize]>, output_ratio: Option<&[f64]>, random_samples: Option<&Tensor>)
+    (kernel_size, output_size, output_ratio; random_samples);
+}
+
 #[operations(ADAPTIVE_POOLING)]
 impl Tensor {
     /// The mean of each of `output_size` shares of `[n, c, length]` (or without `n`): shares of an axis of `l` elements begin at `⌊i l / size⌋` and
@@ -228,6 +316,7 @@ impl Tensor {
     /// # Errors
     ///
     /// Another number of axes; planes without elements; truth values.
+    #[doc(hidden)] // Rust says which of the two it asks for by the name
     #[surface(nn, name = "adaptive_max_pool1d", manners(Truth("return_indices")))]
     pub fn adaptive_max_pool1d_asked(
         &self,
@@ -254,6 +343,7 @@ impl Tensor {
     /// # Errors
     ///
     /// Another number of axes; planes without elements; truth values.
+    #[doc(hidden)] // Rust says which of the two it asks for by the name
     #[surface(nn, name = "adaptive_max_pool2d", manners(Truth("return_indices")))]
     pub fn adaptive_max_pool2d_asked(
         &self,
@@ -280,6 +370,7 @@ impl Tensor {
     /// # Errors
     ///
     /// Another number of axes; planes without elements; truth values.
+    #[doc(hidden)] // Rust says which of the two it asks for by the name
     #[surface(nn, name = "adaptive_max_pool3d", manners(Truth("return_indices")))]
     pub fn adaptive_max_pool3d_asked(
         &self,
@@ -296,6 +387,7 @@ impl Tensor {
     /// # Errors
     ///
     /// Another number of axes; windows that do not fit; both a size and a ratio, or none; integers.
+    #[doc(hidden)] // Rust says which of the two it asks for by the name
     #[surface(nn, name = "fractional_max_pool2d", manners(Truth("return_indices")))]
     #[allow(clippy::too_many_arguments)] // PyTorch's
     pub fn fractional_max_pool2d_asked(
@@ -318,6 +410,7 @@ impl Tensor {
     /// # Errors
     ///
     /// Another number of axes; windows that do not fit; both a size and a ratio, or none; integers.
+    #[doc(hidden)] // Rust says which of the two it asks for by the name
     #[surface(nn, name = "fractional_max_pool3d", manners(Truth("return_indices")))]
     #[allow(clippy::too_many_arguments)] // PyTorch's
     pub fn fractional_max_pool3d_asked(

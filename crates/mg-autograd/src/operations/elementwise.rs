@@ -444,13 +444,13 @@ impl Tensor {
                     x.lt(&low).choose(&low, &high.lt(x).choose(&high, x))
                 }
             };
-            // The slope 1 / (x (1 − x)) is infinite at both ends and no number outside, as the value is.
+            // The slope 1 / (x (1 − x)) is infinite at both ends and no number outside, as the value is; slopes of that are 0 there, as in PyTorch.
             let (zero, one) = (x.lit(0.0), x.lit(1.0));
             let outside = or(&x.lt(&zero), &one.lt(&x));
             // −0 is 0, whose slope is that of what lies right of it.
             let x = x.eq(&zero).choose(&x.add(&one).sub(&one), &x);
             let inside = x.map(Row::Log).sub(&x.neg().map(Row::Log1p));
-            inside.mul(&outside.choose(&x.lit(f64::NAN), &one))
+            outside.choose(&x, &inside).mul(&outside.choose(&x.lit(f64::NAN), &one))
         })
     }
 

@@ -3,7 +3,7 @@
 use super::einsum;
 use super::factorization::singular_values;
 use super::{float_as, signed};
-use crate::ops::Operand;
+use crate::ops::{Operand, kind};
 use crate::parts::{axis_mask, count, mask, norm_of, vector_norm, without_slope};
 use crate::surface::{Order, Pairing};
 use crate::tensor::Tensor;
@@ -117,6 +117,38 @@ fn added(op: &'static str, input: &Tensor, product: Tensor, beta: Operand, alpha
         return Ok(Tensor::from_node(without_slope(&value.cast(dtype), &x.expand(shape)?)));
     }
     counted(op, input, beta)?.try_add(product)
+}
+
+/// The dtype in which two matrices meet.
+fn joint([a, b]: [&Tensor; 2]) -> DType {
+    DType::result_type([kind(&a.node()), kind(&b.node())])
+}
+
+/// Matrices whose product is of a dtype: halves as the float32 in which their products are summed.
+fn widened(op: &'static str, matrices: [&Tensor; 2], out_dtype: Option<DType>) -> Result<[Tensor; 2]> {
+    let Some(dtype) = out_dtype else { return Ok(matrices.map(Tensor::clone)) };
+    let own = joint(matrices);
+    if dtype != own && !(dtype == DType::F32 && own.is_half()) {
+        let text = format!("an out_dtype is the matrices', {own}, or float32 of halves, got {dtype}");
+        return Err(Error::new(op, ErrorKind::DType(text)));
+    }
+    Ok(matrices.map(|t| t.to_dtype(dtype)))
+}
+
+/// What a product of `out_dtype` is added to: of the matrices' dtype, or of the product's.
+fn beside(
+    op: &'static str,
+    input: &Tensor,
+    matrices: [&Tensor; 2],
+    out_dtype: Option<DType>,
+) -> Result<Tensor> {
+    let Some(dtype) = out_dtype else { return Ok(input.clone()) };
+    let (got, own) = (input.dtype(), joint(matrices));
+    if got != own && got != dtype {
+        let text = format!("with an out_dtype adds to {own} or {dtype}, got {got}");
+        return Err(Error::new(op, ErrorKind::DType(text)));
+    }
+    Ok(input.to_dtype(dtype))
 }
 
 /// The cross product along an axis of three.
@@ -363,28 +395,44 @@ impl Tensor {
         Ok(Tensor::from_node(out))
     }
 
-    /// The product of two matrices.
+    /// The product of two matrices. With `out_dtype` of float32, that of halves is not rounded to their dtype.
     ///
     /// # Errors
     ///
-    /// What is no matrix, inner sizes that differ, unlike devices.
-    pub fn mm(&self, mat2: &Tensor) -> Result<Tensor> {
+    /// What is no matrix, inner sizes that differ, unlike devices; an `out_dtype` that is neither the matrices' nor float32 of halves.
+    pub fn mm(
+        &self,
+        mat2: &Tensor,
+        #[python]
+        #[default(None)]
+        out_dtype: Option<DType>,
+    ) -> Result<Tensor> {
         ranks("mm", [(self, 2), (mat2, 2)])?;
-        self.try_matmul(mat2)
+        let [a, b] = widened("mm", [self, mat2], out_dtype)?;
+        a.try_matmul(&b)
     }
 
-    /// The products of two batches of matrices, `[b, n, m]` and `[b, m, p]`.
+    /// The products of two batches of matrices, `[b, n, m]` and `[b, m, p]`. With `out_dtype` of float32, those of halves are not rounded to
+    /// their dtype.
     ///
     /// # Errors
     ///
-    /// Other than three axes, batches or inner sizes that differ, unlike devices.
-    pub fn bmm(&self, mat2: &Tensor) -> Result<Tensor> {
+    /// Other than three axes, batches or inner sizes that differ, unlike devices; an `out_dtype` that is neither the matrices' nor float32 of
+    /// halves.
+    pub fn bmm(
+        &self,
+        mat2: &Tensor,
+        #[python]
+        #[default(None)]
+        out_dtype: Option<DType>,
+    ) -> Result<Tensor> {
         ranks("bmm", [(self, 3), (mat2, 3)])?;
         let (a, b) = (self.shape(), mat2.shape());
         if a[0] != b[0] {
             return misfit("bmm", format!("shapes {a} and {b} are batches of different sizes"));
         }
-        self.try_matmul(mat2)
+        let [a, b] = widened("bmm", [self, mat2], out_dtype)?;
+        a.try_matmul(&b)
     }
 
     /// The product of a matrix and a vector.
@@ -439,17 +487,22 @@ impl Tensor {
     ///
     /// # Errors
     ///
-    /// What is no matrix, shapes that do not fit, unlike devices. Beside integers, factors lose their fractions.
+    /// What is no matrix, shapes that do not fit, unlike devices; an `out_dtype` (see `mm`) that does not fit. Beside integers, factors lose
+    /// their fractions.
     #[surface(method, function, in_place, keywords_from = "beta")]
     pub fn addmm(
         &self,
         mat1: &Tensor,
         mat2: &Tensor,
+        #[python]
+        #[default(None)]
+        out_dtype: Option<DType>,
         #[default(Operand::Int(1))] beta: Operand,
         #[default(Operand::Int(1))] alpha: Operand,
     ) -> Result<Tensor> {
         ranks("addmm", [(mat1, 2), (mat2, 2)])?;
-        added("addmm", self, mat1.try_matmul(mat2)?, beta, alpha)
+        let [a, b] = widened("addmm", [mat1, mat2], out_dtype)?;
+        added("addmm", &beside("addmm", self, [mat1, mat2], out_dtype)?, a.try_matmul(&b)?, beta, alpha)
     }
 
     /// `beta · self + alpha · mat @ vec`, of a matrix and a vector; the tensor broadcasts to the product. With `beta` 0 it is not
@@ -496,17 +549,22 @@ impl Tensor {
     ///
     /// # Errors
     ///
-    /// Other than three axes, shapes that do not fit, unlike devices. Beside integers, factors lose their fractions.
+    /// Other than three axes, shapes that do not fit, unlike devices; an `out_dtype` (see `bmm`) that does not fit. Beside integers, factors lose
+    /// their fractions.
     #[surface(method, function, in_place, keywords_from = "beta")]
     pub fn baddbmm(
         &self,
         batch1: &Tensor,
         batch2: &Tensor,
+        #[python]
+        #[default(None)]
+        out_dtype: Option<DType>,
         #[default(Operand::Int(1))] beta: Operand,
         #[default(Operand::Int(1))] alpha: Operand,
     ) -> Result<Tensor> {
         ranks("baddbmm", [(batch1, 3), (batch2, 3)])?;
-        added("baddbmm", self, batch1.try_bmm(batch2)?, beta, alpha)
+        let [a, b] = widened("baddbmm", [batch1, batch2], out_dtype)?;
+        added("baddbmm", &beside("baddbmm", self, [batch1, batch2], out_dtype)?, a.try_bmm(&b)?, beta, alpha)
     }
 
     /// `beta · self + alpha · vec1 ⊗ vec2`; the tensor broadcasts to the products. With `beta` 0 it is not looked at. Of truth values a
@@ -815,7 +873,10 @@ impl Tensor {
                     Order::Word(word) => format!("{word:?}"),
                     Order::Number(p) => format!("{p}"),
                 };
-                let text = format!("takes one axis and a number, or two axes, got {count} of {} and {order}", node.shape());
+                let text = format!(
+                    "takes one axis and a number, or two axes, got {count} of {} and {order}",
+                    node.shape()
+                );
                 return misfit("norm", text);
             }
         };

@@ -249,7 +249,7 @@ impl Tensor {
     /// # Errors
     ///
     /// What is no square matrix, numbers that are not finite, other dtypes.
-    #[surface(linalg)]
+    #[surface(linalg, manners(Named("input", "A")))]
     pub fn matrix_sqrth(A: &Tensor) -> Result<Tensor> {
         let begun = Begun::with(&[A]);
         let root = {

@@ -133,11 +133,12 @@ impl Tensor {
     ///
     /// Another number of elements; elements that do not lie so that they can be seen in that shape, as those of a transposed
     /// matrix in one axis.
-    #[surface(method, view, variadic, name = "view", manners(Bits))]
-    pub fn view_as_shape(&self, shape: &[isize]) -> Result<Tensor> {
+    #[surface(method, view, variadic, manners(Bits))]
+    pub fn view(&self, shape: &[isize]) -> Result<Tensor> {
         let wanted = self.shape_of(shape)?;
         let text = || format!("{shape:?} is no view of the elements as they lie; reshape() copies them");
-        self.view(&View::Reshape, wanted).ok_or_else(|| Error::new("view", ErrorKind::Shape(text())))
+        let seen = self.view_through(&[(&View::Reshape, wanted)]);
+        seen.ok_or_else(|| Error::new("view", ErrorKind::Shape(text())))
     }
 
     /// As `view`, to the shape of another tensor.
@@ -147,7 +148,7 @@ impl Tensor {
     /// As `view`.
     #[surface(method, view)]
     pub fn view_as(&self, other: &Tensor) -> Result<Tensor> {
-        self.view_as_shape(&signed(&other.shape()))
+        self.view(&signed(&other.shape()))
     }
 
     /// Axes `start_dim` to `end_dim` as one.
@@ -740,6 +741,39 @@ impl Tensor {
 }
 
 impl Tensor {
+    /// All axes in reverse order, a view: of a matrix the transpose. PyTorch's `x.T`.
+    ///
+    /// # Errors
+    ///
+    /// A device that cannot be used.
+    #[allow(non_snake_case)] // PyTorch's
+    #[track_caller]
+    pub fn T(&self) -> Result<Tensor> {
+        crate::caller::public("T", || {
+            let axes: Axes = (0..self.rank()).rev().collect();
+            self.permuted(&axes)
+        })
+    }
+
+    /// The last two axes exchanged, a view: the transposes of a stack of matrices. Of a tensor without axes, a view of it. PyTorch's `x.mT`.
+    ///
+    /// # Errors
+    ///
+    /// One axis.
+    #[allow(non_snake_case)] // PyTorch's
+    #[track_caller]
+    pub fn mT(&self) -> Result<Tensor> {
+        crate::caller::public("mT", || match self.rank() {
+            0 => self.permuted(&[]),
+            rank => {
+                at_least(self, 2)?;
+                let mut axes: Axes = (0..rank).collect();
+                axes.swap(rank - 2, rank - 1);
+                self.permuted(&axes)
+            }
+        })
+    }
+
     /// The shape that all broadcast to.
     ///
     /// # Errors

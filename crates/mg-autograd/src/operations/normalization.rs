@@ -211,7 +211,7 @@ impl Tensor {
     /// # Errors
     ///
     /// An axis that is not there.
-    #[surface(function)]
+    #[surface(function, manners(Receiver("v")))]
     pub fn norm_except_dim(&self, #[default(2)] pow: i64, #[default(0)] dim: i64) -> Result<Tensor> {
         if dim == -1 {
             return self.try_vector_norm(pow as f64, &[], false, None);

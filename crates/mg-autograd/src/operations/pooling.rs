@@ -271,11 +271,13 @@ pub(super) fn asked(answer: (Tensor, Tensor), indices: bool) -> (Tensor, Option<
 }
 
 macro_rules! plain {
-    ($($name:ident $try_name:ident $asked:ident $try_asked:ident $axes:literal;)*) => {
+    ($($name:ident $try_name:ident $try_asked:ident $axes:literal;)*) => {
         /// Pooling as Rust calls it; Python's functions may answer with indices, too.
         impl Tensor {
             $(
-                #[doc = concat!("The largest element of each window over the last ", $axes, " axes; see `", stringify!($asked), "`.")]
+                #[doc = concat!("The largest element of each window of `kernel_size` over the last ", $axes, " axes; NaN if any is. Windows are `stride`")]
+                /// (`kernel_size`, where that is empty) apart, begin `padding` before the plane (at most half a window), and have steps of `dilation`;
+                /// with `ceil_mode` the last one may hang over. Of equal elements the first has the gradient.
                 ///
                 /// # Panics
                 ///
@@ -292,11 +294,11 @@ macro_rules! plain {
                     crate::ops::or_panic(self.$try_name(kernel_size, stride, padding, dilation, ceil_mode))
                 }
 
-                #[doc = concat!("The largest element of each window over the last ", $axes, " axes; see `", stringify!($asked), "`.")]
+                #[doc = concat!("As [`Tensor::", stringify!($name), "`].")]
                 ///
                 /// # Errors
                 ///
-                /// Windows that do not fit.
+                /// Another number of axes; windows that do not fit; numbers that are 0; truth values.
                 #[track_caller]
                 pub fn $try_name(
                     &self,
@@ -313,9 +315,9 @@ macro_rules! plain {
     };
 }
 plain! {
-    max_pool1d try_max_pool1d max_pool1d_asked try_max_pool1d_asked "one";
-    max_pool2d try_max_pool2d max_pool2d_asked try_max_pool2d_asked "two";
-    max_pool3d try_max_pool3d max_pool3d_asked try_max_pool3d_asked "three";
+    max_pool1d try_max_pool1d try_max_pool1d_asked "one";
+    max_pool2d try_max_pool2d try_max_pool2d_asked "two";
+    max_pool3d try_max_pool3d try_max_pool3d_asked "three";
 }
 
 #[operations(POOLING)]
@@ -328,6 +330,7 @@ impl Tensor {
     /// # Errors
     ///
     /// Another number of axes; windows that do not fit; numbers that are 0; truth values.
+    #[doc(hidden)] // Rust says which of the two it asks for by the name
     #[surface(function, nn, name = "max_pool1d", manners(Truth("return_indices")))]
     #[allow(clippy::too_many_arguments)] // PyTorch's
     pub fn max_pool1d_asked(
@@ -386,6 +389,7 @@ impl Tensor {
     /// # Errors
     ///
     /// Another number of axes; windows that do not fit; numbers that are 0; truth values.
+    #[doc(hidden)] // Rust says which of the two it asks for by the name
     #[surface(function, nn, name = "max_pool2d", manners(Truth("return_indices")))]
     #[allow(clippy::too_many_arguments)] // PyTorch's
     pub fn max_pool2d_asked(
@@ -444,6 +448,7 @@ impl Tensor {
     /// # Errors
     ///
     /// Another number of axes; windows that do not fit; numbers that are 0; truth values.
+    #[doc(hidden)] // Rust says which of the two it asks for by the name
     #[surface(function, nn, name = "max_pool3d", manners(Truth("return_indices")))]
     #[allow(clippy::too_many_arguments)] // PyTorch's
     pub fn max_pool3d_asked(

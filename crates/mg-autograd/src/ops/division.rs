@@ -34,6 +34,8 @@ impl Tensor {
             Ok(Tensor::from_node(Division::remaining("fmod", self.look(), other.into().look())?.cut_off()))
         })
     }
+
+    mg_macros::twins!(fmod(other));
 }
 
 /// The remainder with the sign of the divisor.

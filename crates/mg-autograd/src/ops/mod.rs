@@ -176,14 +176,15 @@ impl Tensor {
         Term::Node(self.node())
     }
 
-    /// `a` where the condition (bool) holds, else `b`.
+    /// `a` where the condition (bool) holds, else `b`. Bytes (u8) are truth values, as in PyTorch.
     ///
     /// # Errors
     ///
-    /// A condition that is not bool, shapes that do not broadcast, unlike devices.
+    /// A condition of another dtype, shapes that do not broadcast, unlike devices.
     #[track_caller]
     pub fn where_(condition: &Tensor, a: impl Into<Operand>, b: impl Into<Operand>) -> Result<Tensor> {
         let (a, b, condition) = (a.into().look(), b.into().look(), condition.node());
+        let condition = if condition.dtype() == DType::U8 { cast(condition, DType::Bool) } else { condition };
         if !condition.dtype().is_bool() {
             let text = format!("takes a condition of truth values, got {}", condition.dtype());
             return Err(Error::new("where", ErrorKind::DType(text)));

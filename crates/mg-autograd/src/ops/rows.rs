@@ -25,6 +25,23 @@ macro_rules! method {
     ([$($doc:literal)+] Fmod $($rest:tt)*) => {};
     // Declared by itself: half types have other neighbours.
     ([$($doc:literal)+] NextAfter $($rest:tt)*) => {};
+    // PyTorch has these in its room of special functions alone, where nothing is written in place.
+    ([$($doc:literal)+] Entr $($rest:tt)*) => { plain!([$($doc)+] Entr $($rest)*); };
+    ([$($doc:literal)+] Erfcx $($rest:tt)*) => { plain!([$($doc)+] Erfcx $($rest)*); };
+    ([$($doc:literal)+] Ndtri $($rest:tt)*) => { plain!([$($doc)+] Ndtri $($rest)*); };
+    ([$($doc:literal)+] I0e $($rest:tt)*) => { plain!([$($doc)+] I0e $($rest)*); };
+    ([$($doc:literal)+] I1e $($rest:tt)*) => { plain!([$($doc)+] I1e $($rest)*); };
+    ([$($doc:literal)+] $Name:ident $method:ident $try_method:ident ($a:ident)) => {
+        plain!([$($doc)+] $Name $method $try_method ($a));
+        mg_macros::twins!($method());
+    };
+    ([$($doc:literal)+] $Name:ident $method:ident $try_method:ident ($a:ident $b:ident)) => {
+        plain!([$($doc)+] $Name $method $try_method ($a $b));
+        mg_macros::twins!($method(other));
+    };
+}
+
+macro_rules! plain {
     ([$($doc:literal)+] $Name:ident $method:ident $try_method:ident ($a:ident)) => {
         $(#[doc = $doc])+
         ///
@@ -82,12 +99,48 @@ macro_rules! methods {
 }
 mg_kernels::for_each_row!(methods);
 
+macro_rules! also_called {
+    ($($Name:ident $method:ident $operand:tt: $($other:ident)+;)*) => {
+        /// What PyTorch and the array API standard call a row besides.
+        const fn aliases(row: Row) -> &'static [&'static str] {
+            match row {
+                $(Row::$Name => &[$(stringify!($other)),+],)*
+                _ => &[],
+            }
+        }
+
+        /// Rows of the op table by their other names.
+        impl Tensor {
+            $($(mg_macros::twins!($other = $method $operand);)+)*
+        }
+    };
+}
+also_called! {
+    Abs abs(): absolute;
+    Neg neg(): negative;
+    Sign sign(): sgn;
+    Sub sub(other): subtract;
+    Mul mul(other): multiply;
+    Div div(other): divide true_divide;
+    Trunc trunc(): fix;
+    Asin asin(): arcsin;
+    Acos acos(): arccos;
+    Atan atan(): arctan;
+    Atan2 atan2(other): arctan2;
+    Asinh asinh(): arcsinh;
+    Acosh acosh(): arccosh;
+    Atanh atanh(): arctanh;
+    Lt lt(other): less;
+    Le le(other): less_equal;
+    Ne ne(other): not_equal;
+}
+
 macro_rules! described {
     ($([$($doc:literal)+] $Name:ident $name:literal $method:ident $try_method:ident $class:ident ($($arg:ident)+);)*) => {
         /// The rows of the op table as operations of the public surface.
         pub(crate) const ROWS: &[Operation] = &[$(Operation {
             name: $name,
-            aliases: public_of(Row::$Name).aliases,
+            aliases: aliases(Row::$Name),
             documentation: concat!($($doc, "\n"),+),
             places: public_of(Row::$Name).places,
             has_receiver: true,
@@ -138,15 +191,13 @@ fn called(name: &'static str, row: Row, args: &Given<'_, '_>) -> Result<Answer> 
 struct Public {
     /// Where Python has it: nowhere, if it is no operation as it is.
     places: &'static [Place],
-    /// What PyTorch and the array API standard call it besides.
-    aliases: &'static [&'static str],
     /// In what other ways it may be called.
     manners: &'static [Manner],
 }
 
 impl Public {
     const fn at(places: &'static [Place]) -> Public {
-        Public { places, aliases: &[], manners: &[] }
+        Public { places, manners: &[] }
     }
 
     const fn called_by(self, manners: &'static [Manner]) -> Public {
@@ -157,9 +208,7 @@ impl Public {
 const fn public_of(row: Row) -> Public {
     use Place::{Function, Method, Special};
     const NOWHERE: Public = Public::at(&[]);
-    const fn also(aliases: &'static [&'static str]) -> Public {
-        Public { aliases, ..Public::at(&[Method, Function]) }
-    }
+    const BOTH: Public = Public::at(&[Method, Function]);
     match row {
         // Of gradients alone.
         Row::Gate | Row::GeluSlope => NOWHERE,
@@ -174,26 +223,24 @@ const fn public_of(row: Row) -> Public {
         | Row::Exp2
         | Row::Digamma
         | Row::Round => Public::at(&[Method, Function, Special]),
-        Row::Abs => also(&["absolute"]),
-        Row::Neg => also(&["negative"]),
-        Row::Sign => also(&["sgn"]),
-        Row::Add => also(&[]).called_by(&[Manner::FactorFirst, Manner::TwoNumbers]),
-        Row::Sub => also(&["subtract"]).called_by(&[Manner::FactorFirst, Manner::TwoNumbers]),
-        Row::Mul => also(&["multiply"]).called_by(&[Manner::TwoNumbers]),
-        Row::Div => also(&["divide", "true_divide"]).called_by(&[Manner::TwoNumbers]),
-        Row::Relu => also(&[]).called_by(&[Manner::WritesLast]),
-        Row::Trunc => also(&["fix"]),
-        Row::Asin => also(&["arcsin"]),
-        Row::Acos => also(&["arccos"]),
-        Row::Atan => also(&["arctan"]),
-        Row::Atan2 => also(&["arctan2"]),
-        Row::Asinh => also(&["arcsinh"]),
-        Row::Acosh => also(&["arccosh"]),
-        Row::Atanh => also(&["arctanh"]),
-        Row::Lt => also(&["less"]),
-        Row::Le => also(&["less_equal"]),
-        Row::Ne => also(&["not_equal"]),
-        Row::Maximum
+        Row::Add | Row::Sub => BOTH.called_by(&[Manner::FactorFirst, Manner::TwoNumbers]),
+        Row::Mul | Row::Div => BOTH.called_by(&[Manner::TwoNumbers]),
+        Row::Relu => BOTH.called_by(&[Manner::WritesLast]),
+        Row::Abs
+        | Row::Neg
+        | Row::Sign
+        | Row::Trunc
+        | Row::Asin
+        | Row::Acos
+        | Row::Atan
+        | Row::Atan2
+        | Row::Asinh
+        | Row::Acosh
+        | Row::Atanh
+        | Row::Lt
+        | Row::Le
+        | Row::Ne
+        | Row::Maximum
         | Row::Minimum
         | Row::Square
         | Row::Exp
@@ -222,7 +269,7 @@ const fn public_of(row: Row) -> Public {
         | Row::And
         | Row::Or
         | Row::Xor
-        | Row::Not => also(&[]),
+        | Row::Not => BOTH,
     }
 }
 

@@ -210,13 +210,8 @@ impl Tensor {
         }
     }
 
-    /// A view of this tensor, through which it can be written; `None` where its elements do not lie so that there can be one.
-    #[track_caller]
-    pub(crate) fn view(&self, view: &View, shape: Shape) -> Option<Tensor> {
-        self.view_through(&[(view, shape)])
-    }
-
-    /// As [`Tensor::view`], of a view of a view (and so on), each with its shape.
+    /// A view of a view (and so on) of this tensor, each with its shape, through which it can be written; `None` where its elements do not lie so that
+    /// there can be one.
     #[track_caller]
     pub(crate) fn view_through(&self, views: &[(&View, Shape)]) -> Option<Tensor> {
         let made_at = mg_graph::line();
