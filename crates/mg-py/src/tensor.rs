@@ -196,7 +196,7 @@ impl PyTensor {
         if other.huge && !self.t.dtype().is_float() {
             return Err(PyValueError::new_err(format!(
                 "an integer beyond 2**63 does not fit {}",
-                self.t.dtype()
+                self.t.dtype().long_name()
             )));
         }
         let t = build(py, || f(&self.t, other.operand))?;
