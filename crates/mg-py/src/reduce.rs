@@ -199,7 +199,7 @@ impl PyTensor {
     /// >>> x.max()
     /// tensor(7)
     /// >>> x.max(dim=1)
-    /// (values=tensor([7, 3]), indices=tensor([1, 0]))
+    /// max(values=tensor([7, 3]), indices=tensor([1, 0]))
     /// >>> x.max(mg.tensor(3))
     /// tensor([[3, 7],
     ///         [3, 3]])
@@ -233,7 +233,7 @@ impl PyTensor {
     /// >>> x.min()
     /// tensor(1)
     /// >>> x.min(dim=1)
-    /// (values=tensor([1, 2]), indices=tensor([0, 1]))
+    /// min(values=tensor([1, 2]), indices=tensor([0, 1]))
     /// >>> x.min(mg.tensor(3))
     /// tensor([[1, 3],
     ///         [3, 2]])

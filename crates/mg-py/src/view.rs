@@ -233,7 +233,7 @@ impl PyTensor {
     /// As `to(float16)`.
     ///
     /// >>> mg.tensor([1.0, 1e6]).half()
-    /// tensor([ 1., inf], dtype=micrograd_rs.float16)
+    /// tensor([1., inf], dtype=micrograd_rs.float16)
     #[pyo3(signature = (memory_format=None))]
     fn half(
         slf: Bound<'_, PyTensor>,

@@ -757,6 +757,11 @@ def rnn_tanh(*args: Any, **named: Any) -> tuple[Tensor, Tensor]:
     """An Elman network of tanh. A call is `rnn_tanh(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first)`, or over
     packed sequences `rnn_tanh(data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional)`, where rows `data` are as
     `nn.utils.rnn.pack_padded_sequence` lays them, and answers with rows.
+
+    >>> layer, x, h = mg.nn.RNN(3, 2), mg.ones(4, 1, 3), mg.zeros(1, 1, 2)
+    >>> answer = mg.rnn_tanh(x, h, list(layer.parameters()), True, 1, 0.0, False, False, False)
+    >>> [part.shape for part in answer]
+    [(4, 1, 2), (1, 1, 2)]
     """
     return _recurrent("RNN_TANH", _ops.rnn_tanh, args, named)
 
@@ -765,6 +770,11 @@ def rnn_relu(*args: Any, **named: Any) -> tuple[Tensor, Tensor]:
     """An Elman network of `max(x, 0)`. A call is `rnn_relu(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first)`, or over
     packed sequences `rnn_relu(data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional)`, where rows `data` are as
     `nn.utils.rnn.pack_padded_sequence` lays them, and answers with rows.
+
+    >>> layer, x, h = mg.nn.RNN(3, 2, nonlinearity="relu"), mg.ones(4, 1, 3), mg.zeros(1, 1, 2)
+    >>> answer = mg.rnn_relu(x, h, list(layer.parameters()), True, 1, 0.0, False, False, False)
+    >>> [part.shape for part in answer]
+    [(4, 1, 2), (1, 1, 2)]
     """
     return _recurrent("RNN_RELU", _ops.rnn_relu, args, named)
 
@@ -773,13 +783,23 @@ def gru(*args: Any, **named: Any) -> tuple[Tensor, Tensor]:
     """Gated recurrent units (Cho et al., 2014). A call is `gru(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first)`, or over
     packed sequences `gru(data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional)`, where rows `data` are as
     `nn.utils.rnn.pack_padded_sequence` lays them, and answers with rows.
+
+    >>> layer, x, h = mg.nn.GRU(3, 2), mg.ones(4, 1, 3), mg.zeros(1, 1, 2)
+    >>> answer = mg.gru(x, h, list(layer.parameters()), True, 1, 0.0, False, False, False)
+    >>> [part.shape for part in answer]
+    [(4, 1, 2), (1, 1, 2)]
     """
     return _recurrent("GRU", _ops.gru, args, named)
 
 
 def lstm(*args: Any, **named: Any) -> tuple[Tensor, Tensor, Tensor]:
-    """Long short-term memory (Hochreiter and Schmidhuber, 1997); `hx` is a list of two states. A call is `lstm(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first)`, or over
-    packed sequences `lstm(data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional)`, where rows `data` are as
+    """Long short-term memory (Hochreiter and Schmidhuber, 1997); `hx` is a list of two states. A call is
+    `lstm(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first)`, or over packed sequences `lstm(data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional)`, where rows `data` are as
     `nn.utils.rnn.pack_padded_sequence` lays them, and answers with rows.
+
+    >>> layer, x, h = mg.nn.LSTM(3, 2), mg.ones(4, 1, 3), mg.zeros(1, 1, 2)
+    >>> answer = mg.lstm(x, [h, h], list(layer.parameters()), True, 1, 0.0, False, False, False)
+    >>> [part.shape for part in answer]
+    [(4, 1, 2), (1, 1, 2), (1, 1, 2)]
     """
     return _recurrent("LSTM", _ops.lstm, args, named)

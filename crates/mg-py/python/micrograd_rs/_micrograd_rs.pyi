@@ -631,8 +631,12 @@ class Tensor:
         >>> mg.tensor([1, 2]).type_as(mg.tensor([0.5]))
         tensor([1., 2.])
         """
-    def dim_order(self) -> tuple[_int, ...]:
-        """The axes from the one with the largest stride on: the order in which elements lie in memory.
+    def dim_order(self, *, ambiguity_check: _bool | Sequence[Any] = False) -> tuple[_int, ...]:
+        """The axes from the one with the largest stride on: the order in which elements lie in memory. With `ambiguity_check` (True, or a list of memory
+        formats), RuntimeError where there are several such orders.
+
+        Arguments:
+            ambiguity_check: whether several orders are refused
 
         >>> mg.zeros(2, 3, 4).transpose(0, 2).dim_order()
         (2, 1, 0)
@@ -1926,7 +1930,7 @@ class Tensor:
         >>> x.log_softmax(dim=0)
         tensor([-1000.,     0.])
         """
-    def rrelu_(self, lower: _float = 0.125, upper: _float = 0.3333333333333333, training: _bool = False) -> Self:
+    def rrelu_(self, lower: _float = 0.125, upper: _float = 0.3333333333333333, training: _bool = False, *, generator: Generator | None = None) -> Self:
         """`rrelu`, written into the tensor, which is answered. See `rrelu`."""
     @overload
     def new_zeros(self, size: _Sizes, *, dtype: _DType | None = None, device: _Device | None = None, requires_grad: _bool = False) -> Tensor:
@@ -2076,7 +2080,7 @@ class Tensor:
             to (float, default 1.0)
             generator (Generator, or None): where random numbers are drawn from, by itself the default one
 
-        Errors: A tensor that is not of floats; bounds in the wrong order.
+        Errors: A tensor that is not of floats; bounds in the wrong order, or that the dtype does not hold.
 
         >>> x = mg.zeros(100).uniform_(2, 3)
         >>> bool(((2 <= x) & (x < 3)).all())
@@ -2147,8 +2151,8 @@ class Tensor:
         tensor(True)
         """
     def random_(self, from_: _int | None = None, to: _int | None = None, *, generator: Generator | None = None) -> Self:
-        """Random integers from `from` up to `to`, which is left out, in the tensor's shape and dtype. With one bound, from 0 up to it;
-        with none, all that are not negative, of floats those up to which there are all.
+        """Random integers from `from` (0, if it is not given) up to `to`, which is left out, in the tensor's shape and dtype. Without `to`, up to the
+        largest of the dtype, of floats up to where they hold all; with the least of int64 as `from`, all of 64 bits.
 
         Arguments:
             from_ (int, or None): the lower bound, which may be named `from` too
@@ -2321,13 +2325,13 @@ class Tensor:
         """
     def dropout(self, p: _float = 0.5, training: _bool = True) -> Tensor:
         """In training, zeros with probability `p`, and the survivors scaled by 1/(1 − p) (Srivastava et al., 2014); else the tensor
-        itself. Integers become the default float.
+        itself. Each element is multiplied with 0 or the scale: an infinity that is left out is NaN.
 
         Arguments:
             p (float, default 0.5)
             training (bool, default True)
 
-        Errors: A probability outside [0, 1].
+        Errors: A probability outside [0, 1]; integers, where some are left out.
 
         >>> x = mg.ones(1000)
         >>> x.dropout(p=0.5).unique()
@@ -3500,26 +3504,30 @@ class Tensor:
         >>> mg.ones(5, 1, 2, 3).matmul(mg.ones(4, 3, 2)).shape
         (5, 4, 2, 2)
         """
-    def mm(self, mat2: Tensor) -> Tensor:
-        """The product of two matrices.
+    def mm(self, mat2: Tensor, out_dtype: _DType | None = None) -> Tensor:
+        """The product of two matrices. With `out_dtype` of float32, that of halves is not rounded to their dtype.
 
         Arguments:
             mat2 (tensor): the matrix on the right
+            out_dtype (dtype, or None)
 
-        Errors: What is no matrix, inner sizes that differ, unlike devices.
+        Errors: What is no matrix, inner sizes that differ, unlike devices; an `out_dtype` that is neither the matrices' nor float32 of halves.
 
         >>> x = mg.tensor([[1, 2], [3, 4]])
         >>> x.mm(x)
         tensor([[ 7, 10],
                 [15, 22]])
         """
-    def bmm(self, mat2: Tensor) -> Tensor:
-        """The products of two batches of matrices, `[b, n, m]` and `[b, m, p]`.
+    def bmm(self, mat2: Tensor, out_dtype: _DType | None = None) -> Tensor:
+        """The products of two batches of matrices, `[b, n, m]` and `[b, m, p]`. With `out_dtype` of float32, those of halves are not rounded to
+        their dtype.
 
         Arguments:
             mat2 (tensor): the matrices on the right
+            out_dtype (dtype, or None)
 
-        Errors: Other than three axes, batches or inner sizes that differ, unlike devices.
+        Errors: Other than three axes, batches or inner sizes that differ, unlike devices; an `out_dtype` that is neither the matrices' nor float32 of
+        halves.
 
         >>> x = mg.ones(5, 2, 3)
         >>> x.bmm(mg.ones(5, 3, 4)).shape
@@ -3599,23 +3607,25 @@ class Tensor:
         tensor([[10, 20, 30],
                 [20, 40, 60]])
         """
-    def addmm(self, mat1: Tensor, mat2: Tensor, *, beta: _Operand = 1, alpha: _Operand = 1) -> Tensor:
+    def addmm(self, mat1: Tensor, mat2: Tensor, out_dtype: _DType | None = None, *, beta: _Operand = 1, alpha: _Operand = 1) -> Tensor:
         """`beta · self + alpha · mat1 @ mat2`, of matrices; the tensor broadcasts to the product. With `beta` 0 it is not looked at.
 
         Arguments:
             mat1 (tensor)
             mat2 (tensor)
+            out_dtype (dtype, or None)
             beta (tensor or number, default 1): what the tensor is multiplied by
             alpha (tensor or number, default 1): what the product is multiplied by
 
-        Errors: What is no matrix, shapes that do not fit, unlike devices. Beside integers, factors lose their fractions.
+        Errors: What is no matrix, shapes that do not fit, unlike devices; an `out_dtype` (see `mm`) that does not fit. Beside integers, factors lose
+        their fractions.
 
         >>> x = mg.tensor([100.0, 200.0])
         >>> x.addmm(mg.eye(2), mg.tensor([[1.0, 2.0], [3.0, 4.0]]), alpha=10)
         tensor([[110., 220.],
                 [130., 240.]])
         """
-    def addmm_(self, mat1: Tensor, mat2: Tensor, *, beta: _Operand = 1, alpha: _Operand = 1) -> Self:
+    def addmm_(self, mat1: Tensor, mat2: Tensor, out_dtype: _DType | None = None, *, beta: _Operand = 1, alpha: _Operand = 1) -> Self:
         """`addmm`, written into the tensor, which is answered. See `addmm`."""
     def addmv(self, mat: Tensor, vec: Tensor, *, beta: _Operand = 1, alpha: _Operand = 1) -> Tensor:
         """`beta · self + alpha · mat @ vec`, of a matrix and a vector; the tensor broadcasts to the product. With `beta` 0 it is not
@@ -3654,24 +3664,26 @@ class Tensor:
         """
     def addbmm_(self, batch1: Tensor, batch2: Tensor, *, beta: _Operand = 1, alpha: _Operand = 1) -> Self:
         """`addbmm`, written into the tensor, which is answered. See `addbmm`."""
-    def baddbmm(self, batch1: Tensor, batch2: Tensor, *, beta: _Operand = 1, alpha: _Operand = 1) -> Tensor:
+    def baddbmm(self, batch1: Tensor, batch2: Tensor, out_dtype: _DType | None = None, *, beta: _Operand = 1, alpha: _Operand = 1) -> Tensor:
         """`beta · self + alpha · batch1 @ batch2`, of batches of matrices; the tensor broadcasts to the products. With `beta` 0 it is
         not looked at.
 
         Arguments:
             batch1 (tensor)
             batch2 (tensor)
+            out_dtype (dtype, or None)
             beta (tensor or number, default 1): what the tensor is multiplied by
             alpha (tensor or number, default 1): what the products are multiplied by
 
-        Errors: Other than three axes, shapes that do not fit, unlike devices. Beside integers, factors lose their fractions.
+        Errors: Other than three axes, shapes that do not fit, unlike devices; an `out_dtype` (see `bmm`) that does not fit. Beside integers, factors lose
+        their fractions.
 
         >>> x = mg.ones(3, 2, 2)
         >>> x.baddbmm(mg.ones(3, 2, 1), mg.ones(3, 1, 2), beta=10)[0]
         tensor([[11., 11.],
                 [11., 11.]])
         """
-    def baddbmm_(self, batch1: Tensor, batch2: Tensor, *, beta: _Operand = 1, alpha: _Operand = 1) -> Self:
+    def baddbmm_(self, batch1: Tensor, batch2: Tensor, out_dtype: _DType | None = None, *, beta: _Operand = 1, alpha: _Operand = 1) -> Self:
         """`baddbmm`, written into the tensor, which is answered. See `baddbmm`."""
     def addr(self, vec1: Tensor, vec2: Tensor, *, beta: _Operand = 1, alpha: _Operand = 1) -> Tensor:
         """`beta · self + alpha · vec1 ⊗ vec2`; the tensor broadcasts to the products. With `beta` 0 it is not looked at. Of truth values a
@@ -4716,7 +4728,7 @@ class Tensor:
         """
     def var(self, dim: _Dims | None = None, unbiased: _bool | None = None, keepdim: _bool = False, *, correction: _float | None = None) -> Tensor:
         """The variance of all elements, or over some axes: squares of deviations from the mean, over their count less
-        `correction`, which is 1 (Bessel's) unless `unbiased` is false. Over 0, where the correction is larger. Integers become the default float.
+        `correction`, which is 1 (Bessel's) unless `unbiased` is false. Over 0, where the correction is larger.
 
         Arguments:
             dim (int or ints, or None): along which axes
@@ -4724,7 +4736,7 @@ class Tensor:
             keepdim (bool, default False): whether the axes stay, with size 1
             correction (float, or None)
 
-        Errors: An axis out of range or named twice.
+        Errors: A tensor that is not of floats; an axis out of range or named twice.
 
         >>> x = mg.tensor([1.0, 2.0, 3.0, 4.0])
         >>> x.var(), x.var(correction=0)
@@ -4732,7 +4744,7 @@ class Tensor:
         """
     def std(self, dim: _Dims | None = None, unbiased: _bool | None = None, keepdim: _bool = False, *, correction: _float | None = None) -> Tensor:
         """The standard deviation, the square root of the variance, of all elements or over some axes; see `var`. Its gradient is 0
-        where nothing varies. Integers become the default float.
+        where nothing varies.
 
         Arguments:
             dim (int or ints, or None): along which axes
@@ -4740,7 +4752,7 @@ class Tensor:
             keepdim (bool, default False): whether the axes stay, with size 1
             correction (float, or None): by how much less than their count they are divided; 1, where nothing is said
 
-        Errors: An axis out of range or named twice.
+        Errors: A tensor that is not of floats; an axis out of range or named twice.
 
         >>> x = mg.tensor([[1.0, 3.0], [1.0, 5.0]])
         >>> x.std(dim=1)
@@ -6629,7 +6641,47 @@ def promote_types(type1: _DType, type2: _DType) -> _DTypeClass:
     >>> mg.promote_types(mg.int64, mg.float16), mg.promote_types(mg.uint8, mg.int8)
     (micrograd_rs.float16, micrograd_rs.int16)
     """
+@overload
 def result_type(tensor1: _Operand, tensor2: _Operand) -> _DTypeClass:
+    """The dtype of the result of an operation on two tensors or numbers.
+
+    Arguments:
+        tensor1: a tensor or a number
+        tensor2: another one
+
+    Errors: TypeError for dtypes.
+
+    >>> mg.result_type(mg.tensor([1, 2]), 0.5), mg.result_type(mg.tensor([1.0], dtype=mg.float16), 0.5)
+    (micrograd_rs.float32, micrograd_rs.float16)
+    """
+@overload
+def result_type(*, tensor: Tensor, other: _Operand) -> _DTypeClass:
+    """The dtype of the result of an operation on two tensors or numbers.
+
+    Arguments:
+        tensor1: a tensor or a number
+        tensor2: another one
+
+    Errors: TypeError for dtypes.
+
+    >>> mg.result_type(mg.tensor([1, 2]), 0.5), mg.result_type(mg.tensor([1.0], dtype=mg.float16), 0.5)
+    (micrograd_rs.float32, micrograd_rs.float16)
+    """
+@overload
+def result_type(*, scalar: _float, tensor: Tensor) -> _DTypeClass:
+    """The dtype of the result of an operation on two tensors or numbers.
+
+    Arguments:
+        tensor1: a tensor or a number
+        tensor2: another one
+
+    Errors: TypeError for dtypes.
+
+    >>> mg.result_type(mg.tensor([1, 2]), 0.5), mg.result_type(mg.tensor([1.0], dtype=mg.float16), 0.5)
+    (micrograd_rs.float32, micrograd_rs.float16)
+    """
+@overload
+def result_type(*, scalar1: _float, scalar2: _float) -> _DTypeClass:
     """The dtype of the result of an operation on two tensors or numbers.
 
     Arguments:
@@ -9155,7 +9207,7 @@ def _nn_gumbel_softmax(logits: Tensor, tau: _float = 1.0, hard: _bool = False, d
     tensor([[0., 1., 0.]])
     """
 
-def rrelu(input: Tensor, lower: _float = 0.125, upper: _float = 0.3333333333333333, training: _bool = False) -> Tensor:
+def rrelu(input: Tensor, lower: _float = 0.125, upper: _float = 0.3333333333333333, training: _bool = False, *, generator: Generator | None = None) -> Tensor:
     """`x`, or `x` times a slope where `x` is not positive: in training one for each element, drawn uniformly from [lower, upper),
     else their mean (Xu et al., 2015). Integers become the default float.
 
@@ -9163,6 +9215,7 @@ def rrelu(input: Tensor, lower: _float = 0.125, upper: _float = 0.33333333333333
         lower (float, default 0.125)
         upper (float, default 0.3333333333333333)
         training (bool, default False)
+        generator (Generator, or None): where random numbers are drawn from, by itself the default one
 
     Errors: A `lower` above `upper`.
 
@@ -9171,7 +9224,7 @@ def rrelu(input: Tensor, lower: _float = 0.125, upper: _float = 0.33333333333333
     tensor([-5.5000, 24.0000])
     """
 
-def _nn_rrelu(input: Tensor, lower: _float = 0.125, upper: _float = 0.3333333333333333, training: _bool = False) -> Tensor:
+def _nn_rrelu(input: Tensor, lower: _float = 0.125, upper: _float = 0.3333333333333333, training: _bool = False, *, generator: Generator | None = None) -> Tensor:
     """`x`, or `x` times a slope where `x` is not positive: in training one for each element, drawn uniformly from [lower, upper),
     else their mean (Xu et al., 2015). Integers become the default float.
 
@@ -9179,6 +9232,7 @@ def _nn_rrelu(input: Tensor, lower: _float = 0.125, upper: _float = 0.3333333333
         lower (float, default 0.125)
         upper (float, default 0.3333333333333333)
         training (bool, default False)
+        generator (Generator, or None): where random numbers are drawn from, by itself the default one
 
     Errors: A `lower` above `upper`.
 
@@ -9187,10 +9241,10 @@ def _nn_rrelu(input: Tensor, lower: _float = 0.125, upper: _float = 0.3333333333
     tensor([-5.5000, 24.0000])
     """
 
-def rrelu_(input: Tensor, lower: _float = 0.125, upper: _float = 0.3333333333333333, training: _bool = False) -> Tensor:
+def rrelu_(input: Tensor, lower: _float = 0.125, upper: _float = 0.3333333333333333, training: _bool = False, *, generator: Generator | None = None) -> Tensor:
     """`rrelu`, written into the tensor, which is answered. See `rrelu`."""
 
-def _nn_rrelu_(input: Tensor, lower: _float = 0.125, upper: _float = 0.3333333333333333, training: _bool = False) -> Tensor:
+def _nn_rrelu_(input: Tensor, lower: _float = 0.125, upper: _float = 0.3333333333333333, training: _bool = False, *, generator: Generator | None = None) -> Tensor:
     """`rrelu`, written into the tensor, which is answered. See `rrelu`."""
 
 def _nn_scaled_dot_product_attention(input: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | None = None, dropout_p: _float = 0.0, is_causal: _bool = False, *, scale: _float | None = None, enable_gqa: _bool = False) -> Tensor:
@@ -9548,11 +9602,11 @@ def scalar_tensor(s: _Operand, *, dtype: _DType | None = None, device: _Device |
     """
 
 @overload
-def rand(size: _Sizes | None = None, *, generator: Generator | None = None, dtype: _DType | None = None, device: _Device | None = None, requires_grad: _bool = False) -> Tensor:
+def rand(size: _Sizes, *, generator: Generator | None = None, dtype: _DType | None = None, device: _Device | None = None, requires_grad: _bool = False) -> Tensor:
     """Uniform random numbers in [0, 1), of the default dtype unless another is named.
 
     Arguments:
-        size (int or ints, or None): the shape, as one list or as its numbers
+        size (int or ints): the shape, as one list or as its numbers
         generator (Generator, or None): where random numbers are drawn from, by itself the default one
         dtype (dtype, or None): the dtype of the result
         device (device, or None): where the result is
@@ -9569,7 +9623,7 @@ def rand(*size: _int, generator: Generator | None = None, dtype: _DType | None =
     """Uniform random numbers in [0, 1), of the default dtype unless another is named.
 
     Arguments:
-        size (int or ints, or None): the shape, as one list or as its numbers
+        size (int or ints): the shape, as one list or as its numbers
         generator (Generator, or None): where random numbers are drawn from, by itself the default one
         dtype (dtype, or None): the dtype of the result
         device (device, or None): where the result is
@@ -9583,11 +9637,11 @@ def rand(*size: _int, generator: Generator | None = None, dtype: _DType | None =
     """
 
 @overload
-def randn(size: _Sizes | None = None, *, generator: Generator | None = None, dtype: _DType | None = None, device: _Device | None = None, requires_grad: _bool = False) -> Tensor:
+def randn(size: _Sizes, *, generator: Generator | None = None, dtype: _DType | None = None, device: _Device | None = None, requires_grad: _bool = False) -> Tensor:
     """Normal random numbers of mean 0 and variance 1, of the default dtype unless another is named.
 
     Arguments:
-        size (int or ints, or None): the shape, as one list or as its numbers
+        size (int or ints): the shape, as one list or as its numbers
         generator (Generator, or None): where random numbers are drawn from, by itself the default one
         dtype (dtype, or None): the dtype of the result
         device (device, or None): where the result is
@@ -9605,7 +9659,7 @@ def randn(*size: _int, generator: Generator | None = None, dtype: _DType | None 
     """Normal random numbers of mean 0 and variance 1, of the default dtype unless another is named.
 
     Arguments:
-        size (int or ints, or None): the shape, as one list or as its numbers
+        size (int or ints): the shape, as one list or as its numbers
         generator (Generator, or None): where random numbers are drawn from, by itself the default one
         dtype (dtype, or None): the dtype of the result
         device (device, or None): where the result is
@@ -10081,13 +10135,13 @@ def _nn_normalize(input: Tensor, p: _float = 2.0, dim: _Dims = 1, eps: _float = 
 
 def _nn_dropout(input: Tensor, p: _float = 0.5, training: _bool = True) -> Tensor:
     """In training, zeros with probability `p`, and the survivors scaled by 1/(1 − p) (Srivastava et al., 2014); else the tensor
-    itself. Integers become the default float.
+    itself. Each element is multiplied with 0 or the scale: an infinity that is left out is NaN.
 
     Arguments:
         p (float, default 0.5)
         training (bool, default True)
 
-    Errors: A probability outside [0, 1].
+    Errors: A probability outside [0, 1]; integers, where some are left out.
 
     >>> x = mg.ones(1000)
     >>> mg.nn.functional.dropout(x, p=0.5).unique()
@@ -12355,7 +12409,7 @@ def one_hot(input: Tensor, num_classes: _int = -1) -> Tensor:
     Arguments:
         num_classes (int, default -1)
 
-    Errors: What are no integers; an integer outside the classes is found when the value is computed.
+    Errors: What are no integers; no classes, or no integers without a number of them; an integer outside the classes is found when the value is computed.
 
     >>> x = mg.tensor([0, 2])
     >>> mg.nn.functional.one_hot(x, num_classes=4)
@@ -12370,7 +12424,7 @@ def _nn_one_hot(input: Tensor, num_classes: _int = -1) -> Tensor:
     Arguments:
         num_classes (int, default -1)
 
-    Errors: What are no integers; an integer outside the classes is found when the value is computed.
+    Errors: What are no integers; no classes, or no integers without a number of them; an integer outside the classes is found when the value is computed.
 
     >>> x = mg.tensor([0, 2])
     >>> mg.nn.functional.one_hot(x, num_classes=4)
@@ -12410,13 +12464,14 @@ def _linalg_matmul(input: Tensor, other: Tensor) -> Tensor:
     (5, 4, 2, 2)
     """
 
-def mm(input: Tensor, mat2: Tensor) -> Tensor:
-    """The product of two matrices.
+def mm(input: Tensor, mat2: Tensor, out_dtype: _DType | None = None) -> Tensor:
+    """The product of two matrices. With `out_dtype` of float32, that of halves is not rounded to their dtype.
 
     Arguments:
         mat2 (tensor): the matrix on the right
+        out_dtype (dtype, or None)
 
-    Errors: What is no matrix, inner sizes that differ, unlike devices.
+    Errors: What is no matrix, inner sizes that differ, unlike devices; an `out_dtype` that is neither the matrices' nor float32 of halves.
 
     >>> x = mg.tensor([[1, 2], [3, 4]])
     >>> mg.mm(x, x)
@@ -12424,13 +12479,16 @@ def mm(input: Tensor, mat2: Tensor) -> Tensor:
             [15, 22]])
     """
 
-def bmm(input: Tensor, mat2: Tensor) -> Tensor:
-    """The products of two batches of matrices, `[b, n, m]` and `[b, m, p]`.
+def bmm(input: Tensor, mat2: Tensor, out_dtype: _DType | None = None) -> Tensor:
+    """The products of two batches of matrices, `[b, n, m]` and `[b, m, p]`. With `out_dtype` of float32, those of halves are not rounded to
+    their dtype.
 
     Arguments:
         mat2 (tensor): the matrices on the right
+        out_dtype (dtype, or None)
 
-    Errors: Other than three axes, batches or inner sizes that differ, unlike devices.
+    Errors: Other than three axes, batches or inner sizes that differ, unlike devices; an `out_dtype` that is neither the matrices' nor float32 of
+    halves.
 
     >>> x = mg.ones(5, 2, 3)
     >>> mg.bmm(x, mg.ones(5, 3, 4)).shape
@@ -12517,16 +12575,18 @@ def ger(input: Tensor, vec2: Tensor) -> Tensor:
             [20, 40, 60]])
     """
 
-def addmm(input: _Operand, mat1: Tensor, mat2: Tensor, *, beta: _Operand = 1, alpha: _Operand = 1) -> Tensor:
+def addmm(input: _Operand, mat1: Tensor, mat2: Tensor, out_dtype: _DType | None = None, *, beta: _Operand = 1, alpha: _Operand = 1) -> Tensor:
     """`beta · self + alpha · mat1 @ mat2`, of matrices; the tensor broadcasts to the product. With `beta` 0 it is not looked at.
 
     Arguments:
         mat1 (tensor)
         mat2 (tensor)
+        out_dtype (dtype, or None)
         beta (tensor or number, default 1): what the tensor is multiplied by
         alpha (tensor or number, default 1): what the product is multiplied by
 
-    Errors: What is no matrix, shapes that do not fit, unlike devices. Beside integers, factors lose their fractions.
+    Errors: What is no matrix, shapes that do not fit, unlike devices; an `out_dtype` (see `mm`) that does not fit. Beside integers, factors lose
+    their fractions.
 
     >>> x = mg.tensor([100.0, 200.0])
     >>> mg.addmm(x, mg.eye(2), mg.tensor([[1.0, 2.0], [3.0, 4.0]]), alpha=10)
@@ -12534,7 +12594,7 @@ def addmm(input: _Operand, mat1: Tensor, mat2: Tensor, *, beta: _Operand = 1, al
             [130., 240.]])
     """
 
-def addmm_(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: _Operand = 1, alpha: _Operand = 1) -> Tensor:
+def addmm_(input: Tensor, mat1: Tensor, mat2: Tensor, out_dtype: _DType | None = None, *, beta: _Operand = 1, alpha: _Operand = 1) -> Tensor:
     """`addmm`, written into the tensor, which is answered. See `addmm`."""
 
 def addmv(input: _Operand, mat: Tensor, vec: Tensor, *, beta: _Operand = 1, alpha: _Operand = 1) -> Tensor:
@@ -12578,17 +12638,19 @@ def addbmm(input: _Operand, batch1: Tensor, batch2: Tensor, *, beta: _Operand = 
 def addbmm_(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: _Operand = 1, alpha: _Operand = 1) -> Tensor:
     """`addbmm`, written into the tensor, which is answered. See `addbmm`."""
 
-def baddbmm(input: _Operand, batch1: Tensor, batch2: Tensor, *, beta: _Operand = 1, alpha: _Operand = 1) -> Tensor:
+def baddbmm(input: _Operand, batch1: Tensor, batch2: Tensor, out_dtype: _DType | None = None, *, beta: _Operand = 1, alpha: _Operand = 1) -> Tensor:
     """`beta · self + alpha · batch1 @ batch2`, of batches of matrices; the tensor broadcasts to the products. With `beta` 0 it is
     not looked at.
 
     Arguments:
         batch1 (tensor)
         batch2 (tensor)
+        out_dtype (dtype, or None)
         beta (tensor or number, default 1): what the tensor is multiplied by
         alpha (tensor or number, default 1): what the products are multiplied by
 
-    Errors: Other than three axes, shapes that do not fit, unlike devices. Beside integers, factors lose their fractions.
+    Errors: Other than three axes, shapes that do not fit, unlike devices; an `out_dtype` (see `bmm`) that does not fit. Beside integers, factors lose
+    their fractions.
 
     >>> x = mg.ones(3, 2, 2)
     >>> mg.baddbmm(x, mg.ones(3, 2, 1), mg.ones(3, 1, 2), beta=10)[0]
@@ -12596,7 +12658,7 @@ def baddbmm(input: _Operand, batch1: Tensor, batch2: Tensor, *, beta: _Operand =
             [11., 11.]])
     """
 
-def baddbmm_(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: _Operand = 1, alpha: _Operand = 1) -> Tensor:
+def baddbmm_(input: Tensor, batch1: Tensor, batch2: Tensor, out_dtype: _DType | None = None, *, beta: _Operand = 1, alpha: _Operand = 1) -> Tensor:
     """`baddbmm`, written into the tensor, which is answered. See `baddbmm`."""
 
 def addr(input: _Operand, vec1: Tensor, vec2: Tensor, *, beta: _Operand = 1, alpha: _Operand = 1) -> Tensor:
@@ -12787,7 +12849,7 @@ def _linalg_cross(input: Tensor, other: Tensor, *, dim: _int = -1) -> Tensor:
         other (tensor): the second operand
         dim (int, default -1): along which axis
 
-    Errors: Another size along the axis, shapes that do not broadcast, unlike devices.
+    Errors: Another number of axes or size along the axis, shapes that do not broadcast, unlike devices.
 
     >>> x = mg.tensor([1.0, 0.0, 0.0])
     >>> mg.linalg.cross(x, mg.tensor([0.0, 1.0, 0.0]))
@@ -15979,7 +16041,7 @@ def count_nonzero(input: Tensor, dim: _Dims | None = None) -> Tensor:
 
 def var(input: Tensor, dim: _Dims | None = None, unbiased: _bool | None = None, keepdim: _bool = False, *, correction: _float | None = None) -> Tensor:
     """The variance of all elements, or over some axes: squares of deviations from the mean, over their count less
-    `correction`, which is 1 (Bessel's) unless `unbiased` is false. Over 0, where the correction is larger. Integers become the default float.
+    `correction`, which is 1 (Bessel's) unless `unbiased` is false. Over 0, where the correction is larger.
 
     Arguments:
         dim (int or ints, or None): along which axes
@@ -15987,7 +16049,7 @@ def var(input: Tensor, dim: _Dims | None = None, unbiased: _bool | None = None, 
         keepdim (bool, default False): whether the axes stay, with size 1
         correction (float, or None)
 
-    Errors: An axis out of range or named twice.
+    Errors: A tensor that is not of floats; an axis out of range or named twice.
 
     >>> x = mg.tensor([1.0, 2.0, 3.0, 4.0])
     >>> mg.var(x), mg.var(x, correction=0)
@@ -15996,7 +16058,7 @@ def var(input: Tensor, dim: _Dims | None = None, unbiased: _bool | None = None, 
 
 def std(input: Tensor, dim: _Dims | None = None, unbiased: _bool | None = None, keepdim: _bool = False, *, correction: _float | None = None) -> Tensor:
     """The standard deviation, the square root of the variance, of all elements or over some axes; see `var`. Its gradient is 0
-    where nothing varies. Integers become the default float.
+    where nothing varies.
 
     Arguments:
         dim (int or ints, or None): along which axes
@@ -16004,7 +16066,7 @@ def std(input: Tensor, dim: _Dims | None = None, unbiased: _bool | None = None, 
         keepdim (bool, default False): whether the axes stay, with size 1
         correction (float, or None): by how much less than their count they are divided; 1, where nothing is said
 
-    Errors: An axis out of range or named twice.
+    Errors: A tensor that is not of floats; an axis out of range or named twice.
 
     >>> x = mg.tensor([[1.0, 3.0], [1.0, 5.0]])
     >>> mg.std(x, dim=1)
@@ -16012,7 +16074,7 @@ def std(input: Tensor, dim: _Dims | None = None, unbiased: _bool | None = None, 
     """
 
 def var_mean(input: Tensor, dim: _Dims | None = None, unbiased: _bool | None = None, keepdim: _bool = False, *, correction: _float | None = None) -> tuple[Tensor, ...]:
-    """The variance (see `var`) and the mean, of all elements or over some axes. Integers become the default float.
+    """The variance (see `var`) and the mean, of all elements or over some axes.
 
     Arguments:
         dim (int or ints, or None): along which axes
@@ -16020,7 +16082,7 @@ def var_mean(input: Tensor, dim: _Dims | None = None, unbiased: _bool | None = N
         keepdim (bool, default False): whether the axes stay, with size 1
         correction (float, or None): by how much less than their count they are divided; 1, where nothing is said
 
-    Errors: An axis out of range or named twice.
+    Errors: A tensor that is not of floats; an axis out of range or named twice.
 
     >>> x = mg.tensor([1.0, 3.0])
     >>> mg.var_mean(x)
@@ -16028,7 +16090,7 @@ def var_mean(input: Tensor, dim: _Dims | None = None, unbiased: _bool | None = N
     """
 
 def std_mean(input: Tensor, dim: _Dims | None = None, unbiased: _bool | None = None, keepdim: _bool = False, *, correction: _float | None = None) -> tuple[Tensor, ...]:
-    """The standard deviation (see `std`) and the mean, of all elements or over some axes. Integers become the default float.
+    """The standard deviation (see `std`) and the mean, of all elements or over some axes.
 
     Arguments:
         dim (int or ints, or None): along which axes
@@ -16036,7 +16098,7 @@ def std_mean(input: Tensor, dim: _Dims | None = None, unbiased: _bool | None = N
         keepdim (bool, default False): whether the axes stay, with size 1
         correction (float, or None): by how much less than their count they are divided; 1, where nothing is said
 
-    Errors: An axis out of range or named twice.
+    Errors: A tensor that is not of floats; an axis out of range or named twice.
 
     >>> x = mg.tensor([1.0, 3.0])
     >>> mg.std_mean(x, correction=0)
@@ -16217,7 +16279,7 @@ def corrcoef(input: Tensor) -> Tensor:
 
 def gradient(input: Tensor, *, spacing: _float | Sequence[_float] | Sequence[Tensor] | None = None, dim: _Dims | None = None, edge_order: _int = 1) -> tuple[Tensor, ...]:
     """The slopes along axes (all, if none is named) by differences of neighbours, a tensor for each: central ones inside, at the
-    ends those of `edge_order` 1 or 2. `spacing` is the distance of points (1), one for all axes or one for each; or where they lie,
+    ends those of `edge_order` 1 or 2. `spacing` is the distance of points (1), a number for all axes or a list of one for each; or where they lie,
     a tensor of one axis for each.
 
     Arguments:
@@ -16225,7 +16287,7 @@ def gradient(input: Tensor, *, spacing: _float | Sequence[_float] | Sequence[Ten
         dim (int or ints, or None): along which axes
         edge_order (int, default 1)
 
-    Errors: An axis out of range or named twice, or with too few positions; another order; other than one distance or one for each axis;
+    Errors: An axis out of range or named twice, or with too few positions; another order; a list of other than a distance for each axis;
     other than a point for each position.
 
     >>> y = mg.tensor([1.0, 4.0, 9.0, 16.0])
