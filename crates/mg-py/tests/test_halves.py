@@ -251,7 +251,7 @@ def test_products_of_halves_as_float32(device, kind):
     assert wide.dtype == mg.float32 and mg.allclose(wide, c * 2 + got * 0.5, rtol=1e-6)
     narrow = mg.baddbmm(c.to(kind), a[None], b[None], out_dtype=mg.float32)
     assert narrow.dtype == mg.float32 and mg.allclose(narrow[0], c.to(kind).float() + got, rtol=1e-6)
-    with pytest.raises(TypeError, match="mm: an out_dtype is the matrices', .*, or float32 of halves, got f64"):
+    with pytest.raises(TypeError, match="mm: an out_dtype is the matrices', .*, or float32 of halves, got float64"):
         mg.mm(a, b, out_dtype=mg.float64)
     with pytest.raises(TypeError, match="bmm: an out_dtype"):
         mg.bmm(mg.ones(1, 2, 2), mg.ones(1, 2, 2), out_dtype=mg.float64)

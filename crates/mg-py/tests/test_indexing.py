@@ -785,8 +785,10 @@ def test_a_list_of_numbers_and_a_long_one_are_one_index(index, recwarn):
 def test_bytes_of_numpy_are_a_mask():
     x = mg.arange(3.0)
     mask = numpy.array([1, 0, 1], dtype=numpy.uint8)
-    assert x[mask].tolist() == x[mg.tensor(mask)].tolist() == [0, 2]
-    x[mask] = 5
+    with pytest.warns(UserWarning, match="an index of uint8 is a mask"):
+        assert x[mask].tolist() == x[mg.tensor(mask)].tolist() == [0, 2]
+    with pytest.warns(UserWarning, match="an index of uint8 is a mask"):
+        x[mask] = 5
     assert x.tolist() == [5, 1, 5] and x[numpy.array([1, 0, 1], dtype=numpy.int8)].tolist() == [1, 5, 1]
 
 

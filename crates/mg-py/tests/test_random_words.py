@@ -160,12 +160,12 @@ def test_integers(device, generator):
     at += 8
     width = 2**60 + 12345
     upper, lower = (uniform(first, 5, True).tolist() for first in (at, at + 8))
-    want = [(int(u * 2**32) * 2**31 + int(v * 2**31)) % width - 7 for u, v in zip(upper, lower, strict=True)]
+    want = [((int(u * 2**32) << 32 | int(v * 2**32)) * width >> 64) - 7 for u, v in zip(upper, lower, strict=True)]
     assert draw(-7, width - 7, 5).tolist() == want
     at += 16
     low, high = -(2**63), 2**63 - 2
     upper, lower = (uniform(first, 4, True).tolist() for first in (at, at + 4))
-    want = [(int(u * 2**32) * 2**32 + int(v * 2**32)) % (high - low) + low for u, v in zip(upper, lower, strict=True)]
+    want = [((int(u * 2**32) << 32 | int(v * 2**32)) * (high - low) >> 64) + low for u, v in zip(upper, lower, strict=True)]
     assert draw(low, high, 4).tolist() == want
     at += 8
     x = mg.empty(5, dtype=mg.int16, device=device).random_(10, 20, generator=generator)

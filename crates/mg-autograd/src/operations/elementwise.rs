@@ -1,6 +1,6 @@
 //! Elementwise operations that are composed of rows.
 
-use super::{float, set_aside, wide};
+use super::{float, set_aside, wide, with_slopes_of};
 use crate::ops::{self, Operand};
 use crate::parts::without_slope;
 use crate::tensor::Tensor;
@@ -405,14 +405,22 @@ impl Tensor {
     pub fn sinc(&self) -> Result<Tensor> {
         unary(self, |x| {
             let (zero, one) = (x.lit(0.0), x.lit(1.0));
-            // Where the angle is at most ½ by its power series in the square, whose derivatives keep their digits; as many terms as f64 and two
+            let ratio = |x: &Node| {
+                let angle = x.scale(PI);
+                angle.map(Row::Sin).div(&angle)
+            };
+            let is_zero = x.eq(&zero);
+            let value = |x: &Node| is_zero.choose(&one, &ratio(&is_zero.choose(&one, x)));
+            if !(x.is_tracked() && mg_graph::is_tracking()) {
+                return value(x);
+            }
+            // Where the angle is at most ½ slopes are those of the power series in the square, which keep their digits; as many terms as f64 and two
             // derivatives take.
             let is_near = Node::apply(Row::Le, &[&x.map(Row::Abs), &x.lit(0.5 / PI)]);
             let square = is_near.choose(x, &zero).scale(PI).map(Row::Square);
             let term = |k: i32| f64::powi(-1.0, k) / (1..=2 * k + 1).map(f64::from).product::<f64>();
             let series = (0..8).rev().fold(x.lit(term(8)), |sum, k| sum.mul(&square).add(&x.lit(term(k))));
-            let angle = is_near.choose(&one, x).scale(PI);
-            is_near.choose(&series, &angle.map(Row::Sin).div(&angle))
+            is_near.choose(&with_slopes_of(&value(&untracked(x)), &series), &ratio(&is_near.choose(&one, x)))
         })
     }
 

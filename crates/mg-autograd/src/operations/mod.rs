@@ -85,6 +85,7 @@ use crate::gradient::no_grad;
 use crate::ops::kind;
 use crate::parts::{all_axes, axis_mask, wide};
 use crate::tensor::Tensor;
+use crate::tensor::memory::untracked;
 use mg_device::{DType, Error, ErrorKind, Result, Shape, normalize_axis};
 use mg_graph::{Kernel, Node, Op, same_device};
 use mg_kernels::library::{Blend, Library};
@@ -127,6 +128,11 @@ pub(crate) fn of_operations(node: &Node) -> Result<Option<Node>> {
         &Op::Kernel(Kernel::Library(Library::Ctc(of))) => ctc::of_operations(of, &node.sources()),
         Op::Source(_) | Op::Map(_) | Op::View(_) | Op::Reduce(..) | Op::Kernel(_) => Ok(None),
     }
+}
+
+/// A value, with the slopes of another one that is as large but for rounding, and finite.
+fn with_slopes_of(value: &Node, other: &Node) -> Node {
+    untracked(value).add(&other.sub(&untracked(other)))
 }
 
 /// What is made without a gradient of its own.

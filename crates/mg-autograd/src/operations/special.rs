@@ -1,6 +1,7 @@
 //! Special functions that are composed of rows.
 
 use super::elementwise::{and, binary, floats, joined, unary};
+use super::with_slopes_of;
 use crate::ops::Operand;
 use crate::tensor::Tensor;
 use crate::tensor::memory::untracked;
@@ -311,15 +312,17 @@ impl Tensor {
             // Beyond all numbers so is the slope, and not what two infinities leave. Of an infinite number there is no value: PyTorch has it as ∞ times 0.
             let (zero, infinite) = (x.lit(0.0), x.lit(f64::INFINITY));
             let growth = |x: &Node| x.map(Row::Abs).map(Row::Exp);
-            near_zero(
-                x,
-                |x| bessel_series(x, BesselOrder::Zero),
-                |x| {
-                    let is_beyond = and(&growth(x).eq(&infinite), &x.map(Row::Abs).lt(&infinite));
-                    let inside = x.map(Row::I0e).mul(&growth(&is_beyond.choose(&zero, x)));
-                    is_beyond.choose(&growth(&is_beyond.choose(x, &zero)), &inside)
-                },
-            )
+            let value = |x: &Node| {
+                let is_beyond = and(&growth(x).eq(&infinite), &x.map(Row::Abs).lt(&infinite));
+                let inside = x.map(Row::I0e).mul(&growth(&is_beyond.choose(&zero, x)));
+                is_beyond.choose(&growth(&is_beyond.choose(x, &zero)), &inside)
+            };
+            if !(x.is_tracked() && mg_graph::is_tracking()) {
+                return value(x);
+            }
+            // Near 0 slopes are those of the series, which keep their digits.
+            let own = value(&untracked(x));
+            near_zero(x, |x| with_slopes_of(&own, &bessel_series(x, BesselOrder::Zero)), value)
         })
     }
 

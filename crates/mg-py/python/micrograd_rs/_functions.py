@@ -725,7 +725,7 @@ def sym_sqrt(a: Any) -> float:
 def _packed(
     mode: str,
     data: Tensor,
-    batch_sizes: Tensor,
+    batch_sizes: object,
     hx: Tensor | Sequence[Tensor],
     params: Sequence[Tensor],
     has_biases: bool,
@@ -753,7 +753,7 @@ def _recurrent(mode: str, even: Callable[..., Any], args: tuple[Any, ...], named
     return even(*args, **named)
 
 
-def rnn_tanh(*args: Any, **named: Any) -> tuple[Tensor, Tensor]:
+def rnn_tanh(*args: Any, **kwargs: Any) -> tuple[Tensor, Tensor]:
     """An Elman network of tanh. A call is `rnn_tanh(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first)`, or over
     packed sequences `rnn_tanh(data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional)`, where rows `data` are as
     `nn.utils.rnn.pack_padded_sequence` lays them, and answers with rows.
@@ -763,10 +763,11 @@ def rnn_tanh(*args: Any, **named: Any) -> tuple[Tensor, Tensor]:
     >>> [part.shape for part in answer]
     [(4, 1, 2), (1, 1, 2)]
     """
-    return _recurrent("RNN_TANH", _ops.rnn_tanh, args, named)
+    answer: tuple[Tensor, Tensor] = _recurrent("RNN_TANH", _rs.rnn_tanh, args, kwargs)
+    return answer
 
 
-def rnn_relu(*args: Any, **named: Any) -> tuple[Tensor, Tensor]:
+def rnn_relu(*args: Any, **kwargs: Any) -> tuple[Tensor, Tensor]:
     """An Elman network of `max(x, 0)`. A call is `rnn_relu(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first)`, or over
     packed sequences `rnn_relu(data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional)`, where rows `data` are as
     `nn.utils.rnn.pack_padded_sequence` lays them, and answers with rows.
@@ -776,10 +777,11 @@ def rnn_relu(*args: Any, **named: Any) -> tuple[Tensor, Tensor]:
     >>> [part.shape for part in answer]
     [(4, 1, 2), (1, 1, 2)]
     """
-    return _recurrent("RNN_RELU", _ops.rnn_relu, args, named)
+    answer: tuple[Tensor, Tensor] = _recurrent("RNN_RELU", _rs.rnn_relu, args, kwargs)
+    return answer
 
 
-def gru(*args: Any, **named: Any) -> tuple[Tensor, Tensor]:
+def gru(*args: Any, **kwargs: Any) -> tuple[Tensor, Tensor]:
     """Gated recurrent units (Cho et al., 2014). A call is `gru(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first)`, or over
     packed sequences `gru(data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional)`, where rows `data` are as
     `nn.utils.rnn.pack_padded_sequence` lays them, and answers with rows.
@@ -789,10 +791,11 @@ def gru(*args: Any, **named: Any) -> tuple[Tensor, Tensor]:
     >>> [part.shape for part in answer]
     [(4, 1, 2), (1, 1, 2)]
     """
-    return _recurrent("GRU", _ops.gru, args, named)
+    answer: tuple[Tensor, Tensor] = _recurrent("GRU", _rs.gru, args, kwargs)
+    return answer
 
 
-def lstm(*args: Any, **named: Any) -> tuple[Tensor, Tensor, Tensor]:
+def lstm(*args: Any, **kwargs: Any) -> tuple[Tensor, Tensor, Tensor]:
     """Long short-term memory (Hochreiter and Schmidhuber, 1997); `hx` is a list of two states. A call is
     `lstm(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first)`, or over packed sequences `lstm(data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional)`, where rows `data` are as
     `nn.utils.rnn.pack_padded_sequence` lays them, and answers with rows.
@@ -802,4 +805,5 @@ def lstm(*args: Any, **named: Any) -> tuple[Tensor, Tensor, Tensor]:
     >>> [part.shape for part in answer]
     [(4, 1, 2), (1, 1, 2), (1, 1, 2)]
     """
-    return _recurrent("LSTM", _ops.lstm, args, named)
+    answer: tuple[Tensor, Tensor, Tensor] = _recurrent("LSTM", _rs.lstm, args, kwargs)
+    return answer

@@ -1140,7 +1140,7 @@ class Tensor:
 
         >>> x = mg.tensor([1.0, 5.0, float("nan")])
         >>> x.maximum(mg.tensor([3.0, 2.0, 1.0]))
-        tensor([ 3.,  5., nan])
+        tensor([3., 5., nan])
         """
     def maximum_(self, other: _Operand) -> Self:
         """`maximum`, written into the tensor, which is answered. See `maximum`."""
@@ -1152,7 +1152,7 @@ class Tensor:
 
         >>> x = mg.tensor([1.0, 5.0, float("nan")])
         >>> x.minimum(mg.tensor([3.0, 2.0, 1.0]))
-        tensor([ 1.,  2., nan])
+        tensor([1., 2., nan])
         """
     def minimum_(self, other: _Operand) -> Self:
         """`minimum`, written into the tensor, which is answered. See `minimum`."""
@@ -2713,7 +2713,7 @@ class Tensor:
 
         >>> x = mg.tensor([0.5, 0.0])
         >>> x.logit()
-        tensor([  0., -inf])
+        tensor([0., -inf])
         >>> x.logit(eps=1e-3)
         tensor([ 0.0000, -6.9068])
         """
@@ -5388,7 +5388,7 @@ class Tensor:
         """As `to(float16)`.
 
         >>> mg.tensor([1.0, 1e6]).half()
-        tensor([ 1., inf], dtype=micrograd_rs.float16)
+        tensor([1., inf], dtype=micrograd_rs.float16)
         """
     def bfloat16(self, memory_format: _Format | None = None) -> Tensor:
         """As `to(bfloat16)`.
@@ -5474,7 +5474,7 @@ class Tensor:
         >>> x.max()
         tensor(7)
         >>> x.max(dim=1)
-        (values=tensor([7, 3]), indices=tensor([1, 0]))
+        max(values=tensor([7, 3]), indices=tensor([1, 0]))
         >>> x.max(mg.tensor(3))
         tensor([[3, 7],
                 [3, 3]])
@@ -5493,7 +5493,7 @@ class Tensor:
         >>> x.max()
         tensor(7)
         >>> x.max(dim=1)
-        (values=tensor([7, 3]), indices=tensor([1, 0]))
+        max(values=tensor([7, 3]), indices=tensor([1, 0]))
         >>> x.max(mg.tensor(3))
         tensor([[3, 7],
                 [3, 3]])
@@ -5521,7 +5521,7 @@ class Tensor:
         >>> x.max()
         tensor(7)
         >>> x.max(dim=1)
-        (values=tensor([7, 3]), indices=tensor([1, 0]))
+        max(values=tensor([7, 3]), indices=tensor([1, 0]))
         >>> x.max(mg.tensor(3))
         tensor([[3, 7],
                 [3, 3]])
@@ -5540,7 +5540,7 @@ class Tensor:
         >>> x.min()
         tensor(1)
         >>> x.min(dim=1)
-        (values=tensor([1, 2]), indices=tensor([0, 1]))
+        min(values=tensor([1, 2]), indices=tensor([0, 1]))
         >>> x.min(mg.tensor(3))
         tensor([[1, 3],
                 [3, 2]])
@@ -5559,7 +5559,7 @@ class Tensor:
         >>> x.min()
         tensor(1)
         >>> x.min(dim=1)
-        (values=tensor([1, 2]), indices=tensor([0, 1]))
+        min(values=tensor([1, 2]), indices=tensor([0, 1]))
         >>> x.min(mg.tensor(3))
         tensor([[1, 3],
                 [3, 2]])
@@ -5587,7 +5587,7 @@ class Tensor:
         >>> x.min()
         tensor(1)
         >>> x.min(dim=1)
-        (values=tensor([1, 2]), indices=tensor([0, 1]))
+        min(values=tensor([1, 2]), indices=tensor([0, 1]))
         >>> x.min(mg.tensor(3))
         tensor([[1, 3],
                 [3, 2]])
@@ -7832,7 +7832,7 @@ def maximum(input: _Operand, other: _Operand) -> Tensor:
 
     >>> x = mg.tensor([1.0, 5.0, float("nan")])
     >>> mg.maximum(x, mg.tensor([3.0, 2.0, 1.0]))
-    tensor([ 3.,  5., nan])
+    tensor([3., 5., nan])
     """
 
 def maximum_(input: Tensor, other: _Operand) -> Tensor:
@@ -7846,7 +7846,7 @@ def minimum(input: _Operand, other: _Operand) -> Tensor:
 
     >>> x = mg.tensor([1.0, 5.0, float("nan")])
     >>> mg.minimum(x, mg.tensor([3.0, 2.0, 1.0]))
-    tensor([ 1.,  2., nan])
+    tensor([1., 2., nan])
     """
 
 def minimum_(input: Tensor, other: _Operand) -> Tensor:
@@ -10739,7 +10739,7 @@ def logit(input: Tensor, eps: _float | None = None) -> Tensor:
 
     >>> x = mg.tensor([0.5, 0.0])
     >>> mg.logit(x)
-    tensor([  0., -inf])
+    tensor([0., -inf])
     >>> mg.logit(x, eps=1e-3)
     tensor([ 0.0000, -6.9068])
     """
@@ -10752,7 +10752,7 @@ def _special_logit(input: Tensor, eps: _float | None = None) -> Tensor:
 
     >>> x = mg.tensor([0.5, 0.0])
     >>> mg.logit(x)
-    tensor([  0., -inf])
+    tensor([0., -inf])
     >>> mg.logit(x, eps=1e-3)
     tensor([ 0.0000, -6.9068])
     """
@@ -17060,7 +17060,7 @@ def _windows_blackman(m: _int, *, sym: _bool = True, dtype: _DType | None = None
     Errors: A dtype that is not floating point; a device that is not there.
 
     >>> mg.signal.windows.blackman(5).round(decimals=3)
-    tensor([-0.0000,  0.3400,  1.0000,  0.3400, -0.0000])
+    tensor([-0.0000, 0.3400, 1.0000, 0.3400, -0.0000])
     """
 
 def _windows_cosine(m: _int, *, sym: _bool = True, dtype: _DType | None = None, device: _Device | None = None, requires_grad: _bool = False) -> Tensor:
@@ -17247,7 +17247,7 @@ def blackman_window(window_length: _int, periodic: _bool = True, dtype: _DType |
     Errors: A dtype that is not floating point; a device that is not there.
 
     >>> mg.blackman_window(4).round(decimals=3)
-    tensor([-0.0000,  0.3400,  1.0000,  0.3400])
+    tensor([-0.0000, 0.3400, 1.0000, 0.3400])
     """
 
 def hann_window(window_length: _int, periodic: _bool = True, dtype: _DType | None = None, device: _Device | None = None, requires_grad: _bool = False) -> Tensor:

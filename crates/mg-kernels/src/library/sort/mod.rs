@@ -100,7 +100,7 @@ impl Kernel for Sort {
     fn alike(&self, operands: &[Described], _: &Shaped, _: u32) -> Option<[usize; 2]> {
         // Elements in order and their positions come of one sort.
         let both = matches!(self.kind, SortKind::Values | SortKind::Indices);
-        let is_long = operands.first().is_some_and(|x| cuda::is_long(x));
+        let is_long = operands.first().is_some_and(cuda::is_long);
         (both && is_long).then_some([self.count, self.descending.into()])
     }
 

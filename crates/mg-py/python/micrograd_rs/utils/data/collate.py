@@ -199,12 +199,14 @@ def pin_memory(data: Any, device: Any = None) -> Any:
     """A batch whose tensors are in page-locked memory (`Tensor.pin_memory`), in the structure that it has; what has a `pin_memory()` of its own does
     so itself.
     """
+    # The same, of which nothing more is known below.
+    whole = data
     if hasattr(data, "pin_memory"):
         return data.pin_memory()
     if isinstance(data, (str, bytes)):
         return data
     if isinstance(data, Mapping):
-        pinned = {key: pin_memory(value, device) for key, value in cast("Mapping[Any, Any]", data).items()}
+        pinned = {key: pin_memory(value, device) for key, value in whole.items()}
         try:
             if isinstance(data, MutableMapping):
                 # It may be more than its entries.
@@ -215,10 +217,10 @@ def pin_memory(data: Any, device: Any = None) -> Any:
         except TypeError:
             return pinned
     if isinstance(data, tuple):
-        items = [pin_memory(item, device) for item in cast("tuple[Any, ...]", data)]
+        items = [pin_memory(item, device) for item in whole]
         return type(data)(*items) if hasattr(data, "_fields") else type(data)(items)  # pyright: ignore
     if isinstance(data, Sequence):
-        items = [pin_memory(item, device) for item in cast("Sequence[Any]", data)]
+        items = [pin_memory(item, device) for item in whole]
         try:
             if isinstance(data, MutableSequence):
                 copied: Any = copy.copy(data)  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
