@@ -140,7 +140,7 @@ def test_division_by_a_known_zero_is_refused_at_the_call(name):
     x = mg.tensor([5, 7])
     for divided in DIVIDED[name]:
         for zero in (0, mg.tensor(0), mg.tensor([1, 0]), mg.tensor([1, 0], dtype=mg.int16), mg.tensor([0, 9, 0, 9])[::2]):
-            with pytest.raises(mg.ArgumentError, match=f"^{name}: an integer is divided by zero"):
+            with pytest.raises(mg.ArgumentError, match=f"^{name}_?: an integer is divided by zero"):
                 divided(x, zero)
         # Of nothing, by floats, and by what is not known yet.
         assert divided(x[:0], 0).shape == (0,) and divided(x, mg.tensor([2, 7])).shape == (2,)

@@ -286,9 +286,9 @@ def module(what: str, imports: list[str], names: list[str]) -> list[str]:
 def functions() -> str:
     declared = [name for name, _ in place("function")]
     methods = sorted({*FUNCTIONS} - set(declared))
-    # Those around which others of their names are written are not for everybody.
+    # Those around which others of their names are written are taken from the extension there.
     everybody = set(declared) - defined(PACKAGE / "_functions.py")
-    imported = sorted(["Tensor", *declared], key=lambda n: (n != "Tensor", n))
+    imported = sorted(["Tensor", *everybody], key=lambda n: (n != "Tensor", n))
     lines = [
         *module("Operations as functions: those that are declared, and methods of tensors.", taken(imported), sorted([*everybody, *methods])),
         METHOD_AS_FUNCTION,

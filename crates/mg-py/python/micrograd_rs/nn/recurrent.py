@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
+from .. import _micrograd_rs as _rs
 from .. import _ops as _f
 from .._micrograd_rs import Device, Tensor, dtype, empty, zeros
 from ._sizes import check_sizes
@@ -128,7 +129,7 @@ class RNNBase(Module):
             hx = tuple(state.unsqueeze(1) if state.dim() == 2 else state for state in hx)
         states = self._states(hx, shapes, input)
         first = states if self.mode == "LSTM" else states[0]
-        call: Callable[..., Any] = getattr(_f, self.mode.lower())
+        call: Callable[..., Any] = getattr(_rs, self.mode.lower())
         output, *ends = call(input, first, weights, *rest, self.batch_first)
         if alone:
             output, ends = output.squeeze(batch_axis), [end.squeeze(1) for end in ends]
