@@ -12,14 +12,12 @@
 use std::alloc::Layout;
 use std::collections::VecDeque;
 use std::ptr::NonNull;
-use std::sync::atomic::AtomicUsize;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::device::Device;
 use crate::dtype::DType;
 use crate::error::ErrorKind;
 use crate::storage::{Owner, PoolTag, Storage};
-use crate::writings::Writings;
 
 /// What the cache may hold beyond the peak of live bytes before old blocks are given back.
 const CACHE_SLACK: usize = 256 << 20;
@@ -215,16 +213,13 @@ impl<M: RawMemory> Pool<M> {
             Refusal::Lost(text) => ErrorKind::Cuda(format!("{text} on {}", self.device)),
         })?;
         state.active += size;
-        Ok(Box::new(Storage {
-            refs: AtomicUsize::new(1),
-            exports: AtomicUsize::new(0),
-            writings: Writings::default(),
+        Ok(Storage::new(
             ptr,
-            len: 0,
-            dtype: DType::U8,
-            device: self.device,
-            owner: Owner::Pool(PoolTag { class: class as u16, stamp: 0 }),
-        }))
+            0,
+            DType::U8,
+            self.device,
+            Owner::Pool(PoolTag { class: class as u16, stamp: 0 }),
+        ))
     }
 
     /// Gives cached blocks back to the system, those first that have been lying longest, while `more` says so.
@@ -385,7 +380,7 @@ fn advise_huge_pages(_block: NonNull<u8>, _bytes: usize) {}
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::sync::atomic::Ordering;
+    use std::sync::atomic::{AtomicUsize, Ordering};
 
     /// Host memory that counts, and can run out.
     #[derive(Default)]

@@ -4,7 +4,7 @@ use std::any::Any;
 use std::fmt;
 use std::ops::Range;
 use std::ptr::NonNull;
-use std::sync::atomic::{AtomicUsize, Ordering, fence};
+use std::sync::atomic::{Ordering, fence};
 
 use crate::allocator::{ALIGNMENT, HOST};
 use crate::cuda::{Gpu, Pinned};
@@ -12,7 +12,7 @@ use crate::device::Device;
 use crate::dtype::{DType, Element};
 use crate::error::{Error, ErrorKind, Result};
 use crate::storage::{AdoptedVec, Owner, Storage};
-use crate::writings::{Writing, Writings};
+use crate::writings::Writing;
 
 /// Memory for a number of elements of one dtype, on one device. Cloning shares it; the last clone gives it back to the
 /// device's caching allocator.
@@ -118,16 +118,13 @@ impl Buffer {
         let bytes = len.checked_mul(dtype.size());
         let bytes = bytes.ok_or_else(|| Error::new("pin_memory", ErrorKind::no_host_memory(usize::MAX)))?;
         let pinned = Pinned::new(bytes)?;
-        Ok(Buffer::from_storage(Box::new(Storage {
-            refs: AtomicUsize::new(1),
-            exports: AtomicUsize::new(0),
-            writings: Writings::default(),
-            ptr: pinned.memory(),
+        Ok(Buffer::from_storage(Storage::new(
+            pinned.memory(),
             len,
             dtype,
-            device: Device::cpu(),
-            owner: Owner::Pinned(Some(Box::new(pinned))),
-        })))
+            Device::cpu(),
+            Owner::Pinned(Some(Box::new(pinned))),
+        )))
     }
 
     /// Whether it is page-locked memory, by [`Buffer::pinned`].
@@ -151,16 +148,13 @@ impl Buffer {
             let is_shared = self.storage().exports.load(Ordering::Acquire) != 0;
             let received = Gpu::of(device)?.receive(self, pinned, is_shared);
             let (ptr, block) = received.map_err(|e| e.with_op("to"))?;
-            return Ok(Buffer::from_storage(Box::new(Storage {
-                refs: AtomicUsize::new(1),
-                exports: AtomicUsize::new(0),
-                writings: Writings::default(),
+            return Ok(Buffer::from_storage(Storage::new(
                 ptr,
-                len: self.len(),
-                dtype: self.dtype(),
+                self.len(),
+                self.dtype(),
                 device,
-                owner: Owner::Arrived(Some(Box::new(block))),
-            })));
+                Owner::Arrived(Some(Box::new(block))),
+            )));
         }
         let copy = Buffer::uninit(device, self.dtype(), self.len())?;
         let n = self.bytes();
@@ -222,16 +216,13 @@ impl Buffer {
     pub fn from_vec<T: Element>(values: Vec<T>) -> Buffer {
         let len = values.len();
         let (vector, ptr) = AdoptedVec::new(values);
-        Buffer::from_storage(Box::new(Storage {
-            refs: AtomicUsize::new(1),
-            exports: AtomicUsize::new(0),
-            writings: Writings::default(),
+        Buffer::from_storage(Storage::new(
             ptr,
             len,
-            dtype: T::DTYPE,
-            device: Device::cpu(),
-            owner: Owner::Vector { _vector: vector },
-        }))
+            T::DTYPE,
+            Device::cpu(),
+            Owner::Vector { _vector: vector },
+        ))
     }
 
     /// Host memory that somebody else owns, without a copy. `owner` is dropped with the last clone of the buffer, on
@@ -268,16 +259,13 @@ impl Buffer {
         owner: Box<dyn Any + Send + Sync>,
     ) -> Buffer {
         let ptr = if len == 0 { None } else { NonNull::new(ptr) };
-        Buffer::from_storage(Box::new(Storage {
-            refs: AtomicUsize::new(1),
-            exports: AtomicUsize::new(0),
-            writings: Writings::default(),
-            ptr: ptr.unwrap_or(nowhere()),
+        Buffer::from_storage(Storage::new(
+            ptr.unwrap_or(nowhere()),
             len,
             dtype,
             device,
-            owner: Owner::Foreign { _owner: owner },
-        }))
+            Owner::Foreign { _owner: owner },
+        ))
     }
 
     /// The dtype of the elements.

@@ -28,6 +28,20 @@ pub(crate) struct Storage {
     pub(crate) writings: Writings,
 }
 
+impl Storage {
+    /// Memory that one buffer has, and nobody was told of.
+    pub(crate) fn new(
+        ptr: NonNull<u8>,
+        len: usize,
+        dtype: DType,
+        device: Device,
+        owner: Owner,
+    ) -> Box<Storage> {
+        let (refs, exports) = (AtomicUsize::new(1), AtomicUsize::new(0));
+        Box::new(Storage { refs, ptr, len, dtype, device, owner, exports, writings: Writings::default() })
+    }
+}
+
 /// Who owns the memory at `Storage::ptr`.
 pub(crate) enum Owner {
     /// The allocator of the storage's device, to which it goes back.

@@ -29,18 +29,19 @@ fn ranks<const N: usize>(op: &'static str, tensors: [(&Tensor, usize); N]) -> Re
 
 /// `factor · t`, and 0 where the factor is 0, be it multiplied with what is no number: gradients are zeros there.
 fn counted(op: &'static str, t: &Tensor, factor: Operand) -> Result<Tensor> {
-    let is_zero = match &factor {
-        Operand::Int(0) | Operand::Float(0.0) | Operand::Bool(false) => {
-            let (x, shape) = (t.node(), t.shape());
-            return Ok(Tensor::from_node(without_slope(&x.lit(0.0).expand(shape)?, &x)));
-        }
+    if factor.is_zero() {
+        let (x, shape) = (t.node(), t.shape());
+        return Ok(Tensor::from_node(without_slope(&x.lit(0.0).expand(shape)?, &x)));
+    }
+    // What is not known to be a number is asked where it is computed.
+    let asked = match &factor {
         Operand::Int(_) | Operand::Float(_) | Operand::Bool(_) => None,
         Operand::Tensor(of) if t.dtype().is_float() && of.rank() == 0 => Some(of.to(t.device())?.node()),
         Operand::Tensor(_) => None,
         Operand::Live(_) => Some(factor.clone().on(t.dtype(), t.device())),
     };
     let product = weighed(op, t, factor)?;
-    Ok(match is_zero {
+    Ok(match asked {
         Some(factor) => {
             let x = product.node();
             Tensor::from_node(factor.eq(&factor.lit(0.0)).choose(&x.lit(0.0), &x))
@@ -110,7 +111,7 @@ fn added(op: &'static str, input: &Tensor, product: Tensor, beta: Operand, alpha
     }
     // Of `addr`, which is no product to PyTorch, what `alpha` stands before is multiplied whatever it is.
     let product = if op == "addr" { weighed(op, &product, alpha)? } else { counted(op, &product, alpha)? };
-    if matches!(beta, Operand::Int(0) | Operand::Float(0.0) | Operand::Bool(false)) {
+    if beta.is_zero() {
         // It has a gradient all the same: zeros.
         let (value, x) = (product.node(), input.node());
         let dtype = DType::promote(x.dtype(), value.dtype());

@@ -87,7 +87,7 @@ fn hurwitz(s: &Node, q: &Node) -> Node {
     if q.is_tracked() && mg_graph::is_tracking() {
         // Elsewhere of 1, so that its slope is no 0 · ∞.
         let least = s.eq(&one).choose(&base, &one).map(Row::Digamma).neg();
-        at_one = at_one.add(&least.sub(&untracked(&least)));
+        at_one = with_slopes_of(&at_one, &least);
     }
     let sum = s.eq(&one).choose(&at_one, &sum);
     // At a pole the slopes are those of 1/x at 0, and at −∞ those of e⁻ˣ; elsewhere both are of other numbers, so that nothing is 0 · ∞.

@@ -54,6 +54,11 @@ pub(super) enum Term {
 }
 
 impl Operand {
+    /// Whether it is a number, and 0: what it is multiplied with does not count then.
+    pub(crate) fn is_zero(&self) -> bool {
+        matches!(self, Operand::Int(0) | Operand::Float(0.0) | Operand::Bool(false))
+    }
+
     /// The dtype, and how much it counts when it meets others.
     pub fn kind(&self) -> (DType, Standing) {
         self.look().kind()

@@ -95,21 +95,6 @@ unsafe fn copy_on_host(from: *const u8, to: *mut u8, n: usize) {
     unsafe { std::ptr::copy_nonoverlapping(from, to, n) };
 }
 
-/// Has the pages of a mapped file there before they are read: one call for many, of which each would be a fault of its own. Of pages that are there, and
-/// of a system that does not know how, nothing comes.
-#[cfg(target_os = "linux")]
-fn bring_in(chunk: &[u8]) {
-    // SAFETY: nothing but a number is asked for.
-    let Ok(page @ 1..) = usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }) else { return };
-    let within = chunk.as_ptr().addr() % page;
-    let first = chunk.as_ptr().wrapping_sub(within).cast_mut().cast::<c_void>();
-    // SAFETY: the pages that the chunk lies in are mapped, and are read alone.
-    unsafe { libc::madvise(first, chunk.len() + within, libc::MADV_POPULATE_READ) };
-}
-
-#[cfg(not(target_os = "linux"))]
-fn bring_in(_: &[u8]) {}
-
 impl Gpu {
     /// Copies from the host to the device. When this returns, `from` may change; the copy itself comes in the stream's
     /// order.
@@ -162,7 +147,6 @@ impl Gpu {
                 if chunk.is_empty() {
                     break;
                 }
-                bring_in(chunk);
                 piece.wait(self)?;
                 // SAFETY: the piece is free, and this thread's; the destination is the caller's.
                 unsafe { piece.send(self, to + start as u64, chunk)? };

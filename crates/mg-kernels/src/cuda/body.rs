@@ -140,6 +140,10 @@ impl<'a> Body<'a> {
         let mut out = vec![];
         let mut rest = position;
         for &n in dims.iter().skip(1).rev() {
+            if n == 1 {
+                out.push(imm(0));
+                continue;
+            }
             let (quotient, remainder) = if self.wide {
                 let divisor = self.params.long(n as i64);
                 let q = op2(Kind::D, "div.u64", rest, divisor);
@@ -229,12 +233,7 @@ impl<'a> Body<'a> {
             return vec![self.element(input, at, run.p)];
         }
         if walked.source == Source::Buffer && last == 1 {
-            return if self.aligned && self.is_whole(walked) {
-                load_vector(walked.dtype, at, 0, n, run.p)
-            } else {
-                let size = walked.dtype.size() as i64;
-                (0..n as i64).map(|i| load(walked.dtype, at, i * size, run.p)).collect()
-            };
+            return self.neighbours(walked, walked.column.len() - 1, at, run.p);
         }
         if let (Source::Random(law), 1) = (walked.source, last) {
             let seed = self.params.field(Field::Seed(input as u16));
@@ -275,11 +274,15 @@ impl<'a> Body<'a> {
         }
     }
 
-    /// Whether every run of an operand starts at a multiple of a run's length from its address.
-    pub(crate) fn is_whole(&self, walked: &Walked) -> bool {
-        let n = self.vector as isize;
-        let others = walked.column.iter().rev().skip(1).chain(&walked.row);
-        others.into_iter().all(|s| s % n == 0)
+    /// The elements of a run along the dimension where an operand lies densely, by one access where that is aligned.
+    fn neighbours(&self, walked: &Walked, dense: usize, at: Op, p: Option<Op>) -> Vec<Op> {
+        let (n, size) = (self.vector, walked.dtype.size() as i64);
+        // Whether every run starts at a multiple of a run's length from the operand's address.
+        let others = walked.column.iter().enumerate().filter(|&(d, _)| d != dense).map(|(_, s)| s);
+        if self.aligned && others.chain(&walked.row).all(|s| s % n as isize == 0) {
+            return load_vector(walked.dtype, at, 0, n, p);
+        }
+        (0..n as i64).map(|i| load(walked.dtype, at, i * size, p)).collect()
     }
 
     /// Values that are the same for all elements.
@@ -432,21 +435,16 @@ impl<'a> Body<'a> {
     fn turned_elements(&mut self, input: usize, axis: usize, run: &Run, base: Op) -> Vec<Op> {
         let frame = self.frame;
         let walked = &frame.inputs[input];
-        let (n, size) = (self.vector, walked.dtype.size() as i64);
-        let others = walked.column.iter().enumerate().filter(|&(d, _)| d != axis).map(|(_, s)| s);
-        let is_whole = self.aligned && others.into_iter().all(|s| s % n as isize == 0);
+        let n = self.vector;
         let last = walked.column.last().copied().unwrap_or(0);
-        let step = self.params.long(last as i64 * size);
+        let step = self.params.long(last as i64 * walked.dtype.size() as i64);
         let mut at = self.advance(base, &run.coords, &walked.column, walked);
         let mut lines: Vec<Vec<Op>> = Vec::with_capacity(n);
         for line in 0..n {
             if line > 0 {
                 at = op2(Kind::D, "add.s64", at, step);
             }
-            lines.push(match is_whole {
-                true => load_vector(walked.dtype, at, 0, n, run.p),
-                false => (0..n as i64).map(|i| load(walked.dtype, at, i * size, run.p)).collect(),
-            });
+            lines.push(self.neighbours(walked, axis, at, run.p));
         }
         (0..n * n).map(|e| lines[e % n][e / n]).collect()
     }

@@ -250,12 +250,7 @@ impl Map<'_> {
         let vector = self.stage.vector;
         let dims = &self.body.frame.column_dims;
         let (axis, last) = (plane.axis, dims.len() - 1);
-        // Of dimensions with one tile the first is meant.
-        let tiles = plane.tiles(dims, vector);
-        let several: Vec<usize> = tiles.iter().copied().filter(|&n| n > 1).collect();
-        let mut found = self.body.coords(cta, &several).into_iter();
-        let mut coords: Vec<Op> =
-            tiles.iter().map(|&n| if n > 1 { found.next().unwrap_or(cta) } else { imm(0) }).collect();
+        let mut coords = self.body.coords(cta, &plane.tiles(dims, vector));
         // Lanes and warps stand side by side along the last dimension, and below each other along the other one.
         let (lane, warp) =
             (op2(Kind::R, "and.b32", self.tid, imm(31)), op2(Kind::R, "shr.u32", self.tid, imm(5)));

@@ -5,7 +5,7 @@ use super::args::{self, OUTPUT, input};
 use super::axes::{WIDE, countable};
 use super::constants::copy::{BLOCK, MOST_PARTS, THREADS};
 use super::many::TAKEN;
-use super::{KernelPlan, Pointer};
+use super::{KernelLaunch, KernelPlan, Pointer};
 use mg_device::{Error, ErrorKind, Layout, MAX_RANK, Result, Shape, collapse};
 use smallvec::{SmallVec, smallvec};
 use std::array::from_fn;
@@ -328,6 +328,19 @@ pub fn fill(size: usize, count: usize, bits: u64) -> Result<KernelPlan> {
         launches: smallvec![super::launch("fill", &name, blocks, &args)?],
         ..KernelPlan::default()
     })
+}
+
+/// The launches of [`fill`] with zeros in the workspace, from a byte of it on.
+///
+/// # Errors
+///
+/// As [`fill`].
+pub(crate) fn zeros(size: usize, count: usize, start: usize) -> Result<impl Iterator<Item = KernelLaunch>> {
+    let there = move |pointer| match pointer {
+        Pointer::Output(_) => (Pointer::Workspace, start as u64),
+        Pointer::Input(_) | Pointer::Workspace | Pointer::Tickets | Pointer::Fault => (pointer, 0),
+    };
+    Ok(fill(size, count, 0)?.launches.into_iter().map(move |launch| launch.moved(there)))
 }
 
 #[cfg(test)]

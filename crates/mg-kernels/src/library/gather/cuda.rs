@@ -10,7 +10,7 @@ use crate::cuda::library::constants::scatter::{EACH, NONE, ROW, STRIP, SUMS, THR
 use crate::cuda::library::constants::sort::BITS;
 use crate::cuda::library::many::{self, TAKEN};
 use crate::cuda::library::{KernelLaunch, KernelPlan, Pointer, copy, launch};
-use crate::library::sort::{Tally, counted, swept};
+use crate::library::sort::Tally;
 use crate::same_sums;
 use mg_device::{DType, Error, ErrorKind, Layout, MAX_RANK, Result, Shape, collapse};
 use smallvec::{SmallVec, smallvec};
@@ -458,13 +458,8 @@ impl Linked {
     ) -> Result<SmallVec<[KernelLaunch; 4]>> {
         const OP: &str = "scatter_add";
         let at = |offset: usize| Some((Pointer::Workspace, offset as u64));
-        let there = |pointer| match pointer {
-            Pointer::Output(_) => (Pointer::Workspace, self.crowded as u64),
-            Pointer::Input(_) | Pointer::Workspace | Pointer::Tickets | Pointer::Fault => (pointer, 0),
-        };
-        let zeros = copy::fill(4, (self.next - self.crowded) / 4, 0)?.launches;
         let mut launches: SmallVec<[KernelLaunch; 4]> =
-            zeros.into_iter().map(|launch| launch.moved(there)).collect();
+            copy::zeros(4, (self.next - self.crowded) / 4, self.crowded)?.collect();
         let (stride, (of_index, of_rows)) = positions.strides();
         let sizes = &positions.shape[..positions.first];
         let (heads, blocks) = (Some(self.heads()), count.div_ceil(THREADS));
@@ -509,7 +504,6 @@ impl Linked {
 struct Sorted {
     count: usize,
     passes: usize,
-    tiles: usize,
     /// Keys and positions that a pass writes, in turns.
     kept: [(usize, usize); 2],
     tally: Tally,
@@ -526,9 +520,8 @@ impl Sorted {
         // Keys up to `targets`, which stands for what is out of range, whose key is all ones.
         let passes = ((usize::BITS - targets.leading_zeros()) as usize).div_ceil(BITS);
         let kept = [(0, list), (2 * list, 3 * list)];
-        let tiles = count.div_ceil(swept(DType::I32));
-        let tally = Tally::new(4 * list, 1, tiles, passes);
-        Sorted { count, passes, tiles, kept, tally, bytes: tally.end(), wanted: None, heavy: 0 }
+        let tally = Tally::new(4 * list, [1, count], DType::I32, passes);
+        Sorted { count, passes, kept, tally, bytes: tally.end, wanted: None, heavy: 0 }
     }
 
     /// Has room for so many targets that are left to blocks: how many there are, and two words for each.
@@ -591,46 +584,35 @@ impl Sorted {
         };
         let mut launches = SmallVec::new();
         launches.push(launch(OP, "scatter_keys", self.blocks(self.count.div_ceil(THREADS)), &args)?);
-        launches.extend(self.tally.zeros()?);
         let [totals, begun, told, _] = self.tally.addresses();
-        for pass in 0..self.passes {
-            // The first pass reads what is there, as elements.
-            let [there, other] = self.kept;
-            let args = args::sort::Order {
-                x: at(there.0),
-                keys: [at(other.0), at(there.0)],
-                at: [at(other.1), at(there.1)],
-                indices: None,
-                values: None,
-                totals,
-                begun,
-                told,
-                rows: 1,
-                length: self.count as u64,
-                count: self.count as u64,
-                tiles: self.tiles as u64,
-                counted: counted(1, self.count) as u64,
-                turn: 0,
-                nan: u64::MAX,
-                spread: None,
-                pass: pass as u32,
-                passes: self.passes as u32,
-                keeps: 1,
-                together: 1,
-                which: 0,
-                floats: 0,
-                wanted,
-            };
-            if pass == 0 {
-                launches.push(launch(
-                    OP,
-                    "order_count_b32",
-                    self.count.div_ceil(counted(1, self.count)),
-                    &args,
-                )?);
-            }
-            launches.push(launch(OP, "order_sweep_b32", self.tiles, &args)?);
-        }
+        // The first pass reads what is there, as elements.
+        let [there, other] = self.kept;
+        let args = |pass: usize| args::sort::Order {
+            x: at(there.0),
+            keys: [at(other.0), at(there.0)],
+            at: [at(other.1), at(there.1)],
+            indices: None,
+            values: None,
+            totals,
+            begun,
+            told,
+            rows: 1,
+            length: self.count as u64,
+            count: self.count as u64,
+            tiles: self.tally.tiles as u64,
+            counted: self.tally.counted as u64,
+            turn: 0,
+            nan: u64::MAX,
+            spread: None,
+            pass: pass as u32,
+            passes: self.passes as u32,
+            keeps: 1,
+            together: 1,
+            which: 0,
+            floats: 0,
+            wanted,
+        };
+        launches.extend(self.tally.launches(OP, ["order_count_b32", "order_sweep_b32"], args)?);
         Ok(launches)
     }
 }

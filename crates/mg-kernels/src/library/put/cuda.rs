@@ -53,12 +53,7 @@ pub(super) fn plan(sizes: &Sizes, base: &Described, value: &Described, target: T
     };
     // Nothing is written before all indices were looked at: where one is out of range, the base stays as it is.
     let words = WORD as usize / 4 + if many { n } else { 0 };
-    let zeros = copy::fill(4, words, 0)?;
-    let there = |pointer| match pointer {
-        Pointer::Output(_) => (Pointer::Workspace, 0),
-        Pointer::Input(_) | Pointer::Workspace | Pointer::Tickets | Pointer::Fault => (pointer, 0),
-    };
-    plan.launches.extend(zeros.launches.into_iter().map(|launch| launch.moved(there)));
+    plan.launches.extend(copy::zeros(4, words, 0)?);
     plan.workspace = words * 4;
     plan.launches.push(launch("put", "put_last", count.div_ceil(THREADS), &args)?);
     let blocks = match (places, many) {

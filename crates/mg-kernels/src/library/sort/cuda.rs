@@ -9,7 +9,7 @@ use crate::cuda::library::constants::sort::{
 use crate::cuda::library::{KernelLaunch, KernelPlan, Pointer, copy, launch};
 use crate::library::{Described, Shaped};
 use mg_device::{DType, Error, ErrorKind, Result, Width};
-use smallvec::smallvec;
+use smallvec::{SmallVec, smallvec};
 
 /// Keys and positions between two passes, by bytes of the workspace.
 #[derive(Clone, Copy)]
@@ -39,7 +39,6 @@ struct Problem<'a> {
     x: &'a Described,
     rows: usize,
     length: usize,
-    tiles: usize,
     together: usize,
     passes: usize,
     /// Where passes write in turns.
@@ -51,56 +50,62 @@ struct Problem<'a> {
     results: [Address; 2],
 }
 
-/// Where digits of long lines are counted, all zeros at first.
+/// How long lines are sorted: how they are divided, and where their digits are counted, all zeros at first.
 #[derive(Clone, Copy)]
 pub(in crate::library) struct Tally {
+    rows: usize,
+    length: usize,
+    passes: usize,
+    /// Tiles of a line.
+    pub(in crate::library) tiles: usize,
+    /// Elements of a line of which a block counts the digits.
+    pub(in crate::library) counted: usize,
     start: usize,
     spread: usize,
     begun: usize,
     told: usize,
-    end: usize,
+    /// The first byte behind what is counted.
+    pub(in crate::library) end: usize,
 }
 
 impl Tally {
-    /// Of `rows` lines of `tiles` each, from a byte of the workspace on.
-    pub(in crate::library) fn new(start: usize, rows: usize, tiles: usize, passes: usize) -> Tally {
+    /// Of `rows` lines of elements of a dtype, each of so many, from a byte of the workspace on.
+    pub(in crate::library) fn new(
+        start: usize,
+        [rows, length]: [usize; 2],
+        dtype: DType,
+        passes: usize,
+    ) -> Tally {
+        // Blocks that count are as many as run at a time, but each has enough to be worth one.
+        const AT_A_TIME: usize = 4 * 132;
+        let counted = (rows * length / AT_A_TIME).max(1 << 14).next_multiple_of(1 << 12).min(length);
+        let tiles = length.div_ceil(SWEPT / dtype.size().max(4));
         let spread = start + (rows * passes * DIGITS * size_of::<u32>()).next_multiple_of(256);
         let begun = spread + size_of::<u64>();
         let told = (begun + passes * size_of::<u32>()).next_multiple_of(256);
-        Tally { start, spread, begun, told, end: told + rows * tiles * DIGITS * size_of::<u64>() }
-    }
-
-    /// The first byte behind it.
-    pub(in crate::library) fn end(&self) -> usize {
-        self.end
-    }
-
-    /// The launch that makes it zeros.
-    pub(in crate::library) fn zeros(&self) -> Result<impl Iterator<Item = KernelLaunch>> {
-        let start = self.start as u64;
-        let there = move |pointer| match pointer {
-            Pointer::Output(_) => (Pointer::Workspace, start),
-            Pointer::Input(_) | Pointer::Workspace | Pointer::Tickets | Pointer::Fault => (pointer, 0),
-        };
-        let zeros = copy::fill(8, (self.end - self.start) / 8, 0)?;
-        Ok(zeros.launches.into_iter().map(move |launch| launch.moved(there)))
+        let end = told + rows * tiles * DIGITS * size_of::<u64>();
+        Tally { rows, length, passes, tiles, counted, start, spread, begun, told, end }
     }
 
     /// Where a sort finds it: totals, how many tiles were begun, what they say, what keys differ in.
     pub(in crate::library) fn addresses(&self) -> [Address; 4] {
         [self.start, self.begun, self.told, self.spread].map(|at| Some((Pointer::Workspace, at as u64)))
     }
-}
 
-/// Elements of a tile of a long line.
-pub(in crate::library) fn swept(dtype: DType) -> usize {
-    SWEPT / dtype.size().max(4)
-}
-
-/// Elements of a line of which a block counts the digits: so many that blocks are as many as run at a time, but enough to be worth one.
-pub(in crate::library) fn counted(rows: usize, length: usize) -> usize {
-    const AT_A_TIME: usize = 4 * 132;
-    (rows * length / AT_A_TIME).max(1 << 14).next_multiple_of(1 << 12).min(length)
+    /// The launches that sort: by a kernel that counts digits and one that sweeps tiles, of whose passes these are the arguments.
+    pub(in crate::library) fn launches(
+        &self,
+        op: &'static str,
+        [count, sweep]: [&str; 2],
+        args: impl Fn(usize) -> args::sort::Order,
+    ) -> Result<SmallVec<[KernelLaunch; 8]>> {
+        let mut launches: SmallVec<_> = copy::zeros(8, (self.end - self.start) / 8, self.start)?.collect();
+        launches.push(launch(op, count, self.rows * self.length.div_ceil(self.counted), &args(0))?);
+        for pass in 0..self.passes {
+            launches.push(launch(op, sweep, self.rows * self.tiles, &args(pass))?);
+        }
+        Ok(launches)
+    }
 }
 
 impl Problem<'_> {
@@ -136,8 +141,8 @@ impl Problem<'_> {
             rows: self.rows as u64,
             length: self.length as u64,
             count: self.sort.count as u64,
-            tiles: self.tiles as u64,
-            counted: counted(self.rows, self.length) as u64,
+            tiles: self.tally.map_or(1, |tally| tally.tiles) as u64,
+            counted: self.tally.map_or(self.length, |tally| tally.counted) as u64,
             turn: turn(self.x.dtype, self.sort.descending),
             nan: largest,
             spread: spread.filter(|_| self.spreads),
@@ -240,10 +245,8 @@ fn planned(
     let passes = if is_long { 8 * x.dtype.size() / BITS } else { 1 };
     // Small integers differ in few digits.
     let spreads = is_long && !x.dtype.is_float() && passes >= 4;
-    let tiles = length.div_ceil(swept(x.dtype));
     let (kept, tally) = ([None; 2], None);
-    let mut problem =
-        Problem { sort, x, rows, length, tiles, together, passes, kept, tally, spreads, results };
+    let mut problem = Problem { sort, x, rows, length, together, passes, kept, tally, spreads, results };
     let mut workspace = Workspace(0);
     if selects {
         let launches = smallvec![launch(op, &name("select"), rows, &problem.args(0))?];
@@ -257,20 +260,11 @@ fn planned(
     problem.kept = [0, 1].map(|number| (number < written).then(|| workspace.kept(total, key, at)));
     let mut plan = KernelPlan::default();
     if is_long {
-        let tally = Tally::new(workspace.part(0), rows, tiles, passes);
-        workspace.0 = tally.end();
+        let tally = Tally::new(workspace.0, [rows, length], x.dtype, passes);
+        workspace.0 = tally.end;
         problem.tally = Some(tally);
-        plan.launches.extend(tally.zeros()?);
-        plan.launches.push(launch(
-            op,
-            &name("count"),
-            rows * length.div_ceil(counted(rows, length)),
-            &problem.args(0),
-        )?);
         let sweep = name(if alone { "alone" } else { "sweep" });
-        for pass in 0..passes {
-            plan.launches.push(launch(op, &sweep, rows * tiles, &problem.args(pass))?);
-        }
+        plan.launches.extend(tally.launches(op, [&name("count"), &sweep], |pass| problem.args(pass))?);
     } else {
         plan.launches.push(launch(op, &name("block"), rows.div_ceil(together), &problem.args(0))?);
     }
@@ -311,13 +305,8 @@ fn picked(sort: &Sort, x: &Described, rows: usize, length: usize, which: u32) ->
         launch(op, &name, blocks, &args)
     };
     // What was chosen leaves zeros behind.
-    let zeros = copy::fill(4, rows * COUNTS, 0)?;
-    let there = |pointer| match pointer {
-        Pointer::Output(_) => (Pointer::Workspace, counts as u64),
-        Pointer::Input(_) | Pointer::Workspace | Pointer::Tickets | Pointer::Fault => (pointer, 0),
-    };
     let mut plan = KernelPlan { workspace: workspace.0, ..KernelPlan::default() };
-    plan.launches.extend(zeros.launches.into_iter().map(|launch| launch.moved(there)));
+    plan.launches.extend(copy::zeros(4, rows * COUNTS, counts)?);
     for shift in (0..8 * x.dtype.size()).step_by(8).rev() {
         plan.launches.push(launched(COUNT, shift, rows * parts)?);
         plan.launches.push(launched(CHOOSE, shift, rows)?);

@@ -8,7 +8,7 @@ mod select;
 mod tests;
 mod words;
 
-pub(super) use cuda::{Tally, bits, counted, swept, turn};
+pub(super) use cuda::{Tally, bits, turn};
 pub(super) use keys::Element;
 
 use super::{Alike, Described, Kernel, Library, Operand, Shaped, Structure, Target};
