@@ -60,16 +60,17 @@ __device__ __forceinline__ u32 begin(const Divisor& in, const Divisor& out, u32 
     return wide ? (u32)(at / out.size) : out.divide((u32)at);
 }
 
-__device__ __forceinline__ Window window(const Pool& p, const Axis& a, u32 o) {
-    if (p.adaptive) {
-        u32 first = begin(a.in, a.out, o, 0, p.wide);
-        return {(i32)first, (i32)(begin(a.in, a.out, o + 1, a.out.size - 1, p.wide) - first), 1};
-    }
+__device__ __forceinline__ Window window(const Axis& a, u32 o) {
     i32 start = (i32)(o * a.stride.size) - a.padding, step = (i32)a.dilation.size;
     i32 before = start < 0 ? (i32)a.dilation.divide((u32)(step - 1 - start)) : 0;
     i32 first = start + before * step;
     i32 inside = first < (i32)a.in.size ? (i32)a.dilation.divide(a.in.size - (u32)first + (u32)step - 1) : 0;
     return {first, max(min((i32)a.kernel.size - before, inside), 0), step};
+}
+__device__ __forceinline__ Window window(const Pool& p, const Axis& a, u32 o) {
+    if (!p.adaptive) return window(a, o);
+    u32 first = begin(a.in, a.out, o, 0, p.wide);
+    return {(i32)first, (i32)(begin(a.in, a.out, o + 1, a.out.size - 1, p.wide) - first), 1};
 }
 
 // The outputs whose windows may hold an input.

@@ -7,6 +7,7 @@
 mod cpu;
 mod cuda;
 mod geometry;
+mod span;
 #[cfg(test)]
 mod tests;
 
