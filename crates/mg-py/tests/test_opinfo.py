@@ -68,7 +68,7 @@ SLOPES = {
 }
 # PyTorch's parts of other operations, and what is not here yet: each other name is.
 NOT_HERE = frozenset(
-    "alias_copy as_strided_copy as_strided_scatter diagonal_copy expand_copy geqrf linalg.ldl_factor linalg.ldl_factor_ex linalg.ldl_solve native_batch_norm"
+    "alias_copy as_strided_copy as_strided_scatter diagonal_copy expand_copy geqrf native_batch_norm"
     " native_group_norm ormqr permute_copy special.airy_ai split_with_sizes_copy squeeze_copy t_copy transpose_copy unbind_copy unfold_copy unsqueeze_copy"
     " view_copy".split()
 )
