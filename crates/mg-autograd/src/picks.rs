@@ -757,7 +757,7 @@ const FEW: usize = 8;
 /// For each of `n` rows, the last of the values that are written to it (0 where there is none), and whether there is one.
 /// `picked` (of one axis, not empty) says which row each value goes to.
 pub(crate) fn writers(picked: &Tensor, n: usize, axis: usize) -> Result<(Tensor, Tensor)> {
-    if is_recording() || !picked.device().is_cpu() {
+    if is_recording() || picked.node().is_traced() || !picked.device().is_cpu() {
         last_writers(picked, n)
     } else {
         let (from, hit) = known_writers(&picked.to_vec::<i64>()?, n, axis)?;

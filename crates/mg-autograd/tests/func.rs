@@ -50,6 +50,46 @@ fn a_batch_is_a_loop() -> Result<()> {
     Ok(())
 }
 
+/// What is cut off from its history is cut off in a batch, too.
+#[test]
+fn batches_have_the_histories_of_examples() -> Result<()> {
+    let batch = numbers(&[4, 3])?;
+    let f = |x: &[Tensor]| Ok(vec![(&x[0].detach() * &x[0]).sum()]);
+    let all = |x: &[Tensor]| Ok(vec![func::vmap(f, &[Some(0)], &[&x[0]], Randomness::Error)?[0].sum()]);
+    close(&func::grad(all, &[&batch], &[0])?[0], &batch)?;
+    let (_, tangents) = func::jvp(all, &[&batch], &[&batch.ones_like()])?;
+    close(&tangents[0], &batch.sum())
+}
+
+/// Extreme eigenvalues, blocks and other shapes: the names that Python has.
+#[test]
+fn a_few_of_linear_algebra() -> Result<()> {
+    let a = Tensor::from_vec(vec![4.0f64, 1.0, 0.0, 1.0, 3.0, 1.0, 0.0, 1.0, 1.0], &[3, 3])?;
+    let (values, vectors) = a.eigh("L");
+    let (largest, x) = Tensor::lobpcg(&a, None, None, None, None, None, None, None, None, None);
+    close(&largest, &values.narrow(0, 2, 1)?)?;
+    assert!((x.try_t()?.matmul(&vectors.narrow(1, 2, 1)?).item::<f64>()?.abs() - 1.0).abs() < 1e-9);
+    let (factors, pivots) = a.ldl_factor(false);
+    let b = numbers(&[3, 2])?;
+    close(&a.matmul(&factors.ldl_solve(&pivots, &b, false)), &b)?;
+    let singular = Tensor::zeros(&[2, 2], DType::F64)?;
+    assert!(singular.try_ldl_factor(false).is_err_and(|error| error.to_string().contains("D[1,1] is zero")));
+    assert_eq!(singular.ldl_factor_ex(false, false).2.item::<i32>()?, 1);
+    let line = Tensor::from_vec((0..6i64).collect::<Vec<_>>(), &[6])?;
+    let front = line.narrow(0, 0, 2)?;
+    line.resize_(&[2, 2])?;
+    assert_eq!((line.shape().dims(), line.to_vec::<i64>()?), (&[2, 2][..], vec![0, 1, 2, 3]));
+    // The memory is the same, until there is not enough of it.
+    line.assign(line.full_like(7.0)?)?;
+    assert_eq!(front.to_vec::<i64>()?, [7, 7]);
+    line.resize_as_(&b)?;
+    assert_eq!((line.shape().dims(), line.to_vec::<i64>()?), (&[3, 2][..], vec![7, 7, 7, 7, 4, 5]));
+    line.resize_(&[8])?;
+    line.assign(line.ones_like())?;
+    assert_eq!(front.to_vec::<i64>()?, [7, 7]);
+    Ok(())
+}
+
 #[test]
 fn modes_agree() -> Result<()> {
     let x = numbers(&[2, 3])?;

@@ -77,7 +77,7 @@ pub(crate) fn lu<T: Number>(a: &mut [T], m: usize, n: usize, pivots: &mut [usize
 pub(crate) trait Number: RealField + Copy + Div<Output = Self> {}
 impl<T: RealField + Copy + Div<Output = T>> Number for T {}
 
-fn magnitude<T: RealField + Copy>(x: T) -> T {
+pub(crate) fn magnitude<T: RealField + Copy>(x: T) -> T {
     if x < faer::traits::math_utils::zero() { -x } else { x }
 }
 

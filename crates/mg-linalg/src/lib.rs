@@ -6,6 +6,7 @@
 //! [faer]: https://codeberg.org/sarah-quinones/faer
 
 mod dense;
+mod symmetric;
 
 /// A float that matrices are factorised in.
 pub trait Real: Copy + PartialOrd + Send + Sync + 'static {
@@ -43,6 +44,25 @@ pub trait Real: Copy + PartialOrd + Send + Sync + 'static {
     ///
     /// A matrix that is not positive definite: the order of the leading minor that is not, counted from 1.
     fn cholesky(a: &mut [Self], n: usize) -> Result<(), usize>;
+
+    /// `A = P L D Lᵀ Pᵀ` of a symmetric `n × n` matrix, in place, of which the lower triangle is read: `L` below the blocks of `D`, which have a row or
+    /// two; zeros above. `pivots[i]` is the row, counted from 1, that row `i` was exchanged with; of a block of two rows both are that of the
+    /// second, negative. As LAPACK's `sytrf`. Answers with the first element of `D`'s diagonal that is 0, counted from 1.
+    fn ldl(a: &mut [Self], n: usize, pivots: &mut [isize]) -> Option<usize>;
+
+    /// Of what [`Real::ldl`] has left, `L` as it is after all exchanges, `n × n`, and the inverse of `D`: its diagonal, and what stands below
+    /// that. Answers with the row that each step exchanged, counted from 0.
+    ///
+    /// # Errors
+    ///
+    /// A pivot that cannot be one: its place.
+    fn blocks(
+        ld: &[Self],
+        n: usize,
+        pivots: &[Option<isize>],
+        l: &mut [Self],
+        inverse: [&mut [Self]; 2],
+    ) -> Result<Vec<usize>, usize>;
 
     /// `A = Q R` of an `m × n` matrix by Householder's reflections, whose signs are LAPACK's. `q` is `m × k`, where `k` is `m`, or the
     /// smaller of `m` and `n`; empty, if it is not asked for. `r` is `k × n`.
@@ -132,6 +152,20 @@ macro_rules! real {
 
             fn cholesky(a: &mut [$T], n: usize) -> Result<(), usize> {
                 dense::cholesky(a, n)
+            }
+
+            fn ldl(a: &mut [$T], n: usize, pivots: &mut [isize]) -> Option<usize> {
+                symmetric::ldl(a, n, pivots)
+            }
+
+            fn blocks(
+                ld: &[$T],
+                n: usize,
+                pivots: &[Option<isize>],
+                l: &mut [$T],
+                inverse: [&mut [$T]; 2],
+            ) -> Result<Vec<usize>, usize> {
+                symmetric::blocks(ld, n, pivots, l, inverse)
             }
 
             fn qr(a: &[$T], m: usize, n: usize, q: &mut [$T], r: &mut [$T]) {

@@ -327,7 +327,6 @@ def test_what_is_not_here_on_purpose(name, why):
 @pytest.mark.parametrize(
     ("space", "name", "why"),
     [
-        (mg, "lobpcg", r"linalg\.eigh\(a\) has all eigenvalues"),
         (mg, "symeig", r"linalg\.eigvalsh"),
         (mg, "eig", r"complex numbers, which are not here: linalg\.eigh is for symmetric"),
         (mg, "Stream", r"it is cuda\.Stream"),
@@ -336,7 +335,6 @@ def test_what_is_not_here_on_purpose(name, why):
         (mg, "npu", "devices are 'cpu' and 'cuda'"),
         (mg.linalg, "eigvals", "complex numbers, which are not here; did you mean 'eigvalsh', for symmetric ones"),
         (mg.linalg, "eig", "did you mean 'eigh', for symmetric ones"),
-        (mg.linalg, "ldl_factor", r"linalg\.lu_factor"),
         (optim, "SparseAdam", r"gradients are dense here.*optim\.Adam"),
         (nn, "quantized", "no quantised tensors"),
         (mg.utils, "collect_env", "python -m micrograd_rs"),

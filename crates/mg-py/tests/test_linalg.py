@@ -217,3 +217,176 @@ def test_axes_of_a_contraction_as_a_tensor():
 def test_a_factorisation_of_older_days_has_names():
     answer = mg.lu(mg.eye(2), get_infos=True)
     assert answer.LU.tolist() == mg.eye(2).tolist() and answer.info.item() == 0
+
+
+def rebuilt(LD, pivots):
+    """The matrix that `ldl_factor` was given, by the exchanges and blocks of LAPACK's `sytrf`."""
+    n = len(pivots)
+    L, D, P = mg.eye(n, dtype=LD.dtype), mg.zeros(n, n, dtype=LD.dtype), mg.eye(n, dtype=LD.dtype)
+    k, steps = 0, []
+    while k < n:
+        size = 1 if pivots[k] > 0 else 2
+        steps.append((k, size, abs(pivots[k]) - 1))
+        k += size
+    whole = mg.eye(n, dtype=LD.dtype)
+    for k, size, row in steps:
+        L, P = mg.eye(n, dtype=LD.dtype), mg.eye(n, dtype=LD.dtype)
+        last = k + size - 1
+        P[[last, row]] = P[[row, last]].clone()
+        L[k + size :, k : k + size] = LD[k + size :, k : k + size]
+        block = LD[k : k + size, k : k + size]
+        D[k : k + size, k : k + size] = block + block.tril(-1).mT
+        whole = whole @ P @ L
+    return whole @ D @ whole.mT
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 5, 8, 40, 130])
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_symmetric_matrices_are_factors_of_blocks(n, dtype, device):
+    mg.manual_seed(n)
+    a = mg.randn(n, n, dtype=mg.float64)
+    # Without a diagonal blocks of two rows are needed; what is above it is not read.
+    a = (a + a.mT) * (1 - 0.999 * mg.eye(n, dtype=mg.float64))
+    given = a.tril().to(device, getattr(mg, dtype))
+    LD, pivots = mg.linalg.ldl_factor(given)
+    assert LD.device == given.device and pivots.dtype == mg.int32 and not LD.triu(1).any()
+    near = 1e-12 if dtype == "float64" else 1e-3
+    assert mg.allclose(rebuilt(LD.cpu().double(), pivots.tolist()), a, rtol=near, atol=near * n)
+    b = mg.randn(n, 3, dtype=mg.float64).to(given)
+    x = mg.linalg.ldl_solve(LD, pivots, b)
+    wanted = mg.linalg.solve(a, b.cpu().double())
+    assert mg.allclose(x.cpu().double(), wanted, rtol=near * 100, atol=near * 100 * wanted.abs().max().item())
+
+
+def test_solutions_by_blocks_have_a_gradient_by_the_right_side():
+    a = mg.tensor([[0.0, 2.0, 1.0], [2.0, 0.5, 0.0], [1.0, 0.0, -3.0]], dtype=mg.float64)
+    factors = mg.linalg.ldl_factor(a)
+    b = mg.arange(6, dtype=mg.float64).reshape(3, 2).requires_grad_()
+    assert mg.autograd.gradcheck(lambda b: mg.linalg.ldl_solve(*factors, b), (b,))
+    batch = mg.linalg.ldl_factor(mg.stack([a, a * 2]))
+    assert mg.allclose(mg.linalg.ldl_solve(*batch, b), mg.linalg.solve(mg.stack([a, a * 2]), b))
+    assert mg.allclose(mg.func.vmap(lambda a, b: mg.linalg.ldl_solve(*mg.linalg.ldl_factor(a), b), (0, None))(mg.stack([a, a * 2]), b), mg.linalg.solve(mg.stack([a, a * 2]), b))
+    a.requires_grad_()
+    LD, pivots = mg.linalg.ldl_factor(a)
+    with pytest.raises(RuntimeError, match="L and D of ldl_factor have no gradient"):
+        LD.sum().backward()
+    with pytest.raises(RuntimeError, match="L and D of ldl_factor have no gradient"):
+        mg.linalg.ldl_solve(LD, pivots, b.detach()).sum().backward()
+
+
+@pytest.mark.parametrize("pivots", [[1, 4, 3], [0, 2, 3], [-2, 2, 3], [1, 2, -3], [2, 1, 3], [-2, -3, 3], [-1, -1, 3]])
+def test_pivots_that_no_factorisation_has(pivots):
+    LD, b = mg.eye(3, dtype=mg.float64), mg.ones(3, 1, dtype=mg.float64)
+    with pytest.raises(mg.linalg.LinAlgError, match="names a row that is not there, or was passed"):
+        mg.linalg.ldl_solve(LD, mg.tensor(pivots), b)
+    with pytest.raises(TypeError, match="takes integers as pivots"):
+        mg.linalg.ldl_solve(LD, mg.tensor([1.0, 2.0, 3.0]), b)
+
+
+def test_a_block_of_zero_is_told_of():
+    with pytest.raises(mg.linalg.LinAlgError, match=r"\(Batch element 1\): D\[2,2\] is zero.*ldl_factor_ex"):
+        mg.linalg.ldl_factor(mg.stack([mg.eye(2), mg.diag(mg.tensor([3.0, 0.0]))]))
+    assert mg.linalg.ldl_factor_ex(mg.zeros(2, 3, 3)).info.tolist() == [1, 1]
+
+
+@pytest.mark.parametrize("of", [None, "B"])
+@pytest.mark.parametrize("largest", [True, False])
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_extreme_eigenvalues(of, largest, dtype, device):
+    mg.manual_seed(0)
+    kind, m, k = getattr(mg, dtype), 60, 4
+    a = mg.randn(m, m, dtype=mg.float64)
+    a = a @ a.mT + mg.diag(mg.arange(m, dtype=mg.float64))
+    b = None
+    if of:
+        b = mg.randn(m, m, dtype=mg.float64)
+        b = b @ b.mT / m + mg.eye(m, dtype=mg.float64)
+        half = mg.linalg.inv(mg.linalg.cholesky(b))
+        wanted = mg.linalg.eigvalsh(half @ a @ half.mT)
+    else:
+        wanted = mg.linalg.eigvalsh(a)
+    wanted = wanted.flip(0)[:k] if largest else wanted[:k]
+    given = a.to(device, kind)
+    values, x = mg.lobpcg(given, k, None if b is None else b.to(given), n=k + 2, largest=largest)
+    near = 1e-8 if dtype == "float64" else 2e-3
+    assert mg.allclose(values.cpu().double(), wanted, rtol=near, atol=near)
+    x = x.cpu().double()
+    bx = x if b is None else b @ x
+    assert mg.allclose(x.mT @ bx, mg.eye(k, dtype=mg.float64), atol=near * 10)
+    assert mg.allclose(a @ x, bx * wanted, atol=wanted.abs().max().item() * 1e-2 if dtype == "float32" else 1e-3)
+
+
+@pytest.mark.parametrize("of", [None, "B"])
+def test_extreme_eigenvalues_have_gradients(of):
+    mg.manual_seed(0)
+    a, b = mg.randn(9, 9, dtype=mg.float64), mg.randn(9, 9, dtype=mg.float64)
+    a, b = a @ a.mT, b @ b.mT / 9 + mg.eye(9, dtype=mg.float64)
+    start = mg.randn(9, 3, dtype=mg.float64)
+
+    def pairs(a, b=None):
+        a, b = (a + a.mT) / 2, None if b is None else (b + b.mT) / 2
+        values, x = mg.lobpcg(a, 2, b, start, tol=1e-13)
+        # Signs are those of the first vectors that were found.
+        return values, x @ x.mT, (x[:, :1] @ x[:, :1].mT).sin()
+
+    inputs = [t.requires_grad_() for t in ((a, b) if of else (a,))]
+    assert mg.autograd.gradcheck(pairs, inputs, atol=1e-5)
+    assert mg.autograd.gradgradcheck(pairs, inputs, atol=1e-4)
+
+
+def test_few_steps_are_few():
+    mg.manual_seed(0)
+    a = mg.diag(mg.arange(1.0, 101.0, dtype=mg.float64))
+    start = mg.randn(100, 1, dtype=mg.float64)
+    found = [mg.lobpcg(a, X=start, niter=n)[0].item() for n in (0, 1, 5, -1)]
+    assert found == sorted(found) and found[0] < found[1] < found[2] < found[3] and abs(found[3] - 100) < 1e-9
+    # What is known of the inverse is a shorter way to the smallest.
+    a = mg.diag(mg.arange(1.0, 101.0, dtype=mg.float64) ** 2)
+    plain, helped = (abs(mg.lobpcg(a, X=start, niter=6, largest=False, iK=k)[0].item() - 1) for k in (None, mg.linalg.inv(a)))
+    assert helped < 1e-3 * plain
+
+
+@pytest.mark.parametrize(
+    ("call", "text"),
+    [
+        (lambda a: mg.lobpcg(a, k=3), "takes 1 to 2 pairs of a matrix of 6 rows"),
+        (lambda a: mg.lobpcg(a, k=0), "takes 1 to 2 pairs"),
+        (lambda a: mg.lobpcg(a[:3]), "square"),
+        (lambda a: mg.lobpcg(a, X=a[:3, :1]), "X of"),
+        (lambda a: mg.lobpcg(a, B=a[:3]), "B of"),
+        (lambda a: mg.lobpcg(a, iK=a.double()), "iK of"),
+        (lambda a: mg.lobpcg(a, method="power"), "method"),
+        (lambda a: mg.lobpcg(a.long()), "takes f"),
+    ],
+)
+def test_what_lobpcg_refuses(call, text):
+    with pytest.raises(RuntimeError, match=text):
+        call(mg.eye(6))
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda a: mg.linalg.svd(a, full_matrices=False)[0].abs(),
+        lambda a: mg.linalg.svd(a)[2][:3].abs(),
+        lambda a: mg.linalg.svdvals(a),
+        lambda a: mg.linalg.pinv(a),
+        lambda a: mg.linalg.eigh(a @ a.mT)[1].abs(),
+        lambda a: mg.linalg.eigh(a.mT @ a + mg.eye(a.shape[-1], dtype=a.dtype))[0],
+        lambda a: mg.linalg.matrix_norm(a, "nuc"),
+        lambda a: mg.linalg.cond(a),
+        lambda a: mg.linalg.qr(a)[0],
+    ],
+)
+@pytest.mark.parametrize("shape", [(3, 3), (4, 3), (3, 4), (2, 4, 3)])
+def test_tangents_of_factors_are_their_gradients(f, shape):
+    mg.manual_seed(1)
+    a, t, s = (mg.randn(shape, dtype=mg.float64) for _ in range(3))
+    jacobian = mg.func.jacrev(f)(a)
+    wanted = (jacobian * t).sum(tuple(range(-len(shape), 0)))
+    assert wanted.isfinite().all()
+    assert mg.allclose(mg.func.jvp(f, (a,), (t,))[1], wanted, rtol=1e-7, atol=1e-7)
+    assert mg.allclose(mg.func.jacfwd(f)(a), jacobian, rtol=1e-7, atol=1e-7)
+    along = lambda a: mg.func.jvp(f, (a,), (t,))[1]  # noqa: E731
+    twice = (mg.func.jacrev(lambda a: (mg.func.jacrev(f)(a) * t).sum(tuple(range(-len(shape), 0))))(a) * s).sum(tuple(range(-len(shape), 0)))
+    assert mg.allclose(mg.func.jvp(along, (a,), (s,))[1], twice, rtol=1e-5, atol=1e-5)

@@ -35,7 +35,7 @@ ROUNDED = {torch.float32: 2e-5, torch.bfloat16: 1e-2, torch.float16: 2e-3}
 OUT_OF_SCOPE = re.compile(
     r"fft\.|sparse\.|masked\.|jiterator|torch\.|_|to_sparse|i?stft$|view_as_(real|complex)|complex|imag$|polar|linalg\.(eig|eigvals|polar)$|hash_tensor"
     r"|c(double|float|half)$|.*dropout|nn\.functional\.(rrelu|multi_head_attention_forward|fractional_max_pool)|(cauchy|exponential|geometric|log_normal)$"
-    r"|(normal|uniform|multinomial|bernoulli)|rand|(new_)?empty|resize_|(svd|pca)_lowrank"
+    r"|(normal|uniform|multinomial|bernoulli)|rand|(new_)?empty|(svd|pca)_lowrank"
 )
 # Singular vectors and the like may have other signs.
 OF_ANY_SIGN = re.compile(r"svd|linalg\.(svd|eigh|qr)$|geqrf")
@@ -68,7 +68,7 @@ SLOPES = {
 }
 # PyTorch's parts of other operations, and what is not here yet: each other name is.
 NOT_HERE = frozenset(
-    "alias_copy as_strided_copy as_strided_scatter diagonal_copy expand_copy geqrf linalg.ldl_factor linalg.ldl_factor_ex linalg.ldl_solve native_batch_norm"
+    "alias_copy as_strided_copy as_strided_scatter diagonal_copy expand_copy geqrf native_batch_norm"
     " native_group_norm ormqr permute_copy special.airy_ai split_with_sizes_copy squeeze_copy t_copy transpose_copy unbind_copy unfold_copy unsqueeze_copy"
     " view_copy".split()
 )

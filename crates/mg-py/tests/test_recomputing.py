@@ -9,7 +9,7 @@ import pytest
 from conftest import close, leaf, numbers
 from micrograd_rs import autograd, nn
 from micrograd_rs.nn import functional as F
-from micrograd_rs.utils.checkpoint import checkpoint, checkpoint_sequential
+from micrograd_rs.utils.checkpoint import CheckpointError, checkpoint, checkpoint_sequential
 
 
 def test_checkpoint():
@@ -63,8 +63,19 @@ def test_checkpoint_that_computes_something_else():
     x = numbers(3).requires_grad_()
     sizes = iter([3, 2])
     y = checkpoint(lambda x: x[: next(sizes)] * 2, x)
-    with pytest.raises(RuntimeError, match="not what it was"):
+    with pytest.raises(CheckpointError, match="not what it was"):
         y.sum().backward()
+    assert issubclass(CheckpointError, RuntimeError)
+    dtypes = iter([mg.float32, mg.float64])
+    y = checkpoint(lambda x: x.to(next(dtypes)), x)
+    with pytest.raises(CheckpointError, match="float64.* instead of .*float32"):
+        y.sum().backward()
+    # What is not looked at is told of by the walk.
+    sizes = iter([3, 2])
+    y = checkpoint(lambda x: x[: next(sizes)] * 2, x, determinism_check="none")
+    with pytest.raises(RuntimeError, match="not what it was") as raised:
+        y.sum().backward()
+    assert not isinstance(raised.value, CheckpointError)
 
 
 def test_checkpoint_sequential():

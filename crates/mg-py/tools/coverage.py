@@ -44,10 +44,9 @@ REASONS: list[tuple[str, str]] = [
 ]
 # Names of which no rule above tells: what is wanted, and not yet done.
 NOT_YET = """
-    lobpcg resize_as_ Tensor.conj_physical_ Tensor.index Tensor.name Tensor.resize_ Tensor.resize_as_ Event Stream
-    nn.LinearCrossEntropyOptions linalg.ldl_factor linalg.ldl_factor_ex linalg.ldl_solve special.airy_ai
+    Tensor.index Tensor.name Event Stream
+    nn.LinearCrossEntropyOptions special.airy_ai
     utils.checkpoint.create_selective_checkpoint_contexts utils.checkpoint.CheckpointPolicy
-    utils.checkpoint.CheckpointError
 """
 
 
@@ -150,6 +149,8 @@ DIFFERENCES = """## What is there and differs
 - A module's `__dict__` has its parts under their own names, beside `_parameters`, `_buffers` and `_modules`, which change the module.
 - `_base` of a view is a tensor of all of the memory, and not the object that the view was made of.
 - Gradients are dense: `gather(sparse_grad=…)` and `embedding(sparse=…)` change nothing. Nor does `non_blocking`: no copy to a device makes the host wait for it.
+- `resize_` to more elements than there are in memory gives a tensor memory of its own, with zeros behind what there was; other views stay with the old one. `lobpcg` takes no
+  `tracker`, and has gradients of second order and by `B`, too; what its `ortho_` arguments say is ignored.
 - `empty` and its like are zeros. `memory_format`, `layout` and their `pin_memory` are taken and change nothing: results lie in row-major order, and `Tensor.pin_memory` pins.
 - `Tensor.type()` without an argument answers with the dtype; `repr` says `micrograd_rs.float32`.
 - Errors are of both kinds: `ArgumentError` (shapes, numbers) is a ValueError and a RuntimeError, `DTypeError` a TypeError and a RuntimeError, and

@@ -280,10 +280,10 @@ impl Call {
         self.results.iter().map(of).collect()
     }
 
-    /// Gradients of the results that there are none of, through which one can differentiate.
+    /// Gradients of the results through which one can differentiate: of ones, as a rule may leave out what a gradient of 0 asks nothing of.
     pub(crate) fn stand_ins(&self) -> Result<Vec<Node>> {
         let of = |of: &Facts| {
-            let node = Node::scalar(0.0, of.dtype, of.device, true).expand(of.shape)?.alias();
+            let node = Node::scalar(1.0, of.dtype, of.device, true).expand(of.shape)?.alias();
             node.set_tracked(of.dtype.is_float());
             Ok(node)
         };

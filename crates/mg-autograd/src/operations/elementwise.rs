@@ -355,7 +355,7 @@ impl Tensor {
     }
 
     /// The tensor itself: the conjugate of a real number is that number.
-    #[surface(integers)]
+    #[surface(method, function, in_place, integers)]
     pub fn conj_physical(&self) -> Result<Tensor> {
         Ok(self.clone())
     }

@@ -26,6 +26,15 @@ fn cholesky_of(op: &'static str, a: &Node, upper: bool, demand: Demand) -> Resul
     Ok((if upper { transposed(&l)? } else { l }, info))
 }
 
+/// `P L D Lᵀ Pᵀ = A`: `L` and `D` in one matrix, pivots, the first 0 of `D`.
+fn ldl_of(op: &'static str, a: &Node, demand: Demand) -> Result<[Tensor; 3]> {
+    square(op, a.shape())?;
+    let factored = factored(a, FactorKind::Ldl, demand)?;
+    let ld = known(Rule::Ldl, &factored.part(0)?, &[a])?;
+    let (pivots, info) = (factored.part(1)?.cast(DType::I32), factored.number(2)?.cast(DType::I32));
+    Ok(tensors([ld, pivots, info]))
+}
+
 /// `Q R = A`.
 pub(super) fn qr_of(op: &'static str, a: &Node, complete: bool, vectors: bool) -> Result<(Node, Node)> {
     let (m, n) = sides(op, a.shape())?;
@@ -397,6 +406,38 @@ impl Tensor {
         let done = lu_of("lu", &self.node(), Demand::Nothing)?;
         let answers = tensors([done.lu, done.pivots, done.info]);
         Ok(answers.into_iter().take(if get_infos { 3 } else { 2 }).collect())
+    }
+
+    /// `A = P L D Lᵀ Pᵀ` of symmetric matrices, `[…, n, n]`, of which the lower triangle is read: `L` below the blocks of `D`, and these, in one
+    /// matrix with zeros above them, and for each step the row that was exchanged (i32), counted from 1. A block of `D` has one row or two: of two
+    /// rows both pivots are that of the second one, negative. Steps are those of LAPACK's `sytrf` (Bunch and Kaufman, 1977); `ldl_solve` takes both. No
+    /// numbers here are complex: `hermitian` makes no difference. f32 and f64; computed on the host, on every device. There is no gradient.
+    ///
+    /// # Errors
+    ///
+    /// What is no square matrix, other dtypes; a `D` with a 0 on its diagonal, for which there is `ldl_factor_ex`.
+    #[surface(linalg, answers("LD", "pivots"), keywords_from = "hermitian")]
+    pub fn ldl_factor(&self, #[default(false)] hermitian: bool) -> Result<(Tensor, Tensor)> {
+        let _ = hermitian;
+        let [ld, pivots, _] = ldl_of("ldl_factor", &self.node(), Demand::Diagonal)?;
+        Ok((ld, pivots))
+    }
+
+    /// `ldl_factor`, and for each matrix the first element of `D`'s diagonal that is 0 (i32), counted from 1, or 0.
+    ///
+    /// # Errors
+    ///
+    /// What is no square matrix, other dtypes; with `check_errors` a `D` with a 0 on its diagonal.
+    #[surface(linalg, answers("LD", "pivots", "info"), keywords_from = "hermitian")]
+    pub fn ldl_factor_ex(
+        &self,
+        #[default(false)] hermitian: bool,
+        #[default(false)] check_errors: bool,
+    ) -> Result<(Tensor, Tensor, Tensor)> {
+        let _ = hermitian;
+        let demand = if check_errors { Demand::Diagonal } else { Demand::Nothing };
+        let [ld, pivots, info] = ldl_of("ldl_factor_ex", &self.node(), demand)?;
+        Ok((ld, pivots, info))
     }
 
     /// `P`, `L` and `U` of what `lu_factor` answers with. Without `unpack_pivots` or `unpack_data` these are empty.

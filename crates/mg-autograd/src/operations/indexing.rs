@@ -275,6 +275,9 @@ impl Places {
     /// Which values meet is known on the host (a sort on the device would do too); the work on them is done where they are.
     fn pairwise(&self, values: &Node, row: Row) -> Result<(Node, Node)> {
         let (count, numel) = (self.index.shape().numel(), self.shape.numel());
+        if self.index.is_traced() {
+            return self.doubled(values, row);
+        }
         mg_graph::needs_values();
         let flat = Tensor::from_node(self.flat()?).to_vec::<i64>()?;
         let device = values.device();
@@ -309,6 +312,28 @@ impl Places {
         }
         let hit = Tensor::from_vec(hit, &[numel])?.to(device)?.node().reshape(self.shape)?;
         Ok((line.gather(0, &index(slots)?)?.reshape(self.shape)?, hit))
+    }
+
+    /// As [`Places::pairwise`], where nobody knows which values meet: in the order of their places, each is taken together with the one before
+    /// it, if both belong to one place, then with the one two before it, four before it and so on (Hillis and Steele, "Data parallel
+    /// algorithms", 1986).
+    fn doubled(&self, values: &Node, row: Row) -> Result<(Node, Node)> {
+        let (count, numel) = (self.index.shape().numel(), self.shape.numel());
+        let flat = Tensor::from_node(self.flat()?);
+        let (at, order) = flat.try_sort(0, false, true)?;
+        let at = at.node();
+        let mut line = values.reshape(Shape::of(&[count]))?.gather(0, &order.node())?;
+        let mut step = 1;
+        while step < count {
+            let (before, behind) =
+                (|x: &Node| x.slice(0, 0, 1, count - step), |x: &Node| x.slice(0, step, 1, count - step));
+            let meet = behind(&at)?.eq(&before(&at)?);
+            let taken = meet.choose(&Node::apply(row, &[&behind(&line)?, &before(&line)?]), &behind(&line)?);
+            line = Node::concat(&[&line.slice(0, 0, 1, step)?, &taken], 0)?;
+            step *= 2;
+        }
+        let (last, hit) = picks::writers(&Tensor::from_node(at), numel, self.axis)?;
+        Ok((line.gather(0, &last.node())?.reshape(self.shape)?, hit.node().reshape(self.shape)?))
     }
 }
 

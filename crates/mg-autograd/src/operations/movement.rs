@@ -6,7 +6,7 @@ use crate::ops::Operand;
 use crate::tensor::Tensor;
 use mg_device::{DType, Error, ErrorKind, Layout, Result, Shape, normalize_axis};
 use mg_graph::{Node, View};
-use mg_kernels::ReduceKind;
+use mg_kernels::{Algebra, ReduceKind};
 use mg_macros::operations;
 use smallvec::SmallVec;
 
@@ -687,6 +687,41 @@ impl Tensor {
         #[default(None)] storage_offset: Option<usize>,
     ) -> Result<Tensor> {
         self.strided(Shape::new(size)?, stride, storage_offset)
+    }
+
+    /// The tensor in another shape, whatever its number of elements: what stands in its memory from where it begins, in row-major order. Where there
+    /// is less, it has memory of its own from then on, with zeros behind what there was, and other views stay what they were.
+    ///
+    /// # Errors
+    ///
+    /// A tensor that requires a gradient: resize `x.detach()`, or `x.data`; a shape that is too large.
+    #[surface(in_place_only, view, variadic, integers, manners(Ignores("memory_format")))]
+    pub fn resize(&self, size: &[usize]) -> Result<Tensor> {
+        let shape = Shape::new(size)?;
+        if self.requires_grad() {
+            let text = "a tensor that requires a gradient is not resized: resize x.detach(), or x.data";
+            return Err(Error::new("resize_", ErrorKind::Gradient(text.into())));
+        }
+        if self.shape() == shape {
+            return Ok(self.clone());
+        }
+        let (there, wanted) = (self.room(), shape.numel());
+        if wanted <= there {
+            return self.strided(shape, Layout::contiguous(shape).strides(), None);
+        }
+        let node = self.strided(Shape::of(&[there]), &[1], None)?.node();
+        let zeros = node.lit(0.0).expand(Shape::new(&[wanted - there])?)?;
+        Ok(Tensor::from_node(Node::concat(&[&node, &zeros], 0)?.reshape(shape)?))
+    }
+
+    /// The tensor in another one's shape: see `resize_`.
+    ///
+    /// # Errors
+    ///
+    /// A tensor that requires a gradient.
+    #[surface(in_place_only, view, integers, manners(Ignores("memory_format")))]
+    pub fn resize_as(&self, the_template: &Tensor) -> Result<Tensor> {
+        self.resize(&the_template.shape())
     }
 
     /// With at least one axis; a view.

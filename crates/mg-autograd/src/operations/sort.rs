@@ -309,8 +309,8 @@ fn asked(op: &'static str, t: &Tensor, q: Operand) -> Result<Tensor> {
         let text = format!("q on {}, the tensor on {}", q.device(), t.device());
         return refused(op, ErrorKind::UnlikeDevices(text));
     }
-    // A device that would have to be waited for is not asked: there, what is outside is taken to be 0 or 1.
-    if given.is_none() && q.device().is_cpu() {
+    // A device that would have to be waited for is not asked, nor what stands for many examples: there, what is outside is taken to be 0 or 1.
+    if given.is_none() && q.device().is_cpu() && !q.node().is_traced() {
         mg_graph::needs_values();
         q.detach().to_dtype(DType::F64).to_vec::<f64>()?.into_iter().try_for_each(inside)?;
     }

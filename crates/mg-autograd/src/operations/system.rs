@@ -5,16 +5,16 @@
 
 use super::factorization::order_of;
 use super::factors::{
-    Lu, SIGN, diagonal, eliminated, identity, is_differentiated, known, misfit, sides, square, together,
-    transposed,
+    Lu, SIGN, diagonal, eliminated, factored, identity, is_differentiated, known, misfit, sides, square,
+    together, transposed,
 };
 use super::{set_aside, signed};
 use crate::checks::unseen;
 use crate::parts::without_slope;
 use crate::tensor::Tensor;
-use mg_device::{Error, ErrorKind, Result, Shape, Valid};
+use mg_device::{DType, Error, ErrorKind, Result, Shape, Valid};
 use mg_graph::Node;
-use mg_kernels::library::{Demand, Rule, Triangular};
+use mg_kernels::library::{Demand, FactorKind, Rule, Triangular};
 use mg_kernels::{Algebra, ReduceKind, Row, Rules};
 use mg_macros::operations;
 
@@ -258,6 +258,63 @@ impl Tensor {
             }
         };
         Ok(Tensor::from_node(if left { x } else { transposed(&x)? }))
+    }
+
+    /// `X` with `A X = B` of what `ldl_factor` answers with for `A`: `B` is `[…, n, k]`, batches broadcast. It has a gradient by `B`. No numbers here
+    /// are complex: `hermitian` makes no difference.
+    ///
+    /// # Errors
+    ///
+    /// Shapes that do not fit, pivots that are no integers or that no factorisation has, other dtypes, unlike devices. A `D` with a 0 on its
+    /// diagonal is no error: there are infinities and NaN.
+    #[surface(linalg, keywords_from = "hermitian", manners(Receiver("LD")))]
+    pub fn ldl_solve(
+        &self,
+        pivots: &Tensor,
+        B: &Tensor,
+        #[default(false)] hermitian: bool,
+    ) -> Result<Tensor> {
+        const OP: &str = "ldl_solve";
+        let _ = hermitian;
+        let (ld, b) = (self.node(), B.node());
+        let n = square(OP, ld.shape())?;
+        let line = ld.shape().remove(ld.shape().rank() - 1);
+        if pivots.shape() != line {
+            return misfit(OP, format!("pivots of shape {} for a matrix of {}", pivots.shape(), ld.shape()));
+        }
+        if !pivots.dtype().is_int() {
+            let text = format!("takes integers as pivots, got {}", pivots.dtype());
+            return Err(Error::new(OP, ErrorKind::DType(text)));
+        }
+        if sides(OP, b.shape())?.0 != n {
+            return misfit(OP, format!("shapes {} and {} do not fit", ld.shape(), b.shape()));
+        }
+        let axis = line.rank();
+        let packed = set_aside(|| {
+            let column = pivots.node().cast(ld.dtype()).reshape(line.insert(axis, 1))?;
+            factored(&Node::concat(&[&ld, &column], axis)?, FactorKind::Blocks, Demand::Nothing)
+        })?;
+        let l = known(Rule::Ldl, &packed.part(0)?, &[&ld])?;
+        let column = |at: usize| -> Result<Node> {
+            let part = packed.part(at)?;
+            part.reshape(part.shape().insert(axis, 1))
+        };
+        let (diagonal, below) = (column(1)?, column(2)?);
+        let (l, b) = together(OP, &l, &b)?;
+        let rows = |x: &Node, at: usize| {
+            x.gather(x.shape().rank() - 2, &column(at)?.cast(DType::I64).expand(*x.shape())?)
+        };
+        let y = triangular(&l, &rows(&b, 3)?, false, true, false)?;
+        // What stands beside the diagonal takes the row below, or above.
+        let row = y.shape().rank() - 2;
+        let zero = y.lit(0.0).expand(y.shape().with(row, n.min(1)))?;
+        let (most, least) = (n.saturating_sub(1), n.min(1));
+        let beside = |x: &Node| below.slice(axis - 1, 0, 1, most)?.expand(*x.shape()).map(|e| e.mul(x));
+        let under = Node::concat(&[&beside(&y.slice(row, least, 1, most)?)?, &zero], row)?;
+        let over = Node::concat(&[&zero, &beside(&y.slice(row, 0, 1, most)?)?], row)?;
+        let scaled = diagonal.expand(*y.shape())?.mul(&y).add(&under).add(&over);
+        let x = triangular(&l, &scaled, false, true, true)?;
+        Ok(Tensor::from_node(rows(&x, 4)?))
     }
 
     /// `linalg.lu_solve` with the right side first.

@@ -189,6 +189,7 @@ const TABLES: &[&[Operation]] = &[
     crate::operations::LAYERS,
     crate::operations::LINEAR_ALGEBRA,
     crate::operations::LINEAR_SYSTEMS,
+    crate::operations::LOBPCG,
     crate::operations::MATRIX_FUNCTIONS,
     crate::operations::LOSSES,
     crate::operations::MOVEMENT,

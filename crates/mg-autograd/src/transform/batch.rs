@@ -8,6 +8,7 @@ use super::{behind, led, rules};
 use crate::function::{Call, result_of};
 use crate::generator::Generator;
 use crate::tensor::Tensor;
+use crate::tensor::memory::untracked;
 use mg_device::{DType, Device, Error, ErrorKind, Result, Shape};
 use mg_graph::{Node, Op, SourceKind, Tag};
 use mg_kernels::Law;
@@ -260,7 +261,10 @@ impl Batch {
                 let was = mg_graph::set_tracking(mg_graph::is_tracking() && node.is_tracked());
                 let made = rules::batched(self, node);
                 mg_graph::set_tracking(was);
-                Some(made?)
+                let made = made?;
+                // A view of all of it may be what it is of, which has a history that was taken from this one.
+                let keeps_none = made.is_tracked() && !node.is_tracked();
+                Some(if keeps_none { untracked(&made) } else { made })
             }
             false => None,
         };

@@ -6,7 +6,7 @@ use crate::function::{Arrived, Begun, Call, Onward, Rule, Saved, Way};
 use crate::tensor::Tensor;
 use mg_device::{Error, ErrorKind, Layout, Result, Shape};
 use mg_graph::{Kernel, Map, Node, Op, Sources, View};
-use mg_kernels::library::{Library, MatMul, Shaped};
+use mg_kernels::library::{Library, MatMul};
 use smallvec::SmallVec;
 use std::sync::{Arc, Mutex};
 
@@ -149,30 +149,22 @@ fn through_library(batch: &mut Batch, node: &Node, kernel: Library, sources: &So
         return product(batch, node, &sources[0], &sources[1]);
     }
     let size = batch.size;
-    let operands: SmallVec<[Shaped; 4]> = sources.iter().map(Node::shaped).collect();
     let differs: SmallVec<[bool; 4]> = sources.iter().map(|source| batch.of(source).is_some()).collect();
     let _within = mg_graph::within(kernel.called(), node.location());
     if let Some(shifted) = kernel.with_batch() {
         let of = sources.iter().map(|source| batch.all(source)).collect::<Result<Vec<_>>>()?;
         return Node::library(shifted, &of.iter().collect::<Vec<_>>());
     }
-    if kernel.folds(&operands, &differs) {
-        // The batch and the axis that the kernel has for one are one axis.
-        let of = sources.iter().zip(&differs).map(|(source, &differs)| match differs {
-            true => {
-                let own = source.shape();
-                batch.all(source)?.reshape(own.with(0, own[0] * size))
-            }
-            false => Ok(source.clone()),
-        });
-        let of = of.collect::<Result<Vec<_>>>()?;
-        return Node::library(kernel, &of.iter().collect::<Vec<_>>())?.reshape(led(size, node.shape())?);
+    if size == 0 {
+        return Node::scalar(0.0, node.dtype(), node.device(), true).expand(led(0, node.shape())?);
+    }
+    let of: SmallVec<[Node; 4]> =
+        sources.iter().map(|source| batch.of(source).unwrap_or_else(|| source.clone())).collect();
+    if let Some(made) = kernel.batched(&of, &differs, size)? {
+        return Ok(made);
     }
     if !batch.loops.contains(&kernel.name()) {
         batch.loops.push(kernel.name());
-    }
-    if size == 0 {
-        return Node::scalar(0.0, node.dtype(), node.device(), true).expand(led(0, node.shape())?);
     }
     let mut each = Vec::with_capacity(size);
     for example in 0..size {

@@ -208,9 +208,10 @@ fn how() -> Backward {
     Backward { retain_graph: true, create_graph: mg_graph::is_tracking() }
 }
 
-/// A gradient that there is none of, through which one can differentiate.
+/// A gradient through which one can differentiate. What is made of it is linear in it, but a rule may leave out what a gradient of 0 asks for
+/// nothing of: it is of ones.
 fn stand_in(like: &Node) -> Result<Node> {
-    let node = like.lit(0.0).expand(*like.shape())?.alias();
+    let node = like.lit(1.0).expand(*like.shape())?.alias();
     node.set_tracked(true);
     Ok(node)
 }

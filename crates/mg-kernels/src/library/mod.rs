@@ -213,6 +213,22 @@ pub trait Structure: Algebra {
     fn ramp(&self, shape: Shape) -> Self;
 }
 
+/// A shape with an axis before its own.
+pub(crate) fn led(size: usize, shape: &Shape) -> Result<Shape> {
+    let dims: smallvec::SmallVec<[usize; 8]> = std::iter::once(size).chain(shape.iter().copied()).collect();
+    Shape::new(&dims)
+}
+
+/// An operand of [`Kernel::batched`] with the axis of examples, whether it differs or not.
+fn of_all<T: Structure>(x: &T, differs: bool, size: usize) -> Result<T> {
+    if differs { Ok(x.clone()) } else { x.expanded(led(size, &x.sizes())?) }
+}
+
+/// The shape of an example of it.
+fn of_one<T: Structure>(x: &T, differs: bool) -> Shape {
+    if differs { x.sizes().remove(0) } else { x.sizes() }
+}
+
 /// One of several kernels that may be one launch.
 #[derive(Clone, Copy)]
 pub struct Alike<'a, K> {
@@ -252,10 +268,14 @@ pub trait Kernel: Copy {
         None
     }
 
-    /// Whether the first axis of the result counts what the first axes of those operands count that `differs` names, so that examples of
-    /// all these can lie along it, one after the other.
-    fn folds(&self, _operands: &[Shaped], _differs: &[bool]) -> bool {
-        false
+    /// What it makes of `size` examples, which lie along another axis before the result's own: those operands have it too that `differs`
+    /// names, the others are the same for all. `None` where there is no such rule. Of a kernel that has none [with a batch](Kernel::with_batch).
+    ///
+    /// # Errors
+    ///
+    /// Shapes that are too large.
+    fn batched<T: Structure>(&self, _x: &[T], _differs: &[bool], _size: usize) -> Result<Option<T>> {
+        Ok(None)
     }
 
     /// Whether operands may lie in any way.
@@ -429,9 +449,13 @@ macro_rules! library {
                 match self { $(Library::$Name(k) => k.with_batch()),* }
             }
 
-            /// See [`Kernel::folds`].
-            pub fn folds(&self, operands: &[Shaped], differs: &[bool]) -> bool {
-                match self { $(Library::$Name(k) => k.folds(operands, differs)),* }
+            /// See [`Kernel::batched`].
+            ///
+            /// # Errors
+            ///
+            /// Shapes that are too large.
+            pub fn batched<T: Structure>(&self, x: &[T], differs: &[bool], size: usize) -> Result<Option<T>> {
+                match self { $(Library::$Name(k) => k.batched(x, differs, size)),* }
             }
 
             /// See [`Kernel::takes_any_layout`].

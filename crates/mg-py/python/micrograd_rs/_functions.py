@@ -546,12 +546,27 @@ def nonzero_static(input: Tensor, *, size: int, fill_value: int = -1) -> Tensor:
 
 
 def conj_physical_(input: Tensor) -> Tensor:
-    """The tensor: its numbers are real.
+    """`Tensor.conj_physical_` as a function.
 
     >>> mg.conj_physical_(mg.tensor([1.0]))
     tensor([1.])
     """
-    return input
+    return input.conj_physical_()
+
+
+def resize_as_(input: Tensor, the_template: Tensor, *, memory_format: Any = None) -> Tensor:
+    """`Tensor.resize_as_` as a function: gives a tensor another one's shape.
+
+    Arguments:
+        the_template: the tensor whose shape it is
+        memory_format: of no effect
+
+    >>> x = mg.arange(6)
+    >>> mg.resize_as_(x, mg.empty(2, 2))
+    tensor([[0, 1],
+            [2, 3]])
+    """
+    return input.resize_as_(the_template)
 
 
 def from_file(

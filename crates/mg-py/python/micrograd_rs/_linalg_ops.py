@@ -16,6 +16,9 @@ __all__ = [
     "householder_product",
     "inv",
     "inv_ex",
+    "ldl_factor",
+    "ldl_factor_ex",
+    "ldl_solve",
     "lstsq",
     "lu",
     "lu_factor",
@@ -55,6 +58,9 @@ eigvalsh = _rs._linalg_eigvalsh
 householder_product = _rs._linalg_householder_product
 inv = _rs._linalg_inv
 inv_ex = _rs._linalg_inv_ex
+ldl_factor = _rs._linalg_ldl_factor
+ldl_factor_ex = _rs._linalg_ldl_factor_ex
+ldl_solve = _rs._linalg_ldl_solve
 lstsq = _rs._linalg_lstsq
 lu = _rs._linalg_lu
 lu_factor = _rs._linalg_lu_factor

@@ -2637,6 +2637,8 @@ class Tensor:
         >>> x.conj_physical().data_ptr() == x.data_ptr()
         True
         """
+    def conj_physical_(self) -> Self:
+        """`conj_physical`, written into the tensor, which is answered. See `conj_physical`."""
     def resolve_conj(self) -> Tensor:
         """The tensor itself: nothing of it is left to be conjugated.
 
@@ -4526,6 +4528,42 @@ class Tensor:
         tensor([[0, 2],
                 [1, 3],
                 [2, 4]])
+        """
+    @overload
+    def resize_(self, size: _Sizes) -> Self:
+        """The tensor in another shape, whatever its number of elements: what stands in its memory from where it begins, in row-major order. Where there
+        is less, it has memory of its own from then on, with zeros behind what there was, and other views stay what they were.
+
+        Arguments:
+            size (int or ints): the sizes
+
+        Errors: A tensor that requires a gradient: resize `x.detach()`, or `x.data`; a shape that is too large.
+
+        >>> mg.arange(6).resize_(2, 2)
+        >>> mg.tensor([1, 2]).resize_(3)
+        """
+    @overload
+    def resize_(self, *size: _int) -> Self:
+        """The tensor in another shape, whatever its number of elements: what stands in its memory from where it begins, in row-major order. Where there
+        is less, it has memory of its own from then on, with zeros behind what there was, and other views stay what they were.
+
+        Arguments:
+            size (int or ints): the sizes
+
+        Errors: A tensor that requires a gradient: resize `x.detach()`, or `x.data`; a shape that is too large.
+
+        >>> mg.arange(6).resize_(2, 2)
+        >>> mg.tensor([1, 2]).resize_(3)
+        """
+    def resize_as_(self, the_template: Tensor) -> Self:
+        """The tensor in another one's shape: see `resize_`.
+
+        Arguments:
+            the_template (tensor): the tensor whose shape it is
+
+        Errors: A tensor that requires a gradient.
+
+        >>> mg.arange(6).resize_as_(mg.empty(3, 2))
         """
     def t(self) -> Tensor:
         """The transpose of a matrix; a view of all of it for vectors and scalars.
@@ -10639,6 +10677,9 @@ def conj_physical(input: Tensor) -> Tensor:
     True
     """
 
+def conj_physical_(input: Tensor) -> Tensor:
+    """`conj_physical`, written into the tensor, which is answered. See `conj_physical`."""
+
 def resolve_conj(input: Tensor) -> Tensor:
     """The tensor itself: nothing of it is left to be conjugated.
 
@@ -11261,6 +11302,35 @@ def _linalg_lu_factor_ex(input: Tensor, *, pivot: _bool = True, check_errors: _b
     >>> A = mg.tensor([[1.0, 2.0], [2.0, 4.0]])
     >>> mg.linalg.lu_factor_ex(A).info
     tensor(2, dtype=micrograd_rs.int32)
+    """
+
+def _linalg_ldl_factor(input: Tensor, *, hermitian: _bool = False) -> tuple[Tensor, ...]:
+    """`A = P L D Lᵀ Pᵀ` of symmetric matrices, `[…, n, n]`, of which the lower triangle is read: `L` below the blocks of `D`, and these, in one
+    matrix with zeros above them, and for each step the row that was exchanged (int32), counted from 1. A block of `D` has one row or two: of two
+    rows both pivots are that of the second one, negative. Steps are those of LAPACK's `sytrf` (Bunch and Kaufman, 1977); `ldl_solve` takes both. No
+    numbers here are complex: `hermitian` makes no difference. float32 and float64; computed on the host, on every device. There is no gradient.
+
+    Arguments:
+        hermitian (bool, default False): of no effect: no numbers are complex
+
+    Errors: What is no square matrix, other dtypes; a `D` with a 0 on its diagonal, for which there is `ldl_factor_ex`.
+
+    >>> A = mg.tensor([[1.0, 4.0], [4.0, 2.0]])
+    >>> LD, pivots = mg.linalg.ldl_factor(A)
+    >>> LD
+    >>> pivots
+    """
+
+def _linalg_ldl_factor_ex(input: Tensor, *, hermitian: _bool = False, check_errors: _bool = False) -> tuple[Tensor, ...]:
+    """`ldl_factor`, and for each matrix the first element of `D`'s diagonal that is 0 (int32), counted from 1, or 0.
+
+    Arguments:
+        hermitian (bool, default False): of no effect: no numbers are complex
+        check_errors (bool, default False): whether a 0 on the diagonal of D is an error
+
+    Errors: What is no square matrix, other dtypes; with `check_errors` a `D` with a 0 on its diagonal.
+
+    >>> mg.linalg.ldl_factor_ex(mg.zeros(2, 2)).info
     """
 
 def lu_unpack(LU_data: Tensor, LU_pivots: Tensor, unpack_data: _bool = True, unpack_pivots: _bool = True) -> tuple[Tensor, ...]:
@@ -13132,6 +13202,22 @@ def _linalg_lu_solve(input: Tensor, pivots: Tensor, B: Tensor, *, left: _bool = 
             [1.]])
     """
 
+def _linalg_ldl_solve(input: Tensor, pivots: Tensor, B: Tensor, *, hermitian: _bool = False) -> Tensor:
+    """`X` with `A X = B` of what `ldl_factor` answers with for `A`: `B` is `[…, n, k]`, batches broadcast. It has a gradient by `B`. No numbers here
+    are complex: `hermitian` makes no difference.
+
+    Arguments:
+        pivots (tensor): the rows that were exchanged
+        B (tensor): the right side
+        hermitian (bool, default False): of no effect: no numbers are complex
+
+    Errors: Shapes that do not fit, pivots that are no integers or that no factorisation has, other dtypes, unlike devices. A `D` with a 0 on its
+    diagonal is no error: there are infinities and NaN.
+
+    >>> A = mg.tensor([[0.0, 2.0], [2.0, 0.0]])
+    >>> mg.linalg.ldl_solve(*mg.linalg.ldl_factor(A), mg.tensor([[2.0], [4.0]]))
+    """
+
 def lu_solve(input: Tensor, LU_data: Tensor, LU_pivots: Tensor) -> Tensor:
     """`linalg.lu_solve` with the right side first.
 
@@ -13254,6 +13340,35 @@ def _linalg_tensorsolve(input: Tensor, B: Tensor, dims: _Dims | None = None) -> 
     >>> A = 2 * mg.eye(6).reshape(2, 3, 6)
     >>> mg.linalg.tensorsolve(A, mg.ones(2, 3))
     tensor([0.5000, 0.5000, 0.5000, 0.5000, 0.5000, 0.5000])
+    """
+
+def lobpcg(A: Tensor, k: _int | None = None, B: Tensor | None = None, X: Tensor | None = None, n: _int | None = None, iK: Tensor | None = None, niter: _int | None = None, tol: _float | None = None, largest: _bool | None = None, method: str | None = None) -> tuple[Tensor, ...]:
+    """The `k` largest eigenvalues (or smallest, if not `largest`), and their vectors, of symmetric matrices `[…, m, m]`: `λ`, descending (or
+    ascending), and `X` `[…, m, k]` with `A X = B X diag(λ)` and `Xᵀ B X = I`, where `B` is positive definite, or the identity. By
+    locally optimal block preconditioned conjugate gradients (Knyazev, 2001), from `X`, or `n` random vectors, on, with `iK` as the
+    preconditioner, until what is left of each pair is less than `tol` (the root of the dtype's epsilon) beside `A` and `λ`, or `niter`
+    steps (1000; −1: any number). `method` makes no difference. float32 and float64. Gradients of first and second order flow to `A` and `B`, by Newton's method, unless
+    eigenvalues are equal: then they are not finite.
+
+    Arguments:
+        A (tensor): the matrices
+        k (int, or None): how many pairs; as many as `X` has columns, or one, if it is not given
+        B (tensor, or None): positive definite matrices; identities, if they are not given
+        X (tensor, or None): vectors to begin with; random ones, if they are not given
+        n (int, or None): how many vectors are improved at once, where `X` is not given; `k`, if it is not
+        iK (tensor, or None): the preconditioner, about the inverse of `A`
+        niter (int, or None): the most steps
+        tol (float, or None): what may be left of each pair
+        largest (bool, or None): whether the largest eigenvalues are looked for, as they are if it is not given
+        method (str, or None): "basic" or "ortho": of no effect
+
+    Errors: What is no square matrix, shapes that do not fit, fewer rows than three times the vectors, a `B` that is not positive definite, other
+    dtypes, another method.
+
+    >>> A = mg.diag(mg.arange(1.0, 10.0))
+    >>> values, vectors = mg.lobpcg(A, k=2)
+    >>> values.round(decimals=3)
+    >>> mg.allclose(A @ vectors, vectors * values, atol=1e-2)
     """
 
 def _linalg_matrix_sqrth(A: Tensor) -> Tensor:

@@ -58,12 +58,10 @@ _ABSENT = (
     (("quasirandom",), "scipy.stats.qmc has Sobol's sequences"),
 )
 _COMPLEX = "eigenvalues of a matrix that is not symmetric are complex numbers, which are not here"
-_LDL = "linalg.cholesky is for matrices whose eigenvalues are positive, linalg.lu_factor for all"
 _STORAGE = "x.untyped_storage() and x.storage() tell of the memory that a tensor lies in, and a tensor is made by tensor() or zeros()"
 # What PyTorch has in one of its modules and is elsewhere here, or under another name.
 _ELSEWHERE: dict[str, dict[str, str]] = {
     "": {
-        "lobpcg": "linalg.eigh(a) has all eigenvalues from the least one on, and their vectors: take the first or the last k",
         "symeig": "linalg.eigh is for symmetric matrices, linalg.eigvalsh for their eigenvalues alone",
         "eig": f"{_COMPLEX}: linalg.eigh is for symmetric ones",
         "Stream": "it is cuda.Stream",
@@ -81,7 +79,6 @@ _ELSEWHERE: dict[str, dict[str, str]] = {
     "linalg": {
         "eigvals": f"{_COMPLEX}; did you mean 'eigvalsh', for symmetric ones?",
         "eig": f"{_COMPLEX}; did you mean 'eigh', for symmetric ones?",
-        **dict.fromkeys(("ldl_factor", "ldl_factor_ex", "ldl_solve"), _LDL),
     },
     "utils": {
         "flop_counter": "nn.summary(model, x) counts FLOPs",

@@ -73,6 +73,11 @@ def _tell(loops: Sequence[str]) -> None:
             warn(f"vmap: {name} has no rule for batches, and runs once for each example", UserWarning, stacklevel=4)
 
 
+def _check_chunk(name: str, size: int | None) -> None:
+    if size is not None and size < 1:
+        raise ValueError(f"{name}: chunk_size is a number from 1 on, or None, got {size}")
+
+
 def _chosen(name: str, args: tuple[Any, ...], argnums: Argnums) -> tuple[tuple[int, ...], Any]:
     """The numbers of the arguments that are differentiated, and what is at them."""
     at = argnums if isinstance(argnums, tuple) else (argnums,)
@@ -265,6 +270,8 @@ def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..
 
 
 def _jacobian(name: str, func: Callable[..., Any], argnums: Argnums, has_aux: bool, by_rows: bool, chunk: int | None) -> Callable[..., Any]:
+    _check_chunk(name, chunk)
+
     @wraps(func)
     def jacobian(*args: Any, **kwargs: Any) -> Any:
         call = _Call(name, func, args, kwargs, argnums, has_aux)
@@ -312,7 +319,7 @@ def jacfwd(
         func: the function
         argnums: which arguments, a number or several
         has_aux: whether it answers with a pair, of which the second is answered too
-        chunk_size: how many tangents are computed at once; all, if it is not given
+        chunk_size: how many tangents are computed at once, from 1 on; all, if it is not given
 
     >>> mg.func.jacfwd(lambda x: x**2)(mg.tensor([1.0, 2.0]))
     tensor([[2., 0.],
@@ -359,6 +366,8 @@ def vmap(
     tensor([ 5., 11.])
     """
 
+    _check_chunk("vmap", chunk_size)
+
     @wraps(func)
     def batched(*args: Any, **kwargs: Any) -> Any:
         leaves, spec = _tree.flatten(args)
@@ -401,7 +410,7 @@ def vmap(
             # What the function has written to its arguments is theirs once all results are made.
             written = traced.written()
             results += [inside[at[i]] for i in written]
-            step = size if chunk_size is None else max(1, int(chunk_size))
+            step = size if chunk_size is None else chunk_size
             parts: list[list[Tensor]] = [[] for _ in results]
             for start in range(0, max(size, 1), max(step, 1)):
                 count = min(step, size - start)

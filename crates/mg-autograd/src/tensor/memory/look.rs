@@ -314,6 +314,12 @@ impl Tensor {
         Ok(if crate::is_grad_enabled() || !seen.requires_grad() { seen } else { seen.detach() })
     }
 
+    /// How many elements there are in its memory from where it begins.
+    pub(crate) fn room(&self) -> usize {
+        let Seat { line, layout, .. } = self.line();
+        line.facts().shape.numel().saturating_sub(layout.offset())
+    }
+
     /// The part of this tensor's memory that a layout among the elements of all of it reaches.
     #[track_caller]
     pub(crate) fn part(&self, layout: Layout) -> Tensor {

@@ -8,7 +8,7 @@ mod hopper;
 #[cfg(test)]
 mod tests;
 
-use super::{Described, Kernel, Operand, Shaped, Structure, Target};
+use super::{Described, Kernel, Operand, Shaped, Structure, Target, led, of_all, of_one};
 use crate::cuda::library::KernelPlan;
 use crate::finding::{Checks, Finding};
 use mg_device::{DType, Error, ErrorKind, Layout, Result, Shape};
@@ -130,6 +130,26 @@ impl Heads {
     }
 }
 
+/// A line for each example, of one in which parts of so many elements for each lie one after the other, each part of all examples together.
+fn in_turn<T: Structure>(line: &T, parts: &[usize], size: usize) -> Result<T> {
+    let mut at = 0;
+    let each = parts.iter().map(|&n| {
+        let part = line.part(0, at, n * size)?;
+        at += n * size;
+        part.reshaped(Shape::new(&[size, n])?)
+    });
+    beside(&each.collect::<Result<Vec<T>>>()?, 1)
+}
+
+/// Parts one after the other, where they have elements.
+fn beside<T: Structure>(parts: &[T], axis: usize) -> Result<T> {
+    match &parts.iter().filter(|part| part.sizes().numel() > 0).collect::<Vec<_>>()[..] {
+        [] => Ok(parts[0].clone()),
+        [one] => Ok((*one).clone()),
+        some => T::joined(some, axis),
+    }
+}
+
 /// The dtype that is computed in.
 fn wide(dtype: DType) -> DType {
     if dtype == DType::F64 { DType::F64 } else { DType::F32 }
@@ -142,6 +162,36 @@ impl Attention {
         let means = s.rows() * s.depth;
         let begin = means.next_multiple_of(times);
         [means, begin, begin + s.rows() * times]
+    }
+
+    /// The line of all examples, of a line for each.
+    fn line_of_all<T: Structure>(&self, s: &Sizes, all: &Sizes, dtype: DType, lines: &T) -> Result<T> {
+        let [means, begin, whole] = self.line(s, dtype);
+        let [of_all, after, _] = self.line(all, dtype);
+        let size = lines.sizes()[0];
+        let flat = |start: usize, end: usize| {
+            lines.part(1, start, end - start)?.reshaped(Shape::new(&[size * (end - start)])?)
+        };
+        let gap = lines.filled(0.0, Shape::new(&[after - of_all])?)?;
+        beside(&[flat(0, means)?, gap, flat(begin, whole)?], 0)
+    }
+
+    /// The other way.
+    fn lines_of_each<T: Structure>(
+        &self,
+        s: &Sizes,
+        all: &Sizes,
+        dtype: DType,
+        line: &T,
+        size: usize,
+    ) -> Result<T> {
+        let [means, begin, whole] = self.line(s, dtype);
+        let [of_all, after, end] = self.line(all, dtype);
+        let rows = |start: usize, end: usize, each: usize| {
+            line.part(0, start, end - start)?.reshaped(Shape::new(&[size, each])?)
+        };
+        let gap = line.filled(0.0, Shape::new(&[size, begin - means])?)?;
+        beside(&[rows(0, of_all, means)?, gap, rows(after, end, whole - begin)?], 1)
     }
 
     fn sizes(&self, operands: &[Shaped]) -> Result<Sizes> {
@@ -238,6 +288,35 @@ impl Kernel for Attention {
             AttentionKind::Backward => s.elements().iter().sum(),
         };
         Ok(Shaped { shape: Shape::new(&[n])?, dtype })
+    }
+
+    fn batched<T: Structure>(&self, x: &[T], differs: &[bool], size: usize) -> Result<Option<T>> {
+        let of_each = x.iter().zip(differs).map(|(x, &d)| Shaped { shape: of_one(x, d), dtype: x.dtype() });
+        let s = self.sizes(&of_each.collect::<smallvec::SmallVec<[Shaped; 6]>>())?;
+        let all = Sizes { batch: s.batch * size, ..s };
+        let dtype = x[0].dtype();
+        let mut operands: smallvec::SmallVec<[T; 6]> = smallvec::SmallVec::new();
+        for (i, (x, &differs)) in x.iter().zip(differs).enumerate() {
+            let own = of_one(x, differs);
+            operands.push(if i == 3 + usize::from(self.masked) {
+                self.line_of_all(&s, &all, dtype, &of_all(x, differs, size)?)?
+            } else if i == 3 && !differs && own[0] == 1 {
+                // A mask for all of an example's is one for all.
+                x.clone()
+            } else {
+                let whole = of_all(x, differs, size)?.expanded(led(size, &own.with(0, s.batch))?)?;
+                whole.reshaped(Shape::new(&own.with(0, all.batch))?)?
+            });
+        }
+        let line = T::kernel((*self).into(), &operands.iter().collect::<smallvec::SmallVec<[&T; 6]>>())?;
+        match self.kind {
+            AttentionKind::Forward => self.lines_of_each(&s, &all, dtype, &line, size).map(Some),
+            AttentionKind::Backward => {
+                let [q, k, v] = s.elements();
+                let parts: &[usize] = if s.queries == s.keys { &[q + k + v] } else { &[q, k + v] };
+                in_turn(&line, parts, size).map(Some)
+            }
+        }
     }
 
     /// The keys of a cache are a part of it, and heads come out of products side by side.

@@ -5,7 +5,7 @@ mod cuda;
 #[cfg(test)]
 mod tests;
 
-use super::{Described, Kernel, Library, Operand, Shaped, Structure, Target, Unblend};
+use super::{Described, Kernel, Operand, Shaped, Structure, Target, Unblend, of_all};
 use crate::cuda::library::KernelPlan;
 use crate::cuda::library::constants::blend::TAPS;
 use crate::finding::{Checks, Finding};
@@ -85,8 +85,13 @@ impl Kernel for Blend {
         Ok(Shaped { shape, dtype: x.dtype })
     }
 
-    fn with_batch(&self) -> Option<Library> {
-        Some(Blend { axis: self.axis + 1, ..*self }.into())
+    fn batched<T: Structure>(&self, x: &[T], differs: &[bool], size: usize) -> Result<Option<T>> {
+        let all = x.iter().zip(differs).map(|(x, &differs)| of_all(x, differs, size));
+        let all = all.collect::<Result<Vec<T>>>()?;
+        // What differs from example to example is not the same for all lines.
+        let line = self.line && !differs[1..].contains(&true);
+        let kernel = Blend { axis: self.axis + 1, line, ..*self };
+        T::kernel(kernel.into(), &all.iter().collect::<Vec<_>>()).map(Some)
     }
 
     fn takes_any_layout(&self) -> bool {

@@ -120,12 +120,6 @@ fn who_shares_indices_is_a_threads() {
 }
 
 #[test]
-fn a_batch_is_another_axis() {
-    let kernel = Blend { axis: 1, taps: 3, asks: true, line: false };
-    assert_eq!(kernel.with_batch(), Some(Blend { axis: 2, ..kernel }.into()));
-}
-
-#[test]
 fn what_it_is_linear_in() {
     let of = |taps| (0..4).map(move |i| Blend { axis: 1, taps, asks: true, line: false }.is_linear_in(i));
     assert!(of(1).eq([true, false, true, false]));

@@ -11,7 +11,7 @@ mod direct;
 #[cfg(test)]
 mod tests;
 
-use super::{Described, Kernel, Library, Operand, Shaped, Structure, Target};
+use super::{Described, Kernel, Library, Operand, Shaped, Structure, Target, led, of_one};
 use crate::cuda::library::KernelPlan;
 use crate::finding::{Checks, Finding};
 use mg_device::{Error, ErrorKind, MAX_RANK, Result, Shape};
@@ -47,6 +47,95 @@ pub struct Conv {
     pub groups: u32,
     /// The sizes along the axes that operands do not tell: see [`ConvKind`].
     pub sizes: [u32; MAX_AXES],
+}
+
+/// Which of the three tensors of a convolution.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Role {
+    /// `[n, groups · c, …]`.
+    X,
+    /// `[n, groups · o, …]`.
+    Y,
+    /// `[groups · o, c, …]`.
+    W,
+}
+
+/// What examples lie along, before what it counts of one.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Along {
+    Images,
+    Groups,
+    /// Channels of a group of `x`.
+    Inputs,
+    /// Channels of a group of `y`.
+    Outputs,
+}
+
+impl Role {
+    /// What it shares with another one, besides groups.
+    fn shared(self, other: Role) -> Along {
+        match (self, other) {
+            (Role::W, Role::X) | (Role::X, Role::W) => Along::Inputs,
+            (Role::W, Role::Y) | (Role::Y, Role::W) => Along::Outputs,
+            (Role::X | Role::Y, Role::X | Role::Y) | (Role::W, Role::W) => Along::Images,
+        }
+    }
+
+    /// The sizes of its first two axes, of which one counts groups and channels of each.
+    fn counts(self, shape: &[usize], groups: usize) -> [usize; 3] {
+        match self {
+            Role::X | Role::Y => [shape[0], groups, shape[1] / groups],
+            Role::W => [groups, shape[0] / groups, shape[1]],
+        }
+    }
+
+    /// Where that is among them.
+    fn place(self, along: Along) -> usize {
+        match (self, along) {
+            (Role::X | Role::Y, Along::Images) | (Role::W, Along::Groups | Along::Images) => 0,
+            (Role::X | Role::Y, Along::Groups) | (Role::W, Along::Outputs) => 1,
+            (Role::X | Role::Y, Along::Inputs | Along::Outputs) | (Role::W, Along::Inputs) => 2,
+        }
+    }
+
+    /// Its first two axes, of all of them.
+    fn joined(self, [a, b, c]: [usize; 3]) -> [usize; 2] {
+        match self {
+            Role::X | Role::Y => [a, b * c],
+            Role::W => [a * b, c],
+        }
+    }
+
+    /// Examples, which lie along an axis in front, along another one.
+    fn folded<T: Structure>(self, x: &T, groups: usize, along: Along) -> Result<T> {
+        let shape = x.sizes();
+        let (size, rest, at) = (shape[0], &shape[3..], self.place(along));
+        let mut counts = self.counts(&shape[1..], groups);
+        let apart = [&[size], &counts[..], rest].concat();
+        let mut order: Vec<usize> = (1..apart.len()).collect();
+        order.insert(at, 0);
+        counts[at] *= size;
+        let moved = x.reshaped(Shape::new(&apart)?)?.permuted(&order)?;
+        moved.reshaped(Shape::new(&[&self.joined(counts)[..], rest].concat())?)
+    }
+
+    /// The other way, of what has an example's shape.
+    fn unfolded<T: Structure>(
+        self,
+        x: &T,
+        own: &Shape,
+        groups: usize,
+        along: Along,
+        size: usize,
+    ) -> Result<T> {
+        let at = self.place(along);
+        let mut apart = [&self.counts(own, groups)[..], &own[2..]].concat();
+        apart.insert(at, size);
+        let mut order: Vec<usize> = (0..apart.len()).collect();
+        order.remove(at);
+        order.insert(0, at);
+        x.reshaped(Shape::new(&apart)?)?.permuted(&order)?.reshaped(led(size, own)?)
+    }
 }
 
 /// All sizes of a convolution.
@@ -227,13 +316,30 @@ impl Kernel for Conv {
         Ok(Shaped { shape: Shape::new(&dims[..2 + axes])?, dtype })
     }
 
-    fn folds(&self, _: &[Shaped], differs: &[bool]) -> bool {
-        match self.kind {
-            // Images, or gradients of them, with one weight.
-            ConvKind::Forward | ConvKind::Input => differs == [true, false],
-            // A weight's gradient is a sum over images.
-            ConvKind::Weight => false,
-        }
+    fn batched<T: Structure>(&self, x: &[T], differs: &[bool], size: usize) -> Result<Option<T>> {
+        let ([a, b], &[first, second]) = (x, differs) else { return Ok(None) };
+        let shaped = |x: &T, differs: bool| Shaped { shape: of_one(x, differs), dtype: x.dtype() };
+        let own = self.result(&[shaped(a, first), shaped(b, second)])?.shape;
+        let (near, far, result) = match self.kind {
+            ConvKind::Forward => (Role::X, Role::W, Role::Y),
+            ConvKind::Input => (Role::Y, Role::W, Role::X),
+            ConvKind::Weight => (Role::X, Role::Y, Role::W),
+        };
+        let (with, groups) = match (first, second) {
+            // Each example is a group.
+            (true, true) => (Along::Groups, self.groups.checked_mul(size as u32)),
+            // What one operand and the result have in common counts more.
+            (true, false) => (near.shared(result), Some(self.groups)),
+            (false, _) => (far.shared(result), Some(self.groups)),
+        };
+        let Some(groups) = groups.filter(|_| u32::try_from(size).is_ok()) else { return Ok(None) };
+        let folded = |x: &T, role: Role, differs: bool| match differs {
+            true => role.folded(x, self.groups as usize, with),
+            false => Ok(x.clone()),
+        };
+        let (a, b) = (folded(a, near, first)?, folded(b, far, second)?);
+        let all = T::kernel(Conv { groups, ..*self }.into(), &[&a, &b])?;
+        result.unfolded(&all, &own, self.groups as usize, with, size).map(Some)
     }
 
     fn checks(&self) -> Checks {

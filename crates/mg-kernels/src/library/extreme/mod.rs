@@ -5,7 +5,7 @@ mod cuda;
 #[cfg(test)]
 mod tests;
 
-use super::{Described, Kernel, Operand, Shaped, Structure, Target};
+use super::{Described, Kernel, Library, Operand, Shaped, Structure, Target};
 use crate::cuda::library::KernelPlan;
 use crate::finding::{Checks, Finding, IndexBound};
 use mg_device::{DType, Error, ErrorKind, Result};
@@ -58,6 +58,10 @@ impl Kernel for Extreme {
             return fail(ErrorKind::DType(text));
         }
         Ok(*base)
+    }
+
+    fn with_batch(&self) -> Option<Library> {
+        Some(Extreme { axis: self.axis + 1, ..*self }.into())
     }
 
     fn checks(&self) -> Checks {

@@ -136,6 +136,33 @@ fn matrix<T: Real>(
             info[0] = T::of(wrong);
             factor.code().filter(|_| wrong > 0).map(|code| (code, wrong))
         }
+        (FactorKind::Ldl, [ld, pivots, info]) => {
+            ld.copy_from_slice(a);
+            let mut exchanged: SmallVec<[isize; 16]> = smallvec![0; n];
+            let zero = T::ldl(ld, n, &mut exchanged).unwrap_or(0);
+            for (pivot, with) in pivots.iter_mut().zip(exchanged) {
+                let row = T::of(with.unsigned_abs());
+                *pivot = if with < 0 { row.times(T::MINUS_ONE) } else { row };
+            }
+            info[0] = T::of(zero);
+            factor.code().filter(|_| zero > 0).map(|code| (code, zero))
+        }
+        (FactorKind::Blocks, [l, diagonal, below, order, inverse]) => {
+            let rows = || a.chunks_exact(n.max(1));
+            let ld: Vec<T> = rows().flat_map(|row| &row[..m]).copied().collect();
+            let whole = |x: T| match x < T::of(0) {
+                true => x.times(T::MINUS_ONE).as_count().map(|row| -(row as isize)),
+                false => x.as_count().map(|row| row as isize),
+            };
+            let pivots: Vec<Option<isize>> = rows().map(|row| whole(row[m])).collect();
+            match T::blocks(&ld, m, &pivots, l, [diagonal, below]) {
+                Ok(exchanged) => {
+                    orders(exchanged.into_iter(), order, inverse);
+                    None
+                }
+                Err(at) => Some((Code::Row, at)),
+            }
+        }
         (FactorKind::Qr { .. }, [q, r]) => {
             T::qr(a, m, n, q, r);
             None
@@ -165,7 +192,15 @@ fn matrix<T: Real>(
             result.err().map(|_| (Code::Svd, 0))
         }
         // `Factor::parts` has as many.
-        (FactorKind::Lu | FactorKind::Order { .. } | FactorKind::Cholesky | FactorKind::Qr { .. }, _)
+        (
+            FactorKind::Lu
+            | FactorKind::Order { .. }
+            | FactorKind::Cholesky
+            | FactorKind::Ldl
+            | FactorKind::Blocks
+            | FactorKind::Qr { .. },
+            _,
+        )
         | (FactorKind::Eigh { .. } | FactorKind::Svd { .. }, []) => None,
     }
 }

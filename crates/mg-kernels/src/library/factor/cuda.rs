@@ -56,7 +56,11 @@ pub(super) fn plan(factor: &Factor, x: &Described, result: &Shaped) -> Result<Ke
             super::qr::plan(&mut plan, &all, complete, vectors)?;
             line
         }
-        FactorKind::Order { .. } | FactorKind::Eigh { .. } | FactorKind::Svd { .. } => {
+        FactorKind::Order { .. }
+        | FactorKind::Ldl
+        | FactorKind::Blocks
+        | FactorKind::Eigh { .. }
+        | FactorKind::Svd { .. } => {
             return Err(Error::new(OP, ErrorKind::Internal("this factorisation is the host's".into())));
         }
     };

@@ -38,6 +38,13 @@ pub enum FactorKind {
     /// `A = L Lᵀ`, of whose matrix the lower triangle is read. Parts: `L`; the order of the first leading minor that is not positive
     /// definite, or 0.
     Cholesky,
+    /// `A = P L D Lᵀ Pᵀ`, of whose matrix the lower triangle is read. Parts: `L` (below the blocks) and `D` (blocks of a row or two) in one matrix, zeros
+    /// above; for each step the row that was exchanged, counted from 1, negative twice for a block of two rows; the first element of `D`'s diagonal that is
+    /// 0, counted from 1, or 0.
+    Ldl,
+    /// What [`FactorKind::Ldl`] comes to, given as its first part with the second as a further column. Parts: `L`; the inverse of `D`, its diagonal
+    /// and what stands below that (with a 0 at the end); the rows' order and the inverse of that order.
+    Blocks,
     /// `A = Q R`. Parts: `Q` and `R`.
     Qr {
         /// Whether `Q` is `m × m` rather than `m × k`.
@@ -72,6 +79,8 @@ pub enum Demand {
     Definite,
     /// Its elimination met a pivot that is 0.
     Pivots,
+    /// Its `D` has a 0 on the diagonal.
+    Diagonal,
 }
 
 /// A factorisation of the matrices in the last two axes.
@@ -95,10 +104,11 @@ enum Code {
     Svd,
     Eigh,
     Row,
+    Diagonal,
 }
 
 impl Code {
-    const ALL: [Code; 8] = [
+    const ALL: [Code; 9] = [
         Code::Inverse,
         Code::Solution,
         Code::Definite,
@@ -107,6 +117,7 @@ impl Code {
         Code::Svd,
         Code::Eigh,
         Code::Row,
+        Code::Diagonal,
     ];
 }
 
@@ -135,6 +146,9 @@ fn meaning(code: i64, found: i64) -> ErrorKind {
                  perform the factorization, consider calling linalg.lu(A, pivot) or linalg.lu_factor_ex(A, pivot)"
             )
         }
+        Code::Diagonal => format!(
+            "D[{at},{at}] is zero: a system with the matrix has no solution. The factorization is there by linalg.ldl_factor_ex(A)."
+        ),
         Code::NotFinite => {
             "The algorithm failed to converge because the input matrix contained non-finite values.".into()
         }
@@ -164,6 +178,11 @@ impl Factor {
             ],
             FactorKind::Order { rows } => smallvec![Shape::of(&[rows as usize]), Shape::of(&[rows as usize])],
             FactorKind::Cholesky => smallvec![Shape::of(&[n, n]), number],
+            FactorKind::Ldl => smallvec![Shape::of(&[n, n]), Shape::of(&[n]), number],
+            FactorKind::Blocks => {
+                let line = Shape::of(&[m]);
+                smallvec![Shape::of(&[m, m]), line, line, line, line]
+            }
             FactorKind::Qr { complete, vectors } => {
                 let rows = side(complete, m);
                 let q = if vectors { Shape::of(&[m, rows]) } else { Shape::of(&[0, 0]) };
@@ -189,7 +208,11 @@ impl Factor {
             FactorKind::Cholesky => some,
             FactorKind::Lu => some && m <= cuda::MOST_ROWS,
             FactorKind::Qr { .. } => some && m <= qr::MOST_ROWS,
-            FactorKind::Order { .. } | FactorKind::Eigh { .. } | FactorKind::Svd { .. } => false,
+            FactorKind::Order { .. }
+            | FactorKind::Ldl
+            | FactorKind::Blocks
+            | FactorKind::Eigh { .. }
+            | FactorKind::Svd { .. } => false,
         }
     }
 
@@ -201,6 +224,7 @@ impl Factor {
             Demand::Solution => Some(Code::Solution),
             Demand::Definite => Some(Code::Definite),
             Demand::Pivots => Some(Code::Pivots),
+            Demand::Diagonal => Some(Code::Diagonal),
         }
     }
 
@@ -215,6 +239,8 @@ impl Kernel for Factor {
             FactorKind::Lu => "lu",
             FactorKind::Order { .. } => "pivots",
             FactorKind::Cholesky => "cholesky",
+            FactorKind::Ldl => "ldl_factor",
+            FactorKind::Blocks => "ldl_solve",
             FactorKind::Qr { .. } => "qr",
             FactorKind::Eigh { .. } => "eigh",
             FactorKind::Svd { .. } => "svd",
@@ -230,6 +256,8 @@ impl Kernel for Factor {
             FactorKind::Eigh { vectors } => 3 | two(false, vectors) << 4,
             FactorKind::Svd { complete, vectors } => 4 | two(complete, vectors) << 4,
             FactorKind::Order { rows } => 5 | u64::from(rows) << 4,
+            FactorKind::Ldl => 6,
+            FactorKind::Blocks => 7,
         };
         [kind, self.demand as u64]
     }
@@ -246,11 +274,15 @@ impl Kernel for Factor {
             return self.fail(ErrorKind::DType(format!("takes f32 and f64, got {dtype}")));
         }
         let (m, n) = (shape[rank - 2], shape[rank - 1]);
-        if m != n && matches!(self.kind, FactorKind::Cholesky | FactorKind::Eigh { .. }) {
+        if m != n && matches!(self.kind, FactorKind::Cholesky | FactorKind::Ldl | FactorKind::Eigh { .. }) {
             return self.fail(ErrorKind::Shape(format!("takes square matrices, got shape {shape}")));
         }
         if matches!(self.kind, FactorKind::Order { .. }) && n != 1 {
             return self.fail(ErrorKind::Shape(format!("takes pivots as columns, got shape {shape}")));
+        }
+        if self.kind == FactorKind::Blocks && n != m + 1 {
+            return self
+                .fail(ErrorKind::Shape(format!("takes matrices with their pivots, got shape {shape}")));
         }
         if cfg!(not(feature = "linalg")) {
             let text = "factorisations are not built in: the feature `linalg` is off";
@@ -272,9 +304,9 @@ impl Kernel for Factor {
 
     fn checks(&self) -> Checks {
         let code = match self.kind {
-            FactorKind::Lu | FactorKind::Cholesky => self.code(),
+            FactorKind::Lu | FactorKind::Cholesky | FactorKind::Ldl => self.code(),
             FactorKind::Qr { .. } => None,
-            FactorKind::Order { .. } => Some(Code::Row),
+            FactorKind::Order { .. } | FactorKind::Blocks => Some(Code::Row),
             FactorKind::Eigh { .. } => Some(Code::Eigh),
             FactorKind::Svd { .. } => Some(Code::Svd),
         };
@@ -290,8 +322,8 @@ impl Kernel for Factor {
             batch
                 * match self.kind {
                     FactorKind::Lu => small * small * large - small * small * small / 3,
-                    FactorKind::Cholesky => n * n * n / 3,
-                    FactorKind::Order { .. } => 0,
+                    FactorKind::Cholesky | FactorKind::Ldl => n * n * n / 3,
+                    FactorKind::Order { .. } | FactorKind::Blocks => 0,
                     FactorKind::Qr { .. } => 4 * small * small * large - 4 * small * small * small / 3,
                     FactorKind::Eigh { .. } => 9 * n * n * n,
                     FactorKind::Svd { .. } => 4 * large * small * small + 18 * small * small * small,

@@ -108,6 +108,47 @@ fn symmetric_matrices_have_roots_and_directions() {
     }
 }
 
+/// `L D Lᵀ` has the matrix' elements, its rows and columns in their new order: of blocks of one row, and of two.
+#[test]
+fn blocks_give_the_symmetric_matrix() {
+    for (dtype, within) in WITHIN {
+        for n in [1, 2, 3, 5, 9] {
+            let some = Array::some(dtype, &[n, n], 3);
+            let symmetric = |at: usize| match at / n == at % n {
+                true => 0.01 * some.values[at],
+                false => some.values[at] + some.values[at % n * n + at / n],
+            };
+            let a = Array::new(dtype, &[n, n], (0..n * n).map(symmetric));
+            let found = factored(Factor { kind: FactorKind::Ldl, demand: Demand::Diagonal }, &a).remove(0);
+            let rows = (0..n).flat_map(|i| found[0][i * n..(i + 1) * n].iter().chain(&found[1][i..i + 1]));
+            let packed = Array::new(dtype, &[n, n + 1], rows.copied());
+            let parts =
+                factored(Factor { kind: FactorKind::Blocks, demand: Demand::Nothing }, &packed).remove(0);
+            let [l, diagonal, below, order, inverse] = &parts[..] else { panic!("{parts:?}") };
+            // Of the inverse of D: that of L D Lᵀ times the matrix is the identity.
+            let between = |i: usize, j: usize| match i.abs_diff(j) {
+                0 => diagonal[i],
+                1 => below[i.min(j)],
+                _ => 0.0,
+            };
+            let d: Vec<f64> = (0..n * n).map(|at| between(at / n, at % n)).collect();
+            let turned: Vec<f64> =
+                (0..n * n).map(|at| a.values[order[at / n] as usize * n + order[at % n] as usize]).collect();
+            assert!((0..n).all(|i| inverse[order[i] as usize] as usize == i));
+            // L⁻¹ A L⁻ᵀ = D: by A = L D Lᵀ, so that A's product with L⁻ᵀ D⁻¹ is L.
+            let mut right = d.clone();
+            for column in 0..n {
+                for i in (0..n).rev() {
+                    for k in i + 1..n {
+                        right[i * n + column] -= l[k * n + i] * right[k * n + column];
+                    }
+                }
+            }
+            assert_close(&product(&turned, &right, [n, n, n]), l, 100.0 * within);
+        }
+    }
+}
+
 #[test]
 fn what_is_demanded_is_refused_in_words() {
     let told = |found| match found {

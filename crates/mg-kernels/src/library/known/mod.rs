@@ -45,6 +45,8 @@ pub enum Rule {
     },
     /// The pseudoinverse: `A`.
     Pinv,
+    /// What comes of `A = P L D Lᵀ Pᵀ`: a matrix. A gradient is an error.
+    Ldl,
 }
 
 /// A value that is known: a copy of the first operand.
@@ -66,6 +68,7 @@ impl Kernel for Known {
             Rule::Eigh => "eigh",
             Rule::Svd { .. } => "svd",
             Rule::Pinv => "pinv",
+            Rule::Ldl => "ldl_factor",
         }
     }
 
@@ -80,6 +83,7 @@ impl Kernel for Known {
             Rule::Eigh => [6, 0],
             Rule::Svd { complete } => [7, complete.into()],
             Rule::Pinv => [8, 0],
+            Rule::Ldl => [9, 0],
         };
         [rule[0], rule[1]]
     }

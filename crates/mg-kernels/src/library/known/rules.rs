@@ -59,7 +59,8 @@ fn asked<T: Structure>(g: &T) -> Result<T> {
 /// by what lies between their values is not finite.
 fn quotient<T: Structure>(x: &T, y: &T, asked: &T) -> T {
     let (zero, one) = (x.lit(0.0), x.lit(1.0));
-    x.div(&asked.eq(&zero).choose(&one, y))
+    // Nothing else is left out: what is differentiated by a gradient of 0 is that of any other.
+    x.div(&y.eq(&zero).choose(&asked.eq(&zero).choose(&one, y), y))
 }
 
 /// The parts of lines that [`Factor::parts`](crate::library::Factor::parts) describes: of the shapes that are given.
@@ -244,6 +245,10 @@ pub(super) fn vjp<T: Structure>(rule: Rule, i: usize, x: &[T], y: &T, g: &T) -> 
                 first.add(&second).add(&third)
             }))
         }
+        (Rule::Ldl, 1) => {
+            let text = "L and D of ldl_factor have no gradient: those of lu_factor and cholesky have, and solutions by solve";
+            Err(Error::new("ldl_factor", ErrorKind::Gradient(text.into())))
+        }
         // What belongs to the values that are known.
         (
             Rule::Solve { .. }
@@ -254,7 +259,8 @@ pub(super) fn vjp<T: Structure>(rule: Rule, i: usize, x: &[T], y: &T, g: &T) -> 
             | Rule::Qr
             | Rule::Eigh
             | Rule::Svd { .. }
-            | Rule::Pinv,
+            | Rule::Pinv
+            | Rule::Ldl,
             _,
         ) => Ok(None),
     }

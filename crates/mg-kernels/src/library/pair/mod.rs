@@ -5,7 +5,7 @@ mod cuda;
 #[cfg(test)]
 mod tests;
 
-use super::{Described, Kernel, Operand, Shaped, Structure, Target};
+use super::{Described, Kernel, Library, Operand, Shaped, Structure, Target};
 use crate::cuda::library::KernelPlan;
 use crate::finding::{Checks, Finding};
 use crate::rows::{Row, Rules};
@@ -61,6 +61,10 @@ impl Kernel for Pair {
             true => Ok(*a),
             false => fail(ErrorKind::DType(format!("does not take {}", a.dtype))),
         }
+    }
+
+    fn with_batch(&self) -> Option<Library> {
+        Some((*self).into())
     }
 
     fn checks(&self) -> Checks {

@@ -214,6 +214,11 @@ impl Kernel for Pool {
         Ok(Shaped { shape: Shape::new(&all)?, dtype })
     }
 
+    fn with_batch(&self) -> Option<Library> {
+        // Whatever is before the last axes counts planes.
+        Some((*self).into())
+    }
+
     fn is_computed_again(&self) -> bool {
         // Of the largest elements the gradient asks where they stand: `relu_` of what was pooled leaves that.
         self.kind == PoolKind::Max

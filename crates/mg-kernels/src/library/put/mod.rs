@@ -5,9 +5,10 @@ mod cuda;
 #[cfg(test)]
 mod tests;
 
-use super::{Described, Kernel, Operand, Shaped, Structure, Target};
+use super::{Described, Kernel, Operand, Shaped, Structure, Target, led, of_all, of_one};
 use crate::cuda::library::KernelPlan;
 use crate::finding::{Checks, Finding};
+use crate::rows::Rules;
 use mg_device::{DType, Error, ErrorKind, Result, Shape};
 
 /// `y = base`, but `y[o, index[j], i] = value[o, j, i]`: of several that are written to one place, the last. The operands are `base`, seen
@@ -80,6 +81,38 @@ impl Kernel for Put {
             return Err(Error::new("put", ErrorKind::DType(text)));
         }
         Ok(*base)
+    }
+
+    fn batched<T: Structure>(&self, x: &[T], differs: &[bool], size: usize) -> Result<Option<T>> {
+        let ([base, value, index], &[base_differs, value_differs, index_differs]) = (x, differs) else {
+            return Ok(None);
+        };
+        let (own, of_each) = (of_one(base, base_differs), of_one(value, value_differs));
+        let Sizes { outer, n, inner, count, one } = self.sizes(&own, &of_each, &of_one(index, index_differs));
+        let four = |x: &T, count: usize| x.reshaped(Shape::new(&[size, outer, count, inner])?);
+        let base = of_all(base, base_differs, size)?;
+        let value = match (one, value_differs) {
+            (true, false) => value.clone(),
+            (true, true) => {
+                let alone = value.reshaped(Shape::new(&[size, 1, 1, 1])?)?;
+                alone.expanded(Shape::new(&[size, outer, count, inner])?)?
+            }
+            (false, _) => four(&of_all(value, value_differs, size)?, count)?,
+        };
+        if !index_differs {
+            return T::kernel((*self).into(), &[&base, &value, index]).map(Some);
+        }
+        let Some(places) = n.checked_mul(size).filter(|_| count * size <= Put::MOST_ON_CUDA) else {
+            return Ok(None);
+        };
+        // Places of all examples are one axis, on which each has its own.
+        let first = base.ramp(Shape::new(&[size, 1])?).scale(n as f64);
+        let index = index.add(&first).reshaped(Shape::new(&[size * count])?)?;
+        let before = |x: &T| x.permuted(&[1, 0, 2, 3]);
+        let value = if one && !value_differs { value } else { before(&value)? };
+        let base = before(&four(&base, n)?)?;
+        let kernel = Put { n: places, inner };
+        before(&T::kernel(kernel.into(), &[&base, &value, &index])?)?.reshaped(led(size, &own)?).map(Some)
     }
 
     fn checks(&self) -> Checks {

@@ -5,10 +5,10 @@ mod cuda;
 #[cfg(test)]
 mod tests;
 
-use super::{Described, Kernel, Operand, Shaped, Structure, Target};
+use super::{Described, Kernel, Operand, Shaped, Structure, Target, of_all, of_one};
 use crate::cuda::library::KernelPlan;
 use crate::finding::{Checks, Finding};
-use mg_device::{DType, Error, ErrorKind, Result};
+use mg_device::{DType, Error, ErrorKind, Result, Shape};
 
 /// How many elements of a sorted line are smaller than each value, i64. The operands are lines of one dtype along their last axis: one
 /// line for all values, or one for each line of values.
@@ -70,6 +70,24 @@ impl Kernel for Search {
             return fail(ErrorKind::Shape(text));
         }
         Ok(Shaped { shape: values.shape, dtype: DType::I64 })
+    }
+
+    fn batched<T: Structure>(&self, x: &[T], differs: &[bool], size: usize) -> Result<Option<T>> {
+        let ([sorted, values], &[sorted_differs, values_differ]) = (x, differs) else { return Ok(None) };
+        let kernel = |sorted: &T, values: &T| T::kernel((*self).into(), &[sorted, values]).map(Some);
+        let own = of_one(sorted, sorted_differs);
+        if own.rank() == 1 && !sorted_differs {
+            return kernel(sorted, values);
+        }
+        let (lines, all) = (of_all(sorted, sorted_differs, size)?, of_all(values, values_differ, size)?);
+        if own.rank() > 1 {
+            return kernel(&lines, &all);
+        }
+        // All values of an example are one line.
+        let of_each = all.sizes();
+        let each = of_one(values, values_differ).numel();
+        let found = T::kernel((*self).into(), &[&lines, &all.reshaped(Shape::new(&[size, each])?)?])?;
+        found.reshaped(of_each).map(Some)
     }
 
     fn checks(&self) -> Checks {

@@ -5,7 +5,7 @@ mod cuda;
 #[cfg(test)]
 mod tests;
 
-use super::{Blend, Described, Kernel, Operand, Shaped, Structure, Target};
+use super::{Blend, Described, Kernel, Operand, Shaped, Structure, Target, of_all};
 use crate::cuda::library::KernelPlan;
 use crate::finding::{Checks, Finding};
 use crate::rows::Rules;
@@ -80,9 +80,27 @@ impl Kernel for Unblend {
         Ok(Shaped { shape: Shape::new(&g.shape.with(axis, self.size))?, dtype: g.dtype })
     }
 
-    fn folds(&self, operands: &[Shaped], differs: &[bool]) -> bool {
-        // Examples are further lines.
-        self.axis > 0 && operands.len() == differs.len() && differs[0] && !differs[1..].contains(&true)
+    fn batched<T: Structure>(&self, x: &[T], differs: &[bool], size: usize) -> Result<Option<T>> {
+        let taps = usize::from(self.taps);
+        let g = of_all(&x[0], differs[0], size)?;
+        let axis = self.axis + 1;
+        if !differs[1..].contains(&true) {
+            // Examples are further lines.
+            let operands: Vec<&T> = std::iter::once(&g).chain(&x[1..]).collect();
+            return T::kernel(Unblend { axis, ..*self }.into(), &operands).map(Some);
+        }
+        let shape = g.sizes();
+        let seen = |i: usize| -> Result<T> {
+            let lead = |d: usize| if d == 0 && differs[i] || d == axis.into() { shape[d] } else { 1 };
+            let alone = Shape::new(&(0..shape.rank()).map(lead).collect::<Vec<_>>())?;
+            x[i].reshaped(alone)?.expanded(shape)
+        };
+        let mut sum: Option<T> = None;
+        for tap in 1..=taps {
+            let share = g.mul(&seen(tap + taps)?).placed(axis.into(), &seen(tap)?, self.size)?;
+            sum = Some(sum.map_or_else(|| share.clone(), |sum| sum.add(&share)));
+        }
+        Ok(sum)
     }
 
     fn is_linear_in(&self, i: usize) -> bool {

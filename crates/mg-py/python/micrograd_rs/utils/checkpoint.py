@@ -10,7 +10,26 @@ from typing import Any, cast
 from .. import _tree
 from .._micrograd_rs import Tensor, _checkpoint
 
-__all__ = ["checkpoint", "checkpoint_sequential", "noop_context_fn", "set_checkpoint_debug_enabled", "set_checkpoint_early_stop"]
+__all__ = ["CheckpointError", "checkpoint", "checkpoint_sequential", "noop_context_fn", "set_checkpoint_debug_enabled", "set_checkpoint_early_stop"]
+
+
+class CheckpointError(RuntimeError):
+    """What a checkpointed function computes again is not what it was: other results, or of other shapes or dtypes.
+
+    >>> x = mg.ones(2, requires_grad=True)
+    >>> sizes = iter([2, 3])
+    >>> y = mg.utils.checkpoint.checkpoint(lambda x: x.sum() * mg.ones(next(sizes)), x)
+    >>> try:
+    ...     y.sum().backward()
+    ... except mg.utils.checkpoint.CheckpointError:
+    ...     print("something else")
+    something else
+    """
+
+
+def _facts(tensors: list[Tensor]) -> list[tuple[Any, ...]]:
+    """What has to be the same again."""
+    return [(t.dtype, tuple(t.shape), str(t.device)) for t in tensors]
 
 
 @contextmanager
@@ -70,7 +89,7 @@ def checkpoint(
 
     Gradients flow to everything that the function uses, parameters of a module too, by `backward` and by `grad`. With
     `preserve_rng_state` it draws the same random numbers again. Results of other shapes than the first time are an error, unless
-    `determinism_check` is `"none"`. `use_reentrant`, `debug`, `early_stop` and `respect_saved_tensors_hooks` make no
+    `determinism_check` is `"none"`: CheckpointError. `use_reentrant`, `debug`, `early_stop` and `respect_saved_tensors_hooks` make no
     difference here.
 
     Arguments:
@@ -103,16 +122,21 @@ def checkpoint(
         return decorate
     first, again = context_fn()
     answers: list[Any] = []
+    facts: list[tuple[Any, ...]] = []
     has_run = False
 
     def call() -> list[Tensor]:
         nonlocal has_run
         with again if has_run else first:
             answer = function(*args, **kwargs)
+        tensors = [leaf for leaf in _tree.flatten(answer)[0] if isinstance(leaf, Tensor)]
         if not has_run:
             has_run = True
             answers.append(answer)
-        return [leaf for leaf in _tree.flatten(answer)[0] if isinstance(leaf, Tensor)]
+            facts.extend(_facts(tensors))
+        elif determinism_check != "none" and (found := _facts(tensors)) != facts:
+            raise CheckpointError(f"checkpoint: what was computed again is not what it was: {found} instead of {facts}")
+        return tensors
 
     _checkpoint(call, preserve_rng_state)
     return answers.pop()

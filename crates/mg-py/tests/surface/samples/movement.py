@@ -1,6 +1,21 @@
 """Movement: shapes, orders, parts, several tensors as one."""
 
 SAMPLES = {
+    "resize_": [
+        {"call": "x.detach().clone().resize_(2, 3)", "order": 0},
+        {"call": "x.detach().clone().resize_((4, 3))", "order": 0},
+        {"call": "x.detach().clone().mT.resize_(6)", "order": 0},
+        {"call": "x.detach().clone()[1:, 1:].resize_(3)", "order": 0},
+        {"call": "i[1].clone().resize_(0, 5)", "order": 0},
+        {"call": "x.detach().clone().resize_(5, 4)[:3]", "order": 0},
+        {"call": "(x * 1).resize_(3)", "error": True},
+        {"call": "x.resize_(3)", "error": True},
+    ],
+    "resize_as_": [
+        {"call": "x.detach().clone().resize_as_(n)", "order": 0},
+        {"call": "L.resize_as_(i.clone(), L.zeros(2, 2))", "order": 0},
+        {"call": "(x * 1).resize_as_(n)", "error": True},
+    ],
     "reshape": ["x.reshape(2, 6)", "x.reshape((4, -1))", "L.reshape(x.T, (12,))", "z.reshape(1, 1)", "e.reshape(2, 0)", "h[:, 1].reshape(-1)"],
     "reshape_as": ["x.reshape_as(n)"],
     "view": ["x.view(2, -1)", "x.view((12,))", {"call": "x.T.view(12)", "error": True}, "h[1].view(12)"],

@@ -1,0 +1,164 @@
+"""Batches and derivatives of every declared operation, on the samples of `surface`: `vmap` answers with what a loop does, in any order with `grad` and
+`jvp`, and no kernel is run example by example; forward mode and gradients, of first and second order, are those of central differences."""
+
+from __future__ import annotations
+
+import re
+
+import micrograd_rs as mg
+import pytest
+from micrograd_rs import func
+from surface import samples
+from surface.inputs import FLOATS, INTEGERS, TRUTHS, flat, make
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+#: What examples of a batch are, beside the sample's own operands.
+SCALES = (1.0, 0.93, 0.81)
+#: Operations that ask for values: of how many elements the result has, or what it is. In PyTorch, too, most of them.
+READ = re.compile(
+    r"allclose|equal|argwhere|nonzero|where|one_hot|repeat_interleave|bincount|unique|unique_consecutive|masked_select|__getitem__|\w+_polynomial_\w+|segment_reduce"
+)
+UNREADABLE = "has no values that could be read"
+#: Of an example that lies in a batch, these tell of the batch's memory, or draw numbers.
+NO_LOOPS = frozenset({"as_strided", "resize_", "svd_lowrank", "pca_lowrank", "lobpcg"})
+
+#: There is no gradient by the first operand, or none, as in PyTorch.
+NO_SLOPE = re.compile(r"i?gamma(inc)?c?c?|ldl_\w+")
+
+
+def words(expression: str) -> set[str]:
+    return set(re.findall(r"[A-Za-z_]\w*", re.sub(r"'[^']*'|\"[^\"]*\"", "", expression)))
+
+
+def of(expression: str, names: dict, used: list[str]):
+    """The sample as a function of some of its operands: its tensors."""
+    others = {name: value for name, value in names.items() if name not in used}
+
+    def function(*given):
+        mg.manual_seed(0)
+        answer = eval(expression, {**others, **dict(zip(used, given))})  # noqa: S307 - our own samples
+        return tuple(part for part in flat(answer) if isinstance(part, mg.Tensor))
+
+    return function
+
+
+def weighed(parts, seed=0):
+    """A number that hides no mistake in any of them; None where none is of floats."""
+    total = None
+    for number, part in enumerate(parts):
+        if part.dtype.is_floating_point and part.numel():
+            weights = (mg.arange(part.numel(), dtype=mg.float64) * 0.37 + number + seed).cos().reshape(part.shape)
+            term = (part.double() * weights).sum()
+            total = term if total is None else total + term
+    return total
+
+
+def batch(t):
+    if t.dtype.is_floating_point:
+        return mg.stack([t * scale for scale in SCALES])
+    return mg.stack([t, t.flip(0), t.flip(-1)] if t.ndim else [t] * 3)
+
+
+def same(got, wanted, what):
+    assert len(got) == len(wanted), what
+    for a, b in zip(got, wanted):
+        assert a.dtype == b.dtype and a.shape == b.shape, what
+        # A sum of what is infinite is no number, or infinite, as it is computed.
+        a, b, finite = a.double(), b.double(), a.isfinite()
+        assert mg.equal(finite, b.isfinite()) and mg.allclose(a[finite], b[finite], rtol=1e-9, atol=1e-9), what
+
+
+def calls(family: str):
+    for name, expressions in samples.of(family).items():
+        for sample in expressions:
+            if not sample["error"]:
+                yield name, sample["call"]
+
+
+@pytest.mark.parametrize("family", samples.families())
+def test_batches_are_loops_and_none_is_one(family, monkeypatch):
+    looped = []
+    monkeypatch.setattr(func, "_tell", looped.extend)
+    names = make(mg, mg.nn.functional, grad=False)
+    for name, call in calls(family):
+        if name in NO_LOOPS:
+            continue
+        floats, others = ([n for n in kinds if n in words(call)] for kinds in (FLOATS, [*INTEGERS, *TRUTHS]))
+        for used in {tuple(floats), tuple(floats + others), *((n,) for n in floats + others)} - {()}:
+            f, what = of(call, names, used), f"{call} over {used}"
+            alone = [names[n] for n in used]
+            batches = [batch(t) for t in alone]
+            examples = [[t[i] for t in batches] for i in range(3)]
+            try:
+                wanted = [mg.stack(parts) for parts in zip(*(f(*example) for example in examples))]
+            except (RuntimeError, ValueError, IndexError):
+                continue  # what is refused of an example
+            if "rand" in call or not wanted:
+                continue
+            try:
+                got = func.vmap(f, randomness="same")(*batches)
+            except RuntimeError as error:
+                assert READ.fullmatch(name) and UNREADABLE in str(error), what
+                continue
+            same(got, wanted, what)
+            if used != tuple(floats) or weighed(wanted) is None or NO_SLOPE.fullmatch(name):
+                continue
+            slope = func.grad(lambda *given, f=f: weighed(f(*given)), tuple(range(len(used))))
+            slopes = [mg.stack(parts) for parts in zip(*(slope(*example) for example in examples))]
+            same(func.vmap(slope, randomness="same")(*batches), slopes, what)
+            of_batch = func.grad(
+                lambda *given, f=f: sum(weighed([p[i] for p in func.vmap(f, randomness="same")(*given)]) for i in range(3)), tuple(range(len(used)))
+            )
+            same(of_batch(*batches), slopes, what)
+            tangents = [mg.stack([t.cos() + i for i in range(3)]) for t in alone]
+            directions = [func.jvp(f, tuple(example), tuple(t[i] for t in tangents))[1] for i, example in enumerate(examples)]
+            directions = [mg.stack(parts) for parts in zip(*directions)]
+            same(func.jvp(func.vmap(f, randomness="same"), tuple(batches), tuple(tangents))[1], directions, what)
+    assert not looped
+
+
+STEP = 1e-5
+#: What central differences do not tell: a symmetric matrix is read by one triangle of it; a gradient that has no place to go to.
+NOT_BY_DIFFERENCES = re.compile(
+    r"detach\(\)|dtype=L\.float32|linalg\.eig(h|valsh)|L\.det\(|cond\(|pinv\(.*tol=|padding|, -1\)|eps=1\.0|(batch|instance)_norm\(.*, m, v|lstsq|1e-310|L\.normal\("
+)
+
+
+def along(function, at, direction):
+    """The derivative by central differences; None where two steps do not agree."""
+    moved = [[float(function(*(x + s * STEP * d for x, d in zip(at, direction)))) for s in (-3, -1, 0, 1, 3)]]
+    far, left, here, right, far_right = moved[0]
+    near, wide, half = (right - left) / (2 * STEP), (far_right - far) / (6 * STEP), (right - here) / STEP
+    smooth = abs(near - wide) < 1e-4 * (1 + abs(near)) and abs(half - near) < 1e-3 * (1 + abs(near))
+    return near if smooth else None
+
+
+def apart(a, b, rtol):
+    return not (abs(a - b) <= rtol * (1 + abs(b)) or a != a and b != b)
+
+
+@pytest.mark.parametrize("family", samples.families())
+def test_both_modes_are_differences(family):
+    names = make(mg, mg.nn.functional, grad=False)
+    for name, call in calls(family):
+        used = [n for n in FLOATS if n in words(call)]
+        f = of(call, names, used)
+        at = tuple(names[n] for n in used)
+        if not used or "* 0 - 100" in call or name.startswith("ldl_") or weighed(f(*at)) is None:
+            continue
+        value = lambda *given, f=f: weighed(f(*given))  # noqa: E731
+        one, other = (tuple((t * scale + mg.arange(t.numel(), dtype=t.dtype).reshape(t.shape)).sin() for t in at) for scale in (0.6, 0.9))
+        slopes = func.grad(value, tuple(range(len(used))))
+        second = lambda *given, slopes=slopes: sum(weighed([s], 2 + i) for i, s in enumerate(slopes(*given)) if s.numel())  # noqa: E731
+        for order, g, direction in ((1, value, one), (2, second, other)):
+            # Second derivatives of a singular matrix' determinant are not to be relied on.
+            if order == 2 and (NO_SLOPE.fullmatch(name) or "L.det(n" in call) or not isinstance(g(*at), mg.Tensor):
+                continue
+            forward = float(func.jvp(g, at, direction)[1])
+            back = func.grad(g, tuple(range(len(used))))(*at)
+            backward = sum(float((s * d).sum()) for s, d in zip(back, direction))
+            if "float32" not in call and "1e-310" not in call:
+                assert not apart(forward, backward, 1e-6), f"{call}: order {order}: {forward}, backwards {backward}"
+            wanted = None if NOT_BY_DIFFERENCES.search(call) else along(g, at, direction)
+            assert wanted is None or not apart(backward, wanted, 1e-4), f"{call}: order {order}: {backward}, differences {wanted}"
