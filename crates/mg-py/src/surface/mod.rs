@@ -8,7 +8,7 @@ mod words;
 use read::Read;
 pub use seats::_old_reduction;
 use seats::{Objects, Seated, bits_of, equation_of, has, left_number};
-use words::{body, example, key};
+use words::{arguments, body, example, key};
 
 use std::ffi::CString;
 use std::fmt::Write;
@@ -375,6 +375,7 @@ fn definition(
             let room = if operation.places[0] == Place::Nn { "nn.functional." } else { "" };
             let how = if view { " of the tensor itself" } else { ", written into the tensor" };
             let _ = write!(text, "`{0}`{how}, which is answered. See `{room}{0}`.", operation.name);
+            arguments(&mut text, operation);
         }
     }
     let text_of = |s: &str| CString::new(s).unwrap_or_default().into_raw() as *const _;

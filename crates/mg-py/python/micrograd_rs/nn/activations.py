@@ -105,6 +105,9 @@ class ELU(_InPlace):
 
     >>> mg.nn.ELU()(mg.tensor([-1.0, 0.0, 2.0]))
     tensor([-0.6321,  0.0000,  2.0000])
+
+    Arguments:
+        alpha: how far below 0 results go
     """
 
     def __init__(self, alpha: float = 1.0, inplace: bool = False) -> None:
@@ -123,6 +126,9 @@ class CELU(_InPlace):
 
     >>> mg.nn.CELU(alpha=2.0)(mg.tensor([-1.0, 0.0, 2.0]))
     tensor([-0.7869,  0.0000,  2.0000])
+
+    Arguments:
+        alpha: how far below 0 results go
     """
 
     def __init__(self, alpha: float = 1.0, inplace: bool = False) -> None:
@@ -141,6 +147,9 @@ class LeakyReLU(_InPlace):
 
     >>> mg.nn.LeakyReLU(0.2)(mg.tensor([-1.0, 0.0, 2.0]))
     tensor([-0.2000,  0.0000,  2.0000])
+
+    Arguments:
+        negative_slope: what negative numbers are multiplied by
     """
 
     def __init__(self, negative_slope: float = 0.01, inplace: bool = False) -> None:
@@ -184,6 +193,11 @@ class Hardtanh(_InPlace):
 
     >>> mg.nn.Hardtanh(-2, 2)(mg.tensor([-3.0, 0.5, 3.0]))
     tensor([-2.0000,  0.5000,  2.0000])
+
+    Arguments:
+        min_val: the least
+        max_val: the largest
+        min_value, max_value: older names of the two
     """
 
     def __init__(
@@ -215,6 +229,10 @@ class Threshold(_InPlace):
 
     >>> mg.nn.Threshold(1.0, -9.0)(mg.tensor([0.5, 1.0, 2.0]))
     tensor([-9., -9.,  2.])
+
+    Arguments:
+        threshold: up to which number
+        value: what takes its place
     """
 
     def __init__(self, threshold: float, value: float, inplace: bool = False) -> None:
@@ -290,6 +308,9 @@ class Hardshrink(Module):
 
     >>> mg.nn.Hardshrink()(mg.tensor([-1.0, 0.3, 0.7]))
     tensor([-1.0000,  0.0000,  0.7000])
+
+    Arguments:
+        lambd: up to which size a number becomes 0
     """
 
     def __init__(self, lambd: float = 0.5) -> None:
@@ -307,6 +328,9 @@ class Softshrink(Module):
 
     >>> mg.nn.Softshrink()(mg.tensor([-1.0, 0.25, 1.0]))
     tensor([-0.5000,  0.0000,  0.5000])
+
+    Arguments:
+        lambd: by how much numbers are drawn towards 0
     """
 
     def __init__(self, lambd: float = 0.5) -> None:
@@ -324,6 +348,10 @@ class Softplus(Module):
 
     >>> mg.nn.Softplus()(mg.tensor([-1.0, 0.0, 100.0]))
     tensor([  0.3133,   0.6931, 100.0000])
+
+    Arguments:
+        beta: what the input is multiplied by, and the result divided by
+        threshold: above which product it is the input itself
     """
 
     def __init__(self, beta: float = 1.0, threshold: float = 20.0) -> None:
@@ -342,6 +370,9 @@ class GELU(Module):
 
     >>> mg.nn.GELU()(mg.tensor([-1.0, 0.0, 1.0]))
     tensor([-0.1587,  0.0000,  0.8413])
+
+    Arguments:
+        approximate: "none", or "tanh" for the form by a hyperbolic tangent
     """
 
     def __init__(self, approximate: str = "none") -> None:
@@ -489,6 +520,9 @@ class Dropout(_Dropout):
     tensor([0., 2.])
     >>> drop.eval()(mg.ones(3))
     tensor([1., 1., 1.])
+
+    Arguments:
+        p: the probability
     """
 
     def forward(self, input: Tensor) -> Tensor:
@@ -549,6 +583,9 @@ class AlphaDropout(_Dropout):
     2
     >>> drop.eval()(mg.tensor([1.0, 2.0]))
     tensor([1., 2.])
+
+    Arguments:
+        p: the probability
     """
 
     def forward(self, input: Tensor) -> Tensor:

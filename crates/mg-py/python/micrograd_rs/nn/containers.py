@@ -334,6 +334,9 @@ class ParameterDict(Module):
     >>> weights = mg.nn.ParameterDict({"a": mg.zeros(2), "b": mg.zeros(3)})
     >>> weights["b"].requires_grad, list(weights.state_dict())
     (True, ['a', 'b'])
+
+    Arguments:
+        parameters: a dictionary, pairs of names and tensors, or None
     """
 
     def __init__(self, parameters: Named | None = None) -> None:

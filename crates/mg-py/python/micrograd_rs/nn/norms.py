@@ -149,6 +149,8 @@ class BatchNorm1d(_BatchNorm):
     ValueError for other axes or channels, and in training for one number a channel.
 
     Arguments:
+        num_features: how many channels
+        momentum: how far the running mean and variance go towards each batch's; None: they are the mean of all batches
         eps: what is added to the variance
         affine: whether it is scaled and shifted
         track_running_stats: whether there are a running mean and variance
@@ -161,7 +163,13 @@ class BatchNorm1d(_BatchNorm):
 class BatchNorm2d(_BatchNorm):
     """As `BatchNorm1d`, of `[n, channels, height, width]`.
 
-    Its arguments: see `BatchNorm1d`.
+    Arguments:
+        num_features: how many channels
+        eps: what is added to the variance
+        momentum: how far the running mean and variance go towards each batch's; None: they are the mean of all batches
+        affine: whether it is scaled and shifted
+        track_running_stats: whether there are a running mean and variance
+        bias: whether it is shifted, with `affine`
 
     >>> mg.nn.BatchNorm2d(3)(mg.randn(4, 3, 8, 8)).mean((0, 2, 3)).abs() < 1e-5
     tensor([True, True, True])
@@ -173,7 +181,13 @@ class BatchNorm2d(_BatchNorm):
 class BatchNorm3d(_BatchNorm):
     """As `BatchNorm1d`, of `[n, channels, depth, height, width]`.
 
-    Its arguments: see `BatchNorm1d`.
+    Arguments:
+        num_features: how many channels
+        eps: what is added to the variance
+        momentum: how far the running mean and variance go towards each batch's; None: they are the mean of all batches
+        affine: whether it is scaled and shifted
+        track_running_stats: whether there are a running mean and variance
+        bias: whether it is shifted, with `affine`
 
     >>> mg.nn.BatchNorm3d(3)(mg.randn(4, 3, 2, 8, 8)).shape
     (4, 3, 2, 8, 8)
@@ -240,7 +254,13 @@ class InstanceNorm1d(_InstanceNorm):
 class InstanceNorm2d(_InstanceNorm):
     """As `InstanceNorm1d`, with height and width.
 
-    Its arguments: see `InstanceNorm1d`.
+    Arguments:
+        num_features: how many channels
+        eps: what is added to the variance
+        momentum: how far the running mean and variance go towards each batch's
+        affine: whether it is scaled and shifted
+        track_running_stats: whether there are a running mean and variance, which are used outside of training
+        bias: whether it is shifted, with `affine`
 
     >>> mg.nn.InstanceNorm2d(3)(mg.randn(4, 3, 8, 8)).shape
     (4, 3, 8, 8)
@@ -252,7 +272,13 @@ class InstanceNorm2d(_InstanceNorm):
 class InstanceNorm3d(_InstanceNorm):
     """As `InstanceNorm1d`, with depth, height and width.
 
-    Its arguments: see `InstanceNorm1d`.
+    Arguments:
+        num_features: how many channels
+        eps: what is added to the variance
+        momentum: how far the running mean and variance go towards each batch's
+        affine: whether it is scaled and shifted
+        track_running_stats: whether there are a running mean and variance, which are used outside of training
+        bias: whether it is shifted, with `affine`
 
     >>> mg.nn.InstanceNorm3d(3)(mg.randn(4, 3, 2, 8, 8)).shape
     (4, 3, 2, 8, 8)
@@ -368,6 +394,12 @@ class LocalResponseNorm(Module):
 
     >>> mg.nn.LocalResponseNorm(size=2, alpha=1.0)(mg.ones(1, 3, 1)).flatten()
     tensor([0.7378, 0.5946, 0.5946])
+
+    Arguments:
+        size: how many neighbouring channels
+        alpha: what the mean of squares is multiplied by
+        beta: the power
+        k: what is added
     """
 
     def __init__(self, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> None:
@@ -388,8 +420,12 @@ class SyncBatchNorm(_BatchNorm):
 
     Arguments:
         process_group: None
-
-    The other arguments: see `BatchNorm1d`.
+        num_features: how many channels
+        eps: what is added to the variance
+        momentum: how far the running mean and variance go towards each batch's; None: they are the mean of all batches
+        affine: whether it is scaled and shifted
+        track_running_stats: whether there are a running mean and variance
+        bias: whether it is shifted, with `affine`
 
     >>> mg.nn.SyncBatchNorm(3)(mg.randn(4, 3, 8, 8)).shape
     (4, 3, 8, 8)

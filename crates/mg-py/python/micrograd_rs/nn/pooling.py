@@ -58,6 +58,7 @@ class MaxPool1d(_MaxPool):
         padding: how far windows begin before the first element
         dilation: how far a window's elements are from each other
         ceil_mode: whether the last window may hang over
+        return_indices: whether it is answered, too, where the largest elements stand
 
     Errors: ArgumentError for windows that do not fit the input.
 
@@ -77,6 +78,7 @@ class MaxPool2d(_MaxPool):
         padding: how far windows begin before the first element
         dilation: how far a window's elements are from each other
         ceil_mode: whether the last window may hang over
+        return_indices: whether it is answered, too, where the largest elements stand
 
     Errors: ArgumentError for windows that do not fit the input.
 
@@ -97,6 +99,7 @@ class MaxPool3d(_MaxPool):
         padding: how far windows begin before the first element
         dilation: how far a window's elements are from each other
         ceil_mode: whether the last window may hang over
+        return_indices: whether it is answered, too, where the largest elements stand
 
     Errors: ArgumentError for windows that do not fit the input.
 
@@ -285,6 +288,7 @@ class AdaptiveMaxPool1d(_AdaptiveMaxPool):
 
     Arguments:
         output_size: how many shares each axis has: one number, or one for each axis; None where it keeps its size
+        return_indices: whether it is answered, too, where the largest elements stand
 
     >>> mg.nn.AdaptiveMaxPool1d(2)(mg.tensor([[[1.0, 3.0, 5.0, 7.0]]]))
     tensor([[[3., 7.]]])
@@ -298,6 +302,7 @@ class AdaptiveMaxPool2d(_AdaptiveMaxPool):
 
     Arguments:
         output_size: how many shares each axis has: one number, or one for each axis; None where it keeps its size
+        return_indices: whether it is answered, too, where the largest elements stand
 
     >>> mg.nn.AdaptiveMaxPool2d(2)(mg.arange(16.0).reshape(1, 1, 4, 4))
     tensor([[[[ 5.,  7.],
@@ -312,6 +317,7 @@ class AdaptiveMaxPool3d(_AdaptiveMaxPool):
 
     Arguments:
         output_size: how many shares each axis has: one number, or one for each axis; None where it keeps its size
+        return_indices: whether it is answered, too, where the largest elements stand
 
     >>> mg.nn.AdaptiveMaxPool3d(1)(mg.ones(4, 8, 3, 7, 9)).shape
     (4, 8, 1, 1, 1)
@@ -400,6 +406,13 @@ class _MaxUnpool(Module):
         self.padding = each(padding)
 
     def forward(self, input: Tensor, indices: Tensor, output_size: Sequence[int] | None = None) -> Tensor:
+        """The elements back where they stood, and zeros elsewhere.
+
+        Arguments:
+            input: what a pool answered with
+            indices: where it found them, in the same shape
+            output_size: the shape before the pool, or its last axes, where `stride` leaves several open
+        """
         return type(self).pool(input, indices, self.kernel_size, self.stride, self.padding, output_size)
 
     def extra_repr(self) -> str:
