@@ -259,7 +259,7 @@ def test_a_docstring_without_an_example_is_found():
 
 
 def test_forward_says_what_it_takes():
-    """Of a layer that takes more than its input, `forward` has a docstring of its own that tells each argument."""
+    """`forward` of each layer has a docstring of its own, which tells each argument where it takes more than its input."""
     tool, seen = docstrings(), 0
     for name, layer in tool.members("nn").items():
         if not (isinstance(layer, type) and issubclass(layer, mg.nn.Module)):
@@ -267,12 +267,12 @@ def test_forward_says_what_it_takes():
         owner = next(kind for kind in layer.__mro__ if "forward" in vars(kind))
         forward = vars(owner)["forward"]
         takes = [p.name for p in inspect.signature(forward).parameters.values() if p.name != "self"]
-        if owner is mg.nn.Module or len(takes) < 2:
+        if owner is mg.nn.Module:
             continue
         seen += 1
         assert forward.__doc__, f"{name}.forward"
-        assert set(takes) <= set(re.findall(r"\w+", forward.__doc__)), f"{name}.forward"
-    assert seen > 40
+        assert len(takes) < 2 or set(takes) <= set(re.findall(r"\w+", forward.__doc__)), f"{name}.forward"
+    assert seen > 140
 
 
 def test_words_belong_to_operations():

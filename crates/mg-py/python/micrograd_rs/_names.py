@@ -234,7 +234,8 @@ class Lazy:
         if why is None and self.module == __package__:
             why = absent(name)
         if why is not None:
-            raise AttributeError(f"module '{self.module}' has no attribute '{name}': {why}")
+            raise AttributeError(f"module '{self.module}' has no attribute '{name}': {why}", name=name)
         # `annotations` is what `from __future__` has left there.
         known = [*(k for k in vars(sys.modules[self.module]) if k != "annotations"), *self.submodules, *self.members]
-        raise AttributeError(unknown(f"module '{self.module}'", name, known))
+        # With its name and without its object, or Python would suggest a name once more.
+        raise AttributeError(unknown(f"module '{self.module}'", name, known), name=name)

@@ -31,6 +31,7 @@ class ReLU(_InPlace):
     """
 
     def forward(self, input: Tensor) -> Tensor:
+        """In the shape of the input, which is any."""
         return input.relu_() if self.inplace else input.relu()
 
 
@@ -42,6 +43,7 @@ class ReLU6(_InPlace):
     """
 
     def forward(self, input: Tensor) -> Tensor:
+        """In the shape of the input, which is any."""
         return F.relu6_(input) if self.inplace else F.relu6(input)
 
 
@@ -53,6 +55,7 @@ class SELU(_InPlace):
     """
 
     def forward(self, input: Tensor) -> Tensor:
+        """In the shape of the input, which is any."""
         return F.selu_(input) if self.inplace else F.selu(input)
 
 
@@ -64,6 +67,7 @@ class SiLU(_InPlace):
     """
 
     def forward(self, input: Tensor) -> Tensor:
+        """In the shape of the input, which is any."""
         return F.silu_(input) if self.inplace else F.silu(input)
 
 
@@ -75,6 +79,7 @@ class Mish(_InPlace):
     """
 
     def forward(self, input: Tensor) -> Tensor:
+        """In the shape of the input, which is any."""
         return F.mish_(input) if self.inplace else F.mish(input)
 
 
@@ -86,6 +91,7 @@ class Hardswish(_InPlace):
     """
 
     def forward(self, input: Tensor) -> Tensor:
+        """In the shape of the input, which is any."""
         return F.hardswish_(input) if self.inplace else F.hardswish(input)
 
 
@@ -97,6 +103,7 @@ class Hardsigmoid(_InPlace):
     """
 
     def forward(self, input: Tensor) -> Tensor:
+        """In the shape of the input, which is any."""
         return F.hardsigmoid_(input) if self.inplace else F.hardsigmoid(input)
 
 
@@ -115,6 +122,7 @@ class ELU(_InPlace):
         self.alpha = alpha
 
     def forward(self, input: Tensor) -> Tensor:
+        """In the shape of the input, which is any."""
         return F.elu_(input, self.alpha) if self.inplace else F.elu(input, self.alpha)
 
     def extra_repr(self) -> str:
@@ -136,6 +144,7 @@ class CELU(_InPlace):
         self.alpha = alpha
 
     def forward(self, input: Tensor) -> Tensor:
+        """In the shape of the input, which is any."""
         return F.celu_(input, self.alpha) if self.inplace else F.celu(input, self.alpha)
 
     def extra_repr(self) -> str:
@@ -157,6 +166,7 @@ class LeakyReLU(_InPlace):
         self.negative_slope = negative_slope
 
     def forward(self, input: Tensor) -> Tensor:
+        """In the shape of the input, which is any."""
         slope = self.negative_slope
         return F.leaky_relu_(input, slope) if self.inplace else F.leaky_relu(input, slope)
 
@@ -181,6 +191,7 @@ class RReLU(_InPlace):
         self.upper = upper
 
     def forward(self, input: Tensor) -> Tensor:
+        """In the shape of the input, which is any."""
         function = F.rrelu_ if self.inplace else F.rrelu
         return function(input, self.lower, self.upper, self.training)
 
@@ -217,6 +228,7 @@ class Hardtanh(_InPlace):
         self.max_val = max_val
 
     def forward(self, input: Tensor) -> Tensor:
+        """In the shape of the input, which is any."""
         function = F.hardtanh_ if self.inplace else F.hardtanh
         return function(input, self.min_val, self.max_val)
 
@@ -241,6 +253,7 @@ class Threshold(_InPlace):
         self.value = value
 
     def forward(self, input: Tensor) -> Tensor:
+        """In the shape of the input, which is any."""
         function = F.threshold_ if self.inplace else F.threshold
         return function(input, self.threshold, self.value)
 
@@ -256,6 +269,7 @@ class Tanh(Module):
     """
 
     def forward(self, input: Tensor) -> Tensor:
+        """In the shape of the input, which is any."""
         return input.tanh()
 
 
@@ -267,6 +281,7 @@ class Sigmoid(Module):
     """
 
     def forward(self, input: Tensor) -> Tensor:
+        """In the shape of the input, which is any."""
         return input.sigmoid()
 
 
@@ -278,6 +293,7 @@ class LogSigmoid(Module):
     """
 
     def forward(self, input: Tensor) -> Tensor:
+        """In the shape of the input, which is any."""
         return F.logsigmoid(input)
 
 
@@ -289,6 +305,7 @@ class Softsign(Module):
     """
 
     def forward(self, input: Tensor) -> Tensor:
+        """In the shape of the input, which is any."""
         return F.softsign(input)
 
 
@@ -300,6 +317,7 @@ class Tanhshrink(Module):
     """
 
     def forward(self, input: Tensor) -> Tensor:
+        """In the shape of the input, which is any."""
         return F.tanhshrink(input)
 
 
@@ -317,6 +335,7 @@ class Hardshrink(Module):
         self.lambd = lambd
 
     def forward(self, input: Tensor) -> Tensor:
+        """In the shape of the input, which is any."""
         return F.hardshrink(input, self.lambd)
 
     def extra_repr(self) -> str:
@@ -337,6 +356,7 @@ class Softshrink(Module):
         self.lambd = lambd
 
     def forward(self, input: Tensor) -> Tensor:
+        """In the shape of the input, which is any."""
         return F.softshrink(input, self.lambd)
 
     def extra_repr(self) -> str:
@@ -359,6 +379,7 @@ class Softplus(Module):
         self.threshold = threshold
 
     def forward(self, input: Tensor) -> Tensor:
+        """In the shape of the input, which is any."""
         return F.softplus(input, self.beta, self.threshold)
 
     def extra_repr(self) -> str:
@@ -379,6 +400,7 @@ class GELU(Module):
         self.approximate = approximate
 
     def forward(self, input: Tensor) -> Tensor:
+        """In the shape of the input, which is any."""
         return F.gelu(input, self.approximate)
 
     def extra_repr(self) -> str:
@@ -396,6 +418,7 @@ class GLU(Module):
         self.dim = dim
 
     def forward(self, input: Tensor) -> Tensor:
+        """In the shape of the input, but for half of the axis `dim`."""
         return F.glu(input, self.dim)
 
     def extra_repr(self) -> str:
@@ -430,6 +453,7 @@ class PReLU(Module):
             self.reset_parameters()
 
     def forward(self, input: Tensor) -> Tensor:
+        """In the shape of the input, whose axis 1 has as many channels as there are slopes, if there is more than one."""
         return F.prelu(input, self.weight)
 
     def reset_parameters(self) -> None:
@@ -459,6 +483,7 @@ class Softmax(_Along):
     """
 
     def forward(self, input: Tensor) -> Tensor:
+        """In the shape of the input, which is any."""
         return F.softmax(input, self.dim)
 
 
@@ -470,6 +495,7 @@ class LogSoftmax(_Along):
     """
 
     def forward(self, input: Tensor) -> Tensor:
+        """In the shape of the input, which is any."""
         return F.log_softmax(input, self.dim)
 
 
@@ -481,6 +507,7 @@ class Softmin(_Along):
     """
 
     def forward(self, input: Tensor) -> Tensor:
+        """In the shape of the input, which is any."""
         return F.softmin(input, self.dim)
 
 
@@ -493,6 +520,7 @@ class Softmax2d(Module):
     """
 
     def forward(self, input: Tensor) -> Tensor:
+        """In the shape of the input, `[n, channels, height, width]`, or without `n`."""
         if input.dim() not in (3, 4):
             raise ValueError(f"takes [n, channels, height, width] or that without n, got {input.shape}")
         return F.softmax(input, -3)
@@ -526,6 +554,7 @@ class Dropout(_Dropout):
     """
 
     def forward(self, input: Tensor) -> Tensor:
+        """In the shape of the input, which is any."""
         return (F.dropout_ if self.inplace else F.dropout)(input, self.p, self.training)
 
 
@@ -541,6 +570,7 @@ class Dropout1d(_Dropout):
     """
 
     def forward(self, input: Tensor) -> Tensor:
+        """In the shape of the input, `[n, channels, length]`, or without `n`."""
         return (F.dropout1d_ if self.inplace else F.dropout1d)(input, self.p, self.training)
 
 
@@ -556,6 +586,7 @@ class Dropout2d(_Dropout):
     """
 
     def forward(self, input: Tensor) -> Tensor:
+        """In the shape of the input, `[n, channels, height, width]`, or without `n`."""
         return (F.dropout2d_ if self.inplace else F.dropout2d)(input, self.p, self.training)
 
 
@@ -571,6 +602,7 @@ class Dropout3d(_Dropout):
     """
 
     def forward(self, input: Tensor) -> Tensor:
+        """In the shape of the input, `[n, channels, depth, height, width]`, or without `n`."""
         return (F.dropout3d_ if self.inplace else F.dropout3d)(input, self.p, self.training)
 
 
@@ -589,6 +621,7 @@ class AlphaDropout(_Dropout):
     """
 
     def forward(self, input: Tensor) -> Tensor:
+        """In the shape of the input, which is any."""
         return (F.alpha_dropout_ if self.inplace else F.alpha_dropout)(input, self.p, self.training)
 
 
@@ -604,5 +637,6 @@ class FeatureAlphaDropout(_Dropout):
     """
 
     def forward(self, input: Tensor) -> Tensor:
+        """In the shape of the input, `[n, channels, …]`, or without `n`."""
         function = F.feature_alpha_dropout_ if self.inplace else F.feature_alpha_dropout
         return function(input, self.p, self.training)

@@ -114,6 +114,7 @@ class Sequential(_Numbered):
                 self.add_module(str(i), module)
 
     def forward(self, input: Any) -> Any:
+        """What the last part makes of what those before it, one after the other, make of the input."""
         for module in self:
             input = module(input)
         return input

@@ -165,6 +165,7 @@ class _ConvForward(_ConvNd):
         return type(self).convolve(input, weight, bias, self.stride, padding, self.dilation, self.groups)
 
     def forward(self, input: Tensor) -> Tensor:
+        """The convolution, `[n, out_channels, …]`, of `[n, in_channels, …]`; or both without `n`."""
         return self._conv_forward(input, self.weight, self.bias)
 
 

@@ -164,6 +164,7 @@ class Embedding(_Table):
         )
 
     def forward(self, input: Tensor) -> Tensor:
+        """The rows at indices of any shape, `[…, embedding_dim]`."""
         return F.embedding(
             input, self.weight, self.padding_idx, self.max_norm, self.norm_type, self.scale_grad_by_freq
         )

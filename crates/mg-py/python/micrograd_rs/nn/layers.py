@@ -76,6 +76,7 @@ class Linear(Module):
         _draw(_bound(self.in_features), self.weight, self.bias)
 
     def forward(self, input: Tensor) -> Tensor:
+        """`[…, out_features]` of an input `[…, in_features]`."""
         return F.linear(input, self.weight, self.bias)
 
     def extra_repr(self) -> str:
@@ -200,6 +201,7 @@ class Identity(Module):
         pass
 
     def forward(self, input: Any) -> Any:
+        """The input."""
         return input
 
 
@@ -254,6 +256,7 @@ class LayerNorm(Module):
                     t.fill_(value)
 
     def forward(self, input: Tensor) -> Tensor:
+        """In the shape of the input, whose last axes are `normalized_shape`."""
         return F.layer_norm(input, self.normalized_shape, self.weight, self.bias, self.eps)
 
     def extra_repr(self) -> str:

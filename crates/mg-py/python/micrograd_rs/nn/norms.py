@@ -114,6 +114,7 @@ class _BatchNorm(_NormBase):
     """Batch normalisation of inputs with any axes that `_check_input_dim` lets by."""
 
     def forward(self, input: Tensor) -> Tensor:
+        """In the shape of the input, whose axis 1 has `num_features` channels."""
         self._check_input_dim(input)
         momentum = self.momentum
         if self.training and self.track_running_stats and self.num_batches_tracked is not None:
@@ -216,6 +217,7 @@ class _InstanceNorm(_NormBase):
         return self.axes[0]
 
     def forward(self, input: Tensor) -> Tensor:
+        """In the shape of the input, `[n, num_features, …]`, or without `n`."""
         self._check_input_dim(input)
         alone = input.dim() == self._get_no_batch_dim()
         output = F.instance_norm(
@@ -337,6 +339,7 @@ class GroupNorm(Module):
         _reset(self.weight, self.bias)
 
     def forward(self, input: Tensor) -> Tensor:
+        """In the shape of the input, `[n, num_channels, …]`."""
         return F.group_norm(input, self.num_groups, self.weight, self.bias, self.eps)
 
     def extra_repr(self) -> str:
@@ -382,6 +385,7 @@ class RMSNorm(Module):
         _reset(self.weight, None)
 
     def forward(self, x: Tensor) -> Tensor:
+        """In the shape of the input, whose last axes are `normalized_shape`."""
         return F.rms_norm(x, self.normalized_shape, self.weight, self.eps)
 
     def extra_repr(self) -> str:
@@ -409,6 +413,7 @@ class LocalResponseNorm(Module):
         self.k = k
 
     def forward(self, input: Tensor) -> Tensor:
+        """In the shape of the input, `[n, channels, …]`."""
         return F.local_response_norm(input, self.size, self.alpha, self.beta, self.k)
 
     def extra_repr(self) -> str:

@@ -42,6 +42,7 @@ class _MaxPool(Module):
         self.ceil_mode = ceil_mode
 
     def forward(self, input: Tensor) -> Any:
+        """One number for each window, in the axes that the input has; with `return_indices` a pair of these and of where they stand."""
         sizes = (self.kernel_size, self.stride, self.padding, self.dilation)
         return type(self).pool(input, *sizes, ceil_mode=self.ceil_mode, return_indices=self.return_indices)
 
@@ -148,6 +149,7 @@ class AvgPool1d(_AvgPoolNd):
         self.count_include_pad = count_include_pad
 
     def forward(self, input: Tensor) -> Tensor:
+        """One number for each window, `[n, channels, windows]`, of `[n, channels, length]`; or both without `n`."""
         sizes = (self.kernel_size, self.stride, self.padding)
         return F.avg_pool1d(input, *sizes, self.ceil_mode, self.count_include_pad)
 
@@ -172,6 +174,7 @@ class _AvgPool(_AvgPoolNd):
         self.divisor_override = divisor_override
 
     def forward(self, input: Tensor) -> Tensor:
+        """One number for each window, in the axes that the input has."""
         sizes = (self.kernel_size, self.stride, self.padding)
         return type(self).pool(input, *sizes, self.ceil_mode, self.count_include_pad, self.divisor_override)
 
@@ -224,6 +227,7 @@ class _AdaptiveAvgPool(Module):
         self.output_size = output_size
 
     def forward(self, input: Tensor) -> Tensor:
+        """One number for each share, in the axes that the input has."""
         return type(self).pool(input, self.output_size)
 
     def extra_repr(self) -> str:
@@ -277,6 +281,7 @@ class _AdaptiveMaxPool(Module):
         self.return_indices = return_indices
 
     def forward(self, input: Tensor) -> Any:
+        """One number for each share, in the axes that the input has; with `return_indices` a pair of these and of where they stand."""
         return type(self).pool(input, self.output_size, return_indices=self.return_indices)
 
     def extra_repr(self) -> str:
@@ -338,6 +343,7 @@ class _LPPool(Module):
         self.ceil_mode = ceil_mode
 
     def forward(self, input: Tensor) -> Tensor:
+        """One number for each window, in the axes that the input has."""
         return type(self).pool(input, float(self.norm_type), self.kernel_size, self.stride, self.ceil_mode)
 
     def extra_repr(self) -> str:
@@ -493,6 +499,7 @@ class _FractionalMaxPool(Module):
     _random_samples: Tensor | None
 
     def forward(self, input: Tensor) -> Any:
+        """One number for each window, in the axes that the input has; with `return_indices` a pair of these and of where they stand."""
         sizes = (self.kernel_size, self.output_size, self.output_ratio)
         return type(self).pool(
             input, *sizes, return_indices=self.return_indices, _random_samples=self._random_samples
@@ -551,6 +558,7 @@ class Unfold(Module):
         self.stride = stride
 
     def forward(self, input: Tensor) -> Tensor:
+        """Columns `[n, channels · size of a window, windows]` of images `[n, channels, height, width]`; or both without `n`."""
         return F.unfold(input, self.kernel_size, self.dilation, self.padding, self.stride)
 
     def extra_repr(self) -> str:
@@ -584,6 +592,7 @@ class Fold(Module):
         self.stride = stride
 
     def forward(self, input: Tensor) -> Tensor:
+        """Images `[n, channels, height, width]` of columns `[n, channels · size of a window, windows]`; or both without `n`."""
         return F.fold(input, self.output_size, self.kernel_size, self.dilation, self.padding, self.stride)
 
     def extra_repr(self) -> str:
