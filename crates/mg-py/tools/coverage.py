@@ -150,7 +150,7 @@ DIFFERENCES = """## What is there and differs
 - A module's `__dict__` has its parts under their own names, beside `_parameters`, `_buffers` and `_modules`, which change the module.
 - `_base` of a view is a tensor of all of the memory, and not the object that the view was made of.
 - Gradients are dense: `gather(sparse_grad=…)` and `embedding(sparse=…)` change nothing. Nor does `non_blocking`: no copy to a device makes the host wait for it.
-- `empty` and its like are zeros. `memory_format`, `layout` and their `pin_memory` are taken and change nothing: results lie in row-major order, and `Tensor.pin_memory` pins.
+- `empty` and its like are zeros. `memory_format` and `layout` are taken and change nothing: results lie in row-major order. `pin_memory=True` does so where there is no CUDA device, where PyTorch's is an error.
 - `Tensor.type()` without an argument answers with the dtype; `repr` says `micrograd_rs.float32`.
 - Errors are of both kinds: `ArgumentError` (shapes, numbers) is a ValueError and a RuntimeError, `DTypeError` a TypeError and a RuntimeError, and
   `EmptyError` (the largest of nothing) an ArgumentError and an IndexError.

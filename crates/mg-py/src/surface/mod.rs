@@ -145,7 +145,7 @@ fn call<'py>(
     if let Some(answer) = told_otherwise(py, number, operation, form, arguments)? {
         return Ok(answer);
     }
-    let Seated { seats, form, old, items } = Seated::of(py, operation, form, arguments)?;
+    let Seated { seats, form, old, pins, items } = Seated::of(py, operation, form, arguments)?;
     not_in_handler()?;
     let left = if form == Form::Plain { left_number(&seats)? } else { None };
     let mut read = Read { borrowed: false, huge: false };
@@ -189,7 +189,10 @@ fn call<'py>(
         let written: &Bound<'_, PyAny> = written;
         return Ok(written.clone());
     }
-    let answer = called(py, operation, &given)?;
+    let answer = match called(py, operation, &given)? {
+        Answer::Tensor(t) if pins => Answer::Tensor(PyTensor::pinned(py, &t)?),
+        answer => answer,
+    };
     // What answers with the tensor that it was given answers with that object.
     if let (Answer::Tensor(t), Some(Some(object))) = (&answer, seats.seats.first())
         && object.cast::<PyTensor>().is_ok_and(|first| first.get().t.is(t))
