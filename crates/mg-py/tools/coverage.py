@@ -128,7 +128,8 @@ TEXT = """# Which of PyTorch's names are here
 
 Written by `crates/mg-py/tools/coverage.py`, and checked by the tests: of the public names of these modules of PyTorch VERSION, those that `micrograd_rs` has
 under the same module, and of the others why they are not there. `import micrograd_rs as torch` finds the first; whether they do what PyTorch's
-do is compared by the recorded answers (`crates/mg-py/tests/surface`) and by whole programs (`crates/mg-py/tests/programs`).
+do is compared by the recorded answers (`crates/mg-py/tests/surface`) and by whole programs (`crates/mg-py/tests/programs`). Who asks a tensor for
+a name that is not here is told why, and what there is instead; so is who asks the package for one that programs name.
 """
 
 DIFFERENCES = """## What is there and differs

@@ -56,10 +56,16 @@ _ABSENT = (
     (("export", "library", "overrides", "package", "ops", "classes", "_dynamo", "_inductor"), "it is of PyTorch's compiler and exporter: compile(), onnx.export() and save() are what there is"),
     (("mps", "xpu", "mtia", "hip", "rocm"), "devices are 'cpu' and 'cuda'"),
     (("quasirandom",), "scipy.stats.qmc has Sobol's sequences"),
+    (("cudnn_", "miopen_", "mkldnn_", "fbgemm_"), "it is of a library that PyTorch calls: nn.functional has the operation"),
+    (("Script", "Sym"), "it is of PyTorch's compiler and exporter: compile() is what there is"),
+)
+_STORAGE = "x.untyped_storage() and x.storage() tell of the memory that a tensor lies in, and a tensor is made by tensor() or zeros()"
+_ENDS = (
+    ("Storage", _STORAGE),
+    ("_copy", "the function of that name without _copy answers with a view, and clone() copies it"),
 )
 _COMPLEX = "eigenvalues of a matrix that is not symmetric are complex numbers, which are not here"
 _LDL = "linalg.cholesky is for matrices whose eigenvalues are positive, linalg.lu_factor for all"
-_STORAGE = "x.untyped_storage() and x.storage() tell of the memory that a tensor lies in, and a tensor is made by tensor() or zeros()"
 # What PyTorch has in one of its modules and is elsewhere here, or under another name.
 _ELSEWHERE: dict[str, dict[str, str]] = {
     "": {
@@ -76,7 +82,9 @@ _ELSEWHERE: dict[str, dict[str, str]] = {
         "ScriptFunction": "it is jit.ScriptFunction",
         **dict.fromkeys(("SymInt", "SymFloat", "SymBool"), "sizes are integers always"),
         **dict.fromkeys(("hpu", "npu", "mlu", "maia", "vulkan", "is_vulkan_available"), "devices are 'cpu' and 'cuda'"),
-        **dict.fromkeys(("Storage", "FloatStorage", "is_storage"), _STORAGE),
+        "is_storage": _STORAGE,
+        "Graph": "explain(x) shows the graph, and x.grad_fn its history",
+        **{name: f"it is nn.{name}" for name in ("ModuleDict", "ParameterDict")},
     },
     "linalg": {
         "eigvals": f"{_COMPLEX}; did you mean 'eigvalsh', for symmetric ones?",
@@ -190,7 +198,7 @@ def absent(name: str) -> str | None:
     for words, why in _ABSENT:
         if any(name == word if word in _WHOLE else name.startswith(word) for word in words):
             return why
-    return None
+    return next((why for end, why in _ENDS if name.endswith(end)), None)
 
 
 class Lazy:
