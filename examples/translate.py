@@ -1,6 +1,6 @@
 """A transformer learns to translate from a language of its own: every sentence turned around.
 
-    python examples/translate.py [--steps 400] [--device cpu]
+    python examples/translate.py [--steps 600] [--device cpu]
 
 Prints the loss as it comes, and sentences with what the model makes of them, word by word.
 """
@@ -36,7 +36,7 @@ class Positions(nn.Module):
 
 
 class Translator(nn.Module):
-    def __init__(self, size: int = 32, heads: int = 4, layers: int = 1):
+    def __init__(self, size: int = 32, heads: int = 4, layers: int = 2):
         super().__init__()
         self.source = nn.Embedding(len(WORDS), size)
         self.target = nn.Embedding(len(WORDS), size)
@@ -84,7 +84,7 @@ def translated(model: Translator, words: list[int], device: str) -> list[int]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--steps", type=int, default=400)
+    parser.add_argument("--steps", type=int, default=600)
     parser.add_argument("--device", default="cpu")
     arguments = parser.parse_args()
     random.seed(0)

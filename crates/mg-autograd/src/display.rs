@@ -1,10 +1,8 @@
 //! How tensors print: as in PyTorch, with the dtype where it is not what numbers alone would have got. `{}` shows the elements
 //! and computes them if need be; `{:?}` tells what the tensor is and computes nothing.
 
-use crate::function::Call;
 use crate::tensor::{Tensor, element};
 use mg_device::{Buffer, Category, DType, Layout, Result};
-use mg_graph::Tag;
 use std::fmt::{self, Display, Formatter};
 use std::sync::{PoisonError, RwLock};
 
@@ -77,13 +75,8 @@ fn text(tensor: &Tensor, name: fn(DType) -> String) -> Result<String> {
     }
     if tensor.is_leaf() && tensor.requires_grad() {
         suffixes.push("requires_grad=True".into());
-    } else if tensor.requires_grad() {
-        let node = tensor.node();
-        let name = match node.tag() {
-            Some(Tag::Output(call, _)) => Call::of(call).map_or("call", Call::name),
-            _ => node.op().name(),
-        };
-        suffixes.push(format!("grad_fn=<{name}>"));
+    } else if let Some(history) = tensor.grad_fn() {
+        suffixes.push(format!("grad_fn=<{}>", history.name()));
     }
     let mut column = out.len() - out.rfind('\n').map_or(0, |at| at + 1);
     for suffix in suffixes {
@@ -384,7 +377,7 @@ mod tests {
     fn gradients_are_mentioned() {
         let x = t(&[2], &[1.0f32, 2.0]).requires_grad_(true).unwrap();
         assert_eq!(x.to_string(), "tensor([1., 2.], requires_grad=True)");
-        assert_eq!((&x * 2.0).to_string(), "tensor([2., 4.], grad_fn=<mul>)");
+        assert_eq!((&x * 2.0).to_string(), "tensor([2., 4.], grad_fn=<MulBackward0>)");
         assert_eq!(x.detach().to_string(), "tensor([1., 2.])");
     }
 

@@ -3,7 +3,7 @@
 use crate::function::Call;
 use crate::gradient::leaf_of;
 use crate::tensor::Tensor;
-use mg_graph::{Node, Tag};
+use mg_graph::{Kernel, Node, Op, Tag, View};
 
 /// What a walk comes to: an operation that a tensor was computed by, or a leaf.
 #[derive(Clone)]
@@ -25,22 +25,15 @@ impl History {
         History(node.clone()).name()
     }
 
-    /// The operation's name as PyTorch makes one of it: `MulBackward0`; `AccumulateGrad` for a leaf; the name of a function with a gradient
-    /// of its own.
+    /// The operation's name as PyTorch has it: `MulBackward0`; `AccumulateGrad` for a leaf; the name of a function with a gradient of its own.
     pub fn name(&self) -> String {
         if let Some(call) = Call::of(&self.0) {
             return call.name().to_string();
         }
-        if let Some(Tag::Owner(_)) = self.0.tag() {
-            return "AccumulateGrad".into();
+        match self.0.tag() {
+            Some(Tag::Owner(_)) => "AccumulateGrad".into(),
+            _ => backward(&self.0),
         }
-        let mut name = String::new();
-        for word in self.0.op().name().split('_') {
-            let mut letters = word.chars();
-            name.extend(letters.next().map(|c| c.to_ascii_uppercase()));
-            name.push_str(letters.as_str());
-        }
-        name + "Backward0"
     }
 
     /// What it was computed of, as far as gradients flow there, and which result of that; `None` for constants. Nothing, once the graph
@@ -75,6 +68,135 @@ impl History {
     pub fn id(&self) -> u64 {
         self.0.sequence()
     }
+}
+
+/// What PyTorch calls the step back through operations whose own names are not these words with capitals: by what a person called, or the engine's
+/// own step. Several operations are one there.
+const NAMES: &[(&str, &str)] = &[
+    ("H", "Transpose"),
+    ("T", "Permute"),
+    ("adaptive_avg_pool2d", "AdaptiveAvgPool2D"),
+    ("adaptive_avg_pool3d", "AdaptiveAvgPool3D"),
+    ("adaptive_max_pool2d", "AdaptiveMaxPool2D"),
+    ("adaptive_max_pool3d", "AdaptiveMaxPool3D"),
+    ("adjoint", "Transpose"),
+    ("affine_grid", "AffineGridGenerator"),
+    ("avg_pool2d", "AvgPool2D"),
+    ("avg_pool3d", "AvgPool3D"),
+    ("batch_norm", "NativeBatchNorm"),
+    ("broadcast_to", "Expand"),
+    ("cast", "ToCopy"),
+    ("cholesky", "LinalgCholeskyEx"),
+    ("cholesky_ex", "LinalgCholeskyEx"),
+    ("chunk", "Split"),
+    ("column_stack", "Cat"),
+    ("concat", "Cat"),
+    ("conv", "Convolution"),
+    ("conv1d", "Convolution"),
+    ("conv2d", "Convolution"),
+    ("conv3d", "Convolution"),
+    ("conv_transpose", "Convolution"),
+    ("conv_transpose1d", "Convolution"),
+    ("conv_transpose2d", "Convolution"),
+    ("conv_transpose3d", "Convolution"),
+    ("copy", "Clone"),
+    ("cross", "LinalgCross"),
+    ("cross_entropy", "NllLoss"),
+    ("deg2rad", "Deg2Rad"),
+    ("det", "LinalgDet"),
+    ("dstack", "Cat"),
+    ("eigh", "LinalgEigh"),
+    ("expand_as", "Expand"),
+    ("flatten", "View"),
+    ("float_power", "Pow"),
+    ("fold", "Col2Im"),
+    ("fractional_max_pool2d", "FractionalMaxPool2D"),
+    ("fractional_max_pool3d", "FractionalMaxPool3D"),
+    ("group_norm", "NativeGroupNorm"),
+    ("householder_product", "LinalgHouseholderProduct"),
+    ("hstack", "Cat"),
+    ("inv", "LinalgInvEx"),
+    ("inv_ex", "LinalgInvEx"),
+    ("inverse", "LinalgInvEx"),
+    ("layer_norm", "NativeLayerNorm"),
+    ("log1p", "Log1P"),
+    ("logsigmoid", "LogSigmoid"),
+    ("lstsq", "LinalgLstsq"),
+    ("lu", "LinalgLu"),
+    ("lu_factor", "LinalgLuFactorEx"),
+    ("lu_factor_ex", "LinalgLuFactorEx"),
+    ("lu_solve", "LinalgLuSolve"),
+    ("mH", "Transpose"),
+    ("mT", "Transpose"),
+    ("matrix_exp", "LinalgMatrixExp"),
+    ("max_pool2d", "MaxPool2DWithIndices"),
+    ("max_pool2d_with_indices", "MaxPool2DWithIndices"),
+    ("max_pool3d", "MaxPool3DWithIndices"),
+    ("max_pool3d_with_indices", "MaxPool3DWithIndices"),
+    ("max_unpool2d", "MaxUnpool2D"),
+    ("max_unpool3d", "MaxUnpool3D"),
+    ("moveaxis", "Permute"),
+    ("movedim", "Permute"),
+    ("narrow", "Slice"),
+    ("norm", "LinalgVectorNorm"),
+    ("outer", "Mul"),
+    ("pad", "ConstantPadNd"),
+    ("pinv", "LinalgPinv"),
+    ("prelu", "PreluKernel"),
+    ("qr", "LinalgQr"),
+    ("rad2deg", "Rad2Deg"),
+    ("ravel", "View"),
+    ("region", "AsStrided"),
+    ("relu6", "Hardtanh"),
+    ("reshape", "View"),
+    ("reshape_as", "View"),
+    ("selu", "Elu"),
+    ("slogdet", "LinalgSlogdet"),
+    ("solve", "LinalgSolveEx"),
+    ("solve_ex", "LinalgSolveEx"),
+    ("solve_triangular", "LinalgSolveTriangular"),
+    ("square", "Pow"),
+    ("svd", "LinalgSvd"),
+    ("swapaxes", "Transpose"),
+    ("tensor_split", "Split"),
+    ("tile", "Repeat"),
+    ("to", "ToCopy"),
+    ("unflatten", "View"),
+    ("vector_norm", "LinalgVectorNorm"),
+    ("view_as", "View"),
+    ("vstack", "Cat"),
+];
+
+/// The name of an operation's step back, in PyTorch's words: with capitals for underscores, and a number that tells an operation's forms apart.
+fn backward(node: &Node) -> String {
+    let (called, rank) = (node.called(), node.shape().rank());
+    let words = match called {
+        "assign" => return "CopyBackwards".into(),
+        "index" | "write" if matches!(node.op(), Op::Kernel(Kernel::Write { .. })) => {
+            return "CopySlices".into();
+        }
+        "index" if matches!(node.op(), Op::View(View::Slice { .. })) => "Slice",
+        "linear" => "Addmm",
+        "matmul" => ["Dot", "Mv", "Mm", "Bmm"][rank.min(3)],
+        "grid_sample" => ["GridSampler2D", "GridSampler3D"][usize::from(rank == 5)],
+        _ => NAMES.iter().find(|(name, _)| *name == called).map_or("", |(_, words)| words),
+    };
+    let mut name = String::from(words);
+    if words.is_empty() {
+        for word in called.split('_') {
+            let mut letters = word.chars();
+            name.extend(letters.next().map(|c| c.to_ascii_uppercase()));
+            name.push_str(letters.as_str());
+        }
+    }
+    // For sums one of the whole tensor, one along axes.
+    let is_second = match called {
+        "sum" | "mean" | "prod" => rank > 0,
+        "max" | "min" => rank == 0,
+        "clamp" => true,
+        _ => false,
+    };
+    format!("{name}Backward{}", u8::from(is_second))
 }
 
 impl Tensor {

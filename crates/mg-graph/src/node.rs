@@ -560,6 +560,11 @@ impl Node {
         self.0.device
     }
 
+    /// The operation that a person called, where it was made within one; otherwise its own name.
+    pub fn called(&self) -> &'static str {
+        self.0.called.unwrap_or(self.0.op.name())
+    }
+
     /// The caller's line that made it.
     pub fn location(&self) -> &'static Location<'static> {
         self.0.location

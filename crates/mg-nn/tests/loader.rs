@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use mg_autograd::Tensor;
-use mg_device::{DType, Error, ErrorKind, Result};
+use mg_device::{DType, Device, Error, ErrorKind, Result};
 use mg_nn::data::{
     ConcatDataset, CsvOptions, DataLoader, Dataset, LoaderOptions, MapDataset, Subset, Table, TensorDataset,
     random_split,
@@ -185,6 +185,23 @@ fn batches_do_not_depend_on_the_number_of_threads() {
     let loader = DataLoader::new(Squares::new(11), dropped).unwrap();
     assert_eq!((loader.len(), numbers(&loader).len()), (2, 2));
     assert_eq!(numbers(&DataLoader::new(Squares::new(0), options(4, Some(1), 2)).unwrap()).len(), 0);
+}
+
+#[test]
+fn batches_are_pinned_where_they_are_made() {
+    let plain = DataLoader::new(Squares::new(11), options(4, None, 0)).unwrap();
+    let pinned = LoaderOptions { pin_memory: true, ..options(4, None, 2) };
+    let pinned = DataLoader::new(Squares::new(11), pinned).unwrap();
+    assert_eq!(numbers(&plain), numbers(&pinned));
+    for batch in &pinned {
+        let (x, y) = batch.unwrap();
+        // What lies on a device, as these do where that is the default, is there already.
+        let pins = Device::is_cuda_available() && x.device().is_cpu();
+        assert_eq!(
+            (x.is_pinned(), y.is_pinned()),
+            (pins, Device::is_cuda_available() && y.device().is_cpu())
+        );
+    }
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use mg_autograd::Tensor;
 use mg_device::DType;
 use mg_nn::data::{CsvOptions, ImageMode, Table, decode_image, read_image};
 use pyo3::exceptions::PyValueError;
@@ -122,4 +123,24 @@ pub fn _image(py: Python<'_>, path: Option<PathBuf>, bytes: &[u8], mode: &str) -
         None => decode_image("bytes", bytes, mode),
     })?;
     Ok(made.into())
+}
+
+/// Tensors or arrays of one shape and dtype side by side along a new first axis, where that is nothing but copying (`Tensor::batch_of`). It is done
+/// without the interpreter's lock, so that other threads make samples meanwhile.
+#[pyfunction]
+pub fn _batch(py: Python<'_>, samples: &Bound<'_, PyAny>) -> PyResult<Option<PyTensor>> {
+    let samples = samples.try_iter()?.collect::<PyResult<Vec<_>>>()?;
+    let tensors: Option<Vec<Tensor>> =
+        samples.iter().map(|sample| Some(sample.cast::<PyTensor>().ok()?.get().t.clone())).collect();
+    if let Some(tensors) = tensors {
+        return Ok(compute(py, || Tensor::batch_of(&tensors))?.map(Into::into));
+    }
+    // Where a default device says that arrays go elsewhere, they go there one by one.
+    let mut are_arrays = mg_autograd::default_device().is_cpu();
+    for sample in &samples {
+        are_arrays = are_arrays && sample.hasattr("__array_interface__")?;
+    }
+    // What is no array of numbers is told of elsewhere.
+    let made = if are_arrays { crate::import::side_by_side(&samples).unwrap_or(None) } else { None };
+    Ok(made.map(Into::into))
 }

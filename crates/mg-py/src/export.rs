@@ -443,7 +443,7 @@ pub fn _rebuild(
     // SAFETY: the buffer is new and holds as many bytes; truth values are 0 or 1, all else takes any bits.
     unsafe { buffer.as_mut_ptr().copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
     let t = mg_autograd::Tensor::from_buffer(buffer, shape).map_err(|e| exception(&e))?;
-    PyTensor::finished(py, t, Some(device), requires_grad)
+    PyTensor::finished(py, t, Some(device), None, requires_grad)
 }
 
 /// The value in memory of its own.

@@ -23,16 +23,18 @@ type Any<'a, 'py> = Option<&'a Bound<'py, PyAny>>;
 fn made(
     py: Python<'_>,
     device: Any<'_, '_>,
+    pin_memory: Option<bool>,
     requires_grad: bool,
     make: impl FnOnce() -> Result<Tensor> + Send,
 ) -> PyResult<PyTensor> {
     let device = crate::device::usable_device(device)?;
-    made_on(py, device, requires_grad, make)
+    made_on(py, device, pin_memory, requires_grad, make)
 }
 
 fn made_on(
     py: Python<'_>,
     device: Option<Device>,
+    pin_memory: Option<bool>,
     requires_grad: bool,
     make: impl FnOnce() -> Result<Tensor> + Send,
 ) -> PyResult<PyTensor> {
@@ -40,7 +42,7 @@ fn made_on(
         Some(device) => mg_autograd::with_default_device(device, make)?,
         None => make(),
     })?;
-    PyTensor::finished(py, t, None, requires_grad)
+    PyTensor::finished(py, t, None, pin_memory, requires_grad)
 }
 
 /// The shape that comes by place, or as `size=`.
@@ -76,9 +78,9 @@ pub fn tensor(
     layout: Option<PyLayout>,
     pin_memory: Option<bool>,
 ) -> PyResult<PyTensor> {
-    without_effect(layout, pin_memory, None);
+    without_effect(layout, None);
     let t = nested::tensor(data, optional_dtype(dtype)?)?;
-    PyTensor::finished(py, t, device, requires_grad)
+    PyTensor::finished(py, t, device, pin_memory, requires_grad)
 }
 
 /// A tensor as it is; a NumPy array by its own memory, as by `from_numpy`, where dtype and device are the array's; anything else as by `tensor`.
@@ -121,7 +123,7 @@ pub fn as_tensor<'py>(
             {
                 return Bound::new(py, PyTensor::borrowed(t));
             }
-            Bound::new(py, PyTensor::finished(py, nested::tensor(data, wanted)?, device, false)?)
+            Bound::new(py, PyTensor::finished(py, nested::tensor(data, wanted)?, device, None, false)?)
         }
     }
 }
@@ -147,10 +149,10 @@ macro_rules! filled {
             memory_format: Option<PyMemoryFormat>,
         ) -> PyResult<PyTensor> {
             nowhere(stringify!($name), out)?;
-            without_effect(layout, pin_memory, memory_format);
+            without_effect(layout, memory_format);
             let $shape = self::shape(shape, size).map_err(|e| said_by(py, stringify!($name), e))?;
             let $dtype = optional_dtype(dtype)?.unwrap_or_else(DType::default_float);
-            made(py, device, requires_grad, || $make)
+            made(py, device, pin_memory, requires_grad, || $make)
         }
     )*};
 }
@@ -254,7 +256,7 @@ pub fn full(
     pin_memory: Option<bool>,
 ) -> PyResult<PyTensor> {
     nowhere("full", out)?;
-    without_effect(layout, pin_memory, None);
+    without_effect(layout, None);
     let told = |error| said_by(py, "full", error);
     let shape = signed(&crate::size::shape(size).map_err(told)?);
     let wanted = optional_dtype(dtype)?;
@@ -270,7 +272,7 @@ pub fn full(
         let value = there.map_or_else(|| Ok(value.clone()), |device| value.to(device))?;
         Ok(value.expand(&shape)?.copy())
     })?;
-    PyTensor::finished(py, t, None, requires_grad)
+    PyTensor::finished(py, t, None, pin_memory, requires_grad)
 }
 
 /// `eye`'s argument, which it is told of by name.
@@ -310,9 +312,9 @@ pub fn eye(
     pin_memory: Option<bool>,
 ) -> PyResult<PyTensor> {
     nowhere("eye", out)?;
-    without_effect(layout, pin_memory, None);
+    without_effect(layout, None);
     let dtype = optional_dtype(dtype)?.unwrap_or_else(DType::default_float);
-    made(py, device, requires_grad, || {
+    made(py, device, pin_memory, requires_grad, || {
         let (rows, columns) = (Tensor::arange(n).unsqueeze(1)?, Tensor::arange(m.unwrap_or(n)));
         Ok(rows.try_eq(&columns)?.to_dtype(dtype))
     })
@@ -348,7 +350,7 @@ pub fn arange(
     pin_memory: Option<bool>,
 ) -> PyResult<PyTensor> {
     nowhere("arange", out)?;
-    without_effect(layout, pin_memory, None);
+    without_effect(layout, None);
     let wanted = optional_dtype(dtype)?;
     // One bound alone is the end, by either name.
     let (start, end) = match (start, end) {
@@ -362,7 +364,7 @@ pub fn arange(
         let (from, to) = (start.map_or(Ok(0), int)?, int(end)?);
         let by = step.map_or(Ok(1), int)?;
         let dtype = wanted.unwrap_or(DType::I64);
-        made(py, device, requires_grad, || {
+        made(py, device, pin_memory, requires_grad, || {
             upwards(to >= from, to == from, by > 0, by == 0)?;
             Ok(Tensor::arange_by_int(from, to, by)?.to_dtype(dtype))
         })
@@ -371,7 +373,7 @@ pub fn arange(
         let (from, to) = (start.map_or(Ok(0.0), float)?, float(end)?);
         let by = step.map_or(Ok(1.0), float)?;
         let dtype = wanted.unwrap_or_else(DType::default_float);
-        made(py, device, requires_grad, || {
+        made(py, device, pin_memory, requires_grad, || {
             // What is no number is told of where numbers are counted.
             let is_number = !(from.is_nan() || to.is_nan() || by.is_nan());
             if is_number {
@@ -429,9 +431,9 @@ pub fn linspace(
     pin_memory: Option<bool>,
 ) -> PyResult<PyTensor> {
     nowhere("linspace", out)?;
-    without_effect(layout, pin_memory, None);
+    without_effect(layout, None);
     let dtype = optional_dtype(dtype)?.unwrap_or_else(DType::default_float);
-    made(py, device, requires_grad, || Tensor::linspace(start, end, steps, dtype))
+    made(py, device, pin_memory, requires_grad, || Tensor::linspace(start, end, steps, dtype))
 }
 
 /// Random integers from `low` (0, if one bound is given) up to `high`, which is left out.
@@ -465,7 +467,7 @@ pub fn randint(
     pin_memory: Option<bool>,
 ) -> PyResult<PyTensor> {
     nowhere("randint", out)?;
-    without_effect(layout, pin_memory, None);
+    without_effect(layout, None);
     let told = |error| said_by(py, "randint", error);
     // randint(high, size) and randint(low, high, size).
     let (low, high, size) = match (low, high.filter(|h| !h.is_none()), size) {
@@ -478,7 +480,7 @@ pub fn randint(
     let shape = crate::size::shape(size).map_err(told)?;
     let dtype = optional_dtype(dtype)?.unwrap_or(DType::I64);
     let generator = generator.map(|g| &g.get().0);
-    made(py, device, requires_grad, || Tensor::randint(low, high, &shape, dtype, generator))
+    made(py, device, pin_memory, requires_grad, || Tensor::randint(low, high, &shape, dtype, generator))
 }
 
 #[pymethods]
@@ -503,12 +505,12 @@ impl PyTensor {
         layout: Option<PyLayout>,
         pin_memory: Option<bool>,
     ) -> PyResult<PyTensor> {
-        without_effect(layout, pin_memory, None);
+        without_effect(layout, None);
         let (own, there) = build(py, || Ok((self.t.dtype(), self.t.device())))?;
         let t = nested::tensor(data, Some(optional_dtype(dtype)?.unwrap_or(own)))?;
         let device = crate::device::usable_device(device)?.unwrap_or(there);
         let t = build(py, || t.to(device))?;
-        PyTensor::finished(py, t, None, requires_grad)
+        PyTensor::finished(py, t, None, pin_memory, requires_grad)
     }
 }
 
@@ -529,11 +531,11 @@ macro_rules! like {
             pin_memory: Option<bool>,
             memory_format: Option<PyMemoryFormat>,
         ) -> PyResult<PyTensor> {
-            without_effect(layout, pin_memory, memory_format);
+            without_effect(layout, memory_format);
             let (like, wanted) = (&input.get().t, optional_dtype(dtype)?);
             let device = crate::device::usable_device(device)?;
             let device = device.map_or_else(|| build(py, || Ok(like.device())), Ok)?;
-            made_on(py, Some(device), requires_grad, || {
+            made_on(py, Some(device), pin_memory, requires_grad, || {
                 let ($shape, $dtype) = (like.shape(), wanted.unwrap_or(like.dtype()));
                 $make
             })
@@ -577,14 +579,14 @@ macro_rules! drawn_like {
             pin_memory: Option<bool>,
             memory_format: Option<PyMemoryFormat>,
         ) -> PyResult<PyTensor> {
-            without_effect(layout, pin_memory, memory_format);
+            without_effect(layout, memory_format);
             let (like, wanted) = (&input.get().t, optional_dtype(dtype)?);
             let (there, own) = build(py, || Ok((like.device(), like.dtype())))?;
             let device = crate::device::usable_device(device)?.unwrap_or(there);
             let dtype = wanted.unwrap_or(own);
             let generator = generator.map(|g| &g.get().0);
             let t = build(py, || $draw(&like.shape(), generator, Some(dtype), Some(device), false))?;
-            PyTensor::finished(py, t, None, requires_grad)
+            PyTensor::finished(py, t, None, pin_memory, requires_grad)
         }
     )*};
 }
@@ -628,7 +630,7 @@ pub fn full_like(
     pin_memory: Option<bool>,
     memory_format: Option<PyMemoryFormat>,
 ) -> PyResult<PyTensor> {
-    without_effect(layout, pin_memory, memory_format);
+    without_effect(layout, memory_format);
     let (like, wanted) = (&input.get().t, optional_dtype(dtype)?);
     let device = crate::device::usable_device(device)?;
     let (shape, of, there) = build(py, || Ok((like.shape(), like.dtype(), like.device())))?;
@@ -639,7 +641,7 @@ pub fn full_like(
         let value = value.reshape(&[])?.to(device.unwrap_or(there))?;
         Ok(value.expand(&signed(&shape))?.copy())
     })?;
-    PyTensor::finished(py, t, None, requires_grad)
+    PyTensor::finished(py, t, None, pin_memory, requires_grad)
 }
 
 /// The shape that shapes (sequences, or sizes of one axis) broadcast to.

@@ -91,9 +91,9 @@ pub fn why_absent(obj: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
     }
 }
 
-/// What factories take beside what matters here: the only layout, memory that is pinned, which ours need not be, and its order.
-pub fn without_effect(layout: Option<PyLayout>, pin_memory: Option<bool>, format: Option<PyMemoryFormat>) {
-    let (_, _, _) = (layout, pin_memory, format);
+/// What factories take beside what matters here: the only layout, and the order of memory.
+pub fn without_effect(layout: Option<PyLayout>, format: Option<PyMemoryFormat>) {
+    let (_, _) = (layout, format);
 }
 
 /// What is said to a tensor where a result is to go: results are tensors of their own.

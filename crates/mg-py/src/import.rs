@@ -34,6 +34,11 @@ impl View {
     /// Strided, read-only memory with its format.
     fn new(obj: &Bound<'_, PyAny>) -> PyResult<View> {
         refuse_times(obj)?;
+        View::of(obj)
+    }
+
+    /// As [`View::new`], of what is known to have no times.
+    fn of(obj: &Bound<'_, PyAny>) -> PyResult<View> {
         let mut view = Box::new(MaybeUninit::<ffi::Py_buffer>::zeroed());
         // SAFETY: the object is alive; the view is filled where the call answers with 0.
         let code = unsafe { ffi::PyObject_GetBuffer(obj.as_ptr(), view.as_mut_ptr(), ffi::PyBUF_FULL_RO) };
@@ -179,6 +184,45 @@ pub fn copied(obj: &Bound<'_, PyAny>) -> PyResult<Tensor> {
         }
     }
     tensor(buffer)
+}
+
+/// Arrays of one shape and one dtype side by side along a new first axis, copied without the interpreter's lock. `None` for what has to be looked at one
+/// by one: where they differ, lie otherwise than densely, or have truth values.
+pub fn side_by_side(arrays: &[Bound<'_, PyAny>]) -> PyResult<Option<Tensor>> {
+    let Some(first) = arrays.first() else { return Ok(None) };
+    let (view, kind) = (View::new(first)?, first.getattr("dtype")?);
+    let (shape, (dtype, foreign)) = (view.shape()?, view.dtype()?);
+    let mut sizes = vec![arrays.len()];
+    sizes.extend(shape.iter());
+    let Ok(all) = Shape::new(&sizes) else { return Ok(None) };
+    if foreign || dtype == DType::Bool {
+        return Ok(None);
+    }
+    let mut views = Vec::with_capacity(arrays.len());
+    for array in arrays {
+        // One object for each of NumPy's dtypes.
+        if !array.getattr("dtype")?.is(&kind) {
+            return Ok(None);
+        }
+        let next = View::of(array)?;
+        if next.sizes() != view.sizes() || !next.is_dense() {
+            return Ok(None);
+        }
+        views.push(next);
+    }
+    let starts: Vec<usize> = views.iter().map(|view| view.0.buf.expose_provenance()).collect();
+    let bytes = shape.numel() * dtype.size();
+    let buffer = Buffer::uninit(Device::cpu(), dtype, all.numel()).map_err(|e| exception(&e))?;
+    first.py().detach(|| {
+        for (i, start) in starts.iter().enumerate() {
+            // SAFETY: the views, which are held until afterwards, hold `bytes` bytes each; the buffer is new, and has room for those of all.
+            unsafe {
+                let from = std::ptr::with_exposed_provenance::<u8>(*start);
+                buffer.as_mut_ptr().add(i * bytes).copy_from_nonoverlapping(from, bytes);
+            }
+        }
+    });
+    Tensor::from_buffer(buffer, all).map(Some).map_err(|e| exception(&e))
 }
 
 /// A tensor on the array's own memory, kept alive by the tensor. Memory that cannot be used as it is (bytes between

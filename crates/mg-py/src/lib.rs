@@ -68,7 +68,7 @@ mod _micrograd_rs {
     #[pymodule_export]
     use crate::custom::{_multi_grad_hook, PyBegun, PyHandle, PyHistory, PySaved};
     #[pymodule_export]
-    use crate::data::{_image, PyTable, read_csv};
+    use crate::data::{_batch, _image, PyTable, read_csv};
     #[pymodule_export]
     use crate::device::{
         PyDevice, get_default_device, get_float32_matmul_precision, set_default_device,

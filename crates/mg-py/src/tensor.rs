@@ -226,11 +226,20 @@ impl PyTensor {
         if self.borrowed { compute(py, write) } else { build(py, write) }
     }
 
+    /// What a factory has made, in page-locked memory. A leaf stays one.
+    pub fn pinned(py: Python<'_>, t: &Tensor) -> PyResult<Tensor> {
+        compute(py, || {
+            let pinned = t.detach().pin_memory()?;
+            if t.requires_grad() { pinned.requires_grad_(true) } else { Ok(pinned) }
+        })
+    }
+
     /// A tensor from what the factories take besides their data.
     pub fn finished(
         py: Python<'_>,
         t: Tensor,
         device: Option<&Bound<'_, PyAny>>,
+        pin_memory: Option<bool>,
         requires_grad: bool,
     ) -> PyResult<PyTensor> {
         let device = usable_device(device)?;
@@ -238,6 +247,7 @@ impl PyTensor {
             Some(device) => build(py, || t.to(device))?,
             None => t,
         };
+        let t = if pin_memory == Some(true) { PyTensor::pinned(py, &t)? } else { t };
         let t = if requires_grad { build(py, || t.requires_grad_(true))? } else { t };
         Ok(t.into())
     }
@@ -301,7 +311,7 @@ impl PyTensor {
             // A leaf stands for itself, not for a view of what was read.
             t = build(py, || Ok(t.reshape(&shape)?.snapshot()))?;
         }
-        PyTensor::finished(py, t, device, requires_grad.unwrap_or(dtype.is_float()))
+        PyTensor::finished(py, t, device, None, requires_grad.unwrap_or(dtype.is_float()))
     }
 
     /// The sizes of the axes: a tuple that also compares equal to lists.

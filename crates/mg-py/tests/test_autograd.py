@@ -58,6 +58,78 @@ def test_a_gradient_is_not_what_a_layer_has_saved():
     assert x.grad.tolist() == pytest.approx([math.log(2), math.log(4)])
 
 
+def test_steps_have_pytorchs_names():
+    """What computed a tensor is called as in PyTorch 2.15, also where it is printed: a composition by what was called, and not by its last step."""
+    F = mg.nn.functional
+    x, y, v, b = (mg.rand(*shape, requires_grad=True) for shape in ((4, 4), (4, 4), (4,), (2, 4, 4)))
+    image, kernel = mg.rand(1, 1, 6, 6, requires_grad=True), mg.rand(1, 1, 3, 3, requires_grad=True)
+    i, j, k = mg.zeros(4, 4, dtype=mg.int64), mg.tensor([0, 1]), mg.tensor([0, 1, 2, 3])
+    named = {
+        "AddBackward0": [x + y],
+        "MulBackward0": [x * y],
+        "PowBackward0": [x**2, x.square()],
+        "NegBackward0": [-x],
+        "MmBackward0": [x @ y],
+        "MvBackward0": [x @ v],
+        "DotBackward0": [v @ v],
+        "BmmBackward0": [mg.bmm(b, b)],
+        "AddmmBackward0": [mg.addmm(x, x, y), F.linear(x, y, v)],
+        "ExpBackward0": [x.exp()],
+        "ReluBackward0": [x.relu()],
+        "GeluBackward0": [F.gelu(x)],
+        "SiluBackward0": [F.silu(x)],
+        "LeakyReluBackward0": [F.leaky_relu(x)],
+        "LogSigmoidBackward0": [F.logsigmoid(x)],
+        "ClampBackward1": [x.clamp(0, 1)],
+        "WhereBackward0": [mg.where(x > 0, x, y)],
+        "MaskedFillBackward0": [x.masked_fill(x > 0.5, 0)],
+        "Log1PBackward0": [x.log1p()],
+        "SumBackward0": [x.sum()],
+        "SumBackward1": [x.sum(0)],
+        "MeanBackward0": [x.mean()],
+        "MeanBackward1": [x.mean(0)],
+        "MaxBackward1": [x.max()],
+        "AmaxBackward0": [x.amax(0)],
+        "StdBackward0": [x.std()],
+        "LogsumexpBackward0": [x.logsumexp(0)],
+        "LinalgVectorNormBackward0": [x.norm()],
+        "CumsumBackward0": [x.cumsum(0)],
+        "SoftmaxBackward0": [x.softmax(0)],
+        "LogSoftmaxBackward0": [x.log_softmax(0)],
+        "ViewBackward0": [x.view(-1), x.reshape(-1)],
+        "TBackward0": [x.t()],
+        "TransposeBackward0": [x.transpose(0, 1)],
+        "UnsqueezeBackward0": [x.unsqueeze(0)],
+        "SelectBackward0": [x[0]],
+        "SliceBackward0": [x[1:3]],
+        "IndexBackward0": [x[[0, 1]]],
+        "CatBackward0": [mg.cat([x, y])],
+        "StackBackward0": [mg.stack([x, y])],
+        "SplitBackward0": [x.split(2)[0]],
+        "CloneBackward0": [x.clone()],
+        "ToCopyBackward0": [x.double()],
+        "GatherBackward0": [x.gather(0, i)],
+        "IndexSelectBackward0": [x.index_select(0, j)],
+        "ConvolutionBackward0": [F.conv2d(image, kernel)],
+        "MaxPool2DWithIndicesBackward0": [F.max_pool2d(image, 2)],
+        "NativeLayerNormBackward0": [F.layer_norm(x, (4,))],
+        "EmbeddingBackward0": [F.embedding(j, x)],
+        "NllLossBackward0": [F.cross_entropy(x, k)],
+        "MseLossBackward0": [F.mse_loss(x, y)],
+        "LinalgInvExBackward0": [mg.linalg.inv(x)],
+        "LinalgSvdBackward0": [mg.linalg.svd(x)[0]],
+        "LinalgDetBackward0": [mg.linalg.det(x)],
+    }
+    for name, results in named.items():
+        for result in results:
+            assert result.grad_fn.name() == name and f"grad_fn=<{name}>" in repr(result).replace("\n", "")
+    z = mg.ones(3, requires_grad=True) * 1
+    z[0] = 2
+    assert z.grad_fn.name() == "CopySlices"
+    z.copy_(mg.zeros(3))
+    assert z.grad_fn.name() == "CopyBackwards"
+
+
 def test_leaves():
     x = Tensor([1.0])
     y = x * 2

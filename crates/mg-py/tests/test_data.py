@@ -316,6 +316,51 @@ def test_collate():
         default_collate([object()])
 
 
+def test_samples_are_copied_side_by_side():
+    """What is nothing but copying is done in one go, and gives what `stack` gives; what is more than that is left to it."""
+    from micrograd_rs._micrograd_rs import _batch
+
+    x = mg.arange(24.0).reshape(4, 2, 3)
+    for samples in ([x[i] for i in range(4)], [x[1:][i] for i in range(3)], [x[0, 0], x[3, 1]], [mg.tensor(3), mg.tensor(4)], [mg.zeros(0, 2)] * 3):
+        samples = [s.realize() for s in samples]
+        made, wanted = _batch(samples), mg.stack(samples)
+        assert made.shape == wanted.shape and made.dtype == wanted.dtype and made.tolist() == wanted.tolist()
+        assert _batch(tuple(samples)).tolist() == wanted.tolist()
+    made = _batch([x[0], x[1]])
+    made.zero_()
+    assert x[0].tolist() == [[0, 1, 2], [3, 4, 5]], "it is a copy"
+    x[2] = 7
+    assert default_collate([x[2], x[0]])[0].tolist() == [[7, 7, 7]] * 2, "of what is written by now"
+    leaf = mg.ones(2, requires_grad=True)
+    later = [x[0] * 2, x[1]], [x.transpose(1, 2)[0], x.transpose(1, 2)[1]], [x[0], x[0].double()], [x[0], x[0, 0]], [leaf, leaf], [x[0], 3.0], []
+    assert [_batch(samples) for samples in later] == [None] * len(later)
+    default_collate([leaf, leaf]).sum().backward()
+    assert leaf.grad.tolist() == [2, 2]
+
+    @mg.jit
+    def step(x, y):
+        return default_collate([x, y])
+
+    for i in range(5):
+        assert step(mg.full((2,), float(i)).realize(), x[0, 0, :2].clone().realize()).tolist() == [[i, i], [0, 1]]
+    assert step.is_replaying
+
+
+def test_arrays_are_copied_side_by_side():
+    numpy = pytest.importorskip("numpy")
+    x = numpy.arange(24, dtype=numpy.float32).reshape(4, 2, 3)
+    for rows in (x, x[:, ::-1], x.transpose(0, 2, 1), x.astype(numpy.uint8), x.astype(numpy.float64), x > 5, x.astype(">f4")):
+        made = default_collate([rows[i] for i in range(4)])
+        assert made.tolist() == rows.tolist() and made.dtype == mg.from_numpy(rows.astype(rows.dtype.newbyteorder("="))).dtype
+    made = default_collate([x[0], x[1]])
+    made.zero_()
+    assert x[0, 0, 1] == 1, "it is a copy"
+    assert default_collate([x[0], mg.ones(2, 3)])[1].tolist() == [[1] * 3] * 2
+    assert default_collate([numpy.float32(1), numpy.float32(2)]).tolist() == [1, 2]
+    with pytest.raises(ValueError, match="sample 1 has"):
+        default_collate([x[0], x[0, 0]])
+
+
 def test_collate_is_pytorchs():
     torch = pytest.importorskip("torch")
     np = pytest.importorskip("numpy")

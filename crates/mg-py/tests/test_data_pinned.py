@@ -97,6 +97,25 @@ except RuntimeError as error:
     assert "only tensors on the CPU" in str(error)
 else:
     raise AssertionError("pinned what is on a device")
+
+# Factories put there what they make.
+made = [
+    mg.zeros(3, pin_memory=True), mg.tensor([1.0, 2.0], pin_memory=True), mg.full((2,), 7.0, pin_memory=True), mg.arange(3, pin_memory=True),
+    mg.rand(4, pin_memory=True), mg.randn(4, pin_memory=True), mg.zeros(2).new_ones(3, pin_memory=True), mg.ones_like(mg.zeros(2), pin_memory=True),
+]
+assert all(t.is_pinned() for t in made) and made[1].tolist() == [1.0, 2.0] and made[6].tolist() == [1.0, 1.0, 1.0]
+assert not mg.zeros(3, pin_memory=False).is_pinned() and not mg.rand(3, pin_memory=None).is_pinned()
+for leaf in (mg.ones(2, pin_memory=True, requires_grad=True), mg.rand(2, pin_memory=True, requires_grad=True)):
+    assert leaf.is_pinned() and leaf.is_leaf and leaf.requires_grad
+    (leaf * 3).sum().backward()
+    assert leaf.grad.tolist() == [3.0, 3.0]
+for make in (lambda: mg.zeros(2, device="cuda", pin_memory=True), lambda: mg.rand(2, device="cuda", pin_memory=True)):
+    try:
+        make()
+    except RuntimeError as error:
+        assert "pin_memory: takes a tensor on the host" in str(error), error
+    else:
+        raise AssertionError("pinned what is on a device")
 print("right", len(sent))
 """
 

@@ -168,6 +168,25 @@ def test_translate(tmp_path):
     assert losses(done)[-1] < 1.5 and "of 20 right" in done.stdout
 
 
+def test_finetune(tmp_path):
+    done = python(tmp_path, ROOT / "examples" / "finetune.py", "--drawn", "1200", "--few", "4")
+    assert done.returncode == 0, done.stderr
+    assert "missing_keys=['head.weight', 'head.bias']" in done.stdout
+    known, taught, fresh = (float(part) for part in re.findall(r": ([0-9.]+)% right", done.stdout))
+    # A fifth is what guessing gets right.
+    assert known > 60 and taught > 50 and fresh > 50 and "of 20 images alone" in done.stdout
+
+
+def test_export_onnx(tmp_path):
+    done = python(tmp_path, ROOT / "examples" / "export_onnx.py", "--drawn", "2000", "--steps", "60")
+    assert done.returncode == 0, done.stderr
+    assert int(re.search(r"([0-9]+) of 100 unseen digits right", done.stdout)[1]) > 70
+    asked = mg.npz.load(tmp_path / "digits.npz")
+    assert (tmp_path / "digits.onnx").stat().st_size > 40_000 and asked["scores"].shape == (100, 10)
+    # Where onnxruntime is installed it has run the file; otherwise that it has not is said.
+    assert "100 of 100 digits the same" in done.stdout or "skipped: onnxruntime is not installed" in done.stdout
+
+
 def test_gpt(tmp_path):
     (tmp_path / "text.txt").write_text("the cat sat on the mat and the dog sat on the log. " * 60)
     done = python(tmp_path, ROOT / "examples" / "gpt.py", "text.txt", "--steps", "40", "--context", "16")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib.util
+import inspect
+import json
 import re
 import subprocess
 import sys
@@ -56,6 +58,24 @@ def test_the_interpreter_knows_the_members(code, near):
     assert done.returncode == 1 and f"Did you mean: '{near}'" in done.stderr
 
 
+def test_a_tensor_says_why_it_lacks_what_pytorch_has():
+    """Of each name that PyTorch's tensors have and these have not, the reason is said; and a tensor does not list it, nor hide a user's own."""
+    x = mg.ones(2)
+    names = json.loads((CRATE / "tests" / "surface" / "names.json").read_text())["names"]["Tensor"]
+    missing = [name for name in names if not hasattr(mg.Tensor, name)]
+    assert len(missing) > 50 and not set(missing) & set(dir(x))
+    for name in missing:
+        with pytest.raises(AttributeError, match=rf"^'Tensor' object has no attribute '{name}': \w.{{10}}"):
+            getattr(x, name)
+        assert not hasattr(x, name)
+    x.values = 3
+    assert x.values == 3 and "values" in dir(x) and mg.ones(2).tolist() == x.tolist()
+    # What PyTorch lacks, too, is misspelt, and no reason is known.
+    assert all(name in names for name, value in vars(mg.Tensor).items() if type(value).__name__ == "Absent")
+    done = run("import micrograd_rs as mg\nmg.ones(1).to_sparse()")
+    assert "no sparse tensors" in done.stderr and "Did you mean" not in done.stderr
+
+
 def test_nothing_near():
     with pytest.raises(AttributeError) as caught:
         mg.zzzzqqqq
@@ -79,7 +99,7 @@ def test_everything_has_words():
     for kind in (mg.Tensor, mg.Value, mg.Device, mg.dtype, mg.Neuron, mg.Layer, mg.MLP, mg.Explanation):
         assert kind.__doc__
         for name in dir(kind):
-            if not name.startswith("_"):
+            if not name.startswith("_") and hasattr(kind, name):
                 assert getattr(kind, name).__doc__, f"{kind.__name__}.{name}"
 
 
@@ -113,7 +133,8 @@ def test_stubs_know_what_there_is():
     assert public(defined(tree.body)) == public(dir(rs))
     for node in tree.body:
         if isinstance(node, ast.ClassDef) and hasattr(rs, node.name):
-            assert public(defined(node.body)) == public(vars(getattr(rs, node.name))), node.name
+            kind = getattr(rs, node.name)
+            assert public(defined(node.body)) == {name for name in public(vars(kind)) if hasattr(kind, name)}, node.name
 
 
 def test_integers_become_the_default_dtype():
@@ -229,8 +250,29 @@ def test_a_docstring_without_an_example_is_found():
     def lost(x, way):
         """See `nn.Lineal`. Takes `x` its `way`."""
 
+    def elsewhere(in_features):
+        """Its arguments: see `nn.Linear`."""
+
     tool = docstrings()
     assert [tool.lacks(each) for each in (bare, shown, referring, lost)] == [["example", "arguments"], [], [], ["example"]]
+    assert tool.lacks(elsewhere) == ["arguments"]
+
+
+def test_forward_says_what_it_takes():
+    """`forward` of each layer has a docstring of its own, which tells each argument where it takes more than its input."""
+    tool, seen = docstrings(), 0
+    for name, layer in tool.members("nn").items():
+        if not (isinstance(layer, type) and issubclass(layer, mg.nn.Module)):
+            continue
+        owner = next(kind for kind in layer.__mro__ if "forward" in vars(kind))
+        forward = vars(owner)["forward"]
+        takes = [p.name for p in inspect.signature(forward).parameters.values() if p.name != "self"]
+        if owner is mg.nn.Module:
+            continue
+        seen += 1
+        assert forward.__doc__, f"{name}.forward"
+        assert len(takes) < 2 or set(takes) <= set(re.findall(r"\w+", forward.__doc__)), f"{name}.forward"
+    assert seen > 140
 
 
 def test_words_belong_to_operations():

@@ -9,7 +9,7 @@ from micrograd_rs import Tensor, nn
 def test_repr():
     assert repr(mg.tensor([1, 2])) == "tensor([1, 2])"
     assert repr(Tensor([1.0, 2.5])) == "tensor([1.0000, 2.5000], requires_grad=True)"
-    assert repr(mg.tensor(3)) == "tensor(3)" and "grad_fn=<mul>" in repr(Tensor([1.0]) * 2)
+    assert repr(mg.tensor(3)) == "tensor(3)" and "grad_fn=<MulBackward0>" in repr(Tensor([1.0]) * 2)
     assert repr(mg.tensor([1], dtype="int8")) == "tensor([1], dtype=micrograd_rs.int8)"
     assert str(mg.float32) == repr(mg.float32) == "micrograd_rs.float32"
     assert "[]" in repr(mg.zeros(0)) and repr(mg.tensor([True, False])) == "tensor([ True, False])"

@@ -127,7 +127,8 @@ TEXT = """# Which of PyTorch's names are here
 
 Written by `crates/mg-py/tools/coverage.py`, and checked by the tests: of the public names of these modules of PyTorch VERSION, those that `micrograd_rs` has
 under the same module, and of the others why they are not there. `import micrograd_rs as torch` finds the first; whether they do what PyTorch's
-do is compared by the recorded answers (`crates/mg-py/tests/surface`) and by whole programs (`crates/mg-py/tests/programs`).
+do is compared by the recorded answers (`crates/mg-py/tests/surface`) and by whole programs (`crates/mg-py/tests/programs`). Who asks a tensor for
+a name that is not here is told why, and what there is instead; so is who asks the package for one that programs name.
 """
 
 DIFFERENCES = """## What is there and differs
@@ -151,7 +152,7 @@ DIFFERENCES = """## What is there and differs
 - Gradients are dense: `gather(sparse_grad=…)` and `embedding(sparse=…)` change nothing. Nor does `non_blocking`: no copy to a device makes the host wait for it.
 - `resize_` to more elements than there are in memory gives a tensor memory of its own, with zeros behind what there was; other views stay with the old one. `lobpcg` takes no
   `tracker`, and has gradients of second order and by `B`, too; what its `ortho_` arguments say is ignored.
-- `empty` and its like are zeros. `memory_format`, `layout` and their `pin_memory` are taken and change nothing: results lie in row-major order, and `Tensor.pin_memory` pins.
+- `empty` and its like are zeros. `memory_format` and `layout` are taken and change nothing: results lie in row-major order. `pin_memory=True` does so where there is no CUDA device, where PyTorch's is an error.
 - `Tensor.type()` without an argument answers with the dtype; `repr` says `micrograd_rs.float32`.
 - Errors are of both kinds: `ArgumentError` (shapes, numbers) is a ValueError and a RuntimeError, `DTypeError` a TypeError and a RuntimeError, and
   `EmptyError` (the largest of nothing) an ArgumentError and an IndexError.

@@ -53,7 +53,8 @@ def inside(place: str) -> dict[str, Any]:
     if place not in CLASSES:
         return members(place)
     of = named(place, "")
-    return {name: getattr(of, name) for name in dir(of) if not name.startswith("_") and (of is mg.Tensor or callable(getattr(of, name)))}
+    has = {name: getattr(of, name) for name in dir(of) if not name.startswith("_") and hasattr(of, name)}
+    return {name: value for name, value in has.items() if of is mg.Tensor or callable(value)}
 
 
 def arguments(value: Any) -> list[str]:
@@ -88,12 +89,12 @@ def words(value: Any, room: str, hops: int = 2) -> str:
 
 
 def lacks(value: Any, room: str = "") -> list[str]:
-    """What a docstring lacks, with those that it refers to."""
+    """What a docstring lacks: an example may be that of one that it refers to, arguments are its own."""
     text = words(value, room)
     if not text:
         return ["docstring", "example", "arguments"]
     found = [] if ">>>" in text else ["example"]
-    told = set(re.findall(r"\w+", text))
+    told = set(re.findall(r"\w+", words(value, room, hops=0)))
     if any(name not in told for name in arguments(value)):
         found.append("arguments")
     return found

@@ -6,12 +6,17 @@ use crate::workspace::Workspace;
 use crate::{Result, at};
 
 const DOCS: &str = "docs";
+/// A book of its own: what lies outside of its folder is not in it, and is linked to where the repository is.
+const GUIDE: &str = "docs/guide/src";
+const REPOSITORY: &str = "https://github.com/micrograd-rs/micrograd-rs/blob/main/";
 const DECISIONS: &str = "docs/decisions";
 const INDEX: &str = "docs/decisions/README.md";
 
-/// A relative link of a page, and the name in code that follows it, which stands in the file.
+/// A link of a page into the repository, a part of the page there, and the name in code that follows it, which stands in the file.
+#[derive(Debug, PartialEq, Eq)]
 struct Reference<'a> {
     target: &'a str,
+    part: Option<&'a str>,
     name: Option<&'a str>,
 }
 
@@ -19,19 +24,44 @@ struct Reference<'a> {
 pub fn check(workspace: &Workspace) -> Result<()> {
     let mut pages = vec![workspace.root.join("README.md")];
     collect(&workspace.root.join(DOCS), &mut pages)?;
+    let guide = workspace.root.join(GUIDE);
+    let guide = guide.canonicalize().map_err(at(&guide))?;
     let mut wrong = Vec::new();
     for page in &pages {
         let text = std::fs::read_to_string(page).map_err(at(page))?;
         let folder = page.parent().unwrap_or(&workspace.root);
+        let from_guide = page.canonicalize().map_err(at(page))?.starts_with(&guide);
         let shown = page.strip_prefix(&workspace.root).unwrap_or(page).display();
-        for reference in references(&text) {
-            let file = folder.join(reference.target);
-            if !file.exists() {
-                wrong.push(format!("{shown} refers to {}, which is not there", reference.target));
-            } else if let Some(name) = reference.name.filter(|_| file.is_file())
-                && !std::fs::read_to_string(&file).is_ok_and(|text| text.contains(name))
-            {
-                wrong.push(format!("{shown} refers to `{name}`, which {} does not have", reference.target));
+        for Reference { target, part, name } in references(&text) {
+            let path = target.strip_prefix(REPOSITORY);
+            let file = match path {
+                Some(path) => workspace.root.join(path),
+                None if target.is_empty() => page.clone(),
+                None => folder.join(target),
+            };
+            let Ok(file) = file.canonicalize() else {
+                wrong.push(format!("{shown} refers to {target}, which is not there"));
+                continue;
+            };
+            let to_guide = file.starts_with(&guide);
+            if path.is_some() && from_guide == to_guide {
+                wrong.push(format!(
+                    "{shown} refers to {target} by the repository's address: a relative link leads there, too"
+                ));
+            } else if path.is_none() && from_guide && !to_guide {
+                wrong.push(format!(
+                    "{shown} refers to {target}, which is not in the book: {REPOSITORY}… leads there"
+                ));
+            }
+            if !file.is_file() || (part.is_none() && name.is_none()) {
+                continue;
+            }
+            let there = std::fs::read_to_string(&file).map_err(at(&file))?;
+            if let Some(part) = part.filter(|part| !parts(&there).any(|there| there == *part)) {
+                wrong.push(format!("{shown} refers to {target}#{part}, and no heading there is called so"));
+            }
+            if let Some(name) = name.filter(|name| !there.contains(name)) {
+                wrong.push(format!("{shown} refers to `{name}`, which {target} does not have"));
             }
         }
     }
@@ -79,7 +109,7 @@ fn collect(folder: &Path, pages: &mut Vec<PathBuf>) -> Result<()> {
     Ok(())
 }
 
-/// The relative links of a page outside of its blocks of code. Of a link to a source file, the word in code right behind it
+/// The links of a page into the repository, outside of its blocks of code. Of a link to a source file, the word in code right behind it
 /// is a name that stands there.
 fn references(text: &str) -> Vec<Reference<'_>> {
     let mut found = Vec::new();
@@ -93,25 +123,56 @@ fn references(text: &str) -> Vec<Reference<'_>> {
         let behind = &rest[at + 2..];
         let Some(end) = behind.find(')') else { break };
         rest = &behind[end + 1..];
-        let target = behind[..end].split('#').next().unwrap_or_default();
-        if target.is_empty() || target.contains("://") || target.starts_with("mailto:") {
+        let (target, part) = behind[..end]
+            .split_once('#')
+            .map_or((&behind[..end], None), |(target, part)| (target, Some(part)));
+        let is_elsewhere = target.contains("://") && !target.starts_with(REPOSITORY);
+        if is_elsewhere || target.starts_with("mailto:") {
             continue;
         }
         let source = [".rs", ".py", ".cu"].iter().any(|extension| target.ends_with(extension));
         let word = rest.trim_start().strip_prefix('`').and_then(|word| word.split('`').next());
-        found.push(Reference { target, name: word.filter(|_| source) });
+        found.push(Reference { target, part, name: word.filter(|word| source && !word.is_empty()) });
     }
     found
 }
 
+/// The names by which the parts of a page are linked to: its headings, small, with lines for spaces and without other signs.
+fn parts(text: &str) -> impl Iterator<Item = String> {
+    let mut in_code = false;
+    text.lines().filter_map(move |line| {
+        in_code ^= line.starts_with("```");
+        let heading =
+            line.trim_start_matches('#').strip_prefix(' ').filter(|_| line.starts_with('#') && !in_code)?;
+        let kept = heading.chars().filter(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | ' '));
+        Some(kept.flat_map(char::to_lowercase).map(|c| if c == ' ' { '-' } else { c }).collect())
+    })
+}
+
 #[cfg(test)]
 mod tests {
-    use super::references;
+    use super::{REPOSITORY, Reference, parts, references};
 
     #[test]
     fn links_and_the_names_behind_them_are_found() {
-        let text = "see [a](x/a.rs) `walk`, [b](b.md#part), [c](https://d.e)\n```\n[no](no.rs)\n```\n[d](d.rs) walks";
-        let found: Vec<_> = references(text).iter().map(|r| (r.target, r.name)).collect();
-        assert_eq!(found, [("x/a.rs", Some("walk")), ("b.md", None), ("d.rs", None)]);
+        let text = format!(
+            "see [a](x/a.rs) `walk`, [b](b.md#part), [c](https://d.e), [e]({REPOSITORY}e.py)\n```\n[no](no.rs)\n```\n[d](d.rs) walks, [f](#part)"
+        );
+        let reference = |target, part, name| Reference { target, part, name };
+        let e = format!("{REPOSITORY}e.py");
+        let expected = [
+            reference("x/a.rs", None, Some("walk")),
+            reference("b.md", Some("part"), None),
+            reference(&e, None, None),
+            reference("d.rs", None, None),
+            reference("", Some("part"), None),
+        ];
+        assert_eq!(references(&text), expected);
+    }
+
+    #[test]
+    fn headings_have_names_to_link_to() {
+        let text = "# A page: `x`\n```\n# no heading\n```\n## What it’s *for*, now\n#no\n";
+        assert_eq!(parts(text).collect::<Vec<_>>(), ["a-page-x", "what-its-for-now"]);
     }
 }

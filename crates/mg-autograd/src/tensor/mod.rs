@@ -1,5 +1,6 @@
 //! The handle: what it stands for, what it tells of itself, and its gradient.
 
+mod batch;
 mod host;
 pub(crate) mod memory;
 mod name;

@@ -8,7 +8,7 @@ use std::thread::{self, JoinHandle};
 use mg_autograd::with_default_device;
 use mg_device::{Error, ErrorKind, Result};
 
-use super::dataset::{Batch, Dataset};
+use super::dataset::{Batch, Collate, Dataset};
 use super::loader::{Batches, Epoch};
 use super::sampler::Sampler;
 use crate::state::State;
@@ -26,11 +26,21 @@ pub struct LoaderOptions {
     pub num_workers: usize,
     /// Batches for each of them that are made ahead: 2.
     pub prefetch_factor: usize,
+    /// Batches are put in page-locked memory by the thread that makes them ([`Tensor::pin_memory`](mg_autograd::Tensor::pin_memory)), from where a
+    /// device takes them while it computes; of no effect without one: no.
+    pub pin_memory: bool,
 }
 
 impl Default for LoaderOptions {
     fn default() -> LoaderOptions {
-        LoaderOptions { batch_size: 1, shuffle: None, drop_last: false, num_workers: 0, prefetch_factor: 2 }
+        LoaderOptions {
+            batch_size: 1,
+            shuffle: None,
+            drop_last: false,
+            num_workers: 0,
+            prefetch_factor: 2,
+            pin_memory: false,
+        }
     }
 }
 
@@ -172,7 +182,12 @@ impl<D: Dataset + 'static> DataLoader<D> {
         };
         let order = Arc::new(self.batches.try_epoch(epoch)?);
         let mut made = Loop {
-            work: Arc::new(Work { dataset: self.dataset.clone(), order, end: self.len() }),
+            work: Arc::new(Work {
+                dataset: self.dataset.clone(),
+                order,
+                end: self.len(),
+                pins: self.options.pin_memory,
+            }),
             given: start,
             ahead: None,
             position: self.position.clone(),
@@ -293,6 +308,8 @@ struct Work<D> {
     order: Arc<Epoch>,
     /// The number of batches.
     end: usize,
+    /// Whether they are to be in page-locked memory.
+    pins: bool,
 }
 
 impl<D: Dataset> Work<D> {
@@ -303,6 +320,7 @@ impl<D: Dataset> Work<D> {
         let size = self.dataset.len();
         match indices.iter().find(|&&i| i >= size) {
             Some(&i) => Err(Error::new("DataLoader", ErrorKind::Index { index: i as i64, axis: 0, size })),
+            None if self.pins => D::Sample::pinned(self.dataset.batch(&indices)?),
             None => self.dataset.batch(&indices),
         }
     }
@@ -332,7 +350,7 @@ impl<B: Send + 'static> Ahead<B> {
     /// A thread's work, until there is no more or the loop is over.
     fn serve<D: Dataset>(&self, work: &Work<D>)
     where
-        D::Sample: super::dataset::Collate<Batch = B>,
+        D::Sample: Collate<Batch = B>,
     {
         loop {
             let number = {

@@ -94,14 +94,30 @@ pub trait Collate: Sized {
     ///
     /// Samples of unlike shapes or lengths.
     fn collate(samples: Vec<Self>) -> Result<Self::Batch>;
+
+    /// The batch with its tensors in page-locked memory ([`Tensor::pin_memory`]); as it is, where it has none.
+    ///
+    /// # Errors
+    ///
+    /// Memory.
+    fn pinned(batch: Self::Batch) -> Result<Self::Batch> {
+        Ok(batch)
+    }
 }
 
 impl Collate for Tensor {
     type Batch = Tensor;
     fn collate(samples: Vec<Tensor>) -> Result<Tensor> {
+        if let Some(batch) = Tensor::batch_of(&samples)? {
+            return Ok(batch);
+        }
         let batch = Tensor::stack(&samples, 0).map_err(|error| error.with_op("collate"))?;
         Tensor::realize_all([&batch])?;
         Ok(batch)
+    }
+    fn pinned(batch: Tensor) -> Result<Tensor> {
+        // What a data set has put on a device is there already.
+        if batch.device().is_cpu() { batch.pin_memory() } else { Ok(batch) }
     }
 }
 
@@ -112,6 +128,9 @@ macro_rules! numbers {
             fn collate(samples: Vec<$T>) -> Result<Tensor> {
                 let n = samples.len();
                 Tensor::from_vec(samples, &[n])
+            }
+            fn pinned(batch: Tensor) -> Result<Tensor> {
+                Tensor::pinned(batch)
             }
         }
     )*};
@@ -150,6 +169,9 @@ impl<T: Collate> Collate for Vec<T> {
     fn collate(samples: Vec<Vec<T>>) -> Result<Vec<T::Batch>> {
         columns(samples.into_iter())
     }
+    fn pinned(batch: Vec<T::Batch>) -> Result<Vec<T::Batch>> {
+        batch.into_iter().map(T::pinned).collect()
+    }
 }
 
 impl<T: Collate, const N: usize> Collate for [T; N] {
@@ -161,6 +183,12 @@ impl<T: Collate, const N: usize> Collate for [T; N] {
             let text =
                 if none { "a batch of no samples".into() } else { format!("{} columns of {N}", made.len()) };
             Error::new("collate", ErrorKind::Value(text))
+        })
+    }
+    fn pinned(batch: [T::Batch; N]) -> Result<[T::Batch; N]> {
+        let made = batch.into_iter().map(T::pinned).collect::<Result<Vec<_>>>()?;
+        made.try_into().map_err(|made: Vec<_>| {
+            Error::new("pin_memory", ErrorKind::Internal(format!("{} columns of {N}", made.len())))
         })
     }
 }
@@ -177,6 +205,10 @@ macro_rules! tuples {
                     $($t.push($T);)+
                 }
                 Ok(($($T::collate($t)?,)+))
+            }
+            fn pinned(batch: Self::Batch) -> Result<Self::Batch> {
+                let ($($t,)+) = batch;
+                Ok(($($T::pinned($t)?,)+))
             }
         }
     )*};

@@ -90,12 +90,14 @@ from ._micrograd_rs import (
 )
 from ._micrograd_rs import bool as bool
 from ._dtypes import finfo, iinfo
-from ._names import Lazy as _Lazy
+from ._names import Lazy as _Lazy, tell_why as _tell_why
 from ._kinds import *
 from ._ops import *
 from ._size import Size
 from .autograd import enable_grad, inference_mode, is_inference_mode_enabled, no_grad, set_grad_enabled
 from .random import default_generator
+
+_tell_why(Tensor)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -51,6 +51,9 @@ def fill(input: Tensor, value: float | Tensor) -> Tensor:
 def fill_(input: Tensor, value: float | Tensor) -> Tensor:
     """As the method.
 
+    Arguments:
+        value: a number, or a tensor of one
+
     See `Tensor.fill_`.
     """
     return input.fill_(value)
@@ -167,6 +170,13 @@ def batch_norm(
 
     Arguments:
         cudnn_enabled: of no effect
+        weight: what each channel is multiplied by
+        bias: what is added to each channel then
+        running_mean: a mean for each channel, or None
+        running_var: a variance for each channel, or None
+        training: whether the input is normalised by its own mean and variance, towards which the running ones are moved
+        momentum: how far they are moved
+        eps: what is added to the variance
 
     See `nn.functional.batch_norm`.
     """
@@ -188,6 +198,13 @@ def instance_norm(
 
     Arguments:
         cudnn_enabled: of no effect
+        weight: what each channel is multiplied by
+        bias: what is added to each channel then
+        running_mean: a mean for each channel, or None
+        running_var: a variance for each channel, or None
+        use_input_stats: whether each sample is normalised by its own mean and variance, towards which the running ones are moved
+        momentum: how far they are moved
+        eps: what is added to the variance
 
     See `nn.functional.instance_norm`.
     """
@@ -206,6 +223,11 @@ def _reduction(number: int | str) -> str:
 def kl_div(input: Tensor, target: Tensor, reduction: int | str = 0, *, log_target: bool = False) -> Tensor:
     """`nn.functional.kl_div`, with the reduction as a number: 0 none, 1 mean, 2 sum.
 
+    Arguments:
+        target: probabilities
+        reduction: what becomes of the divergences: 0 nothing, 1 their mean, 2 their sum, or the word
+        log_target: whether the target is of logarithms, too
+
     See `nn.functional.kl_div`.
     """
     return _nn.kl_div(input, target, reduction=_reduction(reduction), log_target=log_target)
@@ -213,6 +235,13 @@ def kl_div(input: Tensor, target: Tensor, reduction: int | str = 0, *, log_targe
 
 def poisson_nll_loss(input: Tensor, target: Tensor, log_input: bool, full: bool, eps: float, reduction: int | str) -> Tensor:
     """`nn.functional.poisson_nll_loss`, with the reduction as a number: 0 none, 1 mean, 2 sum.
+
+    Arguments:
+        target: the counts
+        log_input: whether the input is the logarithm of the rate
+        full: whether Stirling's approximation of the logarithm of the target's factorial is added
+        eps: what is added to the rate before its logarithm is taken
+        reduction: what becomes of the losses: 0 nothing, 1 their mean, 2 their sum, or the word
 
     See `nn.functional.poisson_nll_loss`.
     """
@@ -224,6 +253,12 @@ def binary_cross_entropy_with_logits(
 ) -> Tensor:
     """`nn.functional.binary_cross_entropy_with_logits`, with the reduction as a number: 0 none, 1 mean, 2 sum.
 
+    Arguments:
+        target: probabilities, in the input's shape
+        weight: what losses are multiplied by
+        pos_weight: what the terms of targets of 1 are multiplied by
+        reduction: what becomes of the losses: 0 nothing, 1 their mean, 2 their sum, or the word
+
     See `nn.functional.binary_cross_entropy_with_logits`.
     """
     return _nn.binary_cross_entropy_with_logits(input, target, weight, reduction=_reduction(reduction), pos_weight=pos_weight)
@@ -231,6 +266,11 @@ def binary_cross_entropy_with_logits(
 
 def hinge_embedding_loss(input: Tensor, target: Tensor, margin: float = 1.0, reduction: int | str = 0) -> Tensor:
     """`nn.functional.hinge_embedding_loss`, with the reduction as a number: 0 none, 1 mean, 2 sum.
+
+    Arguments:
+        target: 1 or −1
+        margin: below which what is −1 has a loss
+        reduction: what becomes of the losses: 0 nothing, 1 their mean, 2 their sum, or the word
 
     See `nn.functional.hinge_embedding_loss`.
     """
@@ -240,6 +280,13 @@ def hinge_embedding_loss(input: Tensor, target: Tensor, margin: float = 1.0, red
 def margin_ranking_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0.0, reduction: int | str = 0) -> Tensor:
     """`nn.functional.margin_ranking_loss`, with the reduction as a number: 0 none, 1 mean, 2 sum.
 
+    Arguments:
+        input1: what is to be larger where the target is 1
+        input2: what is to be larger where it is −1
+        target: 1 or −1
+        margin: by how much it is to be larger
+        reduction: what becomes of the losses: 0 nothing, 1 their mean, 2 their sum, or the word
+
     See `nn.functional.margin_ranking_loss`.
     """
     return _nn.margin_ranking_loss(input1, input2, target, margin, reduction=_reduction(reduction))
@@ -247,6 +294,13 @@ def margin_ranking_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: 
 
 def cosine_embedding_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0.0, reduction: int | str = 0) -> Tensor:
     """`nn.functional.cosine_embedding_loss`, with the reduction as a number: 0 none, 1 mean, 2 sum.
+
+    Arguments:
+        input1: vectors, `[n, size]` or `[size]`
+        input2: as many others
+        target: 1 where they are to be alike, −1 where they are not
+        margin: how alike those of −1 may be
+        reduction: what becomes of the losses: 0 nothing, 1 their mean, 2 their sum, or the word
 
     See `nn.functional.cosine_embedding_loss`.
     """
@@ -265,6 +319,16 @@ def triplet_margin_loss(
 ) -> Tensor:
     """`nn.functional.triplet_margin_loss`, with the reduction as a number: 0 none, 1 mean, 2 sum.
 
+    Arguments:
+        anchor: what distances are taken from
+        positive: what is to be near
+        negative: what is to be farther
+        margin: by how much farther
+        p: of which norm distances are
+        eps: what is added to differences
+        swap: whether the distance of `positive` to `negative` is taken where it is smaller
+        reduction: what becomes of the losses: 0 nothing, 1 their mean, 2 their sum, or the word
+
     See `nn.functional.triplet_margin_loss`.
     """
     return _nn.triplet_margin_loss(anchor, positive, negative, margin, p, eps, swap, reduction=_reduction(reduction))
@@ -280,6 +344,15 @@ def ctc_loss(
     zero_infinity: bool = False,
 ) -> Tensor:
     """`nn.functional.ctc_loss`, with the reduction as a number: 0 none, 1 mean, 2 sum.
+
+    Arguments:
+        log_probs: logarithms of probabilities, `[t, n, classes]` or `[t, classes]`
+        targets: the labels, `[n, s]`, or one line after the other
+        input_lengths: how many steps of each sample count
+        target_lengths: how many labels of each line count
+        blank: the class that stands for none
+        reduction: what becomes of the losses: 0 nothing, 1 their mean, 2 their sum, or the word
+        zero_infinity: whether what is impossible is 0, and not infinite
 
     See `nn.functional.ctc_loss`.
     """
@@ -319,6 +392,9 @@ def binomial(count: Tensor, prob: Tensor, generator: Generator | None = None) ->
 def unsafe_chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     """As `chunk`.
 
+    Arguments:
+        chunks: how many parts
+
     See `chunk`.
     """
     return tuple(input.chunk(chunks, dim))
@@ -326,6 +402,9 @@ def unsafe_chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]
 
 def unsafe_split(input: Tensor, split_size: int, dim: int = 0) -> tuple[Tensor, ...]:
     """As `split`.
+
+    Arguments:
+        split_size: how many positions a part has, or the sizes of all parts
 
     See `split`.
     """
@@ -335,6 +414,9 @@ def unsafe_split(input: Tensor, split_size: int, dim: int = 0) -> tuple[Tensor, 
 def unsafe_split_with_sizes(input: Tensor, split_sizes: Sequence[int], dim: int = 0) -> tuple[Tensor, ...]:
     """As `split_with_sizes`.
 
+    Arguments:
+        split_sizes: the sizes of all parts
+
     See `split_with_sizes`.
     """
     return tuple(input.split(list(split_sizes), dim))
@@ -342,6 +424,10 @@ def unsafe_split_with_sizes(input: Tensor, split_sizes: Sequence[int], dim: int 
 
 def narrow_copy(input: Tensor, dim: int, start: int, length: int) -> Tensor:
     """As `narrow`, in memory of its own.
+
+    Arguments:
+        start: where it begins, from the end if it is negative
+        length: how many positions there are
 
     See `narrow`.
     """
@@ -515,6 +601,12 @@ def native_layer_norm(
 ) -> tuple[Tensor, Tensor, Tensor]:
     """`nn.functional.layer_norm`, and without gradients the means, and one over the deviations.
 
+    Arguments:
+        normalized_shape: the sizes of the last axes, over which it is normalised
+        weight: what it is multiplied by, of the shape `normalized_shape`
+        bias: what is added then, of the same shape
+        eps: what is added to the variance
+
     See `nn.functional.layer_norm`.
 
     >>> y, mean, rstd = mg.native_layer_norm(mg.tensor([[1.0, 3.0]]), (2,), None, None, 0.0)
@@ -669,6 +761,9 @@ def convolution(
 def native_channel_shuffle(input: Tensor, groups: int) -> Tensor:
     """As `channel_shuffle`.
 
+    Arguments:
+        groups: how many groups the channels part into
+
     See `channel_shuffle`.
     """
     return _nn.channel_shuffle(input, groups)
@@ -684,6 +779,8 @@ def grid_sampler(input: Tensor, grid: Tensor, interpolation_mode: int, padding_m
 
     Arguments:
         interpolation_mode, padding_mode: the numbers, from 0 on
+        grid: where it is read: an x and a y for each place, `[n, h, w, 2]`, or an x, a y and a z, `[n, d, h, w, 3]`
+        align_corners: whether −1 and 1 are the centres of the outermost elements, else their edges
     """
     modes, paddings = ("bilinear", "nearest", "bicubic"), ("zeros", "border", "reflection")
     if not (0 <= interpolation_mode < 3 and 0 <= padding_mode < 3):
@@ -696,6 +793,11 @@ grid_sampler_2d = grid_sampler_3d = grid_sampler
 
 def affine_grid_generator(theta: Tensor, size: Sequence[int], align_corners: bool) -> Tensor:
     """As `nn.functional.affine_grid`.
+
+    Arguments:
+        theta: the maps, `[n, 2, 3]` or `[n, 3, 4]`
+        size: the sizes of the images that are moved, `[n, c, h, w]` or `[n, c, d, h, w]`
+        align_corners: whether −1 and 1 are the centres of the outermost elements, else their edges
 
     See `nn.functional.affine_grid`, whose `theta` is the input.
     """
@@ -711,10 +813,8 @@ def cond(pred: Any, true_fn: Callable[..., Any], false_fn: Callable[..., Any], o
     2.0
 
     Arguments:
-        operands: what it is called with
-
-    Arguments:
         false_fn: the function where it does not
+        operands: what it is called with
     """
     return (true_fn if bool(pred) else false_fn)(*operands)
 

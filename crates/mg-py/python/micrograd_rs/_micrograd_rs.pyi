@@ -1034,7 +1034,12 @@ class Tensor:
         tensor([21., 22.])
         """
     def add_(self, other: _Operand, *, alpha: _Operand = 1) -> Self:
-        """`add`, written into the tensor, which is answered. See `add`."""
+        """`add`, written into the tensor, which is answered. See `add`.
+
+        Arguments:
+            other (tensor or number): the second operand
+            alpha (tensor or number, default 1): what `other` is multiplied by first
+        """
     def sub(self, other: _Operand, *, alpha: _Operand = 1) -> Tensor:
         """`a − b`. Here `a` is the tensor, and `b` is `other`.
 
@@ -1058,9 +1063,19 @@ class Tensor:
         tensor([3, 5])
         """
     def sub_(self, other: _Operand, *, alpha: _Operand = 1) -> Self:
-        """`sub`, written into the tensor, which is answered. See `sub`."""
+        """`sub`, written into the tensor, which is answered. See `sub`.
+
+        Arguments:
+            other (tensor or number): the second operand
+            alpha (tensor or number, default 1): what `other` is multiplied by first
+        """
     def subtract_(self, other: _Operand, *, alpha: _Operand = 1) -> Self:
-        """`sub`, written into the tensor, which is answered. See `sub`."""
+        """`sub`, written into the tensor, which is answered. See `sub`.
+
+        Arguments:
+            other (tensor or number): the second operand
+            alpha (tensor or number, default 1): what `other` is multiplied by first
+        """
     def mul(self, other: _Operand) -> Tensor:
         """`a · b`. Here `a` is the tensor, and `b` is `other`.
 
@@ -1084,9 +1099,17 @@ class Tensor:
                 [10, 20, 30]])
         """
     def mul_(self, other: _Operand) -> Self:
-        """`mul`, written into the tensor, which is answered. See `mul`."""
+        """`mul`, written into the tensor, which is answered. See `mul`.
+
+        Arguments:
+            other (tensor or number): the second operand
+        """
     def multiply_(self, other: _Operand) -> Self:
-        """`mul`, written into the tensor, which is answered. See `mul`."""
+        """`mul`, written into the tensor, which is answered. See `mul`.
+
+        Arguments:
+            other (tensor or number): the second operand
+        """
     def div(self, other: _Operand, *, rounding_mode: str | None = None) -> Tensor:
         """`a / b`, correctly rounded; integers are promoted to the default float by the public API's true division. Here `a` is the tensor, and `b` is `other`.
 
@@ -1127,11 +1150,26 @@ class Tensor:
         tensor([ 3, -4])
         """
     def div_(self, other: _Operand, *, rounding_mode: str | None = None) -> Self:
-        """`div`, written into the tensor, which is answered. See `div`."""
+        """`div`, written into the tensor, which is answered. See `div`.
+
+        Arguments:
+            other (tensor or number): the second operand
+            rounding_mode (str, or None): "trunc" rounds towards 0, "floor" down, None not at all
+        """
     def divide_(self, other: _Operand, *, rounding_mode: str | None = None) -> Self:
-        """`div`, written into the tensor, which is answered. See `div`."""
+        """`div`, written into the tensor, which is answered. See `div`.
+
+        Arguments:
+            other (tensor or number): the second operand
+            rounding_mode (str, or None): "trunc" rounds towards 0, "floor" down, None not at all
+        """
     def true_divide_(self, other: _Operand, *, rounding_mode: str | None = None) -> Self:
-        """`div`, written into the tensor, which is answered. See `div`."""
+        """`div`, written into the tensor, which is answered. See `div`.
+
+        Arguments:
+            other (tensor or number): the second operand
+            rounding_mode (str, or None): "trunc" rounds towards 0, "floor" down, None not at all
+        """
     def maximum(self, other: _Operand) -> Tensor:
         """The larger of `a` and `b`; NaN if either is. Here `a` is the tensor, and `b` is `other`.
 
@@ -1143,7 +1181,11 @@ class Tensor:
         tensor([3., 5., nan])
         """
     def maximum_(self, other: _Operand) -> Self:
-        """`maximum`, written into the tensor, which is answered. See `maximum`."""
+        """`maximum`, written into the tensor, which is answered. See `maximum`.
+
+        Arguments:
+            other (tensor or number): the second operand
+        """
     def minimum(self, other: _Operand) -> Tensor:
         """The smaller of `a` and `b`; NaN if either is. Here `a` is the tensor, and `b` is `other`.
 
@@ -1155,7 +1197,11 @@ class Tensor:
         tensor([1., 2., nan])
         """
     def minimum_(self, other: _Operand) -> Self:
-        """`minimum`, written into the tensor, which is answered. See `minimum`."""
+        """`minimum`, written into the tensor, which is answered. See `minimum`.
+
+        Arguments:
+            other (tensor or number): the second operand
+        """
     def neg(self) -> Tensor:
         """`−a`.
 
@@ -1433,9 +1479,17 @@ class Tensor:
         tensor([ 2.3562, -0.7854])
         """
     def atan2_(self, other: _Operand) -> Self:
-        """`atan2`, written into the tensor, which is answered. See `atan2`."""
+        """`atan2`, written into the tensor, which is answered. See `atan2`.
+
+        Arguments:
+            other (tensor or number): the second operand
+        """
     def arctan2_(self, other: _Operand) -> Self:
-        """`atan2`, written into the tensor, which is answered. See `atan2`."""
+        """`atan2`, written into the tensor, which is answered. See `atan2`.
+
+        Arguments:
+            other (tensor or number): the second operand
+        """
     def sinh(self) -> Tensor:
         """The hyperbolic sine.
 
@@ -1557,7 +1611,11 @@ class Tensor:
         tensor([-1.,  2.])
         """
     def copysign_(self, other: _Operand) -> Self:
-        """`copysign`, written into the tensor, which is answered. See `copysign`."""
+        """`copysign`, written into the tensor, which is answered. See `copysign`.
+
+        Arguments:
+            other (tensor or number): the second operand
+        """
     def floor(self) -> Tensor:
         """The largest whole number that is no larger. Integers stay.
 
@@ -1589,7 +1647,11 @@ class Tensor:
         tensor([0.5000, 1.5000, 2.3000])
         """
     def round_(self, *, decimals: _int = 0) -> Self:
-        """`round`, written into the tensor, which is answered. See `round`."""
+        """`round`, written into the tensor, which is answered. See `round`.
+
+        Arguments:
+            decimals (int, default 0): how many digits behind the point are kept, or below 0 how many before it become 0
+        """
     def trunc(self) -> Tensor:
         """The whole number next towards zero. Integers stay.
 
@@ -1619,7 +1681,11 @@ class Tensor:
         tensor([-1.,  1.])
         """
     def fmod_(self, other: _Operand) -> Self:
-        """`fmod`, written into the tensor, which is answered. See `fmod`."""
+        """`fmod`, written into the tensor, which is answered. See `fmod`.
+
+        Arguments:
+            other (tensor or number): the second operand
+        """
     def bitwise_and(self, other: _Operand) -> Tensor:
         """The bits that are set in both integers; of truth values, `logical_and`. Here `a` is the tensor, and `b` is `other`.
 
@@ -1631,7 +1697,11 @@ class Tensor:
         tensor([4, 2])
         """
     def bitwise_and_(self, other: _Operand) -> Self:
-        """`bitwise_and`, written into the tensor, which is answered. See `bitwise_and`."""
+        """`bitwise_and`, written into the tensor, which is answered. See `bitwise_and`.
+
+        Arguments:
+            other (tensor or number): the second operand
+        """
     def bitwise_or(self, other: _Operand) -> Tensor:
         """The bits that are set in either integer; of truth values, `logical_or`. Here `a` is the tensor, and `b` is `other`.
 
@@ -1643,7 +1713,11 @@ class Tensor:
         tensor([14, 14])
         """
     def bitwise_or_(self, other: _Operand) -> Self:
-        """`bitwise_or`, written into the tensor, which is answered. See `bitwise_or`."""
+        """`bitwise_or`, written into the tensor, which is answered. See `bitwise_or`.
+
+        Arguments:
+            other (tensor or number): the second operand
+        """
     def bitwise_xor(self, other: _Operand) -> Tensor:
         """The bits that are set in one of two integers; of truth values, `logical_xor`. Here `a` is the tensor, and `b` is `other`.
 
@@ -1655,7 +1729,11 @@ class Tensor:
         tensor([10, 12])
         """
     def bitwise_xor_(self, other: _Operand) -> Self:
-        """`bitwise_xor`, written into the tensor, which is answered. See `bitwise_xor`."""
+        """`bitwise_xor`, written into the tensor, which is answered. See `bitwise_xor`.
+
+        Arguments:
+            other (tensor or number): the second operand
+        """
     def bitwise_left_shift(self, other: _Operand) -> Tensor:
         """The bits of an integer moved up by `b`; 0 where `b` is negative or not smaller than the number of bits. Here `a` is the tensor, and `b` is `other`.
 
@@ -1667,7 +1745,11 @@ class Tensor:
         tensor([16, 48])
         """
     def bitwise_left_shift_(self, other: _Operand) -> Self:
-        """`bitwise_left_shift`, written into the tensor, which is answered. See `bitwise_left_shift`."""
+        """`bitwise_left_shift`, written into the tensor, which is answered. See `bitwise_left_shift`.
+
+        Arguments:
+            other (tensor or number): the second operand
+        """
     def bitwise_right_shift(self, other: _Operand) -> Tensor:
         """The bits of an integer moved down by `b`, its sign kept; the sign alone where `b` is negative or not smaller than
          the number of bits. Here `a` is the tensor, and `b` is `other`.
@@ -1680,7 +1762,11 @@ class Tensor:
         tensor([ 4, -4])
         """
     def bitwise_right_shift_(self, other: _Operand) -> Self:
-        """`bitwise_right_shift`, written into the tensor, which is answered. See `bitwise_right_shift`."""
+        """`bitwise_right_shift`, written into the tensor, which is answered. See `bitwise_right_shift`.
+
+        Arguments:
+            other (tensor or number): the second operand
+        """
     def lt(self, other: _Operand) -> Tensor:
         """`a < b`. Here `a` is the tensor, and `b` is `other`.
 
@@ -1702,9 +1788,17 @@ class Tensor:
         tensor([ True, False, False])
         """
     def lt_(self, other: _Operand) -> Self:
-        """`lt`, written into the tensor, which is answered. See `lt`."""
+        """`lt`, written into the tensor, which is answered. See `lt`.
+
+        Arguments:
+            other (tensor or number): the second operand
+        """
     def less_(self, other: _Operand) -> Self:
-        """`lt`, written into the tensor, which is answered. See `lt`."""
+        """`lt`, written into the tensor, which is answered. See `lt`.
+
+        Arguments:
+            other (tensor or number): the second operand
+        """
     def le(self, other: _Operand) -> Tensor:
         """`a ≤ b`. Here `a` is the tensor, and `b` is `other`.
 
@@ -1726,9 +1820,17 @@ class Tensor:
         tensor([ True,  True, False])
         """
     def le_(self, other: _Operand) -> Self:
-        """`le`, written into the tensor, which is answered. See `le`."""
+        """`le`, written into the tensor, which is answered. See `le`.
+
+        Arguments:
+            other (tensor or number): the second operand
+        """
     def less_equal_(self, other: _Operand) -> Self:
-        """`le`, written into the tensor, which is answered. See `le`."""
+        """`le`, written into the tensor, which is answered. See `le`.
+
+        Arguments:
+            other (tensor or number): the second operand
+        """
     def eq(self, other: _Operand) -> Tensor:
         """`a = b`. Here `a` is the tensor, and `b` is `other`.
 
@@ -1740,7 +1842,11 @@ class Tensor:
         tensor([ True,  True, False])
         """
     def eq_(self, other: _Operand) -> Self:
-        """`eq`, written into the tensor, which is answered. See `eq`."""
+        """`eq`, written into the tensor, which is answered. See `eq`.
+
+        Arguments:
+            other (tensor or number): the second operand
+        """
     def ne(self, other: _Operand) -> Tensor:
         """`a ≠ b`; true when either is NaN. Here `a` is the tensor, and `b` is `other`.
 
@@ -1762,9 +1868,17 @@ class Tensor:
         tensor([False, False,  True])
         """
     def ne_(self, other: _Operand) -> Self:
-        """`ne`, written into the tensor, which is answered. See `ne`."""
+        """`ne`, written into the tensor, which is answered. See `ne`.
+
+        Arguments:
+            other (tensor or number): the second operand
+        """
     def not_equal_(self, other: _Operand) -> Self:
-        """`ne`, written into the tensor, which is answered. See `ne`."""
+        """`ne`, written into the tensor, which is answered. See `ne`.
+
+        Arguments:
+            other (tensor or number): the second operand
+        """
     def logical_and(self, other: _Operand) -> Tensor:
         """`a` and `b`. Here `a` is the tensor, and `b` is `other`.
 
@@ -1776,7 +1890,11 @@ class Tensor:
         tensor([False,  True, False])
         """
     def logical_and_(self, other: _Operand) -> Self:
-        """`logical_and`, written into the tensor, which is answered. See `logical_and`."""
+        """`logical_and`, written into the tensor, which is answered. See `logical_and`.
+
+        Arguments:
+            other (tensor or number): the second operand
+        """
     def logical_or(self, other: _Operand) -> Tensor:
         """`a` or `b`. Here `a` is the tensor, and `b` is `other`.
 
@@ -1788,7 +1906,11 @@ class Tensor:
         tensor([ True,  True, False])
         """
     def logical_or_(self, other: _Operand) -> Self:
-        """`logical_or`, written into the tensor, which is answered. See `logical_or`."""
+        """`logical_or`, written into the tensor, which is answered. See `logical_or`.
+
+        Arguments:
+            other (tensor or number): the second operand
+        """
     def logical_xor(self, other: _Operand) -> Tensor:
         """`a` or `b`, not both. Here `a` is the tensor, and `b` is `other`.
 
@@ -1800,7 +1922,11 @@ class Tensor:
         tensor([ True, False, False])
         """
     def logical_xor_(self, other: _Operand) -> Self:
-        """`logical_xor`, written into the tensor, which is answered. See `logical_xor`."""
+        """`logical_xor`, written into the tensor, which is answered. See `logical_xor`.
+
+        Arguments:
+            other (tensor or number): the second operand
+        """
     def logical_not(self) -> Tensor:
         """Not `a`.
 
@@ -1845,11 +1971,23 @@ class Tensor:
         tensor([-0.2000,  0.0000,  2.0000])
         """
     def leaky_relu_(self, negative_slope: _float = 0.01) -> Self:
-        """`leaky_relu`, written into the tensor, which is answered. See `leaky_relu`."""
+        """`leaky_relu`, written into the tensor, which is answered. See `leaky_relu`.
+
+        Arguments:
+            negative_slope (float, default 0.01)
+        """
     def celu_(self, alpha: _float = 1.0) -> Self:
-        """`celu`, written into the tensor, which is answered. See `celu`."""
+        """`celu`, written into the tensor, which is answered. See `celu`.
+
+        Arguments:
+            alpha (float, default 1.0)
+        """
     def elu_(self, alpha: _float = 1.0) -> Self:
-        """`elu`, written into the tensor, which is answered. See `nn.functional.elu`."""
+        """`elu`, written into the tensor, which is answered. See `nn.functional.elu`.
+
+        Arguments:
+            alpha (float, default 1.0)
+        """
     def selu_(self) -> Self:
         """`selu`, written into the tensor, which is answered. See `selu`."""
     def softplus(self, beta: _float = 1.0, threshold: _float = 20.0) -> Tensor:
@@ -1865,9 +2003,19 @@ class Tensor:
         tensor([  0.3133,   0.6931, 100.0000])
         """
     def softplus_(self, beta: _float = 1.0, threshold: _float = 20.0) -> Self:
-        """`softplus`, written into the tensor, which is answered. See `softplus`."""
+        """`softplus`, written into the tensor, which is answered. See `softplus`.
+
+        Arguments:
+            beta (float, default 1.0)
+            threshold (float, default 20.0)
+        """
     def hardtanh_(self, min_val: _float = -1.0, max_val: _float = 1.0) -> Self:
-        """`hardtanh`, written into the tensor, which is answered. See `nn.functional.hardtanh`."""
+        """`hardtanh`, written into the tensor, which is answered. See `nn.functional.hardtanh`.
+
+        Arguments:
+            min_val (float, default -1.0)
+            max_val (float, default 1.0)
+        """
     def relu6_(self) -> Self:
         """`relu6`, written into the tensor, which is answered. See `nn.functional.relu6`."""
     def prelu(self, weight: Tensor) -> Tensor:
@@ -1901,7 +2049,12 @@ class Tensor:
         tensor([-1.0000,  0.0000,  0.7000])
         """
     def threshold_(self, threshold: _float, value: _float) -> Self:
-        """`threshold`, written into the tensor, which is answered. See `threshold`."""
+        """`threshold`, written into the tensor, which is answered. See `threshold`.
+
+        Arguments:
+            threshold (float)
+            value (float)
+        """
     def softmax(self, dim: _int | None = None, dtype: _DType | None = None) -> Tensor:
         """`eˣ / Σ eˣ` along an axis, after conversion to `dtype`. Integers become the default float. Without `dim`, axis 1 is taken, or axis 0 of
         tensors of no, one or three axes.
@@ -1931,7 +2084,14 @@ class Tensor:
         tensor([-1000.,     0.])
         """
     def rrelu_(self, lower: _float = 0.125, upper: _float = 0.3333333333333333, training: _bool = False, *, generator: Generator | None = None) -> Self:
-        """`rrelu`, written into the tensor, which is answered. See `rrelu`."""
+        """`rrelu`, written into the tensor, which is answered. See `rrelu`.
+
+        Arguments:
+            lower (float, default 0.125)
+            upper (float, default 0.3333333333333333)
+            training (bool, default False)
+            generator (Generator, or None): where random numbers are drawn from, by itself the default one
+        """
     @overload
     def new_zeros(self, size: _Sizes, *, dtype: _DType | None = None, device: _Device | None = None, requires_grad: _bool = False) -> Tensor:
         """Zeros of a shape, in the tensor's dtype and on its device unless others are named.
@@ -2258,7 +2418,11 @@ class Tensor:
                 [1., 1., 1.]])
         """
     def tril_(self, diagonal: _int = 0) -> Self:
-        """`tril`, written into the tensor, which is answered. See `tril`."""
+        """`tril`, written into the tensor, which is answered. See `tril`.
+
+        Arguments:
+            diagonal (int, default 0)
+        """
     def triu(self, diagonal: _int = 0) -> Tensor:
         """The elements on the diagonal `diagonal` of the last two axes (above the main one, if it is positive) and above it;
         0 elsewhere.
@@ -2275,7 +2439,11 @@ class Tensor:
                 [0., 0., 0.]])
         """
     def triu_(self, diagonal: _int = 0) -> Self:
-        """`triu`, written into the tensor, which is answered. See `triu`."""
+        """`triu`, written into the tensor, which is answered. See `triu`.
+
+        Arguments:
+            diagonal (int, default 0)
+        """
     def select_scatter(self, src: Tensor, dim: _int, index: _int) -> Tensor:
         """A copy with `src` in place of one position along an axis.
 
@@ -2340,19 +2508,54 @@ class Tensor:
         True
         """
     def dropout_(self, p: _float = 0.5, training: _bool = True) -> Self:
-        """`dropout`, written into the tensor, which is answered. See `dropout`."""
+        """`dropout`, written into the tensor, which is answered. See `dropout`.
+
+        Arguments:
+            p (float, default 0.5)
+            training (bool, default True)
+        """
     def feature_dropout_(self, p: _float = 0.5, training: _bool = True) -> Self:
-        """`feature_dropout`, written into the tensor, which is answered. See `feature_dropout`."""
+        """`feature_dropout`, written into the tensor, which is answered. See `feature_dropout`.
+
+        Arguments:
+            p (float, default 0.5): the probability
+            training (bool, default True): whether anything is left out
+        """
     def dropout1d_(self, p: _float = 0.5, training: _bool = True) -> Self:
-        """`dropout1d`, written into the tensor, which is answered. See `nn.functional.dropout1d`."""
+        """`dropout1d`, written into the tensor, which is answered. See `nn.functional.dropout1d`.
+
+        Arguments:
+            p (float, default 0.5): the probability
+            training (bool, default True): whether anything is left out
+        """
     def dropout2d_(self, p: _float = 0.5, training: _bool = True) -> Self:
-        """`dropout2d`, written into the tensor, which is answered. See `nn.functional.dropout2d`."""
+        """`dropout2d`, written into the tensor, which is answered. See `nn.functional.dropout2d`.
+
+        Arguments:
+            p (float, default 0.5): the probability
+            training (bool, default True): whether anything is left out
+        """
     def dropout3d_(self, p: _float = 0.5, training: _bool = True) -> Self:
-        """`dropout3d`, written into the tensor, which is answered. See `nn.functional.dropout3d`."""
+        """`dropout3d`, written into the tensor, which is answered. See `nn.functional.dropout3d`.
+
+        Arguments:
+            p (float, default 0.5): the probability
+            training (bool, default True): whether anything is left out
+        """
     def alpha_dropout_(self, p: _float = 0.5, training: _bool = False) -> Self:
-        """`alpha_dropout`, written into the tensor, which is answered. See `alpha_dropout`."""
+        """`alpha_dropout`, written into the tensor, which is answered. See `alpha_dropout`.
+
+        Arguments:
+            p (float, default 0.5)
+            training (bool, default False)
+        """
     def feature_alpha_dropout_(self, p: _float = 0.5, training: _bool = False) -> Self:
-        """`feature_alpha_dropout`, written into the tensor, which is answered. See `feature_alpha_dropout`."""
+        """`feature_alpha_dropout`, written into the tensor, which is answered. See `feature_alpha_dropout`.
+
+        Arguments:
+            p (float, default 0.5): the probability
+            training (bool, default False): whether anything is left out
+        """
     def gt(self, other: _Operand) -> Tensor:
         """`self > other`.
 
@@ -2378,9 +2581,17 @@ class Tensor:
         tensor([False, False,  True])
         """
     def gt_(self, other: _Operand) -> Self:
-        """`gt`, written into the tensor, which is answered. See `gt`."""
+        """`gt`, written into the tensor, which is answered. See `gt`.
+
+        Arguments:
+            other (tensor or number): the second operand
+        """
     def greater_(self, other: _Operand) -> Self:
-        """`gt`, written into the tensor, which is answered. See `gt`."""
+        """`gt`, written into the tensor, which is answered. See `gt`.
+
+        Arguments:
+            other (tensor or number): the second operand
+        """
     def ge(self, other: _Operand) -> Tensor:
         """`self ≥ other`.
 
@@ -2406,9 +2617,17 @@ class Tensor:
         tensor([False,  True,  True])
         """
     def ge_(self, other: _Operand) -> Self:
-        """`ge`, written into the tensor, which is answered. See `ge`."""
+        """`ge`, written into the tensor, which is answered. See `ge`.
+
+        Arguments:
+            other (tensor or number): the second operand
+        """
     def greater_equal_(self, other: _Operand) -> Self:
-        """`ge`, written into the tensor, which is answered. See `ge`."""
+        """`ge`, written into the tensor, which is answered. See `ge`.
+
+        Arguments:
+            other (tensor or number): the second operand
+        """
     def remainder(self, other: _Operand) -> Tensor:
         """The remainder of `self / other` with the sign of `other`, as Python's `%`.
 
@@ -2423,7 +2642,11 @@ class Tensor:
         tensor([2, 1])
         """
     def remainder_(self, other: _Operand) -> Self:
-        """`remainder`, written into the tensor, which is answered. See `remainder`."""
+        """`remainder`, written into the tensor, which is answered. See `remainder`.
+
+        Arguments:
+            other (tensor or number): the second operand
+        """
     def floor_divide(self, other: _Operand) -> Tensor:
         """`⌊self / other⌋`, as Python's `//`.
 
@@ -2437,7 +2660,11 @@ class Tensor:
         tensor([-4,  3])
         """
     def floor_divide_(self, other: _Operand) -> Self:
-        """`floor_divide`, written into the tensor, which is answered. See `floor_divide`."""
+        """`floor_divide`, written into the tensor, which is answered. See `floor_divide`.
+
+        Arguments:
+            other (tensor or number): the second operand
+        """
     def pow(self, exponent: _Operand) -> Tensor:
         """`self` to a power: a tensor or a number. The exponents 2, 3, 1, 0.5, −1 and 0 take shorter ways, as in PyTorch.
         Integers to the power of integers are integers.
@@ -2455,7 +2682,11 @@ class Tensor:
         tensor([1, 4, 3])
         """
     def pow_(self, exponent: _Operand) -> Self:
-        """`pow`, written into the tensor, which is answered. See `pow`."""
+        """`pow`, written into the tensor, which is answered. See `pow`.
+
+        Arguments:
+            exponent (tensor or number)
+        """
     def float_power(self, exponent: _Operand) -> Tensor:
         """`self` to a power, in float64.
 
@@ -2469,7 +2700,11 @@ class Tensor:
         tensor([0.5000, 0.3333], dtype=micrograd_rs.float64)
         """
     def float_power_(self, exponent: _Operand) -> Self:
-        """`float_power`, written into the tensor, which is answered. See `float_power`."""
+        """`float_power`, written into the tensor, which is answered. See `float_power`.
+
+        Arguments:
+            exponent (tensor or number): the power
+        """
     def clamp(self, min: _Operand | None = None, max: _Operand | None = None) -> Tensor:
         """Values no smaller than `min` and no larger than `max` (numbers or tensors), where given (`max`, if it is below
         `min`); NaN stays. The gradient passes between bounds that are numbers, and is 0 at them; a tensor's equal elements
@@ -2507,9 +2742,19 @@ class Tensor:
         tensor([0., 1., 2.])
         """
     def clamp_(self, min: _Operand | None = None, max: _Operand | None = None) -> Self:
-        """`clamp`, written into the tensor, which is answered. See `clamp`."""
+        """`clamp`, written into the tensor, which is answered. See `clamp`.
+
+        Arguments:
+            min (tensor or number, or None)
+            max (tensor or number, or None)
+        """
     def clip_(self, min: _Operand | None = None, max: _Operand | None = None) -> Self:
-        """`clamp`, written into the tensor, which is answered. See `clamp`."""
+        """`clamp`, written into the tensor, which is answered. See `clamp`.
+
+        Arguments:
+            min (tensor or number, or None)
+            max (tensor or number, or None)
+        """
     def clamp_min(self, min: _Operand) -> Tensor:
         """Values no smaller than `min`, as `clamp`.
 
@@ -2523,7 +2768,11 @@ class Tensor:
         tensor([0.0000, 0.5000])
         """
     def clamp_min_(self, min: _Operand) -> Self:
-        """`clamp_min`, written into the tensor, which is answered. See `clamp_min`."""
+        """`clamp_min`, written into the tensor, which is answered. See `clamp_min`.
+
+        Arguments:
+            min (tensor or number)
+        """
     def clamp_max(self, max: _Operand) -> Tensor:
         """Values no larger than `max`, as `clamp`.
 
@@ -2537,7 +2786,11 @@ class Tensor:
         tensor([-2.,  0.])
         """
     def clamp_max_(self, max: _Operand) -> Self:
-        """`clamp_max`, written into the tensor, which is answered. See `clamp_max`."""
+        """`clamp_max`, written into the tensor, which is answered. See `clamp_max`.
+
+        Arguments:
+            max (tensor or number)
+        """
     def frac(self) -> Tensor:
         """What is left of the number without its whole part; its sign stays.
 
@@ -2720,7 +2973,11 @@ class Tensor:
         tensor([ 0.0000, -6.9068])
         """
     def logit_(self, eps: _float | None = None) -> Self:
-        """`logit`, written into the tensor, which is answered. See `logit`."""
+        """`logit`, written into the tensor, which is answered. See `logit`.
+
+        Arguments:
+            eps (float, or None)
+        """
     def nan_to_num(self, nan: _float | None = 0.0, posinf: _float | None = None, neginf: _float | None = None) -> Tensor:
         """NaN and infinities replaced by numbers: `nan`, and the largest and the least number of the dtype unless others are
         given. Integers stay.
@@ -2735,7 +2992,13 @@ class Tensor:
         tensor([ 0., 99.,  1.])
         """
     def nan_to_num_(self, nan: _float | None = 0.0, posinf: _float | None = None, neginf: _float | None = None) -> Self:
-        """`nan_to_num`, written into the tensor, which is answered. See `nan_to_num`."""
+        """`nan_to_num`, written into the tensor, which is answered. See `nan_to_num`.
+
+        Arguments:
+            nan (float, default 0.0)
+            posinf (float, or None): what stands for ∞
+            neginf (float, or None): what stands for −∞
+        """
     def lerp(self, end: Tensor, weight: _Operand) -> Tensor:
         """`self + weight · (end − self)`, from the nearer end; the weight is a number or a tensor.
 
@@ -2750,7 +3013,12 @@ class Tensor:
         tensor([ 2.5000, 12.5000])
         """
     def lerp_(self, end: Tensor, weight: _Operand) -> Self:
-        """`lerp`, written into the tensor, which is answered. See `lerp`."""
+        """`lerp`, written into the tensor, which is answered. See `lerp`.
+
+        Arguments:
+            end (tensor)
+            weight (tensor or number)
+        """
     def addcmul(self, tensor1: Tensor, tensor2: Tensor, *, value: _Operand = 1) -> Tensor:
         """`self + value · tensor1 · tensor2`.
 
@@ -2766,7 +3034,13 @@ class Tensor:
         tensor([16., 22.])
         """
     def addcmul_(self, tensor1: Tensor, tensor2: Tensor, *, value: _Operand = 1) -> Self:
-        """`addcmul`, written into the tensor, which is answered. See `addcmul`."""
+        """`addcmul`, written into the tensor, which is answered. See `addcmul`.
+
+        Arguments:
+            tensor1 (tensor)
+            tensor2 (tensor)
+            value (tensor or number, default 1)
+        """
     def addcdiv(self, tensor1: Tensor, tensor2: Tensor, *, value: _Operand = 1) -> Tensor:
         """`self + value · tensor1 / tensor2`.
 
@@ -2782,7 +3056,13 @@ class Tensor:
         tensor([4., 6.])
         """
     def addcdiv_(self, tensor1: Tensor, tensor2: Tensor, *, value: _Operand = 1) -> Self:
-        """`addcdiv`, written into the tensor, which is answered. See `addcdiv`."""
+        """`addcdiv`, written into the tensor, which is answered. See `addcdiv`.
+
+        Arguments:
+            tensor1 (tensor)
+            tensor2 (tensor)
+            value (tensor or number, default 1)
+        """
     def xlogy(self, other: _Operand) -> Tensor:
         """`self · log other`, and 0 where `self` is 0 and `other` a number. Integers become the default float.
 
@@ -2796,7 +3076,11 @@ class Tensor:
         tensor([0., 0.])
         """
     def xlogy_(self, other: _Operand) -> Self:
-        """`xlogy`, written into the tensor, which is answered. See `xlogy`."""
+        """`xlogy`, written into the tensor, which is answered. See `xlogy`.
+
+        Arguments:
+            other (tensor or number): the second operand
+        """
     def logaddexp(self, other: _Operand) -> Tensor:
         """`ln(exp(x) + exp(y))` without overflow. Integers become the default float.
 
@@ -2834,7 +3118,11 @@ class Tensor:
         tensor([0.0000, 0.5000, 1.0000])
         """
     def heaviside_(self, values: Tensor) -> Self:
-        """`heaviside`, written into the tensor, which is answered. See `heaviside`."""
+        """`heaviside`, written into the tensor, which is answered. See `heaviside`.
+
+        Arguments:
+            values (tensor)
+        """
     def fmax(self, other: _Operand) -> Tensor:
         """The larger one; where one is NaN, the other.
 
@@ -2872,7 +3160,11 @@ class Tensor:
         tensor([5.0000e+00, 3.0000e+38])
         """
     def hypot_(self, other: _Operand) -> Self:
-        """`hypot`, written into the tensor, which is answered. See `hypot`."""
+        """`hypot`, written into the tensor, which is answered. See `hypot`.
+
+        Arguments:
+            other (tensor or number): the second operand
+        """
     def nextafter(self, other: _Operand) -> Tensor:
         """The next number of the dtype after `self` towards `other`.
 
@@ -2886,7 +3178,11 @@ class Tensor:
         tensor([1.1921e-07])
         """
     def nextafter_(self, other: _Operand) -> Self:
-        """`nextafter`, written into the tensor, which is answered. See `nextafter`."""
+        """`nextafter`, written into the tensor, which is answered. See `nextafter`.
+
+        Arguments:
+            other (tensor or number): the second operand
+        """
     def ldexp(self, other: _Operand) -> Tensor:
         """`self · 2^other`. Integers become the default float.
 
@@ -2900,7 +3196,11 @@ class Tensor:
         tensor([16.0000,  1.5000])
         """
     def ldexp_(self, other: _Operand) -> Self:
-        """`ldexp`, written into the tensor, which is answered. See `ldexp`."""
+        """`ldexp`, written into the tensor, which is answered. See `ldexp`.
+
+        Arguments:
+            other (tensor or number): the second operand
+        """
     def frexp(self) -> tuple[Tensor, ...]:
         """Numbers as a fraction from ½ to 1 (with their sign) times a power of two: the fractions and the exponents (int32). Zeros
         and what is not finite are their own fractions.
@@ -3158,7 +3458,13 @@ class Tensor:
                 [ 0.,  0.]])
         """
     def put_(self, index: Tensor, source: Tensor, accumulate: _bool = False) -> Self:
-        """`put`, written into the tensor, which is answered. See `put`."""
+        """`put`, written into the tensor, which is answered. See `put`.
+
+        Arguments:
+            index (tensor)
+            source (tensor)
+            accumulate (bool, default False)
+        """
     def scatter(self, dim: _int, index: Tensor, src: _Operand, *, reduce: str | None = None) -> Tensor:
         """`src` (a tensor, or one number) written at the places that `index` names along an axis, the last one where a place is met more
         than once; with `reduce`, added (`"add"`) or multiplied (`"multiply"`).
@@ -3177,7 +3483,14 @@ class Tensor:
                 [1., 0., 0.]])
         """
     def scatter_(self, dim: _int, index: Tensor, src: _Operand, *, reduce: str | None = None) -> Self:
-        """`scatter`, written into the tensor, which is answered. See `scatter`."""
+        """`scatter`, written into the tensor, which is answered. See `scatter`.
+
+        Arguments:
+            dim (int): along which axis
+            index (tensor)
+            src (tensor or number)
+            reduce (str, or None)
+        """
     def scatter_add(self, dim: _int, index: Tensor, src: Tensor) -> Tensor:
         """`src` added at the places that `index` names along an axis, in order.
 
@@ -3193,7 +3506,13 @@ class Tensor:
         tensor([3., 0., 3.])
         """
     def scatter_add_(self, dim: _int, index: Tensor, src: Tensor) -> Self:
-        """`scatter_add`, written into the tensor, which is answered. See `scatter_add`."""
+        """`scatter_add`, written into the tensor, which is answered. See `scatter_add`.
+
+        Arguments:
+            dim (int): along which axis
+            index (tensor)
+            src (tensor)
+        """
     def scatter_reduce(self, dim: _int, index: Tensor, src: Tensor, reduce: str, *, include_self: _bool = True) -> Tensor:
         """`src` at the places that `index` names along an axis, all that meet at a place reduced: `"sum"`, `"prod"`, `"mean"`,
         `"amax"` or `"amin"`, with the tensor's own element unless `include_self` is false.
@@ -3212,7 +3531,15 @@ class Tensor:
         tensor([9., 5.])
         """
     def scatter_reduce_(self, dim: _int, index: Tensor, src: Tensor, reduce: str, *, include_self: _bool = True) -> Self:
-        """`scatter_reduce`, written into the tensor, which is answered. See `scatter_reduce`."""
+        """`scatter_reduce`, written into the tensor, which is answered. See `scatter_reduce`.
+
+        Arguments:
+            dim (int): along which axis
+            index (tensor)
+            src (tensor)
+            reduce (str): "sum", "prod", "mean", "amax" or "amin"
+            include_self (bool, default True)
+        """
     def index_add(self, dim: _int, index: Tensor, source: Tensor, *, alpha: _Operand = 1) -> Tensor:
         """`alpha · source` added at some positions along an axis, by their indices (integers, in one axis), in order.
 
@@ -3231,7 +3558,14 @@ class Tensor:
                 [ 0.,  0.]])
         """
     def index_add_(self, dim: _int, index: Tensor, source: Tensor, *, alpha: _Operand = 1) -> Self:
-        """`index_add`, written into the tensor, which is answered. See `index_add`."""
+        """`index_add`, written into the tensor, which is answered. See `index_add`.
+
+        Arguments:
+            dim (int): along which axis
+            index (tensor): the positions, in one axis
+            source (tensor)
+            alpha (tensor or number, default 1)
+        """
     def index_copy(self, dim: _int, index: Tensor, source: Tensor) -> Tensor:
         """`source` written to some positions along an axis, by their indices (integers, in one axis); the last one where a position
         occurs more than once.
@@ -3248,7 +3582,13 @@ class Tensor:
         tensor([2., 0., 1.])
         """
     def index_copy_(self, dim: _int, index: Tensor, source: Tensor) -> Self:
-        """`index_copy`, written into the tensor, which is answered. See `index_copy`."""
+        """`index_copy`, written into the tensor, which is answered. See `index_copy`.
+
+        Arguments:
+            dim (int): along which axis
+            index (tensor): the positions, in one axis
+            source (tensor)
+        """
     def index_fill(self, dim: _int, index: Tensor, value: _Operand) -> Tensor:
         """One number written to some positions along an axis, by their indices (integers, in one axis).
 
@@ -3265,7 +3605,13 @@ class Tensor:
                 [9., 0., 9.]])
         """
     def index_fill_(self, dim: _int, index: Tensor, value: _Operand) -> Self:
-        """`index_fill`, written into the tensor, which is answered. See `index_fill`."""
+        """`index_fill`, written into the tensor, which is answered. See `index_fill`.
+
+        Arguments:
+            dim (int): along which axis
+            index (tensor): the positions, in one axis
+            value (tensor or number)
+        """
     def index_reduce(self, dim: _int, index: Tensor, source: Tensor, reduce: str, *, include_self: _bool = True) -> Tensor:
         """`source` at some positions along an axis, by their indices, all that meet at a position reduced with the tensor's own element
         (unless `include_self` is false): `"prod"`, `"mean"`, `"amax"` or `"amin"`.
@@ -3284,7 +3630,15 @@ class Tensor:
         tensor([6., 1.])
         """
     def index_reduce_(self, dim: _int, index: Tensor, source: Tensor, reduce: str, *, include_self: _bool = True) -> Self:
-        """`index_reduce`, written into the tensor, which is answered. See `index_reduce`."""
+        """`index_reduce`, written into the tensor, which is answered. See `index_reduce`.
+
+        Arguments:
+            dim (int): along which axis
+            index (tensor): the positions, in one axis
+            source (tensor)
+            reduce (str): "prod", "mean", "amax" or "amin"
+            include_self (bool, default True)
+        """
     def index_put(self, indices: Sequence[Tensor], values: Tensor, accumulate: _bool = False) -> Tensor:
         """`values` written to what tensors of integers or truth values pick of the first axes, as by `x[indices] = values`; with
         `accumulate` added there, as often as a place is picked.
@@ -3302,7 +3656,13 @@ class Tensor:
                 [0., 6.]])
         """
     def index_put_(self, indices: Sequence[Tensor], values: Tensor, accumulate: _bool = False) -> Self:
-        """`index_put`, written into the tensor, which is answered. See `index_put`."""
+        """`index_put`, written into the tensor, which is answered. See `index_put`.
+
+        Arguments:
+            indices (tensors)
+            values (tensor)
+            accumulate (bool, default False)
+        """
     def fill_diagonal_(self, fill_value: _Operand, wrap: _bool = False) -> Self:
         """The tensor with one number on the diagonal: where all indices are the same. Of a matrix with more rows than columns the diagonal
         goes on below, one row left out each time, with `wrap`.
@@ -3332,7 +3692,12 @@ class Tensor:
                 [0., 0.]])
         """
     def masked_fill_(self, mask: Tensor, value: _Operand) -> Self:
-        """`masked_fill`, written into the tensor, which is answered. See `masked_fill`."""
+        """`masked_fill`, written into the tensor, which is answered. See `masked_fill`.
+
+        Arguments:
+            mask (tensor)
+            value (tensor or number)
+        """
     def masked_select(self, mask: Tensor) -> Tensor:
         """The elements where a mask of truth values holds, in one axis. Tensor and mask broadcast.
 
@@ -3360,7 +3725,12 @@ class Tensor:
         tensor([1., 0., 2.])
         """
     def masked_scatter_(self, mask: Tensor, source: Tensor) -> Self:
-        """`masked_scatter`, written into the tensor, which is answered. See `masked_scatter`."""
+        """`masked_scatter`, written into the tensor, which is answered. See `masked_scatter`.
+
+        Arguments:
+            mask (tensor)
+            source (tensor)
+        """
     def argwhere(self) -> Tensor:
         """The positions of what is not zero: a row each.
 
@@ -3628,7 +3998,15 @@ class Tensor:
                 [130., 240.]])
         """
     def addmm_(self, mat1: Tensor, mat2: Tensor, out_dtype: _DType | None = None, *, beta: _Operand = 1, alpha: _Operand = 1) -> Self:
-        """`addmm`, written into the tensor, which is answered. See `addmm`."""
+        """`addmm`, written into the tensor, which is answered. See `addmm`.
+
+        Arguments:
+            mat1 (tensor)
+            mat2 (tensor)
+            out_dtype (dtype, or None)
+            beta (tensor or number, default 1): what the tensor is multiplied by
+            alpha (tensor or number, default 1): what the product is multiplied by
+        """
     def addmv(self, mat: Tensor, vec: Tensor, *, beta: _Operand = 1, alpha: _Operand = 1) -> Tensor:
         """`beta · self + alpha · mat @ vec`, of a matrix and a vector; the tensor broadcasts to the product. With `beta` 0 it is not
         looked at.
@@ -3646,7 +4024,14 @@ class Tensor:
         tensor([103., 207.])
         """
     def addmv_(self, mat: Tensor, vec: Tensor, *, beta: _Operand = 1, alpha: _Operand = 1) -> Self:
-        """`addmv`, written into the tensor, which is answered. See `addmv`."""
+        """`addmv`, written into the tensor, which is answered. See `addmv`.
+
+        Arguments:
+            mat (tensor)
+            vec (tensor)
+            beta (tensor or number, default 1): what the tensor is multiplied by
+            alpha (tensor or number, default 1): what the product is multiplied by
+        """
     def addbmm(self, batch1: Tensor, batch2: Tensor, *, beta: _Operand = 1, alpha: _Operand = 1) -> Tensor:
         """`beta · self + alpha · Σ batch1[i] @ batch2[i]`, of batches of matrices; the tensor broadcasts to the sum. With `beta` 0 it
         is not looked at.
@@ -3665,7 +4050,14 @@ class Tensor:
                 [3., 3.]])
         """
     def addbmm_(self, batch1: Tensor, batch2: Tensor, *, beta: _Operand = 1, alpha: _Operand = 1) -> Self:
-        """`addbmm`, written into the tensor, which is answered. See `addbmm`."""
+        """`addbmm`, written into the tensor, which is answered. See `addbmm`.
+
+        Arguments:
+            batch1 (tensor)
+            batch2 (tensor)
+            beta (tensor or number, default 1): what the tensor is multiplied by
+            alpha (tensor or number, default 1): what the sum is multiplied by
+        """
     def baddbmm(self, batch1: Tensor, batch2: Tensor, out_dtype: _DType | None = None, *, beta: _Operand = 1, alpha: _Operand = 1) -> Tensor:
         """`beta · self + alpha · batch1 @ batch2`, of batches of matrices; the tensor broadcasts to the products. With `beta` 0 it is
         not looked at.
@@ -3686,7 +4078,15 @@ class Tensor:
                 [11., 11.]])
         """
     def baddbmm_(self, batch1: Tensor, batch2: Tensor, out_dtype: _DType | None = None, *, beta: _Operand = 1, alpha: _Operand = 1) -> Self:
-        """`baddbmm`, written into the tensor, which is answered. See `baddbmm`."""
+        """`baddbmm`, written into the tensor, which is answered. See `baddbmm`.
+
+        Arguments:
+            batch1 (tensor)
+            batch2 (tensor)
+            out_dtype (dtype, or None)
+            beta (tensor or number, default 1): what the tensor is multiplied by
+            alpha (tensor or number, default 1): what the products are multiplied by
+        """
     def addr(self, vec1: Tensor, vec2: Tensor, *, beta: _Operand = 1, alpha: _Operand = 1) -> Tensor:
         """`beta · self + alpha · vec1 ⊗ vec2`; the tensor broadcasts to the products. With `beta` 0 it is not looked at. Of truth values a
         sum is "or", and a factor whether it is not 0.
@@ -3705,7 +4105,14 @@ class Tensor:
                 [20., 40.]])
         """
     def addr_(self, vec1: Tensor, vec2: Tensor, *, beta: _Operand = 1, alpha: _Operand = 1) -> Self:
-        """`addr`, written into the tensor, which is answered. See `addr`."""
+        """`addr`, written into the tensor, which is answered. See `addr`.
+
+        Arguments:
+            vec1 (tensor)
+            vec2 (tensor)
+            beta (tensor or number, default 1): what the tensor is multiplied by
+            alpha (tensor or number, default 1): what the products are multiplied by
+        """
     def trace(self) -> Tensor:
         """The sum of a matrix' diagonal; of integers in int64.
 
@@ -4101,9 +4508,19 @@ class Tensor:
                 [2, 4]])
         """
     def transpose_(self, dim0: _int, dim1: _int) -> Self:
-        """`transpose` of the tensor itself, which is answered. See `transpose`."""
+        """`transpose` of the tensor itself, which is answered. See `transpose`.
+
+        Arguments:
+            dim0 (int): one of the axes
+            dim1 (int): the other
+        """
     def swapdims_(self, dim0: _int, dim1: _int) -> Self:
-        """`transpose` of the tensor itself, which is answered. See `transpose`."""
+        """`transpose` of the tensor itself, which is answered. See `transpose`.
+
+        Arguments:
+            dim0 (int): one of the axes
+            dim1 (int): the other
+        """
     def swapaxes(self, axis0: _int, axis1: _int) -> Tensor:
         """Two axes exchanged, a view: `transpose`, by NumPy's name.
 
@@ -4118,7 +4535,12 @@ class Tensor:
         (4, 3, 2)
         """
     def swapaxes_(self, axis0: _int, axis1: _int) -> Self:
-        """`swapaxes` of the tensor itself, which is answered. See `swapaxes`."""
+        """`swapaxes` of the tensor itself, which is answered. See `swapaxes`.
+
+        Arguments:
+            axis0 (int): one of the axes
+            axis1 (int): the other
+        """
     def adjoint(self) -> Tensor:
         """The last two axes exchanged, a view; of a tensor without axes, itself.
 
@@ -4462,7 +4884,11 @@ class Tensor:
         ((1, 2), (2, 1))
         """
     def unsqueeze_(self, dim: _int) -> Self:
-        """`unsqueeze` of the tensor itself, which is answered. See `unsqueeze`."""
+        """`unsqueeze` of the tensor itself, which is answered. See `unsqueeze`.
+
+        Arguments:
+            dim (int): along which axis
+        """
     @overload
     def squeeze(self, dim: _Dims | None = None) -> Tensor:
         """Without axes of size 1: one, several (others stay), or all of them; a view.
@@ -4491,10 +4917,18 @@ class Tensor:
         """
     @overload
     def squeeze_(self, dim: _Dims | None = None) -> Self:
-        """`squeeze` of the tensor itself, which is answered. See `squeeze`."""
+        """`squeeze` of the tensor itself, which is answered. See `squeeze`.
+
+        Arguments:
+            dim (int or ints, or None): along which axes
+        """
     @overload
     def squeeze_(self, *dim: _int) -> Self:
-        """`squeeze` of the tensor itself, which is answered. See `squeeze`."""
+        """`squeeze` of the tensor itself, which is answered. See `squeeze`.
+
+        Arguments:
+            dim (int or ints, or None): along which axes
+        """
     def unfold(self, dimension: _int, size: _int, step: _int) -> Tensor:
         """Windows of `size` positions along an axis, every `step`; the axis counts them, and a new last one is within them. A view:
         where windows overlap they share their elements.
@@ -4855,7 +5289,13 @@ class Tensor:
                 [0.3000, 0.4000]])
         """
     def renorm_(self, p: _float, dim: _int, maxnorm: _float) -> Self:
-        """`renorm`, written into the tensor, which is answered. See `renorm`."""
+        """`renorm`, written into the tensor, which is answered. See `renorm`.
+
+        Arguments:
+            p (float)
+            dim (int): along which axis
+            maxnorm (float)
+        """
     def diff(self, n: _int = 1, dim: _int = -1, prepend: Tensor | None = None, append: Tensor | None = None) -> Tensor:
         """Differences of neighbours along an axis, taken `n` times; of truth values, whether they differ. `prepend` and `append`
         are put before and after the elements first, unless `n` is 0.
@@ -4930,9 +5370,19 @@ class Tensor:
                 [ 4,  9, 15]])
         """
     def cumsum_(self, dim: _int, *, dtype: _DType | None = None) -> Self:
-        """`cumsum`, written into the tensor, which is answered. See `cumsum`."""
+        """`cumsum`, written into the tensor, which is answered. See `cumsum`.
+
+        Arguments:
+            dim (int): along which axis
+            dtype (dtype, or None): the dtype of the result
+        """
     def cumulative_sum_(self, dim: _int, *, dtype: _DType | None = None) -> Self:
-        """`cumsum`, written into the tensor, which is answered. See `cumsum`."""
+        """`cumsum`, written into the tensor, which is answered. See `cumsum`.
+
+        Arguments:
+            dim (int): along which axis
+            dtype (dtype, or None): the dtype of the result
+        """
     def cumprod(self, dim: _int, *, dtype: _DType | None = None) -> Tensor:
         """The product of each element and all before it along an axis. Integers become int64.
 
@@ -4960,9 +5410,19 @@ class Tensor:
         tensor([ 1,  2,  6, 24])
         """
     def cumprod_(self, dim: _int, *, dtype: _DType | None = None) -> Self:
-        """`cumprod`, written into the tensor, which is answered. See `cumprod`."""
+        """`cumprod`, written into the tensor, which is answered. See `cumprod`.
+
+        Arguments:
+            dim (int): along which axis
+            dtype (dtype, or None): the dtype of the result
+        """
     def cumulative_prod_(self, dim: _int, *, dtype: _DType | None = None) -> Self:
-        """`cumprod`, written into the tensor, which is answered. See `cumprod`."""
+        """`cumprod`, written into the tensor, which is answered. See `cumprod`.
+
+        Arguments:
+            dim (int): along which axis
+            dtype (dtype, or None): the dtype of the result
+        """
     def logcumsumexp(self, dim: _int) -> Tensor:
         """`log Σ eˣ` of each element and all before it along an axis, without overflow. Integers become the default float.
 
@@ -5243,7 +5703,11 @@ class Tensor:
         tensor([4, 3])
         """
     def gcd_(self, other: _Operand) -> Self:
-        """`gcd`, written into the tensor, which is answered. See `gcd`."""
+        """`gcd`, written into the tensor, which is answered. See `gcd`.
+
+        Arguments:
+            other (tensor or number): the second operand
+        """
     def lcm(self, other: _Operand) -> Tensor:
         """The least common multiple of integers, which is not negative; 0 where one of them is.
 
@@ -5257,7 +5721,11 @@ class Tensor:
         tensor([12, 18])
         """
     def lcm_(self, other: _Operand) -> Self:
-        """`lcm`, written into the tensor, which is answered. See `lcm`."""
+        """`lcm`, written into the tensor, which is answered. See `lcm`.
+
+        Arguments:
+            other (tensor or number): the second operand
+        """
     def igamma(self, other: _Operand) -> Tensor:
         """The regularised lower incomplete gamma function `P(a, x) = ∫₀ˣ tᵃ⁻¹ e⁻ᵗ dt / Γ(a)`, with the tensor as `a`, for `a` and `x` that are not
         negative. Integers become the default float; half types are computed in float32. By series and continued fractions, with a gradient by `x` alone.
@@ -5272,7 +5740,11 @@ class Tensor:
         tensor([0.6321, 0.5940])
         """
     def igamma_(self, other: _Operand) -> Self:
-        """`igamma`, written into the tensor, which is answered. See `igamma`."""
+        """`igamma`, written into the tensor, which is answered. See `igamma`.
+
+        Arguments:
+            other (tensor or number): `x`
+        """
     def igammac(self, other: _Operand) -> Tensor:
         """The regularised upper incomplete gamma function `Q(a, x) = 1 − P(a, x)`: see `igamma`.
 
@@ -5286,7 +5758,11 @@ class Tensor:
         tensor([0.3679, 0.4060])
         """
     def igammac_(self, other: _Operand) -> Self:
-        """`igammac`, written into the tensor, which is answered. See `igammac`."""
+        """`igammac`, written into the tensor, which is answered. See `igammac`.
+
+        Arguments:
+            other (tensor or number): `x`
+        """
     def i0(self) -> Tensor:
         """The modified Bessel function of the first kind and order 0. Integers become the default float.
 
@@ -5320,7 +5796,11 @@ class Tensor:
         tensor([0.4516, 1.5502])
         """
     def mvlgamma_(self, p: _int) -> Self:
-        """`mvlgamma`, written into the tensor, which is answered. See `mvlgamma`."""
+        """`mvlgamma`, written into the tensor, which is answered. See `mvlgamma`.
+
+        Arguments:
+            p (int)
+        """
 
     # Views and conversions.
     @property
@@ -7712,6 +8192,7 @@ def _layer_norm_parameters(
 ) -> tuple[Tensor | None, Tensor | None]: ...
 def _mnist(folder: _Path) -> tuple[Tensor, Tensor, Tensor, Tensor]: ...
 def _drawn_digits(train: _int, test: _int, seed: _int) -> tuple[Tensor, Tensor, Tensor, Tensor]: ...
+def _batch(samples: Sequence[Any]) -> Tensor | None: ...
 def _image(path: _Path | None, bytes: bytes, mode: str) -> Tensor: ...
 def read_csv(path: _Path, *, delimiter: str = ",", header: _bool = True) -> Table:
     """Reads a CSV file as RFC 4180 has it: `delimiter` parts fields, and with `header` the first row has the columns' names (else they are
@@ -7749,7 +8230,12 @@ def add(input: _Operand, other: _Operand, *, alpha: _Operand = 1) -> Tensor:
     """
 
 def add_(input: Tensor, other: _Operand, *, alpha: _Operand = 1) -> Tensor:
-    """`add`, written into the tensor, which is answered. See `add`."""
+    """`add`, written into the tensor, which is answered. See `add`.
+
+    Arguments:
+        other (tensor or number): the second operand
+        alpha (tensor or number, default 1): what `other` is multiplied by first
+    """
 
 def sub(input: _Operand, other: _Operand, *, alpha: _Operand = 1) -> Tensor:
     """`a − b`. Here `a` is the tensor, and `b` is `other`.
@@ -7776,10 +8262,20 @@ def subtract(input: _Operand, other: _Operand, *, alpha: _Operand = 1) -> Tensor
     """
 
 def sub_(input: Tensor, other: _Operand, *, alpha: _Operand = 1) -> Tensor:
-    """`sub`, written into the tensor, which is answered. See `sub`."""
+    """`sub`, written into the tensor, which is answered. See `sub`.
+
+    Arguments:
+        other (tensor or number): the second operand
+        alpha (tensor or number, default 1): what `other` is multiplied by first
+    """
 
 def subtract_(input: Tensor, other: _Operand, *, alpha: _Operand = 1) -> Tensor:
-    """`sub`, written into the tensor, which is answered. See `sub`."""
+    """`sub`, written into the tensor, which is answered. See `sub`.
+
+    Arguments:
+        other (tensor or number): the second operand
+        alpha (tensor or number, default 1): what `other` is multiplied by first
+    """
 
 def mul(input: _Operand, other: _Operand) -> Tensor:
     """`a · b`. Here `a` is the tensor, and `b` is `other`.
@@ -7806,10 +8302,18 @@ def multiply(input: _Operand, other: _Operand) -> Tensor:
     """
 
 def mul_(input: Tensor, other: _Operand) -> Tensor:
-    """`mul`, written into the tensor, which is answered. See `mul`."""
+    """`mul`, written into the tensor, which is answered. See `mul`.
+
+    Arguments:
+        other (tensor or number): the second operand
+    """
 
 def multiply_(input: Tensor, other: _Operand) -> Tensor:
-    """`mul`, written into the tensor, which is answered. See `mul`."""
+    """`mul`, written into the tensor, which is answered. See `mul`.
+
+    Arguments:
+        other (tensor or number): the second operand
+    """
 
 def div(input: _Operand, other: _Operand, *, rounding_mode: str | None = None) -> Tensor:
     """`a / b`, correctly rounded; integers are promoted to the default float by the public API's true division. Here `a` is the tensor, and `b` is `other`.
@@ -7854,13 +8358,28 @@ def true_divide(input: _Operand, other: _Operand, *, rounding_mode: str | None =
     """
 
 def div_(input: Tensor, other: _Operand, *, rounding_mode: str | None = None) -> Tensor:
-    """`div`, written into the tensor, which is answered. See `div`."""
+    """`div`, written into the tensor, which is answered. See `div`.
+
+    Arguments:
+        other (tensor or number): the second operand
+        rounding_mode (str, or None): "trunc" rounds towards 0, "floor" down, None not at all
+    """
 
 def divide_(input: Tensor, other: _Operand, *, rounding_mode: str | None = None) -> Tensor:
-    """`div`, written into the tensor, which is answered. See `div`."""
+    """`div`, written into the tensor, which is answered. See `div`.
+
+    Arguments:
+        other (tensor or number): the second operand
+        rounding_mode (str, or None): "trunc" rounds towards 0, "floor" down, None not at all
+    """
 
 def true_divide_(input: Tensor, other: _Operand, *, rounding_mode: str | None = None) -> Tensor:
-    """`div`, written into the tensor, which is answered. See `div`."""
+    """`div`, written into the tensor, which is answered. See `div`.
+
+    Arguments:
+        other (tensor or number): the second operand
+        rounding_mode (str, or None): "trunc" rounds towards 0, "floor" down, None not at all
+    """
 
 def maximum(input: _Operand, other: _Operand) -> Tensor:
     """The larger of `a` and `b`; NaN if either is. Here `a` is the tensor, and `b` is `other`.
@@ -7874,7 +8393,11 @@ def maximum(input: _Operand, other: _Operand) -> Tensor:
     """
 
 def maximum_(input: Tensor, other: _Operand) -> Tensor:
-    """`maximum`, written into the tensor, which is answered. See `maximum`."""
+    """`maximum`, written into the tensor, which is answered. See `maximum`.
+
+    Arguments:
+        other (tensor or number): the second operand
+    """
 
 def minimum(input: _Operand, other: _Operand) -> Tensor:
     """The smaller of `a` and `b`; NaN if either is. Here `a` is the tensor, and `b` is `other`.
@@ -7888,7 +8411,11 @@ def minimum(input: _Operand, other: _Operand) -> Tensor:
     """
 
 def minimum_(input: Tensor, other: _Operand) -> Tensor:
-    """`minimum`, written into the tensor, which is answered. See `minimum`."""
+    """`minimum`, written into the tensor, which is answered. See `minimum`.
+
+    Arguments:
+        other (tensor or number): the second operand
+    """
 
 def neg(input: Tensor) -> Tensor:
     """`−a`.
@@ -8273,10 +8800,18 @@ def arctan2(input: _Operand, other: _Operand) -> Tensor:
     """
 
 def atan2_(input: Tensor, other: _Operand) -> Tensor:
-    """`atan2`, written into the tensor, which is answered. See `atan2`."""
+    """`atan2`, written into the tensor, which is answered. See `atan2`.
+
+    Arguments:
+        other (tensor or number): the second operand
+    """
 
 def arctan2_(input: Tensor, other: _Operand) -> Tensor:
-    """`atan2`, written into the tensor, which is answered. See `atan2`."""
+    """`atan2`, written into the tensor, which is answered. See `atan2`.
+
+    Arguments:
+        other (tensor or number): the second operand
+    """
 
 def sinh(input: Tensor) -> Tensor:
     """The hyperbolic sine.
@@ -8499,7 +9034,11 @@ def copysign(input: _Operand, other: _Operand) -> Tensor:
     """
 
 def copysign_(input: Tensor, other: _Operand) -> Tensor:
-    """`copysign`, written into the tensor, which is answered. See `copysign`."""
+    """`copysign`, written into the tensor, which is answered. See `copysign`.
+
+    Arguments:
+        other (tensor or number): the second operand
+    """
 
 def floor(input: Tensor) -> Tensor:
     """The largest whole number that is no larger. Integers stay.
@@ -8550,10 +9089,18 @@ def _special_round(input: Tensor, *, decimals: _int = 0) -> Tensor:
     """
 
 def round_(input: Tensor, *, decimals: _int = 0) -> Tensor:
-    """`round`, written into the tensor, which is answered. See `round`."""
+    """`round`, written into the tensor, which is answered. See `round`.
+
+    Arguments:
+        decimals (int, default 0): how many digits behind the point are kept, or below 0 how many before it become 0
+    """
 
 def _special_round_(input: Tensor, *, decimals: _int = 0) -> Tensor:
-    """`round`, written into the tensor, which is answered. See `round`."""
+    """`round`, written into the tensor, which is answered. See `round`.
+
+    Arguments:
+        decimals (int, default 0): how many digits behind the point are kept, or below 0 how many before it become 0
+    """
 
 def trunc(input: Tensor) -> Tensor:
     """The whole number next towards zero. Integers stay.
@@ -8589,7 +9136,11 @@ def fmod(input: _Operand, other: _Operand) -> Tensor:
     """
 
 def fmod_(input: Tensor, other: _Operand) -> Tensor:
-    """`fmod`, written into the tensor, which is answered. See `fmod`."""
+    """`fmod`, written into the tensor, which is answered. See `fmod`.
+
+    Arguments:
+        other (tensor or number): the second operand
+    """
 
 def bitwise_and(input: _Operand, other: _Operand) -> Tensor:
     """The bits that are set in both integers; of truth values, `logical_and`. Here `a` is the tensor, and `b` is `other`.
@@ -8603,7 +9154,11 @@ def bitwise_and(input: _Operand, other: _Operand) -> Tensor:
     """
 
 def bitwise_and_(input: Tensor, other: _Operand) -> Tensor:
-    """`bitwise_and`, written into the tensor, which is answered. See `bitwise_and`."""
+    """`bitwise_and`, written into the tensor, which is answered. See `bitwise_and`.
+
+    Arguments:
+        other (tensor or number): the second operand
+    """
 
 def bitwise_or(input: _Operand, other: _Operand) -> Tensor:
     """The bits that are set in either integer; of truth values, `logical_or`. Here `a` is the tensor, and `b` is `other`.
@@ -8617,7 +9172,11 @@ def bitwise_or(input: _Operand, other: _Operand) -> Tensor:
     """
 
 def bitwise_or_(input: Tensor, other: _Operand) -> Tensor:
-    """`bitwise_or`, written into the tensor, which is answered. See `bitwise_or`."""
+    """`bitwise_or`, written into the tensor, which is answered. See `bitwise_or`.
+
+    Arguments:
+        other (tensor or number): the second operand
+    """
 
 def bitwise_xor(input: _Operand, other: _Operand) -> Tensor:
     """The bits that are set in one of two integers; of truth values, `logical_xor`. Here `a` is the tensor, and `b` is `other`.
@@ -8631,7 +9190,11 @@ def bitwise_xor(input: _Operand, other: _Operand) -> Tensor:
     """
 
 def bitwise_xor_(input: Tensor, other: _Operand) -> Tensor:
-    """`bitwise_xor`, written into the tensor, which is answered. See `bitwise_xor`."""
+    """`bitwise_xor`, written into the tensor, which is answered. See `bitwise_xor`.
+
+    Arguments:
+        other (tensor or number): the second operand
+    """
 
 def bitwise_left_shift(input: _Operand, other: _Operand) -> Tensor:
     """The bits of an integer moved up by `b`; 0 where `b` is negative or not smaller than the number of bits. Here `a` is the tensor, and `b` is `other`.
@@ -8645,7 +9208,11 @@ def bitwise_left_shift(input: _Operand, other: _Operand) -> Tensor:
     """
 
 def bitwise_left_shift_(input: Tensor, other: _Operand) -> Tensor:
-    """`bitwise_left_shift`, written into the tensor, which is answered. See `bitwise_left_shift`."""
+    """`bitwise_left_shift`, written into the tensor, which is answered. See `bitwise_left_shift`.
+
+    Arguments:
+        other (tensor or number): the second operand
+    """
 
 def bitwise_right_shift(input: _Operand, other: _Operand) -> Tensor:
     """The bits of an integer moved down by `b`, its sign kept; the sign alone where `b` is negative or not smaller than
@@ -8660,7 +9227,11 @@ def bitwise_right_shift(input: _Operand, other: _Operand) -> Tensor:
     """
 
 def bitwise_right_shift_(input: Tensor, other: _Operand) -> Tensor:
-    """`bitwise_right_shift`, written into the tensor, which is answered. See `bitwise_right_shift`."""
+    """`bitwise_right_shift`, written into the tensor, which is answered. See `bitwise_right_shift`.
+
+    Arguments:
+        other (tensor or number): the second operand
+    """
 
 def lt(input: _Operand, other: _Operand) -> Tensor:
     """`a < b`. Here `a` is the tensor, and `b` is `other`.
@@ -8685,10 +9256,18 @@ def less(input: _Operand, other: _Operand) -> Tensor:
     """
 
 def lt_(input: Tensor, other: _Operand) -> Tensor:
-    """`lt`, written into the tensor, which is answered. See `lt`."""
+    """`lt`, written into the tensor, which is answered. See `lt`.
+
+    Arguments:
+        other (tensor or number): the second operand
+    """
 
 def less_(input: Tensor, other: _Operand) -> Tensor:
-    """`lt`, written into the tensor, which is answered. See `lt`."""
+    """`lt`, written into the tensor, which is answered. See `lt`.
+
+    Arguments:
+        other (tensor or number): the second operand
+    """
 
 def le(input: _Operand, other: _Operand) -> Tensor:
     """`a ≤ b`. Here `a` is the tensor, and `b` is `other`.
@@ -8713,10 +9292,18 @@ def less_equal(input: _Operand, other: _Operand) -> Tensor:
     """
 
 def le_(input: Tensor, other: _Operand) -> Tensor:
-    """`le`, written into the tensor, which is answered. See `le`."""
+    """`le`, written into the tensor, which is answered. See `le`.
+
+    Arguments:
+        other (tensor or number): the second operand
+    """
 
 def less_equal_(input: Tensor, other: _Operand) -> Tensor:
-    """`le`, written into the tensor, which is answered. See `le`."""
+    """`le`, written into the tensor, which is answered. See `le`.
+
+    Arguments:
+        other (tensor or number): the second operand
+    """
 
 def eq(input: _Operand, other: _Operand) -> Tensor:
     """`a = b`. Here `a` is the tensor, and `b` is `other`.
@@ -8730,7 +9317,11 @@ def eq(input: _Operand, other: _Operand) -> Tensor:
     """
 
 def eq_(input: Tensor, other: _Operand) -> Tensor:
-    """`eq`, written into the tensor, which is answered. See `eq`."""
+    """`eq`, written into the tensor, which is answered. See `eq`.
+
+    Arguments:
+        other (tensor or number): the second operand
+    """
 
 def ne(input: _Operand, other: _Operand) -> Tensor:
     """`a ≠ b`; true when either is NaN. Here `a` is the tensor, and `b` is `other`.
@@ -8755,10 +9346,18 @@ def not_equal(input: _Operand, other: _Operand) -> Tensor:
     """
 
 def ne_(input: Tensor, other: _Operand) -> Tensor:
-    """`ne`, written into the tensor, which is answered. See `ne`."""
+    """`ne`, written into the tensor, which is answered. See `ne`.
+
+    Arguments:
+        other (tensor or number): the second operand
+    """
 
 def not_equal_(input: Tensor, other: _Operand) -> Tensor:
-    """`ne`, written into the tensor, which is answered. See `ne`."""
+    """`ne`, written into the tensor, which is answered. See `ne`.
+
+    Arguments:
+        other (tensor or number): the second operand
+    """
 
 def logical_and(input: _Operand, other: _Operand) -> Tensor:
     """`a` and `b`. Here `a` is the tensor, and `b` is `other`.
@@ -8772,7 +9371,11 @@ def logical_and(input: _Operand, other: _Operand) -> Tensor:
     """
 
 def logical_and_(input: Tensor, other: _Operand) -> Tensor:
-    """`logical_and`, written into the tensor, which is answered. See `logical_and`."""
+    """`logical_and`, written into the tensor, which is answered. See `logical_and`.
+
+    Arguments:
+        other (tensor or number): the second operand
+    """
 
 def logical_or(input: _Operand, other: _Operand) -> Tensor:
     """`a` or `b`. Here `a` is the tensor, and `b` is `other`.
@@ -8786,7 +9389,11 @@ def logical_or(input: _Operand, other: _Operand) -> Tensor:
     """
 
 def logical_or_(input: Tensor, other: _Operand) -> Tensor:
-    """`logical_or`, written into the tensor, which is answered. See `logical_or`."""
+    """`logical_or`, written into the tensor, which is answered. See `logical_or`.
+
+    Arguments:
+        other (tensor or number): the second operand
+    """
 
 def logical_xor(input: _Operand, other: _Operand) -> Tensor:
     """`a` or `b`, not both. Here `a` is the tensor, and `b` is `other`.
@@ -8800,7 +9407,11 @@ def logical_xor(input: _Operand, other: _Operand) -> Tensor:
     """
 
 def logical_xor_(input: Tensor, other: _Operand) -> Tensor:
-    """`logical_xor`, written into the tensor, which is answered. See `logical_xor`."""
+    """`logical_xor`, written into the tensor, which is answered. See `logical_xor`.
+
+    Arguments:
+        other (tensor or number): the second operand
+    """
 
 def logical_not(input: Tensor) -> Tensor:
     """Not `a`.
@@ -8852,7 +9463,11 @@ def _nn_leaky_relu(input: Tensor, negative_slope: _float = 0.01) -> Tensor:
     """
 
 def _nn_leaky_relu_(input: Tensor, negative_slope: _float = 0.01) -> Tensor:
-    """`leaky_relu`, written into the tensor, which is answered. See `leaky_relu`."""
+    """`leaky_relu`, written into the tensor, which is answered. See `leaky_relu`.
+
+    Arguments:
+        negative_slope (float, default 0.01)
+    """
 
 def celu(input: Tensor, alpha: _float = 1.0) -> Tensor:
     """`x`, or `alpha (exp(x / alpha) − 1)` where `x` is not positive (Barron, 2017). Integers become the default float.
@@ -8881,10 +9496,18 @@ def _nn_celu(input: Tensor, alpha: _float = 1.0) -> Tensor:
     """
 
 def celu_(input: Tensor, alpha: _float = 1.0) -> Tensor:
-    """`celu`, written into the tensor, which is answered. See `celu`."""
+    """`celu`, written into the tensor, which is answered. See `celu`.
+
+    Arguments:
+        alpha (float, default 1.0)
+    """
 
 def _nn_celu_(input: Tensor, alpha: _float = 1.0) -> Tensor:
-    """`celu`, written into the tensor, which is answered. See `celu`."""
+    """`celu`, written into the tensor, which is answered. See `celu`.
+
+    Arguments:
+        alpha (float, default 1.0)
+    """
 
 def _nn_elu(input: Tensor, alpha: _float = 1.0) -> Tensor:
     """`x`, or `alpha (eˣ − 1)` where `x` is not positive (Clevert, Unterthiner and Hochreiter, 2015). Integers become the default float.
@@ -8898,7 +9521,11 @@ def _nn_elu(input: Tensor, alpha: _float = 1.0) -> Tensor:
     """
 
 def _nn_elu_(input: Tensor, alpha: _float = 1.0) -> Tensor:
-    """`elu`, written into the tensor, which is answered. See `nn.functional.elu`."""
+    """`elu`, written into the tensor, which is answered. See `nn.functional.elu`.
+
+    Arguments:
+        alpha (float, default 1.0)
+    """
 
 def selu(input: Tensor) -> Tensor:
     """`elu` with the scales that keep mean 0 and variance 1 from layer to layer (Klambauer et al., 2017). Integers become the default float.
@@ -8949,10 +9576,20 @@ def _nn_softplus(input: Tensor, beta: _float = 1.0, threshold: _float = 20.0) ->
     """
 
 def softplus_(input: Tensor, beta: _float = 1.0, threshold: _float = 20.0) -> Tensor:
-    """`softplus`, written into the tensor, which is answered. See `softplus`."""
+    """`softplus`, written into the tensor, which is answered. See `softplus`.
+
+    Arguments:
+        beta (float, default 1.0)
+        threshold (float, default 20.0)
+    """
 
 def _nn_softplus_(input: Tensor, beta: _float = 1.0, threshold: _float = 20.0) -> Tensor:
-    """`softplus`, written into the tensor, which is answered. See `softplus`."""
+    """`softplus`, written into the tensor, which is answered. See `softplus`.
+
+    Arguments:
+        beta (float, default 1.0)
+        threshold (float, default 20.0)
+    """
 
 def _nn_hardtanh(input: Tensor, min_val: _float = -1.0, max_val: _float = 1.0) -> Tensor:
     """`x`, no smaller than `min_val` and no larger than `max_val`; the gradient is 0 at the bounds. Integers stay.
@@ -8969,7 +9606,12 @@ def _nn_hardtanh(input: Tensor, min_val: _float = -1.0, max_val: _float = 1.0) -
     """
 
 def _nn_hardtanh_(input: Tensor, min_val: _float = -1.0, max_val: _float = 1.0) -> Tensor:
-    """`hardtanh`, written into the tensor, which is answered. See `nn.functional.hardtanh`."""
+    """`hardtanh`, written into the tensor, which is answered. See `nn.functional.hardtanh`.
+
+    Arguments:
+        min_val (float, default -1.0)
+        max_val (float, default 1.0)
+    """
 
 def _nn_relu6(input: Tensor) -> Tensor:
     """`x`, no smaller than 0 and no larger than 6; the gradient is 0 at the bounds. Integers stay.
@@ -9135,10 +9777,20 @@ def _nn_threshold(input: Tensor, threshold: _float, value: _float) -> Tensor:
     """
 
 def threshold_(input: Tensor, threshold: _float, value: _float) -> Tensor:
-    """`threshold`, written into the tensor, which is answered. See `threshold`."""
+    """`threshold`, written into the tensor, which is answered. See `threshold`.
+
+    Arguments:
+        threshold (float)
+        value (float)
+    """
 
 def _nn_threshold_(input: Tensor, threshold: _float, value: _float) -> Tensor:
-    """`threshold`, written into the tensor, which is answered. See `threshold`."""
+    """`threshold`, written into the tensor, which is answered. See `threshold`.
+
+    Arguments:
+        threshold (float)
+        value (float)
+    """
 
 def _nn_glu(input: Tensor, dim: _int = -1) -> Tensor:
     """The first half along an axis, times the sigmoid of the second (Dauphin et al., 2017). Integers become the default float.
@@ -9280,10 +9932,24 @@ def _nn_rrelu(input: Tensor, lower: _float = 0.125, upper: _float = 0.3333333333
     """
 
 def rrelu_(input: Tensor, lower: _float = 0.125, upper: _float = 0.3333333333333333, training: _bool = False, *, generator: Generator | None = None) -> Tensor:
-    """`rrelu`, written into the tensor, which is answered. See `rrelu`."""
+    """`rrelu`, written into the tensor, which is answered. See `rrelu`.
+
+    Arguments:
+        lower (float, default 0.125)
+        upper (float, default 0.3333333333333333)
+        training (bool, default False)
+        generator (Generator, or None): where random numbers are drawn from, by itself the default one
+    """
 
 def _nn_rrelu_(input: Tensor, lower: _float = 0.125, upper: _float = 0.3333333333333333, training: _bool = False, *, generator: Generator | None = None) -> Tensor:
-    """`rrelu`, written into the tensor, which is answered. See `rrelu`."""
+    """`rrelu`, written into the tensor, which is answered. See `rrelu`.
+
+    Arguments:
+        lower (float, default 0.125)
+        upper (float, default 0.3333333333333333)
+        training (bool, default False)
+        generator (Generator, or None): where random numbers are drawn from, by itself the default one
+    """
 
 def _nn_scaled_dot_product_attention(input: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | None = None, dropout_p: _float = 0.0, is_causal: _bool = False, *, scale: _float | None = None, enable_gqa: _bool = False) -> Tensor:
     """Attention (Vaswani et al., 2017): for queries `[…, l, e]`, keys `[…, s, e]` and values `[…, s, v]`, the means `[…, l, v]` of the
@@ -9941,7 +10607,11 @@ def tril(input: Tensor, diagonal: _int = 0) -> Tensor:
     """
 
 def tril_(input: Tensor, diagonal: _int = 0) -> Tensor:
-    """`tril`, written into the tensor, which is answered. See `tril`."""
+    """`tril`, written into the tensor, which is answered. See `tril`.
+
+    Arguments:
+        diagonal (int, default 0)
+    """
 
 def triu(input: Tensor, diagonal: _int = 0) -> Tensor:
     """The elements on the diagonal `diagonal` of the last two axes (above the main one, if it is positive) and above it;
@@ -9960,7 +10630,11 @@ def triu(input: Tensor, diagonal: _int = 0) -> Tensor:
     """
 
 def triu_(input: Tensor, diagonal: _int = 0) -> Tensor:
-    """`triu`, written into the tensor, which is answered. See `triu`."""
+    """`triu`, written into the tensor, which is answered. See `triu`.
+
+    Arguments:
+        diagonal (int, default 0)
+    """
 
 def tril_indices(row: _int, col: _int, offset: _int = 0, *, dtype: _DType | None = None, device: _Device | None = None) -> Tensor:
     """The positions of the lower triangle of a matrix, row by row: `[2, n]`, rows first.
@@ -10189,7 +10863,12 @@ def _nn_dropout(input: Tensor, p: _float = 0.5, training: _bool = True) -> Tenso
     """
 
 def _nn_dropout_(input: Tensor, p: _float = 0.5, training: _bool = True) -> Tensor:
-    """`dropout`, written into the tensor, which is answered. See `dropout`."""
+    """`dropout`, written into the tensor, which is answered. See `dropout`.
+
+    Arguments:
+        p (float, default 0.5)
+        training (bool, default True)
+    """
 
 def feature_dropout(input: Tensor, p: _float = 0.5, training: _bool = True) -> Tensor:
     """`dropout` of whole channels: of all behind the first two axes together.
@@ -10206,7 +10885,12 @@ def feature_dropout(input: Tensor, p: _float = 0.5, training: _bool = True) -> T
     """
 
 def feature_dropout_(input: Tensor, p: _float = 0.5, training: _bool = True) -> Tensor:
-    """`feature_dropout`, written into the tensor, which is answered. See `feature_dropout`."""
+    """`feature_dropout`, written into the tensor, which is answered. See `feature_dropout`.
+
+    Arguments:
+        p (float, default 0.5): the probability
+        training (bool, default True): whether anything is left out
+    """
 
 def _nn_dropout1d(input: Tensor, p: _float = 0.5, training: _bool = True) -> Tensor:
     """`dropout` of whole channels of `[n, channels, length]` or `[channels, length]`.
@@ -10224,7 +10908,12 @@ def _nn_dropout1d(input: Tensor, p: _float = 0.5, training: _bool = True) -> Ten
     """
 
 def _nn_dropout1d_(input: Tensor, p: _float = 0.5, training: _bool = True) -> Tensor:
-    """`dropout1d`, written into the tensor, which is answered. See `nn.functional.dropout1d`."""
+    """`dropout1d`, written into the tensor, which is answered. See `nn.functional.dropout1d`.
+
+    Arguments:
+        p (float, default 0.5): the probability
+        training (bool, default True): whether anything is left out
+    """
 
 def _nn_dropout2d(input: Tensor, p: _float = 0.5, training: _bool = True) -> Tensor:
     """`dropout` of whole channels of `[n, channels, height, width]`: of all behind the first two axes together.
@@ -10242,7 +10931,12 @@ def _nn_dropout2d(input: Tensor, p: _float = 0.5, training: _bool = True) -> Ten
     """
 
 def _nn_dropout2d_(input: Tensor, p: _float = 0.5, training: _bool = True) -> Tensor:
-    """`dropout2d`, written into the tensor, which is answered. See `nn.functional.dropout2d`."""
+    """`dropout2d`, written into the tensor, which is answered. See `nn.functional.dropout2d`.
+
+    Arguments:
+        p (float, default 0.5): the probability
+        training (bool, default True): whether anything is left out
+    """
 
 def _nn_dropout3d(input: Tensor, p: _float = 0.5, training: _bool = True) -> Tensor:
     """`dropout` of whole channels of `[n, channels, depth, height, width]`, or of that without a batch.
@@ -10260,7 +10954,12 @@ def _nn_dropout3d(input: Tensor, p: _float = 0.5, training: _bool = True) -> Ten
     """
 
 def _nn_dropout3d_(input: Tensor, p: _float = 0.5, training: _bool = True) -> Tensor:
-    """`dropout3d`, written into the tensor, which is answered. See `nn.functional.dropout3d`."""
+    """`dropout3d`, written into the tensor, which is answered. See `nn.functional.dropout3d`.
+
+    Arguments:
+        p (float, default 0.5): the probability
+        training (bool, default True): whether anything is left out
+    """
 
 def alpha_dropout(input: Tensor, p: _float = 0.5, training: _bool = False) -> Tensor:
     """In training, the least value of `selu` with probability `p`, shifted and scaled so that mean 0 and variance 1 stay (Klambauer
@@ -10293,10 +10992,20 @@ def _nn_alpha_dropout(input: Tensor, p: _float = 0.5, training: _bool = False) -
     """
 
 def alpha_dropout_(input: Tensor, p: _float = 0.5, training: _bool = False) -> Tensor:
-    """`alpha_dropout`, written into the tensor, which is answered. See `alpha_dropout`."""
+    """`alpha_dropout`, written into the tensor, which is answered. See `alpha_dropout`.
+
+    Arguments:
+        p (float, default 0.5)
+        training (bool, default False)
+    """
 
 def _nn_alpha_dropout_(input: Tensor, p: _float = 0.5, training: _bool = False) -> Tensor:
-    """`alpha_dropout`, written into the tensor, which is answered. See `alpha_dropout`."""
+    """`alpha_dropout`, written into the tensor, which is answered. See `alpha_dropout`.
+
+    Arguments:
+        p (float, default 0.5)
+        training (bool, default False)
+    """
 
 def feature_alpha_dropout(input: Tensor, p: _float = 0.5, training: _bool = False) -> Tensor:
     """`alpha_dropout` of whole channels: of all behind the first two axes together.
@@ -10327,10 +11036,20 @@ def _nn_feature_alpha_dropout(input: Tensor, p: _float = 0.5, training: _bool = 
     """
 
 def feature_alpha_dropout_(input: Tensor, p: _float = 0.5, training: _bool = False) -> Tensor:
-    """`feature_alpha_dropout`, written into the tensor, which is answered. See `feature_alpha_dropout`."""
+    """`feature_alpha_dropout`, written into the tensor, which is answered. See `feature_alpha_dropout`.
+
+    Arguments:
+        p (float, default 0.5): the probability
+        training (bool, default False): whether anything is left out
+    """
 
 def _nn_feature_alpha_dropout_(input: Tensor, p: _float = 0.5, training: _bool = False) -> Tensor:
-    """`feature_alpha_dropout`, written into the tensor, which is answered. See `feature_alpha_dropout`."""
+    """`feature_alpha_dropout`, written into the tensor, which is answered. See `feature_alpha_dropout`.
+
+    Arguments:
+        p (float, default 0.5): the probability
+        training (bool, default False): whether anything is left out
+    """
 
 def gt(input: _Operand, other: _Operand) -> Tensor:
     """`self > other`.
@@ -10359,10 +11078,18 @@ def greater(input: _Operand, other: _Operand) -> Tensor:
     """
 
 def gt_(input: Tensor, other: _Operand) -> Tensor:
-    """`gt`, written into the tensor, which is answered. See `gt`."""
+    """`gt`, written into the tensor, which is answered. See `gt`.
+
+    Arguments:
+        other (tensor or number): the second operand
+    """
 
 def greater_(input: Tensor, other: _Operand) -> Tensor:
-    """`gt`, written into the tensor, which is answered. See `gt`."""
+    """`gt`, written into the tensor, which is answered. See `gt`.
+
+    Arguments:
+        other (tensor or number): the second operand
+    """
 
 def ge(input: _Operand, other: _Operand) -> Tensor:
     """`self ≥ other`.
@@ -10391,10 +11118,18 @@ def greater_equal(input: _Operand, other: _Operand) -> Tensor:
     """
 
 def ge_(input: Tensor, other: _Operand) -> Tensor:
-    """`ge`, written into the tensor, which is answered. See `ge`."""
+    """`ge`, written into the tensor, which is answered. See `ge`.
+
+    Arguments:
+        other (tensor or number): the second operand
+    """
 
 def greater_equal_(input: Tensor, other: _Operand) -> Tensor:
-    """`ge`, written into the tensor, which is answered. See `ge`."""
+    """`ge`, written into the tensor, which is answered. See `ge`.
+
+    Arguments:
+        other (tensor or number): the second operand
+    """
 
 def rsub(input: _Operand, other: _Operand, *, alpha: _Operand = 1) -> Tensor:
     """`other − alpha · self`.
@@ -10425,7 +11160,11 @@ def remainder(input: _Operand, other: _Operand) -> Tensor:
     """
 
 def remainder_(input: Tensor, other: _Operand) -> Tensor:
-    """`remainder`, written into the tensor, which is answered. See `remainder`."""
+    """`remainder`, written into the tensor, which is answered. See `remainder`.
+
+    Arguments:
+        other (tensor or number): the second operand
+    """
 
 def floor_divide(input: _Operand, other: _Operand) -> Tensor:
     """`⌊self / other⌋`, as Python's `//`.
@@ -10441,7 +11180,11 @@ def floor_divide(input: _Operand, other: _Operand) -> Tensor:
     """
 
 def floor_divide_(input: Tensor, other: _Operand) -> Tensor:
-    """`floor_divide`, written into the tensor, which is answered. See `floor_divide`."""
+    """`floor_divide`, written into the tensor, which is answered. See `floor_divide`.
+
+    Arguments:
+        other (tensor or number): the second operand
+    """
 
 def pow(input: _Operand, exponent: _Operand) -> Tensor:
     """`self` to a power: a tensor or a number. The exponents 2, 3, 1, 0.5, −1 and 0 take shorter ways, as in PyTorch.
@@ -10461,7 +11204,11 @@ def pow(input: _Operand, exponent: _Operand) -> Tensor:
     """
 
 def pow_(input: Tensor, exponent: _Operand) -> Tensor:
-    """`pow`, written into the tensor, which is answered. See `pow`."""
+    """`pow`, written into the tensor, which is answered. See `pow`.
+
+    Arguments:
+        exponent (tensor or number)
+    """
 
 def float_power(input: _Operand, exponent: _Operand) -> Tensor:
     """`self` to a power, in float64.
@@ -10477,7 +11224,11 @@ def float_power(input: _Operand, exponent: _Operand) -> Tensor:
     """
 
 def float_power_(input: Tensor, exponent: _Operand) -> Tensor:
-    """`float_power`, written into the tensor, which is answered. See `float_power`."""
+    """`float_power`, written into the tensor, which is answered. See `float_power`.
+
+    Arguments:
+        exponent (tensor or number): the power
+    """
 
 def clamp(input: _Operand, min: _Operand | None = None, max: _Operand | None = None) -> Tensor:
     """Values no smaller than `min` and no larger than `max` (numbers or tensors), where given (`max`, if it is below
@@ -10518,10 +11269,20 @@ def clip(input: _Operand, min: _Operand | None = None, max: _Operand | None = No
     """
 
 def clamp_(input: Tensor, min: _Operand | None = None, max: _Operand | None = None) -> Tensor:
-    """`clamp`, written into the tensor, which is answered. See `clamp`."""
+    """`clamp`, written into the tensor, which is answered. See `clamp`.
+
+    Arguments:
+        min (tensor or number, or None)
+        max (tensor or number, or None)
+    """
 
 def clip_(input: Tensor, min: _Operand | None = None, max: _Operand | None = None) -> Tensor:
-    """`clamp`, written into the tensor, which is answered. See `clamp`."""
+    """`clamp`, written into the tensor, which is answered. See `clamp`.
+
+    Arguments:
+        min (tensor or number, or None)
+        max (tensor or number, or None)
+    """
 
 def clamp_min(input: _Operand, min: _Operand) -> Tensor:
     """Values no smaller than `min`, as `clamp`.
@@ -10537,7 +11298,11 @@ def clamp_min(input: _Operand, min: _Operand) -> Tensor:
     """
 
 def clamp_min_(input: Tensor, min: _Operand) -> Tensor:
-    """`clamp_min`, written into the tensor, which is answered. See `clamp_min`."""
+    """`clamp_min`, written into the tensor, which is answered. See `clamp_min`.
+
+    Arguments:
+        min (tensor or number)
+    """
 
 def clamp_max(input: _Operand, max: _Operand) -> Tensor:
     """Values no larger than `max`, as `clamp`.
@@ -10553,7 +11318,11 @@ def clamp_max(input: _Operand, max: _Operand) -> Tensor:
     """
 
 def clamp_max_(input: Tensor, max: _Operand) -> Tensor:
-    """`clamp_max`, written into the tensor, which is answered. See `clamp_max`."""
+    """`clamp_max`, written into the tensor, which is answered. See `clamp_max`.
+
+    Arguments:
+        max (tensor or number)
+    """
 
 def frac(input: Tensor) -> Tensor:
     """What is left of the number without its whole part; its sign stays.
@@ -10799,10 +11568,18 @@ def _special_logit(input: Tensor, eps: _float | None = None) -> Tensor:
     """
 
 def logit_(input: Tensor, eps: _float | None = None) -> Tensor:
-    """`logit`, written into the tensor, which is answered. See `logit`."""
+    """`logit`, written into the tensor, which is answered. See `logit`.
+
+    Arguments:
+        eps (float, or None)
+    """
 
 def _special_logit_(input: Tensor, eps: _float | None = None) -> Tensor:
-    """`logit`, written into the tensor, which is answered. See `logit`."""
+    """`logit`, written into the tensor, which is answered. See `logit`.
+
+    Arguments:
+        eps (float, or None)
+    """
 
 def nan_to_num(input: Tensor, nan: _float | None = 0.0, posinf: _float | None = None, neginf: _float | None = None) -> Tensor:
     """NaN and infinities replaced by numbers: `nan`, and the largest and the least number of the dtype unless others are
@@ -10819,7 +11596,13 @@ def nan_to_num(input: Tensor, nan: _float | None = 0.0, posinf: _float | None = 
     """
 
 def nan_to_num_(input: Tensor, nan: _float | None = 0.0, posinf: _float | None = None, neginf: _float | None = None) -> Tensor:
-    """`nan_to_num`, written into the tensor, which is answered. See `nan_to_num`."""
+    """`nan_to_num`, written into the tensor, which is answered. See `nan_to_num`.
+
+    Arguments:
+        nan (float, default 0.0)
+        posinf (float, or None): what stands for ∞
+        neginf (float, or None): what stands for −∞
+    """
 
 def lerp(input: _Operand, end: Tensor, weight: _Operand) -> Tensor:
     """`self + weight · (end − self)`, from the nearer end; the weight is a number or a tensor.
@@ -10836,7 +11619,12 @@ def lerp(input: _Operand, end: Tensor, weight: _Operand) -> Tensor:
     """
 
 def lerp_(input: Tensor, end: Tensor, weight: _Operand) -> Tensor:
-    """`lerp`, written into the tensor, which is answered. See `lerp`."""
+    """`lerp`, written into the tensor, which is answered. See `lerp`.
+
+    Arguments:
+        end (tensor)
+        weight (tensor or number)
+    """
 
 def addcmul(input: _Operand, tensor1: Tensor, tensor2: Tensor, *, value: _Operand = 1) -> Tensor:
     """`self + value · tensor1 · tensor2`.
@@ -10854,7 +11642,13 @@ def addcmul(input: _Operand, tensor1: Tensor, tensor2: Tensor, *, value: _Operan
     """
 
 def addcmul_(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: _Operand = 1) -> Tensor:
-    """`addcmul`, written into the tensor, which is answered. See `addcmul`."""
+    """`addcmul`, written into the tensor, which is answered. See `addcmul`.
+
+    Arguments:
+        tensor1 (tensor)
+        tensor2 (tensor)
+        value (tensor or number, default 1)
+    """
 
 def addcdiv(input: _Operand, tensor1: Tensor, tensor2: Tensor, *, value: _Operand = 1) -> Tensor:
     """`self + value · tensor1 / tensor2`.
@@ -10872,7 +11666,13 @@ def addcdiv(input: _Operand, tensor1: Tensor, tensor2: Tensor, *, value: _Operan
     """
 
 def addcdiv_(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: _Operand = 1) -> Tensor:
-    """`addcdiv`, written into the tensor, which is answered. See `addcdiv`."""
+    """`addcdiv`, written into the tensor, which is answered. See `addcdiv`.
+
+    Arguments:
+        tensor1 (tensor)
+        tensor2 (tensor)
+        value (tensor or number, default 1)
+    """
 
 def xlogy(input: _Operand, other: _Operand) -> Tensor:
     """`self · log other`, and 0 where `self` is 0 and `other` a number. Integers become the default float.
@@ -10901,10 +11701,18 @@ def _special_xlogy(input: _Operand, other: _Operand) -> Tensor:
     """
 
 def xlogy_(input: Tensor, other: _Operand) -> Tensor:
-    """`xlogy`, written into the tensor, which is answered. See `xlogy`."""
+    """`xlogy`, written into the tensor, which is answered. See `xlogy`.
+
+    Arguments:
+        other (tensor or number): the second operand
+    """
 
 def _special_xlogy_(input: Tensor, other: _Operand) -> Tensor:
-    """`xlogy`, written into the tensor, which is answered. See `xlogy`."""
+    """`xlogy`, written into the tensor, which is answered. See `xlogy`.
+
+    Arguments:
+        other (tensor or number): the second operand
+    """
 
 def _special_xlog1py(input: _Operand, other: _Operand) -> Tensor:
     """`self · log(1 + other)`, and 0 where `self` is 0 and `other` a number. Integers become the default float.
@@ -10959,7 +11767,11 @@ def heaviside(input: Tensor, values: Tensor) -> Tensor:
     """
 
 def heaviside_(input: Tensor, values: Tensor) -> Tensor:
-    """`heaviside`, written into the tensor, which is answered. See `heaviside`."""
+    """`heaviside`, written into the tensor, which is answered. See `heaviside`.
+
+    Arguments:
+        values (tensor)
+    """
 
 def fmax(input: _Operand, other: _Operand) -> Tensor:
     """The larger one; where one is NaN, the other.
@@ -11001,7 +11813,11 @@ def hypot(input: _Operand, other: _Operand) -> Tensor:
     """
 
 def hypot_(input: Tensor, other: _Operand) -> Tensor:
-    """`hypot`, written into the tensor, which is answered. See `hypot`."""
+    """`hypot`, written into the tensor, which is answered. See `hypot`.
+
+    Arguments:
+        other (tensor or number): the second operand
+    """
 
 def nextafter(input: _Operand, other: _Operand) -> Tensor:
     """The next number of the dtype after `self` towards `other`.
@@ -11017,7 +11833,11 @@ def nextafter(input: _Operand, other: _Operand) -> Tensor:
     """
 
 def nextafter_(input: Tensor, other: _Operand) -> Tensor:
-    """`nextafter`, written into the tensor, which is answered. See `nextafter`."""
+    """`nextafter`, written into the tensor, which is answered. See `nextafter`.
+
+    Arguments:
+        other (tensor or number): the second operand
+    """
 
 def ldexp(input: _Operand, other: _Operand) -> Tensor:
     """`self · 2^other`. Integers become the default float.
@@ -11033,7 +11853,11 @@ def ldexp(input: _Operand, other: _Operand) -> Tensor:
     """
 
 def ldexp_(input: Tensor, other: _Operand) -> Tensor:
-    """`ldexp`, written into the tensor, which is answered. See `ldexp`."""
+    """`ldexp`, written into the tensor, which is answered. See `ldexp`.
+
+    Arguments:
+        other (tensor or number): the second operand
+    """
 
 def frexp(input: Tensor) -> tuple[Tensor, ...]:
     """Numbers as a fraction from ½ to 1 (with their sign) times a power of two: the fractions and the exponents (int32). Zeros
@@ -11764,7 +12588,13 @@ def put(input: Tensor, index: Tensor, source: Tensor, accumulate: _bool = False)
     """
 
 def put_(input: Tensor, index: Tensor, source: Tensor, accumulate: _bool = False) -> Tensor:
-    """`put`, written into the tensor, which is answered. See `put`."""
+    """`put`, written into the tensor, which is answered. See `put`.
+
+    Arguments:
+        index (tensor)
+        source (tensor)
+        accumulate (bool, default False)
+    """
 
 def scatter(input: _Operand, dim: _int, index: Tensor, src: _Operand, *, reduce: str | None = None) -> Tensor:
     """`src` (a tensor, or one number) written at the places that `index` names along an axis, the last one where a place is met more
@@ -11785,7 +12615,14 @@ def scatter(input: _Operand, dim: _int, index: Tensor, src: _Operand, *, reduce:
     """
 
 def scatter_(input: Tensor, dim: _int, index: Tensor, src: _Operand, *, reduce: str | None = None) -> Tensor:
-    """`scatter`, written into the tensor, which is answered. See `scatter`."""
+    """`scatter`, written into the tensor, which is answered. See `scatter`.
+
+    Arguments:
+        dim (int): along which axis
+        index (tensor)
+        src (tensor or number)
+        reduce (str, or None)
+    """
 
 def scatter_add(input: Tensor, dim: _int, index: Tensor, src: Tensor) -> Tensor:
     """`src` added at the places that `index` names along an axis, in order.
@@ -11803,7 +12640,13 @@ def scatter_add(input: Tensor, dim: _int, index: Tensor, src: Tensor) -> Tensor:
     """
 
 def scatter_add_(input: Tensor, dim: _int, index: Tensor, src: Tensor) -> Tensor:
-    """`scatter_add`, written into the tensor, which is answered. See `scatter_add`."""
+    """`scatter_add`, written into the tensor, which is answered. See `scatter_add`.
+
+    Arguments:
+        dim (int): along which axis
+        index (tensor)
+        src (tensor)
+    """
 
 def scatter_reduce(input: Tensor, dim: _int, index: Tensor, src: Tensor, reduce: str, *, include_self: _bool = True) -> Tensor:
     """`src` at the places that `index` names along an axis, all that meet at a place reduced: `"sum"`, `"prod"`, `"mean"`,
@@ -11824,7 +12667,15 @@ def scatter_reduce(input: Tensor, dim: _int, index: Tensor, src: Tensor, reduce:
     """
 
 def scatter_reduce_(input: Tensor, dim: _int, index: Tensor, src: Tensor, reduce: str, *, include_self: _bool = True) -> Tensor:
-    """`scatter_reduce`, written into the tensor, which is answered. See `scatter_reduce`."""
+    """`scatter_reduce`, written into the tensor, which is answered. See `scatter_reduce`.
+
+    Arguments:
+        dim (int): along which axis
+        index (tensor)
+        src (tensor)
+        reduce (str): "sum", "prod", "mean", "amax" or "amin"
+        include_self (bool, default True)
+    """
 
 def index_add(input: _Operand, dim: _int, index: Tensor, source: Tensor, *, alpha: _Operand = 1) -> Tensor:
     """`alpha · source` added at some positions along an axis, by their indices (integers, in one axis), in order.
@@ -11845,7 +12696,14 @@ def index_add(input: _Operand, dim: _int, index: Tensor, source: Tensor, *, alph
     """
 
 def index_add_(input: Tensor, dim: _int, index: Tensor, source: Tensor, *, alpha: _Operand = 1) -> Tensor:
-    """`index_add`, written into the tensor, which is answered. See `index_add`."""
+    """`index_add`, written into the tensor, which is answered. See `index_add`.
+
+    Arguments:
+        dim (int): along which axis
+        index (tensor): the positions, in one axis
+        source (tensor)
+        alpha (tensor or number, default 1)
+    """
 
 def index_copy(input: Tensor, dim: _int, index: Tensor, source: Tensor) -> Tensor:
     """`source` written to some positions along an axis, by their indices (integers, in one axis); the last one where a position
@@ -11864,7 +12722,13 @@ def index_copy(input: Tensor, dim: _int, index: Tensor, source: Tensor) -> Tenso
     """
 
 def index_copy_(input: Tensor, dim: _int, index: Tensor, source: Tensor) -> Tensor:
-    """`index_copy`, written into the tensor, which is answered. See `index_copy`."""
+    """`index_copy`, written into the tensor, which is answered. See `index_copy`.
+
+    Arguments:
+        dim (int): along which axis
+        index (tensor): the positions, in one axis
+        source (tensor)
+    """
 
 def index_fill(input: _Operand, dim: _int, index: Tensor, value: _Operand) -> Tensor:
     """One number written to some positions along an axis, by their indices (integers, in one axis).
@@ -11883,7 +12747,13 @@ def index_fill(input: _Operand, dim: _int, index: Tensor, value: _Operand) -> Te
     """
 
 def index_fill_(input: Tensor, dim: _int, index: Tensor, value: _Operand) -> Tensor:
-    """`index_fill`, written into the tensor, which is answered. See `index_fill`."""
+    """`index_fill`, written into the tensor, which is answered. See `index_fill`.
+
+    Arguments:
+        dim (int): along which axis
+        index (tensor): the positions, in one axis
+        value (tensor or number)
+    """
 
 def index_reduce(input: Tensor, dim: _int, index: Tensor, source: Tensor, reduce: str, *, include_self: _bool = True) -> Tensor:
     """`source` at some positions along an axis, by their indices, all that meet at a position reduced with the tensor's own element
@@ -11904,7 +12774,15 @@ def index_reduce(input: Tensor, dim: _int, index: Tensor, source: Tensor, reduce
     """
 
 def index_reduce_(input: Tensor, dim: _int, index: Tensor, source: Tensor, reduce: str, *, include_self: _bool = True) -> Tensor:
-    """`index_reduce`, written into the tensor, which is answered. See `index_reduce`."""
+    """`index_reduce`, written into the tensor, which is answered. See `index_reduce`.
+
+    Arguments:
+        dim (int): along which axis
+        index (tensor): the positions, in one axis
+        source (tensor)
+        reduce (str): "prod", "mean", "amax" or "amin"
+        include_self (bool, default True)
+    """
 
 def index_put(input: Tensor, indices: Sequence[Tensor], values: Tensor, accumulate: _bool = False) -> Tensor:
     """`values` written to what tensors of integers or truth values pick of the first axes, as by `x[indices] = values`; with
@@ -11924,7 +12802,13 @@ def index_put(input: Tensor, indices: Sequence[Tensor], values: Tensor, accumula
     """
 
 def index_put_(input: Tensor, indices: Sequence[Tensor], values: Tensor, accumulate: _bool = False) -> Tensor:
-    """`index_put`, written into the tensor, which is answered. See `index_put`."""
+    """`index_put`, written into the tensor, which is answered. See `index_put`.
+
+    Arguments:
+        indices (tensors)
+        values (tensor)
+        accumulate (bool, default False)
+    """
 
 def masked_fill(input: _Operand, mask: Tensor, value: _Operand) -> Tensor:
     """The tensor with one number where a mask of truth values holds, which broadcasts.
@@ -11942,7 +12826,12 @@ def masked_fill(input: _Operand, mask: Tensor, value: _Operand) -> Tensor:
     """
 
 def masked_fill_(input: Tensor, mask: Tensor, value: _Operand) -> Tensor:
-    """`masked_fill`, written into the tensor, which is answered. See `masked_fill`."""
+    """`masked_fill`, written into the tensor, which is answered. See `masked_fill`.
+
+    Arguments:
+        mask (tensor)
+        value (tensor or number)
+    """
 
 def masked_select(input: Tensor, mask: Tensor) -> Tensor:
     """The elements where a mask of truth values holds, in one axis. Tensor and mask broadcast.
@@ -11973,7 +12862,12 @@ def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     """
 
 def masked_scatter_(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
-    """`masked_scatter`, written into the tensor, which is answered. See `masked_scatter`."""
+    """`masked_scatter`, written into the tensor, which is answered. See `masked_scatter`.
+
+    Arguments:
+        mask (tensor)
+        source (tensor)
+    """
 
 def argwhere(input: Tensor) -> Tensor:
     """The positions of what is not zero: a row each.
@@ -12665,7 +13559,15 @@ def addmm(input: _Operand, mat1: Tensor, mat2: Tensor, out_dtype: _DType | None 
     """
 
 def addmm_(input: Tensor, mat1: Tensor, mat2: Tensor, out_dtype: _DType | None = None, *, beta: _Operand = 1, alpha: _Operand = 1) -> Tensor:
-    """`addmm`, written into the tensor, which is answered. See `addmm`."""
+    """`addmm`, written into the tensor, which is answered. See `addmm`.
+
+    Arguments:
+        mat1 (tensor)
+        mat2 (tensor)
+        out_dtype (dtype, or None)
+        beta (tensor or number, default 1): what the tensor is multiplied by
+        alpha (tensor or number, default 1): what the product is multiplied by
+    """
 
 def addmv(input: _Operand, mat: Tensor, vec: Tensor, *, beta: _Operand = 1, alpha: _Operand = 1) -> Tensor:
     """`beta · self + alpha · mat @ vec`, of a matrix and a vector; the tensor broadcasts to the product. With `beta` 0 it is not
@@ -12685,7 +13587,14 @@ def addmv(input: _Operand, mat: Tensor, vec: Tensor, *, beta: _Operand = 1, alph
     """
 
 def addmv_(input: Tensor, mat: Tensor, vec: Tensor, *, beta: _Operand = 1, alpha: _Operand = 1) -> Tensor:
-    """`addmv`, written into the tensor, which is answered. See `addmv`."""
+    """`addmv`, written into the tensor, which is answered. See `addmv`.
+
+    Arguments:
+        mat (tensor)
+        vec (tensor)
+        beta (tensor or number, default 1): what the tensor is multiplied by
+        alpha (tensor or number, default 1): what the product is multiplied by
+    """
 
 def addbmm(input: _Operand, batch1: Tensor, batch2: Tensor, *, beta: _Operand = 1, alpha: _Operand = 1) -> Tensor:
     """`beta · self + alpha · Σ batch1[i] @ batch2[i]`, of batches of matrices; the tensor broadcasts to the sum. With `beta` 0 it
@@ -12706,7 +13615,14 @@ def addbmm(input: _Operand, batch1: Tensor, batch2: Tensor, *, beta: _Operand = 
     """
 
 def addbmm_(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: _Operand = 1, alpha: _Operand = 1) -> Tensor:
-    """`addbmm`, written into the tensor, which is answered. See `addbmm`."""
+    """`addbmm`, written into the tensor, which is answered. See `addbmm`.
+
+    Arguments:
+        batch1 (tensor)
+        batch2 (tensor)
+        beta (tensor or number, default 1): what the tensor is multiplied by
+        alpha (tensor or number, default 1): what the sum is multiplied by
+    """
 
 def baddbmm(input: _Operand, batch1: Tensor, batch2: Tensor, out_dtype: _DType | None = None, *, beta: _Operand = 1, alpha: _Operand = 1) -> Tensor:
     """`beta · self + alpha · batch1 @ batch2`, of batches of matrices; the tensor broadcasts to the products. With `beta` 0 it is
@@ -12729,7 +13645,15 @@ def baddbmm(input: _Operand, batch1: Tensor, batch2: Tensor, out_dtype: _DType |
     """
 
 def baddbmm_(input: Tensor, batch1: Tensor, batch2: Tensor, out_dtype: _DType | None = None, *, beta: _Operand = 1, alpha: _Operand = 1) -> Tensor:
-    """`baddbmm`, written into the tensor, which is answered. See `baddbmm`."""
+    """`baddbmm`, written into the tensor, which is answered. See `baddbmm`.
+
+    Arguments:
+        batch1 (tensor)
+        batch2 (tensor)
+        out_dtype (dtype, or None)
+        beta (tensor or number, default 1): what the tensor is multiplied by
+        alpha (tensor or number, default 1): what the products are multiplied by
+    """
 
 def addr(input: _Operand, vec1: Tensor, vec2: Tensor, *, beta: _Operand = 1, alpha: _Operand = 1) -> Tensor:
     """`beta · self + alpha · vec1 ⊗ vec2`; the tensor broadcasts to the products. With `beta` 0 it is not looked at. Of truth values a
@@ -12750,7 +13674,14 @@ def addr(input: _Operand, vec1: Tensor, vec2: Tensor, *, beta: _Operand = 1, alp
     """
 
 def addr_(input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: _Operand = 1, alpha: _Operand = 1) -> Tensor:
-    """`addr`, written into the tensor, which is answered. See `addr`."""
+    """`addr`, written into the tensor, which is answered. See `addr`.
+
+    Arguments:
+        vec1 (tensor)
+        vec2 (tensor)
+        beta (tensor or number, default 1): what the tensor is multiplied by
+        alpha (tensor or number, default 1): what the products are multiplied by
+    """
 
 @overload
 def einsum(equation: str, operands: Sequence[Tensor]) -> Tensor:
@@ -14003,10 +14934,20 @@ def swapdims(input: Tensor, dim0: _int, dim1: _int) -> Tensor:
     """
 
 def transpose_(input: Tensor, dim0: _int, dim1: _int) -> Tensor:
-    """`transpose` of the tensor itself, which is answered. See `transpose`."""
+    """`transpose` of the tensor itself, which is answered. See `transpose`.
+
+    Arguments:
+        dim0 (int): one of the axes
+        dim1 (int): the other
+    """
 
 def swapdims_(input: Tensor, dim0: _int, dim1: _int) -> Tensor:
-    """`transpose` of the tensor itself, which is answered. See `transpose`."""
+    """`transpose` of the tensor itself, which is answered. See `transpose`.
+
+    Arguments:
+        dim0 (int): one of the axes
+        dim1 (int): the other
+    """
 
 def swapaxes(input: Tensor, axis0: _int, axis1: _int) -> Tensor:
     """Two axes exchanged, a view: `transpose`, by NumPy's name.
@@ -14023,7 +14964,12 @@ def swapaxes(input: Tensor, axis0: _int, axis1: _int) -> Tensor:
     """
 
 def swapaxes_(input: Tensor, axis0: _int, axis1: _int) -> Tensor:
-    """`swapaxes` of the tensor itself, which is answered. See `swapaxes`."""
+    """`swapaxes` of the tensor itself, which is answered. See `swapaxes`.
+
+    Arguments:
+        axis0 (int): one of the axes
+        axis1 (int): the other
+    """
 
 def adjoint(input: Tensor) -> Tensor:
     """The last two axes exchanged, a view; of a tensor without axes, itself.
@@ -14331,7 +15277,11 @@ def unsqueeze(input: Tensor, dim: _int) -> Tensor:
     """
 
 def unsqueeze_(input: Tensor, dim: _int) -> Tensor:
-    """`unsqueeze` of the tensor itself, which is answered. See `unsqueeze`."""
+    """`unsqueeze` of the tensor itself, which is answered. See `unsqueeze`.
+
+    Arguments:
+        dim (int): along which axis
+    """
 
 @overload
 def squeeze(input: Tensor, dim: _Dims | None = None) -> Tensor:
@@ -14362,10 +15312,18 @@ def squeeze(input: Tensor, *dim: _int) -> Tensor:
 
 @overload
 def squeeze_(input: Tensor, dim: _Dims | None = None) -> Tensor:
-    """`squeeze` of the tensor itself, which is answered. See `squeeze`."""
+    """`squeeze` of the tensor itself, which is answered. See `squeeze`.
+
+    Arguments:
+        dim (int or ints, or None): along which axes
+    """
 @overload
 def squeeze_(input: Tensor, *dim: _int) -> Tensor:
-    """`squeeze` of the tensor itself, which is answered. See `squeeze`."""
+    """`squeeze` of the tensor itself, which is answered. See `squeeze`.
+
+    Arguments:
+        dim (int or ints, or None): along which axes
+    """
 
 def as_strided(input: Tensor, size: _Sizes, stride: _Dims, storage_offset: _int | None = None) -> Tensor:
     """The memory that the tensor is of, seen with these sizes and strides from `storage_offset` on, all in elements (from where
@@ -16297,7 +17255,13 @@ def renorm(input: Tensor, p: _float, dim: _int, maxnorm: _float) -> Tensor:
     """
 
 def renorm_(input: Tensor, p: _float, dim: _int, maxnorm: _float) -> Tensor:
-    """`renorm`, written into the tensor, which is answered. See `renorm`."""
+    """`renorm`, written into the tensor, which is answered. See `renorm`.
+
+    Arguments:
+        p (float)
+        dim (int): along which axis
+        maxnorm (float)
+    """
 
 def diff(input: Tensor, n: _int = 1, dim: _int = -1, prepend: Tensor | None = None, append: Tensor | None = None) -> Tensor:
     """Differences of neighbours along an axis, taken `n` times; of truth values, whether they differ. `prepend` and `append`
@@ -16478,10 +17442,20 @@ def cumulative_sum(input: Tensor, dim: _int, *, dtype: _DType | None = None) -> 
     """
 
 def cumsum_(input: Tensor, dim: _int, *, dtype: _DType | None = None) -> Tensor:
-    """`cumsum`, written into the tensor, which is answered. See `cumsum`."""
+    """`cumsum`, written into the tensor, which is answered. See `cumsum`.
+
+    Arguments:
+        dim (int): along which axis
+        dtype (dtype, or None): the dtype of the result
+    """
 
 def cumulative_sum_(input: Tensor, dim: _int, *, dtype: _DType | None = None) -> Tensor:
-    """`cumsum`, written into the tensor, which is answered. See `cumsum`."""
+    """`cumsum`, written into the tensor, which is answered. See `cumsum`.
+
+    Arguments:
+        dim (int): along which axis
+        dtype (dtype, or None): the dtype of the result
+    """
 
 def cumprod(input: Tensor, dim: _int, *, dtype: _DType | None = None) -> Tensor:
     """The product of each element and all before it along an axis. Integers become int64.
@@ -16512,10 +17486,20 @@ def cumulative_prod(input: Tensor, dim: _int, *, dtype: _DType | None = None) ->
     """
 
 def cumprod_(input: Tensor, dim: _int, *, dtype: _DType | None = None) -> Tensor:
-    """`cumprod`, written into the tensor, which is answered. See `cumprod`."""
+    """`cumprod`, written into the tensor, which is answered. See `cumprod`.
+
+    Arguments:
+        dim (int): along which axis
+        dtype (dtype, or None): the dtype of the result
+    """
 
 def cumulative_prod_(input: Tensor, dim: _int, *, dtype: _DType | None = None) -> Tensor:
-    """`cumprod`, written into the tensor, which is answered. See `cumprod`."""
+    """`cumprod`, written into the tensor, which is answered. See `cumprod`.
+
+    Arguments:
+        dim (int): along which axis
+        dtype (dtype, or None): the dtype of the result
+    """
 
 def logcumsumexp(input: Tensor, dim: _int) -> Tensor:
     """`log Σ eˣ` of each element and all before it along an axis, without overflow. Integers become the default float.
@@ -16892,7 +17876,11 @@ def gcd(input: _Operand, other: _Operand) -> Tensor:
     """
 
 def gcd_(input: Tensor, other: _Operand) -> Tensor:
-    """`gcd`, written into the tensor, which is answered. See `gcd`."""
+    """`gcd`, written into the tensor, which is answered. See `gcd`.
+
+    Arguments:
+        other (tensor or number): the second operand
+    """
 
 def lcm(input: _Operand, other: _Operand) -> Tensor:
     """The least common multiple of integers, which is not negative; 0 where one of them is.
@@ -16908,7 +17896,11 @@ def lcm(input: _Operand, other: _Operand) -> Tensor:
     """
 
 def lcm_(input: Tensor, other: _Operand) -> Tensor:
-    """`lcm`, written into the tensor, which is answered. See `lcm`."""
+    """`lcm`, written into the tensor, which is answered. See `lcm`.
+
+    Arguments:
+        other (tensor or number): the second operand
+    """
 
 def igamma(input: _Operand, other: _Operand) -> Tensor:
     """The regularised lower incomplete gamma function `P(a, x) = ∫₀ˣ tᵃ⁻¹ e⁻ᵗ dt / Γ(a)`, with the tensor as `a`, for `a` and `x` that are not
@@ -16925,7 +17917,11 @@ def igamma(input: _Operand, other: _Operand) -> Tensor:
     """
 
 def igamma_(input: Tensor, other: _Operand) -> Tensor:
-    """`igamma`, written into the tensor, which is answered. See `igamma`."""
+    """`igamma`, written into the tensor, which is answered. See `igamma`.
+
+    Arguments:
+        other (tensor or number): `x`
+    """
 
 def igammac(input: _Operand, other: _Operand) -> Tensor:
     """The regularised upper incomplete gamma function `Q(a, x) = 1 − P(a, x)`: see `igamma`.
@@ -16941,7 +17937,11 @@ def igammac(input: _Operand, other: _Operand) -> Tensor:
     """
 
 def igammac_(input: Tensor, other: _Operand) -> Tensor:
-    """`igammac`, written into the tensor, which is answered. See `igammac`."""
+    """`igammac`, written into the tensor, which is answered. See `igammac`.
+
+    Arguments:
+        other (tensor or number): `x`
+    """
 
 def _special_gammainc(input: _Operand, other: _Operand) -> Tensor:
     """`igamma`, by the name of `special`.
@@ -17091,7 +18091,11 @@ def mvlgamma(input: Tensor, p: _int) -> Tensor:
     """
 
 def mvlgamma_(input: Tensor, p: _int) -> Tensor:
-    """`mvlgamma`, written into the tensor, which is answered. See `mvlgamma`."""
+    """`mvlgamma`, written into the tensor, which is answered. See `mvlgamma`.
+
+    Arguments:
+        p (int)
+    """
 
 def _special_multigammaln(input: Tensor, p: _int) -> Tensor:
     """The logarithm of the multivariate gamma function of dimension p. Integers become the default float.

@@ -56,9 +56,15 @@ _ABSENT = (
     (("export", "library", "overrides", "package", "ops", "classes", "_dynamo", "_inductor"), "it is of PyTorch's compiler and exporter: compile(), onnx.export() and save() are what there is"),
     (("mps", "xpu", "mtia", "hip", "rocm"), "devices are 'cpu' and 'cuda'"),
     (("quasirandom",), "scipy.stats.qmc has Sobol's sequences"),
+    (("cudnn_", "miopen_", "mkldnn_", "fbgemm_"), "it is of a library that PyTorch calls: nn.functional has the operation"),
+    (("Script", "Sym"), "it is of PyTorch's compiler and exporter: compile() is what there is"),
+)
+_STORAGE = "x.untyped_storage() and x.storage() tell of the memory that a tensor lies in, and a tensor is made by tensor() or zeros()"
+_ENDS = (
+    ("Storage", _STORAGE),
+    ("_copy", "the function of that name without _copy answers with a view, and clone() copies it"),
 )
 _COMPLEX = "eigenvalues of a matrix that is not symmetric are complex numbers, which are not here"
-_STORAGE = "x.untyped_storage() and x.storage() tell of the memory that a tensor lies in, and a tensor is made by tensor() or zeros()"
 # What PyTorch has in one of its modules and is elsewhere here, or under another name.
 _ELSEWHERE: dict[str, dict[str, str]] = {
     "": {
@@ -74,7 +80,9 @@ _ELSEWHERE: dict[str, dict[str, str]] = {
         "ScriptFunction": "it is jit.ScriptFunction",
         **dict.fromkeys(("SymInt", "SymFloat", "SymBool"), "sizes are integers always"),
         **dict.fromkeys(("hpu", "npu", "mlu", "maia", "vulkan", "is_vulkan_available"), "devices are 'cpu' and 'cuda'"),
-        **dict.fromkeys(("Storage", "FloatStorage", "is_storage"), _STORAGE),
+        "is_storage": _STORAGE,
+        "Graph": "explain(x) shows the graph, and x.grad_fn its history",
+        **{name: f"it is nn.{name}" for name in ("ModuleDict", "ParameterDict")},
     },
     "linalg": {
         "eigvals": f"{_COMPLEX}; did you mean 'eigvalsh', for symmetric ones?",
@@ -106,12 +114,86 @@ _ELSEWHERE: dict[str, dict[str, str]] = {
 _WHOLE = frozenset(("fft", "polar", "imag", "smm", "ao", "export", "library", "overrides", "package", "ops", "classes", "mps", "xpu", "mtia", "hip", "rocm", "nested", "masked"))
 
 
+# What PyTorch's tensors have and these have not, and what to do instead.
+_SPARSE = "there are no sparse tensors here: this one has all its elements"
+_QUANTISED = "there are no quantised tensors here: x.to(mg.float16) and x.to(mg.bfloat16) are what takes less memory"
+_COMPLEX_NUMBERS = "there are no complex numbers here"
+_DEVICES = "devices are 'cpu' and 'cuda'"
+_ELEMENTS = "operations of tensors compute with all elements at once; kernels.kernel makes one of a function of numbers"
+_ABSENT_OF_TENSORS = {
+    **dict.fromkeys(("ccol_indices", "coalesce", "col_indices", "crow_indices", "dense_dim", "indices", "is_coalesced", "row_indices", "smm", "sparse_dim"), _SPARSE),
+    **dict.fromkeys(("sparse_mask", "sparse_resize_", "sparse_resize_and_clear_", "resize_as_sparse_", "sspaddmm", "to_dense", "to_mkldnn"), _SPARSE),
+    **dict.fromkeys(("to_padded_tensor", "to_sparse", "to_sparse_bsc", "to_sparse_bsr", "to_sparse_coo", "to_sparse_csc", "to_sparse_csr", "values"), _SPARSE),
+    **dict.fromkeys(("dequantize", "int_repr", "q_per_channel_axis", "q_per_channel_scales", "q_per_channel_zero_points"), _QUANTISED),
+    **dict.fromkeys(("q_scale", "q_zero_point", "qscheme"), _QUANTISED),
+    **dict.fromkeys(("cdouble", "cfloat", "chalf"), _COMPLEX_NUMBERS),
+    "imag": f"{_COMPLEX_NUMBERS}: a number has no imaginary part",
+    **dict.fromkeys(("stft", "istft"), f"{_COMPLEX_NUMBERS}, and so no Fourier transforms"),
+    "eig": f"{_COMPLEX}: linalg.eigh is for symmetric ones",
+    **dict.fromkeys(("ipu", "is_ipu", "is_maia", "is_mtia", "is_vulkan", "mtia", "xpu"), _DEVICES),
+    "is_distributed": "a model is trained by one process here",
+    "solve": "PyTorch itself has it no more: linalg.solve(a, b)",
+    "lstsq": "PyTorch itself has it no more: linalg.lstsq(a, b)",
+    "symeig": "PyTorch itself has it no more: linalg.eigh(a)",
+    "volatile": "PyTorch itself has it no more: under no_grad() nothing is recorded",
+    "reinforce": "PyTorch itself has it no more: distributions have log_prob(), whose gradient it was",
+    "new_empty_strided": "new_empty() makes a tensor in row-major order",
+    **dict.fromkeys(("resize", "resize_as"), "PyTorch itself warns of it: resize_() and resize_as_() change a tensor's size, reshape() makes a view"),
+    "index": "x[…] takes indices",
+    "name": "a tensor has no name: module.named_parameters() tells those of parameters",
+    **dict.fromkeys(("apply_", "map_", "map2_"), _ELEMENTS),
+    **dict.fromkeys(("as_strided_", "set_"), "x.data = y has a tensor see other memory, x.as_strided() is a view"),
+    "as_strided_scatter": "y = x.clone(); y.as_strided(size, stride).copy_(src) does it",
+    "as_subclass": "there are no classes of tensors beneath Tensor",
+    "const_data_ptr": "it is data_ptr()",
+    "geqrf": "linalg.qr(x) has both factors",
+    "ormqr": "linalg.householder_product(x, tau) is the matrix of those reflections",
+    "grad_dtype": "a gradient is of its tensor's dtype",
+    "hash_tensor": "equal(x, y) compares all elements",
+    "module_load": "x.copy_(other) does it, and module.load_state_dict(state) for all parameters",
+    "narrow_copy": "it is narrow_copy(x, dim, start, length), or x.narrow(dim, start, length).clone()",
+    "nonzero_static": "nonzero(x) answers with as many rows as there are",
+    "slice_inverse": "y = zeros(size); y[a:b] = x does it",
+    "storage_type": "x.untyped_storage() tells of the memory that a tensor lies in",
+    "unsafe_chunk": "it is x.chunk()",
+    **dict.fromkeys(("unsafe_split", "unsafe_split_with_sizes"), "it is x.split()"),
+}
+
+
+class Absent:
+    """In a class, a name that it does not have: who asks for it is told why. (A `__getattr__` would be asked for every name, which each call of a
+    method would pay for.)
+    """
+
+    def __init__(self, name: str, why: str) -> None:
+        self.name = name
+        self.__doc__ = f"Not here: {why}."
+        self.why = why
+
+    def __get__(self, obj: object, owner: type) -> object:
+        raise AttributeError(f"'{owner.__name__}' object has no attribute '{self.name}': {self.why}", name=self.name)
+
+    def __repr__(self) -> str:
+        return f"<not here: {self.why}>"
+
+
+def _own_names(obj: object) -> list[str]:
+    return [name for name in object.__dir__(obj) if name not in _ABSENT_OF_TENSORS or name in vars(obj)]
+
+
+def tell_why(tensor: type) -> None:
+    """Has the class of tensors say of what it does not have why it does not."""
+    for name, why in _ABSENT_OF_TENSORS.items():
+        setattr(tensor, name, Absent(name, why))
+    setattr(tensor, "__dir__", _own_names)  # noqa: B010
+
+
 def absent(name: str) -> str | None:
     """Why a name of PyTorch's top is not here, where that is meant."""
     for words, why in _ABSENT:
         if any(name == word if word in _WHOLE else name.startswith(word) for word in words):
             return why
-    return None
+    return next((why for end, why in _ENDS if name.endswith(end)), None)
 
 
 class Lazy:
@@ -155,13 +237,8 @@ class Lazy:
         if why is None and self.module == __package__:
             why = absent(name)
         if why is not None:
-            raise AttributeError(f"module '{self.module}' has no attribute '{name}': {why}")
+            raise AttributeError(f"module '{self.module}' has no attribute '{name}': {why}", name=name)
         # `annotations` is what `from __future__` has left there.
         known = [*(k for k in vars(sys.modules[self.module]) if k != "annotations"), *self.submodules, *self.members]
-        raise AttributeError(unknown(f"module '{self.module}'", name, known))
-
-
-def unknown_member(obj: object, name: str) -> str:
-    """What to say of an attribute that an object does not have."""
-    kind = type(obj)
-    return unknown(f"'{kind.__name__}'", name, dir(kind))
+        # With its name and without its object, or Python would suggest a name once more.
+        raise AttributeError(unknown(f"module '{self.module}'", name, known), name=name)

@@ -206,6 +206,12 @@ def upsample(
 ) -> _Tensor:
     """`interpolate`, by the name that it had.
 
+    Arguments:
+        size: the sizes that it comes to have, of all axes behind the first two
+        scale_factor: what sizes are multiplied by, where `size` is not given
+        mode: "nearest", "nearest-exact", "linear", "bilinear", "bicubic", "trilinear" or "area"
+        align_corners: whether the centres of the outermost elements stay where they are, else their edges
+
     See `interpolate`.
     """
     options: dict[str, _Any] = {"size": size, "scale_factor": scale_factor, "mode": mode, "align_corners": align_corners}
@@ -216,6 +222,10 @@ def upsample_nearest(
     input: _Tensor, size: int | _Sequence[int] | None = None, scale_factor: float | _Sequence[float] | None = None
 ) -> _Tensor:
     """`interpolate` with the mode "nearest".
+
+    Arguments:
+        size: the sizes that it comes to have, of all axes behind the first two
+        scale_factor: what sizes are multiplied by, where `size` is not given
 
     See `interpolate`.
 
@@ -231,6 +241,10 @@ def upsample_bilinear(
 ) -> _Tensor:
     """`interpolate` with the mode "bilinear" and `align_corners`.
 
+    Arguments:
+        size: the sizes that it comes to have, of all axes behind the first two
+        scale_factor: what sizes are multiplied by, where `size` is not given
+
     See `interpolate`.
 
     >>> mg.nn.functional.upsample_bilinear(mg.tensor([[[[0.0, 1.0]]]]), size=(1, 3))
@@ -239,12 +253,17 @@ def upsample_bilinear(
     return upsample(input, size, scale_factor, "bilinear", True)
 
 
+def _pooled(pool: _Callable[..., _Any], *sizes: str) -> str:
+    lines = "\n    ".join((*sizes, "return_indices: of no effect"))
+    return f"The pool and where its results come from. See `{pool.__name__}`.\n\nArguments:\n    {lines}"
+
+
 def _with_indices(pool: _Callable[..., _Any]) -> _Callable[..., tuple[_Tensor, _Tensor]]:
     def pooled(input: _Tensor, output_size: _Any, return_indices: bool = False) -> tuple[_Tensor, _Tensor]:
         values, indices = pool(input, output_size, return_indices=True)
         return values, indices
 
-    pooled.__doc__ = f"The pool and where its results come from, whatever `return_indices` says. See `{pool.__name__}`."
+    pooled.__doc__ = _pooled(pool, "output_size: how many windows there are: one number, or one for each axis")
     return pooled
 
 
@@ -260,7 +279,8 @@ def _fractional(pool: _Callable[..., _Any]) -> _Callable[..., tuple[_Tensor, _Te
         values, indices = pool(input, kernel_size, output_size, output_ratio, True, _random_samples)
         return values, indices
 
-    pooled.__doc__ = f"The pool and where its results come from, whatever `return_indices` says. See `{pool.__name__}`."
+    sizes = "kernel_size: how large windows are", "output_size: how many there are", "output_ratio: or how many to an element of the input"
+    pooled.__doc__ = _pooled(pool, *sizes)
     return pooled
 
 

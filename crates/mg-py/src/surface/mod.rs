@@ -8,7 +8,7 @@ mod words;
 use read::Read;
 pub use seats::_old_reduction;
 use seats::{Objects, Seated, bits_of, equation_of, has, left_number};
-use words::{body, example, key};
+use words::{arguments, body, example, key};
 
 use std::ffi::CString;
 use std::fmt::Write;
@@ -145,7 +145,7 @@ fn call<'py>(
     if let Some(answer) = told_otherwise(py, number, operation, form, arguments)? {
         return Ok(answer);
     }
-    let Seated { seats, form, old, items } = Seated::of(py, operation, form, arguments)?;
+    let Seated { seats, form, old, pins, items } = Seated::of(py, operation, form, arguments)?;
     not_in_handler()?;
     let left = if form == Form::Plain { left_number(&seats)? } else { None };
     let mut read = Read { borrowed: false, huge: false };
@@ -189,7 +189,10 @@ fn call<'py>(
         let written: &Bound<'_, PyAny> = written;
         return Ok(written.clone());
     }
-    let answer = called(py, operation, &given)?;
+    let answer = match called(py, operation, &given)? {
+        Answer::Tensor(t) if pins => Answer::Tensor(PyTensor::pinned(py, &t)?),
+        answer => answer,
+    };
     // What answers with the tensor that it was given answers with that object.
     if let (Answer::Tensor(t), Some(Some(object))) = (&answer, seats.seats.first())
         && object.cast::<PyTensor>().is_ok_and(|first| first.get().t.is(t))
@@ -375,6 +378,7 @@ fn definition(
             let room = if operation.places[0] == Place::Nn { "nn.functional." } else { "" };
             let how = if view { " of the tensor itself" } else { ", written into the tensor" };
             let _ = write!(text, "`{0}`{how}, which is answered. See `{room}{0}`.", operation.name);
+            arguments(&mut text, operation);
         }
     }
     let text_of = |s: &str| CString::new(s).unwrap_or_default().into_raw() as *const _;

@@ -319,6 +319,8 @@ pub(super) struct Seated<'a, 'py> {
     /// Arguments may say that the result is to be written into the tensor.
     pub(super) form: Form,
     pub(super) old: OldReduction,
+    /// The result is to be in page-locked memory.
+    pub(super) pins: bool,
     /// The last list by position, where that is given as its items.
     pub(super) items: Option<Objects<'a, 'py>>,
 }
@@ -334,7 +336,7 @@ impl<'a, 'py> Seated<'a, 'py> {
         let count = usize::from(operation.has_receiver) + operation.params.len();
         let is_named = !arguments.by_name.is_empty();
         let seats = Seats { operation, seats: SmallVec::from_elem(None, count), is_named };
-        let mut seated = Seated { seats, form, old: OldReduction::default(), items: None };
+        let mut seated = Seated { seats, form, old: OldReduction::default(), pins: false, items: None };
         seated.by_position(py, arguments)?;
         seated.by_name(arguments)?;
         let itself = operation.manners.iter().find_map(|manner| match manner {
@@ -483,6 +485,10 @@ impl<'a, 'py> Seated<'a, 'py> {
             if self.old.reads(operation, name, object)? {
                 continue;
             }
+            if name == "pin_memory" && makes(operation) {
+                self.pins = !object.is_none() && object.extract()?;
+                continue;
+            }
             let Some(at) = self.seats.named(name) else {
                 if without_effect(operation, name, object)? {
                     continue;
@@ -517,9 +523,14 @@ pub(super) fn has(operation: &Operation, manner: Manner) -> bool {
     operation.manners.contains(&manner)
 }
 
+/// Whether it is a factory.
+fn makes(operation: &Operation) -> bool {
+    operation.params.iter().any(|p| p.name == "requires_grad") || has(operation, Manner::Makes)
+}
+
 /// Whether no result depends on an argument: how memory is to lie, which PyTorch's factories and copies take, or what is declared so.
 fn without_effect(operation: &Operation, name: &str, object: Borrowed<'_, '_, PyAny>) -> PyResult<bool> {
-    let makes = operation.params.iter().any(|p| p.name == "requires_grad") || has(operation, Manner::Makes);
+    let makes = makes(operation);
     let ignores = operation
         .manners
         .iter()
@@ -527,7 +538,6 @@ fn without_effect(operation: &Operation, name: &str, object: Borrowed<'_, '_, Py
     Ok(match name {
         "memory_format" if makes || ignores => object.is_none() || object.extract::<PyMemoryFormat>().is_ok(),
         "layout" if makes => object.extract::<Option<PyLayout>>().map(|_| true)?,
-        "pin_memory" if makes => object.is_none() || object.extract::<bool>().is_ok(),
         // Which of several kernels is taken; gradients are dense.
         "cudnn_enable" | "cudnn_enabled" | "sparse_grad" => ignores && object.extract::<bool>().is_ok(),
         // NumPy's functions of the same names name these.

@@ -124,9 +124,18 @@ fn in_python(out: &mut String, text: &str) {
     out.push_str(rest);
 }
 
+/// The lines of an operation's arguments, if it takes any.
+pub(super) fn arguments(out: &mut String, operation: &Operation) {
+    if operation.params.is_empty() {
+        return;
+    }
+    let entry = entries().get(&*key(operation));
+    out.push_str("\n\nArguments:");
+    operation.params.iter().for_each(|param| argument(out, param, entry));
+}
+
 /// An operation's documentation for who reads Python, up to its example.
 pub(super) fn body(operation: &Operation) -> String {
-    let entry = entries().get(&*key(operation));
     let (words, errors) = match operation.documentation.split_once("# Errors") {
         Some((words, errors)) => (words.trim(), errors.trim()),
         None => (operation.documentation.trim(), ""),
@@ -136,10 +145,7 @@ pub(super) fn body(operation: &Operation) -> String {
     if operation.row.is_some() && operation.params.iter().any(|param| param.name == "other") {
         out.push_str(" Here `a` is the tensor, and `b` is `other`.");
     }
-    if !operation.params.is_empty() {
-        out.push_str("\n\nArguments:");
-        operation.params.iter().for_each(|param| argument(&mut out, param, entry));
-    }
+    arguments(&mut out, operation);
     if !errors.is_empty() {
         out.push_str("\n\nErrors: ");
         in_python(&mut out, errors);

@@ -18,6 +18,9 @@ const QUICK_EXAMPLES: &[(&str, &[&str])] = &[
     ("gpt", &["60", "-", "2", "32", "32"]),
     ("dcgan", &["1", "640", "8"]),
     ("resnet", &["1", "128", "8"]),
+    ("translate", &["40"]),
+    ("finetune", &["4", "600", "known.safetensors"]),
+    ("export_onnx", &["30", "digits.onnx"]),
 ];
 
 fn component(workspace: &Workspace, subcommand: &str, name: &str) -> Result<()> {
@@ -61,7 +64,8 @@ pub fn examples(workspace: &Workspace, _: &mut Counts) -> Result<Outcome> {
         QUICK_EXAMPLES.iter().filter(|(name, _)| workspace.has_target("example", name))
     {
         let program = built.join(format!("{example}{}", std::env::consts::EXE_SUFFIX));
-        let mut run = process::command(program, &workspace.root);
+        // Some write files.
+        let mut run = process::command(program, &workspace.target());
         process::run(run.args(*arguments).env_remove("MNIST_DIR"))?;
     }
     Ok(Outcome::Done)

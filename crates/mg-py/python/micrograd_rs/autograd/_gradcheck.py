@@ -222,8 +222,14 @@ def gradgradcheck(
         grad_outputs: the gradients of the results, drawn if they are not given
         gen_non_contig_grad_outputs: whether what is drawn does not lie densely
         check_fwd_over_rev, check_rev_over_rev: which ways are checked
-
-    The other arguments: see `gradcheck`.
+        func: the function
+        inputs: what it is called with, a tensor or several
+        eps: how far inputs are varied
+        rtol, atol: the tolerances
+        raise_exception: whether what differs is an error
+        nondet_tol: how much the gradient may differ when it is computed twice
+        check_undefined_grad, check_grad_dtypes, fast_mode, masked: of no effect
+        check_batched_grad: whether gradients that are computed in a batch are compared, too
 
     >>> x = mg.tensor([1.0, 2.0], dtype=mg.float64, requires_grad=True)
     >>> mg.autograd.gradgradcheck(lambda x: x.exp() * x, x)

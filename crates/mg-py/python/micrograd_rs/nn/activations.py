@@ -31,6 +31,7 @@ class ReLU(_InPlace):
     """
 
     def forward(self, input: Tensor) -> Tensor:
+        """In the shape of the input, which is any."""
         return input.relu_() if self.inplace else input.relu()
 
 
@@ -42,6 +43,7 @@ class ReLU6(_InPlace):
     """
 
     def forward(self, input: Tensor) -> Tensor:
+        """In the shape of the input, which is any."""
         return F.relu6_(input) if self.inplace else F.relu6(input)
 
 
@@ -53,6 +55,7 @@ class SELU(_InPlace):
     """
 
     def forward(self, input: Tensor) -> Tensor:
+        """In the shape of the input, which is any."""
         return F.selu_(input) if self.inplace else F.selu(input)
 
 
@@ -64,6 +67,7 @@ class SiLU(_InPlace):
     """
 
     def forward(self, input: Tensor) -> Tensor:
+        """In the shape of the input, which is any."""
         return F.silu_(input) if self.inplace else F.silu(input)
 
 
@@ -75,6 +79,7 @@ class Mish(_InPlace):
     """
 
     def forward(self, input: Tensor) -> Tensor:
+        """In the shape of the input, which is any."""
         return F.mish_(input) if self.inplace else F.mish(input)
 
 
@@ -86,6 +91,7 @@ class Hardswish(_InPlace):
     """
 
     def forward(self, input: Tensor) -> Tensor:
+        """In the shape of the input, which is any."""
         return F.hardswish_(input) if self.inplace else F.hardswish(input)
 
 
@@ -97,6 +103,7 @@ class Hardsigmoid(_InPlace):
     """
 
     def forward(self, input: Tensor) -> Tensor:
+        """In the shape of the input, which is any."""
         return F.hardsigmoid_(input) if self.inplace else F.hardsigmoid(input)
 
 
@@ -105,6 +112,9 @@ class ELU(_InPlace):
 
     >>> mg.nn.ELU()(mg.tensor([-1.0, 0.0, 2.0]))
     tensor([-0.6321,  0.0000,  2.0000])
+
+    Arguments:
+        alpha: how far below 0 results go
     """
 
     def __init__(self, alpha: float = 1.0, inplace: bool = False) -> None:
@@ -112,6 +122,7 @@ class ELU(_InPlace):
         self.alpha = alpha
 
     def forward(self, input: Tensor) -> Tensor:
+        """In the shape of the input, which is any."""
         return F.elu_(input, self.alpha) if self.inplace else F.elu(input, self.alpha)
 
     def extra_repr(self) -> str:
@@ -123,6 +134,9 @@ class CELU(_InPlace):
 
     >>> mg.nn.CELU(alpha=2.0)(mg.tensor([-1.0, 0.0, 2.0]))
     tensor([-0.7869,  0.0000,  2.0000])
+
+    Arguments:
+        alpha: how far below 0 results go
     """
 
     def __init__(self, alpha: float = 1.0, inplace: bool = False) -> None:
@@ -130,6 +144,7 @@ class CELU(_InPlace):
         self.alpha = alpha
 
     def forward(self, input: Tensor) -> Tensor:
+        """In the shape of the input, which is any."""
         return F.celu_(input, self.alpha) if self.inplace else F.celu(input, self.alpha)
 
     def extra_repr(self) -> str:
@@ -141,6 +156,9 @@ class LeakyReLU(_InPlace):
 
     >>> mg.nn.LeakyReLU(0.2)(mg.tensor([-1.0, 0.0, 2.0]))
     tensor([-0.2000,  0.0000,  2.0000])
+
+    Arguments:
+        negative_slope: what negative numbers are multiplied by
     """
 
     def __init__(self, negative_slope: float = 0.01, inplace: bool = False) -> None:
@@ -148,6 +166,7 @@ class LeakyReLU(_InPlace):
         self.negative_slope = negative_slope
 
     def forward(self, input: Tensor) -> Tensor:
+        """In the shape of the input, which is any."""
         slope = self.negative_slope
         return F.leaky_relu_(input, slope) if self.inplace else F.leaky_relu(input, slope)
 
@@ -172,6 +191,7 @@ class RReLU(_InPlace):
         self.upper = upper
 
     def forward(self, input: Tensor) -> Tensor:
+        """In the shape of the input, which is any."""
         function = F.rrelu_ if self.inplace else F.rrelu
         return function(input, self.lower, self.upper, self.training)
 
@@ -184,6 +204,11 @@ class Hardtanh(_InPlace):
 
     >>> mg.nn.Hardtanh(-2, 2)(mg.tensor([-3.0, 0.5, 3.0]))
     tensor([-2.0000,  0.5000,  2.0000])
+
+    Arguments:
+        min_val: the least
+        max_val: the largest
+        min_value, max_value: older names of the two
     """
 
     def __init__(
@@ -203,6 +228,7 @@ class Hardtanh(_InPlace):
         self.max_val = max_val
 
     def forward(self, input: Tensor) -> Tensor:
+        """In the shape of the input, which is any."""
         function = F.hardtanh_ if self.inplace else F.hardtanh
         return function(input, self.min_val, self.max_val)
 
@@ -215,6 +241,10 @@ class Threshold(_InPlace):
 
     >>> mg.nn.Threshold(1.0, -9.0)(mg.tensor([0.5, 1.0, 2.0]))
     tensor([-9., -9.,  2.])
+
+    Arguments:
+        threshold: up to which number
+        value: what takes its place
     """
 
     def __init__(self, threshold: float, value: float, inplace: bool = False) -> None:
@@ -223,6 +253,7 @@ class Threshold(_InPlace):
         self.value = value
 
     def forward(self, input: Tensor) -> Tensor:
+        """In the shape of the input, which is any."""
         function = F.threshold_ if self.inplace else F.threshold
         return function(input, self.threshold, self.value)
 
@@ -238,6 +269,7 @@ class Tanh(Module):
     """
 
     def forward(self, input: Tensor) -> Tensor:
+        """In the shape of the input, which is any."""
         return input.tanh()
 
 
@@ -249,6 +281,7 @@ class Sigmoid(Module):
     """
 
     def forward(self, input: Tensor) -> Tensor:
+        """In the shape of the input, which is any."""
         return input.sigmoid()
 
 
@@ -260,6 +293,7 @@ class LogSigmoid(Module):
     """
 
     def forward(self, input: Tensor) -> Tensor:
+        """In the shape of the input, which is any."""
         return F.logsigmoid(input)
 
 
@@ -271,6 +305,7 @@ class Softsign(Module):
     """
 
     def forward(self, input: Tensor) -> Tensor:
+        """In the shape of the input, which is any."""
         return F.softsign(input)
 
 
@@ -282,6 +317,7 @@ class Tanhshrink(Module):
     """
 
     def forward(self, input: Tensor) -> Tensor:
+        """In the shape of the input, which is any."""
         return F.tanhshrink(input)
 
 
@@ -290,12 +326,16 @@ class Hardshrink(Module):
 
     >>> mg.nn.Hardshrink()(mg.tensor([-1.0, 0.3, 0.7]))
     tensor([-1.0000,  0.0000,  0.7000])
+
+    Arguments:
+        lambd: up to which size a number becomes 0
     """
 
     def __init__(self, lambd: float = 0.5) -> None:
         self.lambd = lambd
 
     def forward(self, input: Tensor) -> Tensor:
+        """In the shape of the input, which is any."""
         return F.hardshrink(input, self.lambd)
 
     def extra_repr(self) -> str:
@@ -307,12 +347,16 @@ class Softshrink(Module):
 
     >>> mg.nn.Softshrink()(mg.tensor([-1.0, 0.25, 1.0]))
     tensor([-0.5000,  0.0000,  0.5000])
+
+    Arguments:
+        lambd: by how much numbers are drawn towards 0
     """
 
     def __init__(self, lambd: float = 0.5) -> None:
         self.lambd = lambd
 
     def forward(self, input: Tensor) -> Tensor:
+        """In the shape of the input, which is any."""
         return F.softshrink(input, self.lambd)
 
     def extra_repr(self) -> str:
@@ -324,6 +368,10 @@ class Softplus(Module):
 
     >>> mg.nn.Softplus()(mg.tensor([-1.0, 0.0, 100.0]))
     tensor([  0.3133,   0.6931, 100.0000])
+
+    Arguments:
+        beta: what the input is multiplied by, and the result divided by
+        threshold: above which product it is the input itself
     """
 
     def __init__(self, beta: float = 1.0, threshold: float = 20.0) -> None:
@@ -331,6 +379,7 @@ class Softplus(Module):
         self.threshold = threshold
 
     def forward(self, input: Tensor) -> Tensor:
+        """In the shape of the input, which is any."""
         return F.softplus(input, self.beta, self.threshold)
 
     def extra_repr(self) -> str:
@@ -342,12 +391,16 @@ class GELU(Module):
 
     >>> mg.nn.GELU()(mg.tensor([-1.0, 0.0, 1.0]))
     tensor([-0.1587,  0.0000,  0.8413])
+
+    Arguments:
+        approximate: "none", or "tanh" for the form by a hyperbolic tangent
     """
 
     def __init__(self, approximate: str = "none") -> None:
         self.approximate = approximate
 
     def forward(self, input: Tensor) -> Tensor:
+        """In the shape of the input, which is any."""
         return F.gelu(input, self.approximate)
 
     def extra_repr(self) -> str:
@@ -365,6 +418,7 @@ class GLU(Module):
         self.dim = dim
 
     def forward(self, input: Tensor) -> Tensor:
+        """In the shape of the input, but for half of the axis `dim`."""
         return F.glu(input, self.dim)
 
     def extra_repr(self) -> str:
@@ -399,6 +453,7 @@ class PReLU(Module):
             self.reset_parameters()
 
     def forward(self, input: Tensor) -> Tensor:
+        """In the shape of the input, whose axis 1 has as many channels as there are slopes, if there is more than one."""
         return F.prelu(input, self.weight)
 
     def reset_parameters(self) -> None:
@@ -428,6 +483,7 @@ class Softmax(_Along):
     """
 
     def forward(self, input: Tensor) -> Tensor:
+        """In the shape of the input, which is any."""
         return F.softmax(input, self.dim)
 
 
@@ -439,6 +495,7 @@ class LogSoftmax(_Along):
     """
 
     def forward(self, input: Tensor) -> Tensor:
+        """In the shape of the input, which is any."""
         return F.log_softmax(input, self.dim)
 
 
@@ -450,6 +507,7 @@ class Softmin(_Along):
     """
 
     def forward(self, input: Tensor) -> Tensor:
+        """In the shape of the input, which is any."""
         return F.softmin(input, self.dim)
 
 
@@ -462,6 +520,7 @@ class Softmax2d(Module):
     """
 
     def forward(self, input: Tensor) -> Tensor:
+        """In the shape of the input, `[n, channels, height, width]`, or without `n`."""
         if input.dim() not in (3, 4):
             raise ValueError(f"takes [n, channels, height, width] or that without n, got {input.shape}")
         return F.softmax(input, -3)
@@ -489,9 +548,13 @@ class Dropout(_Dropout):
     tensor([0., 2.])
     >>> drop.eval()(mg.ones(3))
     tensor([1., 1., 1.])
+
+    Arguments:
+        p: the probability
     """
 
     def forward(self, input: Tensor) -> Tensor:
+        """In the shape of the input, which is any."""
         return (F.dropout_ if self.inplace else F.dropout)(input, self.p, self.training)
 
 
@@ -507,6 +570,7 @@ class Dropout1d(_Dropout):
     """
 
     def forward(self, input: Tensor) -> Tensor:
+        """In the shape of the input, `[n, channels, length]`, or without `n`."""
         return (F.dropout1d_ if self.inplace else F.dropout1d)(input, self.p, self.training)
 
 
@@ -522,6 +586,7 @@ class Dropout2d(_Dropout):
     """
 
     def forward(self, input: Tensor) -> Tensor:
+        """In the shape of the input, `[n, channels, height, width]`, or without `n`."""
         return (F.dropout2d_ if self.inplace else F.dropout2d)(input, self.p, self.training)
 
 
@@ -537,6 +602,7 @@ class Dropout3d(_Dropout):
     """
 
     def forward(self, input: Tensor) -> Tensor:
+        """In the shape of the input, `[n, channels, depth, height, width]`, or without `n`."""
         return (F.dropout3d_ if self.inplace else F.dropout3d)(input, self.p, self.training)
 
 
@@ -549,9 +615,13 @@ class AlphaDropout(_Dropout):
     2
     >>> drop.eval()(mg.tensor([1.0, 2.0]))
     tensor([1., 2.])
+
+    Arguments:
+        p: the probability
     """
 
     def forward(self, input: Tensor) -> Tensor:
+        """In the shape of the input, which is any."""
         return (F.alpha_dropout_ if self.inplace else F.alpha_dropout)(input, self.p, self.training)
 
 
@@ -567,5 +637,6 @@ class FeatureAlphaDropout(_Dropout):
     """
 
     def forward(self, input: Tensor) -> Tensor:
+        """In the shape of the input, `[n, channels, …]`, or without `n`."""
         function = F.feature_alpha_dropout_ if self.inplace else F.feature_alpha_dropout
         return function(input, self.p, self.training)

@@ -42,6 +42,13 @@ class AdaptiveLogSoftmaxWithLoss(Module):
     >>> output, loss = layer(mg.randn(3, 8), mg.tensor([0, 5, 19]))
     >>> output.shape, layer.log_prob(mg.randn(3, 8)).shape
     ((3,), (3, 20))
+
+    Arguments:
+        in_features: how many features an input has
+        n_classes: how many classes there are
+        cutoffs: up to which class the first part goes, and each of the next ones
+        div_value: by how much each part's features are fewer than those of the one before
+        head_bias: whether something is added to the first part's scores
     """
 
     def __init__(
@@ -94,6 +101,12 @@ class AdaptiveLogSoftmaxWithLoss(Module):
             raise RuntimeError(f"Input and target should have the same size in the batch dimension, got {input.shape[0]} and {target.shape[0]}")
 
     def forward(self, input_: Tensor, target_: Tensor) -> _Answer:
+        """The logarithms of the targets' probabilities, `[n]`, and `loss`, the negative of their mean.
+
+        Arguments:
+            input_: `[n, in_features]`, or `[in_features]`
+            target_: the classes, `[n]`, or one of them
+        """
         input, target = input_, target_
         self._checked(input, target)
         single = target.dim() == 0
@@ -191,6 +204,12 @@ class LinearCrossEntropyLoss(_WeightedLoss):
         self.options = options
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        """The loss: one number, or with `reduction="none"` one for each label.
+
+        Arguments:
+            input: `[n, in_features]`, or `[in_features]`
+            target: integer labels, `[n]`, or one
+        """
         bias = self.linear.bias
         return linear_cross_entropy(
             input,

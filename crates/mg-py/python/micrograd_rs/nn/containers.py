@@ -114,6 +114,7 @@ class Sequential(_Numbered):
                 self.add_module(str(i), module)
 
     def forward(self, input: Any) -> Any:
+        """What the last part makes of what those before it, one after the other, make of the input."""
         for module in self:
             input = module(input)
         return input
@@ -334,6 +335,9 @@ class ParameterDict(Module):
     >>> weights = mg.nn.ParameterDict({"a": mg.zeros(2), "b": mg.zeros(3)})
     >>> weights["b"].requires_grad, list(weights.state_dict())
     (True, ['a', 'b'])
+
+    Arguments:
+        parameters: a dictionary, pairs of names and tensors, or None
     """
 
     def __init__(self, parameters: Named | None = None) -> None:

@@ -165,6 +165,7 @@ class _ConvForward(_ConvNd):
         return type(self).convolve(input, weight, bias, self.stride, padding, self.dilation, self.groups)
 
     def forward(self, input: Tensor) -> Tensor:
+        """The convolution, `[n, out_channels, …]`, of `[n, in_channels, …]`; or both without `n`."""
         return self._conv_forward(input, self.weight, self.bias)
 
 
@@ -175,6 +176,7 @@ class Conv1d(_ConvForward):
     Weight and bias are drawn uniformly from ±1/√(elements of a kernel).
 
     Arguments:
+        padding_mode: what padding consists of: "zeros", "reflect", "replicate" or "circular"
         in_channels: how many channels the input has
         out_channels: how many the output has
         kernel_size: how long kernels are: one number, or one for each axis
@@ -203,7 +205,16 @@ class Conv2d(_ConvForward):
     >>> mg.nn.Conv2d(3, 8, 3, padding=1)(mg.randn(2, 3, 16, 16)).shape
     (2, 8, 16, 16)
 
-    Its arguments: see `Conv1d`.
+    Arguments:
+        in_channels: how many channels the input has
+        out_channels: how many the output has
+        kernel_size: how long kernels are: one number, or one for each axis
+        stride: how far the kernel moves each time
+        padding: what is put on each side, "same" or "valid"
+        dilation: how far the kernel's elements are from each other
+        groups: how many parts the channels are in, each with kernels of its own
+        bias: whether something is added
+        padding_mode: what padding consists of: "zeros", "reflect", "replicate" or "circular"
     """
 
     axes = 2
@@ -213,7 +224,16 @@ class Conv2d(_ConvForward):
 class Conv3d(_ConvForward):
     """The convolution of `[n, in_channels, depth, height, width]` (or without `n`) with kernels of its own; see `Conv1d`.
 
-    Its arguments: see `Conv1d`.
+    Arguments:
+        in_channels: how many channels the input has
+        out_channels: how many the output has
+        kernel_size: how long kernels are: one number, or one for each axis
+        stride: how far the kernel moves each time
+        padding: what is put on each side, "same" or "valid"
+        dilation: how far the kernel's elements are from each other
+        groups: how many parts the channels are in, each with kernels of its own
+        bias: whether something is added
+        padding_mode: what padding consists of: "zeros", "reflect", "replicate" or "circular"
 
     >>> mg.nn.Conv3d(3, 8, kernel_size=3, padding="same")(mg.ones(1, 3, 4, 8, 8)).shape
     (1, 8, 4, 8, 8)
@@ -247,6 +267,14 @@ class _ConvTransposeNd(_ConvNd):
         return tuple(lacks)
 
     def forward(self, input: Tensor, output_size: Sequence[int] | None = None) -> Tensor:
+        """The transposed convolution, `[n, out_channels, …]`, or without `n` where the input has none.
+
+        Arguments:
+            input: `[n, in_channels, …]`, or without `n`
+            output_size: the sizes of the last axes that the result is to have, where `stride` leaves several open
+
+        Errors: ValueError for a size that no padding of one side makes.
+        """
         more = self._output_padding(input, output_size)
         sizes: tuple[Any, ...] = (self.stride, self.padding, more, self.groups, self.dilation)
         return type(self).convolve(input, self.weight, self.bias, *sizes)
@@ -305,7 +333,17 @@ class ConvTranspose1d(_ConvTranspose):
 class ConvTranspose2d(_ConvTranspose):
     """The transposed convolution of `[n, in_channels, height, width]` (or without `n`); see `ConvTranspose1d`.
 
-    Its arguments: see `ConvTranspose1d`.
+    Arguments:
+        in_channels: how many channels the input has
+        out_channels: how many the output has
+        kernel_size: how long kernels are: one number, or one for each axis
+        stride: how far the input's elements come to lie from each other
+        padding: what is taken away on each side
+        output_padding: what is added on one side
+        groups: how many parts the channels are in, each with kernels of its own
+        bias: whether something is added to each channel
+        dilation: how far the kernel's elements are from each other
+        padding_mode: "zeros"
 
     >>> up = mg.nn.ConvTranspose2d(8, 3, kernel_size=3, stride=2, padding=1)
     >>> up(mg.ones(1, 8, 16, 16)).shape, up(mg.ones(1, 8, 16, 16), output_size=(32, 32)).shape
@@ -319,7 +357,17 @@ class ConvTranspose2d(_ConvTranspose):
 class ConvTranspose3d(_ConvTranspose):
     """The transposed convolution of `[n, in_channels, depth, height, width]` (or without `n`); see `ConvTranspose1d`.
 
-    Its arguments: see `ConvTranspose1d`.
+    Arguments:
+        in_channels: how many channels the input has
+        out_channels: how many the output has
+        kernel_size: how long kernels are: one number, or one for each axis
+        stride: how far the input's elements come to lie from each other
+        padding: what is taken away on each side
+        output_padding: what is added on one side
+        groups: how many parts the channels are in, each with kernels of its own
+        bias: whether something is added to each channel
+        dilation: how far the kernel's elements are from each other
+        padding_mode: "zeros"
 
     >>> mg.nn.ConvTranspose3d(2, 1, kernel_size=2, stride=2)(mg.ones(1, 2, 4, 4, 4)).shape
     (1, 1, 8, 8, 8)

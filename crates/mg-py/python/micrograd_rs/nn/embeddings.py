@@ -99,6 +99,15 @@ class Embedding(_Table):
     by how often it is looked up. Gradients are dense, with `sparse` too.
 
     IndexError for an integer that is no row, TypeError for floats.
+
+    Arguments:
+        num_embeddings: how many rows the table has
+        embedding_dim: how many numbers a row has
+        padding_idx: the row that gets no gradient, and is zeros at first
+        max_norm: what rows that are read are made no longer than
+        norm_type: of which norm that is
+        scale_grad_by_freq: whether a row's gradient is divided by how often it was read
+        sparse: of no effect: gradients are dense
     """
 
     def __init__(
@@ -155,6 +164,7 @@ class Embedding(_Table):
         )
 
     def forward(self, input: Tensor) -> Tensor:
+        """The rows at indices of any shape, `[…, embedding_dim]`."""
         return F.embedding(
             input, self.weight, self.padding_idx, self.max_norm, self.norm_type, self.scale_grad_by_freq
         )
@@ -246,6 +256,13 @@ class EmbeddingBag(_Table):
     def forward(
         self, input: Tensor, offsets: Tensor | None = None, per_sample_weights: Tensor | None = None
     ) -> Tensor:
+        """A vector for each bag, `[bags, embedding_dim]`.
+
+        Arguments:
+            input: integer indices of rows: `[bags, size]`, or `[all]`, one bag after the other
+            offsets: where each bag begins in an `input` of one axis, `[bags]`
+            per_sample_weights: what rows are multiplied by, in the shape of `input`, with the mode "sum"
+        """
         return F.embedding_bag(
             input,
             self.weight,

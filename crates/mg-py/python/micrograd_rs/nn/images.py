@@ -27,6 +27,7 @@ class _Pad(Module):
             raise ValueError(f"{name} takes {self.axes + 1} or {self.axes + 2} axes, got shape {tuple(input.shape)}")
 
     def forward(self, input: Tensor) -> Tensor:
+        """The input, `[n, channels, …]` or without `n`, with wider last axes: each by what is put before and behind it."""
         self._check(input)
         return F.pad(input, self.padding, self.mode)
 
@@ -42,6 +43,7 @@ class _ConstantPad(_Pad):
         self.value = value
 
     def forward(self, input: Tensor) -> Tensor:
+        """The input with wider last axes: each by what is put before and behind it."""
         return F.pad(input, self.padding, "constant", self.value)
 
     def extra_repr(self) -> str:
@@ -307,6 +309,7 @@ class Upsample(Module):
         self.recompute_scale_factor = recompute_scale_factor
 
     def forward(self, input: Tensor) -> Tensor:
+        """`[n, channels, …]` with other sizes of the last axes."""
         return F.interpolate(
             input, self.size, self.scale_factor, self.mode, self.align_corners, self.recompute_scale_factor
         )
@@ -366,6 +369,7 @@ class PixelShuffle(Module):
         self.upscale_factor = upscale_factor
 
     def forward(self, input: Tensor) -> Tensor:
+        """`[…, channels, height · r, width · r]` of `[…, channels · r², height, width]`, for the factor r."""
         return F.pixel_shuffle(input, self.upscale_factor)
 
     def extra_repr(self) -> str:
@@ -386,6 +390,7 @@ class PixelUnshuffle(Module):
         self.downscale_factor = downscale_factor
 
     def forward(self, input: Tensor) -> Tensor:
+        """`[…, channels · r², height, width]` of `[…, channels, height · r, width · r]`, for the factor r."""
         return F.pixel_unshuffle(input, self.downscale_factor)
 
     def extra_repr(self) -> str:
@@ -406,6 +411,7 @@ class ChannelShuffle(Module):
         self.groups = groups
 
     def forward(self, input: Tensor) -> Tensor:
+        """In the shape of the input, `[n, channels, …]`."""
         return F.channel_shuffle(input, self.groups)
 
     def extra_repr(self) -> str:
@@ -430,6 +436,7 @@ class Flatten(Module):
         self.end_dim = end_dim
 
     def forward(self, input: Tensor) -> Tensor:
+        """With the axes from `start_dim` to `end_dim` as one."""
         return input.flatten(self.start_dim, self.end_dim)
 
     def extra_repr(self) -> str:
@@ -452,6 +459,7 @@ class Unflatten(Module):
         self.unflattened_size = tuple(unflattened_size)
 
     def forward(self, input: Tensor) -> Tensor:
+        """With the axis `dim` as those that there are sizes for."""
         shape = tuple(input.shape)
         if not -len(shape) <= self.dim < len(shape):
             raise IndexError(f"axis {self.dim} of shape {shape}")

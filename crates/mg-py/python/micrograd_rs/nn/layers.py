@@ -40,6 +40,11 @@ class Linear(Module):
     ((4, 2), (2, 3), (2,))
 
     ValueError where the last axis is not of `in_features`, TypeError for another dtype than that of the parameters.
+
+    Arguments:
+        in_features: how many features an input has
+        out_features: how many an output has
+        bias: whether something is added
     """
 
     def __init__(
@@ -71,6 +76,7 @@ class Linear(Module):
         _draw(_bound(self.in_features), self.weight, self.bias)
 
     def forward(self, input: Tensor) -> Tensor:
+        """`[…, out_features]` of an input `[…, in_features]`."""
         return F.linear(input, self.weight, self.bias)
 
     def extra_repr(self) -> str:
@@ -120,6 +126,12 @@ class Bilinear(Module):
         _draw(_bound(self.in1_features), self.weight, self.bias)
 
     def forward(self, input1: Tensor, input2: Tensor) -> Tensor:
+        """`[…, out_features]`.
+
+        Arguments:
+            input1: `[…, in1_features]`
+            input2: `[…, in2_features]`, with the same axes before the last
+        """
         return F.bilinear(input1, input2, self.weight, self.bias)
 
     def extra_repr(self) -> str:
@@ -143,6 +155,12 @@ class CosineSimilarity(Module):
         self.eps = eps
 
     def forward(self, x1: Tensor, x2: Tensor) -> Tensor:
+        """The cosines, without the axis `dim`.
+
+        Arguments:
+            x1: vectors along `dim`
+            x2: others; the shapes broadcast
+        """
         return F.cosine_similarity(x1, x2, self.dim, self.eps)
 
 
@@ -151,6 +169,10 @@ class PairwiseDistance(Module):
 
     >>> mg.nn.PairwiseDistance()(mg.tensor([[0.0, 0.0]]), mg.tensor([[3.0, 4.0]]))
     tensor([5.0000])
+
+    Arguments:
+        p: of which norm distances are
+        eps: what is added to differences
     """
 
     def __init__(self, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False) -> None:
@@ -159,6 +181,12 @@ class PairwiseDistance(Module):
         self.keepdim = keepdim
 
     def forward(self, x1: Tensor, x2: Tensor) -> Tensor:
+        """The distances, `[n]`, or one, or with `keepdim` with a last axis of 1.
+
+        Arguments:
+            x1: vectors, `[n, size]`, or `[size]`
+            x2: others; the shapes broadcast
+        """
         return F.pairwise_distance(x1, x2, self.norm, self.eps, self.keepdim)
 
 
@@ -173,6 +201,7 @@ class Identity(Module):
         pass
 
     def forward(self, input: Any) -> Any:
+        """The input."""
         return input
 
 
@@ -186,6 +215,12 @@ class LayerNorm(Module):
     (0.0, ['weight', 'bias'])
 
     ValueError where the last axes are others.
+
+    Arguments:
+        normalized_shape: the sizes of the last axes
+        eps: what is added to the variance
+        elementwise_affine: whether it is scaled, and shifted
+        bias: whether it is shifted, with `elementwise_affine`
     """
 
     def __init__(
@@ -221,6 +256,7 @@ class LayerNorm(Module):
                     t.fill_(value)
 
     def forward(self, input: Tensor) -> Tensor:
+        """In the shape of the input, whose last axes are `normalized_shape`."""
         return F.layer_norm(input, self.normalized_shape, self.weight, self.bias, self.eps)
 
     def extra_repr(self) -> str:

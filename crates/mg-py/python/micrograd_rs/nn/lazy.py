@@ -165,7 +165,12 @@ class _LazyNormBase(LazyModuleMixin, _NormBase):
 class LazyBatchNorm1d(_LazyNormBase, BatchNorm1d):
     """`BatchNorm1d` for as many channels as the first input has.
 
-    Its arguments: see `BatchNorm1d`.
+    Arguments:
+        eps: what is added to the variance
+        momentum: how far the running mean and variance go towards each batch's; None: they are the mean of all batches
+        affine: whether it is scaled and shifted
+        track_running_stats: whether there are a running mean and variance
+        bias: whether it is shifted, with `affine`
 
     >>> norm = mg.nn.LazyBatchNorm1d()
     >>> norm(mg.randn(4, 3)).shape, norm
@@ -178,7 +183,12 @@ class LazyBatchNorm1d(_LazyNormBase, BatchNorm1d):
 class LazyBatchNorm2d(_LazyNormBase, BatchNorm2d):
     """`BatchNorm2d` for as many channels as the first input has.
 
-    Its arguments: see `BatchNorm1d`.
+    Arguments:
+        eps: what is added to the variance
+        momentum: how far the running mean and variance go towards each batch's; None: they are the mean of all batches
+        affine: whether it is scaled and shifted
+        track_running_stats: whether there are a running mean and variance
+        bias: whether it is shifted, with `affine`
 
     >>> norm = mg.nn.LazyBatchNorm2d()
     >>> norm(mg.randn(4, 3, 8, 8)).shape, norm.num_features
@@ -191,7 +201,12 @@ class LazyBatchNorm2d(_LazyNormBase, BatchNorm2d):
 class LazyBatchNorm3d(_LazyNormBase, BatchNorm3d):
     """`BatchNorm3d` for as many channels as the first input has.
 
-    Its arguments: see `BatchNorm1d`.
+    Arguments:
+        eps: what is added to the variance
+        momentum: how far the running mean and variance go towards each batch's; None: they are the mean of all batches
+        affine: whether it is scaled and shifted
+        track_running_stats: whether there are a running mean and variance
+        bias: whether it is shifted, with `affine`
 
     >>> norm = mg.nn.LazyBatchNorm3d()
     >>> norm(mg.randn(4, 3, 2, 8, 8)).shape, norm.num_features
@@ -221,7 +236,12 @@ class _LazyInstanceNorm(_LazyNormBase):
 class LazyInstanceNorm1d(_LazyInstanceNorm, InstanceNorm1d):
     """`InstanceNorm1d` for as many channels as the first input has.
 
-    Its arguments: see `InstanceNorm1d`.
+    Arguments:
+        eps: what is added to the variance
+        momentum: how far the running mean and variance go towards each batch's
+        affine: whether it is scaled and shifted
+        track_running_stats: whether there are a running mean and variance, which are used outside of training
+        bias: whether it is shifted, with `affine`
 
     >>> norm = mg.nn.LazyInstanceNorm1d()
     >>> norm(mg.randn(4, 3, 8)).shape, norm.num_features
@@ -234,7 +254,12 @@ class LazyInstanceNorm1d(_LazyInstanceNorm, InstanceNorm1d):
 class LazyInstanceNorm2d(_LazyInstanceNorm, InstanceNorm2d):
     """`InstanceNorm2d` for as many channels as the first input has.
 
-    Its arguments: see `InstanceNorm1d`.
+    Arguments:
+        eps: what is added to the variance
+        momentum: how far the running mean and variance go towards each batch's
+        affine: whether it is scaled and shifted
+        track_running_stats: whether there are a running mean and variance, which are used outside of training
+        bias: whether it is shifted, with `affine`
 
     >>> norm = mg.nn.LazyInstanceNorm2d()
     >>> norm(mg.randn(4, 3, 8, 8)).shape, norm.num_features
@@ -247,7 +272,12 @@ class LazyInstanceNorm2d(_LazyInstanceNorm, InstanceNorm2d):
 class LazyInstanceNorm3d(_LazyInstanceNorm, InstanceNorm3d):
     """`InstanceNorm3d` for as many channels as the first input has.
 
-    Its arguments: see `InstanceNorm1d`.
+    Arguments:
+        eps: what is added to the variance
+        momentum: how far the running mean and variance go towards each batch's
+        affine: whether it is scaled and shifted
+        track_running_stats: whether there are a running mean and variance, which are used outside of training
+        bias: whether it is shifted, with `affine`
 
     >>> norm = mg.nn.LazyInstanceNorm3d()
     >>> norm(mg.randn(4, 3, 2, 8, 8)).shape, norm.num_features
@@ -328,7 +358,15 @@ class _LazyConvTranspose(_LazyConvXdMixin):
 class LazyConv1d(_LazyConvForward, Conv1d):
     """`Conv1d` for as many channels as the first input has.
 
-    Its arguments: see `Conv1d`.
+    Arguments:
+        out_channels: how many the output has
+        kernel_size: how long kernels are: one number, or one for each axis
+        stride: how far the kernel moves each time
+        padding: what is put on each side, "same" or "valid"
+        dilation: how far the kernel's elements are from each other
+        groups: how many parts the channels are in, each with kernels of its own
+        bias: whether something is added
+        padding_mode: what padding consists of: "zeros", "reflect", "replicate" or "circular"
 
     >>> conv = mg.nn.LazyConv1d(8, kernel_size=3)
     >>> conv(mg.ones(4, 3, 100)).shape, conv
@@ -341,7 +379,15 @@ class LazyConv1d(_LazyConvForward, Conv1d):
 class LazyConv2d(_LazyConvForward, Conv2d):
     """`Conv2d` for as many channels as the first input has.
 
-    Its arguments: see `Conv1d`.
+    Arguments:
+        out_channels: how many the output has
+        kernel_size: how long kernels are: one number, or one for each axis
+        stride: how far the kernel moves each time
+        padding: what is put on each side, "same" or "valid"
+        dilation: how far the kernel's elements are from each other
+        groups: how many parts the channels are in, each with kernels of its own
+        bias: whether something is added
+        padding_mode: what padding consists of: "zeros", "reflect", "replicate" or "circular"
 
     >>> conv = mg.nn.LazyConv2d(8, kernel_size=3)
     >>> conv(mg.ones(4, 3, 16, 16)).shape, conv.in_channels
@@ -354,7 +400,15 @@ class LazyConv2d(_LazyConvForward, Conv2d):
 class LazyConv3d(_LazyConvForward, Conv3d):
     """`Conv3d` for as many channels as the first input has.
 
-    Its arguments: see `Conv1d`.
+    Arguments:
+        out_channels: how many the output has
+        kernel_size: how long kernels are: one number, or one for each axis
+        stride: how far the kernel moves each time
+        padding: what is put on each side, "same" or "valid"
+        dilation: how far the kernel's elements are from each other
+        groups: how many parts the channels are in, each with kernels of its own
+        bias: whether something is added
+        padding_mode: what padding consists of: "zeros", "reflect", "replicate" or "circular"
 
     >>> conv = mg.nn.LazyConv3d(8, kernel_size=3)
     >>> conv(mg.ones(1, 3, 4, 4, 4)).shape, conv.in_channels
@@ -367,7 +421,16 @@ class LazyConv3d(_LazyConvForward, Conv3d):
 class LazyConvTranspose1d(_LazyConvTranspose, ConvTranspose1d):
     """`ConvTranspose1d` for as many channels as the first input has.
 
-    Its arguments: see `ConvTranspose1d`.
+    Arguments:
+        out_channels: how many the output has
+        kernel_size: how long kernels are: one number, or one for each axis
+        stride: how far the input's elements come to lie from each other
+        padding: what is taken away on each side
+        output_padding: what is added on one side
+        groups: how many parts the channels are in, each with kernels of its own
+        bias: whether something is added to each channel
+        dilation: how far the kernel's elements are from each other
+        padding_mode: "zeros"
 
     >>> up = mg.nn.LazyConvTranspose1d(3, kernel_size=4, stride=2, padding=1)
     >>> up(mg.ones(4, 8, 50)).shape, up.in_channels
@@ -380,7 +443,16 @@ class LazyConvTranspose1d(_LazyConvTranspose, ConvTranspose1d):
 class LazyConvTranspose2d(_LazyConvTranspose, ConvTranspose2d):
     """`ConvTranspose2d` for as many channels as the first input has.
 
-    Its arguments: see `ConvTranspose1d`.
+    Arguments:
+        out_channels: how many the output has
+        kernel_size: how long kernels are: one number, or one for each axis
+        stride: how far the input's elements come to lie from each other
+        padding: what is taken away on each side
+        output_padding: what is added on one side
+        groups: how many parts the channels are in, each with kernels of its own
+        bias: whether something is added to each channel
+        dilation: how far the kernel's elements are from each other
+        padding_mode: "zeros"
 
     >>> up = mg.nn.LazyConvTranspose2d(3, kernel_size=4, stride=2, padding=1)
     >>> up(mg.ones(1, 8, 16, 16)).shape, up.in_channels
@@ -393,7 +465,16 @@ class LazyConvTranspose2d(_LazyConvTranspose, ConvTranspose2d):
 class LazyConvTranspose3d(_LazyConvTranspose, ConvTranspose3d):
     """`ConvTranspose3d` for as many channels as the first input has.
 
-    Its arguments: see `ConvTranspose1d`.
+    Arguments:
+        out_channels: how many the output has
+        kernel_size: how long kernels are: one number, or one for each axis
+        stride: how far the input's elements come to lie from each other
+        padding: what is taken away on each side
+        output_padding: what is added on one side
+        groups: how many parts the channels are in, each with kernels of its own
+        bias: whether something is added to each channel
+        dilation: how far the kernel's elements are from each other
+        padding_mode: "zeros"
 
     >>> up = mg.nn.LazyConvTranspose3d(1, kernel_size=2, stride=2)
     >>> up(mg.ones(1, 2, 4, 4, 4)).shape, up.in_channels

@@ -49,6 +49,10 @@ class CrossEntropyLoss(_WeightedLoss):
     IndexError for a label that is no class, ValueError for other shapes.
 
     Arguments:
+        weight: a number for each class, or None
+        ignore_index: samples with this label do not count
+        reduction: what becomes of the losses: "mean", "sum" or "none"
+        label_smoothing: how much of the target is shared by all classes, from 0 to 1
         size_average, reduce: older ways to say `reduction`
     """
 
@@ -66,6 +70,16 @@ class CrossEntropyLoss(_WeightedLoss):
         self.label_smoothing = label_smoothing
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        """The loss: one number, or with `reduction="none"` one for each label.
+
+        Arguments:
+            input: scores, `[n, classes]`, `[classes]`, or `[n, classes, …]`
+            target: integer labels, in the same shape without the classes, or probabilities of the classes, in the same shape
+
+        >>> scores = mg.tensor([[2.0, 0.0], [0.0, 2.0]])
+        >>> mg.nn.CrossEntropyLoss()(scores, mg.tensor([0, 1])), mg.nn.CrossEntropyLoss(reduction="none")(scores, mg.tensor([0, 0]))
+        (tensor(0.1269), tensor([0.1269, 2.1269]))
+        """
         return F.cross_entropy(
             input,
             target,
@@ -83,6 +97,8 @@ class NLLLoss(_WeightedLoss):
     `weight` has a number for each class, samples with the label `ignore_index` do not count.
 
     Arguments:
+        weight: a number for each class, or None
+        ignore_index: samples with this label do not count
         reduction: "mean", "sum" or "none"
         size_average, reduce: older ways to say `reduction`
 
@@ -105,6 +121,12 @@ class NLLLoss(_WeightedLoss):
         self.ignore_index = ignore_index
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        """The loss: one number, or with `reduction="none"` one for each label.
+
+        Arguments:
+            input: logarithms of probabilities, `[n, classes]`, `[classes]`, or `[n, classes, …]`
+            target: integer labels, in the same shape without the classes
+        """
         return F.nll_loss(input, target, self.weight, ignore_index=self.ignore_index, reduction=self.reduction)
 
 
@@ -116,10 +138,17 @@ class MSELoss(_Loss):
     2.5
 
     Arguments:
+        reduction: what becomes of the squares: "mean", "sum" or "none"
         size_average, reduce: older ways to say `reduction`
     """
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        """The loss: one number, or with `reduction="none"` one for each element.
+
+        Arguments:
+            input: what was predicted, of any shape
+            target: what it should be, in the same shape
+        """
         return F.mse_loss(input, target, reduction=self.reduction)
 
 
@@ -137,6 +166,12 @@ class L1Loss(_Loss):
     """
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        """The loss: one number, or with `reduction="none"` one for each element.
+
+        Arguments:
+            input: what was predicted, of any shape
+            target: what it should be, in the same shape
+        """
         return F.l1_loss(input, target, reduction=self.reduction)
 
 
@@ -144,6 +179,7 @@ class SmoothL1Loss(_Loss):
     """Differences `d` below `beta` as `½d²/beta`, others as `d − ½beta`.
 
     Arguments:
+        beta: up to which difference the loss is a square
         reduction: "mean", "sum" or "none"
         size_average, reduce: older ways to say `reduction`
 
@@ -164,6 +200,12 @@ class SmoothL1Loss(_Loss):
         self.beta = beta
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        """The loss: one number, or with `reduction="none"` one for each element.
+
+        Arguments:
+            input: what was predicted, of any shape
+            target: what it should be, in the same shape
+        """
         return F.smooth_l1_loss(input, target, reduction=self.reduction, beta=self.beta)
 
 
@@ -185,6 +227,12 @@ class HuberLoss(_Loss):
         self.delta = delta
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        """The loss: one number, or with `reduction="none"` one for each element.
+
+        Arguments:
+            input: what was predicted, of any shape
+            target: what it should be, in the same shape
+        """
         return F.huber_loss(input, target, self.reduction, self.delta)
 
 
@@ -201,6 +249,12 @@ class BCELoss(_WeightedLoss):
     """
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        """The loss: one number, or with `reduction="none"` one for each element.
+
+        Arguments:
+            input: probabilities, of any shape
+            target: what they should be, from 0 to 1, in the same shape
+        """
         return F.binary_cross_entropy(input, target, self.weight, reduction=self.reduction)
 
 
@@ -208,6 +262,7 @@ class BCEWithLogitsLoss(_WeightedLoss):
     """The cross entropy of logits and probabilities of the same shape; `weight` and `pos_weight` broadcast to it.
 
     Arguments:
+        pos_weight: what the terms of targets of 1 are multiplied by
         weight: what each element counts
         reduction: "mean", "sum" or "none"
         size_average, reduce: older ways to say `reduction`
@@ -230,6 +285,12 @@ class BCEWithLogitsLoss(_WeightedLoss):
         self.register_buffer("pos_weight", pos_weight)
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        """The loss: one number, or with `reduction="none"` one for each element.
+
+        Arguments:
+            input: logits, of any shape
+            target: the probabilities that they should have, from 0 to 1, in the same shape
+        """
         return F.binary_cross_entropy_with_logits(
             input, target, self.weight, reduction=self.reduction, pos_weight=self.pos_weight
         )
@@ -261,6 +322,12 @@ class KLDivLoss(_Loss):
         self.log_target = log_target
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        """The divergence: one number, or with `reduction="none"` one for each element.
+
+        Arguments:
+            input: logarithms of probabilities, of any shape
+            target: probabilities in the same shape, or their logarithms with `log_target`
+        """
         return F.kl_div(input, target, reduction=self.reduction, log_target=self.log_target)
 
 
@@ -293,6 +360,12 @@ class PoissonNLLLoss(_Loss):
         self.eps = eps
 
     def forward(self, log_input: Tensor, target: Tensor) -> Tensor:
+        """The loss: one number, or with `reduction="none"` one for each element.
+
+        Arguments:
+            log_input: logarithms of rates, or the rates where the class was told `log_input=False`, of any shape
+            target: the counts, in the same shape
+        """
         return F.poisson_nll_loss(log_input, target, self.log_input, self.full, eps=self.eps, reduction=self.reduction)
 
 
@@ -314,6 +387,13 @@ class GaussianNLLLoss(_Loss):
         self.eps = eps
 
     def forward(self, input: Tensor, target: Tensor, var: Tensor | float) -> Tensor:
+        """The loss: one number, or with `reduction="none"` one for each element.
+
+        Arguments:
+            input: the means, of any shape
+            target: what was observed, in a shape that broadcasts
+            var: the variances: in the same shape, without its last axis or with one of 1, or one number
+        """
         return F.gaussian_nll_loss(input, target, var, self.full, self.eps, self.reduction)
 
 
@@ -340,6 +420,12 @@ class HingeEmbeddingLoss(_Loss):
         self.margin = margin
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        """The loss: one number, or with `reduction="none"` one for each element.
+
+        Arguments:
+            input: distances, of any shape
+            target: 1 or −1, in the same shape
+        """
         return F.hinge_embedding_loss(input, target, self.margin, reduction=self.reduction)
 
 
@@ -366,6 +452,13 @@ class MarginRankingLoss(_Loss):
         self.margin = margin
 
     def forward(self, input1: Tensor, input2: Tensor, target: Tensor) -> Tensor:
+        """The loss: one number, or with `reduction="none"` one for each pair.
+
+        Arguments:
+            input1: what is to be larger where the target is 1, of any shape
+            input2: what is to be larger where it is −1, in the same shape
+            target: 1 or −1, in the same shape
+        """
         return F.margin_ranking_loss(input1, input2, target, self.margin, reduction=self.reduction)
 
 
@@ -393,6 +486,13 @@ class CosineEmbeddingLoss(_Loss):
         self.margin = margin
 
     def forward(self, input1: Tensor, input2: Tensor, target: Tensor) -> Tensor:
+        """The loss: one number, or with `reduction="none"` one for each pair.
+
+        Arguments:
+            input1: vectors, `[n, size]`, or `[size]`
+            input2: as many others
+            target: for each pair 1, if they are to be alike, or −1, `[n]`
+        """
         return F.cosine_embedding_loss(input1, input2, target, self.margin, reduction=self.reduction)
 
 
@@ -431,6 +531,13 @@ class TripletMarginLoss(_Loss):
         self.swap = swap
 
     def forward(self, anchor: Tensor, positive: Tensor, negative: Tensor) -> Tensor:
+        """The loss: one number, or with `reduction="none"` one for each triple.
+
+        Arguments:
+            anchor: vectors, `[n, size]`, or `[size]`
+            positive: those that are to be near, in the same shape
+            negative: those that are to be farther, in the same shape
+        """
         return F.triplet_margin_loss(
             anchor, positive, negative, self.margin, self.p, self.eps, self.swap, reduction=self.reduction
         )
@@ -466,6 +573,13 @@ class TripletMarginWithDistanceLoss(_Loss):
         self.swap = swap
 
     def forward(self, anchor: Tensor, positive: Tensor, negative: Tensor) -> Tensor:
+        """The loss: one number, or with `reduction="none"` one for each triple.
+
+        Arguments:
+            anchor: what the distance function takes
+            positive: those that are to be near, in the same shape
+            negative: those that are to be farther, in the same shape
+        """
         return F.triplet_margin_with_distance_loss(
             anchor,
             positive,
@@ -489,6 +603,12 @@ class SoftMarginLoss(_Loss):
     """
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        """The loss: one number, or with `reduction="none"` one for each element.
+
+        Arguments:
+            input: scores, of any shape
+            target: 1 or −1, in the same shape
+        """
         return F.soft_margin_loss(input, target, reduction=self.reduction)
 
 
@@ -496,6 +616,9 @@ class MultiMarginLoss(_WeightedLoss):
     """What other scores are above a label's less `margin`, to the power `p` and times the label's `weight`.
 
     Arguments:
+        p: the power of what is beyond the margin, 1 or 2
+        margin: the margin
+        weight: a number for each class, or None
         reduction: "mean", "sum" or "none"
         size_average, reduce: older ways to say `reduction`
 
@@ -519,6 +642,12 @@ class MultiMarginLoss(_WeightedLoss):
         self.margin = margin
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        """The loss: one number, or with `reduction="none"` one for each sample.
+
+        Arguments:
+            input: scores, `[n, classes]`, or `[classes]`
+            target: integer labels, `[n]`, or one
+        """
         return F.multi_margin_loss(input, target, self.p, self.margin, self.weight, reduction=self.reduction)
 
 
@@ -535,6 +664,12 @@ class MultiLabelMarginLoss(_Loss):
     """
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        """The loss: one number, or with `reduction="none"` one for each sample.
+
+        Arguments:
+            input: scores, `[n, classes]`, or `[classes]`
+            target: the labels of each sample, and −1 behind the last one, in the same shape
+        """
         return F.multilabel_margin_loss(input, target, reduction=self.reduction)
 
 
@@ -551,6 +686,12 @@ class MultiLabelSoftMarginLoss(_WeightedLoss):
     """
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        """The loss: one number, or with `reduction="none"` one for each sample.
+
+        Arguments:
+            input: scores, `[n, classes]`
+            target: 0 or 1 for each class, in the same shape
+        """
         return F.multilabel_soft_margin_loss(input, target, self.weight, reduction=self.reduction)
 
 
@@ -580,12 +721,26 @@ class CTCLoss(_Loss):
         input_lengths: Tensor | Sequence[int],
         target_lengths: Tensor | Sequence[int],
     ) -> Tensor:
+        """The loss: one number, or with `reduction="none"` one for each sample.
+
+        Arguments:
+            log_probs: logarithms of probabilities, `[steps, n, classes]`, or `[steps, classes]` of a single sample
+            targets: the labels, `[n, longest]`, or one line after the other in one axis
+            input_lengths: how many steps of each sample count, `[n]`
+            target_lengths: how many labels of each line count, `[n]`
+        """
         lengths = (input_lengths, target_lengths)
         return F.ctc_loss(log_probs, targets, *lengths, self.blank, self.reduction, self.zero_infinity)
 
 
 class NLLLoss2d(NLLLoss):
     """`NLLLoss`, by the name that it had for images.
+
+    Arguments:
+        weight: a number for each class
+        size_average, reduce: older ways to say `reduction`
+        ignore_index: samples with this label do not count
+        reduction: "mean", "sum" or "none"
 
     See `NLLLoss`.
     """

@@ -234,7 +234,10 @@ class Module:
         """Has this module's calls recorded and replayed from now on, as `micrograd_rs.compile` does of another module that stands for it: its names
         and its state stay what they are. Copies, and what is read of a file, are not compiled.
 
-        Its arguments: see `compile`.
+        Arguments:
+            fullgraph: whether reading a value is an error
+            disable: whether it runs as usual
+            dynamic, backend, mode, options: of no effect
 
         >>> model = mg.nn.Linear(2, 1)
         >>> model.compile()
@@ -883,6 +886,9 @@ class Module:
 
     def register_backward_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """As `register_full_backward_hook`, by the name that it had.
+
+        Arguments:
+            hook: called as `hook(module, grad_input, grad_output)`
 
         See `nn.Module.register_full_backward_hook`.
         """

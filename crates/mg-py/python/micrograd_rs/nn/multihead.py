@@ -31,6 +31,10 @@ class MultiheadAttention(Module):
     ((4, 10, 16), (4, 10, 10))
 
     Arguments:
+        embed_dim: how many features a query and an output have
+        kdim: how many features a key has; `embed_dim`, if it is None
+        vdim: how many features a value has; `embed_dim`, if it is None
+        batch_first: whether the batch is the first axis
         num_heads: how many heads share `embed_dim`
         dropout: the probability with which weights are left out in training
         bias: whether something is added to what is projected
@@ -109,6 +113,26 @@ class MultiheadAttention(Module):
         average_attn_weights: bool = True,
         is_causal: bool = False,
     ) -> tuple[Tensor, Tensor | None]:
+        """What the queries find: the output `[l, batch, embed_dim]`, and the weights `[batch, l, s]` with `need_weights`, else None. With
+        `batch_first` the batch is the first axis of what goes in and of the output; a single sequence has no such axis anywhere.
+
+        A mask of truth values leaves out what is True; one of floats is added to the scores, so that −∞ leaves out.
+
+        Arguments:
+            query: what asks, `[l, batch, embed_dim]`
+            key: what is compared with it, `[s, batch, kdim]`
+            value: what is found, `[s, batch, vdim]`
+            key_padding_mask: which keys no query sees, `[batch, s]`, or `[s]` of a single sequence
+            need_weights: whether the weights are answered; without them attention is one kernel
+            attn_mask: which keys each query does not see, `[l, s]` for all, or `[batch · num_heads, l, s]`
+            average_attn_weights: whether weights are the mean over heads; else they are `[batch, num_heads, l, s]`
+            is_causal: a promise that `attn_mask` is causal; ValueError without one
+
+        >>> x, padded = mg.randn(2, 3, 8), mg.tensor([[False, False, True], [False, False, False]])
+        >>> output, weights = mg.nn.MultiheadAttention(8, 2, batch_first=True)(x, x, x, key_padding_mask=padded)
+        >>> output.shape, weights[0, :, 2].tolist()
+        ((2, 3, 8), [0.0, 0.0, 0.0])
+        """
         turned = self.batch_first and query.dim() == 3
         if turned:
             # What is one tensor stays one.

@@ -114,6 +114,7 @@ class _BatchNorm(_NormBase):
     """Batch normalisation of inputs with any axes that `_check_input_dim` lets by."""
 
     def forward(self, input: Tensor) -> Tensor:
+        """In the shape of the input, whose axis 1 has `num_features` channels."""
         self._check_input_dim(input)
         momentum = self.momentum
         if self.training and self.track_running_stats and self.num_batches_tracked is not None:
@@ -149,6 +150,8 @@ class BatchNorm1d(_BatchNorm):
     ValueError for other axes or channels, and in training for one number a channel.
 
     Arguments:
+        num_features: how many channels
+        momentum: how far the running mean and variance go towards each batch's; None: they are the mean of all batches
         eps: what is added to the variance
         affine: whether it is scaled and shifted
         track_running_stats: whether there are a running mean and variance
@@ -161,7 +164,13 @@ class BatchNorm1d(_BatchNorm):
 class BatchNorm2d(_BatchNorm):
     """As `BatchNorm1d`, of `[n, channels, height, width]`.
 
-    Its arguments: see `BatchNorm1d`.
+    Arguments:
+        num_features: how many channels
+        eps: what is added to the variance
+        momentum: how far the running mean and variance go towards each batch's; None: they are the mean of all batches
+        affine: whether it is scaled and shifted
+        track_running_stats: whether there are a running mean and variance
+        bias: whether it is shifted, with `affine`
 
     >>> mg.nn.BatchNorm2d(3)(mg.randn(4, 3, 8, 8)).mean((0, 2, 3)).abs() < 1e-5
     tensor([True, True, True])
@@ -173,7 +182,13 @@ class BatchNorm2d(_BatchNorm):
 class BatchNorm3d(_BatchNorm):
     """As `BatchNorm1d`, of `[n, channels, depth, height, width]`.
 
-    Its arguments: see `BatchNorm1d`.
+    Arguments:
+        num_features: how many channels
+        eps: what is added to the variance
+        momentum: how far the running mean and variance go towards each batch's; None: they are the mean of all batches
+        affine: whether it is scaled and shifted
+        track_running_stats: whether there are a running mean and variance
+        bias: whether it is shifted, with `affine`
 
     >>> mg.nn.BatchNorm3d(3)(mg.randn(4, 3, 2, 8, 8)).shape
     (4, 3, 2, 8, 8)
@@ -202,6 +217,7 @@ class _InstanceNorm(_NormBase):
         return self.axes[0]
 
     def forward(self, input: Tensor) -> Tensor:
+        """In the shape of the input, `[n, num_features, …]`, or without `n`."""
         self._check_input_dim(input)
         alone = input.dim() == self._get_no_batch_dim()
         output = F.instance_norm(
@@ -240,7 +256,13 @@ class InstanceNorm1d(_InstanceNorm):
 class InstanceNorm2d(_InstanceNorm):
     """As `InstanceNorm1d`, with height and width.
 
-    Its arguments: see `InstanceNorm1d`.
+    Arguments:
+        num_features: how many channels
+        eps: what is added to the variance
+        momentum: how far the running mean and variance go towards each batch's
+        affine: whether it is scaled and shifted
+        track_running_stats: whether there are a running mean and variance, which are used outside of training
+        bias: whether it is shifted, with `affine`
 
     >>> mg.nn.InstanceNorm2d(3)(mg.randn(4, 3, 8, 8)).shape
     (4, 3, 8, 8)
@@ -252,7 +274,13 @@ class InstanceNorm2d(_InstanceNorm):
 class InstanceNorm3d(_InstanceNorm):
     """As `InstanceNorm1d`, with depth, height and width.
 
-    Its arguments: see `InstanceNorm1d`.
+    Arguments:
+        num_features: how many channels
+        eps: what is added to the variance
+        momentum: how far the running mean and variance go towards each batch's
+        affine: whether it is scaled and shifted
+        track_running_stats: whether there are a running mean and variance, which are used outside of training
+        bias: whether it is shifted, with `affine`
 
     >>> mg.nn.InstanceNorm3d(3)(mg.randn(4, 3, 2, 8, 8)).shape
     (4, 3, 2, 8, 8)
@@ -311,6 +339,7 @@ class GroupNorm(Module):
         _reset(self.weight, self.bias)
 
     def forward(self, input: Tensor) -> Tensor:
+        """In the shape of the input, `[n, num_channels, …]`."""
         return F.group_norm(input, self.num_groups, self.weight, self.bias, self.eps)
 
     def extra_repr(self) -> str:
@@ -356,6 +385,7 @@ class RMSNorm(Module):
         _reset(self.weight, None)
 
     def forward(self, x: Tensor) -> Tensor:
+        """In the shape of the input, whose last axes are `normalized_shape`."""
         return F.rms_norm(x, self.normalized_shape, self.weight, self.eps)
 
     def extra_repr(self) -> str:
@@ -368,6 +398,12 @@ class LocalResponseNorm(Module):
 
     >>> mg.nn.LocalResponseNorm(size=2, alpha=1.0)(mg.ones(1, 3, 1)).flatten()
     tensor([0.7378, 0.5946, 0.5946])
+
+    Arguments:
+        size: how many neighbouring channels
+        alpha: what the mean of squares is multiplied by
+        beta: the power
+        k: what is added
     """
 
     def __init__(self, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> None:
@@ -377,6 +413,7 @@ class LocalResponseNorm(Module):
         self.k = k
 
     def forward(self, input: Tensor) -> Tensor:
+        """In the shape of the input, `[n, channels, …]`."""
         return F.local_response_norm(input, self.size, self.alpha, self.beta, self.k)
 
     def extra_repr(self) -> str:
@@ -388,8 +425,12 @@ class SyncBatchNorm(_BatchNorm):
 
     Arguments:
         process_group: None
-
-    The other arguments: see `BatchNorm1d`.
+        num_features: how many channels
+        eps: what is added to the variance
+        momentum: how far the running mean and variance go towards each batch's; None: they are the mean of all batches
+        affine: whether it is scaled and shifted
+        track_running_stats: whether there are a running mean and variance
+        bias: whether it is shifted, with `affine`
 
     >>> mg.nn.SyncBatchNorm(3)(mg.randn(4, 3, 8, 8)).shape
     (4, 3, 8, 8)

@@ -40,6 +40,11 @@ class DataParallel(Module):
         self.output_device = output_device
 
     def forward(self, *inputs: Any, **kwargs: Any) -> Any:
+        """What the module makes of the arguments.
+
+        Arguments:
+            inputs, kwargs: they are the module's
+        """
         return self.module(*inputs, **kwargs)
 
 

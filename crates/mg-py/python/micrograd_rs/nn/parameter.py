@@ -80,6 +80,9 @@ class Parameter(metaclass=_ParameterType):
     >>> layer.scale = mg.nn.Parameter(mg.ones(2))
     >>> layer.scale.requires_grad, [name for name, _ in layer.named_parameters()]
     (True, ['scale'])
+
+    Arguments:
+        data: the tensor
     """
 
     def __new__(cls, data: Any = None, requires_grad: bool = True) -> Any:

@@ -42,6 +42,7 @@ class _MaxPool(Module):
         self.ceil_mode = ceil_mode
 
     def forward(self, input: Tensor) -> Any:
+        """One number for each window, in the axes that the input has; with `return_indices` a pair of these and of where they stand."""
         sizes = (self.kernel_size, self.stride, self.padding, self.dilation)
         return type(self).pool(input, *sizes, ceil_mode=self.ceil_mode, return_indices=self.return_indices)
 
@@ -58,6 +59,7 @@ class MaxPool1d(_MaxPool):
         padding: how far windows begin before the first element
         dilation: how far a window's elements are from each other
         ceil_mode: whether the last window may hang over
+        return_indices: whether it is answered, too, where the largest elements stand
 
     Errors: ArgumentError for windows that do not fit the input.
 
@@ -77,6 +79,7 @@ class MaxPool2d(_MaxPool):
         padding: how far windows begin before the first element
         dilation: how far a window's elements are from each other
         ceil_mode: whether the last window may hang over
+        return_indices: whether it is answered, too, where the largest elements stand
 
     Errors: ArgumentError for windows that do not fit the input.
 
@@ -97,6 +100,7 @@ class MaxPool3d(_MaxPool):
         padding: how far windows begin before the first element
         dilation: how far a window's elements are from each other
         ceil_mode: whether the last window may hang over
+        return_indices: whether it is answered, too, where the largest elements stand
 
     Errors: ArgumentError for windows that do not fit the input.
 
@@ -145,6 +149,7 @@ class AvgPool1d(_AvgPoolNd):
         self.count_include_pad = count_include_pad
 
     def forward(self, input: Tensor) -> Tensor:
+        """One number for each window, `[n, channels, windows]`, of `[n, channels, length]`; or both without `n`."""
         sizes = (self.kernel_size, self.stride, self.padding)
         return F.avg_pool1d(input, *sizes, self.ceil_mode, self.count_include_pad)
 
@@ -169,6 +174,7 @@ class _AvgPool(_AvgPoolNd):
         self.divisor_override = divisor_override
 
     def forward(self, input: Tensor) -> Tensor:
+        """One number for each window, in the axes that the input has."""
         sizes = (self.kernel_size, self.stride, self.padding)
         return type(self).pool(input, *sizes, self.ceil_mode, self.count_include_pad, self.divisor_override)
 
@@ -221,6 +227,7 @@ class _AdaptiveAvgPool(Module):
         self.output_size = output_size
 
     def forward(self, input: Tensor) -> Tensor:
+        """One number for each share, in the axes that the input has."""
         return type(self).pool(input, self.output_size)
 
     def extra_repr(self) -> str:
@@ -274,6 +281,7 @@ class _AdaptiveMaxPool(Module):
         self.return_indices = return_indices
 
     def forward(self, input: Tensor) -> Any:
+        """One number for each share, in the axes that the input has; with `return_indices` a pair of these and of where they stand."""
         return type(self).pool(input, self.output_size, return_indices=self.return_indices)
 
     def extra_repr(self) -> str:
@@ -285,6 +293,7 @@ class AdaptiveMaxPool1d(_AdaptiveMaxPool):
 
     Arguments:
         output_size: how many shares each axis has: one number, or one for each axis; None where it keeps its size
+        return_indices: whether it is answered, too, where the largest elements stand
 
     >>> mg.nn.AdaptiveMaxPool1d(2)(mg.tensor([[[1.0, 3.0, 5.0, 7.0]]]))
     tensor([[[3., 7.]]])
@@ -298,6 +307,7 @@ class AdaptiveMaxPool2d(_AdaptiveMaxPool):
 
     Arguments:
         output_size: how many shares each axis has: one number, or one for each axis; None where it keeps its size
+        return_indices: whether it is answered, too, where the largest elements stand
 
     >>> mg.nn.AdaptiveMaxPool2d(2)(mg.arange(16.0).reshape(1, 1, 4, 4))
     tensor([[[[ 5.,  7.],
@@ -312,6 +322,7 @@ class AdaptiveMaxPool3d(_AdaptiveMaxPool):
 
     Arguments:
         output_size: how many shares each axis has: one number, or one for each axis; None where it keeps its size
+        return_indices: whether it is answered, too, where the largest elements stand
 
     >>> mg.nn.AdaptiveMaxPool3d(1)(mg.ones(4, 8, 3, 7, 9)).shape
     (4, 8, 1, 1, 1)
@@ -332,6 +343,7 @@ class _LPPool(Module):
         self.ceil_mode = ceil_mode
 
     def forward(self, input: Tensor) -> Tensor:
+        """One number for each window, in the axes that the input has."""
         return type(self).pool(input, float(self.norm_type), self.kernel_size, self.stride, self.ceil_mode)
 
     def extra_repr(self) -> str:
@@ -400,6 +412,13 @@ class _MaxUnpool(Module):
         self.padding = each(padding)
 
     def forward(self, input: Tensor, indices: Tensor, output_size: Sequence[int] | None = None) -> Tensor:
+        """The elements back where they stood, and zeros elsewhere.
+
+        Arguments:
+            input: what a pool answered with
+            indices: where it found them, in the same shape
+            output_size: the shape before the pool, or its last axes, where `stride` leaves several open
+        """
         return type(self).pool(input, indices, self.kernel_size, self.stride, self.padding, output_size)
 
     def extra_repr(self) -> str:
@@ -480,6 +499,7 @@ class _FractionalMaxPool(Module):
     _random_samples: Tensor | None
 
     def forward(self, input: Tensor) -> Any:
+        """One number for each window, in the axes that the input has; with `return_indices` a pair of these and of where they stand."""
         sizes = (self.kernel_size, self.output_size, self.output_ratio)
         return type(self).pool(
             input, *sizes, return_indices=self.return_indices, _random_samples=self._random_samples
@@ -538,6 +558,7 @@ class Unfold(Module):
         self.stride = stride
 
     def forward(self, input: Tensor) -> Tensor:
+        """Columns `[n, channels · size of a window, windows]` of images `[n, channels, height, width]`; or both without `n`."""
         return F.unfold(input, self.kernel_size, self.dilation, self.padding, self.stride)
 
     def extra_repr(self) -> str:
@@ -571,6 +592,7 @@ class Fold(Module):
         self.stride = stride
 
     def forward(self, input: Tensor) -> Tensor:
+        """Images `[n, channels, height, width]` of columns `[n, channels · size of a window, windows]`; or both without `n`."""
         return F.fold(input, self.output_size, self.kernel_size, self.dilation, self.padding, self.stride)
 
     def extra_repr(self) -> str:

@@ -26,8 +26,13 @@ class RNNBase(Module):
     Arguments:
         mode: "LSTM", "GRU", "RNN_TANH" or "RNN_RELU"
         proj_size: of an LSTM, the size to which its state is projected
-
-    The other arguments: see `RNN`.
+        input_size: how many features an input has
+        hidden_size: how many a state has
+        num_layers: how many layers there are, each on the one before
+        bias: whether something is added
+        batch_first: whether the batch is the first axis
+        dropout: the probability with which the inputs of layers after the first are left out in training
+        bidirectional: whether each layer goes backwards too
 
     >>> sorted(name for name, _ in mg.nn.RNN(3, 5).named_parameters())
     ['bias_hh_l0', 'bias_ih_l0', 'weight_hh_l0', 'weight_ih_l0']
@@ -204,6 +209,21 @@ class RNN(RNNBase):
         super().__init__(mode, *sizes, bias, batch_first, dropout, bidirectional, 0, device, dtype)
 
     def forward(self, input: Any, hx: Tensor | None = None) -> tuple[Any, Tensor]:
+        """The last layer's states at all steps, `[steps, batch, directions · hidden_size]`, and all layers' at the end, `[num_layers · directions,
+        batch, hidden_size]`. With `batch_first` the batch is the first axis of the input and of the first answer, and the second one of states all the same.
+
+        Arguments:
+            input: `[steps, batch, input_size]`, `[steps, input_size]` for a single sequence, or a `PackedSequence`, for which the first answer is one
+            hx: the states at the beginning, `[num_layers · directions, batch, hidden_size]`, without the batch for a single sequence; zeros, if it is None
+
+        Errors: ValueError for another number of axes or features, and for states of another shape.
+
+        >>> rnn = mg.nn.RNN(3, 5, batch_first=True)
+        >>> output, h = rnn(mg.randn(4, 7, 3))
+        >>> output, h = rnn(mg.randn(4, 2, 3), h)
+        >>> output.shape, h.shape
+        ((4, 2, 5), (1, 4, 5))
+        """
         output, states = self._run(input, None if hx is None else (hx,))
         return output, states[0]
 
@@ -211,7 +231,14 @@ class RNN(RNNBase):
 class GRU(RNNBase):
     """Gated recurrent units (Cho et al., 2014), as `RNN`.
 
-    Its arguments: see `RNN`.
+    Arguments:
+        input_size: how many features an input has
+        hidden_size: how many a state has
+        num_layers: how many layers there are, each on the one before
+        bias: whether something is added
+        batch_first: whether the batch is the first axis
+        dropout: the probability with which the inputs of layers after the first are left out in training
+        bidirectional: whether each layer goes backwards too
 
     >>> output, h = mg.nn.GRU(3, 5, num_layers=2, bidirectional=True)(mg.randn(7, 4, 3))
     >>> output.shape, h.shape
@@ -234,6 +261,21 @@ class GRU(RNNBase):
         super().__init__("GRU", *sizes, bias, batch_first, dropout, bidirectional, 0, device, dtype)
 
     def forward(self, input: Any, hx: Tensor | None = None) -> tuple[Any, Tensor]:
+        """The last layer's states at all steps, `[steps, batch, directions · hidden_size]`, and all layers' at the end, `[num_layers · directions,
+        batch, hidden_size]`. With `batch_first` the batch is the first axis of the input and of the first answer, and the second one of states all the same.
+
+        Arguments:
+            input: `[steps, batch, input_size]`, `[steps, input_size]` for a single sequence, or a `PackedSequence`, for which the first answer is one
+            hx: the states at the beginning, `[num_layers · directions, batch, hidden_size]`, without the batch for a single sequence; zeros, if it is None
+
+        Errors: ValueError for another number of axes or features, and for states of another shape.
+
+        >>> gru = mg.nn.GRU(3, 5, batch_first=True)
+        >>> output, h = gru(mg.randn(4, 7, 3))
+        >>> output, h = gru(mg.randn(4, 2, 3), h)
+        >>> output.shape, h.shape
+        ((4, 2, 5), (1, 4, 5))
+        """
         output, states = self._run(input, None if hx is None else (hx,))
         return output, states[0]
 
@@ -247,7 +289,15 @@ class LSTM(RNNBase):
     >>> output.shape, h.shape, c.shape
     ((4, 7, 5), (2, 4, 5), (2, 4, 5))
 
-    Its arguments: see `RNN`.
+    Arguments:
+        input_size: how many features an input has
+        hidden_size: how many a state has
+        num_layers: how many layers there are, each on the one before
+        bias: whether something is added
+        batch_first: whether the batch is the first axis
+        dropout: the probability with which the inputs of layers after the first are left out in training
+        bidirectional: whether each layer goes backwards too
+        proj_size: the size to which the hidden state is projected, if it is not 0
     """
 
     def __init__(
@@ -267,6 +317,22 @@ class LSTM(RNNBase):
         super().__init__("LSTM", *sizes, bias, batch_first, dropout, bidirectional, proj_size, device, dtype)
 
     def forward(self, input: Any, hx: tuple[Tensor, Tensor] | None = None) -> tuple[Any, tuple[Tensor, Tensor]]:
+        """The last layer's hidden states at all steps, `[steps, batch, directions · hidden_size]`, and `(h, c)`, all layers' at the end,
+        `[num_layers · directions, batch, hidden_size]` each. With `batch_first` the batch is the first axis of the input and of the first answer, and the
+        second one of states all the same. With `proj_size`, that is the last size of hidden states, and `c` keeps `hidden_size`.
+
+        Arguments:
+            input: `[steps, batch, input_size]`, `[steps, input_size]` for a single sequence, or a `PackedSequence`, for which the first answer is one
+            hx: the states `(h, c)` at the beginning, shaped as those at the end, without the batch for a single sequence; zeros, if it is None
+
+        Errors: ValueError for another number of axes or features, and for states of another shape.
+
+        >>> lstm = mg.nn.LSTM(3, 5, batch_first=True)
+        >>> output, (h, c) = lstm(mg.randn(4, 7, 3))
+        >>> output, (h, c) = lstm(mg.randn(4, 2, 3), (h, c))
+        >>> output.shape, h.shape, c.shape
+        ((4, 2, 5), (1, 4, 5), (1, 4, 5))
+        """
         output, (h, c) = self._run(input, None if hx is None else tuple(hx))
         return output, (h, c)
 
@@ -363,6 +429,12 @@ class RNNCell(RNNCellBase):
         self.nonlinearity = nonlinearity
 
     def forward(self, input: Tensor, hx: Tensor | None = None) -> Tensor:
+        """The next state, `[batch, hidden_size]`.
+
+        Arguments:
+            input: `[batch, input_size]`, or `[input_size]`
+            hx: the state before, `[batch, hidden_size]`, or `[hidden_size]`; zeros, if it is None
+        """
         step = _f.rnn_tanh_cell if self.nonlinearity == "tanh" else _f.rnn_relu_cell
         return step(input, self._zeros(input) if hx is None else hx, *self._weights())
 
@@ -399,6 +471,12 @@ class GRUCell(RNNCellBase):
         super().__init__(input_size, hidden_size, bias, 3, device, dtype)
 
     def forward(self, input: Tensor, hx: Tensor | None = None) -> Tensor:
+        """The next state, `[batch, hidden_size]`.
+
+        Arguments:
+            input: `[batch, input_size]`, or `[input_size]`
+            hx: the state before, `[batch, hidden_size]`, or `[hidden_size]`; zeros, if it is None
+        """
         return _f.gru_cell(input, self._zeros(input) if hx is None else hx, *self._weights())
 
 
@@ -426,6 +504,12 @@ class LSTMCell(RNNCellBase):
         super().__init__(input_size, hidden_size, bias, 4, device, dtype)
 
     def forward(self, input: Tensor, hx: tuple[Tensor, Tensor] | None = None) -> tuple[Tensor, Tensor]:
+        """The next states `(h, c)`, `[batch, hidden_size]` each.
+
+        Arguments:
+            input: `[batch, input_size]`, or `[input_size]`
+            hx: the states before, `(h, c)`, `[batch, hidden_size]` or `[hidden_size]` each; zeros, if it is None
+        """
         if hx is None:
             hx = self._zeros(input), self._zeros(input)
         h, c = _f.lstm_cell(input, list(hx), *self._weights())

@@ -131,6 +131,21 @@ class TransformerEncoderLayer(_Layer):
         src_key_padding_mask: Tensor | None = None,
         is_causal: bool = False,
     ) -> Tensor:
+        """As many vectors as there are: `[steps, batch, d_model]`, or `[batch, steps, d_model]` with `batch_first`, or `[steps, d_model]`.
+
+        A mask of truth values leaves out what is True; one of floats is added to the scores, so that −∞ leaves out.
+
+        Arguments:
+            src: the vectors
+            src_mask: which of them each one does not see, `[steps, steps]`, or `[batch · nhead, steps, steps]`
+            src_key_padding_mask: which of them none sees, `[batch, steps]`: those behind a sequence's end
+            is_causal: a promise that `src_mask` is causal
+
+        >>> layer = mg.nn.TransformerEncoderLayer(d_model=8, nhead=2, dim_feedforward=16, batch_first=True).eval()
+        >>> x, mask = mg.randn(2, 5, 8), mg.nn.Transformer.generate_square_subsequent_mask(5)
+        >>> mg.allclose(layer(x, mask)[:, :3], layer(x[:, :3], mask[:3, :3]), atol=1e-5)
+        True
+        """
         mask, padding = _float_mask(src_mask, src), _float_mask(src_key_padding_mask, src)
         if self.norm_first:
             x = src + self._sa_block(self.norm1(src), mask, padding, is_causal)
@@ -143,7 +158,16 @@ class TransformerEncoderLayer(_Layer):
 class TransformerDecoderLayer(_Layer):
     """As `TransformerEncoderLayer`, with attention to what an encoder made (`memory`) between the two.
 
-    Its arguments: see `TransformerEncoderLayer`.
+    Arguments:
+        d_model: how many features there are
+        nhead: how many heads attention has
+        dim_feedforward: how many features are between the two linear layers
+        dropout: the probability with which something is left out in training
+        activation: "relu", "gelu" or a function
+        layer_norm_eps: what normalisations add to the variance
+        batch_first: whether the batch is the first axis
+        norm_first: whether it is normalised before
+        bias: whether linear layers and normalisations add something
 
     >>> layer = mg.nn.TransformerDecoderLayer(d_model=8, nhead=2, dim_feedforward=16)
     >>> layer(mg.ones(6, 4, 8), memory=mg.ones(10, 4, 8)).shape
@@ -181,6 +205,25 @@ class TransformerDecoderLayer(_Layer):
         tgt_is_causal: bool = False,
         memory_is_causal: bool = False,
     ) -> Tensor:
+        """As many vectors as `tgt` has: `[steps, batch, d_model]`, or `[batch, steps, d_model]` with `batch_first`, or `[steps, d_model]`.
+
+        A mask of truth values leaves out what is True; one of floats is added to the scores, so that −∞ leaves out.
+
+        Arguments:
+            tgt: the vectors
+            memory: what an encoder made, `[given, batch, d_model]`, the batch first with `batch_first`
+            tgt_mask: which of `tgt` each one does not see, `[steps, steps]`, or `[batch · nhead, steps, steps]`
+            memory_mask: which of `memory` each one does not see, `[steps, given]`, or `[batch · nhead, steps, given]`
+            tgt_key_padding_mask: which of `tgt` none sees, `[batch, steps]`
+            memory_key_padding_mask: which of `memory` none sees, `[batch, given]`
+            tgt_is_causal: a promise that `tgt_mask` is causal
+            memory_is_causal: a promise that `memory_mask` is
+
+        >>> layer = mg.nn.TransformerDecoderLayer(d_model=8, nhead=2, dim_feedforward=16)
+        >>> mask = mg.nn.Transformer.generate_square_subsequent_mask(6)
+        >>> layer(mg.randn(6, 4, 8), mg.randn(10, 4, 8), tgt_mask=mask).shape
+        (6, 4, 8)
+        """
         own = tgt_mask, tgt_key_padding_mask, tgt_is_causal
         other = memory_mask, memory_key_padding_mask, memory_is_causal
         x = tgt
@@ -230,6 +273,21 @@ class TransformerEncoder(Module):
         src_key_padding_mask: Tensor | None = None,
         is_causal: bool | None = None,
     ) -> Tensor:
+        """As many vectors as there are, as of one layer: `[steps, batch, d_model]`, the batch first where the layers have it so.
+
+        A mask of truth values leaves out what is True; one of floats is added to the scores, so that −∞ leaves out.
+
+        Arguments:
+            src: the vectors
+            mask: which of them each one does not see, `[steps, steps]`, or `[batch · nhead, steps, steps]`
+            src_key_padding_mask: which of them none sees, `[batch, steps]`: those behind a sequence's end
+            is_causal: a promise that `mask` is causal
+
+        >>> layer = mg.nn.TransformerEncoderLayer(d_model=8, nhead=2, dim_feedforward=16, batch_first=True)
+        >>> padded = mg.tensor([[False, False, True], [False, False, False]])
+        >>> mg.nn.TransformerEncoder(layer, num_layers=2)(mg.randn(2, 3, 8), src_key_padding_mask=padded).shape
+        (2, 3, 8)
+        """
         mask, padding = _float_mask(mask, src), _float_mask(src_key_padding_mask, src)
         causal = bool(is_causal) and mask is not None
         for layer in self.layers:
@@ -267,6 +325,25 @@ class TransformerDecoder(Module):
         tgt_is_causal: bool | None = None,
         memory_is_causal: bool = False,
     ) -> Tensor:
+        """As many vectors as `tgt` has, as of one layer: `[steps, batch, d_model]`, the batch first where the layers have it so.
+
+        A mask of truth values leaves out what is True; one of floats is added to the scores, so that −∞ leaves out.
+
+        Arguments:
+            tgt: the vectors
+            memory: what an encoder made, `[given, batch, d_model]`
+            tgt_mask: which of `tgt` each one does not see, `[steps, steps]`, or `[batch · nhead, steps, steps]`
+            memory_mask: which of `memory` each one does not see, `[steps, given]`, or `[batch · nhead, steps, given]`
+            tgt_key_padding_mask: which of `tgt` none sees, `[batch, steps]`
+            memory_key_padding_mask: which of `memory` none sees, `[batch, given]`
+            tgt_is_causal: a promise that `tgt_mask` is causal
+            memory_is_causal: a promise that `memory_mask` is
+
+        >>> layer = mg.nn.TransformerDecoderLayer(d_model=8, nhead=2, dim_feedforward=16)
+        >>> mask = mg.nn.Transformer.generate_square_subsequent_mask(6)
+        >>> mg.nn.TransformerDecoder(layer, num_layers=2)(mg.randn(6, 4, 8), mg.randn(10, 4, 8), tgt_mask=mask).shape
+        (6, 4, 8)
+        """
         causal = bool(tgt_is_causal) and tgt_mask is not None
         for layer in self.layers:
             tgt = layer(
@@ -293,8 +370,13 @@ class Transformer(Module):
         num_decoder_layers: how many the decoder has
         custom_encoder: a module in the encoder's place
         custom_decoder: one in the decoder's place
-
-    The other arguments: see `TransformerEncoderLayer`.
+        dim_feedforward: how many features are between the two linear layers
+        dropout: the probability with which something is left out in training
+        activation: "relu", "gelu" or a function
+        layer_norm_eps: what normalisations add to the variance
+        batch_first: whether the batch is the first axis
+        norm_first: whether it is normalised before
+        bias: whether linear layers and normalisations add something
 
     >>> model = mg.nn.Transformer(d_model=8, nhead=2, num_encoder_layers=1, num_decoder_layers=1, dim_feedforward=16)
     >>> model(mg.ones(10, 4, 8), mg.ones(6, 4, 8)).shape
@@ -356,6 +438,28 @@ class Transformer(Module):
         tgt_is_causal: bool | None = None,
         memory_is_causal: bool = False,
     ) -> Tensor:
+        """As many vectors as `tgt` has: `[steps, batch, d_model]`, or `[batch, steps, d_model]` with `batch_first`, or `[steps, d_model]`.
+
+        A mask of truth values leaves out what is True; one of floats is added to the scores, so that −∞ leaves out. None hides anything: that
+        `tgt` sees only what was before, `tgt_mask` has to say.
+
+        Arguments:
+            src: what is given, `[given, batch, d_model]`
+            tgt: what follows so far
+            src_mask: which of `src` each one does not see, `[given, given]`, or `[batch · nhead, given, given]`
+            tgt_mask: which of `tgt` each one does not see, `[steps, steps]`, or `[batch · nhead, steps, steps]`
+            memory_mask: which of what is given each of `tgt` does not see, `[steps, given]`, or `[batch · nhead, steps, given]`
+            src_key_padding_mask: which of `src` none sees, `[batch, given]`
+            tgt_key_padding_mask: which of `tgt` none sees, `[batch, steps]`
+            memory_key_padding_mask: which of what is given none of `tgt` sees, `[batch, given]`: `src_key_padding_mask` once more
+            src_is_causal, tgt_is_causal, memory_is_causal: a promise that the mask of that name is causal
+
+        Errors: ValueError for another last axis than `d_model`, and for batches of unlike sizes.
+
+        >>> model = mg.nn.Transformer(d_model=8, nhead=2, num_encoder_layers=1, num_decoder_layers=1, dim_feedforward=16)
+        >>> model(mg.randn(10, 4, 8), mg.randn(6, 4, 8), tgt_mask=model.generate_square_subsequent_mask(6)).shape
+        (6, 4, 8)
+        """
         for name, t in (("src", src), ("tgt", tgt)):
             if t.shape[-1] != self.d_model:
                 raise ValueError(f"{name} is […, {self.d_model}], got {list(t.shape)}")

@@ -49,6 +49,16 @@ class SGD(Optimizer):
     0.5
 
     `foreach`, `fused` and `differentiable` say how PyTorch computes it. ValueError for numbers that make no sense.
+
+    Arguments:
+        params: tensors, dictionaries of them with options of their own, or `named_parameters()`
+        lr: the learning rate
+        momentum: how much of the last step is kept
+        dampening: how much of a gradient is left out of what is kept
+        weight_decay: how much of a parameter is added to its gradient
+        nesterov: whether the gradient is taken where momentum leads
+        maximize: whether the step goes upwards
+        foreach, differentiable, fused: of no effect
     """
 
     _kind = "SGD"
@@ -84,6 +94,17 @@ class Adam(Optimizer):
 
     With `amsgrad`, the largest mean square so far in place of the last one; with `decoupled_weight_decay`, `AdamW`'s decay.
     `foreach`, `fused`, `capturable` and `differentiable` say how PyTorch computes it. ValueError for numbers that make no sense.
+
+    Arguments:
+        params: tensors, dictionaries of them with options of their own, or `named_parameters()`
+        lr: the learning rate
+        betas: how much of the mean of gradients, and of that of their squares, is kept at each step
+        eps: what is added to the root of the mean square
+        weight_decay: how much of a parameter is added to its gradient
+        amsgrad: whether the largest mean square so far is taken in place of the last one
+        maximize: whether the step goes upwards
+        decoupled_weight_decay: whether weights decay as `AdamW`'s do
+        foreach, capturable, differentiable, fused: of no effect
     """
 
     _kind = "Adam"
@@ -119,7 +140,15 @@ class AdamW(Adam):
     >>> p.item()
     0.875
 
-    Its arguments: see `Adam`.
+    Arguments:
+        params: tensors, dictionaries of them with options of their own, or `named_parameters()`
+        lr: the learning rate
+        betas: how much of the mean of gradients, and of that of their squares, is kept at each step
+        eps: what is added to the root of the mean square
+        weight_decay: how much smaller parameters become at each step, times `lr`
+        amsgrad: whether the largest mean square so far is taken in place of the last one
+        maximize: whether the step goes upwards
+        foreach, capturable, differentiable, fused: of no effect
     """
 
     _kind = "AdamW"

@@ -6,7 +6,7 @@ import copy
 from collections.abc import Callable, Mapping, MutableMapping, MutableSequence, Sequence
 from typing import Any, cast
 
-from ..._micrograd_rs import ArgumentError, Tensor, as_tensor, float64, int64, tensor
+from ..._micrograd_rs import ArgumentError, Tensor, _batch, as_tensor, float64, int64, tensor
 from ..._names import Lazy as _Lazy
 from ..._names import kind_of
 from ..._ops import stack
@@ -110,7 +110,7 @@ def _collated(batch: Sequence[Any], place: str, fns: Mapping[Any, Callable[..., 
     if fn is not None:
         return fn(batch, collate_fn_map=fns)
     if fns is default_collate_fn_map and _is_array(first):
-        return _stacked([as_tensor(item) if _is_array(item) else item for item in batch], place)
+        return _stacked(batch, place)
     if isinstance(first, Mapping):
         return _columns(cast("Sequence[Mapping[Any, Any]]", batch), place, fns)
     if isinstance(first, Sequence):
@@ -148,11 +148,15 @@ def _unlike(at: int, place: str, what: str, found: Sequence[str]) -> Exception:
 
 
 def _stacked(batch: Sequence[Any], place: str) -> Tensor:
+    copied = _batch(batch)
+    if copied is not None:
+        return copied
+    items = [as_tensor(item) if _is_array(item) else item for item in batch]
     try:
-        return stack(list(batch), 0)
+        return stack(items, 0)
     except (TypeError, ValueError):
-        first = batch[0]
-        for at, item in enumerate(batch):
+        first = items[0]
+        for at, item in enumerate(items):
             if not isinstance(item, Tensor) or item.shape != first.shape:
                 raise _unlike(at, place, "shape", [_kind(first), _kind(item)]) from None
         raise
