@@ -67,14 +67,20 @@ const UNTOUCHED: u64 = 0xa5a5_a5a5_a5a5_a5a5;
 
 /// What the kernel's CPU half makes of dense operands. It writes to nothing behind its result.
 pub(super) fn computed(kernel: &impl Kernel, operands: &[&Array]) -> Result<Array, Finding> {
-    let shaped: Vec<Shaped> = operands.iter().map(|a| a.shaped()).collect();
-    let result = kernel.result(&shaped).unwrap();
-    let memory: Vec<Vec<u64>> = operands.iter().map(|a| a.memory()).collect();
+    let dense: Vec<_> = operands.iter().map(|a| (*a, Layout::contiguous(a.shape))).collect();
+    computed_of(kernel, &dense)
+}
+
+/// The same of operands that lie in these arrays' memory in any way.
+pub(super) fn computed_of(kernel: &impl Kernel, operands: &[(&Array, Layout)]) -> Result<Array, Finding> {
+    let shaped = |(a, layout): &(&Array, Layout)| Shaped { shape: *layout.shape(), dtype: a.dtype };
+    let result = kernel.result(&operands.iter().map(shaped).collect::<Vec<_>>()).unwrap();
+    let memory: Vec<Vec<u64>> = operands.iter().map(|(a, _)| a.memory()).collect();
     let with_memory = operands.iter().zip(&memory);
     let operands: Vec<Operand> = with_memory
-        .map(|(a, memory)| Operand {
+        .map(|((a, layout), memory)| Operand {
             base: memory.as_ptr().cast(),
-            layout: Layout::contiguous(a.shape),
+            layout: *layout,
             dtype: a.dtype,
         })
         .collect();

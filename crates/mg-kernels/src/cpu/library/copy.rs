@@ -1,7 +1,7 @@
 //! Strided copies: what makes a view dense, writes through a view, puts tensors side by side.
 
 use super::Shared;
-use super::transpose::transpose;
+use super::transpose::{transpose, transpose_past};
 use crate::cpu::loops::{by_isa, isa};
 use crate::cpu::pool::{num_threads, parallel};
 use crate::cpu::stream::{STREAM, finish, stream, streams};
@@ -179,6 +179,8 @@ impl Walk {
         let (src_row, dst_row) = (self.strides[1][self.inner], self.strides[0][self.from]);
         let backwards = self.strides[1][self.from] == -1;
         let across = columns.div_ceil(BLOCK);
+        let streams = self.bytes() >= STREAM && streams();
+        let turn = if streams { transpose_past } else { transpose };
         in_parts(self.around() * across, 1, self.bytes(), &|first, last| {
             for task in first..last {
                 // SAFETY: there is such a plane.
@@ -195,9 +197,12 @@ impl Walk {
                     unsafe {
                         let src = src.offset((column * src_row + step * row) * size);
                         let dst = dst.offset((row * dst_row + column) * size);
-                        transpose(self.size, dst, each, src, src_row, width, height);
+                        turn(self.size, dst, each, src, src_row, width, height);
                     }
                 }
+            }
+            if streams {
+                finish();
             }
         });
     }

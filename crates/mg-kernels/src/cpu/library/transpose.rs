@@ -2,6 +2,39 @@
 
 use crate::cpu::loops::{Isa, isa};
 
+/// As [`transpose`], whole lines of `dst` past the caches where the processor can store one at once: rows a power of two apart compete for few
+/// places there, and a line would have left before it is whole. `finish` of [`stream`](crate::cpu::stream) follows.
+///
+/// Safety: that of [`transpose`].
+pub(crate) unsafe fn transpose_past(
+    size: usize,
+    dst: *mut u8,
+    dst_row: isize,
+    src: *const u8,
+    src_row: isize,
+    rows: usize,
+    columns: usize,
+) {
+    #[cfg(target_arch = "x86_64")]
+    if isa() == Isa::Avx512 && (dst as usize).is_multiple_of(64) && (dst_row * size as isize) % 64 == 0 {
+        let (whole, rest) = (rows * size / 64 * 64 / size, rows * size % 64 / size);
+        // SAFETY: by this function's contract; the lines begin where lines of memory do.
+        return unsafe {
+            match size {
+                4 => x86::words_avx512::<true>(dst.cast(), dst_row, src.cast(), src_row, whole, columns),
+                8 => x86::doubles_avx512::<true>(dst.cast(), dst_row, src.cast(), src_row, whole, columns),
+                _ => return transpose(size, dst, dst_row, src, src_row, rows, columns),
+            }
+            if rest > 0 {
+                let src = src.offset(whole as isize * src_row * size as isize);
+                transpose(size, dst.add(whole * size), dst_row, src, src_row, rest, columns);
+            }
+        };
+    }
+    // SAFETY: this function's contract.
+    unsafe { transpose(size, dst, dst_row, src, src_row, rows, columns) }
+}
+
 /// `dst[j · dst_row + i] = src[i · src_row + j]` for `i < rows`, `j < columns`. Strides are in elements.
 ///
 /// Safety: `src` and `dst` are valid for these positions and do not overlap; `size` is 1, 2, 4 or 8.
@@ -18,9 +51,13 @@ pub(crate) unsafe fn transpose(
     unsafe {
         match (size, isa()) {
             #[cfg(target_arch = "x86_64")]
-            (4, Isa::Avx512) => x86::words_avx512(dst.cast(), dst_row, src.cast(), src_row, rows, columns),
+            (4, Isa::Avx512) => {
+                x86::words_avx512::<false>(dst.cast(), dst_row, src.cast(), src_row, rows, columns)
+            }
             #[cfg(target_arch = "x86_64")]
-            (8, Isa::Avx512) => x86::doubles_avx512(dst.cast(), dst_row, src.cast(), src_row, rows, columns),
+            (8, Isa::Avx512) => {
+                x86::doubles_avx512::<false>(dst.cast(), dst_row, src.cast(), src_row, rows, columns)
+            }
             #[cfg(target_arch = "x86_64")]
             (4, Isa::Avx2) => x86::words_avx2(dst.cast(), dst_row, src.cast(), src_row, rows, columns),
             (1, _) => plain::<u8, 16>(dst.cast(), dst_row, src.cast(), src_row, rows, columns),
@@ -74,9 +111,10 @@ mod x86 {
     use super::plain;
     use std::arch::x86_64::*;
 
-    /// 16 by 16 words in 16 registers; rows and columns that are not there are masked away.
+    /// 16 by 16 words in 16 registers; rows and columns that are not there are masked away. `PAST`: past the caches, of rows that are a multiple of
+    /// 16 and lines that begin where lines of memory do.
     #[target_feature(enable = "avx512f")]
-    pub(crate) unsafe fn words_avx512(
+    pub(crate) unsafe fn words_avx512<const PAST: bool>(
         dst: *mut f32,
         dst_row: isize,
         src: *const f32,
@@ -106,7 +144,12 @@ mod x86 {
                     let dst = dst.offset(j0 as isize * dst_row).add(i0);
                     for (j, r) in r.into_iter().enumerate() {
                         if j < width {
-                            _mm512_mask_storeu_ps(dst.offset(j as isize * dst_row), store, r);
+                            let to = dst.offset(j as isize * dst_row);
+                            if PAST {
+                                _mm512_stream_ps(to, r);
+                            } else {
+                                _mm512_mask_storeu_ps(to, store, r);
+                            }
                         }
                     }
                 }
@@ -144,9 +187,9 @@ mod x86 {
         out
     }
 
-    /// 8 by 8 doubles in 8 registers; rows and columns that are not there are masked away.
+    /// 8 by 8 doubles in 8 registers, likewise.
     #[target_feature(enable = "avx512f")]
-    pub(crate) unsafe fn doubles_avx512(
+    pub(crate) unsafe fn doubles_avx512<const PAST: bool>(
         dst: *mut f64,
         dst_row: isize,
         src: *const f64,
@@ -193,7 +236,12 @@ mod x86 {
                     let dst = dst.offset(j0 as isize * dst_row).add(i0);
                     for (j, r) in out.into_iter().enumerate() {
                         if j < width {
-                            _mm512_mask_storeu_pd(dst.offset(j as isize * dst_row), store, r);
+                            let to = dst.offset(j as isize * dst_row);
+                            if PAST {
+                                _mm512_stream_pd(to, r);
+                            } else {
+                                _mm512_mask_storeu_pd(to, store, r);
+                            }
                         }
                     }
                 }

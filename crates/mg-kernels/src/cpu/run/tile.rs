@@ -258,7 +258,7 @@ impl Tile<'_, '_> {
                 }
                 (Len::Full, Some(turned)) => {
                     let size = walks.dtype.size();
-                    std::ptr::copy_nonoverlapping(turned.at(row, column, size), dst, rows * columns * size);
+                    turned.copy(row..row + rows, column..column + columns, size, dst);
                 }
                 (Len::Full, None) => {
                     let start = row * p.columns + column;

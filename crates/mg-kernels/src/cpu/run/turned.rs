@@ -9,6 +9,9 @@ use std::ops::Range;
 
 /// Elements that are brought in together, about.
 const BAND: usize = 1 << 15;
+/// Bytes of a cache line, and of a row from which it is long.
+const LINE: usize = 64;
+const LONG: usize = 1 << 10;
 
 /// Rows of one operand.
 #[derive(Default)]
@@ -18,6 +21,8 @@ pub(super) struct Turned {
     rows: Range<usize>,
     first_column: usize,
     width: usize,
+    /// From row to row: of long ones an odd number of cache lines, so that they do not compete for one set.
+    apart: usize,
     memory: Vec<u64>,
 }
 
@@ -42,10 +47,24 @@ impl Turned {
         self.input.unwrap_or(usize::MAX)
     }
 
-    /// Where a position is that was brought in.
-    pub(super) fn at(&self, row: usize, column: usize, size: usize) -> *const u8 {
-        let place = (row - self.rows.start) * self.width + column - self.first_column;
-        self.memory.as_ptr().cast::<u8>().wrapping_add(place * size)
+    /// Copies what was brought in of some rows, one after the other: of several, all columns.
+    ///
+    /// # Safety
+    ///
+    /// It was brought in, and `dst` has room for it.
+    pub(super) unsafe fn copy(&self, rows: Range<usize>, columns: Range<usize>, size: usize, dst: *mut u8) {
+        let place = (rows.start - self.rows.start) * self.apart + columns.start - self.first_column;
+        let (src, bytes) =
+            (self.memory.as_ptr().cast::<u8>().wrapping_add(place * size), columns.len() * size);
+        // SAFETY: this function's contract.
+        unsafe {
+            if self.apart == columns.len() {
+                return std::ptr::copy_nonoverlapping(src, dst, rows.len() * bytes);
+            }
+            for i in 0..rows.len() {
+                std::ptr::copy_nonoverlapping(src.add(i * self.apart * size), dst.add(i * bytes), bytes);
+            }
+        }
     }
 
     /// Brings in `rows`, if they are not there, and more up to row `end`, from operand `input` whose walk starts at `src`.
@@ -69,8 +88,10 @@ impl Turned {
         let (width, size) = (columns.len(), input.dtype.size());
         let more = (BAND / width.max(1)).clamp(16, 64);
         self.rows = rows.start..(rows.start + more).min(end).max(rows.end);
-        (self.first_column, self.width) = (columns.start, width);
-        memory::fit(&mut self.memory, memory::words(self.rows.len() * width, size), 0);
+        let line = LINE / size;
+        let apart = if width * size < LONG { width } else { width.next_multiple_of(line) | line };
+        (self.first_column, self.width, self.apart) = (columns.start, width, apart);
+        memory::fit(&mut self.memory, memory::words(self.rows.len() * apart, size), 0);
         let (down, along) = (input.turned.unwrap_or(1), input.all.inner_stride());
         let offset = |row: usize| input.all.offset(row * all_columns + columns.start);
         let dst = self.memory.as_mut_ptr().cast::<u8>();
@@ -83,12 +104,12 @@ impl Turned {
             }
             // Written from the row that lies first in memory.
             let (at, step, from) = match down {
-                -1 => (row + n - 1, -(width as isize), first - (n as isize - 1)),
-                _ => (row, width as isize, first),
+                -1 => (row + n - 1, -(apart as isize), first - (n as isize - 1)),
+                _ => (row, apart as isize, first),
             };
             // SAFETY: the rows are within the walk, and `dst` has room for them.
             unsafe {
-                let dst = dst.add((at - self.rows.start) * width * size);
+                let dst = dst.add((at - self.rows.start) * apart * size);
                 transpose(size, dst, step, src.offset(from * size as isize), along, width, n);
             }
             row += n;

@@ -3,7 +3,7 @@
 use super::Blend;
 use crate::cuda::library::Pointer;
 use crate::library::matmul::Precision;
-use crate::library::testing::{Array, computed, places, refused};
+use crate::library::testing::{Array, computed, computed_of, places, refused};
 use crate::library::{Described, Kernel, Library, Shaped, Target};
 use mg_device::{DType, ErrorKind, Layout, Shape};
 
@@ -53,6 +53,38 @@ fn sums_are_what_taps_say() {
                 let got = computed(&kernel, &all.iter().collect::<Vec<_>>()).unwrap();
                 assert_eq!(got.values, expected(kernel, &all, shape), "{kernel:?}, {dtype}, {shape:?}");
             }
+        }
+    }
+}
+
+#[test]
+fn what_lines_share_is_the_same_for_each() {
+    // Lines of channels, longer than a tile; taps backwards, and those of all channels; images that lie channel by channel.
+    let (shape, n) = ([2, 3, 301], 40);
+    let whole = Shape::of(&shape);
+    for dtype in [DType::F32, DType::F64] {
+        for (taps, asks) in [(1, false), (2, true), (4, true)] {
+            let kernel = Blend { axis: 2, taps, asks, line: false };
+            let few = operands(kernel, dtype, &[2, 1, 301], n);
+            let images = Array::some(dtype, &[2, n, 3], 1);
+            let taps = Layout::new(whole, &[301, 0, -1], 300).unwrap();
+            let of_images = Layout::new(Shape::of(&[2, 3, n]), &[3 * n as isize, 1, 3], 0).unwrap();
+            let mut lying = vec![(&images, of_images)];
+            lying.extend(few[1..].iter().map(|few| (few, taps)));
+            let dense = |(a, layout): &(&Array, Layout)| {
+                let at = |place: Vec<usize>| {
+                    let by = place.iter().zip(layout.strides()).map(|(&i, by)| i as isize * by);
+                    a.values[(layout.offset() as isize + by.sum::<isize>()) as usize]
+                };
+                Array {
+                    shape: *layout.shape(),
+                    dtype: a.dtype,
+                    values: places(layout.shape()).into_iter().map(at).collect(),
+                }
+            };
+            let all: Vec<Array> = lying.iter().map(dense).collect();
+            let got = computed_of(&kernel, &lying).unwrap();
+            assert_eq!(got.values, expected(kernel, &all, &shape), "{kernel:?}, {dtype}");
         }
     }
 }

@@ -282,10 +282,43 @@ fn is_tiled(g: &Geometry) -> bool {
     is_short && is_met && (0..2).all(|i| g.stride[i] <= APART * g.kernel[i])
 }
 
+/// Whether images are products of the kernel with images as they lie: of one place, met everywhere. Vectors go along images, so few of their
+/// lanes may be left over.
+fn is_pointwise<T: Entry>(g: &Geometry) -> bool {
+    let (size, lanes) = (g.outputs(), T::kernels().lanes);
+    let is_one = g.depth() == g.c && g.stride == [1; 3] && g.padding == [0; 3];
+    is_one && 8 * size.next_multiple_of(lanes) <= 9 * size
+}
+
+/// The images of `rows` channels a group that a kernel makes of those of `depth`: with strides from row to row of it, and along.
+unsafe fn pointwise<T: Entry>(
+    g: &Geometry,
+    w: *const T,
+    [rows, depth]: [usize; 2],
+    [row, along]: [usize; 2],
+    from: *const T,
+    to: *mut T,
+) {
+    let size = g.outputs();
+    let layout = |sizes: [usize; 2], strides: [usize; 4]| {
+        let shape = Shape::of(&[g.batch, g.groups, sizes[0], sizes[1]]);
+        Layout::new(shape, &strides.map(|stride| stride as isize), 0)
+    };
+    let weights = layout([rows, depth], [0, rows * depth, row, along]);
+    let images = layout([depth, size], [g.groups * depth * size, depth * size, size, 1]);
+    let (Ok(weights), Ok(images)) = (weights, images) else { return };
+    // SAFETY: the callers' images.
+    unsafe { matmul(T::DTYPE, w.cast(), &weights, from.cast(), &images, Some(to.cast()), None) };
+}
+
 unsafe fn forward<T: Entry>(g: &Geometry, x: *const T, w: *const T, y: *mut T) {
     if direct::fits(g) {
         // SAFETY: this function's contract.
         return unsafe { direct::forward(g, x, w, y) };
+    }
+    if is_pointwise::<T>(g) {
+        // SAFETY: this function's contract.
+        return unsafe { pointwise(g, w, [g.o, g.c], [g.c, 1], x, y) };
     }
     if g.o >= NARROW && is_tiled(g) {
         // SAFETY: this function's contract.
@@ -346,6 +379,10 @@ unsafe fn input<T: Entry>(g: &Geometry, y: *const T, w: *const T, x: *mut T) {
             let w = direct::turned_weight(g, w);
             direct::forward(&turned, y, w.as_ptr(), x);
         };
+    }
+    if is_pointwise::<T>(g) {
+        // SAFETY: this function's contract.
+        return unsafe { pointwise(g, w, [g.c, g.o], [1, g.c], y, x) };
     }
     if g.c >= NARROW && is_tiled(g) {
         // SAFETY: this function's contract.

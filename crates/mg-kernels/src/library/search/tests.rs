@@ -17,17 +17,18 @@ fn before(a: f64, b: f64, right: bool) -> bool {
 #[test]
 fn places_are_counts_of_what_is_before() {
     for (dtype, right) in DType::ALL.into_iter().flat_map(|d| [(d, false), (d, true)]) {
-        for lead in [1, 3] {
-            let mut sorted = Array::some(dtype, &[lead, 7], 1);
-            let mut values = Array::some(dtype, &[lead, 9], 2);
-            for (line, own) in sorted.values.chunks_mut(7).zip(values.values.chunks_mut(9)) {
+        // Few of either, and enough values that keys are made for them.
+        for (lead, length, n) in [(1, 7, 9), (3, 7, 9), (1, 45, 100), (3, 64, 75)] {
+            let mut sorted = Array::some(dtype, &[lead, length], 1);
+            let mut values = Array::some(dtype, &[lead, n], 2);
+            for (line, own) in sorted.values.chunks_mut(length).zip(values.values.chunks_mut(n)) {
                 line.sort_by(f64::total_cmp);
-                own[0] = line[3];
+                (own[0], own[2], own[3]) = (line[3], line[0], line[length - 2]);
                 if dtype.is_float() {
-                    (line[6], own[1]) = (f64::NAN, f64::NAN);
+                    (line[length - 1], own[1]) = (f64::NAN, f64::NAN);
                 }
             }
-            let lines = sorted.values.chunks(7).zip(values.values.chunks(9));
+            let lines = sorted.values.chunks(length).zip(values.values.chunks(n));
             let count = |line: &[f64], v: f64| line.iter().filter(|&&e| before(e, v, right)).count() as f64;
             let want: Vec<f64> =
                 lines.flat_map(|(line, own)| own.iter().map(move |&v| count(line, v))).collect();

@@ -3,8 +3,9 @@
 use super::{Axis, LINKS, Line, Lot, TASKS, kinds, lots};
 use crate::cpu::library::Shared;
 use crate::cpu::library::scratch::{self, Slot};
-use crate::cpu::library::transpose::transpose;
+use crate::cpu::library::transpose::{transpose, transpose_past};
 use crate::cpu::pool::part;
+use crate::cpu::stream::{STREAM, finish, streams};
 use crate::library::conv::cpu::shared;
 use crate::library::conv::{Geometry, MAX_AXES};
 use crate::library::matmul::cpu::micro::{Compute, Kernels, Link, Tile};
@@ -26,6 +27,8 @@ const DEEPEST: usize = 256;
 const SPARSE: usize = 4;
 /// Images of a lot at the least, where there are so many and rows of tiles are images.
 const IMAGES: usize = 14;
+/// Sources of a lot of images between visits, at the most, about: they are read by all strips, and should stay in the second-level cache.
+const NEAR: usize = 1 << 17;
 
 /// `y` of `x` and `w`.
 ///
@@ -82,6 +85,8 @@ struct Plan<T: 'static> {
     lots: Vec<Lot>,
     kinds: Vec<Kind>,
     strips: usize,
+    /// Whether results are so many that they go past the caches.
+    streams: bool,
 }
 
 /// What all lots of a kind have in common.
@@ -125,11 +130,18 @@ impl<T: Compute> Plan<T> {
         } else {
             Rows::Line
         };
-        let images = if rows == Rows::Images { IMAGES } else { 1 };
         let places: usize = g.kernel.iter().product();
         let beside = if rows == Rows::Thin { 1 } else { BESIDE.min(channels[0]) };
+        let deep = (DEPTH / (places * beside)).clamp(1, DEEPEST.div_ceil(beside));
+        let (images, cuts) = match rows {
+            Rows::Images => {
+                let each = axes.iter().map(|axis| axis.source).product::<usize>();
+                (IMAGES, IMAGES.min(g.batch) * each * channels[0].min(deep * beside) / NEAR)
+            }
+            Rows::Line | Rows::Thin => (1, 1),
+        };
         let all = g.batch * axes.iter().map(|axis| axis.result).product::<usize>();
-        let mut lots = lots(g.batch, &axes, (all / TASKS).clamp(LEAST, TARGET), images);
+        let mut lots = lots(g.batch, &axes, (all / TASKS).clamp(LEAST, TARGET), images, cuts);
         let kinds = kinds(&mut lots);
         let mut plan = Plan {
             batch: g.batch,
@@ -143,10 +155,11 @@ impl<T: Compute> Plan<T> {
             rows,
             line: axes[2].line(rows != Rows::Images, SPARSE),
             beside,
-            deep: (DEPTH / (places * beside)).clamp(1, DEEPEST.div_ceil(beside)),
+            deep,
             lots,
             kinds: Vec::new(),
             strips: channels[1].div_ceil(kernels.columns()),
+            streams: all * g.groups * channels[1] * size_of::<T>() >= STREAM && streams(),
         };
         let is_kept = kinds.iter().map(|lot| plan.most_links(lot)).sum::<usize>() <= LINKS;
         plan.kinds = kinds.iter().map(|lot| plan.kind(lot, is_kept)).collect();
@@ -225,7 +238,12 @@ impl<T: Compute> Plan<T> {
                         std::ptr::copy_nonoverlapping(w, to, columns);
                         continue;
                     }
-                    let apart = channels.len() as isize * width;
+                    let mut apart = channels.len() as isize * width;
+                    let mut to = to;
+                    if self.axes[0].is_back {
+                        to = to.offset((kernel - 1) as isize * apart);
+                        apart = -apart;
+                    }
                     transpose(size, to.cast(), apart, w.cast(), self.w_result as isize, columns, kernel);
                 }
             }
@@ -238,14 +256,12 @@ impl<T: Compute> Plan<T> {
             let is_met = self.axes[i].is_met(lot.along[i].clone());
             sources[i].clone().filter(|&at| is_met[at]).collect::<Vec<_>>()
         });
-        let ([z, y], images, line) = (&sources, lot.images.len(), self.line.len);
-        let (image, x) = match self.rows {
-            Rows::Line | Rows::Thin => (z.len() * y.len() * line * self.beside, self.beside),
-            Rows::Images => (self.beside, images * self.beside),
-        };
-        let block = z.len() * y.len() * line * images * self.beside;
-        let places =
-            Places { first: [z.start, y.start], block, image, axes: [y.len() * line * x, line * x, x] };
+        let ([z, y], x) = (&sources, self.beside);
+        let line = self.line.len * x;
+        // An odd number of cache lines, so that images do not compete for one set.
+        let image = (z.len() * y.len() * line).next_multiple_of(16) | 16;
+        let block = lot.images.len() * image;
+        let places = Places { first: [z.start, y.start], block, image, axes: [y.len() * line, line, x] };
         let visits = if is_kept { self.visits() } else { 0 };
         let visits = (0..visits).map(|i| self.visit(lot, &places, i)).collect();
         Kind { places, len: self.blocks() * block, met, visits }
@@ -318,12 +334,23 @@ impl<T: Compute> Plan<T> {
     /// Which steps the lot's rows take over some blocks of channels.
     fn runs(&self, lot: &Lot, places: &Places, blocks: Range<usize>) -> (Vec<Link>, Vec<Run>) {
         let [az, ay, ax] = &self.axes;
-        let (mut links, mut runs) = (Vec::new(), Vec::new());
+        let (mut links, mut runs) = (Vec::<Link>::new(), Vec::new());
+        let (a_k, b_k) = self.step();
         let mut result = 0;
         for z in lot.along[0].clone() {
             for y in lot.along[1].clone() {
                 let mut run = |rows: usize, result: usize, steps: &[(usize, isize, usize)]| {
                     let start = links.len();
+                    // Where one goes on where the last one ended, they are one: neighbours along a line lie so.
+                    let mut push = |link: Link| match links[start..].last_mut() {
+                        Some(last)
+                            if last.a + last.k as isize * a_k == link.a
+                                && last.b + last.k as isize * b_k == link.b =>
+                        {
+                            last.k += link.k;
+                        }
+                        _ => links.push(link),
+                    };
                     for block in blocks.clone() {
                         let channels = self.channels_of(block);
                         for (kz, sz) in az.met(z) {
@@ -332,15 +359,15 @@ impl<T: Compute> Plan<T> {
                                     + (sz - places.first[0]) * places.axes[0]
                                     + (sy - places.first[1]) * places.axes[1];
                                 let kernel = (kz * ay.kernel + ky) * ax.kernel;
-                                links.extend(steps.iter().map(|&(kx, x, k)| {
+                                for &(kx, x, k) in steps {
                                     let place =
                                         channels.start * self.kernel() + (kernel + kx) * channels.len();
-                                    Link {
+                                    push(Link {
                                         a: at as isize + x * places.axes[2] as isize,
                                         b: (place * self.kernels.columns()) as isize,
                                         k: if self.rows == Rows::Thin { k } else { channels.len() },
-                                    }
-                                }));
+                                    });
+                                }
                             }
                         }
                     }
@@ -369,7 +396,7 @@ impl<T: Compute> Plan<T> {
     /// The places of a line that a phase meets: of the kernel, in the line, and how many at once.
     fn steps(&self, phase: usize) -> Vec<(usize, isize, usize)> {
         let ax = &self.axes[2];
-        let met = (0..ax.kernel).filter_map(|k| Some((k, ax.base(phase, k)?)));
+        let met = (0..ax.kernel).filter_map(|i| Some((i, ax.base(phase, ax.place(i))?)));
         let reaches = |base: isize| {
             let last = base + (ax.step() * (ax.count(phase) - 1)) as isize;
             last >= 0 && base < ax.source as isize
@@ -382,17 +409,21 @@ impl<T: Compute> Plan<T> {
         met.filter(|&(_, base)| reaches(base)).map(|(k, base)| (k, self.line.place(base), 1)).collect()
     }
 
-    /// From a step along the places of the kernel to the next: in the line, and in the kernel.
-    fn thin_step(&self) -> (isize, isize) {
+    /// From step to step, in what is laid out and in the kernel.
+    fn step(&self) -> (isize, isize) {
         let ax = &self.axes[2];
-        if !ax.is_back {
-            return (ax.dilation as isize, 1);
-        }
-        let (mut a, mut b) = (ax.stride, ax.dilation);
-        while b > 0 {
-            (a, b) = (b, a % b);
-        }
-        (-((ax.dilation / a) as isize), (ax.stride / a) as isize)
+        let (a, b) = match self.rows {
+            Rows::Line | Rows::Images => (1, 1),
+            Rows::Thin if !ax.is_back => (ax.dilation, 1),
+            Rows::Thin => {
+                let (mut a, mut b) = (ax.stride, ax.dilation);
+                while b > 0 {
+                    (a, b) = (b, a % b);
+                }
+                (ax.dilation / a, ax.stride / a)
+            }
+        };
+        (a as isize, (b * self.kernels.columns()) as isize)
     }
 
     /// Computes a strip of a lot's results over some blocks of channels: `acc` has all the strip's channels of a position side by side, position
@@ -419,10 +450,7 @@ impl<T: Compute> Plan<T> {
             Rows::Images => (1, places.image, positions * width),
             Rows::Line | Rows::Thin => (lot.images.len(), ax_step.max(1) * places.axes[2], ax_phases * width),
         };
-        let (a_k, b_k) = match self.rows {
-            Rows::Thin => self.thin_step(),
-            Rows::Line | Rows::Images => (1, 1),
-        };
+        let (a_k, b_k) = self.step();
         for run in runs {
             let slivers = run.rows.div_ceil(kernels.rows);
             for n in 0..images {
@@ -435,7 +463,7 @@ impl<T: Compute> Plan<T> {
                         a_row: a_row as isize,
                         a_k,
                         b: w,
-                        b_k: b_k * width as isize,
+                        b_k,
                         c: acc.wrapping_add(c),
                         c_row: c_row as isize,
                         columns,
@@ -461,7 +489,8 @@ impl<T: Compute> Plan<T> {
                 let to = y.add(channel * all + lot.start(&self.axes));
                 let from = acc.add(i * positions * width);
                 let size = size_of::<T>();
-                transpose(size, to.cast(), all as isize, from.cast(), width as isize, positions, columns);
+                let turn = if self.streams { transpose_past } else { transpose };
+                turn(size, to.cast(), all as isize, from.cast(), width as isize, positions, columns);
             }
         }
     }
@@ -494,6 +523,9 @@ impl<T: Compute> Plan<T> {
                 }
             }
         });
+        if self.streams {
+            finish();
+        }
     }
 
     /// Safety: that of [`outputs`].

@@ -81,9 +81,14 @@ impl Axis {
         usize::try_from(found).ok().filter(|&i| i < self.source)
     }
 
-    /// Places of the kernel that a result meets, and where.
+    /// The place of the kernel that is laid out as number `i`: of one, sources further on are met further on.
+    fn place(&self, i: usize) -> usize {
+        if self.is_back { self.kernel - 1 - i } else { i }
+    }
+
+    /// Places of the kernel that a result meets, by the numbers they are laid out as, and where.
     fn met(&self, at: usize) -> impl Iterator<Item = (usize, usize)> + '_ {
-        (0..self.kernel).filter_map(move |place| Some((place, self.source(at, place)?)))
+        (0..self.kernel).filter_map(move |i| Some((i, self.source(at, self.place(i))?)))
     }
 
     /// How a line is laid out: with the zeros that results meet beyond the edges, if asked for. Of a kernel of one place, and
@@ -144,22 +149,20 @@ impl Lot {
     }
 }
 
-/// Cuts all results into lots of about `target` of them: of several images, or parts of one.
-fn lots(batch: usize, axes: &[Axis; MAX_AXES], target: usize, images: usize) -> Vec<Lot> {
+/// Cuts all results into lots of about `target` of them: of several images, or of one. Each of these is cut along its first axes: into `cuts`, and
+/// an image that is too large alone into as many as it takes.
+fn lots(batch: usize, axes: &[Axis; MAX_AXES], target: usize, images: usize, cuts: usize) -> Vec<Lot> {
     let [z, y, x] = axes.map(|axis| axis.result);
     let positions = z * y * x;
-    let lot = |images: Range<usize>, z: Range<usize>, y: Range<usize>| Lot { images, along: [z, y], kind: 0 };
-    if positions <= target {
-        let parts = batch.div_ceil(images.max(target / positions).min(batch));
-        return (0..parts).map(|i| lot(part(i, parts, batch), 0..z, 0..y)).collect();
-    }
-    let parts = positions.div_ceil(target);
-    (0..batch)
+    let together = if positions <= target { images.max(target / positions).min(batch) } else { 1 };
+    let (lots, parts) = (batch.div_ceil(together), cuts.max(positions.div_ceil(target)));
+    // Along the second axis only where one of the first is far too much: results of a lot lie beside each other.
+    let zs = parts.min(z);
+    let ys = if z > 1 { parts / (4 * z) } else { parts }.clamp(1, y);
+    let along = |i: usize| [part(i / ys, zs, z), part(i % ys, ys, y)];
+    (0..lots)
         .flat_map(|n| {
-            // Along the second axis only where one of the first is far too much: results of a lot lie beside each other.
-            let zs = parts.min(z);
-            let ys = if z > 1 { parts / (4 * z) } else { parts }.clamp(1, y);
-            (0..zs * ys).map(move |i| lot(n..n + 1, part(i / ys, zs, z), part(i % ys, ys, y)))
+            (0..zs * ys).map(move |i| Lot { images: part(n, lots, batch), along: along(i), kind: 0 })
         })
         .collect()
 }

@@ -107,7 +107,7 @@ impl<T: Compute> Plan<'_, T> {
         let (places, strips) = (g.depth() / g.c, g.o.div_ceil(kernels.columns()));
         let most = (PLACES / places).clamp(kernels.rows.min(g.c), CHANNELS);
         let cuts = g.c.div_ceil(most);
-        let mut lots = lots(g.batch, &axes, target, images);
+        let mut lots = lots(g.batch, &axes, target, images, 1);
         let kinds = kinds(&mut lots);
         let bundles = strips.div_ceil((SUMS / (g.c.div_ceil(cuts) * places * kernels.columns())).max(1));
         let parts = TASKS.div_ceil(g.groups * bundles * cuts).min(lots.len());

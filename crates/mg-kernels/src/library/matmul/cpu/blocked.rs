@@ -15,6 +15,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 const DEPTH: usize = 512;
 /// Values that a task packs.
 const PACK: usize = 1 << 14;
+/// Slivers up to which `b` is read in place: gone through once for all, and again for so few, it is no faster for having been copied.
+const FEW: usize = 32;
+/// The same where rows of `b` are a multiple of [`APART`] elements apart, and compete for few sets of a cache.
+const FEWER: usize = 3;
+const APART: isize = 256;
 
 /// Two matrices, their strides in elements.
 #[derive(Clone, Copy)]
@@ -99,7 +104,8 @@ pub(super) unsafe fn product<T: Entry>(given: &Matrices<T>, output: Output<'_, T
         || (p.n >= 512 && p.m * p.k > 1 << 16)
         || (p.a_k != 1 && p.n > 2 * width && p.m * p.k > 1 << 12);
     let ragged = !p.n.is_multiple_of(kernels.lanes) && !kernels.masked;
-    let pack_b = !T::DIRECT || p.b_column != 1 || ragged || (slivers > 8 && p.n * p.k > 1 << 16);
+    let (few, near) = if p.b_k % APART == 0 { (FEWER, 1 << 14) } else { (FEW, 1 << 16) };
+    let pack_b = !T::DIRECT || p.b_column != 1 || ragged || (slivers > few && p.n * p.k > near);
     let grouped = p.a_row == 1 && p.a_k != 1;
     // An odd number of cache lines, so that rows do not compete for one set.
     let blocks = p.k.div_ceil(DEPTH);
@@ -360,13 +366,17 @@ impl<T: Entry> KernelPlan<T> {
                     // The next strip, a part of it beside each tile.
                     let beside = sliver - slivers.start;
                     let spread = slivers.len().div_ceil(100).max(1);
-                    let (ahead, ahead_k) =
-                        if beside < spread && !self.packed_b.is_null() && strip + 1 < strips.end {
-                            let step = width.div_ceil(spread);
-                            (b.wrapping_add(p.k * width + beside * steps.len() * step), step as isize)
-                        } else {
-                            (b, 0)
-                        };
+                    let (ahead, ahead_k) = if strip + 1 == strips.end {
+                        (b, 0)
+                    } else if self.packed_b.is_null() {
+                        // A line of memory of each step, and beside the next tile the other one.
+                        (b.wrapping_add(width + beside % 2 * kernels.lanes), p.b_k)
+                    } else if beside < spread {
+                        let step = width.div_ceil(spread);
+                        (b.wrapping_add(p.k * width + beside * steps.len() * step), step as isize)
+                    } else {
+                        (b, 0)
+                    };
                     let mut tile = Tile {
                         links: &[Link { a: 0, b: 0, k: steps.len() }],
                         a,

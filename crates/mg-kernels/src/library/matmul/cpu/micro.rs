@@ -113,6 +113,9 @@ pub(crate) trait Compute: Copy + Default + Send + Sync + 'static {
     fn plus(self, other: Self) -> Self;
 }
 
+/// Steps from a row of `b` to the one that is brought near beside it: strips are longer than the nearest cache, and low tiles have no time to wait.
+const NEAR: isize = 8;
+
 trait Vector<T>: Copy {
     const LANES: usize;
     const MASKED: bool;
@@ -198,6 +201,7 @@ unsafe fn steps<T: Copy, V: Vector<T>, const ROWS: usize, const VECTORS: usize>(
             let mut row = [V::zero(); VECTORS];
             for v in 0..VECTORS {
                 let from = b.add(v * V::LANES);
+                prefetch(from.wrapping_offset(NEAR * t.b_k));
                 row[v] = if v == VECTORS - 1 { last(from) } else { V::load(from) };
             }
             prefetch_far(ahead);
