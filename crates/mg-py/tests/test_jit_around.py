@@ -6,6 +6,7 @@ import collections
 import dataclasses
 import enum
 import functools
+import gc
 import importlib
 import operator
 import sys
@@ -553,3 +554,34 @@ def test_a_profiler_of_calls_goes_on():
     for _ in range(4):
         step(x)
     assert step.is_replaying
+
+
+def test_what_others_want_to_be_called_when_garbage_is_collected_is_no_part_of_a_step():
+    class Unseen:
+        """Something of which nobody can say whether it changed."""
+
+        __slots__ = ("value",)
+
+        def __get__(self, obj, owner):
+            return self
+
+    source = types.ModuleType("elsewhere")
+    exec("def collected(phase, info):\n    seen.append(unseen)\n", vars(source))
+    vars(source).update(seen=[], unseen=Unseen())
+    before = gc.get_threshold()
+    step = mg.jit(lambda v: functools.reduce(lambda a, _: [a[0] * 2.0], range(50), [v])[0])
+    gc.callbacks.append(source.collected)
+    try:
+        gc.set_threshold(1, 1, 1)
+        answers = [step(x) for _ in range(4)]
+        assert gc.isenabled()
+        gc.disable()
+        other = mg.jit(lambda v: v + 1.0)
+        other(x)
+        assert not gc.isenabled()
+    finally:
+        gc.callbacks.remove(source.collected)
+        gc.set_threshold(*before)
+        gc.enable()
+    assert source.seen, "garbage was collected meanwhile"
+    assert step.is_replaying and all((a == x * 2.0**50).all() for a in answers)

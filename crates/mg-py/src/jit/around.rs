@@ -525,11 +525,13 @@ pub fn watched_run<T>(py: Python<'_>, f: impl FnOnce() -> T) -> PyResult<(T, Run
     if !before.is_none() && !before.is_callable() {
         return Ok((f(), Run { is_unwatched: true, ..Run::default() }));
     }
+    // Whose turn it would be to collect garbage is chance, and what others want to be called then is no part of the step.
+    let collects = Collects::paused(py)?;
     sys.call_method1(intern!(py, "setprofile"), (&watch,))?;
     let restore = Restore { sys, before };
     let result = f();
     let is_watching = restore.sys.call_method0(intern!(py, "getprofile"))?.is(&watch);
-    drop(restore);
+    drop((restore, collects));
     let mut run = std::mem::take(&mut run.lock().unwrap_or_else(PoisonError::into_inner).0);
     run.is_unwatched |= !is_watching;
     Ok((result, run))
@@ -545,6 +547,29 @@ impl Drop for Restore<'_> {
     fn drop(&mut self) {
         // It takes what it has answered with.
         let _ = self.sys.call_method1(intern!(self.sys.py(), "setprofile"), (&self.before,));
+    }
+}
+
+/// Garbage is collected again once this is dropped, if it was before.
+struct Collects<'py>(Option<Bound<'py, PyModule>>);
+
+impl Collects<'_> {
+    fn paused(py: Python<'_>) -> PyResult<Collects<'_>> {
+        let gc = py.import("gc")?;
+        if !gc.call_method0(intern!(py, "isenabled"))?.is_truthy()? {
+            return Ok(Collects(None));
+        }
+        gc.call_method0(intern!(py, "disable"))?;
+        Ok(Collects(Some(gc)))
+    }
+}
+
+impl Drop for Collects<'_> {
+    fn drop(&mut self) {
+        if let Some(gc) = &self.0 {
+            // It takes no arguments, and answers nothing.
+            let _ = gc.call_method0(intern!(gc.py(), "enable"));
+        }
     }
 }
 
