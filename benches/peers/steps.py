@@ -25,6 +25,7 @@ import micrograd_rs as mg
 # What the cases are, on a page.
 TITLES = {
     "gpt": "GPT 6 × 384, 64 × 256 letters, AdamW",
+    "gpt_small": "GPT 4 × 128, 12 × 64 letters, AdamW",
     "gpt2": "GPT-2 of 124 million parameters, 16 × 1024 words, AdamW",
     "cnn": "MNIST CNN, batch 128, AdamW",
     "resnet": "ResNet-50, batch 64 of 224 × 224, SGD with momentum",
@@ -32,6 +33,8 @@ TITLES = {
     "mlp": "Perceptron 784-512-256-10, batch 128, AdamW",
     "lstm": "LSTM 2 × 512, 64 × 128 letters, AdamW",
 }
+# Letters, lines of a batch, letters of a line, sizes, heads, layers.
+GPTS = {"gpt": (65, 64, 256, 384, 6, 6), "gpt_small": (65, 12, 64, 128, 4, 4), "gpt2": (50304, 16, 1024, 768, 12, 12)}
 PRODUCTS = {"": "f32", "tf32": "tf32", "bf16": "bf16 autocast"}
 # Milliseconds that a replayed step is to take on an H200.
 GOALS = {"gpt:bf16": 4.0, "gpt:tf32": 7.0, "cnn": 0.3}
@@ -150,10 +153,8 @@ def residual(narrow, counts):
 def case(name, tiny):
     """A network, its arguments, and a batch."""
     draw = np.random.default_rng(0)
-    if name in ("gpt", "gpt2"):
-        letters, batch, context, size, heads, layers = (
-            (65, 4, 32, 64, 2, 2) if tiny else (65, 64, 256, 384, 6, 6) if name == "gpt" else (50304, 16, 1024, 768, 12, 12)
-        )
+    if name in GPTS:
+        letters, batch, context, size, heads, layers = (65, 4, 32, 64, 2, 2) if tiny else GPTS[name]
         data = (draw.integers(0, letters, (batch, context)) for _ in range(2))
         return "GPT", (letters, context, size, heads, layers, name == "gpt2"), tuple(data)
     if name == "cnn":

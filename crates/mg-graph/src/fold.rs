@@ -288,6 +288,11 @@ impl Structure for Node {
     }
 
     #[track_caller]
+    fn multiplied(&self) -> Result<Node> {
+        self.reduce(ReduceKind::Prod, 1 << (self.shape().rank() - 1), true)
+    }
+
+    #[track_caller]
     fn rows_at(&self, index: &Node) -> Result<Node> {
         let (shape, rank) = (*self.shape(), self.shape().rank());
         let rows = index.shape()[rank - 2];

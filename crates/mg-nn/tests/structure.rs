@@ -322,3 +322,22 @@ fn the_last_good_checkpoint_is_kept() {
     );
     std::fs::remove_file(&path).unwrap();
 }
+
+#[test]
+fn a_checkpoint_keeps_where_random_numbers_were() {
+    mg_autograd::draw_from(Some(mg_autograd::Generator::new()));
+    mg_autograd::manual_seed(5);
+    let path = std::env::temp_dir().join(format!("drawn-{}.safetensors", std::process::id()));
+    let drawn = || Tensor::rand(&[3], DType::F32).unwrap().to_vec::<f32>().unwrap();
+    drawn();
+    Checkpointer::new(&path, 1).unwrap().save(State::default()).unwrap();
+    let next = drawn();
+    mg_autograd::manual_seed(6);
+    Checkpointer::new(&path, 1).unwrap().load().unwrap();
+    assert_eq!(drawn(), next);
+    // A file that does not say where they were is none of a run that goes on.
+    State { metadata: [("step".to_string(), "1".to_string())].into(), ..State::default() }.save(&path).unwrap();
+    let mistake = Checkpointer::new(&path, 1).unwrap().load().err().unwrap().to_string();
+    assert!(mistake.contains("where its random numbers were"), "{mistake}");
+    std::fs::remove_file(&path).unwrap();
+}

@@ -58,3 +58,11 @@ def test_means_over_no_windows_are_nothing():
     assert y.shape == (1, 1, 0, 2) and x.grad.tolist() == mg.zeros(1, 1, 4, 4).tolist()
     with pytest.raises(ValueError, match="cannot become"):
         F.interpolate(x, size=(0, 2), mode="bilinear")
+
+
+def test_the_nearest_of_doubles_by_a_factor():
+    # 34.5 / 2.3 is next to 15, which it is where positions are floored in f32; computed in f32, too, it is below.
+    for dtype, wanted in ((mg.float64, 15), (mg.float32, 14)):
+        x = mg.arange(16, dtype=dtype).reshape(1, 1, 16)
+        y = F.interpolate(x, scale_factor=2.3, mode="nearest-exact")
+        assert y.shape == (1, 1, 36) and y[0, 0, 34].item() == wanted

@@ -390,3 +390,60 @@ def test_tangents_of_factors_are_their_gradients(f, shape):
     along = lambda a: mg.func.jvp(f, (a,), (t,))[1]  # noqa: E731
     twice = (mg.func.jacrev(lambda a: (mg.func.jacrev(f)(a) * t).sum(tuple(range(-len(shape), 0))))(a) * s).sum(tuple(range(-len(shape), 0)))
     assert mg.allclose(mg.func.jvp(along, (a,), (s,))[1], twice, rtol=1e-5, atol=1e-5)
+
+
+# Second derivatives of determinants.
+
+
+def minor(a, i, j):
+    rows = [r for r in range(len(a)) if r != i]
+    columns = [c for c in range(len(a)) if c != j]
+    return [[a[r][c] for c in columns] for r in rows]
+
+
+def determinant(a):
+    return 1.0 if not a else sum((-1) ** j * x * determinant(minor(a, 0, j)) for j, x in enumerate(a[0]))
+
+
+def mixed(a, i, j, k, m):
+    """The derivative of the determinant by the elements (i, j) and (k, m): a cofactor of a cofactor."""
+    if i == k or j == m:
+        return 0.0
+    inner = minor(a, i, j)
+    return (-1) ** (i + j) * (-1) ** (k - (k > i) + m - (m > j)) * determinant(minor(inner, k - (k > i), m - (m > j)))
+
+
+@pytest.mark.parametrize(
+    "a",
+    [
+        [[0.0]],
+        [[1.0, 2.0], [2.0, 4.0]],
+        [[0.0, 0.0], [0.0, 0.0]],
+        [[1.0, 2.0, 3.0], [2.0, 4.0, 6.0], [1.0, 0.0, 1.0]],
+        [[1.0, 2.0, 3.0], [2.0, 4.0, 6.0], [3.0, 6.0, 9.0]],
+        [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]],
+        [[2.0, 1.0, 0.5], [-1.0, 3.0, 0.2], [0.7, 0.1, -1.5]],
+        [[0.1, 0.2, 0.3], [0.2, 0.4, 0.6], [1.0, -1.0, 1e-9]],
+        [[1.0] * 4] * 4,
+    ],
+)
+def test_second_derivatives_of_determinants(a):
+    n = len(a)
+    wanted = [[[[mixed(a, i, j, k, m) for m in range(n)] for k in range(n)] for j in range(n)] for i in range(n)]
+    x = mg.tensor(a, dtype=mg.float64)
+    wanted = mg.tensor(wanted, dtype=mg.float64)
+    assert mg.func.hessian(mg.linalg.det)(x).allclose(wanted, atol=1e-12)
+    assert mg.func.jacrev(mg.func.jacrev(mg.linalg.det))(x).allclose(wanted, atol=1e-12)
+    batch = mg.func.vmap(mg.func.hessian(mg.linalg.det))(mg.stack([x, x + mg.eye(n, dtype=mg.float64)]))
+    assert batch[0].allclose(wanted, atol=1e-12)
+    # In single precision, too.
+    close(mg.func.hessian(mg.linalg.det)(x.float()).double(), wanted, 1e-4 * (1 + wanted.abs().max().item()))
+
+
+def test_third_derivatives_of_determinants():
+    x = mg.tensor([[2.0, 1.0, 0.5], [-1.0, 3.0, 0.2], [0.7, 0.1, -1.5]], dtype=mg.float64)
+    for a in (x, mg.eye(3, dtype=mg.float64)):
+        third = mg.func.jacrev(mg.func.hessian(mg.linalg.det))(a)
+        # Of a product of three elements, one of each row and column, the sign of the permutation.
+        assert third.abs().sum().item() == pytest.approx(36.0) and third[0, 0, 1, 1, 2, 2].item() == pytest.approx(1.0)
+        assert third[0, 1, 1, 0, 2, 2].item() == pytest.approx(-1.0)

@@ -245,3 +245,19 @@ def test_margins_have_no_slope_at_nan():
     F.margin_ranking_loss(x, mg.zeros(2), mg.ones(2), reduction="none").backward(mg.ones(2))
     assert x.grad.tolist() == [0, -1]
     assert math.isnan(F.hinge_embedding_loss(mg.tensor([math.nan]), -mg.ones(1)).item())
+
+
+@pytest.mark.parametrize("weight", [None, [1.0, 2.0, 3.0]])
+@pytest.mark.parametrize("name", ["cross_entropy", "nll_loss", "linear_cross_entropy"])
+def test_tangents_where_every_label_is_ignored(name, weight):
+    x, ignored = mg.randn(2, 3), mg.tensor([-100, -100])
+    weight = weight and mg.tensor(weight)
+    by = (mg.randn(3, 3),) if name == "linear_cross_entropy" else ()
+    loss = lambda x, y: getattr(F, name)(x, *by, y, weight=weight)  # noqa: E731
+    value, tangent = mg.func.jvp(lambda x: loss(x, ignored), (x,), (x,))
+    assert math.isnan(value.item()) and tangent.item() == 0
+    assert mg.func.grad(lambda x: loss(x, ignored))(x).tolist() == mg.zeros(2, 3).tolist()
+    # Where one counts both modes agree.
+    y = mg.tensor([-100, 1])
+    along = mg.func.jvp(lambda x: loss(x, y), (x,), (x,))[1]
+    assert along.item() == pytest.approx((mg.func.grad(lambda x: loss(x, y))(x) * x).sum().item(), rel=1e-5)

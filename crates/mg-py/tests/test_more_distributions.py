@@ -247,3 +247,11 @@ if __name__ == "__main__":
     lines = [f"{json.dumps(e)}: {json.dumps(answer(torch, e))}" for e in EXPRESSIONS]
     RECORDED.write_text("{\n" + ",\n".join(lines) + "\n}\n")
     sys.exit(f"{len(lines)} written")
+
+
+def test_what_lies_beyond_the_unit_interval_is_infinitely_far_from_a_beta():
+    beta = D.Beta(mg.tensor(2.0), mg.tensor(3.0))
+    for low, high in ((1.0, 4.0), (0.0, 4.0), (-1.0, 1.0), (2.0, 4.0), (1.0, 1.5), (-1.0, 0.0)):
+        assert D.kl_divergence(D.Uniform(low, high), beta).item() == math.inf
+    assert D.kl_divergence(D.Uniform(0.0, 1.0), beta).item() == pytest.approx(0.5151, abs=1e-4)
+    assert D.kl_divergence(D.Uniform(0.2, 0.8), beta).item() == pytest.approx(0.3091, abs=1e-4)

@@ -119,6 +119,39 @@ def test_no_function_of_numpys_loses_a_gradient():
     assert np.heaviside(t - 1, 0.5).tolist() == [0.5, 1]
 
 
+def test_functions_of_numpys_that_have_a_twin_answer_with_tensors():
+    np = pytest.importorskip("numpy")
+    w = mg.tensor([[2.0, 1.0], [1.0, 3.0]], requires_grad=True)
+    a = np.array([[1.0, 2.0], [3.0, 4.0]], np.float32)
+    functions = {
+        "concatenate": lambda w: np.concatenate([w, a]),
+        "along": lambda w: np.concatenate((w, w), axis=1),
+        "by position": lambda w: np.concatenate([a, w], 1),
+        "stack": lambda w: np.stack([w, a], axis=-1),
+        "where": lambda w: np.where(a > 2, w, a),
+        "einsum": lambda w: np.einsum("ij,jk->ik", w, a),
+        "sort": lambda w: np.sort(w, axis=0),
+        "det": np.linalg.det,
+        "inv": np.linalg.inv,
+        "pinv": np.linalg.pinv,
+        "cholesky": np.linalg.cholesky,
+        "eigvalsh": np.linalg.eigvalsh,
+        "solve": lambda w: np.linalg.solve(w, a),
+        "slogdet": lambda w: np.linalg.slogdet(w)[1],
+        "svd": lambda w: np.linalg.svd(w, full_matrices=False)[1],
+        "eigh": lambda w: np.linalg.eigh(w, UPLO="U")[0],
+        "qr": lambda w: abs(np.linalg.qr(w)[1]),
+    }
+    for name, function in functions.items():
+        got, wanted = function(w), function(w.detach().numpy())
+        assert isinstance(got, mg.Tensor) and got.requires_grad and np.allclose(got.detach(), wanted, atol=1e-5), name
+    # What ours does not take is NumPy's.
+    t = w.detach()
+    for made in (np.concatenate([t, t], axis=None), np.sort(t, axis=None), np.where(t > 2)[0], np.einsum("ij->i", t, optimize=True), np.linalg.solve(t, a[0])):
+        assert isinstance(made, np.ndarray) or made.tolist()
+    assert np.concatenate([t, t], axis=None).shape == (8,) and np.linalg.svd(t, compute_uv=False).shape == (2,)
+
+
 def test_errors_are_of_both_kinds():
     for call in (lambda: mg.ones(2).view(3), lambda: mg.ones(2) + mg.ones(3), lambda: mg.ones(2, 3) @ mg.ones(2, 3)):
         for kind in (ValueError, RuntimeError, mg.ArgumentError):

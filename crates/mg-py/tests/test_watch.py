@@ -5,6 +5,8 @@ from __future__ import annotations
 import io
 import math
 import struct
+import subprocess
+import sys
 import xml.etree.ElementTree as ET
 
 import micrograd_rs as mg
@@ -304,6 +306,52 @@ def test_parts_are_loaded_in_any_order_and_all_or_none(tmp_path):
     assert other.w.tolist() == fresh.w.tolist()
 
 
+TRAINED = """
+import os, sys
+import micrograd_rs as mg
+from micrograd_rs import nn, optim
+from micrograd_rs.utils.checkpointer import Checkpointer
+from micrograd_rs.utils.data import DataLoader, TensorDataset
+
+path, lasts, workers = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+mg.manual_seed(0)
+net = nn.Sequential(nn.Linear(8, 16), nn.Dropout(0.3), nn.ReLU(), nn.Linear(16, 1))
+adam = optim.Adam(net.parameters(), lr=0.01)
+x = mg.randn(48, 8)
+loader = DataLoader(TensorDataset(x, x.sum(1, keepdim=True)), 8, shuffle=True, num_workers=workers)
+kept = Checkpointer(path, every=4, model=net, optim=adam, loader=loader)
+kept.load()
+while kept.steps < 30:
+    for a, b in loader:
+        loss = (net(a) - b).square().mean()
+        adam.zero_grad()
+        loss.backward()
+        adam.step()
+        kept.step(loss)
+        lasts -= 1
+        if not lasts:
+            os.kill(os.getpid(), 9)
+print([p.tolist() for p in net.parameters()])
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="kills itself by a signal")
+@pytest.mark.parametrize("workers", [0, 2])
+def test_a_run_that_is_killed_and_resumed_ends_at_the_same_bits(tmp_path, workers):
+    def trained(name, lasts):
+        command = [sys.executable, "-c", TRAINED, str(tmp_path / name), str(lasts), str(workers)]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+        assert done.returncode == (-9 if lasts else 0), done.stderr
+        return done.stdout
+
+    whole = trained("whole.mg", 0)
+    # In the middle of an epoch, right behind a checkpoint, and where a checkpoint was the end of one.
+    for lasts in (7, 4, 6):
+        trained("killed.mg", lasts)
+    assert mg.load(tmp_path / "killed.mg")["step"] == 12
+    assert trained("killed.mg", 0) == whole
+
+
 def test_checkpointers_that_are_none(tmp_path):
     from micrograd_rs.utils.checkpointer import Checkpointer
 
@@ -312,6 +360,7 @@ def test_checkpointers_that_are_none(tmp_path):
         (lambda: Checkpointer(path, every=0), "at least 1 step"),
         (lambda: Checkpointer(path, on_nan="ignore"), "'raise' or 'warn'"),
         (lambda: Checkpointer(path, net=3), "state_dict"),
+        (lambda: Checkpointer(path, rng=mg.nn.Linear(1, 1)), "another name than 'rng'"),
         (lambda: Run(path).kept.step(mg.ones(2)), "one number"),
     ):
         with pytest.raises((ValueError, TypeError), match=error):

@@ -63,24 +63,30 @@ impl Factored {
 /// Factorises. What is refused is an error here, as it is in PyTorch, rather than where somebody looks at a number: so the factorisation
 /// is computed now, and waited for. What a CUDA device does not do itself is copied to the host, and the parts back.
 pub(super) fn factored(x: &Node, kind: FactorKind, demand: Demand) -> Result<Factored> {
+    let found = factored_when_read(x, kind, demand)?;
+    let factor = Factor { kind, demand };
+    // What stands for many examples is computed, and refused, when they are.
+    if factor.checks().any() && !found.packed.is_traced() {
+        mg_graph::realize(&[&found.packed])?;
+        // What a device finds it tells when it is waited for; of a recording, after it.
+        if x.device().is_cuda() && factor.has_cuda(x.shape()) && !mg_graph::is_recording() {
+            x.device().synchronize()?;
+        }
+    }
+    Ok(found)
+}
+
+/// A factorisation that is computed, and refused, where somebody looks at its numbers.
+pub(super) fn factored_when_read(x: &Node, kind: FactorKind, demand: Demand) -> Result<Factored> {
     let factor = Factor { kind, demand };
     set_aside(|| {
-        let own = x.device().is_cpu() || factor.has_cuda(x.shape());
-        let packed = match own {
+        let packed = match x.device().is_cpu() || factor.has_cuda(x.shape()) {
             true => Node::library(factor.into(), &[x])?,
             false => {
                 let answer = Node::library(factor.into(), &[&x.to_device(Device::cpu())?])?;
                 answer.to_device(x.device())?
             }
         };
-        // What stands for many examples is computed, and refused, when they are.
-        if factor.checks().any() && !packed.is_traced() {
-            mg_graph::realize(&[&packed])?;
-            // What a device finds it tells when it is waited for; of a recording, after it.
-            if own && x.device().is_cuda() && !mg_graph::is_recording() {
-                x.device().synchronize()?;
-            }
-        }
         let (m, n) = sides("factor", x.shape())?;
         Ok(Factored { packed, shapes: factor.parts(m, n).into_vec() })
     })

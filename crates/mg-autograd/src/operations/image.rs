@@ -287,10 +287,15 @@ impl Resize {
         Ok((0..axes).map(resize).collect())
     }
 
+    /// The new positions, in the dtype that positions are computed in.
+    fn places(&self, x: &Node) -> Node {
+        let dtype = if x.dtype() == DType::F64 { DType::F64 } else { DType::F32 };
+        Node::ramp(Shape::of(&[self.size]), x.device()).cast(dtype)
+    }
+
     /// The old positions that new ones stand for, as numbers.
     fn positions(&self, x: &Node, n: usize, aligned: bool, clamped: bool) -> Node {
-        let dtype = if x.dtype() == DType::F64 { DType::F64 } else { DType::F32 };
-        let at = Node::ramp(Shape::of(&[self.size]), x.device()).cast(dtype);
+        let at = self.places(x);
         if aligned {
             let step = if self.size > 1 { (n as f64 - 1.0) / (self.size as f64 - 1.0) } else { 0.0 };
             return at.scale(step);
@@ -314,9 +319,10 @@ impl Resize {
             let step = self.scale as usize;
             return x.slice(self.axis, if exact { step / 2 } else { 0 }, step as isize, self.size);
         }
-        let at = Node::ramp(Shape::of(&[self.size]), x.device()).cast(DType::F32);
+        let at = self.places(x);
         let at = if exact { at.add(&at.lit(0.5)) } else { at };
-        pick(x, self.axis, &Resize::inside(&at.scale(self.scale).map(Row::Floor), n))
+        // As in PyTorch what is next to a whole number is that: it floors in f32 whatever it has computed in.
+        pick(x, self.axis, &Resize::inside(&at.scale(self.scale).cast(DType::F32).map(Row::Floor), n))
     }
 
     /// A sum of neighbours by weights.

@@ -161,6 +161,28 @@ impl Labels {
         Ok(Labels { at: at.guard(axis, classes), ignored })
     }
 
+    /// All losses reduced, without those whose label is ignored, in a shape without the axis of the classes; `counts` is how much each counts, where
+    /// not all count alike.
+    fn reduced(
+        &self,
+        op: &'static str,
+        each: Node,
+        counts: Option<Node>,
+        reduction: &str,
+        shape: Shape,
+    ) -> Result<Tensor> {
+        let each = self.counted(each).reshape(shape)?;
+        let (Reduction::Mean, Some(counts)) = (Reduction::of(op, reduction)?, counts) else {
+            return reduced(op, each, reduction);
+        };
+        let total = sum(&self.counted(counts).reshape(shape)?)?;
+        let Some(_) = self.ignored else { return Ok(Tensor::from_node(sum(&each)?.div(&total))) };
+        // Where nothing counts the mean is no number, but nothing changes it either.
+        let none = total.eq(&total.lit(0.0));
+        let mean = sum(&each)?.div(&none.choose(&total.lit(1.0), &total));
+        Ok(Tensor::from_node(none.choose(&mean.lit(f64::NAN), &mean)))
+    }
+
     /// 0 where the label is ignored.
     fn counted(&self, each: Node) -> Node {
         self.ignored.as_ref().map_or(each.clone(), |ignored| ignored.choose(&each.lit(0.0), &each))
@@ -319,8 +341,7 @@ impl Tensor {
             None if labels.ignored.is_some() => Some(x.lit(1.0).expand(*labels.at.shape())?),
             None => None,
         };
-        let each = labels.counted(times(each, &counts)).reshape(*target.shape())?;
-        reduced_by(op, each, counts.map(|c| labels.counted(c)), reduction)
+        labels.reduced(op, times(each, &counts), counts, reduction, *target.shape())
     }
 
     /// The cross entropy, in nats, of logits `[classes]`, `[n, classes]` or `[n, classes, …]` and a target: integer labels in
@@ -404,8 +425,7 @@ impl Tensor {
             (None, Some(_)) => Some(x.lit(1.0)),
             (counts, _) => counts,
         };
-        let counts = counts.map(|c| labels.counted(c).reshape(out)).transpose()?;
-        reduced_by(op, labels.counted(each).reshape(out)?, counts, reduction)
+        labels.reduced(op, each, counts, reduction, out)
     }
 
     /// The cross entropy (see there) of the classes' scores that a linear map makes of `[…, in]`, with a weight `[classes, …, in]` and

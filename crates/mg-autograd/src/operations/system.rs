@@ -5,8 +5,8 @@
 
 use super::factorization::order_of;
 use super::factors::{
-    Lu, SIGN, diagonal, eliminated, factored, identity, is_differentiated, known, misfit, sides, square,
-    together, transposed,
+    Lu, SIGN, diagonal, eliminated, factored, factored_when_read, identity, is_differentiated, known, misfit,
+    sides, square, together, transposed,
 };
 use super::{set_aside, signed};
 use crate::checks::unseen;
@@ -71,6 +71,18 @@ fn repeated(mut lu: Lu, shape: &Shape) -> Result<Lu> {
     Ok(lu)
 }
 
+/// The sign of the determinant, of the elimination's pivots.
+fn sign_by(lu: &Lu, pivots: &Node) -> Result<Node> {
+    let axis = 1 << (pivots.shape().rank() - 1);
+    Ok(pivots.map(Row::Sign).reduce(ReduceKind::Prod, axis, false)?.mul(&lu.factored.number(SIGN)?))
+}
+
+/// The sign of the determinant.
+fn sign_of(a: &Node) -> Result<Node> {
+    let lu = eliminated(a, Demand::Nothing)?;
+    sign_by(&lu, &diagonal(&lu.elimination.lu)?)
+}
+
 /// The sign of the determinant, and the logarithm of its magnitude.
 fn sign_and_logarithm(op: &'static str, a: &Node) -> Result<(Node, Node)> {
     square(op, a.shape())?;
@@ -78,10 +90,8 @@ fn sign_and_logarithm(op: &'static str, a: &Node) -> Result<(Node, Node)> {
     let (sign, logarithm) = set_aside(|| {
         let pivots = diagonal(&lu.elimination.lu)?;
         let axis = 1 << (pivots.shape().rank() - 1);
-        let sign =
-            pivots.map(Row::Sign).reduce(ReduceKind::Prod, axis, false)?.mul(&lu.factored.number(SIGN)?);
         let logarithm = pivots.map(Row::Abs).map(Row::Log).reduce(ReduceKind::Sum, axis, false)?;
-        Ok::<_, Error>((sign, logarithm))
+        Ok::<_, Error>((sign_by(&lu, &pivots)?, logarithm))
     })?;
     let e = &lu.elimination;
     let logarithm = known(Rule::LogDet, &logarithm, &[a, &e.lu, &e.order, &e.inverse])?;
@@ -362,7 +372,7 @@ impl Tensor {
     }
 
     /// The determinants of square matrices. f32 and f64. A singular matrix has a
-    /// gradient; its second derivatives are not to be relied on.
+    /// gradient, and second derivatives.
     ///
     /// # Errors
     ///
@@ -391,7 +401,11 @@ impl Tensor {
             let value = of(&diagonal(&near)?)?;
             Ok::<_, Error>((near, value))
         })?;
-        let operands = [&a, &near, &e.order, &e.inverse, &value_near];
+        // What its second derivatives are of.
+        let svd = FactorKind::Svd { complete: false, vectors: true };
+        let svd = factored_when_read(&a, svd, Demand::Nothing)?;
+        let turns = set_aside(|| Ok::<_, Error>(sign_of(&svd.part(1)?)?.mul(&sign_of(&svd.part(2)?)?)))?;
+        let operands = [&a, &near, &e.order, &e.inverse, &value_near, &svd.packed, &turns];
         Ok(Tensor::from_node(known(Rule::Det, &value, &operands)?))
     }
 

@@ -203,6 +203,12 @@ pub trait Structure: Algebra {
     ///
     /// What is no matrix.
     fn summed(&self) -> Result<Self>;
+    /// The product along the last axis, which stays with one element.
+    ///
+    /// # Errors
+    ///
+    /// What has no axes.
+    fn multiplied(&self) -> Result<Self>;
     /// The rows (along the last but one axis) that an index (i64) names, one for each row of the result.
     ///
     /// # Errors

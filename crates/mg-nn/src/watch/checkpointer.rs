@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use mg_autograd::{Tensor, no_grad};
+use mg_autograd::{Generator, Tensor, no_grad};
 use mg_device::{DType, Device, Error, ErrorKind, Result};
 
 use crate::state::State;
@@ -10,11 +10,14 @@ use crate::state::State;
 const NAME: &str = "Checkpointer";
 /// Under which the file says of which step it is.
 const STEP: &str = "step";
+/// Under which it has the seed and the position of the generator of random tensors.
+const RNG: &str = "rng";
 
 /// Saves a training now and then, and never over the last good file what has gone wrong: a loss that is no number, or infinite, is an error that
 /// names the step, and so is a state with NaN in it.
 ///
-/// A step is told its loss, which is read when the next checkpoint is due: nothing waits for it before.
+/// A step is told its loss, which is read when the next checkpoint is due: nothing waits for it before. The state of the [generator](Generator::global) of
+/// random tensors is saved with what `state` answers, so that a run with dropout and a shuffling loader goes on with the numbers that it would have drawn.
 ///
 /// ```
 /// use mg_autograd::Tensor;
@@ -133,25 +136,37 @@ impl Checkpointer {
             return Err(wrong(text));
         }
         state.metadata.insert(STEP.into(), self.steps.to_string());
+        let (seed, position) = Generator::global().state();
+        state.metadata.insert(RNG.into(), format!("{seed} {position}"));
         state.save(&self.path)?;
         self.saved = Some(self.steps);
         Ok(())
     }
 
-    /// What is in the file, if it is there; steps are counted from its own on.
+    /// What is in the file, if it is there; steps are counted from its own on, and random numbers drawn as they would have been then: so models are
+    /// made before.
     ///
     /// # Errors
     ///
-    /// Those of [`State::load`]; [`ErrorKind::Value`] for a file that does not say of which step it is.
+    /// Those of [`State::load`]; [`ErrorKind::Value`] for a file that does not say of which step it is, or where its random numbers were.
     #[track_caller]
     pub fn load(&mut self) -> Result<Option<State>> {
         if !self.path.exists() {
             return Ok(None);
         }
         let state = State::load(&self.path)?;
+        let path = self.path.display();
         let Some(step) = state.metadata.get(STEP).and_then(|step| step.parse().ok()) else {
-            return Err(wrong(format!("{} does not say of which step it is", self.path.display())));
+            return Err(wrong(format!("{path} does not say of which step it is")));
         };
+        let drawn = state.metadata.get(RNG).and_then(|rng| {
+            let (seed, position) = rng.split_once(' ')?;
+            Some((seed.parse().ok()?, position.parse().ok()?))
+        });
+        let Some((seed, position)) = drawn else {
+            return Err(wrong(format!("{path} does not say where its random numbers were")));
+        };
+        Generator::global().set_state(seed, position);
         (self.steps, self.saved) = (step, Some(step));
         self.losses.clear();
         Ok(Some(state))

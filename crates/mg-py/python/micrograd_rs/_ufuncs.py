@@ -101,8 +101,59 @@ def _is_of_floats(value: Any) -> bool:
     return not isinstance(value, Tensor) and getattr(getattr(value, "dtype", None), "kind", "") == "f"
 
 
+# By NumPy's name: ours, how many operands it takes by position, and NumPy's names of what it takes besides, each with our name and which values are
+# ours, too. Whatever else is given is NumPy's own affair.
+_AXIS = {"axis": ("dim", int)}
+_TWINS: dict[str, tuple[str, range, dict[str, tuple[str, type]]]] = {
+    "concatenate": ("cat", range(1, 2), _AXIS),
+    "stack": ("stack", range(1, 2), _AXIS),
+    "where": ("where", range(3, 4), {}),
+    "einsum": ("einsum", range(2, 64), {}),
+    "sort": ("sort", range(1, 2), _AXIS),
+    "linalg.cholesky": ("cholesky", range(1, 2), {}),
+    "linalg.det": ("det", range(1, 2), {}),
+    "linalg.eigh": ("eigh", range(1, 2), {"UPLO": ("UPLO", str)}),
+    "linalg.eigvalsh": ("eigvalsh", range(1, 2), {"UPLO": ("UPLO", str)}),
+    "linalg.inv": ("inv", range(1, 2), {}),
+    "linalg.pinv": ("pinv", range(1, 2), {}),
+    "linalg.qr": ("qr", range(1, 2), {}),
+    "linalg.slogdet": ("slogdet", range(1, 2), {}),
+    "linalg.solve": ("solve", range(2, 3), {}),
+    "linalg.svd": ("svd", range(1, 2), {"full_matrices": ("full_matrices", bool)}),
+}
+
+
+def _ours_of(value: Any) -> Any:
+    """Arrays among operands as tensors."""
+    if isinstance(value, (tuple, list)):
+        return [_ours_of(part) for part in value]  # pyright: ignore[reportUnknownVariableType]
+    return from_numpy(value) if type(value).__module__ == "numpy" and getattr(value, "shape", ()) else value
+
+
+def _twin(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """What ours answers with in the place of a function of NumPy's; None where there is none that takes what is given."""
+    where = func.__module__.removeprefix("numpy").removeprefix(".")
+    ours, counts, names = _TWINS.get(f"{where}.{func.__name__}".removeprefix("."), ("", range(0), {}))
+    if len(args) - 1 in counts and "axis" in names and type(args[-1]) is int:
+        args, kwargs = args[:-1], {"axis": args[-1], **kwargs}
+    if len(args) not in counts or any(name not in names or type(value) is not names[name][1] for name, value in kwargs.items()):
+        return None
+    if func.__name__ == "solve" and len(args[1].shape) != 1 and len(args[1].shape) != len(args[0].shape):
+        # NumPy's has another rule for what is a stack of vectors.
+        return None
+    options = {names[name][0]: value for name, value in kwargs.items()}
+    import micrograd_rs as mg
+
+    made = getattr(mg.linalg if where == "linalg" else mg, ours)(*(_ours_of(value) for value in args), **options)
+    return made[0] if ours == "sort" else made
+
+
 def of_arrays(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """What another function of NumPy's answers with: it calls tensors' methods or reads their numbers, in which case no gradient would come back."""
+    """What another function of NumPy's answers with: ours where there is one, and else its own, which calls tensors' methods or reads their numbers; in
+    which case no gradient would come back."""
+    made = _twin(func, args, kwargs)
+    if made is not None:
+        return made
     made = func._implementation(*args, **kwargs)
     wants = _wants_gradient(args) or _wants_gradient(tuple(kwargs.values()))
     if wants and func.__name__ not in _OF_SHAPES and _is_of_floats(made):

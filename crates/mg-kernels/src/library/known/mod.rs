@@ -26,8 +26,11 @@ pub enum Rule {
         /// Whether it is `Aᵀ`.
         transposed: bool,
     },
-    /// The determinant: `A`; an elimination of `A` whose pivots are not 0, and its determinant.
+    /// The determinant: `A`; an elimination of `A` whose pivots are not 0, and its determinant; `σ`, `U` and `Vᵀ` of `A`, and the
+    /// determinant of `U Vᵀ`.
     Det,
+    /// Numbers times the cofactors of `A`, which are the slopes of its determinant: `A`, the numbers, and what [`Rule::Det`] has behind `A`.
+    Cofactors,
     /// The logarithm of the determinant's magnitude: `A`, and its elimination.
     LogDet,
     /// `L` and `U` (in one matrix) with `L U = A`: `A`, square, without exchanges.
@@ -60,7 +63,7 @@ impl Kernel for Known {
     fn name(&self) -> &'static str {
         match self.rule {
             Rule::Solve { .. } => "solve",
-            Rule::Det => "det",
+            Rule::Det | Rule::Cofactors => "det",
             Rule::LogDet => "slogdet",
             Rule::Lu => "lu",
             Rule::Cholesky => "cholesky",
@@ -84,6 +87,7 @@ impl Kernel for Known {
             Rule::Svd { complete } => [7, complete.into()],
             Rule::Pinv => [8, 0],
             Rule::Ldl => [9, 0],
+            Rule::Cofactors => [10, 0],
         };
         [rule[0], rule[1]]
     }

@@ -129,6 +129,51 @@ fn of_determinant<T: Structure>(e: &Elimination<T>, a: &T, g: &T) -> Result<T> {
     solution(e, a, &scaled, true)
 }
 
+/// An elimination's parts, among the operands of a kernel.
+fn elimination_in<T: Structure>(x: &[T]) -> Elimination<T> {
+    Elimination { lu: x[0].clone(), order: x[1].clone(), inverse: x[2].clone() }
+}
+
+/// Numbers times the cofactors of matrices, `g det(A) A⁻ᵀ`: of a singular matrix those of one nearby. `of` is what [`Rule::Det`] knows behind `A`.
+fn cofactors<T: Structure>(a: &T, g: &T, of: &[T]) -> Result<T> {
+    let number = as_column(&as_column(&g.mul(&of[3]))?)?;
+    let scaled = with_diagonal(&a.filled(0.0, a.sizes())?, &number);
+    let value = solved(&elimination_in(of), &scaled, true)?;
+    let operands: Vec<&T> = [&value, a, g].into_iter().chain(of).collect();
+    T::kernel(Known { rule: Rule::Cofactors }.into(), &operands)
+}
+
+/// What the cofactors of matrices change by, `g` being what the matrices change by (or the other way round: it is symmetric).
+///
+/// `det(A + E) = ± det(Σ + Uᵀ E Vᵀ)`, whose cofactors are products of singular values: without a quotient, so that it holds of matrices that have no inverse.
+/// Others have it by way of the inverse, which is differentiable where singular values are alike.
+fn slope_of_cofactors<T: Structure>(a: &T, g: &T, of: &[T]) -> Result<T> {
+    let shape = a.sizes();
+    let (lead, n) = (shape.rank() - 2, shape[shape.rank() - 1]);
+    let svd = T::kernel(Known { rule: Rule::Svd { complete: false } }.into(), &[&of[4], a])?;
+    let [s, u, vt] = split(&svd, [&[n], &[n, n], &[n, n]])?;
+    // The products of all singular values but two, and 0 where these are one.
+    let ramp = |axis: usize| a.ramp(Shape::of(&[1; 3]).with(axis, n));
+    let (zero, one) = (a.lit(0.0), a.lit(1.0));
+    let others = as_row(&as_row(&s)?)?;
+    let others = ramp(2).eq(&ramp(0)).choose(&one, &ramp(2).eq(&ramp(1)).choose(&one, &others));
+    let products = with_diagonal(&others.multiplied()?.reshaped(shape)?, &zero);
+    let inner = transposed(&u)?.matmul(g)?.matmul(&transposed(&vt)?)?;
+    let (row, column) = positions(a);
+    let on = row.eq(&column);
+    let diagonal = on.choose(&inner, &zero).matmul(&a.filled(1.0, shape.with(lead + 1, 1))?)?;
+    let inner = with_diagonal(&transposed(&products.mul(&inner))?.neg(), &products.matmul(&diagonal)?);
+    let near = u.matmul(&inner)?.matmul(&vt)?.mul(&as_column(&as_column(&of[5])?)?);
+    // det · (the trace of A⁻ᵀ gᵀ − A⁻ᵀ gᵀ) A⁻ᵀ.
+    let number = of[3].filled(1.0, of[3].sizes())?;
+    let all = cofactors(a, &number, of)?;
+    let inner = solution(&elimination_in(of), a, &transposed(g)?, true)?;
+    let far = on.choose(&inner, &zero).summed()?.mul(&all).sub(&inner.matmul(&all)?);
+    let (most, least) = (s.part(lead, 0, 1)?, s.part(lead, n - 1, 1)?);
+    let is_far = most.scale(a.dtype().epsilon().powf(0.25)).lt(&least);
+    Ok(as_column(&is_far)?.choose(&far, &near))
+}
+
 pub(super) fn vjp<T: Structure>(rule: Rule, i: usize, x: &[T], y: &T, g: &T) -> Result<Option<T>> {
     if i == 0 || x.len() < 2 {
         return Ok(None);
@@ -137,24 +182,27 @@ pub(super) fn vjp<T: Structure>(rule: Rule, i: usize, x: &[T], y: &T, g: &T) -> 
     let shape = a.sizes();
     let rank = shape.rank();
     let (m, n) = (shape[rank - 2], shape[rank - 1]);
-    let elimination =
-        |at: usize| Elimination { lu: x[at].clone(), order: x[at + 1].clone(), inverse: x[at + 2].clone() };
     match (rule, i) {
         (Rule::Solve { transposed: t }, 1 | 2) => {
             // With C = A⁻ᵀ g, the gradient of B, that of A is −C Xᵀ; −X Cᵀ where A was transposed.
-            let by_b = solution(&elimination(3), a, g, !t)?;
+            let by_b = solution(&elimination_in(&x[3..]), a, g, !t)?;
             Ok(Some(match (i, t) {
                 (2, _) => by_b,
                 (_, false) => by_b.matmul(&transposed(y)?)?.neg(),
                 (_, true) => y.matmul(&transposed(&by_b)?)?.neg(),
             }))
         }
-        (Rule::Det, 1) => {
-            // det · A⁻ᵀ. Of a matrix of one rank less than it could have, that of a matrix nearby.
-            let value = y.eq(&y.lit(0.0)).choose(&x[5], y);
-            of_determinant(&elimination(2), a, &g.mul(&value)).map(Some)
+        (Rule::Det, 1) => cofactors(a, g, &x[2..]).map(Some),
+        (Rule::Cofactors, 1) if n == 0 => Ok(None),
+        (Rule::Cofactors, 1) => {
+            Ok(Some(slope_of_cofactors(a, g, &x[3..])?.mul(&as_column(&as_column(&x[2])?)?)))
         }
-        (Rule::LogDet, 1) => of_determinant(&elimination(2), a, g).map(Some),
+        (Rule::Cofactors, 2) => {
+            let number = &x[2];
+            let each = cofactors(a, &number.filled(1.0, number.sizes())?, &x[3..])?.mul(g);
+            each.summed()?.reshaped(number.sizes()).map(Some)
+        }
+        (Rule::LogDet, 1) => of_determinant(&elimination_in(&x[2..]), a, g).map(Some),
         (Rule::Lu, 1) => {
             // L⁻ᵀ (the strict lower triangle of Lᵀ g + the upper triangle of g Uᵀ) U⁻ᵀ.
             let (lower, upper) = (part_of(y, false, true), part_of(y, true, false));
@@ -253,6 +301,7 @@ pub(super) fn vjp<T: Structure>(rule: Rule, i: usize, x: &[T], y: &T, g: &T) -> 
         (
             Rule::Solve { .. }
             | Rule::Det
+            | Rule::Cofactors
             | Rule::LogDet
             | Rule::Lu
             | Rule::Cholesky

@@ -5,10 +5,11 @@ use crate::library::Kernel;
 use crate::library::testing::{Array, computed, refused};
 use mg_device::{DType, ErrorKind};
 
-const RULES: [Rule; 11] = [
+const RULES: [Rule; 12] = [
     Rule::Solve { transposed: false },
     Rule::Solve { transposed: true },
     Rule::Det,
+    Rule::Cofactors,
     Rule::LogDet,
     Rule::Lu,
     Rule::Cholesky,

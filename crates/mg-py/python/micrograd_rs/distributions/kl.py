@@ -370,10 +370,11 @@ for _p in (Beta, ContinuousBernoulli, Uniform):
 
 @register_kl(Uniform, Beta)
 def _uniform_beta(p: Uniform, q: Beta) -> Tensor:
-    inside = _within(p, q, p.low * 0)
-    low, high = p.low.clamp(0, 1), p.high.clamp(0, 1)
+    # Where it lies beyond, whatever is computed is left.
+    fits = (p.low >= 0) & (p.high <= 1)
+    low, high = p.low.where(fits, 0.0), p.high.where(fits, 1.0)
     one, other = _mean_log_between(low, high), _mean_log_between(1 - high, 1 - low)
-    return inside + q._normalizer() - (q.concentration1 - 1) * one - (q.concentration0 - 1) * other - p.entropy()
+    return _within(p, q, q._normalizer() - (q.concentration1 - 1) * one - (q.concentration0 - 1) * other - p.entropy())
 
 
 @register_kl(Uniform, Pareto)

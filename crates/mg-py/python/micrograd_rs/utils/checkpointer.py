@@ -15,7 +15,7 @@ from contextlib import suppress
 from copy import copy
 from typing import TYPE_CHECKING, Any, cast
 
-from .._micrograd_rs import Tensor, _needs_values
+from .._micrograd_rs import Tensor, _needs_values, get_rng_state, set_rng_state
 from .._names import Lazy as _Lazy
 from .._names import kind_of
 
@@ -39,7 +39,9 @@ class Checkpointer:
     """Saves a training to a file now and then, and never over the last good file what has gone wrong: a loss that is no number, or infinite, is a
     `TrainingError` that names the step, and so is NaN in what is to be saved.
 
-    Parts are given by name: what has a `state_dict()` and a `load_state_dict()`, as models, optimisers, schedules and loaders. `step(loss)` is told
+    Parts are given by name: what has a `state_dict()` and a `load_state_dict()`, as models, optimisers, schedules and loaders. The state of the
+    generator of random tensors is saved and loaded with them, so that a run with dropout and a loader that shuffles goes on with the numbers that it
+    would have drawn. `step(loss)` is told
     each step's loss. It is read when the next checkpoint is due, every `every` steps: nothing waits for it before, and a loop that reads the loss
     itself hands on the number, which is looked at at once. With `on_nan="warn"` there is a warning in the place of the error; the file is
     left as it is.
@@ -68,8 +70,9 @@ class Checkpointer:
             raise ValueError(f"Checkpointer takes at least 1 step between checkpoints, got {every!r}")
         if on_nan not in ("raise", "warn"):
             raise ValueError(f"Checkpointer: on_nan is 'raise' or 'warn', got {on_nan!r}")
-        if "step" in parts:
-            raise ValueError("Checkpointer counts the steps itself: a part has another name than 'step'")
+        for name, does in (("step", "counts the steps"), ("rng", "keeps the state of the generator")):
+            if name in parts:
+                raise ValueError(f"Checkpointer {does} itself: a part has another name than {name!r}")
         for name, part in parts.items():
             if not (hasattr(part, "state_dict") and hasattr(part, "load_state_dict")):
                 raise TypeError(f"Checkpointer takes parts that have a state_dict() and a load_state_dict(), got {kind_of(part)} as {name!r}")
@@ -128,20 +131,20 @@ class Checkpointer:
             return False
         from ..serialization import save
 
-        save({"step": self.steps, **state}, self.path)
+        save({"step": self.steps, "rng": get_rng_state(), **state}, self.path)
         self.saved = self.steps
         return True
 
     def load(self) -> int:
-        """Loads the file into the parts, if it is there: of which step it is, 0 where there is none. Steps are counted from there on. A part that
-        refuses its state leaves those before it as they were, where they take that back."""
+        """Loads the file into the parts, if it is there: of which step it is, 0 where there is none. Steps are counted from there on, and random
+        numbers drawn as they would have been then. A part that refuses its state leaves those before it as they were, where they take that back."""
         if not os.path.exists(self.path):
             return 0
         from ..serialization import load
 
         state: Any = load(self.path)
         parts = [*self._parts]
-        if not isinstance(state, dict) or {*cast("dict[Any, Any]", state)} != {"step", *parts} or type(state["step"]) is not int:  # type: ignore[redundant-cast]
+        if not isinstance(state, dict) or {*cast("dict[Any, Any]", state)} != {"step", "rng", *parts} or type(state["step"]) is not int:  # type: ignore[redundant-cast]
             held = [*cast("dict[Any, Any]", state)] if isinstance(state, dict) else kind_of(state)  # type: ignore[redundant-cast]
             raise ValueError(f"{self.path}: no checkpoint of {parts}: it has {held}")
         before: list[tuple[Any, Any]] = []
@@ -151,6 +154,8 @@ class Checkpointer:
                 kept = _kept(part.state_dict()) if i < len(parts) else None
                 part.load_state_dict(state[name])
                 before.append((part, kept))
+            # Last: what loads may have drawn.
+            set_rng_state(state["rng"])
         except BaseException:
             for part, kept in before:
                 # What has its shapes of what it loaded does not go back.
