@@ -4540,7 +4540,10 @@ class Tensor:
         Errors: A tensor that requires a gradient: resize `x.detach()`, or `x.data`; a shape that is too large.
 
         >>> mg.arange(6).resize_(2, 2)
+        tensor([[0, 1],
+                [2, 3]])
         >>> mg.tensor([1, 2]).resize_(3)
+        tensor([1, 2, 0])
         """
     @overload
     def resize_(self, *size: _int) -> Self:
@@ -4553,7 +4556,10 @@ class Tensor:
         Errors: A tensor that requires a gradient: resize `x.detach()`, or `x.data`; a shape that is too large.
 
         >>> mg.arange(6).resize_(2, 2)
+        tensor([[0, 1],
+                [2, 3]])
         >>> mg.tensor([1, 2]).resize_(3)
+        tensor([1, 2, 0])
         """
     def resize_as_(self, the_template: Tensor) -> Self:
         """The tensor in another one's shape: see `resize_`.
@@ -4564,6 +4570,9 @@ class Tensor:
         Errors: A tensor that requires a gradient.
 
         >>> mg.arange(6).resize_as_(mg.empty(3, 2))
+        tensor([[0, 1],
+                [2, 3],
+                [4, 5]])
         """
     def t(self) -> Tensor:
         """The transpose of a matrix; a view of all of it for vectors and scalars.
@@ -11318,7 +11327,10 @@ def _linalg_ldl_factor(input: Tensor, *, hermitian: _bool = False) -> tuple[Tens
     >>> A = mg.tensor([[1.0, 4.0], [4.0, 2.0]])
     >>> LD, pivots = mg.linalg.ldl_factor(A)
     >>> LD
+    tensor([[1., 0.],
+            [4., 2.]])
     >>> pivots
+    tensor([-2, -2], dtype=micrograd_rs.int32)
     """
 
 def _linalg_ldl_factor_ex(input: Tensor, *, hermitian: _bool = False, check_errors: _bool = False) -> tuple[Tensor, ...]:
@@ -11331,6 +11343,7 @@ def _linalg_ldl_factor_ex(input: Tensor, *, hermitian: _bool = False, check_erro
     Errors: What is no square matrix, other dtypes; with `check_errors` a `D` with a 0 on its diagonal.
 
     >>> mg.linalg.ldl_factor_ex(mg.zeros(2, 2)).info
+    tensor(1, dtype=micrograd_rs.int32)
     """
 
 def lu_unpack(LU_data: Tensor, LU_pivots: Tensor, unpack_data: _bool = True, unpack_pivots: _bool = True) -> tuple[Tensor, ...]:
@@ -13216,6 +13229,8 @@ def _linalg_ldl_solve(input: Tensor, pivots: Tensor, B: Tensor, *, hermitian: _b
 
     >>> A = mg.tensor([[0.0, 2.0], [2.0, 0.0]])
     >>> mg.linalg.ldl_solve(*mg.linalg.ldl_factor(A), mg.tensor([[2.0], [4.0]]))
+    tensor([[2.],
+            [1.]])
     """
 
 def lu_solve(input: Tensor, LU_data: Tensor, LU_pivots: Tensor) -> Tensor:
@@ -13368,7 +13383,9 @@ def lobpcg(A: Tensor, k: _int | None = None, B: Tensor | None = None, X: Tensor 
     >>> A = mg.diag(mg.arange(1.0, 10.0))
     >>> values, vectors = mg.lobpcg(A, k=2)
     >>> values.round(decimals=3)
+    tensor([9., 8.])
     >>> mg.allclose(A @ vectors, vectors * values, atol=1e-2)
+    True
     """
 
 def _linalg_matrix_sqrth(A: Tensor) -> Tensor:
