@@ -3,7 +3,7 @@
 //! Bunch and Kaufman, "Some stable methods for calculating inertia and solving symmetric linear systems" (1977).
 
 use crate::dense::{Number, magnitude};
-use faer::traits::math_utils::{one, zero};
+use faer::traits::math_utils::{is_nan, one, zero};
 
 /// How much larger than what is left on the diagonal another element may be: (1 + √17)/8.
 const ALPHA: f64 = 0.640_388_203_202_208;
@@ -23,7 +23,7 @@ pub(crate) fn ldl<T: Number>(a: &mut [T], n: usize, pivots: &mut [isize]) -> Opt
     while k < n {
         let (own, (row, below)) = (magnitude(a[k * n + k]), largest((k + 1..n).map(|i| (i, a[i * n + k]))));
         let nothing = !(own > zero() || below > zero());
-        if nothing || own != own {
+        if nothing || is_nan(&own) {
             singular = singular.or(Some(k + 1));
             pivots[k] = k as isize + 1;
             k += 1;
@@ -81,7 +81,7 @@ fn eliminate<T: Number>(a: &mut [T], n: usize, k: usize) {
     for (at, &x) in column.iter().enumerate() {
         let row = (k + 1 + at) * n;
         for (left, &factor) in a[row + k + 1..][..=at].iter_mut().zip(&factors) {
-            *left = *left - x * factor;
+            *left -= x * factor;
         }
         a[row + k] = x * inverse;
     }
