@@ -3,7 +3,7 @@
 //! Bunch and Kaufman, "Some stable methods for calculating inertia and solving symmetric linear systems" (1977).
 
 use crate::dense::{Number, magnitude};
-use faer::traits::math_utils::{one, zero};
+use faer::traits::math_utils::{is_nan, one, zero};
 
 /// How much larger than what is left on the diagonal another element may be: (1 + √17)/8.
 const ALPHA: f64 = 0.640_388_203_202_208;
@@ -23,7 +23,7 @@ pub(crate) fn ldl<T: Number>(a: &mut [T], n: usize, pivots: &mut [isize]) -> Opt
     while k < n {
         let (own, (row, below)) = (magnitude(a[k * n + k]), largest((k + 1..n).map(|i| (i, a[i * n + k]))));
         let nothing = !(own > zero() || below > zero());
-        if nothing || own != own {
+        if nothing || is_nan(&own) {
             singular = singular.or(Some(k + 1));
             pivots[k] = k as isize + 1;
             k += 1;
@@ -73,16 +73,17 @@ fn exchange<T: Number>(a: &mut [T], n: usize, k: usize, size: usize, with: usize
     }
 }
 
+/// Takes a column's product with itself off what is right of it, row by row.
 fn eliminate<T: Number>(a: &mut [T], n: usize, k: usize) {
     let inverse = one::<T>() / a[k * n + k];
-    for j in k + 1..n {
-        let factor = inverse * a[j * n + k];
-        for i in j..n {
-            a[i * n + j] = a[i * n + j] - a[i * n + k] * factor;
+    let column: Vec<T> = (k + 1..n).map(|i| a[i * n + k]).collect();
+    let factors: Vec<T> = column.iter().map(|&x| inverse * x).collect();
+    for (at, &x) in column.iter().enumerate() {
+        let row = (k + 1 + at) * n;
+        for (left, &factor) in a[row + k + 1..][..=at].iter_mut().zip(&factors) {
+            *left -= x * factor;
         }
-    }
-    for i in k + 1..n {
-        a[i * n + k] = a[i * n + k] * inverse;
+        a[row + k] = x * inverse;
     }
 }
 
@@ -90,13 +91,15 @@ fn eliminate_pair<T: Number>(a: &mut [T], n: usize, k: usize) {
     let between = a[(k + 1) * n + k];
     let (first, second) = (a[(k + 1) * n + k + 1] / between, a[k * n + k] / between);
     let scale: T = one::<T>() / (first * second - one::<T>()) / between;
-    for j in k + 2..n {
-        let (x, y) = (a[j * n + k], a[j * n + k + 1]);
-        let (u, v) = (scale * (first * x - y), scale * (second * y - x));
-        for i in j..n {
-            a[i * n + j] = a[i * n + j] - a[i * n + k] * u - a[i * n + k + 1] * v;
+    let columns: Vec<(T, T)> = (k + 2..n).map(|i| (a[i * n + k], a[i * n + k + 1])).collect();
+    let factor = |&(x, y): &(T, T)| (scale * (first * x - y), scale * (second * y - x));
+    let factors: Vec<(T, T)> = columns.iter().map(factor).collect();
+    for (at, &(x, y)) in columns.iter().enumerate() {
+        let row = (k + 2 + at) * n;
+        for (left, &(u, v)) in a[row + k + 2..][..=at].iter_mut().zip(&factors) {
+            *left = *left - x * u - y * v;
         }
-        (a[j * n + k], a[j * n + k + 1]) = (u, v);
+        (a[row + k], a[row + k + 1]) = factors[at];
     }
 }
 

@@ -7,7 +7,9 @@ import re
 
 import micrograd_rs as mg
 import pytest
+from conftest import close
 from micrograd_rs import func
+from micrograd_rs import functional as F
 from surface import samples
 from surface.inputs import FLOATS, INTEGERS, TRUTHS, flat, make
 
@@ -162,3 +164,89 @@ def test_both_modes_are_differences(family):
                 assert not apart(forward, backward, 1e-6), f"{call}: order {order}: {forward}, backwards {backward}"
             wanted = None if NOT_BY_DIFFERENCES.search(call) else along(g, at, direction)
             assert wanted is None or not apart(backward, wanted, 1e-4), f"{call}: order {order}: {backward}, differences {wanted}"
+
+
+def each(f, dims, *given):
+    """What a loop answers with."""
+    count = next(len(t) for t, d in zip(given, dims) if d == 0)
+    found = [f(*(t[i] if d == 0 else t for t, d in zip(given, dims))) for i in range(count)]
+    return [mg.stack(parts) for parts in zip(*found)] if isinstance(found[0], tuple) else mg.stack(found)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "float16", "bfloat16"])
+@pytest.mark.parametrize("width", [7, 32])
+@pytest.mark.parametrize("causal", [False, True])
+def test_examples_of_attention_are_a_larger_batch(dtype, width, causal, device):
+    """The same bits: logarithms of sums lie between the halves of the line of results."""
+    mg.manual_seed(0)
+    q, k, v = (mg.randn(5, 3, 9, width, device=device).to(getattr(mg, dtype)) for _ in range(3))
+    f = lambda q, k, v: F.scaled_dot_product_attention(q, k, v, is_causal=causal)  # noqa: E731
+    slopes = func.grad(lambda *given: f(*given).double().sin().sum(), (0, 1, 2))
+    for dims in ((0, 0, 0), (0, None, None), (None, 0, 0), (None, None, 0)):
+        given = [t if d == 0 else t[0] for t, d in zip((q, k, v), dims)]
+        assert mg.equal(func.vmap(f, dims)(*given), each(f, dims, *given))
+        for got, wanted in zip(func.vmap(slopes, dims)(*given), each(slopes, dims, *given)):
+            assert mg.equal(got, wanted)
+
+
+def test_masks_of_examples(device):
+    mg.manual_seed(0)
+    q, k, v = (mg.randn(4, 2, 3, 5, 8, device=device) for _ in range(3))
+    f = lambda q, k, v, m: F.scaled_dot_product_attention(q, k, v, attn_mask=m)  # noqa: E731
+    slopes = func.grad(lambda *given: f(*given).sin().sum(), (0, 1, 2))
+    for shape in ((2, 3, 5, 5), (2, 1, 5, 5), (1, 3, 1, 5), (1, 1, 5, 5)):
+        for kind in (lambda t: t > -0.5, lambda t: t):
+            mask = kind(mg.randn(4, *shape, device=device))
+            for dims in ((0, 0, 0, 0), (0, 0, None, None), (None, None, None, 0)):
+                given = [t if d == 0 else t[0] for t, d in zip((q, k, v, mask), dims)]
+                close(func.vmap(f, dims)(*given), each(f, dims, *given), rtol=1e-6)
+                for got, wanted in zip(func.vmap(slopes, dims)(*given), each(slopes, dims, *given)):
+                    close(got, wanted, rtol=1e-5)
+
+
+@pytest.mark.parametrize("groups", [1, 2])
+@pytest.mark.parametrize(
+    ("convolve", "shape"), [(F.conv1d, (6, 4, 3)), (F.conv2d, (6, 4, 3, 2)), (F.conv3d, (6, 4, 2, 1, 2)), (F.conv_transpose1d, (4, 6, 3)), (F.conv_transpose2d, (4, 6, 3, 2))]
+)  # fmt: skip
+def test_examples_of_convolutions_are_images_channels_or_groups(convolve, shape, groups, device):
+    mg.manual_seed(0)
+    turned = "transpose" in convolve.__name__
+    weight = (shape[0], shape[1] // groups, *shape[2:])
+    w = mg.randn(3, *weight, dtype=mg.float64, device=device)
+    x = mg.randn(3, 2, shape[0 if turned else 1], *(6 for _ in shape[2:]), dtype=mg.float64, device=device)
+    f = lambda x, w: convolve(x, w, stride=2, padding=1, groups=groups)  # noqa: E731
+    slopes = func.grad(lambda x, w: f(x, w).sin().sum(), (0, 1))
+    for dims in ((0, 0), (0, None), (None, 0)):
+        given = [t if d == 0 else t[0] for t, d in zip((x, w), dims)]
+        close(func.vmap(f, dims)(*given), each(f, dims, *given), rtol=1e-9)
+        for got, wanted in zip(func.vmap(slopes, dims)(*given), each(slopes, dims, *given)):
+            close(got, wanted, rtol=1e-9)
+        tangents = [t.cos() for t in given]
+        along = lambda x, w, s, t: func.jvp(f, (x, w), (s, t))[1]  # noqa: E731
+        close(func.vmap(along, (*dims, *dims))(*given, *tangents), each(along, (*dims, *dims), *given, *tangents), rtol=1e-9)
+
+
+def test_places_of_examples(device):
+    """Writes at indices, searches and weighted sums, of which any operand may be the same for all."""
+    mg.manual_seed(0)
+    x, v = mg.randn(3, 4, 5, device=device), mg.randn(3, 4, 2, device=device)
+    at = mg.tensor([[0, 3], [4, 4], [1, 0]], device=device)
+    for f, given in (
+        (lambda x, i, v: x.index_copy(1, i, v), (x, at, v)),
+        (lambda x, i: x.index_fill(1, i, 7.0), (x, at)),
+        (lambda x, i, v: x.scatter(1, i.expand(4, 2), v), (x, at, v)),
+        (lambda x, i, v: x.scatter_reduce(1, i.expand(4, 2), v, "prod"), (x, at, v)),
+        (lambda x, i, v: x.scatter_reduce(1, i.expand(4, 2), v, "amax", include_self=False), (x, at, v)),
+        (lambda x, v: mg.searchsorted(x.sort(-1)[0], v), (x, v)),
+        (lambda x, v: mg.searchsorted(x[0].sort()[0], v), (x, v)),
+        (lambda x, g: F.grid_sample(x.reshape(1, 2, 2, 5), g[:, :2].reshape(1, 2, 2, 2).sin(), "bilinear", "border", False), (x, v)),
+    ):
+        for same in range(1, 2 ** len(given)):
+            dims = tuple(0 if same >> i & 1 else None for i in range(len(given)))
+            operands = [t if d == 0 else t[1] for t, d in zip(given, dims)]
+            close(func.vmap(f, dims)(*operands), each(f, dims, *operands), rtol=1e-6)
+            floats = tuple(i for i, t in enumerate(operands) if t.is_floating_point())
+            if f(*(t[0] if d == 0 else t for t, d in zip(operands, dims))).is_floating_point():
+                slopes = func.grad(lambda *given, f=f: f(*given).sin().sum(), floats)
+                for got, wanted in zip(func.vmap(slopes, dims)(*operands), each(slopes, dims, *operands)):
+                    close(got, wanted, rtol=1e-5)
