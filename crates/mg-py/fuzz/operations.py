@@ -653,19 +653,24 @@ def _argued(place: str) -> set[str]:
     return {name.partition(".")[2] for name in KNOWN if name.startswith(f"{place}.")}
 
 
+def members(owner: Any) -> list[str]:
+    """The names that an owner has: `dir` tells also of those that a class says it has not."""
+    return [name for name in dir(owner) if hasattr(owner, name)]
+
+
 def _candidates(ours: Library, reference: Library) -> list[tuple[str, str, str]]:
     """Public names in each place that nobody wrote an entry for and both libraries have: the name, how it is called, where."""
     known = {
         "tensor": KNOWN.keys() | ELSEWHERE | MACHINE,
-        "functional": FUNCTIONS | {n for n in dir(ours.tensor)} | _argued("functional"),
+        "functional": FUNCTIONS | {*members(ours.tensor)} | _argued("functional"),
         # Operations are functions as well, the same ones.
-        "module": MAKERS | KERNELS | {n for n in dir(ours.tensor)} | _argued("module"),
+        "module": MAKERS | KERNELS | {*members(ours.tensor)} | _argued("module"),
         "linalg": frozenset(),
-        "special": {n for n in dir(ours.tensor)},
+        "special": {*members(ours.tensor)},
     }
     found = []
     for call, place in PLACES:
-        for name in dir(getattr(ours, place)):
+        for name in members(getattr(ours, place)):
             if name.startswith("_") or name in known[place] or name in RANDOM:
                 continue
             if callable(getattr(ours.tensor if place == "tensor" else getattr(ours, place), name)):
@@ -712,7 +717,7 @@ def _by_chance(library: Library, text: str) -> bool:
 def available(ours: Library, reference: Library) -> list[Operation]:
     """What can be drawn: known operations once each, and those that joined."""
     known = {id(o): o for o in KNOWN.values()}.values()
-    has = {o.place: dir(getattr(reference, o.place)) for o in known if o.place}
+    has = {o.place: members(getattr(reference, o.place)) for o in known if o.place}
     operations = [o for o in known if o.place is None or o.name in has[o.place]]
     return [*operations, *joined(ours, reference).values()]
 

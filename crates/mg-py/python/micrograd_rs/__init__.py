@@ -571,8 +571,8 @@ def load(
     Arguments:
         f: the file, by its path or open
         map_location: where tensors go
-        mmap: whether tensors are read when they are looked at
         pickle_module, weights_only, encoding: of no effect, see `serialization.load`
+        mmap: whether tensors are read when they are looked at
 
     >>> import io
     >>> file = io.BytesIO()

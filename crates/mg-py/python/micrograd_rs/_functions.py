@@ -169,7 +169,6 @@ def batch_norm(
     """`nn.functional.batch_norm`, with the parameters first.
 
     Arguments:
-        cudnn_enabled: of no effect
         weight: what each channel is multiplied by
         bias: what is added to each channel then
         running_mean: a mean for each channel, or None
@@ -177,6 +176,7 @@ def batch_norm(
         training: whether the input is normalised by its own mean and variance, towards which the running ones are moved
         momentum: how far they are moved
         eps: what is added to the variance
+        cudnn_enabled: of no effect
 
     See `nn.functional.batch_norm`.
     """
@@ -197,7 +197,6 @@ def instance_norm(
     """`nn.functional.instance_norm`, with the parameters first.
 
     Arguments:
-        cudnn_enabled: of no effect
         weight: what each channel is multiplied by
         bias: what is added to each channel then
         running_mean: a mean for each channel, or None
@@ -205,6 +204,7 @@ def instance_norm(
         use_input_stats: whether each sample is normalised by its own mean and variance, towards which the running ones are moved
         momentum: how far they are moved
         eps: what is added to the variance
+        cudnn_enabled: of no effect
 
     See `nn.functional.instance_norm`.
     """
@@ -473,8 +473,8 @@ def embedding_bag(
     Arguments:
         weight: the table
         indices: the integers
-        mode: 0 for sums, 1 for means, 2 for the largest
         scale_grad_by_freq, sparse, per_sample_weights, include_last_offset, padding_idx, offsets: see `nn.functional.embedding_bag`
+        mode: 0 for sums, 1 for means, 2 for the largest
 
     >>> mg.embedding_bag(mg.tensor([[0.0, 0.0], [1.0, 10.0]]), mg.tensor([1, 1]), mg.tensor([0]))[0]
     tensor([[ 2., 20.]])
@@ -778,8 +778,8 @@ def grid_sampler(input: Tensor, grid: Tensor, interpolation_mode: int, padding_m
     tensor([[[[5.]]]])
 
     Arguments:
-        interpolation_mode, padding_mode: the numbers, from 0 on
         grid: where it is read: an x and a y for each place, `[n, h, w, 2]`, or an x, a y and a z, `[n, d, h, w, 3]`
+        interpolation_mode, padding_mode: the numbers, from 0 on
         align_corners: whether −1 and 1 are the centres of the outermost elements, else their edges
     """
     modes, paddings = ("bilinear", "nearest", "bicubic"), ("zeros", "border", "reflection")

@@ -152,6 +152,11 @@ def grad_and_value(func: Callable[..., Any], argnums: Argnums = 0, has_aux: bool
     >>> gradient, value = mg.func.grad_and_value(lambda x: (x**2).sum())(mg.tensor([1.0, 2.0]))
     >>> gradient, value
     (tensor([2., 4.]), tensor(5.))
+
+    Arguments:
+        func: the function, whose result is one number
+        argnums: by which arguments, one or several
+        has_aux: whether it answers with a pair, of which the second is handed on
     """
 
     @wraps(func)
@@ -176,6 +181,11 @@ def grad(func: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) 
     >>> import micrograd_rs as mg
     >>> grad(lambda x: x**3)(mg.tensor(2.0)).item()
     12.0
+
+    Arguments:
+        func: the function, whose result is one number
+        argnums: by which arguments, one or several
+        has_aux: whether it answers with a pair, of which the second is handed on
     """
     both = grad_and_value(func, argnums, has_aux)
 
@@ -230,6 +240,7 @@ def jvp(
         primals: its arguments
         tangents: how they change
         strict: of no effect
+        has_aux: whether the function answers with a pair, of which the second is handed on
 
     >>> mg.func.jvp(lambda x: x**2, (mg.tensor([1.0, 2.0]),), (mg.tensor([1.0, 10.0]),))
     (tensor([1., 4.]), tensor([ 2., 40.]))
@@ -295,6 +306,7 @@ def jacrev(
         func: the function
         argnums: which arguments, a number or several
         has_aux: whether it answers with a pair, of which the second is answered too
+        chunk_size: how many rows are computed at a time; all, if it is None
 
     >>> mg.func.jacrev(lambda x: x**2)(mg.tensor([1.0, 2.0]))
     tensor([[2., 0.],
@@ -364,6 +376,13 @@ def vmap(
     tensor([ 5., 25.])
     >>> mg.func.vmap(mg.dot, in_dims=(0, None))(batch, batch[0])
     tensor([ 5., 11.])
+
+    Arguments:
+        func: the function of one example
+        in_dims: along which axis of each argument the examples lie; None for what is the same for all
+        out_dims: along which axis those of the results lie
+        randomness: "error", "different" or "same" for random numbers of the examples
+        chunk_size: how many examples are computed at a time; all, if it is None
     """
 
     _check_chunk("vmap", chunk_size)
@@ -465,6 +484,8 @@ def functional_call(
         module: the module
         parameter_and_buffer_dicts: tensors by the names of parameters and buffers
         args, kwargs: what it is called with
+        tie_weights: whether parameters that are one tensor get one value
+        strict: whether names have to be all, and no others
 
     >>> layer = mg.nn.Linear(2, 1)
     >>> mg.func.functional_call(layer, {"weight": mg.tensor([[1.0, 2.0]]), "bias": mg.zeros(1)}, (mg.tensor([10.0, 100.0]),))

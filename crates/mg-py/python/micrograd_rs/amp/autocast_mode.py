@@ -141,6 +141,7 @@ def custom_fwd(fwd: Any = None, *, device_type: str, cast_inputs: _DType | None 
     Arguments:
         fwd: the method
         device_type: "cpu" or "cuda"
+        cast_inputs: the dtype to which tensors among the arguments are converted
 
     >>> class Twice(mg.autograd.Function):
     ...     @staticmethod

@@ -58,6 +58,7 @@ class GradScaler:
         init_scale: the scale at first
         growth_factor: what it is multiplied by after `growth_interval` steps that went well
         backoff_factor: what it is multiplied by where a step was left out
+        growth_interval: after how many good steps the scale grows
         enabled: whether it does anything
 
     >>> p = mg.nn.Parameter(mg.tensor([1.0]))

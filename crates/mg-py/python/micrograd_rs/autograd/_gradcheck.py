@@ -66,9 +66,9 @@ def gradcheck(
         eps: how far inputs are varied
         rtol, atol: the tolerances
         raise_exception: whether what differs is an error
-        check_backward_ad: whether gradients are compared at all
-        check_batched_forward_grad: whether tangents that are computed in a batch are, too
         check_undefined_grad, check_grad_dtypes, fast_mode, masked: of no effect
+        check_batched_forward_grad: whether tangents that are computed in a batch are, too
+        check_backward_ad: whether gradients are compared at all
 
     >>> x = mg.tensor([1.0, 2.0], dtype=mg.float64, requires_grad=True)
     >>> mg.autograd.gradcheck(lambda x: x.exp() * x, x)
@@ -219,17 +219,17 @@ def gradgradcheck(
     """As `gradcheck`, of the gradients: how they depend on the inputs, and on the gradients of the results.
 
     Arguments:
-        grad_outputs: the gradients of the results, drawn if they are not given
-        gen_non_contig_grad_outputs: whether what is drawn does not lie densely
-        check_fwd_over_rev, check_rev_over_rev: which ways are checked
         func: the function
         inputs: what it is called with, a tensor or several
+        grad_outputs: the gradients of the results, drawn if they are not given
         eps: how far inputs are varied
         rtol, atol: the tolerances
+        gen_non_contig_grad_outputs: whether what is drawn does not lie densely
         raise_exception: whether what differs is an error
         nondet_tol: how much the gradient may differ when it is computed twice
         check_undefined_grad, check_grad_dtypes, fast_mode, masked: of no effect
         check_batched_grad: whether gradients that are computed in a batch are compared, too
+        check_fwd_over_rev, check_rev_over_rev: which ways are checked
 
     >>> x = mg.tensor([1.0, 2.0], dtype=mg.float64, requires_grad=True)
     >>> mg.autograd.gradgradcheck(lambda x: x.exp() * x, x)

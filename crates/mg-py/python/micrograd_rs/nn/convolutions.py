@@ -176,7 +176,6 @@ class Conv1d(_ConvForward):
     Weight and bias are drawn uniformly from ±1/√(elements of a kernel).
 
     Arguments:
-        padding_mode: what padding consists of: "zeros", "reflect", "replicate" or "circular"
         in_channels: how many channels the input has
         out_channels: how many the output has
         kernel_size: how long kernels are: one number, or one for each axis
@@ -185,6 +184,7 @@ class Conv1d(_ConvForward):
         dilation: how far the kernel's elements are from each other
         groups: how many parts the channels are in, each with kernels of its own
         bias: whether something is added
+        padding_mode: what padding consists of: "zeros", "reflect", "replicate" or "circular"
 
     Errors: ValueError for channels that do not part into `groups`, and for another `padding_mode`; in a call ArgumentError for another number of
     channels, and of a kernel that is larger than the padded input.

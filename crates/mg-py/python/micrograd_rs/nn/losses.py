@@ -50,10 +50,10 @@ class CrossEntropyLoss(_WeightedLoss):
 
     Arguments:
         weight: a number for each class, or None
+        size_average, reduce: older ways to say `reduction`
         ignore_index: samples with this label do not count
         reduction: what becomes of the losses: "mean", "sum" or "none"
         label_smoothing: how much of the target is shared by all classes, from 0 to 1
-        size_average, reduce: older ways to say `reduction`
     """
 
     def __init__(
@@ -98,9 +98,9 @@ class NLLLoss(_WeightedLoss):
 
     Arguments:
         weight: a number for each class, or None
+        size_average, reduce: older ways to say `reduction`
         ignore_index: samples with this label do not count
         reduction: "mean", "sum" or "none"
-        size_average, reduce: older ways to say `reduction`
 
     Errors: IndexError for a label that is no class; ValueError for another reduction.
 
@@ -138,8 +138,8 @@ class MSELoss(_Loss):
     2.5
 
     Arguments:
-        reduction: what becomes of the squares: "mean", "sum" or "none"
         size_average, reduce: older ways to say `reduction`
+        reduction: what becomes of the squares: "mean", "sum" or "none"
     """
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
@@ -156,8 +156,8 @@ class L1Loss(_Loss):
     """Magnitudes of differences.
 
     Arguments:
-        reduction: "mean", "sum" or "none"
         size_average, reduce: older ways to say `reduction`
+        reduction: "mean", "sum" or "none"
 
     Errors: ArgumentError for shapes that do not broadcast; ValueError for another reduction.
 
@@ -179,9 +179,9 @@ class SmoothL1Loss(_Loss):
     """Differences `d` below `beta` as `½d²/beta`, others as `d − ½beta`.
 
     Arguments:
-        beta: up to which difference the loss is a square
-        reduction: "mean", "sum" or "none"
         size_average, reduce: older ways to say `reduction`
+        reduction: "mean", "sum" or "none"
+        beta: up to which difference the loss is a square
 
     Errors: ArgumentError for shapes that do not broadcast; ValueError for another reduction.
 
@@ -241,8 +241,8 @@ class BCELoss(_WeightedLoss):
 
     Arguments:
         weight: what each element counts
-        reduction: "mean", "sum" or "none"
         size_average, reduce: older ways to say `reduction`
+        reduction: "mean", "sum" or "none"
 
     >>> mg.nn.BCELoss()(mg.tensor([0.9, 0.2]), mg.tensor([1.0, 0.0]))
     tensor(0.1643)
@@ -262,10 +262,10 @@ class BCEWithLogitsLoss(_WeightedLoss):
     """The cross entropy of logits and probabilities of the same shape; `weight` and `pos_weight` broadcast to it.
 
     Arguments:
-        pos_weight: what the terms of targets of 1 are multiplied by
         weight: what each element counts
-        reduction: "mean", "sum" or "none"
         size_average, reduce: older ways to say `reduction`
+        reduction: "mean", "sum" or "none"
+        pos_weight: what the terms of targets of 1 are multiplied by
 
     >>> mg.nn.BCEWithLogitsLoss(pos_weight=mg.tensor(2.0))(mg.tensor([2.0, -1.0]), mg.tensor([1.0, 0.0]))
     tensor(0.2836)
@@ -300,9 +300,9 @@ class KLDivLoss(_Loss):
     """The divergence of Kullback and Leibler of targets from log probabilities; the reduction may be "batchmean".
 
     Arguments:
+        size_average, reduce: older ways to say `reduction`
         reduction: "mean", "batchmean" (which divides by the size of the first axis), "sum" or "none"
         log_target: whether targets are logarithms, too
-        size_average, reduce: older ways to say `reduction`
 
     >>> loss = mg.nn.KLDivLoss(reduction="batchmean")
     >>> loss(mg.tensor([[0.5, 0.5]]).log(), mg.tensor([[0.9, 0.1]]))
@@ -337,9 +337,9 @@ class PoissonNLLLoss(_Loss):
     Arguments:
         log_input: whether the input is the rates' logarithms
         full: whether Stirling's approximation of what does not depend on the input is added
+        size_average, reduce: older ways to say `reduction`
         eps: what is added to rates before their logarithm is taken
         reduction: "mean", "sum" or "none"
-        size_average, reduce: older ways to say `reduction`
 
     >>> mg.nn.PoissonNLLLoss()(mg.tensor([0.0, 1.0]), mg.tensor([1.0, 3.0]))
     tensor(0.3591)
@@ -402,8 +402,8 @@ class HingeEmbeddingLoss(_Loss):
 
     Arguments:
         margin: the margin
-        reduction: "mean", "sum" or "none"
         size_average, reduce: older ways to say `reduction`
+        reduction: "mean", "sum" or "none"
 
     >>> mg.nn.HingeEmbeddingLoss()(mg.tensor([0.3, 0.3]), mg.tensor([1, -1]))
     tensor(0.5000)
@@ -434,8 +434,8 @@ class MarginRankingLoss(_Loss):
 
     Arguments:
         margin: the margin
-        reduction: "mean", "sum" or "none"
         size_average, reduce: older ways to say `reduction`
+        reduction: "mean", "sum" or "none"
 
     >>> mg.nn.MarginRankingLoss(margin=1.0)(mg.tensor([3.0]), mg.tensor([2.5]), mg.tensor([1.0]))
     tensor(0.5000)
@@ -467,8 +467,8 @@ class CosineEmbeddingLoss(_Loss):
 
     Arguments:
         margin: the margin
-        reduction: "mean", "sum" or "none"
         size_average, reduce: older ways to say `reduction`
+        reduction: "mean", "sum" or "none"
 
     >>> x, y = mg.tensor([[1.0, 0.0]]), mg.tensor([[1.0, 1.0]])
     >>> mg.nn.CosineEmbeddingLoss()(x, y, mg.tensor([1]))
@@ -504,8 +504,8 @@ class TripletMarginLoss(_Loss):
         p: the order of the norm
         eps: what is added to differences
         swap: whether the distance of the positive to the negative is taken where it is smaller
-        reduction: "mean", "sum" or "none"
         size_average, reduce: older ways to say `reduction`
+        reduction: "mean", "sum" or "none"
 
     >>> anchor, near, far = mg.tensor([[0.0]]), mg.tensor([[1.0]]), mg.tensor([[1.5]])
     >>> mg.nn.TripletMarginLoss()(anchor, near, far)
@@ -595,8 +595,8 @@ class SoftMarginLoss(_Loss):
     """`log(1 + exp(−y x))`.
 
     Arguments:
-        reduction: "mean", "sum" or "none"
         size_average, reduce: older ways to say `reduction`
+        reduction: "mean", "sum" or "none"
 
     >>> mg.nn.SoftMarginLoss(reduction="none")(mg.tensor([2.0, 2.0]), mg.tensor([1.0, -1.0]))
     tensor([0.1269, 2.1269])
@@ -619,8 +619,8 @@ class MultiMarginLoss(_WeightedLoss):
         p: the power of what is beyond the margin, 1 or 2
         margin: the margin
         weight: a number for each class, or None
-        reduction: "mean", "sum" or "none"
         size_average, reduce: older ways to say `reduction`
+        reduction: "mean", "sum" or "none"
 
     >>> mg.nn.MultiMarginLoss()(mg.tensor([[0.1, 0.2, 0.7]]), mg.tensor([2]))
     tensor(0.3000)
@@ -656,8 +656,8 @@ class MultiLabelMarginLoss(_Loss):
     −1.
 
     Arguments:
-        reduction: "mean", "sum" or "none"
         size_average, reduce: older ways to say `reduction`
+        reduction: "mean", "sum" or "none"
 
     >>> mg.nn.MultiLabelMarginLoss()(mg.tensor([[0.1, 0.2, 0.4, 0.8]]), mg.tensor([[3, 0, -1, 1]]))
     tensor(0.8500)
@@ -678,8 +678,8 @@ class MultiLabelSoftMarginLoss(_WeightedLoss):
 
     Arguments:
         weight: what each class counts
-        reduction: "mean", "sum" or "none"
         size_average, reduce: older ways to say `reduction`
+        reduction: "mean", "sum" or "none"
 
     >>> mg.nn.MultiLabelSoftMarginLoss()(mg.tensor([[3.0, -3.0]]), mg.tensor([[1.0, 0.0]]))
     tensor(0.0486)

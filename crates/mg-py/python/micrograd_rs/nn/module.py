@@ -236,8 +236,8 @@ class Module:
 
         Arguments:
             fullgraph: whether reading a value is an error
-            disable: whether it runs as usual
             dynamic, backend, mode, options: of no effect
+            disable: whether it runs as usual
 
         >>> model = mg.nn.Linear(2, 1)
         >>> model.compile()

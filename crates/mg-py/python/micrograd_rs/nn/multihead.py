@@ -32,14 +32,14 @@ class MultiheadAttention(Module):
 
     Arguments:
         embed_dim: how many features a query and an output have
-        kdim: how many features a key has; `embed_dim`, if it is None
-        vdim: how many features a value has; `embed_dim`, if it is None
-        batch_first: whether the batch is the first axis
         num_heads: how many heads share `embed_dim`
         dropout: the probability with which weights are left out in training
         bias: whether something is added to what is projected
         add_bias_kv: whether there is one more key and value, which are trained
         add_zero_attn: whether there is one more key and value of zeros
+        kdim: how many features a key has; `embed_dim`, if it is None
+        vdim: how many features a value has; `embed_dim`, if it is None
+        batch_first: whether the batch is the first axis
     """
 
     in_proj_weight: Tensor | None

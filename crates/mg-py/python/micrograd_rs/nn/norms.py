@@ -151,8 +151,8 @@ class BatchNorm1d(_BatchNorm):
 
     Arguments:
         num_features: how many channels
-        momentum: how far the running mean and variance go towards each batch's; None: they are the mean of all batches
         eps: what is added to the variance
+        momentum: how far the running mean and variance go towards each batch's; None: they are the mean of all batches
         affine: whether it is scaled and shifted
         track_running_stats: whether there are a running mean and variance
         bias: whether it is shifted, with `affine`
@@ -424,12 +424,12 @@ class SyncBatchNorm(_BatchNorm):
     """Batch normalisation over all processes: there is one here, so as `BatchNorm1d`, of any number of axes.
 
     Arguments:
-        process_group: None
         num_features: how many channels
         eps: what is added to the variance
         momentum: how far the running mean and variance go towards each batch's; None: they are the mean of all batches
         affine: whether it is scaled and shifted
         track_running_stats: whether there are a running mean and variance
+        process_group: None
         bias: whether it is shifted, with `affine`
 
     >>> mg.nn.SyncBatchNorm(3)(mg.randn(4, 3, 8, 8)).shape

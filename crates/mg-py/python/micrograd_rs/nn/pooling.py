@@ -58,8 +58,8 @@ class MaxPool1d(_MaxPool):
         stride: how far windows are from each other; `kernel_size`, where it is not given
         padding: how far windows begin before the first element
         dilation: how far a window's elements are from each other
-        ceil_mode: whether the last window may hang over
         return_indices: whether it is answered, too, where the largest elements stand
+        ceil_mode: whether the last window may hang over
 
     Errors: ArgumentError for windows that do not fit the input.
 
@@ -78,8 +78,8 @@ class MaxPool2d(_MaxPool):
         stride: how far windows are from each other; `kernel_size`, where it is not given
         padding: how far windows begin before the first element
         dilation: how far a window's elements are from each other
-        ceil_mode: whether the last window may hang over
         return_indices: whether it is answered, too, where the largest elements stand
+        ceil_mode: whether the last window may hang over
 
     Errors: ArgumentError for windows that do not fit the input.
 
@@ -99,8 +99,8 @@ class MaxPool3d(_MaxPool):
         stride: how far windows are from each other; `kernel_size`, where it is not given
         padding: how far windows begin before the first element
         dilation: how far a window's elements are from each other
-        ceil_mode: whether the last window may hang over
         return_indices: whether it is answered, too, where the largest elements stand
+        ceil_mode: whether the last window may hang over
 
     Errors: ArgumentError for windows that do not fit the input.
 

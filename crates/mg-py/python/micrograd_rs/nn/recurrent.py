@@ -25,7 +25,6 @@ class RNNBase(Module):
 
     Arguments:
         mode: "LSTM", "GRU", "RNN_TANH" or "RNN_RELU"
-        proj_size: of an LSTM, the size to which its state is projected
         input_size: how many features an input has
         hidden_size: how many a state has
         num_layers: how many layers there are, each on the one before
@@ -33,6 +32,7 @@ class RNNBase(Module):
         batch_first: whether the batch is the first axis
         dropout: the probability with which the inputs of layers after the first are left out in training
         bidirectional: whether each layer goes backwards too
+        proj_size: of an LSTM, the size to which its state is projected
 
     >>> sorted(name for name, _ in mg.nn.RNN(3, 5).named_parameters())
     ['bias_hh_l0', 'bias_ih_l0', 'weight_hh_l0', 'weight_ih_l0']

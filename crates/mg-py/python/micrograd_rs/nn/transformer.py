@@ -368,11 +368,11 @@ class Transformer(Module):
         nhead: how many heads attention has
         num_encoder_layers: how many layers the encoder has
         num_decoder_layers: how many the decoder has
-        custom_encoder: a module in the encoder's place
-        custom_decoder: one in the decoder's place
         dim_feedforward: how many features are between the two linear layers
         dropout: the probability with which something is left out in training
         activation: "relu", "gelu" or a function
+        custom_encoder: a module in the encoder's place
+        custom_decoder: one in the decoder's place
         layer_norm_eps: what normalisations add to the variance
         batch_first: whether the batch is the first axis
         norm_first: whether it is normalised before

@@ -35,10 +35,10 @@ class CosineAnnealingWarmRestarts(LRScheduler):
 
     Arguments:
         optimizer: whose rates change
-        last_epoch: the epoch that was the last; −1 at the beginning
         T_0: how many epochs the first period has
         T_mult: how many times longer each period is
         eta_min: the least rate
+        last_epoch: the epoch that was the last; −1 at the beginning
 
     >>> sgd = mg.optim.SGD([mg.nn.Parameter(mg.zeros(1))], lr=1.0)
     >>> schedule = mg.optim.lr_scheduler.CosineAnnealingWarmRestarts(sgd, T_0=2)
@@ -125,11 +125,15 @@ class CyclicLR(_Cycling):
 
     Arguments:
         optimizer: whose rates change
-        last_epoch: the epoch that was the last; −1 at the beginning
         base_lr, max_lr: the least rate and the largest: one number, or one for each group
         step_size_up, step_size_down: how many steps it goes up, and down; as many, if that is not given
+        mode: "triangular", "triangular2" or "exp_range": how cycles become smaller
+        gamma: by what they do with "exp_range", each step
+        scale_fn: a function in the mode's place
+        scale_mode: "cycle" or "iterations": what it is called with
         cycle_momentum: whether the momentum goes the other way
         base_momentum, max_momentum: between which bounds
+        last_epoch: the epoch that was the last; −1 at the beginning
 
     >>> sgd = mg.optim.SGD([mg.nn.Parameter(mg.zeros(1))], lr=1.0)
     >>> schedule = mg.optim.lr_scheduler.CyclicLR(sgd, base_lr=0.0, max_lr=1.0, step_size_up=2, cycle_momentum=False)
@@ -238,7 +242,6 @@ class OneCycleLR(_Cycling):
 
     Arguments:
         optimizer: whose rates change
-        last_epoch: the epoch that was the last; −1 at the beginning
         max_lr: the largest rate: one number, or one for each group
         total_steps: how many steps there are
         epochs, steps_per_epoch: the same, as a product
@@ -249,6 +252,7 @@ class OneCycleLR(_Cycling):
         div_factor: by how much the first rate is less than the largest
         final_div_factor: by how much the last one is less than the first
         three_phase: whether it goes down as far as it went up before it goes down to the end
+        last_epoch: the epoch that was the last; −1 at the beginning
 
     Errors: ValueError without a number of steps.
 
@@ -360,8 +364,10 @@ class ReduceLROnPlateau(LRScheduler):
 
     Arguments:
         optimizer: whose rates change
+        mode: "min" or "max": what is better
         factor: what they are multiplied by
         patience: how many epochs may be no better
+        threshold: by how much it has to be better to count
         threshold_mode: whether `threshold` is a part of the best ("rel") or a difference ("abs")
         cooldown: how many epochs do not count after a change
         min_lr: the least rate: one number, or one for each group

@@ -102,9 +102,9 @@ class Adam(Optimizer):
         eps: what is added to the root of the mean square
         weight_decay: how much of a parameter is added to its gradient
         amsgrad: whether the largest mean square so far is taken in place of the last one
+        foreach, capturable, differentiable, fused: of no effect
         maximize: whether the step goes upwards
         decoupled_weight_decay: whether weights decay as `AdamW`'s do
-        foreach, capturable, differentiable, fused: of no effect
     """
 
     _kind = "Adam"
@@ -180,8 +180,8 @@ class Adamax(Optimizer):
         betas: how much of the mean, and of the largest gradient, stays each time
         eps: what is added to the latter
         weight_decay: what part of a parameter is added to its gradient
-        maximize: whether the step goes upwards
         foreach, capturable, differentiable, fused: how PyTorch computes it; of no effect here, where they are taken
+        maximize: whether the step goes upwards
 
     >>> p = mg.nn.Parameter(mg.tensor([1.0]))
     >>> adamax = mg.optim.Adamax([p], lr=0.25)
@@ -217,11 +217,11 @@ class NAdam(Optimizer):
         lr: the learning rate
         betas: how much of the means of gradients and of their squares stays each time
         eps: what is added to the root of the latter
+        weight_decay: what part of a parameter is added to its gradient
         momentum_decay: how fast the momentum grows
         decoupled_weight_decay: whether decay is as in `AdamW`
-        weight_decay: what part of a parameter is added to its gradient
-        maximize: whether the step goes upwards
         foreach, capturable, differentiable, fused: how PyTorch computes it; of no effect here, where they are taken
+        maximize: whether the step goes upwards
 
     >>> p = mg.nn.Parameter(mg.tensor([1.0]))
     >>> nadam = mg.optim.NAdam([p], lr=0.25)
@@ -259,10 +259,10 @@ class RAdam(Optimizer):
         lr: the learning rate
         betas: how much of the means of gradients and of their squares stays each time
         eps: what is added to the root of the latter
-        decoupled_weight_decay: whether decay is as in `AdamW`
         weight_decay: what part of a parameter is added to its gradient
-        maximize: whether the step goes upwards
+        decoupled_weight_decay: whether decay is as in `AdamW`
         foreach, capturable, differentiable, fused: how PyTorch computes it; of no effect here, where they are taken
+        maximize: whether the step goes upwards
 
     >>> p = mg.nn.Parameter(mg.tensor([1.0]))
     >>> radam = mg.optim.RAdam([p], lr=0.25)
@@ -299,11 +299,11 @@ class RMSprop(Optimizer):
         lr: the learning rate
         alpha: how much of the mean of squares stays each time
         eps: what is added to its root
+        weight_decay: what part of a parameter is added to its gradient
         momentum: how much of the momentum stays each time
         centered: whether the variance is taken, rather than the mean of squares
-        weight_decay: what part of a parameter is added to its gradient
-        maximize: whether the step goes upwards
         foreach, capturable, differentiable, fused: how PyTorch computes it; of no effect here, where they are taken
+        maximize: whether the step goes upwards
 
     Errors: ArgumentError for numbers that make no sense.
 
@@ -341,11 +341,11 @@ class Adagrad(Optimizer):
         params: tensors, dictionaries of them with options of their own, or `named_parameters()`
         lr: the learning rate
         lr_decay: how the rate goes down: `lr / (1 + t · lr_decay)`
+        weight_decay: what part of a parameter is added to its gradient
         initial_accumulator_value: what the sums of squares begin with
         eps: what is added to their root
-        weight_decay: what part of a parameter is added to its gradient
-        maximize: whether the step goes upwards
         foreach, capturable, differentiable, fused: how PyTorch computes it; of no effect here, where they are taken
+        maximize: whether the step goes upwards
 
     Errors: ArgumentError for numbers that make no sense.
 
@@ -385,8 +385,8 @@ class Adadelta(Optimizer):
         rho: how much of the mean squares stays each time
         eps: what is added to them
         weight_decay: what part of a parameter is added to its gradient
-        maximize: whether the step goes upwards
         foreach, capturable, differentiable, fused: how PyTorch computes it; of no effect here, where they are taken
+        maximize: whether the step goes upwards
 
     Errors: ArgumentError for numbers that make no sense.
 
@@ -424,8 +424,8 @@ class Rprop(Optimizer):
         lr: how large the first step is
         etas: what a step is multiplied by where the sign changed, and where it did not
         step_sizes: the least step and the largest
-        maximize: whether the step goes upwards
         foreach, differentiable, capturable: how PyTorch computes it; of no effect
+        maximize: whether the step goes upwards
 
     >>> p = mg.nn.Parameter(mg.tensor([1.0]))
     >>> rprop = mg.optim.Rprop([p], lr=0.25)
@@ -461,8 +461,8 @@ class ASGD(Optimizer):
         lambd, alpha: how the rate goes down: `lr / (1 + lambd · lr · t) ** alpha` at step `t`
         t0: the step from which on it averages
         weight_decay: what part of a parameter is added to its gradient
-        maximize: whether the step goes upwards
         foreach, capturable, differentiable, fused: how PyTorch computes it; of no effect here, where they are taken
+        maximize: whether the step goes upwards
 
     Errors: ArgumentError for numbers that make no sense.
 
@@ -536,8 +536,8 @@ class Adafactor(Optimizer):
         eps: what the squares, and a parameter's own size, are at least taken for; None is of the dtype
         d: how large a step may be, on the mean, beside the rate
         weight_decay: the part of a parameter that goes at each step, times the rate
-        maximize: whether the step goes upwards
         foreach: of no effect
+        maximize: whether the step goes upwards
 
     >>> p = mg.nn.Parameter(mg.ones(3, 2))
     >>> adafactor = mg.optim.Adafactor([p], lr=0.25)
@@ -576,6 +576,7 @@ class Muon(Optimizer):
         momentum: how much of the momentum stays each time
         nesterov: whether it is Nesterov's
         ns_coefficients, ns_steps, eps: of the iteration of Newton and Schulz that makes the singular values 1
+        adjust_lr_fn: "original", "match_rms_adamw" or "spectral_unclamped"
 
     >>> p = mg.nn.Parameter(mg.ones(3, 2))
     >>> muon = mg.optim.Muon([p], lr=0.25)

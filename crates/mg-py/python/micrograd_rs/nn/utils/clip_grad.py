@@ -80,6 +80,13 @@ def clip_grad_norm_(
     5.0
     >>> round(p.grad.norm().item(), 3)
     1.0
+
+    Arguments:
+        parameters: tensors, or one, whose gradients are clipped
+        max_norm: how long all gradients together may be
+        norm_type: of which norm that is
+        error_if_nonfinite: whether a norm that is no finite number is an error
+        foreach: of no effect
     """
     found = _listed(parameters)
     total = get_total_norm([p.grad for p in found if p.grad is not None], norm_type, error_if_nonfinite)

@@ -15,6 +15,9 @@ def parameters_to_vector(parameters: Iterable[Tensor]) -> Tensor:
 
     >>> mg.nn.utils.parameters_to_vector(mg.nn.Linear(2, 3).parameters()).shape
     (9,)
+
+    Arguments:
+        parameters: the tensors
     """
     return cat([p.reshape(-1) for p in parameters])
 

@@ -99,6 +99,9 @@ def spectral_norm(
 ) -> Module:
     """Divides a weight by its largest singular value, which is followed by `n_power_iterations` of the power
     method at each use in training: Miyato et al., 2018.
+
+    Arguments:
+        n_power_iterations: how many steps of the power method each call in training takes
     """
     weight: Any = getattr(module, name, None)
     if not isinstance(weight, Tensor):

@@ -67,6 +67,7 @@ def spectral_norm(
     Arguments:
         module: the module
         name: the weight's
+        n_power_iterations: how many steps of the power method each call in training takes
         eps: what lengths are at least taken for
         dim: the axis of the outputs; found, if it is not given
 

@@ -53,6 +53,9 @@ def default_collate(batch: Sequence[Any]) -> Any:
 
     >>> default_collate([{"x": 1.0, "name": "a"}, {"x": 2.0, "name": "b"}])
     {'x': tensor([1., 2.], dtype=micrograd_rs.float64), 'name': ['a', 'b']}
+
+    Arguments:
+        batch: the samples
     """
     return _collated(batch, "", default_collate_fn_map)
 

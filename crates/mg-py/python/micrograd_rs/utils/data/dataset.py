@@ -88,6 +88,9 @@ class TensorDataset(Dataset[tuple[Tensor, ...]]):
     (5, (tensor(2.), tensor(2)), [2, 2, 1])
 
     ValueError for tensors of unlike numbers of rows.
+
+    Arguments:
+        tensors: tensors of as many rows
     """
 
     def __init__(self, *tensors: Any) -> None:

@@ -28,7 +28,11 @@ class DistributedSampler(Sampler[int]):
 
     Arguments:
         dataset: the data set
+        num_replicas: how many share the items
+        rank: which of them this is
+        shuffle: whether the order is another in each epoch
         seed: what the order is drawn by
+        drop_last: whether items that are too many for equal shares are left out
     """
 
     def __init__(

@@ -30,6 +30,7 @@ def read_image(path: str | os.PathLike[str], mode: str = "RGB") -> Tensor:
 
     Arguments:
         path: the file
+        mode: "UNCHANGED", "GRAY", "RGB" or "RGB_ALPHA"
 
     >>> import os, tempfile
     >>> black = bytes.fromhex(
@@ -76,6 +77,14 @@ class ImageFolder(Dataset[Any]):
     ...     os.makedirs(os.path.join(root, kind))
     >>> mg.utils.data.ImageFolder(root, allow_empty=True).class_to_idx
     {'cat': 0, 'dog': 1}
+
+    Arguments:
+        root: the folder
+        transform: what an image is put through
+        target_transform: what its class is put through
+        loader: what reads a file
+        is_valid_file: which files there are, if that is not told by their endings
+        allow_empty: whether a class may have no images
     """
 
     def __init__(

@@ -118,12 +118,15 @@ class DataLoader(Generic[T_co]):
         shuffle: whether each epoch has an order of its own, drawn at random
         sampler: what says the order, numbers of samples
         batch_sampler: the same, lists of numbers
+        num_workers: how many threads make batches while the loop computes; 0 makes each when it is asked for
         collate_fn: what makes a batch of samples
+        pin_memory: whether batches are put in page-locked memory
         drop_last: whether a last batch of fewer samples is left out
         timeout: how many seconds a batch of a worker is waited for; 0 for ever
         worker_init_fn: called with each worker's number when it begins
-        pin_memory: whether batches are put in page-locked memory
         multiprocessing_context, pin_memory_device, in_order: of no effect
+        prefetch_factor: how many batches each of them makes ahead, 2 unless given
+        persistent_workers: whether they stay from one loop to the next
 
     Errors: ValueError for a `batch_size` below 1, and for what says the same twice (`shuffle` and `sampler`, …).
 

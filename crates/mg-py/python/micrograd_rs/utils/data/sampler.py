@@ -106,6 +106,7 @@ class RandomSampler(Drawn):
     Arguments:
         data_source: the data set
         replacement: whether each is drawn from all
+        num_samples: how many indices a loop has; as many as there are items, if it is None
         generator: what it is drawn from, by itself the default one
 
     >>> sorted(mg.utils.data.RandomSampler(range(5)))
@@ -189,6 +190,7 @@ class WeightedRandomSampler(Drawn):
 
     Arguments:
         weights: a number for each sample
+        num_samples: how many indices a loop has
         replacement: whether a number may come more than once
         generator: what it is drawn from, by itself the default one
 
@@ -226,6 +228,11 @@ class BatchSampler(Sampler[list[int]]):
 
     >>> list(mg.utils.data.BatchSampler(range(5), batch_size=2, drop_last=False))
     [[0, 1], [2, 3], [4]]
+
+    Arguments:
+        sampler: what the indices come from
+        batch_size: how many are in a batch
+        drop_last: whether a last batch that would be smaller is left out
     """
 
     def __init__(self, sampler: Iterable[int], batch_size: int, drop_last: bool) -> None:
