@@ -5,8 +5,8 @@ use mg_device::{DType, Layout, Shape};
 use mg_kernels::cuda::library::{KERNELS, KernelLaunch, KernelPlan, copy};
 use mg_kernels::library::matmul::{Precision, Problem, cuda as matmul};
 use mg_kernels::library::{
-    Blend, Compact, Described, Extreme, Library, Shaped, Target, Unblend, attention, conv, factor, gather,
-    pair, pool, put, scan, search, sort, tally, triangular,
+    Blend, Compact, Described, Extreme, Library, Resample, Shaped, Target, Unblend, attention, conv, factor,
+    gather, pair, pool, put, scan, search, sort, tally, triangular,
 };
 use std::collections::BTreeSet;
 
@@ -169,6 +169,12 @@ fn others() -> Vec<KernelLaunch> {
         all.extend(launches(Blend { axis: 2, taps: 1, asks: true, line: false }, &between));
         let back = [(lines, dtype), (&[8], DType::I64), (&[8], dtype)];
         all.extend(launches(Unblend { axis: 2, taps: 1, size: 70 }, &back));
+        let (index, weight): ((&[usize], _), (&[usize], _)) = ((&[9], DType::I64), (&[9], dtype));
+        let image: &[usize] = &[2, 3, 8];
+        all.extend(launches(
+            Resample { taps: 1, last_first: true },
+            &[(image, dtype), index, weight, index, weight],
+        ));
     }
     let written = put::Put { n: 10, inner: 4 };
     all.extend(launches(written, &[f32s(&[10, 4]), f32s(&[3, 4]), (&[3], DType::I64)]));

@@ -6,6 +6,7 @@ use crate::parts::mean;
 use crate::tensor::Tensor;
 use mg_device::{DType, Error, ErrorKind, Layout, Result, Shape};
 use mg_graph::{Node, cell_bits};
+use mg_kernels::library::Resample;
 use mg_kernels::{Algebra, ReduceKind, Row, Rules};
 use mg_macros::operations;
 
@@ -242,6 +243,9 @@ impl Edges {
     }
 }
 
+/// For each new position an old one (i64), and what it counts there.
+type Neighbour = (Node, Node);
+
 /// An axis that gets another size, and how many of its old positions one new one is.
 #[derive(Clone, Copy)]
 struct Resize {
@@ -326,29 +330,34 @@ impl Resize {
     }
 
     /// A sum of neighbours by weights.
-    fn weighed(&self, x: &Node, taps: &[(Node, Node)]) -> Result<Node> {
+    fn weighed(&self, x: &Node, taps: &[Neighbour]) -> Result<Node> {
         let rank = x.shape().rank();
-        let tap = |(at, weight): &(Node, Node)| {
-            let (at, weight) =
-                (along(at, self.axis, rank)?, along(&weight.cast(x.dtype()), self.axis, rank)?);
+        let tap = |(at, weight): &Neighbour| {
+            let (at, weight) = (along(at, self.axis, rank)?, along(weight, self.axis, rank)?);
             Ok(Tap { at, weight, inside: None })
         };
         let taps = taps.iter().map(tap).collect::<Result<Vec<Tap>>>()?;
         blended(x, self.axis, Shape::new(&x.shape().with(self.axis, self.size))?, &taps)
     }
 
-    fn linear(&self, x: &Node, aligned: bool) -> Result<Node> {
+    /// What each new position is made of.
+    fn neighbours(&self, x: &Node, aligned: bool, is_cubic: bool) -> Vec<Neighbour> {
+        let all = if is_cubic { self.cubic(x, aligned) } else { self.linear(x, aligned) };
+        all.into_iter().map(|(at, weight)| (at, weight.cast(x.dtype()))).collect()
+    }
+
+    fn linear(&self, x: &Node, aligned: bool) -> Vec<Neighbour> {
         let n = x.shape()[self.axis];
         let at = self.positions(x, n, aligned, true);
         // All else is said by the first, which is stored: so one launch computes it.
         let first = Resize::inside(&at.map(Row::Floor), n);
         let share = Node::apply(Row::Minimum, &[&at.sub(&first.cast(at.dtype())), &at.lit(1.0)]);
         let next = Resize::inside(&first.add(&first.lit(1.0)), n);
-        self.weighed(x, &[(first, at.lit(1.0).sub(&share)), (next, share)])
+        vec![(first, at.lit(1.0).sub(&share)), (next, share)]
     }
 
     /// Keys' convolution with a = −0.75 (1981).
-    fn cubic(&self, x: &Node, aligned: bool) -> Result<Node> {
+    fn cubic(&self, x: &Node, aligned: bool) -> Vec<Neighbour> {
         const A: f64 = -0.75;
         let n = x.shape()[self.axis];
         let at = self.positions(x, n, aligned, false);
@@ -364,12 +373,8 @@ impl Resize {
             |t: &Node| t.scale(A).sub(&lit(5.0 * A)).mul(t).add(&lit(8.0 * A)).mul(t).sub(&lit(4.0 * A));
         let rest = lit(1.0).sub(&share);
         let weights = [far(&share.add(&lit(1.0))), near(&share), near(&rest), far(&rest.add(&lit(1.0)))];
-        let taps: Vec<(Node, Node)> = weights
-            .into_iter()
-            .enumerate()
-            .map(|(i, w)| (Resize::inside(&floor.add(&floor.lit(i as f64 - 1.0)), n), w))
-            .collect();
-        self.weighed(x, &taps)
+        let place = |(i, w): (usize, Node)| (Resize::inside(&floor.add(&floor.lit(i as f64 - 1.0)), n), w);
+        weights.into_iter().enumerate().map(place).collect()
     }
 
     /// By products with what each element counts for each new one: the kernel is as much wider as pixels become (Keys' with a = −½ where
@@ -518,21 +523,44 @@ fn averaged(mut y: Node, mut resizes: Vec<Resize>, kind: Mode, edges: Edges) -> 
         }
     }
     let Edges { aligned, antialias } = edges;
-    for r in &resizes {
-        let n = y.shape()[r.axis];
-        // Lines stay what they are where their size does, whatever the factor, as in PyTorch on processors.
+    // Lines stay what they are where their size does, whatever the factor, as in PyTorch on processors.
+    resizes.retain(|r| {
         let stays = aligned || r.scale == 1.0 || kind == Mode::Area || kind == Mode::Linear && !antialias;
-        if r.size == n && stays {
-            continue;
-        }
+        r.size != y.shape()[r.axis] || !stays
+    });
+    if matches!(kind, Mode::Linear | Mode::Cubic) && !antialias {
+        return between(y, &resizes, aligned, kind == Mode::Cubic);
+    }
+    for r in &resizes {
         y = match kind {
-            Mode::Linear | Mode::Cubic if antialias => r.antialiased(&y, aligned, kind == Mode::Cubic)?,
-            Mode::Linear => r.linear(&y, aligned)?,
-            Mode::Cubic => r.cubic(&y, aligned)?,
+            Mode::Linear | Mode::Cubic => r.antialiased(&y, aligned, kind == Mode::Cubic)?,
             Mode::Area => r.area(&y)?,
             Mode::Nearest => r.nearest(&y, false)?,
             Mode::NearestExact => r.nearest(&y, true)?,
         };
+    }
+    Ok(y)
+}
+
+/// Another size of pixels that are made of their neighbours: along both of the last axes at once.
+fn between(mut y: Node, resizes: &[Resize], aligned: bool, is_cubic: bool) -> Result<Node> {
+    let last = y.shape().rank() - 1;
+    let mut rest = resizes;
+    while let [r, behind @ ..] = rest {
+        rest = behind;
+        let own = r.neighbours(&y, aligned, is_cubic);
+        let Some(next) = behind.first().filter(|next| r.axis.min(next.axis) + 1 == last) else {
+            y = r.weighed(&y, &own)?;
+            continue;
+        };
+        rest = &behind[1..];
+        let other = next.neighbours(&y, aligned, is_cubic);
+        let last_first = r.axis == last;
+        let kernel = Resample { taps: own.len() as u8, last_first };
+        let lines = if last_first { [other, own] } else { [own, other] };
+        let each =
+            lines.iter().flat_map(|line| line.iter().map(|tap| &tap.0).chain(line.iter().map(|tap| &tap.1)));
+        y = Node::library(kernel.into(), &std::iter::once(&y).chain(each).collect::<Vec<_>>())?;
     }
     Ok(y)
 }

@@ -68,7 +68,7 @@ impl Search<'_> {
             let error = columns(&left)?.try_div(&whole.try_add(&row.try_abs()?)?)?.narrow(-1, 0, k)?;
             let worst = error.try_max()?.to_dtype(DType::F64).item::<f64>()?;
             // What is no number gets no better.
-            if step == most || !(worst >= tolerance) {
+            if step == most || worst < tolerance || worst.is_nan() {
                 return Ok((values, x));
             }
             let mut directions = vec![x.clone()];
@@ -134,6 +134,7 @@ impl Tensor {
         reads,
         manners(Ignores("ortho_iparams"), Ignores("ortho_fparams"), Ignores("ortho_bparams"))
     )]
+    #[allow(clippy::too_many_arguments, reason = "PyTorch's")]
     pub fn lobpcg(
         A: &Tensor,
         #[default(None)] k: Option<usize>,

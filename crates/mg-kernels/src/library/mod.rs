@@ -18,6 +18,7 @@ pub mod pair;
 pub mod pool;
 pub mod put;
 pub mod recurrent;
+pub mod resample;
 pub mod scan;
 pub mod search;
 pub mod sort;
@@ -49,6 +50,7 @@ pub use pair::{Pair, PairKind};
 pub use pool::{Pool, PoolKind, Share};
 pub use put::Put;
 pub use recurrent::{Cell, Recurrent, RecurrentKind};
+pub use resample::Resample;
 pub use scan::{Scan, ScanKind};
 pub use search::Search;
 pub use sort::{Sort, SortKind};
@@ -603,6 +605,8 @@ library! {
     Blend;
     /// What comes back to elements of which weighted sums were taken.
     Unblend;
+    /// Weighted sums of elements by index along both of the last axes.
+    Resample;
     /// Means of values by the softmax of products of queries and keys.
     Attention;
     /// Running sums and their like.

@@ -71,6 +71,7 @@ pub(super) fn kernel(
         Library::Gather(_)
         | Library::Blend(_)
         | Library::Unblend(_)
+        | Library::Resample(_)
         | Library::Scan(_)
         | Library::Factor(_)
         | Library::Triangular(_)

@@ -21,7 +21,7 @@ const TILE: usize = 128;
 const LANES: usize = 16;
 
 /// A number that is blended.
-pub(super) trait Element:
+pub(in crate::library) trait Element:
     Copy + Default + Add<Output = Self> + Mul<Output = Self> + Send + Sync
 {
     /// The sums of `n` neighbours: of elements of `x`, as `taps` say.
@@ -52,7 +52,7 @@ impl Element for f32 {
 
 /// A tap of a tile's positions: where its elements are, by what they are multiplied, and which of them count.
 #[derive(Clone)]
-pub(super) struct Tap<T> {
+pub(in crate::library) struct Tap<T> {
     at: [i32; TILE],
     weight: [T; TILE],
     counts: [u16; TILE / LANES],
@@ -279,7 +279,7 @@ unsafe fn add<T: Element>(
 /// # Safety
 ///
 /// As [`Kernel::cpu`](crate::library::Kernel::cpu) of a kernel whose elements are `T`.
-pub(super) unsafe fn blend<T: Element>(kernel: &Blend, operands: &[Operand], out: *mut T) {
+pub(in crate::library) unsafe fn blend<T: Element>(kernel: &Blend, operands: &[Operand], out: *mut T) {
     let (axis, taps) = (usize::from(kernel.axis), usize::from(kernel.taps));
     let [x, behind @ ..] = operands else { return };
     let shape = *behind[0].layout.shape();

@@ -1,6 +1,6 @@
 //! Weighted sums of elements by index: what lies between elements, as images of another size and grids have it.
 
-mod cpu;
+pub(in crate::library) mod cpu;
 mod cuda;
 #[cfg(test)]
 mod tests;
