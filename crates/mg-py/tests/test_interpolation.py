@@ -66,3 +66,15 @@ def test_the_nearest_of_doubles_by_a_factor():
         x = mg.arange(16, dtype=dtype).reshape(1, 1, 16)
         y = F.interpolate(x, scale_factor=2.3, mode="nearest-exact")
         assert y.shape == (1, 1, 36) and y[0, 0, 34].item() == wanted
+
+
+@pytest.mark.parametrize("mode", ["bilinear", "bicubic"])
+def test_gradients_that_come_back_as_parts_of_something(mode, device):
+    x = mg.arange(8, dtype=mg.float64, device=device).reshape(1, 2, 2, 2).requires_grad_()
+    w = mg.arange(96, dtype=mg.float64, device=device).reshape(1, 6, 4, 4) ** 2
+    F = mg.nn.functional
+    grad = lambda y, w: mg.autograd.grad((y * w).sum(), x)[0]  # noqa: E731
+    for before in (0, 1, 3):
+        y = F.interpolate(x, scale_factor=2, mode=mode)
+        whole = mg.cat([mg.zeros(1, before, 4, 4, dtype=mg.float64, device=device), y], 1)
+        assert grad(whole, w[:, : before + 2]).equal(grad(F.interpolate(x, scale_factor=2, mode=mode), w[:, before : before + 2].clone()))

@@ -51,12 +51,13 @@ impl Array {
         self.values[place.iter().zip(self.shape.iter()).fold(0, |at, (&i, &n)| at * n + i)]
     }
 
-    fn memory(&self) -> Vec<u64> {
-        let mut memory = vec![0u64; self.values.len() + 1];
+    /// The values, behind so many elements that are none of them.
+    fn memory(&self, before: usize) -> Vec<u64> {
+        let mut memory = vec![UNTOUCHED; before + self.values.len() + 1];
         let start = memory.as_mut_ptr();
         for (i, &v) in self.values.iter().enumerate() {
             // SAFETY: no element is wider than a word, and there are as many words.
-            with_number!(self.dtype, T => unsafe { start.cast::<T>().add(i).write(T::from_f64(v)) });
+            with_number!(self.dtype, T => unsafe { start.cast::<T>().add(before + i).write(T::from_f64(v)) });
         }
         memory
     }
@@ -64,6 +65,9 @@ impl Array {
 
 /// What lies in memory before a kernel writes to it.
 const UNTOUCHED: u64 = 0xa5a5_a5a5_a5a5_a5a5;
+
+/// Where operands begin in their memory: they may be parts of something.
+const BEFORE: usize = 3;
 
 /// What the kernel's CPU half makes of dense operands. It writes to nothing behind its result.
 pub(super) fn computed(kernel: &impl Kernel, operands: &[&Array]) -> Result<Array, Finding> {
@@ -75,12 +79,12 @@ pub(super) fn computed(kernel: &impl Kernel, operands: &[&Array]) -> Result<Arra
 pub(super) fn computed_of(kernel: &impl Kernel, operands: &[(&Array, Layout)]) -> Result<Array, Finding> {
     let shaped = |(a, layout): &(&Array, Layout)| Shaped { shape: *layout.shape(), dtype: a.dtype };
     let result = kernel.result(&operands.iter().map(shaped).collect::<Vec<_>>()).unwrap();
-    let memory: Vec<Vec<u64>> = operands.iter().map(|(a, _)| a.memory()).collect();
+    let memory: Vec<Vec<u64>> = operands.iter().map(|(a, _)| a.memory(BEFORE)).collect();
     let with_memory = operands.iter().zip(&memory);
     let operands: Vec<Operand> = with_memory
         .map(|((a, layout), memory)| Operand {
             base: memory.as_ptr().cast(),
-            layout: *layout,
+            layout: Layout::new(*layout.shape(), layout.strides(), layout.offset() + BEFORE).unwrap(),
             dtype: a.dtype,
         })
         .collect();

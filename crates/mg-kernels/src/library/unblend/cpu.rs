@@ -26,8 +26,8 @@ where
     }
     // SAFETY: operands lie densely, and have as many elements as their shapes say.
     let (indices, weights) = unsafe {
-        let index = |t: usize| std::slice::from_raw_parts(behind[t].base.cast::<i64>(), along);
-        let weight = |t: usize| std::slice::from_raw_parts(behind[taps + t].base.cast::<T>(), along);
+        let index = |t: usize| std::slice::from_raw_parts(behind[t].first().cast::<i64>(), along);
+        let weight = |t: usize| std::slice::from_raw_parts(behind[taps + t].first().cast::<T>(), along);
         ((0..taps).map(index).collect::<Vec<_>>(), (0..taps).map(weight).collect::<Vec<_>>())
     };
     // Of each place the positions and weights that name it, in order.
@@ -46,7 +46,7 @@ where
             next[place] += 1;
         }
     }
-    let (base, out) = (Shared(g.base), Shared(out));
+    let (base, out) = (Shared(g.first()), Shared(out));
     let part = |rows: Range<usize>| {
         for row in rows {
             let (line, place) = (row / size, row % size);
