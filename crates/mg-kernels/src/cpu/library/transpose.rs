@@ -303,3 +303,43 @@ mod x86 {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{transpose, transpose_past};
+    use crate::cpu::stream::finish;
+
+    /// Both of elements of a type: what is written where, and that nothing else is. Lines of `dst` begin with those of memory.
+    fn check<T: Copy + Default + PartialEq + std::fmt::Debug>(element: fn(usize) -> T) {
+        let [apart_src, apart_dst] = [83, 192];
+        let src: Vec<T> = (0..80 * apart_src).map(element).collect();
+        for (rows, columns) in [(16, 16), (64, 80), (48, 3), (21, 37), (1, 80), (80, 1), (79, 66)] {
+            for (past, begin) in [(true, 0), (true, 1), (false, 0)] {
+                let size = size_of::<T>();
+                let mut dst = vec![T::default(); 81 * apart_dst + 64];
+                let whole = dst.as_ptr().align_offset(64) + begin;
+                let turn = if past { transpose_past } else { transpose };
+                // SAFETY: there are so many rows and columns of both.
+                unsafe {
+                    let to = dst.as_mut_ptr().add(whole);
+                    let (apart_dst, apart_src) = (apart_dst as isize, apart_src as isize);
+                    turn(size, to.cast(), apart_dst, src.as_ptr().cast(), apart_src, rows, columns);
+                    finish();
+                }
+                let mut want = vec![T::default(); dst.len()];
+                for i in 0..rows {
+                    (0..columns).for_each(|j| want[whole + j * apart_dst + i] = src[i * apart_src + j]);
+                }
+                assert!(dst == want, "{rows} × {columns} of {size} bytes, past the caches: {past}, {begin}");
+            }
+        }
+    }
+
+    #[test]
+    fn rows_are_columns() {
+        check(|i| (i + 1) as u8);
+        check(|i| (i + 1) as u16);
+        check(|i| (i + 1) as u32);
+        check(|i| (i + 1) as u64);
+    }
+}

@@ -22,6 +22,9 @@ const NARROW: usize = 5;
 const LONG_LINE: usize = 1 << 12;
 /// Of how many lines beside each other tiles meet one at the least: they leave room for those between.
 const APART: usize = 4;
+/// Elements of which images are a multiple whose channels compete for few sets of a cache, and so many channels that they are laid out therefore.
+const COMPETING: usize = 1 << 10;
+const MANY: usize = 64;
 /// Multiplications from which threads share the work.
 const PARALLEL: usize = 1 << 19;
 /// Parts in which a weight's gradient is summed, whatever the number of threads.
@@ -282,12 +285,13 @@ fn is_tiled(g: &Geometry) -> bool {
     is_short && is_met && (0..2).all(|i| g.stride[i] <= APART * g.kernel[i])
 }
 
-/// Whether images are products of the kernel with images as they lie: of one place, met everywhere. Vectors go along images, so few of their
-/// lanes may be left over.
-fn is_pointwise<T: Entry>(g: &Geometry) -> bool {
+/// Whether images are products of the kernel with images of `depth` channels a group as they lie: of one place, met everywhere. Vectors go along
+/// images, so few of their lanes may be left over; and not many channels may compete for few sets of a cache.
+fn is_pointwise<T: Entry>(g: &Geometry, depth: usize) -> bool {
     let (size, lanes) = (g.outputs(), T::kernels().lanes);
     let is_one = g.depth() == g.c && g.stride == [1; 3] && g.padding == [0; 3];
-    is_one && 8 * size.next_multiple_of(lanes) <= 9 * size
+    let competes = size.is_multiple_of(COMPETING) && depth >= MANY;
+    is_one && !competes && 8 * size.next_multiple_of(lanes) <= 9 * size
 }
 
 /// The images of `rows` channels a group that a kernel makes of those of `depth`: with strides from row to row of it, and along.
@@ -316,7 +320,7 @@ unsafe fn forward<T: Entry>(g: &Geometry, x: *const T, w: *const T, y: *mut T) {
         // SAFETY: this function's contract.
         return unsafe { direct::forward(g, x, w, y) };
     }
-    if is_pointwise::<T>(g) {
+    if is_pointwise::<T>(g, g.c) {
         // SAFETY: this function's contract.
         return unsafe { pointwise(g, w, [g.o, g.c], [g.c, 1], x, y) };
     }
@@ -380,7 +384,7 @@ unsafe fn input<T: Entry>(g: &Geometry, y: *const T, w: *const T, x: *mut T) {
             direct::forward(&turned, y, w.as_ptr(), x);
         };
     }
-    if is_pointwise::<T>(g) {
+    if is_pointwise::<T>(g, g.o) {
         // SAFETY: this function's contract.
         return unsafe { pointwise(g, w, [g.c, g.o], [1, g.c], y, x) };
     }

@@ -174,10 +174,26 @@ fn channels_side_by_side() {
         compare(solid, 2, [9, 10], &[4, 5, 6], &[3, 3, 3], dtype);
         compare(Conv { stride: [2, 1, 2], ..solid }, 18, [3, 10], &[5, 2, 3], &[2, 3, 3], dtype);
     }
-    // Parts of an image.
+    // Parts of an image, and of many beside each other.
     compare(padded(1), 1, [8, 9], &[41, 43], &[3, 3], DType::F32);
+    compare(padded(1), 15, [90, 6], &[16, 15], &[3, 3], DType::F32);
+    // Results that go past the caches.
+    compare(Conv { padding: [0, 0, 1], ..PLAIN }, 1, [1, 17], &[256, 256], &[1, 3], DType::F32);
     compare(Conv { stride: [1, 2, 3], ..padded(2) }, 1, [9, 8], &[70, 61], &[5, 5], DType::F32);
     compare(Conv { axes: 3, padding: [0, 1, 0], ..PLAIN }, 1, [8, 8], &[12, 12, 12], &[2, 3, 1], DType::F32);
+}
+
+#[test]
+fn one_place_met_everywhere() {
+    for dtype in [DType::F32, DType::F64] {
+        // Products as images lie, of all and of groups; with channels that compete for few sets, and few lanes used.
+        compare(PLAIN, 3, [20, 33], &[12, 13], &[1, 1], dtype);
+        compare(Conv { groups: 2, ..PLAIN }, 2, [20, 34], &[12, 13], &[1, 1], dtype);
+        compare(Conv { axes: 1, groups: 3, ..PLAIN }, 4, [24, 33], &[48], &[1], dtype);
+        compare(PLAIN, 1, [8, 9], &[32, 32], &[1, 1], dtype);
+        compare(PLAIN, 1, [70, 66], &[32, 32], &[1, 1], dtype);
+        compare(PLAIN, 5, [70, 66], &[3, 3], &[1, 1], dtype);
+    }
 }
 
 #[test]

@@ -21,9 +21,10 @@ pub(super) unsafe fn extreme(
 }
 
 /// Where an element stands, in an order that tells zeros apart: the larger stays.
-fn rank<E: Element>(x: E, least: bool) -> (bool, u64, bool) {
+fn rank<E: Element>(x: E, least: bool) -> u128 {
     let key = if least { !x.key() } else { x.key() };
-    (x.is_nan(), key, x.is_zero() && x.is_positive() != least)
+    let is_last = x.is_zero() && x.is_positive() != least;
+    u128::from(x.is_nan()) << 65 | u128::from(key) << 1 | u128::from(is_last)
 }
 
 /// As [`extreme`], of elements.
@@ -40,12 +41,15 @@ unsafe fn of<E: Element>(
 ) -> std::result::Result<(), Finding> {
     let (own, given) = (*base.layout.shape(), *x.layout.shape());
     let axis = usize::from(extreme.axis);
-    let (count, rank_of) = (given.numel(), given.rank());
+    let (count, last) = (given.numel(), given.rank() - 1);
     // SAFETY: the output and the base have as many elements.
     let out = unsafe {
         std::ptr::copy(base.first().cast::<E>(), out.cast::<E>(), own.numel());
         std::slice::from_raw_parts_mut(out.cast::<E>(), own.numel())
     };
+    if count == 0 {
+        return Ok(());
+    }
     // SAFETY: values and indices have as many elements.
     let (x, index) = unsafe {
         (
@@ -54,27 +58,28 @@ unsafe fn of<E: Element>(
         )
     };
     let mut strides = [1usize; MAX_RANK];
-    for d in (1..rank_of).rev() {
+    for d in (1..=last).rev() {
         strides[d - 1] = strides[d] * own[d];
     }
     let mut met = if extreme.own { vec![] } else { memory::filled(own.numel(), false) };
-    let mut at = [0usize; MAX_RANK];
-    for (&value, &place) in x.iter().zip(index) {
-        let Some(place) = usize::try_from(place).ok().filter(|&place| place < own[axis]) else {
-            return Err(Finding::Index { index: place, size: own[axis] });
-        };
-        let around: usize = (0..rank_of).filter(|&d| d != axis).map(|d| at[d] * strides[d]).sum();
-        let to = around + place * strides[axis];
-        let is_first = met.get_mut(to).is_some_and(|met| !std::mem::replace(met, true));
-        if is_first || rank(value, extreme.least) > rank(out[to], extreme.least) {
-            out[to] = value;
+    let step = if axis == last { 0 } else { 1 };
+    let lines = x.chunks_exact(given[last]).zip(index.chunks_exact(given[last]));
+    for (mut line, (values, places)) in lines.enumerate() {
+        let mut around = 0;
+        for d in (0..last).rev() {
+            around += if d == axis { 0 } else { line % given[d] * strides[d] };
+            line /= given[d];
         }
-        for d in (0..rank_of).rev() {
-            at[d] += 1;
-            if at[d] < given[d] {
-                break;
-            }
-            at[d] = 0;
+        for (&value, &place) in values.iter().zip(places) {
+            let Some(place) = usize::try_from(place).ok().filter(|&place| place < own[axis]) else {
+                return Err(Finding::Index { index: place, size: own[axis] });
+            };
+            let to = around + place * strides[axis];
+            around += step;
+            let is_first = met.get_mut(to).is_some_and(|met| !std::mem::replace(met, true));
+            // Written in any case: nobody can foresee which is larger, and a place that is far away is not waited for.
+            let stays = !is_first & (rank(value, extreme.least) <= rank(out[to], extreme.least));
+            out[to] = if stays { out[to] } else { value };
         }
     }
     Ok(())

@@ -16,10 +16,10 @@ const DEPTH: usize = 512;
 /// Values that a task packs.
 const PACK: usize = 1 << 14;
 /// Slivers up to which `b` is read in place: gone through once for all, and again for so few, it is no faster for having been copied.
-const FEW: usize = 32;
+const FEW: usize = 20;
 /// The same where rows of `b` are a multiple of [`APART`] elements apart, and compete for few sets of a cache.
 const FEWER: usize = 3;
-const APART: isize = 256;
+const APART: isize = 1024;
 
 /// Two matrices, their strides in elements.
 #[derive(Clone, Copy)]
