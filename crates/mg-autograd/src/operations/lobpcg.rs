@@ -68,7 +68,8 @@ impl Search<'_> {
             let error = columns(&left)?.try_div(&whole.try_add(&row.try_abs()?)?)?.narrow(-1, 0, k)?;
             let worst = error.try_max()?.to_dtype(DType::F64).item::<f64>()?;
             // What is no number gets no better.
-            if step == most || !(worst >= tolerance) {
+            let is_left = worst >= tolerance;
+            if step == most || !is_left {
                 return Ok((values, x));
             }
             let mut directions = vec![x.clone()];
