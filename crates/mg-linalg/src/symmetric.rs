@@ -22,8 +22,8 @@ pub(crate) fn ldl<T: Number>(a: &mut [T], n: usize, pivots: &mut [isize]) -> Opt
     let mut k = 0;
     while k < n {
         let (own, (row, below)) = (magnitude(a[k * n + k]), largest((k + 1..n).map(|i| (i, a[i * n + k]))));
-        let nothing = !(own > zero() || below > zero());
-        if nothing || is_nan(&own) {
+        let some = own > zero() || below > zero();
+        if !some || is_nan(&own) {
             singular = singular.or(Some(k + 1));
             pivots[k] = k as isize + 1;
             k += 1;

@@ -125,18 +125,16 @@ fn blocks_give_the_symmetric_matrix() {
             let parts =
                 factored(Factor { kind: FactorKind::Blocks, demand: Demand::Nothing }, &packed).remove(0);
             let [l, diagonal, below, order, inverse] = &parts[..] else { panic!("{parts:?}") };
-            // Of the inverse of D: that of L D Lᵀ times the matrix is the identity.
             let between = |i: usize, j: usize| match i.abs_diff(j) {
                 0 => diagonal[i],
                 1 => below[i.min(j)],
                 _ => 0.0,
             };
-            let d: Vec<f64> = (0..n * n).map(|at| between(at / n, at % n)).collect();
             let turned: Vec<f64> =
                 (0..n * n).map(|at| a.values[order[at / n] as usize * n + order[at % n] as usize]).collect();
             assert!((0..n).all(|i| inverse[order[i] as usize] as usize == i));
-            // L⁻¹ A L⁻ᵀ = D: by A = L D Lᵀ, so that A's product with L⁻ᵀ D⁻¹ is L.
-            let mut right = d.clone();
+            // Of A = L D Lᵀ the product with L⁻ᵀ D⁻¹ is L.
+            let mut right: Vec<f64> = (0..n * n).map(|at| between(at / n, at % n)).collect();
             for column in 0..n {
                 for i in (0..n).rev() {
                     for k in i + 1..n {
