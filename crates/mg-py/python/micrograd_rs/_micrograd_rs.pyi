@@ -4236,7 +4236,7 @@ class Tensor:
         """
     def det(self) -> Tensor:
         """The determinants of square matrices. float32 and float64. A singular matrix has a
-        gradient; its second derivatives are not to be relied on.
+        gradient, and second derivatives.
 
         Errors: What is no square matrix, other dtypes.
 
@@ -14211,7 +14211,7 @@ def cholesky_inverse(input: Tensor, upper: _bool = False) -> Tensor:
 
 def det(input: Tensor) -> Tensor:
     """The determinants of square matrices. float32 and float64. A singular matrix has a
-    gradient; its second derivatives are not to be relied on.
+    gradient, and second derivatives.
 
     Errors: What is no square matrix, other dtypes.
 
@@ -14222,7 +14222,7 @@ def det(input: Tensor) -> Tensor:
 
 def _linalg_det(input: Tensor) -> Tensor:
     """The determinants of square matrices. float32 and float64. A singular matrix has a
-    gradient; its second derivatives are not to be relied on.
+    gradient, and second derivatives.
 
     Errors: What is no square matrix, other dtypes.
 
