@@ -2,6 +2,7 @@
 
     python3 operations.py [--device cuda] [--only REGEX] [--json FILE] [--worst 40] [--processor]
     python3 operations.py --read FILE --page FILE [--title TEXT]          # a page of what was measured
+    python3 operations.py --once [--device cuda] [--only REGEX]           # each of ours once, for compute-sanitizer
 
 A case is one expression that both libraries run on the same numbers. Rounds take turns, ours and PyTorch's, and the best of each is
 kept. `GB/s` counts each operand and the result once; `of copy` compares that with a copy (`clone`) of 2**26 (CPU: 2**22) floats.
@@ -173,6 +174,20 @@ def page(rows, title):
     return "\n".join([*lines, "", *(["Left out: " + "; ".join(left)] if left else [])]).rstrip() + "\n"
 
 
+def once(device, only):
+    """Runs each of our operations once, and waits for it."""
+    import micrograd_rs as mg
+
+    names, count = namespace(mg, device, False), 0
+    for name, expression, *_ in CASES:
+        if re.search(only, name):
+            mg.realize(*flat(eval(expression, names)))
+            count += 1
+    if device == "cuda":
+        mg.cuda.synchronize()
+    print(f"{count} operations ran")
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--device", default="cpu")
@@ -189,7 +204,10 @@ def main():
     parser.add_argument("--page", default="", help="writes a page")
     parser.add_argument("--commit", default="", help="what was built, for the record")
     parser.add_argument("--title", default="All operations beside PyTorch")
+    parser.add_argument("--once", action="store_true", help="measures nothing: each of ours is run once")
     args = parser.parse_args()
+    if args.once:
+        return once(args.device, args.only)
     if args.read:
         lines = open(args.read).read().splitlines()  # noqa: SIM115
         text = page([json.loads(line) for line in lines if line.startswith("{")], args.title)
