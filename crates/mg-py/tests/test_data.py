@@ -443,3 +443,13 @@ def test_collating_types_of_ones_own():
     finally:
         del default_collate_fn_map[Words]
     assert default_collate([True, False]).dtype == mg.bool and default_collate([1, 2]).dtype == mg.int64
+
+
+def test_fractions_among_integers_are_kept():
+    from micrograd_rs.utils.data import DataLoader, default_collate
+
+    assert default_collate([1, 2.5]).tolist() == [1.0, 2.5] and default_collate([2.5, 1]).tolist() == [2.5, 1.0]
+    assert default_collate([{"a": 1}, {"a": 2.5}])["a"].tolist() == [1.0, 2.5]
+    assert default_collate([1, 2]).dtype == mg.int64 and default_collate([True, False]).dtype == mg.bool
+    labels = [0, 0.5, 1, 0.25, 1.0, 0.75]
+    assert [v for batch in DataLoader(labels, batch_size=3) for v in batch.tolist()] == labels

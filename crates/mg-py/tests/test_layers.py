@@ -354,3 +354,15 @@ def test_a_parameter_without_a_shape_is_given_one():
     buffer = nn.UninitializedBuffer()
     buffer.materialize((2,), dtype=mg.float64)
     assert buffer.shape == (2,) and buffer.dtype == mg.float64
+
+
+def test_a_promise_that_no_mask_keeps():
+    model, x = mg.nn.Transformer(8, 2, 1, 1, 16, batch_first=True).eval(), mg.randn(2, 3, 8)
+    with pytest.raises(RuntimeError, match="tgt_mask is causal: it takes a tgt_mask"):
+        model(x, x, tgt_is_causal=True)
+    with pytest.raises(RuntimeError, match="mask is causal: it takes a mask"):
+        model.encoder(x, is_causal=True)
+    with pytest.raises(RuntimeError):
+        model(x, x, memory_is_causal=True)
+    mask = mg.nn.Transformer.generate_square_subsequent_mask(3)
+    assert model(x, x, tgt_mask=mask, tgt_is_causal=True).equal(model(x, x, tgt_mask=mask))

@@ -592,7 +592,7 @@ def save_safetensors(tensors: _Mapping[str, Tensor], path: str | _os.PathLike[st
 
     >>> import os, tempfile
     >>> path = os.path.join(tempfile.mkdtemp(), "a.safetensors")
-    >>> save_safetensors({"a": tensor([1.0, 2.0])}, path, {"by": "me"})
+    >>> mg.save_safetensors({"a": mg.tensor([1.0, 2.0])}, path, {"by": "me"})
     >>> load_safetensors(path)["a"].tolist()
     [1.0, 2.0]
     """
@@ -605,8 +605,8 @@ def explain(*tensors: Tensor | _Sequence[Tensor]) -> Explanation:
     """The launches that computing some tensors, or a list of them, would take: `print` shows a table, `launches` is a list of dictionaries, `svg()` a
     picture. Where values are known there are none. Nothing is computed.
 
-    >>> x = ones(3)
-    >>> len(explain(x * 2 + 1))
+    >>> x = mg.ones(3)
+    >>> len(mg.explain(x * 2 + 1))
     1
     """
     from ._names import no_tensor

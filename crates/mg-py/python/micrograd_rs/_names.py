@@ -23,7 +23,7 @@ def unknown(what: str, name: str, known: Iterable[str]) -> str:
     public = [k for k in known if not k.startswith("_")]
     folded = {k.lower().replace("_", ""): k for k in public}
     same = folded.get(name.lower().replace("_", ""))
-    near = [same] if same else get_close_matches(name, public, n=1, cutoff=0.6)
+    near = [same] if same else get_close_matches(name, public, n=1, cutoff=0.78)
     hint = f"; did you mean '{near[0]}'?" if near else ""
     return f"{what} has no attribute '{name}'{hint}"
 
@@ -196,6 +196,16 @@ def absent(name: str) -> str | None:
     return next((why for end, why in _ENDS if name.endswith(end)), None)
 
 
+def elsewhere(name: str) -> str | None:
+    """Where a name is that somebody looks for at the package's top."""
+    from importlib import import_module
+
+    for module in ("nn", "nn.functional", "optim", "optim.lr_scheduler", "utils.data", "data", "linalg"):
+        if not name.startswith("_") and name in dir(import_module(f"{__package__}.{module}")):
+            return f"it is {module}.{name}"
+    return None
+
+
 class Lazy:
     """A module's `__getattr__`: imports its submodules when they are asked for, and what it has of them."""
 
@@ -235,7 +245,7 @@ class Lazy:
             raise AttributeError(f"module '{self.module}' has no attribute '{name}'")
         why = _ELSEWHERE.get(self.module.removeprefix(str(__package__)).removeprefix("."), {}).get(name)
         if why is None and self.module == __package__:
-            why = absent(name)
+            why = absent(name) or elsewhere(name)
         if why is not None:
             raise AttributeError(f"module '{self.module}' has no attribute '{name}': {why}", name=name)
         # `annotations` is what `from __future__` has left there.

@@ -31,7 +31,7 @@ def _draw(bound: float, *tensors: Tensor | None) -> None:
 
 
 class Linear(Module):
-    """`x Wᵀ + b` on the last axis: of `[…, in_features]` a tensor `[…, out_features]`, of the parameters' dtype. Weight and bias are drawn
+    """`x Wᵀ + b` on the last axis: of `[…, in_features]` a tensor `[…, out_features]`, of the dtype that input and parameters promote to. Weight and bias are drawn
     uniformly from ±1/√`in_features`; without `bias` there is none.
 
     >>> import micrograd_rs as mg
@@ -39,7 +39,7 @@ class Linear(Module):
     >>> layer(mg.ones(4, 3)).shape, layer.weight.shape, layer.bias.shape
     ((4, 2), (2, 3), (2,))
 
-    ValueError where the last axis is not of `in_features`, TypeError for another dtype than that of the parameters.
+    ValueError where the last axis is not of `in_features`.
 
     Arguments:
         in_features: how many features an input has

@@ -302,7 +302,8 @@ class Module:
             # It is there, and what it looked for was not: its own error says what.
             return cast("Any", found.__get__(self, type(self)))
         known = [*dir(type(self)), *vars(self)]
-        raise AttributeError(unknown(f"'{type(self).__name__}'", name, known))
+        # With its name and without its object, or Python would suggest a name once more.
+        raise AttributeError(unknown(f"'{type(self).__name__}'", name, known), name=name)
 
     def register_parameter(self, name: str, param: Tensor | None) -> None:
         """Makes a parameter known under this name; None keeps the name for one.

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import ClassVar
 
 from .. import functional as F
-from .._micrograd_rs import Device, Tensor, dtype, full
+from .._micrograd_rs import ArgumentError, Device, Tensor, dtype, full
 from .._names import kind_of
 from .activations import Dropout
 from .multihead import MultiheadAttention
@@ -237,6 +237,13 @@ class TransformerDecoderLayer(_Layer):
         return result
 
 
+def _promised(name: str, promise: bool | None, mask: Tensor | None) -> bool:
+    """Whether a mask is promised to be causal, which nothing is that is not there."""
+    if promise and mask is None:
+        raise ArgumentError(f"is_causal says that {name} is causal: it takes a {name}, as Transformer.generate_square_subsequent_mask makes one")
+    return bool(promise)
+
+
 class TransformerEncoder(Module):
     """Several encoder layers one after another, copies of one, and a normalisation at the end if one is given.
 
@@ -289,7 +296,7 @@ class TransformerEncoder(Module):
         (2, 3, 8)
         """
         mask, padding = _float_mask(mask, src), _float_mask(src_key_padding_mask, src)
-        causal = bool(is_causal) and mask is not None
+        causal = _promised("mask", is_causal, mask)
         for layer in self.layers:
             src = layer(src, src_mask=mask, is_causal=causal, src_key_padding_mask=padding)
         return src if self.norm is None else self.norm(src)
@@ -344,7 +351,7 @@ class TransformerDecoder(Module):
         >>> mg.nn.TransformerDecoder(layer, num_layers=2)(mg.randn(6, 4, 8), mg.randn(10, 4, 8), tgt_mask=mask).shape
         (6, 4, 8)
         """
-        causal = bool(tgt_is_causal) and tgt_mask is not None
+        causal = _promised("tgt_mask", tgt_is_causal, tgt_mask)
         for layer in self.layers:
             tgt = layer(
                 tgt,
@@ -440,12 +447,13 @@ class Transformer(Module):
     ) -> Tensor:
         """As many vectors as `tgt` has: `[steps, batch, d_model]`, or `[batch, steps, d_model]` with `batch_first`, or `[steps, d_model]`.
 
-        A mask of truth values leaves out what is True; one of floats is added to the scores, so that −∞ leaves out. None hides anything: that
-        `tgt` sees only what was before, `tgt_mask` has to say.
+        A mask of truth values leaves out what is True; one of floats is added to the scores, so that −∞ leaves out. Where a mask is not given,
+        nothing is hidden, not even what comes later: for that, pass a causal `tgt_mask`. ValueError for a promise that a mask is causal where
+        there is none.
 
         Arguments:
             src: what is given, `[given, batch, d_model]`
-            tgt: what follows so far
+            tgt: what follows so far, `[steps, batch, d_model]`
             src_mask: which of `src` each one does not see, `[given, given]`, or `[batch · nhead, given, given]`
             tgt_mask: which of `tgt` each one does not see, `[steps, steps]`, or `[batch · nhead, steps, steps]`
             memory_mask: which of what is given each of `tgt` does not see, `[steps, given]`, or `[batch · nhead, steps, given]`

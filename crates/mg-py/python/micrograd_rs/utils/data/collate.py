@@ -6,7 +6,7 @@ import copy
 from collections.abc import Callable, Mapping, MutableMapping, MutableSequence, Sequence
 from typing import Any, cast
 
-from ..._micrograd_rs import ArgumentError, Tensor, _batch, as_tensor, float64, int64, tensor
+from ..._micrograd_rs import ArgumentError, Tensor, _batch, as_tensor, float64, tensor
 from ..._names import Lazy as _Lazy
 from ..._names import kind_of
 from ..._ops import stack
@@ -82,8 +82,8 @@ def collate_float_fn(batch: Sequence[Any], *, collate_fn_map: Any = None) -> Ten
 
 
 def collate_int_fn(batch: Sequence[Any], *, collate_fn_map: Any = None) -> Tensor:
-    """Integers as an int64 tensor, or truth values as a bool one."""
-    return tensor(list(batch)) if isinstance(batch[0], bool) else tensor(list(batch), dtype=int64)
+    """Integers as an int64 tensor, truth values as a bool one; where fractions are among them, all are floats."""
+    return tensor(list(batch))
 
 
 def collate_str_fn(batch: Sequence[Any], *, collate_fn_map: Any = None) -> Sequence[Any]:
