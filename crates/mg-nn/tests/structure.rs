@@ -336,7 +336,9 @@ fn a_checkpoint_keeps_where_random_numbers_were() {
     Checkpointer::new(&path, 1).unwrap().load().unwrap();
     assert_eq!(drawn(), next);
     // A file that does not say where they were is none of a run that goes on.
-    State { metadata: [("step".to_string(), "1".to_string())].into(), ..State::default() }.save(&path).unwrap();
+    State { metadata: [("step".to_string(), "1".to_string())].into(), ..State::default() }
+        .save(&path)
+        .unwrap();
     let mistake = Checkpointer::new(&path, 1).unwrap().load().err().unwrap().to_string();
     assert!(mistake.contains("where its random numbers were"), "{mistake}");
     std::fs::remove_file(&path).unwrap();
