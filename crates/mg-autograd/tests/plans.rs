@@ -125,3 +125,20 @@ fn gradients_of_parts_are_laid_side_by_side() {
     let wanted: Vec<f64> = (0..steps).flat_map(|t| [1.0 + t as f64; 3]).collect();
     assert_eq!(values(&gradient), wanted);
 }
+
+/// More than waits at once, again and again: what is computed in between is cut at the same places, and planned once.
+#[test]
+fn steps_that_are_cut_are_cut_where_they_were() {
+    let _alone = ALONE.lock().unwrap_or_else(|e| e.into_inner());
+    let ones = f32s(&[3], &[1.0; 3]);
+    let mut held: Vec<Tensor> = (0..1500).map(|_| ones.copy()).collect();
+    let mut step = || {
+        for t in &mut held {
+            *t = (0..14).fold(t.clone(), |t, _| (t * 0.5f32).sin());
+        }
+        Tensor::realize_all(&held).unwrap();
+        mg_graph::plan_stats().made
+    };
+    let made: Vec<u64> = (0..6).map(|_| step()).collect();
+    assert_eq!(made[3], made[5], "{made:?}");
+}

@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
 
 /// Pending work that is computed by itself when this many nodes wait: more than a step of a network of fifty layers makes. A step that is
-/// cut in two is cut elsewhere the next time, and does work of one program in two.
+/// cut in two does work of one program in two.
 const MAX_PENDING: usize = 1 << 14;
 /// What a person holds is computed by itself once so many others were computed since it was made: it keeps what it is to be computed of, old
 /// values of weights among that, and is looked at each time.
@@ -141,19 +141,25 @@ pub(crate) fn register(node: &Node) {
     }
     let mut entries = registry();
     entries.push(Arc::downgrade(&node.0));
-    if entries.len() < MAX_PENDING.max(2 * WAITING.load(Ordering::Relaxed)) {
+    let most = MAX_PENDING.max(2 * WAITING.load(Ordering::Relaxed));
+    if entries.len() < most {
         return;
     }
     let waiting = tidy(entries);
     // Runs that are recorded agree only where they are computed at the same places; what waits is computed at their end.
     if crate::replay::is_recording() {
+        WAITING.store(waiting.len(), Ordering::Relaxed);
+        return;
+    }
+    // As many have to wait, and not to have waited: so a step that is cut is cut where the step before it was, whose plans are known.
+    if waiting.len() < most {
         return;
     }
     let oldest: Vec<Node> = waiting.into_iter().filter(|n| n.is_held() || n.is_optional()).collect();
     // A failure is kept by the nodes it concerns.
     let _ = realize_quietly(&oldest.iter().collect::<Vec<_>>());
     // Only what waits still makes the next time come later.
-    drop(tidy(registry()));
+    WAITING.store(tidy(registry()).len(), Ordering::Relaxed);
 }
 
 /// Forgets the entries of nodes that do not wait any more, and answers with those that do. What nobody else holds is let go behind the lock, as that
@@ -161,7 +167,6 @@ pub(crate) fn register(node: &Node) {
 fn tidy(mut entries: MutexGuard<'_, Vec<Weak<Inner>>>) -> Vec<Node> {
     let known: Vec<Node> = entries.iter().filter_map(Weak::upgrade).map(Node).collect();
     *entries = known.iter().filter(|node| node.is_pending()).map(|node| Arc::downgrade(&node.0)).collect();
-    WAITING.store(entries.len(), Ordering::Relaxed);
     drop(entries);
     known.into_iter().filter(Node::is_pending).collect()
 }

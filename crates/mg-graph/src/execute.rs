@@ -29,6 +29,13 @@ pub(crate) struct Room {
     results: Vec<Option<Buffer>>,
 }
 
+impl Room {
+    /// Arenas alone: memory for results is asked for when the plan begins.
+    pub(crate) fn of(arenas: &[Buffer]) -> Room {
+        Room { arenas: arenas.iter().cloned().collect(), results: vec![] }
+    }
+}
+
 /// By slot: what is memory of its own, and no part of an arena or of what another value had.
 type Buffers = SmallVec<[Option<Buffer>; 8]>;
 
@@ -271,7 +278,7 @@ impl Plan {
         };
         let asked = |(at, slot)| own(slot).map_err(|error| self.told_of_slot(at, error, |_| None));
         let results = self.slots.iter().enumerate().map(asked).collect::<Result<_>>()?;
-        Ok(Room { arenas: arenas.iter().cloned().collect(), results })
+        Ok(Room { results, ..Room::of(arenas) })
     }
 
     /// As [`Plan::execute`], in memory of some manner.

@@ -18,10 +18,10 @@ use mg_device::{Buffer, DType, Device, Error, ErrorKind, Result};
 use mg_kernels::{Law, cell_bits};
 use smallvec::SmallVec;
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::panic::Location;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 
 /// One realisation of a run. Nodes are remembered, not held: holding them would change what later plans may overwrite.
 pub(crate) struct Realised {
@@ -88,6 +88,8 @@ pub struct Trace {
     undone: Vec<HostWork>,
     assumed: Vec<Assumption>,
     exclusives: SmallVec<[Arc<Exclusive>; 2]>,
+    /// Results by the sequence of their nodes, once the run is over.
+    computed: OnceLock<Positions>,
 }
 
 /// What the host does at each replay.
@@ -125,6 +127,7 @@ pub fn record<R>(may_read: bool, f: impl FnOnce() -> R) -> Result<(R, Trace)> {
         undone: vec![],
         assumed: vec![],
         exclusives: SmallVec::new(),
+        computed: OnceLock::new(),
     }));
     struct Stop;
     impl Drop for Stop {
@@ -287,9 +290,21 @@ struct ReplayStep {
     /// Operands whose memory the plan takes over while something may still be refused: copies of them are taken over, so that a
     /// replay that fails has changed nothing.
     spared: Vec<usize>,
+    /// What no step reads after this one, and nobody wants in the end.
+    done_with: Vec<Computed>,
 }
 
 impl ReplayStep {
+    /// What it reads of what steps before it have computed.
+    fn computed(&self) -> impl Iterator<Item = Computed> {
+        self.read.iter().filter_map(|(_, from)| match from {
+            From::Computed(step, result) => Some(Computed::new(*step, *result)),
+            From::Outside(_) | From::Constant(_) | From::Scalar(_) | From::Live(..) | From::Random(..) => {
+                None
+            }
+        })
+    }
+
     /// Which value from outside a node of the plan's graph has.
     fn outside(&self, node: usize) -> Option<usize> {
         match self.read.get(*self.index.get(node)? as usize)?.1 {
@@ -365,8 +380,10 @@ struct Replaying<'a> {
     replaced: &'a [Replaced<'a>],
     /// The same, by the address of what is there now.
     by_address: Vec<usize>,
-    /// Memory for what the steps compute; one after the other they take their parts.
-    rooms: std::vec::IntoIter<Room>,
+    /// Memory for temporary values of any step.
+    arenas: Vec<Buffer>,
+    /// Memory for what the steps compute from one on that overwrites something from outside; one after the other they take their parts.
+    rooms: Option<std::vec::IntoIter<Room>>,
     places: MemoryPlaces,
 }
 
@@ -379,7 +396,7 @@ pub struct Replaced<'a> {
 }
 
 /// A value that a replay computes: a result of one of its steps.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Computed {
     step: usize,
     result: usize,
@@ -414,11 +431,8 @@ impl Trace {
 
     /// What this run computed, for a node that it left behind; `None` where the node is older.
     pub fn computed(&self, node: &Node) -> Option<Computed> {
-        // The last one: the node of a value that was asked for twice is a result once.
-        self.steps.iter().enumerate().find_map(|(step, s)| {
-            let result = s.results.iter().position(|seen| seen.sequence == node.sequence())?;
-            Some(Computed { step, result })
-        })
+        let &(step, result) = self.by_sequence().get(&node.sequence())?;
+        Some(Computed { step, result })
     }
 
     /// Whether the host may read values within the step.
@@ -440,12 +454,15 @@ impl Trace {
     }
 
     /// Results, by the sequence of their nodes.
-    pub(crate) fn by_sequence(&self) -> HashMap<u64, (usize, usize)> {
-        let all = self.steps.iter().enumerate();
-        all.flat_map(|(s, step)| {
-            step.results.iter().enumerate().map(move |(r, seen)| (seen.sequence, (s, r)))
+    pub(crate) fn by_sequence(&self) -> &Positions {
+        self.computed.get_or_init(|| {
+            let all = self.steps.iter().enumerate();
+            let of = |(s, step): (usize, &Realised)| {
+                let each = step.results.iter().enumerate();
+                each.map(|(r, seen)| (seen.sequence, (s, r))).collect::<Vec<_>>()
+            };
+            all.flat_map(of).collect()
         })
-        .collect()
     }
 }
 
@@ -514,7 +531,7 @@ impl Replay {
             let text = format!("{} plans the first time, {} the second", before.steps.len(), now.steps.len());
             return Err(error(text));
         }
-        let made = [&before.by_sequence(), &now.by_sequence()];
+        let made = [before.by_sequence(), now.by_sequence()];
         let mut steps = vec![];
         for (a, b) in before.steps.iter().zip(&now.steps) {
             if a.plan.key != b.plan.key {
@@ -531,7 +548,8 @@ impl Replay {
             for (at, (position, _)) in read.iter().enumerate() {
                 index[*position] = at as u32;
             }
-            steps.push(ReplayStep { plan: b.plan.clone(), read, index, origins: b.origins.clone(), spared });
+            let (plan, origins) = (b.plan.clone(), b.origins.clone());
+            steps.push(ReplayStep { plan, read, index, origins, spared, done_with: vec![] });
         }
         spare(&mut steps);
         let mut launches = steps.iter().flat_map(|s: &ReplayStep| &s.plan.launches);
@@ -574,7 +592,7 @@ impl Replay {
         live: Vec<u64>,
     ) -> Result<Made> {
         let refusal = Refusal::new(!replaced.is_empty(), true);
-        let rooms = self.rooms()?.into_iter();
+        let arenas = self.arenas()?;
         let places = MemoryPlaces::default();
         // Asked for by address, where a check may refuse something.
         let mut by_address: Vec<usize> = vec![];
@@ -590,7 +608,8 @@ impl Replay {
             refusal,
             replaced,
             by_address,
-            rooms,
+            arenas,
+            rooms: None,
             places,
         };
         match self.gpu {
@@ -701,19 +720,31 @@ impl Replay {
                 bound.read.push(Read::Value(value.ok_or_else(lost)?));
             }
             let is_guarded = step.plan.guarded.is_some() || run.refusal.is_gathered();
+            let mut takes_over = false;
             for (slot, donor) in step.plan.slots.iter().enumerate().filter_map(|(i, s)| Some((i, s.donor?))) {
                 // The plan overwrites this operand, since the recording found nobody who wanted it.
                 let spared = step.spared.contains(&slot)
                     || is_guarded && bound.value(donor).is_some_and(|v| run.is_foreign(v, at, step, slot));
                 let outside = step.outside(donor);
-                let wanted = |v: &&mut Value| spared || is_wanted(&v.buffer, outside, run.outside, &made);
-                if let Some(value) = bound.value_mut(donor).filter(wanted) {
-                    value.buffer = copied(&value.buffer)?;
+                let Some(value) = bound.value_mut(donor) else { continue };
+                match spared || is_wanted(&value.buffer, outside, run.outside, &made) {
+                    true => value.buffer = copied(&value.buffer)?,
+                    false => {
+                        let is_it = |o: &Outside| o.value.buffer.ptr_eq(&value.buffer);
+                        takes_over |= outside.is_some() || run.outside.iter().any(is_it);
+                    }
                 }
             }
+            if takes_over && run.rooms.is_none() {
+                run.rooms = Some(self.rooms(at, &run.arenas)?.into_iter());
+            }
+            let room = match &mut run.rooms {
+                Some(rooms) => rooms.next(),
+                None => self.is_in_rooms().then(|| Room::of(&run.arenas)),
+            };
             let mut results = Vec::with_capacity(step.plan.results.len());
             let whole = if run.begun { Whole::ToTheEnd } else { Whole::OrNothing };
-            let (room, refusal, places) = (run.rooms.next(), &mut run.refusal, &mut run.places);
+            let (refusal, places) = (&mut run.refusal, &mut run.places);
             let manner = Manner { room, whole, foreign: &[], refusal, places };
             let execute = || step.plan.execute_in(manner, &bound, |_, value| results.push(value));
             if self.gpu.is_some() {
@@ -723,6 +754,9 @@ impl Replay {
             }
             run.begun |= step.plan.overwrites_from < step.plan.launches.len();
             made.push(results.into_iter().map(|value| value.map(Some)).collect::<Result<_>>()?);
+            for done in &step.done_with {
+                made[done.step][done.result] = None;
+            }
         }
         let made = Made(made);
         if run.refusal.is_gathered() {
@@ -740,10 +774,14 @@ impl Replay {
         Ok(made)
     }
 
-    /// Memory for all steps, asked for before the first begins: a later one that finds none would come too late. Launches that
-    /// are collected are started when all of them are known.
-    fn rooms(&self) -> Result<Vec<Room>> {
-        if self.gpu.is_some() || self.steps.len() < 2 {
+    /// Whether memory is asked for by the replay, and not by each plan. Launches that are collected are started when all of them are known.
+    fn is_in_rooms(&self) -> bool {
+        self.gpu.is_none() && self.steps.len() > 1
+    }
+
+    /// Memory for the temporary values of all steps, asked for before the first begins.
+    fn arenas(&self) -> Result<Vec<Buffer>> {
+        if !self.is_in_rooms() {
             return Ok(vec![]);
         }
         // Temporary values of one plan are gone when the next begins.
@@ -761,8 +799,29 @@ impl Replay {
             Buffer::uninit(device, DType::U8, bytes)
                 .map_err(|error| plan.told_of_arena(device, error, |_| None))
         });
-        let arenas = arenas.collect::<Result<Vec<_>>>()?;
-        self.steps.iter().map(|step| step.plan.room(&arenas)).collect()
+        arenas.collect()
+    }
+
+    /// Memory for a step and all after it, asked for before the first of them that overwrites something from outside: a later one that finds none
+    /// would come too late. What is computed before that is there as long as it is read.
+    fn rooms(&self, first: usize, arenas: &[Buffer]) -> Result<Vec<Room>> {
+        match self.is_in_rooms() {
+            true => self.steps[first..].iter().map(|step| step.plan.room(arenas)).collect(),
+            false => Ok(vec![]),
+        }
+    }
+
+    /// Says that nobody asks for other results than these once the steps have run: the memory of all others is let go where they were read last, as
+    /// when the step was recorded. (Launches that are collected hold theirs.)
+    pub fn keep_only(&mut self, wanted: impl IntoIterator<Item = Computed>) {
+        if self.gpu.is_some() {
+            return;
+        }
+        let mut met: HashSet<Computed> = wanted.into_iter().collect();
+        for (at, step) in self.steps.iter_mut().enumerate().rev() {
+            let own = (0..step.plan.results.len()).map(|result| Computed::new(at, result));
+            step.done_with = step.computed().chain(own).filter(|computed| met.insert(*computed)).collect();
+        }
     }
 
     /// The number of launches of a run.

@@ -82,6 +82,14 @@ fn refused(why: &str) -> Error {
 }
 
 impl Template {
+    /// What it has of what the step's plans compute.
+    pub fn computed(&self) -> impl Iterator<Item = Computed> {
+        self.parts.iter().filter_map(|part| match part.value {
+            TemplateValue::Computed(computed) => Some(computed),
+            TemplateValue::Pending | TemplateValue::Constant(_) => None,
+        })
+    }
+
     /// Of the graph that a step has left below these nodes, whose values are known. `outside` has the numbers of the nodes that
     /// were there before the step, by their sequence; `generator` is where random numbers began.
     ///

@@ -82,7 +82,8 @@ pub fn _safetensors_bytes<'py>(
     crate::export::to_bytes(py, &bytes)
 }
 
-/// The named tensors of a safetensors file; with `metadata`, and its text.
+/// The named tensors of a safetensors file, copied to memory; with `metadata`, and its text. `mg.load(path, mmap=True)` and
+/// `mg.safetensors.safe_open` map the file, and read elements where somebody looks at them.
 ///
 /// Arguments:
 ///     path: the file
@@ -214,6 +215,14 @@ pub fn _save_sharded(
 
 fn idx(idx: Idx) -> Result<Tensor> {
     Tensor::from_buffer(idx.data, idx.shape)
+}
+
+/// The array of an IDX file.
+#[pyfunction]
+pub fn _read_idx(py: Python<'_>, path: PathBuf) -> PyResult<PyTensor> {
+    std::fs::metadata(&path).map_err(at(&path))?;
+    let found = compute(py, || idx(mg_nn::data::idx::read(&path)?))?;
+    Ok(PyTensor::from(found))
 }
 
 /// The training images and labels and the test images and labels of MNIST's four files in a folder, as u8.

@@ -91,8 +91,8 @@ mod _micrograd_rs {
     };
     #[pymodule_export]
     use crate::files::{
-        _batches, _drawn_digits, _from_safetensors_bytes, _mnist, _safetensors_bytes, _save_sharded,
-        PyMapped, PyPages, PySharded, load_safetensors, save_safetensors,
+        _batches, _drawn_digits, _from_safetensors_bytes, _mnist, _read_idx, _safetensors_bytes,
+        _save_sharded, PyMapped, PyPages, PySharded, load_safetensors, save_safetensors,
     };
     #[pymodule_export]
     use crate::format::{PyLayout, PyMemoryFormat};

@@ -168,3 +168,20 @@ def test_images_are_read_without_the_interpreters_lock(tmp_path):
         ticks += 1
     thread.join()
     assert ticks > 5
+
+
+def test_idx_files_are_arrays(tmp_path):
+    import gzip
+
+    path = tmp_path / "a.idx"
+    for code, letter, dtype in ((8, "B", mg.uint8), (9, "b", mg.int8), (11, "h", mg.int16), (12, "i", mg.int32), (13, "f", mg.float32), (14, "d", mg.float64)):
+        data = bytes([0, 0, code, 2]) + struct.pack(">II6" + letter, 2, 3, *range(6))
+        for written in (data, gzip.compress(data)):
+            path.write_bytes(written)
+            x = mg.utils.data.read_idx(path)
+            assert x.dtype == dtype and x.tolist() == [[0, 1, 2], [3, 4, 5]]
+    path.write_bytes(data[:-1])
+    with pytest.raises(ValueError, match="a.idx"):
+        mg.data.read_idx(path)
+    with pytest.raises(FileNotFoundError):
+        mg.utils.data.read_idx(tmp_path / "none")

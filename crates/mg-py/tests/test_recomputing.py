@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import math
+import os
+import subprocess
+import sys
 
 import micrograd_rs as mg
 import pytest
@@ -283,3 +286,47 @@ def test_what_a_checkpoint_puts_aside_has_its_gradients():
         out = checkpointed(f, a * 1)
         (out.sum() + aside[name].sum()).backward()
         assert a.grad.tolist() == pytest.approx([w + 2 * math.exp(2 * x) for w, x in zip(wanted, (1.0, 2.0), strict=True)])
+
+
+PEAK = """
+import sys
+import micrograd_rs as mg
+from micrograd_rs.utils.checkpoint import checkpoint
+
+depth, is_replayed = int(sys.argv[1]), sys.argv[2] == "True"
+block = lambda: mg.nn.Sequential(mg.nn.Linear(64, 2048), mg.nn.GELU(), mg.nn.Linear(2048, 64))
+blocks = [block() for _ in range(depth)]
+
+def step(x):
+    for one in blocks:
+        x = checkpoint(one, x)
+    for one in blocks:
+        one.zero_grad()
+    x.sum().backward()
+    return sum(p.grad.sum() for one in blocks for p in one.parameters())
+
+call = mg.jit(step) if is_replayed else step
+x = mg.randn(1024, 64)
+for i in range(6):
+    # The peak is that of the last call: a replay, where there are any.
+    with open("/proc/self/clear_refs", "w") as file:
+        file.write("5")
+    call(x.detach().requires_grad_()).item()
+assert not is_replayed or call.is_replaying, call.reason
+with open("/proc/self/status") as file:
+    print(next(int(line.split()[1]) for line in file if line.startswith("VmHWM")))
+"""
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/clear_refs"), reason="asks Linux for the peak of memory")
+def test_a_replay_keeps_no_more_than_was_kept_when_it_was_recorded():
+    def peak(depth, is_replayed):
+        done = subprocess.run(
+            [sys.executable, "-c", PEAK, str(depth), str(is_replayed)], capture_output=True, text=True, timeout=240
+        )
+        assert done.returncode == 0, done.stderr
+        return int(done.stdout) / 1024
+
+    # What a block keeps, of the 8 MB of each value within it and the 2 MB of its parameters and their gradients.
+    grown = {replayed: (peak(14, replayed) - peak(4, replayed)) / 10 for replayed in (False, True)}
+    assert grown[True] < grown[False] + 6, grown

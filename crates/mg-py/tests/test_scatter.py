@@ -75,3 +75,23 @@ def test_the_last_write_along_an_axis_stays():
             base = mg.zeros((outer, places, inner))
             got = mg.index_copy(base, 1, mg.tensor(index), mg.tensor(values))
             np.testing.assert_array_equal(got.numpy(), want)
+
+
+def test_what_nothing_is_written_of_has_a_gradient_of_zeros():
+    none, base = mg.zeros(0, 2, requires_grad=True), mg.ones(3, 2, requires_grad=True)
+    at = mg.zeros(0, dtype=mg.int64)
+    places = mg.zeros(0, 2, dtype=mg.int64)
+    for made in (
+        base.index_add(0, at, none),
+        base.index_copy(0, at, none),
+        base.scatter(0, places, none),
+        base.scatter_add(0, places, none),
+        base.scatter_reduce(0, places, none, "amax"),
+        base.scatter_reduce(0, places, none, "sum", include_self=False),
+    ):
+        assert made.tolist() == base.tolist()
+        by_base, by_none = mg.autograd.grad(made.sum(), (base, none))
+        assert by_base.tolist() == [[1.0, 1.0]] * 3 and by_none.shape == (0, 2)
+    x = mg.zeros(0, 2, 3, 3, requires_grad=True)
+    y = mg.nn.functional.max_unpool2d(x, mg.zeros(0, 2, 3, 3, dtype=mg.int64), 2)
+    assert y.shape == (0, 2, 6, 6) and mg.autograd.grad(y.sum(), x)[0].shape == x.shape

@@ -254,7 +254,15 @@ impl Known {
     fn add(&mut self, walk: Walk) {
         let before = self.last.take();
         let replay = match &before {
-            Some(before) if before.agrees(&walk) => Replay::new(before.recorded(), walk.recorded()).ok(),
+            Some(before) if before.agrees(&walk) => {
+                let mut replay = Replay::new(before.recorded(), walk.recorded()).ok();
+                let wanted = walk.shares.iter().filter_map(|(_, share)| match share {
+                    Share::Computed(computed) => Some(*computed),
+                    Share::Literal(_) | Share::Input(_) => None,
+                });
+                replay.iter_mut().for_each(|replay| replay.keep_only(wanted.clone()));
+                replay
+            }
             Some(_) | None => None,
         };
         match replay {

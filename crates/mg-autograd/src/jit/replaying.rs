@@ -47,7 +47,8 @@ impl Replaying {
         fn recorded(run: &Run) -> Recorded<'_> {
             Recorded { trace: &run.trace, outside: &run.outside, generator: run.generator }
         }
-        let replay = Replay::new(recorded(before), recorded(now))?;
+        let mut replay = Replay::new(recorded(before), recorded(now))?;
+        replay.keep_only(now.left());
         let tied = before.arguments.iter().zip(&now.arguments);
         let tied = tied.map(|(a, b)| (a.ptr_eq(b) && b.strong_count() > 0).then(|| b.clone())).collect();
         Ok((replay, tied))

@@ -170,7 +170,11 @@ impl Reading<'_> {
 
     #[track_caller]
     fn grads(&self) -> Result<Vec<(Spot, Option<bool>, GradAfter)>> {
-        let mut met: Vec<MemoryId> = vec![];
+        let mut met: HashSet<MemoryId> = self.ids.iter().copied().collect();
+        let mut spots: HashMap<MemoryId, SmallVec<[&Spot; 1]>> = HashMap::new();
+        for (spot, kept) in self.spots().filter_map(|spot| Some((spot, spot.find(self.arguments)?))) {
+            spots.entry(kept.memory_id()).or_default().push(spot);
+        }
         let mut grads = vec![];
         for grad in &self.record.grads {
             if self.is_anothers(grad) {
@@ -184,13 +188,10 @@ impl Reading<'_> {
                     let id = now.memory_id();
                     // What stood there before is found where this one stands.
                     let is_here = |spot: &Spot| matches!(spot, Spot::Place(Place::Grad(of)) if of.ptr_eq(&Arc::downgrade(&grad.leaf.0)));
-                    let is_its = |spot: &Spot| {
-                        !is_here(spot) && spot.find(self.arguments).is_some_and(|kept| kept.memory_id() == id)
-                    };
-                    if met.contains(&id) || self.ids.contains(&id) || self.spots().any(is_its) {
+                    let mut its = spots.get(&id).into_iter().flatten();
+                    if !met.insert(id) || its.any(|spot| !is_here(spot)) {
                         return Err(refused("a gradient that it leaves is another tensor, too"));
                     }
-                    met.push(id);
                     GradAfter::New(self.after(&now.current())?)
                 }
                 (Some(_), _) => return Err(refused("it leaves a gradient that is a part of something else")),
@@ -380,6 +381,24 @@ impl Run {
             lain: record.lain.into_iter().filter(|(spot, _)| spot.find(arguments).is_some()).collect(),
             hooks: crate::hooks::changes(),
         })
+    }
+
+    /// What of that which its plans have computed is left when it is over.
+    pub(super) fn left(&self) -> impl Iterator<Item = Computed> {
+        let changed = self.changed.iter().map(|(_, after)| after);
+        let grads = self.grads.iter().filter_map(|(_, _, grad)| match grad {
+            GradAfter::New(after) => Some(after),
+            GradAfter::None | GradAfter::Same => None,
+        });
+        let made = self.made.iter().filter_map(|base| match base {
+            Base::Value(after, _) => Some(after),
+            Base::Node(_) => None,
+        });
+        let values = changed.chain(grads).chain(made).filter_map(|after| match after {
+            After::Computed(computed) => Some(*computed),
+            After::Slot(_) => None,
+        });
+        values.chain(self.template.iter().flat_map(Template::computed))
     }
 
     /// Whether two runs had to do with the same things.

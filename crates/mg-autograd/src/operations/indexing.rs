@@ -12,7 +12,7 @@ use crate::tensor::memory::untracked;
 use mg_device::{DType, Error, ErrorKind, Layout, Result, Shape};
 use mg_graph::{Node, cell_bits_of_int};
 use mg_kernels::library::{Extreme, Put};
-use mg_kernels::{Algebra, ReduceKind, Row, Rules};
+use mg_kernels::{Algebra, Row, Rules};
 use mg_macros::operations;
 
 fn wrong_shape<T>(text: String) -> Result<T> {
@@ -65,6 +65,18 @@ fn sum(a: &Node, b: &Node) -> Node {
     if a.dtype().is_bool() { Node::apply(Row::Or, &[a, b]) } else { a.add(b) }
 }
 
+/// None of a node's elements, in an empty shape: what has its history.
+fn none_of(node: &Node, shape: Shape) -> Result<Node> {
+    node.reshape(Shape::of(&[node.shape().numel()]))?.slice(0, 0, 1, 0)?.reshape(shape)
+}
+
+/// A copy of a node that has the history of values, too, of which none are written to it.
+fn unwritten(node: &Node, values: &Node) -> Result<Node> {
+    let line = Shape::of(&[node.shape().numel()]);
+    let none = Layout::contiguous(Shape::of(&[0]));
+    none_of(values, *none.shape())?.write_into(Some(&node.reshape(line)?), line, none)?.reshape(*node.shape())
+}
+
 /// Places of a tensor, one for each element of an index: the element's own position, but along an axis what the index says.
 struct Places {
     axis: usize,
@@ -108,13 +120,7 @@ impl Places {
     fn gather(&self, node: &Node) -> Result<Node> {
         let wanted = *self.index.shape();
         if wanted.numel() == 0 {
-            // The sum of no elements, which has their history.
-            let all = (0..self.shape.rank()).fold(0, |m, d| m | 1 << d);
-            return node
-                .slice(self.axis, 0, 1, 0)?
-                .reduce(ReduceKind::Sum, all, false)?
-                .cast(node.dtype())
-                .expand(wanted);
+            return none_of(node, wanted);
         }
         let mut part = node.clone();
         for axis in (0..wanted.rank()).filter(|&axis| axis != self.axis) {
@@ -127,7 +133,7 @@ impl Places {
     fn scatter(&self, values: &Node) -> Result<Node> {
         let dtype = values.dtype();
         if self.index.shape().numel() == 0 {
-            return values.lit(0.0).expand(self.shape);
+            return unwritten(&values.lit(0.0).expand(self.shape)?, values);
         }
         let counted = if dtype.is_bool() { values.cast(DType::I64) } else { values.clone() };
         let sums = counted.scatter_add(self.axis, &self.index, self.shape[self.axis])?.cast(dtype);
@@ -160,7 +166,7 @@ impl Places {
             return wrong_shape(format!("index of shape {wanted} for values of shape {has}"));
         }
         if wanted.numel() == 0 {
-            return src.lit(0.0).expand(wanted);
+            return none_of(src, wanted);
         }
         (0..wanted.rank()).try_fold(src.clone(), |part, axis| part.slice(axis, 0, 1, wanted[axis]))
     }
@@ -193,7 +199,7 @@ impl Places {
     fn replace(&self, node: &Node, values: &Node) -> Result<Node> {
         let (count, numel) = (self.index.shape().numel(), self.shape.numel());
         if count == 0 || numel == 0 {
-            return Ok(node.copy());
+            return unwritten(node, values);
         }
         let flat = self.flat()?;
         if let Some(new) = put_at(node, &flat, values, Put { n: numel, inner: 1 }, self.axis)? {
@@ -207,7 +213,7 @@ impl Places {
     /// `node` and values (of the index's shape) in their places, reduced; see `scatter_reduce`.
     fn reduce(&self, node: &Node, values: &Node, how: Reduce, include_self: bool) -> Result<Node> {
         if self.index.shape().numel() == 0 || self.shape.numel() == 0 {
-            return Ok(node.copy());
+            return unwritten(node, values);
         }
         match how {
             Reduce::Sum if include_self => Ok(sum(node, &self.scatter(values)?)),
@@ -647,7 +653,7 @@ impl Tensor {
         let places = Places::along(&node, dim, index, values.shape())?;
         let (axis, rank, n) = (places.axis, node.shape().rank(), node.shape()[places.axis]);
         if index.numel() == 0 || node.shape().numel() == 0 {
-            return Ok(self.copy());
+            return shaped(self, unwritten(&node, &values)?);
         }
         let line = line(index, axis, node.shape())?;
         if let Some(new) = put_at(&node, &line, &values, along(node.shape(), axis), axis)? {
@@ -798,7 +804,7 @@ impl Tensor {
         let mask = mask.expand(&signed(&shape))?.node();
         let count = shape.numel();
         if count == 0 {
-            return Ok(self.expand(&signed(&shape))?.copy());
+            return Ok(Tensor::from_node(unwritten(&self.expand(&signed(&shape))?.node(), &source.node())?));
         }
         // The element that each place takes, where it takes one: as many places are before it. One beyond the source is an index out
         // of range.

@@ -168,7 +168,7 @@ impl Rule for AdadeltaOptions {
     }
 
     fn initial(&self, _: usize, p: &Tensor) -> Result<Tensor> {
-        zeros_like(p)
+        Ok(zeros_like(p))
     }
 
     fn update(&self, step: &Step<'_>) -> Result<Tensor> {

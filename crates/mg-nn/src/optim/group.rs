@@ -118,10 +118,11 @@ impl<R: Rule> Group<R> {
         let mut group =
             Group { parameters, options, shared, live, initial_lr, era, changed, exclusive, slots, before };
         if R::IS_EAGER {
-            let options = group.options();
+            let (options, mut fresh) = (group.options(), vec![]);
             for (p, slot) in group.parameters.iter().zip(&mut group.slots) {
-                begin(&options, &group.options, p, slot, &mut vec![false; R::MEMORY.len()])?;
+                begin(&options, &group.options, p, slot, &mut vec![false; R::MEMORY.len()], &mut fresh)?;
             }
+            Tensor::realize_all(&fresh)?;
         }
         Ok(group)
     }
@@ -210,7 +211,9 @@ impl<R: Rule> Group<R> {
                     self.era = Arc::new(());
                 }
                 if R::IS_EAGER {
-                    begin(&options, &self.options, p, slot, &mut vec![false; R::MEMORY.len()])?;
+                    let (mut begun, mut fresh) = (vec![false; R::MEMORY.len()], vec![]);
+                    begin(&options, &self.options, p, slot, &mut begun, &mut fresh)?;
+                    Tensor::realize_all(&fresh)?;
                 }
                 continue;
             };
@@ -409,13 +412,14 @@ impl<R: Rule> Group<R> {
     }
 }
 
-/// Has memory for what is remembered of a parameter, and notes in `begun` what was not there before.
+/// Has something for all that is remembered of a parameter, and notes in `begun` and in `fresh` what was not there before.
 fn begin<R: Rule>(
     options: &R,
     shared: &Arc<Mutex<R>>,
     p: &Tensor,
     slot: &mut Option<Slot<R>>,
     begun: &mut [bool],
+    fresh: &mut Vec<Tensor>,
 ) -> Result<()> {
     let count = Count { steps: 0, kept: options.kept() };
     let slot = slot.get_or_insert_with(|| Slot {
@@ -427,7 +431,7 @@ fn begin<R: Rule>(
         match held {
             Some(held) => follow(held, p)?,
             None if options.remembers(i, p) => {
-                *held = Some(options.initial(i, p)?);
+                fresh.push(held.insert(options.initial(i, p)?).clone());
                 begun[i] = true;
             }
             None => {}
@@ -598,12 +602,14 @@ impl<R: Rule> ParamGroup for Group<R> {
 
     fn prepare(&mut self) -> Result<()> {
         let options = self.options();
+        // Together: what waits is looked at each time that something is computed.
+        let mut fresh = vec![];
         for ((p, slot), before) in self.parameters.iter().zip(&mut self.slots).zip(&mut self.before) {
             if p.grad().is_some() {
-                begin(&options, &self.options, p, slot, &mut before.begun)?;
+                begin(&options, &self.options, p, slot, &mut before.begun, &mut fresh)?;
             }
         }
-        Ok(())
+        Tensor::realize_all(&fresh)
     }
 
     fn record(&mut self, left_out: Option<&Tensor>, wanted: &mut Vec<Tensor>) -> Result<()> {

@@ -114,10 +114,10 @@ impl Rule for AdafactorOptions {
     }
 
     fn initial(&self, i: usize, p: &Tensor) -> Result<Tensor> {
-        match self.reduced(i, p) {
+        Ok(match self.reduced(i, p) {
             Some(axis) => zeros_like(&p.try_mean_dim(&[axis], true)?),
             None => zeros_like(p),
-        }
+        })
     }
 
     fn shape(&self, i: usize, p: &Tensor) -> Result<Shape> {

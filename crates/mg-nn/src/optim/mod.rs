@@ -573,19 +573,16 @@ fn load_slots<R: Rule>(
     Ok(slots)
 }
 
-/// Zeros like `p` in memory of their own, so that the first step reads them as every later one.
+/// Zeros like `p` that will have memory of their own, so that the first step reads them as every later one.
 #[track_caller]
-fn zeros_like(p: &Tensor) -> Result<Tensor> {
-    let zeros = p.zeros_like().copy();
-    zeros.realize()?;
-    Ok(zeros)
+fn zeros_like(p: &Tensor) -> Tensor {
+    p.zeros_like().copy()
 }
 
 /// As [`zeros_like`], of another value.
+#[track_caller]
 fn full_like(p: &Tensor, value: f64) -> Result<Tensor> {
-    let full = p.zeros_like().try_add(value)?.copy();
-    full.realize()?;
-    Ok(full)
+    Ok(p.zeros_like().try_add(value)?.copy())
 }
 
 /// A running mean whose smallest values are 0: what is below about 10⁻²⁹ in f32, which moves no parameter. Where

@@ -93,14 +93,14 @@ pub trait Rule: Options {
         true
     }
 
-    /// What is remembered before the first step.
+    /// What is remembered before the first step, in memory of its own once it is computed.
     ///
     /// # Errors
     ///
-    /// Too little memory.
+    /// None for parameters that the rule takes.
     fn initial(&self, i: usize, parameter: &Tensor) -> Result<Tensor> {
         let _ = i;
-        zeros_like(parameter)
+        Ok(zeros_like(parameter))
     }
 
     /// The shape of what is remembered.

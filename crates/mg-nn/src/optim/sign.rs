@@ -80,7 +80,7 @@ impl Rule for RpropOptions {
     }
 
     fn initial(&self, i: usize, p: &Tensor) -> Result<Tensor> {
-        if i == 0 { zeros_like(p) } else { full_like(p, self.lr) }
+        if i == 0 { Ok(zeros_like(p)) } else { full_like(p, self.lr) }
     }
 
     fn update(&self, step: &Step<'_>) -> Result<Tensor> {

@@ -565,8 +565,8 @@ def load(
     mmap: _bool | None = False,
     encoding: str | None = None,
 ) -> _Any:
-    """What is in a file: one that `save` wrote, any safetensors file, PyTorch's `.pt`, NumPy's `.npy` and `.npz`. Nothing in it is
-    executed. See `micrograd_rs.serialization`.
+    """What is in a file, copied to memory unless `mmap=True` maps it: one that `save` wrote, any safetensors file, PyTorch's `.pt`, NumPy's `.npy` and
+    `.npz`. Nothing in it is executed. See `micrograd_rs.serialization`.
 
     Arguments:
         f: the file, by its path or open

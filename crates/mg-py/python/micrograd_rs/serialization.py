@@ -448,8 +448,8 @@ def load(
     mmap: bool | None = False,
     encoding: str | None = None,
 ) -> Any:
-    """What is in a file: one that `save` wrote, any safetensors file (a dictionary of tensors), the index of several of them, PyTorch's
-    `.pt` and `.pth`, NumPy's `.npy` and `.npz`.
+    """What is in a file, copied to memory (with `mmap=True` it is mapped, and read where somebody looks at it): one that `save` wrote, any
+    safetensors file (a dictionary of tensors), the index of several of them, PyTorch's `.pt` and `.pth`, NumPy's `.npy` and `.npz`.
 
     `map_location` is a device, or a dictionary or function from where tensors were to where they go. Nothing in a file is executed: of
     PyTorch's files tensors, containers, numbers (NumPy's too), paths and times are read, and whatever else they name is an error (`weights_only` is

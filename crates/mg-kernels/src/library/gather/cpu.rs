@@ -209,15 +209,18 @@ trait Sum: Copy {
     type Acc: Copy + Default;
     /// Whether that is the type itself, so that sums are made where they are to be.
     const IN_PLACE: bool;
+    /// Whether sums are the same in whatever order they are made, in place.
+    const ANY_ORDER: bool;
     fn add(acc: Self::Acc, v: Self) -> Self::Acc;
     fn finish(acc: Self::Acc) -> Self;
 }
 
 macro_rules! sum_in {
-    ($($T:ty, $Acc:ty, $in_place:literal, |$a:ident, $v:ident| $add:expr, |$f:ident| $finish:expr;)*) => {
+    ($($T:ty, $Acc:ty, $in_place:literal, $any_order:literal, |$a:ident, $v:ident| $add:expr, |$f:ident| $finish:expr;)*) => {
         $(impl Sum for $T {
             type Acc = $Acc;
             const IN_PLACE: bool = $in_place;
+            const ANY_ORDER: bool = $any_order;
             #[inline(always)]
             fn add($a: $Acc, $v: $T) -> $Acc {
                 $add
@@ -230,14 +233,14 @@ macro_rules! sum_in {
     };
 }
 sum_in! {
-    f32, f32, true, |a, v| a + v, |a| a;
-    f64, f64, true, |a, v| a + v, |a| a;
-    f16, f32, false, |a, v| a + v.to_f32(), |a| f16::from_f32(a);
-    bf16, f32, false, |a, v| a + v.to_f32(), |a| bf16::from_f32(a);
-    i64, i64, true, |a, v| a.wrapping_add(v), |a| a;
-    i32, i32, true, |a, v| a.wrapping_add(v), |a| a;
-    i16, i16, true, |a, v| a.wrapping_add(v), |a| a;
-    u8, u8, true, |a, v| a.wrapping_add(v), |a| a;
+    f32, f32, true, false, |a, v| a + v, |a| a;
+    f64, f64, true, false, |a, v| a + v, |a| a;
+    f16, f32, false, false, |a, v| a + v.to_f32(), |a| f16::from_f32(a);
+    bf16, f32, false, false, |a, v| a + v.to_f32(), |a| bf16::from_f32(a);
+    i64, i64, true, true, |a, v| a.wrapping_add(v), |a| a;
+    i32, i32, true, true, |a, v| a.wrapping_add(v), |a| a;
+    i16, i16, true, true, |a, v| a.wrapping_add(v), |a| a;
+    u8, u8, true, true, |a, v| a.wrapping_add(v), |a| a;
 }
 
 /// Zeros of `size` positions along `axis`, with `x[…, j, …]` added at `index[…, j, …]` in order of j; `out` is dense.
@@ -304,10 +307,13 @@ unsafe fn scatter_as<T: Sum>(
     let failure = Mutex::new(None);
     let along = target.strides()[axis];
     let (add, threads) = (row_of::<T>(), num_threads());
-    // Rows of one target add in order: threads take stripes of a row's columns, or some of the places.
-    let stripe = |columns: Range<usize>, places: Range<usize>| {
+    // Rows of one target add in order: threads take stripes of a row's columns, or some of the places. Where the order is none, some of the rows.
+    let some = |columns: Range<usize>,
+                places: Range<usize>,
+                rows: Range<usize>,
+                sums: Shared<*mut T::Acc>| {
         let layouts = [lindex, lx, &target];
-        stretches(&around, layouts, axis, 0..n, |_, n, [at_index, at_x, at], [by_index, by_x, by]| {
+        stretches(&around, layouts, axis, rows, |_, n, [at_index, at_x, at], [by_index, by_x, by]| {
             // SAFETY: the callers' contract; stripes of the sums are disjoint.
             unsafe {
                 let (index, x) = (index.get().offset(at_index), x.get().offset(at_x));
@@ -338,8 +344,23 @@ unsafe fn scatter_as<T: Sum>(
             true
         });
     };
+    let stripe = |columns: Range<usize>, places: Range<usize>| some(columns, places, 0..n, sums);
     match (row, n * row < PARALLEL || threads == 1) {
         (_, true) => stripe(0..row, 0..size),
+        (1, _) if T::ANY_ORDER && total.saturating_mul(2 * threads) <= n => {
+            let own = (0..threads).map(|_| memory::filled(total, T::Acc::default()));
+            let mut own: Vec<Vec<T::Acc>> = memory::collected(own);
+            let of = Shared(own.as_mut_ptr());
+            parallel(threads, &|t| {
+                // SAFETY: each thread has sums of its own.
+                let own = unsafe { &mut *of.get().add(t) };
+                some(0..1, 0..size, n * t / threads..n * (t + 1) / threads, Shared(own.as_mut_ptr()));
+            });
+            for own in &own {
+                // SAFETY: both are as many sums; those that are made in place are of the type itself.
+                unsafe { add(sums.get(), own.as_ptr().cast(), 1, total) };
+            }
+        }
         (..32, _) => parallel(threads, &|t| stripe(0..row, size * t / threads..size * (t + 1) / threads)),
         _ => {
             let width = row.div_ceil(16).next_multiple_of(16);

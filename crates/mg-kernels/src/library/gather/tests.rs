@@ -39,6 +39,20 @@ fn sums_are_in_the_order_of_the_indices() {
         let sums = ScatterAdd { axis: 1, size: 5, once: false, called: "scatter_add" };
         assert_eq!(computed(&sums, &[&x, &index]).unwrap(), want, "{dtype}");
     }
+    // Sums whose order is none are made by all threads, each of some of the indices.
+    let many = (1 << 18) + 5;
+    let index = Array::indices(&[many], (0..many).map(|i| (i * 7 % 11) as i64));
+    for dtype in [DType::I64, DType::U8] {
+        let x = Array::new(dtype, &[many], (0..many).map(|i| (i % 3) as f64));
+        let mut want = [0.0; 13];
+        index.values.iter().zip(&x.values).for_each(|(&at, v)| want[at as usize] += v);
+        let want = if dtype == DType::U8 { want.map(|v| v % 256.0) } else { want };
+        let sums = ScatterAdd { axis: 0, size: 13, once: false, called: "bincount" };
+        assert_eq!(computed(&sums, &[&x, &index]).unwrap().values, want, "{dtype}");
+    }
+    let sums = ScatterAdd { axis: 0, size: 10, once: false, called: "bincount" };
+    let ones = Array::new(DType::I64, &[many], vec![1.0; many]);
+    assert!(computed(&sums, &[&ones, &index]).is_err(), "an index of 10");
     // Integers wrap.
     let x = Array::new(DType::U8, &[3], [200.0, 100.0, 7.0]);
     let sums = ScatterAdd { axis: 0, size: 1, once: false, called: "scatter_add" };

@@ -25,7 +25,7 @@ from .dataset import (
     random_split,
 )
 from .distributed import DistributedSampler
-from .files import ImageFolder, Table, decode_image, read_csv, read_image
+from .files import ImageFolder, Table, decode_image, read_csv, read_idx, read_image
 from .loader import DataLoader
 from .sampler import (
     BatchSampler,
@@ -62,6 +62,7 @@ __all__ = [
     "get_worker_info",
     "random_split",
     "read_csv",
+    "read_idx",
     "read_image",
 ]
 

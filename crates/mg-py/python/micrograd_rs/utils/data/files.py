@@ -6,15 +6,33 @@ import os
 from collections.abc import Callable
 from typing import Any
 
-from ..._micrograd_rs import Table, Tensor, _image, read_csv
+from ..._micrograd_rs import Table, Tensor, _image, _read_idx, read_csv
 from ..._names import Lazy as _Lazy
 from .dataset import Dataset
 
-__all__ = ["ImageFolder", "Table", "decode_image", "read_csv", "read_image"]
+__all__ = ["ImageFolder", "Table", "decode_image", "read_csv", "read_idx", "read_image"]
 
 __getattr__ = _Lazy(__name__)
 
 _ENDINGS = (".png", ".jpg", ".jpeg")
+
+
+def read_idx(path: str | os.PathLike[str]) -> Tensor:
+    """The array of an IDX file, the form that MNIST and its like are published in, gzipped or plain: u8, i8, i16, i32, f32 or f64, in the file's shape.
+    A `ValueError` names the file and what is wrong in it.
+
+    Arguments:
+        path: the file
+
+    >>> import os, tempfile
+    >>> import micrograd_rs as mg
+    >>> path = os.path.join(tempfile.mkdtemp(), "labels-idx1-ubyte")
+    >>> with open(path, "wb") as file:
+    ...     _ = file.write(bytes([0, 0, 8, 1, 0, 0, 0, 3, 5, 0, 4]))
+    >>> mg.utils.data.read_idx(path)
+    tensor([5, 0, 4], dtype=micrograd_rs.uint8)
+    """
+    return _read_idx(path)
 
 
 def _is_image(path: str) -> bool:
