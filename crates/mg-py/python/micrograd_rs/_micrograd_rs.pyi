@@ -3827,7 +3827,7 @@ class Tensor:
         """
     def det(self) -> Tensor:
         """The determinants of square matrices. float32 and float64. A singular matrix has a
-        gradient; its second derivatives are not to be relied on.
+        gradient, and second derivatives.
 
         Errors: What is no square matrix, other dtypes.
 
@@ -7193,7 +7193,8 @@ def _from_safetensors_bytes(data: bytes) -> tuple[dict[str, Tensor], dict[str, s
 
 @overload
 def load_safetensors(path: _Path) -> dict[str, Tensor]:
-    """The named tensors of a safetensors file; with `metadata`, and its text.
+    """The named tensors of a safetensors file, copied to memory; with `metadata`, and its text. `mg.load(path, mmap=True)` and
+    `mg.safetensors.safe_open` map the file, and read elements where somebody looks at them.
 
     Arguments:
         path: the file
@@ -7209,7 +7210,8 @@ def load_safetensors(path: _Path) -> dict[str, Tensor]:
     """
 @overload
 def load_safetensors(path: _Path, *, metadata: _bool) -> Any:
-    """The named tensors of a safetensors file; with `metadata`, and its text.
+    """The named tensors of a safetensors file, copied to memory; with `metadata`, and its text. `mg.load(path, mmap=True)` and
+    `mg.safetensors.safe_open` map the file, and read elements where somebody looks at them.
 
     Arguments:
         path: the file
@@ -13180,7 +13182,7 @@ def cholesky_inverse(input: Tensor, upper: _bool = False) -> Tensor:
 
 def det(input: Tensor) -> Tensor:
     """The determinants of square matrices. float32 and float64. A singular matrix has a
-    gradient; its second derivatives are not to be relied on.
+    gradient, and second derivatives.
 
     Errors: What is no square matrix, other dtypes.
 
@@ -13191,7 +13193,7 @@ def det(input: Tensor) -> Tensor:
 
 def _linalg_det(input: Tensor) -> Tensor:
     """The determinants of square matrices. float32 and float64. A singular matrix has a
-    gradient; its second derivatives are not to be relied on.
+    gradient, and second derivatives.
 
     Errors: What is no square matrix, other dtypes.
 
