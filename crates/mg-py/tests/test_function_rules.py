@@ -233,6 +233,61 @@ def test_tangents_fit_their_results():
     assert func.jvp(Wrong.apply, (x,), (x,))[1].tolist() == [0.0, 0.0]
 
 
+NOT_LINEAR = {
+    "clamp": lambda g, x: g.clamp(-1, 1) * 2,
+    "threshold": lambda g, x: mg.where(g.abs() > 0.5, g, mg.zeros_like(g)),
+    "sign": lambda g, x: g.sign(),
+    "square": lambda g, x: g * g * x,
+    "penalty": lambda g, x: g + 0.1 * x,
+    "norm": lambda g, x: g / g.norm(),
+    "largest": lambda g, x: g.max() * x,
+    "cut": lambda g, x: g.detach() * x,
+    "whole": lambda g, x: g.round(),
+    "sorted": lambda g, x: g.sort()[0],
+}
+
+
+@pytest.mark.parametrize("name", NOT_LINEAR)
+def test_what_is_not_linear_in_its_gradient_has_no_tangent(name):
+    class Bent(Twice):
+        @staticmethod
+        def backward(ctx, g):
+            return NOT_LINEAR[name](g, f64(mg, [3.0, 4.0]))
+
+    x = f64(mg, [1.0, 2.0])
+    with pytest.raises(RuntimeError, match="BentBackward has no jvp, and its gradient is no linear function of the one that it is given .*: write its jvp"):
+        func.jvp(Bent.apply, (x,), (x,))
+    # It is what it is for gradients.
+    assert func.grad(lambda x: Bent.apply(x).sum())(x).shape == x.shape
+
+
+LINEAR = {
+    "product": lambda g, x: g * x - g / x + 3 * g,
+    "mask": lambda g, x: mg.where(x > 3.5, g, 0.0) + g.masked_fill(x > 3.5, 0.0),
+    "parts": lambda g, x: mg.cat([g[1:], g[:1] * 2]).flip(0) + mg.nn.functional.pad(g[:1], (1, 0)),
+    "sum": lambda g, x: (g.sum() * x).float().double() + g.mean(),
+    "matrix": lambda g, x: x.outer(x) @ g,
+    "kernel": lambda g, x: mg.nn.functional.conv1d(g[None, None], x[None, None], padding=1)[0, 0, :2] + g.cumsum(0) + g[mg.tensor([1, 0])],
+    "written": lambda g, x: mg.zeros_like(x).index_add_(0, mg.tensor([1, 0]), g).mul_(2.0),
+    "another": lambda g, x: Twice.apply(g) * x,
+    "nothing": lambda g, x: mg.zeros_like(g),
+}
+
+
+@pytest.mark.parametrize("name", LINEAR)
+def test_tangents_follow_from_what_is_linear(name):
+    class Straight(Twice):
+        @staticmethod
+        def backward(ctx, g):
+            return LINEAR[name](g, f64(mg, [3.0, 4.0]))
+
+    x, t = f64(mg, [1.0, 2.0]), f64(mg, [0.5, -1.0])
+    whole = mg.stack([LINEAR[name](row, f64(mg, [3.0, 4.0])) for row in mg.eye(2, dtype=mg.float64)])
+    assert func.jvp(Straight.apply, (x,), (t,))[1].allclose(whole @ t)
+    rows = func.vmap(lambda x: func.jvp(Straight.apply, (x,), (t,))[1])(mg.stack([x, t]))
+    assert rows.allclose(mg.stack([whole @ t] * 2))
+
+
 # Hooks of operations.
 
 

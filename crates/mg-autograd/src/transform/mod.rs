@@ -3,6 +3,7 @@
 
 pub(crate) mod batch;
 pub(crate) mod level;
+mod linear;
 pub(crate) mod rules;
 pub(crate) mod tangent;
 

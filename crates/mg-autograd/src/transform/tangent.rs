@@ -2,10 +2,10 @@
 //!
 //! An elementwise operation's tangent is its gradient rule with the tangent in the gradient's place, as what an element becomes depends on
 //! nothing but that element; views and sums are applied to tangents as they are. Kernels of the library, and calls with gradients of their
-//! own that do not say what their tangents are, are differentiated twice backwards: the gradient is linear in the gradient that it is given, and
-//! the gradient of that is the tangent.
+//! own that do not say what their tangents are, are differentiated twice backwards: the gradient is linear in the gradient that it is given (of
+//! a function of one's own that is looked at), and the gradient of that is the tangent.
 
-use super::Ordered;
+use super::{Ordered, linear};
 use crate::function::{Arrived, Call, Onward};
 use crate::gradient::{Backward, pulled};
 use crate::operations::of_operations;
@@ -210,7 +210,7 @@ fn how() -> Backward {
 
 /// A gradient through which one can differentiate. What is made of it is linear in it, but a rule may leave out what a gradient of 0 asks for
 /// nothing of: it is of ones.
-fn stand_in(like: &Node) -> Result<Node> {
+pub(super) fn stand_in(like: &Node) -> Result<Node> {
     let node = like.lit(1.0).expand(*like.shape())?.alias();
     node.set_tracked(true);
     Ok(node)
@@ -243,6 +243,15 @@ fn of_call(call: &Node, at: usize, known: &mut Known, calls: &mut Calls) -> Resu
     mg_graph::set_tracking(was);
     match twice? {
         (Onward::Sources(shares), given) => {
+            let made: Vec<&Node> = shares.iter().flatten().collect();
+            if let Some(operation) = linear::what_is_not(&made, &given)? {
+                let name = of.name();
+                let text = format!(
+                    "{name} has no jvp, and its gradient is no linear function of the one that it is given ({operation}), so that \
+                     tangents do not follow from it: write its jvp"
+                );
+                return Err(Error::new("jvp", ErrorKind::Gradient(text)));
+            }
             let mut pairs = vec![];
             for (k, share) in shares.into_iter().enumerate() {
                 if let Some(Some(t)) = known.get(&sources[k].sequence())

@@ -7720,7 +7720,8 @@ def _from_safetensors_bytes(data: bytes) -> tuple[dict[str, Tensor], dict[str, s
 
 @overload
 def load_safetensors(path: _Path) -> dict[str, Tensor]:
-    """The named tensors of a safetensors file; with `metadata`, and its text.
+    """The named tensors of a safetensors file, copied to memory; with `metadata`, and its text. `mg.load(path, mmap=True)` and
+    `mg.safetensors.safe_open` map the file, and read elements where somebody looks at them.
 
     Arguments:
         path: the file
@@ -7736,7 +7737,8 @@ def load_safetensors(path: _Path) -> dict[str, Tensor]:
     """
 @overload
 def load_safetensors(path: _Path, *, metadata: _bool) -> Any:
-    """The named tensors of a safetensors file; with `metadata`, and its text.
+    """The named tensors of a safetensors file, copied to memory; with `metadata`, and its text. `mg.load(path, mmap=True)` and
+    `mg.safetensors.safe_open` map the file, and read elements where somebody looks at them.
 
     Arguments:
         path: the file

@@ -64,6 +64,17 @@ impl<E: Element> Lines<E> {
         E::of(key ^ self.turn)
     }
 
+    /// Gives zeros of a line in order, which are equal and have one key, the signs that they had, one after the other.
+    fn zeros_as_they_were(&self, row: usize, sorted: &mut [E]) {
+        let zero = (1u64 << (E::BITS - 1)) ^ self.turn;
+        let first = sorted.partition_point(|&v| self.key(v) < zero);
+        if !sorted.get(first).is_some_and(|v| v.is_zero()) {
+            return;
+        }
+        let zeros = self.line(row).iter().filter(|v| v.is_zero());
+        sorted[first..].iter_mut().zip(zeros).for_each(|(to, &from)| *to = from);
+    }
+
     /// Whether all threads are to work on one line at a time.
     pub(super) fn are_long(&self) -> bool {
         self.length >= LONG && self.count < 2 * num_threads()
@@ -168,7 +179,7 @@ unsafe fn values<E: Element, W: Word>(lines: &Lines<E>, out: Shared<*mut E>) {
     let row_done = |row: usize| {
         // SAFETY: lines are disjoint, and have been written.
         let to = unsafe { std::slice::from_raw_parts_mut(out.get().add(row * n), n) };
-        zeros_as_they_were(lines.line(row), to);
+        lines.zeros_as_they_were(row, to);
     };
     if lines.are_long() {
         for row in 0..lines.count {
@@ -197,14 +208,6 @@ unsafe fn values<E: Element, W: Word>(lines: &Lines<E>, out: Shared<*mut E>) {
         );
         row_done(row);
     });
-}
-
-/// Gives zeros, which are equal and have one key, the signs that they had, in order.
-fn zeros_as_they_were<E: Element>(x: &[E], sorted: &mut [E]) {
-    let Some(middle) = sorted.iter().position(|v| v.is_zero()) else { return };
-    for (to, &from) in sorted[middle..].iter_mut().zip(x.iter().filter(|v| v.is_zero())) {
-        *to = from;
-    }
 }
 
 /// Calls `f` with a line's words.

@@ -3,6 +3,8 @@
 mod cpu;
 mod cuda;
 mod keys;
+#[cfg(target_arch = "x86_64")]
+mod quick;
 mod select;
 #[cfg(test)]
 mod tests;
@@ -47,6 +49,11 @@ pub struct Sort {
 }
 
 impl Sort {
+    /// Whether a processor sorts elements alone sooner than it reads them where it has found their order.
+    pub fn is_sooner_alone() -> bool {
+        words::sorts_many()
+    }
+
     /// Elements of a line of the result.
     fn results(&self) -> usize {
         match self.kind {

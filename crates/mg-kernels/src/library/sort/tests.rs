@@ -78,6 +78,30 @@ fn long_lines_are_sorted_by_all_threads() {
     }
 }
 
+/// Lines of all lengths about those that are sorted in another way: of few values, in order, in the reverse, one value, and without order.
+#[test]
+fn words_are_sorted_whatever_they_are() {
+    let lengths = (0..150).chain([255, 257, 1000, 4099]);
+    for n in lengths {
+        let some = |i: usize| (i as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
+        let kinds: [&dyn Fn(usize) -> u64; 6] =
+            [&some, &|i| some(i) % 3, &|i| i as u64, &|i| (n - i) as u64, &|_| u64::MAX, &|i| {
+                some(i) | 1 << 63
+            }];
+        for (kind, word) in kinds.iter().enumerate() {
+            let words: Vec<u64> = (0..n).map(word).collect();
+            let mut wide = words.clone();
+            super::words::sort(&mut wide, &mut vec![0; n], 0);
+            let mut narrow: Vec<u32> = words.iter().map(|&w| (w >> 7) as u32).collect();
+            let mut wanted = (words, narrow.clone());
+            super::words::sort(&mut narrow, &mut vec![0; n], 0);
+            wanted.0.sort_unstable();
+            wanted.1.sort_unstable();
+            assert!(wide == wanted.0 && narrow == wanted.1, "{n} words of kind {kind}");
+        }
+    }
+}
+
 #[test]
 fn ranks_medians_and_modes_are_those_of_the_order() {
     for dtype in DType::ALL {

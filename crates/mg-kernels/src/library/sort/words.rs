@@ -3,9 +3,10 @@
 //! Short lines are sorted digit by digit from the lowest one ("LSD": Knuth, "The Art of Computer Programming" 3, 5.2.5), and only by the
 //! leading digits that tell nearly all words apart: the few that these leave together are sorted by themselves. Long lines are first divided
 //! by their highest digit, so that each part lies in a cache. Digits count from the least key to the largest, so that few bits are looked
-//! at where keys are close to each other.
+//! at where keys are close to each other. Where a processor sorts words many at a time ([`super::quick`]), it does so with what lies in a cache.
 
 use crate::cpu::library::{Shared, scratch};
+use crate::cpu::loops::{Isa, isa};
 use crate::cpu::memory;
 use crate::cpu::pool::{num_threads, parallel};
 
@@ -35,10 +36,17 @@ pub(super) trait Word: Copy + Ord + Send + Sync {
     fn width(self, base: Self) -> u32;
     /// The word without its bits below `low`.
     fn cleared(self, low: u32) -> Self;
+    /// Sorts all words in full where this processor sorts many such at a time; whether it does. `spare` is as long.
+    fn sort_many(words: &mut [Self], spare: &mut [Self]) -> bool;
+}
+
+/// Whether this processor sorts words of no more than 64 bits many at a time.
+pub(super) fn sorts_many() -> bool {
+    cfg!(target_arch = "x86_64") && isa() == Isa::Avx512
 }
 
 macro_rules! words {
-    ($($T:ty)*) => {$(
+    ($($T:ty, $many:expr;)*) => {$(
         impl Word for $T {
             const BITS: u32 = <$T>::BITS;
             #[inline(always)]
@@ -65,10 +73,35 @@ macro_rules! words {
             fn cleared(self, low: u32) -> $T {
                 self >> low << low
             }
+            fn sort_many(words: &mut [$T], spare: &mut [$T]) -> bool {
+                $many(words, spare)
+            }
         }
     )*};
 }
-words!(u32 u64 u128);
+words! {
+    u32, many32;
+    u64, many64;
+    u128, |_: &mut [u128], _: &mut [u128]| false;
+}
+
+macro_rules! many {
+    ($name:ident, $T:ty, $sort:ident) => {
+        fn $name(words: &mut [$T], spare: &mut [$T]) -> bool {
+            #[cfg(target_arch = "x86_64")]
+            if sorts_many() {
+                let n = words.len();
+                // SAFETY: the processor has what is asked for.
+                unsafe { super::quick::$sort(words, &mut spare[..n]) };
+                return true;
+            }
+            let _ = (words, spare);
+            false
+        }
+    };
+}
+many!(many32, u32, sort32);
+many!(many64, u64, sort64);
 
 /// The least word without its low bits, and how many bits it takes to count from there to the largest one.
 fn range<W: Word>(words: impl Iterator<Item = W>, low: u32) -> Option<(W, W)> {
@@ -80,6 +113,10 @@ fn range<W: Word>(words: impl Iterator<Item = W>, low: u32) -> Option<(W, W)> {
 /// Sorts words; those that agree in all bits from `low` are in order already. `spare` is as long.
 pub(super) fn sort<W: Word>(words: &mut [W], spare: &mut [W], low: u32) {
     let n = words.len();
+    // What agrees from `low` is in order below it, too.
+    if W::sort_many(words, spare) {
+        return;
+    }
     if n <= COMPARED {
         return words.sort_unstable();
     }

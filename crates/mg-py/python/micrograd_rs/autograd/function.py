@@ -93,7 +93,8 @@ class Function(FunctionCtx):
 
     `forward` may do without `ctx` where `setup_context(ctx, inputs, output)` says what is kept.
 
-    In forward mode (`func.jvp`, `func.jacfwd`, `func.hessian`) `jvp` is called, if there is one; else tangents follow from `backward`.
+    In forward mode (`func.jvp`, `func.jacfwd`, `func.hessian`) `jvp` is called, if there is one; else tangents follow from `backward`, which has to
+    be linear in the gradient that it is given (an error says where it is not).
     `func.vmap` batches what `forward` and `backward` compute, unless there is a `vmap`, which is given the whole batch and may do with
     it what operations cannot:
 
