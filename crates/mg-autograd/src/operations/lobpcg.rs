@@ -135,6 +135,7 @@ impl Tensor {
         reads,
         manners(Ignores("ortho_iparams"), Ignores("ortho_fparams"), Ignores("ortho_bparams"))
     )]
+    #[allow(clippy::too_many_arguments, reason = "PyTorch's")]
     pub fn lobpcg(
         A: &Tensor,
         #[default(None)] k: Option<usize>,
