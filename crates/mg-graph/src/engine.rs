@@ -713,8 +713,9 @@ fn note(collected: &Collected, plan: &Arc<Plan>) {
     });
 }
 
-/// Runs `f` under the engine's lock: launches of two threads never interleave.
-pub(crate) fn under_lock<R>(f: impl FnOnce() -> R) -> R {
+/// Runs `f` under the engine's lock: launches of two threads never interleave, and nothing that is computed writes to memory meanwhile. What `f` does
+/// computes nothing itself, as that would wait for the lock.
+pub fn under_lock<R>(f: impl FnOnce() -> R) -> R {
     let _engine = lock();
     f()
 }

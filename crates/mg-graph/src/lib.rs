@@ -54,6 +54,7 @@ mod write;
 pub use build::same_device;
 pub use engine::{
     PlanStats, clear_plans, compute_readers, is_eager, plan_stats, realize, realize_quietly, set_eager,
+    under_lock,
 };
 pub use exclusive::{Alone, Exclusive};
 pub use explain::{Explanation, LaunchInfo, explain};

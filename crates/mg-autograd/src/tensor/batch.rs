@@ -51,13 +51,16 @@ impl Tensor {
         }
         let buffer = Buffer::uninit(Device::cpu(), dtype, batch.numel())?;
         let bytes = shape.numel() * dtype.size();
-        for (i, value) in values.iter().enumerate() {
-            // SAFETY: the buffer is new, and has room for as many samples; the elements of a value lie one after the other from its offset on.
-            unsafe {
-                let from = value.buffer.as_ptr().add(value.layout.offset() * dtype.size());
-                buffer.as_mut_ptr().add(i * bytes).copy_from_nonoverlapping(from, bytes);
+        mg_graph::under_lock(|| {
+            for (i, value) in values.iter().enumerate() {
+                // SAFETY: the buffer is new, and has room for as many samples; the elements of a value lie one after the other from its offset on, and
+                // nobody writes to them meanwhile.
+                unsafe {
+                    let from = value.buffer.as_ptr().add(value.layout.offset() * dtype.size());
+                    buffer.as_mut_ptr().add(i * bytes).copy_from_nonoverlapping(from, bytes);
+                }
             }
-        }
+        });
         Tensor::from_buffer(buffer, batch).map(Some)
     }
 }

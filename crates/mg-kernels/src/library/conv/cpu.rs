@@ -310,6 +310,7 @@ unsafe fn pointwise<T: Entry>(
     };
     let weights = layout([rows, depth], [0, rows * depth, row, along]);
     let images = layout([depth, size], [g.groups * depth * size, depth * size, size, 1]);
+    // Of images that there is memory for no layout is refused.
     let (Ok(weights), Ok(images)) = (weights, images) else { return };
     // SAFETY: the callers' images.
     unsafe { matmul(T::DTYPE, w.cast(), &weights, from.cast(), &images, Some(to.cast()), None) };

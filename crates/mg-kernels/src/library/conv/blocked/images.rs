@@ -259,7 +259,8 @@ impl<T: Compute> Plan<T> {
         let ([z, y], x) = (&sources, self.beside);
         let line = self.line.len * x;
         // An odd number of cache lines, so that images do not compete for one set.
-        let image = (z.len() * y.len() * line).next_multiple_of(16) | 16;
+        let odd = 64 / size_of::<T>();
+        let image = (z.len() * y.len() * line).next_multiple_of(odd) | odd;
         let block = lot.images.len() * image;
         let places = Places { first: [z.start, y.start], block, image, axes: [y.len() * line, line, x] };
         let visits = if is_kept { self.visits() } else { 0 };
