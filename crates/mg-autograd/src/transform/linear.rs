@@ -37,7 +37,7 @@ pub(super) fn what_is_not(roots: &[&Node], given: &[Node]) -> Result<Option<&'st
             Some(Tag::Owner(_) | Tag::Forgotten(_) | Tag::Replayed(_)) | None => {
                 // What a rule has its value beside is no operand of it.
                 let is_known = matches!(node.op(), Op::Kernel(Kernel::Library(Library::Known(_))));
-                let cut = |&i: &usize| !sources[i].is_tracked() && !(is_known && i == 0);
+                let cut = |&i: &usize| !(sources[i].is_tracked() || is_known && i == 0);
                 !(node.is_tracked() && at.iter().any(cut)) && is_linear(node, &sources, &at, &dependent)?
             }
         };
