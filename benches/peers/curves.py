@@ -1,11 +1,15 @@
 """Loss curves beside PyTorch's, from the same first weights and on the same batches: whether training is the same.
 
     python3 curves.py [mlp cnn lstm gpt resnet] [--steps 100] [--device cuda] [--double] [--text FILE]
+    python3 curves.py --spread f32 tf32 bf16 --steps 500 --device cuda --text FILE
 
 Networks are those of `steps.py`, small. Images are drawn, each kind's about one of its own; letters are of a text, which is `steps.py` itself if no
 other is given. `first` and `all` are the largest differences of losses from PyTorch's in the first twenty steps and in all; `order` is what
 PyTorch's own losses differ by, all steps, if the same batches have their rows in another order, which changes the roundings of sums alone;
 `jit` is whether a replayed step's losses are those of a step that is not, to the last bit.
+
+`--spread` trains the whole GPT of `steps.py` five times in each library, from the same first weights on batches that are drawn anew each time, and
+says where the losses end: the mean of the last twenty.
 """
 
 import argparse
@@ -27,9 +31,9 @@ def images(steps, batch, shape, kinds):
         yield (middle[y] + draw.standard_normal((batch, *shape), dtype=np.float32) * 0.5).astype(np.float32), y
 
 
-def letters(steps, batch, context, text, most):
+def letters(steps, batch, context, text, most, seed=1):
     """Batches of parts of a text, and the letters after each."""
-    draw = np.random.default_rng(1)
+    draw = np.random.default_rng(seed)
     known = sorted(set(text), key=lambda letter: -text.count(letter))[: most - 1]
     ids = np.array([known.index(letter) if letter in known else most - 1 for letter in text])
     for _ in range(steps):
@@ -68,9 +72,55 @@ def losses(library, name, state, data, options, jit=False):
     return np.array(curve)
 
 
-def first_state(name, double):
+def end(library, products, state, data, options):
+    """The mean of the last twenty losses of the whole GPT; ours is replayed."""
+    network, arguments, _ = case("gpt", options.tiny)
+    tf32 = products == "tf32"
+    torch.backends.cuda.matmul.allow_tf32 = tf32
+    mg.set_float32_matmul_precision("high" if tf32 else "highest")
+    model = networks(library)[network](*arguments).to(options.device)
+    model.load_state_dict({key: library.as_tensor(array).to(options.device) for key, array in state.items()})
+    optimiser = library.optim.AdamW(model.parameters(), lr=3e-4)
+
+    def step(x, y):
+        if products == "bf16":
+            with library.autocast(options.device, library.bfloat16):
+                loss = model(x, y)
+        else:
+            loss = model(x, y)
+        optimiser.zero_grad()
+        loss.backward()
+        optimiser.step()
+        return loss.detach()
+
+    run = mg.jit(step) if library is mg else step
+    last = []
+    for x, y in data:
+        loss = run(library.as_tensor(x).to(options.device), library.as_tensor(y).to(options.device))
+        last = [*last[-19:], loss]
+    return float(np.mean([float(loss) for loss in last]))
+
+
+def spread(options):
+    """Where five trainings of each library end."""
+    _, (letters_, context, *_), (x, _) = case("gpt", options.tiny)
+    state = first_state("gpt", False, options.tiny)
+    text = options.text.read_text(encoding="utf-8")
+    print("| products | PyTorch, five runs | ours, five runs | mean, PyTorch | mean, ours |")
+    print("| --- | --- | --- | ---: | ---: |")
+    for products in options.spread:
+        runs = {torch: [], mg: []}
+        for seed in range(5):
+            data = list(letters(options.steps, len(x), context, text, letters_, seed))
+            for library, ends in runs.items():
+                ends.append(end(library, products, state, data, options))
+        ranges = " | ".join(f"{min(ends):.4f} to {max(ends):.4f}" for ends in runs.values())
+        print(f"| {products} | {ranges} | " + " | ".join(f"{np.mean(ends):.4f}" for ends in runs.values()) + " |", flush=True)
+
+
+def first_state(name, double, tiny=True):
     """PyTorch's own first weights."""
-    network, arguments, _ = case(name, True)
+    network, arguments, _ = case(name, tiny)
     torch.manual_seed(0)
     model = networks(torch)[network](*arguments)
     if double:
@@ -85,7 +135,11 @@ def main():
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--double", action="store_true", help="in f64")
     parser.add_argument("--text", type=pathlib.Path, default=pathlib.Path(__file__).with_name("steps.py"))
+    parser.add_argument("--spread", nargs="+", choices=["f32", "tf32", "bf16"], help="the whole GPT, in these products")
+    parser.add_argument("--tiny", action="store_true", help="for --spread: a small one")
     options = parser.parse_args()
+    if options.spread:
+        return spread(options)
     torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
     print("| network | loss, first | last, PyTorch | last, ours | first | all | order | jit |")
     print("| --- | ---: | ---: | ---: | ---: | ---: | ---: | --- |")

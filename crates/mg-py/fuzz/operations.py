@@ -35,7 +35,7 @@ ELSEWHERE = frozenset(
 #: Names that tell of memory or machine rather than of values.
 MACHINE = frozenset(
     """cpu cuda data_ptr device element_size grad_fn is_contiguous is_cpu is_cuda is_floating_point itemsize nbytes nelement
-    storage_offset stride strides is_realized realize type bfloat16 _repr_html_ dropout register_hook retain_grad""".split()
+    storage_offset stride strides is_realized realize type bfloat16 _repr_html_ dropout register_hook retain_grad resize_ resize_as_""".split()
 )
 
 
