@@ -579,7 +579,7 @@ fn gradients_at_the_edges_are_those_of_pytorch() {
 fn gradients_that_nobody_reads_do_not_pile_up() {
     let _alone = ALONE.lock().unwrap_or_else(|e| e.into_inner());
     let x = Tensor::from_slice(&[1.0f32, 2.0]).requires_grad_(true).unwrap();
-    for _ in 0..10_000 {
+    for _ in 0..40_000 {
         (&x * 2.0).sum().backward().unwrap();
     }
     let mut at = x.grad().unwrap().node();
@@ -588,9 +588,9 @@ fn gradients_that_nobody_reads_do_not_pile_up() {
         at = at.sources()[0].clone();
         waiting += 1;
     }
-    // Other tests of this process hold pending nodes meanwhile.
-    assert!(waiting <= 8192, "{waiting} sums wait");
-    assert_eq!(x.grad().unwrap().to_vec::<f32>().unwrap(), [20_000.0; 2]);
+    // So many nodes wait at most.
+    assert!(waiting <= 1 << 14, "{waiting} sums wait");
+    assert_eq!(x.grad().unwrap().to_vec::<f32>().unwrap(), [80_000.0; 2]);
 }
 
 /// The gradient of the sum of `f` at a point, by PyTorch 2.15.
