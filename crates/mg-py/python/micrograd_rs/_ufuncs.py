@@ -103,7 +103,7 @@ def _is_of_floats(value: Any) -> bool:
 
 # By NumPy's name: ours, how many operands it takes by position, and NumPy's names of what it takes besides, each with our name and which values are
 # ours, too. Whatever else is given is NumPy's own affair.
-_AXIS = {"axis": ("dim", int)}
+_AXIS: dict[str, tuple[str, type]] = {"axis": ("dim", int)}
 _TWINS: dict[str, tuple[str, range, dict[str, tuple[str, type]]]] = {
     "concatenate": ("cat", range(1, 2), _AXIS),
     "stack": ("stack", range(1, 2), _AXIS),
@@ -127,7 +127,8 @@ def _ours_of(value: Any) -> Any:
     """Arrays among operands as tensors."""
     if isinstance(value, (tuple, list)):
         return [_ours_of(part) for part in value]  # pyright: ignore[reportUnknownVariableType]
-    return from_numpy(value) if type(value).__module__ == "numpy" and getattr(value, "shape", ()) else value
+    shape: Any = getattr(value, "shape", None)
+    return from_numpy(value) if type(value).__module__ == "numpy" and shape else value
 
 
 def _twin(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

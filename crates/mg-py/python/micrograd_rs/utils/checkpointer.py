@@ -155,7 +155,7 @@ class Checkpointer:
                 part.load_state_dict(state[name])
                 before.append((part, kept))
             # Last: what loads may have drawn.
-            set_rng_state(cast("dict[str, Any]", state)["rng"])  # type: ignore[redundant-cast]
+            set_rng_state(cast("dict[str, Any]", state)["rng"])
         except BaseException:
             for part, kept in before:
                 # What has its shapes of what it loaded does not go back.
