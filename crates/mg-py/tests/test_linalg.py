@@ -447,3 +447,11 @@ def test_third_derivatives_of_determinants():
         # Of a product of three elements, one of each row and column, the sign of the permutation.
         assert third.abs().sum().item() == pytest.approx(36.0) and third[0, 0, 1, 1, 2, 2].item() == pytest.approx(1.0)
         assert third[0, 1, 1, 0, 2, 2].item() == pytest.approx(-1.0)
+
+
+def test_determinants_of_what_is_no_number():
+    x = mg.tensor([[1.0, float("nan")], [2.0, 3.0]], requires_grad=True)
+    y = mg.linalg.det(x)
+    assert y.isnan().item()
+    y.backward()
+    assert x.grad.isnan().any().item()

@@ -401,9 +401,10 @@ impl Tensor {
             let value = of(&diagonal(&near)?)?;
             Ok::<_, Error>((near, value))
         })?;
-        // What its second derivatives are of.
+        // What its second derivatives are of. Of what is no number they are none either, and there is nothing to refuse.
         let svd = FactorKind::Svd { complete: false, vectors: true };
-        let svd = factored_when_read(&a, svd, Demand::Nothing)?;
+        let numbers = set_aside(|| a.map(Row::Abs).lt(&a.lit(f64::INFINITY)).choose(&a, &a.lit(0.0)));
+        let svd = factored_when_read(&numbers, svd, Demand::Nothing)?;
         let turns = set_aside(|| Ok::<_, Error>(sign_of(&svd.part(1)?)?.mul(&sign_of(&svd.part(2)?)?)))?;
         let operands = [&a, &near, &e.order, &e.inverse, &value_near, &svd.packed, &turns];
         Ok(Tensor::from_node(known(Rule::Det, &value, &operands)?))
