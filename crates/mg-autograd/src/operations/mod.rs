@@ -90,7 +90,7 @@ use crate::tensor::Tensor;
 use crate::tensor::memory::untracked;
 use mg_device::{DType, Error, ErrorKind, Result, Shape, normalize_axis};
 use mg_graph::{Kernel, Node, Op, same_device};
-use mg_kernels::library::{Blend, Library};
+use mg_kernels::library::{Blend, Known, Library, Rule};
 use mg_kernels::{Algebra, Rules};
 
 /// A float node: integers become the default float.
@@ -122,12 +122,15 @@ fn float_as(op: &'static str, t: &Tensor, dtype: Option<DType>) -> Result<Node> 
     }
 }
 
-/// What a kernel has made whose gradient has none itself, made of operations, which have derivatives of any order; `None` for what was made
-/// otherwise.
+/// What a kernel has made whose gradient has none itself, or none that holds everywhere, made of operations which have derivatives of any order; `None`
+/// for what was made otherwise.
 pub(crate) fn of_operations(node: &Node) -> Result<Option<Node>> {
     match node.op() {
         &Op::Kernel(Kernel::Library(Library::Recurrent(of))) => recurrent::of_operations(of, &node.sources()),
         &Op::Kernel(Kernel::Library(Library::Ctc(of))) => ctc::of_operations(of, &node.sources()),
+        &Op::Kernel(Kernel::Library(Library::Known(Known { rule: Rule::Det }))) => {
+            system::det_of_operations(&node.sources())
+        }
         Op::Source(_) | Op::Map(_) | Op::View(_) | Op::Reduce(..) | Op::Kernel(_) => Ok(None),
     }
 }

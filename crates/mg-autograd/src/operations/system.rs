@@ -83,6 +83,17 @@ fn sign_of(a: &Node) -> Result<Node> {
     sign_by(&lu, &diagonal(&lu.elimination.lu)?)
 }
 
+/// A determinant that is differentiated twice, of what [`Tensor::det`] made it of: with the singular values that the slopes of its slopes are of.
+pub(super) fn det_of_operations(sources: &[Node]) -> Result<Option<Node>> {
+    let [value, a, near, order, inverse, value_near] = sources else { return Ok(None) };
+    let svd = FactorKind::Svd { complete: false, vectors: true };
+    // Of what is no number the slopes are none either, and there is nothing to refuse.
+    let numbers = set_aside(|| a.map(Row::Abs).lt(&a.lit(f64::INFINITY)).choose(a, &a.lit(0.0)));
+    let svd = factored_when_read(&numbers, svd, Demand::Nothing)?;
+    let turns = set_aside(|| Ok::<_, Error>(sign_of(&svd.part(1)?)?.mul(&sign_of(&svd.part(2)?)?)))?;
+    known(Rule::Det, value, &[a, near, order, inverse, value_near, &svd.packed, &turns]).map(Some)
+}
+
 /// The sign of the determinant, and the logarithm of its magnitude.
 fn sign_and_logarithm(op: &'static str, a: &Node) -> Result<(Node, Node)> {
     square(op, a.shape())?;
@@ -401,12 +412,7 @@ impl Tensor {
             let value = of(&diagonal(&near)?)?;
             Ok::<_, Error>((near, value))
         })?;
-        // What its second derivatives are of. Of what is no number they are none either, and there is nothing to refuse.
-        let svd = FactorKind::Svd { complete: false, vectors: true };
-        let numbers = set_aside(|| a.map(Row::Abs).lt(&a.lit(f64::INFINITY)).choose(&a, &a.lit(0.0)));
-        let svd = factored_when_read(&numbers, svd, Demand::Nothing)?;
-        let turns = set_aside(|| Ok::<_, Error>(sign_of(&svd.part(1)?)?.mul(&sign_of(&svd.part(2)?)?)))?;
-        let operands = [&a, &near, &e.order, &e.inverse, &value_near, &svd.packed, &turns];
+        let operands = [&a, &near, &e.order, &e.inverse, &value_near];
         Ok(Tensor::from_node(known(Rule::Det, &value, &operands)?))
     }
 

@@ -26,10 +26,10 @@ pub enum Rule {
         /// Whether it is `Aᵀ`.
         transposed: bool,
     },
-    /// The determinant: `A`; an elimination of `A` whose pivots are not 0, and its determinant; `σ`, `U` and `Vᵀ` of `A`, and the
-    /// determinant of `U Vᵀ`.
+    /// The determinant: `A`; an elimination of `A` whose pivots are not 0, and its determinant; and where its gradient is differentiated, `σ`, `U` and
+    /// `Vᵀ` of `A`, and the determinant of `U Vᵀ`.
     Det,
-    /// Numbers times the cofactors of `A`, which are the slopes of its determinant: `A`, the numbers, and what [`Rule::Det`] has behind `A`.
+    /// Numbers times the cofactors of `A`, which are the slopes of its determinant: `A`, the numbers, and all that [`Rule::Det`] may have behind `A`.
     Cofactors,
     /// The logarithm of the determinant's magnitude: `A`, and its elimination.
     LogDet,

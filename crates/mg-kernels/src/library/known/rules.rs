@@ -192,7 +192,8 @@ pub(super) fn vjp<T: Structure>(rule: Rule, i: usize, x: &[T], y: &T, g: &T) -> 
                 (_, true) => y.matmul(&transposed(&by_b)?)?.neg(),
             }))
         }
-        (Rule::Det, 1) => cofactors(a, g, &x[2..]).map(Some),
+        (Rule::Det, 1) if x.len() > 6 => cofactors(a, g, &x[2..]).map(Some),
+        (Rule::Det, 1) => of_determinant(&elimination_in(&x[2..]), a, &g.mul(&x[5])).map(Some),
         (Rule::Cofactors, 1) if n == 0 => Ok(None),
         (Rule::Cofactors, 1) => {
             Ok(Some(slope_of_cofactors(a, g, &x[3..])?.mul(&as_column(&as_column(&x[2])?)?)))
