@@ -3,15 +3,7 @@
 // Indices and weights are mostly the same along an axis (channels of an image, or its lines): a thread reads those of its position
 // once, for several places of that axis. Products and sums are rounded one by one, in the order of taps: the CPU's bits.
 #include "index.cuh"
-
-using T = V_T;
-#if V_WIDE
-__device__ __forceinline__ T mul(T a, T b) { return __dmul_rn(a, b); }
-__device__ __forceinline__ T add(T a, T b) { return __dadd_rn(a, b); }
-#else
-__device__ __forceinline__ T mul(T a, T b) { return __fmul_rn(a, b); }
-__device__ __forceinline__ T add(T a, T b) { return __fadd_rn(a, b); }
-#endif
+#include "rounded.cuh"
 
 // TIMES: places of the shared axis that a thread has at a time, with few taps. With more these come from anywhere, as grids say, and what is
 // asked for at once would not stay in the first-level cache until its neighbours are.

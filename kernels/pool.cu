@@ -7,9 +7,7 @@
 
 #if V_MEAN || V_MEANGRAD
 __device__ __forceinline__ i64 divisor(const Pool& p, const Axis& a, u32 o) {
-    if (p.adaptive || p.share == 1) return window(p, a, o).count;
-    u32 start = o * a.stride.size;
-    return (i64)min(start + a.kernel.size, a.in.size + 2 * (u32)a.padding) - start;
+    return p.adaptive || p.share == 1 ? window(p, a, o).count : places(a, o);
 }
 __device__ __forceinline__ i64 divisor(const Pool& p, u32 oz, u32 oy, u32 ox) {
     if (p.share == 2) return p.number;

@@ -84,6 +84,11 @@ __device__ __forceinline__ Readers readers(const Pool& p, const Axis& a, u32 i) 
     u32 from = at > reach ? a.stride.divide(at - reach + a.stride.size - 1) : 0;
     return {from, to};
 }
+// The places of a window that lie on the axis or its margins.
+__device__ __forceinline__ i64 places(const Axis& a, u32 o) {
+    u32 start = o * a.stride.size;
+    return (i64)min(start + a.kernel.size, a.in.size + 2 * (u32)a.padding) - start;
+}
 // The place of an input in a window, or -1 where the window steps over it.
 __device__ __forceinline__ i32 place(const Pool& p, const Axis& a, u32 i, u32 o) {
     if (p.adaptive) return 0;

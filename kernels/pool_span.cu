@@ -93,10 +93,6 @@ __device__ __forceinline__ u32 bring(T* to, const T* from, u32 count) {
 
 #if V_MEAN || V_MEANGRAD
 __device__ __forceinline__ W divisor(const PoolSpan& p, u32 oy, u32 ox, i32 elements) {
-    auto places = [](const Axis& a, u32 o) {
-        u32 start = o * a.stride.size;
-        return (i64)min(start + a.kernel.size, a.in.size + 2 * (u32)a.padding) - start;
-    };
     if (p.share == 2) return (W)p.number;
     return p.share == 1 ? (W)elements : (W)(places(p.axis[0], oy) * places(p.axis[1], ox));
 }

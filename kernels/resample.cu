@@ -3,15 +3,7 @@
 // out[.., j, k] = sum over taps s of w[s, j] * (sum over taps t of v[t, k] * x[.., a[s, j], b[t, k]]), or with the sums exchanged. Products and sums are rounded
 // one by one, in the order of taps: the bits of one axis after the other. A thread reads indices and weights of its position once, for several planes.
 #include "index.cuh"
-
-using T = V_T;
-#if V_WIDE
-__device__ __forceinline__ T mul(T a, T b) { return __dmul_rn(a, b); }
-__device__ __forceinline__ T add(T a, T b) { return __dadd_rn(a, b); }
-#else
-__device__ __forceinline__ T mul(T a, T b) { return __fmul_rn(a, b); }
-__device__ __forceinline__ T add(T a, T b) { return __fadd_rn(a, b); }
-#endif
+#include "rounded.cuh"
 
 constexpr u32 THREADS = 256, TAPS = 4;
 

@@ -4,15 +4,7 @@
 // or smaller. Then a thread has some neighbouring elements of the result and goes through these positions. Products and sums are rounded one by one, in
 // the order of positions and of the taps of each: the CPU's bits.
 #include "index.cuh"
-
-using T = V_T;
-#if V_WIDE
-__device__ __forceinline__ T mul(T a, T b) { return __dmul_rn(a, b); }
-__device__ __forceinline__ T add(T a, T b) { return __dadd_rn(a, b); }
-#else
-__device__ __forceinline__ T mul(T a, T b) { return __fmul_rn(a, b); }
-__device__ __forceinline__ T add(T a, T b) { return __fadd_rn(a, b); }
-#endif
+#include "rounded.cuh"
 
 // LINES: lines for which a thread has a place. Elements that lie alone along the axis are read one by one, and what is said of positions once for all lines.
 constexpr u32 THREADS = 256, TAPS = 4, LINES = 8;
