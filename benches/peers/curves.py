@@ -17,7 +17,7 @@ import pathlib
 
 import numpy as np
 import torch
-from steps import case, networks
+from steps import case, networks, training
 
 import micrograd_rs as mg
 
@@ -56,14 +56,7 @@ def losses(library, name, state, data, options, jit=False):
     model = networks(library)[network](*arguments).to(options.device).to(number)
     model.load_state_dict({key: library.as_tensor(array).to(options.device) for key, array in state.items()})
     optimiser = library.optim.SGD(model.parameters(), lr=0.002, momentum=0.9) if name == "resnet" else library.optim.AdamW(model.parameters(), lr=1e-3)
-
-    def step(x, y):
-        loss = model(x, y)
-        optimiser.zero_grad()
-        loss.backward()
-        optimiser.step()
-        return loss
-
+    step = training(library, model, optimiser, "", options.device)
     run = mg.jit(step) if jit else step
     curve = []
     for x, y in data:
@@ -81,23 +74,12 @@ def end(library, products, state, data, options):
     model = networks(library)[network](*arguments).to(options.device)
     model.load_state_dict({key: library.as_tensor(array).to(options.device) for key, array in state.items()})
     optimiser = library.optim.AdamW(model.parameters(), lr=3e-4)
-
-    def step(x, y):
-        if products == "bf16":
-            with library.autocast(options.device, library.bfloat16):
-                loss = model(x, y)
-        else:
-            loss = model(x, y)
-        optimiser.zero_grad()
-        loss.backward()
-        optimiser.step()
-        return loss.detach()
-
+    step = training(library, model, optimiser, products, options.device)
     run = mg.jit(step) if library is mg else step
     last = []
     for x, y in data:
         loss = run(library.as_tensor(x).to(options.device), library.as_tensor(y).to(options.device))
-        last = [*last[-19:], loss]
+        last = [*last[-19:], loss.detach()]
     return float(np.mean([float(loss) for loss in last]))
 
 

@@ -174,6 +174,23 @@ def case(name, tiny):
     raise SystemExit(f"{name} is none of {', '.join(TITLES)}")
 
 
+def training(library, run, optimiser, products, device):
+    """A training step of a batch, which answers with the loss."""
+
+    def step(x, y):
+        if products == "bf16":
+            with library.autocast(device, library.bfloat16):
+                loss = run(x, y)
+        else:
+            loss = run(x, y)
+        optimiser.zero_grad()
+        loss.backward()
+        optimiser.step()
+        return loss
+
+    return step
+
+
 def make(library, name, products, kind, device, tiny):
     """A step without arguments, what waits for it, and what there is to say of it after it ran."""
     network, arguments, batch = case(name, tiny)
@@ -192,18 +209,7 @@ def make(library, name, products, kind, device, tiny):
     if library is torch and network == "ResNet" and products == "bf16":
         model, x = model.to(memory_format=torch.channels_last), x.to(memory_format=torch.channels_last)
     run = torch.compile(model) if kind == "PyTorch, compiled" else model
-
-    def step(x, y):
-        if products == "bf16":
-            with library.autocast(device, library.bfloat16):
-                loss = run(x, y)
-        else:
-            loss = run(x, y)
-        optimiser.zero_grad()
-        loss.backward()
-        optimiser.step()
-        return loss
-
+    step = training(library, run, optimiser, products, device)
     wait = library.cuda.synchronize if device == "cuda" else lambda: None
     if kind != "ours, replayed":
         return lambda: step(x, y), wait, lambda: ""

@@ -8,6 +8,9 @@ pub(crate) mod transpose;
 pub(in crate::cpu) use copy::backwards;
 pub use copy::{copy_strided, fill_zero};
 
+use super::pool::{num_threads, parallel};
+use std::ops::Range;
+
 /// Addresses that tasks on several threads use.
 #[derive(Clone, Copy)]
 pub(crate) struct Shared<T>(pub(crate) T);
@@ -25,6 +28,15 @@ impl<T: Copy> Shared<T> {
     }
 }
 
+/// Calls `run` with parts of `0..n`, up to 64 of them, on all threads where there is `much` to do.
+pub(crate) fn in_ranges(n: usize, much: bool, run: &(dyn Fn(Range<usize>) + Sync)) {
+    if !much || num_threads() == 1 {
+        return run(0..n);
+    }
+    let chunk = n.div_ceil(64);
+    parallel(n.div_ceil(chunk), &|task| run(task * chunk..((task + 1) * chunk).min(n)));
+}
+
 /// Multiplications from which threads share work on several matrices.
 #[cfg(feature = "linalg")]
 const PARALLEL: usize = 1 << 15;
@@ -39,7 +51,7 @@ pub(crate) fn each_of(count: usize, work: usize, one: &(dyn Fn(usize) + Sync)) {
         return (0..count).for_each(one);
     }
     let together = (TASK / work.max(1)).max(1);
-    crate::cpu::pool::parallel(count.div_ceil(together), &|task| {
+    parallel(count.div_ceil(together), &|task| {
         (task * together..count.min((task + 1) * together)).for_each(one);
     });
 }

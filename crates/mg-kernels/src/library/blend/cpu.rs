@@ -1,10 +1,9 @@
 //! Weighted sums of elements by index: what all lines share of them is found out once for a tile of positions, and lines are gone through with it.
 
 use super::Blend;
-use crate::cpu::library::Shared;
+use crate::cpu::library::{Shared, in_ranges};
 use crate::cpu::loops::{Isa, isa};
 use crate::cpu::memory;
-use crate::cpu::pool::{num_threads, parallel};
 use crate::library::Operand;
 use crate::library::gather::cpu::stretches;
 use mg_device::{Layout, MAX_RANK, Shape};
@@ -287,16 +286,10 @@ pub(in crate::library) unsafe fn blend<T: Element>(kernel: &Blend, operands: &[O
     if count == 0 {
         return;
     }
-    let in_parts = |units: usize, part: &(dyn Fn(Range<usize>) + Sync)| {
-        if count < PARALLEL || num_threads() == 1 {
-            return part(0..units);
-        }
-        let chunk = units.div_ceil(64);
-        parallel(units.div_ceil(chunk), &|t| part(t * chunk..((t + 1) * chunk).min(units)));
-    };
+    let much = count >= PARALLEL;
     if let Some(tiles) = Tiles::of(kernel, &x.layout, behind, &shape) {
         let at = Shared((&tiles, x.first().cast::<T>(), out));
-        return in_parts(tiles.count(), &|range| {
+        return in_ranges(tiles.count(), much, &|range| {
             let (tiles, x, out) = at.get();
             // SAFETY: by this function's contract; tiles are disjoint.
             unsafe { tiles.run(range, x, out) };
@@ -308,7 +301,7 @@ pub(in crate::library) unsafe fn blend<T: Element>(kernel: &Blend, operands: &[O
     let bases: [_; LAYOUTS] =
         from_fn(|k| Shared(behind.get(k).filter(|_| k + 1 < LAYOUTS).map_or(x.base, |o| o.base)));
     let (along, limit, out) = (x.layout.strides()[axis], x.layout.shape()[axis] as u64, Shared(out));
-    in_parts(count, &|range| {
+    in_ranges(count, much, &|range| {
         stretches(&shape, layouts, axis, range, |position, n, at, by| {
             // SAFETY: by this function's contract; stretches of the result are disjoint.
             unsafe {

@@ -2,7 +2,7 @@
 
 use super::rows::{repeated, rows as together};
 use crate::cpu::library::indices::common;
-use crate::cpu::library::{Shared, fill_zero};
+use crate::cpu::library::{Shared, fill_zero, in_ranges};
 use crate::cpu::loops::{by_isa, isa};
 use crate::cpu::memory;
 use crate::cpu::pool::{num_threads, parallel};
@@ -150,8 +150,8 @@ pub unsafe fn gather(
     let failure = Mutex::new(None);
     let bytes = row * size;
     let along = lx.strides()[axis];
-    let part = |from: usize, to: usize| {
-        stretches(&shape, [lindex, lx], axis, from..to, |position, n, [at_index, at], [by_index, by]| {
+    in_ranges(n, n * row >= PARALLEL, &|range| {
+        stretches(&shape, [lindex, lx], axis, range, |position, n, [at_index, at], [by_index, by]| {
             // SAFETY: by this function's contract; rows of the result are disjoint.
             let found = unsafe {
                 let index = (index.get().offset(at_index), by_index);
@@ -190,13 +190,7 @@ pub unsafe fn gather(
             }
             found.is_none()
         });
-    };
-    if n * row < PARALLEL || num_threads() == 1 {
-        part(0, n);
-    } else {
-        let chunk = n.div_ceil(64);
-        parallel(n.div_ceil(chunk), &|t| part(t * chunk, ((t + 1) * chunk).min(n)));
-    }
+    });
     failure.into_inner().unwrap_or(None).map_or(Ok(()), |(_, found)| Err(found))
 }
 

@@ -5,6 +5,7 @@ mod cuda;
 #[cfg(test)]
 mod tests;
 
+use super::unblend::seen;
 use super::{Blend, Described, Kernel, Operand, Shaped, Structure, Target, Unblend, of_all};
 use crate::cuda::library::KernelPlan;
 use crate::finding::{Checks, Finding};
@@ -33,18 +34,6 @@ impl Resample {
     fn lines(self, axis: usize) -> std::ops::Range<usize> {
         let each = 2 * usize::from(self.taps);
         1 + axis * each..1 + (axis + 1) * each
-    }
-
-    /// What the lines of an axis say of positions of a shape.
-    fn seen<T: Structure>(self, x: &[T], axis: usize, lead: &[bool], shape: Shape) -> Result<Vec<T>> {
-        let at = shape.rank() - 2 + axis;
-        let each = |i: usize| {
-            let is_led = lead.get(i).is_some_and(|&differs| differs);
-            let size = |d: usize| if d == at || is_led && d == 0 { shape[d] } else { 1 };
-            let alone = Shape::new(&(0..shape.rank()).map(size).collect::<Vec<_>>())?;
-            x[i].reshaped(alone)?.expanded(shape)
-        };
-        self.lines(axis).map(each).collect()
     }
 }
 
@@ -103,7 +92,8 @@ impl Kernel for Resample {
             let of = self.lines(axis).start;
             let length = x[of].sizes()[usize::from(differs[of])];
             let shape = Shape::new(&all.sizes().with(at, length))?;
-            let behind = self.seen(x, axis, differs, shape)?;
+            let line = |i: usize| seen(&x[i], at, differs[i], shape);
+            let behind = self.lines(axis).map(line).collect::<Result<Vec<T>>>()?;
             let operands: Vec<&T> = std::iter::once(&all).chain(&behind).collect();
             let blend = Blend { axis: at as u8, taps: self.taps, asks: false, line: false };
             all = T::kernel(blend.into(), &operands)?;

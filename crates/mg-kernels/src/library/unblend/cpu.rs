@@ -1,10 +1,9 @@
 //! Sums of what comes back, place by place.
 
 use super::Unblend;
-use crate::cpu::library::Shared;
-use crate::cpu::pool::{num_threads, parallel};
+use crate::cpu::library::{Shared, in_ranges};
 use crate::library::Operand;
-use std::ops::{Add, Mul, Range};
+use std::ops::{Add, Mul};
 
 /// Elements from which the work is divided among threads.
 const PARALLEL: usize = 1 << 16;
@@ -47,7 +46,8 @@ where
         }
     }
     let (base, out) = (Shared(g.first()), Shared(out));
-    let part = |rows: Range<usize>| {
+    let rows = lines * size;
+    in_ranges(rows, rows * inner >= PARALLEL, &|rows| {
         for row in rows {
             let (line, place) = (row / size, row % size);
             // SAFETY: rows are disjoint parts of the result, and positions are of the line.
@@ -62,12 +62,5 @@ where
                 sums.iter_mut().zip(own).for_each(|(sum, &g)| *sum = *sum + g * weight);
             }
         }
-    };
-    let rows = lines * size;
-    if rows * inner < PARALLEL || num_threads() == 1 {
-        part(0..rows);
-    } else {
-        let chunk = rows.div_ceil(64);
-        parallel(rows.div_ceil(chunk), &|t| part(t * chunk..((t + 1) * chunk).min(rows)));
-    }
+    });
 }

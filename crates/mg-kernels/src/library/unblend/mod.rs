@@ -26,14 +26,10 @@ pub struct Unblend {
     pub size: usize,
 }
 
-impl Unblend {
-    /// The operands of a [`Blend`] along the same axis, of a tensor: lines of indices and weights are seen in its shape.
-    fn seen<T: Structure>(&self, line: &T, shape: Shape) -> Result<T> {
-        let axis = usize::from(self.axis);
-        let alone =
-            Shape::new(&(0..shape.rank()).map(|d| if d == axis { shape[d] } else { 1 }).collect::<Vec<_>>())?;
-        line.reshaped(alone)?.expanded(shape)
-    }
+/// What a line along an axis says of all positions of a shape; with `led` there is a line for each position of the first axis.
+pub(super) fn seen<T: Structure>(line: &T, axis: usize, led: bool, shape: Shape) -> Result<T> {
+    let size = |d: usize| if d == axis || led && d == 0 { shape[d] } else { 1 };
+    line.reshaped(Shape::new(&(0..shape.rank()).map(size).collect::<Vec<_>>())?)?.expanded(shape)
 }
 
 impl Kernel for Unblend {
@@ -90,11 +86,7 @@ impl Kernel for Unblend {
             return T::kernel(Unblend { axis, ..*self }.into(), &operands).map(Some);
         }
         let shape = g.sizes();
-        let seen = |i: usize| -> Result<T> {
-            let lead = |d: usize| if d == 0 && differs[i] || d == axis.into() { shape[d] } else { 1 };
-            let alone = Shape::new(&(0..shape.rank()).map(lead).collect::<Vec<_>>())?;
-            x[i].reshaped(alone)?.expanded(shape)
-        };
+        let seen = |i: usize| seen(&x[i], axis.into(), differs[i], shape);
         let mut sum: Option<T> = None;
         for tap in 1..=taps {
             let share = g.mul(&seen(tap + taps)?).placed(axis.into(), &seen(tap)?, self.size)?;
@@ -120,7 +112,8 @@ impl Kernel for Unblend {
         let (g, index) = (&x[0], &x[1..=taps]);
         let shape = g.sizes();
         if i == 0 {
-            let behind = x[1..].iter().map(|line| self.seen(line, shape)).collect::<Result<Vec<T>>>()?;
+            let behind =
+                x[1..].iter().map(|line| seen(line, axis, false, shape)).collect::<Result<Vec<T>>>()?;
             let operands: Vec<&T> = std::iter::once(h).chain(&behind).collect();
             let blend = Blend { axis: self.axis, taps: self.taps, asks: false, line: true };
             return Ok(Some(T::kernel(blend.into(), &operands)?));
@@ -129,7 +122,7 @@ impl Kernel for Unblend {
             return Ok(None);
         }
         // The sum over all lines.
-        let part = g.mul(&h.gathered(axis, &self.seen(&index[i - 1 - taps], shape)?)?);
+        let part = g.mul(&h.gathered(axis, &seen(&index[i - 1 - taps], axis, false, shape)?)?);
         let axes: Vec<usize> = [axis].into_iter().chain((0..shape.rank()).filter(|&d| d != axis)).collect();
         let (n, lines) = (shape[axis], shape.numel().checked_div(shape[axis]).unwrap_or(0));
         let lines = part.permuted(&axes)?.reshaped(Shape::new(&[n, lines, 1])?)?;
