@@ -94,6 +94,50 @@ impl Buffer {
         Ok(buffer)
     }
 
+    /// New buffers on a device, of a dtype and a length each, with bytes that `fill` puts in memory: it is told which buffer, from which
+    /// of its bytes on, and where to put as many as there is room for, whole elements. Large buffers of a CUDA device are filled chunk by
+    /// chunk, by several threads at once, in page-locked memory that the device copies meanwhile: what comes from a file is read straight
+    /// to where the device takes it.
+    ///
+    /// # Errors
+    ///
+    /// As [`Buffer::uninit`]; the first that `fill` answers with.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use mg_device::{Buffer, DType, Device};
+    ///
+    /// let fill = |which: usize, at: usize, bytes: &mut [u8]| {
+    ///     (at..).zip(bytes).for_each(|(i, byte)| *byte = (100 * which + i) as u8);
+    ///     Ok(())
+    /// };
+    /// let made = Buffer::filled(Device::cpu(), &[(DType::U8, 3), (DType::U8, 2)], &fill)?;
+    /// assert_eq!(made[0].as_slice::<u8>()?, [0, 1, 2]);
+    /// assert_eq!(made[1].as_slice::<u8>()?, [100, 101]);
+    /// # Ok::<(), mg_device::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn filled<F>(device: Device, parts: &[(DType, usize)], fill: &F) -> Result<Vec<Buffer>>
+    where
+        F: Fn(usize, usize, &mut [u8]) -> Result<()> + Sync,
+    {
+        let new = |&(dtype, len): &(DType, usize)| Buffer::uninit(device, dtype, len);
+        let made: Vec<Buffer> = parts.iter().map(new).collect::<Result<_>>()?;
+        if device.is_cuda() {
+            let runs: Vec<(u64, usize)> = made.iter().map(|b| (b.address(), b.bytes())).collect();
+            // SAFETY: the buffers are new, on that device, and hold as many bytes.
+            unsafe { Gpu::of(device)?.write_filled(&runs, fill)? };
+            return Ok(made);
+        }
+        for (which, buffer) in made.iter().enumerate().filter(|(_, buffer)| !buffer.is_empty()) {
+            // SAFETY: the buffer is new, so nobody else reads or writes it, on the host, and its bytes are initialised, to anything.
+            let bytes = unsafe { std::slice::from_raw_parts_mut(buffer.as_mut_ptr(), buffer.bytes()) };
+            fill(which, 0, bytes)?;
+        }
+        Ok(made)
+    }
+
     /// A copy of `values` in the host's memory.
     ///
     /// # Errors

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
 
-use mg_device::{Buffer, DType, Device, ErrorKind};
+use mg_device::{Buffer, DType, Device, Error, ErrorKind};
 
 const N: usize = 5000;
 
@@ -87,6 +87,30 @@ fn child() {
         let numbers: Vec<u8> = (0..bytes).map(|i: usize| (i / 7 % 251) as u8).collect();
         let there = Buffer::from_slice(&numbers).unwrap().to_device(gpu).unwrap();
         assert!(there.to_device(Device::cpu()).unwrap().as_slice::<u8>().unwrap() == numbers);
+    }
+
+    // What a source gives, for several at once; the first that it fails with is told, whoever had asked it.
+    let byte = |which: usize, at: usize| (31 * which + at / 5 % 241) as u8;
+    for sizes in [vec![0, 5, 9 << 20, 0, 3], vec![1 << 20, (64 << 20) + 3, 0, 7]] {
+        let parts: Vec<(DType, usize)> = sizes.iter().map(|&n| (DType::U8, n)).collect();
+        let fill = |which: usize, at: usize, bytes: &mut [u8]| {
+            assert!(at + bytes.len() <= sizes[which] && at % 8 == 0);
+            (at..).zip(bytes).for_each(|(at, to)| *to = byte(which, at));
+            Ok(())
+        };
+        let made = Buffer::filled(gpu, &parts, &fill).unwrap();
+        for (which, there) in made.iter().enumerate() {
+            let here = there.to_device(Device::cpu()).unwrap();
+            let bytes = here.as_slice::<u8>().unwrap();
+            assert_eq!((there.device(), bytes.len()), (gpu, sizes[which]));
+            assert!(bytes.iter().enumerate().all(|(at, &b)| b == byte(which, at)), "{which}");
+        }
+        let fails = |which: usize, at: usize, _: &mut [u8]| match which {
+            1 if at == 0 => Err(Error::new("source", ErrorKind::Io("it is gone".into()))),
+            _ => Ok(()),
+        };
+        let error = Buffer::filled(gpu, &parts, &fails).unwrap_err();
+        assert!(matches!(error.kind(), ErrorKind::Io(text) if text == "it is gone"), "{error}");
     }
 
     drop((first, second, third, arrived, copies));

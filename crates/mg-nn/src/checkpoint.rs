@@ -490,7 +490,7 @@ fn read(mut file: impl Read, total: u64, path: &Path) -> Outcome<Checkpoint> {
         let fill = |bytes: &mut [u8]| file.read_exact(bytes).map_err(|e| cannot_load(path, &e));
         let data = elements(dtype, shape.numel(), false, fill)?;
         if dtype == DType::Bool {
-            is_truth(bytes_of(&data), name, path)?;
+            is_truth(bytes_of(&data), 0, name, path)?;
         }
         checkpoint.tensors.insert(name.clone(), Entry { shape, data });
     }
@@ -518,11 +518,12 @@ pub(crate) fn elements(
     Ok(data)
 }
 
-/// Refuses bytes that are no truth values.
-pub(crate) fn is_truth(bytes: &[u8], name: &str, path: &Path) -> Outcome<()> {
+/// Refuses bytes that are no truth values, the first of which is a tensor's byte `from`.
+pub(crate) fn is_truth(bytes: &[u8], from: usize, name: &str, path: &Path) -> Outcome<()> {
     match bytes.iter().position(|&b| b > 1) {
         Some(i) => {
-            let text = format!("tensor {name:?}: byte {} at {i} is no BOOL: they are 0 or 1", bytes[i]);
+            let (byte, at) = (bytes[i], from + i);
+            let text = format!("tensor {name:?}: byte {byte} at {at} is no BOOL: they are 0 or 1");
             Err(ErrorKind::Format(format!("{}: {text}", path.display())))
         }
         None => Ok(()),

@@ -3,7 +3,7 @@
 use mg_device::Device;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyString, PyTuple, PyType};
+use pyo3::types::{PyInt, PyString, PyTuple, PyType};
 use std::cell::RefCell;
 
 use crate::error::{compute, exception};
@@ -33,10 +33,16 @@ pub fn device(obj: &Bound<'_, PyAny>) -> PyResult<Device> {
     if let Ok(known) = obj.cast::<PyDevice>() {
         return Ok(known.get().0);
     }
+    // A number is that of a CUDA device. Truth values are none.
+    if obj.is_exact_instance_of::<PyInt>()
+        && let Ok(number) = obj.extract::<usize>()
+    {
+        return format!("cuda:{number}").parse().map_err(|e| exception(&e));
+    }
     match obj.cast::<PyString>() {
         Ok(name) => name.to_str()?.parse().map_err(|e| exception(&e)),
         Err(_) => {
-            let text = format!("takes a Device, \"cpu\", \"cuda\" or \"cuda:N\", got {}", obj.repr()?);
+            let text = format!("takes a Device, \"cpu\", \"cuda\", \"cuda:N\" or N, got {}", obj.repr()?);
             Err(PyTypeError::new_err(text))
         }
     }
@@ -116,10 +122,9 @@ impl PyDevice {
     ) -> PyResult<PyDevice> {
         let name = match (device, r#type) {
             (None, name) => name.unwrap_or("cpu").to_owned(),
-            (Some(given), None) => match (given.cast::<PyString>(), given.extract::<usize>()) {
-                (Ok(name), _) => name.to_str()?.to_owned(),
-                (Err(_), Ok(number)) => format!("cuda:{number}"),
-                (Err(_), Err(_)) => self::device(given)?.to_string(),
+            (Some(given), None) => match given.cast::<PyString>() {
+                Ok(name) => name.to_str()?.to_owned(),
+                Err(_) => self::device(given)?.to_string(),
             },
             (Some(_), Some(_)) => {
                 return Err(PyTypeError::new_err("takes a device once, and got a type beside it"));

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use mg_autograd::Tensor;
-use mg_device::{DType, Result};
+use mg_device::{DType, Device, Result};
 use mg_nn::State;
 use mg_nn::checkpoint::{Mapped, Pages, Sharded};
 use mg_nn::data::{Batches, Idx, Mnist};
@@ -13,6 +13,7 @@ use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
 
+use crate::device::usable_device;
 use crate::dtype::{PyDType, optional_dtype};
 use crate::error::{compute, exception};
 use crate::size;
@@ -148,12 +149,40 @@ impl PyMapped {
         Ok(info.map(|(dtype, shape)| (PyDType(dtype), shape.to_vec())))
     }
 
-    fn tensor(&self, py: Python<'_>, name: &str) -> PyResult<PyTensor> {
-        compute(py, || self.0.tensor(name)).map(PyTensor::from)
+    #[pyo3(signature = (name, device=None))]
+    fn tensor(
+        &self,
+        py: Python<'_>,
+        name: &str,
+        device: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<PyTensor> {
+        let device = usable_device(device)?.unwrap_or(Device::cpu());
+        compute(py, || self.0.tensor_on(name, device)).map(PyTensor::from)
     }
 
-    fn rows(&self, py: Python<'_>, name: &str, start: usize, length: usize) -> PyResult<PyTensor> {
-        compute(py, || self.0.rows(name, start, length)).map(PyTensor::from)
+    #[pyo3(signature = (name, start, length, device=None))]
+    fn rows(
+        &self,
+        py: Python<'_>,
+        name: &str,
+        start: usize,
+        length: usize,
+        device: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<PyTensor> {
+        let device = usable_device(device)?.unwrap_or(Device::cpu());
+        compute(py, || self.0.rows_on(name, start, length, device)).map(PyTensor::from)
+    }
+
+    /// Tensors by name, copied to a device.
+    fn read<'py>(
+        &self,
+        py: Python<'py>,
+        names: Vec<String>,
+        device: &Bound<'_, PyAny>,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let device = usable_device(Some(device))?.unwrap_or(Device::cpu());
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        named(py, compute(py, || self.0.read(&names, device))?)
     }
 }
 
@@ -191,6 +220,18 @@ impl PySharded {
     /// The tensors' names.
     fn names(&self) -> Vec<&str> {
         self.0.names().collect()
+    }
+
+    /// Tensors by name, copied to a device.
+    fn read<'py>(
+        &self,
+        py: Python<'py>,
+        names: Vec<String>,
+        device: &Bound<'_, PyAny>,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let device = usable_device(Some(device))?.unwrap_or(Device::cpu());
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        named(py, compute(py, || self.0.read(&names, device))?)
     }
 
     /// The file that a tensor is in.

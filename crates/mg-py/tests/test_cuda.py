@@ -306,6 +306,44 @@ def test_state_moves_between_devices(tmp_path):
     assert other.weight.is_cuda and other.weight.grad.is_cuda
 
 
+def test_files_are_read_to_the_device(tmp_path):
+    from micrograd_rs.safetensors import load_file, load_sharded, safe_open, save_sharded
+
+    made = {f"small{i}": mg.rand(i, 3) for i in range(40)}
+    made |= {"large": mg.rand(3000, 3001), "wide": mg.rand(3, dtype="f64"), "truth": mg.rand(70001) < 0.5, "half": mg.rand(9).half(), "none": mg.zeros(0, 2)}
+    path = tmp_path / "f.safetensors"
+    mg.save_safetensors(made, path)
+    save_sharded(made, tmp_path, max_shard_size=1 << 20)
+    ways = [load_file(path, "cuda"), load_sharded(tmp_path, "cuda:0"), mg.load(path, "cuda"), mg.load(path, mmap=True, map_location=mg.device(0))]
+    with safe_open(path, device="cuda") as file:
+        ways.append({name: file.get_tensor(name) for name in file.keys()})
+        rows = file.get_slice("large")
+        for index in (slice(10, 2000), slice(3, 3), (slice(2, 9), slice(5, 7)), (slice(None), 4), 7):
+            assert rows[index].is_cuda and (rows[index].cpu() == made["large"][index]).all()
+    for found in ways:
+        assert set(found) == set(made)
+        for name, t in found.items():
+            assert t.is_cuda and t.dtype == made[name].dtype and t.shape == made[name].shape and (t.cpu() == made[name]).all(), name
+    # What `save` wrote goes back to where it was, and what shares memory shares it there.
+    whole = made["large"].cuda()
+    mg.save({"whole": whole, "row": whole[5], "turned": whole.t(), "here": made["half"], "array": made["wide"].numpy()}, path)
+    back = mg.load(path)
+    assert back["whole"].is_cuda and back["here"].is_cpu and (back["array"] == made["wide"].numpy()).all()
+    back["whole"].zero_()
+    assert not back["row"].any() and not back["turned"].any()
+    assert mg.load(path, map_location="cpu")["row"].is_cpu
+    path.write_bytes(path.read_bytes()[:-8] + b"\2" * 8)
+    wrong = tmp_path / "g.safetensors"
+    mg.save_safetensors({"truth": made["truth"]}, wrong)
+    wrong.write_bytes(wrong.read_bytes()[:-1] + b"\7")
+    with pytest.raises(ValueError, match="byte 7 at 70000 is no BOOL"):
+        load_file(wrong, "cuda")
+    file = safe_open(path, device="cuda")
+    os.truncate(path, 5000)
+    with pytest.raises(ValueError, match="shorter while it was read"):
+        file.get_tensor("large" if "large" in file.keys() else file.keys()[0])
+
+
 def test_modules_move():
     net = nn.Sequential(nn.Embedding(5, 4), nn.LayerNorm(4), nn.Linear(4, 2))
     index = mg.tensor([[0, 4], [1, 1]])

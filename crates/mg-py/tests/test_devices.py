@@ -37,8 +37,17 @@ def test_the_default_device():
     mg.set_default_device(before)
     with pytest.raises(ValueError):
         mg.set_default_device("gpu")
-    with pytest.raises(TypeError, match='takes a Device, "cpu", "cuda" or "cuda:N", got 0'):
-        mg.zeros(1).to(0)
+    for wrong in (0.0, True):
+        with pytest.raises(TypeError, match='takes a Device, "cpu", "cuda", "cuda:N" or N, got'):
+            mg.zeros(1, device=wrong)
+
+
+@pytest.mark.skipif(mg.Device.is_cuda_available(), reason="there is a CUDA device")
+def test_a_number_is_a_cuda_device():
+    assert mg.device(1) == "cuda:1"
+    for moved in (lambda: mg.zeros(1).to(0), lambda: mg.zeros(1, device=0), lambda: mg.nn.Linear(1, 1).to(0), lambda: mg.nn.Linear(1, 1, device=0)):
+        with pytest.raises(RuntimeError, match="cuda:0"):
+            moved()
 
 
 def test_a_device_is_a_context():

@@ -3,13 +3,13 @@
 use std::ffi::c_void;
 use std::ptr::null_mut;
 use std::sync::PoisonError;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use super::api::Handle;
 use super::gpu::Gpu;
 use crate::error::{Error, ErrorKind, Result};
 
-/// Bytes of one piece of pinned memory.
+/// Bytes of one piece of pinned memory: whole elements of every dtype.
 const PIECE: usize = 4 << 20;
 /// Pieces: while one is copied by the device, the next is filled or emptied.
 const PIECES: usize = 4;
@@ -24,6 +24,14 @@ const EACH: usize = 2;
 pub(super) struct Staging {
     pieces: Vec<Piece>,
     next: usize,
+}
+
+/// What is copied through one piece: some bytes of a run, and where they go.
+struct Chunk {
+    run: usize,
+    at: usize,
+    to: u64,
+    bytes: usize,
 }
 
 struct Piece {
@@ -45,17 +53,25 @@ impl Piece {
         gpu.check("cuEventSynchronize", unsafe { (gpu.api.event_synchronize)(self.done) })
     }
 
-    /// Fills it, and has the device copy it; it waits for nobody.
+    /// Has it filled, and the device copy it; the device is not waited for.
     ///
     /// # Safety
     ///
-    /// The device is done with it; `to` is valid for as many bytes, of which there are at most as a piece has.
+    /// The device is done with it, and this thread is alone with it; `to` is valid for `bytes` bytes, of which there are at most as a piece
+    /// has.
     #[track_caller]
-    unsafe fn send(&self, gpu: &Gpu, to: u64, chunk: &[u8]) -> Result<()> {
-        // SAFETY: the piece has room for a chunk, and the device is done with it; the destination is the caller's.
+    unsafe fn send(
+        &self,
+        gpu: &Gpu,
+        to: u64,
+        bytes: usize,
+        fill: impl FnOnce(&mut [u8]) -> Result<()>,
+    ) -> Result<()> {
+        // SAFETY: by the contract the piece has room, nobody else reads or writes it, and the destination is valid; what a piece has is
+        // initialised.
         unsafe {
-            copy_on_host(chunk.as_ptr(), self.memory, chunk.len());
-            let code = (gpu.api.memcpy_to_device)(to, self.memory.cast(), chunk.len(), gpu.stream);
+            fill(std::slice::from_raw_parts_mut(self.memory, bytes))?;
+            let code = (gpu.api.memcpy_to_device)(to, self.memory.cast(), bytes, gpu.stream);
             gpu.check("cuMemcpyHtoDAsync", code)?;
             gpu.check("cuEventRecord", (gpu.api.event_record)(self.done, gpu.stream))
         }
@@ -74,7 +90,10 @@ impl Staging {
                 // No timing.
                 gpu.check("cuEventCreate", (gpu.api.event_create)(&mut done, 2))?;
             }
-            self.pieces.push(Piece { memory: memory.cast(), done });
+            let memory = memory.cast::<u8>();
+            // SAFETY: just allocated. Whoever fills a piece has a slice of it, so it is initialised.
+            unsafe { memory.write_bytes(0, PIECE) };
+            self.pieces.push(Piece { memory, done });
         }
         Ok(())
     }
@@ -108,58 +127,90 @@ impl Gpu {
     /// `to` is an address of this device's memory, valid for as many bytes.
     #[track_caller]
     pub unsafe fn write(&self, to: u64, from: &[u8]) -> Result<()> {
-        if from.is_empty() {
-            return Ok(());
-        }
+        let fill = |_: usize, at: usize, chunk: &mut [u8]| {
+            chunk.copy_from_slice(&from[at..at + chunk.len()]);
+            Ok(())
+        };
         // SAFETY: this function's contract.
-        unsafe { self.write_in_pieces(to, from) }.map_err(|e| e.with_op("write"))
+        unsafe { self.write_filled(&[(to, from.len())], &fill) }.map_err(|e| e.with_op("write"))
     }
 
+    /// Writes runs of the device's memory, `(address, bytes)` each, with what `fill` puts in the host's memory: it is told which run, from
+    /// which byte on, and where, in chunks that begin at multiples of [`PIECE`]. Where there is much, several threads call it at once. When
+    /// this returns, all of it was filled in; the copies come in the stream's order.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Cuda`](crate::ErrorKind::Cuda); the first that `fill` answers with, after which some of the memory is written and some is
+    /// not.
+    ///
+    /// # Safety
+    ///
+    /// The runs are this device's memory.
     #[track_caller]
-    unsafe fn write_in_pieces(&self, to: u64, from: &[u8]) -> Result<()> {
+    pub(crate) unsafe fn write_filled<F>(&self, runs: &[(u64, usize)], fill: &F) -> Result<()>
+    where
+        F: Fn(usize, usize, &mut [u8]) -> Result<()> + Sync,
+    {
+        let total: usize = runs.iter().map(|(_, bytes)| bytes).sum();
+        if total == 0 {
+            return Ok(());
+        }
         self.start_collected()?;
         self.bind()?;
         let mut staging = self.staging.lock().unwrap_or_else(PoisonError::into_inner);
-        if from.len() >= LARGE {
+        let chunks = runs.iter().enumerate().flat_map(|(run, &(to, bytes))| {
+            (0..bytes).step_by(PIECE).map(move |at| Chunk { run, at, to: to + at as u64, bytes: PIECE.min(bytes - at) })
+        });
+        if total >= LARGE {
             let fillers = std::thread::available_parallelism().map_or(1, |n| n.get().min(FILLERS));
             staging.ready(self, fillers * EACH)?;
+            let chunks: Vec<Chunk> = chunks.collect();
             // SAFETY: this function's contract.
-            return unsafe { self.write_by_many(to, from, &staging.pieces[..fillers * EACH]) };
+            return unsafe { self.write_by_many(&chunks, fill, &staging.pieces[..fillers * EACH]) };
         }
         staging.ready(self, PIECES)?;
-        for (i, chunk) in from.chunks(PIECE).enumerate() {
+        for Chunk { run, at, to, bytes } in chunks {
             let piece = staging.take(self)?;
             // SAFETY: the piece is free; the destination is the caller's.
-            unsafe { piece.send(self, to + (i * PIECE) as u64, chunk)? };
+            unsafe { piece.send(self, to, bytes, |chunk| fill(run, at, chunk))? };
         }
         Ok(())
     }
 
     /// Each of several threads fills pieces of its own, in turns: which chunk is copied first does not matter.
     #[track_caller]
-    unsafe fn write_by_many(&self, to: u64, from: &[u8], pieces: &[Piece]) -> Result<()> {
-        let next = AtomicUsize::new(0);
-        let fill = &|mine: &[Piece]| -> Result<()> {
+    unsafe fn write_by_many<F>(&self, chunks: &[Chunk], fill: &F, pieces: &[Piece]) -> Result<()>
+    where
+        F: Fn(usize, usize, &mut [u8]) -> Result<()> + Sync,
+    {
+        let (next, is_over) = (AtomicUsize::new(0), AtomicBool::new(false));
+        let serve = &|mine: &[Piece]| -> Result<()> {
             self.bind()?;
             for piece in mine.iter().cycle() {
-                let start = next.fetch_add(1, Ordering::Relaxed).saturating_mul(PIECE);
-                let Some(chunk) = from.get(start..from.len().min(start.saturating_add(PIECE))) else { break };
-                if chunk.is_empty() {
+                let Some(&Chunk { run, at, to, bytes }) = chunks.get(next.fetch_add(1, Ordering::Relaxed)) else {
+                    break;
+                };
+                if is_over.load(Ordering::Relaxed) {
                     break;
                 }
                 piece.wait(self)?;
                 // SAFETY: the piece is free, and this thread's; the destination is the caller's.
-                unsafe { piece.send(self, to + start as u64, chunk)? };
+                let sent = unsafe { piece.send(self, to, bytes, |chunk| fill(run, at, chunk)) };
+                if sent.is_err() {
+                    is_over.store(true, Ordering::Relaxed);
+                    return sent;
+                }
             }
             Ok(())
         };
         let lost = |_| Error::new("write", ErrorKind::Internal("a thread that copies panicked".into()));
         std::thread::scope(|scope| {
             let (first, others) = pieces.split_at(EACH);
-            let begin = |mine| std::thread::Builder::new().spawn_scoped(scope, move || fill(mine)).ok();
+            let begin = |mine| std::thread::Builder::new().spawn_scoped(scope, move || serve(mine)).ok();
             // Who cannot be begun leaves its chunks to the others.
             let others: Vec<_> = others.chunks(EACH).filter_map(begin).collect();
-            let own = fill(first);
+            let own = serve(first);
             others.into_iter().fold(own, |all, other| all.and(other.join().map_err(lost).flatten()))
         })
     }

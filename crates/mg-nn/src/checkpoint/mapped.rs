@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
+#[cfg(not(any(unix, windows)))]
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -9,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use mg_autograd::Tensor;
 use mg_device::{Buffer, DType, Device, Error, ErrorKind, Result, Shape};
 
-use super::{Header, Outcome, header_of, is_truth, opened, swap_bytes};
+use super::{Header, Outcome, bytes_of, cannot_load, elements, header_of, is_truth, opened, swap_bytes};
 use crate::state::State;
 
 /// Memory that a file is mapped into, privately: what is written to it is written to a copy of its page.
@@ -56,9 +57,46 @@ impl Drop for Map {
 /// A file of elements whose places are known, which are read when they are looked at: as [`Mapped`], of a file of another format.
 pub struct Pages {
     path: PathBuf,
-    file: Mutex<File>,
+    file: At,
     map: Option<Arc<Map>>,
     length: usize,
+}
+
+/// A file that several threads read at places of their own.
+struct At(#[cfg(any(unix, windows))] File, #[cfg(not(any(unix, windows)))] Mutex<File>);
+
+impl At {
+    #[cfg(unix)]
+    fn read(&self, bytes: &mut [u8], at: u64) -> std::io::Result<()> {
+        std::os::unix::fs::FileExt::read_exact_at(&self.0, bytes, at)
+    }
+
+    #[cfg(windows)]
+    fn read(&self, mut bytes: &mut [u8], mut at: u64) -> std::io::Result<()> {
+        while !bytes.is_empty() {
+            match std::os::windows::fs::FileExt::seek_read(&self.0, bytes, at) {
+                Ok(0) => return Err(std::io::ErrorKind::UnexpectedEof.into()),
+                Ok(n) => (bytes, at) = (&mut bytes[n..], at + n as u64),
+                Err(e) if e.kind() == std::io::ErrorKind::Interrupted => {}
+                Err(e) => return Err(e),
+            }
+        }
+        Ok(())
+    }
+
+    #[cfg(not(any(unix, windows)))]
+    fn read(&self, bytes: &mut [u8], at: u64) -> std::io::Result<()> {
+        let mut file = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        file.seek(SeekFrom::Start(at)).and_then(|_| file.read_exact(bytes))
+    }
+}
+
+/// Elements of a file: the name of their tensor, and from which byte on they are there.
+struct Part<'a> {
+    name: &'a str,
+    dtype: DType,
+    shape: Shape,
+    at: usize,
 }
 
 impl Pages {
@@ -76,7 +114,9 @@ impl Pages {
 
     fn of(path: &Path, file: File, length: usize) -> Pages {
         let map = Map::of(&file, length).map(Arc::new);
-        Pages { path: path.to_path_buf(), file: Mutex::new(file), map, length }
+        #[cfg(not(any(unix, windows)))]
+        let file = Mutex::new(file);
+        Pages { path: path.to_path_buf(), file: At(file), map, length }
     }
 
     /// `n` elements from a byte of the file on.
@@ -92,11 +132,44 @@ impl Pages {
             let text = format!("{name}: {n} elements of {dtype} from byte {at} on of {} bytes", self.length);
             return failed(Err(ErrorKind::Format(text)));
         }
-        self.part("elements", dtype, Shape::new(&[n])?, at)
+        self.here(&Part { name: "elements", dtype, shape: Shape::new(&[n])?, at })
     }
 
-    /// Elements from a byte on, which are in the file.
-    fn part(&self, name: &str, dtype: DType, shape: Shape, at: usize) -> Result<Tensor> {
+    /// Parts on a device, copied, all at once.
+    #[track_caller]
+    fn copied(&self, device: Device, parts: &[Part<'_>]) -> Result<Vec<Tensor>> {
+        let lengths: Vec<(DType, usize)> = parts.iter().map(|part| (part.dtype, part.shape.numel())).collect();
+        let fill = |which: usize, from: usize, bytes: &mut [u8]| {
+            let Part { name, dtype, at, .. } = &parts[which];
+            failed(self.read(at + from, bytes))?;
+            if *dtype == DType::Bool {
+                failed(is_truth(bytes, from, name, &self.path))?;
+            }
+            if cfg!(target_endian = "big") {
+                swap_bytes(bytes, dtype.size());
+            }
+            Ok(())
+        };
+        // The line of the caller, and not that of the thread that read.
+        let made = failed(Buffer::filled(device, &lengths, &fill).map_err(|e| e.kind().clone()))?;
+        let tensor = |(buffer, part): (Buffer, &Part<'_>)| Tensor::from_buffer(buffer, part.shape.clone());
+        made.into_iter().zip(parts).map(tensor).collect()
+    }
+
+    /// One part on a device: on the host as by [`Pages::here`].
+    #[track_caller]
+    fn one_on(&self, device: Device, part: &Part<'_>) -> Result<Tensor> {
+        if device.is_cpu() {
+            return self.here(part);
+        }
+        let one = self.copied(device, std::slice::from_ref(part))?.pop();
+        failed(one.ok_or_else(|| ErrorKind::Internal(format!("{:?} was not read", part.name))))
+    }
+
+    /// Elements on the host: a view of the mapped pages where there can be one.
+    #[track_caller]
+    fn here(&self, part: &Part<'_>) -> Result<Tensor> {
+        let Part { name, dtype, ref shape, at } = *part;
         let n = shape.numel();
         let mapped = self.map.as_ref().filter(|map| {
             let is_inside = at.checked_add(n * dtype.size()).is_some_and(|end| end <= map.len);
@@ -113,27 +186,20 @@ impl Pages {
                 // truth values, which are looked at below, before anybody else has the buffer.
                 unsafe { Buffer::from_foreign(ptr, n, dtype, Box::new(map.clone())) }
             }
-            None => self.read(dtype, n, at)?,
+            None => {
+                let fill = |bytes: &mut [u8]| self.read(at, bytes);
+                failed(elements(dtype, n, false, fill))?
+            }
         };
-        if dtype == DType::Bool && n > 0 {
-            // SAFETY: `n` bytes of the buffer, on the host.
-            let bytes = unsafe { std::slice::from_raw_parts(buffer.as_ptr(), n) };
-            failed(is_truth(bytes, name, &self.path))?;
+        if dtype == DType::Bool {
+            failed(is_truth(bytes_of(&buffer), 0, name, &self.path))?;
         }
-        Tensor::from_buffer(buffer, shape)
+        Tensor::from_buffer(buffer, shape.clone())
     }
 
-    fn read(&self, dtype: DType, n: usize, at: usize) -> Result<Buffer> {
-        let buffer = Buffer::uninit(Device::cpu(), dtype, n)?;
-        // SAFETY: the buffer is new, so nobody else reads or writes it, and its bytes are initialised, to anything.
-        let bytes = unsafe { std::slice::from_raw_parts_mut(buffer.as_mut_ptr(), buffer.bytes()) };
-        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
-        let read = file.seek(SeekFrom::Start(at as u64)).and_then(|_| file.read_exact(bytes));
-        failed(read.map_err(|e| ErrorKind::Io(format!("cannot load {}: {e}", self.path.display()))))?;
-        if cfg!(target_endian = "big") {
-            swap_bytes(bytes, dtype.size());
-        }
-        Ok(buffer)
+    /// Bytes from one of the file on.
+    fn read(&self, at: usize, bytes: &mut [u8]) -> Outcome<()> {
+        self.file.read(bytes, at as u64).map_err(|e| cannot_load(&self.path, &e))
     }
 }
 
@@ -178,8 +244,7 @@ impl Mapped {
     #[track_caller]
     pub fn open(path: impl AsRef<Path>) -> Result<Mapped> {
         let path = path.as_ref();
-        let (mut file, header) = failed(header_of(path))?;
-        failed(file.rewind().map_err(|e| ErrorKind::Io(format!("cannot load {}: {e}", path.display()))))?;
+        let (file, header) = failed(header_of(path))?;
         let length = header.start + header.bytes;
         Ok(Mapped { header, pages: Pages::of(path, file, length) })
     }
@@ -213,19 +278,77 @@ impl Mapped {
     /// [`ErrorKind::Value`] for a name that is not there; as [`load`](super::load).
     #[track_caller]
     pub fn tensor(&self, name: &str) -> Result<Tensor> {
-        let (dtype, shape) = self.known(name)?;
-        let start = self.header.entries[name].offsets.0;
-        self.part(name, dtype, shape, start)
+        self.pages.here(&self.whole(name)?)
     }
 
-    /// `length` rows of a tensor, from `start` on: the others are not read.
+    /// A tensor on a device. What a CUDA device takes is not mapped: several threads read the file into page-locked memory, and the device
+    /// copies what they have read meanwhile.
+    ///
+    /// # Errors
+    ///
+    /// As [`Mapped::tensor`] and [`Buffer::filled`].
+    #[track_caller]
+    pub fn tensor_on(&self, name: &str, device: Device) -> Result<Tensor> {
+        self.pages.one_on(device, &self.whole(name)?)
+    }
+
+    /// Tensors on a device, copied there all at once, which is faster than one by one where many are small. Nothing of them is mapped, on the
+    /// host neither: what becomes of the file later does not matter to them.
+    ///
+    /// ```
+    /// use std::collections::BTreeMap;
+    /// use mg_device::{Buffer, Device, Shape};
+    /// use mg_nn::checkpoint::{self, Mapped, View};
+    ///
+    /// let path = std::env::temp_dir().join(format!("read-{}.safetensors", std::process::id()));
+    /// let bias = Buffer::from_vec(vec![1.0f32, 2.0]);
+    /// checkpoint::save(&path, &[View::new("bias", Shape::from([2]), &bias)?], &BTreeMap::new())?;
+    ///
+    /// let file = Mapped::open(&path)?;
+    /// let names: Vec<&str> = file.names().collect();
+    /// let device = if Device::is_cuda_available() { Device::cuda(0)? } else { Device::cpu() };
+    /// assert_eq!(file.read(&names, device)?["bias"].to_vec::<f32>()?, [1.0, 2.0]);
+    /// # std::fs::remove_file(&path).unwrap();
+    /// # Ok::<(), mg_device::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`Mapped::tensor_on`].
+    #[track_caller]
+    pub fn read(&self, names: &[&str], device: Device) -> Result<BTreeMap<String, Tensor>> {
+        let mut parts = Vec::with_capacity(names.len());
+        for name in names {
+            parts.push(self.whole(name)?);
+        }
+        let tensors = self.pages.copied(device, &parts)?;
+        Ok(names.iter().map(|name| (*name).to_string()).zip(tensors).collect())
+    }
+
+    /// `length` rows of a tensor on the host, from `start` on: the others are not read.
     ///
     /// # Errors
     ///
     /// As [`Mapped::tensor`]; [`ErrorKind::Value`] for rows that are not there.
     #[track_caller]
     pub fn rows(&self, name: &str, start: usize, length: usize) -> Result<Tensor> {
-        let (dtype, shape) = self.known(name)?;
+        self.pages.here(&self.some(name, start, length)?)
+    }
+
+    /// As [`Mapped::rows`], on a device.
+    ///
+    /// # Errors
+    ///
+    /// As [`Mapped::rows`] and [`Mapped::tensor_on`].
+    #[track_caller]
+    pub fn rows_on(&self, name: &str, start: usize, length: usize, device: Device) -> Result<Tensor> {
+        self.pages.one_on(device, &self.some(name, start, length)?)
+    }
+
+    /// Where rows of a tensor are.
+    #[track_caller]
+    fn some<'a>(&self, name: &'a str, start: usize, length: usize) -> Result<Part<'a>> {
+        let Part { dtype, shape, at, .. } = self.whole(name)?;
         let rows = shape.first().copied().unwrap_or(0);
         if shape.is_empty() || start.checked_add(length).is_none_or(|end| end > rows) {
             let text = format!("rows {start} and {length} on of tensor {name:?} of shape {shape}");
@@ -234,19 +357,16 @@ impl Mapped {
         let mut sizes = shape.to_vec();
         sizes[0] = length;
         let row = shape.numel() / rows.max(1) * dtype.size();
-        let from = self.header.entries[name].offsets.0 + start * row;
-        self.part(name, dtype, Shape::new(&sizes)?, from)
+        Ok(Part { name, dtype, shape: Shape::new(&sizes)?, at: at + start * row })
     }
 
+    /// Where a tensor is. The header has been checked: it is in the file.
     #[track_caller]
-    fn known(&self, name: &str) -> Result<(DType, Shape)> {
+    fn whole<'a>(&self, name: &'a str) -> Result<Part<'a>> {
         let text = || format!("there is no tensor {name:?} in {}", self.pages.path.display());
-        self.info(name)?.ok_or_else(|| Error::new("checkpoint::Mapped", ErrorKind::Value(text())))
-    }
-
-    /// Elements from a byte of the data on. The header has been checked: they are in the file.
-    fn part(&self, name: &str, dtype: DType, shape: Shape, from: usize) -> Result<Tensor> {
-        self.pages.part(name, dtype, shape, self.header.start + from)
+        let (dtype, shape) =
+            self.info(name)?.ok_or_else(|| Error::new("checkpoint::Mapped", ErrorKind::Value(text())))?;
+        Ok(Part { name, dtype, shape, at: self.header.start + self.header.entries[name].offsets.0 })
     }
 }
 
@@ -307,7 +427,7 @@ impl Sharded {
         self.file_of(name)?.tensor(name)
     }
 
-    /// All tensors.
+    /// All tensors on the host.
     ///
     /// # Errors
     ///
@@ -319,6 +439,28 @@ impl Sharded {
             state.tensors.insert(name.clone(), self.tensor(name)?);
         }
         Ok(state)
+    }
+
+    /// Tensors on a device, copied there: as [`Mapped::read`], file by file.
+    ///
+    /// # Errors
+    ///
+    /// As [`Sharded::file_of`] and [`Mapped::read`].
+    #[track_caller]
+    pub fn read(&self, names: &[&str], device: Device) -> Result<BTreeMap<String, Tensor>> {
+        let mut files: Vec<(Arc<Mapped>, Vec<&str>)> = vec![];
+        for name in names {
+            let file = self.file_of(name)?;
+            match files.iter_mut().find(|(known, _)| Arc::ptr_eq(known, &file)) {
+                Some((_, its)) => its.push(name),
+                None => files.push((file, vec![name])),
+            }
+        }
+        let mut tensors = BTreeMap::new();
+        for (file, names) in files {
+            tensors.append(&mut file.read(&names, device)?);
+        }
+        Ok(tensors)
     }
 }
 

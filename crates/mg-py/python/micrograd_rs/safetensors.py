@@ -16,7 +16,7 @@ import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from ._micrograd_rs import Tensor, _from_safetensors_bytes, _Mapped, _safetensors_bytes, _save_sharded, _Sharded, save_safetensors
+from ._micrograd_rs import Device, Tensor, _from_safetensors_bytes, _Mapped, _safetensors_bytes, _save_sharded, _Sharded, save_safetensors
 from ._names import Lazy as _Lazy
 from ._names import kind_of
 
@@ -54,9 +54,11 @@ class _Slice:
         if isinstance(first, slice) and self._shape:
             start, stop, step = first.indices(self._shape[0])
             if step == 1:
-                part = self._file.rows(self._name, start, max(0, stop - start))
-                part = part[(slice(None), *rest)] if rest else part
-                return part.to(self._device)
+                length = max(0, stop - start)
+                if not rest:
+                    return self._file.rows(self._name, start, length, self._device)
+                # Columns are taken where the file is mapped: what they leave out is not read.
+                return self._file.rows(self._name, start, length)[(slice(None), *rest)].to(self._device)
         return self._file.tensor(self._name)[index].to(self._device)
 
 
@@ -64,7 +66,7 @@ class safe_open:
     """A file, or the index of several (`model.safetensors.index.json`), whose tensors are read when they are asked for.
 
     On the host a tensor is a view of the file's pages: what is not looked at is not read, and what is written to it is not written to
-    the file. `framework` is taken for the sake of the `safetensors` package's signature.
+    the file. On a CUDA device it is read when it is asked for, by several threads into page-locked memory. `framework` is taken for the sake of the `safetensors` package's signature.
 
     Arguments:
         filename: the file
@@ -108,7 +110,11 @@ class safe_open:
 
     def get_tensor(self, name: str) -> Tensor:
         """A tensor."""
-        return self._of(name).tensor(name).to(self._device)
+        return self._of(name).tensor(name, self._device)
+
+    def _read(self, names: list[str], device: Any) -> dict[str, Tensor]:
+        """Tensors on a device, copied there at once: nothing of them is mapped."""
+        return (self._one or self._sharded()).read(names, device)
 
     def get_slice(self, name: str) -> Any:
         """A tensor of which parts are asked for: rows of it (`[10:20]`) read no others."""
@@ -160,6 +166,8 @@ def load_file(filename: Path, device: Any = "cpu") -> dict[str, Tensor]:
     See `save_file`.
     """
     file = safe_open(filename, device=device)
+    if Device(device).type == "cuda":
+        return file._read(file.keys(), device)  # pyright: ignore[reportPrivateUsage]
     return {name: file.get_tensor(name) for name in file.keys()}
 
 

@@ -26,7 +26,7 @@ import tempfile
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, cast
 
-from ._micrograd_rs import Device, Tensor, _from_safetensors_bytes, _safetensors_bytes, as_tensor, dtype, load_safetensors, realize, save_safetensors, tensor, zeros
+from ._micrograd_rs import Device, Tensor, _from_safetensors_bytes, _safetensors_bytes, as_tensor, dtype, realize, save_safetensors, tensor, zeros
 from ._names import Lazy as _Lazy
 from ._names import kind_of
 from ._size import Size
@@ -395,6 +395,13 @@ class _Where:
     def __init__(self, map_location: Any) -> None:
         self._map = map_location
 
+    def device(self, was: str) -> str:
+        """The device of what was on another one, as far as that is known without the tensor: the host where it is not."""
+        to: Any = self._map
+        if isinstance(to, Mapping):
+            to = cast("Mapping[str, Any]", to).get(was, was)
+        return "cpu" if callable(to) else str(Device(was if to is None else to))
+
     def __call__(self, t: Tensor, was: str) -> Tensor:
         to: Any = self._map
         if to is None:
@@ -471,7 +478,8 @@ def load(
     if hasattr(f, "read"):
         data = bytes(cast("Any", f).read())
         if _is_safetensors(data[:9]):
-            return _restored(*_from_safetensors_bytes(data), where, "load")
+            tensors, metadata = _from_safetensors_bytes(data)
+            return _restored(tensors, _structure(metadata, "load"), where, "load")
         _checked(data[:9], "load: the file")
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "file")
@@ -510,24 +518,55 @@ def _load(path: str, where: _Where, mmap: bool) -> Any:
 
         with open(path, "rb") as file:
             return where(read_npy(file, path), "cpu")
-    if path.endswith(".json") or mmap:
-        from .safetensors import safe_open
+    from .safetensors import safe_open
 
-        opened = safe_open(path)
-        tensors, metadata = {name: opened.get_tensor(name) for name in opened.keys()}, opened.metadata() or {}
-    else:
-        tensors, metadata = load_safetensors(path, metadata=True)
-    return _restored(tensors, metadata, where, path)
+    file = safe_open(path)
+    metadata = file.metadata() or {}
+    structure = _structure(metadata, path)
+    names = file.keys()
+    places = dict.fromkeys(names, where.device("cpu")) if structure is None else _places(structure, where, names)
+    tensors: dict[str, Tensor] = {}
+    for device in dict.fromkeys(places.values()):
+        here = [name for name in names if places[name] == device]
+        if mmap and device == "cpu":
+            tensors.update((name, file.get_tensor(name)) for name in here)
+        else:
+            tensors.update(file._read(here, device))  # pyright: ignore[reportPrivateUsage]
+    return _restored({name: tensors[name] for name in names}, structure, where, path)
 
 
-def _restored(tensors: dict[str, Tensor], metadata: dict[str, str], where: _Where, path: str) -> Any:
-    """What was saved, of a file's tensors and text."""
+def _structure(metadata: dict[str, str], path: str) -> Any:
+    """What `save` said of the tensors; None where it did not write the file."""
     if _KEY not in metadata:
-        return {name: where(t, "cpu") for name, t in tensors.items()}
+        return None
     try:
-        structure = json.loads(metadata[_KEY])
+        return json.loads(metadata[_KEY])
     except (ValueError, RecursionError) as error:
         raise ValueError(f"{path}: its structure is no JSON: {error}") from None
+
+
+def _places(structure: Any, where: _Where, names: list[str]) -> dict[str, str]:
+    """The devices that the tensors of these names go to: the host for what is needed in several places."""
+    places: dict[str, set[str]] = {name: set() for name in names}
+    said: list[Any] = [structure]
+    while said:
+        entry = said.pop()
+        if isinstance(entry, list):
+            said.extend(cast("list[Any]", entry))  # type: ignore[redundant-cast]
+        elif isinstance(entry, dict):
+            entry = cast("dict[str, Any]", entry)  # type: ignore[redundant-cast]
+            said.extend(entry.values())
+            for kind in entry.keys() & {"tensor", "of", "array"}:
+                name, was = entry[kind], entry.get("device", "cpu")
+                if isinstance(name, str) and name in places:
+                    places[name].add(where.device(str(was)) if kind != "array" else "cpu")
+    return {name: next(iter(found)) if len(found) == 1 else "cpu" for name, found in places.items()}
+
+
+def _restored(tensors: dict[str, Tensor], structure: Any, where: _Where, path: str) -> Any:
+    """What was saved, of a file's tensors and what `save` said of them."""
+    if structure is None:
+        return {name: where(t, "cpu") for name, t in tensors.items()}
     try:
         return _Reader(tensors, where).of(structure)
     except (RecursionError, TypeError) as error:
