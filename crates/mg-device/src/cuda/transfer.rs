@@ -10,7 +10,7 @@ use super::gpu::Gpu;
 use crate::error::{Error, ErrorKind, Result};
 
 /// Bytes of one piece of pinned memory: whole elements of every dtype.
-const PIECE: usize = 4 << 20;
+const PIECE: usize = 2 << 20;
 /// Pieces: while one is copied by the device, the next is filled or emptied.
 const PIECES: usize = 4;
 /// Bytes from which on several threads fill pieces, which one does at a fifth of the speed that the device copies them with, and how many do.
