@@ -1,5 +1,9 @@
-// Products by Hopper's own instructions (wgmma): f16, bf16, and f32 operands rounded to tf32. Sums are f32.
+// Products by Hopper's own instructions (wgmma): f16, bf16, f32 operands rounded to tf32, and f32 by thirds. Sums are f32.
+#ifdef V_READY
+#include "thirds.cuh"
+#else
 #include "matmul_wgmma.cuh"
+#endif
 
 // The argument. Boxes of a and b are as `load` has it, those of the result
 // 16 rows of 128 bytes.
@@ -103,4 +107,8 @@ struct Store {
     }
 };
 
+#ifdef V_READY
+extern "C" __global__ void __launch_bounds__(128 * (2 + GROUPS), 1) V_NAME(const Wgmma args) { compute_by_thirds<Turn, Store>(args.p); }
+#else
 extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), 1) V_NAME(const Wgmma args) { compute<Turn, Store>(args.p); }
+#endif

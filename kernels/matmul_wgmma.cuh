@@ -17,7 +17,7 @@ constexpr int PARTS = BM / (64 * GROUPS);  // of 64 rows, of each group
 constexpr int SUMS = BN / 2;
 constexpr u32 BYTES_A = BM * 128, BYTES_B = BN * 128, STAGE = BYTES_A + BYTES_B;
 constexpr u32 SLICE = 4096;  // where a warp's sums are turned into rows
-static_assert(BM % (64 * GROUPS) == 0 && BN % 64 == 0 && (HALF || (A_K && B_K)), "");
+static_assert(BM % (64 * GROUPS) == 0 && BN % 64 == 0, "");
 
 // A part of a tile that is this block's turn: how much of k, and which of the tile's parts it is.
 struct Part {
@@ -89,8 +89,9 @@ __device__ __forceinline__ void load(u32 to, const TensorMap* map, u32 barrier, 
     if (LINES_K) {
         bring(to, map, barrier, k, row, batch);
     } else {
+        constexpr int WIDTH = 128 / sizeof(T);
 #pragma unroll
-        for (int i = 0; i < ROWS; i += 64) bring(to + i * 128, map, barrier, row + i, k, batch);
+        for (int i = 0; i < ROWS; i += WIDTH) bring(to + i * (BK * 128 / WIDTH), map, barrier, row + i, k, batch);
     }
 }
 

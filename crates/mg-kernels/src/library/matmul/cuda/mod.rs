@@ -375,6 +375,7 @@ fn maps(problem: &Problem, tile: &Tile) -> Result<[Moved; 3]> {
     let (elements, stored) = match problem.dtype.float() {
         Some(Float::F16) => (Elements::F16, Elements::F16),
         Some(Float::BF16) => (Elements::BF16, Elements::BF16),
+        Some(Float::F32) if problem.precision == Precision::Highest => (Elements::F32, Elements::F32),
         Some(Float::F32) => (Elements::TF32, Elements::F32),
         Some(Float::F64) | None => return Err(internal("a dtype without tiles of this kind")),
     };
@@ -383,7 +384,7 @@ fn maps(problem: &Problem, tile: &Tile) -> Result<[Moved; 3]> {
     let operand = |rows: usize, tile_rows: usize, [row, along_k]: [isize; 2], along_batch, lines| {
         let batches = if along_batch == 0 { 1 } else { batch.numel() };
         let (sizes, line, boxes) = match lines {
-            Some(Lines::Mn) => ([rows, *k, batches], bytes(*k, along_k), [64, tile.k, 1]),
+            Some(Lines::Mn) => ([rows, *k, batches], bytes(*k, along_k), [128 / size, tile.k, 1]),
             Some(Lines::K) | None => ([*k, rows, batches], bytes(rows, row), [tile.k, tile_rows, 1]),
         };
         Moved::boxes(elements, sizes, &[line, bytes(batches, along_batch)], boxes)

@@ -78,6 +78,13 @@ const fn hopper(
     Tile { name, m: 128, n, k, shared, forms, once, depth, join: &JOIN_HOPPER, hopper: true }
 }
 
+/// As [`hopper`], of f32 by thirds (`kernels/thirds.cuh`): a ring of stages for those of the second operand too, 64 bytes a line.
+const fn thirds(name: &'static str, n: usize, stages: [u32; 2], once: f64, depth: &'static [f64]) -> Tile {
+    let [raw, ready] = stages;
+    let tile = hopper(name, n, 32, raw, once, depth);
+    Tile { shared: tile.shared + ready * (3 * 64 * n as u32 + 16), ..tile }
+}
+
 const fn only(forms: &'static [&'static str], tile: Tile) -> Tile {
     Tile { forms, ..tile }
 }
@@ -95,6 +102,7 @@ const fn any(tile: Tile) -> Tile {
 pub(super) const ANY: Tile = any(tile([64, 64, 16], 0, 4.0, &[80.0, 110.0, 150.0]));
 
 pub(super) const F32: &[Tile] = &[
+    thirds("w128x128", 128, [3, 3], 3.5, &[44.0]),
     only(&["kn", "mn"], tile([256, 128, 16], 73728, 6.9, &[184.5])),
     only(&["kk", "mk"], tile([128, 256, 16], 73728, 6.9, &[195.0])),
     tile([64, 64, 16], 32768, 3.4, &[35.8, 58.2, 81.8, 104.8]),
@@ -449,9 +457,12 @@ mod tests {
                 let (stages, groups) = (number("STAGES"), number("GROUPS"));
                 let shared = if tile.hopper {
                     assert_eq!(tile.k * bytes, 128, "{}", kernel.name);
-                    assert_eq!(kernel.threads() as usize, 128 * (1 + groups));
+                    // Warps that make thirds, and stages of these, if any.
+                    let splitters = kernel.constant("SPLITTERS").unwrap_or(0);
+                    let ready = kernel.constant("READY").map_or(0, |n| n * (3 * number("THIRD") + 16));
+                    assert_eq!(kernel.threads() as usize, 128 * (1 + groups) + 32 * splitters);
                     // Stages begin at multiples of 1024 bytes; two barriers a stage.
-                    1024 + stages * (number("STAGE") + 16) + number("WARPS") * number("SLICE")
+                    1024 + stages * (number("STAGE") + 16) + ready + number("WARPS") * number("SLICE")
                 } else {
                     assert_eq!(tile.k, number("BK") * groups, "{}", kernel.name);
                     assert_eq!(kernel.threads() as usize, number("THREADS") * groups);

@@ -1,0 +1,305 @@
+// Products of f32 on tensor cores, with all bits: each number is the sum of three of bf16, its thirds, which have its 24 bits together.
+//
+// Of nine products of thirds the three smallest are left out: together they are at most 2^-24 of the product of the numbers, no more
+// than rounding it. (So do XLA's highest precision on TPUs; Henry, Tang and Heinecke, "Leveraging the bfloat16 Artificial Intelligence
+// Datatype For Higher-Precision Computations", 2019.) Tensor cores cut sums off where f32 rounds them, so they add up 32 products at a
+// time, smallest thirds first, and the threads add those sums, rounded (Ootomo and Yokota, "Recovering single precision accuracy from
+// Tensor Cores while surpassing the FP32 theoretical peak performance", 2022).
+//
+// Besides the thread that asks for stages, four warps make thirds of b, in shared memory, in a ring of their own. The warps that multiply
+// make those of a, in registers, while products are under way.
+#pragma once
+#include "matmul_wgmma.cuh"
+
+constexpr int READY = V_READY;                // stages of b's thirds
+constexpr u32 THIRD = BN * 64;                // lines of 32 numbers along k
+constexpr u32 RAW = STAGES * STAGE, ALL_READY = READY * 3 * THIRD;
+constexpr int SPLITTERS = 4;                  // warps
+static_assert(!HALF && PARTS == 1 && BK == 32 && THIRD % 1024 == 0, "");
+
+// Sums that are below this, though not 0, may be of factors whose last third bf16 does not hold.
+constexpr u32 LEAST = (127 - 86) << 23, INFINITE = 0x7f800000;
+
+// Two numbers rounded to bf16, the first in the lower half; they become what is left of them.
+__device__ __forceinline__ u32 take_third(float& x, float& y) {
+    u32 both;
+    asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(both) : "f"(y), "f"(x));
+    x = __fsub_rn(x, __uint_as_float(both << 16));
+    y = __fsub_rn(y, __uint_as_float(both & 0xffff0000));
+    return both;
+}
+__device__ __forceinline__ void split(float x, float y, u32& first, u32& second, u32& third) {
+    first = take_third(x, y);
+    second = take_third(x, y);
+    asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(third) : "f"(y), "f"(x));
+}
+
+__device__ __forceinline__ float read4(u32 from) {
+    float x;
+    asm volatile("ld.shared.f32 %0, [%1];" : "=f"(x) : "r"(from) : "memory");
+    return x;
+}
+__device__ __forceinline__ void write16(u32 to, u32 a, u32 b, u32 c, u32 d) {
+    asm volatile("st.shared.v4.b32 [%0], {%1, %2, %3, %4};" ::"r"(to), "r"(a), "r"(b), "r"(c), "r"(d) : "memory");
+}
+
+// An element of a stage whose lines run along m or n, 32 each.
+__device__ __forceinline__ u32 across(u32 row, u32 k) {
+    return row / 32 * (32 * 128) + k * 128 + ((row % 32 / 4 ^ k % 8) << 4) + row % 4 * 4;
+}
+
+// The order of k in products does not matter as long as it is one for both operands. Where lines of a run along k, a thread has four
+// neighbours of the rows that it multiplies, at 8 c + 4 s: of the eight chunks of a line each second one, so that two rows meet no bank twice. `k` is of the 16
+// of product s.
+__device__ __forceinline__ u32 place_of(u32 s, u32 k) {
+    return A_K ? k % 8 / 2 * 8 + 4 * s + k / 8 * 2 + k % 2 : 16 * s + k;
+}
+
+// A matrix whose lines have 64 bytes, four chunks of 16, of which each two lines are exchanged by an exclusive or with half their number.
+__device__ __forceinline__ u64 matrix_of_thirds(u32 at) {
+    return (u64)2 << 62 | (u64)(512 >> 4) << 32 | (u64)1 << 16 | (at & 0x3ffff) >> 4;
+}
+
+#define NEW8(d, i) \
+    "=f"(d[i]), "=f"(d[i + 1]), "=f"(d[i + 2]), "=f"(d[i + 3]), "=f"(d[i + 4]), "=f"(d[i + 5]), "=f"(d[i + 6]), "=f"(d[i + 7])
+#define NEW32(d, i) NEW8(d, i), NEW8(d, i + 8), NEW8(d, i + 16), NEW8(d, i + 24)
+#define NEW_128 NEW32(d, 0), NEW32(d, 32)
+// As `multiply_held`, and the sums are of nothing before.
+#define PRODUCT_FIRST(N, A0, A1, A2, A3, B)                                                                                \
+    __device__ __forceinline__ void multiply_first(float (&d)[N / 2], const u32* a, u64 b) {                               \
+        asm volatile("{.reg .pred %no;setp.ne.u32 %no, 0, 0;wgmma.mma_async.sync.aligned.m64n" #N "k16.f32.bf16.bf16 {"    \
+                     NAMES_##N "}, {%" #A0 ", %" #A1 ", %" #A2 ", %" #A3 "}, %" #B ", %no, 1, 1, 0;}"                      \
+                     : NEW_##N                                                                                             \
+                     : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b)                                                  \
+                     : "memory");                                                                                          \
+    }
+PRODUCT_FIRST(128, 64, 65, 66, 67, 68)
+
+// Thirds of a that a thread multiplies: of both products of a stage, as `multiply_held` has them.
+struct Held {
+    u32 thirds[3][2][4];
+
+    // From a stage of a; `row` is the thread's first.
+    __device__ __forceinline__ void read(u32 stage, u32 row, u32 c) {
+#pragma unroll
+        for (u32 s = 0; s < 2; s++)
+#pragma unroll
+            for (u32 i = 0; i < 2; i++) {
+                float4 x;
+                const u32 own = row + 8 * i;
+                if (A_K) {
+                    x = read16(stage + own * 128 + ((2 * c + s ^ own % 8) << 4));
+                } else {
+                    x.x = read4(stage + across(own, 16 * s + 2 * c));
+                    x.y = read4(stage + across(own, 16 * s + 2 * c + 1));
+                    x.z = read4(stage + across(own, 16 * s + 2 * c + 8));
+                    x.w = read4(stage + across(own, 16 * s + 2 * c + 9));
+                }
+                split(x.x, x.y, thirds[0][s][i], thirds[1][s][i], thirds[2][s][i]);
+                split(x.z, x.w, thirds[0][s][i + 2], thirds[1][s][i + 2], thirds[2][s][i + 2]);
+            }
+    }
+
+    // Products that read it are over.
+    __device__ __forceinline__ void settle() {
+#pragma unroll
+        for (int t = 0; t < 3; t++)
+#pragma unroll
+            for (int s = 0; s < 2; s++)
+#pragma unroll
+                for (int i = 0; i < 4; i++) asm volatile("" : "+r"(thirds[t][s][i])::"memory");
+    }
+};
+
+// Has the thirds of a stage of b stand in shared memory, lines along k: this thread those of 16 numbers of a row at a time.
+__device__ __forceinline__ void split_stage(u32 to, u32 stage, u32 thread) {
+#pragma unroll 1
+    for (u32 task = thread; task < 2 * BN; task += 32 * SPLITTERS) {
+        const u32 row = task % BN, s = task / BN;
+        float x[16];
+#pragma unroll
+        for (u32 i = 0; i < 16; i += 4) {
+            if (B_K) {
+                // Four neighbours are so in products, or two and two.
+                const u32 at = A_K ? 2 * i + 4 * s : 16 * s + i;
+                float4 v = read16(stage + row * 128 + ((at / 4 ^ row % 8) << 4));
+                const u32 first = A_K ? i / 2 : i, then = A_K ? i / 2 + 8 : i + 2;
+                x[first] = v.x, x[first + 1] = v.y, x[then] = v.z, x[then + 1] = v.w;
+            } else {
+#pragma unroll
+                for (u32 j = i; j < i + 4; j++) x[j] = read4(stage + across(row, place_of(s, j)));
+            }
+        }
+        u32 thirds[3][8];
+#pragma unroll
+        for (u32 i = 0; i < 8; i++) split(x[2 * i], x[2 * i + 1], thirds[0][i], thirds[1][i], thirds[2][i]);
+#pragma unroll
+        for (u32 t = 0; t < 3; t++)
+#pragma unroll
+            for (u32 half = 0; half < 2; half++) {
+                const u32 at = to + t * THIRD + row * 64 + ((2 * s + half ^ row / 2 % 4) << 4);
+                write16(at, thirds[t][4 * half], thirds[t][4 * half + 1], thirds[t][4 * half + 2], thirds[t][4 * half + 3]);
+            }
+    }
+}
+
+__device__ __forceinline__ bool is_doubtful(float sum) {
+    const u32 size = __float_as_uint(sum) & 0x7fffffff;
+    return size != 0 && size - LEAST >= INFINITE - LEAST;
+}
+
+// Sums that are not finite, as thirds of infinities are not, or very small, are added up again, number by number.
+template <typename Turn>
+__device__ __forceinline__ void mend(const MatMul& p, const Turn& at, u32 row, u32 lane, float (&sum)[SUMS]) {
+    bool is_any = false;
+#pragma unroll
+    for (int i = 0; i < SUMS; i++) is_any |= is_doubtful(sum[i]);
+    if (!__any_sync(~0u, is_any)) return;
+#pragma unroll 1
+    for (u32 i = 0; i < SUMS; i++) {
+        float x = 0;
+#pragma unroll
+        for (u32 j = 0; j < SUMS; j++)
+            if (i == j) x = sum[j];
+        const u32 own_row = row + lane / 4 + i % 4 / 2 * 8, col = at.col + i / 4 * 8 + lane % 4 * 2 + i % 2;
+        if (!is_doubtful(x) || own_row >= p.m || col >= p.n) continue;
+        const float* a = (const float*)p.a + (i64)at.batch * p.a_batch[0] + (i64)own_row * p.a_row;
+        const float* b = (const float*)p.b + (i64)at.batch * p.b_batch[0] + (i64)col * p.b_col;
+        x = 0;
+#pragma unroll 4
+        for (u32 k = 0; k < p.k; k++) x = __fmaf_rn(a[k * p.a_k], b[k * p.b_k], x);
+#pragma unroll
+        for (u32 j = 0; j < SUMS; j++)
+            if (i == j) sum[j] = x;
+    }
+    __syncwarp();
+}
+
+// The kernel, as `compute`.
+template <typename Turn, typename Store>
+__device__ __forceinline__ void compute_by_thirds(const MatMul& p) {
+    extern __shared__ __align__(1024) u8 memory[];
+    const u32 warp = __shfl_sync(~0u, threadIdx.x / 32, 0), lane = threadIdx.x % 32;
+    const u32 stages = (shared_address(memory) + 1023) & ~1023u, ready = stages + RAW;
+    const u32 slices = ready + ALL_READY, full = slices + WARPS * SLICE, empty = full + STAGES * 8;
+    const u32 split_full = empty + STAGES * 8, split_empty = split_full + READY * 8;
+    if (threadIdx.x == 0) {
+        for (int s = 0; s < STAGES; s++) {
+            barrier_init(full + s * 8, 1);
+            barrier_init(empty + s * 8, SPLITTERS + WARPS);
+        }
+        for (int s = 0; s < READY; s++) {
+            barrier_init(split_full + s * 8, SPLITTERS);
+            barrier_init(split_empty + s * 8, WARPS);
+        }
+        barriers_ready();
+        Turn::prefetch_maps();
+    }
+    __syncthreads();
+
+    const u32 turns = Turn::count(p);
+    u32 stage = 0, parity = 0, done = 0, done_parity = 0;
+    auto next = [&]() {
+        if (++stage == STAGES) stage = 0, parity ^= 1;
+    };
+    auto next_done = [&]() {
+        if (++done == READY) done = 0, done_parity ^= 1;
+    };
+    auto arrive = [&](u32 barrier) {
+        if (lane == 0) barrier_arrive(barrier);
+    };
+
+    if (warp < 4) {
+        fewer_registers<24>();
+        if (threadIdx.x != 0) return;
+#pragma unroll 1
+        for (u32 turn = blockIdx.x; turn < turns; turn += gridDim.x) {
+            Turn at(p, turn);
+            if (at.parts == 0) continue;
+            const u32 batch_a = at.batch_a(p), batch_b = at.batch_b(p);
+#pragma unroll 1
+            for (u32 k = at.k_begin; k < at.k_end; k += BK) {
+                u32 to = stages + stage * STAGE, barrier = full + stage * 8;
+                barrier_wait(empty + stage * 8, parity ^ 1);
+                barrier_expect(barrier, STAGE);
+                load<A_K, BM>(to, at.a(), barrier, k, at.row, batch_a);
+                load<B_K, BN>(to + BYTES_A, at.b(), barrier, k, at.col, batch_b);
+                next();
+            }
+        }
+    } else if (warp < 4 + SPLITTERS) {
+        fewer_registers<88>();
+#pragma unroll 1
+        for (u32 turn = blockIdx.x; turn < turns; turn += gridDim.x) {
+            Turn at(p, turn);
+            if (at.parts == 0) continue;
+#pragma unroll 1
+            for (u32 k = at.k_begin; k < at.k_end; k += BK) {
+                barrier_wait(full + stage * 8, parity);
+                barrier_wait(split_empty + done * 8, done_parity ^ 1);
+                split_stage(ready + done * 3 * THIRD, stages + stage * STAGE + BYTES_A, threadIdx.x - 128);
+                written();
+                __syncwarp();
+                arrive(split_full + done * 8);
+                arrive(empty + stage * 8);
+                next();
+                next_done();
+            }
+        }
+    } else {
+        more_registers<200>();
+        const u32 mine = warp - 4 - SPLITTERS, group = mine / 4;
+        const u32 slice = slices + mine * SLICE, row = group * 64 + mine % 4 * 16;
+        const Store store(p);
+        const u64 from = matrix_of_thirds(ready);
+        Held held, following;
+        auto read = [&](Held& to) {
+            barrier_wait(full + stage * 8, parity);
+            to.read(stages + stage * STAGE, row + lane / 4, lane % 4);
+            __syncwarp();
+            arrive(empty + stage * 8);
+            next();
+        };
+#pragma unroll 1
+        for (u32 turn = blockIdx.x; turn < turns; turn += gridDim.x) {
+            __syncwarp();
+            Turn at(p, turn);
+            if (at.parts == 0) continue;
+            float sum[1][SUMS], some[SUMS];
+#pragma unroll
+            for (int j = 0; j < SUMS; j++) sum[0][j] = 0;
+            read(held);
+#pragma unroll 1
+            for (u32 k = at.k_begin; k < at.k_end; k += BK) {
+                barrier_wait(split_full + done * 8, done_parity);
+                const u64 b = from + done * (3 * THIRD / 16);
+                products_begin();
+                // Third i of a and third j of b, of which there is one less than of the others each time: the smallest first.
+                multiply_first(some, held.thirds[2][0], b);
+                multiply_held<true>(some, held.thirds[2][1], b + 2, bf16());
+#pragma unroll
+                for (int rank = 2; rank >= 0; rank--)
+#pragma unroll
+                    for (int i = rank == 2 ? 1 : rank; i >= 0; i--)
+#pragma unroll
+                        for (int s = 0; s < 2; s++)
+                            multiply_held<true>(some, held.thirds[i][s], b + (rank - i) * (THIRD / 16) + 2 * s, bf16());
+                products_commit();
+                const bool is_last = k + BK >= at.k_end;
+                if (!is_last) read(following);
+                products_wait<0>();
+                settle(some);
+                held.settle();
+                arrive(split_empty + done * 8);
+                next_done();
+#pragma unroll
+                for (int j = 0; j < SUMS; j++) sum[0][j] = __fadd_rn(sum[0][j], some[j]);
+                if (!is_last) held = following;
+            }
+            if (at.parts > 1 && !joined(p, at, mine, lane, sum)) continue;
+            mend(p, at, at.row + row, lane, sum[0]);
+            store(at, slice, at.row + row, lane, sum);
+        }
+        if (lane == 0) taken<0>();
+    }
+}
