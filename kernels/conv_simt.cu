@@ -1,15 +1,16 @@
 // Convolutions and their gradients in f32, exact: every multiplication and addition in f32, fused, in the order of k. For capability
-// 9.0, whose copy engine gathers the windows: see `conv_tiles.cuh`.
+// 9.0, whose copy engine gathers the windows: see `conv_tiles.cuh`. For few filters, of which tensor cores would multiply as many that there are
+// not.
 //
 // A warp has TM rows and all columns of a tile, a lane every 32nd column. So what it reads of the first operand is the same for all
 // lanes, what it reads of the second lies side by side, and its sums are stored as they are.
 #include "conv_tiles.cuh"
 
 constexpr int BM = V_BM, BN = V_BN, STAGES = V_STAGES;
-// Lines of the operands run along k, but for the gradient by the weight of larger windows.
-constexpr bool WEIGHT = V_WEIGHT, POINT = V_POINT, LINES_K = !WEIGHT || POINT;
+// Lines of the operands run along k, but for the gradient by the weight.
+constexpr bool WEIGHT = V_WEIGHT, LINES_K = !WEIGHT;
 constexpr int WARPS = 8, TM = BM / WARPS, TN = BN / 32;
-using Stages = Ring<float, BM, BN, STAGES, WEIGHT, POINT, WARPS>;
+using Stages = Ring<float, BM, BN, STAGES, WEIGHT, false, WARPS>;
 static_assert(TM % 4 == 0 && BN % 32 == 0, "");
 
 __device__ __forceinline__ float read4(u32 from) {

@@ -33,6 +33,13 @@ struct Conv {
     u64 plane, image;  // of the result, in elements
     Divisor places;    // of an image; of POINT, its stages
     Divisor wide;      // of a line of places
+    // Where the operands lie, for what is read number by number: a's lines, and the next tap's (of POINT: image's); of b the next place, line and
+    // image; how many neighbours there are, and the images' columns and lines.
+    const float* own_a;
+    const float* own_b;
+    u64 a_line, a_tap, b_place, b_line, b_image;
+    u32 depth;
+    i32 size_x, size_y;
     TensorMap a, b;
 };
 

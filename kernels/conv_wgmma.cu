@@ -1,7 +1,11 @@
-// Convolutions and their gradients by Hopper's own instructions (wgmma): f16, bf16, and f32 operands rounded to tf32. Sums are f32.
+// Convolutions and their gradients by Hopper's own instructions (wgmma): f16, bf16, f32 operands rounded to tf32, and f32 by thirds. Sums
+// are f32.
 //
 // The product of `matmul_wgmma.cu` whose second operand the copy engine gathers: see `conv_tiles.cuh`.
 #include "conv_tiles.cuh"
+#ifdef V_READY
+#include "thirds.cuh"
+#endif
 
 constexpr int BM = V_BM, BN = V_BN, STAGES = V_STAGES;
 // Lines of the operands run along k, but for the gradient by the weight of larger windows.
@@ -9,14 +13,22 @@ constexpr bool WEIGHT = V_WEIGHT, POINT = V_POINT, LINES_K = !WEIGHT || POINT;
 using T = V_T;
 
 constexpr bool HALF = Is16<T>::value;
-constexpr int STEPS = 4;
 constexpr int GROUPS = 2, WARPS = 4 * GROUPS;
 // Each group of four warps has 64 rows, or all of these and half of the columns.
 constexpr bool ACROSS = BM == 64;
 constexpr int WIDE = ACROSS ? BN / GROUPS : BN, SUMS = WIDE / 2;
 constexpr u32 SLICE = 2048;  // where a warp's sums are turned into rows
+#ifdef V_READY
+constexpr int READY = V_READY;
+using Stages = Ring<T, BM, BN, STAGES, WEIGHT, POINT, WARPS + SPLITTERS>;
+using Rings = Thirds<LINES_K, LINES_K, BM, BN, WIDE, STAGES, READY, WARPS>;
+static_assert(!HALF && WIDE % 16 == 0, "");
+#else
+constexpr int STEPS = 4;
 using Stages = Ring<T, BM, BN, STAGES, WEIGHT, POINT, WARPS>;
-static_assert((ACROSS || BM == 64 * GROUPS) && WIDE % 64 == 0 && (HALF || LINES_K), "");
+static_assert(WIDE % 64 == 0 && (HALF || LINES_K), "");
+#endif
+static_assert(ACROSS || BM == 64 * GROUPS, "");
 
 __device__ __forceinline__ u32 pack(f16, float low, float high) { return to_f16(low).bits | (u32)to_f16(high).bits << 16; }
 template <typename T>
@@ -106,6 +118,7 @@ __device__ __forceinline__ void store(const Conv& p, u32 slice, u32 row, u32 col
     }
 }
 
+#ifndef V_READY
 extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), 1) V_NAME(const Conv p) {
     extern __shared__ __align__(1024) u8 memory[];
     // Uniform, as the compiler sees from the exchange.
@@ -165,3 +178,98 @@ extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), 1) V_NAME(const
         }
     }
 }
+#else
+// Where a place's window has an element of a tap; null outside of the image.
+__device__ __forceinline__ const float* seen(const Conv& p, const Window& at, u32 down, u32 right) {
+    const i32 y = at.y + (i32)(down * p.apart_y), x = at.x + (i32)(right * p.apart_x);
+    if (y < 0 || y >= p.size_y || x < 0 || x >= p.size_x) return nullptr;
+    return p.own_b + at.image * p.b_image + y * p.b_line + x * p.b_place;
+}
+
+// An element of a tile, number by number: of WEIGHT, over `count` stages from `first` on.
+__device__ __forceinline__ float exact(const Conv& p, u32 row, u32 col, u32 first, u32 count) {
+    constexpr u32 EACH = Stages::EACH;
+    float sum = 0;
+    if (row >= p.m) return sum;
+    if (POINT) {
+        if (col >= p.chunks * EACH) return sum;
+#pragma unroll 1
+        for (u32 k = first; k < first + count; k++) {
+            const u32 image = p.places.divide(k), place = (k - image * p.places.size) * EACH;
+            const float* a = p.own_a + image * p.a_tap + row * p.a_line;
+            const float* b = p.own_b + image * p.b_image + col * p.b_line;
+            if (col < p.depth)
+                for (u32 i = place; i < min(place + EACH, p.n); i++) sum = __fmaf_rn(a[i], b[i], sum);
+        }
+    } else if (WEIGHT) {
+        const u32 chunk = col / EACH, tap = chunk / p.chunks, c = (chunk - tap * p.chunks) * EACH + col % EACH;
+        if (tap >= p.taps || c >= p.depth) return sum;
+        const u32 down = tap / p.taps_wide, right = tap - down * p.taps_wide;
+#pragma unroll 1
+        for (u32 k = first * EACH; k < min((first + count) * EACH, p.n); k++) {
+            const float* b = seen(p, Window(p, k), down, right);
+            sum = __fmaf_rn(p.own_a[k * p.a_line + row], b ? b[c] : 0, sum);
+        }
+    } else {
+        if (col >= p.n) return sum;
+        const Window at(p, col);
+#pragma unroll 1
+        for (u32 tap = 0; tap < p.taps; tap++) {
+            const u32 down = tap / p.taps_wide, right = tap - down * p.taps_wide;
+            const i32 of_weight = p.tap_first + (i32)down * p.tap_down + (i32)right * p.tap_right;
+            const float* a = p.own_a + of_weight * (i64)p.a_tap + row * p.a_line;
+            const float* b = seen(p, at, down, right);
+            for (u32 c = 0; c < p.depth; c++) sum = __fmaf_rn(a[c], b ? b[c] : 0, sum);
+        }
+    }
+    return sum;
+}
+
+extern "C" __global__ void __launch_bounds__(128 * (2 + GROUPS), 1) V_NAME(const Conv p) {
+    extern __shared__ __align__(1024) u8 memory[];
+    const u32 warp = __shfl_sync(~0u, threadIdx.x / 32, 0), lane = threadIdx.x % 32;
+    const u32 begin = (shared_address(memory) + 1023) & ~1023u, ready = begin + STAGES * Stages::STAGE;
+    constexpr u32 BETWEEN = Rings::ALL_READY + (WEIGHT ? 0 : WARPS * SLICE);
+    const u32 full = ready + BETWEEN;
+    Rings rings(begin, full, ready, full + STAGES * 16);
+    Stages ring(p, argument<Conv>(), begin, BETWEEN);
+
+    if (warp < 4) {
+        fewer_registers<24>();
+        if (threadIdx.x == 0) ring.bring_all(p);
+    } else if (warp < 4 + SPLITTERS) {
+        fewer_registers<72>();
+#pragma unroll 1
+        while (ring.turn < ring.turns) {
+            u32 tile;
+            rings.split_stages(ring.take_tile(p, tile), threadIdx.x - 128);
+        }
+    } else {
+        more_registers<208>();
+        const u32 mine = warp - 4 - SPLITTERS, slice = ready + Rings::ALL_READY + mine * SLICE;
+        const u32 own = (ACROSS ? 0 : mine / 4 * 64) + mine % 4 * 16, own_col = ACROSS ? mine / 4 * WIDE : 0;
+#pragma unroll 1
+        while (ring.turn < ring.turns) {
+            // Lanes that went ways of their own meet again: the products ask for whole warps.
+            __syncwarp();
+            const u32 first = WEIGHT ? ring.turn % p.steps : 0;
+            u32 tile, count = ring.take_tile(p, tile);
+            const u32 tile_n = tile / p.tiles_m, tile_m = tile - tile_n * p.tiles_m;
+            const u32 row = tile_m * BM + own, col = tile_n * BN + own_col;
+            float sum[SUMS];
+            rings.multiply(count, own + lane / 4, own_col, sum);
+            mend(sum, lane, [&](u32 r, u32 c) { return exact(p, row + r, col + c, first, count); });
+            if (WEIGHT) {
+                float* part = p.parts + (u64)ring.slot(p, tile) * (BM * BN) + (own + lane / 4) * BN + own_col + lane % 4 * 2;
+#pragma unroll
+                for (int j = 0; j < SUMS; j += 4, part += 8) {
+                    __stcg((float2*)part, make_float2(sum[j], sum[j + 1]));
+                    __stcg((float2*)(part + 8 * BN), make_float2(sum[j + 2], sum[j + 3]));
+                }
+            } else {
+                store(p, slice, row, col, lane, sum);
+            }
+        }
+    }
+}
+#endif

@@ -1,8 +1,7 @@
 // Products by Hopper's own instructions (wgmma): f16, bf16, f32 operands rounded to tf32, and f32 by thirds. Sums are f32.
+#include "matmul_wgmma.cuh"
 #ifdef V_READY
 #include "thirds.cuh"
-#else
-#include "matmul_wgmma.cuh"
 #endif
 
 // The argument. Boxes of a and b are as `load` has it, those of the result
@@ -107,8 +106,75 @@ struct Store {
     }
 };
 
-#ifdef V_READY
-extern "C" __global__ void __launch_bounds__(128 * (2 + GROUPS), 1) V_NAME(const Wgmma args) { compute_by_thirds<Turn, Store>(args.p); }
-#else
+#ifndef V_READY
 extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), 1) V_NAME(const Wgmma args) { compute<Turn, Store>(args.p); }
+#else
+// An element of the product, number by number.
+__device__ __forceinline__ float exact(const MatMul& p, u32 batch, u32 row, u32 col) {
+    if (row >= p.m || col >= p.n) return 0;
+    const float* a = (const float*)p.a + (i64)batch * p.a_batch[0] + (i64)row * p.a_row;
+    const float* b = (const float*)p.b + (i64)batch * p.b_batch[0] + (i64)col * p.b_col;
+    float sum = 0;
+#pragma unroll 4
+    for (u32 k = 0; k < p.k; k++) sum = __fmaf_rn(a[k * p.a_k], b[k * p.b_k], sum);
+    return sum;
+}
+
+constexpr int READY = V_READY;
+using Rings = Thirds<A_K, B_K, BM, BN, BN, STAGES, READY, WARPS>;
+static_assert(!HALF && PARTS == 1 && Rings::STAGE == STAGE, "");
+
+// Each of the block's turns, and how many stages it has.
+template <typename Serve>
+__device__ __forceinline__ void each_turn(const MatMul& p, Serve serve) {
+    const u32 turns = Turn::count(p);
+#pragma unroll 1
+    for (u32 turn = blockIdx.x; turn < turns; turn += gridDim.x) {
+        Turn at(p, turn);
+        if (at.parts > 0) serve(at, (at.k_end - at.k_begin + BK - 1) / BK);
+    }
+}
+
+// As `compute`.
+extern "C" __global__ void __launch_bounds__(128 * (2 + GROUPS), 1) V_NAME(const Wgmma args) {
+    const MatMul& p = args.p;
+    extern __shared__ __align__(1024) u8 memory[];
+    const u32 warp = __shfl_sync(~0u, threadIdx.x / 32, 0), lane = threadIdx.x % 32;
+    const u32 stages = (shared_address(memory) + 1023) & ~1023u, ready = stages + STAGES * STAGE;
+    const u32 slices = ready + Rings::ALL_READY, full = slices + WARPS * SLICE, empty = full + STAGES * 8;
+    Rings rings(stages, full, ready, empty + STAGES * 8);
+    if (threadIdx.x == 0) {
+        for (int s = 0; s < STAGES; s++) {
+            barrier_init(full + s * 8, 1);
+            barrier_init(empty + s * 8, SPLITTERS + WARPS);
+        }
+        barriers_ready();
+        Turn::prefetch_maps();
+    }
+    __syncthreads();
+
+    if (warp < 4) {
+        fewer_registers<24>();
+        if (threadIdx.x != 0) return;
+        each_turn(p, [&](const Turn& at, u32) { bring_stages(p, at, stages, full, empty, rings.stage, rings.parity); });
+    } else if (warp < 4 + SPLITTERS) {
+        fewer_registers<72>();
+        each_turn(p, [&](const Turn&, u32 count) { rings.split_stages(count, threadIdx.x - 128); });
+    } else {
+        more_registers<208>();
+        const u32 mine = warp - 4 - SPLITTERS, slice = slices + mine * SLICE, own = mine / 4 * 64 + mine % 4 * 16;
+        const Store store(p);
+        each_turn(p, [&](const Turn& at, u32 count) {
+            // Lanes that went ways of their own meet again: the products ask for whole warps.
+            __syncwarp();
+            float sum[1][SUMS];
+            rings.multiply(count, own + lane / 4, 0, sum[0]);
+            if (at.parts > 1 && !joined(p, at, mine, lane, sum)) return;
+            const u32 row = at.row + own;
+            mend(sum[0], lane, [&](u32 r, u32 c) { return exact(p, at.batch, row + r, at.col + c); });
+            store(at, slice, row, lane, sum);
+        });
+        if (lane == 0) taken<0>();
+    }
+}
 #endif

@@ -181,6 +181,21 @@ __device__ __forceinline__ void store_bare(const TensorMap* out, u32 m, u32 slic
     }
 }
 
+// Brings the stages of a turn.
+template <typename Turn, typename Arguments>
+__device__ __forceinline__ void bring_stages(const Arguments& p, const Turn& at, u32 stages, u32 full, u32 empty, u32& stage, u32& parity) {
+    const u32 batch_a = at.batch_a(p), batch_b = at.batch_b(p);
+#pragma unroll 1
+    for (u32 k = at.k_begin; k < at.k_end; k += BK) {
+        u32 to = stages + stage * STAGE, barrier = full + stage * 8;
+        barrier_wait(empty + stage * 8, parity ^ 1);
+        barrier_expect(barrier, STAGE);
+        load<A_K, BM>(to, at.a(), barrier, k, at.row, batch_a);
+        load<B_K, BN>(to + BYTES_A, at.b(), barrier, k, at.col, batch_b);
+        if (++stage == STAGES) stage = 0, parity ^= 1;
+    }
+}
+
 // The kernel. A `Turn` says what a block computes at its turn, and where that lies; `Store` what becomes of the sums.
 template <typename Turn, typename Store, typename Arguments>
 __device__ __forceinline__ void compute(const Arguments& p) {
@@ -212,16 +227,7 @@ __device__ __forceinline__ void compute(const Arguments& p) {
             for (u32 turn = blockIdx.x; turn < turns; turn += gridDim.x) {
                 Turn at(p, turn);
                 if (at.parts == 0) continue;
-                const u32 batch_a = at.batch_a(p), batch_b = at.batch_b(p);
-#pragma unroll 1
-                for (u32 k = at.k_begin; k < at.k_end; k += BK) {
-                    u32 to = stages + stage * STAGE, barrier = full + stage * 8;
-                    barrier_wait(empty + stage * 8, parity ^ 1);
-                    barrier_expect(barrier, STAGE);
-                    load<A_K, BM>(to, at.a(), barrier, k, at.row, batch_a);
-                    load<B_K, BN>(to + BYTES_A, at.b(), barrier, k, at.col, batch_b);
-                    next();
-                }
+                bring_stages(p, at, stages, full, empty, stage, parity);
             }
         }
     } else {

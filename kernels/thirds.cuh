@@ -9,13 +9,9 @@
 // Besides the thread that asks for stages, four warps make thirds of b, in shared memory, in a ring of their own. The warps that multiply
 // make those of a, in registers, while products are under way.
 #pragma once
-#include "matmul_wgmma.cuh"
+#include "hopper.cuh"
 
-constexpr int READY = V_READY;                // stages of b's thirds
-constexpr u32 THIRD = BN * 64;                // lines of 32 numbers along k
-constexpr u32 RAW = STAGES * STAGE, ALL_READY = READY * 3 * THIRD;
-constexpr int SPLITTERS = 4;                  // warps
-static_assert(!HALF && PARTS == 1 && BK == 32 && THIRD % 1024 == 0, "");
+constexpr int SPLITTERS = 4;  // warps
 
 // Sums that are below this, though not 0, may be of factors whose last third bf16 does not hold.
 constexpr u32 LEAST = (127 - 86) << 23, INFINITE = 0x7f800000;
@@ -48,13 +44,6 @@ __device__ __forceinline__ u32 across(u32 row, u32 k) {
     return row / 32 * (32 * 128) + k * 128 + ((row % 32 / 4 ^ k % 8) << 4) + row % 4 * 4;
 }
 
-// The order of k in products does not matter as long as it is one for both operands. Where lines of a run along k, a thread has four
-// neighbours of the rows that it multiplies, at 8 c + 4 s: of the eight chunks of a line each second one, so that two rows meet no bank twice. `k` is of the 16
-// of product s.
-__device__ __forceinline__ u32 place_of(u32 s, u32 k) {
-    return A_K ? k % 8 / 2 * 8 + 4 * s + k / 8 * 2 + k % 2 : 16 * s + k;
-}
-
 // A matrix whose lines have 64 bytes, four chunks of 16, of which each two lines are exchanged by an exclusive or with half their number.
 __device__ __forceinline__ u64 matrix_of_thirds(u32 at) {
     return (u64)2 << 62 | (u64)(512 >> 4) << 32 | (u64)1 << 16 | (at & 0x3ffff) >> 4;
@@ -63,7 +52,9 @@ __device__ __forceinline__ u64 matrix_of_thirds(u32 at) {
 #define NEW8(d, i) \
     "=f"(d[i]), "=f"(d[i + 1]), "=f"(d[i + 2]), "=f"(d[i + 3]), "=f"(d[i + 4]), "=f"(d[i + 5]), "=f"(d[i + 6]), "=f"(d[i + 7])
 #define NEW32(d, i) NEW8(d, i), NEW8(d, i + 8), NEW8(d, i + 16), NEW8(d, i + 24)
-#define NEW_128 NEW32(d, 0), NEW32(d, 32)
+#define NEW_64 NEW32(d, 0)
+#define NEW_128 NEW_64, NEW32(d, 32)
+#define NEW_144 NEW_128, NEW8(d, 64)
 // As `multiply_held`, and the sums are of nothing before.
 #define PRODUCT_FIRST(N, A0, A1, A2, A3, B)                                                                                \
     __device__ __forceinline__ void multiply_first(float (&d)[N / 2], const u32* a, u64 b) {                               \
@@ -73,11 +64,22 @@ __device__ __forceinline__ u64 matrix_of_thirds(u32 at) {
                      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b)                                                  \
                      : "memory");                                                                                          \
     }
+PRODUCT_FIRST(64, 32, 33, 34, 35, 36)
 PRODUCT_FIRST(128, 64, 65, 66, 67, 68)
+PRODUCT_FIRST(144, 72, 73, 74, 75, 76)
 
 // Thirds of a that a thread multiplies: of both products of a stage, as `multiply_held` has them.
+//
+// The order of k in products does not matter as long as it is one for both operands. Where lines of a run along k, a thread has four
+// neighbours of each of its two rows, those at 8 c + 4 s: of the eight chunks of a line each second one, so that two rows meet no bank twice.
+template <bool A_K>
 struct Held {
     u32 thirds[3][2][4];
+
+    // Which of a stage's 32 is the `k`th of the 16 of product s.
+    static __device__ __forceinline__ u32 place(u32 s, u32 k) {
+        return A_K ? k % 8 / 2 * 8 + 4 * s + k / 8 * 2 + k % 2 : 16 * s + k;
+    }
 
     // From a stage of a; `row` is the thread's first.
     __device__ __forceinline__ void read(u32 stage, u32 row, u32 c) {
@@ -111,23 +113,72 @@ struct Held {
     }
 };
 
-// Has the thirds of a stage of b stand in shared memory, lines along k: this thread those of 16 numbers of a row at a time.
-__device__ __forceinline__ void split_stage(u32 to, u32 stage, u32 thread) {
+// The rings of a block, as one of its warps goes through them: stages as they were brought, a's lines and behind them those of b, and the thirds of
+// b. WARPS multiply, each 64 rows and `N` columns with three others.
+template <bool A_K, bool B_K, int BM, int BN, int N, int STAGES, int READY, int WARPS>
+struct Thirds {
+    static constexpr u32 THIRD = BN * 64;  // lines of 32 numbers along k
+    static constexpr u32 BYTES_A = BM * 128, STAGE = BYTES_A + BN * 128, ALL_READY = READY * 3 * THIRD;
+    static_assert(THIRD % 1024 == 0, "");
+
+    u32 stages, full, empty, ready, split_full, split_empty;
+    u32 stage, parity, done, done_parity;
+
+    // `full`: barriers of the stages, and behind them those of empty ones. `own`: room for the barriers of thirds, which are made here.
+    __device__ __forceinline__ Thirds(u32 stages, u32 full, u32 ready, u32 own)
+        : stages(stages), full(full), empty(full + STAGES * 8), ready(ready), split_full(own), split_empty(own + READY * 8),
+          stage(0), parity(0), done(0), done_parity(0) {
+        if (threadIdx.x == 0)
+            for (int s = 0; s < READY; s++) {
+                barrier_init(split_full + s * 8, SPLITTERS);
+                barrier_init(split_empty + s * 8, WARPS);
+            }
+    }
+
+    __device__ __forceinline__ void next() {
+        if (++stage == STAGES) stage = 0, parity ^= 1;
+    }
+    __device__ __forceinline__ void next_done() {
+        if (++done == READY) done = 0, done_parity ^= 1;
+    }
+    static __device__ __forceinline__ void arrive(u32 barrier) {
+        if (threadIdx.x % 32 == 0) barrier_arrive(barrier);
+    }
+
+    // Has the thirds of so many stages of b stand in shared memory, lines along k: thread after thread those of 16 numbers of a row at a time.
+    __device__ __forceinline__ void split_stages(u32 count, u32 thread) {
 #pragma unroll 1
-    for (u32 task = thread; task < 2 * BN; task += 32 * SPLITTERS) {
-        const u32 row = task % BN, s = task / BN;
+        for (; count > 0; count--) {
+            barrier_wait(full + stage * 8, parity);
+            barrier_wait(split_empty + done * 8, done_parity ^ 1);
+            const u32 from = stages + stage * STAGE + BYTES_A, to = ready + done * 3 * THIRD;
+#pragma unroll 1
+            for (u32 task = thread; task < 2 * BN; task += 32 * SPLITTERS) {
+                const u32 s = task / BN;
+                split_row(to, from, task - s * BN, s);
+            }
+            written();
+            __syncwarp();
+            arrive(split_full + done * 8);
+            arrive(empty + stage * 8);
+            next();
+            next_done();
+        }
+    }
+
+    static __device__ __forceinline__ void split_row(u32 to, u32 from, u32 row, u32 s) {
         float x[16];
 #pragma unroll
         for (u32 i = 0; i < 16; i += 4) {
             if (B_K) {
                 // Four neighbours are so in products, or two and two.
                 const u32 at = A_K ? 2 * i + 4 * s : 16 * s + i;
-                float4 v = read16(stage + row * 128 + ((at / 4 ^ row % 8) << 4));
+                float4 v = read16(from + row * 128 + ((at / 4 ^ row % 8) << 4));
                 const u32 first = A_K ? i / 2 : i, then = A_K ? i / 2 + 8 : i + 2;
                 x[first] = v.x, x[first + 1] = v.y, x[then] = v.z, x[then + 1] = v.w;
             } else {
 #pragma unroll
-                for (u32 j = i; j < i + 4; j++) x[j] = read4(stage + across(row, place_of(s, j)));
+                for (u32 j = i; j < i + 4; j++) x[j] = read4(from + across(row, Held<A_K>::place(s, j)));
             }
         }
         u32 thirds[3][8];
@@ -141,165 +192,76 @@ __device__ __forceinline__ void split_stage(u32 to, u32 stage, u32 thread) {
                 write16(at, thirds[t][4 * half], thirds[t][4 * half + 1], thirds[t][4 * half + 2], thirds[t][4 * half + 3]);
             }
     }
-}
 
+    __device__ __forceinline__ void read(Held<A_K>& to, u32 row) {
+        barrier_wait(full + stage * 8, parity);
+        to.read(stages + stage * STAGE, row, threadIdx.x % 4);
+        __syncwarp();
+        arrive(empty + stage * 8);
+        next();
+    }
+
+    // The sums of so many stages, of this thread's rows from `row` on and of this warp's columns.
+    __device__ __forceinline__ void multiply(u32 count, u32 row, u32 col, float (&sum)[N / 2]) {
+        const u64 from = matrix_of_thirds(ready + col * 64);
+        Held<A_K> held, following;
+        float some[N / 2];
+#pragma unroll
+        for (int j = 0; j < N / 2; j++) sum[j] = 0;
+        if (count > 0) read(held, row);
+#pragma unroll 1
+        for (; count > 0; count--) {
+            barrier_wait(split_full + done * 8, done_parity);
+            const u64 b = from + done * (3 * THIRD / 16);
+            products_begin();
+            // Third i of a and third j of b, where i + j is 2, 1, and 0: the smallest first.
+            multiply_first(some, held.thirds[2][0], b);
+            multiply_held<true>(some, held.thirds[2][1], b + 2, bf16());
+#pragma unroll
+            for (int rank = 2; rank >= 0; rank--)
+#pragma unroll
+                for (int i = rank == 2 ? 1 : rank; i >= 0; i--)
+#pragma unroll
+                    for (int s = 0; s < 2; s++)
+                        multiply_held<true>(some, held.thirds[i][s], b + (rank - i) * (THIRD / 16) + 2 * s, bf16());
+            products_commit();
+            if (count > 1) read(following, row);
+            products_wait<0>();
+            settle(some);
+            held.settle();
+            arrive(split_empty + done * 8);
+            next_done();
+#pragma unroll
+            for (int j = 0; j < N / 2; j++) sum[j] = __fadd_rn(sum[j], some[j]);
+            if (count > 1) held = following;
+        }
+    }
+};
+
+// Whether a sum has to be added up again, number by number: it is not finite, as thirds of infinities are not, or very small.
 __device__ __forceinline__ bool is_doubtful(float sum) {
     const u32 size = __float_as_uint(sum) & 0x7fffffff;
     return size != 0 && size - LEAST >= INFINITE - LEAST;
 }
 
-// Sums that are not finite, as thirds of infinities are not, or very small, are added up again, number by number.
-template <typename Turn>
-__device__ __forceinline__ void mend(const MatMul& p, const Turn& at, u32 row, u32 lane, float (&sum)[SUMS]) {
+// Adds doubtful sums up again: `exact(row, col)` says what they are, from the warp's first row and column on, where there are such.
+template <int COUNT, typename Exact>
+__device__ __forceinline__ void mend(float (&sum)[COUNT], u32 lane, Exact exact) {
     bool is_any = false;
 #pragma unroll
-    for (int i = 0; i < SUMS; i++) is_any |= is_doubtful(sum[i]);
+    for (int i = 0; i < COUNT; i++) is_any |= is_doubtful(sum[i]);
     if (!__any_sync(~0u, is_any)) return;
 #pragma unroll 1
-    for (u32 i = 0; i < SUMS; i++) {
+    for (u32 i = 0; i < COUNT; i++) {
         float x = 0;
 #pragma unroll
-        for (u32 j = 0; j < SUMS; j++)
+        for (u32 j = 0; j < COUNT; j++)
             if (i == j) x = sum[j];
-        const u32 own_row = row + lane / 4 + i % 4 / 2 * 8, col = at.col + i / 4 * 8 + lane % 4 * 2 + i % 2;
-        if (!is_doubtful(x) || own_row >= p.m || col >= p.n) continue;
-        const float* a = (const float*)p.a + (i64)at.batch * p.a_batch[0] + (i64)own_row * p.a_row;
-        const float* b = (const float*)p.b + (i64)at.batch * p.b_batch[0] + (i64)col * p.b_col;
-        x = 0;
-#pragma unroll 4
-        for (u32 k = 0; k < p.k; k++) x = __fmaf_rn(a[k * p.a_k], b[k * p.b_k], x);
+        if (!is_doubtful(x)) continue;
+        x = exact(lane / 4 + i % 4 / 2 * 8, i / 4 * 8 + lane % 4 * 2 + i % 2);
 #pragma unroll
-        for (u32 j = 0; j < SUMS; j++)
+        for (u32 j = 0; j < COUNT; j++)
             if (i == j) sum[j] = x;
     }
     __syncwarp();
-}
-
-// The kernel, as `compute`.
-template <typename Turn, typename Store>
-__device__ __forceinline__ void compute_by_thirds(const MatMul& p) {
-    extern __shared__ __align__(1024) u8 memory[];
-    const u32 warp = __shfl_sync(~0u, threadIdx.x / 32, 0), lane = threadIdx.x % 32;
-    const u32 stages = (shared_address(memory) + 1023) & ~1023u, ready = stages + RAW;
-    const u32 slices = ready + ALL_READY, full = slices + WARPS * SLICE, empty = full + STAGES * 8;
-    const u32 split_full = empty + STAGES * 8, split_empty = split_full + READY * 8;
-    if (threadIdx.x == 0) {
-        for (int s = 0; s < STAGES; s++) {
-            barrier_init(full + s * 8, 1);
-            barrier_init(empty + s * 8, SPLITTERS + WARPS);
-        }
-        for (int s = 0; s < READY; s++) {
-            barrier_init(split_full + s * 8, SPLITTERS);
-            barrier_init(split_empty + s * 8, WARPS);
-        }
-        barriers_ready();
-        Turn::prefetch_maps();
-    }
-    __syncthreads();
-
-    const u32 turns = Turn::count(p);
-    u32 stage = 0, parity = 0, done = 0, done_parity = 0;
-    auto next = [&]() {
-        if (++stage == STAGES) stage = 0, parity ^= 1;
-    };
-    auto next_done = [&]() {
-        if (++done == READY) done = 0, done_parity ^= 1;
-    };
-    auto arrive = [&](u32 barrier) {
-        if (lane == 0) barrier_arrive(barrier);
-    };
-
-    if (warp < 4) {
-        fewer_registers<24>();
-        if (threadIdx.x != 0) return;
-#pragma unroll 1
-        for (u32 turn = blockIdx.x; turn < turns; turn += gridDim.x) {
-            Turn at(p, turn);
-            if (at.parts == 0) continue;
-            const u32 batch_a = at.batch_a(p), batch_b = at.batch_b(p);
-#pragma unroll 1
-            for (u32 k = at.k_begin; k < at.k_end; k += BK) {
-                u32 to = stages + stage * STAGE, barrier = full + stage * 8;
-                barrier_wait(empty + stage * 8, parity ^ 1);
-                barrier_expect(barrier, STAGE);
-                load<A_K, BM>(to, at.a(), barrier, k, at.row, batch_a);
-                load<B_K, BN>(to + BYTES_A, at.b(), barrier, k, at.col, batch_b);
-                next();
-            }
-        }
-    } else if (warp < 4 + SPLITTERS) {
-        fewer_registers<88>();
-#pragma unroll 1
-        for (u32 turn = blockIdx.x; turn < turns; turn += gridDim.x) {
-            Turn at(p, turn);
-            if (at.parts == 0) continue;
-#pragma unroll 1
-            for (u32 k = at.k_begin; k < at.k_end; k += BK) {
-                barrier_wait(full + stage * 8, parity);
-                barrier_wait(split_empty + done * 8, done_parity ^ 1);
-                split_stage(ready + done * 3 * THIRD, stages + stage * STAGE + BYTES_A, threadIdx.x - 128);
-                written();
-                __syncwarp();
-                arrive(split_full + done * 8);
-                arrive(empty + stage * 8);
-                next();
-                next_done();
-            }
-        }
-    } else {
-        more_registers<200>();
-        const u32 mine = warp - 4 - SPLITTERS, group = mine / 4;
-        const u32 slice = slices + mine * SLICE, row = group * 64 + mine % 4 * 16;
-        const Store store(p);
-        const u64 from = matrix_of_thirds(ready);
-        Held held, following;
-        auto read = [&](Held& to) {
-            barrier_wait(full + stage * 8, parity);
-            to.read(stages + stage * STAGE, row + lane / 4, lane % 4);
-            __syncwarp();
-            arrive(empty + stage * 8);
-            next();
-        };
-#pragma unroll 1
-        for (u32 turn = blockIdx.x; turn < turns; turn += gridDim.x) {
-            __syncwarp();
-            Turn at(p, turn);
-            if (at.parts == 0) continue;
-            float sum[1][SUMS], some[SUMS];
-#pragma unroll
-            for (int j = 0; j < SUMS; j++) sum[0][j] = 0;
-            read(held);
-#pragma unroll 1
-            for (u32 k = at.k_begin; k < at.k_end; k += BK) {
-                barrier_wait(split_full + done * 8, done_parity);
-                const u64 b = from + done * (3 * THIRD / 16);
-                products_begin();
-                // Third i of a and third j of b, of which there is one less than of the others each time: the smallest first.
-                multiply_first(some, held.thirds[2][0], b);
-                multiply_held<true>(some, held.thirds[2][1], b + 2, bf16());
-#pragma unroll
-                for (int rank = 2; rank >= 0; rank--)
-#pragma unroll
-                    for (int i = rank == 2 ? 1 : rank; i >= 0; i--)
-#pragma unroll
-                        for (int s = 0; s < 2; s++)
-                            multiply_held<true>(some, held.thirds[i][s], b + (rank - i) * (THIRD / 16) + 2 * s, bf16());
-                products_commit();
-                const bool is_last = k + BK >= at.k_end;
-                if (!is_last) read(following);
-                products_wait<0>();
-                settle(some);
-                held.settle();
-                arrive(split_empty + done * 8);
-                next_done();
-#pragma unroll
-                for (int j = 0; j < SUMS; j++) sum[0][j] = __fadd_rn(sum[0][j], some[j]);
-                if (!is_last) held = following;
-            }
-            if (at.parts > 1 && !joined(p, at, mine, lane, sum)) continue;
-            mend(p, at, at.row + row, lane, sum[0]);
-            store(at, slice, at.row + row, lane, sum);
-        }
-        if (lane == 0) taken<0>();
-    }
 }

@@ -22,42 +22,79 @@ const MOST_RESTS: usize = 16;
 /// No more than this is copied.
 const MOST: usize = 2 << 30;
 
+/// What multiplies.
+#[derive(Clone, Copy)]
+enum By {
+    TensorCores,
+    /// Tensor cores too, f32 by thirds (`kernels/thirds.cuh`), of which there are so many stages besides.
+    Thirds(usize),
+    /// Threads, in f32 throughout (`kernels/conv_simt.cu`).
+    Threads,
+}
+
 /// A tile: rows, columns, stages. `kernels/variants.txt` has the same.
 #[derive(Clone, Copy)]
 struct Tile {
     m: usize,
     n: usize,
     stages: usize,
+    by: By,
 }
 
 const fn tile(m: usize, n: usize, stages: usize) -> Tile {
-    Tile { m, n, stages }
+    Tile { m, n, stages, by: By::TensorCores }
+}
+
+const fn thirds(m: usize, n: usize, stages: usize) -> Tile {
+    Tile { m, n, stages, by: By::Thirds(stages) }
+}
+
+const fn threads(n: usize, stages: usize) -> Tile {
+    Tile { m: 32, n, stages, by: By::Threads }
 }
 
 /// On tensor cores (`kernels/conv_wgmma.cu`).
 const TENSOR_CORES: &[Tile] = &[tile(128, 256, 4), tile(128, 192, 5), tile(128, 128, 6), tile(64, 256, 5)];
-/// In f32 throughout (`kernels/conv_simt.cu`), windows and the gradient by the weight.
-const F32: &[Tile] = &[tile(128, 256, 4), tile(64, 256, 5), tile(64, 128, 8), tile(32, 256, 6)];
-const F32_WEIGHT: &[Tile] =
-    &[tile(128, 256, 4), tile(64, 288, 5), tile(64, 128, 6), tile(32, 288, 5), tile(32, 96, 8)];
+/// In f32, windows and the gradient by the weight.
+const F32: &[Tile] = &[thirds(128, 128, 3), thirds(64, 256, 2), thirds(64, 128, 4), threads(256, 6)];
+const F32_WEIGHT: &[Tile] = &[
+    thirds(128, 128, 3),
+    thirds(64, 288, 2),
+    thirds(64, 256, 2),
+    thirds(64, 128, 4),
+    threads(288, 5),
+    threads(96, 8),
+];
 
 /// The gradient by the weight of windows of one element.
 const POINTS: &[Tile] = &[tile(128, 256, 4), tile(128, 128, 6), tile(64, 256, 5)];
-const F32_POINTS: &[Tile] = &[tile(128, 256, 4), tile(64, 256, 5), tile(64, 128, 6)];
+const F32_POINTS: &[Tile] = &[thirds(128, 128, 3), thirds(64, 256, 2), thirds(64, 128, 4)];
 
 impl Tile {
     /// Cycles of a stage: of the multiplications, or of its way from the second-level cache.
-    fn stage(self, tensor_cores: bool) -> f64 {
-        let multiplied = (self.m * self.n) as f64 / if tensor_cores { 32.0 } else { 4.0 };
+    fn stage(self) -> f64 {
+        let area = (self.m * self.n) as f64;
         let brought = ((self.m + self.n) * 128) as f64 / BYTES_A_CYCLE;
-        // Narrow tiles read more of shared memory for a multiplication.
-        let read = if tensor_cores { 0.0 } else { (256 * self.m + 32 * self.n * 8) as f64 / 32.0 * 1.25 };
-        multiplied.max(brought).max(read)
+        let multiplied = match self.by {
+            By::TensorCores => area / 32.0,
+            // Six products of half the time, at six tenths of the speed that tensor cores have.
+            By::Thirds(_) => area / 6.5,
+            // Narrow tiles read more of shared memory for a multiplication.
+            By::Threads => (area / 4.0).max((256 * self.m + 32 * self.n * 8) as f64 / 32.0 * 1.25),
+        };
+        multiplied.max(brought)
     }
 
-    /// Dynamic shared memory of a block: stages from a multiple of 1024 on, two barriers for each, and what lies between.
-    fn shared(self, slices: usize) -> usize {
-        1024 + self.stages * (128 * (self.m + self.n) + 16) + slices
+    /// Dynamic shared memory of a block: stages from a multiple of 1024 on, two barriers for each, where sums are turned into rows, and
+    /// stages of thirds.
+    fn shared(self, is_gathered: bool) -> usize {
+        let (ready, slices) = match self.by {
+            By::TensorCores => (0, 8 * 2048),
+            By::Thirds(ready) => (ready, 8 * 2048),
+            By::Threads => (0, 0),
+        };
+        let stages = self.stages * (128 * (self.m + self.n) + 16);
+        1024 + stages + ready * (3 * 64 * self.n + 16) + if is_gathered { slices } else { 0 }
     }
 
     fn name(self) -> String {
@@ -338,10 +375,10 @@ impl Work {
     }
 
     /// Cycles, of all multiprocessors together.
-    fn time(self, tile: Tile, tensor_cores: bool) -> f64 {
+    fn time(self, tile: Tile) -> f64 {
         let store = STORE * (tile.m * tile.n) as f64 / 32768.0;
         let turns = self.blocks(tile).div_ceil(MULTIPROCESSORS);
-        turns as f64 * (self.stages as f64 * tile.stage(tensor_cores) + store)
+        turns as f64 * (self.stages as f64 * tile.stage() + store)
     }
 }
 
@@ -397,6 +434,16 @@ const NOTHING: Conv = Conv {
     image: 0,
     places: Divisor::ONE,
     wide: Divisor::ONE,
+    own_a: None,
+    own_b: None,
+    a_line: 0,
+    a_tap: 0,
+    b_place: 0,
+    b_line: 0,
+    b_image: 0,
+    depth: 0,
+    size_x: 0,
+    size_y: 0,
     a: None,
     b: None,
 };
@@ -636,9 +683,17 @@ impl Laid {
         })
     }
 
-    /// The argument of a product of windows: where they begin, and how they go on.
-    fn windows(&self, window: &Gathered) -> Conv {
+    /// The argument of a product of images' windows: where they begin, and how they go on.
+    fn windows(&self, images: &Images) -> Conv {
+        let (window, [place, line, image]) = (&images.window, images.strides.map(|n| n as u64));
         Conv {
+            own_b: Some(images.place),
+            b_place: place,
+            b_line: line,
+            b_image: image,
+            depth: images.neighbours as u32,
+            size_x: window.size[1] as i32,
+            size_y: window.size[0] as i32,
             low_y: window.low[0] as i32,
             low_x: window.low[1] as i32,
             stride_y: window.step[0] as u32,
@@ -770,7 +825,7 @@ impl Laid {
         let taps = window.taps[0] * window.taps[1];
         let chunks = images.neighbours.div_ceil(self.each());
         let work = Work { rows, places, stages: taps * chunks };
-        let tile = chosen(problem, if cores { TENSOR_CORES } else { F32 }, |tile| work.time(tile, cores));
+        let tile = chosen(problem, if cores { TENSOR_CORES } else { F32 }, |tile| work.time(tile));
         let weights = Moved::boxes(
             self.elements,
             [images.neighbours, rows, filters.count],
@@ -799,11 +854,14 @@ impl Laid {
             image: (to_plane * rows) as u64,
             places: Divisor::by(of_image),
             wide: Divisor::by(window.places[1]),
+            own_a: Some(filters.place),
+            a_line: filters.length as u64,
+            a_tap: (rows * filters.length) as u64,
             a: Some((filters.place, weights)),
             b: Some((images.place, self.map(images, tile.n))),
-            ..self.windows(window)
+            ..self.windows(images)
         };
-        let shared = tile.shared(if cores { 8 * 2048 } else { 0 });
+        let shared = tile.shared(true);
         self.launch("gather", tile, work.blocks(tile).min(MULTIPROCESSORS), shared, &args)
     }
 
@@ -834,7 +892,7 @@ impl Laid {
             &[line * size, places * line * size],
             [each, each, 1],
         );
-        let Some(begun) = parts.begin(plan, self.windows(window)) else { return Ok(false) };
+        let Some(begun) = parts.begin(plan, self.windows(&images)) else { return Ok(false) };
         let args = Conv {
             m: g.o as u32,
             n: places as u32,
@@ -843,11 +901,13 @@ impl Laid {
             taps_wide: window.taps[1] as u32,
             places: Divisor::by(g.outputs()),
             wide: Divisor::by(window.places[1]),
+            own_a: Some(gradient.place),
+            a_line: line as u64,
             a: Some((gradient.place, rows)),
             b: Some((images.place, self.map(&images, each))),
             ..begun
         };
-        plan.launches.push(self.launch("weight", tile, parts.blocks, tile.shared(0), &args)?);
+        plan.launches.push(self.launch("weight", tile, parts.blocks, tile.shared(false), &args)?);
         // Of neighbours, so many are one place's, and one tap's.
         let along = if lines.is_some() { g.kernel[2] } else { 1 };
         self.added(problem, &parts, plan, [taps, chunks, images.neighbours, images.channels, along])?;
@@ -879,18 +939,24 @@ impl Laid {
             taps: 1,
             taps_wide: 1,
             places: Divisor::by(stages),
+            own_a: Some((Pointer::Input(1), 0)),
+            own_b: Some((Pointer::Input(0), 0)),
+            a_line: g.outputs() as u64,
+            a_tap: (g.outputs() * g.o) as u64,
+            b_line: g.outputs() as u64,
+            b_image: (g.outputs() * g.c) as u64,
+            depth: g.c as u32,
             a: Some(((Pointer::Input(1), 0), planes(g.o, tile.m))),
             b: Some(((Pointer::Input(0), 0), planes(g.c, tile.n))),
             ..begun
         };
-        plan.launches.push(self.launch("point", tile, parts.blocks, tile.shared(0), &args)?);
+        plan.launches.push(self.launch("point", tile, parts.blocks, tile.shared(false), &args)?);
         self.added(problem, &parts, plan, [1, chunks, g.c, g.c, 1])?;
         Ok(true)
     }
 
     /// How blocks divide the tiles of so many columns. `None` where there are too many.
     fn parts(&self, problem: &Problem, tiles_of: &[Tile], columns: usize, steps: usize) -> Option<Parts> {
-        let cores = self.on_tensor_cores();
         let of = |tile: Tile| {
             let tiles = [problem.g.o.div_ceil(tile.m), columns.div_ceil(tile.n)];
             let count = tiles[0] * tiles[1];
@@ -911,7 +977,7 @@ impl Laid {
         };
         let time = |tile: Tile| {
             let parts = of(tile);
-            parts.share as f64 * tile.stage(cores) + (parts.slots * tile.m * tile.n) as f64 * LEFT
+            parts.share as f64 * tile.stage() + (parts.slots * tile.m * tile.n) as f64 * LEFT
         };
         let parts = of(chosen(problem, tiles_of, time));
         (parts.tiles[0] * parts.tiles[1] * steps < 1 << 30).then_some(parts)

@@ -459,7 +459,7 @@ mod tests {
                     assert_eq!(tile.k * bytes, 128, "{}", kernel.name);
                     // Warps that make thirds, and stages of these, if any.
                     let splitters = kernel.constant("SPLITTERS").unwrap_or(0);
-                    let ready = kernel.constant("READY").map_or(0, |n| n * (3 * number("THIRD") + 16));
+                    let ready = kernel.constant("READY").map_or(0, |ready| ready * (3 * 64 * n + 16));
                     assert_eq!(kernel.threads() as usize, 128 * (1 + groups) + 32 * splitters);
                     // Stages begin at multiples of 1024 bytes; two barriers a stage.
                     1024 + stages * (number("STAGE") + 16) + ready + number("WARPS") * number("SLICE")
