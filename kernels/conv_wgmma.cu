@@ -20,6 +20,7 @@ constexpr int WIDE = ACROSS ? BN / GROUPS : BN, SUMS = WIDE / 2;
 constexpr u32 SLICE = 2048;  // where a warp's sums are turned into rows
 #ifdef V_READY
 constexpr int READY = V_READY;
+constexpr int MORE = WIDE > 128 ? 8 : 0;  // registers of threads that have more sums
 using Stages = Ring<T, BM, BN, STAGES, WEIGHT, POINT, WARPS + SPLITTERS>;
 using Rings = Thirds<LINES_K, LINES_K, BM, BN, WIDE, STAGES, READY, WARPS>;
 static_assert(!HALF && WIDE % 16 == 0, "");
@@ -238,14 +239,14 @@ extern "C" __global__ void __launch_bounds__(128 * (2 + GROUPS), 1) V_NAME(const
         fewer_registers<24>();
         if (threadIdx.x == 0) ring.bring_all(p);
     } else if (warp < 4 + SPLITTERS) {
-        fewer_registers<72>();
+        fewer_registers<72 - 2 * MORE>();
 #pragma unroll 1
         while (ring.turn < ring.turns) {
             u32 tile;
             rings.split_stages(ring.take_tile(p, tile), threadIdx.x - 128);
         }
     } else {
-        more_registers<208>();
+        more_registers<208 + MORE>();
         const u32 mine = warp - 4 - SPLITTERS, slice = ready + Rings::ALL_READY + mine * SLICE;
         const u32 own = (ACROSS ? 0 : mine / 4 * 64) + mine % 4 * 16, own_col = ACROSS ? mine / 4 * WIDE : 0;
 #pragma unroll 1

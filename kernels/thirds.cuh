@@ -39,6 +39,17 @@ __device__ __forceinline__ void write16(u32 to, u32 a, u32 b, u32 c, u32 d) {
     asm volatile("st.shared.v4.b32 [%0], {%1, %2, %3, %4};" ::"r"(to), "r"(a), "r"(b), "r"(c), "r"(d) : "memory");
 }
 
+// Zero, once all lanes of the warp have these bits. A barrier that is arrived at does not wait for reads of shared memory that are under
+// way, and the copy engine may write there before they come; so its address is made of what was read. (Seen on an H200: one element of
+// some ten million products was another stage's.)
+__device__ __forceinline__ u32 nothing_of(u32 bits) {
+    u32 all;
+    asm volatile("redux.sync.or.b32 %0, %1, 0xffffffff;" : "=r"(all) : "r"(bits));
+    // By 32, which the assembler does not know.
+    asm volatile("{.reg .u32 %own;mov.u32 %own, %ntid.x;shr.u32 %own, %own, 4;shr.u32 %0, %0, %own;}" : "+r"(all));
+    return all;
+}
+
 // An element of a stage whose lines run along m or n, 32 each.
 __device__ __forceinline__ u32 across(u32 row, u32 k) {
     return row / 32 * (32 * 128) + k * 128 + ((row % 32 / 4 ^ k % 8) << 4) + row % 4 * 4;
@@ -82,7 +93,9 @@ struct Held {
     }
 
     // From a stage of a; `row` is the thread's first.
-    __device__ __forceinline__ void read(u32 stage, u32 row, u32 c) {
+    // Answers with bits of all that was read.
+    __device__ __forceinline__ u32 read(u32 stage, u32 row, u32 c) {
+        u32 bits = 0;
 #pragma unroll
         for (u32 s = 0; s < 2; s++)
 #pragma unroll
@@ -96,10 +109,13 @@ struct Held {
                     x.y = read4(stage + across(own, 16 * s + 2 * c + 1));
                     x.z = read4(stage + across(own, 16 * s + 2 * c + 8));
                     x.w = read4(stage + across(own, 16 * s + 2 * c + 9));
+                    bits |= __float_as_uint(x.y) | __float_as_uint(x.z) | __float_as_uint(x.w);
                 }
+                bits |= __float_as_uint(x.x);
                 split(x.x, x.y, thirds[0][s][i], thirds[1][s][i], thirds[2][s][i]);
                 split(x.z, x.w, thirds[0][s][i + 2], thirds[1][s][i + 2], thirds[2][s][i + 2]);
             }
+        return bits;
     }
 
     // Products that read it are over.
@@ -195,9 +211,8 @@ struct Thirds {
 
     __device__ __forceinline__ void read(Held<A_K>& to, u32 row) {
         barrier_wait(full + stage * 8, parity);
-        to.read(stages + stage * STAGE, row, threadIdx.x % 4);
-        __syncwarp();
-        arrive(empty + stage * 8);
+        const u32 bits = to.read(stages + stage * STAGE, row, threadIdx.x % 4);
+        arrive(empty + stage * 8 + nothing_of(bits));
         next();
     }
 
