@@ -229,3 +229,86 @@ def test_what_packed_functions_refuse():
         mg.rnn_tanh(mg.ones(3, 3), mg.tensor([1, 2]), h, weights, *rest)
     with pytest.raises(TypeError, match="bidirectional"):
         mg.gru(mg.ones(3, 3), mg.tensor([2, 1]), h, weights, False, 1, 0.0, False)
+
+
+LAYERS = {"LSTM": "the states (h, c)", "GRU": "one state h", "RNN": "one state h"}
+
+
+def states(kind, *shape):
+    return (mg.zeros(shape), mg.zeros(shape)) if kind.startswith("LSTM") else mg.zeros(shape)
+
+
+@pytest.mark.parametrize("kind", LAYERS)
+@pytest.mark.parametrize("batch_first", [False, True])
+def test_one_sequence_has_states_without_a_batch(kind, batch_first):
+    net, x = getattr(nn, kind)(3, 5, num_layers=2, batch_first=batch_first), mg.randn(4, 3)
+    output, end = net(x, states(kind, 2, 5))
+    alone, alone_end = net(x)
+    assert output.shape == (4, 5) and mg.equal(output, alone)
+    assert [s.shape for s in (end if kind == "LSTM" else [end])] == [(2, 5)] * (1 + (kind == "LSTM"))
+    wanted = "shapes [2, 5] and [2, 5]" if kind == "LSTM" else "shape [2, 5]"
+    with pytest.raises(mg.ArgumentError) as refused:
+        net(x, states(kind, 2, 1, 5))
+    assert str(refused.value).startswith(f"{kind} takes {LAYERS[kind]} of {wanted} for one sequence without a batch, got [2, 1, 5]")
+    # And the other way round.
+    with pytest.raises(mg.ArgumentError, match=f"^{kind} takes .* for a batch of 4, got .2, 5."):
+        net(mg.randn(4, 4, 3), states(kind, 2, 5))
+
+
+def test_two_states_without_a_batch_are_both_so():
+    with pytest.raises(mg.ArgumentError, match="for one sequence without a batch, got .1, 5. and .1, 1, 5.$"):
+        nn.LSTM(3, 5)(mg.ones(4, 3), (mg.zeros(1, 5), mg.zeros(1, 1, 5)))
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_layers_say_which_states_they_take(packed):
+    x = mg.ones(4, 2, 3)
+    x, of = (nn.utils.rnn.pack_padded_sequence(x, [4, 2]), "2 packed sequences") if packed else (x, "a batch of 2")
+    h, c = mg.zeros(1, 2, 5), mg.zeros(1, 2, 5)
+    both = f"LSTM takes the states (h, c) of shapes [1, 2, 5] and [1, 2, 5] for {of}, got "
+    one = f"GRU takes one state h of shape [1, 2, 5] for {of}, got "
+    for kind, given, error, text in [
+        ("LSTM", h, TypeError, f"{both}a tensor of shape [1, 2, 5]"),
+        ("LSTM", 5, TypeError, f"{both}int"),
+        ("LSTM", (h, 5), TypeError, f"{both}int"),
+        ("LSTM", (h,), mg.ArgumentError, f"{both}1 of them"),
+        ("LSTM", [h, c, c], mg.ArgumentError, f"{both}3 of them"),
+        ("LSTM", (h, mg.zeros(1, 3, 5)), mg.ArgumentError, f"{both}[1, 2, 5] and [1, 3, 5]"),
+        ("GRU", (h, c), TypeError, f"{one}a tuple of 2"),
+        ("GRU", 5, TypeError, f"{one}int"),
+        ("GRU", mg.zeros(1, 3, 5), mg.ArgumentError, f"{one}[1, 3, 5]"),
+    ]:
+        with pytest.raises(error) as refused:
+            getattr(nn, kind)(3, 5)(x, given)
+        assert str(refused.value) == text
+    # A list will do as well as a pair.
+    assert mg.equal(nn.LSTM(3, 5)(x, [h, c])[1][0].detach() * 0, h)
+
+
+def test_layers_say_which_inputs_they_take():
+    for kind in LAYERS:
+        net = getattr(nn, kind)(3, 5)
+        with pytest.raises(TypeError, match=f"^{kind} takes a tensor or a PackedSequence, got list$"):
+            net([1, 2])
+        for x in (mg.ones(4, 2, 7), nn.utils.rnn.pack_padded_sequence(mg.ones(4, 2, 7), [4, 2])):
+            with pytest.raises(mg.ArgumentError, match=rf"^{kind} takes \[…, 3\], got \[.*7\]$"):
+                net(x)
+
+
+@pytest.mark.parametrize("kind", LAYERS)
+def test_cells_say_what_they_take(kind):
+    name = f"{kind}Cell"
+    cell = getattr(nn, name)(3, 5)
+    for x, given in [(mg.ones(3), states(kind, 1, 5)), (mg.ones(4, 3), states(kind, 5)), (mg.ones(4, 3), states(kind, 3, 5))]:
+        with pytest.raises(mg.ArgumentError, match=f"^{name} takes .* for an input "):
+            cell(x, given)
+    h = mg.zeros(4, 5)
+    with pytest.raises(TypeError) as refused:
+        cell(mg.ones(4, 3), h if kind == "LSTM" else (h, h))
+    of, got = ("shapes [4, 5] and [4, 5]", "a tensor of shape [4, 5]") if kind == "LSTM" else ("shape [4, 5]", "a tuple of 2")
+    assert str(refused.value) == f"{name} takes {LAYERS[kind]} of {of} for an input [4, 3], got {got}"
+    with pytest.raises(TypeError, match=f"^{name} takes a tensor, got list$"):
+        cell([1, 2])
+    for shape in [(4, 7), (2, 4, 3), ()]:
+        with pytest.raises(mg.ArgumentError, match=rf"^{name} takes \[batch, 3\], or \[3\] without a batch, got "):
+            cell(mg.ones(shape))

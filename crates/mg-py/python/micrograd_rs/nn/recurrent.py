@@ -7,7 +7,8 @@ from typing import Any, ClassVar
 
 from .. import _micrograd_rs as _rs
 from .. import _ops as _f
-from .._micrograd_rs import Device, Tensor, dtype, empty, zeros
+from .._micrograd_rs import ArgumentError, Device, Tensor, dtype, empty, zeros
+from .._names import no_tensor
 from ._sizes import check_sizes
 from .init import uniform_
 from .module import Module
@@ -19,23 +20,59 @@ _MOST_LAYERS = 1 << 16
 _PARTS = ("weight_ih", "weight_hh", "bias_ih", "bias_hh", "weight_hr")
 
 
-class RNNBase(Module):
-    """What recurrent layers share: weights `weight_ih_l0`, `weight_hh_l0`, `bias_ih_l0`, `bias_hh_l0`, …, with
-    `_reverse` behind those of the other direction, and the walk over layers, directions and packed sequences.
+def _what(value: Any) -> str:
+    """What an error says of what came in the place of states."""
+    if isinstance(value, Tensor):
+        return f"a tensor of shape {list(value.shape)}"
+    if isinstance(value, (tuple, list)):
+        return f"a {type(value).__name__} of {len(value)}"  # pyright: ignore[reportUnknownArgumentType]
+    return no_tensor(value)
 
-    Arguments:
-        mode: "LSTM", "GRU", "RNN_TANH" or "RNN_RELU"
-        input_size: how many features an input has
-        hidden_size: how many a state has
-        num_layers: how many layers there are, each on the one before
-        bias: whether something is added
-        batch_first: whether the batch is the first axis
-        dropout: the probability with which the inputs of layers after the first are left out in training
-        bidirectional: whether each layer goes backwards too
-        proj_size: of an LSTM, the size to which its state is projected
+
+def _states_of(layer: Module, given: Any, shapes: Sequence[tuple[int, ...]], of: str) -> list[Tensor]:
+    """The states that a layer was given: `(h, c)` where there are two shapes, else `h`. Errors say which ones are `of` the input."""
+
+    def takes() -> str:
+        wanted = [str(list(shape)) for shape in shapes]
+        states = f"the states (h, c) of shapes {' and '.join(wanted)}" if len(wanted) == 2 else f"one state h of shape {wanted[0]}"
+        return f"{type(layer).__name__} takes {states} {of}"
+
+    states: list[Any] = [given]
+    if len(shapes) == 2:
+        if isinstance(given, Tensor) or not hasattr(given, "__iter__"):
+            raise TypeError(f"{takes()}, got {_what(given)}")
+        states = list(given)
+        if len(states) != 2:
+            raise ArgumentError(f"{takes()}, got {len(states)} of them")
+    for state in states:
+        if not isinstance(state, Tensor):
+            raise TypeError(f"{takes()}, got {_what(state)}")
+    if any(tuple(state.shape) != shape for state, shape in zip(states, shapes)):
+        raise ArgumentError(f"{takes()}, got {' and '.join(str(list(state.shape)) for state in states)}")
+    return states
+
+
+class RNNBase(Module):
+    """What recurrent layers share: weights `weight_ih_l0`, `weight_hh_l0`, `bias_ih_l0`, `bias_hh_l0`, …, with `_reverse` behind those of the other
+    direction, and the walk over layers, directions and packed sequences. It has no `forward` of its own.
 
     >>> sorted(name for name, _ in mg.nn.RNN(3, 5).named_parameters())
     ['bias_hh_l0', 'bias_ih_l0', 'weight_hh_l0', 'weight_ih_l0']
+
+    Arguments:
+        mode: "LSTM", "GRU", "RNN_TANH" or "RNN_RELU"
+        input_size: how many features each step of a sequence has
+        hidden_size: how many numbers a state has, for each layer and direction
+        num_layers: how many layers there are; each takes the outputs of the one before as its sequence
+        bias: whether there are `bias_ih` and `bias_hh`; without them nothing is added
+        batch_first: whether inputs and outputs are `[batch, steps, …]` rather than `[steps, batch, …]`; states are not touched by it
+        dropout: the probability with which, in training, each input of the layers after the first becomes 0; of no effect with one layer
+        bidirectional: whether each layer has a second half that reads the sequence from its end; outputs are of twice the size then, and there
+            are two states for each layer
+        proj_size: of an LSTM, the size to which the hidden state is projected; 0: it is not
+
+    Errors: ValueError for sizes that are not positive, a `dropout` outside [0, 1], and a `proj_size` that is not below `hidden_size` or not an LSTM's;
+    TypeError for sizes that are no integers.
     """
 
     _gates: ClassVar[dict[str, int]] = {"LSTM": 4, "GRU": 3, "RNN_TANH": 1, "RNN_RELU": 1}
@@ -92,28 +129,31 @@ class RNNBase(Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Draws all weights uniformly from ±1/√`hidden_size`."""
+        """Draws all weights anew, uniformly from ±1/√`hidden_size`."""
         bound = self.hidden_size**-0.5
         for weight in self.parameters():
             uniform_(weight, -bound, bound)
 
     @property
     def all_weights(self) -> list[list[Tensor]]:
-        """The weights of each layer and direction."""
+        """The weights, in a list for each layer and direction: `weight_ih`, `weight_hh`, and `bias_ih`, `bias_hh` and `weight_hr` where there are any."""
         return [[getattr(self, name) for name in names] for names in self._all_weights]
 
     def flatten_parameters(self) -> None:
         """Nothing: weights are read where they lie."""
 
-    def _run(self, input: Any, hx: tuple[Tensor, ...] | None) -> tuple[Any, tuple[Tensor, ...]]:
+    def _run(self, input: Any, hx: Any) -> tuple[Any, tuple[Tensor, ...]]:
         """The outputs and the states at the end."""
         weights = [weight for names in self.all_weights for weight in names]
         rest = self.bias, self.num_layers, self.dropout, self.training, self.bidirectional
         sizes = [self.proj_size or self.hidden_size] + ([self.hidden_size] if self.mode == "LSTM" else [])
         count = self.num_layers * (1 + self.bidirectional)
+        name = type(self).__name__
         if isinstance(input, PackedSequence):
             counts: list[int] = input.batch_sizes.tolist()
-            states = self._states(hx, [(count, counts[0], size) for size in sizes], input.data)
+            self._check_features(input.data)
+            of = f"for {counts[0]} packed sequences"
+            states = self._states(hx, [(count, counts[0], size) for size in sizes], input.data, of)
             if hx is not None and input.sorted_indices is not None:
                 states = [state.index_select(1, input.sorted_indices) for state in states]
             rows, *ends = _f.packed_rnn(input.data, counts, self.mode, states, weights, *rest)
@@ -121,18 +161,19 @@ class RNNBase(Module):
                 ends = [end.index_select(1, input.unsorted_indices) for end in ends]
             packed = PackedSequence(rows, input.batch_sizes, input.sorted_indices, input.unsorted_indices)
             return packed, tuple(ends)
+        if not isinstance(input, Tensor):
+            raise TypeError(f"{name} takes a tensor or a PackedSequence, got {no_tensor(input)}")
         if input.dim() not in (2, 3):
-            raise ValueError(f"{type(self).__name__} takes 2 or 3 axes, got shape {tuple(input.shape)}")
+            raise ArgumentError(f"{name} takes 2 or 3 axes, got shape {tuple(input.shape)}")
+        self._check_features(input)
         alone = input.dim() == 2
         batch_axis = 0 if self.batch_first else 1
         if alone:
-            input = input.unsqueeze(batch_axis)
-        if input.shape[-1] != self.input_size:
-            raise ValueError(f"{self._get_name().lower()}: takes […, {self.input_size}], got {list(input.shape)}")
-        shapes = [(count, input.shape[batch_axis], size) for size in sizes]
-        if hx is not None and alone:
-            hx = tuple(state.unsqueeze(1) if state.dim() == 2 else state for state in hx)
-        states = self._states(hx, shapes, input)
+            states = self._states(hx, [(count, size) for size in sizes], input, "for one sequence without a batch")
+            input, states = input.unsqueeze(batch_axis), [state.unsqueeze(1) for state in states]
+        else:
+            n = input.shape[batch_axis]
+            states = self._states(hx, [(count, n, size) for size in sizes], input, f"for a batch of {n}")
         first = states if self.mode == "LSTM" else states[0]
         call: Callable[..., Any] = getattr(_rs, self.mode.lower())
         output, *ends = call(input, first, weights, *rest, self.batch_first)
@@ -140,13 +181,14 @@ class RNNBase(Module):
             output, ends = output.squeeze(batch_axis), [end.squeeze(1) for end in ends]
         return output, tuple(ends)
 
-    def _states(self, hx: tuple[Tensor, ...] | None, shapes: Sequence[tuple[int, ...]], like: Tensor) -> list[Tensor]:
+    def _check_features(self, input: Tensor) -> None:
+        if input.shape[-1] != self.input_size:
+            raise ArgumentError(f"{type(self).__name__} takes […, {self.input_size}], got {list(input.shape)}")
+
+    def _states(self, hx: Any, shapes: Sequence[tuple[int, ...]], like: Tensor, of: str) -> list[Tensor]:
         if hx is None:
             return [zeros(shape, dtype=like.dtype, device=like.device) for shape in shapes]
-        for state, shape in zip(hx, shapes):
-            if tuple(state.shape) != shape:
-                raise ValueError(f"takes a state {list(shape)}, got {list(state.shape)}")
-        return list(hx)
+        return _states_of(self, hx, shapes, of)
 
     def extra_repr(self) -> str:
         text = f"{self.input_size}, {self.hidden_size}"
@@ -165,11 +207,35 @@ class RNNBase(Module):
         return text
 
 
-class RNN(RNNBase):
-    """An Elman network, `h = tanh(W x + b + U h + c)` or with relu, over `[steps, batch, input_size]` (`[batch,
-    steps, input_size]` with `batch_first`), one sequence without its axis, or packed ones. Answers with the last
-    layer's outputs at all steps and all layers' states `[num_layers · directions, batch, hidden_size]` at the
-    end.
+class _OfOneState(RNNBase):
+    """What has one state."""
+
+    def forward(self, input: Any, hx: Tensor | None = None) -> tuple[Any, Tensor]:
+        """The outputs of the last layer and the states at the end. The outputs are its states at all steps, `[steps, batch, directions · hidden_size]`; the
+        states are those of all layers, `[num_layers · directions, batch, hidden_size]`. `directions` is 2 with `bidirectional`, otherwise 1. With
+        `batch_first` the input and the outputs are `[batch, steps, …]`; states have the batch in axis 1 all the same.
+
+        Arguments:
+            input: `[steps, batch, input_size]` of the weights' dtype, `[steps, input_size]` for one sequence without a batch, or a `PackedSequence`: then
+                the outputs are one, too
+            hx: the states at the beginning, `[num_layers · directions, batch, hidden_size]` of the input's dtype, and `[num_layers · directions,
+                hidden_size]` for one sequence without a batch; None: zeros
+
+        Errors: ArgumentError for another number of axes or features, and for states of another shape; TypeError for what is no tensor, a pair of
+        states among it; DTypeError for another dtype than that of the weights.
+
+        >>> gru = mg.nn.GRU(3, 5, batch_first=True)
+        >>> output, h = gru(mg.randn(4, 7, 3))
+        >>> output, h = gru(mg.randn(4, 2, 3), h)
+        >>> output.shape, h.shape
+        ((4, 2, 5), (1, 4, 5))
+        """
+        output, states = self._run(input, hx)
+        return output, states[0]
+
+
+class RNN(_OfOneState):
+    """An Elman network: at each step `h = tanh(W_ih x + b_ih + W_hh h + b_hh)`, or with relu in the place of tanh.
 
     >>> import micrograd_rs as mg
     >>> from micrograd_rs import nn
@@ -177,15 +243,14 @@ class RNN(RNNBase):
     >>> output.shape, h.shape
     ((7, 4, 5), (2, 4, 5))
 
+    Shapes: `[steps, batch, input_size]` gives outputs `[steps, batch, directions · hidden_size]` and states `[num_layers · directions, batch,
+    hidden_size]`, where `directions` is 2 with `bidirectional`, otherwise 1; `forward` says what else there may be. Weights of the first layer are
+    `weight_ih_l0`, `[hidden_size, input_size]`, and `weight_hh_l0`, `[hidden_size, hidden_size]`.
+
     Arguments:
-        input_size: how many features an input has
-        hidden_size: how many a state has
-        num_layers: how many layers there are, each on the one before
         nonlinearity: "tanh" or "relu"
-        bias: whether something is added
-        batch_first: whether the batch is the first axis
-        dropout: the probability with which the inputs of layers after the first are left out in training
-        bidirectional: whether each layer goes backwards too
+
+    Errors: ValueError for another `nonlinearity`, sizes that are not positive, and a `dropout` outside [0, 1].
     """
 
     def __init__(
@@ -208,41 +273,20 @@ class RNN(RNNBase):
         sizes = input_size, hidden_size, num_layers
         super().__init__(mode, *sizes, bias, batch_first, dropout, bidirectional, 0, device, dtype)
 
-    def forward(self, input: Any, hx: Tensor | None = None) -> tuple[Any, Tensor]:
-        """The last layer's states at all steps, `[steps, batch, directions · hidden_size]`, and all layers' at the end, `[num_layers · directions,
-        batch, hidden_size]`. With `batch_first` the batch is the first axis of the input and of the first answer, and the second one of states all the same.
 
-        Arguments:
-            input: `[steps, batch, input_size]`, `[steps, input_size]` for a single sequence, or a `PackedSequence`, for which the first answer is one
-            hx: the states at the beginning, `[num_layers · directions, batch, hidden_size]`, without the batch for a single sequence; zeros, if it is None
-
-        Errors: ValueError for another number of axes or features, and for states of another shape.
-
-        >>> rnn = mg.nn.RNN(3, 5, batch_first=True)
-        >>> output, h = rnn(mg.randn(4, 7, 3))
-        >>> output, h = rnn(mg.randn(4, 2, 3), h)
-        >>> output.shape, h.shape
-        ((4, 2, 5), (1, 4, 5))
-        """
-        output, states = self._run(input, None if hx is None else (hx,))
-        return output, states[0]
-
-
-class GRU(RNNBase):
-    """Gated recurrent units (Cho et al., 2014), as `RNN`.
-
-    Arguments:
-        input_size: how many features an input has
-        hidden_size: how many a state has
-        num_layers: how many layers there are, each on the one before
-        bias: whether something is added
-        batch_first: whether the batch is the first axis
-        dropout: the probability with which the inputs of layers after the first are left out in training
-        bidirectional: whether each layer goes backwards too
+class GRU(_OfOneState):
+    """Gated recurrent units (Cho et al., 2014): at each step `r = σ(W_ir x + b_ir + W_hr h + b_hr)`, `z = σ(W_iz x + b_iz + W_hz h + b_hz)`,
+    `n = tanh(W_in x + b_in + r (W_hn h + b_hn))`, and the next state `(1 − z) n + z h`.
 
     >>> output, h = mg.nn.GRU(3, 5, num_layers=2, bidirectional=True)(mg.randn(7, 4, 3))
     >>> output.shape, h.shape
     ((7, 4, 10), (4, 4, 5))
+
+    Shapes: `[steps, batch, input_size]` gives outputs `[steps, batch, directions · hidden_size]` and states `[num_layers · directions, batch,
+    hidden_size]`, where `directions` is 2 with `bidirectional`, otherwise 1; `forward` says what else there may be. Weights of the first layer are
+    `weight_ih_l0`, `[3 · hidden_size, input_size]`, and `weight_hh_l0`, `[3 · hidden_size, hidden_size]`: the rows of r, z and n.
+
+    Errors: ValueError for sizes that are not positive, and a `dropout` outside [0, 1].
     """
 
     def __init__(
@@ -260,44 +304,21 @@ class GRU(RNNBase):
         sizes = input_size, hidden_size, num_layers
         super().__init__("GRU", *sizes, bias, batch_first, dropout, bidirectional, 0, device, dtype)
 
-    def forward(self, input: Any, hx: Tensor | None = None) -> tuple[Any, Tensor]:
-        """The last layer's states at all steps, `[steps, batch, directions · hidden_size]`, and all layers' at the end, `[num_layers · directions,
-        batch, hidden_size]`. With `batch_first` the batch is the first axis of the input and of the first answer, and the second one of states all the same.
-
-        Arguments:
-            input: `[steps, batch, input_size]`, `[steps, input_size]` for a single sequence, or a `PackedSequence`, for which the first answer is one
-            hx: the states at the beginning, `[num_layers · directions, batch, hidden_size]`, without the batch for a single sequence; zeros, if it is None
-
-        Errors: ValueError for another number of axes or features, and for states of another shape.
-
-        >>> gru = mg.nn.GRU(3, 5, batch_first=True)
-        >>> output, h = gru(mg.randn(4, 7, 3))
-        >>> output, h = gru(mg.randn(4, 2, 3), h)
-        >>> output.shape, h.shape
-        ((4, 2, 5), (1, 4, 5))
-        """
-        output, states = self._run(input, None if hx is None else (hx,))
-        return output, states[0]
-
 
 class LSTM(RNNBase):
-    """Long short-term memory (Hochreiter and Schmidhuber, 1997), as `RNN`, with two states, `(h, c)`. With
-    `proj_size` the hidden state is projected to that size (Sak et al., 2014).
+    """Long short-term memory (Hochreiter and Schmidhuber, 1997), with two states, `(h, c)`: at each step `i`, `f` and `o` are
+    `σ(W_i· x + b_i· + W_h· h + b_h·)` with weights of their own, `g` is that with tanh in the place of σ, the next `c` is `f c + i g` and the next `h` is `o tanh(c)`. With `proj_size`
+    the next `h` is `W_hr` times that (Sak et al., 2014).
 
     >>> import micrograd_rs as mg
     >>> output, (h, c) = mg.nn.LSTM(3, 5, num_layers=2, batch_first=True)(mg.randn(4, 7, 3))
     >>> output.shape, h.shape, c.shape
     ((4, 7, 5), (2, 4, 5), (2, 4, 5))
 
-    Arguments:
-        input_size: how many features an input has
-        hidden_size: how many a state has
-        num_layers: how many layers there are, each on the one before
-        bias: whether something is added
-        batch_first: whether the batch is the first axis
-        dropout: the probability with which the inputs of layers after the first are left out in training
-        bidirectional: whether each layer goes backwards too
-        proj_size: the size to which the hidden state is projected, if it is not 0
+    Shapes: `[steps, batch, input_size]` gives outputs `[steps, batch, directions · size]`, states `h` `[num_layers · directions, batch, size]` and `c`
+    `[num_layers · directions, batch, hidden_size]`, where `directions` is 2 with `bidirectional`, otherwise 1, and `size` is `proj_size` where it is not 0,
+    otherwise `hidden_size`; `forward` says what else there may be. Weights of the first layer are `weight_ih_l0`, `[4 · hidden_size, input_size]`, and
+    `weight_hh_l0`, `[4 · hidden_size, size]`: the rows of i, f, g and o.
     """
 
     def __init__(
@@ -317,37 +338,49 @@ class LSTM(RNNBase):
         super().__init__("LSTM", *sizes, bias, batch_first, dropout, bidirectional, proj_size, device, dtype)
 
     def forward(self, input: Any, hx: tuple[Tensor, Tensor] | None = None) -> tuple[Any, tuple[Tensor, Tensor]]:
-        """The last layer's hidden states at all steps, `[steps, batch, directions · hidden_size]`, and `(h, c)`, all layers' at the end,
-        `[num_layers · directions, batch, hidden_size]` each. With `batch_first` the batch is the first axis of the input and of the first answer, and the
-        second one of states all the same. With `proj_size`, that is the last size of hidden states, and `c` keeps `hidden_size`.
+        """The outputs of the last layer and the states `(h, c)` at the end. The outputs are its hidden states at all steps, `[steps, batch, directions ·
+        size]`; the states are those of all layers, `h` `[num_layers · directions, batch, size]` and `c` `[num_layers · directions, batch, hidden_size]`. `directions`
+        is 2 with `bidirectional`, otherwise 1; `size` is `proj_size` where it is not 0, otherwise `hidden_size`. With `batch_first` the input and the outputs
+        are `[batch, steps, …]`; states have the batch in axis 1 all the same.
 
         Arguments:
-            input: `[steps, batch, input_size]`, `[steps, input_size]` for a single sequence, or a `PackedSequence`, for which the first answer is one
-            hx: the states `(h, c)` at the beginning, shaped as those at the end, without the batch for a single sequence; zeros, if it is None
+            input: `[steps, batch, input_size]` of the weights' dtype, `[steps, input_size]` for one sequence without a batch, or a `PackedSequence`: then
+                the outputs are one, too
+            hx: the states `(h, c)` at the beginning, in the shapes of those at the end and of the input's dtype; for one sequence without a batch they
+                have no axis of it; None: zeros
 
-        Errors: ValueError for another number of axes or features, and for states of another shape.
+        Errors: ArgumentError for another number of axes or features, and for states of another shape or number; TypeError for what is no tensor, and for
+        `h` without `c`; DTypeError for another dtype than that of the weights.
 
         >>> lstm = mg.nn.LSTM(3, 5, batch_first=True)
         >>> output, (h, c) = lstm(mg.randn(4, 7, 3))
         >>> output, (h, c) = lstm(mg.randn(4, 2, 3), (h, c))
         >>> output.shape, h.shape, c.shape
         ((4, 2, 5), (1, 4, 5), (1, 4, 5))
+
+        One sequence without a batch has states without one:
+
+        >>> output, (h, c) = lstm(mg.randn(7, 3), (mg.zeros(1, 5), mg.zeros(1, 5)))
+        >>> output.shape, h.shape
+        ((7, 5), (1, 5))
         """
-        output, (h, c) = self._run(input, None if hx is None else tuple(hx))
+        output, (h, c) = self._run(input, hx)
         return output, (h, c)
 
 
 class RNNCellBase(Module):
-    """What cells share: `weight_ih`, `weight_hh`, `bias_ih`, `bias_hh`.
-
-    Arguments:
-        input_size: how many features an input has
-        hidden_size: how many a state has
-        bias: whether something is added
-        num_chunks: how many parts the weights have
+    """What cells share: `weight_ih`, `weight_hh`, `bias_ih`, `bias_hh`. It has no `forward` of its own.
 
     >>> [tuple(p.shape) for p in mg.nn.LSTMCell(3, 5).parameters()]
     [(20, 3), (20, 5), (20,), (20,)]
+
+    Arguments:
+        input_size: how many features an input has
+        hidden_size: how many numbers a state has
+        bias: whether there are `bias_ih` and `bias_hh`; without them nothing is added
+        num_chunks: how many times `hidden_size` rows the weights have: 1 for `RNNCell`, 3 for `GRUCell`, 4 for `LSTMCell`
+
+    Errors: ArgumentError for negative sizes, TypeError for sizes that are no integers.
     """
 
     weight_ih: Tensor
@@ -380,7 +413,7 @@ class RNNCellBase(Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Draws all weights uniformly from ±1/√`hidden_size`."""
+        """Draws all weights anew, uniformly from ±1/√`hidden_size`."""
         bound = self.hidden_size**-0.5 if self.hidden_size > 0 else 0.0
         for weight in self.parameters():
             uniform_(weight, -bound, bound)
@@ -388,30 +421,63 @@ class RNNCellBase(Module):
     def _weights(self) -> tuple[Any, ...]:
         return self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh
 
-    def _zeros(self, input: Tensor) -> Tensor:
-        return zeros(*input.shape[:-1], self.hidden_size, dtype=input.dtype, device=input.device)
+    def _states(self, input: Tensor, hx: Any, count: int) -> list[Tensor]:
+        """So many states, zeros where there are none."""
+        if not isinstance(input, Tensor):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise TypeError(f"{type(self).__name__} takes a tensor, got {no_tensor(input)}")
+        if input.dim() not in (1, 2) or input.shape[-1] != self.input_size:
+            raise ArgumentError(
+                f"{type(self).__name__} takes [batch, {self.input_size}], or [{self.input_size}] without a batch, got {list(input.shape)}"
+            )
+        shape = (*input.shape[:-1], self.hidden_size)
+        if hx is None:
+            return [zeros(shape, dtype=input.dtype, device=input.device) for _ in range(count)]
+        return _states_of(self, hx, [shape] * count, f"for an input {list(input.shape)}")
 
     def extra_repr(self) -> str:
         return f"{self.input_size}, {self.hidden_size}" + ("" if self.bias else ", bias=False")
 
 
-class RNNCell(RNNCellBase):
-    """One step of `RNN`: the next state of `[batch, input_size]` and a state `[batch, hidden_size]` (zeros where
-    there is none).
+class _CellOfOneState(RNNCellBase):
+    """A cell that has one state."""
 
-    Arguments:
-        input_size: how many features an input has
-        hidden_size: how many a state has
-        bias: whether something is added
-        nonlinearity: "tanh" or "relu"
+    def _step(self, *tensors: Any) -> Tensor:
+        """The next state, of an input, the state before, and the weights."""
+        raise NotImplementedError
 
-    Errors: ValueError for another number of features, or another nonlinearity.
+    def forward(self, input: Tensor, hx: Tensor | None = None) -> Tensor:
+        """The next state, `[batch, hidden_size]`, or `[hidden_size]` where the input has no batch.
+
+        Arguments:
+            input: `[batch, input_size]`, or `[input_size]`, of the weights' dtype
+            hx: the state before, `[batch, hidden_size]`, or `[hidden_size]` where the input has no batch, of the input's dtype; None: zeros
+
+        Errors: ArgumentError for another number of axes or features, and for a state of another shape; TypeError for what is no tensor; DTypeError for
+        another dtype than that of the weights.
+
+        >>> cell = mg.nn.GRUCell(3, 5)
+        >>> h = cell(mg.randn(4, 3))
+        >>> cell(mg.randn(4, 3), h).shape
+        (4, 5)
+        """
+        return self._step(input, *self._states(input, hx, 1), *self._weights())
+
+
+class RNNCell(_CellOfOneState):
+    """One step of `RNN`: `tanh(W_ih x + b_ih + W_hh h + b_hh)`, or with relu in the place of tanh.
 
     >>> cell, h = mg.nn.RNNCell(3, 5), None
     >>> for x in mg.randn(7, 4, 3):
     ...     h = cell(x, h)
     >>> h.shape
     (4, 5)
+
+    Shapes: an input `[batch, input_size]` and a state `[batch, hidden_size]` give the next state, `[batch, hidden_size]`; all three may be without the batch.
+
+    Arguments:
+        nonlinearity: "tanh" or "relu"
+
+    Errors: ValueError for another `nonlinearity`, ArgumentError for negative sizes, TypeError for sizes that are no integers.
     """
 
     def __init__(
@@ -428,36 +494,25 @@ class RNNCell(RNNCellBase):
         super().__init__(input_size, hidden_size, bias, 1, device, dtype)
         self.nonlinearity = nonlinearity
 
-    def forward(self, input: Tensor, hx: Tensor | None = None) -> Tensor:
-        """The next state, `[batch, hidden_size]`.
-
-        Arguments:
-            input: `[batch, input_size]`, or `[input_size]`
-            hx: the state before, `[batch, hidden_size]`, or `[hidden_size]`; zeros, if it is None
-        """
+    def _step(self, *tensors: Any) -> Tensor:
         step = _f.rnn_tanh_cell if self.nonlinearity == "tanh" else _f.rnn_relu_cell
-        return step(input, self._zeros(input) if hx is None else hx, *self._weights())
+        return step(*tensors)
 
     def extra_repr(self) -> str:
         other = "" if self.nonlinearity == "tanh" else f", nonlinearity={self.nonlinearity}"
         return super().extra_repr() + other
 
 
-class GRUCell(RNNCellBase):
-    """One step of `GRU`, as `RNNCell`.
-
-    Arguments:
-        input_size: how many features an input has
-        hidden_size: how many a state has
-        bias: whether something is added
-
-    Errors: ValueError for another number of features.
+class GRUCell(_CellOfOneState):
+    """One step of `GRU`, whose formula says what becomes of an input and a state.
 
     >>> cell, h = mg.nn.GRUCell(3, 5), None
     >>> for x in mg.randn(7, 4, 3):
     ...     h = cell(x, h)
     >>> h.shape
     (4, 5)
+
+    Shapes: an input `[batch, input_size]` and a state `[batch, hidden_size]` give the next state, `[batch, hidden_size]`; all three may be without the batch.
     """
 
     def __init__(
@@ -470,27 +525,18 @@ class GRUCell(RNNCellBase):
     ) -> None:
         super().__init__(input_size, hidden_size, bias, 3, device, dtype)
 
-    def forward(self, input: Tensor, hx: Tensor | None = None) -> Tensor:
-        """The next state, `[batch, hidden_size]`.
-
-        Arguments:
-            input: `[batch, input_size]`, or `[input_size]`
-            hx: the state before, `[batch, hidden_size]`, or `[hidden_size]`; zeros, if it is None
-        """
-        return _f.gru_cell(input, self._zeros(input) if hx is None else hx, *self._weights())
+    def _step(self, *tensors: Any) -> Tensor:
+        return _f.gru_cell(*tensors)
 
 
 class LSTMCell(RNNCellBase):
-    """One step of `LSTM`, as `RNNCell`: the next `(h, c)`.
-
-    Arguments:
-        input_size: how many features an input has
-        hidden_size: how many a state has
-        bias: whether something is added
+    """One step of `LSTM`, whose formula says what becomes of an input and the states `(h, c)`.
 
     >>> h, c = mg.nn.LSTMCell(3, 5)(mg.ones(4, 3))
     >>> h.shape, c.shape
     ((4, 5), (4, 5))
+
+    Shapes: an input `[batch, input_size]` and two states `[batch, hidden_size]` give the next two, `[batch, hidden_size]` each; all may be without the batch.
     """
 
     def __init__(
@@ -504,13 +550,20 @@ class LSTMCell(RNNCellBase):
         super().__init__(input_size, hidden_size, bias, 4, device, dtype)
 
     def forward(self, input: Tensor, hx: tuple[Tensor, Tensor] | None = None) -> tuple[Tensor, Tensor]:
-        """The next states `(h, c)`, `[batch, hidden_size]` each.
+        """The next states `(h, c)`, `[batch, hidden_size]` each, or `[hidden_size]` where the input has no batch.
 
         Arguments:
-            input: `[batch, input_size]`, or `[input_size]`
-            hx: the states before, `(h, c)`, `[batch, hidden_size]` or `[hidden_size]` each; zeros, if it is None
+            input: `[batch, input_size]`, or `[input_size]`, of the weights' dtype
+            hx: the states before, `(h, c)`, `[batch, hidden_size]` each, or `[hidden_size]` where the input has no batch, of the input's dtype; None: zeros
+
+        Errors: ArgumentError for another number of axes or features, and for states of another shape or number; TypeError for what is no tensor, and for
+        `h` without `c`; DTypeError for another dtype than that of the weights.
+
+        >>> cell = mg.nn.LSTMCell(3, 5)
+        >>> h, c = cell(mg.randn(4, 3))
+        >>> h, c = cell(mg.randn(4, 3), (h, c))
+        >>> h.shape, c.shape
+        ((4, 5), (4, 5))
         """
-        if hx is None:
-            hx = self._zeros(input), self._zeros(input)
-        h, c = _f.lstm_cell(input, list(hx), *self._weights())
+        h, c = _f.lstm_cell(input, self._states(input, hx, 2), *self._weights())
         return h, c
