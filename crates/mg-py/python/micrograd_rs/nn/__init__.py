@@ -84,6 +84,7 @@ from .images import (
     ZeroPad3d,
 )
 from ._sizes import name_arguments as _name_arguments
+from ._words import share_words as _share_words
 from .layers import Bilinear, CosineSimilarity, Identity, LayerNorm, Linear, PairwiseDistance
 from .lazy import (
     LazyBatchNorm1d,
@@ -358,6 +359,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from . import grad, modules
 
-_name_arguments(kind for kind in list(globals().values()) if isinstance(kind, type) and issubclass(kind, Module))
+_layers = [kind for kind in list(globals().values()) if isinstance(kind, type) and issubclass(kind, Module)]
+_name_arguments(_layers)
+_share_words(_layers)
 
 __getattr__ = _Lazy(__name__, ("attention", "common_types", "grad", "modules"))

@@ -8,8 +8,27 @@ from ..autograd import no_grad
 from .module import Module, Parameter, is_another
 
 
-class _InPlace(Module):
-    """What may write its result into its input."""
+class _Elementwise(Module):
+    """A function of each element."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """The function of each element, in the input's shape.
+
+        Arguments:
+            input: a tensor of any shape. The result is of its dtype where that is a floating-point one; of integers it is of the default dtype, but
+                `ReLU`, `ReLU6`, `Hardtanh` and `Threshold` keep integers
+
+        Errors: with `inplace`, RuntimeError for a leaf that requires a gradient, and DTypeError for integers where the result is of floats.
+        """
+        raise NotImplementedError
+
+
+class _InPlace(_Elementwise):
+    """What may write its result into its input.
+
+    Arguments:
+        inplace: whether the result is written into the input's own memory and the input comes back, rather than a new tensor
+    """
 
     inplace: bool
 
@@ -24,97 +43,97 @@ class _InPlace(Module):
 
 
 class ReLU(_InPlace):
-    """`max(x, 0)`.
+    """`max(x, 0)` of each element.
 
     >>> mg.nn.ReLU()(mg.tensor([-1.0, 0.0, 2.0]))
     tensor([0., 0., 2.])
+
+    With `inplace` the input is what was written to, and what comes back:
+
+    >>> x = mg.tensor([-1.0, 2.0])
+    >>> mg.nn.ReLU(inplace=True)(x) is x, x
+    (True, tensor([0., 2.]))
     """
 
     def forward(self, input: Tensor) -> Tensor:
-        """In the shape of the input, which is any."""
         return input.relu_() if self.inplace else input.relu()
 
 
 class ReLU6(_InPlace):
-    """`x`, no smaller than 0 and no larger than 6.
+    """`min(max(x, 0), 6)` of each element.
 
     >>> mg.nn.ReLU6()(mg.tensor([-1.0, 3.0, 9.0]))
     tensor([0., 3., 6.])
     """
 
     def forward(self, input: Tensor) -> Tensor:
-        """In the shape of the input, which is any."""
         return F.relu6_(input) if self.inplace else F.relu6(input)
 
 
 class SELU(_InPlace):
-    """`elu` with the scales that keep mean 0 and variance 1 from layer to layer.
+    """`scale · elu(x, alpha)` of each element, with the two numbers that keep mean 0 and variance 1 from layer to layer (Klambauer et al., 2017):
+    `scale` is 1.0507 and `alpha` 1.6733.
 
     >>> mg.nn.SELU()(mg.tensor([-1.0, 0.0, 2.0]))
     tensor([-1.1113,  0.0000,  2.1014])
     """
 
     def forward(self, input: Tensor) -> Tensor:
-        """In the shape of the input, which is any."""
         return F.selu_(input) if self.inplace else F.selu(input)
 
 
 class SiLU(_InPlace):
-    """`x σ(x)`.
+    """`x σ(x)` of each element, where `σ(x) = 1 / (1 + e⁻ˣ)`; it is also called swish.
 
     >>> mg.nn.SiLU()(mg.tensor([-1.0, 0.0, 1.0]))
     tensor([-0.2689,  0.0000,  0.7311])
     """
 
     def forward(self, input: Tensor) -> Tensor:
-        """In the shape of the input, which is any."""
         return F.silu_(input) if self.inplace else F.silu(input)
 
 
 class Mish(_InPlace):
-    """`x tanh(softplus(x))`.
+    """`x tanh(softplus(x))` of each element, where `softplus(x) = log(1 + eˣ)`.
 
     >>> mg.nn.Mish()(mg.tensor([-1.0, 0.0, 1.0]))
     tensor([-0.3034,  0.0000,  0.8651])
     """
 
     def forward(self, input: Tensor) -> Tensor:
-        """In the shape of the input, which is any."""
         return F.mish_(input) if self.inplace else F.mish(input)
 
 
 class Hardswish(_InPlace):
-    """`x` times a sixth of `x + 3`, that no smaller than 0 and no larger than 6.
+    """`x · min(max(x + 3, 0), 6) / 6` of each element.
 
     >>> mg.nn.Hardswish()(mg.tensor([-1.0, 0.0, 4.0]))
     tensor([-0.3333,  0.0000,  4.0000])
     """
 
     def forward(self, input: Tensor) -> Tensor:
-        """In the shape of the input, which is any."""
         return F.hardswish_(input) if self.inplace else F.hardswish(input)
 
 
 class Hardsigmoid(_InPlace):
-    """A sixth of `x + 3`, that no smaller than 0 and no larger than 6.
+    """`min(max(x + 3, 0), 6) / 6` of each element.
 
     >>> mg.nn.Hardsigmoid()(mg.tensor([-4.0, 0.0, 4.0]))
     tensor([0.0000, 0.5000, 1.0000])
     """
 
     def forward(self, input: Tensor) -> Tensor:
-        """In the shape of the input, which is any."""
         return F.hardsigmoid_(input) if self.inplace else F.hardsigmoid(input)
 
 
 class ELU(_InPlace):
-    """`x`, or `alpha (eˣ − 1)` where `x` is not positive.
+    """`x` where `x` is positive, `alpha (eˣ − 1)` elsewhere.
 
     >>> mg.nn.ELU()(mg.tensor([-1.0, 0.0, 2.0]))
     tensor([-0.6321,  0.0000,  2.0000])
 
     Arguments:
-        alpha: how far below 0 results go
+        alpha: results go to −`alpha` as `x` goes to −∞
     """
 
     def __init__(self, alpha: float = 1.0, inplace: bool = False) -> None:
@@ -122,7 +141,6 @@ class ELU(_InPlace):
         self.alpha = alpha
 
     def forward(self, input: Tensor) -> Tensor:
-        """In the shape of the input, which is any."""
         return F.elu_(input, self.alpha) if self.inplace else F.elu(input, self.alpha)
 
     def extra_repr(self) -> str:
@@ -130,13 +148,13 @@ class ELU(_InPlace):
 
 
 class CELU(_InPlace):
-    """`x`, or `alpha (exp(x / alpha) − 1)` where `x` is not positive.
+    """`x` where `x` is positive, `alpha (exp(x / alpha) − 1)` elsewhere.
 
     >>> mg.nn.CELU(alpha=2.0)(mg.tensor([-1.0, 0.0, 2.0]))
     tensor([-0.7869,  0.0000,  2.0000])
 
     Arguments:
-        alpha: how far below 0 results go
+        alpha: results go to −`alpha` as `x` goes to −∞; not 0
     """
 
     def __init__(self, alpha: float = 1.0, inplace: bool = False) -> None:
@@ -144,7 +162,6 @@ class CELU(_InPlace):
         self.alpha = alpha
 
     def forward(self, input: Tensor) -> Tensor:
-        """In the shape of the input, which is any."""
         return F.celu_(input, self.alpha) if self.inplace else F.celu(input, self.alpha)
 
     def extra_repr(self) -> str:
@@ -152,13 +169,13 @@ class CELU(_InPlace):
 
 
 class LeakyReLU(_InPlace):
-    """`x`, or `negative_slope · x` where `x` is not positive.
+    """`x` where `x` is positive, `negative_slope · x` elsewhere.
 
     >>> mg.nn.LeakyReLU(0.2)(mg.tensor([-1.0, 0.0, 2.0]))
     tensor([-0.2000,  0.0000,  2.0000])
 
     Arguments:
-        negative_slope: what negative numbers are multiplied by
+        negative_slope: what numbers that are not positive are multiplied by
     """
 
     def __init__(self, negative_slope: float = 0.01, inplace: bool = False) -> None:
@@ -166,7 +183,6 @@ class LeakyReLU(_InPlace):
         self.negative_slope = negative_slope
 
     def forward(self, input: Tensor) -> Tensor:
-        """In the shape of the input, which is any."""
         slope = self.negative_slope
         return F.leaky_relu_(input, slope) if self.inplace else F.leaky_relu(input, slope)
 
@@ -175,14 +191,15 @@ class LeakyReLU(_InPlace):
 
 
 class RReLU(_InPlace):
-    """`x`, or `x` times a slope where `x` is not positive: in training one for each element, drawn uniformly,
-    else their mean.
+    """`x` where `x` is positive, `slope · x` elsewhere: in training with a slope for each element, drawn uniformly between `lower` and `upper`,
+    otherwise with their mean.
 
     >>> mg.nn.RReLU().eval()(mg.tensor([-24.0, 24.0]))
     tensor([-5.5000, 24.0000])
 
     Arguments:
-        lower, upper: from where to where slopes are drawn
+        lower: the least slope
+        upper: the largest slope
     """
 
     def __init__(self, lower: float = 1 / 8, upper: float = 1 / 3, inplace: bool = False) -> None:
@@ -191,7 +208,13 @@ class RReLU(_InPlace):
         self.upper = upper
 
     def forward(self, input: Tensor) -> Tensor:
-        """In the shape of the input, which is any."""
+        """The input where it is positive, and times a slope elsewhere, in the input's shape.
+
+        Arguments:
+            input: a tensor of any shape; of integers the result is of the default dtype
+
+        Errors: ArgumentError for a `lower` above `upper`; with `inplace`, RuntimeError for a leaf that requires a gradient.
+        """
         function = F.rrelu_ if self.inplace else F.rrelu
         return function(input, self.lower, self.upper, self.training)
 
@@ -200,15 +223,18 @@ class RReLU(_InPlace):
 
 
 class Hardtanh(_InPlace):
-    """`x`, no smaller than `min_val` and no larger than `max_val` (which had the names `min_value` and `max_value`).
+    """`min(max(x, min_val), max_val)` of each element.
 
     >>> mg.nn.Hardtanh(-2, 2)(mg.tensor([-3.0, 0.5, 3.0]))
     tensor([-2.0000,  0.5000,  2.0000])
 
     Arguments:
-        min_val: the least
-        max_val: the largest
-        min_value, max_value: older names of the two
+        min_val: the least result
+        max_val: the largest result
+        min_value: an older name of `min_val`, which it takes the place of where it is given
+        max_value: an older name of `max_val`, likewise
+
+    Errors: ValueError where `min_val` is not below `max_val`.
     """
 
     def __init__(
@@ -228,7 +254,6 @@ class Hardtanh(_InPlace):
         self.max_val = max_val
 
     def forward(self, input: Tensor) -> Tensor:
-        """In the shape of the input, which is any."""
         function = F.hardtanh_ if self.inplace else F.hardtanh
         return function(input, self.min_val, self.max_val)
 
@@ -237,13 +262,13 @@ class Hardtanh(_InPlace):
 
 
 class Threshold(_InPlace):
-    """`x` where it is above `threshold`, else `value`.
+    """`x` where it is above `threshold`, `value` elsewhere.
 
     >>> mg.nn.Threshold(1.0, -9.0)(mg.tensor([0.5, 1.0, 2.0]))
     tensor([-9., -9.,  2.])
 
     Arguments:
-        threshold: up to which number
+        threshold: the largest number that is replaced
         value: what takes its place
     """
 
@@ -253,7 +278,6 @@ class Threshold(_InPlace):
         self.value = value
 
     def forward(self, input: Tensor) -> Tensor:
-        """In the shape of the input, which is any."""
         function = F.threshold_ if self.inplace else F.threshold
         return function(input, self.threshold, self.value)
 
@@ -261,117 +285,110 @@ class Threshold(_InPlace):
         return self._said(f"threshold={self.threshold}, value={self.value}")
 
 
-class Tanh(Module):
-    """The hyperbolic tangent.
+class Tanh(_Elementwise):
+    """The hyperbolic tangent of each element, `(eˣ − e⁻ˣ) / (eˣ + e⁻ˣ)`.
 
     >>> mg.nn.Tanh()(mg.tensor([0.0, 1.0, 100.0]))
     tensor([0.0000, 0.7616, 1.0000])
     """
 
     def forward(self, input: Tensor) -> Tensor:
-        """In the shape of the input, which is any."""
         return input.tanh()
 
 
-class Sigmoid(Module):
-    """`1 / (1 + e⁻ˣ)`.
+class Sigmoid(_Elementwise):
+    """`1 / (1 + e⁻ˣ)` of each element.
 
     >>> mg.nn.Sigmoid()(mg.tensor([-1.0, 0.0, 1.0]))
     tensor([0.2689, 0.5000, 0.7311])
     """
 
     def forward(self, input: Tensor) -> Tensor:
-        """In the shape of the input, which is any."""
         return input.sigmoid()
 
 
-class LogSigmoid(Module):
-    """The logarithm of the sigmoid.
+class LogSigmoid(_Elementwise):
+    """`log(1 / (1 + e⁻ˣ))` of each element, without overflow.
 
     >>> mg.nn.LogSigmoid()(mg.tensor([-1000.0, 0.0]))
     tensor([-1.0000e+03, -6.9315e-01])
     """
 
     def forward(self, input: Tensor) -> Tensor:
-        """In the shape of the input, which is any."""
         return F.logsigmoid(input)
 
 
-class Softsign(Module):
-    """`x / (1 + |x|)`.
+class Softsign(_Elementwise):
+    """`x / (1 + |x|)` of each element.
 
     >>> mg.nn.Softsign()(mg.tensor([-1.0, 0.0, 3.0]))
     tensor([-0.5000,  0.0000,  0.7500])
     """
 
     def forward(self, input: Tensor) -> Tensor:
-        """In the shape of the input, which is any."""
         return F.softsign(input)
 
 
-class Tanhshrink(Module):
-    """`x − tanh(x)`.
+class Tanhshrink(_Elementwise):
+    """`x − tanh(x)` of each element.
 
     >>> mg.nn.Tanhshrink()(mg.tensor([0.0, 1.0]))
     tensor([0.0000, 0.2384])
     """
 
     def forward(self, input: Tensor) -> Tensor:
-        """In the shape of the input, which is any."""
         return F.tanhshrink(input)
 
 
-class Hardshrink(Module):
-    """`x`, or 0 where `|x|` is not above `lambd`.
+class Hardshrink(_Elementwise):
+    """`x` where `|x|` is above `lambd`, 0 elsewhere.
 
     >>> mg.nn.Hardshrink()(mg.tensor([-1.0, 0.3, 0.7]))
     tensor([-1.0000,  0.0000,  0.7000])
 
     Arguments:
-        lambd: up to which size a number becomes 0
+        lambd: the largest magnitude that becomes 0
     """
 
     def __init__(self, lambd: float = 0.5) -> None:
         self.lambd = lambd
 
     def forward(self, input: Tensor) -> Tensor:
-        """In the shape of the input, which is any."""
         return F.hardshrink(input, self.lambd)
 
     def extra_repr(self) -> str:
         return f"{self.lambd}"
 
 
-class Softshrink(Module):
-    """`x` moved towards 0 by `lambd`, and 0 where that would pass it.
+class Softshrink(_Elementwise):
+    """`x − lambd` where `x` is above `lambd`, `x + lambd` where it is below −`lambd`, 0 between.
 
     >>> mg.nn.Softshrink()(mg.tensor([-1.0, 0.25, 1.0]))
     tensor([-0.5000,  0.0000,  0.5000])
 
     Arguments:
-        lambd: by how much numbers are drawn towards 0
+        lambd: by how much numbers are drawn towards 0; at least 0
     """
 
     def __init__(self, lambd: float = 0.5) -> None:
         self.lambd = lambd
 
     def forward(self, input: Tensor) -> Tensor:
-        """In the shape of the input, which is any."""
         return F.softshrink(input, self.lambd)
 
     def extra_repr(self) -> str:
         return f"{self.lambd}"
 
 
-class Softplus(Module):
-    """`log(1 + exp(beta · x)) / beta`, and `x` where `beta · x` is above `threshold`.
+class Softplus(_Elementwise):
+    """`log(1 + exp(beta · x)) / beta` of each element, and `x` itself where `beta · x` is above `threshold`.
 
     >>> mg.nn.Softplus()(mg.tensor([-1.0, 0.0, 100.0]))
     tensor([  0.3133,   0.6931, 100.0000])
 
     Arguments:
-        beta: what the input is multiplied by, and the result divided by
-        threshold: above which product it is the input itself
+        beta: what the input is multiplied by, and the logarithm divided by: the larger, the nearer to `ReLU`
+        threshold: the product `beta · x` above which the result is `x`, which it hardly differs from there
     """
 
     def __init__(self, beta: float = 1.0, threshold: float = 20.0) -> None:
@@ -379,28 +396,27 @@ class Softplus(Module):
         self.threshold = threshold
 
     def forward(self, input: Tensor) -> Tensor:
-        """In the shape of the input, which is any."""
         return F.softplus(input, self.beta, self.threshold)
 
     def extra_repr(self) -> str:
         return f"beta={self.beta}, threshold={self.threshold}"
 
 
-class GELU(Module):
-    """The Gaussian error linear unit, by the error function or (`approximate="tanh"`) by the hyperbolic tangent.
+class GELU(_Elementwise):
+    """The Gaussian error linear unit of each element: `x Φ(x)`, where `Φ` is the cumulative distribution of the standard normal distribution; with
+    `approximate="tanh"` it is `½ x (1 + tanh(√(2/π) (x + 0.044715 x³)))`.
 
     >>> mg.nn.GELU()(mg.tensor([-1.0, 0.0, 1.0]))
     tensor([-0.1587,  0.0000,  0.8413])
 
     Arguments:
-        approximate: "none", or "tanh" for the form by a hyperbolic tangent
+        approximate: "none" for the error function, "tanh" for the form by a hyperbolic tangent. Another word is an ArgumentError in the first call
     """
 
     def __init__(self, approximate: str = "none") -> None:
         self.approximate = approximate
 
     def forward(self, input: Tensor) -> Tensor:
-        """In the shape of the input, which is any."""
         return F.gelu(input, self.approximate)
 
     def extra_repr(self) -> str:
@@ -408,17 +424,28 @@ class GELU(Module):
 
 
 class GLU(Module):
-    """The first half along an axis, times the sigmoid of the second.
+    """The gated linear unit: the first half along an axis, times the sigmoid of the second half.
 
     >>> mg.nn.GLU()(mg.tensor([[1.0, 2.0, 0.0, 100.0]]))
     tensor([[0.5000, 2.0000]])
+
+    Arguments:
+        dim: the axis that is halved, counted from the end where it is negative
+
+    Shapes: `[…, 2 · size, …]` gives `[…, size, …]`, where the axis `dim` is the one of `2 · size`.
     """
 
     def __init__(self, dim: int = -1) -> None:
         self.dim = dim
 
     def forward(self, input: Tensor) -> Tensor:
-        """In the shape of the input, but for half of the axis `dim`."""
+        """The gated half, in the input's shape but for half of the axis `dim`.
+
+        Arguments:
+            input: a tensor with an even size along `dim`; of integers the result is of the default dtype
+
+        Errors: ArgumentError for an odd size, IndexError where there is no such axis.
+        """
         return F.glu(input, self.dim)
 
     def extra_repr(self) -> str:
@@ -426,15 +453,14 @@ class GLU(Module):
 
 
 class PReLU(Module):
-    """`x`, or `weight · x` where `x` is not positive: one weight, or one for each channel (axis 1), `init` at
-    first.
-
-    Arguments:
-        num_parameters: one, or as many as there are channels
-        init: what they begin with
+    """`x` where `x` is positive, `weight · x` elsewhere: one trained slope for all, or one for each channel, which are axis 1.
 
     >>> mg.nn.PReLU(2, init=0.5)(mg.tensor([[-1.0, 2.0]])).detach()
     tensor([[-0.5000,  2.0000]])
+
+    Arguments:
+        num_parameters: how many slopes there are: 1, or as many as the input has channels
+        init: the number that all slopes begin with
     """
 
     weight: Tensor
@@ -453,11 +479,17 @@ class PReLU(Module):
             self.reset_parameters()
 
     def forward(self, input: Tensor) -> Tensor:
-        """In the shape of the input, whose axis 1 has as many channels as there are slopes, if there is more than one."""
+        """The input where it is positive, and times its slope elsewhere, in the input's shape and dtype.
+
+        Arguments:
+            input: floats of the weight's dtype, of any shape for one slope, otherwise `[n, num_parameters, …]`; integers count as floats
+
+        Errors: ArgumentError for another number of channels than of slopes; DTypeError for floats of another dtype than that of `weight`.
+        """
         return F.prelu(input, self.weight)
 
     def reset_parameters(self) -> None:
-        """The slopes that there are at first."""
+        """Gives all slopes the number `init` again."""
         with no_grad():
             self.weight.fill_(self.init)
 
@@ -466,53 +498,64 @@ class PReLU(Module):
 
 
 class _Along(Module):
-    """A function along an axis."""
+    """A function along an axis.
+
+    Arguments:
+        dim: the axis, counted from the end where it is negative; None: axis 0 of a tensor of no, one or three axes, axis 1 of others
+    """
 
     def __init__(self, dim: int | None = None) -> None:
         self.dim = dim
+
+    def forward(self, input: Tensor) -> Tensor:
+        """The function along the axis `dim`, in the input's shape.
+
+        Arguments:
+            input: a tensor of any shape; of integers the result is of the default dtype
+
+        Errors: IndexError where there is no axis `dim`.
+        """
+        raise NotImplementedError
 
     def extra_repr(self) -> str:
         return f"dim={self.dim}"
 
 
 class Softmax(_Along):
-    """`eˣ / Σ eˣ` along an axis.
+    """`eˣ / Σ eˣ`, the sum being along an axis: positive numbers that add up to 1 along it.
 
     >>> mg.nn.Softmax(dim=1)(mg.tensor([[1.0, 2.0, 3.0]]))
     tensor([[0.0900, 0.2447, 0.6652]])
     """
 
     def forward(self, input: Tensor) -> Tensor:
-        """In the shape of the input, which is any."""
         return F.softmax(input, self.dim)
 
 
 class LogSoftmax(_Along):
-    """`log softmax` along an axis.
+    """`x − log Σ eˣ`, the sum being along an axis: the logarithm of `Softmax`, without overflow.
 
     >>> mg.nn.LogSoftmax(dim=1)(mg.tensor([[0.0, 1000.0]]))
     tensor([[-1000.,     0.]])
     """
 
     def forward(self, input: Tensor) -> Tensor:
-        """In the shape of the input, which is any."""
         return F.log_softmax(input, self.dim)
 
 
 class Softmin(_Along):
-    """The softmax of `−x` along an axis.
+    """`e⁻ˣ / Σ e⁻ˣ`, the sum being along an axis: the softmax of `−x`.
 
     >>> mg.nn.Softmin(dim=1)(mg.tensor([[1.0, 2.0, 3.0]]))
     tensor([[0.6652, 0.2447, 0.0900]])
     """
 
     def forward(self, input: Tensor) -> Tensor:
-        """In the shape of the input, which is any."""
         return F.softmin(input, self.dim)
 
 
 class Softmax2d(Module):
-    """The softmax over channels of `[n, channels, height, width]` or `[channels, height, width]`.
+    """The softmax over the channels of images: the numbers of all channels at one place add up to 1.
 
     >>> mg.nn.Softmax2d()(mg.zeros(1, 4, 2, 2))[0, 0]
     tensor([[0.2500, 0.2500],
@@ -520,13 +563,27 @@ class Softmax2d(Module):
     """
 
     def forward(self, input: Tensor) -> Tensor:
-        """In the shape of the input, `[n, channels, height, width]`, or without `n`."""
+        """The softmax at each place, in the input's shape.
+
+        Arguments:
+            input: `[n, channels, height, width]`, or `[channels, height, width]`; of integers the result is of the default dtype
+
+        Errors: ValueError for another number of axes.
+        """
         if input.dim() not in (3, 4):
             raise ValueError(f"takes [n, channels, height, width] or that without n, got {input.shape}")
         return F.softmax(input, -3)
 
 
 class _Dropout(_InPlace):
+    """What leaves out some of its input in training.
+
+    Arguments:
+        p: the probability with which each one is left out, from 0 to 1
+
+    Errors: ValueError for a probability outside [0, 1].
+    """
+
     def __init__(self, p: float = 0.5, inplace: bool = False) -> None:
         super().__init__(inplace)
         # Here, not at the first use.
@@ -534,109 +591,141 @@ class _Dropout(_InPlace):
             raise ValueError(f"takes a probability p in [0, 1], got {p}")
         self.p = p
 
+    def forward(self, input: Tensor) -> Tensor:
+        """In training the input with some of it left out, in its shape and dtype; otherwise the input itself. What is left out is drawn anew in each call.
+
+        Arguments:
+            input: floats of any shape
+
+        Errors: DTypeError, in training, for integers; RuntimeError, with `inplace` and in training, for a leaf that requires a gradient.
+        """
+        raise NotImplementedError
+
     def extra_repr(self) -> str:
         return f"p={self.p}, inplace={self.inplace}"
 
 
 class Dropout(_Dropout):
-    """In training, zeros with probability `p` and the rest scaled by 1/(1 − p); otherwise the input itself.
-
-    Errors: ValueError for a probability outside [0, 1].
+    """In training, each element becomes 0 with probability `p` and the rest are multiplied by `1 / (1 − p)`, so that means stay; otherwise the input
+    itself (Hinton et al., 2012).
 
     >>> drop = mg.nn.Dropout(0.5)
     >>> drop(mg.ones(1000)).unique()
     tensor([0., 2.])
     >>> drop.eval()(mg.ones(3))
     tensor([1., 1., 1.])
-
-    Arguments:
-        p: the probability
     """
 
     def forward(self, input: Tensor) -> Tensor:
-        """In the shape of the input, which is any."""
         return (F.dropout_ if self.inplace else F.dropout)(input, self.p, self.training)
 
 
 class Dropout1d(_Dropout):
-    """`Dropout` of whole channels of `[n, channels, length]` or `[channels, length]`.
-
-    Arguments:
-        p: the probability
+    """`Dropout` of whole channels of `[n, channels, length]` or `[channels, length]`: all elements of a channel become 0, or none.
 
     >>> y = mg.nn.Dropout1d(0.5)(mg.ones(1, 8, 4))
     >>> bool((y.amax(2) == y.amin(2)).all())
     True
+
+    Arguments:
+        p: the probability with which each channel of each sample is left out, from 0 to 1
     """
 
     def forward(self, input: Tensor) -> Tensor:
-        """In the shape of the input, `[n, channels, length]`, or without `n`."""
+        """In training the input with some channels left out, in its shape and dtype; otherwise the input itself.
+
+        Arguments:
+            input: floats, `[n, channels, length]`, or `[channels, length]`
+
+        Errors: ArgumentError, in training, for another number of axes, and DTypeError for integers.
+        """
         return (F.dropout1d_ if self.inplace else F.dropout1d)(input, self.p, self.training)
 
 
 class Dropout2d(_Dropout):
-    """`Dropout` of whole channels of `[n, channels, height, width]`.
-
-    Arguments:
-        p: the probability
+    """`Dropout` of whole channels of `[n, channels, height, width]`: all elements of a channel become 0, or none.
 
     >>> y = mg.nn.Dropout2d(0.5)(mg.ones(1, 8, 4, 4))
     >>> bool((y.amax((2, 3)) == y.amin((2, 3))).all())
     True
+
+    Arguments:
+        p: the probability with which each channel of each sample is left out, from 0 to 1
     """
 
     def forward(self, input: Tensor) -> Tensor:
-        """In the shape of the input, `[n, channels, height, width]`, or without `n`."""
+        """In training the input with some channels left out, in its shape and dtype; otherwise the input itself.
+
+        Arguments:
+            input: floats, `[n, channels, height, width]`; three axes are `[n, channels, length]`
+
+        Errors: ArgumentError, in training, for a single axis, and DTypeError for integers.
+        """
         return (F.dropout2d_ if self.inplace else F.dropout2d)(input, self.p, self.training)
 
 
 class Dropout3d(_Dropout):
-    """`Dropout` of whole channels of `[n, channels, depth, height, width]`, or of that without n.
-
-    Arguments:
-        p: the probability
+    """`Dropout` of whole channels of `[n, channels, depth, height, width]`: all elements of a channel become 0, or none.
 
     >>> y = mg.nn.Dropout3d(0.5)(mg.ones(1, 8, 2, 4, 4))
     >>> bool((y.amax((2, 3, 4)) == y.amin((2, 3, 4))).all())
     True
+
+    Arguments:
+        p: the probability with which each channel of each sample is left out, from 0 to 1
     """
 
     def forward(self, input: Tensor) -> Tensor:
-        """In the shape of the input, `[n, channels, depth, height, width]`, or without `n`."""
+        """In training the input with some channels left out, in its shape and dtype; otherwise the input itself.
+
+        Arguments:
+            input: floats, `[n, channels, depth, height, width]`, or `[channels, depth, height, width]`
+
+        Errors: DTypeError, in training, for integers.
+        """
         return (F.dropout3d_ if self.inplace else F.dropout3d)(input, self.p, self.training)
 
 
 class AlphaDropout(_Dropout):
-    """In training, the least value of `SELU` with probability `p`, shifted and scaled so that mean 0 and variance
-    1 stay.
+    """In training, each element becomes the least value of `SELU` with probability `p`, and all are shifted and scaled so that mean 0 and variance 1
+    stay; otherwise the input itself (Klambauer et al., 2017).
 
     >>> drop = mg.nn.AlphaDropout(0.5)
     >>> len(drop(mg.zeros(1000)).unique())
     2
     >>> drop.eval()(mg.tensor([1.0, 2.0]))
     tensor([1., 2.])
-
-    Arguments:
-        p: the probability
     """
 
     def forward(self, input: Tensor) -> Tensor:
-        """In the shape of the input, which is any."""
+        """In training the input with some elements replaced, in its shape; otherwise the input itself. Which ones is drawn anew in each call.
+
+        Arguments:
+            input: a tensor of any shape; of integers the result is of the default dtype in training
+
+        Errors: RuntimeError, with `inplace` and in training, for a leaf that requires a gradient.
+        """
         return (F.alpha_dropout_ if self.inplace else F.alpha_dropout)(input, self.p, self.training)
 
 
 class FeatureAlphaDropout(_Dropout):
-    """`AlphaDropout` of whole channels.
-
-    Arguments:
-        p: the probability
+    """`AlphaDropout` of whole channels: all elements of a channel are replaced, or none.
 
     >>> y = mg.nn.FeatureAlphaDropout(0.5)(mg.zeros(4, 50, 3))
     >>> bool((y.amax(2) == y.amin(2)).all())
     True
+
+    Arguments:
+        p: the probability with which each channel of each sample is replaced, from 0 to 1
     """
 
     def forward(self, input: Tensor) -> Tensor:
-        """In the shape of the input, `[n, channels, …]`, or without `n`."""
+        """In training the input with some channels replaced, in its shape; otherwise the input itself.
+
+        Arguments:
+            input: `[n, channels, …]`; of integers the result is of the default dtype in training
+
+        Errors: ArgumentError, in training, for a single axis.
+        """
         function = F.feature_alpha_dropout_ if self.inplace else F.feature_alpha_dropout
         return function(input, self.p, self.training)
