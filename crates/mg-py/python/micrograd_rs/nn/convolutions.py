@@ -16,8 +16,19 @@ _Size = int | Sequence[int]
 
 
 class _ConvNd(Module):
-    """What convolutions share, with PyTorch's arguments. Weight and bias are drawn uniformly from ±1/√(elements of a kernel over all channels that it
-    sees).
+    """What convolutions share. Weight and bias are drawn uniformly from ±1/√(elements of a kernel over all channels that it sees).
+
+    Arguments:
+        in_channels: how many channels the input has
+        out_channels: how many channels the output has: there is a kernel for each
+        kernel_size: how many elements a kernel has along each axis: a number for all, or one for each axis
+        groups: how many parts the channels are in: each part of the outputs sees one part of the inputs. With as many groups as `in_channels` each
+            channel has kernels of its own
+        bias: whether there is a `bias`, a number for each output channel; without it nothing is added
+        dilation: how far a kernel's elements are from each other in the input; 1: they are neighbours
+
+    Errors: ValueError for channels that do not part into `groups`, for another `padding_mode`, for negative sizes, and for sizes that are neither one
+    number nor one for each axis; TypeError for sizes that are no integers.
     """
 
     # Without one in the class, as many as the kernel has.
@@ -98,7 +109,7 @@ class _ConvNd(Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Draws weight and bias anew."""
+        """Draws weight and bias anew, uniformly from ±1/√(elements of a kernel over all channels that it sees)."""
         seen = self.weight[0].numel() if self.weight.shape[0] else 0
         if seen:
             bound = seen**-0.5
@@ -140,6 +151,16 @@ class _ConvNd(Module):
 
 
 class _ConvForward(_ConvNd):
+    """What convolutions share that are not transposed.
+
+    Arguments:
+        stride: how far a kernel moves from one place to the next: a number for all axes, or one for each
+        padding: how many elements are put on each side of the input: a number for all axes, one for each, "valid" for none, or "same" for as many as
+            keep the sizes, which takes a `stride` of 1
+        padding_mode: what `padding` consists of: "zeros", "reflect" for what mirrors the input at its ends, "replicate" for its outermost elements,
+            or "circular" for those of its other end
+    """
+
     def __init__(
         self,
         in_channels: int,
@@ -165,33 +186,28 @@ class _ConvForward(_ConvNd):
         return type(self).convolve(input, weight, bias, self.stride, padding, self.dilation, self.groups)
 
     def forward(self, input: Tensor) -> Tensor:
-        """The convolution, `[n, out_channels, …]`, of `[n, in_channels, …]`; or both without `n`."""
+        """The convolution, `[n, out_channels, …]`, or without `n`, of the dtype that input and parameters promote to. Each of the last axes is of the size
+        `⌊(size + 2 · padding − dilation · (kernel_size − 1) − 1) / stride⌋ + 1`.
+
+        Arguments:
+            input: `[n, in_channels, …]` with as many axes behind the channels as the class's name says, or that without `n`; integers count as floats
+
+        Errors: ArgumentError for another number of axes or channels, for a kernel that is larger than the padded input, for a `stride` or `dilation`
+        of 0, and for a padding of "reflect" or "circular" that takes more than there is.
+        """
         return self._conv_forward(input, self.weight, self.bias)
 
 
 class Conv1d(_ConvForward):
-    """The convolution of `[n, in_channels, length]` (or without `n`) with kernels of its own; see `conv1d`.
-
-    `padding` is numbers, "same" or "valid", and `padding_mode` says what it consists of: "zeros", "reflect", "replicate", "circular".
-    Weight and bias are drawn uniformly from ±1/√(elements of a kernel).
-
-    Arguments:
-        in_channels: how many channels the input has
-        out_channels: how many the output has
-        kernel_size: how long kernels are: one number, or one for each axis
-        stride: how far the kernel moves each time
-        padding: what is put on each side, "same" or "valid"
-        dilation: how far the kernel's elements are from each other
-        groups: how many parts the channels are in, each with kernels of its own
-        bias: whether something is added
-        padding_mode: what padding consists of: "zeros", "reflect", "replicate" or "circular"
-
-    Errors: ValueError for channels that do not part into `groups`, and for another `padding_mode`; in a call ArgumentError for another number of
-    channels, and of a kernel that is larger than the padded input.
+    """The convolution of sequences with trained kernels: at each place, the sum over channels and the kernel's elements of kernel times input, and `bias`.
+    Weight and bias are drawn uniformly from ±1/√(elements of a kernel over all channels that it sees).
 
     >>> conv = mg.nn.Conv1d(3, 8, kernel_size=5, stride=2, padding=2)
     >>> conv(mg.ones(4, 3, 100)).shape, conv.weight.shape
     ((4, 8, 50), (8, 3, 5))
+
+    Shapes: `[n, in_channels, length]` gives `[n, out_channels, length_out]` with `length_out = ⌊(length + 2 · padding − dilation · (kernel_size − 1)
+    − 1) / stride⌋ + 1`; with "same" the length stays. Both may be without `n`. `weight` is `[out_channels, in_channels / groups, kernel_size]`.
     """
 
     axes = 1
@@ -199,22 +215,16 @@ class Conv1d(_ConvForward):
 
 
 class Conv2d(_ConvForward):
-    """The convolution of `[n, in_channels, height, width]` (or without `n`) with kernels of its own; see `Conv1d`.
+    """The convolution of images with trained kernels: at each place, the sum over channels and the kernel's elements of kernel times input, and `bias`.
+    Weight and bias are drawn uniformly from ±1/√(elements of a kernel over all channels that it sees).
 
     >>> import micrograd_rs as mg
     >>> mg.nn.Conv2d(3, 8, 3, padding=1)(mg.randn(2, 3, 16, 16)).shape
     (2, 8, 16, 16)
 
-    Arguments:
-        in_channels: how many channels the input has
-        out_channels: how many the output has
-        kernel_size: how long kernels are: one number, or one for each axis
-        stride: how far the kernel moves each time
-        padding: what is put on each side, "same" or "valid"
-        dilation: how far the kernel's elements are from each other
-        groups: how many parts the channels are in, each with kernels of its own
-        bias: whether something is added
-        padding_mode: what padding consists of: "zeros", "reflect", "replicate" or "circular"
+    Shapes: `[n, in_channels, height, width]` gives `[n, out_channels, height_out, width_out]` with `size_out = ⌊(size + 2 · padding − dilation ·
+    (kernel_size − 1) − 1) / stride⌋ + 1` for each of the two; with "same" sizes stay. Both may be without `n`. `weight` is `[out_channels,
+    in_channels / groups, kernel height, kernel width]`.
     """
 
     axes = 2
@@ -222,21 +232,15 @@ class Conv2d(_ConvForward):
 
 
 class Conv3d(_ConvForward):
-    """The convolution of `[n, in_channels, depth, height, width]` (or without `n`) with kernels of its own; see `Conv1d`.
-
-    Arguments:
-        in_channels: how many channels the input has
-        out_channels: how many the output has
-        kernel_size: how long kernels are: one number, or one for each axis
-        stride: how far the kernel moves each time
-        padding: what is put on each side, "same" or "valid"
-        dilation: how far the kernel's elements are from each other
-        groups: how many parts the channels are in, each with kernels of its own
-        bias: whether something is added
-        padding_mode: what padding consists of: "zeros", "reflect", "replicate" or "circular"
+    """The convolution of volumes with trained kernels: at each place, the sum over channels and the kernel's elements of kernel times input, and `bias`.
+    Weight and bias are drawn uniformly from ±1/√(elements of a kernel over all channels that it sees).
 
     >>> mg.nn.Conv3d(3, 8, kernel_size=3, padding="same")(mg.ones(1, 3, 4, 8, 8)).shape
     (1, 8, 4, 8, 8)
+
+    Shapes: `[n, in_channels, depth, height, width]` gives `[n, out_channels, depth_out, height_out, width_out]` with `size_out = ⌊(size + 2 · padding
+    − dilation · (kernel_size − 1) − 1) / stride⌋ + 1` for each of the three; with "same" sizes stay. Both may be without `n`. `weight` is
+    `[out_channels, in_channels / groups, kernel depth, kernel height, kernel width]`.
     """
 
     axes = 3
@@ -267,13 +271,21 @@ class _ConvTransposeNd(_ConvNd):
         return tuple(lacks)
 
     def forward(self, input: Tensor, output_size: Sequence[int] | None = None) -> Tensor:
-        """The transposed convolution, `[n, out_channels, …]`, or without `n` where the input has none.
+        """The transposed convolution, `[n, out_channels, …]`, or without `n`, of the dtype that input and parameters promote to. Each of the last axes
+        is of the size `(size − 1) · stride − 2 · padding + dilation · (kernel_size − 1) + output_padding + 1`.
 
         Arguments:
-            input: `[n, in_channels, …]`, or without `n`
-            output_size: the sizes of the last axes that the result is to have, where `stride` leaves several open
+            input: `[n, in_channels, …]` with as many axes behind the channels as the class's name says, or that without `n`; integers count as floats
+            output_size: the sizes of the last axes that the result is to have, or its whole shape; it takes the place of `output_padding`. Where
+                `stride` is not 1, a convolution makes the same size of several, and this says which one it was
 
-        Errors: ValueError for a size that no padding of one side makes.
+        Errors: ValueError for an `output_size` that no `output_padding` makes; ArgumentError for another number of axes or channels, and for an
+        `output_padding` that is not below `stride` or `dilation`.
+
+        >>> down, up = mg.nn.Conv1d(1, 1, 3, stride=2), mg.nn.ConvTranspose1d(1, 1, 3, stride=2)
+        >>> x = mg.ones(1, 1, 8)
+        >>> up(down(x)).shape, up(down(x), output_size=[8]).shape
+        ((1, 1, 7), (1, 1, 8))
         """
         more = self._output_padding(input, output_size)
         sizes: tuple[Any, ...] = (self.stride, self.padding, more, self.groups, self.dilation)
@@ -281,6 +293,18 @@ class _ConvTransposeNd(_ConvNd):
 
 
 class _ConvTranspose(_ConvTransposeNd):
+    """What transposed convolutions share.
+
+    Arguments:
+        stride: how far the input's elements come to lie from each other in the output: a number for all axes, or one for each
+        padding: how many elements are taken away on each side of the output: a number for all axes, or one for each
+        output_padding: how many are added behind the output's end: a number for all axes, or one for each, below `stride` or `dilation`
+        padding_mode: "zeros", which is what there is
+
+    Errors: ValueError for channels that do not part into `groups`, for another `padding_mode` than "zeros", for negative sizes, and for sizes that
+    are neither one number nor one for each axis; TypeError for sizes that are no integers.
+    """
+
     def __init__(
         self,
         in_channels: int,
@@ -303,27 +327,15 @@ class _ConvTranspose(_ConvTransposeNd):
 
 
 class ConvTranspose1d(_ConvTranspose):
-    """The transposed convolution of `[n, in_channels, length]` (or without `n`); see `conv_transpose1d`.
-
-    With an `output_size` in the call, what `stride` leaves open is made of that size.
-
-    Arguments:
-        in_channels: how many channels the input has
-        out_channels: how many the output has
-        kernel_size: how long kernels are: one number, or one for each axis
-        stride: how far the input's elements come to lie from each other
-        padding: what is taken away on each side
-        output_padding: what is added on one side
-        groups: how many parts the channels are in, each with kernels of its own
-        bias: whether something is added to each channel
-        dilation: how far the kernel's elements are from each other
-        padding_mode: "zeros"
-
-    Errors: As `Conv1d`; ValueError for another `padding_mode` than "zeros".
+    """The transposed convolution of sequences: the gradient of `Conv1d` with respect to its input, as a layer. Each element of the input, times the
+    kernel, is added to the output at its place.
 
     >>> up = mg.nn.ConvTranspose1d(8, 3, kernel_size=4, stride=2, padding=1)
     >>> up(mg.ones(4, 8, 50)).shape
     (4, 3, 100)
+
+    Shapes: `[n, in_channels, length]` gives `[n, out_channels, length_out]` with `length_out = (length − 1) · stride − 2 · padding + dilation ·
+    (kernel_size − 1) + output_padding + 1`. Both may be without `n`. `weight` is `[in_channels, out_channels / groups, kernel_size]`.
     """
 
     axes = 1
@@ -331,23 +343,16 @@ class ConvTranspose1d(_ConvTranspose):
 
 
 class ConvTranspose2d(_ConvTranspose):
-    """The transposed convolution of `[n, in_channels, height, width]` (or without `n`); see `ConvTranspose1d`.
-
-    Arguments:
-        in_channels: how many channels the input has
-        out_channels: how many the output has
-        kernel_size: how long kernels are: one number, or one for each axis
-        stride: how far the input's elements come to lie from each other
-        padding: what is taken away on each side
-        output_padding: what is added on one side
-        groups: how many parts the channels are in, each with kernels of its own
-        bias: whether something is added to each channel
-        dilation: how far the kernel's elements are from each other
-        padding_mode: "zeros"
+    """The transposed convolution of images: the gradient of `Conv2d` with respect to its input, as a layer. Each element of the input, times the kernel,
+    is added to the output at its place.
 
     >>> up = mg.nn.ConvTranspose2d(8, 3, kernel_size=3, stride=2, padding=1)
     >>> up(mg.ones(1, 8, 16, 16)).shape, up(mg.ones(1, 8, 16, 16), output_size=(32, 32)).shape
     ((1, 3, 31, 31), (1, 3, 32, 32))
+
+    Shapes: `[n, in_channels, height, width]` gives `[n, out_channels, height_out, width_out]` with `size_out = (size − 1) · stride − 2 · padding +
+    dilation · (kernel_size − 1) + output_padding + 1` for each of the two. Both may be without `n`. `weight` is `[in_channels, out_channels / groups,
+    kernel height, kernel width]`.
     """
 
     axes = 2
@@ -355,22 +360,15 @@ class ConvTranspose2d(_ConvTranspose):
 
 
 class ConvTranspose3d(_ConvTranspose):
-    """The transposed convolution of `[n, in_channels, depth, height, width]` (or without `n`); see `ConvTranspose1d`.
-
-    Arguments:
-        in_channels: how many channels the input has
-        out_channels: how many the output has
-        kernel_size: how long kernels are: one number, or one for each axis
-        stride: how far the input's elements come to lie from each other
-        padding: what is taken away on each side
-        output_padding: what is added on one side
-        groups: how many parts the channels are in, each with kernels of its own
-        bias: whether something is added to each channel
-        dilation: how far the kernel's elements are from each other
-        padding_mode: "zeros"
+    """The transposed convolution of volumes: the gradient of `Conv3d` with respect to its input, as a layer. Each element of the input, times the
+    kernel, is added to the output at its place.
 
     >>> mg.nn.ConvTranspose3d(2, 1, kernel_size=2, stride=2)(mg.ones(1, 2, 4, 4, 4)).shape
     (1, 1, 8, 8, 8)
+
+    Shapes: `[n, in_channels, depth, height, width]` gives `[n, out_channels, depth_out, height_out, width_out]` with `size_out = (size − 1) · stride
+    − 2 · padding + dilation · (kernel_size − 1) + output_padding + 1` for each of the three. Both may be without `n`. `weight` is `[in_channels,
+    out_channels / groups, kernel depth, kernel height, kernel width]`.
     """
 
     axes = 3

@@ -14,7 +14,19 @@ from .parameter import Parameter
 
 
 class _Table(Module):
-    """A table `[n, size]`, and what becomes of it when it is used."""
+    """A table `[n, size]`, and what becomes of it when it is used.
+
+    Arguments:
+        num_embeddings: how many rows the table has: indices are from 0 to `num_embeddings − 1`
+        embedding_dim: how many numbers a row has
+        max_norm: the largest norm that a row may have: rows that are looked up and have a larger one are scaled down to it, in the table itself;
+            None: any
+        norm_type: the order of the norm that `max_norm` is of
+        scale_grad_by_freq: whether a row's gradient is divided by how often the row was looked up in the batch
+        sparse: of no effect: gradients are dense
+
+    Errors: ValueError for a `padding_idx` that is no row and for negative sizes, TypeError for sizes that are no integers.
+    """
 
     weight: Tensor
     padding_idx: int | None
@@ -71,7 +83,7 @@ class _Table(Module):
                 self.weight[self.padding_idx] = 0
 
     def reset_parameters(self) -> None:
-        """Draws the table anew."""
+        """Draws the table anew from the standard normal distribution; the row `padding_idx` becomes 0."""
         normal_(self.weight)
         self._fill_padding_idx_with_zero()
 
@@ -87,27 +99,17 @@ class _Table(Module):
 
 
 class Embedding(_Table):
-    """A table of `num_embeddings` vectors of `embedding_dim`, looked up by integers of any shape; drawn from the normal distribution.
+    """A table of trained vectors, looked up by integers; drawn from the standard normal distribution.
 
     >>> import micrograd_rs as mg
     >>> table = mg.nn.Embedding(10, 4, padding_idx=0)
     >>> table(mg.tensor([[1, 2, 0]])).shape, table(mg.tensor(0)).tolist()
     ((1, 3, 4), [0.0, 0.0, 0.0, 0.0])
 
-    The row `padding_idx` is 0 at first and gets no gradient. With `max_norm`, rows that are looked up are scaled
-    to be no longer (by the norm `norm_type`), in the table. With `scale_grad_by_freq` a row's gradient is divided
-    by how often it is looked up. Gradients are dense, with `sparse` too.
-
-    IndexError for an integer that is no row, TypeError for floats.
+    Shapes: integers `[…]` give `[…, embedding_dim]`; `weight` is `[num_embeddings, embedding_dim]`.
 
     Arguments:
-        num_embeddings: how many rows the table has
-        embedding_dim: how many numbers a row has
-        padding_idx: the row that gets no gradient, and is zeros at first
-        max_norm: what rows that are read are made no longer than
-        norm_type: of which norm that is
-        scale_grad_by_freq: whether a row's gradient is divided by how often it was read
-        sparse: of no effect: gradients are dense
+        padding_idx: the row that is 0 at first and gets no gradient, for what only fills up a batch; a negative one counts from the end
     """
 
     def __init__(
@@ -149,7 +151,21 @@ class Embedding(_Table):
         scale_grad_by_freq: bool = False,
         sparse: bool = False,
     ) -> Self:
-        """With a table `[n, size]` that is there; it is not trained if `freeze`."""
+        """A layer with a table that is there.
+
+        Arguments:
+            embeddings: the table, floats `[num_embeddings, embedding_dim]`, whose memory the layer's `weight` shares
+            freeze: whether the table stays as it is: its `weight` requires no gradient then
+            padding_idx: the row that gets no gradient; it is not made 0
+            max_norm, norm_type, scale_grad_by_freq, sparse: as the class has them
+
+        Errors: ValueError for another number of axes than two.
+
+        >>> table = mg.nn.Embedding.from_pretrained(mg.tensor([[1.0, 2.0], [3.0, 4.0]]))
+        >>> table(mg.tensor([1, 0])), table.weight.requires_grad
+        (tensor([[3., 4.],
+                [1., 2.]]), False)
+        """
         rows, size = _sizes(embeddings)
         return cls(
             rows,
@@ -164,30 +180,33 @@ class Embedding(_Table):
         )
 
     def forward(self, input: Tensor) -> Tensor:
-        """The rows at indices of any shape, `[…, embedding_dim]`."""
+        """The rows at the indices, `[…, embedding_dim]`, of the table's dtype.
+
+        Arguments:
+            input: integers of any shape and integer dtype, from 0 to `num_embeddings − 1`
+
+        Errors: DTypeError for floats and truth values; IndexError for a negative index and one that is too large.
+        """
         return F.embedding(
             input, self.weight, self.padding_idx, self.max_norm, self.norm_type, self.scale_grad_by_freq
         )
 
 
 class EmbeddingBag(_Table):
-    """Sums, means or largest elements of rows of a table, drawn from the normal distribution; see `embedding_bag`.
-
-    The row `padding_idx` is 0 at first, does not count and gets no gradient. The rest is as with `Embedding`.
-
-    Arguments:
-        num_embeddings: how many rows the table has
-        embedding_dim: how long they are
-        max_norm, norm_type: rows that are read and whose `norm_type`-norm is above `max_norm` are scaled down to it
-        scale_grad_by_freq: whether a row's gradient is divided by how often the row is read
-        mode: "sum", "mean" or "max"
-        sparse: of no effect: gradients are dense
-        include_last_offset: whether the last offset is the end
-        padding_idx: the row that does not count
+    """Sums, means or largest elements of rows of a table, without the rows one by one in memory. The table is drawn from the standard normal distribution.
 
     >>> bag = mg.nn.EmbeddingBag(10, 3, mode="sum")
     >>> bag(mg.tensor([1, 2, 4, 5, 4]), mg.tensor([0, 2])).shape
     (2, 3)
+
+    Shapes: integers `[bags, size]`, or `[all]` with offsets `[bags]`, give `[bags, embedding_dim]`; `weight` is `[num_embeddings, embedding_dim]`.
+
+    Arguments:
+        mode: what becomes of a bag's rows: their "sum", their "mean", or the largest of them in each column, "max"; of an empty bag it is 0
+        include_last_offset: whether `offsets` ends with the number of all indices, so that there is one more offset than bags
+        padding_idx: the row that is 0 at first, does not count in a bag and gets no gradient; a negative one counts from the end
+
+    Errors: ValueError for another `mode`, for a `padding_idx` that is no row and for negative sizes; TypeError for sizes that are no integers.
     """
 
     def __init__(
@@ -236,7 +255,21 @@ class EmbeddingBag(_Table):
         include_last_offset: bool = False,
         padding_idx: int | None = None,
     ) -> Self:
-        """With a table `[n, size]` that is there; it is not trained if `freeze`."""
+        """A layer with a table that is there.
+
+        Arguments:
+            embeddings: the table, floats `[num_embeddings, embedding_dim]`, whose memory the layer's `weight` shares
+            freeze: whether the table stays as it is: its `weight` requires no gradient then
+            padding_idx: the row that does not count; it is not made 0
+            max_norm, norm_type, scale_grad_by_freq, mode, sparse, include_last_offset: as the class has them
+
+        Errors: ValueError for another number of axes than two.
+
+        >>> bag = mg.nn.EmbeddingBag.from_pretrained(mg.tensor([[1.0, 2.0], [3.0, 4.0]]), mode="sum")
+        >>> bag(mg.tensor([[0, 1], [1, 1]]))
+        tensor([[4., 6.],
+                [6., 8.]])
+        """
         rows, size = _sizes(embeddings)
         bag = cls(
             rows,
@@ -259,9 +292,19 @@ class EmbeddingBag(_Table):
         """A vector for each bag, `[bags, embedding_dim]`.
 
         Arguments:
-            input: integer indices of rows: `[bags, size]`, or `[all]`, one bag after the other
-            offsets: where each bag begins in an `input` of one axis, `[bags]`
-            per_sample_weights: what rows are multiplied by, in the shape of `input`, with the mode "sum"
+            input: integer indices of rows: `[bags, size]`, or `[all]`, one bag after the other, with `offsets`
+            offsets: where each bag begins in an `input` of one axis: integers `[bags]` that begin with 0 and do not fall; None for an `input` of two
+                axes
+            per_sample_weights: what each row is multiplied by before it is added, floats in the shape of `input`, with the mode "sum" alone; None: 1
+
+        Errors: ArgumentError for an `input` of one axis without `offsets` or of two with them, for offsets that do not begin with 0, fall or are too
+        large, and for weights of another shape or mode; DTypeError for an `input` of floats; IndexError, when the result is computed, for an index
+        that is no row.
+
+        >>> bag = mg.nn.EmbeddingBag.from_pretrained(mg.tensor([[1.0, 2.0], [3.0, 4.0]]), mode="sum")
+        >>> bag(mg.tensor([0, 1, 1]), offsets=mg.tensor([0, 1]), per_sample_weights=mg.tensor([10.0, 1.0, 1.0]))
+        tensor([[10., 20.],
+                [ 6.,  8.]])
         """
         return F.embedding_bag(
             input,

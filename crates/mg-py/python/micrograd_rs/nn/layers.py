@@ -31,20 +31,21 @@ def _draw(bound: float, *tensors: Tensor | None) -> None:
 
 
 class Linear(Module):
-    """`x Wᵀ + b` on the last axis: of `[…, in_features]` a tensor `[…, out_features]`, of the dtype that input and parameters promote to. Weight and bias are drawn
-    uniformly from ±1/√`in_features`; without `bias` there is none.
+    """`x Wᵀ + b` on the last axis. Weight and bias are drawn uniformly from ±1/√`in_features`.
 
     >>> import micrograd_rs as mg
     >>> layer = mg.nn.Linear(3, 2)
     >>> layer(mg.ones(4, 3)).shape, layer.weight.shape, layer.bias.shape
     ((4, 2), (2, 3), (2,))
 
-    ValueError where the last axis is not of `in_features`.
+    Shapes: `[…, in_features]` gives `[…, out_features]`; `weight` is `[out_features, in_features]`, `bias` `[out_features]`, or None.
 
     Arguments:
-        in_features: how many features an input has
-        out_features: how many an output has
-        bias: whether something is added
+        in_features: how many features an input has, in its last axis
+        out_features: how many features an output has
+        bias: whether there is a `bias`; without it nothing is added
+
+    Errors: ArgumentError for negative sizes, TypeError for sizes that are no integers, DTypeError for a `dtype` that is not of floats.
     """
 
     def __init__(
@@ -72,11 +73,17 @@ class Linear(Module):
     bias: Tensor | None
 
     def reset_parameters(self) -> None:
-        """Draws weight and bias anew."""
+        """Draws weight and bias anew, uniformly from ±1/√`in_features`."""
         _draw(_bound(self.in_features), self.weight, self.bias)
 
     def forward(self, input: Tensor) -> Tensor:
-        """`[…, out_features]` of an input `[…, in_features]`."""
+        """`x Wᵀ + b`, `[…, out_features]`, of the dtype that input and parameters promote to.
+
+        Arguments:
+            input: `[…, in_features]`, of any axes before the last; integers count as floats
+
+        Errors: ArgumentError where the last axis is not of `in_features`.
+        """
         return F.linear(input, self.weight, self.bias)
 
     def extra_repr(self) -> str:
@@ -84,16 +91,20 @@ class Linear(Module):
 
 
 class Bilinear(Module):
-    """`Σ x1 W x2 + b` on the last axes of two inputs. Weight and bias are drawn uniformly from ±1/√`in1_features`.
-
-    Arguments:
-        in1_features: the size of the first input's last axis
-        in2_features: that of the second's
-        out_features: that of the output's
-        bias: whether something is added
+    """`x1ᵀ Wₖ x2 + bₖ` on the last axes of two inputs, for each output feature k. Weight and bias are drawn uniformly from ±1/√`in1_features`.
 
     >>> mg.nn.Bilinear(3, 4, 2)(mg.ones(5, 3), mg.ones(5, 4)).shape
     (5, 2)
+
+    Shapes: `[…, in1_features]` and `[…, in2_features]` give `[…, out_features]`; `weight` is `[out_features, in1_features, in2_features]`.
+
+    Arguments:
+        in1_features: the size of the first input's last axis, at least 1
+        in2_features: the size of the second input's last axis
+        out_features: the size of the output's last axis
+        bias: whether there is a `bias`; without it nothing is added
+
+    Errors: ValueError for no features of the first input and for negative sizes, TypeError for sizes that are no integers.
     """
 
     bias: Tensor | None
@@ -122,15 +133,22 @@ class Bilinear(Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Draws weight and bias anew."""
+        """Draws weight and bias anew, uniformly from ±1/√`in1_features`."""
         _draw(_bound(self.in1_features), self.weight, self.bias)
 
     def forward(self, input1: Tensor, input2: Tensor) -> Tensor:
-        """`[…, out_features]`.
+        """`x1ᵀ W x2 + b`, `[…, out_features]`, of the dtype that inputs and parameters promote to.
 
         Arguments:
             input1: `[…, in1_features]`
             input2: `[…, in2_features]`, with the same axes before the last
+
+        Errors: ArgumentError for other sizes.
+
+        >>> layer = mg.nn.Bilinear(2, 2, 1, bias=False)
+        >>> _ = layer.weight.data.copy_(mg.eye(2).reshape(1, 2, 2))
+        >>> layer(mg.tensor([[1.0, 2.0]]), mg.tensor([[3.0, 4.0]])).item()
+        11.0
         """
         return F.bilinear(input1, input2, self.weight, self.bias)
 
@@ -140,14 +158,14 @@ class Bilinear(Module):
 
 
 class CosineSimilarity(Module):
-    """The cosine of the angle between vectors along an axis.
-
-    Arguments:
-        dim: the axis
-        eps: what lengths are at least taken for
+    """The cosine of the angle between vectors along an axis: `x1 · x2 / (max(‖x1‖, eps) · max(‖x2‖, eps))`.
 
     >>> mg.nn.CosineSimilarity()(mg.tensor([[1.0, 0.0]]), mg.tensor([[3.0, 3.0]]))
     tensor([0.7071])
+
+    Arguments:
+        dim: the axis along which the vectors lie, counted from the end where it is negative
+        eps: the least length that a vector is taken to have, so that nothing is divided by 0
     """
 
     def __init__(self, dim: int = 1, eps: float = 1e-8) -> None:
@@ -155,24 +173,30 @@ class CosineSimilarity(Module):
         self.eps = eps
 
     def forward(self, x1: Tensor, x2: Tensor) -> Tensor:
-        """The cosines, without the axis `dim`.
+        """The cosines, in the shape that the inputs broadcast to, without the axis `dim`.
 
         Arguments:
-            x1: vectors along `dim`
-            x2: others; the shapes broadcast
+            x1: vectors along `dim`, in any shape; integers count as floats
+            x2: the vectors that they are compared with, in a shape that broadcasts with that of `x1`
+
+        Errors: ArgumentError for shapes that do not broadcast, IndexError where there is no axis `dim`.
+
+        >>> mg.nn.CosineSimilarity(dim=-1)(mg.ones(4, 1, 3), mg.ones(5, 3)).shape
+        (4, 5)
         """
         return F.cosine_similarity(x1, x2, self.dim, self.eps)
 
 
 class PairwiseDistance(Module):
-    """The `p`-norm of `x1 − x2 + eps` along the last axis.
+    """The `p`-norm of `x1 − x2 + eps` along the last axis: `(Σ |x1 − x2 + eps|ᵖ)^(1/p)`.
 
     >>> mg.nn.PairwiseDistance()(mg.tensor([[0.0, 0.0]]), mg.tensor([[3.0, 4.0]]))
     tensor([5.0000])
 
     Arguments:
-        p: of which norm distances are
-        eps: what is added to differences
+        p: the order of the norm
+        eps: what is added to differences, so that there is a gradient where they are 0
+        keepdim: whether the last axis stays, with the size 1
     """
 
     def __init__(self, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False) -> None:
@@ -181,46 +205,62 @@ class PairwiseDistance(Module):
         self.keepdim = keepdim
 
     def forward(self, x1: Tensor, x2: Tensor) -> Tensor:
-        """The distances, `[n]`, or one, or with `keepdim` with a last axis of 1.
+        """The distances, in the shape that the inputs broadcast to, without the last axis or, with `keepdim`, with a last axis of 1.
 
         Arguments:
-            x1: vectors, `[n, size]`, or `[size]`
-            x2: others; the shapes broadcast
+            x1: vectors, `[…, size]`, such as `[n, size]` or `[size]`; integers count as floats
+            x2: the vectors that they are compared with, in a shape that broadcasts with that of `x1`
+
+        Errors: ArgumentError for shapes that do not broadcast.
+
+        >>> mg.nn.PairwiseDistance(p=1, eps=0, keepdim=True)(mg.tensor([[0.0, 0.0], [1.0, 1.0]]), mg.tensor([3.0, 4.0]))
+        tensor([[7.],
+                [5.]])
         """
         return F.pairwise_distance(x1, x2, self.norm, self.eps, self.keepdim)
 
 
 class Identity(Module):
-    """The input itself.
+    """The input itself: a place for a layer that is not wanted.
 
     >>> mg.nn.Identity(54, unused=True)(mg.tensor([1.0]))
     tensor([1.])
+
+    Arguments:
+        args: anything, which is not looked at
+        kwargs: likewise
     """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         pass
 
     def forward(self, input: Any) -> Any:
-        """The input."""
+        """The input.
+
+        Arguments:
+            input: anything
+        """
         return input
 
 
 class LayerNorm(Module):
-    """Normalises over the last axes, of `normalized_shape`, to mean 0 and variance 1 (and `eps`), then scales and shifts with `elementwise_affine`
-    (without `bias` scales alone). Takes any axes before them, and answers with the shape that it was given.
+    """`(x − mean) / √(variance + eps) · weight + bias`, with mean and variance taken over the last axes of each sample (Ba et al., 2016). The variance is
+    divided by the count, not by one less.
 
     >>> import micrograd_rs as mg
     >>> layer = mg.nn.LayerNorm(4)
     >>> layer(mg.tensor([[1.0, 2.0, 3.0, 4.0]])).mean().round().item(), list(layer.state_dict())
     (0.0, ['weight', 'bias'])
 
-    ValueError where the last axes are others.
+    Shapes: `[…, *normalized_shape]` gives the same; `weight` and `bias` are of `normalized_shape`, ones and zeros at first.
 
     Arguments:
-        normalized_shape: the sizes of the last axes
-        eps: what is added to the variance
-        elementwise_affine: whether it is scaled, and shifted
-        bias: whether it is shifted, with `elementwise_affine`
+        normalized_shape: the sizes of the last axes, over which it is normalised; a number where it is one axis
+        eps: what is added to the variance, so that nothing is divided by 0
+        elementwise_affine: whether there are `weight` and `bias`
+        bias: whether there is a `bias`, with `elementwise_affine`
+
+    Errors: ArgumentError for negative sizes, TypeError for sizes that are no integers.
     """
 
     def __init__(
@@ -249,14 +289,20 @@ class LayerNorm(Module):
     bias: Tensor | None
 
     def reset_parameters(self) -> None:
-        """Ones and zeros, as at first."""
+        """Makes the weight ones and the bias zeros, as at first."""
         with no_grad():
             for t, value in ((self.weight, 1), (self.bias, 0)):
                 if t is not None:
                     t.fill_(value)
 
     def forward(self, input: Tensor) -> Tensor:
-        """In the shape of the input, whose last axes are `normalized_shape`."""
+        """The normalised input, in its shape, and of the dtype that input and parameters promote to.
+
+        Arguments:
+            input: `[…, *normalized_shape]`; integers count as floats
+
+        Errors: ArgumentError where the last axes are others.
+        """
         return F.layer_norm(input, self.normalized_shape, self.weight, self.bias, self.eps)
 
     def extra_repr(self) -> str:

@@ -27,7 +27,19 @@ def _count(batches: Tensor) -> None:
 
 
 class _NormBase(Module):
-    """Normalisation by channel, with running statistics or without."""
+    """Normalisation by channel, with running statistics or without.
+
+    Arguments:
+        num_features: how many channels the input has
+        eps: what is added to the variance, so that nothing is divided by 0
+        momentum: how far the running mean and variance go towards those of each batch, from 0 to 1; None: they are the mean of all batches so far
+        affine: whether there are a trained `weight` and `bias`, a number for each channel
+        track_running_stats: whether there are a running mean and variance, buffers that training updates and `eval()` uses; without them it is
+            normalised by what the input itself has, in training and after
+        bias: whether there is a `bias`, with `affine`
+
+    Errors: ArgumentError for a negative `num_features`, TypeError for one that is no integer.
+    """
 
     weight: Tensor | None
     bias: Tensor | None
@@ -69,14 +81,14 @@ class _NormBase(Module):
             self.reset_parameters()
 
     def reset_running_stats(self) -> None:
-        """Forgets what was seen."""
+        """Forgets what was seen: the running mean becomes 0, the running variance 1 and the count of batches 0."""
         with no_grad():
             for kept, value in ((self.running_mean, 0), (self.running_var, 1), (self.num_batches_tracked, 0)):
                 if kept is not None:
                     kept.fill_(value)
 
     def reset_parameters(self) -> None:
-        """Forgets what was seen and what was learned."""
+        """Forgets what was seen and what was learned: statistics are as `reset_running_stats` leaves them, weights 1 and biases 0."""
         self.reset_running_stats()
         _reset(self.weight, self.bias)
 
@@ -114,7 +126,15 @@ class _BatchNorm(_NormBase):
     """Batch normalisation of inputs with any axes that `_check_input_dim` lets by."""
 
     def forward(self, input: Tensor) -> Tensor:
-        """In the shape of the input, whose axis 1 has `num_features` channels."""
+        """The normalised input, in its shape, and of the dtype that input and parameters promote to. In training this updates the running mean and
+        variance.
+
+        Arguments:
+            input: `[n, num_features, …]` with as many axes as the class's docstring says; integers count as floats
+
+        Errors: ValueError for another number of axes; ArgumentError for another number of channels, and in training for a single number in each
+        channel, which has no variance.
+        """
         self._check_input_dim(input)
         momentum = self.momentum
         if self.training and self.track_running_stats and self.num_batches_tracked is not None:
@@ -137,61 +157,41 @@ class _BatchNorm(_NormBase):
 
 
 class BatchNorm1d(_BatchNorm):
-    """Normalises `[n, channels]` or `[n, channels, length]` by channel (of which there are `num_features`), then scales and shifts with `affine`.
-
-    In training by the batch's mean and variance, which the running ones follow by `momentum` (None: as the mean
-    of all batches), otherwise by the running ones; without `track_running_stats` always by the batch's.
+    """`(x − mean) / √(variance + eps) · weight + bias`, with a mean and a variance for each channel (Ioffe and Szegedy, 2015). In training they are
+    those of the batch, over samples and places, and the running ones follow by `momentum`: `running ← (1 − momentum) · running + momentum · batch`.
+    After `eval()` they are the running ones. The variance of the batch is divided by the count; the one that the running variance follows is divided
+    by one less.
 
     >>> import micrograd_rs as mg
     >>> norm = mg.nn.BatchNorm1d(2)
     >>> norm(mg.tensor([[1.0, 0.0], [3.0, 4.0]])).round().tolist(), norm.running_mean.tolist()
     ([[-1.0, -1.0], [1.0, 1.0]], [0.20000000298023224, 0.20000000298023224])
 
-    ValueError for other axes or channels, and in training for one number a channel.
-
-    Arguments:
-        num_features: how many channels
-        eps: what is added to the variance
-        momentum: how far the running mean and variance go towards each batch's; None: they are the mean of all batches
-        affine: whether it is scaled and shifted
-        track_running_stats: whether there are a running mean and variance
-        bias: whether it is shifted, with `affine`
+    Shapes: `[n, num_features]` or `[n, num_features, length]` gives the same; `weight`, `bias`, `running_mean` and `running_var` are `[num_features]`.
     """
 
     axes = (2, 3)
 
 
 class BatchNorm2d(_BatchNorm):
-    """As `BatchNorm1d`, of `[n, channels, height, width]`.
-
-    Arguments:
-        num_features: how many channels
-        eps: what is added to the variance
-        momentum: how far the running mean and variance go towards each batch's; None: they are the mean of all batches
-        affine: whether it is scaled and shifted
-        track_running_stats: whether there are a running mean and variance
-        bias: whether it is shifted, with `affine`
+    """`BatchNorm1d`, whose docstring has the formula, of images.
 
     >>> mg.nn.BatchNorm2d(3)(mg.randn(4, 3, 8, 8)).mean((0, 2, 3)).abs() < 1e-5
     tensor([True, True, True])
+
+    Shapes: `[n, num_features, height, width]` gives the same; `weight`, `bias`, `running_mean` and `running_var` are `[num_features]`.
     """
 
     axes = (4,)
 
 
 class BatchNorm3d(_BatchNorm):
-    """As `BatchNorm1d`, of `[n, channels, depth, height, width]`.
-
-    Arguments:
-        num_features: how many channels
-        eps: what is added to the variance
-        momentum: how far the running mean and variance go towards each batch's; None: they are the mean of all batches
-        affine: whether it is scaled and shifted
-        track_running_stats: whether there are a running mean and variance
-        bias: whether it is shifted, with `affine`
+    """`BatchNorm1d`, whose docstring has the formula, of volumes.
 
     >>> mg.nn.BatchNorm3d(3)(mg.randn(4, 3, 2, 8, 8)).shape
     (4, 3, 2, 8, 8)
+
+    Shapes: `[n, num_features, depth, height, width]` gives the same; `weight`, `bias`, `running_mean` and `running_var` are `[num_features]`.
     """
 
     axes = (5,)
@@ -217,7 +217,15 @@ class _InstanceNorm(_NormBase):
         return self.axes[0]
 
     def forward(self, input: Tensor) -> Tensor:
-        """In the shape of the input, `[n, num_features, …]`, or without `n`."""
+        """The normalised input, in its shape, and of the dtype that input and parameters promote to. With `track_running_stats`, training updates the
+        running mean and variance.
+
+        Arguments:
+            input: `[n, num_features, …]` with as many axes as the class's docstring says, or that without `n`; integers count as floats
+
+        Errors: ValueError for another number of axes; ArgumentError, with `affine`, for another number of channels, and for a single number in each
+        channel, which has no variance, unless it is normalised by the running ones.
+        """
         self._check_input_dim(input)
         alone = input.dim() == self._get_no_batch_dim()
         output = F.instance_norm(
@@ -234,76 +242,61 @@ class _InstanceNorm(_NormBase):
 
 
 class InstanceNorm1d(_InstanceNorm):
-    """Normalises `[n, channels, length]` or `[channels, length]` by sample and channel; with `affine` scales and
-    shifts.
-
-    Arguments:
-        num_features: how many channels
-        eps: what is added to the variance
-        momentum: how far the running mean and variance go towards each batch's
-        affine: whether it is scaled and shifted
-        track_running_stats: whether there are a running mean and variance, which are used outside of training
-        bias: whether it is shifted, with `affine`
+    """`(x − mean) / √(variance + eps) · weight + bias`, with a mean and a variance for each channel of each sample (Ulyanov et al., 2016). The variance
+    is divided by the count. By itself it has no `weight`, no `bias` and no running statistics.
 
     >>> mg.nn.InstanceNorm1d(2)(mg.tensor([[[1.0, 3.0], [10.0, 30.0]]]))
     tensor([[[-1.0000,  1.0000],
              [-1.0000,  1.0000]]])
+
+    Shapes: `[n, num_features, length]` or `[num_features, length]` gives the same.
     """
 
     axes = (2, 3)
 
 
 class InstanceNorm2d(_InstanceNorm):
-    """As `InstanceNorm1d`, with height and width.
-
-    Arguments:
-        num_features: how many channels
-        eps: what is added to the variance
-        momentum: how far the running mean and variance go towards each batch's
-        affine: whether it is scaled and shifted
-        track_running_stats: whether there are a running mean and variance, which are used outside of training
-        bias: whether it is shifted, with `affine`
+    """`InstanceNorm1d`, whose docstring has the formula, of images.
 
     >>> mg.nn.InstanceNorm2d(3)(mg.randn(4, 3, 8, 8)).shape
     (4, 3, 8, 8)
+
+    Shapes: `[n, num_features, height, width]` or `[num_features, height, width]` gives the same.
     """
 
     axes = (3, 4)
 
 
 class InstanceNorm3d(_InstanceNorm):
-    """As `InstanceNorm1d`, with depth, height and width.
-
-    Arguments:
-        num_features: how many channels
-        eps: what is added to the variance
-        momentum: how far the running mean and variance go towards each batch's
-        affine: whether it is scaled and shifted
-        track_running_stats: whether there are a running mean and variance, which are used outside of training
-        bias: whether it is shifted, with `affine`
+    """`InstanceNorm1d`, whose docstring has the formula, of volumes.
 
     >>> mg.nn.InstanceNorm3d(3)(mg.randn(4, 3, 2, 8, 8)).shape
     (4, 3, 2, 8, 8)
+
+    Shapes: `[n, num_features, depth, height, width]` or `[num_features, depth, height, width]` gives the same.
     """
 
     axes = (4, 5)
 
 
 class GroupNorm(Module):
-    """Normalises over groups of channels (axis 1) and all that lies behind them, then scales and shifts by
-    channel.
-
-    Arguments:
-        num_groups: how many groups
-        num_channels: how many channels
-        eps: what is added to the variance
-        affine: whether it is scaled and shifted
-        bias: whether it is shifted, with `affine`
-
-    Errors: ValueError for channels that do not part into `num_groups`.
+    """`(x − mean) / √(variance + eps) · weight + bias`, with a mean and a variance for each group of channels of each sample, over all places (Wu and
+    He, 2018). The variance is divided by the count. With one group it is normalised over the whole sample, with as many groups as channels it is
+    `InstanceNorm1d`.
 
     >>> mg.nn.GroupNorm(2, 4)(mg.tensor([[[1.0], [3.0], [10.0], [30.0]]])).flatten().detach()
     tensor([-1.0000,  1.0000, -1.0000,  1.0000])
+
+    Shapes: `[n, num_channels, …]` gives the same; `weight` and `bias` are `[num_channels]`, ones and zeros at first.
+
+    Arguments:
+        num_groups: how many groups of neighbouring channels there are, at least 1
+        num_channels: how many channels the input has
+        eps: what is added to the variance, so that nothing is divided by 0
+        affine: whether there are a trained `weight` and `bias`, a number for each channel
+        bias: whether there is a `bias`, with `affine`
+
+    Errors: ValueError for channels that do not part into `num_groups` and for negative sizes, TypeError for sizes that are no integers.
     """
 
     weight: Tensor | None
@@ -335,11 +328,17 @@ class GroupNorm(Module):
             self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Ones and zeros, as at first."""
+        """Makes the weight ones and the bias zeros, as at first."""
         _reset(self.weight, self.bias)
 
     def forward(self, input: Tensor) -> Tensor:
-        """In the shape of the input, `[n, num_channels, …]`."""
+        """The normalised input, in its shape, and of the dtype that input and parameters promote to.
+
+        Arguments:
+            input: `[n, num_channels, …]`, of two axes or more; integers count as floats
+
+        Errors: ArgumentError for a single axis, and for another number of channels.
+        """
         return F.group_norm(input, self.num_groups, self.weight, self.bias, self.eps)
 
     def extra_repr(self) -> str:
@@ -348,15 +347,20 @@ class GroupNorm(Module):
 
 
 class RMSNorm(Module):
-    """Divides by the root of the mean square over the last axes, then scales.
-
-    Arguments:
-        normalized_shape: the sizes of the last axes
-        eps: what is added to the mean square; of the dtype, if it is not given
-        elementwise_affine: whether it is scaled
+    """`x / √(mean of x² + eps) · weight`, with the mean taken over the last axes of each sample (Zhang and Sennrich, 2019).
 
     >>> mg.nn.RMSNorm(2)(mg.tensor([[3.0, 4.0]])).detach()
     tensor([[0.8485, 1.1314]])
+
+    Shapes: `[…, *normalized_shape]` gives the same; `weight` is of `normalized_shape`, ones at first.
+
+    Arguments:
+        normalized_shape: the sizes of the last axes, over which the mean is taken; a number where it is one axis
+        eps: what is added to the mean square, so that nothing is divided by 0; None: the distance from 1 to the next number of the dtype,
+            `finfo(dtype).eps`
+        elementwise_affine: whether there is a `weight`
+
+    Errors: ArgumentError for negative sizes, TypeError for sizes that are no integers.
     """
 
     weight: Tensor | None
@@ -381,11 +385,17 @@ class RMSNorm(Module):
             self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Ones, as at first."""
+        """Makes the weight ones, as at first."""
         _reset(self.weight, None)
 
     def forward(self, x: Tensor) -> Tensor:
-        """In the shape of the input, whose last axes are `normalized_shape`."""
+        """The normalised input, in its shape, and of the dtype that input and weight promote to.
+
+        Arguments:
+            x: `[…, *normalized_shape]`; integers count as floats
+
+        Errors: ArgumentError where the last axes are others.
+        """
         return F.rms_norm(x, self.normalized_shape, self.weight, self.eps)
 
     def extra_repr(self) -> str:
@@ -393,17 +403,19 @@ class RMSNorm(Module):
 
 
 class LocalResponseNorm(Module):
-    """Divides by `(k + alpha · m)` to the power `beta`, where `m` is the mean of squares over `size` neighbouring
-    channels.
+    """`x / (k + alpha · m) ** beta`, where `m` is the mean of squares over `size` neighbouring channels at the same place (Krizhevsky et al., 2012);
+    beyond the first and the last channel there are zeros.
 
     >>> mg.nn.LocalResponseNorm(size=2, alpha=1.0)(mg.ones(1, 3, 1)).flatten()
     tensor([0.7378, 0.5946, 0.5946])
 
+    Shapes: `[n, channels, …]` gives the same.
+
     Arguments:
-        size: how many neighbouring channels
+        size: how many neighbouring channels the mean is taken over, at least 1
         alpha: what the mean of squares is multiplied by
         beta: the power
-        k: what is added
+        k: what is added before the power
     """
 
     def __init__(self, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> None:
@@ -413,7 +425,13 @@ class LocalResponseNorm(Module):
         self.k = k
 
     def forward(self, input: Tensor) -> Tensor:
-        """In the shape of the input, `[n, channels, …]`."""
+        """The normalised input, in its shape; of integers the result is of the default dtype.
+
+        Arguments:
+            input: `[n, channels, …]`, of three axes or more
+
+        Errors: ArgumentError for fewer axes, and for a `size` below 1.
+        """
         return F.local_response_norm(input, self.size, self.alpha, self.beta, self.k)
 
     def extra_repr(self) -> str:
@@ -421,19 +439,16 @@ class LocalResponseNorm(Module):
 
 
 class SyncBatchNorm(_BatchNorm):
-    """Batch normalisation over all processes: there is one here, so as `BatchNorm1d`, of any number of axes.
-
-    Arguments:
-        num_features: how many channels
-        eps: what is added to the variance
-        momentum: how far the running mean and variance go towards each batch's; None: they are the mean of all batches
-        affine: whether it is scaled and shifted
-        track_running_stats: whether there are a running mean and variance
-        process_group: None
-        bias: whether it is shifted, with `affine`
+    """Batch normalisation over all processes: there is one here, so it is `BatchNorm1d`, whose docstring has the formula, of any number of axes from two
+    to five.
 
     >>> mg.nn.SyncBatchNorm(3)(mg.randn(4, 3, 8, 8)).shape
     (4, 3, 8, 8)
+
+    Shapes: `[n, num_features, …]` gives the same; `weight`, `bias`, `running_mean` and `running_var` are `[num_features]`.
+
+    Arguments:
+        process_group: of no effect
     """
 
     axes = (2, 3, 4, 5)
@@ -456,7 +471,17 @@ class SyncBatchNorm(_BatchNorm):
 
     @classmethod
     def convert_sync_batchnorm(cls, module: Module, process_group: Any = None) -> Module:
-        """The module with each batch normalisation in it made one of this class, on the same parameters and statistics."""
+        """The module with each batch normalisation in it made one of this class, on the same parameters and statistics. What is changed is the module
+        itself, unless it is a batch normalisation.
+
+        Arguments:
+            module: a module, with modules in it or without
+            process_group: of no effect
+
+        >>> net = mg.nn.Sequential(mg.nn.Conv2d(3, 8, 3), mg.nn.BatchNorm2d(8))
+        >>> type(mg.nn.SyncBatchNorm.convert_sync_batchnorm(net)[1]).__name__
+        'SyncBatchNorm'
+        """
         new = module
         if isinstance(module, _BatchNorm) and not isinstance(module, SyncBatchNorm):
             options = (module.eps, module.momentum, False, False)

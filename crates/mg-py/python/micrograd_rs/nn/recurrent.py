@@ -56,6 +56,8 @@ class RNNBase(Module):
     """What recurrent layers share: weights `weight_ih_l0`, `weight_hh_l0`, `bias_ih_l0`, `bias_hh_l0`, …, with `_reverse` behind those of the other
     direction, and the walk over layers, directions and packed sequences. It has no `forward` of its own.
 
+    Below, `directions` is 2 with `bidirectional`, otherwise 1.
+
     >>> sorted(name for name, _ in mg.nn.RNN(3, 5).named_parameters())
     ['bias_hh_l0', 'bias_ih_l0', 'weight_hh_l0', 'weight_ih_l0']
 
@@ -67,8 +69,8 @@ class RNNBase(Module):
         bias: whether there are `bias_ih` and `bias_hh`; without them nothing is added
         batch_first: whether inputs and outputs are `[batch, steps, …]` rather than `[steps, batch, …]`; states are not touched by it
         dropout: the probability with which, in training, each input of the layers after the first becomes 0; of no effect with one layer
-        bidirectional: whether each layer has a second half that reads the sequence from its end; outputs are of twice the size then, and there
-            are two states for each layer
+        bidirectional: whether each layer has a second half that reads the sequence from its end; outputs are of twice the size then, and there are
+            two states for each layer
         proj_size: of an LSTM, the size to which the hidden state is projected; 0: it is not
 
     Errors: ValueError for sizes that are not positive, a `dropout` outside [0, 1], and a `proj_size` that is not below `hidden_size` or not an LSTM's;
@@ -211,13 +213,13 @@ class _OfOneState(RNNBase):
     """What has one state."""
 
     def forward(self, input: Any, hx: Tensor | None = None) -> tuple[Any, Tensor]:
-        """The outputs of the last layer and the states at the end. The outputs are its states at all steps, `[steps, batch, directions · hidden_size]`; the
-        states are those of all layers, `[num_layers · directions, batch, hidden_size]`. `directions` is 2 with `bidirectional`, otherwise 1. With
+        """The outputs of the last layer and the states at the end. The outputs are its states at all steps, `[steps, batch, directions · hidden_size]`;
+        the states are those of all layers, `[num_layers · directions, batch, hidden_size]`. `directions` is 2 with `bidirectional`, otherwise 1. With
         `batch_first` the input and the outputs are `[batch, steps, …]`; states have the batch in axis 1 all the same.
 
         Arguments:
-            input: `[steps, batch, input_size]` of the weights' dtype, `[steps, input_size]` for one sequence without a batch, or a `PackedSequence`: then
-                the outputs are one, too
+            input: `[steps, batch, input_size]` of the weights' dtype, `[steps, input_size]` for one sequence without a batch, or a `PackedSequence`:
+                then the outputs are one, too
             hx: the states at the beginning, `[num_layers · directions, batch, hidden_size]` of the input's dtype, and `[num_layers · directions,
                 hidden_size]` for one sequence without a batch; None: zeros
 
@@ -306,19 +308,19 @@ class GRU(_OfOneState):
 
 
 class LSTM(RNNBase):
-    """Long short-term memory (Hochreiter and Schmidhuber, 1997), with two states, `(h, c)`: at each step `i`, `f` and `o` are
-    `σ(W_i· x + b_i· + W_h· h + b_h·)` with weights of their own, `g` is that with tanh in the place of σ, the next `c` is `f c + i g` and the next `h` is `o tanh(c)`. With `proj_size`
-    the next `h` is `W_hr` times that (Sak et al., 2014).
+    """Long short-term memory (Hochreiter and Schmidhuber, 1997), with two states, `(h, c)`: at each step `i`, `f` and `o` are `σ(W_i· x + b_i· + W_h· h
+    + b_h·)` with weights of their own, `g` is that with tanh in the place of σ, the next `c` is `f c + i g` and the next `h` is `o tanh(c)`. With
+    `proj_size` the next `h` is `W_hr` times that (Sak et al., 2014).
 
     >>> import micrograd_rs as mg
     >>> output, (h, c) = mg.nn.LSTM(3, 5, num_layers=2, batch_first=True)(mg.randn(4, 7, 3))
     >>> output.shape, h.shape, c.shape
     ((4, 7, 5), (2, 4, 5), (2, 4, 5))
 
-    Shapes: `[steps, batch, input_size]` gives outputs `[steps, batch, directions · size]`, states `h` `[num_layers · directions, batch, size]` and `c`
-    `[num_layers · directions, batch, hidden_size]`, where `directions` is 2 with `bidirectional`, otherwise 1, and `size` is `proj_size` where it is not 0,
-    otherwise `hidden_size`; `forward` says what else there may be. Weights of the first layer are `weight_ih_l0`, `[4 · hidden_size, input_size]`, and
-    `weight_hh_l0`, `[4 · hidden_size, size]`: the rows of i, f, g and o.
+    Shapes: `[steps, batch, input_size]` gives outputs `[steps, batch, directions · size]`, states `h` `[num_layers · directions, batch, size]` and
+    `c` `[num_layers · directions, batch, hidden_size]`, where `directions` is 2 with `bidirectional`, otherwise 1, and `size` is `proj_size` where it
+    is not 0, otherwise `hidden_size`; `forward` says what else there may be. Weights of the first layer are `weight_ih_l0`, `[4 · hidden_size,
+    input_size]`, and `weight_hh_l0`, `[4 · hidden_size, size]`: the rows of i, f, g and o.
     """
 
     def __init__(
@@ -339,18 +341,18 @@ class LSTM(RNNBase):
 
     def forward(self, input: Any, hx: tuple[Tensor, Tensor] | None = None) -> tuple[Any, tuple[Tensor, Tensor]]:
         """The outputs of the last layer and the states `(h, c)` at the end. The outputs are its hidden states at all steps, `[steps, batch, directions ·
-        size]`; the states are those of all layers, `h` `[num_layers · directions, batch, size]` and `c` `[num_layers · directions, batch, hidden_size]`. `directions`
-        is 2 with `bidirectional`, otherwise 1; `size` is `proj_size` where it is not 0, otherwise `hidden_size`. With `batch_first` the input and the outputs
-        are `[batch, steps, …]`; states have the batch in axis 1 all the same.
+        size]`; the states are those of all layers, `h` `[num_layers · directions, batch, size]` and `c` `[num_layers · directions, batch,
+        hidden_size]`. `directions` is 2 with `bidirectional`, otherwise 1; `size` is `proj_size` where it is not 0, otherwise `hidden_size`. With
+        `batch_first` the input and the outputs are `[batch, steps, …]`; states have the batch in axis 1 all the same.
 
         Arguments:
-            input: `[steps, batch, input_size]` of the weights' dtype, `[steps, input_size]` for one sequence without a batch, or a `PackedSequence`: then
-                the outputs are one, too
-            hx: the states `(h, c)` at the beginning, in the shapes of those at the end and of the input's dtype; for one sequence without a batch they
-                have no axis of it; None: zeros
+            input: `[steps, batch, input_size]` of the weights' dtype, `[steps, input_size]` for one sequence without a batch, or a `PackedSequence`:
+                then the outputs are one, too
+            hx: the states `(h, c)` at the beginning, in the shapes of those at the end and of the input's dtype; for one sequence without a batch
+                they have no axis of it; None: zeros
 
-        Errors: ArgumentError for another number of axes or features, and for states of another shape or number; TypeError for what is no tensor, and for
-        `h` without `c`; DTypeError for another dtype than that of the weights.
+        Errors: ArgumentError for another number of axes or features, and for states of another shape or number; TypeError for what is no tensor, and
+        for `h` without `c`; DTypeError for another dtype than that of the weights.
 
         >>> lstm = mg.nn.LSTM(3, 5, batch_first=True)
         >>> output, (h, c) = lstm(mg.randn(4, 7, 3))
@@ -472,7 +474,8 @@ class RNNCell(_CellOfOneState):
     >>> h.shape
     (4, 5)
 
-    Shapes: an input `[batch, input_size]` and a state `[batch, hidden_size]` give the next state, `[batch, hidden_size]`; all three may be without the batch.
+    Shapes: an input `[batch, input_size]` and a state `[batch, hidden_size]` give the next state, `[batch, hidden_size]`; all three may be without
+    the batch.
 
     Arguments:
         nonlinearity: "tanh" or "relu"
@@ -512,7 +515,8 @@ class GRUCell(_CellOfOneState):
     >>> h.shape
     (4, 5)
 
-    Shapes: an input `[batch, input_size]` and a state `[batch, hidden_size]` give the next state, `[batch, hidden_size]`; all three may be without the batch.
+    Shapes: an input `[batch, input_size]` and a state `[batch, hidden_size]` give the next state, `[batch, hidden_size]`; all three may be without
+    the batch.
     """
 
     def __init__(
@@ -536,7 +540,8 @@ class LSTMCell(RNNCellBase):
     >>> h.shape, c.shape
     ((4, 5), (4, 5))
 
-    Shapes: an input `[batch, input_size]` and two states `[batch, hidden_size]` give the next two, `[batch, hidden_size]` each; all may be without the batch.
+    Shapes: an input `[batch, input_size]` and two states `[batch, hidden_size]` give the next two, `[batch, hidden_size]` each; all may be without
+    the batch.
     """
 
     def __init__(
@@ -554,10 +559,11 @@ class LSTMCell(RNNCellBase):
 
         Arguments:
             input: `[batch, input_size]`, or `[input_size]`, of the weights' dtype
-            hx: the states before, `(h, c)`, `[batch, hidden_size]` each, or `[hidden_size]` where the input has no batch, of the input's dtype; None: zeros
+            hx: the states before, `(h, c)`, `[batch, hidden_size]` each, or `[hidden_size]` where the input has no batch, of the input's dtype; None:
+                zeros
 
-        Errors: ArgumentError for another number of axes or features, and for states of another shape or number; TypeError for what is no tensor, and for
-        `h` without `c`; DTypeError for another dtype than that of the weights.
+        Errors: ArgumentError for another number of axes or features, and for states of another shape or number; TypeError for what is no tensor, and
+        for `h` without `c`; DTypeError for another dtype than that of the weights.
 
         >>> cell = mg.nn.LSTMCell(3, 5)
         >>> h, c = cell(mg.randn(4, 3))
