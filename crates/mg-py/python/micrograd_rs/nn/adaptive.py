@@ -30,12 +30,8 @@ class AdaptiveLogSoftmaxWithLoss(Module):
     """The logarithms of classes' probabilities, and the loss, where classes are sorted by how often they come (Grave et al., "Efficient softmax
     approximation for GPUs", 2017).
 
-    The classes before the first of `cutoffs` are in the head, each later group up to the next is one class of the head and has a tail of its
-    own, whose inputs are `div_value` times smaller from group to group. With `head_bias` the head has offsets.
-
-    Called with an input `[batch, in_features]` (or `[in_features]`) and a target `[batch]` (or `[]`) of int64 it answers with `output`, the
-    logarithm of the target's probability, of the target's shape, and `loss`, a number: the mean of `−output`. `log_prob(input)` is that of all
-    classes, `[batch, n_classes]`; `predict(input)` the likeliest class, `[batch]`.
+    The classes before the first of `cutoffs` are in the head, each later group up to the next is one class of the head and has a tail of its own,
+    whose inputs are `div_value` times smaller from group to group.
 
     >>> import micrograd_rs as mg
     >>> layer = mg.nn.AdaptiveLogSoftmaxWithLoss(8, 20, cutoffs=[4, 10], div_value=2.0)
@@ -43,12 +39,16 @@ class AdaptiveLogSoftmaxWithLoss(Module):
     >>> output.shape, layer.log_prob(mg.randn(3, 8)).shape
     ((3,), (3, 20))
 
+    Shapes: `[n, in_features]` and labels `[n]`, or `[in_features]` and `[]`, give `output` in the labels' shape and `loss`, one number.
+
     Arguments:
         in_features: how many features an input has
-        n_classes: how many classes there are
-        cutoffs: up to which class the first part goes, and each of the next ones
-        div_value: by how much each part's features are fewer than those of the one before
-        head_bias: whether something is added to the first part's scores
+        n_classes: how many classes there are; the lower its number, the more often a class comes
+        cutoffs: where the groups of rarer classes begin: integers that rise, from 1 to `n_classes − 1`
+        div_value: how many times fewer features each tail has than the group before it
+        head_bias: whether the head has a bias; tails have none
+
+    Errors: ValueError for `cutoffs` that are none, do not rise or are not between 1 and `n_classes − 1`.
     """
 
     def __init__(
@@ -85,7 +85,7 @@ class AdaptiveLogSoftmaxWithLoss(Module):
             self.tail.append(Sequential(Linear(in_features, hidden, False, device, dtype), Linear(hidden, size, False, device, dtype)))
 
     def reset_parameters(self) -> None:
-        """Draws the weights anew."""
+        """Draws the weights of the head and of the tails anew, as `Linear` does."""
         self.head.reset_parameters()
         for tail in self.tail:
             for layer in tail.children():
@@ -101,11 +101,18 @@ class AdaptiveLogSoftmaxWithLoss(Module):
             raise RuntimeError(f"Input and target should have the same size in the batch dimension, got {input.shape[0]} and {target.shape[0]}")
 
     def forward(self, input_: Tensor, target_: Tensor) -> _Answer:
-        """The logarithms of the targets' probabilities, `[n]`, and `loss`, the negative of their mean.
+        """A named pair: `output`, the logarithms of the targets' probabilities in the targets' shape, and `loss`, the mean of `−output`.
 
         Arguments:
-            input_: `[n, in_features]`, or `[in_features]`
-            target_: the classes, `[n]`, or one of them
+            input_: floats `[n, in_features]`, or `[in_features]`
+            target_: labels, int64 from 0 to `n_classes − 1`, `[n]`, or `[]`
+
+        Errors: RuntimeError for other shapes, and for a label that is no class; ArgumentError for another number of features.
+
+        >>> layer = mg.nn.AdaptiveLogSoftmaxWithLoss(8, 20, cutoffs=[4, 10])
+        >>> answer = layer(mg.randn(8), mg.tensor(5))
+        >>> answer.output.shape, bool(answer.loss == -answer.output)
+        ((), True)
         """
         input, target = input_, target_
         self._checked(input, target)
@@ -140,11 +147,31 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         return ops.cat(parts, 1)
 
     def log_prob(self, input: Tensor) -> Tensor:
-        """The logarithms of all classes' probabilities, `[batch, n_classes]`."""
+        """The logarithms of all classes' probabilities, floats `[n, n_classes]`.
+
+        Arguments:
+            input: floats `[n, in_features]`
+
+        Errors: ArgumentError for another number of features, IndexError for a single axis.
+
+        >>> layer = mg.nn.AdaptiveLogSoftmaxWithLoss(8, 20, cutoffs=[4, 10])
+        >>> layer.log_prob(mg.randn(3, 8)).exp().sum(1).detach()
+        tensor([1.0000, 1.0000, 1.0000])
+        """
         return self._all(input, self.head(input))
 
     def predict(self, input: Tensor) -> Tensor:
-        """The likeliest class of each, int64 `[batch]`. Tails are asked for those whose head names one."""
+        """The likeliest class of each input, int64 `[n]`. Tails are computed for the inputs alone whose head names one.
+
+        Arguments:
+            input: floats `[n, in_features]`
+
+        Errors: ArgumentError for another number of features, IndexError for a single axis.
+
+        >>> layer, x = mg.nn.AdaptiveLogSoftmaxWithLoss(8, 20, cutoffs=[4, 10]), mg.randn(3, 8)
+        >>> mg.equal(layer.predict(x), layer.log_prob(x).argmax(1))
+        True
+        """
         head: Tensor = self.head(input)
         found = head.argmax(1)
         rest = (found >= self.shortlist_size).nonzero().squeeze(1)
@@ -154,24 +181,28 @@ class AdaptiveLogSoftmaxWithLoss(Module):
 
 
 class LinearCrossEntropyLoss(_WeightedLoss):
-    """The cross entropy of scores that a linear layer, `linear`, makes of the input: for an input `[n, in_features]` (or `[in_features]`) and a target of
-    labels `[n, *out_features]`, or of probabilities `[n, num_classes, *out_features]`. See `functional.linear_cross_entropy`.
+    """The cross entropy of scores that a linear layer, `linear`, makes of the input: `CrossEntropyLoss` of `Linear`. Its own parameters are those of the
+    layer.
 
     >>> import micrograd_rs as mg
     >>> loss = mg.nn.LinearCrossEntropyLoss(5, 10)
     >>> loss(mg.randn(2, 5), mg.tensor([3, 7])).shape
     ()
 
+    Shapes: `[n, in_features]` with labels `[n, *out_features]` or probabilities `[n, num_classes, *out_features]`, or `[in_features]` with one label
+    where there are no `out_features`, gives one number; with `reduction="none"` one for each label, in the labels' shape.
+
     Arguments:
         in_features: the size of the input's last axis
-        num_classes: how many classes
-        out_features: the further axes of labels
-        bias: whether something is added to scores
-        reduction: "mean", "sum" or "none"
-        weight: what each class counts
-        ignore_index: the label that does not count, by itself −100
-        label_smoothing: the part of each target that is spread evenly over all classes
-        options: None
+        num_classes: how many classes there are
+        out_features: the sizes of further axes of labels: so many labels are told of each input
+        bias: whether there is a bias on scores
+        ignore_index: the label that does not count; None: −100
+        label_smoothing: the part of each target that is spread evenly over all classes, from 0 to 1
+        options: None: there is nothing to choose here
+
+    Errors: RuntimeError for another number of weights than classes and for a `label_smoothing` outside [0, 1]; ValueError for `options`, and for
+    another `reduction`.
     """
 
     def __init__(
@@ -207,8 +238,15 @@ class LinearCrossEntropyLoss(_WeightedLoss):
         """The loss: one number, or with `reduction="none"` one for each label.
 
         Arguments:
-            input: `[n, in_features]`, or `[in_features]`
-            target: integer labels, `[n]`, or one
+            input: floats `[n, in_features]`, or `[in_features]` where there are no `out_features`
+            target: labels, integers from 0 to `num_classes − 1`, `[n, *out_features]`, or `[]` of a single input; or floats `[n, num_classes,
+                *out_features]`, the probabilities of the classes
+
+        Errors: ArgumentError for other shapes; DTypeError for labels of floats; IndexError, when the loss is computed, for a label that is no class.
+
+        >>> loss = mg.nn.LinearCrossEntropyLoss(5, 10, out_features=(3,), reduction="none")
+        >>> loss(mg.randn(2, 5), mg.zeros(2, 3).long()).shape
+        (2, 3)
         """
         bias = self.linear.bias
         return linear_cross_entropy(

@@ -60,12 +60,25 @@ class _Numbered(Module):
             self.add_module(str(i), module)
 
     def append(self, module: Module) -> Self:
-        """Adds a module at the end."""
+        """Adds a module at the end, under the next number, and answers with the container.
+
+        Arguments:
+            module: the module
+
+        Errors: TypeError for what is no module.
+        """
         self.add_module(str(len(self)), module)
         return self
 
     def insert(self, index: int, module: Module) -> Any:
-        """Puts a module before the one at an index."""
+        """Puts a module before the one at an index, and answers with the container; those behind it are numbered anew.
+
+        Arguments:
+            index: where it is to be, from `−len` to `len`; a negative one counts from the end
+            module: the module
+
+        Errors: IndexError for an index out of range, TypeError for what is no module.
+        """
         if not -len(self) <= index <= len(self):
             raise IndexError(f"index {index} is out of range for {len(self)} modules")
         modules = list(self)
@@ -74,13 +87,25 @@ class _Numbered(Module):
         return self
 
     def extend(self, modules: Iterable[Module]) -> Self:
-        """Adds modules at the end."""
+        """Adds modules at the end, under the next numbers, and answers with the container.
+
+        Arguments:
+            modules: the modules, in any iterable
+
+        Errors: TypeError for what is no module.
+        """
         for module in list(modules):
             self.append(module)
         return self
 
     def pop(self, key: int | slice = -1) -> Any:
-        """Removes a module, and answers with it."""
+        """Removes a module, and answers with it; those behind it are numbered anew.
+
+        Arguments:
+            key: which one: an index, or a slice of indices
+
+        Errors: IndexError for an index out of range.
+        """
         whole: Any = self
         found = whole[key]
         del self[key]
@@ -99,10 +124,10 @@ class Sequential(_Numbered):
     >>> net(mg.ones(5, 3)).shape, len(net), [name for name, _ in net.named_parameters()]
     ((5, 1), 3, ['0.weight', '0.bias', '2.weight', '2.bias'])
 
-    TypeError for what is no module.
-
     Arguments:
-        modules: one after another, or one dictionary
+        modules: the modules one after another, or a dictionary of names and modules
+
+    Errors: TypeError for what is no module.
     """
 
     def __init__(self, *modules: Module | Mapping[str, Module]) -> None:
@@ -114,7 +139,13 @@ class Sequential(_Numbered):
                 self.add_module(str(i), module)
 
     def forward(self, input: Any) -> Any:
-        """What the last part makes of what those before it, one after the other, make of the input."""
+        """What the last module makes of what those before it, one after the other, make of the input; without modules the input itself.
+
+        Arguments:
+            input: what the first module takes
+
+        Errors: what the modules raise; the message begins with the name of the module that raised it.
+        """
         for module in self:
             input = module(input)
         return input
@@ -145,7 +176,7 @@ class Sequential(_Numbered):
 
 
 class ModuleList(_Numbered):
-    """Modules in a list: what is done with them says the module that has it.
+    """Modules in a list: what is done with them says the module that has it. It has no `forward` of its own.
 
     >>> from micrograd_rs import nn
     >>> layers = nn.ModuleList(nn.Linear(2, 2) for _ in range(3))
@@ -153,7 +184,9 @@ class ModuleList(_Numbered):
     (3, 6, Linear(in_features=2, out_features=2, bias=True))
 
     Arguments:
-        modules: the modules
+        modules: the modules, in any iterable; None: there are none at first
+
+    Errors: TypeError for what is no module, and for a module that is not in a list.
     """
 
     def __init__(self, modules: Iterable[Module] | None = None) -> None:
@@ -171,7 +204,14 @@ class ModuleList(_Numbered):
         return self._modules[self._name(index)]
 
     def insert(self, index: int, module: Module) -> None:
-        """Puts a module before the one at an index."""
+        """Puts a module before the one at an index; those behind it are numbered anew.
+
+        Arguments:
+            index: where it is to be, from `−len` to `len`; a negative one counts from the end
+            module: the module
+
+        Errors: IndexError for an index out of range, TypeError for what is no module.
+        """
         super().insert(index, module)
 
     def __add__(self, other: Iterable[Module]) -> ModuleList:
@@ -194,14 +234,16 @@ class ModuleList(_Numbered):
 
 
 class ModuleDict(Module):
-    """Modules in a dictionary, in the order in which they came.
-
-    Arguments:
-        modules: a dictionary, or pairs of names and modules
+    """Modules in a dictionary, in the order in which they came: what is done with them says the module that has it. It has no `forward` of its own.
 
     >>> heads = mg.nn.ModuleDict({"a": mg.nn.Linear(2, 1), "b": mg.nn.Linear(2, 3)})
     >>> heads["b"](mg.ones(5, 2)).shape, list(heads.state_dict())
     ((5, 3), ['a.weight', 'a.bias', 'b.weight', 'b.bias'])
+
+    Arguments:
+        modules: a dictionary of names and modules, or pairs of them; None: there are none at first
+
+    Errors: TypeError for what is no module, KeyError for a name that is one of the dictionary's own, such as `keys`, or has a dot.
     """
 
     def __init__(self, modules: Named | None = None) -> None:
@@ -231,13 +273,25 @@ class ModuleDict(Module):
         self._modules.clear()
 
     def pop(self, key: str) -> Any:
-        """Removes a module, and answers with it."""
+        """Removes a module, and answers with it.
+
+        Arguments:
+            key: its name
+
+        Errors: KeyError for a name that is not there.
+        """
         found = self[key]
         del self[key]
         return found
 
     def update(self, modules: Named) -> None:
-        """Adds modules by name."""
+        """Adds modules by name; one that is there under the name is replaced.
+
+        Arguments:
+            modules: a dictionary of names and modules, or pairs of them
+
+        Errors: TypeError for what is no module.
+        """
         for name, module in _pairs(modules):
             self[name] = module
 
@@ -262,15 +316,16 @@ def _described(value: Any) -> str:
 
 
 class ParameterList(Module):
-    """Tensors in a list: what are parameters is trained, other tensors become parameters. Their names are `0`,
-    `1`, …
-
-    Arguments:
-        values: the tensors
+    """Tensors in a list: what are parameters is trained, other tensors become parameters. Their names are `0`, `1`, … It has no `forward` of its own.
 
     >>> weights = mg.nn.ParameterList([mg.zeros(2), mg.zeros(3)])
     >>> len(weights), list(weights.state_dict())
     (2, ['0', '1'])
+
+    Arguments:
+        values: tensors, or anything else, which is kept and is no part of the state, in any iterable; None: there are none at first
+
+    Errors: TypeError for a tensor that is not in a list.
     """
 
     def __init__(self, values: Iterable[Any] | None = None) -> None:
@@ -278,13 +333,23 @@ class ParameterList(Module):
         self.extend(values or ())
 
     def append(self, value: Any) -> Self:
-        """Adds a tensor at the end."""
+        """Adds a tensor at the end, and answers with the list.
+
+        Arguments:
+            value: the tensor, which becomes a parameter if it is none; anything else is kept as it is
+        """
         self._size += 1
         self[self._size - 1] = value
         return self
 
     def extend(self, values: Iterable[Any]) -> Self:
-        """Adds tensors at the end."""
+        """Adds tensors at the end, and answers with the list.
+
+        Arguments:
+            values: the tensors, in any iterable but a tensor
+
+        Errors: TypeError for a tensor.
+        """
         if isinstance(values, Tensor):
             raise TypeError("takes a list of tensors, got a tensor")
         for value in list(values):
@@ -316,7 +381,13 @@ class ParameterList(Module):
         self.pop(index)
 
     def pop(self, index: int = -1) -> Any:
-        """Removes a tensor, and answers with it."""
+        """Removes a tensor, and answers with it; those behind it are numbered anew.
+
+        Arguments:
+            index: which one; a negative one counts from the end
+
+        Errors: IndexError for an index out of range.
+        """
         values = list(self)
         found = values.pop(index)
         for i in range(self._size):
@@ -330,14 +401,16 @@ class ParameterList(Module):
 
 
 class ParameterDict(Module):
-    """Tensors in a dictionary: what are parameters is trained, other tensors become parameters.
+    """Tensors in a dictionary: what are parameters is trained, other tensors become parameters. It has no `forward` of its own.
 
     >>> weights = mg.nn.ParameterDict({"a": mg.zeros(2), "b": mg.zeros(3)})
     >>> weights["b"].requires_grad, list(weights.state_dict())
     (True, ['a', 'b'])
 
     Arguments:
-        parameters: a dictionary, pairs of names and tensors, or None
+        parameters: a dictionary of names and tensors, or pairs of them; None: there are none at first
+
+    Errors: KeyError for a name that is one of the dictionary's own, such as `keys`.
     """
 
     def __init__(self, parameters: Named | None = None) -> None:
@@ -345,8 +418,13 @@ class ParameterDict(Module):
         self.update(parameters or {})
 
     def update(self, parameters: Any) -> None:
-        """Adds tensors by name: those of a dictionary in the order of their names, as in PyTorch, those of an `OrderedDict`, of another `ParameterDict` and
-        of pairs in their own.
+        """Adds tensors by name; one that is there under the name is replaced.
+
+        Arguments:
+            parameters: a dictionary of names and tensors, whose names are sorted first, as in PyTorch; or an `OrderedDict`, another `ParameterDict`
+                or pairs, which keep their order
+
+        Errors: KeyError for a name that is one of the dictionary's own, such as `keys`.
         """
         pairs = _pairs(parameters)
         if isinstance(parameters, Mapping) and not isinstance(parameters, OrderedDict):
@@ -385,13 +463,19 @@ class ParameterDict(Module):
         delattr(self, name)
 
     def pop(self, key: str) -> Any:
-        """Removes a tensor, and answers with it."""
+        """Removes a tensor, and answers with it.
+
+        Arguments:
+            key: its name
+
+        Errors: KeyError for a name that is not there.
+        """
         value = self[key]
         del self[key]
         return value
 
     def popitem(self) -> tuple[str, Any]:
-        """Removes the last tensor, and answers with its name and it."""
+        """Removes the tensor that came last, and answers with its name and it. KeyError where there is none."""
         if not self._names:
             raise KeyError("popitem(): no tensors")
         name = self._names[-1]
@@ -403,17 +487,32 @@ class ParameterDict(Module):
             del self[name]
 
     def get(self, key: str, default: Any = None) -> Any:
-        """A tensor, or something else where there is none."""
+        """The tensor under a name, or something else where there is none.
+
+        Arguments:
+            key: the name
+            default: what comes back where there is none
+        """
         return self[key] if key in self._names else default
 
     def setdefault(self, key: str, default: Any = None) -> Any:
-        """A tensor, which becomes `default` where there is none."""
+        """The tensor under a name; where there is none, `default` is put there first.
+
+        Arguments:
+            key: the name
+            default: a tensor, which becomes a parameter, or anything else
+        """
         if key not in self._names:
             self[key] = default
         return self[key]
 
     def fromkeys(self, keys: Iterable[str], default: Any = None) -> ParameterDict:
-        """Another dictionary with the same value under all these names."""
+        """Another dictionary with the same value under all these names.
+
+        Arguments:
+            keys: the names
+            default: the value, a tensor or anything else
+        """
         return ParameterDict([(name, default) for name in keys])
 
     def copy(self) -> ParameterDict:

@@ -40,9 +40,8 @@ from .parameter import UninitializedBuffer, UninitializedParameter, is_lazy, mat
 
 
 class LazyModuleMixin(Module):
-    """What has parameters whose shape is not known yet (`UninitializedParameter`), and gives them one in
-    `initialize_parameters`, which is called with the first input. Then the module becomes one of the class
-    `cls_to_become`, if there is one.
+    """What has parameters whose shape is not known yet (`UninitializedParameter`), and gives them one in `initialize_parameters`, which is called with
+    the first input. Then the module becomes one of the class `cls_to_become`, if there is one.
 
     >>> layer = mg.nn.LazyLinear(2)
     >>> layer.has_uninitialized_params()
@@ -50,6 +49,10 @@ class LazyModuleMixin(Module):
     >>> _ = layer(mg.ones(4, 3))
     >>> type(layer).__name__
     'Linear'
+
+    Arguments:
+        args: what the class that it is mixed into takes
+        kwargs: likewise
     """
 
     cls_to_become: ClassVar[type[Module] | None] = None
@@ -63,7 +66,14 @@ class LazyModuleMixin(Module):
         self._initialize_hook = self.register_forward_pre_hook(_infer, with_kwargs=True)
 
     def initialize_parameters(self, *args: Any, **kwargs: Any) -> None:
-        """Gives parameters their shapes, for an input."""
+        """Gives parameters their shapes: for subclasses to write. It is called once, before the first call of `forward`.
+
+        Arguments:
+            args: what `forward` is called with
+            kwargs: likewise
+
+        Errors: NotImplementedError where a subclass does not write it.
+        """
         text = f"{type(self).__name__} does not say what shapes its parameters have: write initialize_parameters()"
         raise NotImplementedError(text)
 
@@ -84,10 +94,6 @@ def _infer(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
 
 class LazyLinear(LazyModuleMixin, Linear):
     """`Linear`, whose `in_features` is the size of the first input's last axis.
-
-    Arguments:
-        out_features: the size of the output's last axis
-        bias: whether something is added
 
     >>> layer = mg.nn.LazyLinear(2)
     >>> layer
@@ -112,7 +118,11 @@ class LazyLinear(LazyModuleMixin, Linear):
             self.bias = UninitializedParameter(device=device, dtype=dtype)
 
     def initialize_parameters(self, input: Tensor) -> None:
-        """Weight and bias for an input `[…, in_features]`."""
+        """Gives weight and bias their shapes, and draws them.
+
+        Arguments:
+            input: the first input, `[…, in_features]`
+        """
         if self.has_uninitialized_params():
             self.in_features = input.shape[-1]
             with no_grad():
@@ -123,7 +133,10 @@ class LazyLinear(LazyModuleMixin, Linear):
 
 
 class _LazyNormBase(LazyModuleMixin, _NormBase):
-    """A normalisation by channel whose number of channels is the size of the first input's axis 1."""
+    """A normalisation by channel whose number of channels is the size of the first input's axis 1.
+
+    Errors: in the first call, those of the class that it becomes.
+    """
 
     def __init__(
         self,
@@ -147,7 +160,13 @@ class _LazyNormBase(LazyModuleMixin, _NormBase):
             self.running_var = UninitializedBuffer(device=device, dtype=dtype)
 
     def initialize_parameters(self, input: Tensor) -> None:
-        """Parameters and statistics for an input `[n, channels, …]`."""
+        """Gives parameters and statistics their shapes, as many numbers as the input has channels.
+
+        Arguments:
+            input: the first input, `[n, channels, …]`, or that without `n` where the layer takes it
+
+        Errors: ValueError for another number of axes.
+        """
         if self.has_uninitialized_params():
             self._check_input_dim(input)
             alone = input.dim() != self.axes[-1]
@@ -165,13 +184,6 @@ class _LazyNormBase(LazyModuleMixin, _NormBase):
 class LazyBatchNorm1d(_LazyNormBase, BatchNorm1d):
     """`BatchNorm1d` for as many channels as the first input has.
 
-    Arguments:
-        eps: what is added to the variance
-        momentum: how far the running mean and variance go towards each batch's; None: they are the mean of all batches
-        affine: whether it is scaled and shifted
-        track_running_stats: whether there are a running mean and variance
-        bias: whether it is shifted, with `affine`
-
     >>> norm = mg.nn.LazyBatchNorm1d()
     >>> norm(mg.randn(4, 3)).shape, norm
     ((4, 3), BatchNorm1d(3, eps=1e-05, momentum=0.1, affine=True, bias=True, track_running_stats=True))
@@ -183,13 +195,6 @@ class LazyBatchNorm1d(_LazyNormBase, BatchNorm1d):
 class LazyBatchNorm2d(_LazyNormBase, BatchNorm2d):
     """`BatchNorm2d` for as many channels as the first input has.
 
-    Arguments:
-        eps: what is added to the variance
-        momentum: how far the running mean and variance go towards each batch's; None: they are the mean of all batches
-        affine: whether it is scaled and shifted
-        track_running_stats: whether there are a running mean and variance
-        bias: whether it is shifted, with `affine`
-
     >>> norm = mg.nn.LazyBatchNorm2d()
     >>> norm(mg.randn(4, 3, 8, 8)).shape, norm.num_features
     ((4, 3, 8, 8), 3)
@@ -200,13 +205,6 @@ class LazyBatchNorm2d(_LazyNormBase, BatchNorm2d):
 
 class LazyBatchNorm3d(_LazyNormBase, BatchNorm3d):
     """`BatchNorm3d` for as many channels as the first input has.
-
-    Arguments:
-        eps: what is added to the variance
-        momentum: how far the running mean and variance go towards each batch's; None: they are the mean of all batches
-        affine: whether it is scaled and shifted
-        track_running_stats: whether there are a running mean and variance
-        bias: whether it is shifted, with `affine`
 
     >>> norm = mg.nn.LazyBatchNorm3d()
     >>> norm(mg.randn(4, 3, 2, 8, 8)).shape, norm.num_features
@@ -236,13 +234,6 @@ class _LazyInstanceNorm(_LazyNormBase):
 class LazyInstanceNorm1d(_LazyInstanceNorm, InstanceNorm1d):
     """`InstanceNorm1d` for as many channels as the first input has.
 
-    Arguments:
-        eps: what is added to the variance
-        momentum: how far the running mean and variance go towards each batch's
-        affine: whether it is scaled and shifted
-        track_running_stats: whether there are a running mean and variance, which are used outside of training
-        bias: whether it is shifted, with `affine`
-
     >>> norm = mg.nn.LazyInstanceNorm1d()
     >>> norm(mg.randn(4, 3, 8)).shape, norm.num_features
     ((4, 3, 8), 3)
@@ -254,13 +245,6 @@ class LazyInstanceNorm1d(_LazyInstanceNorm, InstanceNorm1d):
 class LazyInstanceNorm2d(_LazyInstanceNorm, InstanceNorm2d):
     """`InstanceNorm2d` for as many channels as the first input has.
 
-    Arguments:
-        eps: what is added to the variance
-        momentum: how far the running mean and variance go towards each batch's
-        affine: whether it is scaled and shifted
-        track_running_stats: whether there are a running mean and variance, which are used outside of training
-        bias: whether it is shifted, with `affine`
-
     >>> norm = mg.nn.LazyInstanceNorm2d()
     >>> norm(mg.randn(4, 3, 8, 8)).shape, norm.num_features
     ((4, 3, 8, 8), 3)
@@ -271,13 +255,6 @@ class LazyInstanceNorm2d(_LazyInstanceNorm, InstanceNorm2d):
 
 class LazyInstanceNorm3d(_LazyInstanceNorm, InstanceNorm3d):
     """`InstanceNorm3d` for as many channels as the first input has.
-
-    Arguments:
-        eps: what is added to the variance
-        momentum: how far the running mean and variance go towards each batch's
-        affine: whether it is scaled and shifted
-        track_running_stats: whether there are a running mean and variance, which are used outside of training
-        bias: whether it is shifted, with `affine`
 
     >>> norm = mg.nn.LazyInstanceNorm3d()
     >>> norm(mg.randn(4, 3, 2, 8, 8)).shape, norm.num_features
@@ -299,7 +276,15 @@ class _LazyConvXdMixin(LazyModuleMixin, _ConvNd):
         self._start(bias, device, dtype)
 
     def initialize_parameters(self, input: Tensor, *args: Any, **kwargs: Any) -> None:
-        """Weight and bias for an input `[n, channels, …]`, or without `n`."""
+        """Gives weight and bias their shapes, and draws them.
+
+        Arguments:
+            input: the first input, `[n, channels, …]`, or that without `n`
+            args: what else `forward` is called with
+            kwargs: likewise
+
+        Errors: RuntimeError for another number of axes; ValueError for channels that do not part into `groups`.
+        """
         if self.has_uninitialized_params():
             if input.dim() not in (self.axes + 1, self.axes + 2):
                 raise RuntimeError(f"takes {self.axes + 1} or {self.axes + 2} axes, got shape {tuple(input.shape)}")
@@ -358,16 +343,6 @@ class _LazyConvTranspose(_LazyConvXdMixin):
 class LazyConv1d(_LazyConvForward, Conv1d):
     """`Conv1d` for as many channels as the first input has.
 
-    Arguments:
-        out_channels: how many the output has
-        kernel_size: how long kernels are: one number, or one for each axis
-        stride: how far the kernel moves each time
-        padding: what is put on each side, "same" or "valid"
-        dilation: how far the kernel's elements are from each other
-        groups: how many parts the channels are in, each with kernels of its own
-        bias: whether something is added
-        padding_mode: what padding consists of: "zeros", "reflect", "replicate" or "circular"
-
     >>> conv = mg.nn.LazyConv1d(8, kernel_size=3)
     >>> conv(mg.ones(4, 3, 100)).shape, conv
     ((4, 8, 98), Conv1d(3, 8, kernel_size=(3,), stride=(1,)))
@@ -378,16 +353,6 @@ class LazyConv1d(_LazyConvForward, Conv1d):
 
 class LazyConv2d(_LazyConvForward, Conv2d):
     """`Conv2d` for as many channels as the first input has.
-
-    Arguments:
-        out_channels: how many the output has
-        kernel_size: how long kernels are: one number, or one for each axis
-        stride: how far the kernel moves each time
-        padding: what is put on each side, "same" or "valid"
-        dilation: how far the kernel's elements are from each other
-        groups: how many parts the channels are in, each with kernels of its own
-        bias: whether something is added
-        padding_mode: what padding consists of: "zeros", "reflect", "replicate" or "circular"
 
     >>> conv = mg.nn.LazyConv2d(8, kernel_size=3)
     >>> conv(mg.ones(4, 3, 16, 16)).shape, conv.in_channels
@@ -400,16 +365,6 @@ class LazyConv2d(_LazyConvForward, Conv2d):
 class LazyConv3d(_LazyConvForward, Conv3d):
     """`Conv3d` for as many channels as the first input has.
 
-    Arguments:
-        out_channels: how many the output has
-        kernel_size: how long kernels are: one number, or one for each axis
-        stride: how far the kernel moves each time
-        padding: what is put on each side, "same" or "valid"
-        dilation: how far the kernel's elements are from each other
-        groups: how many parts the channels are in, each with kernels of its own
-        bias: whether something is added
-        padding_mode: what padding consists of: "zeros", "reflect", "replicate" or "circular"
-
     >>> conv = mg.nn.LazyConv3d(8, kernel_size=3)
     >>> conv(mg.ones(1, 3, 4, 4, 4)).shape, conv.in_channels
     ((1, 8, 2, 2, 2), 3)
@@ -420,17 +375,6 @@ class LazyConv3d(_LazyConvForward, Conv3d):
 
 class LazyConvTranspose1d(_LazyConvTranspose, ConvTranspose1d):
     """`ConvTranspose1d` for as many channels as the first input has.
-
-    Arguments:
-        out_channels: how many the output has
-        kernel_size: how long kernels are: one number, or one for each axis
-        stride: how far the input's elements come to lie from each other
-        padding: what is taken away on each side
-        output_padding: what is added on one side
-        groups: how many parts the channels are in, each with kernels of its own
-        bias: whether something is added to each channel
-        dilation: how far the kernel's elements are from each other
-        padding_mode: "zeros"
 
     >>> up = mg.nn.LazyConvTranspose1d(3, kernel_size=4, stride=2, padding=1)
     >>> up(mg.ones(4, 8, 50)).shape, up.in_channels
@@ -443,17 +387,6 @@ class LazyConvTranspose1d(_LazyConvTranspose, ConvTranspose1d):
 class LazyConvTranspose2d(_LazyConvTranspose, ConvTranspose2d):
     """`ConvTranspose2d` for as many channels as the first input has.
 
-    Arguments:
-        out_channels: how many the output has
-        kernel_size: how long kernels are: one number, or one for each axis
-        stride: how far the input's elements come to lie from each other
-        padding: what is taken away on each side
-        output_padding: what is added on one side
-        groups: how many parts the channels are in, each with kernels of its own
-        bias: whether something is added to each channel
-        dilation: how far the kernel's elements are from each other
-        padding_mode: "zeros"
-
     >>> up = mg.nn.LazyConvTranspose2d(3, kernel_size=4, stride=2, padding=1)
     >>> up(mg.ones(1, 8, 16, 16)).shape, up.in_channels
     ((1, 3, 32, 32), 8)
@@ -464,17 +397,6 @@ class LazyConvTranspose2d(_LazyConvTranspose, ConvTranspose2d):
 
 class LazyConvTranspose3d(_LazyConvTranspose, ConvTranspose3d):
     """`ConvTranspose3d` for as many channels as the first input has.
-
-    Arguments:
-        out_channels: how many the output has
-        kernel_size: how long kernels are: one number, or one for each axis
-        stride: how far the input's elements come to lie from each other
-        padding: what is taken away on each side
-        output_padding: what is added on one side
-        groups: how many parts the channels are in, each with kernels of its own
-        bias: whether something is added to each channel
-        dilation: how far the kernel's elements are from each other
-        padding_mode: "zeros"
 
     >>> up = mg.nn.LazyConvTranspose3d(1, kernel_size=2, stride=2)
     >>> up(mg.ones(1, 2, 4, 4, 4)).shape, up.in_channels

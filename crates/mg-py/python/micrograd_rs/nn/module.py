@@ -194,7 +194,13 @@ class Module:
         return module
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
-        """The output for an input.
+        """The output for an input: for subclasses to write. Call the module, `module(x)`, and not this: hooks and `compile` are of the call.
+
+        Arguments:
+            args: what the module is called with
+            kwargs: what the module is called with by name
+
+        Errors: NotImplementedError where a subclass does not write it.
 
         >>> class Twice(mg.nn.Module):
         ...     def forward(self, x):
@@ -306,11 +312,13 @@ class Module:
         raise AttributeError(unknown(f"'{type(self).__name__}'", name, known), name=name)
 
     def register_parameter(self, name: str, param: Tensor | None) -> None:
-        """Makes a parameter known under this name; None keeps the name for one.
+        """Makes a parameter known under this name, as assigning it does.
 
         Arguments:
-            name: the name
-            param: the parameter, or None
+            name: the name, without a dot, which is not another attribute's
+            param: the parameter; None: the name is kept for one, and `state_dict` leaves it out
+
+        Errors: TypeError for what is no parameter, KeyError for a name that is taken, empty or has a dot.
 
         >>> model = mg.nn.Module()
         >>> model.register_parameter("scale", mg.nn.Parameter(mg.ones(2)))
@@ -327,11 +335,14 @@ class Module:
         put(self, name, param)
 
     def register_buffer(self, name: str, tensor: Any, persistent: bool = True) -> None:
-        """Makes a tensor one that is saved with the parameters (if `persistent`) and not trained.
+        """Makes a tensor known under this name that moves with the module and is not trained.
 
         Arguments:
-            name: the name
-            tensor: the tensor, or None
+            name: the name, without a dot, which is not another attribute's
+            tensor: the tensor; None: the name is kept for one
+            persistent: whether it is part of what `state_dict` has
+
+        Errors: TypeError for what is no tensor, KeyError for a name that is taken, empty or has a dot.
 
         >>> model = mg.nn.Module()
         >>> model.register_buffer("mean", mg.zeros(2))
@@ -347,11 +358,13 @@ class Module:
         put(self, name, tensor)
 
     def add_module(self, name: str, module: Any) -> None:
-        """Makes a module a part of this one under this name.
+        """Makes a module a part of this one under this name, as assigning it does.
 
         Arguments:
-            name: the name
-            module: the module
+            name: the name, without a dot, which is not another attribute's
+            module: the module; None: the name is kept for one
+
+        Errors: TypeError for what is no module, KeyError for a name that is taken, empty or has a dot.
 
         >>> model = mg.nn.Module()
         >>> model.add_module("out", mg.nn.Linear(2, 1))
@@ -424,10 +437,12 @@ class Module:
                 yield name, value
 
     def get_submodule(self, target: str) -> Module:
-        """The module at a place such as `encoder.layers.0`; AttributeError if there is none. `""` is this module.
+        """The module at a place.
 
         Arguments:
-            target: the place
+            target: the place, names with dots between, such as `encoder.layers.0`; "" is this module
+
+        Errors: AttributeError where there is no module.
 
         >>> model = mg.nn.Sequential(mg.nn.Linear(2, 8), mg.nn.Sequential(mg.nn.ReLU()))
         >>> model.get_submodule("1.0")
@@ -442,11 +457,15 @@ class Module:
         return found
 
     def set_submodule(self, target: str, module: Any, strict: bool = False) -> None:
-        """Puts a module at a place such as `encoder.layers.0`; if `strict`, in the stead of one only.
+        """Puts a module at a place.
 
         Arguments:
-            target: the place
-            module: the module
+            target: the place, names with dots between, such as `encoder.layers.0`
+            module: the module that is put there
+            strict: whether there has to be a module already whose place it takes
+
+        Errors: AttributeError where the module around the place is not there, and, with `strict`, the one in it; ValueError for what is no module,
+        and for "".
 
         >>> model = mg.nn.Sequential(mg.nn.Linear(2, 8), mg.nn.ReLU())
         >>> model.set_submodule("1", mg.nn.Tanh())
@@ -472,10 +491,12 @@ class Module:
         return found  # type: ignore[no-any-return]
 
     def get_parameter(self, target: str) -> Tensor:
-        """The parameter at a place such as `encoder.fc1.weight`; AttributeError if there is none.
+        """The parameter at a place.
 
         Arguments:
-            target: the place
+            target: the place, names with dots between, such as `encoder.fc1.weight`
+
+        Errors: AttributeError where there is no parameter.
 
         >>> mg.nn.Sequential(mg.nn.Linear(2, 8)).get_parameter("0.weight").shape
         (8, 2)
@@ -483,10 +504,12 @@ class Module:
         return self._at(target, ("parameter",), "parameter")
 
     def get_buffer(self, target: str) -> Tensor:
-        """The buffer at a place such as `norm.running_mean`; AttributeError if there is none.
+        """The buffer at a place.
 
         Arguments:
-            target: the place
+            target: the place, names with dots between, such as `norm.running_mean`
+
+        Errors: AttributeError where there is no buffer.
 
         >>> mg.nn.Sequential(mg.nn.BatchNorm1d(2)).get_buffer("0.running_mean")
         tensor([0., 0.])
@@ -518,11 +541,12 @@ class Module:
     def named_modules(
         self, memo: set[Any] | None = None, prefix: str = "", remove_duplicate: bool = True
     ) -> Iterator[tuple[str, Module]]:
-        """This module and all inside it, each once (if `remove_duplicate`), with their names.
+        """This module and all inside it, with their names; its own name is "".
 
         Arguments:
-            memo: modules that are left out
-            prefix: what stands before the names
+            memo: a set of modules that are left out, to which those that come are added; None: an empty one
+            prefix: what stands before the names, with a dot between
+            remove_duplicate: whether a module that stands at several places comes once
 
         >>> model = mg.nn.Sequential(mg.nn.Linear(2, 8), mg.nn.Sequential(mg.nn.ReLU()))
         >>> [name for name, _ in model.named_modules()]
@@ -538,7 +562,10 @@ class Module:
             yield from child.named_modules(memo, f"{prefix}.{name}" if prefix else name, remove_duplicate)
 
     def modules(self, remove_duplicate: bool = True) -> Iterator[Module]:
-        """This module and all inside it, each once (if `remove_duplicate`).
+        """This module and all inside it.
+
+        Arguments:
+            remove_duplicate: whether a module that stands at several places comes once
 
         >>> model = mg.nn.Sequential(mg.nn.Linear(2, 8), mg.nn.Sequential(mg.nn.ReLU()))
         >>> [type(module).__name__ for module in model.modules()]
@@ -561,11 +588,12 @@ class Module:
     def named_parameters(
         self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
     ) -> Iterator[tuple[str, Tensor]]:
-        """All parameters, each once (if `remove_duplicate`), with their names: `0.weight`, `encoder.fc1.bias`.
+        """All parameters with their names, such as `0.weight` or `encoder.fc1.bias`.
 
         Arguments:
-            prefix: what stands before the names
-            recurse: whether those of modules inside it count
+            prefix: what stands before the names, with a dot between
+            recurse: whether those of modules inside this one come, too
+            remove_duplicate: whether a parameter that stands at several places comes once
 
         >>> model = mg.nn.Sequential(mg.nn.Linear(2, 8), mg.nn.ReLU())
         >>> [(name, tuple(p.shape)) for name, p in model.named_parameters()]
@@ -577,7 +605,7 @@ class Module:
         """All parameters, each once.
 
         Arguments:
-            recurse: whether those of modules inside it count
+            recurse: whether those of modules inside this one come, too
 
         >>> sum(p.numel() for p in mg.nn.Linear(2, 8).parameters())
         24
@@ -588,11 +616,12 @@ class Module:
     def named_buffers(
         self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
     ) -> Iterator[tuple[str, Tensor]]:
-        """All buffers, each once (if `remove_duplicate`), with their names.
+        """All buffers with their names, such as `norm.running_mean`.
 
         Arguments:
-            prefix: what stands before the names
-            recurse: whether those of modules inside it count
+            prefix: what stands before the names, with a dot between
+            recurse: whether those of modules inside this one come, too
+            remove_duplicate: whether a buffer that stands at several places comes once
 
         >>> [name for name, _ in mg.nn.BatchNorm1d(2).named_buffers()]
         ['running_mean', 'running_var', 'num_batches_tracked']
@@ -603,7 +632,7 @@ class Module:
         """All buffers, each once.
 
         Arguments:
-            recurse: whether those of modules inside it count
+            recurse: whether those of modules inside this one come, too
 
         >>> [tuple(b.shape) for b in mg.nn.BatchNorm1d(2).buffers()]
         [(2,), (2,), ()]
@@ -612,10 +641,13 @@ class Module:
             yield buffer
 
     def train(self, mode: bool = True) -> Self:
-        """Puts the module and all inside it in the mode for training, or the one for using it.
+        """Puts the module and all inside it in the mode for training, or in the one for use, and answers with the module. Dropout and normalisations
+        differ in the two.
 
         Arguments:
-            mode: whether it is the one for training
+            mode: True for training, False for use
+
+        Errors: ValueError for anything else.
 
         >>> model = mg.nn.Sequential(mg.nn.Dropout(0.5)).eval()
         >>> model.training, model.train()[0].training
@@ -638,7 +670,10 @@ class Module:
         return self.train(False)
 
     def requires_grad_(self, requires_grad: bool = True) -> Self:
-        """Makes all parameters trained, or constants.
+        """Makes all parameters trained, or frozen, and answers with the module.
+
+        Arguments:
+            requires_grad: whether they are trained
 
         >>> model = mg.nn.Linear(2, 1).requires_grad_(False)
         >>> [p.requires_grad for p in model.parameters()]
@@ -649,10 +684,10 @@ class Module:
         return self
 
     def zero_grad(self, set_to_none: bool = True) -> None:
-        """Removes the gradients of all parameters, or sets them to 0.
+        """Removes the gradients of all parameters, or makes them 0.
 
         Arguments:
-            set_to_none: whether they are removed, and not 0
+            set_to_none: whether `grad` becomes None, rather than a tensor of zeros
 
         >>> model = mg.nn.Linear(2, 1)
         >>> model(mg.ones(5, 2)).sum().backward()
@@ -668,10 +703,10 @@ class Module:
                 grad.zero_()
 
     def apply(self, fn: Callable[[Module], Any]) -> Self:
-        """Calls `fn` with every module inside this one and with itself.
+        """Calls a function with every module inside this one and then with itself, and answers with the module.
 
         Arguments:
-            fn: the function
+            fn: the function of a module; what it answers with is not looked at
 
         >>> def zero(module):
         ...     if isinstance(module, mg.nn.Linear):
@@ -726,11 +761,17 @@ class Module:
                 moved.append(grad)
 
     def to(self, *args: Any, **kwargs: Any) -> Self:
-        """Puts parameters and buffers on another device, into another dtype (floating-point ones), or both:
-        `to(device)`, `to(dtype)`, `to(device, dtype)`, `to(tensor)`.
+        """Puts parameters and buffers on another device, into another dtype (floating-point ones), or both, and answers with the module: `to(device)`,
+        `to(dtype)`, `to(device, dtype)`, `to(tensor)`.
 
-        Parameters stay the tensors that they are, with their gradients: optimisers that have them go on, and what
-        shares them shares them still. Buffers are replaced, unless nothing changes.
+        Parameters stay the tensors that they are, with their gradients: optimisers that have them go on, and what shares them shares them still.
+        Buffers are replaced, unless nothing changes.
+
+        Arguments:
+            args: what `Tensor.to` takes: a device such as "cuda", a floating-point dtype, both, or a tensor whose device and dtype are taken
+            kwargs: the same by name: `device`, `dtype`, `non_blocking`
+
+        Errors: TypeError for a dtype that is not of floats; what `Tensor.to` raises for a device that is not there.
 
         >>> model = mg.nn.Linear(2, 1).to(mg.float64)
         >>> model.weight.dtype
@@ -748,11 +789,11 @@ class Module:
         return self._apply(converted)
 
     def to_empty(self, *, device: Device | str | None, recurse: bool = True) -> Self:
-        """Puts parameters and buffers on a device, without their numbers.
+        """Puts parameters and buffers on a device, with numbers that stand for nothing, and answers with the module.
 
         Arguments:
-            device: the device
-            recurse: whether modules inside it go too
+            device: the device; None: the one that they are on
+            recurse: whether modules inside this one go, too
 
         >>> mg.nn.Linear(2, 1).to_empty(device="cpu").weight.shape
         (1, 2)
@@ -770,6 +811,9 @@ class Module:
     def cuda(self, device: int | str | Device | None = None) -> Self:
         """As `to("cuda")`.
 
+        Arguments:
+            device: which one, where there are several: a number, or a device such as "cuda:1"; None: the first
+
         >>> mg.nn.Linear(2, 1).cuda()  # doctest: +SKIP
         """
         return self.to(f"cuda:{device}" if isinstance(device, int) else device or "cuda")
@@ -778,7 +822,7 @@ class Module:
         """As `to(dst_type)`.
 
         Arguments:
-            dst_type: the dtype
+            dst_type: a floating-point dtype, or its name
 
         >>> mg.nn.Linear(2, 1).type(mg.float16).weight.dtype
         micrograd_rs.float16
@@ -826,9 +870,13 @@ class Module:
     def register_forward_pre_hook(
         self, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False
     ) -> RemovableHandle:
-        """Calls `hook(module, args)` before `forward`; what it answers with (not None) are the arguments.
-        `with_kwargs`: `hook(module, args, kwargs)`, which answers with None or both. `prepend`: before other
-        hooks.
+        """Has a function called before `forward`, until `remove()` of the handle that comes back.
+
+        Arguments:
+            hook: called as `hook(module, args)`; what it answers with, a tuple or one argument, takes the place of the arguments, and None leaves
+                them. With `with_kwargs` it is `hook(module, args, kwargs)`, which answers with both or None
+            prepend: whether it comes before other hooks rather than after them
+            with_kwargs: whether it is given the arguments by name, too
 
         >>> model = mg.nn.Identity()
         >>> handle = model.register_forward_pre_hook(lambda module, args: (args[0] * 10,))
@@ -846,9 +894,14 @@ class Module:
         with_kwargs: bool = False,
         always_call: bool = False,
     ) -> RemovableHandle:
-        """Calls `hook(module, args, output)` after `forward`; what it answers with (not None) is the output.
-        `with_kwargs`: `hook(module, args, kwargs, output)`. `prepend`: before other hooks. `always_call`: after
-        errors too, with None.
+        """Has a function called after `forward`, until `remove()` of the handle that comes back.
+
+        Arguments:
+            hook: called as `hook(module, args, output)`; what it answers with takes the place of the output, and None leaves it. With `with_kwargs`
+                it is `hook(module, args, kwargs, output)`
+            prepend: whether it comes before other hooks rather than after them
+            with_kwargs: whether it is given the arguments by name, too
+            always_call: whether it is called after an error of `forward`, too, with None as the output
 
         >>> model = mg.nn.Sequential(mg.nn.Linear(2, 8), mg.nn.ReLU())
         >>> handle = model[0].register_forward_hook(lambda module, args, output: print(output.shape))
@@ -859,10 +912,12 @@ class Module:
         return _hooks.add(self._hooks_of("forward"), Hook(hook, with_kwargs, always_call), prepend)
 
     def register_full_backward_pre_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
-        """Calls `hook(module, grad_output)` when the gradients of the result are known; what it answers with (not None) takes their place.
+        """Has a function called when the gradients of the result are known, until `remove()` of the handle that comes back.
 
         Arguments:
-            prepend: whether it comes before other hooks
+            hook: called as `hook(module, grad_output)` with a tuple, a gradient for each tensor of the result; what it answers with takes its place,
+                and None leaves it
+            prepend: whether it comes before other hooks rather than after them
 
         >>> model = mg.nn.Linear(2, 1)
         >>> handle = model.register_full_backward_pre_hook(lambda module, grad_output: print(grad_output[0].shape))
@@ -872,11 +927,12 @@ class Module:
         return _hooks.add(self._hooks_of("backward_pre"), Hook(hook), prepend)
 
     def register_full_backward_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
-        """Calls `hook(module, grad_input, grad_output)` when the gradients of the arguments are known; what it answers with (not None) takes
-        their place. Tuples: of the positional arguments, None for what is no tensor, and of the result's tensors.
+        """Has a function called when the gradients of the arguments are known, until `remove()` of the handle that comes back.
 
         Arguments:
-            prepend: whether it comes before other hooks
+            hook: called as `hook(module, grad_input, grad_output)` with tuples: a gradient for each positional argument, None for what is no tensor,
+                and one for each tensor of the result; what it answers with takes the place of the first, and None leaves it
+            prepend: whether it comes before other hooks rather than after them
 
         >>> model = mg.nn.Linear(2, 1)
         >>> handle = model.register_full_backward_hook(lambda module, grad_input, grad_output: print(grad_input[0].shape))
@@ -896,7 +952,10 @@ class Module:
         return self.register_full_backward_hook(hook)
 
     def register_state_dict_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
-        """Calls `hook(module, prefix, keep_vars)` before `state_dict` collects.
+        """Has a function called before `state_dict` collects, until `remove()` of the handle that comes back.
+
+        Arguments:
+            hook: called as `hook(module, prefix, keep_vars)`; what it answers with is not looked at
 
         >>> model = mg.nn.Linear(2, 1)
         >>> handle = model.register_state_dict_pre_hook(lambda module, prefix, keep_vars: print("saving"))
@@ -906,8 +965,10 @@ class Module:
         return _hooks.add(self._hooks_of("state_pre"), Hook(hook))
 
     def register_state_dict_post_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
-        """Calls `hook(module, state_dict, prefix, local_metadata)` after `state_dict` collected; it may change
-        the dictionary.
+        """Has a function called after `state_dict` has collected, until `remove()` of the handle that comes back.
+
+        Arguments:
+            hook: called as `hook(module, state_dict, prefix, local_metadata)`; it may change the dictionary
 
         >>> model = mg.nn.Linear(2, 1)
         >>> def without_bias(module, state, prefix, local):
@@ -921,8 +982,11 @@ class Module:
     _register_state_dict_hook = register_state_dict_post_hook
 
     def register_load_state_dict_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
-        """Calls `hook(module, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys,
-        error_msgs)` before the module is loaded; it may change the dictionary.
+        """Has a function called before the module is loaded, until `remove()` of the handle that comes back.
+
+        Arguments:
+            hook: called as `hook(module, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs)`; it may change the
+                dictionary, which is a copy, and the lists
 
         >>> model = mg.nn.Linear(2, 1)
         >>> def renamed(module, state, prefix, *_):
@@ -945,8 +1009,10 @@ class Module:
         return self.register_load_state_dict_pre_hook(without_module)
 
     def register_load_state_dict_post_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
-        """Calls `hook(module, incompatible_keys)` after the module is loaded; it may change what is taken to be
-        missing.
+        """Has a function called after the module is loaded, until `remove()` of the handle that comes back.
+
+        Arguments:
+            hook: called as `hook(module, incompatible_keys)`, with the lists `missing_keys` and `unexpected_keys`, which it may change
 
         >>> model = mg.nn.Linear(2, 1)
         >>> handle = model.register_load_state_dict_post_hook(lambda module, keys: keys.missing_keys.clear())
@@ -973,10 +1039,10 @@ class Module:
         raise RuntimeError("get_extra_state() is for subclasses with more in their state than parameters and buffers")
 
     def set_extra_state(self, state: Any) -> None:
-        """Takes what `get_extra_state` answered with.
+        """Takes what `get_extra_state` answered with: for subclasses to write that write the other.
 
         Arguments:
-            state: that
+            state: what it answered with, as it was saved
 
         See `nn.Module.get_extra_state`.
         """
@@ -988,13 +1054,13 @@ class Module:
     def state_dict(
         self, destination: dict[str, Any] | None = None, prefix: str = "", keep_vars: bool = False
     ) -> dict[str, Any]:
-        """Parameters and buffers by name, as constants that share their memory: later training changes them, and
-        what is written to them changes the module. `copy.deepcopy(net.state_dict())` is a snapshot. With
-        `keep_vars` they are the parameters themselves; with `prefix` every name begins with it.
+        """Parameters and buffers by name, as constants that share their memory: later training changes them, and what is written to them changes the
+        module. `copy.deepcopy(net.state_dict())` is a snapshot.
 
         Arguments:
-            destination: a dictionary that they are put into
-            prefix: what stands before the names
+            destination: a dictionary that they are put into and that comes back; None: a new one
+            prefix: what stands before every name, with its dot
+            keep_vars: whether they are the parameters and buffers themselves, with their gradients, rather than constants
 
         >>> model = mg.nn.Sequential(mg.nn.Linear(2, 1), mg.nn.BatchNorm1d(1))
         >>> list(model.state_dict())
@@ -1017,12 +1083,17 @@ class Module:
     def load_state_dict(
         self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False
     ) -> IncompatibleKeys:
-        """Sets parameters and buffers to those of `state_dict`, converted to their dtypes, or, with `assign`,
-        takes over its tensors as they are. Answers with what was missing and what is not known, which is an error
-        if `strict`. Arrays and tensors of other libraries are taken too.
+        """Sets parameters and buffers to the numbers of `state_dict`, and answers with what was missing and what is not known, the lists `missing_keys`
+        and `unexpected_keys`.
 
-        An error (a ValueError and a RuntimeError) that lists them, if any are missing or not known (if `strict`)
-        or of another shape (in any case). Then nothing was changed: neither what fits nor what does not.
+        Arguments:
+            state_dict: tensors by name, as `state_dict` has them; arrays and tensors of other libraries are taken, too
+            strict: whether a name that is missing or not known is an error
+            assign: whether its tensors take the place of the module's, with their dtypes and devices, rather than that their numbers are written into
+                the module's
+
+        Errors: StateError, which is a ValueError and a RuntimeError, that lists all names that are missing or not known (with `strict`) and all
+        tensors of another shape. Then nothing was changed: neither what fits nor what does not.
 
         >>> import micrograd_rs as mg
         >>> net = mg.nn.Linear(2, 1)

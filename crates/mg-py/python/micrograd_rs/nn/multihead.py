@@ -14,14 +14,16 @@ from .parameter import Parameter
 
 
 class NonDynamicallyQuantizableLinear(Linear):
-    """A linear layer; PyTorch's name for the one in `MultiheadAttention`."""
+    """`Linear`; PyTorch's name for the one in `MultiheadAttention`.
+
+    >>> mg.nn.MultiheadAttention(8, 2).out_proj
+    NonDynamicallyQuantizableLinear(in_features=8, out_features=8, bias=True)
+    """
 
 
 class MultiheadAttention(Module):
-    """Attention of several heads (Vaswani et al., 2017): for a query `[l, batch, embed_dim]`, a key `[s, batch,
-    kdim]` and a value `[s, batch, vdim]` (the batch first with `batch_first`; all without it for one sequence)
-    the output `[l, batch, embed_dim]` and, if `need_weights`, the weights `[batch, l, s]`, else None. See
-    `functional.multi_head_attention_forward`.
+    """Attention of several heads (Vaswani et al., 2017): queries, keys and values are projected and cut into heads; each head takes `softmax(q kᵀ /
+    √size) v`, where `size` is `embed_dim / num_heads`, and what all heads found is projected once more.
 
     >>> import micrograd_rs as mg
     >>> from micrograd_rs import nn
@@ -30,16 +32,22 @@ class MultiheadAttention(Module):
     >>> output.shape, weights.shape
     ((4, 10, 16), (4, 10, 10))
 
+    Shapes: a query `[l, batch, embed_dim]`, a key `[s, batch, kdim]` and a value `[s, batch, vdim]` give an output `[l, batch, embed_dim]` and
+    weights `[batch, l, s]`. With `batch_first` the batch comes first everywhere; without a batch, for one sequence, nothing has its axis.
+
     Arguments:
         embed_dim: how many features a query and an output have
-        num_heads: how many heads share `embed_dim`
-        dropout: the probability with which weights are left out in training
-        bias: whether something is added to what is projected
-        add_bias_kv: whether there is one more key and value, which are trained
-        add_zero_attn: whether there is one more key and value of zeros
-        kdim: how many features a key has; `embed_dim`, if it is None
-        vdim: how many features a value has; `embed_dim`, if it is None
-        batch_first: whether the batch is the first axis
+        num_heads: how many heads share `embed_dim`, which is a multiple of it
+        dropout: the probability with which, in training, each weight becomes 0
+        bias: whether there are biases of the projections
+        add_bias_kv: whether there is one more key and value for all sequences, which are trained
+        add_zero_attn: whether there is one more key and value for all sequences, of zeros: what a query finds where it finds nothing
+        kdim: how many features a key has; None: `embed_dim`
+        vdim: how many features a value has; None: `embed_dim`
+        batch_first: whether tensors are `[batch, steps, …]` rather than `[steps, batch, …]`
+
+    Errors: ValueError for an `embed_dim` that is no multiple of `num_heads` and for sizes that are not positive; TypeError for sizes that are no
+    integers.
     """
 
     in_proj_weight: Tensor | None
@@ -113,20 +121,25 @@ class MultiheadAttention(Module):
         average_attn_weights: bool = True,
         is_causal: bool = False,
     ) -> tuple[Tensor, Tensor | None]:
-        """What the queries find: the output `[l, batch, embed_dim]`, and the weights `[batch, l, s]` with `need_weights`, else None. With
-        `batch_first` the batch is the first axis of what goes in and of the output; a single sequence has no such axis anywhere.
+        """What the queries find: a pair of the output, `[l, batch, embed_dim]`, and the weights, `[batch, l, s]`, or None without `need_weights`. With
+        `batch_first` the batch is the first axis of what goes in and of the output; for one sequence without a batch nothing has its axis.
 
         A mask of truth values leaves out what is True; one of floats is added to the scores, so that −∞ leaves out.
+        `functional.scaled_dot_product_attention` has it the other way round: there True takes part, as in PyTorch.
 
         Arguments:
-            query: what asks, `[l, batch, embed_dim]`
-            key: what is compared with it, `[s, batch, kdim]`
-            value: what is found, `[s, batch, vdim]`
-            key_padding_mask: which keys no query sees, `[batch, s]`, or `[s]` of a single sequence
-            need_weights: whether the weights are answered; without them attention is one kernel
-            attn_mask: which keys each query does not see, `[l, s]` for all, or `[batch · num_heads, l, s]`
+            query: what asks, floats `[l, batch, embed_dim]`
+            key: what is compared with it, floats `[s, batch, kdim]`
+            value: what is found, floats `[s, batch, vdim]`
+            key_padding_mask: which keys no query sees, bool or floats `[batch, s]`, or `[s]` without a batch; None: each is seen
+            need_weights: whether the weights are answered; without them attention is one kernel, which does not have them in memory
+            attn_mask: which keys each query does not see, bool or floats `[l, s]` for all heads and sequences, or `[batch · num_heads, l, s]`; None:
+                each is seen
             average_attn_weights: whether weights are the mean over heads; else they are `[batch, num_heads, l, s]`
-            is_causal: a promise that `attn_mask` is causal; ValueError without one
+            is_causal: a promise that `attn_mask`, which is given too, leaves out what comes later; it masks nothing itself
+
+        Errors: ArgumentError for other shapes, for masks that do not fit, and for `is_causal` without an `attn_mask`; DTypeError for a mask of
+        integers.
 
         >>> x, padded = mg.randn(2, 3, 8), mg.tensor([[False, False, True], [False, False, False]])
         >>> output, weights = mg.nn.MultiheadAttention(8, 2, batch_first=True)(x, x, x, key_padding_mask=padded)

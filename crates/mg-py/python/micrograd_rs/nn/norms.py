@@ -198,6 +198,14 @@ class BatchNorm3d(_BatchNorm):
 
 
 class _InstanceNorm(_NormBase):
+    """Instance normalisation.
+
+    Arguments:
+        momentum: how far the running mean and variance go towards those of each batch, from 0 to 1; None: they stay as they are
+        track_running_stats: whether there are a running mean and variance, buffers that training updates and `eval()` uses; without them it is
+            normalised by what the input itself has, in training and after
+    """
+
     def __init__(
         self,
         num_features: int,

@@ -16,17 +16,17 @@ __all__ = ["DataParallel", "DistributedDataParallel", "data_parallel"]
 class DataParallel(Module):
     """A module `module` in a module: on one device, which is what there is, its calls are that module's.
 
-    ValueError where `device_ids` names several.
-
-    Arguments:
-        module: the module
-        device_ids: its device, or None
-        output_device: of no effect
-        dim: of no effect
-
     >>> model = mg.nn.DataParallel(mg.nn.Linear(2, 1))
     >>> model(mg.ones(5, 2)).shape, list(model.state_dict())
     ((5, 1), ['module.weight', 'module.bias'])
+
+    Arguments:
+        module: the module that is called
+        device_ids: a list of no or one device, which is not looked at: the module stays where it is; None: the same
+        output_device: of no effect
+        dim: of no effect
+
+    Errors: ValueError where `device_ids` names several devices.
     """
 
     def __init__(
@@ -43,7 +43,8 @@ class DataParallel(Module):
         """What the module makes of the arguments.
 
         Arguments:
-            inputs, kwargs: they are the module's
+            inputs: what the module is called with
+            kwargs: what the module is called with by name
         """
         return self.module(*inputs, **kwargs)
 
@@ -67,7 +68,13 @@ def data_parallel(
 
 
 class DistributedDataParallel(Module):
-    """RuntimeError: a model is trained by one process (see `distributed`)."""
+    """RuntimeError, whatever it is called with: a model is trained by one process (see `distributed`).
+
+    Arguments:
+        module: a module
+        args: anything
+        kwargs: anything
+    """
 
     def __init__(self, module: Module, *args: Any, **kwargs: Any) -> None:
         raise RuntimeError(

@@ -71,8 +71,8 @@ class _ParameterType(type):
 
 
 class Parameter(metaclass=_ParameterType):
-    """A tensor that is trained: a leaf that requires a gradient. `Parameter(t)` makes one, on the memory of `t`: what is written to either is
-    seen by the other. What `Tensor(data)` makes is one.
+    """A tensor that is trained: a leaf that requires a gradient. `Parameter(t)` makes one, on the memory of `t`: what is written to either is seen by
+    the other. What `Tensor(data)` makes is one.
 
     What was made a parameter stays one without `requires_grad`: it is frozen, and part of the module's state.
 
@@ -82,7 +82,8 @@ class Parameter(metaclass=_ParameterType):
     (True, ['scale'])
 
     Arguments:
-        data: the tensor
+        data: the tensor whose memory it is on, or numbers, in lists or an array, which are copied; None: a tensor without elements
+        requires_grad: whether it is trained
     """
 
     def __new__(cls, data: Any = None, requires_grad: bool = True) -> Any:
@@ -99,8 +100,8 @@ class _BufferType(type):
 
 
 class Buffer(metaclass=_BufferType):
-    """A tensor that belongs to a module's state (if `persistent`) and is not trained: what is assigned to a
-    module under a name becomes a buffer of it, as with `register_buffer`.
+    """A tensor that belongs to a module's state (if `persistent`) and is not trained: what is assigned to a module under a name becomes a buffer of it,
+    as with `register_buffer`.
 
     >>> from micrograd_rs import nn, zeros
     >>> net = nn.Module()
@@ -109,8 +110,8 @@ class Buffer(metaclass=_BufferType):
     ['mean']
 
     Arguments:
-        data: the tensor
-        persistent: whether it is part of the state
+        data: the tensor whose memory it is on, or numbers, in lists or an array, which are copied; None: a tensor without elements
+        persistent: whether it is part of what `state_dict` has
     """
 
     def __new__(cls, data: Any = None, *, persistent: bool = True) -> Any:
@@ -165,6 +166,11 @@ class UninitializedParameter(metaclass=_UninitializedParameterType):
     >>> weight = mg.nn.UninitializedParameter()
     >>> weight.requires_grad, mg.nn.parameter.is_lazy(weight)
     (True, True)
+
+    Arguments:
+        requires_grad: whether it is trained
+        device: the device that it is to be on; None: the default device
+        dtype: the dtype that it is to have; None: the default dtype
     """
 
     def __new__(
@@ -183,11 +189,14 @@ class _UninitializedBufferType(type):
 class UninitializedBuffer(metaclass=_UninitializedBufferType):
     """A buffer whose shape is found out when its module meets the first input.
 
-    Arguments:
-        persistent: whether it is part of the state
-
     >>> mg.nn.UninitializedBuffer()
     tensor([])
+
+    Arguments:
+        requires_grad: of no effect: buffers are not trained
+        device: the device that it is to be on; None: the default device
+        dtype: the dtype that it is to have; None: the default dtype
+        persistent: whether it is part of what `state_dict` has
     """
 
     def __new__(

@@ -56,8 +56,6 @@ class RNNBase(Module):
     """What recurrent layers share: weights `weight_ih_l0`, `weight_hh_l0`, `bias_ih_l0`, `bias_hh_l0`, …, with `_reverse` behind those of the other
     direction, and the walk over layers, directions and packed sequences. It has no `forward` of its own.
 
-    Below, `directions` is 2 with `bidirectional`, otherwise 1.
-
     >>> sorted(name for name, _ in mg.nn.RNN(3, 5).named_parameters())
     ['bias_hh_l0', 'bias_ih_l0', 'weight_hh_l0', 'weight_ih_l0']
 

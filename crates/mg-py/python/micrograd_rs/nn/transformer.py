@@ -49,7 +49,21 @@ def _float_mask(mask: Tensor | None, like: Tensor) -> Tensor | None:
 
 
 class _Layer(Module):
-    """What the layers of encoders and decoders share."""
+    """What the layers of encoders and decoders share.
+
+    Arguments:
+        d_model: how many features each vector has, in and out
+        nhead: how many heads attention has; `d_model` is a multiple of it
+        dim_feedforward: how many features are between the two linear layers
+        dropout: the probability with which, in training, elements become 0: weights of attention, and what attention and linear layers add
+        activation: what is between the two linear layers: "relu", "gelu" or a function of a tensor
+        layer_norm_eps: what normalisations add to the variance
+        batch_first: whether tensors are `[batch, steps, …]` rather than `[steps, batch, …]`
+        norm_first: whether it is normalised before attention and linear layers, rather than after what they add is added
+        bias: whether linear layers, attention and normalisations have biases
+
+    Errors: ValueError for a `d_model` that is no multiple of `nhead`, and for another `activation`; TypeError for sizes that are no integers.
+    """
 
     _attentions: ClassVar[tuple[str, ...]]
 
@@ -94,8 +108,8 @@ class _Layer(Module):
 
 
 class TransformerEncoderLayer(_Layer):
-    """Self-attention and a network of two linear layers, each added to what it is given and normalised: after, or
-    before with `norm_first`. Takes `[steps, batch, d_model]`, or `[batch, steps, d_model]` with `batch_first`.
+    """Self-attention and a network of two linear layers, each added to what it is given and normalised: `x = norm1(x + attention(x))`, then `norm2(x +
+    linear2(activation(linear1(x))))`; with `norm_first` `x = x + attention(norm1(x))`, then `x + linear2(activation(linear1(norm2(x))))`.
 
     >>> import micrograd_rs as mg
     >>> from micrograd_rs import nn
@@ -103,16 +117,7 @@ class TransformerEncoderLayer(_Layer):
     >>> layer(mg.randn(4, 10, 16)).shape
     (4, 10, 16)
 
-    Arguments:
-        d_model: how many features there are
-        nhead: how many heads attention has
-        dim_feedforward: how many features are between the two linear layers
-        dropout: the probability with which something is left out in training
-        activation: "relu", "gelu" or a function
-        layer_norm_eps: what normalisations add to the variance
-        batch_first: whether the batch is the first axis
-        norm_first: whether it is normalised before
-        bias: whether linear layers and normalisations add something
+    Shapes: `[steps, batch, d_model]`, `[batch, steps, d_model]` with `batch_first`, or `[steps, d_model]`, gives the same.
     """
 
     _attentions = ("self_attn",)
@@ -131,15 +136,19 @@ class TransformerEncoderLayer(_Layer):
         src_key_padding_mask: Tensor | None = None,
         is_causal: bool = False,
     ) -> Tensor:
-        """As many vectors as there are: `[steps, batch, d_model]`, or `[batch, steps, d_model]` with `batch_first`, or `[steps, d_model]`.
+        """As many vectors as there are, in their shape.
 
-        A mask of truth values leaves out what is True; one of floats is added to the scores, so that −∞ leaves out.
+        A mask of truth values leaves out what is True; one of floats is added to the scores, so that −∞ leaves out. Where a mask is not given,
+        nothing is hidden.
 
         Arguments:
-            src: the vectors
-            src_mask: which of them each one does not see, `[steps, steps]`, or `[batch · nhead, steps, steps]`
-            src_key_padding_mask: which of them none sees, `[batch, steps]`: those behind a sequence's end
-            is_causal: a promise that `src_mask` is causal
+            src: the vectors, floats `[steps, batch, d_model]`, `[batch, steps, d_model]` with `batch_first`, or `[steps, d_model]`
+            src_mask: which vectors each vector does not see, bool or floats `[steps, steps]`, or `[batch · nhead, steps, steps]`
+            src_key_padding_mask: which vectors no vector sees, those behind a sequence's end, bool or floats `[batch, steps]`, or `[steps]` without a
+                batch
+            is_causal: a promise that `src_mask`, which is given too, leaves out what comes later; it masks nothing itself
+
+        Errors: ArgumentError for another last axis than `d_model`, for masks that do not fit, and for `is_causal` without a `src_mask`.
 
         >>> layer = mg.nn.TransformerEncoderLayer(d_model=8, nhead=2, dim_feedforward=16, batch_first=True).eval()
         >>> x, mask = mg.randn(2, 5, 8), mg.nn.Transformer.generate_square_subsequent_mask(5)
@@ -156,22 +165,14 @@ class TransformerEncoderLayer(_Layer):
 
 
 class TransformerDecoderLayer(_Layer):
-    """As `TransformerEncoderLayer`, with attention to what an encoder made (`memory`) between the two.
-
-    Arguments:
-        d_model: how many features there are
-        nhead: how many heads attention has
-        dim_feedforward: how many features are between the two linear layers
-        dropout: the probability with which something is left out in training
-        activation: "relu", "gelu" or a function
-        layer_norm_eps: what normalisations add to the variance
-        batch_first: whether the batch is the first axis
-        norm_first: whether it is normalised before
-        bias: whether linear layers and normalisations add something
+    """As `TransformerEncoderLayer`, with attention to what an encoder made, `memory`, between the two.
 
     >>> layer = mg.nn.TransformerDecoderLayer(d_model=8, nhead=2, dim_feedforward=16)
     >>> layer(mg.ones(6, 4, 8), memory=mg.ones(10, 4, 8)).shape
     (6, 4, 8)
+
+    Shapes: vectors `[steps, batch, d_model]` and a memory `[given, batch, d_model]` give `[steps, batch, d_model]`; with `batch_first` the batch
+    comes first everywhere, and all may be without it.
     """
 
     _attentions = ("self_attn", "multihead_attn")
@@ -205,19 +206,23 @@ class TransformerDecoderLayer(_Layer):
         tgt_is_causal: bool = False,
         memory_is_causal: bool = False,
     ) -> Tensor:
-        """As many vectors as `tgt` has: `[steps, batch, d_model]`, or `[batch, steps, d_model]` with `batch_first`, or `[steps, d_model]`.
+        """As many vectors as `tgt` has, in its shape.
 
-        A mask of truth values leaves out what is True; one of floats is added to the scores, so that −∞ leaves out.
+        A mask of truth values leaves out what is True; one of floats is added to the scores, so that −∞ leaves out. Where a mask is not given,
+        nothing is hidden, not even what comes later: for that, pass a causal `tgt_mask`.
 
         Arguments:
-            tgt: the vectors
-            memory: what an encoder made, `[given, batch, d_model]`, the batch first with `batch_first`
-            tgt_mask: which of `tgt` each one does not see, `[steps, steps]`, or `[batch · nhead, steps, steps]`
-            memory_mask: which of `memory` each one does not see, `[steps, given]`, or `[batch · nhead, steps, given]`
-            tgt_key_padding_mask: which of `tgt` none sees, `[batch, steps]`
-            memory_key_padding_mask: which of `memory` none sees, `[batch, given]`
-            tgt_is_causal: a promise that `tgt_mask` is causal
-            memory_is_causal: a promise that `memory_mask` is
+            tgt: the vectors, floats `[steps, batch, d_model]`, `[batch, steps, d_model]` with `batch_first`, or `[steps, d_model]`
+            memory: what an encoder made, floats `[given, batch, d_model]`, `[batch, given, d_model]` with `batch_first`, or `[given, d_model]`
+            tgt_mask: which vectors of `tgt` each of them does not see, bool or floats `[steps, steps]`, or `[batch · nhead, steps, steps]`
+            memory_mask: which vectors of `memory` each of `tgt` does not see, bool or floats `[steps, given]`, or `[batch · nhead, steps, given]`
+            tgt_key_padding_mask: which vectors of `tgt` none of them sees, bool or floats `[batch, steps]`, or `[steps]` without a batch
+            memory_key_padding_mask: which vectors of `memory` none of `tgt` sees, bool or floats `[batch, given]`, or `[given]` without a batch
+            tgt_is_causal: a promise that `tgt_mask`, which is given too, leaves out what comes later; it masks nothing itself
+            memory_is_causal: a promise that `memory_mask`, which is given too, leaves out what comes later; it masks nothing itself
+
+        Errors: ArgumentError for another last axis than `d_model`, for batches of unlike sizes, for masks that do not fit, and for a promise without
+        its mask.
 
         >>> layer = mg.nn.TransformerDecoderLayer(d_model=8, nhead=2, dim_feedforward=16)
         >>> mask = mg.nn.Transformer.generate_square_subsequent_mask(6)
@@ -245,18 +250,23 @@ def _promised(name: str, promise: bool | None, mask: Tensor | None) -> bool:
 
 
 class TransformerEncoder(Module):
-    """Several encoder layers one after another, copies of one, and a normalisation at the end if one is given.
-
-    Arguments:
-        encoder_layer: the layer that is copied
-        num_layers: how many there are
-        norm: the normalisation
-        enable_nested_tensor, mask_check: of no effect
+    """Several encoder layers one after another, each a copy of one, and a normalisation at the end if one is given.
 
     >>> layer = mg.nn.TransformerEncoderLayer(d_model=8, nhead=2, dim_feedforward=16)
     >>> encoder = mg.nn.TransformerEncoder(layer, num_layers=2)
     >>> encoder(mg.ones(10, 4, 8)).shape
     (10, 4, 8)
+
+    Shapes: those of the layer: `[steps, batch, d_model]` gives the same.
+
+    Arguments:
+        encoder_layer: the layer that is copied, with its numbers: all layers begin alike
+        num_layers: how many copies there are
+        norm: what normalises the last layer's vectors, such as `LayerNorm(d_model)`; None: nothing does
+        enable_nested_tensor: of no effect
+        mask_check: of no effect
+
+    Errors: TypeError for a layer that is no module, ValueError for more than 65,536 layers.
     """
 
     def __init__(
@@ -280,15 +290,19 @@ class TransformerEncoder(Module):
         src_key_padding_mask: Tensor | None = None,
         is_causal: bool | None = None,
     ) -> Tensor:
-        """As many vectors as there are, as of one layer: `[steps, batch, d_model]`, the batch first where the layers have it so.
+        """As many vectors as there are, in their shape.
 
-        A mask of truth values leaves out what is True; one of floats is added to the scores, so that −∞ leaves out.
+        A mask of truth values leaves out what is True; one of floats is added to the scores, so that −∞ leaves out. Where a mask is not given,
+        nothing is hidden.
 
         Arguments:
-            src: the vectors
-            mask: which of them each one does not see, `[steps, steps]`, or `[batch · nhead, steps, steps]`
-            src_key_padding_mask: which of them none sees, `[batch, steps]`: those behind a sequence's end
-            is_causal: a promise that `mask` is causal
+            src: the vectors, floats `[steps, batch, d_model]`, `[batch, steps, d_model]` where the layers have `batch_first`, or `[steps, d_model]`
+            mask: which vectors each vector does not see, bool or floats `[steps, steps]`, or `[batch · nhead, steps, steps]`
+            src_key_padding_mask: which vectors no vector sees, those behind a sequence's end, bool or floats `[batch, steps]`, or `[steps]` without a
+                batch
+            is_causal: a promise that `mask`, which is given too, leaves out what comes later; it masks nothing itself
+
+        Errors: ArgumentError for another last axis than `d_model`, for masks that do not fit, and for `is_causal` without a `mask`.
 
         >>> layer = mg.nn.TransformerEncoderLayer(d_model=8, nhead=2, dim_feedforward=16, batch_first=True)
         >>> padded = mg.tensor([[False, False, True], [False, False, False]])
@@ -303,17 +317,21 @@ class TransformerEncoder(Module):
 
 
 class TransformerDecoder(Module):
-    """Several decoder layers one after another, copies of one, and a normalisation at the end if one is given.
-
-    Arguments:
-        decoder_layer: the layer that is copied
-        num_layers: how many there are
-        norm: the normalisation
+    """Several decoder layers one after another, each a copy of one, and a normalisation at the end if one is given.
 
     >>> layer = mg.nn.TransformerDecoderLayer(d_model=8, nhead=2, dim_feedforward=16)
     >>> decoder = mg.nn.TransformerDecoder(layer, num_layers=2)
     >>> decoder(mg.ones(6, 4, 8), memory=mg.ones(10, 4, 8)).shape
     (6, 4, 8)
+
+    Shapes: those of the layer: vectors `[steps, batch, d_model]` and a memory `[given, batch, d_model]` give `[steps, batch, d_model]`.
+
+    Arguments:
+        decoder_layer: the layer that is copied, with its numbers: all layers begin alike
+        num_layers: how many copies there are
+        norm: what normalises the last layer's vectors, such as `LayerNorm(d_model)`; None: nothing does
+
+    Errors: TypeError for a layer that is no module, ValueError for more than 65,536 layers.
     """
 
     def __init__(self, decoder_layer: Module, num_layers: int, norm: Module | None = None) -> None:
@@ -332,19 +350,23 @@ class TransformerDecoder(Module):
         tgt_is_causal: bool | None = None,
         memory_is_causal: bool = False,
     ) -> Tensor:
-        """As many vectors as `tgt` has, as of one layer: `[steps, batch, d_model]`, the batch first where the layers have it so.
+        """As many vectors as `tgt` has, in its shape.
 
-        A mask of truth values leaves out what is True; one of floats is added to the scores, so that −∞ leaves out.
+        A mask of truth values leaves out what is True; one of floats is added to the scores, so that −∞ leaves out. Where a mask is not given,
+        nothing is hidden, not even what comes later: for that, pass a causal `tgt_mask`.
 
         Arguments:
-            tgt: the vectors
-            memory: what an encoder made, `[given, batch, d_model]`
-            tgt_mask: which of `tgt` each one does not see, `[steps, steps]`, or `[batch · nhead, steps, steps]`
-            memory_mask: which of `memory` each one does not see, `[steps, given]`, or `[batch · nhead, steps, given]`
-            tgt_key_padding_mask: which of `tgt` none sees, `[batch, steps]`
-            memory_key_padding_mask: which of `memory` none sees, `[batch, given]`
-            tgt_is_causal: a promise that `tgt_mask` is causal
-            memory_is_causal: a promise that `memory_mask` is
+            tgt: the vectors, floats `[steps, batch, d_model]`, `[batch, steps, d_model]` where the layers have `batch_first`, or `[steps, d_model]`
+            memory: what an encoder made, floats `[given, batch, d_model]`, the batch first where the layers have it so, or `[given, d_model]`
+            tgt_mask: which vectors of `tgt` each of them does not see, bool or floats `[steps, steps]`, or `[batch · nhead, steps, steps]`
+            memory_mask: which vectors of `memory` each of `tgt` does not see, bool or floats `[steps, given]`, or `[batch · nhead, steps, given]`
+            tgt_key_padding_mask: which vectors of `tgt` none of them sees, bool or floats `[batch, steps]`, or `[steps]` without a batch
+            memory_key_padding_mask: which vectors of `memory` none of `tgt` sees, bool or floats `[batch, given]`, or `[given]` without a batch
+            tgt_is_causal: a promise that `tgt_mask`, which is given too, leaves out what comes later; it masks nothing itself
+            memory_is_causal: a promise that `memory_mask`, which is given too, leaves out what comes later; it masks nothing itself
+
+        Errors: ArgumentError for another last axis than `d_model`, for batches of unlike sizes, for masks that do not fit, and for a promise without
+        its mask.
 
         >>> layer = mg.nn.TransformerDecoderLayer(d_model=8, nhead=2, dim_feedforward=16)
         >>> mask = mg.nn.Transformer.generate_square_subsequent_mask(6)
@@ -367,27 +389,34 @@ class TransformerDecoder(Module):
 
 
 class Transformer(Module):
-    """An encoder of what is given and a decoder of what is to follow: `[steps, batch, d_model]` each, or the
-    batch first with `batch_first`.
-
-    Arguments:
-        d_model: how many features there are
-        nhead: how many heads attention has
-        num_encoder_layers: how many layers the encoder has
-        num_decoder_layers: how many the decoder has
-        dim_feedforward: how many features are between the two linear layers
-        dropout: the probability with which something is left out in training
-        activation: "relu", "gelu" or a function
-        custom_encoder: a module in the encoder's place
-        custom_decoder: one in the decoder's place
-        layer_norm_eps: what normalisations add to the variance
-        batch_first: whether the batch is the first axis
-        norm_first: whether it is normalised before
-        bias: whether linear layers and normalisations add something
+    """An encoder of what is given and a decoder of what is to follow (Vaswani et al., 2017). It has no embedding and no positions, and does not mask
+    what comes later by itself: `forward` says how.
 
     >>> model = mg.nn.Transformer(d_model=8, nhead=2, num_encoder_layers=1, num_decoder_layers=1, dim_feedforward=16)
     >>> model(mg.ones(10, 4, 8), mg.ones(6, 4, 8)).shape
     (6, 4, 8)
+
+    Shapes: `src` `[given, batch, d_model]` and `tgt` `[steps, batch, d_model]` give `[steps, batch, d_model]`; with `batch_first` the batch comes
+    first everywhere, and all may be without it.
+
+    Arguments:
+        d_model: how many features each vector has, in and out
+        nhead: how many heads attention has; `d_model` is a multiple of it
+        num_encoder_layers: how many layers the encoder has
+        num_decoder_layers: how many layers the decoder has
+        dim_feedforward: how many features are between the two linear layers of each layer
+        dropout: the probability with which, in training, elements become 0: weights of attention, and what attention and linear layers add
+        activation: what is between the two linear layers: "relu", "gelu" or a function of a tensor
+        custom_encoder: a module in the encoder's place, called with `src` and with `mask`, `src_key_padding_mask` and `is_causal` by name; None: a
+            `TransformerEncoder`
+        custom_decoder: a module in the decoder's place, called with `tgt`, the encoder's answer and what is told of masks, by name; None: a
+            `TransformerDecoder`
+        layer_norm_eps: what normalisations add to the variance
+        batch_first: whether tensors are `[batch, steps, …]` rather than `[steps, batch, …]`
+        norm_first: whether it is normalised before attention and linear layers, rather than after what they add is added
+        bias: whether linear layers, attention and normalisations have biases
+
+    Errors: ValueError for a `d_model` that is no multiple of `nhead`, for another `activation`, and for more than 65,536 layers.
     """
 
     def __init__(
@@ -445,24 +474,29 @@ class Transformer(Module):
         tgt_is_causal: bool | None = None,
         memory_is_causal: bool = False,
     ) -> Tensor:
-        """As many vectors as `tgt` has: `[steps, batch, d_model]`, or `[batch, steps, d_model]` with `batch_first`, or `[steps, d_model]`.
+        """As many vectors as `tgt` has, in its shape.
 
         A mask of truth values leaves out what is True; one of floats is added to the scores, so that −∞ leaves out. Where a mask is not given,
-        nothing is hidden, not even what comes later: for that, pass a causal `tgt_mask`. ValueError for a promise that a mask is causal where
-        there is none.
+        nothing is hidden, not even what comes later: for that, pass a causal `tgt_mask`.
 
         Arguments:
-            src: what is given, `[given, batch, d_model]`
-            tgt: what follows so far, `[steps, batch, d_model]`
-            src_mask: which of `src` each one does not see, `[given, given]`, or `[batch · nhead, given, given]`
-            tgt_mask: which of `tgt` each one does not see, `[steps, steps]`, or `[batch · nhead, steps, steps]`
-            memory_mask: which of what is given each of `tgt` does not see, `[steps, given]`, or `[batch · nhead, steps, given]`
-            src_key_padding_mask: which of `src` none sees, `[batch, given]`
-            tgt_key_padding_mask: which of `tgt` none sees, `[batch, steps]`
-            memory_key_padding_mask: which of what is given none of `tgt` sees, `[batch, given]`: `src_key_padding_mask` once more
-            src_is_causal, tgt_is_causal, memory_is_causal: a promise that the mask of that name is causal
+            src: what is given, floats `[given, batch, d_model]`, `[batch, given, d_model]` with `batch_first`, or `[given, d_model]`
+            tgt: what follows, as far as it is known, floats `[steps, batch, d_model]`, `[batch, steps, d_model]` with `batch_first`, or `[steps,
+                d_model]`
+            src_mask: which vectors of `src` each of them does not see, bool or floats `[given, given]`, or `[batch · nhead, given, given]`
+            tgt_mask: which vectors of `tgt` each of them does not see, bool or floats `[steps, steps]`, or `[batch · nhead, steps, steps]`
+            memory_mask: which vectors of what the encoder made each of `tgt` does not see, bool or floats `[steps, given]`, or `[batch · nhead,
+                steps, given]`
+            src_key_padding_mask: which vectors of `src` none of them sees, bool or floats `[batch, given]`, or `[given]` without a batch
+            tgt_key_padding_mask: which vectors of `tgt` none of them sees, bool or floats `[batch, steps]`, or `[steps]` without a batch
+            memory_key_padding_mask: which vectors of what the encoder made none of `tgt` sees, bool or floats `[batch, given]`, or `[given]` without
+                a batch: mostly `src_key_padding_mask` once more
+            src_is_causal: a promise that `src_mask`, which is given too, leaves out what comes later; it masks nothing itself
+            tgt_is_causal: a promise that `tgt_mask`, which is given too, leaves out what comes later; it masks nothing itself
+            memory_is_causal: a promise that `memory_mask`, which is given too, leaves out what comes later; it masks nothing itself
 
-        Errors: ValueError for another last axis than `d_model`, and for batches of unlike sizes.
+        Errors: ValueError for another last axis than `d_model`, and for batches of unlike sizes; ArgumentError for masks that do not fit, and for a
+        promise without its mask.
 
         >>> model = mg.nn.Transformer(d_model=8, nhead=2, num_encoder_layers=1, num_decoder_layers=1, dim_feedforward=16)
         >>> model(mg.randn(10, 4, 8), mg.randn(6, 4, 8), tgt_mask=model.generate_square_subsequent_mask(6)).shape
@@ -493,5 +527,18 @@ class Transformer(Module):
     def generate_square_subsequent_mask(
         sz: int, device: Device | str | None = None, dtype: dtype | str | None = None
     ) -> Tensor:
-        """The causal mask `[sz, sz]`: 0 up to the diagonal, −∞ above it."""
+        """The causal mask, floats `[sz, sz]`: 0 up to the diagonal, −∞ above it, so that each vector sees itself and what was before it.
+
+        Arguments:
+            sz: how many vectors there are
+            device: the device that the mask is on; None: the default device
+            dtype: the dtype of the mask, a floating-point one; None: the default dtype
+
+        Errors: ValueError for a negative `sz`.
+
+        >>> mg.nn.Transformer.generate_square_subsequent_mask(3)
+        tensor([[0., -inf, -inf],
+                [0., 0., -inf],
+                [0., 0., 0.]])
+        """
         return full((sz, sz), float("-inf"), device=device, dtype=dtype).triu(1)
