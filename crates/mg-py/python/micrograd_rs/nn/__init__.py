@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from .._micrograd_rs import MLP, Layer, Neuron
 from .._names import Lazy as _Lazy
+from .._words import share_words as _share_words
 from . import functional, init, parallel, parameter, utils
 from .adaptive import AdaptiveLogSoftmaxWithLoss, LinearCrossEntropyLoss
 from .activations import (
@@ -84,7 +85,6 @@ from .images import (
     ZeroPad3d,
 )
 from ._sizes import name_arguments as _name_arguments
-from ._words import share_words as _share_words
 from .layers import Bilinear, CosineSimilarity, Identity, LayerNorm, Linear, PairwiseDistance
 from .lazy import (
     LazyBatchNorm1d,
@@ -361,6 +361,13 @@ if TYPE_CHECKING:
 
 _layers = [kind for kind in list(globals().values()) if isinstance(kind, type) and issubclass(kind, Module)]
 _name_arguments(_layers)
-_share_words(_layers)
+_share_words(
+    _layers,
+    """
+    Arguments:
+        device: the device that parameters are on, such as "cuda"; None: the default device, which is the CPU where nothing else was set
+        dtype: the dtype of parameters, a floating-point one; None: the default dtype, which is float32 where nothing else was set
+    """,
+)
 
 __getattr__ = _Lazy(__name__, ("attention", "common_types", "grad", "modules"))

@@ -30,15 +30,8 @@ def _each(name: str, optimizer: Optimizer, value: float | Sequence[float]) -> li
 
 
 class CosineAnnealingWarmRestarts(LRScheduler):
-    """Half a cosine from the initial rate down to `eta_min` in `T_0` epochs, again and again, each `T_mult` times as long as the
-    one before: Loshchilov and Hutter, 2017. `step` takes an epoch that may lie between two of them.
-
-    Arguments:
-        optimizer: whose rates change
-        T_0: how many epochs the first period has
-        T_mult: how many times longer each period is
-        eta_min: the least rate
-        last_epoch: the epoch that was the last; −1 at the beginning
+    """Half a cosine from the initial rate down to `eta_min` in `T_0` epochs, again and again, each `T_mult` times as long as the one before (Loshchilov
+    and Hutter, 2017).
 
     >>> sgd = mg.optim.SGD([mg.nn.Parameter(mg.zeros(1))], lr=1.0)
     >>> schedule = mg.optim.lr_scheduler.CosineAnnealingWarmRestarts(sgd, T_0=2)
@@ -49,6 +42,13 @@ class CosineAnnealingWarmRestarts(LRScheduler):
     ...     schedule.step()
     >>> rates
     [1.0, 0.5, 1.0, 0.5, 1.0]
+
+    Arguments:
+        T_0: how many epochs the first period has, at least 1
+        T_mult: how many times as long each period is as the one before, at least 1
+        eta_min: the least rate
+
+    Errors: ValueError for another `T_0` or `T_mult`, TypeError for what is no optimiser.
     """
 
     def __init__(
@@ -68,7 +68,19 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         return [_Schedule.restarted(base=base, eta_min=self.eta_min, done=self.T_cur, length=self.T_i) for base in self.base_lrs]
 
     def step(self, epoch: float | None = None) -> None:
-        """Goes on to the next epoch, or to `epoch`."""
+        """Goes on to the next epoch, or to another one, and sets the learning rates.
+
+        Arguments:
+            epoch: the epoch to go to, at least 0; it may lie between two, as `epoch + batch / batches` does; None: the next one
+
+        Errors: ValueError for a negative epoch.
+
+        >>> sgd = mg.optim.SGD([mg.nn.Parameter(mg.zeros(1))], lr=1.0)
+        >>> schedule = mg.optim.lr_scheduler.CosineAnnealingWarmRestarts(sgd, T_0=2)
+        >>> schedule.step(1.5)
+        >>> round(schedule.get_last_lr()[0], 4)
+        0.1464
+        """
         if epoch is None and self.last_epoch >= 0:
             self.T_cur += 1
             if self.T_cur >= self.T_i:
@@ -118,22 +130,7 @@ class _Cycling(LRScheduler):
 
 
 class CyclicLR(_Cycling):
-    """Up from `base_lr` to `max_lr` in `step_size_up` steps and down again, over and over: Smith, 2017.
-
-    `mode` is `"triangular"`, `"triangular2"` (half as high each time) or `"exp_range"` (times `gamma` every step); or `scale_fn` says
-    how high a cycle goes, of the cycle's number or, with `scale_mode="iterations"`, of the step's.
-
-    Arguments:
-        optimizer: whose rates change
-        base_lr, max_lr: the least rate and the largest: one number, or one for each group
-        step_size_up, step_size_down: how many steps it goes up, and down; as many, if that is not given
-        mode: "triangular", "triangular2" or "exp_range": how cycles become smaller
-        gamma: by what they do with "exp_range", each step
-        scale_fn: a function in the mode's place
-        scale_mode: "cycle" or "iterations": what it is called with
-        cycle_momentum: whether the momentum goes the other way
-        base_momentum, max_momentum: between which bounds
-        last_epoch: the epoch that was the last; −1 at the beginning
+    """Up from `base_lr` to `max_lr` in `step_size_up` steps and down again, over and over (Smith, 2017). Call `step` after every batch.
 
     >>> sgd = mg.optim.SGD([mg.nn.Parameter(mg.zeros(1))], lr=1.0)
     >>> schedule = mg.optim.lr_scheduler.CyclicLR(sgd, base_lr=0.0, max_lr=1.0, step_size_up=2, cycle_momentum=False)
@@ -144,6 +141,23 @@ class CyclicLR(_Cycling):
     ...     schedule.step()
     >>> rates
     [0.0, 0.5, 1.0, 0.5, 0.0, 0.5]
+
+    Arguments:
+        base_lr: the least rate: one number, or one for each group
+        max_lr: the largest rate: one number, or one for each group
+        step_size_up: how many steps it goes up
+        step_size_down: how many steps it goes down; None: as many
+        mode: how cycles become smaller: "triangular": not at all, "triangular2": each goes half as high as the one before, "exp_range": `gamma` times
+            as high every step
+        gamma: the factor of "exp_range"
+        scale_fn: a function in the mode's place that says how high a cycle goes, from 0 to 1; None: the mode says it
+        scale_mode: what it is called with: "cycle" for the cycle's number, "iterations" for the step's
+        cycle_momentum: whether the momentum, or the first of `betas`, goes the other way: down while rates go up
+        base_momentum: the least momentum: one number, or one for each group
+        max_momentum: the largest momentum: one number, or one for each group
+
+    Errors: ValueError for another `mode`, for another number of rates than groups, and, with `cycle_momentum`, for an optimiser without a momentum;
+    TypeError for what is no optimiser.
     """
 
     def __init__(
@@ -192,7 +206,11 @@ class CyclicLR(_Cycling):
         return _Schedule.cyclic(step_size_up=up, step_size_down=round(self.total_size) - up, epoch=epoch)
 
     def scale_fn(self, x: float) -> float:
-        """How high a cycle goes, from 0 to 1."""
+        """How high a cycle goes, from 0 to 1.
+
+        Arguments:
+            x: the number of the cycle, or, with `scale_mode="iterations"`, of the step
+        """
         if self._scale_fn_custom is not None:
             return float(self._scale_fn_custom(x))
         if self.mode == "triangular2":
@@ -237,24 +255,8 @@ _THREE = (
 
 
 class OneCycleLR(_Cycling):
-    """Once up from `max_lr / div_factor` to `max_lr`, then down to far below: Smith and Topin, 2018. Takes `total_steps`, or
-    `epochs` and `steps_per_epoch`.
-
-    Arguments:
-        optimizer: whose rates change
-        max_lr: the largest rate: one number, or one for each group
-        total_steps: how many steps there are
-        epochs, steps_per_epoch: the same, as a product
-        pct_start: the part of them that goes up
-        anneal_strategy: "cos" or "linear"
-        cycle_momentum: whether the momentum goes the other way
-        base_momentum, max_momentum: between which bounds
-        div_factor: by how much the first rate is less than the largest
-        final_div_factor: by how much the last one is less than the first
-        three_phase: whether it goes down as far as it went up before it goes down to the end
-        last_epoch: the epoch that was the last; −1 at the beginning
-
-    Errors: ValueError without a number of steps.
+    """Once up from `max_lr / div_factor` to `max_lr`, then down to `1 / final_div_factor` of what it began with (Smith and Topin, 2018). Call `step`
+    after every batch.
 
     >>> sgd = mg.optim.SGD([mg.nn.Parameter(mg.zeros(1))], lr=1.0)
     >>> schedule = mg.optim.lr_scheduler.OneCycleLR(sgd, max_lr=1.0, total_steps=5, pct_start=0.4, cycle_momentum=False)
@@ -265,6 +267,23 @@ class OneCycleLR(_Cycling):
     ...     schedule.step()
     >>> rates
     [0.04, 1.0, 0.75, 0.25, 0.0]
+
+    Arguments:
+        max_lr: the largest rate: one number, or one for each group
+        total_steps: how many steps there are; None: `epochs · steps_per_epoch`
+        epochs: how many epochs there are, without `total_steps`
+        steps_per_epoch: how many steps each of them has
+        pct_start: the part of all steps that goes up, from 0 to 1
+        anneal_strategy: "cos" for half a cosine, "linear" for a line
+        cycle_momentum: whether the momentum, or the first of `betas`, goes the other way: down while rates go up
+        base_momentum: the least momentum: one number, or one for each group
+        max_momentum: the largest momentum: one number, or one for each group
+        div_factor: how many times smaller the first rate is than the largest
+        final_div_factor: how many times smaller the last rate is than the first
+        three_phase: whether it goes down to the first rate, in as many steps as it went up, before it goes down to the last
+
+    Errors: ValueError without a number of steps, for another `anneal_strategy`, and, with `cycle_momentum`, for an optimiser without a momentum;
+    `step` raises it after the last step. TypeError for what is no optimiser.
     """
 
     def __init__(
@@ -357,21 +376,7 @@ class OneCycleLR(_Cycling):
 
 
 class ReduceLROnPlateau(LRScheduler):
-    """Times `factor` whenever what `step` is told has been no better for more than `patience` epochs.
-
-    `mode` is `"min"` or `"max"`: whether less or more is better; `threshold` says by how much, `"rel"` or `"abs"`. After a change the
-    next `cooldown` epochs do not count.
-
-    Arguments:
-        optimizer: whose rates change
-        mode: "min" or "max": what is better
-        factor: what they are multiplied by
-        patience: how many epochs may be no better
-        threshold: by how much it has to be better to count
-        threshold_mode: whether `threshold` is a part of the best ("rel") or a difference ("abs")
-        cooldown: how many epochs do not count after a change
-        min_lr: the least rate: one number, or one for each group
-        eps: changes of less than that are not made
+    """The rate times `factor` whenever what `step` is told has been no better for more than `patience` epochs.
 
     >>> sgd = mg.optim.SGD([mg.nn.Parameter(mg.zeros(1))], lr=1.0)
     >>> schedule = mg.optim.lr_scheduler.ReduceLROnPlateau(sgd, factor=0.5, patience=1)
@@ -381,6 +386,19 @@ class ReduceLROnPlateau(LRScheduler):
     ...     rates.append(sgd.param_groups[0]["lr"])
     >>> rates
     [1.0, 1.0, 1.0, 0.5, 0.5]
+
+    Arguments:
+        mode: "min" where less is better, as of a loss, "max" where more is
+        factor: what rates are multiplied by, below 1
+        patience: how many epochs may be no better before that
+        threshold: by how much the best has to be surpassed to count
+        threshold_mode: whether `threshold` is a part of the best, "rel", or a difference, "abs"
+        cooldown: how many epochs do not count after a change
+        min_lr: the least rate: one number, or one for each group
+        eps: the largest change that is not made: rates stay where they would hardly move
+
+    Errors: ValueError for a `factor` that is not below 1, another `mode` or `threshold_mode`, and another number of rates than groups; TypeError for
+    what is no optimiser.
     """
 
     def __init__(
@@ -428,7 +446,21 @@ class ReduceLROnPlateau(LRScheduler):
     def step(  # type: ignore[override]  # pyright: ignore[reportIncompatibleMethodOverride]
         self, metrics: Any, epoch: int | None = None
     ) -> None:
-        """Goes on to the next epoch, whose loss (or whatever is looked at) `metrics` is."""
+        """Goes on to the next epoch, and sets the learning rates.
+
+        Arguments:
+            metrics: what is looked at, such as the epoch's loss: a number, or a tensor of one element, which is read
+            epoch: the epoch to go to; None: the next one
+
+        Errors: TypeError for what is no number.
+
+        >>> sgd = mg.optim.SGD([mg.nn.Parameter(mg.zeros(1))], lr=1.0)
+        >>> schedule = mg.optim.lr_scheduler.ReduceLROnPlateau(sgd, factor=0.5, patience=0)
+        >>> for loss in mg.tensor([1.0, 1.0]):
+        ...     schedule.step(loss)
+        >>> schedule.get_last_lr()
+        [0.5]
+        """
         metric = float(metrics)
         self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
         if self._is_better(metric):

@@ -37,8 +37,8 @@ __getattr__ = _Lazy(__name__)
 
 
 class SGD(Optimizer):
-    """Stochastic gradient descent: `p - lr * g`, with `momentum` in PyTorch's form, dampened by `dampening`, or Nesterov's with `nesterov`.
-    `weight_decay * p` is added to the gradient; with `maximize` the step goes upwards. `params` are parameters or groups of them.
+    """Stochastic gradient descent: `p − lr · g` for a gradient `g`. With `momentum` the step is along `b` in the place of `g`, where `b ← momentum · b +
+    (1 − dampening) · g` (`b = g` in the first step), or, with `nesterov`, along `g + momentum · b`.
 
     >>> import micrograd_rs as mg
     >>> p = mg.nn.Parameter(mg.tensor([1.0]))
@@ -48,17 +48,10 @@ class SGD(Optimizer):
     >>> p.item()
     0.5
 
-    `foreach`, `fused` and `differentiable` say how PyTorch computes it. ValueError for numbers that make no sense.
-
     Arguments:
-        params: tensors, dictionaries of them with options of their own, or `named_parameters()`
-        lr: the learning rate
-        momentum: how much of the last step is kept
-        dampening: how much of a gradient is left out of what is kept
-        weight_decay: how much of a parameter is added to its gradient
-        nesterov: whether the gradient is taken where momentum leads
-        maximize: whether the step goes upwards
-        foreach, differentiable, fused: of no effect
+        momentum: how much of `b` is kept at each step, at least 0; 0: there is none
+        dampening: how much of a gradient is left out of `b`
+        nesterov: whether momentum is Nesterov's, which takes a `momentum` above 0 and no `dampening`
     """
 
     _kind = "SGD"
@@ -81,8 +74,8 @@ class SGD(Optimizer):
 
 
 class Adam(Optimizer):
-    """Adam (Kingma and Ba, 2015): steps of `lr` by the mean of gradients over the root of that of their squares and `eps`, both remembered
-    by `betas`. `weight_decay * p` is added to the gradient; with `maximize` the step goes upwards. `params` are parameters or groups of them.
+    """Adam (Kingma and Ba, 2015): `p − lr · m̂ / (√v̂ + eps)`, where `m ← β₁ m + (1 − β₁) g` and `v ← β₂ v + (1 − β₂) g²` for a gradient `g`, and at
+    step `t` `m̂ = m / (1 − β₁ᵗ)` and `v̂ = v / (1 − β₂ᵗ)`.
 
     >>> import micrograd_rs as mg
     >>> p = mg.nn.Parameter(mg.tensor([1.0]))
@@ -92,18 +85,10 @@ class Adam(Optimizer):
     >>> round(p.item(), 3)
     0.75
 
-    With `amsgrad`, the largest mean square so far in place of the last one; with `decoupled_weight_decay`, `AdamW`'s decay.
-    `foreach`, `fused`, `capturable` and `differentiable` say how PyTorch computes it. ValueError for numbers that make no sense.
-
     Arguments:
-        params: tensors, dictionaries of them with options of their own, or `named_parameters()`
-        lr: the learning rate
-        betas: how much of the mean of gradients, and of that of their squares, is kept at each step
-        eps: what is added to the root of the mean square
-        weight_decay: how much of a parameter is added to its gradient
-        amsgrad: whether the largest mean square so far is taken in place of the last one
-        foreach, capturable, differentiable, fused: of no effect
-        maximize: whether the step goes upwards
+        betas: β₁ and β₂: how much of the mean of gradients, and of that of their squares, is kept at each step, from 0 to below 1
+        eps: what is added to the root of the mean square, so that nothing is divided by 0
+        amsgrad: whether the largest `v` so far is taken in the place of the last one
         decoupled_weight_decay: whether weights decay as `AdamW`'s do
     """
 
@@ -129,8 +114,8 @@ class Adam(Optimizer):
 
 
 class AdamW(Adam):
-    """Adam with decoupled weight decay (Loshchilov and Hutter, 2019): a parameter becomes smaller by `lr * weight_decay` of itself at each
-    step, whatever its gradient. Everything else is as in `Adam`.
+    """Adam with decoupled weight decay (Loshchilov and Hutter, 2019): a parameter becomes smaller by `lr · weight_decay` of itself at each step,
+    whatever its gradient. Everything else is as in `Adam`, whose docstring has the formula.
 
     >>> import micrograd_rs as mg
     >>> p = mg.nn.Parameter(mg.tensor([1.0]))
@@ -141,14 +126,7 @@ class AdamW(Adam):
     0.875
 
     Arguments:
-        params: tensors, dictionaries of them with options of their own, or `named_parameters()`
-        lr: the learning rate
-        betas: how much of the mean of gradients, and of that of their squares, is kept at each step
-        eps: what is added to the root of the mean square
-        weight_decay: how much smaller parameters become at each step, times `lr`
-        amsgrad: whether the largest mean square so far is taken in place of the last one
-        maximize: whether the step goes upwards
-        foreach, capturable, differentiable, fused: of no effect
+        weight_decay: how much of itself a parameter loses at each step, times `lr`; at least 0
     """
 
     _kind = "AdamW"
@@ -172,16 +150,8 @@ class AdamW(Adam):
 
 
 class Adamax(Optimizer):
-    """Adam by the largest gradient instead of the mean square: Kingma and Ba, 2015, section 7.1.
-
-    Arguments:
-        params: tensors, dictionaries of them with options of their own, or `named_parameters()`
-        lr: the learning rate
-        betas: how much of the mean, and of the largest gradient, stays each time
-        eps: what is added to the latter
-        weight_decay: what part of a parameter is added to its gradient
-        foreach, capturable, differentiable, fused: how PyTorch computes it; of no effect here, where they are taken
-        maximize: whether the step goes upwards
+    """Adam by the largest gradient instead of the mean square (Kingma and Ba, 2015, section 7.1): `p − lr · m̂ / u`, where `u ← max(β₂ u, |g| + eps)`,
+    and `m̂` is as in `Adam`.
 
     >>> p = mg.nn.Parameter(mg.tensor([1.0]))
     >>> adamax = mg.optim.Adamax([p], lr=0.25)
@@ -189,6 +159,10 @@ class Adamax(Optimizer):
     >>> adamax.step()
     >>> round(p.item(), 3)
     0.75
+
+    Arguments:
+        betas: β₁ and β₂: how much of the mean of gradients, and of the largest one, is kept at each step, from 0 to below 1
+        eps: what is added to a gradient's magnitude, so that nothing is divided by 0
     """
 
     _kind = "Adamax"
@@ -210,18 +184,8 @@ class Adamax(Optimizer):
 
 
 class NAdam(Optimizer):
-    """Adam with Nesterov's momentum: Dozat, 2016.
-
-    Arguments:
-        params: tensors, dictionaries of them with options of their own, or `named_parameters()`
-        lr: the learning rate
-        betas: how much of the means of gradients and of their squares stays each time
-        eps: what is added to the root of the latter
-        weight_decay: what part of a parameter is added to its gradient
-        momentum_decay: how fast the momentum grows
-        decoupled_weight_decay: whether decay is as in `AdamW`
-        foreach, capturable, differentiable, fused: how PyTorch computes it; of no effect here, where they are taken
-        maximize: whether the step goes upwards
+    """Adam with Nesterov's momentum (Dozat, 2016): the mean of gradients is taken where it will be after the next step, with a momentum of `β₁ (1 − ½ ·
+    0.96^(t · momentum_decay))` at step `t`.
 
     >>> p = mg.nn.Parameter(mg.tensor([1.0]))
     >>> nadam = mg.optim.NAdam([p], lr=0.25)
@@ -229,6 +193,12 @@ class NAdam(Optimizer):
     >>> nadam.step()
     >>> round(p.item(), 3)
     0.736
+
+    Arguments:
+        betas: β₁ and β₂: how much of the mean of gradients, and of that of their squares, is kept at each step, from 0 to below 1
+        eps: what is added to the root of the mean square, so that nothing is divided by 0
+        momentum_decay: how fast the momentum grows, at least 0
+        decoupled_weight_decay: whether weights decay as `AdamW`'s do
     """
 
     _kind = "NAdam"
@@ -252,17 +222,7 @@ class NAdam(Optimizer):
 
 
 class RAdam(Optimizer):
-    """Adam whose steps are rectified while the mean square is of few gradients: Liu et al., 2020.
-
-    Arguments:
-        params: tensors, dictionaries of them with options of their own, or `named_parameters()`
-        lr: the learning rate
-        betas: how much of the means of gradients and of their squares stays each time
-        eps: what is added to the root of the latter
-        weight_decay: what part of a parameter is added to its gradient
-        decoupled_weight_decay: whether decay is as in `AdamW`
-        foreach, capturable, differentiable, fused: how PyTorch computes it; of no effect here, where they are taken
-        maximize: whether the step goes upwards
+    """Adam whose steps are rectified while the mean square is of few gradients (Liu et al., 2020): while it is of too few, a step is `lr · m̂` alone.
 
     >>> p = mg.nn.Parameter(mg.tensor([1.0]))
     >>> radam = mg.optim.RAdam([p], lr=0.25)
@@ -270,6 +230,11 @@ class RAdam(Optimizer):
     >>> radam.step()
     >>> round(p.item(), 3)
     0.5
+
+    Arguments:
+        betas: β₁ and β₂: how much of the mean of gradients, and of that of their squares, is kept at each step, from 0 to below 1
+        eps: what is added to the root of the mean square, so that nothing is divided by 0
+        decoupled_weight_decay: whether weights decay as `AdamW`'s do
     """
 
     _kind = "RAdam"
@@ -292,20 +257,8 @@ class RAdam(Optimizer):
 
 
 class RMSprop(Optimizer):
-    """The gradient over the root of the running mean of its squares: Tieleman and Hinton, 2012; `centered`: Graves, 2013.
-
-    Arguments:
-        params: tensors, dictionaries of them with options of their own, or `named_parameters()`
-        lr: the learning rate
-        alpha: how much of the mean of squares stays each time
-        eps: what is added to its root
-        weight_decay: what part of a parameter is added to its gradient
-        momentum: how much of the momentum stays each time
-        centered: whether the variance is taken, rather than the mean of squares
-        foreach, capturable, differentiable, fused: how PyTorch computes it; of no effect here, where they are taken
-        maximize: whether the step goes upwards
-
-    Errors: ArgumentError for numbers that make no sense.
+    """`p − lr · g / (√v + eps)`, where `v ← alpha · v + (1 − alpha) · g²` (Tieleman and Hinton, 2012); with `centered` (Graves, 2013) `v` less the
+    square of the mean gradient in the place of `v`, and with `momentum` a step is along `b ← momentum · b + g / (√v + eps)`.
 
     >>> p = mg.nn.Parameter(mg.tensor([1.0]))
     >>> rmsprop = mg.optim.RMSprop([p], lr=0.01)
@@ -313,6 +266,12 @@ class RMSprop(Optimizer):
     >>> rmsprop.step()
     >>> round(p.item(), 3)
     0.9
+
+    Arguments:
+        alpha: how much of the mean of squares is kept at each step
+        eps: what is added to its root, so that nothing is divided by 0
+        momentum: how much of `b` is kept at each step, at least 0; 0: there is none
+        centered: whether the gradient's variance is taken, rather than the mean of its squares
     """
 
     _kind = "RMSprop"
@@ -335,19 +294,8 @@ class RMSprop(Optimizer):
 
 
 class Adagrad(Optimizer):
-    """The gradient over the root of the sum of its squares: Duchi et al., 2011.
-
-    Arguments:
-        params: tensors, dictionaries of them with options of their own, or `named_parameters()`
-        lr: the learning rate
-        lr_decay: how the rate goes down: `lr / (1 + t · lr_decay)`
-        weight_decay: what part of a parameter is added to its gradient
-        initial_accumulator_value: what the sums of squares begin with
-        eps: what is added to their root
-        foreach, capturable, differentiable, fused: how PyTorch computes it; of no effect here, where they are taken
-        maximize: whether the step goes upwards
-
-    Errors: ArgumentError for numbers that make no sense.
+    """`p − lr_t · g / (√s + eps)`, where `s` is the sum of all squares `g²` so far, and `lr_t = lr / (1 + (t − 1) · lr_decay)` at step `t` (Duchi et
+    al., 2011).
 
     >>> p = mg.nn.Parameter(mg.tensor([1.0]))
     >>> adagrad = mg.optim.Adagrad([p], lr=0.25)
@@ -355,6 +303,11 @@ class Adagrad(Optimizer):
     >>> adagrad.step()
     >>> round(p.item(), 3)
     0.75
+
+    Arguments:
+        lr_decay: how fast the rate goes down, at least 0
+        initial_accumulator_value: what the sums of squares begin with, at least 0
+        eps: what is added to their root, so that nothing is divided by 0
     """
 
     _kind = "Adagrad"
@@ -377,18 +330,8 @@ class Adagrad(Optimizer):
 
 
 class Adadelta(Optimizer):
-    """Steps in the parameters' own unit: Zeiler, 2012.
-
-    Arguments:
-        params: tensors, dictionaries of them with options of their own, or `named_parameters()`
-        lr: what steps are multiplied by
-        rho: how much of the mean squares stays each time
-        eps: what is added to them
-        weight_decay: what part of a parameter is added to its gradient
-        foreach, capturable, differentiable, fused: how PyTorch computes it; of no effect here, where they are taken
-        maximize: whether the step goes upwards
-
-    Errors: ArgumentError for numbers that make no sense.
+    """Steps in the parameters' own unit (Zeiler, 2012): `d = g · √(u + eps) / √(v + eps)`, where `v` is the running mean of `g²` and `u` that of `d²`;
+    the step is `lr · d`.
 
     >>> p = mg.nn.Parameter(mg.tensor([1.0]))
     >>> adadelta = mg.optim.Adadelta([p])
@@ -396,6 +339,10 @@ class Adadelta(Optimizer):
     >>> adadelta.step()
     >>> round(p.item(), 3)
     0.997
+
+    Arguments:
+        rho: how much of the running means is kept at each step, from 0 to 1
+        eps: what is added to them before their roots are taken: the larger, the larger the first steps
     """
 
     _kind = "Adadelta"
@@ -417,15 +364,8 @@ class Adadelta(Optimizer):
 
 
 class Rprop(Optimizer):
-    """Steps whose sizes follow the gradients' signs alone, for gradients of all samples at once: Riedmiller and Braun, 1993.
-
-    Arguments:
-        params: tensors, dictionaries of them with options of their own, or `named_parameters()`
-        lr: how large the first step is
-        etas: what a step is multiplied by where the sign changed, and where it did not
-        step_sizes: the least step and the largest
-        foreach, differentiable, capturable: how PyTorch computes it; of no effect
-        maximize: whether the step goes upwards
+    """Steps whose sizes follow the gradients' signs alone (Riedmiller and Braun, 1993), for gradients of all samples at once: each element's step grows
+    while its gradient keeps its sign, and becomes smaller where it changes.
 
     >>> p = mg.nn.Parameter(mg.tensor([1.0]))
     >>> rprop = mg.optim.Rprop([p], lr=0.25)
@@ -433,6 +373,11 @@ class Rprop(Optimizer):
     >>> rprop.step()
     >>> p.item()
     0.75
+
+    Arguments:
+        lr: how large the first step is, at least 0
+        etas: what a step is multiplied by where the sign changed, between 0 and 1, and where it did not, above 1
+        step_sizes: the least step and the largest
     """
 
     _kind = "Rprop"
@@ -453,18 +398,8 @@ class Rprop(Optimizer):
 
 
 class ASGD(Optimizer):
-    """Stochastic gradient descent that averages: Polyak and Juditsky, 1992. The averages are in its state, under `ax`.
-
-    Arguments:
-        params: tensors, dictionaries of them with options of their own, or `named_parameters()`
-        lr: the learning rate
-        lambd, alpha: how the rate goes down: `lr / (1 + lambd · lr · t) ** alpha` at step `t`
-        t0: the step from which on it averages
-        weight_decay: what part of a parameter is added to its gradient
-        foreach, capturable, differentiable, fused: how PyTorch computes it; of no effect here, where they are taken
-        maximize: whether the step goes upwards
-
-    Errors: ArgumentError for numbers that make no sense.
+    """Stochastic gradient descent that averages (Polyak and Juditsky, 1992): `p ← (1 − lambd · lr_t) p − lr_t · g` with `lr_t = lr / (1 + lambd · lr ·
+    t) ** alpha` at step `t`. The averages are in its state, under `ax`; before step `t0` they are the parameters themselves.
 
     >>> p = mg.nn.Parameter(mg.tensor([1.0]))
     >>> asgd = mg.optim.ASGD([p], lr=0.25)
@@ -472,6 +407,11 @@ class ASGD(Optimizer):
     >>> asgd.step()
     >>> round(p.item(), 3)
     0.5
+
+    Arguments:
+        lambd: how fast the rate goes down, and parameters with it
+        alpha: the power of the rate's descent
+        t0: the step from which on it averages
     """
 
     _kind = "ASGD"
@@ -493,15 +433,8 @@ class ASGD(Optimizer):
 
 
 class Lion(Optimizer):
-    """The sign of a momentum: Chen et al., 2023. PyTorch has none; names and state are those of `lion-pytorch`.
-
-    Arguments:
-        params: tensors, dictionaries of them with options of their own, or `named_parameters()`
-        lr: the learning rate
-        betas: how much of the momentum goes into a step, and how much stays
-        weight_decay: the part of a parameter that goes at each step, times the rate
-        maximize: whether the step goes upwards
-        foreach: of no effect
+    """The sign of a momentum (Chen et al., 2023): `p − lr · sign(β₁ m + (1 − β₁) g)`, and then `m ← β₂ m + (1 − β₂) g`. PyTorch has none; names and
+    state are those of `lion-pytorch`.
 
     >>> p = mg.nn.Parameter(mg.tensor([1.0]))
     >>> lion = mg.optim.Lion([p], lr=0.25)
@@ -509,6 +442,10 @@ class Lion(Optimizer):
     >>> lion.step()
     >>> p.item()
     0.75
+
+    Arguments:
+        betas: β₁ and β₂: how much of the momentum goes into a step, and how much is kept, from 0 to below 1
+        weight_decay: how much of itself a parameter loses at each step, times `lr`; at least 0
     """
 
     _kind = "Lion"
@@ -527,17 +464,8 @@ class Lion(Optimizer):
 
 
 class Adafactor(Optimizer):
-    """Mean squares of rows and columns in place of one for each element: Shazeer and Stern, 2018.
-
-    Arguments:
-        params: tensors, dictionaries of them with options of their own, or `named_parameters()`
-        lr: the learning rate
-        beta2_decay: how the share of new squares goes down: `t ** beta2_decay` at step `t`
-        eps: what the squares, and a parameter's own size, are at least taken for; None is of the dtype
-        d: how large a step may be, on the mean, beside the rate
-        weight_decay: the part of a parameter that goes at each step, times the rate
-        foreach: of no effect
-        maximize: whether the step goes upwards
+    """Adam without a mean of gradients, with mean squares of rows and columns in the place of one for each element (Shazeer and Stern, 2018). Steps are
+    a part of the parameter's own size, and no longer than `d` on the mean.
 
     >>> p = mg.nn.Parameter(mg.ones(3, 2))
     >>> adafactor = mg.optim.Adafactor([p], lr=0.25)
@@ -545,6 +473,13 @@ class Adafactor(Optimizer):
     >>> adafactor.step()
     >>> bool((p < 1).all())
     True
+
+    Arguments:
+        lr: the largest rate, at least 0; it is no larger than `1 / √t` at step `t`
+        beta2_decay: how the share of new squares goes down: `t ** beta2_decay` at step `t`
+        eps: what squares, and a parameter's own size, are at least taken for; a first one of None is the dtype's `finfo(dtype).eps`
+        d: how large the mean square of a step may be, beside the rate, before the step is made shorter
+        weight_decay: how much of itself a parameter loses at each step, times `lr`; at least 0
     """
 
     _kind = "Adafactor"
@@ -565,18 +500,7 @@ class Adafactor(Optimizer):
 
 
 class Muon(Optimizer):
-    """A momentum whose singular values are made 1, for matrices: Jordan et al., 2024.
-
-    `adjust_lr_fn` says how the rate follows a matrix's shape: `"original"`, `"match_rms_adamw"` or `"spectral_unclamped"`.
-
-    Arguments:
-        params: tensors, dictionaries of them with options of their own, or `named_parameters()`
-        lr: the learning rate
-        weight_decay: the part of a parameter that goes at each step, times the rate
-        momentum: how much of the momentum stays each time
-        nesterov: whether it is Nesterov's
-        ns_coefficients, ns_steps, eps: of the iteration of Newton and Schulz that makes the singular values 1
-        adjust_lr_fn: "original", "match_rms_adamw" or "spectral_unclamped"
+    """A momentum whose singular values are made 1, for matrices (Jordan et al., 2024): for what is not one, such as a bias, take another optimiser.
 
     >>> p = mg.nn.Parameter(mg.ones(3, 2))
     >>> muon = mg.optim.Muon([p], lr=0.25)
@@ -584,6 +508,19 @@ class Muon(Optimizer):
     >>> muon.step()
     >>> bool((p < 1).all())
     True
+
+    Arguments:
+        weight_decay: how much of itself a parameter loses at each step, times `lr`; at least 0
+        momentum: how much of the momentum is kept at each step, at least 0
+        nesterov: whether momentum is Nesterov's
+        ns_coefficients: the three coefficients of the iteration of Newton and Schulz that makes the singular values 1
+        eps: what the matrix's norm is at least taken for before it
+        ns_steps: how many times it is iterated
+        adjust_lr_fn: how the rate follows a matrix's shape: "original", "match_rms_adamw" for steps as large as `AdamW`'s, or "spectral_unclamped";
+            None: "original"
+
+    Errors: ArgumentError for a parameter that is no matrix, for numbers that make no sense, such as a negative `lr`, and for a parameter that is the
+    result of an operation or is given twice; ValueError for no parameters; TypeError for what is no tensor, and for another `adjust_lr_fn`.
     """
 
     _kind = "Muon"
@@ -604,21 +541,10 @@ class Muon(Optimizer):
 
 
 class LBFGS(Optimizer):
-    """The limited-memory method of Broyden, Fletcher, Goldfarb and Shanno: Liu and Nocedal, 1989.
+    """The limited-memory method of Broyden, Fletcher, Goldfarb and Shanno (Liu and Nocedal, 1989).
 
-    For losses of all samples at once: a step asks its closure for several of them. There is one group of parameters. It reads
-    losses, so `jit` runs a function with such a step as it is.
-
-    Arguments:
-        params: tensors, dictionaries of them with options of their own, or `named_parameters()`
-        lr: how far a step goes along its direction
-        max_iter: how many iterations a step has at most
-        max_eval: how often it asks for the loss at most; 1.25 · `max_iter`, if it is not given
-        tolerance_grad: below which largest gradient it ends
-        tolerance_change: below which change of parameters or loss it ends
-        history_size: how many changes are remembered
-        line_search_fn: "strong_wolfe", or None for steps of `lr`
-        maximize: whether the step goes upwards
+    For losses of all samples at once: a step asks its closure for several of them. There is one group of parameters. It reads losses, so `jit` runs a
+    function with such a step as it is.
 
     >>> p = mg.nn.Parameter(mg.tensor([3.0, -2.0]))
     >>> lbfgs = mg.optim.LBFGS([p], line_search_fn="strong_wolfe")
@@ -630,6 +556,18 @@ class LBFGS(Optimizer):
     >>> loss = lbfgs.step(closure)
     >>> p.detach()
     tensor([1.0000, 1.0000])
+
+    Arguments:
+        lr: how far a step goes along its direction, at least 0
+        max_iter: how many iterations a step has at most
+        max_eval: how often a step asks for the loss at most; None: 1.25 · `max_iter`
+        tolerance_grad: the largest magnitude of a gradient at which it is done
+        tolerance_change: the largest change of parameters or loss at which it is done
+        history_size: how many changes are remembered: each takes twice the memory of all parameters
+        line_search_fn: "strong_wolfe" for steps whose length is looked for; None: steps of `lr`
+
+    Errors: ArgumentError for numbers that make no sense, such as a negative `lr`, and for a parameter that is the result of an operation or is given
+    twice; ValueError for no parameters, and for several groups; TypeError for what is no tensor, and for another `line_search_fn`.
     """
 
     _kind = "LBFGS"
@@ -654,8 +592,22 @@ class LBFGS(Optimizer):
             raise ValueError("LBFGS takes one group of parameters")
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
-        """Up to `max_iter` iterations. The closure removes the gradients, computes the loss, calls its `backward` and answers
-        with it; the first loss is the step's answer.
+        """Makes up to `max_iter` iterations, and answers with the first loss.
+
+        Arguments:
+            closure: a function without arguments that removes the gradients, computes the loss, calls its `backward` and answers with it
+
+        Errors: TypeError without a closure.
+
+        >>> p = mg.nn.Parameter(mg.tensor([3.0]))
+        >>> lbfgs = mg.optim.LBFGS([p])
+        >>> def closure():
+        ...     lbfgs.zero_grad()
+        ...     loss = (p**2).sum()
+        ...     loss.backward()
+        ...     return loss
+        >>> lbfgs.step(closure).item()
+        9.0
         """
         if closure is None:
             raise TypeError("LBFGS.step() takes a closure, which computes the loss and its gradients")

@@ -83,13 +83,6 @@ class _enable_get_lr_call:
 class LRScheduler:
     """Changes an optimiser's learning rates epoch by epoch. A subclass says in `get_lr` what they are in `last_epoch`.
 
-    Arguments:
-        optimizer: whose rates change
-        last_epoch: the epoch that was the last; −1 at the beginning
-
-
-    Errors: TypeError for what is no optimiser.
-
     >>> class Halves(mg.optim.lr_scheduler.LRScheduler):
     ...     def get_lr(self):
     ...         return [base / (self.last_epoch + 1) for base in self.base_lrs]
@@ -102,6 +95,13 @@ class LRScheduler:
     ...     schedule.step()
     >>> rates
     [1.0, 0.5, 0.3333, 0.25]
+
+    Arguments:
+        optimizer: the optimiser whose groups' learning rates are changed
+        last_epoch: the epoch that was the last; −1 at the beginning. Another one takes an optimiser whose state was loaded, with the `initial_lr` of
+            its groups
+
+    Errors: TypeError for what is no optimiser; KeyError for a `last_epoch` where groups have no `initial_lr`.
     """
 
     # Whether `get_lr` is asked for where the schedule begins, or begins again.
@@ -143,10 +143,10 @@ class LRScheduler:
         return self.get_lr()
 
     def step(self, epoch: int | None = None) -> None:
-        """Goes on to the next epoch; with `epoch`, to that one, with the rates that it has where nothing else acts on them.
+        """Goes on to the next epoch, or to another one, and sets the learning rates.
 
         Arguments:
-            epoch: the epoch
+            epoch: the epoch to go to, with the rates that it has where nothing else acts on them; None: the next one
 
         >>> sgd = mg.optim.SGD([mg.nn.Parameter(mg.zeros(1))], lr=1.0)
         >>> schedule = mg.optim.lr_scheduler.ExponentialLR(sgd, gamma=0.5)
@@ -193,10 +193,10 @@ class LRScheduler:
         return {key: value for key, value in vars(self).items() if key != "optimizer"}
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
-        """Goes to where `state_dict` was taken. Load the optimiser's state too, which has the rates.
+        """Goes to where `state_dict` was taken. Load the optimiser's state, too, which has the rates.
 
         Arguments:
-            state_dict: what `state_dict` answered with
+            state_dict: what `state_dict` of such a schedule answered with
 
         >>> sgd = mg.optim.SGD([mg.nn.Parameter(mg.zeros(1))], lr=1.0)
         >>> schedule = mg.optim.lr_scheduler.ExponentialLR(sgd, gamma=0.5)
@@ -241,11 +241,6 @@ class _Functional(LRScheduler):
 class LambdaLR(_Functional):
     """The initial rate times what a function says of the epoch: one function, or one for each group of parameters.
 
-    Arguments:
-        optimizer: whose rates change
-        last_epoch: the epoch that was the last; −1 at the beginning
-        lr_lambda: the function, or a list of functions
-
     >>> sgd = mg.optim.SGD([mg.nn.Parameter(mg.zeros(1))], lr=1.0)
     >>> schedule = mg.optim.lr_scheduler.LambdaLR(sgd, lambda epoch: 1 / (epoch + 1))
     >>> rates = []
@@ -255,6 +250,11 @@ class LambdaLR(_Functional):
     ...     schedule.step()
     >>> rates
     [1.0, 0.5, 0.3333, 0.25]
+
+    Arguments:
+        lr_lambda: a function of the epoch that answers with a factor, or a list of functions, one for each group
+
+    Errors: ValueError for another number of functions than groups, TypeError for what is no optimiser.
     """
 
     def get_lr(self) -> list[float]:
@@ -263,11 +263,6 @@ class LambdaLR(_Functional):
 
 class MultiplicativeLR(_Functional):
     """The rate times what a function says of the epoch: one function, or one for each group of parameters.
-
-    Arguments:
-        optimizer: whose rates change
-        last_epoch: the epoch that was the last; −1 at the beginning
-        lr_lambda: the function, or a list of functions
 
     >>> sgd = mg.optim.SGD([mg.nn.Parameter(mg.zeros(1))], lr=1.0)
     >>> schedule = mg.optim.lr_scheduler.MultiplicativeLR(sgd, lambda epoch: 0.5)
@@ -278,6 +273,11 @@ class MultiplicativeLR(_Functional):
     ...     schedule.step()
     >>> rates
     [1.0, 0.5, 0.25, 0.125]
+
+    Arguments:
+        lr_lambda: a function of the epoch that answers with a factor, or a list of functions, one for each group
+
+    Errors: ValueError for another number of functions than groups, TypeError for what is no optimiser.
     """
 
     def get_lr(self) -> list[float]:
@@ -316,7 +316,7 @@ class _Scheduled(LRScheduler):
 
 
 class StepLR(_Scheduled):
-    """The rate times `gamma` every `step_size` epochs, each of which `step()` ends; `last_epoch` is where to go on.
+    """The rate times `gamma` every `step_size` epochs: `lr · gamma ** ⌊epoch / step_size⌋`.
 
     >>> import micrograd_rs as mg
     >>> sgd = mg.optim.SGD([mg.nn.Parameter(mg.zeros(1))], lr=1.0)
@@ -330,10 +330,10 @@ class StepLR(_Scheduled):
     [1.0, 1.0, 0.5, 0.5]
 
     Arguments:
-        optimizer: whose rates change
-        last_epoch: the epoch that was the last; −1 at the beginning
-        step_size: after how many epochs
-        gamma: the factor
+        step_size: how many epochs have the same rate, at least 1
+        gamma: what the rate is multiplied by after them
+
+    Errors: ArgumentError for a `step_size` below 1, TypeError for what is no optimiser.
     """
 
     def __init__(self, optimizer: Optimizer, step_size: int, gamma: float = 0.1, last_epoch: int = -1) -> None:
@@ -346,13 +346,7 @@ class StepLR(_Scheduled):
 
 
 class MultiStepLR(_Scheduled):
-    """Times `gamma` at each of some epochs.
-
-    Arguments:
-        optimizer: whose rates change
-        last_epoch: the epoch that was the last; −1 at the beginning
-        milestones: the epochs
-        gamma: the factor
+    """The rate times `gamma` at each of some epochs.
 
     >>> sgd = mg.optim.SGD([mg.nn.Parameter(mg.zeros(1))], lr=1.0)
     >>> schedule = mg.optim.lr_scheduler.MultiStepLR(sgd, milestones=[1, 3], gamma=0.5)
@@ -363,6 +357,10 @@ class MultiStepLR(_Scheduled):
     ...     schedule.step()
     >>> rates
     [1.0, 0.5, 0.5, 0.25, 0.25]
+
+    Arguments:
+        milestones: the epochs from which on the rate is another; one that stands twice counts twice
+        gamma: what the rate is multiplied by at each
     """
 
     def __init__(
@@ -385,12 +383,7 @@ class MultiStepLR(_Scheduled):
 
 
 class ExponentialLR(_Scheduled):
-    """Times `gamma` every epoch.
-
-    Arguments:
-        optimizer: whose rates change
-        last_epoch: the epoch that was the last; −1 at the beginning
-        gamma: the factor
+    """The rate times `gamma` every epoch: `lr · gamma ** epoch`.
 
     >>> sgd = mg.optim.SGD([mg.nn.Parameter(mg.zeros(1))], lr=1.0)
     >>> schedule = mg.optim.lr_scheduler.ExponentialLR(sgd, gamma=0.5)
@@ -401,6 +394,9 @@ class ExponentialLR(_Scheduled):
     ...     schedule.step()
     >>> rates
     [1.0, 0.5, 0.25, 0.125]
+
+    Arguments:
+        gamma: what the rate is multiplied by after each epoch
     """
 
     def __init__(self, optimizer: Optimizer, gamma: float, last_epoch: int = -1) -> None:
@@ -412,13 +408,7 @@ class ExponentialLR(_Scheduled):
 
 
 class CosineAnnealingLR(_Scheduled):
-    """Half a cosine from the initial rate down to `eta_min` at epoch `T_max`, then up again.
-
-    Arguments:
-        optimizer: whose rates change
-        last_epoch: the epoch that was the last; −1 at the beginning
-        T_max: in which epoch it is at its least
-        eta_min: the least rate
+    """Half a cosine from the initial rate down to `eta_min` at epoch `T_max`, then up again: `eta_min + ½ (lr − eta_min) (1 + cos(π · epoch / T_max))`.
 
     >>> sgd = mg.optim.SGD([mg.nn.Parameter(mg.zeros(1))], lr=1.0)
     >>> schedule = mg.optim.lr_scheduler.CosineAnnealingLR(sgd, T_max=4)
@@ -429,6 +419,10 @@ class CosineAnnealingLR(_Scheduled):
     ...     schedule.step()
     >>> rates
     [1.0, 0.8536, 0.5, 0.1464, 0.0]
+
+    Arguments:
+        T_max: the epoch in which the rate is at its least
+        eta_min: the least rate
     """
 
     def __init__(self, optimizer: Optimizer, T_max: int, eta_min: float = 0.0, last_epoch: int = -1) -> None:
@@ -451,13 +445,7 @@ class CosineAnnealingLR(_Scheduled):
 
 
 class LinearLR(_Scheduled):
-    """Linearly from `start_factor` times the rate to `end_factor` times it in `total_iters`, then constant: a warm-up.
-
-    Arguments:
-        optimizer: whose rates change
-        last_epoch: the epoch that was the last; −1 at the beginning
-        start_factor, end_factor: what the rate is multiplied by at first, and at the end
-        total_iters: in which epoch that is
+    """Linearly from `start_factor` times the rate to `end_factor` times it in `total_iters` epochs, then constant: a warm-up.
 
     >>> sgd = mg.optim.SGD([mg.nn.Parameter(mg.zeros(1))], lr=1.0)
     >>> schedule = mg.optim.lr_scheduler.LinearLR(sgd, start_factor=0.25, total_iters=3)
@@ -468,6 +456,13 @@ class LinearLR(_Scheduled):
     ...     schedule.step()
     >>> rates
     [0.25, 0.5, 0.75, 1.0, 1.0]
+
+    Arguments:
+        start_factor: what the rate is multiplied by in the first epoch, above 0
+        end_factor: what it is multiplied by from epoch `total_iters` on
+        total_iters: the epoch from which on the rate is constant
+
+    Errors: ArgumentError for a `start_factor` that is not above 0, TypeError for what is no optimiser.
     """
 
     def __init__(
@@ -490,12 +485,6 @@ class LinearLR(_Scheduled):
 class ConstantLR(_Scheduled):
     """`factor` times the rate until epoch `total_iters`, and the rate from there on.
 
-    Arguments:
-        optimizer: whose rates change
-        last_epoch: the epoch that was the last; −1 at the beginning
-        factor: what the rate is multiplied by
-        total_iters: until which epoch
-
     >>> sgd = mg.optim.SGD([mg.nn.Parameter(mg.zeros(1))], lr=1.0)
     >>> schedule = mg.optim.lr_scheduler.ConstantLR(sgd, factor=0.5, total_iters=2)
     >>> rates = []
@@ -505,6 +494,12 @@ class ConstantLR(_Scheduled):
     ...     schedule.step()
     >>> rates
     [0.5, 0.5, 1.0, 1.0]
+
+    Arguments:
+        factor: what the rate is multiplied by at first, above 0 and at most 1
+        total_iters: the epoch from which on it is not
+
+    Errors: ArgumentError for another `factor`, TypeError for what is no optimiser.
     """
 
     def __init__(
@@ -525,13 +520,7 @@ class ConstantLR(_Scheduled):
 
 
 class PolynomialLR(_Scheduled):
-    """Down to 0 at epoch `total_iters` by a power of what is left.
-
-    Arguments:
-        optimizer: whose rates change
-        last_epoch: the epoch that was the last; −1 at the beginning
-        total_iters: in which epoch it is 0
-        power: the power
+    """Down to 0 at epoch `total_iters` by a power of what is left: `lr · (1 − epoch / total_iters) ** power`, then 0.
 
     >>> sgd = mg.optim.SGD([mg.nn.Parameter(mg.zeros(1))], lr=1.0)
     >>> schedule = mg.optim.lr_scheduler.PolynomialLR(sgd, total_iters=4, power=2.0)
@@ -542,6 +531,10 @@ class PolynomialLR(_Scheduled):
     ...     schedule.step()
     >>> rates
     [1.0, 0.5625, 0.25, 0.0625, 0.0]
+
+    Arguments:
+        total_iters: the epoch from which on the rate is 0
+        power: the power: 1 for a line
     """
 
     def __init__(self, optimizer: Optimizer, total_iters: int = 5, power: float = 1.0, last_epoch: int = -1) -> None:
@@ -581,12 +574,6 @@ class _Several(LRScheduler):
 class SequentialLR(_Several):
     """One schedule after another: the next one begins, at its epoch 0, at each of the `milestones`.
 
-    Arguments:
-        optimizer: whose rates change
-        last_epoch: the epoch that was the last; −1 at the beginning
-        schedulers: the schedules
-        milestones: the epochs, one fewer
-
     >>> sgd = mg.optim.SGD([mg.nn.Parameter(mg.zeros(1))], lr=1.0)
     >>> schedule = mg.optim.lr_scheduler.SequentialLR(sgd, milestones=[2], schedulers=[
     ...     mg.optim.lr_scheduler.ConstantLR(sgd, factor=0.1), mg.optim.lr_scheduler.ExponentialLR(sgd, gamma=0.5)])
@@ -597,6 +584,12 @@ class SequentialLR(_Several):
     ...     schedule.step()
     >>> rates
     [0.1, 0.1, 1.0, 0.5, 0.25]
+
+    Arguments:
+        schedulers: the schedules, all of this optimiser
+        milestones: the epochs in which the next one begins, in order: one fewer than schedules
+
+    Errors: ValueError for schedules of another optimiser, and for another number of milestones; TypeError for what is no optimiser.
     """
 
     def __init__(
@@ -620,7 +613,13 @@ class SequentialLR(_Several):
         self._last_lr = first.get_last_lr()
 
     def step(self, epoch: int | None = None) -> None:
-        """Goes on to the next epoch. It cannot go to another one."""
+        """Goes on to the next epoch.
+
+        Arguments:
+            epoch: None: it cannot go to another one
+
+        Errors: TypeError for an epoch.
+        """
         if epoch is not None:
             raise TypeError("SequentialLR goes on epoch by epoch")
         self.last_epoch += 1
@@ -644,10 +643,6 @@ def _undo(scheduler: LRScheduler) -> None:
 class ChainedScheduler(_Several):
     """Several schedules at once: each multiplies on what those before it left.
 
-    Arguments:
-        schedulers: the schedules, all of one optimiser
-        optimizer: that optimiser, which they know
-
     >>> sgd = mg.optim.SGD([mg.nn.Parameter(mg.zeros(1))], lr=1.0)
     >>> schedule = mg.optim.lr_scheduler.ChainedScheduler([
     ...     mg.optim.lr_scheduler.ConstantLR(sgd, factor=0.5, total_iters=2), mg.optim.lr_scheduler.ExponentialLR(sgd, gamma=0.5)])
@@ -658,6 +653,12 @@ class ChainedScheduler(_Several):
     ...     schedule.step()
     >>> rates
     [0.5, 0.25, 0.25, 0.125]
+
+    Arguments:
+        schedulers: the schedules, all of one optimiser
+        optimizer: that optimiser; None: the one that they have
+
+    Errors: ValueError for no schedules, and for schedules of several optimisers.
     """
 
     def __init__(self, schedulers: Sequence[LRScheduler], optimizer: Optimizer | None = None) -> None:
@@ -665,7 +666,13 @@ class ChainedScheduler(_Several):
         self._last_lr = rates_of(self.optimizer)
 
     def step(self, epoch: int | None = None) -> None:
-        """Goes on to the next epoch. It cannot go to another one."""
+        """Goes on to the next epoch.
+
+        Arguments:
+            epoch: None: it cannot go to another one
+
+        Errors: TypeError for an epoch.
+        """
         if epoch is not None:
             raise TypeError("ChainedScheduler goes on epoch by epoch")
         for scheduler in self._schedulers:

@@ -112,10 +112,11 @@ class Optimizer:
     A subclass that brings its own `step` keeps what it remembers of a parameter in `state[p]`.
 
     Arguments:
-        params: tensors, dictionaries of them with options of their own, or `named_parameters()`
-        defaults: the options and what they are by themselves
+        params: the parameters: tensors, pairs of names and tensors as `named_parameters()` has them, or dictionaries with a list of either under "params"
+            and with options of their own
+        defaults: the options that groups have, and their values where a group does not say its own
 
-    Errors: ValueError without parameters; TypeError for what are no tensors.
+    Errors: ValueError without parameters, TypeError for what is no tensor.
 
     >>> class Descent(mg.optim.Optimizer):
     ...     def __init__(self, params, lr):
@@ -244,7 +245,9 @@ class Optimizer:
         """Adds parameters with options of their own.
 
         Arguments:
-            param_group: a dictionary of parameters, under `params`, and options
+            param_group: a dictionary with parameters under "params", and with options; those that it does not have are the optimiser's
+
+        Errors: KeyError without "params"; ValueError for a parameter that is in another group already; TypeError for what is no tensor.
 
         >>> model, head = mg.nn.Linear(2, 8), mg.nn.Linear(8, 1)
         >>> sgd = mg.optim.SGD(model.parameters(), lr=0.1)
@@ -278,10 +281,10 @@ class Optimizer:
         self._alone.run(added)
 
     def zero_grad(self, set_to_none: bool = True) -> None:
-        """Removes the gradients of all parameters, or sets them to 0.
+        """Removes the gradients of all parameters, or makes them 0.
 
         Arguments:
-            set_to_none: whether they are removed, and not 0
+            set_to_none: whether `grad` becomes None, rather than a tensor of zeros
 
         >>> p = mg.nn.Parameter(mg.tensor([1.0]))
         >>> sgd = mg.optim.SGD([p], lr=0.25)
@@ -297,10 +300,13 @@ class Optimizer:
                 p.grad.zero_()
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
-        """Changes every parameter that has a gradient. With a closure, calls it first, for the loss.
+        """Changes every parameter that has a gradient. With a closure, calls it first, and answers with the loss.
 
         Arguments:
-            closure: computes the loss and its gradients
+            closure: a function without arguments that removes the gradients, computes the loss, calls its `backward` and answers with it; None:
+                gradients are there
+
+        Errors: NotImplementedError where a subclass does not write it.
 
         >>> p = mg.nn.Parameter(mg.tensor([1.0]))
         >>> sgd = mg.optim.SGD([p], lr=0.25)
@@ -350,7 +356,10 @@ class Optimizer:
         return handle
 
     def register_step_pre_hook(self, hook: Callable[[Optimizer, Any, Any], None]) -> _Handle:
-        """Has `hook(optimizer, args, kwargs)` be called before every step. The answer's `remove()` undoes it.
+        """Has a function called before every step, until `remove()` of the handle that comes back.
+
+        Arguments:
+            hook: called as `hook(optimizer, args, kwargs)`, with what `step` was called with
 
         >>> sgd = mg.optim.SGD([mg.nn.Parameter(mg.zeros(1))], lr=1.0)
         >>> handle = sgd.register_step_pre_hook(lambda optimizer, args, kwargs: print("before"))
@@ -360,7 +369,10 @@ class Optimizer:
         return self._hook("pre", hook)
 
     def register_step_post_hook(self, hook: Callable[[Optimizer, Any, Any], None]) -> _Handle:
-        """Has `hook(optimizer, args, kwargs)` be called after every step. The answer's `remove()` undoes it.
+        """Has a function called after every step, until `remove()` of the handle that comes back.
+
+        Arguments:
+            hook: called as `hook(optimizer, args, kwargs)`, with what `step` was called with
 
         >>> sgd = mg.optim.SGD([mg.nn.Parameter(mg.zeros(1))], lr=1.0)
         >>> handle = sgd.register_step_post_hook(lambda optimizer, args, kwargs: print("after"))
@@ -370,10 +382,11 @@ class Optimizer:
         return self._hook("post", hook)
 
     def register_state_dict_pre_hook(self, hook: Callable[[Optimizer], None], prepend: bool = False) -> _Handle:
-        """Has `hook(optimizer)` be called before `state_dict` collects. The answer's `remove()` undoes it.
+        """Has a function called before `state_dict` collects, until `remove()` of the handle that comes back.
 
         Arguments:
-            prepend: whether it comes before other hooks
+            hook: called as `hook(optimizer)`
+            prepend: whether it comes before other hooks rather than after them
 
         >>> sgd = mg.optim.SGD([mg.nn.Parameter(mg.zeros(1))], lr=1.0)
         >>> handle = sgd.register_state_dict_pre_hook(lambda optimizer: print("saving"))
@@ -385,10 +398,11 @@ class Optimizer:
     def register_state_dict_post_hook(
         self, hook: Callable[[Optimizer, dict[str, Any]], dict[str, Any] | None], prepend: bool = False
     ) -> _Handle:
-        """Has `hook(optimizer, state_dict)` be called with what `state_dict` collected; what it answers with (not None) takes its place.
+        """Has a function called after `state_dict` has collected, until `remove()` of the handle that comes back.
 
         Arguments:
-            prepend: whether it comes before other hooks
+            hook: called as `hook(optimizer, state_dict)`; what it answers with takes the dictionary's place, and None leaves it
+            prepend: whether it comes before other hooks rather than after them
 
         >>> sgd = mg.optim.SGD([mg.nn.Parameter(mg.zeros(1))], lr=1.0)
         >>> handle = sgd.register_state_dict_post_hook(lambda optimizer, state: {**state, "epoch": 3})
@@ -400,10 +414,12 @@ class Optimizer:
     def register_load_state_dict_pre_hook(
         self, hook: Callable[[Optimizer, dict[str, Any]], dict[str, Any] | None], prepend: bool = False
     ) -> _Handle:
-        """Has `hook(optimizer, state_dict)` be called with a shallow copy of what is loaded; what it answers with (not None) takes its place.
+        """Has a function called before a state is loaded, until `remove()` of the handle that comes back.
 
         Arguments:
-            prepend: whether it comes before other hooks
+            hook: called as `hook(optimizer, state_dict)`, with a shallow copy of what is loaded; what it answers with takes its place, and None
+                leaves it
+            prepend: whether it comes before other hooks rather than after them
 
         >>> sgd = mg.optim.SGD([mg.nn.Parameter(mg.zeros(1))], lr=1.0)
         >>> handle = sgd.register_load_state_dict_pre_hook(lambda optimizer, state: print(sorted(state)))
@@ -413,10 +429,11 @@ class Optimizer:
         return self._hook("load_pre", hook, prepend)
 
     def register_load_state_dict_post_hook(self, hook: Callable[[Optimizer], None], prepend: bool = False) -> _Handle:
-        """Has `hook(optimizer)` be called after a state was loaded. The answer's `remove()` undoes it.
+        """Has a function called after a state was loaded, until `remove()` of the handle that comes back.
 
         Arguments:
-            prepend: whether it comes before other hooks
+            hook: called as `hook(optimizer)`
+            prepend: whether it comes before other hooks rather than after them
 
         >>> sgd = mg.optim.SGD([mg.nn.Parameter(mg.zeros(1))], lr=1.0)
         >>> handle = sgd.register_load_state_dict_post_hook(lambda optimizer: print("loaded"))
@@ -528,11 +545,13 @@ class Optimizer:
         return {"state": remembered if self._memory is None else Live(self, remembered), "param_groups": groups}
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
-        """Remembers what `state_dict` answered with, and takes over its options, for parameters of the same shapes in the same
-        order.
+        """Goes on from what `state_dict` answered with: remembers it, and takes over its options.
 
-        A ValueError that lists them, where entries are missing, not known, or of another shape, and for groups and options that do not fit.
-        Then nothing was changed.
+        Arguments:
+            state_dict: the state of an optimiser of as many groups and parameters, of the same shapes and in the same order
+
+        Errors: ValueError where entries are missing, not known, or of another shape, which it lists, and for groups and options that do not fit;
+        KeyError for a dictionary without "state" or "param_groups". Then nothing was changed.
 
         >>> import micrograd_rs as mg
         >>> w = mg.nn.Parameter(mg.ones(2))

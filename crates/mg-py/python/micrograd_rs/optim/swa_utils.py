@@ -44,7 +44,10 @@ Averages = Callable[[Sequence[Tensor], Sequence[Tensor], Any], None]
 
 
 def get_ema_avg_fn(decay: float = 0.999) -> Average:
-    """An exponential moving average, of which `decay` goes on each time.
+    """A function for `AveragedModel`'s `avg_fn`: an exponential moving average, `decay · average + (1 − decay) · now`.
+
+    Arguments:
+        decay: how much of the average is kept each time, from 0 to 1
 
     >>> average = mg.optim.swa_utils.get_ema_avg_fn(decay=0.75)
     >>> average(mg.tensor(0.0), mg.tensor(4.0), mg.tensor(1))
@@ -100,11 +103,10 @@ def get_swa_multi_avg_fn() -> Averages:
 
 
 class AveragedModel(Module):
-    """A copy of a model, whose parameters are averages of those that `update_parameters` is given: the mean of all, or what
-    `avg_fn(average, now, n_averaged)` or `multi_avg_fn(averages, now, n_averaged)` says. An update is one program.
+    """A copy of a model, whose parameters are averages of those that `update_parameters` is given: the mean of all, or what a function says. An update
+    is one program.
 
-    With `use_buffers` buffers are averaged too; without, they are the last ones. How many were averaged is a tensor,
-    `n_averaged`, so updates can be recorded by `jit`.
+    How many were averaged is a tensor, `n_averaged`, so updates can be recorded by `jit`.
 
     >>> model = mg.nn.Linear(1, 1, bias=False)
     >>> average = mg.optim.swa_utils.AveragedModel(model)
@@ -113,6 +115,15 @@ class AveragedModel(Module):
     ...     average.update_parameters(model)
     >>> average(mg.ones(1, 1)).item()
     2.0
+
+    Arguments:
+        model: the model, which is copied
+        device: the device that the copy is on; None: that of the model
+        avg_fn: a function `avg_fn(average, now, n_averaged)` of tensors that answers with the next average of one parameter, such as
+            `get_ema_avg_fn()`; None: the mean of all
+        multi_avg_fn: a function `multi_avg_fn(averages, now, n_averaged)` that changes the averages of all parameters, in lists; None: `avg_fn` says
+            it
+        use_buffers: whether buffers are averaged, too; without it they are the last ones
     """
 
     n_averaged: Tensor
@@ -137,11 +148,20 @@ class AveragedModel(Module):
         self.use_buffers = use_buffers
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
-        """What the averaged model answers."""
+        """What the averaged model answers.
+
+        Arguments:
+            args: what the model is called with
+            kwargs: what the model is called with by name
+        """
         return self.module(*args, **kwargs)
 
     def update_parameters(self, model: Module) -> None:
-        """Averages a model's parameters in. The first ones are taken as they are."""
+        """Averages a model's parameters in. The first ones are taken as they are.
+
+        Arguments:
+            model: a model of the same parameters: the one that was copied, as it is now
+        """
         # Written as themselves: `jit` does not follow what is written through a detached tensor.
         own: list[Tensor] = list(self.module.parameters())
         given: list[Tensor] = [p.detach() for p in model.parameters()]
@@ -169,8 +189,12 @@ class AveragedModel(Module):
 
 
 def update_bn(loader: Iterable[Any], model: Module, device: Any = None) -> None:
-    """Computes the running statistics of a model's batch norms anew, from all that a loader has: those of averaged weights
-    are not the average of theirs. Of batches that are lists, the first is given to the model.
+    """Computes the running statistics of a model's batch norms anew, from all that a loader has: those of averaged weights are not the average of theirs.
+
+    Arguments:
+        loader: an iterable of batches; of a list or tuple the first entry is given to the model
+        model: the model, which is left in the mode that it was in
+        device: the device that batches are put on; None: they stay where they are
 
     >>> model = mg.nn.Sequential(mg.nn.BatchNorm1d(1))
     >>> mg.optim.swa_utils.update_bn([mg.tensor([[1.0], [3.0]]), mg.tensor([[5.0], [7.0]])], model)
@@ -198,14 +222,7 @@ def update_bn(loader: Iterable[Any], model: Module, device: Any = None) -> None:
 
 
 class SWALR(LRScheduler):
-    """From the rate to `swa_lr` in `anneal_epochs`, by a cosine (`"cos"`) or a line (`"linear"`), then constant.
-
-    Arguments:
-        optimizer: whose rates change
-        last_epoch: the epoch that was the last; −1 at the beginning
-        swa_lr: the rate: one number, or one for each group
-        anneal_epochs: in how many epochs it is there
-        anneal_strategy: "cos" or "linear"
+    """From the rate to `swa_lr` in `anneal_epochs` epochs, then constant.
 
     >>> sgd = mg.optim.SGD([mg.nn.Parameter(mg.zeros(1))], lr=1.0)
     >>> schedule = mg.optim.swa_utils.SWALR(sgd, swa_lr=0.2, anneal_epochs=4, anneal_strategy="linear")
@@ -216,6 +233,17 @@ class SWALR(LRScheduler):
     ...     schedule.step()
     >>> rates
     [1.0, 0.8, 0.6, 0.4, 0.2, 0.2]
+
+    Arguments:
+        swa_lr: the rate that it comes to: one number, or one for each group
+        anneal_epochs: in how many epochs it is there
+        anneal_strategy: "cos" for half a cosine, "linear" for a line
+        optimizer: the optimiser whose groups' learning rates are changed
+        last_epoch: the epoch that was the last; −1 at the beginning. Another one takes an optimiser whose state was loaded, with the `initial_lr` of
+            its groups
+
+    Errors: ValueError for another `anneal_strategy` or number of epochs, and for another number of rates than groups; TypeError for what is no
+    optimiser.
     """
 
     def __init__(

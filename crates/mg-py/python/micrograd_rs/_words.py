@@ -1,4 +1,4 @@
-"""What several layers' docstrings share is written once, in a class that they share or here, and put into each of them."""
+"""What the docstrings of several classes share is written once, in a class that they share or beside them, and put into each of them."""
 
 from __future__ import annotations
 
@@ -6,11 +6,6 @@ from collections.abc import Iterable
 from inspect import cleandoc
 from typing import Any
 
-# What an argument means wherever nothing else is said of it.
-_EVERYWHERE = {
-    "device": '    device: the device that parameters are on, such as "cuda"; None: the default device, which is the CPU where nothing else was set',
-    "dtype": "    dtype: the dtype of parameters, a floating-point one; None: the default dtype, which is float32 where nothing else was set",
-}
 _SECTIONS = ("Shapes:", "Arguments:", "Errors:")
 
 
@@ -52,12 +47,12 @@ def _taken(kind: type) -> list[str]:
     return [name for name in names if not name.startswith("_")]
 
 
-def share_words(classes: Iterable[type]) -> None:
-    """Has the docstring of each class say what it leaves to the classes that it is made of: the meaning of arguments, shapes and errors. What a class says
-    itself stands.
+def share_words(classes: Iterable[type], shared: str) -> None:
+    """Has the docstring of each class say what it leaves to `shared`, and then to the classes that it is made of: the meaning of arguments, shapes and
+    errors. What a class says itself stands.
     """
     said: dict[type, _Words] = {}
-    nothing = _Words("")
+    nothing, beside = _Words(""), _Words(cleandoc(shared))
     made: list[tuple[type, str]] = []
     for kind in classes:
         if not kind.__doc__:
@@ -65,13 +60,14 @@ def share_words(classes: Iterable[type]) -> None:
             continue
         for each in kind.__mro__:
             if each not in said:
-                text: Any = vars(each).get("__doc__") if each.__module__.startswith("micrograd_rs.nn.") else None
+                text: Any = vars(each).get("__doc__") if each.__module__.startswith("micrograd_rs.") else None
                 said[each] = _Words(cleandoc(text)) if text else nothing
-        own, nearest = said[kind], [said[each] for each in kind.__mro__ if said[each] is not nothing]
+        own, above = said[kind], [said[each] for each in kind.__mro__[1:] if said[each] is not nothing]
+        nearest = [own, beside, *above]
         taken = _taken(kind)
         lines = [line for name, line in own.meanings.items() if name not in taken]
         for name in taken:
-            lines += [next((words.meanings[name] for words in nearest if name in words.meanings), _EVERYWHERE.get(name, ""))]
+            lines += [next((words.meanings[name] for words in nearest if name in words.meanings), "")]
         parts = {name: next((words.sections[name] for words in nearest if name in words.sections), "") for name in _SECTIONS}
         if any(lines):
             parts["Arguments:"] = "\n".join(["Arguments:", *dict.fromkeys(line for line in lines if line)])
