@@ -14,6 +14,7 @@ import importlib
 import inspect
 import re
 import sys
+import types
 from typing import Any
 
 import micrograd_rs as mg
@@ -29,6 +30,7 @@ CLASSES = [
     "Tensor", "nn.Module", "optim.Optimizer", "optim.lr_scheduler.LRScheduler", "distributions.Distribution", "metrics.Metric", "amp.GradScaler",
     "utils.data.DataLoader", "Value", "Generator",
 ]  # fmt: skip
+FUNCTIONS = (types.FunctionType, classmethod, staticmethod)
 # Arguments that are the same everywhere.
 PLAIN = {
     "self", "args", "kwargs", "input", "other", "out", "dtype", "device", "requires_grad", "layout", "pin_memory", "memory_format", "generator", "dim", "keepdim",
@@ -66,6 +68,29 @@ def arguments(value: Any) -> list[str]:
     except (TypeError, ValueError):
         return []
     return [name for name in parameters if name not in PLAIN and not name.startswith("_")]
+
+
+def explained(text: str | None) -> set[str]:
+    """The arguments that a docstring's "Arguments:" has an entry for."""
+    paragraphs = [part for part in inspect.cleandoc(text or "").split("\n\n") if part.startswith("Arguments:\n")]
+    entries = re.findall(r"^    (\w[\w, ]*): \S", "\n".join(paragraphs), re.MULTILINE)
+    return {name for entry in entries for name in entry.split(", ")}
+
+
+def unexplained(value: Any) -> list[str]:
+    """The arguments of a class or a function that its "Arguments:" has no entry for. A method without a docstring has that of the class that it is inherited from."""
+    try:
+        parameters = inspect.signature(value).parameters
+    except (TypeError, ValueError):
+        return []
+    told = explained(value.__doc__ if inspect.isclass(value) else inspect.getdoc(value))
+    return [name for name in parameters if name not in told and name not in ("self", "cls") and not name.startswith("_")]
+
+
+def methods(kind: type) -> dict[str, Any]:
+    """The public functions of a class that are written in Python here."""
+    found = {name: getattr(kind, name) for name in dir(kind) if not name.startswith("_") and isinstance(inspect.getattr_static(kind, name), FUNCTIONS)}
+    return {name: value for name, value in found.items() if str(inspect.unwrap(value).__module__).startswith("micrograd_rs")}
 
 
 def named(name: str, room: str) -> Any:

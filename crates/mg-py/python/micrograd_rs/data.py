@@ -17,7 +17,18 @@ __all__ = ["Batches", "Mnist", *_data.__all__]  # pyright: ignore[reportUnsuppor
 
 
 class Mnist(NamedTuple):
-    """Images of ten classes with their labels, as u8: images `[n, rows, columns]`, labels `[n]`."""
+    """Images of ten classes with their labels, in two parts.
+
+    >>> digits = mg.data.Mnist.drawn(train=100, test=10)
+    >>> digits.train_images.shape, digits.test_labels.dtype
+    ((100, 28, 28), micrograd_rs.uint8)
+
+    Arguments:
+        train_images: images to learn from, uint8 `[n, rows, columns]`
+        train_labels: their classes, uint8 `[n]`
+        test_images: other images, uint8 `[m, rows, columns]`
+        test_labels: their classes, uint8 `[m]`
+    """
 
     train_images: Tensor
     train_labels: Tensor
@@ -26,17 +37,45 @@ class Mnist(NamedTuple):
 
     @classmethod
     def load(cls, folder: str | os.PathLike[str]) -> Mnist:
-        """Reads MNIST's four files in a folder, as they are published; they may end in `.gz`."""
+        """Reads MNIST's four files in a folder, as they are published.
+
+        Arguments:
+            folder: the folder, with `train-images-idx3-ubyte`, `train-labels-idx1-ubyte`, `t10k-images-idx3-ubyte` and `t10k-labels-idx1-ubyte`, each
+                with or without `.gz` behind it
+
+        Errors: OSError for a file that cannot be read, ValueError for one that is something else.
+        """
         return cls(*_mnist(folder))
 
     @classmethod
     def drawn(cls, train: int = 60_000, test: int = 10_000, seed: int = 0) -> Mnist:
-        """Digits that are drawn here, in the form of MNIST: the same for the same seed, with no file to read."""
+        """Digits that are drawn here, in the form of MNIST, with no file to read: the same for the same seed.
+
+        Arguments:
+            train: how many images there are to learn from
+            test: how many others there are
+            seed: what they are drawn by
+
+        >>> mg.equal(mg.data.Mnist.drawn(3, 1, seed=5).train_images, mg.data.Mnist.drawn(3, 1, seed=5).train_images)
+        True
+        """
         return cls(*_drawn_digits(train, test, seed))
 
 
 class Batches:
-    """A division of `n` samples into batches: tensors of indices. With a seed they are shuffled, anew for every epoch."""
+    """A division of samples into batches: tensors of indices. Each loop over it is the next epoch.
+
+    >>> [batch.tolist() for batch in mg.data.Batches(5, 2)]
+    [[0, 1], [2, 3], [4]]
+
+    Arguments:
+        n: how many samples there are
+        batch: how many a batch has, at least 1
+        seed: what the order of each epoch is drawn by, with the epoch's number; None: samples are in order
+        drop_last: whether a last batch that would be smaller is left out
+
+    Errors: ValueError for a `batch` below 1.
+    """
 
     def __init__(self, n: int, batch: int, seed: int | None = None, drop_last: bool = False) -> None:
         if batch < 1:
@@ -51,7 +90,15 @@ class Batches:
         return self.n // self.batch if self.drop_last else -(-self.n // self.batch)
 
     def epoch(self, k: int) -> list[Tensor]:
-        """The batches of epoch `k`."""
+        """The batches of an epoch: a list of int64 tensors of indices.
+
+        Arguments:
+            k: the epoch's number, from 0 on
+
+        >>> batches = mg.data.Batches(4, 2, seed=1)
+        >>> sorted(i for batch in batches.epoch(3) for i in batch.tolist())
+        [0, 1, 2, 3]
+        """
         return _batches(self.n, self.batch, self.seed, self.drop_last, k)
 
     def __iter__(self) -> Iterator[Tensor]:

@@ -38,10 +38,7 @@ __getattr__ = _Lazy(__name__)
 
 
 class Metric:
-    """What is told of predictions; see the module.
-
-    Arguments:
-        number, word, kind: what the engine is told: the class's one option, and its name
+    """What is told of predictions over many batches; see the module.
 
     >>> metric = mg.metrics.MeanSquaredError()
     >>> for batch in (1.0, 3.0):
@@ -51,6 +48,11 @@ class Metric:
     >>> metric.reset()
     >>> metric.compute().item()
     nan
+
+    Arguments:
+        number: the one option of a class that is a number, such as how many classes there are
+        word: the one option that is a word, such as how classes are averaged
+        kind: the engine's name for it; None: the class's
     """
 
     def __init__(self, number: int = 0, word: str = "", kind: str | None = None) -> None:
@@ -58,11 +60,13 @@ class Metric:
         self._core = _Metric(*self._options)
 
     def update(self, preds: Any, target: Any = None) -> None:
-        """Adds a batch: tensors, or what `as_tensor` makes tensors of (numbers, lists, arrays).
+        """Adds a batch. Nothing is read on the host.
 
         Arguments:
-            preds: the predictions
-            target: what they should be
+            preds: the predictions: a tensor, or what `as_tensor` makes one of (numbers, lists, arrays); each class says of which shape
+            target: what they should be, likewise, on the device of `preds`; None for a metric that takes no targets
+
+        Errors: ArgumentError for shapes that the metric does not take.
 
         See `metrics.Metric`.
         """
@@ -127,14 +131,17 @@ def _beyond(name: str, classes: int, error: IndexError) -> IndexError:
 
 
 class Accuracy(Metric):
-    """How many predictions are right. Of scores `[n, classes, …]` and labels `[n, …]`, a prediction is right where the label is among the
-    `top_k` largest scores (the first of equal ones are the larger); of probabilities in the labels' shape, where they are above ½ as the
-    label says; of labels, where they are equal.
+    """How many predictions are right. Of scores `[n, classes, …]` and labels `[n, …]`, a prediction is right where the label is among the `top_k`
+    largest scores (the first of equal ones are the larger); of probabilities in the labels' shape, where they are above ½ as the label says; of
+    labels, where they are equal.
 
     >>> accuracy = mg.metrics.Accuracy()
     >>> accuracy.update(mg.tensor([[0.1, 0.9], [0.8, 0.2]]), mg.tensor([1, 1]))
     >>> accuracy.compute().item()
     0.5
+
+    Arguments:
+        top_k: among how many of the largest scores the label has to be, at least 1
     """
 
     def __init__(self, top_k: int = 1) -> None:
@@ -148,6 +155,9 @@ class TopKAccuracy(Accuracy):
     >>> accuracy.update(mg.tensor([[0.5, 0.3, 0.2], [0.5, 0.3, 0.2]]), mg.tensor([1, 2]))
     >>> accuracy.compute().item()
     0.5
+
+    Arguments:
+        k: among how many of the largest scores the label has to be, at least 1
     """
 
     def __init__(self, k: int = 5) -> None:
@@ -155,18 +165,18 @@ class TopKAccuracy(Accuracy):
 
 
 class ConfusionMatrix(_OfClasses):
-    """How often each label (a row) was predicted as each (a column): `[num_classes, num_classes]` of int64, or of float32 where it is
-    divided: by the number of each label ("true"), of each prediction ("pred") or of all ("all"). It takes what `Accuracy` takes.
-
-    Arguments:
-        num_classes: how many classes
-        normalize: what it is divided by
+    """How often each label (a row) was predicted as each (a column): `[num_classes, num_classes]` of int64, or of float32 where it is divided. It takes
+    what `Accuracy` takes.
 
     >>> matrix = mg.metrics.ConfusionMatrix(2)
     >>> matrix.update(mg.tensor([0, 1, 1]), mg.tensor([0, 0, 1]))
     >>> matrix.compute()
     tensor([[1, 1],
             [0, 1]])
+
+    Arguments:
+        num_classes: how many classes there are: labels are from 0 to `num_classes − 1`
+        normalize: what counts are divided by: the number of each label, "true", of each prediction, "pred", or of all, "all"; None: nothing
     """
 
     def __init__(self, num_classes: int, normalize: str | None = None) -> None:
@@ -174,16 +184,17 @@ class ConfusionMatrix(_OfClasses):
 
 
 class Precision(_OfClasses):
-    """The part of a class's predictions that are right. `average` is "micro", "macro", "weighted", "binary" or None, which gives one number
-    for each class; as scikit-learn's, with 0 for nothing of nothing. It takes what `Accuracy` takes.
-
-    Arguments:
-        num_classes: how many classes
+    """The part of a class's predictions that are right; 0 for a class that is never predicted, as scikit-learn has it. It takes what `Accuracy` takes.
 
     >>> precision = mg.metrics.Precision(2, average=None)
     >>> precision.update(mg.tensor([0, 1, 1]), mg.tensor([0, 0, 1]))
     >>> precision.compute()
     tensor([1.0000, 0.5000])
+
+    Arguments:
+        num_classes: how many classes there are: labels are from 0 to `num_classes − 1`
+        average: how classes become one number: "micro" for all predictions as one, "macro" for the mean over classes, "weighted" for the mean
+            weighted by the number of labels, "binary" for class 1 alone; None: a number for each class
     """
 
     def __init__(self, num_classes: int, average: str | None = "macro") -> None:
@@ -191,15 +202,16 @@ class Precision(_OfClasses):
 
 
 class Recall(_OfClasses):
-    """The part of a class's labels that were predicted. `average` is as `Precision`'s.
-
-    Arguments:
-        num_classes: how many classes
+    """The part of a class's labels that were predicted; 0 for a class without labels, as scikit-learn has it. It takes what `Accuracy` takes.
 
     >>> recall = mg.metrics.Recall(2, average=None)
     >>> recall.update(mg.tensor([0, 1, 1]), mg.tensor([0, 0, 1]))
     >>> recall.compute()
     tensor([0.5000, 1.0000])
+
+    Arguments:
+        num_classes: how many classes there are: labels are from 0 to `num_classes − 1`
+        average: how classes become one number, as `Precision` has it; None: a number for each class
     """
 
     def __init__(self, num_classes: int, average: str | None = "macro") -> None:
@@ -207,15 +219,16 @@ class Recall(_OfClasses):
 
 
 class F1Score(_OfClasses):
-    """The harmonic mean of `Precision` and `Recall`. `average` is as `Precision`'s.
-
-    Arguments:
-        num_classes: how many classes
+    """The harmonic mean of `Precision` and `Recall`. It takes what `Accuracy` takes.
 
     >>> f1 = mg.metrics.F1Score(2, average=None)
     >>> f1.update(mg.tensor([0, 1, 1]), mg.tensor([0, 0, 1]))
     >>> f1.compute()
     tensor([0.6667, 0.6667])
+
+    Arguments:
+        num_classes: how many classes there are: labels are from 0 to `num_classes − 1`
+        average: how classes become one number, as `Precision` has it; None: a number for each class
     """
 
     def __init__(self, num_classes: int, average: str | None = "macro") -> None:
@@ -290,13 +303,15 @@ class R2Score(Metric):
 
 
 class Perplexity(Metric):
-    """The exponential of the mean cross-entropy of scores `[n, classes, …]` (before the softmax) and labels `[n, …]`; labels that are
-    `ignore_index` are left out.
+    """The exponential of the mean cross entropy of scores `[n, classes, …]` (before the softmax) and labels `[n, …]`.
 
     >>> perplexity = mg.metrics.Perplexity()
     >>> perplexity.update(mg.zeros(2, 4), mg.tensor([0, 3]))
     >>> round(perplexity.compute().item(), 4)
     4.0
+
+    Arguments:
+        ignore_index: the label that does not count
     """
 
     def __init__(self, ignore_index: int = -100) -> None:

@@ -35,12 +35,10 @@ def is_autocast_available(device_type: str) -> bool:
 
 
 class autocast(_rs._Switch):
-    """A block, or a function, in which products (matrix products, convolutions, attention, recurrent layers) of operands on this type
-    of device run in `dtype`, and what loses too much there in float32; the rest runs in the dtypes that it is given.
+    """A block, or a function, in which products (matrix products, convolutions, attention, recurrent layers) of operands on this type of device run in
+    `dtype`, and what loses too much there in float32; the rest runs in the dtypes that it is given.
 
-    Parameters stay what they are, and have gradients of their own dtype. float64 is left alone. The lists are PyTorch's: see
-    `micrograd_rs.amp`. Without a `dtype`, float16 on "cuda" and bfloat16 on "cpu". `enabled=False` switches it off for a part.
-    With `cache_enabled` a parameter is converted once, however often it is used, until the outermost region ends.
+    Parameters stay what they are, and have gradients of their own dtype. float64 is left alone. The lists are PyTorch's: see `micrograd_rs.amp`.
 
     The backward pass belongs outside: it runs in the dtypes that the forward pass ran in.
 
@@ -50,6 +48,16 @@ class autocast(_rs._Switch):
     ...     out = net(mg.ones(3, 4))
     >>> out.dtype, net.weight.dtype
     (micrograd_rs.bfloat16, micrograd_rs.float32)
+
+    Arguments:
+        device_type: "cpu" or "cuda"
+        dtype: the dtype of products, float16 or bfloat16; None: float16 on "cuda", bfloat16 on "cpu"
+        enabled: whether it is on; False switches it off for a part of a block
+        cache_enabled: whether a parameter is converted once, however often it is used, until the outermost block ends; None: as
+            `set_autocast_cache_enabled` said
+
+    Errors: RuntimeError for another type of device, ValueError for a `device_type` that is no text. A `dtype` that is neither, and "cuda" where there
+    is no GPU, are a warning, and it is off.
     """
 
     if TYPE_CHECKING:

@@ -37,12 +37,11 @@ _DEFAULTS = _GradScaler.defaults()
 
 
 class GradScaler:
-    """Scales losses before `backward()`, unscales gradients, and leaves out the steps whose gradients are not finite. The scale grows while
-    all goes well, and shrinks where a step was left out.
+    """Scales losses before `backward()`, unscales gradients, and leaves out the steps whose gradients are not finite. The scale grows while all goes
+    well, and shrinks where a step was left out.
 
-    Nothing is read on the host: scale, counter and what was found are tensors on the device, and a step is left out by choosing, in the
-    optimiser's own plan, so it can be part of a function under `jit`. `step()` of an optimiser that is written in Python has to read what
-    was found.
+    Nothing is read on the host: scale, counter and what was found are tensors on the device, and a step is left out by choosing, in the optimiser's
+    own plan, so it can be part of a function under `jit`. `step()` of an optimiser that is written in Python has to read what was found.
 
         scaler = mg.amp.GradScaler()
         scaler.scale(loss).backward()
@@ -51,16 +50,6 @@ class GradScaler:
         scaler.step(optimizer)
         scaler.update()
 
-    Raises ValueError for a `growth_factor` of 1 or less and a `backoff_factor` of 1 or more.
-
-    Arguments:
-        device: the type of device
-        init_scale: the scale at first
-        growth_factor: what it is multiplied by after `growth_interval` steps that went well
-        backoff_factor: what it is multiplied by where a step was left out
-        growth_interval: after how many good steps the scale grows
-        enabled: whether it does anything
-
     >>> p = mg.nn.Parameter(mg.tensor([1.0]))
     >>> sgd, scaler = mg.optim.SGD([p], lr=0.25), mg.amp.GradScaler("cpu", init_scale=1024.0)
     >>> scaler.scale((p * 2).sum()).backward()
@@ -68,6 +57,16 @@ class GradScaler:
     >>> scaler.update()
     >>> p.item()
     0.5
+
+    Arguments:
+        device: the type of device that losses are on, "cuda" or "cpu"
+        init_scale: the scale at first
+        growth_factor: what the scale is multiplied by after `growth_interval` good steps in a row, above 1
+        backoff_factor: what the scale is multiplied by after a step that was left out, below 1
+        growth_interval: how many good steps in a row there are before the scale grows
+        enabled: whether it does anything; without it losses are not scaled and no step is left out
+
+    Errors: ValueError for a `growth_factor` that is not above 1, and for a `backoff_factor` that is not below 1.
     """
 
     def __init__(

@@ -20,6 +20,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from .._names import Lazy as _Lazy
+from .._words import share_words as _share_words
 from . import constraint_registry, constraints, kl, transforms
 from .composed import (
     Independent,
@@ -180,5 +181,24 @@ for _part in (
     "relaxed_categorical", "studentT", "transformed_distribution", "uniform", "von_mises", "weibull", "wishart",
 ):  # fmt: skip
     sys.modules[f"{__name__}.{_part}"] = globals()[_part] = _Part(f"{__name__}.{_part}", f"What `distributions` has, as `torch.distributions.{_part}` does.")
+
+_share_words(
+    [kind for kind in list(globals().values()) if isinstance(kind, type) and issubclass(kind, Distribution)],
+    """
+    Arguments:
+        validate_args: whether parameters and values are checked; None: as `set_default_validate_args` said, which is that they are where it was not called
+
+    Errors: ValueError for parameters that are outside of what they may be, and for shapes that do not broadcast.
+    """,
+)
+_share_words(
+    [kind for kind in list(globals().values()) if isinstance(kind, type) and issubclass(kind, Transform)],
+    """
+    Arguments:
+        cache_size: 1 where the last pair is remembered, so that the inverse of what was just computed is what it was computed of; else 0
+
+    Errors: ValueError for another `cache_size`.
+    """,
+)
 
 __getattr__ = _Lazy(__name__, ("utils",))

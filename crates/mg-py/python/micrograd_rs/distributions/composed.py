@@ -22,7 +22,6 @@ class Independent(Distribution):
     Arguments:
         base_distribution: the distribution
         reinterpreted_batch_ndims: how many axes
-        validate_args: whether arguments and values are checked; as `set_default_validate_args` said, if it is not given
 
     >>> d = mg.distributions.Independent(mg.distributions.Normal(mg.zeros(4, 3), mg.ones(4, 3)), 1)
     >>> d.batch_shape, d.event_shape, d.log_prob(mg.zeros(4, 3)).shape
@@ -98,7 +97,6 @@ class MixtureSameFamily(Distribution):
     Arguments:
         mixture_distribution: a `Categorical`
         component_distribution: the distributions, as many as there are classes along the last axis of their batch
-        validate_args: whether arguments and values are checked; as `set_default_validate_args` said, if it is not given
 
     >>> which, what = mg.distributions.Categorical(mg.tensor([0.25, 0.75])), mg.distributions.Normal(mg.tensor([0.0, 4.0]), 1.0)
     >>> mg.distributions.MixtureSameFamily(which, what).mean
@@ -174,7 +172,6 @@ class TransformedDistribution(Distribution):
     Arguments:
         base_distribution: the distribution
         transforms: a transform, or a list of them
-        validate_args: whether arguments and values are checked; as `set_default_validate_args` said, if it is not given
 
     >>> d = mg.distributions.TransformedDistribution(mg.distributions.Normal(0.0, 1.0), mg.distributions.ExpTransform())
     >>> d.log_prob(mg.tensor(1.0)), mg.distributions.LogNormal(0.0, 1.0).log_prob(mg.tensor(1.0))
@@ -271,12 +268,13 @@ class TransformedDistribution(Distribution):
 class LogNormal(TransformedDistribution):
     """Numbers whose logarithms are normal, of mean `loc` and deviation `scale`.
 
-    Arguments:
-        validate_args: whether arguments and values are checked; as `set_default_validate_args` said, if it is not given
-
     >>> d = mg.distributions.LogNormal(mg.tensor(0.0), mg.tensor(1.0))
     >>> d.mean, d.cdf(mg.tensor(1.0))
     (tensor(1.6487), tensor(0.5000))
+
+    Arguments:
+        loc: the mean of the logarithms: a number, or a tensor that broadcasts with `scale`
+        scale: the standard deviation of the logarithms, above 0: a number, or a tensor
     """
 
     has_rsample = True
@@ -318,13 +316,14 @@ class LogisticNormal(TransformedDistribution):
     """Probabilities of `k + 1` classes: `k` normal numbers, of mean `loc` and deviation `scale`, say what part of the rest of a stick each takes
     (`StickBreakingTransform`).
 
-    Arguments:
-        validate_args: whether arguments and values are checked; as `set_default_validate_args` said, if it is not given
-
     >>> d = mg.distributions.LogisticNormal(mg.zeros(2), mg.ones(2))
     >>> x = d.sample()
     >>> x.shape, round(x.sum().item(), 4)
     ((3,), 1.0)
+
+    Arguments:
+        loc: the means of the normal numbers, `[…, k]`
+        scale: their standard deviations, above 0, in a shape that broadcasts with that of `loc`
     """
 
     has_rsample = True
@@ -381,7 +380,6 @@ class RelaxedBernoulli(TransformedDistribution):
     Arguments:
         temperature: how soft it is
         probs, logits: the probability, or its logarithmic odds: one of the two
-        validate_args: whether arguments and values are checked; as `set_default_validate_args` said, if it is not given
 
     >>> x = mg.distributions.RelaxedBernoulli(mg.tensor(0.5), probs=mg.tensor([0.3, 0.7])).rsample()
     >>> bool(((0 <= x) & (x <= 1)).all())
@@ -420,7 +418,6 @@ class RelaxedOneHotCategorical(Distribution):
     Arguments:
         temperature: how soft it is
         probs, logits: the probabilities, made to sum to 1, or their logarithms: one of the two
-        validate_args: whether arguments and values are checked; as `set_default_validate_args` said, if it is not given
 
     >>> x = mg.distributions.RelaxedOneHotCategorical(mg.tensor(0.5), probs=mg.tensor([0.3, 0.7])).rsample()
     >>> round(x.sum().item(), 4)

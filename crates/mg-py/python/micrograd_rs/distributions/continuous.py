@@ -29,7 +29,12 @@ def uniform(like: Tensor, shape: Sequence[int]) -> Tensor:
 
 
 class _LocationScale(Centred, Elementwise):
-    """A law that is moved to `loc` and widened by `scale`."""
+    """A distribution that is moved to `loc` and widened by `scale`.
+
+    Arguments:
+        loc: where its middle lies: a number, or a tensor that broadcasts with `scale`
+        scale: how wide it is, above 0: a number, or a tensor
+    """
 
     has_rsample = True
     arg_constraints: ClassVar[dict[str, Constraint]] = {"loc": _REAL, "scale": _POSITIVE}
@@ -51,7 +56,8 @@ class Normal(_LocationScale, ExponentialFamily):
     -1.4189
 
     Arguments:
-        validate_args: whether arguments and values are checked; as `set_default_validate_args` said, if it is not given
+        loc: the mean: a number, or a tensor that broadcasts with `scale`
+        scale: the standard deviation, above 0: a number, or a tensor
     """
 
     @property
@@ -81,12 +87,13 @@ class Normal(_LocationScale, ExponentialFamily):
 class Uniform(Elementwise):
     """Equally likely numbers from `low` up to `high`.
 
-    Arguments:
-        validate_args: whether arguments and values are checked; as `set_default_validate_args` said, if it is not given
-
     >>> d = mg.distributions.Uniform(mg.tensor(0.0), mg.tensor(4.0))
     >>> d.mean, d.log_prob(mg.tensor(1.0)).exp()
     (tensor(2.), tensor(0.2500))
+
+    Arguments:
+        low: the least number: a number, or a tensor that broadcasts with `high`
+        high: where numbers end, above `low`: a number, or a tensor
     """
 
     has_rsample = True
@@ -136,9 +143,6 @@ class Uniform(Elementwise):
 class Laplace(_LocationScale):
     """Two exponential distributions of the mean `scale`, back to back at `loc`.
 
-    Arguments:
-        validate_args: whether arguments and values are checked; as `set_default_validate_args` said, if it is not given
-
     >>> d = mg.distributions.Laplace(mg.tensor(0.0), mg.tensor(1.0))
     >>> d.log_prob(mg.tensor([0.0, 1.0])).exp()
     tensor([0.5000, 0.1839])
@@ -176,7 +180,6 @@ class Cauchy(_LocationScale):
 
     Arguments:
         loc, scale: the middle, and how wide it is
-        validate_args: whether arguments and values are checked; as `set_default_validate_args` said, if it is not given
 
     >>> d = mg.distributions.Cauchy(mg.tensor(0.0), mg.tensor(1.0))
     >>> d.cdf(mg.tensor([-1.0, 1.0]))
@@ -209,7 +212,6 @@ class Exponential(Elementwise, ExponentialFamily):
 
     Arguments:
         rate: the rate
-        validate_args: whether arguments and values are checked; as `set_default_validate_args` said, if it is not given
 
     >>> d = mg.distributions.Exponential(mg.tensor(2.0))
     >>> d.mean, d.cdf(mg.tensor(0.5))
@@ -262,7 +264,6 @@ class Gamma(Elementwise, ExponentialFamily):
     Arguments:
         concentration: how many times are summed; any number above 0
         rate: their rate
-        validate_args: whether arguments and values are checked; as `set_default_validate_args` said, if it is not given
 
     >>> d = mg.distributions.Gamma(mg.tensor(3.0), mg.tensor(2.0))
     >>> d.mean, d.variance
@@ -315,7 +316,6 @@ class Chi2(Gamma):
 
     Arguments:
         df: how many squares
-        validate_args: whether arguments and values are checked; as `set_default_validate_args` said, if it is not given
 
     >>> mg.distributions.Chi2(mg.tensor(3.0)).mean
     tensor(3.)
@@ -339,7 +339,6 @@ class Beta(Elementwise, ExponentialFamily):
 
     Arguments:
         concentration1, concentration0: how near they are to 1, and to 0
-        validate_args: whether arguments and values are checked; as `set_default_validate_args` said, if it is not given
 
     >>> d = mg.distributions.Beta(mg.tensor(2.0), mg.tensor(2.0))
     >>> d.mean, d.log_prob(mg.tensor(0.5)).exp()
@@ -398,11 +397,13 @@ class Beta(Elementwise, ExponentialFamily):
 class StudentT(Elementwise):
     """Student's distribution of `df` degrees of freedom, moved to `loc` and widened by `scale`.
 
-    Arguments:
-        validate_args: whether arguments and values are checked; as `set_default_validate_args` said, if it is not given
-
     >>> mg.distributions.StudentT(mg.tensor(3.0)).variance
     tensor(3.)
+
+    Arguments:
+        df: the degrees of freedom, above 0: a number, or a tensor that broadcasts with the others
+        loc: where its middle lies
+        scale: how wide it is, above 0
     """
 
     has_rsample = True
@@ -448,9 +449,6 @@ class StudentT(Elementwise):
 class Gumbel(_LocationScale):
     """The largest of many: `loc − scale · log(−log u)` of uniform numbers.
 
-    Arguments:
-        validate_args: whether arguments and values are checked; as `set_default_validate_args` said, if it is not given
-
     >>> mg.distributions.Gumbel(mg.tensor(0.0), mg.tensor(1.0)).mean
     tensor(0.5772)
     """
@@ -480,11 +478,12 @@ class Gumbel(_LocationScale):
 class Weibull(Elementwise):
     """`scale` times the power `1 / concentration` of exponential times.
 
-    Arguments:
-        validate_args: whether arguments and values are checked; as `set_default_validate_args` said, if it is not given
-
     >>> mg.distributions.Weibull(mg.tensor(2.0), mg.tensor(1.0)).mean
     tensor(2.)
+
+    Arguments:
+        scale: what times are multiplied by, above 0: a number, or a tensor that broadcasts with `concentration`
+        concentration: the power's inverse, above 0: the larger, the less times differ
     """
 
     has_rsample = True
@@ -525,7 +524,11 @@ class Weibull(Elementwise):
         return -((-((value / self.scale) ** self.concentration)).expm1())
 
     def icdf(self, value: Tensor) -> Tensor:
-        """The number below which the share `value` lies."""
+        """The number below which a share of all lies, in the shares' shape.
+
+        Arguments:
+            value: the shares, from 0 to 1, in a shape that broadcasts with `batch_shape`
+        """
         return self.scale * (-(-value).log1p()) ** (1 / self.concentration)
 
     def entropy(self) -> Tensor:
@@ -562,11 +565,11 @@ class _Half(Elementwise):
 class HalfNormal(_Half):
     """Magnitudes of normal numbers about 0 with the deviation `scale`.
 
-    Arguments:
-        validate_args: whether arguments and values are checked; as `set_default_validate_args` said, if it is not given
-
     >>> mg.distributions.HalfNormal(mg.tensor(1.0)).mean
     tensor(0.7979)
+
+    Arguments:
+        scale: the deviation of the normal numbers, above 0: a number, or a tensor
     """
 
     def _whole(self) -> Elementwise:
@@ -598,7 +601,6 @@ class HalfCauchy(_Half):
 
     Arguments:
         scale: how wide it is
-        validate_args: whether arguments and values are checked; as `set_default_validate_args` said, if it is not given
 
     >>> mg.distributions.HalfCauchy(mg.tensor(1.0)).cdf(mg.tensor(1.0))
     tensor(0.5000)

@@ -64,7 +64,6 @@ class Bernoulli(_Trials, ExponentialFamily):
 
     Arguments:
         probs, logits: the probabilities, or their logarithms (of one probability: its logarithmic odds): one of the two
-        validate_args: whether arguments and values are checked; as `set_default_validate_args` said, if it is not given
 
     >>> coin = mg.distributions.Bernoulli(mg.tensor([0.25]))
     >>> coin.mean, coin.log_prob(mg.tensor([1.0])).exp()
@@ -113,7 +112,6 @@ class Geometric(_Trials):
 
     Arguments:
         probs, logits: the probabilities, or their logarithms (of one probability: its logarithmic odds): one of the two
-        validate_args: whether arguments and values are checked; as `set_default_validate_args` said, if it is not given
 
     >>> d = mg.distributions.Geometric(mg.tensor(0.25))
     >>> d.mean, d.log_prob(mg.tensor(0.0)).exp()
@@ -211,7 +209,6 @@ class Binomial(_Trials):
     Arguments:
         total_count: how many trials there are
         probs, logits: the probability, or its logarithmic odds: one of the two
-        validate_args: whether arguments and values are checked; as `set_default_validate_args` said, if it is not given
 
     >>> d = mg.distributions.Binomial(10, mg.tensor(0.5))
     >>> d.mean, d.log_prob(mg.tensor(5.0)).exp()
@@ -274,7 +271,6 @@ class NegativeBinomial(_Trials):
     Arguments:
         total_count: how many failures
         probs, logits: the probability, or its logarithmic odds: one of the two
-        validate_args: whether arguments and values are checked; as `set_default_validate_args` said, if it is not given
 
     >>> mg.distributions.NegativeBinomial(3.0, mg.tensor(0.5)).mean
     tensor(3.)
@@ -324,7 +320,6 @@ class Poisson(Elementwise, ExponentialFamily):
 
     Arguments:
         rate: the mean
-        validate_args: whether arguments and values are checked; as `set_default_validate_args` said, if it is not given
 
     >>> d = mg.distributions.Poisson(mg.tensor(4.0))
     >>> d.variance, d.log_prob(mg.tensor(0.0))
@@ -372,7 +367,6 @@ class Categorical(Distribution):
 
     Arguments:
         probs, logits: the probabilities, or their logarithms (of one probability: its logarithmic odds): one of the two
-        validate_args: whether arguments and values are checked; as `set_default_validate_args` said, if it is not given
     """
 
     has_enumerate_support = True
@@ -500,7 +494,6 @@ class OneHotCategorical(_OfClasses):
 
     Arguments:
         probs, logits: the probabilities, or their logarithms (of one probability: its logarithmic odds): one of the two
-        validate_args: whether arguments and values are checked; as `set_default_validate_args` said, if it is not given
 
     >>> mg.distributions.OneHotCategorical(mg.tensor([0.0, 1.0])).sample()
     tensor([0., 1.])
@@ -549,7 +542,6 @@ class OneHotCategoricalStraightThrough(OneHotCategorical):
 
     Arguments:
         probs, logits: the probabilities, or their logarithms (of one probability: its logarithmic odds): one of the two
-        validate_args: whether arguments and values are checked; as `set_default_validate_args` said, if it is not given
 
     >>> probs = mg.tensor([0.25, 0.75], requires_grad=True)
     >>> x = mg.distributions.OneHotCategoricalStraightThrough(probs).rsample()
@@ -570,7 +562,6 @@ class Multinomial(_OfClasses):
     Arguments:
         total_count: how many draws
         probs, logits: the probabilities, made to sum to 1, or their logarithms: one of the two
-        validate_args: whether arguments and values are checked; as `set_default_validate_args` said, if it is not given
 
     >>> d = mg.distributions.Multinomial(10, mg.tensor([0.2, 0.8]))
     >>> d.mean, d.sample().sum()

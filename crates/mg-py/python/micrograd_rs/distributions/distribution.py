@@ -30,8 +30,8 @@ def tensors(*values: Any) -> list[Tensor]:
 class Distribution:
     """Random events of a shape (`event_shape`), for each of a batch of parameters (`batch_shape`).
 
-    Parameters and values are checked, a ValueError says which lie outside, unless `validate_args` is False (for all:
-    `set_default_validate_args`), or a step is being recorded by `jit`, in which no value is read.
+    Parameters and values are checked, a ValueError says which lie outside, unless `validate_args` is False (for all: `set_default_validate_args`), or
+    a step is being recorded by `jit`, in which no value is read.
 
     >>> d = mg.distributions.Normal(mg.zeros(3), mg.ones(3))
     >>> d.batch_shape, d.event_shape, d.sample((5,)).shape
@@ -40,6 +40,10 @@ class Distribution:
     Traceback (most recent call last):
         ...
     ValueError: Expected parameter scale (Tensor of shape ()) of distribution Normal(loc: 0.0, scale: -1.0) to satisfy the constraint ...
+
+    Arguments:
+        batch_shape: the shape of the batch: there are so many distributions
+        event_shape: the shape of one event: `()` for single numbers
     """
 
     has_rsample: bool = False
@@ -70,10 +74,12 @@ class Distribution:
 
     @staticmethod
     def set_default_validate_args(value: bool) -> None:
-        """Whether parameters and values are checked where `validate_args` does not say it.
+        """Says whether parameters and values are checked where `validate_args` does not say it.
 
         Arguments:
             value: whether they are
+
+        Errors: ValueError for what is neither True nor False.
 
         >>> mg.distributions.Distribution.set_default_validate_args(False)
         >>> mg.distributions.Normal(0.0, -1.0).mean
@@ -123,7 +129,7 @@ class Distribution:
         """The same distribution for a larger batch: its parameters are expanded.
 
         Arguments:
-            batch_shape: the shape of the batch
+            batch_shape: the shape of the new batch, to which the old one broadcasts
 
         >>> mg.distributions.Normal(0.0, 1.0).expand((3,)).sample().shape
         (3,)
@@ -131,10 +137,10 @@ class Distribution:
         raise NotImplementedError(f"{type(self).__name__} cannot be expanded")
 
     def sample(self, sample_shape: Sequence[int] = ()) -> Tensor:
-        """Random events, in `sample_shape` before the batch. No gradient flows through them.
+        """Random events, `[*sample_shape, *batch_shape, *event_shape]`. No gradient flows through them.
 
         Arguments:
-            sample_shape: how many there are
+            sample_shape: how many events there are for each of the batch, in axes before it
 
         >>> mg.distributions.Normal(mg.zeros(3), 1.0).sample((5, 2)).shape
         (5, 2, 3)
@@ -143,10 +149,10 @@ class Distribution:
             return self.rsample(sample_shape).detach()
 
     def sample_n(self, n: int) -> Tensor:
-        """`n` random events for each of the batch.
+        """Random events, `[n, *batch_shape, *event_shape]`.
 
         Arguments:
-            n: how many
+            n: how many events there are for each of the batch
 
         >>> mg.distributions.Normal(mg.zeros(3), 1.0).sample_n(5).shape
         (5, 3)
@@ -154,10 +160,12 @@ class Distribution:
         return self.sample((n,))
 
     def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
-        """Random events as a function of the parameters: gradients flow to them.
+        """Random events as a function of the parameters, `[*sample_shape, *batch_shape, *event_shape]`: gradients flow to them.
 
         Arguments:
-            sample_shape: how many there are
+            sample_shape: how many events there are for each of the batch, in axes before it
+
+        Errors: NotImplementedError for a distribution whose events are no such function: `has_rsample` says it.
 
         >>> loc = mg.tensor([0.0], requires_grad=True)
         >>> mg.distributions.Normal(loc, 1.0).rsample((4,)).sum().backward()
@@ -167,10 +175,12 @@ class Distribution:
         raise NotImplementedError(f"{type(self).__name__} has no samples that gradients flow through")
 
     def log_prob(self, value: Tensor) -> Tensor:
-        """The logarithm of the density, or of the probability, of events.
+        """The logarithm of the density, or of the probability, of events, in their shape without the axes of one event.
 
         Arguments:
-            value: the events
+            value: the events, in a shape that broadcasts with `[*batch_shape, *event_shape]`
+
+        Errors: ValueError for events outside of `support`, unless values are not checked.
 
         >>> mg.distributions.Normal(0.0, 1.0).log_prob(mg.tensor([0.0, 1.0]))
         tensor([-0.9189, -1.4189])
@@ -178,10 +188,12 @@ class Distribution:
         raise NotImplementedError(f"{type(self).__name__} has no log_prob")
 
     def cdf(self, value: Tensor) -> Tensor:
-        """The probability of what is not above a value.
+        """The probability of what is not above a value, in the values' shape.
 
         Arguments:
-            value: the values
+            value: the values, in a shape that broadcasts with `batch_shape`
+
+        Errors: ValueError for values outside of `support`, unless they are not checked; NotImplementedError for a distribution that has none.
 
         >>> mg.distributions.Normal(0.0, 1.0).cdf(mg.tensor([0.0, 1.96]))
         tensor([0.5000, 0.9750])
@@ -189,10 +201,12 @@ class Distribution:
         raise NotImplementedError(f"{type(self).__name__} has no cdf here")
 
     def icdf(self, value: Tensor) -> Tensor:
-        """The value below which an event lies with a probability.
+        """The value below which an event lies with a probability, in the probabilities' shape.
 
         Arguments:
-            value: the probabilities
+            value: the probabilities, from 0 to 1, in a shape that broadcasts with `batch_shape`
+
+        Errors: NotImplementedError for a distribution that has none.
 
         >>> mg.distributions.Normal(0.0, 1.0).icdf(mg.tensor([0.5, 0.975]))
         tensor([0.0000, 1.9600])
@@ -203,7 +217,9 @@ class Distribution:
         """All values that there are, along the first axis.
 
         Arguments:
-            expand: whether there are as many for each of the batch
+            expand: whether they are expanded to `[values, *batch_shape]`, rather than to axes of 1 for the batch
+
+        Errors: NotImplementedError for a distribution of more values than can be told.
 
         >>> mg.distributions.Categorical(mg.tensor([0.2, 0.3, 0.5])).enumerate_support()
         tensor([0, 1, 2])
@@ -263,11 +279,6 @@ class Distribution:
 
 class ExponentialFamily(Distribution):
     """A distribution of the exponential family.
-
-    Arguments:
-        batch_shape: the shape of the batch
-        event_shape: the shape of an event
-        validate_args: whether arguments and values are checked; as `set_default_validate_args` said, if it is not given
 
     >>> issubclass(mg.distributions.Normal, mg.distributions.ExponentialFamily)
     True

@@ -48,7 +48,13 @@ def register_kl(type_p: type, type_q: type) -> Callable[[_Formula], _Formula]:
 
 
 def kl_divergence(p: Distribution, q: Distribution) -> Tensor:
-    """`E_p[log p(x) − log q(x)]`, for each of the batch. NotImplementedError for classes that there is no formula for.
+    """`E_p[log p(x) − log q(x)]`, in the shape to which the two batches broadcast.
+
+    Arguments:
+        p: the distribution that events are of
+        q: the one that they are measured by
+
+    Errors: NotImplementedError for classes that there is no formula for.
 
     >>> p, q = mg.distributions.Normal(0.0, 1.0), mg.distributions.Normal(1.0, 1.0)
     >>> mg.distributions.kl_divergence(p, q), mg.distributions.kl_divergence(p, p)

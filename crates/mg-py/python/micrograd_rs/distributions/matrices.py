@@ -21,16 +21,18 @@ from .multivariate import _inverse_factor
 
 
 class LowRankMultivariateNormal(Centred):
-    """The normal distribution of vectors of mean `loc` `[…, n]` and covariance `cov_factor cov_factorᵀ + diag(cov_diag)`, of a factor `[…, n, r]`
-    and a diagonal `[…, n]`. Nothing of `n × n` numbers is inverted (Woodbury's identity and the determinant's lemma).
-
-    Arguments:
-        validate_args: whether arguments and values are checked; as `set_default_validate_args` said, if it is not given
+    """The normal distribution of vectors of mean `loc` and covariance `cov_factor cov_factorᵀ + diag(cov_diag)`. Nothing of `n × n` numbers is inverted
+    (Woodbury's identity and the determinant's lemma).
 
     >>> d = mg.distributions.LowRankMultivariateNormal(mg.zeros(2), mg.tensor([[1.0], [1.0]]), mg.ones(2))
     >>> d.covariance_matrix
     tensor([[2., 1.],
             [1., 2.]])
+
+    Arguments:
+        loc: the mean, `[…, n]`
+        cov_factor: the factor of the covariance, `[…, n, r]`
+        cov_diag: what is added to its diagonal, above 0, `[…, n]`
     """
 
     has_rsample = True
@@ -104,7 +106,11 @@ class LowRankMultivariateNormal(Centred):
         return self._small().diagonal(0, -2, -1).log().sum(-1) + 0.5 * self.cov_diag.log().sum(-1)
 
     def distance(self, away: Tensor) -> Tensor:
-        """The square of Mahalanobis' distance of vectors from 0."""
+        """The square of Mahalanobis' distance of vectors from 0, `[…]`.
+
+        Arguments:
+            away: the vectors, `[…, n]`
+        """
         scaled = (self.cov_factor.mT @ (away / self.cov_diag).unsqueeze(-1))
         small = self._small()
         part = linalg.solve_triangular(small.expand((*scaled.shape[:-2], *small.shape[-2:])), scaled, upper=False)
@@ -126,7 +132,6 @@ class Wishart(ExponentialFamily):
     Arguments:
         df: how many vectors; any number above `n − 1`
         covariance_matrix, precision_matrix, scale_tril: the covariance matrix, its inverse, or its lower factor: one of the three
-        validate_args: whether arguments and values are checked; as `set_default_validate_args` said, if it is not given
 
     >>> mg.distributions.Wishart(mg.tensor(3.0), mg.eye(2)).mean
     tensor([[3., 0.],
@@ -215,6 +220,12 @@ class Wishart(ExponentialFamily):
         return self._each() * (v.square() + diagonal.unsqueeze(-1) * diagonal.unsqueeze(-2))
 
     def rsample(self, sample_shape: Sequence[int] = (), max_try_correction: int | None = None) -> Tensor:
+        """Random matrices as a function of the parameters, `[*sample_shape, *batch_shape, n, n]`: gradients flow to them.
+
+        Arguments:
+            sample_shape: how many there are for each of the batch, in axes before it
+            max_try_correction: of no effect: what is drawn is positive definite
+        """
         shape = self._extended_shape(sample_shape)
         n = shape[-1]
         degrees = self.df.unsqueeze(-1) - arange(n, dtype=self.df.dtype, device=self.df.device)
@@ -253,7 +264,6 @@ class LKJCholesky(Distribution):
     Arguments:
         dim: how many things
         concentration: 1 for all alike; the larger, the less they correlate
-        validate_args: whether arguments and values are checked; as `set_default_validate_args` said, if it is not given
 
     >>> L = mg.distributions.LKJCholesky(3).sample()
     >>> mg.allclose((L @ L.T).diag(), mg.ones(3))

@@ -31,7 +31,6 @@ class MultivariateNormal(Centred):
     Arguments:
         loc: the mean, `[…, n]`
         covariance_matrix, precision_matrix, scale_tril: the covariance matrix, its inverse, or its lower factor: one of the three
-        validate_args: whether arguments and values are checked; as `set_default_validate_args` said, if it is not given
 
     >>> d = mg.distributions.MultivariateNormal(mg.zeros(2), mg.eye(2))
     >>> d.log_prob(mg.zeros(2)), d.sample((5,)).shape
@@ -136,7 +135,6 @@ class Dirichlet(ExponentialFamily):
 
     Arguments:
         concentration: a number above 0 for each class, along the last axis
-        validate_args: whether arguments and values are checked; as `set_default_validate_args` said, if it is not given
 
     >>> mg.distributions.Dirichlet(mg.tensor([1.0, 3.0])).mean
     tensor([0.2500, 0.7500])

@@ -26,7 +26,6 @@ class Pareto(Elementwise):
     Arguments:
         scale: where it begins
         alpha: how fast it falls
-        validate_args: whether arguments and values are checked; as `set_default_validate_args` said, if it is not given
 
     >>> mg.distributions.Pareto(mg.tensor(1.0), mg.tensor(2.0)).cdf(mg.tensor(2.0))
     tensor(0.7500)
@@ -75,14 +74,16 @@ class Pareto(Elementwise):
 
 
 class GeneralizedPareto(Elementwise):
-    """What goes beyond a threshold `loc`, by a `scale`; the tail falls as a power where `concentration` is above 0, exponentially at 0, and ends
-    at `loc − scale / concentration` below.
-
-    Arguments:
-        validate_args: whether arguments and values are checked; as `set_default_validate_args` said, if it is not given
+    """What goes beyond a threshold `loc`, by a `scale`; the tail falls as a power where `concentration` is above 0, exponentially at 0, and ends at `loc
+    − scale / concentration` below.
 
     >>> mg.distributions.GeneralizedPareto(mg.tensor(0.0), mg.tensor(1.0), mg.tensor(0.5)).mean
     tensor(2.)
+
+    Arguments:
+        loc: the threshold: a number, or a tensor that broadcasts with the others
+        scale: how far it goes beyond, above 0
+        concentration: how slowly the tail falls
     """
 
     has_rsample = True
@@ -148,7 +149,6 @@ class InverseGamma(Elementwise):
 
     Arguments:
         concentration, rate: of the gamma distribution
-        validate_args: whether arguments and values are checked; as `set_default_validate_args` said, if it is not given
 
     >>> mg.distributions.InverseGamma(mg.tensor(3.0), mg.tensor(2.0)).mean
     tensor(1.)
@@ -203,11 +203,12 @@ class InverseGamma(Elementwise):
 class FisherSnedecor(Elementwise):
     """Ratios of two means of squares of standard normal numbers, of `df1` and of `df2` of them.
 
-    Arguments:
-        validate_args: whether arguments and values are checked; as `set_default_validate_args` said, if it is not given
-
     >>> mg.distributions.FisherSnedecor(mg.tensor(3.0), mg.tensor(6.0)).mean
     tensor(1.5000)
+
+    Arguments:
+        df1: how many squares the mean above the line is of, above 0: a number, or a tensor that broadcasts with `df2`
+        df2: how many squares the mean below it is of, above 0
     """
 
     has_rsample = True
@@ -253,11 +254,12 @@ class FisherSnedecor(Elementwise):
 class Kumaraswamy(Elementwise):
     """Numbers from 0 to 1 whose share above `x` is `(1 − x^concentration1)^concentration0`.
 
-    Arguments:
-        validate_args: whether arguments and values are checked; as `set_default_validate_args` said, if it is not given
-
     >>> mg.distributions.Kumaraswamy(mg.tensor(2.0), mg.tensor(1.0)).mean
     tensor(0.6667)
+
+    Arguments:
+        concentration1: the power of a number, above 0: a number, or a tensor that broadcasts with the other
+        concentration0: the power of the rest, above 0
     """
 
     has_rsample = True
@@ -321,7 +323,6 @@ class ContinuousBernoulli(Elementwise, ExponentialFamily):
     Arguments:
         probs, logits: the number, or its logarithmic odds: one of the two
         lims: where a series is taken
-        validate_args: whether arguments and values are checked; as `set_default_validate_args` said, if it is not given
 
     >>> mg.distributions.ContinuousBernoulli(mg.tensor(0.5)).mean
     tensor(0.5000)
@@ -402,14 +403,15 @@ class ContinuousBernoulli(Elementwise, ExponentialFamily):
 class VonMises(Centred, Elementwise):
     """Angles about `loc`, in radians from −π to π, the nearer the larger `concentration` is. `variance` is the circular one, `1 − I₁/I₀`.
 
-    Samples are drawn by Best and Fisher's rejection ("Efficient simulation of the von Mises distribution", 1979), which reads values: not
-    within a step that is recorded.
-
-    Arguments:
-        validate_args: whether arguments and values are checked; as `set_default_validate_args` said, if it is not given
+    Samples are drawn by Best and Fisher's rejection ("Efficient simulation of the von Mises distribution", 1979), which reads values: not within a
+    step that is recorded.
 
     >>> mg.distributions.VonMises(mg.tensor(0.0), mg.tensor(4.0)).variance
     tensor(0.1365)
+
+    Arguments:
+        loc: the angle in the middle: a number, or a tensor that broadcasts with `concentration`
+        concentration: how near to it angles lie, above 0
     """
 
     arg_constraints: ClassVar[dict[str, Constraint]] = {"loc": _REAL, "concentration": _POSITIVE}

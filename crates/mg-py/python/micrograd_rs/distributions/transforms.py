@@ -54,8 +54,6 @@ __all__ = [
 class Transform:
     """A map `y = t(x)`, its inverse `t.inv(y)` and the logarithm of how it stretches: `t.log_abs_det_jacobian(x, y)`.
 
-    With a `cache_size` of 1 the last pair is remembered, so that the inverse of what was just computed is what it was computed of.
-
     >>> t = mg.distributions.ExpTransform()
     >>> y = t(mg.tensor([0.0, 1.0]))
     >>> t.inv(y), t.log_abs_det_jacobian(mg.tensor([0.0, 1.0]), y)
@@ -81,7 +79,13 @@ class Transform:
         raise ValueError("Please use either .domain.event_dim or .codomain.event_dim")
 
     def with_cache(self, cache_size: int = 1) -> Self:
-        """The same, which remembers the last pair."""
+        """The same map, which remembers the last pair or does not.
+
+        Arguments:
+            cache_size: 1 where the last pair is remembered, else 0
+
+        Errors: ValueError for another `cache_size`.
+        """
         if self._cache_size == cache_size:
             return self
         made = type(self).__new__(type(self))
@@ -120,7 +124,13 @@ class Transform:
         return y
 
     def undo(self, y: Tensor) -> Tensor:
-        """`x` of which `y` was made."""
+        """What was put in where this came out: `t.inv(y)`.
+
+        Arguments:
+            y: what came out, a tensor of events that lie in `codomain`
+
+        Errors: NotImplementedError for a map that cannot be undone.
+        """
         if self._cache_size and self._last is not None and self._last[1] is y:
             return self._last[0]
         x = self._inverse(y)
@@ -135,15 +145,34 @@ class Transform:
         raise NotImplementedError
 
     def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
-        """`log |dy/dx|`, summed over the axes of an event."""
+        """`log |dy/dx|`, summed over the axes of an event.
+
+        Arguments:
+            x: what was put in
+            y: what came out, which spares it to be computed again
+
+        Errors: NotImplementedError for a map that is not one to one.
+        """
         raise NotImplementedError
 
     def forward_shape(self, shape: Sequence[int]) -> tuple[int, ...]:
-        """The shape of what comes out."""
+        """The shape of what comes out.
+
+        Arguments:
+            shape: the shape of what is put in
+
+        Errors: ValueError for a shape that cannot be put in.
+        """
         return tuple(shape)
 
     def inverse_shape(self, shape: Sequence[int]) -> tuple[int, ...]:
-        """The shape of what went in."""
+        """The shape of what was put in.
+
+        Arguments:
+            shape: the shape of what came out
+
+        Errors: ValueError for a shape that cannot come out.
+        """
         return tuple(shape)
 
     def __repr__(self) -> str:
@@ -207,7 +236,6 @@ class ComposeTransform(Transform):
 
     Arguments:
         parts: the transforms
-        cache_size: 1 where the last pair is remembered, else 0
 
     >>> t = mg.distributions.ComposeTransform([mg.distributions.ExpTransform(), mg.distributions.AffineTransform(1.0, 2.0)])
     >>> t(mg.tensor([0.0]))
@@ -283,7 +311,6 @@ class IndependentTransform(Transform):
     Arguments:
         base_transform: the transform
         reinterpreted_batch_ndims: how many axes
-        cache_size: 1 where the last pair is remembered, else 0
 
     >>> t = mg.distributions.IndependentTransform(mg.distributions.ExpTransform(), 1)
     >>> t.log_abs_det_jacobian(mg.tensor([1.0, 2.0]), None)
@@ -327,7 +354,6 @@ class ReshapeTransform(Transform):
     Arguments:
         in_shape: the last axes as they are
         out_shape: as they become
-        cache_size: 1 where the last pair is remembered, else 0
 
     >>> mg.distributions.ReshapeTransform((6,), (2, 3))(mg.zeros(4, 6)).shape
     (4, 2, 3)
@@ -377,9 +403,6 @@ class _Rising(Transform):
 class ExpTransform(_Rising):
     """`eˣ`.
 
-    Arguments:
-        cache_size: 1 where the last pair is remembered, else 0
-
     >>> mg.distributions.ExpTransform()(mg.tensor([0.0, 1.0]))
     tensor([1.0000, 2.7183])
     """
@@ -401,7 +424,6 @@ class PowerTransform(_Rising):
 
     Arguments:
         exponent: the power
-        cache_size: 1 where the last pair is remembered, else 0
 
     >>> t = mg.distributions.PowerTransform(mg.tensor(2.0))
     >>> t(mg.tensor([3.0])), t.inv(mg.tensor([9.0]))
@@ -443,9 +465,6 @@ def _inside(y: Tensor) -> Tensor:
 class SigmoidTransform(_Rising):
     """`1 / (1 + e⁻ˣ)`.
 
-    Arguments:
-        cache_size: 1 where the last pair is remembered, else 0
-
     >>> t = mg.distributions.SigmoidTransform()
     >>> t(mg.tensor([0.0])), t.inv(mg.tensor([0.5]))
     (tensor([0.5000]), tensor([0.]))
@@ -466,9 +485,6 @@ class SigmoidTransform(_Rising):
 
 class SoftplusTransform(_Rising):
     """`log(1 + eˣ)`.
-
-    Arguments:
-        cache_size: 1 where the last pair is remembered, else 0
 
     >>> mg.distributions.SoftplusTransform()(mg.tensor([0.0, 100.0]))
     tensor([  0.6931, 100.0000])
@@ -508,9 +524,6 @@ class TanhTransform(_Rising):
 class AbsTransform(Transform):
     """The magnitude, which cannot be undone.
 
-    Arguments:
-        cache_size: 1 where the last pair is remembered, else 0
-
     >>> mg.distributions.AbsTransform()(mg.tensor([-1.5, 2.0]))
     tensor([1.5000, 2.0000])
     """
@@ -530,7 +543,6 @@ class AffineTransform(Transform):
     Arguments:
         loc, scale: what is added, and what it is multiplied by first
         event_dim: how many of the last axes make an event
-        cache_size: 1 where the last pair is remembered, else 0
 
     >>> t = mg.distributions.AffineTransform(loc=1.0, scale=2.0)
     >>> t(mg.tensor([3.0])), t.inv(mg.tensor([7.0]))
@@ -573,9 +585,6 @@ class AffineTransform(Transform):
 class SoftmaxTransform(Transform):
     """`eˣ`, made to sum to 1. Not one to one.
 
-    Arguments:
-        cache_size: 1 where the last pair is remembered, else 0
-
     >>> mg.distributions.SoftmaxTransform()(mg.tensor([0.0, 0.0]))
     tensor([0.5000, 0.5000])
     """
@@ -592,9 +601,6 @@ class SoftmaxTransform(Transform):
 
 class StickBreakingTransform(Transform):
     """Numbers to probabilities of one more class: each says what part of the rest of a stick is broken off.
-
-    Arguments:
-        cache_size: 1 where the last pair is remembered, else 0
 
     >>> mg.distributions.StickBreakingTransform()(mg.zeros(2))
     tensor([0.3333, 0.3333, 0.3333])
@@ -643,9 +649,6 @@ class CorrCholeskyTransform(Transform):
     """`n (n − 1) / 2` numbers to the Cholesky factor of a correlation of `n` things: their hyperbolic tangents are partial correlations, row
     by row, of which each says what part of the rest of its row, whose length is 1, it is (Lewandowski, Kurowicka and Joe, 2009; Stan's
     reference manual, "Cholesky factors of correlation matrices").
-
-    Arguments:
-        cache_size: 1 where the last pair is remembered, else 0
 
     >>> L = mg.distributions.CorrCholeskyTransform()(mg.tensor([0.5, -0.2, 0.1]))
     >>> (L @ L.T).diag().round(decimals=4)
@@ -699,9 +702,6 @@ class CorrCholeskyTransform(Transform):
 class LowerCholeskyTransform(Transform):
     """Matrices to lower triangles with a positive diagonal, by the exponential function. What is above the diagonal is dropped.
 
-    Arguments:
-        cache_size: 1 where the last pair is remembered, else 0
-
     >>> mg.distributions.LowerCholeskyTransform()(mg.tensor([[0.0, 9.0], [3.0, 0.0]]))
     tensor([[1., 0.],
             [3., 1.]])
@@ -719,9 +719,6 @@ class LowerCholeskyTransform(Transform):
 
 class PositiveDefiniteTransform(Transform):
     """Matrices to positive definite ones: `LowerCholeskyTransform` makes their factor.
-
-    Arguments:
-        cache_size: 1 where the last pair is remembered, else 0
 
     >>> mg.distributions.PositiveDefiniteTransform()(mg.tensor([[0.0, 9.0], [3.0, 0.0]]))
     tensor([[ 1.,  3.],
@@ -748,7 +745,6 @@ class CatTransform(Transform):
         tseq: the transforms
         dim: the axis
         lengths: how long the parts are
-        cache_size: 1 where the last pair is remembered, else 0
 
     >>> t = mg.distributions.CatTransform([mg.distributions.ExpTransform(), mg.distributions.AffineTransform(0.0, 10.0)], lengths=[1, 2])
     >>> t(mg.tensor([0.0, 1.0, 2.0]))
@@ -810,7 +806,6 @@ class StackTransform(Transform):
     Arguments:
         tseq: the transforms
         dim: the axis
-        cache_size: 1 where the last pair is remembered, else 0
 
     >>> t = mg.distributions.StackTransform([mg.distributions.ExpTransform(), mg.distributions.AffineTransform(0.0, 10.0)])
     >>> t(mg.tensor([0.0, 1.0]))
@@ -848,7 +843,6 @@ class CumulativeDistributionTransform(_Rising):
 
     Arguments:
         distribution: the distribution, of single numbers
-        cache_size: 1 where the last pair is remembered, else 0
 
     >>> t = mg.distributions.CumulativeDistributionTransform(mg.distributions.Normal(0.0, 1.0))
     >>> t(mg.tensor([0.0, 1.96]))

@@ -57,7 +57,17 @@ def data_parallel(
     dim: int = 0,
     module_kwargs: Mapping[str, Any] | None = None,
 ) -> Any:
-    """What a module makes of `inputs`, one or a tuple of them, on the one device that there is. ValueError where `device_ids` names several.
+    """What a module makes of inputs, on the one device that there is.
+
+    Arguments:
+        module: the module that is called
+        inputs: what it is called with: one argument, or a tuple of them
+        device_ids: a list of no or one device, which is not looked at; None: the same
+        output_device: of no effect
+        dim: of no effect
+        module_kwargs: what the module is called with by name
+
+    Errors: ValueError where `device_ids` names several devices.
 
     >>> from micrograd_rs import nn, ones
     >>> nn.parallel.data_parallel(nn.Linear(2, 3), ones(4, 2)).shape

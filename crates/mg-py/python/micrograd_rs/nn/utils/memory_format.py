@@ -9,9 +9,13 @@ __all__ = ["convert_conv2d_weight_memory_format", "convert_conv3d_weight_memory_
 
 
 def convert_conv2d_weight_memory_format(module: Module, memory_format: _Format) -> Module:
-    """The module as it is.
+    """The module as it is: weights lie in one way here.
 
-    >>> conv = mg.nn.Conv2d(3, 8, 3)
+    Arguments:
+        module: the module
+        memory_format: of no effect
+
+    >>> conv = mg.nn.Conv2d(1, 2, 3)
     >>> mg.nn.utils.convert_conv2d_weight_memory_format(conv, mg.channels_last) is conv
     True
     """
@@ -19,9 +23,13 @@ def convert_conv2d_weight_memory_format(module: Module, memory_format: _Format) 
 
 
 def convert_conv3d_weight_memory_format(module: Module, memory_format: _Format) -> Module:
-    """The module as it is.
+    """The module as it is: weights lie in one way here.
 
-    >>> conv = mg.nn.Conv3d(3, 8, 3)
+    Arguments:
+        module: the module
+        memory_format: of no effect
+
+    >>> conv = mg.nn.Conv3d(1, 2, 3)
     >>> mg.nn.utils.convert_conv3d_weight_memory_format(conv, mg.channels_last_3d) is conv
     True
     """

@@ -40,8 +40,19 @@ class _Renamed:
 
 
 def weight_norm(module: Module, name: str = "weight", dim: int | None = 0) -> Module:
-    """Makes a weight the product of its length (`parametrizations.weight.original0`) and its direction
-    (`…original1`), for each index along `dim`, or for all as one where that is None: Salimans and Kingma, 2016.
+    """Makes a weight the product of its length (`parametrizations.weight.original0`) and its direction (`…original1`), each trained by itself (Salimans
+    and Kingma, 2016), and answers with the module.
+
+    Arguments:
+        module: the module
+        name: the weight's name
+        dim: the axis along which each index has a length of its own; None: one length for all
+
+    Errors: ValueError where there is no such weight.
+
+    >>> layer = mg.nn.utils.parametrizations.weight_norm(mg.nn.Linear(2, 3))
+    >>> [(name, tuple(p.shape)) for name, p in layer.named_parameters()]
+    [('bias', (3,)), ('parametrizations.weight.original0', (3, 1)), ('parametrizations.weight.original1', (3, 2))]
     """
     parametrize.register_parametrization(module, name, _WeightNorm(dim), unsafe=True)
     module._register_load_state_dict_pre_hook(_Renamed(name))
@@ -97,11 +108,21 @@ class _SpectralNorm(Module):
 def spectral_norm(
     module: Module, name: str = "weight", n_power_iterations: int = 1, eps: float = 1e-12, dim: int | None = None
 ) -> Module:
-    """Divides a weight by its largest singular value, which is followed by `n_power_iterations` of the power
-    method at each use in training: Miyato et al., 2018.
+    """Divides a weight by its largest singular value, which steps of the power method follow at each use in training (Miyato et al., 2018), and answers
+    with the module. A weight of several axes is taken for a matrix whose rows are along `dim`.
 
     Arguments:
-        n_power_iterations: how many steps of the power method each call in training takes
+        module: the module
+        name: the weight's name
+        n_power_iterations: how many steps of the power method each use in training takes, above 0
+        eps: what lengths are at least taken for, so that nothing is divided by 0
+        dim: the axis of the outputs; None: 1 for transposed convolutions, 0 for others
+
+    Errors: ValueError where there is no such weight, and for another number of steps; IndexError where there is no axis `dim`.
+
+    >>> layer = mg.nn.utils.parametrizations.spectral_norm(mg.nn.Linear(4, 3))
+    >>> round(mg.linalg.matrix_norm(layer.weight, 2).item(), 2)
+    1.0
     """
     weight: Any = getattr(module, name, None)
     if not isinstance(weight, Tensor):
@@ -200,8 +221,20 @@ class _Orthogonal(Module):
 def orthogonal(
     module: Module, name: str = "weight", orthogonal_map: str | None = None, *, use_trivialization: bool = True
 ) -> Module:
-    """Keeps a weight's columns orthogonal and of length 1 (its rows, where it is wide): by the matrix exponential (of square ones), Cayley's
-    map, or Householder's reflections (of others). With `use_trivialization` the maps begin at the matrix that is assigned.
+    """Keeps a weight's columns orthogonal and of length 1 (its rows, where it is wide), and answers with the module.
+
+    Arguments:
+        module: the module
+        name: the weight's name
+        orthogonal_map: "matrix_exp" for the matrix exponential, "cayley" for Cayley's map, "householder" for Householder's reflections; None: the
+            first for square matrices, the last for others
+        use_trivialization: whether the maps begin at the matrix that is assigned, without which the first two take no matrix that is assigned
+
+    Errors: ValueError where there is no such weight, for one of a single axis, and for another map.
+
+    >>> layer = mg.nn.utils.parametrizations.orthogonal(mg.nn.Linear(3, 3))
+    >>> mg.allclose(layer.weight.T @ layer.weight, mg.eye(3), atol=1e-5)
+    True
     """
     weight: Any = getattr(module, name, None)
     if not isinstance(weight, Tensor):

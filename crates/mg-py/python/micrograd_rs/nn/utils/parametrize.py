@@ -74,13 +74,7 @@ def _led_back(module: Module, value: Any) -> Any:
 
 
 class ParametrizationList(ModuleList):
-    """What a tensor is computed by, one module after another, and what it is computed of: `original`, or
-    `original0`, `original1`, …
-
-    Arguments:
-        modules: the modules
-        original: the tensor
-        unsafe: whether shape and dtype may change
+    """What a tensor is computed by, one module after another, and what it is computed of: `original`, or `original0`, `original1`, …
 
     >>> class Twice(mg.nn.Module):
     ...     def forward(self, x):
@@ -90,6 +84,13 @@ class ParametrizationList(ModuleList):
     ParametrizationList(
       (0): Twice()
     )
+
+    Arguments:
+        modules: the modules, each of which takes what the one before answers with; at least one
+        original: the tensor that is computed from now on; what it is computed of is what the modules' `right_inverse` make of it
+        unsafe: whether the modules may answer with another shape or dtype than that of `original`
+
+    Errors: ValueError for no modules, for a `right_inverse` that answers with no tensors, and, unless `unsafe`, for another shape or dtype.
     """
 
     def __init__(self, modules: Sequence[Module], original: Tensor, unsafe: bool = False) -> None:
@@ -143,7 +144,14 @@ class ParametrizationList(ModuleList):
         return ["original"] if self.is_tensor else [f"original{i}" for i in range(self.ntensors)]
 
     def right_inverse(self, value: Tensor) -> None:
-        """Sets what the tensor is computed of, so that it becomes `value`."""
+        """Sets what the tensor is computed of, so that the tensor becomes a value.
+
+        Arguments:
+            value: what the tensor is to become, in its shape and dtype
+
+        Errors: RuntimeError where a module of the list has no `right_inverse`; ValueError where one answers with something else than the tensors that
+        there are.
+        """
         with no_grad():
             new: Any = value
             for module in reversed(list(self)):
@@ -312,7 +320,10 @@ def remove_parametrizations(module: Module, tensor_name: str, leave_parametrized
 
 
 def type_before_parametrizations(module: Module) -> type[Module]:
-    """The module's class as it was.
+    """The module's class as it was before a tensor of it was parametrized.
+
+    Arguments:
+        module: the module
 
     >>> class Twice(mg.nn.Module):
     ...     def forward(self, x):

@@ -41,8 +41,16 @@ __all__ = [
 
 
 class BasePruningMethod:
-    """Says by `compute_mask(t, default_mask)` which elements stay. `apply` puts it on a module's parameter; what prunes one that is pruned
-    already looks at what is left of it. `PRUNING_TYPE` is "unstructured", "structured" (along `dim`) or "global".
+    """Says by `compute_mask(t, default_mask)` which elements stay. `apply` puts it on a module's parameter; what prunes one that is pruned already looks
+    at what is left of it. `PRUNING_TYPE` is "unstructured", "structured" (along `dim`) or "global".
+
+    >>> class Negative(mg.nn.utils.prune.BasePruningMethod):
+    ...     def compute_mask(self, t, default_mask):
+    ...         return default_mask * (t > 0)
+    >>> layer = mg.nn.Linear(4, 2)
+    >>> _ = Negative.apply(layer, "weight")
+    >>> bool((layer.weight >= 0).all())
+    True
     """
 
     PRUNING_TYPE: str = "unstructured"
@@ -53,7 +61,14 @@ class BasePruningMethod:
         object.__setattr__(module, self._tensor_name, self.apply_mask(module))
 
     def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
-        """A mask of what stays, of the elements where `default_mask` is 1."""
+        """A mask of what stays, in the shape of `t`: for subclasses to write.
+
+        Arguments:
+            t: what is judged: the parameter, or scores in its shape; of a parameter that is pruned already what is left of it, as `PRUNING_TYPE` says
+            default_mask: what has stayed so far: 1 where an element is there, else 0, in the shape of `t`
+
+        Errors: NotImplementedError where a subclass does not write it.
+        """
         raise NotImplementedError(f"{type(self).__name__} does not say what stays: write its compute_mask()")
 
     def _of_the_rest(self, t: Tensor, mask: Tensor) -> Tensor:
@@ -75,7 +90,11 @@ class BasePruningMethod:
         return new
 
     def apply_mask(self, module: Module) -> Tensor:
-        """The parameter, with zeros where it is pruned."""
+        """The parameter, with zeros where it is pruned.
+
+        Arguments:
+            module: the module whose parameter it is
+        """
         mask, original = getattr(module, self._tensor_name + "_mask"), getattr(module, self._tensor_name + "_orig")
         pruned: Tensor = mask.to(original.dtype) * original
         return pruned
@@ -84,7 +103,19 @@ class BasePruningMethod:
     def apply(
         cls, module: Module, name: str, *args: Any, importance_scores: Tensor | None = None, **kwargs: Any
     ) -> BasePruningMethod:
-        """Prunes a module's parameter."""
+        """Prunes a parameter of a module: it is kept whole as `name_orig` beside a mask `name_mask`, and their product is made at each call. Answers
+        with what does it.
+
+        Arguments:
+            module: the module
+            name: the parameter's name, such as "weight"
+            args: what the class is made of, such as `amount`
+            importance_scores: what is judged in the place of the parameter, in its shape; None: the parameter
+            kwargs: what the class is made of by name
+
+        Errors: AttributeError where there is no such parameter; AssertionError for scores of another shape; what the class raises, ValueError for an
+        amount that is too large say. Then the module is as it was.
+        """
         before = next((h for h in _methods(module) if h._tensor_name == name), None)
         method = cls(*args, **kwargs)
         method._tensor_name = name
@@ -118,14 +149,29 @@ class BasePruningMethod:
         return method
 
     def prune(self, t: Tensor, default_mask: Tensor | None = None, importance_scores: Tensor | None = None) -> Tensor:
-        """A tensor with zeros where this would prune it."""
+        """A tensor with zeros where this would prune it, as a new one.
+
+        Arguments:
+            t: the tensor
+            default_mask: what has stayed so far: 1 where an element is there, else 0, in the shape of `t`; None: all of it
+            importance_scores: what is judged in its place, in its shape; None: `t` itself
+
+        Errors: AssertionError for scores of another shape.
+
+        >>> mg.nn.utils.prune.L1Unstructured(amount=2).prune(mg.tensor([3.0, 1.0, 2.0]))
+        tensor([3., 0., 0.])
+        """
         scores = t if importance_scores is None else importance_scores
         if scores.shape != t.shape:
             raise AssertionError("importance_scores should have the same shape as tensor t")
         return t * self.compute_mask(scores, ones_like(t) if default_mask is None else default_mask)
 
     def remove(self, module: Module) -> None:
-        """Makes the pruned parameter a plain one again, with its zeros."""
+        """Makes the pruned parameter a plain one again, with its zeros.
+
+        Arguments:
+            module: the module that it was put on
+        """
         name = self._tensor_name
         weight = self.apply_mask(module)
         original = getattr(module, name + "_orig")
@@ -137,7 +183,13 @@ class BasePruningMethod:
 
 
 class PruningContainer(BasePruningMethod):
-    """Several ways to prune one parameter, one after the other."""
+    """Several ways to prune one parameter, one after the other.
+
+    Arguments:
+        args: the ways, each on a parameter of the same name
+
+    Errors: ValueError for ways of parameters of other names.
+    """
 
     def __init__(self, *args: BasePruningMethod) -> None:
         self._pruning_methods: tuple[BasePruningMethod, ...] = ()
@@ -147,7 +199,13 @@ class PruningContainer(BasePruningMethod):
             self.add_pruning_method(method)
 
     def add_pruning_method(self, method: BasePruningMethod | None) -> None:
-        """Adds one for the same parameter."""
+        """Adds a way to prune the parameter.
+
+        Arguments:
+            method: the way, on a parameter of the same name; None adds none
+
+        Errors: ValueError for a way of a parameter of another name.
+        """
         if method is None:
             return
         if method._tensor_name != self._tensor_name:
@@ -165,7 +223,7 @@ class PruningContainer(BasePruningMethod):
 
 
 class Identity(BasePruningMethod):
-    """Prunes nothing, and makes mask and copy."""
+    """Prunes nothing, and makes the mask and the copy."""
 
     def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
         return default_mask
@@ -189,7 +247,13 @@ def _without(mask: Tensor, at: Tensor) -> Tensor:
 
 
 class RandomUnstructured(BasePruningMethod):
-    """Prunes elements by chance: a number of them, or a part."""
+    """Prunes elements by chance.
+
+    Arguments:
+        amount: how many elements are pruned: an integer, or a float from 0 to 1 for a part of all
+
+    Errors: ValueError for a negative amount, and for a float above 1; for more elements than there are where it is applied.
+    """
 
     def __init__(self, amount: float) -> None:
         _checked(amount)
@@ -203,7 +267,13 @@ class RandomUnstructured(BasePruningMethod):
 
 
 class L1Unstructured(BasePruningMethod):
-    """Prunes the elements of the least magnitudes: a number of them, or a part."""
+    """Prunes the elements of the least magnitudes.
+
+    Arguments:
+        amount: how many elements are pruned: an integer, or a float from 0 to 1 for a part of all
+
+    Errors: ValueError for a negative amount, and for a float above 1; for more elements than there are where it is applied.
+    """
 
     def __init__(self, amount: float) -> None:
         _checked(amount)
@@ -240,7 +310,15 @@ class _Structured(BasePruningMethod):
 
 
 class RandomStructured(_Structured):
-    """Prunes whole indices along an axis by chance."""
+    """Prunes whole indices along an axis by chance.
+
+    Arguments:
+        amount: how many indices are pruned: an integer, or a float from 0 to 1 for a part of all
+        dim: the axis, counted from the end where it is negative
+
+    Errors: ValueError for a negative amount, and for a float above 1; for more indices than there are, and for a tensor of a single axis, where it is
+    applied.
+    """
 
     def __init__(self, amount: float, dim: int = -1) -> None:
         _checked(amount)
@@ -251,7 +329,16 @@ class RandomStructured(_Structured):
 
 
 class LnStructured(_Structured):
-    """Prunes the indices along an axis whose parts have the least `n`-norms."""
+    """Prunes the indices along an axis whose parts have the least norms.
+
+    Arguments:
+        amount: how many indices are pruned: an integer, or a float from 0 to 1 for a part of all
+        n: the order of the norm
+        dim: the axis, counted from the end where it is negative
+
+    Errors: ValueError for a negative amount, and for a float above 1; for more indices than there are, and for a tensor of a single axis, where it is
+    applied.
+    """
 
     def __init__(self, amount: float, n: Any, dim: int = -1) -> None:
         _checked(amount)
@@ -262,7 +349,11 @@ class LnStructured(_Structured):
 
 
 class CustomFromMask(BasePruningMethod):
-    """Prunes what a mask says."""
+    """Prunes what a mask says.
+
+    Arguments:
+        mask: 1 or True where an element stays, else 0, in the parameter's shape
+    """
 
     PRUNING_TYPE = "global"
 
@@ -284,25 +375,72 @@ def _forget(module: Module, name: str) -> None:
 
 
 def identity(module: Module, name: str) -> Module:
-    """Makes mask and copy of a parameter, and prunes nothing."""
+    """Makes mask and copy of a parameter, prunes nothing, and answers with the module.
+
+    Arguments:
+        module: the module
+        name: the parameter's name, such as "weight"
+
+    Errors: AttributeError where there is no such parameter.
+    """
     Identity.apply(module, name)
     return module
 
 
 def random_unstructured(module: Module, name: str, amount: float) -> Module:
-    """Prunes elements of a parameter by chance: a number of them, or a part."""
+    """Prunes elements of a parameter by chance, and answers with the module.
+
+    Arguments:
+        module: the module
+        name: the parameter's name, such as "weight"
+        amount: how many elements are pruned: an integer, or a float from 0 to 1 for a part of all
+
+    Errors: AttributeError where there is no such parameter; ValueError for an amount that is negative or too large.
+
+    >>> layer = mg.nn.utils.prune.random_unstructured(mg.nn.Linear(4, 2), "weight", amount=0.5)
+    >>> int((layer.weight == 0).sum())
+    4
+    """
     RandomUnstructured.apply(module, name, amount)
     return module
 
 
 def l1_unstructured(module: Module, name: str, amount: float, importance_scores: Tensor | None = None) -> Module:
-    """Prunes the elements of a parameter whose magnitudes (or scores) are the least."""
+    """Prunes the elements of a parameter whose magnitudes are the least, and answers with the module.
+
+    Arguments:
+        module: the module
+        name: the parameter's name, such as "weight"
+        amount: how many elements are pruned: an integer, or a float from 0 to 1 for a part of all
+        importance_scores: what magnitudes are taken of, in the parameter's shape; None: the parameter
+
+    Errors: AttributeError where there is no such parameter; AssertionError for scores of another shape; ValueError for an amount that is negative or
+    too large.
+
+    >>> layer = mg.nn.utils.prune.l1_unstructured(mg.nn.Linear(4, 2), "weight", amount=3)
+    >>> int((layer.weight == 0).sum())
+    3
+    """
     L1Unstructured.apply(module, name, amount, importance_scores=importance_scores)
     return module
 
 
 def random_structured(module: Module, name: str, amount: float, dim: int) -> Module:
-    """Prunes indices of a parameter along an axis by chance."""
+    """Prunes indices of a parameter along an axis by chance, and answers with the module.
+
+    Arguments:
+        module: the module
+        name: the parameter's name, such as "weight"
+        amount: how many indices are pruned: an integer, or a float from 0 to 1 for a part of all
+        dim: the axis, counted from the end where it is negative
+
+    Errors: AttributeError where there is no such parameter; ValueError for an amount that is negative or too large, and for a parameter of a single
+    axis.
+
+    >>> layer = mg.nn.utils.prune.random_structured(mg.nn.Linear(4, 2), "weight", amount=1, dim=0)
+    >>> sorted((layer.weight == 0).sum(1).tolist())
+    [0, 4]
+    """
     RandomStructured.apply(module, name, amount, dim)
     return module
 
@@ -310,7 +448,23 @@ def random_structured(module: Module, name: str, amount: float, dim: int) -> Mod
 def ln_structured(
     module: Module, name: str, amount: float, n: Any, dim: int, importance_scores: Tensor | None = None
 ) -> Module:
-    """Prunes the indices of a parameter along an axis whose parts (or their scores) have the least `n`-norms."""
+    """Prunes the indices of a parameter along an axis whose parts have the least norms, and answers with the module.
+
+    Arguments:
+        module: the module
+        name: the parameter's name, such as "weight"
+        amount: how many indices are pruned: an integer, or a float from 0 to 1 for a part of all
+        n: the order of the norm
+        dim: the axis, counted from the end where it is negative
+        importance_scores: what norms are taken of, in the parameter's shape; None: the parameter
+
+    Errors: AttributeError where there is no such parameter; AssertionError for scores of another shape; ValueError for an amount that is negative or
+    too large, and for a parameter of a single axis.
+
+    >>> layer = mg.nn.utils.prune.ln_structured(mg.nn.Linear(4, 2), "weight", amount=1, n=2, dim=0)
+    >>> sorted((layer.weight == 0).sum(1).tolist())
+    [0, 4]
+    """
     LnStructured.apply(module, name, amount, n, dim, importance_scores=importance_scores)
     return module
 
@@ -321,7 +475,22 @@ def global_unstructured(
     importance_scores: Mapping[tuple[Module, str], Tensor] | None = None,
     **kwargs: Any,
 ) -> None:
-    """Prunes several parameters as one: the least of all of them go."""
+    """Prunes several parameters as one: the least of all their elements go.
+
+    Arguments:
+        parameters: pairs of a module and the name of its parameter
+        pruning_method: a class whose `PRUNING_TYPE` is "unstructured", such as `L1Unstructured`
+        importance_scores: what is judged in the place of some parameters, by their pairs, each in the parameter's shape; None: the parameters
+        kwargs: what the class is made of, such as `amount`
+
+    Errors: TypeError for a class of another `PRUNING_TYPE`; ValueError for an amount that is negative or too large.
+
+    >>> net = mg.nn.Sequential(mg.nn.Linear(4, 2), mg.nn.Linear(2, 4))
+    >>> prune = mg.nn.utils.prune
+    >>> prune.global_unstructured([(net[0], "weight"), (net[1], "weight")], prune.L1Unstructured, amount=5)
+    >>> int((net[0].weight == 0).sum() + (net[1].weight == 0).sum())
+    5
+    """
     pairs: Sequence[tuple[Module, str]] = list(parameters)
     scores = importance_scores or {}
     parts: list[Tensor] = [scores[pair] if pair in scores else getattr(*pair) for pair in pairs]
@@ -342,13 +511,37 @@ def global_unstructured(
 
 
 def custom_from_mask(module: Module, name: str, mask: Tensor) -> Module:
-    """Prunes what a mask has zeros for."""
+    """Prunes what a mask has zeros for, and answers with the module.
+
+    Arguments:
+        module: the module
+        name: the parameter's name, such as "weight"
+        mask: 1 or True where an element stays, else 0, in the parameter's shape
+
+    Errors: AttributeError where there is no such parameter.
+
+    >>> layer = mg.nn.utils.prune.custom_from_mask(mg.nn.Linear(2, 1, bias=False), "weight", mg.tensor([[1, 0]]))
+    >>> layer.weight_mask
+    tensor([[1., 0.]])
+    """
     CustomFromMask.apply(module, name, mask)
     return module
 
 
 def remove(module: Module, name: str) -> Module:
-    """Makes a pruned parameter a plain one again, with its zeros. ValueError for one that is not pruned."""
+    """Makes a pruned parameter a plain one again, with its zeros, and answers with the module.
+
+    Arguments:
+        module: the module
+        name: the parameter's name, such as "weight"
+
+    Errors: ValueError for a parameter that is not pruned.
+
+    >>> prune = mg.nn.utils.prune
+    >>> layer = prune.remove(prune.l1_unstructured(mg.nn.Linear(4, 2), "weight", amount=3), "weight")
+    >>> [name for name, _ in layer.named_parameters()], int((layer.weight == 0).sum())
+    (['bias', 'weight'], 3)
+    """
     for method in _methods(module):
         if method._tensor_name == name:
             method.remove(module)
@@ -358,7 +551,15 @@ def remove(module: Module, name: str) -> Module:
 
 
 def is_pruned(module: Module) -> bool:
-    """Whether a module, or one inside it, has a parameter that is pruned."""
+    """Whether a module, or one inside it, has a parameter that is pruned.
+
+    Arguments:
+        module: the module
+
+    >>> prune, layer = mg.nn.utils.prune, mg.nn.Linear(4, 2)
+    >>> prune.is_pruned(layer), prune.is_pruned(prune.identity(layer, "weight"))
+    (False, True)
+    """
     return any(_methods(part) for part in module.modules())
 
 

@@ -38,18 +38,20 @@ class _Fields(NamedTuple):
 
 
 class PackedSequence(_Fields):
-    """Sequences of several lengths without padding: `data` has first all sequences' first steps, then the second
-    steps of those that have one, and so on, the longest sequence first; `batch_sizes` says how many there are at
-    each step. `sorted_indices` says which sequence stands where.
-
-    Arguments:
-        data: the rows
-        batch_sizes: how many there are at each step
-        sorted_indices, unsorted_indices: which sequence stands where, and where each stands
+    """Sequences of several lengths without padding.
 
     >>> packed = mg.nn.utils.rnn.pack_sequence([mg.tensor([1, 2, 3]), mg.tensor([10, 20])])
     >>> packed.data, packed.batch_sizes
     (tensor([ 1, 10,  2, 20,  3]), tensor([2, 2, 1]))
+
+    Arguments:
+        data: the steps, `[all steps, …]`: first all sequences' first ones, then the second ones of those that have one, and so on, the longest
+            sequence first
+        batch_sizes: how many sequences there are at each step, int64 `[longest]`
+        sorted_indices: which sequence stands where, int64 `[sequences]`; None: they are in their order
+        unsorted_indices: where each sequence stands; None: it follows from `sorted_indices`
+
+    Errors: ValueError without `batch_sizes`.
     """
 
     __slots__ = ()
@@ -68,7 +70,12 @@ class PackedSequence(_Fields):
         return super().__new__(cls, data, batch_sizes, sorted_indices, unsorted_indices)
 
     def to(self, *args: Any, **kwargs: Any) -> PackedSequence:
-        """On another device, or in another dtype."""
+        """The sequences on another device, or in another dtype.
+
+        Arguments:
+            args: what `Tensor.to` takes: a device, a dtype, both, or a tensor whose device and dtype are taken
+            kwargs: the same by name
+        """
         data = self.data.to(*args, **kwargs)
         indices = [None if i is None else i.to(data.device) for i in self[2:]]
         return PackedSequence(data, self.batch_sizes, *indices)
@@ -131,6 +138,9 @@ class PackedSequence(_Fields):
 def invert_permutation(permutation: Tensor | None) -> Tensor | None:
     """The permutation that undoes one.
 
+    Arguments:
+        permutation: the numbers from 0 to `n − 1` in some order, int64 `[n]`; of None it is None
+
     >>> mg.nn.utils.rnn.invert_permutation(mg.tensor([2, 0, 1]))
     tensor([1, 2, 0])
     """
@@ -148,13 +158,16 @@ def _whole(lengths: Any) -> list[int]:
 def pack_padded_sequence(
     input: Tensor, lengths: Tensor | Iterable[int], batch_first: bool = False, enforce_sorted: bool = True
 ) -> PackedSequence:
-    """Packs sequences that are padded, `[steps, batch, …]` or, with `batch_first`, `[batch, steps, …]`. They need
-    not be sorted by length if not `enforce_sorted`.
+    """Packs sequences that are padded.
 
     Arguments:
-        lengths: how long each sequence is
+        input: the sequences, `[steps, batch, …]`, or `[batch, steps, …]` with `batch_first`
+        lengths: how long each sequence is, from 1 to `steps`: integers `[batch]`
         batch_first: whether the batch is the first axis
-        enforce_sorted: whether it is an error that a longer one comes after a shorter one
+        enforce_sorted: whether it is an error that a longer sequence comes after a shorter one; otherwise they are sorted here
+
+    Errors: ValueError for another number of lengths than sequences, for lengths that are not from 1 to `steps`, and, with `enforce_sorted`, for
+    lengths that rise.
 
     >>> x = mg.tensor([[1, 2, 0], [3, 4, 5]])
     >>> mg.nn.utils.rnn.pack_padded_sequence(x, [2, 3], batch_first=True, enforce_sorted=False).data

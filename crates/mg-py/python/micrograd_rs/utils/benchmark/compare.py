@@ -26,6 +26,11 @@ class Compare:
     >>> results = [Timer("a * a", "a = 1", label="square", description=how).timeit(3) for how in ("one", "other")]
     >>> "one" in str(Compare(results))
     True
+
+    Arguments:
+        results: the measurements
+
+    Errors: ValueError for what is no measurement.
     """
 
     def __init__(self, results: Iterable[Measurement]) -> None:
@@ -36,7 +41,13 @@ class Compare:
         self._highlight = False
 
     def extend_results(self, results: Iterable[Measurement]) -> None:
-        """Takes more measurements. ValueError for what is none."""
+        """Takes more measurements.
+
+        Arguments:
+            results: the measurements
+
+        Errors: ValueError for what is no measurement.
+        """
         for each in results:
             if not isinstance(each, Measurement):  # pyright: ignore[reportUnnecessaryIsInstance]
                 raise ValueError(f"Expected an instance of `Measurement`, got {type(each)} instead.")
@@ -47,7 +58,11 @@ class Compare:
         self._trim = True
 
     def colorize(self, rowwise: bool = False) -> None:
-        """Shows the best and the worst of each column, or row, in colours of terminals."""
+        """Shows the best and the worst of each column, or row, in colours of terminals.
+
+        Arguments:
+            rowwise: whether the best is that of a row
+        """
         self._colorize = Colorize.ROWWISE if rowwise else Colorize.COLUMNWISE
 
     def highlight_warnings(self) -> None:

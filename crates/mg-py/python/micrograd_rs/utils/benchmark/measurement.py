@@ -16,13 +16,22 @@ _UNITS = ((1e-9, "ns"), (1e-6, "us"), (1e-3, "ms"), (1.0, "s"))
 
 
 def select_unit(t: float) -> tuple[str, float]:
-    """The unit in which a time in seconds is a handy number, and its length: `("us", 1e-06)`."""
+    """The unit in which a time is a handy number, and its length in seconds: `("us", 1e-06)`.
+
+    Arguments:
+        t: the time in seconds
+    """
     length, name = next(((length, name) for length, name in reversed(_UNITS) if t >= length), _UNITS[0])
     return name, length
 
 
 def trim_sigfig(x: float, n: int) -> float:
-    """A number to so many digits."""
+    """A number to so many digits.
+
+    Arguments:
+        x: the number
+        n: how many digits that count it keeps
+    """
     if x == 0:
         return 0.0
     scale = 10.0 ** (math.floor(math.log10(abs(x))) + 1 - n)
@@ -31,7 +40,18 @@ def trim_sigfig(x: float, n: int) -> float:
 
 @dataclass(frozen=True)
 class TaskSpec:
-    """What was timed."""
+    """What was timed.
+
+    Arguments:
+        stmt: the statement
+        setup: what ran before it
+        global_setup: ""
+        label: what it belongs to in a `Compare`: its table; None: the statement
+        sub_label: its row there
+        description: its column there
+        env: where it ran
+        num_threads: how many threads there were
+    """
 
     stmt: str
     setup: str
@@ -68,7 +88,14 @@ def _quantile(ordered: list[float], part: float) -> float:
 
 @dataclass(repr=False)
 class Measurement:
-    """Times of a statement: `raw_times`, in seconds, are of `number_per_run` runs each; everything else is of one run."""
+    """Times of a statement: everything but `raw_times` is of one run.
+
+    Arguments:
+        number_per_run: how many runs each time is of
+        raw_times: the times, in seconds
+        task_spec: what was timed
+        metadata: anything that is to go with it
+    """
 
     number_per_run: int
     raw_times: list[float]
@@ -111,7 +138,11 @@ class Measurement:
         return min(max(math.floor(math.log10(self.median / width)), 1), _MOST_DIGITS)
 
     def meets_confidence(self, threshold: float = _WIDE) -> bool:
-        """Whether the half in the middle is no wider than this part of the median."""
+        """Whether the half of the times in the middle lies closely together.
+
+        Arguments:
+            threshold: how wide it may be, as a part of the median
+        """
         return self.iqr / self.median < threshold
 
     @property
@@ -176,7 +207,11 @@ class Measurement:
 
     @staticmethod
     def merge(measurements: Iterable[Measurement]) -> list[Measurement]:
-        """Those of the same statement as one."""
+        """Measurements of the same statement as one, in a list.
+
+        Arguments:
+            measurements: the measurements
+        """
         groups: dict[TaskSpec, list[Measurement]] = {}
         for each in measurements:
             groups.setdefault(each.task_spec, []).append(each)

@@ -117,14 +117,31 @@ def _timed(stmt: str, setup: str, globals: dict[str, Any]) -> Callable[[int, Cal
 
 
 class Timer:
-    """Times a statement, given as text, after a `setup`; both see `globals`, and this package as `mg` and `torch`.
+    """Times a statement, given as text, after a `setup`.
 
-    Results are computed when they are looked at, so they are: what the statement's last expression answers, what it assigns to, and, where it
-    answers nothing, the tensors, gradients, modules and optimisers that it names, so that `loss.backward()` and `optimizer.step()`
-    are done in the time that is taken. What it changes without a name, in a function's closure, is not. Devices are waited for. `num_threads`
-    is how many threads there are meanwhile.
+    Results are computed when they are looked at, so they are: what the statement's last expression answers, what it assigns to, and, where it answers
+    nothing, the tensors, gradients, modules and optimisers that it names, so that `loss.backward()` and `optimizer.step()` are done in the time that
+    is taken. What it changes without a name, in a function's closure, is not. Devices are waited for.
 
-    `label`, `sub_label`, `description` and `env` say where it stands in a `Compare`. `language` is Python.
+    >>> from micrograd_rs.utils.benchmark import Timer
+    >>> took = Timer("x @ x", "x = mg.ones(8, 8)").timeit(3)
+    >>> took.number_per_run, took.median > 0
+    (3, True)
+
+    Arguments:
+        stmt: the statement, or several, as text
+        setup: what runs once before each measurement, as text
+        global_setup: "", since it is for C++
+        timer: a clock: a function that answers with seconds
+        globals: what both see by name, beside this package as `mg` and `torch`
+        label: what it belongs to in a `Compare`: its table
+        sub_label: its row there
+        description: its column there
+        env: where it runs, which rows are told apart by
+        num_threads: how many threads there are meanwhile
+        language: Python
+
+    Errors: ValueError for another `language` and for a `global_setup`, SyntaxError for text that is no Python.
     """
 
     def __init__(
@@ -160,7 +177,11 @@ class Timer:
             set_num_threads(before)
 
     def timeit(self, number: int = 1000000) -> Measurement:
-        """One measurement, of so many runs, after a hundredth of them to warm up."""
+        """One measurement, of so many runs, after a hundredth of them to warm up.
+
+        Arguments:
+            number: how many runs there are, at least 1
+        """
         self._take(max(number // 100, 2))
         return Measurement(number, [self._take(number)], self._task_spec)
 
@@ -183,7 +204,12 @@ class Timer:
     def blocked_autorange(
         self, callback: Callable[[int, float], NoReturn] | None = None, min_run_time: float = 0.2
     ) -> Measurement:
-        """Measurements of so many runs each that the clock is no matter, for `min_run_time` seconds at least."""
+        """Measurements of so many runs each that the clock is no matter, until they took some time.
+
+        Arguments:
+            callback: a function that is called after each with the number of runs and their seconds; None: none is
+            min_run_time: how many seconds they take at least, all together
+        """
         runs = self._block(min_run_time)
         times: list[float] = []
         while sum(times) < min_run_time:
@@ -200,7 +226,14 @@ class Timer:
         max_run_time: float = 10.0,
         callback: Callable[[int, float], NoReturn] | None = None,
     ) -> Measurement:
-        """Measurements until the half of them in the middle is no wider than this part of the median, or for `max_run_time` seconds."""
+        """Measurements until the half of them in the middle lies closely together, or until they took some time.
+
+        Arguments:
+            threshold: how wide that half may be, as a part of the median
+            min_run_time: how many seconds they take at least, all together
+            max_run_time: how many seconds they take at most
+            callback: a function that is called after each with the number of runs and their seconds; None: none is
+        """
         runs = self._block(min_run_time)
         times: list[float] = []
         while True:
@@ -212,9 +245,18 @@ class Timer:
                 return found
 
     def autorange(self, callback: Callable[[int, float], NoReturn] | None = None) -> NoReturn:
-        """NotImplementedError, as in PyTorch: `blocked_autorange` is what does it."""
+        """NotImplementedError, as in PyTorch: `blocked_autorange` is what does it.
+
+        Arguments:
+            callback: of no effect
+        """
         raise NotImplementedError("See `Timer.blocked_autorange.`")
 
     def collect_callgrind(self, *args: Any, **kwargs: Any) -> NoReturn:
-        """NotImplementedError: instructions are counted from outside, `valgrind --tool=callgrind python program.py`."""
+        """NotImplementedError: instructions are counted from outside, `valgrind --tool=callgrind python program.py`.
+
+        Arguments:
+            args: of no effect
+            kwargs: of no effect
+        """
         raise NotImplementedError("collect_callgrind: count instructions from outside: valgrind --tool=callgrind python program.py")

@@ -46,16 +46,16 @@ def _rebuilt(like: Any, items: list[Any]) -> Any:
 
 
 def default_collate(batch: Sequence[Any]) -> Any:
-    """A batch of samples. Tensors, arrays and tensors of other libraries are stacked along a new first axis, numbers become a tensor (float64, int64 or bool), text
-    stays as it is, and dictionaries, tuples, named tuples and lists are collated entry by entry.
-
-    Raises `TypeError` for anything else, `ValueError` where shapes, lengths or keys differ: it says which samples differ, and in what.
+    """A batch of samples. Tensors, arrays and tensors of other libraries are stacked along a new first axis, numbers become a tensor (float64, int64 or
+    bool), text stays as it is, and dictionaries, tuples, named tuples and lists are collated entry by entry.
 
     >>> default_collate([{"x": 1.0, "name": "a"}, {"x": 2.0, "name": "b"}])
     {'x': tensor([1., 2.], dtype=micrograd_rs.float64), 'name': ['a', 'b']}
 
     Arguments:
-        batch: the samples
+        batch: the samples, all of one kind
+
+    Errors: TypeError for samples of another kind; ValueError where shapes, lengths or keys differ: it says which samples differ, and in what.
     """
     return _collated(batch, "", default_collate_fn_map)
 

@@ -78,8 +78,8 @@ class Iterated(IterableDataset[T_co]):
 
 
 class TensorDataset(Dataset[tuple[Tensor, ...]]):
-    """Tensors with a row for every sample, or arrays and tensors of other libraries, which are made tensors. A loader gathers the rows of a batch in one operation, on
-    the device where they are.
+    """Tensors with a row for every sample, or arrays and tensors of other libraries, which are made tensors. A loader gathers the rows of a batch in one
+    operation, on the device where they are.
 
     >>> import micrograd_rs as mg
     >>> from micrograd_rs.utils.data import DataLoader, TensorDataset
@@ -87,10 +87,10 @@ class TensorDataset(Dataset[tuple[Tensor, ...]]):
     >>> len(rows), rows[2], [len(x) for x, y in DataLoader(rows, batch_size=2)]
     (5, (tensor(2.), tensor(2)), [2, 2, 1])
 
-    ValueError for tensors of unlike numbers of rows.
-
     Arguments:
-        tensors: tensors of as many rows
+        tensors: tensors `[samples, …]`, whose rows at one number are a sample
+
+    Errors: ValueError for tensors of unlike numbers of rows.
     """
 
     def __init__(self, *tensors: Any) -> None:
@@ -124,6 +124,12 @@ class StackDataset(Dataset[Any]):
     (2, 20)
     >>> mg.utils.data.StackDataset(image=[1, 2], label=[10, 20])[0]
     {'image': 1, 'label': 10}
+
+    Arguments:
+        args: the data sets, for samples that are tuples
+        kwargs: the data sets by name, for samples that are dictionaries
+
+    Errors: ValueError for data sets of unlike lengths, for both kinds at once, and for none.
     """
 
     def __init__(self, *args: Dataset[Any], **kwargs: Dataset[Any]) -> None:
@@ -148,14 +154,14 @@ class StackDataset(Dataset[Any]):
 
 
 class ConcatDataset(Dataset[T_co]):
-    """Data sets one after another.
-
-    Arguments:
-        datasets: the data sets
+    """Data sets one after another: the numbers of the second go on where those of the first end.
 
     >>> both = mg.utils.data.ConcatDataset([[1, 2], [10, 20, 30]])
     >>> len(both), both[2], both[-1]
     (5, 10, 30)
+
+    Arguments:
+        datasets: the data sets, each with `__len__`
     """
 
     def __init__(self, datasets: Iterable[Dataset[T_co]]) -> None:
@@ -182,14 +188,14 @@ class ConcatDataset(Dataset[T_co]):
 class ChainDataset(IterableDataset[Any]):
     """Data sets that are iterated one after another.
 
-    Arguments:
-        datasets: the data sets
-
     >>> class Numbers(mg.utils.data.IterableDataset):
     ...     def __iter__(self):
     ...         return iter([1, 2])
     >>> list(mg.utils.data.ChainDataset([Numbers(), Numbers()]))
     [1, 2, 1, 2]
+
+    Arguments:
+        datasets: the data sets, each an `IterableDataset`
     """
 
     def __init__(self, datasets: Iterable[Dataset[Any]]) -> None:
@@ -206,13 +212,13 @@ class ChainDataset(IterableDataset[Any]):
 class Subset(Dataset[T_co]):
     """Some samples of a data set, by their numbers.
 
-    Arguments:
-        dataset: the data set
-        indices: the numbers
-
     >>> part = mg.utils.data.Subset([10, 20, 30], [2, 0])
     >>> len(part), part[0]
     (2, 30)
+
+    Arguments:
+        dataset: the data set
+        indices: the numbers of the samples, in the order that they come to have
     """
 
     def __init__(self, dataset: Dataset[T_co], indices: Sequence[int]) -> None:
@@ -247,16 +253,18 @@ def gathers(dataset: Any) -> bool:
 def random_split(
     dataset: Dataset[T_co], lengths: Sequence[int | float], generator: Generator | None = None
 ) -> list[Subset[T_co]]:
-    """Parts of a data set that have no sample in common, of these lengths, or of these parts of the whole, which add up to it. Which sample is
-    in which is drawn from `generator`, or the default one.
+    """Parts of a data set that have no sample in common; which sample is in which is drawn.
 
     >>> from micrograd_rs.utils.data import random_split
     >>> [len(part) for part in random_split(range(10), [0.7, 0.3])]
     [7, 3]
 
     Arguments:
-        dataset: the data set
-        lengths: how many samples each part has, or which part of all
+        dataset: the data set, of which `len` is asked
+        lengths: how many samples each part has, which add up to all; or which share of all, which add up to 1
+        generator: what the parts are drawn from; None: the default generator
+
+    Errors: ValueError for lengths that do not add up.
     """
     n = len(cast("Any", dataset))
     sizes = list(lengths)

@@ -16,23 +16,23 @@ __getattr__ = _Lazy(__name__)
 
 
 class DistributedSampler(Sampler[int]):
-    """The samples of one of `num_replicas` processes, number `rank`: every `num_replicas`th from there on, of all in order, or shuffled by
-    `seed` and what `set_epoch` said last, the same in all processes. So that all have as many, the first come again at the end, or
-    with `drop_last` the last are left out.
-
-    There are no groups of processes to ask here: RuntimeError where `num_replicas` or `rank` is not said.
+    """The samples of one of several processes: every `num_replicas`th from number `rank` on, of all in order, or shuffled, the same in all processes. So
+    that all have as many, the first come again at the end, or with `drop_last` the last are left out.
 
     >>> from micrograd_rs.utils.data import DistributedSampler
     >>> [list(DistributedSampler(range(5), num_replicas=2, rank=rank, shuffle=False)) for rank in (0, 1)]
     [[0, 2, 4], [1, 3, 0]]
 
     Arguments:
-        dataset: the data set
-        num_replicas: how many share the items
-        rank: which of them this is
-        shuffle: whether the order is another in each epoch
-        seed: what the order is drawn by
-        drop_last: whether items that are too many for equal shares are left out
+        dataset: the data set, of which `len` is asked
+        num_replicas: how many processes share the samples
+        rank: which of them this is, from 0 to `num_replicas − 1`
+        shuffle: whether the order is another in each epoch, which `set_epoch` says
+        seed: what the order is drawn by, with the epoch; the same in all processes
+        drop_last: whether samples that are too many for equal shares are left out
+
+    Errors: RuntimeError where `num_replicas` or `rank` is not said: there are no groups of processes to ask here; ValueError for a `rank` that is
+    none of them.
     """
 
     def __init__(
@@ -69,5 +69,15 @@ class DistributedSampler(Sampler[int]):
         return self.num_samples
 
     def set_epoch(self, epoch: int) -> None:
-        """Which epoch is next: it is shuffled anew."""
+        """Has the next loop be shuffled by this epoch: without it, all are shuffled alike.
+
+        Arguments:
+            epoch: its number
+
+        >>> sampler = mg.utils.data.DistributedSampler(range(100), num_replicas=2, rank=0)
+        >>> first = list(sampler)
+        >>> sampler.set_epoch(1)
+        >>> list(sampler) == first
+        False
+        """
         self.epoch = epoch

@@ -93,14 +93,21 @@ class DataLoader(Generic[T_co]):
 
     What has no `__getitem__` but can be iterated over (a generator, a set, an iterator) is taken as an `IterableDataset` is.
 
-    Workers are threads (`num_workers`), each of which makes a batch while the loop computes; `prefetch_factor` is how many batches for
-    each of them are made ahead. Batches come in the samplers' order, which does not depend on the number of workers: it is drawn
-    from `generator` (or the default one) when an epoch begins. An exception in a worker is raised in the loop, with a note that names the item.
+    >>> data = mg.utils.data.TensorDataset(mg.arange(5), mg.arange(5) * 10)
+    >>> for x, y in mg.utils.data.DataLoader(data, batch_size=2):
+    ...     print(x.tolist(), y.tolist())
+    [0, 1] [0, 10]
+    [2, 3] [20, 30]
+    [4] [40]
+
+    Workers are threads (`num_workers`), each of which makes a batch while the loop computes. Batches come in the samplers' order, which does not
+    depend on the number of workers: it is drawn when an epoch begins. An exception in a worker is raised in the loop, with a note that names the
+    item.
 
     Each worker has a copy of the data set and of `collate_fn`, made when its epoch begins (with `persistent_workers` once), and makes every
-    `num_workers`th batch. `get_worker_info().dataset` is the copy. Objects, lists and dictionaries are copied; tensors, arrays, tables, the
-    entries of containers of more than a thousand, and what cannot be copied (open files, generators: a warning names them) are shared. Data
-    sets say otherwise by `__getstate__` or `__deepcopy__`.
+    `num_workers`th batch. `get_worker_info().dataset` is the copy. Objects, lists and dictionaries are copied; tensors, arrays, tables, the entries
+    of containers of more than a thousand, and what cannot be copied (open files, generators: a warning names them) are shared. Data sets say
+    otherwise by `__getstate__` or `__deepcopy__`.
 
     What samples draw, random tensors and what comes from `random` and `numpy.random`, is of a worker's own streams, seeded by
     `get_worker_info().seed` (`initial_seed()` there), and the same in each run.
@@ -108,34 +115,38 @@ class DataLoader(Generic[T_co]):
     `state_dict()` between two batches and `load_state_dict()` before a loop go on in the middle of an epoch, with the same order and, with as many
     workers, in the middle of their streams.
 
-    A `TensorDataset`, or a `Subset` of one, with no `collate_fn` of one's own is gathered in one operation for a batch, on the device
-    where its tensors are. With `pin_memory` batches are in page-locked memory, where whoever makes them puts them: `batch.to("cuda")` is then a copy that
-    the device makes while it computes; the loop does not wait for it, and what is computed from it comes after it. `multiprocessing_context` and `in_order` are taken and change nothing.
+    A `TensorDataset`, or a `Subset` of one, with no `collate_fn` of one's own is gathered in one operation for a batch, on the device where its
+    tensors are.
+
+    With `pin_memory` each batch is put in page-locked memory by the thread that makes it. `batch.to("cuda")` of such a batch does not make the loop
+    wait: the GPU copies it by itself, while it computes the step before, and what is computed from the copy comes after it. A batch in other memory
+    is copied by the processor first, on the loop's thread.
 
     Arguments:
-        dataset: what has samples by number, or can be iterated over
-        batch_size: how many samples a batch has; None for samples by themselves
-        shuffle: whether each epoch has an order of its own, drawn at random
-        sampler: what says the order, numbers of samples
-        batch_sampler: the same, lists of numbers
-        num_workers: how many threads make batches while the loop computes; 0 makes each when it is asked for
-        collate_fn: what makes a batch of samples
-        pin_memory: whether batches are put in page-locked memory
+        dataset: what has samples by number, by `__getitem__` and `__len__`, or can be iterated over
+        batch_size: how many samples a batch has, at least 1; None: samples come by themselves
+        shuffle: whether each epoch has an order of its own, drawn at random; None: it has not
+        sampler: an iterable of samples' numbers, which says the order; None: one after the other, or as `shuffle` says
+        batch_sampler: an iterable of lists of samples' numbers, one for each batch, in the place of `batch_size`, `shuffle`, `sampler` and
+            `drop_last`
+        num_workers: how many threads make batches while the loop computes; 0: each is made when it is asked for
+        collate_fn: a function of a list of samples that answers with the batch; None: `default_collate`, and `default_convert` of a sample where
+            `batch_size` is None
+        pin_memory: whether batches are put in page-locked memory. Without a GPU there is none: each loop warns of it, and batches are what they are
+            otherwise, with `is_pinned()` False
         drop_last: whether a last batch of fewer samples is left out
-        timeout: how many seconds a batch of a worker is waited for; 0 for ever
-        worker_init_fn: called with each worker's number when it begins
-        multiprocessing_context, pin_memory_device, in_order: of no effect
-        prefetch_factor: how many batches each of them makes ahead, 2 unless given
-        persistent_workers: whether they stay from one loop to the next
+        timeout: how many seconds a batch of a worker is waited for before it is a RuntimeError; 0: for ever
+        worker_init_fn: a function that is called in each worker with its number when it begins
+        multiprocessing_context: of no effect: workers are threads
+        generator: what orders, and the seeds of workers, are drawn from; None: the default generator
+        prefetch_factor: how many batches each worker makes ahead, at least 1; None: 2
+        persistent_workers: whether workers stay from one loop to the next
+        pin_memory_device: of no effect
+        in_order: of no effect: batches come in order
 
-    Errors: ValueError for a `batch_size` below 1, and for what says the same twice (`shuffle` and `sampler`, …).
-
-    >>> data = mg.utils.data.TensorDataset(mg.arange(5), mg.arange(5) * 10)
-    >>> for x, y in mg.utils.data.DataLoader(data, batch_size=2):
-    ...     print(x.tolist(), y.tolist())
-    [0, 1] [0, 10]
-    [2, 3] [20, 30]
-    [4] [40]
+    Errors: ValueError for a `batch_size` or `prefetch_factor` below 1, for a negative `num_workers` or `timeout`, for `prefetch_factor` and
+    `persistent_workers` without workers, for what says the same twice, as `shuffle` and `sampler` do, and for a sampler of what is iterated over;
+    TypeError for sizes that are no integers, and for what is no data set.
     """
 
     def __init__(
@@ -269,7 +280,9 @@ class DataLoader(Generic[T_co]):
         loaded again; of data that is iterated it is, since there is no other way to what follows.
 
         Arguments:
-            state_dict: what `state_dict` answered with
+            state_dict: what `state_dict` of a loader of the same data answered with
+
+        Errors: ValueError for a dictionary that is no such state.
 
         >>> loader = mg.utils.data.DataLoader(range(6), batch_size=2)
         >>> first = next(iter(loader))

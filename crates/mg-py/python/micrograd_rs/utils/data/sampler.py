@@ -29,9 +29,6 @@ _AT_ONCE = 1 << 20
 class Sampler(Generic[T_co]):
     """Numbers of samples, or lists of them, in some order: a subclass has `__iter__`, and `__len__` where it is known.
 
-    Arguments:
-        data_source: of no effect
-
     >>> class Backwards(mg.utils.data.Sampler):
     ...     def __init__(self, data):
     ...         self.data = data
@@ -40,6 +37,9 @@ class Sampler(Generic[T_co]):
     >>> data = [10, 20, 30]
     >>> [batch.tolist() for batch in mg.utils.data.DataLoader(data, batch_size=2, sampler=Backwards(data))]
     [[30, 20], [10]]
+
+    Arguments:
+        data_source: of no effect
     """
 
     def __init__(self, data_source: Any = None) -> None:
@@ -50,13 +50,13 @@ class Sampler(Generic[T_co]):
 
 
 class SequentialSampler(Sampler[int]):
-    """One after another.
-
-    Arguments:
-        data_source: the data set
+    """The numbers from 0 on, as many as there are samples.
 
     >>> list(mg.utils.data.SequentialSampler(["a", "b", "c"]))
     [0, 1, 2]
+
+    Arguments:
+        data_source: the data set, of which `len` is asked
     """
 
     def __init__(self, data_source: Sized) -> None:
@@ -84,33 +84,44 @@ class Drawn(Sampler[int]):
         return iter(self.order(generator))
 
     def order(self, generator: Generator) -> Iterable[int]:
-        """All numbers."""
+        """The numbers of an epoch, in its order: an iterator.
+
+        Arguments:
+            generator: what they are drawn from
+        """
         pieces = self.pieces(generator)
         if pieces is not None:
             return (i for piece in pieces for i in cast("list[int]", piece.tolist()))
         return cast("list[int]", self.rows(generator).tolist())
 
     def pieces(self, generator: Generator) -> Iterator[Tensor] | None:
-        """All numbers, drawn as they are asked for, where there are too many to draw at once."""
+        """The numbers of an epoch, drawn as they are asked for, where there are too many to draw at once; otherwise None.
+
+        Arguments:
+            generator: what they are drawn from
+        """
         return None
 
     def rows(self, generator: Generator) -> Tensor:
-        """All numbers as a tensor."""
+        """The numbers of an epoch in its order, an int64 tensor `[samples]`.
+
+        Arguments:
+            generator: what they are drawn from
+        """
         raise NotImplementedError
 
 
 class RandomSampler(Drawn):
-    """In a random order; with `replacement`, each drawn from all. `num_samples` is how many, as many as there are unless said: more than a
-    million are drawn as they are asked for.
-
-    Arguments:
-        data_source: the data set
-        replacement: whether each is drawn from all
-        num_samples: how many indices a loop has; as many as there are items, if it is None
-        generator: what it is drawn from, by itself the default one
+    """The numbers of samples in a random order, another one in each loop. More than a million are drawn as they are asked for.
 
     >>> sorted(mg.utils.data.RandomSampler(range(5)))
     [0, 1, 2, 3, 4]
+
+    Arguments:
+        data_source: the data set, of which `len` is asked
+        replacement: whether each number is drawn from all, so that some come several times and some do not
+        num_samples: how many numbers a loop has; None: as many as there are samples
+        generator: what they are drawn from; None: the default generator
     """
 
     def __init__(
@@ -164,14 +175,14 @@ class RandomSampler(Drawn):
 
 
 class SubsetRandomSampler(Drawn):
-    """Some numbers in a random order.
-
-    Arguments:
-        indices: the numbers
-        generator: what it is drawn from, by itself the default one
+    """Some numbers in a random order, another one in each loop.
 
     >>> sorted(mg.utils.data.SubsetRandomSampler([7, 3, 5]))
     [3, 5, 7]
+
+    Arguments:
+        indices: the numbers
+        generator: what the order is drawn from; None: the default generator
     """
 
     def __init__(self, indices: Sequence[int], generator: Generator | None = None) -> None:
@@ -186,16 +197,16 @@ class SubsetRandomSampler(Drawn):
 
 
 class WeightedRandomSampler(Drawn):
-    """`num_samples` numbers drawn by weights, which need not add up to 1.
-
-    Arguments:
-        weights: a number for each sample
-        num_samples: how many indices a loop has
-        replacement: whether a number may come more than once
-        generator: what it is drawn from, by itself the default one
+    """Numbers drawn by weights, which need not add up to 1.
 
     >>> list(mg.utils.data.WeightedRandomSampler([0.0, 1.0, 0.0], 4))
     [1, 1, 1, 1]
+
+    Arguments:
+        weights: a weight for each sample, at least 0, in a sequence or a tensor `[samples]`
+        num_samples: how many numbers a loop has
+        replacement: whether a number may come more than once; without it there are at least as many samples
+        generator: what they are drawn from; None: the default generator
     """
 
     def __init__(
@@ -224,15 +235,15 @@ class WeightedRandomSampler(Drawn):
 
 
 class BatchSampler(Sampler[list[int]]):
-    """Lists of `batch_size` numbers of another sampler; the last one may be shorter, or is left out with `drop_last`.
+    """Lists of another sampler's numbers.
 
     >>> list(mg.utils.data.BatchSampler(range(5), batch_size=2, drop_last=False))
     [[0, 1], [2, 3], [4]]
 
     Arguments:
-        sampler: what the indices come from
-        batch_size: how many are in a batch
-        drop_last: whether a last batch that would be smaller is left out
+        sampler: what the numbers come from, an iterable
+        batch_size: how many are in a list, at least 1
+        drop_last: whether a last list that would be shorter is left out
     """
 
     def __init__(self, sampler: Iterable[int], batch_size: int, drop_last: bool) -> None:
@@ -246,7 +257,11 @@ class BatchSampler(Sampler[list[int]]):
         return self.batches(self.sampler)
 
     def batches(self, order: Iterable[int]) -> Iterator[list[int]]:
-        """The batches of an order."""
+        """The lists of an order: an iterator.
+
+        Arguments:
+            order: the numbers, in any iterable
+        """
         batch: list[int] = []
         for i in order:
             batch.append(i)

@@ -26,8 +26,9 @@ class WorkerInfo:
     """Which worker of a loader this thread is.
 
     Arguments:
-        id, num_workers: its number, and how many there are
-        seed: what its random numbers begin with
+        id: its number, from 0 to `num_workers − 1`
+        num_workers: how many workers there are
+        seed: what its streams of random numbers begin with
         dataset: its copy of the data set
 
     See `get_worker_info`.
