@@ -9,7 +9,10 @@ from .module import Module, Parameter, is_another
 
 
 class _Elementwise(Module):
-    """A function of each element."""
+    """A function of each element.
+
+    Shapes: a tensor of any shape gives one of the same shape.
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         """The function of each element, in the input's shape.
@@ -28,6 +31,8 @@ class _InPlace(_Elementwise):
 
     Arguments:
         inplace: whether the result is written into the input's own memory and the input comes back, rather than a new tensor
+
+    Errors: in a call with `inplace`, RuntimeError for a leaf that requires a gradient.
     """
 
     inplace: bool
@@ -154,7 +159,7 @@ class CELU(_InPlace):
     tensor([-0.7869,  0.0000,  2.0000])
 
     Arguments:
-        alpha: results go to −`alpha` as `x` goes to −∞; not 0
+        alpha: results go to −`alpha` as `x` goes to −∞; 0 is an ArgumentError in the first call
     """
 
     def __init__(self, alpha: float = 1.0, inplace: bool = False) -> None:
@@ -367,7 +372,7 @@ class Softshrink(_Elementwise):
     tensor([-0.5000,  0.0000,  0.5000])
 
     Arguments:
-        lambd: by how much numbers are drawn towards 0; at least 0
+        lambd: by how much numbers are drawn towards 0; a negative one is an ArgumentError in the first call
     """
 
     def __init__(self, lambd: float = 0.5) -> None:
@@ -433,6 +438,8 @@ class GLU(Module):
         dim: the axis that is halved, counted from the end where it is negative
 
     Shapes: `[…, 2 · size, …]` gives `[…, size, …]`, where the axis `dim` is the one of `2 · size`.
+
+    Errors: in a call, ArgumentError for an odd size, and IndexError where there is no axis `dim`.
     """
 
     def __init__(self, dim: int = -1) -> None:
@@ -461,6 +468,10 @@ class PReLU(Module):
     Arguments:
         num_parameters: how many slopes there are: 1, or as many as the input has channels
         init: the number that all slopes begin with
+
+    Shapes: `[n, channels, …]`, or with one slope a tensor of any shape, gives the same; `weight` is `[num_parameters]`.
+
+    Errors: in a call, ArgumentError for another number of channels than of slopes, and DTypeError for floats of another dtype than that of `weight`.
     """
 
     weight: Tensor
@@ -502,6 +513,10 @@ class _Along(Module):
 
     Arguments:
         dim: the axis, counted from the end where it is negative; None: axis 0 of a tensor of no, one or three axes, axis 1 of others
+
+    Shapes: a tensor of any shape gives one of the same shape.
+
+    Errors: in a call, IndexError where there is no axis `dim`.
     """
 
     def __init__(self, dim: int | None = None) -> None:
@@ -560,6 +575,10 @@ class Softmax2d(Module):
     >>> mg.nn.Softmax2d()(mg.zeros(1, 4, 2, 2))[0, 0]
     tensor([[0.2500, 0.2500],
             [0.2500, 0.2500]])
+
+    Shapes: `[n, channels, height, width]` or `[channels, height, width]` gives the same.
+
+    Errors: in a call, ValueError for another number of axes.
     """
 
     def forward(self, input: Tensor) -> Tensor:
@@ -582,6 +601,8 @@ class _Dropout(_InPlace):
         p: the probability with which each one is left out, from 0 to 1
 
     Errors: ValueError for a probability outside [0, 1].
+
+    Shapes: a tensor of any shape gives one of the same shape.
     """
 
     def __init__(self, p: float = 0.5, inplace: bool = False) -> None:
@@ -629,6 +650,8 @@ class Dropout1d(_Dropout):
 
     Arguments:
         p: the probability with which each channel of each sample is left out, from 0 to 1
+
+    Shapes: `[n, channels, length]` or `[channels, length]` gives the same.
     """
 
     def forward(self, input: Tensor) -> Tensor:
@@ -651,6 +674,8 @@ class Dropout2d(_Dropout):
 
     Arguments:
         p: the probability with which each channel of each sample is left out, from 0 to 1
+
+    Shapes: `[n, channels, height, width]` gives the same.
     """
 
     def forward(self, input: Tensor) -> Tensor:
@@ -673,6 +698,8 @@ class Dropout3d(_Dropout):
 
     Arguments:
         p: the probability with which each channel of each sample is left out, from 0 to 1
+
+    Shapes: `[n, channels, depth, height, width]` or `[channels, depth, height, width]` gives the same.
     """
 
     def forward(self, input: Tensor) -> Tensor:
@@ -717,6 +744,8 @@ class FeatureAlphaDropout(_Dropout):
 
     Arguments:
         p: the probability with which each channel of each sample is replaced, from 0 to 1
+
+    Shapes: `[n, channels, …]` gives the same.
     """
 
     def forward(self, input: Tensor) -> Tensor:

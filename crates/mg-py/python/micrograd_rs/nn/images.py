@@ -301,6 +301,8 @@ class Upsample(Module):
         align_corners: with "linear", "bilinear", "trilinear" and "bicubic", whether the centres of the outermost elements stay where they are, rather
             than the outermost edges; None: they do not
         recompute_scale_factor: whether places follow from the sizes, which may have been rounded down, rather than from `scale_factor` itself
+
+    Errors: in a call, ArgumentError where there is neither a `size` nor a `scale_factor`, or both, and for a `mode` that does not take so many axes.
     """
 
     def __init__(
@@ -382,6 +384,8 @@ class PixelShuffle(Module):
 
     Arguments:
         upscale_factor: how many times as high and as wide images become, `r`, at least 1
+
+    Errors: in a call, ArgumentError for fewer than three axes, and for channels that do not part into groups of r².
     """
 
     def __init__(self, upscale_factor: int) -> None:
@@ -411,6 +415,8 @@ class PixelUnshuffle(Module):
 
     Arguments:
         downscale_factor: how many pixels a square is high and wide, `r`, at least 1
+
+    Errors: in a call, ArgumentError for fewer than three axes, and for a height or width that does not part into squares.
     """
 
     def __init__(self, downscale_factor: int) -> None:
@@ -441,6 +447,8 @@ class ChannelShuffle(Module):
 
     Arguments:
         groups: how many groups there are, at least 1
+
+    Errors: in a call, ArgumentError for fewer than three axes, and for channels that do not part into `groups`.
     """
 
     def __init__(self, groups: int) -> None:
@@ -471,6 +479,8 @@ class Flatten(Module):
     Arguments:
         start_dim: the first of these axes, counted from the end where it is negative
         end_dim: the last of them
+
+    Errors: in a call, IndexError for an axis that there is not, and ArgumentError for a `start_dim` behind `end_dim`.
     """
 
     def __init__(self, start_dim: int = 1, end_dim: int = -1) -> None:
@@ -502,6 +512,8 @@ class Unflatten(Module):
     Arguments:
         dim: the axis, counted from the end where it is negative
         unflattened_size: the sizes that it is taken apart into, whose product is its size; one of them may be −1 and follows from the others
+
+    Errors: in a call, IndexError where there is no axis `dim`, and ArgumentError for sizes whose product is another.
     """
 
     def __init__(self, dim: int, unflattened_size: Sequence[int]) -> None:

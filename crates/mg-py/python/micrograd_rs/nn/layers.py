@@ -166,6 +166,10 @@ class CosineSimilarity(Module):
     Arguments:
         dim: the axis along which the vectors lie, counted from the end where it is negative
         eps: the least length that a vector is taken to have, so that nothing is divided by 0
+
+    Shapes: two tensors whose shapes broadcast, such as `[n, size]`, give one without the axis `dim`, such as `[n]`.
+
+    Errors: in a call, ArgumentError for shapes that do not broadcast, and IndexError where there is no axis `dim`.
     """
 
     def __init__(self, dim: int = 1, eps: float = 1e-8) -> None:
@@ -197,6 +201,10 @@ class PairwiseDistance(Module):
         p: the order of the norm
         eps: what is added to differences, so that there is a gradient where they are 0
         keepdim: whether the last axis stays, with the size 1
+
+    Shapes: `[…, size]` and `[…, size]`, which broadcast, give `[…]`, or `[…, 1]` with `keepdim`.
+
+    Errors: in a call, ArgumentError for shapes that do not broadcast.
     """
 
     def __init__(self, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False) -> None:

@@ -424,6 +424,8 @@ class LocalResponseNorm(Module):
         alpha: what the mean of squares is multiplied by
         beta: the power
         k: what is added before the power
+
+    Errors: in a call, ArgumentError for fewer than three axes, and for a `size` below 1.
     """
 
     def __init__(self, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> None:

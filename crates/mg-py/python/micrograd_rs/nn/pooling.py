@@ -33,6 +33,8 @@ class _MaxPool(Module):
         dilation: how far a window's elements are from each other in the input; 1: they are neighbours
         return_indices: whether it answers with a pair: the largest elements, and where they stand
         ceil_mode: whether the count of windows is rounded up, so that the last one may hang over the end
+
+    Errors: in a call, ArgumentError for another number of axes, and for windows that do not fit the padded input.
     """
 
     pool: ClassVar[Callable[..., Any]]
@@ -120,6 +122,8 @@ class _AvgPoolNd(Module):
         ceil_mode: whether the count of windows is rounded up, so that the last one may hang over the end
         count_include_pad: whether the zeros of `padding` count in the mean
         divisor_override: what sums are divided by, instead of by the number of their elements
+
+    Errors: in a call, ArgumentError for another number of axes, and for windows that do not fit the padded input.
     """
 
     def forward(self, input: Tensor) -> Tensor:
@@ -224,6 +228,8 @@ class _AdaptiveAvgPool(Module):
     Arguments:
         output_size: how many shares each axis is cut into, and so how long it is in the output: a number for all axes, or one for each, where None
             keeps the axis's size
+
+    Errors: in a call, ArgumentError for another number of axes, and for an `output_size` of another number of sizes; DTypeError for integers.
     """
 
     pool: ClassVar[Callable[..., Tensor]]
@@ -289,6 +295,8 @@ class _AdaptiveMaxPool(Module):
         output_size: how many shares each axis is cut into, and so how long it is in the output: a number for all axes, or one for each, where None
             keeps the axis's size
         return_indices: whether it answers with a pair: the largest elements, and where they stand
+
+    Errors: in a call, ArgumentError for another number of axes, and for an `output_size` of another number of sizes.
     """
 
     pool: ClassVar[Callable[..., Any]]
@@ -357,6 +365,8 @@ class _LPPool(Module):
         kernel_size: how many elements a window has along each axis: a number for all, or one for each axis
         stride: how far a window is from the next: a number for all axes, or one for each; None: `kernel_size`, so that windows touch
         ceil_mode: whether the count of windows is rounded up, so that the last one may hang over the end
+
+    Errors: in a call, ArgumentError for another number of axes, and for windows that do not fit the input.
     """
 
     pool: ClassVar[Callable[..., Tensor]]
@@ -431,6 +441,9 @@ class _MaxUnpool(Module):
         kernel_size: how many elements a window of the pool has along each axis: a number for all, or one for each axis
         stride: how far a window of the pool is from the next: a number for all axes, or one for each; None: `kernel_size`
         padding: how many elements the pool has put on each side: a number for all axes, or one for each
+
+    Errors: in a call, ArgumentError for indices of another shape or dtype, and for an `output_size` that is too far; IndexError for an index outside
+    of it.
     """
 
     axes: ClassVar[int]
@@ -602,6 +615,8 @@ class Unfold(Module):
         dilation: how far a window's elements are from each other in the image; 1: they are neighbours
         padding: how many zeros are put on each side: a number for both axes, or one for each
         stride: how far a window is from the next: a number for both axes, or one for each
+
+    Errors: in a call, ArgumentError for another number of axes, and for windows that do not fit the padded input.
     """
 
     def __init__(self, kernel_size: _Size, dilation: _Size = 1, padding: _Size = 0, stride: _Size = 1) -> None:
@@ -642,6 +657,8 @@ class Fold(Module):
         dilation: how far a window's elements are from each other in the image; 1: they are neighbours
         padding: how many elements on each side of the image windows reach beyond it: a number for both axes, or one for each
         stride: how far a window is from the next: a number for both axes, or one for each
+
+    Errors: in a call, ArgumentError for columns that are not those of whole channels, and for another number of windows.
     """
 
     def __init__(
