@@ -155,8 +155,8 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         Errors: ArgumentError for another number of features, IndexError for a single axis.
 
         >>> layer = mg.nn.AdaptiveLogSoftmaxWithLoss(8, 20, cutoffs=[4, 10])
-        >>> layer.log_prob(mg.randn(3, 8)).exp().sum(1).detach()
-        tensor([1.0000, 1.0000, 1.0000])
+        >>> mg.allclose(layer.log_prob(mg.randn(3, 8)).exp().sum(1), mg.ones(3))
+        True
         """
         return self._all(input, self.head(input))
 
