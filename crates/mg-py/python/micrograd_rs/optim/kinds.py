@@ -478,7 +478,7 @@ class Adafactor(Optimizer):
         lr: the largest rate, at least 0; it is no larger than `1 / √t` at step `t`
         beta2_decay: how the share of new squares goes down: `t ** beta2_decay` at step `t`
         eps: what squares, and a parameter's own size, are at least taken for; a first one of None is the dtype's `finfo(dtype).eps`
-        d: how large the mean square of a step may be, beside the rate, before the step is made shorter
+        d: how large the root of the mean square of a step may be, beside the rate, before the step is made shorter
         weight_decay: how much of itself a parameter loses at each step, times `lr`; at least 0
     """
 
