@@ -173,24 +173,28 @@ fn tidy(mut entries: MutexGuard<'_, Vec<Weak<Inner>>>) -> Vec<Node> {
 
 /// What is pending and somebody may want for itself, in an order that is the same from run to run. The registry keeps no more than that.
 fn take_waiting(others: &mut Vec<Node>) {
+    // Another thread may let go of one meanwhile: as in `tidy`, it goes behind the lock then.
+    let mut left: SmallVec<[Node; 4]> = SmallVec::new();
     {
         let mut entries = registry();
         let mut i = 0;
         while i < entries.len() {
-            let waits = |node: &Node| node.is_pending() && (node.is_held() || node.is_optional());
-            match entries[i].upgrade().map(Node).filter(waits) {
-                Some(node) => {
+            let node = entries[i].upgrade().map(Node);
+            match node {
+                Some(node) if node.is_pending() && (node.is_held() || node.is_optional()) => {
                     others.push(node);
                     i += 1;
                 }
                 // Nobody wants it for itself. It comes back when somebody holds it again.
-                None => {
+                node => {
+                    left.extend(node);
                     entries.swap_remove(i);
                 }
             }
         }
         WAITING.fetch_min(entries.len(), Ordering::Relaxed);
     }
+    drop(left);
     // The registry's order is not the same from run to run; a plan's must be.
     others.sort_unstable_by_key(|n| n.0.seq);
 }
