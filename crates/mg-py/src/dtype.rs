@@ -1,7 +1,7 @@
 //! `dtype`: what the elements are.
 
 use mg_device::{Category, DType};
-use pyo3::exceptions::{PyAttributeError, PyRuntimeError, PyTypeError};
+use pyo3::exceptions::{PyAttributeError, PyImportError, PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBool, PyComplex, PyDict, PyFloat, PyInt, PyString, PyTuple, PyType};
@@ -322,7 +322,10 @@ impl PyDType {
         let Some(name) = self.0.numpy_name() else {
             return Err(PyAttributeError::new_err(format!("NumPy has no dtype {}", self.0.long_name())));
         };
-        let numpy = py.import("numpy").map_err(|_| PyAttributeError::new_err("NumPy is not installed"))?;
+        let numpy = py.import("numpy").map_err(|cause| match cause.is_instance_of::<PyImportError>(py) {
+            true => PyAttributeError::new_err("NumPy is not installed"),
+            false => cause,
+        })?;
         numpy.getattr("dtype")?.call1((name,))
     }
 

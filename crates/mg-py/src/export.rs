@@ -80,6 +80,10 @@ impl PyTensor {
 
     fn numpy_array<'py>(slf: &Bound<'py, PyTensor>) -> PyResult<Bound<'py, PyAny>> {
         let numpy = slf.py().import("numpy").map_err(|cause| {
+            // What is no failure of the import (Ctrl-C) goes on.
+            if !cause.is_instance_of::<PyImportError>(slf.py()) {
+                return cause;
+            }
             let error =
                 PyImportError::new_err("NumPy is needed for this, and is not installed: pip install numpy");
             error.set_cause(slf.py(), Some(cause));
