@@ -16,6 +16,7 @@ use smallvec::SmallVec;
 use crate::autocast::kind;
 use crate::dtype::dtype;
 use crate::error::exception;
+use crate::turns::this_thread;
 
 thread_local! {
     /// Whether this thread is in `inference_mode`.
@@ -68,8 +69,8 @@ pub struct PySwitch {
     mode: Mutex<Mode>,
     /// It was switched when it was made, and the block that follows begins there.
     at_once: bool,
-    /// What there was before each of the blocks that were entered.
-    before: Mutex<SmallVec<[Mode; 1]>>,
+    /// What there was before each of the blocks that were entered, and on which thread that was: threads may share one switch.
+    before: Mutex<SmallVec<[(usize, Mode); 1]>>,
 }
 
 impl PySwitch {
@@ -77,20 +78,32 @@ impl PySwitch {
         *self.mode.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn before(&self) -> MutexGuard<'_, SmallVec<[Mode; 1]>> {
+    fn before(&self) -> MutexGuard<'_, SmallVec<[(usize, Mode); 1]>> {
         self.before.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether this thread is in a block of it.
+    fn is_entered(&self) -> bool {
+        self.before().iter().any(|(thread, _)| *thread == this_thread())
     }
 
     fn enter(&self) -> PyResult<()> {
         // What is let go by it may run anything: the stack is not held meanwhile.
         let before = self.mode().set()?;
-        self.before().push(before);
+        self.before().push((this_thread(), before));
         Ok(())
     }
 
+    /// What there was before this thread's innermost block; a block may also be left by another thread than entered it.
+    fn pop(&self) -> Option<Mode> {
+        let mut all = self.before();
+        let own = all.iter().rposition(|(thread, _)| *thread == this_thread());
+        let at = own.or_else(|| all.len().checked_sub(1))?;
+        Some(all.remove(at).1)
+    }
+
     fn leave(&self) -> PyResult<()> {
-        let before = self.before().pop();
-        let Some(before) = before else {
+        let Some(before) = self.pop() else {
             return Err(PyRuntimeError::new_err("a block was left that was not entered"));
         };
         before.set().map(drop)
@@ -130,7 +143,7 @@ impl PySwitch {
 
     fn __enter__(slf: Bound<'_, PySwitch>) -> PyResult<Option<Bound<'_, PySwitch>>> {
         let this = slf.get();
-        if !this.at_once || this.before().is_empty() {
+        if !this.at_once || !this.is_entered() {
             this.enter()?;
         }
         // As PyTorch's: only a region of mixed precision is something to have.
@@ -162,7 +175,7 @@ impl PySwitch {
 
     /// Takes back what was switched when this was made.
     fn _take_back(&self) -> PyResult<()> {
-        let before = self.before().pop();
+        let before = self.pop();
         before.map_or(Ok(()), |before| before.set().map(drop))
     }
 }

@@ -24,17 +24,17 @@ pub struct PyTurns {
     now: Mutex<Py<PyAny>>,
 }
 
-/// A number of this thread's own.
-fn me() -> usize {
+/// A number of this thread's own, as long as it lives.
+pub fn this_thread() -> usize {
     thread_local!(static HERE: u8 = const { 0 });
     HERE.with(|here| std::ptr::from_ref(here).addr())
 }
 
 impl PyTurns {
     fn enter(&self, py: Python<'_>) -> PyResult<()> {
-        if self.holder.load(Ordering::Relaxed) != me() {
+        if self.holder.load(Ordering::Relaxed) != this_thread() {
             self.lock.call_method0(py, intern!(py, "acquire"))?;
-            self.holder.store(me(), Ordering::Relaxed);
+            self.holder.store(this_thread(), Ordering::Relaxed);
         }
         if self.depth.fetch_add(1, Ordering::Relaxed) > 0 {
             return Ok(());
