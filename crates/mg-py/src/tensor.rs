@@ -104,18 +104,31 @@ impl PyTensor {
     pub fn grad_object<'py>(slf: &Bound<'py, PyTensor>) -> PyResult<Option<Bound<'py, PyTensor>>> {
         let (py, of) = (slf.py(), slf.get());
         let Some(grad) = build(py, || Ok(of.t.grad()))? else { return Ok(None) };
+        let is_it = |known: &Bound<'py, PyAny>| known.cast::<PyTensor>().is_ok_and(|t| t.get().t.is(&grad));
         let known = {
             let slot = of.grad.lock().unwrap_or_else(PoisonError::into_inner);
             slot.as_ref().and_then(|known| known.object.bind(py).upgrade())
         };
-        if let Some(known) = known.and_then(|known| known.cast_into::<PyTensor>().ok())
-            && known.get().t.is(&grad)
-        {
-            return Ok(Some(known));
+        if let Some(known) = known.filter(is_it) {
+            return Ok(Some(known.cast_into::<PyTensor>()?));
         }
-        let made = Bound::new(py, PyTensor::from(grad))?;
-        PyTensor::remember_grad(slf, &made)?;
-        Ok(Some(made))
+        let gradient_of = Mutex::new(Some(PyWeakrefReference::new(slf.as_any())?.unbind()));
+        let made = Bound::new(py, PyTensor { gradient_of, ..PyTensor::from(grad.clone()) })?;
+        let object = PyWeakrefReference::new(made.as_any())?.unbind();
+        // Of threads that ask at once all are answered with the object of the first. What is let go by it goes when no lock is held.
+        let (known, old) = {
+            let mut slot = of.grad.lock().unwrap_or_else(PoisonError::into_inner);
+            let known = slot.as_ref().and_then(|known| known.object.bind(py).upgrade());
+            match known.as_ref().is_some_and(is_it) {
+                true => (known, None),
+                false => (known, slot.replace(GradObject { object, kept: None })),
+            }
+        };
+        drop(old);
+        match known.filter(is_it) {
+            Some(known) => Ok(Some(known.cast_into::<PyTensor>()?)),
+            None => Ok(Some(made)),
+        }
     }
 
     fn remember_grad(slf: &Bound<'_, PyTensor>, grad: &Bound<'_, PyTensor>) -> PyResult<()> {
@@ -138,12 +151,17 @@ impl PyTensor {
             of.as_ref().and_then(|of| of.bind(slf.py()).upgrade())
         };
         let Some(of) = of.and_then(|of| of.cast_into::<PyTensor>().ok()) else { return };
-        let mut known = of.get().grad.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = &mut *known
-            && known.object.bind(slf.py()).upgrade().is_some_and(|object| object.is(slf))
-        {
-            known.kept = Some(slf.clone().unbind());
-        }
+        // What is let go by it goes when no lock is held.
+        let let_go = {
+            let mut slot = of.get().grad.lock().unwrap_or_else(PoisonError::into_inner);
+            slot.as_mut().map(|known| {
+                let object = known.object.bind(slf.py()).upgrade();
+                let is_it = object.as_ref().is_some_and(|object| object.is(slf));
+                let before = is_it.then(|| known.kept.replace(slf.clone().unbind())).flatten();
+                (object, before)
+            })
+        };
+        drop(let_go);
     }
 
     /// Forgets Python's object of the gradient, which is none any more.
