@@ -51,6 +51,9 @@ static SERIAL: AtomicU64 = AtomicU64::new(0);
 /// By the nodes' ids. A node lives as long as the graph that it is in, so its id is its own.
 static GRAPHS: Mutex<Option<HashMap<usize, Place>>> = Mutex::new(None);
 
+/// Held while a graph is made.
+static MAKING: Mutex<()> = Mutex::new(());
+
 fn graphs() -> MutexGuard<'static, Option<HashMap<usize, Place>>> {
     GRAPHS.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -86,6 +89,11 @@ fn graph_of<'py>(py: Python<'py>, value: &Value) -> PyResult<(Bound<'py, Graph>,
     if let Some(known) = place(value) {
         return Ok(known);
     }
+    // One thread at a time: two that make a graph of the same nodes would each have their own.
+    let _alone = mg_graph::locked(&MAKING);
+    if let Some(known) = place(value) {
+        return Ok(known);
+    }
     let nodes = value.trace_until(|v| place(v).is_some());
     let ids: Vec<usize> = nodes.iter().map(Value::id).collect();
     let last = ids.len().saturating_sub(1);
@@ -93,7 +101,13 @@ fn graph_of<'py>(py: Python<'py>, value: &Value) -> PyResult<(Bound<'py, Graph>,
     let (reference, serial) = (PyWeakrefReference::new(graph.as_any())?.unbind(), graph.get().serial);
     let place = |(i, id)| (id, Place { graph: reference.clone_ref(py), serial, i });
     let places: Vec<(usize, Place)> = ids.into_iter().enumerate().map(place).collect();
-    graphs().get_or_insert_default().extend(places);
+    let before: Vec<Place> = {
+        let mut graphs = graphs();
+        let all = graphs.get_or_insert_default();
+        places.into_iter().filter_map(|(id, place)| all.insert(id, place)).collect()
+    };
+    // Let go of after the lock, as what is dropped with a graph is.
+    drop(before);
     Ok((graph, last))
 }
 
