@@ -1,6 +1,6 @@
 //! What `amp.GradScaler` holds.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
 use mg_autograd::Tensor;
 use mg_nn::amp::{GradScaler, ScalerOptions};
@@ -18,8 +18,9 @@ use crate::tensor::PyTensor;
 pub struct PyGradScaler(Mutex<GradScaler>);
 
 impl PyGradScaler {
+    /// For this thread alone. Who has it may look for signals meanwhile, for which another thread that waits for it lets Python go on.
     fn held(&self) -> MutexGuard<'_, GradScaler> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        mg_graph::locked(&self.0)
     }
 }
 

@@ -6,6 +6,7 @@ use mg_autograd::function::{Begun, Marks, Rule, Saved, Way};
 use mg_autograd::{Gradients, History, HookHandle, MultiMode, Tensor, register_multi_grad_hook};
 use mg_device::Result;
 use pyo3::exceptions::{PyAttributeError, PyRuntimeError, PyTypeError};
+use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyTuple, PyTupleMethods, PyType, PyWeakrefMethods, PyWeakrefReference};
@@ -164,8 +165,8 @@ impl PyHistory {
                 members.set_item("__slots__", PyTuple::empty(py))?;
                 let bases = (py.get_type::<PyHistory>(),);
                 let class = py.get_type::<PyType>().call1((&name, bases, members))?;
-                classes.set_item(&name, &class)?;
-                class
+                // Another thread may have made it meanwhile.
+                classes.call_method1(intern!(py, "setdefault"), (&name, class))?
             }
         };
         class.call1((PyHistory(history),))

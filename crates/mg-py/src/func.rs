@@ -158,12 +158,12 @@ pub struct PyTraced {
 }
 
 impl PyTraced {
-    fn with<T>(&self, f: impl FnOnce(&Traced) -> PyResult<T>) -> PyResult<T> {
+    fn with<T>(&self, f: impl FnOnce(&mut Traced) -> PyResult<T>) -> PyResult<T> {
         let traced = self.traced.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let Some(traced) = traced else {
+        let Some(mut traced) = traced else {
             return Err(PyRuntimeError::new_err("vmap: the function has ended"));
         };
-        let answer = f(&traced);
+        let answer = f(&mut traced);
         *self.traced.lock().unwrap_or_else(PoisonError::into_inner) = Some(traced);
         answer
     }
@@ -219,11 +219,7 @@ impl PyTraced {
     /// A stand-in for what has been made of examples already, along its first axis: it is given behind the others.
     fn more(&self, py: Python<'_>, made: &Bound<'_, PyTensor>) -> PyResult<PyTensor> {
         let made = &made.get().t;
-        let mut held = self.traced.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(traced) = held.as_mut() else {
-            return Err(PyRuntimeError::new_err("vmap: the function has ended"));
-        };
-        build(py, || traced.more(made)).map(PyTensor::from)
+        self.with(|traced| build(py, || traced.more(made))).map(PyTensor::from)
     }
 
     /// Whether a result differs from example to example.

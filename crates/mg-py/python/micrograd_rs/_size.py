@@ -139,7 +139,8 @@ def answers(name: str, fields: list[str]) -> type:
             return _answer, (key, tuple(self))
 
         setattr(made, "__reduce__", reduced)
-        _answers[key] = made
+        # Another thread may have made it meanwhile.
+        _answers.setdefault(key, made)
     return _answers[key]  # type: ignore[no-any-return]
 
 

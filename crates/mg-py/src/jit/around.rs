@@ -102,6 +102,11 @@ struct Referred {
 }
 
 impl Referred {
+    fn copy(&self, py: Python<'_>) -> Referred {
+        let functions = self.functions.iter().map(|function| function.clone_ref(py)).collect();
+        Referred { count: self.count, functions }
+    }
+
     /// Whether nobody is known to have come or gone, where so many read it for surroundings. To look for who refers to something takes as
     /// long as there are objects.
     fn is_as_before(&self, code: &Bound<'_, PyAny>, readers: isize) -> bool {
@@ -215,8 +220,11 @@ impl Surroundings {
         let is_new = |code: &Py<PyAny>| !self.codes.contains_key(&(code.as_ptr() as usize));
         // Code that is known may be that of a function that was made since, with variables of its own.
         let is_other = |code: &Bound<'_, PyAny>| {
-            let referred = self.referred.lock().unwrap_or_else(PoisonError::into_inner);
-            let known = referred.get(&(code.as_ptr() as usize));
+            // Looked at when the lock is let go: a function that is met there may be one that nobody else has any more.
+            let known = {
+                let referred = self.referred.lock().unwrap_or_else(PoisonError::into_inner);
+                referred.get(&(code.as_ptr() as usize)).map(|known| known.copy(py))
+            };
             // These surroundings have read it.
             has_variables(code) && known.is_none_or(|known| !known.is_as_before(code, 1))
         };
@@ -272,14 +280,13 @@ impl Surroundings {
         }
         // What the question was asked with is among them.
         drop(referrers);
-        {
-            let mut referred = self.referred.lock().unwrap_or_else(PoisonError::into_inner);
-            for code in asked.iter().filter(|code| has_variables(code)) {
-                let at = code.as_ptr() as usize;
-                let functions = functions.remove(&at).unwrap_or_default();
-                let readers = [self, &found].into_iter().filter(|of| of.codes.contains_key(&at)).count();
-                referred.insert(at, Referred { count: referring(code) - readers as isize, functions });
-            }
+        for code in asked.iter().filter(|code| has_variables(code)) {
+            let at = code.as_ptr() as usize;
+            let functions = functions.remove(&at).unwrap_or_default();
+            let readers = [self, &found].into_iter().filter(|of| of.codes.contains_key(&at)).count();
+            let now = Referred { count: referring(code) - readers as isize, functions };
+            let before = self.referred.lock().unwrap_or_else(PoisonError::into_inner).insert(at, now);
+            drop(before);
         }
         found.conclude(py)?;
         Ok(is_more.then_some(found))

@@ -292,10 +292,11 @@ impl<'a, 'py> Calling<'a, 'py> {
             is_kept &= grown.is_known;
             (grown.surroundings, grown.key, grown.arguments)
         });
+        let mut before = None;
         let mut all = self.of.lock();
         if let Some((surroundings, key, arguments)) = grown {
             gone.append(&mut all.known);
-            all.surroundings = Some(surroundings);
+            before = all.surroundings.replace(surroundings);
             taken = all.add(mixed(&key), key, arguments, taken.recorded);
         }
         let left = if is_kept {
@@ -308,7 +309,7 @@ impl<'a, 'py> Calling<'a, 'py> {
         all.changing = if is_kept { 0 } else { all.changing + 1 };
         drop(all);
         // Not under the lock.
-        drop((gone, left));
+        drop((gone, left, before));
         stopped
     }
 }

@@ -125,7 +125,12 @@ impl PyJit {
             return Ok(known);
         }
         let found = Arc::new(Surroundings::of(self.function.bind(py))?);
-        Ok(self.lock().surroundings.get_or_insert(found).clone())
+        let mut all = self.lock();
+        let known = all.surroundings.get_or_insert_with(|| found.clone()).clone();
+        // Not under the lock: another thread may have been first.
+        drop(all);
+        drop(found);
+        Ok(known)
     }
 }
 
