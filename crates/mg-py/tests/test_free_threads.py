@@ -1,10 +1,16 @@
 """Threads that share tensors where nothing but the engine keeps them apart: Python without the interpreter's lock. Right with the lock, too."""
 
+import copy
+import gc
 import os
+import pickle
+import signal
 import subprocess
 import sys
 import sysconfig
 import threading
+import time
+import weakref
 
 import micrograd_rs as mg
 import pytest
@@ -32,6 +38,37 @@ def together(*works):
         assert not thread.is_alive()
     if failed:
         raise failed[0]
+
+
+def again(*works, seconds=0.7):
+    """Runs each of these again and again, on a thread of its own, so that they meet at every place; answers with how often each was run."""
+    ends, stop, counts, before = time.monotonic() + seconds, threading.Event(), [0] * len(works), sys.getswitchinterval()
+
+    def many(i, work):
+        def run():
+            try:
+                while time.monotonic() < ends and not stop.is_set():
+                    work()
+                    counts[i] += 1
+            except BaseException:
+                stop.set()
+                raise
+
+        return run
+
+    sys.setswitchinterval(1e-5)
+    try:
+        together(*(many(i, work) for i, work in enumerate(works)))
+    finally:
+        sys.setswitchinterval(before)
+    return counts
+
+
+def program(script, *arguments, seconds=120):
+    """What a program of its own prints, which is to end well."""
+    done = subprocess.run([sys.executable, "-X", "faulthandler", "-c", script, *arguments], capture_output=True, text=True, timeout=seconds)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
 
 
 @pytest.mark.skipif(not HAS_NO_LOCK, reason="this Python has the interpreter's lock")
@@ -206,3 +243,399 @@ print(ends == [0] * 30)
 """
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120)
     assert (done.returncode, done.stdout) == (0, "True\n"), done.stderr
+
+
+def test_what_is_read_is_what_was_before_a_write_or_behind_it():
+    t = mg.zeros(1000)
+
+    def write():
+        t.add_(1.0)
+
+    def all_alike(read):
+        def work():
+            assert len(set(read().tolist())) == 1
+
+        return work
+
+    counts = again(write, write, all_alike(lambda: t), all_alike(lambda: t * 2), all_alike(lambda: t[10:20]), all_alike(t.clone))
+    assert t[0].item() == counts[0] + counts[1]
+
+
+def test_a_gradient_is_one_object_for_all_threads():
+    for _ in range(100):
+        w = mg.ones(4, requires_grad=True)
+        w.sum().backward()
+        found = []
+
+        def ask(w=w, found=found):
+            found.append(w.grad)
+
+        together(*[ask] * THREADS)
+        assert len({id(g) for g in found}) == 1
+
+
+def test_gradients_are_given_attributes_while_others_replace_them():
+    w = mg.ones(4, requires_grad=True)
+
+    def replace():
+        w.grad = None
+        (w * 2).sum().backward()
+
+    def mark():
+        g = w.grad
+        if g is not None:
+            g.note = [1]
+            assert g.note == [1]
+            assert set(g.tolist()) <= {0.0, 2.0}
+
+    again(replace, mark, mark)
+
+
+def test_a_block_that_threads_share_is_left_as_each_has_entered_it():
+    block = mg.no_grad()
+
+    def plain():
+        with block:
+            assert not mg.is_grad_enabled()
+        assert mg.is_grad_enabled()
+
+    def within():
+        with mg.no_grad():
+            with block:
+                assert not mg.is_grad_enabled()
+            assert not mg.is_grad_enabled()
+        assert mg.is_grad_enabled()
+
+    again(plain, within, plain, within)
+    assert mg.is_grad_enabled()
+
+
+def test_values_that_several_threads_pickle_stay_one_graph():
+    box = [(mg.Value(1.0),) * 3]
+
+    def make():
+        v = mg.Value(1.0)
+        w = v * 2
+        box[0] = (v, w, w + v)
+
+    def send():
+        there = box[0]
+        v, _, u = pickle.loads(pickle.dumps(there))
+        u.backward()
+        assert v.grad == (3.0 if there[2] is not there[0] else 1.0)
+
+    again(make, send, send, send)
+
+
+def test_threads_call_a_step_with_arguments_of_their_own():
+    w = mg.nn.Parameter(mg.ones(8))
+    step = mg.jit(lambda x: ((x * w).sum() * 2, x + 1))
+
+    def call(k):
+        n = 1 + k % 3
+
+        def work():
+            total, more = step(mg.full((n, 8), float(k)))
+            assert total.item() == 16 * n * k
+            assert more.tolist() == [[k + 1.0] * 8] * n
+
+        return work
+
+    again(*(call(k) for k in range(THREADS)))
+
+
+def test_a_model_is_called_while_others_save_and_copy_it():
+    model = mg.nn.Sequential(mg.nn.Linear(8, 16), mg.nn.BatchNorm1d(16), mg.nn.ReLU(), mg.nn.Linear(16, 3)).eval()
+    x = mg.randn(5, 8)
+    wanted = model(x).tolist()
+
+    def call():
+        assert model(x).tolist() == wanted
+
+    def save():
+        assert len(model.state_dict()) == 9
+        assert len(list(model.named_parameters())) == 6
+
+    def copied():
+        assert copy.deepcopy(model)(x).tolist() == wanted
+
+    def sent():
+        assert pickle.loads(pickle.dumps(model))(x).tolist() == wanted
+
+    again(call, call, save, copied, sent)
+
+
+def test_weights_that_are_exchanged_are_those_of_one_side():
+    model = mg.nn.Linear(4, 4, bias=False)
+    sides = mg.zeros(4, 4), mg.ones(4, 4)
+    model.weight.data = sides[0]
+    x = mg.ones(2, 4)
+
+    def exchange():
+        for side in sides:
+            model.weight.data = side
+
+    def call():
+        assert set(model(x).flatten().tolist()) in ({0.0}, {4.0})
+
+    again(exchange, call, call)
+
+
+@pytest.mark.parametrize("replayed", [False, True])
+def test_trainings_on_threads_end_where_they_end_alone(replayed):
+    def train(seed):
+        drawn = mg.Generator().manual_seed(seed)
+        w, b = mg.nn.Parameter(mg.randn(4, 4, generator=drawn)), mg.nn.Parameter(mg.zeros(4))
+        optimizer = mg.optim.Adam([w, b], lr=0.01)
+
+        def step(x):
+            optimizer.zero_grad()
+            loss = ((x @ w + b).tanh() ** 2).sum()
+            loss.backward()
+            optimizer.step()
+            return loss
+
+        if replayed:
+            step = mg.jit(step)
+        for _ in range(20):
+            step(mg.randn(8, 4, generator=drawn))
+        return w.tolist()
+
+    wanted = [train(seed) for seed in range(THREADS)]
+    ended = [[] for _ in range(THREADS)]
+    together(*(lambda seed=seed: ended[seed].extend(train(seed) for _ in range(3)) for seed in range(THREADS)))
+    assert ended == [[each] * 3 for each in wanted]
+
+
+def test_hooks_come_and_go_while_others_walk():
+    w, layer = mg.ones(4, requires_grad=True), mg.nn.Linear(4, 4)
+    called = [0]
+
+    def walk():
+        (w * 2).sum().backward()
+        layer(mg.ones(1, 4)).sum().backward()
+
+    def hook():
+        mine = []
+        handles = [
+            w.register_hook(lambda g: mine.append(1)),
+            w.register_post_accumulate_grad_hook(lambda p: mine.append(2)),
+            layer.register_forward_hook(lambda *_: mine.append(3)),
+            layer.register_full_backward_hook(lambda *_: mine.append(4)),
+        ]
+        walk()
+        for handle in handles:
+            handle.remove()
+        called[0] += 1
+        assert {1, 2, 3, 4} <= set(mine)
+
+    again(walk, walk, hook, hook)
+    assert called[0] > 0
+
+
+def test_arrays_are_lent_and_given_back_by_several_threads():
+    numpy = pytest.importorskip("numpy")
+    t, array = mg.arange(100, dtype=mg.float64), numpy.arange(100.0)
+    seen, gone = [0], [0]
+    guard = threading.Lock()
+
+    def count(of):
+        with guard:
+            of[0] += 1
+
+    def lend():
+        assert t.numpy()[5] == 5.0
+        assert bytes(memoryview(t))[:8] == bytes(8)
+        assert mg.from_dlpack(numpy.from_dlpack(t))[7].item() == 7.0
+
+    def take():
+        assert (mg.from_numpy(array) + 1)[3].item() == 4.0
+
+    def let_go():
+        mine = numpy.ones(50)
+        count(seen)
+        weakref.finalize(mine, count, gone)
+        # Computed on another thread's time, perhaps: whoever is last lets go of the array.
+        pending = mg.from_numpy(mine)[1:] * 2
+        del mine
+        together(lambda: pending.sum().item(), lambda: (pending + 1).sum().item())
+
+    again(lend, take, lend, let_go, let_go)
+    ends = time.monotonic() + 20
+    while gone != seen and time.monotonic() < ends:
+        gc.collect()
+        mg.ones(2).sum().item()
+        time.sleep(0.01)
+    assert gone == seen
+
+
+def test_objects_compute_when_they_are_let_go_of_by_any_thread():
+    ended, guard = [0], threading.Lock()
+
+    class Ends:
+        def __init__(self):
+            self.t = mg.ones(3)
+
+        def __del__(self):
+            self.t.add_(1)
+            with guard:
+                ended[0] += self.t.sum().item() == 6.0
+
+    box = [None] * 8
+
+    def put(k):
+        def work():
+            x = mg.ones(4, requires_grad=True)
+            x.note = Ends()
+            (x * 2).sum().backward()
+            x.grad.note = Ends()
+            box[k] = x, Ends()
+
+        return work
+
+    def take():
+        for i in range(len(box)):
+            box[i] = None
+
+    def collect():
+        gc.collect()
+        time.sleep(0.001)
+
+    counts = again(put(0), put(1), take, collect)
+    take()
+    gc.collect()
+    assert ended[0] == 3 * (counts[0] + counts[1])
+
+
+def test_an_error_names_the_write_of_its_own_thread():
+    text = """
+def overwrites():
+    x = mg.ones(3, requires_grad=True) * 1
+    z = (x * x).sum()
+    x.add_(1)
+    z.backward()
+"""
+
+    def meets(k):
+        names = {"mg": mg}
+        exec(compile("\n" * k + text, f"<thread {k}>", "exec"), names)
+
+        def work():
+            with pytest.raises(RuntimeError, match=f'changed at "<thread {k}>", line {k + 5}'):
+                names["overwrites"]()
+
+        return work
+
+    again(*(meets(k) for k in range(THREADS)))
+
+
+def test_names_are_first_asked_for_by_several_threads():
+    script = """
+import threading
+import micrograd_rs as mg
+
+begin, failed = threading.Barrier(6), []
+
+def ask():
+    begin.wait(60)
+    try:
+        mg.linalg.inv(mg.eye(3))
+        mg.max(mg.ones(3, 3), 0).values
+        mg.topk(mg.ones(3), 2).indices
+        mg.nn.functional.gelu(mg.ones(2))
+        mg.optim.Adam([mg.nn.Parameter(mg.ones(1))])
+        mg.distributions.Normal(0.0, 1.0).sample()
+        mg.utils.data.DataLoader([1.0, 2.0])
+        mg.special.erf(mg.ones(1))
+        kinds.append((type(mg.topk(mg.ones(3), 2)), type((mg.ones(2, requires_grad=True) * 2).grad_fn)))
+    except BaseException as error:
+        failed.append(error)
+
+kinds = []
+threads = [threading.Thread(target=ask) for _ in range(6)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+print(failed, len(kinds), len(set(kinds)))
+"""
+    for _ in range(3):
+        assert program(script) == "[] 6 1\n"
+
+
+ENDLESS = """
+import os, signal, sys, threading, time
+import micrograd_rs as mg
+
+layer, w = mg.nn.Linear(8, 8), mg.ones(8, requires_grad=True)
+step = mg.jit(lambda x: (layer(x) * 2).sum())
+x = mg.ones(4, 8)
+for _ in range(5):
+    step(x)
+
+def work(kind):
+    while True:
+        if kind == 0:
+            (layer(x) * w).sum().item()
+        elif kind == 1:
+            (layer(x) * w).sum().backward()
+        elif kind == 2:
+            step(x).item()
+        else:
+            (mg.ones(200, 200) @ mg.ones(200, 200)).sum().item()
+
+threads = [threading.Thread(target=work, args=(i,), daemon=True) for i in range(4)]
+for thread in threads:
+    thread.start()
+"""
+
+
+def test_a_program_ends_while_threads_compute():
+    for wait in (0.0, 0.01, 0.1):
+        assert program(f"{ENDLESS}\ntime.sleep({wait})\nprint('end')") == "end\n"
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this system has no timers that send signals")
+def test_ctrl_c_stops_the_main_thread_while_others_compute():
+    script = f"""{ENDLESS}
+signal.signal(signal.SIGALRM, signal.default_int_handler)
+stops = 0
+for _ in range(5):
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.05)
+        work(0)
+    except KeyboardInterrupt:
+        stops += 1
+print(stops, (mg.ones(3) * 2).sum().item())
+"""
+    assert program(script) == "5 6.0\n"
+
+
+def test_a_spawned_child_computes_while_threads_do(tmp_path):
+    script = """
+import multiprocessing, sys, threading
+import micrograd_rs as mg
+
+def child(t):
+    return (t * 2).sum().item()
+
+if __name__ == "__main__":
+    done = threading.Event()
+
+    def work():
+        while not done.is_set():
+            (mg.ones(16) * 2).sum().item()
+
+    threads = [threading.Thread(target=work) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    with multiprocessing.get_context("spawn").Pool(2) as pool:
+        print(pool.map(child, [mg.ones(3), mg.ones(4) * 2]))
+    done.set()
+    for thread in threads:
+        thread.join()
+"""
+    path = tmp_path / "spawns.py"
+    path.write_text(script)
+    done = subprocess.run([sys.executable, str(path)], capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stdout) == (0, "[6.0, 16.0]\n"), done.stderr
