@@ -9,6 +9,7 @@ import math
 import pickle
 import random
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -373,3 +374,28 @@ def test_what_modules_hold_is_let_go_of_without_python():
 
     assert not calls
     assert not any(n in known for n in numbers for known in (parameter._marked, parameter.buffers_known, parameter._shapeless))
+
+
+def test_ctrl_c_while_numpy_is_imported_is_no_missing_numpy():
+    pytest.importorskip("numpy")
+    script = """
+import sys
+import micrograd_rs as mg
+
+class Interrupts:
+    raises = KeyboardInterrupt
+
+    def find_spec(self, name, path=None, target=None):
+        if name == "numpy":
+            raise self.raises("while it is imported")
+
+sys.meta_path.insert(0, Interrupts())
+for ask in (lambda: mg.ones(2).numpy(), lambda: mg.float32.dtype):
+    for Interrupts.raises in (KeyboardInterrupt, ImportError):
+        try:
+            ask()
+        except BaseException as error:
+            print(type(error).__name__)
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
+    assert done.stdout.split() == ["KeyboardInterrupt", "ImportError", "KeyboardInterrupt", "AttributeError"], done.stderr
