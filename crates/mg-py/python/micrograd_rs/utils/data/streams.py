@@ -50,32 +50,36 @@ _before: dict[str, Any] = {}
 _inst: Any = getattr(random, "_inst", None)
 
 
+# By name rather than by `super()`: the last worker may make the generator what it was while another thread is in one of these.
+_Random = random.Random
+
+
 class _PerThread(random.Random):
     """What Python's generator becomes."""
 
     def random(self) -> float:
         own = _mine.random
-        return super().random() if own is None else own.random()
+        return _Random.random(self) if own is None else own.random()
 
     def getrandbits(self, k: int, /) -> int:
         own = _mine.random
-        return super().getrandbits(k) if own is None else own.getrandbits(k)
+        return _Random.getrandbits(self, k) if own is None else own.getrandbits(k)
 
     def seed(self, a: Any = None, version: int = 2) -> None:
         own = _mine.random
         if own is None:
-            super().seed(a, version)
+            _Random.seed(self, a, version)
         else:
             own.seed(a, version)
 
     def getstate(self) -> tuple[Any, ...]:
         own = _mine.random
-        return super().getstate() if own is None else own.getstate()
+        return _Random.getstate(self) if own is None else own.getstate()
 
     def setstate(self, state: tuple[Any, ...]) -> None:
         own = _mine.random
         if own is None:
-            super().setstate(state)
+            _Random.setstate(self, state)
         else:
             own.setstate(state)
 
