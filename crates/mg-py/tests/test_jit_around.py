@@ -10,6 +10,7 @@ import gc
 import importlib
 import operator
 import sys
+import sysconfig
 import threading
 import types
 
@@ -583,5 +584,6 @@ def test_what_others_want_to_be_called_when_garbage_is_collected_is_no_part_of_a
         gc.callbacks.remove(source.collected)
         gc.set_threshold(*before)
         gc.enable()
-    assert source.seen, "garbage was collected meanwhile"
+    # Without the interpreter's lock it is collected only where there is much of it.
+    assert source.seen or sysconfig.get_config_var("Py_GIL_DISABLED"), "garbage was collected meanwhile"
     assert step.is_replaying and all((a == x * 2.0**50).all() for a in answers)
