@@ -650,3 +650,5 @@ def test_numbers_of_pythons_random_are_drawn_while_loaders_begin_and_end():
         assert [batch.tolist() for batch in mg.utils.data.DataLoader([1.0, 2.0, 3.0], num_workers=2)] == [[1.0], [2.0], [3.0]]
 
     again(draw, draw, load)
+    # As a draw meets it that has begun when the last worker goes.
+    assert mg.utils.data.streams._PerThread.random(random.Random(1)) == random.Random(1).random()
