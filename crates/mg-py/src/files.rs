@@ -30,7 +30,11 @@ pub fn named(py: Python<'_>, tensors: BTreeMap<String, Tensor>) -> PyResult<Boun
 
 /// The tensors of a dictionary.
 pub fn tensors_of(dict: &Bound<'_, PyDict>) -> PyResult<BTreeMap<String, Tensor>> {
-    dict.iter().map(|(name, t)| Ok((name.extract()?, t.cast::<PyTensor>()?.get().t.clone()))).collect()
+    // As it is at one moment: another thread may change it.
+    dict.copy()?
+        .iter()
+        .map(|(name, t)| Ok((name.extract()?, t.cast::<PyTensor>()?.get().t.clone())))
+        .collect()
 }
 
 /// An error of the system as `open` raises it: of the class for its code, and with the file's name.

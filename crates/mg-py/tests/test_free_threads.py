@@ -198,6 +198,35 @@ def test_a_step_is_replayed_while_another_thread_changes_what_it_looks_at():
     together(change, call)
 
 
+def test_a_step_is_told_apart_while_what_it_looks_at_grows_and_shrinks():
+    class Scaled(mg.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.scale = 1.0
+            self.w = mg.nn.Parameter(mg.ones(4))
+            self.numbers = {"a": 1.0}
+
+        def forward(self, x):
+            return x * self.w * self.scale * self.numbers["a"]
+
+    module = Scaled()
+    step = mg.jit(lambda x: module(x).sum())
+
+    def change():
+        for i in range(30):
+            module.scale = float(1 + i % 2)
+            module.numbers[f"more{i}"] = 1.0
+            setattr(module, f"more{i}", 1.0)
+        for i in range(30):
+            module.numbers.pop(f"more{i}")
+            delattr(module, f"more{i}")
+
+    def call():
+        assert step(mg.ones(4)).item() in (4.0, 8.0)
+
+    again(change, call, call)
+
+
 def test_threads_draw_each_number_once():
     drawn = [[] for _ in range(THREADS)]
 

@@ -160,7 +160,7 @@ impl<'a> Apart<'a> {
         {
             self.begun.push(obj.clone().unbind());
             let mut items =
-                makes(self, dict.iter().flat_map(|(key, value)| [key, value]).collect())?.into_iter();
+                makes(self, dict.copy()?.iter().flat_map(|(key, value)| [key, value]).collect())?.into_iter();
             let mut pairs = vec![];
             while let (Some(key), Some(value)) = (items.next(), items.next()) {
                 pairs.push((key, value));
@@ -212,7 +212,8 @@ fn attributes_of<'py>(obj: &Bound<'py, PyAny>) -> PyResult<Vec<(Bound<'py, PyAny
     if let Some(attributes) = there(obj.py(), obj.getattr("__dict__"))?
         && let Ok(attributes) = attributes.cast_into::<PyDict>()
     {
-        found.extend(attributes.iter());
+        // As they are at one moment: another thread may change them.
+        found.extend(attributes.copy()?.iter());
     }
     Ok(found)
 }

@@ -603,7 +603,8 @@ impl<'a, 'py> Words<'a, 'py> {
             let items = of.call_method0(intern!(of.py(), "items"))?;
             items.try_iter()?.try_for_each(|item| tell(item?.extract()?))?;
         } else {
-            of.iter().try_for_each(tell)?;
+            // As they are at one moment: another thread may change it, and so may what is asked here.
+            of.copy()?.iter().try_for_each(tell)?;
         }
         self.kind(Kind::End);
         Ok((!is_ordered).then_some(seen))

@@ -153,7 +153,7 @@ impl<'py> Words<'_, 'py> {
         if let Some(attributes) = there(py, obj.getattr(intern!(py, "__dict__")))?
             && let Ok(attributes) = attributes.cast_into::<PyDict>()
         {
-            for (name, value) in attributes.iter() {
+            for (name, value) in attributes.copy()?.iter() {
                 self.tell(&name, &look.deeper())?;
                 self.tell(&value, &look.deeper())?;
             }
@@ -235,7 +235,7 @@ impl<'py> Words<'_, 'py> {
                 intern!(py, "_buffers"),
                 intern!(py, "_modules"),
             ];
-            for (name, value) in attributes.iter() {
+            for (name, value) in attributes.copy()?.iter() {
                 let is_told = match name.cast::<PyString>() {
                     Err(_) => false,
                     // What a module's attributes are follows from what they are.
@@ -307,7 +307,7 @@ impl<'py> Words<'_, 'py> {
         let attributes = optimizer.getattr(intern!(py, "__dict__"))?;
         let attributes = attributes.cast::<PyDict>()?;
         let mut fields = Fields::new();
-        for (name, value) in attributes.iter() {
+        for (name, value) in attributes.copy()?.iter() {
             let text = name.cast::<PyString>()?.to_string_lossy();
             let mut told = None;
             if !matches!(&*text, "param_groups" | "_stepped" | "_memory") {
