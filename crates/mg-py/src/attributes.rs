@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use pyo3::ffi;
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyString};
+use pyo3::types::{PyDict, PyString, PyTuple, PyType};
 
 use crate::tensor::PyTensor;
 
@@ -62,4 +62,20 @@ impl PyTensor {
     fn __setstate__(slf: &Bound<'_, PyTensor>, attributes: &Bound<'_, PyDict>) -> PyResult<()> {
         give(slf, attributes)
     }
+}
+
+/// Has `dir(Tensor)` answer with what `listed(Tensor)` does. Python asks the class of a class for that, and PyO3's classes are all of `type`.
+#[pyfunction]
+pub fn _list_names_of_tensors(py: Python<'_>, listed: &Bound<'_, PyAny>) -> PyResult<()> {
+    let kind = py.get_type::<PyType>();
+    let members = PyDict::new(py);
+    members.set_item("__module__", "micrograd_rs")?;
+    members.set_item("__slots__", PyTuple::empty(py))?;
+    members.set_item("__dir__", listed)?;
+    let made = kind.call1(("TensorType", (&kind,), members))?.cast_into::<PyType>()?;
+    let tensor = py.get_type::<PyTensor>();
+    // SAFETY: a class on the heap, whose class is `type` itself, a static object that is never freed, becomes one of a class that adds nothing to
+    // `type` but a method: their objects are laid out alike. The reference to it is handed over.
+    unsafe { (*tensor.as_ptr()).ob_type = made.into_ptr().cast() };
+    Ok(())
 }

@@ -206,7 +206,8 @@ const SIGNALS_EVERY: Duration = Duration::from_millis(20);
 
 /// The Python exception for an engine's error. Its text has no place in our Rust: the traceback shows the user's line.
 pub fn exception(error: &Error) -> PyErr {
-    let mut text = in_pythons_words(format!("{}: {}", error.op(), error.kind()));
+    // `Mnist::load` is `Mnist.load` in Python.
+    let mut text = in_pythons_words(format!("{}: {}", error.op().replace("::", "."), error.kind()));
     if let ErrorKind::Gradient(_) = error.kind() {
         match writes::overwriting_line() {
             Ok(Some(line)) => text += &format!("; it was changed at {line}"),

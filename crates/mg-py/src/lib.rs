@@ -59,6 +59,8 @@ mod _micrograd_rs {
     #[pymodule_export]
     use crate::amp::PyGradScaler;
     #[pymodule_export]
+    use crate::attributes::_list_names_of_tensors;
+    #[pymodule_export]
     use crate::autocast::{
         _autocast_lists, clear_autocast_cache, get_autocast_dtype, is_autocast_cache_enabled,
         is_autocast_enabled, set_autocast_cache_enabled, set_autocast_dtype, set_autocast_enabled,

@@ -37,11 +37,135 @@ def test_all_is_there(name):
         (lambda: mg.optim.Adm, "Adam"),
         (lambda: mg.optim.lr_scheduler.StepLr, "StepLR"),
         (lambda: mg.linalg.nrm, "norm"),
+        (lambda: mg.linalg.slve, "solve"),
+        (lambda: mg.func.vmp, "vmap"),
+        (lambda: mg.data.MNIST, "Mnist"),
+        (lambda: mg.onnx.exprt, "export"),
+        (lambda: mg.utils.data.Dataloader, "DataLoader"),
+        (lambda: mg.nn.Conv2D, "Conv2d"),
+        (lambda: mg.Linea, r"nn\.Linear"),
+        (lambda: mg.Relu, r"nn\.ReLU"),
+        (lambda: mg.crossentropy, r"nn\.functional\.cross_entropy"),
+        (lambda: mg.MNIST, r"data\.Mnist"),
+        (lambda: mg.masked_sel, "masked_select"),
     ],
 )
 def test_did_you_mean(ask, near):
     with pytest.raises(AttributeError, match=f"did you mean '{near}'"):
         ask()
+
+
+@pytest.mark.parametrize(
+    ("name", "place"),
+    [
+        ("Linear", "nn"),
+        ("gelu", "nn.functional"),
+        ("Adam", "optim"),
+        ("StepLR", "optim.lr_scheduler"),
+        ("DataLoader", "utils.data"),
+        ("Mnist", "data"),
+        ("cross_entropy", "nn.functional"),
+        ("clip_grad_norm_", "nn.utils"),
+        ("plot", "utils"),
+    ],
+)
+def test_names_that_are_elsewhere(name, place):
+    with pytest.raises(AttributeError, match=rf"^module 'micrograd_rs' has no attribute '{name}': it is {re.escape(place)}\.{name}$"):
+        getattr(mg, name)
+
+
+@pytest.mark.parametrize("name", ["foo", "vision", "abc", "nvmlx", "Modul3000", "loader_of_things"])
+def test_what_is_far_is_not_meant(name):
+    with pytest.raises(AttributeError, match=f"^module 'micrograd_rs' has no attribute '{name}'$"):
+        getattr(mg, name)
+
+
+FOURIER = "there are no complex numbers here, and so no Fourier transforms"
+
+
+@pytest.mark.parametrize(
+    ("statement", "text"),
+    [
+        ("from micrograd_rs import fft", f"cannot import name 'fft' from 'micrograd_rs': {FOURIER}"),
+        ("from micrograd_rs import stft as s", f"cannot import name 'stft' from 'micrograd_rs': {FOURIER}"),
+        ("from micrograd_rs import Linear", "cannot import name 'Linear' from 'micrograd_rs': it is nn.Linear"),
+        ("from micrograd_rs.nn import Linea", "cannot import name 'Linea' from 'micrograd_rs.nn'; did you mean 'Linear'?"),
+        ("from micrograd_rs.utils.data import DataLoader, Dataloader", "cannot import name 'Dataloader' from 'micrograd_rs.utils.data'; did you mean 'DataLoader'?"),
+        ("import micrograd_rs.fft", f"No module named 'micrograd_rs.fft': {FOURIER}"),
+        ("import micrograd_rs.fft as fft", f"No module named 'micrograd_rs.fft': {FOURIER}"),
+        ("from micrograd_rs.fft import rfft", f"No module named 'micrograd_rs.fft': {FOURIER}"),
+        ("import micrograd_rs.ao.quantization", "No module named 'micrograd_rs.ao': there are no quantised tensors here"),
+        *((f"import micrograd_rs.{name}", f"No module named 'micrograd_rs.{name}': ") for name in ("sparse", "quantization", "nested", "export")),
+    ],
+)
+def test_imports_say_why_not(statement, text):
+    with pytest.raises(ImportError) as caught:
+        exec(statement)
+    assert str(caught.value).startswith(text)
+    assert isinstance(caught.value, ModuleNotFoundError) == text.startswith("No module")
+    assert caught.value.name == re.search(r"'(micrograd_rs[\w.]*)'", text)[1]
+    # Under very many names, the instruction has a prefix.
+    many = "".join(f"x{i} = {i}\n" for i in range(300)) + statement
+    with pytest.raises(ImportError) as caught:
+        exec(many)
+    assert str(caught.value).startswith(text)
+
+
+def test_who_asks_whether_a_name_is_there_is_answered():
+    """Reasons are errors of attributes wherever nothing is imported."""
+    import copy
+    import inspect
+    from unittest import mock
+
+    for name in ("fft", "Linea", "nonsense", "sparse"):
+        assert not hasattr(mg, name) and getattr(mg, name, 5) == 5
+        assert inspect.getattr_static(mg, name, None) is None
+        with pytest.raises(AttributeError), mock.patch.object(mg, name, 3):
+            pass
+        with mock.patch.object(mg, name, 3, create=True):
+            assert getattr(mg, name) == 3
+        assert not hasattr(mg, name)
+    assert copy.copy(mg.Tensor) is copy.deepcopy(mg.Tensor) is mg.Tensor
+    assert inspect.getmodule(mg.Tensor) is mg and mock.create_autospec(mg.nn.Linear) is not None
+    with pytest.raises(ImportError, match=r"^cannot import name 'nonsense' from 'micrograd_rs' \(.*__init__.py\)$"):
+        from micrograd_rs import nonsense  # noqa: F401
+
+
+def test_the_class_of_tensors_lists_what_it_has():
+    import copy
+    import inspect
+    import pickle
+    from unittest import mock
+
+    names = dir(mg.Tensor)
+    assert not {"stft", "to_sparse", "astype", "index"} & set(names) and {"relu", "shape", "__add__", "__dir__", "__init__"} <= set(names)
+    assert names == sorted(names)
+    for name in names:
+        assert getattr(mg.Tensor, name, self := object()) is not self, name
+    # All that is left out is left out of a tensor, too; it and the class say why.
+    absent = [name for name, value in vars(mg.Tensor).items() if type(value).__name__ == "Absent"]
+    assert len(absent) > 80 and not set(absent) & {*names, *dir(mg.ones(1))}
+    for name in absent:
+        with pytest.raises(AttributeError, match=rf"^type object 'micrograd_rs\.Tensor' has no attribute '{name}': \w"):
+            getattr(mg.Tensor, name)
+        assert not hasattr(mg.Tensor, name) and not hasattr(mg.ones(1), name)
+    assert not set(absent) & {name for name, *_ in inspect.classify_class_attrs(mg.Tensor)}
+    x = mg.ones(2)
+    assert isinstance(x, mg.Tensor) and not isinstance(3, mg.Tensor) and issubclass(mg.Tensor, object) and isinstance(mg.Tensor, type)
+    assert type(x) is mg.Tensor and repr(mg.Tensor) == "<class 'micrograd_rs.Tensor'>"
+    assert pickle.loads(pickle.dumps(mg.Tensor)) is copy.deepcopy(mg.Tensor) is mg.Tensor
+    assert mock.create_autospec(mg.Tensor, instance=True).relu is not None
+    assert "stft" not in run("import micrograd_rs as mg\nhelp(mg.Tensor)").stdout
+    assert not {"Any", "ModuleType", "TYPE_CHECKING", "sys"} & set(dir(mg.optim)) and {"Adam", "swa_utils", "adamw"} <= set(dir(mg.optim))
+
+
+def test_names_of_arrays_and_functions():
+    for name, why in (("astype", r"x\.to\(dtype\)"), ("len", r"len\(x\)"), ("fft", "Fourier"), ("copy", r"x\.clone\(\)")):
+        with pytest.raises(AttributeError, match=rf"^'micrograd_rs\.Tensor' object has no attribute '{name}': .*{why}"):
+            getattr(mg.ones(2), name)
+    for name, why in (("array", r"tensor\(x\) copies"), ("rfft", "Fourier"), ("fft_fft", "Fourier"), ("expand_dims", "unsqueeze")):
+        with pytest.raises(AttributeError, match=rf"^module 'micrograd_rs' has no attribute '{name}': .*{why}"):
+            getattr(mg, name)
 
 
 @pytest.mark.parametrize(
@@ -66,13 +190,14 @@ def test_a_tensor_says_why_it_lacks_what_pytorch_has():
     missing = [name for name in names if not hasattr(mg.Tensor, name)]
     assert len(missing) > 50 and not set(missing) & set(dir(x))
     for name in missing:
-        with pytest.raises(AttributeError, match=rf"^'Tensor' object has no attribute '{name}': \w.{{10}}"):
+        with pytest.raises(AttributeError, match=rf"^'micrograd_rs\.Tensor' object has no attribute '{name}': \w.{{10}}"):
             getattr(x, name)
         assert not hasattr(x, name)
     x.values = 3
     assert x.values == 3 and "values" in dir(x) and mg.ones(2).tolist() == x.tolist()
-    # What PyTorch lacks, too, is misspelt, and no reason is known.
-    assert all(name in names for name, value in vars(mg.Tensor).items() if type(value).__name__ == "Absent")
+    # What PyTorch lacks, too, is NumPy's, a function, or misspelt, and of what is misspelt no reason is known.
+    others = {name for name, value in vars(mg.Tensor).items() if type(value).__name__ == "Absent"} - set(names)
+    assert others == {"argpartition", "array", "astype", "conjugate", "copy", "fft", "fill", "flat", "ifft", "irfft", "len", "partition", "rfft", "searchsorted", "tobytes"}
     done = run("import micrograd_rs as mg\nmg.ones(1).to_sparse()")
     assert "no sparse tensors" in done.stderr and "Did you mean" not in done.stderr
 
@@ -181,8 +306,8 @@ def test_doctests(program, tmp_path):
         from micrograd_rs import _micrograd_rs as rs
         failed, examples = [], 0
         for found in pkgutil.walk_packages(mg.__path__, "micrograd_rs."):
-            # One is the program `python -m micrograd_rs`, the other is looked at below.
-            if not found.name.endswith(("__main__", "._micrograd_rs")):
+            # One is the program `python -m micrograd_rs`, one is looked at below, and the others are not here, and say so.
+            if not found.name.endswith(("__main__", "._micrograd_rs", ".ao", ".fft", ".nested", ".quantization", ".sparse", "rs.export")):
                 ran = doctest.testmod(importlib.import_module(found.name), extraglobs={"mg": mg}, optionflags=doctest.ELLIPSIS)
                 failed += [found.name] * bool(ran.failed)
                 examples += ran.attempted

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use mg_device::{Error, ErrorKind, Result};
 
+use super::digits;
 use super::idx::{self, Idx};
 
 /// Images of ten classes with their labels, for training and for testing, as u8 on the host. MNIST has 60,000 and 10,000
@@ -23,6 +24,9 @@ pub struct Mnist {
 /// The number of classes.
 const CLASSES: u8 = 10;
 
+/// Digits that are drawn at once, at most: 13 GB of them.
+const MOST_DRAWN: usize = 1 << 24;
+
 impl Mnist {
     /// Reads `train-images-idx3-ubyte`, `train-labels-idx1-ubyte`, `t10k-images-idx3-ubyte` and `t10k-labels-idx1-ubyte` in
     /// `dir`. Each may also be called `….idx3-ubyte` or `….idx1-ubyte`, with a dot, and end in `.gz`.
@@ -41,6 +45,30 @@ impl Mnist {
         }
     }
 
+    /// The data set that a program's user asks for. Where `drawn` is a number, it is so many digits that are drawn here, and a sixth as many to test
+    /// with ([`digits::mnist`]). Else it is the files in `dir`, and without that the files in the folder that the environment variable `MNIST_DIR`
+    /// names. Where nothing is asked for, `usual` digits are drawn.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Value`] for both a folder and a number, and for more than 2²⁴ digits; else as [`Mnist::load`].
+    #[track_caller]
+    pub fn load_or_draw(dir: Option<&Path>, drawn: Option<usize>, usual: usize, seed: u64) -> Result<Mnist> {
+        let named = std::env::var_os("MNIST_DIR").filter(|dir| !dir.is_empty()).map(PathBuf::from);
+        let found = match chosen(dir, named.as_deref(), drawn) {
+            Ok(Some(dir)) => Mnist::from_dir(dir),
+            Ok(None) => match drawn.unwrap_or(usual) {
+                n if n > MOST_DRAWN => Err(ErrorKind::Value(format!("{n} digits: more than 2²⁴"))),
+                n => Ok(digits::mnist(n, n / 6, seed)),
+            },
+            Err(kind) => Err(kind),
+        };
+        match found {
+            Ok(mnist) => Ok(mnist),
+            Err(kind) => Err(Error::new("Mnist::load_or_draw", kind)),
+        }
+    }
+
     fn from_dir(dir: &Path) -> std::result::Result<Mnist, ErrorKind> {
         let (train_images, train_labels) = part(dir, "train")?;
         let (test_images, test_labels) = part(dir, "t10k")?;
@@ -53,6 +81,22 @@ impl Mnist {
             )));
         }
         Ok(Mnist { train_images, train_labels, test_images, test_labels })
+    }
+}
+
+/// The folder to read, of the one that is asked for and the one that the environment names; `None` where digits are drawn.
+fn chosen<'a>(
+    asked: Option<&'a Path>,
+    named: Option<&'a Path>,
+    drawn: Option<usize>,
+) -> std::result::Result<Option<&'a Path>, ErrorKind> {
+    match (asked, drawn) {
+        (Some(dir), Some(n)) => Err(ErrorKind::Value(format!(
+            "takes a folder with the files or a number of digits to draw, got both: {} and {n}",
+            dir.display()
+        ))),
+        (None, Some(_)) => Ok(None),
+        (asked, None) => Ok(asked.or(named)),
     }
 }
 
@@ -96,4 +140,39 @@ fn array(dir: &Path, stem: &str, rank: usize) -> std::result::Result<(PathBuf, I
         return Err(ErrorKind::Format(text));
     }
     Ok((path, array))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_is_drawn_whatever_the_environment_says() {
+        let (asked, named) = (Path::new("asked"), Path::new("named"));
+        for (dir, environment, drawn, wanted) in [
+            (None, None, None, None),
+            (None, Some(named), None, Some(named)),
+            (Some(asked), Some(named), None, Some(asked)),
+            (Some(asked), None, None, Some(asked)),
+            (None, Some(named), Some(5), None),
+            (None, None, Some(5), None),
+        ] {
+            assert_eq!(chosen(dir, environment, drawn), Ok(wanted), "{dir:?} {environment:?} {drawn:?}");
+        }
+        let both = chosen(Some(asked), None, Some(5)).unwrap_err();
+        assert!(both.to_string().contains("got both: asked and 5"), "{both}");
+    }
+
+    #[test]
+    fn as_many_as_are_asked_for() {
+        let data = Mnist::load_or_draw(None, Some(12), 600, 1).unwrap();
+        assert_eq!((data.train_labels.shape.numel(), data.test_labels.shape.numel()), (12, 2));
+        let text = Mnist::load_or_draw(None, Some(usize::MAX), 600, 1).unwrap_err().to_string();
+        assert!(text.contains("more than 2²⁴"), "{text}");
+        let dir = std::env::temp_dir().join("no-such-folder-of-digits");
+        assert!(matches!(
+            Mnist::load_or_draw(Some(&dir), None, 600, 1).unwrap_err().kind(),
+            ErrorKind::Io(_)
+        ));
+    }
 }

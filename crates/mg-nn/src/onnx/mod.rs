@@ -106,9 +106,18 @@ impl Exporter {
     ///
     /// # Errors
     ///
-    /// Axes that are not there; two sizes under one name; what computing a tensor fails with.
+    /// Axes that are not there; two sizes under one name; more names of inputs than inputs, or one name twice; what computing a tensor fails with.
     #[track_caller]
     pub fn new(inputs: &[&Tensor], named: &[(String, Tensor)], options: &Options) -> Result<Exporter> {
+        let given = &options.input_names;
+        if given.len() > inputs.len() {
+            let text = format!("the names of inputs {given:?}, of which there are {}", inputs.len());
+            return refuse(text);
+        }
+        let mut seen = HashSet::new();
+        if let Some(twice) = given.iter().chain(&options.output_names).find(|&name| !seen.insert(name)) {
+            return refuse(format!("the name {twice:?} twice among those of inputs and results"));
+        }
         let mut open: Vec<Open> = vec![];
         for (input, axis, name) in &options.dynamic_axes {
             let shape = match inputs.get(*input) {
@@ -171,6 +180,11 @@ impl Exporter {
         let Some((traced, inside)) = self.current.take() else {
             return refuse("results without stand-ins".into());
         };
+        let given = &self.options.output_names;
+        if given.len() > results.len() {
+            let text = format!("the names of results {given:?}, of which there are {}", results.len());
+            return refuse(text);
+        }
         self.graphs.push(trace::graph(&inside, results, &self.named)?);
         drop(traced);
         Ok(())

@@ -6,7 +6,9 @@ import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
+    from types import FrameType
+    from typing import NoReturn
 
 
 NO_CODE = "no file holds a module's code: save(m.state_dict(), f) its numbers, or onnx.export(m, args, f) a graph"
@@ -14,18 +16,60 @@ NO_CODE = "no file holds a module's code: save(m.state_dict(), f) its numbers, o
 _OF_MODULES = {"save": NO_CODE}
 
 
+def _distance(a: str, b: str) -> int:
+    """How many letters are to be written, left out, replaced or swapped with the next for `a` to become `b`."""
+    before: list[int] = []
+    row = list(range(len(b) + 1))
+    for i, x in enumerate(a):
+        last, before, row = before, row, [i + 1]
+        for j, y in enumerate(b):
+            best = min(row[j] + 1, before[j + 1] + 1, before[j] + (x != y))
+            if i and j and x == b[j - 1] and a[i - 1] == y:
+                best = min(best, last[j - 1] + 1)
+            row.append(best)
+    return row[-1]
+
+
+def _folded(name: str) -> str:
+    return name.lower().replace("_", "")
+
+
+def _nearest(name: str, places: Iterable[tuple[str, Iterable[str]]]) -> str | None:
+    """What is meant by a name that is not there, of the names in places, as it is written (`nn.Linear`); None where nothing is near. First what differs by
+    case and underscores alone, then what is misspelt; of equals, what begins as a class or as a function does, and then the first place.
+    """
+    # A name of three letters may lack one, and is too short to have one of them wrong.
+    limit = 0 if len(name) < 3 else 1 if len(name) < 8 else 2 if len(name) < 13 else 3
+    folded, capital = _folded(name), name[:1].isupper()
+    found: tuple[tuple[int, bool, bool], str] | None = None
+    for prefix, names in places:
+        for known in names:
+            if known.startswith("_") or abs(len(known) - len(name)) > 2 * limit + 4:
+                continue
+            if _folded(known) == folded:
+                away = 0
+            elif len(name) > 3 and len(known) > len(name) >= 0.6 * len(known) and known.startswith(name):
+                away = 1
+            elif abs(len(known) - len(name)) > limit or len(set(name) ^ set(known)) > 2 * limit:
+                continue
+            elif (away := _distance(name, known)) > limit or (len(name) < 4 and len(known) <= len(name)):
+                continue
+            order = (away, known[:1].isupper() != capital, known.endswith("_") != name.endswith("_"))
+            if found is None or order < found[0]:
+                found = order, prefix + known
+    return found and found[1]
+
+
+def _near(name: str, known: Iterable[str], elsewhere: Iterable[tuple[str, Iterable[str]]] = ()) -> str:
+    near = None if name.startswith("_") else _nearest(name, [("", known), *elsewhere])
+    return f"; did you mean '{near}'?" if near else ""
+
+
 def unknown(what: str, name: str, known: Iterable[str]) -> str:
     """What to say of a name that `what` does not have."""
-    from difflib import get_close_matches
-
     if name in _OF_MODULES and not what.startswith("module "):
         return f"{what} has no attribute '{name}': {_OF_MODULES[name]}"
-    public = [k for k in known if not k.startswith("_")]
-    folded = {k.lower().replace("_", ""): k for k in public}
-    same = folded.get(name.lower().replace("_", ""))
-    near = [same] if same else get_close_matches(name, public, n=1, cutoff=0.78)
-    hint = f"; did you mean '{near[0]}'?" if near else ""
-    return f"{what} has no attribute '{name}'{hint}"
+    return f"{what} has no attribute '{name}'{_near(name, known)}"
 
 
 def kind_of(value: object) -> str:
@@ -45,9 +89,10 @@ def no_tensor(value: object) -> str:
     return kind_of(value) + (": mg.from_dlpack(t) or mg.tensor(t) makes one of it" if is_foreign(value) else "")
 
 
+_NO_FOURIER = "there are no complex numbers here, and so no Fourier transforms"
 # What PyTorch has at its top and is not here, and what there is instead: names that begin so or are so.
 _ABSENT = (
-    (("fft", "stft", "istft"), "there are no complex numbers here, and so no Fourier transforms"),
+    (("fft", "rfft", "irfft", "ifft", "hfft", "ihfft", "stft", "istft"), _NO_FOURIER),
     (("complex", "cfloat", "cdouble", "chalf", "bcomplex", "view_as_complex", "view_as_real", "polar", "imag"), "there are no complex numbers here"),
     (("sparse", "spmm", "hspmm", "smm", "sspaddmm"), "there are no sparse tensors here"),
     (("quantiz", "qint", "quint", "qscheme", "per_tensor_", "per_channel_", "fake_quantize", "dequantize", "ao"), "there are no quantised tensors here"),
@@ -68,6 +113,16 @@ _COMPLEX = "eigenvalues of a matrix that is not symmetric are complex numbers, w
 # What PyTorch has in one of its modules and is elsewhere here, or under another name.
 _ELSEWHERE: dict[str, dict[str, str]] = {
     "": {
+        # NumPy's.
+        "array": "tensor(x) copies, as_tensor(x) shares the memory",
+        "ndarray": "it is Tensor",
+        "astype": "it is x.to(dtype)",
+        "copy": "it is clone()",
+        "expand_dims": "it is unsqueeze()",
+        "repeat": "it is repeat_interleave()",
+        "take_along_axis": "it is take_along_dim()",
+        "array_equal": "it is equal()",
+        "pad": "it is nn.functional.pad",
         "symeig": "linalg.eigh is for symmetric matrices, linalg.eigvalsh for their eigenvalues alone",
         "eig": f"{_COMPLEX}: linalg.eigh is for symmetric ones",
         "Stream": "it is cuda.Stream",
@@ -111,7 +166,7 @@ _ELSEWHERE: dict[str, dict[str, str]] = {
     "multiprocessing": {"spawn": "multiprocessing.Process(target=f, args=(rank,)) for each rank; tensors are copied there"},
 }
 # Words that are whole names.
-_WHOLE = frozenset(("fft", "polar", "imag", "smm", "ao", "export", "library", "overrides", "package", "ops", "classes", "mps", "xpu", "mtia", "hip", "rocm", "nested", "masked"))
+_WHOLE = frozenset(("polar", "imag", "smm", "ao", "export", "library", "overrides", "package", "ops", "classes", "mps", "xpu", "mtia", "hip", "rocm", "nested", "masked"))
 
 
 # What PyTorch's tensors have and these have not, and what to do instead.
@@ -128,7 +183,7 @@ _ABSENT_OF_TENSORS = {
     **dict.fromkeys(("q_scale", "q_zero_point", "qscheme"), _QUANTISED),
     **dict.fromkeys(("cdouble", "cfloat", "chalf"), _COMPLEX_NUMBERS),
     "imag": f"{_COMPLEX_NUMBERS}: a number has no imaginary part",
-    **dict.fromkeys(("stft", "istft"), f"{_COMPLEX_NUMBERS}, and so no Fourier transforms"),
+    **dict.fromkeys(("stft", "istft"), _NO_FOURIER),
     "eig": f"{_COMPLEX}: linalg.eigh is for symmetric ones",
     **dict.fromkeys(("ipu", "is_ipu", "is_maia", "is_mtia", "is_vulkan", "mtia", "xpu"), _DEVICES),
     "is_distributed": "a model is trained by one process here",
@@ -157,6 +212,18 @@ _ABSENT_OF_TENSORS = {
     "storage_type": "x.untyped_storage() tells of the memory that a tensor lies in",
     "unsafe_chunk": "it is x.chunk()",
     **dict.fromkeys(("unsafe_split", "unsafe_split_with_sizes"), "it is x.split()"),
+    # What NumPy's arrays have, and what is looked for as a method and is a function.
+    "astype": "it is x.to(dtype)",
+    "copy": "it is x.clone()",
+    "fill": "it is x.fill_(value)",
+    "conjugate": "it is x.conj()",
+    "flat": "x.flatten() is a line of its elements",
+    "tobytes": "x.numpy().tobytes() are its bytes",
+    "searchsorted": "it is searchsorted(x, values)",
+    **dict.fromkeys(("partition", "argpartition"), "x.topk(k) and x.kthvalue(k) find the largest and the k-th"),
+    "len": "it is len(x)",
+    "array": "it is x.numpy()",
+    **dict.fromkeys(("fft", "ifft", "rfft", "irfft"), _NO_FOURIER),
 }
 
 
@@ -171,7 +238,8 @@ class Absent:
         self.why = why
 
     def __get__(self, obj: object, owner: type) -> object:
-        raise AttributeError(f"'{owner.__name__}' object has no attribute '{self.name}': {self.why}", name=self.name)
+        what = f"'{owner.__module__}.{owner.__name__}' object" if obj is not None else f"type object '{owner.__module__}.{owner.__name__}'"
+        raise AttributeError(f"{what} has no attribute '{self.name}': {self.why}", name=self.name)
 
     def __repr__(self) -> str:
         return f"<not here: {self.why}>"
@@ -181,11 +249,18 @@ def _own_names(obj: object) -> list[str]:
     return [name for name in object.__dir__(obj) if name not in _ABSENT_OF_TENSORS or name in vars(obj)]
 
 
+def _names_of_class(tensor: type) -> list[str]:
+    return [name for name in type.__dir__(tensor) if name not in _ABSENT_OF_TENSORS]
+
+
 def tell_why(tensor: type) -> None:
-    """Has the class of tensors say of what it does not have why it does not."""
+    """Has the class of tensors say of what it does not have why it does not; neither it nor a tensor lists these names."""
+    from ._micrograd_rs import _list_names_of_tensors
+
     for name, why in _ABSENT_OF_TENSORS.items():
         setattr(tensor, name, Absent(name, why))
     setattr(tensor, "__dir__", _own_names)  # noqa: B010
+    _list_names_of_tensors(_names_of_class)
 
 
 def absent(name: str) -> str | None:
@@ -196,14 +271,34 @@ def absent(name: str) -> str | None:
     return next((why for end, why in _ENDS if name.endswith(end)), None)
 
 
-def elsewhere(name: str) -> str | None:
-    """Where a name is that somebody looks for at the package's top."""
+# Where a name is looked for that the package's top does not have, the likeliest first.
+_PLACES = ("nn", "nn.functional", "optim", "utils.data", "data", "optim.lr_scheduler", "linalg", "nn.utils", "nn.init", "metrics", "utils")
+
+
+def _places() -> Iterator[tuple[str, list[str]]]:
     from importlib import import_module
 
-    for module in ("nn", "nn.functional", "optim", "optim.lr_scheduler", "utils.data", "data", "linalg"):
-        if not name.startswith("_") and name in dir(import_module(f"{__package__}.{module}")):
-            return f"it is {module}.{name}"
-    return None
+    for place in _PLACES:
+        module = import_module(f"{__package__}.{place}")
+        yield f"{place}.", list(getattr(module, "__all__", dir(module)))
+
+
+def elsewhere(name: str) -> str | None:
+    """Where a name is that somebody looks for at the package's top."""
+    return next((f"it is {place}{name}" for place, names in _places() if name in names), None)
+
+
+def _at_import(frame: FrameType) -> bool:
+    """Whether a frame asks for a name by `from module import name`."""
+    from opcode import opname
+
+    return frame.f_lasti >= 0 and opname[frame.f_code.co_code[frame.f_lasti]] == "IMPORT_FROM"
+
+
+def refuse(module: str) -> NoReturn:
+    """What a file says that stands for a module of PyTorch's that is not here: why, to who imports it."""
+    why = absent(module.removeprefix(f"{__package__}."))
+    raise ModuleNotFoundError(f"No module named '{module}': {why}", name=module)
 
 
 class Lazy:
@@ -243,12 +338,25 @@ class Lazy:
                     return found
         if name.startswith("__"):
             raise AttributeError(f"module '{self.module}' has no attribute '{name}'")
+        why = self.why_not(name)
+        # `from module import name` keeps nothing of an AttributeError, and says why a name is not there in words of its own. (What is imported already it
+        # finds without an attribute.)
+        if why and _at_import(sys._getframe(1)) and f"{self.module}.{name}" not in sys.modules:
+            path = getattr(sys.modules[self.module], "__file__", None)
+            raise ImportError(f"cannot import name '{name}' from '{self.module}'{why}", name=self.module, path=path)
+        # With its name and without its object, or Python would suggest a name once more.
+        raise AttributeError(f"module '{self.module}' has no attribute '{name}'{why}", name=name)
+
+    def why_not(self, name: str) -> str:
+        """What there is to say of a name that the module does not have, to be put behind that it does not have it."""
         why = _ELSEWHERE.get(self.module.removeprefix(str(__package__)).removeprefix("."), {}).get(name)
-        if why is None and self.module == __package__:
+        top = self.module == __package__
+        if why is None and top:
             why = absent(name) or elsewhere(name)
         if why is not None:
-            raise AttributeError(f"module '{self.module}' has no attribute '{name}': {why}", name=name)
-        # `annotations` is what `from __future__` has left there.
-        known = [*(k for k in vars(sys.modules[self.module]) if k != "annotations"), *self.submodules, *self.members]
-        # With its name and without its object, or Python would suggest a name once more.
-        raise AttributeError(unknown(f"module '{self.module}'", name, known), name=name)
+            return f": {why}"
+        # What a module imports from Python's own is none of its names.
+        of_python = ("__future__", "collections", "types", "typing")
+        own = [k for k, value in vars(sys.modules[self.module]).items() if str(getattr(value, "__module__", "")).partition(".")[0] not in of_python]
+        known = [*own, *self.submodules, *self.members]
+        return _near(name, known, _places() if top and not name.startswith("_") else ())

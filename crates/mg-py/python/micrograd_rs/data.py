@@ -6,6 +6,7 @@ import os
 from typing import NamedTuple
 
 from ._micrograd_rs import Tensor, _batches, _drawn_digits, _mnist
+from ._names import Lazy as _Lazy
 from .utils import data as _data
 from .utils.data import *
 
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 __all__ = ["Batches", "Mnist", *_data.__all__]  # pyright: ignore[reportUnsupportedDunderAll]
+
+__getattr__ = _Lazy(__name__)
 
 
 class Mnist(NamedTuple):

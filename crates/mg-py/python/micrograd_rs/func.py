@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import _tree
 from ._micrograd_rs import Tensor, _Level, _Traced, ones_like
+from ._names import Lazy as _Lazy
 from .autograd._batches import Batching, VmapInfo, begun
 
 if TYPE_CHECKING:
@@ -36,6 +37,8 @@ __all__ = [
     "vjp",
     "vmap",
 ]
+
+__getattr__ = _Lazy(__name__)
 
 def replace_all_batch_norm_modules_(root: Any) -> Any:
     """Has the batch norms in a module normalise by the batch alone, and keep no running statistics, so that functions of it change nothing; answers with

@@ -12,6 +12,7 @@ b'\\x08\\x08'
 
 from __future__ import annotations
 
+import enum
 import inspect
 import os
 import threading
@@ -19,16 +20,34 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import IO, Any, cast
 
 from ._micrograd_rs import ArgumentError, Tensor, _Exporter
+from ._names import Lazy as _Lazy
 from ._tree import flatten, tensors, unflatten
 from .autograd import no_grad
 from .nn.module import Module
 
-__all__ = ["OPSET", "export", "is_in_onnx_export"]
+__all__ = ["OPSET", "TrainingMode", "export", "is_in_onnx_export"]
+
+__getattr__ = _Lazy(__name__)
 
 OPSET = 18
 """The version of ONNX's operators that files are written in."""
 
 _Axes = Mapping[int, str] | Sequence[int]
+
+
+class TrainingMode(enum.Enum):
+    """How `export` calls a module: as in use, as in training, or as its parts are set.
+
+    >>> from micrograd_rs import nn, onnx, zeros
+    >>> model = nn.Sequential(nn.Linear(2, 2), nn.BatchNorm1d(2)).eval()
+    >>> one, other = (onnx.export(model, (zeros(1, 2),), training=mode) for mode in (onnx.TrainingMode.EVAL, onnx.TrainingMode.PRESERVE))
+    >>> one == other
+    True
+    """
+
+    EVAL = 0
+    PRESERVE = 1
+    TRAINING = 2
 
 
 # How many exports are under way in a thread.
@@ -56,7 +75,7 @@ def export(
     output_names: Sequence[str] | None = None,
     opset_version: int | None = None,
     dynamic_axes: Mapping[str, _Axes] | None = None,
-    training: bool = False,
+    training: bool | TrainingMode = False,
     export_params: bool = True,
     do_constant_folding: bool = True,
 ) -> bytes:
@@ -65,7 +84,7 @@ def export(
     The model is called with stand-ins for all tensors in `args` (a tensor, or a tuple of arguments) and `kwargs`, in the
     mode for use unless `training`; what it has recorded is written in ONNX's operators. Other arguments are what they are.
     Parameters and buffers keep their names. Inputs have the names of `forward`'s arguments, unless `input_names` says
-    others; results are `output_0`, … in the order in which they stand in what the model answers with.
+    others, one name each and none twice; results are `output_0`, … in the order in which they stand in what the model answers with.
 
     `dynamic_axes` leaves sizes open: `{"x": {0: "batch"}}` by names of inputs (those of results are found), or `{"x": [0]}`.
     Axes of one name have one size. The model is called with several sizes then, and whatever follows from an open size has to
@@ -83,6 +102,7 @@ def export(
         f: the file, by its path or open; none is written without it
         output_names: the names of results
         opset_version: as in PyTorch; no older one than is written
+        training: whether the model is called as in training, or a `TrainingMode`
         export_params: True
         verbose: whether it says what it wrote
         do_constant_folding: of no effect
@@ -96,14 +116,15 @@ def export(
     at = [i for i, leaf in enumerate(leaves) if isinstance(leaf, Tensor)]
     inputs = tensors([leaves[i] for i in at], "inputs")
     names = list(input_names) if input_names is not None else _names_of(model, given, kwargs or {}, len(at))
+    mode = training if isinstance(training, TrainingMode) else TrainingMode.TRAINING if training else TrainingMode.EVAL
     module = model if isinstance(model, Module) else None
     named = [*module.named_parameters(), *module.named_buffers()] if module is not None else []
     open_sizes = _open(dynamic_axes or {}, names, list(output_names or ()))
     exporter = _Exporter(inputs, named, names, list(output_names or ()), open_sizes)
     modes = [(part, part.training) for part in module.modules()] if module is not None else []
     try:
-        if module is not None:
-            module.train(training)
+        if module is not None and mode is not TrainingMode.PRESERVE:
+            module.train(mode is TrainingMode.TRAINING)
         with no_grad():
             while (inside := exporter.begin()) is not None:
                 filled = list(leaves)
@@ -112,9 +133,14 @@ def export(
                 positional, by_name = unflatten(filled, spec)
                 answer = _called(model, positional, by_name)
                 exporter.end(tensors([leaf for leaf in flatten(answer)[0] if leaf is not None], "results"))
+    except ArgumentError as error:
+        if mode is TrainingMode.EVAL or "draws random numbers" not in str(error):
+            raise
+        text = f"onnx.export: the model draws random numbers in training, and was called so ({mode}): without `training` it is called in the mode for use"
+        raise ArgumentError(text) from error
     finally:
-        for part, mode in modes:
-            object.__setattr__(part, "training", mode)
+        for part, before in modes:
+            object.__setattr__(part, "training", before)
     data = exporter.finish()
     if isinstance(f, (str, os.PathLike)):
         with open(f, "wb") as file:

@@ -15,5 +15,8 @@ it: `BPE.from_file("tokenizer.json")` reads Hugging Face's files, `BPE.from_file
 """
 
 from ._micrograd_rs import BPE, Bytes, Characters
+from ._names import Lazy as _Lazy
 
 __all__ = ["BPE", "Bytes", "Characters"]
+
+__getattr__ = _Lazy(__name__)

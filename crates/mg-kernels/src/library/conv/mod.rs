@@ -234,6 +234,7 @@ impl Conv {
             found[axis] = match self.output(axis, input[axis], kernel[axis]) {
                 Some(n) => n,
                 None => {
+                    let (kernel, input) = (&kernel[MAX_AXES - axes..], &input[MAX_AXES - axes..]);
                     let text =
                         format!("a kernel of {kernel:?} does not fit an input of {input:?} with its padding");
                     return self.fail(text);
@@ -241,6 +242,7 @@ impl Conv {
             };
         }
         if output.is_some_and(|known| known != found) {
+            let input = &input[MAX_AXES - axes..];
             return self
                 .fail(format!("an output of shape {a} or {b} does not belong to an input of {input:?}"));
         }

@@ -8,8 +8,11 @@ from typing import Any
 from .. import _tree
 from .. import func as _func
 from .._micrograd_rs import Tensor, grad, ones_like
+from .._names import Lazy as _Lazy
 
 __all__ = ["hessian", "hvp", "jacobian", "jvp", "vhp", "vjp"]
+
+__getattr__ = _Lazy(__name__)
 
 
 def _several(name: str, what: str, given: Any) -> tuple[tuple[Tensor, ...], bool]:

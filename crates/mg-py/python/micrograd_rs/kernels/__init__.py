@@ -15,8 +15,11 @@ See docs/kernels.md.
 
 from __future__ import annotations
 
+from .._names import Lazy as _Lazy
 from ._kernel import Kernel, kernel
 from ._raw import RawKernel, raw
 from ._read import KernelError
 
 __all__ = ["Kernel", "KernelError", "RawKernel", "kernel", "raw"]
+
+__getattr__ = _Lazy(__name__)

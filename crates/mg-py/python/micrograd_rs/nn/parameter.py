@@ -7,11 +7,14 @@ from typing import TYPE_CHECKING, Any
 from weakref import ref
 
 from .._micrograd_rs import Device, Tensor, dtype, empty
+from .._names import Lazy as _Lazy
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 __all__ = ["Buffer", "Parameter", "UninitializedBuffer", "UninitializedParameter", "is_lazy"]
+
+__getattr__ = _Lazy(__name__)
 
 # Tensors that were made or assigned as parameters, by what they are: such a one stays a parameter when it is frozen.
 _marked: dict[int, ref[Tensor]] = {}

@@ -46,7 +46,12 @@ class _Part(ModuleType):
 
 
 # `from micrograd_rs.optim.adamw import AdamW` finds it.
-for _part in ("adadelta", "adagrad", "adam", "adamax", "adamw", "asgd", "lbfgs", "nadam", "radam", "rmsprop", "rprop", "sgd"):
+_PARTS = ("adadelta", "adagrad", "adam", "adamax", "adamw", "asgd", "lbfgs", "nadam", "radam", "rmsprop", "rprop", "sgd")
+for _part in _PARTS:
     sys.modules[f"{__name__}.{_part}"] = globals()[_part] = _Part(f"{__name__}.{_part}", f"What `optim` has, as `torch.optim.{_part}` does.")
 
 __getattr__ = _Lazy(__name__, ("swa_utils",))
+
+
+def __dir__() -> list[str]:
+    return sorted({*__all__, *_PARTS, "__all__", "__doc__", "__file__", "__name__", "__path__", "__spec__"})

@@ -9,8 +9,11 @@ from typing import Any, cast
 
 from .. import _tree
 from .._micrograd_rs import Tensor, _checkpoint
+from .._names import Lazy as _Lazy
 
 __all__ = ["CheckpointError", "checkpoint", "checkpoint_sequential", "noop_context_fn", "set_checkpoint_debug_enabled", "set_checkpoint_early_stop"]
+
+__getattr__ = _Lazy(__name__)
 
 
 class CheckpointError(RuntimeError):

@@ -6,6 +6,7 @@ from typing import Any
 
 from ... import linalg
 from ..._micrograd_rs import Tensor, eye, ones_like, where, zeros_like
+from ..._names import Lazy as _Lazy
 from ..._ops import cat, norm_except_dim, randn, stack
 from ...autograd import no_grad
 from ... import functional as F
@@ -13,6 +14,8 @@ from ..module import Module
 from . import parametrize
 
 __all__ = ["orthogonal", "spectral_norm", "weight_norm"]
+
+__getattr__ = _Lazy(__name__)
 
 
 class _WeightNorm(Module):

@@ -21,7 +21,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from ..._micrograd_rs import Tensor
-from ..._names import no_tensor
+from ..._names import Lazy as _Lazy, no_tensor
 from ...autograd import no_grad
 from ..containers import ModuleDict, ModuleList
 from ..module import Module
@@ -36,6 +36,8 @@ __all__ = [
     "transfer_parametrizations_and_params",
     "type_before_parametrizations",
 ]
+
+__getattr__ = _Lazy(__name__)
 
 _depth = 0
 _kept: dict[tuple[int, str], Any] = {}

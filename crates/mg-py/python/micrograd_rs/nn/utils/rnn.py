@@ -16,6 +16,7 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from ..._micrograd_rs import Tensor, arange, full, tensor, zeros_like
+from ..._names import Lazy as _Lazy
 from ..._ops import cat
 
 __all__ = [
@@ -28,6 +29,8 @@ __all__ = [
     "unpack_sequence",
     "unpad_sequence",
 ]
+
+__getattr__ = _Lazy(__name__)
 
 
 class _Fields(NamedTuple):

@@ -1,0 +1,7 @@
+"""As `torch.ao`, which is not here: there are no quantised tensors. Who imports it is told so."""
+
+from __future__ import annotations
+
+from ._names import refuse
+
+refuse(__name__)
