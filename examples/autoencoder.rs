@@ -5,15 +5,15 @@
 //! ```
 //!
 //! Hinton and Salakhutdinov, "Reducing the dimensionality of data with neural networks" (2006). With a folder it writes plane.svg, where each test
-//! image lies in the plane, and again.svg, images and what was drawn of them. Without MNIST's files in $MNIST_DIR,
-//! digits are drawn here.
+//! image lies in the plane, and again.svg, images and what was drawn of them. It learns MNIST's files in the folder
+//! $MNIST_DIR; without one, or where a number of digits to draw is above 0, digits that are drawn here (60,000).
 
 use std::cell::RefCell;
 use std::path::Path;
 use std::time::Instant;
 
 use micrograd_rs::default_device;
-use micrograd_rs::nn::data::{Batches, Idx, Mnist, digits};
+use micrograd_rs::nn::data::{Batches, Idx, Mnist};
 use micrograd_rs::nn::optim::{OneCycleLR, Scheduler};
 use micrograd_rs::nn::plot::{self, Curves, Image};
 use micrograd_rs::nn::summary;
@@ -64,11 +64,8 @@ fn images(images: Idx) -> Result<Tensor> {
 fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let epochs: u64 = arguments.first().map_or(Ok(10), |text| text.parse())?;
-    let drawn: usize = arguments.get(1).map_or(Ok(60_000), |text| text.parse())?;
-    let data = match std::env::var_os("MNIST_DIR").filter(|folder| !folder.is_empty()) {
-        Some(folder) => Mnist::load(folder)?,
-        None => digits::mnist(drawn, drawn / 6, SEED),
-    };
+    let drawn: usize = arguments.get(1).map_or(Ok(0), |text| text.parse())?;
+    let data = Mnist::load_or_draw(None, drawn, 60_000, SEED)?;
     manual_seed(SEED);
     let (train, test) = (images(data.train_images)?, images(data.test_images)? / 255.0);
     let model = Autoencoder::new(256, 2)?;

@@ -1,6 +1,6 @@
 """Two networks against each other: one draws handwritten digits from noise, the other tells them from real ones.
 
-    python examples/dcgan.py [--data DIR] [--epochs 5] [--batch 128] [--width 32] [--device cpu] [--pictures DIR]
+    python examples/dcgan.py [--data DIR] [--epochs 5] [--batch 128] [--width 32] [--device cuda] [--pictures DIR]
 
 Radford et al., "Unsupervised representation learning with deep convolutional generative adversarial networks"
 (2015). With `--pictures` writes what is drawn from the same 64 noises after each epoch. Without MNIST's files
@@ -60,13 +60,18 @@ def start(module: nn.Module) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", metavar="DIR", default=os.environ.get("MNIST_DIR"))
+    parser.add_argument("--data", metavar="DIR", help="the files of MNIST, as https://github.com/cvdfoundation/mnist has them (else those in $MNIST_DIR)")
+    parser.add_argument("--drawn", metavar="N", type=int, help="digits to draw, whatever files there are (60,000 where there are none)")
     parser.add_argument("--pictures", metavar="DIR", type=Path)
-    parser.add_argument("--device", default="cpu")
-    for name, default in (("epochs", 5), ("batch", 128), ("width", 32), ("drawn", 60_000), ("seed", 1337)):
+    device = os.environ.get("MG_DEVICE") or ("cuda" if mg.cuda.is_available() else "cpu")
+    parser.add_argument("--device", default=device, help="cpu, cuda or cuda:N (else $MG_DEVICE, else cuda where there is one, else cpu)")
+    for name, default in (("epochs", 5), ("batch", 128), ("width", 32), ("seed", 1337)):
         parser.add_argument(f"--{name}", type=int, default=default)
     a = parser.parse_args()
-    data = Mnist.load(a.data) if a.data else Mnist.drawn(a.drawn, 10, a.seed)
+    try:
+        data = Mnist.load_or_draw(a.data, a.drawn, usual=60_000, seed=a.seed)
+    except (OSError, ValueError) as error:
+        parser.exit(1, f"dcgan: {error}\n")
     mg.manual_seed(a.seed)
     mg.set_default_device(a.device)
     real = data.train_images.unsqueeze(1).to(a.device)

@@ -5,15 +5,15 @@
 //! ```
 //!
 //! Radford et al., "Unsupervised representation learning with deep convolutional generative adversarial networks" (2015). With a folder it writes
-//! what is drawn from the same 64 noises after each epoch. Without MNIST's files in $MNIST_DIR, it learns digits that
-//! are drawn here.
+//! what is drawn from the same 64 noises after each epoch. It learns MNIST's files in the folder $MNIST_DIR; without
+//! one, or where a number of digits to draw is above 0, digits that are drawn here (60,000).
 
 use std::cell::RefCell;
 use std::path::Path;
 use std::time::Instant;
 
 use micrograd_rs::default_device;
-use micrograd_rs::nn::data::{Batches, Mnist, digits};
+use micrograd_rs::nn::data::{Batches, Mnist};
 use micrograd_rs::nn::optim::AdamOptions;
 use micrograd_rs::nn::plot::{self, Image};
 use micrograd_rs::nn::{ConvTranspose2d, ConvTransposeOptions, init};
@@ -70,11 +70,8 @@ fn start(net: &Sequential) -> Result<()> {
 fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let number = |at: usize, usual: usize| arguments.get(at).map_or(Ok(usual), |text| text.parse());
-    let (epochs, drawn, width) = (number(0, 5)? as u64, number(1, 60_000)?, number(2, 32)?);
-    let data = match std::env::var_os("MNIST_DIR").filter(|folder| !folder.is_empty()) {
-        Some(folder) => Mnist::load(folder)?,
-        None => digits::mnist(drawn, 10, SEED),
-    };
+    let (epochs, drawn, width) = (number(0, 5)? as u64, number(1, 0)?, number(2, 32)?);
+    let data = Mnist::load_or_draw(None, drawn, 60_000, SEED)?;
     manual_seed(SEED);
     let real = Tensor::from_buffer(data.train_images.data, data.train_images.shape)?.unsqueeze(1)?;
     let real = real.to(default_device())?;

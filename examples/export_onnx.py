@@ -68,9 +68,9 @@ def check(path: Path) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", metavar="DIR", default=os.environ.get("MNIST_DIR"))
+    parser.add_argument("--data", metavar="DIR", help="the files of MNIST, as https://github.com/cvdfoundation/mnist has them (else those in $MNIST_DIR)")
+    parser.add_argument("--drawn", metavar="N", type=int, help="digits to draw, whatever files there are (6000 where there are none)")
     parser.add_argument("--steps", type=int, default=200)
-    parser.add_argument("--drawn", type=int, default=6000)
     parser.add_argument("--file", type=Path, default=Path("digits.onnx"))
     parser.add_argument("--check", metavar="FILE", type=Path)
     a = parser.parse_args()
@@ -78,7 +78,10 @@ def main() -> None:
         check(a.check)
         return
     mg.manual_seed(0)
-    data = Mnist.load(a.data) if a.data else Mnist.drawn(a.drawn, 1000, 0)
+    try:
+        data = Mnist.load_or_draw(a.data, a.drawn, usual=6000, seed=0)
+    except (OSError, ValueError) as error:
+        parser.exit(1, f"export_onnx: {error}\n")
     model = trained(data, a.steps)
     images = numbers(data.test_images[:100])
     with mg.no_grad():

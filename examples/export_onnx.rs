@@ -5,12 +5,12 @@
 //! python examples/export_onnx.py --check digits.onnx
 //! ```
 //!
-//! Learns MNIST of the folder $MNIST_DIR, else digits that are drawn here. Beside the file it writes what the network makes of some images
+//! Learns MNIST of the folder $MNIST_DIR, else 6000 digits that are drawn here. Beside the file it writes what the network makes of some images
 //! (`digits.npz`); the program in Python asks onnxruntime for the same.
 
 use std::path::PathBuf;
 
-use micrograd_rs::nn::data::{Batches, Idx, Mnist, digits};
+use micrograd_rs::nn::data::{Batches, Idx, Mnist};
 use micrograd_rs::nn::{npz, onnx};
 use micrograd_rs::prelude::*;
 
@@ -60,10 +60,7 @@ fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
     let mut arguments = std::env::args().skip(1);
     let steps: usize = arguments.next().map_or(Ok(200), |text| text.parse())?;
     let path = PathBuf::from(arguments.next().unwrap_or("digits.onnx".into()));
-    let data = match std::env::var_os("MNIST_DIR").filter(|folder| !folder.is_empty()) {
-        Some(folder) => Mnist::load(folder)?,
-        None => digits::mnist(6000, 1000, 0),
-    };
+    let data = Mnist::load_or_draw(None, 0, 6000, 0)?;
     manual_seed(0);
     let model = network()?;
     learn(&model, &tensor(data.train_images)?, &tensor(data.train_labels)?, steps)?;

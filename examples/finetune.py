@@ -1,6 +1,6 @@
 """A network that has learnt the digits 0 to 4 learns 5 to 9 from a few of each.
 
-    python examples/finetune.py [--data DIR] [--few 10] [--drawn 6000] [--device cpu]
+    python examples/finetune.py [--data DIR] [--few 10] [--drawn 6000] [--device cuda]
 
 The first network is saved. A second one takes its weights but for the last layer, which is for other classes, and learns on: the new layer in large steps, the
 others in small ones. Beside it a third one learns the same few images from nothing. Learns MNIST of DIR or $MNIST_DIR, else digits that are drawn here.
@@ -63,15 +63,19 @@ def right(model: nn.Module, x: mg.Tensor, y: mg.Tensor) -> float:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", metavar="DIR", default=os.environ.get("MNIST_DIR"))
+    parser.add_argument("--data", metavar="DIR", help="the files of MNIST, as https://github.com/cvdfoundation/mnist has them (else those in $MNIST_DIR)")
+    parser.add_argument("--drawn", metavar="N", type=int, help="digits to draw, whatever files there are (6000 where there are none)")
     parser.add_argument("--few", type=int, default=10, help="of each new digit")
-    parser.add_argument("--drawn", type=int, default=6000)
     parser.add_argument("--save", metavar="FILE", default="known.safetensors")
-    parser.add_argument("--device", default="cpu")
+    device = os.environ.get("MG_DEVICE") or ("cuda" if mg.cuda.is_available() else "cpu")
+    parser.add_argument("--device", default=device, help="cpu, cuda or cuda:N (else $MG_DEVICE, else cuda where there is one, else cpu)")
     a = parser.parse_args()
     mg.manual_seed(0)
     mg.set_default_device(a.device)
-    data = Mnist.load(a.data) if a.data else Mnist.drawn(a.drawn, a.drawn // 6, 0)
+    try:
+        data = Mnist.load_or_draw(a.data, a.drawn, usual=6000, seed=0)
+    except (OSError, ValueError) as error:
+        parser.exit(1, f"finetune: {error}\n")
     train, test = ((i.to(a.device), l.to(a.device)) for i, l in ((data.train_images, data.train_labels), (data.test_images, data.test_labels)))
     known = Reader()
     learn(known, *digits(*train, 0), epochs=1)

@@ -5,10 +5,10 @@
 //! ```
 //!
 //! The first network is saved. A second one takes its weights but for the last layer, which is for other classes, and learns on: the new layer in large
-//! steps, the others in small ones. Beside it a third one learns the same few images from nothing. Learns MNIST of the folder $MNIST_DIR, else digits
-//! that are drawn here.
+//! steps, the others in small ones. Beside it a third one learns the same few images from nothing. Learns MNIST of the folder $MNIST_DIR; without
+//! one, or where a number of digits to draw is above 0, digits that are drawn here (6000). The file is known.safetensors in the current folder.
 
-use micrograd_rs::nn::data::{Batches, Idx, Mnist, digits};
+use micrograd_rs::nn::data::{Batches, Idx, Mnist};
 use micrograd_rs::prelude::*;
 
 /// What is seen in an image, and which of five digits that is.
@@ -100,12 +100,9 @@ fn tensor(idx: Idx) -> Result<Tensor> {
 fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let number = |at: usize, usual: usize| arguments.get(at).map_or(Ok(usual), |text| text.parse());
-    let (each, drawn) = (number(0, 10)?, number(1, 6000)?);
+    let (each, drawn) = (number(0, 10)?, number(1, 0)?);
     let path = arguments.get(2).map_or("known.safetensors", String::as_str);
-    let data = match std::env::var_os("MNIST_DIR").filter(|folder| !folder.is_empty()) {
-        Some(folder) => Mnist::load(folder)?,
-        None => digits::mnist(drawn, drawn / 6, 0),
-    };
+    let data = Mnist::load_or_draw(None, drawn, 6000, 0)?;
     manual_seed(0);
     let (images, labels) = (tensor(data.train_images)?, tensor(data.train_labels)?);
     let (test_images, test_labels) = (tensor(data.test_images)?, tensor(data.test_labels)?);

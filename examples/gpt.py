@@ -3,6 +3,7 @@
     python examples/gpt.py text.txt [--steps 500] [--layers 2] [--size 64] [--heads 4] [--context 32] [--batch 16]
     python examples/gpt.py text.txt --device cuda --bfloat16 --layers 6 --size 384 --heads 6 --context 256 --batch 64
 
+Any text will do; a million letters of Shakespeare are in https://github.com/karpathy/char-rnn, data/tinyshakespeare/input.txt.
 Prints the loss on what it learns from and on the tenth of the text that it has not seen, and text that it
 draws. Steps are replayed, and so are letters: what attention has made of those before is kept in a cache, so
 that each costs one letter's work.
@@ -11,6 +12,7 @@ that each costs one letter's work.
 from __future__ import annotations
 
 import argparse
+import os
 import math
 import time
 from contextlib import nullcontext
@@ -132,7 +134,8 @@ def main() -> None:
         parser.add_argument(f"--{name}", type=int, default=default)
     parser.add_argument("--sample", type=int, default=100, help="letters to draw")
     parser.add_argument("--lr", type=float, default=1e-3)
-    parser.add_argument("--device", default="cpu")
+    device = os.environ.get("MG_DEVICE") or ("cuda" if mg.cuda.is_available() else "cpu")
+    parser.add_argument("--device", default=device, help="cpu, cuda or cuda:N (else $MG_DEVICE, else cuda where there is one, else cpu)")
     parser.add_argument("--bfloat16", action="store_true", help="products in bfloat16")
     a = parser.parse_args()
     mg.manual_seed(1337)

@@ -105,15 +105,16 @@ def show(model: nn.Module, test: Set) -> None:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description="A perceptron learns to read handwritten digits.")
-    parser.add_argument("--data", metavar="DIR", type=Path, help="the files of MNIST; else $MNIST_DIR, else drawn digits")
+    parser.add_argument("--data", metavar="DIR", type=Path, help="the files of MNIST, as https://github.com/cvdfoundation/mnist has them; else $MNIST_DIR, else drawn digits")
     parser.add_argument("--epochs", metavar="N", type=int, default=5, help="how often every image is seen (5)")
     parser.add_argument("--batch", metavar="N", type=int, default=128, help="images a step (128)")
     parser.add_argument("--lr", metavar="X", type=float, default=1e-3, help="the learning rate at first (0.001)")
     parser.add_argument("--seed", metavar="N", type=int, default=1337, help="of everything that is random (1337)")
-    parser.add_argument("--drawn", metavar="N", type=int, default=60_000, help="digits to draw where there are no files (60000)")
+    parser.add_argument("--drawn", metavar="N", type=int, help="digits to draw, whatever files there are (60,000 where there are none)")
     parser.add_argument("--save", metavar="FILE", type=Path, default=Path("checkpoints/mnist.safetensors"), help="the checkpoint, written after each epoch")
     parser.add_argument("--load", metavar="FILE", type=Path, help="trains nothing, and shows what this checkpoint makes of the test images")
-    parser.add_argument("--device", metavar="NAME", help="cpu, cuda or cuda:N (else $MG_DEVICE, else cuda where there is one, else cpu)")
+    device = os.environ.get("MG_DEVICE") or ("cuda" if mg.cuda.is_available() else "cpu")
+    parser.add_argument("--device", default=device, help="cpu, cuda or cuda:N (else $MG_DEVICE, else cuda where there is one, else cpu)")
     options = parser.parse_args()
     for name in ("epochs", "batch"):
         if getattr(options, name) < 1:
@@ -121,16 +122,12 @@ def main() -> int:
     folder = options.data or os.environ.get("MNIST_DIR")
     try:
         # Batches' indices and the model are made there too.
-        if options.device:
-            mg.set_default_device(options.device)
-        elif not os.environ.get("MG_DEVICE") and mg.Device.is_cuda_available():
-            mg.set_default_device("cuda")
+        mg.set_default_device(options.device)
         device = mg.get_default_device()
-        if folder:
-            data, source = Mnist.load(folder), "MNIST"
-        else:
+        data = Mnist.load_or_draw(options.data, options.drawn, usual=60_000, seed=options.seed)
+        source = "MNIST" if folder and not options.drawn else "drawn digits"
+        if source != "MNIST":
             print("training on drawn digits; --data DIR takes the files of MNIST", file=sys.stderr)
-            data, source = Mnist.drawn(options.drawn, options.drawn // 6, options.seed), "drawn digits"
         mg.manual_seed(options.seed)
         train = Set(data.train_images, data.train_labels, device)
         test = Set(data.test_images, data.test_labels, device)

@@ -1,6 +1,6 @@
 """A convolutional network learns to read handwritten digits: above 99.2 % of MNIST's test images after three epochs.
 
-    python examples/mnist_cnn.py [--data DIR] [--epochs 3] [--batch 128] [--device cpu] [--drawn 60000]
+    python examples/mnist_cnn.py [--data DIR] [--epochs 3] [--batch 128] [--device cuda] [--drawn 60000]
 
 Trains on MNIST's four files, as they are published, in DIR or in $MNIST_DIR; without either, on digits that are
 drawn here.
@@ -40,12 +40,17 @@ def network() -> nn.Sequential:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", metavar="DIR", default=os.environ.get("MNIST_DIR"))
-    parser.add_argument("--device", default="cpu")
-    for name, default in (("epochs", 3), ("batch", 128), ("drawn", 60_000), ("seed", 1337)):
+    parser.add_argument("--data", metavar="DIR", help="the files of MNIST, as https://github.com/cvdfoundation/mnist has them (else those in $MNIST_DIR)")
+    parser.add_argument("--drawn", metavar="N", type=int, help="digits to draw, whatever files there are (60,000 where there are none)")
+    device = os.environ.get("MG_DEVICE") or ("cuda" if mg.cuda.is_available() else "cpu")
+    parser.add_argument("--device", default=device, help="cpu, cuda or cuda:N (else $MG_DEVICE, else cuda where there is one, else cpu)")
+    for name, default in (("epochs", 3), ("batch", 128), ("seed", 1337)):
         parser.add_argument(f"--{name}", type=int, default=default)
     a = parser.parse_args()
-    data = Mnist.load(a.data) if a.data else Mnist.drawn(a.drawn, a.drawn // 6, a.seed)
+    try:
+        data = Mnist.load_or_draw(a.data, a.drawn, usual=60_000, seed=a.seed)
+    except (OSError, ValueError) as error:
+        parser.exit(1, f"mnist_cnn: {error}\n")
     mg.set_default_device(a.device)
     mg.manual_seed(a.seed)
 

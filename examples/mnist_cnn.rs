@@ -4,14 +4,14 @@
 //! cargo run --release --example mnist_cnn -- [epochs [digits to draw]]
 //! ```
 //!
-//! Trains on MNIST's four files, as they are published, in the folder that $MNIST_DIR names; without it, on digits
-//! that are drawn here.
+//! Trains on MNIST's four files, as they are published, in the folder that $MNIST_DIR names; without it, or where a
+//! number of digits to draw is above 0, on digits that are drawn here (60,000).
 
 use std::cell::RefCell;
 use std::time::Instant;
 
 use micrograd_rs::default_device;
-use micrograd_rs::nn::data::{Batches, Idx, Mnist, digits};
+use micrograd_rs::nn::data::{Batches, Idx, Mnist};
 use micrograd_rs::nn::metrics::{Accuracy, Metric};
 use micrograd_rs::nn::optim::{OneCycleLR, Scheduler};
 use micrograd_rs::prelude::*;
@@ -79,11 +79,8 @@ fn accuracy(model: &Sequential, set: &Set) -> Result<f64> {
 fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
     let mut arguments = std::env::args().skip(1);
     let epochs: u64 = arguments.next().map_or(Ok(3), |text| text.parse())?;
-    let drawn: usize = arguments.next().map_or(Ok(60_000), |text| text.parse())?;
-    let data = match std::env::var_os("MNIST_DIR").filter(|folder| !folder.is_empty()) {
-        Some(folder) => Mnist::load(folder)?,
-        None => digits::mnist(drawn, drawn / 6, SEED),
-    };
+    let drawn: usize = arguments.next().map_or(Ok(0), |text| text.parse())?;
+    let data = Mnist::load_or_draw(None, drawn, 60_000, SEED)?;
     manual_seed(SEED);
     let train = Set::new(data.train_images, data.train_labels)?;
     let test = Set::new(data.test_images, data.test_labels)?;

@@ -1,13 +1,14 @@
 """An LSTM learns first names letter by letter and makes up others.
 
-    python examples/names.py [file of names, one a line] [--steps 300] [--device cpu]
+    python examples/names.py [file of names, one a line] [--steps 300] [--device cuda]
 
-Without a file it learns a few names that stand here. Prints the loss as it comes and names that it draws.
+The file may be names.txt of https://github.com/karpathy/makemore; without one it learns a few names that stand here. Prints the loss as it comes and names that it draws.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import random
 import string
 
@@ -61,7 +62,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("file", nargs="?")
     parser.add_argument("--steps", type=int, default=300)
-    parser.add_argument("--device", default="cpu")
+    device = os.environ.get("MG_DEVICE") or ("cuda" if mg.cuda.is_available() else "cpu")
+    parser.add_argument("--device", default=device, help="cpu, cuda or cuda:N (else $MG_DEVICE, else cuda where there is one, else cpu)")
     arguments = parser.parse_args()
     random.seed(0)
     mg.manual_seed(0)

@@ -1,6 +1,6 @@
 """ResNet-18 for images of 32 × 32, under torchvision's names: trained here, or with weights from elsewhere.
 
-    python examples/resnet.py [--data DIR] [--epochs 1] [--batch 128] [--device cpu] [--bfloat16] [--drawn 2000]
+    python examples/resnet.py [--data DIR] [--epochs 1] [--batch 128] [--device cuda] [--bfloat16] [--drawn 2000]
     python examples/resnet.py --weights resnet18.safetensors [--stem imagenet]
 
 He et al., "Deep residual learning for image recognition" (2015). It learns MNIST's digits of DIR or $MNIST_DIR,
@@ -71,6 +71,12 @@ class ResNet18(nn.Module):
 def with_weights(path: str, stem: str = "cifar") -> ResNet18:
     """A network with the weights of a file, which says how many classes there are."""
     state = mg.load(path)
+    if isinstance(state, dict) and isinstance(state.get("state_dict"), dict):
+        # Training programs often keep it beside what else they go on with.
+        state = state["state_dict"]
+    if not isinstance(state, dict) or "fc.bias" not in state:
+        there = ", ".join(map(repr, list(state)[:3])) if isinstance(state, dict) else type(state).__name__
+        raise ValueError(f"{path} has no weights of a ResNet-18, of which the last are called 'fc.bias'; it has {there}")
     model = ResNet18(len(state["fc.bias"]), stem)
     # Nothing is changed unless all names and shapes fit.
     model.load_state_dict(state)
@@ -79,24 +85,32 @@ def with_weights(path: str, stem: str = "cifar") -> ResNet18:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", metavar="DIR", default=os.environ.get("MNIST_DIR"))
+    parser.add_argument("--data", metavar="DIR", help="the files of MNIST, as https://github.com/cvdfoundation/mnist has them (else those in $MNIST_DIR)")
+    parser.add_argument("--drawn", metavar="N", type=int, help="digits to draw, whatever files there are (2000 where there are none)")
     parser.add_argument("--weights", metavar="FILE")
     parser.add_argument("--stem", choices=("cifar", "imagenet"), default="cifar")
     parser.add_argument("--save", metavar="FILE")
-    parser.add_argument("--device", default="cpu")
+    device = os.environ.get("MG_DEVICE") or ("cuda" if mg.cuda.is_available() else "cpu")
+    parser.add_argument("--device", default=device, help="cpu, cuda or cuda:N (else $MG_DEVICE, else cuda where there is one, else cpu)")
     parser.add_argument("--bfloat16", action="store_true", help="products and convolutions in bfloat16")
-    for name, default in (("epochs", 1), ("batch", 128), ("drawn", 2000), ("seed", 1337)):
+    for name, default in (("epochs", 1), ("batch", 128), ("seed", 1337)):
         parser.add_argument(f"--{name}", type=int, default=default)
     a = parser.parse_args()
     if a.weights:
-        model = with_weights(a.weights, a.stem)
+        try:
+            model = with_weights(a.weights, a.stem)
+        except (OSError, ValueError, TypeError, RuntimeError) as error:
+            parser.exit(1, f"resnet: {' '.join(str(error).split())}\n")
         size = 224 if a.stem == "imagenet" else 32
         with mg.no_grad():
             odds = model(mg.zeros(1, 3, size, size)).softmax(1)
         print(f"{sum(p.numel() for p in model.parameters())} parameters, {odds.shape[1]} classes")
         print(f"a black image is a {odds.argmax().item()}: {odds.max().item():.1%}")
         return
-    data = Mnist.load(a.data) if a.data else Mnist.drawn(a.drawn, a.drawn // 6, a.seed)
+    try:
+        data = Mnist.load_or_draw(a.data, a.drawn, usual=2000, seed=a.seed)
+    except (OSError, ValueError) as error:
+        parser.exit(1, f"resnet: {error}\n")
     mg.manual_seed(a.seed)
     mg.set_default_device(a.device)
     train_x, test_x = (images.to(a.device) for images in (data.train_images, data.test_images))

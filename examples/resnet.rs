@@ -6,13 +6,13 @@
 //! ```
 //!
 //! He et al., "Deep residual learning for image recognition" (2015). It learns MNIST's digits of the folder $MNIST_DIR, set into images of 32 × 32 in
-//! three colours; without the files, digits that are drawn here. The width of the first layers is 64.
+//! three colours; without one, or where a number of digits to draw is above 0, digits that are drawn here (2000). The width of the first layers is 64.
 
 use std::cell::RefCell;
 use std::time::Instant;
 
 use micrograd_rs::default_device;
-use micrograd_rs::nn::data::{Batches, Idx, Mnist, digits};
+use micrograd_rs::nn::data::{Batches, Idx, Mnist};
 use micrograd_rs::nn::optim::{OneCycleLR, SGDOptions, Scheduler};
 use micrograd_rs::nn::{AdaptiveAvgPool2d, summary};
 use micrograd_rs::prelude::*;
@@ -142,11 +142,8 @@ fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
         return Ok(());
     }
     let number = |at: usize, usual: usize| arguments.get(at).map_or(Ok(usual), |text| text.parse());
-    let (epochs, drawn, width) = (number(0, 1)? as u64, number(1, 2000)?, number(2, 64)?);
-    let data = match std::env::var_os("MNIST_DIR").filter(|folder| !folder.is_empty()) {
-        Some(folder) => Mnist::load(folder)?,
-        None => digits::mnist(drawn, drawn / 6, SEED),
-    };
+    let (epochs, drawn, width) = (number(0, 1)? as u64, number(1, 0)?, number(2, 64)?);
+    let data = Mnist::load_or_draw(None, drawn, 2000, SEED)?;
     manual_seed(SEED);
     let train = Set::new(data.train_images, data.train_labels)?;
     let test = Set::new(data.test_images, data.test_labels)?;

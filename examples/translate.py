@@ -1,6 +1,6 @@
 """A transformer learns to translate from a language of its own: every sentence turned around.
 
-    python examples/translate.py [--steps 600] [--device cpu]
+    python examples/translate.py [--steps 600] [--device cuda]
 
 Prints the loss as it comes, and sentences with what the model makes of them, word by word.
 """
@@ -8,6 +8,7 @@ Prints the loss as it comes, and sentences with what the model makes of them, wo
 from __future__ import annotations
 
 import argparse
+import os
 import math
 import random
 
@@ -85,7 +86,8 @@ def translated(model: Translator, words: list[int], device: str) -> list[int]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--steps", type=int, default=600)
-    parser.add_argument("--device", default="cpu")
+    device = os.environ.get("MG_DEVICE") or ("cuda" if mg.cuda.is_available() else "cpu")
+    parser.add_argument("--device", default=device, help="cpu, cuda or cuda:N (else $MG_DEVICE, else cuda where there is one, else cpu)")
     arguments = parser.parse_args()
     random.seed(0)
     mg.manual_seed(0)

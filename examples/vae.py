@@ -1,6 +1,6 @@
 """A variational autoencoder squeezes handwritten digits into two numbers, and draws digits from any two.
 
-    python examples/vae.py [--data DIR] [--epochs 10] [--drawn 60000] [--pictures DIR] [--device cpu]
+    python examples/vae.py [--data DIR] [--epochs 10] [--drawn 60000] [--pictures DIR] [--device cuda]
 
 Kingma and Welling, "Auto-encoding variational Bayes" (2013). With `--pictures` writes plane.svg, where each
 test image lies in the plane, and digits.svg, what is drawn from places all over it. Without MNIST's files in
@@ -48,13 +48,18 @@ class VAE(nn.Module):
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", metavar="DIR", default=os.environ.get("MNIST_DIR"))
+    parser.add_argument("--data", metavar="DIR", help="the files of MNIST, as https://github.com/cvdfoundation/mnist has them (else those in $MNIST_DIR)")
+    parser.add_argument("--drawn", metavar="N", type=int, help="digits to draw, whatever files there are (60,000 where there are none)")
     parser.add_argument("--pictures", metavar="DIR", type=Path)
-    parser.add_argument("--device", default="cpu")
-    for name, default in (("epochs", 10), ("batch", 128), ("drawn", 60_000), ("seed", 1337)):
+    device = os.environ.get("MG_DEVICE") or ("cuda" if mg.cuda.is_available() else "cpu")
+    parser.add_argument("--device", default=device, help="cpu, cuda or cuda:N (else $MG_DEVICE, else cuda where there is one, else cpu)")
+    for name, default in (("epochs", 10), ("batch", 128), ("seed", 1337)):
         parser.add_argument(f"--{name}", type=int, default=default)
     a = parser.parse_args()
-    data = Mnist.load(a.data) if a.data else Mnist.drawn(a.drawn, a.drawn // 6, a.seed)
+    try:
+        data = Mnist.load_or_draw(a.data, a.drawn, usual=60_000, seed=a.seed)
+    except (OSError, ValueError) as error:
+        parser.exit(1, f"vae: {error}\n")
     mg.set_default_device(a.device)
     mg.manual_seed(a.seed)
     train, test = (images.flatten(1).to(a.device) for images in (data.train_images, data.test_images))

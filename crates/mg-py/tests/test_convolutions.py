@@ -135,3 +135,11 @@ def test_large_integers_are_convolved_exactly():
         F.conv1d(mg.ones(1, 1, 3, dtype=mg.bool), mg.ones(1, 1, 2, dtype=mg.bool))
     with pytest.raises(ValueError):
         F.conv1d(mg.ones(1, 1, 3, dtype=mg.int64), mg.ones(1, 1, 4, dtype=mg.int64))
+
+
+@pytest.mark.parametrize("axes", [1, 2, 3])
+def test_a_kernel_that_does_not_fit_is_told_with_the_axes_that_there_are(axes):
+    layer = (nn.Conv1d, nn.Conv2d, nn.Conv3d)[axes - 1](2, 3, 9)
+    text = rf"a kernel of \[{', '.join('9' * axes)}\] does not fit an input of \[{', '.join('4' * axes)}\] with its padding"
+    with pytest.raises(ValueError, match=text):
+        layer(mg.ones(1, 2, *[4] * axes))

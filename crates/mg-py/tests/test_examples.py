@@ -223,6 +223,66 @@ def test_resnet(tmp_path):
     assert refused.returncode == 1 and "conv1.weight" in refused.stderr
 
 
+OF_DIGITS = ["autoencoder", "dcgan", "export_onnx", "finetune", "mnist", "mnist_cnn", "resnet", "vae"]
+
+
+@pytest.mark.parametrize("name", OF_DIGITS)
+def test_digits_that_are_asked_for(name, tmp_path):
+    program = ROOT / "examples" / f"{name}.py"
+    for arguments, text in (([], "none"), (["--data", "nowhere"], "nowhere"), (["--data", ".", "--drawn", "12"], "got both: . and 12")):
+        done = python(tmp_path, program, *arguments, MNIST_DIR=str(tmp_path / "none"))
+        assert done.returncode == 1 and not done.stdout, done.stdout
+        # One line, without where in the program it was.
+        assert re.fullmatch(rf"{name}: .*{text}.*\n", done.stderr), done.stderr
+
+
+def test_digits_that_are_drawn_whatever_the_environment_says(tmp_path):
+    done = python(tmp_path, ROOT / "examples" / "mnist.py", "--drawn", "600", "--epochs", "1", MNIST_DIR=str(tmp_path / "none"))
+    assert done.returncode == 0 and "drawn digits: 600 images to train on, 100 to test on" in done.stdout, done.stderr
+
+
+def test_devices_of_the_programs_are_found_alike(tmp_path):
+    texts = {path.stem: path.read_text("utf-8") for path in (ROOT / "examples").glob("*.py")}
+    with_device = {name: text for name, text in texts.items() if '"--device"' in text}
+    assert len(with_device) == 10
+    for name, text in with_device.items():
+        assert 'device = os.environ.get("MG_DEVICE") or ("cuda" if mg.cuda.is_available() else "cpu")\n' in text, name
+        assert 'add_argument("--device", default=device, help=' in text, name
+    done = python(tmp_path, ROOT / "examples" / "mnist.py", "--drawn", "60", MG_DEVICE="cuda:99")
+    assert done.returncode == 1 and done.stderr.count("\n") <= 2 and "cuda:99" in done.stderr, done.stderr
+
+
+def test_weights_that_are_none_of_resnets(tmp_path):
+    program = ROOT / "examples" / "resnet.py"
+    mg.save(mg.nn.Sequential(mg.nn.Linear(4, 3)).state_dict(), tmp_path / "other.safetensors")
+    mg.npz.save(tmp_path / "line.npy", mg.ones(3))
+    (tmp_path / "text.pt").write_text("hello")
+    mg.save({"fc.bias": mg.zeros(10)}, tmp_path / "part.safetensors")
+    for file, text in (
+        ("other.safetensors", "other.safetensors has no weights of a ResNet-18, of which the last are called 'fc.bias'; it has '0.weight', '0.bias'"),
+        ("line.npy", "line.npy has no weights of a ResNet-18.*; it has Tensor"),
+        ("text.pt", "text.pt is neither safetensors, nor"),
+        ("part.safetensors", "Error.* in loading state_dict for ResNet18: Missing key.* \"conv1.weight\""),
+        ("none.pt", "No such file .*none.pt"),
+        (".", "Is a directory"),
+    ):
+        done = python(tmp_path, program, "--weights", file)
+        assert done.returncode == 1 and not done.stdout, done.stdout
+        assert re.fullmatch(rf"resnet: .*{text}.*\n", done.stderr), done.stderr
+
+
+def test_weights_beside_what_training_goes_on_with(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "examples"))
+    import resnet
+
+    mg.manual_seed(0)
+    model = resnet.ResNet18(3).eval()
+    mg.save({"state_dict": model.state_dict(), "epoch": 3}, tmp_path / "r.safetensors")
+    x = mg.ones(1, 3, 32, 32)
+    with mg.no_grad():
+        assert mg.equal(resnet.with_weights(str(tmp_path / "r.safetensors"))(x), model(x))
+
+
 def as_torch(name, *classes):
     """The classes of an example, which name nothing that PyTorch does not have, as PyTorch's."""
     torch = pytest.importorskip("torch", reason="compared with PyTorch where it is installed")

@@ -88,6 +88,30 @@ def test_mnist(tmp_path):
         Mnist.load(tmp_path)
 
 
+def test_the_digits_that_are_asked_for(tmp_path, monkeypatch):
+    for part, n in (("train", 3), ("t10k", 2)):
+        (tmp_path / f"{part}-images-idx3-ubyte").write_bytes(idx(8, (n, 2, 2), range(n * 4)))
+        (tmp_path / f"{part}-labels-idx1-ubyte").write_bytes(idx(8, (n,), range(n)))
+    monkeypatch.delenv("MNIST_DIR", raising=False)
+
+    def sizes(*given, **named):
+        data = Mnist.load_or_draw(*given, **named, usual=18)
+        return len(data.train_labels), len(data.test_labels)
+
+    assert sizes() == sizes(None, 0) == (18, 3) and sizes(None, 12) == (12, 2) and sizes(tmp_path) == sizes(str(tmp_path), 0) == (3, 2)
+    # The environment's folder stands behind both that are given.
+    monkeypatch.setenv("MNIST_DIR", str(tmp_path))
+    assert sizes() == (3, 2) and sizes(drawn=12) == (12, 2)
+    monkeypatch.setenv("MNIST_DIR", str(tmp_path / "none"))
+    assert sizes(tmp_path) == (3, 2) and sizes(drawn=12) == (12, 2)
+    with pytest.raises(FileNotFoundError):
+        sizes()
+    with pytest.raises(ValueError, match=r"^Mnist\.load_or_draw: takes a folder with the files or a number of digits to draw, got both: .* and 12$"):
+        sizes(tmp_path, 12)
+    with pytest.raises(OSError, match=r"^Mnist\.load: .*no file train-images-idx3-ubyte"):
+        Mnist.load(tmp_path.parent)
+
+
 def test_drawn():
     a, b = Mnist.drawn(20, 5, seed=1), Mnist.drawn(20, 5, seed=1)
     assert a.train_images.shape == (20, 28, 28) and a.train_images.tolist() == b.train_images.tolist()

@@ -260,3 +260,31 @@ def test_to_files(tmp_path):
 def test_numbers_beside_halves_are_not_rounded_to_theirs():
     x = mg.linspace(0.5, 2.0, 12).reshape(3, 4).half()
     same(lambda x: (x * 0.3, x / 7.1, (x - 1.0) / 1e5, F.leaky_relu(x - 1.0, 0.3), x.softmax(-1)), x, tolerance=0.0)
+
+
+def test_the_mode_in_which_random_numbers_are_drawn_is_told():
+    model, x = nn.Sequential(nn.Linear(2, 2), nn.Dropout(0.5)), mg.ones(1, 2)
+    for mode in (True, mg.onnx.TrainingMode.TRAINING, mg.onnx.TrainingMode.PRESERVE):
+        with pytest.raises(ValueError, match=r"^onnx\.export: the model draws random numbers in training, and was called so .*: without `training`"):
+            mg.onnx.export(model, x, training=mode)
+        assert all(part.training for part in model.modules())
+    with pytest.raises(ValueError, match=r"^onnx\.export: the model draws random numbers: call its eval\(\) first, or draw them outside"):
+        mg.onnx.export(lambda x: x + mg.rand(2), x)
+    files = [mg.onnx.export(model, x, training=mode) for mode in (False, mg.onnx.TrainingMode.EVAL)]
+    model.eval()
+    assert files == [mg.onnx.export(model, x, training=mg.onnx.TrainingMode.PRESERVE)] * 2
+
+
+@pytest.mark.parametrize(
+    ("names", "text"),
+    [
+        ({"input_names": ["x", "x"]}, r"the name \"x\" twice among those of inputs and results"),
+        ({"input_names": ["x", "y"], "output_names": ["x"]}, r"the name \"x\" twice"),
+        ({"output_names": ["z", "z"]}, r"the name \"z\" twice"),
+        ({"input_names": ["x", "y", "w"]}, r"the names of inputs \[\"x\", \"y\", \"w\"\], of which there are 2"),
+        ({"output_names": ["z", "w"]}, r"the names of results \[\"z\", \"w\"\], of which there are 1"),
+    ],
+)
+def test_names_that_do_not_fit(names, text):
+    with pytest.raises(ValueError, match=rf"^onnx\.export: {text}"):
+        mg.onnx.export(lambda a, b: a + b, (mg.ones(2), mg.ones(2)), **names)

@@ -45,7 +45,7 @@ impl Mnist {
         }
     }
 
-    /// The data set that a program's user asks for. Where `drawn` is a number, it is so many digits that are drawn here, and a sixth as many to test
+    /// The data set that a program's user asks for. Where `drawn` is above 0, it is so many digits that are drawn here, and a sixth as many to test
     /// with ([`digits::mnist`]). Else it is the files in `dir`, and without that the files in the folder that the environment variable `MNIST_DIR`
     /// names. Where nothing is asked for, `usual` digits are drawn.
     ///
@@ -53,11 +53,11 @@ impl Mnist {
     ///
     /// [`ErrorKind::Value`] for both a folder and a number, and for more than 2²⁴ digits; else as [`Mnist::load`].
     #[track_caller]
-    pub fn load_or_draw(dir: Option<&Path>, drawn: Option<usize>, usual: usize, seed: u64) -> Result<Mnist> {
+    pub fn load_or_draw(dir: Option<&Path>, drawn: usize, usual: usize, seed: u64) -> Result<Mnist> {
         let named = std::env::var_os("MNIST_DIR").filter(|dir| !dir.is_empty()).map(PathBuf::from);
         let found = match chosen(dir, named.as_deref(), drawn) {
             Ok(Some(dir)) => Mnist::from_dir(dir),
-            Ok(None) => match drawn.unwrap_or(usual) {
+            Ok(None) => match if drawn > 0 { drawn } else { usual } {
                 n if n > MOST_DRAWN => Err(ErrorKind::Value(format!("{n} digits: more than 2²⁴"))),
                 n => Ok(digits::mnist(n, n / 6, seed)),
             },
@@ -88,15 +88,15 @@ impl Mnist {
 fn chosen<'a>(
     asked: Option<&'a Path>,
     named: Option<&'a Path>,
-    drawn: Option<usize>,
+    drawn: usize,
 ) -> std::result::Result<Option<&'a Path>, ErrorKind> {
     match (asked, drawn) {
-        (Some(dir), Some(n)) => Err(ErrorKind::Value(format!(
+        (asked, 0) => Ok(asked.or(named)),
+        (None, _) => Ok(None),
+        (Some(dir), n) => Err(ErrorKind::Value(format!(
             "takes a folder with the files or a number of digits to draw, got both: {} and {n}",
             dir.display()
         ))),
-        (None, Some(_)) => Ok(None),
-        (asked, None) => Ok(asked.or(named)),
     }
 }
 
@@ -150,28 +150,28 @@ mod tests {
     fn a_number_is_drawn_whatever_the_environment_says() {
         let (asked, named) = (Path::new("asked"), Path::new("named"));
         for (dir, environment, drawn, wanted) in [
-            (None, None, None, None),
-            (None, Some(named), None, Some(named)),
-            (Some(asked), Some(named), None, Some(asked)),
-            (Some(asked), None, None, Some(asked)),
-            (None, Some(named), Some(5), None),
-            (None, None, Some(5), None),
+            (None, None, 0, None),
+            (None, Some(named), 0, Some(named)),
+            (Some(asked), Some(named), 0, Some(asked)),
+            (Some(asked), None, 0, Some(asked)),
+            (None, Some(named), 5, None),
+            (None, None, 5, None),
         ] {
             assert_eq!(chosen(dir, environment, drawn), Ok(wanted), "{dir:?} {environment:?} {drawn:?}");
         }
-        let both = chosen(Some(asked), None, Some(5)).unwrap_err();
+        let both = chosen(Some(asked), None, 5).unwrap_err();
         assert!(both.to_string().contains("got both: asked and 5"), "{both}");
     }
 
     #[test]
     fn as_many_as_are_asked_for() {
-        let data = Mnist::load_or_draw(None, Some(12), 600, 1).unwrap();
+        let data = Mnist::load_or_draw(None, 12, 600, 1).unwrap();
         assert_eq!((data.train_labels.shape.numel(), data.test_labels.shape.numel()), (12, 2));
-        let text = Mnist::load_or_draw(None, Some(usize::MAX), 600, 1).unwrap_err().to_string();
+        let text = Mnist::load_or_draw(None, usize::MAX, 600, 1).unwrap_err().to_string();
         assert!(text.contains("more than 2²⁴"), "{text}");
         let dir = std::env::temp_dir().join("no-such-folder-of-digits");
         assert!(matches!(
-            Mnist::load_or_draw(Some(&dir), None, 600, 1).unwrap_err().kind(),
+            Mnist::load_or_draw(Some(&dir), 0, 600, 1).unwrap_err().kind(),
             ErrorKind::Io(_)
         ));
     }

@@ -51,6 +51,31 @@ class Mnist(NamedTuple):
         return cls(*_mnist(folder))
 
     @classmethod
+    def load_or_draw(cls, folder: str | os.PathLike[str] | None = None, drawn: int | None = None, *, usual: int = 60_000, seed: int = 0) -> Mnist:
+        """The data set that a program's user asks for. Where `drawn` is above 0, it is so many digits that are drawn here, and a sixth as many to test
+        with. Else it is the files in `folder`, and without that the files in the folder that the environment variable MNIST_DIR names. Where nothing is
+        asked for, `usual` digits are drawn.
+
+        Arguments:
+            folder: a folder with MNIST's four files, as `load` takes it
+            drawn: how many training images are drawn, whatever files there are; None and 0 leave it open
+            usual: how many are drawn where neither a folder nor a number is given
+            seed: of what is drawn
+
+        Errors: ValueError for both a folder and a number, and for more than 2²⁴ digits; OSError for a folder without the files.
+
+        >>> digits = mg.data.Mnist.load_or_draw(drawn=12)
+        >>> digits.train_images.shape, digits.test_images.shape
+        ((12, 28, 28), (2, 28, 28))
+        """
+        if drawn and folder:
+            raise ValueError(f"Mnist.load_or_draw: takes a folder with the files or a number of digits to draw, got both: {os.fspath(folder)} and {drawn}")
+        if not drawn and (found := folder or os.environ.get("MNIST_DIR")):
+            return cls.load(found)
+        count = drawn or usual
+        return cls.drawn(count, count // 6, seed)
+
+    @classmethod
     def drawn(cls, train: int = 60_000, test: int = 10_000, seed: int = 0) -> Mnist:
         """Digits that are drawn here, in the form of MNIST, with no file to read: the same for the same seed.
 

@@ -38,6 +38,7 @@ _share_words(
 )
 _share_words([getattr(lr_scheduler, name) for name in lr_scheduler.__all__], "")
 
+
 class _Part(ModuleType):
     """One of PyTorch's modules: it has what the package has."""
 
