@@ -11,11 +11,11 @@
 use std::cell::RefCell;
 use std::time::Instant;
 
-use micrograd_rs::default_device;
 use micrograd_rs::nn::data::{Batches, Idx, Mnist};
 use micrograd_rs::nn::optim::{OneCycleLR, SGDOptions, Scheduler};
 use micrograd_rs::nn::{AdaptiveAvgPool2d, summary};
 use micrograd_rs::prelude::*;
+use micrograd_rs::{ErrorKind, default_device};
 
 const BATCH: usize = 64;
 const SEED: u64 = 1337;
@@ -91,7 +91,17 @@ impl ResNet18 {
     /// With the weights of a file, which says how wide it is and how many classes there are.
     fn with_weights(path: &str) -> Result<ResNet18> {
         let state = State::load(path)?;
-        let size = |name: &str| state.tensors.get(name).map_or(Ok(1), |t| t.size(0));
+        let size = |name: &str| match state.tensors.get(name) {
+            Some(t) => t.size(0),
+            None => {
+                let there: Vec<&str> = state.tensors.keys().take(3).map(String::as_str).collect();
+                let text = format!(
+                    "{path} has no weights of a ResNet-18: {name} is not there, but {}",
+                    there.join(", ")
+                );
+                Err(Error::new("resnet", ErrorKind::Format(text)))
+            }
+        };
         let model = ResNet18::new(size("fc.bias")?, size("bn1.weight")?)?;
         // Nothing is changed unless all names and shapes fit.
         model.load_state(&state)?;

@@ -186,6 +186,7 @@ DIFFERENCES = """## What is there and differs
   `autograd.profiler.emit_nvtx`, `cuda.CUDAGraph` and `cuda.graph`, `nn.parallel.DistributedDataParallel`, what is in
   `distributed` but `is_available` and `is_initialized`, `Module.share_memory`, `Tensor.share_memory_`, `jit.save` and `jit.load`, `SummaryWriter.add_graph`, `add_hparams`, `add_embedding`,
   `add_pr_curve`, `add_audio`, `add_video`, `add_mesh` and `add_custom_scalars`, `benchmark.Timer.collect_callgrind`.
+- The modules `fft`, `sparse`, `quantization`, `ao`, `nested` and `export` are not here: who imports them is told why, as of names (`from micrograd_rs import stft`).
 - `backends.cudnn` and its like keep what they are set to, and change nothing, but for `backends.cuda.matmul.allow_tf32`.
 """
 

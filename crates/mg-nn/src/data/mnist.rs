@@ -170,9 +170,6 @@ mod tests {
         let text = Mnist::load_or_draw(None, usize::MAX, 600, 1).unwrap_err().to_string();
         assert!(text.contains("more than 2²⁴"), "{text}");
         let dir = std::env::temp_dir().join("no-such-folder-of-digits");
-        assert!(matches!(
-            Mnist::load_or_draw(Some(&dir), 0, 600, 1).unwrap_err().kind(),
-            ErrorKind::Io(_)
-        ));
+        assert!(matches!(Mnist::load_or_draw(Some(&dir), 0, 600, 1).unwrap_err().kind(), ErrorKind::Io(_)));
     }
 }
