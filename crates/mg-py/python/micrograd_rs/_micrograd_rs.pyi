@@ -7389,6 +7389,7 @@ class GradNode:
         results; a tuple that it answers with takes the inputs' place. `remove()` of the answer takes the hook away.
         """
 
+def _list_names_of_tensors(listed: Callable[[type], list[str]]) -> None: ...
 def _multi_grad_hook(tensors: Sequence[Tensor], hook: Callable[..., Any], any: _bool) -> RemovableHandle: ...
 
 class _Saved:
