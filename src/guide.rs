@@ -35,5 +35,6 @@ pages! {
     ExampleFinetune "example-finetune.md",
     ExampleWeights "example-weights.md",
     ExampleOnnx "example-onnx.md",
+    FromPyTorch "from-pytorch.md",
     FromCandleAndBurn "from-candle-and-burn.md",
 }
