@@ -178,8 +178,9 @@ DIFFERENCES = """## What is there and differs
 - Hooks of `autograd.graph.register_multi_grad_hook` with all gradients are called at the end of a pass, before gradients are added to leaves; PyTorch's with the
   last gradient. Those of operations (`grad_fn.register_hook`) see the operations that a graph consists of here, which may be others than PyTorch's.
   Under `create_graph=True` a hook behind an operation (`register_hook`) that is put together again from others is an error.
-- Where a convolution's weight is infinite or NaN, it depends on the shape which outputs that meet the edge's zeros are NaN: places of the kernel over the edge are
-  left out, or multiplied with zeros.
+- On processors the zeros around a convolution's input are multiplied as other elements are, whatever the shape: 0 · ∞ and 0 · NaN are NaN, in the convolution where the weight is
+  infinite or NaN, and in the weight's gradient where the result's gradient is. The input's gradient is a sum of products with the result's gradient alone. PyTorch's f64 has
+  the same rule; its f32 follows it for some shapes.
 - `nn.attention.sdpa_kernel` chooses among one. `flex_attention` with a mask alone is `scaled_dot_product_attention`; with functions of scores it lays out those of some queries at a time.
 - `complex64` and `sparse_coo` and their like are names to compare with: no tensor is of such a dtype or layout, and to ask for one is a TypeError.
 - There to say what to do instead, in an error: `hub.load` of what is not a folder and `hub.load_state_dict_from_url` of what was not downloaded, what is in `fx` but `wrap`, `autograd.graph.saved_tensors_hooks`, `save_on_cpu` and `allow_mutation_on_saved_tensors`,

@@ -1,7 +1,7 @@
 //! Convolutions on the CPU: those of many channels are [tiles](blocked), those of few outputs a group and few places [direct]. Of the others, windows
 //! of some outputs at a time are laid out beside each other, in the nearest caches, and multiplied as matrices.
 
-use super::{ConvKind, Geometry, blocked, direct};
+use super::{ConvKind, Geometry, blocked, direct, edges};
 use crate::cpu::library::scratch::{self, Slot};
 use crate::cpu::library::{Shared, fill_zero};
 use crate::cpu::memory;
@@ -31,15 +31,22 @@ const PARALLEL: usize = 1 << 19;
 const PARTS: usize = 8;
 
 /// A number that convolutions are computed in.
-trait Entry: FloatLane + Compute {
+pub(super) trait Entry: FloatLane + Compute {
     const DTYPE: DType;
     const ZERO: Self;
+    const NAN: Self;
+    fn is_finite(self) -> bool;
 }
 macro_rules! entry {
     ($($T:ty: $D:ident;)*) => {$(
         impl Entry for $T {
             const DTYPE: DType = DType::$D;
             const ZERO: $T = 0.0;
+            const NAN: $T = <$T>::NAN;
+            #[inline(always)]
+            fn is_finite(self) -> bool {
+                <$T>::is_finite(self)
+            }
         }
     )*};
 }
@@ -116,10 +123,23 @@ unsafe fn run<T: Entry>(kind: ConvKind, g: &Geometry, a: *const T, b: *const T, 
     }
     // SAFETY: this function's contract.
     unsafe {
+        let of = |from: *const T, kind| std::slice::from_raw_parts(from, elements(kind, g));
+        let result = || std::slice::from_raw_parts_mut(out, elements(kind, g));
         match kind {
-            ConvKind::Forward => forward(g, a, b, out),
-            ConvKind::Input => input(g, a, b, out),
-            ConvKind::Weight => weight(g, a, b, out),
+            ConvKind::Forward => {
+                forward(g, a, b, out);
+                edges::outputs(g, of(b, ConvKind::Weight), result());
+            }
+            ConvKind::Input => {
+                input(g, a, b, out);
+                if adds_zeros::<T>(g) && edges::odd(of(b, ConvKind::Weight), result(), true) {
+                    input_of_columns(g, a, b, out);
+                }
+            }
+            ConvKind::Weight => {
+                weight(g, a, b, out);
+                edges::weight(g, of(b, ConvKind::Forward), result());
+            }
         }
     }
 }
@@ -145,7 +165,8 @@ unsafe fn product<T: Entry>(
     out: *mut T,
 ) {
     let layout = |sizes: [usize; 2], strides: [isize; 2]| Layout::new(Shape::of(&sizes), &strides, 0);
-    let (Ok(la), Ok(lb)) = (layout(la, sa), layout(lb, sb)) else { return };
+    let la = layout(la, sa).expect("a matrix in memory has a layout");
+    let lb = layout(lb, sb).expect("a matrix in memory has a layout");
     // SAFETY: the callers' matrices.
     unsafe { matmul(T::DTYPE, a.cast(), &la, b.cast(), &lb, Some(out.cast()), None) };
 }
@@ -310,8 +331,8 @@ unsafe fn pointwise<T: Entry>(
     };
     let weights = layout([rows, depth], [0, rows * depth, row, along]);
     let images = layout([depth, size], [g.groups * depth * size, depth * size, size, 1]);
-    // Of images that there is memory for no layout is refused.
-    let (Ok(weights), Ok(images)) = (weights, images) else { return };
+    let weights = weights.expect("a kernel in memory has a layout");
+    let images = images.expect("images in memory have a layout");
     // SAFETY: the callers' images.
     unsafe { matmul(T::DTYPE, w.cast(), &weights, from.cast(), &images, Some(to.cast()), None) };
 }
@@ -376,6 +397,11 @@ unsafe fn forward<T: Entry>(g: &Geometry, x: *const T, w: *const T, y: *mut T) {
     shared(tasks, g.batch * g.groups * g.o * outputs * depth, &task);
 }
 
+/// Whether a gradient by the input is computed with zeros around the results.
+fn adds_zeros<T: Entry>(g: &Geometry) -> bool {
+    direct::turned(g).is_some() || !is_pointwise::<T>(g, g.o) && g.c >= NARROW && is_tiled(g)
+}
+
 unsafe fn input<T: Entry>(g: &Geometry, y: *const T, w: *const T, x: *mut T) {
     if let Some(turned) = direct::turned(g) {
         // SAFETY: this function's contract.
@@ -393,6 +419,12 @@ unsafe fn input<T: Entry>(g: &Geometry, y: *const T, w: *const T, x: *mut T) {
         // SAFETY: this function's contract.
         return unsafe { blocked::gradient(g, y, w, x) };
     }
+    // SAFETY: this function's contract.
+    unsafe { input_of_columns(g, y, w, x) }
+}
+
+/// As [`input`], without zeros: what each result gives to its window.
+unsafe fn input_of_columns<T: Entry>(g: &Geometry, y: *const T, w: *const T, x: *mut T) {
     let (depth, outputs, inputs) = (g.depth(), g.outputs(), g.inputs());
     let (size, count) = tiles(g);
     let at = Shared((y, w, x));

@@ -8,6 +8,7 @@ mod blocked;
 mod cpu;
 mod cuda;
 mod direct;
+mod edges;
 #[cfg(test)]
 mod tests;
 

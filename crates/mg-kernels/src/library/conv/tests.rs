@@ -17,13 +17,13 @@ const PLAIN: Conv = Conv {
     sizes: [0; 3],
 };
 
-/// Calls `f` with the positions in `y`, `x` and `w` of each product that there is.
+/// Calls `f` with the positions in `y`, `x` and `w` of each product that there is; with none in `x` where it is beyond the edge.
 fn products(
     conv: &Conv,
     y: &[usize],
     x: &[usize],
     w: &[usize],
-    mut f: impl FnMut(&[usize], &[usize], &[usize]),
+    mut f: impl FnMut(&[usize], Option<&[usize]>, &[usize]),
 ) {
     let (groups, each) = (conv.groups as usize, y[1] / conv.groups as usize);
     assert_eq!(x[1], w[1] * groups);
@@ -36,10 +36,9 @@ fn products(
                 i.checked_sub(conv.padding[a] as usize).filter(|&i| i < x[2 + axis])
             };
             let met: Option<Vec<usize>> = (0..axes).map(at).collect();
-            if let Some(met) = met {
-                let lead = [p[0], p[1] / each * w[1] + q[0]];
-                f(&p, &[&lead[..], &met].concat(), &[&p[1..2], &q[..]].concat());
-            }
+            let lead = [p[0], p[1] / each * w[1] + q[0]];
+            let met = met.map(|met| [&lead[..], &met].concat());
+            f(&p, met.as_deref(), &[&p[1..2], &q[..]].concat());
         }
     }
 }
@@ -70,7 +69,8 @@ fn the_three_are_one_sum() {
             let got = computed(&conv, &[&of_x, &of_w]).unwrap();
             let y: Vec<usize> = got.shape.to_vec();
             let mut want = vec![0.0; y.iter().product()];
-            products(&conv, &y, &x, &w, |p, q, r| want[flat(&y, p)] += of_x.at(q) * of_w.at(r));
+            let of_edge = |q: Option<&[usize]>| q.map_or(0.0, |q| of_x.at(q));
+            products(&conv, &y, &x, &w, |p, q, r| want[flat(&y, p)] += of_edge(q) * of_w.at(r));
             let scale = |want: &[f64]| within * want.iter().fold(1.0f64, |most, v| most.max(v.abs()));
             assert_close(&got.values, &want, scale(&want));
 
@@ -79,13 +79,15 @@ fn the_three_are_one_sum() {
             let by_input = Conv { kind: ConvKind::Input, sizes: sizes(&input), ..conv };
             let got = computed(&by_input, &[&of_y, &of_w]).unwrap();
             let mut want = vec![0.0; x.iter().product()];
-            products(&conv, &y, &x, &w, |p, q, r| want[flat(&x, q)] += of_y.at(p) * of_w.at(r));
+            products(&conv, &y, &x, &w, |p, q, r| {
+                q.into_iter().for_each(|q| want[flat(&x, q)] += of_y.at(p) * of_w.at(r));
+            });
             assert_close(&got.values, &want, scale(&want));
 
             let by_weight = Conv { kind: ConvKind::Weight, sizes: sizes(&kernel), ..conv };
             let got = computed(&by_weight, &[&of_x, &of_y]).unwrap();
             let mut want = vec![0.0; w.iter().product()];
-            products(&conv, &y, &x, &w, |p, q, r| want[flat(&w, r)] += of_y.at(p) * of_x.at(q));
+            products(&conv, &y, &x, &w, |p, q, r| want[flat(&w, r)] += of_y.at(p) * of_edge(q));
             assert_close(&got.values, &want, scale(&want));
         }
     }
@@ -93,18 +95,33 @@ fn the_three_are_one_sum() {
 
 /// All three beside naive sums of `f64`.
 fn compare(conv: Conv, batch: usize, channels: [usize; 2], sizes: &[usize], kernel: &[usize], dtype: DType) {
+    compare_with(conv, batch, channels, sizes, kernel, dtype, &mut |_| {});
+}
+
+/// The same of numbers that `odd` has changed.
+fn compare_with(
+    conv: Conv,
+    batch: usize,
+    channels: [usize; 2],
+    sizes: &[usize],
+    kernel: &[usize],
+    dtype: DType,
+    odd: &mut dyn FnMut(&mut Array),
+) {
     let within = if dtype == DType::F64 { 1e-12 } else { 1e-5 };
     let groups = conv.groups as usize;
     let x = [&[batch, channels[0]], sizes].concat();
     let w = [&[channels[1], channels[0] / groups], kernel].concat();
-    let (of_x, of_w) = (Array::some(dtype, &x, 1), Array::some(dtype, &w, 2));
+    let (mut of_x, mut of_w) = (Array::some(dtype, &x, 1), Array::some(dtype, &w, 2));
     let y = conv.result(&[of_x.shaped(), of_w.shaped()]).unwrap().shape.to_vec();
-    let of_y = Array::some(dtype, &y, 3);
+    let mut of_y = Array::some(dtype, &y, 3);
+    [&mut of_x, &mut of_w, &mut of_y].into_iter().for_each(odd);
     let mut want = [&y, &x, &w].map(|sizes| vec![0.0; sizes.iter().product()]);
     products(&conv, &y, &x, &w, |p, q, r| {
-        want[0][flat(&y, p)] += of_x.at(q) * of_w.at(r);
-        want[1][flat(&x, q)] += of_y.at(p) * of_w.at(r);
-        want[2][flat(&w, r)] += of_y.at(p) * of_x.at(q);
+        let at_x = q.map_or(0.0, |q| of_x.at(q));
+        want[0][flat(&y, p)] += at_x * of_w.at(r);
+        q.into_iter().for_each(|q| want[1][flat(&x, q)] += of_y.at(p) * of_w.at(r));
+        want[2][flat(&w, r)] += of_y.at(p) * at_x;
     });
     let wide = |from: &[usize]| {
         let mut all = [1; MAX_AXES];
@@ -118,7 +135,8 @@ fn compare(conv: Conv, batch: usize, channels: [usize; 2], sizes: &[usize], kern
     ];
     for ((conv, operands), want) in kinds.iter().zip(&want) {
         let got = computed(conv, operands).unwrap();
-        let scale = within * want.iter().fold(1.0f64, |most, v| most.max(v.abs()));
+        let finite = want.iter().filter(|v| v.is_finite());
+        let scale = within * finite.fold(1.0f64, |most, v| most.max(v.abs()));
         assert_close(&got.values, want, scale);
     }
 }
@@ -236,6 +254,67 @@ fn short_lines_of_large_images() {
     let padded = Conv { padding: [1; 3], ..solid };
     compare(padded, 1, [8, 6], &[2, 1300, 2], &[3, 5, 3], DType::F32);
     compare(padded, 1, [5, 6], &[2, 1300, 2], &[3, 5, 3], DType::F32);
+}
+
+#[test]
+fn zeros_beyond_the_edge_are_multiplied() {
+    let mut state = 7u64;
+    let mut pick = |n: usize| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as usize % n
+    };
+    for case in 0..400 {
+        let dtype = [DType::F32, DType::F64][case % 2];
+        let groups = [1, 1, 1, 2][pick(4)];
+        let mut conv = Conv { groups: groups as u32, axes: 1 + pick(3) as u8, ..PLAIN };
+        let axes = usize::from(conv.axes);
+        let (mut sizes, mut kernel) = (Vec::new(), Vec::new());
+        for axis in MAX_AXES - axes..MAX_AXES {
+            conv.stride[axis] = 1 + pick(5) as u32 / 3;
+            conv.dilation[axis] = 1 + pick(5) as u32 / 4;
+            conv.padding[axis] = pick(4) as u32;
+            let places = 1 + pick(3);
+            let spread = (places - 1) * conv.dilation[axis] as usize + 1;
+            let least = spread.saturating_sub(2 * conv.padding[axis] as usize).max(1);
+            sizes.push(least + pick([16, 7, 3][axes - 1]));
+            kernel.push(places);
+        }
+        let channels = [1, 3, 9, 17].map(|n| n * groups);
+        let channels = [channels[pick(4)], channels[pick(4)]];
+        let batch = [1, 2, 5, 14][pick(4)];
+        // One, or all but none, of whichever of the three.
+        let mut odd = |a: &mut Array| {
+            let values = [f64::INFINITY, f64::NEG_INFINITY, f64::NAN];
+            match pick(4) {
+                0 => {}
+                1 => a.values.iter_mut().for_each(|v| *v = values[pick(3)]),
+                _ => (0..=pick(3)).for_each(|_| {
+                    let at = pick(a.values.len());
+                    a.values[at] = values[pick(3)];
+                }),
+            }
+        };
+        compare_with(conv, batch, channels, &sizes, &kernel, dtype, &mut odd);
+    }
+}
+
+#[test]
+fn zeros_around_results_are_not() {
+    // Long lines, windows laid out, one place: no kernel of a gradient multiplies what is no result.
+    for (conv, channels, sizes, kernel) in [
+        (Conv { axes: 1, padding: [0, 0, 1], ..PLAIN }, [9, 6], &[4097][..], &[3][..]),
+        (Conv { padding: [0, 1, 1], stride: [1, 2, 2], ..PLAIN }, [40, 33], &[15, 14], &[3, 3]),
+        (Conv { padding: [0, 1, 1], ..PLAIN }, [20, 33], &[12, 13], &[1, 1]),
+        (Conv { padding: [0, 1, 1], ..PLAIN }, [64, 64], &[1, 1], &[3, 3]),
+    ] {
+        for at in [0, 1, 5] {
+            let mut odd = |a: &mut Array| {
+                let n = a.values.len();
+                a.values[at * n / 6] = f64::INFINITY;
+            };
+            compare_with(conv, 2, channels, sizes, kernel, DType::F32, &mut odd);
+        }
+    }
 }
 
 #[test]
