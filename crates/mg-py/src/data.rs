@@ -140,7 +140,6 @@ pub fn _batch(py: Python<'_>, samples: &Bound<'_, PyAny>) -> PyResult<Option<PyT
     for sample in &samples {
         are_arrays = are_arrays && sample.hasattr("__array_interface__")?;
     }
-    // What is no array of numbers is told of elsewhere.
-    let made = if are_arrays { crate::import::side_by_side(&samples).unwrap_or(None) } else { None };
+    let made = if are_arrays { crate::import::side_by_side(&samples)? } else { None };
     Ok(made.map(Into::into))
 }

@@ -187,11 +187,11 @@ pub fn copied(obj: &Bound<'_, PyAny>) -> PyResult<Tensor> {
 }
 
 /// Arrays of one shape and one dtype side by side along a new first axis, copied without the interpreter's lock. `None` for what has to be looked at one
-/// by one: where they differ, lie otherwise than densely, or have truth values.
+/// by one: where they differ, lie otherwise than densely, have truth values, or are no arrays of numbers, which is told of there.
 pub fn side_by_side(arrays: &[Bound<'_, PyAny>]) -> PyResult<Option<Tensor>> {
     let Some(first) = arrays.first() else { return Ok(None) };
-    let (view, kind) = (View::new(first)?, first.getattr("dtype")?);
-    let (shape, (dtype, foreign)) = (view.shape()?, view.dtype()?);
+    let (Ok(view), Ok(kind)) = (View::new(first), first.getattr("dtype")) else { return Ok(None) };
+    let (Ok(shape), Ok((dtype, foreign))) = (view.shape(), view.dtype()) else { return Ok(None) };
     let mut sizes = vec![arrays.len()];
     sizes.extend(shape.iter());
     let Ok(all) = Shape::new(&sizes) else { return Ok(None) };
@@ -201,10 +201,10 @@ pub fn side_by_side(arrays: &[Bound<'_, PyAny>]) -> PyResult<Option<Tensor>> {
     let mut views = Vec::with_capacity(arrays.len());
     for array in arrays {
         // One object for each of NumPy's dtypes.
-        if !array.getattr("dtype")?.is(&kind) {
+        if !array.getattr("dtype").is_ok_and(|dtype| dtype.is(&kind)) {
             return Ok(None);
         }
-        let next = View::of(array)?;
+        let Ok(next) = View::of(array) else { return Ok(None) };
         if next.sizes() != view.sizes() || !next.is_dense() {
             return Ok(None);
         }

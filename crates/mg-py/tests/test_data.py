@@ -334,6 +334,10 @@ def test_samples_are_copied_side_by_side():
     leaf = mg.ones(2, requires_grad=True)
     later = [x[0] * 2, x[1]], [x.transpose(1, 2)[0], x.transpose(1, 2)[1]], [x[0], x[0].double()], [x[0], x[0, 0]], [leaf, leaf], [x[0], 3.0], []
     assert [_batch(samples) for samples in later] == [None] * len(later)
+    np = pytest.importorskip("numpy")
+    assert _batch([np.ones(2), np.ones(2, "f4")]) is None and _batch([np.array("a"), np.array("b")]) is None
+    with pytest.raises(MemoryError):
+        _batch([np.zeros(1 << 30, "u1")] * (1 << 20))
     default_collate([leaf, leaf]).sum().backward()
     assert leaf.grad.tolist() == [2, 2]
 

@@ -66,8 +66,7 @@ unsafe fn one_by_one<T: Element>(taps: &[Tap<T>], positions: Range<usize>, x: *c
             // SAFETY: what counts is there.
             (if counts { unsafe { *x.offset(tap.at[j] as isize) } } else { T::default() }) * tap.weight[j]
         };
-        let [first, others @ ..] = taps else { return };
-        let sum = others.iter().fold(part(first), |sum, tap| sum + part(tap));
+        let sum = taps.iter().map(part).reduce(|sum, part| sum + part).unwrap_or_default();
         // SAFETY: there is room.
         unsafe { out.add(j).write(sum) };
     }
@@ -82,7 +81,10 @@ unsafe fn sixteen(taps: &[Tap<f32>], n: usize, x: *const f32, out: *mut f32) {
         _mm512_setzero_ps, _mm512_storeu_ps,
     };
     let whole = n / LANES;
-    let [first, others @ ..] = taps else { return };
+    let [first, others @ ..] = taps else {
+        // SAFETY: this function's contract.
+        return unsafe { one_by_one(taps, 0..n, x, out) };
+    };
     for j in 0..whole {
         // SAFETY: what counts is there; a tile has so many positions.
         unsafe {
