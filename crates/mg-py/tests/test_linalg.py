@@ -334,6 +334,14 @@ def test_extreme_eigenvalues_have_gradients(of):
     assert mg.autograd.gradgradcheck(pairs, inputs, atol=1e-4)
 
 
+def test_no_matrices_have_no_extreme_eigenvalues():
+    a = mg.zeros(0, 9, 9, requires_grad=True)
+    values, vectors = mg.lobpcg(a, k=2)
+    assert values.shape == (0, 2) and vectors.shape == (0, 9, 2)
+    values, vectors = mg.lobpcg(mg.zeros(2, 0, 9, 9), B=mg.zeros(2, 0, 9, 9))
+    assert values.shape == (2, 0, 1) and vectors.shape == (2, 0, 9, 1)
+
+
 def test_few_steps_are_few():
     mg.manual_seed(0)
     a = mg.diag(mg.arange(1.0, 101.0, dtype=mg.float64))

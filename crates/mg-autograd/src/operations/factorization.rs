@@ -415,7 +415,7 @@ impl Tensor {
     ///
     /// # Errors
     ///
-    /// What is no square matrix, other dtypes; a `D` with a 0 on its diagonal, for which there is `ldl_factor_ex`.
+    /// What is no square matrix, other dtypes; a `D` with a block that is a 0, for which there is `ldl_factor_ex`.
     #[surface(linalg, answers("LD", "pivots"), keywords_from = "hermitian")]
     pub fn ldl_factor(&self, #[default(false)] hermitian: bool) -> Result<(Tensor, Tensor)> {
         let _ = hermitian;
@@ -423,11 +423,12 @@ impl Tensor {
         Ok((ld, pivots))
     }
 
-    /// `ldl_factor`, and for each matrix the first element of `D`'s diagonal that is 0 (i32), counted from 1, or 0.
+    /// `ldl_factor`, and for each matrix the first row whose block of `D` is one number, and that is 0 (i32), counted from 1, or 0. Blocks of two rows
+    /// may have zeros on their diagonal.
     ///
     /// # Errors
     ///
-    /// What is no square matrix, other dtypes; with `check_errors` a `D` with a 0 on its diagonal.
+    /// What is no square matrix, other dtypes; with `check_errors` a `D` with a block that is a 0.
     #[surface(linalg, answers("LD", "pivots", "info"), keywords_from = "hermitian")]
     pub fn ldl_factor_ex(
         &self,

@@ -60,6 +60,9 @@ impl Search<'_> {
         let columns = |x: &Tensor| x.try_square()?.try_sum_dim(&[-2], true)?.try_sqrt();
         let whole = self.a.try_square()?.try_sum_dim(&[-2, -1], true)?.try_sqrt()?;
         let (mut values, mut x) = self.within(&start.try_qr("reduced")?.0)?;
+        if values.numel() == 0 {
+            return Ok((values, x));
+        }
         let mut before: Option<Tensor> = None;
         let mut step = 0;
         loop {
@@ -122,7 +125,7 @@ impl Tensor {
     /// ascending), and `X` `[…, m, k]` with `A X = B X diag(λ)` and `Xᵀ B X = I`, where `B` is positive definite, or the identity. By
     /// locally optimal block preconditioned conjugate gradients (Knyazev, 2001), from `X`, or `n` random vectors, on, with `iK` as the
     /// preconditioner, until what is left of each pair is less than `tol` (the root of the dtype's epsilon) beside `A` and `λ`, or `niter`
-    /// steps (1000; −1: any number). `method` makes no difference. f32 and f64. Gradients of first and second order flow to `A` and `B`, by Newton's method, unless
+    /// steps (1000; −1: any number). `method` makes no difference, and no `tracker` is called. f32 and f64. Gradients of first and second order flow to `A` and `B`, by Newton's method, unless
     /// eigenvalues are equal: then they are not finite.
     ///
     /// # Errors

@@ -4971,7 +4971,7 @@ class Tensor:
         Arguments:
             size (int or ints): the sizes
 
-        Errors: A tensor that requires a gradient: resize `x.detach()`, or `x.data`; a shape that is too large.
+        Errors: A tensor that requires a gradient, which keeps its size: make another one of `x.detach().clone()`; a shape that is too large.
 
         >>> mg.arange(6).resize_(2, 2)
         tensor([[0, 1],
@@ -4987,7 +4987,7 @@ class Tensor:
         Arguments:
             size (int or ints): the sizes
 
-        Errors: A tensor that requires a gradient: resize `x.detach()`, or `x.data`; a shape that is too large.
+        Errors: A tensor that requires a gradient, which keeps its size: make another one of `x.detach().clone()`; a shape that is too large.
 
         >>> mg.arange(6).resize_(2, 2)
         tensor([[0, 1],
@@ -12150,7 +12150,7 @@ def _linalg_ldl_factor(input: Tensor, *, hermitian: _bool = False) -> tuple[Tens
     Arguments:
         hermitian (bool, default False): of no effect: no numbers are complex
 
-    Errors: What is no square matrix, other dtypes; a `D` with a 0 on its diagonal, for which there is `ldl_factor_ex`.
+    Errors: What is no square matrix, other dtypes; a `D` with a block that is a 0, for which there is `ldl_factor_ex`.
 
     >>> A = mg.tensor([[1.0, 4.0], [4.0, 2.0]])
     >>> LD, pivots = mg.linalg.ldl_factor(A)
@@ -12162,13 +12162,14 @@ def _linalg_ldl_factor(input: Tensor, *, hermitian: _bool = False) -> tuple[Tens
     """
 
 def _linalg_ldl_factor_ex(input: Tensor, *, hermitian: _bool = False, check_errors: _bool = False) -> tuple[Tensor, ...]:
-    """`ldl_factor`, and for each matrix the first element of `D`'s diagonal that is 0 (int32), counted from 1, or 0.
+    """`ldl_factor`, and for each matrix the first row whose block of `D` is one number, and that is 0 (int32), counted from 1, or 0. Blocks of two rows
+    may have zeros on their diagonal.
 
     Arguments:
         hermitian (bool, default False): of no effect: no numbers are complex
-        check_errors (bool, default False): whether a 0 on the diagonal of D is an error
+        check_errors (bool, default False): whether a block of D that is a 0 is an error
 
-    Errors: What is no square matrix, other dtypes; with `check_errors` a `D` with a 0 on its diagonal.
+    Errors: What is no square matrix, other dtypes; with `check_errors` a `D` with a block that is a 0.
 
     >>> mg.linalg.ldl_factor_ex(mg.zeros(2, 2)).info
     tensor(1, dtype=micrograd_rs.int32)
@@ -14297,7 +14298,7 @@ def lobpcg(A: Tensor, k: _int | None = None, B: Tensor | None = None, X: Tensor 
     ascending), and `X` `[…, m, k]` with `A X = B X diag(λ)` and `Xᵀ B X = I`, where `B` is positive definite, or the identity. By
     locally optimal block preconditioned conjugate gradients (Knyazev, 2001), from `X`, or `n` random vectors, on, with `iK` as the
     preconditioner, until what is left of each pair is less than `tol` (the root of the dtype's epsilon) beside `A` and `λ`, or `niter`
-    steps (1000; −1: any number). `method` makes no difference. float32 and float64. Gradients of first and second order flow to `A` and `B`, by Newton's method, unless
+    steps (1000; −1: any number). `method` makes no difference, and no `tracker` is called. float32 and float64. Gradients of first and second order flow to `A` and `B`, by Newton's method, unless
     eigenvalues are equal: then they are not finite.
 
     Arguments:
