@@ -38,6 +38,12 @@ impl Drop for Block {
     }
 }
 
+/// How far apart lines of so many elements are laid out: by an odd number of cache lines, so that they do not compete for few sets of a cache.
+pub(crate) fn apart<T>(elements: usize) -> usize {
+    let line = (ALIGN / size_of::<T>()).max(1);
+    elements.next_multiple_of(line) | line
+}
+
 /// What a block is for. Calls within calls take different slots; the same slot taken twice is a fresh block.
 #[derive(Clone, Copy)]
 pub(crate) enum Slot {

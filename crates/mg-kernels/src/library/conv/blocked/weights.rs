@@ -166,8 +166,7 @@ impl<T: Compute> Plan<'_, T> {
             number
         });
         let len = lot.images.len() * met[0].len() * met[1].len() * self.line.len;
-        // An odd number of cache lines, so that channels do not compete for one set.
-        Laid { met, number, channel: len.next_multiple_of(16) | 16 }
+        Laid { met, number, channel: scratch::apart::<T>(len) }
     }
 
     /// Lays out a task's inputs of a lot, channel after channel.
