@@ -7,6 +7,22 @@ import pytest
 from micrograd_rs.nn import functional as F
 
 
+def test_edges_are_no_neighbours():
+    """What is beyond the last element is not there: an infinite one is as it is, where a grid names it."""
+    inf = float("inf")
+    x = mg.tensor([[[[inf, 1.0], [2.0, -inf]]]])
+    corners = mg.tensor([[[[-1.0, -1.0], [1.0, -1.0]], [[-1.0, 1.0], [1.0, 1.0]]]])
+    for padding in ("zeros", "border", "reflection"):
+        got = F.grid_sample(x, corners, padding_mode=padding, align_corners=True)
+        assert got[0, 0, 1, 1].item() == -inf
+    assert F.grid_sample(mg.tensor([[[[inf, 1.0]]]]), mg.tensor([[[[-1.0, 0.0]]]]), padding_mode="border", align_corners=True).item() == inf
+    # Where the grid is held at an end, nothing changes with it.
+    for at, slope in ((0.5, 1.5), (1.0, 0.0), (3.0, 0.0), (-1.0, 0.0), (-0.5, 1.5)):
+        grid = mg.tensor([[[[at, 0.0]]]], requires_grad=True)
+        F.grid_sample(mg.tensor([[[[1.0, 4.0]]]]), grid, padding_mode="border", align_corners=True).sum().backward()
+        assert grid.grad[0, 0, 0, 0].item() == slope
+
+
 def test_grids_by_numbers():
     x, theta = mg.rand(1, 2, 4, 4), mg.tensor([[[1.0, 0.2, 0.1], [0.0, 0.8, -0.3]]])
     grid = mg.affine_grid_generator(theta, [1, 2, 3, 3], False)

@@ -86,7 +86,9 @@ impl Axis {
         let clip = |at: &Node| {
             // A NaN is taken for 0.
             let low = at.lit(0.0).lt(at).choose(at, &at.lit(0.0));
-            Node::apply(Row::Minimum, &[&low, &at.lit(self.size as f64 - 1.0)])
+            // At an end nothing changes with the place.
+            let last = at.lit(self.size as f64 - 1.0);
+            low.lt(&last).choose(&low, &last)
         };
         match self.beyond {
             Beyond::Zeros => at.clone(),
@@ -109,8 +111,8 @@ impl Axis {
         odd.choose(&rest.lit(span).sub(&rest), &rest).add(&at.lit(low))
     }
 
-    /// Elements at whole positions, with their weights.
-    fn tap(&self, at: &Node, weight: Option<Node>) -> Along {
+    /// Elements at whole positions, with their weights; whether they are there, if some may not be.
+    fn tap(&self, at: &Node, weight: Option<Node>, asks: bool) -> Along {
         let last = self.size as f64 - 1.0;
         // What is no number, or far outside, has no integer.
         let inside = Node::apply(
@@ -118,15 +120,16 @@ impl Axis {
             &[&Node::apply(Row::Le, &[&at.lit(0.0), at]), &Node::apply(Row::Le, &[at, &at.lit(last)])],
         );
         let kept = inside.choose(at, &at.lit(0.0)).cast(DType::I64);
-        Along { at: kept, weight, inside: (self.beyond == Beyond::Zeros).then_some(inside) }
+        Along { at: kept, weight, inside: asks.then_some(inside) }
     }
 
     fn taps(&self, grid: &Node, between: Between) -> Vec<Along> {
         let at = self.unnormalized(grid);
+        let is_open = self.beyond == Beyond::Zeros;
         match between {
             Between::Nearest => {
                 let at = self.bent(&at);
-                vec![self.tap(&super::set_aside(|| at.map(Row::Round)), None)]
+                vec![self.tap(&super::set_aside(|| at.map(Row::Round)), None, is_open)]
             }
             Between::Linear => {
                 let at = self.bent(&at);
@@ -134,14 +137,8 @@ impl Axis {
                 let share = at.sub(&floor);
                 let next = floor.add(&at.lit(1.0));
                 let rest = share.lit(1.0).sub(&share);
-                // Beyond the last element there is none, and its weight is 0.
-                let next = match self.beyond {
-                    Beyond::Zeros => next,
-                    Beyond::Border | Beyond::Reflection => {
-                        Node::apply(Row::Minimum, &[&next, &at.lit(self.size as f64 - 1.0)])
-                    }
-                };
-                vec![self.tap(&floor, Some(rest)), self.tap(&next, Some(share))]
+                // Beyond the last element there is none, whatever is beyond the edge.
+                vec![self.tap(&floor, Some(rest), true), self.tap(&next, Some(share), true)]
             }
             // Keys' convolution with a = −0.75 (1981).
             Between::Cubic => {
@@ -158,7 +155,7 @@ impl Axis {
                     [far(&share.add(&lit(1.0))), near(&share), near(&rest), far(&rest.add(&lit(1.0)))];
                 let places = weights.into_iter().enumerate().map(|(i, weight)| {
                     let place = floor.add(&floor.lit(i as f64 - 1.0));
-                    self.tap(&self.bent(&place), Some(weight))
+                    self.tap(&self.bent(&place), Some(weight), is_open)
                 });
                 places.collect()
             }
