@@ -538,7 +538,7 @@ impl Node {
         once: bool,
         called: &'static str,
     ) -> Result<Node> {
-        let kernel = Gather { axis: axis.min(u8::MAX.into()) as u8, wraps, once, called };
+        let kernel = Gather { axis: axis.min(u8::MAX.into()) as u8, lead: 0, wraps, once, called };
         Node::library(kernel.into(), &[self, index])
     }
 
@@ -560,7 +560,7 @@ impl Node {
     #[track_caller]
     pub fn scatter_add(&self, axis: usize, index: &Node, size: usize) -> Result<Node> {
         let (axis, called) = (axis.min(u8::MAX.into()) as u8, called("scatter_add"));
-        let kernel = ScatterAdd { axis, size, once: false, called };
+        let kernel = ScatterAdd { axis, lead: 0, size, once: false, called };
         Node::library(kernel.into(), &[self, index])
     }
 

@@ -141,7 +141,7 @@ fn others() -> Vec<KernelLaunch> {
     }
     for dtype in FLOATS {
         let operands: [(&[usize], DType); 2] = [(&[4, 7], dtype), (&[4, 7], DType::I64)];
-        let back = gather::ScatterAdd { axis: 1, size: 9, once: true, called: "scatter_add" };
+        let back = gather::ScatterAdd { axis: 1, lead: 0, size: 9, once: true, called: "scatter_add" };
         all.extend(launches(back, &operands));
     }
     all.extend(launches(pair::Pair { kind: pair::PairKind::Lower }, &[f32s(&[9]), f32s(&[9])]));
@@ -182,7 +182,7 @@ fn others() -> Vec<KernelLaunch> {
     for dtype in [DType::F32, DType::F16, DType::Bool] {
         let operands: [(&[usize], DType); 3] = [(&[9, 8], dtype), (&[4, 7], dtype), (&[4, 7], DType::I64)];
         for own in [true, false] {
-            all.extend(launches(Extreme { axis: 0, least: false, own }, &operands));
+            all.extend(launches(Extreme { axis: 0, lead: 0, least: false, own }, &operands));
         }
     }
     all.extend(launches(Compact { found: 5, first: true }, &[(&[3000], DType::Bool), (&[2], DType::I64)]));

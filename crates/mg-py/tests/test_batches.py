@@ -250,3 +250,27 @@ def test_places_of_examples(device):
                 slopes = func.grad(lambda *given, f=f: f(*given).sin().sum(), floats)
                 for got, wanted in zip(func.vmap(slopes, dims)(*operands), each(slopes, dims, *operands)):
                     close(got, wanted, rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x, i: x.gather(0, i),
+        lambda x, i: x.index_select(0, i),
+        lambda x, i: x.scatter(0, i, 1.0),
+        lambda x, i: x.scatter_add(0, i, mg.ones(1)),
+        lambda x, i: x.scatter_reduce(0, i, mg.ones(1), "amax"),
+        lambda x, i: x[i],
+        lambda x, i: mg.take_along_dim(x, i, 0),
+    ],
+)
+def test_an_index_out_of_range_is_told_of_as_an_example_has_it(call):
+    x, i = mg.zeros(2, 3), mg.tensor([[3], [0]])
+    with pytest.raises(IndexError) as alone:
+        call(x[0], i[0]).tolist()
+    with pytest.raises(IndexError) as batched:
+        mg.vmap(call)(x, i).tolist()
+    assert str(batched.value) == str(alone.value) and "axis 0 of size 3" in str(alone.value)
+    # Of examples of examples, too.
+    with pytest.raises(IndexError, match="axis 0 of size 3"):
+        mg.vmap(mg.vmap(call))(x.expand(2, 2, 3), i.expand(2, 2, 1)).tolist()

@@ -249,7 +249,7 @@ impl Places {
     /// The extremes, whose gradient is shared evenly by all that are equal to them.
     fn extreme(&self, node: &Node, values: &Node, least: bool, include_self: bool) -> Result<Node> {
         let (own, given) = (untracked(node), untracked(values));
-        let kernel = Extreme { axis: self.axis as u8, least, own: include_self };
+        let kernel = Extreme { axis: self.axis as u8, lead: 0, least, own: include_self };
         let found = Node::library(kernel.into(), &[&own, &given, &self.index])?;
         if !(mg_graph::is_tracking() && (node.is_tracked() || values.is_tracked())) {
             return Ok(found);

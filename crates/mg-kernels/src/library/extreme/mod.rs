@@ -18,6 +18,8 @@ use mg_device::{DType, Error, ErrorKind, Result};
 pub struct Extreme {
     /// The axis.
     pub axis: u8,
+    /// How many axes in front are a batch's, of which errors do not know.
+    pub lead: u8,
     /// Whether the smallest is looked for.
     pub least: bool,
     /// Whether the base's own element counts.
@@ -61,11 +63,11 @@ impl Kernel for Extreme {
     }
 
     fn with_batch(&self) -> Option<Library> {
-        Some(Extreme { axis: self.axis + 1, ..*self }.into())
+        Some(Extreme { axis: self.axis + 1, lead: self.lead + 1, ..*self }.into())
     }
 
     fn checks(&self) -> Checks {
-        Checks::Index { axis: self.axis.into(), places: IndexBound::Of(0) }
+        Checks::Index { axis: (self.axis - self.lead).into(), places: IndexBound::Of(0) }
     }
 
     fn flops(&self, _: &[Shaped]) -> Option<u64> {

@@ -46,7 +46,7 @@ fn what_is_written_meets_what_is_there() {
             want.values[to] = if alone { x.at(&place) } else { joined(want.values[to], x.at(&place), least) };
             met[to] = true;
         }
-        let got = computed(&Extreme { axis: 1, least, own }, &[&base, &x, &index]).unwrap();
+        let got = computed(&Extreme { axis: 1, lead: 0, least, own }, &[&base, &x, &index]).unwrap();
         // Of zeros the sign too.
         let bits =
             |a: &Array| a.values.iter().map(|v| if v.is_nan() { 1 } else { v.to_bits() }).collect::<Vec<_>>();
@@ -56,7 +56,7 @@ fn what_is_written_meets_what_is_there() {
 
 #[test]
 fn indices_and_shapes_are_checked() {
-    let extreme = Extreme { axis: 0, least: false, own: true };
+    let extreme = Extreme { axis: 0, lead: 0, least: false, own: true };
     let (base, x) = (Array::some(DType::F32, &[3], 1), Array::some(DType::F32, &[2], 2));
     let index = |last| Array::indices(&[2], [0, last]);
     assert_eq!(computed(&extreme, &[&base, &x, &index(3)]), Err(Finding::Index { index: 3, size: 3 }));

@@ -19,6 +19,8 @@ use mg_device::{DType, Error, ErrorKind, Result};
 pub struct Gather {
     /// The axis.
     pub axis: u8,
+    /// How many axes in front are a batch's, of which errors do not know.
+    pub lead: u8,
     /// Whether negative indices count from the axis's end.
     pub wraps: bool,
     /// Whether it is known that no position of a line is named twice: those that a sort found.
@@ -33,6 +35,8 @@ pub struct Gather {
 pub struct ScatterAdd {
     /// The axis.
     pub axis: u8,
+    /// How many axes in front are a batch's, of which errors do not know.
+    pub lead: u8,
     /// Positions of the result along the axis.
     pub size: usize,
     /// Whether it is known that no two elements of a line are added at one position.
@@ -83,7 +87,7 @@ impl Kernel for Gather {
     }
 
     fn with_batch(&self) -> Option<Library> {
-        Some(Gather { axis: self.axis + 1, ..*self }.into())
+        Some(Gather { axis: self.axis + 1, lead: self.lead + 1, ..*self }.into())
     }
 
     fn takes_any_layout(&self) -> bool {
@@ -95,7 +99,7 @@ impl Kernel for Gather {
     }
 
     fn checks(&self) -> Checks {
-        Checks::Index { axis: self.axis.into(), places: IndexBound::Of(0) }
+        Checks::Index { axis: (self.axis - self.lead).into(), places: IndexBound::Of(0) }
     }
 
     fn flops(&self, _: &[Shaped]) -> Option<u64> {
@@ -117,7 +121,8 @@ impl Kernel for Gather {
                 if !self.once {
                     return g.placed(axis, &index, n).map(Some);
                 }
-                let back = ScatterAdd { axis: self.axis, size: n, once: true, called: "scatter_add" };
+                let (axis, lead) = (self.axis, self.lead);
+                let back = ScatterAdd { axis, lead, size: n, once: true, called: "scatter_add" };
                 T::kernel(back.into(), &[g, &index]).map(Some)
             }
             _ => Ok(None),
@@ -166,7 +171,7 @@ impl Kernel for ScatterAdd {
     }
 
     fn with_batch(&self) -> Option<Library> {
-        Some(ScatterAdd { axis: self.axis + 1, ..*self }.into())
+        Some(ScatterAdd { axis: self.axis + 1, lead: self.lead + 1, ..*self }.into())
     }
 
     fn takes_any_layout(&self) -> bool {
@@ -178,7 +183,7 @@ impl Kernel for ScatterAdd {
     }
 
     fn checks(&self) -> Checks {
-        Checks::Index { axis: self.axis.into(), places: IndexBound::Exactly(self.size) }
+        Checks::Index { axis: (self.axis - self.lead).into(), places: IndexBound::Exactly(self.size) }
     }
 
     fn flops(&self, _: &[Shaped]) -> Option<u64> {

@@ -7,7 +7,7 @@ use crate::library::Kernel;
 use crate::library::testing::{Array, computed, places, refused};
 use mg_device::{DType, ErrorKind};
 
-const WRAPS: Gather = Gather { axis: 1, wraps: true, once: false, called: "take" };
+const WRAPS: Gather = Gather { axis: 1, lead: 0, wraps: true, once: false, called: "take" };
 
 #[test]
 fn elements_are_those_that_indices_name() {
@@ -36,7 +36,7 @@ fn sums_are_in_the_order_of_the_indices() {
             want.values[to] = if dtype == DType::F64 || dtype.is_int() { sum } else { f64::from(sum as f32) };
         }
         let want = Array::new(dtype, &[2, 5, 3], want.values);
-        let sums = ScatterAdd { axis: 1, size: 5, once: false, called: "scatter_add" };
+        let sums = ScatterAdd { axis: 1, lead: 0, size: 5, once: false, called: "scatter_add" };
         assert_eq!(computed(&sums, &[&x, &index]).unwrap(), want, "{dtype}");
     }
     // Sums whose order is none are made by all threads, each of some of the indices.
@@ -47,15 +47,15 @@ fn sums_are_in_the_order_of_the_indices() {
         let mut want = [0.0; 13];
         index.values.iter().zip(&x.values).for_each(|(&at, v)| want[at as usize] += v);
         let want = if dtype == DType::U8 { want.map(|v| v % 256.0) } else { want };
-        let sums = ScatterAdd { axis: 0, size: 13, once: false, called: "bincount" };
+        let sums = ScatterAdd { axis: 0, lead: 0, size: 13, once: false, called: "bincount" };
         assert_eq!(computed(&sums, &[&x, &index]).unwrap().values, want, "{dtype}");
     }
-    let sums = ScatterAdd { axis: 0, size: 10, once: false, called: "bincount" };
+    let sums = ScatterAdd { axis: 0, lead: 0, size: 10, once: false, called: "bincount" };
     let ones = Array::new(DType::I64, &[many], vec![1.0; many]);
     assert!(computed(&sums, &[&ones, &index]).is_err(), "an index of 10");
     // Integers wrap.
     let x = Array::new(DType::U8, &[3], [200.0, 100.0, 7.0]);
-    let sums = ScatterAdd { axis: 0, size: 1, once: false, called: "scatter_add" };
+    let sums = ScatterAdd { axis: 0, lead: 0, size: 1, once: false, called: "scatter_add" };
     assert_eq!(computed(&sums, &[&x, &Array::indices(&[3], [0, 0, 0])]).unwrap().values, [51.0]);
 }
 
@@ -69,7 +69,7 @@ fn indices_are_checked() {
     }
     let strict = Gather { wraps: false, ..WRAPS };
     assert_eq!(computed(&strict, &[&x, &index(-1)]), Err(Finding::Index { index: -1, size: 4 }));
-    let sums = ScatterAdd { axis: 1, size: 3, once: false, called: "scatter_add" };
+    let sums = ScatterAdd { axis: 1, lead: 0, size: 3, once: false, called: "scatter_add" };
     let values = Array::some(DType::F32, &[3, 1, 2], 1);
     assert_eq!(computed(&sums, &[&values, &index(0)]), Err(Finding::Index { index: 3, size: 3 }));
     assert!(matches!(refused(&WRAPS, &[&x, &values]), ErrorKind::DType(_)));
