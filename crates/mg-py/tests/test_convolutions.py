@@ -66,17 +66,47 @@ def test_gradients_of_convolutions(device, name, input, weight, options):
     close(mg.autograd.grad(getattr(F, f"conv{name}")(mg.ones_like(x), w, **options), [w], g)[0], second, 1e-4)
 
 
+@pytest.mark.parametrize("dtype", [mg.float32, mg.float64, mg.float16])
+def test_padding_is_zeros_for_what_is_infinite(dtype):
+    """Whatever the batch and the channels, which kernels are chosen by."""
+    inf, nan = float("inf"), float("nan")
+    mg.manual_seed(0)
+    for size, special in ((1, inf), (3, -inf), (3, nan)):
+        for channels in (1, 4, 5, 16, 33):
+            w = mg.randn(channels, 1, size, size).to(dtype)
+            w[0, 0, 0, 0] = special
+            x = mg.randn(1, 1, 12, 12).abs().add(1).to(dtype)
+            for n in (1, 3, 4, 14):
+                y = F.conv2d(x.repeat(n, 1, 1, 1), w, padding=2)
+                wanted = mg.zeros(y.shape[2:])
+                wanted[:2] = wanted[:, :2] = 1
+                if size == 1:
+                    wanted[-2:] = wanted[:, -2:] = 1
+                if special != special:
+                    wanted[:] = 1
+                assert mg.equal(y[:, 0].isnan(), (wanted > 0).expand(n, *wanted.shape)), (size, special, channels, n)
+                assert y[:, 1:].isfinite().all()
+                # What is multiplied in the gradients: zeros beyond the edge by the result's, but no results that are not there.
+                g = mg.zeros_like(y)
+                g[-1, 0, 0, 0] = inf
+                by_w = nn.grad.conv2d_weight(x.repeat(n, 1, 1, 1), w.shape, g, padding=2)
+                assert by_w[0].isnan().sum() == (1 if size == 1 else 8) and by_w[1:].isfinite().all()
+                by_x = nn.grad.conv2d_input((n, 1, 12, 12), w, mg.ones_like(y), padding=2)
+                inside = by_x[0, 0, : 14 - size + 1, : 14 - size + 1]
+                assert (inside.isnan() if special != special else inside == special).all() and by_x.isnan().any() == (special != special)
+
+
 # Transposed ones.
 
 
-def test_a_transposed_convolution_may_leave_nothing():
-    x, w = mg.zeros(2, 1, 2, requires_grad=True), mg.ones(1, 1, 1, requires_grad=True)
-    answer = F.conv_transpose1d(x, w, padding=1)
-    assert answer.shape == (2, 1, 0)
-    answer.sum().backward()
-    assert w.grad.tolist() == [[[0]]]
-    with pytest.raises(ValueError, match="padding"):
-        F.conv_transpose1d(x, w, padding=2)
+def test_a_transposed_convolution_leaves_something():
+    for padding in (1, 2):
+        for batch in (1, 2):
+            with pytest.raises(ValueError, match=rf"a padding of \[{padding}\] leaves none of 2 positions"):
+                F.conv_transpose1d(mg.zeros(batch, 1, 2), mg.ones(1, 1, 1), padding=padding)
+    with pytest.raises(ValueError, match="leaves none"):
+        F.conv_transpose2d(mg.zeros(1, 1, 2, 5), mg.ones(1, 1, 1, 1), padding=1)
+    assert F.conv_transpose1d(mg.zeros(0, 1, 3), mg.ones(1, 1, 1), padding=1).shape == (0, 1, 1)
 
 
 def test_output_padding_between_stride_and_dilation():

@@ -208,9 +208,9 @@ impl Told<'_> {
             }
             let spread = dilation * w.shape()[2 + axis].saturating_sub(1) + 1;
             let whole = (y.shape()[2 + axis].max(1) - 1) * stride + spread + more[i] as usize;
-            let size = whole.checked_sub(2 * conv.padding[i] as usize);
+            let size = whole.checked_sub(2 * conv.padding[i] as usize).filter(|&size| size > 0);
             let Some(size) = size else {
-                return self.fail(format!("a padding of {padding:?} is more than {whole}"));
+                return self.fail(format!("a padding of {padding:?} leaves none of {whole} positions"));
             };
             let reached = (more[i] as usize).min(stride - 1);
             let rest = more[i] - reached as u32;
