@@ -350,3 +350,15 @@ def test_memory_is_of_one_process():
     assert not t.is_shared() and not t.is_inference()
     with pytest.raises(RuntimeError, match="processes share no memory here"):
         t.share_memory_()
+
+
+def test_what_requires_a_gradient_keeps_its_size():
+    x = mg.ones(3, requires_grad=True)
+    for recorded in (True, False):
+        with mg.set_grad_enabled(recorded), pytest.raises(RuntimeError, match=r"^resize_: .* keeps its size: make a new one"):
+            x.resize_(2)
+    # What the error says.
+    x = x.detach().clone().resize_(2).requires_grad_()
+    assert x.is_leaf and x.requires_grad and x.tolist() == [1, 1]
+    with pytest.raises(ValueError, match=r"^resize_\(\): sizes cannot be negative"):
+        mg.ones(3).resize_(-1)

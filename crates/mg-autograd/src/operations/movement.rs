@@ -694,12 +694,12 @@ impl Tensor {
     ///
     /// # Errors
     ///
-    /// A tensor that requires a gradient: resize `x.detach()`, or `x.data`; a shape that is too large.
+    /// A tensor that requires a gradient, which keeps its size: make another one of `x.detach().clone()`; a shape that is too large.
     #[surface(in_place_only, view, variadic, integers, manners(Ignores("memory_format")))]
     pub fn resize(&self, size: &[usize]) -> Result<Tensor> {
         let shape = Shape::new(size)?;
         if self.requires_grad() {
-            let text = "a tensor that requires a gradient is not resized: resize x.detach(), or x.data";
+            let text = "a tensor that requires a gradient keeps its size: make a new one, x = x.detach().clone().resize_(…).requires_grad_()";
             return Err(Error::new("resize_", ErrorKind::Gradient(text.into())));
         }
         if self.shape() == shape {

@@ -1,5 +1,6 @@
 //! Arguments, put where an operation's description has them: in PyTorch's order and under its names, those of older days and NumPy's among them.
 
+use std::borrow::Cow;
 use std::ffi::CString;
 
 use mg_autograd::surface::{Arg, Kind, Manner, Operation, Param, Place};
@@ -25,6 +26,14 @@ pub(super) struct Seats<'a, 'py> {
     is_named: bool,
 }
 
+/// What Python calls an operation: one that is there in place alone has no other name.
+fn told(operation: &Operation) -> Cow<'static, str> {
+    match operation.places {
+        [] if operation.in_place => format!("{}_", operation.name).into(),
+        _ => operation.name.into(),
+    }
+}
+
 impl<'a, 'py> Seats<'a, 'py> {
     /// Number of seats before the first parameter: the tensor itself.
     pub(super) fn first(&self) -> usize {
@@ -42,7 +51,7 @@ impl<'a, 'py> Seats<'a, 'py> {
     }
 
     fn complain(&self, text: &str) -> PyErr {
-        PyTypeError::new_err(format!("{}() {text}", self.operation.name))
+        PyTypeError::new_err(format!("{}() {text}", told(self.operation)))
     }
 
     /// The seat that a name stands for: PyTorch's, and NumPy's where there is one.
@@ -104,7 +113,7 @@ impl<'a, 'py> Seats<'a, 'py> {
     ) -> PyResult<SmallVec<[Arg<'s>; 8]>> {
         let Seats { operation, seats, .. } = self;
         let (first, most) = (self.first(), self.most());
-        let in_name = |error: PyErr| said_by(py, operation.name, error);
+        let in_name = |error: PyErr| said_by(py, &told(operation), error);
         let mut args: SmallVec<[Arg<'s>; 8]> = SmallVec::from_elem(Arg::Missing, seats.len());
         for (at, seat) in seats.iter().enumerate() {
             if let Some(items) = items.filter(|_| at + 1 == most) {

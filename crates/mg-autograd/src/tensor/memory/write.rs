@@ -135,6 +135,8 @@ impl Tensor {
     pub(crate) fn turn(&self, view: impl FnOnce(&Tensor) -> Result<Tensor>) -> Result<()> {
         if self.keeps_grad() {
             if mg_graph::is_tracking() {
+                // What is refused always says why.
+                view(self)?;
                 return Err(recorded_leaf("view"));
             }
             // It stays a leaf, on the same memory.
