@@ -106,6 +106,7 @@ const NAMES: &[(&str, &str)] = &[
     ("det", "LinalgDet"),
     ("dstack", "Cat"),
     ("eigh", "LinalgEigh"),
+    ("eigvalsh", "LinalgEigh"),
     ("expand_as", "Expand"),
     ("flatten", "View"),
     ("float_power", "Pow"),
@@ -158,6 +159,7 @@ const NAMES: &[(&str, &str)] = &[
     ("square", "Pow"),
     ("svd", "LinalgSvd"),
     ("swapaxes", "Transpose"),
+    ("take_along_dim", "Gather"),
     ("tensor_split", "Split"),
     ("tile", "Repeat"),
     ("to", "ToCopy"),
@@ -169,6 +171,9 @@ const NAMES: &[(&str, &str)] = &[
 
 /// The name of an operation's step back, in PyTorch's words: with capitals for underscores, and a number that tells an operation's forms apart.
 fn backward(node: &Node) -> String {
+    if let Some(form) = node.form() {
+        return form.into();
+    }
     let (called, rank) = (node.called(), node.shape().rank());
     let words = match called {
         "assign" => return "CopyBackwards".into(),
@@ -189,13 +194,8 @@ fn backward(node: &Node) -> String {
             name.push_str(letters.as_str());
         }
     }
-    // For sums one of the whole tensor, one along axes.
-    let is_second = match called {
-        "sum" | "mean" | "prod" => rank > 0,
-        "max" | "min" => rank == 0,
-        "clamp" => true,
-        _ => false,
-    };
+    // Of the forms that say nothing of themselves.
+    let is_second = matches!(called, "max" | "min" | "clamp");
     format!("{name}Backward{}", u8::from(is_second))
 }
 

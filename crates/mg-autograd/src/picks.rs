@@ -8,7 +8,7 @@ use crate::ops::Operand;
 use crate::parts::{filled, room};
 use crate::tensor::{Tensor, in_place};
 use mg_device::{DType, Error, ErrorKind, Result, Shape};
-use mg_graph::{Node, is_recording};
+use mg_graph::{Node, form, is_recording};
 use mg_kernels::library::{Compact, Put};
 use mg_kernels::{ReduceKind, Rules};
 
@@ -288,13 +288,22 @@ impl Tensor {
                         picks.push(Pick { axis, index: Tensor::from_node(places) });
                         axis += 1;
                     }
-                    Index::At(at) => t = t.selected(axis, *at, own)?,
+                    Index::At(at) => {
+                        form("index.SelectBackward0");
+                        t = t.selected(axis, *at, own)?;
+                    }
                     Index::Slice { start, end, step } => {
-                        let (from, n) = bounds(t.shape()[axis], *start, *end, *step)?;
-                        t = t.sliced(axis, from, *step, n)?;
+                        let size = t.shape()[axis];
+                        let (from, n) = bounds(size, *start, *end, *step)?;
+                        // Beside others, what takes all is no step.
+                        if index.len() == 1 || n != size || *step != 1 {
+                            form("index.SliceBackward0");
+                            t = t.sliced(axis, from, *step, n)?;
+                        }
                         axis += 1;
                     }
                     Index::NewAxis => {
+                        form("index.UnsqueezeBackward0");
                         t = t.unsqueeze(axis as isize)?;
                         axis += 1;
                     }
@@ -313,7 +322,14 @@ impl Tensor {
                 own += if let Index::Rest = item { rank - taken } else { item.axes() };
             }
             // All of it is a view too.
-            let view = if t.is(self) { t.permuted(&(0..t.rank()).collect::<Vec<_>>())? } else { t };
+            let view = match t.is(self) {
+                true => {
+                    let is_slice = matches!(index, [Index::Slice { .. }]);
+                    form(if is_slice { "index.SliceBackward0" } else { "index.AliasBackward0" });
+                    t.permuted(&(0..t.rank()).collect::<Vec<_>>())?
+                }
+                false => t,
+            };
             Ok(Selection { view, picks })
         })
     }
@@ -373,6 +389,7 @@ impl Selection {
             if self.is_view() {
                 return Ok(self.view.clone());
             }
+            form("index.IndexBackward0");
             if let Some(picked) = self.picked_at_once()? {
                 return Ok(picked);
             }
@@ -422,6 +439,12 @@ impl Selection {
                 if self.is_view() {
                     return t.assign(without_leading_ones(value, t.rank())?);
                 }
+                form(match (&self.picks[..], &value) {
+                    (_, Operand::Tensor(_)) => "index.IndexPutBackward0",
+                    ([Pick { index, .. }], _) if index.is_bool() => "index.MaskedFillBackward0",
+                    ([_], _) => "index.IndexFillBackward0",
+                    _ => "index.IndexPutBackward0",
+                });
                 let value = without_leading_ones(value, 0)?;
                 if let Some(new) = self.chosen(&value)? {
                     return t.assign(new);

@@ -342,9 +342,38 @@ pub fn line() -> &'static Location<'static> {
     HERE.with(|here| here.line.get()).unwrap_or(Location::caller())
 }
 
+/// Within the operation whose name stands before a dot: says which of its forms was called. What stands behind the dot is for [`Node::form`].
+pub fn form(form: &'static str) {
+    HERE.with(|here| {
+        if here.called.get().map(plain) == Some(plain(form)) {
+            here.called.set(Some(form));
+        }
+    });
+}
+
+/// What nodes made on this thread are called until [`Renamed`] is dropped, whatever operation a person called.
+pub fn renamed(form: &'static str) -> Renamed {
+    Renamed(HERE.with(|here| here.called.replace(Some(form))))
+}
+
+/// See [`renamed`].
+#[must_use = "the name is forgotten when this is dropped"]
+pub struct Renamed(Option<&'static str>);
+
+impl Drop for Renamed {
+    fn drop(&mut self) {
+        HERE.with(|here| here.called.set(self.0));
+    }
+}
+
+/// The name of an operation, of that and a form.
+pub(crate) fn plain(called: &'static str) -> &'static str {
+    called.split_once('.').map_or(called, |(name, _)| name)
+}
+
 /// The operation that a person called, by [`within`]; otherwise `op`.
 pub(crate) fn called(op: &'static str) -> &'static str {
-    HERE.with(|here| here.called.get()).unwrap_or(op)
+    HERE.with(|here| here.called.get()).map_or(op, plain)
 }
 
 /// Whether nodes made on this thread inherit [`Node::is_tracked`] from their sources.
@@ -562,7 +591,12 @@ impl Node {
 
     /// The operation that a person called, where it was made within one; otherwise its own name.
     pub fn called(&self) -> &'static str {
-        self.0.called.unwrap_or(self.0.op.name())
+        self.0.called.map_or(self.0.op.name(), plain)
+    }
+
+    /// The form of that operation, where it said which one was called: see [`form`].
+    pub fn form(&self) -> Option<&'static str> {
+        self.0.called?.split_once('.').map(|(_, form)| form)
     }
 
     /// The caller's line that made it.

@@ -69,7 +69,13 @@ impl Origin {
             Op::Kernel(Kernel::Library(kernel)) => (kernel.called(), kernel.checks().axis()),
             op => (op.name(), 0),
         };
-        Origin { op, called: inner.called.unwrap_or(op), axis, line: inner.location, sequence: inner.seq }
+        Origin {
+            op,
+            called: inner.called.map_or(op, crate::node::plain),
+            axis,
+            line: inner.location,
+            sequence: inner.seq,
+        }
     }
 }
 

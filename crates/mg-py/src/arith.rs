@@ -115,7 +115,11 @@ operators! {
     "sub" __sub__ __rsub__ __isub__ |a, b| a.try_sub(b), |b, a| match a {
         // Refused on either side.
         Operand::Bool(_) => b.try_sub(a),
-        a => reflected(a, b, |a, b| a.try_sub(b)),
+        a => {
+            let _at = mg_graph::within("sub", mg_graph::line());
+            mg_graph::form("sub.RsubBackward1");
+            reflected(a, b, |a, b| a.try_sub(b))
+        }
     };
     "mul" __mul__ __rmul__ __imul__ |a, b| a.try_mul(b), |b, a| match a {
         Operand::Tensor(a) => a.try_mul(b),
@@ -173,7 +177,11 @@ impl PyTensor {
         _modulo: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let Some(other) = operand(other)? else { return Ok(py.NotImplemented().into_bound(py)) };
-        let r = self.binary(py, other, |b, a| reflected(a, b, |a, b| a.try_pow(b)))?;
+        let r = self.binary(py, other, |b, a| {
+            let _at = mg_graph::within("rpow", mg_graph::line());
+            mg_graph::form("rpow.PowBackward2");
+            reflected(a, b, |a, b| a.try_pow(b))
+        })?;
         Ok(Bound::new(py, r)?.into_any())
     }
 
@@ -272,7 +280,11 @@ impl PyTensor {
     /// >>> x.zero_()
     /// tensor([0., 0.])
     fn zero_(slf: Bound<'_, PyTensor>) -> PyResult<Bound<'_, PyTensor>> {
-        slf.get().write(slf.py(), |t| filled(t, Operand::Int(0)))?;
+        slf.get().write(slf.py(), |t| {
+            let _at = mg_graph::within("assign", mg_graph::line());
+            mg_graph::form("assign.ZeroBackward0");
+            filled(t, Operand::Int(0))
+        })?;
         Ok(slf)
     }
 
@@ -288,7 +300,14 @@ impl PyTensor {
     ///         [7., 7.]])
     fn fill_<'py>(slf: Bound<'py, PyTensor>, value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyTensor>> {
         let value = named("fill_", other(value))?.operand;
-        slf.get().write(slf.py(), |t| filled(t, value).map_err(|e| e.with_op("fill_")))?;
+        slf.get().write(slf.py(), |t| {
+            let _at = mg_graph::within("assign", mg_graph::line());
+            mg_graph::form(match &value {
+                Operand::Tensor(_) => "assign.FillBackward3",
+                _ => "assign.FillBackward2",
+            });
+            filled(t, value).map_err(|e| e.with_op("fill_"))
+        })?;
         Ok(slf)
     }
 

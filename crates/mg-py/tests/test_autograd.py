@@ -130,6 +130,70 @@ def test_steps_have_pytorchs_names():
     assert z.grad_fn.name() == "CopyBackwards"
 
 
+# What PyTorch 2.15 calls the step back of a form of an operation: one along an axis, one with a tensor in a number's place, one in another mode.
+FORMS = {
+    "sum(v)": "SumBackward0", "v.sum(0)": "SumBackward1", "v.sum((0,))": "SumBackward1", "x.sum((0, 1))": "SumBackward1",
+    "v.mean()": "MeanBackward0", "v.mean(0)": "MeanBackward1", "v.mean(0, keepdim=True)": "MeanBackward1",
+    "v.prod()": "ProdBackward0", "v.prod(0)": "ProdBackward1", "x.prod(1, keepdim=True)": "ProdBackward1",
+    "v.max()": "MaxBackward1", "v.max(0)[0]": "MaxBackward0", "x.max(1)[0]": "MaxBackward0", "x.min()": "MinBackward1", "v.min(0)[0]": "MinBackward0",
+    "v.median()": "MedianBackward0", "v.median(0)[0]": "MedianBackward1", "v.nanmedian()": "NanmedianBackward0", "x.nanmedian(0)[0]": "NanmedianBackward1",
+    "1 - v": "RsubBackward1", "m.rsub(v, 2)": "RsubBackward1", "m.rsub(v, v)": "RsubBackward0", "v - 1": "SubBackward0", "v - v": "SubBackward0",
+    "v**2": "PowBackward0", "v**v": "PowBackward1", "2**v": "PowBackward2", "v.pow(m.ones(1))": "PowBackward1",
+    "v.clamp(0, 1)": "ClampBackward1", "v.clamp(m.zeros(4), m.ones(4))": "ClampBackward0", "v.clamp(0, m.tensor(1.0))": "ClampBackward1",
+    "m.lerp(v, v, 0.5)": "LerpBackward0", "m.lerp(v, v, v)": "LerpBackward1",
+    "v.squeeze()": "SqueezeBackward0", "v.squeeze(0)": "SqueezeBackward1", "x[:1, :1].squeeze((0, 1))": "SqueezeBackward2",
+    "v.split(2)[0]": "SplitBackward0", "v.split([1, 3])[0]": "SplitWithSizesBackward0", "m.split(v, (1, 3))[1]": "SplitWithSizesBackward0",
+    "m.diag(v)": "DiagEmbedBackward0", "m.diag(x)": "DiagonalBackward0_copy",
+    "v.scatter(0, i, 0.0)": "ScatterBackward1", "v.scatter(0, i, m.ones(1))": "ScatterBackward0",
+    "m.take_along_dim(v, i, 0)": "GatherBackward0", "m.linalg.eigvalsh(x)": "LinalgEighBackward0",
+    "F.linear(x, x)": "MmBackward0", "F.linear(x, x, v)": "AddmmBackward0",
+    "F.unfold(p, 2)": "Im2ColBackward0", "v.unfold(0, 2, 1)": "UnfoldBackward0",
+    "F.pad(x, (1, 1))": "ConstantPadNdBackward0", "F.pad(x, (1, 1), mode='reflect')": "ReflectionPad1DBackward0",
+    "F.pad(p, (1, 1, 1, 1), mode='reflect')": "ReflectionPad2DBackward0", "F.pad(w, (1,) * 6, mode='reflect')": "ReflectionPad3DBackward0",
+    "F.pad(x, (1, 1), mode='replicate')": "ReplicationPad1DBackward0", "F.pad(p, (1, 1, 1, 1), mode='replicate')": "ReplicationPad2DBackward0",
+    "F.pad(w, (1,) * 6, mode='replicate')": "ReplicationPad3DBackward0", "F.pad(x, (1, 1), mode='circular')": "CopySlices",
+    "F.interpolate(l, size=3)": "UpsampleNearest1DBackward0", "F.interpolate(p, size=3)": "UpsampleNearest2DBackward0",
+    "F.interpolate(w, size=3)": "UpsampleNearest3DBackward0", "F.interpolate(p, size=3, mode='nearest-exact')": "UpsampleNearestExact2DBackward0",
+    "F.interpolate(l, size=3, mode='linear')": "UpsampleLinear1DBackward0", "F.interpolate(p, size=3, mode='bilinear')": "UpsampleBilinear2DBackward0",
+    "F.interpolate(p, size=3, mode='bicubic')": "UpsampleBicubic2DBackward0", "F.interpolate(w, size=3, mode='trilinear')": "UpsampleTrilinear3DBackward0",
+    "F.interpolate(p, size=3, mode='bilinear', antialias=True)": "UpsampleBilinear2DAaBackward0",
+    "F.interpolate(p, size=3, mode='bicubic', antialias=True)": "UpsampleBicubic2DAaBackward0",
+    "F.interpolate(p, size=3, mode='area')": "AdaptiveAvgPool2DBackward0", "F.interpolate(w, size=3, mode='area')": "AdaptiveAvgPool3DBackward0",
+    "F.cross_entropy(x, k)": "NllLossBackward0", "F.cross_entropy(x, x.detach())": "DivBackward1", "F.cross_entropy(x, x.detach(), reduction='sum')": "NegBackward0",
+    "F.cross_entropy(p, p[:, 0].long())": "NllLoss2DBackward0", "F.cross_entropy(l, l[:, 0].long())": "NllLoss2DBackward0",
+    "F.nll_loss(x, k)": "NllLossBackward0", "F.nll_loss(p, p[:, 0].long())": "NllLoss2DBackward0",
+    "v[0]": "SelectBackward0", "v[1:3]": "SliceBackward0", "v[::2]": "SliceBackward0", "v[:]": "SliceBackward0", "x[0:4]": "SliceBackward0",
+    "v[None]": "UnsqueezeBackward0", "v[...]": "AliasBackward0", "v[()]": "AliasBackward0", "x[:, :]": "AliasBackward0", "x[0:4, :]": "AliasBackward0",
+    "x[:, 0]": "SelectBackward0", "x[0, 1:]": "SliceBackward0", "x[0, :]": "SelectBackward0", "x[1:, :]": "SliceBackward0", "x[0, 0]": "SelectBackward0",
+    "x[0, None]": "UnsqueezeBackward0", "x[None, 0]": "SelectBackward0", "x[..., 0]": "SelectBackward0", "x[..., None]": "UnsqueezeBackward0",
+    "v[i]": "IndexBackward0", "v[[0, 1]]": "IndexBackward0", "x[i, 1:]": "IndexBackward0", "x[1:, i]": "IndexBackward0", "v[v > 0.5]": "IndexBackward0",
+}
+WRITES = {
+    "z[0] = 0.0": "CopySlices", "z[:2] = m.ones(2)": "CopySlices", "z[i] = 0.0": "IndexFillBackward0", "z[[0, 1]] = 0.0": "IndexFillBackward0",
+    "z[i] = m.ones(1)": "IndexPutBackward0", "z[k > 1] = 0.0": "MaskedFillBackward0", "z[k > 1] = m.ones(2)": "IndexPutBackward0",
+    "z.zero_()": "ZeroBackward0", "z.fill_(1)": "FillBackward2", "z.fill_(m.tensor(1.0))": "FillBackward3", "z.copy_(m.ones(4))": "CopyBackwards",
+    "z.add_(1)": "AddBackward0", "z.mul_(2)": "MulBackward0", "z.relu_()": "ReluBackward0",
+    "z[:2].add_(1)": "CopySlices", "z[:2].mul_(2)": "CopySlices", "z.view(2, 2).add_(1)": "CopySlices", "z[0].fill_(1)": "CopySlices",
+    "z[0].zero_()": "CopySlices", "z[:2].relu_()": "CopySlices", "z[:2].copy_(m.ones(2))": "CopySlices", "z[1:].clamp_(0, 1)": "CopySlices",
+}
+
+
+def test_forms_have_pytorchs_names():
+    shapes = {"v": (4,), "x": (4, 4), "l": (1, 2, 4), "p": (1, 2, 4, 4), "w": (1, 2, 4, 4, 4)}
+    known = {"m": mg, "F": mg.nn.functional, "i": mg.tensor([0]), "k": mg.arange(4), "sum": mg.sum, **{name: mg.rand(*shape, requires_grad=True) for name, shape in shapes.items()}}
+    got = {call: eval(call, known).grad_fn.name() for call in FORMS}
+    assert got == FORMS
+    got = {}
+    for call in WRITES:
+        known["z"] = known["v"].clone()
+        exec(call, known)
+        got[call] = known["z"].grad_fn.name()
+    assert got == WRITES
+    # An error calls an operation by its name alone.
+    with pytest.raises(IndexError, match="^index: index 9 is out of range"):
+        known["v"][mg.tensor([9])].tolist()
+
+
 def test_leaves():
     x = Tensor([1.0])
     y = x * 2

@@ -4,7 +4,7 @@ use super::joining::too_much;
 use super::movement::{at_least, axes_of, bounds, shape_of, wrong_shape, wrong_value};
 use crate::tensor::Tensor;
 use mg_device::{DType, Device, Error, ErrorKind, Layout, Result, Shape, normalize_axis};
-use mg_graph::{Node, View, cell_bits_of_int};
+use mg_graph::{Node, View, cell_bits_of_int, form};
 use mg_kernels::{Algebra, Row, Rules};
 use mg_macros::operations;
 use std::ops::Range;
@@ -156,8 +156,14 @@ impl Tensor {
     /// Other than one or two axes.
     pub fn diag(&self, #[default(0)] diagonal: isize) -> Result<Tensor> {
         match self.rank() {
-            1 => self.diag_embed(diagonal, 0, 1),
-            2 => Ok(self.diagonal(diagonal, 0, 1)?.copy()),
+            1 => {
+                form("diag.DiagEmbedBackward0");
+                self.diag_embed(diagonal, 0, 1)
+            }
+            2 => {
+                form("diag.DiagonalBackward0_copy");
+                Ok(self.diagonal(diagonal, 0, 1)?.copy())
+            }
             _ => wrong_shape(format!("takes a vector or a matrix, got shape {}", self.shape())),
         }
     }

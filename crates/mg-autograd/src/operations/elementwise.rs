@@ -6,7 +6,7 @@ use crate::parts::without_slope;
 use crate::tensor::Tensor;
 use crate::tensor::memory::untracked;
 use mg_device::{DType, Error, ErrorKind, Float, Result, Shape};
-use mg_graph::{Node, same_device};
+use mg_graph::{Node, form, same_device};
 use mg_kernels::{Algebra, Row, Rules};
 use mg_macros::operations;
 use std::f64::consts::{LN_2, PI};
@@ -158,6 +158,9 @@ impl Tensor {
     /// Truth values; an `alpha` that is a float where the result is not, or a tensor with axes or a gradient; shapes that do not broadcast.
     #[surface(function, keywords_from = "alpha", integers)]
     pub fn rsub(&self, other: Operand, #[default(Operand::Int(1))] alpha: Operand) -> Result<Tensor> {
+        if !matches!(other, Operand::Tensor(_)) {
+            form("rsub.RsubBackward1");
+        }
         other.beside(self).sub_scaled(self, alpha)
     }
 
@@ -191,6 +194,9 @@ impl Tensor {
     /// tensor of exponents it gives 0, but for the bases 1 and −1); truth values on both sides.
     #[surface(method, function, in_place, integers)]
     pub fn pow(&self, exponent: Operand) -> Result<Tensor> {
+        if matches!(exponent, Operand::Tensor(_)) {
+            form("pow.PowBackward1");
+        }
         ops::power(self, exponent)
     }
 
@@ -224,6 +230,9 @@ impl Tensor {
         #[default(None)] min: Option<Operand>,
         #[default(None)] max: Option<Operand>,
     ) -> Result<Tensor> {
+        if [&min, &max].into_iter().flatten().all(|bound| matches!(bound, Operand::Tensor(_))) {
+            form("clamp.ClampBackward0");
+        }
         ops::clamped(self, min, max)
     }
 
@@ -494,7 +503,10 @@ impl Tensor {
     pub fn lerp(&self, end: &Tensor, weight: Operand) -> Result<Tensor> {
         takes_floats("lerp", self.dtype())?;
         let ([a, b, w], dtype) = match weight {
-            Operand::Tensor(_) => floats("lerp", [self.into(), end.into(), weight])?,
+            Operand::Tensor(_) => {
+                form("lerp.LerpBackward1");
+                floats("lerp", [self.into(), end.into(), weight])?
+            }
             Operand::Float(_) | Operand::Int(_) | Operand::Bool(_) | Operand::Live(_) => {
                 let ([a, b], dtype) = floats("lerp", [self.into(), end.into()])?;
                 // Not rounded to a half type before.

@@ -5,7 +5,7 @@ use super::{Tap, blended, wide};
 use crate::parts::mean;
 use crate::tensor::Tensor;
 use mg_device::{DType, Error, ErrorKind, Layout, Result, Shape};
-use mg_graph::{Node, cell_bits};
+use mg_graph::{Node, cell_bits, form};
 use mg_kernels::library::Resample;
 use mg_kernels::{Algebra, ReduceKind, Row, Rules};
 use mg_macros::operations;
@@ -583,6 +583,33 @@ fn with_last(shape: &Shape, last: [usize; 3]) -> Result<Shape> {
     Shape::new(&all)
 }
 
+/// Names of steps back: see [`form`].
+const REFLECTIONS: [&str; 3] =
+    ["pad.ReflectionPad1DBackward0", "pad.ReflectionPad2DBackward0", "pad.ReflectionPad3DBackward0"];
+const REPLICATIONS: [&str; 3] =
+    ["pad.ReplicationPad1DBackward0", "pad.ReplicationPad2DBackward0", "pad.ReplicationPad3DBackward0"];
+
+/// The same of `interpolate` along so many axes.
+fn upsampling(mode: &str, axes: usize, antialias: bool) -> Option<&'static str> {
+    Some(match (mode, axes, antialias) {
+        ("nearest", 1, _) => "interpolate.UpsampleNearest1DBackward0",
+        ("nearest", 2, _) => "interpolate.UpsampleNearest2DBackward0",
+        ("nearest", 3, _) => "interpolate.UpsampleNearest3DBackward0",
+        ("nearest-exact", 1, _) => "interpolate.UpsampleNearestExact1DBackward0",
+        ("nearest-exact", 2, _) => "interpolate.UpsampleNearestExact2DBackward0",
+        ("nearest-exact", 3, _) => "interpolate.UpsampleNearestExact3DBackward0",
+        ("linear", ..) => "interpolate.UpsampleLinear1DBackward0",
+        ("bilinear", _, false) => "interpolate.UpsampleBilinear2DBackward0",
+        ("bilinear", _, true) => "interpolate.UpsampleBilinear2DAaBackward0",
+        ("trilinear", ..) => "interpolate.UpsampleTrilinear3DBackward0",
+        ("bicubic", _, false) => "interpolate.UpsampleBicubic2DBackward0",
+        ("bicubic", _, true) => "interpolate.UpsampleBicubic2DAaBackward0",
+        ("area", 2, _) => "interpolate.AdaptiveAvgPool2DBackward0",
+        ("area", 3, _) => "interpolate.AdaptiveAvgPool3DBackward0",
+        _ => return None,
+    })
+}
+
 #[operations(IMAGES)]
 impl Tensor {
     /// The tensor with margins of one number: `pad` has two widths for each axis, from the last one on; negative ones take away.
@@ -636,6 +663,13 @@ impl Tensor {
                 return Err(Error::new("pad", ErrorKind::Shape(text)));
             }
         }
+        if let (Filling::Elements(_), 1..=3) = (filling, axes) {
+            form(match mode {
+                "reflect" => REFLECTIONS[axes - 1],
+                "replicate" => REPLICATIONS[axes - 1],
+                _ => "pad.CopySlices",
+            });
+        }
         let widths = Width::all(pad, x.shape(), filling);
         let mut x = shortened(x, &widths)?;
         if !widths.iter().any(Width::adds) {
@@ -677,6 +711,9 @@ impl Tensor {
         let (x, shape) = (self.node(), self.shape());
         let kind = Mode::of(mode, &shape)?;
         let edges = Edges::of(mode, kind, align_corners, antialias)?;
+        if let Some(form) = upsampling(mode, shape.rank().wrapping_sub(2), antialias) {
+            mg_graph::form(form);
+        }
         let recompute = recompute_scale_factor.unwrap_or(false);
         let resizes = Resize::all(kind, &shape, size, scale_factor, recompute)?;
         if matches!(kind, Mode::Nearest | Mode::NearestExact) {

@@ -10,7 +10,7 @@ use crate::picks::{self, put_at, written};
 use crate::tensor::Tensor;
 use crate::tensor::memory::untracked;
 use mg_device::{DType, Error, ErrorKind, Layout, Result, Shape};
-use mg_graph::{Node, cell_bits_of_int};
+use mg_graph::{Node, cell_bits_of_int, form};
 use mg_kernels::library::{Extreme, Put};
 use mg_kernels::{Algebra, Row, Rules};
 use mg_macros::operations;
@@ -548,6 +548,9 @@ impl Tensor {
         let how = reduce
             .map(|word| Reduce::of(word, &[("add", Reduce::Sum), ("multiply", Reduce::Prod)]))
             .transpose()?;
+        if reduce.is_none() && !matches!(src, Operand::Tensor(_)) {
+            form("scatter.ScatterBackward1");
+        }
         let (node, places) = Places::of(self, dim, index)?;
         let number = match &src {
             Operand::Tensor(t) if t.rank() == 0 && index.rank() > 0 => Some(t.to_dtype(self.dtype()).node()),

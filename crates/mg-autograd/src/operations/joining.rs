@@ -4,7 +4,7 @@ use super::movement::{Axes, at_least, shape_of, wrong_shape, wrong_value};
 use crate::surface::Sections;
 use crate::tensor::Tensor;
 use mg_device::{DType, Error, ErrorKind, Layout, Result, Shape, normalize_axis};
-use mg_graph::Node;
+use mg_graph::{Node, form};
 
 use mg_macros::operations;
 
@@ -98,7 +98,10 @@ impl Tensor {
         let axis = normalize_axis(dim, shape.rank())?;
         let n = shape[axis];
         let each = match split_size {
-            Sections::List(sizes) => return self.split_with_sizes(&sizes, dim),
+            Sections::List(sizes) => {
+                form("split.SplitWithSizesBackward0");
+                return self.split_with_sizes(&sizes, dim);
+            }
             Sections::Number(each) => usize::try_from(each).ok().filter(|&each| each > 0 || n == 0),
         };
         let Some(each) = each else {

@@ -6,7 +6,7 @@ use crate::checks::known_integers;
 use crate::gradient::no_grad;
 use crate::tensor::{Tensor, in_place};
 use mg_device::{DType, Device, Error, ErrorKind, Result, Shape};
-use mg_graph::{Node, cell_bits_of_int, same_device};
+use mg_graph::{Node, cell_bits_of_int, form, same_device};
 use mg_kernels::{Algebra, ReduceKind, Row, Rules};
 use mg_macros::operations;
 
@@ -302,6 +302,9 @@ impl Tensor {
         let Some((_, lead)) = shape.split_last().filter(|(n, _)| **n == inputs) else {
             return fail(format!("takes […, {inputs}], got {shape}"));
         };
+        if let ([_], None, Some(_)) = (lead, bias, outputs) {
+            form("linear.MmBackward0");
+        }
         // One product of matrices, whatever the leading axes: the weight is not broadcast over them.
         let rows: usize = lead.iter().product();
         let x = if lead.len() > 1 {

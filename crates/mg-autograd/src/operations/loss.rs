@@ -8,7 +8,7 @@ use crate::parts::{largest, mean, wide};
 use crate::tensor::Tensor;
 use crate::tensor::memory::untracked;
 use mg_device::{DType, Error, ErrorKind, Result, Shape, Valid};
-use mg_graph::{Node, cell_bits_of_int};
+use mg_graph::{Node, cell_bits_of_int, form};
 use mg_kernels::{Algebra, ReduceKind, Row, Rules};
 use mg_macros::operations;
 use std::f64::consts::{PI, TAU};
@@ -330,6 +330,9 @@ impl Tensor {
         let op = "nll_loss";
         let (x, target) = (float(self), target.node());
         let axis = class_axis(op, &x, &target)?;
+        if x.shape().rank() > 2 {
+            form("nll_loss.NllLoss2DBackward0");
+        }
         let labels = Labels::of(op, &target, &x, axis, Some(ignore_index))?;
         let weight = by_class(op, weight, &x, x.shape()[axis])?;
         let each = x.gather(axis, &labels.at)?.neg();
@@ -372,6 +375,12 @@ impl Tensor {
         let (shape, rank) = (*x.shape(), x.shape().rank());
         let axis = usize::from(rank > 1);
         let are_probabilities = target.dtype().is_float() && *target.shape() == shape;
+        match (are_probabilities, reduction) {
+            (true, "mean") => form("cross_entropy.DivBackward1"),
+            (true, _) => form("cross_entropy.NegBackward0"),
+            (false, _) if rank > 2 => form("cross_entropy.NllLoss2DBackward0"),
+            (false, _) => {}
+        }
         if rank == 0 || !are_probabilities && *target.shape() != shape.remove(axis) {
             let text = format!(
                 "takes logits [n, classes] and labels [n] (or probabilities [n, classes]), got {shape} and {}",

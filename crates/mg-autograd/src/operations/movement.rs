@@ -5,7 +5,7 @@ use super::{axis_of, signed};
 use crate::ops::Operand;
 use crate::tensor::Tensor;
 use mg_device::{DType, Error, ErrorKind, Layout, Result, Shape, normalize_axis};
-use mg_graph::{Node, View};
+use mg_graph::{Node, View, form};
 use mg_kernels::{Algebra, ReduceKind};
 use mg_macros::operations;
 use smallvec::SmallVec;
@@ -642,6 +642,11 @@ impl Tensor {
     pub fn squeeze(&self, #[default(None)] dim: Option<&[isize]>) -> Result<Tensor> {
         let shape = self.shape();
         let only = dim.map(|dim| axes_of(dim, shape.rank())).transpose()?;
+        match dim {
+            None => {}
+            Some([_]) => form("squeeze.SqueezeBackward1"),
+            Some(_) => form("squeeze.SqueezeBackward2"),
+        }
         let goes = |axis: &usize| shape[*axis] == 1 && only.as_ref().is_none_or(|only| only.contains(axis));
         let kept = (0..shape.rank()).filter(|axis| !goes(axis)).map(|axis| shape[axis]);
         self.seen(View::Reshape, shape_of(kept)?)

@@ -10,7 +10,7 @@ use crate::parts::{
 use crate::surface::{Order, Spacing};
 use crate::tensor::Tensor;
 use mg_device::{AxisSet, DType, Error, ErrorKind, Result, Valid, normalize_axis};
-use mg_graph::Node;
+use mg_graph::{Node, form};
 use mg_kernels::{Algebra, ReduceKind, Row, Rules};
 use mg_macros::operations;
 
@@ -247,7 +247,10 @@ impl Tensor {
     /// An axis out of range, no elements.
     #[track_caller]
     pub fn try_max_with_indices(&self, axis: isize, keepdim: bool) -> Result<(Tensor, Tensor)> {
-        public("max", || extreme(self, ReduceKind::Max, axis, keepdim))
+        public("max", || {
+            form("max.MaxBackward0");
+            extreme(self, ReduceKind::Max, axis, keepdim)
+        })
     }
 
     /// The smallest elements along one axis, and their indices (i64): of equal ones the first, and the gradient goes to it
@@ -268,7 +271,10 @@ impl Tensor {
     /// An axis out of range, no elements.
     #[track_caller]
     pub fn try_min_with_indices(&self, axis: isize, keepdim: bool) -> Result<(Tensor, Tensor)> {
-        public("min", || extreme(self, ReduceKind::Min, axis, keepdim))
+        public("min", || {
+            form("min.MinBackward0");
+            extreme(self, ReduceKind::Min, axis, keepdim)
+        })
     }
 }
 
@@ -289,6 +295,9 @@ impl Tensor {
         #[default(None)]
         dtype: Option<DType>,
     ) -> Result<Tensor> {
+        if !dim.is_empty() {
+            form("sum.SumBackward1");
+        }
         reduced(self, ReduceKind::Sum, dim, keepdim, dtype)
     }
 
@@ -307,6 +316,9 @@ impl Tensor {
         #[default(None)]
         dtype: Option<DType>,
     ) -> Result<Tensor> {
+        if !dim.is_empty() {
+            form("prod.ProdBackward1");
+        }
         reduced(self, ReduceKind::Prod, dim, keepdim, dtype)
     }
 
@@ -324,6 +336,9 @@ impl Tensor {
         #[default(None)]
         dtype: Option<DType>,
     ) -> Result<Tensor> {
+        if !dim.is_empty() {
+            form("mean.MeanBackward1");
+        }
         let node = float_as("mean", self, dtype)?;
         Ok(Tensor::from_node(mean(&node, mask(&node, dim)?, keepdim)?))
     }

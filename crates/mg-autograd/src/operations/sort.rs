@@ -10,7 +10,7 @@ use crate::surface::Varied;
 use crate::tensor::Tensor;
 use crate::tensor::memory::untracked;
 use mg_device::{DType, Error, ErrorKind, Result, Shape};
-use mg_graph::Node;
+use mg_graph::{Node, form};
 use mg_kernels::library::{Compact, Sort, SortKind};
 use mg_kernels::{Algebra, ReduceKind, Row, Rules};
 use mg_macros::operations;
@@ -492,6 +492,9 @@ impl Tensor {
         #[default(None)] dim: Option<isize>,
         #[default(false)] keepdim: bool,
     ) -> Result<Varied> {
+        if dim.is_some() {
+            form("median.MedianBackward1");
+        }
         middle(self, "median", SortKind::Median, dim, keepdim)
     }
 
@@ -506,6 +509,9 @@ impl Tensor {
         #[default(None)] dim: Option<isize>,
         #[default(false)] keepdim: bool,
     ) -> Result<Varied> {
+        if dim.is_some() {
+            form("nanmedian.NanmedianBackward1");
+        }
         middle(self, "nanmedian", SortKind::NanMedian, dim, keepdim)
     }
 

@@ -3,7 +3,7 @@
 use super::pooling::{Margin, Told};
 use crate::tensor::Tensor;
 use mg_device::{Error, ErrorKind, Result, Shape};
-use mg_graph::Node;
+use mg_graph::{Node, form};
 use mg_kernels::library::PoolKind;
 use mg_macros::operations;
 
@@ -23,6 +23,7 @@ impl Tensor {
         #[default(&[0])] padding: &[usize],
         #[default(&[1])] stride: &[usize],
     ) -> Result<Tensor> {
+        form("unfold.Im2ColBackward0");
         let told =
             Told { op: "unfold", axes: 2, kernel: kernel_size, stride, padding, dilation, ceil: false };
         let (x, alone) = told.planes(&self.node())?;

@@ -369,8 +369,14 @@ impl Line {
 fn merged(whole: &Node, part: Option<&Part>, value: &Node, shape: &Shape) -> Result<Node> {
     match part {
         // All of it, seen in another shape: nothing of what was there is left.
-        Some(Part { layout, .. }) if covers(layout, shape) => value.reshape(*shape),
-        Some(part) => value.write_into(Some(whole), *shape, part.layout),
+        Some(Part { layout, .. }) if covers(layout, shape) => {
+            let _name = mg_graph::renamed("write.CopySlices");
+            value.reshape(*shape)
+        }
+        Some(part) => {
+            let _name = mg_graph::renamed("write.CopySlices");
+            value.write_into(Some(whole), *shape, part.layout)
+        }
         None => Ok(value.clone()),
     }
 }
