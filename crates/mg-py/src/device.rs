@@ -81,7 +81,7 @@ pub fn get_default_device() -> PyDevice {
     PyDevice(mg_autograd::default_device())
 }
 
-/// How products of f32 matrices are computed on CUDA devices: "highest" (at first) in f32 throughout, "high" and "medium" on
+/// How products of f32 matrices are computed on CUDA devices: "highest" (at first) with all bits of f32, "high" and "medium" on
 /// tensor cores, with operands rounded to 10 bits of fraction. ValueError for anything else.
 ///
 /// Arguments:

@@ -154,12 +154,7 @@ impl PyMapped {
     }
 
     #[pyo3(signature = (name, device=None))]
-    fn tensor(
-        &self,
-        py: Python<'_>,
-        name: &str,
-        device: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<PyTensor> {
+    fn tensor(&self, py: Python<'_>, name: &str, device: Option<&Bound<'_, PyAny>>) -> PyResult<PyTensor> {
         let device = usable_device(device)?.unwrap_or(Device::cpu());
         compute(py, || self.0.tensor_on(name, device)).map(PyTensor::from)
     }

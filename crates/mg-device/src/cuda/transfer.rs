@@ -160,7 +160,12 @@ impl Gpu {
         self.bind()?;
         let mut staging = self.staging.lock().unwrap_or_else(PoisonError::into_inner);
         let chunks = runs.iter().enumerate().flat_map(|(run, &(to, bytes))| {
-            (0..bytes).step_by(PIECE).map(move |at| Chunk { run, at, to: to + at as u64, bytes: PIECE.min(bytes - at) })
+            (0..bytes).step_by(PIECE).map(move |at| Chunk {
+                run,
+                at,
+                to: to + at as u64,
+                bytes: PIECE.min(bytes - at),
+            })
         });
         if total >= LARGE {
             let fillers = std::thread::available_parallelism().map_or(1, |n| n.get().min(FILLERS));
@@ -188,7 +193,8 @@ impl Gpu {
         let serve = &|mine: &[Piece]| -> Result<()> {
             self.bind()?;
             for piece in mine.iter().cycle() {
-                let Some(&Chunk { run, at, to, bytes }) = chunks.get(next.fetch_add(1, Ordering::Relaxed)) else {
+                let Some(&Chunk { run, at, to, bytes }) = chunks.get(next.fetch_add(1, Ordering::Relaxed))
+                else {
                     break;
                 };
                 if is_over.load(Ordering::Relaxed) {

@@ -138,7 +138,8 @@ impl Pages {
     /// Parts on a device, copied, all at once.
     #[track_caller]
     fn copied(&self, device: Device, parts: &[Part<'_>]) -> Result<Vec<Tensor>> {
-        let lengths: Vec<(DType, usize)> = parts.iter().map(|part| (part.dtype, part.shape.numel())).collect();
+        let lengths: Vec<(DType, usize)> =
+            parts.iter().map(|part| (part.dtype, part.shape.numel())).collect();
         let fill = |which: usize, from: usize, bytes: &mut [u8]| {
             let Part { name, dtype, at, .. } = &parts[which];
             failed(self.read(at + from, bytes))?;

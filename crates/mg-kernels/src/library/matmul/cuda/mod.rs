@@ -26,7 +26,8 @@ use tiles::{ANY, Division, F32, HALF, MULTIPROCESSORS, TF32, Tile};
 /// How f32 products are computed: `set_float32_matmul_precision` of PyTorch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Precision {
-    /// In f32 throughout.
+    /// As in f32: every bit of the operands counts. Large products of capability 9.0 are by thirds (`kernels/thirds.cuh`), others in f32
+    /// throughout.
     #[default]
     Highest,
     /// On tensor cores: operands rounded to tf32 (10 bits of fraction), sums in f32.
