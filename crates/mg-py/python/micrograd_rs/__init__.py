@@ -587,13 +587,20 @@ def load(
 
 
 def save_safetensors(tensors: _Mapping[str, Tensor], path: str | _os.PathLike[str], metadata: _Mapping[str, str] | None = None) -> None:
-    """Writes named tensors to a safetensors file, with text as metadata; an older file is replaced in one step. Raises `TypeError` for what is
-    no tensor under a name that is text: `save` writes numbers, text and containers too.
+    """Writes named tensors to a safetensors file, with text as metadata; an older file is replaced in one step. (`save` writes numbers, text and
+    containers, too.)
+
+    Arguments:
+        tensors: a dictionary of tensors by their names, which are text
+        path: the file's path
+        metadata: text by names that are text, which lies beside the tensors; None is none
+
+    Errors: TypeError for what is no tensor under a name that is text; OSError for a file that cannot be written.
 
     >>> import os, tempfile
     >>> path = os.path.join(tempfile.mkdtemp(), "a.safetensors")
     >>> mg.save_safetensors({"a": mg.tensor([1.0, 2.0])}, path, {"by": "me"})
-    >>> load_safetensors(path)["a"].tolist()
+    >>> mg.load_safetensors(path)["a"].tolist()
     [1.0, 2.0]
     """
     from .safetensors import checked
@@ -602,8 +609,13 @@ def save_safetensors(tensors: _Mapping[str, Tensor], path: str | _os.PathLike[st
 
 
 def explain(*tensors: Tensor | _Sequence[Tensor]) -> Explanation:
-    """The launches that computing some tensors, or a list of them, would take: `print` shows a table, `launches` is a list of dictionaries, `svg()` a
+    """The launches that computing some tensors would take: `print` shows a table, `launches` is a list of dictionaries, `svg()` a
     picture. Where values are known there are none. Nothing is computed.
+
+    Arguments:
+        tensors: one after the other, or in lists: what is wanted at once, such as a loss and its gradients
+
+    Errors: TypeError for what is no tensor.
 
     >>> x = mg.ones(3)
     >>> len(mg.explain(x * 2 + 1))

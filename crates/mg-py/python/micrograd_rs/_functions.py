@@ -20,17 +20,29 @@ if TYPE_CHECKING:
 
 
 def detach(input: Tensor) -> Tensor:
-    """As the method.
+    """The tensor without its history. See `Tensor.detach`.
 
-    See `Tensor.detach`.
+    Arguments:
+        input: any tensor; the result lies on the same memory
+
+    >>> x = mg.ones(2, requires_grad=True)
+    >>> mg.detach(x * 2).requires_grad
+    False
     """
     return input.detach()
 
 
 def detach_(input: Tensor) -> Tensor:
-    """As the method.
+    """Takes its history off a tensor, which is answered. See `Tensor.detach_`.
 
-    See `Tensor.detach_`.
+    Arguments:
+        input: the tensor, no view
+
+    Errors: RuntimeError for a view.
+
+    >>> x = mg.ones(2, requires_grad=True) * 2
+    >>> mg.detach_(x).requires_grad
+    False
     """
     return input.detach_()
 
@@ -39,7 +51,8 @@ def fill(input: Tensor, value: float | Tensor) -> Tensor:
     """A tensor of the same shape and dtype with one number everywhere.
 
     Arguments:
-        value: the number
+        input: whose shape, dtype and device the result has
+        value: the number; a tensor without axes is one, too
 
     >>> mg.fill(mg.zeros(2, 2), 7)
     tensor([[7., 7.],
@@ -49,86 +62,126 @@ def fill(input: Tensor, value: float | Tensor) -> Tensor:
 
 
 def fill_(input: Tensor, value: float | Tensor) -> Tensor:
-    """As the method.
+    """Writes one number everywhere into a tensor, which is answered. See `Tensor.fill_`.
 
     Arguments:
-        value: a number, or a tensor of one
+        input: the tensor that is written into
+        value: the number; a tensor without axes is one, too
 
-    See `Tensor.fill_`.
+    >>> mg.fill_(mg.zeros(2), 7)
+    tensor([7., 7.])
     """
     return input.fill_(value)
 
 
 def zero_(input: Tensor) -> Tensor:
-    """As the method.
+    """Writes 0 everywhere into a tensor, which is answered. See `Tensor.zero_`.
 
-    See `Tensor.zero_`.
+    Arguments:
+        input: the tensor that is written into
+
+    >>> mg.zero_(mg.ones(2))
+    tensor([0., 0.])
     """
     return input.zero_()
 
 
 def is_complex(input: Tensor) -> bool:
-    """As the method.
+    """False: no numbers here are complex. See `Tensor.is_complex`.
 
-    See `Tensor.is_complex`.
+    Arguments:
+        input: any tensor
+
+    >>> mg.is_complex(mg.ones(2))
+    False
     """
     return input.is_complex()
 
 
 def is_conj(input: Tensor) -> bool:
-    """As the method.
+    """False: no numbers here are complex, so none is left to be conjugated. See `Tensor.is_conj`.
 
-    See `Tensor.is_conj`.
+    Arguments:
+        input: any tensor
+
+    >>> mg.is_conj(mg.ones(2))
+    False
     """
     return input.is_conj()
 
 
 def is_neg(input: Tensor) -> bool:
-    """As the method.
+    """False: no number here is left to be negated. See `Tensor.is_neg`.
 
-    See `Tensor.is_neg`.
+    Arguments:
+        input: any tensor
+
+    >>> mg.is_neg(mg.ones(2))
+    False
     """
     return input.is_neg()
 
 
 def is_inference(input: Tensor) -> bool:
-    """As the method.
+    """Whether a tensor was made within `inference_mode`. See `Tensor.is_inference`.
 
-    See `Tensor.is_inference`.
+    Arguments:
+        input: any tensor
+
+    >>> mg.is_inference(mg.ones(2))
+    False
     """
     return input.is_inference()
 
 
 def is_nonzero(input: Tensor) -> bool:
-    """As the method.
+    """Whether a number is not 0. Waits for the value. See `Tensor.is_nonzero`.
 
-    See `Tensor.is_nonzero`.
+    Arguments:
+        input: a tensor of one element
+
+    Errors: RuntimeError for another number of elements.
+
+    >>> mg.is_nonzero(mg.tensor(3.0))
+    True
     """
     return input.is_nonzero()
 
 
 def is_same_size(input: Tensor, other: Tensor) -> bool:
-    """As the method.
+    """Whether two tensors have one shape. See `Tensor.is_same_size`.
 
-    See `Tensor.is_same_size`.
+    Arguments:
+        input: any tensor
+        other: what it is compared with
+
+    >>> mg.is_same_size(mg.ones(2, 3), mg.zeros(2, 3))
+    True
     """
     return input.is_same_size(other)
 
 
 def is_signed(input: Tensor) -> bool:
-    """As the method.
+    """Whether a tensor's dtype has numbers below 0. See `Tensor.is_signed`.
 
-    See `Tensor.is_signed`.
+    Arguments:
+        input: any tensor
+
+    >>> mg.is_signed(mg.ones(2, dtype=mg.uint8))
+    False
     """
     return input.is_signed()
 
 
 def dropout(input: Tensor, p: float, train: bool) -> Tensor:
-    """`nn.functional.dropout`.
+    """`nn.functional.dropout`, under PyTorch's name at the top. See there.
 
     Arguments:
-        p: the probability
-        train: whether anything is left out
+        input: floats of any shape
+        p: the probability with which an element becomes 0, in [0, 1]
+        train: whether anything is left out; else the result is `input` itself
+
+    Errors: ValueError for a probability outside [0, 1]; TypeError for integers, where some are left out.
 
     See `nn.functional.dropout`.
     """
@@ -141,10 +194,14 @@ def embedding(
     """`nn.functional.embedding`, with the table first.
 
     Arguments:
-        weight: the table
-        indices: the integers
-        padding_idx: the row that gets no gradient
-        scale_grad_by_freq, sparse: see `nn.functional.embedding`
+        weight: the table, `[n, size]`
+        indices: which rows are taken: integers of any shape
+        padding_idx: the row that gets no gradient; −1 is none
+        scale_grad_by_freq: False: gradients are divided by how often a row is read by `nn.functional.embedding` alone
+        sparse: of no effect: gradients are dense
+
+    Errors: ValueError for `scale_grad_by_freq`, for what is no table, and for a `padding_idx` outside it; TypeError for `indices` that are not of integers;
+    IndexError for an index outside the table.
 
     >>> mg.embedding(mg.tensor([[0.0, 0.0], [1.0, 10.0]]), mg.tensor([1, 0]))
     tensor([[ 1., 10.],
@@ -169,12 +226,13 @@ def batch_norm(
     """`nn.functional.batch_norm`, with the parameters first.
 
     Arguments:
-        weight: what each channel is multiplied by
-        bias: what is added to each channel then
-        running_mean: a mean for each channel, or None
-        running_var: a variance for each channel, or None
+        input: `[n, channels, …]`; integers are converted to the default float
+        weight: what each channel is multiplied by then, `[channels]`; None multiplies by nothing
+        bias: what is added to each channel last, `[channels]`; None adds nothing
+        running_mean: a mean for each channel, `[channels]`, which in training is written to; None keeps none
+        running_var: a variance for each channel, `[channels]`, which in training is written to; None keeps none
         training: whether the input is normalised by its own mean and variance, towards which the running ones are moved
-        momentum: how far they are moved
+        momentum: how far they are moved: 1 is all the way
         eps: what is added to the variance
         cudnn_enabled: of no effect
 
@@ -197,12 +255,13 @@ def instance_norm(
     """`nn.functional.instance_norm`, with the parameters first.
 
     Arguments:
-        weight: what each channel is multiplied by
-        bias: what is added to each channel then
-        running_mean: a mean for each channel, or None
-        running_var: a variance for each channel, or None
+        input: `[n, channels, length, …]`; integers are converted to the default float
+        weight: what each channel is multiplied by then, `[channels]`; None multiplies by nothing
+        bias: what is added to each channel last, `[channels]`; None adds nothing
+        running_mean: a mean for each channel, `[channels]`, which with `use_input_stats` is written to; None keeps none
+        running_var: a variance for each channel, `[channels]`, which with `use_input_stats` is written to; None keeps none
         use_input_stats: whether each sample is normalised by its own mean and variance, towards which the running ones are moved
-        momentum: how far they are moved
+        momentum: how far they are moved: 1 is all the way
         eps: what is added to the variance
         cudnn_enabled: of no effect
 
@@ -224,9 +283,10 @@ def kl_div(input: Tensor, target: Tensor, reduction: int | str = 0, *, log_targe
     """`nn.functional.kl_div`, with the reduction as a number: 0 none, 1 mean, 2 sum.
 
     Arguments:
-        target: probabilities
-        reduction: what becomes of the divergences: 0 nothing, 1 their mean, 2 their sum, or the word
-        log_target: whether the target is of logarithms, too
+        input: the logarithms of what was predicted, of any shape
+        target: the probabilities, of a shape that broadcasts with that of `input`
+        reduction: what the divergences become: 0 leaves them, 1 is their mean, 2 their sum; or the word
+        log_target: whether `target` has logarithms
 
     See `nn.functional.kl_div`.
     """
@@ -237,11 +297,12 @@ def poisson_nll_loss(input: Tensor, target: Tensor, log_input: bool, full: bool,
     """`nn.functional.poisson_nll_loss`, with the reduction as a number: 0 none, 1 mean, 2 sum.
 
     Arguments:
-        target: the counts
-        log_input: whether the input is the logarithm of the rate
+        input: the rates' logarithms, or with `log_input` false the rates, of any shape
+        target: the counts that were seen, of a shape that broadcasts with that of `input`
+        log_input: whether `input` has the rates' logarithms
         full: whether Stirling's approximation of the logarithm of the target's factorial is added
-        eps: what is added to the rate before its logarithm is taken
-        reduction: what becomes of the losses: 0 nothing, 1 their mean, 2 their sum, or the word
+        eps: what is added to a rate before its logarithm is taken
+        reduction: what the losses become: 0 leaves them, 1 is their mean, 2 their sum; or the word
 
     See `nn.functional.poisson_nll_loss`.
     """
@@ -254,10 +315,11 @@ def binary_cross_entropy_with_logits(
     """`nn.functional.binary_cross_entropy_with_logits`, with the reduction as a number: 0 none, 1 mean, 2 sum.
 
     Arguments:
-        target: probabilities, in the input's shape
-        weight: what losses are multiplied by
-        pos_weight: what the terms of targets of 1 are multiplied by
-        reduction: what becomes of the losses: 0 nothing, 1 their mean, 2 their sum, or the word
+        input: the logits, floats of any shape
+        target: the probabilities, or 0 and 1, floats in the shape of `input`
+        weight: what losses are multiplied by, of a shape that broadcasts to that of `input`; None multiplies by nothing
+        pos_weight: what the terms of targets of 1 are multiplied by, of a shape that broadcasts to that of `input`; None multiplies by nothing
+        reduction: what the losses become: 0 leaves them, 1 is their mean, 2 their sum; or the word
 
     See `nn.functional.binary_cross_entropy_with_logits`.
     """
@@ -268,9 +330,10 @@ def hinge_embedding_loss(input: Tensor, target: Tensor, margin: float = 1.0, red
     """`nn.functional.hinge_embedding_loss`, with the reduction as a number: 0 none, 1 mean, 2 sum.
 
     Arguments:
-        target: 1 or −1
-        margin: below which what is −1 has a loss
-        reduction: what becomes of the losses: 0 nothing, 1 their mean, 2 their sum, or the word
+        input: distances, of any shape
+        target: 1 where two are alike, −1 where they are not, of a shape that broadcasts with that of `input`
+        margin: up to which distance those count that are not alike
+        reduction: what the losses become: 0 leaves them, 1 is their mean, 2 their sum; or the word
 
     See `nn.functional.hinge_embedding_loss`.
     """
@@ -281,11 +344,11 @@ def margin_ranking_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: 
     """`nn.functional.margin_ranking_loss`, with the reduction as a number: 0 none, 1 mean, 2 sum.
 
     Arguments:
-        input1: what is to be larger where the target is 1
-        input2: what is to be larger where it is −1
+        input1: what is to be larger where the target is 1, of any shape
+        input2: what is to be larger where the target is −1, of a shape that broadcasts with that of `input1`
         target: 1 or −1
         margin: by how much it is to be larger
-        reduction: what becomes of the losses: 0 nothing, 1 their mean, 2 their sum, or the word
+        reduction: what the losses become: 0 leaves them, 1 is their mean, 2 their sum; or the word
 
     See `nn.functional.margin_ranking_loss`.
     """
@@ -298,9 +361,9 @@ def cosine_embedding_loss(input1: Tensor, input2: Tensor, target: Tensor, margin
     Arguments:
         input1: vectors, `[n, size]` or `[size]`
         input2: as many others
-        target: 1 where they are to be alike, −1 where they are not
-        margin: how alike those of −1 may be
-        reduction: what becomes of the losses: 0 nothing, 1 their mean, 2 their sum, or the word
+        target: 1 where they are to be alike, −1 where they are not, `[n]` or `[]`
+        margin: up to which cosine those of −1 do not count
+        reduction: what the losses become: 0 leaves them, 1 is their mean, 2 their sum; or the word
 
     See `nn.functional.cosine_embedding_loss`.
     """
@@ -320,14 +383,14 @@ def triplet_margin_loss(
     """`nn.functional.triplet_margin_loss`, with the reduction as a number: 0 none, 1 mean, 2 sum.
 
     Arguments:
-        anchor: what distances are taken from
-        positive: what is to be near
-        negative: what is to be farther
+        anchor: what distances are taken from, `[…, size]`
+        positive: what is to be near, of a shape that broadcasts with that of `anchor`
+        negative: what is to be farther, of a shape that broadcasts with that of `anchor`
         margin: by how much farther
         p: of which norm distances are
         eps: what is added to differences
         swap: whether the distance of `positive` to `negative` is taken where it is smaller
-        reduction: what becomes of the losses: 0 nothing, 1 their mean, 2 their sum, or the word
+        reduction: what the losses become: 0 leaves them, 1 is their mean, 2 their sum; or the word
 
     See `nn.functional.triplet_margin_loss`.
     """
@@ -347,12 +410,12 @@ def ctc_loss(
 
     Arguments:
         log_probs: logarithms of probabilities, `[t, n, classes]` or `[t, classes]`
-        targets: the labels, `[n, s]`, or one line after the other
-        input_lengths: how many steps of each sample count
-        target_lengths: how many labels of each line count
+        targets: the labels, integers, `[n, s]`, or one line after the other in one axis
+        input_lengths: how many steps of each sample count, `[n]`
+        target_lengths: how many labels of each line count, `[n]`
         blank: the class that stands for none
-        reduction: what becomes of the losses: 0 nothing, 1 their mean, 2 their sum, or the word
-        zero_infinity: whether what is impossible is 0, and not infinite
+        reduction: what the losses become: 0 leaves them, 1 is their mean, 2 their sum; or the word
+        zero_infinity: whether the loss of what is impossible is 0, and not infinite
 
     See `nn.functional.ctc_loss`.
     """
@@ -363,7 +426,10 @@ def adaptive_max_pool1d(input: Tensor, output_size: int | Sequence[int]) -> tupl
     """`nn.functional.adaptive_max_pool1d`, with the positions of the largest.
 
     Arguments:
-        output_size: how many shares
+        input: `[n, c, length]`, or `[c, length]` without a batch; numbers
+        output_size: how long the result is
+
+    Errors: ValueError for another number of axes; TypeError for truth values.
 
     >>> mg.adaptive_max_pool1d(mg.tensor([[[1.0, 3.0, 5.0, 7.0]]]), 2)
     (tensor([[[3., 7.]]]), tensor([[[1, 3]]]))
@@ -374,8 +440,13 @@ def adaptive_max_pool1d(input: Tensor, output_size: int | Sequence[int]) -> tupl
 
 
 def binomial(count: Tensor, prob: Tensor, generator: Generator | None = None) -> Tensor:
-    """How many of `count` trials of probability `prob` succeed, random numbers in `count`'s dtype, drawn from `generator` or from the default
-    one. The largest count is read. Gradients of counts and probabilities are zeros.
+    """How many of `count` trials of probability `prob` succeed: random numbers in the dtype of `count`. The largest count is read. Gradients of counts
+    and probabilities are zeros.
+
+    Arguments:
+        count: how many trials there are: floats of any shape
+        prob: the probability of success of one trial, in [0, 1]: floats of a shape that broadcasts with that of `count`
+        generator: the `mg.Generator` that numbers are drawn from; None is the default one
 
     >>> mg.binomial(mg.tensor([10.0, 10.0]), mg.tensor([0.0, 1.0]))
     tensor([ 0., 10.])
@@ -393,7 +464,9 @@ def unsafe_chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]
     """As `chunk`.
 
     Arguments:
-        chunks: how many parts
+        input: any shape of one axis or more
+        chunks: how many parts there are at most
+        dim: along which axis
 
     See `chunk`.
     """
@@ -404,7 +477,9 @@ def unsafe_split(input: Tensor, split_size: int, dim: int = 0) -> tuple[Tensor, 
     """As `split`.
 
     Arguments:
-        split_size: how many positions a part has, or the sizes of all parts
+        input: any shape of one axis or more
+        split_size: how many positions a part has, or a list of the sizes of all parts
+        dim: along which axis
 
     See `split`.
     """
@@ -415,7 +490,9 @@ def unsafe_split_with_sizes(input: Tensor, split_sizes: Sequence[int], dim: int 
     """As `split_with_sizes`.
 
     Arguments:
-        split_sizes: the sizes of all parts
+        input: any shape of one axis or more
+        split_sizes: a list of the sizes of all parts
+        dim: along which axis
 
     See `split_with_sizes`.
     """
@@ -426,7 +503,9 @@ def narrow_copy(input: Tensor, dim: int, start: int, length: int) -> Tensor:
     """As `narrow`, in memory of its own.
 
     Arguments:
-        start: where it begins, from the end if it is negative
+        input: any shape of one axis or more
+        dim: along which axis
+        start: the first position, counted from the end if it is negative
         length: how many positions there are
 
     See `narrow`.
@@ -436,6 +515,9 @@ def narrow_copy(input: Tensor, dim: int, start: int, length: int) -> Tensor:
 
 def to_dlpack(tensor: Tensor) -> object:
     """The tensor's memory in the form in which libraries give it to each other.
+
+    Arguments:
+        tensor: any tensor that requires no gradient
 
     >>> mg.from_dlpack(mg.to_dlpack(mg.tensor([1, 2])))
     tensor([1, 2])
@@ -447,7 +529,8 @@ def dropout_(input: Tensor, p: float, train: bool) -> Tensor:
     """`dropout`, in place.
 
     Arguments:
-        p: the probability
+        input: the tensor that is written into: floats of any shape
+        p: the probability with which an element becomes 0, in [0, 1]
         train: whether anything is left out
 
     >>> mg.dropout_(mg.ones(3), 1.0, True)
@@ -467,14 +550,21 @@ def embedding_bag(
     include_last_offset: bool = False,
     padding_idx: int | None = None,
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """`nn.functional.embedding_bag`, with the table first and the mode as a number (0 sum, 1 mean, 2 max); beside the answer which bag each index is in,
+    """`nn.functional.embedding_bag`, with the table first and the mode as a number; beside the answer which bag each index is in,
     how many indices a bag has, and the offsets. In PyTorch these three are for its own use.
 
     Arguments:
-        weight: the table
-        indices: the integers
-        scale_grad_by_freq, sparse, per_sample_weights, include_last_offset, padding_idx, offsets: see `nn.functional.embedding_bag`
+        weight: the table, `[n, size]`
+        indices: which rows are taken: integers, `[m]`
+        offsets: where each bag begins in `[m]`, integers that begin with 0 and do not fall
+        scale_grad_by_freq: whether a row's gradient is divided by how often it is taken
         mode: 0 for sums, 1 for means, 2 for the largest
+        sparse: of no effect: gradients are dense
+        per_sample_weights: what each row is multiplied by, `[m]`, in sums; None counts each once
+        include_last_offset: whether the last of `offsets` is the end of the last bag
+        padding_idx: the row that does not count; None is none
+
+    Errors: ValueError for another `mode`, and as `nn.functional.embedding_bag`.
 
     >>> mg.embedding_bag(mg.tensor([[0.0, 0.0], [1.0, 10.0]]), mg.tensor([1, 1]), mg.tensor([0]))[0]
     tensor([[ 2., 20.]])
@@ -503,10 +593,18 @@ def empty_permuted(
     requires_grad: bool = False,
     pin_memory: bool = False,
 ) -> Tensor:
-    """Zeros whose axes lie in memory in an order, the outermost first: `physical_layout` names each once.
+    """Zeros whose axes lie in memory in an order, the outermost first.
 
     Arguments:
-        size: the sizes
+        size: the sizes, as one list
+        physical_layout: the axes in that order, each once
+        dtype: the dtype of the result; None is the default float
+        layout: of no effect: all tensors are strided
+        device: where the result is made; None is the default device
+        requires_grad: whether the result is a leaf that gradients are computed for
+        pin_memory: of no effect
+
+    Errors: RuntimeError for a `physical_layout` that does not name each axis once.
 
     >>> mg.empty_permuted((2, 3, 4), (0, 2, 1)).stride()
     (12, 1, 3)
@@ -522,7 +620,12 @@ def empty_permuted(
 
 
 def frobenius_norm(input: Tensor, dim: int | Sequence[int] = (), keepdim: bool = False) -> Tensor:
-    """The root of the sum of squares along axes, or of all.
+    """The root of the sum of squares.
+
+    Arguments:
+        input: any shape
+        dim: over which axes, one or several; an empty list is over all of them
+        keepdim: whether an axis that is summed over stays in the result, with size 1
 
     >>> mg.frobenius_norm(mg.tensor([[3.0, 4.0]]))
     tensor(5.)
@@ -534,6 +637,11 @@ def frobenius_norm(input: Tensor, dim: int | Sequence[int] = (), keepdim: bool =
 
 def nuclear_norm(input: Tensor, dim: Sequence[int] = (-2, -1), keepdim: bool = False) -> Tensor:
     """The sum of a matrix's singular values.
+
+    Arguments:
+        input: any shape of two axes or more; float32 or float64
+        dim: the two axes that the matrices lie in
+        keepdim: whether these axes stay in the result, with size 1
 
     >>> mg.nuclear_norm(mg.tensor([[3.0, 0.0], [0.0, 4.0]]))
     tensor(7.)
@@ -560,11 +668,19 @@ def histogramdd(
     weight: Tensor | None = None,
     density: bool = False,
 ) -> _Histogram:
-    """How many points, the last axis of `input` `[…, n]`, lie in each of the boxes that edges along `n` axes make: `hist` `[bins…]` and `bin_edges`.
+    """How many points lie in each of the boxes that edges along `n` axes make: `hist` `[bins…]` and `bin_edges`, a tuple of `n` tensors.
 
-    `bins` are the edges of each axis, or how many boxes of one width, for all axes or each, between the smallest and the largest (0 and 1 without points)
-    or within `range` (a smallest and a largest for each axis). A point on the last edge is in the last box; one outside is in none. `weight` `[…]` is what a point
-    counts; with `density` the sum of the boxes, each by its volume, is 1.
+    A point on the last edge is in the last box; one outside is in none.
+
+    Arguments:
+        input: the points, `[…, n]`; floats
+        bins: how many boxes of one width there are along all axes, or a list of one number for each; or a list of tensors with the edges along each, ascending
+        range: two numbers for each axis, between which the boxes lie, one after the other; None is from the least to the largest (0 and 1 without points)
+        weight: what each point counts, `[…]`; None counts each once
+        density: whether the counts are divided by their sum and the boxes' volumes
+
+    Errors: ValueError for a tensor without axes, for other than one number or one tensor for each axis, for no bins, for a `range` of other than two finite
+    numbers in order for each axis, or beside edges, and for weights of another shape; TypeError for integers.
 
     >>> mg.histogramdd(mg.tensor([[0.0, 1.0], [1.0, 0.0], [1.0, 1.0]]), bins=2).hist
     tensor([[0., 1.],
@@ -584,8 +700,9 @@ def native_dropout(input: Tensor, p: float, train: bool | None) -> tuple[Tensor,
     """`dropout`, and which elements it kept.
 
     Arguments:
-        p: the probability
-        train: whether anything is left out
+        input: floats of any shape
+        p: the probability with which an element becomes 0, in [0, 1]
+        train: whether anything is left out; None is yes
 
     >>> mg.native_dropout(mg.ones(2), 0.5, False)
     (tensor([1., 1.]), tensor([True, True]))
@@ -602,10 +719,13 @@ def native_layer_norm(
     """`nn.functional.layer_norm`, and without gradients the means, and one over the deviations.
 
     Arguments:
+        input: any shape that ends with `normalized_shape`
         normalized_shape: the sizes of the last axes, over which it is normalised
-        weight: what it is multiplied by, of the shape `normalized_shape`
-        bias: what is added then, of the same shape
+        weight: what it is multiplied by then, of the shape `normalized_shape`; None multiplies by nothing
+        bias: what is added last, of the same shape; None adds nothing
         eps: what is added to the variance
+
+    Errors: ValueError for sizes that are not the last ones.
 
     See `nn.functional.layer_norm`.
 
@@ -625,7 +745,9 @@ def nonzero_static(input: Tensor, *, size: int, fill_value: int = -1) -> Tensor:
     """`nonzero`, in so many rows: the first of them, or followed by rows of `fill_value`.
 
     Arguments:
-        size: how many rows
+        input: any shape and dtype
+        size: how many rows there are
+        fill_value: what stands in rows that nothing was found for
 
     >>> mg.nonzero_static(mg.tensor([0, 5, 7]), size=3)
     tensor([[ 1],
@@ -638,7 +760,10 @@ def nonzero_static(input: Tensor, *, size: int, fill_value: int = -1) -> Tensor:
 
 
 def conj_physical_(input: Tensor) -> Tensor:
-    """`Tensor.conj_physical_` as a function.
+    """The tensor itself: its numbers are real. `Tensor.conj_physical_` as a function.
+
+    Arguments:
+        input: any tensor
 
     >>> mg.conj_physical_(mg.tensor([1.0]))
     tensor([1.])
@@ -650,6 +775,7 @@ def resize_as_(input: Tensor, the_template: Tensor, *, memory_format: Any = None
     """`Tensor.resize_as_` as a function: gives a tensor another one's shape.
 
     Arguments:
+        input: the tensor that is written into
         the_template: the tensor whose shape it is
         memory_format: of no effect
 
@@ -664,13 +790,18 @@ def resize_as_(input: Tensor, the_template: Tensor, *, memory_format: Any = None
 def from_file(
     filename: str, shared: bool | None = None, size: int = 0, *, dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: bool = False
 ) -> Tensor:
-    """The first `size` elements of a file, of a dtype, in one axis. With `shared` what is written to them is in the file, which is made as
-    large as they need; that wants NumPy.
+    """The first elements of a file, in one axis.
 
     Arguments:
-        filename: the file
-        shared: whether what is written is in the file
-        size: how many elements
+        filename: the file's path
+        shared: whether what is written to the tensor is in the file, which is made as large as the elements need; that wants NumPy
+        size: how many elements there are
+        dtype: the dtype of the elements; None is the default float
+        layout: of no effect: all tensors are strided
+        device: where the tensor is; None is the default device, and with `shared` the host
+        pin_memory: of no effect
+
+    Errors: RuntimeError for a file that is too short; OSError for one that cannot be read.
 
     >>> import os, tempfile
     >>> path = os.path.join(tempfile.mkdtemp(), "a.bin")
@@ -702,8 +833,11 @@ def lu(A: Tensor, pivot: bool = True, get_infos: bool = False) -> tuple[Tensor, 
     """`linalg.lu_factor`, or with `get_infos` `linalg.lu_factor_ex`, under the name of older days.
 
     Arguments:
-        A: the matrices
-        pivot: true
+        A: the matrices, `[…, m, n]`; float32 or float64
+        pivot: True: there is no elimination without row exchanges here
+        get_infos: whether the answer has a third tensor, which says where `U` has its first 0; a singular matrix is no error then
+
+    Errors: ValueError for what is no matrix, and for `pivot=False`; TypeError for other dtypes; LinAlgError, without `get_infos`, for a singular matrix.
 
     >>> mg.lu(mg.tensor([[0.0, 1.0], [2.0, 3.0]]))
     (tensor([[2., 3.],
@@ -715,15 +849,16 @@ def lu(A: Tensor, pivot: bool = True, get_infos: bool = False) -> tuple[Tensor, 
 
 
 def conv_tbc(input: Tensor, weight: Tensor, bias: Tensor, pad: int = 0) -> Tensor:
-    """The convolution of sequences `[length, n, in_channels]` with kernels `[width, in_channels, out_channels]`: `conv1d` with its axes in another
-    order, and `pad` zeros on both sides. The answer is `[length + 2 pad − width + 1, n, out_channels]`.
+    """The convolution of sequences with kernels: `conv1d` with its axes in another order. The answer is `[length + 2 pad − width + 1, n, out_channels]`.
+
+    Arguments:
+        input: the sequences, `[length, n, in_channels]`
+        weight: the kernels, `[width, in_channels, out_channels]`
+        bias: what is added, `[out_channels]`
+        pad: how many zeros are put before and behind each sequence
 
     >>> mg.conv_tbc(mg.ones(5, 1, 2), mg.ones(3, 2, 4), mg.zeros(4), pad=1).shape
     (5, 1, 4)
-
-    Arguments:
-        weight: the kernels
-        bias: what is added, `[out_channels]`
     """
     return _nn.conv1d(input.permute(1, 2, 0), weight.permute(2, 1, 0), bias, 1, pad).permute(2, 0, 1)
 
@@ -739,10 +874,20 @@ def convolution(
     output_padding: Sequence[int],
     groups: int,
 ) -> Tensor:
-    """`conv1d`, `conv2d` or `conv3d`, or with `transposed` their transposes, by the number of axes.
+    """`conv1d`, `conv2d` or `conv3d`, or their transposes, by the number of axes.
 
     Arguments:
-        weight, bias, stride, padding, dilation, output_padding, groups: as `conv2d` and `conv_transpose2d` take them
+        input: what is convolved, as `conv2d` takes it
+        weight: the kernels, as `conv2d` takes them, or `conv_transpose2d`
+        bias: what is added to each output channel; None adds nothing
+        stride: how far the kernel moves each time, one number for each axis
+        padding: how many zeros are put before and behind each axis
+        dilation: how far the kernel's elements are from each other along each axis
+        transposed: whether it is the transposed convolution
+        output_padding: how many elements are added behind the end of each axis of a transposed one
+        groups: how many parts the channels are in
+
+    Errors: ValueError for a weight of other than 3 to 5 axes, and as `conv2d`.
 
     >>> mg.convolution(mg.ones(1, 3, 8, 8), mg.ones(4, 3, 3, 3), None, [1, 1], [0, 0], [1, 1], False, [0, 0], 1).shape
     (1, 4, 6, 6)
@@ -762,6 +907,7 @@ def native_channel_shuffle(input: Tensor, groups: int) -> Tensor:
     """As `channel_shuffle`.
 
     Arguments:
+        input: `[n, channels, …]`
         groups: how many groups the channels part into
 
     See `channel_shuffle`.
@@ -770,17 +916,21 @@ def native_channel_shuffle(input: Tensor, groups: int) -> Tensor:
 
 
 def grid_sampler(input: Tensor, grid: Tensor, interpolation_mode: int, padding_mode: int, align_corners: bool) -> Tensor:
-    """`nn.functional.grid_sample`, with numbers for words: bilinear, nearest, bicubic; zeros, border, reflection.
+    """`nn.functional.grid_sample`, with numbers for words.
 
-    See `nn.functional.grid_sample`, whose arguments are these.
+    Arguments:
+        input: images, `[n, c, height, width]`, or volumes, `[n, c, depth, height, width]`; floats
+        grid: where it is read: an x and a y for each place, `[n, h, w, 2]`, or an x, a y and a z, `[n, d, h, w, 3]`
+        interpolation_mode: 0 is bilinear, 1 nearest, 2 bicubic
+        padding_mode: what lies beyond the edges: 0 zeros, 1 the border, 2 the reflection
+        align_corners: whether −1 and 1 are the centres of the outermost elements; else their outer edges
+
+    Errors: ValueError for other numbers, and as `nn.functional.grid_sample`.
+
+    See `nn.functional.grid_sample`.
 
     >>> mg.grid_sampler(mg.tensor([[[[0.0, 10.0]]]]), mg.tensor([[[[0.0, 0.0]]]]), 0, 0, True)
     tensor([[[[5.]]]])
-
-    Arguments:
-        grid: where it is read: an x and a y for each place, `[n, h, w, 2]`, or an x, a y and a z, `[n, d, h, w, 3]`
-        interpolation_mode, padding_mode: the numbers, from 0 on
-        align_corners: whether −1 and 1 are the centres of the outermost elements, else their edges
     """
     modes, paddings = ("bilinear", "nearest", "bicubic"), ("zeros", "border", "reflection")
     if not (0 <= interpolation_mode < 3 and 0 <= padding_mode < 3):
@@ -805,22 +955,26 @@ def affine_grid_generator(theta: Tensor, size: Sequence[int], align_corners: boo
 
 
 def cond(pred: Any, true_fn: Callable[..., Any], false_fn: Callable[..., Any], operands: Sequence[Any] = ()) -> Any:
-    """What one of two functions makes of the operands: `true_fn` where `pred`, a truth value or a tensor of one, holds. It is read: `where` chooses element by element,
-    and without reading.
+    """What one of two functions makes of the operands. The condition is read: `where` chooses element by element, and without reading.
+
+    Arguments:
+        pred: a truth value, or a tensor of one
+        true_fn: the function where it holds
+        false_fn: the function where it does not
+        operands: what the function is called with, a list or tuple
 
     >>> from micrograd_rs import cond, tensor
     >>> cond(tensor(True), lambda x: x + 1, lambda x: x - 1, (tensor(1.0),)).item()
     2.0
-
-    Arguments:
-        false_fn: the function where it does not
-        operands: what it is called with
     """
     return (true_fn if bool(pred) else false_fn)(*operands)
 
 
 def sym_sum(args: Sequence[Any]) -> Any:
     """`sum(args)`.
+
+    Arguments:
+        args: a list of numbers
 
     >>> mg.sym_sum([1, 2, 3])
     6
@@ -830,6 +984,9 @@ def sym_sum(args: Sequence[Any]) -> Any:
 
 def sym_sqrt(a: Any) -> float:
     """`math.sqrt(a)`.
+
+    Arguments:
+        a: a number that is not negative
 
     >>> mg.sym_sqrt(9)
     3.0

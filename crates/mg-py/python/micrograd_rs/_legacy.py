@@ -172,8 +172,15 @@ def empty_strided(
     """Zeros in memory at strides: there is no memory that nobody wrote.
 
     Arguments:
-        size: the sizes
-        stride: how far neighbours along each axis are from each other
+        size: the sizes, as one list
+        stride: how far neighbours along each axis are from each other in memory, in elements: one for each size
+        dtype: the dtype of the result; None is the default float
+        layout: of no effect: all tensors are strided
+        device: where the result is made; None is the default device
+        requires_grad: whether the result is a leaf that gradients are computed for
+        pin_memory: of no effect
+
+    Errors: RuntimeError for another number of strides than of sizes.
 
     >>> mg.empty_strided((2, 3), (1, 2)).stride()
     (1, 2)
@@ -188,11 +195,17 @@ def empty_strided(
 def asarray(
     obj: Any, *, dtype: Any = None, device: Any = None, copy: bool | None = None, requires_grad: bool = False
 ) -> Tensor:
-    """A tensor of a tensor, an array, a number, or sequences of them: with `copy` False on its own memory (ValueError where that cannot be), with
-    True in memory of its own; with None a tensor is answered as it is, and an array's memory is shared where its dtype and device stay.
+    """A tensor of a tensor, an array, a number, or sequences of them.
 
     Arguments:
         obj: what it is made of
+        dtype: the dtype of the result; None is that of a tensor or an array, int64 of integers, the default float of floats
+        device: where the result is; None is where `obj` is, of what is no tensor the default device
+        copy: False is on the memory of `obj`, True in memory of its own; None answers with a tensor as it is, and shares an array's memory where its dtype and
+            device stay
+        requires_grad: whether the result is a leaf that gradients are computed for
+
+    Errors: ValueError, with `copy=False`, where the memory cannot be shared.
 
     >>> x = mg.tensor([1.0, 2.0])
     >>> mg.asarray(x) is x, mg.asarray(x, copy=True) is x
@@ -212,13 +225,16 @@ def asarray(
 
 
 def frombuffer(buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, requires_grad: bool = False) -> Tensor:
-    """A tensor in one axis of what lies in a buffer (bytes, an array of `array`, …): `count` elements, or all, from a byte on. It shares
-    memory that can be written to, where NumPy is installed; else it is a copy.
+    """A tensor in one axis of what lies in a buffer. It shares memory that can be written to, where NumPy is installed; else it is a copy.
 
     Arguments:
-        buffer: the buffer
-        count: how many elements, by itself all
+        buffer: bytes, an array of `array`, or another object with a buffer
+        dtype: the dtype of the elements
+        count: how many elements there are; −1 is all
         offset: from which byte on
+        requires_grad: whether the result is a leaf that gradients are computed for
+
+    Errors: ValueError for a dtype that buffers have not, for a buffer that does not end with an element, and for more elements than there are.
 
     >>> mg.frombuffer(bytes([1, 2, 3, 4]), dtype=mg.uint8, offset=1)
     tensor([2, 3, 4], dtype=micrograd_rs.uint8)
@@ -265,6 +281,9 @@ def get_autocast_cpu_dtype() -> dtype:
 def set_autocast_gpu_dtype(dtype: dtype) -> None:
     """`set_autocast_dtype("cuda", dtype)`.
 
+    Arguments:
+        dtype: the half type that operations on CUDA compute in, within `autocast`
+
     >>> mg.set_autocast_gpu_dtype(mg.float16)
     """
     _rs.set_autocast_dtype("cuda", dtype)
@@ -272,6 +291,9 @@ def set_autocast_gpu_dtype(dtype: dtype) -> None:
 
 def set_autocast_cpu_dtype(dtype: dtype) -> None:
     """`set_autocast_dtype("cpu", dtype)`.
+
+    Arguments:
+        dtype: the half type that operations on the host compute in, within `autocast`
 
     >>> mg.set_autocast_cpu_dtype(mg.bfloat16)
     """
@@ -290,6 +312,9 @@ def is_autocast_cpu_enabled() -> bool:
 
 def set_autocast_cpu_enabled(enabled: bool) -> None:
     """`set_autocast_enabled("cpu", enabled)`.
+
+    Arguments:
+        enabled: whether operations on the host compute in a half type
 
     >>> mg.set_autocast_cpu_enabled(False)
     """
@@ -347,7 +372,12 @@ def is_warn_always_enabled() -> bool:
 
 
 def get_device_module(device: Any = None) -> Any:
-    """`cpu` or `cuda`, by a device; of None, that of the current accelerator, or of the processor where there is none.
+    """The module of a device: `cpu` or `cuda`.
+
+    Arguments:
+        device: a device, such as "cpu" or "cuda:0"; None is the current accelerator, or the processor where there is none
+
+    Errors: RuntimeError for another device.
 
     >>> mg.get_device_module("cpu").__name__
     'micrograd_rs.cpu'
@@ -368,6 +398,9 @@ def _assert(condition: Any, message: str) -> None:  # pyright: ignore[reportUnus
 def sym_int(a: Any) -> int:
     """`int(a)`: sizes are numbers.
 
+    Arguments:
+        a: a number
+
     >>> mg.sym_int(3.7)
     3
     """
@@ -376,6 +409,9 @@ def sym_int(a: Any) -> int:
 
 def sym_float(a: Any) -> float:
     """`float(a)`.
+
+    Arguments:
+        a: a number
 
     >>> mg.sym_float(3)
     3.0
@@ -386,6 +422,10 @@ def sym_float(a: Any) -> float:
 def sym_max(a: Any, b: Any) -> Any:
     """`max(a, b)`.
 
+    Arguments:
+        a: a number
+        b: the other number
+
     >>> mg.sym_max(1, 2)
     2
     """
@@ -394,6 +434,10 @@ def sym_max(a: Any, b: Any) -> Any:
 
 def sym_min(a: Any, b: Any) -> Any:
     """`min(a, b)`.
+
+    Arguments:
+        a: a number
+        b: the other number
 
     >>> mg.sym_min(1, 2)
     1
@@ -404,6 +448,9 @@ def sym_min(a: Any, b: Any) -> Any:
 def sym_not(a: Any) -> bool:
     """`not a`.
 
+    Arguments:
+        a: a truth value
+
     >>> mg.sym_not(False)
     True
     """
@@ -412,6 +459,11 @@ def sym_not(a: Any) -> bool:
 
 def sym_ite(b: Any, t: Any, f: Any) -> Any:
     """`t if b else f`.
+
+    Arguments:
+        b: a truth value
+        t: the answer where it holds
+        f: the answer where it does not
 
     >>> mg.sym_ite(True, 1, 2)
     1

@@ -75,14 +75,16 @@ def compile(
     dynamic_shapes: Any = None,
 ) -> Any:
     """A function or module whose calls are recorded and replayed (see `jit`): it answers and changes what it would by itself. Where it
-    reads values, or cannot be replayed otherwise, it runs as usual; with `fullgraph` reading a value is an error. As a decorator it
-    may be given its options first. What else there is (`dynamic`, `backend`, `mode`, `options`, …) says how PyTorch compiles, and changes nothing.
+    reads values, or cannot be replayed otherwise, it runs as usual. As a decorator it may be given its options first.
 
     Arguments:
-        model: the function or module
-        fullgraph: whether reading a value is an error
-        disable: whether it runs as usual
+        model: the function or module; None, as a decorator with options, answers with what makes one of the next
+        fullgraph: whether reading a value is an error; else the function runs as usual then
+        dynamic, backend, mode, options: how PyTorch compiles: of no effect
+        disable: whether it runs as usual: the answer is `model` itself
         name, recompile_limit, isolate_recompiles, dynamic_shapes: of no effect
+
+    Errors: a call raises ValueError, with `fullgraph`, where the function reads a value.
 
     >>> @mg.compile
     ... def step(x):

@@ -58,10 +58,19 @@ def embedding(
     scale_grad_by_freq: bool = False,
     sparse: bool = False,
 ) -> _Tensor:
-    """The rows of a table `weight` `[n, size]` that integers of any shape name.
+    """The rows of a table that integers name: `[…, size]`. Gradients are dense.
 
-    The row `padding_idx` gets no gradient. With `max_norm`, rows that are looked up are scaled to be no longer (by the norm `norm_type`),
-    in the table. With `scale_grad_by_freq` a row's gradient is divided by how often it is looked up. Gradients are dense, with `sparse` too.
+    Arguments:
+        input: which rows are taken: integers from 0 on, of any shape
+        weight: the table, `[n, size]`
+        padding_idx: the row that gets no gradient; below 0 it counts from the end, None is none
+        max_norm: the largest norm of a row: longer ones that are taken are scaled down to it, in the table; None leaves them
+        norm_type: the order of that norm
+        scale_grad_by_freq: whether a row's gradient is divided by how often the row is taken
+        sparse: of no effect
+
+    Errors: ValueError for what is no table, for a `padding_idx` outside it, and for tensors on different devices; TypeError for an `input` that is not of
+    integers; IndexError for an index outside the table: at once where it is known, else when the result is read.
 
     >>> table = mg.tensor([[0.0, 0.0], [1.0, 10.0], [2.0, 20.0]])
     >>> mg.nn.functional.embedding(mg.tensor([2, 1]), table)
@@ -85,11 +94,24 @@ def embedding_bag(
     include_last_offset: bool = False,
     padding_idx: int | None = None,
 ) -> _Tensor:
-    """Sums, means or largest (`mode` "sum", "mean", "max") of rows of a table `weight` `[n, size]`: of each row of integers `[bags, k]`, or
-    of the integers `[k]` from each of `offsets` to the next (with `include_last_offset` the last one is an end).
+    """Sums, means or largest elements of rows of a table, bag by bag: `[bags, size]`. A bag of nothing is 0. Gradients are dense.
 
-    `per_sample_weights`, of the integers' shape, multiply what is summed; `padding_idx` does not count. `max_norm`, `norm_type` and
-    `scale_grad_by_freq` are as in `embedding`. Gradients are dense, with `sparse` too.
+    Arguments:
+        input: which rows are taken: integers from 0 on, `[bags, m]`, or `[m]` with `offsets`
+        weight: the table, `[n, size]`
+        offsets: where each bag begins in `[m]`, integers that begin with 0 and do not fall; None where `input` has two axes
+        max_norm: the largest norm of a row: longer ones that are taken are scaled down to it, in the table; None leaves them
+        norm_type: the order of that norm
+        scale_grad_by_freq: whether a row's gradient is divided by how often the row is taken
+        mode: what is made of a bag's rows: "sum", "mean" or "max"
+        sparse: of no effect
+        per_sample_weights: what each row is multiplied by, of the shape of `input`, for the mode "sum"; None counts each once
+        include_last_offset: whether the last of `offsets` is the end of the last bag
+        padding_idx: the row that does not count, and gets no gradient; None is none
+
+    Errors: ValueError for what is no table, for another number of axes, for offsets that do not begin with 0, fall, or are beyond the indices, for another
+    `mode`, for `per_sample_weights` beside another mode than "sum", and for tensors on different devices; TypeError for an `input` that is not of integers;
+    IndexError for an index outside the table: at once where it is known, else when the result is read.
 
     >>> table = mg.tensor([[0.0, 0.0], [1.0, 10.0], [2.0, 20.0]])
     >>> mg.nn.functional.embedding_bag(mg.tensor([1, 2, 2]), table, mg.tensor([0, 2]), mode="sum")
@@ -111,8 +133,17 @@ def embedding_bag(
 def gumbel_softmax(
     logits: _Tensor, tau: float = 1.0, hard: bool = False, eps: float = 1e-10, dim: int = -1
 ) -> _Tensor:
-    """A sample from the distributions that `logits` tell of along an axis, softened with the temperature `tau` (Jang et al., Maddison et al.,
-    2017); with `hard`, ones and zeros that have the softened sample's gradient. `eps` changes nothing, as in PyTorch.
+    """A sample from distributions of categories, softened: the softmax of the logits with Gumbel noise, divided by a temperature (Jang, Gu and Poole, 2016;
+    Maddison, Mnih and Teh, 2016).
+
+    Arguments:
+        logits: logarithms of probabilities, which need not sum to 1, of any shape; integers are converted to the default float
+        tau: the temperature: the nearer to 0, the nearer a sample is to a one among zeros
+        hard: whether the result is a one among zeros, with the gradient of the softened sample
+        eps: of no effect, as in PyTorch
+        dim: along which axis the categories lie, counted from the end if it is negative
+
+    Errors: IndexError for an axis out of range; ValueError, with `hard`, for an axis of size 0.
 
     >>> logits = mg.tensor([[0.0, 100.0, 0.0]])
     >>> mg.nn.functional.gumbel_softmax(logits, hard=True)
@@ -132,21 +163,24 @@ def scaled_dot_product_attention(
     scale: float | None = None,
     enable_gqa: bool = False,
 ) -> _Tensor:
-    """Attention (Vaswani et al., 2017): for queries `[…, l, e]`, keys `[…, s, e]` and values `[…, s, v]`, the means `[…, l, v]` of the
-    values by weights `softmax(scale · q kᵀ + mask)`. `scale` is 1/√e where it is not given. A mask broadcasts to `[…, l, s]`: of
-    truth values, it says which keys take part; of numbers, what is added. With `is_causal` a query takes the keys up to its own position.
-    A query that takes no key is answered with 0. Weights are left out with probability `dropout_p`, and the others scaled by
-    1/(1 − `dropout_p`). With `enable_gqa` the third last axis counts heads, of which keys and values may have fewer: each of theirs serves as many
-    neighbouring ones of the query.
+    """Attention (Vaswani et al., 2017): the means `[…, l, v]` of the values by weights `softmax(scale · q kᵀ + mask)`.
 
-    ValueError for shapes that do not fit, a mask together with `is_causal`, a probability outside [0, 1]; TypeError for what are no floats of
-    one dtype.
+    A query that takes no key is answered with 0. The weights that `dropout_p` leaves are scaled by 1/(1 − `dropout_p`).
 
     Arguments:
-        query: `[…, l, e]`
-        key: `[…, s, e]`
-        value: `[…, s, v]`
-        attn_mask: what broadcasts to `[…, l, s]`
+        query: the queries, `[…, l, e]`; floats
+        key: the keys, `[…, s, e]`, in the dtype of the queries
+        value: the values, `[…, s, v]`, in the dtype of the queries
+        attn_mask: what broadcasts to `[…, l, s]`: truth values, **True where a query takes a key**, or floats that are added to the scores; None is no mask.
+            The masks of `nn.MultiheadAttention`, and of the layers that are made of it, are the other way round: True where a key is left out. Pass `~mask`
+            from one to the other
+        dropout_p: the probability with which a weight becomes 0, whether anything trains or not: pass 0 outside of training
+        is_causal: whether each query takes the keys up to its own position alone; not together with `attn_mask`
+        scale: what the scores are multiplied by; None is 1/√e
+        enable_gqa: whether keys and values may have fewer heads (axis −3) than queries: each of theirs then serves as many neighbouring heads of the queries
+
+    Errors: ValueError for shapes that do not fit, for a mask together with `is_causal`, for a probability outside [0, 1], and for tensors on different
+    devices; TypeError for queries, keys and values that are not floats of one dtype, and for a mask of another dtype than theirs or truth values.
 
     >>> q = k = v = mg.eye(2)[None]
     >>> mg.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)
@@ -168,16 +202,18 @@ def triplet_margin_with_distance_loss(
     swap: bool = False,
     reduction: str = "mean",
 ) -> _Tensor:
-    """`triplet_margin_loss` with a distance of one's own; without one, `pairwise_distance`.
-
-    ValueError for another reduction than "mean", "sum" and "none", or a margin that is not above 0.
+    """`triplet_margin_loss` with a distance of one's own.
 
     Arguments:
-        anchor, positive, negative: the vectors
-        distance_function: of two tensors
-        margin: how much nearer the positive has to be
-        swap: whether the distance of the positive to the negative is taken where it is smaller
-        reduction: "mean", "sum" or "none"
+        anchor: what distances are taken from
+        positive: what should be near, of the shape of `anchor`
+        negative: what should be farther, of the shape of `anchor`
+        distance_function: a function of two such tensors that answers with their distances; None is `pairwise_distance`
+        margin: by how much farther the negative should be, above 0
+        swap: whether the distance of `positive` to `negative` is taken where it is smaller
+        reduction: "mean" and "sum" make one number of all losses, "none" leaves each for itself
+
+    Errors: ValueError for another `reduction`, and for a `margin` that is not above 0.
 
     >>> far = lambda a, b: (a - b).abs().amax(-1)
     >>> mg.nn.functional.triplet_margin_with_distance_loss(mg.tensor([[0.0]]), mg.tensor([[1.0]]), mg.tensor([[1.5]]), distance_function=far)
@@ -204,15 +240,14 @@ def upsample(
     mode: str = "nearest",
     align_corners: bool | None = None,
 ) -> _Tensor:
-    """`interpolate`, by the name that it had.
+    """`interpolate`, by the name that it had. See `interpolate`.
 
     Arguments:
-        size: the sizes that it comes to have, of all axes behind the first two
-        scale_factor: what sizes are multiplied by, where `size` is not given
+        input: `[n, c, length]`, `[n, c, height, width]` or `[n, c, depth, height, width]`
+        size: the new sizes, one for all axes behind the first two, or one for each; None where `scale_factor` is given
+        scale_factor: what the sizes are multiplied by, one number or one for each axis; None where `size` is given
         mode: "nearest", "nearest-exact", "linear", "bilinear", "bicubic", "trilinear" or "area"
-        align_corners: whether the centres of the outermost elements stay where they are, else their edges
-
-    See `interpolate`.
+        align_corners: whether the centres of the outermost elements stay where they are; else, and with None, their outer edges
     """
     options: dict[str, _Any] = {"size": size, "scale_factor": scale_factor, "mode": mode, "align_corners": align_corners}
     return _nn_ops.interpolate(input, **options)
@@ -221,13 +256,12 @@ def upsample(
 def upsample_nearest(
     input: _Tensor, size: int | _Sequence[int] | None = None, scale_factor: float | _Sequence[float] | None = None
 ) -> _Tensor:
-    """`interpolate` with the mode "nearest".
+    """`interpolate` with the mode "nearest". See `interpolate`.
 
     Arguments:
-        size: the sizes that it comes to have, of all axes behind the first two
-        scale_factor: what sizes are multiplied by, where `size` is not given
-
-    See `interpolate`.
+        input: `[n, c, length]`, `[n, c, height, width]` or `[n, c, depth, height, width]`
+        size: the new sizes, one for all axes behind the first two, or one for each; None where `scale_factor` is given
+        scale_factor: what the sizes are multiplied by, one number or one for each axis; None where `size` is given
 
     >>> mg.nn.functional.upsample_nearest(mg.tensor([[[[0.0, 1.0]]]]), scale_factor=2)
     tensor([[[[0., 0., 1., 1.],
@@ -239,13 +273,12 @@ def upsample_nearest(
 def upsample_bilinear(
     input: _Tensor, size: int | _Sequence[int] | None = None, scale_factor: float | _Sequence[float] | None = None
 ) -> _Tensor:
-    """`interpolate` with the mode "bilinear" and `align_corners`.
+    """`interpolate` with the mode "bilinear" and `align_corners`. See `interpolate`.
 
     Arguments:
-        size: the sizes that it comes to have, of all axes behind the first two
-        scale_factor: what sizes are multiplied by, where `size` is not given
-
-    See `interpolate`.
+        input: `[n, c, height, width]`; floats, or uint8
+        size: the new height and width, one number for both, or two; None where `scale_factor` is given
+        scale_factor: what the sizes are multiplied by, one number for both, or two; None where `size` is given
 
     >>> mg.nn.functional.upsample_bilinear(mg.tensor([[[[0.0, 1.0]]]]), size=(1, 3))
     tensor([[[[0.0000, 0.5000, 1.0000]]]])
@@ -254,8 +287,8 @@ def upsample_bilinear(
 
 
 def _pooled(pool: _Callable[..., _Any], *sizes: str) -> str:
-    lines = "\n    ".join((*sizes, "return_indices: of no effect"))
-    return f"The pool and where its results come from. See `{pool.__name__}`.\n\nArguments:\n    {lines}"
+    lines = "\n    ".join((f"input: as `{pool.__name__}` takes it", *sizes, "return_indices: of no effect: they are answered in any case"))
+    return f"The pool and where its results come from: a pair. See `{pool.__name__}`.\n\nArguments:\n    {lines}"
 
 
 def _with_indices(pool: _Callable[..., _Any]) -> _Callable[..., tuple[_Tensor, _Tensor]]:
@@ -263,7 +296,7 @@ def _with_indices(pool: _Callable[..., _Any]) -> _Callable[..., tuple[_Tensor, _
         values, indices = pool(input, output_size, return_indices=True)
         return values, indices
 
-    pooled.__doc__ = _pooled(pool, "output_size: how many windows there are: one number, or one for each axis")
+    pooled.__doc__ = _pooled(pool, "output_size: how many windows there are: one number for all axes, or one for each; None leaves a size")
     return pooled
 
 
@@ -279,7 +312,12 @@ def _fractional(pool: _Callable[..., _Any]) -> _Callable[..., tuple[_Tensor, _Te
         values, indices = pool(input, kernel_size, output_size, output_ratio, True, _random_samples)
         return values, indices
 
-    sizes = "kernel_size: how large windows are", "output_size: how many there are", "output_ratio: or how many to an element of the input"
+    sizes = (
+        "kernel_size: how many elements a window has: one number for all axes, or one for each",
+        "output_size: how many windows there are: one number, or one for each axis; None where `output_ratio` is given",
+        "output_ratio: which part of the input's sizes that is, in (0, 1); None where `output_size` is given",
+        "_random_samples: what is drawn else, in [0, 1); None draws",
+    )
     pooled.__doc__ = _pooled(pool, *sizes)
     return pooled
 

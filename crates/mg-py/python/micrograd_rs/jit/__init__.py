@@ -7,8 +7,14 @@
 
 `jit(function, may_read=False)` answers with something that is called as the function is. It is called as usual until two calls in a row have
 launched the same; from then on its launches are replayed, and it is not called any more. What changes from call to call is an argument or
-a tensor; to read a value within it is an error, unless `may_read` says that such a call runs as usual. `is_replaying` says whether the
-last call was a replay, `reason` why it was not. It can be written above a function: `@mg.jit`, `@mg.jit(may_read=True)`.
+a tensor. `is_replaying` says whether the last call was a replay, `reason` why it was not. It can be written above a function: `@mg.jit`,
+`@mg.jit(may_read=True)`.
+
+Arguments:
+    function: what is recorded: a function or a module's call, of any arguments; without one, as a decorator with options, the answer is for the next
+    may_read: whether a call that reads a tensor's value (`item`, `tolist`, `if x > 0`) runs as usual, each time; else to read one is an error
+
+Errors: TypeError for what cannot be called. A call raises ValueError where the function reads a value and `may_read` is false.
 
 What else is here are names of TorchScript's: their functions and modules run as they are written.
 """
@@ -331,7 +337,18 @@ class _Called(ModuleType):
     def __call__(self, *, may_read: bool = False) -> Callable[[Callable[_P, _R]], _rs.Jit[_P, _R]]: ...
 
     def __call__(self, function: Callable[..., Any] | None = None, *, may_read: bool = False) -> Any:
-        """Makes a replayed function: see `Jit`."""
+        """Makes a replayed function: see `Jit`.
+
+        Arguments:
+            function: what is recorded: a function or a module's call, of any arguments; without one, as a decorator with options, the answer is for the next
+            may_read: whether a call that reads a tensor's value (`item`, `tolist`, `if x > 0`) runs as usual, each time; else to read one is an error
+
+        Errors: TypeError for what cannot be called. A call raises ValueError where the function reads a value and `may_read` is false.
+
+        >>> step = mg.jit(lambda x: x * 2)
+        >>> [step(mg.ones(1)).item() for _ in range(3)]
+        [2.0, 2.0, 2.0]
+        """
         return functools.partial(self, may_read=may_read) if function is None else _rs.jit(function, may_read=may_read)
 
 

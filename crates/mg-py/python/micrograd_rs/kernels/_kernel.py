@@ -306,10 +306,14 @@ def kernel(function: Callable[..., Any] | None = None, /, *, derivative: Callabl
 
     It consists of assignments, arithmetic, comparisons, `and`, `or`, `not`, `if`, conditional expressions, `for` over `range(n)` with a
     constant `n` (it is unrolled), `break`, `continue`, `return`, functions of `math` and elementwise ones of this package, and calls of other
-    kernels. Arguments after `*` are constants. Numbers from around it are read, and looked at again in each call. `derivative` is a function of the same arguments that answers with the
-    derivative by each of them, in place of that which follows; see `Kernel.gradient`.
+    kernels. Arguments after `*` are constants. Numbers from around it are read, and looked at again in each call.
 
-    Raises `KernelError`, which points at the line, for what is not supported.
+    Arguments:
+        function: a function of numbers; without one, as a decorator with options, the answer makes a kernel of the next
+        derivative: a function of the same arguments that answers with the derivative by each of them, in place of that which follows from
+            `function`; see `Kernel.gradient`. None takes that
+
+    Errors: KernelError, which points at the line, for what is not supported.
     """
     if function is None:
 
