@@ -239,12 +239,15 @@ impl PyTensor {
     /// (False, True)
     fn is_nonzero(&self, py: Python<'_>) -> PyResult<bool> {
         if build(py, || Ok(self.t.numel()))? != 1 {
-            return Err(PyRuntimeError::new_err("takes a tensor of one element"));
+            return Err(PyRuntimeError::new_err("is_nonzero(): takes a tensor of one element"));
         }
         self.only(py, "is_nonzero")?.is_truthy()
     }
 
     /// Whether another tensor has the same shape.
+    ///
+    /// Arguments:
+    ///     other: the tensor that it is compared with
     ///
     /// >>> mg.zeros(2, 3).is_same_size(mg.ones(2, 3))
     /// True
@@ -266,8 +269,13 @@ impl PyTensor {
         Ok(a.layout == b.layout && a.buffer.as_ptr() == b.buffer.as_ptr())
     }
 
-    /// A copy in page-locked memory of the host: `to("cuda")` of it is made while the device computes. The tensor itself where there is no CUDA
-    /// device, where it is pinned already, and where it requires a gradient. `RuntimeError` for a tensor that is on a device.
+    /// A copy in page-locked memory of the host, of which `to("cuda")` makes its copy while the device computes. The tensor itself where there is no CUDA device,
+    /// where it is pinned already, and where it requires a gradient.
+    ///
+    /// Arguments:
+    ///     device: of no effect: what is pinned is so for every CUDA device
+    ///
+    /// Errors: RuntimeError for a tensor that is not on the host (`x.device` is "cuda:0", say).
     ///
     /// >>> mg.tensor([1.0]).pin_memory()
     /// tensor([1.])
@@ -292,6 +300,9 @@ impl PyTensor {
 
     /// Whether its memory is page-locked.
     ///
+    /// Arguments:
+    ///     device: of no effect: what is pinned is so for every CUDA device
+    ///
     /// >>> mg.tensor([1.0]).is_pinned()
     /// False
     #[pyo3(signature = (device=None))]
@@ -301,6 +312,9 @@ impl PyTensor {
     }
 
     /// In the dtype, and on the device, of another tensor.
+    ///
+    /// Arguments:
+    ///     other: the tensor whose dtype and device they are
     ///
     /// >>> mg.tensor([1, 2]).type_as(mg.tensor([0.5]))
     /// tensor([1., 2.])
@@ -382,6 +396,11 @@ impl PyTensor {
     }
 
     /// The `n`-th derivative of the digamma function.
+    ///
+    /// Arguments:
+    ///     n: the order, from 0 on
+    ///
+    /// Errors: ValueError for an order below 0.
     ///
     /// >>> mg.tensor([1.0, 2.0]).polygamma(1)
     /// tensor([1.6449, 0.6449])

@@ -18,12 +18,40 @@ fn tensor_of<'a, 'py>(condition: &'a Bound<'py, PyAny>) -> PyResult<&'a Bound<'p
     })
 }
 
+/// The positions of what is not zero: a row each. With `as_tuple`, a tensor for each axis.
+///
+/// Arguments:
+///     input: any shape and dtype
+///     out: None: results are answered, not written elsewhere
+///     as_tuple: whether the answer is a tuple of a tensor for each axis; else it is one, int64, `[count, axes]`
+///
+/// Errors: TypeError for an `out`.
+///
+/// >>> x = mg.tensor([[0, 5], [7, 0]])
+/// >>> mg.nonzero(x)
+/// tensor([[0, 1],
+///         [1, 0]])
+/// >>> mg.nonzero(x, as_tuple=True)
+/// (tensor([0, 1]), tensor([1, 0]))
+#[pyfunction]
+#[pyo3(signature = (input, *, out=None, as_tuple=false))]
+pub fn nonzero<'py>(
+    input: &Bound<'py, PyTensor>,
+    out: Option<&Bound<'py, PyAny>>,
+    as_tuple: bool,
+) -> PyResult<Bound<'py, PyAny>> {
+    input.get().nonzero(input.py(), out, as_tuple)
+}
+
 #[pymethods]
 impl PyTensor {
     /// The positions of what is not zero: a row each. With `as_tuple`, a tensor for each axis.
     ///
     /// Arguments:
-    ///     as_tuple: whether there is a tensor for each axis
+    ///     out: None: results are answered, not written elsewhere
+    ///     as_tuple: whether the answer is a tuple of a tensor for each axis; else it is one, int64, `[count, axes]`
+    ///
+    /// Errors: TypeError for an `out`.
     ///
     /// >>> x = mg.tensor([[0, 5], [7, 0]])
     /// >>> x.nonzero()
@@ -51,8 +79,10 @@ impl PyTensor {
     /// `self` where the condition holds, else `other`.
     ///
     /// Arguments:
-    ///     condition: truth values; they and both tensors broadcast
-    ///     other: a tensor or a number
+    ///     condition: truth values, of a shape that broadcasts with that of `self`
+    ///     other: what stands where the condition does not hold: a number, or a tensor whose shape broadcasts
+    ///
+    /// Errors: TypeError for a condition of other than truth values; ValueError for shapes that do not broadcast.
     ///
     /// >>> x = mg.tensor([-1.0, 2.0])
     /// >>> x.where(x > 0, 0.0)
@@ -72,9 +102,11 @@ impl PyTensor {
 ///
 /// Arguments:
 ///     condition: truth values; they and both others broadcast
-///     input, other: tensors or numbers
+///     input: what stands where the condition holds: a number, or a tensor whose shape broadcasts; None, with `other`, asks for positions
+///     other: what stands where it does not: a number, or a tensor whose shape broadcasts
+///     out: None: results are answered, not written elsewhere
 ///
-/// Errors: DTypeError for a condition of other than truth values; ArgumentError for shapes that do not broadcast.
+/// Errors: TypeError for a condition of other than truth values, and for an `out`; ValueError for shapes that do not broadcast.
 ///
 /// >>> x = mg.tensor([-1.0, 2.0])
 /// >>> mg.where(x > 0, x, 0.0)

@@ -219,6 +219,9 @@ impl PyHistory {
 
     /// Calls `fn(grad_inputs, grad_outputs)` with the gradients of what the operation was computed of, in the order of `next_functions`, and of its
     /// results; a tuple that it answers with takes the inputs' place. `remove()` of the answer takes the hook away.
+    ///
+    /// Arguments:
+    ///     fn: a function of two tuples of gradients, which answers with a tuple that takes the first one's place, or with None
     #[pyo3(signature = (r#fn))]
     fn register_hook(&self, py: Python<'_>, r#fn: Bound<'_, PyAny>) -> PyResult<PyHandle> {
         callable(&r#fn)?;
@@ -319,6 +322,9 @@ impl PyTensor {
     /// place. Of the result of an operation, it is the gradient of the value that the tensor has now. `remove()` of the answer takes
     /// the hook away.
     ///
+    /// Arguments:
+    ///     hook: a function of the gradient, which answers with a tensor of its shape that takes its place, or with None
+    ///
     /// Errors: RuntimeError for what requires no gradient.
     ///
     /// >>> x = mg.tensor([1.0, 2.0], requires_grad=True)
@@ -338,6 +344,9 @@ impl PyTensor {
 
     /// Calls `hook` with this tensor, a leaf, each time `backward` has added to its gradient. `remove()` of the answer takes the hook
     /// away.
+    ///
+    /// Arguments:
+    ///     hook: a function of this tensor, whose answer does not matter
     ///
     /// Errors: RuntimeError for what is no leaf, or requires no gradient.
     ///

@@ -505,7 +505,8 @@ fn on_foreign(foreign: Foreign, dl: &DLTensor) -> PyResult<Tensor> {
 ///
 /// Arguments:
 ///     ext_tensor: what has `__dlpack__`, or a capsule
-///     copy: whether the memory is copied: it is unless this is false
+///     device: where the result is; None is where `ext_tensor` is
+///     copy: whether the memory is copied: True and None do, False shares it
 ///
 /// Errors: AttributeError for what exports nothing.
 ///

@@ -130,6 +130,9 @@ impl PyTensor {
     /// shows the values as they are now; `t.detach().numpy()` shares. `numpy.array(t)` is a copy. With `force`, as
     /// `t.detach().cpu().numpy()`.
     ///
+    /// Arguments:
+    ///     force: whether what NumPy cannot read as it is (a tensor that requires a gradient, or is on a device) is copied until it can
+    ///
     /// >>> x = mg.tensor([1.0, 2.0])
     /// >>> a = x.numpy()
     /// >>> a[0] = 9
@@ -289,6 +292,9 @@ impl PyTensor {
 
     /// The distance between neighbours along each axis in memory, in elements, or along one axis.
     ///
+    /// Arguments:
+    ///     dim: which axis, counted from the end if it is negative; None is all of them
+    ///
     /// Errors: IndexError for an axis out of range.
     ///
     /// >>> x = mg.zeros(2, 3)
@@ -322,6 +328,9 @@ impl PyTensor {
     /// Whether the elements lie in memory in row-major order without gaps; with `channels_last` whether they do with the axis of
     /// channels, the second one, taken as the last.
     ///
+    /// Arguments:
+    ///     memory_format: which order is asked for: `contiguous_format`, `channels_last` or `channels_last_3d`; None is the first
+    ///
     /// >>> x = mg.zeros(2, 3)
     /// >>> x.is_contiguous(), x.T.is_contiguous()
     /// (True, False)
@@ -342,6 +351,9 @@ impl PyTensor {
 
     /// The elements in memory of their own in row-major order; the tensor itself where they are already. (Also where another order is
     /// asked for: kernels here need none.)
+    ///
+    /// Arguments:
+    ///     memory_format: of no effect
     ///
     /// >>> x = mg.tensor([[1, 2], [3, 4]]).T
     /// >>> x.stride(), x.contiguous().stride()

@@ -57,10 +57,15 @@ fn shape(args: &Bound<'_, PyTuple>, size: Any<'_, '_>) -> PyResult<Vec<usize>> {
 /// A tensor of data, copied: floats are of the default dtype, integers i64, truth values bool; what has a dtype keeps it.
 ///
 /// Arguments:
-///     data: a number, nested sequences of numbers, an array or a tensor
+///     data: a number, nested sequences of numbers, an array or a tensor, whose values are copied
+///     dtype: the dtype of the result; None is that of an array or a tensor, else bool of truth values, int64 of integers, the default float of floats
+///     device: where the result is; None is where `data` is, of what is no tensor the default device
+///     requires_grad: whether the result is a leaf that gradients are computed for, into its `grad`
+///     layout: of no effect: all tensors are strided
+///     pin_memory: whether the result lies in page-locked memory of the host (see `Tensor.pin_memory`)
 ///
-/// Errors: ValueError for sequences of unlike lengths; TypeError for what are no numbers; DTypeError where integers are to require a gradient;
-/// RuntimeError for a device that is not there.
+/// Errors: ValueError for sequences of unlike lengths; TypeError for what are no numbers, and where integers are to require a gradient; RuntimeError for a
+/// device that is not there.
 ///
 /// >>> mg.tensor([[1, 2], [3, 4]])
 /// tensor([[1, 2],
@@ -79,7 +84,7 @@ pub fn tensor(
     pin_memory: Option<bool>,
 ) -> PyResult<PyTensor> {
     without_effect(layout, None);
-    let t = nested::tensor(data, optional_dtype(dtype)?)?;
+    let t = nested::tensor(data, optional_dtype(dtype)?).map_err(|error| said_by(py, "tensor", error))?;
     PyTensor::finished(py, t, device, pin_memory, requires_grad)
 }
 
@@ -87,8 +92,10 @@ pub fn tensor(
 ///
 /// Arguments:
 ///     data: a tensor, an array, or what `tensor` takes
+///     dtype: the dtype of the result; None is that of `data`, as `tensor` has it
+///     device: where the result is; None is where `data` is, of what is no tensor the default device
 ///
-/// Errors: As `tensor`.
+/// Errors: ValueError for sequences of unlike lengths; TypeError for what are no numbers; RuntimeError for a device that is not there.
 ///
 /// >>> x = mg.tensor([1.0, 2.0])
 /// >>> mg.as_tensor(x) is x
@@ -123,7 +130,8 @@ pub fn as_tensor<'py>(
             {
                 return Bound::new(py, PyTensor::borrowed(t));
             }
-            Bound::new(py, PyTensor::finished(py, nested::tensor(data, wanted)?, device, None, false)?)
+            let t = nested::tensor(data, wanted).map_err(|error| said_by(py, "as_tensor", error))?;
+            Bound::new(py, PyTensor::finished(py, t, device, None, false)?)
         }
     }
 }
@@ -161,9 +169,16 @@ filled! {
     ///
     /// Arguments:
     ///     shape: the sizes, one after the other or in one list
-    ///     size: the same, by name
+    ///     size: the same, by name; None where `shape` is given
+    ///     out: None: results are answered, not written elsewhere
+    ///     dtype: the dtype of the result; None is the default float, float32 unless `set_default_dtype` says otherwise
+    ///     device: where the result is made, such as "cpu" or "cuda:0"; None is the default device
+    ///     requires_grad: whether the result is a leaf that gradients are computed for, into its `grad`
+    ///     layout: of no effect: all tensors are strided
+    ///     pin_memory: whether the result lies in page-locked memory of the host (see `Tensor.pin_memory`)
+    ///     memory_format: of no effect
     ///
-    /// Errors: ValueError for a negative size; ArgumentError for more than 16 axes; TypeError for what are no integers; RuntimeError for a device that is
+    /// Errors: ValueError for a size below 0, and for more than 16 axes; TypeError for what are no integers, and for an `out`; RuntimeError for a device that is
     /// not there.
     ///
     /// >>> mg.zeros(2, 3)
@@ -176,9 +191,17 @@ filled! {
     ///
     /// Arguments:
     ///     shape: the sizes, one after the other or in one list
-    ///     size: the same, by name
+    ///     size: the same, by name; None where `shape` is given
+    ///     out: None: results are answered, not written elsewhere
+    ///     dtype: the dtype of the result; None is the default float, float32 unless `set_default_dtype` says otherwise
+    ///     device: where the result is made, such as "cpu" or "cuda:0"; None is the default device
+    ///     requires_grad: whether the result is a leaf that gradients are computed for, into its `grad`
+    ///     layout: of no effect: all tensors are strided
+    ///     pin_memory: whether the result lies in page-locked memory of the host (see `Tensor.pin_memory`)
+    ///     memory_format: of no effect
     ///
-    /// Errors: As `zeros`.
+    /// Errors: ValueError for a size below 0, and for more than 16 axes; TypeError for what are no integers, and for an `out`; RuntimeError for a device that is
+    /// not there.
     ///
     /// >>> mg.ones(2, 3)
     /// tensor([[1., 1., 1.],
@@ -188,9 +211,17 @@ filled! {
     ///
     /// Arguments:
     ///     shape: the sizes, one after the other or in one list
-    ///     size: the same, by name
+    ///     size: the same, by name; None where `shape` is given
+    ///     out: None: results are answered, not written elsewhere
+    ///     dtype: the dtype of the result; None is the default float, float32 unless `set_default_dtype` says otherwise
+    ///     device: where the result is made, such as "cpu" or "cuda:0"; None is the default device
+    ///     requires_grad: whether the result is a leaf that gradients are computed for, into its `grad`
+    ///     layout: of no effect: all tensors are strided
+    ///     pin_memory: whether the result lies in page-locked memory of the host (see `Tensor.pin_memory`)
+    ///     memory_format: of no effect
     ///
-    /// Errors: As `zeros`.
+    /// Errors: ValueError for a size below 0, and for more than 16 axes; TypeError for what are no integers, and for an `out`; RuntimeError for a device that is
+    /// not there.
     ///
     /// >>> mg.empty(2, 3).shape
     /// (2, 3)
@@ -232,10 +263,17 @@ fn one_value(
 /// are numbers, too.
 ///
 /// Arguments:
-///     size: the shape
-///     fill_value: the value
+///     size: the sizes, as one list
+///     fill_value: the number that stands everywhere
+///     out: None: results are answered, not written elsewhere
+///     dtype: the dtype of the result; None is that of the number: bool, int64, or the default float
+///     device: where the result is made, such as "cpu" or "cuda:0"; None is the default device
+///     requires_grad: whether the result is a leaf that gradients are computed for, into its `grad`
+///     layout: of no effect: all tensors are strided
+///     pin_memory: whether the result lies in page-locked memory of the host (see `Tensor.pin_memory`)
 ///
-/// Errors: TypeError for what is no number; as `zeros`.
+/// Errors: TypeError for what is no number, for sizes that are no integers, and for an `out`; ValueError for a size below 0, and for more than 16 axes;
+/// RuntimeError for a device that is not there.
 ///
 /// >>> mg.full((2, 2), 7), mg.full((2,), 0.5)
 /// (tensor([[7, 7],
@@ -288,10 +326,16 @@ fn columns_of_eye(obj: &Bound<'_, PyAny>) -> PyResult<Option<usize>> {
 /// The identity matrix, or its first `m` columns.
 ///
 /// Arguments:
-///     n: how many rows
-///     m: how many columns, as many as rows unless given
+///     n: how many rows there are
+///     m: how many columns there are; None is as many as rows
+///     out: None: results are answered, not written elsewhere
+///     dtype: the dtype of the result; None is the default float
+///     device: where the result is made, such as "cpu" or "cuda:0"; None is the default device
+///     requires_grad: whether the result is a leaf that gradients are computed for, into its `grad`
+///     layout: of no effect: all tensors are strided
+///     pin_memory: whether the result lies in page-locked memory of the host (see `Tensor.pin_memory`)
 ///
-/// Errors: ArgumentError for a negative number.
+/// Errors: ValueError for a number below 0; TypeError for what is no integer; RuntimeError for a device that is not there.
 ///
 /// >>> mg.eye(2, 3)
 /// tensor([[1., 0., 0.],
@@ -323,11 +367,17 @@ pub fn eye(
 /// `start`, `start + step`, … before `end`: i64 if all three are integers, else the default dtype.
 ///
 /// Arguments:
-///     start: the first number; 0, where one number is given
-///     end: what it ends before
-///     step: how far neighbours are from each other, 1 unless given
+///     start: the first number; where one number is given that is `end`, and this 0
+///     end: before which number it ends
+///     step: what one number and the next differ by; None is 1
+///     out: None: results are answered, not written elsewhere
+///     dtype: the dtype of the result; None is int64 where all three are integers, else the default float
+///     device: where the result is made, such as "cpu" or "cuda:0"; None is the default device
+///     requires_grad: whether the result is a leaf that gradients are computed for, into its `grad`
+///     layout: of no effect: all tensors are strided
+///     pin_memory: whether the result lies in page-locked memory of the host (see `Tensor.pin_memory`)
 ///
-/// Errors: ArgumentError for a step of 0, or one that leads away from the end.
+/// Errors: ValueError for a step of 0, and for one that leads away from the end; RuntimeError for a device that is not there.
 ///
 /// >>> mg.arange(4)
 /// tensor([0, 1, 2, 3])
@@ -407,10 +457,16 @@ fn steps_of_linspace(obj: &Bound<'_, PyAny>) -> PyResult<usize> {
 ///
 /// Arguments:
 ///     start: the first number
-///     end: the last one
-///     steps: how many there are
+///     end: the last number
+///     steps: how many numbers there are
+///     out: None: results are answered, not written elsewhere
+///     dtype: the dtype of the result; None is the default float
+///     device: where the result is made, such as "cpu" or "cuda:0"; None is the default device
+///     requires_grad: whether the result is a leaf that gradients are computed for, into its `grad`
+///     layout: of no effect: all tensors are strided
+///     pin_memory: whether the result lies in page-locked memory of the host (see `Tensor.pin_memory`)
 ///
-/// Errors: ArgumentError for a negative number of steps.
+/// Errors: ValueError for a number of steps below 0; RuntimeError for a device that is not there.
 ///
 /// >>> mg.linspace(0, 1, 5)
 /// tensor([0.0000, 0.2500, 0.5000, 0.7500, 1.0000])
@@ -439,11 +495,18 @@ pub fn linspace(
 /// Random integers from `low` (0, if one bound is given) up to `high`, which is left out.
 ///
 /// Arguments:
-///     low: the least integer; where two arguments are given the first is `high`
-///     high: what none reaches
-///     size: the shape
+///     low: the least integer; where two arguments are given by place the first is `high`, and this 0
+///     high: the bound, which is above all of them
+///     size: the sizes, as one list
+///     generator: the `Generator` that numbers are drawn from; None is the default one
+///     out: None: results are answered, not written elsewhere
+///     dtype: the dtype of the result; None is int64
+///     device: where the result is made, such as "cpu" or "cuda:0"; None is the default device
+///     requires_grad: whether the result is a leaf that gradients are computed for, into its `grad`; of a floating-point `dtype`
+///     layout: of no effect: all tensors are strided
+///     pin_memory: whether the result lies in page-locked memory of the host (see `Tensor.pin_memory`)
 ///
-/// Errors: ArgumentError where there is no integer between the bounds.
+/// Errors: ValueError where there is no integer between the bounds, or the dtype does not hold them; RuntimeError for a device that is not there.
 ///
 /// >>> x = mg.randint(0, 3, (100,))
 /// >>> x.unique()
@@ -488,9 +551,15 @@ impl PyTensor {
     /// A tensor of data, copied, in this tensor's dtype and on its device unless others are named.
     ///
     /// Arguments:
-    ///     data: numbers, nested sequences of them, an array or a tensor
+    ///     data: a number, nested sequences of numbers, an array or a tensor, whose values are copied
+    ///     dtype: the dtype of the result; None is that of `self`
+    ///     device: where the result is; None is where `self` is
+    ///     requires_grad: whether the result is a leaf that gradients are computed for, into its `grad`
+    ///     layout: of no effect: all tensors are strided
+    ///     pin_memory: whether the result lies in page-locked memory of the host (see `Tensor.pin_memory`)
     ///
-    /// Errors: As `tensor`.
+    /// Errors: ValueError for sequences of unlike lengths; TypeError for what are no numbers, and where integers are to require a gradient; RuntimeError for a
+    /// device that is not there.
     ///
     /// >>> mg.zeros(1, dtype=mg.float64).new_tensor([1, 2])
     /// tensor([1., 2.], dtype=micrograd_rs.float64)
@@ -507,7 +576,8 @@ impl PyTensor {
     ) -> PyResult<PyTensor> {
         without_effect(layout, None);
         let (own, there) = build(py, || Ok((self.t.dtype(), self.t.device())))?;
-        let t = nested::tensor(data, Some(optional_dtype(dtype)?.unwrap_or(own)))?;
+        let t = nested::tensor(data, Some(optional_dtype(dtype)?.unwrap_or(own)));
+        let t = t.map_err(|error| said_by(py, "new_tensor", error))?;
         let device = crate::device::usable_device(device)?.unwrap_or(there);
         let t = build(py, || t.to(device))?;
         PyTensor::finished(py, t, None, pin_memory, requires_grad)
@@ -545,15 +615,48 @@ macro_rules! like {
 like! {
     /// Zeros in the shape and dtype of another tensor, on its device.
     ///
+    /// Arguments:
+    ///     input: whose shape the result has, and whose dtype and device where no others are named
+    ///     dtype: the dtype of the result; None is that of `input`
+    ///     device: where the result is made; None is where `input` is
+    ///     requires_grad: whether the result is a leaf that gradients are computed for, into its `grad`
+    ///     layout: of no effect: all tensors are strided
+    ///     pin_memory: whether the result lies in page-locked memory of the host (see `Tensor.pin_memory`)
+    ///     memory_format: of no effect
+    ///
+    /// Errors: RuntimeError for a device that is not there.
+    ///
     /// >>> mg.zeros_like(mg.tensor([[1, 2]]))
     /// tensor([[0, 0]])
     zeros_like |shape, dtype| Tensor::zeros(&shape, dtype);
     /// Ones in the shape and dtype of another tensor, on its device.
     ///
+    /// Arguments:
+    ///     input: whose shape the result has, and whose dtype and device where no others are named
+    ///     dtype: the dtype of the result; None is that of `input`
+    ///     device: where the result is made; None is where `input` is
+    ///     requires_grad: whether the result is a leaf that gradients are computed for, into its `grad`
+    ///     layout: of no effect: all tensors are strided
+    ///     pin_memory: whether the result lies in page-locked memory of the host (see `Tensor.pin_memory`)
+    ///     memory_format: of no effect
+    ///
+    /// Errors: RuntimeError for a device that is not there.
+    ///
     /// >>> mg.ones_like(mg.tensor([[1, 2]]), dtype=mg.float32)
     /// tensor([[1., 1.]])
     ones_like |shape, dtype| Tensor::ones(&shape, dtype);
     /// As `zeros_like`.
+    ///
+    /// Arguments:
+    ///     input: whose shape the result has, and whose dtype and device where no others are named
+    ///     dtype: the dtype of the result; None is that of `input`
+    ///     device: where the result is made; None is where `input` is
+    ///     requires_grad: whether the result is a leaf that gradients are computed for, into its `grad`
+    ///     layout: of no effect: all tensors are strided
+    ///     pin_memory: whether the result lies in page-locked memory of the host (see `Tensor.pin_memory`)
+    ///     memory_format: of no effect
+    ///
+    /// Errors: RuntimeError for a device that is not there.
     ///
     /// >>> mg.empty_like(mg.tensor([[1, 2]])).dtype
     /// micrograd_rs.int64
@@ -593,14 +696,34 @@ macro_rules! drawn_like {
 drawn_like! {
     /// Uniform random numbers in the shape and dtype of another tensor, on its device.
     ///
-    /// Errors: DTypeError for integers, unless `dtype` is another.
+    /// Arguments:
+    ///     input: whose shape the result has, and whose dtype and device where no others are named
+    ///     generator: the `Generator` that numbers are drawn from; None is the default one
+    ///     dtype: the dtype of the result, floating point; None is that of `input`
+    ///     device: where the result is made; None is where `input` is
+    ///     requires_grad: whether the result is a leaf that gradients are computed for, into its `grad`
+    ///     layout: of no effect: all tensors are strided
+    ///     pin_memory: whether the result lies in page-locked memory of the host (see `Tensor.pin_memory`)
+    ///     memory_format: of no effect
+    ///
+    /// Errors: TypeError for integers, unless `dtype` is another; RuntimeError for a device that is not there.
     ///
     /// >>> mg.rand_like(mg.zeros(2, 3)).shape
     /// (2, 3)
     rand_like Tensor::try_rand_of;
     /// Normal random numbers in the shape and dtype of another tensor, on its device.
     ///
-    /// Errors: DTypeError for integers, unless `dtype` is another.
+    /// Arguments:
+    ///     input: whose shape the result has, and whose dtype and device where no others are named
+    ///     generator: the `Generator` that numbers are drawn from; None is the default one
+    ///     dtype: the dtype of the result, floating point; None is that of `input`
+    ///     device: where the result is made; None is where `input` is
+    ///     requires_grad: whether the result is a leaf that gradients are computed for, into its `grad`
+    ///     layout: of no effect: all tensors are strided
+    ///     pin_memory: whether the result lies in page-locked memory of the host (see `Tensor.pin_memory`)
+    ///     memory_format: of no effect
+    ///
+    /// Errors: TypeError for integers, unless `dtype` is another; RuntimeError for a device that is not there.
     ///
     /// >>> mg.randn_like(mg.zeros(2, 3, dtype=mg.float64)).dtype
     /// micrograd_rs.float64
@@ -610,7 +733,16 @@ drawn_like! {
 /// The same value everywhere, in the shape and dtype of another tensor, on its device.
 ///
 /// Arguments:
-///     fill_value: the value
+///     input: whose shape the result has, and whose dtype and device where no others are named
+///     fill_value: the number that stands everywhere; a tensor of one element is one, too
+///     dtype: the dtype of the result, to which the number is converted; None is that of `input`
+///     device: where the result is made; None is where `input` is
+///     requires_grad: whether the result is a leaf that gradients are computed for, into its `grad`
+///     layout: of no effect: all tensors are strided
+///     pin_memory: whether the result lies in page-locked memory of the host (see `Tensor.pin_memory`)
+///     memory_format: of no effect
+///
+/// Errors: TypeError for what is no number; ValueError for a tensor of several elements; RuntimeError for a device that is not there.
 ///
 /// >>> mg.full_like(mg.tensor([1.0, 2.0]), 7)
 /// tensor([7., 7.])
@@ -647,9 +779,9 @@ pub fn full_like(
 /// The shape that shapes (sequences, or sizes of one axis) broadcast to.
 ///
 /// Arguments:
-///     shapes: one after the other
+///     shapes: sequences of sizes, one after the other; a number is the size of one axis
 ///
-/// Errors: ArgumentError where they do not.
+/// Errors: ValueError where they do not.
 ///
 /// >>> mg.broadcast_shapes((3, 1), (4,), (2, 1, 1))
 /// (2, 3, 4)

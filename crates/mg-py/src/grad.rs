@@ -96,11 +96,15 @@ fn leaves<'py>(inputs: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyTensor>>
 /// was called of each, in one walk. `grad_tensors` are their gradients, which tensors of one element can do without.
 ///
 /// Arguments:
+///     tensors: what the gradients are of: a tensor, or a list of them
+///     grad_tensors: their gradients, one each, of their shapes; None where a tensor has one element
 ///     retain_graph: whether the graph stays, so that it can be gone through again
 ///     create_graph: whether the gradients can be differentiated
 ///     grad_variables: an older name of `grad_tensors`
+///     inputs: the leaves that get a gradient; None is all
 ///
-/// Errors: As `Tensor.backward`.
+/// Errors: RuntimeError for what depends on nothing that requires a gradient, for several elements without a gradient, and where the graph was let go;
+/// ValueError for a gradient of another shape.
 ///
 /// >>> x = mg.tensor([1.0, 2.0], requires_grad=True)
 /// >>> mg.autograd.backward([(x * x).sum(), x.sum()])

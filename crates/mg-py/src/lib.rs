@@ -66,7 +66,7 @@ mod _micrograd_rs {
         is_autocast_enabled, set_autocast_cache_enabled, set_autocast_dtype, set_autocast_enabled,
     };
     #[pymodule_export]
-    use crate::choice::r#where;
+    use crate::choice::{nonzero, r#where};
     #[pymodule_export]
     use crate::custom::{_multi_grad_hook, PyBegun, PyHandle, PyHistory, PySaved};
     #[pymodule_export]
@@ -130,6 +130,8 @@ mod _micrograd_rs {
         set_rng_state,
     };
     #[pymodule_export]
+    use crate::reduce::{max, min};
+    #[pymodule_export]
     use crate::scalar::mlp::{PyLayer, PyMLP, PyNeuron};
     #[pymodule_export]
     use crate::scalar::state::{_rebuild_value, Graph};
@@ -144,7 +146,7 @@ mod _micrograd_rs {
     #[pymodule_export]
     use crate::table::{_embedding_renorm, _scale_grad_by_freq};
     #[pymodule_export]
-    use crate::tensor::PyTensor;
+    use crate::tensor::{PyTensor, is_floating_point, numel};
     #[pymodule_export]
     use crate::text::{PyBpe, PyBytesTokenizer, PyCharacters};
     #[pymodule_export]

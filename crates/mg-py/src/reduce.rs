@@ -160,7 +160,7 @@ const MIN: Extreme = Extreme {
 
 /// Where the answer is to go.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Out {
+pub enum Out {
     /// Nothing is said of it.
     Left,
     /// To no place: NumPy's functions say so where they call a tensor's method.
@@ -185,15 +185,102 @@ fn flag(obj: &Bound<'_, PyAny>, of: &str, name: &str) -> PyResult<bool> {
     })
 }
 
+/// The largest element; with another tensor, the larger of each pair. Along one `dim`, PyTorch's pair of values and
+/// indices; over several axes, the values.
+///
+/// Arguments:
+///     input: any shape and dtype
+///     dim: along which axis, counted from the end if it is negative: the answer is a pair of values and indices (int64, of equal ones the first); over
+///         which axes, as a list: the answer has the values alone; or, by place, another tensor. None is of all elements
+///     keepdim: whether an axis that is reduced stays in the result, with size 1
+///     axis: `dim`, by NumPy's name; None is for `dim` to say
+///     keepdims: `keepdim`, by NumPy's name; None is for `keepdim` to say
+///     out: None: results are answered, not written elsewhere
+///     other: another tensor, whose shape broadcasts; None is none
+///
+/// Errors: ValueError where there are no elements (an `EmptyError`, which is an IndexError, too), and for shapes that do not broadcast; IndexError for an
+/// axis out of range; TypeError for both an axis and another tensor, and for an `out`.
+///
+/// >>> x = mg.tensor([[1, 7], [3, 2]])
+/// >>> mg.max(x)
+/// tensor(7)
+/// >>> mg.max(x, dim=1)
+/// max(values=tensor([7, 3]), indices=tensor([1, 0]))
+/// >>> mg.max(x, mg.tensor(3))
+/// tensor([[3, 7],
+///         [3, 3]])
+#[pyfunction]
+#[pyo3(signature = (input, *place, dim=None, keepdim=None, axis=None, keepdims=None, out=Out::Left, other=None), text_signature = "(input, dim=None, keepdim=False, *, axis=None, keepdims=None, out=None, other=None)")]
+#[allow(clippy::too_many_arguments)]
+pub fn max<'py>(
+    input: &Bound<'py, PyTensor>,
+    place: &Bound<'py, PyTuple>,
+    dim: Option<&Bound<'py, PyAny>>,
+    keepdim: Option<&Bound<'py, PyAny>>,
+    axis: Option<&Bound<'py, PyAny>>,
+    keepdims: Option<&Bound<'py, PyAny>>,
+    out: Out,
+    other: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    input.get().max(input.py(), place, dim, keepdim, axis, keepdims, out, other)
+}
+
+/// The smallest element; with another tensor, the smaller of each pair. Along one `dim`, PyTorch's pair of values and
+/// indices; over several axes, the values.
+///
+/// Arguments:
+///     input: any shape and dtype
+///     dim: along which axis, counted from the end if it is negative: the answer is a pair of values and indices (int64, of equal ones the first); over
+///         which axes, as a list: the answer has the values alone; or, by place, another tensor. None is of all elements
+///     keepdim: whether an axis that is reduced stays in the result, with size 1
+///     axis: `dim`, by NumPy's name; None is for `dim` to say
+///     keepdims: `keepdim`, by NumPy's name; None is for `keepdim` to say
+///     out: None: results are answered, not written elsewhere
+///     other: another tensor, whose shape broadcasts; None is none
+///
+/// Errors: ValueError where there are no elements (an `EmptyError`, which is an IndexError, too), and for shapes that do not broadcast; IndexError for an
+/// axis out of range; TypeError for both an axis and another tensor, and for an `out`.
+///
+/// >>> x = mg.tensor([[1, 7], [3, 2]])
+/// >>> mg.min(x)
+/// tensor(1)
+/// >>> mg.min(x, dim=1)
+/// min(values=tensor([1, 2]), indices=tensor([0, 1]))
+/// >>> mg.min(x, mg.tensor(3))
+/// tensor([[1, 3],
+///         [3, 2]])
+#[pyfunction]
+#[pyo3(signature = (input, *place, dim=None, keepdim=None, axis=None, keepdims=None, out=Out::Left, other=None), text_signature = "(input, dim=None, keepdim=False, *, axis=None, keepdims=None, out=None, other=None)")]
+#[allow(clippy::too_many_arguments)]
+pub fn min<'py>(
+    input: &Bound<'py, PyTensor>,
+    place: &Bound<'py, PyTuple>,
+    dim: Option<&Bound<'py, PyAny>>,
+    keepdim: Option<&Bound<'py, PyAny>>,
+    axis: Option<&Bound<'py, PyAny>>,
+    keepdims: Option<&Bound<'py, PyAny>>,
+    out: Out,
+    other: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    input.get().min(input.py(), place, dim, keepdim, axis, keepdims, out, other)
+}
+
 #[pymethods]
 impl PyTensor {
     /// The largest element; with another tensor, the larger of each pair. Along one `dim`, PyTorch's pair of values and
     /// indices; over several axes, the values.
     ///
     /// Arguments:
-    ///     dim: the axis, or another tensor
+    ///     dim: along which axis, counted from the end if it is negative: the answer is a pair of values and indices (int64, of equal ones the first); over
+    ///         which axes, as a list: the answer has the values alone; or, by place, another tensor. None is of all elements
+    ///     keepdim: whether an axis that is reduced stays in the result, with size 1
+    ///     axis: `dim`, by NumPy's name; None is for `dim` to say
+    ///     keepdims: `keepdim`, by NumPy's name; None is for `keepdim` to say
+    ///     out: None: results are answered, not written elsewhere
+    ///     other: another tensor, whose shape broadcasts; None is none
     ///
-    /// Errors: EmptyError where there are no elements; IndexError for an axis out of range.
+    /// Errors: ValueError where there are no elements (an `EmptyError`, which is an IndexError, too), and for shapes that do not broadcast; IndexError for an
+    /// axis out of range; TypeError for both an axis and another tensor, and for an `out`.
     ///
     /// >>> x = mg.tensor([[1, 7], [3, 2]])
     /// >>> x.max()
@@ -225,9 +312,16 @@ impl PyTensor {
     /// indices; over several axes, the values.
     ///
     /// Arguments:
-    ///     dim: the axis, or another tensor
+    ///     dim: along which axis, counted from the end if it is negative: the answer is a pair of values and indices (int64, of equal ones the first); over
+    ///         which axes, as a list: the answer has the values alone; or, by place, another tensor. None is of all elements
+    ///     keepdim: whether an axis that is reduced stays in the result, with size 1
+    ///     axis: `dim`, by NumPy's name; None is for `dim` to say
+    ///     keepdims: `keepdim`, by NumPy's name; None is for `keepdim` to say
+    ///     out: None: results are answered, not written elsewhere
+    ///     other: another tensor, whose shape broadcasts; None is none
     ///
-    /// Errors: EmptyError where there are no elements; IndexError for an axis out of range.
+    /// Errors: ValueError where there are no elements (an `EmptyError`, which is an IndexError, too), and for shapes that do not broadcast; IndexError for an
+    /// axis out of range; TypeError for both an axis and another tensor, and for an `out`.
     ///
     /// >>> x = mg.tensor([[1, 7], [3, 2]])
     /// >>> x.min()

@@ -14,7 +14,7 @@ use pyo3::types::{PyDict, PyInt, PyTuple, PyWeakrefMethods, PyWeakrefReference};
 use crate::custom::PyHistory;
 use crate::device::{PyDevice, usable_device};
 use crate::dtype::{PyDType, optional_dtype};
-use crate::error::{build, compute};
+use crate::error::{build, compute, said_by};
 use crate::{nested, size};
 
 /// A tensor: N-dimensional, of one dtype, on one device, computed when its value is needed.
@@ -323,7 +323,7 @@ impl PyTensor {
         // Before the data is read, which may be long.
         usable_device(device)?;
         let dtype = optional_dtype(dtype)?.unwrap_or_else(DType::default_float);
-        let mut t = nested::tensor(data, Some(dtype))?;
+        let mut t = nested::tensor(data, Some(dtype)).map_err(|error| said_by(py, "Tensor", error))?;
         if let Some(shape) = shape.filter(|s| !s.is_none()) {
             let shape = size::signed(&size::shape(shape)?);
             // A leaf stands for itself, not for a view of what was read.
@@ -344,6 +344,9 @@ impl PyTensor {
     }
 
     /// The sizes of the axes, or of one.
+    ///
+    /// Arguments:
+    ///     dim: which axis, counted from the end if it is negative; None is all of them
     ///
     /// Errors: IndexError for an axis out of range.
     ///
@@ -565,7 +568,10 @@ impl PyTensor {
 
     /// Makes it a leaf whose gradient is kept, or a constant.
     ///
-    /// Errors: DTypeError for integers; RuntimeError where the result of an operation is to be a constant.
+    /// Arguments:
+    ///     requires_grad: True for a leaf that gradients are computed for, False for a constant
+    ///
+    /// Errors: TypeError for integers; RuntimeError where the result of an operation is to be a constant.
     ///
     /// >>> x = mg.zeros(2).requires_grad_()
     /// >>> x.requires_grad
@@ -644,6 +650,12 @@ impl PyTensor {
 
     /// The same values on another device: `to`, by the standard's name. There is one stream a device, and `stream` is to be `None`.
     ///
+    /// Arguments:
+    ///     device: where the result is, such as "cpu" or "cuda:0"
+    ///     stream: None
+    ///
+    /// Errors: RuntimeError for a device that is not there; ValueError for a `stream`.
+    ///
     /// >>> mg.tensor([1.0]).to_device("cpu").device
     /// Device('cpu')
     #[pyo3(signature = (device, /, *, stream=None))]
@@ -690,4 +702,28 @@ impl PyTensor {
         let module = slf.py().import("micrograd_rs._ufuncs")?;
         module.getattr("of_arrays")?.call1((func, args, kwargs))
     }
+}
+
+/// The number of elements.
+///
+/// Arguments:
+///     input: any tensor
+///
+/// >>> mg.numel(mg.zeros(2, 3))
+/// 6
+#[pyfunction]
+pub fn numel(input: &Bound<'_, PyTensor>) -> PyResult<usize> {
+    input.get().numel(input.py())
+}
+
+/// Whether the elements are floating-point numbers.
+///
+/// Arguments:
+///     input: any tensor
+///
+/// >>> mg.is_floating_point(mg.tensor([1.0])), mg.is_floating_point(mg.tensor([1]))
+/// (True, False)
+#[pyfunction]
+pub fn is_floating_point(input: &Bound<'_, PyTensor>) -> PyResult<bool> {
+    input.get().is_floating_point(input.py())
 }

@@ -158,6 +158,7 @@ impl PyTensor {
     /// Arguments:
     ///     device: which one, by its number or name; the current one unless it says
     ///     non_blocking: of no effect, since nobody waits for a copy
+    ///     memory_format: of no effect
     ///
     /// Errors: RuntimeError where there is no such device.
     ///
@@ -206,6 +207,9 @@ impl PyTensor {
 
     /// As `to(float32)`.
     ///
+    /// Arguments:
+    ///     memory_format: of no effect
+    ///
     /// >>> mg.tensor([1, 2]).float()
     /// tensor([1., 2.])
     #[pyo3(signature = (memory_format=None))]
@@ -218,6 +222,9 @@ impl PyTensor {
     }
 
     /// As `to(float64)`.
+    ///
+    /// Arguments:
+    ///     memory_format: of no effect
     ///
     /// >>> mg.tensor([1.0]).double()
     /// tensor([1.], dtype=micrograd_rs.float64)
@@ -232,6 +239,9 @@ impl PyTensor {
 
     /// As `to(float16)`.
     ///
+    /// Arguments:
+    ///     memory_format: of no effect
+    ///
     /// >>> mg.tensor([1.0, 1e6]).half()
     /// tensor([1., inf], dtype=micrograd_rs.float16)
     #[pyo3(signature = (memory_format=None))]
@@ -244,6 +254,9 @@ impl PyTensor {
     }
 
     /// As `to(bfloat16)`.
+    ///
+    /// Arguments:
+    ///     memory_format: of no effect
     ///
     /// >>> mg.tensor([1.0, 2.0]).bfloat16()
     /// tensor([1., 2.], dtype=micrograd_rs.bfloat16)
@@ -258,6 +271,9 @@ impl PyTensor {
 
     /// As `to(int64)`.
     ///
+    /// Arguments:
+    ///     memory_format: of no effect
+    ///
     /// >>> mg.tensor([1.7, -1.7]).long()
     /// tensor([ 1, -1])
     #[pyo3(signature = (memory_format=None))]
@@ -271,6 +287,9 @@ impl PyTensor {
 
     /// As `to(int32)`.
     ///
+    /// Arguments:
+    ///     memory_format: of no effect
+    ///
     /// >>> mg.tensor([1.7, -1.7]).int()
     /// tensor([ 1, -1], dtype=micrograd_rs.int32)
     #[pyo3(signature = (memory_format=None))]
@@ -280,6 +299,9 @@ impl PyTensor {
     }
 
     /// As `to(int16)`.
+    ///
+    /// Arguments:
+    ///     memory_format: of no effect
     ///
     /// >>> mg.tensor([1.7, -1.7]).short()
     /// tensor([ 1, -1], dtype=micrograd_rs.int16)
@@ -294,6 +316,9 @@ impl PyTensor {
 
     /// As `to(int8)`.
     ///
+    /// Arguments:
+    ///     memory_format: of no effect
+    ///
     /// >>> mg.tensor([1.5, -2.0]).char()
     /// tensor([ 1, -2], dtype=micrograd_rs.int8)
     #[pyo3(signature = (memory_format=None))]
@@ -307,6 +332,9 @@ impl PyTensor {
 
     /// As `to(uint8)`.
     ///
+    /// Arguments:
+    ///     memory_format: of no effect
+    ///
     /// >>> mg.tensor([1.0, 255.0]).byte()
     /// tensor([  1, 255], dtype=micrograd_rs.uint8)
     #[pyo3(signature = (memory_format=None))]
@@ -319,6 +347,9 @@ impl PyTensor {
     }
 
     /// As `to(bool)`.
+    ///
+    /// Arguments:
+    ///     memory_format: of no effect
     ///
     /// >>> mg.tensor([0.0, 0.5]).bool()
     /// tensor([False,  True])

@@ -170,6 +170,34 @@ def test_errors_name_the_operation(call):
     assert str(told.value).startswith(TOLD[call])
 
 
+def test_messages_have_words_for_what_was_given(tmp_path):
+    """They name who says it and tell numbers and words as they were given, not as a Rust value of them is shown."""
+    with pytest.raises(ValueError, match=r"^tensor\(\): ragged data: "):
+        mg.tensor([[1], [1, 2]])
+    with pytest.raises(ValueError, match=r"^as_tensor\(\): ragged data: "):
+        mg.as_tensor([[1], [1, 2]])
+    with pytest.raises(ValueError, match=r"^new_tensor\(\): ragged data: "):
+        mg.ones(1).new_tensor([[1], [1, 2]])
+    with pytest.raises(TypeError, match=r"^Tensor\(\): takes numbers"):
+        mg.Tensor("a")
+    with pytest.raises(RuntimeError, match=r"^is_nonzero\(\): "):
+        mg.ones(2).is_nonzero()
+    with pytest.raises(OSError, match=r"^Mnist\.load: "):
+        mg.data.Mnist.load(tmp_path)
+    with pytest.raises(ValueError, match="order of a matrix norm, got 3$"):
+        mg.linalg.matrix_norm(mg.ones(2, 2), 3)
+    with pytest.raises(ValueError, match='order of a matrix norm, got "x"$'):
+        mg.linalg.norm(mg.ones(2, 2), "x")
+    with pytest.raises(ValueError, match="not of 9$"):
+        mg.ones(2).repeat_interleave(mg.tensor([1, 2]), 0, output_size=9)
+    with pytest.raises(ValueError, match="not of 9$"):
+        mg.ones(2).repeat_interleave(2, 0, output_size=9)
+    with pytest.raises(ValueError, match="a tau of 0 and a center of none$"):
+        mg.signal.windows.exponential(3, tau=0)
+    with pytest.raises(ValueError, match="a tau of 1 and a center of 1.5$"):
+        mg.signal.windows.exponential(3, center=1.5)
+
+
 def test_metrics_take_numbers():
     mean = metrics.Mean()
     mean.update(4.0)

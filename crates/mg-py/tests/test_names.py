@@ -524,16 +524,23 @@ def test_layers_need_no_docstrings(program):
 
 
 def test_words_belong_to_operations():
-    """Each entry of words.txt is an operation's, each operation that is seen has one, and an entry's arguments are the operation's."""
+    """Each entry of words.txt is an operation's, or is what some are like; each operation that is seen has one, and an entry's arguments are the
+    operation's.
+    """
     from micrograd_rs._micrograd_rs import _operations
 
     entries = (CRATE / "src" / "surface" / "words.txt").read_text(encoding="utf-8").split("\n== ")[1:]
     told = {name: text for name, _, text in (entry.partition("\n") for entry in entries)}
     assert len(told) == len(entries)
     operations = {operation["words"]: operation for operation in _operations() if operation["places"] or operation["in_place"]}
-    assert set(told) - {"*"} == set(operations)
+    # What writes into its tensor has an entry of its own where another example is wanted.
+    written = {f"{name}_" for name, operation in operations.items() if operation["in_place"]} & set(told) - set(operations)
+    assert all(told[name].startswith(">>>") for name in written)
+    likened = set(re.findall(r"^like: (.+)$", "\n".join(told.values()), re.MULTILINE))
+    assert set(told) - {"*", *written} == {*operations, *(name for name in likened if name.startswith("@"))} and likened <= set(told)
     for name, operation in operations.items():
         arguments = {line.partition(": ")[0] for line in told[name].partition(">>>")[0].splitlines() if line}
+        arguments -= {"like", "says", "errors", *(["input"] if operation["receiver"] else [])}
         assert arguments <= {param[0] for param in operation["params"]}, name
         assert ">>>" in told[name] or operation["name"].startswith("_"), name
 

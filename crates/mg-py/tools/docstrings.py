@@ -113,6 +113,33 @@ def words(value: Any, room: str, hops: int = 2) -> str:
     return "\n".join([text, *(words(other, room, hops - 1) for other in others if other is not None and other is not value)])
 
 
+def sections(value: Any) -> tuple[dict[str, str], list[str]]:
+    """The arguments that a docstring lists, with what it says of each, and its paragraphs of errors."""
+    text = inspect.getdoc(value) or ""
+    told: dict[str, str] = {}
+    for block in re.findall(r"^Arguments:\n((?:    .*\n?)+)", text, re.MULTILINE):
+        for names, words in re.findall(r"^    (\S[^:(]*?)(?: \([^:]*\))?(?::|$)(.*(?:\n        .*)*)", block, re.MULTILINE):
+            told.update((name.strip().lstrip("*"), " ".join(words.split())) for name in names.split(","))
+    return told, [" ".join(found.split()) for found in re.findall(r"^Errors: ((?:.+\n?)+)", text, re.MULTILINE)]
+
+
+def speechless(value: Any) -> list[str]:
+    """What a docstring names and says nothing of: arguments that are listed by their types alone, errors without their exceptions."""
+    told, errors = sections(value)
+    bare = [name for name, words in told.items() if not words]
+    return bare + [text for text in errors if not re.search(r"\b[A-Z]\w*(Error|Exception|Interrupt|Iteration|Warning)\b", text)]
+
+
+def unlisted(value: Any) -> list[str]:
+    """The parameters that a function's or a method's docstring does not list."""
+    try:
+        parameters = inspect.signature(value).parameters
+    except (TypeError, ValueError):
+        return []
+    told, _ = sections(value)
+    return [name for name in parameters if name not in told and name != "self" and not name.startswith("_")]
+
+
 def lacks(value: Any, room: str = "") -> list[str]:
     """What a docstring lacks: an example may be that of one that it refers to, arguments are its own."""
     text = words(value, room)

@@ -22,10 +22,8 @@ FILLED = ["zeros", "ones", "empty"]
 # Those that are declared: what is like another tensor stands here.
 DRAWN = ["rand", "randn"]
 
-# Methods that PyTorch has as functions too, beside the op table's rows and the reductions.
-FUNCTIONS = """
-    is_floating_point max min nonzero numel
-""".split()
+# Functions that the extension has beside those that are declared in the op table, and that are told of among these.
+FUNCTIONS = "is_floating_point max min nonzero numel".split()
 
 
 KINDS = {
@@ -83,16 +81,16 @@ def parameters(operation: dict) -> list[str]:
     return out
 
 
-def spread(operation: dict) -> list[list[str]]:
-    """The ways in which the parameters can be written: the last list as its items, too."""
+def spread(operation: dict, is_function: bool) -> list[list[str]]:
+    """The ways in which the parameters can be written: the last list as its items, and as one."""
     params = parameters(operation)
-    if not operation["variadic"]:
+    if not operation["variadic"] or operation["listed"] and is_function:
         return [params]
     # What is by keyword only comes after the list.
     last = max(i for i, param in enumerate(operation["params"]) if not param[4])
     name, kind = operation["params"][last][:2]
     rest = [param for param in params[last + 1 :] if param != "*"]
-    forms = [params, [*params[:last], f"*{name}: {'Tensor' if kind == 'tensors' else '_int'}", *rest]]
+    forms = [[*params[:last], f"*{name}: {'Tensor' if kind == 'tensors' else '_int'}", *rest], params]
     if not operation["receiver"] and [param[1] for param in operation["params"]] == ["text", "tensors"]:
         # An equation may be told by lists of numbers, one behind each operand.
         forms.append(["operand: Tensor", "/", f"*{name}: Tensor | Sequence[Any]"])
@@ -110,7 +108,7 @@ def returned(operation: dict) -> str:
     return RETURNS[operation["returns"]]
 
 
-def forms_of(operation: dict, answer: str) -> list[tuple[list[str], str]]:
+def forms_of(operation: dict, answer: str, is_function: bool) -> list[tuple[list[str], str]]:
     """The ways in which an operation is called, and what each answers with."""
     if operation["returns"] == "varied" and operation["answers"] == ["values", "indices"]:
         # Of all elements it is a tensor; along an axis, positions come with it.
@@ -121,9 +119,9 @@ def forms_of(operation: dict, answer: str) -> list[tuple[list[str], str]]:
         ]
     if operation["name"] == "view":
         # The bits of the elements may be seen as another dtype's.
-        return [*((params, answer) for params in spread(operation)), (["dtype: _DType"], answer)]
+        return [*((params, answer) for params in spread(operation, is_function)), (["dtype: _DType"], answer)]
     if operation["returns"] != "asked":
-        return [(params, answer) for params in spread(operation)]
+        return [(params, answer) for params in spread(operation, is_function)]
     params = parameters(operation)
     names = [param[0] for param in operation["params"]]
     flag = next(i for i, name in enumerate(names) if name.startswith("return_"))
@@ -135,7 +133,7 @@ def forms_of(operation: dict, answer: str) -> list[tuple[list[str], str]]:
 
 
 def written(name: str, first: str, operation: dict, answer: str, text: str, indent: str) -> list[str]:
-    forms = forms_of(operation, answer)
+    forms = forms_of(operation, answer, first != "self")
     out = []
     for params, answer in forms:
         if len(forms) > 1:
@@ -236,32 +234,6 @@ def stubs() -> str:
     return with_words(text)
 
 
-#: What makes a function of a method.
-METHOD_AS_FUNCTION = '''\
-# Not by way of typing and functools, which take longer to import than all of this.
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any, TypeVar
-
-    _Method = TypeVar("_Method", bound=Callable[..., Any])
-
-
-def _function(method: _Method) -> _Method:
-    """A method as a function, whose tensor may be named `input`."""
-
-    def function(*args: Any, **named: Any) -> Any:
-        if not args and "input" in named:
-            args = (named.pop("input"),)
-        return method(*args, **named)
-
-    function.__module__, function.__name__, function.__qualname__ = "micrograd_rs", method.__name__, method.__name__
-    function.__doc__, function.__dict__["__wrapped__"] = method.__doc__, method
-    return function  # type: ignore[return-value]  # pyright: ignore[reportReturnType]
-
-'''
-
-
 def taken(names: list[str]) -> list[str]:
     """The lines that take names over from the extension."""
     return ["from ._micrograd_rs import (", *(f"    {name}," for name in names), ")"]
@@ -285,17 +257,9 @@ def module(what: str, imports: list[str], names: list[str]) -> list[str]:
 
 def functions() -> str:
     declared = [name for name, _ in place("function")]
-    methods = sorted({*FUNCTIONS} - set(declared))
     # Those around which others of their names are written are taken from the extension there.
-    everybody = set(declared) - defined(PACKAGE / "_functions.py")
-    imported = sorted(["Tensor", *everybody], key=lambda n: (n != "Tensor", n))
-    lines = [
-        *module("Operations as functions: those that are declared, and methods of tensors.", taken(imported), sorted([*everybody, *methods])),
-        METHOD_AS_FUNCTION,
-        *(f"{name} = _function(Tensor.{name})" for name in methods),
-        "",
-    ]
-    return "\n".join(lines)
+    names = sorted({*declared, *FUNCTIONS} - defined(PACKAGE / "_functions.py"))
+    return "\n".join(module("Operations as functions.", taken(names), names))
 
 
 def defined(path: Path) -> set[str]:

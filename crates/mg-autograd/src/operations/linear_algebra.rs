@@ -296,7 +296,7 @@ fn norm_of_matrices(
         }
         Order::Word(_) | Order::Number(_) => {
             let text = format!(
-                "takes \"fro\", \"nuc\", 1, -1, 2, -2, inf or -inf as the order of a matrix norm, got {order:?}"
+                "takes \"fro\", \"nuc\", 1, -1, 2, -2, inf or -inf as the order of a matrix norm, got {order}"
             );
             Err(Error::new(op, ErrorKind::Value(text)))
         }
@@ -484,12 +484,12 @@ impl Tensor {
         self.unsqueeze(1)?.try_mul(vec2)
     }
 
-    /// `beta · self + alpha · mat1 @ mat2`, of matrices; the tensor broadcasts to the product. With `beta` 0 it is not looked at.
+    /// `beta · self + alpha · mat1 @ mat2`, of matrices; `self` broadcasts to the product. With `beta` 0 it is not looked at. Of integers,
+    /// factors lose their fractions.
     ///
     /// # Errors
     ///
-    /// What is no matrix, shapes that do not fit, unlike devices; an `out_dtype` (see `mm`) that does not fit. Beside integers, factors lose
-    /// their fractions.
+    /// What is no matrix, shapes that do not fit, unlike devices; an `out_dtype` (see `mm`) that does not fit.
     #[surface(method, function, in_place, keywords_from = "beta")]
     pub fn addmm(
         &self,
@@ -506,12 +506,12 @@ impl Tensor {
         added("addmm", &beside("addmm", self, [mat1, mat2], out_dtype)?, a.try_matmul(&b)?, beta, alpha)
     }
 
-    /// `beta · self + alpha · mat @ vec`, of a matrix and a vector; the tensor broadcasts to the product. With `beta` 0 it is not
-    /// looked at.
+    /// `beta · self + alpha · mat @ vec`, of a matrix and a vector; `self` broadcasts to the product. With `beta` 0 it is not
+    /// looked at. Of integers, factors lose their fractions.
     ///
     /// # Errors
     ///
-    /// What is no matrix or no vector, shapes that do not fit, unlike devices. Beside integers, factors lose their fractions.
+    /// What is no matrix or no vector, shapes that do not fit, unlike devices.
     #[surface(method, function, in_place, keywords_from = "beta")]
     pub fn addmv(
         &self,
@@ -524,12 +524,12 @@ impl Tensor {
         added("addmv", self, mat.try_matmul(vec)?, beta, alpha)
     }
 
-    /// `beta · self + alpha · Σ batch1[i] @ batch2[i]`, of batches of matrices; the tensor broadcasts to the sum. With `beta` 0 it
-    /// is not looked at.
+    /// `beta · self + alpha · Σ batch1[i] @ batch2[i]`, of batches of matrices; `self` broadcasts to the sum. With `beta` 0 it
+    /// is not looked at. Of integers, factors lose their fractions.
     ///
     /// # Errors
     ///
-    /// Other than three axes, shapes that do not fit, unlike devices. Beside integers, factors lose their fractions.
+    /// Other than three axes, shapes that do not fit, unlike devices.
     #[surface(method, function, in_place, keywords_from = "beta")]
     pub fn addbmm(
         &self,
@@ -545,13 +545,12 @@ impl Tensor {
         added("addbmm", self, product, beta, alpha)
     }
 
-    /// `beta · self + alpha · batch1 @ batch2`, of batches of matrices; the tensor broadcasts to the products. With `beta` 0 it is
+    /// `beta · self + alpha · batch1 @ batch2`, of batches of matrices; `self` broadcasts to the products. With `beta` 0 it is
     /// not looked at.
     ///
     /// # Errors
     ///
-    /// Other than three axes, shapes that do not fit, unlike devices; an `out_dtype` (see `bmm`) that does not fit. Beside integers, factors lose
-    /// their fractions.
+    /// Other than three axes, shapes that do not fit, unlike devices; an `out_dtype` (see `bmm`) that does not fit.
     #[surface(method, function, in_place, keywords_from = "beta")]
     pub fn baddbmm(
         &self,
@@ -568,7 +567,7 @@ impl Tensor {
         added("baddbmm", &beside("baddbmm", self, [batch1, batch2], out_dtype)?, a.try_bmm(&b)?, beta, alpha)
     }
 
-    /// `beta · self + alpha · vec1 ⊗ vec2`; the tensor broadcasts to the products. With `beta` 0 it is not looked at. Of truth values a
+    /// `beta · self + alpha · vec1 ⊗ vec2`; `self` broadcasts to the products. With `beta` 0 it is not looked at. Of truth values a
     /// sum is "or", and a factor whether it is not 0.
     ///
     /// # Errors

@@ -270,7 +270,7 @@ impl Tensor {
     ///
     /// # Errors
     ///
-    /// An axis out of range or twice the same; as many sources as destinations are wanted.
+    /// An axis out of range or twice the same; another number of sources than of destinations.
     #[surface(method, function, view, alias = "moveaxis")]
     pub fn movedim(&self, source: &[isize], destination: &[isize]) -> Result<Tensor> {
         let rank = self.rank();
@@ -409,7 +409,7 @@ impl Tensor {
     ///
     /// # Errors
     ///
-    /// As many numbers as axes are wanted.
+    /// Another number of shifts than of axes; an axis out of range.
     pub fn roll(&self, shifts: &[isize], #[default(&[])] dims: &[isize]) -> Result<Tensor> {
         let x = self.node();
         let shape = *x.shape();
@@ -590,8 +590,8 @@ impl Tensor {
             let count = count as usize;
             // A new axis of repetitions behind the axis, then merged with it.
             let size = Shape::new(&shape.with(axis, n.saturating_mul(count)))?;
-            if output_size.is_some_and(|wanted| wanted != size[axis]) {
-                return wrong_value(format!("a result of {} positions, not of {output_size:?}", size[axis]));
+            if let Some(wanted) = output_size.filter(|&wanted| wanted != size[axis]) {
+                return wrong_value(format!("a result of {} positions, not of {wanted}", size[axis]));
             }
             let (before, behind) = shape.split_at(axis + 1);
             let apart = |times| shape_of(before.iter().copied().chain([times]).chain(behind.iter().copied()));
@@ -606,8 +606,8 @@ impl Tensor {
             ));
         }
         let total = counts.iter().fold(0i64, |sum, &count| sum.saturating_add(count));
-        if output_size.is_some_and(|wanted| wanted as i64 != total) {
-            return wrong_value(format!("a result of {total} positions, not of {output_size:?}"));
+        if let Some(wanted) = output_size.filter(|&wanted| wanted as i64 != total) {
+            return wrong_value(format!("a result of {total} positions, not of {wanted}"));
         }
         Shape::new(&shape.with(axis, total as usize))?;
         let which = counts.iter().zip(0i64..).flat_map(|(&count, i)| std::iter::repeat_n(i, count as usize));
@@ -683,7 +683,7 @@ impl Tensor {
     ///
     /// # Errors
     ///
-    /// What lies outside of the memory; as many strides as sizes are wanted; a detached view.
+    /// What lies outside of the memory; another number of strides than of sizes; a detached view that does not lie in a row.
     #[surface(method, function, view)]
     pub fn as_strided(
         &self,

@@ -143,8 +143,9 @@ impl Tensor {
         #[default(false)] requires_grad: bool,
     ) -> Result<Tensor> {
         if tau.is_nan() || tau <= 0.0 || sym && center.is_some() {
+            let center = center.map_or("none".to_owned(), |center| center.to_string());
             let text = format!(
-                "takes a positive tau, and no center where it is symmetric, got {tau} and {center:?}"
+                "takes a positive tau, and no center where it is symmetric, got a tau of {tau} and a center of {center}"
             );
             return Err(Error::new("exponential", ErrorKind::Value(text)));
         }

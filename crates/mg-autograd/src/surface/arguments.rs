@@ -1,5 +1,7 @@
 //! Arguments and answers, as they cross from a language that knows types only when it runs.
 
+use std::fmt;
+
 use crate::generator::Generator;
 use crate::operations::Padding;
 use crate::ops::Operand;
@@ -61,6 +63,15 @@ pub enum Order<'a> {
     Number(f64),
     /// Its name.
     Word(&'a str),
+}
+
+impl fmt::Display for Order<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Order::Number(number) => write!(f, "{number}"),
+            Order::Word(word) => write!(f, "{word:?}"),
+        }
+    }
 }
 
 impl From<f64> for Order<'_> {

@@ -1030,6 +1030,21 @@ def rnn_tanh(*args: Any, **kwargs: Any) -> tuple[Tensor, Tensor]:
     packed sequences `rnn_tanh(data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional)`, where rows `data` are as
     `nn.utils.rnn.pack_padded_sequence` lays them, and answers with rows.
 
+    Arguments:
+        input: the sequences, `[steps, batch, features]` (or `[batch, steps, features]` with `batch_first`)
+        data, batch_sizes: of packed sequences the rows, `[rows, features]`, and how many sequences there are at each step, int64
+        hx: the states at the beginning, `[layers · directions, batch, size]`
+        params: a list: of each layer and each direction the weights `[size, features]` and `[size, size]` and, with `has_biases`, two biases `[size]`
+        has_biases: whether `params` has biases
+        num_layers: how many layers there are
+        dropout: the probability with which the input of a layer after the first is left out, while `train`
+        train: whether anything is left out
+        bidirectional: whether each layer goes backwards, too: then there are two directions, else one
+        batch_first: whether the batch is the first axis of `input` and of the outputs, and not the second
+
+    Errors: ValueError for shapes that do not fit, for no steps, and for tensors on different devices; TypeError for different dtypes, and for
+    `batch_sizes` that are not int64 in one axis.
+
     >>> layer, x, h = mg.nn.RNN(3, 2), mg.ones(4, 1, 3), mg.zeros(1, 1, 2)
     >>> answer = mg.rnn_tanh(x, h, list(layer.parameters()), True, 1, 0.0, False, False, False)
     >>> [part.shape for part in answer]
@@ -1043,6 +1058,21 @@ def rnn_relu(*args: Any, **kwargs: Any) -> tuple[Tensor, Tensor]:
     """An Elman network of `max(x, 0)`. A call is `rnn_relu(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first)`, or over
     packed sequences `rnn_relu(data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional)`, where rows `data` are as
     `nn.utils.rnn.pack_padded_sequence` lays them, and answers with rows.
+
+    Arguments:
+        input: the sequences, `[steps, batch, features]` (or `[batch, steps, features]` with `batch_first`)
+        data, batch_sizes: of packed sequences the rows, `[rows, features]`, and how many sequences there are at each step, int64
+        hx: the states at the beginning, `[layers · directions, batch, size]`
+        params: a list: of each layer and each direction the weights `[size, features]` and `[size, size]` and, with `has_biases`, two biases `[size]`
+        has_biases: whether `params` has biases
+        num_layers: how many layers there are
+        dropout: the probability with which the input of a layer after the first is left out, while `train`
+        train: whether anything is left out
+        bidirectional: whether each layer goes backwards, too: then there are two directions, else one
+        batch_first: whether the batch is the first axis of `input` and of the outputs, and not the second
+
+    Errors: ValueError for shapes that do not fit, for no steps, and for tensors on different devices; TypeError for different dtypes, and for
+    `batch_sizes` that are not int64 in one axis.
 
     >>> layer, x, h = mg.nn.RNN(3, 2, nonlinearity="relu"), mg.ones(4, 1, 3), mg.zeros(1, 1, 2)
     >>> answer = mg.rnn_relu(x, h, list(layer.parameters()), True, 1, 0.0, False, False, False)
@@ -1058,6 +1088,21 @@ def gru(*args: Any, **kwargs: Any) -> tuple[Tensor, Tensor]:
     packed sequences `gru(data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional)`, where rows `data` are as
     `nn.utils.rnn.pack_padded_sequence` lays them, and answers with rows.
 
+    Arguments:
+        input: the sequences, `[steps, batch, features]` (or `[batch, steps, features]` with `batch_first`)
+        data, batch_sizes: of packed sequences the rows, `[rows, features]`, and how many sequences there are at each step, int64
+        hx: the states at the beginning, `[layers · directions, batch, size]`
+        params: a list: of each layer and each direction the weights `[3 size, features]` and `[3 size, size]` and, with `has_biases`, two biases `[3 size]`
+        has_biases: whether `params` has biases
+        num_layers: how many layers there are
+        dropout: the probability with which the input of a layer after the first is left out, while `train`
+        train: whether anything is left out
+        bidirectional: whether each layer goes backwards, too: then there are two directions, else one
+        batch_first: whether the batch is the first axis of `input` and of the outputs, and not the second
+
+    Errors: ValueError for shapes that do not fit, for no steps, and for tensors on different devices; TypeError for different dtypes, and for
+    `batch_sizes` that are not int64 in one axis.
+
     >>> layer, x, h = mg.nn.GRU(3, 2), mg.ones(4, 1, 3), mg.zeros(1, 1, 2)
     >>> answer = mg.gru(x, h, list(layer.parameters()), True, 1, 0.0, False, False, False)
     >>> [part.shape for part in answer]
@@ -1071,6 +1116,21 @@ def lstm(*args: Any, **kwargs: Any) -> tuple[Tensor, Tensor, Tensor]:
     """Long short-term memory (Hochreiter and Schmidhuber, 1997); `hx` is a list of two states. A call is
     `lstm(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first)`, or over packed sequences `lstm(data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional)`, where rows `data` are as
     `nn.utils.rnn.pack_padded_sequence` lays them, and answers with rows.
+
+    Arguments:
+        input: the sequences, `[steps, batch, features]` (or `[batch, steps, features]` with `batch_first`)
+        data, batch_sizes: of packed sequences the rows, `[rows, features]`, and how many sequences there are at each step, int64
+        hx: the states at the beginning, `[h, c]`, a list of two, each `[layers · directions, batch, size]`
+        params: a list: of each layer and each direction the weights `[4 size, features]` and `[4 size, size]` and, with `has_biases`, two biases `[4 size]`
+        has_biases: whether `params` has biases
+        num_layers: how many layers there are
+        dropout: the probability with which the input of a layer after the first is left out, while `train`
+        train: whether anything is left out
+        bidirectional: whether each layer goes backwards, too: then there are two directions, else one
+        batch_first: whether the batch is the first axis of `input` and of the outputs, and not the second
+
+    Errors: ValueError for shapes that do not fit, for no steps, and for tensors on different devices; TypeError for different dtypes, and for
+    `batch_sizes` that are not int64 in one axis.
 
     >>> layer, x, h = mg.nn.LSTM(3, 2), mg.ones(4, 1, 3), mg.zeros(1, 1, 2)
     >>> answer = mg.lstm(x, [h, h], list(layer.parameters()), True, 1, 0.0, False, False, False)

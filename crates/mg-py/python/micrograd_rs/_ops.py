@@ -1,9 +1,8 @@
-"""Operations as functions: those that are declared, and methods of tensors. Written by tools/stubs.py."""
+"""Operations as functions. Written by tools/stubs.py."""
 
 from __future__ import annotations
 
 from ._micrograd_rs import (
-    Tensor,
     _histogramdd,
     abs,
     abs_,
@@ -258,6 +257,7 @@ from ._micrograd_rs import (
     index_select,
     inner,
     inverse,
+    is_floating_point,
     isclose,
     isfinite,
     isin,
@@ -324,6 +324,7 @@ from ._micrograd_rs import (
     matrix_exp,
     matrix_power,
     matrix_transpose,
+    max,
     max_pool1d,
     max_pool1d_with_indices,
     max_pool2d,
@@ -333,6 +334,7 @@ from ._micrograd_rs import (
     mean,
     median,
     meshgrid,
+    min,
     minimum,
     minimum_,
     mm,
@@ -363,11 +365,13 @@ from ._micrograd_rs import (
     negative_,
     nextafter,
     nextafter_,
+    nonzero,
     norm,
     norm_except_dim,
     normal,
     not_equal,
     not_equal_,
+    numel,
     one_hot,
     orgqr,
     outer,
@@ -1057,31 +1061,3 @@ __all__ = [
     "xlogy",
     "xlogy_",
 ]
-
-# Not by way of typing and functools, which take longer to import than all of this.
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any, TypeVar
-
-    _Method = TypeVar("_Method", bound=Callable[..., Any])
-
-
-def _function(method: _Method) -> _Method:
-    """A method as a function, whose tensor may be named `input`."""
-
-    def function(*args: Any, **named: Any) -> Any:
-        if not args and "input" in named:
-            args = (named.pop("input"),)
-        return method(*args, **named)
-
-    function.__module__, function.__name__, function.__qualname__ = "micrograd_rs", method.__name__, method.__name__
-    function.__doc__, function.__dict__["__wrapped__"] = method.__doc__, method
-    return function  # type: ignore[return-value]  # pyright: ignore[reportReturnType]
-
-
-is_floating_point = _function(Tensor.is_floating_point)
-max = _function(Tensor.max)
-min = _function(Tensor.min)
-nonzero = _function(Tensor.nonzero)
-numel = _function(Tensor.numel)

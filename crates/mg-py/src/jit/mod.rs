@@ -44,9 +44,14 @@ pub struct PyJit {
 /// numbers, strings and other objects by type and value or identity, modes and numbers of modules, the numbers that the function
 /// knows from around it, and whether gradients are recorded. Where something differs the function runs as usual and is recorded
 /// for that case too. It may read and update tensors that it knows from elsewhere (parameters, optimisers' state), and answers
-/// with tensors, alone or in lists, tuples and dictionaries. To read a tensor's value within it is an error, unless `may_read` says that
-/// it may, and is then called each time. So is a function that changes Python's objects around it (a counter, a list, a learning rate): leave that
-/// to the loop that calls it. What it prints is printed when it is not replayed, and `reason` says why it is not.
+/// with tensors, alone or in lists, tuples and dictionaries. A function that changes Python's objects around it (a counter, a list, a learning rate) is
+/// called each time: leave that to the loop that calls it. What it prints is printed when it is not replayed, and `reason` says why it is not.
+///
+/// Arguments:
+///     function: what is recorded
+///     may_read: whether a call that reads a tensor's value runs as usual, each time; else to read one is an error
+///
+/// Errors: TypeError for what cannot be called. A call raises ValueError where the function reads a value and `may_read` is false.
 #[pyfunction]
 #[pyo3(signature = (function, *, may_read=false))]
 pub fn jit(py: Python<'_>, function: Py<PyAny>, may_read: bool) -> PyResult<PyJit> {

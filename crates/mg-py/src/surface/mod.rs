@@ -8,10 +8,9 @@ mod words;
 use read::Read;
 pub use seats::_old_reduction;
 use seats::{Objects, Seated, bits_of, equation_of, has, left_number};
-use words::{arguments, body, example, key};
+use words::{body, example, key, of_method, written};
 
 use std::ffi::CString;
-use std::fmt::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::OnceLock;
 
@@ -341,21 +340,28 @@ fn signature(operation: &Operation, receiver: &str) -> String {
     if operation.has_receiver {
         parts.push(receiver.into());
     }
+    // A list that may be given as its items is written as these, behind which all is by keyword.
+    let is_spread = operation.variadic && !(receiver == "input" && has(operation, Manner::Listed));
+    let last = operation.params.iter().rposition(|param| !param.keyword_only);
     let mut by_keyword = false;
-    for param in operation.params {
+    for (i, param) in operation.params.iter().enumerate() {
         if param.keyword_only && !by_keyword {
             by_keyword = true;
             parts.push("*".into());
         }
         parts.push(match param.default {
             Some(default) => format!("{}={default}", param.name),
+            None if is_spread && last == Some(i) => {
+                by_keyword = true;
+                format!("*{}", param.name)
+            }
             None => param.name.to_string(),
         });
     }
     format!("({})", parts.join(", "))
 }
 
-/// A definition that lives as long as the process, as CPython wants it; `words` are the operation's.
+/// A definition that lives as long as the process, as CPython wants it; `words` are the form's, as a function or as a method.
 fn definition(
     number: usize,
     operation: &Operation,
@@ -364,23 +370,13 @@ fn definition(
     form: Form,
     receiver: &str,
 ) -> *mut ffi::PyMethodDef {
-    let mut text = format!("{name}{}\n--\n\n", signature(operation, receiver));
+    let mut text = format!("{name}{}\n--\n\n{words}", signature(operation, receiver));
     let function = match form {
         Form::Plain => PLAIN[number],
         Form::InPlace => IN_PLACE[number],
     };
-    match (form, operation.places.is_empty(), operation.view) {
-        (Form::Plain, ..) | (Form::InPlace, true, _) => {
-            text.push_str(words);
-            example(&mut text, operation, name, receiver == "$self");
-        }
-        (Form::InPlace, false, view) => {
-            let room = if operation.places[0] == Place::Nn { "nn.functional." } else { "" };
-            let how = if view { " of the tensor itself" } else { ", written into the tensor" };
-            let _ = write!(text, "`{0}`{how}, which is answered. See `{room}{0}`.", operation.name);
-            arguments(&mut text, operation);
-        }
-    }
+    let writes = form == Form::InPlace && !operation.places.is_empty();
+    example(&mut text, operation, name, receiver == "$self", writes);
     let text_of = |s: &str| CString::new(s).unwrap_or_default().into_raw() as *const _;
     let definition = ffi::PyMethodDef {
         ml_name: text_of(name),
@@ -411,13 +407,18 @@ pub fn install(module: &Bound<'_, PyModule>) -> PyResult<()> {
         let is_method = operation.places.contains(&Place::Method);
         let prefixes: SmallVec<[_; 4]> = operation.places.iter().filter_map(|&p| prefix(p)).collect();
         let plain = std::iter::once(operation.name).chain(operation.aliases.iter().copied());
-        let words = body(operation);
+        // Of what answers with another tensor, and of what writes into its own. What is nothing else has the words of the former.
+        let plain_words = body(operation);
+        let has_twin = operation.in_place && !operation.places.is_empty();
+        let twin_words = if has_twin { written(operation) } else { String::new() };
+        let of_form = |form| if form == Form::InPlace && has_twin { &twin_words } else { &plain_words };
         let named = plain.flat_map(|name| {
             let written = operation.in_place.then(|| (format!("{name}_"), Form::InPlace));
             std::iter::once((name.to_string(), Form::Plain)).chain(written)
         });
         for (name, form) in named {
             if is_method || form == Form::InPlace {
+                let words = of_method(of_form(form));
                 let definition = definition(number, operation, &words, &name, form, "$self");
                 // SAFETY: the class is a type, the definition lives for ever.
                 let method = unsafe {
@@ -428,7 +429,7 @@ pub fn install(module: &Bound<'_, PyModule>) -> PyResult<()> {
             if prefixes.is_empty() {
                 continue;
             }
-            let definition = definition(number, operation, &words, &name, form, "input");
+            let definition = definition(number, operation, of_form(form), &name, form, "input");
             // SAFETY: the definition lives for ever; no object and no module belong to the function.
             let function = unsafe {
                 let function = ffi::PyCFunction_NewEx(definition, std::ptr::null_mut(), std::ptr::null_mut());
@@ -452,7 +453,7 @@ pub fn _rows() -> Vec<(&'static str, usize, &'static str)> {
 
 /// What the operations are, for whoever writes stubs and tests: name, aliases, places, whether there is a receiver, whether
 /// there is a twin in place, the arguments (name, kind, default, whether it takes None, whether it is by keyword only),
-/// whether the last list may be given as its items, names of answers, the name of its words.
+/// whether the last list may be given as its items, and whether a method's alone, names of answers, the name of its words.
 #[pyfunction]
 pub fn _operations(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
     let all = PyList::empty(py);
@@ -465,6 +466,8 @@ pub fn _operations(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
         entry.set_item("receiver", operation.has_receiver)?;
         entry.set_item("in_place", operation.in_place)?;
         entry.set_item("variadic", operation.variadic)?;
+        // As a function it takes that list as one all the same.
+        entry.set_item("listed", has(operation, Manner::Listed))?;
         entry.set_item("answers", operation.answers.to_vec())?;
         entry.set_item("words", key(operation))?;
         entry.set_item("returns", format!("{:?}", operation.returns).to_lowercase())?;
