@@ -135,7 +135,7 @@ class LazyLinear(LazyModuleMixin, Linear):
 class _LazyNormBase(LazyModuleMixin, _NormBase):
     """A normalisation by channel whose number of channels is the size of the first input's axis 1.
 
-    Errors: in the first call, those of the class that it becomes.
+    Errors: ValueError in the first call for another number of axes than the class that it becomes takes, and for what that refuses else.
     """
 
     def __init__(
