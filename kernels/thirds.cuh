@@ -1,7 +1,7 @@
 // Products of f32 on tensor cores, with all bits: each number is the sum of three of bf16, its thirds, which have its 24 bits together.
 //
-// Of nine products of thirds the three smallest are left out: together they are at most 2^-24 of the product of the numbers, no more
-// than rounding it. (So do XLA's highest precision on TPUs; Henry, Tang and Heinecke, "Leveraging the bfloat16 Artificial Intelligence
+// Of nine products of thirds the three smallest are left out: together they are less than 2^-23 of the product of the numbers, and less
+// than 2^-27 on the average; rounding it is off by up to 2^-24. (So do XLA's highest precision on TPUs; Henry, Tang and Heinecke, "Leveraging the bfloat16 Artificial Intelligence
 // Datatype For Higher-Precision Computations", 2019.) Tensor cores cut sums off where f32 rounds them, so they add up 32 products at a
 // time, smallest thirds first, and the threads add those sums, rounded (Ootomo and Yokota, "Recovering single precision accuracy from
 // Tensor Cores while surpassing the FP32 theoretical peak performance", 2022).
