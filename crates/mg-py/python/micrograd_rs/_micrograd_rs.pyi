@@ -9790,7 +9790,7 @@ def get_default_device() -> Device:
     """
 
 def set_float32_matmul_precision(precision: Literal["highest", "high", "medium"]) -> None:
-    """How products of f32 matrices are computed on CUDA devices: "highest" (at first) in f32 throughout, "high" and "medium" on
+    """How products of f32 matrices are computed on CUDA devices: "highest" (at first) with all bits of f32, "high" and "medium" on
     tensor cores, with operands rounded to 10 bits of fraction. ValueError for anything else.
 
     Arguments:
@@ -10168,6 +10168,7 @@ class GradNode:
             fn: a function of two tuples of gradients, which answers with a tuple that takes the first one's place, or with None
         """
 
+def _list_names_of_tensors(listed: Callable[[type], list[str]]) -> None: ...
 def _multi_grad_hook(tensors: Sequence[Tensor], hook: Callable[..., Any], any: _bool) -> RemovableHandle: ...
 
 class _Saved:
@@ -17415,15 +17416,16 @@ def _linalg_ldl_factor(input: Tensor, *, hermitian: _bool = False) -> tuple[Tens
     """
 
 def _linalg_ldl_factor_ex(input: Tensor, *, hermitian: _bool = False, check_errors: _bool = False) -> tuple[Tensor, ...]:
-    """`ldl_factor`, and for each matrix the first element of `D`'s diagonal that is 0 (int32), counted from 1, or 0.
+    """`ldl_factor`, and for each matrix the first row whose block of `D` is one number, and that is 0 (int32), counted from 1, or 0. Blocks of two rows
+    may have zeros on their diagonal.
 
     Arguments:
         input (tensor): symmetric matrices `A`, `[…, n, n]`; float32 or float64
         hermitian (bool, default False): of no effect: no numbers here are complex
-        check_errors (bool, default False): whether a 0 on the diagonal of `D` is an error; else `info` says so
+        check_errors (bool, default False): whether a block of `D` that is a 0 is an error; else `info` says so
 
     Errors: ValueError for what is no square matrix; TypeError for other dtypes; LinAlgError, with `check_errors`, for a `D`
-    with a 0 on its diagonal.
+    with a block that is a 0.
 
     >>> mg.linalg.ldl_factor_ex(mg.zeros(2, 2)).info
     tensor(1, dtype=micrograd_rs.int32)
@@ -19973,7 +19975,7 @@ def lobpcg(A: Tensor, k: _int | None = None, B: Tensor | None = None, X: Tensor 
     ascending), and `X` `[…, m, k]` with `A X = B X diag(λ)` and `Xᵀ B X = I`, where `B` is positive definite, or the identity. By
     locally optimal block preconditioned conjugate gradients (Knyazev, 2001), from `X`, or `n` random vectors, on, with `iK` as the
     preconditioner, until what is left of each pair is less than `tol` (the root of the dtype's epsilon) beside `A` and `λ`, or `niter`
-    steps (1000; −1: any number). `method` makes no difference. float32 and float64. Gradients of first and second order flow to `A` and `B`, by Newton's method, unless
+    steps (1000; −1: any number). `method` makes no difference, and no `tracker` is called. float32 and float64. Gradients of first and second order flow to `A` and `B`, by Newton's method, unless
     eigenvalues are equal: then they are not finite.
 
     Arguments:
