@@ -94,7 +94,7 @@ fn child() {
     for sizes in [vec![0, 5, 9 << 20, 0, 3], vec![1 << 20, (64 << 20) + 3, 0, 7]] {
         let parts: Vec<(DType, usize)> = sizes.iter().map(|&n| (DType::U8, n)).collect();
         let fill = |which: usize, at: usize, bytes: &mut [u8]| {
-            assert!(at + bytes.len() <= sizes[which] && at % 8 == 0);
+            assert!(at + bytes.len() <= sizes[which] && at.is_multiple_of(8));
             (at..).zip(bytes).for_each(|(at, to)| *to = byte(which, at));
             Ok(())
         };

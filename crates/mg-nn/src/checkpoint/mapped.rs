@@ -153,7 +153,7 @@ impl Pages {
         };
         // The line of the caller, and not that of the thread that read.
         let made = failed(Buffer::filled(device, &lengths, &fill).map_err(|e| e.kind().clone()))?;
-        let tensor = |(buffer, part): (Buffer, &Part<'_>)| Tensor::from_buffer(buffer, part.shape.clone());
+        let tensor = |(buffer, part): (Buffer, &Part<'_>)| Tensor::from_buffer(buffer, part.shape);
         made.into_iter().zip(parts).map(tensor).collect()
     }
 
@@ -170,7 +170,7 @@ impl Pages {
     /// Elements on the host: a view of the mapped pages where there can be one.
     #[track_caller]
     fn here(&self, part: &Part<'_>) -> Result<Tensor> {
-        let Part { name, dtype, ref shape, at } = *part;
+        let Part { name, dtype, shape, at } = *part;
         let n = shape.numel();
         let mapped = self.map.as_ref().filter(|map| {
             let is_inside = at.checked_add(n * dtype.size()).is_some_and(|end| end <= map.len);
@@ -195,7 +195,7 @@ impl Pages {
         if dtype == DType::Bool {
             failed(is_truth(bytes_of(&buffer), 0, name, &self.path))?;
         }
-        Tensor::from_buffer(buffer, shape.clone())
+        Tensor::from_buffer(buffer, shape)
     }
 
     /// Bytes from one of the file on.
