@@ -261,13 +261,14 @@ fn shared_memory_is_as_long_as_stages_are() {
                 1024 + own + number("STAGES") * stage
             }
             "conv_wgmma.cu" | "conv_simt.cu" => {
-                // Stages from a multiple of 1024 on, two barriers for each, and where warps turn sums into rows.
+                // Stages from a multiple of 1024 on, two barriers for each, where warps turn sums into rows, and stages of thirds.
                 let slices = if kernel.name.starts_with("conv_gather") {
                     kernel.constant("SLICE").map_or(0, |bytes| bytes * number("WARPS"))
                 } else {
                     0
                 };
-                1024 + number("STAGES") * (128 * (number("BM") + number("BN")) + 16) + slices
+                let ready = kernel.constant("READY").unwrap_or(0) * (3 * 64 * number("BN") + 16);
+                1024 + number("STAGES") * (128 * (number("BM") + number("BN")) + 16) + slices + ready
             }
             // Their plans are checked where attention is.
             "attention_few.cu" => continue,

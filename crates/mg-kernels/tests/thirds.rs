@@ -15,7 +15,7 @@ fn numbers(low: i32, high: i32) -> impl Iterator<Item = f32> {
     std::iter::repeat_with(move || {
         state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
         let bits = (state >> 32) as u32;
-        let exponent = low + (state >> 8) as i32 % (high - low);
+        let exponent = low + ((state >> 8) as i32).rem_euclid(high - low);
         f32::from_bits((bits & 0x807f_ffff) | ((exponent + 127) as u32) << 23)
     })
 }
