@@ -545,6 +545,19 @@ def test_words_belong_to_operations():
         assert ">>>" in told[name] or operation["name"].startswith("_"), name
 
 
+def test_each_module_may_be_the_first_that_is_asked_for():
+    import pkgutil
+
+    modules = [found.name for found in pkgutil.iter_modules(mg.__path__) if not found.name.startswith("_")]
+    refused = {"ao", "export", "fft", "nested", "quantization", "sparse"}
+    begin = "import sys\nimport micrograd_rs as mg\n"
+    for name in set(modules) - refused:
+        # What was imported for one module may be what another lacks.
+        code = begin + f"mg.{name}" if hasattr(mg, name) else f"import micrograd_rs.{name}"
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+        assert done.returncode == 0, f"{name}: {done.stderr}"
+
+
 def test_wheel_is_small():
     """A wheel is an archive: its size is that of its files compressed. Tests run on a build that is not optimised as a whole, and whose kernels are
     packed in half a second, so that it is larger by a tenth; the published one is weighed where it is built, by `cargo xtask wheel`, and has 10 MB at most."""

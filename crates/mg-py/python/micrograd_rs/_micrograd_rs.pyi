@@ -22,7 +22,7 @@ class _HasArrayInterface(Protocol):
 # NumPy's arrays and scalars have the interface; NumPy itself is not needed.
 _Operand: TypeAlias = Tensor | _float | _HasArrayInterface
 _DType: TypeAlias = dtype | str | type[Any] | Any
-_Device: TypeAlias = Device | str
+_Device: TypeAlias = Device | str | _int
 _Sizes: TypeAlias = _int | Sequence[_int]
 _Dims: TypeAlias = _int | Sequence[_int]
 _Format: TypeAlias = memory_format
@@ -10901,8 +10901,10 @@ class _Mapped:
         """What else was saved."""
     def info(self, name: str) -> tuple[_DTypeClass, list[_int]] | None:
         """The dtype and the shape of a tensor; None for one that is not there."""
-    def tensor(self, name: str) -> Tensor: ...
-    def rows(self, name: str, start: _int, length: _int) -> Tensor: ...
+    def tensor(self, name: str, device: _Device | None = None) -> Tensor: ...
+    def rows(self, name: str, start: _int, length: _int, device: _Device | None = None) -> Tensor: ...
+    def read(self, names: list[str], device: _Device) -> dict[str, Tensor]:
+        """Tensors by name, copied to a device."""
 
 class _Pages:
     """A file of elements whose places are known, which are read when they are looked at."""
@@ -10917,6 +10919,8 @@ class _Sharded:
         """The tensors' names."""
     def file_of(self, name: str) -> _Mapped:
         """The file that a tensor is in."""
+    def read(self, names: list[str], device: _Device) -> dict[str, Tensor]:
+        """Tensors by name, copied to a device."""
 
 def _save_sharded(tensors: dict[str, Tensor], folder: _Path, max_bytes: _int, metadata: dict[str, str]) -> None: ...
 

@@ -336,7 +336,8 @@ class Lazy:
                 found: object = getattr(import_module(f"{self.module}.{where}"), name, None)
                 if found is not None:
                     return found
-        if name.startswith("__"):
+        # `from package import module` asks so whether the module has been imported, maybe while others that a hint would import are half done.
+        if name.startswith("_") or sys._getframe(1).f_globals.get("__name__") == "importlib._bootstrap":
             raise AttributeError(f"module '{self.module}' has no attribute '{name}'")
         why = self.why_not(name)
         # `from module import name` keeps nothing of an AttributeError, and says why a name is not there in words of its own. (What is imported already it
@@ -359,4 +360,4 @@ class Lazy:
         of_python = ("__future__", "collections", "types", "typing")
         own = [k for k, value in vars(sys.modules[self.module]).items() if str(getattr(value, "__module__", "")).partition(".")[0] not in of_python]
         known = [*own, *self.submodules, *self.members]
-        return _near(name, known, _places() if top and not name.startswith("_") else ())
+        return _near(name, known, _places() if top else ())
