@@ -520,18 +520,18 @@ def _load(path: str, where: _Where, mmap: bool) -> Any:
             return where(read_npy(file, path), "cpu")
     from .safetensors import safe_open
 
-    file = safe_open(path)
-    metadata = file.metadata() or {}
+    opened = safe_open(path)
+    metadata = opened.metadata() or {}
     structure = _structure(metadata, path)
-    names = file.keys()
+    names = opened.keys()
     places = dict.fromkeys(names, where.device("cpu")) if structure is None else _places(structure, where, names)
     tensors: dict[str, Tensor] = {}
     for device in dict.fromkeys(places.values()):
         here = [name for name in names if places[name] == device]
         if mmap and device == "cpu":
-            tensors.update((name, file.get_tensor(name)) for name in here)
+            tensors.update((name, opened.get_tensor(name)) for name in here)
         else:
-            tensors.update(file._read(here, device))  # pyright: ignore[reportPrivateUsage]
+            tensors.update(opened._read(here, device))  # pyright: ignore[reportPrivateUsage]
     return _restored({name: tensors[name] for name in names}, structure, where, path)
 
 
@@ -554,7 +554,7 @@ def _places(structure: Any, where: _Where, names: list[str]) -> dict[str, str]:
         if isinstance(entry, list):
             said.extend(cast("list[Any]", entry))  # type: ignore[redundant-cast]
         elif isinstance(entry, dict):
-            entry = cast("dict[str, Any]", entry)  # type: ignore[redundant-cast]
+            entry = cast("dict[str, Any]", entry)
             said.extend(entry.values())
             for kind in entry.keys() & {"tensor", "of", "array"}:
                 name, was = entry[kind], entry.get("device", "cpu")
