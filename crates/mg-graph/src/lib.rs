@@ -64,8 +64,8 @@ pub use kernel::Kernel;
 pub use live::LiveScalar;
 pub use mg_kernels::{cell_bits, cell_bits_of_int};
 pub use node::{
-    At, Node, Noted, Overwritten, Sources, Tag, Value, WeakNode, at, form, has_overwritten, is_tracking,
-    last_failure, line, next_sequence, renamed, set_tracking, take_overwritten, within,
+    At, Node, Noted, Overwritten, Renamed, Sources, Tag, Value, WeakNode, at, form, has_overwritten,
+    is_tracking, last_failure, line, next_sequence, renamed, set_tracking, take_overwritten, within,
 };
 pub use op::{Map, Op, SourceKind, View};
 pub use precision::{get_float32_matmul_precision, set_float32_matmul_precision};
