@@ -13,12 +13,6 @@ constexpr int WARPS = 8, TM = BM / WARPS, TN = BN / 32;
 using Stages = Ring<float, BM, BN, STAGES, WEIGHT, false, WARPS>;
 static_assert(TM % 4 == 0 && BN % 32 == 0, "");
 
-__device__ __forceinline__ float read4(u32 from) {
-    float x;
-    asm volatile("ld.shared.f32 %0, [%1];" : "=f"(x) : "r"(from) : "memory");
-    return x;
-}
-
 extern "C" __global__ void __launch_bounds__(384, 1) V_NAME(const Conv p) {
     extern __shared__ __align__(1024) u8 memory[];
     const u32 warp = __shfl_sync(~0u, threadIdx.x / 32, 0), lane = threadIdx.x % 32;

@@ -1,8 +1,8 @@
 // Products of f32 on tensor cores, with all bits: each number is the sum of three of bf16, its thirds, which have its 24 bits together.
 //
 // Of nine products of thirds the three smallest are left out: together they are less than 2^-23 of the product of the numbers, and less
-// than 2^-27 on the average; rounding it is off by up to 2^-24. (So do XLA's highest precision on TPUs; Henry, Tang and Heinecke, "Leveraging the bfloat16 Artificial Intelligence
-// Datatype For Higher-Precision Computations", 2019.) Tensor cores cut sums off where f32 rounds them, so they add up 32 products at a
+// than 2^-27 on the average; rounding it is off by up to 2^-24. (XLA's highest precision on TPUs does so, too; Henry, Tang and Heinecke,
+// "Leveraging the bfloat16 Artificial Intelligence Datatype For Higher-Precision Computations", 2019.) Tensor cores cut sums off where f32 rounds them, so they add up 32 products at a
 // time, smallest thirds first, and the threads add those sums, rounded (Ootomo and Yokota, "Recovering single precision accuracy from
 // Tensor Cores while surpassing the FP32 theoretical peak performance", 2022).
 //
@@ -30,11 +30,6 @@ __device__ __forceinline__ void split(float x, float y, u32& first, u32& second,
     asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(third) : "f"(y), "f"(x));
 }
 
-__device__ __forceinline__ float read4(u32 from) {
-    float x;
-    asm volatile("ld.shared.f32 %0, [%1];" : "=f"(x) : "r"(from) : "memory");
-    return x;
-}
 __device__ __forceinline__ void write16(u32 to, u32 a, u32 b, u32 c, u32 d) {
     asm volatile("st.shared.v4.b32 [%0], {%1, %2, %3, %4};" ::"r"(to), "r"(a), "r"(b), "r"(c), "r"(d) : "memory");
 }
@@ -92,8 +87,7 @@ struct Held {
         return A_K ? k % 8 / 2 * 8 + 4 * s + k / 8 * 2 + k % 2 : 16 * s + k;
     }
 
-    // From a stage of a; `row` is the thread's first.
-    // Answers with bits of all that was read.
+    // From a stage of a; `row` is the thread's first. Answers with bits of all that was read.
     __device__ __forceinline__ u32 read(u32 stage, u32 row, u32 c) {
         u32 bits = 0;
 #pragma unroll
