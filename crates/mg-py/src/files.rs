@@ -125,6 +125,18 @@ pub fn _from_safetensors_bytes<'py>(
     Ok((named(py, state.tensors)?, state.metadata).into_pyobject(py)?.into_any())
 }
 
+/// Tensors by name, which `read` copies to a device.
+fn read<'py>(
+    py: Python<'py>,
+    names: &[String],
+    device: &Bound<'_, PyAny>,
+    read: impl FnOnce(&[&str], Device) -> Result<BTreeMap<String, Tensor>> + Send,
+) -> PyResult<Bound<'py, PyDict>> {
+    let device = usable_device(Some(device))?.unwrap_or(Device::cpu());
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    named(py, compute(py, || read(&names, device))?)
+}
+
 /// A safetensors file whose tensors are read when they are asked for.
 #[pyclass(frozen, name = "_Mapped", module = "micrograd_rs")]
 pub struct PyMapped(Arc<Mapped>);
@@ -179,9 +191,7 @@ impl PyMapped {
         names: Vec<String>,
         device: &Bound<'_, PyAny>,
     ) -> PyResult<Bound<'py, PyDict>> {
-        let device = usable_device(Some(device))?.unwrap_or(Device::cpu());
-        let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        named(py, compute(py, || self.0.read(&names, device))?)
+        read(py, &names, device, |names, device| self.0.read(names, device))
     }
 }
 
@@ -228,9 +238,7 @@ impl PySharded {
         names: Vec<String>,
         device: &Bound<'_, PyAny>,
     ) -> PyResult<Bound<'py, PyDict>> {
-        let device = usable_device(Some(device))?.unwrap_or(Device::cpu());
-        let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        named(py, compute(py, || self.0.read(&names, device))?)
+        read(py, &names, device, |names, device| self.0.read(names, device))
     }
 
     /// The file that a tensor is in.

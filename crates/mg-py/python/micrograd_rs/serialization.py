@@ -397,22 +397,19 @@ class _Where:
 
     def device(self, was: str) -> str:
         """The device of what was on another one, as far as that is known without the tensor: the host where it is not."""
-        to: Any = self._map
-        if isinstance(to, Mapping):
-            to = cast("Mapping[str, Any]", to).get(was, was)
-        return "cpu" if callable(to) else str(Device(was if to is None else to))
+        return "cpu" if callable(self._map) else str(Device(self._to(was)))
 
     def __call__(self, t: Tensor, was: str) -> Tensor:
-        to: Any = self._map
-        if to is None:
-            return t.to(was)
-        if callable(to):
-            moved = to(t, was)
+        if callable(self._map):
+            moved = self._map(t, was)
             return t if moved is None else cast("Tensor", moved)
+        return t.to(self._to(was))
+
+    def _to(self, was: str) -> Any:
+        to: Any = self._map
         if isinstance(to, Mapping):
-            places = cast("Mapping[str, Any]", to)
-            return t.to(places.get(was, was))
-        return t.to(to)
+            return cast("Mapping[str, Any]", to).get(was, was)
+        return was if to is None else to
 
 
 def save(obj: Any, f: Place, pickle_module: Any = None, pickle_protocol: int | None = None, _use_new_zipfile_serialization: bool = True) -> None:
