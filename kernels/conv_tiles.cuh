@@ -30,7 +30,8 @@ struct Conv {
     i32 tap_first, tap_down, tap_right; // and in the filters
     u32 vector;        // so many places can be stored at a time
     u32 out_first, out_down, out_right; // where places lie in a plane of the result: side by side where the last is 0
-    u64 plane, image;  // of the result, in elements
+    u32 each;          // from one place of the result to the next, in elements: 1, or all channels where these are innermost,
+    u64 plane, image;  // from one channel, and from one image
     Divisor places;    // of an image; of POINT, its stages
     Divisor wide;      // of a line of places
     // Where the operands lie, for what is read number by number: a's lines, and the next tap's (of POINT: image's); of b the next place, line and
@@ -65,7 +66,7 @@ __device__ __forceinline__ u64 stored_at(const Conv& p, u32 place) {
         u32 line = p.wide.divide(rest);
         rest = p.out_first + line * p.out_down + (rest - line * p.wide.size) * p.out_right;
     }
-    return image * p.image + rest;
+    return image * p.image + (u64)rest * p.each;
 }
 
 // Stages of both operands: lines of 128 bytes, of `ROWS` and `COLUMNS` rows (of WEIGHT: of so many elements along rows and columns,

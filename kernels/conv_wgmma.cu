@@ -78,6 +78,49 @@ __device__ __forceinline__ void put(const Conv& p, u32 slice, u32 row, u32 first
     }
 }
 
+// Where 16 bytes of a place's sixteen channels lie in a slice: places whose first bytes would meet a bank are exchanged.
+template <typename U>
+__device__ __forceinline__ u32 channels_at(u32 place, u32 chunk) {
+    constexpr u32 CHUNKS = sizeof(U);
+    return (place * CHUNKS + (chunk ^ place / (8 / CHUNKS) % CHUNKS)) * 16;
+}
+
+// Turns 128 bytes' worth of places of a warp's sixteen rows, so that a place's channels are neighbours.
+__device__ __forceinline__ void turn(u32 slice, u32 lane, const float* d) {
+    using U = typename Bits<sizeof(T)>::type;
+    if (HALF) {
+        const u32 place = lane / 16 * 8 + lane % 8, half = lane / 8 % 2;
+#pragma unroll
+        for (u32 j = 0; j < 64; j += 16, d += 8)
+            stmatrix_turned(slice + channels_at<U>(j + place, half), pack(T(), d[0], d[1]), pack(T(), d[2], d[3]), pack(T(), d[4], d[5]),
+                            pack(T(), d[6], d[7]));
+    } else {
+        const u32 r = lane / 4, c = lane % 4 * 2;
+#pragma unroll
+        for (u32 j = 0; j < 32; j += 8, d += 4)
+#pragma unroll
+            for (u32 i = 0; i < 4; i++) {
+                const u32 row = r + i / 2 * 8;
+                asm volatile("st.shared.f32 [%0], %1;" ::"r"(slice + channels_at<U>(j + c + i % 2, row / 4) + row % 4 * 4), "f"(d[i]) : "memory");
+            }
+    }
+}
+
+// Stores a slice of sixteen channels of 128 bytes' worth of places, where channels are innermost: all that a place has of them at a time.
+template <typename U>
+__device__ __forceinline__ void put_channels(const Conv& p, u32 slice, u32 row, u32 first, u32 lane) {
+    constexpr u32 CHUNKS = sizeof(U), PLACES = 128 / sizeof(U), EACH = 32 / CHUNKS;
+    const u32 chunk = lane % CHUNKS, channel = row + chunk * (16 / sizeof(U));
+    float4 v[PLACES / EACH];
+#pragma unroll
+    for (u32 i = 0; i < PLACES / EACH; i++) v[i] = read16(slice + channels_at<U>(i * EACH + lane / CHUNKS, chunk));
+#pragma unroll
+    for (u32 i = 0; i < PLACES / EACH; i++) {
+        const u32 place = first + i * EACH + lane / CHUNKS;
+        if (place < p.n && channel < p.m) *(float4*)((U*)p.out + stored_at(p, place) + channel) = v[i];
+    }
+}
+
 // Sixteen rows of a warp's sums, 128 bytes at a time.
 __device__ __forceinline__ void store(const Conv& p, u32 slice, u32 row, u32 col, u32 lane, const float (&sum)[SUMS]) {
     constexpr int COUNT = 128 / (HALF ? 2 : 4), FRAGMENTS = COUNT / 8;
@@ -92,7 +135,9 @@ __device__ __forceinline__ void store(const Conv& p, u32 slice, u32 row, u32 col
         for (int s = 0; s < WIDE / COUNT; s++) {
             if (part != s) continue;
             const float* d = sum + s * FRAGMENTS * 4;
-            if (HALF) {
+            if (p.each > 1) {
+                turn(slice, lane, d);
+            } else if (HALF) {
                 u32 r = lane % 16, c = lane / 16;
 #pragma unroll
                 for (int j = 0; j < FRAGMENTS; j += 2, d += 8)
@@ -110,7 +155,9 @@ __device__ __forceinline__ void store(const Conv& p, u32 slice, u32 row, u32 col
         }
         __syncwarp();
         // As many bytes a lane as are aligned, lanes side by side.
-        if (p.vector == 16 / sizeof(U))
+        if (p.each > 1)
+            put_channels<U>(p, slice, row, first, lane);
+        else if (p.vector == 16 / sizeof(U))
             put<U, float4>(p, slice, row, first, lane);
         else if (HALF && p.vector == 4)
             put<U, float2>(p, slice, row, first, lane);

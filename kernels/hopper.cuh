@@ -228,3 +228,8 @@ __device__ __forceinline__ void stmatrix(u32 to, u32 a, u32 b, u32 c, u32 d) {
     asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(to), "r"(a), "r"(b), "r"(c), "r"(d)
                  : "memory");
 }
+// The same, turned: lane l tells where column l % 8 of fragment l / 8 goes.
+__device__ __forceinline__ void stmatrix_turned(u32 to, u32 a, u32 b, u32 c, u32 d) {
+    asm volatile("stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(to), "r"(a), "r"(b), "r"(c), "r"(d)
+                 : "memory");
+}

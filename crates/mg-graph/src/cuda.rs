@@ -11,7 +11,7 @@ use mg_kernels::cuda::library::{KernelPlan, copy};
 use mg_kernels::cuda::{Check, CudaEpilogue, CudaList};
 use mg_kernels::finding::{Checks, IndexBound};
 use mg_kernels::library::matmul::Epilogue;
-use mg_kernels::library::{Alike, Described, Shaped, Target};
+use mg_kernels::library::{Alike, Described, Shaped, Target, innermost_layout};
 use smallvec::{SmallVec, smallvec};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -124,7 +124,12 @@ fn described(call: &Call, operands: &[(*const u8, Layout)], aligned: &[usize]) -
 fn target(gpu: &Gpu, situation: &Situation, align: usize) -> Target {
     let (major, minor) = gpu.capability();
     let (capability, precision) = (major * 10 + minor, situation.precision);
-    Target { align, capability, in_place: false, precision, epilogue: None }
+    Target { align, capability, in_place: false, precision, epilogue: None, innermost: false }
+}
+
+/// Whether a layout is dense but for its axis 1, which is innermost.
+fn lies_innermost(layout: &Layout) -> bool {
+    innermost_layout(layout.shape()).is_ok_and(|other| other.strides() == layout.strides())
 }
 
 /// Where a node comes from.
@@ -238,10 +243,18 @@ impl Launch {
         epilogue: Option<Epilogue>,
     ) -> Result<KernelPlan> {
         let described = described(call, operands, &situation.aligned);
-        if !call.kernel.takes_any_layout() && !described.iter().all(|o| o.layout.is_contiguous()) {
+        let (major, minor) = gpu.capability();
+        let shaped: SmallVec<[Shaped; 4]> = described.iter().map(Described::shaped).collect();
+        let innermost = call.kernel.innermost(&shaped, major * 10 + minor).operands;
+        let takes = |(i, o): (usize, &Described)| {
+            o.layout.is_contiguous()
+                || innermost.get(i).is_some_and(|&takes| takes) && lies_innermost(&o.layout)
+        };
+        if !call.kernel.takes_any_layout() && !described.iter().enumerate().all(takes) {
             return Err(self.lost());
         }
-        let target = Target { epilogue, in_place: call.in_place, ..target(gpu, situation, situation.out()) };
+        let (in_place, innermost) = (call.in_place, call.innermost);
+        let target = Target { epilogue, in_place, innermost, ..target(gpu, situation, situation.out()) };
         call.kernel.cuda(&described, &Shaped { shape: self.shape, dtype: self.dtype }, target)
     }
 

@@ -164,9 +164,12 @@ pub(crate) fn info(plan: &Plan, line: String, launch: &Launch, writer: &[Option<
             info.bytes_read = read(from);
             info.bytes_written = written(plan, *output);
         }
-        Action::Kernel(Call { kernel, args, output, raw, in_place, epilogue }) => {
+        Action::Kernel(Call { kernel, args, output, raw, in_place, innermost, epilogue }) => {
             info.kind = kernel.name().into();
             info.operations.push(kernel.name().into());
+            if *innermost {
+                info.operations.push("channels innermost".into());
+            }
             info.flops = kernel.flops(&args.iter().map(KernelArg::shaped).collect::<Vec<_>>());
             // What is written over is not read.
             let over = kernel.overwrites().filter(|_| *in_place);

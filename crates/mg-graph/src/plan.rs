@@ -142,6 +142,8 @@ pub(crate) struct Call {
     pub(crate) raw: bool,
     /// The output lies where the operand lies that the kernel overwrites, and has its elements.
     pub(crate) in_place: bool,
+    /// The output lies with its axis 1 innermost.
+    pub(crate) innermost: bool,
     pub(crate) epilogue: Option<ProgramLaunch>,
 }
 

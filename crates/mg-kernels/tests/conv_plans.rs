@@ -8,8 +8,17 @@ use mg_device::{DType, Layout, Shape};
 use mg_kernels::cuda::library::{KernelLaunch, KernelPlan, MAX_ARGS, Map, Pointer};
 use mg_kernels::library::conv::{Conv, ConvKind};
 use mg_kernels::library::matmul::Precision;
-use mg_kernels::library::{Described, Library, Shaped, Target};
+use mg_kernels::library::{Described, Innermost, Library, Shaped, Target, innermost_layout};
 use std::collections::HashMap;
+
+/// What has its channels innermost.
+type Lying = Innermost;
+
+/// Images with their channels innermost.
+fn turned(planes: &[f64], [n, c, h, w]: [usize; 4]) -> Vec<f64> {
+    let of = |i: usize| (i / (h * w * c) * c + i % c) * h * w + i / c % (h * w);
+    (0..n * c * h * w).map(|i| planes[of(i)]).collect()
+}
 
 /// A convolution over two axes.
 #[derive(Clone, Copy, Debug)]
@@ -38,6 +47,16 @@ impl Case {
         let [p, q] = self.output();
         let [r, s] = self.kernel;
         [[self.n, self.c, h, w], [self.o, self.c, r, s], [self.n, self.o, p, q]]
+    }
+
+    /// Shapes of the operands, and of the result.
+    fn of_kind(&self, kind: ConvKind) -> [[usize; 4]; 3] {
+        let [x, w, y] = self.shapes();
+        match kind {
+            ConvKind::Forward => [x, w, y],
+            ConvKind::Input => [y, w, x],
+            ConvKind::Weight => [x, y, w],
+        }
     }
 
     /// What is computed, straight from what it is.
@@ -83,6 +102,17 @@ impl Case {
     }
 
     fn plan(&self, kind: ConvKind, dtype: DType, precision: Precision, tile: Option<&str>) -> KernelPlan {
+        self.plan_lying(Lying::default(), kind, dtype, precision, tile)
+    }
+
+    fn plan_lying(
+        &self,
+        lying: Lying,
+        kind: ConvKind,
+        dtype: DType,
+        precision: Precision,
+        tile: Option<&str>,
+    ) -> KernelPlan {
         let [x, w, y] = self.shapes();
         let (a, b, sizes) = match kind {
             ConvKind::Forward => (x, w, [0; 2]),
@@ -99,9 +129,20 @@ impl Case {
             groups: 1,
             sizes: if kind == ConvKind::Forward { [0; 3] } else { axes(sizes, 1) },
         };
-        let operands =
-            [a, b].map(|dims| Described { layout: Layout::contiguous(Shape::from(dims)), dtype, align: 16 });
-        let target = Target { align: 16, capability: 90, in_place: false, precision, epilogue: None };
+        let operands = [(a, lying.operands[0]), (b, lying.operands[1])].map(|(dims, innermost)| {
+            let shape = Shape::from(dims);
+            let layout =
+                if innermost { innermost_layout(&shape).unwrap() } else { Layout::contiguous(shape) };
+            Described { layout, dtype, align: 16 }
+        });
+        let target = Target {
+            align: 16,
+            capability: 90,
+            in_place: false,
+            precision,
+            epilogue: None,
+            innermost: lying.result,
+        };
         match tile {
             Some(tile) => conv.cuda_with(&operands, target, tile).unwrap(),
             None => {
@@ -271,7 +312,7 @@ impl Memory {
         let low = [read.i32(), read.i32()];
         let [step_y, step_x, apart_y, apart_x] = [(); 4].map(|()| read.u32());
         let [first, down, right] = [(); 3].map(|()| read.i32());
-        let [vector, out_first, out_down, out_right] = [(); 4].map(|()| read.u32());
+        let [vector, out_first, out_down, out_right, of_place] = [(); 5].map(|()| read.u32());
         let (plane, image) = (read.u64() as usize, read.u64() as usize);
         let (places, line) = (read.divisor(), read.divisor());
         let [a, b] = launch.maps() else { panic!("two operands") };
@@ -303,12 +344,13 @@ impl Memory {
                         continue;
                     }
                     // Places that are stored at a time are neighbours.
-                    assert!(place % vector == 0 || place % places != 0);
+                    assert!(of_place > 1 || place % vector == 0 || place % places != 0);
                     let mut rest = place % places;
                     if out_right > 0 {
                         rest = out_first + rest / line * out_down + rest % line * out_right;
                     }
-                    self.write(to, (place / places * image + row * plane + rest) as isize, sum[i * bn + j]);
+                    let at = place / places * image + row * plane + rest * of_place;
+                    self.write(to, at as isize, sum[i * bn + j]);
                 }
             }
             return;
@@ -473,15 +515,28 @@ fn numbers(count: usize, seed: u32) -> Vec<f64> {
 }
 
 fn check(case: Case, kind: ConvKind, dtype: DType, precision: Precision, tile: Option<&str>) -> KernelPlan {
-    let plan = case.plan(kind, dtype, precision, tile);
-    let [x, w, y] = case.shapes().map(|shape| shape.iter().product::<usize>());
-    let [a, b, out] = match kind {
-        ConvKind::Forward => [x, w, y],
-        ConvKind::Input => [y, w, x],
-        ConvKind::Weight => [x, y, w],
-    };
+    check_lying(case, Lying::default(), kind, dtype, precision, tile)
+}
+
+fn check_lying(
+    case: Case,
+    lying: Lying,
+    kind: ConvKind,
+    dtype: DType,
+    precision: Precision,
+    tile: Option<&str>,
+) -> KernelPlan {
+    let plan = case.plan_lying(lying, kind, dtype, precision, tile);
+    let shapes = case.of_kind(kind);
+    let [a, b, out] = shapes.map(|shape| shape.iter().product::<usize>());
     let (a, b) = (numbers(a, 1), numbers(b, 2));
-    let expected = case.expected(kind, &a, &b);
+    let mut expected = case.expected(kind, &a, &b);
+    let lies = |planes: Vec<f64>, i: usize, innermost: bool| match innermost {
+        true => turned(&planes, shapes[i]),
+        false => planes,
+    };
+    let (a, b) = (lies(a, 0, lying.operands[0]), lies(b, 1, lying.operands[1]));
+    expected = lies(expected, 2, lying.result);
     let size = dtype.size();
     let arrays = HashMap::from([
         (Pointer::Input(0), a),
@@ -493,7 +548,7 @@ fn check(case: Case, kind: ConvKind, dtype: DType, precision: Precision, tile: O
     memory.run(&plan);
     let far = memory.arrays[&Pointer::Output(0)].iter().zip(&expected).map(|(a, b)| (a - b).abs());
     // Not `fold(max)`: a NaN has to fail.
-    assert!(far.clone().all(|d| d < 1e-9), "{case:?} {kind:?} {dtype} {tile:?}");
+    assert!(far.clone().all(|d| d < 1e-9), "{case:?} {lying:?} {kind:?} {dtype} {tile:?}");
     plan
 }
 
@@ -610,4 +665,66 @@ fn what_the_copy_engine_does_not_take_is_for_the_kernel_for_all_sizes() {
     // No tensor cores in f64; older devices have no such copy engine.
     let f64 = CASES[3].plan(ConvKind::Forward, DType::F64, Precision::Highest, None);
     assert!(uses(&f64, "conv_forward_f64"));
+}
+
+#[test]
+fn channels_may_be_innermost() {
+    let mut met = [0; 3];
+    let more = [
+        Case { stride: [2, 2], ..case(3, 64, [9, 10], 40, [3, 3]) },
+        Case { padding: [0, 0], ..case(3, 64, [5, 7], 48, [1, 1]) },
+        Case { stride: [2, 2], padding: [0, 0], ..case(3, 40, [6, 7], 48, [1, 1]) },
+        // Of which there are no windows for the copy engine: they are copied.
+        Case { padding: [130, 1], ..case(1, 64, [8, 8], 64, [140, 3]) },
+    ];
+    for case in CASES.into_iter().chain(more) {
+        for kind in KINDS {
+            for (dtype, precision) in [
+                (DType::BF16, Precision::Highest),
+                (DType::F32, Precision::High),
+                (DType::F32, Precision::Highest),
+            ] {
+                let shapes = case.of_kind(kind);
+                // Whoever asks for it gets it, though it may cost a copy; the weight is never asked for so.
+                for lying in 1..8 {
+                    let second = kind == ConvKind::Weight;
+                    let asked = Lying {
+                        operands: [lying & 1 > 0, second && lying & 2 > 0],
+                        result: kind != ConvKind::Weight && lying & 4 > 0,
+                    };
+                    let aligned = |i: usize| (shapes[i][1] * dtype.size()).is_multiple_of(16);
+                    let is_plane = |i: usize| shapes[i][2] * shapes[i][3] == 1;
+                    let asks = [asked.operands[0], asked.operands[1], asked.result];
+                    if (0..3).any(|i| asks[i] && (!aligned(i) || is_plane(i))) || asks == [false; 3] {
+                        continue;
+                    }
+                    let plan = case.plan_lying(asked, kind, dtype, precision, None);
+                    if uses(&plan, "matmul") || uses(&plan, "conv_forward") {
+                        met[1] += 1;
+                        continue;
+                    }
+                    if uses(&plan, "conv_gather") || uses(&plan, "conv_add") {
+                        check_lying(case, asked, kind, dtype, precision, None);
+                        met[usize::from(uses(&plan, "conv_weave")) * 2] += 1;
+                    }
+                }
+            }
+        }
+    }
+    assert!(met[0] > 80 && met[1] > 10, "{met:?}");
+}
+
+#[test]
+fn products_of_channels_that_are_innermost_copy_nothing() {
+    let one = Case { padding: [0, 0], ..case(4, 64, [5, 7], 48, [1, 1]) };
+    let all = Lying { operands: [true; 2], result: true };
+    for kind in KINDS {
+        let lying = match kind {
+            ConvKind::Weight => Lying { result: false, ..all },
+            ConvKind::Forward | ConvKind::Input => Lying { operands: [true, false], ..all },
+        };
+        let plan = one.plan_lying(lying, kind, DType::BF16, Precision::Highest, None);
+        assert_eq!(plan.launches.len(), 1, "{kind:?}");
+        assert!(uses(&plan, "matmul"));
+    }
 }

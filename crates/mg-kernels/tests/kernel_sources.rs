@@ -36,7 +36,14 @@ fn launches(kernel: impl Into<Library>, operands: &[(&[usize], DType)]) -> Vec<K
     let mut all = vec![];
     for capability in [75, 80, 90] {
         for precision in [Precision::Highest, Precision::High] {
-            let target = Target { align: 16, capability, in_place: false, precision, epilogue: None };
+            let target = Target {
+                align: 16,
+                capability,
+                in_place: false,
+                precision,
+                epilogue: None,
+                innermost: false,
+            };
             let plan: KernelPlan =
                 kernel.cuda(&described, &result, target).unwrap_or_else(|error| panic!("{error}"));
             all.extend(plan.launches);

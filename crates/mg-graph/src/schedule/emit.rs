@@ -46,8 +46,7 @@ pub(crate) fn emit(
     product: Option<usize>,
     leaves: impl Fn(usize) -> bool,
 ) -> Result<Emitted> {
-    let rank = group.space.len();
-    let (order, [batch, outer, _]) = group.split.order(rank);
+    let (order, [batch, outer, _]) = group.order(graph);
     let program = Program {
         space: order.iter().map(|&d| group.space[d]).collect(),
         batch,
@@ -136,7 +135,7 @@ impl Emitter<'_> {
             self.members[&node]
         } else if stored {
             let loc = if self.product == Some(node) { Loc::Product } else { Loc::Stored(node) };
-            self.input(loc, Source::Buffer, inner.dtype, Layout::contiguous(inner.shape), path, embed)?
+            self.input(loc, Source::Buffer, inner.dtype, graph.stored_layout(node), path, embed)?
         } else if graph.known[node] {
             let layout = graph.layout_of_original(node);
             self.input(Loc::Node(node), Source::Buffer, inner.dtype, layout, path, embed)?

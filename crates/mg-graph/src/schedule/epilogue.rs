@@ -47,6 +47,7 @@ impl Groups {
             for reader in readers {
                 let in_place = |m: &Member| {
                     m.embed == Embed::Same
+                        && !graph.innermost[m.node]
                         && m.reads.iter().filter(|(i, _)| *i == product).all(|(i, path)| {
                             let dense = Layout::contiguous(graph.nodes[*i].shape);
                             read_strides(graph, dense, path, m.embed, Split::None, space.len())

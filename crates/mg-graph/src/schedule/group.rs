@@ -147,7 +147,7 @@ fn split_of(graph: &Graph, node: usize) -> (Space, Split, AxisSet) {
     let is_cuda = graph.nodes[node].device.is_cuda();
     let by_columns = match last_kept {
         true => !kind.is_arg() || is_cuda,
-        false => is_cuda && lies_across(graph, node, &space, mask),
+        false => is_cuda && (graph.across[node] || lies_across(graph, node, &space, mask)),
     };
     let split = if mask == all {
         Split::All
@@ -258,6 +258,31 @@ pub(crate) fn embed_strides(
             own.next().is_none().then_some(strides)
         }
         Embed::Same | Embed::End => None,
+    }
+}
+
+/// The dimensions of a value, without those of size 1, in the order in which it lies in the memory that it has in this plan.
+fn lies(graph: &Graph, node: usize) -> SmallVec<[usize; 8]> {
+    let shape = &graph.nodes[node].shape;
+    let mut order: SmallVec<[usize; 8]> = (0..squeeze(shape).len()).collect();
+    if graph.innermost[node] && shape[1] > 1 {
+        let channels = order.remove(usize::from(shape[0] != 1));
+        order.push(channels);
+    }
+    order
+}
+
+impl Group {
+    /// The program's dimensions, as [`Split::order`] has them: without reductions, in the order in which its values lie.
+    pub(crate) fn order(&self, graph: &Graph) -> (SmallVec<[usize; 8]>, [usize; 3]) {
+        let order = self.split.order(self.space.len());
+        match self.split {
+            Split::None | Split::All => {
+                let turned = self.members.iter().find(|m| m.embed == Embed::Same && graph.innermost[m.node]);
+                turned.map_or(order.clone(), |member| (lies(graph, member.node), order.1))
+            }
+            Split::Inner(_) | Split::Outer(_) | Split::Both(_) => order,
+        }
     }
 }
 
@@ -511,7 +536,9 @@ impl Groups {
             values: Sorted::default(),
             inputs: Sorted::default(),
         };
-        let is_as_before = |g: &&Group| g.members.len() > 1 && g.split == group.split;
+        let order = group.order(graph);
+        let is_as_before =
+            |g: &&Group| g.members.len() > 1 && g.split == group.split && g.order(graph) == order;
         let main = Some(main).filter(is_as_before);
         let other = Some(other).filter(is_as_before).filter(|_| embed == Embed::Same);
         self.is_sound(graph, &group, [main, other]).then_some(group)
@@ -520,14 +547,18 @@ impl Groups {
     /// Whether every read of a member by another meets the value where it is computed. Within `parts` that is known.
     fn is_sound(&self, graph: &Graph, group: &Group, parts: [Option<&Group>; 2]) -> bool {
         let rank = group.space.len();
-        let ordered = group.split.keeps_order(rank);
+        let order = group.order(graph).0;
         // A full reduction runs over rows' values only, where rows are reduced too.
         let has_rows = !matches!(group.split, Split::None | Split::All);
         let has = |group: &Group, node: usize| group.members.binary_search_by_key(&node, |m| m.node).is_ok();
         for member in &group.members {
             let part = parts.into_iter().flatten().find(|part| has(part, member.node));
             let is_map = graph.known[member.node] || !matches!(graph.nodes[member.node].op, Op::Reduce(..));
-            if part.is_none() && is_map && member.embed == Embed::Same && !ordered {
+            // What is stored lies as the program goes through it.
+            if part.is_none() && is_map && member.embed == Embed::Same && lies(graph, member.node) != order {
+                return false;
+            }
+            if part.is_none() && member.embed != Embed::Same && graph.innermost[member.node] {
                 return false;
             }
             if part.is_none()

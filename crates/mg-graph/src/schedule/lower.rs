@@ -346,7 +346,10 @@ fn action(graph: &Graph, node: usize, kernel: &Kernel, planned: Planned) -> Resu
     let whole = Layout::contiguous(graph.nodes[node].shape);
     let written = || output.ok_or_else(|| internal("a copy that goes nowhere"));
     Ok(match kernel {
-        &Kernel::Library(kernel) => Action::Kernel(Call { kernel, args, output, raw, in_place, epilogue }),
+        &Kernel::Library(kernel) => {
+            let innermost = graph.innermost[node];
+            Action::Kernel(Call { kernel, args, output, raw, in_place, innermost, epilogue })
+        }
         Kernel::Transfer => {
             let from = args.pop().ok_or_else(|| internal("a transfer of nothing"))?;
             Action::Transfer { from, output: written()? }

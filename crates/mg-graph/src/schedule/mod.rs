@@ -2,7 +2,7 @@
 //!
 //! 1. [`store`] decides which values get memory (*anchors*): what was asked for, what library kernels read and write,
 //!    reductions, and elementwise work that would be too long to compute where it is read. Everything else is computed
-//!    where it is read.
+//!    where it is read. [`channels`] decides which of them lie otherwise than row by row.
 //! 2. [`group`] joins anchors over the same space into programs: a reader with what it reads (rows keep the results of
 //!    their reductions), and neighbours that share an operand. A matrix product takes the elementwise work that follows
 //!    it as its epilogue.
@@ -14,6 +14,7 @@
 //!    nothing, and [`arena`] where temporary values lie.
 
 mod arena;
+mod channels;
 mod checks;
 mod emit;
 mod epilogue;
@@ -54,6 +55,10 @@ pub(crate) struct Graph<'a> {
     pub(crate) stored: Vec<bool>,
     /// Somebody can ask for its value after this plan.
     pub(crate) kept: Vec<bool>,
+    /// It lies with its axis 1 innermost, in the memory that it has in this plan.
+    pub(crate) innermost: Vec<bool>,
+    /// A reduction of what lies so.
+    pub(crate) across: Vec<bool>,
     places: RefCell<path::Places>,
     successors: OnceCell<Successors>,
 }
@@ -73,6 +78,8 @@ impl<'a> Graph<'a> {
             needed: vec![false; n],
             stored: vec![false; n],
             kept: vec![false; n],
+            innermost: vec![false; n],
+            across: vec![false; n],
             places: RefCell::default(),
             successors: OnceCell::new(),
         };

@@ -4,6 +4,7 @@ use super::Graph;
 use crate::hash::{Table, WordHasher};
 use crate::op::{Op, View};
 use mg_device::{Layout, Shape};
+use mg_kernels::library::innermost_layout;
 use smallvec::SmallVec;
 use std::collections::HashSet;
 use std::hash::BuildHasherDefault;
@@ -107,8 +108,14 @@ impl Graph<'_> {
     pub(crate) fn layout_of(&self, i: usize) -> Layout {
         match self.nodes[i].value.get() {
             Some(Ok(value)) if !self.stored[i] => value.layout,
-            _ => Layout::contiguous(self.nodes[i].shape),
+            _ => self.stored_layout(i),
         }
+    }
+
+    /// Where a value lies that this plan stores.
+    pub(crate) fn stored_layout(&self, i: usize) -> Layout {
+        let dense = Layout::contiguous(self.nodes[i].shape);
+        if self.innermost[i] { innermost_layout(&self.nodes[i].shape).unwrap_or(dense) } else { dense }
     }
 
     /// Where a known value lies, even if this plan stores a dense copy of it.

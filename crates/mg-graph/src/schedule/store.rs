@@ -1,7 +1,7 @@
 //! Which values get memory of their own.
 
-use super::Graph;
 use super::path::{MetAtPlaces, Path};
+use super::{Graph, channels};
 use crate::engine::{Root, internal};
 use crate::op::{Op, SourceKind};
 use mg_device::{Layout, Result};
@@ -53,6 +53,8 @@ pub(crate) fn decide(graph: &mut Graph) -> Result<Vec<Alias>> {
         }
     }
     bound_inlining(graph);
+    let viewed: Vec<usize> = alias_roots.iter().map(|&i| base_of(graph, i)).collect();
+    channels::decide(graph, &viewed)?;
     legalise(graph, &alias_roots)?;
     let mut aliases = vec![];
     for &i in &alias_roots {

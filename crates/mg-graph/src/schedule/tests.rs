@@ -5,7 +5,7 @@ use super::group::{Groups, Split};
 use super::share::worth_storing;
 use super::store::Alias;
 use super::{Graph, grouped, memory, together};
-use crate::engine::{Collected, with_plan};
+use crate::engine::{Collected, realize, with_plan};
 use crate::execute::Whole;
 use crate::node::{Node, Value};
 use crate::plan::{Action, Check, Loc, Output, Plan};
@@ -411,4 +411,69 @@ fn an_output_depends_on_the_checks_of_what_it_is_computed_from() {
     program.outputs = [0, 1, 2, checked].map(|v| (v, Class::Full)).to_vec();
     let checks = [Check { value: checked, node: 7 }];
     assert_eq!(output_depends(&program, |i| 1 << i, &checks, 0b100), [0b01, 0b10, 0b11, 0b101]);
+}
+
+#[test]
+fn values_with_channels_innermost_are_the_same_numbers() {
+    let mut seed = 7u64;
+    let mut random = |n: usize| {
+        seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (seed >> 33) as usize % n
+    };
+    let numbers = |node: &Node| {
+        realize(&[node]).unwrap();
+        let value = node.value().unwrap().clone().unwrap();
+        let bytes = value.dense_bytes().unwrap();
+        bytes.chunks_exact(4).map(|b| f32::from_ne_bytes(b.try_into().unwrap())).collect::<Vec<f32>>()
+    };
+    let mut turned = 0;
+    for round in 1..400 {
+        // Sizes that no other test has, of which one may be 1.
+        let dims = [1 + random(3), 5, 3, 3 + 2 * random(2)];
+        let leaf = |dims: &[usize], salt: usize| {
+            let shape = Shape::of(dims);
+            let all: Vec<f32> = (0..shape.numel()).map(|i| ((i * 7 + salt * 13) % 11) as f32 - 4.0).collect();
+            let buffer = Buffer::from_slice(&all).unwrap();
+            Node::from_value(Value { buffer, layout: Layout::contiguous(shape) })
+        };
+        let choices: Vec<[usize; 3]> = (0..14).map(|_| [random(7), random(64), random(64)]).collect();
+        // The same program twice: all at once, and each value by itself.
+        let build = |step: &dyn Fn(&Node)| {
+            let mut all = vec![leaf(&dims, 1), leaf(&dims, 2)];
+            let channel = leaf(&[5, 1, 1], 3);
+            for &[kind, a, b] in &choices {
+                let (x, y) = (&all[a % all.len()], &all[b % all.len()]);
+                let next = match kind {
+                    0 | 1 => map(Row::Add, &[x, y]),
+                    2 => map(Row::Maximum, &[x, &channel]),
+                    3 => map(Row::Sub, &[x, &sum(y, 0b1101)]),
+                    4 => map(Row::Minimum, &[&sum(x, 0b1000), y]),
+                    5 => {
+                        let last = dims[3];
+                        let back = x.slice(3, last - 1, -1, last).unwrap();
+                        map(Row::Sub, &[&back, y])
+                    }
+                    _ => {
+                        let flat = x.permute(&[0, 2, 3, 1]).unwrap();
+                        let again = map(Row::Neg, &[&flat]).permute(&[0, 3, 1, 2]).unwrap();
+                        map(Row::Maximum, &[&again, y])
+                    }
+                };
+                step(&next);
+                all.push(next);
+            }
+            let sums = sum(&all[all.len() - 1], 0b1101).reshape(Shape::of(&[5])).unwrap();
+            (all.pop().unwrap(), sums)
+        };
+        let (expected, expected_sums) = build(&|node| realize(&[node]).unwrap());
+        let expected = [numbers(&expected.copy()), numbers(&expected_sums.copy())];
+        let (found, sums) = build(&|_| ());
+        let seed = 1 + round as u64 * 977;
+        super::channels::forced::with(seed, || {
+            turned += passes(&[&found, &sums], |graph, _, _| graph.innermost.iter().filter(|&&i| i).count());
+            realize(&[&found, &sums]).unwrap();
+        });
+        assert_eq!([numbers(&found.copy()), numbers(&sums.copy())], expected, "round {round}");
+    }
+    assert!(turned > 200, "{turned}");
 }

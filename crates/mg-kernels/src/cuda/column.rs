@@ -15,8 +15,10 @@ use crate::frame::{Frame, internal};
 use crate::program::{Class, Inst, Program, Val};
 use mg_device::Result;
 
-/// Chunks whose results a thread reads at a time.
-const JOINED: usize = 4;
+/// Chunks whose results a thread reads at a time, at most, and the numbers that it reads of them, at most.
+const JOINED: (usize, usize) = (8, 96);
+/// Shared memory that a block may have without asking for it, less what tickets take.
+const SHARED: usize = (48 << 10) - 16;
 
 struct Column<'a> {
     body: Body<'a>,
@@ -71,6 +73,8 @@ struct Partials {
     group: Op,
     /// Values of a run.
     words: usize,
+    /// Bytes of a value.
+    slot: usize,
     /// Bytes from one value of a thread to its next.
     step: usize,
     /// Where the values of each reduction begin; behind them, where these are.
@@ -85,7 +89,8 @@ impl Partials {
             row_bytes,
             group: of.group,
             words: Columns::words(reduced),
-            step: of.stage.groups * 8,
+            slot: of.stage.slot,
+            step: of.stage.groups * of.stage.slot,
             firsts: (0..reduced.len()).map(|r| Columns::words(&reduced[..r])).collect(),
         }
     }
@@ -95,7 +100,7 @@ impl Partials {
         let row = op2(Kind::R, "mul.lo.u32", chunk, imm(self.words as i64));
         let row = op2(Kind::R, "add.u32", row, imm(word as i64));
         let at = op3(Kind::D, "mad.lo.s64", wide(row), self.row_bytes, self.base);
-        op3(Kind::D, "mad.lo.s64", wide(self.group), imm64(8), at)
+        op3(Kind::D, "mad.lo.s64", wide(self.group), imm64(self.slot as i64), at)
     }
 
     /// What a chunk has left for accumulators; the neutral element where there is no such chunk.
@@ -187,7 +192,7 @@ impl Column<'_> {
     fn join_chunks(&mut self, writes: Op, shared: u32, scratch: u32) -> Result<()> {
         let Place { stripe, chunk, batch } = self.at;
         let base = self.body.params.field(Field::Scratch(scratch));
-        let row_bytes = self.body.params.long((self.body.frame.columns * 8) as i64);
+        let row_bytes = self.body.params.long((self.body.frame.columns * self.stage.slot) as i64);
         let all = self.body.params.word(self.stage.chunks as u32);
         let mine = op3(Kind::R, "mad.lo.u32", batch, all, chunk);
         let first = op2(Kind::R, "mul.lo.u32", batch, all);
@@ -202,9 +207,7 @@ impl Column<'_> {
         let last = op2(Kind::R, "sub.u32", all, imm(1));
         let is_first = op2(Kind::P, "setp.eq.s32", self.tid, imm(0));
         leave_unless_last(ticket, last, is_first, shared, Wrote::Those(writes));
-        for r in 0..self.reduced.len() {
-            self.take(&partials, r, [first, all]);
-        }
+        self.take(&partials, [first, all]);
         self.join().map(|_| ())
     }
 
@@ -224,33 +227,42 @@ impl Column<'_> {
         }
     }
 
-    /// Joins what all chunks of the batch, from the `first` on, have left of a reduction.
-    fn take(&self, from: &Partials, r: usize, [first, all]: [Op; 2]) {
-        let (_, _, reduction, accs) = &self.reduced[r];
-        for acc in accs {
-            assign(acc.value, reduction.neutral());
-            if let Some(index) = acc.index {
-                assign(index, imm64(-1));
+    /// Joins what all chunks of the batch, from the `first` on, have left.
+    fn take(&self, from: &Partials, [first, all]: [Op; 2]) {
+        for (_, _, reduction, accs) in &self.reduced {
+            for acc in accs {
+                assign(acc.value, reduction.neutral());
+                if let Some(index) = acc.index {
+                    assign(index, imm64(-1));
+                }
             }
         }
-        // Several loads are under way at a time.
+        // Several loads are under way at a time, of all reductions.
+        let numbers = from.words * self.body.vector;
+        let joined = (JOINED.1 / numbers.max(1)).clamp(1, JOINED.0);
         let c = ptx::copy(self.ty);
         let (again, done) = (label(), label());
         place(again);
         let over = op2(Kind::P, "setp.ge.u32", c, all);
         ins!("@{over} bra L{done}");
-        let mut loaded = vec![];
-        for k in 0..JOINED {
+        let mut loaded = vec![vec![]; self.reduced.len()];
+        for k in 0..joined {
             let c = op2(Kind::R, "add.u32", c, imm((k * self.stage.down) as i64));
             let inside = op2(Kind::P, "setp.lt.u32", c, all);
             let inside = self.p.map_or(inside, |p| op2(Kind::P, "and.pred", p, inside));
             let chunk = op2(Kind::R, "add.u32", first, c);
-            loaded.extend(from.load(chunk, from.firsts[r], *reduction, accs, inside));
+            for ((loaded, &word), (_, _, reduction, accs)) in
+                loaded.iter_mut().zip(&from.firsts).zip(&self.reduced)
+            {
+                loaded.extend(from.load(chunk, word, *reduction, accs, inside));
+            }
         }
-        for (acc, more) in accs.iter().cycle().zip(loaded) {
-            reduction.add_to(acc, more);
+        for ((_, _, reduction, accs), loaded) in self.reduced.iter().zip(loaded) {
+            for (acc, more) in accs.iter().cycle().zip(loaded) {
+                reduction.add_to(acc, more);
+            }
         }
-        let next = op2(Kind::R, "add.u32", c, imm((JOINED * self.stage.down) as i64));
+        let next = op2(Kind::R, "add.u32", c, imm((joined * self.stage.down) as i64));
         assign(c, next);
         ins!("bra L{again}");
         place(done);
@@ -350,52 +362,76 @@ impl Column<'_> {
     /// Joins what the block's threads have of each column, by a tree over shared memory; threads of the first row get the
     /// result. Answers with the bytes of shared memory used.
     fn join(&mut self) -> Result<u32> {
-        let vector = self.body.vector;
         if self.stage.down == 1 {
             return Ok(0);
         }
-        // The threads' first values side by side, then their second ones: neighbours meet no bank twice.
-        let mine = op3(Kind::R, "mad.lo.u32", self.tid, imm(8), shared_address(0));
-        let at = |i: usize| (i * Columns::THREADS * 8) as i64;
-        // Behind all values, where these are.
-        let behind = at(vector);
-        for (_, _, reduction, accs) in &self.reduced {
-            let half = ptx::copy(imm(self.stage.down as i64 / 2));
-            let again = label();
-            place(again);
-            ins!(".pragma \"nounroll\"");
-            // Who has a partner below stores, who has one above adds.
-            let twice = op2(Kind::R, "add.u32", half, half);
-            let gives = op2(Kind::P, "setp.ge.u32", self.ty, half);
-            let still = op2(Kind::P, "setp.lt.u32", self.ty, twice);
-            let gives = op2(Kind::P, "and.pred", gives, still);
-            for (i, acc) in accs.iter().enumerate() {
-                ins!("@{gives} st.shared.{} [{mine}+{}], {}", bits_of(acc.value.0), at(i), acc.value);
-                if let Some(index) = acc.index {
-                    ins!("@{gives} st.shared.b64 [{mine}+{}], {index}", behind + at(i));
-                }
-            }
-            ins!("bar.sync 0");
-            let takes = op2(Kind::P, "setp.lt.u32", self.ty, half);
-            let theirs = op3(Kind::R, "mad.lo.u32", half, imm((self.stage.across * 8) as i64), mine);
-            for (i, acc) in accs.iter().enumerate() {
-                let other = reg(acc.value.0);
-                assign(other, reduction.neutral());
-                ins!("@{takes} ld.shared.{} {other}, [{theirs}+{}]", bits_of(other.0), at(i));
-                let index = acc.index.map(|_| {
-                    let index = ptx::copy(imm64(-1));
-                    ins!("@{takes} ld.shared.b64 {index}, [{theirs}+{}]", behind + at(i));
-                    index
-                });
-                reduction.add_to(acc, Acc { value: other, index });
-            }
-            ins!("bar.sync 0");
-            let less = op2(Kind::R, "shr.u32", half, imm(1));
-            assign(half, less);
-            let more = op2(Kind::P, "setp.ne.s32", half, imm(0));
-            ins!("@{more} bra L{again}");
+        // As many reductions at a time as there is room for.
+        let bytes = |reduced: &[(usize, Val, Reduction, Vec<Acc>)]| {
+            let words = reduced.iter().map(|r| if r.2.kind.is_arg() { 2 } else { 1 }).sum::<usize>();
+            Columns::THREADS * self.body.vector * words * self.stage.slot
+        };
+        let (mut most, mut at) = (0, 0);
+        while at < self.reduced.len() {
+            let fits = |&end: &usize| bytes(&self.reduced[at..end]) <= SHARED;
+            let end = (at + 1..=self.reduced.len()).rev().find(fits).unwrap_or(at + 1);
+            most = most.max(bytes(&self.reduced[at..end]));
+            self.join_some(&self.reduced[at..end]);
+            at = end;
         }
-        let finds = self.reduced.iter().any(|r| r.2.kind.is_arg());
-        Ok((Columns::THREADS * vector * if finds { 16 } else { 8 }) as u32)
+        Ok(most as u32)
+    }
+
+    /// Joins those.
+    fn join_some(&self, reduced: &[(usize, Val, Reduction, Vec<Acc>)]) {
+        let slot = self.stage.slot;
+        // The threads' first values side by side, then their second ones: neighbours meet no bank twice. Behind all values, where these are.
+        let mine = op3(Kind::R, "mad.lo.u32", self.tid, imm(slot as i64), shared_address(0));
+        let mut values = vec![];
+        let mut place = 0;
+        for (_, _, reduction, accs) in reduced {
+            for acc in accs {
+                values.push((*reduction, *acc, place));
+                place += Columns::THREADS * slot * if reduction.kind.is_arg() { 2 } else { 1 };
+            }
+        }
+        let behind = Columns::THREADS * slot;
+        let half = ptx::copy(imm(self.stage.down as i64 / 2));
+        let again = label();
+        ptx::place(again);
+        ins!(".pragma \"nounroll\"");
+        // Who has a partner below stores, who has one above adds.
+        let twice = op2(Kind::R, "add.u32", half, half);
+        let gives = op2(Kind::P, "setp.ge.u32", self.ty, half);
+        let still = op2(Kind::P, "setp.lt.u32", self.ty, twice);
+        let gives = op2(Kind::P, "and.pred", gives, still);
+        for (_, acc, at) in &values {
+            ins!("@{gives} st.shared.{} [{mine}+{at}], {}", bits_of(acc.value.0), acc.value);
+            if let Some(index) = acc.index {
+                ins!("@{gives} st.shared.b64 [{mine}+{}], {index}", at + behind);
+            }
+        }
+        ins!("bar.sync 0");
+        let takes = op2(Kind::P, "setp.lt.u32", self.ty, half);
+        let theirs = op3(Kind::R, "mad.lo.u32", half, imm((self.stage.across * slot) as i64), mine);
+        let mut others = vec![];
+        for (reduction, acc, at) in &values {
+            let other = reg(acc.value.0);
+            assign(other, reduction.neutral());
+            ins!("@{takes} ld.shared.{} {other}, [{theirs}+{at}]", bits_of(other.0));
+            let index = acc.index.map(|_| {
+                let index = ptx::copy(imm64(-1));
+                ins!("@{takes} ld.shared.b64 {index}, [{theirs}+{}]", at + behind);
+                index
+            });
+            others.push(Acc { value: other, index });
+        }
+        for ((reduction, acc, _), other) in values.iter().zip(others) {
+            reduction.add_to(acc, other);
+        }
+        ins!("bar.sync 0");
+        let less = op2(Kind::R, "shr.u32", half, imm(1));
+        assign(half, less);
+        let more = op2(Kind::P, "setp.ne.s32", half, imm(0));
+        ins!("@{more} bra L{again}");
     }
 }

@@ -524,6 +524,8 @@ pub(crate) struct Columns {
     pub(crate) at_a_time: usize,
     /// Stripes, chunks and batches are a dimension of the grid each: divisions are long.
     pub(crate) three: bool,
+    /// Bytes of a number that is left for others to join.
+    pub(crate) slot: usize,
     /// The reductions, and what they reduce.
     pub(crate) reduced: Vec<(usize, Val, Reduction)>,
 }
@@ -540,6 +542,10 @@ impl Columns {
     const BLOCKS: [usize; 2] = [4 * Rows::MULTIPROCESSORS, 2 * Rows::MULTIPROCESSORS];
     /// Instructions for each element that are little, and operands that are few.
     const LITTLE: (usize, usize) = (4, 2);
+    /// Bytes of a line of memory.
+    const LINE: usize = 128;
+    /// As many stripes as that are enough.
+    const STRIPES: usize = 8;
     /// Stripes that have a counter each.
     const TICKETS: usize = 1 << 15;
 
@@ -547,7 +553,13 @@ impl Columns {
         let columns = frame.columns;
         let vector = run_of(program, frame, *frame.column_dims.last().unwrap_or(&1));
         let groups = columns.max(1) / vector;
-        let across = groups.next_power_of_two().min(32);
+        // Of few columns each stripe is as narrow as lines of memory are: the last block of a stripe has to join what all have left.
+        let sizes = frame.inputs.iter().filter(|i| i.class == Class::Full && i.source == Source::Buffer);
+        let run_bytes = vector * sizes.map(|i| i.dtype.size()).min().unwrap_or(1);
+        let mut across = groups.next_power_of_two().min(32);
+        while across * run_bytes > Columns::LINE && groups.div_ceil(across) < Columns::STRIPES {
+            across /= 2;
+        }
         let down = Columns::THREADS / across;
         let stripes = groups.div_ceil(across);
         let batches = frame.batches;
@@ -555,12 +567,17 @@ impl Columns {
         let reduced: Vec<(usize, Val, Reduction)> = reductions(program, Over::Outer)
             .filter_map(|v| reduction(program, v, true).map(|(reduction, a)| (v, a, reduction)))
             .collect();
-        let per_chunk = (batches * Columns::words(&reduced) * columns * 8).max(1);
+        let is_wide =
+            |of: &(usize, Val, Reduction)| of.2.kind.is_arg() || size_of_register(of.2.register()) > 4;
+        let slot = if reduced.iter().any(is_wide) { 8 } else { 4 };
+        let per_chunk = (batches * Columns::words(&reduced) * columns * slot).max(1);
         let operands = frame.inputs.iter().filter(|i| i.class == Class::Full).count();
         let does_little = weight(program, frame) <= Columns::LITTLE.0 && operands <= Columns::LITTLE.1;
         let at_a_time = Columns::AT_A_TIME[usize::from(does_little)];
         let most = rows.div_ceil(down * at_a_time).max(1);
-        let once = Columns::BLOCKS[usize::from(does_little)];
+        // One block that has to join what all others have left takes longer than half as many blocks do.
+        let alone = stripes * batches == 1;
+        let once = Columns::BLOCKS[usize::from(does_little || alone)];
         let mut chunks = (once / (stripes * batches).max(1)).clamp(1, most);
         chunks = chunks.min((SCRATCH / per_chunk).max(1));
         if stripes * batches > Columns::TICKETS {
@@ -584,6 +601,7 @@ impl Columns {
             chunks,
             at_a_time,
             three,
+            slot,
             reduced,
         })
     }

@@ -124,10 +124,40 @@ pub struct Target {
     pub capability: u32,
     /// Whether the output is the operand that the kernel [overwrites](Kernel::overwrites), and has its elements.
     pub in_place: bool,
+    /// Whether the output's axis 1 is innermost in memory, as a kernel has it that [can](Kernel::innermost).
+    pub innermost: bool,
     /// How products of f32 are computed.
     pub precision: Precision,
     /// Whether the kernel has code of the engine's own at its mark, before the store: of one that [takes](Kernel::takes_epilogue) it.
     pub epilogue: Option<Epilogue>,
+}
+
+/// What a kernel takes and leaves with axis 1 innermost in memory and the others in their order before it, as well as densely. See [`Kernel::innermost`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Innermost {
+    /// Operands, by position: it is faster so.
+    pub operands: [bool; 2],
+    /// The result: it is as fast.
+    pub result: bool,
+}
+
+/// The layout of a dense tensor of this shape whose axis 1 is innermost.
+///
+/// # Errors
+///
+/// A shape of fewer than two axes.
+pub fn innermost_layout(shape: &Shape) -> Result<Layout> {
+    let mut axes: smallvec::SmallVec<[usize; 8]> = (0..shape.rank()).collect();
+    let mut back = axes.clone();
+    if shape.rank() > 1 {
+        axes.remove(1);
+        axes.push(1);
+    }
+    for (to, &from) in axes.iter().enumerate() {
+        back[from] = to;
+    }
+    let sizes: smallvec::SmallVec<[usize; 8]> = axes.iter().map(|&axis| shape[axis]).collect();
+    Layout::contiguous(Shape::new(&sizes)?).permute(&back)
 }
 
 /// What gradient rules of kernels are written in: the rows' algebra, kernels and shapes.
@@ -289,6 +319,11 @@ pub trait Kernel: Copy {
     /// Whether operands may lie in any way.
     fn takes_any_layout(&self) -> bool {
         false
+    }
+
+    /// What may lie with its axis 1, the channels of images, innermost in memory, on a CUDA device of this capability.
+    fn innermost(&self, _operands: &[Shaped], _capability: u32) -> Innermost {
+        Innermost::default()
     }
 
     /// Whether elementwise work that follows may be done before the result is stored.
@@ -469,6 +504,11 @@ macro_rules! library {
             /// See [`Kernel::takes_any_layout`].
             pub fn takes_any_layout(&self) -> bool {
                 match self { $(Library::$Name(k) => k.takes_any_layout()),* }
+            }
+
+            /// See [`Kernel::innermost`].
+            pub fn innermost(&self, operands: &[Shaped], capability: u32) -> Innermost {
+                match self { $(Library::$Name(k) => k.innermost(operands, capability)),* }
             }
 
             /// See [`Kernel::takes_epilogue`].

@@ -12,7 +12,7 @@ mod edges;
 #[cfg(test)]
 mod tests;
 
-use super::{Described, Kernel, Library, Operand, Shaped, Structure, Target, led, of_one};
+use super::{Described, Innermost, Kernel, Library, Operand, Shaped, Structure, Target, led, of_one};
 use crate::cuda::library::KernelPlan;
 use crate::finding::{Checks, Finding};
 use mg_device::{Error, ErrorKind, MAX_RANK, Result, Shape};
@@ -343,6 +343,13 @@ impl Kernel for Conv {
         let (a, b) = (folded(a, near, first)?, folded(b, far, second)?);
         let all = T::kernel(Conv { groups, ..*self }.into(), &[&a, &b])?;
         result.unfolded(&all, &own, self.groups as usize, with, size).map(Some)
+    }
+
+    fn innermost(&self, operands: &[Shaped], capability: u32) -> Innermost {
+        match self.geometry(operands) {
+            Ok(g) => cuda::innermost(self.kind, &g, operands[0].dtype, capability),
+            Err(_) => Innermost::default(),
+        }
     }
 
     fn checks(&self) -> Checks {

@@ -327,6 +327,7 @@ mod tests {
             align: 16,
             capability: 90,
             in_place: false,
+            innermost: false,
             precision: crate::library::matmul::Precision::Highest,
             epilogue: None,
         };

@@ -107,6 +107,7 @@ fn launches_have_as_many_threads_as_units() {
             align: 16,
             capability: 90,
             in_place: false,
+            innermost: false,
             precision: Precision::Highest,
             epilogue: None,
         };

@@ -57,6 +57,8 @@ const fn threads(n: usize, stages: usize) -> Tile {
 const TENSOR_CORES: &[Tile] = &[tile(128, 256, 4), tile(128, 192, 5), tile(128, 128, 6), tile(64, 256, 5)];
 /// In f32, windows and the gradient by the weight.
 const F32: &[Tile] = &[thirds(128, 128, 3), thirds(64, 256, 2), thirds(64, 128, 4), threads(256, 6)];
+/// Of which channels of the result are innermost.
+const F32_INNERMOST: &[Tile] = &[thirds(128, 128, 3), thirds(64, 256, 2), thirds(64, 128, 4)];
 const F32_WEIGHT: &[Tile] = &[
     thirds(128, 128, 3),
     thirds(64, 288, 2),
@@ -257,8 +259,45 @@ fn points(problem: &Problem) -> bool {
     let &Problem { kind, g, dtype, ref align, .. } = problem;
     kind == ConvKind::Weight
         && (g.kernel, g.stride, g.padding) == ([1; 3], [1; 3], [0; 3])
+        && problem.innermost == [false; 2]
         && align.iter().all(|&n| n >= 16)
         && (g.outputs() * dtype.size()).is_multiple_of(16)
+}
+
+/// Filters that threads multiply as fast as tensor cores do, of which half a tile's rows would be nothing.
+pub(super) const FEW: usize = 32;
+
+/// Whether it is for these kernels, or for products of matrices, wherever channels lie.
+pub(super) fn takes_innermost(kind: ConvKind, g: &Geometry, dtype: DType, capability: u32) -> bool {
+    let elements = match dtype {
+        DType::F16 => Elements::F16,
+        DType::BF16 => Elements::BF16,
+        DType::F32 => Elements::F32,
+        _ => return false,
+    };
+    let laid = Laid { elements, name: "", batch: g.batch };
+    let windows = seen(kind, g);
+    laid.fill(&windows, kind, g) && takes(kind, g, &windows, capability)
+}
+
+/// The windows that a convolution multiplies.
+fn seen(kind: ConvKind, g: &Geometry) -> Vec<Gathered> {
+    match kind {
+        ConvKind::Forward | ConvKind::Weight => vec![forward(g)],
+        ConvKind::Input => backward(g),
+    }
+}
+
+/// Whether these kernels take it, if stages have enough that counts.
+fn takes(kind: ConvKind, g: &Geometry, windows: &[Gathered], capability: u32) -> bool {
+    let [m, n, k] = product(kind, g);
+    let planes = g.input[0] == 1 && g.kernel[0] == 1 && g.padding[0] == 0;
+    capability == 90
+        && g.groups == 1
+        && planes
+        && 2 * m.saturating_mul(n).saturating_mul(k) >= FEWEST_FLOPS
+        && [m, n, k, g.inputs(), g.outputs()].iter().all(|&n| n < 1 << 30)
+        && windows.iter().all(Gathered::fits)
 }
 
 /// `None` where these kernels do not take it, or another is faster.
@@ -272,27 +311,15 @@ pub(super) fn plan(problem: &Problem) -> Result<Option<KernelPlan>> {
         (DType::F32, _) => (Elements::F32, "f32"),
         _ => return Ok(None),
     };
-    let [m, n, k] = product(kind, g);
-    let channels = if kind == ConvKind::Input { g.o } else { g.c };
-    let planes = g.input[0] == 1 && g.kernel[0] == 1 && g.padding[0] == 0;
-    let windows = match kind {
-        ConvKind::Forward | ConvKind::Weight => vec![forward(g)],
-        ConvKind::Input => backward(g),
-    };
+    let windows = seen(kind, g);
     let laid = Laid { elements, name, batch: g.batch };
-    let takes = target.capability == 90
-        && g.groups == 1
-        && planes
-        && (points(problem) || windows.iter().all(|window| laid.fills(window, channels, windows.len() == 1)))
-        && 2 * m.saturating_mul(n).saturating_mul(k) >= FEWEST_FLOPS
-        && [m, n, k, g.inputs(), g.outputs()].iter().all(|&n| n < 1 << 30)
-        && windows.iter().all(Gathered::fits);
-    if !takes {
+    let is_points = points(problem);
+    if !takes(kind, g, &windows, target.capability) || !is_points && !laid.fill(&windows, kind, g) {
         return Ok(None);
     }
     let mut plan = KernelPlan::default();
     let done = match kind {
-        ConvKind::Weight if points(problem) => laid.points(problem, &mut plan)?,
+        ConvKind::Weight if is_points => laid.points(problem, &mut plan)?,
         ConvKind::Weight => laid.weight(problem, &windows[0], &mut plan)?,
         ConvKind::Forward | ConvKind::Input => laid.gather(problem, &windows, &mut plan)?,
     };
@@ -430,6 +457,7 @@ const NOTHING: Conv = Conv {
     out_first: 0,
     out_down: 0,
     out_right: 0,
+    each: 1,
     plane: 0,
     image: 0,
     places: Divisor::ONE,
@@ -471,6 +499,21 @@ impl Parts {
             together: self.together.into(),
             ..args
         })
+    }
+}
+
+/// How images lie whose places are neighbours, or whose channels are: elements from one image to the next, from one channel, from one place.
+#[derive(Clone, Copy)]
+struct Lies {
+    image: usize,
+    channel: usize,
+    place: usize,
+}
+
+impl Lies {
+    fn of(channels: usize, plane: usize, innermost: bool) -> Lies {
+        let (channel, place) = if innermost { (1, channels) } else { (plane, 1) };
+        Lies { image: channels * plane, channel, place }
     }
 }
 
@@ -533,15 +576,18 @@ impl Laid {
         plan: &mut KernelPlan,
         (operand, align): (u8, usize),
         [images, channels, places]: [usize; 3],
-        [image, channel]: [usize; 2],
+        lies: Lies,
         [to_image, to_place]: [usize; 2],
         place: (Pointer, u64),
     ) -> Result<()> {
         let size = self.size();
         let aligned = align >= 16 && (places * size).is_multiple_of(16);
-        if channels == 1 || places == 1 || (aligned && places >= 64) {
-            let axes =
-                [(images, image as isize, to_image), (channels, channel as isize, 1), (places, 1, to_place)];
+        if channels == 1 || places == 1 || lies.place != 1 || (aligned && places >= 64) {
+            let axes = [
+                (images, lies.image as isize, to_image),
+                (channels, lies.channel as isize, 1),
+                (places, lies.place as isize, to_place),
+            ];
             return self.copied(plan, (operand, align), (0, 0), &axes, place);
         }
         let tiles_p = places.div_ceil(64);
@@ -549,8 +595,8 @@ impl Laid {
         let args = args::conv_spread::Spread {
             out: Some(place),
             from: input(operand),
-            from_image: image as u64,
-            from_channel: channel as u64,
+            from_image: lies.image as u64,
+            from_channel: lies.channel as u64,
             to_image: to_image as u64,
             to_place: to_place as u64,
             channels: channels as u32,
@@ -609,17 +655,25 @@ impl Laid {
         stages * self.each() <= (1 + MOST_ZEROS) * count || count == 0
     }
 
+    /// Whether the stages of all windows do.
+    fn fill(&self, windows: &[Gathered], kind: ConvKind, g: &Geometry) -> bool {
+        let channels = if kind == ConvKind::Input { g.o } else { g.c };
+        windows.iter().all(|window| self.fills(window, channels, windows.len() == 1))
+    }
+
     /// An operand's images with channels innermost.
     fn images(
         &self,
         plan: &mut KernelPlan,
-        operand: (u8, usize),
+        operand: (u8, usize, bool),
         channels: usize,
         window: &Gathered,
         lines: Option<usize>,
     ) -> Result<Option<Images>> {
         let [high, wide] = window.size;
         let plane = high * wide;
+        let (operand, innermost) = ((operand.0, operand.1), operand.2);
+        let lies = Lies::of(channels, plane, innermost);
         if let (Some(spread), Some(window_by_lines)) = (lines, window.by_lines()) {
             // Lines have zeros before and after them, as far as windows reach.
             let reach = (window.places[1] - 1) * window.step[1] + window.taps[1];
@@ -636,13 +690,13 @@ impl Laid {
                 self.zeros(plan, elements, place)?;
             }
             let axes = [
-                (self.batch, (channels * plane) as isize, high * line),
-                (high, wide as isize, line),
-                (count, 1, spread),
-                (channels, plane as isize, 1),
+                (self.batch, lies.image as isize, high * line),
+                (high, (wide * lies.place) as isize, line),
+                (count, lies.place as isize, spread),
+                (channels, lies.channel as isize, 1),
             ];
             if count > 0 {
-                self.copied(plan, operand, (from, to * spread), &axes, place)?;
+                self.copied(plan, operand, (from * lies.place, to * spread), &axes, place)?;
             }
             return Ok(Some(Images {
                 place,
@@ -654,13 +708,13 @@ impl Laid {
         }
         let line = padded(channels, self.size());
         let strides = [line, wide * line, plane * line];
-        let as_it_lies = (plane == 1 || channels == 1) && line == channels && operand.1 >= 16;
+        let as_it_lies = (plane == 1 || channels == 1 || innermost) && line == channels && operand.1 >= 16;
         let place = if as_it_lies {
             (Pointer::Input(operand.0), 0)
         } else {
             let Some(place) = self.room(plan, self.batch * plane * line) else { return Ok(None) };
             let sizes = [self.batch, channels, plane];
-            self.spread(plan, operand, sizes, [channels * plane, plane], [plane * line, line], place)?;
+            self.spread(plan, operand, sizes, lies, [plane * line, line], place)?;
             place
         };
         Ok(Some(Images { place, window: window.clone(), neighbours: channels, channels: line, strides }))
@@ -706,17 +760,21 @@ impl Laid {
 
     /// The forward convolution, or the gradient by the input.
     fn gather(&self, problem: &Problem, windows: &[Gathered], plan: &mut KernelPlan) -> Result<bool> {
-        let &Problem { kind, g, align, target, .. } = problem;
+        let &Problem { kind, g, align, innermost, target, .. } = problem;
         let rows = Rows::of(kind, g);
         let lines = if let [window] = windows { self.lines(window, rows.depth) } else { None };
-        let Some(images) = self.images(plan, (0, align[0]), rows.depth, &windows[0], lines)? else {
+        let operand = (0, align[0], innermost[0]);
+        let Some(images) = self.images(plan, operand, rows.depth, &windows[0], lines)? else {
             return Ok(false);
         };
         let neighbours = lines.map(|spread| (spread, images.neighbours));
         let Some(filters) = self.filters(problem, rows, &windows[0], neighbours, plan)? else {
             return Ok(false);
         };
-        if weaves(problem, windows) && self.elements_of(rows, windows[0].to_size) < 1 << 31 {
+        if !target.innermost
+            && weaves(problem, windows)
+            && self.elements_of(rows, windows[0].to_size) < 1 << 31
+        {
             return self.woven(problem, windows, &filters, &images, plan);
         }
         for window in windows {
@@ -825,7 +883,13 @@ impl Laid {
         let taps = window.taps[0] * window.taps[1];
         let chunks = images.neighbours.div_ceil(self.each());
         let work = Work { rows, places, stages: taps * chunks };
-        let tile = chosen(problem, if cores { TENSOR_CORES } else { F32 }, |tile| work.time(tile));
+        let innermost = problem.target.innermost;
+        let tiles = match (cores, innermost) {
+            (true, _) => TENSOR_CORES,
+            (false, true) => F32_INNERMOST,
+            (false, false) => F32,
+        };
+        let tile = chosen(problem, tiles, |tile| work.time(tile));
         let weights = Moved::boxes(
             self.elements,
             [images.neighbours, rows, filters.count],
@@ -850,7 +914,8 @@ impl Laid {
             out_first: (window.to[0] * window.to_size[1] + window.to[1]) as u32,
             out_down: (window.to_step[0] * window.to_size[1]) as u32,
             out_right: if window.is_whole() { 0 } else { window.to_step[1] } as u32,
-            plane: to_plane as u64,
+            each: if innermost { rows as u32 } else { 1 },
+            plane: if innermost { 1 } else { to_plane as u64 },
             image: (to_plane * rows) as u64,
             places: Divisor::by(of_image),
             wide: Divisor::by(window.places[1]),
@@ -867,12 +932,13 @@ impl Laid {
 
     /// The gradient by the weight.
     fn weight(&self, problem: &Problem, window: &Gathered, plan: &mut KernelPlan) -> Result<bool> {
-        let &Problem { g, align, .. } = problem;
+        let &Problem { g, align, innermost, .. } = problem;
         let (size, cores, each) = (self.size(), self.on_tensor_cores(), self.each());
         let lines = self.lines(window, g.c);
-        let Some(images) = self.images(plan, (0, align[0]), g.c, window, lines)? else { return Ok(false) };
+        let operand = (0, align[0], innermost[0]);
+        let Some(images) = self.images(plan, operand, g.c, window, lines)? else { return Ok(false) };
         let of_output = Gathered { size: window.places, ..window.clone() };
-        let Some(gradient) = self.images(plan, (1, align[1]), g.o, &of_output, None)? else {
+        let Some(gradient) = self.images(plan, (1, align[1], innermost[1]), g.o, &of_output, None)? else {
             return Ok(false);
         };
         let window = &images.window;

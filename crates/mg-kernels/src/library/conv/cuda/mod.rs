@@ -6,10 +6,10 @@ mod hopper;
 mod pointwise;
 
 use super::{ConvKind, Geometry};
-use crate::cuda::library::copy::fill;
+use crate::cuda::library::copy::{self, fill};
 use crate::cuda::library::{KernelPlan, Pointer};
-use crate::library::{Described, Target};
-use mg_device::{DType, Result};
+use crate::library::{Described, Innermost, Target};
+use mg_device::{DType, Layout, Result, Shape};
 
 /// The product that a kernel is: rows, columns, inner axis.
 fn product(kind: ConvKind, g: &Geometry) -> [usize; 3] {
@@ -27,6 +27,8 @@ struct Problem<'a> {
     dtype: DType,
     /// What the addresses of the operands are multiples of, in bytes.
     align: [usize; 2],
+    /// Whether the channels of each operand are innermost in memory. (Those of the result are, where the target says so.)
+    innermost: [bool; 2],
     target: Target,
     /// The tile to take, where it is not left to the model.
     tile: Option<&'a str>,
@@ -40,7 +42,8 @@ pub(super) fn plan(
     tile: Option<&str>,
 ) -> Result<KernelPlan> {
     let [a, b] = operands else { return Ok(KernelPlan::default()) };
-    let problem = Problem { kind, g, dtype: a.dtype, align: [a.align, b.align], target, tile };
+    let innermost = [a, b].map(|operand| !operand.layout.is_contiguous());
+    let problem = Problem { kind, g, dtype: a.dtype, align: [a.align, b.align], innermost, target, tile };
     let [m, n, k] = product(kind, g);
     let count = g.groups * m * n;
     if count == 0 {
@@ -55,10 +58,72 @@ pub(super) fn plan(
     if let Some(plan) = hopper::plan(&problem)? {
         return Ok(plan);
     }
+    if innermost != [false; 2] || target.innermost {
+        return in_planes(&problem, operands);
+    }
     direct::plan(kind, g, problem.dtype, target.capability)
 }
 
+/// What a convolution takes and leaves with channels innermost.
+pub(super) fn innermost(kind: ConvKind, g: &Geometry, dtype: DType, capability: u32) -> Innermost {
+    if !hopper::takes_innermost(kind, g, dtype, capability) {
+        return Innermost::default();
+    }
+    // Places whose channels are multiples of 16 bytes.
+    let aligned = |channels: usize| (channels * dtype.size()).is_multiple_of(16);
+    let (first, second, result) = match kind {
+        ConvKind::Forward => (g.c, None, Some(g.o)),
+        ConvKind::Input => (g.o, None, Some(g.c)),
+        ConvKind::Weight => (g.c, Some(g.o), None),
+    };
+    // Threads that multiply store no channels side by side: of few filters they are the better ones.
+    let stored = |channels: usize| aligned(channels) && (dtype != DType::F32 || channels > hopper::FEW);
+    Innermost { operands: [aligned(first), second.is_some_and(aligned)], result: result.is_some_and(stored) }
+}
+
+/// The plan of operands that are copied first, so that places are neighbours and not channels, as those kernels have it that take everything; the result is
+/// copied back.
+fn in_planes(problem: &Problem, operands: &[Described]) -> Result<KernelPlan> {
+    let &Problem { kind, g, dtype, target, tile, .. } = problem;
+    let mut plan = KernelPlan::default();
+    let mut places = [(Pointer::Input(0), 0), (Pointer::Input(1), 0)];
+    let mut planes: [Described; 2] = [operands[0].clone(), operands[1].clone()];
+    let room = |plan: &mut KernelPlan, elements: usize| {
+        let place = (Pointer::Workspace, plan.workspace as u64);
+        plan.workspace += (elements * dtype.size()).next_multiple_of(256);
+        place
+    };
+    for (i, operand) in operands.iter().enumerate().filter(|(_, operand)| !operand.layout.is_contiguous()) {
+        let dense = Layout::contiguous(*operand.layout.shape());
+        let from = Layout::new(*operand.layout.shape(), operand.layout.strides(), 0)?;
+        places[i] = room(&mut plan, dense.numel());
+        let copying = copy::plan(dtype.size(), &from, &dense, operand.align.min(16))?;
+        plan.beside(copying, &[(Pointer::Input(i as u8), 0)], places[i]);
+        planes[i] = Described { layout: dense, dtype, align: 16 };
+    }
+    let inner = Target { innermost: false, ..target };
+    if !target.innermost {
+        plan.then(self::plan(kind, g, &planes, inner, tile)?, &places, (Pointer::Output(0), 0));
+        return Ok(plan);
+    }
+    let (channels, sizes) = if kind == ConvKind::Input { (g.c, g.input) } else { (g.o, g.output) };
+    let shape = Shape::new(&[g.batch, channels * g.groups, sizes.iter().product()])?;
+    let result = room(&mut plan, shape.numel());
+    let own = self::plan(kind, g, &planes, Target { align: 16, ..inner }, tile)?;
+    plan.then(own, &places, result);
+    let from = Layout::contiguous(shape).permute(&[0, 2, 1])?;
+    let copying = copy::plan(dtype.size(), &from, &Layout::contiguous(*from.shape()), target.align.min(16))?;
+    plan.beside(copying, &[result], (Pointer::Output(0), 0));
+    Ok(plan)
+}
+
 impl KernelPlan {
+    /// As `then` of a plan that needs no workspace.
+    fn beside(&mut self, plan: KernelPlan, inputs: &[(Pointer, u64)], output: (Pointer, u64)) {
+        debug_assert_eq!(plan.workspace, 0, "copies have no workspace");
+        self.then(plan, inputs, output);
+    }
+
     /// Appends the launches of a plan that does with `inputs` what it would with its own, into `output`; its workspace comes after
     /// this one's.
     fn then(&mut self, plan: KernelPlan, inputs: &[(Pointer, u64)], output: (Pointer, u64)) {

@@ -8,34 +8,61 @@ use mg_device::{DType, Layout, Result, Shape};
 
 /// `None` where it is no product, or a slower one.
 pub(super) fn plan(problem: &Problem) -> Result<Option<KernelPlan>> {
-    let Problem { kind, g, dtype, align, target, .. } = problem;
+    let &Problem { kind, g, dtype, align, innermost, target, .. } = problem;
     let one = |numbers: [usize; 3]| numbers == [1; 3];
     let places = g.outputs();
     if !one(g.kernel) || !one(g.stride) || g.padding != [0; 3] || g.groups != 1 || target.capability < 80 {
         return Ok(None);
     }
+    let in_planes = innermost == [false; 2] && !target.innermost;
     // Lines of places that are not aligned are moved apart before a product, and have to be stored one by one.
     let gathered = target.capability == 90 && matches!(dtype, DType::F16 | DType::BF16);
     let aligned = (places * dtype.size()).is_multiple_of(16);
-    let c = g.c as isize;
-    // Each image's channels by its places, multiplied by the weight from the left.
-    let (a, weight, b) = match kind {
-        _ if gathered && !aligned => return Ok(None),
-        ConvKind::Forward => ([g.batch, g.o, g.c], [0, c, 1], [g.batch, g.c, places]),
-        ConvKind::Input => ([g.batch, g.c, g.o], [0, 1, c], [g.batch, g.o, places]),
-        ConvKind::Weight => return Ok(None),
+    if in_planes && gathered && !aligned {
+        return Ok(None);
+    }
+    // Images of so many channels, seen as rows of channels by columns of places, or the other way round.
+    let images = |channels: usize, innermost: bool, by_places: bool| {
+        let image = (channels * places) as isize;
+        let (channel, place) = if innermost { (1, channels as isize) } else { (places as isize, 1) };
+        let (sizes, strides) = match by_places {
+            true => ([g.batch, places, channels], [image, place, channel]),
+            false => ([g.batch, channels, places], [image, channel, place]),
+        };
+        Layout::new(Shape::new(&sizes)?, &strides, 0)
     };
-    let a = Layout::new(Shape::new(&a)?, &weight, 0)?;
-    let b = Layout::contiguous(Shape::new(&b)?);
-    let mut product = Product::new(*dtype, &a, &b)?;
+    let c = g.c as isize;
+    // The weight, with this many rows before as many columns; a gradient's are the other way round.
+    let weight = |sizes: [usize; 2], strides: [isize; 2]| {
+        let [rows, columns] = sizes;
+        Layout::new(Shape::new(&[g.batch, rows, columns])?, &[0, strides[0], strides[1]], 0)
+    };
+    let (a, b, operands) = match (kind, target.innermost) {
+        // Places by channels, multiplied by the weight from the right.
+        (ConvKind::Forward, true) => (images(g.c, innermost[0], true)?, weight([g.c, g.o], [1, c])?, [0, 1]),
+        (ConvKind::Input, true) => (images(g.o, innermost[0], true)?, weight([g.o, g.c], [c, 1])?, [0, 1]),
+        // Each image's channels by its places, multiplied by the weight from the left.
+        (ConvKind::Forward, false) => {
+            (weight([g.o, g.c], [c, 1])?, images(g.c, innermost[0], false)?, [1, 0])
+        }
+        (ConvKind::Input, false) => (weight([g.c, g.o], [1, c])?, images(g.o, innermost[0], false)?, [1, 0]),
+        // Of all images' places at once, where these lie one after the other.
+        (ConvKind::Weight, _) if innermost == [true; 2] => {
+            let all = g.batch * places;
+            let rows = Layout::new(Shape::new(&[g.o, all])?, &[1, g.o as isize], 0)?;
+            (rows, Layout::contiguous(Shape::new(&[all, g.c])?), [1, 0])
+        }
+        (ConvKind::Weight, _) => return Ok(None),
+    };
+    let mut product = Product::new(dtype, &a, &b)?;
     product.capability = target.capability;
     product.precision = target.precision;
-    product.align = [align[1], align[0]];
+    product.align = operands.map(|operand| align[operand]);
     product.align_out = target.align;
     let mut plan = KernelPlan::default();
     plan.then(
         matmul::plan(&product)?,
-        &[(Pointer::Input(1), 0), (Pointer::Input(0), 0)],
+        &operands.map(|operand| (Pointer::Input(operand as u8), 0)),
         (Pointer::Output(0), 0),
     );
     Ok(Some(plan))
