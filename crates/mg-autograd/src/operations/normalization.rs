@@ -2,6 +2,7 @@
 
 use super::{float, set_aside, wide};
 use crate::parts::{count, mean};
+use crate::tensor::memory::untracked;
 use crate::tensor::{Tensor, in_place};
 use mg_device::{AxisSet, Error, ErrorKind, Result, Shape, normalize_axis};
 use mg_graph::Node;
@@ -53,7 +54,12 @@ impl Moments {
     fn of(x: &Node, mask: AxisSet) -> Result<Moments> {
         let mean = mean(x, mask, true)?;
         let centred = x.sub(&mean);
-        let variance = crate::parts::mean(&centred.map(Row::Square), mask, true)?;
+        // The variance is the second moment around any place, less the square of how far the mean is from there. Around one that is the
+        // mean and stands still that square is 0, and so is its slope: gradients need no sum to find out that the mean's share of the variance's
+        // is nothing. Its second derivative is what is missing from the moment's.
+        let held = untracked(&mean);
+        let moment = crate::parts::mean(&x.sub(&held).map(Row::Square), mask, true)?;
+        let variance = moment.sub(&mean.sub(&held).map(Row::Square));
         Ok(Moments { centred, mean, variance })
     }
 
