@@ -313,6 +313,12 @@ pub(super) fn plan(problem: &Problem) -> Result<Option<KernelPlan>> {
     };
     let windows = seen(kind, g);
     let laid = Laid { elements, name, batch: g.batch };
+    // Places' channels are stored 16 bytes at a time.
+    let stores = |channels: usize| target.align >= 16 && (channels * dtype.size()).is_multiple_of(16);
+    let channels = if kind == ConvKind::Input { g.c } else { g.o };
+    if target.innermost && !stores(channels) {
+        return Ok(None);
+    }
     let is_points = points(problem);
     if !takes(kind, g, &windows, target.capability) || !is_points && !laid.fill(&windows, kind, g) {
         return Ok(None);

@@ -87,7 +87,7 @@ fn in_planes(problem: &Problem, operands: &[Described]) -> Result<KernelPlan> {
     let &Problem { kind, g, dtype, target, tile, .. } = problem;
     let mut plan = KernelPlan::default();
     let mut places = [(Pointer::Input(0), 0), (Pointer::Input(1), 0)];
-    let mut planes: [Described; 2] = [operands[0].clone(), operands[1].clone()];
+    let mut planes: [Described; 2] = [operands[0], operands[1]];
     let room = |plan: &mut KernelPlan, elements: usize| {
         let place = (Pointer::Workspace, plan.workspace as u64);
         plan.workspace += (elements * dtype.size()).next_multiple_of(256);
