@@ -39,7 +39,7 @@ pub(super) fn decide(graph: &mut Graph, viewed: &[usize]) -> Result<()> {
                 let base = graph.strip(source, &mut path);
                 let takes_so = path.is_empty() && kernels[i].operands.get(at).is_some_and(|&takes| takes);
                 wanted[base] |= takes_so;
-                refused[base] |= !takes_so && !(takes_any(kernel) && is_reached(graph, base, &path));
+                refused[base] |= !(takes_so || takes_any(kernel) && is_reached(graph, base, &path));
             }
             continue;
         }
