@@ -1,7 +1,7 @@
-// Products of tf32 of which the threads hold the first operand, whose lines run along m or n: from shared memory the instruction takes tf32 with lines along k
-// alone, from registers it takes what is there. The copy engine has rounded both operands on their way.
+// Products of tf32 of which the threads hold one operand, the one whose lines run along m or n: from shared memory the instruction takes lines along k alone.
+// The copy engine has rounded both operands on their way.
 //
-// Which row of the sums is which of the operand's 64 is for us to choose. A thread reads 16 bits of a row's address ... (see `held_row`).
+// What is held is the first operand of the instruction. Where that is b, sums are those of the result turned.
 #pragma once
 #include "hopper.cuh"
 
@@ -33,15 +33,15 @@ __device__ __forceinline__ bool pair_any(u32 pair, bool is_so) {
     return any;
 }
 
-// Of the sixteen rows that a warp has, which this thread has first; it has the next one, too. The first eight are neighbours, and the last eight, which
-// are 16 further down: of 32 rows one warp has rows 0 to 7 and 16 to 23, another the rest. A line's chunks of 16 bytes are exchanged by an exclusive or with
-// k % 8, so threads that read at four places of k meet no bank twice where their rows are 16 apart.
+// Which row of the sums is which of the operand is free to choose, so that a thread's two rows are neighbours, which it reads at once, and that reads meet no
+// bank twice: a line's chunks of 16 bytes are exchanged by an exclusive or with k % 8, so threads at four places of k read rows that are 16 apart. Of each 32
+// rows one warp has 0 to 7 and 16 to 23, the next one the rest. This tells which of its sixteen a thread has first.
 __device__ __forceinline__ u32 held_row(u32 lane) {
     const u32 q = lane / 4;
     return q / 2 % 2 * 8 + q / 4 * 4 + q % 2 * 2;
 }
 
-// What a thread of the warps that multiply needs to go through the ring of stages.
+// The rows that a thread of the warps that multiply holds.
 struct HeldRows {
     u32 at, then;  // where its rows lie in the first stage: at the first of its places of k, and four further on
 
