@@ -9,14 +9,16 @@ use smallvec::SmallVec;
 /// A copy is no larger than this, since it is memory besides. Of a first operand that is, bands of rows are copied and multiplied one after
 /// the other.
 const MOST: usize = 512 << 20;
+/// Bytes from which lines of a copy are lengthened to multiples of 128.
+const WHOLE: usize = 512;
 /// Rows of a band are a multiple of this: of every tile's.
 const BAND: usize = 256;
 /// How many more bands than the fewest are tried: blocks of the last round may be few.
 const MORE_BANDS: usize = 6;
 /// A copied product has to be this much faster, by the table.
 const WORTH: f64 = 0.85;
-/// Measured: microseconds of a copy's launch, and for a byte that is read and written, where lines are aligned and where
-/// they are not.
+/// Measured: microseconds of a copy's launch, and for a byte that is read and written, where lines are aligned or are moved apart, and where they are turned that
+/// are not aligned.
 const LAUNCH: f64 = 2.5;
 const BYTE: f64 = 1.0 / 3.0e6;
 const BYTE_UNALIGNED: f64 = 1.0 / 1.5e6;
@@ -27,6 +29,8 @@ struct Copied {
     to: Layout,
     /// Of the copy, a multiple of 256.
     bytes: usize,
+    /// Lines that are moved apart: how many, their length, and elements from one to the next, before and after.
+    apart: Option<([usize; 2], [isize; 2])>,
     time: f64,
 }
 
@@ -38,7 +42,9 @@ impl Copied {
         let size = problem.dtype.size();
         let batches = if across == 0 { 1 } else { batch.numel() };
         let (length, lines_of) = if wanted == Lines::K { (*k, rows) } else { (rows, *k) };
-        let line = length.checked_next_multiple_of(16 / size)?;
+        // Whole lines of the second-level cache, where that is not much more: boxes of parts of two take it twice the time.
+        let unit = if length * size >= WHOLE { 128 } else { 16 };
+        let line = length.checked_next_multiple_of(unit / size)?;
         let elements = line.checked_mul(lines_of)?.checked_mul(batches)?;
         let bytes = elements.checked_mul(size)?.checked_next_multiple_of(256).filter(|&n| n <= MOST)?;
         let shape = Shape::new(&[batches, rows, *k]).ok()?;
@@ -46,8 +52,21 @@ impl Copied {
         let (line, all) = (line as isize, (line * lines_of) as isize);
         let strides = if wanted == Lines::K { [all, line, 1] } else { [all, 1, line] };
         let to = Layout::new(shape, &strides, 0).ok()?;
-        let byte = if problem.lines()[operand].is_some() { BYTE } else { BYTE_UNALIGNED };
-        Some(Copied { from, to, bytes, time: LAUNCH + byte * (2 * bytes) as f64 })
+        let (step, own) = if wanted == Lines::K { (along_k, row) } else { (row, along_k) };
+        let apart = (step == 1 && batches == 1).then_some(([lines_of, length], [own, line]));
+        let is_fast = problem.lines()[operand].is_some() || apart.is_some();
+        let byte = if is_fast { BYTE } else { BYTE_UNALIGNED };
+        Some(Copied { from, to, bytes, apart, time: LAUNCH + byte * (2 * bytes) as f64 })
+    }
+
+    /// From [`Pointer::Input`]`(0)`, the first element, to [`Pointer::Output`]`(0)`; `align` is what addresses are multiples of.
+    fn plan(&self, size: usize, align: usize) -> Result<KernelPlan> {
+        if let Some((sizes, strides)) = self.apart
+            && let Some(plan) = copy::lines(size, sizes, strides)?
+        {
+            return Ok(plan);
+        }
+        copy::plan(size, &self.from, &self.to, align)
     }
 }
 
@@ -104,15 +123,19 @@ fn time(problem: &Problem) -> Result<f64> {
 fn wanted(problem: &Problem) -> Vec<[Lines; 2]> {
     let turned =
         problem.dtype == DType::F32 && problem.precision == Precision::High && problem.capability == 90;
-    if turned {
-        return vec![[Lines::K, Lines::K], [Lines::Mn, Lines::K], [Lines::K, Lines::Mn]];
-    }
     let one = |operand: usize| match (problem.lines()[operand], strides(problem, operand).0) {
         (Some(lines), _) => lines,
         (None, [1, along_k]) if along_k != 1 => Lines::Mn,
         (None, _) => Lines::K,
     };
-    vec![[one(0), one(1)]]
+    let own = [one(0), one(1)];
+    if !turned {
+        return vec![own];
+    }
+    let mut all = vec![[Lines::K, Lines::K], [Lines::Mn, Lines::K], [Lines::K, Lines::Mn]];
+    // Of those that take as long, the one for which less is turned.
+    all.sort_by_key(|wanted| (0..2).filter(|&operand| wanted[operand] != own[operand]).count());
+    all
 }
 
 /// The fewest bands of rows in which copies of the first operand are not too large: more than one for a single product by capability 9.0 alone,
@@ -194,7 +217,7 @@ impl Relaid {
                     Pointer::Input(_) => (Pointer::Input(operand as u8), from as u64),
                     _ => (Pointer::Workspace, starts[operand] as u64),
                 };
-                let plan = copy::plan(size, &copied.from, &copied.to, align)?;
+                let plan = copied.plan(size, align)?;
                 launches.extend(plan.launches.into_iter().map(|launch| launch.moved(moved)));
             }
             let moved = |pointer| match pointer {
