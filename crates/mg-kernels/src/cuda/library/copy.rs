@@ -60,7 +60,6 @@ pub(crate) fn lines(
         count: count as u32,
         length: length as u32,
         chunks: chunks as u32,
-        unused: 0,
         from_line,
         out_line,
     };

@@ -405,7 +405,12 @@ fn maps(problem: &Problem, tile: &Tile) -> Result<[Moved; 3]> {
     Ok([
         operand(*m, tile.m, *a_strides, a_batch[0], lines_a),
         operand(*n, tile.n, across, b_batch[0], lines_b),
-        Moved::boxes(stored, [*n, *m, batch.numel()], &[n * size, m * n * size], [128 / size, stored_rows, 1]),
+        Moved::boxes(
+            stored,
+            [*n, *m, batch.numel()],
+            &[n * size, m * n * size],
+            [128 / size, stored_rows, 1],
+        ),
     ])
 }
 

@@ -178,7 +178,8 @@ fn relaid(problem: &Problem, wanted: [Lines; 2], bands: usize) -> Result<Option<
         copies.iter().any(Option::is_some).then_some((product, copies))
     };
     let whole = m / rows;
-    let (Some((product, copies)), Some((last, copies_last))) = (of(rows), of(m - (m - 1) / rows * rows)) else {
+    let (Some((product, copies)), Some((last, copies_last))) = (of(rows), of(m - (m - 1) / rows * rows))
+    else {
         return Ok(None);
     };
     let copying = |copies: &[Option<Copied>; 2], operand: usize| {
