@@ -99,6 +99,56 @@ extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_consta
 }
 #endif
 
+#ifdef V_LINES
+// Lines that begin anywhere, to where they begin at multiples of 16 bytes: as many bytes a thread at a time. The last ones of a line end with zeros.
+struct Lines {
+    void* out;
+    const void* from;
+    u32 count, length;  // lines, and elements of each
+    u32 chunks;         // of 16 bytes of each
+    u32 unused;
+    i64 from_line, out_line;  // elements from one to the next
+};
+
+extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_constant__ Lines p) {
+    using T = V_T;
+    constexpr u32 EACH = 16 / sizeof(T);
+    const u32 all = p.count * p.chunks, first = blockIdx.x * BLOCK + threadIdx.x;
+    union Chunk {
+        T each[EACH];
+        u32 words[4];
+        b128 whole;
+    };
+    Chunk value[TIMES];
+#pragma unroll
+    for (u32 i = 0; i < TIMES; i++) {
+        const u32 id = first + i * THREADS, line = id / p.chunks, chunk = id - line * p.chunks;
+        if (id >= all) continue;
+        const T* from = (const T*)p.from + (i64)line * p.from_line + chunk * EACH;
+        if (chunk > 0 && (chunk + 1) * EACH < p.length) {
+            // Words of four bytes, one more than there are where the first begins before: within the line, too.
+            const u32* words = (const u32*)((u64)from & ~3ull);
+            const u32 odd = (u32)(u64)from & 2;
+#pragma unroll
+            for (u32 j = 0; j < 4; j++) value[i].words[j] = words[j];
+            if (sizeof(T) == 2 && odd) {
+                const u32 last = words[4];
+#pragma unroll
+                for (u32 j = 0; j < 4; j++) value[i].words[j] = value[i].words[j] >> 16 | (j < 3 ? value[i].words[j + 1] : last) << 16;
+            }
+        } else {
+#pragma unroll
+            for (u32 j = 0; j < EACH; j++) value[i].each[j] = chunk * EACH + j < p.length ? from[j] : (T)0;
+        }
+    }
+#pragma unroll
+    for (u32 i = 0; i < TIMES; i++) {
+        const u32 id = first + i * THREADS, line = id / p.chunks, chunk = id - line * p.chunks;
+        if (id < all) *(b128*)((T*)p.out + (i64)line * p.out_line + chunk * EACH) = value[i].whole;
+    }
+}
+#endif
+
 #ifdef V_PARTS
 // Several copies that have nothing in common but their result: a launch of its own for each would take longer than they do.
 constexpr u32 MOST_PARTS = 8;

@@ -7,6 +7,7 @@ constexpr int MAX_BATCH_RANK = 6;
 enum Flags : u32 {
     VECTOR = 1,  // rows of the result are aligned to 16 bytes
     BARE = 2,    // nothing but the store of the sums
+    BOXES = 4,   // which the copy engine does (matmul_wgmma.cu)
 };
 
 // The one argument of every product's kernel. Strides are in elements.

@@ -61,48 +61,162 @@ struct Turn : Part {
     __device__ __forceinline__ u32 batch_b(const MatMul& p) const { return p.b_batch[0] ? batch : 0; }
 };
 
-// With what is spliced in at the mark, of which there is one: rows of 64 sums at a time.
-__device__ __forceinline__ void store_marked(const MatMul& p, u32 slice, u32 row, u32 col, u32 batch, u32 lane,
-                                             const float (&sum)[PARTS][SUMS]) {
-    u32 r = lane / 4, c = lane % 4;
+// How far below the warp's first row the `i`th of its sixteen is.
+__device__ __forceinline__ u32 below(u32 i) { return HELD ? i + i / 8 * 8 : i; }
+
+// Rows of 64 sums at a time, turned into rows in the warp's slice: `each(part, row, column)` of each sixteen rows, where the first of them is.
+template <typename Each>
+__device__ __forceinline__ void each_slice(u32 slice, u32 lane, const float (&sum)[PARTS][SUMS], Each each) {
+    const u32 r = HELD ? held_row(lane) : lane / 4, c = lane % 4;
 #pragma unroll 1
-    for (u32 part = 0; part < PARTS * BN / 64; part++) {
+    for (u32 part = 0; part < PARTS * COLUMNS / 64; part++) {
         __syncwarp();
 #pragma unroll
-        for (int i = 0; i < PARTS * BN / 64; i++) {
+        for (int i = 0; i < PARTS * COLUMNS / 64; i++) {
             if (part != i) continue;
-            const float* d = sum[i / (BN / 64)] + i % (BN / 64) * 32;
+            const float* d = sum[i / (COLUMNS / 64)] + i % (COLUMNS / 64) * 32;
 #pragma unroll
             for (int j = 0; j < 8; j++, d += 4) {
-                u32 at = slice + r * 256 + (((2 * j + c / 2) ^ (r % 4 * 2)) << 4) + c % 2 * 8;
-                asm volatile("st.shared.v2.f32 [%0], {%1, %2};" ::"r"(at), "f"(d[0]), "f"(d[1]) : "memory");
-                asm volatile("st.shared.v2.f32 [%0], {%1, %2};" ::"r"(at + 2048), "f"(d[2]), "f"(d[3]) : "memory");
+                const u32 at = slice + r * 256 + (((2 * j + c / 2) ^ (r % 4 * 2)) << 4) + c % 2 * 8;
+                write8(at, d[0], d[1]);
+                write8(HELD ? (at ^ 32) + 256 : at + 2048, d[2], d[3]);
             }
         }
         __syncwarp();
-        u32 to_col = col + part % (BN / 64) * 64 + lane % 16 * 4;
+        each(part / (COLUMNS / 64) * 64, part % (COLUMNS / 64) * 64);
+    }
+}
+
+// With what is spliced in at the mark, of which there is one.
+__device__ __forceinline__ void store_marked(const MatMul& p, u32 slice, u32 row, u32 col, u32 batch, u32 lane,
+                                             const float (&sum)[PARTS][SUMS]) {
+    each_slice(slice, lane, sum, [&](u32 down, u32 right) {
+        const u32 to_col = col + right + lane % 16 * 4;
 #pragma unroll 1
         for (u32 i = lane / 16; i < 16; i += 8) {
             float4 v[4];
 #pragma unroll
             for (u32 j = 0; j < 4; j++) v[j] = read16(slice + (i + 2 * j) * 256 + ((lane % 16 ^ ((i + 2 * j) % 4 * 2)) << 4));
-            u32 to_row = row + part / (BN / 64) * 64 + i;
+            const u32 to_row = row + down + below(i);
             if (to_row < p.m && to_col < p.n) finish_rows<T>(p, batch, to_row, to_col, v);
         }
-    }
+    });
+}
+
+// The store alone, of rows that are no multiples of 16 bytes: each as whole as its address lets it be.
+__device__ __forceinline__ void store_lines(const MatMul& p, u32 slice, u32 row, u32 col, u32 batch, u32 lane, const float (&sum)[PARTS][SUMS]) {
+    each_slice(slice, lane, sum, [&](u32 down, u32 right) {
+        const u32 first = col + right;
+        if (first >= p.n) return;
+        const u32 count = min(p.n - first, 64);
+#pragma unroll 4
+        for (u32 i = 0; i < 16; i++) {
+            const u32 to_row = row + down + below(i);
+            if (to_row >= p.m) continue;
+            const i64 at = ((i64)batch * p.m + to_row) * p.n + first;
+            auto element = [&](u32 x) { return read4(slice + i * 256 + ((x / 4 ^ i % 4 * 2) << 4) + x % 4 * 4); };
+            if constexpr (HALF) {
+                // Two neighbours that begin at a multiple of 4 bytes. Where the row does not, the last thread has its first element, and its last.
+                u16* const to = (u16*)p.out + at;
+                const u32 odd = (u32)(u64)to >> 1 & 1;
+                const u32 x = 2 * lane + odd, y = x + 1 & 63;
+                const u32 both = pack(T(), element(x), element(y));
+                if (y > x && y < count) {
+                    *(u32*)(to + x) = both;
+                } else {
+                    if (x < count) to[x] = (u16)both;
+                    if (y < count) to[y] = (u16)(both >> 16);
+                }
+            } else {
+                float* const to = (float*)p.out + at;
+#pragma unroll
+                for (u32 x = lane; x < 64; x += 32)
+                    if (x < count) to[x] = element(x);
+            }
+        }
+    });
 }
 
 struct Store {
     const MatMul& p;
-    const bool bare;
+    const u32 flags;
 
-    __device__ __forceinline__ Store(const MatMul& p) : p(p), bare(p.flags & BARE) {}
+    __device__ __forceinline__ Store(const MatMul& p) : p(p), flags(p.flags) {}
 
     __device__ __forceinline__ void operator()(const Turn& at, u32 slice, u32 row, u32 lane, const float (&sum)[PARTS][SUMS]) const {
-        if (bare)
+        if (flags & BOXES)
             store_bare(&argument<Wgmma>()->out, p.m, slice, row, at.col, at.batch, lane, sum);
+        else if (flags & BARE)
+            store_lines(p, slice, row, at.col, at.batch, lane, sum);
         else
             store_marked(p, slice, row, at.col, at.batch, lane, sum);
+    }
+
+    // The same of sums of the result turned. The warps of a pair have all of 32 columns together, eight and eight in turns, and store them together: 32 rows at
+    // a time, in one half of the pair's slices while the other is read.
+    __device__ __forceinline__ void turned(const Turn& at, u32 slice, u32 col, u32 warp, u32 lane, const float (&sum)[SUMS]) const {
+        constexpr u32 EACH = 32 * 128;
+        const u32 pair = warp / 2, own = held_row(lane), c = lane % 4;
+        const u32 chunk = own / 8 * 4 + warp % 2 * 2 + own % 8 / 4;
+        slice -= warp % 2 * SLICE;
+        auto dump = [&](u32 to, const float* d) {
+#pragma unroll
+            for (u32 j = 0; j < 4; j++, d += 4)
+#pragma unroll
+                for (u32 e = 0; e < 2; e++) {
+                    const u32 r = 8 * j + 2 * c + e;
+                    write8(to + r * 128 + ((chunk ^ r % 8) << 4) + own % 4 * 4, d[e], d[e + 2]);
+                }
+        };
+        if (flags & BOXES) {
+            const bool leads = warp % 2 == 0 && lane == 0;
+#pragma unroll
+            for (u32 s = 0; s < BM / 32; s++) {
+                if (at.row + s * 32 >= p.m) break;
+                const u32 to = slice + s % 2 * EACH;
+                if (leads) {
+                    if (s == 0)
+                        taken<0>();
+                    else
+                        taken<1>();
+                }
+                pair_sync(pair);
+                dump(to, sum + s * 16);
+                written();
+                pair_sync(pair);
+                if (leads) {
+                    take(&argument<Wgmma>()->out, to, col, at.row + s * 32, at.batch);
+                    taken_end();
+                }
+            }
+            return;
+        }
+#pragma unroll 1
+        for (u32 s = 0; s < BM / 32; s++) {
+            const u32 from = slice + s % 2 * EACH;
+#pragma unroll
+            for (u32 i = 0; i < BM / 32; i++)
+                if (s == i) dump(from, sum + i * 16);
+            pair_sync(pair);
+            const u32 row = at.row + s * 32 + warp % 2 * 16;
+            if (flags & BARE) {
+#pragma unroll 4
+                for (u32 i = 0; i < 16; i++) {
+                    const u32 r = warp % 2 * 16 + i;
+                    const float x = read4(from + r * 128 + ((lane / 4 ^ r % 8) << 4) + lane % 4 * 4);
+                    if (row + i < p.m && col + lane < p.n) ((float*)p.out)[((i64)at.batch * p.m + row + i) * p.n + col + lane] = x;
+                }
+                continue;
+            }
+            const u32 first = lane / 16 * 8 + lane / 8 % 2, to_row = row + first, to_col = col + lane % 8 * 4;
+            float4 v[4];
+#pragma unroll
+            for (u32 j = 0; j < 4; j++) {
+                const u32 r = warp % 2 * 16 + first + 2 * j;
+                v[j] = read16(from + r * 128 + ((lane % 8 ^ r % 8) << 4));
+            }
+            if (to_row < p.m && to_col < p.n) finish_rows<T>(p, at.batch, to_row, to_col, v);
+        }
     }
 };
 

@@ -2,7 +2,10 @@
 //
 // One thread has the copy engine bring stages of both operands, a ring of them. Two groups of four warps multiply, each its rows of
 // the tile, straight from shared memory. A block takes tile after tile; stages of the next come while sums are stored.
+//
+// tf32 in forms other than kk: see held.cuh.
 #pragma once
+#include "held.cuh"
 #include "hopper.cuh"
 #include "matmul.cuh"
 
@@ -13,11 +16,15 @@ using T = V_T;
 constexpr bool HALF = Is16<T>::value;
 constexpr int BK = 128 / sizeof(T), STEPS = 4;
 constexpr int GROUPS = 2, WARPS = 4 * GROUPS;
-constexpr int PARTS = BM / (64 * GROUPS);  // of 64 rows, of each group
-constexpr int SUMS = BN / 2;
+// The threads hold the operand whose lines do not run along k. Where that is b, sums are those of the result turned.
+constexpr bool HELD = IsTf32<T>::value && !(A_K && B_K), TURNED = HELD && A_K;
+constexpr int ROWS = TURNED ? BN : BM, COLUMNS = TURNED ? BM : BN;  // of the sums
+constexpr int PARTS = ROWS / (64 * GROUPS);                        // of 64 rows, of each group
+constexpr int SUMS = COLUMNS / 2;
 constexpr u32 BYTES_A = BM * 128, BYTES_B = BN * 128, STAGE = BYTES_A + BYTES_B;
 constexpr u32 SLICE = 4096;  // where a warp's sums are turned into rows
-static_assert(BM % (64 * GROUPS) == 0 && BN % 64 == 0, "");
+static_assert(ROWS % (64 * GROUPS) == 0 && COLUMNS % 64 == 0, "");
+static_assert(!HELD || (PARTS == 1 && A_K != B_K), "one operand is held");
 
 // A part of a tile that is this block's turn: how much of k, and which of the tile's parts it is.
 struct Part {
@@ -107,11 +114,19 @@ __device__ __forceinline__ bool joined(const Arguments& p, const Turn& at, u32 w
         for (int j = 0; j < SUMS; j += 4)
             __stcg(mine + (i * SUMS + j) * 8, make_float4(sum[i][j], sum[i][j + 1], sum[i][j + 2], sum[i][j + 3]));
     __threadfence();
-    __syncwarp();
-    u32 ticket = 0;
-    if (lane == 0) ticket = atomicInc(p.tickets + at.tile * WARPS + warp, at.parts - 1);
-    ticket = __shfl_sync(~0u, ticket, 0);
-    if (ticket != at.parts - 1) return false;
+    u32* const tickets = p.tickets + at.tile * WARPS;
+    if (TURNED) {
+        // Two warps store together.
+        pair_sync(warp / 2);
+        const bool is_last = lane == 0 && warp % 2 == 0 && atomicInc(tickets + warp, at.parts - 1) == at.parts - 1;
+        if (!pair_any(warp / 2, is_last)) return false;
+    } else {
+        __syncwarp();
+        u32 ticket = 0;
+        if (lane == 0) ticket = atomicInc(tickets + warp, at.parts - 1);
+        ticket = __shfl_sync(~0u, ticket, 0);
+        if (ticket != at.parts - 1) return false;
+    }
     __threadfence();
 #pragma unroll
     for (int i = 0; i < PARTS; i++)
@@ -161,12 +176,13 @@ __device__ __forceinline__ void store_bare(const TensorMap* out, u32 m, u32 slic
                     stmatrix(to + r * 128 + (((j + c) ^ (r % 8)) << 4), pack(T(), d[0], d[1]), pack(T(), d[2], d[3]),
                              pack(T(), d[4], d[5]), pack(T(), d[6], d[7]));
             } else {
-                u32 r = lane / 4, c = lane % 4;
+                const u32 r = HELD ? held_row(lane) : lane / 4, c = lane % 4;
 #pragma unroll
                 for (int j = 0; j < FRAGMENTS; j++, d += 4) {
-                    u32 at = to + r * 128 + (((2 * j + c / 2) ^ r) << 4) + c % 2 * 8;
-                    asm volatile("st.shared.v2.f32 [%0], {%1, %2};" ::"r"(at), "f"(d[0]), "f"(d[1]) : "memory");
-                    asm volatile("st.shared.v2.f32 [%0], {%1, %2};" ::"r"(at + 1024), "f"(d[2]), "f"(d[3]) : "memory");
+                    const u32 at = to + r * 128 + (((2 * j + c / 2) ^ r % 8) << 4) + c % 2 * 8;
+                    write8(at, d[0], d[1]);
+                    // The row next to it, or eight further down.
+                    write8(HELD ? (at ^ 16) + 128 : at + 1024, d[2], d[3]);
                 }
             }
             written();
@@ -175,6 +191,7 @@ __device__ __forceinline__ void store_bare(const TensorMap* out, u32 m, u32 slic
             // conditions code that leaves the row out.
             if (lane == 0) {
                 take(out, to, col + s * WIDTH, row + i * 64, batch);
+                if (HELD) take(out, to + 1024, col + s * WIDTH, row + i * 64 + 16, batch);
                 taken_end();
             }
         }
@@ -235,6 +252,9 @@ __device__ __forceinline__ void compute(const Arguments& p) {
         const u32 group = warp / 4 - 1;
         const u32 slice = slices + (warp - 4) * SLICE;
         const Store store(p);
+        // What is held, and where the other operand lies; or both operands.
+        const HeldRows rows(stages + (TURNED ? BYTES_A : 0), warp - 4, lane);
+        const u64 from_other = matrix<true>(stages + (TURNED ? 0 : BYTES_A), 0);
         constexpr u32 STEP_A = A_K ? 32 : 16 * 128, STEP_B = B_K ? 32 : 16 * 128;
         const u64 from_a = matrix<A_K>(stages + group * PARTS * 64 * 128, BK * 128);
         const u64 from_b = matrix<B_K>(stages + BYTES_A, BK * 128);
@@ -248,36 +268,44 @@ __device__ __forceinline__ void compute(const Arguments& p) {
             Turn at(p, turn);
             if (at.parts == 0) continue;
             float sum[PARTS][SUMS];
+            if constexpr (HELD) {
+                rows.multiply<STAGES, STAGE>((at.k_end - at.k_begin + BK - 1) / BK, from_other, full, empty, stage, parity, sum[0]);
+            } else {
 #pragma unroll
-            for (int i = 0; i < PARTS; i++)
+                for (int i = 0; i < PARTS; i++)
 #pragma unroll
-                for (int j = 0; j < SUMS; j++) sum[i][j] = 0;
-            u32 before = STAGES;
+                    for (int j = 0; j < SUMS; j++) sum[i][j] = 0;
+                u32 before = STAGES;
 #pragma unroll 1
-            for (u32 k = at.k_begin; k < at.k_end; k += BK) {
-                barrier_wait(full + stage * 8, parity);
+                for (u32 k = at.k_begin; k < at.k_end; k += BK) {
+                    barrier_wait(full + stage * 8, parity);
+#pragma unroll
+                    for (int i = 0; i < PARTS; i++) settle(sum[i]);
+                    products_begin();
+                    const u64 step_a = from_a + stage * (STAGE / 16), step_b = from_b + stage * (STAGE / 16);
+#pragma unroll
+                    for (int s = 0; s < STEPS; s++)
+#pragma unroll
+                        for (int i = 0; i < PARTS; i++)
+                            multiply<A_K, B_K>(sum[i], step_a + (i * 64 * 128 + s * STEP_A) / 16, step_b + s * STEP_B / 16, T());
+                    products_commit();
+                    products_wait<1>();
+                    if (before < STAGES) release(before);
+                    before = stage;
+                    next();
+                }
+                products_wait<0>();
+                if (before < STAGES) release(before);
 #pragma unroll
                 for (int i = 0; i < PARTS; i++) settle(sum[i]);
-                products_begin();
-                const u64 step_a = from_a + stage * (STAGE / 16), step_b = from_b + stage * (STAGE / 16);
-#pragma unroll
-                for (int s = 0; s < STEPS; s++)
-#pragma unroll
-                    for (int i = 0; i < PARTS; i++)
-                        multiply<A_K, B_K>(sum[i], step_a + (i * 64 * 128 + s * STEP_A) / 16, step_b + s * STEP_B / 16, T());
-                products_commit();
-                products_wait<1>();
-                if (before < STAGES) release(before);
-                before = stage;
-                next();
             }
-            products_wait<0>();
-            if (before < STAGES) release(before);
-#pragma unroll
-            for (int i = 0; i < PARTS; i++) settle(sum[i]);
             if (at.parts > 1 && !joined(p, at, warp - 4, lane, sum)) continue;
-            u32 row = at.row + group * PARTS * 64 + warp % 4 * 16;
-            store(at, slice, row, lane, sum);
+            if constexpr (TURNED) {
+                store.turned(at, slice, at.col + group * 64 + warp % 4 / 2 * 32, warp - 4, lane, sum[0]);
+            } else {
+                const u32 own = HELD ? warp % 4 / 2 * 32 + warp % 2 * 8 : warp % 4 * 16;
+                store(at, slice, at.row + group * PARTS * 64 + own, lane, sum);
+            }
         }
         if (lane == 0) taken<0>();
     }

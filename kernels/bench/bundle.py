@@ -14,7 +14,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TILES = ["32x32", "32x64", "64x64", "128x64", "128x128", "128x256", "256x128"]
 # Of capability 9.0 alone.
-HOPPER = ["w128x64", "w128x128", "w128x192", "w128x256"]
+HOPPER = ["w128x64", "w128x128", "w128x192", "w128x256", "w64x128", "w192x128", "w256x128"]
 SIZE = {"f64": 8, "f32": 4, "f16": 2, "bf16": 2, "i64": 8, "i32": 4, "u8": 1, "bool": 1}
 
 
@@ -88,9 +88,13 @@ def checks():
                 yield matmul(dtype, precision, 2040, 2040, 520, form, options=f"tile={tile} splits=1")
         for tile in HOPPER:
             # Columns of any number, of operands that repeat along the batch, of padded rows.
-            for m, n, k in [(3, 5, 8), (77, 93, 136), (301, 519, 200)]:
-                for options in ("splits=1", "splits=2", "splits=1 epilogue"):
-                    yield matmul(dtype, precision, m, n, k, "kk", options=f"tile={tile} {options}")
+            for form in forms:
+                for m, n, k in [(3, 5, 8), (77, 93, 136), (301, 519, 200), (140, 262, 64)]:
+                    line = lambda size: size + up(size, each)  # noqa: B023, E731
+                    a = f"{m}x{k}:{line(k)},1" if form[0] == "k" else f"{m}x{k}:1,{line(m)}"
+                    b = f"{k}x{n}:1,{line(k)}" if form[1] == "k" else f"{k}x{n}:{line(n)},1"
+                    for options in ("splits=1", "splits=2", "splits=1 epilogue"):
+                        yield matmul(dtype, precision, m, n, k, a=a, b=b, options=f"tile={tile} {options}")
             for strides in ("0,96,1", "17280,96,1"):
                 other = "16896,1,96" if strides[0] == "0" else "0,1,96"
                 yield matmul(dtype, precision, 180, 176, 96, a=f"3x180x96:{strides}", b=f"3x96x176:{other}", options=f"tile={tile} splits=1")

@@ -264,7 +264,7 @@ fn products_of_floats_have_one_mark_for_an_epilogue() {
         assert_eq!(marks.len(), usize::from(product), "{}", kernel.name);
         for mark in marks {
             // Four of one row, or of four rows; before these, how far they are apart.
-            let is_hopper = kernel.name.contains("_w128x");
+            let is_hopper = kernel.name.contains("_w");
             assert_eq!(mark.starts_with("s 2 "), is_hopper, "{mark}");
             let names: Vec<&str> = mark.split_whitespace().skip(if is_hopper { 2 } else { 0 }).collect();
             let elements = if is_hopper { 16 } else { 4 };
@@ -501,9 +501,17 @@ fn large_products_use_what_hopper_has() {
             assert!(on_hopper(dtype, a, b).0);
         }
     }
-    assert!(on_hopper(DType::F32, &square, &turned).0);
-    // Lines of tf32 run along k.
-    assert!(!on_hopper(DType::F32, &square, &square).0);
+    // Lines of one operand of tf32 run along k, at least: the other one is held by the threads.
+    for (a, b, name) in [
+        (&square, &turned, "matmul_tf32_w128x256_kk"),
+        (&turned, &turned, "matmul_tf32_w128x256_mk"),
+        (&square, &square, "matmul_tf32_w256x128_kn"),
+    ] {
+        let (as_they_lie, launch) = on_hopper(DType::F32, a, b);
+        assert!(as_they_lie);
+        assert_eq!(launch.kernel.name, name);
+    }
+    assert!(!on_hopper(DType::F32, &turned, &square).0);
     assert!(!on_hopper(DType::F64, &square, &turned).0);
     let (_, launch) = on_hopper(DType::F32, &square, &turned);
     assert_eq!(
@@ -563,14 +571,21 @@ fn launched(problem: &Problem) -> (Vec<&'static str>, Vec<Pointer>) {
 
 #[test]
 fn operands_are_copied_where_the_product_is_faster_then() {
-    // Lines of tf32 are turned until they run along k.
+    // Lines of tf32 are turned until they run along k, of the smaller operand.
+    let tall = |n: usize| dense(&[16384, n]);
+    for (m, n, kept, kernel) in [(1536, 384, 0, "_mk"), (384, 1536, 1, "_kn")] {
+        let mut problem = product(DType::F32, &tall(m).transpose(0, 1).unwrap(), &tall(n));
+        (problem.capability, problem.precision) = (90, Precision::High);
+        let (kernels, pointers) = launched(&problem);
+        assert_eq!(kernels.len(), 2);
+        assert!(kernels[0] == "transpose_b32_v" && kernels[1].starts_with("matmul_tf32_w"), "{kernels:?}");
+        assert!(kernels[1].ends_with(kernel), "{kernels:?}");
+        assert!(pointers.contains(&Pointer::Input(kept)) && pointers.contains(&Pointer::Workspace));
+        assert!(!pointers.contains(&Pointer::Input(1 - kept)));
+    }
     let square = dense(&[2048, 2048]);
-    let mut problem = product(DType::F32, &square, &square);
-    (problem.capability, problem.precision) = (90, Precision::High);
-    let (kernels, pointers) = launched(&problem);
-    assert_eq!(kernels, ["transpose_b32_v", "matmul_tf32_w128x256_kk"]);
-    assert!(pointers.contains(&Pointer::Input(0)) && pointers.contains(&Pointer::Workspace));
-    assert!(!pointers.contains(&Pointer::Input(1)));
+    let mut problem = product(DType::F32, &square.transpose(0, 1).unwrap(), &square);
+    problem.capability = 90;
     // Exact products take every form as it lies.
     problem.precision = Precision::Highest;
     assert_eq!(launched(&problem).0.len(), 1);
@@ -612,6 +627,55 @@ fn what_is_copied_of_operands_has_room() {
         assert!(second >= all_a && second.is_multiple_of(16));
         assert_eq!(plan.launches[2].maps()[1].offset as usize, second);
         assert!(offsets(&plan.launches[2])[2..].iter().all(|&offset| offset as usize >= second + all_b));
+    }
+}
+
+#[test]
+fn results_are_stored_as_kernels_hold_them() {
+    let square = dense(&[2048, 2048]);
+    let turned = square.transpose(0, 1).unwrap();
+    let rows = |dtype, a, b| boxes(&on_hopper(dtype, a, b).1.maps()[2]).boxes[..2].to_vec();
+    assert_eq!(rows(DType::F32, &square, &turned), [32, 16]);
+    assert_eq!(rows(DType::F32, &turned, &turned), [32, 8]);
+    assert_eq!(rows(DType::F32, &square, &square), [32, 32]);
+    assert_eq!(rows(DType::BF16, &turned, &turned), [64, 16]);
+    let mut problem = product(DType::F32, &turned, &turned);
+    problem.capability = 90;
+    let launch = sound(matmul::plan(&problem)).pop().unwrap();
+    assert_eq!(boxes(&launch.maps()[2]).boxes[..2], [32, 16]);
+}
+
+#[test]
+fn operands_too_large_to_copy_are_copied_in_bands() {
+    // Rows of the first operand that are not aligned, 1.6 and 3.3 GB of them.
+    for (dtype, size) in [(DType::BF16, 2), (DType::F32, 4)] {
+        let (m, n, k) = (16384 + 100, 768, 50257);
+        let mut problem = product(dtype, &dense(&[m, k]), &dense(&[k, n]));
+        (problem.capability, problem.precision) = (90, Precision::High);
+        let plan = matmul::plan(&problem).unwrap();
+        let launches = sound(Ok(plan.clone()));
+        assert!(plan.workspace <= 640 << 20 && launches.len() > 4, "{}", plan.workspace);
+        let mut done = 0;
+        for pair in launches.chunks(2) {
+            let [copied, product] = pair else { panic!("{} launches", launches.len()) };
+            let offset = |launch: &KernelLaunch, of: Pointer| {
+                let one = launch.pointers().find(|(_, pointer, _)| *pointer == of);
+                one.map(|(_, _, offset)| offset as usize)
+            };
+            // The band that was copied is multiplied, and stored where it belongs.
+            assert_eq!(offset(copied, Pointer::Input(0)), Some(done * k * size));
+            assert_eq!(offset(copied, Pointer::Workspace), Some(0));
+            assert_eq!(offset(product, Pointer::Output(0)), Some(done * n * size));
+            let [a, _, out] = product.maps() else { panic!("{} maps", product.maps().len()) };
+            assert_eq!((a.pointer, a.offset), (Pointer::Workspace, 0));
+            assert_eq!((out.pointer, out.offset as usize), (Pointer::Output(0), done * n * size));
+            assert_eq!(boxes(a).sizes[1], boxes(out).sizes[1]);
+            done += boxes(a).sizes[1] as usize;
+        }
+        assert_eq!(done, m);
+        // What follows a product counts its rows, and there is one launch that it follows.
+        problem.epilogue = Some(Epilogue { stores: true });
+        assert_eq!(launched(&problem).0.len(), 1);
     }
 }
 

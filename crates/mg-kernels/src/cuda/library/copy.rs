@@ -40,6 +40,34 @@ pub fn plan(size: usize, from: &Layout, to: &Layout, align: usize) -> Result<Ker
     merged(size, shape, strides, align)
 }
 
+/// Copies `count` lines of `length` neighbours of `size` bytes to [`Pointer::Output`]`(0)`, where lines begin at multiples of 16 bytes and have room for whole
+/// ones; the source's begin anywhere. `strides` are elements from one line to the next, of the source and the result. `None` for other sizes than 2 and 4, and for
+/// more than a launch takes.
+pub(crate) fn lines(
+    size: usize,
+    [count, length]: [usize; 2],
+    strides: [isize; 2],
+) -> Result<Option<KernelPlan>> {
+    let chunks = length.saturating_mul(size).div_ceil(16);
+    let all = chunks.saturating_mul(count);
+    if !matches!(size, 2 | 4) || all == 0 || all >= WIDE {
+        return Ok(None);
+    }
+    let [from_line, out_line] = strides.map(|stride| stride as i64);
+    let args = args::copy::Lines {
+        out: OUTPUT,
+        from: input(0),
+        count: count as u32,
+        length: length as u32,
+        chunks: chunks as u32,
+        from_line,
+        out_line,
+    };
+    let name = format!("copy_lines_b{}", size * 8);
+    let launches = smallvec![super::launch("copy", &name, all.div_ceil(BLOCK), &args)?];
+    Ok(Some(KernelPlan { launches, ..KernelPlan::default() }))
+}
+
 /// A part of what is copied [together]: how it lies, where it goes (the offset counts), and what both addresses are multiples of.
 pub type Part<'a> = (&'a Layout, &'a Layout, usize);
 

@@ -12,7 +12,7 @@ pub use together::{MOST, alike, together};
 use super::Merged;
 use crate::cuda::capability::most_shared;
 use crate::cuda::library::args::{self, OUTPUT, input};
-use crate::cuda::library::constants::matmul_any::{BARE, MAX_BATCH_RANK, VECTOR};
+use crate::cuda::library::constants::matmul_any::{BARE, BOXES, MAX_BATCH_RANK, VECTOR};
 use crate::cuda::library::many;
 use crate::cuda::library::{KernelLaunch, KernelPlan, Pointer, Prebuilt, find};
 use crate::frame::internal;
@@ -300,8 +300,11 @@ fn arguments(problem: &Problem, tile: &Tile, division: Division) -> Result<args:
     if n.is_multiple_of(4) && problem.align_out.is_multiple_of(16) {
         flags |= VECTOR as u32;
     }
-    if problem.epilogue.is_none() && (!tile.hopper || stores_boxes(problem)) {
+    if problem.epilogue.is_none() {
         flags |= BARE as u32;
+        if tile.hopper && stores_boxes(problem) {
+            flags |= BOXES as u32;
+        }
     }
     let stores = problem.epilogue.is_none_or(|epilogue| epilogue.stores);
     let shared = division.splits > 1;
@@ -392,11 +395,22 @@ fn maps(problem: &Problem, tile: &Tile) -> Result<[Moved; 3]> {
     };
     // One axis of a batch at most; those that are not there have strides of 0.
     let [lines_a, lines_b] = problem.lines();
+    // Rows that are stored at a time: of what the threads hold every second eight, of a result that is turned as many as columns.
+    let stored_rows = match (elements, lines_a, lines_b) {
+        (Elements::TF32, Some(Lines::Mn), _) => 8,
+        (Elements::TF32, _, Some(Lines::Mn)) => 32,
+        _ => 16,
+    };
     let across = [b_strides[1], b_strides[0]];
     Ok([
         operand(*m, tile.m, *a_strides, a_batch[0], lines_a),
         operand(*n, tile.n, across, b_batch[0], lines_b),
-        Moved::boxes(stored, [*n, *m, batch.numel()], &[n * size, m * n * size], [128 / size, 16, 1]),
+        Moved::boxes(
+            stored,
+            [*n, *m, batch.numel()],
+            &[n * size, m * n * size],
+            [128 / size, stored_rows, 1],
+        ),
     ])
 }
 

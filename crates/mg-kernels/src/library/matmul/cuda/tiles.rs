@@ -78,6 +78,12 @@ const fn hopper(
     Tile { name, m: 128, n, k, shared, forms, once, depth, join: &JOIN_HOPPER, hopper: true }
 }
 
+/// As [`hopper`], of `m` rows by 128: what the result turned has.
+const fn turned(name: &'static str, m: usize, stages: u32, once: f64, depth: &'static [f64]) -> Tile {
+    let tile = hopper(name, m, 32, stages, once, depth);
+    Tile { m, n: 128, ..tile }
+}
+
 /// As [`hopper`], of f32 by thirds (`kernels/thirds.cuh`): a ring of stages for those of the second operand too, 64 bytes a line.
 const fn thirds(name: &'static str, n: usize, stages: [u32; 2], once: f64, depth: &'static [f64]) -> Tile {
     let [raw, ready] = stages;
@@ -114,10 +120,14 @@ pub(super) const F32: &[Tile] = &[
 ];
 
 pub(super) const TF32: &[Tile] = &[
-    only(&["kk"], hopper("w128x256", 256, 32, 4, 3.0, &[21.0])),
-    only(&["kk"], hopper("w128x192", 192, 32, 4, 2.6, &[16.5])),
-    only(&["kk"], hopper("w128x128", 128, 32, 6, 2.8, &[11.0])),
-    only(&["kk"], hopper("w128x64", 64, 32, 8, 2.6, &[7.2])),
+    only(&["kk", "mk"], hopper("w128x256", 256, 32, 4, 3.0, &[21.0])),
+    only(&["kk", "mk"], hopper("w128x192", 192, 32, 4, 2.6, &[16.5])),
+    only(&["kk", "mk"], hopper("w128x128", 128, 32, 6, 2.8, &[11.0])),
+    only(&["kk", "mk"], hopper("w128x64", 64, 32, 8, 2.6, &[7.2])),
+    only(&["kn"], turned("w256x128", 256, 4, 3.0, &[21.0])),
+    only(&["kn"], turned("w192x128", 192, 4, 2.6, &[16.5])),
+    only(&["kn"], turned("w128x128", 128, 6, 2.8, &[11.0])),
+    only(&["kn"], turned("w64x128", 64, 8, 2.6, &[7.2])),
     only(&["kn"], tile([128, 256, 32], 196608, 6.0, &[39.5])),
     only(&["kk", "mk"], tile([256, 128, 32], 196608, 6.0, &[41.0])),
     tile([128, 128, 32], 98304, 5.2, &[22.5, 41.5]),
