@@ -35,6 +35,17 @@ extern "C" __global__ void __launch_bounds__(THREADS, V_BLOCKS) V_NAME(const __g
     Scale scale(p);
     u32 count = (p.keys + TAKEN - 1) / TAKEN, first = (u32)((u64)count * part / p.chunks), last = (u32)((u64)count * (part + 1) / p.chunks);
 
+    const T *k = p.k + row_at(p.k_steps, p.shared, head, 0), *v = p.v + row_at(p.v_steps, p.shared, head, 0);
+    auto fetch = [&](u32 t, u32 to) {
+        i32 there = (i32)(p.keys - t * TAKEN);
+        bring<TAKEN>(to, k + t * TAKEN * p.k_steps[2], p.k_steps[2], there, p.width, p.flags & KEYS_ALIGNED);
+        bring<TAKEN>(to + TILE, v + t * TAKEN * p.v_steps[2], p.v_steps[2], there, p.depth, p.flags & VALUES_ALIGNED);
+    };
+#pragma unroll
+    for (u32 t = 0; t < STAGES - 1; t++) {
+        if (first + t < last) fetch(first + t, ring + t * STAGE);
+        copies_end_stage();
+    }
     // Each row by itself: its neighbours may be of other heads.
 #pragma unroll 1
     for (u32 r = 0; r < rows; r++) {
@@ -52,17 +63,6 @@ extern "C" __global__ void __launch_bounds__(THREADS, V_BLOCKS) V_NAME(const __g
     }
 #pragma unroll 1
     for (u32 i = rows * PITCH / 4 + threadIdx.x; i < OWNED / 4; i += THREADS) put4(base + i * 4, 0);
-    const T *k = p.k + row_at(p.k_steps, p.shared, head, 0), *v = p.v + row_at(p.v_steps, p.shared, head, 0);
-    auto fetch = [&](u32 t, u32 to) {
-        i32 there = (i32)(p.keys - t * TAKEN);
-        bring<TAKEN>(to, k + t * TAKEN * p.k_steps[2], p.k_steps[2], there, p.width, p.flags & KEYS_ALIGNED);
-        bring<TAKEN>(to + TILE, v + t * TAKEN * p.v_steps[2], p.v_steps[2], there, p.depth, p.flags & VALUES_ALIGNED);
-    };
-#pragma unroll
-    for (u32 t = 0; t < STAGES - 1; t++) {
-        if (first + t < last) fetch(first + t, ring + t * STAGE);
-        copies_end_stage();
-    }
     __syncthreads();
     u32 own[STEPS][MT][4];
     u32 lane_a = place(lane % 16, lane / 16), lane_t = HALF ? lane_a : place(lane % 4 * 2, lane / 16) + lane / 4 % 4 * 4;
@@ -150,22 +150,55 @@ extern "C" __global__ void __launch_bounds__(THREADS, V_BLOCKS) V_NAME(const __g
     __syncthreads();
     if (*ticket != p.chunks - 1) return;
     __threadfence();
+    // Of each row and part the share of its sums, by a warp a row; then the sums, several of a thread at a time: all of this waits for the second cache.
+    float *shares = (float*)memory + 4, *totals = shares + p.chunks * 16;
 #pragma unroll 1
-    for (u32 i = threadIdx.x; i < rows * D; i += THREADS) {
-        u32 r = i / D, column = i % D;
-        float most = -infinity(), total = 0, x = 0;
-        const float* state = states_of + (at + r) * 2;
-        const float* from = parts + (at + r) * p.depth + min(column, p.depth - 1);
+    for (u32 r = warp; r < rows; r += WARPS) {
+        const float2* state = (const float2*)states_of + at + r;
+        float most = -infinity(), total = 0;
 #pragma unroll 4
-        for (u32 c = 0; c < p.chunks; c++) most = fmaxf(most, __ldcg(state + c * p.rows * 2));
-#pragma unroll 4
-        for (u32 c = 0; c < p.chunks; c++) {
-            float by = share(__ldcg(state + c * p.rows * 2), most, scale.after);
-            total += __ldcg(state + c * p.rows * 2 + 1) * by;
-            x += __ldcg(from + c * p.rows * p.depth) * by;
+        for (u32 c = lane; c < p.chunks; c += 32) {
+            float top = __ldcg(state + c * p.rows).x;
+            shares[c * 16 + r] = top;
+            most = fmaxf(most, top);
         }
-        bool nothing = total == 0;
-        if (column < p.depth) put(p, of, begin + r, column, nothing ? 0 : x / total);
-        if (column == 0) p.sums_out[at + r] = nothing ? infinity() : most * scale.after * LN_2 + logf(total);
+#pragma unroll
+        for (u32 i = 1; i < 32; i *= 2) most = fmaxf(most, __shfl_xor_sync(~0u, most, i));
+#pragma unroll 4
+        for (u32 c = lane; c < p.chunks; c += 32) {
+            float by = share(shares[c * 16 + r], most, scale.after);
+            shares[c * 16 + r] = by;
+            total += __ldcg(state + c * p.rows).y * by;
+        }
+#pragma unroll
+        for (u32 i = 1; i < 32; i *= 2) total += __shfl_xor_sync(~0u, total, i);
+        if (lane == 0) {
+            totals[r] = total;
+            p.sums_out[at + r] = total == 0 ? infinity() : most * scale.after * LN_2 + logf(total);
+        }
+    }
+    __syncthreads();
+    constexpr u32 EACH = 4;
+    const u64 step = p.rows * p.depth;
+#pragma unroll 1
+    for (u32 i = threadIdx.x; i < rows * D; i += EACH * THREADS) {
+        float x[EACH] = {};
+        const float* from[EACH];
+        u32 r[EACH];
+#pragma unroll
+        for (u32 e = 0; e < EACH; e++) {
+            u32 place = min(i + e * THREADS, rows * D - 1);
+            r[e] = place / D;
+            from[e] = parts + (at + r[e]) * p.depth + min(place % D, p.depth - 1);
+        }
+#pragma unroll 4
+        for (u32 c = 0; c < p.chunks; c++)
+#pragma unroll
+            for (u32 e = 0; e < EACH; e++) x[e] += __ldcg(from[e] + c * step) * shares[c * 16 + r[e]];
+#pragma unroll
+        for (u32 e = 0; e < EACH; e++) {
+            u32 place = i + e * THREADS, column = place % D;
+            if (place < rows * D && column < p.depth) put(p, of, begin + r[e], column, totals[r[e]] == 0 ? 0 : x[e] / totals[r[e]]);
+        }
     }
 }

@@ -687,7 +687,9 @@ fn attention_over_few_rows_is_of_narrow_blocks() {
     assert_eq!(of([4, 2, 257, 257, 64, 48], false, false), wide);
     assert_eq!(of([4, 2, 513, 513, 64, 48], true, false), wide);
     assert_eq!(of([4, 2, 256, 256, 64, 48], false, true), names(["w64_masked"; 3]));
-    assert_eq!(of([4, 2, 64, 64, 128, 48], true, false), names(["w128"; 3]));
+    assert_eq!(of([4, 2, 64, 64, 128, 48], true, false), names(["s128", "w128", "w128"]));
+    assert_eq!(of([4, 2, 257, 257, 128, 48], false, false), names(["w128"; 3]));
+    assert_eq!(of([4, 2, 64, 64, 129, 48], true, false), names(["w256"; 3]));
     assert_eq!(of([4, 2, 1000, 100, 64, 48], false, false), names(["s64", "s64", "w64"]));
     // As tf32 there are no others.
     for (sizes, masked, form) in [
@@ -733,10 +735,11 @@ fn attention_is_chosen_by_dtype_capability_and_sizes() {
             "attention_dkv_bf16_w64_masked"
         ]
     );
-    // The gradients of wide heads, and heads whose lines are not aligned, are the older kernels'.
-    let wide = of(DType::F16, 90, Highest, [4, 2, 300, 300, 200, 200]);
-    assert_eq!(wide[0], "attention_forward_f16_w256_masked");
-    assert_eq!(wide[1..], ["attention_dq_f16_mma256", "attention_dkv_f16_mma256"]);
+    for size in [136, 200, 256] {
+        let wide = of(DType::F16, 90, Highest, [4, 2, 300, 300, size, 200]);
+        assert_eq!(wide, ["forward", "dq", "dkv"].map(|part| format!("attention_{part}_f16_w256_masked")));
+    }
+    // Heads whose lines are not aligned are the older kernels'.
     assert_eq!(of(DType::BF16, 90, Highest, [4, 2, 300, 300, 60, 60])[0], "attention_forward_bf16_mma64");
     assert_eq!(of(DType::F32, 80, High, long)[0], "attention_forward_tf32_mma64");
     assert_eq!(of(DType::F32, 90, High, long)[0], "attention_forward_tf32_s64_masked");
