@@ -13,6 +13,10 @@ __device__ __forceinline__ float share(float top, float most, float after) {
     return most > -infinity() ? power_of_two((top - most) * after) : 0;
 }
 
+__device__ __forceinline__ float4 with(float4 sum, float4 x, float by) {
+    return make_float4(fmaf(x.x, by, sum.x), fmaf(x.y, by, sum.y), fmaf(x.z, by, sum.z), fmaf(x.w, by, sum.w));
+}
+
 // A result that is computed, of so many-th a query from a head on.
 __device__ __forceinline__ void put(const Arguments& p, u32 head, u32 query, u32 column, float x) {
     u64 at = row_at(p.out_steps, p.heads, head + query / p.queries, query % p.queries) + column;
@@ -117,29 +121,40 @@ extern "C" __global__ void __launch_bounds__(THREADS, V_BLOCKS) V_NAME(const __g
         }
     }
     __syncthreads();
-    // Of parts there are `depth` sums for each row, and after those of all rows their states.
+    auto means = [&](u32 r, u32 column, float4 x, float total) {
+        float by = total == 0 ? 0 : 1 / total, each[4] = {x.x, x.y, x.z, x.w};
+#pragma unroll
+        for (u32 j = 0; j < 4; j++)
+            if (column + j < p.depth) put(p, of, begin + r, column + j, each[j] * by);
+    };
+    auto logarithm = [&](u32 r, float most, float total) {
+        p.sums_out[at + r] = total == 0 ? infinity() : most * scale.after * LN_2 + logf(total);
+    };
+    // Of parts there are sums for each row, by fours, and after those of all rows their states.
+    constexpr u32 FOURS = D / 4;
+    const u32 pitch = (p.depth + 3) / 4 * 4;
+    const u64 step = p.rows * pitch;
     float* parts = p.parts;
-    float* states_of = parts + (u64)p.chunks * p.rows * p.depth;
+    float2* states_of = (float2*)(parts + p.chunks * step);
 #pragma unroll 1
-    for (u32 i = threadIdx.x; i < rows * D; i += THREADS) {
-        u32 r = i / D, column = i % D;
-        float most = -infinity(), total = 0, x = 0;
+    for (u32 i = threadIdx.x; i < rows * FOURS; i += THREADS) {
+        u32 r = i / FOURS, column = i % FOURS * 4;
+        float most = -infinity(), total = 0;
+        float4 x = {};
 #pragma unroll
         for (int w = 0; w < WARPS; w++) most = fmaxf(most, states[(w * 16 + r) * 2]);
 #pragma unroll
         for (int w = 0; w < WARPS; w++) {
             float by = share(states[(w * 16 + r) * 2], most, scale.after);
             total += states[(w * 16 + r) * 2 + 1] * by;
-            x += sums[w * WARP + r * LINE + column] * by;
+            x = with(x, *(const float4*)(sums + w * WARP + r * LINE + column), by);
         }
         if (p.chunks > 1) {
-            u64 line = (u64)part * p.rows + at + r;
-            if (column < p.depth) __stcg(parts + line * p.depth + column, x);
-            if (column == 0) __stcg(states_of + line * 2, most), __stcg(states_of + line * 2 + 1, total);
+            if (column < pitch) __stcg((float4*)(parts + part * step + (at + r) * pitch + column), x);
+            if (column == 0) __stcg(states_of + part * p.rows + at + r, make_float2(most, total));
         } else {
-            bool nothing = total == 0;
-            if (column < p.depth) put(p, of, begin + r, column, nothing ? 0 : x / total);
-            if (column == 0) p.sums_out[at + r] = nothing ? infinity() : most * scale.after * LN_2 + logf(total);
+            means(r, column, x, total);
+            if (column == 0) logarithm(r, most, total);
         }
     }
     if (p.chunks == 1) return;
@@ -150,55 +165,42 @@ extern "C" __global__ void __launch_bounds__(THREADS, V_BLOCKS) V_NAME(const __g
     __syncthreads();
     if (*ticket != p.chunks - 1) return;
     __threadfence();
-    // Of each row and part the share of its sums, by a warp a row; then the sums, several of a thread at a time: all of this waits for the second cache.
+    // Of each row, by a warp, the parts' shares of its sums. All of this waits for the second cache, and for instructions that run once: few of these, and much
+    // at a time.
     float *shares = (float*)memory + 4, *totals = shares + p.chunks * 16;
 #pragma unroll 1
     for (u32 r = warp; r < rows; r += WARPS) {
-        const float2* state = (const float2*)states_of + at + r;
         float most = -infinity(), total = 0;
-#pragma unroll 4
+#pragma unroll 2
         for (u32 c = lane; c < p.chunks; c += 32) {
-            float top = __ldcg(state + c * p.rows).x;
-            shares[c * 16 + r] = top;
-            most = fmaxf(most, top);
+            float2 state = __ldcg(states_of + c * p.rows + at + r);
+            float top = fmaxf(most, state.x);
+            total = total * share(most, top, scale.after) + state.y * share(state.x, top, scale.after);
+            most = top;
+            shares[c * 16 + r] = state.x;
         }
+        float own = most;
 #pragma unroll
         for (u32 i = 1; i < 32; i *= 2) most = fmaxf(most, __shfl_xor_sync(~0u, most, i));
-#pragma unroll 4
-        for (u32 c = lane; c < p.chunks; c += 32) {
-            float by = share(shares[c * 16 + r], most, scale.after);
-            shares[c * 16 + r] = by;
-            total += __ldcg(state + c * p.rows).y * by;
-        }
+        total *= share(own, most, scale.after);
 #pragma unroll
         for (u32 i = 1; i < 32; i *= 2) total += __shfl_xor_sync(~0u, total, i);
+#pragma unroll 1
+        for (u32 c = lane; c < p.chunks; c += 32) shares[c * 16 + r] = share(shares[c * 16 + r], most, scale.after);
         if (lane == 0) {
             totals[r] = total;
-            p.sums_out[at + r] = total == 0 ? infinity() : most * scale.after * LN_2 + logf(total);
+            logarithm(r, most, total);
         }
     }
     __syncthreads();
-    constexpr u32 EACH = 4;
-    const u64 step = p.rows * p.depth;
 #pragma unroll 1
-    for (u32 i = threadIdx.x; i < rows * D; i += EACH * THREADS) {
-        float x[EACH] = {};
-        const float* from[EACH];
-        u32 r[EACH];
-#pragma unroll
-        for (u32 e = 0; e < EACH; e++) {
-            u32 place = min(i + e * THREADS, rows * D - 1);
-            r[e] = place / D;
-            from[e] = parts + (at + r[e]) * p.depth + min(place % D, p.depth - 1);
-        }
-#pragma unroll 4
-        for (u32 c = 0; c < p.chunks; c++)
-#pragma unroll
-            for (u32 e = 0; e < EACH; e++) x[e] += __ldcg(from[e] + c * step) * shares[c * 16 + r[e]];
-#pragma unroll
-        for (u32 e = 0; e < EACH; e++) {
-            u32 place = i + e * THREADS, column = place % D;
-            if (place < rows * D && column < p.depth) put(p, of, begin + r[e], column, totals[r[e]] == 0 ? 0 : x[e] / totals[r[e]]);
-        }
+    for (u32 i = threadIdx.x; i < rows * FOURS; i += THREADS) {
+        u32 r = i / FOURS, column = i % FOURS * 4;
+        if (column >= p.depth) continue;
+        const float* from = parts + (at + r) * pitch + column;
+        float4 x = {};
+#pragma unroll 8
+        for (u32 c = 0; c < p.chunks; c++) x = with(x, __ldcg((const float4*)(from + c * step)), shares[c * 16 + r]);
+        means(r, column, x, totals[r]);
     }
 }

@@ -9,15 +9,20 @@ use crate::library::matmul::Precision;
 use mg_device::cuda::{Elements, Moved};
 use mg_device::{DType, Float, Result};
 
-/// Elements of a head that there are kernels for, at most: means of values, gradients of queries, those of keys and values. Their tiles
-/// (`kernels/variants.txt`) were measured on an H100 among such of 128 and 192 rows, and 64 and 128 that they meet at a time.
-const SIZES: [&[usize]; 3] = [&[64, 128, 256]; 3];
+/// Elements of a head that there are kernels for, at most.
+const SIZES: [usize; 4] = [64, 128, 192, 256];
 
-/// Rows that a block meets, up to which blocks of 64 rows, three or four a multiprocessor, are faster than one of 128 or 192, where there are both: they wait for
-/// memory side by side, and no group of warps has rows beyond the last. Longer ones read what they meet too often.
-const SHORT: usize = 256;
-/// The same where a row meets half of them on average.
-const SHORT_CAUSAL: usize = 512;
+/// Rows that a block meets, up to which another form is faster, where there is one: at all, and where a row meets half of them on average. Of heads of 64,
+/// and for gradients of queries, it is blocks of 64 rows, two to four a multiprocessor: they wait for memory side by side, and no group of warps has rows beyond
+/// the last; longer ones read what they meet too often. Of means and heads of 128 it is blocks of 128 rows for 192.
+fn short(part: Part, size: usize) -> [usize; 2] {
+    match (part, size) {
+        (Part::Forward, 64) => [512, 1024],
+        (Part::Forward, _) => [256, 256],
+        (Part::Queries, 128) => [512, 512],
+        (Part::Queries | Part::Keys, _) => [256, 512],
+    }
+}
 
 /// What products are made of: elements as the copy engine brings and takes them, their bytes, and the name that kernels have of it.
 #[derive(Clone, Copy)]
@@ -161,19 +166,24 @@ pub(super) fn tile_of(planned: &Planned, part: Part) -> Option<Tile> {
     if !(taken && heads && fit) {
         return None;
     }
-    let size = SIZES[part as usize].iter().copied().find(|&size| s.width.max(s.depth) <= size)?;
+    let size = SIZES.into_iter().find(|&size| s.width.max(s.depth) <= size)?;
     let met = if part == Part::Keys { s.queries } else { s.keys };
-    let short = if planned.attention.causal { SHORT_CAUSAL } else { SHORT };
-    let is_short = met <= short || products.are_turned();
+    let is_short = met <= short(part, size)[usize::from(planned.attention.causal)] || products.are_turned();
     let of = |is_short| Tile::of(part, products, size, planned.mask_kind() > 0, is_short);
     is_short.then(|| of(true)).flatten().or_else(|| of(false))
 }
 
+/// Rows that a block meets, up to which it waits for memory most of its time and blocks differ little in length; and how many heads follow each other then: so
+/// blocks that bring what their head's others find in the cache run beside these, and memory is asked for as much all the time.
+const FEW: usize = 256;
+const SIDE_BY_SIDE: usize = 4;
+
 /// Where blocks differ in length: heads whose blocks follow each other, the longest first. Those of `together` share the second cache; but with fewer than two
 /// rounds of blocks in a section the next one's longest would begin where everyone's time ends, and a last section of a few heads would be all ends.
 fn section(together: usize, blocks: usize, all: usize, resident: usize) -> usize {
-    let least = together.max((2 * resident).div_ceil(blocks));
-    all.div_ceil(all.div_ceil(least))
+    let least = together.max((2 * resident).div_ceil(blocks)).min(all);
+    let last_lacks = |&section: &usize| all.next_multiple_of(section) - all;
+    (least..=(2 * least).min(all)).min_by_key(last_lacks).unwrap_or(all)
 }
 
 /// The launch of a part.
@@ -190,8 +200,12 @@ pub(super) fn launched(planned: &Planned, part: Part, tile: Tile, places: &Place
     let (blocks, all) = (length.div_ceil(tile.rows), s.batch * heads);
     // Blocks of these heads follow each other: what they read together stays in the second cache.
     let cached = CACHED / (met * (s.width + s.depth) * products.bytes).max(1);
-    let together = cached.max(1) * sharing;
-    let section = if attention.causal { section(together, blocks, all, resident) } else { together.min(all) };
+    let together = if met <= FEW { SIDE_BY_SIDE } else { cached.max(1) * sharing };
+    let section = if attention.causal && met > FEW {
+        section(together, blocks, all, resident)
+    } else {
+        together.min(all)
+    };
 
     let mapped = |i: usize, rows: usize| {
         let read = Read::of(planned, i);
@@ -258,7 +272,7 @@ pub(super) fn launched(planned: &Planned, part: Part, tile: Tile, places: &Place
 mod tests {
     use super::*;
 
-    /// Whoever is free draws the next block: nobody is left with more than a few percent above the mean, whatever the length and the count of heads.
+    /// Whoever is free draws the next block: nobody is left with more than three percent above the mean, whatever the length and the count of heads.
     #[test]
     fn blocks_that_differ_in_length_end_together() {
         for (length, heads, rows, tile) in [
@@ -286,7 +300,7 @@ mod tests {
                 }
                 let most = busy.iter().max().unwrap() * MULTIPROCESSORS;
                 let share = busy.iter().sum::<usize>() as f64 / most as f64;
-                assert!(share > 0.94, "{length} {heads} {rows}: {together}, {section}: {share}");
+                assert!(share > 0.97, "{length} {heads} {rows}: {together}, {section}: {share}");
             }
         }
     }
