@@ -13,6 +13,10 @@ __device__ __forceinline__ float share(float top, float most, float after) {
     return most > -infinity() ? power_of_two((top - most) * after) : 0;
 }
 
+__device__ __forceinline__ float4 with(float4 sum, float4 x, float by) {
+    return make_float4(fmaf(x.x, by, sum.x), fmaf(x.y, by, sum.y), fmaf(x.z, by, sum.z), fmaf(x.w, by, sum.w));
+}
+
 // A result that is computed, of so many-th a query from a head on.
 __device__ __forceinline__ void put(const Arguments& p, u32 head, u32 query, u32 column, float x) {
     u64 at = row_at(p.out_steps, p.heads, head + query / p.queries, query % p.queries) + column;
@@ -35,6 +39,17 @@ extern "C" __global__ void __launch_bounds__(THREADS, V_BLOCKS) V_NAME(const __g
     Scale scale(p);
     u32 count = (p.keys + TAKEN - 1) / TAKEN, first = (u32)((u64)count * part / p.chunks), last = (u32)((u64)count * (part + 1) / p.chunks);
 
+    const T *k = p.k + row_at(p.k_steps, p.shared, head, 0), *v = p.v + row_at(p.v_steps, p.shared, head, 0);
+    auto fetch = [&](u32 t, u32 to) {
+        i32 there = (i32)(p.keys - t * TAKEN);
+        bring<TAKEN>(to, k + t * TAKEN * p.k_steps[2], p.k_steps[2], there, p.width, p.flags & KEYS_ALIGNED);
+        bring<TAKEN>(to + TILE, v + t * TAKEN * p.v_steps[2], p.v_steps[2], there, p.depth, p.flags & VALUES_ALIGNED);
+    };
+#pragma unroll
+    for (u32 t = 0; t < STAGES - 1; t++) {
+        if (first + t < last) fetch(first + t, ring + t * STAGE);
+        copies_end_stage();
+    }
     // Each row by itself: its neighbours may be of other heads.
 #pragma unroll 1
     for (u32 r = 0; r < rows; r++) {
@@ -52,17 +67,6 @@ extern "C" __global__ void __launch_bounds__(THREADS, V_BLOCKS) V_NAME(const __g
     }
 #pragma unroll 1
     for (u32 i = rows * PITCH / 4 + threadIdx.x; i < OWNED / 4; i += THREADS) put4(base + i * 4, 0);
-    const T *k = p.k + row_at(p.k_steps, p.shared, head, 0), *v = p.v + row_at(p.v_steps, p.shared, head, 0);
-    auto fetch = [&](u32 t, u32 to) {
-        i32 there = (i32)(p.keys - t * TAKEN);
-        bring<TAKEN>(to, k + t * TAKEN * p.k_steps[2], p.k_steps[2], there, p.width, p.flags & KEYS_ALIGNED);
-        bring<TAKEN>(to + TILE, v + t * TAKEN * p.v_steps[2], p.v_steps[2], there, p.depth, p.flags & VALUES_ALIGNED);
-    };
-#pragma unroll
-    for (u32 t = 0; t < STAGES - 1; t++) {
-        if (first + t < last) fetch(first + t, ring + t * STAGE);
-        copies_end_stage();
-    }
     __syncthreads();
     u32 own[STEPS][MT][4];
     u32 lane_a = place(lane % 16, lane / 16), lane_t = HALF ? lane_a : place(lane % 4 * 2, lane / 16) + lane / 4 % 4 * 4;
@@ -117,29 +121,40 @@ extern "C" __global__ void __launch_bounds__(THREADS, V_BLOCKS) V_NAME(const __g
         }
     }
     __syncthreads();
-    // Of parts there are `depth` sums for each row, and after those of all rows their states.
+    auto means = [&](u32 r, u32 column, float4 x, float total) {
+        float by = total == 0 ? 0 : 1 / total, each[4] = {x.x, x.y, x.z, x.w};
+#pragma unroll
+        for (u32 j = 0; j < 4; j++)
+            if (column + j < p.depth) put(p, of, begin + r, column + j, each[j] * by);
+    };
+    auto logarithm = [&](u32 r, float most, float total) {
+        p.sums_out[at + r] = total == 0 ? infinity() : most * scale.after * LN_2 + logf(total);
+    };
+    // Of parts there are sums for each row, by fours, and after those of all rows their states.
+    constexpr u32 FOURS = D / 4;
+    const u32 pitch = (p.depth + 3) / 4 * 4;
+    const u64 step = p.rows * pitch;
     float* parts = p.parts;
-    float* states_of = parts + (u64)p.chunks * p.rows * p.depth;
+    float2* states_of = (float2*)(parts + p.chunks * step);
 #pragma unroll 1
-    for (u32 i = threadIdx.x; i < rows * D; i += THREADS) {
-        u32 r = i / D, column = i % D;
-        float most = -infinity(), total = 0, x = 0;
+    for (u32 i = threadIdx.x; i < rows * FOURS; i += THREADS) {
+        u32 r = i / FOURS, column = i % FOURS * 4;
+        float most = -infinity(), total = 0;
+        float4 x = {};
 #pragma unroll
         for (int w = 0; w < WARPS; w++) most = fmaxf(most, states[(w * 16 + r) * 2]);
 #pragma unroll
         for (int w = 0; w < WARPS; w++) {
             float by = share(states[(w * 16 + r) * 2], most, scale.after);
             total += states[(w * 16 + r) * 2 + 1] * by;
-            x += sums[w * WARP + r * LINE + column] * by;
+            x = with(x, *(const float4*)(sums + w * WARP + r * LINE + column), by);
         }
         if (p.chunks > 1) {
-            u64 line = (u64)part * p.rows + at + r;
-            if (column < p.depth) __stcg(parts + line * p.depth + column, x);
-            if (column == 0) __stcg(states_of + line * 2, most), __stcg(states_of + line * 2 + 1, total);
+            if (column < pitch) __stcg((float4*)(parts + part * step + (at + r) * pitch + column), x);
+            if (column == 0) __stcg(states_of + part * p.rows + at + r, make_float2(most, total));
         } else {
-            bool nothing = total == 0;
-            if (column < p.depth) put(p, of, begin + r, column, nothing ? 0 : x / total);
-            if (column == 0) p.sums_out[at + r] = nothing ? infinity() : most * scale.after * LN_2 + logf(total);
+            means(r, column, x, total);
+            if (column == 0) logarithm(r, most, total);
         }
     }
     if (p.chunks == 1) return;
@@ -150,22 +165,42 @@ extern "C" __global__ void __launch_bounds__(THREADS, V_BLOCKS) V_NAME(const __g
     __syncthreads();
     if (*ticket != p.chunks - 1) return;
     __threadfence();
+    // Of each row, by a warp, the parts' shares of its sums. All of this waits for the second cache, and for instructions that run once: few of these, and much
+    // at a time.
+    float *shares = (float*)memory + 4, *totals = shares + p.chunks * 16;
 #pragma unroll 1
-    for (u32 i = threadIdx.x; i < rows * D; i += THREADS) {
-        u32 r = i / D, column = i % D;
-        float most = -infinity(), total = 0, x = 0;
-        const float* state = states_of + (at + r) * 2;
-        const float* from = parts + (at + r) * p.depth + min(column, p.depth - 1);
-#pragma unroll 4
-        for (u32 c = 0; c < p.chunks; c++) most = fmaxf(most, __ldcg(state + c * p.rows * 2));
-#pragma unroll 4
-        for (u32 c = 0; c < p.chunks; c++) {
-            float by = share(__ldcg(state + c * p.rows * 2), most, scale.after);
-            total += __ldcg(state + c * p.rows * 2 + 1) * by;
-            x += __ldcg(from + c * p.rows * p.depth) * by;
+    for (u32 r = warp; r < rows; r += WARPS) {
+        float most = -infinity(), total = 0;
+#pragma unroll 2
+        for (u32 c = lane; c < p.chunks; c += 32) {
+            float2 state = __ldcg(states_of + c * p.rows + at + r);
+            float top = fmaxf(most, state.x);
+            total = total * share(most, top, scale.after) + state.y * share(state.x, top, scale.after);
+            most = top;
+            shares[c * 16 + r] = state.x;
         }
-        bool nothing = total == 0;
-        if (column < p.depth) put(p, of, begin + r, column, nothing ? 0 : x / total);
-        if (column == 0) p.sums_out[at + r] = nothing ? infinity() : most * scale.after * LN_2 + logf(total);
+        float own = most;
+#pragma unroll
+        for (u32 i = 1; i < 32; i *= 2) most = fmaxf(most, __shfl_xor_sync(~0u, most, i));
+        total *= share(own, most, scale.after);
+#pragma unroll
+        for (u32 i = 1; i < 32; i *= 2) total += __shfl_xor_sync(~0u, total, i);
+#pragma unroll 1
+        for (u32 c = lane; c < p.chunks; c += 32) shares[c * 16 + r] = share(shares[c * 16 + r], most, scale.after);
+        if (lane == 0) {
+            totals[r] = total;
+            logarithm(r, most, total);
+        }
+    }
+    __syncthreads();
+#pragma unroll 1
+    for (u32 i = threadIdx.x; i < rows * FOURS; i += THREADS) {
+        u32 r = i / FOURS, column = i % FOURS * 4;
+        if (column >= p.depth) continue;
+        const float* from = parts + (at + r) * pitch + column;
+        float4 x = {};
+#pragma unroll 8
+        for (u32 c = 0; c < p.chunks; c++) x = with(x, __ldcg((const float4*)(from + c * step)), shares[c * 16 + r]);
+        means(r, column, x, totals[r]);
     }
 }

@@ -25,7 +25,11 @@ constexpr int MORE = EACH == 4 ? 104 : EACH == 3 ? 128 : EACH == 2 ? 216 : GROUP
 static_assert(EACH == 1 ? GROUPS > 1 : GROUPS == 1 && EACH <= 4, "registers are for these");
 // A line of 128 bytes has so many elements.
 constexpr int LINE = 128 / sizeof(T);
-constexpr int CHUNKS = D / LINE, ROWS = 64 * GROUPS, WARPS = 4 * GROUPS;
+// Sums of 64 keys' gradients and their values' are more than a group has registers for: of such wide heads one group has the scores and the gradients of
+// values, a second one what flows back to the weights, and the gradients of keys. The weights go from the one to the other through shared memory.
+constexpr bool PAIRED = V_DKV && D > 128;
+static_assert(!PAIRED || GROUPS == 2, "a pair is of two");
+constexpr int CHUNKS = D / LINE, ROWS = PAIRED ? 64 : 64 * GROUPS, WARPS = 4 * GROUPS;
 // Tensor cores take tf32 with lines along what is summed over alone. Where a product sums over the rows of a tile, the group turns it where it lies: see
 // `turn`. Turned, eight chunks of 16 bytes lie side by side, and the next eight so far on that threads write at once.
 constexpr bool TURNED = sizeof(T) == 4;
@@ -46,6 +50,7 @@ constexpr u32 BYTES_NUMBERS = 2 * OTHERS * 4;  // of each query of a tile the lo
 #else
 constexpr u32 BYTES_NUMBERS = 0;
 #endif
+constexpr u32 BYTES_HANDED = PAIRED ? 64 * OTHERS * 4 : 0;  // weights, from one group to another
 constexpr float LOG2E = 1.4426950408889634f;
 #if V_MASKED
 constexpr float LARGEST = 3.4028235e38f;
@@ -60,6 +65,7 @@ struct Flash {
     const float* sums;   // logarithms of sums of all queries
     float* means;        // products of means and what flows back to them: V_DQ writes them, V_DKV reads
     const T* y;          // means of values
+    u32* tickets;        // a counter
     const void* mask;
     u64 mask_batch, mask_head, mask_row;  // steps of the mask
     u64 y_batch, y_head, y_row;           // and of the means
@@ -104,9 +110,9 @@ struct Turn {
     }
 };
 
-// The turns of this block: of every second round backwards, so that nobody has the longer ones each time.
-__device__ __forceinline__ u32 turn_of(u32 round) {
-    return round * gridDim.x + (round & 1 ? gridDim.x - 1 - blockIdx.x : blockIdx.x);
+// The turn after the first, by ticket: blocks of rows differ in length, and multiprocessors in speed. The counter is zero again once all are drawn.
+__device__ __forceinline__ u32 next_turn(const Flash& p) {
+    return gridDim.x < p.turns ? gridDim.x + atomicInc(p.tickets, p.turns - 1) : p.turns;
 }
 
 template <int N>
@@ -239,13 +245,17 @@ extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), EACH) V_NAME(co
     const u32 warp = __shfl_sync(~0u, threadIdx.x / 32, 0), lane = threadIdx.x % 32;
     const u32 own = (shared_address(memory) + 1023) & ~1023u;
     const u32 others = own + OWNS * OWN * BYTES_OWN, numbers = others + STAGES * 2 * BYTES_PLACE;
-    const u32 barriers = numbers + STAGES * BYTES_NUMBERS;
+    const u32 handed = numbers + STAGES * BYTES_NUMBERS, barriers = handed + BYTES_HANDED;
     // Of each operand of each stage whether it has come, and whether it may be replaced.
     const u32 own_full = barriers, own_empty = own_full + OWNS * 8, full = own_empty + OWNS * 8, empty = full + STAGES * 16;
+    // Of each place for own rows whose turn it is, and whether that is known.
+    const u32 turn_full = empty + STAGES * 16, turns = turn_full + OWNS * 8;
     if (threadIdx.x == 0) {
         for (int s = 0; s < OWNS; s++) {
             barrier_init(own_full + s * 8, 1);
-            barrier_init(own_empty + s * 8, WARPS);
+            // A warp that brings numbers has to know the turn, too.
+            barrier_init(own_empty + s * 8, WARPS + V_DKV);
+            barrier_init(turn_full + s * 8, 1);
         }
         for (int s = 0; s < STAGES * 2; s++) {
             // A warp brings the numbers of the first.
@@ -263,6 +273,11 @@ extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), EACH) V_NAME(co
     u32 met = 0;
     auto stage_of = [](u32 met) { return met % STAGES; };
     auto phase_of = [](u32 met) { return met / STAGES & 1; };
+    // Waits for the turn of a round; as many as there are turns: there is none.
+    auto turn_of = [&](u32 round) {
+        barrier_wait(turn_full + round % OWNS * 8, round / OWNS & 1);
+        return __float_as_uint(read4(turns + round % OWNS * 8));
+    };
     // In each of the batch, heads that rows are of, and for each of them those that others are of.
 #if V_DKV
     const u32 heads = p.shared, each = p.heads / p.shared;
@@ -275,13 +290,15 @@ extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), EACH) V_NAME(co
     if (warp < 4) {
         fewer_registers<FEWER>();
         if (threadIdx.x == 0) {
+            u32 turn = blockIdx.x;
 #pragma unroll 1
-            for (u32 round = 0; round * gridDim.x < p.turns; round++) {
-                u32 turn = turn_of(round);
-                if (turn >= p.turns) continue;
-                Turn at(p, turn);
+            for (u32 round = 0;; round++) {
                 u32 slot = round % OWNS, to_own = own + slot * OWN * BYTES_OWN;
                 barrier_wait(own_empty + slot * 8, (round / OWNS & 1) ^ 1);
+                put4(turns + slot * 8, turn);
+                barrier_arrive(turn_full + slot * 8);
+                if (turn >= p.turns) break;
+                Turn at(p, turn);
                 barrier_expect(own_full + slot * 8, OWN * BYTES_OWN);
 #pragma unroll
                 for (int i = 0; i < OWN; i++)
@@ -306,14 +323,18 @@ extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), EACH) V_NAME(co
                         }
                         met++;
                     }
+                // Not before: what is drawn early is not there for those who are free.
+                turn = next_turn(p);
             }
         }
 #if V_DKV
         if (warp == 1) {
 #pragma unroll 1
-            for (u32 round = 0; round * gridDim.x < p.turns; round++) {
+            for (u32 round = 0;; round++) {
                 u32 turn = turn_of(round);
-                if (turn >= p.turns) continue;
+                if (turn >= p.turns) break;
+                __syncwarp();
+                if (lane == 0) barrier_arrive(own_empty + round % OWNS * 8);
                 Turn at(p, turn);
                 u32 head = at.head * each;
 #pragma unroll 1
@@ -341,7 +362,7 @@ extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), EACH) V_NAME(co
 #endif
     } else {
         more_registers<MORE>();
-        const u32 group = GROUPS == 1 ? 0 : warp / 4 - 1, mine = warp - 4;
+        const u32 group = GROUPS == 1 || PAIRED ? 0 : warp / 4 - 1, mine = PAIRED ? warp % 4 : warp - 4;
         auto release = [&](u32 barrier) {
             if (lane == 0) barrier_arrive(barrier);
         };
@@ -349,10 +370,44 @@ extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), EACH) V_NAME(co
         auto lines_k = [&](u32 stage, int i) { return matrix<true>(tile(stage, i), 0); };
         auto lines_n = [&](u32 stage, int i) { return TURNED ? turned(tile(stage, i)) : matrix<false>(tile(stage, i), OTHERS * 128); };
         const float scale = p.scale * LOG2E;
+#if V_DKV
+        // Of a pair of neighbouring queries: the logarithms of their sums, or their means, which lie `more` further on.
+        auto number = [&](u32 stage, int j, u32 more) {
+            float2 two;
+            u32 at = numbers + stage * BYTES_NUMBERS + more + lane % 4 * 8 + j * 32;
+            asm volatile("ld.shared.v2.f32 {%0, %1}, [%2];" : "=f"(two.x), "=f"(two.y) : "r"(at) : "memory");
+            return two;
+        };
+        // Scores of this lane's keys, the first of them `row`, and a tile of queries become weights.
+        auto weigh = [&](float (&score)[OTHERS / 2], u32 stage, u32 begin, u32 row, u32 from, u32 head) {
+            if (!V_MASKED && !(p.causal && from < begin + 64)) {
+#pragma unroll
+                for (int j = 0; j < OTHERS / 8; j++) {
+                    float2 of = number(stage, j, 0);
+                    float* x = score + 4 * j;
+                    x[0] = power_of_two(fmaf(x[0], scale, -of.x));
+                    x[1] = power_of_two(fmaf(x[1], scale, -of.y));
+                    x[2] = power_of_two(fmaf(x[2], scale, -of.x));
+                    x[3] = power_of_two(fmaf(x[3], scale, -of.y));
+                }
+            } else {
+#pragma unroll
+                for (int j = 0; j < OTHERS / 8; j++) {
+                    float2 of = number(stage, j, 0);
+                    float* x = score + 4 * j;
+                    u32 query = from + j * 8 + lane % 4 * 2;
+                    x[0] = weight(masked(p, head, query, row, x[0] * scale), of.x);
+                    x[1] = weight(masked(p, head, query + 1, row, x[1] * scale), of.y);
+                    x[2] = weight(masked(p, head, query, row + 8, x[2] * scale), of.x);
+                    x[3] = weight(masked(p, head, query + 1, row + 8, x[3] * scale), of.y);
+                }
+            }
+        };
+#endif
 #pragma unroll 1
-        for (u32 round = 0; round * gridDim.x < p.turns; round++) {
+        for (u32 round = 0;; round++) {
             u32 turn = turn_of(round);
-            if (turn >= p.turns) continue;
+            if (turn >= p.turns) break;
             __syncwarp();
             Turn at(p, turn);
             const u32 begin = at.row + group * 64, row = begin + warp % 4 * 16 + lane / 4;
@@ -374,7 +429,101 @@ extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), EACH) V_NAME(co
 #if !V_FORWARD
             const u64 rows1 = matrix<true>(mine_at + BYTES_OWN + group * 64 * 128, 0);
 #endif
-#if V_DKV
+#if V_DKV && V_D > 128
+            float sum[D / 2];
+            clear(sum);
+            const u32 all = each * at.count;
+            // Of 256 threads.
+            constexpr int THERE = 3, GONE = 4, ENDED = 5;
+            const u32 to_handed = handed + threadIdx.x % 128 * 16;
+            // The stage whose last product is still under way.
+            u32 before = STAGES;
+            if (warp < 8) {
+                u32 t = 0, g = 0;
+#pragma unroll 1
+                for (u32 i = 0; i < all; i++, met++) {
+                    const u32 stage = stage_of(met), phase = phase_of(met);
+                    barrier_wait(full + stage * 16, phase);
+                    float score[OTHERS / 2];
+                    clear(score);
+                    settle(score);
+                    products_begin();
+                    rows_by_rows<OTHERS>(score, rows0, lines_k(stage, 0));
+                    products_commit();
+                    products_wait<1>();
+                    settle(sum);
+                    if (before < STAGES) release(empty + before * 16 + 8);
+                    before = stage;
+                    products_wait<0>();
+                    settle(score);
+                    weigh(score, stage, begin, row, (at.first + t) * OTHERS, at.head * each + g);
+                    release(empty + stage * 16);
+                    if (i > 0) asm volatile("bar.sync %0, 256;" ::"n"(GONE) : "memory");
+#pragma unroll
+                    for (int i = 0; i < OTHERS / 2; i += 4) put16(to_handed + i * 512, score[i], score[i + 1], score[i + 2], score[i + 3]);
+                    asm volatile("bar.arrive %0, 256;" ::"n"(THERE) : "memory");
+                    u32 weights[HELD];
+                    rounded(weights, score);
+                    barrier_wait(full + stage * 16 + 8, phase);
+                    settle(sum);
+                    products_begin();
+                    held_by_others<D>(sum, weights, lines_n(stage, 1), T());
+                    products_commit();
+                    if (++t == at.count) t = 0, g++;
+                }
+                products_wait<0>();
+                settle(sum);
+                if (before < STAGES) release(empty + before * 16 + 8);
+            } else {
+#pragma unroll 1
+                for (u32 i = 0; i < all; i++, met++) {
+                    const u32 stage = stage_of(met), phase = phase_of(met);
+                    barrier_wait(full + stage * 16 + 8, phase);
+                    float back[OTHERS / 2];
+                    clear(back);
+                    settle(back);
+                    products_begin();
+                    rows_by_rows<OTHERS>(back, rows1, lines_k(stage, 1));
+                    products_commit();
+                    products_wait<1>();
+                    settle(sum);
+                    if (before < STAGES) release(empty + before * 16);
+                    before = stage;
+                    products_wait<0>();
+                    settle(back);
+                    release(empty + stage * 16 + 8);
+                    barrier_wait(full + stage * 16, phase);
+                    asm volatile("bar.sync %0, 256;" ::"n"(THERE) : "memory");
+#pragma unroll
+                    for (int j = 0; j < OTHERS / 8; j++) {
+                        float2 mean = number(stage, j, OTHERS * 4);
+                        float4 x = read16(to_handed + j * 2048);
+                        float* y = back + 4 * j;
+                        y[0] = x.x * (y[0] - mean.x);
+                        y[1] = x.y * (y[1] - mean.y);
+                        y[2] = x.z * (y[2] - mean.x);
+                        y[3] = x.w * (y[3] - mean.y);
+                    }
+                    if (i + 1 < all) asm volatile("bar.arrive %0, 256;" ::"n"(GONE) : "memory");
+                    u32 flow[HELD];
+                    rounded(flow, back);
+                    settle(sum);
+                    products_begin();
+                    held_by_others<D>(sum, flow, lines_n(stage, 0), T());
+                    products_commit();
+                }
+                products_wait<0>();
+                settle(sum);
+                if (before < STAGES) release(empty + before * 16);
+#pragma unroll
+                for (int i = 0; i < D / 2; i++) sum[i] *= p.scale;
+            }
+            __syncwarp();
+            // Both have read all of the block's rows.
+            asm volatile("bar.sync %0, 256;" ::"n"(ENDED) : "memory");
+            const u32 which = warp < 8;
+            store(&argument<Flash>()->out[which], mine_at + which * BYTES_OWN, at.row, at.head % heads, at.head / heads, mine, lane, sum);
+#elif V_DKV
             float dk[D / 2], dv[D / 2];
             clear(dk);
             clear(dv);
@@ -414,26 +563,7 @@ extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), EACH) V_NAME(co
                     }
                     products_wait<1>();
                     settle(score);
-                    u32 number = numbers + stage * BYTES_NUMBERS + lane % 4 * 8;
-                    bool whole = !V_MASKED && !(p.causal && from < begin + 64);
-#pragma unroll
-                    for (int j = 0; j < OTHERS / 8; j++) {
-                        float low, high;
-                        asm volatile("ld.shared.v2.f32 {%0, %1}, [%2];" : "=f"(low), "=f"(high) : "r"(number + j * 32) : "memory");
-                        float* x = score + 4 * j;
-                        if (whole) {
-                            x[0] = power_of_two(fmaf(x[0], scale, -low));
-                            x[1] = power_of_two(fmaf(x[1], scale, -high));
-                            x[2] = power_of_two(fmaf(x[2], scale, -low));
-                            x[3] = power_of_two(fmaf(x[3], scale, -high));
-                        } else {
-                            u32 query = from + j * 8 + lane % 4 * 2, head = at.head * each + g;
-                            x[0] = weight(masked(p, head, query, row, x[0] * scale), low);
-                            x[1] = weight(masked(p, head, query + 1, row, x[1] * scale), high);
-                            x[2] = weight(masked(p, head, query, row + 8, x[2] * scale), low);
-                            x[3] = weight(masked(p, head, query + 1, row + 8, x[3] * scale), high);
-                        }
-                    }
+                    weigh(score, stage, begin, row, from, at.head * each + g);
                     u32 weights[HELD], flow[HELD];
                     rounded(weights, score);
                     products_wait<0>();
@@ -441,16 +571,12 @@ extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), EACH) V_NAME(co
                     auto flows = [&]() {
 #pragma unroll
                         for (int j = 0; j < OTHERS / 8; j++) {
-                            float low, high;
-                            asm volatile("ld.shared.v2.f32 {%0, %1}, [%2];"
-                                         : "=f"(low), "=f"(high)
-                                         : "r"(number + OTHERS * 4 + j * 32)
-                                         : "memory");
+                            float2 mean = number(stage, j, OTHERS * 4);
                             float *x = score + 4 * j, *y = back + 4 * j;
-                            y[0] = x[0] * (y[0] - low);
-                            y[1] = x[1] * (y[1] - high);
-                            y[2] = x[2] * (y[2] - low);
-                            y[3] = x[3] * (y[3] - high);
+                            y[0] = x[0] * (y[0] - mean.x);
+                            y[1] = x[1] * (y[1] - mean.y);
+                            y[2] = x[2] * (y[2] - mean.x);
+                            y[3] = x[3] * (y[3] - mean.y);
                         }
                         rounded(flow, back);
                     };

@@ -140,12 +140,14 @@ __device__ __forceinline__ void products_wait() {
     "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3]), "+f"(d[i + 4]), "+f"(d[i + 5]), "+f"(d[i + 6]), "+f"(d[i + 7])
 #define SUMS32(d, i) SUMS8(d, i), SUMS8(d, i + 8), SUMS8(d, i + 16), SUMS8(d, i + 24)
 #define NAMES_32 "%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15"
+#define NAMES_48 NAMES_32 ",%16,%17,%18,%19,%20,%21,%22,%23"
 #define NAMES_64 NAMES_0
 #define NAMES_128 NAMES_64 "," NAMES_1
 #define NAMES_144 NAMES_128 ",%64,%65,%66,%67,%68,%69,%70,%71"
 #define NAMES_192 NAMES_128 "," NAMES_2
 #define NAMES_256 NAMES_192 "," NAMES_3
 #define SUMS_32 SUMS8(d, 0), SUMS8(d, 8)
+#define SUMS_48 SUMS_32, SUMS8(d, 16)
 #define SUMS_64 SUMS32(d, 0)
 #define SUMS_128 SUMS_64, SUMS32(d, 32)
 #define SUMS_144 SUMS_128, SUMS8(d, 64)
@@ -180,6 +182,8 @@ __device__ __forceinline__ void products_wait() {
 PRODUCT_HALF(32, 16, 17, 18, 19, bf16)
 PRODUCT_HALF(32, 16, 17, 18, 19, f16)
 PRODUCT_TF32(32, 16, 17)
+PRODUCT_HALF(48, 24, 25, 26, 27, bf16)
+PRODUCT_HALF(48, 24, 25, 26, 27, f16)
 PRODUCTS(64, 32, 33, 34, 35)
 PRODUCTS(128, 64, 65, 66, 67)
 PRODUCTS(192, 96, 97, 98, 99)

@@ -749,12 +749,20 @@ fn attention_over_few_rows_is_of_narrow_blocks() {
         assert_eq!(of([4, 2, length, length, 64, 48], false, false), narrow);
     }
     assert_eq!(of([4, 2, 512, 512, 64, 48], true, false), narrow);
+    let means_alone = names(["s64", "w64", "w64"]);
+    assert_eq!(of([4, 2, 257, 257, 64, 48], false, false), means_alone);
+    assert_eq!(of([4, 2, 513, 513, 64, 48], true, false), means_alone);
     let wide = names(["w64"; 3]);
-    assert_eq!(of([4, 2, 257, 257, 64, 48], false, false), wide);
-    assert_eq!(of([4, 2, 513, 513, 64, 48], true, false), wide);
+    assert_eq!(of([4, 2, 513, 513, 64, 48], false, false), wide);
+    assert_eq!(of([4, 2, 1025, 1025, 64, 48], true, false), wide);
     assert_eq!(of([4, 2, 256, 256, 64, 48], false, true), names(["w64_masked"; 3]));
-    assert_eq!(of([4, 2, 64, 64, 128, 48], true, false), names(["w128"; 3]));
+    assert_eq!(of([4, 2, 64, 64, 128, 48], true, false), names(["s128", "s128", "w128"]));
+    assert_eq!(of([4, 2, 257, 257, 128, 48], false, false), names(["w128", "s128", "w128"]));
+    assert_eq!(of([4, 2, 513, 513, 128, 48], true, false), names(["w128"; 3]));
+    assert_eq!(of([4, 2, 64, 64, 136, 48], true, false), names(["w192"; 3]));
+    assert_eq!(of([4, 2, 64, 64, 200, 48], true, false), names(["w256"; 3]));
     assert_eq!(of([4, 2, 1000, 100, 64, 48], false, false), names(["s64", "s64", "w64"]));
+    assert_eq!(of([4, 2, 100, 1000, 64, 48], false, false), names(["w64", "w64", "s64"]));
     // As tf32 there are no others.
     for (sizes, masked, form) in [
         ([4, 2, 17, 17, 64, 48], false, "s64"),
@@ -799,10 +807,14 @@ fn attention_is_chosen_by_dtype_capability_and_sizes() {
             "attention_dkv_bf16_w64_masked"
         ]
     );
-    // The gradients of wide heads, and heads whose lines are not aligned, are the older kernels'.
-    let wide = of(DType::F16, 90, Highest, [4, 2, 300, 300, 200, 200]);
-    assert_eq!(wide[0], "attention_forward_f16_w256_masked");
-    assert_eq!(wide[1..], ["attention_dq_f16_mma256", "attention_dkv_f16_mma256"]);
+    for (size, tiles) in [(136, 192), (192, 192), (200, 256), (256, 256)] {
+        let wide = of(DType::F16, 90, Highest, [4, 2, 300, 300, size, 136]);
+        assert_eq!(
+            wide,
+            ["forward", "dq", "dkv"].map(|part| format!("attention_{part}_f16_w{tiles}_masked"))
+        );
+    }
+    // Heads whose lines are not aligned are the older kernels'.
     assert_eq!(of(DType::BF16, 90, Highest, [4, 2, 300, 300, 60, 60])[0], "attention_forward_bf16_mma64");
     assert_eq!(of(DType::F32, 80, High, long)[0], "attention_forward_tf32_mma64");
     assert_eq!(of(DType::F32, 90, High, long)[0], "attention_forward_tf32_s64_masked");

@@ -262,10 +262,10 @@ fn shared_memory_is_as_long_as_stages_are() {
                 number("RING") + number("STAGES") * number("STAGE") + rows
             }
             "attention_wgmma.cu" => {
-                // From a multiple of 1024 on a block's own rows and what it meets, two barriers for each operand.
-                let own = number("OWNS") * (number("OWN") * number("BYTES_OWN") + 16);
+                // From a multiple of 1024 on a block's own rows and what it meets, two barriers for each operand; of own rows one more, and whose turn it is.
+                let own = number("OWNS") * (number("OWN") * number("BYTES_OWN") + 4 * 8);
                 let stage = 2 * number("BYTES_PLACE") + number("BYTES_NUMBERS") + 4 * 8;
-                1024 + own + number("STAGES") * stage
+                1024 + own + number("STAGES") * stage + number("BYTES_HANDED")
             }
             "conv_wgmma.cu" | "conv_simt.cu" => {
                 // Stages from a multiple of 1024 on, two barriers for each, where warps turn sums into rows, and stages of thirds.

@@ -117,6 +117,16 @@ def test_tiles_of_heads(device, size, less, dtype):
     check(ours, reference(*theirs, taken=np.tril(np.ones((70, 130), bool))), dtype, is_causal=True, enable_gqa=True)
 
 
+@pytest.mark.parametrize("size", [64, 128, 200, 256])
+@pytest.mark.parametrize("how", ["all", "causal", "mask"])
+def test_more_blocks_than_run_at_once(device, size, how):
+    heads = (96, 48) if device == "cuda" else (4, 2)
+    ours, theirs = operands((210, 200), "bfloat16", device, heads=heads, width=size, depth=size - 8)
+    taken = np.random.default_rng(1).random((210, 200)) < 0.7 if how == "mask" else np.tril(np.ones((210, 200), bool))
+    options = {"all": {}, "causal": {"is_causal": True}, "mask": {"attn_mask": mg.tensor(taken, device=device)}}[how]
+    check(ours, reference(*theirs, taken=None if how == "all" else taken), "bfloat16", enable_gqa=True, **options)
+
+
 @pytest.mark.parametrize("kind", ["bool", "float"])
 @pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
 def test_masks_of_half_types(device, dtype, kind):

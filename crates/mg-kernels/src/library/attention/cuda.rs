@@ -293,7 +293,7 @@ impl Planned<'_> {
         let stages = s.keys.div_ceil(warps * walk);
         let parts = if heads > TICKETS { 1 } else { (BUSY / heads).min(stages / SHORTEST).max(1) };
         let shared = FEW * size * 2 + ahead * 2 * warps * walk * size * 2;
-        let bytes = if parts > 1 { parts * s.rows() * (s.depth + 2) * 4 } else { 0 };
+        let bytes = if parts > 1 { parts * s.rows() * (s.depth.next_multiple_of(4) + 2) * 4 } else { 0 };
         let places = Places { parts: (parts > 1).then_some((Pointer::Workspace, begin as u64)), ..places };
         let name = format!("attention_few_{}_mma{size}", dtype.name());
         let mut made = launch(OP, &name, heads * parts, &self.args(places, [1, parts, heads, 1]))?;

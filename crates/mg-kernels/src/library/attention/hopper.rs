@@ -9,15 +9,20 @@ use crate::library::matmul::Precision;
 use mg_device::cuda::{Elements, Moved};
 use mg_device::{DType, Float, Result};
 
-/// Elements of a head that there are kernels for, at most: means of values, gradients of queries, those of keys and values. Their tiles
-/// (`kernels/variants.txt`) were measured on an H100 among such of 128 and 192 rows, and 64 and 128 that they meet at a time.
-const SIZES: [&[usize]; 3] = [&[64, 128, 256], &[64, 128], &[64, 128]];
+/// Elements of a head that there are kernels for, at most.
+const SIZES: [usize; 4] = [64, 128, 192, 256];
 
-/// Rows that a block meets, up to which blocks of 64 rows, three or four a multiprocessor, are faster than one of 128 or 192, where there are both: they wait for
-/// memory side by side, and no group of warps has rows beyond the last. Longer ones read what they meet too often.
-const SHORT: usize = 256;
-/// The same where a row meets half of them on average.
-const SHORT_CAUSAL: usize = 512;
+/// Rows that a block meets, up to which another form is faster, where there is one: at all, and where a row meets half of them on average. Of heads of 64,
+/// and for gradients of queries, it is blocks of 64 rows, two to four a multiprocessor: they wait for memory side by side, and no group of warps has rows beyond
+/// the last; longer ones read what they meet too often. Of means and heads of 128 it is blocks of 128 rows for 192.
+fn short(part: Part, size: usize) -> [usize; 2] {
+    match (part, size) {
+        (Part::Forward, 64) => [512, 1024],
+        (Part::Forward, _) => [256, 256],
+        (Part::Queries, 128) => [512, 512],
+        (Part::Queries | Part::Keys, _) => [256, 512],
+    }
+}
 
 /// What products are made of: elements as the copy engine brings and takes them, their bytes, and the name that kernels have of it.
 #[derive(Clone, Copy)]
@@ -63,8 +68,8 @@ pub(super) struct Tile {
     kernel: &'static Prebuilt,
     size: usize,
     products: Products,
-    /// Groups of four warps, each with 64 rows.
-    groups: usize,
+    /// Rows that a block has itself.
+    rows: usize,
     /// Rows that a block meets at a time.
     others: usize,
     /// Of these, how many times there is room for them.
@@ -73,6 +78,8 @@ pub(super) struct Tile {
     owns: usize,
     /// Blocks of a multiprocessor.
     each: usize,
+    /// Bytes that groups of warps hand each other weights in.
+    handed: usize,
 }
 
 impl Tile {
@@ -81,17 +88,13 @@ impl Tile {
         let kernel =
             Prebuilt::find(&format!("attention_{}_{}_{form}{size}{masked}", part.name(), products.name))?;
         let number = |name| kernel.constant(name);
-        let (groups, others) = (number("GROUPS")?, number("OTHERS")?);
+        let (rows, others, handed) = (number("ROWS")?, number("OTHERS")?, number("BYTES_HANDED")?);
         let (stages, owns, each) = (number("STAGES")?, number("OWNS")?, number("EACH")?);
-        Some(Tile { kernel, size, products, groups, others, stages, owns, each })
+        Some(Tile { kernel, size, products, rows, others, stages, owns, each, handed })
     }
 
-    fn rows(&self) -> usize {
-        64 * self.groups
-    }
-
-    /// Bytes of shared memory, as the kernel divides it: rows, turned ones with what is between eight chunks, numbers, barriers, and what alignment to
-    /// 1024 takes.
+    /// Bytes of shared memory, as the kernel divides it: rows, turned ones with what is between eight chunks, numbers, weights, barriers, and what alignment
+    /// to 1024 takes.
     fn shared(&self, part: Part) -> usize {
         let own = if part == Part::Forward { 1 } else { 2 };
         let numbers = if part == Part::Keys { 2 * self.others * 4 } else { 0 };
@@ -99,7 +102,7 @@ impl Tile {
         let turned = self.others / 4 * (self.size / 8 * EIGHT);
         let place = if self.products.are_turned() { turned } else { self.others * line };
         let stage = 2 * place + numbers + 4 * 8;
-        1024 + self.owns * (own * self.rows() * line + 2 * 8) + self.stages * stage
+        1024 + self.owns * (own * self.rows * line + 4 * 8) + self.stages * stage + self.handed
     }
 }
 
@@ -163,12 +166,24 @@ pub(super) fn tile_of(planned: &Planned, part: Part) -> Option<Tile> {
     if !(taken && heads && fit) {
         return None;
     }
-    let size = SIZES[part as usize].iter().copied().find(|&size| s.width.max(s.depth) <= size)?;
+    let size = SIZES.into_iter().find(|&size| s.width.max(s.depth) <= size)?;
     let met = if part == Part::Keys { s.queries } else { s.keys };
-    let short = if planned.attention.causal { SHORT_CAUSAL } else { SHORT };
-    let is_short = met <= short || products.are_turned();
+    let is_short = met <= short(part, size)[usize::from(planned.attention.causal)] || products.are_turned();
     let of = |is_short| Tile::of(part, products, size, planned.mask_kind() > 0, is_short);
     is_short.then(|| of(true)).flatten().or_else(|| of(false))
+}
+
+/// Rows that a block meets, up to which it waits for memory most of its time and blocks differ little in length; and how many heads follow each other then: so
+/// blocks that bring what their head's others find in the cache run beside these, and memory is asked for as much all the time.
+const FEW: usize = 256;
+const SIDE_BY_SIDE: usize = 4;
+
+/// Where blocks differ in length: heads whose blocks follow each other, the longest first. Those of `together` share the second cache; but with fewer than two
+/// rounds of blocks in a section the next one's longest would begin where everyone's time ends, and a last section of a few heads would be all ends.
+fn section(together: usize, blocks: usize, all: usize, resident: usize) -> usize {
+    let least = together.max((2 * resident).div_ceil(blocks)).min(all);
+    let last_lacks = |&section: &usize| all.next_multiple_of(section) - all;
+    (least..=(2 * least).min(all)).min_by_key(last_lacks).unwrap_or(all)
 }
 
 /// The launch of a part.
@@ -182,14 +197,15 @@ pub(super) fn launched(planned: &Planned, part: Part, tile: Tile, places: &Place
         Part::Keys => (s.keys, s.shared, s.queries, 1),
     };
     let resident = MULTIPROCESSORS * tile.each;
-    let (blocks, all) = (length.div_ceil(tile.rows()), s.batch * heads);
+    let (blocks, all) = (length.div_ceil(tile.rows), s.batch * heads);
     // Blocks of these heads follow each other: what they read together stays in the second cache.
     let cached = CACHED / (met * (s.width + s.depth) * products.bytes).max(1);
-    let together = (cached.max(1) * sharing).min(all);
-    // Where blocks differ in length, fewer than run at once would leave the others waiting for the longest.
-    let long = part == Part::Keys && tile.each == 1;
-    let uneven = attention.causal && (long || together * blocks < resident);
-    let section = if uneven { all } else { together };
+    let together = if met <= FEW { SIDE_BY_SIDE } else { cached.max(1) * sharing };
+    let section = if attention.causal && met > FEW {
+        section(together, blocks, all, resident)
+    } else {
+        together.min(all)
+    };
 
     let mapped = |i: usize, rows: usize| {
         let read = Read::of(planned, i);
@@ -207,6 +223,10 @@ pub(super) fn launched(planned: &Planned, part: Part, tile: Tile, places: &Place
             (to, Moved::boxes(products.written, sizes, &[row, head, batch], [products.line(), 16, 1, 1]))
         })
     };
+    // Blocks of tiles that are turned are begun wherever one ends, if they differ in length: with one or two groups at a time nothing makes up for who has the
+    // longer ones.
+    let alone = products.are_turned() && attention.causal;
+    let launched = if alone { blocks * all } else { (blocks * all).min(resident) };
     let [y_batch, y_head, y_row] = s.means().steps().map(|step| step as u64);
     let mask = planned.lie.get(3).filter(|_| planned.mask_kind() > 0);
     let [mask_batch, mask_head, mask_row] = mask.map_or([0; 3], |lies| lies.steps.map(|n| n as u64));
@@ -215,6 +235,7 @@ pub(super) fn launched(planned: &Planned, part: Part, tile: Tile, places: &Place
         sums: places.sums,
         means: places.means_out.or(places.means),
         y: places.y,
+        tickets: (launched < blocks * all).then_some((Pointer::Tickets, 0)),
         mask: mask.map(|lies| lies.at),
         mask_batch,
         mask_head,
@@ -234,7 +255,7 @@ pub(super) fn launched(planned: &Planned, part: Part, tile: Tile, places: &Place
         blocks: blocks as u32,
         section: section as u32,
         turns: (blocks * all) as u32,
-        own: [0, 1].map(|k| own.get(k).and_then(|&i| mapped(i, tile.rows()))),
+        own: [0, 1].map(|k| own.get(k).and_then(|&i| mapped(i, tile.rows))),
         other: others.map(|i| mapped(i, tile.others)),
         out: match part {
             Part::Forward => [result(places.out, s.means()), None],
@@ -242,11 +263,45 @@ pub(super) fn launched(planned: &Planned, part: Part, tile: Tile, places: &Place
             Part::Keys => [result(places.keys, dk), result(places.values, dv)],
         },
     };
-    // Blocks of tiles that are turned are begun wherever one ends, if they differ in length: with one or two groups at a time nothing makes up for who has the
-    // longer ones.
-    let alone = products.are_turned() && attention.causal;
-    let launched = if alone { blocks * all } else { (blocks * all).min(resident) };
     let mut made = KernelLaunch::of(OP, tile.kernel, launched, &args)?;
     made.shared = tile.shared(part) as u32;
     Ok(made)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whoever is free draws the next block: nobody is left with more than three percent above the mean, whatever the length and the count of heads.
+    #[test]
+    fn blocks_that_differ_in_length_end_together() {
+        for (length, heads, rows, tile) in [
+            (1024, 336, 192, 128),
+            (4096, 84, 192, 128),
+            (4096, 64, 128, 64),
+            (16384, 16, 192, 128),
+            (16384, 32, 192, 128),
+            (4096, 32, 128, 64),
+            (4096, 32, 64, 64),
+            (1024, 128, 128, 64),
+        ] {
+            let blocks = usize::div_ceil(length, rows);
+            for together in [1, 2, 5, 10, 16, 42] {
+                let section = section(together, blocks, heads, MULTIPROCESSORS);
+                assert!((together.min(heads)..=heads).contains(&section));
+                let mut busy = [0; MULTIPROCESSORS];
+                let each = section * blocks;
+                for turn in 0..blocks * heads {
+                    let first = turn / each * section;
+                    let block = (turn % each) / section.min(heads - first);
+                    let tiles = ((blocks - block) * rows).min(length).div_ceil(tile);
+                    // Own rows and what is stored cost about what a tile does.
+                    *busy.iter_mut().min().unwrap() += tiles + 1;
+                }
+                let most = busy.iter().max().unwrap() * MULTIPROCESSORS;
+                let share = busy.iter().sum::<usize>() as f64 / most as f64;
+                assert!(share > 0.97, "{length} {heads} {rows}: {together}, {section}: {share}");
+            }
+        }
+    }
 }
