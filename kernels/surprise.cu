@@ -186,7 +186,8 @@ extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_consta
     if (!p.given) return;
     S flow = p.given[row], evenly = p.spread != NOT_SPREAD ? p.given[p.all + row] : S(0);
     p.stats[row] = all.top;
-    p.stats[p.rows + row] = (flow + evenly * weight) / all.sum;
+    // What nothing flows back to has no slope, be its scores what they may.
+    p.stats[p.rows + row] = flow == 0 && evenly == 0 ? S(0) : (flow + evenly * weight) / all.sum;
     p.stats[2 * (u64)p.rows + row] = flow;
     p.stats[3 * (u64)p.rows + row] = evenly;
 }
@@ -226,7 +227,6 @@ extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_consta
             if (there) {
 #pragma unroll
                 for (u32 j = 0; j < ROWS; j++) {
-                    // What nothing flows back to has no slope, be its scores what they may.
                     S slope = scale[j] == 0 ? S(0) : scale[j] * power(wide(few[i].x[j]) + more - top[j]);
                     if (word == label[j]) slope -= flow[j];
                     if (p.spread != NOT_SPREAD) slope -= evenly[j] * share;

@@ -110,9 +110,9 @@ unsafe fn of_row<T: Real>(row: &OfRow<T>) -> [T; 2] {
         let log = sum.ln();
         let answer = [log.sub(own.sub(shift)), weight.mul(log).sub(below)];
         let Some([flow, evenly]) = row.given else { return answer };
-        let scale = flow.add(evenly.mul(weight)).div(sum);
         // What nothing flows back to has no slope, be its scores what they may.
-        let is_none = scale == T::ZERO;
+        let is_none = flow == T::ZERO && evenly == T::ZERO;
+        let scale = flow.add(evenly.mul(weight)).div(sum);
         for c in 0..words {
             let slope = if is_none { T::ZERO } else { (*scores.add(c)).mul(scale) };
             scores.add(c).write(slope);
