@@ -8,8 +8,8 @@ import pytest
 import micrograd_rs as mg
 from micrograd_rs.nn import functional as F
 
-# Scores of 17 to 18 MB in f32: more than are computed all at once. Neither rows nor words are a multiple of anything.
-ROWS, WIDTH, WORDS = 331, 5, 13417
+# Scores of 18 MB in half types: more than are computed all at once. Neither rows nor words are a multiple of anything.
+ROWS, WIDTH, WORDS = 667, 5, 13417
 
 
 def composed(x, w, labels, linear_bias=None, **options):
@@ -51,7 +51,9 @@ def both(case, dtype, device, biased=True):
         labels = mg.tensor(labels, device=device)
         given = {"linear_bias": b} if biased else {}
         loss = function(x, w, labels, **given, **options)
-        flow = mg.tensor(np.random.default_rng(3).uniform(0.5, 1.5, loss.shape), device=device).to(loss.dtype)
+        # Of f16 a mean is scaled, as whoever trains in it does: what flows back to one of many scores is 0 otherwise.
+        scale = 1024 if dtype == mg.float16 and loss.ndim == 0 and options.get("reduction") != "sum" else 1
+        flow = mg.tensor(scale * np.random.default_rng(3).uniform(0.5, 1.5, loss.shape), device=device).to(loss.dtype)
         (loss * flow).sum().backward()
         found.append([t.double().cpu().numpy() for t in (loss, x.grad, w.grad, *([b.grad] if biased else []))])
     return found
@@ -64,7 +66,7 @@ def near(got, want, within):
 
 
 @pytest.mark.parametrize("case", CASES)
-@pytest.mark.parametrize(("dtype", "within"), [("float64", 1e-12), ("float32", 3e-6), ("bfloat16", 1e-2), ("float16", 2e-3)])
+@pytest.mark.parametrize(("dtype", "within"), [("float64", 1e-12), ("float32", 3e-6), ("bfloat16", 2e-2), ("float16", 2e-3)])
 def test_losses_and_gradients_are_those_of_the_scores(case, dtype, within, device):
     for biased in (True, False):
         got, want = both(case, getattr(mg, dtype), device, biased)

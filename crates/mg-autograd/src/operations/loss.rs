@@ -447,8 +447,9 @@ impl Tensor {
 
     /// The cross entropy (see there) of the classes' scores that a linear map makes of `[…, in]`, with a weight `[classes, …, in]` and
     /// a bias `[classes, …]`: of `[n, classes, …]`, where the weight's axes between are the further ones. Without an `ignore_index`, −100
-    /// is the label that does not count. Of `[n, in]` scores never all lie in memory where there are many of them: they are computed some rows at a time, 256 MiB at
-    /// most, and of a mean or a sum that may be differentiated the gradients with them. Sums over rows of half types are rounded where a block of them ends.
+    /// is the label that does not count. Of `[n, in]` scores never all lie in memory where there are many: they are computed some rows at a
+    /// time, in 256 MiB, and up to 512 where the weight has as many; of a mean or a sum that may be differentiated the gradients are
+    /// computed beside them. That of a weight of a half type is rounded after each block of rows.
     ///
     /// # Errors
     ///

@@ -90,13 +90,13 @@ impl Asked<'_> {
         let is_asked = mg_graph::is_tracking() && call.given.iter().any(Node::is_tracked);
         let loss = match reduction {
             Reduction::Mean | Reduction::Sum if is_asked && dtype != DType::F16 => {
-                call.with_gradients(matches!(reduction, Reduction::Mean), self.smoothing)?
+                call.with_gradients(matches!(reduction, Reduction::Mean), self.smoothing, answer.dtype())?
             }
             Reduction::Mean | Reduction::Sum | Reduction::None => {
                 return call.by_rows(op, self.reduction, self.smoothing, answer.dtype()).map(Some);
             }
         };
-        Ok(Some(Tensor::from_node(loss.cast(answer.dtype()))))
+        Ok(Some(Tensor::from_node(loss)))
     }
 }
 
@@ -116,7 +116,8 @@ struct Call {
 impl Call {
     fn kernel(&self, kind: SurpriseKind, before: &[&Node], after: &[&Node]) -> Result<Node> {
         let surprise = Surprise { kind, biased: self.biased, spread: self.spread };
-        let operands: Vec<&Node> = before.iter().copied().chain(&self.given).chain(after.iter().copied()).collect();
+        let operands: Vec<&Node> =
+            before.iter().copied().chain(&self.given).chain(after.iter().copied()).collect();
         Node::library(surprise.into(), &operands)
     }
 
@@ -141,7 +142,7 @@ impl Call {
         }
     }
 
-    /// Each row's loss, of an answer; of what flows back to an answer, its share.
+    /// Lines of an answer.
     fn lines(&self) -> usize {
         if self.spread == Spread::Nothing { 1 } else { 2 }
     }
@@ -166,7 +167,7 @@ impl Call {
     }
 
     /// The mean or the sum, with the gradients computed beside it.
-    fn with_gradients(&self, mean: bool, smoothing: f64) -> Result<Node> {
+    fn with_gradients(&self, mean: bool, smoothing: f64, dtype: DType) -> Result<Node> {
         let one = Node::scalar(1.0, self.sums, self.given[0].device(), true);
         let total = match (mean, &self.counts, &self.labels.ignored) {
             (false, _, _) => None,
@@ -204,7 +205,7 @@ impl Call {
         if let Some(none) = none {
             value = none.choose(&value.lit(f64::NAN), &value);
         }
-        self.kernel(SurpriseKind::Total, &[&untracked(&value), &line], &[])
+        self.kernel(SurpriseKind::Total, &[&untracked(&value.cast(dtype)), &line], &[])
     }
 }
 
@@ -224,7 +225,9 @@ pub(crate) fn differentiable_surprise(
             // Before them come the number and the line.
             let Some(i) = i.checked_sub(2) else { return Ok(None) };
             let Some(part) = surprise.part(&shaped, &sources[1], i)? else { return Ok(None) };
-            Ok(Some(part.mul(&g.cast(part.dtype()))))
+            // A literal stays one: by 1 nothing is multiplied.
+            let scale = g.literal().map_or_else(|| g.cast(part.dtype()), |scale| part.lit(scale));
+            Ok(Some(part.mul(&scale)))
         }
         SurpriseKind::Slopes => slopes_again(surprise, sources, i, g),
         SurpriseKind::Forward | SurpriseKind::Answer => {

@@ -34,7 +34,9 @@ pub(super) unsafe fn surprise(surprise: &Surprise, s: &Sizes, operands: &[Operan
                 let from = operands[0].first().wrapping_add(s.places()[2] * size);
                 std::ptr::copy_nonoverlapping(from, out, s.lines * s.rows * sums);
             }
-            (SurpriseKind::Total, _) => std::ptr::copy_nonoverlapping(operands[0].first(), out, sums),
+            (SurpriseKind::Total, _) => {
+                std::ptr::copy_nonoverlapping(operands[0].first(), out, operands[0].dtype.size());
+            }
             (SurpriseKind::Forward | SurpriseKind::Slopes, DType::F64) => {
                 Call::<f64>::new(surprise, s, operands, out).run();
             }

@@ -3,7 +3,7 @@
 //! Scores lie turned, a line for each word: lines of a block's rows are aligned whatever the number of words is, for the product that makes them and for the
 //! two that read what flows back.
 
-use super::{SCORES, Sizes, Spread, Surprise, SurpriseKind, dtype_of_sums};
+use super::{Sizes, Spread, Surprise, SurpriseKind, dtype_of_sums};
 use crate::cuda::library::args::{Address, surprise::Surprise as Args};
 use crate::cuda::library::constants::surprise::{AHEAD, THREADS, WARPS};
 use crate::cuda::library::{KernelLaunch, KernelPlan, Pointer, copy, launch};
@@ -20,7 +20,7 @@ const MANY: usize = 256;
 const BUSY: usize = 1056;
 /// Chunks of words whose sums are joined, at most.
 const MOST_CHUNKS: usize = 512;
-/// Bytes that a row has in a block besides its scores, about.
+/// Of few words a row has as many bytes besides its scores, about.
 const BESIDES: usize = 64;
 /// Bytes of the part of a weight's gradient that is added where products do not add by themselves.
 const PART: usize = 32 << 20;
@@ -89,7 +89,7 @@ impl Division {
 /// The blocks of rows: what is left of the last one where lines of it would not be aligned is one by itself.
 fn blocks(s: &Sizes) -> Vec<Range<usize>> {
     let several = 16 / s.dtype.size();
-    let many = s.block(s.words * s.dtype.size() + BESIDES, MANY, SCORES);
+    let many = s.block((s.words * s.dtype.size()).max(BESIDES), MANY, s.room());
     let mut all = vec![];
     for from in (0..s.rows).step_by(many) {
         let rows = many.min(s.rows - from);
@@ -176,8 +176,7 @@ impl Planned<'_> {
             out: Some((Pointer::Output(0), (out + rows.start * sums) as u64)),
             bias_parts: if adds_bias { work(self.bias_parts) } else { None },
             bias_sums: work(self.bias_sums),
-            bias_out: (adds_bias && is_last)
-                .then_some((Pointer::Output(0), (bias * self.size()) as u64)),
+            bias_out: (adds_bias && is_last).then_some((Pointer::Output(0), (bias * self.size()) as u64)),
             all: s.rows as u64,
             rows: rows.len() as u32,
             words: s.words as u32,
@@ -277,7 +276,9 @@ pub(super) fn plan(
             let align = align(operands[0].align.min(target.align), from);
             return copied(sums, s.lines * s.rows, from, align);
         }
-        SurpriseKind::Total => return copied(sums, 1, 0, operands[0].align.min(target.align)),
+        SurpriseKind::Total => {
+            return copied(operands[0].dtype.size(), 1, 0, operands[0].align.min(target.align));
+        }
         SurpriseKind::Slopes if s.rows == 0 => {
             // The rows have none, and nothing flows back to the others.
             return copy::fill(size, bias + if s.biased { s.words } else { 0 }, 0);
@@ -292,7 +293,8 @@ pub(super) fn plan(
     let Some(many) = blocks.iter().map(ExactSizeIterator::len).max() else {
         return Ok(KernelPlan::default());
     };
-    let divisions = || blocks.iter().map(|b| (b.len(), Division::new(s.dtype, b.len(), s.words, target.capability)));
+    let divisions =
+        || blocks.iter().map(|b| (b.len(), Division::new(s.dtype, b.len(), s.words, target.capability)));
     let most = |of: &dyn Fn((usize, Division)) -> usize| divisions().map(of).max().unwrap_or(0);
     let is_slopes = surprise.kind == SurpriseKind::Slopes;
     let mut room = Room::default();
@@ -306,7 +308,8 @@ pub(super) fn plan(
     let bias_parts = room.take(if adds_bias { most(&|(_, d)| d.segments) * s.words * sums } else { 0 });
     let bias_sums = room.take(if adds_bias { s.words * sums } else { 0 });
     let adds = is_slopes && s.dtype == DType::F64 && blocks.len() > 1;
-    let part = room.take(if adds { (PART / (s.width * size).max(1)).clamp(1, s.words) * s.width * size } else { 0 });
+    let part =
+        room.take(if adds { (PART / (s.width * size).max(1)).clamp(1, s.words) * s.width * size } else { 0 });
     let free = room.take(0) as usize;
     let mut planned = Planned {
         surprise,

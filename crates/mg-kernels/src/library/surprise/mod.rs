@@ -1,7 +1,7 @@
 //! How much labels surprise under the softmax of the scores that a linear map makes of rows, and what flows back to the map: a cross entropy whose scores are
 //! never all in memory.
 //!
-//! Scores are made for some rows at a time, in one place ([`SCORES`] bytes at most), and become what flows back to them there; so the gradients cost three
+//! Scores are made for some rows at a time, in one place (see [`SCORES`]), and become what flows back to them there; so the gradients cost three
 //! products, as those of scores that are kept (Hsu and others, "Liger kernel", 2024). That takes knowing what flows back to each row's surprise, which is an
 //! operand of [`SurpriseKind::Slopes`].
 
@@ -15,8 +15,9 @@ use crate::cuda::library::KernelPlan;
 use crate::finding::{Checks, Finding};
 use mg_device::{DType, Error, ErrorKind, Result, Shape};
 
-/// Bytes of scores that are in memory at a time, but for what one row has.
-pub const SCORES: usize = 256 << 20;
+/// Bytes of scores that are in memory at a time, but for what one row has; and where the weight has more, so many as it has, up to the second number: each block
+/// reads and writes all of the weight's gradient, which is the larger part of its time where it has few rows.
+pub const SCORES: [usize; 2] = [256 << 20, 512 << 20];
 
 /// What is computed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
@@ -83,6 +84,12 @@ impl Sizes {
         let size = self.dtype.size();
         let answer = end.next_multiple_of(16 / size);
         [rows, bias, answer, answer + self.lines * self.rows * (dtype_of_sums(self.dtype).size() / size)]
+    }
+
+    /// Bytes of scores that may be in memory at a time.
+    fn room(&self) -> usize {
+        let [least, most] = SCORES;
+        self.words.saturating_mul(self.width).saturating_mul(self.dtype.size()).clamp(least, most)
     }
 
     /// Rows of which scores are made at a time, where a row has so many bytes and all of a block at most so many: as many in each block, and of many
@@ -158,8 +165,7 @@ impl Surprise {
             return misfit();
         }
         let sums = dtype_of_sums(x.dtype);
-        let sizes =
-            Sizes { dtype: x.dtype, rows, width, words, lines: self.lines(), biased: self.biased };
+        let sizes = Sizes { dtype: x.dtype, rows, width, words, lines: self.lines(), biased: self.biased };
         let [.., line] = sizes.places();
         let of_line = match self.kind {
             SurpriseKind::Forward | SurpriseKind::Slopes => None,
@@ -176,7 +182,7 @@ impl Surprise {
             && order.bias.is_none_or(|i| own[i].dtype == x.dtype)
             && order.shares.is_none_or(|i| own[i].dtype == sums)
             && own[order.count..].iter().all(|f| f.dtype == sums)
-            && (!is_total || before[0].dtype == sums && before[0].shape.rank() == 0);
+            && (!is_total || before[0].dtype.is_float() && before[0].shape.rank() == 0);
         if !dtypes {
             let text = format!("takes floats of one dtype and labels of i64, got {operands:?}");
             return self.fail(ErrorKind::DType(text));
@@ -233,7 +239,7 @@ impl Kernel for Surprise {
                 Shaped { shape: Shape::new(&[s.lines, s.rows])?, dtype: sums }
             }
             SurpriseKind::Slopes => Shaped { shape: Shape::new(&[s.places()[3]])?, dtype: s.dtype },
-            SurpriseKind::Total => Shaped { shape: Shape::scalar(), dtype: sums },
+            SurpriseKind::Total => operands[0],
         })
     }
 

@@ -151,11 +151,13 @@ fn rows_that_do_not_count_give_nothing() {
 
 #[test]
 fn blocks_are_bounded() {
-    for (rows, words, size) in [(1, 1, 4), (8192, 50_257, 2), (1 << 24, 65, 2), (4096, 262_144, 4), (70, 1 << 28, 4)] {
-        let s = Sizes { dtype: DType::F32, rows, width: 1, words, lines: 1, biased: false };
+    for (rows, words, size) in
+        [(1, 1, 4), (8192, 50_257, 2), (1 << 24, 65, 2), (4096, 262_144, 4), (70, 1 << 28, 4)]
+    {
+        let s = Sizes { dtype: DType::F32, rows, width: 2048, words, lines: 1, biased: false };
         for many in [1, 8, 256] {
-            let block = s.block(words * size, many, SCORES);
-            assert!(block >= 1 && (block == 1 || block * words * size <= SCORES), "{block} of {s:?}");
+            let block = s.block(words * size, many, s.room());
+            assert!(block >= 1 && (block == 1 || block * words * size <= SCORES[1]), "{block} of {s:?}");
             assert!(block <= rows.next_multiple_of(many));
         }
     }
