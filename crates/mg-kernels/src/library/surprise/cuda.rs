@@ -79,7 +79,7 @@ impl Division {
         let takes = rows.is_multiple_of(several) && (capability >= 80 || !dtype.is_half());
         let each = if takes { several } else { 1 };
         let segments = rows.div_ceil(32 * each);
-        let least = (WARPS * AHEAD) as usize;
+        let least = WARPS * AHEAD;
         let chunks = BUSY.div_ceil(segments).min(MOST_CHUNKS).min(words.div_ceil(least)).max(1);
         let chunk = words.div_ceil(chunks).next_multiple_of(least);
         Division { each, segments, chunk, chunks: words.div_ceil(chunk) }
@@ -216,7 +216,7 @@ impl Planned<'_> {
         }
         self.launch(&name("slope"), d.segments * d.chunks, &args)?;
         if s.biased {
-            let blocks = words.div_ceil(THREADS as usize);
+            let blocks = words.div_ceil(THREADS);
             self.launch(&format!("surprise_bias_{}", dtype.name()), blocks, &args)?;
         }
         if width == 0 {
@@ -244,7 +244,7 @@ impl Planned<'_> {
                 all: elements as u64,
                 ..self.args(rows, d)
             };
-            self.launch("surprise_add_f64", elements.div_ceil(THREADS as usize).min(BUSY), &args)?;
+            self.launch("surprise_add_f64", elements.div_ceil(THREADS).min(BUSY), &args)?;
         }
         Ok(())
     }

@@ -39,7 +39,7 @@ fn kept(base: &Prebuilt, text: String) -> &'static Prebuilt {
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
     let known = known.get_or_insert_default();
     let count = known.len();
-    *known.entry(text).or_insert_with_key(|text| {
+    known.entry(text).or_insert_with_key(|text| {
         let name = format!("{}_adding_{count}", base.name);
         let text = text.replace(base.name, &name);
         Prebuilt::of_text(name, text)
