@@ -294,6 +294,9 @@ pub(crate) fn through_library(
     if let (Library::Attention(attention), true) = (library, mg_graph::is_tracking()) {
         return crate::operations::differentiable_vjp(attention, sources, i, g);
     }
+    if let Library::Surprise(surprise) = library {
+        return crate::operations::differentiable_surprise(surprise, node, sources, i, g);
+    }
     library.vjp(i, sources, node, g)
 }
 

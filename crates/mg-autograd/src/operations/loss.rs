@@ -1,13 +1,14 @@
 //! Losses: how far outputs are from what they should be.
 
 use super::distance::{apart, at_least};
+use super::surprise::Asked;
 use super::{all_axes, axis_mask, float, meet, set_aside, signed};
 use crate::checks::{Found, known_indices, valid};
 use crate::ops::Operand;
 use crate::parts::{largest, mean, wide};
 use crate::tensor::Tensor;
 use crate::tensor::memory::untracked;
-use mg_device::{DType, Error, ErrorKind, Result, Shape, Valid};
+use mg_device::{DType, Device, Error, ErrorKind, Result, Shape, Valid};
 use mg_graph::{Node, cell_bits_of_int, form};
 use mg_kernels::{Algebra, ReduceKind, Row, Rules};
 use mg_macros::operations;
@@ -125,23 +126,30 @@ fn rounded(d: &Node, bound: f64) -> Node {
 }
 
 /// Labels as positions along the axis of the classes.
-struct Labels {
+pub(super) struct Labels {
     /// i64, with that axis of size 1; what is ignored is 0.
-    at: Node,
+    pub(super) at: Node,
     /// Where the label is the one to ignore, if it may be among them.
-    ignored: Option<Node>,
+    pub(super) ignored: Option<Node>,
 }
 
 impl Labels {
-    /// Checked as far as they are known; the rest when it is computed.
-    fn of(op: &'static str, target: &Node, x: &Node, axis: usize, ignore: Option<i64>) -> Result<Labels> {
-        let classes = x.shape()[axis];
+    /// Of logits of a shape on a device. Checked as far as they are known; the rest when it is computed.
+    pub(super) fn of(
+        op: &'static str,
+        target: &Node,
+        logits: Shape,
+        device: Device,
+        axis: usize,
+        ignore: Option<i64>,
+    ) -> Result<Labels> {
+        let classes = logits[axis];
         let fail = |kind| Err(Error::new(op, kind));
         if !target.dtype().is_int() {
             return fail(ErrorKind::DType(format!("takes integer labels, got {}", target.dtype())));
         }
-        if target.device() != x.device() {
-            let text = format!("labels on {} for numbers on {}", target.device(), x.device());
+        if target.device() != device {
+            let text = format!("labels on {} for numbers on {device}", target.device());
             return fail(ErrorKind::UnlikeDevices(text));
         }
         // A label that is known is told of here, before anything is made of it.
@@ -152,7 +160,7 @@ impl Labels {
             Found::Inside { excepted, .. } => excepted || mg_graph::is_recording(),
             Found::Unknown => true,
         };
-        let at = target.cast(DType::I64).reshape(x.shape().with(axis, 1))?;
+        let at = target.cast(DType::I64).reshape(logits.with(axis, 1))?;
         let ignored = ignore.filter(|_| may_ignore).map(|ignore| {
             let bits = cell_bits_of_int(ignore, DType::I64);
             at.eq(&Node::scalar_bits(bits, DType::I64, at.device(), false))
@@ -163,7 +171,7 @@ impl Labels {
 
     /// All losses reduced, without those whose label is ignored, in a shape without the axis of the classes; `counts` is how much each counts, where
     /// not all count alike.
-    fn reduced(
+    pub(super) fn reduced(
         &self,
         op: &'static str,
         each: Node,
@@ -333,7 +341,7 @@ impl Tensor {
         if x.shape().rank() > 2 {
             form("nll_loss.NllLoss2DBackward0");
         }
-        let labels = Labels::of(op, &target, &x, axis, Some(ignore_index))?;
+        let labels = Labels::of(op, &target, *x.shape(), x.device(), axis, Some(ignore_index))?;
         let weight = by_class(op, weight, &x, x.shape()[axis])?;
         let each = x.gather(axis, &labels.at)?.neg();
         let counts = match weight {
@@ -420,7 +428,7 @@ impl Tensor {
             let each = sum(&times(surprise().cast(dtype).mul(&target), &weight))?.reshape(out)?;
             return reduced(op, each, reduction);
         }
-        let labels = Labels::of(op, &target, &x, axis, Some(ignore_index))?;
+        let labels = Labels::of(op, &target, *x.shape(), x.device(), axis, Some(ignore_index))?;
         let here = Node::apply(Row::Eq, &[&Node::ramp(along, x.device()), &labels.at]);
         let zero = x.lit(0.0);
         let mut each = log_sum.sub(&sum(&here.choose(&shifted, &zero))?);
@@ -439,7 +447,9 @@ impl Tensor {
 
     /// The cross entropy (see there) of the classes' scores that a linear map makes of `[…, in]`, with a weight `[classes, …, in]` and
     /// a bias `[classes, …]`: of `[n, classes, …]`, where the weight's axes between are the further ones. Without an `ignore_index`, −100
-    /// is the label that does not count.
+    /// is the label that does not count. Of `[n, in]` scores never all lie in memory where there are many: they are computed some rows at a
+    /// time, in 256 MiB, and up to 512 where the weight has as many; of a mean or a sum that may be differentiated the gradients are
+    /// computed beside them. That of a weight of a half type is rounded after each block of rows.
     ///
     /// # Errors
     ///
@@ -467,10 +477,25 @@ impl Tensor {
         }
         let flat = linear_weight.reshape(&[outputs.iter().product::<usize>() as isize, inputs as isize])?;
         let bias = linear_bias.map(|b| b.reshape(&[-1])).transpose()?;
+        let ignored = ignore_index.unwrap_or(-100);
+        if outputs.len() == 1 {
+            let asked = Asked {
+                rows: self,
+                weight: &flat,
+                bias: bias.as_ref(),
+                target,
+                counts: weight,
+                reduction,
+                ignored,
+                smoothing: label_smoothing,
+            };
+            if let Some(loss) = asked.by_kernel("linear_cross_entropy")? {
+                return Ok(loss);
+            }
+        }
         let scores = self.try_linear(&flat, bias.as_ref())?;
         let shape = Shape::new(&[lead, outputs].concat())?;
         let scores = scores.reshape(&signed(&shape))?;
-        let ignored = ignore_index.unwrap_or(-100);
         scores.try_cross_entropy(target, weight, ignored, reduction, label_smoothing)
     }
 
@@ -864,7 +889,7 @@ impl Tensor {
         let x = rows(op, &x)?;
         let n = x.shape()[0];
         let target = target.reshape(Shape::of(&[n]))?;
-        let labels = Labels::of(op, &target, &x, 1, None)?;
+        let labels = Labels::of(op, &target, *x.shape(), x.device(), 1, None)?;
         let own = x.gather(1, &labels.at)?;
         let above = x.sub(&own);
         let above = at_least(&above.add(&above.lit(margin)), 0.0);

@@ -22,6 +22,7 @@ pub mod resample;
 pub mod scan;
 pub mod search;
 pub mod sort;
+pub mod surprise;
 pub mod tally;
 #[cfg(test)]
 mod testing;
@@ -54,6 +55,7 @@ pub use resample::Resample;
 pub use scan::{Scan, ScanKind};
 pub use search::Search;
 pub use sort::{Sort, SortKind};
+pub use surprise::{Spread, Surprise, SurpriseKind};
 pub use tally::Tally;
 pub use triangular::Triangular;
 pub use unblend::Unblend;
@@ -681,4 +683,6 @@ library! {
     Recurrent;
     /// Labels along the steps of a recording.
     Ctc;
+    /// How much labels surprise under the scores of a linear map.
+    Surprise;
 }

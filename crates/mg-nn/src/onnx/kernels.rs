@@ -81,6 +81,7 @@ pub(super) fn kernel(
         | Library::Pair(_)
         | Library::Recurrent(_)
         | Library::Ctc(_)
+        | Library::Surprise(_)
         | Library::Search(_)
         | Library::Tally(_) => refuse(format!("ONNX has no operator for {}", kernel.name())),
     }

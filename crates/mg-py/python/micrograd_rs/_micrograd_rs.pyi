@@ -20274,7 +20274,9 @@ def _nn_cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = Non
 def _nn_linear_cross_entropy(input: Tensor, linear_weight: Tensor, target: Tensor, *, linear_bias: Tensor | None = None, weight: Tensor | None = None, reduction: str = "mean", ignore_index: _int | None = None, label_smoothing: _float = 0.0) -> Tensor:
     """The cross entropy (see there) of the classes' scores that a linear map makes of `[…, in]`, with a weight `[classes, …, in]` and
     a bias `[classes, …]`: of `[n, classes, …]`, where the weight's axes between are the further ones. Without an `ignore_index`, −100
-    is the label that does not count.
+    is the label that does not count. Of `[n, in]` scores never all lie in memory where there are many: they are computed some rows at a
+    time, in 256 MiB, and up to 512 where the weight has as many; of a mean or a sum that may be differentiated the gradients are
+    computed beside them. That of a weight of a half type is rounded after each block of rows.
 
     Arguments:
         input (tensor): what the linear map is of, `[…, in]`; floats

@@ -3,6 +3,7 @@
 mod copy;
 pub mod indices;
 pub(crate) mod scratch;
+pub(crate) mod softmax;
 pub(crate) mod transpose;
 
 pub(in crate::cpu) use copy::backwards;

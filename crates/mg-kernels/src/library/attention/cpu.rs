@@ -2,15 +2,14 @@
 
 use super::{Attention, AttentionKind, Heads, Sizes};
 use crate::cpu::library::scratch::{self, Slot};
+use crate::cpu::library::softmax::{Real, convert, convert_back, largest, weighed};
 use crate::cpu::library::{Shared, copy_strided, fill_zero};
 use crate::cpu::loops::{by_isa, isa};
 use crate::cpu::pool::parallel;
-use crate::lane::FloatLane;
 use crate::library::Operand;
 use crate::library::matmul::cpu::matmul;
 use crate::math;
-use half::slice::HalfFloatSliceExt;
-use mg_device::{Buffer, DType, Float, Layout, Shape, bf16, f16};
+use mg_device::{Buffer, DType, Float, Layout, Shape};
 use smallvec::SmallVec;
 
 /// Queries of a block.
@@ -21,38 +20,6 @@ const KEYS: usize = 512;
 const KEYS_BACK: usize = 256;
 /// Multiplications from which threads share the work.
 const PARALLEL: usize = 1 << 18;
-/// Sums that are added side by side.
-const LANES: usize = 16;
-
-/// What is computed in.
-trait Real: FloatLane + Send + Sync + PartialOrd + 'static {
-    const DTYPE: DType;
-    const ZERO: Self;
-    const LEAST: Self;
-    const MOST: Self;
-    fn of(x: f64) -> Self;
-    fn ln(self) -> Self;
-}
-macro_rules! real {
-    ($($T:ty: $D:ident;)*) => {$(
-        impl Real for $T {
-            const DTYPE: DType = DType::$D;
-            const ZERO: $T = 0.0;
-            const LEAST: $T = <$T>::NEG_INFINITY;
-            const MOST: $T = <$T>::INFINITY;
-            fn of(x: f64) -> $T {
-                x as $T
-            }
-            fn ln(self) -> $T {
-                <$T>::ln(self)
-            }
-        }
-    )*};
-}
-real! {
-    f32: F32;
-    f64: F64;
-}
 
 /// What a mask adds to a row of scores, or takes of it.
 #[derive(Clone, Copy)]
@@ -212,36 +179,6 @@ pub(super) unsafe fn attention(attention: &Attention, s: &Sizes, operands: &[Ope
     }
 }
 
-/// Half types as f32.
-unsafe fn convert(dtype: DType, from: *const u8, n: usize, to: *mut f32) {
-    // SAFETY: the caller's addresses are valid for `n`.
-    unsafe {
-        let to = std::slice::from_raw_parts_mut(to, n);
-        match dtype.float() {
-            Some(Float::F16) => std::slice::from_raw_parts(from.cast::<f16>(), n).convert_to_f32_slice(to),
-            Some(Float::BF16) => std::slice::from_raw_parts(from.cast::<bf16>(), n).convert_to_f32_slice(to),
-            Some(Float::F32 | Float::F64) | None => unreachable!("the callers have half types"),
-        }
-    }
-}
-
-/// f32 as half types.
-unsafe fn convert_back(dtype: DType, from: *const f32, n: usize, to: *mut u8) {
-    // SAFETY: the caller's addresses are valid for `n`.
-    unsafe {
-        let from = std::slice::from_raw_parts(from, n);
-        match dtype.float() {
-            Some(Float::F16) => {
-                std::slice::from_raw_parts_mut(to.cast::<f16>(), n).convert_from_f32_slice(from);
-            }
-            Some(Float::BF16) => {
-                std::slice::from_raw_parts_mut(to.cast::<bf16>(), n).convert_from_f32_slice(from);
-            }
-            Some(Float::F32 | Float::F64) | None => unreachable!("the callers have half types"),
-        }
-    }
-}
-
 unsafe fn widened(attention: &Attention, s: &Sizes, operands: &[Operand], sums: *mut u8, out: *mut u8) {
     let dtype = operands[0].dtype;
     let [n, kn, vn] = s.elements();
@@ -389,48 +326,6 @@ unsafe fn scored<T: Real>(row: *mut T, n: usize, scale: T, mask: Mask<T>) {
             }
         }
     }
-}
-
-#[inline(always)]
-unsafe fn largest<T: Real>(row: *const T, n: usize) -> T {
-    let pick = |a: T, b: T| if b > a { b } else { a };
-    let mut lanes = [T::LEAST; LANES];
-    let whole = n / LANES * LANES;
-    // SAFETY: the caller's row has `n` elements.
-    unsafe {
-        for i in (0..whole).step_by(LANES) {
-            for (j, lane) in lanes.iter_mut().enumerate() {
-                *lane = pick(*lane, *row.add(i + j));
-            }
-        }
-        for i in whole..n {
-            lanes[0] = pick(lanes[0], *row.add(i));
-        }
-    }
-    lanes.into_iter().fold(T::LEAST, pick)
-}
-
-/// `eˣ⁻ᵐ` of a row, in place, and their sum.
-#[inline(always)]
-unsafe fn weighed<T: Real>(row: *mut T, n: usize, top: T) -> T {
-    let mut lanes = [T::ZERO; LANES];
-    let whole = n / LANES * LANES;
-    // SAFETY: the caller's row has `n` elements.
-    unsafe {
-        for i in (0..whole).step_by(LANES) {
-            for (j, lane) in lanes.iter_mut().enumerate() {
-                let e = math::exp((*row.add(i + j)).sub(top));
-                *row.add(i + j) = e;
-                *lane = lane.add(e);
-            }
-        }
-        for i in whole..n {
-            let e = math::exp((*row.add(i)).sub(top));
-            *row.add(i) = e;
-            lanes[0] = lanes[0].add(e);
-        }
-    }
-    lanes.into_iter().fold(T::ZERO, |a, b| a.add(b))
 }
 
 /// What a row of softmax has come to.
