@@ -326,16 +326,28 @@ fn ptx_head(ptx: &str) -> String {
 /// Bytes that a kernel keeps in memory for want of registers: stores and loads.
 type Spilled = [u32; 2];
 
-/// What is known to be kept in memory, by release and kernel; a kernel that keeps more, or less, fails. All of it is numbers of a block that are
-/// written once and read once a tile or more seldom, or of kernels whose blocks share a multiprocessor, measured as they are.
+/// What is known to be kept in memory, by release and kernel; a kernel that keeps more, or less, fails (decision 0128 says why each may).
 const SPILLS: &[(&str, &str, Spilled)] = &[
-    // Kernels for capability 8.0, three blocks a multiprocessor or a thread with 255 registers.
+    // For capability 9.0: a number or two of a block's turn, outside of its products.
+    ("12.4", "attention_forward_bf16_w128", [4, 4]),
+    ("12.4", "attention_forward_bf16_w256", [8, 12]),
+    ("12.4", "attention_forward_f16_w128", [4, 4]),
+    ("12.4", "attention_forward_f16_w256", [8, 12]),
+    ("12.0", "attention_forward_bf16_w128", [4, 4]),
+    ("12.0", "attention_forward_bf16_w256", [12, 16]),
+    ("12.0", "attention_forward_f16_w128", [4, 4]),
+    ("12.0", "attention_forward_f16_w256", [12, 16]),
+    ("12.0", "conv_weight_f32_w128x128", [60, 92]),
+    ("12.0", "conv_weight_f32_w64x128", [24, 52]),
+    ("12.0", "conv_weight_f32_w64x256", [36, 44]),
+    ("12.0", "conv_weight_f32_w64x288", [24, 52]),
+    // For capability 8.0: three blocks a multiprocessor, or a thread with 255 registers.
     ("12.9", "attention_dq_bf16_mma64", [72, 92]),
     ("12.9", "attention_dq_f16_mma64", [72, 92]),
     ("12.9", "attention_forward_bf16_mma128", [20, 40]),
     ("12.9", "attention_forward_f16_mma128", [20, 40]),
     ("12.9", "matmul_f32_128x256_kk", [20, 24]),
-    // A few numbers of a block's, around its loops.
+    // A number or two, around loops.
     ("12.9", "order_block_b8", [8, 8]),
     ("12.9", "scan_rows_extreme_u8", [4, 4]),
     ("12.9", "scan_rows_prod_i64", [4, 4]),

@@ -78,14 +78,6 @@ impl Venv {
         process::run(pip.args(requirements))?;
         std::fs::write(&stamp, list).map_err(at(&stamp))
     }
-
-    /// The folder that packages are installed in.
-    pub fn site_packages(&self) -> Result<PathBuf> {
-        let mut ask = self.python(&self.root);
-        let text =
-            process::output(ask.args(["-c", "import sysconfig; print(sysconfig.get_path('platlib'))"]))?;
-        Ok(PathBuf::from(text.trim_end()))
-    }
 }
 
 /// The interpreter of the environment in `folder`.
