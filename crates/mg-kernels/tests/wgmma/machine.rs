@@ -175,6 +175,11 @@ pub fn held(row: usize, k: usize) -> [usize; 3] {
     [thread, k / 8 * 2 + row % 16 / 8, k % 2]
 }
 
+/// The same of tf32: one number a word, and 8 of k.
+pub fn held_alone(row: usize, k: usize) -> [usize; 2] {
+    [row / 16 * 32 + row % 8 * 4 + k % 4, k / 4 * 2 + row % 16 / 8]
+}
+
 /// `stmatrix`: four fragments of eight rows and eight elements of 16 bits. Lane l says where row l % 8 of fragment l / 8 goes, and has of each fragment
 /// two neighbours of row l / 4.
 pub fn stmatrix(shared: &mut Shared, to: impl Fn(usize) -> usize, words: impl Fn(usize, usize) -> [f32; 2]) {

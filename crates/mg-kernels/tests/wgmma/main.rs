@@ -6,7 +6,7 @@
 
 mod machine;
 
-use machine::{Matrix, Shared, Sums, Swizzle, THREADS, Tensor, held, stmatrix};
+use machine::{Matrix, Shared, Sums, Swizzle, THREADS, Tensor, held, held_alone, stmatrix};
 use mg_device::cuda::{Moved, TensorMap};
 use mg_device::{DType, Layout, Shape};
 use mg_kernels::cuda::library::{Map, Pointer};
@@ -399,5 +399,61 @@ fn weights_in_registers_meet_their_values() {
             let expected: f32 = (0..keys).map(|key| number(key + 1, row) * number(key, column)).sum();
             assert_eq!(sums.of_threads[thread][i], expected, "{keys} keys: row {row}, column {column}");
         }
+    }
+}
+
+/// The same of tf32, which is read with lines along k alone: a tile of values is turned where it lies, its keys in the order that sums have as a first
+/// operand, even ones of each eight before odd ones.
+#[test]
+fn turned_values_meet_weights_in_registers() {
+    says(
+        "attention_wgmma.cu",
+        "to[i] = __float_as_uint(from[TURNED ? i / 4 * 4 + i % 2 * 2 + i / 2 % 2 : 0]);",
+    );
+    says(
+        "attention_wgmma.cu",
+        "return (u64)(EIGHT >> 4) << 32 | (u64)(TURNED_CHUNK >> 4) << 16 | (at & 0x3ffff) >> 4;",
+    );
+    let (keys, depth, eight) = (32, 64, 144);
+    let turned_chunk = depth / 8 * eight;
+    let mut shared = Shared::new(keys * depth * 4);
+    for (key, column) in (0..keys).flat_map(|key| (0..depth).map(move |column| (key, column))) {
+        let byte = column / 32 * (keys * 128) + key * 128 + column % 32 * 4;
+        shared.write(Swizzle::Lines128.of(byte), number(key, column));
+    }
+    // `Part`: all threads have taken theirs before any puts it.
+    let mut turned = Shared::new(keys / 4 * turned_chunk);
+    for thread in 0..THREADS {
+        let of = thread % 16;
+        let (chunk, first) = (of % 8, thread / 32 * 8 + thread / 16 % 2);
+        let to = thread / 16 * turned_chunk + of / 2 * eight + of % 2 * 64;
+        for t in 0..4 {
+            let row = first + 2 * t;
+            for i in 0..4 {
+                let from = of / 8 * (keys * 128) + row * 128 + ((chunk ^ (row % 8)) << 4) + 4 * i;
+                turned.write(to + 16 * i + 4 * t, shared.read(from));
+            }
+        }
+    }
+    let description = (eight as u64 >> 4) << 32 | (turned_chunk as u64 >> 4) << 16;
+    let values = Matrix { description, lines_k: true, size: 4 };
+    let weight = |thread: usize, i: usize| {
+        let [row, key] = Sums::place(thread, i);
+        number(key + 1, row)
+    };
+    let mut sums = Sums::new(depth);
+    for s in 0..keys / 8 {
+        let values = values.on(s * 2 * turned_chunk);
+        let of_weights = |row: usize, k: usize| {
+            let [thread, word] = held_alone(row, k);
+            let i = 4 * s + word;
+            weight(thread, i / 4 * 4 + i % 2 * 2 + i / 2 % 2)
+        };
+        sums.multiply(8, of_weights, |column, k| values.element(&turned, column, k));
+    }
+    for (thread, i) in (0..THREADS).flat_map(|thread| (0..depth / 2).map(move |i| (thread, i))) {
+        let [row, column] = Sums::place(thread, i);
+        let expected: f32 = (0..keys).map(|key| number(key + 1, row) * number(key, column)).sum();
+        assert_eq!(sums.of_threads[thread][i], expected, "row {row}, column {column}");
     }
 }
