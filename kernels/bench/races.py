@@ -186,7 +186,8 @@ def main():
         for name, (below, above) in memory(words).items():
             # What is written in place was there before.
             filled = None if name.startswith("out") and words[0] != "put" else NUMBERS
-            taken.append(allocate(below + above, filled))
+            # Aligned operands are read 16 bytes at a time, also what of the last 16 is nobody's: no allocator gives less.
+            taken.append(allocate(below + (above + 15) // 16 * 16, filled))
             addresses[name] = taken[-1] + below
             if (words[0], name) in (("scatter", "in1"), ("gather", "in1"), ("put", "in2")):
                 shape = dims(dict(word.split("=", 1) for word in words if "=" in word).get("x", "1"))

@@ -259,7 +259,8 @@ def check_attention(words, plan):
         got = out.value[: means.numel()].view(batch, queries, heads, depth).transpose(1, 2)
         sums = out.value[begin:].view(wide).view(logarithms.shape)
         wrong = wrong or judged(("attention", label), got, means, most[0])
-        return wrong or judged(("logarithms", label), sums, logarithms, max(most[0] / 10, 1e-6) if dtype.itemsize < 8 else most[0])
+        # They are of scores, which tf32 rounds and halves do not.
+        return wrong or judged(("logarithms", label), sums, logarithms, 1e-6 if dtype.itemsize < 4 else most[0])
     g = Operand(opts["q"].split(":")[0].rsplit("x", 1)[0] + f"x{depth}:" + ",".join(map(str, torch.empty(batch, heads, queries, depth).stride())), dtype, 16)
     line = torch.zeros(begin + logarithms.numel() * times, dtype=dtype, device="cuda")
     line[: means.numel()] = means.transpose(1, 2).reshape(-1).to(dtype)
@@ -276,8 +277,8 @@ def check_attention(words, plan):
 
     want = [flow @ in64[1] * scale, summed(flow.mT @ in64[0]) * scale, summed(weights.mT @ g64)]
     least = [0.0, 0.0, 0.0]
-    if data == "constant":
-        # Numbers that are all alike leave nothing but rounding.
+    if data == "constant" or "causal" in words and queries == 1:
+        # Of numbers that are all alike, or one that is alone, nothing is left but rounding.
         flow = weights * back.abs()
         least = [(flow @ in64[1]).norm().item() * scale, summed(flow.mT @ in64[0]).norm().item() * scale, 0.0]
     out = Result(sum(x.numel() for x in want), dtype)
@@ -603,28 +604,14 @@ def bench_attention(words, plan):
     opts, dtype = options(words), DTYPES[words[2]]
     shape, _ = layout(opts["q"])
     batch, heads, rows, width = shape
-    q, k, v = (torch.randn(shape, device="cuda").to(dtype).requires_grad_() for _ in range(3))
+    q, k, v = (torch.randn(shape, device="cuda").to(dtype) for _ in range(3))
     causal, scale = "causal" in words, float(opts["scale"])
-    means = torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=causal, scale=scale)
-    g = torch.randn_like(means)
-    addresses = {f"in{i}": x.data_ptr() for i, x in enumerate((q, k, v))}
-    # Each query's products are halved where it takes half of the keys.
+    out = torch.empty(q.numel() + batch * heads * rows * 4 // dtype.itemsize, dtype=dtype, device="cuda")
+    ours = driver.bind(plan, {f"in{i}": x.data_ptr() for i, x in enumerate((q, k, v))} | {"out0": out.data_ptr()})
+    ours.keeps = (q, k, v, out)
+    # Half of the products where a query takes half of the keys.
     work = 4 * batch * heads * rows * rows * width / (2 if causal else 1)
-    if words[1] == "forward":
-        out = torch.empty(means.numel() + 2 * batch * heads * rows, dtype=dtype, device="cuda")
-        ours = driver.bind(plan, addresses | {"out0": out.data_ptr()})
-        own = [x.detach() for x in (q, k, v)]
-        ours.keeps = (q, k, v, out)
-        return [ours, lambda: torch.nn.functional.scaled_dot_product_attention(*own, is_causal=causal, scale=scale)], work, "TFLOP/s"
-    scores = q.detach().float() @ k.detach().float().mT * scale
-    if causal:
-        scores.masked_fill_(torch.ones(rows, rows, dtype=torch.bool, device="cuda").triu(1), -torch.inf)
-    line = torch.cat([means.detach().transpose(1, 2).reshape(-1), scores.logsumexp(-1).reshape(-1).view(dtype)])
-    del scores
-    out = torch.empty(3 * q.numel(), dtype=dtype, device="cuda")
-    ours = driver.bind(plan, addresses | {"in3": line.data_ptr(), "in4": g.data_ptr(), "out0": out.data_ptr()})
-    ours.keeps = (q, k, v, g, line, out)
-    return [ours, lambda: torch.autograd.grad(means, (q, k, v), g, retain_graph=True)], 2.5 * work, "TFLOP/s"
+    return [ours, lambda: torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=causal, scale=scale)], work, "TFLOP/s"
 
 
 def bench_conv(words, plan):
