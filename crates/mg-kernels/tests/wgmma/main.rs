@@ -302,10 +302,10 @@ fn thirds_are_the_stages_own_numbers() {
         let (a, b) = (stage(bm, a_k, 0), stage(bn, b_k, 5));
 
         // `Held::read`: a thread's words of both products.
-        let mut words = vec![[[[f32::NAN; 2]; 4]; 2]; THREADS];
-        for (thread, own) in words.iter_mut().enumerate() {
-            let (first, c) = (thread / 32 * 16 + thread % 32 / 4, thread % 4);
-            for s in 0..2 {
+        let mut words = vec![vec![[[f32::NAN; 2]; 4]; THREADS]; 2];
+        for (s, of_threads) in words.iter_mut().enumerate() {
+            for (thread, own) in of_threads.iter_mut().enumerate() {
+                let (first, c) = (thread / 32 * 16 + thread % 32 / 4, thread % 4);
                 for i in 0..2 {
                     let row = first + 8 * i;
                     let x: [f32; 4] = std::array::from_fn(|j| {
@@ -315,8 +315,8 @@ fn thirds_are_the_stages_own_numbers() {
                             a.read(across(row, 16 * s + 2 * c + j % 2 + j / 2 * 8))
                         }
                     });
-                    own[s][i] = [x[0], x[1]];
-                    own[s][i + 2] = [x[2], x[3]];
+                    own[i] = [x[0], x[1]];
+                    own[i + 2] = [x[2], x[3]];
                 }
             }
         }
@@ -344,16 +344,16 @@ fn thirds_are_the_stages_own_numbers() {
         }
 
         let mut sums = Sums::new(bn);
-        for s in 0..2 {
+        for (s, words) in words.iter().enumerate() {
             let b = matrix_of_thirds(0).on(32 * s);
             let of_a = |row: usize, k: usize| {
                 let [thread, word, half] = held(row, k);
                 assert_eq!(
-                    words[thread][s][word][half],
+                    words[thread][word][half],
                     number(row, place_of_third(a_k, s, k)),
                     "row {row}, {k}"
                 );
-                words[thread][s][word][half]
+                words[thread][word][half]
             };
             sums.multiply(16, of_a, |row, k| b.element(&ready, row, k));
         }
