@@ -4,6 +4,9 @@
 // with the line's number; tiles begin at multiples of 1024 bytes.
 #pragma once
 #include "common.cuh"
+#ifdef V_BOUND
+#include "bounded.cuh"
+#endif
 
 // A tensor as the copy engine is told of it: made by the driver on the host.
 struct alignas(64) TensorMap {
@@ -45,19 +48,32 @@ __device__ __forceinline__ bool barrier_passed(u32 barrier, u32 parity) {
 }
 // Waits until the phase of this parity is over.
 __device__ __forceinline__ void barrier_wait(u32 barrier, u32 parity) {
-#ifdef V_BOUND
-    // For tests: a barrier that is not passed for so many nanoseconds ends the kernel.
-    u64 begin, now;
-    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(begin));
-    while (!barrier_passed(barrier, parity)) {
-        asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
-        if (now - begin > V_BOUND) __trap();
-    }
-#else
     while (!barrier_passed(barrier, parity)) {
     }
-#endif
 }
+
+#ifdef V_BOUND
+// For tests: a barrier says where it was made, and one that is not passed for V_BOUND nanoseconds ends the kernel.
+__device__ __forceinline__ void barrier_named(u32 barrier, u32 count, const char* made) {
+    mg_barriers[barrier / 8 % 128] = made;
+    barrier_init(barrier, count);
+}
+__device__ __forceinline__ void barrier_bounded(u32 barrier, u32 parity, const char* file, u32 line, const char* function, const char* what) {
+    const u64 begin = nanoseconds();
+    while (!barrier_passed(barrier, parity)) {
+        if (nanoseconds() - begin <= V_BOUND) continue;
+        const u32 at = barrier / 8 % 128;
+        const char* made = mg_barriers[at];
+        u32 place = 0;
+        while (place < at && mg_barriers[at - place - 1] == made) place++;
+        u64 state;
+        asm volatile("ld.shared.u64 %0, [%1];" : "=l"(state) : "r"(barrier) : "memory");
+        stuck(file, line, function, what, made, place, parity, state);
+    }
+}
+#define barrier_init(barrier, count) barrier_named(barrier, count, #barrier)
+#define barrier_wait(barrier, parity) barrier_bounded(barrier, parity, __FILE__, __LINE__, __func__, #barrier)
+#endif
 
 __device__ __forceinline__ void prefetch(const TensorMap* map) {
     asm volatile("prefetch.tensormap [%0];" ::"l"(map) : "memory");

@@ -12,6 +12,9 @@
 // Of lines that fit a block and of which few elements are wanted, or one by its rank, the last of these is found
 // digit by digit from the highest one, by counts of those that begin as it does, and what stands before it is sorted by itself.
 #include "keys.cuh"
+#ifdef V_BOUND
+#include "bounded.cuh"
+#endif
 
 constexpr int THREADS = 256;
 constexpr int WARPS = THREADS / 32;
@@ -287,8 +290,14 @@ __device__ __forceinline__ u64 told(const u64* place) {
 // How many of a digit the tiles before this one have.
 __device__ __forceinline__ u32 look_back(const u64* line, u64 tile, u32 pass) {
     u32 before = 0;
+#ifdef V_BOUND
+    u64 begin = nanoseconds();
+#endif
     while (tile > 0) {
         u64 word = told(line + (tile - 1) * DIGITS);
+#ifdef V_BOUND
+        if (nanoseconds() - begin > V_BOUND) stuck(__FILE__, __LINE__, __func__, "what the tile before has of a digit", nullptr, (u32)tile, pass, word);
+#endif
         if (word < of_tile(pass)) continue;
         before += (u32)word;
         if (word >= of_all(pass)) break;

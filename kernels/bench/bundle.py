@@ -1,8 +1,8 @@
 """Packs what run.py needs on a machine with a GPU and no cargo: plans of all cases, and the PTX.
 
-    python3 kernels/bench/bundle.py FOLDER
+    python3 kernels/bench/bundle.py FOLDER [PTX]
 
-Cases are lines of `crates/mg-kernels/examples/launches.rs`, so that what is checked is what the engine launches.
+PTX is another folder of kernels than kernels/ptx: that of `cargo xtask ptx --bound`, whose waits have an end. Cases are lines of `crates/mg-kernels/examples/launches.rs`, so that what is checked is what the engine launches.
 """
 
 import json
@@ -15,7 +15,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 TILES = ["32x32", "32x64", "64x64", "128x64", "128x128", "128x256", "256x128"]
 # Of capability 9.0 alone.
 HOPPER = ["w128x64", "w128x128", "w128x192", "w128x256", "w64x128", "w192x128", "w256x128"]
-SIZE = {"f64": 8, "f32": 4, "f16": 2, "bf16": 2, "i64": 8, "i32": 4, "u8": 1, "bool": 1}
+SIZE = {"f64": 8, "f32": 4, "f16": 2, "bf16": 2, "i64": 8, "i32": 4, "i16": 2, "u8": 1, "bool": 1}
 
 
 def dense(shape, pad=0):
@@ -44,6 +44,89 @@ def matmul(dtype, precision, m, n, k, form="kn", pad=0, align=16, batch=(), capa
     a = a or operand(m, k, form[0] == "m")
     b = b or operand(k, n, form[1] == "k")
     return f"matmul {dtype} {precision} {capability} {align} a={a} b={b} {options}".strip()
+
+
+KINDS = ["random", "constant", "onehot", "nan", "infinity"]
+
+
+def attentions():
+    """Forward and backward; lengths that fill tiles and that do not, few queries, heads that share keys, heads side by side."""
+    lengths = [(70, 90), (300, 333), (256, 256), (1, 1000)]
+    for dtype in ("f16", "bf16", "f32", "f64"):
+        for precision in ("high", "highest") if dtype == "f32" else ("highest",) if dtype == "f64" else ("high",):
+            for capability in (90, 80) if dtype != "f64" and precision == "high" else (90,):
+                for width in (24, 64, 80, 128, 160, 256, 300):
+                    if dtype == "f64" and width > 80:
+                        continue
+                    for q, k in lengths:
+                        for form in ("", "causal", f"bool=2x1x{q}x{k}", f"number=1x4x{q}x{k}"):
+                            if form.startswith("number") and (q, k) != (300, 333):
+                                continue
+                            yield from attention(dtype, precision, capability, (2, 4, 2), q, k, width, form)
+                    # Numbers that are not there, or not numbers, and places.
+                    for data in KINDS[1:]:
+                        for q, k in [(70, 90), (300, 333)]:
+                            yield from attention(dtype, precision, capability, (1, 2, 2), q, k, width, f"data={data}")
+                yield from attention(dtype, precision, capability, (2, 4, 4), 150, 150, 64, "beside")
+                yield from attention(dtype, precision, capability, (2, 4, 4), 150, 150, 64, "beside causal")
+
+
+def attention(dtype, precision, capability, heads, queries, keys, width, form=""):
+    batch, many, shared = heads
+
+    def operand(heads, rows):
+        shape = [batch, heads, rows, width]
+        strides = dense(shape)
+        if "beside" in form:
+            strides = [rows * heads * width, width, heads * width, 1]
+        return text(shape, strides)
+
+    q, k = operand(many, queries), operand(shared, keys)
+    for kind in ("forward", "backward"):
+        # Not a number times nothing is not a number, and tiles that take no part are not looked at.
+        if "infinity" in form and kind == "backward":
+            continue
+        yield f"attention {kind} {dtype} {precision} {capability} 16 q={q} k={k} v={k} scale=0.125 {form.replace('beside', '')}".strip()
+
+
+def convolutions():
+    for dtype, precision in [("f16", "high"), ("bf16", "high"), ("f32", "high"), ("f32", "highest"), ("f64", "highest")]:
+        tiles = ["128x256", "128x192", "128x128", "64x256"] if dtype != "f32" or precision == "high" else ["128x128", "64x256", "64x128", "64x288", "32x256", "32x288", "32x96"]
+        # Images, channels, filters, side, window, step, padding, dilation, groups.
+        shapes = [
+            (2, 3, 8, 9, 3, 1, 1, 1, 1), (3, 64, 64, 15, 3, 1, 1, 1, 1), (2, 64, 130, 17, 3, 2, 1, 1, 1), (2, 72, 96, 14, 1, 1, 0, 1, 1),
+            (2, 64, 256, 16, 1, 1, 0, 1, 1), (2, 3, 64, 33, 7, 2, 3, 1, 1), (1, 32, 24, 20, 3, 1, 2, 2, 1), (2, 8, 16, 12, 5, 3, 0, 1, 1), (2, 12, 12, 11, 3, 1, 1, 1, 3),
+            (2, 16, 16, 10, 3, 1, 1, 1, 16),
+        ]
+        for shape in shapes if dtype != "f64" else shapes[:1] + shapes[-2:]:
+            for kind in ("forward", "input", "weight"):
+                for capability in (90, 80, 75):
+                    yield conv(kind, dtype, precision, *shape, capability=capability)
+        if dtype == "f64":
+            continue
+        for shape in [(3, 64, 64, 15, 3, 1, 1, 1, 1), (2, 72, 96, 16, 1, 1, 0, 1, 1), (2, 16, 24, 13, 3, 2, 1, 1, 1)]:
+            for kind in ("forward", "input", "weight"):
+                for tile in tiles:
+                    yield conv(kind, dtype, precision, *shape, options=f"tile={tile}")
+                for data in KINDS[1:]:
+                    yield conv(kind, dtype, precision, *shape, options=f"data={data}")
+
+
+def conv(kind, dtype, precision, images, channels, filters, side, window, step, padding, dilation, groups, capability=90, options=""):
+    out = (side + 2 * padding - dilation * (window - 1) - 1) // step + 1
+    x, w, y = f"{images}x{channels}x{side}x{side}", f"{filters}x{channels // groups}x{window}x{window}", f"{images}x{filters}x{out}x{out}"
+    a, b, sizes = {"forward": (x, w, 0), "input": (y, w, side), "weight": (x, y, window)}[kind]
+    pairs = f"stride={step},{step} padding={padding},{padding} dilation={dilation},{dilation} groups={groups} sizes={sizes},{sizes}"
+    return f"conv {kind} {dtype} {precision} {capability} 16 {pairs} a={a} b={b} {options}".strip()
+
+
+def products_together():
+    for dtype in ("bf16", "f16"):
+        for depth in (1024, 1536, 1544, 4096):
+            for sizes in ("384x1536,1536x384,384x384,1152x384", "72x264,72x264", "200x136,200x136,200x136,200x136,200x136,200x136,200x136,200x136",
+                          "1000x512,8x8,136x1800", "1024x1024,1024x1024,1024x1024", "1536x768,768x1536,1152x768", "1280x2560,2560x1280"):
+                for data in KINDS if depth == 1536 else KINDS[:1]:
+                    yield f"many {dtype} {depth} sizes={sizes} data={data}"
 
 
 def up(n, to):
@@ -119,6 +202,11 @@ def checks():
                 yield matmul(dtype, precision, 70, 33, 96, a=a, b=b, options=options)
         for m, n, k in [(128, 512, 784), (130, 64, 40), (64, 67, 100)]:
             yield matmul(dtype, precision, m, n, k, options="epilogue")
+        # Numbers that are alike, that say where they were, and that are none.
+        for form in forms:
+            for tile in ["64x64", "128x128", *HOPPER]:
+                for data in KINDS[1:]:
+                    yield matmul(dtype, precision, 304, 264, 1096, form, options=f"tile={tile} data={data} splits=1")
     for dtype in SIZE:
         for m, n, k in [(65, 66, 67), (128, 10, 300)]:
             for form in forms:
@@ -127,6 +215,9 @@ def checks():
         yield matmul(dtype, "highest", 5, 7, 0, capability=75, align=1)
     yield matmul("f32", "highest", 128, 64, 512, capability=75, options="epilogue")
 
+    yield from products_together()
+    yield from attentions()
+    yield from convolutions()
     for size in (1, 2, 4, 8):
         yield f"gather {size} 0 256 x={text([50, 48], [48, 1])} index={text([70, 48], [1, 0])}"
         yield f"gather {size} 0 {size} x={text([50, 47], [47, 1])} index={text([70, 47], [1, 0])}"
@@ -196,6 +287,15 @@ def benches():
             yield matmul(dtype, precision, 16384, n, k, "kk")
             yield matmul(dtype, precision, n, k, 16384, "mn")
         yield matmul(dtype, precision, 4097, 4097, 4097, "kn", align=SIZE[dtype])
+    for dtype in ("bf16", "f16"):
+        for batch, heads, rows, width in [(64, 6, 256, 64), (4, 16, 2048, 64), (4, 16, 2048, 128)]:
+            for form in ("", "causal"):
+                # Forward alone: PyTorch's gradient cannot be captured in a graph without its forward pass.
+                yield from list(attention(dtype, "high", 90, (batch, heads, heads), rows, rows, width, form))[:1]
+        yield f"many {dtype} 16384 sizes=384x1536,1536x384,384x384,1152x384 data=random"
+        for shape in [(64, 64, 64, 56, 3, 1, 1, 1, 1), (64, 256, 64, 56, 1, 1, 0, 1, 1), (64, 128, 128, 28, 3, 1, 1, 1, 1), (64, 512, 512, 7, 3, 1, 1, 1, 1)]:
+            for kind in ("forward", "input", "weight"):
+                yield conv(kind, dtype, "high", *shape)
     yield f"copy 4 256 from={text([4096, 16384], [1, 4096])} to={text([4096, 16384], [16384, 1])}"
     yield f"copy 2 256 from={text([8192, 16384], [1, 8192])} to={text([8192, 16384], [16384, 1])}"
     yield f"copy 4 256 from={text([16384, 4096], [4096, 1])} to={text([16384, 4096], [4096, 1])}"
@@ -233,7 +333,7 @@ def tiles():
 
 
 def main():
-    if len(sys.argv) != 2 or sys.argv[1].startswith("-"):
+    if len(sys.argv) not in (2, 3) or sys.argv[1].startswith("-"):
         sys.exit(__doc__.strip())
     folder = pathlib.Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
@@ -244,13 +344,14 @@ def main():
         if answer.returncode:
             sys.exit(answer.stderr)
         plans = [json.loads(line) for line in answer.stdout.splitlines()]
-        assert len(plans) == len(cases)
+        assert len(plans) == len(cases), answer.stderr
         # A tile that does not take the operands launches nothing.
         packed = [{"case": c, "plan": p} for c, p in zip(cases, plans) if p["launches"] or "tile=" not in c]
         (folder / f"{name}.json").write_text(json.dumps(packed))
         print(f"{len(packed)} cases to {name}")
-    shutil.copytree(ROOT / "kernels" / "ptx", folder / "ptx", dirs_exist_ok=True)
-    for script in ("run.py", "cuda.py", "races.py"):
+    texts = pathlib.Path(sys.argv[2]) if len(sys.argv) == 3 else ROOT / "kernels" / "ptx"
+    shutil.copytree(texts, folder / "ptx", dirs_exist_ok=True)
+    for script in ("run.py", "driver.py", "races.py"):
         shutil.copy(ROOT / "kernels" / "bench" / script, folder)
 
 

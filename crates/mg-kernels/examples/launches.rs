@@ -5,6 +5,8 @@
 //!     scatter f32 AXIS SIZE x=SHAPE:STRIDES index=SHAPE:STRIDES
 //!     put f32 PLACES COUNT [one]
 //!     sort indices|values|median|mode f32 ROWSxLENGTH [descending]
+//!     many bf16 DEPTH sizes=MxN,MxN...
+//!     attention forward|backward bf16 high 90 16 q=SHAPE:STRIDES k=SHAPE:STRIDES v=SHAPE:STRIDES [bool=SHAPE|number=SHAPE] [causal] scale=0.125
 //!     conv forward|input|weight bf16 high 90 16 stride=1,1 padding=1,1 dilation=1,1 groups=1 sizes=3,3 a=SHAPE b=SHAPE
 //!     copy 4 ALIGN from=SHAPE:STRIDES to=SHAPE:STRIDES
 //!     fill 4 COUNT BITS
@@ -12,6 +14,7 @@
 use mg_device::cuda::{Moved, TensorMap, WindowMap};
 use mg_device::{DType, Layout, Shape};
 use mg_kernels::cuda::library::{KernelPlan, MAX_ARGS, Map, Pointer, copy};
+use mg_kernels::library::attention::{Attention, AttentionKind};
 use mg_kernels::library::conv::{Conv, ConvKind};
 use mg_kernels::library::gather::cuda::{gather, scatter_add};
 use mg_kernels::library::matmul::{Epilogue, Precision, Problem, cuda as matmul};
@@ -91,6 +94,57 @@ fn convolution(words: &[&str]) -> Result<KernelPlan> {
     Ok(kernel.cuda(&operands, &result, target(words, align)?)?)
 }
 
+/// Several gradients of weights, of one depth.
+fn many(words: &[&str], depth: usize) -> Result<KernelPlan> {
+    let dtype = words[1].parse()?;
+    let sizes = option(words, "sizes").ok_or("no sizes=")?;
+    let problem = |size: &str| -> Result<Problem> {
+        let (m, n) = size.split_once('x').ok_or("no 'x'")?;
+        let a = Layout::contiguous(Shape::new(&[depth, m.parse()?])?).transpose(0, 1)?;
+        let mut problem = Problem::new(dtype, &a, &Layout::contiguous(Shape::new(&[depth, n.parse()?])?))?;
+        (problem.precision, problem.capability) = (Precision::High, 90);
+        Ok(problem)
+    };
+    let problems = sizes.split(',').map(problem).collect::<Result<Vec<Problem>>>()?;
+    Ok(matmul::together(&problems)?.ok_or("no one launch of these")?)
+}
+
+fn attention(words: &[&str]) -> Result<KernelPlan> {
+    let (dtype, align): (DType, usize) = (words[2].parse()?, words[5].parse()?);
+    let described = |layout, dtype| Described { layout, dtype, align };
+    let dense = |dims: &[usize]| -> Result<Layout> { Ok(Layout::contiguous(Shape::new(dims)?)) };
+    let mut operands = vec![];
+    for name in ["q", "k", "v"] {
+        operands.push(described(layout(words, name)?, dtype));
+    }
+    let wide = if dtype == DType::F64 { DType::F64 } else { DType::F32 };
+    for (name, dtype) in [("bool", DType::Bool), ("number", wide)] {
+        if let Some(text) = option(words, name) {
+            let dims = text.split('x').map(str::parse).collect::<std::result::Result<Vec<usize>, _>>()?;
+            operands.push(described(dense(&dims)?, dtype));
+        }
+    }
+    let scale: f64 = option(words, "scale").ok_or("no scale=")?.parse()?;
+    let of = |kind| Attention {
+        kind,
+        causal: words.contains(&"causal"),
+        masked: operands.len() > 3,
+        scale: scale.to_bits(),
+    };
+    let shaped = |operands: &[Described]| operands.iter().map(Described::shaped).collect::<Vec<Shaped>>();
+    let forward = Library::from(of(AttentionKind::Forward));
+    let line = forward.result(&shaped(&operands))?;
+    if words[1] == "forward" {
+        return Ok(forward.cuda(&operands, &line, target(words, align)?)?);
+    }
+    let backward = Library::from(of(AttentionKind::Backward));
+    let (q, v) = (*operands[0].layout.shape(), *operands[2].layout.shape());
+    operands.push(described(Layout::contiguous(line.shape), dtype));
+    operands.push(described(dense(&[q[0], q[1], q[2], v[3]])?, dtype));
+    let result = backward.result(&shaped(&operands))?;
+    Ok(backward.cuda(&operands, &result, target(words, align)?)?)
+}
+
 /// Values at indices, into memory that has the base already.
 fn written(words: &[&str], n: usize, count: usize) -> Result<KernelPlan> {
     let dtype = words[1].parse()?;
@@ -157,6 +211,8 @@ fn plan(words: &[&str]) -> Result<KernelPlan> {
     Ok(match words[0] {
         "matmul" => product(words)?,
         "conv" => convolution(words)?,
+        "many" => many(words, number(2)?)?,
+        "attention" => attention(words)?,
         "gather" => {
             gather(number(1)?, &layout(words, "x")?, &layout(words, "index")?, number(2)?, number(3)?, false)?
         }

@@ -1,5 +1,6 @@
-//! A corpus of emitted kernels, assembled for every architecture where `ptxas` is found (`PTXAS`, or on the path); where
-//! it is not, only their making is checked.
+//! A corpus of emitted kernels, assembled for every architecture, and all prebuilt kernels by every assembler there is: what it says of
+//! them is looked at. `PTXAS` has the assemblers' paths, as `PATH` has folders, the newest first; without it the one on the path serves. Where there
+//! is none only the making of kernels is checked. `cargo xtask test --only ptxas` has several, which it installs.
 
 use mg_device::{DType, Device};
 use mg_kernels::cuda::library::{KERNELS, Prebuilt};
@@ -8,6 +9,8 @@ use mg_kernels::program::Build;
 use mg_kernels::{Class, Inst, Law, Over, Program, ReduceKind, Row, Source, Val};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 fn reductions(corpus: &mut Vec<(String, Program)>) {
     use ReduceKind::*;
@@ -203,9 +206,51 @@ fn corpus() -> Vec<(String, Program)> {
     corpus
 }
 
-fn ptxas() -> Option<PathBuf> {
-    let path = std::env::var_os("PTXAS").map(PathBuf::from).unwrap_or_else(|| "ptxas".into());
-    Command::new(&path).arg("--version").output().is_ok_and(|o| o.status.success()).then_some(path)
+/// An assembler, and its release: "12.9".
+struct Assembler {
+    path: PathBuf,
+    release: String,
+}
+
+impl Assembler {
+    fn at(path: PathBuf) -> Result<Assembler, String> {
+        let asked = Command::new(&path).arg("--version").output();
+        let said = asked.map_err(|error| format!("{}: {error}", path.display()))?;
+        let said = String::from_utf8_lossy(&said.stdout).into_owned();
+        let release = said.split_once("release ").and_then(|(_, rest)| rest.split(',').next());
+        let release = release.ok_or_else(|| format!("{} is no ptxas: {said}", path.display()))?.to_owned();
+        Ok(Assembler { path, release })
+    }
+}
+
+/// The assemblers, the newest first. One that is named but does not run is a failure; none at all is said.
+fn assemblers() -> Vec<Assembler> {
+    match std::env::var_os("PTXAS") {
+        Some(named) => std::env::split_paths(&named)
+            .map(|path| Assembler::at(path).unwrap_or_else(|error| panic!("PTXAS: {error}")))
+            .collect(),
+        None => {
+            let found: Vec<Assembler> = Assembler::at("ptxas".into()).into_iter().collect();
+            if found.is_empty() {
+                eprintln!("skipped: no ptxas");
+            }
+            found
+        }
+    }
+}
+
+/// Calls `work` of each, on all processors.
+fn each<T: Sync>(items: &[T], work: impl Fn(&T) + Sync) {
+    let next = AtomicUsize::new(0);
+    std::thread::scope(|scope| {
+        for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
+            scope.spawn(|| {
+                while let Some(item) = items.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    work(item);
+                }
+            });
+        }
+    });
 }
 
 #[test]
@@ -235,10 +280,7 @@ fn assemble_corpus(device: Device, capability: (u32, u32)) {
         .collect();
     assert!(kernels.len() > if capability == (7, 5) { 250 } else { 80 });
     assert!(kernels.iter().any(|k| k.1.contains(".reqnctapercluster")) == (capability == (9, 0)));
-    let Some(ptxas) = ptxas() else {
-        eprintln!("skipped: no ptxas");
-        return;
-    };
+    let Some(Assembler { path: ptxas, .. }) = assemblers().into_iter().next() else { return };
     let dir = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("ptx-corpus-{}", capability.0));
     std::fs::create_dir_all(&dir).unwrap();
     // One file for each run of kernels: starting the assembler costs more than a kernel.
@@ -257,20 +299,23 @@ fn assemble_corpus(device: Device, capability: (u32, u32)) {
     let targets = std::env::var("PTXAS_TARGETS").unwrap_or("sm_75 sm_80 sm_86 sm_90 sm_100 sm_120".into());
     let least = capability.0 * 10 + capability.1;
     let runs_it = |target: &&str| target[3..].parse::<u32>().is_ok_and(|target| target >= least);
-    for target in targets.split_whitespace().filter(runs_it) {
-        for (path, chunk) in &files {
-            let out = Command::new(&ptxas)
-                .args(["-arch", target, "-O1", "-o", "/dev/null"])
-                .arg(path)
-                .output()
-                .unwrap();
-            let text = String::from_utf8_lossy(&out.stderr);
-            if !out.status.success() {
-                let names: Vec<&str> = chunk.iter().map(|(n, _)| n.as_str()).collect();
-                panic!("{target}, {}: {text}\nkernels: {names:?}", path.display());
-            }
+    let jobs: Vec<_> = targets
+        .split_whitespace()
+        .filter(runs_it)
+        .flat_map(|target| files.iter().map(move |(path, chunk)| (target, path, chunk)))
+        .collect();
+    each(&jobs, |(target, path, chunk)| {
+        let out = Command::new(&ptxas)
+            .args(["-arch", target, "-O1", "-o", "/dev/null"])
+            .arg(path)
+            .output()
+            .unwrap();
+        let text = String::from_utf8_lossy(&out.stderr);
+        if !out.status.success() {
+            let names: Vec<&str> = chunk.iter().map(|(n, _)| n.as_str()).collect();
+            panic!("{target}, {}: {text}\nkernels: {names:?}", path.display());
         }
-    }
+    });
 }
 
 fn ptx_head(ptx: &str) -> String {
@@ -278,57 +323,151 @@ fn ptx_head(ptx: &str) -> String {
     format!("{head}.address_size 64\n")
 }
 
-/// Assembles a product's text for capability 9.0. What is for it alone loses most of its speed where the assembler has to
-/// wait for one product after the other (it says so, C75xx), or keeps sums in memory.
-fn assembles_well(ptxas: &Path, path: &Path) {
-    let alone = std::fs::read_to_string(path).unwrap().contains(".target sm_90a");
-    let arch = if alone { "sm_90a" } else { "sm_90" };
-    let out = Command::new(ptxas).args(["-v", "-arch", arch, "-o", "/dev/null"]).arg(path).output().unwrap();
+/// Bytes that a kernel keeps in memory for want of registers: stores and loads.
+type Spilled = [u32; 2];
+
+/// What is known to be kept in memory, by release and kernel; a kernel that keeps more, or less, fails (decision 0128 says why each may).
+const SPILLS: &[(&str, &str, Spilled)] = &[
+    // For capability 9.0: a number or two of a block's turn, outside of its products.
+    ("12.4", "attention_forward_bf16_w128", [4, 4]),
+    ("12.4", "attention_forward_bf16_w256", [8, 12]),
+    ("12.4", "attention_forward_f16_w128", [4, 4]),
+    ("12.4", "attention_forward_f16_w256", [8, 12]),
+    ("12.0", "attention_forward_bf16_w128", [4, 4]),
+    ("12.0", "attention_forward_bf16_w256", [12, 16]),
+    ("12.0", "attention_forward_f16_w128", [4, 4]),
+    ("12.0", "attention_forward_f16_w256", [12, 16]),
+    ("12.0", "conv_weight_f32_w128x128", [60, 92]),
+    ("12.0", "conv_weight_f32_w64x128", [24, 52]),
+    ("12.0", "conv_weight_f32_w64x256", [36, 44]),
+    ("12.0", "conv_weight_f32_w64x288", [24, 52]),
+    // For capability 8.0: three blocks a multiprocessor, or a thread with 255 registers.
+    ("12.9", "attention_dq_bf16_mma64", [72, 92]),
+    ("12.9", "attention_dq_f16_mma64", [72, 92]),
+    ("12.9", "attention_forward_bf16_mma128", [20, 40]),
+    ("12.9", "attention_forward_f16_mma128", [20, 40]),
+    ("12.9", "matmul_f32_128x256_kk", [20, 24]),
+    // A number or two, around loops.
+    ("12.9", "order_block_b8", [8, 8]),
+    ("12.9", "scan_rows_extreme_u8", [4, 4]),
+    ("12.9", "scan_rows_prod_i64", [4, 4]),
+];
+
+/// What an assembler says of a text for its own architecture.
+fn assembled(assembler: &Assembler, path: &Path) -> (Spilled, String) {
+    let text = std::fs::read_to_string(path).unwrap();
+    let (_, rest) = text.split_once(".target ").unwrap_or_else(|| panic!("{}: no target", path.display()));
+    let arch = rest.split([',', '\n']).next().unwrap_or_default().trim();
+    let out = Command::new(&assembler.path)
+        .args(["-v", "-arch", arch, "-o", "/dev/null"])
+        .arg(path)
+        .output()
+        .unwrap();
     let said = [out.stdout, out.stderr].map(|text| String::from_utf8_lossy(&text).into_owned()).concat();
-    assert!(out.status.success(), "{}: {said}", path.display());
-    if alone {
-        let spills =
-            said.contains("bytes spill") && !said.contains(" 0 bytes spill stores, 0 bytes spill loads");
-        assert!(!said.contains("C75") && !spills, "{}: {said}", path.display());
-    }
+    assert!(out.status.success(), "{} by {}: {said}", path.display(), assembler.release);
+    let number = |unit: &str| {
+        let before = said.match_indices(unit).map(|(at, _)| said[..at].split_whitespace().next_back());
+        before.map(|n| n.and_then(|n| n.parse::<u32>().ok()).unwrap_or_else(|| panic!("{said}"))).sum()
+    };
+    ([number("bytes spill stores"), number("bytes spill loads")], said)
+}
+
+/// What is wrong with a text, by an assembler. What is for capability 9.0 alone loses most of its speed where products wait for each other, or
+/// where `setmaxnreg` is not heeded (the assembler says so, C75xx), or where it keeps sums in memory.
+fn complaint(assembler: &Assembler, path: &Path, expected: Spilled) -> Option<String> {
+    let (spilled, said) = assembled(assembler, path);
+    let unheeded = said.contains("C75") || said.contains("setmaxnreg");
+    (unheeded || spilled != expected)
+        .then(|| format!("{} by {}, expected {expected:?}: {said}", path.display(), assembler.release))
 }
 
 #[test]
-fn products_for_hopper_alone_stay_in_registers() {
-    let Some(ptxas) = ptxas() else {
-        eprintln!("skipped: no ptxas");
-        return;
-    };
-    let dir = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("ptx-hopper");
+fn prebuilt_kernels_stay_in_registers() {
+    let assemblers = assemblers();
+    let dir = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("ptx-prebuilt");
     std::fs::create_dir_all(&dir).unwrap();
-    let hopper = KERNELS.iter().filter(|kernel| kernel.ptx().contains(".target sm_90a"));
-    let mut n = 0;
-    for kernel in hopper {
+    let mut jobs = vec![];
+    for kernel in &KERNELS {
         let path = dir.join(format!("{}.ptx", kernel.name));
         std::fs::write(&path, kernel.ptx()).unwrap();
-        assembles_well(&ptxas, &path);
-        n += 1;
+        // Old assemblers are what old drivers have: they are slow, and were bad, at what is for capability 9.0 alone.
+        let alone = kernel.ptx().contains(".target sm_90a");
+        let by = if alone { &assemblers[..] } else { &assemblers[..assemblers.len().min(1)] };
+        jobs.extend(by.iter().map(|assembler| (assembler, kernel.name, path.clone())));
     }
-    assert!(n > 0);
+    let complaints = Mutex::new(vec![]);
+    each(&jobs, |(assembler, name, path)| {
+        let is_this = |known: &&(&str, &str, Spilled)| (known.0, known.1) == (&*assembler.release, name);
+        let known = SPILLS.iter().find(is_this).map_or([0; 2], |known| known.2);
+        complaints.lock().unwrap().extend(complaint(assembler, path, known));
+    });
+    let complaints = complaints.into_inner().unwrap();
+    assert!(complaints.is_empty(), "{} complaints\n{}", complaints.len(), complaints.join("\n"));
+    for (_, name, _) in SPILLS {
+        assert!(Prebuilt::find(name).is_some(), "SPILLS names {name}, which is no kernel");
+    }
+}
+
+/// Spliced texts, and texts with a gate: those for capability 9.0 alone are looked at as prebuilt ones are, the others have to assemble.
+fn spliced_assemble(folder: &str, texts: &[(String, String)]) {
+    let assemblers = assemblers();
+    let dir = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(folder);
+    std::fs::create_dir_all(&dir).unwrap();
+    let mut jobs = vec![];
+    for (name, text) in texts {
+        let path = dir.join(format!("{name}.ptx"));
+        std::fs::write(&path, text).unwrap();
+        let alone = text.contains(".target sm_90a");
+        let by = if alone { &assemblers[..] } else { &assemblers[..assemblers.len().min(1)] };
+        jobs.extend(by.iter().map(|assembler| (assembler, alone, path.clone())));
+    }
+    let complaints = Mutex::new(vec![]);
+    each(&jobs, |(assembler, alone, path)| {
+        if *alone {
+            complaints.lock().unwrap().extend(complaint(assembler, path, [0; 2]));
+        } else {
+            assembled(assembler, path);
+        }
+    });
+    let complaints = complaints.into_inner().unwrap();
+    assert!(complaints.is_empty(), "{} complaints\n{}", complaints.len(), complaints.join("\n"));
 }
 
 /// Bias, activation and an update in place, on products whose rows divide by four and whose do not.
 #[test]
 fn epilogues_assemble() {
-    let ptxas = ptxas();
-    let dir = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("ptx-epilogues");
-    std::fs::create_dir_all(&dir).unwrap();
-    for (name, dtype) in [
-        ("matmul_f32_64x64_kn", DType::F32),
-        ("matmul_f32_32x32_xn", DType::F32),
-        ("matmul_tf32_64x64_kk", DType::F32),
-        ("matmul_tf32_32x32_mn", DType::F32),
-        ("matmul_bf16_64x64_kn", DType::BF16),
-        ("matmul_f16_128x256_kn", DType::F16),
-        ("matmul_bf16_w128x256_mn", DType::BF16),
-        ("matmul_tf32_w128x64_kk", DType::F32),
-    ] {
-        for columns in [64, 10] {
+    let dtype_of = |name: &str| match name.split('_').nth(1) {
+        Some("bf16") => DType::BF16,
+        Some("f16") => DType::F16,
+        Some("f32" | "tf32") => DType::F32,
+        other => panic!("a product of {other:?}"),
+    };
+    let some = [
+        "matmul_f32_64x64_kn",
+        "matmul_f32_32x32_xn",
+        "matmul_tf32_64x64_kk",
+        "matmul_tf32_32x32_mn",
+        "matmul_bf16_64x64_kn",
+        "matmul_f16_128x256_kn",
+        "matmul_bf16_w128x256_mn",
+        "matmul_tf32_w128x64_kk",
+    ];
+    // What is for capability 9.0 alone is all looked at, once each.
+    let alone = KERNELS.iter().filter(|kernel| {
+        kernel.name.starts_with("matmul_")
+            && kernel.ptx().contains(".target sm_90a")
+            && kernel.ptx().contains("// mg.epilogue")
+    });
+    let forms =
+        some.iter().flat_map(|name| [(64, true), (64, false), (10, true), (10, false)].map(|f| (*name, f)));
+    let mut cases: Vec<(&str, (usize, bool))> = forms.collect();
+    cases.extend(
+        alone.map(|kernel| kernel.name).filter(|name| !some.contains(name)).map(|name| (name, (64, true))),
+    );
+    let texts: Vec<(String, String)> = cases
+        .into_iter()
+        .map(|(name, (columns, aligned))| {
+            let dtype = dtype_of(name);
             let mut b = Build::new(&[128, columns], 0, 0);
             let product = b.load(dtype);
             let bias = b.input(Source::Buffer, dtype, &[0, 1]);
@@ -340,30 +479,22 @@ fn epilogues_assemble() {
             let new = b.map(Row::Sub, dtype, &[old, step]);
             b.out(relu, Class::Full);
             b.out(new, Class::Full);
-            for aligned in [true, false] {
-                let base = Prebuilt::find(name).unwrap_or_else(|| panic!("no kernel {name}"));
-                let ptx = CudaEpilogue::ptx(base, &b.0, &[0], [128, columns], aligned).unwrap();
-                let ptx = ptx.unwrap_or_else(|| panic!("{name} takes no epilogue"));
-                assert!(!ptx.contains("mg.epilogue") && !ptx.contains("@V0@"));
-                // Rounded by one instruction, which the kernels' GPUs have.
-                assert_eq!(ptx.matches("cvt.rn.bf16x2.f32 %er").count() > 0, dtype == DType::BF16);
-                let Some(ptxas) = &ptxas else { continue };
-                let path = dir.join(format!("{name}-{columns}-{aligned}.ptx"));
-                std::fs::write(&path, ptx).unwrap();
-                assembles_well(ptxas, &path);
-            }
-        }
-    }
-    if ptxas.is_none() {
-        eprintln!("skipped: no ptxas");
-    }
+            let base = Prebuilt::find(name).unwrap_or_else(|| panic!("no kernel {name}"));
+            let ptx = CudaEpilogue::ptx(base, &b.0, &[0], [128, columns], aligned).unwrap();
+            let ptx = ptx.unwrap_or_else(|| panic!("{name} takes no epilogue"));
+            assert!(!ptx.contains("mg.epilogue") && !ptx.contains("@V0@"));
+            // Rounded by one instruction, which the kernels' GPUs have.
+            assert_eq!(ptx.matches("cvt.rn.bf16x2.f32 %er").count() > 0, dtype == DType::BF16);
+            (format!("{name}-{columns}-{aligned}"), ptx)
+        })
+        .collect();
+    assert!(texts.len() > 4 * some.len());
+    spliced_assemble("ptx-epilogues", &texts);
 }
 
 /// Kernels of every kind with the gate before them, and those that set it and make up for it.
 #[test]
 fn gates_assemble() {
-    let dir = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("ptx-gates");
-    std::fs::create_dir_all(&dir).unwrap();
     let mut texts: Vec<String> = gate_ptx().map(String::from).into();
     for kernel in KERNELS.iter().filter(|k| k.name.ends_with("b32") || k.name.contains("128x128_k")) {
         texts.push(gated_ptx(kernel.ptx()).unwrap_or_else(|| panic!("{} has no entry", kernel.name)));
@@ -373,13 +504,6 @@ fn gates_assemble() {
         texts.push(gated_ptx(program.ptx(true).unwrap()).unwrap());
     }
     assert!(texts[2..].iter().all(|text| text.matches("[mg_gate]").count() == 1));
-    let Some(ptxas) = ptxas() else {
-        eprintln!("skipped: no ptxas");
-        return;
-    };
-    for (i, text) in texts.iter().enumerate() {
-        let path = dir.join(format!("{i}.ptx"));
-        std::fs::write(&path, text).unwrap();
-        assembles_well(&ptxas, &path);
-    }
+    let named = texts.into_iter().enumerate().map(|(i, text)| (i.to_string(), text));
+    spliced_assemble("ptx-gates", &named.collect::<Vec<_>>());
 }

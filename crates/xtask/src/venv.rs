@@ -48,23 +48,35 @@ impl Venv {
 
     /// Installs `requirements` from the package index, unless this very list was the last that `purpose` installed.
     pub fn install(&self, purpose: &str, requirements: &[String]) -> Result<()> {
+        self.install_with(purpose, requirements, |_| {})
+    }
+
+    /// Installs one package in a folder of its own below the environment's, for one of which several versions are needed: nothing imports it.
+    /// Answers with the folder.
+    pub fn install_apart(&self, purpose: &str, requirement: &str) -> Result<PathBuf> {
+        let folder = self.folder.join(purpose);
+        self.install_with(purpose, &[requirement.to_owned()], |pip| {
+            pip.args(["--upgrade", "--no-deps", "--target"]).arg(&folder);
+        })?;
+        Ok(folder)
+    }
+
+    fn install_with(
+        &self,
+        purpose: &str,
+        requirements: &[String],
+        options: impl FnOnce(&mut Command),
+    ) -> Result<()> {
         let stamp = self.folder.join(format!("installed-{purpose}.txt"));
         let list = requirements.join("\n");
         if std::fs::read_to_string(&stamp).is_ok_and(|installed| installed == list) {
             return Ok(());
         }
         let mut pip = self.python(&self.root);
-        pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]).args(requirements);
-        process::run(&mut pip)?;
+        pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]);
+        options(&mut pip);
+        process::run(pip.args(requirements))?;
         std::fs::write(&stamp, list).map_err(at(&stamp))
-    }
-
-    /// The folder that packages are installed in.
-    pub fn site_packages(&self) -> Result<PathBuf> {
-        let mut ask = self.python(&self.root);
-        let text =
-            process::output(ask.args(["-c", "import sysconfig; print(sysconfig.get_path('platlib'))"]))?;
-        Ok(PathBuf::from(text.trim_end()))
     }
 }
 

@@ -15,11 +15,13 @@ use crate::workspace::{Workspace, cargo_program};
 use crate::{Result, at, process};
 
 const USAGE: &str = "\
-usage: cargo xtask ptx [--check | SOURCE.cu ...]
+usage: cargo xtask ptx [--check | --bound MILLISECONDS FOLDER | SOURCE.cu ...]
 
 Compiles kernels/*.cu, as kernels/variants.txt lists them, to kernels/ptx/*.ptx;
 has the emitter write the kernels of single operations to kernels/programs.
   --check     changes nothing; fails where a file is not what would be written
+  --bound     compiles all to this folder instead, for tests: who waits longer
+              than so many milliseconds says what for, and ends the kernel
   SOURCE.cu   compiles the kernels of these sources alone";
 
 /// The oldest that knows what the kernels use: its PTX 8.0 is read by drivers from 525 on.
@@ -35,6 +37,12 @@ pub fn main(arguments: &[String]) -> Result<ExitCode> {
             write_programs(&workspace)?;
         }
         ["--check"] => check(&workspace)?,
+        ["--bound", milliseconds, folder] => {
+            let bound: u64 = milliseconds
+                .parse()
+                .map_err(|_| format!("--bound takes milliseconds, got '{milliseconds}'\n{USAGE}"))?;
+            write_bounded(&workspace, bound, Path::new(folder))?;
+        }
         ["-h" | "--help"] => println!("{USAGE}"),
         ref sources if sources.iter().all(|source| source.ends_with(".cu")) => write(&workspace, sources)?,
         _ => return Err(format!("ptx has no such options\n{USAGE}")),
@@ -44,7 +52,7 @@ pub fn main(arguments: &[String]) -> Result<ExitCode> {
 
 /// Writes the kernels of these sources, or of all if none is named.
 fn write(workspace: &Workspace, sources: &[&str]) -> Result<()> {
-    let files = build(workspace, sources)?;
+    let files = build(workspace, sources, None)?;
     let folder = workspace.root.join(FOLDER);
     std::fs::create_dir_all(&folder).map_err(at(&folder))?;
     for stale in stale(workspace, &files, sources)? {
@@ -63,6 +71,18 @@ fn write(workspace: &Workspace, sources: &[&str]) -> Result<()> {
     Ok(())
 }
 
+/// Writes all kernels to another folder, with an end to every wait (`kernels/bounded.cuh`).
+fn write_bounded(workspace: &Workspace, milliseconds: u64, folder: &Path) -> Result<()> {
+    let files = build(workspace, &[], Some(milliseconds))?;
+    std::fs::create_dir_all(folder).map_err(at(folder))?;
+    for (path, text) in &files {
+        let path = folder.join(Path::new(path).file_name().unwrap_or_default());
+        std::fs::write(&path, text).map_err(at(&path))?;
+    }
+    println!("{} kernels, of which none waits for more than {milliseconds} ms", files.len());
+    Ok(())
+}
+
 /// Has the emitter write the kernels of single operations, by the test that compares them: with cargo alone, wherever that runs.
 pub fn write_programs(workspace: &Workspace) -> Result<()> {
     let mut write = process::command(cargo_program(), &workspace.root);
@@ -72,7 +92,7 @@ pub fn write_programs(workspace: &Workspace) -> Result<()> {
 
 /// Compiles everything anew and compares.
 pub fn check(workspace: &Workspace) -> Result<()> {
-    let files = build(workspace, &[])?;
+    let files = build(workspace, &[], None)?;
     let mut wrong: Vec<String> = stale(workspace, &files, &[])?
         .iter()
         .map(|path| format!("{} belongs to no kernel", path.display()))
@@ -96,8 +116,9 @@ pub fn available() -> bool {
     cfg!(all(target_os = "linux", target_arch = "x86_64"))
 }
 
-/// Every file to be written, below the root, with its text: of the kernels of these sources, or of all if none is named.
-fn build(workspace: &Workspace, of: &[&str]) -> Result<Vec<(String, String)>> {
+/// Every file to be written, below the root, with its text: of the kernels of these sources, or of all if none is named. With a bound no wait takes
+/// more milliseconds.
+fn build(workspace: &Workspace, of: &[&str], bound: Option<u64>) -> Result<Vec<(String, String)>> {
     if !available() {
         return Err("the compiler's package is for Linux on x86-64 alone".to_owned());
     }
@@ -119,6 +140,8 @@ fn build(workspace: &Workspace, of: &[&str]) -> Result<Vec<(String, String)>> {
                 format!("--define-macro=V_NAME={}", variant.name),
             ];
             options.extend(variant.defines.iter().map(|define| format!("--define-macro={define}")));
+            options
+                .extend(bound.map(|milliseconds| format!("--define-macro=V_BOUND={milliseconds}000000ull")));
             json!({ "name": variant.name, "source": sources.join(&variant.source), "options": options })
         })
         .collect();

@@ -45,7 +45,7 @@ const STEPS: &[Step] = &[
     Step { name: "ptx", what: "prebuilt PTX is what its sources compile to", run: python::ptx },
     Step {
         name: "ptxas",
-        what: "every prebuilt PTX file assembles for each GPU it is for",
+        what: "every prebuilt PTX file assembles for each GPU it is for, old assemblers' too, and stays in registers",
         run: python::ptxas,
     },
     Step {

@@ -1,5 +1,6 @@
 //! The steps that need Python: the wheel and its tests, the PTX assembler (which comes as a Python package), the peers.
 
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
@@ -11,8 +12,9 @@ use crate::wheel::{CRATE, files, install, tools};
 use crate::workspace::{Workspace, cargo_program};
 use crate::{Result, at, process};
 
-/// The assembler: 12.9 knows every architecture from sm_50 to sm_120.
-const PTXAS_PACKAGE: &str = "nvidia-cuda-nvcc-cu12==12.9.*";
+/// Releases of the assembler, the newest first: it knows every architecture from sm_50 to sm_120. The older ones, which drivers of their time have
+/// in them, are there for Linux on x86-64 alone.
+const PTXAS: [&str; 3] = ["12.9.86", "12.4.131", "12.0.140"];
 /// Turing, Ampere, Ada's parent, Hopper, Blackwell in data centres and desks: one of each binary-compatible line.
 const ARCHITECTURES: &[u32] = &[75, 80, 86, 90, 100, 120];
 
@@ -76,28 +78,36 @@ pub fn ptxas(workspace: &Workspace, _: &mut Counts) -> Result<Outcome> {
     if cfg!(target_os = "macos") {
         return Ok(Outcome::Skipped("NVIDIA has no assembler for macOS".to_owned()));
     }
-    let venv = Venv::of(workspace)?;
-    venv.install("ptxas", &[PTXAS_PACKAGE.to_owned()])?;
-    let ptxas = venv.site_packages()?.join("nvidia/cuda_nvcc/bin").join(if cfg!(windows) {
-        "ptxas.exe"
-    } else {
-        "ptxas"
-    });
+    let assemblers = assemblers(&Venv::of(workspace)?)?;
+    let ptxas = &assemblers[0];
+
+    // Of all packages, as the tests were built.
+    let tests = |name: &str| {
+        let mut run = process::command(cargo_program(), &workspace.root);
+        run.args(["test", "--release", "--quiet", "--workspace", "--test", name]);
+        run
+    };
+    // What is assembled as well as can be: every prebuilt kernel for its own architecture, and a corpus of the emitter's.
+    let named = std::env::join_paths(&assemblers).map_err(|error| format!("paths of assemblers: {error}"))?;
+    // The corpus for the GPUs whose instructions it is in, and the newest.
+    let targets = "sm_75 sm_80 sm_90 sm_120";
+    process::run(tests("ptx_corpus").env("PTXAS", named).env("PTXAS_TARGETS", targets))?;
 
     let mut jobs = Vec::new();
-    let mut all = files(&folder, "ptx")?;
+    let mut add = |folder: &Path, own_too: bool| -> Result<()> {
+        for file in files(folder, "ptx")? {
+            let text = std::fs::read_to_string(&file).map_err(at(&file))?;
+            let target = target(&text).ok_or_else(|| format!("{} has no .target line", file.display()))?;
+            let those = architectures(target)?.into_iter().filter(|to| own_too || to != target);
+            jobs.extend(those.map(|architecture| (file.clone(), architecture)));
+        }
+        Ok(())
+    };
+    add(&folder, false)?;
     // The emitter's, by the test that compares their hashes.
     let texts = workspace.target().join("programs");
-    let mut write = process::command(cargo_program(), &workspace.root);
-    // Of all packages, as the tests were built.
-    write.args(["test", "--release", "--quiet", "--workspace", "--test", "single_operations"]);
-    process::run(write.env("MG_PTX_TEXTS", &texts))?;
-    all.extend(files(&texts, "ptx")?);
-    for file in all {
-        let text = std::fs::read_to_string(&file).map_err(at(&file))?;
-        let target = target(&text).ok_or_else(|| format!("{} has no .target line", file.display()))?;
-        jobs.extend(architectures(target)?.into_iter().map(|architecture| (file.clone(), architecture)));
-    }
+    process::run(tests("single_operations").env("MG_PTX_TEXTS", &texts))?;
+    add(&texts, true)?;
     let failures = Mutex::new(Vec::new());
     let next = AtomicUsize::new(0);
     let workers = std::thread::available_parallelism().map_or(1, usize::from);
@@ -105,7 +115,7 @@ pub fn ptxas(workspace: &Workspace, _: &mut Counts) -> Result<Outcome> {
         for _ in 0..workers {
             scope.spawn(|| {
                 while let Some((file, architecture)) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    let mut assemble = process::command(&ptxas, &folder);
+                    let mut assemble = process::command(ptxas, &folder);
                     assemble.arg(format!("-arch={architecture}")).arg(file);
                     if let Err(failure) = process::output(
                         assemble.args(["-o", if cfg!(windows) { "NUL" } else { "/dev/null" }]),
@@ -119,6 +129,18 @@ pub fn ptxas(workspace: &Workspace, _: &mut Counts) -> Result<Outcome> {
     let failures = failures.into_inner().unwrap_or_else(PoisonError::into_inner);
     println!("{} of {} assemblies succeed", jobs.len() - failures.len(), jobs.len());
     if failures.is_empty() { Ok(Outcome::Done) } else { Err(failures.join("\n")) }
+}
+
+/// The assemblers, fetched where they are not there yet.
+fn assemblers(venv: &Venv) -> Result<Vec<PathBuf>> {
+    let releases = if ptx::available() { &PTXAS[..] } else { &PTXAS[..1] };
+    let program = if cfg!(windows) { "ptxas.exe" } else { "ptxas" };
+    let install = |release: &&str| {
+        let folder =
+            venv.install_apart(&format!("ptxas-{release}"), &format!("nvidia-cuda-nvcc-cu12=={release}"))?;
+        Ok(folder.join("nvidia/cuda_nvcc/bin").join(program))
+    };
+    releases.iter().map(install).collect()
 }
 
 /// The architecture that a PTX file is written for: "sm_80" of ".target sm_80, texmode_independent".

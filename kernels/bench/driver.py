@@ -3,6 +3,7 @@
 import ctypes
 import pathlib
 import statistics
+from concurrent.futures import ThreadPoolExecutor
 
 import torch
 
@@ -10,7 +11,10 @@ HERE = pathlib.Path(__file__).resolve().parent
 torch.zeros(1, device="cuda")
 DRIVER = ctypes.CDLL("libcuda.so.1")
 MAX_DYNAMIC_SHARED = 8
-FUNCTIONS = {}
+FUNCTIONS, MODULES = {}, {}
+CONTEXT = ctypes.c_void_p()
+DRIVER.cuCtxGetCurrent(ctypes.byref(CONTEXT))
+STUCK = None
 TICKETS = torch.zeros(4096, dtype=torch.int32, device="cuda")
 
 
@@ -19,6 +23,70 @@ def check(code):
         name = ctypes.c_char_p()
         DRIVER.cuGetErrorName(code, ctypes.byref(name))
         raise RuntimeError(name.value.decode() if name.value else code)
+
+
+def loaded(name, code=None):
+    """A kernel's module. What the driver takes to assemble one it takes in as many threads as ask."""
+    check(DRIVER.cuCtxSetCurrent(CONTEXT))
+    module = ctypes.c_void_p()
+    text, level = words(name, code)
+    option, value = (ctypes.c_int * 1)(7), (ctypes.c_void_p * 1)(level)
+    check(DRIVER.cuModuleLoadDataEx(ctypes.byref(module), text.encode() + b"\0", 0 if level is None else 1, option, value))
+    return module
+
+
+def prepare(names):
+    """Loads these kernels, side by side."""
+    names = sorted(set(names) - MODULES.keys())
+    with ThreadPoolExecutor(12) as pool:
+        MODULES.update(zip(names, pool.map(loaded, names)))
+
+
+def words(name, code=None):
+    """A kernel's text, and the optimisation level (CU_JIT_OPTIMIZATION_LEVEL) that the engine passes with it."""
+    ptx = (HERE / "ptx" / f"{name}.ptx").read_text()
+    if code:
+        ptx = "\n".join(at_mark(code, line) if line.startswith("// mg.epilogue") else line for line in ptx.split("\n"))
+    return ptx, next((int(line.split()[2]) for line in ptx.split("\n", 3)[:3] if line.startswith("// mg.level ")), None)
+
+
+class Stuck(ctypes.Structure):
+    """What a kernel that waited too long left of itself: see kernels/bounded.cuh."""
+
+    _fields_ = [
+        *((name, ctypes.c_uint32) for name in ("told", "line", "place", "parity")), ("state", ctypes.c_uint64),
+        *((name, ctypes.c_uint32) for name in ("block", "blocks", "thread", "threads")),
+        ("file", ctypes.c_char * 64), ("function", ctypes.c_char * 64), ("what", ctypes.c_char * 96), ("made", ctypes.c_char * 96),
+    ]
+
+    def __str__(self):
+        file, function, what, made = (text.decode() for text in (self.file, self.function, self.what, self.made))
+        among = f", number {self.place} of those made as `{made}`" if made else f" {self.place}"
+        return (
+            f"waited too long: thread {self.thread} of {self.threads} (warp {self.thread // 32}) of block {self.block} of {self.blocks}, "
+            f"in `{function}`, {file.rsplit('/', 1)[-1]}:{self.line}, for phase {self.parity} of `{what}`{among}; it is {self.state:#x}"
+        )
+
+
+def stuck():
+    """What a kernel said that waited too long, in words; None where none did."""
+    return str(STUCK) if STUCK is not None and STUCK.told else None
+
+
+def listen(module):
+    """Has a module whose waits have an end tell this process of what it waits for."""
+    global STUCK
+    place, size = ctypes.c_uint64(), ctypes.c_size_t()
+    if DRIVER.cuModuleGetGlobal_v2(ctypes.byref(place), ctypes.byref(size), module, b"mg_stuck"):
+        return
+    if STUCK is None:
+        memory = ctypes.c_void_p()
+        # Seen by all contexts, and by the device.
+        check(DRIVER.cuMemHostAlloc(ctypes.byref(memory), ctypes.c_size_t(ctypes.sizeof(Stuck)), 3))
+        ctypes.memset(memory, 0, ctypes.sizeof(Stuck))
+        STUCK = Stuck.from_address(memory.value)
+    address = ctypes.c_uint64(ctypes.addressof(STUCK))
+    check(DRIVER.cuMemcpyHtoD_v2(place, ctypes.byref(address), ctypes.c_size_t(8)))
 
 
 def at_mark(code, mark):
@@ -37,19 +105,12 @@ def at_mark(code, mark):
 def function(name, shared, code=None):
     """The kernel; with `code`, a function of what a product's mark names, spliced in at the mark."""
     if (name, code) not in FUNCTIONS:
-        module, handle = ctypes.c_void_p(), ctypes.c_void_p()
-        ptx = (HERE / "ptx" / f"{name}.ptx").read_text()
-        if code:
-            lines = [at_mark(code, line) if line.startswith("// mg.epilogue") else line for line in ptx.split("\n")]
-            ptx = "\n".join(lines)
-        # CU_JIT_OPTIMIZATION_LEVEL, as the engine passes it.
-        level = next((int(line.split()[2]) for line in ptx.split("\n", 3)[:3] if line.startswith("// mg.level ")), None)
-        option, value = (ctypes.c_int * 1)(7), (ctypes.c_void_p * 1)(level)
-        text = ptx.encode() + b"\0"
-        check(DRIVER.cuModuleLoadDataEx(ctypes.byref(module), text, 0 if level is None else 1, option, value))
+        handle = ctypes.c_void_p()
+        module = loaded(name, code) if code or name not in MODULES else MODULES[name]
         check(DRIVER.cuModuleGetFunction(ctypes.byref(handle), module, name.encode()))
         if shared > 48 * 1024:
             check(DRIVER.cuFuncSetAttribute(handle, MAX_DYNAMIC_SHARED, shared))
+        listen(module)
         FUNCTIONS[name, code] = handle
     return FUNCTIONS[name, code]
 
@@ -60,10 +121,11 @@ def tensor_map(address, elements, sizes, strides, *rest):
     memory = ctypes.create_string_buffer(192)
     at = (ctypes.addressof(memory) + 63) // 64 * 64
     rank = len(sizes)
+    is_boxes = len(rest) == 1
     sizes, strides = (ctypes.c_uint64 * rank)(*sizes), (ctypes.c_uint64 * (rank - 1))(*strides)
     of = (ctypes.c_void_p(at), code, rank, ctypes.c_void_p(address), sizes, strides)
-    if rank == 3:
-        boxes, each = (ctypes.c_uint32 * 3)(*rest[0]), (ctypes.c_uint32 * 3)(1, 1, 1)
+    if is_boxes:
+        boxes, each = (ctypes.c_uint32 * rank)(*rest[0]), (ctypes.c_uint32 * rank)(*[1] * rank)
         check(DRIVER.cuTensorMapEncodeTiled(*of, boxes, each, 0, 3, 3, 0))
     else:
         low, high, steps, neighbours, places = rest
@@ -81,7 +143,7 @@ def bind(plan, addresses, code=None):
     for launch in plan["launches"]:
         args = bytearray.fromhex(launch["args"])
         for at, name, offset in launch["pointers"]:
-            args[at : at + 8] = (addresses[name] + offset).to_bytes(8, "little")
+            args[at : at + 8] = ((addresses[name] + offset) % 2**64).to_bytes(8, "little")
         for at, name, offset, *tensor in launch["maps"]:
             args[at : at + 128] = tensor_map(addresses[name] + offset, *tensor)
         argument = ctypes.create_string_buffer(bytes(args), len(args))
