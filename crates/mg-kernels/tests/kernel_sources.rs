@@ -180,7 +180,14 @@ fn surprises_take_a_bounded_workspace() {
             let slopes = Library::from(slopes);
             let result = slopes.result(&shaped).unwrap();
             let precision = Precision::Highest;
-            let target = Target { align: 16, capability: 90, in_place: false, precision, epilogue: None };
+            let target = Target {
+                align: 16,
+                capability: 90,
+                in_place: false,
+                precision,
+                epilogue: None,
+                innermost: false,
+            };
             let plan = slopes.cuda(&described, &result, target).unwrap();
             // Besides the scores: what rows have come to, a part of a weight's gradient, and products' sums of parts.
             assert!(plan.workspace <= SCORES[1] + (160 << 20), "{dtype} {rows} {words}: {}", plan.workspace);

@@ -47,7 +47,10 @@ fn last_axes(op: &'static str, x: &Node, sizes: &[usize]) -> Result<AxisSet> {
 struct Moments {
     centred: Node,
     mean: Node,
+    /// As the gradient goes through it; where the mean overflows it is NaN.
     variance: Node,
+    /// The same number, without what its gradient needs.
+    moment: Node,
 }
 
 impl Moments {
@@ -60,7 +63,7 @@ impl Moments {
         let held = untracked(&mean);
         let moment = crate::parts::mean(&x.sub(&held).map(Row::Square), mask, true)?;
         let variance = moment.sub(&mean.sub(&held).map(Row::Square));
-        Ok(Moments { centred, mean, variance })
+        Ok(Moments { centred, mean, variance, moment })
     }
 
     fn normalized(&self, eps: f64) -> Node {
@@ -195,9 +198,9 @@ fn by_channel(
         let moments = Moments::of(&x, mask)?;
         if values > 0 && shape[0] > 0 {
             let (seen, spread) = match together {
-                Together::Batch => (moments.mean.clone(), moments.variance.clone()),
+                Together::Batch => (moments.mean.clone(), moments.moment.clone()),
                 Together::Instance => {
-                    set_aside(|| Ok((mean(&moments.mean, 1, true)?, mean(&moments.variance, 1, true)?)))?
+                    set_aside(|| Ok((mean(&moments.mean, 1, true)?, mean(&moments.moment, 1, true)?)))?
                 }
             };
             running.follow(&seen, &spread, values)?;

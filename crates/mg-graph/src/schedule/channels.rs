@@ -48,15 +48,14 @@ pub(super) fn decide(graph: &mut Graph, viewed: &[usize]) -> Result<()> {
             wanted[*base] |= graph.innermost[i] && is_same(graph, *base, path, i);
         }
     }
-    for i in
-        (0..n).filter(|&i| graph.stored[i] && !graph.known[i] && matches!(graph.nodes[i].op, Op::Reduce(..)))
-    {
+    // Sums of which channels are kept have these in their columns.
+    let keeps = |i: usize| matches!(graph.nodes[i].op, Op::Reduce(_, axes) if axes & 0b11 == 1);
+    let reduced: Vec<usize> = (0..n).filter(|&i| graph.stored[i] && !graph.known[i] && keeps(i)).collect();
+    for i in reduced {
         let operand = graph.sources[i][0];
-        let across = reads_of(graph, i)
-            .reads
-            .iter()
-            .any(|(base, path)| graph.innermost[*base] && is_same(graph, *base, path, operand));
-        graph.across[i] = across;
+        let is_read_so =
+            |(base, path): &(usize, Path)| graph.innermost[*base] && is_same(graph, *base, path, operand);
+        graph.across[i] = reads_of(graph, i).reads.iter().any(is_read_so);
     }
     Ok(())
 }

@@ -554,6 +554,11 @@ impl Groups {
         for member in &group.members {
             let part = parts.into_iter().flatten().find(|part| has(part, member.node));
             let is_map = graph.known[member.node] || !matches!(graph.nodes[member.node].op, Op::Reduce(..));
+            // Where an extreme lies is told by its position on the program's way.
+            let finds = kind_of(graph, member.node).is_some_and(|kind| kind.is_arg());
+            if part.is_none() && finds && has_total(graph, member) && !order.iter().copied().eq(0..rank) {
+                return false;
+            }
             // What is stored lies as the program goes through it.
             if part.is_none() && is_map && member.embed == Embed::Same && lies(graph, member.node) != order {
                 return false;
@@ -658,6 +663,11 @@ impl Groups {
             None => group.inputs.clone(),
         }
     }
+}
+
+/// Whether a member reduces all of its operand.
+fn has_total(graph: &Graph, member: &Member) -> bool {
+    matches!(split_of(graph, member.node).1, Split::All)
 }
 
 /// Whether a member's result is one number that is known when the launch ends.

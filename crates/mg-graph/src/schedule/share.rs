@@ -176,7 +176,7 @@ impl<'a, 'g> Shared<'a, 'g> {
             g.space == space
                 && g.values.has((v, 0))
                 && match g.split {
-                    Split::All | Split::None => true,
+                    Split::All | Split::None => g.order(self.graph).0.iter().copied().eq(0..space.len()),
                     split => split.keeps_order(space.len()),
                 }
         };

@@ -462,18 +462,25 @@ fn values_with_channels_innermost_are_the_same_numbers() {
                 step(&next);
                 all.push(next);
             }
-            let sums = sum(&all[all.len() - 1], 0b1101).reshape(Shape::of(&[5])).unwrap();
-            (all.pop().unwrap(), sums)
+            let last = all.pop().unwrap();
+            let sums = sum(&last, 0b1101).reshape(Shape::of(&[5])).unwrap();
+            // Of equal ones the first, by its place among all.
+            let inner = map(Row::Neg, &[&all[all.len() - 1]]);
+            let most = inner.reduce(ReduceKind::ArgMax, 0b1111, false).unwrap().cast(DType::F32);
+            let last = map(Row::Sub, &[&last, &inner]);
+            (last, sums, most)
         };
-        let (expected, expected_sums) = build(&|node| realize(&[node]).unwrap());
-        let expected = [numbers(&expected.copy()), numbers(&expected_sums.copy())];
-        let (found, sums) = build(&|_| ());
+        let (expected, expected_sums, expected_most) = build(&|node| realize(&[node]).unwrap());
+        let expected =
+            [numbers(&expected.copy()), numbers(&expected_sums.copy()), numbers(&expected_most.copy())];
+        let (found, sums, most) = build(&|_| ());
         let seed = 1 + round as u64 * 977;
         super::channels::forced::with(seed, || {
-            turned += passes(&[&found, &sums], |graph, _, _| graph.innermost.iter().filter(|&&i| i).count());
-            realize(&[&found, &sums]).unwrap();
+            turned +=
+                passes(&[&found, &sums, &most], |graph, _, _| graph.innermost.iter().filter(|&&i| i).count());
+            realize(&[&found, &sums, &most]).unwrap();
         });
-        assert_eq!([numbers(&found.copy()), numbers(&sums.copy())], expected, "round {round}");
+        assert_eq!([&found, &sums, &most].map(|node| numbers(&node.copy())), expected, "round {round}");
     }
     assert!(turned > 200, "{turned}");
 }

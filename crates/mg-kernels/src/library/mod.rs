@@ -143,11 +143,20 @@ pub struct Innermost {
     pub result: bool,
 }
 
-/// The layout of a dense tensor of this shape whose axis 1 is innermost.
+/// The layout of a dense tensor of this shape whose axis 1 is innermost; of one without an axis 1, that of any dense one.
 ///
 /// # Errors
 ///
-/// A shape of fewer than two axes.
+/// None of a shape that there is: those of [`Layout`].
+///
+/// ```
+/// use mg_device::Shape;
+/// use mg_kernels::library::innermost_layout;
+///
+/// let layout = innermost_layout(&Shape::new(&[2, 3, 4, 5])?)?;
+/// assert_eq!(layout.strides(), [60, 1, 15, 3]);
+/// # Ok::<(), mg_device::Error>(())
+/// ```
 pub fn innermost_layout(shape: &Shape) -> Result<Layout> {
     let mut axes: smallvec::SmallVec<[usize; 8]> = (0..shape.rank()).collect();
     let mut back = axes.clone();
