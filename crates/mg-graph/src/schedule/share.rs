@@ -176,7 +176,8 @@ impl<'a, 'g> Shared<'a, 'g> {
             g.space == space
                 && g.values.has((v, 0))
                 && match g.split {
-                    Split::All | Split::None => g.order(self.graph).0.iter().copied().eq(0..space.len()),
+                    // If it is turned, the value will be, too: what it is read for is.
+                    Split::All | Split::None => true,
                     split => split.keeps_order(space.len()),
                 }
         };

@@ -205,7 +205,7 @@ impl Relaid {
         for first in (0..m).step_by(self.rows) {
             let which = usize::from(m - first < self.rows);
             let Some(mut product) = plan_by(&self.products[which], |_| true, None)? else { return Ok(None) };
-            for operand in 0..2 {
+            for (operand, start) in starts.into_iter().enumerate() {
                 let Some(copied) = self.copies[which][operand].as_ref() else { continue };
                 if operand == 1 && first > 0 {
                     continue;
@@ -216,7 +216,7 @@ impl Relaid {
                 let align = if from.unsigned_abs().is_multiple_of(align) { align } else { size };
                 let moved = |pointer| match pointer {
                     Pointer::Input(_) => (Pointer::Input(operand as u8), from as u64),
-                    _ => (Pointer::Workspace, starts[operand] as u64),
+                    _ => (Pointer::Workspace, start as u64),
                 };
                 let plan = copied.plan(size, align)?;
                 launches.extend(plan.launches.into_iter().map(|launch| launch.moved(moved)));
