@@ -8,6 +8,7 @@ use super::{Graph, grouped, memory, together};
 use crate::engine::{Collected, realize, with_plan};
 use crate::execute::Whole;
 use crate::node::{Node, Value};
+use crate::op::Op;
 use crate::plan::{Action, Check, Loc, Output, Plan};
 use crate::refusal::Refusal;
 use mg_device::{Buffer, DType, Device, Layout, Result, Shape};
@@ -426,7 +427,7 @@ fn values_with_channels_innermost_are_the_same_numbers() {
         let bytes = value.dense_bytes().unwrap();
         bytes.chunks_exact(4).map(|b| f32::from_ne_bytes(b.try_into().unwrap())).collect::<Vec<f32>>()
     };
-    let mut turned = 0;
+    let (mut turned, mut across) = (0, 0);
     for round in 1..400 {
         // Sizes that no other test has, of which one may be 1.
         let dims = [1 + random(3), 5, 3, 3 + 2 * random(2)];
@@ -476,11 +477,20 @@ fn values_with_channels_innermost_are_the_same_numbers() {
         let (found, sums, most) = build(&|_| ());
         let seed = 1 + round as u64 * 977;
         super::channels::forced::with(seed, || {
-            turned +=
-                passes(&[&found, &sums, &most], |graph, _, _| graph.innermost.iter().filter(|&&i| i).count());
+            passes(&[&found, &sums, &most], |graph, _, _| {
+                turned += graph.innermost.iter().filter(|&&i| i).count();
+                for i in (0..graph.nodes.len()).filter(|&i| graph.stored[i]) {
+                    let Op::Reduce(_, axes) = graph.nodes[i].op else { continue };
+                    // Channels are columns where these are kept, and what is reduced has them innermost.
+                    let of = graph.sources[i][0];
+                    assert!(!graph.across[i] || axes & 0b11 == 1, "axes {axes:b}");
+                    assert!(graph.across[i] || !graph.innermost[of] || axes & 0b11 != 1, "axes {axes:b}");
+                    across += usize::from(graph.across[i]);
+                }
+            });
             realize(&[&found, &sums, &most]).unwrap();
         });
         assert_eq!([&found, &sums, &most].map(|node| numbers(&node.copy())), expected, "round {round}");
     }
-    assert!(turned > 200, "{turned}");
+    assert!(turned > 200 && across > 10, "{turned}, {across}");
 }
