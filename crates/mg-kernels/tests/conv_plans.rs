@@ -113,11 +113,11 @@ impl Case {
         precision: Precision,
         tile: Option<&str>,
     ) -> KernelPlan {
-        let [x, w, y] = self.shapes();
-        let (a, b, sizes) = match kind {
-            ConvKind::Forward => (x, w, [0; 2]),
-            ConvKind::Input => (y, w, self.size),
-            ConvKind::Weight => (x, y, self.kernel),
+        let [a, b, _] = self.of_kind(kind);
+        let sizes = match kind {
+            ConvKind::Forward => [0; 2],
+            ConvKind::Input => self.size,
+            ConvKind::Weight => self.kernel,
         };
         let axes = |numbers: [usize; 2], missing: u32| [missing, numbers[0] as u32, numbers[1] as u32];
         let conv = Conv {
