@@ -675,7 +675,7 @@ pub(crate) fn is_total(graph: &Graph, member: &Member) -> bool {
     if graph.known[member.node] || !matches!(graph.nodes[member.node].op, Op::Reduce(..)) {
         return member.embed == Embed::End;
     }
-    matches!(split_of(graph, member.node).1, Split::All)
+    has_total(graph, member)
 }
 
 /// How a reduction is written in a program that is divided in this way.
