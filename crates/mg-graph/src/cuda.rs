@@ -124,7 +124,7 @@ fn described(call: &Call, operands: &[(*const u8, Layout)], aligned: &[usize]) -
 fn target(gpu: &Gpu, situation: &Situation, align: usize) -> Target {
     let (major, minor) = gpu.capability();
     let (capability, precision) = (major * 10 + minor, situation.precision);
-    Target { align, capability, in_place: false, precision, epilogue: None, innermost: false }
+    Target::new(align, capability, precision)
 }
 
 /// Whether a layout is dense but for its axis 1, which is innermost.
@@ -243,18 +243,19 @@ impl Launch {
         epilogue: Option<Epilogue>,
     ) -> Result<KernelPlan> {
         let described = described(call, operands, &situation.aligned);
-        let (major, minor) = gpu.capability();
-        let shaped: SmallVec<[Shaped; 4]> = described.iter().map(Described::shaped).collect();
-        let innermost = call.kernel.innermost(&shaped, major * 10 + minor).operands;
-        let takes = |(i, o): (usize, &Described)| {
-            o.layout.is_contiguous()
-                || innermost.get(i).is_some_and(|&takes| takes) && lies_innermost(&o.layout)
-        };
-        if !call.kernel.takes_any_layout() && !described.iter().enumerate().all(takes) {
-            return Err(self.lost());
-        }
         let (in_place, innermost) = (call.in_place, call.innermost);
         let target = Target { epilogue, in_place, innermost, ..target(gpu, situation, situation.out()) };
+        let is_dense = described.iter().all(|o| o.layout.is_contiguous());
+        if !is_dense && !call.kernel.takes_any_layout() {
+            let shaped: SmallVec<[Shaped; 4]> = described.iter().map(Described::shaped).collect();
+            let takes = call.kernel.innermost(&shaped, target.capability).operands;
+            let lies = |(i, o): (usize, &Described)| {
+                o.layout.is_contiguous() || takes.get(i) == Some(&true) && lies_innermost(&o.layout)
+            };
+            if !described.iter().enumerate().all(lies) {
+                return Err(self.lost());
+            }
+        }
         call.kernel.cuda(&described, &Shaped { shape: self.shape, dtype: self.dtype }, target)
     }
 

@@ -153,14 +153,7 @@ fn written(words: &[&str], n: usize, count: usize) -> Result<KernelPlan> {
     };
     let values = if words.contains(&"one") { vec![] } else { vec![count] };
     let operands = [described(&[n], dtype)?, described(&values, dtype)?, described(&[count], DType::I64)?];
-    let target = Target {
-        align: 16,
-        capability: 90,
-        in_place: true,
-        precision: Precision::Highest,
-        epilogue: None,
-        innermost: false,
-    };
+    let target = Target { in_place: true, ..Target::new(16, 90, Precision::Highest) };
     let result = Shaped { shape: *operands[0].layout.shape(), dtype };
     Ok(Library::from(Put { n, inner: 1 }).cuda(&operands, &result, target)?)
 }
@@ -183,27 +176,13 @@ fn sorted(words: &[&str]) -> Result<KernelPlan> {
     let kernel = Library::from(Sort { kind, descending: words.contains(&"descending"), count });
     let shape = Shape::new(&if picks { vec![rows] } else { vec![rows, length] })?;
     let result = Shaped { shape, dtype: if words[1] == "values" { dtype } else { DType::I64 } };
-    let target = Target {
-        align: 16,
-        capability: 90,
-        in_place: false,
-        precision: Precision::Highest,
-        epilogue: None,
-        innermost: false,
-    };
+    let target = Target::new(16, 90, Precision::Highest);
     Ok(kernel.cuda(&[operand], &result, target)?)
 }
 
 fn target(words: &[&str], align: usize) -> Result<Target> {
     let precision = if words[3] == "high" { Precision::High } else { Precision::Highest };
-    Ok(Target {
-        align,
-        capability: words[4].parse()?,
-        in_place: false,
-        precision,
-        epilogue: None,
-        innermost: false,
-    })
+    Ok(Target::new(align, words[4].parse()?, precision))
 }
 
 fn plan(words: &[&str]) -> Result<KernelPlan> {

@@ -135,14 +135,7 @@ impl Case {
                 if innermost { innermost_layout(&shape).unwrap() } else { Layout::contiguous(shape) };
             Described { layout, dtype, align: 16 }
         });
-        let target = Target {
-            align: 16,
-            capability: 90,
-            in_place: false,
-            precision,
-            epilogue: None,
-            innermost: lying.result,
-        };
+        let target = Target { innermost: lying.result, ..Target::new(16, 90, precision) };
         match tile {
             Some(tile) => conv.cuda_with(&operands, target, tile).unwrap(),
             None => {

@@ -450,8 +450,7 @@ fn writes_to_most_places_go_by_places() {
             described(&[count], DType::I64),
         ];
         let precision = Precision::Highest;
-        let target =
-            Target { align: 16, capability: 90, in_place: true, precision, epilogue: None, innermost: false };
+        let target = Target { in_place: true, ..Target::new(16, 90, precision) };
         let result = Shaped { shape: *operands[0].layout.shape(), dtype: DType::F32 };
         let launches = sound(Library::from(Put { n, inner }).cuda(&operands, &result, target));
         launches.last().unwrap().grid[0]
@@ -718,8 +717,7 @@ fn attention_of(
         let shaped: Vec<Shaped> =
             operands.iter().map(|o| Shaped { shape: *o.layout.shape(), dtype: o.dtype }).collect();
         let result = kernel.result(&shaped).unwrap();
-        let target =
-            Target { align: 16, capability, in_place: false, precision, epilogue: None, innermost: false };
+        let target = Target::new(16, capability, precision);
         let launches = sound(kernel.cuda(&operands, &result, target));
         // What the smallest of the GPUs with tensor cores has, and what those of capability 9.0 have.
         // Of narrow blocks two or three share it, and a kilobyte each is the driver's.

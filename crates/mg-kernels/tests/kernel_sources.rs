@@ -36,14 +36,7 @@ fn launches(kernel: impl Into<Library>, operands: &[(&[usize], DType)]) -> Vec<K
     let mut all = vec![];
     for capability in [75, 80, 90] {
         for precision in [Precision::Highest, Precision::High] {
-            let target = Target {
-                align: 16,
-                capability,
-                in_place: false,
-                precision,
-                epilogue: None,
-                innermost: false,
-            };
+            let target = Target::new(16, capability, precision);
             let plan: KernelPlan =
                 kernel.cuda(&described, &result, target).unwrap_or_else(|error| panic!("{error}"));
             all.extend(plan.launches);
@@ -180,14 +173,7 @@ fn surprises_take_a_bounded_workspace() {
             let slopes = Library::from(slopes);
             let result = slopes.result(&shaped).unwrap();
             let precision = Precision::Highest;
-            let target = Target {
-                align: 16,
-                capability: 90,
-                in_place: false,
-                precision,
-                epilogue: None,
-                innermost: false,
-            };
+            let target = Target::new(16, 90, precision);
             let plan = slopes.cuda(&described, &result, target).unwrap();
             // Besides the scores: what rows have come to, a part of a weight's gradient, and products' sums of parts.
             assert!(plan.workspace <= SCORES[1] + (160 << 20), "{dtype} {rows} {words}: {}", plan.workspace);

@@ -73,7 +73,7 @@ fn library<'a>(graph: &Graph<'a>, i: usize) -> Option<&'a Library> {
 }
 
 /// What a kernel takes so, on its device.
-pub(super) fn takes(graph: &Graph, i: usize, kernel: &Library) -> Result<Innermost> {
+fn takes(graph: &Graph, i: usize, kernel: &Library) -> Result<Innermost> {
     let Some((major, minor)) = graph.nodes[i].device.compute_capability()? else {
         return Ok(Innermost::default());
     };

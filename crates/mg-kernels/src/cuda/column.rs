@@ -367,7 +367,7 @@ impl Column<'_> {
         }
         // As many reductions at a time as there is room for.
         let bytes = |reduced: &[(usize, Val, Reduction, Vec<Acc>)]| {
-            let words = reduced.iter().map(|r| if r.2.kind.is_arg() { 2 } else { 1 }).sum::<usize>();
+            let words = reduced.iter().map(|r| r.2.words()).sum::<usize>();
             Columns::THREADS * self.body.vector * words * self.stage.slot
         };
         let (mut most, mut at) = (0, 0);
@@ -387,17 +387,17 @@ impl Column<'_> {
         // The threads' first values side by side, then their second ones: neighbours meet no bank twice. Behind all values, where these are.
         let mine = op3(Kind::R, "mad.lo.u32", self.tid, imm(slot as i64), shared_address(0));
         let mut values = vec![];
-        let mut place = 0;
+        let mut at = 0;
         for (_, _, reduction, accs) in reduced {
             for acc in accs {
-                values.push((*reduction, *acc, place));
-                place += Columns::THREADS * slot * if reduction.kind.is_arg() { 2 } else { 1 };
+                values.push((*reduction, *acc, at));
+                at += Columns::THREADS * slot * reduction.words();
             }
         }
         let behind = Columns::THREADS * slot;
         let half = ptx::copy(imm(self.stage.down as i64 / 2));
         let again = label();
-        ptx::place(again);
+        place(again);
         ins!(".pragma \"nounroll\"");
         // Who has a partner below stores, who has one above adds.
         let twice = op2(Kind::R, "add.u32", half, half);

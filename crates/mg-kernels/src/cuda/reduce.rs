@@ -25,6 +25,11 @@ pub(crate) struct Acc {
 }
 
 impl Reduction {
+    /// Numbers that are left of it for others to join: a value, and where that is.
+    pub(crate) fn words(self) -> usize {
+        if self.kind.is_arg() { 2 } else { 1 }
+    }
+
     /// The register of the value.
     pub(crate) fn register(self) -> Kind {
         match self.kind {

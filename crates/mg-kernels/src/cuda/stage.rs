@@ -608,7 +608,7 @@ impl Columns {
 
     /// Words that the partial results of a column take: a value each, and of an index reduction where it is.
     pub(crate) fn words(reduced: &[(usize, Val, Reduction)]) -> usize {
-        reduced.iter().map(|r| if r.2.kind.is_arg() { 2 } else { 1 }).sum()
+        reduced.iter().map(|r| r.2.words()).sum()
     }
 
     pub(crate) fn grid(&self) -> [u32; 3] {

@@ -134,6 +134,13 @@ pub struct Target {
     pub epilogue: Option<Epilogue>,
 }
 
+impl Target {
+    /// A plan for an output whose address is a multiple of `align` bytes, of its own memory, dense, and without an epilogue.
+    pub fn new(align: usize, capability: u32, precision: Precision) -> Target {
+        Target { align, capability, in_place: false, innermost: false, precision, epilogue: None }
+    }
+}
+
 /// What a kernel takes and leaves with axis 1 innermost in memory and the others in their order before it, as well as densely. See [`Kernel::innermost`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Innermost {

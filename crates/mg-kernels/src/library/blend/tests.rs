@@ -130,8 +130,7 @@ fn launched(shape: &[usize], n: usize, [index, weight]: [&[isize]; 2]) -> (Vec<&
     let x = Described { layout: x, dtype: DType::F32, align: 16 };
     let all = [x, lying(index, DType::I64), lying(weight, DType::F32)];
     let precision = Precision::Highest;
-    let target =
-        Target { align: 16, capability: 90, in_place: false, precision, epilogue: None, innermost: false };
+    let target = Target::new(16, 90, precision);
     let result = Shaped { shape: whole, dtype: DType::F32 };
     let plan = Library::from(kernel).cuda(&all, &result, target).unwrap();
     let reads =

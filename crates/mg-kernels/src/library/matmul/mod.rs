@@ -113,14 +113,7 @@ impl Kernel for MatMul {
     }
 
     fn alike(&self, operands: &[Described], result: &Shaped, capability: u32) -> Option<[usize; 2]> {
-        let target = Target {
-            align: 16,
-            capability,
-            in_place: false,
-            precision: Precision::Highest,
-            epilogue: None,
-            innermost: false,
-        };
+        let target = Target::new(16, capability, Precision::Highest);
         cuda::alike(&problem(operands, result, target).ok()?)
     }
 

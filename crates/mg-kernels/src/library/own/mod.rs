@@ -323,14 +323,7 @@ mod tests {
         let own = call(&arguments).unwrap();
         let layout = Layout::contiguous(Shape::of(&[512]));
         let described = Described { layout, dtype: DType::F32, align: 16 };
-        let target = Target {
-            align: 16,
-            capability: 90,
-            in_place: false,
-            innermost: false,
-            precision: crate::library::matmul::Precision::Highest,
-            epilogue: None,
-        };
+        let target = Target::new(16, 90, crate::library::matmul::Precision::Highest);
         let result = own.result(&[Shaped { shape: Shape::of(&[512]), dtype: DType::F32 }]).unwrap();
         let plan = own.cuda(&[described], &result, target).unwrap();
         let launch = &plan.launches[0];

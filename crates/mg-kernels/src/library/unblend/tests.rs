@@ -103,14 +103,7 @@ fn launches_have_as_many_threads_as_units() {
         let shaped: Vec<Shaped> =
             all.iter().map(|o| Shaped { shape: *o.layout.shape(), dtype: o.dtype }).collect();
         let result = kernel.result(&shaped).unwrap();
-        let target = Target {
-            align: 16,
-            capability: 90,
-            in_place: false,
-            innermost: false,
-            precision: Precision::Highest,
-            epilogue: None,
-        };
+        let target = Target::new(16, 90, Precision::Highest);
         let plan = Library::from(kernel).cuda(&all, &result, target).unwrap();
         plan.launches.iter().map(|launch| (launch.kernel.name, launch.grid[0])).collect::<Vec<_>>()
     };
