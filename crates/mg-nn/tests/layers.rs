@@ -93,6 +93,42 @@ fn a_batch_norm_moves_its_statistics_in_training_only() {
     assert!(norm.forward(&ramp(&[2, 2, 2, 2])).is_err());
 }
 
+/// The variance is taken around the mean of the first samples, wherever these lie.
+#[test]
+fn a_batch_norm_finds_the_variance_of_numbers_whose_first_are_far_off() {
+    for (samples, away, off) in
+        [(2, 1e3, 0.0), (64, 1e3, 0.0), (130, 0.0, 1e3), (1000, -1e4, 0.0), (64, 0.0, -1e3)]
+    {
+        let at = |s: usize, c: usize| {
+            let wave = ((s * 7 + c * 3) % 23) as f64 / 11.0 - 1.0;
+            away + wave + if s == 0 { off } else { 0.0 }
+        };
+        let all = (0..samples).flat_map(|s| (0..3).map(move |c| at(s, c) as f32)).collect::<Vec<_>>();
+        let options = NormOptions { momentum: Some(1.0), ..Default::default() };
+        let norm = BatchNorm1d::with_options(3, options).unwrap();
+        let y = norm.forward(&Tensor::from_vec(all.clone(), &[samples, 3]).unwrap()).unwrap();
+        let y = y.to_vec::<f32>().unwrap();
+        let seen = norm.running_var().unwrap().to_vec::<f32>().unwrap();
+        for c in 0..3 {
+            let column: Vec<f64> = all.iter().skip(c).step_by(3).map(|&v| f64::from(v)).collect();
+            let mean = column.iter().sum::<f64>() / samples as f64;
+            let square = column.iter().map(|v| (v - mean) * (v - mean)).sum::<f64>();
+            let variance = square / (samples as f64 - 1.0);
+            assert!(
+                (f64::from(seen[c]) / variance - 1.0).abs() < 1e-4,
+                "{samples}, {away}, {off}: {} for {variance}",
+                seen[c]
+            );
+            let last = (column[samples - 1] - mean) / (square / samples as f64 + 1e-5).sqrt();
+            let got = f64::from(y[3 * (samples - 1) + c]);
+            assert!((got - last).abs() < 2e-3, "{samples}, {away}, {off}: {got} for {last}");
+        }
+    }
+    let same = Tensor::from_vec(vec![3.3f32; 80], &[40, 2]).unwrap();
+    let norm = BatchNorm1d::new(2).unwrap();
+    assert!(norm.forward(&same).unwrap().to_vec::<f32>().unwrap().iter().all(|v| v.abs() < 1e-3));
+}
+
 #[test]
 fn the_mean_of_all_that_was_seen_needs_no_momentum() {
     let norm = BatchNorm1d::with_options(1, NormOptions { momentum: None, ..Default::default() }).unwrap();
