@@ -4,13 +4,12 @@
 
 mod assemblers;
 
-use assemblers::{Assembler, Job, Reading, assemblers, each, is_recorded, readings};
+use assemblers::{Assembler, Job, Reading, assemblers, is_recorded, readings};
 use mg_device::{DType, Device};
 use mg_kernels::cuda::library::{KERNELS, Prebuilt};
 use mg_kernels::cuda::{CudaEpilogue, CudaProgram, gate_ptx, gated_ptx};
 use mg_kernels::program::Build;
 use mg_kernels::{Class, Inst, Law, Over, Program, ReduceKind, Row, Source, Val};
-use std::path::PathBuf;
 
 fn reductions(corpus: &mut Vec<(String, Program)>) {
     use ReduceKind::*;
@@ -209,13 +208,29 @@ fn corpus() -> Vec<(String, Program)> {
 #[test]
 fn every_kernel_assembles() {
     let device: Device = "cuda:0".parse().unwrap();
-    for capability in [(7, 5), (8, 0), (9, 0)] {
-        assemble_corpus(device, capability);
+    let capabilities = [(7, 5), (8, 0), (9, 0)];
+    let files: Vec<_> =
+        capabilities.iter().flat_map(|&capability| corpus_files(device, capability)).collect();
+    let assemblers = assemblers();
+    let Some(newest) = assemblers.first() else { return };
+    let targets = std::env::var("PTXAS_TARGETS").unwrap_or(ARCHITECTURES.join(" "));
+    let mut jobs = vec![];
+    for (name, text, least) in &files {
+        let runs_it = |target: &&str| target[3..].parse::<u32>().is_ok_and(|target| target >= *least);
+        jobs.extend(targets.split_whitespace().filter(runs_it).map(|target| Job {
+            name,
+            text,
+            assembler: newest,
+            architecture: target.to_owned(),
+            options: &["-O1"],
+            anew: false,
+        }));
     }
+    readings("corpus", &jobs);
 }
 
-/// The corpus in the instructions of a capability, for architectures that have them.
-fn assemble_corpus(device: Device, capability: (u32, u32)) {
+/// The corpus in the instructions of a capability: files with their names, and the least architecture that has these.
+fn corpus_files(device: Device, capability: (u32, u32)) -> Vec<(String, String, u32)> {
     let kernels: Vec<(String, String)> = corpus()
         .iter()
         .enumerate()
@@ -233,36 +248,18 @@ fn assemble_corpus(device: Device, capability: (u32, u32)) {
         .collect();
     assert!(kernels.len() > if capability == (7, 5) { 250 } else { 80 });
     assert!(kernels.iter().any(|k| k.1.contains(".reqnctapercluster")) == (capability == (9, 0)));
-    let Some(newest) = assemblers().into_iter().next() else { return };
-    let dir = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("ptx-corpus-{}", capability.0));
-    std::fs::create_dir_all(&dir).unwrap();
+    let least = capability.0 * 10 + capability.1;
     // One file for each run of kernels: starting the assembler costs more than a kernel.
-    let mut files = vec![];
-    for (f, chunk) in kernels.chunks(100).enumerate() {
-        let mut text = String::new();
-        for (i, (_, ptx)) in chunk.iter().enumerate() {
+    let file = |(f, chunk): (usize, &[(String, String)])| {
+        let mut text = ptx_head(&chunk[0].1);
+        for (i, (name, ptx)) in chunk.iter().enumerate() {
             let body = ptx.split_once(".address_size 64\n").unwrap().1;
+            text += &format!("// {name}\n");
             text += &body.replace(".entry k(", &format!(".entry k{i}("));
         }
-        let head = ptx_head(&chunk[0].1);
-        let path = dir.join(format!("{f}.ptx"));
-        std::fs::write(&path, head + &text).unwrap();
-        files.push((path, chunk));
-    }
-    let targets = std::env::var("PTXAS_TARGETS").unwrap_or(ARCHITECTURES.join(" "));
-    let least = capability.0 * 10 + capability.1;
-    let runs_it = |target: &&str| target[3..].parse::<u32>().is_ok_and(|target| target >= least);
-    let jobs: Vec<_> = targets
-        .split_whitespace()
-        .filter(runs_it)
-        .flat_map(|target| files.iter().map(move |(path, chunk)| (target, path, chunk)))
-        .collect();
-    each(&jobs, |(target, path, chunk)| {
-        if let Err(said) = newest.run(&["-arch", target, "-O1"], path) {
-            let names: Vec<&str> = chunk.iter().map(|(n, _)| n.as_str()).collect();
-            panic!("{target}, {said}\nkernels: {names:?}");
-        }
-    });
+        (format!("{least}-{f}"), text, least)
+    };
+    kernels.chunks(50).enumerate().map(file).collect()
 }
 
 fn ptx_head(ptx: &str) -> String {
@@ -361,6 +358,7 @@ fn by_all<'a>(assemblers: &'a [Assembler], name: &'a str, text: &'a str) -> impl
         text,
         assembler,
         architecture: own.to_owned(),
+        options: &[],
         anew: i == 0,
     })
 }
@@ -380,7 +378,7 @@ fn for_others<'a>(
     let newest = assemblers.first().into_iter();
     newest.flat_map(move |assembler| {
         let jobs = others.clone().into_iter();
-        jobs.map(move |architecture| Job { name, text, assembler, architecture, anew: false })
+        jobs.map(move |architecture| Job { name, text, assembler, architecture, options: &[], anew: false })
     })
 }
 

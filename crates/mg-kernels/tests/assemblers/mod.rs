@@ -47,8 +47,8 @@ impl Assembler {
         }
     }
 
-    /// Runs it on a file; what it said, where it failed.
-    pub fn run(&self, options: &[&str], path: &Path) -> Result<String, String> {
+    /// Runs it on a file; what it said, or that it failed.
+    fn run(&self, options: &[&str], path: &Path) -> Result<String, String> {
         let out =
             Command::new(&self.path).args(options).args(["-o", "/dev/null"]).arg(path).output().unwrap();
         let said = [out.stdout, out.stderr].map(|text| String::from_utf8_lossy(&text).into_owned()).concat();
@@ -82,7 +82,7 @@ pub fn is_recorded() -> bool {
 }
 
 /// Calls `work` of each, on all processors.
-pub fn each<T: Sync>(items: &[T], work: impl Fn(&T) + Sync) {
+fn each<T: Sync>(items: &[T], work: impl Fn(&T) + Sync) {
     let next = AtomicUsize::new(0);
     std::thread::scope(|scope| {
         for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
@@ -102,6 +102,8 @@ pub struct Job<'a> {
     pub assembler: &'a Assembler,
     /// "sm_90a"
     pub architecture: String,
+    /// What it is told besides.
+    pub options: &'static [&'static str],
     /// Assembled even where it is recorded.
     pub anew: bool,
 }
@@ -217,7 +219,8 @@ pub fn readings(record: &str, jobs: &[Job]) -> Vec<Reading> {
     each(&todo, |&i| {
         let job = &jobs[i];
         let path = dir.join(format!("{}.ptx", job.name));
-        match job.assembler.run(&["-v", "-arch", &job.architecture], &path) {
+        let options = [&["-v", "-arch", &job.architecture], job.options].concat();
+        match job.assembler.run(&options, &path) {
             Ok(said) => drop(seen.lock().unwrap().insert(i, Reading::of(&said))),
             Err(failure) => wrong.lock().unwrap().push(failure),
         }
