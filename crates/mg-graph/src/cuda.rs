@@ -395,21 +395,23 @@ impl Launch {
                 let all: Vec<_> = list.iter().map(|p| load_program(gpu, p, memory, true)).collect();
                 all.into_iter().collect()
             }
-            plan::Action::Copies(copies) => self.copying(gpu, copies, memory).map(|_| ()),
+            plan::Action::Copies(copies) => self.copying(gpu, copies, memory)?.0.load(gpu),
             plan::Action::Transfer { .. } => Ok(()),
             plan::Action::Kernel(call) => {
                 let at = self.placed(call, memory)?;
                 if let Some(p) = call.epilogue.as_ref().filter(|_| self.fuses.load(Ordering::Relaxed))
-                    && self.fused(gpu, call, p, &at, memory, |_, _| Ok(()))?
+                    && self.fused(gpu, call, p, &at, memory, |prepared, _| prepared.load(gpu))?
                 {
                     return Ok(());
                 }
-                let product = self.library(gpu, call, &at).map(|_| ());
+                let product = self.library(gpu, call, &at).and_then(|prepared| prepared.load(gpu));
                 product.and(call.epilogue.as_ref().map_or(Ok(()), |p| load_program(gpu, p, memory, false)))
             }
             plan::Action::Together(all) => {
-                if self.fuses.load(Ordering::Relaxed) && self.joined(gpu, all, memory)?.is_some() {
-                    return Ok(());
+                if self.fuses.load(Ordering::Relaxed)
+                    && let Some((prepared, ..)) = self.joined(gpu, all, memory)?
+                {
+                    return prepared.load(gpu);
                 }
                 let all: Vec<_> = all.iter().map(|one| one.load(gpu, memory)).collect();
                 all.into_iter().collect()

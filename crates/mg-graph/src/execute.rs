@@ -299,7 +299,7 @@ impl Plan {
         if let Some((device, checks)) = self.guarded {
             Gpu::of(device)?.note_guards(2 * checks)?;
         }
-        self.assemble_ahead(&memory);
+        self.assemble_ahead(&memory, &buffers, refusal);
         let (failures, bound) = (Failures::default(), Device::cpu());
         let mut walk =
             Walk { plan: self, memory: &memory, buffers: &buffers, whole, refusal, failures, bound };
@@ -525,10 +525,7 @@ impl<B: Bindings + Sync> Walk<'_, B> {
 
     /// What a launch asks before it overwrites something.
     fn gate(&mut self, launch: &Launch) -> Result<Option<(&'static Gpu, u64)>> {
-        let slots = &self.plan.slots;
-        let is_overwritten = |&slot: &usize| slots[slot].donor.is_some() && self.buffers[slot].is_none();
-        let depends = launch.outputs().filter(is_overwritten).map(|slot| slots[slot].depends);
-        match depends.reduce(|a, b| a | b) {
+        match self.plan.overwritten(launch, self.buffers) {
             Some(depends) => self.refusal.gate(launch.device, depends),
             None => Ok(None),
         }

@@ -6,7 +6,7 @@ use crate::precision::matmul_precision;
 use mg_device::cuda::Gpu;
 use mg_device::{Buffer, DType, Result};
 use mg_kernels::cuda::library::{self, KernelPlan, Pointer};
-use mg_kernels::cuda::{CudaEpilogue, behind_gate};
+use mg_kernels::cuda::{CudaEpilogue, Loaded};
 use mg_kernels::library::matmul::Precision;
 use smallvec::SmallVec;
 use std::sync::{Arc, PoisonError};
@@ -43,7 +43,8 @@ pub(crate) struct Prepared {
 /// One plan of a kernel.
 pub(crate) struct PreparedPlan {
     plan: KernelPlan,
-    kernels: Vec<mg_device::cuda::Kernel>,
+    /// Those of its launches, but for one with an epilogue.
+    kernels: Vec<Loaded>,
     /// The positions of its operands.
     inputs: SmallVec<[usize; 2]>,
     /// Where in the output it writes, in bytes.
@@ -71,6 +72,11 @@ impl Launch {
 }
 
 impl Prepared {
+    /// Has its kernels loaded, as they are launched now.
+    pub(crate) fn load(&self, gpu: &Gpu) -> Result<()> {
+        load(gpu, self.steps.iter().flat_map(PreparedPlan::kernels))
+    }
+
     /// Launches it with these addresses.
     pub(crate) fn run<B: Bindings>(
         &self,
@@ -88,10 +94,16 @@ impl Prepared {
     }
 }
 
-/// The kernels of launches. Each of them is asked for, whatever becomes of the others.
-fn loaded(gpu: &Gpu, launches: &[library::KernelLaunch]) -> Result<Vec<mg_device::cuda::Kernel>> {
-    let all: Vec<_> = launches.iter().map(|l| mg_kernels::cuda::prebuilt(gpu, l.kernel)).collect();
-    all.into_iter().collect()
+/// The kernels of launches, loaded. Each of them is asked for, whatever becomes of the others.
+fn loaded(gpu: &Gpu, launches: &[library::KernelLaunch]) -> Result<Vec<Loaded>> {
+    let all: Vec<Loaded> = launches.iter().map(|launch| Loaded::prebuilt(launch.kernel)).collect();
+    load(gpu, all.iter())?;
+    Ok(all)
+}
+
+fn load<'a>(gpu: &Gpu, all: impl Iterator<Item = &'a Loaded>) -> Result<()> {
+    let results: Vec<Result<()>> = all.map(|kernel| kernel.kernel(gpu).map(|_| ())).collect();
+    results.into_iter().collect()
 }
 
 impl PreparedPlan {
@@ -114,9 +126,13 @@ impl PreparedPlan {
         epilogue: CudaEpilogue,
     ) -> Result<PreparedPlan> {
         let before = plan.launches.len().saturating_sub(1);
-        let mut kernels = loaded(gpu, &plan.launches[..before])?;
-        kernels.push(epilogue.kernel());
+        let kernels = loaded(gpu, &plan.launches[..before])?;
         Ok(PreparedPlan { plan, kernels, inputs, output: 0, epilogue: Some(epilogue) })
+    }
+
+    /// Those of all launches.
+    fn kernels(&self) -> impl Iterator<Item = &Loaded> {
+        self.kernels.iter().chain(self.epilogue.as_ref().map(CudaEpilogue::kernel))
     }
 
     fn run<B: Bindings>(
@@ -161,7 +177,7 @@ impl PreparedPlan {
             Pointer::Fault => fault,
         };
         let last = self.plan.launches.len().saturating_sub(1);
-        for (i, (step, &kernel)) in self.plan.launches.iter().zip(&self.kernels).enumerate() {
+        for (i, (step, kernel)) in self.plan.launches.iter().zip(self.kernels()).enumerate() {
             let mut memory = [0u8; library::MAX_ARGS];
             let args = step.bind(&mut memory, address);
             for map in step.maps() {
@@ -179,7 +195,7 @@ impl PreparedPlan {
                 }
                 _ => args,
             };
-            let kernel = behind_gate(gpu, kernel)?;
+            let kernel = kernel.kernel(gpu)?;
             // SAFETY: the description's arguments are its kernel's; operands and output are the plan's, and lie as it was
             // told.
             unsafe { gpu.launch(kernel, step.grid, step.block, step.shared, args, launch.origin(graph))? };

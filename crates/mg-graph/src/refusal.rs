@@ -60,8 +60,27 @@ impl Refusal {
     /// The device with the word that a launch looks at which overwrites memory of before, and its bits; nothing where no check
     /// was made on which that depends.
     pub(crate) fn gate(&self, device: Device, depends: u64) -> Result<Option<(&'static Gpu, u64)>> {
+        self.gate_from(self.gathered, device, depends)
+    }
+
+    /// The same of a launch that comes when the checks before it, of one device, have been gathered.
+    pub(crate) fn gate_then(
+        &self,
+        checks: Option<Device>,
+        device: Device,
+        depends: u64,
+    ) -> Result<Option<(&'static Gpu, u64)>> {
+        self.gate_from(checks.filter(|_| self.matters).or(self.gathered), device, depends)
+    }
+
+    fn gate_from(
+        &self,
+        gathered: Option<Device>,
+        device: Device,
+        depends: u64,
+    ) -> Result<Option<(&'static Gpu, u64)>> {
         let bits = if self.whole { u64::MAX } else { depends };
-        match self.gathered {
+        match gathered {
             Some(gathered) if gathered == device && bits != 0 => Ok(Some((Gpu::of(device)?, bits))),
             Some(_) | None => Ok(None),
         }

@@ -2,15 +2,14 @@
 //! them is looked at. `PTXAS` has the assemblers' paths, as `PATH` has folders, the newest first; without it the one on the path serves. Where there
 //! is none only the making of kernels is checked. `cargo xtask test --only ptxas` has several, which it installs.
 
+mod assemblers;
+
+use assemblers::{Assembler, Job, Reading, assemblers, is_recorded, readings};
 use mg_device::{DType, Device};
 use mg_kernels::cuda::library::{KERNELS, Prebuilt};
 use mg_kernels::cuda::{CudaEpilogue, CudaProgram, gate_ptx, gated_ptx};
 use mg_kernels::program::Build;
 use mg_kernels::{Class, Inst, Law, Over, Program, ReduceKind, Row, Source, Val};
-use std::path::{Path, PathBuf};
-use std::process::Command;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 fn reductions(corpus: &mut Vec<(String, Program)>) {
     use ReduceKind::*;
@@ -206,63 +205,32 @@ fn corpus() -> Vec<(String, Program)> {
     corpus
 }
 
-/// An assembler, and its release: "12.9".
-struct Assembler {
-    path: PathBuf,
-    release: String,
-}
-
-impl Assembler {
-    fn at(path: PathBuf) -> Result<Assembler, String> {
-        let asked = Command::new(&path).arg("--version").output();
-        let said = asked.map_err(|error| format!("{}: {error}", path.display()))?;
-        let said = String::from_utf8_lossy(&said.stdout).into_owned();
-        let release = said.split_once("release ").and_then(|(_, rest)| rest.split(',').next());
-        let release = release.ok_or_else(|| format!("{} is no ptxas: {said}", path.display()))?.to_owned();
-        Ok(Assembler { path, release })
-    }
-}
-
-/// The assemblers, the newest first. One that is named but does not run is a failure; none at all is said.
-fn assemblers() -> Vec<Assembler> {
-    match std::env::var_os("PTXAS") {
-        Some(named) => std::env::split_paths(&named)
-            .map(|path| Assembler::at(path).unwrap_or_else(|error| panic!("PTXAS: {error}")))
-            .collect(),
-        None => {
-            let found: Vec<Assembler> = Assembler::at("ptxas".into()).into_iter().collect();
-            if found.is_empty() {
-                eprintln!("skipped: no ptxas");
-            }
-            found
-        }
-    }
-}
-
-/// Calls `work` of each, on all processors.
-fn each<T: Sync>(items: &[T], work: impl Fn(&T) + Sync) {
-    let next = AtomicUsize::new(0);
-    std::thread::scope(|scope| {
-        for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
-            scope.spawn(|| {
-                while let Some(item) = items.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    work(item);
-                }
-            });
-        }
-    });
-}
-
 #[test]
 fn every_kernel_assembles() {
     let device: Device = "cuda:0".parse().unwrap();
-    for capability in [(7, 5), (8, 0), (9, 0)] {
-        assemble_corpus(device, capability);
+    let capabilities = [(7, 5), (8, 0), (9, 0)];
+    let files: Vec<_> =
+        capabilities.iter().flat_map(|&capability| corpus_files(device, capability)).collect();
+    let assemblers = assemblers();
+    let Some(newest) = assemblers.first() else { return };
+    let targets = std::env::var("PTXAS_TARGETS").unwrap_or(ARCHITECTURES.join(" "));
+    let mut jobs = vec![];
+    for (name, text, least) in &files {
+        let runs_it = |target: &&str| target[3..].parse::<u32>().is_ok_and(|target| target >= *least);
+        jobs.extend(targets.split_whitespace().filter(runs_it).map(|target| Job {
+            name,
+            text,
+            assembler: newest,
+            architecture: target.to_owned(),
+            options: &["-O1"],
+            anew: false,
+        }));
     }
+    readings("corpus", &jobs);
 }
 
-/// The corpus in the instructions of a capability, for architectures that have them.
-fn assemble_corpus(device: Device, capability: (u32, u32)) {
+/// The corpus in the instructions of a capability: files with their names, and the least architecture that has these.
+fn corpus_files(device: Device, capability: (u32, u32)) -> Vec<(String, String, u32)> {
     let kernels: Vec<(String, String)> = corpus()
         .iter()
         .enumerate()
@@ -280,48 +248,29 @@ fn assemble_corpus(device: Device, capability: (u32, u32)) {
         .collect();
     assert!(kernels.len() > if capability == (7, 5) { 250 } else { 80 });
     assert!(kernels.iter().any(|k| k.1.contains(".reqnctapercluster")) == (capability == (9, 0)));
-    let Some(Assembler { path: ptxas, .. }) = assemblers().into_iter().next() else { return };
-    let dir = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("ptx-corpus-{}", capability.0));
-    std::fs::create_dir_all(&dir).unwrap();
+    let least = capability.0 * 10 + capability.1;
     // One file for each run of kernels: starting the assembler costs more than a kernel.
-    let mut files = vec![];
-    for (f, chunk) in kernels.chunks(100).enumerate() {
-        let mut text = String::new();
-        for (i, (_, ptx)) in chunk.iter().enumerate() {
+    let file = |(f, chunk): (usize, &[(String, String)])| {
+        let mut text = ptx_head(&chunk[0].1);
+        for (i, (name, ptx)) in chunk.iter().enumerate() {
             let body = ptx.split_once(".address_size 64\n").unwrap().1;
+            text += &format!("// {name}\n");
             text += &body.replace(".entry k(", &format!(".entry k{i}("));
         }
-        let head = ptx_head(&chunk[0].1);
-        let path = dir.join(format!("{f}.ptx"));
-        std::fs::write(&path, head + &text).unwrap();
-        files.push((path, chunk));
-    }
-    let targets = std::env::var("PTXAS_TARGETS").unwrap_or("sm_75 sm_80 sm_86 sm_90 sm_100 sm_120".into());
-    let least = capability.0 * 10 + capability.1;
-    let runs_it = |target: &&str| target[3..].parse::<u32>().is_ok_and(|target| target >= least);
-    let jobs: Vec<_> = targets
-        .split_whitespace()
-        .filter(runs_it)
-        .flat_map(|target| files.iter().map(move |(path, chunk)| (target, path, chunk)))
-        .collect();
-    each(&jobs, |(target, path, chunk)| {
-        let out = Command::new(&ptxas)
-            .args(["-arch", target, "-O1", "-o", "/dev/null"])
-            .arg(path)
-            .output()
-            .unwrap();
-        let text = String::from_utf8_lossy(&out.stderr);
-        if !out.status.success() {
-            let names: Vec<&str> = chunk.iter().map(|(n, _)| n.as_str()).collect();
-            panic!("{target}, {}: {text}\nkernels: {names:?}", path.display());
-        }
-    });
+        (format!("{least}-{f}"), text, least)
+    };
+    kernels.chunks(50).enumerate().map(file).collect()
 }
 
 fn ptx_head(ptx: &str) -> String {
     let (head, _) = ptx.split_once(".address_size 64\n").unwrap();
     format!("{head}.address_size 64\n")
 }
+
+/// Turing, Ampere, Ada's parent, Hopper, Blackwell in data centres and desks: one of each binary-compatible line.
+const ARCHITECTURES: [&str; 6] = ["sm_75", "sm_80", "sm_86", "sm_90", "sm_100", "sm_120"];
+/// What is for no other GPU, nor for later ones.
+const ALONE: &str = "sm_90a";
 
 /// Bytes that a kernel keeps in memory for want of registers: stores and loads.
 type Spilled = [u32; 2];
@@ -379,88 +328,108 @@ fn known(of: &[(&str, &str, Spilled)], assembler: &Assembler, name: &str) -> Spi
     of.iter().find(|known| (known.0, known.1) == (&*assembler.release, name)).map_or([0; 2], |known| known.2)
 }
 
-/// What an assembler says of a text for its own architecture.
-fn assembled(assembler: &Assembler, path: &Path) -> (Spilled, String) {
-    let text = std::fs::read_to_string(path).unwrap();
-    let (_, rest) = text.split_once(".target ").unwrap_or_else(|| panic!("{}: no target", path.display()));
-    let arch = rest.split([',', '\n']).next().unwrap_or_default().trim();
-    let out = Command::new(&assembler.path)
-        .args(["-v", "-arch", arch, "-o", "/dev/null"])
-        .arg(path)
-        .output()
-        .unwrap();
-    let said = [out.stdout, out.stderr].map(|text| String::from_utf8_lossy(&text).into_owned()).concat();
-    assert!(out.status.success(), "{} by {}: {said}", path.display(), assembler.release);
-    let number = |unit: &str| {
-        let before = said.match_indices(unit).map(|(at, _)| said[..at].split_whitespace().next_back());
-        before.map(|n| n.and_then(|n| n.parse::<u32>().ok()).unwrap_or_else(|| panic!("{said}"))).sum()
-    };
-    ([number("bytes spill stores"), number("bytes spill loads")], said)
+/// The architecture that a text is written for.
+fn own(text: &str) -> &str {
+    let target = text.split_once(".target ").and_then(|(_, rest)| rest.split([',', '\n']).next());
+    target.unwrap_or_else(|| panic!("no target: {text}")).trim()
 }
 
 /// What is wrong with a text, by an assembler. What is for capability 9.0 alone loses most of its speed where products wait for each other, or
 /// where `setmaxnreg` is not heeded (the assembler says so, C75xx), or where it keeps sums in memory.
-fn complaint(assembler: &Assembler, path: &Path, expected: Spilled) -> Option<String> {
-    let (spilled, said) = assembled(assembler, path);
-    let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-    let serialised = SERIALISED.contains(&(&*assembler.release, &*name));
+fn complaint(job: &Job, reading: &Reading, expected: Spilled) -> Option<String> {
+    let serialised = SERIALISED.contains(&(&*job.assembler.release, job.name));
     // What waits as it is known to does so for that reason alone.
-    let [waits, so] = ["C75", "C7515"].map(|word| said.matches(word).count());
-    let unheeded = (waits > 0) != serialised || waits != so || said.contains("setmaxnreg");
-    (unheeded || spilled != expected)
-        .then(|| format!("{} by {}, expected {expected:?}: {said}", path.display(), assembler.release))
+    let warned = if serialised { "C7515" } else { "" };
+    (reading.warned != warned || reading.spilled != expected).then(|| {
+        format!("{} by {}: {reading:?}, expected {expected:?} '{warned}'", job.name, job.assembler.release)
+    })
+}
+
+fn none(complaints: &[String]) {
+    assert!(complaints.is_empty(), "{} complaints\n{}", complaints.len(), complaints.join("\n"));
+}
+
+/// One text by all assemblers that are asked: old ones are what old drivers have, and are slow, and were bad, at what is for capability 9.0 alone.
+fn by_all<'a>(assemblers: &'a [Assembler], name: &'a str, text: &'a str) -> impl Iterator<Item = Job<'a>> {
+    let own = own(text);
+    let by = if own == ALONE { assemblers } else { &assemblers[..assemblers.len().min(1)] };
+    by.iter().enumerate().map(move |(i, assembler)| Job {
+        name,
+        text,
+        assembler,
+        architecture: own.to_owned(),
+        options: &[],
+        anew: i == 0,
+    })
+}
+
+/// A text for other architectures than its own, by the newest assembler.
+fn for_others<'a>(
+    assemblers: &'a [Assembler],
+    name: &'a str,
+    text: &'a str,
+    others: &[&str],
+) -> impl Iterator<Item = Job<'a>> {
+    // What is specific to one architecture ("sm_90a") is for no other.
+    let least: Option<u32> = own(text)[3..].parse().ok();
+    let takes =
+        |other: &&&str| least.is_some_and(|least| other[3..].parse::<u32>().is_ok_and(|other| other > least));
+    let others: Vec<String> = others.iter().filter(takes).map(|&other| other.to_owned()).collect();
+    let newest = assemblers.first().into_iter();
+    newest.flat_map(move |assembler| {
+        let jobs = others.clone().into_iter();
+        jobs.map(move |architecture| Job { name, text, assembler, architecture, options: &[], anew: false })
+    })
 }
 
 #[test]
 fn prebuilt_kernels_stay_in_registers() {
     let assemblers = assemblers();
-    let dir = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("ptx-prebuilt");
-    std::fs::create_dir_all(&dir).unwrap();
     let mut jobs = vec![];
     for kernel in &KERNELS {
-        let path = dir.join(format!("{}.ptx", kernel.name));
-        std::fs::write(&path, kernel.ptx()).unwrap();
-        // Old assemblers are what old drivers have: they are slow, and were bad, at what is for capability 9.0 alone.
-        let alone = kernel.ptx().contains(".target sm_90a");
-        let by = if alone { &assemblers[..] } else { &assemblers[..assemblers.len().min(1)] };
-        jobs.extend(by.iter().map(|assembler| (assembler, kernel.name, path.clone())));
+        jobs.extend(by_all(&assemblers, kernel.name, kernel.ptx()));
+        // What GPUs make of it whose instructions it is not in: two thousand texts, where none is known.
+        if is_recorded() {
+            jobs.extend(for_others(&assemblers, kernel.name, kernel.ptx(), &ARCHITECTURES));
+        }
     }
-    let complaints = Mutex::new(vec![]);
-    each(&jobs, |(assembler, name, path)| {
-        complaints.lock().unwrap().extend(complaint(assembler, path, known(SPILLS, assembler, name)));
-    });
-    let complaints = complaints.into_inner().unwrap();
-    assert!(complaints.is_empty(), "{} complaints\n{}", complaints.len(), complaints.join("\n"));
+    let mut complaints = vec![];
+    for (job, reading) in jobs.iter().zip(readings("prebuilt", &jobs)) {
+        if job.architecture == own(job.text) {
+            complaints.extend(complaint(job, &reading, known(SPILLS, job.assembler, job.name)));
+        }
+    }
+    none(&complaints);
     for name in SPILLS.iter().map(|known| known.1).chain(SERIALISED.iter().map(|known| known.1)) {
         assert!(Prebuilt::find(name).is_some(), "SPILLS names {name}, which is no kernel");
     }
 }
 
-/// Spliced texts, and texts with a gate: those for capability 9.0 alone are looked at as prebuilt ones are, the others have to assemble.
-fn spliced_assemble(folder: &str, texts: &[(String, String)]) {
+/// What the emitter writes for single operations, a file for each dtype.
+#[test]
+fn single_operations_assemble() {
     let assemblers = assemblers();
-    let dir = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(folder);
-    std::fs::create_dir_all(&dir).unwrap();
+    let files = mg_kernels::cuda::single::files().unwrap();
     let mut jobs = vec![];
-    for (name, text) in texts {
-        let path = dir.join(format!("{name}.ptx"));
-        std::fs::write(&path, text).unwrap();
-        let alone = text.contains(".target sm_90a");
-        let by = if alone { &assemblers[..] } else { &assemblers[..assemblers.len().min(1)] };
-        jobs.extend(by.iter().map(|assembler| (assembler, alone, path.clone())));
-    }
-    let complaints = Mutex::new(vec![]);
-    each(&jobs, |(assembler, alone, path)| {
-        if *alone {
-            let name = path.file_stem().unwrap_or_default().to_string_lossy();
-            let spills = known(SPLICED_SPILLS, assembler, &name);
-            complaints.lock().unwrap().extend(complaint(assembler, path, spills));
-        } else {
-            assembled(assembler, path);
+    for (name, text) in &files {
+        let name = name.trim_end_matches(".ptx");
+        jobs.extend(by_all(&assemblers, name, text));
+        if is_recorded() {
+            jobs.extend(for_others(&assemblers, name, text, &ARCHITECTURES));
         }
-    });
-    let complaints = complaints.into_inner().unwrap();
-    assert!(complaints.is_empty(), "{} complaints\n{}", complaints.len(), complaints.join("\n"));
+    }
+    readings("single", &jobs);
+}
+
+/// Spliced texts, and texts with a gate: those for capability 9.0 alone are looked at as prebuilt ones are, the others have to assemble.
+fn spliced_assemble(record: &str, texts: &[(String, String)]) {
+    let assemblers = assemblers();
+    let jobs: Vec<Job> = texts.iter().flat_map(|(name, text)| by_all(&assemblers, name, text)).collect();
+    let readings = readings(record, &jobs);
+    let alone = jobs.iter().zip(&readings).filter(|(job, _)| job.architecture == ALONE);
+    let complaints = alone
+        .filter_map(|(job, reading)| complaint(job, reading, known(SPLICED_SPILLS, job.assembler, job.name)));
+    none(&complaints.collect::<Vec<_>>());
 }
 
 /// Bias, activation and an update in place, on products whose rows divide by four and whose do not.
@@ -519,7 +488,7 @@ fn epilogues_assemble() {
         })
         .collect();
     assert!(texts.len() > 4 * some.len());
-    spliced_assemble("ptx-epilogues", &texts);
+    spliced_assemble("spliced", &texts);
 }
 
 /// Kernels of every kind with the gate before them, and those that set it and make up for it.
@@ -535,5 +504,5 @@ fn gates_assemble() {
     }
     assert!(texts[2..].iter().all(|text| text.matches("[mg_gate]").count() == 1));
     let named = texts.into_iter().enumerate().map(|(i, text)| (i.to_string(), text));
-    spliced_assemble("ptx-gates", &named.collect::<Vec<_>>());
+    spliced_assemble("gated", &named.collect::<Vec<_>>());
 }

@@ -82,11 +82,12 @@ fn a_replayed_plan_overwrites_what_plans_before_it_computed() {
     contains(&stub.run("plans", &[]), &["allocations 1\n"]);
 }
 
-/// What depends on labels is written where they are good, and only that waits for them.
+/// What depends on labels is written where they are good, and only that waits for them. Its text is assembled beside the others, and in the
+/// form alone in which it is launched.
 #[test]
 fn what_depends_on_checks_looks_at_them_before_it_overwrites() {
     let Some(stub) = Stub::new("gate") else { return };
-    contains(&stub.run("gate", &[]), &["launches behind the gate 1\n"]);
+    contains(&stub.run("gate", &[]), &["gated texts 1, alone 0; launches behind the gate 1\n"]);
     contains(&stub.run("gate", &[("GATE_ALONE", "1")]), &["launches behind the gate 0\n"]);
 }
 

@@ -29,10 +29,11 @@ static int launched;
 static U lost(void) { return launched ? code("STUB_LOST") : 0; }
 #define ALIVE if (lost()) return lost()
 
-static size_t used, freed, blocks, events, graphs, gated;
+static size_t used, freed, blocks, events, graphs, gated, texts, alone;
 __attribute__((destructor)) static void tell(void) {
     if (getenv("STUB_COUNTS"))
-        printf("at the end: blocks %zu, events %zu, graphs %zu; freed %zu times; launches behind the gate %zu\n", blocks, events, graphs, freed, gated);
+        printf("at the end: blocks %zu, events %zu, graphs %zu; freed %zu times; gated texts %zu, alone %zu; launches behind the gate %zu\n",
+            blocks, events, graphs, freed, texts, alone, gated);
 }
 
 U cuDriverGetVersion(int *v) { *v = (int)number("STUB_VERSION", 12080); return 0; }
@@ -172,8 +173,9 @@ U cuMemcpyPeerAsync(A a, H c, A b, H d, size_t n, H s) {
     ask(s, (Task){.to = (void *)a, .from = (void *)b, .n = n});
     return 0;
 }
-U cuModuleLoadDataEx(H *m, const void *i, U n, U *o, H *v) { ALIVE; *m = (H)(size_t)(strstr(i, "mg_gate") ? 14 : 4); return code("STUB_LOAD"); }
-U cuLibraryLoadData(H *l, const void *i, U *o, H *v, U n, U *p, H *w, U m) { ALIVE; *l = (H)(size_t)(strstr(i, "mg_gate") ? 14 : 4); return code("STUB_LOAD"); }
+static H module(const void *text) { return (H)(size_t)(strstr(text, "mg_gate") ? texts++, 14 : 4); }
+U cuModuleLoadDataEx(H *m, const void *i, U n, U *o, H *v) { ALIVE; *m = module(i); alone += *m == (H)14; return code("STUB_LOAD"); }
+U cuLibraryLoadData(H *l, const void *i, U *o, H *v, U n, U *p, H *w, U m) { ALIVE; *l = module(i); return code("STUB_LOAD"); }
 U cuLibraryGetModule(H *m, H l) { *m = l; return 0; }
 U cuModuleGetFunction(H *f, H m, const char *n) { *f = (char *)m + 1; return 0; }
 U cuTensorMapEncodeTiled(void *m, U t, U r, A a, const void *d, const void *s, const void *b, const void *e, U i, U w, U l, U f) {

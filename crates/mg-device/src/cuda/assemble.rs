@@ -63,7 +63,9 @@ pub fn noting(f: impl FnOnce()) -> Vec<String> {
 
 impl Gpu {
     /// Assembles texts side by side, for [`Gpu::load`] to find. What does not assemble is left to it, and to its error.
-    pub fn assemble(&self, texts: Vec<String>) {
+    pub fn assemble(&self, mut texts: Vec<String>) {
+        // Long texts take longest, and are begun first (the last is taken first): what begins last is waited for.
+        texts.sort_by_key(String::len);
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
         let threads = processors.min(THREADS).min(texts.len());
         let texts = Mutex::new(texts);

@@ -1,5 +1,6 @@
 //! Kernels that the driver has assembled, found again by what they were assembled from.
 
+use super::gate::behind_gate;
 use super::library::Prebuilt;
 use mg_device::cuda::{Gpu, Kernel};
 use mg_device::{Device, Result};
@@ -33,19 +34,12 @@ impl<K: Eq + Hash + Clone> Assembled<K> {
         let new = assemble()?;
         Ok(*self.known().get_or_insert_default().entry(key).or_insert(new))
     }
-
-    /// What a kernel was assembled from.
-    fn key_of(&self, gpu: &Gpu, kernel: Kernel) -> Option<K> {
-        let known = self.known();
-        let mut of_device = known.iter().flatten().filter(|((device, _), _)| *device == gpu.device());
-        of_device.find(|(_, found)| **found == kernel).map(|((_, key), _)| key.clone())
-    }
 }
 
-/// Those of texts that were written.
-static WRITTEN: Assembled<Arc<str>> = Assembled::new();
-/// Library kernels, by name.
-static PREBUILT: Assembled<&'static str> = Assembled::new();
+/// Those of texts that were written, as they are and behind a gate.
+static WRITTEN: Assembled<(Arc<str>, bool)> = Assembled::new();
+/// Library kernels, by name, likewise.
+static PREBUILT: Assembled<(&'static str, bool)> = Assembled::new();
 
 /// Every text that was written, once: plans of a kind share theirs.
 static TEXTS: Mutex<Option<HashSet<Arc<str>>>> = Mutex::new(None);
@@ -64,33 +58,67 @@ pub(super) fn shared(text: &str) -> Arc<str> {
 
 /// The kernel of a text, assembled if it is new.
 pub(super) fn kernel(gpu: &Gpu, text: &str) -> Result<Kernel> {
-    named_kernel(gpu, text, "k")
+    written(gpu, &shared(text), "k", false)
 }
 
-/// As [`kernel`], by the kernel's name.
-pub(super) fn named_kernel(gpu: &Gpu, text: &str, name: &str) -> Result<Kernel> {
-    WRITTEN.get_or(gpu, shared(text), || {
+fn written(gpu: &Gpu, text: &Arc<str>, name: &str, gated: bool) -> Result<Kernel> {
+    WRITTEN.get_or(gpu, (text.clone(), gated), || {
         static LOGS: OnceLock<bool> = OnceLock::new();
         if *LOGS.get_or_init(|| std::env::var("MG_LOG").is_ok_and(|v| v.split(',').any(|w| w == "ptx"))) {
             eprintln!("{text}");
         }
-        gpu.load(text, name)
+        load(gpu, text, name, gated)
     })
 }
 
-/// A library kernel, assembled if it is new.
-///
-/// # Errors
-///
-/// What the driver says of it.
-pub fn prebuilt(gpu: &Gpu, kernel: &'static Prebuilt) -> Result<Kernel> {
-    PREBUILT.get_or(gpu, kernel.name, || gpu.load(kernel.whole()?, kernel.name))
+fn load(gpu: &Gpu, text: &str, name: &str, gated: bool) -> Result<Kernel> {
+    match gated {
+        false => gpu.load(text, name),
+        true => gpu.load(&behind_gate(text)?, name),
+    }
 }
 
-/// The text that a kernel was assembled from.
-pub(super) fn text_of(gpu: &Gpu, kernel: Kernel) -> Option<Arc<str>> {
-    match PREBUILT.key_of(gpu, kernel) {
-        Some(name) => Prebuilt::find(name).map(|prebuilt| prebuilt.ptx().into()),
-        None => WRITTEN.key_of(gpu, kernel),
+/// A kernel of one device, assembled in the form in which it is launched, when it is: as it is, or behind a gate ([`Gpu::set_gate`]).
+pub struct Loaded {
+    text: Text,
+    /// As it is; behind a gate.
+    forms: [OnceLock<Kernel>; 2],
+}
+
+enum Text {
+    /// A library kernel.
+    Prebuilt(&'static Prebuilt),
+    /// One that was written, and the kernel's name.
+    Written(Arc<str>, &'static str),
+}
+
+impl Loaded {
+    /// A library kernel.
+    pub fn prebuilt(kernel: &'static Prebuilt) -> Loaded {
+        Loaded { text: Text::Prebuilt(kernel), forms: Default::default() }
+    }
+
+    pub(super) fn written(text: Arc<str>, name: &'static str) -> Loaded {
+        Loaded { text: Text::Written(text, name), forms: Default::default() }
+    }
+
+    /// The kernel as it is launched now.
+    ///
+    /// # Errors
+    ///
+    /// What the driver says of it.
+    pub fn kernel(&self, gpu: &Gpu) -> Result<Kernel> {
+        let gated = gpu.is_gated();
+        let form = &self.forms[usize::from(gated)];
+        if let Some(known) = form.get() {
+            return Ok(*known);
+        }
+        let new = match &self.text {
+            Text::Prebuilt(kernel) => {
+                PREBUILT.get_or(gpu, (kernel.name, gated), || load(gpu, kernel.whole()?, kernel.name, gated))
+            }
+            Text::Written(text, name) => written(gpu, text, name, gated),
+        };
+        new.map(|new| *form.get_or_init(|| new))
     }
 }

@@ -1,7 +1,7 @@
 //! Launches that begin only where no check has refused anything, and what puts back what others have replaced.
 
-use super::assembled::{Assembled, kernel, text_of};
-use mg_device::cuda::{Gpu, Kernel, Origin};
+use super::assembled::kernel;
+use mg_device::cuda::{Gpu, Origin};
 use mg_device::{Error, ErrorKind, Result};
 
 /// Places of checks that one launch looks at, one a thread.
@@ -110,20 +110,20 @@ const GATE: &str = "
 }
 ";
 
-/// A kernel's text with the gate as its second parameter, and the kernel's name.
-fn with_gate(text: &str) -> Option<(String, &str)> {
+/// The PTX of a kernel as it is launched where a gate is set: that is its second parameter.
+pub fn gated_ptx(text: &str) -> Option<String> {
     let entry = text.find(".entry ")? + ".entry ".len();
-    let name = text[entry..].split_once('(')?.0.trim();
     let params = entry + text[entry..].find(')')?;
     let body = params + text[params..].find('{')? + 1;
     let parts =
         [&text[..params], ", .param .align 8 .b8 mg_gate[16]", &text[params..body], GATE, &text[body..]];
-    Some((parts.concat(), name))
+    Some(parts.concat())
 }
 
-/// The PTX of a kernel as it is launched where a gate is set.
-pub fn gated_ptx(text: &str) -> Option<String> {
-    with_gate(text).map(|(text, _)| text)
+/// The same, of what has to be a kernel.
+pub(super) fn behind_gate(text: &str) -> Result<String> {
+    let none = || Error::new("load", ErrorKind::Internal("a text without a kernel".into()));
+    gated_ptx(text).ok_or_else(none)
 }
 
 /// The kernels of this file.
@@ -131,22 +131,14 @@ pub fn gate_ptx() -> [&'static str; 2] {
     [GATHER, RESTORE]
 }
 
-/// The kernel as it is launched now: where a gate is set ([`Gpu::set_gate`]), the one that looks at it first.
+/// Has the kernels of this file loaded.
 ///
 /// # Errors
 ///
-/// What assembling it fails with.
-pub fn behind_gate(gpu: &Gpu, kernel: Kernel) -> Result<Kernel> {
-    if !gpu.is_gated() {
-        return Ok(kernel);
-    }
-    static GATED: Assembled<Kernel> = Assembled::new();
-    GATED.get_or(gpu, kernel, || {
-        let lost = || Error::new("load", ErrorKind::Internal("a kernel without a text".into()));
-        let text = text_of(gpu, kernel).ok_or_else(lost)?;
-        let (text, name) = with_gate(&text).ok_or_else(lost)?;
-        gpu.load(&text, name)
-    })
+/// What the driver says of them.
+pub fn load_gates(gpu: &Gpu) -> Result<()> {
+    let all = gate_ptx().map(|text| kernel(gpu, text));
+    all.into_iter().try_for_each(|kernel| kernel.map(|_| ()))
 }
 
 /// Sets the bits of the device's word ([`Gpu::refusal`]) whose checks, by their places, have refused something; one that `keeps`

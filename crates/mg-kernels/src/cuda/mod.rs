@@ -21,7 +21,7 @@ mod stage;
 mod totals;
 mod values;
 
-pub use assembled::prebuilt;
+pub use assembled::Loaded;
 pub use body::Check;
-pub use gate::{Restored, behind_gate, gate_ptx, gated_ptx, gather_refusals, restore_refused};
+pub use gate::{Restored, gate_ptx, gated_ptx, gather_refusals, load_gates, restore_refused};
 pub use program::{CudaEpilogue, CudaList, CudaProgram};

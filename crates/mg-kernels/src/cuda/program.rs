@@ -1,11 +1,10 @@
 //! Programs on CUDA: the kernel's text is written when a plan is made, assembled when it is first launched, and found
 //! again by its text.
 
-use super::assembled::{kernel, named_kernel, shared};
+use super::assembled::{Loaded, shared};
 use super::body::Check;
 use super::capability::{AMPERE, HOPPER, LEAST, half_of_shared};
 use super::emit::{Emitted, MOST_SCRATCH, Target, emit, widest};
-use super::gate::behind_gate;
 use super::map::{LIST_BYTES, LIST_HEADER};
 use super::params::{Field, Params};
 use crate::args::{Args, InputArg};
@@ -22,7 +21,7 @@ struct Variant {
     /// All but the text.
     emitted: Emitted,
     text: Arc<str>,
-    kernel: OnceLock<Kernel>,
+    kernel: Loaded,
     then: Option<Box<CudaProgram>>,
 }
 
@@ -160,7 +159,7 @@ impl CudaProgram {
                 None => None,
             };
             let text = shared(&std::mem::take(&mut emitted.text));
-            Ok(Variant { emitted, text, kernel: OnceLock::new(), then })
+            Ok(Variant { emitted, kernel: Loaded::written(text.clone(), "k"), text, then })
         });
         made.as_ref().map_err(Clone::clone)
     }
@@ -187,7 +186,7 @@ impl CudaProgram {
             return Ok(());
         }
         let emitted = &variant.emitted;
-        let kernel = behind_gate(gpu, variant.kernel(gpu)?)?;
+        let kernel = variant.kernel.kernel(gpu)?;
         let mut packed: SmallVec<[u8; 1024]> = SmallVec::new();
         // Asked for once: if another thread starts what is collected meanwhile, it is other memory afterwards.
         let scratch = OnceCell::new();
@@ -225,9 +224,10 @@ impl CudaProgram {
         if self.is_idle(variant) {
             return Ok(());
         }
-        let loaded = variant.kernel(gpu).map(|_| ());
+        let loaded = variant.kernel.kernel(gpu).map(|_| ());
         // Its operands lie in the scratch memory, as far apart as it asks for.
-        let then = variant.then.as_ref().map_or(Ok(()), |then| then.variant(true)?.kernel(gpu).map(|_| ()));
+        let then =
+            variant.then.as_ref().map_or(Ok(()), |then| then.variant(true)?.kernel.kernel(gpu).map(|_| ()));
         loaded.and(then)
     }
 
@@ -251,15 +251,6 @@ impl CudaProgram {
         let whole = |ptr: usize, align: usize| ptr.is_multiple_of(align);
         args.inputs.iter().zip(&self.input_alignment).all(|(i, &a)| whole(i.ptr.addr(), a))
             && args.outputs.iter().zip(&self.output_alignment).all(|(o, &a)| whole(o.addr(), a))
-    }
-}
-
-impl Variant {
-    fn kernel(&self, gpu: &Gpu) -> Result<Kernel> {
-        match self.kernel.get() {
-            Some(known) => Ok(*known),
-            None => Ok(*self.kernel.get_or_init_with(|| kernel(gpu, &self.text))?),
-        }
     }
 }
 
@@ -314,7 +305,7 @@ fn pack(
 
 /// A matrix product's kernel with a program as its epilogue.
 pub struct CudaEpilogue {
-    kernel: Kernel,
+    kernel: Loaded,
     params: Params,
     checks: Vec<Check>,
 }
@@ -338,7 +329,8 @@ impl CudaEpilogue {
         let Some(spliced) = super::splice::splice(base, program, product, rows, columns, aligned)? else {
             return Ok(None);
         };
-        let kernel = named_kernel(gpu, &spliced.text, base.name)?;
+        let kernel = Loaded::written(shared(&spliced.text), base.name);
+        kernel.kernel(gpu)?;
         Ok(Some(CudaEpilogue { kernel, params: spliced.params, checks: spliced.checks }))
     }
 
@@ -358,8 +350,8 @@ impl CudaEpilogue {
     }
 
     /// The kernel.
-    pub fn kernel(&self) -> Kernel {
-        self.kernel
+    pub fn kernel(&self) -> &Loaded {
+        &self.kernel
     }
 
     /// Appends the epilogue's parameters to the kernel's own.
@@ -427,7 +419,7 @@ impl CudaList {
             return unsafe { program.run(gpu, args, origin, guarded) };
         };
         let emitted = &variant.emitted;
-        let kernel = variant.kernel(gpu)?;
+        let kernel = variant.kernel.kernel(gpu)?;
         let fits = |g: &Group| fits_list(g.first.len(), g.entries.len() + distance);
         let same = |g: &&mut Group| g.kernel == kernel && g.distance == distance && fits(g);
         let group = match self.groups.iter_mut().find(same) {
@@ -460,7 +452,7 @@ impl CudaList {
     pub unsafe fn launch(&self, gpu: &Gpu, origin: Origin) -> Result<()> {
         for group in &self.groups {
             let Some((&blocks, first)) = group.first.split_last() else { continue };
-            let kernel = behind_gate(gpu, group.kernel)?;
+            let kernel = group.kernel;
             let start = (LIST_HEADER + 4 * first.len()).next_multiple_of(8);
             let mut packed: SmallVec<[u8; 4096]> = SmallVec::new();
             for word in [start as u32, group.distance as u32, first.len() as u32].iter().chain(first) {
@@ -473,20 +465,5 @@ impl CudaList {
             unsafe { gpu.launch(kernel, [blocks, 1, 1], [group.block, 1, 1], 0, &packed, origin)? };
         }
         Ok(())
-    }
-}
-
-/// `OnceLock::get_or_try_init`, which is not stable.
-trait GetOrInitWith<T> {
-    fn get_or_init_with(&self, f: impl FnOnce() -> Result<T>) -> Result<&T>;
-}
-
-impl<T> GetOrInitWith<T> for OnceLock<T> {
-    fn get_or_init_with(&self, f: impl FnOnce() -> Result<T>) -> Result<&T> {
-        if let Some(known) = self.get() {
-            return Ok(known);
-        }
-        let value = f()?;
-        Ok(self.get_or_init(|| value))
     }
 }

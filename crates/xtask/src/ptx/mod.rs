@@ -1,11 +1,18 @@
 //! `cargo xtask ptx`: the library kernels, from CUDA C to PTX, with NVRTC from the Python package index. Needs no GPU.
 
+pub mod assembled;
+mod compiled;
+mod share;
+mod tidy;
 #[path = "../../../mg-kernels/build/variants.rs"]
 mod variants;
 mod warps;
 
+use tidy::{heading, tidy};
+
+use std::collections::BTreeMap;
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{ExitCode, Stdio};
 
 use serde_json::{Value, json};
@@ -18,7 +25,9 @@ const USAGE: &str = "\
 usage: cargo xtask ptx [--check | --bound MILLISECONDS FOLDER | SOURCE.cu ...]
 
 Compiles kernels/*.cu, as kernels/variants.txt lists them, to kernels/ptx/*.ptx;
-has the emitter write the kernels of single operations to kernels/programs.
+has the emitter write the kernels of single operations to kernels/programs, and
+three assemblers read it all (kernels/assembled). What did not change since
+kernels/compiled.txt was written is left as it is; with MG_ANEW=1 nothing is.
   --check     changes nothing; fails where a file is not what would be written
   --bound     compiles all to this folder instead, for tests: who waits longer
               than so many milliseconds says what for, and ends the kernel
@@ -28,6 +37,8 @@ has the emitter write the kernels of single operations to kernels/programs.
 const NVRTC_PACKAGE: &str = "nvidia-cuda-nvrtc-cu12==12.0.140";
 const SOURCES: &str = "kernels";
 pub const FOLDER: &str = "kernels/ptx";
+const NVRTC: &str = include_str!("nvrtc.py");
+const TIDY: &str = include_str!("tidy.rs");
 
 pub fn main(arguments: &[String]) -> Result<ExitCode> {
     let workspace = Workspace::find()?;
@@ -35,6 +46,7 @@ pub fn main(arguments: &[String]) -> Result<ExitCode> {
         [] => {
             write(&workspace, &[])?;
             write_programs(&workspace)?;
+            assembled::write(&workspace)?;
         }
         ["--check"] => check(&workspace)?,
         ["--bound", milliseconds, folder] => {
@@ -52,34 +64,37 @@ pub fn main(arguments: &[String]) -> Result<ExitCode> {
 
 /// Writes the kernels of these sources, or of all if none is named.
 fn write(workspace: &Workspace, sources: &[&str]) -> Result<()> {
-    let files = build(workspace, sources, None)?;
+    let share = if share::is_all() { share::of_commit(workspace) } else { String::new() };
+    let Kernels { texts, record, compiled } = build(workspace, sources, &share)?;
     let folder = workspace.root.join(FOLDER);
     std::fs::create_dir_all(&folder).map_err(at(&folder))?;
-    for stale in stale(workspace, &files, sources)? {
+    for stale in stale(workspace, &texts, sources)? {
         std::fs::remove_file(&stale).map_err(at(&stale))?;
     }
     let mut bytes = 0;
-    for (path, text) in &files {
-        let path = workspace.root.join(path);
+    for (name, text) in &texts {
+        let path = file(workspace, name);
         bytes += text.len();
         if std::fs::read_to_string(&path).is_ok_and(|now| now == *text) {
             continue;
         }
         std::fs::write(&path, text).map_err(at(&path))?;
     }
-    println!("{} kernels, {} KiB", files.len(), bytes / 1024);
+    compiled::Record::write(&workspace.root.join(SOURCES), &record)?;
+    println!("{} kernels, {} KiB; {compiled} of them compiled", texts.len(), bytes / 1024);
     Ok(())
 }
 
 /// Writes all kernels to another folder, with an end to every wait (`kernels/bounded.cuh`).
 fn write_bounded(workspace: &Workspace, milliseconds: u64, folder: &Path) -> Result<()> {
-    let files = build(workspace, &[], Some(milliseconds))?;
+    let variants = variants(workspace)?;
+    let texts = compile(workspace, &variants.iter().collect::<Vec<_>>(), Some(milliseconds))?;
     std::fs::create_dir_all(folder).map_err(at(folder))?;
-    for (path, text) in &files {
-        let path = folder.join(Path::new(path).file_name().unwrap_or_default());
+    for (variant, text) in variants.iter().zip(&texts) {
+        let path = folder.join(format!("{}.ptx", variant.name));
         std::fs::write(&path, text).map_err(at(&path))?;
     }
-    println!("{} kernels, of which none waits for more than {milliseconds} ms", files.len());
+    println!("{} kernels, of which none waits for more than {milliseconds} ms", texts.len());
     Ok(())
 }
 
@@ -90,24 +105,27 @@ pub fn write_programs(workspace: &Workspace) -> Result<()> {
     process::run(write.env("MG_WRITE_PTX", "1"))
 }
 
-/// Compiles everything anew and compares.
+/// Compares what there is with what it comes from: by the record, and a share that each commit draws by compiling it.
 pub fn check(workspace: &Workspace) -> Result<()> {
-    let files = build(workspace, &[], None)?;
-    let mut wrong: Vec<String> = stale(workspace, &files, &[])?
+    let Kernels { texts, record, compiled } = build(workspace, &[], &share::of_commit(workspace))?;
+    let mut wrong: Vec<String> = stale(workspace, &texts, &[])?
         .iter()
         .map(|path| format!("{} belongs to no kernel", path.display()))
         .collect();
-    for (path, text) in &files {
+    for (name, text) in &texts {
         // What git checked out may have other line ends.
-        let now = std::fs::read_to_string(workspace.root.join(path)).unwrap_or_default();
+        let now = std::fs::read_to_string(file(workspace, name)).unwrap_or_default();
         if now.replace("\r\n", "\n") != *text {
-            wrong.push(format!("{path} is not what its source compiles to"));
+            wrong.push(format!("{FOLDER}/{name}.ptx is not what its source compiles to"));
         }
+    }
+    if wrong.is_empty() && !compiled::Record::is(&workspace.root.join(SOURCES), &record) {
+        wrong.push(format!("{SOURCES}/{} is not what would be written", compiled::FILE));
     }
     if !wrong.is_empty() {
         return Err(format!("{}; mend it with: cargo xtask ptx", wrong.join("\n")));
     }
-    println!("{} kernels are what their sources compile to", files.len());
+    println!("{} kernels are what their sources compile to; {compiled} of them were compiled", texts.len());
     Ok(())
 }
 
@@ -116,30 +134,93 @@ pub fn available() -> bool {
     cfg!(all(target_os = "linux", target_arch = "x86_64"))
 }
 
-/// Every file to be written, below the root, with its text: of the kernels of these sources, or of all if none is named. With a bound no wait takes
-/// more milliseconds.
-fn build(workspace: &Workspace, of: &[&str], bound: Option<u64>) -> Result<Vec<(String, String)>> {
+/// What is to be written.
+struct Kernels {
+    /// Names and texts of kernels.
+    texts: Vec<(String, String)>,
+    /// What they come from, as a file.
+    record: String,
+    /// How many were compiled.
+    compiled: usize,
+}
+
+/// Where a kernel is written.
+fn file(workspace: &Workspace, name: &str) -> PathBuf {
+    workspace.root.join(FOLDER).join(format!("{name}.ptx"))
+}
+
+fn variants(workspace: &Workspace) -> Result<Vec<variants::Variant>> {
+    let list = workspace.root.join(SOURCES).join("variants.txt");
+    variants::parse(&std::fs::read_to_string(&list).map_err(at(&list))?)
+}
+
+/// What the compiler is told of a kernel, but for where its headers are.
+fn options(variant: &variants::Variant) -> Vec<String> {
+    let mut options = vec![
+        "--std=c++17".to_owned(),
+        format!("--gpu-architecture=compute_{}", variant.architecture),
+        format!("--define-macro=V_NAME={}", variant.name),
+    ];
+    options.extend(variant.defines.iter().map(|define| format!("--define-macro={define}")));
+    options
+}
+
+/// The kernels of these sources, or of all if none is named. Those that the record knows are not compiled, but for those of the share.
+fn build(workspace: &Workspace, of: &[&str], share: &str) -> Result<Kernels> {
+    let sources = workspace.root.join(SOURCES);
+    all_lanes_meet(&sources)?;
+    let all = variants(workspace)?;
+    if let Some(unknown) = of.iter().find(|&&source| all.iter().all(|v| v.source != source)) {
+        return Err(format!("no kernel of variants.txt is of {unknown}"));
+    }
+    let names: Vec<String> = all.iter().map(|variant| variant.name.clone()).collect();
+    let asked: Vec<_> =
+        all.iter().filter(|variant| of.is_empty() || of.contains(&variant.source.as_str())).collect();
+    let record = compiled::Record::read(&sources);
+    let mut from = BTreeMap::new();
+    let (mut texts, mut todo) = (BTreeMap::new(), Vec::new());
+    for variant in &asked {
+        let name = &variant.name;
+        let read = compiled::texts(&sources, &variant.source)?;
+        let options = options(variant).join("\n");
+        let mut parts = vec![NVRTC_PACKAGE, NVRTC, TIDY, &options, variant.level().unwrap_or_default()];
+        parts.extend(read.iter().map(String::as_str));
+        let hash = compiled::hash(&parts);
+        let now = std::fs::read_to_string(file(workspace, name)).unwrap_or_default().replace("\r\n", "\n");
+        if record.has(name, &hash, &now) && !share::has(share, &hash) {
+            texts.insert(name, now);
+        } else {
+            todo.push(*variant);
+        }
+        from.insert(name, hash);
+    }
+    for (variant, text) in todo.iter().zip(compile(workspace, &todo, None)?) {
+        texts.insert(&variant.name, text);
+    }
+    let texts: Vec<(String, String)> = texts.into_iter().map(|(name, text)| (name.clone(), text)).collect();
+    let told = |(name, text): &(String, String)| (name.clone(), from[name].clone(), text.clone());
+    let record = record.text(&texts.iter().map(told).collect::<Vec<_>>(), &names);
+    Ok(Kernels { texts, record, compiled: todo.len() })
+}
+
+/// The texts of kernels, by NVRTC. With a bound no wait takes more milliseconds.
+fn compile(
+    workspace: &Workspace,
+    variants: &[&variants::Variant],
+    bound: Option<u64>,
+) -> Result<Vec<String>> {
+    if variants.is_empty() {
+        return Ok(Vec::new());
+    }
     if !available() {
         return Err("the compiler's package is for Linux on x86-64 alone".to_owned());
     }
     let sources = workspace.root.join(SOURCES);
-    all_lanes_meet(&sources)?;
-    let list = sources.join("variants.txt");
-    let mut variants = variants::parse(&std::fs::read_to_string(&list).map_err(at(&list))?)?;
-    if let Some(unknown) = of.iter().find(|&&source| variants.iter().all(|v| v.source != source)) {
-        return Err(format!("no kernel of variants.txt is of {unknown}"));
-    }
-    variants.retain(|variant| of.is_empty() || of.contains(&variant.source.as_str()));
     let jobs: Vec<Value> = variants
         .iter()
         .map(|variant| {
-            let mut options = vec![
-                "--std=c++17".to_owned(),
-                format!("--gpu-architecture=compute_{}", variant.architecture),
-                format!("--include-path={}", sources.display()),
-                format!("--define-macro=V_NAME={}", variant.name),
-            ];
-            options.extend(variant.defines.iter().map(|define| format!("--define-macro={define}")));
+            let mut options = options(variant);
+            options.push(format!("--include-path={}", sources.display()));
             options
                 .extend(bound.map(|milliseconds| format!("--define-macro=V_BOUND={milliseconds}000000ull")));
             json!({ "name": variant.name, "source": sources.join(&variant.source), "options": options })
@@ -148,7 +229,7 @@ fn build(workspace: &Workspace, of: &[&str], bound: Option<u64>) -> Result<Vec<(
     let venv = Venv::of(workspace)?;
     venv.install("nvrtc", &[NVRTC_PACKAGE.to_owned()])?;
     let mut compile = venv.python(&workspace.root);
-    compile.args(["-c", include_str!("nvrtc.py")]).stdin(Stdio::piped()).stdout(Stdio::piped());
+    compile.args(["-c", NVRTC]).stdin(Stdio::piped()).stdout(Stdio::piped());
     let failed = |error: std::io::Error| format!("could not run NVRTC: {error}");
     let mut child = compile.spawn().map_err(failed)?;
     if let Some(mut stdin) = child.stdin.take() {
@@ -160,15 +241,14 @@ fn build(workspace: &Workspace, of: &[&str], bound: Option<u64>) -> Result<Vec<(
     }
     let results: Vec<Value> =
         serde_json::from_slice(&output.stdout).map_err(|error| format!("NVRTC's answer: {error}"))?;
-    let mut files = Vec::new();
-    for (variant, result) in variants.iter().zip(&results) {
-        let Some(ptx) = result["ptx"].as_str() else {
+    let text = |(variant, result): (&&variants::Variant, &Value)| match result["ptx"].as_str() {
+        Some(ptx) => Ok(tidy(ptx, &variant.source, variant.level())),
+        None => {
             let error = result["error"].as_str().unwrap_or("no answer");
-            return Err(format!("{} ({}): {error}", variant.name, variant.source));
-        };
-        files.push((format!("{FOLDER}/{}.ptx", variant.name), tidy(ptx, &variant.source, variant.level())));
-    }
-    Ok(files)
+            Err(format!("{} ({}): {error}", variant.name, variant.source))
+        }
+    };
+    variants.iter().zip(&results).map(text).collect()
 }
 
 /// That no source has lanes of a warp meet where some of them may not come.
@@ -188,80 +268,18 @@ fn all_lanes_meet(folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Files in the folder that are not among `files`.
-fn stale(
-    workspace: &Workspace,
-    files: &[(String, String)],
-    sources: &[&str],
-) -> Result<Vec<std::path::PathBuf>> {
+/// Files in the folder that are of none of these kernels.
+fn stale(workspace: &Workspace, texts: &[(String, String)], sources: &[&str]) -> Result<Vec<PathBuf>> {
     let folder = workspace.root.join(FOLDER);
     if !folder.exists() {
         return Ok(Vec::new());
     }
     let entries = std::fs::read_dir(&folder).map_err(at(&folder))?;
-    let known = |path: &Path| files.iter().any(|(file, _)| workspace.root.join(file) == path);
+    let known = |path: &Path| texts.iter().any(|(name, _)| file(workspace, name) == path);
     let own = |path: &Path| {
         let text = std::fs::read_to_string(path).unwrap_or_default();
         sources.is_empty() || sources.iter().any(|source| text.starts_with(&heading(source)))
     };
     let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
     Ok(paths.filter(|path| !known(path) && own(path)).collect())
-}
-
-/// The first line of a kernel's file.
-fn heading(source: &str) -> String {
-    format!("// From kernels/{source} by `cargo xtask ptx`.\n")
-}
-
-/// The PTX without what only takes room: comments (but for the marks where code is spliced in), blank lines, indentation,
-/// constants of the source that no instruction reads.
-///
-/// A level of its own is told in the second line, as `Gpu::load_module` reads it.
-fn tidy(ptx: &str, source: &str, level: Option<&str>) -> String {
-    let mut text = heading(source);
-    if let Some(level) = level {
-        text.push_str(&format!("// mg.level {level}\n"));
-    }
-    for line in ptx.lines().map(str::trim) {
-        let comment = line.starts_with("//") && !line.starts_with("// mg.");
-        if line.is_empty() || comment || unused(line, ptx) {
-            continue;
-        }
-        let line = line.split_whitespace().collect::<Vec<_>>().join(" ");
-        text.push_str(&line.replace(", ", ","));
-        text.push('\n');
-    }
-    text
-}
-
-/// Whether the line defines a constant that stands nowhere else.
-fn unused(line: &str, ptx: &str) -> bool {
-    let Some(definition) = line.strip_prefix(".global ") else { return false };
-    let name = definition
-        .split([' ', '=', ';', '['])
-        .filter(|word| !word.is_empty() && !word.starts_with('.'))
-        .find(|word| word.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_'));
-    name.is_some_and(|name| {
-        let whole = |at: usize| {
-            let part = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '$';
-            !ptx[..at].ends_with(part) && !ptx[at + name.len()..].starts_with(part)
-        };
-        ptx.match_indices(name).filter(|&(at, _)| whole(at)).count() == 1
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn tidied_ptx_keeps_code_and_marks() {
-        let ptx = "//\n// Generated\n.version 8.0\n.global .align 4 .u32 BM = 128;\n\n\tadd.f32 \t%f1, %f2, %f3;\n\t// begin inline asm\n\t// mg.epilogue %f1\n";
-        let expected = "// From kernels/a.cu by `cargo xtask ptx`.\n.version 8.0\nadd.f32 %f1,%f2,%f3;\n// mg.epilogue %f1\n";
-        assert_eq!(tidy(ptx, "a.cu", None), expected);
-        assert!(
-            tidy(ptx, "a.cu", Some("2"))
-                .starts_with("// From kernels/a.cu by `cargo xtask ptx`.\n// mg.level 2\n.version")
-        );
-    }
 }
