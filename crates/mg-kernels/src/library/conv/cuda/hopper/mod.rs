@@ -27,6 +27,8 @@ const MOST: usize = 2 << 30;
 #[derive(Clone, Copy)]
 enum By {
     TensorCores,
+    /// Tensor cores too, tf32 of which threads hold the columns (`kernels/conv_held.cu`).
+    Held,
     /// Tensor cores too, f32 by thirds (`kernels/thirds.cuh`), of which there are so many stages besides.
     Thirds(usize),
     /// Threads, in f32 throughout (`kernels/conv_simt.cu`).
@@ -46,6 +48,10 @@ const fn tile(m: usize, n: usize, stages: usize) -> Tile {
     Tile { m, n, stages, by: By::TensorCores }
 }
 
+const fn held(m: usize, stages: usize) -> Tile {
+    Tile { m, n: 128, stages, by: By::Held }
+}
+
 const fn thirds(m: usize, n: usize, stages: usize) -> Tile {
     Tile { m, n, stages, by: By::Thirds(stages) }
 }
@@ -63,7 +69,7 @@ impl Tile {
         let area = (self.m * self.n) as f64;
         let brought = ((self.m + self.n) * 128) as f64 / BYTES_A_CYCLE;
         let multiplied = match self.by {
-            By::TensorCores => area / 32.0,
+            By::TensorCores | By::Held => area / 32.0,
             // Six products of half the time, at six tenths of the speed that tensor cores have.
             By::Thirds(_) => area / 6.5,
             // Narrow tiles read more of shared memory for a multiplication.
@@ -76,7 +82,7 @@ impl Tile {
     /// stages of thirds.
     fn shared(self, is_gathered: bool) -> usize {
         let (ready, slices) = match self.by {
-            By::TensorCores => (0, 8 * 2048),
+            By::TensorCores | By::Held => (0, 8 * 2048),
             By::Thirds(ready) => (ready, 8 * 2048),
             By::Threads => (0, 0),
         };
@@ -279,8 +285,7 @@ pub(super) fn plan(problem: &Problem) -> Result<Option<KernelPlan>> {
     let (elements, name) = match (dtype, target.precision) {
         (DType::F16, _) => (Elements::F16, "f16"),
         (DType::BF16, _) => (Elements::BF16, "bf16"),
-        // tf32 is multiplied along k alone, but both operands of the gradient by the weight lie along rows and columns.
-        (DType::F32, Precision::High) if kind != ConvKind::Weight => (Elements::TF32, "tf32"),
+        (DType::F32, Precision::High) => (Elements::TF32, "tf32"),
         (DType::F32, _) => (Elements::F32, "f32"),
         _ => return Ok(None),
     };

@@ -3,14 +3,15 @@
 use super::super::super::ConvKind;
 use super::super::Problem;
 use super::{
-    Gathered, Laid, MULTIPROCESSORS, NOTHING, TENSOR_CORES, Tile, chosen, padded, room, thirds, threads, tile,
+    By, Gathered, Laid, Lies, MULTIPROCESSORS, NOTHING, TENSOR_CORES, Tile, chosen, held, padded, room,
+    thirds, threads, tile,
 };
 use crate::cuda::library::args::conv_tiles::Conv;
 use crate::cuda::library::args::index::Divisor;
 use crate::cuda::library::args::{self, OUTPUT};
 use crate::cuda::library::{KernelPlan, Pointer, launch};
 use mg_device::Result;
-use mg_device::cuda::Moved;
+use mg_device::cuda::{Elements, Moved};
 
 /// In f32.
 const F32_WEIGHT: &[Tile] = &[
@@ -21,6 +22,9 @@ const F32_WEIGHT: &[Tile] = &[
     threads(288, 5),
     threads(96, 8),
 ];
+/// In tf32, of windows of more than one element (`kernels/conv_held.cu`).
+const TF32_WEIGHT: &[Tile] = &[held(256, 4), held(128, 6), held(64, 8)];
+
 /// The gradient by the weight of windows of one element.
 const POINTS: &[Tile] = &[tile(128, 256, 4), tile(128, 128, 6), tile(64, 256, 5)];
 const F32_POINTS: &[Tile] = &[thirds(128, 128, 3), thirds(64, 256, 2), thirds(64, 128, 4)];
@@ -75,31 +79,30 @@ impl Laid {
     /// The gradient by the weight.
     pub(super) fn weight(&self, problem: &Problem, window: &Gathered, plan: &mut KernelPlan) -> Result<bool> {
         let &Problem { g, align, innermost, .. } = problem;
-        let (size, cores, each) = (self.size(), self.on_tensor_cores(), self.each());
+        let (cores, each) = (self.on_tensor_cores(), self.each());
         let lines = self.lines(window, g.c);
         let operand = (0, align[0], innermost[0]);
         let Some(images) = self.images(plan, operand, g.c, window, lines)? else { return Ok(false) };
-        let of_output = Gathered { size: window.places, ..window.clone() };
-        let Some(gradient) = self.images(plan, (1, align[1], innermost[1]), g.o, &of_output, None)? else {
-            return Ok(false);
-        };
         let window = &images.window;
         let places = self.batch * g.outputs();
         let steps = places.div_ceil(each);
         let chunks = images.neighbours.div_ceil(each);
         let taps = window.taps[0] * window.taps[1];
-        let tiles = if cores { TENSOR_CORES } else { F32_WEIGHT };
+        let is_tf32 = self.elements == Elements::TF32;
+        let tiles = match (is_tf32, cores) {
+            (true, _) => TF32_WEIGHT,
+            (false, true) => TENSOR_CORES,
+            (false, false) => F32_WEIGHT,
+        };
         let Some(mut parts) = self.parts(problem, tiles, taps * chunks * each, steps) else {
             return Ok(false);
         };
         let tile = parts.tile;
-        let line = padded(g.o, size);
-        let rows = Moved::boxes(
-            self.elements,
-            [g.o, places, 1],
-            &[line * size, places * line * size],
-            [each, each, 1],
-        );
+        let gradient = match is_tf32 {
+            true => self.by_places(problem, tile, plan)?,
+            false => self.by_filters(problem, window, plan)?,
+        };
+        let Some((gradient, line, rows)) = gradient else { return Ok(false) };
         let Some(begun) = parts.begin(plan, self.windows(&images)) else { return Ok(false) };
         let args = Conv {
             m: g.o as u32,
@@ -109,9 +112,9 @@ impl Laid {
             taps_wide: window.taps[1] as u32,
             places: Divisor::by(g.outputs()),
             wide: Divisor::by(window.places[1]),
-            own_a: Some(gradient.place),
+            own_a: Some(gradient),
             a_line: line as u64,
-            a: Some((gradient.place, rows)),
+            a: Some((gradient, rows)),
             b: Some((images.place, self.map(&images, each))),
             ..begun
         };
@@ -120,6 +123,55 @@ impl Laid {
         let along = if lines.is_some() { g.kernel[2] } else { 1 };
         self.added(problem, &parts, plan, [taps, chunks, images.neighbours, images.channels, along])?;
         Ok(true)
+    }
+
+    /// The result's gradient with filters innermost: where it lies, elements from one place to the next, and as the copy engine takes it.
+    fn by_filters(
+        &self,
+        problem: &Problem,
+        window: &Gathered,
+        plan: &mut KernelPlan,
+    ) -> Result<Option<((Pointer, u64), usize, Moved)>> {
+        let &Problem { g, align, innermost, .. } = problem;
+        let (size, each) = (self.size(), self.each());
+        let of_output = Gathered { size: window.places, ..window.clone() };
+        let gradient = self.images(plan, (1, align[1], innermost[1]), g.o, &of_output, None)?;
+        let (places, line) = (self.batch * g.outputs(), padded(g.o, size));
+        let rows = Moved::boxes(
+            self.elements,
+            [g.o, places, 1],
+            &[line * size, places * line * size],
+            [each, each, 1],
+        );
+        Ok(gradient.map(|gradient| (gradient.place, line, rows)))
+    }
+
+    /// The same with the places of all images innermost, one after the other: from one filter to the next.
+    fn by_places(
+        &self,
+        problem: &Problem,
+        tile: Tile,
+        plan: &mut KernelPlan,
+    ) -> Result<Option<((Pointer, u64), usize, Moved)>> {
+        let &Problem { g, align, innermost, .. } = problem;
+        let size = self.size();
+        let (plane, places) = (g.outputs(), self.batch * g.outputs());
+        let line = padded(places, size);
+        let lies = Lies::of(g.o, plane, innermost[1]);
+        let Some(place) = self.room(plan, g.o * line) else { return Ok(None) };
+        let axes = [
+            (g.o, lies.channel as isize, line),
+            (self.batch, lies.image as isize, plane),
+            (plane, lies.place as isize, 1),
+        ];
+        self.copied(plan, (1, align[1]), (0, 0), &axes, place)?;
+        let rows = Moved::boxes(
+            self.elements,
+            [places, g.o, 1],
+            &[line * size, g.o * line * size],
+            [self.each(), tile.m, 1],
+        );
+        Ok(Some((place, line, rows)))
     }
 
     /// The gradient by the weight of windows of one element, of operands as they lie.
@@ -225,7 +277,12 @@ impl Laid {
             along: along as u32,
         };
         let threads = tiles * tile.m * tile.n / 4;
-        let name = format!("conv_add_{}", problem.dtype.name());
+        // How sums lie.
+        let of = match tile.by {
+            By::TensorCores => self.name,
+            By::Held | By::Thirds(_) | By::Threads => problem.dtype.name(),
+        };
+        let name = format!("conv_add_{of}");
         plan.launches.push(launch("conv", &name, threads.div_ceil(256), &args)?);
         Ok(())
     }
