@@ -6,7 +6,8 @@
 //
 // V_GATHER: the convolution, and the gradient by the input where steps are 1: the same with the taps the other way round. V_INPUT: the gradient by the
 // input where steps are 2. Of it a thread has pairs of lines and columns, which see the same elements. V_WEIGHT: the gradient by the weight. A block has the
-// same channels of some images, one after the other; what blocks leave of a channel is added in the order of images.
+// same channels of some images, one after the other; what blocks leave of a channel is added in the order of images. V_LARGE: of kernels of side 7, whose
+// threads have more registers; else of 3 and 5.
 //
 // Zeros beyond the edge are multiplied as other elements are, but for the gradient by the input, which has none: 0 * inf is NaN.
 #include "index.cuh"
@@ -14,19 +15,17 @@
 
 using T = V_T;
 constexpr u32 THREADS = 256;
-constexpr int K = V_K, S = V_S;
-// Columns of a thread side by side; of V_INPUT pairs.
-constexpr int V = sizeof(T) == 2 && !V_INPUT ? 2 : 1;
-// Results of a column that see a line (or pairs of them), at most.
-constexpr int OPEN = (K + S - 1) / S;
-// Columns that they see.
-constexpr int SEEN = V_INPUT ? OPEN : (V - 1) * S + K;
+#if !V_INPUT
+// Columns of a thread side by side.
+constexpr int V = sizeof(T) == 2 ? 2 : 1;
+#endif
 
 struct Depthwise {
     void* out;
     const T* x;      // images; of V_INPUT the gradient of the result
     const T* w;      // the weight; of V_WEIGHT the gradient of the result
     float* parts;    // of V_WEIGHT, where there are several: sums of each part of the images
+    u32 side, step;  // of the kernel
     u32 planes;      // of the result, of all images; of V_WEIGHT those that an image of w has
     u32 each;        // of them a block has so many
     u32 in_h, in_w;  // of x
@@ -35,10 +34,11 @@ struct Depthwise {
     u32 run;         // that a thread has
     i32 pad_y, pad_x;
     u32 turned;      // the gradient by the input: taps are the other way round
-    u32 room;        // bytes of shared memory for x
+    u32 room, weights;  // where shared memory has what is made (of V_WEIGHT: w), and the weight
     u32 units, share;  // of V_WEIGHT: strips of all images, and of a block
     u32 lanes;       // of V_WEIGHT: threads that add up what threads found for one element of the weight
     u32 count;       // of V_WEIGHT: elements of the result
+    u32 unused;
     Divisor strips;  // of a plane
     Divisor runs, across;  // of a strip: threads above each other, and side by side
     Divisor channels;    // planes of an image's result
@@ -63,7 +63,7 @@ struct Item {
     u32 plane, from, to, column;
 
     __device__ __forceinline__ Item(const Depthwise& p, u32 at, u32 lines) {
-        u32 rest = p.across.divide(at);
+        const u32 rest = p.across.divide(at);
         column = at - rest * p.across.size;
         plane = p.runs.divide(rest);
         from = min((rest - plane * p.runs.size) * p.run, lines);
@@ -76,9 +76,9 @@ __device__ __forceinline__ Lines seen(const Depthwise& p, u32 first, u32 last, u
     Lines all = {first, last - first + 1, 0, p.in_h};
     if (p.strips.size > 1) {
 #if V_INPUT
-        const i32 begin = (i32)from + (p.pad_y >> 1) - (OPEN - 1), end = (i32)(from + lines) + (p.pad_y >> 1);
+        const i32 end = (i32)(from + lines) + (p.pad_y >> 1), begin = end - (i32)lines - (i32)(p.side / 2);
 #else
-        const i32 begin = (i32)from * S - p.pad_y, end = (i32)(from + lines - 1) * S - p.pad_y + K;
+        const i32 begin = (i32)(from * p.step) - p.pad_y, end = begin + (i32)((lines - 1) * p.step + p.side);
 #endif
         all.low = (u32)min(max(begin, 0), (i32)p.in_h);
         all.lines = (u32)max(min(end, (i32)p.in_h), (i32)all.low) - all.low;
@@ -86,183 +86,247 @@ __device__ __forceinline__ Lines seen(const Depthwise& p, u32 first, u32 last, u
     return all;
 }
 
-// Reads a line's columns from the first one's place on: those that are on it. What is not is 0.
-__device__ __forceinline__ void read(float (&v)[SEEN], const T* at, i32 column, u32 width, bool inside) {
+// Reads some columns of a line, those that are on it. What is not is 0.
+template <int N>
+__device__ __forceinline__ void read(float (&v)[N], const T* at, i32 column, u32 width, bool inside) {
 #pragma unroll
-    for (int i = 0; i < SEEN; i++) v[i] = 0;
+    for (int i = 0; i < N; i++) v[i] = 0;
     if (inside) {
 #pragma unroll
-        for (int i = 0; i < SEEN; i++)
+        for (int i = 0; i < N; i++)
             if ((u32)(column + i) < width) v[i] = to_f32(at[i]);
     }
 }
 
+#if V_GATHER || V_INPUT
+// Has the weight of a block's planes in shared memory.
+__device__ __forceinline__ void bring_weight(const Depthwise& p, float* to, const Lines& own) {
+    const u32 taps = p.side * p.side;
+    for (u32 i = threadIdx.x; i < own.planes * taps; i += THREADS) {
+        const u32 of = i / taps, tap = i - of * taps, plane = own.plane + of;
+        const T* w = p.w + (plane - p.channels.divide(plane) * p.channels.size) * taps;
+        to[i] = to_f32(w[p.turned ? taps - 1 - tap : tap]);
+    }
+}
+#endif
+
 #if V_GATHER
-extern "C" __global__ void __launch_bounds__(THREADS, K == 7 ? 2 : 4) V_NAME(const __grid_constant__ Depthwise p) {
+// Results whose windows see a line, K / S of each column, are open: the last one is full when its K lines were there.
+template <int K, int S>
+__device__ __forceinline__ void walk(const Depthwise& p, const Item& item, const T* x, T* to, const float* weight, const Lines& lines, u32 from) {
+    constexpr int OPEN = (K + S - 1) / S, SEEN = (V - 1) * S + K;
+    float w[K][K], sum[OPEN][V] = {}, zero = 0;
+#pragma unroll
+    for (int i = 0; i < K; i++)
+#pragma unroll
+        for (int j = 0; j < K; j++) {
+            w[i][j] = weight[i * K + j];
+            zero = __fmaf_rn(w[i][j], 0, zero);
+        }
+    // Zeros beyond the edge matter where a factor is not finite. The gradient by the input leaves them out: its results are found one by one then.
+    const bool odd = zero != 0;
+    if (odd && p.turned) {
+#pragma unroll 1
+        for (u32 i = 0; i < (item.to - item.from) * V; i++) {
+            const u32 o = item.from + i / V, column = item.column * V + i % V;
+            if (column >= p.out_w) continue;
+            float exact = 0;
+#pragma unroll 1
+            for (u32 tap = 0; tap < K * K; tap++) {
+                const u32 line = (from + o) * S - (u32)p.pad_y + tap / K - lines.low, at = column * S - (u32)p.pad_x + tap % K;
+                if (line < lines.lines && at < p.in_w) exact = __fmaf_rn(weight[tap], to_f32(x[line * p.in_w + at]), exact);
+            }
+            to[o * p.out_w + column] = narrow(exact, T());
+        }
+        return;
+    }
+    const i32 column = (i32)(item.column * V * S) - p.pad_x;
+    i32 line = (i32)((from + item.from) * S) - p.pad_y - (i32)lines.low;
+    x += line * (i32)p.in_w + column;
+    to += item.from * p.out_w + item.column * V;
+    const bool both = item.column * V + 1 < p.out_w;
+#pragma unroll 1
+    for (u32 o = item.from; o < item.to + OPEN - 1; o++) {
+#pragma unroll
+        for (int j = 0; j < S; j++, line++, x += p.in_w) {
+            const bool inside = (u32)line < lines.lines;
+            if (!inside && !odd) continue;
+            float v[SEEN];
+            read(v, x, column, p.in_w, inside);
+#pragma unroll
+            for (int i = 0; i < OPEN; i++)
+#pragma unroll
+                for (int s = 0; s < K; s++)
+#pragma unroll
+                    for (int c = 0; c < V; c++)
+                        if (i * S + j < K) sum[i][c] = __fmaf_rn(w[i * S + j < K ? i * S + j : 0][s], v[c * S + s], sum[i][c]);
+        }
+        if (o >= item.from + OPEN - 1) {
+            to[0] = narrow(sum[OPEN - 1][0], T());
+            if (V > 1 && both) to[V - 1] = narrow(sum[OPEN - 1][V - 1], T());
+            to += p.out_w;
+        }
+#pragma unroll
+        for (int c = 0; c < V; c++) {
+#pragma unroll
+            for (int i = OPEN - 1; i > 0; i--) sum[i][c] = sum[i - 1][c];
+            sum[0][c] = 0;
+        }
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS, V_LARGE ? 2 : 4) V_NAME(const __grid_constant__ Depthwise p) {
     extern __shared__ uint4 memory[];
     const u32 group = p.strips.divide(blockIdx.x), from = (blockIdx.x - group * p.strips.size) * p.lines;
     const Lines own = {group * p.each, min(p.each, p.planes - group * p.each), from, min(p.lines, p.out_h - from)};
     const Lines lines = seen(p, p.multiplier.divide(own.plane), p.multiplier.divide(own.plane + own.planes - 1), from, own.lines);
     const u32 items = own.planes * p.runs.size * p.across.size;
     T* out = (T*)p.out + own.first(p.out_h, p.out_w);
-    T* result = (T*)((u8*)memory + p.room) + skipped(out);
+    T* made = (T*)((u8*)memory + p.room);
+    float* weights = (float*)((u8*)memory + p.weights);
+    bring_weight(p, weights, own);
     const T* x = (T*)memory + bring<THREADS>((T*)memory, p.x + lines.first(p.in_h, p.in_w), lines.count(p.in_w));
-    u32 at = threadIdx.x;
-    float w[K][K], sum[OPEN][V];
-    Item item(p, at, own.lines);
-    const T* of_channel;
-    auto weigh = [&]() {
-        const u32 plane = own.plane + item.plane;
-        of_channel = p.w + (plane - p.channels.divide(plane) * p.channels.size) * (K * K);
-#pragma unroll
-        for (int i = 0; i < K; i++)
-#pragma unroll
-            for (int j = 0; j < K; j++) w[i][j] = to_f32(of_channel[p.turned ? (K - 1 - i) * K + K - 1 - j : i * K + j]);
-    };
-    if (at < items) weigh();
     __syncthreads();
 #pragma unroll 1
-    while (at < items) {
+    for (u32 at = threadIdx.x; at < items; at += THREADS) {
+        const Item item(p, at, own.lines);
         const T* of_plane = x + (p.multiplier.divide(own.plane + item.plane) - lines.plane) * lines.apart(p.in_w);
-        T* to = result + item.plane * own.apart(p.out_w);
-        // Zeros beyond the edge matter where a factor is not finite.
-        float zero = 0;
-#pragma unroll
-        for (int i = 0; i < K; i++)
-#pragma unroll
-            for (int j = 0; j < K; j++) zero = __fmaf_rn(w[i][j], 0, zero);
-        const bool odd = zero != 0;
-        if (odd && p.turned) {
-            // Results one by one, leaving out what is beyond the edge.
-#pragma unroll 1
-            for (u32 i = 0; i < (item.to - item.from) * V; i++) {
-                const u32 o = item.from + i / V, column = item.column * V + i % V;
-                if (column >= p.out_w) continue;
-                float exact = 0;
-#pragma unroll 1
-                for (i32 tap = 0; tap < K * K; tap++) {
-                    const u32 line = (from + o) * S - (u32)p.pad_y + (u32)tap / K - lines.low, at = column * S - (u32)p.pad_x + (u32)tap % K;
-                    if (line < lines.lines && at < p.in_w)
-                        exact = __fmaf_rn(to_f32(of_channel[K * K - 1 - tap]), to_f32(of_plane[line * p.in_w + at]), exact);
-                }
-                to[o * p.out_w + column] = narrow(exact, T());
-            }
-        } else {
-            const i32 column = (i32)(item.column * V * S) - p.pad_x;
-            i32 line = (i32)((from + item.from) * S) - p.pad_y - (i32)lines.low;
-            const T* here = of_plane + line * (i32)p.in_w + column;
-            T* there = to + item.from * p.out_w + item.column * V;
-            const bool both = item.column * V + 1 < p.out_w;
-#pragma unroll
-            for (int i = 0; i < OPEN; i++)
-#pragma unroll
-                for (int c = 0; c < V; c++) sum[i][c] = 0;
-#pragma unroll 1
-            for (u32 o = item.from; o < item.to + OPEN - 1; o++) {
-#pragma unroll
-                for (int j = 0; j < S; j++, line++, here += p.in_w) {
-                    const bool inside = (u32)line < lines.lines;
-                    if (!inside && !odd) continue;
-                    float v[SEEN];
-                    read(v, here, column, p.in_w, inside);
-#pragma unroll
-                    for (int i = 0; i < OPEN; i++)
-#pragma unroll
-                        for (int s = 0; s < K; s++)
-#pragma unroll
-                            for (int c = 0; c < V; c++)
-                                if (i * S + j < K) sum[i][c] = __fmaf_rn(w[i * S + j < K ? i * S + j : 0][s], v[c * S + s], sum[i][c]);
-                }
-                if (o >= item.from + OPEN - 1) {
-                    there[0] = narrow(sum[OPEN - 1][0], T());
-                    if (V > 1 && both) there[V - 1] = narrow(sum[OPEN - 1][V - 1], T());
-                    there += p.out_w;
-                }
-#pragma unroll
-                for (int c = 0; c < V; c++) {
-#pragma unroll
-                    for (int i = OPEN - 1; i > 0; i--) sum[i][c] = sum[i - 1][c];
-                    sum[0][c] = 0;
-                }
-            }
-        }
-        at += THREADS;
-        if (at >= items) break;
-        item = Item(p, at, own.lines);
-        weigh();
+        T* to = made + skipped(out) + item.plane * own.apart(p.out_w);
+        const float* weight = weights + item.plane * p.side * p.side;
+#if V_LARGE
+        walk<7, 1>(p, item, of_plane, to, weight, lines, from);
+#else
+        if (p.step == 1 && p.side == 3) walk<3, 1>(p, item, of_plane, to, weight, lines, from);
+        else if (p.step == 1) walk<5, 1>(p, item, of_plane, to, weight, lines, from);
+        else if (p.side == 3) walk<3, 2>(p, item, of_plane, to, weight, lines, from);
+        else walk<5, 2>(p, item, of_plane, to, weight, lines, from);
+#endif
     }
     __syncthreads();
-    leave<THREADS>(out, (const T*)((u8*)memory + p.room), own.count(p.out_w));
+    leave<THREADS>(out, made, own.count(p.out_w));
 }
 #elif V_INPUT
-static_assert(S == 2, "");
+// Each line goes to pairs of lines that see it: the first one is full then.
+template <int K>
+__device__ __forceinline__ void walk(const Depthwise& p, const Item& item, const T* x, T* to, const float* weight, const Lines& lines, const Lines& own, u32 from) {
+    constexpr int OPEN = (K + 1) / 2;
+    // Pairs of lines and columns begin at an even place of the padded image.
+    const i32 odd_y = p.pad_y & 1, odd_x = p.pad_x & 1;
+    // The pair's element of x that its first taps see; those before it are seen by later ones.
+    const i32 last = (i32)item.column + (p.pad_x >> 1), column = last - (OPEN - 1);
+    float w[K][K], sum[OPEN][2][2] = {};
+#pragma unroll
+    for (int i = 0; i < K; i++)
+#pragma unroll
+        for (int j = 0; j < K; j++) w[i][j] = (u32)(last - j / 2) < p.in_w ? weight[i * K + j] : 0;
+    i32 line = (i32)(from + item.from) + (p.pad_y >> 1) - (OPEN - 1) - (i32)lines.low;
+    x += line * (i32)p.in_w + column;
+#pragma unroll 1
+    for (u32 o = item.from; o < item.to + OPEN - 1; o++, line++, x += p.in_w) {
+        if ((u32)line < lines.lines) {
+            float v[OPEN];
+            read(v, x, column, p.in_w, true);
+#pragma unroll
+            for (int r = 0; r < K; r++)
+#pragma unroll
+                for (int s = 0; s < K; s++) sum[r / 2][r % 2][s % 2] = __fmaf_rn(w[r][s], v[OPEN - 1 - s / 2], sum[r / 2][r % 2][s % 2]);
+        }
+        if (o >= item.from + OPEN - 1) {
+#pragma unroll
+            for (int y = 0; y < 2; y++)
+#pragma unroll
+                for (int i = 0; i < 2; i++) {
+                    const i32 to_line = (i32)(from + o - (OPEN - 1)) * 2 - odd_y + y, at = (i32)item.column * 2 - odd_x + i;
+                    if ((u32)to_line < p.out_h && (u32)at < p.out_w) to[((u32)to_line - own.low) * p.out_w + (u32)at] = narrow(sum[0][y][i], T());
+                }
+        }
+#pragma unroll
+        for (int y = 0; y < 2; y++)
+#pragma unroll
+            for (int i = 0; i < 2; i++) {
+#pragma unroll
+                for (int k = 0; k < OPEN - 1; k++) sum[k][y][i] = sum[k + 1][y][i];
+                sum[OPEN - 1][y][i] = 0;
+            }
+    }
+}
 
 extern "C" __global__ void __launch_bounds__(THREADS, 4) V_NAME(const __grid_constant__ Depthwise p) {
     extern __shared__ uint4 memory[];
     const u32 group = p.strips.divide(blockIdx.x), from = (blockIdx.x - group * p.strips.size) * p.lines;
-    const u32 planes = min(p.each, p.planes - group * p.each);
-    // Pairs of lines and columns begin at an even place of the padded image.
-    const i32 odd_y = p.pad_y & 1, odd_x = p.pad_x & 1;
-    const u32 pairs = min(p.lines, (p.out_h + (u32)odd_y + 1) / 2 - from);
-    const u32 low = (u32)max((i32)from * 2 - odd_y, 0), high = min((from + pairs) * 2 - (u32)odd_y, p.out_h);
+    const u32 planes = min(p.each, p.planes - group * p.each), odd = (u32)p.pad_y & 1;
+    const u32 pairs = min(p.lines, (p.out_h + odd + 1) / 2 - from);
+    const u32 low = (u32)max((i32)(from * 2 - odd), 0), high = min((from + pairs) * 2 - odd, p.out_h);
     const Lines own = {group * p.each, planes, low, high - low};
     const Lines lines = seen(p, own.plane, own.plane + planes - 1, from, pairs);
     const u32 items = planes * p.runs.size * p.across.size;
     T* out = (T*)p.out + own.first(p.out_h, p.out_w);
-    T* result = (T*)((u8*)memory + p.room) + skipped(out);
+    T* made = (T*)((u8*)memory + p.room);
+    float* weights = (float*)((u8*)memory + p.weights);
+    bring_weight(p, weights, own);
     const T* x = (T*)memory + bring<THREADS>((T*)memory, p.x + lines.first(p.in_h, p.in_w), lines.count(p.in_w));
     __syncthreads();
 #pragma unroll 1
     for (u32 at = threadIdx.x; at < items; at += THREADS) {
         const Item item(p, at, pairs);
-        const u32 plane = own.plane + item.plane;
-        const T* of_channel = p.w + (plane - p.channels.divide(plane) * p.channels.size) * (K * K);
-        // The pair's element of the result that its first taps see; those before it are seen by later ones.
-        const i32 last = (i32)item.column + (p.pad_x >> 1), column = last - (OPEN - 1);
-        float w[K][K], sum[OPEN][2][2] = {};
-#pragma unroll
-        for (int i = 0; i < K; i++)
-#pragma unroll
-            for (int j = 0; j < K; j++) w[i][j] = (u32)(last - j / 2) < p.in_w ? to_f32(of_channel[i * K + j]) : 0;
-        i32 line = (i32)(from + item.from) + (p.pad_y >> 1) - (OPEN - 1) - (i32)lines.low;
-        const T* here = x + item.plane * lines.apart(p.in_w) + line * (i32)p.in_w + column;
-        T* of_plane = result + item.plane * own.apart(p.out_w);
-#pragma unroll 1
-        for (u32 o = item.from; o < item.to + OPEN - 1; o++, line++, here += p.in_w) {
-            if ((u32)line < lines.lines) {
-                float v[SEEN];
-                read(v, here, column, p.in_w, true);
-#pragma unroll
-                for (int r = 0; r < K; r++)
-#pragma unroll
-                    for (int s = 0; s < K; s++) sum[r / 2][r % 2][s % 2] = __fmaf_rn(w[r][s], v[OPEN - 1 - s / 2], sum[r / 2][r % 2][s % 2]);
-            }
-            if (o >= item.from + OPEN - 1) {
-#pragma unroll
-                for (int y = 0; y < 2; y++)
-#pragma unroll
-                    for (int i = 0; i < 2; i++) {
-                        const i32 to_line = (i32)(from + o - (OPEN - 1)) * 2 - odd_y + y, to = (i32)item.column * 2 - odd_x + i;
-                        if ((u32)to_line < p.out_h && (u32)to < p.out_w)
-                            of_plane[((u32)to_line - low) * p.out_w + (u32)to] = narrow(sum[0][y][i], T());
-                    }
-            }
-#pragma unroll
-            for (int y = 0; y < 2; y++)
-#pragma unroll
-                for (int i = 0; i < 2; i++) {
-#pragma unroll
-                    for (int k = 0; k < OPEN - 1; k++) sum[k][y][i] = sum[k + 1][y][i];
-                    sum[OPEN - 1][y][i] = 0;
-                }
-        }
+        const T* of_plane = x + item.plane * lines.apart(p.in_w);
+        T* to = made + skipped(out) + item.plane * own.apart(p.out_w);
+        const float* weight = weights + item.plane * p.side * p.side;
+        if (p.side == 3)
+            walk<3>(p, item, of_plane, to, weight, lines, own, from);
+        else
+            walk<5>(p, item, of_plane, to, weight, lines, own, from);
     }
     __syncthreads();
-    leave<THREADS>(out, (const T*)((u8*)memory + p.room), own.count(p.out_w));
+    leave<THREADS>(out, made, own.count(p.out_w));
 }
 #else
+constexpr int LARGEST = V_LARGE ? 7 : 5;
+
+// What a thread finds of a channel's weight: the sums of its columns in all units of a block.
+template <int K, int S>
+__device__ __forceinline__ void walk(const Depthwise& p, const Item& item, const T* x, const T* g, const Lines& lines, u32 from, float (&sum)[LARGEST][LARGEST]) {
+    constexpr int OPEN = (K + S - 1) / S, SEEN = (V - 1) * S + K;
+    if (item.from >= item.to) return;
+    const i32 column = (i32)(item.column * V * S) - p.pad_x;
+    i32 line = (i32)((from + item.from) * S) - p.pad_y - (i32)lines.low;
+    x += line * (i32)p.in_w + column;
+    g += item.from * p.out_w + item.column * V;
+    const bool both = item.column * V + 1 < p.out_w;
+    // Results whose windows see a line, the last one first.
+    float open[OPEN][V] = {};
+#pragma unroll 1
+    for (u32 o = item.from; o < item.to + OPEN - 1; o++) {
+#pragma unroll
+        for (int c = 0; c < V; c++)
+#pragma unroll
+            for (int i = OPEN - 1; i > 0; i--) open[i][c] = open[i - 1][c];
+        if (o < item.to) {
+            open[0][0] = to_f32(g[0]);
+            if (V > 1) open[0][V - 1] = both ? to_f32(g[V - 1]) : 0;
+            g += p.out_w;
+        }
+#pragma unroll
+        for (int j = 0; j < S; j++, line++, x += p.in_w) {
+            float v[SEEN];
+            read(v, x, column, p.in_w, (u32)line < lines.lines);
+#pragma unroll
+            for (int i = 0; i < OPEN; i++) {
+                // Not what is beyond the run: it is no factor.
+                if (i * S + j >= K || o - i - item.from >= item.to - item.from) continue;
+#pragma unroll
+                for (int s = 0; s < K; s++) {
+                    float& to = sum[i * S + j < K ? i * S + j : 0][s];
+                    to = __fmaf_rn(open[i][0], v[s], to);
+                    if (V > 1 && both) to = __fmaf_rn(open[i][V - 1], v[(V - 1) * S + s], to);
+                }
+            }
+        }
+    }
+}
+
 // The sums of the parts, in their order.
-__device__ void add_parts(const Depthwise& p) {
+__device__ __forceinline__ void add_parts(const Depthwise& p) {
     const u32 at = blockIdx.x * THREADS + threadIdx.x;
     if (at >= p.count) return;
     float sum = 0;
@@ -270,86 +334,67 @@ __device__ void add_parts(const Depthwise& p) {
     ((T*)p.out)[at] = narrow(sum, T());
 }
 
-extern "C" __global__ void __launch_bounds__(THREADS, K == 7 ? 2 : 3) V_NAME(const __grid_constant__ Depthwise p) {
+extern "C" __global__ void __launch_bounds__(THREADS, V_LARGE ? 2 : 3) V_NAME(const __grid_constant__ Depthwise p) {
     extern __shared__ uint4 memory[];
     if (!p.x) return add_parts(p);
-    const u32 groups = (p.planes + p.each - 1) / p.each, part = blockIdx.x / groups, group = blockIdx.x - part * groups;
-    const u32 plane = group * p.each, planes = min(p.each, p.planes - plane);
-    const u32 seen_plane = p.multiplier.divide(plane), seen_last = p.multiplier.divide(plane + planes - 1);
-    const u32 team = p.runs.size * p.across.size, items = planes * team, seen_planes = p.planes / p.multiplier.size;
-    float sum[K][K] = {};
+    const u32 groups = (p.planes + p.each - 1) / p.each, part = blockIdx.x / groups, plane = (blockIdx.x - part * groups) * p.each;
+    const u32 planes = min(p.each, p.planes - plane), team = p.runs.size * p.across.size, items = planes * team;
+    const u32 first = p.multiplier.divide(plane), last = p.multiplier.divide(plane + planes - 1), channels = p.planes / p.multiplier.size;
+    float sum[LARGEST][LARGEST] = {};
 #pragma unroll 1
     for (u32 unit = part * p.share; unit < min((part + 1) * p.share, p.units); unit++) {
         const u32 image = p.strips.divide(unit), from = (unit - image * p.strips.size) * p.lines;
         const Lines own = {image * p.planes + plane, planes, from, min(p.lines, p.out_h - from)};
-        const Lines lines = seen(p, image * seen_planes + seen_plane, image * seen_planes + seen_last, from, own.lines);
-        T* to_g = (T*)((u8*)memory + p.room);
+        const Lines lines = seen(p, image * channels + first, image * channels + last, from, own.lines);
+        const T* x = (T*)memory;
+        const T* g = (T*)((u8*)memory + p.room);
         __syncthreads();
-        const T* x = (T*)memory + bring<THREADS>((T*)memory, p.x + lines.first(p.in_h, p.in_w), lines.count(p.in_w));
-        const T* g = to_g + bring<THREADS>(to_g, p.w + own.first(p.out_h, p.out_w), own.count(p.out_w));
+#pragma unroll 1
+        for (u32 i = 0; i < 2; i++) {
+            const T* of = i ? p.w + own.first(p.out_h, p.out_w) : p.x + lines.first(p.in_h, p.in_w);
+            const u32 skip = bring<THREADS>((T*)(i ? g : x), of, i ? own.count(p.out_w) : lines.count(p.in_w));
+            if (i)
+                g += skip;
+            else
+                x += skip;
+        }
         __syncthreads();
 #pragma unroll 1
         for (u32 at = threadIdx.x; at < items; at += THREADS) {
             const Item item(p, at, own.lines);
-            const i32 column = (i32)(item.column * V * S) - p.pad_x;
-            i32 line = (i32)((from + item.from) * S) - p.pad_y - (i32)lines.low;
-            const T* here = x + (p.multiplier.divide(plane + item.plane) - seen_plane) * lines.apart(p.in_w) + line * (i32)p.in_w + column;
-            const T* there = g + item.plane * own.apart(p.out_w) + item.from * p.out_w + item.column * V;
-            const bool both = item.column * V + 1 < p.out_w;
-            // Results whose windows see a line, the last one first.
-            float open[OPEN][V] = {};
-#pragma unroll 1
-            for (u32 o = item.from; item.from < item.to && o < item.to + OPEN - 1; o++) {
-#pragma unroll
-                for (int c = 0; c < V; c++)
-#pragma unroll
-                    for (int i = OPEN - 1; i > 0; i--) open[i][c] = open[i - 1][c];
-                if (o < item.to) {
-                    open[0][0] = to_f32(there[0]);
-                    if (V > 1) open[0][V - 1] = both ? to_f32(there[V - 1]) : 0;
-                    there += p.out_w;
-                }
-#pragma unroll
-                for (int j = 0; j < S; j++, line++, here += p.in_w) {
-                    float v[SEEN];
-                    read(v, here, column, p.in_w, (u32)line < lines.lines);
-#pragma unroll
-                    for (int i = 0; i < OPEN; i++) {
-                        // Not what is beyond the run: it is no factor.
-                        if (i * S + j >= K || o - i - item.from >= item.to - item.from) continue;
-#pragma unroll
-                        for (int s = 0; s < K; s++) {
-                            float& to = sum[i * S + j < K ? i * S + j : 0][s];
-                            to = __fmaf_rn(open[i][0], v[s], to);
-                            if (V > 1 && both) to = __fmaf_rn(open[i][V - 1], v[(V - 1) * S + s], to);
-                        }
-                    }
-                }
-            }
+            const T* of_plane = x + (p.multiplier.divide(plane + item.plane) - first) * lines.apart(p.in_w);
+            const T* of_result = g + item.plane * own.apart(p.out_w);
+#if V_LARGE
+            walk<7, 1>(p, item, of_plane, of_result, lines, from, sum);
+#else
+            if (p.step == 1 && p.side == 3) walk<3, 1>(p, item, of_plane, of_result, lines, from, sum);
+            else if (p.step == 1) walk<5, 1>(p, item, of_plane, of_result, lines, from, sum);
+            else if (p.side == 3) walk<3, 2>(p, item, of_plane, of_result, lines, from, sum);
+            else walk<5, 2>(p, item, of_plane, of_result, lines, from, sum);
+#endif
         }
     }
-    // Sums of one plane's threads, an eighth of a warp's lanes or more for each.
-    float* left = (float*)memory;
-    const u32 lane = threadIdx.x % p.lanes, count = min(team, THREADS);
+    // Some threads add up what those of a plane found for an element, which have it side by side.
+    float* found = (float*)memory;
+    const u32 lane = threadIdx.x % p.lanes, count = min(team, THREADS), wanted = planes * p.side, at_once = THREADS / p.lanes;
 #pragma unroll 1
-    for (int r = 0; r < K; r++) {
+    for (u32 r = 0; r < p.side; r++) {
         __syncthreads();
 #pragma unroll
-        for (int i = 0; i < K; i++)
+        for (u32 i = 0; i < LARGEST; i++)
             if (i == r)
 #pragma unroll
-                for (int s = 0; s < K; s++) left[s * THREADS + threadIdx.x] = sum[i][s];
+                for (int s = 0; s < LARGEST; s++) found[s * THREADS + threadIdx.x] = sum[i][s];
         __syncthreads();
-        const u32 wanted = planes * K, at_once = THREADS / p.lanes;
 #pragma unroll 1
         for (u32 begin = 0; begin < wanted; begin += at_once) {
-            const u32 at = begin + threadIdx.x / p.lanes, of = at / K, s = at - of * K;
+            const u32 at = begin + threadIdx.x / p.lanes, of = at / p.side, s = at - of * p.side;
             float total = 0;
             if (at < wanted)
-                for (u32 i = lane; i < count; i += p.lanes) total += left[s * THREADS + of * count + i];
+                for (u32 i = lane; i < count; i += p.lanes) total += found[s * THREADS + of * count + i];
             for (u32 i = p.lanes / 2; i > 0; i /= 2) total += __shfl_xor_sync(~0u, total, i);
             if (at >= wanted || lane > 0) continue;
-            const u32 to = ((plane + of) * K + r) * K + s;
+            const u32 to = ((plane + of) * p.side + r) * p.side + s;
             if (p.parts)
                 p.parts[(u64)part * p.count + to] = total;
             else

@@ -21,6 +21,9 @@ const BUSY: usize = 2 * 132;
 /// Blocks among which images are divided, of the gradient by the weight.
 const BUSY_PARTS: usize = 6 * 132;
 
+/// The side of kernels up to which one text has all.
+const SMALL: usize = 5;
+
 /// Which kernel of `kernels/conv_depthwise.cu`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Way {
@@ -58,8 +61,8 @@ impl Planes {
         self.units(1).div_ceil(columns)
     }
 
-    /// Bytes of shared memory that so many lines of as many planes take: of what is seen, and together.
-    fn shared(&self, planes: usize, lines: usize) -> [usize; 2] {
+    /// Bytes of shared memory that so many lines of as many planes take: of what is seen, with what is made, and with the weight.
+    fn shared(&self, planes: usize, lines: usize) -> [usize; 3] {
         let whole = lines == self.units(0);
         let (seen, made) = match self.way {
             Way::Gather | Way::Weight => ((lines - 1) * self.step + self.side, lines),
@@ -70,7 +73,9 @@ impl Planes {
         let room =
             |lines: usize, columns: usize| (planes * lines * columns * self.size + 16).next_multiple_of(16);
         let seen = room(seen, self.seen[1]);
-        [seen, seen + room(made.min(self.made[0]), self.made[1])]
+        let both = seen + room(made.min(self.made[0]), self.made[1]);
+        let weights = if self.way == Way::Weight { 0 } else { planes * self.side * self.side * 4 };
+        [seen, both, both + weights]
     }
 }
 
@@ -83,15 +88,15 @@ struct Tiling {
     /// Threads above each other, and lines of each.
     runs: usize,
     run: usize,
-    /// Bytes of shared memory: of what is seen, and together.
-    shared: [usize; 2],
+    /// Bytes of shared memory: see [`Planes::shared`].
+    shared: [usize; 3],
 }
 
 impl Tiling {
     /// `None` where a line is longer than shared memory.
     fn of(planes: &Planes, count: usize) -> Option<Tiling> {
         let (all, across) = (planes.units(0), planes.across());
-        let fits = |each: usize, lines: usize| planes.shared(each, lines)[1] <= SHARED;
+        let fits = |each: usize, lines: usize| planes.shared(each, lines)[2] <= SHARED;
         let mut lines = if fits(1, all) { all } else { (1..all).rev().find(|&n| fits(1, n)).unwrap_or(1) };
         let strips = all.div_ceil(lines);
         lines = all.div_ceil(strips);
@@ -102,7 +107,7 @@ impl Tiling {
         let most = if strips == 1 { (THREADS / (runs * across)).min(count) } else { 1 };
         let each = (1..=most).rev().find(|&n| fits(n, lines)).unwrap_or(1);
         let shared = planes.shared(each, lines);
-        (shared[1] <= MOST_SHARED).then_some(Tiling { each, lines, strips, runs, run, shared })
+        (shared[2] <= MOST_SHARED).then_some(Tiling { each, lines, strips, runs, run, shared })
     }
 }
 
@@ -160,6 +165,8 @@ pub(super) fn plan(problem: &Problem) -> Result<Option<KernelPlan>> {
         x: input(0),
         w: input(1),
         parts: (parts > 1).then_some((Pointer::Workspace, 0)),
+        side: planes.side as u32,
+        step: planes.step as u32,
         planes: count as u32,
         each: tiling.each as u32,
         in_h: planes.seen[0] as u32,
@@ -170,8 +177,9 @@ pub(super) fn plan(problem: &Problem) -> Result<Option<KernelPlan>> {
         run: tiling.run as u32,
         pad_y: planes.padding[0] as i32,
         pad_x: planes.padding[1] as i32,
-        turned: (kind == ConvKind::Input).into(),
+        turned: (kind == ConvKind::Input && planes.way == Way::Gather).into(),
         room: tiling.shared[0] as u32,
+        weights: tiling.shared[1] as u32,
         units: units as u32,
         share: share as u32,
         lanes: 1 << team.min(32).ilog2(),
@@ -187,13 +195,14 @@ pub(super) fn plan(problem: &Problem) -> Result<Option<KernelPlan>> {
         Way::Input => "input",
         Way::Weight => "weight",
     };
-    let name = format!("conv_depthwise_{way}_{}_{}x{}", dtype.name(), planes.side, planes.step);
+    let large = planes.side > SMALL;
+    let name = format!("conv_depthwise_{way}_{}{}", dtype.name(), if large { "_7" } else { "" });
     let mut plan = KernelPlan::default();
     let blocks = groups * if is_weight { parts } else { tiling.strips };
     let mut made = launch("conv", &name, blocks, &args)?;
-    // Threads leave their sums there as well.
-    let sums = if is_weight { planes.side * THREADS * 4 } else { 0 };
-    made.shared = tiling.shared[1].max(sums) as u32;
+    // Threads leave a line of their sums there as well.
+    let sums = if is_weight { planes.side.max(SMALL) * THREADS * 4 } else { 0 };
+    made.shared = tiling.shared[2].max(sums) as u32;
     plan.launches.push(made);
     if parts > 1 {
         plan.workspace = parts * weights * 4;
