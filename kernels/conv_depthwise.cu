@@ -2,7 +2,8 @@
 // it lies.
 //
 // A block has lines of planes in shared memory as they lie: of all images' planes some that follow each other, or a strip of one. A thread walks down
-// some columns, and each line that it reads goes to all results that see it: these are in registers until their last line was there.
+// some columns, and each line that it reads goes to all results that see it: these are in registers until their last line was there. What a block has next is
+// brought meanwhile.
 //
 // V_GATHER: the convolution, and the gradient by the input where steps are 1: the same with the taps the other way round. V_INPUT: the gradient by the
 // input where steps are 2. Of it a thread has pairs of lines and columns, which see the same elements. V_WEIGHT: the gradient by the weight. A block has the
@@ -34,11 +35,10 @@ struct Depthwise {
     u32 run;         // that a thread has
     i32 pad_y, pad_x;
     u32 turned;      // the gradient by the input: taps are the other way round
-    u32 room, weights;  // where shared memory has what is made (of V_WEIGHT: w), and the weight
-    u32 units, share;  // of V_WEIGHT: strips of all images, and of a block
+    u32 stage, made, weights;  // bytes of shared memory from one stage of what is read to the next; where it has what is made (of V_WEIGHT w), and the weight
+    u32 units, share;  // tiles of all planes (of V_WEIGHT strips of all images), and of a block
     u32 lanes;       // of V_WEIGHT: threads that add up what threads found for one element of the weight
     u32 count;       // of V_WEIGHT: elements of the result
-    u32 unused;
     Divisor strips;  // of a plane
     Divisor runs, across;  // of a strip: threads above each other, and side by side
     Divisor channels;    // planes of an image's result
@@ -106,6 +106,68 @@ __device__ __forceinline__ void bring_weight(const Depthwise& p, float* to, cons
         const u32 of = i / taps, tap = i - of * taps, plane = own.plane + of;
         const T* w = p.w + (plane - p.channels.divide(plane) * p.channels.size) * taps;
         to[i] = to_f32(w[p.turned ? taps - 1 - tap : tap]);
+    }
+}
+
+// A block's planes of a tile, and the lines that they see.
+struct Tile {
+    u32 from, lines_of_threads;
+    Lines own, lines;
+
+    __device__ __forceinline__ Tile(const Depthwise& p, u32 tile) {
+        const u32 group = p.strips.divide(tile);
+        from = (tile - group * p.strips.size) * p.lines;
+        own = {group * p.each, min(p.each, p.planes - group * p.each), from, min(p.lines, p.out_h - from)};
+        lines_of_threads = own.lines;
+#if V_INPUT
+        // Pairs of lines.
+        const u32 odd = (u32)p.pad_y & 1;
+        lines_of_threads = min(p.lines, (p.out_h + odd + 1) / 2 - from);
+        own.low = (u32)max((i32)(from * 2 - odd), 0);
+        own.lines = min((from + lines_of_threads) * 2 - odd, p.out_h) - own.low;
+#endif
+        lines = seen(p, p.multiplier.divide(own.plane), p.multiplier.divide(own.plane + own.planes - 1), from, lines_of_threads);
+    }
+
+    // Has what is seen in a stage, once copies were waited for. Where it begins comes back.
+    __device__ __forceinline__ const T* bring(const Depthwise& p, T* stage) const {
+        return stage + bring_ahead<THREADS>(stage, p.x + lines.first(p.in_h, p.in_w), lines.count(p.in_w));
+    }
+};
+
+// Does a block's tiles, each while the next one's elements are under way. `walk` has a thread's share of a tile.
+template <typename F>
+__device__ __forceinline__ void run(const Depthwise& p, F walk) {
+    extern __shared__ uint4 memory[];
+    u8* bytes = (u8*)memory;
+    T* made = (T*)(bytes + p.made);
+    float* weights = (float*)(bytes + p.weights);
+    const u32 end = min((blockIdx.x + 1) * p.share, p.units);
+    u32 at = blockIdx.x * p.share, stage = 0;
+    const T* x = Tile(p, at).bring(p, (T*)bytes);
+    copies_end_stage();
+#pragma unroll 1
+    for (; at < end; at++) {
+        const Tile tile(p, at);
+        const T* now = x;
+        bring_weight(p, weights, tile.own);
+        copies_wait<0>();
+        // Nobody reads the other stage any more, nor the last tile's results.
+        __syncthreads();
+        stage = p.stage - stage;
+        if (at + 1 < end) x = Tile(p, at + 1).bring(p, (T*)(bytes + stage));
+        copies_end_stage();
+        T* out = (T*)p.out + tile.own.first(p.out_h, p.out_w);
+        const u32 items = tile.own.planes * p.runs.size * p.across.size;
+#pragma unroll 1
+        for (u32 i = threadIdx.x; i < items; i += THREADS) {
+            const Item item(p, i, tile.lines_of_threads);
+            const T* of_plane = now + (p.multiplier.divide(tile.own.plane + item.plane) - tile.lines.plane) * tile.lines.apart(p.in_w);
+            T* to = made + skipped(out) + item.plane * tile.own.apart(p.out_w);
+            walk(item, tile, of_plane, to, weights + item.plane * p.side * p.side);
+        }
+        __syncthreads();
+        leave<THREADS>(out, made, tile.own.count(p.out_w));
     }
 }
 #endif
@@ -176,34 +238,16 @@ __device__ __forceinline__ void walk(const Depthwise& p, const Item& item, const
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS, V_LARGE ? 2 : 4) V_NAME(const __grid_constant__ Depthwise p) {
-    extern __shared__ uint4 memory[];
-    const u32 group = p.strips.divide(blockIdx.x), from = (blockIdx.x - group * p.strips.size) * p.lines;
-    const Lines own = {group * p.each, min(p.each, p.planes - group * p.each), from, min(p.lines, p.out_h - from)};
-    const Lines lines = seen(p, p.multiplier.divide(own.plane), p.multiplier.divide(own.plane + own.planes - 1), from, own.lines);
-    const u32 items = own.planes * p.runs.size * p.across.size;
-    T* out = (T*)p.out + own.first(p.out_h, p.out_w);
-    T* made = (T*)((u8*)memory + p.room);
-    float* weights = (float*)((u8*)memory + p.weights);
-    bring_weight(p, weights, own);
-    const T* x = (T*)memory + bring<THREADS>((T*)memory, p.x + lines.first(p.in_h, p.in_w), lines.count(p.in_w));
-    __syncthreads();
-#pragma unroll 1
-    for (u32 at = threadIdx.x; at < items; at += THREADS) {
-        const Item item(p, at, own.lines);
-        const T* of_plane = x + (p.multiplier.divide(own.plane + item.plane) - lines.plane) * lines.apart(p.in_w);
-        T* to = made + skipped(out) + item.plane * own.apart(p.out_w);
-        const float* weight = weights + item.plane * p.side * p.side;
+    run(p, [&](const Item& item, const Tile& tile, const T* x, T* to, const float* weight) {
 #if V_LARGE
-        walk<7, 1>(p, item, of_plane, to, weight, lines, from);
+        walk<7, 1>(p, item, x, to, weight, tile.lines, tile.from);
 #else
-        if (p.step == 1 && p.side == 3) walk<3, 1>(p, item, of_plane, to, weight, lines, from);
-        else if (p.step == 1) walk<5, 1>(p, item, of_plane, to, weight, lines, from);
-        else if (p.side == 3) walk<3, 2>(p, item, of_plane, to, weight, lines, from);
-        else walk<5, 2>(p, item, of_plane, to, weight, lines, from);
+        if (p.step == 1 && p.side == 3) walk<3, 1>(p, item, x, to, weight, tile.lines, tile.from);
+        else if (p.step == 1) walk<5, 1>(p, item, x, to, weight, tile.lines, tile.from);
+        else if (p.side == 3) walk<3, 2>(p, item, x, to, weight, tile.lines, tile.from);
+        else walk<5, 2>(p, item, x, to, weight, tile.lines, tile.from);
 #endif
-    }
-    __syncthreads();
-    leave<THREADS>(out, made, own.count(p.out_w));
+    });
 }
 #elif V_INPUT
 // Each line goes to pairs of lines that see it: the first one is full then.
@@ -252,33 +296,12 @@ __device__ __forceinline__ void walk(const Depthwise& p, const Item& item, const
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS, 4) V_NAME(const __grid_constant__ Depthwise p) {
-    extern __shared__ uint4 memory[];
-    const u32 group = p.strips.divide(blockIdx.x), from = (blockIdx.x - group * p.strips.size) * p.lines;
-    const u32 planes = min(p.each, p.planes - group * p.each), odd = (u32)p.pad_y & 1;
-    const u32 pairs = min(p.lines, (p.out_h + odd + 1) / 2 - from);
-    const u32 low = (u32)max((i32)(from * 2 - odd), 0), high = min((from + pairs) * 2 - odd, p.out_h);
-    const Lines own = {group * p.each, planes, low, high - low};
-    const Lines lines = seen(p, own.plane, own.plane + planes - 1, from, pairs);
-    const u32 items = planes * p.runs.size * p.across.size;
-    T* out = (T*)p.out + own.first(p.out_h, p.out_w);
-    T* made = (T*)((u8*)memory + p.room);
-    float* weights = (float*)((u8*)memory + p.weights);
-    bring_weight(p, weights, own);
-    const T* x = (T*)memory + bring<THREADS>((T*)memory, p.x + lines.first(p.in_h, p.in_w), lines.count(p.in_w));
-    __syncthreads();
-#pragma unroll 1
-    for (u32 at = threadIdx.x; at < items; at += THREADS) {
-        const Item item(p, at, pairs);
-        const T* of_plane = x + item.plane * lines.apart(p.in_w);
-        T* to = made + skipped(out) + item.plane * own.apart(p.out_w);
-        const float* weight = weights + item.plane * p.side * p.side;
+    run(p, [&](const Item& item, const Tile& tile, const T* x, T* to, const float* weight) {
         if (p.side == 3)
-            walk<3>(p, item, of_plane, to, weight, lines, own, from);
+            walk<3>(p, item, x, to, weight, tile.lines, tile.own, tile.from);
         else
-            walk<5>(p, item, of_plane, to, weight, lines, own, from);
-    }
-    __syncthreads();
-    leave<THREADS>(out, made, own.count(p.out_w));
+            walk<5>(p, item, x, to, weight, tile.lines, tile.own, tile.from);
+    });
 }
 #else
 constexpr int LARGEST = V_LARGE ? 7 : 5;
@@ -341,36 +364,46 @@ extern "C" __global__ void __launch_bounds__(THREADS, V_LARGE ? 2 : 3) V_NAME(co
     const u32 planes = min(p.each, p.planes - plane), team = p.runs.size * p.across.size, items = planes * team;
     const u32 first = p.multiplier.divide(plane), last = p.multiplier.divide(plane + planes - 1), channels = p.planes / p.multiplier.size;
     float sum[LARGEST][LARGEST] = {};
-#pragma unroll 1
-    for (u32 unit = part * p.share; unit < min((part + 1) * p.share, p.units); unit++) {
+    u8* bytes = (u8*)memory;
+    const u32 end = min((part + 1) * p.share, p.units);
+    u32 unit = part * p.share, stage = 0;
+    const T *x, *g;
+    auto lines_of = [&](u32 unit, Lines& own) {
         const u32 image = p.strips.divide(unit), from = (unit - image * p.strips.size) * p.lines;
-        const Lines own = {image * p.planes + plane, planes, from, min(p.lines, p.out_h - from)};
-        const Lines lines = seen(p, image * channels + first, image * channels + last, from, own.lines);
-        const T* x = (T*)memory;
-        const T* g = (T*)((u8*)memory + p.room);
-        __syncthreads();
+        own = {image * p.planes + plane, planes, from, min(p.lines, p.out_h - from)};
+        return seen(p, image * channels + first, image * channels + last, from, own.lines);
+    };
+    auto bring = [&](u32 unit) {
+        Lines own;
+        const Lines lines = lines_of(unit, own);
+        T *to = (T*)(bytes + stage), *to_g = (T*)(bytes + stage + p.made);
+        x = to + bring_ahead<THREADS>(to, p.x + lines.first(p.in_h, p.in_w), lines.count(p.in_w));
+        g = to_g + bring_ahead<THREADS>(to_g, p.w + own.first(p.out_h, p.out_w), own.count(p.out_w));
+        copies_end_stage();
+    };
+    bring(unit);
 #pragma unroll 1
-        for (u32 i = 0; i < 2; i++) {
-            const T* of = i ? p.w + own.first(p.out_h, p.out_w) : p.x + lines.first(p.in_h, p.in_w);
-            const u32 skip = bring<THREADS>((T*)(i ? g : x), of, i ? own.count(p.out_w) : lines.count(p.in_w));
-            if (i)
-                g += skip;
-            else
-                x += skip;
-        }
+    for (; unit < end; unit++) {
+        Lines own;
+        const Lines lines = lines_of(unit, own);
+        const T *now = x, *now_g = g;
+        copies_wait<0>();
+        // Nobody reads the other stage any more.
         __syncthreads();
+        stage = p.stage - stage;
+        if (unit + 1 < end) bring(unit + 1);
 #pragma unroll 1
         for (u32 at = threadIdx.x; at < items; at += THREADS) {
             const Item item(p, at, own.lines);
-            const T* of_plane = x + (p.multiplier.divide(plane + item.plane) - first) * lines.apart(p.in_w);
-            const T* of_result = g + item.plane * own.apart(p.out_w);
+            const T* of_plane = now + (p.multiplier.divide(plane + item.plane) - first) * lines.apart(p.in_w);
+            const T* of_result = now_g + item.plane * own.apart(p.out_w);
 #if V_LARGE
-            walk<7, 1>(p, item, of_plane, of_result, lines, from, sum);
+            walk<7, 1>(p, item, of_plane, of_result, lines, own.low, sum);
 #else
-            if (p.step == 1 && p.side == 3) walk<3, 1>(p, item, of_plane, of_result, lines, from, sum);
-            else if (p.step == 1) walk<5, 1>(p, item, of_plane, of_result, lines, from, sum);
-            else if (p.side == 3) walk<3, 2>(p, item, of_plane, of_result, lines, from, sum);
-            else walk<5, 2>(p, item, of_plane, of_result, lines, from, sum);
+            if (p.step == 1 && p.side == 3) walk<3, 1>(p, item, of_plane, of_result, lines, own.low, sum);
+            else if (p.step == 1) walk<5, 1>(p, item, of_plane, of_result, lines, own.low, sum);
+            else if (p.side == 3) walk<3, 2>(p, item, of_plane, of_result, lines, own.low, sum);
+            else walk<5, 2>(p, item, of_plane, of_result, lines, own.low, sum);
 #endif
         }
     }

@@ -23,6 +23,19 @@ __device__ __forceinline__ u32 bring(T* to, const T* from, u32 count) {
     return skip;
 }
 
+#if __CUDA_ARCH__ >= 800
+// The same, under way until the stage of copies is waited for. Of the first 16 bytes those before the elements come along: they are of the same memory, which
+// begins at a multiple of 16.
+template <u32 THREADS, typename T>
+__device__ __forceinline__ u32 bring_ahead(T* to, const T* from, u32 count) {
+    constexpr u32 EACH = 16 / sizeof(T);
+    const u32 skip = (u32)((u64)from % 16 / sizeof(T)), end = skip + count;
+    for (u32 i = threadIdx.x * EACH; i < end; i += THREADS * EACH)
+        copy16(shared_address(to + i), from - skip + i, (int)(min(end - i, EACH) * sizeof(T)));
+    return skip;
+}
+#endif
+
 // Where `leave` takes the first of elements from that go to this address.
 template <typename T>
 __device__ __forceinline__ u32 skipped(const T* to) { return (u32)((u64)to % 16 / sizeof(T)); }

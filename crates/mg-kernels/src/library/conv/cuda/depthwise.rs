@@ -11,13 +11,15 @@ use mg_device::{DType, Result};
 /// Threads of a block.
 const THREADS: usize = 256;
 /// Bytes of shared memory with which blocks are many on a multiprocessor.
-const SHARED: usize = 28 << 10;
+const SHARED: usize = 44 << 10;
 /// Bytes that a block may have at most.
-const MOST_SHARED: usize = 48 << 10;
+const MOST_SHARED: usize = 96 << 10;
 /// Lines of a thread, about: it reads as many more as windows reach beyond.
 const RUN: usize = 16;
 /// Blocks that keep a device busy.
 const BUSY: usize = 2 * 132;
+/// Blocks that are at work at a time: each has several tiles, one after the other.
+const AT_ONCE: usize = 4 * 132;
 /// Blocks among which images are divided, of the gradient by the weight.
 const BUSY_PARTS: usize = 6 * 132;
 
@@ -61,8 +63,8 @@ impl Planes {
         self.units(1).div_ceil(columns)
     }
 
-    /// Bytes of shared memory that so many lines of as many planes take: of what is seen, with what is made, and with the weight.
-    fn shared(&self, planes: usize, lines: usize) -> [usize; 3] {
+    /// What so many lines of as many planes take of shared memory.
+    fn shared(&self, planes: usize, lines: usize) -> Shared {
         let whole = lines == self.units(0);
         let (seen, made) = match self.way {
             Way::Gather | Way::Weight => ((lines - 1) * self.step + self.side, lines),
@@ -72,11 +74,31 @@ impl Planes {
         // Elements lie from any place of 16 bytes on.
         let room =
             |lines: usize, columns: usize| (planes * lines * columns * self.size + 16).next_multiple_of(16);
-        let seen = room(seen, self.seen[1]);
-        let both = seen + room(made.min(self.made[0]), self.made[1]);
-        let weights = if self.way == Way::Weight { 0 } else { planes * self.side * self.side * 4 };
-        [seen, both, both + weights]
+        let (seen, made) = (room(seen, self.seen[1]), room(made.min(self.made[0]), self.made[1]));
+        match self.way {
+            Way::Gather | Way::Input => {
+                let weights = 2 * seen + made;
+                let bytes = weights + planes * self.side * self.side * 4;
+                Shared { stage: seen, made: 2 * seen, weights, bytes }
+            }
+            Way::Weight => {
+                // Threads leave a line of their sums there as well.
+                let sums = self.side.max(SMALL) * THREADS * 4;
+                let stage = seen + made;
+                Shared { stage, made: seen, weights: 0, bytes: (2 * stage).max(sums) }
+            }
+        }
     }
+}
+
+/// Bytes of shared memory: from one stage of what is read to the next, where what is made lies (of the gradient by the weight, what is read beside it), where the
+/// weight lies, and together.
+#[derive(Clone, Copy)]
+struct Shared {
+    stage: usize,
+    made: usize,
+    weights: usize,
+    bytes: usize,
 }
 
 /// How blocks divide planes.
@@ -88,15 +110,14 @@ struct Tiling {
     /// Threads above each other, and lines of each.
     runs: usize,
     run: usize,
-    /// Bytes of shared memory: see [`Planes::shared`].
-    shared: [usize; 3],
+    shared: Shared,
 }
 
 impl Tiling {
     /// `None` where a line is longer than shared memory.
     fn of(planes: &Planes, count: usize) -> Option<Tiling> {
         let (all, across) = (planes.units(0), planes.across());
-        let fits = |each: usize, lines: usize| planes.shared(each, lines)[2] <= SHARED;
+        let fits = |each: usize, lines: usize| planes.shared(each, lines).bytes <= SHARED;
         let mut lines = if fits(1, all) { all } else { (1..all).rev().find(|&n| fits(1, n)).unwrap_or(1) };
         let strips = all.div_ceil(lines);
         lines = all.div_ceil(strips);
@@ -107,7 +128,7 @@ impl Tiling {
         let most = if strips == 1 { (THREADS / (runs * across)).min(count) } else { 1 };
         let each = (1..=most).rev().find(|&n| fits(n, lines)).unwrap_or(1);
         let shared = planes.shared(each, lines);
-        (shared[2] <= MOST_SHARED).then_some(Tiling { each, lines, strips, runs, run, shared })
+        (shared.bytes <= MOST_SHARED).then_some(Tiling { each, lines, strips, runs, run, shared })
     }
 }
 
@@ -122,7 +143,14 @@ fn planes(problem: &Problem) -> Option<Planes> {
     let flat = g.input[0] == 1 && g.kernel[0] == 1 && g.padding[0] == 0 && g.dilation == [1; 3];
     let [[side, wide], [step, across]] = [[g.kernel[1], g.kernel[2]], [g.stride[1], g.stride[2]]];
     let known = matches!((side, step), (3 | 5, 1 | 2) | (7, 1)) && (side, step) == (wide, across);
-    if g.groups == 1 || g.c != 1 || innermost != [false; 2] || target.innermost || !flat || !known {
+    if target.capability < 80
+        || g.groups == 1
+        || g.c != 1
+        || innermost != [false; 2]
+        || target.innermost
+        || !flat
+        || !known
+    {
         return None;
     }
     let [x, y] = [g.input, g.output].map(|n| [n[1], n[2]]);
@@ -156,15 +184,19 @@ pub(super) fn plan(problem: &Problem) -> Result<Option<KernelPlan>> {
         return Ok(None);
     }
     let groups = count.div_ceil(tiling.each);
-    let units = g.batch * tiling.strips;
-    let share = units.div_ceil(BUSY_PARTS.div_ceil(groups).min(units));
-    let parts = if is_weight { units.div_ceil(share) } else { 1 };
+    // Of the gradient by the weight blocks divide images, else tiles of planes.
+    let (units, busy) = match is_weight {
+        true => (g.batch * tiling.strips, (BUSY_PARTS / groups).max(1)),
+        false => (groups * tiling.strips, AT_ONCE),
+    };
+    let share = units.div_ceil(busy);
+    let parts = units.div_ceil(share);
     let team = (tiling.runs * planes.across()).min(THREADS);
     let args = Depthwise {
         out: OUTPUT,
         x: input(0),
         w: input(1),
-        parts: (parts > 1).then_some((Pointer::Workspace, 0)),
+        parts: (is_weight && parts > 1).then_some((Pointer::Workspace, 0)),
         side: planes.side as u32,
         step: planes.step as u32,
         planes: count as u32,
@@ -178,8 +210,9 @@ pub(super) fn plan(problem: &Problem) -> Result<Option<KernelPlan>> {
         pad_y: planes.padding[0] as i32,
         pad_x: planes.padding[1] as i32,
         turned: (kind == ConvKind::Input && planes.way == Way::Gather).into(),
-        room: tiling.shared[0] as u32,
-        weights: tiling.shared[1] as u32,
+        stage: tiling.shared.stage as u32,
+        made: tiling.shared.made as u32,
+        weights: tiling.shared.weights as u32,
         units: units as u32,
         share: share as u32,
         lanes: 1 << team.min(32).ilog2(),
@@ -198,13 +231,11 @@ pub(super) fn plan(problem: &Problem) -> Result<Option<KernelPlan>> {
     let large = planes.side > SMALL;
     let name = format!("conv_depthwise_{way}_{}{}", dtype.name(), if large { "_7" } else { "" });
     let mut plan = KernelPlan::default();
-    let blocks = groups * if is_weight { parts } else { tiling.strips };
+    let blocks = if is_weight { groups * parts } else { parts };
     let mut made = launch("conv", &name, blocks, &args)?;
-    // Threads leave a line of their sums there as well.
-    let sums = if is_weight { planes.side.max(SMALL) * THREADS * 4 } else { 0 };
-    made.shared = tiling.shared[2].max(sums) as u32;
+    made.shared = tiling.shared.bytes as u32;
     plan.launches.push(made);
-    if parts > 1 {
+    if is_weight && parts > 1 {
         plan.workspace = parts * weights * 4;
         let adding = Depthwise { x: None, w: None, share: parts as u32, ..args };
         plan.launches.push(launch("conv", &name, weights.div_ceil(THREADS), &adding)?);
