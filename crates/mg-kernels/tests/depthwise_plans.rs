@@ -73,7 +73,7 @@ impl Case {
             [a, b].map(|dims| Described { layout: Layout::contiguous(Shape::from(dims)), dtype, align: 16 });
         let shaped = described.map(|o| Shaped { shape: *o.layout.shape(), dtype });
         let kernel = Library::from(conv);
-        let target = Target::new(16, 75, Precision::Highest);
+        let target = Target::new(16, 80, Precision::Highest);
         kernel.cuda(&described, &kernel.result(&shaped).unwrap(), target).unwrap()
     }
 
@@ -111,7 +111,8 @@ struct Depthwise {
     run: usize,
     padding: [isize; 2],
     turned: bool,
-    room: usize,
+    stage: usize,
+    made_at: usize,
     weights: usize,
     units: usize,
     share: usize,
@@ -131,7 +132,8 @@ impl Depthwise {
         let word = |i: usize| u32::from_ne_bytes(bytes[32 + 4 * i..][..4].try_into().unwrap());
         let [side, step, planes, each, in_h, in_w, out_h, out_w, lines, run] =
             std::array::from_fn(|i| word(i) as usize);
-        let [room, weights, units, share, lanes, count] = std::array::from_fn(|i| word(13 + i) as usize);
+        let [stage, made_at, weights, units, share, lanes, count] =
+            std::array::from_fn(|i| word(13 + i) as usize);
         let [strips, runs, across, channels, multiplier] = std::array::from_fn(|i| word(20 + 4 * i) as usize);
         let padding = [10, 11].map(|i| word(i) as i32 as isize);
         let (seen, made, turned) = ([in_h, in_w], [out_h, out_w], word(12) == 1);
@@ -146,7 +148,8 @@ impl Depthwise {
             run,
             padding,
             turned,
-            room,
+            stage,
+            made_at,
             weights,
             units,
             share,
@@ -171,16 +174,29 @@ impl Depthwise {
 
     /// What a block has fits where it is put, and each of its results is some thread's.
     fn fits(&self, launch: &KernelLaunch, size: usize, [seen, made]: [usize; 2], pairs: bool) {
-        let kernel = launch.kernel.name;
+        let (kernel, end) = (launch.kernel.name, launch.shared as usize);
         let elements = |lines: usize, columns: usize| (self.each * lines * columns + 16 / size) * size;
-        assert!(elements(seen, self.seen[1]) <= self.room, "{kernel} {self:?}");
-        let end = if self.weights > 0 { self.weights } else { launch.shared as usize };
-        assert!(self.room + elements(made, self.made[1]) <= end, "{kernel} {self:?}");
+        let [seen, made] = [elements(seen, self.seen[1]), elements(made, self.made[1])];
+        let weights = self.each * self.side * self.side * 4;
+        // Two stages of what is read: of the gradient by the weight both operands, else before what is made, and the weight.
+        let lies = match kernel.contains("weight") {
+            true => seen <= self.made_at && self.made_at + made <= self.stage && 2 * self.stage <= end,
+            false => {
+                seen <= self.stage
+                    && 2 * self.stage <= self.made_at
+                    && self.made_at + made <= self.weights
+                    && self.weights + weights <= end
+            }
+        };
+        assert!(
+            lies && [self.stage, self.made_at, self.weights].iter().all(|n| n % 16 == 0),
+            "{kernel} {self:?}"
+        );
         let columns = if size == 2 && !pairs { 2 } else { 1 };
         let wide = if pairs { self.made[1].div_ceil(2) } else { self.made[1] };
         assert!(self.runs * self.run >= self.lines && self.across * columns >= wide, "{kernel} {self:?}");
         assert!(self.each == 1 || self.each * self.runs * self.across <= 256 && self.strips == 1);
-        assert!(launch.shared <= 48 << 10);
+        assert!(end <= 96 << 10);
     }
 }
 
@@ -201,8 +217,10 @@ fn made(plan: &KernelPlan, size: usize, x: &[f64], w: &[f64], out: &mut [f64]) {
     let [[in_h, in_w], [out_h, out_w]] = [p.seen, p.made];
     let (side, step, odd) = (p.side as isize, p.step as isize, p.padding[0] & 1);
     let units = if pairs { (out_h + odd as usize).div_ceil(2) } else { out_h };
-    assert_eq!(launch.grid[0] as usize, p.planes.div_ceil(p.each) * p.strips);
-    for block in 0..launch.grid[0] as usize {
+    // Blocks have some tiles each, one after the other.
+    let tiles = p.planes.div_ceil(p.each) * p.strips;
+    assert_eq!([p.units, launch.grid[0] as usize], [tiles, tiles.div_ceil(p.share)]);
+    for block in 0..tiles {
         let (group, from) = (block / p.strips, block % p.strips * p.lines);
         let lines = p.lines.min(units - from) as isize;
         let from = from as isize;
