@@ -12,7 +12,7 @@
 #include "hopper.cuh"
 #include "index.cuh"
 
-// The argument; `crates/mg-kernels/src/library/conv/cuda/hopper.rs` writes it.
+// The argument; `crates/mg-kernels/src/library/conv/cuda/hopper` writes it.
 struct Conv {
     void* out;
     float* parts;      // of the weight's gradient: the sums of each block's part of each tile

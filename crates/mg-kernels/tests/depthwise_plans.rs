@@ -291,14 +291,14 @@ fn weighed(plan: &KernelPlan, size: usize, x: &[f64], g: &[f64], out: &mut [f64]
                 let of = (image * (p.planes / p.multiplier) + plane / p.multiplier) * in_h;
                 for (y, i) in (from..from + lines).flat_map(|y| (0..out_w).map(move |i| (y, i))) {
                     let value = g[((image * p.planes + plane) * out_h + y) * out_w + i];
-                    for tap in 0..taps {
+                    for (tap, sum) in sum.iter_mut().enumerate() {
                         let line = (y * p.step + tap / p.side) as isize - p.padding[0];
                         let column = (i * p.step + tap % p.side) as isize - p.padding[1];
                         if !(0..in_h as isize).contains(&line) || !(0..in_w as isize).contains(&column) {
                             continue;
                         }
                         assert!(seen.contains(&(line as usize)), "{p:?}: line {line} is not there");
-                        sum[tap] += value * x[(of + line as usize) * in_w + column as usize];
+                        *sum += value * x[(of + line as usize) * in_w + column as usize];
                     }
                 }
             }

@@ -72,6 +72,13 @@ impl Parts {
     }
 }
 
+/// The result's gradient as the copy engine takes it: where it lies, elements from one line to the next, and lines.
+struct Gradient {
+    place: (Pointer, u64),
+    line: usize,
+    lines: Moved,
+}
+
 /// Cycles that it takes to write a sum and read it again, by all multiprocessors together.
 const LEFT: f64 = 4.0 / 2000.0;
 
@@ -102,7 +109,7 @@ impl Laid {
             true => self.by_places(problem, tile, plan)?,
             false => self.by_filters(problem, window, plan)?,
         };
-        let Some((gradient, line, rows)) = gradient else { return Ok(false) };
+        let Some(gradient) = gradient else { return Ok(false) };
         let Some(begun) = parts.begin(plan, self.windows(&images)) else { return Ok(false) };
         let args = Conv {
             m: g.o as u32,
@@ -112,9 +119,9 @@ impl Laid {
             taps_wide: window.taps[1] as u32,
             places: Divisor::by(g.outputs()),
             wide: Divisor::by(window.places[1]),
-            own_a: Some(gradient),
-            a_line: line as u64,
-            a: Some((gradient, rows)),
+            own_a: Some(gradient.place),
+            a_line: gradient.line as u64,
+            a: Some((gradient.place, gradient.lines)),
             b: Some((images.place, self.map(&images, each))),
             ..begun
         };
@@ -125,13 +132,13 @@ impl Laid {
         Ok(true)
     }
 
-    /// The result's gradient with filters innermost: where it lies, elements from one place to the next, and as the copy engine takes it.
+    /// The result's gradient with filters innermost, a line for each place.
     fn by_filters(
         &self,
         problem: &Problem,
         window: &Gathered,
         plan: &mut KernelPlan,
-    ) -> Result<Option<((Pointer, u64), usize, Moved)>> {
+    ) -> Result<Option<Gradient>> {
         let &Problem { g, align, innermost, .. } = problem;
         let (size, each) = (self.size(), self.each());
         let of_output = Gathered { size: window.places, ..window.clone() };
@@ -143,16 +150,11 @@ impl Laid {
             &[line * size, places * line * size],
             [each, each, 1],
         );
-        Ok(gradient.map(|gradient| (gradient.place, line, rows)))
+        Ok(gradient.map(|gradient| Gradient { place: gradient.place, line, lines: rows }))
     }
 
-    /// The same with the places of all images innermost, one after the other: from one filter to the next.
-    fn by_places(
-        &self,
-        problem: &Problem,
-        tile: Tile,
-        plan: &mut KernelPlan,
-    ) -> Result<Option<((Pointer, u64), usize, Moved)>> {
+    /// The same with the places of all images innermost, one after the other, a line for each filter.
+    fn by_places(&self, problem: &Problem, tile: Tile, plan: &mut KernelPlan) -> Result<Option<Gradient>> {
         let &Problem { g, align, innermost, .. } = problem;
         let size = self.size();
         let (plane, places) = (g.outputs(), self.batch * g.outputs());
@@ -171,7 +173,7 @@ impl Laid {
             &[line * size, g.o * line * size],
             [self.each(), tile.m, 1],
         );
-        Ok(Some((place, line, rows)))
+        Ok(Some(Gradient { place, line, lines: rows }))
     }
 
     /// The gradient by the weight of windows of one element, of operands as they lie.
