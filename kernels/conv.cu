@@ -10,13 +10,7 @@ using T = V_T;
 using SUM = V_SUM;
 
 // A tile's rows and columns, and how deep a step is. V_FEW: few rows, as groups of few channels have.
-#if !V_FEW
-constexpr int BM = 64, BN = 128;
-#elif V_WEIGHT
-constexpr int BM = 16, BN = 128;
-#else
-constexpr int BM = 16, BN = 256;
-#endif
+constexpr int BM = V_FEW ? 16 : 64, BN = V_FEW ? 256 : 128;
 constexpr int BK = V_MMA ? 32 : 16, THREADS = 256;
 
 __device__ __forceinline__ SUM widen(T x) {
@@ -273,14 +267,14 @@ extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_consta
         }
     };
 #if V_MMA
-    // Warps have 32 by 32 sums each, of few rows 16 by 32 or by 16.
+    // Warps have 32 by 32 sums each, of few rows 16 by 32.
     constexpr int MT = BM >= 32 ? 2 : 1, DOWN = BM / (16 * MT), NT = BN / (8 / DOWN) / 8;
-    static_assert(NT == 4 || NT == 2, "");
+    static_assert(NT == 4, "");
     u32 warp = thread / 32, lane = thread % 32, warp_m = warp % DOWN * 32, warp_n = warp / DOWN * (8 * NT);
     float sum[MT][NT][4] = {};
 #else
-    // Threads have 4 rows each, and columns side by side, four of them at most.
-    constexpr int ACROSS = THREADS / (BM / 4), COLUMNS = BN / ACROSS, BESIDE = COLUMNS < 4 ? COLUMNS : 4;
+    // Threads have 4 rows each, and fours of columns.
+    constexpr int ACROSS = THREADS / (BM / 4), COLUMNS = BN / ACROSS;
     u32 ty = thread / ACROSS, tx = thread % ACROSS;
     SUM sum[4][COLUMNS] = {};
 #endif
@@ -317,7 +311,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_consta
 #pragma unroll
             for (int i = 0; i < 4; i++) fa[i] = as[k][ty * 4 + i];
 #pragma unroll
-            for (int j = 0; j < COLUMNS; j++) fb[j] = bs[k][j / BESIDE * (ACROSS * BESIDE) + tx * BESIDE + j % BESIDE];
+            for (int j = 0; j < COLUMNS; j++) fb[j] = bs[k][j / 4 * (ACROSS * 4) + tx * 4 + j % 4];
 #pragma unroll
             for (int i = 0; i < 4; i++)
 #pragma unroll
@@ -342,7 +336,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_consta
     for (int i = 0; i < 4; i++)
 #pragma unroll
         for (int j = 0; j < COLUMNS; j++) {
-            u32 n = tile_n * BN + j / BESIDE * (ACROSS * BESIDE) + tx * BESIDE + j % BESIDE;
+            u32 n = tile_n * BN + j / 4 * (ACROSS * 4) + tx * 4 + j % 4;
             store(p, group, split, tile_m * BM + ty * 4 + i, n, sum[i][j]);
         }
 #endif

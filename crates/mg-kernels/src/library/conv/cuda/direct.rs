@@ -9,9 +9,8 @@ use mg_device::{DType, Error, ErrorKind, Result};
 
 /// A block's sums: rows and columns.
 const TILE: [usize; 2] = [64, 128];
-/// Of few rows, and of the gradient by the weight.
+/// Of few rows.
 const FEW: [usize; 2] = [16, 256];
-const FEW_WEIGHT: [usize; 2] = [16, 128];
 /// The inner axis of a block at a time, at most.
 const STEP: usize = 32;
 /// Blocks that keep a device busy.
@@ -29,17 +28,13 @@ fn kernel(kind: ConvKind, dtype: DType, capability: u32, rows: usize) -> (String
         ConvKind::Weight => "weight",
     };
     let tensor_cores = capability >= 80 && matches!(dtype, DType::F16 | DType::BF16);
-    // Rows that there are not cost threads as much as those that there are; tensor cores wait for elements in any case, which are brought again for each
-    // tile's rows.
-    let few = match dtype {
-        DType::F32 => rows <= 2 * FEW[0],
-        _ => tensor_cores && rows <= FEW[0],
+    // Of the others what is gathered is most of the time, and of the gradient by the weight columns are few.
+    let few = match (kind, dtype) {
+        (ConvKind::Forward | ConvKind::Input, DType::F32) => rows <= FEW[0],
+        (ConvKind::Forward, _) => tensor_cores && rows <= FEW[0],
+        (ConvKind::Input | ConvKind::Weight, _) => false,
     };
-    let tile = match (few, kind) {
-        (false, _) => TILE,
-        (true, ConvKind::Weight) => FEW_WEIGHT,
-        (true, ConvKind::Forward | ConvKind::Input) => FEW,
-    };
+    let tile = if few { FEW } else { TILE };
     let (few, cores) = (if few { "few_" } else { "" }, if tensor_cores { "_mma" } else { "" });
     (format!("conv_{few}{word}_{}{cores}", dtype.name()), tile)
 }
