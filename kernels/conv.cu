@@ -9,7 +9,9 @@
 using T = V_T;
 using SUM = V_SUM;
 
-constexpr int BM = 64, BN = 128, BK = V_MMA ? 32 : 16, THREADS = 256;
+// A tile's rows and columns, and how deep a step is. V_FEW: few rows, as groups of few channels have.
+constexpr int BM = V_FEW ? 16 : 64, BN = V_FEW ? 256 : 128;
+constexpr int BK = V_MMA ? 32 : 16, THREADS = 256;
 
 __device__ __forceinline__ SUM widen(T x) {
 #if V_HALF
@@ -196,7 +198,11 @@ __device__ void add_parts(const Conv& p) {
 }
 #endif
 
+#if V_FEW
+extern "C" __global__ void __launch_bounds__(THREADS, 2) V_NAME(const __grid_constant__ Conv p) {
+#else
 extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_constant__ Conv p) {
+#endif
 #if V_WEIGHT
     if (!p.x) return add_parts(p);
 #endif
@@ -261,12 +267,16 @@ extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_consta
         }
     };
 #if V_MMA
-    // Warps have 32 by 32 sums each.
-    u32 warp = thread / 32, lane = thread % 32, warp_m = warp % 2 * 32, warp_n = warp / 2 * 32;
-    float sum[2][4][4] = {};
+    // Warps have 32 by 32 sums each, of few rows 16 by 32.
+    constexpr int MT = BM >= 32 ? 2 : 1, DOWN = BM / (16 * MT), NT = BN / (8 / DOWN) / 8;
+    static_assert(NT == 4, "");
+    u32 warp = thread / 32, lane = thread % 32, warp_m = warp % DOWN * 32, warp_n = warp / DOWN * (8 * NT);
+    float sum[MT][NT][4] = {};
 #else
-    u32 ty = thread / 16, tx = thread % 16;
-    SUM sum[4][8] = {};
+    // Threads have 4 rows each, and fours of columns.
+    constexpr int ACROSS = THREADS / (BM / 4), COLUMNS = BN / ACROSS;
+    u32 ty = thread / ACROSS, tx = thread % ACROSS;
+    SUM sum[4][COLUMNS] = {};
 #endif
     u32 now = 0;
     if (thread < BK) entries[0][thread] = entry(p, group, begin + thread, end);
@@ -282,42 +292,39 @@ extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_consta
 #if V_MMA
 #pragma unroll
         for (int s = 0; s < BK / 16; s++) {
-            u32 fa[2][4], fb[2][4];
+            u32 fa[MT][4], fb[NT / 2][4];
 #pragma unroll
-            for (int i = 0; i < 2; i++)
+            for (int i = 0; i < MT; i++)
                 ldmatrix(fa[i], shared_address(as + (warp_m + i * 16 + lane % 16) * A_LINE + s * 16 + lane / 16 * 8));
 #pragma unroll
-            for (int j = 0; j < 2; j++)
+            for (int j = 0; j < NT / 2; j++)
                 ldmatrix_transposed(fb[j], shared_address(bs + (s * 16 + lane % 16) * B_LINE + warp_n + j * 16 + lane / 16 * 8));
 #pragma unroll
-            for (int i = 0; i < 2; i++)
+            for (int i = 0; i < MT; i++)
 #pragma unroll
-                for (int j = 0; j < 4; j++) mma(sum[i][j], fa[i], fb[j / 2][j % 2 * 2], fb[j / 2][j % 2 * 2 + 1], T());
+                for (int j = 0; j < NT; j++) mma(sum[i][j], fa[i], fb[j / 2][j % 2 * 2], fb[j / 2][j % 2 * 2 + 1], T());
         }
 #else
 #pragma unroll
         for (int k = 0; k < BK; k++) {
-            SUM fa[4], fb[8];
+            SUM fa[4], fb[COLUMNS];
 #pragma unroll
             for (int i = 0; i < 4; i++) fa[i] = as[k][ty * 4 + i];
 #pragma unroll
-            for (int j = 0; j < 4; j++) {
-                fb[j] = bs[k][tx * 4 + j];
-                fb[4 + j] = bs[k][64 + tx * 4 + j];
-            }
+            for (int j = 0; j < COLUMNS; j++) fb[j] = bs[k][j / 4 * (ACROSS * 4) + tx * 4 + j % 4];
 #pragma unroll
             for (int i = 0; i < 4; i++)
 #pragma unroll
-                for (int j = 0; j < 8; j++) sum[i][j] += fa[i] * fb[j];
+                for (int j = 0; j < COLUMNS; j++) sum[i][j] += fa[i] * fb[j];
         }
 #endif
         __syncthreads();
     }
 #if V_MMA
 #pragma unroll
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < MT; i++)
 #pragma unroll
-        for (int j = 0; j < 4; j++)
+        for (int j = 0; j < NT; j++)
 #pragma unroll
             for (int e = 0; e < 4; e++) {
                 u32 row = tile_m * BM + warp_m + i * 16 + lane / 4 + e / 2 * 8;
@@ -328,8 +335,8 @@ extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_consta
 #pragma unroll
     for (int i = 0; i < 4; i++)
 #pragma unroll
-        for (int j = 0; j < 8; j++) {
-            u32 n = tile_n * BN + j / 4 * 64 + tx * 4 + j % 4;
+        for (int j = 0; j < COLUMNS; j++) {
+            u32 n = tile_n * BN + j / 4 * (ACROSS * 4) + tx * 4 + j % 4;
             store(p, group, split, tile_m * BM + ty * 4 + i, n, sum[i][j]);
         }
 #endif

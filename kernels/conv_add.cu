@@ -1,5 +1,5 @@
 // The gradient by the weight, from the sums that blocks of `conv_wgmma.cu` (of f32: `conv_simt.cu`) left of their parts of each tile:
-// added in the order of k.
+// added in the order of k. V_FRAGMENTS: sums lie as the tensor cores leave them, else by rows.
 #include "common.cuh"
 
 using T = V_T;
@@ -26,7 +26,7 @@ __device__ __forceinline__ bf16 narrow(float x, bf16) { return to_bf16(x); }
 
 extern "C" __global__ void __launch_bounds__(256) V_NAME(const __grid_constant__ Add p) {
     constexpr u32 EACH = 128 / sizeof(T);
-    constexpr bool HALF = sizeof(T) == 2;
+    constexpr bool FRAGMENTS = V_FRAGMENTS;
     u32 each = p.wide / 8, fours = p.rows * p.columns / 4;
     u32 at = blockIdx.x * 256 + threadIdx.x;
     u32 tile = at / fours;
@@ -34,7 +34,7 @@ extern "C" __global__ void __launch_bounds__(256) V_NAME(const __grid_constant__
     at -= tile * fours;
     u32 tile_n = tile / p.tiles_m, tile_m = tile - tile_n * p.tiles_m;
     u32 row = tile_m * p.rows, column = tile_n * p.columns;
-    if (HALF) {
+    if (FRAGMENTS) {
         // Four sums of a lane: two neighbours, and those of the row eight further down.
         u32 lane = at % 32, j = at / 32 % each, warp = at / 32 / each;
         row += warp % 4 * 16 + lane / 4, column += j * 8 + lane % 4 * 2;
@@ -82,6 +82,6 @@ extern "C" __global__ void __launch_bounds__(256) V_NAME(const __grid_constant__
     };
     put(0, row, sum.x);
     put(1, row, sum.y);
-    put(HALF ? 0 : 2, HALF ? row + 8 : row, sum.z);
-    put(HALF ? 1 : 3, HALF ? row + 8 : row, sum.w);
+    put(FRAGMENTS ? 0 : 2, FRAGMENTS ? row + 8 : row, sum.z);
+    put(FRAGMENTS ? 1 : 3, FRAGMENTS ? row + 8 : row, sum.w);
 }

@@ -7,12 +7,12 @@
 // gradient by the input is the same with other taps. WEIGHT, the gradient by the weight: rows are filters, columns 128 bytes of
 // channels of one tap after the other, k is the places. A block takes its share of all tiles' stages, and leaves the sums of each
 // tile that it has a part of; `conv_add.cu` adds them in the order of k. POINT: of windows of one element, where both operands are
-// taken as they lie, with places innermost; columns are channels.
+// taken as they lie, with places innermost; columns are channels. HELD: WEIGHT of which the filters' operand has places innermost, of all images.
 #pragma once
 #include "hopper.cuh"
 #include "index.cuh"
 
-// The argument; `crates/mg-kernels/src/library/conv/cuda/hopper.rs` writes it.
+// The argument; `crates/mg-kernels/src/library/conv/cuda/hopper` writes it.
 struct Conv {
     void* out;
     float* parts;      // of the weight's gradient: the sums of each block's part of each tile
@@ -71,7 +71,7 @@ __device__ __forceinline__ u64 stored_at(const Conv& p, u32 place) {
 
 // Stages of both operands: lines of 128 bytes, of `ROWS` and `COLUMNS` rows (of WEIGHT: of so many elements along rows and columns,
 // `EACH` in a line; `EACH` lines are a stage's depth).
-template <typename T, int BM, int BN, int STAGES, bool WEIGHT, bool POINT, int WARPS>
+template <typename T, int BM, int BN, int STAGES, bool WEIGHT, bool POINT, int WARPS, bool HELD = false>
 struct Ring {
     static constexpr int EACH = 128 / sizeof(T);
     static constexpr u32 BYTES_A = BM * 128, BYTES_B = BN * 128, STAGE = BYTES_A + BYTES_B;
@@ -167,8 +167,12 @@ struct Ring {
         u32 to = stages + stage * STAGE;
         Window at(p, k * EACH);
         u32 barrier = free_stage();
+        if (HELD) {
+            bring(to, &own->a, barrier, k * EACH, tile_m * BM, 0);
+        } else {
 #pragma unroll
-        for (int i = 0; i < BM; i += EACH) bring(to + i * 128, &own->a, barrier, tile_m * BM + i, k * EACH, 0);
+            for (int i = 0; i < BM; i += EACH) bring(to + i * 128, &own->a, barrier, tile_m * BM + i, k * EACH, 0);
+        }
         // Columns that there are not are those before them, once more.
         u32 columns = p.taps * p.chunks, column = min(tile_n * (BN / EACH), columns - 1);
         u32 tap = column / p.chunks, chunk = column - tap * p.chunks;

@@ -5,6 +5,7 @@
 // what goes to their inputs, and of the largest elements where these stand: each input adds in the order of windows. `pool.cu` has the same for any
 // number of axes, and for lines that are longer than shared memory.
 #include "pool.cuh"
+#include "span.cuh"
 
 struct PoolSpan {
     void* out;
@@ -69,26 +70,6 @@ __device__ __forceinline__ Readers seen(const Axis& a, u32 from, u32 to) {
     i32 end = (i32)((to - 1) * a.stride.size + a.dilation.size * (a.kernel.size - 1)) + 1 - a.padding;
     u32 begin = (u32)max(first, 0);
     return {begin, max((u32)max(min(end, (i32)a.in.size), 0), begin)};
-}
-
-// Has elements in shared memory, as they lie to a multiple of 16 bytes. The first one's place comes back.
-__device__ __forceinline__ u32 bring(T* to, const T* from, u32 count) {
-    constexpr u32 EACH = 16 / sizeof(T), AT_ONCE = 4;
-    u32 skip = (u32)((u64)from % 16 / sizeof(T)), end = (skip + count) / EACH, first = skip > 0;
-    const uint4* source = (const uint4*)(from - skip);
-    for (u32 i = first + threadIdx.x; i < end; i += AT_ONCE * THREADS) {
-        uint4 some[AT_ONCE];
-#pragma unroll
-        for (u32 k = 0; k < AT_ONCE; k++)
-            if (i + k * THREADS < end) some[k] = source[i + k * THREADS];
-#pragma unroll
-        for (u32 k = 0; k < AT_ONCE; k++)
-            if (i + k * THREADS < end) ((uint4*)to)[i + k * THREADS] = some[k];
-    }
-    u32 head = skip ? min(EACH - skip, count) : 0, tail = max(end * EACH, skip + head);
-    if (threadIdx.x < head) to[skip + threadIdx.x] = from[threadIdx.x];
-    if (tail + threadIdx.x < skip + count) to[tail + threadIdx.x] = from[tail - skip + threadIdx.x];
-    return skip;
 }
 
 #if V_MEAN || V_MEANGRAD
@@ -195,7 +176,7 @@ __device__ __forceinline__ void route(const PoolSpan& p, T* span, W* value, u16*
     if (whole) lines = {0, ay.in.size};
     const u32 width = ax.in.size;
     const T* x = p.x + own.plane * p.inputs + (u64)lines.from * width;
-    u32 start = bring(span, x, whole ? own.planes * (u32)p.inputs : (lines.to - lines.from) * width);
+    u32 start = bring<THREADS>(span, x, whole ? own.planes * (u32)p.inputs : (lines.to - lines.from) * width);
     __syncthreads();
 #endif
     const T* g = p.g + own.plane * p.outputs + (u64)windows.from * ax.out.size;
@@ -255,7 +236,7 @@ __device__ __forceinline__ void look(const PoolSpan& p, T* span) {
     bool whole = p.together > 1;
     Readers lines = whole ? Readers{0, ay.in.size} : seen(ay, own.first, own.first + own.lines);
     const T* x = p.x + own.plane * p.inputs + (u64)lines.from * width;
-    u32 start = bring(span, x, whole ? own.planes * (u32)p.inputs : (lines.to - lines.from) * width);
+    u32 start = bring<THREADS>(span, x, whole ? own.planes * (u32)p.inputs : (lines.to - lines.from) * width);
     __syncthreads();
     u64 first = own.plane * p.outputs + (u64)own.first * ax.out.size;
     Walk<1> to(ax.out);

@@ -1,6 +1,6 @@
 """Products, attention, convolutions and losses of large vocabularies beside PyTorch's on the GPU, in one process.
 
-    python3 tensor_cores.py [--only REGEX] [--json FILE] [--rounds 5] [--seconds 0.02] [--commit X]
+    python3 tensor_cores.py [--parts REGEX] [--only REGEX] [--json FILE] [--rounds 5] [--seconds 0.02] [--commit X]
     python3 tensor_cores.py --read FILE --page PAGE            # a page of what a run wrote
 
 A row is one call on random data. Rounds take turns, ours, then each way in which PyTorch computes the same (cuBLAS in the layout that is asked for,
@@ -24,6 +24,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 def arguments():
     parser = argparse.ArgumentParser()
     parser.add_argument("--only", default=".")
+    parser.add_argument("--parts", default=".", help="a pattern of the functions that have the rows")
     parser.add_argument("--json", default="", help="a line for each row")
     parser.add_argument("--read", default="", help="a file that --json wrote, instead of measuring")
     parser.add_argument("--page", default="")
@@ -229,53 +230,113 @@ LAYERS = """
 """
 
 
-def convolutions(bench):
+# Images a side, channels, window, stride, of which each filter sees one channel: layers of MobileNet, EfficientNet and ConvNeXt at batch 64.
+DEPTHWISE = """
+    112 32 3 1
+    112 96 3 2
+    56 144 3 1
+    56 128 3 2
+    56 144 5 2
+    28 256 3 1
+    28 240 5 1
+    14 512 3 1
+    14 672 5 1
+    14 672 5 2
+    7 1024 3 1
+    7 1152 5 1
+    56 96 7 1
+    28 192 7 1
+    14 384 7 1
+    7 768 7 1
+"""
+# Images a side, channels, stride, of 32 groups: layers of ResNeXt-50 at batch 64.
+GROUPED = """
+    56 128 1
+    56 256 2
+    28 256 1
+    14 512 1
+    7 1024 1
+"""
+
+
+def convolution(bench, label, tensors, layouts, stride, groups, work=0.0, traffic=0.0):
+    """A convolution and its gradients: of images, weight and gradient of each library, a group's name and the peer's ways for each way in which ours lie."""
     torch, mg = bench.torch, bench.mg
     conv = mg.nn.functional.conv2d
+    padding = tensors[0][1].shape[2] // 2
+
+    def backward(which, t):
+        x, w, g = t
+        return torch.ops.aten.convolution_backward(g, x, w, None, [stride] * 2, [padding] * 2, [1, 1], False, [0, 0], groups, which)
+
+    last = [t.to(memory_format=torch.channels_last) for t in tensors[1]]
+    for layout, (group, others) in layouts.items():
+        mine = tensors[0]
+        if layout == "channels last":
+            mine = [t.permute(0, 2, 3, 1).contiguous().permute(0, 3, 1, 2) for t in mine]
+        kinds = {"forward": None, "by the input": [True, False, False], "by the weight": [False, True, False]}
+        for kind, which in kinds.items():
+            if kind == "by the input" and mine[0].shape[1] == 3:
+                continue
+
+            def ours(kind=kind, mine=mine):
+                x, w, g = mine
+                if kind == "forward":
+                    return conv(x, w, stride=stride, padding=padding, groups=groups)
+                of = x if kind == "by the input" else w
+                of.requires_grad_()
+                found = mg.autograd.grad([conv(x, w, stride=stride, padding=padding, groups=groups)], [of], [g])
+                of.requires_grad_(False)
+                return found
+
+            def theirs(t, which=which):
+                if which is None:
+                    return torch.nn.functional.conv2d(t[0], t[1], stride=stride, padding=padding, groups=groups)
+                return backward(which, t)
+
+            ways = {way: lambda t=tensors[1] if way == "planes" else last, f=theirs: f(t) for way in others}
+            bench.row(group, f"{label}, {kind}", ours, ways, work, traffic)
+
+
+def layer(bench, dtype, batch, size, channels, filters, window, stride, groups=1):
+    """Random images, weight and gradient in both libraries; what the layer is called, and the gradient's places."""
+    out = (size + 2 * (window // 2) - window) // stride + 1
+    shapes = (batch, channels, size, size), (filters, channels // groups, window, window), (batch, filters, out, out)
+    label = f"{size} × {size}, {channels} to {filters}, {window} × {window}" + (f", stride {stride}" if stride > 1 else "")
+    return list(zip(*(bench.random(*shape, dtype=dtype) for shape in shapes))), label, out * out
+
+
+def convolutions(bench):
     for name in ("bf16", "tf32", "f32"):
         dtype = bench.dtype(name)
         batch = 64 if name == "f32" else 256
         for text in LAYERS.strip().splitlines():
             size, channels, filters, window, stride = map(int, text.split())
-            padding = window // 2
-            out = (size + 2 * padding - window) // stride + 1
-            (x, tx), (w, tw) = bench.random(batch, channels, size, size, dtype=dtype), bench.random(filters, channels, window, window, dtype=dtype)
-            g, tg = bench.random(batch, filters, out, out, dtype=dtype)
-            last = [t.to(memory_format=torch.channels_last) for t in (tx, tw, tg)]
-            mine = [t.permute(0, 2, 3, 1).contiguous().permute(0, 3, 1, 2) for t in (x, w, g)]
-            work = 2.0 * batch * out * out * filters * channels * window**2
-            label = f"{size} × {size}, {channels} to {filters}, {window} × {window}" + (f", stride {stride}" if stride > 1 else "")
-            sets = {"planes": ((x, w, g), (tx, tw, tg)), "channels last": (mine, last)}
+            tensors, label, places = layer(bench, dtype, batch, size, channels, filters, window, stride)
+            layouts = {way: (f"convolutions in {way}, {name}", [way]) for way in ("planes", "channels last")}
+            convolution(bench, label, tensors, layouts, stride, 1, work=2.0 * batch * places * filters * channels * window**2)
+        bench.torch.cuda.empty_cache()
 
-            def backward(which, t):
-                x, w, g = t
-                return torch.ops.aten.convolution_backward(g, x, w, None, [stride] * 2, [padding] * 2, [1, 1], False, [0, 0], 1, which)  # noqa: B023
 
-            for layout, (a, t) in sets.items():
-                others = {layout: t}
-                kinds = {"forward": None, "by the input": [True, False, False], "by the weight": [False, True, False]}
-                for kind, which in kinds.items():
-                    if kind == "by the input" and channels == 3:
-                        continue
-
-                    def ours(a=a, kind=kind):
-                        x, w, g = a
-                        if kind == "forward":
-                            return conv(x, w, stride=stride, padding=padding)  # noqa: B023
-                        of = x if kind == "by the input" else w
-                        of.requires_grad_()
-                        found = mg.autograd.grad([conv(x, w, stride=stride, padding=padding)], [of], [g])  # noqa: B023
-                        of.requires_grad_(False)
-                        return found
-
-                    def theirs(t, which=which):
-                        if which is None:
-                            return torch.nn.functional.conv2d(t[0], t[1], stride=stride, padding=padding)  # noqa: B023
-                        return backward(which, t)  # noqa: B023
-
-                    ways = {way: lambda t=t, f=theirs: f(t) for way, t in others.items()}
-                    bench.row(f"convolutions in {layout}, {name}", f"{label}, {kind}", ours, ways, work)
-        torch.cuda.empty_cache()
+def groups(bench):
+    """Convolutions whose filters see one channel each, or few. Ours lie in planes; theirs in both ways."""
+    batch = 64
+    both = ["planes", "channels last"]
+    for name in ("bf16", "f16", "f32"):
+        dtype = bench.dtype(name)
+        for text in DEPTHWISE.strip().splitlines():
+            size, channels, window, stride = map(int, text.split())
+            tensors, label, places = layer(bench, dtype, batch, size, channels, channels, window, stride, channels)
+            traffic = float(batch * channels * (size**2 + places) * dtype.itemsize)
+            convolution(bench, label, tensors, {"planes": (f"depthwise convolutions, {name}", both)}, stride, channels, traffic=traffic)
+    for name in ("bf16", "f16", "f32"):
+        dtype = bench.dtype(name)
+        for text in GROUPED.strip().splitlines():
+            size, channels, stride = map(int, text.split())
+            tensors, label, places = layer(bench, dtype, batch, size, channels, channels, 3, stride, 32)
+            traffic = float(batch * channels * (size**2 + places) * dtype.itemsize)
+            convolution(bench, label, tensors, {"planes": (f"convolutions of 32 groups, {name}", both)}, stride, 32, traffic=traffic)
+    bench.torch.cuda.empty_cache()
 
 
 def losses(bench):
@@ -349,8 +410,9 @@ def main():
         Path(ARGS.page).write_text(page(about, [record for record in lines if "group" in record]))
         return
     bench = Bench()
-    for part in (products, attention, convolutions, losses):
-        part(bench)
+    for part in (products, attention, convolutions, groups, losses):
+        if re.search(ARGS.parts, part.__name__):
+            part(bench)
     for group in dict.fromkeys(row["group"] for row in ROWS):
         print(group, mean([row for row in ROWS if row["group"] == group]))
 

@@ -91,12 +91,13 @@ def attention(dtype, precision, capability, heads, queries, keys, width, form=""
 
 def convolutions():
     for dtype, precision in [("f16", "high"), ("bf16", "high"), ("f32", "high"), ("f32", "highest"), ("f64", "highest")]:
-        tiles = ["128x256", "128x192", "128x128", "64x256"] if dtype != "f32" or precision == "high" else ["128x128", "64x256", "64x128", "64x288", "32x256", "32x288", "32x96"]
+        tiles = ["128x256", "128x192", "128x128", "64x256", *(["256x128", "64x128"] if dtype == "f32" else [])] if dtype != "f32" or precision == "high" else ["128x128", "64x256", "64x128", "64x288", "32x256", "32x288", "32x96"]
         # Images, channels, filters, side, window, step, padding, dilation, groups.
         shapes = [
             (2, 3, 8, 9, 3, 1, 1, 1, 1), (3, 64, 64, 15, 3, 1, 1, 1, 1), (2, 64, 130, 17, 3, 2, 1, 1, 1), (2, 72, 96, 14, 1, 1, 0, 1, 1),
             (2, 64, 256, 16, 1, 1, 0, 1, 1), (2, 3, 64, 33, 7, 2, 3, 1, 1), (1, 32, 24, 20, 3, 1, 2, 2, 1), (2, 8, 16, 12, 5, 3, 0, 1, 1), (2, 12, 12, 11, 3, 1, 1, 1, 3),
-            (2, 16, 16, 10, 3, 1, 1, 1, 16),
+            (2, 16, 16, 10, 3, 1, 1, 1, 16), (2, 6, 6, 33, 5, 2, 2, 1, 6), (1, 5, 10, 56, 7, 1, 3, 1, 5), (2, 40, 40, 14, 3, 2, 1, 1, 40), (1, 3, 3, 160, 5, 1, 2, 1, 3),
+            (2, 32, 32, 13, 3, 1, 1, 1, 8),
         ]
         for shape in shapes if dtype != "f64" else shapes[:1] + shapes[-2:]:
             for kind in ("forward", "input", "weight"):

@@ -359,7 +359,17 @@ impl Memory {
                 sum.fill(0.0);
                 for k in turn - tile * steps..end - tile * steps {
                     let parts = |i: usize| self.lines(a, [tile_m * bm + i, k * each, 0]);
-                    let a: Vec<_> = (0..bm).step_by(each).map(parts).collect();
+                    let a: Vec<_> = match kind {
+                        // Places are innermost.
+                        "conv_weight_tf32" => {
+                            let lines = self.lines(a, [k * each, tile_m * bm, 0]);
+                            let part = |rows: &[Vec<f64>]| {
+                                (0..each).map(|k| rows.iter().map(|row| row[k]).collect()).collect()
+                            };
+                            lines.chunks(each).map(part).collect()
+                        }
+                        _ => (0..bm).step_by(each).map(parts).collect(),
+                    };
                     let columns = (0..bn / each).map(|i| (tile_n * (bn / each) + i).min(taps * chunks - 1));
                     let b: Vec<_> = columns
                         .map(|i| self.gathered(b, i % chunks * each, window(k * each), apart(i / chunks)))
@@ -606,6 +616,9 @@ fn every_tile_computes_it() {
         for kind in KINDS {
             check(case, kind, DType::F16, Precision::Highest, Some(tile));
         }
+    }
+    for tile in ["256x128", "128x128", "64x128"] {
+        check(case, ConvKind::Weight, DType::F32, Precision::High, Some(tile));
     }
     for tile in ["128x256", "64x256", "32x256"] {
         check(case, ConvKind::Forward, DType::F32, Precision::Highest, Some(tile));

@@ -93,6 +93,9 @@ fn convolutions() -> Vec<KernelLaunch> {
                 &[8, o, half, half],
             );
             all.extend(launches(stepped, &[(y2, dtype), (w, dtype)]));
+            // Filters that see one channel each.
+            let alone = Conv { groups: o as u32, ..of(ConvKind::Forward, [0; 3]) };
+            all.extend(launches(alone, &[(y, dtype), (&[o, 1, 3, 3], dtype)]));
             let side = side as u32;
             all.extend(launches(of(ConvKind::Forward, [0; 3]), &[(x, dtype), (w, dtype)]));
             all.extend(launches(of(ConvKind::Input, [1, side, side]), &[(y, dtype), (w, dtype)]));
@@ -318,7 +321,7 @@ fn shared_memory_is_as_long_as_stages_are() {
                 let stage = 2 * number("BYTES_PLACE") + number("BYTES_NUMBERS") + 4 * 8;
                 1024 + own + number("STAGES") * stage + number("BYTES_HANDED")
             }
-            "conv_wgmma.cu" | "conv_simt.cu" => {
+            "conv_wgmma.cu" | "conv_held.cu" | "conv_simt.cu" => {
                 // Stages from a multiple of 1024 on, two barriers for each, where warps turn sums into rows, and stages of thirds.
                 let slices = if kernel.name.starts_with("conv_gather") {
                     kernel.constant("SLICE").map_or(0, |bytes| bytes * number("WARPS"))
@@ -330,6 +333,8 @@ fn shared_memory_is_as_long_as_stages_are() {
             }
             // Their plans are checked where attention is.
             "attention_few.cu" => continue,
+            // As much as sizes ask for: `depthwise_plans.rs` carries them out.
+            "conv_depthwise.cu" => continue,
             _ => 0,
         };
         assert_eq!(launch.shared as usize, wanted, "{}", kernel.name);

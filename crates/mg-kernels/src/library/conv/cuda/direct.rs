@@ -9,6 +9,8 @@ use mg_device::{DType, Error, ErrorKind, Result};
 
 /// A block's sums: rows and columns.
 const TILE: [usize; 2] = [64, 128];
+/// Of few rows.
+const FEW: [usize; 2] = [16, 256];
 /// The inner axis of a block at a time, at most.
 const STEP: usize = 32;
 /// Blocks that keep a device busy.
@@ -18,14 +20,23 @@ const SHORTEST: usize = 8;
 /// Threads of a block.
 const THREADS: usize = 256;
 
-fn name(kind: ConvKind, dtype: DType, capability: u32) -> String {
-    let kind = match kind {
+/// The kernel's name, and its tile.
+fn kernel(kind: ConvKind, dtype: DType, capability: u32, rows: usize) -> (String, [usize; 2]) {
+    let word = match kind {
         ConvKind::Forward => "forward",
         ConvKind::Input => "input",
         ConvKind::Weight => "weight",
     };
     let tensor_cores = capability >= 80 && matches!(dtype, DType::F16 | DType::BF16);
-    format!("conv_{kind}_{}{}", dtype.name(), if tensor_cores { "_mma" } else { "" })
+    // Of the others what is gathered is most of the time, and of the gradient by the weight columns are few.
+    let few = match (kind, dtype) {
+        (ConvKind::Forward | ConvKind::Input, DType::F32) => rows <= FEW[0],
+        (ConvKind::Forward, _) => tensor_cores && rows <= FEW[0],
+        (ConvKind::Input | ConvKind::Weight, _) => false,
+    };
+    let tile = if few { FEW } else { TILE };
+    let (few, cores) = (if few { "few_" } else { "" }, if tensor_cores { "_mma" } else { "" });
+    (format!("conv_{few}{word}_{}{cores}", dtype.name()), tile)
 }
 
 pub(super) fn plan(kind: ConvKind, g: &Geometry, dtype: DType, capability: u32) -> Result<KernelPlan> {
@@ -37,7 +48,8 @@ pub(super) fn plan(kind: ConvKind, g: &Geometry, dtype: DType, capability: u32) 
         let text = format!("{most} positions are more than a launch counts: at most 2^31 - 1 are taken");
         return Err(Error::new(OP, ErrorKind::Shape(text)));
     }
-    let tiles = [m.div_ceil(TILE[0]), n.div_ceil(TILE[1])];
+    let (kernel, tile) = kernel(kind, dtype, capability, m);
+    let tiles = [m.div_ceil(tile[0]), n.div_ceil(tile[1])];
     let blocks = tiles[0] * tiles[1] * g.groups;
     // A weight's gradient has few elements and a long sum for each.
     let splits = match kind {
@@ -76,7 +88,6 @@ pub(super) fn plan(kind: ConvKind, g: &Geometry, dtype: DType, capability: u32) 
         padding: g.padding.map(|n| n as i32),
         dilation: g.dilation.map(|n| n as i32),
     };
-    let kernel = name(kind, dtype, capability);
     let mut plan = KernelPlan::default();
     plan.launches.push(launch(OP, &kernel, blocks * splits, &args(true))?);
     if splits > 1 {

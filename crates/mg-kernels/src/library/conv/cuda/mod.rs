@@ -1,6 +1,7 @@
 //! Which kernels compute a convolution on CUDA: chosen from sizes alone, so that the same convolution is added up in the same order
 //! every time.
 
+mod depthwise;
 mod direct;
 mod hopper;
 mod pointwise;
@@ -53,6 +54,9 @@ pub(super) fn plan(
         return fill(problem.dtype.size(), count, 0);
     }
     if let Some(plan) = pointwise::plan(&problem)? {
+        return Ok(plan);
+    }
+    if let Some(plan) = depthwise::plan(&problem)? {
         return Ok(plan);
     }
     if let Some(plan) = hopper::plan(&problem)? {

@@ -1,11 +1,14 @@
 //! Launches of `kernels/conv_wgmma.cu`, for capability 9.0 alone: the copy engine gathers windows of images whose channels are
 //! innermost, the tensor cores multiply.
 
+mod weights;
+mod windows;
+
 use super::super::{ConvKind, Geometry};
 use super::{Problem, product};
 use crate::cuda::library::args::conv_tiles::Conv;
 use crate::cuda::library::args::index::Divisor;
-use crate::cuda::library::args::{self, OUTPUT, input};
+use crate::cuda::library::args::{self, input};
 use crate::cuda::library::{KernelLaunch, KernelPlan, Pointer, copy, launch};
 use crate::library::matmul::Precision;
 use mg_device::cuda::{Elements, Moved, WindowMap};
@@ -17,8 +20,6 @@ const MULTIPROCESSORS: usize = 132;
 const MOST_ZEROS: usize = 11;
 /// Multiplications and additions below which layouts cost more than they save.
 const FEWEST_FLOPS: usize = 1 << 18;
-/// Rests by a window's steps that are put together.
-const MOST_RESTS: usize = 16;
 /// No more than this is copied.
 const MOST: usize = 2 << 30;
 
@@ -26,6 +27,8 @@ const MOST: usize = 2 << 30;
 #[derive(Clone, Copy)]
 enum By {
     TensorCores,
+    /// Tensor cores too, tf32 of which threads hold the columns (`kernels/conv_held.cu`).
+    Held,
     /// Tensor cores too, f32 by thirds (`kernels/thirds.cuh`), of which there are so many stages besides.
     Thirds(usize),
     /// Threads, in f32 throughout (`kernels/conv_simt.cu`).
@@ -45,6 +48,10 @@ const fn tile(m: usize, n: usize, stages: usize) -> Tile {
     Tile { m, n, stages, by: By::TensorCores }
 }
 
+const fn held(m: usize, stages: usize) -> Tile {
+    Tile { m, n: 128, stages, by: By::Held }
+}
+
 const fn thirds(m: usize, n: usize, stages: usize) -> Tile {
     Tile { m, n, stages, by: By::Thirds(stages) }
 }
@@ -55,22 +62,6 @@ const fn threads(n: usize, stages: usize) -> Tile {
 
 /// On tensor cores (`kernels/conv_wgmma.cu`).
 const TENSOR_CORES: &[Tile] = &[tile(128, 256, 4), tile(128, 192, 5), tile(128, 128, 6), tile(64, 256, 5)];
-/// In f32, windows and the gradient by the weight.
-const F32: &[Tile] = &[thirds(128, 128, 3), thirds(64, 256, 2), thirds(64, 128, 4), threads(256, 6)];
-/// Of which channels of the result are innermost.
-const F32_INNERMOST: &[Tile] = &[thirds(128, 128, 3), thirds(64, 256, 2), thirds(64, 128, 4)];
-const F32_WEIGHT: &[Tile] = &[
-    thirds(128, 128, 3),
-    thirds(64, 288, 2),
-    thirds(64, 256, 2),
-    thirds(64, 128, 4),
-    threads(288, 5),
-    threads(96, 8),
-];
-
-/// The gradient by the weight of windows of one element.
-const POINTS: &[Tile] = &[tile(128, 256, 4), tile(128, 128, 6), tile(64, 256, 5)];
-const F32_POINTS: &[Tile] = &[thirds(128, 128, 3), thirds(64, 256, 2), thirds(64, 128, 4)];
 
 impl Tile {
     /// Cycles of a stage: of the multiplications, or of its way from the second-level cache.
@@ -78,7 +69,7 @@ impl Tile {
         let area = (self.m * self.n) as f64;
         let brought = ((self.m + self.n) * 128) as f64 / BYTES_A_CYCLE;
         let multiplied = match self.by {
-            By::TensorCores => area / 32.0,
+            By::TensorCores | By::Held => area / 32.0,
             // Six products of half the time, at six tenths of the speed that tensor cores have.
             By::Thirds(_) => area / 6.5,
             // Narrow tiles read more of shared memory for a multiplication.
@@ -91,7 +82,7 @@ impl Tile {
     /// stages of thirds.
     fn shared(self, is_gathered: bool) -> usize {
         let (ready, slices) = match self.by {
-            By::TensorCores => (0, 8 * 2048),
+            By::TensorCores | By::Held => (0, 8 * 2048),
             By::Thirds(ready) => (ready, 8 * 2048),
             By::Threads => (0, 0),
         };
@@ -111,8 +102,6 @@ impl Tile {
 
 /// Bytes that a multiprocessor gets from the second-level cache in a cycle where all ask for them.
 const BYTES_A_CYCLE: f64 = 44.0;
-/// Cycles to store a tile of 128 by 256.
-const STORE: f64 = 2600.0;
 
 /// A window over images with channels innermost, one after the other, whose places give the places of a result.
 #[derive(Clone)]
@@ -254,16 +243,6 @@ fn backward(g: &Geometry) -> Vec<Gathered> {
     all
 }
 
-/// Whether the gradient by the weight is one of windows of one element, and of planes whose places lie as they are multiplied.
-fn points(problem: &Problem) -> bool {
-    let &Problem { kind, g, dtype, ref align, .. } = problem;
-    kind == ConvKind::Weight
-        && (g.kernel, g.stride, g.padding) == ([1; 3], [1; 3], [0; 3])
-        && problem.innermost == [false; 2]
-        && align.iter().all(|&n| n >= 16)
-        && (g.outputs() * dtype.size()).is_multiple_of(16)
-}
-
 /// Filters that threads multiply as fast as tensor cores do, of which half a tile's rows would be nothing.
 pub(super) const FEW: usize = 32;
 
@@ -306,8 +285,7 @@ pub(super) fn plan(problem: &Problem) -> Result<Option<KernelPlan>> {
     let (elements, name) = match (dtype, target.precision) {
         (DType::F16, _) => (Elements::F16, "f16"),
         (DType::BF16, _) => (Elements::BF16, "bf16"),
-        // tf32 is multiplied along k alone, but both operands of the gradient by the weight lie along rows and columns.
-        (DType::F32, Precision::High) if kind != ConvKind::Weight => (Elements::TF32, "tf32"),
+        (DType::F32, Precision::High) => (Elements::TF32, "tf32"),
         (DType::F32, _) => (Elements::F32, "f32"),
         _ => return Ok(None),
     };
@@ -319,7 +297,7 @@ pub(super) fn plan(problem: &Problem) -> Result<Option<KernelPlan>> {
     if target.innermost && !stores(channels) {
         return Ok(None);
     }
-    let is_points = points(problem);
+    let is_points = weights::points(problem);
     if !takes(kind, g, &windows, target.capability) || !is_points && !laid.fill(&windows, kind, g) {
         return Ok(None);
     }
@@ -355,85 +333,6 @@ struct Images {
     channels: usize,
     /// Elements from one place to the next, from one line, from one image.
     strides: [usize; 3],
-}
-
-/// The weight as rows of what is added up.
-#[derive(Clone, Copy)]
-struct Rows {
-    /// Filters, and channels that are added up.
-    count: usize,
-    depth: usize,
-    /// How far apart they are in the weight.
-    row: usize,
-    channel: usize,
-}
-
-impl Rows {
-    /// For the forward convolution, or the gradient by the input, whose filters are the channels of the input.
-    fn of(kind: ConvKind, g: &Geometry) -> Rows {
-        let volume = g.kernel[1] * g.kernel[2];
-        match kind {
-            ConvKind::Input => Rows { count: g.c, depth: g.o, row: volume, channel: g.c * volume },
-            ConvKind::Forward | ConvKind::Weight => {
-                Rows { count: g.o, depth: g.c, row: g.c * volume, channel: volume }
-            }
-        }
-    }
-}
-
-/// The weight's rows as they lie for the copy engine: those of one tap, or of one line of taps, after those of another.
-struct Filters {
-    place: (Pointer, u64),
-    rows: Rows,
-    /// Elements of a row, with those that fill it up.
-    length: usize,
-    /// Taps, or lines of them.
-    count: usize,
-    /// From one line of taps to the next.
-    tap_line: isize,
-}
-
-/// A product of windows, by what decides its tile.
-#[derive(Clone, Copy)]
-struct Work {
-    rows: usize,
-    places: usize,
-    /// Of a tile.
-    stages: usize,
-}
-
-impl Work {
-    fn blocks(self, tile: Tile) -> usize {
-        self.rows.div_ceil(tile.m) * self.places.div_ceil(tile.n)
-    }
-
-    /// Cycles, of all multiprocessors together.
-    fn time(self, tile: Tile) -> f64 {
-        let store = STORE * (tile.m * tile.n) as f64 / 32768.0;
-        let turns = self.blocks(tile).div_ceil(MULTIPROCESSORS);
-        turns as f64 * (self.stages as f64 * tile.stage() + store)
-    }
-}
-
-/// Whether each rest by the windows' steps has a result of its own before they are put together.
-fn weaves(problem: &Problem, windows: &[Gathered]) -> bool {
-    let steps = problem.g.stride[1] * problem.g.stride[2];
-    problem.kind == ConvKind::Input && windows.len() == steps && steps > 1 && steps <= MOST_RESTS
-}
-
-/// How blocks divide the stages of the gradient by the weight.
-struct Parts {
-    tile: Tile,
-    tiles: [usize; 2],
-    /// Stages of a tile, and of a block.
-    steps: usize,
-    share: usize,
-    /// Whether a block's are all of one tile, and blocks of one part of all tiles follow each other.
-    together: bool,
-    blocks: usize,
-    /// Tiles of sums that are left, and where in the workspace.
-    slots: usize,
-    at: u64,
 }
 
 /// An argument of which nothing is said yet.
@@ -488,24 +387,6 @@ fn room(plan: &mut KernelPlan, bytes: usize) -> Option<(Pointer, u64)> {
     let bytes = bytes.checked_next_multiple_of(256)?;
     plan.workspace = plan.workspace.checked_add(bytes).filter(|&all| all <= MOST)?;
     Some(place)
-}
-
-impl Parts {
-    /// Makes room for the sums, and goes on with the argument. `None` where that is too much.
-    fn begin(&mut self, plan: &mut KernelPlan, args: Conv) -> Option<Conv> {
-        let place = room(plan, (self.slots * self.tile.m).checked_mul(self.tile.n * 4)?)?;
-        self.at = place.1;
-        Some(Conv {
-            out: OUTPUT,
-            parts: Some(place),
-            tiles_m: self.tiles[0] as u32,
-            tiles_n: self.tiles[1] as u32,
-            steps: self.steps as u32,
-            share: self.share as u32,
-            together: self.together.into(),
-            ..args
-        })
-    }
 }
 
 /// How images lie whose places are neighbours, or whose channels are: elements from one image to the next, from one channel, from one place.
@@ -764,336 +645,6 @@ impl Laid {
         }
     }
 
-    /// The forward convolution, or the gradient by the input.
-    fn gather(&self, problem: &Problem, windows: &[Gathered], plan: &mut KernelPlan) -> Result<bool> {
-        let &Problem { kind, g, align, innermost, target, .. } = problem;
-        let rows = Rows::of(kind, g);
-        let lines = if let [window] = windows { self.lines(window, rows.depth) } else { None };
-        let operand = (0, align[0], innermost[0]);
-        let Some(images) = self.images(plan, operand, rows.depth, &windows[0], lines)? else {
-            return Ok(false);
-        };
-        let neighbours = lines.map(|spread| (spread, images.neighbours));
-        let Some(filters) = self.filters(problem, rows, &windows[0], neighbours, plan)? else {
-            return Ok(false);
-        };
-        if !target.innermost
-            && weaves(problem, windows)
-            && self.elements_of(rows, windows[0].to_size) < 1 << 31
-        {
-            return self.woven(problem, windows, &filters, &images, plan);
-        }
-        for window in windows {
-            let window = if lines.is_some() { &images.window } else { window };
-            let images = Images { window: window.clone(), ..images };
-            let out = (Pointer::Output(0), 0);
-            plan.launches.push(self.multiplied(problem, &filters, &images, out, target.align)?);
-        }
-        Ok(true)
-    }
-
-    /// Elements of a result of so many places.
-    fn elements_of(&self, rows: Rows, places: [usize; 2]) -> usize {
-        self.batch * rows.count * places[0] * places[1]
-    }
-
-    /// The weight by taps, or by lines of taps, with what is added up innermost. Of lines it is said how many channels apart their taps lie,
-    /// and how many elements they have.
-    fn filters(
-        &self,
-        problem: &Problem,
-        rows: Rows,
-        window: &Gathered,
-        lines: Option<(usize, usize)>,
-        plan: &mut KernelPlan,
-    ) -> Result<Option<Filters>> {
-        let (size, weight) = (self.size(), (1, problem.align[1]));
-        let [_, taps_y, taps_x] = problem.g.kernel;
-        let (row, channel) = (rows.row as isize, rows.channel as isize);
-        let Some((spread, neighbours)) = lines else {
-            let (length, count) = (padded(rows.depth, size), taps_y * taps_x);
-            let Some(place) = self.room(plan, count * rows.count * length) else { return Ok(None) };
-            let axes = [(count, 1, rows.count * length), (rows.count, row, length), (rows.depth, channel, 1)];
-            self.copied(plan, weight, (0, 0), &axes, place)?;
-            return Ok(Some(Filters { place, rows, length, count, tap_line: taps_x as isize }));
-        };
-        let length = padded(neighbours, size);
-        let elements = taps_y * rows.count * length;
-        let Some(place) = self.room(plan, elements) else { return Ok(None) };
-        if spread != rows.depth {
-            self.zeros(plan, elements, place)?;
-        }
-        let axes = [
-            (taps_y, taps_x as isize, rows.count * length),
-            (rows.count, row, length),
-            (window.taps[1], window.along[1], spread),
-            (rows.depth, channel, 1),
-        ];
-        self.copied(plan, weight, (window.first[1], 0), &axes, place)?;
-        Ok(Some(Filters { place, rows, length, count: taps_y, tap_line: 1 }))
-    }
-
-    /// Results of windows of their own for each rest by the steps, and what puts them together.
-    fn woven(
-        &self,
-        problem: &Problem,
-        windows: &[Gathered],
-        filters: &Filters,
-        images: &Images,
-        plan: &mut KernelPlan,
-    ) -> Result<bool> {
-        let &Problem { g, target, .. } = problem;
-        let (size, total) = (self.size(), self.elements_of(filters.rows, windows[0].to_size));
-        let from = (Pointer::Workspace, plan.workspace as u64);
-        // Where each rest's result begins; of windows without elements there is none.
-        let mut first = [u64::MAX; MOST_RESTS];
-        for (window, first) in windows.iter().zip(&mut first) {
-            if window.taps.contains(&0) {
-                continue;
-            }
-            let elements = self.elements_of(filters.rows, window.places);
-            let Some(place) = self.room(plan, elements) else { return Ok(false) };
-            *first = (place.1 - from.1) / size as u64;
-            let window = Gathered { to: [0; 2], to_step: [1; 2], to_size: window.places, ..window.clone() };
-            let images = Images { window, ..*images };
-            plan.launches.push(self.multiplied(problem, filters, &images, place, 16)?);
-        }
-        let args = args::conv_weave::Weave {
-            out: OUTPUT,
-            from: Some(from),
-            count: total as u32,
-            vector: target.align.is_multiple_of(16).into(),
-            first,
-            high: Divisor::by(g.input[1]),
-            wide: Divisor::by(g.input[2]),
-            down: Divisor::by(g.stride[1]),
-            right: Divisor::by(g.stride[2]),
-        };
-        let name = format!("conv_weave_b{}", 8 * size);
-        plan.launches.push(launch("conv", &name, total.div_ceil(256 * 16 / size), &args)?);
-        Ok(true)
-    }
-
-    /// The product of filters with the images' windows, to a place of some alignment.
-    fn multiplied(
-        &self,
-        problem: &Problem,
-        filters: &Filters,
-        images: &Images,
-        out: (Pointer, u64),
-        align: usize,
-    ) -> Result<KernelLaunch> {
-        let (size, cores, window) = (self.size(), self.on_tensor_cores(), &images.window);
-        let (rows, of_image) = (filters.rows.count, window.places[0] * window.places[1]);
-        let places = self.batch * of_image;
-        let taps = window.taps[0] * window.taps[1];
-        let chunks = images.neighbours.div_ceil(self.each());
-        let work = Work { rows, places, stages: taps * chunks };
-        let innermost = problem.target.innermost;
-        let tiles = match (cores, innermost) {
-            (true, _) => TENSOR_CORES,
-            (false, true) => F32_INNERMOST,
-            (false, false) => F32,
-        };
-        let tile = chosen(problem, tiles, |tile| work.time(tile));
-        let weights = Moved::boxes(
-            self.elements,
-            [images.neighbours, rows, filters.count],
-            &[filters.length * size, rows * filters.length * size],
-            [self.each(), tile.m, 1],
-        );
-        let first = window.first[0] as isize * filters.tap_line + window.first[1] as isize;
-        let to_plane = window.to_size[0] * window.to_size[1];
-        let args = Conv {
-            out: Some(out),
-            m: rows as u32,
-            n: places as u32,
-            tiles_m: rows.div_ceil(tile.m) as u32,
-            tiles_n: places.div_ceil(tile.n) as u32,
-            chunks: chunks as u32,
-            taps: taps as u32,
-            taps_wide: window.taps[1] as u32,
-            tap_first: first as i32,
-            tap_down: (window.along[0] * filters.tap_line) as i32,
-            tap_right: window.along[1] as i32,
-            vector: window.stored_together(size, align) as u32,
-            out_first: (window.to[0] * window.to_size[1] + window.to[1]) as u32,
-            out_down: (window.to_step[0] * window.to_size[1]) as u32,
-            out_right: if window.is_whole() { 0 } else { window.to_step[1] } as u32,
-            each: if innermost { rows as u32 } else { 1 },
-            plane: if innermost { 1 } else { to_plane as u64 },
-            image: (to_plane * rows) as u64,
-            places: Divisor::by(of_image),
-            wide: Divisor::by(window.places[1]),
-            own_a: Some(filters.place),
-            a_line: filters.length as u64,
-            a_tap: (rows * filters.length) as u64,
-            a: Some((filters.place, weights)),
-            b: Some((images.place, self.map(images, tile.n))),
-            ..self.windows(images)
-        };
-        let shared = tile.shared(true);
-        self.launch("gather", tile, work.blocks(tile).min(MULTIPROCESSORS), shared, &args)
-    }
-
-    /// The gradient by the weight.
-    fn weight(&self, problem: &Problem, window: &Gathered, plan: &mut KernelPlan) -> Result<bool> {
-        let &Problem { g, align, innermost, .. } = problem;
-        let (size, cores, each) = (self.size(), self.on_tensor_cores(), self.each());
-        let lines = self.lines(window, g.c);
-        let operand = (0, align[0], innermost[0]);
-        let Some(images) = self.images(plan, operand, g.c, window, lines)? else { return Ok(false) };
-        let of_output = Gathered { size: window.places, ..window.clone() };
-        let Some(gradient) = self.images(plan, (1, align[1], innermost[1]), g.o, &of_output, None)? else {
-            return Ok(false);
-        };
-        let window = &images.window;
-        let places = self.batch * g.outputs();
-        let steps = places.div_ceil(each);
-        let chunks = images.neighbours.div_ceil(each);
-        let taps = window.taps[0] * window.taps[1];
-        let tiles = if cores { TENSOR_CORES } else { F32_WEIGHT };
-        let Some(mut parts) = self.parts(problem, tiles, taps * chunks * each, steps) else {
-            return Ok(false);
-        };
-        let tile = parts.tile;
-        let line = padded(g.o, size);
-        let rows = Moved::boxes(
-            self.elements,
-            [g.o, places, 1],
-            &[line * size, places * line * size],
-            [each, each, 1],
-        );
-        let Some(begun) = parts.begin(plan, self.windows(&images)) else { return Ok(false) };
-        let args = Conv {
-            m: g.o as u32,
-            n: places as u32,
-            chunks: chunks as u32,
-            taps: taps as u32,
-            taps_wide: window.taps[1] as u32,
-            places: Divisor::by(g.outputs()),
-            wide: Divisor::by(window.places[1]),
-            own_a: Some(gradient.place),
-            a_line: line as u64,
-            a: Some((gradient.place, rows)),
-            b: Some((images.place, self.map(&images, each))),
-            ..begun
-        };
-        plan.launches.push(self.launch("weight", tile, parts.blocks, tile.shared(false), &args)?);
-        // Of neighbours, so many are one place's, and one tap's.
-        let along = if lines.is_some() { g.kernel[2] } else { 1 };
-        self.added(problem, &parts, plan, [taps, chunks, images.neighbours, images.channels, along])?;
-        Ok(true)
-    }
-
-    /// The gradient by the weight of windows of one element, of operands as they lie.
-    fn points(&self, problem: &Problem, plan: &mut KernelPlan) -> Result<bool> {
-        let g = problem.g;
-        let (size, cores, each) = (self.size(), self.on_tensor_cores(), self.each());
-        let stages = g.outputs().div_ceil(each);
-        let tiles = if cores { POINTS } else { F32_POINTS };
-        let Some(mut parts) = self.parts(problem, tiles, g.c, self.batch * stages) else { return Ok(false) };
-        let tile = parts.tile;
-        let planes = |count: usize, rows: usize| {
-            Moved::boxes(
-                self.elements,
-                [g.outputs(), count, self.batch],
-                &[g.outputs() * size, g.outputs() * count * size],
-                [each, rows, 1],
-            )
-        };
-        let chunks = g.c.div_ceil(each);
-        let Some(begun) = parts.begin(plan, NOTHING) else { return Ok(false) };
-        let args = Conv {
-            m: g.o as u32,
-            n: g.outputs() as u32,
-            chunks: chunks as u32,
-            taps: 1,
-            taps_wide: 1,
-            places: Divisor::by(stages),
-            own_a: Some((Pointer::Input(1), 0)),
-            own_b: Some((Pointer::Input(0), 0)),
-            a_line: g.outputs() as u64,
-            a_tap: (g.outputs() * g.o) as u64,
-            b_line: g.outputs() as u64,
-            b_image: (g.outputs() * g.c) as u64,
-            depth: g.c as u32,
-            a: Some(((Pointer::Input(1), 0), planes(g.o, tile.m))),
-            b: Some(((Pointer::Input(0), 0), planes(g.c, tile.n))),
-            ..begun
-        };
-        plan.launches.push(self.launch("point", tile, parts.blocks, tile.shared(false), &args)?);
-        self.added(problem, &parts, plan, [1, chunks, g.c, g.c, 1])?;
-        Ok(true)
-    }
-
-    /// How blocks divide the tiles of so many columns. `None` where there are too many.
-    fn parts(&self, problem: &Problem, tiles_of: &[Tile], columns: usize, steps: usize) -> Option<Parts> {
-        let of = |tile: Tile| {
-            let tiles = [problem.g.o.div_ceil(tile.m), columns.div_ceil(tile.n)];
-            let count = tiles[0] * tiles[1];
-            // Where there are blocks for all tiles, those that read the same places do so at the same time; else each has as much
-            // as the others, of one tile or of several.
-            let together = count * 3 <= MULTIPROCESSORS;
-            let share = match together {
-                true => steps.div_ceil(MULTIPROCESSORS / count),
-                false => (count * steps).div_ceil(MULTIPROCESSORS),
-            };
-            // At least so many stages that it is worth to leave their sums.
-            let share = share.max(8.min(steps));
-            let (blocks, slots) = match together {
-                true => (count * steps.div_ceil(share), count * steps.div_ceil(share)),
-                false => ((count * steps).div_ceil(share), count + (count * steps).div_ceil(share)),
-            };
-            Parts { tile, tiles, steps, share, together, blocks, slots, at: 0 }
-        };
-        let time = |tile: Tile| {
-            let parts = of(tile);
-            parts.share as f64 * tile.stage() + (parts.slots * tile.m * tile.n) as f64 * LEFT
-        };
-        let parts = of(chosen(problem, tiles_of, time));
-        (parts.tiles[0] * parts.tiles[1] * steps < 1 << 30).then_some(parts)
-    }
-
-    /// Adds the sums of the parts.
-    fn added(
-        &self,
-        problem: &Problem,
-        parts: &Parts,
-        plan: &mut KernelPlan,
-        numbers: [usize; 5],
-    ) -> Result<()> {
-        let (g, tile) = (problem.g, parts.tile);
-        let [taps, chunks, neighbours, inner, along] = numbers;
-        let tiles = parts.tiles[0] * parts.tiles[1];
-        let volume = g.kernel[1] * g.kernel[2];
-        let args = args::conv_add::Add {
-            out: OUTPUT,
-            parts: Some((Pointer::Workspace, parts.at)),
-            m: g.o as u32,
-            channels: g.c as u32,
-            taps: taps as u32,
-            chunks: chunks as u32,
-            tiles_m: parts.tiles[0] as u32,
-            tiles: tiles as u32,
-            rows: tile.m as u32,
-            columns: tile.n as u32,
-            wide: tile.wide() as u32,
-            steps: parts.steps as u32,
-            share: parts.share as u32,
-            together: parts.together.into(),
-            neighbours: neighbours as u32,
-            inner: inner as u32,
-            row: (g.c * volume) as u32,
-            channel: volume as u32,
-            along: along as u32,
-        };
-        let threads = tiles * tile.m * tile.n / 4;
-        let name = format!("conv_add_{}", problem.dtype.name());
-        plan.launches.push(launch("conv", &name, threads.div_ceil(256), &args)?);
-        Ok(())
-    }
-
     fn launch(
         &self,
         kind: &str,
@@ -1108,6 +659,3 @@ impl Laid {
         Ok(made)
     }
 }
-
-/// Cycles that it takes to write a sum and read it again, by all multiprocessors together.
-const LEFT: f64 = 4.0 / 2000.0;
