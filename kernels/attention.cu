@@ -4,6 +4,7 @@
 // product of the means and what flows back to them. V_DQ and V_DKV: the gradients, from scores that are computed again. A block has V_B
 // queries (or keys); a thread has 4 by 4 of each product. Columns of the results are divided among blocks, CHUNKS times V_B each.
 #include "attention.cuh"
+#include "thin.cuh"
 
 using T = V_T;
 #if V_DOUBLE
@@ -109,6 +110,16 @@ __device__ __forceinline__ W masked(const Arguments& p, u32 head, u32 query, u32
     return x;
 }
 
+// Which weights of a query stay, a bit for each: of four neighbouring keys from a multiple of 4 on.
+__device__ __forceinline__ u32 staying(const Arguments& p, u32 head, u32 query, u32 key) {
+    if (p.left_out == 0) return 15;
+    u32 words[4], bits = 0;
+    thin_block(words, key / 8, query, Seeds(p.seeds, head));
+#pragma unroll
+    for (int i = 0; i < 4; i++) bits |= (u32)((key % 8 < 4 ? words[i] & 0xffff : words[i] >> 16) >= p.left_out) << i;
+    return bits;
+}
+
 __device__ __forceinline__ void write(T* to, u64 step, i32 rows, u32 columns, u32 from, const W (&sum)[4][4]) {
     u32 tx = threadIdx.x % ACROSS, ty = threadIdx.x / ACROSS;
 #pragma unroll
@@ -172,12 +183,14 @@ extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_consta
             for (int i = 0; i < 4; i++) {
                 u32 row = ty * 4 + i;
                 bool there = (i32)row < queries;
+                u32 stay = staying(p, own, query + row, begin + tx * 4);
                 W sum = there ? p.sums[at + row] : (W)0, mean = there ? p.means[at + row] : (W)0;
 #pragma unroll
                 for (int j = 0; j < 4; j++) {
                     W weight = exp(masked(p, own, query + row, begin + tx * 4 + j, score[i][j]) - sum);
-                    s.tile[row][tx * 4 + j] = weight;
-                    back[i][j] = weight * (back[i][j] - mean) * (W)p.scale;
+                    W times = stay >> j & 1 ? (W)p.times : (W)0;
+                    s.tile[row][tx * 4 + j] = weight * times;
+                    back[i][j] = weight * (back[i][j] * times - mean) * (W)p.scale;
                 }
             }
             __syncthreads();
@@ -244,11 +257,12 @@ extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_consta
             }
             // Where nothing was taken yet there is nothing to subtract.
             W shift = most > least() ? most : (W)0, fade = exp(top[i] - shift), part = 0;
+            u32 stay = staying(p, head, begin + row, key + tx * 4);
 #pragma unroll
             for (int j = 0; j < 4; j++) {
                 W weight = exp(score[i][j] - shift);
                 part += weight;
-                s.tile[row][tx * 4 + j] = weight;
+                s.tile[row][tx * 4 + j] = stay >> j & 1 ? weight : (W)0;
             }
 #pragma unroll
             for (int by = ACROSS / 2; by > 0; by /= 2) part += __shfl_xor_sync(0xffffffffu, part, by);
@@ -268,11 +282,12 @@ extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_consta
         rows_by_rows(s, g, p.g_steps[2], rows, v, p.v_steps[2], keys, p.depth, back);
 #pragma unroll
         for (int i = 0; i < 4; i++) {
-            u32 row = ty * 4 + i;
+            u32 row = ty * 4 + i, stay = staying(p, head, begin + row, key + tx * 4);
 #pragma unroll
             for (int j = 0; j < 4; j++) {
                 W weight = exp(masked(p, head, begin + row, key + tx * 4 + j, score[i][j]) - top[i]);
-                s.tile[row][tx * 4 + j] = weight * (back[i][j] - mean[i]) * (W)p.scale;
+                W times = stay >> j & 1 ? (W)p.times : (W)0;
+                s.tile[row][tx * 4 + j] = weight * (back[i][j] * times - mean[i]) * (W)p.scale;
             }
         }
         __syncthreads();
@@ -286,7 +301,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_consta
     for (int i = 0; i < 4; i++) {
         i32 row = ty * 4 + i;
         bool nothing = total[i] == 0;
-        W share = nothing ? (W)0 : 1 / total[i];
+        W share = nothing ? (W)0 : (W)p.times / total[i];
         if (chunk == 0 && tx == 0 && row < rows) p.sums_out[at + row] = nothing ? -least() : top[i] + log(total[i]);
 #pragma unroll
         for (int c = 0; c < CHUNKS; c++)

@@ -40,12 +40,14 @@ struct Attention {
     u32 flags;
     u32 all;             // heads that have blocks
     u32 together;        // of these, how many take turns in the order of blocks
-    u32 reserved;
+    u32 left_out;        // weights with lower numbers are left out at random: `thin.cuh`
     float* parts;        // of few queries: what the blocks of a head have come to
     u32* tickets;
     // Of the batch, of heads and of rows, in elements, which lie side by side along a row.
     u64 q_steps[3], k_steps[3], v_steps[3], y_steps[3], g_steps[3];
     u64 out_steps[3], dk_steps[3], dv_steps[3];
+    const void* seeds;   // of heads of queries, where some are left out
+    double times;        // what those that stay are multiplied by
 };
 
 // How far from the first one a row of a head begins, of what has so many heads in each of the batch.

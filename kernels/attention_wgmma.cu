@@ -3,9 +3,15 @@
 // A block has rows of its own (V_FORWARD, V_DQ: queries; V_DKV: keys), 64 for each group of four warps, and meets tiles of the others,
 // which one thread has the copy engine bring. Scores and what becomes of them stay in registers: as sums they lie the way the
 // next product takes its first operand. Rows are computed by one group from the first tile to the last, so nothing depends on
-// which block is faster. V_MASKED: with a mask in memory.
+// which block is faster. V_MASKED: with a mask in memory. V_DROPOUT: some weights are left out at random; there may be a mask.
 #include "hopper.cuh"
 #include "mma.cuh"
+#include "thin.cuh"
+
+#ifndef V_DROPOUT
+#define V_DROPOUT 0
+#endif
+static_assert(!V_DROPOUT || V_MASKED && V_D <= 128, "of these there is one text, with masks or without");
 
 using T = V_T;
 
@@ -78,6 +84,10 @@ struct Flash {
     u32 blocks;          // of rows of a head
     u32 section;         // heads whose blocks follow each other, so that what they read stays in the cache
     u32 turns;           // blocks of all heads
+    u32 left_out;        // weights with lower numbers are left out
+    float stays;         // the share of those that stay
+    float times;         // what these are multiplied by
+    const void* seeds;   // of heads of queries
     TensorMap own[2], other[2], out[2];
 };
 
@@ -191,6 +201,7 @@ __device__ __forceinline__ u64 turned(u32 at) {
 __device__ __forceinline__ float masked(const Flash& p, u32 head, u32 query, u32 key, float score) {
     if (query >= p.queries || key >= p.keys || (p.causal && key > query)) return -infinity();
 #if V_MASKED
+    if (V_DROPOUT && p.mask_kind == 0) return score;
     u64 at = head / p.heads * p.mask_batch + head % p.heads * p.mask_head + query * p.mask_row + key;
     // Added, as in PyTorch: a score that is no number stays none.
     if (p.mask_kind == 1) return score + (((const u8*)p.mask)[at] ? 0.0f : -infinity());
@@ -201,6 +212,73 @@ __device__ __forceinline__ float masked(const Flash& p, u32 head, u32 query, u32
 #endif
     return score;
 }
+
+// Whether there is a mask in memory.
+__device__ __forceinline__ bool has_mask(const Flash& p) { return V_DROPOUT ? p.mask_kind > 0 : V_MASKED; }
+
+#if V_DROPOUT
+// Which weights of a tile stay: what stands for sum 4 j + i of this thread is bit 4 j + i, or, of tiles of 32, as `at` says.
+struct Stay {
+    // Blocks of numbers that a thread computes for 64 of the others, or for all where these are 32.
+    static constexpr int EACH = OTHERS >= 64 ? 4 : 2, WORDS = OTHERS / (16 * EACH);
+    u32 bits[WORDS];
+
+    __device__ __forceinline__ bool of(int sum) const {
+        int at = EACH == 4 ? sum % 32 : sum / 8 * 16 + sum % 8;
+        return bits[EACH == 4 ? sum / 32 : 0] >> at & 1;
+    }
+
+    // Four lanes have a row's sums, and eight lanes a column's. What one of them computes of eight keys, all of these want a part of: the upper half goes to the
+    // upper half of the lanes, and so on.
+    template <int LANES>
+    __device__ __forceinline__ static u32 halves(u32 bits, bool upper) {
+        u32 other = __shfl_xor_sync(~0u, bits, LANES);
+        return __byte_perm(bits, other, upper ? 0x3276 : 0x5410);
+    }
+    template <int LANES, int BITS>
+    __device__ __forceinline__ static u32 parts(u32 bits, bool upper) {
+        u32 mask = (BITS == 2 ? 0x33333333u : 0x55555555u) << (upper ? BITS : 0);
+        u32 other = __shfl_xor_sync(~0u, bits, LANES) & mask;
+        return bits & mask | (upper ? other >> BITS : other << BITS);
+    }
+
+    // Of the block of numbers of a query and eight keys: four bits in each half, above those so far.
+    __device__ __forceinline__ static void compare(u32& bits, u32 eighth, u32 query, const Seeds& seeds, const Threshold& threshold) {
+        u32 words[4];
+        thin_block(words, eighth, query, seeds);
+#pragma unroll
+        for (int i = 0; i < 4; i++) bits = bits >> 1 | threshold.of(words[i]);
+    }
+
+    // `row`: this thread's first; `from`: the tile's first.
+    __device__ __forceinline__ void draw(u32 row, u32 from, const Seeds& seeds, const Threshold& threshold) {
+        u32 lane = threadIdx.x % 32;
+#pragma unroll
+        for (int w = 0; w < WORDS; w++) {
+            u32 all = 0;
+#if V_DKV
+            u32 eighth = row / 8 + lane / 8 % 2;
+            u32 query = from + w * 64 + lane / 16 * (8 * EACH) + lane % 4 * 2 + lane / 4 % 2;
+#pragma unroll
+            for (int i = 0; i < EACH; i++) compare(all, eighth, query + i * 8, seeds, threshold);
+#else
+            u32 query = row + lane % 2 * 8, eighth = from / 8 + w * 8 + lane / 2 % 2 * EACH;
+#pragma unroll
+            for (int i = 0; i < EACH; i++) compare(all, eighth + i, query, seeds, threshold);
+#endif
+            if (EACH == 2) all >>= 8;
+#if V_DKV
+            all = halves<16>(all, lane & 16);
+            all = parts<8, 2>(all, lane & 8);
+            bits[w] = parts<4, 1>(all, lane & 4);
+#else
+            all = halves<2>(all, lane & 2);
+            bits[w] = parts<1, 2>(all, lane & 1);
+#endif
+        }
+    }
+};
+#endif
 
 // A weight of a score, and the logarithm of the sum that it is a part of. By masks with the largest numbers both can be so large that their
 // difference is rounding alone: a weight is never more than one.
@@ -351,6 +429,7 @@ extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), EACH) V_NAME(co
                             bool inside = query < p.queries;
                             // Of no query: nothing takes part.
                             float sum = inside ? p.sums[from] * LOG2E : infinity(), mean = inside ? p.means[from] : 0.0f;
+                            if (V_DROPOUT) mean *= p.stays;
                             asm volatile("st.shared.f32 [%0], %1;" ::"r"(to + i * 4), "f"(sum) : "memory");
                             asm volatile("st.shared.f32 [%0], %1;" ::"r"(to + (OTHERS + i) * 4), "f"(mean) : "memory");
                         }
@@ -370,6 +449,12 @@ extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), EACH) V_NAME(co
         auto lines_k = [&](u32 stage, int i) { return matrix<true>(tile(stage, i), 0); };
         auto lines_n = [&](u32 stage, int i) { return TURNED ? turned(tile(stage, i)) : matrix<false>(tile(stage, i), OTHERS * 128); };
         const float scale = p.scale * LOG2E;
+#if V_DKV || V_DQ
+        const float gradient_scale = V_DROPOUT ? p.scale * p.times : p.scale;
+#endif
+#if V_DROPOUT
+        const Threshold threshold(p.left_out);
+#endif
 #if V_DKV
         // Of a pair of neighbouring queries: the logarithms of their sums, or their means, which lie `more` further on.
         auto number = [&](u32 stage, int j, u32 more) {
@@ -380,7 +465,7 @@ extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), EACH) V_NAME(co
         };
         // Scores of this lane's keys, the first of them `row`, and a tile of queries become weights.
         auto weigh = [&](float (&score)[OTHERS / 2], u32 stage, u32 begin, u32 row, u32 from, u32 head) {
-            if (!V_MASKED && !(p.causal && from < begin + 64)) {
+            if (!has_mask(p) && !(p.causal && from < begin + 64)) {
 #pragma unroll
                 for (int j = 0; j < OTHERS / 8; j++) {
                     float2 of = number(stage, j, 0);
@@ -516,7 +601,7 @@ extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), EACH) V_NAME(co
                 settle(sum);
                 if (before < STAGES) release(empty + before * 16);
 #pragma unroll
-                for (int i = 0; i < D / 2; i++) sum[i] *= p.scale;
+                for (int i = 0; i < D / 2; i++) sum[i] *= gradient_scale;
             }
             __syncwarp();
             // Both have read all of the block's rows.
@@ -532,7 +617,10 @@ extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), EACH) V_NAME(co
             static_assert(!LATE || STAGES > 2, "a stage is let go one tile later");
             u32 before = STAGES;
 #pragma unroll 1
-            for (u32 g = 0; g < (V_DKV ? each : 1); g++)
+            for (u32 g = 0; g < (V_DKV ? each : 1); g++) {
+#if V_DROPOUT
+                const Seeds seeds(p.seeds, at.head * each + g);
+#endif
 #pragma unroll 1
                 for (u32 t = 0; t < at.count; t++, met++) {
                     const u32 stage = stage_of(met), phase = phase_of(met);
@@ -555,6 +643,10 @@ extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), EACH) V_NAME(co
                     products_commit();
                     rows_by_rows<OTHERS>(back, rows1, lines_k(stage, 1));
                     products_commit();
+#if V_DROPOUT
+                    Stay stay;
+                    stay.draw(row, from, seeds, threshold);
+#endif
                     if (LATE) {
                         products_wait<2>();
                         settle(dk);
@@ -565,9 +657,22 @@ extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), EACH) V_NAME(co
                     settle(score);
                     weigh(score, stage, begin, row, from, at.head * each + g);
                     u32 weights[HELD], flow[HELD];
+#if V_DROPOUT
+                    {
+                        float kept[OTHERS / 2];
+#pragma unroll
+                        for (int i = 0; i < OTHERS / 2; i++) kept[i] = stay.of(i) ? score[i] : 0.0f;
+                        rounded(weights, kept);
+                    }
+#else
                     rounded(weights, score);
+#endif
                     products_wait<0>();
                     settle(back);
+#if V_DROPOUT
+#pragma unroll
+                    for (int i = 0; i < OTHERS / 2; i++) back[i] = stay.of(i) ? back[i] : 0.0f;
+#endif
                     auto flows = [&]() {
 #pragma unroll
                         for (int j = 0; j < OTHERS / 8; j++) {
@@ -610,11 +715,16 @@ extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), EACH) V_NAME(co
                         release(empty + stage * 16);
                     }
                 }
+            }
             products_wait<0>();
             settle(dk);
             if (LATE && before < STAGES) release(empty + before * 16);
 #pragma unroll
-            for (int i = 0; i < D / 2; i++) dk[i] *= p.scale;
+            for (int i = 0; i < D / 2; i++) dk[i] *= gradient_scale;
+#if V_DROPOUT
+#pragma unroll
+            for (int i = 0; i < D / 2; i++) dv[i] *= p.times;
+#endif
             __syncwarp();
             // The four warps have all read the group's rows.
             asm volatile("bar.sync %0, 128;" ::"r"(group + 1) : "memory");
@@ -625,9 +735,13 @@ extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), EACH) V_NAME(co
             const u32 count = begin < p.queries ? (end + OTHERS - 1) / OTHERS : 0;
             float sum[D / 2];
             clear(sum);
+#if V_DROPOUT
+            const Seeds seeds(p.seeds, at.head);
+            Stay stay;
+#endif
             // Whether all scores of a tile take part.
             auto whole = [&](u32 from) {
-                return !V_MASKED && from + OTHERS <= p.keys && !(p.causal && from + OTHERS > begin + 1);
+                return !has_mask(p) && from + OTHERS <= p.keys && !(p.causal && from + OTHERS > begin + 1);
             };
 #if V_FORWARD
             float top[2] = {-infinity(), -infinity()}, total[2] = {0, 0}, fade[2];
@@ -676,6 +790,16 @@ extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), EACH) V_NAME(co
                         }
                     total[r] = fmaf(total[r], fade[r], part);
                 }
+#if V_DROPOUT
+#pragma unroll
+                for (int i = 0; i < OTHERS / 2; i++) score[i] = stay.of(i) ? score[i] : 0.0f;
+#endif
+            };
+            // Which weights stay is computed while tensor cores have the scores.
+            auto draw = [&](u32 from) {
+#if V_DROPOUT
+                stay.draw(row, from, seeds, threshold);
+#endif
             };
             auto fades = [&]() {
 #pragma unroll
@@ -694,6 +818,7 @@ extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), EACH) V_NAME(co
             if (count > 0) {
                 barrier_wait(full + stage_of(met) * 16, phase_of(met));
                 scores(stage_of(met));
+                draw(0);
                 products_wait<0>();
                 settle(score);
                 release(empty + stage_of(met) * 16);
@@ -708,6 +833,7 @@ extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), EACH) V_NAME(co
                     scores(stage);
                     barrier_wait(full + before * 16 + 8, before_phase);
                     means(before);
+                    draw(t * OTHERS);
                     products_wait<1>();
                     settle(score);
                     release(empty + stage * 16);
@@ -731,6 +857,7 @@ extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), EACH) V_NAME(co
                 const u32 stage = stage_of(met), phase = phase_of(met);
                 barrier_wait(full + stage * 16, phase);
                 scores(stage);
+                draw(t * OTHERS);
                 products_wait<0>();
                 settle(score);
                 release(empty + stage * 16);
@@ -764,6 +891,7 @@ extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), EACH) V_NAME(co
                 fade[r] = nothing ? 0.0f : 1 / total[r];
                 float logarithm = nothing ? infinity() : top[r] * LN2 + logf(total[r]);
                 if (lane % 4 == 0 && row + r * 8 < p.queries) p.sums_out[(u64)at.head * p.queries + row + r * 8] = logarithm;
+                if (V_DROPOUT) fade[r] *= p.times;
             }
             fades();
 #else
@@ -792,6 +920,7 @@ extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), EACH) V_NAME(co
                 if (inside && lane % 2 == 0) p.means[place] = product;
                 mean[0] = __shfl_sync(~0u, product, lane / 4 * 2);
                 mean[1] = __shfl_sync(~0u, product, lane / 4 * 2 + 16);
+                if (V_DROPOUT) mean[0] *= p.stays, mean[1] *= p.stays;
             }
 #pragma unroll 1
             for (u32 t = 0; t < count; t++, met++) {
@@ -808,6 +937,9 @@ extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), EACH) V_NAME(co
                 products_commit();
                 rows_by_rows<OTHERS>(back, rows1, lines_k(stage, 1));
                 products_commit();
+#if V_DROPOUT
+                stay.draw(row, t * OTHERS, seeds, threshold);
+#endif
                 products_wait<1>();
                 settle(score);
                 if (whole(t * OTHERS)) {
@@ -823,6 +955,10 @@ extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), EACH) V_NAME(co
                 products_wait<0>();
                 settle(back);
                 release(empty + stage * 16 + 8);
+#if V_DROPOUT
+#pragma unroll
+                for (int i = 0; i < OTHERS / 2; i++) back[i] = stay.of(i) ? back[i] : 0.0f;
+#endif
 #pragma unroll
                 for (int i = 0; i < OTHERS / 2; i++) back[i] = score[i] * (back[i] - mean[i / 2 % 2]);
                 u32 flow[HELD];
@@ -844,7 +980,7 @@ extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), EACH) V_NAME(co
                 release(empty + stage * 16);
             }
 #pragma unroll
-            for (int i = 0; i < D / 2; i++) sum[i] *= p.scale;
+            for (int i = 0; i < D / 2; i++) sum[i] *= gradient_scale;
 #endif
             // Tiles that only other groups of this block see.
             __syncwarp();

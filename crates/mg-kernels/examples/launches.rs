@@ -129,6 +129,7 @@ fn attention(words: &[&str]) -> Result<KernelPlan> {
         kind,
         causal: words.contains(&"causal"),
         masked: operands.len() > 3,
+        left_out: 0,
         scale: scale.to_bits(),
     };
     let shaped = |operands: &[Described]| operands.iter().map(Described::shaped).collect::<Vec<Shaped>>();

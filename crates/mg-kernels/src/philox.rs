@@ -31,7 +31,7 @@ pub fn block(seed: u64, position: u64) -> [u32; 4] {
 /// Blocks that are computed beside each other.
 pub(crate) const BESIDE: usize = 64;
 
-/// The words of [`BESIDE`] blocks, `[word][block]`. Where it is inlined, the loops over blocks become vector instructions.
+/// The words of [`BESIDE`] blocks, `[word][block]`, the first of which is at a position.
 #[inline(always)]
 pub(crate) fn blocks(seed: u64, first: u64) -> [[u32; BESIDE]; 4] {
     let mut c = [[0u32; BESIDE]; 4];
@@ -40,7 +40,13 @@ pub(crate) fn blocks(seed: u64, first: u64) -> [[u32; BESIDE]; 4] {
         let at = first.wrapping_add(i as u64);
         (*low, *high) = (at as u32, (at >> 32) as u32);
     }
-    for k in keys([seed as u32, (seed >> 32) as u32]) {
+    words_beside(c, [seed as u32, (seed >> 32) as u32])
+}
+
+/// The words of blocks with these counters, both `[word][block]`. Where it is inlined, the loops over blocks become vector instructions.
+#[inline(always)]
+pub(crate) fn words_beside(mut c: [[u32; BESIDE]; 4], key: [u32; 2]) -> [[u32; BESIDE]; 4] {
+    for k in keys(key) {
         let mut next = [[0u32; BESIDE]; 4];
         for i in 0..BESIDE {
             let words = round([c[0][i], c[1][i], c[2][i], c[3][i]], k);

@@ -686,10 +686,10 @@ fn attention(
     sizes: [usize; 6],
     rows: bool,
 ) -> Vec<&'static str> {
-    attention_of(dtype, capability, precision, sizes, rows, [true, true])
+    attention_of(dtype, capability, precision, sizes, rows, [true, true], 0)
 }
 
-/// As above, causal or not, with a mask or without.
+/// As above, causal or not, with a mask or without, with so many of 65536 weights left out.
 fn attention_of(
     dtype: DType,
     capability: u32,
@@ -697,6 +697,7 @@ fn attention_of(
     sizes: [usize; 6],
     rows: bool,
     [causal, masked]: [bool; 2],
+    left_out: u32,
 ) -> Vec<&'static str> {
     let [heads, shared, queries, keys, width, depth] = sizes;
     let layout = |heads: usize, length: usize, size: usize| {
@@ -711,9 +712,12 @@ fn attention_of(
         of(dense(&[1, heads, 1, keys]), DType::Bool),
     ];
     operands.truncate(if masked { 4 } else { 3 });
+    if left_out > 0 {
+        operands.push(of(dense(&[2, heads, 2]), DType::I64));
+    }
     let mut names = Vec::new();
     for kind in [AttentionKind::Forward, AttentionKind::Backward] {
-        let kernel: Library = Attention { kind, causal, masked, scale: 0.125f64.to_bits() }.into();
+        let kernel: Library = Attention { kind, causal, masked, left_out, scale: 0.125f64.to_bits() }.into();
         let shaped: Vec<Shaped> =
             operands.iter().map(|o| Shaped { shape: *o.layout.shape(), dtype: o.dtype }).collect();
         let result = kernel.result(&shaped).unwrap();
@@ -737,7 +741,7 @@ fn attention_of(
 #[test]
 fn attention_over_few_rows_is_of_narrow_blocks() {
     let of = |sizes, causal, masked| {
-        attention_of(DType::BF16, 90, Precision::Highest, sizes, true, [causal, masked])
+        attention_of(DType::BF16, 90, Precision::Highest, sizes, true, [causal, masked], 0)
     };
     let names = |forms: [&str; 3]| {
         [("forward", 0), ("dq", 1), ("dkv", 2)].map(|(part, i)| format!("attention_{part}_bf16_{}", forms[i]))
@@ -770,8 +774,33 @@ fn attention_over_few_rows_is_of_narrow_blocks() {
         ([4, 2, 300, 300, 62, 48], false, "mma64"),
         ([4, 2, 300, 300, 100, 48], false, "mma128"),
     ] {
-        let of = attention_of(DType::F32, 90, Precision::High, sizes, true, [true, masked]);
+        let of = attention_of(DType::F32, 90, Precision::High, sizes, true, [true, masked], 0);
         assert_eq!(of, ["forward", "dq", "dkv"].map(|part| format!("attention_{part}_tf32_{form}")));
+    }
+}
+
+/// Weights are left out by Hopper's instructions, in one form with masks and without, and everywhere else by the kernel of every GPU.
+#[test]
+fn weights_are_left_out_by_two_sources() {
+    let of = |dtype, capability, size, masked| {
+        let sizes = [4, 2, 300, 300, size, 48];
+        attention_of(dtype, capability, Precision::High, sizes, true, [true, masked], 6554)
+    };
+    for masked in [false, true] {
+        for (size, form) in [(40, 64), (64, 64), (72, 128), (128, 128)] {
+            let names = ["forward", "dq", "dkv"].map(|part| format!("attention_{part}_bf16_w{form}_dropout"));
+            assert_eq!(of(DType::BF16, 90, size, masked), names);
+        }
+        for (dtype, capability, size) in [
+            (DType::F16, 80, 64),
+            (DType::F16, 90, 136),
+            (DType::F16, 90, 62),
+            (DType::F32, 90, 64),
+            (DType::F64, 75, 64),
+        ] {
+            let names = ["forward", "means", "dq", "dkv"].map(|part| format!("attention_{part}_{dtype}"));
+            assert_eq!(of(dtype, capability, size, masked), names);
+        }
     }
 }
 

@@ -6,7 +6,7 @@ use mg_kernels::cuda::library::{KERNELS, KernelLaunch, KernelPlan, copy};
 use mg_kernels::library::matmul::{Precision, Problem, cuda as matmul};
 use mg_kernels::library::{
     Blend, Compact, Described, Extreme, Library, Resample, Shaped, Target, Unblend, attention, conv, factor,
-    gather, pair, pool, put, scan, search, sort, surprise, tally, triangular,
+    gather, pair, pool, put, scan, search, sort, surprise, tally, thin, triangular,
 };
 use std::collections::BTreeSet;
 
@@ -53,7 +53,13 @@ fn attentions() -> Vec<KernelLaunch> {
             let few: (&[usize], &[usize]) = (&[2, 4, 1, width], &[2, 2, 5000, width]);
             let many: (&[usize], &[usize]) = (&[2, 4, 70, width], &[2, 2, 90, width]);
             for (q, k) in [few, many] {
-                let of = |kind| Attention { kind, causal: true, masked: false, scale: 1f64.to_bits() };
+                let of = |kind| Attention {
+                    kind,
+                    causal: true,
+                    masked: false,
+                    left_out: 0,
+                    scale: 1f64.to_bits(),
+                };
                 let forward = [(q, dtype), (k, dtype), (k, dtype)];
                 let shaped = forward.map(|(dims, dtype)| Shaped { shape: Shape::new(dims).unwrap(), dtype });
                 let means = of(AttentionKind::Forward).into();
@@ -61,6 +67,14 @@ fn attentions() -> Vec<KernelLaunch> {
                 all.extend(launches(means, &forward));
                 let backward = [(q, dtype), (k, dtype), (k, dtype), (&line[..], dtype), (q, dtype)];
                 all.extend(launches(of(AttentionKind::Backward), &backward));
+                let thinned = |kind| Attention { left_out: 6554, ..of(kind) };
+                let words: (&[usize], DType) = (&[2, 4, 2], DType::I64);
+                all.extend(launches(
+                    thinned(AttentionKind::Forward),
+                    &[forward[0], forward[1], forward[2], words],
+                ));
+                let backward = [backward[0], backward[1], backward[2], words, backward[3], backward[4]];
+                all.extend(launches(thinned(AttentionKind::Backward), &backward));
             }
         }
     }
@@ -203,6 +217,10 @@ fn others() -> Vec<KernelLaunch> {
         let operands: [(&[usize], DType); 2] = [(&[4, 7], dtype), (&[4, 7], DType::I64)];
         let back = gather::ScatterAdd { axis: 1, lead: 0, size: 9, once: true, called: "scatter_add" };
         all.extend(launches(back, &operands));
+    }
+    for columns in [9, 16] {
+        let some = thin::Thin { first: 3, rows: 4, columns, left_out: 6554 };
+        all.extend(launches(some, &[(&[5, 2], DType::I64)]));
     }
     all.extend(launches(pair::Pair { kind: pair::PairKind::Lower }, &[f32s(&[9]), f32s(&[9])]));
     let windows = pool::Pool {

@@ -2,13 +2,13 @@
 
 mod blocks;
 
-use super::{dropout, wide};
+use super::{dropout, noise, wide};
 use crate::parts::shifted_exp_sum;
 use crate::tensor::Tensor;
 use blocks::Scored;
 use mg_device::{DType, Error, ErrorKind, Result, Shape};
 use mg_graph::{Node, Sources, same_device};
-use mg_kernels::library::{Attention, AttentionKind, Shaped};
+use mg_kernels::library::{Attention, AttentionKind, Shaped, Thin};
 use mg_kernels::{Algebra, ReduceKind, Row, Rules};
 use mg_macros::operations;
 
@@ -35,6 +35,39 @@ fn swapped(node: &Node) -> Result<Node> {
     let mut axes: Vec<usize> = (0..rank).collect();
     axes.swap(rank - 1, rank - 2);
     node.permute(&axes)
+}
+
+/// Heads of at most so many elements have kernels that leave out weights.
+const THINNED: usize = 128;
+
+/// Weights that are left out at random.
+#[derive(Clone)]
+struct Thinned {
+    /// Of [`Thin::ALL`] numbers those that stand for them.
+    left_out: u32,
+    /// The words of heads, which decide their numbers: `[lead…, 2]`.
+    words: Node,
+}
+
+impl Thinned {
+    /// Draws words for heads of scores whose axes before the last two these are. `None` where none is left out.
+    fn drawn(query: &Node, lead: &Shape, p: f64) -> Result<Option<Thinned>> {
+        let left_out = Thin::share_of(p);
+        if left_out == 0 {
+            return Ok(None);
+        }
+        let numbers = noise(query, with_last(lead, &[2])?, DType::F64)?;
+        Ok(Some(Thinned { left_out, words: numbers.scale(2f64.powi(32)).cast(DType::I64) }))
+    }
+
+    /// Weights `[lead…, rows, columns]` of queries from a position on, of which only those stay that do.
+    fn of(&self, weights: &Node, first: usize) -> Result<Node> {
+        let [rows, columns] = last_two(weights.shape());
+        let thin = Thin { first, rows, columns, left_out: self.left_out };
+        let stays = Node::library(thin.into(), &[&self.words])?;
+        let times = Thin::times(self.left_out);
+        Ok(weights.mul(&stays.choose(&weights.factor(times), &weights.factor(0.0))))
+    }
 }
 
 /// Operands whose shapes fit.
@@ -112,11 +145,21 @@ impl Operands {
         Ok(Operands { query: q, key: k, value: v, mask, lead })
     }
 
+    /// Whether weights are best left out by the kernel: on a CPU, and by Hopper's instructions, which have heads of half types. Others multiply faster by products.
+    fn is_thinned_by_kernel(&self, scale: f64) -> Result<bool> {
+        let (query, [keys, depth]) = (&self.query, last_two(self.value.shape()));
+        let Some(capability) = query.device().compute_capability()? else { return Ok(true) };
+        let fits = |n: usize| (1..=THINNED).contains(&n) && n.is_multiple_of(8);
+        let heads = fits(last_two(query.shape())[1]) && fits(depth);
+        let scaled = scale > 0.0 && scale.is_finite();
+        Ok(capability == (9, 0) && query.dtype().is_half() && heads && scaled && keys > 0)
+    }
+
     /// By the kernel, which takes four axes and gives no gradient to a mask.
-    fn by_kernel(&self, scale: f64, causal: bool) -> Result<Option<Node>> {
+    fn by_kernel(&self, scale: f64, causal: bool, thinned: Option<&Thinned>) -> Result<Option<Node>> {
         let rank = self.lead.rank() + 2;
         let learned = self.mask.as_ref().is_some_and(|m| m.is_tracked() && mg_graph::is_tracking());
-        if rank > 4 || learned {
+        if rank > 4 || learned || thinned.is_some() && !self.is_thinned_by_kernel(scale)? {
             return Ok(None);
         }
         let four = |n: &Node| {
@@ -134,8 +177,14 @@ impl Operands {
             let last = mask.shape().rank() - 1;
             operands.push(four(&mask.expand(mask.shape().with(last, keys))?)?);
         }
+        if let Some(thinned) = thinned {
+            let [batch, heads] = [operands[0].shape()[0], operands[0].shape()[1]];
+            operands.push(thinned.words.reshape(Shape::new(&[batch, heads, 2])?)?);
+        }
         let masked = self.mask.is_some();
-        let attention = Attention { kind: AttentionKind::Forward, causal, masked, scale: scale.to_bits() };
+        let left_out = thinned.map_or(0, |thinned| thinned.left_out);
+        let attention =
+            Attention { kind: AttentionKind::Forward, causal, masked, left_out, scale: scale.to_bits() };
         let operands: Vec<&Node> = operands.iter().collect();
         let shaped: Vec<Shaped> = operands.iter().map(|n| n.shaped()).collect();
         let line = Node::library(attention.into(), &operands)?;
@@ -144,11 +193,8 @@ impl Operands {
     }
 
     /// By products and a softmax, with whatever is done to the weights.
-    fn composed(&self, scale: f64, causal: bool, p: f64) -> Result<Node> {
+    fn composed(&self, scale: f64, causal: bool, thinned: Option<Thinned>) -> Result<Node> {
         let query = wide(&self.query);
-        let scores = with_last(&self.lead, &[last_two(query.shape())[0], last_two(self.key.shape())[0]])?;
-        // Drawn for all weights at once, so that it is the same ones that are left out however they are computed.
-        let thinned = if p == 0.0 { None } else { Some((p, dropout::drawn(&query, scores)?)) };
         let (key, value, mask) = (wide(&self.key), wide(&self.value), self.mask.clone());
         let scored = Scored { query, key, value, mask, thinned, scale, causal, from: 0 };
         Ok(scored.answer()?.cast(self.query.dtype()))
@@ -230,6 +276,7 @@ pub(crate) fn differentiable_vjp(
     let values = five(v, [b, shared, 1, s, depth])?;
     let shaped: Vec<Shaped> = sources.iter().map(Node::shaped).collect();
     let back = five(&attention.means(&shaped, g)?, [b, shared, group, l, depth])?;
+    let words = rest.get(usize::from(attention.masked)).filter(|_| attention.left_out > 0);
     let mask = match rest.first().filter(|_| attention.masked) {
         Some(mask) => {
             let &[mb, mh, ml, ms] = mask.shape().dims() else { return Ok(None) };
@@ -241,11 +288,18 @@ pub(crate) fn differentiable_vjp(
     let scale = f64::from_bits(attention.scale);
     let scores = masked(&queries.matmul(&swapped(&keys)?)?.scale(scale), attention.causal, mask.as_ref(), 0)?;
     let weights = weights(&scores)?;
+    let thinned = |n: &Node| match words {
+        Some(words) => {
+            let words = words.reshape(Shape::new(&[b, shared, group, 2])?)?;
+            Thinned { left_out: attention.left_out, words }.of(n, 0)
+        }
+        None => Ok(n.clone()),
+    };
     let together = |n: Node| n.reduce(ReduceKind::Sum, 1 << 2, true);
     let gradient = match i {
-        2 => together(swapped(&weights)?.matmul(&back)?)?,
+        2 => together(swapped(&thinned(&weights)?)?.matmul(&back)?)?,
         _ => {
-            let flow = back.matmul(&swapped(&values)?)?;
+            let flow = thinned(&back.matmul(&swapped(&values)?)?)?;
             let mean = weights.mul(&flow).reduce(ReduceKind::Sum, 1 << 4, true)?;
             let flow = weights.mul(&flow.sub(&mean)).scale(scale);
             match i {
@@ -262,9 +316,9 @@ impl Tensor {
     /// Attention (Vaswani et al., 2017): for queries `[…, l, e]`, keys `[…, s, e]` and values `[…, s, v]`, the means `[…, l, v]` of the
     /// values by weights `softmax(scale · q kᵀ + mask)`. `scale` is 1/√e where it is not given. A mask broadcasts to `[…, l, s]`: of
     /// truth values, it says which keys take part; of numbers, what is added. With `is_causal` a query takes the keys up to its own position.
-    /// A query that takes no key is answered with 0 (with NaN where a score is no number: a mask of truth values adds 0 or −∞). Weights are left out with probability `dropout_p`, and the others scaled by
-    /// 1/(1 − `dropout_p`). Scores never all lie in memory where there are many of them: with `dropout_p`, or a mask that requires a gradient, they are
-    /// computed some queries at a time, and again for gradients. With `enable_gqa` the third last axis counts heads, of which keys and values may have fewer: each of theirs serves as many
+    /// A query that takes no key is answered with 0 (with NaN where a score is no number: a mask of truth values adds 0 or −∞). Weights are left out with probability `dropout_p`, to the nearest of 2⁻¹⁶, and the others scaled by
+    /// 1/(1 − that): which ones, does not depend on how they are computed. Scores never all lie in memory where there are many of them: with a mask that requires a gradient,
+    /// or `dropout_p` on a GPU without kernels for it, they are computed some queries at a time, and again for gradients. With `enable_gqa` the third last axis counts heads, of which keys and values may have fewer: each of theirs serves as many
     /// neighbouring ones of the query.
     ///
     /// # Errors
@@ -290,8 +344,11 @@ impl Tensor {
         dropout::check(OP, dropout_p)?;
         let e = last_two(given.query.shape())[1];
         let scale = scale.unwrap_or(1.0 / (e as f64).sqrt());
-        let kernel = if dropout_p == 0.0 { given.by_kernel(scale, is_causal)? } else { None };
-        let answer = kernel.map_or_else(|| given.composed(scale, is_causal, dropout_p), Ok)?;
+        let thinned = Thinned::drawn(&given.query, &given.lead, dropout_p)?;
+        let answer = match given.by_kernel(scale, is_causal, thinned.as_ref())? {
+            Some(answer) => answer,
+            None => given.composed(scale, is_causal, thinned)?,
+        };
         Ok(Tensor::from_node(answer))
     }
 }

@@ -30,25 +30,12 @@ fn kept(x: &Node, p: f64, unit: Unit) -> Result<Node> {
         Unit::Element => *x.shape(),
         Unit::Channel => (2..x.shape().rank()).fold(*x.shape(), |s, d| s.with(d, 1)),
     };
-    Ok(stays(&drawn(x, shape)?, p))
+    // One draw in f32 whatever the dtype, so that it is the same elements.
+    let random = noise(x, shape, DType::F32)?;
+    Ok(Node::apply(mg_kernels::Row::Le, &[&random.lit(p), &random]))
 }
 
-/// What decides which elements stay: one draw in f32 whatever the dtype, so that it is the same elements.
-pub(super) fn drawn(x: &Node, shape: Shape) -> Result<Node> {
-    noise(x, shape, DType::F32)
-}
-
-fn stays(random: &Node, p: f64) -> Node {
-    Node::apply(mg_kernels::Row::Le, &[&random.lit(p), random])
-}
-
-/// Zeros with probability `p`, as a draw decides, and the rest scaled by 1/(1 − p). What is dropped is multiplied with 0, as in PyTorch: an
-/// infinity or NaN is told of.
-pub(super) fn thinned(x: &Node, p: f64, random: &Node) -> Node {
-    weighed(x, p, &stays(random, p))
-}
-
-/// As [`thinned`], of what stays.
+/// Zeros where elements do not stay, and the rest scaled by 1/(1 − p). What is dropped is multiplied with 0, as in PyTorch: an infinity or NaN is told of.
 fn weighed(x: &Node, p: f64, stays: &Node) -> Node {
     match p {
         1.0 => x.scale(0.0),

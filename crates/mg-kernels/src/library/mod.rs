@@ -26,6 +26,7 @@ pub mod surprise;
 pub mod tally;
 #[cfg(test)]
 mod testing;
+pub mod thin;
 pub mod triangular;
 pub mod unblend;
 
@@ -57,6 +58,7 @@ pub use search::Search;
 pub use sort::{Sort, SortKind};
 pub use surprise::{Spread, Surprise, SurpriseKind};
 pub use tally::Tally;
+pub use thin::Thin;
 pub use triangular::Triangular;
 pub use unblend::Unblend;
 
@@ -701,4 +703,6 @@ library! {
     Ctc;
     /// How much labels surprise under the scores of a linear map.
     Surprise;
+    /// Which weights of attention stay.
+    Thin;
 }

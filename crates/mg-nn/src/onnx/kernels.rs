@@ -83,7 +83,8 @@ pub(super) fn kernel(
         | Library::Ctc(_)
         | Library::Surprise(_)
         | Library::Search(_)
-        | Library::Tally(_) => refuse(format!("ONNX has no operator for {}", kernel.name())),
+        | Library::Tally(_)
+        | Library::Thin(_) => refuse(format!("ONNX has no operator for {}", kernel.name())),
     }
 }
 

@@ -1,8 +1,7 @@
 //! Attention by products, some queries at a time: of many scores only those of a block are ever in memory, and a gradient computes them again.
 
-use super::{heads, last_two, masked, swapped, weights};
+use super::{Thinned, heads, last_two, masked, swapped, weights};
 use crate::checkpoint::checkpoint;
-use crate::operations::dropout;
 use crate::tensor::Tensor;
 use crate::transform::is_tracing;
 use mg_device::Result;
@@ -25,8 +24,7 @@ pub(super) struct Scored {
     pub(super) key: Node,
     pub(super) value: Node,
     pub(super) mask: Option<Node>,
-    /// The probability that a weight is left out, and what decides it: of the scores' shape.
-    pub(super) thinned: Option<(f64, Node)>,
+    pub(super) thinned: Option<Thinned>,
     pub(super) scale: f64,
     pub(super) causal: bool,
     /// The position of the first query.
@@ -46,8 +44,8 @@ impl Scored {
         let (key, value) = (heads(&self.query, &self.key)?, heads(&self.query, &self.value)?);
         let scores = self.query.matmul(&swapped(&key)?)?.scale(self.scale);
         let mut weights = weights(&masked(&scores, self.causal, self.mask.as_ref(), self.from)?)?;
-        if let Some((p, random)) = &self.thinned {
-            weights = dropout::thinned(&weights, *p, random);
+        if let Some(thinned) = &self.thinned {
+            weights = thinned.of(&weights, self.from)?;
         }
         weights.matmul(&value)
     }
@@ -71,8 +69,8 @@ impl Scored {
     }
 
     fn operands(&self) -> impl Iterator<Item = &Node> {
-        let random = self.thinned.as_ref().map(|(_, random)| random);
-        [&self.query, &self.key, &self.value].into_iter().chain(&self.mask).chain(random)
+        let words = self.thinned.as_ref().map(|thinned| &thinned.words);
+        [&self.query, &self.key, &self.value].into_iter().chain(&self.mask).chain(words)
     }
 
     /// Block by block: each is computed before the next is asked for, so that nothing of two is in memory at once.
@@ -84,8 +82,7 @@ impl Scored {
         let batch = if has_batch { self.query.shape()[0] } else { 1 };
         let examples = (self.block() / (self.row() / batch).max(1) / queries).clamp(1, batch);
         // Of these each block reads a part: they are computed once.
-        let given = [&self.query, &self.key, &self.value].into_iter().chain(&self.mask);
-        mg_graph::realize(&given.collect::<Vec<_>>())?;
+        mg_graph::realize(&self.operands().collect::<Vec<_>>())?;
         let mut answers = vec![];
         for first in (0..batch).step_by(examples) {
             let one =
@@ -118,7 +115,7 @@ impl Scored {
         let answer = match is_recorded {
             true => {
                 let again = move || Ok(vec![Tensor::from_node(self.at_once()?)]);
-                // What is left out is known: nothing is drawn.
+                // What is left out is known by what was drawn for heads: nothing is drawn.
                 checkpoint(again, false)?.remove(0).node()
             }
             false => self.at_once()?,
@@ -136,7 +133,7 @@ impl Scored {
             key: of(&self.key)?,
             value: of(&self.value)?,
             mask: self.mask.as_ref().map(|mask| part_of_scores(mask, rank, 0, &at)).transpose()?,
-            thinned: self.thinned.as_ref().map(|(p, random)| Ok((*p, of(random)?))).transpose()?,
+            thinned: self.thinned.as_ref().map(|t| Ok(Thinned { words: of(&t.words)?, ..*t })).transpose()?,
             ..*self
         })
     }
@@ -152,7 +149,7 @@ impl Scored {
             key: part(&self.key, rank - 2, &taken)?,
             value: part(&self.value, rank - 2, &taken)?,
             mask: self.mask.as_ref().map(of_scores).transpose()?,
-            thinned: self.thinned.as_ref().map(|(p, random)| Ok((*p, of_scores(random)?))).transpose()?,
+            thinned: self.thinned.clone(),
             from: self.from + at.start,
             ..*self
         })

@@ -8,6 +8,7 @@ use crate::cpu::loops::{by_isa, isa};
 use crate::cpu::pool::parallel;
 use crate::library::Operand;
 use crate::library::matmul::cpu::matmul;
+use crate::library::thin::{self, Thin};
 use crate::math;
 use mg_device::{Buffer, DType, Float, Layout, Shape};
 use smallvec::SmallVec;
@@ -99,6 +100,39 @@ struct Call<T> {
     k: Lines<T>,
     v: Lines<T>,
     mask: Mask<T>,
+    thin: Option<Thinned<T>>,
+}
+
+/// Weights that are left out.
+#[derive(Clone, Copy)]
+struct Thinned<T> {
+    /// Words of heads.
+    words: *const i64,
+    left_out: u32,
+    /// What those that stay are multiplied by.
+    times: T,
+}
+
+impl<T: Real> Thinned<T> {
+    fn of(attention: &Attention, operands: &[Operand]) -> Option<Thinned<T>> {
+        let words = operands.get(attention.words_at()?)?.first().cast();
+        Some(Thinned { words, left_out: attention.left_out, times: T::of(Thin::times(attention.left_out)) })
+    }
+
+    /// What weights of a query are multiplied by, of `n` keys from one on, which is a multiple of 8.
+    #[inline(always)]
+    unsafe fn factors(&self, head: usize, query: usize, key: usize, n: usize) -> [T; KEYS] {
+        // SAFETY: the caller's head is one of those that have words.
+        let words = [0, 1].map(|i| unsafe { self.words.add(2 * head + i).read() as u32 });
+        let mut factors = [T::ZERO; KEYS];
+        for (i, part) in factors[..n].chunks_mut(thin::BESIDE).enumerate() {
+            let numbers = thin::numbers(words, query, key + i * thin::BESIDE);
+            for (factor, &number) in part.iter_mut().zip(&numbers) {
+                *factor = if u32::from(number) >= self.left_out { self.times } else { T::ZERO };
+            }
+        }
+        factors
+    }
 }
 
 impl<T: Real> Call<T> {
@@ -129,7 +163,7 @@ pub(super) unsafe fn attention(attention: &Attention, s: &Sizes, operands: &[Ope
     let Some(first) = operands.first() else { return };
     let dtype = first.dtype;
     let [_, begin, _] = attention.line(s, dtype);
-    let mut operands: SmallVec<[Operand; 6]> = operands.iter().copied().collect();
+    let mut operands: SmallVec<[Operand; 7]> = operands.iter().copied().collect();
     let (mut sums, mut results) = (out.wrapping_add(begin * dtype.size()), SmallVec::<[Heads; 3]>::new());
     match attention.kind {
         AttentionKind::Forward => results.push(s.means()),
@@ -201,6 +235,7 @@ unsafe fn widened(attention: &Attention, s: &Sizes, operands: &[Operand], sums: 
             k: Lines::dense(at.add(n), given[1]),
             v: Lines::dense(at.add(n + kn), given[2]),
             mask: mask(attention, operands),
+            thin: Thinned::of(attention, operands),
         };
         match attention.kind {
             AttentionKind::Forward => {
@@ -251,6 +286,7 @@ unsafe fn call<T: Real>(
         k: Lines::of(&operands[1]),
         v: Lines::of(&operands[2]),
         mask: mask(attention, operands),
+        thin: Thinned::of(attention, operands),
     };
     // SAFETY: this function's contract.
     unsafe {
@@ -363,6 +399,12 @@ unsafe fn soften<T: Real>(b: &Softened<'_, T>) {
             // Where nothing was taken yet there is nothing to subtract.
             let shift = if top > T::LEAST { top } else { T::ZERO };
             let sum = weighed(row, taken, shift);
+            if let Some(thin) = &b.call.thin {
+                let factors = thin.factors(b.head, query, b.from[1], taken);
+                for (j, &factor) in factors[..taken].iter().enumerate() {
+                    *row.add(j) = (*row.add(j)).mul(factor);
+                }
+            }
             for j in taken..across {
                 row.add(j).write(T::ZERO);
             }
@@ -491,10 +533,19 @@ unsafe fn harden<T: Real>(b: &Hardened<'_, T>) {
             let (row, back) = (b.scores.add(i * across), b.back.add(i * across));
             scored(row, taken, b.call.scale, b.call.mask(b.head, query).add(b.from[1]));
             let (sum, mean) = (*b.sums.add(i), *b.means.add(i));
-            for j in 0..taken {
-                let weight = math::exp((*row.add(j)).sub(sum));
-                *row.add(j) = weight;
-                *back.add(j) = weight.mul((*back.add(j)).sub(mean)).mul(b.call.scale);
+            if let Some(thin) = &b.call.thin {
+                let factors = thin.factors(b.head, query, b.from[1], taken);
+                for (j, &factor) in factors[..taken].iter().enumerate() {
+                    let weight = math::exp((*row.add(j)).sub(sum));
+                    *row.add(j) = weight.mul(factor);
+                    *back.add(j) = weight.mul((*back.add(j)).mul(factor).sub(mean)).mul(b.call.scale);
+                }
+            } else {
+                for j in 0..taken {
+                    let weight = math::exp((*row.add(j)).sub(sum));
+                    *row.add(j) = weight;
+                    *back.add(j) = weight.mul((*back.add(j)).sub(mean)).mul(b.call.scale);
+                }
             }
             for j in taken..across {
                 row.add(j).write(T::ZERO);

@@ -5,7 +5,7 @@ use crate::cuda::library::args::{self, Address};
 use crate::cuda::library::copy::{self, fill};
 use crate::cuda::library::{KernelLaunch, KernelPlan, Pointer, TICKETS, launch};
 use crate::library::matmul::Precision;
-use crate::library::{Described, Target};
+use crate::library::{Described, Target, Thin};
 use mg_device::{DType, Error, ErrorKind, Float, Layout, Result};
 use smallvec::SmallVec;
 
@@ -113,8 +113,12 @@ fn way(part: Part, s: &Sizes, dtype: DType, target: Target) -> Way {
     let name = if dtype == DType::F32 { "tf32" } else { dtype.name() };
     match tiles.iter().find(|(most, _)| size <= *most) {
         Some((most, tiles)) => Way::TensorCores(name, *most, tiles[part as usize]),
-        None => Way::Plain(if dtype == DType::F64 { 32 } else { 64 }),
+        None => plain(dtype),
     }
+}
+
+fn plain(dtype: DType) -> Way {
+    Way::Plain(if dtype == DType::F64 { 32 } else { 64 })
 }
 
 /// An operand as the kernels read it: its elements lie side by side along the last axis, the rest as far apart as the steps say.
@@ -131,13 +135,13 @@ pub(super) struct Planned<'a> {
     pub(super) attention: &'a Attention,
     pub(super) s: &'a Sizes,
     pub(super) operands: &'a [Described],
-    pub(super) lie: SmallVec<[Lies; 6]>,
+    pub(super) lie: SmallVec<[Lies; 7]>,
     pub(super) target: Target,
 }
 
 /// Where operands lie, and the launches that copy those whose elements do not lie side by side along a row; they go to the workspace,
 /// from its end on.
-fn lying(operands: &[Described], plan: &mut KernelPlan) -> Result<SmallVec<[Lies; 6]>> {
+fn lying(operands: &[Described], plan: &mut KernelPlan) -> Result<SmallVec<[Lies; 7]>> {
     let lies = |(i, operand): (usize, &Described)| {
         let (shape, strides) = (operand.layout.shape(), operand.layout.strides());
         // Steps of an axis with one position are nobody's; masks are read there by all.
@@ -181,6 +185,11 @@ impl Planned<'_> {
             (true, Some(_)) => 2,
             _ => 0,
         }
+    }
+
+    /// The words of heads, where weights are left out.
+    pub(super) fn seeds(&self) -> Address {
+        self.attention.words_at().and_then(|i| self.lie.get(i)).map(|lies| lies.at)
     }
 
     /// Which tensors have rows that are aligned: queries, keys, values, what flows back, results.
@@ -263,6 +272,9 @@ impl Planned<'_> {
             out_steps: within(result),
             dk_steps: within(dk),
             dv_steps: within(dv),
+            left_out: self.attention.left_out,
+            seeds: self.seeds(),
+            times: Thin::times(self.attention.left_out),
         }
     }
 
@@ -302,6 +314,21 @@ impl Planned<'_> {
         Ok(Some((made, bytes)))
     }
 
+    /// What computes a part that Hopper's own instructions do not. Weights are left out by `attention.cu` alone.
+    fn way(&self, part: Part) -> Way {
+        if self.attention.left_out > 0 {
+            plain(self.dtype())
+        } else {
+            way(part, self.s, self.dtype(), self.target)
+        }
+    }
+
+    /// Whether the gradient of queries multiplies the means by what flows back.
+    fn has_means(&self) -> bool {
+        hopper::tile_of(self, Part::Queries).is_some()
+            || matches!(self.way(Part::Queries), Way::TensorCores(..))
+    }
+
     fn launch(&self, part: Part, places: Places) -> Result<KernelLaunch> {
         if let Some(tile) = hopper::tile_of(self, part) {
             return hopper::launched(self, part, tile, &places);
@@ -313,7 +340,7 @@ impl Planned<'_> {
             Part::Keys => (s.batch * s.shared, s.keys, s.width.max(s.depth)),
         };
         let (name, dtype) = (part.name(), self.dtype());
-        let (name, rows, columns_each, threads, shared) = match way(part, s, dtype, self.target) {
+        let (name, rows, columns_each, threads, shared) = match self.way(part) {
             Way::Plain(rows) => {
                 let name = format!("attention_{name}_{}", dtype.name());
                 (name, rows, CHUNKS * rows, rows / 4 * (rows / 4), 0)
@@ -364,7 +391,6 @@ pub(super) fn plan(
         // For what flows back to each mean.
         AttentionKind::Backward => plan.workspace = rows * sum,
     }
-    let any = matches!(way(Part::Forward, s, dtype, target), Way::TensorCores(..));
     let lie = lying(operands, &mut plan)?;
     let planned = Planned { attention, s, operands, lie, target };
     let output = |elements: usize| Some((Pointer::Output(0), (elements * size) as u64));
@@ -372,6 +398,7 @@ pub(super) fn plan(
         AttentionKind::Forward => {
             let places = || Places { out: output(0), sums_out: output(begin), ..Places::default() };
             let free = plan.workspace.next_multiple_of(256);
+            let any = matches!(planned.way(Part::Forward), Way::TensorCores(..));
             let few = if any { planned.few(places(), free)? } else { None };
             let made = match few {
                 Some((made, bytes)) => {
@@ -388,8 +415,7 @@ pub(super) fn plan(
             let sums = y.map(|(pointer, offset)| (pointer, offset + (begin * size) as u64));
             let means = Some((Pointer::Workspace, 0));
             let back = || Places { y, g, sums, means, ..Places::default() };
-            // On tensor cores the first kernel multiplies the means by what flows back.
-            let means_out = if any {
+            let means_out = if planned.has_means() {
                 means
             } else {
                 let places = Places { means_out: means, y, g, ..Places::default() };

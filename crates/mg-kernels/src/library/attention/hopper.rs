@@ -5,6 +5,7 @@ use super::cuda::{CACHED, OP, Part, Places, Planned};
 use crate::cuda::library::args::attention_wgmma::Flash;
 use crate::cuda::library::constants::attention_wgmma::EIGHT;
 use crate::cuda::library::{KernelLaunch, Pointer, Prebuilt};
+use crate::library::Thin;
 use crate::library::matmul::Precision;
 use mg_device::cuda::{Elements, Moved};
 use mg_device::{DType, Float, Result};
@@ -83,10 +84,11 @@ pub(super) struct Tile {
 }
 
 impl Tile {
-    fn of(part: Part, products: Products, size: usize, is_masked: bool, is_short: bool) -> Option<Tile> {
-        let (form, masked) = (if is_short { "s" } else { "w" }, if is_masked { "_masked" } else { "" });
+    /// `what` is behind the kernel's name: nothing, a mask, weights that are left out.
+    fn of(part: Part, products: Products, size: usize, what: &str, is_short: bool) -> Option<Tile> {
+        let form = if is_short { "s" } else { "w" };
         let kernel =
-            Prebuilt::find(&format!("attention_{}_{}_{form}{size}{masked}", part.name(), products.name))?;
+            Prebuilt::find(&format!("attention_{}_{}_{form}{size}{what}", part.name(), products.name))?;
         let number = |name| kernel.constant(name);
         let (rows, others, handed) = (number("ROWS")?, number("OTHERS")?, number("BYTES_HANDED")?);
         let (stages, owns, each) = (number("STAGES")?, number("OWNS")?, number("EACH")?);
@@ -169,7 +171,12 @@ pub(super) fn tile_of(planned: &Planned, part: Part) -> Option<Tile> {
     let size = SIZES.into_iter().find(|&size| s.width.max(s.depth) <= size)?;
     let met = if part == Part::Keys { s.queries } else { s.keys };
     let is_short = met <= short(part, size)[usize::from(planned.attention.causal)] || products.are_turned();
-    let of = |is_short| Tile::of(part, products, size, planned.mask_kind() > 0, is_short);
+    let what = match (planned.attention.left_out > 0, planned.mask_kind() > 0) {
+        (true, _) => "_dropout",
+        (false, true) => "_masked",
+        (false, false) => "",
+    };
+    let of = |is_short| Tile::of(part, products, size, what, is_short);
     is_short.then(|| of(true)).flatten().or_else(|| of(false))
 }
 
@@ -255,6 +262,11 @@ pub(super) fn launched(planned: &Planned, part: Part, tile: Tile, places: &Place
         blocks: blocks as u32,
         section: section as u32,
         turns: (blocks * all) as u32,
+        // None stays by what those are multiplied by that do.
+        left_out: attention.left_out.min(Thin::ALL - 1),
+        stays: (1.0 - f64::from(attention.left_out) / f64::from(Thin::ALL)) as f32,
+        times: Thin::times(attention.left_out) as f32,
+        seeds: planned.seeds(),
         own: [0, 1].map(|k| own.get(k).and_then(|&i| mapped(i, tile.rows))),
         other: others.map(|i| mapped(i, tile.others)),
         out: match part {

@@ -8,7 +8,7 @@ mod hopper;
 #[cfg(test)]
 mod tests;
 
-use super::{Described, Kernel, Operand, Shaped, Structure, Target, led, of_all, of_one};
+use super::{Described, Kernel, Operand, Shaped, Structure, Target, Thin, led, of_all, of_one};
 use crate::cuda::library::KernelPlan;
 use crate::finding::{Checks, Finding};
 use mg_device::{DType, Error, ErrorKind, Layout, Result, Shape};
@@ -34,6 +34,9 @@ pub struct Attention {
     pub causal: bool,
     /// Whether there is a mask.
     pub masked: bool,
+    /// How many of [`Thin::ALL`](super::Thin::ALL) numbers stand for a weight that is left out, the others being multiplied by
+    /// [`Thin::times`](super::Thin::times); which they are, [`Thin`](super::Thin) says. Behind the mask is then an operand, `[b, h, 2]`, the words of heads.
+    pub left_out: u32,
     /// The bits of the f64 that products are multiplied by.
     pub scale: u64,
 }
@@ -156,6 +159,11 @@ fn wide(dtype: DType) -> DType {
 }
 
 impl Attention {
+    /// Where the words of heads are among the operands, where weights are left out.
+    fn words_at(&self) -> Option<usize> {
+        (self.left_out > 0).then(|| 3 + usize::from(self.masked))
+    }
+
     /// The elements of the means, and of the line after which the logarithms begin; and of the whole line.
     fn line(&self, s: &Sizes, dtype: DType) -> [usize; 3] {
         let times = wide(dtype).size() / dtype.size();
@@ -214,6 +222,9 @@ impl Attention {
             return fail(format!("shapes {}, {} and {} do not fit", q.shape, k.shape, v.shape));
         }
         let mut sizes = Sizes { batch, heads, shared, queries, keys, width, depth, mask: [0; 3] };
+        if self.left_out > Thin::ALL {
+            return fail(format!("leaves out {} of {} weights", self.left_out, Thin::ALL));
+        }
         let mut rest = rest;
         if self.masked {
             let [mask, after @ ..] = rest else { return fail("takes a mask".into()) };
@@ -229,6 +240,14 @@ impl Attention {
             }
             let step = |n: usize, step: usize| if n == 1 { 0 } else { step };
             sizes.mask = [step(b, h * l * s), step(h, l * s), step(l, s)];
+        }
+        if self.left_out > 0 {
+            let [words, after @ ..] = rest else { return fail("takes words of heads".into()) };
+            rest = after;
+            if *words.shape.dims() != [batch, heads, 2] || words.dtype != DType::I64 {
+                let text = format!("takes words of heads as i64 [{batch}, {heads}, 2]");
+                return fail(format!("{text}, got {} {}", words.dtype, words.shape));
+            }
         }
         let whole = self.line(&sizes, dtype)[2];
         match (self.kind, rest) {
@@ -277,7 +296,8 @@ impl Kernel for Attention {
     }
 
     fn words(&self) -> [u64; 2] {
-        [self.kind as u64 | u64::from(self.causal) << 1 | u64::from(self.masked) << 2, self.scale]
+        let flags = self.kind as u64 | u64::from(self.causal) << 1 | u64::from(self.masked) << 2;
+        [flags | u64::from(self.left_out) << 8, self.scale]
     }
 
     fn result(&self, operands: &[Shaped]) -> Result<Shaped> {
@@ -292,15 +312,15 @@ impl Kernel for Attention {
 
     fn batched<T: Structure>(&self, x: &[T], differs: &[bool], size: usize) -> Result<Option<T>> {
         let of_each = x.iter().zip(differs).map(|(x, &d)| Shaped { shape: of_one(x, d), dtype: x.dtype() });
-        let s = self.sizes(&of_each.collect::<smallvec::SmallVec<[Shaped; 6]>>())?;
+        let s = self.sizes(&of_each.collect::<smallvec::SmallVec<[Shaped; 7]>>())?;
         let all = Sizes { batch: s.batch * size, ..s };
         let dtype = x[0].dtype();
-        let mut operands: smallvec::SmallVec<[T; 6]> = smallvec::SmallVec::new();
+        let mut operands: smallvec::SmallVec<[T; 7]> = smallvec::SmallVec::new();
         for (i, (x, &differs)) in x.iter().zip(differs).enumerate() {
             let own = of_one(x, differs);
-            operands.push(if i == 3 + usize::from(self.masked) {
+            operands.push(if i == 3 + usize::from(self.masked) + usize::from(self.left_out > 0) {
                 self.line_of_all(&s, &all, dtype, &of_all(x, differs, size)?)?
-            } else if i == 3 && !differs && own[0] == 1 {
+            } else if i == 3 && self.masked && !differs && own[0] == 1 {
                 // A mask for all of an example's is one for all.
                 x.clone()
             } else {
@@ -308,7 +328,7 @@ impl Kernel for Attention {
                 whole.reshaped(Shape::new(&own.with(0, all.batch))?)?
             });
         }
-        let line = T::kernel((*self).into(), &operands.iter().collect::<smallvec::SmallVec<[&T; 6]>>())?;
+        let line = T::kernel((*self).into(), &operands.iter().collect::<smallvec::SmallVec<[&T; 7]>>())?;
         match self.kind {
             AttentionKind::Forward => self.lines_of_each(&s, &all, dtype, &line, size).map(Some),
             AttentionKind::Backward => {
@@ -345,19 +365,21 @@ impl Kernel for Attention {
             AttentionKind::Forward if i < 3 => {
                 // What the sizes ask of a dtype held where `y` was made.
                 let shaped = x.iter().map(|x| Shaped { shape: x.sizes(), dtype: x.dtype() });
-                let s = self.sizes(&shaped.collect::<smallvec::SmallVec<[Shaped; 4]>>())?;
+                let s = self.sizes(&shaped.collect::<smallvec::SmallVec<[Shaped; 5]>>())?;
                 let flows = s.means().of(g, s.batch)?;
-                let operands: smallvec::SmallVec<[&T; 6]> = x.iter().chain([y, &flows]).collect();
+                let operands: smallvec::SmallVec<[&T; 7]> = x.iter().chain([y, &flows]).collect();
                 let all = T::kernel(Attention { kind: AttentionKind::Backward, ..*self }.into(), &operands)?;
                 s.gradients()[i].of(&all, s.batch).map(Some)
             }
+            // By the words of heads.
+            AttentionKind::Forward if self.words_at() == Some(i) => Ok(None),
             AttentionKind::Forward => fail("has no gradient by its mask"),
             AttentionKind::Backward => fail("is not differentiated again"),
         }
     }
 
     unsafe fn cpu(&self, operands: &[Operand], out: *mut u8, _: &Shaped) -> std::result::Result<(), Finding> {
-        let shaped: smallvec::SmallVec<[Shaped; 6]> = operands.iter().map(Operand::shaped).collect();
+        let shaped: smallvec::SmallVec<[Shaped; 7]> = operands.iter().map(Operand::shaped).collect();
         // What the node was made of had these sizes.
         if let Ok(sizes) = self.sizes(&shaped) {
             // SAFETY: this function's contract.
@@ -367,7 +389,7 @@ impl Kernel for Attention {
     }
 
     fn cuda(&self, operands: &[Described], _: &Shaped, target: Target) -> Result<KernelPlan> {
-        let shaped: smallvec::SmallVec<[Shaped; 6]> = operands.iter().map(Described::shaped).collect();
+        let shaped: smallvec::SmallVec<[Shaped; 7]> = operands.iter().map(Described::shaped).collect();
         cuda::plan(self, &self.sizes(&shaped)?, operands, target)
     }
 }

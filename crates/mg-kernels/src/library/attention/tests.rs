@@ -1,17 +1,27 @@
 //! Attention against a softmax over all keys in f64, and its gradients against differences.
 
-use super::{Attention, AttentionKind};
+use super::{Attention, AttentionKind, Thin};
 use crate::library::testing::{Array, assert_close, computed, refused};
 use mg_device::{DType, ErrorKind};
 
 const SCALE: f64 = 0.4;
 
 fn attention(kind: AttentionKind, causal: bool, masked: bool) -> Attention {
-    Attention { kind, causal, masked, scale: SCALE.to_bits() }
+    Attention { kind, causal, masked, left_out: 0, scale: SCALE.to_bits() }
 }
 
 /// The means `[b, l, h, v]`, heads side by side, and the logarithms of the sums `[b, h, l]`.
 fn naive(q: &Array, k: &Array, v: &Array, mask: Option<&Array>, causal: bool) -> (Vec<f64>, Vec<f64>) {
+    naive_thinned([q, k, v], mask, causal, |_, _, _| 1.0)
+}
+
+/// The same of weights that are multiplied by something: of a head of all, a query and a key.
+fn naive_thinned(
+    [q, k, v]: [&Array; 3],
+    mask: Option<&Array>,
+    causal: bool,
+    times: impl Fn(usize, usize, usize) -> f64,
+) -> (Vec<f64>, Vec<f64>) {
     let ([batch, heads, queries, width], [_, shared, keys, _]) = (sizes(q), sizes(k));
     let depth = sizes(v)[3];
     let mut means = vec![0.0; batch * queries * heads * depth];
@@ -34,7 +44,8 @@ fn naive(q: &Array, k: &Array, v: &Array, mask: Option<&Array>, causal: bool) ->
         let sum: f64 = weights.iter().sum();
         sums.push(sum.ln());
         for d in 0..depth {
-            let mean: f64 = (0..keys).map(|s| weights[s] * v.at(&[b, of, s, d])).sum();
+            let mean: f64 =
+                (0..keys).map(|s| weights[s] * times(b * heads + h, l, s) * v.at(&[b, of, s, d])).sum();
             means[((b * queries + l) * heads + h) * depth + d] = mean / sum;
         }
     }
@@ -83,19 +94,62 @@ fn means_are_those_of_a_softmax() {
     }
 }
 
+/// Words of all heads, and what a weight is multiplied by that they decide.
+fn thinned(left_out: u32) -> (Array, impl Fn(usize, usize, usize) -> f64) {
+    let words = Array::indices(&[2, 4, 2], (0..16).map(|i| (i * 0x1357_9bdf) & 0xffff_ffff));
+    let of_heads: Vec<u32> = words.values.iter().map(|&word| word as u32).collect();
+    let times = move |head: usize, query, key| {
+        let words = [of_heads[2 * head], of_heads[2 * head + 1]];
+        let stays = crate::library::thin::tests::number(words, query, key) >= left_out;
+        if stays { Thin::times(left_out) } else { 0.0 }
+    };
+    (words, times)
+}
+
+#[test]
+fn what_is_left_out_is_so_for_all_ways() {
+    for (dtype, within) in [(DType::F64, 1e-12), (DType::F32, 1e-5), (DType::F16, 8e-3), (DType::BF16, 6e-2)]
+    {
+        for (queries, keys, causal) in [(1, 1, false), (5, 70, false), (70, 530, true), (33, 1030, false)] {
+            let [q, k, v] = operands(dtype, queries, keys);
+            for (mask, left_out) in masks(dtype, queries, keys).into_iter().zip([6554, 32768, 65536]) {
+                let (words, times) = thinned(left_out);
+                let kernel = attention(AttentionKind::Forward, causal, mask.is_some());
+                let mut all = vec![&q, &k, &v];
+                all.extend(&mask);
+                all.push(&words);
+                let (means, sums) = naive_thinned([&q, &k, &v], mask.as_ref(), causal, times);
+                let got = computed(&Attention { left_out, ..kernel }, &all).unwrap();
+                assert_close(&got.values[..means.len()], &means, within);
+                if matches!(dtype, DType::F64 | DType::F32) {
+                    assert_close(&got.values[means.len()..], &sums, within);
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn gradients_are_slopes() {
-    for (queries, keys, causal) in [(3, 7, false), (6, 6, true)] {
+    for ((queries, keys, causal), left_out) in [(3, 7, false), (6, 6, true)]
+        .into_iter()
+        .flat_map(|sizes| [0, 20000].map(|left_out| (sizes, left_out)))
+    {
         let [q, k, v] = operands(DType::F64, queries, keys);
+        let (words, times) = thinned(left_out);
         for mask in masks(DType::F64, queries, keys) {
             let mut all = vec![&q, &k, &v];
             all.extend(&mask);
-            let line = computed(&attention(AttentionKind::Forward, causal, mask.is_some()), &all).unwrap();
+            if left_out > 0 {
+                all.push(&words);
+            }
+            let of = |kind| Attention { left_out, ..attention(kind, causal, mask.is_some()) };
+            let line = computed(&of(AttentionKind::Forward), &all).unwrap();
             let g = Array::some(DType::F64, &[2, 4, queries, 5], 6);
             all.extend([&line, &g]);
-            let got = computed(&attention(AttentionKind::Backward, causal, mask.is_some()), &all).unwrap();
+            let got = computed(&of(AttentionKind::Backward), &all).unwrap();
             let loss = |q: &Array, k: &Array, v: &Array| -> f64 {
-                let (means, _) = naive(q, k, v, mask.as_ref(), causal);
+                let (means, _) = naive_thinned([q, k, v], mask.as_ref(), causal, &times);
                 let at = |b, h, l, d| means[((b * queries + l) * 4 + h) * 5 + d];
                 let places = crate::library::testing::places(&[2, 4, queries, 5]);
                 places.iter().map(|p| at(p[0], p[1], p[2], p[3]) * g.at(p)).sum()
