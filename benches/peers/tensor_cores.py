@@ -211,6 +211,44 @@ def attention(bench):
         )
 
 
+def dropout(bench):
+    """Attention that leaves out a tenth of the weights: 2¹⁴ tokens of width 2048."""
+    torch, mg = bench.torch, bench.mg
+    from torch.nn.attention import SDPBackend, sdpa_kernel
+
+    backends = {"FlashAttention": SDPBackend.FLASH_ATTENTION, "cuDNN": SDPBackend.CUDNN_ATTENTION}
+    scaled, theirs = mg.nn.functional.scaled_dot_product_attention, torch.nn.functional.scaled_dot_product_attention
+    dtype = bench.dtype("bf16")
+    for head in (64, 128):
+        for length in (1024, 2048, 4096, 8192):
+            shape = (2**14 // length, 2048 // head, length, head)
+            (q, tq), (k, tk), (v, tv), (g, tg) = (bench.random(*shape, dtype=dtype) for _ in range(4))
+            for causal in (False, True):
+                work = 4.0 * 2**14 * 2048 * length / (2 if causal else 1)
+
+                def kernel(backend, c=causal):
+                    with sdpa_kernel(backend):
+                        return theirs(tq, tk, tv, is_causal=c, dropout_p=0.1)  # noqa: B023
+
+                ways = {way: lambda b=backend, k_=kernel: k_(b) for way, backend in backends.items()}
+                label = f"heads of {head}, length {length}" + (", causal" if causal else "")
+                bench.row("attention with dropout, bf16", label, lambda c=causal: scaled(q, k, v, is_causal=c, dropout_p=0.1), ways, work)  # noqa: B023
+                for tensor in (q, k, v, tq, tk, tv):
+                    tensor.requires_grad_()
+
+                def both(c=causal):
+                    y = scaled(q, k, v, is_causal=c, dropout_p=0.1)  # noqa: B023
+                    return [y, *mg.autograd.grad([y], [q, k, v], [g])]  # noqa: B023
+
+                def gradients(way):
+                    return lambda: torch.autograd.grad([way()], [tq, tk, tv], [tg])  # noqa: B023
+
+                ways = {way: gradients(call) for way, call in ways.items()}
+                bench.row("attention with dropout, bf16", label + ", and its gradients", both, ways, 3.5 * work)
+                for tensor in (q, k, v, tq, tk, tv):
+                    tensor.requires_grad_(False)
+
+
 # Images a side, channels, filters, window, stride: layers of ResNet-50 at batch 256.
 LAYERS = """
     224 3 64 7 2
@@ -410,7 +448,7 @@ def main():
         Path(ARGS.page).write_text(page(about, [record for record in lines if "group" in record]))
         return
     bench = Bench()
-    for part in (products, attention, convolutions, groups, losses):
+    for part in (products, attention, dropout, convolutions, groups, losses):
         if re.search(ARGS.parts, part.__name__):
             part(bench)
     for group in dict.fromkeys(row["group"] for row in ROWS):

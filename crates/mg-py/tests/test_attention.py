@@ -10,6 +10,7 @@ import pytest
 from conftest import numbers
 from micrograd_rs.nn import functional as F
 from micrograd_rs.nn.attention.flex_attention import AuxRequest, create_block_mask, flex_attention
+from test_random_words import weights_that_stay
 
 attend = mg.nn.functional.scaled_dot_product_attention
 SIZES = [(1, 1), (1, 70), (63, 64), (65, 513), (130, 257), (5, 600)]
@@ -286,8 +287,9 @@ def thinned(q, k, v, p, causal=False):
     scores = q @ k.mT / math.sqrt(q.shape[-1])
     if causal:
         scores = scores.masked_fill(~mg.ones(l, s, dtype=mg.bool, device=q.device).tril(), -math.inf)
-    stays = mg.rand(*q.shape[:2], l, s, device=q.device) >= p
-    return (scores.softmax(-1) * stays / (1 - p)) @ v
+    drawn = mg.rand(*q.shape[:2], 2, dtype=mg.float64, device=q.device).cpu().numpy()
+    stays = mg.tensor(weights_that_stay(drawn, l, s, p).reshape(*q.shape[:2], l, s), device=q.device)
+    return (scores.softmax(-1) * stays / (1 - math.floor(65536 * p + 0.5) / 65536)) @ v
 
 
 @pytest.mark.parametrize(
@@ -295,21 +297,58 @@ def thinned(q, k, v, p, causal=False):
 )
 def test_the_same_weights_of_many_are_left_out(device, batch, heads, l, s, causal):
     q, k, v = (mg.randn(batch, h, n, 8, dtype=mg.float64, device=device).requires_grad_() for h, n in ((heads[0], l), (heads[1], s), (heads[1], s)))
+    # One that is learned keeps attention from the kernel.
+    mask = mg.zeros(l, s, dtype=mg.float64, device=device)
+    mask = (mask.masked_fill(~mg.ones(l, s, dtype=mg.bool, device=device).tril(), -math.inf) if causal else mask).requires_grad_()
     answers = []
     for how in (
         lambda: attend(q, k, v, dropout_p=0.3, is_causal=causal, enable_gqa=True),
         lambda: thinned(q, k, v, 0.3, causal),
         lambda: attend(q, k, v, dropout_p=0.3, is_causal=causal, enable_gqa=True),
+        lambda: attend(q, k, v, mask, dropout_p=0.3, enable_gqa=True),
     ):
         mg.manual_seed(11)
         y = how()
         answers.append([y, *mg.autograd.grad(y.square().sum(), [q, k, v])])
-    for ours, wanted, again in zip(*answers):
+    for ours, wanted, again, composed in zip(*answers):
         mg.testing.assert_close(ours, wanted)
+        mg.testing.assert_close(composed, wanted)
         assert ours.tolist() == again.tolist()
     with mg.no_grad():
         mg.manual_seed(11)
         assert attend(q, k, v, dropout_p=0.3, is_causal=causal, enable_gqa=True).tolist() == answers[0][0].tolist()
+
+
+@pytest.mark.parametrize("causal", [False, True])
+def test_gradients_of_gradients_leave_out_the_same(device, causal):
+    q, k, v = (mg.randn(2, h, 9, 4, dtype=mg.float64, device=device) for h in (4, 2, 2))
+    g = mg.randn(2, 4, 9, 4, dtype=mg.float64, device=device)
+    found = []
+    for attention in (
+        lambda q, k, v: attend(q, k, v, dropout_p=0.4, is_causal=causal, enable_gqa=True),
+        lambda q, k, v: thinned(q, k, v, 0.4, causal),
+    ):
+        mg.manual_seed(5)
+        given = [t.clone().requires_grad_() for t in (q, k, v)]
+        first = mg.autograd.grad((attention(*given) * g).sum(), given, create_graph=True)
+        found.append([*first, *mg.autograd.grad(sum(t.square().sum() for t in first), given)])
+    for ours, wanted in zip(*found):
+        mg.testing.assert_close(ours, wanted)
+
+
+def test_examples_leave_out_the_same_or_others(device):
+    q, k, v = (mg.randn(3, 2, 5, 4, device=device) for _ in range(3))
+    of = lambda q, k, v: attend(q, k, v, dropout_p=0.5)  # noqa: E731
+    mg.manual_seed(7)
+    different = mg.func.vmap(of, randomness="different")(q, k, v)
+    mg.manual_seed(7)
+    mg.rand(2, 2, device=device)  # an example's draw, which is not used
+    mg.testing.assert_close(different, attend(q, k, v, dropout_p=0.5))
+    mg.manual_seed(7)
+    same = mg.func.vmap(of, randomness="same")(q, k, v)
+    for i in range(3):
+        mg.manual_seed(7)
+        mg.testing.assert_close(same[i], of(q[i], k[i], v[i]))
 
 
 def test_weights_of_many_are_left_out_in_replays():

@@ -15,10 +15,11 @@ SEED = 0x1234_5678_9ABC_DEF1
 ROUNDS = 10
 
 
-def philox(counter, key):
-    """Philox4x32-10 of 64-bit counters: four words of each (Salmon et al., 2011)."""
+def philox(counter, key, upper=0):
+    """Philox4x32-10 of 64-bit counters, with 64 bits above them: four words of each (Salmon et al., 2011)."""
     low = np.uint64(0xFFFF_FFFF)
-    words = [counter & low, counter >> np.uint64(32), np.zeros_like(counter), np.zeros_like(counter)]
+    upper = np.full_like(counter, upper)
+    words = [counter & low, counter >> np.uint64(32), upper & low, upper >> np.uint64(32)]
     k = [key & 0xFFFF_FFFF, key >> 32]
     for _ in range(ROUNDS):
         a, b = words[0] * np.uint64(0xD251_1F53), words[2] * np.uint64(0xCD9E_8D57)
@@ -39,6 +40,19 @@ def uniform(first, n, double, seed=SEED):
     pair = (at % np.uint64(2)).astype(int) * 2
     bits = (words[pair, np.arange(n)] << np.uint64(32)) | words[pair + 1, np.arange(n)]
     return (bits >> np.uint64(11)).astype(np.float64) * 2.0**-53
+
+
+def weights_that_stay(drawn, queries, keys, p):
+    """Which weights of attention stay: `[heads, queries, keys]`, of two numbers for each head."""
+    words = (drawn.reshape(-1, 2) * 2.0**32).astype(np.uint64)
+    i, j = np.meshgrid(np.arange(queries, dtype=np.uint64), np.arange(keys, dtype=np.uint64), indexing="ij")
+    stay = []
+    for a, b in words:
+        block = np.stack(philox(j // np.uint64(8) | i << np.uint64(32), 0, a | b << np.uint64(32)))
+        word = np.take_along_axis(block, (j % np.uint64(4)).astype(int)[None], 0)[0]
+        number = np.where(j % np.uint64(8) < np.uint64(4), word & np.uint64(0xFFFF), word >> np.uint64(16))
+        stay.append(number >= np.uint64(math.floor(65536 * p + 0.5)))
+    return np.stack(stay)
 
 
 def normal(first, n, double):
@@ -262,11 +276,24 @@ def test_dropout(device, dtype):
     same(F.dropout1d(x, 0.5)[:, :, 0] != 0, (uniform(32, 6, False) >= 0.5).reshape(2, 3))
     mg.manual_seed(SEED)
     q = mg.zeros(1, 2, 4, dtype=dtype, device=device)
-    kept = (uniform(0, 4, False) >= 0.5).reshape(2, 2)
-    got = F.scaled_dot_product_attention(q, q, mg.eye(2, 4, dtype=dtype, device=device)[None], dropout_p=0.5)
-    same(got[0, :, :2] != 0, kept)
     F.dropout(x, 0.0), F.rrelu(x), F.dropout(x, 0.5, training=False)
-    same(mg.rand(2, device=device), uniform(4, 2, False))
+    F.scaled_dot_product_attention(q, q, q, dropout_p=2.0**-18)
+    same(mg.rand(2, device=device), uniform(0, 2, False))
+
+
+@pytest.mark.parametrize("dtype", [mg.float64, mg.float32, mg.float16])
+@pytest.mark.parametrize("p", [0.1, 0.75])
+def test_weights_of_attention(device, dtype, p):
+    """Of values that are an identity the means are the weights."""
+    mg.manual_seed(SEED)
+    q = mg.zeros(2, 3, 70, 8, dtype=dtype, device=device)
+    k = mg.zeros(2, 3, 45, 8, dtype=dtype, device=device)
+    got = F.scaled_dot_product_attention(q, k, mg.eye(45, dtype=dtype, device=device).expand(2, 3, 45, 45), dropout_p=p)
+    stay = weights_that_stay(uniform(0, 12, True), 70, 45, p)
+    same(got.reshape(6, 70, 45) != 0, stay)
+    t = math.floor(65536 * p + 0.5)
+    assert got.max().item() == pytest.approx(65536 / (65536 - t) / 45, rel=2e-3)
+    same(mg.rand(2, device=device), uniform(12, 2, False))
 
 
 @DOUBLE
