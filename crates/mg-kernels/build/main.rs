@@ -107,7 +107,7 @@ fn main() -> Result<()> {
 fn level(out: &Path) -> i32 {
     // `out` is PROFILE/build/mg-kernels-HASH/out.
     let profile = out.ancestors().nth(3).and_then(|folder| folder.file_name());
-    if profile.is_some_and(|name| name == "wheel") { 19 } else { 9 }
+    if profile.is_some_and(|name| name == "wheel") { 22 } else { 9 }
 }
 
 /// Families that are compressed together: neighbours whose names begin with the same word, which say much the same, up to [`PACK`] bytes.

@@ -15,12 +15,9 @@ const TASK: usize = 1 << 16;
 /// The numbers of columns from a multiple of 8 on, of a row of a matrix with these words. Where it is inlined, its loops become vector instructions.
 #[inline(always)]
 pub(crate) fn numbers(words: [u32; 2], row: usize, column: usize) -> [u16; BESIDE] {
-    let mut counters = [[0u32; philox::BESIDE]; 4];
-    for i in 0..philox::BESIDE {
-        let eighth = (column / 8 + i) as u32;
-        (counters[0][i], counters[1][i]) = (eighth, row as u32);
-        (counters[2][i], counters[3][i]) = (words[0], words[1]);
-    }
+    let eighths = std::array::from_fn(|i| (column / 8 + i) as u32);
+    let same = |word: u32| [word; philox::BESIDE];
+    let counters = [eighths, same(row as u32), same(words[0]), same(words[1])];
     let blocks = philox::words_beside(counters, [0; 2]);
     let mut numbers = [0u16; BESIDE];
     for i in 0..philox::BESIDE {
