@@ -35,7 +35,7 @@ pub struct Attention {
     /// Whether there is a mask.
     pub masked: bool,
     /// How many of [`Thin::ALL`](super::Thin::ALL) numbers stand for a weight that is left out, the others being multiplied by
-    /// [`Thin::times`](super::Thin::times); which they are, [`Thin`](super::Thin) says. Behind the mask is then an operand, `[b, h, 2]`, the words of heads.
+    /// [`Thin::times`](super::Thin::times); which they are, [`Thin`] says. Behind the mask is then an operand, `[b, h, 2]`, the words of heads.
     pub left_out: u32,
     /// The bits of the f64 that products are multiplied by.
     pub scale: u64,

@@ -1,6 +1,6 @@
 //! A user's PTX as the engine launches it: one entry, whose parameters are one structure, under a name of its own.
 //!
-//! The engine's kernels have one parameter, and a second one where a failed check closes the way ([`behind_gate`](crate::cuda::behind_gate)). So
+//! The engine's kernels have one parameter, and a second one where a failed check closes the way (`cuda/gate.rs`). So
 //! the entry's list of parameters becomes one array of bytes, and each name in its body the array's with an offset. Other entries are left out.
 
 use mg_device::{Error, ErrorKind, Result};
