@@ -14430,9 +14430,9 @@ def _nn_scaled_dot_product_attention(input: Tensor, key: Tensor, value: Tensor, 
     """Attention (Vaswani et al., 2017): for queries `[…, l, e]`, keys `[…, s, e]` and values `[…, s, v]`, the means `[…, l, v]` of the
     values by weights `softmax(scale · q kᵀ + mask)`. `scale` is 1/√e where it is not given. A mask broadcasts to `[…, l, s]`: of
     truth values, it says which keys take part; of numbers, what is added. With `is_causal` a query takes the keys up to its own position.
-    A query that takes no key is answered with 0 (with NaN where a score is no number: a mask of truth values adds 0 or −∞). Weights are left out with probability `dropout_p`, and the others scaled by
-    1/(1 − `dropout_p`). Scores never all lie in memory where there are many of them: with `dropout_p`, or a mask that requires a gradient, they are
-    computed some queries at a time, and again for gradients. With `enable_gqa` the third last axis counts heads, of which keys and values may have fewer: each of theirs serves as many
+    A query that takes no key is answered with 0 (with NaN where a score is no number: a mask of truth values adds 0 or −∞). Weights are left out with probability `dropout_p`, to the nearest of 2⁻¹⁶, and the others scaled by
+    1/(1 − that): which ones, does not depend on how they are computed. Scores never all lie in memory where there are many of them: with a mask that requires a gradient,
+    or `dropout_p` on a GPU without kernels for it, they are computed some queries at a time, and again for gradients. With `enable_gqa` the third last axis counts heads, of which keys and values may have fewer: each of theirs serves as many
     neighbouring ones of the query.
 
     Arguments:
