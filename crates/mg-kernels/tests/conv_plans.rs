@@ -3,12 +3,15 @@
 //! that a convolution is. So the addresses of windows, the order of tiles and parts, and the copies before and after are checked
 //! without a GPU.
 
+mod numbers;
+
 use mg_device::cuda::{Moved, WindowMap};
 use mg_device::{DType, Layout, Shape};
 use mg_kernels::cuda::library::{KernelLaunch, KernelPlan, MAX_ARGS, Map, Pointer};
 use mg_kernels::library::conv::{Conv, ConvKind};
 use mg_kernels::library::matmul::Precision;
 use mg_kernels::library::{Described, Innermost, Library, Shaped, Target, innermost_layout};
+use numbers::numbers;
 use std::collections::HashMap;
 
 /// What has its channels innermost.
@@ -505,16 +508,6 @@ impl Memory {
             }
         }
     }
-}
-
-/// Numbers that are no two alike, small.
-fn numbers(count: usize, seed: u32) -> Vec<f64> {
-    let mut x = seed;
-    let mut next = || {
-        x = x.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-        f64::from(x >> 8) / f64::from(1 << 24) - 0.5
-    };
-    (0..count).map(|_| next()).collect()
 }
 
 fn check(case: Case, kind: ConvKind, dtype: DType, precision: Precision, tile: Option<&str>) -> KernelPlan {

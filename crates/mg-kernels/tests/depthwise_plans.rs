@@ -1,11 +1,14 @@
 //! Plans of convolutions whose filters see one channel each, carried out on the CPU: what each block of `kernels/conv_depthwise.cu` has, what it may read of it, and
 //! how much of shared memory that takes; the result is compared with the sum of products that a convolution is.
 
+mod numbers;
+
 use mg_device::{DType, Layout, Shape};
 use mg_kernels::cuda::library::{KernelLaunch, KernelPlan, MAX_ARGS};
 use mg_kernels::library::conv::{Conv, ConvKind};
 use mg_kernels::library::matmul::Precision;
 use mg_kernels::library::{Described, Library, Shaped, Target};
+use numbers::numbers;
 
 /// Images, channels, filters of each, lines and columns; side, step and padding of the kernel.
 #[derive(Clone, Copy, Debug)]
@@ -198,15 +201,6 @@ impl Depthwise {
         assert!(self.each == 1 || self.each * self.runs * self.across <= 256 && self.strips == 1);
         assert!(end <= 96 << 10);
     }
-}
-
-fn numbers(count: usize, seed: u32) -> Vec<f64> {
-    let mut x = seed;
-    let mut next = || {
-        x = x.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-        f64::from(x >> 8) / f64::from(1 << 24) - 0.5
-    };
-    (0..count).map(|_| next()).collect()
 }
 
 /// What a plan of results computes: of each block's results those products whose lines it has.

@@ -93,7 +93,7 @@ fn a_batch_norm_moves_its_statistics_in_training_only() {
     assert!(norm.forward(&ramp(&[2, 2, 2, 2])).is_err());
 }
 
-/// The variance is taken around the mean of the first samples, wherever these lie.
+/// Far from 0, and far from the others: an algorithm that takes the variance around 0, or around the first samples, loses digits there.
 #[test]
 fn a_batch_norm_finds_the_variance_of_numbers_whose_first_are_far_off() {
     for (samples, away, off) in

@@ -37,9 +37,6 @@ fn swapped(node: &Node) -> Result<Node> {
     node.permute(&axes)
 }
 
-/// Heads of at most so many elements have kernels that leave out weights.
-const THINNED: usize = 128;
-
 /// Weights that are left out at random.
 #[derive(Clone)]
 struct Thinned {
@@ -145,21 +142,11 @@ impl Operands {
         Ok(Operands { query: q, key: k, value: v, mask, lead })
     }
 
-    /// Whether weights are best left out by the kernel: on a CPU, and by Hopper's instructions, which have heads of half types. Others multiply faster by products.
-    fn is_thinned_by_kernel(&self, scale: f64) -> Result<bool> {
-        let (query, [keys, depth]) = (&self.query, last_two(self.value.shape()));
-        let Some(capability) = query.device().compute_capability()? else { return Ok(true) };
-        let fits = |n: usize| (1..=THINNED).contains(&n) && n.is_multiple_of(8);
-        let heads = fits(last_two(query.shape())[1]) && fits(depth);
-        let scaled = scale > 0.0 && scale.is_finite();
-        Ok(capability == (9, 0) && query.dtype().is_half() && heads && scaled && keys > 0)
-    }
-
     /// By the kernel, which takes four axes and gives no gradient to a mask.
     fn by_kernel(&self, scale: f64, causal: bool, thinned: Option<&Thinned>) -> Result<Option<Node>> {
         let rank = self.lead.rank() + 2;
         let learned = self.mask.as_ref().is_some_and(|m| m.is_tracked() && mg_graph::is_tracking());
-        if rank > 4 || learned || thinned.is_some() && !self.is_thinned_by_kernel(scale)? {
+        if rank > 4 || learned {
             return Ok(None);
         }
         let four = |n: &Node| {
@@ -187,6 +174,12 @@ impl Operands {
             Attention { kind: AttentionKind::Forward, causal, masked, left_out, scale: scale.to_bits() };
         let operands: Vec<&Node> = operands.iter().collect();
         let shaped: Vec<Shaped> = operands.iter().map(|n| n.shaped()).collect();
+        if thinned.is_some()
+            && let Some((major, minor)) = self.query.device().compute_capability()?
+            && !attention.thins(&shaped, major * 10 + minor)?
+        {
+            return Ok(None);
+        }
         let line = Node::library(attention.into(), &operands)?;
         let means = attention.means(&shaped, &line)?;
         means.reshape(with_last(&self.lead, &means.shape()[2..])?).map(Some)

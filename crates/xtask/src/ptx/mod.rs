@@ -177,14 +177,18 @@ fn build(workspace: &Workspace, of: &[&str], share: &str) -> Result<Kernels> {
     let asked: Vec<_> =
         all.iter().filter(|variant| of.is_empty() || of.contains(&variant.source.as_str())).collect();
     let record = compiled::Record::read(&sources);
-    let mut from = BTreeMap::new();
+    let (mut from, mut read) = (BTreeMap::new(), BTreeMap::new());
     let (mut texts, mut todo) = (BTreeMap::new(), Vec::new());
     for variant in &asked {
         let name = &variant.name;
-        let read = compiled::texts(&sources, &variant.source)?;
+        let source = variant.source.as_str();
+        // Many kernels are of one source.
+        if !read.contains_key(source) {
+            read.insert(source, compiled::texts(&sources, source)?);
+        }
         let options = options(variant).join("\n");
         let mut parts = vec![NVRTC_PACKAGE, NVRTC, TIDY, &options, variant.level().unwrap_or_default()];
-        parts.extend(read.iter().map(String::as_str));
+        parts.extend(read[source].iter().map(String::as_str));
         let hash = compiled::hash(&parts);
         let now = std::fs::read_to_string(file(workspace, name)).unwrap_or_default().replace("\r\n", "\n");
         if record.has(name, &hash, &now) && !share::has(share, &hash) {

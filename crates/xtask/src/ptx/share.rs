@@ -1,5 +1,10 @@
 //! Which part of what is known already is made anew: another with each commit, so that in a few of them all is.
 
+#[path = "../../../mg-kernels/tests/assemblers/share.rs"]
+mod of_hashes;
+
+pub use of_hashes::has;
+
 use crate::process;
 use crate::workspace::Workspace;
 
@@ -22,24 +27,4 @@ pub fn of_commit(workspace: &Workspace) -> String {
     let commit = process::output(head.args(["rev-parse", "HEAD"])).unwrap_or_default();
     let number = commit.get(..4).and_then(|digits| u32::from_str_radix(digits, 16).ok());
     number.map_or_else(String::new, |number| format!("{}/{PARTS}", number % PARTS))
-}
-
-/// Whether what has this hash, in hexadecimal digits, is in a share.
-pub fn has(share: &str, hash: &str) -> bool {
-    let Some((part, of)) = share.split_once('/') else { return false };
-    let (Ok(part), Ok(of)) = (part.parse::<u32>(), of.parse::<u32>()) else { return false };
-    u32::from_str_radix(&hash[..4], 16).is_ok_and(|number| number % of == part)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn shares_are_all_together() {
-        for hash in ["00ff", "0100", "beef", "fff8"] {
-            assert_eq!((0..8).filter(|part| has(&format!("{part}/8"), hash)).count(), 1);
-            assert!(has("0/1", hash) && !has("", hash));
-        }
-    }
 }

@@ -1,7 +1,7 @@
 //! Launches of `kernels/attention_wgmma.cu`: attention by the instructions of capability 9.0.
 
-use super::Heads;
 use super::cuda::{CACHED, OP, Part, Places, Planned};
+use super::{Attention, Heads, Sizes};
 use crate::cuda::library::args::attention_wgmma::Flash;
 use crate::cuda::library::constants::attention_wgmma::EIGHT;
 use crate::cuda::library::{KernelLaunch, Pointer, Prebuilt};
@@ -12,6 +12,9 @@ use mg_device::{DType, Float, Result};
 
 /// Elements of a head that there are kernels for, at most.
 const SIZES: [usize; 4] = [64, 128, 192, 256];
+
+/// Behind the names of kernels that leave weights out.
+const THIN: &str = "_dropout";
 
 /// Rows that a block meets, up to which another form is faster, where there is one: at all, and where a row meets half of them on average. Of heads of 64,
 /// and for gradients of queries, it is blocks of 64 rows, two to four a multiprocessor: they wait for memory side by side, and no group of warps has rows beyond
@@ -149,14 +152,36 @@ impl Read {
     }
 }
 
+/// What products of such operands are made of, and the size of the heads of the kernels that take them, where some do.
+fn taken(
+    attention: &Attention,
+    s: &Sizes,
+    dtype: DType,
+    capability: u32,
+    precision: Precision,
+) -> Option<(Products, usize)> {
+    let products = Products::of(dtype, precision)?;
+    // By positive factors the largest score stays the largest.
+    let scale = f64::from_bits(attention.scale);
+    let taken = capability == 90 && scale > 0.0 && scale.is_finite() && s.keys > 0;
+    let heads = [s.width, s.depth].iter().all(|&n| n > 0 && n.is_multiple_of(16 / products.bytes));
+    let size = SIZES.into_iter().find(|&size| s.width.max(s.depth) <= size)?;
+    (taken && heads).then_some((products, size))
+}
+
+/// Whether there are kernels that leave weights out, of operands of these sizes: of half types.
+pub(super) fn thins(attention: &Attention, s: &Sizes, dtype: DType, capability: u32) -> bool {
+    let Some((products, size)) = taken(attention, s, dtype, capability, Precision::Highest) else {
+        return false;
+    };
+    let parts = [Part::Forward, Part::Queries, Part::Keys];
+    parts.into_iter().all(|part| Tile::of(part, products, size, THIN, false).is_some())
+}
+
 /// The tile by which a part is computed, where the copy engine takes the operands as they lie.
 pub(super) fn tile_of(planned: &Planned, part: Part) -> Option<Tile> {
     let (s, target) = (planned.s, planned.target);
-    let products = Products::of(planned.dtype(), target.precision)?;
-    // By positive factors the largest score stays the largest.
-    let scale = f64::from_bits(planned.attention.scale);
-    let taken = target.capability == 90 && scale > 0.0 && scale.is_finite() && s.keys > 0;
-    let heads = [s.width, s.depth].iter().all(|&n| n > 0 && n.is_multiple_of(16 / products.bytes));
+    let (products, size) = taken(planned.attention, s, planned.dtype(), target.capability, target.precision)?;
     let last = planned.lie.len() - 1;
     // Gradients read the means too, all of them.
     let (read, line): (&[usize], _) = match part {
@@ -165,14 +190,13 @@ pub(super) fn tile_of(planned: &Planned, part: Part) -> Option<Tile> {
     };
     let fit =
         line && target.align >= 16 && read.iter().all(|&i| Read::of(planned, i).fits(products, s.batch));
-    if !(taken && heads && fit) {
+    if !fit {
         return None;
     }
-    let size = SIZES.into_iter().find(|&size| s.width.max(s.depth) <= size)?;
     let met = if part == Part::Keys { s.queries } else { s.keys };
     let is_short = met <= short(part, size)[usize::from(planned.attention.causal)] || products.are_turned();
     let what = match (planned.attention.left_out > 0, planned.mask_kind() > 0) {
-        (true, _) => "_dropout",
+        (true, _) => THIN,
         (false, true) => "_masked",
         (false, false) => "",
     };

@@ -164,6 +164,16 @@ impl Attention {
         (self.left_out > 0).then(|| 3 + usize::from(self.masked))
     }
 
+    /// Whether the kernel that leaves weights out is the way to do so on a CUDA device: elsewhere products are faster.
+    ///
+    /// # Errors
+    ///
+    /// Operands that the kernel does not take.
+    pub fn thins(&self, operands: &[Shaped], capability: u32) -> Result<bool> {
+        let sizes = self.sizes(operands)?;
+        Ok(hopper::thins(self, &sizes, operands[0].dtype, capability))
+    }
+
     /// The elements of the means, and of the line after which the logarithms begin; and of the whole line.
     fn line(&self, s: &Sizes, dtype: DType) -> [usize; 3] {
         let times = wide(dtype).size() / dtype.size();
