@@ -383,6 +383,15 @@ struct Softened<'a, T> {
     rows: *mut Row<T>,
 }
 
+/// `row · factors`.
+#[inline(always)]
+unsafe fn thinned<T: Real>(row: *mut T, factors: &[T]) {
+    for (j, &factor) in factors.iter().enumerate() {
+        // SAFETY: the caller's row has so many elements.
+        unsafe { *row.add(j) = (*row.add(j)).mul(factor) };
+    }
+}
+
 #[inline(always)]
 unsafe fn soften<T: Real>(b: &Softened<'_, T>) {
     let [rows, across] = b.size;
@@ -400,10 +409,7 @@ unsafe fn soften<T: Real>(b: &Softened<'_, T>) {
             let shift = if top > T::LEAST { top } else { T::ZERO };
             let sum = weighed(row, taken, shift);
             if let Some(thin) = &b.call.thin {
-                let factors = thin.factors(b.head, query, b.from[1], taken);
-                for (j, &factor) in factors[..taken].iter().enumerate() {
-                    *row.add(j) = (*row.add(j)).mul(factor);
-                }
+                thinned(row, &thin.factors(b.head, query, b.from[1], taken)[..taken]);
             }
             for j in taken..across {
                 row.add(j).write(T::ZERO);
@@ -533,19 +539,17 @@ unsafe fn harden<T: Real>(b: &Hardened<'_, T>) {
             let (row, back) = (b.scores.add(i * across), b.back.add(i * across));
             scored(row, taken, b.call.scale, b.call.mask(b.head, query).add(b.from[1]));
             let (sum, mean) = (*b.sums.add(i), *b.means.add(i));
-            if let Some(thin) = &b.call.thin {
-                let factors = thin.factors(b.head, query, b.from[1], taken);
-                for (j, &factor) in factors[..taken].iter().enumerate() {
-                    let weight = math::exp((*row.add(j)).sub(sum));
-                    *row.add(j) = weight.mul(factor);
-                    *back.add(j) = weight.mul((*back.add(j)).mul(factor).sub(mean)).mul(b.call.scale);
-                }
-            } else {
-                for j in 0..taken {
-                    let weight = math::exp((*row.add(j)).sub(sum));
-                    *row.add(j) = weight;
-                    *back.add(j) = weight.mul((*back.add(j)).sub(mean)).mul(b.call.scale);
-                }
+            let factors = b.call.thin.map(|thin| thin.factors(b.head, query, b.from[1], taken));
+            if let Some(factors) = &factors {
+                thinned(back, &factors[..taken]);
+            }
+            for j in 0..taken {
+                let weight = math::exp((*row.add(j)).sub(sum));
+                *row.add(j) = weight;
+                *back.add(j) = weight.mul((*back.add(j)).sub(mean)).mul(b.call.scale);
+            }
+            if let Some(factors) = &factors {
+                thinned(row, &factors[..taken]);
             }
             for j in taken..across {
                 row.add(j).write(T::ZERO);
