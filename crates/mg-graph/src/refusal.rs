@@ -57,6 +57,11 @@ impl Refusal {
         self.gathered.is_some()
     }
 
+    /// The device whose word tells of checks.
+    pub(crate) fn gathered(&self) -> Option<Device> {
+        self.gathered
+    }
+
     /// The device with the word that a launch looks at which overwrites memory of before, and its bits; nothing where no check
     /// was made on which that depends.
     pub(crate) fn gate(&self, device: Device, depends: u64) -> Result<Option<(&'static Gpu, u64)>> {
