@@ -482,7 +482,7 @@ impl<B: Bindings + Sync> Walk<'_, B> {
         let Some(gpu) = plan.launches.first().and_then(|launch| collecting(launch.device)) else {
             return self.all();
         };
-        packed.look(plan, users, read, &self.memory.slots, self.buffers, self.refusal.gathered());
+        packed.look(plan, users, read, &self.memory.slots, self.buffers, self.refusal.asked());
         let mut at = 0;
         while let Some(launch) = plan.launches.get(at) {
             self.go_on(at)?;
@@ -496,12 +496,11 @@ impl<B: Bindings + Sync> Walk<'_, B> {
                 }
             }
             let from = gpu.collected_mark();
-            let asks = launch.is_checked() || self.gate(launch)?.is_some();
             self.launch(at, launch)?;
             let marks = from.zip(gpu.collected_mark());
             // Places where checks tell what they find are others each time, as is memory of a launch's own.
-            let stays =
-                |(from, to): &(Mark, Mark)| !asks && !from.keeps_until(*to) && self.failures.0.is_empty();
+            let is_whole = !launch.is_checked() && self.failures.0.is_empty();
+            let stays = |(from, to): &(Mark, Mark)| is_whole && !from.keeps_until(*to);
             packed.made(at, marks.filter(stays));
             at += 1;
         }

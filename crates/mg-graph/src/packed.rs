@@ -4,8 +4,9 @@
 use crate::op::SourceKind;
 use crate::plan::{ConstBind, Loc, Plan};
 use crate::precision::matmul_precision;
+use crate::refusal::Asked;
+use mg_device::Buffer;
 use mg_device::cuda::{Gpu, Mark};
-use mg_device::{Buffer, Device};
 use mg_kernels::library::matmul::Precision;
 use smallvec::SmallVec;
 
@@ -29,7 +30,7 @@ pub(crate) struct Packed {
     /// Where each slot lies, and whether that is memory of its own.
     slots: Vec<(u64, bool)>,
     precision: Option<Precision>,
-    gathered: Option<Device>,
+    asked: Option<Asked>,
     /// By launch: where it begins and ends in the collection. Nothing where it has to be made anew.
     launches: Vec<Option<(Mark, Mark)>>,
 }
@@ -93,15 +94,15 @@ impl Packed {
         read: &[Sight],
         slots: &[*mut u8],
         buffers: &[Option<Buffer>],
-        gathered: Option<Device>,
+        asked: Asked,
     ) {
         let slots = slots.iter().zip(buffers).map(|(at, buffer)| (at.addr() as u64, buffer.is_some()));
-        let precision = Some(matmul_precision());
-        let is_known = (self.precision, self.gathered) == (precision, gathered)
+        let (precision, asked) = (Some(matmul_precision()), Some(asked));
+        let is_known = (self.precision, self.asked) == (precision, asked)
             && (self.launches.len(), self.read.len()) == (plan.launches.len(), read.len());
         if !is_known {
             let launches = vec![None; plan.launches.len()];
-            *self = Packed { read: read.to_vec(), slots: slots.collect(), precision, gathered, launches };
+            *self = Packed { read: read.to_vec(), slots: slots.collect(), precision, asked, launches };
             return;
         }
         let launches = &mut self.launches;
@@ -135,5 +136,91 @@ impl Packed {
         if let Some(launch) = self.launches.get_mut(at) {
             *launch = marks;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::with_plan;
+    use crate::node::Node;
+    use crate::refusal::Refusal;
+    use mg_device::{DType, Layout, Shape};
+    use mg_kernels::{ReduceKind, Row};
+
+    fn vector(n: usize) -> Node {
+        let buffer = Buffer::from_slice(&vec![1.0f32; n]).unwrap();
+        Node::from_value(Value { buffer, layout: Layout::contiguous(Shape::of(&[n])) })
+    }
+
+    impl Packed {
+        fn anew(&self) -> Vec<usize> {
+            let all = self.launches.iter().enumerate();
+            all.filter(|(_, launch)| launch.is_none()).map(|(at, _)| at).collect()
+        }
+    }
+
+    /// One launch after the other reads a vector more, and the sum of the one before.
+    #[test]
+    fn launches_are_made_anew_where_something_that_they_use_is_other_than_it_was() {
+        let vectors: Vec<Node> = (1..6).map(|n| vector(10 * n)).collect();
+        let mut sum = vectors[0].reduce(ReduceKind::Sum, 1, false).unwrap();
+        for vector in &vectors[1..] {
+            let shape = vector.shape();
+            let more = Node::map(Row::Mul, &[vector, &sum.expand(*shape).unwrap()]).unwrap();
+            sum = more.reduce(ReduceKind::Sum, 1, false).unwrap();
+        }
+        let looked = with_plan(&[&sum], |plan, graph| {
+            let known: Vec<usize> = vectors
+                .iter()
+                .map(|v| graph.nodes.iter().position(|n| std::ptr::eq(*n, &*v.0)).unwrap())
+                .collect();
+            let mut index = vec![u32::MAX; graph.nodes.len()];
+            known.iter().enumerate().for_each(|(at, &node)| index[node] = at as u32);
+            let users = Users::of(plan, &index, known.len());
+            assert_eq!(plan.launches.len(), vectors.len(), "one launch each");
+
+            let mut read: Vec<Sight> = (0..known.len() as u64).map(|at| Sight([at, 0, 0])).collect();
+            let mut slots: Vec<*mut u8> =
+                (0..plan.slots.len()).map(std::ptr::without_provenance_mut).collect();
+            let mut buffers: Vec<Option<Buffer>> = vec![None; slots.len()];
+            let asked = Refusal::new(false, true).asked();
+            let mut packed = Packed::default();
+            let mut look = |read: &[Sight], slots: &[*mut u8], buffers: &[Option<Buffer>], asked| {
+                packed.look(plan, &users, read, slots, buffers, asked);
+                let anew = packed.anew();
+                anew.iter().for_each(|&at| packed.made(at, Some(Default::default())));
+                anew
+            };
+            let all: Vec<usize> = (0..vectors.len()).collect();
+            assert_eq!(look(&read, &slots, &buffers, asked), all, "nothing was made yet");
+            assert_eq!(look(&read, &slots, &buffers, asked), []);
+            for at in 0..read.len() {
+                for word in 0..3 {
+                    read[at].0[word] += 100;
+                    assert_eq!(look(&read, &slots, &buffers, asked), [at]);
+                    assert_eq!(look(&read, &slots, &buffers, asked), []);
+                }
+            }
+            for slot in 0..slots.len() {
+                let uses = |at: &usize| {
+                    let launch = &plan.launches[*at];
+                    let reads = launch.inputs().any(|bind| bind.loc == Loc::Slot(slot));
+                    reads || launch.outputs().any(|output| output == slot)
+                };
+                let uses: Vec<usize> = all.iter().copied().filter(uses).collect();
+                assert!(!uses.is_empty());
+                slots[slot] = slots[slot].wrapping_add(1000);
+                assert_eq!(look(&read, &slots, &buffers, asked), uses);
+                buffers[slot] = Some(Buffer::uninit(mg_device::Device::cpu(), DType::U8, 1).unwrap());
+                assert_eq!(
+                    look(&read, &slots, &buffers, asked),
+                    uses,
+                    "memory of its own is not overwritten"
+                );
+            }
+            assert_eq!(look(&read, &slots, &buffers, Refusal::new(true, true).asked()), all);
+        });
+        looked.unwrap();
     }
 }

@@ -884,8 +884,9 @@ fn is_wanted(
             }
         }
     };
-    let made = made.iter().flatten().flatten().filter(|v| v.buffer.ptr_eq(buffer)).count();
-    buffer.ref_count() > 1 + own + made
+    // Looked for only where there is somebody at all.
+    let others = buffer.ref_count().saturating_sub(1 + own);
+    others > 0 && others > made.iter().flatten().flatten().filter(|v| v.buffer.ptr_eq(buffer)).count()
 }
 
 fn copied(buffer: &Buffer) -> Result<Buffer> {
