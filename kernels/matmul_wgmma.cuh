@@ -150,10 +150,12 @@ __device__ __forceinline__ bool joined(const Arguments& p, const Turn& at, u32 w
     return true;
 }
 
-// The store alone, by the copy engine: half a slice is written while the other is read.
+// The store alone, by the copy engine, of a result of `R`: half a slice is written while the other is read.
+template <typename R = T>
 __device__ __forceinline__ void store_bare(const TensorMap* out, u32 m, u32 slice, u32 row, u32 col, u32 batch, u32 lane,
                                            const float (&sum)[PARTS][SUMS]) {
-    constexpr int WIDTH = 128 / (HALF ? 2 : 4), FRAGMENTS = WIDTH / 8;
+    constexpr bool SHORT = Is16<R>::value;
+    constexpr int WIDTH = 128 / (SHORT ? 2 : 4), FRAGMENTS = WIDTH / 8;
 #pragma unroll
     for (int i = 0; i < PARTS; i++) {
         if (row + i * 64 >= m) break;
@@ -169,12 +171,12 @@ __device__ __forceinline__ void store_bare(const TensorMap* out, u32 m, u32 slic
             }
             __syncwarp();
             const float* d = sum[i] + s * FRAGMENTS * 4;
-            if (HALF) {
+            if (SHORT) {
                 u32 r = lane % 16, c = lane / 16;
 #pragma unroll
                 for (int j = 0; j < FRAGMENTS; j += 2, d += 8)
-                    stmatrix(to + r * 128 + (((j + c) ^ (r % 8)) << 4), pack(T(), d[0], d[1]), pack(T(), d[2], d[3]),
-                             pack(T(), d[4], d[5]), pack(T(), d[6], d[7]));
+                    stmatrix(to + r * 128 + (((j + c) ^ (r % 8)) << 4), pack(R(), d[0], d[1]), pack(R(), d[2], d[3]),
+                             pack(R(), d[4], d[5]), pack(R(), d[6], d[7]));
             } else {
                 const u32 r = HELD ? held_row(lane) : lane / 4, c = lane % 4;
 #pragma unroll
@@ -270,6 +272,37 @@ __device__ __forceinline__ void compute(const Arguments& p) {
             float sum[PARTS][SUMS];
             if constexpr (HELD) {
                 rows.multiply<STAGES, STAGE>((at.k_end - at.k_begin + BK - 1) / BK, from_other, full, empty, stage, parity, sum[0]);
+#ifdef V_PROMOTED
+            } else if constexpr (PROMOTED) {
+                // What tensor cores add up of a stage has fewer bits than f32; the sums of stages have all of them. While this group adds, the other one
+                // multiplies.
+                static_assert(PARTS == 1, "");
+                float some[SUMS];
+#pragma unroll
+                for (int j = 0; j < SUMS; j++) sum[0][j] = 0;
+#pragma unroll 1
+                for (u32 k = at.k_begin; k < at.k_end; k += BK) {
+                    barrier_wait(full + stage * 8, parity);
+                    settle(some);
+                    products_begin();
+                    const u64 step_a = from_a + stage * (STAGE / 16), step_b = from_b + stage * (STAGE / 16);
+#pragma unroll
+                    for (int s = 0; s < STEPS; s++) {
+                        const u64 a = step_a + s * STEP_A / 16, b = step_b + s * STEP_B / 16;
+                        if (s == 0)
+                            multiply_to<false>(some, a, b, T());
+                        else
+                            multiply_to<true>(some, a, b, T());
+                    }
+                    products_commit();
+                    products_wait<0>();
+                    settle(some);
+                    release(stage);
+                    next();
+#pragma unroll
+                    for (int j = 0; j < SUMS; j++) sum[0][j] = __fadd_rn(sum[0][j], some[j]);
+                }
+#endif
             } else {
 #pragma unroll
                 for (int i = 0; i < PARTS; i++)

@@ -2,7 +2,7 @@
 
 use super::loops::{Isa, MapFn, by_isa};
 use crate::cell::Cell;
-use mg_device::{DType, Float};
+use mg_device::DType;
 
 #[inline(always)]
 unsafe fn map<A: Copy, R>(dst: *mut u8, a: *const u8, n: usize, f: impl Fn(A) -> R) {
@@ -16,13 +16,15 @@ unsafe fn map<A: Copy, R>(dst: *mut u8, a: *const u8, n: usize, f: impl Fn(A) ->
 }
 
 /// The conversion of tile values from one dtype to another: floats saturate to integers, integers wrap, as casts between
-/// integers do in PyTorch and NumPy. The result of a conversion to a half type is in f32, not yet rounded: [`round_loop`]
+/// integers do in PyTorch and NumPy. The result of a conversion to a half type, or to a float of eight bits, is in f32, not yet rounded: [`round_loop`]
 /// does that.
 pub fn cast_loop(from: DType, to: DType, isa: Isa) -> MapFn {
     macro_rules! to {
         ($A:ty) => {
             match to {
-                DType::F32 | DType::F16 | DType::BF16 => cast!($A, |v| v as f32),
+                DType::F32 | DType::F16 | DType::BF16 | DType::F8E4M3 | DType::F8E5M2 => {
+                    cast!($A, |v| v as f32)
+                }
                 DType::F64 => cast!($A, |v| v as f64),
                 DType::I64 => cast!($A, |v| v as i64),
                 DType::I32 => cast!($A, |v| v as i32),
@@ -44,7 +46,7 @@ pub fn cast_loop(from: DType, to: DType, isa: Isa) -> MapFn {
         };
     }
     let from = Cell::of(from);
-    if to.is_half() {
+    if to.is_rounded() {
         match from {
             Cell::F64 => return cast!(f64, |v| round_to_odd(v)),
             Cell::I64 => return cast!(i64, |v| round_to_odd(int_to_odd(v))),
@@ -56,6 +58,8 @@ pub fn cast_loop(from: DType, to: DType, isa: Isa) -> MapFn {
     match (from, to) {
         (Cell::F32, DType::F16) => return cast!(f32, |v| round_f16(v)),
         (Cell::F32, DType::BF16) => return cast!(f32, |v| round_bf16(v)),
+        (Cell::F32, DType::F8E4M3) => return cast!(f32, |v| round_e4m3(v)),
+        (Cell::F32, DType::F8E5M2) => return cast!(f32, |v| round_e5m2(v)),
         (Cell::F32, DType::I64) => return cast!(f32, |v| saturated_i64(v.into())),
         (Cell::F64, DType::I64) => return cast!(f64, |v| saturated_i64(v)),
         (Cell::F32, DType::I32) => return cast!(f32, |v| saturated_i32(v.into())),
@@ -146,6 +150,8 @@ pub fn round_loop(dtype: DType, isa: Isa) -> Option<RoundFn> {
     match dtype {
         DType::F16 => each!(round_f16),
         DType::BF16 => each!(round_bf16),
+        DType::F8E4M3 => each!(round_e4m3),
+        DType::F8E5M2 => each!(round_e5m2),
         DType::I16 => each!(|v: i32| v as i16 as i32),
         DType::I8 => each!(|v: i32| v as i8 as i32),
         DType::U16 => each!(|v: i32| v as u16 as i32),
@@ -208,6 +214,60 @@ pub(crate) fn bf16_from_f32(v: f32) -> u16 {
     (v.to_bits() >> 16) as u16
 }
 
+/// Nearest float of eight bits with a fraction of `fraction` bits, ties to even, as f32: as [`round_f16`] does it. `least` is the exponent of
+/// its least normal number, as an f32 has it; what is beyond `most` becomes `beyond`.
+#[inline(always)]
+fn round_narrow(v: f32, fraction: u32, least: u32, most: f32, beyond: f32) -> f32 {
+    let magnitude = v.abs();
+    let exponent = (magnitude.to_bits() & 0x7f80_0000).clamp(least << 23, 200 << 23);
+    let magic = f32::from_bits(exponent.wrapping_add((23 - fraction) << 23)) * 1.5;
+    let rounded = (magnitude + magic) - magic;
+    let result = if rounded > most { beyond } else { rounded };
+    f32::from_bits(result.to_bits() | (v.to_bits() & 0x8000_0000))
+}
+
+/// Nearest e4m3, ties to even, as f32; beyond 448 it is that.
+#[inline(always)]
+pub(crate) fn round_e4m3(v: f32) -> f32 {
+    round_narrow(v, 3, 121, 448.0, 448.0)
+}
+
+/// Nearest e5m2, ties to even, as f32.
+#[inline(always)]
+pub(crate) fn round_e5m2(v: f32) -> f32 {
+    round_narrow(v, 2, 113, 57344.0, f32::INFINITY)
+}
+
+/// e4m3 bits to f32.
+#[inline(always)]
+pub(crate) fn e4m3_to_f32(bits: u8) -> f32 {
+    let magnitude = ((bits & 0x7f) as u32) << 20;
+    let scaled = f32::from_bits(magnitude) * f32::from_bits(0x7b80_0000); // 2¹²⁰
+    let value = if bits & 0x7f == 0x7f { f32::from_bits(0x7fc0_0000) } else { scaled };
+    f32::from_bits(value.to_bits() | (((bits & 0x80) as u32) << 24))
+}
+
+/// e5m2 bits to f32.
+#[inline(always)]
+pub(crate) fn e5m2_to_f32(bits: u8) -> f32 {
+    f16_to_f32((bits as u16) << 8)
+}
+
+/// An f32 that is an e4m3 already, to its bits.
+#[inline(always)]
+pub(crate) fn e4m3_from_f32(v: f32) -> u8 {
+    let scaled = (v.abs() * f32::from_bits(0x0380_0000)).to_bits() >> 20; // 2⁻¹²⁰
+    let magnitude = if v.is_nan() { 0x7f } else { scaled };
+    magnitude as u8 | ((v.to_bits() >> 24) & 0x80) as u8
+}
+
+/// An f32 that is an e5m2 already, to its bits.
+#[inline(always)]
+pub(crate) fn e5m2_from_f32(v: f32) -> u8 {
+    let bits = f16_from_f32(v) >> 8;
+    (if v.is_nan() { bits | 0x7f } else { bits }) as u8
+}
+
 macro_rules! mapped {
     ($isa:expr, $f:expr) => {
         Some(
@@ -223,6 +283,8 @@ pub fn load_loop(dtype: DType, isa: Isa) -> Option<MapFn> {
     match dtype {
         DType::F16 => mapped!(isa, f16_to_f32),
         DType::BF16 => mapped!(isa, bf16_to_f32),
+        DType::F8E4M3 => mapped!(isa, e4m3_to_f32),
+        DType::F8E5M2 => mapped!(isa, e5m2_to_f32),
         DType::I16 => mapped!(isa, |v: i16| v as i32),
         DType::I8 => mapped!(isa, |v: i8| v as i32),
         DType::U16 => mapped!(isa, |v: u16| v as i32),
@@ -231,12 +293,16 @@ pub fn load_loop(dtype: DType, isa: Isa) -> Option<MapFn> {
     }
 }
 
-/// From f32 in a tile to a half type in memory, rounded on the way; `None` for other dtypes.
+/// From f32 in a tile to a float of fewer bits in memory, rounded on the way; `None` for other dtypes.
 pub fn narrow_loop(dtype: DType, isa: Isa) -> Option<MapFn> {
-    match dtype.float() {
-        Some(Float::F16) => mapped!(isa, |v: f32| f16_from_f32(round_f16(v))),
-        Some(Float::BF16) => mapped!(isa, |v: f32| bf16_from_f32(round_bf16(v))),
-        Some(Float::F64 | Float::F32) | None => None,
+    match dtype {
+        DType::F16 => mapped!(isa, |v: f32| f16_from_f32(round_f16(v))),
+        DType::BF16 => mapped!(isa, |v: f32| bf16_from_f32(round_bf16(v))),
+        DType::F8E4M3 => mapped!(isa, |v: f32| e4m3_from_f32(round_e4m3(v))),
+        DType::F8E5M2 => mapped!(isa, |v: f32| e5m2_from_f32(round_e5m2(v))),
+        DType::F64 | DType::F32 | DType::Bool => None,
+        DType::I64 | DType::I32 | DType::I16 | DType::I8 => None,
+        DType::U64 | DType::U32 | DType::U16 | DType::U8 => None,
     }
 }
 
@@ -245,6 +311,8 @@ pub fn store_loop(dtype: DType, isa: Isa) -> Option<MapFn> {
     match dtype {
         DType::F16 => mapped!(isa, f16_from_f32),
         DType::BF16 => mapped!(isa, bf16_from_f32),
+        DType::F8E4M3 => mapped!(isa, e4m3_from_f32),
+        DType::F8E5M2 => mapped!(isa, e5m2_from_f32),
         DType::I16 | DType::U16 => mapped!(isa, |v: i32| v as u16),
         DType::I8 => mapped!(isa, |v: i32| v as u8),
         DType::U32 => mapped!(isa, |v: i64| v as u32),
@@ -256,6 +324,7 @@ pub fn store_loop(dtype: DType, isa: Isa) -> Option<MapFn> {
 mod tests {
     use super::*;
     use half::{bf16, f16};
+    use mg_device::{F8E4M3, F8E5M2};
 
     #[test]
     fn floats_saturate_to_integers() {
@@ -274,6 +343,24 @@ mod tests {
         ];
         for v in edges.into_iter().flat_map(|v| [v, -v]).chain([f64::NAN, 9223372036854774784.0]) {
             assert_eq!((saturated_i64(v), saturated_i32(v)), (v as i64, v as i32), "{v}");
+        }
+    }
+
+    #[test]
+    fn floats_of_eight_bits_agree_with_those_of_mg_device() {
+        for bits in 0..=u8::MAX {
+            let (got, want) = (e4m3_to_f32(bits), F8E4M3::from_bits(bits));
+            assert!(got.to_bits() == want.to_f32().to_bits() || want.is_nan() && got.is_nan(), "{bits:#x}");
+            assert_eq!(e4m3_from_f32(got), bits);
+            let (got, want) = (e5m2_to_f32(bits), F8E5M2::from_bits(bits));
+            assert!(got.to_bits() == want.to_f32().to_bits() || want.is_nan() && got.is_nan(), "{bits:#x}");
+            assert_eq!(e5m2_from_f32(got), if want.is_nan() { bits | 0x7f } else { bits });
+        }
+        let halves =
+            (0..=u16::MAX).flat_map(|bits| [f16::from_bits(bits).to_f32(), bf16::from_bits(bits).to_f32()]);
+        for v in halves.chain((0..=u32::MAX).step_by(9973).map(f32::from_bits)) {
+            assert_eq!(e4m3_from_f32(round_e4m3(v)), F8E4M3::from_f32(v).to_bits(), "{v}");
+            assert_eq!(e5m2_from_f32(round_e5m2(v)), F8E5M2::from_f32(v).to_bits(), "{v}");
         }
     }
 

@@ -121,7 +121,8 @@ impl Compiler<'_> {
             Inst::Cast(a) => {
                 let src = self.operand(a, len, steps)?;
                 let f = cast_loop(self.dtype(a), value.dtype, isa());
-                if value.dtype.is_half() && Cell::of(self.dtype(a)) == Cell::F32 && class != Class::Uniform {
+                if value.dtype.is_rounded() && Cell::of(self.dtype(a)) == Cell::F32 && class != Class::Uniform
+                {
                     // Rounded already.
                     let dst = self.target(v, class, len);
                     steps.push(Step::Map { f, dst, args: [src; 3], len, row: None });
@@ -210,14 +211,14 @@ impl Compiler<'_> {
         dst
     }
 
-    /// What a value is a conversion of, where it is one from f32 to a half type that nobody wants but one output: it is converted on the
+    /// What a value is a conversion of, where it is one from f32 to a float of fewer bits that nobody wants but one output: it is converted on the
     /// way there.
     fn narrowed(&self, v: Val) -> Option<Val> {
         let value = self.program.values[v as usize];
         let Inst::Cast(a) = value.inst else { return None };
         let wanted = |other: Val| self.program.args(other).any(|a| a == v);
         let outputs = self.program.outputs.iter().filter(|o| o.0 == v);
-        let is_alone = value.dtype.is_half()
+        let is_alone = value.dtype.is_rounded()
             && self.dtype(a) == DType::F32
             && (self.class(v), self.class(a)) == (Class::Full, Class::Full)
             && outputs.clone().count() == 1
