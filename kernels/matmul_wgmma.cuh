@@ -28,6 +28,9 @@ static_assert(!HELD || (PARTS == 1 && A_K != B_K), "one operand is held");
 
 // A part of a tile that is this block's turn: how much of k, and which of the tile's parts it is.
 struct Part {
+    // Whether the kernel adds up products its own way.
+    static constexpr bool MULTIPLIES = false;
+
     u32 k_begin, k_end, split;
     u32 parts;  // of the tile; 0 where the block has no turn
 
@@ -272,37 +275,9 @@ __device__ __forceinline__ void compute(const Arguments& p) {
             float sum[PARTS][SUMS];
             if constexpr (HELD) {
                 rows.multiply<STAGES, STAGE>((at.k_end - at.k_begin + BK - 1) / BK, from_other, full, empty, stage, parity, sum[0]);
-#ifdef V_PROMOTED
-            } else if constexpr (PROMOTED) {
-                // What tensor cores add up of a stage has fewer bits than f32; the sums of stages have all of them. While this group adds, the other one
-                // multiplies.
+            } else if constexpr (Turn::MULTIPLIES) {
                 static_assert(PARTS == 1, "");
-                float some[SUMS];
-#pragma unroll
-                for (int j = 0; j < SUMS; j++) sum[0][j] = 0;
-#pragma unroll 1
-                for (u32 k = at.k_begin; k < at.k_end; k += BK) {
-                    barrier_wait(full + stage * 8, parity);
-                    settle(some);
-                    products_begin();
-                    const u64 step_a = from_a + stage * (STAGE / 16), step_b = from_b + stage * (STAGE / 16);
-#pragma unroll
-                    for (int s = 0; s < STEPS; s++) {
-                        const u64 a = step_a + s * STEP_A / 16, b = step_b + s * STEP_B / 16;
-                        if (s == 0)
-                            multiply_to<false>(some, a, b, T());
-                        else
-                            multiply_to<true>(some, a, b, T());
-                    }
-                    products_commit();
-                    products_wait<0>();
-                    settle(some);
-                    release(stage);
-                    next();
-#pragma unroll
-                    for (int j = 0; j < SUMS; j++) sum[0][j] = __fadd_rn(sum[0][j], some[j]);
-                }
-#endif
+                at.multiply((at.k_end - at.k_begin + BK - 1) / BK, from_a, from_b, full, stage, parity, sum[0], release, next);
             } else {
 #pragma unroll
                 for (int i = 0; i < PARTS; i++)

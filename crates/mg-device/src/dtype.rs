@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use half::{bf16, f16};
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::narrow::{F8E4M3, F8E5M2};
+use crate::narrow::{F8E4M3, F8E5M2, Narrow};
 
 /// What kind of number a dtype holds, from the one that gives way to the one that wins where two kinds meet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -196,13 +196,12 @@ macro_rules! dtypes {
                 }
             }
 
-            /// Whether it is a float of eight bits. These are held, moved, compared for equality and converted; what computes takes
-            /// another float.
+            /// How a float of eight bits lies; `None` for other dtypes.
             #[inline]
             #[must_use]
-            pub const fn is_narrow(self) -> bool {
+            pub const fn narrow(self) -> Option<Narrow> {
                 match self {
-                    $(DType::$Name => of_category!($category { false } { true } { false } { false }),)*
+                    $(DType::$Name => of_category!($category { None } { Some(<$T>::LAYOUT) } { None } { None }),)*
                 }
             }
 
@@ -373,6 +372,14 @@ impl DType {
     #[must_use]
     pub const fn is_half(self) -> bool {
         self.is_float() && self.size() == 2
+    }
+
+    /// Whether it is a float of eight bits. These are held, moved, compared for equality and converted; what computes takes another
+    /// float.
+    #[inline]
+    #[must_use]
+    pub const fn is_narrow(self) -> bool {
+        self.narrow().is_some()
     }
 
     /// Whether it is a float with fewer bits than an f32 has: what was computed in f32 is rounded to it.

@@ -40,6 +40,6 @@ pub use dtype::{Category, DType, Element, Float, Standing, Width};
 pub use error::{Checked, Error, ErrorKind, Result, Valid};
 pub use half::{bf16, f16};
 pub use layout::{Layout, Offsets};
-pub use narrow::{F8E4M3, F8E5M2};
+pub use narrow::{F8E4M3, F8E5M2, Narrow};
 pub use shape::{AxisSet, MAX_RANK, Shape, normalize_axis};
 pub use writings::Writing;

@@ -3,17 +3,67 @@
 use std::cmp::Ordering;
 use std::fmt;
 
+/// How a float of eight bits lies: a sign, `fraction` bits at the end, and an exponent between them. What converts these, on whatever device, does so by
+/// this table.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Narrow {
+    /// Bits of the fraction.
+    pub fraction: u32,
+    /// What is added to an exponent of zero.
+    pub bias: u32,
+    /// The largest number.
+    pub most: f32,
+    /// The code of what is larger, infinity included.
+    pub beyond: u8,
+    /// The least code, without its sign, that is no finite number.
+    pub special: u8,
+}
+
+impl Narrow {
+    /// Of [`F8E4M3`].
+    pub const E4M3: Narrow = Narrow { fraction: 3, bias: 7, most: 448.0, beyond: 0x7e, special: 0x7f };
+    /// Of [`F8E5M2`].
+    pub const E5M2: Narrow = Narrow { fraction: 2, bias: 15, most: 57344.0, beyond: 0x7c, special: 0x7c };
+
+    /// What a code stands for.
+    #[inline]
+    #[must_use]
+    pub fn value(self, code: u8) -> f32 {
+        let magnitude = u32::from(code & 0x7f) << (23 - self.fraction);
+        // Scaled by a power of two, which also makes subnormal numbers right.
+        let scaled = f32::from_bits(magnitude) * f32::from_bits((254 - self.bias) << 23);
+        let special = magnitude | 0x7f80_0000;
+        let bits = if code & 0x7f >= self.special { special } else { scaled.to_bits() };
+        f32::from_bits(bits | u32::from(code & 0x80) << 24)
+    }
+
+    /// The code of the nearest number, ties to even. NaN stays NaN with its sign.
+    #[inline]
+    #[must_use]
+    pub fn code(self, value: f32) -> u8 {
+        let magnitude = value.abs();
+        // The exponent of the number, at least that of the least normal one. Half as much again, as many places above it as a fraction
+        // lacks, rounds at the right place.
+        let exponent = (magnitude.to_bits() & 0x7f80_0000).clamp((128 - self.bias) << 23, 200 << 23);
+        let magic = f32::from_bits(exponent + ((23 - self.fraction) << 23)) * 1.5;
+        let rounded = (magnitude + magic) - magic;
+        let near = (rounded * f32::from_bits(self.bias << 23)).to_bits() >> (23 - self.fraction);
+        let code = if rounded > self.most { self.beyond } else { near as u8 };
+        let code = if value.is_nan() { 0x7f } else { code };
+        code | (value.to_bits() >> 24 & 0x80) as u8
+    }
+}
+
 macro_rules! narrow {
-    ($(#[doc = $doc:literal])+ $Name:ident, $fraction:literal fraction, $bias:literal bias, $max:literal max, |$rounded:ident| $beyond:expr,
-        is special $special:expr, infinity $infinity:expr) => {
+    ($(#[doc = $doc:literal])+ $Name:ident, $how:ident) => {
         $(#[doc = $doc])+
         #[derive(Clone, Copy, Default)]
         #[repr(transparent)]
         pub struct $Name(u8);
 
         impl $Name {
-            /// The largest number.
-            pub const MAX: $Name = $Name($max);
+            /// How it lies.
+            pub const LAYOUT: Narrow = Narrow::$how;
 
             /// The number of these bits.
             #[inline]
@@ -30,56 +80,32 @@ macro_rules! narrow {
             }
 
             /// Its value.
-            #[inline]
             #[must_use]
             pub fn to_f32(self) -> f32 {
-                let magnitude = u32::from(self.0 & 0x7f) << (23 - $fraction);
-                // Scaled by a power of two, which also makes subnormal numbers right.
-                let scaled = f32::from_bits(magnitude) * f32::from_bits((254 - $bias) << 23);
-                let special = f32::from_bits(magnitude | 0x7f80_0000);
-                let value = if self.0 & 0x7f >= $special { special } else { scaled };
-                f32::from_bits(value.to_bits() | u32::from(self.0 & 0x80) << 24)
+                Narrow::$how.value(self.0)
             }
 
             /// The nearest number, ties to even; what is said of numbers beyond the largest holds of infinity, too. NaN stays NaN with its
             /// sign.
-            #[inline]
             #[must_use]
             pub fn from_f32(value: f32) -> $Name {
-                let sign = (value.to_bits() >> 24 & 0x80) as u8;
-                if value.is_nan() {
-                    return $Name(sign | 0x7f);
-                }
-                let magnitude = value.abs();
-                // The exponent of the number, at least that of the least normal one. Half as much again, as many places above it as a
-                // fraction lacks, rounds at the right place.
-                let exponent = (magnitude.to_bits() & 0x7f80_0000).clamp((128 - $bias) << 23, 200 << 23);
-                let magic = f32::from_bits(exponent + ((23 - $fraction) << 23)) * 1.5;
-                let $rounded = (magnitude + magic) - magic;
-                if $rounded > $Name::MAX.to_f32() {
-                    return $Name(sign | $beyond);
-                }
-                let bits = ($rounded * f32::from_bits($bias << 23)).to_bits() >> (23 - $fraction);
-                $Name(sign | bits as u8)
+                $Name(Narrow::$how.code(value))
             }
 
             /// Whether it is no number.
-            #[inline]
             #[must_use]
-            pub const fn is_nan(self) -> bool {
-                self.0 & 0x7f > $infinity
+            pub fn is_nan(self) -> bool {
+                self.to_f32().is_nan()
             }
         }
 
         impl PartialEq for $Name {
-            #[inline]
             fn eq(&self, other: &$Name) -> bool {
                 self.to_f32() == other.to_f32()
             }
         }
 
         impl PartialOrd for $Name {
-            #[inline]
             fn partial_cmp(&self, other: &$Name) -> Option<Ordering> {
                 self.to_f32().partial_cmp(&other.to_f32())
             }
@@ -111,7 +137,7 @@ narrow! {
     /// assert_eq!(F8E4M3::from_f32(1e6).to_f32(), 448.0);
     /// assert!(F8E4M3::from_bits(0xff).is_nan());
     /// ```
-    F8E4M3, 3 fraction, 7 bias, 0x7e max, |rounded| 0x7e, is special 0x7f, infinity 0x7e
+    F8E4M3, E4M3
 }
 
 narrow! {
@@ -124,7 +150,7 @@ narrow! {
     /// assert_eq!(F8E5M2::from_f32(1e6).to_f32(), f32::INFINITY);
     /// assert!(F8E5M2::from_bits(0x7d).is_nan());
     /// ```
-    F8E5M2, 2 fraction, 15 bias, 0x7b max, |rounded| 0x7c, is special 0x7c, infinity 0x7c
+    F8E5M2, E5M2
 }
 
 #[cfg(test)]

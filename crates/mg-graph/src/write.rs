@@ -2,7 +2,7 @@
 
 use crate::node::{Node, Value, put_overwritten};
 use crate::op::{Op, SourceKind, View};
-use mg_device::{DType, Error, ErrorKind, F8E4M3, F8E5M2, Layout, Writing, bf16, f16};
+use mg_device::{DType, Error, ErrorKind, Float, Layout, Writing, bf16, f16};
 use mg_kernels::cpu::library;
 use std::sync::Arc;
 
@@ -16,15 +16,12 @@ enum Elements {
 fn element(bits: u64, dtype: DType) -> [u8; 8] {
     let mut bytes = [0; 8];
     let held = f32::from_bits(bits as u32);
-    let bits = match dtype {
-        DType::F16 => f16::from_f32(held).to_bits().into(),
-        DType::BF16 => bf16::from_f32(held).to_bits().into(),
-        DType::F8E4M3 => F8E4M3::from_f32(held).to_bits().into(),
-        DType::F8E5M2 => F8E5M2::from_f32(held).to_bits().into(),
+    let bits = match (dtype.float(), dtype.narrow()) {
+        (Some(Float::F16), _) => f16::from_f32(held).to_bits().into(),
+        (Some(Float::BF16), _) => bf16::from_f32(held).to_bits().into(),
+        (_, Some(narrow)) => narrow.code(held).into(),
         // The low bytes of the cell.
-        DType::F64 | DType::F32 | DType::Bool => bits,
-        DType::I64 | DType::I32 | DType::I16 | DType::I8 => bits,
-        DType::U64 | DType::U32 | DType::U16 | DType::U8 => bits,
+        (Some(Float::F64 | Float::F32) | None, None) => bits,
     };
     let size = dtype.size();
     match cfg!(target_endian = "little") {

@@ -202,8 +202,8 @@ fn surprises_take_a_bounded_workspace() {
 fn scaled_products() -> Vec<KernelLaunch> {
     let mut all = vec![];
     for (a, fast) in [(DType::F8E4M3, true), (DType::F8E4M3, false), (DType::F8E5M2, false)] {
-        for result in [DType::F32, DType::F16, DType::BF16] {
-            for size in [64, 512, 1024, 4096, 8192] {
+        for result in [DType::F32, DType::BF16] {
+            for size in [64, 1024, 8192] {
                 let of = |dims: &[usize], dtype| Described { layout: dense(dims), dtype, align: 16 };
                 let square: &[usize] = &[size, size];
                 let operands =

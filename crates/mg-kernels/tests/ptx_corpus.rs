@@ -321,6 +321,8 @@ const SERIALISED: &[(&str, &str)] = &[
     ("12.0", "attention_dkv_f16_w192_masked"),
     ("12.0", "attention_dkv_f16_w256"),
     ("12.0", "attention_dkv_f16_w256_masked"),
+    // Its two ways to add up define the same sums.
+    ("12.0", "matmul_scaled_w128x256"),
 ];
 
 /// What is known of a text by its name.

@@ -7,6 +7,7 @@ use mg_device::{DType, Error, ErrorKind, Result, Shape};
 use mg_graph::{Node, same_device};
 use mg_kernels::Rules;
 use mg_kernels::library::Scaled;
+use smallvec::SmallVec;
 
 const NAME: &str = "scaled_mm";
 
@@ -27,6 +28,13 @@ pub struct ScaledMm<'a> {
 
 fn refused<T>(kind: fn(String) -> ErrorKind, text: String) -> Result<T> {
     Err(Error::new(NAME, kind(text)))
+}
+
+fn shapes<T>(a: &Node, b: &Node) -> Result<T> {
+    refused(
+        ErrorKind::Shape,
+        format!("takes matrices [m, k] and [k, n], got {} and {}", a.shape(), b.shape()),
+    )
 }
 
 impl Tensor {
@@ -65,69 +73,67 @@ impl Tensor {
             let ScaledMm { bias, scale_result, out_dtype, use_fast_accum } = options;
             let (a, b) = (self.node(), other.node());
             let (&[m, k], &[of_k, n]) = (a.shape().dims(), b.shape().dims()) else {
-                let text = format!("takes matrices, got shapes {} and {}", a.shape(), b.shape());
-                return refused(ErrorKind::Shape, text);
+                return shapes(&a, &b);
             };
             if k != of_k {
-                let text = format!("the inner sizes of {} and {} differ", a.shape(), b.shape());
-                return refused(ErrorKind::Shape, text);
+                return shapes(&a, &b);
             }
             if !a.dtype().is_narrow() || !b.dtype().is_narrow() {
                 let text = format!("takes floats of eight bits, got {} and {}", a.dtype(), b.dtype());
                 return refused(ErrorKind::DType, text);
             }
             let result = out_dtype.unwrap_or(a.dtype());
-            if !matches!(result, DType::F32 | DType::F16 | DType::BF16) && !result.is_narrow() {
+            let is_rounded = |dtype: DType| matches!(dtype, DType::F32 | DType::F16 | DType::BF16);
+            if !is_rounded(result) && !result.is_narrow() {
                 let text = format!("answers with f32, f16, bf16 or a float of eight bits, not with {result}");
                 return refused(ErrorKind::DType, text);
             }
-            let others: Vec<&Tensor> =
+            let beside: SmallVec<[&Tensor; 4]> =
                 [Some(scale_a), Some(scale_b), bias, scale_result].into_iter().flatten().collect();
-            let nodes: Vec<Node> = [self, other].iter().chain(&others).map(|t| t.node()).collect();
-            same_device(NAME, &nodes)?;
-            let tracked = [self, other].into_iter().chain(others.iter().copied()).any(Tensor::requires_grad);
-            if tracked && is_grad_enabled() {
+            let all = || [self, other].into_iter().chain(beside.iter().copied());
+            same_device(NAME, &all().map(Tensor::node).collect::<SmallVec<[Node; 6]>>())?;
+            if is_grad_enabled() && all().any(Tensor::requires_grad) {
                 let text = "has no gradient: detach what requires one, and say what its gradient is by a function with a \
                             backward of its own";
                 return refused(ErrorKind::Gradient, text.into());
             }
-            let scales = [scale_a, scale_b].map(Tensor::node);
-            for scale in &scales {
-                if scale.dtype() != DType::F32 {
-                    return refused(ErrorKind::DType, format!("takes scales of f32, got {}", scale.dtype()));
+            // What stands beside the operands: whether it is of a dtype that is taken, and of a shape.
+            let check = |what: &str, t: &Tensor, is_taken: bool, fits: bool| {
+                let (kind, fails): (fn(String) -> ErrorKind, _) =
+                    if is_taken { (ErrorKind::Shape, !fits) } else { (ErrorKind::DType, true) };
+                if fails {
+                    refused(kind, format!("takes {what}, got {} of {}", t.node().shape(), t.dtype()))
+                } else {
+                    Ok(())
                 }
-            }
-            let one = |node: &Node| node.shape().numel() == 1;
-            let rows = *scales[0].shape() == [m, 1] && *scales[1].shape() == [1, n];
-            if !rows && !scales.iter().all(one) {
-                let text = format!(
-                    "takes scales of one number each, or of shapes [{m}, 1] and [1, {n}], got {} and {}",
-                    scales[0].shape(),
-                    scales[1].shape()
-                );
-                return refused(ErrorKind::Shape, text);
-            }
-            let bias = bias.map(Tensor::node);
-            let fits = |bias: &Node| {
-                *bias.shape() == [n] && matches!(bias.dtype(), DType::F32 | DType::F16 | DType::BF16)
             };
-            if let Some(bias) = bias.as_ref().filter(|bias| !fits(bias)) {
-                let (shape, dtype) = (bias.shape(), bias.dtype());
-                let text =
-                    format!("takes a bias of shape [{n}] and of f32, f16 or bf16, got {shape} of {dtype}");
-                return refused(ErrorKind::Shape, text);
+            let scales = [scale_a, scale_b].map(Tensor::node);
+            let one = |t: &Tensor| t.node().shape().numel() == 1;
+            let rows = *scales[0].shape() == [m, 1] && *scales[1].shape() == [1, n];
+            let fits = rows || one(scale_a) && one(scale_b);
+            for scale in [scale_a, scale_b] {
+                let what = "scales of f32, one number each, or [m, 1] and [1, n] of them";
+                check(what, scale, scale.dtype() == DType::F32, fits)?;
             }
-            let more = scale_result.filter(|_| result.is_narrow()).map(Tensor::node);
-            if let Some(scale) = more.as_ref().filter(|scale| scale.dtype() != DType::F32 || !one(scale)) {
-                let (shape, dtype) = (scale.shape(), scale.dtype());
-                let text = format!("takes one number of f32 as the result's scale, got {shape} of {dtype}");
-                return refused(ErrorKind::Shape, text);
+            if let Some(bias) = bias {
+                let fits = *bias.node().shape() == [n];
+                check("a bias [n] of f32, f16 or bf16", bias, is_rounded(bias.dtype()), fits)?;
             }
+            let more = scale_result.filter(|_| result.is_narrow());
+            if let Some(scale) = more {
+                check(
+                    "one number of f32 as the result's scale",
+                    scale,
+                    scale.dtype() == DType::F32,
+                    one(scale),
+                )?;
+            }
+            let (bias, more) = (bias.map(Tensor::node), more.map(Tensor::node));
             let bias = bias.map(|bias| bias.cast(DType::F32));
             let shapes: [Shape; 2] = if rows { [[m].into(), [n].into()] } else { [[].into(), [].into()] };
             let [scale_a, scale_b] = [scales[0].reshape(shapes[0])?, scales[1].reshape(shapes[1])?];
-            // A result of eight bits is f32 before it is scaled once more.
-            let held = if result.is_narrow() { DType::F32 } else { result };
+            // Other results are f32 before: those of eight bits are scaled once more.
+            let held = if result == DType::BF16 { result } else { DType::F32 };
             let kernel = Scaled { result: held, fast: use_fast_accum };
             let (dtypes, device) = ([a.dtype(), b.dtype()], a.device().compute_capability()?);
             let product = if device.is_some_and(|device| kernel.is_taken(dtypes, [m, n, k], device)) {

@@ -58,8 +58,6 @@ pub fn cast_loop(from: DType, to: DType, isa: Isa) -> MapFn {
     match (from, to) {
         (Cell::F32, DType::F16) => return cast!(f32, |v| round_f16(v)),
         (Cell::F32, DType::BF16) => return cast!(f32, |v| round_bf16(v)),
-        (Cell::F32, DType::F8E4M3) => return cast!(f32, |v| round_e4m3(v)),
-        (Cell::F32, DType::F8E5M2) => return cast!(f32, |v| round_e5m2(v)),
         (Cell::F32, DType::I64) => return cast!(f32, |v| saturated_i64(v.into())),
         (Cell::F64, DType::I64) => return cast!(f64, |v| saturated_i64(v)),
         (Cell::F32, DType::I32) => return cast!(f32, |v| saturated_i32(v.into())),
@@ -150,8 +148,8 @@ pub fn round_loop(dtype: DType, isa: Isa) -> Option<RoundFn> {
     match dtype {
         DType::F16 => each!(round_f16),
         DType::BF16 => each!(round_bf16),
-        DType::F8E4M3 => each!(round_e4m3),
-        DType::F8E5M2 => each!(round_e5m2),
+        DType::F8E4M3 => Some(narrow::round_e4m3),
+        DType::F8E5M2 => Some(narrow::round_e5m2),
         DType::I16 => each!(|v: i32| v as i16 as i32),
         DType::I8 => each!(|v: i32| v as i8 as i32),
         DType::U16 => each!(|v: i32| v as u16 as i32),
@@ -214,58 +212,45 @@ pub(crate) fn bf16_from_f32(v: f32) -> u16 {
     (v.to_bits() >> 16) as u16
 }
 
-/// Nearest float of eight bits with a fraction of `fraction` bits, ties to even, as f32: as [`round_f16`] does it. `least` is the exponent of
-/// its least normal number, as an f32 has it; what is beyond `most` becomes `beyond`.
-#[inline(always)]
-fn round_narrow(v: f32, fraction: u32, least: u32, most: f32, beyond: f32) -> f32 {
-    let magnitude = v.abs();
-    let exponent = (magnitude.to_bits() & 0x7f80_0000).clamp(least << 23, 200 << 23);
-    let magic = f32::from_bits(exponent.wrapping_add((23 - fraction) << 23)) * 1.5;
-    let rounded = (magnitude + magic) - magic;
-    let result = if rounded > most { beyond } else { rounded };
-    f32::from_bits(result.to_bits() | (v.to_bits() & 0x8000_0000))
-}
+/// Floats of eight bits. Their loops are compiled once, for both: they are read and written once in a while, and not computed with.
+mod narrow {
+    use mg_device::Narrow;
 
-/// Nearest e4m3, ties to even, as f32; beyond 448 it is that.
-#[inline(always)]
-pub(crate) fn round_e4m3(v: f32) -> f32 {
-    round_narrow(v, 3, 121, 448.0, 448.0)
-}
+    unsafe fn values(dst: *mut u8, a: *const u8, n: usize, how: Narrow) {
+        // SAFETY: by the contract of `MapFn`.
+        unsafe { super::map(dst, a, n, |code: u8| how.value(code)) }
+    }
 
-/// Nearest e5m2, ties to even, as f32.
-#[inline(always)]
-pub(crate) fn round_e5m2(v: f32) -> f32 {
-    round_narrow(v, 2, 113, 57344.0, f32::INFINITY)
-}
+    unsafe fn codes(dst: *mut u8, a: *const u8, n: usize, how: Narrow) {
+        // SAFETY: as above.
+        unsafe { super::map(dst, a, n, |v: f32| how.code(v)) }
+    }
 
-/// e4m3 bits to f32.
-#[inline(always)]
-pub(crate) fn e4m3_to_f32(bits: u8) -> f32 {
-    let magnitude = ((bits & 0x7f) as u32) << 20;
-    let scaled = f32::from_bits(magnitude) * f32::from_bits(0x7b80_0000); // 2¹²⁰
-    let value = if bits & 0x7f == 0x7f { f32::from_bits(0x7fc0_0000) } else { scaled };
-    f32::from_bits(value.to_bits() | (((bits & 0x80) as u32) << 24))
-}
+    unsafe fn round(dst: *mut u8, n: usize, how: Narrow) {
+        // SAFETY: by the contract of `RoundFn`, `dst` is valid for `n` cells.
+        for v in unsafe { std::slice::from_raw_parts_mut(dst.cast::<f32>(), n) } {
+            *v = how.value(how.code(*v));
+        }
+    }
 
-/// e5m2 bits to f32.
-#[inline(always)]
-pub(crate) fn e5m2_to_f32(bits: u8) -> f32 {
-    f16_to_f32((bits as u16) << 8)
-}
-
-/// An f32 that is an e4m3 already, to its bits.
-#[inline(always)]
-pub(crate) fn e4m3_from_f32(v: f32) -> u8 {
-    let scaled = (v.abs() * f32::from_bits(0x0380_0000)).to_bits() >> 20; // 2⁻¹²⁰
-    let magnitude = if v.is_nan() { 0x7f } else { scaled };
-    magnitude as u8 | ((v.to_bits() >> 24) & 0x80) as u8
-}
-
-/// An f32 that is an e5m2 already, to its bits.
-#[inline(always)]
-pub(crate) fn e5m2_from_f32(v: f32) -> u8 {
-    let bits = f16_from_f32(v) >> 8;
-    (if v.is_nan() { bits | 0x7f } else { bits }) as u8
+    macro_rules! of {
+        ($how:ident, $values:ident, $codes:ident, $round:ident) => {
+            pub unsafe fn $values(dst: *mut u8, a: *const u8, _: *const u8, _: *const u8, n: usize) {
+                // SAFETY: the caller keeps the contract of `MapFn`.
+                unsafe { values(dst, a, n, Narrow::$how) }
+            }
+            pub unsafe fn $codes(dst: *mut u8, a: *const u8, _: *const u8, _: *const u8, n: usize) {
+                // SAFETY: as above.
+                unsafe { codes(dst, a, n, Narrow::$how) }
+            }
+            pub unsafe fn $round(dst: *mut u8, n: usize) {
+                // SAFETY: the caller keeps the contract of `RoundFn`.
+                unsafe { round(dst, n, Narrow::$how) }
+            }
+        };
+    }
+    of!(E4M3, values_e4m3, codes_e4m3, round_e4m3);
+    of!(E5M2, values_e5m2, codes_e5m2, round_e5m2);
 }
 
 macro_rules! mapped {
@@ -283,8 +268,8 @@ pub fn load_loop(dtype: DType, isa: Isa) -> Option<MapFn> {
     match dtype {
         DType::F16 => mapped!(isa, f16_to_f32),
         DType::BF16 => mapped!(isa, bf16_to_f32),
-        DType::F8E4M3 => mapped!(isa, e4m3_to_f32),
-        DType::F8E5M2 => mapped!(isa, e5m2_to_f32),
+        DType::F8E4M3 => Some(narrow::values_e4m3),
+        DType::F8E5M2 => Some(narrow::values_e5m2),
         DType::I16 => mapped!(isa, |v: i16| v as i32),
         DType::I8 => mapped!(isa, |v: i8| v as i32),
         DType::U16 => mapped!(isa, |v: u16| v as i32),
@@ -298,8 +283,8 @@ pub fn narrow_loop(dtype: DType, isa: Isa) -> Option<MapFn> {
     match dtype {
         DType::F16 => mapped!(isa, |v: f32| f16_from_f32(round_f16(v))),
         DType::BF16 => mapped!(isa, |v: f32| bf16_from_f32(round_bf16(v))),
-        DType::F8E4M3 => mapped!(isa, |v: f32| e4m3_from_f32(round_e4m3(v))),
-        DType::F8E5M2 => mapped!(isa, |v: f32| e5m2_from_f32(round_e5m2(v))),
+        DType::F8E4M3 => Some(narrow::codes_e4m3),
+        DType::F8E5M2 => Some(narrow::codes_e5m2),
         DType::F64 | DType::F32 | DType::Bool => None,
         DType::I64 | DType::I32 | DType::I16 | DType::I8 => None,
         DType::U64 | DType::U32 | DType::U16 | DType::U8 => None,
@@ -311,8 +296,8 @@ pub fn store_loop(dtype: DType, isa: Isa) -> Option<MapFn> {
     match dtype {
         DType::F16 => mapped!(isa, f16_from_f32),
         DType::BF16 => mapped!(isa, bf16_from_f32),
-        DType::F8E4M3 => mapped!(isa, e4m3_from_f32),
-        DType::F8E5M2 => mapped!(isa, e5m2_from_f32),
+        DType::F8E4M3 => Some(narrow::codes_e4m3),
+        DType::F8E5M2 => Some(narrow::codes_e5m2),
         DType::I16 | DType::U16 => mapped!(isa, |v: i32| v as u16),
         DType::I8 => mapped!(isa, |v: i32| v as u8),
         DType::U32 => mapped!(isa, |v: i64| v as u32),
@@ -322,6 +307,7 @@ pub fn store_loop(dtype: DType, isa: Isa) -> Option<MapFn> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::loops::isa;
     use super::*;
     use half::{bf16, f16};
     use mg_device::{F8E4M3, F8E5M2};
@@ -346,21 +332,46 @@ mod tests {
         }
     }
 
+    /// Loops over many are those of one, whatever their length.
     #[test]
     fn floats_of_eight_bits_agree_with_those_of_mg_device() {
-        for bits in 0..=u8::MAX {
-            let (got, want) = (e4m3_to_f32(bits), F8E4M3::from_bits(bits));
-            assert!(got.to_bits() == want.to_f32().to_bits() || want.is_nan() && got.is_nan(), "{bits:#x}");
-            assert_eq!(e4m3_from_f32(got), bits);
-            let (got, want) = (e5m2_to_f32(bits), F8E5M2::from_bits(bits));
-            assert!(got.to_bits() == want.to_f32().to_bits() || want.is_nan() && got.is_nan(), "{bits:#x}");
-            assert_eq!(e5m2_from_f32(got), if want.is_nan() { bits | 0x7f } else { bits });
-        }
+        let of = |dtype, v| {
+            if dtype == DType::F8E4M3 { F8E4M3::from_f32(v).to_bits() } else { F8E5M2::from_f32(v).to_bits() }
+        };
+        let value = |dtype, code| match dtype {
+            DType::F8E4M3 => F8E4M3::from_bits(code).to_f32().to_bits(),
+            _ => F8E5M2::from_bits(code).to_f32().to_bits(),
+        };
         let halves =
             (0..=u16::MAX).flat_map(|bits| [f16::from_bits(bits).to_f32(), bf16::from_bits(bits).to_f32()]);
-        for v in halves.chain((0..=u32::MAX).step_by(9973).map(f32::from_bits)) {
-            assert_eq!(e4m3_from_f32(round_e4m3(v)), F8E4M3::from_f32(v).to_bits(), "{v}");
-            assert_eq!(e5m2_from_f32(round_e5m2(v)), F8E5M2::from_f32(v).to_bits(), "{v}");
+        let numbers: Vec<f32> = halves.chain((0..=u32::MAX).step_by(9973).map(f32::from_bits)).collect();
+        let all: Vec<u8> = (0..=u8::MAX).collect();
+        for dtype in [DType::F8E4M3, DType::F8E5M2] {
+            let (mut codes, mut rounded, mut values) =
+                (vec![0u8; numbers.len()], numbers.clone(), vec![0f32; 256]);
+            let (from, to) = (numbers.as_ptr().cast(), codes.as_mut_ptr());
+            // SAFETY: as long as they say.
+            unsafe {
+                store_loop(dtype, isa()).unwrap()(to, from, from, from, numbers.len());
+                round_loop(dtype, isa()).unwrap()(rounded.as_mut_ptr().cast(), numbers.len());
+                load_loop(dtype, isa()).unwrap()(
+                    values.as_mut_ptr().cast(),
+                    all.as_ptr(),
+                    all.as_ptr(),
+                    all.as_ptr(),
+                    256,
+                );
+            }
+            for (i, &v) in numbers.iter().enumerate() {
+                assert_eq!(
+                    (codes[i], rounded[i].to_bits()),
+                    (of(dtype, v), value(dtype, of(dtype, v))),
+                    "{dtype} {v}"
+                );
+            }
+            for code in all.iter().copied() {
+                assert_eq!(values[usize::from(code)].to_bits(), value(dtype, code), "{dtype} {code:#x}");
+            }
         }
     }
 

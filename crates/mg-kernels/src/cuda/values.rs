@@ -8,7 +8,7 @@ use super::ptx::{Kind, Op, Opnd, assign, imm, imm64, ins, op1, op2, op3, reg};
 use crate::cell::{Cell, by_cell};
 use crate::lane::{FloatLane, IntLane, Lane};
 use crate::rows::{self, Compare2, Float1, Float2, Integer2, Logic1, Logic2, Numeric1, Numeric2, Row};
-use mg_device::{DType, Float};
+use mg_device::{DType, Float, Narrow};
 
 /// The register that holds a value of a dtype.
 pub(crate) fn kind_of(dtype: DType) -> Kind {
@@ -249,8 +249,8 @@ fn with_last_bit(a: Op, bit: Op) -> Op {
 
 /// Brings the result of an instruction to a dtype that is narrower than its cell: floats are rounded, integers wrapped.
 pub(crate) fn round(dtype: DType, a: Op) -> Op {
-    if let Some(narrow) = Narrow::of(dtype) {
-        return narrow.round(a);
+    if let Some(how) = dtype.narrow() {
+        return round_narrow(how, a);
     }
     match dtype.float() {
         Some(Float::F64 | Float::F32) => a,
@@ -268,95 +268,60 @@ pub(crate) fn round(dtype: DType, a: Op) -> Op {
     }
 }
 
-/// How a float of eight bits lies, for instructions that every GPU has: those that convert these floats came with capability 8.9.
-#[derive(Clone, Copy)]
-struct Narrow {
-    /// Bits of the fraction.
-    fraction: i64,
-    /// What is added to an exponent of zero.
-    bias: i64,
-    /// The bits, as f32, of the largest number.
-    most: i64,
-    /// The bits, as f32, of what larger ones become.
-    beyond: i64,
-    /// The least code without its sign that is no finite number.
-    special: i64,
+/// A number as f32.
+fn constant(value: f32) -> Op {
+    op1(Kind::F, "mov.b32", imm(value.to_bits().into()))
 }
 
-impl Narrow {
-    fn of(dtype: DType) -> Option<Narrow> {
-        match dtype {
-            // 448 is the largest, and what is beyond; one code is NaN.
-            DType::F8E4M3 => {
-                Some(Narrow { fraction: 3, bias: 7, most: 0x43e0_0000, beyond: 0x43e0_0000, special: 0x7f })
-            }
-            // 57344, and infinity beyond it.
-            DType::F8E5M2 => {
-                Some(Narrow { fraction: 2, bias: 15, most: 0x4760_0000, beyond: 0x7f80_0000, special: 0x7c })
-            }
-            DType::F64 | DType::F32 | DType::F16 | DType::BF16 | DType::Bool => None,
-            DType::I64 | DType::I32 | DType::I16 | DType::I8 => None,
-            DType::U64 | DType::U32 | DType::U16 | DType::U8 => None,
-        }
-    }
+// Floats of eight bits, by instructions that every GPU has: those that convert these floats came with capability 8.9.
 
-    /// A number as f32.
-    fn constant(bits: i64) -> Op {
-        op1(Kind::F, "mov.b32", imm(bits))
-    }
+/// Nearest, ties to even, as f32: adding and taking away a number so far above rounds at the right place ([`Narrow::code`]).
+fn round_narrow(how: Narrow, a: Op) -> Op {
+    let bits = op1(Kind::R, "mov.b32", a);
+    let magnitude = op1(Kind::F, "mov.b32", op2(Kind::R, "and.b32", bits, imm(0x7fff_ffff)));
+    let exponent = op2(Kind::R, "and.b32", bits, imm(0x7f80_0000));
+    let exponent = op2(Kind::R, "max.u32", exponent, imm(i64::from(128 - how.bias) << 23));
+    let exponent = op2(Kind::R, "min.u32", exponent, imm(200 << 23));
+    // One and a half times the power of two.
+    let magic = op2(Kind::R, "add.u32", exponent, imm(i64::from(23 - how.fraction) << 23 | 0x0040_0000));
+    let magic = op1(Kind::F, "mov.b32", magic);
+    let rounded = op2(Kind::F, "add.rn.f32", magnitude, magic);
+    let rounded = op2(Kind::F, "sub.rn.f32", rounded, magic);
+    let is_beyond = op2(Kind::P, "setp.gt.f32", rounded, constant(how.most));
+    let result = select(Pred(is_beyond), constant(how.value(how.beyond)), rounded);
+    let sign = op2(Kind::R, "and.b32", bits, imm(0x8000_0000));
+    let signed = op2(Kind::R, "or.b32", op1(Kind::R, "mov.b32", result), sign);
+    op1(Kind::F, "mov.b32", signed)
+}
 
-    /// Nearest, ties to even, as f32: adding and taking away a number so far above rounds at the right place, as on the CPU.
-    fn round(self, a: Op) -> Op {
-        let bits = op1(Kind::R, "mov.b32", a);
-        let magnitude = op1(Kind::F, "mov.b32", op2(Kind::R, "and.b32", bits, imm(0x7fff_ffff)));
-        let exponent = op2(Kind::R, "and.b32", bits, imm(0x7f80_0000));
-        let exponent = op2(Kind::R, "max.u32", exponent, imm((128 - self.bias) << 23));
-        let exponent = op2(Kind::R, "min.u32", exponent, imm(200 << 23));
-        // One and a half times the power of two.
-        let magic = op2(Kind::R, "add.u32", exponent, imm(((23 - self.fraction) << 23) | 0x0040_0000));
-        let magic = op1(Kind::F, "mov.b32", magic);
-        let rounded = op2(Kind::F, "add.rn.f32", magnitude, magic);
-        let rounded = op2(Kind::F, "sub.rn.f32", rounded, magic);
-        let is_beyond = op2(Kind::P, "setp.gt.f32", rounded, Narrow::constant(self.most));
-        let result = select(Pred(is_beyond), Narrow::constant(self.beyond), rounded);
-        let sign = op2(Kind::R, "and.b32", bits, imm(0x8000_0000));
-        let signed = op2(Kind::R, "or.b32", op1(Kind::R, "mov.b32", result), sign);
-        op1(Kind::F, "mov.b32", signed)
-    }
+/// The code, in a word, of an f32 that is such a number already.
+fn narrow_code(how: Narrow, a: Op) -> Op {
+    let bits = op1(Kind::R, "mov.b32", a);
+    let magnitude = op1(Kind::F, "mov.b32", op2(Kind::R, "and.b32", bits, imm(0x7fff_ffff)));
+    // Scaled so that its exponent is the code's, which makes subnormal numbers right.
+    let scaled = op2(Kind::F, "mul.rn.f32", magnitude, constant(f32::from_bits(how.bias << 23)));
+    let code = op2(Kind::R, "shr.u32", op1(Kind::R, "mov.b32", scaled), imm((23 - how.fraction).into()));
+    // Infinity and NaN, of which that is none: e4m3 has no infinity.
+    let is_infinite = Pred(op2(Kind::P, "setp.ge.u32", code, imm(0xff << how.fraction)));
+    let code = select(is_infinite, imm(how.special.into()), code);
+    let code = select(is_nan(a), imm(0x7f), code);
+    let sign = op2(Kind::R, "shr.u32", bits, imm(24));
+    let sign = op2(Kind::R, "and.b32", sign, imm(0x80));
+    op2(Kind::R, "or.b32", code, sign)
+}
 
-    /// The code, in a word, of an f32 that is such a number already.
-    fn code(self, a: Op) -> Op {
-        let bits = op1(Kind::R, "mov.b32", a);
-        let magnitude = op1(Kind::F, "mov.b32", op2(Kind::R, "and.b32", bits, imm(0x7fff_ffff)));
-        // Scaled so that its exponent is the code's, which makes subnormal numbers right.
-        let scaled = op2(Kind::F, "mul.rn.f32", magnitude, Narrow::constant(self.bias << 23));
-        let code = op2(Kind::R, "shr.u32", op1(Kind::R, "mov.b32", scaled), imm(23 - self.fraction));
-        // Infinity and NaN, of which that is none: e4m3 has no infinity.
-        let is_infinite = Pred(op2(Kind::P, "setp.ge.u32", code, imm(0xff << self.fraction)));
-        let code = select(is_infinite, imm(self.special), code);
-        let code = select(is_nan(a), imm(0x7f), code);
-        let sign = op2(Kind::R, "shr.u32", bits, imm(24));
-        let sign = op2(Kind::R, "and.b32", sign, imm(0x80));
-        op2(Kind::R, "or.b32", code, sign)
-    }
-
-    /// What a code, in a word, stands for.
-    fn value(self, code: Op) -> Op {
-        let magnitude = op2(Kind::R, "and.b32", code, imm(0x7f));
-        let shifted = op2(Kind::R, "shl.b32", magnitude, imm(23 - self.fraction));
-        let scaled = op2(
-            Kind::F,
-            "mul.rn.f32",
-            op1(Kind::F, "mov.b32", shifted),
-            Narrow::constant((254 - self.bias) << 23),
-        );
-        let is_special = Pred(op2(Kind::P, "setp.ge.u32", magnitude, imm(self.special)));
-        let special = op2(Kind::R, "or.b32", shifted, imm(0x7f80_0000));
-        let bits = select(is_special, special, op1(Kind::R, "mov.b32", scaled));
-        let sign = op2(Kind::R, "and.b32", code, imm(0x80));
-        let sign = op2(Kind::R, "shl.b32", sign, imm(24));
-        op1(Kind::F, "mov.b32", op2(Kind::R, "or.b32", bits, sign))
-    }
+/// What a code, in a word, stands for.
+fn narrow_value(how: Narrow, code: Op) -> Op {
+    let magnitude = op2(Kind::R, "and.b32", code, imm(0x7f));
+    let shifted = op2(Kind::R, "shl.b32", magnitude, imm((23 - how.fraction).into()));
+    let above = constant(f32::from_bits((254 - how.bias) << 23));
+    let scaled = op2(Kind::F, "mul.rn.f32", op1(Kind::F, "mov.b32", shifted), above);
+    let is_special = Pred(op2(Kind::P, "setp.ge.u32", magnitude, imm(how.special.into())));
+    let special = op2(Kind::R, "or.b32", shifted, imm(0x7f80_0000));
+    let bits = select(is_special, special, op1(Kind::R, "mov.b32", scaled));
+    let sign = op2(Kind::R, "and.b32", code, imm(0x80));
+    let sign = op2(Kind::R, "shl.b32", sign, imm(24));
+    op1(Kind::F, "mov.b32", op2(Kind::R, "or.b32", bits, sign))
 }
 
 /// Nearest bf16, ties to even, in the upper half of a word.
@@ -557,12 +522,12 @@ fn elements_of(dtype: DType, words: Vec<Op>) -> Vec<Op> {
 
 /// What the code of a float of eight bits stands for.
 fn of_code(dtype: DType, code: Op) -> Op {
-    Narrow::of(dtype).map_or(code, |narrow| narrow.value(code))
+    dtype.narrow().map_or(code, |how| narrow_value(how, code))
 }
 
 /// The code of an f32 that is a float of eight bits already.
 fn code_of(dtype: DType, value: Op) -> Op {
-    Narrow::of(dtype).map_or(value, |narrow| narrow.code(value))
+    dtype.narrow().map_or(value, |how| narrow_code(how, value))
 }
 
 /// The element of 8 or 16 bits from a bit of a word on.

@@ -121,8 +121,7 @@ impl Compiler<'_> {
             Inst::Cast(a) => {
                 let src = self.operand(a, len, steps)?;
                 let f = cast_loop(self.dtype(a), value.dtype, isa());
-                if value.dtype.is_rounded() && Cell::of(self.dtype(a)) == Cell::F32 && class != Class::Uniform
-                {
+                if value.dtype.is_half() && Cell::of(self.dtype(a)) == Cell::F32 && class != Class::Uniform {
                     // Rounded already.
                     let dst = self.target(v, class, len);
                     steps.push(Step::Map { f, dst, args: [src; 3], len, row: None });

@@ -14,7 +14,7 @@ use mg_device::{DType, Error, ErrorKind, Result, Shape};
 /// Only a GPU of compute capability 9.0 has a kernel: [`Scaled::is_taken`] is asked before.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub struct Scaled {
-    /// The result's dtype: f32, f16 or bf16.
+    /// The result's dtype: f32 or bf16.
     pub result: DType,
     /// Whether sums may be those of the tensor cores alone, which have fewer bits than f32.
     pub fast: bool,
@@ -25,7 +25,7 @@ impl Scaled {
     /// result are multiples of 16 bytes.
     pub fn is_taken(self, dtypes: [DType; 2], [m, n, k]: [usize; 3], capability: (u32, u32)) -> bool {
         let pair = matches!(dtypes, [DType::F8E4M3 | DType::F8E5M2, DType::F8E4M3]);
-        let result = matches!(self.result, DType::F32 | DType::F16 | DType::BF16);
+        let result = matches!(self.result, DType::F32 | DType::BF16);
         let lines = k.is_multiple_of(16) && (n * self.result.size()).is_multiple_of(16);
         let some = m > 0 && n > 0 && k > 0;
         capability == (9, 0) && pair && result && lines && some && [m, n, k].iter().all(|&n| n < 1 << 31)

@@ -1,14 +1,14 @@
 //! Products of floats of eight bits: launches of `kernels/scaled_wgmma.cu`.
 
-use super::tiles::{MULTIPROCESSORS, SCALED, SCALED_FAST, Tile};
-use crate::cuda::library::args::{self, OUTPUT, input};
-use crate::cuda::library::constants::scaled_wgmma::{OF_BF16, OF_F16, OF_F32};
+use super::tiles::{MULTIPROCESSORS, SCALED};
+use super::{Problem, arguments};
+use crate::cuda::library::args::{self, input};
 use crate::cuda::library::{KernelLaunch, KernelPlan, Pointer, copy, find, many};
 use crate::frame::internal;
 use crate::library::{Described, Scaled, Shaped, Target};
 use mg_device::cuda::{Elements, Moved};
 use mg_device::{DType, Layout, Result};
-use smallvec::smallvec;
+use smallvec::{SmallVec, smallvec};
 
 pub(crate) fn plan(
     scaled: &Scaled,
@@ -16,100 +16,54 @@ pub(crate) fn plan(
     result: &Shaped,
     target: Target,
 ) -> Result<KernelPlan> {
-    let [a, b, scale, ..] = operands else { return Err(internal("a scaled product without operands")) };
-    let (&[m, k], &[n, _]) = (a.layout.shape().dims(), b.layout.shape().dims()) else {
-        return Err(internal("a scaled product of what is no matrix"));
-    };
-    let capability = (target.capability / 10, target.capability % 10);
-    if !scaled.is_taken([a.dtype, b.dtype], [m, n, k], capability) {
-        return Err(internal("a scaled product without a kernel"));
-    }
-    let by_rows = scale.layout.rank() > 0;
-    let mut plan = launched(scaled, [a.dtype, b.dtype], [m, n, k], by_rows, operands.len() > 4)?;
+    let mut plan = launched(scaled, operands)?;
     if target.align < 16 {
         plan = stored_apart(plan, result, target.align)?;
     }
-    // The copy engine reads lines of 16 bytes, threads scales and bias two by two.
-    if operands[..2].iter().any(|x| x.align < 16) || operands[2..].iter().any(|x| x.align < 8) {
-        let copied: Vec<_> = operands.iter().map(|x| (x.dtype.size(), &x.layout, x.align)).collect();
+    // The copy engine reads lines of 16 bytes, threads as much of scales and bias.
+    if operands.iter().any(|x| x.align < 16 && x.layout.rank() > 0) {
+        let copied: SmallVec<[_; 5]> =
+            operands.iter().map(|x| (x.dtype.size(), &x.layout, x.align)).collect();
         plan = many::of_dense(&copied, plan)?;
     }
     Ok(plan)
 }
 
 /// The product of operands that are aligned.
-fn launched(
-    scaled: &Scaled,
-    dtypes: [DType; 2],
-    [m, n, k]: [usize; 3],
-    by_rows: bool,
-    has_bias: bool,
-) -> Result<KernelPlan> {
-    let fast = scaled.fast && dtypes == [DType::F8E4M3; 2];
-    let tiles = SCALED.iter().chain(if fast { SCALED_FAST } else { &[] });
-    let divided = tiles.map(|tile| (tile, tile.divide(1, m, n, k)));
-    let Some((tile, division)) = divided.min_by(|(_, a), (_, b)| a.time.total_cmp(&b.time)) else {
-        return Err(internal("no tiles of scaled products"));
+fn launched(scaled: &Scaled, operands: &[Described]) -> Result<KernelPlan> {
+    let [a, b, scale, _, bias @ ..] = operands else {
+        return Err(internal("a scaled product without operands"));
     };
-    let (tiles_m, tiles_n) = (m.div_ceil(tile.m), n.div_ceil(tile.n));
-    let (splits, shared) = (division.splits, division.splits > 1);
-    let blocks = if division.uneven { MULTIPROCESSORS } else { tiles_m * tiles_n * splits };
-    let (result, stored) = match scaled.result {
-        DType::F16 => (OF_F16, Elements::F16),
-        DType::BF16 => (OF_BF16, Elements::BF16),
-        _ => (OF_F32, Elements::F32),
-    };
-    let p = args::matmul::MatMul {
-        a: input(0),
-        b: input(1),
-        out: OUTPUT,
-        partials: shared.then_some((Pointer::Workspace, 0)),
-        tickets: shared.then_some((Pointer::Tickets, 0)),
-        a_row: k as i64,
-        a_k: 1,
-        b_k: 1,
-        b_col: k as i64,
-        a_batch: Default::default(),
-        b_batch: Default::default(),
-        batch_shape: [1; 6],
-        batch_rank: 0,
-        m: m as u32,
-        n: n as u32,
-        k: k as u32,
-        tiles_m: tiles_m as u32,
-        tiles_n: tiles_n as u32,
-        splits: splits as u32,
-        k_part: division.k_part as u32,
-        flags: 0,
-        uneven: division.uneven.into(),
-    };
+    let problem = Problem::new(a.dtype, &a.layout, &b.layout.transpose(0, 1)?)?;
+    let (tile, [m, n, k]) = (&SCALED, problem.sizes());
+    let division = tile.divide(1, m, n, k);
+    let p = arguments(&problem, tile, division)?;
+    let (tiles, shared) = ((p.tiles_m * p.tiles_n) as usize * division.splits, division.splits > 1);
     let operand = |rows: usize, tile_rows: usize| {
         Moved::boxes(Elements::U8, [k, rows, 1], &[k, 16], [tile.k, tile_rows, 1])
     };
-    let size = scaled.result.size();
+    let (size, is_short) = (scaled.result.size(), scaled.result == DType::BF16);
+    let stored = if is_short { Elements::BF16 } else { Elements::F32 };
     let out = Moved::boxes(stored, [n, m, 1], &[n * size, 16], [128 / size, 16, 1]);
     let args = args::scaled_wgmma::Scaled {
         p,
         scale_a: input(2),
         scale_b: input(3),
-        bias: if has_bias { input(4) } else { None },
-        by_rows: by_rows.into(),
-        result: result as u32,
+        bias: if bias.is_empty() { None } else { input(4) },
+        by_rows: (scale.layout.rank() > 0).into(),
+        is_short: is_short.into(),
+        wide: (a.dtype == DType::F8E5M2).into(),
+        fast: scaled.fast.into(),
         a: Some(((Pointer::Input(0), 0), operand(m, tile.m))),
         b: Some(((Pointer::Input(1), 0), operand(n, tile.n))),
         out: Some(((Pointer::Output(0), 0), out)),
     };
-    let name = kernel_name(dtypes, tile);
-    let mut launch =
-        KernelLaunch::of("scaled_mm", find("scaled_mm", &name)?, blocks.min(MULTIPROCESSORS), &args)?;
+    let blocks = if division.uneven { MULTIPROCESSORS } else { tiles.min(MULTIPROCESSORS) };
+    let kernel = find("scaled_mm", "matmul_scaled_w128x256")?;
+    let mut launch = KernelLaunch::of("scaled_mm", kernel, blocks, &args)?;
     launch.shared = tile.shared;
-    let workspace = if shared { tiles_m * tiles_n * splits * tile.m * tile.n * 4 } else { 0 };
-    Ok(KernelPlan { launches: smallvec![launch], workspace, matrix: [m, n], ..KernelPlan::default() })
-}
-
-fn kernel_name(dtypes: [DType; 2], tile: &Tile) -> String {
-    let a = if dtypes[0] == DType::F8E5M2 { "e5m2" } else { "e4m3" };
-    format!("scaled_{a}_e4m3_{}", tile.name)
+    let workspace = if shared { tiles * tile.m * tile.n * 4 } else { 0 };
+    Ok(KernelPlan { launches: smallvec![launch], workspace, ..KernelPlan::default() })
 }
 
 /// The plan with its result in the workspace, from where it is copied to an address that the copy engine does not take.

@@ -161,15 +161,8 @@ pub(super) const MANY: &[Tile] = &[
     only(&["mn"], hopper("w128x192", 192, 64, 4, 2.5, &[10.1])),
 ];
 
-/// Of floats of eight bits (`kernels/scaled_wgmma.cu`), of which threads add up what tensor cores made of each stage. Not measured yet: half of what
-/// tiles of half types take.
-pub(super) const SCALED: &[Tile] = &[
-    only(&["kk"], hopper("w128x192", 192, 128, 4, 2.5, &[4.4])),
-    only(&["kk"], hopper("w128x128", 128, 128, 6, 2.6, &[3.2])),
-];
-
-/// The same, whose sums are the tensor cores' alone.
-pub(super) const SCALED_FAST: &[Tile] = &[only(&["kk"], hopper("w128x256", 256, 128, 4, 3.0, &[5.4]))];
+/// Of floats of eight bits (`kernels/scaled_wgmma.cu`).
+pub(super) const SCALED: Tile = only(&["kk"], hopper("w128x256", 256, 128, 4, 3.0, &[5.4]));
 
 /// How blocks divide a product.
 #[derive(Clone, Copy, Debug, PartialEq)]
