@@ -70,6 +70,12 @@ pub fn profile_stop() -> Vec<TimedLaunch> {
     std::mem::take(&mut *noted()).launches
 }
 
+/// Whether somebody wants to know what launches take.
+#[inline]
+pub(crate) fn is_on() -> bool {
+    ON.load(Ordering::Acquire)
+}
+
 /// The device that a launch is waited for on, where launches are not just collected.
 fn waited(device: Device) -> Option<&'static Gpu> {
     Gpu::of(device).ok().filter(|gpu| device.is_cuda() && !gpu.is_collecting())
@@ -78,7 +84,7 @@ fn waited(device: Device) -> Option<&'static Gpu> {
 /// What a launch answers with; it is noted where somebody wants to know.
 #[inline]
 pub(crate) fn timed<B: Bindings, T>(plan: &Plan, graph: &B, launch: &Launch, make: impl FnOnce() -> T) -> T {
-    if !ON.load(Ordering::Acquire) {
+    if !is_on() {
         return make();
     }
     wait(launch.device);
