@@ -69,10 +69,10 @@ def test_every_code_is_the_number_that_its_bits_say(dtype: str) -> None:
 
 @pytest.mark.parametrize("dtype", NARROW)
 def test_numbers_are_rounded_to_the_nearest(dtype: str) -> None:
-    bits = np.arange(1 << 16, dtype=np.uint16)
+    bits = np.arange(1 << 16, dtype="u2")
     halves = bits.view(np.float16)
-    brains = (bits.astype(np.uint32) << 16).view(np.float32)
-    random = np.random.default_rng(0).integers(0, 1 << 32, 1 << 16, dtype=np.uint64).astype(np.uint32).view(np.float32)
+    brains = (bits.astype("u4") << 16).view(np.float32)
+    random = np.random.default_rng(0).integers(0, 1 << 32, 1 << 16, dtype=np.uint64).astype("u4").view(np.float32)
     cases = {"float16": halves, "bfloat16": brains, "float32": random}
     for name, x in cases.items():
         t = mg.from_numpy(np.ascontiguousarray(x.astype(np.float32))).to(name)
