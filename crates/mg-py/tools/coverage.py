@@ -29,7 +29,7 @@ REASONS: list[tuple[str, str]] = [
     ("PyTorch's own keeps its first channel in every sum; `LocalResponseNorm` is what it is meant to be", r"^nn\.CrossMapLRN2d"),
     ("not here: complex numbers", r"(^|\.)(complex|bcomplex|cfloat|cdouble|chalf|imag|polar|eig$|eigvals$|stft|istft|view_as_(complex|real)|has_spectral|is_storage)|complex"),
     ("not here: sparse tensors", r"sparse|Sparse|to_dense|dense_dim|coalesce|crow_|ccol_|(^|\.)(row|col)_indices|(^|\.)(values|indices)$|spmm|smm$|hsmm|dsmm|sspaddmm|saddmm|to_mkldnn|to_padded_tensor|jagged"),
-    ("not here: quantised tensors", r"quant|q_scale|q_zero_point|q_per_channel|(^|\.)(qint|quint|qscheme|bits|int[1-7]$|uint[1-7]$)|int_repr|per_tensor_|per_channel_|fbgemm|float8|float4|scaled_(grouped_)?mm|scaled_addmm|grouped_mm|ScalingType|SwizzleType|Storage$"),
+    ("not here: quantised tensors", r"quant|q_scale|q_zero_point|q_per_channel|(^|\.)(qint|quint|qscheme|bits|int[1-7]$|uint[1-7]$)|int_repr|per_tensor_|per_channel_|fbgemm|float8|float4|scaled_grouped_mm|scaled_addmm|grouped_mm|Storage$"),
     ("not here: several processes on one model", r"istributed|share_memory_|is_shared"),
     ("not here: named axes", r"(^|\.)(names|rename|refine_names|align_)"),
     ("not here: other makers' devices and libraries", r"cudnn_|miopen_|mkldnn|mps|mtia|xpu|ipu|vulkan|maia|hpu|accelerator|has_(lapack|mkl|openmp)|compiled_with"),

@@ -19,6 +19,7 @@ pub mod pool;
 pub mod put;
 pub mod recurrent;
 pub mod resample;
+pub mod scaled;
 pub mod scan;
 pub mod search;
 pub mod sort;
@@ -53,6 +54,7 @@ pub use pool::{Pool, PoolKind, Share};
 pub use put::Put;
 pub use recurrent::{Cell, Recurrent, RecurrentKind};
 pub use resample::Resample;
+pub use scaled::Scaled;
 pub use scan::{Scan, ScanKind};
 pub use search::Search;
 pub use sort::{Sort, SortKind};
@@ -313,6 +315,11 @@ pub trait Kernel: Copy {
     /// The parameters, so that two kernels with different ones differ.
     fn words(&self) -> [u64; 2];
 
+    /// Whether operands may be floats of eight bits: of one that moves elements, or says itself which it takes.
+    fn takes_narrow(&self) -> bool {
+        false
+    }
+
     /// The shape and the dtype of the result.
     ///
     /// # Errors
@@ -498,12 +505,22 @@ macro_rules! library {
                 }
             }
 
+            /// See [`Kernel::takes_narrow`].
+            pub fn takes_narrow(&self) -> bool {
+                match self { $(Library::$Name(k) => k.takes_narrow()),* }
+            }
+
             /// See [`Kernel::result`].
             ///
             /// # Errors
             ///
             /// Operands that the kernel does not take.
+            #[track_caller]
             pub fn result(&self, operands: &[Shaped]) -> Result<Shaped> {
+                let narrow = operands.iter().find(|x| x.dtype.is_narrow());
+                if let Some(x) = narrow.filter(|_| !self.takes_narrow()) {
+                    return Err(x.dtype.not_computed(self.called()));
+                }
                 match self { $(Library::$Name(k) => k.result(operands)),* }
             }
 
@@ -701,6 +718,8 @@ library! {
     Recurrent;
     /// Labels along the steps of a recording.
     Ctc;
+    /// Scaled products of floats of eight bits.
+    Scaled;
     /// How much labels surprise under the scores of a linear map.
     Surprise;
     /// Which weights of attention stay.

@@ -82,6 +82,7 @@ pub(super) fn kernel(
         | Library::Recurrent(_)
         | Library::Ctc(_)
         | Library::Surprise(_)
+        | Library::Scaled(_)
         | Library::Search(_)
         | Library::Tally(_)
         | Library::Thin(_) => refuse(format!("ONNX has no operator for {}", kernel.name())),

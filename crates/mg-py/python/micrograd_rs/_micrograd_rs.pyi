@@ -110,6 +110,8 @@ float64: dtype
 float32: dtype
 float16: dtype
 bfloat16: dtype
+float8_e4m3fn: dtype
+float8_e5m2: dtype
 int64: dtype
 int32: dtype
 int16: dtype
@@ -9931,7 +9933,7 @@ def promote_types(type1: _DType, type2: _DType) -> _DTypeClass:
         type1: a dtype
         type2: another one
 
-    Errors: TypeError for what are no dtypes.
+    Errors: TypeError for what are no dtypes; DTypeError for one of eight bits and another, which meet in none.
 
     >>> mg.promote_types(mg.int64, mg.float16), mg.promote_types(mg.uint8, mg.int8)
     (micrograd_rs.float16, micrograd_rs.int16)
@@ -9944,7 +9946,7 @@ def result_type(tensor1: _Operand, tensor2: _Operand) -> _DTypeClass:
         tensor1: a tensor or a number
         tensor2: another one
 
-    Errors: TypeError for dtypes.
+    Errors: TypeError for dtypes; DTypeError for tensors of which one has floats of eight bits, and the other none of these.
 
     >>> mg.result_type(mg.tensor([1, 2]), 0.5), mg.result_type(mg.tensor([1.0], dtype=mg.float16), 0.5)
     (micrograd_rs.float32, micrograd_rs.float16)
@@ -9957,7 +9959,7 @@ def result_type(*, tensor: Tensor, other: _Operand) -> _DTypeClass:
         tensor1: a tensor or a number
         tensor2: another one
 
-    Errors: TypeError for dtypes.
+    Errors: TypeError for dtypes; DTypeError for tensors of which one has floats of eight bits, and the other none of these.
 
     >>> mg.result_type(mg.tensor([1, 2]), 0.5), mg.result_type(mg.tensor([1.0], dtype=mg.float16), 0.5)
     (micrograd_rs.float32, micrograd_rs.float16)
@@ -9970,7 +9972,7 @@ def result_type(*, scalar: _float, tensor: Tensor) -> _DTypeClass:
         tensor1: a tensor or a number
         tensor2: another one
 
-    Errors: TypeError for dtypes.
+    Errors: TypeError for dtypes; DTypeError for tensors of which one has floats of eight bits, and the other none of these.
 
     >>> mg.result_type(mg.tensor([1, 2]), 0.5), mg.result_type(mg.tensor([1.0], dtype=mg.float16), 0.5)
     (micrograd_rs.float32, micrograd_rs.float16)
@@ -9983,7 +9985,7 @@ def result_type(*, scalar1: _float, scalar2: _float) -> _DTypeClass:
         tensor1: a tensor or a number
         tensor2: another one
 
-    Errors: TypeError for dtypes.
+    Errors: TypeError for dtypes; DTypeError for tensors of which one has floats of eight bits, and the other none of these.
 
     >>> mg.result_type(mg.tensor([1, 2]), 0.5), mg.result_type(mg.tensor([1.0], dtype=mg.float16), 0.5)
     (micrograd_rs.float32, micrograd_rs.float16)
@@ -10982,6 +10984,16 @@ def _linear_parameters(
 def _embedding_parameters(num_embeddings: _int, embedding_dim: _int, dtype: _DType | None) -> Tensor: ...
 def _embedding_renorm(table: Tensor, indices: Tensor, max_norm: _float, norm_type: _float) -> None: ...
 def _scale_grad_by_freq(table: Tensor, indices: Tensor) -> Tensor: ...
+def _scaled_mm(
+    input: Tensor,
+    mat2: Tensor,
+    scale_a: Tensor,
+    scale_b: Tensor,
+    bias: Tensor | None = None,
+    scale_result: Tensor | None = None,
+    out_dtype: _DType | None = None,
+    use_fast_accum: _bool = False,
+) -> Tensor: ...
 def _layer_norm_parameters(
     normalized_shape: Sequence[_int], eps: _float, affine: _bool, dtype: _DType | None
 ) -> tuple[Tensor | None, Tensor | None]: ...

@@ -14,6 +14,7 @@ from ._names import Lazy as _Lazy
 from ._nn_ops import *
 from ._nn_ops import pairwise_distance as _pairwise_distance
 from ._ops import *
+from ._scaled import *
 
 __all__ = [
     "conv_tbc",
@@ -34,6 +35,7 @@ __all__ = [
     "upsample_bilinear",
     "upsample_nearest",
 ]
+__all__ += ["ScalingType", "SwizzleType", "scaled_mm"]
 __all__ += _ops.__all__
 __all__ += _nn_ops.__all__
 
