@@ -99,7 +99,7 @@ __device__ __forceinline__ void tile_by(Shared& s, const T* m, u64 step, i32 row
 
 // A score as softmax takes it: scaled and masked; the least number where the key does not take part.
 __device__ __forceinline__ W masked(const Arguments& p, u32 head, u32 query, u32 key, W score) {
-    if (query >= p.queries || key >= p.keys || (p.causal && key > query)) return least();
+    if (query >= p.queries || key >= p.keys || !are_near(p, query, key)) return least();
     W x = score * (W)p.scale;
     if (p.mask_kind) {
         u64 at = head / p.heads * p.mask_batch + head % p.heads * p.mask_head + query * p.mask_row + key;
@@ -170,8 +170,9 @@ extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_consta
     clear(dk);
     clear(dv);
     u32 group = p.heads / p.shared, first = head / p.shared * p.heads + head % p.shared * group;
+    Range met(begin, rows, p.ahead, p.behind, p.queries);
     for (u32 own = first; own < first + group; own++)
-        for (u32 query = p.causal ? begin : 0; query < p.queries; query += B) {
+        for (u32 query = met.first<B>() * B; query < met.end; query += B) {
             i32 queries = min((i32)(p.queries - query), B);
             u64 at = (u64)own * p.queries + query;
             const T* q = p.q + row_at(p.q_steps, p.heads, own, query);
@@ -219,7 +220,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_consta
     T* out = p.out + row_at(p.out_steps, p.heads, head, begin);
     W sum[CHUNKS][4][4];
     clear(sum);
-    u32 end = p.causal ? min(p.keys, begin + (u32)rows) : p.keys;
+    Range met(begin, rows, p.behind, p.ahead, p.keys);
 #if V_FORWARD
     W top[4], total[4];
 #pragma unroll
@@ -234,7 +235,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_consta
         mean[i] = row < rows ? p.means[at + row] : (W)0;
     }
 #endif
-    for (u32 key = 0; key < end; key += B) {
+    for (u32 key = met.first<B>() * B; key < met.end; key += B) {
         i32 keys = min((i32)(p.keys - key), B);
         const T* k = p.k + row_at(p.k_steps, p.shared, of, key);
         const T* v = p.v + row_at(p.v_steps, p.shared, of, key);

@@ -1,5 +1,6 @@
 // What the kernels of attention and of its gradient share: their one argument, and the order of their blocks.
 #pragma once
+#include "attention_span.cuh"
 #include "common.cuh"
 
 enum AttentionFlags : u32 {
@@ -33,7 +34,8 @@ struct Attention {
     u32 heads, shared;   // of queries; of keys and values
     u32 queries, keys, width, depth;
     u32 mask_kind;       // none, truth values, numbers
-    u32 causal;
+    u32 last_first;      // whether the last queries take the most keys
+    i32 behind, ahead;   // which keys a query takes: see `are_near`
     u32 blocks;          // of queries (or keys) of a head
     u32 chunks;          // of columns
     u64 rows;            // of all heads

@@ -4,6 +4,7 @@
 // which one thread has the copy engine bring. Scores and what becomes of them stay in registers: as sums they lie the way the
 // next product takes its first operand. Rows are computed by one group from the first tile to the last, so nothing depends on
 // which block is faster. V_MASKED: with a mask in memory. V_DROPOUT: some weights are left out at random; there may be a mask.
+#include "attention_span.cuh"
 #include "hopper.cuh"
 #include "mma.cuh"
 #include "thin.cuh"
@@ -79,7 +80,8 @@ struct Flash {
     u32 heads, shared;   // of queries; of keys and values
     u32 queries, keys;
     u32 mask_kind;       // truth values, numbers
-    u32 causal;
+    i32 behind, ahead;   // which keys a query takes: see `are_near`
+    u32 last_first;      // whether the last queries take the most keys
     u32 width, depth;
     u32 blocks;          // of rows of a head
     u32 section;         // heads whose blocks follow each other, so that what they read stays in the cache
@@ -92,6 +94,20 @@ struct Flash {
 };
 
 __device__ __forceinline__ float infinity() { return __int_as_float(0x7f800000); }
+
+// What some rows meet: keys that queries take, or queries that take keys.
+__device__ __forceinline__ Range met_by(const Flash& p, u32 row, u32 rows) {
+#if V_DKV
+    return Range(row, rows, p.ahead, p.behind, p.queries);
+#else
+    return Range(row, rows, p.behind, p.ahead, p.keys);
+#endif
+}
+
+// Whether all pairs of 64 own rows and a tile of others are near enough.
+__device__ __forceinline__ bool tile_near(const Flash& p, u32 row, u32 from) {
+    return V_DKV ? all_near(p, from, OTHERS, row, 64) : all_near(p, row, 64, from, OTHERS);
+}
 
 // A block of rows, and the tiles that it meets: `count` of them from `first` on, for each head that shares it.
 struct Turn {
@@ -107,16 +123,13 @@ struct Turn {
         // The last heads first: of these, what the gradient of queries has read is still in the second cache.
         head = all - 1 - head;
         row = block * ROWS;
-        first = p.causal ? row / OTHERS : 0;
-        u32 tiles = (p.queries + OTHERS - 1) / OTHERS;
-        count = tiles > first ? tiles - first : 0;
 #else
         // The longest first.
-        row = (p.causal ? p.blocks - 1 - block : block) * ROWS;
-        first = 0;
-        u32 end = p.causal ? min(p.keys, row + ROWS) : p.keys;
-        count = (end + OTHERS - 1) / OTHERS;
+        row = (p.last_first ? p.blocks - 1 - block : block) * ROWS;
 #endif
+        Range met = met_by(p, row, ROWS);
+        first = met.first<OTHERS>();
+        count = met.last<OTHERS>() - first;
     }
 };
 
@@ -197,12 +210,17 @@ __device__ __forceinline__ u64 turned(u32 at) {
     return (u64)(EIGHT >> 4) << 32 | (u64)(TURNED_CHUNK >> 4) << 16 | (at & 0x3ffff) >> 4;
 }
 
-// Whether a key takes part, and the score as the softmax takes it: times log2(e).
-__device__ __forceinline__ float masked(const Flash& p, u32 head, u32 query, u32 key, float score) {
-    if (query >= p.queries || key >= p.keys || (p.causal && key > query)) return -infinity();
+// Where the mask of a head begins.
+__device__ __forceinline__ u64 mask_of(const Flash& p, u32 head) {
+    return V_MASKED ? head / p.heads * p.mask_batch + head % p.heads * p.mask_head : 0;
+}
+
+// Whether a key takes part, and the score as the softmax takes it: times log2(e). `of`: where the head's mask begins.
+__device__ __forceinline__ float masked(const Flash& p, u64 of, u32 query, u32 key, float score) {
+    if ((query >= p.queries) | (key >= p.keys) | !are_near(p, query, key)) return -infinity();
 #if V_MASKED
     if (V_DROPOUT && p.mask_kind == 0) return score;
-    u64 at = head / p.heads * p.mask_batch + head % p.heads * p.mask_head + query * p.mask_row + key;
+    u64 at = of + query * p.mask_row + key;
     // Added, as in PyTorch: a score that is no number stays none.
     if (p.mask_kind == 1) return score + (((const u8*)p.mask)[at] ? 0.0f : -infinity());
     float added = ((const float*)p.mask)[at];
@@ -465,7 +483,7 @@ extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), EACH) V_NAME(co
         };
         // Scores of this lane's keys, the first of them `row`, and a tile of queries become weights.
         auto weigh = [&](float (&score)[OTHERS / 2], u32 stage, u32 begin, u32 row, u32 from, u32 head) {
-            if (!has_mask(p) && !(p.causal && from < begin + 64)) {
+            if (!has_mask(p) && tile_near(p, begin, from)) {
 #pragma unroll
                 for (int j = 0; j < OTHERS / 8; j++) {
                     float2 of = number(stage, j, 0);
@@ -476,15 +494,16 @@ extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), EACH) V_NAME(co
                     x[3] = power_of_two(fmaf(x[3], scale, -of.y));
                 }
             } else {
+                const u64 mask = mask_of(p, head);
 #pragma unroll
                 for (int j = 0; j < OTHERS / 8; j++) {
                     float2 of = number(stage, j, 0);
                     float* x = score + 4 * j;
                     u32 query = from + j * 8 + lane % 4 * 2;
-                    x[0] = weight(masked(p, head, query, row, x[0] * scale), of.x);
-                    x[1] = weight(masked(p, head, query + 1, row, x[1] * scale), of.y);
-                    x[2] = weight(masked(p, head, query, row + 8, x[2] * scale), of.x);
-                    x[3] = weight(masked(p, head, query + 1, row + 8, x[3] * scale), of.y);
+                    x[0] = weight(masked(p, mask, query, row, x[0] * scale), of.x);
+                    x[1] = weight(masked(p, mask, query + 1, row, x[1] * scale), of.y);
+                    x[2] = weight(masked(p, mask, query, row + 8, x[2] * scale), of.x);
+                    x[3] = weight(masked(p, mask, query + 1, row + 8, x[3] * scale), of.y);
                 }
             }
         };
@@ -616,6 +635,7 @@ extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), EACH) V_NAME(co
             constexpr bool LATE = D == 64 && GROUPS == 2 && OTHERS == 64;
             static_assert(!LATE || STAGES > 2, "a stage is let go one tile later");
             u32 before = STAGES;
+            const Range own_met = met_by(p, begin, 64);
 #pragma unroll 1
             for (u32 g = 0; g < (V_DKV ? each : 1); g++) {
 #if V_DROPOUT
@@ -627,8 +647,8 @@ extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), EACH) V_NAME(co
                     const u32 from = (at.first + t) * OTHERS;
                     barrier_wait(full + stage * 16, phase);
                     barrier_wait(full + stage * 16 + 8, phase);
-                    // Queries that come before all keys of this group.
-                    if (begin >= p.keys || (p.causal && from + OTHERS <= begin)) {
+                    // Queries that take no keys of this group.
+                    if (begin >= p.keys || from + OTHERS <= own_met.begin || from >= own_met.end) {
                         release(empty + stage * 16);
                         release(empty + stage * 16 + 8);
                         continue;
@@ -731,17 +751,30 @@ extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), EACH) V_NAME(co
             store(&argument<Flash>()->out[0], mine_at, at.row, at.head % heads, at.head / heads, mine, lane, dk);
             store(&argument<Flash>()->out[1], mine_at + BYTES_OWN, at.row, at.head % heads, at.head / heads, mine, lane, dv);
 #else
-            const u32 end = p.causal ? min(p.keys, begin + 64) : p.keys;
-            const u32 count = begin < p.queries ? (end + OTHERS - 1) / OTHERS : 0;
+            // The tiles that this group meets, and those of the block.
+            const Range own_met = met_by(p, begin, 64);
+            const u32 first = own_met.first<OTHERS>(), last = begin < p.queries ? own_met.last<OTHERS>() : first, end = at.first + at.count;
+            auto pass = [&](u32 from, u32 to) {
+#pragma unroll 1
+                for (u32 t = from; t < to; t++, met++) {
+                    const u32 stage = stage_of(met), phase = phase_of(met);
+                    barrier_wait(full + stage * 16, phase);
+                    release(empty + stage * 16);
+                    barrier_wait(full + stage * 16 + 8, phase);
+                    release(empty + stage * 16 + 8);
+                }
+            };
+            pass(at.first, min(first, end));
             float sum[D / 2];
             clear(sum);
 #if V_DROPOUT
             const Seeds seeds(p.seeds, at.head);
             Stay stay;
 #endif
+            const u64 mask = mask_of(p, at.head);
             // Whether all scores of a tile take part.
             auto whole = [&](u32 from) {
-                return !has_mask(p) && from + OTHERS <= p.keys && !(p.causal && from + OTHERS > begin + 1);
+                return !has_mask(p) && from + OTHERS <= p.keys && tile_near(p, begin, from);
             };
 #if V_FORWARD
             float top[2] = {-infinity(), -infinity()}, total[2] = {0, 0}, fade[2];
@@ -764,7 +797,7 @@ extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), EACH) V_NAME(co
 #pragma unroll
                         for (int i = 0; i < 4; i++) {
                             float& x = score[4 * j + i];
-                            x = masked(p, at.head, row + i / 2 * 8, from + j * 8 + lane % 4 * 2 + i % 2, x * scale);
+                            x = masked(p, mask, row + i / 2 * 8, from + j * 8 + lane % 4 * 2 + i % 2, x * scale);
                         }
                 }
                 float most[2] = {score[0], score[2]};
@@ -815,17 +848,17 @@ extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), EACH) V_NAME(co
             };
 #if V_OVERLAP
             // Products of a tile's weights run while the next one's scores become weights.
-            if (count > 0) {
+            if (last > first) {
                 barrier_wait(full + stage_of(met) * 16, phase_of(met));
                 scores(stage_of(met));
-                draw(0);
+                draw(first * OTHERS);
                 products_wait<0>();
                 settle(score);
                 release(empty + stage_of(met) * 16);
-                softmax(0);
+                softmax(first * OTHERS);
                 rounded(weights, score);
 #pragma unroll 1
-                for (u32 t = 1; t < count; t++) {
+                for (u32 t = first + 1; t < last; t++) {
                     const u32 before = stage_of(met), before_phase = phase_of(met);
                     met++;
                     const u32 stage = stage_of(met), phase = phase_of(met);
@@ -853,7 +886,7 @@ extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), EACH) V_NAME(co
             }
 #else
 #pragma unroll 1
-            for (u32 t = 0; t < count; t++, met++) {
+            for (u32 t = first; t < last; t++, met++) {
                 const u32 stage = stage_of(met), phase = phase_of(met);
                 barrier_wait(full + stage * 16, phase);
                 scores(stage);
@@ -923,7 +956,7 @@ extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), EACH) V_NAME(co
                 if (V_DROPOUT) mean[0] *= p.stays, mean[1] *= p.stays;
             }
 #pragma unroll 1
-            for (u32 t = 0; t < count; t++, met++) {
+            for (u32 t = first; t < last; t++, met++) {
                 const u32 stage = stage_of(met), phase = phase_of(met);
                 barrier_wait(full + stage * 16, phase);
                 barrier_wait(full + stage * 16 + 8, phase);
@@ -949,7 +982,7 @@ extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), EACH) V_NAME(co
 #pragma unroll
                     for (int i = 0; i < OTHERS / 2; i++) {
                         u32 key = t * OTHERS + i / 4 * 8 + lane % 4 * 2 + i % 2;
-                        score[i] = weight(masked(p, at.head, row + i / 2 % 2 * 8, key, score[i] * scale), logarithm[i / 2 % 2]);
+                        score[i] = weight(masked(p, mask, row + i / 2 % 2 * 8, key, score[i] * scale), logarithm[i / 2 % 2]);
                     }
                 }
                 products_wait<0>();
@@ -984,14 +1017,7 @@ extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), EACH) V_NAME(co
 #endif
             // Tiles that only other groups of this block see.
             __syncwarp();
-#pragma unroll 1
-            for (u32 t = count; t < at.count; t++, met++) {
-                const u32 stage = stage_of(met), phase = phase_of(met);
-                barrier_wait(full + stage * 16, phase);
-                release(empty + stage * 16);
-                barrier_wait(full + stage * 16 + 8, phase);
-                release(empty + stage * 16 + 8);
-            }
+            pass(max(last, at.first), end);
             // The four warps have all read the group's rows.
             asm volatile("bar.sync %0, 128;" ::"r"(group + 1) : "memory");
             store(&argument<Flash>()->out[0], mine_at, at.row, at.head % heads, at.head / heads, mine, lane, sum);

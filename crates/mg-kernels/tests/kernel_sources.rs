@@ -46,7 +46,7 @@ fn launches(kernel: impl Into<Library>, operands: &[(&[usize], DType)]) -> Vec<K
 }
 
 fn attentions() -> Vec<KernelLaunch> {
-    use attention::{Attention, AttentionKind};
+    use attention::{Attention, AttentionKind, Span};
     let mut all = vec![];
     for dtype in FLOATS {
         for width in [16, 64, 96, 128, 192, 256, 300] {
@@ -55,7 +55,7 @@ fn attentions() -> Vec<KernelLaunch> {
             for (q, k) in [few, many] {
                 let of = |kind| Attention {
                     kind,
-                    causal: true,
+                    span: Span::CAUSAL,
                     masked: false,
                     left_out: 0,
                     scale: 1f64.to_bits(),

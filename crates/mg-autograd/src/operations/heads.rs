@@ -194,7 +194,7 @@ impl Keys {
         let mask = self.mask.filter(|_| !self.causal).map(Tensor::from_node);
         let [q, k, v] = [q.clone(), self.k, self.v].map(Tensor::from_node);
         let attended =
-            q.try_scaled_dot_product_attention(&k, &v, mask.as_ref(), dropout, self.causal, None, false)?;
+            q.try_scaled_dot_product_attention(&k, &v, mask.as_ref(), dropout, self.causal, None, false, None)?;
         Ok(attended.node())
     }
 }

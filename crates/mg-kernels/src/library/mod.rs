@@ -37,7 +37,7 @@ use matmul::{Epilogue, Precision};
 use mg_device::{DType, Layout, Result, Shape};
 use std::ops::Range;
 
-pub use attention::{Attention, AttentionKind};
+pub use attention::{Attention, AttentionKind, Span};
 pub use blend::Blend;
 pub use compact::Compact;
 pub use conv::{Conv, ConvKind};
@@ -313,6 +313,11 @@ pub trait Kernel: Copy {
     /// The parameters, so that two kernels with different ones differ.
     fn words(&self) -> [u64; 2];
 
+    /// Another one of these, where two do not hold them.
+    fn more_words(&self) -> u64 {
+        0
+    }
+
     /// The shape and the dtype of the result.
     ///
     /// # Errors
@@ -485,7 +490,7 @@ macro_rules! library {
             }
 
             /// Which kernel it is, and its parameters.
-            pub fn words(&self) -> [u64; 3] {
+            pub fn words(&self) -> [u64; 4] {
                 #[derive(Clone, Copy)]
                 enum Number {
                     $($Name,)*
@@ -493,7 +498,7 @@ macro_rules! library {
                 match self {
                     $(Library::$Name(k) => {
                         let [a, b] = k.words();
-                        [Number::$Name as u64, a, b]
+                        [Number::$Name as u64, a, b, k.more_words()]
                     })*
                 }
             }

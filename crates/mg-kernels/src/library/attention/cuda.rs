@@ -1,6 +1,6 @@
 //! Launches of `kernels/attention.cu` and `kernels/attention_mma.cu`, and the choice among these and `hopper`'s.
 
-use super::{Attention, AttentionKind, Heads, Sizes, hopper, wide};
+use super::{Attention, AttentionKind, Heads, Sizes, Span, hopper, wide};
 use crate::cuda::library::args::{self, Address};
 use crate::cuda::library::copy::{self, fill};
 use crate::cuda::library::{KernelLaunch, KernelPlan, Pointer, TICKETS, launch};
@@ -187,6 +187,11 @@ impl Planned<'_> {
         }
     }
 
+    /// Whether the last queries take the most keys, and the first keys are taken by the most queries.
+    pub(super) fn grows(&self) -> bool {
+        self.attention.span.grows(self.s.queries, self.s.keys)
+    }
+
     /// The words of heads, where weights are left out.
     pub(super) fn seeds(&self) -> Address {
         self.attention.words_at().and_then(|i| self.lie.get(i)).map(|lies| lies.at)
@@ -255,7 +260,9 @@ impl Planned<'_> {
             width: s.width as u32,
             depth: s.depth as u32,
             mask_kind,
-            causal: self.attention.causal.into(),
+            last_first: self.grows().into(),
+            behind: self.attention.span.bounds()[0],
+            ahead: self.attention.span.bounds()[1],
             blocks,
             chunks,
             rows: s.rows() as u64,
@@ -281,7 +288,7 @@ impl Planned<'_> {
     /// How many heads take turns in the order of blocks.
     fn together(&self, part: Part, heads: usize) -> usize {
         let s = self.s;
-        if !self.attention.causal {
+        if !self.grows() {
             return 1;
         }
         let rows = if part == Part::Keys { s.queries * (s.heads / s.shared.max(1)) } else { s.keys };
@@ -302,7 +309,8 @@ impl Planned<'_> {
             return Ok(None);
         };
         let heads = s.batch * s.shared;
-        let stages = s.keys.div_ceil(warps * walk);
+        let (met, stage) = (self.attention.span.met(0..s.queries, s.keys), warps * walk);
+        let stages = met.end.div_ceil(stage) - met.start / stage;
         let parts = if heads > TICKETS { 1 } else { (BUSY / heads).min(stages / SHORTEST).max(1) };
         let shared = FEW * size * 2 + ahead * 2 * warps * walk * size * 2;
         let bytes = if parts > 1 { parts * s.rows() * (s.depth.next_multiple_of(4) + 2) * 4 } else { 0 };
@@ -377,8 +385,9 @@ pub(super) fn plan(
     let [_, begin, _] = attention.line(s, dtype);
     let [nq, nk, nv] = s.elements();
     let rows = s.rows();
-    let most = [s.batch * s.heads.max(s.shared), s.queries, s.keys, s.width, s.depth].into_iter().max();
-    if most.is_some_and(|n| n >= 1 << 31) {
+    let sizes = [s.batch * s.heads.max(s.shared), s.width, s.depth];
+    // Sums of two positions, and of a position and a bound, are to be i32.
+    if sizes.iter().any(|&n| n >= 1 << 31) || s.queries.max(s.keys) >= Span::FAR as usize {
         let (q, k) = (operands[0].layout.shape(), operands[1].layout.shape());
         let text = format!("queries of {q} and keys of {k} are too many");
         return Err(Error::new(OP, ErrorKind::Shape(text)));

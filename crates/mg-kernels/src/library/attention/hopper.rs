@@ -193,8 +193,8 @@ pub(super) fn tile_of(planned: &Planned, part: Part) -> Option<Tile> {
     if !fit {
         return None;
     }
-    let met = if part == Part::Keys { s.queries } else { s.keys };
-    let is_short = met <= short(part, size)[usize::from(planned.attention.causal)] || products.are_turned();
+    let met = planned.attention.span.width(if part == Part::Keys { s.queries } else { s.keys });
+    let is_short = met <= short(part, size)[usize::from(planned.grows())] || products.are_turned();
     let what = match (planned.attention.left_out > 0, planned.mask_kind() > 0) {
         (true, _) => THIN,
         (false, true) => "_masked",
@@ -232,7 +232,7 @@ pub(super) fn launched(planned: &Planned, part: Part, tile: Tile, places: &Place
     // Blocks of these heads follow each other: what they read together stays in the second cache.
     let cached = CACHED / (met * (s.width + s.depth) * products.bytes).max(1);
     let together = if met <= FEW { SIDE_BY_SIDE } else { cached.max(1) * sharing };
-    let section = if attention.causal && met > FEW {
+    let section = if planned.grows() && met > FEW {
         section(together, blocks, all, resident)
     } else {
         together.min(all)
@@ -256,7 +256,7 @@ pub(super) fn launched(planned: &Planned, part: Part, tile: Tile, places: &Place
     };
     // Blocks of tiles that are turned are begun wherever one ends, if they differ in length: with one or two groups at a time nothing makes up for who has the
     // longer ones.
-    let alone = products.are_turned() && attention.causal;
+    let alone = products.are_turned() && planned.grows();
     let launched = if alone { blocks * all } else { (blocks * all).min(resident) };
     let [y_batch, y_head, y_row] = s.means().steps().map(|step| step as u64);
     let mask = planned.lie.get(3).filter(|_| planned.mask_kind() > 0);
@@ -280,7 +280,9 @@ pub(super) fn launched(planned: &Planned, part: Part, tile: Tile, places: &Place
         queries: s.queries as u32,
         keys: s.keys as u32,
         mask_kind: planned.mask_kind(),
-        causal: attention.causal.into(),
+        behind: attention.span.bounds()[0],
+        ahead: attention.span.bounds()[1],
+        last_first: planned.grows().into(),
         width: s.width as u32,
         depth: s.depth as u32,
         blocks: blocks as u32,

@@ -5,6 +5,7 @@
 mod cpu;
 mod cuda;
 mod hopper;
+mod span;
 #[cfg(test)]
 mod tests;
 
@@ -12,6 +13,8 @@ use super::{Described, Kernel, Operand, Shaped, Structure, Target, Thin, led, of
 use crate::cuda::library::KernelPlan;
 use crate::finding::{Checks, Finding};
 use mg_device::{DType, Error, ErrorKind, Layout, Result, Shape};
+
+pub use span::Span;
 
 /// What is computed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
@@ -30,8 +33,8 @@ pub enum AttentionKind {
 pub struct Attention {
     /// What is computed.
     pub kind: AttentionKind,
-    /// Whether a query takes only the keys up to its own position.
-    pub causal: bool,
+    /// Which keys a query takes by its position.
+    pub span: Span,
     /// Whether there is a mask.
     pub masked: bool,
     /// How many of [`Thin::ALL`](super::Thin::ALL) numbers stand for a weight that is left out, the others being multiplied by
@@ -306,8 +309,13 @@ impl Kernel for Attention {
     }
 
     fn words(&self) -> [u64; 2] {
-        let flags = self.kind as u64 | u64::from(self.causal) << 1 | u64::from(self.masked) << 2;
+        let flags = self.kind as u64 | u64::from(self.masked) << 1;
         [flags | u64::from(self.left_out) << 8, self.scale]
+    }
+
+    fn more_words(&self) -> u64 {
+        let [behind, ahead] = self.span.bounds().map(|bound| u64::from(bound as u32));
+        behind << 32 | ahead
     }
 
     fn result(&self, operands: &[Shaped]) -> Result<Shaped> {
