@@ -35,7 +35,7 @@ struct Attention {
     u32 queries, keys, width, depth;
     u32 mask_kind;       // none, truth values, numbers
     u32 last_first;      // whether the last queries take the most keys
-    i32 behind, ahead;   // which keys a query takes: see `are_near`
+    i32 behind, ahead;   // which keys a query takes: see `met_by`
     u32 blocks;          // of queries (or keys) of a head
     u32 chunks;          // of columns
     u64 rows;            // of all heads
@@ -49,6 +49,7 @@ struct Attention {
     u64 q_steps[3], k_steps[3], v_steps[3], y_steps[3], g_steps[3];
     u64 out_steps[3], dk_steps[3], dv_steps[3];
     const void* seeds;   // of heads of queries, where some are left out
+    const int2* ranges;  // of rows that a block has itself, where `behind` and `ahead` do not say what these meet
     double times;        // what those that stay are multiplied by
 };
 

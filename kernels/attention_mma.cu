@@ -117,7 +117,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, V_BLOCKS) V_NAME(const __g
     bring<OWN>(base, p.k + row_at(p.k_steps, p.shared, head, begin), p.k_steps[2], rows, p.width, p.flags & KEYS_ALIGNED);
     bring<OWN>(base + OWNED, p.v + row_at(p.v_steps, p.shared, head, begin), p.v_steps[2], rows, p.depth, p.flags & VALUES_ALIGNED);
     u32 group = p.heads / p.shared, of = head / p.shared * p.heads + head % p.shared * group;
-    Range met(begin, rows, p.ahead, p.behind, p.queries);
+    const Range met = met_by<true>(p, begin, OWN);
     u32 from = met.first<WALK>() * WALK, count = (met.last<WALK>() - met.first<WALK>()) * group;
     // The queries that come next, and those that are there.
     u32 next_head = of, next = from, asks = of, walk = from;
@@ -139,7 +139,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, V_BLOCKS) V_NAME(const __g
     u64 at = (u64)head * p.queries + begin;
     bring<OWN>(base, p.q + row_at(p.q_steps, p.heads, head, begin), p.q_steps[2], rows, p.width, p.flags & QUERIES_ALIGNED);
     u32 of = shared_head(p, head);
-    Range met(begin, rows, p.behind, p.ahead, p.keys);
+    const Range met = met_by<false>(p, begin, OWN);
     u32 walk = met.first<WALK>() * WALK, count = met.last<WALK>() - met.first<WALK>(), asks = head;
     const T *k = p.k + row_at(p.k_steps, p.shared, of, walk), *v = p.v + row_at(p.v_steps, p.shared, of, walk);
     i32 left = (i32)(p.keys - walk);
@@ -197,6 +197,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, V_BLOCKS) V_NAME(const __g
         }
 #endif
 
+    const Range met_by_each = met_by_all<TURNED>(p, begin, OWN);
     u32 reading = ring, writing = ring + (STAGES - 1) * STAGE;
 #pragma unroll 1
     for (u32 t = 0; t < count; t++) {
@@ -207,12 +208,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, V_BLOCKS) V_NAME(const __g
         u32 straight = reading + lane_b, turned = reading + lane_t;
         float s[MT][NT][4];
         multiply(s, own, own_at, straight);
-#if V_DKV
         // Keys beyond the last one have no place in the result.
-        bool edge = !all_near(p, walk, WALK, begin, OWN);
-#else
-        bool edge = walk + WALK > p.keys || !all_near(p, begin, OWN, walk, WALK);
-#endif
+        bool edge = walk < met_by_each.begin || walk + WALK > met_by_each.end;
         if (edge || p.mask_kind || scale.after == 1)
 #pragma unroll
             for (int m = 0; m < MT; m++)

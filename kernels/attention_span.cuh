@@ -1,18 +1,16 @@
-// Which keys a query takes by where both stand: from so many before its own position, `behind`, to so many after it, `ahead`.
+// Which keys a query takes by where both stand, beside what a mask says: one range for each query, from so many before its own position, `behind`, to so many
+// after it, `ahead`; or, where `ranges` is no null pointer, what lies there for it. A key has a range of queries then. Neither bound of a range is
+// less than that of the row before, so that rows that follow each other meet what lies between the first one's first and the last one's last.
 //
-// Either may be negative, their sum is not; both are at most FAR, beyond which no position is, so that sums of these and of a position are i32.
+// Either of `behind` and `ahead` may be negative, their sum is not; both are at most FAR, beyond which no position is, so that a sum with a position is i32.
 #pragma once
 #include "common.cuh"
 
-// Some positions.
+// Some positions of others: keys that queries take, or queries that take keys.
 struct Range {
     u32 begin, end;
 
-    // Of `all`, those from so far before some rows to so far after them.
-    __device__ __forceinline__ Range(u32 row, u32 rows, i32 before, i32 after, u32 all) {
-        begin = (u32)max((i32)row - before, 0);
-        end = (u32)max(min((i32)(row + rows) + after, (i32)all), 0);
-    }
+    __device__ __forceinline__ bool has(u32 at) const { return at - begin < end - begin; }
     // Tiles of so many: the first, and one after the last.
     template <int TILE>
     __device__ __forceinline__ u32 first() const {
@@ -24,15 +22,29 @@ struct Range {
     }
 };
 
-// Whether a query takes a key. Only keys and queries that there are may be asked about.
-template <typename P>
-__device__ __forceinline__ bool are_near(const P& p, u32 query, u32 key) {
-    return key - query + (u32)p.behind <= (u32)p.behind + (u32)p.ahead;
+// What a row meets: a query of keys or, where rows are KEYS, a key of queries. Of a row that is not there: nothing.
+template <bool KEYS, typename P>
+__device__ __forceinline__ Range met_by(const P& p, u32 row) {
+    u32 rows = KEYS ? p.keys : p.queries;
+    i32 all = (i32)(KEYS ? p.queries : p.keys), before = KEYS ? p.ahead : p.behind, after = KEYS ? p.behind : p.ahead;
+    if (row >= rows) return {(u32)all, (u32)all};
+    if (p.ranges) {
+        int2 range = p.ranges[row];
+        return {(u32)range.x, (u32)range.y};
+    }
+    i32 begin = min(max((i32)row - before, 0), all);
+    return {(u32)begin, (u32)max(begin, min((i32)row + 1 + after, all))};
 }
 
-// Whether all of some queries take all of some keys.
-template <typename P>
-__device__ __forceinline__ bool all_near(const P& p, u32 query, i32 queries, u32 key, i32 keys) {
-    i32 apart = (i32)(key - query);
-    return apart + (keys - 1) <= p.ahead && queries - 1 - apart <= p.behind;
+// What any of some rows meets, of which the first one is there.
+template <bool KEYS, typename P>
+__device__ __forceinline__ Range met_by(const P& p, u32 row, u32 count) {
+    return {met_by<KEYS>(p, row).begin, met_by<KEYS>(p, min(row + count, KEYS ? p.keys : p.queries) - 1).end};
+}
+
+// What all of some rows meet. Of keys it has no end where the last query is in it: queries that are not there weigh nothing.
+template <bool KEYS, typename P>
+__device__ __forceinline__ Range met_by_all(const P& p, u32 row, u32 count) {
+    u32 end = met_by<KEYS>(p, row).end;
+    return {met_by<KEYS>(p, min(row + count, KEYS ? p.keys : p.queries) - 1).begin, KEYS && end == p.queries ? ~0u : end};
 }

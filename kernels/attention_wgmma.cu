@@ -80,7 +80,7 @@ struct Flash {
     u32 heads, shared;   // of queries; of keys and values
     u32 queries, keys;
     u32 mask_kind;       // truth values, numbers
-    i32 behind, ahead;   // which keys a query takes: see `are_near`
+    i32 behind, ahead;   // which keys a query takes: see `met_by`
     u32 last_first;      // whether the last queries take the most keys
     u32 width, depth;
     u32 blocks;          // of rows of a head
@@ -90,24 +90,11 @@ struct Flash {
     float stays;         // the share of those that stay
     float times;         // what these are multiplied by
     const void* seeds;   // of heads of queries
+    const int2* ranges;  // of rows that a block has itself, where `behind` and `ahead` do not say what these meet
     TensorMap own[2], other[2], out[2];
 };
 
 __device__ __forceinline__ float infinity() { return __int_as_float(0x7f800000); }
-
-// What some rows meet: keys that queries take, or queries that take keys.
-__device__ __forceinline__ Range met_by(const Flash& p, u32 row, u32 rows) {
-#if V_DKV
-    return Range(row, rows, p.ahead, p.behind, p.queries);
-#else
-    return Range(row, rows, p.behind, p.ahead, p.keys);
-#endif
-}
-
-// Whether all pairs of 64 own rows and a tile of others are near enough.
-__device__ __forceinline__ bool tile_near(const Flash& p, u32 row, u32 from) {
-    return V_DKV ? all_near(p, from, OTHERS, row, 64) : all_near(p, row, 64, from, OTHERS);
-}
 
 // A block of rows, and the tiles that it meets: `count` of them from `first` on, for each head that shares it.
 struct Turn {
@@ -127,7 +114,7 @@ struct Turn {
         // The longest first.
         row = (p.last_first ? p.blocks - 1 - block : block) * ROWS;
 #endif
-        Range met = met_by(p, row, ROWS);
+        Range met = met_by<V_DKV>(p, row, ROWS);
         first = met.first<OTHERS>();
         count = met.last<OTHERS>() - first;
     }
@@ -215,9 +202,9 @@ __device__ __forceinline__ u64 mask_of(const Flash& p, u32 head) {
     return V_MASKED ? head / p.heads * p.mask_batch + head % p.heads * p.mask_head : 0;
 }
 
-// Whether a key takes part, and the score as the softmax takes it: times log2(e). `of`: where the head's mask begins.
-__device__ __forceinline__ float masked(const Flash& p, u64 of, u32 query, u32 key, float score) {
-    if ((query >= p.queries) | (key >= p.keys) | !are_near(p, query, key)) return -infinity();
+// The score as the softmax takes it, times log2(e), where the one meets the other. `of`: where the head's mask begins.
+__device__ __forceinline__ float masked(const Flash& p, u64 of, bool meet, u32 query, u32 key, float score) {
+    if (!meet) return -infinity();
 #if V_MASKED
     if (V_DROPOUT && p.mask_kind == 0) return score;
     u64 at = of + query * p.mask_row + key;
@@ -466,6 +453,17 @@ extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), EACH) V_NAME(co
         auto tile = [&](u32 stage, int i) { return others + (stage * 2 + i) * BYTES_PLACE; };
         auto lines_k = [&](u32 stage, int i) { return matrix<true>(tile(stage, i), 0); };
         auto lines_n = [&](u32 stage, int i) { return TURNED ? turned(tile(stage, i)) : matrix<false>(tile(stage, i), OTHERS * 128); };
+        // Tiles that only other groups of this block meet.
+        [[maybe_unused]] auto pass = [&](u32 from, u32 to) {
+#pragma unroll 1
+            for (u32 t = from; t < to; t++, met++) {
+                const u32 stage = stage_of(met), phase = phase_of(met);
+                barrier_wait(full + stage * 16, phase);
+                release(empty + stage * 16);
+                barrier_wait(full + stage * 16 + 8, phase);
+                release(empty + stage * 16 + 8);
+            }
+        };
         const float scale = p.scale * LOG2E;
 #if V_DKV || V_DQ
         const float gradient_scale = V_DROPOUT ? p.scale * p.times : p.scale;
@@ -482,8 +480,8 @@ extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), EACH) V_NAME(co
             return two;
         };
         // Scores of this lane's keys, the first of them `row`, and a tile of queries become weights.
-        auto weigh = [&](float (&score)[OTHERS / 2], u32 stage, u32 begin, u32 row, u32 from, u32 head) {
-            if (!has_mask(p) && tile_near(p, begin, from)) {
+        auto weigh = [&](float (&score)[OTHERS / 2], u32 stage, bool whole, u32 row, u32 from, u32 head) {
+            if (!has_mask(p) && whole) {
 #pragma unroll
                 for (int j = 0; j < OTHERS / 8; j++) {
                     float2 of = number(stage, j, 0);
@@ -495,15 +493,16 @@ extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), EACH) V_NAME(co
                 }
             } else {
                 const u64 mask = mask_of(p, head);
+                const Range low = met_by<true>(p, row), high = met_by<true>(p, row + 8);
 #pragma unroll
                 for (int j = 0; j < OTHERS / 8; j++) {
                     float2 of = number(stage, j, 0);
                     float* x = score + 4 * j;
                     u32 query = from + j * 8 + lane % 4 * 2;
-                    x[0] = weight(masked(p, mask, query, row, x[0] * scale), of.x);
-                    x[1] = weight(masked(p, mask, query + 1, row, x[1] * scale), of.y);
-                    x[2] = weight(masked(p, mask, query, row + 8, x[2] * scale), of.x);
-                    x[3] = weight(masked(p, mask, query + 1, row + 8, x[3] * scale), of.y);
+                    x[0] = weight(masked(p, mask, low.has(query), query, row, x[0] * scale), of.x);
+                    x[1] = weight(masked(p, mask, low.has(query + 1), query + 1, row, x[1] * scale), of.y);
+                    x[2] = weight(masked(p, mask, high.has(query), query, row + 8, x[2] * scale), of.x);
+                    x[3] = weight(masked(p, mask, high.has(query + 1), query + 1, row + 8, x[3] * scale), of.y);
                 }
             }
         };
@@ -516,6 +515,9 @@ extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), EACH) V_NAME(co
             Turn at(p, turn);
             const u32 begin = at.row + group * 64, row = begin + warp % 4 * 16 + lane / 4;
             const u32 slot = round % OWNS, mine_at = own + slot * OWN * BYTES_OWN;
+            // Whether each of the group's rows meets each of a tile.
+            const Range met_by_each = met_by_all<V_DKV>(p, begin, 64);
+            auto whole = [&](u32 from) { return from >= met_by_each.begin && from + OTHERS <= met_by_each.end; };
             const u64 rows0 = matrix<true>(mine_at + group * 64 * 128, 0);
 #if V_DQ
             // Two lanes have a row's product of the means and what flows back to them. The means are on their way while the rows come.
@@ -560,7 +562,7 @@ extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), EACH) V_NAME(co
                     before = stage;
                     products_wait<0>();
                     settle(score);
-                    weigh(score, stage, begin, row, (at.first + t) * OTHERS, at.head * each + g);
+                    weigh(score, stage, whole((at.first + t) * OTHERS), row, (at.first + t) * OTHERS, at.head * each + g);
                     release(empty + stage * 16);
                     if (i > 0) asm volatile("bar.sync %0, 256;" ::"n"(GONE) : "memory");
 #pragma unroll
@@ -635,24 +637,30 @@ extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), EACH) V_NAME(co
             constexpr bool LATE = D == 64 && GROUPS == 2 && OTHERS == 64;
             static_assert(!LATE || STAGES > 2, "a stage is let go one tile later");
             u32 before = STAGES;
-            const Range own_met = met_by(p, begin, 64);
 #pragma unroll 1
             for (u32 g = 0; g < (V_DKV ? each : 1); g++) {
 #if V_DROPOUT
                 const Seeds seeds(p.seeds, at.head * each + g);
 #endif
+                // The stages go round while this group passes by.
+                auto pass_by = [&](u32 from, u32 to) {
+                    if (LATE && from < to && before < STAGES) {
+                        products_wait<0>();
+                        settle(dk);
+                        release(empty + before * 16);
+                        before = STAGES;
+                    }
+                    pass(from, to);
+                };
+                const Range any = begin < p.keys ? met_by<true>(p, begin, 64) : Range{0, 0};
+                const u32 first = any.first<OTHERS>(), last = any.last<OTHERS>();
+                pass_by(at.first, min(first, at.first + at.count));
 #pragma unroll 1
-                for (u32 t = 0; t < at.count; t++, met++) {
+                for (u32 t = first; t < last; t++, met++) {
                     const u32 stage = stage_of(met), phase = phase_of(met);
-                    const u32 from = (at.first + t) * OTHERS;
+                    const u32 from = t * OTHERS;
                     barrier_wait(full + stage * 16, phase);
                     barrier_wait(full + stage * 16 + 8, phase);
-                    // Queries that take no keys of this group.
-                    if (begin >= p.keys || from + OTHERS <= own_met.begin || from >= own_met.end) {
-                        release(empty + stage * 16);
-                        release(empty + stage * 16 + 8);
-                        continue;
-                    }
                     float score[OTHERS / 2], back[OTHERS / 2];
                     clear(score);
                     clear(back);
@@ -675,7 +683,7 @@ extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), EACH) V_NAME(co
                     }
                     products_wait<1>();
                     settle(score);
-                    weigh(score, stage, begin, row, from, at.head * each + g);
+                    weigh(score, stage, whole(from), row, from, at.head * each + g);
                     u32 weights[HELD], flow[HELD];
 #if V_DROPOUT
                     {
@@ -735,6 +743,7 @@ extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), EACH) V_NAME(co
                         release(empty + stage * 16);
                     }
                 }
+                pass_by(max(last, at.first), at.first + at.count);
             }
             products_wait<0>();
             settle(dk);
@@ -752,18 +761,8 @@ extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), EACH) V_NAME(co
             store(&argument<Flash>()->out[1], mine_at + BYTES_OWN, at.row, at.head % heads, at.head / heads, mine, lane, dv);
 #else
             // The tiles that this group meets, and those of the block.
-            const Range own_met = met_by(p, begin, 64);
-            const u32 first = own_met.first<OTHERS>(), last = begin < p.queries ? own_met.last<OTHERS>() : first, end = at.first + at.count;
-            auto pass = [&](u32 from, u32 to) {
-#pragma unroll 1
-                for (u32 t = from; t < to; t++, met++) {
-                    const u32 stage = stage_of(met), phase = phase_of(met);
-                    barrier_wait(full + stage * 16, phase);
-                    release(empty + stage * 16);
-                    barrier_wait(full + stage * 16 + 8, phase);
-                    release(empty + stage * 16 + 8);
-                }
-            };
+            const Range any = begin < p.queries ? met_by<false>(p, begin, 64) : Range{0, 0};
+            const u32 first = any.first<OTHERS>(), last = any.last<OTHERS>(), end = at.first + at.count;
             pass(at.first, min(first, end));
             float sum[D / 2];
             clear(sum);
@@ -772,10 +771,6 @@ extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), EACH) V_NAME(co
             Stay stay;
 #endif
             const u64 mask = mask_of(p, at.head);
-            // Whether all scores of a tile take part.
-            auto whole = [&](u32 from) {
-                return !has_mask(p) && from + OTHERS <= p.keys && tile_near(p, begin, from);
-            };
 #if V_FORWARD
             float top[2] = {-infinity(), -infinity()}, total[2] = {0, 0}, fade[2];
             float score[OTHERS / 2];
@@ -790,14 +785,16 @@ extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), EACH) V_NAME(co
             // Scores become weights, by the largest so far; `fade` is what sums so far are multiplied by.
             auto softmax = [&](u32 from) {
                 float times = scale;
-                if (!whole(from)) {
+                if (has_mask(p) || !whole(from)) {
                     times = 1;
+                    const Range met[2] = {met_by<false>(p, row), met_by<false>(p, row + 8)};
 #pragma unroll
                     for (int j = 0; j < OTHERS / 8; j++)
 #pragma unroll
                         for (int i = 0; i < 4; i++) {
                             float& x = score[4 * j + i];
-                            x = masked(p, mask, row + i / 2 * 8, from + j * 8 + lane % 4 * 2 + i % 2, x * scale);
+                            u32 key = from + j * 8 + lane % 4 * 2 + i % 2;
+                            x = masked(p, mask, met[i / 2].has(key), row + i / 2 * 8, key, x * scale);
                         }
                 }
                 float most[2] = {score[0], score[2]};
@@ -975,14 +972,16 @@ extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), EACH) V_NAME(co
 #endif
                 products_wait<1>();
                 settle(score);
-                if (whole(t * OTHERS)) {
+                if (!has_mask(p) && whole(t * OTHERS)) {
 #pragma unroll
                     for (int i = 0; i < OTHERS / 2; i++) score[i] = power_of_two(fmaf(score[i], scale, -logarithm[i / 2 % 2]));
                 } else {
+                    const Range met[2] = {met_by<false>(p, row), met_by<false>(p, row + 8)};
 #pragma unroll
                     for (int i = 0; i < OTHERS / 2; i++) {
                         u32 key = t * OTHERS + i / 4 * 8 + lane % 4 * 2 + i % 2;
-                        score[i] = weight(masked(p, mask, row + i / 2 % 2 * 8, key, score[i] * scale), logarithm[i / 2 % 2]);
+                        bool meet = met[i / 2 % 2].has(key);
+                        score[i] = weight(masked(p, mask, meet, row + i / 2 % 2 * 8, key, score[i] * scale), logarithm[i / 2 % 2]);
                     }
                 }
                 products_wait<0>();
@@ -1015,7 +1014,6 @@ extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), EACH) V_NAME(co
 #pragma unroll
             for (int i = 0; i < D / 2; i++) sum[i] *= gradient_scale;
 #endif
-            // Tiles that only other groups of this block see.
             __syncwarp();
             pass(max(last, at.first), end);
             // The four warps have all read the group's rows.

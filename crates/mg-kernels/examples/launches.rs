@@ -138,6 +138,7 @@ fn attention(words: &[&str]) -> Result<KernelPlan> {
         span,
         masked: operands.len() > 3,
         left_out: 0,
+        ranges: None,
         scale: scale.to_bits(),
     };
     let shaped = |operands: &[Described]| operands.iter().map(Described::shaped).collect::<Vec<Shaped>>();

@@ -1,11 +1,13 @@
 //! Attention: by a kernel that never has all weights, or by products where something is done to them.
 
 mod blocks;
+mod packed;
 
 use super::{dropout, noise, wide};
 use crate::parts::shifted_exp_sum;
 use crate::tensor::Tensor;
 use blocks::Scored;
+pub(crate) use packed::PACKED_ATTENTION;
 use mg_device::{DType, Error, ErrorKind, Result, Shape};
 use mg_graph::{Node, Sources, same_device};
 use mg_kernels::library::{Attention, AttentionKind, Shaped, Span, Thin};
@@ -171,7 +173,7 @@ impl Operands {
         let masked = self.mask.is_some();
         let left_out = thinned.map_or(0, |thinned| thinned.left_out);
         let attention =
-            Attention { kind: AttentionKind::Forward, span, masked, left_out, scale: scale.to_bits() };
+            Attention { kind: AttentionKind::Forward, span, masked, left_out, ranges: None, scale: scale.to_bits() };
         let operands: Vec<&Node> = operands.iter().collect();
         let shaped: Vec<Shaped> = operands.iter().map(|n| n.shaped()).collect();
         if thinned.is_some()
@@ -280,7 +282,10 @@ pub(crate) fn differentiable_vjp(
         None => None,
     };
     let scale = f64::from_bits(attention.scale);
-    let scores = masked(&queries.matmul(&swapped(&keys)?)?.scale(scale), attention.span, mask.as_ref())?;
+    let mut scores = masked(&queries.matmul(&swapped(&keys)?)?.scale(scale), attention.span, mask.as_ref())?;
+    if let Some(at) = attention.ranges_at() {
+        scores = packed::within(&scores, &sources[at])?;
+    }
     let weights = weights(&scores)?;
     let thinned = |n: &Node| match words {
         Some(words) => {
@@ -314,18 +319,27 @@ fn spanned(given: &Operands, is_causal: bool, window: Option<&[isize]>) -> Resul
     if is_causal {
         return fail("takes a window or is_causal, not both: the window (left, 0) is causal".into());
     }
-    let &[left, right] = window else {
-        return fail(format!("takes a window of two numbers, left and right, got {}", window.len()));
-    };
-    if left.min(right) < -1 {
-        let text = "takes a window of numbers from 0 on, or -1 for no bound";
-        return fail(format!("{text}, got ({left}, {right})"));
-    }
+    let [left, right] = bounds(OP, Some(window))?;
     // The last query stands at the last key.
     let [queries, keys] = [&given.query, &given.key].map(|n| last_two(n.shape())[0] as i64);
-    let bound = |n: isize, more: i64| (n >= 0).then(|| (n as i64).saturating_add(more));
+    let moved = |bound: Option<i64>, by: i64| bound.map(|bound| bound.saturating_add(by));
     // Bounds that are not negative have a sum that is not.
-    Ok(Span::new(bound(left, queries - keys), bound(right, keys - queries)).unwrap_or(Span::ALL))
+    Ok(Span::new(moved(left, queries - keys), moved(right, keys - queries)).unwrap_or(Span::ALL))
+}
+
+/// The bounds of a window, so many keys before a query's position and so many after it.
+fn bounds(op: &'static str, window: Option<&[isize]>) -> Result<[Option<i64>; 2]> {
+    let fail = |text: String| Err(Error::new(op, ErrorKind::Value(text)));
+    match window {
+        None => Ok([None; 2]),
+        Some(&[left, right]) if left.min(right) >= -1 => {
+            Ok([left, right].map(|n| (n >= 0).then_some(n as i64)))
+        }
+        Some(&[left, right]) => {
+            fail(format!("takes a window of numbers from 0 on, or -1 for no bound, got ({left}, {right})"))
+        }
+        Some(other) => fail(format!("takes a window of two numbers, left and right, got {}", other.len())),
+    }
 }
 
 #[operations(ATTENTION)]

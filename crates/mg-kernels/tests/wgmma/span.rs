@@ -3,24 +3,24 @@
 use crate::says;
 use mg_kernels::library::Span;
 
-/// `Range` of attention_span.cuh, as tiles of so many: the first, and one after the last.
-fn tiles(row: usize, rows: usize, [before, after]: [i32; 2], all: usize, tile: usize) -> [usize; 2] {
-    let begin = (row as i32 - before).max(0) as usize;
-    let end = ((row + rows) as i32 + after).min(all as i32).max(0) as usize;
-    let first = begin / tile;
-    [first, if end > begin { end.div_ceil(tile) } else { first }]
+/// `met_by` of attention_span.cuh, of so many rows that meet so many others.
+fn met_by([before, after]: [i32; 2], rows: usize, all: usize, row: usize) -> [usize; 2] {
+    if row >= rows {
+        return [all; 2];
+    }
+    let begin = (row as i32 - before).max(0).min(all as i32);
+    [begin, begin.max((row as i32 + 1 + after).min(all as i32))].map(|at| at as usize)
 }
 
-/// `all_near`.
-fn all_near([behind, ahead]: [i32; 2], query: usize, queries: i32, key: usize, keys: i32) -> bool {
-    let apart = (key as i64 - query as i64) as i32;
-    apart + (keys - 1) <= ahead && queries - 1 - apart <= behind
+/// Of rows with these ranges, what any of some meets, and what all of them meet.
+fn met_by_several(met: &dyn Fn(usize) -> [usize; 2], rows: usize, row: usize, count: usize) -> [[usize; 2]; 2] {
+    let last = (row + count).min(rows) - 1;
+    [[met(row)[0], met(last)[1]], [met(last)[0], met(row)[1]]]
 }
 
-/// `are_near`, which wraps.
-fn are_near([behind, ahead]: [i32; 2], query: usize, key: usize) -> bool {
-    let [behind, ahead] = [behind, ahead].map(|bound| bound as u32);
-    (key as u32).wrapping_sub(query as u32).wrapping_add(behind) <= behind.wrapping_add(ahead)
+/// Tiles of so many: the first, and one after the last.
+fn tiles([begin, end]: [usize; 2], tile: usize) -> [usize; 2] {
+    [begin / tile, if end > begin { end.div_ceil(tile) } else { begin / tile }]
 }
 
 /// Bounds of all sorts for so many queries and keys.
@@ -39,85 +39,93 @@ const SIZES: [(usize, usize); 10] =
     [(1, 1), (1, 700), (700, 1), (64, 64), (65, 63), (193, 385), (385, 193), (500, 500), (3, 129), (600, 40)];
 
 #[test]
-fn keys_are_near_as_spans_say() {
-    says("attention_span.cuh", "return key - query + (u32)p.behind <= (u32)p.behind + (u32)p.ahead;");
+fn rows_meet_what_spans_say() {
+    says(
+        "attention_span.cuh",
+        "i32 begin = min(max((i32)row - before, 0), all);
+         return {(u32)begin, (u32)max(begin, min((i32)row + 1 + after, all))};",
+    );
     for (queries, keys) in SIZES {
         for span in spans(queries, keys) {
-            for query in 0..queries {
-                let taken = span.keys(query, keys);
-                assert!((0..keys).all(|key| are_near(span.bounds(), query, key) == taken.contains(&key)));
+            let [behind, ahead] = span.bounds();
+            let taken: Vec<_> = (0..queries).map(|query| span.keys(query, keys)).collect();
+            for (query, taken) in taken.iter().enumerate() {
+                let [begin, end] = met_by([behind, ahead], queries, keys, query);
+                assert!(taken.is_empty() && begin == end || *taken == (begin..end), "{queries} {keys} {span:?}");
+            }
+            for key in 0..keys {
+                let [begin, end] = met_by([ahead, behind], keys, queries, key);
+                assert!((0..queries).all(|query| (begin..end).contains(&query) == taken[query].contains(&key)));
             }
         }
     }
     let last = Span::FAR as usize - 1;
-    for (query, key) in [(0, last), (last, 0), (last, last), (0, 0)] {
-        assert!(are_near(Span::ALL.bounds(), query, key));
-        assert_eq!(are_near(Span::CAUSAL.bounds(), query, key), key <= query);
+    for row in [0, last] {
+        assert_eq!(met_by(Span::ALL.bounds(), last + 1, last + 1, row), [0, last + 1]);
+        assert_eq!(met_by(Span::CAUSAL.bounds(), last + 1, last + 1, row), [0, row + 1]);
     }
 }
 
-/// Every tile that is brought for a block is waited for once by each of its groups, and a group multiplies by all tiles that have something for it.
+/// Every tile that is brought for a block is waited for once by each of its groups, which multiplies by all tiles that have something for it.
 #[test]
 fn groups_meet_what_is_brought_for_their_block() {
-    says(
-        "attention_span.cuh",
-        "begin = (u32)max((i32)row - before, 0);
-         end = (u32)max(min((i32)(row + rows) + after, (i32)all), 0);",
-    );
-    says("attention_span.cuh", "return apart + (keys - 1) <= p.ahead && queries - 1 - apart <= p.behind;");
+    says("attention_span.cuh", "return {met_by<KEYS>(p, row).begin, met_by<KEYS>(p, min(row + count, KEYS ? p.keys : p.queries) - 1).end};");
+    says("attention_span.cuh", "return {met_by<KEYS>(p, min(row + count, KEYS ? p.keys : p.queries) - 1).begin, KEYS && end == p.queries ? ~0u : end};");
+    says("attention_span.cuh", "return end > begin ? (end + TILE - 1) / TILE : first<TILE>();");
     says("attention_wgmma.cu", "pass(at.first, min(first, end));");
     says("attention_wgmma.cu", "pass(max(last, at.first), end);");
-    says("attention_wgmma.cu", "if (begin >= p.keys || from + OTHERS <= own_met.begin || from >= own_met.end) {");
+    says("attention_wgmma.cu", "pass_by(at.first, min(first, at.first + at.count));");
+    says("attention_wgmma.cu", "pass_by(max(last, at.first), at.first + at.count);");
     for (queries, keys) in SIZES {
         for span in spans(queries, keys) {
-            let bounds @ [behind, ahead] = span.bounds();
-            for (groups, others) in [(1, 32), (1, 64), (2, 48), (2, 64), (2, 128), (3, 64), (3, 128)] {
-                let what = format!("{queries} {keys} {span:?}: {groups} groups, tiles of {others}");
-                // Queries meet keys.
-                for row in (0..queries).step_by(64 * groups) {
-                    let [at, end] = tiles(row, 64 * groups, bounds, keys, others);
-                    for begin in (0..groups).map(|group| row + group * 64) {
-                        let [first, mut last] = tiles(begin, 64, bounds, keys, others);
-                        last = if begin < queries { last } else { first };
-                        let before = first.min(end).saturating_sub(at);
-                        let after = end.saturating_sub(last.max(at));
-                        assert_eq!(before + (last - first) + after, end - at, "{what}: {begin}");
-                        for query in begin..queries.min(begin + 64) {
-                            let taken = span.keys(query, keys);
-                            assert!(taken.is_empty() || taken.start >= first * others, "{what}: {query}");
-                            assert!(taken.end <= last * others || taken.is_empty(), "{what}: {query}");
-                        }
-                        for t in first..last {
-                            let whole = all_near(bounds, begin, 64, t * others, others as i32);
-                            let all = (begin..queries.min(begin + 64))
-                                .all(|query| (t * others..keys.min((t + 1) * others)).all(|key| span.keys(query, keys).contains(&key)));
-                            assert!(!whole || all, "{what}: {begin} {t}");
-                        }
-                        let width = behind.saturating_add(ahead) as usize + 1;
-                        assert!((last - first) * others <= keys.min(width + 64) + 2 * others, "{what}");
-                    }
+            let [behind, ahead] = span.bounds();
+            let what = format!("{queries} {keys} {span:?}");
+            let of_queries = |query| met_by([behind, ahead], queries, keys, query);
+            let of_keys = |key| met_by([ahead, behind], keys, queries, key);
+            blocks_meet(&what, &of_queries, queries, keys);
+            blocks_meet(&what, &of_keys, keys, queries);
+        }
+        // Sequences one after the other, of which some have no keys or no queries.
+        let lengths = |all: usize, each: &[usize]| -> Vec<usize> {
+            let ends = each.iter().scan(0, |at, n| {
+                *at = (*at + n).min(all);
+                Some(*at)
+            });
+            std::iter::once(0).chain(ends).collect()
+        };
+        let (of_queries, of_keys) =
+            (lengths(queries, &[3, 0, 70, 64, 1, 200, 500]), lengths(keys, &[9, 4, 0, 129, 40, 150, 500]));
+        let range = |of: &[usize], to: &[usize], row: usize| {
+            let i = of.iter().position(|&at| at > row).map_or(of.len() - 2, |after| after - 1);
+            [to[i], to[i + 1]]
+        };
+        blocks_meet("packed", &|query| range(&of_queries, &of_keys, query), queries, keys);
+        blocks_meet("packed", &|key| range(&of_keys, &of_queries, key), keys, queries);
+    }
+}
+
+fn blocks_meet(what: &str, met: &dyn Fn(usize) -> [usize; 2], rows: usize, all: usize) {
+    for (groups, others) in [(1, 32), (1, 64), (2, 48), (2, 64), (2, 128), (3, 64), (3, 128)] {
+        let what = format!("{what}: {rows} rows, {groups} groups, tiles of {others}");
+        for row in (0..rows).step_by(64 * groups) {
+            let [any, _] = met_by_several(met, rows, row, 64 * groups);
+            let [at, end] = tiles(any, others);
+            for begin in (0..groups).map(|group| row + group * 64) {
+                if begin >= rows {
+                    continue;
                 }
-                // Keys meet queries.
-                for row in (0..keys).step_by(64 * groups) {
-                    let [at, end] = tiles(row, 64 * groups, [ahead, behind], queries, others);
-                    for begin in (0..groups).map(|group| row + group * 64).filter(|&begin| begin < keys) {
-                        let met = [(begin as i32 - ahead).max(0), ((begin + 64) as i32 + behind).min(queries as i32).max(0)];
-                        let is_met = |t: usize| {
-                            let from = (t * others) as i32;
-                            !(from + others as i32 <= met[0] || from >= met[1])
-                        };
-                        for key in begin..keys.min(begin + 64) {
-                            for query in (0..queries).filter(|&query| span.keys(query, keys).contains(&key)) {
-                                let t = query / others;
-                                assert!((at..end).contains(&t) && is_met(t), "{what}: {query} {key}");
-                            }
-                        }
-                        // Where a stage is let go one tile later, as of two groups with tiles of 64, tiles that are skipped in a row are fewer than there are stages.
-                        if (groups, others) == (2, 64) && (at..end).any(is_met) {
-                            let skipped = (at..end).filter(|&t| !is_met(t)).count();
-                            assert!(skipped <= 2, "{what}: {begin}");
-                        }
-                    }
+                let [any, each] = met_by_several(met, rows, begin, 64);
+                let [first, last] = tiles(any, others);
+                let passed = first.min(end).saturating_sub(at) + end.saturating_sub(last.max(at));
+                assert_eq!(passed + (last - first), end - at, "{what}: {begin}");
+                let own = begin..rows.min(begin + 64);
+                for [from, to] in own.clone().map(met).filter(|range| range[0] < range[1]) {
+                    assert!(from >= first * others && to <= last * others, "{what}: {begin}");
+                }
+                for from in (first..last).map(|t| t * others) {
+                    let whole = from >= each[0] && from + others <= each[1];
+                    let all_of = |[begin, end]: [usize; 2]| begin <= from && all.min(from + others) <= end;
+                    assert!(!whole || own.clone().map(met).all(all_of), "{what}: {begin} {from}");
                 }
             }
         }

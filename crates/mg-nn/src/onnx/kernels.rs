@@ -201,6 +201,9 @@ fn attended(graph: &mut Graph, attention: &Attention, x: &[Id], of: &[Shaped]) -
     if attention.left_out > 0 {
         return refuse("ONNX has no operator for attention that leaves weights out at random".into());
     }
+    if attention.ranges.is_some() {
+        return refuse("ONNX has no operator for attention of packed sequences".into());
+    }
     let (q, k, v) = (&of[0].shape, &of[1].shape, &of[2].shape);
     let mut shared = |x: Id, of: &Shape| {
         if of[1] == q[1] {

@@ -96,6 +96,8 @@ fn is_lines(layout: &Layout) -> bool {
 struct Call<T> {
     s: Sizes,
     span: Span,
+    /// Of queries, in place of the span.
+    ranges: Option<*const [i32; 2]>,
     scale: T,
     q: Lines<T>,
     k: Lines<T>,
@@ -149,16 +151,28 @@ impl<T: Real> Call<T> {
         head / s.heads * s.shared + head % s.heads / (s.heads / s.shared)
     }
 
+    /// The keys that a query takes.
+    fn keys(&self, row: usize) -> Range<usize> {
+        match self.ranges {
+            None => self.span.keys(row, self.s.keys),
+            Some(ranges) => {
+                // SAFETY: there is a range for each query.
+                let [begin, end] = unsafe { *ranges.add(row) }.map(|at| (at.max(0) as usize).min(self.s.keys));
+                begin.min(end)..end
+            }
+        }
+    }
+
     /// Which of `n` keys from one on a query takes.
     fn taken(&self, row: usize, from: usize, n: usize) -> Range<usize> {
-        let keys = self.span.keys(row, from + n);
-        let end = keys.end.saturating_sub(from);
+        let keys = self.keys(row);
+        let end = keys.end.saturating_sub(from).min(n);
         keys.start.saturating_sub(from).min(end)..end
     }
 
     /// The keys that some queries take, from a multiple of 8 on, as the numbers of weights go by eights.
     fn met(&self, queries: Range<usize>) -> Range<usize> {
-        let keys = self.span.met(queries, self.s.keys);
+        let keys = self.keys(queries.start).start..self.keys(queries.end - 1).end;
         if keys.is_empty() { keys } else { keys.start / 8 * 8..keys.end }
     }
 }
@@ -172,7 +186,7 @@ pub(super) unsafe fn attention(attention: &Attention, s: &Sizes, operands: &[Ope
     let Some(first) = operands.first() else { return };
     let dtype = first.dtype;
     let [_, begin, _] = attention.line(s, dtype);
-    let mut operands: SmallVec<[Operand; 7]> = operands.iter().copied().collect();
+    let mut operands: SmallVec<[Operand; 9]> = operands.iter().copied().collect();
     let (mut sums, mut results) = (out.wrapping_add(begin * dtype.size()), SmallVec::<[Heads; 3]>::new());
     match attention.kind {
         AttentionKind::Forward => results.push(s.means()),
@@ -186,7 +200,7 @@ pub(super) unsafe fn attention(attention: &Attention, s: &Sizes, operands: &[Ope
     }
     // Half types are converted as they lie one after the other, and a mask's rows are counted so.
     let half = dtype.is_half();
-    let mut copies: SmallVec<[Buffer; 8]> = SmallVec::new();
+    let mut copies: SmallVec<[Buffer; 10]> = SmallVec::new();
     let mut room = |bytes: usize| {
         copies.push(scratch::block(bytes));
         copies.last().map_or(std::ptr::null_mut(), Buffer::as_mut_ptr)
@@ -239,6 +253,7 @@ unsafe fn widened(attention: &Attention, s: &Sizes, operands: &[Operand], sums: 
         let call = Call {
             s: *s,
             span: attention.span,
+            ranges: ranges(attention, operands),
             scale: f64::from_bits(attention.scale) as f32,
             q: Lines::dense(at, given[0]),
             k: Lines::dense(at.add(n), given[1]),
@@ -271,6 +286,11 @@ unsafe fn widened(attention: &Attention, s: &Sizes, operands: &[Operand], sums: 
     }
 }
 
+/// The ranges of queries, where there are some.
+fn ranges(attention: &Attention, operands: &[Operand]) -> Option<*const [i32; 2]> {
+    Some(operands.get(attention.ranges_at()?)?.first().cast())
+}
+
 fn mask<T>(attention: &Attention, operands: &[Operand]) -> Mask<T> {
     match (attention.masked, operands.get(3)) {
         (true, Some(mask)) if mask.dtype == DType::Bool => Mask::Bool(mask.first()),
@@ -290,6 +310,7 @@ unsafe fn call<T: Real>(
     let call = Call {
         s: *s,
         span: attention.span,
+        ranges: ranges(attention, operands),
         scale: T::of(f64::from_bits(attention.scale)),
         q: Lines::of(&operands[0]),
         k: Lines::of(&operands[1]),

@@ -135,13 +135,13 @@ pub(super) struct Planned<'a> {
     pub(super) attention: &'a Attention,
     pub(super) s: &'a Sizes,
     pub(super) operands: &'a [Described],
-    pub(super) lie: SmallVec<[Lies; 7]>,
+    pub(super) lie: SmallVec<[Lies; 9]>,
     pub(super) target: Target,
 }
 
 /// Where operands lie, and the launches that copy those whose elements do not lie side by side along a row; they go to the workspace,
 /// from its end on.
-fn lying(operands: &[Described], plan: &mut KernelPlan) -> Result<SmallVec<[Lies; 7]>> {
+fn lying(operands: &[Described], plan: &mut KernelPlan) -> Result<SmallVec<[Lies; 9]>> {
     let lies = |(i, operand): (usize, &Described)| {
         let (shape, strides) = (operand.layout.shape(), operand.layout.strides());
         // Steps of an axis with one position are nobody's; masks are read there by all.
@@ -189,12 +189,18 @@ impl Planned<'_> {
 
     /// Whether the last queries take the most keys, and the first keys are taken by the most queries.
     pub(super) fn grows(&self) -> bool {
-        self.attention.span.grows(self.s.queries, self.s.keys)
+        self.attention.ranges.is_none() && self.attention.span.grows(self.s.queries, self.s.keys)
     }
 
     /// The words of heads, where weights are left out.
     pub(super) fn seeds(&self) -> Address {
         self.attention.words_at().and_then(|i| self.lie.get(i)).map(|lies| lies.at)
+    }
+
+    /// The ranges of a part's own rows, where there are some.
+    pub(super) fn ranges(&self, part: Part) -> Address {
+        let at = self.attention.ranges_at()? + usize::from(part == Part::Keys);
+        self.lie.get(at).map(|lies| lies.at)
     }
 
     /// Which tensors have rows that are aligned: queries, keys, values, what flows back, results.
@@ -221,7 +227,7 @@ impl Planned<'_> {
     }
 
     /// The argument: `order` has the blocks of a head, the parts of its columns, the heads, and how many of these take turns.
-    fn args(&self, places: Places, order: [usize; 4]) -> args::attention::Attention {
+    fn args(&self, part: Part, places: Places, order: [usize; 4]) -> args::attention::Attention {
         let s = self.s;
         let mask_kind = self.mask_kind();
         let mask = self.lie.get(3).filter(|_| mask_kind > 0);
@@ -281,6 +287,7 @@ impl Planned<'_> {
             dv_steps: within(dv),
             left_out: self.attention.left_out,
             seeds: self.seeds(),
+            ranges: self.ranges(part),
             times: Thin::times(self.attention.left_out),
         }
     }
@@ -316,7 +323,7 @@ impl Planned<'_> {
         let bytes = if parts > 1 { parts * s.rows() * (s.depth.next_multiple_of(4) + 2) * 4 } else { 0 };
         let places = Places { parts: (parts > 1).then_some((Pointer::Workspace, begin as u64)), ..places };
         let name = format!("attention_few_{}_mma{size}", dtype.name());
-        let mut made = launch(OP, &name, heads * parts, &self.args(places, [1, parts, heads, 1]))?;
+        let mut made = launch(OP, &name, heads * parts, &self.args(Part::Forward, places, [1, parts, heads, 1]))?;
         made.block = [32 * warps as u32, 1, 1];
         made.shared = shared as u32;
         Ok(Some((made, bytes)))
@@ -366,7 +373,7 @@ impl Planned<'_> {
             }
         };
         let (blocks, chunks) = (length.div_ceil(rows), columns.div_ceil(columns_each).max(1));
-        let args = self.args(places, [blocks, chunks, heads, self.together(part, heads)]);
+        let args = self.args(part, places, [blocks, chunks, heads, self.together(part, heads)]);
         let mut made = launch(OP, &name, heads * blocks * chunks, &args)?;
         made.block = [threads as u32, 1, 1];
         made.shared = shared as u32;
@@ -429,7 +436,7 @@ pub(super) fn plan(
             } else {
                 let places = Places { means_out: means, y, g, ..Places::default() };
                 let name = format!("attention_means_{}", dtype.name());
-                let args = planned.args(places, [0; 4]);
+                let args = planned.args(Part::Queries, places, [0; 4]);
                 plan.launches.push(launch(OP, &name, rows.div_ceil(WARPS), &args)?);
                 None
             };

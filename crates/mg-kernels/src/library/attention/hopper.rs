@@ -193,7 +193,12 @@ pub(super) fn tile_of(planned: &Planned, part: Part) -> Option<Tile> {
     if !fit {
         return None;
     }
-    let met = planned.attention.span.width(if part == Part::Keys { s.queries } else { s.keys });
+    let met = match (part, planned.attention.ranges) {
+        (Part::Keys, None) => planned.attention.span.width(s.queries),
+        (Part::Forward | Part::Queries, None) => planned.attention.span.width(s.keys),
+        (Part::Keys, Some([_, queries])) => s.queries.min(queries as usize),
+        (Part::Forward | Part::Queries, Some([keys, _])) => s.keys.min(keys as usize),
+    };
     let is_short = met <= short(part, size)[usize::from(planned.grows())] || products.are_turned();
     let what = match (planned.attention.left_out > 0, planned.mask_kind() > 0) {
         (true, _) => THIN,
@@ -293,6 +298,7 @@ pub(super) fn launched(planned: &Planned, part: Part, tile: Tile, places: &Place
         stays: (1.0 - f64::from(attention.left_out) / f64::from(Thin::ALL)) as f32,
         times: Thin::times(attention.left_out) as f32,
         seeds: planned.seeds(),
+        ranges: planned.ranges(part),
         own: [0, 1].map(|k| own.get(k).and_then(|&i| mapped(i, tile.rows))),
         other: others.map(|i| mapped(i, tile.others)),
         out: match part {

@@ -7,7 +7,7 @@ use mg_device::{DType, ErrorKind};
 const SCALE: f64 = 0.4;
 
 fn attention(kind: AttentionKind, span: Span, masked: bool) -> Attention {
-    Attention { kind, span, masked, left_out: 0, scale: SCALE.to_bits() }
+    Attention { kind, span, masked, ranges: None, left_out: 0, scale: SCALE.to_bits() }
 }
 
 /// The means `[b, l, h, v]`, heads side by side, and the logarithms of the sums `[b, h, l]`.
