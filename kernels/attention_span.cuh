@@ -36,6 +36,12 @@ __device__ __forceinline__ Range met_by(const P& p, u32 row) {
     return {(u32)begin, (u32)max(begin, min((i32)row + 1 + after, all))};
 }
 
+// A row's number that nobody knows the value of before: what is computed of it for a few tiles is not held in registers for all.
+__device__ __forceinline__ u32 anew(u32 row) {
+    asm volatile("" : "+r"(row));
+    return row;
+}
+
 // What any of some rows meets, of which the first one is there.
 template <bool KEYS, typename P>
 __device__ __forceinline__ Range met_by(const P& p, u32 row, u32 count) {

@@ -53,7 +53,9 @@ constexpr u32 BYTES_OWN = CHUNKS * ROWS * 128, BYTES_OTHER = CHUNKS * OTHERS * 1
 // From one tile to the next.
 constexpr u32 BYTES_PLACE = TURNED ? OTHERS / 4 * TURNED_CHUNK : BYTES_OTHER;
 #if V_DKV
-constexpr u32 BYTES_NUMBERS = 2 * OTHERS * 4;  // of each query of a tile the logarithm of its sum, and its mean
+// Of each query of a tile the logarithm of its sum, and its mean; of each group how it meets the tile.
+constexpr u32 BYTES_NUMBERS = 2 * OTHERS * 4 + 16;
+enum Meets { NOT, SOME, EACH_OTHER };
 #else
 constexpr u32 BYTES_NUMBERS = 0;
 #endif
@@ -78,6 +80,7 @@ struct Flash {
     u64 y_batch, y_head, y_row;           // and of the means
     float scale;
     u32 heads, shared;   // of queries; of keys and values
+    u32 sharing;         // heads of queries that share one of keys and values
     u32 queries, keys;
     u32 mask_kind;       // truth values, numbers
     i32 behind, ahead;   // which keys a query takes: see `met_by`
@@ -285,6 +288,15 @@ struct Stay {
 };
 #endif
 
+// Scores of rows and others that do not meet: times a positive number, the least one there is.
+template <bool KEYS>
+__device__ __forceinline__ void leave_out(float (&score)[OTHERS / 2], const Flash& p, u32 row, u32 from) {
+    const Range met[2] = {met_by<KEYS>(p, anew(row)), met_by<KEYS>(p, anew(row) + 8)};
+#pragma unroll
+    for (int i = 0; i < OTHERS / 2; i++)
+        if (!met[i / 2 % 2].has(from + i / 4 * 8 + threadIdx.x % 4 * 2 + i % 2)) score[i] = -infinity();
+}
+
 // A weight of a score, and the logarithm of the sum that it is a part of. By masks with the largest numbers both can be so large that their
 // difference is rounding alone: a weight is never more than one.
 __device__ __forceinline__ float weight(float score, float logarithm) {
@@ -363,10 +375,10 @@ extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), EACH) V_NAME(co
     };
     // In each of the batch, heads that rows are of, and for each of them those that others are of.
 #if V_DKV
-    const u32 heads = p.shared, each = p.heads / p.shared;
+    const u32 heads = p.shared, each = p.sharing;
     auto other_head = [&](u32 head) { return head * each; };
 #else
-    const u32 heads = p.heads, each = p.heads / p.shared;
+    const u32 heads = p.heads, each = p.sharing;
     auto other_head = [&](u32 head) { return head / each; };
 #endif
 
@@ -426,10 +438,19 @@ extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), EACH) V_NAME(co
                     for (u32 t = 0; t < at.count; t++) {
                         const u32 stage = stage_of(met), phase = phase_of(met);
                         barrier_wait(empty + stage * 16, phase ^ 1);
-                        u32 to = numbers + stage * BYTES_NUMBERS;
+                        u32 to = numbers + stage * BYTES_NUMBERS, tile = (at.first + t) * OTHERS;
+                        if (lane < ROWS / 64) {
+                            u32 how = NOT, begin = anew(at.row) + lane * 64;
+                            if (begin < p.keys) {
+                                const Range any = met_by<true>(p, begin, 64), by_each = met_by_all<true>(p, begin, 64);
+                                if (tile + OTHERS > any.begin && tile < any.end) how = SOME;
+                                if (tile >= by_each.begin && tile + OTHERS <= by_each.end) how = EACH_OTHER;
+                            }
+                            put4(to + 2 * OTHERS * 4 + lane * 4, how);
+                        }
 #pragma unroll 1
                         for (u32 i = lane; i < OTHERS; i += 32) {
-                            u32 query = (at.first + t) * OTHERS + i;
+                            u32 query = tile + i;
                             u64 from = (u64)(head + g) * p.queries + query;
                             bool inside = query < p.queries;
                             // Of no query: nothing takes part.
@@ -453,17 +474,6 @@ extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), EACH) V_NAME(co
         auto tile = [&](u32 stage, int i) { return others + (stage * 2 + i) * BYTES_PLACE; };
         auto lines_k = [&](u32 stage, int i) { return matrix<true>(tile(stage, i), 0); };
         auto lines_n = [&](u32 stage, int i) { return TURNED ? turned(tile(stage, i)) : matrix<false>(tile(stage, i), OTHERS * 128); };
-        // Tiles that only other groups of this block meet.
-        [[maybe_unused]] auto pass = [&](u32 from, u32 to) {
-#pragma unroll 1
-            for (u32 t = from; t < to; t++, met++) {
-                const u32 stage = stage_of(met), phase = phase_of(met);
-                barrier_wait(full + stage * 16, phase);
-                release(empty + stage * 16);
-                barrier_wait(full + stage * 16 + 8, phase);
-                release(empty + stage * 16 + 8);
-            }
-        };
         const float scale = p.scale * LOG2E;
 #if V_DKV || V_DQ
         const float gradient_scale = V_DROPOUT ? p.scale * p.times : p.scale;
@@ -479,21 +489,12 @@ extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), EACH) V_NAME(co
             asm volatile("ld.shared.v2.f32 {%0, %1}, [%2];" : "=f"(two.x), "=f"(two.y) : "r"(at) : "memory");
             return two;
         };
+        auto how_met = [&](u32 stage) { return __float_as_uint(read4(numbers + stage * BYTES_NUMBERS + 2 * OTHERS * 4 + group * 4)); };
         // Scores of this lane's keys, the first of them `row`, and a tile of queries become weights.
         auto weigh = [&](float (&score)[OTHERS / 2], u32 stage, bool whole, u32 row, u32 from, u32 head) {
-            if (!has_mask(p) && whole) {
-#pragma unroll
-                for (int j = 0; j < OTHERS / 8; j++) {
-                    float2 of = number(stage, j, 0);
-                    float* x = score + 4 * j;
-                    x[0] = power_of_two(fmaf(x[0], scale, -of.x));
-                    x[1] = power_of_two(fmaf(x[1], scale, -of.y));
-                    x[2] = power_of_two(fmaf(x[2], scale, -of.x));
-                    x[3] = power_of_two(fmaf(x[3], scale, -of.y));
-                }
-            } else {
+            if (has_mask(p)) {
                 const u64 mask = mask_of(p, head);
-                const Range low = met_by<true>(p, row), high = met_by<true>(p, row + 8);
+                const Range low = met_by<true>(p, anew(row)), high = met_by<true>(p, anew(row) + 8);
 #pragma unroll
                 for (int j = 0; j < OTHERS / 8; j++) {
                     float2 of = number(stage, j, 0);
@@ -504,6 +505,17 @@ extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), EACH) V_NAME(co
                     x[2] = weight(masked(p, mask, high.has(query), query, row + 8, x[2] * scale), of.x);
                     x[3] = weight(masked(p, mask, high.has(query + 1), query + 1, row + 8, x[3] * scale), of.y);
                 }
+                return;
+            }
+            if (!whole) leave_out<true>(score, p, row, from);
+#pragma unroll
+            for (int j = 0; j < OTHERS / 8; j++) {
+                float2 of = number(stage, j, 0);
+                float* x = score + 4 * j;
+                x[0] = power_of_two(fmaf(x[0], scale, -of.x));
+                x[1] = power_of_two(fmaf(x[1], scale, -of.y));
+                x[2] = power_of_two(fmaf(x[2], scale, -of.x));
+                x[3] = power_of_two(fmaf(x[3], scale, -of.y));
             }
         };
 #endif
@@ -515,9 +527,6 @@ extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), EACH) V_NAME(co
             Turn at(p, turn);
             const u32 begin = at.row + group * 64, row = begin + warp % 4 * 16 + lane / 4;
             const u32 slot = round % OWNS, mine_at = own + slot * OWN * BYTES_OWN;
-            // Whether each of the group's rows meets each of a tile.
-            const Range met_by_each = met_by_all<V_DKV>(p, begin, 64);
-            auto whole = [&](u32 from) { return from >= met_by_each.begin && from + OTHERS <= met_by_each.end; };
             const u64 rows0 = matrix<true>(mine_at + group * 64 * 128, 0);
 #if V_DQ
             // Two lanes have a row's product of the means and what flows back to them. The means are on their way while the rows come.
@@ -562,7 +571,7 @@ extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), EACH) V_NAME(co
                     before = stage;
                     products_wait<0>();
                     settle(score);
-                    weigh(score, stage, whole((at.first + t) * OTHERS), row, (at.first + t) * OTHERS, at.head * each + g);
+                    weigh(score, stage, how_met(stage) == EACH_OTHER, row, (at.first + t) * OTHERS, at.head * each + g);
                     release(empty + stage * 16);
                     if (i > 0) asm volatile("bar.sync %0, 256;" ::"n"(GONE) : "memory");
 #pragma unroll
@@ -642,25 +651,26 @@ extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), EACH) V_NAME(co
 #if V_DROPOUT
                 const Seeds seeds(p.seeds, at.head * each + g);
 #endif
-                // The stages go round while this group passes by.
-                auto pass_by = [&](u32 from, u32 to) {
-                    if (LATE && from < to && before < STAGES) {
-                        products_wait<0>();
-                        settle(dk);
-                        release(empty + before * 16);
-                        before = STAGES;
-                    }
-                    pass(from, to);
-                };
-                const Range any = begin < p.keys ? met_by<true>(p, begin, 64) : Range{0, 0};
-                const u32 first = any.first<OTHERS>(), last = any.last<OTHERS>();
-                pass_by(at.first, min(first, at.first + at.count));
 #pragma unroll 1
-                for (u32 t = first; t < last; t++, met++) {
+                for (u32 t = 0; t < at.count; t++, met++) {
                     const u32 stage = stage_of(met), phase = phase_of(met);
-                    const u32 from = t * OTHERS;
+                    const u32 from = (at.first + t) * OTHERS;
                     barrier_wait(full + stage * 16, phase);
                     barrier_wait(full + stage * 16 + 8, phase);
+                    const u32 how = how_met(stage);
+                    if (how == NOT) {
+                        // The stages go round while this group passes by.
+                        if (LATE && before < STAGES) {
+                            products_wait<0>();
+                            settle(dk);
+                            release(empty + before * 16);
+                            before = STAGES;
+                        }
+                        __syncwarp();
+                        release(empty + stage * 16);
+                        release(empty + stage * 16 + 8);
+                        continue;
+                    }
                     float score[OTHERS / 2], back[OTHERS / 2];
                     clear(score);
                     clear(back);
@@ -683,7 +693,7 @@ extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), EACH) V_NAME(co
                     }
                     products_wait<1>();
                     settle(score);
-                    weigh(score, stage, whole(from), row, from, at.head * each + g);
+                    weigh(score, stage, how == EACH_OTHER, row, from, at.head * each + g);
                     u32 weights[HELD], flow[HELD];
 #if V_DROPOUT
                     {
@@ -743,7 +753,6 @@ extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), EACH) V_NAME(co
                         release(empty + stage * 16);
                     }
                 }
-                pass_by(max(last, at.first), at.first + at.count);
             }
             products_wait<0>();
             settle(dk);
@@ -761,8 +770,20 @@ extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), EACH) V_NAME(co
             store(&argument<Flash>()->out[1], mine_at + BYTES_OWN, at.row, at.head % heads, at.head / heads, mine, lane, dv);
 #else
             // The tiles that this group meets, and those of the block.
-            const Range any = begin < p.queries ? met_by<false>(p, begin, 64) : Range{0, 0};
+            const Range any = begin < p.queries ? met_by<false>(p, begin, 64) : Range{0, 0}, by_each = met_by_all<false>(p, begin, 64);
             const u32 first = any.first<OTHERS>(), last = any.last<OTHERS>(), end = at.first + at.count;
+            auto whole = [&](u32 from) { return from >= by_each.begin && from + OTHERS <= by_each.end; };
+            // Tiles that only other groups of this block meet.
+            auto pass = [&](u32 from, u32 to) {
+#pragma unroll 1
+                for (u32 t = from; t < to; t++, met++) {
+                    const u32 stage = stage_of(met), phase = phase_of(met);
+                    barrier_wait(full + stage * 16, phase);
+                    release(empty + stage * 16);
+                    barrier_wait(full + stage * 16 + 8, phase);
+                    release(empty + stage * 16 + 8);
+                }
+            };
             pass(at.first, min(first, end));
             float sum[D / 2];
             clear(sum);
@@ -785,9 +806,9 @@ extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), EACH) V_NAME(co
             // Scores become weights, by the largest so far; `fade` is what sums so far are multiplied by.
             auto softmax = [&](u32 from) {
                 float times = scale;
-                if (has_mask(p) || !whole(from)) {
+                if (has_mask(p)) {
                     times = 1;
-                    const Range met[2] = {met_by<false>(p, row), met_by<false>(p, row + 8)};
+                    const Range met[2] = {met_by<false>(p, anew(row)), met_by<false>(p, anew(row) + 8)};
 #pragma unroll
                     for (int j = 0; j < OTHERS / 8; j++)
 #pragma unroll
@@ -796,6 +817,8 @@ extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), EACH) V_NAME(co
                             u32 key = from + j * 8 + lane % 4 * 2 + i % 2;
                             x = masked(p, mask, met[i / 2].has(key), row + i / 2 * 8, key, x * scale);
                         }
+                } else if (!whole(from)) {
+                    leave_out<false>(score, p, row, from);
                 }
                 float most[2] = {score[0], score[2]};
 #pragma unroll
@@ -972,17 +995,18 @@ extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), EACH) V_NAME(co
 #endif
                 products_wait<1>();
                 settle(score);
-                if (!has_mask(p) && whole(t * OTHERS)) {
-#pragma unroll
-                    for (int i = 0; i < OTHERS / 2; i++) score[i] = power_of_two(fmaf(score[i], scale, -logarithm[i / 2 % 2]));
-                } else {
-                    const Range met[2] = {met_by<false>(p, row), met_by<false>(p, row + 8)};
+                if (has_mask(p)) {
+                    const Range met[2] = {met_by<false>(p, anew(row)), met_by<false>(p, anew(row) + 8)};
 #pragma unroll
                     for (int i = 0; i < OTHERS / 2; i++) {
                         u32 key = t * OTHERS + i / 4 * 8 + lane % 4 * 2 + i % 2;
                         bool meet = met[i / 2 % 2].has(key);
                         score[i] = weight(masked(p, mask, meet, row + i / 2 % 2 * 8, key, score[i] * scale), logarithm[i / 2 % 2]);
                     }
+                } else {
+                    if (!whole(t * OTHERS)) leave_out<false>(score, p, row, t * OTHERS);
+#pragma unroll
+                    for (int i = 0; i < OTHERS / 2; i++) score[i] = power_of_two(fmaf(score[i], scale, -logarithm[i / 2 % 2]));
                 }
                 products_wait<0>();
                 settle(back);

@@ -102,7 +102,7 @@ impl Tile {
     /// to 1024 takes.
     fn shared(&self, part: Part) -> usize {
         let own = if part == Part::Forward { 1 } else { 2 };
-        let numbers = if part == Part::Keys { 2 * self.others * 4 } else { 0 };
+        let numbers = if part == Part::Keys { 2 * self.others * 4 + 16 } else { 0 };
         let line = self.size * self.products.bytes;
         let turned = self.others / 4 * (self.size / 8 * EIGHT);
         let place = if self.products.are_turned() { turned } else { self.others * line };
@@ -161,9 +161,9 @@ fn taken(
     precision: Precision,
 ) -> Option<(Products, usize)> {
     let products = Products::of(dtype, precision)?;
-    // By positive factors the largest score stays the largest.
-    let scale = f64::from_bits(attention.scale);
-    let taken = capability == 90 && scale > 0.0 && scale.is_finite() && s.keys > 0;
+    // By positive factors the largest score stays the largest, and what is left out is.
+    let scale = f64::from_bits(attention.scale) as f32;
+    let taken = capability == 90 && scale >= f32::MIN_POSITIVE && scale.is_finite() && s.keys > 0;
     let heads = [s.width, s.depth].iter().all(|&n| n > 0 && n.is_multiple_of(16 / products.bytes));
     let size = SIZES.into_iter().find(|&size| s.width.max(s.depth) <= size)?;
     (taken && heads).then_some((products, size))
@@ -282,6 +282,7 @@ pub(super) fn launched(planned: &Planned, part: Part, tile: Tile, places: &Place
         scale: f64::from_bits(attention.scale) as f32,
         heads: s.heads as u32,
         shared: s.shared as u32,
+        sharing: (s.heads / s.shared.max(1)) as u32,
         queries: s.queries as u32,
         keys: s.keys as u32,
         mask_kind: planned.mask_kind(),
