@@ -36,10 +36,10 @@ __device__ __forceinline__ Range met_by(const P& p, u32 row) {
     return {(u32)begin, (u32)max(begin, min((i32)row + 1 + after, all))};
 }
 
-// A row's number that nobody knows the value of before: what is computed of it for a few tiles is not held in registers for all.
-__device__ __forceinline__ u32 anew(u32 row) {
-    asm volatile("" : "+r"(row));
-    return row;
+// The same number, as if it were not known before: what is computed of it for a tile is not held in registers for all.
+__device__ __forceinline__ u32 anew(u32 x) {
+    asm volatile("" : "+r"(x));
+    return x;
 }
 
 // What any of some rows meets, of which the first one is there.

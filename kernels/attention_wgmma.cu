@@ -348,13 +348,13 @@ extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), EACH) V_NAME(co
     if (threadIdx.x == 0) {
         for (int s = 0; s < OWNS; s++) {
             barrier_init(own_full + s * 8, 1);
-            // A warp that brings numbers has to know the turn, too.
-            barrier_init(own_empty + s * 8, WARPS + V_DKV);
+            // Two warps beside those that compute have to know the turn, too.
+            barrier_init(own_empty + s * 8, WARPS + 2 * V_DKV);
             barrier_init(turn_full + s * 8, 1);
         }
         for (int s = 0; s < STAGES * 2; s++) {
-            // A warp brings the numbers of the first.
-            barrier_init(full + s * 8, V_DKV && s % 2 == 0 ? 33 : 1);
+            // With the first come numbers by a warp, and how it is met.
+            barrier_init(full + s * 8, V_DKV && s % 2 == 0 ? 34 : 1);
             barrier_init(empty + s * 8, WARPS);
         }
         barriers_ready();
@@ -439,15 +439,6 @@ extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), EACH) V_NAME(co
                         const u32 stage = stage_of(met), phase = phase_of(met);
                         barrier_wait(empty + stage * 16, phase ^ 1);
                         u32 to = numbers + stage * BYTES_NUMBERS, tile = (at.first + t) * OTHERS;
-                        if (lane < ROWS / 64) {
-                            u32 how = NOT, begin = anew(at.row) + lane * 64;
-                            if (begin < p.keys) {
-                                const Range any = met_by<true>(p, begin, 64), by_each = met_by_all<true>(p, begin, 64);
-                                if (tile + OTHERS > any.begin && tile < any.end) how = SOME;
-                                if (tile >= by_each.begin && tile + OTHERS <= by_each.end) how = EACH_OTHER;
-                            }
-                            put4(to + 2 * OTHERS * 4 + lane * 4, how);
-                        }
 #pragma unroll 1
                         for (u32 i = lane; i < OTHERS; i += 32) {
                             u32 query = tile + i;
@@ -460,6 +451,33 @@ extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), EACH) V_NAME(co
                             asm volatile("st.shared.f32 [%0], %1;" ::"r"(to + (OTHERS + i) * 4), "f"(mean) : "memory");
                         }
                         barrier_arrive(full + stage * 16);
+                        met++;
+                    }
+            }
+        }
+        // A warp tells the groups how they meet a tile, a lane for each.
+        if (warp == 2) {
+#pragma unroll 1
+            for (u32 round = 0;; round++) {
+                u32 turn = turn_of(round);
+                if (turn >= p.turns) break;
+                __syncwarp();
+                if (lane == 0) barrier_arrive(own_empty + round % OWNS * 8);
+                Turn at(p, turn);
+                u32 begin = at.row + lane * 64;
+                bool has_rows = lane < ROWS / 64 && begin < p.keys;
+                const Range any = has_rows ? met_by<true>(p, begin, 64) : Range{0, 0}, by_each = has_rows ? met_by_all<true>(p, begin, 64) : any;
+#pragma unroll 1
+                for (u32 g = 0; g < each; g++)
+#pragma unroll 1
+                    for (u32 t = 0; t < at.count; t++) {
+                        const u32 stage = stage_of(met), phase = phase_of(met), tile = (at.first + t) * OTHERS;
+                        barrier_wait(empty + stage * 16, phase ^ 1);
+                        u32 how = tile + OTHERS > any.begin && tile < any.end ? SOME : NOT;
+                        if (tile >= by_each.begin && tile + OTHERS <= by_each.end) how = EACH_OTHER;
+                        if (lane < ROWS / 64) put4(numbers + stage * BYTES_NUMBERS + 2 * OTHERS * 4 + lane * 4, how);
+                        __syncwarp();
+                        if (lane == 0) barrier_arrive(full + stage * 16);
                         met++;
                     }
             }
@@ -657,8 +675,7 @@ extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), EACH) V_NAME(co
                     const u32 from = (at.first + t) * OTHERS;
                     barrier_wait(full + stage * 16, phase);
                     barrier_wait(full + stage * 16 + 8, phase);
-                    const u32 how = how_met(stage);
-                    if (how == NOT) {
+                    if (how_met(stage) == NOT) {
                         // The stages go round while this group passes by.
                         if (LATE && before < STAGES) {
                             products_wait<0>();
@@ -683,7 +700,10 @@ extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), EACH) V_NAME(co
                     products_commit();
 #if V_DROPOUT
                     Stay stay;
-                    stay.draw(row, from, seeds, threshold);
+                    // What the first of ten rounds has of the words is not held in registers, which are few here.
+                    Seeds words = seeds;
+                    words.low = anew(words.low), words.high = anew(words.high);
+                    stay.draw(row, from, words, threshold);
 #endif
                     if (LATE) {
                         products_wait<2>();
@@ -693,7 +713,7 @@ extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), EACH) V_NAME(co
                     }
                     products_wait<1>();
                     settle(score);
-                    weigh(score, stage, how == EACH_OTHER, row, from, at.head * each + g);
+                    weigh(score, stage, how_met(stage) == EACH_OTHER, row, from, at.head * each + g);
                     u32 weights[HELD], flow[HELD];
 #if V_DROPOUT
                     {

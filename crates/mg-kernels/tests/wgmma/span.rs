@@ -74,7 +74,7 @@ fn groups_meet_what_is_brought_for_their_block() {
     says("attention_span.cuh", "return end > begin ? (end + TILE - 1) / TILE : first<TILE>();");
     says("attention_wgmma.cu", "pass(at.first, min(first, end));");
     says("attention_wgmma.cu", "pass(max(last, at.first), end);");
-    says("attention_wgmma.cu", "if (tile + OTHERS > any.begin && tile < any.end) how = SOME;");
+    says("attention_wgmma.cu", "u32 how = tile + OTHERS > any.begin && tile < any.end ? SOME : NOT;");
     for (queries, keys) in SIZES {
         for span in spans(queries, keys) {
             let [behind, ahead] = span.bounds();
