@@ -170,7 +170,8 @@ extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_consta
     clear(dk);
     clear(dv);
     u32 group = p.heads / p.shared, first = head / p.shared * p.heads + head % p.shared * group;
-    const Range met = met_by<true>(p, begin, B);
+    Range met, by_each;
+    met_by<true>(p, begin, B, met, by_each);
     for (u32 own = first; own < first + group; own++)
         for (u32 query = met.first<B>() * B; query < met.end; query += B) {
             i32 queries = min((i32)(p.queries - query), B);
@@ -223,7 +224,8 @@ extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_consta
     T* out = p.out + row_at(p.out_steps, p.heads, head, begin);
     W sum[CHUNKS][4][4];
     clear(sum);
-    const Range met = met_by<false>(p, begin, B);
+    Range met, by_each;
+    met_by<false>(p, begin, B, met, by_each);
 #if V_FORWARD
     W top[4], total[4];
 #pragma unroll

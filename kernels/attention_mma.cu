@@ -110,6 +110,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, V_BLOCKS) V_NAME(const __g
     u32 lane_b = place(lane % 8 + lane / 16 * 8, lane / 8 % 2);
     u32 own_at = base + warp * ROWS * PITCH + lane_a;
     u32 row = begin + warp * ROWS + lane / 4;
+    Range met, by_each;
 
 #if V_DKV
     u32 column = where.chunk * COLUMNS;
@@ -117,7 +118,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, V_BLOCKS) V_NAME(const __g
     bring<OWN>(base, p.k + row_at(p.k_steps, p.shared, head, begin), p.k_steps[2], rows, p.width, p.flags & KEYS_ALIGNED);
     bring<OWN>(base + OWNED, p.v + row_at(p.v_steps, p.shared, head, begin), p.v_steps[2], rows, p.depth, p.flags & VALUES_ALIGNED);
     u32 group = p.heads / p.shared, of = head / p.shared * p.heads + head % p.shared * group;
-    const Range met = met_by<true>(p, begin, OWN);
+    met_by<true>(p, begin, OWN, met, by_each);
     u32 from = met.first<WALK>() * WALK, count = (met.last<WALK>() - met.first<WALK>()) * group;
     // The queries that come next, and those that are there.
     u32 next_head = of, next = from, asks = of, walk = from;
@@ -139,7 +140,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, V_BLOCKS) V_NAME(const __g
     u64 at = (u64)head * p.queries + begin;
     bring<OWN>(base, p.q + row_at(p.q_steps, p.heads, head, begin), p.q_steps[2], rows, p.width, p.flags & QUERIES_ALIGNED);
     u32 of = shared_head(p, head);
-    const Range met = met_by<false>(p, begin, OWN);
+    met_by<false>(p, begin, OWN, met, by_each);
     u32 walk = met.first<WALK>() * WALK, count = met.last<WALK>() - met.first<WALK>(), asks = head;
     const T *k = p.k + row_at(p.k_steps, p.shared, of, walk), *v = p.v + row_at(p.v_steps, p.shared, of, walk);
     i32 left = (i32)(p.keys - walk);
@@ -197,7 +198,6 @@ extern "C" __global__ void __launch_bounds__(THREADS, V_BLOCKS) V_NAME(const __g
         }
 #endif
 
-    const Range met_by_each = met_by_all<TURNED>(p, begin, OWN);
     u32 reading = ring, writing = ring + (STAGES - 1) * STAGE;
 #pragma unroll 1
     for (u32 t = 0; t < count; t++) {
@@ -209,7 +209,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, V_BLOCKS) V_NAME(const __g
         float s[MT][NT][4];
         multiply(s, own, own_at, straight);
         // Keys beyond the last one have no place in the result.
-        bool edge = walk < met_by_each.begin || walk + WALK > met_by_each.end;
+        bool edge = walk < by_each.begin || walk + WALK > by_each.end;
         if (edge || p.mask_kind || scale.after == 1)
 #pragma unroll
             for (int m = 0; m < MT; m++)

@@ -42,15 +42,11 @@ __device__ __forceinline__ u32 anew(u32 x) {
     return x;
 }
 
-// What any of some rows meets, of which the first one is there.
+// What any of some rows meets, of which the first one is there, and what all of them meet; the latter of keys without an end where the last query is in it:
+// queries that are not there weigh nothing.
 template <bool KEYS, typename P>
-__device__ __forceinline__ Range met_by(const P& p, u32 row, u32 count) {
-    return {met_by<KEYS>(p, row).begin, met_by<KEYS>(p, min(row + count, KEYS ? p.keys : p.queries) - 1).end};
-}
-
-// What all of some rows meet. Of keys it has no end where the last query is in it: queries that are not there weigh nothing.
-template <bool KEYS, typename P>
-__device__ __forceinline__ Range met_by_all(const P& p, u32 row, u32 count) {
-    u32 end = met_by<KEYS>(p, row).end;
-    return {met_by<KEYS>(p, min(row + count, KEYS ? p.keys : p.queries) - 1).begin, KEYS && end == p.queries ? ~0u : end};
+__device__ __forceinline__ void met_by(const P& p, u32 row, u32 count, Range& any, Range& by_each) {
+    Range first = met_by<KEYS>(p, row), last = met_by<KEYS>(p, min(row + count, KEYS ? p.keys : p.queries) - 1);
+    any = {first.begin, last.end};
+    by_each = {last.begin, KEYS && first.end == p.queries ? ~0u : first.end};
 }

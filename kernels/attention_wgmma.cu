@@ -103,7 +103,20 @@ __device__ __forceinline__ float infinity() { return __int_as_float(0x7f800000);
 struct Turn {
     u32 row, head, first, count;
 
+    // As it was put into shared memory by the thread that drew it.
+    __device__ __forceinline__ explicit Turn(u32 from) {
+        float4 of = read16(from);
+        row = __float_as_uint(of.x), head = __float_as_uint(of.y), first = __float_as_uint(of.z), count = __float_as_uint(of.w);
+    }
+    __device__ __forceinline__ void put(u32 to) const {
+        put16(to, __uint_as_float(row), __uint_as_float(head), __uint_as_float(first), __uint_as_float(count));
+    }
+    // After the last there is none.
+    __device__ __forceinline__ bool is_one() const { return head != ~0u; }
+
     __device__ __forceinline__ Turn(const Flash& p, u32 turn) {
+        row = first = count = 0, head = ~0u;
+        if (turn >= p.turns) return;
         u32 each = p.section * p.blocks, section = turn / each, from = section * p.section;
         u32 all = p.turns / p.blocks;
         u32 height = min(p.section, all - from), rest = turn - section * each;
@@ -117,7 +130,8 @@ struct Turn {
         // The longest first.
         row = (p.last_first ? p.blocks - 1 - block : block) * ROWS;
 #endif
-        Range met = met_by<V_DKV>(p, row, ROWS);
+        Range met, by_each;
+        met_by<V_DKV>(p, row, ROWS, met, by_each);
         first = met.first<OTHERS>();
         count = met.last<OTHERS>() - first;
     }
@@ -340,11 +354,12 @@ extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), EACH) V_NAME(co
     const u32 warp = __shfl_sync(~0u, threadIdx.x / 32, 0), lane = threadIdx.x % 32;
     const u32 own = (shared_address(memory) + 1023) & ~1023u;
     const u32 others = own + OWNS * OWN * BYTES_OWN, numbers = others + STAGES * 2 * BYTES_PLACE;
-    const u32 handed = numbers + STAGES * BYTES_NUMBERS, barriers = handed + BYTES_HANDED;
+    // Of each place for own rows whose turn it is.
+    const u32 handed = numbers + STAGES * BYTES_NUMBERS, turns = handed + BYTES_HANDED, barriers = turns + OWNS * 16;
     // Of each operand of each stage whether it has come, and whether it may be replaced.
     const u32 own_full = barriers, own_empty = own_full + OWNS * 8, full = own_empty + OWNS * 8, empty = full + STAGES * 16;
-    // Of each place for own rows whose turn it is, and whether that is known.
-    const u32 turn_full = empty + STAGES * 16, turns = turn_full + OWNS * 8;
+    // Of each place for own rows whether it is known whose turn it is.
+    const u32 turn_full = empty + STAGES * 16;
     if (threadIdx.x == 0) {
         for (int s = 0; s < OWNS; s++) {
             barrier_init(own_full + s * 8, 1);
@@ -368,10 +383,10 @@ extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), EACH) V_NAME(co
     u32 met = 0;
     auto stage_of = [](u32 met) { return met % STAGES; };
     auto phase_of = [](u32 met) { return met / STAGES & 1; };
-    // Waits for the turn of a round; as many as there are turns: there is none.
+    // Waits for the turn of a round.
     auto turn_of = [&](u32 round) {
         barrier_wait(turn_full + round % OWNS * 8, round / OWNS & 1);
-        return __float_as_uint(read4(turns + round % OWNS * 8));
+        return Turn(turns + round % OWNS * 16);
     };
     // In each of the batch, heads that rows are of, and for each of them those that others are of.
 #if V_DKV
@@ -390,10 +405,10 @@ extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), EACH) V_NAME(co
             for (u32 round = 0;; round++) {
                 u32 slot = round % OWNS, to_own = own + slot * OWN * BYTES_OWN;
                 barrier_wait(own_empty + slot * 8, (round / OWNS & 1) ^ 1);
-                put4(turns + slot * 8, turn);
+                const Turn at(p, turn);
+                at.put(turns + slot * 16);
                 barrier_arrive(turn_full + slot * 8);
-                if (turn >= p.turns) break;
-                Turn at(p, turn);
+                if (!at.is_one()) break;
                 barrier_expect(own_full + slot * 8, OWN * BYTES_OWN);
 #pragma unroll
                 for (int i = 0; i < OWN; i++)
@@ -426,11 +441,10 @@ extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), EACH) V_NAME(co
         if (warp == 1) {
 #pragma unroll 1
             for (u32 round = 0;; round++) {
-                u32 turn = turn_of(round);
-                if (turn >= p.turns) break;
+                const Turn at = turn_of(round);
+                if (!at.is_one()) break;
                 __syncwarp();
                 if (lane == 0) barrier_arrive(own_empty + round % OWNS * 8);
-                Turn at(p, turn);
                 u32 head = at.head * each;
 #pragma unroll 1
                 for (u32 g = 0; g < (V_DKV ? each : 1); g++)
@@ -459,14 +473,14 @@ extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), EACH) V_NAME(co
         if (warp == 2) {
 #pragma unroll 1
             for (u32 round = 0;; round++) {
-                u32 turn = turn_of(round);
-                if (turn >= p.turns) break;
+                const Turn at = turn_of(round);
+                if (!at.is_one()) break;
                 __syncwarp();
                 if (lane == 0) barrier_arrive(own_empty + round % OWNS * 8);
-                Turn at(p, turn);
                 u32 begin = at.row + lane * 64;
                 bool has_rows = lane < ROWS / 64 && begin < p.keys;
-                const Range any = has_rows ? met_by<true>(p, begin, 64) : Range{0, 0}, by_each = has_rows ? met_by_all<true>(p, begin, 64) : any;
+                Range any = {0, 0}, by_each = {0, 0};
+                if (has_rows) met_by<true>(p, begin, 64, any, by_each);
 #pragma unroll 1
                 for (u32 g = 0; g < each; g++)
 #pragma unroll 1
@@ -539,10 +553,9 @@ extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), EACH) V_NAME(co
 #endif
 #pragma unroll 1
         for (u32 round = 0;; round++) {
-            u32 turn = turn_of(round);
-            if (turn >= p.turns) break;
+            const Turn at = turn_of(round);
+            if (!at.is_one()) break;
             __syncwarp();
-            Turn at(p, turn);
             const u32 begin = at.row + group * 64, row = begin + warp % 4 * 16 + lane / 4;
             const u32 slot = round % OWNS, mine_at = own + slot * OWN * BYTES_OWN;
             const u64 rows0 = matrix<true>(mine_at + group * 64 * 128, 0);
@@ -790,7 +803,8 @@ extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), EACH) V_NAME(co
             store(&argument<Flash>()->out[1], mine_at + BYTES_OWN, at.row, at.head % heads, at.head / heads, mine, lane, dv);
 #else
             // The tiles that this group meets, and those of the block.
-            const Range any = begin < p.queries ? met_by<false>(p, begin, 64) : Range{0, 0}, by_each = met_by_all<false>(p, begin, 64);
+            Range any = {0, 0}, by_each = {0, 0};
+            if (begin < p.queries) met_by<false>(p, begin, 64, any, by_each);
             const u32 first = any.first<OTHERS>(), last = any.last<OTHERS>(), end = at.first + at.count;
             auto whole = [&](u32 from) { return from >= by_each.begin && from + OTHERS <= by_each.end; };
             // Tiles that only other groups of this block meet.

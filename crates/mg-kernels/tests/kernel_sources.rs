@@ -336,7 +336,7 @@ fn shared_memory_is_as_long_as_stages_are() {
             }
             "attention_wgmma.cu" => {
                 // From a multiple of 1024 on a block's own rows and what it meets, two barriers for each operand; of own rows one more, and whose turn it is.
-                let own = number("OWNS") * (number("OWN") * number("BYTES_OWN") + 4 * 8);
+                let own = number("OWNS") * (number("OWN") * number("BYTES_OWN") + 16 + 3 * 8);
                 let stage = 2 * number("BYTES_PLACE") + number("BYTES_NUMBERS") + 4 * 8;
                 1024 + own + number("STAGES") * stage + number("BYTES_HANDED")
             }

@@ -69,8 +69,11 @@ fn rows_meet_what_spans_say() {
 /// Every tile that is brought for a block is waited for once by each of its groups, which multiplies by all tiles that have something for it.
 #[test]
 fn groups_meet_what_is_brought_for_their_block() {
-    says("attention_span.cuh", "return {met_by<KEYS>(p, row).begin, met_by<KEYS>(p, min(row + count, KEYS ? p.keys : p.queries) - 1).end};");
-    says("attention_span.cuh", "return {met_by<KEYS>(p, min(row + count, KEYS ? p.keys : p.queries) - 1).begin, KEYS && end == p.queries ? ~0u : end};");
+    says(
+        "attention_span.cuh",
+        "any = {first.begin, last.end};
+         by_each = {last.begin, KEYS && first.end == p.queries ? ~0u : first.end};",
+    );
     says("attention_span.cuh", "return end > begin ? (end + TILE - 1) / TILE : first<TILE>();");
     says("attention_wgmma.cu", "pass(at.first, min(first, end));");
     says("attention_wgmma.cu", "pass(max(last, at.first), end);");

@@ -5,7 +5,7 @@ use crate::tensor::Tensor;
 use mg_device::{DType, Error, ErrorKind, Result, Shape};
 use mg_graph::{Node, same_device};
 use mg_kernels::library::{Attention, AttentionKind, Shaped, Span};
-use mg_kernels::{Algebra, Row};
+use mg_kernels::{Algebra, Row, Rules};
 use mg_macros::operations;
 
 const OP: &str = "varlen_attn";

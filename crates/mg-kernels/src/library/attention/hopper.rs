@@ -98,7 +98,7 @@ impl Tile {
         Some(Tile { kernel, size, products, rows, others, stages, owns, each, handed })
     }
 
-    /// Bytes of shared memory, as the kernel divides it: rows, turned ones with what is between eight chunks, numbers, weights, barriers, and what alignment
+    /// Bytes of shared memory, as the kernel divides it: rows, turned ones with what is between eight chunks, numbers, weights, turns, barriers, and what alignment
     /// to 1024 takes.
     fn shared(&self, part: Part) -> usize {
         let own = if part == Part::Forward { 1 } else { 2 };
@@ -107,7 +107,7 @@ impl Tile {
         let turned = self.others / 4 * (self.size / 8 * EIGHT);
         let place = if self.products.are_turned() { turned } else { self.others * line };
         let stage = 2 * place + numbers + 4 * 8;
-        1024 + self.owns * (own * self.rows * line + 4 * 8) + self.stages * stage + self.handed
+        1024 + self.owns * (own * self.rows * line + 16 + 3 * 8) + self.stages * stage + self.handed
     }
 }
 
