@@ -1,6 +1,6 @@
 //! Attention of sequences of several lengths that lie one after the other.
 
-use super::{last_two, wide};
+use super::last_two;
 use crate::tensor::Tensor;
 use mg_device::{DType, Error, ErrorKind, Result, Shape};
 use mg_graph::{Node, same_device};

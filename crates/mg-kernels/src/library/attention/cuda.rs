@@ -68,7 +68,6 @@ const HALVES: &Tiles = &[
     (64, [[64, 64, 64], [64, 64, 64], [64, 64, 64]]),
     (96, [[128, 64, 96], [64, 64, 96], [64, 64, 96]]),
     (128, [[128, 64, 128], [128, 32, 128], [64, 64, 128]]),
-    (192, [[64, 32, 192], [64, 32, 192], [64, 16, 192]]),
     (256, [[64, 32, 256], [64, 16, 256], [64, 16, 128]]),
 ];
 const TF32: &Tiles = &[
@@ -80,12 +79,11 @@ const TF32: &Tiles = &[
 
 /// Rows of a block of `attention_few.cu`, and for heads of at most so many elements its warps, the keys of each of these, and stages.
 const FEW: usize = 16;
-const FEW_TILES: [(usize, [usize; 3]); 6] = [
+const FEW_TILES: [(usize, [usize; 3]); 5] = [
     (32, [4, 16, 3]),
     (64, [4, 16, 3]),
     (96, [4, 16, 3]),
     (128, [4, 16, 2]),
-    (192, [2, 16, 3]),
     (256, [2, 16, 2]),
 ];
 /// Blocks that keep a device busy.
