@@ -731,7 +731,8 @@ fn attention_near(
     }
     let mut names = Vec::new();
     for kind in [AttentionKind::Forward, AttentionKind::Backward] {
-        let kernel: Library = Attention { kind, span, masked, left_out, ranges: None, scale: 0.125f64.to_bits() }.into();
+        let kernel: Library =
+            Attention { kind, span, masked, left_out, ranges: None, scale: 0.125f64.to_bits() }.into();
         let shaped: Vec<Shaped> =
             operands.iter().map(|o| Shaped { shape: *o.layout.shape(), dtype: o.dtype }).collect();
         let result = kernel.result(&shaped).unwrap();

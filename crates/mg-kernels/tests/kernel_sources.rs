@@ -58,7 +58,7 @@ fn attentions() -> Vec<KernelLaunch> {
                     span: Span::CAUSAL,
                     masked: false,
                     left_out: 0,
-        ranges: None,
+                    ranges: None,
                     scale: 1f64.to_bits(),
                 };
                 let forward = [(q, dtype), (k, dtype), (k, dtype)];

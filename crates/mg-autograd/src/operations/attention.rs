@@ -7,12 +7,12 @@ use super::{dropout, noise, wide};
 use crate::parts::shifted_exp_sum;
 use crate::tensor::Tensor;
 use blocks::Scored;
-pub(crate) use packed::PACKED_ATTENTION;
 use mg_device::{DType, Error, ErrorKind, Result, Shape};
 use mg_graph::{Node, Sources, same_device};
 use mg_kernels::library::{Attention, AttentionKind, Shaped, Span, Thin};
 use mg_kernels::{Algebra, ReduceKind, Row, Rules};
 use mg_macros::operations;
+pub(crate) use packed::PACKED_ATTENTION;
 
 const OP: &str = "scaled_dot_product_attention";
 
@@ -172,8 +172,14 @@ impl Operands {
         }
         let masked = self.mask.is_some();
         let left_out = thinned.map_or(0, |thinned| thinned.left_out);
-        let attention =
-            Attention { kind: AttentionKind::Forward, span, masked, left_out, ranges: None, scale: scale.to_bits() };
+        let attention = Attention {
+            kind: AttentionKind::Forward,
+            span,
+            masked,
+            left_out,
+            ranges: None,
+            scale: scale.to_bits(),
+        };
         let operands: Vec<&Node> = operands.iter().collect();
         let shaped: Vec<Shaped> = operands.iter().map(|n| n.shaped()).collect();
         if thinned.is_some()
@@ -219,9 +225,8 @@ fn masked(scores: &Node, span: Span, mask: Option<&Node>) -> Result<Node> {
     let never = scores.lit(f64::NEG_INFINITY);
     let [l, s] = last_two(scores.shape());
     let mut scores = scores.clone();
-    let side = |n: usize, shape: [usize; 2]| {
-        Node::ramp(Shape::of(&[n]), scores.device()).reshape(Shape::of(&shape))
-    };
+    let side =
+        |n: usize, shape: [usize; 2]| Node::ramp(Shape::of(&[n]), scores.device()).reshape(Shape::of(&shape));
     let (queries, keys) = (side(l, [l, 1])?, side(s, [1, s])?);
     let moved = |by: i64| if by == 0 { queries.clone() } else { queries.add(&queries.lit(by as f64)) };
     let [behind, ahead] = span.bounds().map(i64::from);

@@ -13,7 +13,12 @@ fn met_by([before, after]: [i32; 2], rows: usize, all: usize, row: usize) -> [us
 }
 
 /// Of rows with these ranges, what any of some meets, and what all of them meet.
-fn met_by_several(met: &dyn Fn(usize) -> [usize; 2], rows: usize, row: usize, count: usize) -> [[usize; 2]; 2] {
+fn met_by_several(
+    met: &dyn Fn(usize) -> [usize; 2],
+    rows: usize,
+    row: usize,
+    count: usize,
+) -> [[usize; 2]; 2] {
     let last = (row + count).min(rows) - 1;
     [[met(row)[0], met(last)[1]], [met(last)[0], met(row)[1]]]
 }
@@ -51,11 +56,16 @@ fn rows_meet_what_spans_say() {
             let taken: Vec<_> = (0..queries).map(|query| span.keys(query, keys)).collect();
             for (query, taken) in taken.iter().enumerate() {
                 let [begin, end] = met_by([behind, ahead], queries, keys, query);
-                assert!(taken.is_empty() && begin == end || *taken == (begin..end), "{queries} {keys} {span:?}");
+                assert!(
+                    taken.is_empty() && begin == end || *taken == (begin..end),
+                    "{queries} {keys} {span:?}"
+                );
             }
             for key in 0..keys {
                 let [begin, end] = met_by([ahead, behind], keys, queries, key);
-                assert!((0..queries).all(|query| (begin..end).contains(&query) == taken[query].contains(&key)));
+                assert!(
+                    (0..queries).all(|query| (begin..end).contains(&query) == taken[query].contains(&key))
+                );
             }
         }
     }

@@ -219,7 +219,7 @@ def _bounds(
         raise TypeError(f"{name}: takes a tensor, a CausalBias or None as attn_mask, got {type(bias).__name__}")
     if is_causal:
         raise ValueError(f"{name}: takes a CausalBias or is_causal, not both")
-    if min(query.ndim, key.ndim) >= 2 and bias.shape != (query.shape[-2], key.shape[-2]):
+    if len(query.shape) >= 2 and len(key.shape) >= 2 and bias.shape != (query.shape[-2], key.shape[-2]):
         raise ValueError(f"{name}: {bias} does not fit queries of shape {query.shape} and keys of shape {key.shape}")
     if bias.variant is CausalVariant.UPPER_LEFT:
         if window is not None:

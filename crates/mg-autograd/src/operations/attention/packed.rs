@@ -48,13 +48,16 @@ impl Offsets {
         let tokens = Node::ramp(Shape::of(&[self.tokens]), self.at.device());
         let ends = Tensor::from_node(self.at.node().slice(0, 1, 1, count)?);
         // Tokens beyond the last sequence are of one that has nothing.
-        let which = Tensor::try_searchsorted(&ends, &Tensor::from_node(tokens.clone()), false, true, None, None)?;
+        let which =
+            Tensor::try_searchsorted(&ends, &Tensor::from_node(tokens.clone()), false, true, None, None)?;
         let node = which.node();
         let next = Node::apply(Row::Minimum, &[&node.add(&node.lit(1.0)), &node.lit(count as f64)]);
-        let at = |of: &Offsets, which: &Node| Ok(of.at.index_select(0, &Tensor::from_node(which.clone()))?.node());
+        let at =
+            |of: &Offsets, which: &Node| Ok(of.at.index_select(0, &Tensor::from_node(which.clone()))?.node());
         let (from, to) = (at(others, &node)?, at(others, &next)?);
         let stands = tokens.sub(&at(self, &next)?).add(&to);
-        let between = |x: &Node, low: &Node| Node::apply(Row::Maximum, &[&Node::apply(Row::Minimum, &[x, &to]), low]);
+        let between =
+            |x: &Node, low: &Node| Node::apply(Row::Maximum, &[&Node::apply(Row::Minimum, &[x, &to]), low]);
         let moved = |by: i64| stands.add(&stands.lit(by as f64));
         let begin = before.map_or(from.clone(), |before| between(&moved(-before), &from));
         let end = after.map_or(to.clone(), |after| between(&moved(after.saturating_add(1)), &begin));
@@ -99,31 +102,48 @@ impl Tensor {
         let (&[l, heads, e], &[s, shared, width], &[of_values, others, _]) =
             (q.shape().dims(), k.shape().dims(), v.shape().dims())
         else {
-            let text = format!("takes query [l, heads, e], key [s, shared, e] and value [s, shared, v], got shapes {}, {} and {}", q.shape(), k.shape(), v.shape());
+            let text = format!(
+                "takes query [l, heads, e], key [s, shared, e] and value [s, shared, v], got shapes {}, {} and {}",
+                q.shape(),
+                k.shape(),
+                v.shape()
+            );
             return Err(Error::new(OP, ErrorKind::Shape(text)));
         };
-        if width != e || [of_values, others] != [s, shared] || heads != shared && (shared == 0 || heads % shared != 0) {
+        if width != e
+            || [of_values, others] != [s, shared]
+            || heads != shared && (shared == 0 || heads % shared != 0)
+        {
             let text = format!("shapes {}, {} and {} do not fit", q.shape(), k.shape(), v.shape());
             return Err(Error::new(OP, ErrorKind::Shape(text)));
         }
         same_device(OP, &[&q, &k, &v, &cu_seq_q.node(), &cu_seq_k.node()])?;
         let [left, right] = super::bounds(OP, window_size)?;
         let right = if is_causal { Some(0) } else { right };
-        let (of_queries, of_keys) = (Offsets::of("cu_seq_q", cu_seq_q, l)?, Offsets::of("cu_seq_k", cu_seq_k, s)?);
+        let (of_queries, of_keys) =
+            (Offsets::of("cu_seq_q", cu_seq_q, l)?, Offsets::of("cu_seq_k", cu_seq_k, s)?);
         if cu_seq_q.shape() != cu_seq_k.shape() {
-            let text = format!("takes as many sequences of queries as of keys, got {} and {} offsets", cu_seq_q.shape(), cu_seq_k.shape());
+            let text = format!(
+                "takes as many sequences of queries as of keys, got {} and {} offsets",
+                cu_seq_q.shape(),
+                cu_seq_k.shape()
+            );
             return Err(Error::new(OP, ErrorKind::Shape(text)));
         }
-        let ranges = [of_queries.ranges(&of_keys, [left, right])?, of_keys.ranges(&of_queries, [right, left])?];
+        let ranges =
+            [of_queries.ranges(&of_keys, [left, right])?, of_keys.ranges(&of_queries, [right, left])?];
         let heads_first = |n: &Node| {
             let all = n.permute(&[1, 0, 2])?;
             let sizes = *all.shape();
             all.reshape(Shape::new(&[1, sizes[0], sizes[1], sizes[2]])?)
         };
-        let operands = [heads_first(&q)?, heads_first(&k)?, heads_first(&v)?, ranges[0].clone(), ranges[1].clone()];
+        let operands =
+            [heads_first(&q)?, heads_first(&k)?, heads_first(&v)?, ranges[0].clone(), ranges[1].clone()];
         let operands: Vec<&Node> = operands.iter().collect();
         let width_of = |max: usize, left: Option<i64>, right: Option<i64>| {
-            let window = left.zip(right).map_or(usize::MAX, |(left, right)| left.saturating_add(right).saturating_add(1) as usize);
+            let window = left
+                .zip(right)
+                .map_or(usize::MAX, |(left, right)| left.saturating_add(right).saturating_add(1) as usize);
             max.min(window).min(u32::MAX as usize) as u32
         };
         let scale = scale.unwrap_or(1.0 / (e as f64).sqrt());

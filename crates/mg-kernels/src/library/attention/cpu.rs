@@ -157,7 +157,8 @@ impl<T: Real> Call<T> {
             None => self.span.keys(row, self.s.keys),
             Some(ranges) => {
                 // SAFETY: there is a range for each query.
-                let [begin, end] = unsafe { *ranges.add(row) }.map(|at| (at.max(0) as usize).min(self.s.keys));
+                let [begin, end] =
+                    unsafe { *ranges.add(row) }.map(|at| (at.max(0) as usize).min(self.s.keys));
                 begin.min(end)..end
             }
         }
@@ -578,7 +579,12 @@ unsafe fn harden<T: Real>(b: &Hardened<'_, T>) {
         unsafe {
             let (row, back) = (b.scores.add(i * across), b.back.add(i * across));
             let first = taken.start;
-            scored(row.add(first), taken.len(), b.call.scale, b.call.mask(b.head, query).add(b.from[1] + first));
+            scored(
+                row.add(first),
+                taken.len(),
+                b.call.scale,
+                b.call.mask(b.head, query).add(b.from[1] + first),
+            );
             let (sum, mean) = (*b.sums.add(i), *b.means.add(i));
             let factors = b.call.thin.map(|thin| thin.factors(b.head, query, b.from[1], taken.end));
             if let Some(factors) = &factors {

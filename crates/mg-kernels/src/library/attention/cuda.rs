@@ -79,13 +79,8 @@ const TF32: &Tiles = &[
 
 /// Rows of a block of `attention_few.cu`, and for heads of at most so many elements its warps, the keys of each of these, and stages.
 const FEW: usize = 16;
-const FEW_TILES: [(usize, [usize; 3]); 5] = [
-    (32, [4, 16, 3]),
-    (64, [4, 16, 3]),
-    (96, [4, 16, 3]),
-    (128, [4, 16, 2]),
-    (256, [2, 16, 2]),
-];
+const FEW_TILES: [(usize, [usize; 3]); 5] =
+    [(32, [4, 16, 3]), (64, [4, 16, 3]), (96, [4, 16, 3]), (128, [4, 16, 2]), (256, [2, 16, 2])];
 /// Blocks that keep a device busy.
 const BUSY: usize = 2 * 132;
 /// Stages below which a part of the keys is not worth a block of its own.
@@ -321,7 +316,8 @@ impl Planned<'_> {
         let bytes = if parts > 1 { parts * s.rows() * (s.depth.next_multiple_of(4) + 2) * 4 } else { 0 };
         let places = Places { parts: (parts > 1).then_some((Pointer::Workspace, begin as u64)), ..places };
         let name = format!("attention_few_{}_mma{size}", dtype.name());
-        let mut made = launch(OP, &name, heads * parts, &self.args(Part::Forward, places, [1, parts, heads, 1]))?;
+        let mut made =
+            launch(OP, &name, heads * parts, &self.args(Part::Forward, places, [1, parts, heads, 1]))?;
         made.block = [32 * warps as u32, 1, 1];
         made.shared = shared as u32;
         Ok(Some((made, bytes)))

@@ -336,7 +336,8 @@ impl Kernel for Attention {
     }
 
     fn more_words(&self) -> u64 {
-        let [behind, ahead] = self.ranges.unwrap_or(self.span.bounds().map(|bound| bound as u32)).map(u64::from);
+        let [behind, ahead] =
+            self.ranges.unwrap_or(self.span.bounds().map(|bound| bound as u32)).map(u64::from);
         behind << 32 | ahead
     }
 

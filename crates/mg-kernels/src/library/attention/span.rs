@@ -51,7 +51,8 @@ impl Span {
     /// What any of some queries takes of so many keys.
     #[must_use]
     pub fn met(self, queries: Range<usize>, keys: usize) -> Range<usize> {
-        let (first, last) = (queries.start as i64 - i64::from(self.behind), queries.end as i64 + i64::from(self.ahead));
+        let (first, last) =
+            (queries.start as i64 - i64::from(self.behind), queries.end as i64 + i64::from(self.ahead));
         let end = last.clamp(0, keys as i64) as usize;
         (first.max(0) as usize).min(end)..end
     }
