@@ -6,7 +6,7 @@ use mg_device::{DType, Error, ErrorKind, Layout, Result, Shape};
 use mg_kernels::cuda::library::{KERNELS, KernelLaunch, KernelPlan, MAX_ARGS, Map, Pointer, copy};
 use mg_kernels::library::gather::cuda::{gather, scatter_add};
 use mg_kernels::library::matmul::{Epilogue, Precision, Problem, cuda as matmul};
-use mg_kernels::library::{Attention, AttentionKind, Described, Library, Put, Shaped, Target};
+use mg_kernels::library::{Attention, AttentionKind, Described, Library, Put, Shaped, Span, Target};
 use mg_kernels::same_sums;
 
 fn dense(dims: &[usize]) -> Layout {
@@ -699,6 +699,20 @@ fn attention_of(
     [causal, masked]: [bool; 2],
     left_out: u32,
 ) -> Vec<&'static str> {
+    let span = if causal { Span::CAUSAL } else { Span::ALL };
+    attention_near(dtype, capability, precision, sizes, rows, (span, masked), left_out)
+}
+
+/// As above, of the keys that are near enough.
+fn attention_near(
+    dtype: DType,
+    capability: u32,
+    precision: Precision,
+    sizes: [usize; 6],
+    rows: bool,
+    (span, masked): (Span, bool),
+    left_out: u32,
+) -> Vec<&'static str> {
     let [heads, shared, queries, keys, width, depth] = sizes;
     let layout = |heads: usize, length: usize, size: usize| {
         let lies = dense(&[2, length, heads, size]).permute(&[0, 2, 1, 3]).unwrap();
@@ -717,7 +731,8 @@ fn attention_of(
     }
     let mut names = Vec::new();
     for kind in [AttentionKind::Forward, AttentionKind::Backward] {
-        let kernel: Library = Attention { kind, causal, masked, left_out, scale: 0.125f64.to_bits() }.into();
+        let kernel: Library =
+            Attention { kind, span, masked, left_out, ranges: None, scale: 0.125f64.to_bits() }.into();
         let shaped: Vec<Shaped> =
             operands.iter().map(|o| Shaped { shape: *o.layout.shape(), dtype: o.dtype }).collect();
         let result = kernel.result(&shaped).unwrap();

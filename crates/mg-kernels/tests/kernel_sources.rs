@@ -46,7 +46,7 @@ fn launches(kernel: impl Into<Library>, operands: &[(&[usize], DType)]) -> Vec<K
 }
 
 fn attentions() -> Vec<KernelLaunch> {
-    use attention::{Attention, AttentionKind};
+    use attention::{Attention, AttentionKind, Span};
     let mut all = vec![];
     for dtype in FLOATS {
         for width in [16, 64, 96, 128, 192, 256, 300] {
@@ -55,9 +55,10 @@ fn attentions() -> Vec<KernelLaunch> {
             for (q, k) in [few, many] {
                 let of = |kind| Attention {
                     kind,
-                    causal: true,
+                    span: Span::CAUSAL,
                     masked: false,
                     left_out: 0,
+                    ranges: None,
                     scale: 1f64.to_bits(),
                 };
                 let forward = [(q, dtype), (k, dtype), (k, dtype)];
@@ -358,7 +359,7 @@ fn shared_memory_is_as_long_as_stages_are() {
             }
             "attention_wgmma.cu" => {
                 // From a multiple of 1024 on a block's own rows and what it meets, two barriers for each operand; of own rows one more, and whose turn it is.
-                let own = number("OWNS") * (number("OWN") * number("BYTES_OWN") + 4 * 8);
+                let own = number("OWNS") * (number("OWN") * number("BYTES_OWN") + 16 + 3 * 8);
                 let stage = 2 * number("BYTES_PLACE") + number("BYTES_NUMBERS") + 4 * 8;
                 1024 + own + number("STAGES") * stage + number("BYTES_HANDED")
             }

@@ -45,7 +45,7 @@ mod window;
 
 pub(crate) use activation::ACTIVATIONS;
 pub(crate) use adaptive::ADAPTIVE_POOLING;
-pub(crate) use attention::{ATTENTION, differentiable_vjp};
+pub(crate) use attention::{ATTENTION, PACKED_ATTENTION, differentiable_vjp};
 pub(crate) use bessel::BESSEL;
 pub(crate) use convolution::CONVOLUTIONS;
 pub use convolution::Padding;

@@ -38,7 +38,7 @@ use matmul::{Epilogue, Precision};
 use mg_device::{DType, Layout, Result, Shape};
 use std::ops::Range;
 
-pub use attention::{Attention, AttentionKind};
+pub use attention::{Attention, AttentionKind, Span};
 pub use blend::Blend;
 pub use compact::Compact;
 pub use conv::{Conv, ConvKind};
@@ -320,6 +320,11 @@ pub trait Kernel: Copy {
         false
     }
 
+    /// Another one of these, where two do not hold them.
+    fn more_words(&self) -> u64 {
+        0
+    }
+
     /// The shape and the dtype of the result.
     ///
     /// # Errors
@@ -492,7 +497,7 @@ macro_rules! library {
             }
 
             /// Which kernel it is, and its parameters.
-            pub fn words(&self) -> [u64; 3] {
+            pub fn words(&self) -> [u64; 4] {
                 #[derive(Clone, Copy)]
                 enum Number {
                     $($Name,)*
@@ -500,7 +505,7 @@ macro_rules! library {
                 match self {
                     $(Library::$Name(k) => {
                         let [a, b] = k.words();
-                        [Number::$Name as u64, a, b]
+                        [Number::$Name as u64, a, b, k.more_words()]
                     })*
                 }
             }
