@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use crate::ptx::code;
 use crate::venv::Venv;
 use crate::workspace::Workspace;
 use crate::{Result, at, process};
@@ -119,6 +120,9 @@ pub fn main(arguments: &[String]) -> Result<ExitCode> {
     if portable {
         venv.install("zig", &[ZIG.to_owned(), AUDITWHEEL.to_owned()])?;
         build.args(["--zig", "--compatibility", PLATFORM]);
+    }
+    if code::AVAILABLE {
+        build.env("MG_CUBINS", code::folder(&workspace)?);
     }
     if has_no_lock(&venv, &folder, &interpreter)? {
         build.arg("--no-default-features");
